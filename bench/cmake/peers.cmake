@@ -1,0 +1,46 @@
+# The peers' workers and the machine's limits. LibTorch is taken from the PyTorch wheel in .venv, else from Debian's
+# libtorch-dev.
+bench_worker(limit OPTIONS ${cpu_flags} LINK OpenMP::OpenMP_CXX)
+bench_worker(eigen OPTIONS ${cpu_flags} -Wno-maybe-uninitialized LINK Eigen3::Eigen OpenMP::OpenMP_CXX)
+
+find_path(openblas_include cblas.h
+  PATHS /usr/include/x86_64-linux-gnu/openblas-openmp /usr/include/openblas NO_DEFAULT_PATH)
+find_library(openblas_library openblas PATHS /usr/lib/x86_64-linux-gnu/openblas-openmp NO_DEFAULT_PATH)
+if(openblas_include AND openblas_library)
+  bench_worker(openblas OPTIONS ${cpu_flags} LINK ${openblas_library} OpenMP::OpenMP_CXX INCLUDE ${openblas_include})
+else()
+  message(STATUS "bench: no OpenBLAS (OpenMP flavour); left out")
+endif()
+
+find_library(dnnl_library dnnl)
+find_path(dnnl_include dnnl.hpp)
+if(dnnl_library AND dnnl_include)
+  bench_worker(onednn OPTIONS ${cpu_flags} LINK ${dnnl_library} OpenMP::OpenMP_CXX INCLUDE ${dnnl_include})
+else()
+  message(STATUS "bench: no oneDNN; left out")
+endif()
+
+file(GLOB torch_root "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
+file(GLOB torch_wheel_libraries "${torch_root}/../nvidia/*/lib")
+if(torch_root)
+  set(torch_include "${torch_root}/include" "${torch_root}/include/torch/csrc/api/include")
+  set(torch_folders "${torch_root}/lib" ${torch_wheel_libraries})
+elseif(EXISTS /usr/include/torch/csrc/api/include/torch/torch.h)
+  message(STATUS "bench: LibTorch from Debian, not the current one from the PyTorch wheel")
+  set(torch_include /usr/include/torch/csrc/api/include)
+  set(torch_folders /usr/lib/x86_64-linux-gnu)
+endif()
+
+if(torch_folders)
+  # Linked by path and with everything kept: what registers LibTorch's kernels is never named by a program.
+  set(torch_link -Wl,--no-as-needed)
+  foreach(folder ${torch_folders})
+    list(APPEND torch_link "-Wl,-rpath,${folder}" "-Wl,-rpath-link,${folder}")
+  endforeach()
+  list(GET torch_folders 0 torch_folder)
+  list(APPEND torch_link "${torch_folder}/libtorch.so" "${torch_folder}/libtorch_cpu.so" "${torch_folder}/libc10.so")
+  bench_worker(libtorch OPTIONS -O2 LINK ${torch_link} INCLUDE ${torch_include})
+  target_precompile_headers(worker_libtorch PRIVATE <torch/torch.h>)
+else()
+  message(STATUS "bench: no LibTorch; run bench/peers/install.sh (./dev bench --peers)")
+endif()

@@ -1,0 +1,4 @@
+// What it costs to compile Tandem's umbrella header.
+#include <tandem/tandem.hpp>
+
+int main() {}

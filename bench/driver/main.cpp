@@ -1,0 +1,222 @@
+// The program behind `./dev bench`: finds the workers beside itself, runs the cases whose names contain the filter,
+// prints the table. Usage: bench_driver [--threads=1,2] [--rounds=11] [--sample-ms=20] [--peers] [filter ...]; exit
+// status 1 when a target is missed.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "measure.hpp"
+#include "table.hpp"
+#include "targets.hpp"
+
+namespace fs = std::filesystem;
+using namespace bench::driver;
+
+namespace {
+
+struct Options {
+  std::vector<int> threads = {1, 2};
+  int rounds = 11, command_rounds = 3;
+  double sample_seconds = 0.02;
+  std::vector<std::string> filters;
+
+  bool wants(const std::string& scenario) const {
+    const auto contained = [&](const std::string& f) { return scenario.find(f) != std::string::npos; };
+    return filters.empty() || std::any_of(filters.begin(), filters.end(), contained);
+  }
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const std::string value = word.substr(word.find('=') + 1);
+    if (word.rfind("--threads=", 0) == 0) {
+      options.threads.clear();
+      std::istringstream in(value);
+      for (std::string part; std::getline(in, part, ',');) options.threads.push_back(std::stoi(part));
+    } else if (word.rfind("--rounds=", 0) == 0) {
+      options.rounds = options.command_rounds = std::stoi(value);
+    } else if (word.rfind("--sample-ms=", 0) == 0) {
+      options.sample_seconds = std::stod(value) / 1e3;
+    } else if (word.rfind("--", 0) == 0) {
+      throw std::runtime_error("unknown option " + word);
+    } else {
+      options.filters.push_back(word);
+    }
+  }
+  return options;
+}
+
+/// The worker processes of a run, started when first needed: one for each competitor, variant and number of threads.
+class Workers {
+ public:
+  explicit Workers(const fs::path& folder) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string file = entry.path().filename();
+      if (file.rfind("worker_", 0) == 0 && file.find('.') == std::string::npos) paths_[file.substr(7)] = entry.path();
+    }
+    for (const auto& [competitor, path] : paths_) list(competitor);
+  }
+
+  /// Every case of ours or of a peer, in the order in which workers list them.
+  std::vector<std::string> scenarios() const {
+    std::set<std::string> names;
+    for (const auto& [competitor, cases] : cases_) {
+      for (const auto& name : cases) {
+        if (competitor != "limit") names.insert(name.substr(0, name.find('@')));
+      }
+    }
+    return {names.begin(), names.end()};
+  }
+
+  /// The names `competitor` or `competitor@variant` that have the scenario, ours first.
+  std::vector<std::string> competitors(const std::string& scenario) const {
+    std::vector<std::string> found;
+    for (const auto& [competitor, cases] : cases_) {
+      for (const auto& name : cases) {
+        if (name.substr(0, name.find('@')) == scenario) found.push_back(competitor + name.substr(scenario.size()));
+      }
+    }
+    std::stable_partition(found.begin(), found.end(), [](const std::string& n) { return n.rfind("tandem", 0) == 0; });
+    return found;
+  }
+
+  Worker& get(const std::string& competitor, int threads) {
+    auto& worker = running_[{competitor, threads}];
+    if (!worker || !worker->alive())
+      worker = std::make_unique<Worker>(paths_.at(competitor.substr(0, competitor.find('@'))), threads);
+    return *worker;
+  }
+
+ private:
+  void list(const std::string& competitor) {
+    try {
+      std::istringstream in(get(competitor, 1).ask("list"));
+      cases_[competitor].assign(std::istream_iterator<std::string>(in), {});
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s is left out: %s\n", competitor.c_str(), error.what());
+    }
+  }
+
+  std::map<std::string, std::string> paths_;
+  std::map<std::string, std::vector<std::string>> cases_;
+  std::map<std::pair<std::string, int>, std::unique_ptr<Worker>> running_;
+};
+
+/// Opens the case in the side's worker; returns what the worker computed.
+Result open(Side& side, Worker& worker, const std::string& scenario, const Options& options) {
+  const auto variant = side.name.find('@');
+  const std::string name = scenario + (variant == std::string::npos ? "" : side.name.substr(variant));
+  const Result result = parse_result(worker.ask("open " + name));
+  worker.ask("calibrate " + std::to_string(options.sample_seconds));
+  worker.spread_threads();
+  side.sample = [&worker] { return Cost{std::stod(worker.ask("sample")), 0}; };
+  return result;
+}
+
+std::vector<Side> measure(Workers& workers, const std::string& scenario, int threads, const Options& options) {
+  std::vector<Side> sides;
+  Result reference;
+  for (const auto& name : workers.competitors(scenario)) {
+    Side& side = sides.emplace_back(Side{name, {}, {}, {}});
+    try {
+      const Result result = open(side, workers.get(name, threads), scenario, options);
+      if (result.count == 0) continue;
+      if (reference.count == 0) reference = result;
+      side.error = difference(reference, result, tolerance_of(scenario));
+    } catch (const std::exception& error) {
+      side.error = error.what();
+    }
+  }
+  take_rounds(sides, options.rounds);
+  for (Side& side : sides) {
+    if (workers.get(side.name, threads).alive()) workers.get(side.name, threads).ask("close");
+  }
+  return sides;
+}
+
+/// Scenarios that are commands (startup, compile_cost): lines of `scenario|competitor|word|word...` written by CMake.
+int run_commands(const fs::path& file, const Options& options) {
+  std::map<std::string, std::vector<Side>> scenarios;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream parts(line);
+    std::string scenario, competitor;
+    std::getline(parts, scenario, '|');
+    std::getline(parts, competitor, '|');
+    std::vector<std::string> words;
+    for (std::string word; std::getline(parts, word, '|');) words.push_back(word);
+    if (!words.empty() && options.wants(scenario))
+      scenarios[scenario].push_back({competitor, [words] { return run_command(words); }, {}, {}});
+  }
+  int missed = 0;
+  for (auto& [scenario, sides] : scenarios) {
+    std::stable_partition(sides.begin(), sides.end(), [](const Side& s) { return s.name.rfind("tandem", 0) == 0; });
+    const bool compiles = scenario.rfind("compile_cost", 0) == 0;
+    take_rounds(sides, compiles ? options.command_rounds : options.rounds);
+    missed += print_case(scenario, 1, sides);
+  }
+  return missed;
+}
+
+void print_machine(Workers& workers, const Options& options) {
+  std::printf("machine limits:");
+  for (const int threads : options.threads) {
+    for (const auto& [name, amount, unit] : {std::tuple{"machine/fma", 1.0, "GFLOP/s"},
+                                             {"machine/copy@plain", 8e-9 * (1 << 26), "GB/s"},
+                                             {"machine/copy@nt", 8e-9 * (1 << 26), "GB/s"},
+                                             {"machine/add@plain", 12e-9 * (1 << 26), "GB/s"},
+                                             {"machine/add@nt", 12e-9 * (1 << 26), "GB/s"},
+                                             {"machine/read@plain", 4e-9 * (1 << 26), "GB/s"}}) {
+      Worker& worker = workers.get("limit", threads);
+      worker.ask(std::string("open ") + name);
+      worker.ask("calibrate " + std::to_string(options.sample_seconds));
+      worker.spread_threads();
+      std::vector<Side> side{{name, [&] { return Cost{std::stod(worker.ask("sample")), 0}; }, {}, {}}};
+      take_rounds(side, options.rounds);
+      std::printf(" %s %.1f %s (%dT);", name + 8, amount / seconds(side[0]).median, unit, threads);
+    }
+  }
+  std::printf("\n\n");
+}
+
+int run(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  const fs::path folder = fs::canonical("/proc/self/exe").parent_path();
+  Workers workers(folder);
+  if (options.filters.empty() || options.wants("machine")) print_machine(workers, options);
+  double load = 0;
+  if (getloadavg(&load, 1) == 1 && load > 0.5) {
+    std::printf("load average %.1f: other programs are running, ratios will scatter\n\n", load);
+  }
+  print_header();
+  int missed = 0;
+  for (const auto& scenario : workers.scenarios()) {
+    if (!options.wants(scenario)) continue;
+    for (const int threads : options.threads)
+      missed += print_case(scenario, threads, measure(workers, scenario, threads, options));
+  }
+  missed += run_commands(folder / "commands.txt", options);
+  std::printf("\n%d target%s missed; ratios are medians of %d interleaved rounds (compilations: %d)\n", missed,
+              missed == 1 ? "" : "s", options.rounds, options.command_rounds);
+  return missed > 0;
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,46 @@
+// Interleaved measurement of one case by all its competitors. Not here: what is made of the figures (table.hpp).
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "process.hpp"
+
+namespace bench::driver {
+
+/// One competitor in a comparison: a name, and a way to take one sample. `error` says why it has none.
+struct Side {
+  std::string name;
+  std::function<Cost()> sample;
+  std::string error;
+  std::vector<Cost> samples;
+};
+
+struct Quartiles {
+  double low = 0, median = 0, high = 0;
+};
+
+Quartiles quartiles(std::vector<double> values);
+
+/// The side's seconds over the rounds.
+Quartiles seconds(const Side& side);
+
+/// Round by round, the first side's seconds over the second's.
+Quartiles ratio(const Side& peer, const Side& ours);
+
+/// Takes `rounds` samples of every side without an error, one of each a round, in alternating order.
+void take_rounds(std::vector<Side>& sides, int rounds);
+
+/// What one side computed, as sent by its worker.
+struct Result {
+  long count = 0;
+  double sum_abs = 0, weighted = 0;
+  std::vector<double> samples;
+};
+
+Result parse_result(const std::string& line);
+
+/// Empty if the two results agree within the tolerance, else what differs.
+std::string difference(const Result& a, const Result& b, double tolerance);
+}  // namespace bench::driver

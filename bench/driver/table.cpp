@@ -1,0 +1,167 @@
+// Formatting for table.hpp: a Markdown table with columns of fixed width, so that it reads well in a terminal too.
+#include "table.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "targets.hpp"
+
+namespace bench::driver {
+namespace {
+
+bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
+bool is_ours(const Side& side) { return starts_with(side.name, "tandem"); }
+bool is_limit(const Side& side) { return starts_with(side.name, "limit"); }
+bool is_peer(const Side& side) { return !is_ours(side) && !is_limit(side); }
+bool measured(const Side& side) { return side.error.empty() && !side.samples.empty(); }
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+std::string in_units(double seconds) {
+  if (seconds < 1e-6) return format("%.1f ns", seconds * 1e9);
+  if (seconds < 1e-3) return format("%.2f us", seconds * 1e6);
+  if (seconds < 1) return format("%.2f ms", seconds * 1e3);
+  return format("%.2f s", seconds);
+}
+
+double megabytes(const Side& side) {
+  double most = 0;
+  for (const Cost& cost : side.samples) most = std::max(most, cost.megabytes);
+  return most;
+}
+
+std::string cost_of(const Side& side) {
+  const double memory = megabytes(side);
+  return in_units(seconds(side).median) + (memory > 0 ? format(", %.0f MB", memory) : "");
+}
+
+struct Line {
+  std::string scenario, threads, ours, peer, cost, ratio, target, met, limit, share;
+
+  void print() const {
+    std::printf("| %-44s | %1s | %-16s | %-20s | %-16s | %-19s | %-11s | %-3s | %-9s | %-5s |\n", scenario.c_str(),
+                threads.c_str(), ours.c_str(), peer.c_str(), cost.c_str(), ratio.c_str(), target.c_str(), met.c_str(),
+                limit.c_str(), share.c_str());
+    std::fflush(stdout);
+  }
+};
+
+/// The fastest of the sides that pass the filter, or null.
+const Side* fastest(const std::vector<Side>& sides, bool (*filter)(const Side&)) {
+  const Side* best = nullptr;
+  for (const Side& side : sides) {
+    if (filter(side) && measured(side) && (!best || seconds(side).median < seconds(*best).median)) best = &side;
+  }
+  return best;
+}
+
+/// One variant of ours against everybody else.
+struct Comparison {
+  const std::string& scenario;
+  int threads;
+  const std::vector<Side>& sides;
+  const Side* ours;  // null while Tandem has no such case
+  const Side* best_peer = fastest(sides, is_peer);
+  const Side* limit = fastest(sides, is_limit);
+  int missed = 0;
+
+  std::string title() const {
+    const std::string variant = ours ? ours->name.substr(6) : "";
+    return scenario + (variant.empty() ? "" : " (" + variant.substr(1) + ")");
+  }
+
+  /// Plain header-only at -O2 and other ways to do the work (`@cells`) are reported only; targets hold for the rest.
+  bool counts() const {
+    if (!ours || !measured(*ours)) return false;
+    return ours->name != "tandem_header_only" && ours->name.find('@') == std::string::npos;
+  }
+
+  Line line() const {
+    Line l;
+    l.scenario = title();
+    l.threads = std::to_string(threads);
+    l.ours = !ours ? "-" : measured(*ours) ? cost_of(*ours) : ours->error;
+    if (limit) l.limit = in_units(seconds(*limit).median);
+    if (limit && ours && measured(*ours)) l.share = format("%.2f", ratio(*limit, *ours).median);
+    return l;
+  }
+
+  void judge(Line& l, const std::string& text, bool met) {
+    l.target = text;
+    if (!counts()) return;
+    l.met = met ? "yes" : "NO";
+    missed += !met;
+  }
+
+  void against(const Side& peer) {
+    Line l = line();
+    l.peer = peer.name;
+    if (!measured(peer)) {
+      l.cost = peer.error;
+      return l.print();
+    }
+    l.cost = cost_of(peer);
+    if (!ours || !measured(*ours)) return l.print();
+    const Quartiles q = ratio(peer, *ours);
+    l.ratio = format("%.2f [%.2f, %.2f]", q.median, q.low, q.high);
+    for (const Target& target : targets_of(scenario)) {
+      const bool applies = target.against == peer.name || (target.against == "best" && &peer == best_peer) ||
+                           (target.against == "limit" && &peer == limit);
+      if (applies) judge(l, format(">= %.4g", target.at(threads)), q.median >= target.at(threads));
+    }
+    l.print();
+  }
+
+  void absolute(const Target& target) {
+    const bool time = target.against == "seconds";
+    Line l = line();
+    l.peer = time ? "(time)" : "(memory)";
+    const double value = !ours || !measured(*ours) ? 0 : time ? seconds(*ours).median : megabytes(*ours);
+    judge(l, time ? "<= " + in_units(target.at(threads)) : format("<= %.0f MB", target.at(threads)),
+          value <= target.at(threads));
+    l.print();
+  }
+
+  int print() {
+    bool any = false;
+    for (const Side& side : sides) {
+      const bool shown = is_peer(side) || (&side == limit && limit_is_a_target());
+      if (shown) against(side), any = true;
+    }
+    for (const Target& target : targets_of(scenario)) {
+      if (target.against == "seconds" || target.against == "megabytes") absolute(target), any = true;
+    }
+    if (!any) line().print();
+    return missed;
+  }
+
+  bool limit_is_a_target() const {
+    const auto targets = targets_of(scenario);
+    return std::any_of(targets.begin(), targets.end(), [](const Target& t) { return t.against == "limit"; });
+  }
+};
+}  // namespace
+
+void print_header() {
+  Line{"scenario", "t", "ours", "peer", "its time", "ratio [quartiles]", "target", "met", "limit", "share"}.print();
+  const std::string dashes(44, '-');
+  const auto rule = [&](std::size_t n) { return dashes.substr(0, n); };
+  Line{rule(44), "-", rule(16), rule(20), rule(16), rule(19), rule(11), rule(3), rule(9), rule(5)}.print();
+}
+
+int print_case(const std::string& scenario, int threads, const std::vector<Side>& sides) {
+  int missed = 0;
+  bool any = false;
+  for (const Side& side : sides) {
+    if (!is_ours(side)) continue;
+    missed += Comparison{scenario, threads, sides, &side}.print();
+    any = true;
+  }
+  return any ? missed : Comparison{scenario, threads, sides, nullptr}.print();
+}
+}  // namespace bench::driver

@@ -1,0 +1,67 @@
+// The table of targets. A ratio is peer time / our time, so more is better.
+#include "targets.hpp"
+
+namespace bench::driver {
+namespace {
+
+constexpr Target targets[] = {
+    {"apply_overhead/add_32", "libtorch", 13, 13},
+    {"apply_overhead/add_32_recorded", "libtorch", 20, 20},
+    {"chain100/forward_backward", "libtorch", 32, 32},
+    {"pointwise/add*", "limit", 0.95, 0.95},
+    {"pointwise/mul*", "limit", 0.95, 0.95},
+    {"pointwise/exp_1M", "best", 1.2, 1.2},
+    {"pointwise/tanh_1M", "best", 1.2, 1.2},
+    {"pointwise/sigmoid_1M", "best", 1.2, 1.2},
+    {"pointwise/relu_1M", "best", 1.2, 1.2},
+    {"pointwise/gelu9_1M", "libtorch", 4, 4},
+    {"matmul/*", "best", 0.97, 0.97},
+    {"matmul/256x256x256", "limit", 0.9, 0.9},
+    {"matmul/512x512x512", "limit", 0.9, 0.9},
+    {"matmul/1024x1024x1024", "limit", 0.9, 0.9},
+    {"matmul/2048x2048x2048", "limit", 0.9, 0.9},
+    {"softmax/forward_128x1000", "libtorch", 1.8, 1.8},
+    {"softmax/forward_backward_128x1000", "libtorch", 1.6, 1.6},
+    {"softmax/nll*", "libtorch", 2, 2},
+    {"reduce/sum*", "limit", 0.9, 0.9},
+    {"embedding/gather_1024_of_50kx128", "best", 1.2, 1.2},
+    {"embedding/gather_and_sparse_gradient", "seconds", 20e-6, 20e-6},
+    {"adam/269k", "libtorch", 2.5, 2.5},
+    {"adam/3.27M", "libtorch", 1.7, 1.7},
+    {"mlp_step/*", "libtorch", 1.15, 1.3},
+    {"tiny_step/*", "libtorch", 15, 15},
+    {"lstm_step/b64*", "libtorch", 1.15, 1.15},
+    {"lstm_step/b1_*", "libtorch", 10, 10},
+    {"char_rnn_step/*", "libtorch", 1.2, 1.15},
+    {"startup/hello", "seconds", 10e-3, 10e-3},
+    {"startup/hello", "megabytes", 20, 20},
+    {"compile_cost/umbrella", "seconds", 1.5, 1.5},
+    {"compile_cost/umbrella", "megabytes", 250, 250},
+    {"compile_cost/small_model", "seconds", 1.5, 1.5},
+    {"compile_cost/small_model", "megabytes", 250, 250},
+    {"compile_cost/umbrella_header_only", "seconds", 15, 15},
+    {"compile_cost/umbrella_header_only", "megabytes", 1024, 1024},
+    {"compile_cost/small_model_header_only", "seconds", 15, 15},
+    {"compile_cost/small_model_header_only", "megabytes", 1024, 1024},
+};
+
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.back() != '*') return pattern == name;
+  return name.substr(0, pattern.size() - 1) == pattern.substr(0, pattern.size() - 1);
+}
+}  // namespace
+
+std::vector<Target> targets_of(const std::string& scenario) {
+  std::vector<Target> found;
+  for (const Target& target : targets) {
+    if (matches(target.scenario, scenario)) found.push_back(target);
+  }
+  return found;
+}
+
+double tolerance_of(const std::string& scenario) {
+  // Gradients through 50 steps and sums of thousands of products differ by the order of summation.
+  const bool training = scenario.find("_step/") != std::string::npos;
+  return training ? 1e-3 : 1e-4;
+}
+}  // namespace bench::driver

@@ -1,0 +1,11 @@
+// The looked-up rows have to be read and written once; a dense gradient writes the whole table.
+#include "../support/limit.hpp"
+#include "work.hpp"
+
+namespace {
+using namespace bench::embedding;
+using bench::limit::Stream;
+
+[[maybe_unused]] const bool added[] = {bench::limit::add_stream(gather, Stream::copy, batch* width),
+                                       bench::limit::add_stream(sparse, Stream::copy, batch* width)};
+}  // namespace

@@ -1,0 +1,28 @@
+// Matrix products in LibTorch (MKL): into memory that is already there, which is its fastest way.
+#include "../support/libtorch.hpp"
+#include "work.hpp"
+
+namespace {
+using bench::torch_normal;
+
+bench::Work product(const at::Tensor& a, const at::Tensor& b) {
+  return bench::repeat_no_grad(
+      [a, b, c = torch::zeros({a.size(0), b.size(1)})]() mutable { return torch::mm_out(c, a, b); });
+}
+
+bool add_all() {
+  for (const auto size : bench::matmul::sizes) {
+    bench::add(size.name(), [=] {
+      return product(torch_normal({size.m, size.k}, 1), torch_normal({size.k, size.n}, 2));
+    });
+  }
+  const auto n = bench::matmul::transposed.n;
+  bench::add(bench::matmul::transposed_a, [=] {
+    return product(torch_normal({n, n}, 1).t(), torch_normal({n, n}, 2));
+  });
+  return bench::add(bench::matmul::transposed_b, [=] {
+    return product(torch_normal({n, n}, 1), torch_normal({n, n}, 2).t());
+  });
+}
+[[maybe_unused]] const bool added = add_all();
+}  // namespace

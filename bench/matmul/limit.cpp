@@ -1,0 +1,14 @@
+// The FMA peak for the matrix products' number of operations.
+#include "../support/limit.hpp"
+#include "work.hpp"
+
+namespace {
+using bench::limit::arithmetic;
+
+bool add_all() {
+  for (const auto size : bench::matmul::sizes) bench::add(size.name(), [=] { return arithmetic(size.operations()); });
+  bench::add(bench::matmul::transposed_a, [] { return arithmetic(bench::matmul::transposed.operations()); });
+  return bench::add(bench::matmul::transposed_b, [] { return arithmetic(bench::matmul::transposed.operations()); });
+}
+[[maybe_unused]] const bool added = add_all();
+}  // namespace

@@ -1,0 +1,21 @@
+// The work of the matmul scenario: C[m,n] = A[m,k] B[k,n] in float32, and 1024^3 with A or B stored transposed.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace bench::matmul {
+
+struct Size {
+  std::int64_t m, k, n;
+  double operations() const { return 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n); }
+  std::string name() const { return "matmul/" + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n); }
+};
+
+inline constexpr Size sizes[] = {{64, 64, 64},       {128, 128, 128},    {256, 256, 256}, {512, 512, 512},
+                                 {1024, 1024, 1024}, {2048, 2048, 2048}, {128, 784, 256}, {128, 512, 2048},
+                                 {64, 256, 1024},    {1, 1024, 1024}};
+
+inline constexpr Size transposed = {1024, 1024, 1024};
+inline constexpr const char* transposed_a = "matmul/1024_transposed_a";
+inline constexpr const char* transposed_b = "matmul/1024_transposed_b";
+}  // namespace bench::matmul

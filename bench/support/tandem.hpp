@@ -1,0 +1,36 @@
+// Tandem's side of the benchmarks: tensors from the shared inputs, numbers out of tensors. Not here: the cases.
+#pragma once
+#include <tandem/tandem.hpp>
+
+#include "../runner.hpp"
+
+namespace bench {
+
+template <>
+struct Values<tandem::Tensor> {
+  static std::vector<float> of(const tandem::Tensor& t) { return t.to_vector<float>(); }
+};
+
+inline tandem::Tensor tandem_from(const std::vector<float>& values, const tandem::Shape& shape) {
+  return tandem::constant(values.data(), shape);
+}
+
+/// A float32 tensor with the shared inputs' numbers.
+inline tandem::Tensor tandem_normal(const tandem::Shape& shape, std::uint32_t seed, float scale = 1) {
+  return tandem_from(normal(shape.size(), seed, scale), shape);
+}
+
+inline tandem::Tensor tandem_indices(const tandem::Shape& shape, std::int64_t bound, std::uint32_t seed) {
+  return tandem::constant(indices(shape.size(), bound, seed).data(), shape);
+}
+
+/// Values of several tensors, one behind the other.
+inline std::vector<float> values_of(const std::vector<tandem::Tensor>& tensors) {
+  std::vector<float> all;
+  for (const auto& t : tensors) {
+    const auto values = t.to_vector<float>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+}  // namespace bench

@@ -1,0 +1,33 @@
+# Install rules and the package files. Each component has its own export, so that a user of the compiled library needs
+# no package that only another component uses.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(TANDEM_COMPONENTS tandem header_only)
+set(tandem_targets_of_tandem tandem)
+set(tandem_targets_of_header_only tandem_header_only)
+if(TANDEM_WITH_IO)
+  list(APPEND TANDEM_COMPONENTS io io_header_only)
+  set(tandem_targets_of_io tandem_io)
+  set(tandem_targets_of_io_header_only tandem_io_header_only)
+endif()
+
+set(tandem_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tandem")
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/tandemConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/tandemConfig.cmake" INSTALL_DESTINATION "${tandem_package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+
+foreach(component ${TANDEM_COMPONENTS})
+  install(TARGETS ${tandem_targets_of_${component}} EXPORT tandem_${component})
+  export(EXPORT tandem_${component} NAMESPACE tandem:: FILE "${PROJECT_BINARY_DIR}/tandem_${component}.cmake")
+endforeach()
+
+if(TANDEM_INSTALL)
+  foreach(component ${TANDEM_COMPONENTS})
+    install(EXPORT tandem_${component} NAMESPACE tandem:: DESTINATION "${tandem_package_dir}")
+  endforeach()
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(FILES "${PROJECT_BINARY_DIR}/tandemConfig.cmake" "${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake"
+    DESTINATION "${tandem_package_dir}")
+  install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+endif()

@@ -1,0 +1,76 @@
+# The library targets: tandem::tandem and tandem::io (compiled), tandem::header_only and tandem::io_header_only.
+set(TANDEM_WARNINGS -Wall -Wextra $<$<BOOL:${TANDEM_WERROR}>:-Werror>)
+
+# Uses a package's headers without passing it on: an installed library then needs neither its headers nor its targets.
+function(tandem_private_headers target package_target)
+  target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:${package_target},INTERFACE_INCLUDE_DIRECTORIES>)
+endfunction()
+
+# Language level, include path and the mode. CMake refuses a target that links two libraries of different modes.
+function(tandem_common target scope mode)
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  set_target_properties(${target} PROPERTIES INTERFACE_TANDEM_MODE ${mode} COMPATIBLE_INTERFACE_STRING TANDEM_MODE)
+endfunction()
+
+function(tandem_add_compiled target)
+  add_library(${target} ${ARGN} "${PROJECT_SOURCE_DIR}/include/tandem/config.hpp")
+  tandem_common(${target} PUBLIC compiled)
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${TANDEM_WARNINGS}>")
+  target_compile_definitions(${target} PRIVATE FMT_HEADER_ONLY=1)
+  target_link_libraries(${target} PUBLIC Threads::Threads)
+  tandem_private_headers(${target} Eigen3::Eigen)
+  tandem_private_headers(${target} fmt::fmt-header-only)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
+    CXX_EXTENSIONS OFF VERSION ${TANDEM_VERSION} SOVERSION ${TANDEM_VERSION_MAJOR}.${TANDEM_VERSION_MINOR})
+  if(BUILD_SHARED_LIBS)
+    # The thread's slots are read by every op: with this model that is one load, not a call.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ftls-model=initial-exec>)
+  endif()
+endfunction()
+
+function(tandem_add_cuda target)
+  file(GLOB_RECURSE kernels CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*.cu" "${PROJECT_SOURCE_DIR}/cuda/*.cpp")
+  target_sources(${target} PRIVATE ${kernels})
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}" ${CUDAToolkit_INCLUDE_DIRS})
+  target_compile_definitions(${target} PRIVATE TANDEM_WITH_CUDA=1)
+  # By hand: CMake before 3.26 does not know nvcc's C++20 flag. cuBLAS, cuDNN and NVRTC are opened at run time.
+  # Rules call constexpr functions of the standard library; products are not fused into sums, as on the CPU. Warning 186:
+  # what one dtype makes a pointless comparison is none for the others.
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;--fmad=false;-diag-suppress=186>")
+  set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY None)
+  target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+endfunction()
+
+# src/<folder>/ of an optional component stays out of the core library.
+file(GLOB_RECURSE tandem_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.cpp")
+set(tandem_io_sources ${tandem_sources})
+list(FILTER tandem_sources EXCLUDE REGEX "/src/(io|train)/")
+list(FILTER tandem_io_sources INCLUDE REGEX "/src/(io|train)/")
+
+tandem_add_compiled(tandem ${tandem_sources})
+add_library(tandem::tandem ALIAS tandem)
+if(TANDEM_WITH_CUDA)
+  tandem_add_cuda(tandem)
+endif()
+
+add_library(tandem_header_only INTERFACE)
+add_library(tandem::header_only ALIAS tandem_header_only)
+set_target_properties(tandem_header_only PROPERTIES EXPORT_NAME header_only)
+tandem_common(tandem_header_only INTERFACE header_only)
+target_compile_definitions(tandem_header_only INTERFACE TANDEM_HEADER_ONLY=1)
+target_link_libraries(tandem_header_only INTERFACE Eigen3::Eigen fmt::fmt-header-only Threads::Threads)
+
+if(TANDEM_WITH_IO)
+  tandem_add_compiled(tandem_io ${tandem_io_sources})
+  add_library(tandem::io ALIAS tandem_io)
+  set_target_properties(tandem_io PROPERTIES EXPORT_NAME io)
+  target_link_libraries(tandem_io PUBLIC tandem)
+  tandem_private_headers(tandem_io nlohmann_json::nlohmann_json)
+
+  add_library(tandem_io_header_only INTERFACE)
+  add_library(tandem::io_header_only ALIAS tandem_io_header_only)
+  set_target_properties(tandem_io_header_only PROPERTIES EXPORT_NAME io_header_only)
+  target_link_libraries(tandem_io_header_only INTERFACE tandem_header_only nlohmann_json::nlohmann_json)
+endif()

@@ -1,0 +1,132 @@
+// Finding devices, their queues, waiting for them, and turning what went wrong on them into errors.
+#include "cuda/device.hpp"
+
+#include <mutex>
+
+#include "cuda/driver.hpp"
+#include "cuda/memory.hpp"
+#include "tandem/base/error.hpp"
+
+namespace TANDEM_NS::cuda {
+namespace {
+
+std::string driver_trouble() {
+  const Library<Driver>& d = driver();
+  if (!d.is_open()) return "no NVIDIA driver: " + d.error;
+  const CUresult status = d.functions.init(0);
+  if (status == CUDA_SUCCESS) return {};
+  const char* text = nullptr;
+  d.functions.error_string(status, &text);
+  return std::string("the NVIDIA driver does not start: ") + (text ? text : "unknown error");
+}
+std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
+std::string runtime_trouble(cudaError_t status) {
+  std::string s = cudaGetErrorString(status);
+  int has = 0;
+  if (status == cudaErrorInsufficientDriver && driver().functions.version(&has) == CUDA_SUCCESS)
+    s += " (the driver offers CUDA " + version(has) + ", the library was built with " + version(CUDART_VERSION) + ")";
+  return s;
+}
+// A library built for other architectures fails at its first kernel: better to say so at once.
+std::string architecture_trouble() {
+  if (const cudaError_t status = probe(); status != cudaSuccess) {
+    int major = 0, minor = 0;
+    (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+    (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
+    return "its kernels were not built for compute capability " + std::to_string(major) + "." + std::to_string(minor) +
+           ": " + cudaGetErrorString(status) + " (see CMAKE_CUDA_ARCHITECTURES)";
+  }
+  return {};
+}
+Devices look() {
+  Devices d;
+  d.why_off = driver_trouble();
+  if (!d.why_off.empty()) return d;
+  const cudaError_t status = cudaGetDeviceCount(&d.count);
+  if (status != cudaSuccess || d.count == 0) {
+    d.why_off = status != cudaSuccess ? runtime_trouble(status) : "the driver finds no device";
+    d.count = 0;
+    return d;
+  }
+  d.count = std::min(d.count, max_devices);
+  d.why_off = architecture_trouble();
+  if (!d.why_off.empty()) d.count = 0;
+  return d;
+}
+
+Queue make_queue(int device) {
+  Queue q{device, nullptr, nullptr};
+  void* page = nullptr;
+  check(cudaStreamCreateWithFlags(&q.stream, cudaStreamNonBlocking), "device", "stream");
+  check(cudaHostAlloc(&page, sizeof(Fault), cudaHostAllocMapped), "device", "page for errors");
+  q.fault = ::new (page) Fault{};
+  return q;
+}
+
+// After a wait: what kernels have left for the host. The page is cleared before the throw, so that one bad index does
+// not spoil what follows.
+void raise_fault(const Queue& q) {
+  if (!q.fault->found) return;
+  const Fault f = *q.fault;
+  *q.fault = {};
+  const std::string where = " (found on GPU:" + std::to_string(q.device) + "; the result holds zeros there)";
+  if (f.what)
+    errors::raise<errors::InvalidArgumentError>(f.op, "row " + std::to_string(f.position) + " " + f.what + where);
+  errors::raise<errors::InvalidArgumentError>(
+      f.op, "index " + std::to_string(f.index) + " at position " + std::to_string(f.position) + " is out of range [" +
+                std::to_string(f.low) + ", " + std::to_string(f.limit) + ")" + where);
+}
+
+}  // namespace
+
+const Devices& devices() {
+  static const auto* const d = new Devices(look());
+  return *d;
+}
+
+void use_device(int device) {
+  static thread_local int current = -1;
+  if (current == device) return;
+  check(cudaSetDevice(device), "device", "selection");
+  current = device;
+}
+
+const Queue& queue(int device) {
+  static Queue* const queues = new Queue[max_devices];
+  static std::once_flag* const once = new std::once_flag[max_devices];
+  use_device(device);
+  std::call_once(once[device], [=] { queues[device] = make_queue(device); });
+  return queues[device];
+}
+
+void wait(int device) {
+  const Queue& q = queue(device);
+  check(cudaStreamSynchronize(q.stream), "device", "an op launched before failed");
+  raise_fault(q);
+}
+
+std::atomic<std::uint64_t>& hidden_waits() {
+  static std::atomic<std::uint64_t> n{0};
+  return n;
+}
+
+void check_device(const char* function, int device) {
+  const Devices& d = devices();
+  if (device >= 0 && device < d.count) return;
+  if (d.count == 0) errors::raise<errors::UnavailableError>(function, "no CUDA device: " + d.why_off);
+  errors::raise<errors::InvalidArgumentError>(
+      function, "GPU:" + std::to_string(device) + " does not exist; there are " + std::to_string(d.count));
+}
+
+void check(cudaError_t status, const char* op, const char* what) {
+  if (status == cudaSuccess) return;
+  errors::raise<errors::CudaError>(op, std::string(what) + ": " + cudaGetErrorString(status));
+}
+
+Scratch::Scratch(const KernelCall& c, std::size_t bytes)
+    : device_(queue_of(c).device), bytes_(bytes), data_(bytes ? allocate(bytes, device_) : nullptr) {}
+Scratch::~Scratch() {
+  if (data_) release(data_, bytes_, device_);
+}
+
+}  // namespace TANDEM_NS::cuda

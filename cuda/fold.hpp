@@ -1,0 +1,144 @@
+// Reductions on the device: one kernel template over what is folded. The order of additions depends on shapes alone
+// (never on the device, never on which block comes first), so a result is the same on every run. For .cu files.
+//   a fold F: types In, Acc, Out;  Acc start();  Acc take(In x, u32 place, u32 output);  Acc join(Acc, Acc);
+//             Out finish(Acc, u32 output)
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "cuda/index_map.hpp"
+#include "cuda/number.hpp"
+#include "cuda/queue.hpp"
+
+namespace TANDEM_NS::cuda {
+
+/// A dense array whose axes are kept or folded away. Kept and folded elements are counted row by row.
+struct FoldShape {
+  AxisList<1, 2 * max_rank> kept, folded;
+  bool inner_folded = true;
+
+  /// Adds an axis inside of those added before; strides are counted when all are there.
+  void add(i64 n, i64 stride, bool fold) {
+    if (n == 1) return;
+    (fold ? folded : kept).add(n, &stride);
+    inner_folded = fold;
+  }
+};
+
+/// The shape with the axes in `mask` folded.
+inline FoldShape fold_shape(const Shape& s, std::uint32_t mask) {
+  FoldShape f;
+  i64 stride[max_rank], step = 1;
+  for (int d = s.rank() - 1; d >= 0; --d) {
+    stride[d] = step;
+    step *= s[d];
+  }
+  for (int d = 0; d < s.rank(); ++d) f.add(s[d], stride[d], mask >> d & 1u);
+  return f;
+}
+
+namespace detail {
+
+// How a block of 256 threads is laid over outputs and folded elements, and into how many parts a fold is cut.
+struct FoldPlan {
+  IndexMap<1, 2 * max_rank> kept, folded;
+  std::uint32_t outputs, length, lanes, parts;
+  bool inner_folded;
+};
+
+template <class F>
+__device__ typename F::Acc fold_lane(const F& f, const typename F::In* x, const FoldPlan& p, std::uint32_t output,
+                                     std::uint32_t first, std::uint32_t end) {
+  typename F::Acc acc = f.start();
+  i64 base;
+  p.kept.offsets(output, &base);
+  for (std::uint32_t i = first; i < end; i += p.lanes) {
+    i64 at;
+    p.folded.offsets(i, &at);
+    acc = f.join(acc, f.take(x[base + at], i, output));
+  }
+  return acc;
+}
+// Lanes of one output lie side by side where the innermost axis is folded, outputs do where it is kept: memory is then
+// read in order either way.
+template <class F>
+__global__ void __launch_bounds__(block_size)
+    fold_kernel(F f, const typename F::In* x, typename F::Out* y, typename F::Acc* partial, FoldPlan p) {
+  __shared__ typename F::Acc room[block_size];
+  const std::uint32_t wide = block_size / p.lanes;
+  const std::uint32_t lane = p.inner_folded ? threadIdx.x % p.lanes : threadIdx.x / wide;
+  const std::uint32_t column = p.inner_folded ? threadIdx.x / p.lanes : threadIdx.x % wide;
+  const std::uint32_t groups = (p.outputs + wide - 1) / wide, each = (p.length + p.parts - 1) / p.parts;
+  const std::uint32_t own = lane * wide + column;
+  for (u64 block = blockIdx.x; block < static_cast<u64>(groups) * p.parts; block += gridDim.x) {
+    const std::uint32_t part = static_cast<std::uint32_t>(block / groups);
+    const u64 output = block % groups * wide + column;
+    const u64 begin = static_cast<u64>(part) * each, stop = begin + each;
+    const auto end = static_cast<std::uint32_t>(stop < p.length ? stop : p.length);
+    room[own] = output < p.outputs ? fold_lane(f, x, p, static_cast<std::uint32_t>(output),
+                                               static_cast<std::uint32_t>(begin) + lane, end)
+                                   : f.start();
+    __syncthreads();
+    for (std::uint32_t half = p.lanes / 2; half; half /= 2) {
+      if (lane < half) room[own] = f.join(room[own], room[own + half * wide]);
+      __syncthreads();
+    }
+    if (lane == 0 && output < p.outputs) {
+      if (p.parts == 1) y[output] = f.finish(room[own], static_cast<std::uint32_t>(output));
+      else partial[static_cast<u64>(part) * p.outputs + output] = room[own];
+    }
+    __syncthreads();
+  }
+}
+template <class F>
+__global__ void __launch_bounds__(block_size)
+    join_parts_kernel(F f, const typename F::Acc* partial, std::uint32_t parts, std::uint32_t outputs,
+                      typename F::Out* y) {
+  for (u64 o = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; o < outputs;
+       o += static_cast<u64>(gridDim.x) * blockDim.x) {
+    typename F::Acc acc = partial[o];
+    for (std::uint32_t k = 1; k < parts; ++k) acc = f.join(acc, partial[static_cast<u64>(k) * outputs + o]);
+    y[o] = f.finish(acc, static_cast<std::uint32_t>(o));
+  }
+}
+
+inline FoldPlan plan_fold(const KernelCall& c, const FoldShape& s) {
+  const i64 outputs = s.kept.count(), length = s.folded.count();
+  if (outputs > index_limit || length > index_limit)
+    errors::raise<errors::UnimplementedError>(
+        c.op, "more than 2^31 - 1 results, or elements to one result, on a GPU: " + to_string(*c.in[0].spec));
+  // Lanes for one output: as many as leave each four elements, but no fewer than a warp reads in order.
+  std::uint32_t lanes = s.inner_folded ? 8 : 1;
+  while (lanes < block_size && static_cast<i64>(lanes) * 4 < length) lanes *= 2;
+  if (!s.inner_folded)
+    while (lanes > 8 && static_cast<i64>(block_size / lanes) < outputs && block_size / lanes < 32) lanes /= 2;
+  const i64 groups = (outputs + block_size / lanes - 1) / (block_size / lanes);
+  const i64 want = 1024 / groups, most = length / (static_cast<i64>(lanes) * 16);
+  const i64 parts = std::clamp<i64>(std::min(want, most), 1, 256);
+  return {s.kept.map(),
+          s.folded.map(),
+          static_cast<std::uint32_t>(outputs),
+          static_cast<std::uint32_t>(length),
+          lanes,
+          static_cast<std::uint32_t>(parts),
+          s.inner_folded};
+}
+
+}  // namespace detail
+
+/// y[o] = finish(join over the folded elements of take(x)), for each kept element o.
+///   throws  errors::UnimplementedError beyond 2^31 - 1 outputs, or elements folded into one
+template <class F>
+void fold(const KernelCall& c, const F& f, const typename F::In* x, const FoldShape& shape, typename F::Out* y) {
+  if (shape.kept.count() == 0) return;
+  const detail::FoldPlan p = detail::plan_fold(c, shape);
+  const std::uint32_t wide = block_size / p.lanes, groups = (p.outputs + wide - 1) / wide;
+  const Scratch partial(c, p.parts > 1 ? sizeof(typename F::Acc) * p.parts * p.outputs : 0);
+  launch(c, &detail::fold_kernel<F>, blocks_for(static_cast<i64>(groups) * p.parts, 1), f, x, y,
+         partial.template as<typename F::Acc>(), p);
+  if (p.parts > 1)
+    launch(c, &detail::join_parts_kernel<F>, blocks_for(p.outputs), f, partial.template as<typename F::Acc>(), p.parts,
+           p.outputs, y);
+}
+
+}  // namespace TANDEM_NS::cuda

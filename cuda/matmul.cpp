@@ -1,0 +1,126 @@
+// The CUDA entries of matmul and dense: which products they are. The products themselves: gemm.cpp.
+#include "cuda/copy.hpp"
+#include "cuda/gemm.hpp"
+#include "tandem/ops/linalg/dense.hpp"
+#include "tandem/ops/linalg/matmul.hpp"
+
+namespace TANDEM_NS::cuda {
+namespace {
+
+// How far apart the operand's matrices lie for each axis of the output's batch; 0 where it is repeated.
+struct BatchSteps {
+  i64 step[max_rank];
+  BatchSteps(const Shape& x, const Shape& out) {
+    i64 size = x.dim(-2) * x.dim(-1);
+    const int missing = out.rank() - x.rank();
+    for (int d = out.rank() - 3; d >= 0; --d) {
+      const i64 n = d >= missing ? x[d - missing] : 1;
+      step[d] = n == 1 ? 0 : size;
+      size *= n;
+    }
+  }
+  i64 at(const Shape& out, i64 matrix) const {
+    i64 offset = 0;
+    for (int d = out.rank() - 3; d >= 0; --d) {
+      offset += matrix % out[d] * step[d];
+      matrix /= out[d];
+    }
+    return offset;
+  }
+};
+// The step that serves axes [first, batch rank) of the output's batch as one axis, or -1 where there is none.
+i64 one_step(const BatchSteps& s, const Shape& out, int first) {
+  i64 step = -1, next = -1;  // of the innermost axis; what the axis outside of it must have
+  for (int d = out.rank() - 3; d >= first; --d) {
+    if (out[d] == 1) continue;
+    if (step < 0) step = s.step[d];
+    else if (s.step[d] != next) return -1;
+    next = s.step[d] * out[d];
+  }
+  return step < 0 ? 0 : step;
+}
+// A b that is one matrix for all of a: then a is one tall matrix.
+bool is_one_matrix(const Shape& s) { return s.rank() == 2 || s.size() == s.dim(-2) * s.dim(-1); }
+
+// An operand that is conjugated but not transposed has no flag in cuBLASLt: it is copied.
+const void* conjugated(const KernelCall& c, const Operand& x, const Scratch& room) {
+  check(cudaMemcpyAsync(room.as<void>(), x.data, x.spec->bytes(), cudaMemcpyDeviceToDevice, queue_of(c).stream), c.op,
+        "copy");
+  conjugate(c, {room.as<void>(), x.spec});
+  return room.as<void>();
+}
+std::size_t room_for(const Operand& x, bool conjugate, bool transpose) {
+  return conjugate && !transpose ? x.spec->bytes() : 0;
+}
+
+void batched(const KernelCall& c, Product p, const Shape& a, const Shape& b, const Shape& y) {
+  const BatchSteps sa(a, y), sb(b, y);
+  int first = 0;  // axes before it are walked here, those from it on are one axis to cuBLASLt
+  while (first < y.rank() - 2 && (one_step(sa, y, first) < 0 || one_step(sb, y, first) < 0)) ++first;
+  p.count = 1;
+  for (int d = first; d < y.rank() - 2; ++d) p.count *= y[d];
+  i64 calls = 1;
+  for (int d = 0; d < first; ++d) calls *= y[d];
+  p.a_step = one_step(sa, y, first);
+  p.b_step = one_step(sb, y, first);
+  p.c_step = p.m * p.n;
+  const auto width = static_cast<i64>(size_of(p.dtype));
+  const Product base = p;
+  for (i64 i = 0; i < calls; ++i) {
+    const i64 matrix = i * p.count;
+    p.a = static_cast<const char*>(base.a) + sa.at(y, matrix) * width;
+    p.b = static_cast<const char*>(base.b) + sb.at(y, matrix) * width;
+    p.c = static_cast<char*>(base.c) + matrix * p.c_step * width;
+    gemm(c, p);
+  }
+}
+
+}  // namespace
+
+void matmul(const KernelCall& c) {
+  const auto& t = c.attrs.get<rules::MatmulAttrs>();
+  const Operand &a = c.in[0], &b = c.in[1], &y = c.out[0];
+  if (y.size() == 0) return;
+  Product p{.dtype = y.spec->dtype,
+            .m = y.shape().dim(-2),
+            .n = y.shape().dim(-1),
+            .k = a.shape().dim(t.transpose_a ? -2 : -1)};
+  const Scratch room_a(c, room_for(a, t.conjugate_a, t.transpose_a)),
+      room_b(c, room_for(b, t.conjugate_b, t.transpose_b));
+  p.a = t.conjugate_a && !t.transpose_a ? conjugated(c, a, room_a) : a.data;
+  p.b = t.conjugate_b && !t.transpose_b ? conjugated(c, b, room_b) : b.data;
+  p.c = y.data;
+  p.transpose_a = t.transpose_a, p.conjugate_a = t.conjugate_a;
+  p.transpose_b = t.transpose_b, p.conjugate_b = t.conjugate_b;
+  if (!t.transpose_a && is_one_matrix(b.shape()) && a.shape().rank() == y.shape().rank()) {
+    p.m = y.size() / p.n;
+    return gemm(c, p);
+  }
+  batched(c, p, a.shape(), b.shape(), y.shape());
+}
+
+void dense(const KernelCall& c) {
+  const Operand &x = c.in[0], &w = c.in[1], &y = c.out[0];
+  if (y.size() == 0) return;
+  const auto activation = static_cast<Finish>(c.attrs.get<rules::DenseAttrs>().activation);
+  Product p{.dtype = y.spec->dtype,
+            .m = y.size() / w.shape()[1],
+            .n = w.shape()[1],
+            .k = w.shape()[0],
+            .a = x.data,
+            .b = w.data,
+            .c = y.data};
+  const void* bias = c.in.size() > 2 ? c.in[2].data : nullptr;
+  // cuBLASLt adds a bias to float32 on the way out, and then knows relu; the rest is a pass of its own.
+  const bool fused = bias && p.dtype == DType::float32 && p.k > 0;
+  p.bias = fused ? bias : nullptr;
+  p.relu = fused && activation == Finish::relu;
+  gemm(c, p);
+  finish_rows(c, p.dtype, y.data, fused ? nullptr : bias, p.m, p.n, p.relu ? Finish::none : activation);
+}
+
+static_assert(static_cast<int>(nn::DenseActivation::relu) == static_cast<int>(Finish::relu) &&
+              static_cast<int>(nn::DenseActivation::tanh) == static_cast<int>(Finish::tanh) &&
+              static_cast<int>(nn::DenseActivation::sigmoid) == static_cast<int>(Finish::sigmoid));
+
+}  // namespace TANDEM_NS::cuda

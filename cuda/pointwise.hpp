@@ -1,0 +1,237 @@
+// pointwise<Rule>: the CUDA kernel of a pointwise op, from the rule that the CPU runs too. Equal shapes and scalars are
+// read 16 bytes at a time; what really broadcasts goes through an IndexMap. For .cu files alone; each of them makes
+// the kernels of whole rule lists, so a new rule needs no edit here.
+#pragma once
+#include <cstdint>
+
+#include "cuda/index_map.hpp"
+#include "cuda/number.hpp"
+#include "cuda/queue.hpp"
+#include "tandem/ops/rule.hpp"
+#include "tandem/ops/scalar_math.hpp"
+
+namespace TANDEM_NS::cuda {
+
+template <class R>
+void pointwise(const KernelCall& c);
+
+namespace detail {
+
+// bool_ elements are computed as bytes 0 and 1, as on the CPU.
+template <class S>
+using LaneOf = std::conditional_t<std::is_same_v<S, bool>, std::uint8_t, ComputeOf_t<S>>;
+
+template <class R, class S>
+struct RuleTypes {
+  static constexpr int arity = R::info.arity;
+  using Lane = LaneOf<S>;
+  template <int K>
+  using Stored = std::conditional_t<rules::takes_mask<R> && K == 0, bool, S>;
+  template <int K>
+  using Input = std::conditional_t<rules::takes_mask<R> && K == 0, bool, Lane>;
+
+  template <int... K>
+  static auto result(std::integer_sequence<int, K...>)
+      -> decltype(rules::forward<R>(std::declval<const rules::ParamsOf<R>&>(), std::declval<Input<K>>()...));
+  using Result = decltype(result(std::make_integer_sequence<int, arity>()));
+  // Half precision in, half precision out; bytes of bool_ stay bool_.
+  using Out = std::conditional_t<std::is_same_v<Result, Lane>, S, Result>;
+};
+
+template <int Arity>
+struct Operands {
+  const void* in[Arity];
+  void* out;
+  bool scalar[Arity];
+  bool vector;
+};
+
+template <class T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Chunk {
+  T at[N];
+};
+// Elements that a thread takes at once: 16 bytes, but four at most (a rule is unrolled as often).
+template <class S>
+inline constexpr int chunk = sizeof(S) >= 16  ? 1
+                             : sizeof(S) == 8 ? 2
+                                              : 4;
+
+template <class R, class S, int... K>
+__device__ __forceinline__ auto apply_rule(const rules::ParamsOf<R>& p, std::integer_sequence<int, K...>,
+                                           const typename RuleTypes<R, S>::template Input<K>&... x) {
+  using T = RuleTypes<R, S>;
+  return static_cast<typename T::Out>(rules::forward<R>(p, x...));
+}
+
+// One thread's share of the elements, with the operands' positions in a parameter pack.
+template <class R, class S, int... K>
+__device__ __forceinline__ void flat_loop(const Operands<R::info.arity>& o, i64 n, const rules::ParamsOf<R>& p,
+                                          std::integer_sequence<int, K...> each) {
+  using T = RuleTypes<R, S>;
+  constexpr int N = chunk<S>;
+  const i64 first = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x,
+            step = static_cast<i64>(gridDim.x) * blockDim.x;
+  const i64 chunks = o.vector ? n / N : 0;
+  for (i64 i = first; i < chunks; i += step) {
+    const auto load = [&]<int k>(std::integral_constant<int, k>) {
+      using X = typename T::template Stored<k>;
+      Chunk<X, N> c;
+      if (!o.scalar[k]) return static_cast<const Chunk<X, N>*>(o.in[k])[i];
+      for (int j = 0; j < N; ++j) c.at[j] = *static_cast<const X*>(o.in[k]);
+      return c;
+    };
+    const auto compute = [&](const auto&... x) {
+      Chunk<typename T::Out, N> y;
+#pragma unroll
+      for (int j = 0; j < N; ++j)
+        y.at[j] = apply_rule<R, S, K...>(p, each, static_cast<typename T::template Input<K>>(x.at[j])...);
+      static_cast<Chunk<typename T::Out, N>*>(o.out)[i] = y;
+    };
+    compute(load(std::integral_constant<int, K>())...);
+  }
+  for (i64 i = chunks * N + first; i < n; i += step)
+    static_cast<typename T::Out*>(o.out)[i] = apply_rule<R, S, K...>(
+        p, each,
+        static_cast<typename T::template Input<K>>(
+            static_cast<const typename T::template Stored<K>*>(o.in[K])[o.scalar[K] ? 0 : i])...);
+}
+template <class R, class S>
+__global__ void __launch_bounds__(block_size) flat_kernel(Operands<R::info.arity> o, i64 n, rules::ParamsOf<R> p) {
+  flat_loop<R, S>(o, n, p, std::make_integer_sequence<int, R::info.arity>());
+}
+
+template <class R, class S, int Axes, int... K>
+__device__ __forceinline__ void broadcast_loop(const Operands<R::info.arity>& o,
+                                               const IndexMap<R::info.arity, Axes>& map, std::uint32_t n,
+                                               const rules::ParamsOf<R>& p, std::integer_sequence<int, K...> each) {
+  using T = RuleTypes<R, S>;
+  const std::uint32_t step = gridDim.x * blockDim.x;
+  for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    i64 at[R::info.arity];
+    map.offsets(i, at);
+    static_cast<typename T::Out*>(o.out)[i] =
+        apply_rule<R, S, K...>(p, each,
+                               static_cast<typename T::template Input<K>>(
+                                   static_cast<const typename T::template Stored<K>*>(o.in[K])[at[K]])...);
+  }
+}
+template <class R, class S>
+__global__ void __launch_bounds__(block_size)
+    broadcast_kernel(Operands<R::info.arity> o, IndexMap<R::info.arity, max_rank> map, std::uint32_t n,
+                     rules::ParamsOf<R> p) {
+  broadcast_loop<R, S>(o, map, n, p, std::make_integer_sequence<int, R::info.arity>());
+}
+
+template <int Arity>
+Operands<Arity> operands_of(const KernelCall& c) {
+  Operands<Arity> o{};
+  for (std::size_t k = 0; k < Arity; ++k) {
+    o.in[k] = c.in[k].data;
+    o.scalar[k] = c.in[k].size() == 1;
+  }
+  o.out = c.out[0].data;
+  return o;
+}
+// Operands that are as large as the output have its shape, but for axes of size 1.
+template <int Arity>
+bool is_flat(const KernelCall& c, const Operands<Arity>& o) {
+  for (std::size_t k = 0; k < Arity; ++k)
+    if (!o.scalar[k] && c.in[k].size() != c.out[0].size()) return false;
+  return true;
+}
+inline bool is_aligned(const void* p, std::size_t to) { return reinterpret_cast<std::uintptr_t>(p) % to == 0; }
+
+template <class R, class S>
+bool can_take_chunks(const Operands<R::info.arity>& o) {
+  using T = RuleTypes<R, S>;
+  bool fits = is_aligned(o.out, alignof(Chunk<typename T::Out, chunk<S>>));
+  for (int k = 0; k < R::info.arity; ++k) {
+    const std::size_t width = rules::takes_mask<R> && k == 0 ? sizeof(bool) : sizeof(S);
+    fits &= o.scalar[k] || is_aligned(o.in[k], std::min<std::size_t>(16, width * chunk<S>));
+  }
+  return fits;
+}
+
+template <class R, class S>
+void run_broadcast(const KernelCall& c, const Operands<R::info.arity>& whole, const rules::ParamsOf<R>& p) {
+  constexpr int arity = R::info.arity;
+  const Shape& y = c.out[0].shape();
+  AxisList<arity + 1, max_rank> list;  // the output too: pieces of a large call begin somewhere in it
+  i64 step[arity + 1][max_rank];
+  for (int k = 0; k <= arity; ++k) {
+    const Shape& x = k < arity ? c.in[static_cast<std::size_t>(k)].shape() : y;
+    i64 stride = 1;
+    for (int d = y.rank() - 1; d >= 0; --d) {
+      const int own = d - (y.rank() - x.rank());
+      step[k][d] = own < 0 || (x[own] == 1 && y[d] != 1) ? 0 : stride;
+      if (own >= 0) stride *= x[own];
+    }
+  }
+  for (int d = 0; d < y.rank(); ++d) {
+    i64 strides[arity + 1];
+    for (int k = 0; k <= arity; ++k) strides[k] = step[k][d];
+    list.add(y[d], strides);
+  }
+  in_pieces(list, [&](const auto& piece, const i64* at) {
+    Operands<arity> o = whole;
+    for (int k = 0; k < arity; ++k) {
+      const std::size_t width = rules::takes_mask<R> && k == 0 ? sizeof(bool) : sizeof(S);
+      o.in[k] = static_cast<const char*>(whole.in[k]) + at[k] * static_cast<i64>(width);
+    }
+    o.out = static_cast<typename RuleTypes<R, S>::Out*>(whole.out) + at[arity];
+    const i64 n = piece.count();
+    launch(c, &broadcast_kernel<R, S>, blocks_for(n), o, piece.template map<arity>(), static_cast<std::uint32_t>(n), p);
+  });
+}
+template <class R, class S>
+void run_rule(const KernelCall& c) {
+  constexpr int arity = R::info.arity;
+  rules::ParamsOf<R> p{};
+  if constexpr (rules::has_params<R>) p = c.attrs.template get<typename R::Params>();
+  Operands<arity> o = operands_of<arity>(c);
+  if (!is_flat(c, o)) return run_broadcast<R, S>(c, o, p);
+  o.vector = can_take_chunks<R, S>(o);
+  const i64 n = c.out[0].size();
+  launch(c, &flat_kernel<R, S>, blocks_for(n, block_size * (o.vector ? chunk<S> : 1)), o, n, p);
+}
+
+// A rule that only chooses among values moves bits: it runs as the integer of the dtype's width.
+inline DType as_bits(DType d) {
+  switch (size_of(d)) {
+    case 1: return DType::bool_;
+    case 2: return DType::int16;
+    case 4: return DType::int32;
+    case 8: return DType::int64;
+    default: return d;
+  }
+}
+
+// The kernels of a file's rules: naming them makes them.
+template <class List>
+struct Kernels;
+template <class... R>
+struct Kernels<RuleList<R...>> {
+  static const KernelFn all[];
+};
+template <class... R>
+const KernelFn Kernels<RuleList<R...>>::all[] = {&pointwise<R>...};
+
+}  // namespace detail
+
+/// out = rule(in...), as cpu::pointwise, except that Rule::check does not run: it would wait for the device.
+///   throws  errors::UnimplementedError for a dtype that the rule lacks, CudaError if the launch fails
+template <class R>
+void pointwise(const KernelCall& c) {
+  if (c.out[0].size() == 0) return;
+  DType d = c.in[R::info.arity - 1].spec->dtype;
+  if constexpr (rules::takes_mask<R>) d = detail::as_bits(d);
+  with_dtype<R::info.dtypes>(c, d, [&]<class S>() { detail::run_rule<R, S>(c); });
+}
+
+}  // namespace TANDEM_NS::cuda
+
+/// In a .cu file, at global scope: makes the kernels of a rule list.
+#define TANDEM_CUDA_KERNELS(list)       \
+  namespace TANDEM_NS::cuda::detail {   \
+  template struct Kernels<rules::list>; \
+  }

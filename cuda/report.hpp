@@ -1,0 +1,41 @@
+// How a kernel tells the host of an index that is out of range: the first one is written to the queue's page, which the
+// host reads after its next wait. For .cu files.
+#pragma once
+#include "cuda/queue.hpp"
+
+namespace TANDEM_NS::cuda {
+
+class Reporter {
+ public:
+  explicit Reporter(const KernelCall& c) : fault_(queue_of(c).fault), op_(c.op) {}
+
+  /// Is index in [low, limit)? If not, says so to the host.
+  __device__ bool in_range(i64 index, i64 position, i64 limit, i64 low = 0) const {
+    if (index >= low && index < limit) return true;
+    if (atomicCAS(&fault_->found, 0, 1) == 0) {
+      fault_->op = op_;
+      fault_->what = nullptr;
+      fault_->index = index;
+      fault_->position = position;
+      fault_->low = low;
+      fault_->limit = limit;
+      __threadfence_system();
+    }
+    return false;
+  }
+
+  /// Says to the host what is wrong at a position; `what` is a host string that outlives the launch.
+  __device__ void complain(const char* what, i64 position) const {
+    if (atomicCAS(&fault_->found, 0, 1) != 0) return;
+    fault_->op = op_;
+    fault_->what = what;
+    fault_->position = position;
+    __threadfence_system();
+  }
+
+ private:
+  Fault* fault_;
+  const char* op_;
+};
+
+}  // namespace TANDEM_NS::cuda

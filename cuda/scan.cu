@@ -1,0 +1,94 @@
+// The CUDA kernels of cumsum, cumprod, linear_scan and shift: a thread a row along the axis, so that each row is added
+// in order. Fast for many rows; a lone long row takes one thread's time.
+#include "cuda/folds.hpp"
+#include "cuda/number.hpp"
+#include "cuda/queue.hpp"
+#include "tandem/ops/reduce/attrs.hpp"
+
+namespace TANDEM_NS::cuda {
+namespace {
+
+// A tensor as [outer, n, inner] around the axis.
+struct Rows {
+  i64 outer = 1, n, inner = 1;
+  bool exclusive, reverse;
+
+  explicit Rows(const KernelCall& c) {
+    const auto& a = c.attrs.get<ScanAttrs>();
+    const Shape& s = c.in[0].shape();
+    const int axis = resolve_axis(c.op, a.axis, s.rank());
+    for (int d = 0; d < axis; ++d) outer *= s[d];
+    for (int d = axis + 1; d < s.rank(); ++d) inner *= s[d];
+    n = s[axis];
+    exclusive = a.exclusive;
+    reverse = a.reverse;
+  }
+};
+
+// Calls f(place, first of its row?, the carried value) along each row; f returns what is carried on.
+template <class T, class F>
+__device__ void each_row(const Rows& s, T start, const F& f) {
+  const i64 stride = static_cast<i64>(gridDim.x) * blockDim.x;
+  for (i64 r = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; r < s.outer * s.inner; r += stride) {
+    const i64 begin = r / s.inner * s.n * s.inner + r % s.inner;
+    const i64 first = s.reverse ? begin + (s.n - 1) * s.inner : begin, step = s.reverse ? -s.inner : s.inner;
+    T value = start;
+    for (i64 k = 0; k < s.n; ++k) value = f(first + k * step, k == 0, value);
+  }
+}
+template <class F, class T>
+__global__ void __launch_bounds__(block_size) scan_kernel(F join, const T* x, T* y, Rows s) {
+  using A = typename F::Acc;
+  each_row(s, join.start(), [&](i64 i, bool, A value) {
+    const A next = join.join(value, static_cast<A>(x[i]));
+    y[i] = static_cast<T>(s.exclusive ? value : next);
+    return next;
+  });
+}
+template <class T>
+__global__ void __launch_bounds__(block_size) linear_kernel(const T* a, const T* b, T* y, Rows s) {
+  each_row(s, T(0), [&](i64 i, bool first, T value) {
+    return y[i] = first ? b[i] : b[i] + a[i] * value;  // not a * 0: a may be infinite
+  });
+}
+template <class T>
+__global__ void __launch_bounds__(block_size) shift_kernel(const T* x, T* y, Rows s) {
+  each_row(s, T(0), [&](i64 i, bool, T value) {
+    y[i] = value;
+    return x[i];
+  });
+}
+
+template <DTypes Set, class F>
+void run(const KernelCall& c, const F& f) {
+  if (c.out[0].size()) with_dtype<Set>(c, c.in[0].spec->dtype, f);
+}
+unsigned blocks_of(const Rows& s) { return blocks_for(s.outer * s.inner); }
+
+}  // namespace
+
+void cumsum(const KernelCall& c) {
+  const Rows s(c);
+  run<dtypes::number>(c, [&]<class T>() {
+    launch(c, &scan_kernel<SumFold<T>, T>, blocks_of(s), SumFold<T>{}, c.in[0].as<const T>(), c.out[0].as<T>(), s);
+  });
+}
+void cumprod(const KernelCall& c) {
+  const Rows s(c);
+  run<dtypes::number>(c, [&]<class T>() {
+    launch(c, &scan_kernel<ProdFold<T>, T>, blocks_of(s), ProdFold<T>{}, c.in[0].as<const T>(), c.out[0].as<T>(), s);
+  });
+}
+void linear_scan(const KernelCall& c) {
+  const Rows s(c);
+  run<dtypes::floating>(c, [&]<class T>() {
+    launch(c, &linear_kernel<T>, blocks_of(s), c.in[0].as<const T>(), c.in[1].as<const T>(), c.out[0].as<T>(), s);
+  });
+}
+void shift(const KernelCall& c) {
+  const Rows s(c);
+  run<dtypes::number>(
+      c, [&]<class T>() { launch(c, &shift_kernel<T>, blocks_of(s), c.in[0].as<const T>(), c.out[0].as<T>(), s); });
+}
+
+}  // namespace TANDEM_NS::cuda

@@ -1,0 +1,232 @@
+// The CUDA kernels of softmax, log_softmax, the cross entropies and their gradients: a group of threads a slice.
+// Formulas and special cases as in cpu/softmax.inc.
+#include "cuda/number.hpp"
+#include "cuda/queue.hpp"
+#include "cuda/report.hpp"
+#include "tandem/ops/nn/softmax_attrs.hpp"
+#include "tandem/ops/scalar_math.hpp"
+
+namespace TANDEM_NS::cuda {
+namespace {
+
+// `outer` x `inner` slices of n elements, `inner` apart; a small operand has one value a slice.
+struct Slices {
+  i64 count, n, inner;
+  unsigned lanes;  // threads that share a slice, a power of two
+};
+
+// One thread's view of its slice and of the others that work on it.
+template <class T>
+struct Slice {
+  i64 base, n, step;
+  unsigned lane, lanes;
+  T* room;  // of the group
+
+  __device__ i64 at(i64 j) const { return base + j * step; }
+  /// Joins one value of each thread; the tree is fixed.
+  template <class Join>
+  __device__ T join(T x, const Join& f) const {
+    room[lane] = x;
+    __syncthreads();
+    for (unsigned half = lanes / 2; half; half /= 2) {
+      if (lane < half) room[lane] = f(room[lane], room[lane + half]);
+      __syncthreads();
+    }
+    const T r = room[0];
+    __syncthreads();
+    return r;
+  }
+  __device__ T sum(T x) const {
+    return join(x, [](T a, T b) { return a + b; });
+  }
+  /// The sum of f(j) over the slice.
+  template <class F>
+  __device__ T sum_of(const F& f) const {
+    T s(0);
+    for (i64 j = lane; j < n; j += lanes) s += f(at(j));
+    return sum(s);
+  }
+  __device__ T max_of(const T* x) const {
+    T m = -std::numeric_limits<T>::infinity();
+    for (i64 j = lane; j < n; j += lanes) m = rules::max(m, x[at(j)]);
+    return join(m, [](T a, T b) { return rules::max(a, b); });
+  }
+  template <class F>
+  __device__ void each(const F& f) const {
+    for (i64 j = lane; j < n; j += lanes) f(at(j));
+  }
+};
+
+template <class T>
+struct Operands {
+  const T *a, *b, *c;
+  T* y;
+};
+// Each rule works on one slice; `one` is the place of the slice's own value in small operands.
+struct Softmax {
+  template <class T>
+  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64, bool live) {
+    const T m = s.max_of(o.a), sum = s.sum_of([&](i64 i) { return rules::exp(o.a[i] - m); });
+    if (live) s.each([&](i64 i) { o.y[i] = rules::exp(o.a[i] - m) / sum; });
+  }
+};
+struct LogSoftmax {
+  template <class T>
+  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64, bool live) {
+    const T m = s.max_of(o.a), level = rules::log(s.sum_of([&](i64 i) { return rules::exp(o.a[i] - m); }));
+    if (live) s.each([&](i64 i) { o.y[i] = (o.a[i] - m) - level; });
+  }
+};
+struct SoftmaxGrad {  // g, y
+  template <class T>
+  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64, bool live) {
+    const T dot = s.sum_of([&](i64 i) { return o.a[i] * o.b[i]; });
+    if (live) s.each([&](i64 i) { o.y[i] = o.b[i] * (o.a[i] - dot); });
+  }
+};
+struct LogSoftmaxGrad {  // g, y
+  template <class T>
+  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64, bool live) {
+    const T sum = s.sum_of([&](i64 i) { return o.a[i]; });
+    if (live) s.each([&](i64 i) { o.y[i] = o.a[i] - rules::exp(o.b[i]) * sum; });
+  }
+};
+struct CrossEntropy {  // labels, logits; a label of 0 counts 0 whatever its logit is
+  template <class T>
+  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64 one, bool live) {
+    const T m = s.max_of(o.b), level = rules::log(s.sum_of([&](i64 i) { return rules::exp(o.b[i] - m); }));
+    const T loss = s.sum_of([&](i64 i) { return o.a[i] == T(0) ? T(0) : o.a[i] * (level - (o.b[i] - m)); });
+    if (live && s.lane == 0) o.y[one] = loss;
+  }
+};
+struct CrossEntropyGrad {  // g (one a slice), labels, logits
+  template <class T>
+  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64 one, bool live) {
+    const T m = s.max_of(o.c), sum = s.sum_of([&](i64 i) { return rules::exp(o.c[i] - m); });
+    const T labels = s.sum_of([&](i64 i) { return o.b[i]; });
+    if (!live) return;
+    const T g = o.a[one], factor = labels / sum;
+    s.each([&](i64 i) { o.y[i] = (rules::exp(o.c[i] - m) * factor - o.b[i]) * g; });
+  }
+};
+
+// Every thread of a block takes part in every join, so groups beyond the last slice work on the last one again.
+template <class T, class F>
+__device__ void for_slices(const Slices& s, const F& f) {
+  __shared__ T room[block_size];
+  const unsigned lane = threadIdx.x % s.lanes, group = threadIdx.x / s.lanes, groups = block_size / s.lanes;
+  for (i64 first = static_cast<i64>(blockIdx.x) * groups; first < s.count;
+       first += static_cast<i64>(gridDim.x) * groups) {
+    const bool live = first + group < s.count;
+    const i64 one = live ? first + group : s.count - 1;
+    f(Slice<T>{one / s.inner * s.inner * s.n + one % s.inner, s.n, s.inner, lane, s.lanes, room + group * s.lanes}, one,
+      live);
+  }
+}
+template <class Rule, class T>
+__global__ void __launch_bounds__(block_size) slice_kernel(Operands<T> o, Slices s) {
+  for_slices<T>(s, [&](const Slice<T>& slice, i64 one, bool live) { Rule::run(slice, o, one, live); });
+}
+
+Slices slices_of(const Shape& x, int axis) {
+  Slices s{1, x[axis], 1, 8};
+  for (int d = 0; d < axis; ++d) s.count *= x[d];
+  for (int d = axis + 1; d < x.rank(); ++d) s.inner *= x[d];
+  s.count *= s.inner;
+  while (s.lanes < block_size && s.lanes * 4 < s.n) s.lanes *= 2;
+  return s;
+}
+unsigned blocks_of(const Slices& s) { return blocks_for(s.count, block_size / s.lanes); }
+
+// `full` is the input that has the full shape.
+template <class Rule>
+void run(const KernelCall& c, std::size_t full) {
+  const Shape& x = c.in[full].shape();
+  const Slices s = slices_of(x, resolve_axis(c.op, c.attrs.get<SoftmaxAttrs>().axis, x.rank()));
+  if (s.count == 0) return;
+  with_dtype<dtypes::floating>(c, c.in[full].spec->dtype, [&]<class T>() {
+    const auto in = [&](std::size_t i) { return i < c.in.size() ? c.in[i].template as<const T>() : nullptr; };
+    launch(c, &slice_kernel<Rule, T>, blocks_of(s), Operands<T>{in(0), in(1), in(2), c.out[0].template as<T>()}, s);
+  });
+}
+
+// A label out of range is reported; its slice then counts as class 0.
+template <class T, class I>
+__global__ void __launch_bounds__(block_size)
+    sparse_kernel(const I* labels, const T* logits, T* loss, Slices s, Reporter report) {
+  for_slices<T>(s, [&](const Slice<T>& slice, i64 one, bool live) {
+    const T m = slice.max_of(logits),
+            level = rules::log(slice.sum_of([&](i64 i) { return rules::exp(logits[i] - m); }));
+    if (!live || slice.lane) return;
+    const i64 label = static_cast<i64>(labels[one]);
+    loss[one] = report.in_range(label, one, s.n) ? level + (m - logits[slice.at(label)]) : T(0);
+  });
+}
+template <class T, class I>
+__global__ void __launch_bounds__(block_size)
+    sparse_grad_kernel(const T* g, const I* labels, const T* logits, T* dx, Slices s, Reporter report) {
+  for_slices<T>(s, [&](const Slice<T>& slice, i64 one, bool live) {
+    const T m = slice.max_of(logits), sum = slice.sum_of([&](i64 i) { return rules::exp(logits[i] - m); });
+    if (!live) return;
+    const i64 label = static_cast<i64>(labels[one]);
+    const bool known = report.in_range(label, one, s.n);
+    const T up = known ? g[one] : T(0), factor = up / sum;
+    slice.each(
+        [&](i64 i) { dx[i] = known ? rules::exp(logits[i] - m) * factor - (i == slice.at(label) ? up : T(0)) : T(0); });
+  });
+}
+template <class T, class I>
+__global__ void __launch_bounds__(block_size) one_hot_kernel(const I* labels, T* y, i64 rows, i64 n, Reporter report) {
+  const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
+  for (i64 r = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; r < rows; r += step)
+    if (const i64 label = static_cast<i64>(labels[r]); report.in_range(label, r, n)) y[r * n + label] = T(1);
+}
+
+// Calls f.operator()<T, I>() with the types of logits and labels.
+template <class F>
+void with_types(const KernelCall& c, const Operand& labels, const Operand& logits, const F& f) {
+  with_dtype<dtypes::floating>(c, logits.spec->dtype, [&]<class T>() {
+    if (labels.spec->dtype == DType::int64) f.template operator()<T, i64>();
+    else f.template operator()<T, std::int32_t>();
+  });
+}
+
+}  // namespace
+
+void softmax(const KernelCall& c) { run<Softmax>(c, 0); }
+void log_softmax(const KernelCall& c) { run<LogSoftmax>(c, 0); }
+void softmax_grad(const KernelCall& c) { run<SoftmaxGrad>(c, 1); }
+void log_softmax_grad(const KernelCall& c) { run<LogSoftmaxGrad>(c, 1); }
+void softmax_cross_entropy(const KernelCall& c) { run<CrossEntropy>(c, 1); }
+void softmax_cross_entropy_grad(const KernelCall& c) { run<CrossEntropyGrad>(c, 2); }
+
+void sparse_softmax_cross_entropy(const KernelCall& c) {
+  const Shape& x = c.in[1].shape();
+  const Slices s = slices_of(x, x.rank() - 1);
+  if (s.count == 0) return;
+  with_types(c, c.in[0], c.in[1], [&]<class T, class I>() {
+    launch(c, &sparse_kernel<T, I>, blocks_of(s), c.in[0].as<const I>(), c.in[1].as<const T>(), c.out[0].as<T>(), s,
+           Reporter(c));
+  });
+}
+void sparse_softmax_cross_entropy_grad(const KernelCall& c) {
+  const Shape& x = c.in[2].shape();
+  const Slices s = slices_of(x, x.rank() - 1);
+  if (s.count == 0) return;
+  with_types(c, c.in[1], c.in[2], [&]<class T, class I>() {
+    launch(c, &sparse_grad_kernel<T, I>, blocks_of(s), c.in[0].as<const T>(), c.in[1].as<const I>(),
+           c.in[2].as<const T>(), c.out[0].as<T>(), s, Reporter(c));
+  });
+}
+void one_hot_like(const KernelCall& c) {
+  const Operand& y = c.out[0];
+  const i64 rows = c.in[0].size();
+  if (rows == 0) return;
+  check(cudaMemsetAsync(y.data, 0, y.spec->bytes(), queue_of(c).stream), c.op, "memset");
+  with_types(c, c.in[0], y, [&]<class T, class I>() {
+    launch(c, &one_hot_kernel<T, I>, blocks_for(rows), c.in[0].as<const I>(), y.as<T>(), rows, y.shape().dim(-1),
+           Reporter(c));
+  });
+}
+
+}  // namespace TANDEM_NS::cuda

@@ -1,0 +1,104 @@
+#include "trainer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+#include <stdexcept>
+
+using namespace tandem;
+
+Windows::Windows(std::vector<std::int32_t> text, const TrainOptions& o)
+    : text_(std::move(text)), window_(o.window), size_(o.batch), seed_(o.seed) {
+  check_length(text_.size(), o);
+  const auto n = static_cast<std::int64_t>(text_.size());
+  for (std::int64_t at = 0; at + window_ + 1 <= n; at += std::max<std::int64_t>(1, window_ / 2)) starts_.push_back(at);
+  batches_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(starts_.size()) / size_);
+}
+
+void Windows::check_length(std::size_t characters, const TrainOptions& o) {
+  if (static_cast<std::int64_t>(characters) < o.window + 1)
+    throw std::runtime_error("corpus: " + std::to_string(characters) +
+                             " characters to train on are fewer than a window of " + std::to_string(o.window) +
+                             " and one more");
+}
+
+void Windows::shuffle(std::int64_t epoch) {
+  if (epoch == shuffled_epoch_) return;
+  std::sort(starts_.begin(), starts_.end());
+  std::seed_seq seed{seed_, epoch};
+  std::mt19937_64 random(seed);
+  for (std::size_t i = starts_.size(); i > 1; --i) std::swap(starts_[i - 1], starts_[random() % i]);
+  shuffled_epoch_ = epoch;
+}
+
+Windows::Batch Windows::get(std::int64_t epoch, std::int64_t batch) {
+  shuffle(epoch);
+  std::vector<std::int32_t> inputs(static_cast<std::size_t>(window_ * size_)), labels(inputs.size());
+  for (std::int64_t b = 0; b < size_; ++b) {
+    const auto which = static_cast<std::size_t>(batch * size_ + b) % starts_.size();
+    const std::int32_t* from = text_.data() + starts_[which];
+    for (std::int64_t t = 0; t < window_; ++t) {
+      inputs[static_cast<std::size_t>(t * size_ + b)] = from[t];
+      labels[static_cast<std::size_t>(t * size_ + b)] = from[t + 1];
+    }
+  }
+  return {constant(inputs, {.shape = {window_, size_}}), constant(labels, {.shape = {window_, size_}})};
+}
+
+Trainer::Trainer(const ModelOptions& model, const TrainOptions& options, const std::vector<std::int32_t>& train,
+                 std::vector<std::int32_t> held_out)
+    : options_(options),
+      model_(model),
+      variables_(model_.trainable_variables()),
+      optimizer_({.learning_rate = options.learning_rate}),
+      position_(constant(std::vector<std::int64_t>{0, 0}), {.name = "position", .trainable = false}),
+      seconds_(zeros({}, {.dtype = float64}), {.name = "seconds", .trainable = false}),
+      windows_(train, options),
+      held_out_(std::move(held_out)),
+      checkpoint_({{"model", model_}, {"optimizer", optimizer_}, {"position", position_}, {"seconds", seconds_}}) {
+  if (held_out_.size() < 2) throw std::runtime_error("corpus: fewer than two known characters are left to be held out");
+  optimizer_.build(variables_);
+}
+
+double Trainer::step() {
+  const std::vector<std::int64_t> at = position_.to_vector<std::int64_t>();
+  const Windows::Batch batch = windows_.get(at[0], at[1]);
+  GradientTape tape;
+  State state;
+  const Tensor logits = model_(batch.inputs, state);
+  const Tensor loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(batch.labels, logits));
+  const double value = loss.item<float>();
+  // Knowing nothing costs log(vocabulary); far beyond that there is no way back.
+  const double hopeless = 20 * std::log(static_cast<double>(logits.shape().dim(-1)) + 1);
+  if (!(value < hopeless))
+    throw std::runtime_error("training diverged: the loss is " + std::to_string(value) + " at step " +
+                             std::to_string(steps() + 1) + "; lower --learning-rate or --clip");
+  const auto gradients = tape.gradient(loss, variables_);
+  optimizer_.apply_gradients(clip_by_global_norm(gradients, options_.clip).gradients, variables_);
+  const bool last = at[1] + 1 >= windows_.batches_per_epoch();
+  position_.assign(constant(std::vector<std::int64_t>{at[0] + last, last ? 0 : at[1] + 1}));
+  return value;
+}
+
+double Trainer::held_out_bits() const {
+  // Parallel streams: each reads its own stretch of the text from a zero state on.
+  const auto n = static_cast<std::int64_t>(held_out_.size());
+  const std::int64_t streams = std::clamp<std::int64_t>(n / 500, 1, 20), length = (n - 1) / streams, chunk = 100;
+  State state;
+  double nats = 0;
+  for (std::int64_t at = 0; at < length; at += chunk) {
+    const std::int64_t steps = std::min(chunk, length - at);
+    std::vector<std::int32_t> inputs, labels;
+    for (std::int64_t t = at; t < at + steps; ++t)
+      for (std::int64_t s = 0; s < streams; ++s) {
+        inputs.push_back(held_out_[static_cast<std::size_t>(s * length + t)]);
+        labels.push_back(held_out_[static_cast<std::size_t>(s * length + t + 1)]);
+      }
+    const Shape shape{steps, streams};
+    const Tensor logits = model_(constant(inputs, {.shape = shape}), state);
+    nats += reduce_sum(nn::sparse_softmax_cross_entropy_with_logits(constant(labels, {.shape = shape}), logits))
+                .item<float>();
+  }
+  return nats / static_cast<double>(length * streams) / std::numbers::ln2;
+}

@@ -1,0 +1,68 @@
+// Training: batches of windows in a shuffled order, one Adam step each, held-out bits per character, checkpoints.
+#pragma once
+#include <tandem/tandem.hpp>
+#include <tandem/train/checkpoint.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model.hpp"
+#include "text.hpp"
+
+struct TrainOptions {
+  std::int64_t batch = 100, window = 50;
+  double learning_rate = 0.002, clip = 5;
+  std::int64_t seed = 1;
+};
+
+/// A text cut into windows that overlap by half; each epoch takes them in an order of its own.
+class Windows {
+ public:
+  /// throws std::runtime_error if there are fewer characters than a window and one more
+  static void check_length(std::size_t characters, const TrainOptions& options);
+  Windows(std::vector<std::int32_t> text, const TrainOptions& options);
+  std::int64_t batches_per_epoch() const { return batches_; }
+  struct Batch {
+    tandem::Tensor inputs, labels;  // [window, batch], int32
+  };
+  /// A pure function of its arguments, so that a position is all that a checkpoint need hold.
+  Batch get(std::int64_t epoch, std::int64_t batch);
+
+ private:
+  void shuffle(std::int64_t epoch);
+  std::vector<std::int32_t> text_;
+  std::int64_t window_, size_, batches_, seed_;
+  std::int64_t shuffled_epoch_ = -1;
+  std::vector<std::int64_t> starts_;
+};
+
+/// Everything a run consists of, and its checkpoint.
+class Trainer {
+ public:
+  Trainer(const ModelOptions& model, const TrainOptions& options, const std::vector<std::int32_t>& train,
+          std::vector<std::int32_t> held_out);
+  /// One step; returns the mean loss in nats a character. throws std::runtime_error if training diverged.
+  double step();
+  /// Mean bits a character on the held-out text, the state carried through.
+  double held_out_bits() const;
+
+  std::int64_t steps() const { return optimizer_.iterations().item<std::int64_t>(); }
+  double seconds() const { return seconds_.item<double>(); }
+  void add_seconds(double s) {
+    seconds_.assign_add(tandem::constant(std::vector<double>{s}, {.shape = tandem::Shape{}}));
+  }
+  std::int64_t characters_per_step() const { return options_.batch * options_.window; }
+  const tandem::train::Checkpoint& checkpoint() const { return checkpoint_; }
+
+ private:
+  TrainOptions options_;
+  CharRnn model_;
+  std::vector<tandem::Variable> variables_;
+  tandem::optimizers::Adam optimizer_;
+  tandem::Variable position_;  // epoch, batch
+  tandem::Variable seconds_;
+  Windows windows_;
+  std::vector<std::int32_t> held_out_;
+  tandem::train::Checkpoint checkpoint_;
+};

@@ -1,0 +1,245 @@
+// The walk backward: one reverse loop over a tape's entries, no sort, no recursion (implementation half of
+// autodiff/tape.hpp).
+#pragma once
+#include "tandem/autodiff/record.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+// a + b where nobody watches: into a's buffer if it is ours alone.
+TANDEM_INLINE Tensor add_into(Tensor&& a, const Tensor& b) {
+  if (context.observers || context.stager || !a.is_unique() || !(a.spec() == b.spec())) return a + b;
+  const Tensor* const in[] = {&a, &b};
+  const Tensors out = run(add_op, in, no_attrs, Specs(a.spec()), {&a, 1});
+  a.renew_id();
+  return std::move(a);
+}
+TANDEM_INLINE void accumulate(Gradient& sum, Gradient&& g) {
+  if (!sum.is_set()) {
+    sum = std::move(g);
+  } else if (sum.is_sparse() && g.is_sparse()) {
+    const IndexedSlices a = sum.slices(), b = g.slices();
+    sum = IndexedSlices{concat({a.values, b.values}, 0), concat({a.indices, b.indices}, 0), a.like};
+  } else if (sum.is_sparse() || g.is_sparse()) {
+    sum = sum.tensor() + g.tensor();
+  } else {
+    sum = add_into(std::move(sum).dense(), g.dense());
+  }
+}
+
+// The value of a fused op by small ops: its reference, or the derivative of the reference of the op it goes back from.
+TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
+  if (op.reference) return op.reference(in, attrs);
+  const BackwardOf& at = *op.backward_of;
+  GradientTape tape({.watch_accessed_variables = false});
+  Tensors forward;
+  std::vector<Tensor> sources, targets, upstream;
+  for (std::size_t i = 0; i < at.inputs; ++i) {
+    sources.push_back(forward.push(identity(in[i])));
+    tape.watch(sources.back());
+  }
+  for (std::size_t i = at.upstream + at.outputs; i < in.size(); ++i) forward.push(in[i]);
+  const Tensors y = at.forward->reference({forward.begin(), forward.size()}, no_attrs);
+  for (std::size_t i = 0; i < at.outputs; ++i) targets.push_back(y[i]), upstream.push_back(in[at.upstream + i]);
+  Tensors r;
+  for (Tensor& g :
+       tape.gradient(targets, sources,
+                     {.output_gradients = std::move(upstream), .unconnected_gradients = UnconnectedGradients::zero}))
+    r.push(std::move(g));
+  return r;
+}
+
+// An op without a rule of its own, whose value small ops can make: the tape differentiates those.
+TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
+  GradientTape tape({.watch_accessed_variables = false});
+  std::vector<Tensor> sources, targets, upstream;
+  Small<std::size_t, 4> at;
+  Tensors in;
+  for (std::size_t i = 0; i < c.in.size(); ++i) {
+    in.push(c.in[i]);
+    if (!c.needs(i) || !is_floating(c.in[i].dtype())) continue;
+    in[i] = identity(c.in[i]);  // one tensor may be two inputs
+    tape.watch(in[i]);
+    sources.push_back(in[i]);
+    at.push(i);
+  }
+  const Tensors y = reference_value(c.op, {in.begin(), in.size()}, c.attrs);
+  for (std::size_t i = 0; i < y.size(); ++i)
+    if (c.g[i].is_set()) targets.push_back(y[i]), upstream.push_back(c.g[i]);
+  const std::vector<Tensor> g = tape.gradient(targets, sources, {.output_gradients = std::move(upstream)});
+  Grads r;
+  r.resize(static_cast<unsigned>(c.in.size()));
+  for (std::size_t i = 0; i < sources.size(); ++i) r[at[i]] = g[i];
+  return r;
+}
+
+}  // namespace detail
+
+// The gradients by slot while one call of gradient() runs.
+struct GradientTape::Backward {
+  GradientTape& tape;
+  std::vector<Gradient> sums;
+  std::vector<char> wanted;  // slots whose sum a source will read
+
+  void start(std::span<const Tensor> targets, const std::vector<Tensor>& upstream) {
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const int slot = tape.map_.find(targets[i].id());
+      if (slot < 0) continue;
+      const bool given = i < upstream.size() && upstream[i].is_set();
+      if (given && !upstream[i].shape().is_compatible_with(targets[i].shape()))
+        errors::raise<errors::InvalidArgumentError>("gradient", "output gradient " + to_string(upstream[i].spec()) +
+                                                                    " for a target of " + to_string(targets[i].spec()));
+      detail::accumulate(sums[static_cast<std::size_t>(slot)], given ? upstream[i] : ones_like(targets[i]));
+    }
+  }
+
+  Grads rule(Entry& e, std::span<const Tensor> g) {
+    std::uint64_t wants = 0;
+    for (int i = 0; i < e.n_in; ++i) wants |= static_cast<std::uint64_t>(e.in_slots()[i] >= 0) << (i < 63 ? i : 63);
+    const GradCall call{*e.op, g, {e.saved(), e.n_in}, {e.saved() + e.n_in, e.n_out}, *e.attrs, wants};
+    if (e.op->gradient) return e.op->gradient(call);
+    if (e.op->reference || e.op->backward_of) return detail::gradient_by_reference(call);
+    errors::raise<errors::UnimplementedError>(e.op->name,
+                                              "has no gradient (" + display_name(*e.op) + " is on the path)");
+  }
+
+  void step(Entry& e) {
+    Tensors dense;
+    bool any = false;
+    for (int i = 0; i < e.n_out; ++i) {
+      const auto slot = static_cast<std::size_t>(e.first_out + i);
+      Gradient& g = sums[slot];
+      any |= g.is_set();
+      if (g.is_sparse()) dense.push(g.tensor());
+      else if (wanted[slot]) dense.push(g.dense());
+      else dense.push(std::move(g).dense());
+      if (!wanted[slot]) g = Gradient();
+    }
+    if (!any || e.op->flags.blocked) return;
+    Grads r = rule(e, {dense.begin(), dense.size()});
+    dense.clear();
+    for (int i = 0; i < e.n_in && i < static_cast<int>(r.size()); ++i) {
+      const int slot = e.in_slots()[i];
+      if (slot < 0 || !r[static_cast<std::size_t>(i)].is_set()) continue;
+      Gradient& x = r[static_cast<std::size_t>(i)];
+      const Tensor& saved = e.saved()[i];
+      if (e.op->flags.pointwise && saved.is_set() && !(saved.shape() == x.dense().shape()))
+        x = sum_to_like(x.dense(), saved);
+      detail::accumulate(sums[static_cast<std::size_t>(slot)], std::move(x));
+    }
+  }
+};
+
+TANDEM_INLINE std::span<const int> GradientTape::slots_of(const Source& s, int& single) const {
+  if (!s.is_variable())
+    return (single = map_.find(s.id())) < 0 ? std::span<const int>() : std::span<const int>(&single, 1);
+  const int at = variables_.find(s.id());
+  if (at < 0) return {};
+  const Reads& r = reads_[static_cast<std::size_t>(at)];
+  return {r.slots.begin(), r.slots.size()};
+}
+
+TANDEM_INLINE std::vector<Gradient> GradientTape::differentiate(const Targets& targets, std::span<const Source> sources,
+                                                                const GradientOptions& options) {
+  if (spent_)
+    errors::raise<errors::FailedPreconditionError>(
+        "gradient", "this tape has been used; make it with {.persistent = true} for several gradients");
+  struct Restore {  // gradient() of a persistent tape is not recorded by itself
+    bool& paused;
+    bool outer = paused;
+    ~Restore() { paused = outer; }
+  } restore{paused_};
+  paused_ = true;
+  if (!options_.persistent) {
+    leave();
+    spent_ = true;
+  }
+  Backward b{*this, std::vector<Gradient>(static_cast<std::size_t>(slots_)),
+             std::vector<char>(static_cast<std::size_t>(slots_))};
+  int single;
+  for (const Source& s : sources)
+    for (int slot : slots_of(s, single)) b.wanted[static_cast<std::size_t>(slot)] = 1;
+  b.start(targets.list(), options.output_gradients);
+  for (Entry* e = last_; e; e = e->prev) {
+    b.step(*e);
+    if (!options_.persistent) release_saved(*e);  // peak memory falls as the walk goes back
+  }
+  std::vector<Gradient> result;
+  for (const Source& s : sources) {
+    Gradient sum;
+    for (int slot : slots_of(s, single)) {
+      const Gradient& g = b.sums[static_cast<std::size_t>(slot)];
+      if (g.is_set()) detail::accumulate(sum, Gradient(g));
+    }
+    if (!sum.is_set()) {
+      const std::string why = why_unset(s, targets.list());
+      if (options.unconnected_gradients == UnconnectedGradients::error)
+        errors::raise<errors::InvalidArgumentError>("gradient", why);
+      sum = options.unconnected_gradients == UnconnectedGradients::zero ? zeros_like(s.like()) : Tensor::unset(why);
+    }
+    result.push_back(std::move(sum));
+  }
+  return result;
+}
+
+// Forward from the source: is the target reached at all, and through which blocked op?
+TANDEM_INLINE std::string GradientTape::why_unset(const Source& source, std::span<const Tensor> targets) const {
+  std::vector<Entry*> order;
+  for (Entry* e = last_; e; e = e->prev) order.push_back(e);
+  std::vector<char> reached(static_cast<std::size_t>(slots_));
+  std::vector<const OpDef*> blocker(static_cast<std::size_t>(slots_));
+  int single;
+  for (int slot : slots_of(source, single)) reached[static_cast<std::size_t>(slot)] = 1;
+  for (std::size_t k = order.size(); k-- > 0;) {
+    const Entry& e = *order[k];
+    bool from = false;
+    const OpDef* by = nullptr;
+    for (int i = 0; i < e.n_in; ++i)
+      if (const int s = e.in_slots()[i]; s >= 0 && reached[static_cast<std::size_t>(s)]) {
+        from = true;
+        if (blocker[static_cast<std::size_t>(s)]) by = blocker[static_cast<std::size_t>(s)];
+      }
+    if (!from) continue;
+    for (int i = 0; i < e.n_out; ++i) {
+      reached[static_cast<std::size_t>(e.first_out + i)] = 1;
+      blocker[static_cast<std::size_t>(e.first_out + i)] = by ? by : e.op->flags.blocked ? e.op : nullptr;
+    }
+  }
+  for (const Tensor& t : targets)
+    if (const int s = map_.find(t.id()); s >= 0 && reached[static_cast<std::size_t>(s)])
+      if (const OpDef* by = blocker[static_cast<std::size_t>(s)])
+        return "no gradient: the path from " + source.name() + " to the target is blocked at " + display_name(*by);
+  return "no gradient: no path from " + source.name() + " to the target";
+}
+
+TANDEM_INLINE Tensor GradientTape::gradient(const Targets& targets, const Source& source,
+                                            const GradientOptions& options) {
+  Gradient g = std::move(differentiate(targets, {&source, 1}, options)[0]);
+  return g.is_sparse() ? g.tensor() : std::move(g).dense();
+}
+TANDEM_INLINE std::vector<Tensor> GradientTape::gradient(const Targets& targets, std::initializer_list<Source> sources,
+                                                         const GradientOptions& options) {
+  std::vector<Tensor> r;
+  for (Gradient& g : differentiate(targets, {sources.begin(), sources.size()}, options)) r.push_back(g.tensor());
+  return r;
+}
+TANDEM_INLINE std::vector<Tensor> GradientTape::gradient(const Targets& targets, const std::vector<Tensor>& sources,
+                                                         const GradientOptions& options) {
+  const std::vector<Source> s(sources.begin(), sources.end());
+  std::vector<Tensor> r;
+  for (Gradient& g : differentiate(targets, s, options)) r.push_back(g.tensor());
+  return r;
+}
+TANDEM_INLINE std::vector<Gradient> GradientTape::gradient(const Targets& targets, const std::vector<Variable>& sources,
+                                                           const GradientOptions& options) {
+  const std::vector<Source> s(sources.begin(), sources.end());
+  return differentiate(targets, s, options);
+}
+
+}  // namespace TANDEM_NS

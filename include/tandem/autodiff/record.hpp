@@ -1,0 +1,155 @@
+// How a tape records: entries in chunks, what each saves (implementation half of autodiff/tape.hpp).
+#pragma once
+#include "tandem/autodiff/tape.hpp"
+
+namespace TANDEM_NS {
+
+// One applied op. Behind it in its chunk: the saved tensors (inputs, then outputs), the attrs, the inputs' slots.
+struct GradientTape::Entry {
+  Entry* prev;
+  const OpDef* op;
+  const Attrs* attrs;
+  std::int32_t first_out;
+  std::uint16_t n_in, n_out;
+
+  Tensor* saved() { return reinterpret_cast<Tensor*>(this + 1); }
+  const int* in_slots() const {
+    return reinterpret_cast<const int*>(reinterpret_cast<const Tensor*>(this + 1) + n_in + n_out);
+  }
+  int* in_slots() { return reinterpret_cast<int*>(saved() + n_in + n_out); }
+};
+
+TANDEM_INLINE GradientTape::GradientTape(TapeOptions options) : options_(options) {
+  next = context.observers;
+  context.observers = this;
+}
+TANDEM_INLINE GradientTape::~GradientTape() {
+  leave();
+  free_entries();
+}
+TANDEM_INLINE void GradientTape::leave() {
+  for (Observer** o = &context.observers; *o; o = &(*o)->next)
+    if (*o == this) {
+      *o = next;
+      return;
+    }
+}
+TANDEM_INLINE void GradientTape::reset() {
+  free_entries();
+  map_.clear();
+  variables_.clear();
+  reads_.clear();
+  slots_ = 0;
+  if (spent_) {
+    next = context.observers;
+    context.observers = this;
+  }
+  spent_ = false;
+}
+TANDEM_INLINE void GradientTape::release_saved(Entry& e) {
+  for (int i = 0; i < e.n_in + e.n_out; ++i) e.saved()[i] = Tensor();
+}
+TANDEM_INLINE void GradientTape::free_entries() {
+  for (Entry* e = last_; e; e = e->prev) {
+    for (int i = 0; i < e->n_in + e->n_out; ++i) e->saved()[i].~Tensor();
+    if (e->attrs != &no_attrs) e->attrs->~Attrs();
+  }
+  last_ = nullptr;
+  for (const Chunk& c : chunks_) memory::release(c.data, c.cls);
+  chunks_.clear();
+  used_ = room_ = 0;
+}
+
+TANDEM_INLINE void GradientTape::watch(const Tensor& x) {
+  if (!is_floating(x.dtype()) && !is_complex(x.dtype()))
+    errors::raise<errors::InvalidArgumentError>("watch",
+                                                to_string(x.spec()) + " has no derivative; watch floating tensors");
+  if (map_.find(x.id()) < 0) map_.insert(x.id(), slots_++);
+}
+TANDEM_INLINE void GradientTape::watch(const Variable& v) {
+  const Tensor value = context.stager ? context.stager->read(v) : v.peek();
+  watch(value);
+  int at = variables_.find(v.id());
+  if (at < 0) {
+    variables_.insert(v.id(), at = static_cast<int>(reads_.size()));
+    reads_.push_back({v, {}});
+  }
+  const int slot = map_.find(value.id());
+  Reads& r = reads_[static_cast<std::size_t>(at)];
+  for (int s : r.slots)
+    if (s == slot) return;
+  r.slots.push(slot);
+}
+TANDEM_INLINE void GradientTape::read(const Variable& v, const Tensor& value) {
+  if (paused_ || !(is_floating(value.dtype()) || is_complex(value.dtype()))) return;
+  int at = variables_.find(v.id());
+  if (at < 0 && !(options_.watch_accessed_variables && v.trainable())) return;
+  int slot = map_.find(value.id());
+  if (slot < 0) map_.insert(value.id(), slot = slots_++);
+  if (at < 0) {
+    variables_.insert(v.id(), at = static_cast<int>(reads_.size()));
+    reads_.push_back({v, {}});
+  }
+  Reads& r = reads_[static_cast<std::size_t>(at)];
+  for (int s : r.slots)
+    if (s == slot) return;
+  r.slots.push(slot);
+}
+
+TANDEM_INLINE GradientTape::Entry* GradientTape::push(const Applied& a, const int* in_slots) {
+  const std::size_t n_in = a.in.size(), n_out = a.out.size();
+  const bool has_attrs = !a.attrs.empty();
+  std::size_t at_slots = sizeof(Entry) + (n_in + n_out) * sizeof(Tensor);
+  std::size_t at_attrs = (at_slots + n_in * sizeof(int) + 15) & ~std::size_t(15);
+  const std::size_t bytes = has_attrs ? at_attrs + sizeof(Attrs) : at_attrs;
+  if (used_ + bytes > room_) [[unlikely]] {
+    const std::size_t want = chunks_.empty() ? 4096 : 65536;
+    const int cls = memory::class_of(bytes > want ? bytes : want);
+    chunks_.push_back({static_cast<char*>(memory::allocate(cls)), cls});
+    used_ = 0;
+    room_ = memory::class_size(cls);
+  }
+  char* place = chunks_.back().data + used_;
+  used_ += bytes;
+  Entry* e = ::new (place)
+      Entry{last_, &a.op, &no_attrs, slots_, static_cast<std::uint16_t>(n_in), static_cast<std::uint16_t>(n_out)};
+  if (has_attrs) e->attrs = ::new (place + at_attrs) Attrs(a.attrs);
+  for (std::size_t i = 0; i < n_in; ++i) e->in_slots()[i] = in_slots[i];
+  return last_ = e;
+}
+
+namespace detail {
+// The data where the rule reads it; the shape alone where it reads the shape, or where broadcasting must be undone.
+inline void save_input(Tensor* at, const OpDef& op, const Tensor& x, const Tensor* y) {
+  const Saves s = op.saves;
+  if (s == Saves::all || s == Saves::inputs) ::new (at) Tensor(x);
+  else if (s == Saves::shape || (op.flags.pointwise && !(x.shape() == y->shape())))
+    ::new (at) Tensor(x.is_symbolic() ? x : Tensor::symbol(x.spec()));
+  else ::new (at) Tensor();
+}
+}  // namespace detail
+
+TANDEM_INLINE void GradientTape::record(const Applied& a) {
+  if (paused_) return;
+  const std::size_t n_in = a.in.size(), n_out = a.out.size();
+  Small<int, 8> in_slots;
+  bool any = false;
+  for (std::size_t i = 0; i < n_in; ++i) any |= in_slots.push(map_.find(a.in[i]->id())) >= 0;
+  if (!any) return;
+  if (n_in > 65535 || n_out > 65535)
+    errors::raise<errors::UnimplementedError>(a.op.name, "a tape takes at most 65535 inputs or outputs an op");
+  Entry* e = push(a, in_slots.begin());
+  const bool blocked = a.op.flags.blocked;
+  for (std::size_t i = 0; i < n_in; ++i) {
+    if (blocked) ::new (e->saved() + i) Tensor();
+    else detail::save_input(e->saved() + i, a.op, *a.in[i], n_out ? &a.out[0] : nullptr);
+  }
+  const bool keep = !blocked && (a.op.saves == Saves::all || a.op.saves == Saves::outputs);
+  for (std::size_t i = 0; i < n_out; ++i) {
+    map_.insert(a.out[i].id(), slots_++);
+    if (keep) ::new (e->saved() + n_in + i) Tensor(a.out[i]);
+    else ::new (e->saved() + n_in + i) Tensor();
+  }
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,147 @@
+// GradientTape: the applied ops in order. gradient() walks them backward and calls the rows' gradient rules, which are
+// written in public ops and so can themselves be taped and traced.
+#pragma once
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "tandem/autodiff/slots.hpp"
+#include "tandem/core/apply.hpp"
+#include "tandem/core/variable.hpp"
+
+namespace TANDEM_NS {
+
+/// What the gradient of a source without any path is.
+enum class UnconnectedGradients { none, zero, error };
+
+struct TapeOptions {
+  bool persistent = false;               ///< gradient() may be called more than once
+  bool watch_accessed_variables = true;  ///< trainable Variables are watched when they are read
+};
+struct GradientOptions {
+  std::vector<Tensor> output_gradients = {};  ///< one for each target, of its shape; ones where empty or unset
+  UnconnectedGradients unconnected_gradients = UnconnectedGradients::none;
+};
+
+/// One or more values to differentiate; their gradients add up.
+class Targets {
+ public:
+  Targets(const Tensor& y) : list_{y} {}
+  Targets(std::vector<Tensor> ys) : list_(std::move(ys)) {}
+  Targets(std::initializer_list<Tensor> ys) : list_(ys) {}
+  std::span<const Tensor> list() const { return list_; }
+
+ private:
+  std::vector<Tensor> list_;
+};
+
+/// What to differentiate with respect to: a tensor, or a Variable (summed over all its reads).
+class Source {
+ public:
+  Source(const Tensor& x) : tensor_(x) {}
+  Source(const Variable& v) : variable_(v) {}
+  bool is_variable() const { return variable_.is_set(); }
+  u64 id() const { return is_variable() ? variable_.id() : tensor_.id(); }
+  const Spec& spec() const { return is_variable() ? variable_.spec() : tensor_.spec(); }
+  /// A tensor of the source's shape, for zeros_like.
+  Tensor like() const { return is_variable() ? variable_.peek() : tensor_; }
+  std::string name() const { return is_variable() ? "variable '" + variable_.name() + "'" : to_string(spec()); }
+
+ private:
+  Tensor tensor_;
+  Variable variable_;
+};
+
+/// Records the ops of this thread, while it lives, whose inputs it watches.
+///
+///   Tensor x = constant(3.f);
+///   GradientTape tape;
+///   tape.watch(x);
+///   Tensor dx = tape.gradient(x * x, x);  // 6
+///
+/// A source without a path gives an unset tensor whose use raises the reason ('no path ...', 'blocked at ArgMax').
+/// Tapes may be nested: an outer tape records what the inner one's gradient() does.
+class TANDEM_API GradientTape final : Observer {
+ public:
+  explicit GradientTape(TapeOptions options = {});
+  GradientTape(const GradientTape&) = delete;
+  GradientTape& operator=(const GradientTape&) = delete;
+  ~GradientTape();
+
+  /// throws errors::InvalidArgumentError for dtypes that have no derivative
+  void watch(const Tensor& x);
+  void watch(const Variable& v);
+
+  /// The gradients of the sum of the targets, each in its source's shape and dtype.
+  ///   throws  errors::FailedPreconditionError on a second call without .persistent;
+  ///           errors::UnimplementedError naming an op on the path that has no gradient
+  Tensor gradient(const Targets& targets, const Source& source, const GradientOptions& options = {});
+  std::vector<Tensor> gradient(const Targets& targets, std::initializer_list<Source> sources,
+                               const GradientOptions& options = {});
+  std::vector<Tensor> gradient(const Targets& targets, const std::vector<Tensor>& sources,
+                               const GradientOptions& options = {});
+  /// For optimizers: row-sparse gradients stay IndexedSlices.
+  std::vector<Gradient> gradient(const Targets& targets, const std::vector<Variable>& sources,
+                                 const GradientOptions& options = {});
+
+  /// d target[i] / d source[j], of shape target.shape + source.shape; one backward pass an element of the target.
+  /// Needs .persistent. A target element without a path to the source gives zeros.
+  Tensor jacobian(const Tensor& target, const Source& source);
+  /// d target[b,i] / d source[b,j], of shape [b, i..., j...], for samples that do not mix.
+  Tensor batch_jacobian(const Tensor& target, const Tensor& source);
+
+  /// Ops are not recorded while the returned guard lives.
+  class TANDEM_API Pause {
+   public:
+    explicit Pause(GradientTape& t) : tape_(t), outer_(t.paused_) { t.paused_ = true; }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+    ~Pause() { tape_.paused_ = outer_; }
+
+   private:
+    GradientTape& tape_;
+    bool outer_;
+  };
+  [[nodiscard]] Pause stop_recording() { return Pause(*this); }
+  /// Forgets everything recorded and watched.
+  void reset();
+
+ private:
+  struct Entry;
+  struct Backward;
+  void record(const Applied&) override;
+  void read(const Variable&, const Tensor&) override;
+  Entry* push(const Applied&, const int* in_slots);
+  void release_saved(Entry&);
+  void free_entries();
+  void leave();
+  std::vector<Gradient> differentiate(const Targets&, std::span<const Source>, const GradientOptions&);
+  std::string why_unset(const Source&, std::span<const Tensor> targets) const;
+  std::span<const int> slots_of(const Source&, int& single) const;
+
+  struct Reads {
+    Variable variable;
+    Small<int, 1> slots;
+  };
+  Slots map_;
+  int slots_ = 0;
+  IdMap variables_;  // variable id -> index in reads_
+  std::vector<Reads> reads_;
+  Entry* last_ = nullptr;
+  struct Chunk {
+    char* data;
+    int cls;
+  };
+  std::vector<Chunk> chunks_;
+  std::size_t used_ = 0, room_ = 0;
+  TapeOptions options_;
+  bool paused_ = false, watching_ = true, spent_ = false;
+};
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_AUTODIFF
+#include "tandem/autodiff/backward.hpp"
+#include "tandem/autodiff/jacobian.hpp"
+#include "tandem/autodiff/record.hpp"
+#endif

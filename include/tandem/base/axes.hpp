@@ -1,0 +1,73 @@
+// Axes: the axis argument of ops, with a 'not given' state of its own; its check against a rank.
+#pragma once
+#include <concepts>
+#include <initializer_list>
+#include <string>
+
+#include "tandem/base/error.hpp"
+#include "tandem/base/shape.hpp"
+
+namespace TANDEM_NS {
+
+/// A list of axes, each in [-rank, rank). Never made from a Tensor or a float. `Axes::none()` is the empty list;
+/// a default-made Axes means 'not given', which reductions read as all axes.
+class Axes {
+ public:
+  constexpr Axes() = default;
+  template <std::integral I>
+    requires(!std::same_as<I, bool>)
+  constexpr Axes(I axis) : count_(0) { push(axis); }
+  constexpr Axes(std::initializer_list<int> axes) : count_(0) {
+    for (int a : axes) push(a);
+  }
+  static constexpr Axes none() {
+    Axes r;
+    r.count_ = 0;
+    return r;
+  }
+
+  constexpr bool given() const { return count_ >= 0; }
+  constexpr int size() const { return count_ < 0 ? 0 : count_; }
+  constexpr int operator[](int i) const { return axis_[i]; }
+  constexpr void push(i64 axis) {
+    if (count_ < 0) count_ = 0;
+    if (count_ == max_rank || axis < -128 || axis > 127)
+      errors::raise<errors::InvalidArgumentError>("axes", "more than 8 axes, or an axis beyond any rank");
+    axis_[count_++] = static_cast<std::int8_t>(axis);
+  }
+
+  /// Bit i is set when axis i of a value of this rank is meant; all axes when not given.
+  ///   throws  errors::InvalidArgumentError, in the op's name, for an axis out of range or named twice
+  std::uint32_t mask(const char* op, int rank) const {
+    if (!given()) return (1u << rank) - 1;
+    std::uint32_t m = 0;
+    for (int i = 0; i < count_; ++i) {
+      const int a = axis_[i];
+      if (a < -rank || a >= rank) raise_range(op, a, rank);
+      const std::uint32_t bit = 1u << (a < 0 ? a + rank : a);
+      if (m & bit) errors::raise<errors::InvalidArgumentError>(op, "axis " + std::to_string(a) + " is given twice");
+      m |= bit;
+    }
+    return m;
+  }
+  [[noreturn, gnu::cold]] static void raise_range(const char* op, i64 axis, int rank) {
+    errors::raise<errors::InvalidArgumentError>(
+        op, "axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank) +
+                (rank ? " (valid: " + std::to_string(-rank) + " to " + std::to_string(rank - 1) + ")"
+                      : std::string(" (a scalar has no axes)")));
+  }
+  friend constexpr bool operator==(const Axes&, const Axes&) = default;
+
+ private:
+  std::int8_t axis_[max_rank] = {};
+  std::int8_t count_ = -1;
+};
+
+/// One axis of a value of this rank, counted from 0.
+///   throws  errors::InvalidArgumentError, in the op's name, outside [-rank, rank)
+inline int resolve_axis(const char* op, i64 axis, int rank) {
+  if (axis < -rank || axis >= rank) Axes::raise_range(op, axis, rank);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,87 @@
+// Error kinds and the one thrower. Messages: op, what was wrong, the actual specs, and a hint when there is one.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS::errors {
+
+enum class Code {
+  cancelled = 1,
+  invalid_argument = 3,
+  deadline_exceeded = 4,
+  not_found = 5,
+  already_exists = 6,
+  resource_exhausted = 8,
+  failed_precondition = 9,
+  aborted = 10,
+  out_of_range = 11,
+  unimplemented = 12,
+  internal = 13,
+  unavailable = 14,
+  data_loss = 15
+};
+
+/// The base of everything the library throws. what() begins with the op's name.
+class TANDEM_API OpError : public std::runtime_error {
+ public:
+  OpError(Code code, std::string op, const std::string& what)
+      : std::runtime_error(op + ": " + what), op_(std::move(op)), detail_(what), code_(code) {}
+  const char* what() const noexcept override { return named_.empty() ? std::runtime_error::what() : named_.c_str(); }
+  /// The name of the op or function that failed, e.g. "matmul".
+  const std::string& op() const { return op_; }
+  /// The kind of error, with the numbers gRPC uses.
+  Code code() const { return code_; }
+  /// Adds the user's name of the call, on the error's way out: "matmul 'logits': ...".
+  void set_name(const char* name) {
+    if (named_.empty()) named_ = op_ + " '" + name + "': " + detail_;
+  }
+
+ private:
+  std::string op_, detail_, named_;
+  Code code_;
+};
+
+#define TANDEM_ERROR(Name, Base, code_value)                                                       \
+  class TANDEM_API Name : public Base {                                                            \
+   public:                                                                                         \
+    Name(std::string op, const std::string& what) : Base(Code::code_value, std::move(op), what) {} \
+                                                                                                   \
+   protected:                                                                                      \
+    using Base::Base;                                                                              \
+  };
+
+TANDEM_ERROR(InvalidArgumentError, OpError, invalid_argument)  // shapes, dtypes, values, indices
+TANDEM_ERROR(OutOfRangeError, OpError, out_of_range)           // the end of a sequence or iterator
+TANDEM_ERROR(FailedPreconditionError, OpError, failed_precondition)
+TANDEM_ERROR(UnimplementedError, OpError, unimplemented)  // no kernel for that dtype or device, no gradient
+TANDEM_ERROR(NotFoundError, OpError, not_found)
+TANDEM_ERROR(AlreadyExistsError, OpError, already_exists)
+TANDEM_ERROR(ResourceExhaustedError, OpError, resource_exhausted)  // memory, disk
+TANDEM_ERROR(DataLossError, OpError, data_loss)                    // a torn or corrupt file
+TANDEM_ERROR(AbortedError, OpError, aborted)
+TANDEM_ERROR(CancelledError, OpError, cancelled)
+TANDEM_ERROR(DeadlineExceededError, OpError, deadline_exceeded)
+TANDEM_ERROR(UnavailableError, OpError, unavailable)
+TANDEM_ERROR(InternalError, OpError, internal)
+#undef TANDEM_ERROR
+
+/// A value was asked for that is not known while a function is traced.
+class TANDEM_API TraceError : public FailedPreconditionError {
+ public:
+  TraceError(std::string op, const std::string& what) : FailedPreconditionError(std::move(op), what) {}
+};
+/// A CUDA library or driver call failed; names the op that launched it.
+class TANDEM_API CudaError : public InternalError {
+ public:
+  CudaError(std::string op, const std::string& what) : InternalError(std::move(op), what) {}
+};
+
+/// Throws E; out of line, so that a check costs its caller one predicted branch.
+template <class E>
+[[noreturn, gnu::cold, gnu::noinline]] void raise(const char* op, const std::string& what) {
+  throw E(op, what);
+}
+
+}  // namespace TANDEM_NS::errors

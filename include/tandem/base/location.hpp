@@ -1,0 +1,29 @@
+// The caller's source line; std::source_location is missing from clang 14.
+#pragma once
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS {
+
+struct Loc {
+  const char* file = nullptr;
+  const char* function = nullptr;
+  int line = 0;
+
+  static constexpr Loc current(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+                               int line = __builtin_LINE()) {
+    return {file, function, line};
+  }
+};
+
+// The first two fields of every op's options; a base class would make `{.name = ...}` ill-formed.
+#define TANDEM_OP_OPTIONS     \
+  const char* name = nullptr; \
+  ::tandem::Loc where = ::tandem::Loc::current()
+
+/// Options of an op that has none of its own.
+struct OpOptions {
+  TANDEM_OP_OPTIONS;
+};
+inline constexpr OpOptions no_options{nullptr, {}};
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,107 @@
+// Shape: up to 8 dims inline, each a number or open (`none`, known only when a traced function is called).
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+#include "tandem/base/dtype.hpp"
+
+namespace TANDEM_NS {
+
+/// An open dim. A constant of its own, so that no arithmetic on sizes can produce it by accident.
+inline constexpr i64 none = INT64_MIN;
+inline constexpr int max_rank = 8;
+
+[[noreturn]] TANDEM_API void raise_rank_above_max(i64 rank);
+
+/// The sizes of a value's axes, outermost first. Rank 0 is a scalar; a size may be 0.
+///   throws  errors::InvalidArgumentError beyond rank 8
+class Shape {
+ public:
+  Shape() {}
+  Shape(std::initializer_list<i64> dims) {
+    for (i64 d : dims) push(d);
+  }
+  explicit Shape(std::span<const i64> dims) {
+    for (i64 d : dims) push(d);
+  }
+
+  int rank() const { return rank_; }
+  i64 operator[](int i) const { return dims_[i]; }
+  /// The dim of an axis in [-rank, rank); the caller has checked it.
+  i64 dim(int axis) const { return dims_[axis < 0 ? axis + rank_ : axis]; }
+  const i64* begin() const { return dims_; }
+  const i64* end() const { return dims_ + rank_; }
+
+  void push(i64 d) {
+    if (rank_ == max_rank) [[unlikely]]
+      raise_rank_above_max(rank_ + 1);
+    dims_[rank_++] = d;
+  }
+  void set(int i, i64 d) { dims_[i] = d; }
+  void resize(int rank) {
+    if (rank > max_rank) [[unlikely]]
+      raise_rank_above_max(rank);
+    rank_ = static_cast<std::int8_t>(rank);
+  }
+  void insert(int at, i64 d) {
+    push(d);
+    for (int i = rank_ - 1; i > at; --i) dims_[i] = dims_[i - 1];
+    dims_[at] = d;
+  }
+  void erase(int at) {
+    for (int i = at; i + 1 < rank_; ++i) dims_[i] = dims_[i + 1];
+    --rank_;
+  }
+
+  /// The number of elements; meaningless with an open dim.
+  i64 size() const {
+    i64 n = 1;
+    for (int i = 0; i < rank_; ++i) n *= dims_[i];
+    return n;
+  }
+  bool is_fully_defined() const {
+    for (i64 d : *this)
+      if (d == none) return false;
+    return true;
+  }
+  /// Equal ranks, and each pair of dims equal or one of them open.
+  bool is_compatible_with(const Shape& o) const {
+    if (rank_ != o.rank_) return false;
+    for (int i = 0; i < rank_; ++i)
+      if (dims_[i] != o.dims_[i] && dims_[i] != none && o.dims_[i] != none) return false;
+    return true;
+  }
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    if (a.rank_ != b.rank_) return false;
+    for (int i = 0; i < a.rank_; ++i)
+      if (a.dims_[i] != b.dims_[i]) return false;
+    return true;
+  }
+
+ private:
+  i64 dims_[max_rank];
+  std::int8_t rank_ = 0;
+};
+
+using TensorShape = Shape;
+
+/// "[2,None,4]"; a scalar prints as "[]".
+inline std::string to_string(const Shape& s) {
+  std::string r = "[";
+  for (int i = 0; i < s.rank(); ++i) r += (i ? "," : "") + (s[i] == none ? std::string("None") : std::to_string(s[i]));
+  return r + "]";
+}
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CORE
+#include "tandem/base/error.hpp"
+namespace TANDEM_NS {
+TANDEM_INLINE void raise_rank_above_max(i64 rank) {
+  errors::raise<errors::InvalidArgumentError>("shape", "rank " + std::to_string(rank) + " is above the limit of 8");
+}
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,105 @@
+// A vector with room for N elements inside: what rules, kernels and gradients return without touching the heap.
+#pragma once
+#include <cstdlib>
+#include <initializer_list>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS {
+
+template <class T, unsigned N>
+class Small {
+ public:
+  Small() {}
+  template <class U, class... Us>
+    requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Small>)
+  Small(U&& u, Us&&... us) {
+    push(std::forward<U>(u));
+    (push(std::forward<Us>(us)), ...);
+  }
+  Small(Small&& o) noexcept { take(o); }
+  Small(const Small& o) {
+    for (const T& x : o) push(x);
+  }
+  Small& operator=(Small o) noexcept {
+    clear();
+    take(o);
+    return *this;
+  }
+  ~Small() {
+    destroy();
+    if (data_ != inside()) [[unlikely]]
+      release();
+  }
+
+  unsigned size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T& back() { return data_[size_ - 1]; }
+
+  template <class U>
+  T& push(U&& u) {
+    if (size_ == room_) [[unlikely]] {
+      T copy(std::forward<U>(u));  // u may live inside this vector
+      grow(room_ * 2);
+      return *::new (static_cast<void*>(data_ + size_++)) T(std::move(copy));
+    }
+    return *::new (static_cast<void*>(data_ + size_++)) T(std::forward<U>(u));
+  }
+  void reserve(unsigned n) {
+    if (n > room_) grow(n);
+  }
+  void resize(unsigned n) {
+    reserve(n);
+    while (size_ > n) data_[--size_].~T();
+    while (size_ < n) ::new (static_cast<void*>(data_ + size_++)) T();
+  }
+  void clear() {
+    destroy();
+    if (data_ != inside()) release();
+    data_ = inside();
+    size_ = 0;
+    room_ = N;
+  }
+
+ private:
+  T* inside() { return reinterpret_cast<T*>(inside_); }
+  void destroy() {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      for (T *x = data_, *end = data_ + size_; x != end; ++x) x->~T();
+  }
+  void take(Small& o) noexcept {
+    if (o.data_ != o.inside()) [[unlikely]] {
+      data_ = std::exchange(o.data_, o.inside());
+      size_ = std::exchange(o.size_, 0u);
+      room_ = std::exchange(o.room_, N);
+      return;
+    }
+    for (T& x : o) ::new (static_cast<void*>(data_ + size_++)) T(std::move(x));
+  }
+  [[gnu::cold, gnu::noinline]] void release() { ::operator delete(data_, std::align_val_t(alignof(T))); }
+  [[gnu::cold, gnu::noinline]] void grow(unsigned room) {
+    T* fresh = static_cast<T*>(::operator new(room * sizeof(T), std::align_val_t(alignof(T))));
+    for (unsigned i = 0; i < size_; ++i) ::new (static_cast<void*>(fresh + i)) T(std::move(data_[i]));
+    destroy();
+    if (data_ != inside()) release();
+    data_ = fresh;
+    room_ = room;
+  }
+
+  T* data_ = inside();
+  unsigned size_ = 0, room_ = N;
+  alignas(T) unsigned char inside_[N * sizeof(T)];
+};
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,277 @@
+// The caching allocator of host memory: per-thread free lists by size class, bounded, spilling to a central list.
+// Blocks are 64-byte aligned; large ones lie on huge pages, because touching a fresh page costs far more than the
+// arithmetic that fills it. Device memory is core/backend's.
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "tandem/core/context.hpp"
+
+namespace TANDEM_NS::memory {
+
+// Four classes per power of two, from 64 bytes: at most 25 % of a block is unused.
+inline constexpr int classes = 160;
+inline constexpr int class_of(std::size_t n) {
+  if (n <= 64) return 0;
+  const int b = 63 - std::countl_zero(n - 1);
+  return (b - 6) * 4 + static_cast<int>(((n - 1) >> (b - 2)) & 3) + 1;
+}
+inline constexpr std::size_t class_size(int c) {
+  const unsigned k = static_cast<unsigned>(c) - 1;
+  return c ? static_cast<std::size_t>(k % 4 + 5) << (k / 4 + 4) : 64;
+}
+inline constexpr int large_class = class_of(1 << 16) + 1;  // above 64 KiB: counted at once, checked against the limit
+
+// A thread's free lists. Made at the thread's first allocation, given back when it ends.
+struct Cache {
+  void* head[classes];
+  std::uint16_t count[classes];
+  std::int64_t live;  // bytes since the last flush into the shared counter
+};
+
+[[nodiscard]] TANDEM_API void* allocate_slow(int cls);
+TANDEM_API void release_slow(void* p, int cls);
+TANDEM_API void flush(Cache& c);
+
+inline bool count(Cache& c, std::int64_t bytes) {
+  c.live += bytes;
+  return static_cast<std::uint64_t>(c.live + 65536) <= 131072;
+}
+
+/// A block of class_size(cls) bytes, its contents undefined.
+///   throws  errors::ResourceExhaustedError when the limit or the machine's memory does not allow it
+[[nodiscard]] inline void* allocate(int cls) {
+  Cache* c = context.cache;
+  if (!c || cls >= large_class || !c->head[cls]) [[unlikely]]
+    return allocate_slow(cls);
+  void* p = c->head[cls];
+  c->head[cls] = *static_cast<void**>(p);
+  --c->count[cls];
+  if (!count(*c, static_cast<std::int64_t>(class_size(cls)))) [[unlikely]]
+    flush(*c);
+  return p;
+}
+inline void release(void* p, int cls) {
+  Cache* c = context.cache;
+  if (!c || cls >= large_class || c->count[cls] >= 256) [[unlikely]]
+    return release_slow(p, cls);
+  *static_cast<void**>(p) = c->head[cls];
+  c->head[cls] = p;
+  ++c->count[cls];
+  if (!count(*c, -static_cast<std::int64_t>(class_size(cls)))) [[unlikely]]
+    flush(*c);
+}
+
+/// Scratch that lives for a scope.
+class Scratch {
+ public:
+  explicit Scratch(std::size_t bytes)
+      : class_(bytes ? class_of(bytes) : -1), data_(bytes ? allocate(class_) : nullptr) {}
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    if (data_) release(data_, class_);
+  }
+  void* data() const { return data_; }
+
+ private:
+  int class_;
+  void* data_;
+};
+
+/// Host memory as the library counts it. `live` and `peak` are exact to 64 KiB a thread; `misses`, the requests that
+/// no free list could serve, is exact.
+struct Info {
+  std::int64_t live = 0, peak = 0, cached = 0, limit = 0;
+  std::uint64_t misses = 0;
+};
+TANDEM_API Info info();
+TANDEM_API void reset_peak();
+/// Bytes that may be live at once; 0 lifts the limit. A request above it raises ResourceExhaustedError.
+TANDEM_API void set_limit(std::int64_t bytes);
+/// Gives the central free list, and this thread's, back to the operating system; returns the bytes freed.
+TANDEM_API std::int64_t trim();
+
+}  // namespace TANDEM_NS::memory
+
+#ifdef TANDEM_IMPLEMENT_CORE
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#include "tandem/base/error.hpp"
+
+namespace TANDEM_NS::memory {
+
+// Blocks that threads gave up, and the counters. Never destroyed: global tensors outlive every other static.
+struct Central {
+  std::mutex mutex;
+  void* head[classes] = {};
+  std::int64_t cached = 0;
+  std::int64_t bound = 0;  // of cached
+  std::atomic<std::int64_t> live{0}, peak{0}, limit{0};
+  std::atomic<std::uint64_t> misses{0};
+};
+TANDEM_API TANDEM_INLINE Central& central() {
+  alignas(Central) static unsigned char room[sizeof(Central)];
+  static Central* const c = [] {
+    auto* fresh = ::new (room) Central;
+    fresh->bound = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGE_SIZE) / 4;
+    return fresh;
+  }();
+  return *c;
+}
+
+TANDEM_INLINE std::int64_t give_back(Cache& c, int cls) {
+  std::int64_t freed = 0;
+  while (void* p = c.head[cls]) {
+    c.head[cls] = *static_cast<void**>(p);
+    std::free(p);
+    freed += static_cast<std::int64_t>(class_size(cls));
+  }
+  c.count[cls] = 0;
+  return freed;
+}
+
+struct ThreadEnd {
+  bool ended = false;
+  ~ThreadEnd() {
+    ended = true;
+    Cache* c = context.cache;
+    if (!c) return;
+    flush(*c);
+    context.cache = nullptr;
+    for (int i = 0; i < classes; ++i) give_back(*c, i);
+    delete c;
+  }
+};
+// Null once the thread's own storage is gone: tensors destroyed after that go straight to the central list.
+TANDEM_INLINE Cache* thread_cache() {
+  if (context.cache) return context.cache;
+  static thread_local ThreadEnd end;
+  return end.ended ? nullptr : context.cache = new Cache{};
+}
+
+TANDEM_INLINE void add_live(std::int64_t bytes) {
+  Central& s = central();
+  const std::int64_t live = s.live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::int64_t peak = s.peak.load(std::memory_order_relaxed);
+  while (live > peak && !s.peak.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+  }
+}
+TANDEM_INLINE void flush(Cache& c) {
+  add_live(c.live);
+  c.live = 0;
+}
+TANDEM_INLINE void tally(Cache* c, int cls, std::int64_t sign) {
+  const std::int64_t bytes = sign * static_cast<std::int64_t>(class_size(cls));
+  if (!c || cls >= large_class) return add_live(bytes);
+  if (!count(*c, bytes)) flush(*c);
+}
+
+TANDEM_INLINE void* from_central(int cls) {
+  Central& s = central();
+  const std::lock_guard lock(s.mutex);
+  void* p = s.head[cls];
+  if (!p) return nullptr;
+  s.head[cls] = *static_cast<void**>(p);
+  s.cached -= static_cast<std::int64_t>(class_size(cls));
+  return p;
+}
+TANDEM_INLINE void* from_system(int cls) {
+  constexpr std::size_t huge = 1 << 21;
+  const std::size_t n = class_size(cls), align = n >= huge ? huge : 64;
+  const std::size_t rounded = (n + align - 1) / align * align;
+  void* p = std::aligned_alloc(align, rounded);
+  if (!p && trim()) p = std::aligned_alloc(align, rounded);
+  if (!p)
+    errors::raise<errors::ResourceExhaustedError>("allocate", "the system has no " + std::to_string(n) + " bytes");
+  if (align == huge) ::madvise(p, rounded, MADV_HUGEPAGE);
+  central().misses.fetch_add(1, std::memory_order_relaxed);
+  return p;
+}
+TANDEM_INLINE void check_limit(int cls) {
+  const Central& s = central();
+  const std::int64_t limit = s.limit.load(std::memory_order_relaxed), n = static_cast<std::int64_t>(class_size(cls));
+  if (limit && s.live.load(std::memory_order_relaxed) + n > limit)
+    errors::raise<errors::ResourceExhaustedError>(
+        "allocate", std::to_string(n) + " bytes on CPU:0 would exceed the limit of " + std::to_string(limit) +
+                        " bytes (live: " + std::to_string(s.live.load()) + "; see memory::set_limit)");
+}
+
+TANDEM_INLINE void* allocate_slow(int cls) {
+  if (cls >= classes)
+    errors::raise<errors::ResourceExhaustedError>("allocate",
+                                                  "no machine has so much memory (the largest block is 2^46 bytes)");
+  Cache* c = thread_cache();
+  if (cls >= large_class) check_limit(cls);
+  void* p = nullptr;
+  if (c && c->head[cls]) {
+    p = c->head[cls];
+    c->head[cls] = *static_cast<void**>(p);
+    --c->count[cls];
+  }
+  if (!p) p = from_central(cls);
+  if (!p) p = from_system(cls);
+  tally(c, cls, 1);
+  return p;
+}
+TANDEM_INLINE void release_slow(void* p, int cls) {
+  Cache* c = thread_cache();
+  tally(c, cls, -1);
+  if (c && c->count[cls] < (cls < large_class ? 256 : 2)) {
+    *static_cast<void**>(p) = c->head[cls];
+    c->head[cls] = p;
+    ++c->count[cls];
+    return;
+  }
+  Central& s = central();
+  const auto n = static_cast<std::int64_t>(class_size(cls));
+  {
+    const std::lock_guard lock(s.mutex);
+    if (s.cached + n <= s.bound) {
+      *static_cast<void**>(p) = s.head[cls];
+      s.head[cls] = p;
+      s.cached += n;
+      return;
+    }
+  }
+  std::free(p);
+}
+
+TANDEM_INLINE Info info() {
+  if (context.cache) flush(*context.cache);
+  Central& s = central();
+  Info r{s.live, s.peak, 0, s.limit, s.misses};
+  const std::lock_guard lock(s.mutex);
+  r.cached = s.cached;
+  return r;
+}
+TANDEM_INLINE void reset_peak() {
+  if (context.cache) flush(*context.cache);
+  central().peak = central().live.load();
+}
+TANDEM_INLINE void set_limit(std::int64_t bytes) { central().limit = bytes; }
+TANDEM_INLINE std::int64_t trim() {
+  std::int64_t freed = 0;
+  if (context.cache)
+    for (int i = 0; i < classes; ++i) freed += give_back(*context.cache, i);
+  Central& s = central();
+  const std::lock_guard lock(s.mutex);
+  for (int i = 0; i < classes; ++i)
+    while (void* p = s.head[i]) {
+      s.head[i] = *static_cast<void**>(p);
+      std::free(p);
+      freed += static_cast<std::int64_t>(class_size(i));
+    }
+  s.cached = 0;
+  return freed;
+}
+
+}  // namespace TANDEM_NS::memory
+#endif

@@ -1,0 +1,270 @@
+// The one way to run an op: infer the specs, run the kernel or stage a node, tell the tapes that watch.
+// Observer and Stager are the only virtual interfaces: autodiff and graph implement them, core knows neither.
+#pragma once
+#include "tandem/core/op.hpp"
+
+namespace TANDEM_NS {
+
+class Variable;
+
+/// One op that has run (or was staged).
+struct Applied {
+  const OpDef& op;
+  Inputs in;
+  const Attrs& attrs;
+  std::span<const Tensor> out;
+};
+
+/// Hears of every op of its thread, after the kernel has succeeded. Tapes are observers.
+struct Observer {
+  Observer* next = nullptr;
+  virtual void record(const Applied&) = 0;
+  virtual void read(const Variable&, const Tensor& value) = 0;
+
+ protected:
+  ~Observer() = default;
+};
+
+/// A callable without std::function: code and its argument.
+struct Callable {
+  void (*call)(void* self);
+  void* self;
+};
+
+/// Takes the place of kernels while a function is traced: every op becomes a node, also one on concrete tensors.
+struct Stager {
+  virtual Tensors stage(const InferCall&, const Specs&) = 0;
+  /// A Variable's value at this point of the program: a hidden input, bound at call time.
+  virtual Tensor read(const Variable&) = 0;
+  /// A hidden output, in program order.
+  virtual void assign(const Variable&, const Tensor& value) = 0;
+  /// Stages what the body does as a graph of its own.
+  virtual Ref<Opaque> subgraph(Callable body) = 0;
+  /// Runs the body outside of the trace, at once (a Variable's initial value).
+  virtual void lift(Callable body) = 0;
+  /// " (made by softmax at file.cpp:12)", for error texts.
+  virtual std::string origin(const Tensor&) = 0;
+
+ protected:
+  ~Stager() = default;
+};
+
+/// Applies an op to its inputs.
+///   throws  what the op's shape rule and kernel raise; nothing is recorded then, and the inputs are as they were
+TANDEM_API Tensors apply(const OpDef& op, Inputs in, const Attrs& attrs = no_attrs,
+                         const OpOptions& options = no_options);
+/// For ops of one output.
+template <class... T>
+Tensor apply1(const OpDef& op, const Attrs& attrs, const OpOptions& options, const T&... in) {
+  const Tensor* const inputs[] = {&in...};
+  return std::move(apply(op, inputs, attrs, options)[0]);
+}
+
+/// Runs the kernel: no inference, no recording. `specs` are the outputs'; `reuse[i]`, where given and set, is the
+/// buffer that output i takes over (in_place ops); as many as outputs, or none.
+TANDEM_API Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
+                       std::span<const Tensor> reuse = {});
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CORE
+#include "tandem/core/backend.hpp"
+namespace TANDEM_NS {
+namespace detail {
+
+// The first input that is not bound to the host: where the others must be.
+inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
+  const auto first = static_cast<std::size_t>(__builtin_ctz(~static_cast<std::uint32_t>(op.host_inputs)));
+  return first < inputs ? first : 0;
+}
+// A spec list that differs in device: the first input of rank > 0 decides, the others are copied there.
+[[gnu::cold, gnu::noinline]] TANDEM_INLINE Tensors apply_across(const OpDef& op, Inputs in, const Attrs& attrs,
+                                                                const OpOptions& options) {
+  Device to = in[placed_input(op, in.size())]->device();
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (in[i]->rank() > 0 && !names_input(op.host_inputs, i)) {
+      to = in[i]->device();
+      break;
+    }
+  Tensors moved;
+  Small<const Tensor*, 4> pointers;
+  for (std::size_t i = 0; i < in.size(); ++i) moved.push(names_input(op.host_inputs, i) ? in[i]->cpu() : in[i]->to(to));
+  for (const Tensor& t : moved) pointers.push(&t);
+  return apply(op, {pointers.begin(), pointers.size()}, attrs, options);
+}
+[[noreturn, gnu::cold, gnu::noinline]] TANDEM_INLINE void raise_dtype(const InferCall& c, DType d, Device device) {
+  errors::raise<errors::UnimplementedError>(
+      c.op.name, std::string("no kernel for ") + name(d) + " on " + to_string(device) + ": " + [&] {
+        std::string s;
+        for (const Tensor* t : c.in) s += (s.empty() ? "" : " x ") + to_string(t->spec());
+        return s;
+      }());
+}
+[[gnu::cold, gnu::noinline]] TANDEM_INLINE bool on_one_device(const InferCall& c) {
+  const Device device = c.spec(placed_input(c.op, c.in.size())).device;
+  for (std::size_t i = 0; i < c.in.size(); ++i)
+    if (names_input(c.op.host_inputs, i) ? c.spec(i).device.kind != Device::cpu : c.spec(i).device != device)
+      return false;
+  return true;
+}
+// True if all inputs lie on one device; raises for unset inputs and for a dtype the op has no kernel for.
+inline bool check_inputs(const InferCall& c) {
+  unsigned elsewhere = 0;
+  for (const Tensor* t : c.in) {
+    const Device d = t->spec().device;
+    elsewhere |= d.kind | d.index;
+  }
+  const int typed = c.op.typed;
+  if (typed >= 0 && static_cast<std::size_t>(typed) < c.in.size()) {
+    const Spec& s = c.spec(static_cast<std::size_t>(typed));
+    if (!c.op.dtypes.has(s.dtype)) [[unlikely]]
+      raise_dtype(c, s.dtype, s.device);
+  }
+  return !elsewhere || on_one_device(c);
+}
+[[gnu::cold, gnu::noinline]] TANDEM_INLINE void check_no_symbol(const OpDef& op, const Tensor& t) {
+  if (t.is_symbolic())
+    errors::raise<errors::TraceError>(
+        op.name, to_string(t.spec()) +
+                     " has no value: it was traced in a function and is used outside of it; return "
+                     "it from the function");
+}
+// Output i is a view of input i; of one input, several outputs (unstack, split) lie one behind the other.
+TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs) {
+  Tensors out;
+  out.reserve(specs.size());
+  std::size_t at = 0;
+  for (unsigned i = 0; i < specs.size(); ++i) {
+    const Tensor& x = *in[in.size() > 1 ? i : 0];
+    if (!x.raw()) {
+      out.push(Tensor::symbol(specs[i]));
+      continue;
+    }
+    if (i == 0 || in.size() > 1) at = op.offset ? op.offset(x.spec(), attrs) : 0;
+    out.push(Tensor::view_of(x, specs[i], at));
+    at += specs[i].bytes();
+  }
+  return out;
+}
+// Everything that a kernel call on a device or with scratch needs beyond operands.
+[[gnu::noinline]] TANDEM_INLINE void launch(const OpDef& op, KernelCall& call, std::span<const Operand> in) {
+  const Device device = !call.out.empty() ? call.out[0].spec->device : in.empty() ? Device{} : in[0].spec->device;
+  std::size_t bytes = 0;
+  if (op.workspace) {
+    Small<Spec, 4> specs;
+    for (const Operand& o : in) specs.push(*o.spec);
+    bytes = op.workspace({specs.begin(), specs.size()}, call.attrs);
+  }
+  if (device.kind == Device::cpu) {
+    const memory::Scratch scratch(bytes);
+    call.workspace = scratch.data();
+    op.cpu(call);
+    return;
+  }
+  const Backend& b = backend_of(device);
+  call.workspace = bytes ? b.allocate(bytes, device.index) : nullptr;
+  try {
+    b.launch(op, call, device);
+  } catch (...) {
+    if (call.workspace) b.release(call.workspace, bytes, device.index);
+    throw;
+  }
+  if (call.workspace) b.release(call.workspace, bytes, device.index);
+}
+
+// The output specs that depend on data. It is read on the host: that of the host_inputs, of all inputs where a row has
+// none.
+[[gnu::noinline]] TANDEM_INLINE Specs resolve(const OpDef& op, KernelCall call, Inputs in,
+                                              std::span<Operand> operands) {
+  Tensors fetched;
+  Small<Operand, 8> host;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    host.push(operands[i]);
+    if (!in[i]->raw() && !names_input(op.shape_inputs, i)) check_no_symbol(op, *in[i]);
+    if (op.host_inputs || !in[i]->raw() || in[i]->device().kind == Device::cpu) continue;
+    const Tensor& t = fetched.push(Tensor::allocate({in[i]->shape(), in[i]->dtype(), {}}));
+    copy_bytes(t.raw(), {}, in[i]->raw(), in[i]->device(), t.spec().bytes());
+    host[i].data = t.raw();
+  }
+  call.in = {host.begin(), in.size()};
+  return op.resolve(call);
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Tensors apply(const OpDef& op, Inputs in, const Attrs& attrs, const OpOptions& options) {
+  try {
+    const InferCall call{op, in, attrs, options};
+    if (!detail::check_inputs(call)) [[unlikely]]
+      return detail::apply_across(op, in, attrs, options);
+    const Specs specs = op.infer(call);
+    Context& c = context;
+    Tensors out = c.stager ? c.stager->stage(call, specs) : run(op, in, attrs, specs);
+    for (Observer* o = c.observers; o; o = o->next) o->record({op, in, attrs, {out.begin(), out.size()}});
+    return out;
+  } catch (errors::OpError& e) {
+    if (options.name) e.set_name(options.name);
+    throw;
+  }
+}
+
+namespace detail {
+
+// The kernel's call on operands whose place is given; the caller has dealt with aliases and dims that depend on data.
+[[gnu::always_inline]] inline Tensors run_kernel(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
+                                                 std::span<const Tensor> reuse, Operand* operands) {
+  std::size_t n = 0;
+  for (const Tensor* t : in) {
+    if (!t->raw() && !names_input(op.shape_inputs, n)) [[unlikely]]
+      check_no_symbol(op, *t);
+    operands[n++] = {t->raw(), &t->known_spec()};
+  }
+  Tensors out;
+  const bool reuses = !reuse.empty();
+  for (const Spec& s : specs) {
+    const std::size_t i = out.size();
+    if (reuses && reuse[i].is_set()) out.push(reuse[i]);
+    else out.push(Tensor::allocate(s));
+    operands[n++] = {out[i].raw(), &out[i].known_spec()};
+  }
+  KernelCall call{{operands, in.size()}, {operands + in.size(), specs.size()}, attrs, nullptr, op.name, nullptr};
+  const Device::Kind kind = specs.empty() ? (in.empty() ? Device::cpu : in[0]->device().kind) : specs[0].device.kind;
+  if (kind != Device::cpu || op.workspace) [[unlikely]] {
+    launch(op, call, call.in);
+    return out;
+  }
+  if (!op.cpu) [[unlikely]]
+    errors::raise<errors::UnimplementedError>(op.name, "no kernel on CPU:0");
+  op.cpu(call);
+  return out;
+}
+[[gnu::noinline]] TANDEM_INLINE Tensors run_many(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
+                                                 std::span<const Tensor> reuse) {
+  Small<Operand, 8> operands;
+  operands.reserve(static_cast<unsigned>(in.size()) + specs.size());
+  return run_kernel(op, in, attrs, specs, reuse, operands.data());
+}
+[[gnu::noinline]] TANDEM_INLINE Specs resolved_specs(const OpDef& op, Inputs in, const Attrs& attrs) {
+  Small<Operand, 8> operands;
+  for (const Tensor* t : in) operands.push(Operand{t->raw(), &t->spec()});
+  return resolve(op, {{}, {}, attrs, nullptr, op.name, nullptr}, in, {operands.begin(), in.size()});
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
+                          std::span<const Tensor> reuse) {
+  if (op.flags.alias) return detail::run_alias(op, in, attrs, specs);
+  if (op.resolve) [[unlikely]]
+    return detail::run_many(op, in, attrs, detail::resolved_specs(op, in, attrs), reuse);
+  constexpr std::size_t few = 8;
+  if (in.size() + specs.size() > few) [[unlikely]]
+    return detail::run_many(op, in, attrs, specs, reuse);
+  Operand operands[few];
+  return detail::run_kernel(op, in, attrs, specs, reuse, operands);
+}
+
+}  // namespace TANDEM_NS
+#include "tandem/core/tensor_impl.hpp"
+#include "tandem/core/print.hpp"
+#endif

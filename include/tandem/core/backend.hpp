@@ -1,0 +1,74 @@
+// What a device other than the CPU brings: memory, copies, launches. One table a kind; the CPU needs none.
+#pragma once
+#include <cstddef>
+
+#include "tandem/base/device.hpp"
+#include "tandem/core/kernel.hpp"
+
+namespace TANDEM_NS {
+
+struct OpDef;
+
+struct Backend {
+  int (*count)();                                   // devices of this kind that can be used
+  const char* (*why_off)();                         // why count() is 0
+  void* (*allocate)(std::size_t bytes, int index);  // 256-byte aligned; raises ResourceExhaustedError
+  void (*release)(void* p, std::size_t bytes, int index);
+  void (*copy)(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes);
+  void (*launch)(const OpDef& op, const KernelCall& call, Device device);  // may return before the kernel has run
+  void (*synchronize)(int index);                                          // raises the errors of what was launched
+};
+
+/// The table of a kind, null where the library was built without it. Tests install the `sim` device here.
+extern TANDEM_API const Backend* backends[device_kinds];
+
+/// The table of a device that can be used.
+///   throws  errors::UnimplementedError saying why there is none, errors::InvalidArgumentError for a wrong index
+TANDEM_API const Backend& backend_of(Device device);
+
+/// Copies between any two devices; returns when the bytes have arrived if either side is the CPU.
+TANDEM_API void copy_bytes(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes);
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CORE
+#include <cstring>
+#include <string>
+
+#include "tandem/base/error.hpp"
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS::cuda {
+extern const Backend backend;
+}
+#define TANDEM_GPU_BACKEND &cuda::backend
+#else
+#define TANDEM_GPU_BACKEND nullptr
+#endif
+
+namespace TANDEM_NS {
+
+TANDEM_INLINE TANDEM_API const Backend* backends[device_kinds] = {nullptr, TANDEM_GPU_BACKEND, nullptr};
+
+TANDEM_INLINE const Backend& backend_of(Device device) {
+  const Backend* b = backends[device.kind];
+  const std::string name = to_string(device);
+  if (!b)
+    errors::raise<errors::UnimplementedError>("device",
+                                              name + ": this library was built without it (TANDEM_WITH_CUDA)");
+  if (const int n = b->count(); device.index >= n) {
+    if (n == 0) errors::raise<errors::UnimplementedError>("device", name + " is off: " + b->why_off());
+    errors::raise<errors::InvalidArgumentError>("device", name + " does not exist; there are " + std::to_string(n));
+  }
+  return *b;
+}
+TANDEM_INLINE void copy_bytes(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes) {
+  if (!bytes) return;
+  if (to_device.kind == Device::cpu && from_device.kind == Device::cpu) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  backend_of(to_device.kind != Device::cpu ? to_device : from_device).copy(to, to_device, from, from_device, bytes);
+}
+
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,51 @@
+// What is per thread: the tapes that watch, the stager, the next tensor id, the name scope, the memory cache.
+#pragma once
+#include <cstdint>
+
+#include "tandem/base/device.hpp"
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS {
+
+struct Observer;
+struct Stager;
+namespace memory {
+struct Cache;
+}
+
+// One struct, constant-initialised and trivially destroyed: no guard on the hot path, one TLS address per op.
+struct Context {
+  Observer* observers;  // the innermost tape first
+  Stager* stager;       // set while a function is traced
+  std::uint64_t next_id, last_id;
+  memory::Cache* cache;
+  const char* scope;     // the innermost name_scope
+  const Device* device;  // the innermost device scope; null: where the inputs are
+};
+static_assert(sizeof(Context) <= 64);
+
+extern TANDEM_API constinit thread_local Context context;
+
+/// Takes the next block of ids for this thread and returns its first.
+TANDEM_API std::uint64_t new_id_block();
+
+/// Ids made by one thread are consecutive within a block: a tape maps them by a plain array.
+inline std::uint64_t new_id(Context& c) { return c.next_id < c.last_id ? c.next_id++ : new_id_block(); }
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CORE
+#include <atomic>
+namespace TANDEM_NS {
+TANDEM_INLINE TANDEM_API constinit thread_local Context context{};
+inline constinit TANDEM_API std::atomic<std::uint64_t> id_source{1};
+
+TANDEM_INLINE std::uint64_t new_id_block() {
+  constexpr std::uint64_t block = 1 << 16;
+  const std::uint64_t first = id_source.fetch_add(block, std::memory_order_relaxed);
+  context.next_id = first + 1;
+  context.last_id = first + block;
+  return first;
+}
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,130 @@
+// What an op is: one row of named fields. Optimiser, serialiser, tests and docs read the row; there is no second list.
+#pragma once
+#include "tandem/base/location.hpp"
+#include "tandem/base/small.hpp"
+#include "tandem/core/indexed_slices.hpp"
+#include "tandem/core/kernel.hpp"
+#include "tandem/core/tensor.hpp"
+
+namespace TANDEM_NS {
+
+struct OpDef;
+using Specs = Small<Spec, 1>;
+using Tensors = Small<Tensor, 2>;
+using Grads = Small<Gradient, 2>;
+using Inputs = std::span<const Tensor* const>;  // pointers: a span of Tensors would copy handles, 4 ns each
+
+/// What the gradient rule reads. `shape`: the inputs' shapes, not their data.
+enum class Saves : std::uint8_t { all, inputs, outputs, shape, nothing };
+
+struct Flags {
+  bool pointwise = false;  // element by element with broadcasting; the tape sums gradients back
+  bool alias = false;      // the outputs are views of input 0, one behind the other; no kernel
+  bool random = false;     // a pure function of its key; never merged or folded in a trace
+  bool stateful = false;   // prints, asserts: keeps its order, never pruned
+  bool in_place = false;   // output i may be given input i's buffer; the kernel copes with both
+  bool blocked = false;    // the gradient stops here by definition ('blocked at ArgMax')
+  bool nondeterministic = false;
+};
+
+struct InferCall {
+  const OpDef& op;
+  Inputs in;
+  const Attrs& attrs;
+  const OpOptions& options;
+
+  const Spec& spec(std::size_t i) const { return in[i]->spec(); }
+  template <class A>
+  const A& get() const {
+    return attrs.get<A>();
+  }
+};
+
+struct GradCall {
+  const OpDef& op;
+  std::span<const Tensor> g;        // by output; unset where nothing flows back
+  std::span<const Tensor> in, out;  // as the row's `saves` says; others are unset
+  const Attrs& attrs;
+  std::uint64_t wanted;
+
+  /// Whether input i wants a gradient; nothing else need be computed. Inputs from 63 on are always wanted.
+  bool needs(std::size_t i) const { return wanted >> (i < 63 ? i : 63) & 1u; }
+  template <class A>
+  const A& get() const {
+    return attrs.get<A>();
+  }
+};
+
+/// Says of a backward op whose gradient it computes and what its inputs are: first `inputs` of the forward op's, then
+/// what was saved, from `upstream` on the gradients of its first `outputs` outputs, then any further forward inputs.
+/// Its value is then defined as the derivative of the forward op's reference, which gives it a gradient of its own.
+struct BackwardOf {
+  const OpDef* forward;
+  std::uint8_t inputs, upstream, outputs;
+};
+
+struct OpDef {
+  const char* name;                                                         // snake_case; the display name is derived
+  Specs (*infer)(const InferCall&);                                         // the only shape rule
+  KernelFn cpu = nullptr, cuda = nullptr;                                   // null: not on that device
+  Grads (*gradient)(const GradCall&) = nullptr;                             // null: missing, reaching it raises
+  Tensors (*reference)(std::span<const Tensor>, const Attrs&) = nullptr;    // fused ops: the same value by small ops
+  const BackwardOf* backward_of = nullptr;                                  // in reference's place, for backward ops
+  Specs (*resolve)(const KernelCall&) = nullptr;                            // output dims that depend on data
+  std::size_t (*workspace)(std::span<const Spec>, const Attrs&) = nullptr;  // scratch bytes, from the inputs' specs
+  std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;            // alias ops: byte offset of the view
+  DTypes dtypes = dtypes::all;                                              // of input `typed`; checked before infer
+  std::int8_t typed = 0;                                                    // -1: dtypes speaks of no input
+  std::int8_t inputs = 1, outputs = 1;                                      // -1: any number
+  Saves saves = Saves::all;
+  std::uint16_t host_inputs = 0;   // inputs that live in host memory everywhere
+  std::uint16_t shape_inputs = 0;  // inputs read for their shape alone ('like')
+  Flags flags = {};
+  const char* display = nullptr;  // where the derived name would be wrong
+};
+
+/// Whether a row's host_inputs or shape_inputs names input i; bit 15 stands for all from 15 on.
+constexpr bool names_input(std::uint16_t mask, std::size_t i) { return mask >> (i < 15 ? i : 15) & 1u; }
+
+/// "MatMul" for "matmul"'s row, "ReduceSum" for "reduce_sum": the name in traces and in 'blocked at'.
+TANDEM_API std::string display_name(const OpDef& op);
+
+namespace detail {
+/// Raises E in the op's name: what, then the specs of all inputs: "add: shapes do not broadcast: float32[3] x
+/// float32[2]".
+template <class E = errors::InvalidArgumentError>
+[[noreturn, gnu::cold, gnu::noinline]] void raise_specs(const InferCall& c, const std::string& what,
+                                                        const std::string& hint = {}) {
+  std::string s = what + ":";
+  for (std::size_t i = 0; i < c.in.size(); ++i) s += (i ? " x " : " ") + to_string(c.in[i]->spec());
+  if (!hint.empty()) s += " (" + hint + ")";
+  errors::raise<E>(c.op.name, s);
+}
+/// For shape rules of backward ops: raises unless input 0, the incoming gradient, has the shape that the forward op's
+/// rule gives for `in`.
+inline void check_upstream(const InferCall& c, Specs (*forward)(const InferCall&), const Attrs& attrs, Inputs in) {
+  if (!forward({c.op, in, attrs, c.options})[0].shape.is_compatible_with(c.spec(0).shape))
+    raise_specs(c, "the gradient has not the result's shape");
+}
+}  // namespace detail
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CORE
+namespace TANDEM_NS {
+TANDEM_INLINE std::string display_name(const OpDef& op) {
+  if (op.display) return op.display;
+  std::string r;
+  bool upper = true;
+  for (const char* p = op.name; *p; ++p) {
+    if (*p == '_') {
+      upper = true;
+      continue;
+    }
+    r += upper && *p >= 'a' && *p <= 'z' ? static_cast<char>(*p - 32) : *p;
+    upper = false;
+  }
+  return r;
+}
+}  // namespace TANDEM_NS
+#endif

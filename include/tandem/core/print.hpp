@@ -1,0 +1,219 @@
+// How a tensor prints: tandem.Tensor(VALUES, shape=(2, 3), dtype=float32). Traced tensors print their name, unset ones
+// the reason. Not here: printing as an op of a graph.
+#pragma once
+#include <string>
+
+#include "tandem/core/tensor.hpp"
+
+namespace TANDEM_NS {
+
+struct FormatOptions {
+  i64 threshold = 1000;  ///< up to so many elements all are written
+  i64 edge = 3;          ///< above that, so many at both ends of each axis
+};
+
+/// The values alone, "[[1, 2], [3, 4]]" with a line for each row; floats in the fewest digits that read back the same.
+///   throws  errors::TraceError for a traced tensor
+TANDEM_API std::string values_to_string(const Tensor& t, FormatOptions options = {});
+/// "(2, None)", "(3,)", "()".
+TANDEM_API std::string tuple_of(const Shape& shape);
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CORE
+#include <cstdlib>
+#include <ostream>
+#include <string_view>
+#include <vector>
+
+#include "tandem/base/format.hpp"
+#include "tandem/core/apply.hpp"
+#include "tandem/core/backend.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+template <class T>
+T element(const void* data, i64 i) {
+  return static_cast<const T*>(data)[i];
+}
+// "1" is written as "1.0": a float must not look like an integer.
+inline std::string with_point(std::string s) {
+  if (s.find_first_not_of("-0123456789") == std::string::npos) s += ".0";
+  return s;
+}
+template <class F>
+std::string float_text(F x) {
+  return with_point(fmt::format("{}", x));
+}
+// The fewest digits that make the same 16 bits again.
+template <class H>
+std::string half_text(H x) {
+  const float f = static_cast<float>(x);
+  for (int digits = 1; digits < 9; ++digits) {
+    const float rounded = std::strtof(fmt::format("{:.{}g}", f, digits).c_str(), nullptr);
+    if (H(rounded).bits == x.bits) return float_text(rounded);
+  }
+  return float_text(f);
+}
+template <class F>
+std::string complex_text(F re, F im) {
+  return fmt::format("{}{:+}j", re, im);
+}
+
+// The length of the UTF-8 character at s[i], or 0 if there is none.
+inline std::size_t utf8_length(std::string_view s, std::size_t i) {
+  const auto at = [&](std::size_t k) { return static_cast<unsigned char>(s[k]); };
+  const unsigned c = at(i);
+  const std::size_t n = c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+  if (n == 0 || i + n > s.size()) return 0;
+  for (std::size_t k = 1; k < n; ++k)
+    if ((at(i + k) & 0xc0u) != 0x80u) return 0;
+  const unsigned second = at(i + 1);
+  const bool overlong = (c == 0xe0 && second < 0xa0) || (c == 0xf0 && second < 0x90);
+  const bool beyond = (c == 0xed && second > 0x9f) || (c == 0xf4 && second > 0x8f);
+  return overlong || beyond ? 0 : n;
+}
+inline std::string quoted(std::string_view s) {
+  std::string r = "\"";
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const auto c = static_cast<unsigned char>(s[i]);
+    if (const std::size_t n = utf8_length(s, i)) {
+      r.append(s, i, n);
+      i += n - 1;
+    } else if (c == '"' || c == '\\') {
+      (r += '\\') += s[i];
+    } else if (c == '\n') {
+      r += "\\n";
+    } else if (c == '\t') {
+      r += "\\t";
+    } else if (c < 0x20 || c > 0x7e) {
+      r += fmt::format("\\x{:02x}", c);
+    } else {
+      r += s[i];
+    }
+  }
+  return r + "\"";
+}
+
+inline std::string element_text(DType dtype, const void* p, i64 i) {
+  switch (dtype) {
+    case DType::float32: return float_text(element<float>(p, i));
+    case DType::float64: return float_text(element<double>(p, i));
+    case DType::float16: return half_text(element<Half>(p, i));
+    case DType::bfloat16: return half_text(element<BFloat16>(p, i));
+    case DType::complex64: return complex_text(element<float>(p, 2 * i), element<float>(p, 2 * i + 1));
+    case DType::complex128: return complex_text(element<double>(p, 2 * i), element<double>(p, 2 * i + 1));
+    case DType::bool_: return element<unsigned char>(p, i) ? "true" : "false";
+    case DType::string: return quoted(static_cast<const Bytes*>(p)[i].view());
+    case DType::qint8:
+    case DType::int8: return std::to_string(element<std::int8_t>(p, i));
+    case DType::int16: return std::to_string(element<std::int16_t>(p, i));
+    case DType::qint32:
+    case DType::int32: return std::to_string(element<std::int32_t>(p, i));
+    case DType::int64: return std::to_string(element<i64>(p, i));
+    case DType::quint8:
+    case DType::uint8: return std::to_string(element<std::uint8_t>(p, i));
+    case DType::uint16: return std::to_string(element<std::uint16_t>(p, i));
+    case DType::uint32: return std::to_string(element<std::uint32_t>(p, i));
+    case DType::uint64: return std::to_string(element<u64>(p, i));
+  }
+  return "?";
+}
+
+// Writes nested brackets. Two walks: the first only measures, so that the numbers of a matrix stand in columns.
+struct ValuePrinter {
+  const Tensor& t;
+  i64 edge;  // -1: everything
+  std::size_t width = 0;
+  bool measuring = true;
+  std::string out = {};
+
+  bool cut(int axis) const { return edge >= 0 && t.shape()[axis] > 2 * edge; }
+  void leaf(i64 i) {
+    const std::string s = element_text(t.dtype(), t.raw(), i);
+    if (measuring) width = t.rank() > 1 && t.dtype() != DType::string && s.size() > width ? s.size() : width;
+    else out.append(s.size() < width ? width - s.size() : 0, ' ') += s;
+  }
+  void separate(int axis) {
+    if (measuring) return;
+    out += ',';
+    if (axis == t.rank() - 1) out += ' ';
+    else
+      out.append(static_cast<std::size_t>(t.rank() - 1 - axis), '\n').append(static_cast<std::size_t>(axis + 1), ' ');
+  }
+  void walk(int axis, i64 first) {
+    if (axis == t.rank()) return leaf(first);
+    const i64 n = t.shape()[axis];
+    i64 stride = 1;
+    for (int a = axis + 1; a < t.rank(); ++a) stride *= t.shape()[a];
+    if (!measuring) out += '[';
+    for (i64 i = 0; i < n; ++i) {
+      if (i) separate(axis);
+      if (cut(axis) && i == edge) {
+        if (!measuring) out += "...";
+        i = n - edge - 1;
+        continue;
+      }
+      walk(axis + 1, first + i * stride);
+    }
+    if (!measuring) out += ']';
+  }
+};
+
+// "MatMul:0" from " (made by MatMul at file.cpp:12)"; "?" where the trace knows nothing of it.
+inline std::string traced_name(const Tensor& t) {
+  const std::string origin = context.stager ? context.stager->origin(t) : std::string();
+  constexpr std::string_view lead = "made by ";
+  const std::size_t at = origin.find(lead);
+  if (at == std::string::npos) return "?";
+  const std::size_t begin = at + lead.size(), end = origin.find_first_of(" )", begin);
+  std::string name = origin.substr(begin, end == std::string::npos ? end : end - begin);
+  return name.find(':') == std::string::npos ? name + ":0" : name;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE std::string tuple_of(const Shape& shape) {
+  std::string r = "(";
+  for (int i = 0; i < shape.rank(); ++i)
+    r += (i ? ", " : "") + (shape[i] == none ? std::string("None") : std::to_string(shape[i]));
+  return r + (shape.rank() == 1 ? ",)" : ")");
+}
+TANDEM_INLINE std::string values_to_string(const Tensor& t, FormatOptions o) {
+  if (t.is_symbolic()) detail::raise_symbolic(t, "to_string");
+  Tensor host = t;
+  if (t.device().kind != Device::cpu) {  // not t.cpu(), which is an op
+    host = Tensor::allocate({t.shape(), t.dtype(), {}});
+    copy_bytes(host.raw(), {}, t.raw(), t.device(), t.spec().bytes());
+  }
+  detail::ValuePrinter p{host, host.size() > o.threshold ? o.edge : -1};
+  if (host.rank() > 1 && host.size()) p.walk(0, 0);
+  p.measuring = false;
+  p.walk(0, 0);
+  return std::move(p.out);
+}
+TANDEM_INLINE std::string to_string(const Tensor& t) {
+  if (!t.is_set()) {
+    try {
+      t.raise_unset();
+    } catch (const errors::OpError& e) {
+      return std::string("tandem.Tensor(unset: ") + e.what() + ")";
+    }
+  }
+  std::string s = "tandem.Tensor(";
+  if (t.is_symbolic()) {
+    s += '"' + detail::traced_name(t) + '"';
+  } else {
+    if (t.rank() > 1) s += '\n';
+    s += values_to_string(t);
+  }
+  s += ", shape=" + tuple_of(t.shape()) + ", dtype=" + name(t.dtype());
+  if (t.device().kind != Device::cpu) s += ", device=" + to_string(t.device());
+  return s + ")";
+}
+TANDEM_INLINE std::ostream& operator<<(std::ostream& out, const Tensor& t) { return out << to_string(t); }
+
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,160 @@
+// Tensor: a cheap handle on dense, row-major, immutable data, or on a value that is not known yet (while a function is
+// traced). Creation from literals and containers is in ops/create, arithmetic in ops/.
+#pragma once
+#include <atomic>
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tandem/base/bytes.hpp"
+#include "tandem/base/error.hpp"
+#include "tandem/base/ref.hpp"
+#include "tandem/base/spec.hpp"
+#include "tandem/core/allocator.hpp"
+#include "tandem/core/context.hpp"
+
+namespace TANDEM_NS {
+
+// Header and data lie in one block up to a bound; `owner` keeps alive what a view or borrowed memory stands on.
+struct alignas(64) TensorHeader {
+  enum Kind : std::uint8_t { own, view, external, symbolic, unset };
+  std::atomic<std::uint32_t> refs;
+  std::int8_t header_class;
+  std::int16_t data_class;  // -1: none of its own
+  Kind kind;
+  u64 id;
+  void* data;
+  void* owner;
+  Spec spec;
+};
+static_assert(sizeof(TensorHeader) == 128);
+
+class TANDEM_API Tensor {
+ public:
+  /// An unset tensor; any use of it raises.
+  Tensor() = default;
+  Tensor(const Tensor& o) : h_(o.h_) {
+    if (h_) h_->refs.fetch_add(1, std::memory_order_relaxed);
+  }
+  Tensor(Tensor&& o) noexcept : h_(std::exchange(o.h_, nullptr)) {}
+  Tensor& operator=(const Tensor& o) {
+    Tensor t(o);
+    std::swap(h_, t.h_);
+    return *this;
+  }
+  Tensor& operator=(Tensor&& o) noexcept {
+    std::swap(h_, o.h_);
+    return *this;
+  }
+  ~Tensor() {
+    if (h_ && (h_->refs.load(std::memory_order_acquire) == 1 || h_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1))
+      destroy(h_);
+  }
+
+  bool is_set() const { return h_ && h_->kind != TensorHeader::unset; }
+  /// The same value object (not merely equal numbers).
+  bool is_same(const Tensor& o) const { return h_ == o.h_; }
+
+  const Spec& spec() const {
+    if (!is_set()) [[unlikely]]
+      raise_unset();
+    return h_->spec;
+  }
+  const Shape& shape() const { return spec().shape; }
+  int rank() const { return shape().rank(); }
+  i64 size() const { return shape().size(); }
+  DType dtype() const { return spec().dtype; }
+  Device device() const { return spec().device; }
+
+  /// The one element, as T.
+  ///   throws  errors::InvalidArgumentError if T is not the tensor's dtype or there is not one element;
+  ///           errors::TraceError while a function is traced
+  template <class T>
+  T item() const {
+    T r{};
+    read_elements(dtype_of<T>(), 1, true, &r);
+    return r;
+  }
+  /// The element at an index, one number an axis (negative counts from the end).
+  template <class T>
+  T at(std::initializer_list<i64> index) const {
+    T r{};
+    read_at(dtype_of<T>(), {index.begin(), index.size()}, &r);
+    return r;
+  }
+  /// All elements, row by row, copied to the host.
+  template <class T>
+  std::vector<T> to_vector() const {
+    std::vector<T> r(static_cast<std::size_t>(size()));
+    if constexpr (std::is_same_v<T, bool>) {
+      std::vector<char> bytes(r.size());
+      read_elements(dtype_of<T>(), size(), false, bytes.data());
+      r.assign(bytes.begin(), bytes.end());
+    } else {
+      read_elements(dtype_of<T>(), size(), false, r.data());
+    }
+    return r;
+  }
+  /// The elements in place, valid while this tensor lives; for host tensors of dtype T.
+  template <class T>
+  std::span<const T> data() const {
+    check_host(dtype_of<T>());
+    return {static_cast<const T*>(h_->data), static_cast<std::size_t>(h_->spec.shape.size())};
+  }
+
+  /// x[i] along the leading axis: a view, O(1). Negative i counts from the end.
+  Tensor operator[](i64 i) const;
+  /// x(Slice(1, 5), Ellipsis, NewAxis, -1): one item an axis; defined in ops/shape/slice.hpp.
+  template <class... I>
+  Tensor operator()(const I&... items) const;
+  /// This value on another device (itself if it is there already). The gradient is copied back.
+  Tensor to(Device device) const;
+  Tensor cpu() const { return to({Device::cpu, 0}); }
+  Tensor gpu(int index = 0) const { return to({Device::gpu, static_cast<std::uint8_t>(index)}); }
+
+  /// A tensor is no condition: use t.item<bool>(), tandem::cond (in a traced function) or where(cond, a, b).
+  explicit operator bool() const = delete;
+
+  // For the library itself.
+  explicit Tensor(TensorHeader* h) : h_(h) {}
+  u64 id() const { return h_ ? h_->id : 0; }
+  void* raw() const { return h_->data; }
+  const Spec& known_spec() const { return h_->spec; }  // of a tensor that has been checked
+  bool is_symbolic() const { return h_ && h_->kind == TensorHeader::symbolic; }
+  bool is_unique() const { return h_->kind == TensorHeader::own && h_->refs.load(std::memory_order_acquire) == 1; }
+  void renew_id() { h_->id = new_id(context); }
+  /// Uninitialised storage (string elements start empty).
+  static Tensor allocate(const Spec& spec);
+  /// A value without data: a traced one, or a shape that a tape keeps.
+  static Tensor symbol(const Spec& spec);
+  /// The same storage under another spec, from a byte offset on.
+  static Tensor view_of(const Tensor& base, const Spec& spec, std::size_t offset = 0);
+  /// Borrowed host memory; `owner` (may be null) is released with the last handle.
+  static Tensor borrow(const void* data, const Spec& spec, Ref<Opaque> owner);
+  /// An unset tensor whose use raises FailedPreconditionError with this reason.
+  static Tensor unset(std::string reason);
+  [[noreturn]] void raise_unset() const;
+
+ private:
+  static void destroy(TensorHeader* h);
+  static TensorHeader* make_header(const Spec& spec, TensorHeader::Kind kind, std::size_t inside);
+  void read_elements(DType as, i64 count, bool one, void* to) const;
+  void read_at(DType as, std::span<const i64> index, void* to) const;
+  void check_host(DType as) const;
+
+  TensorHeader* h_ = nullptr;
+};
+
+void operator&&(const Tensor&, const Tensor&) = delete;  // write a & b
+void operator||(const Tensor&, const Tensor&) = delete;  // write a | b
+void operator!(const Tensor&) = delete;                  // write ~a
+
+/// A tensor as text: all values up to 1000 elements, the first and last 3 of each axis above that.
+TANDEM_API std::string to_string(const Tensor& t);
+/// tandem.Tensor(VALUES, shape=(2, 3), dtype=float32)
+TANDEM_API std::ostream& operator<<(std::ostream& out, const Tensor& t);
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,80 @@
+// Variable: the one mutable thing. A handle on a value, a lock and a name; copies of the handle share them.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tandem/base/location.hpp"
+#include "tandem/core/apply.hpp"
+
+namespace TANDEM_NS {
+
+struct VariableOptions {
+  TANDEM_OP_OPTIONS;
+  bool trainable = true;  ///< false: left out by tapes and optimizers
+};
+
+/// Reads and assignments are each atomic. A value read earlier never changes: assign_add and its like write in place
+/// only where nobody else holds the buffer. While a function is traced, reads and assignments become hidden inputs and
+/// outputs of the graph, in program order.
+class TANDEM_API Variable {
+ public:
+  /// An empty handle; any use raises.
+  Variable() = default;
+  /// Takes over the initial value; ready at once.
+  explicit Variable(const Tensor& initial, VariableOptions options = {});
+
+  bool is_set() const { return static_cast<bool>(state_); }
+  bool is_same(const Variable& o) const { return state_ == o.state_; }
+  const std::string& name() const;
+  bool trainable() const;
+  const Spec& spec() const;
+  const Shape& shape() const { return spec().shape; }
+  DType dtype() const { return spec().dtype; }
+  Device device() const { return spec().device; }
+  u64 id() const;
+
+  /// The value now. A Variable converts to a Tensor by this wherever one is wanted.
+  Tensor read_value() const;
+  operator Tensor() const { return read_value(); }
+  template <class T>
+  T item() const {
+    return read_value().item<T>();
+  }
+  template <class T>
+  std::vector<T> to_vector() const {
+    return read_value().to_vector<T>();
+  }
+
+  /// Replaces the value and returns the new one.
+  ///   throws  errors::InvalidArgumentError if shape or dtype differ from the variable's
+  Tensor assign(const Tensor& value) const;
+  Tensor assign_add(const Tensor& delta) const;
+  Tensor assign_sub(const Tensor& delta) const;
+  /// Back to the initial value.
+  void reset() const;
+
+  /// The value outside of any tape or trace, for savers and for the library itself.
+  Tensor peek() const;
+  void poke(const Tensor& value) const;
+
+  struct State;
+
+ private:
+  friend TANDEM_API void update(const OpDef&, std::span<const Variable>, Inputs, const Attrs&);
+  State& state() const;
+  void check_assignable(const char* op, const Tensor& value) const;
+  Ref<Opaque> state_;  // a State, whose type is complete in the library alone
+};
+
+/// Applies an in_place op whose first inputs are the variables' values and whose outputs are their new ones:
+/// (w, m, v, extra...) -> (w', m', v'). Writes in place where nobody else holds a buffer; all variables change or none.
+/// Not recorded by tapes. While tracing: one node and an assignment for each variable.
+TANDEM_API void update(const OpDef& op, std::span<const Variable> variables, Inputs extra,
+                       const Attrs& attrs = no_attrs);
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CORE
+#include "tandem/core/variable_impl.hpp"
+#endif

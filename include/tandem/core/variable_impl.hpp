@@ -1,0 +1,180 @@
+// A Variable's state, its locks and in-place writes (implementation half of core/variable.hpp).
+#pragma once
+#include <algorithm>
+#include <mutex>
+
+#include "tandem/core/scope.hpp"
+#include "tandem/core/variable.hpp"
+
+namespace TANDEM_NS {
+
+struct Variable::State final : Opaque {
+  std::mutex mutex;
+  Tensor value;  // guarded by mutex
+  const Tensor initial;
+  const Spec spec;
+  const std::string name;
+  const u64 id;
+  const bool trainable;
+
+  State(Tensor v, std::string n, bool t)
+      : value(v), initial(v), spec(v.spec()), name(std::move(n)), id(new_id(context)), trainable(t) {}
+  const char* kind() const override { return "variable"; }
+};
+
+extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith: what assign_add and assign_sub apply
+
+TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options) {
+  if (initial.is_symbolic())
+    errors::raise<errors::TraceError>("variable", "its initial value " + to_string(initial.spec()) +
+                                                      " is computed inside a traced function; make it outside, or "
+                                                      "with an initializer, which runs outside of the trace");
+  state_ = Ref<Opaque>(new State(initial, scoped_name(options.name ? options.name : "Variable"), options.trainable));
+}
+TANDEM_INLINE Variable::State& Variable::state() const {
+  if (!state_) errors::raise<errors::FailedPreconditionError>("variable", "the handle is empty (made by Variable())");
+  return static_cast<State&>(*state_);
+}
+TANDEM_INLINE const std::string& Variable::name() const { return state().name; }
+TANDEM_INLINE bool Variable::trainable() const { return state().trainable; }
+TANDEM_INLINE const Spec& Variable::spec() const { return state().spec; }
+TANDEM_INLINE u64 Variable::id() const { return state().id; }
+
+TANDEM_INLINE Tensor Variable::peek() const {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.value;
+}
+TANDEM_INLINE void Variable::poke(const Tensor& value) const {
+  check_assignable("assign", value);
+  Tensor old = value;  // destroyed after the lock is gone
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  std::swap(s.value, old);
+}
+TANDEM_INLINE Tensor Variable::read_value() const {
+  Context& c = context;
+  Tensor v = c.stager ? c.stager->read(*this) : peek();
+  for (Observer* o = c.observers; o; o = o->next) o->read(*this, v);
+  return v;
+}
+TANDEM_INLINE void Variable::check_assignable(const char* op, const Tensor& value) const {
+  const Spec &want = spec(), &got = value.spec();
+  if (want.dtype != got.dtype || !want.shape.is_compatible_with(got.shape))
+    errors::raise<errors::InvalidArgumentError>(
+        op, "variable '" + name() + "' is " + to_string(want) + ", the value " + to_string(got));
+}
+TANDEM_INLINE Tensor Variable::assign(const Tensor& value) const {
+  check_assignable("assign", value);
+  const Tensor there = value.device() == device() ? value : value.to(device());
+  if (Stager* s = context.stager) s->assign(*this, there);
+  else poke(there);
+  return there;
+}
+TANDEM_INLINE Tensor Variable::assign_add(const Tensor& delta) const {
+  const Tensor* const extra[] = {&delta};
+  update(add_op, {this, 1}, extra);
+  return read_value();
+}
+TANDEM_INLINE Tensor Variable::assign_sub(const Tensor& delta) const {
+  const Tensor* const extra[] = {&delta};
+  update(subtract_op, {this, 1}, extra);
+  return read_value();
+}
+TANDEM_INLINE void Variable::reset() const { assign(state().initial); }
+
+namespace detail {
+
+// The variables' locks, taken in address order so that two updates cannot wait for each other.
+class Locks {
+ public:
+  explicit Locks(std::span<Variable::State* const> states) {
+    for (Variable::State* s : states) order_.push(s);
+    std::sort(order_.begin(), order_.end());
+    Variable::State** end = std::unique(order_.begin(), order_.end());
+    count_ = static_cast<unsigned>(end - order_.begin());
+    for (unsigned i = 0; i < count_; ++i) order_[i]->mutex.lock();
+  }
+  Locks(const Locks&) = delete;
+  ~Locks() {
+    for (unsigned i = count_; i-- > 0;) order_[i]->mutex.unlock();
+  }
+
+ private:
+  Small<Variable::State*, 8> order_;
+  unsigned count_ = 0;
+};
+
+inline void check_updated(const OpDef& op, const Spec& want, const Spec& got, const std::string& name) {
+  if (!(want == got))
+    errors::raise<errors::InvalidArgumentError>(
+        op.name, "variable '" + name + "' is " + to_string(want) + ", its new value would be " + to_string(got));
+}
+
+// The extra inputs on the variables' device, but for those that live on the host everywhere.
+class Extras {
+ public:
+  Extras(const OpDef& op, std::span<const Variable> variables, Inputs extra) {
+    moved_.reserve(static_cast<unsigned>(extra.size()));
+    for (std::size_t i = 0; i < extra.size(); ++i) {
+      const bool stays = names_input(op.host_inputs, variables.size() + i) || variables.empty() ||
+                         extra[i]->device() == variables[0].device();
+      at_.push(stays ? extra[i] : &moved_.push(extra[i]->to(variables[0].device())));
+    }
+  }
+  Inputs list() const { return {at_.begin(), at_.size()}; }
+
+ private:
+  Small<Tensor, 4> moved_;
+  Small<const Tensor*, 4> at_;
+};
+inline Specs infer_update_of(const InferCall& call) {
+  if (!check_inputs(call)) raise_specs(call, "the variables are on several devices");
+  return call.op.infer(call);
+}
+
+TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, std::span<const Variable> variables, Inputs extra,
+                                const Attrs& attrs) {
+  Small<Tensor, 4> values;
+  Small<const Tensor*, 8> in;
+  for (const Variable& v : variables) values.push(stager.read(v));
+  for (const Tensor& t : values) in.push(&t);
+  for (const Tensor* t : extra) in.push(t);
+  const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
+  const Specs specs = infer_update_of(call);
+  for (unsigned i = 0; i < specs.size(); ++i) check_updated(op, variables[i].spec(), specs[i], variables[i].name());
+  const Tensors out = stager.stage(call, specs);
+  for (unsigned i = 0; i < out.size(); ++i) stager.assign(variables[i], out[i]);
+}
+
+}  // namespace detail
+
+TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, Inputs given, const Attrs& attrs) {
+  const detail::Extras extras(op, variables, given);
+  const Inputs extra = extras.list();
+  if (Stager* s = context.stager) return detail::stage_update(*s, op, variables, extra, attrs);
+  Small<Variable::State*, 8> states;
+  for (const Variable& v : variables) states.push(&v.state());
+  Tensors out;  // the old buffers after the swap: released when the locks are gone
+  const detail::Locks locks({states.begin(), states.size()});
+  Small<const Tensor*, 8> in;
+  for (Variable::State* s : states) in.push(&s->value);
+  for (const Tensor* t : extra) in.push(t);
+  const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
+  const Specs specs = detail::infer_update_of(call);
+  Small<Tensor, 4> reuse;
+  for (unsigned i = 0; i < specs.size(); ++i) {
+    detail::check_updated(op, states[i]->spec, specs[i], states[i]->name);
+    bool borrowed = false;  // the buffer is also an extra input: writing in place would change it
+    for (const Tensor* t : extra) borrowed |= t->raw() == states[i]->value.raw();
+    reuse.push(!borrowed && states[i]->value.is_unique() ? states[i]->value : Tensor());
+  }
+  out = run(op, {in.begin(), in.size()}, attrs, specs, {reuse.begin(), reuse.size()});
+  reuse.clear();
+  for (unsigned i = 0; i < out.size(); ++i) {
+    std::swap(states[i]->value, out[i]);
+    states[i]->value.renew_id();
+  }
+}
+
+}  // namespace TANDEM_NS

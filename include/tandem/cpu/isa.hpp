@@ -1,0 +1,65 @@
+// Which instruction set the CPU kernels use: asked of the machine once, then one relaxed load a call.
+// Not here: the kernels themselves (cpu/for_each_isa.inc builds each once per set).
+#pragma once
+#include <atomic>
+
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS::cpu {
+
+/// The sets a kernel is built for. On other architectures than x86-64 there is the baseline alone.
+enum Isa : signed char {
+  level_baseline,  // x86-64 (SSE2), or plain C++ elsewhere
+  level_v3,        // AVX2, FMA
+  level_v4         // AVX-512 F, BW, DQ, VL
+};
+
+/// The set in use, -1 until asked for. Tests set it to run every set the machine has; never raise it above best_isa().
+inline constinit TANDEM_API std::atomic<signed char> isa_level{-1};
+
+/// The best set that this machine and its operating system support.
+[[gnu::cold, gnu::noinline]] inline int best_isa() {
+  int best = level_baseline;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+    best = level_v3;
+  if (best == level_v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    best = level_v4;
+#endif
+  return best;
+}
+
+[[gnu::cold, gnu::noinline]] inline int detect_isa() {
+  const int best = best_isa();
+  isa_level.store(static_cast<signed char>(best), std::memory_order_relaxed);
+  return best;
+}
+
+/// The set to use now: an index into a table made by TANDEM_EACH_ISA.
+inline int isa() {
+  const int level = isa_level.load(std::memory_order_relaxed);
+  return level >= 0 ? level : detect_isa();
+}
+
+}  // namespace TANDEM_NS::cpu
+
+// Three pointers to one kernel, by level. Sets below the one the program is compiled for are not built.
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#define TANDEM_LOWEST_ISA v4
+#define TANDEM_EACH_ISA(...) \
+  { &v4::__VA_ARGS__, &v4::__VA_ARGS__, &v4::__VA_ARGS__ }
+#elif defined(__AVX2__) && defined(__FMA__) && defined(__BMI2__)
+#define TANDEM_LOWEST_ISA v3
+#define TANDEM_EACH_ISA(...) \
+  { &v3::__VA_ARGS__, &v3::__VA_ARGS__, &v4::__VA_ARGS__ }
+#elif defined(__x86_64__)
+#define TANDEM_LOWEST_ISA baseline
+#define TANDEM_EACH_ISA(...) \
+  { &baseline::__VA_ARGS__, &v3::__VA_ARGS__, &v4::__VA_ARGS__ }
+#else
+#define TANDEM_LOWEST_ISA baseline
+#define TANDEM_EACH_ISA(...) \
+  { &baseline::__VA_ARGS__, &baseline::__VA_ARGS__, &baseline::__VA_ARGS__ }
+#endif

@@ -1,0 +1,224 @@
+// Layout kernels (implementation half of layout.hpp).
+#pragma once
+#include <algorithm>
+#include <complex>
+#include <cstring>
+
+#include "tandem/base/bytes.hpp"
+#include "tandem/cpu/layout.hpp"
+#include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/strided_copy.hpp"
+
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS::cuda {
+void copy_strided(const KernelCall& c, const cpu::StridedCopy& nest, std::size_t width, void* to, const void* from);
+void fill_zero(const KernelCall& c, void* to, std::size_t bytes);
+void conjugate(const KernelCall& c, const Operand& x);
+}  // namespace TANDEM_NS::cuda
+#endif
+
+namespace TANDEM_NS::cpu {
+
+namespace detail {
+inline bool on_gpu(const KernelCall& c) { return c.out[0].spec->device.kind == Device::gpu; }
+}  // namespace detail
+TANDEM_INLINE void copy_strided(const KernelCall& c, const StridedCopy& nest, void* to, const void* from) {
+  const DType dtype = c.out[0].spec->dtype;
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+  if (detail::on_gpu(c)) return cuda::copy_strided(c, nest, size_of(dtype), to, from);
+#endif
+  copy_strided(nest, dtype, to, from);
+}
+TANDEM_INLINE void fill_zero(const KernelCall& c) {
+  const Operand& y = c.out[0];
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+  if (detail::on_gpu(c)) return cuda::fill_zero(c, y.data, y.spec->bytes());
+#endif
+  fill_zero(y.spec->dtype, y.data, y.size());
+}
+
+namespace detail {
+inline void* element(const Operand& o, i64 at) {
+  return static_cast<char*>(o.data) + at * static_cast<i64>(size_of(o.spec->dtype));
+}
+inline i64 product(const Shape& s, int from, int to) {
+  i64 n = 1;
+  for (int i = from; i < to; ++i) n *= s[i];
+  return n;
+}
+// `outer` blocks of `length` elements, every step elements apart.
+inline void copy_blocks(const KernelCall& c, const Operand& to, i64 to_at, i64 to_step, const Operand& from,
+                        i64 from_at, i64 from_step, i64 outer, i64 length) {
+  StridedCopy n;
+  n.add(outer, to_step, from_step);
+  n.add(length, 1, 1);
+  copy_strided(c, n, element(to, to_at), element(from, from_at));
+}
+// A small block whose copy needs no machinery: most concats and stacks of scalars and rows are such.
+inline bool copy_small(const Operand& to, i64 to_at, const Operand& from, i64 from_at, i64 outer, i64 length) {
+  const i64 bytes = length * static_cast<i64>(size_of(to.spec->dtype));
+  if (outer != 1 || bytes > 4096 || to.spec->dtype == DType::string || to.spec->device.kind == Device::gpu)
+    return false;
+  std::memcpy(element(to, to_at), element(from, from_at), static_cast<std::size_t>(bytes));
+  return true;
+}
+}  // namespace detail
+
+TANDEM_INLINE void concat(const KernelCall& c, int axis, bool fresh) {
+  const Shape& out = c.out[0].shape();
+  const i64 outer = detail::product(out, 0, axis), inner = detail::product(out, axis + 1, out.rank());
+  const i64 row = inner * out[axis];
+  i64 at = 0;
+  for (const Operand& part : c.in) {
+    const i64 length = inner * (fresh ? 1 : part.shape()[axis]);
+    if (!detail::copy_small(c.out[0], at, part, 0, outer, length))
+      detail::copy_blocks(c, c.out[0], at, row, part, 0, length, outer, length);
+    at += length;
+  }
+}
+TANDEM_INLINE void split(const KernelCall& c, int axis) {
+  const Shape& in = c.in[0].shape();
+  const i64 outer = detail::product(in, 0, axis), inner = detail::product(in, axis + 1, in.rank());
+  const i64 row = inner * in[axis];
+  i64 at = 0;
+  for (const Operand& part : c.out) {
+    const i64 length = inner * part.shape()[axis];
+    if (!detail::copy_small(part, 0, c.in[0], at, outer, length))
+      detail::copy_blocks(c, part, 0, length, c.in[0], at, row, outer, length);
+    at += length;
+  }
+}
+
+namespace detail {
+template <class T>
+void conjugate(const Operand& o) {
+  parallel_for(o.size(), 1 << 15, [p = o.as<std::complex<T>>()](i64 b, i64 e) {
+    for (i64 i = b; i < e; ++i) p[i] = std::conj(p[i]);
+  });
+}
+}  // namespace detail
+TANDEM_INLINE void transpose(const KernelCall& c, const Axes& perm, bool conjugate) {
+  const Shape &in = c.in[0].shape(), &out = c.out[0].shape();
+  i64 from[max_rank], to[max_rank];
+  dense_strides(in, from);
+  dense_strides(out, to);
+  StridedCopy n;
+  for (int i = 0; i < out.rank(); ++i) n.add(out[i], to[i], from[perm.given() ? perm[i] : in.rank() - 1 - i]);
+  copy_strided(c, n, c.out[0].data, c.in[0].data);
+  if (!conjugate) return;
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+  if (detail::on_gpu(c)) return cuda::conjugate(c, c.out[0]);
+#endif
+  if (c.out[0].spec->dtype == DType::complex64) detail::conjugate<float>(c.out[0]);
+  if (c.out[0].spec->dtype == DType::complex128) detail::conjugate<double>(c.out[0]);
+}
+TANDEM_INLINE void slice(const KernelCall& c, const i64* begin, const i64* step) {
+  const Shape &in = c.in[0].shape(), &out = c.out[0].shape();
+  i64 from[max_rank], to[max_rank], at = 0;
+  dense_strides(in, from);
+  dense_strides(out, to);
+  StridedCopy n;
+  for (int i = 0; i < out.rank(); ++i) {
+    at += begin[i] * from[i];
+    n.add(out[i], to[i], from[i] * step[i]);
+  }
+  if (c.out[0].size()) copy_strided(c, n, c.out[0].data, detail::element(c.in[0], at));
+}
+TANDEM_INLINE void unslice(const KernelCall& c, const i64* begin, const i64* step) {
+  const Shape &in = c.in[0].shape(), &out = c.out[0].shape();
+  i64 from[max_rank], to[max_rank], at = 0;
+  dense_strides(in, from);
+  dense_strides(out, to);
+  StridedCopy n;
+  for (int i = 0; i < out.rank(); ++i) {
+    at += begin[i] * to[i];
+    n.add(in[i], to[i] * step[i], from[i]);
+  }
+  fill_zero(c);
+  if (c.in[0].size()) copy_strided(c, n, detail::element(c.out[0], at), c.in[0].data);
+}
+TANDEM_INLINE void broadcast(const KernelCall& c) {
+  const Shape &in = c.in[0].shape(), &out = c.out[0].shape();
+  i64 from[max_rank], to[max_rank];
+  dense_strides(in, from);
+  dense_strides(out, to);
+  StridedCopy n;
+  for (int i = 0; i < out.rank(); ++i) {
+    const int d = i - (out.rank() - in.rank());
+    n.add(out[i], to[i], d < 0 || in[d] == 1 ? 0 : from[d]);
+  }
+  copy_strided(c, n, c.out[0].data, c.in[0].data);
+}
+TANDEM_INLINE void tile(const KernelCall& c) {
+  const Shape &in = c.in[0].shape(), &out = c.out[0].shape();
+  i64 from[max_rank], to[max_rank];
+  dense_strides(in, from);
+  dense_strides(out, to);
+  StridedCopy n;
+  for (int i = 0; i < out.rank(); ++i) {
+    n.add(in[i] ? out[i] / in[i] : 0, to[i] * in[i], 0);
+    n.add(in[i], to[i], from[i]);
+  }
+  copy_strided(c, n, c.out[0].data, c.in[0].data);
+}
+
+namespace detail {
+// Adds each element of `in`, in its order, to the place it was copied from.
+template <class T>
+void tile_sum_of(const Operand& in, const Operand& out) {
+  const Shape &big = in.shape(), &small = out.shape();
+  const int last = big.rank() - 1;
+  fill_zero(out.spec->dtype, out.data, out.size());
+  if (in.size() == 0) return;
+  if (last < 0) {
+    *out.as<T>() = *in.as<T>();
+    return;
+  }
+  i64 stride[max_rank], at[max_rank] = {};
+  dense_strides(small, stride);
+  const i64 rows = in.size() / big[last], width = small[last];
+  const T* from = in.as<T>();
+  for (i64 r = 0; r < rows; ++r) {
+    i64 place = 0;
+    for (int i = 0; i < last; ++i) place += at[i] % small[i] * stride[i];
+    T* to = out.as<T>() + place;
+    for (i64 copy = 0; copy < big[last]; copy += width, from += width)
+      for (i64 i = 0; i < width; ++i) to[i] = static_cast<T>(to[i] + from[i]);
+    for (int i = last - 1; i >= 0 && ++at[i] == big[i]; --i) at[i] = 0;
+  }
+}
+}  // namespace detail
+TANDEM_INLINE void tile_sum(const KernelCall& c) {
+  switch (c.out[0].spec->dtype) {
+    case DType::float32: return detail::tile_sum_of<float>(c.in[0], c.out[0]);
+    case DType::float64: return detail::tile_sum_of<double>(c.in[0], c.out[0]);
+    case DType::complex64: return detail::tile_sum_of<std::complex<float>>(c.in[0], c.out[0]);
+    default: return detail::tile_sum_of<std::complex<double>>(c.in[0], c.out[0]);
+  }
+}
+TANDEM_INLINE void reverse(const KernelCall& c, std::uint32_t axes) {
+  i64 begin[max_rank], step[max_rank];
+  for (int i = 0; i < c.in[0].shape().rank(); ++i) {
+    const bool back = axes >> i & 1u;
+    begin[i] = back ? c.in[0].shape()[i] - 1 : 0;
+    step[i] = back ? -1 : 1;
+  }
+  slice(c, begin, step);
+}
+TANDEM_INLINE void pad(const KernelCall& c, const i64* before, const void* value) {
+  const Shape &in = c.in[0].shape(), &out = c.out[0].shape();
+  StridedCopy fill;
+  fill.add(c.out[0].size(), 1, 0);
+  copy_strided(c, fill, c.out[0].data, value);
+  i64 from[max_rank], to[max_rank], at = 0;
+  dense_strides(in, from);
+  dense_strides(out, to);
+  StridedCopy n;
+  for (int i = 0; i < out.rank(); ++i) {
+    at += before[i] * to[i];
+    n.add(in[i], to[i], from[i]);
+  }
+  if (c.in[0].size()) copy_strided(c, n, detail::element(c.out[0], at), c.in[0].data);
+}
+
+}  // namespace TANDEM_NS::cpu

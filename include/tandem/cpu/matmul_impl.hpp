@@ -1,0 +1,183 @@
+// Batched products (implementation half of matmul.hpp).
+#pragma once
+#include <algorithm>
+#include <complex>
+
+#include "tandem/cpu/matmul.hpp"
+#include "tandem/cpu/parallel.hpp"
+
+namespace TANDEM_NS::cpu {
+
+namespace detail {
+
+inline std::size_t round64(std::size_t n) { return (n + 63) / 64 * 64; }
+
+// One matrix of each operand for every matrix of the output.
+struct Batches {
+  i64 count = 1, a_step = 0, b_step = 0;  // steps where both are regular
+  bool regular = true;
+  i64 m, n, k;
+  int axes;
+  i64 size[max_rank], a_stride[max_rank], b_stride[max_rank];
+
+  Batches(const Shape& a, const Shape& b, const Shape& c, const MatmulFlags& f)
+      : m(c.dim(-2)), n(c.dim(-1)), k(a.dim(f.transpose_a ? -2 : -1)), axes(c.rank() - 2) {
+    strides(a, a_stride, c);
+    strides(b, b_stride, c);
+    for (int i = 0; i < axes; ++i) {
+      size[i] = c[i];
+      count *= c[i];
+    }
+  }
+  /// The operands' offsets, in elements, of output matrix `i`.
+  void locate(i64 i, i64& a, i64& b) const {
+    a = b = 0;
+    for (int d = axes - 1; d >= 0; --d) {
+      a += i % size[d] * a_stride[d];
+      b += i % size[d] * b_stride[d];
+      i /= size[d];
+    }
+  }
+
+ private:
+  void strides(const Shape& s, i64* out, const Shape& c) const {
+    i64 step = s.dim(-2) * s.dim(-1);
+    const int missing = c.rank() - s.rank();
+    for (int i = axes - 1; i >= 0; --i) {
+      const i64 d = i >= missing ? s[i - missing] : 1;
+      out[i] = d == 1 ? 0 : step;
+      step *= d;
+    }
+  }
+};
+
+// All matrices of a against one matrix b: one tall product.
+inline bool foldable(const Shape& a, const Shape& b, const MatmulFlags& f) {
+  if (f.transpose_a) return false;
+  for (int i = 0; i < b.rank() - 2; ++i)
+    if (b[i] != 1) return false;
+  return a.rank() >= b.rank();
+}
+inline bool conjugates(const Spec& a, bool flag) { return flag && is_complex(a.dtype); }
+
+template <class T>
+struct BatchedProduct {
+  Batches batches;
+  MatmulFlags flags;
+  const T *a, *b;
+  T* c;
+  void* workspace;
+  std::size_t workspace_bytes;
+
+  Gemm<T> product(i64 i, bool alone) const {
+    i64 at_a, at_b;
+    batches.locate(i, at_a, at_b);
+    Gemm<T> g;
+    g.m = batches.m, g.n = batches.n, g.k = batches.k;
+    g.a = a + at_a, g.lda = flags.transpose_a ? g.m : g.k;
+    g.b = b + at_b, g.ldb = flags.transpose_b ? g.k : g.n;
+    g.c = c + i * g.m * g.n, g.ldc = g.n;
+    g.transpose_a = flags.transpose_a, g.transpose_b = flags.transpose_b;
+    if (alone) g.workspace = workspace, g.workspace_bytes = workspace_bytes;
+    return g;
+  }
+  void run() const {
+    const i64 count = batches.count;
+    if (count <= 0 || batches.m == 0 || batches.n == 0) return;
+    const i64 work = std::max<i64>(1, batches.m * batches.n * std::max<i64>(batches.k, 1));
+    // Small products go to threads whole; each large one is split by gemm itself.
+    const bool whole = count > 1 && work < (1 << 21);
+    if (!whole) {
+      for (i64 i = 0; i < count; ++i) gemm(product(i, true));
+      return;
+    }
+    parallel_for(count, std::max<i64>(1, (1 << 18) / work), [this](i64 first, i64 last) {
+      for (i64 i = first; i < last; ++i) gemm(product(i, false));
+    });
+  }
+};
+
+template <class T>
+const T* conjugated(const Operand& x, char*& room) {
+  T* to = reinterpret_cast<T*>(room);
+  const T* from = x.as<T>();
+  for (i64 i = 0, n = x.size(); i < n; ++i) to[i] = std::conj(from[i]);
+  room += round64(x.spec->bytes());
+  return to;
+}
+
+template <class T>
+void matmul_of(const KernelCall& c, const MatmulFlags& f) {
+  Shape a = c.in[0].shape(), b = c.in[1].shape(), out = c.out[0].shape();
+  const T *pa = c.in[0].as<T>(), *pb = c.in[1].as<T>();
+  char* room = static_cast<char*>(c.workspace);
+  if constexpr (!std::is_arithmetic_v<T>) {
+    if (f.conjugate_a) pa = conjugated<T>(c.in[0], room);
+    if (f.conjugate_b) pb = conjugated<T>(c.in[1], room);
+  }
+  if (a.rank() > 2 && foldable(a, b, f)) {
+    const i64 rows = out.size() == 0 ? 0 : out.size() / out.dim(-1);
+    a = Shape{rows, a.dim(-1)};
+    b = Shape{b.dim(-2), b.dim(-1)};
+    out = Shape{rows, out.dim(-1)};
+  }
+  const std::size_t taken = static_cast<std::size_t>(room - static_cast<char*>(c.workspace));
+  const std::size_t all = matmul_workspace(*c.in[0].spec, *c.in[1].spec, f);
+  BatchedProduct<T>{Batches(a, b, out, f), f, pa, pb, c.out[0].as<T>(), all > taken ? room : nullptr, all - taken}
+      .run();
+}
+
+template <class T>
+std::size_t product_workspace(const Spec& a, const Spec& b, const MatmulFlags& f) {
+  i64 m = a.shape.dim(f.transpose_a ? -1 : -2);
+  const i64 k = a.shape.dim(f.transpose_a ? -2 : -1), n = b.shape.dim(f.transpose_b ? -2 : -1);
+  if (a.shape.rank() > 2 && foldable(a.shape, b.shape, f)) m = k ? a.shape.size() / k : 0;
+  return m == 0 || n == 0 || k == 0 ? 0 : gemm_workspace<T>(m, n, k);
+}
+
+}  // namespace detail
+
+TANDEM_INLINE std::size_t matmul_workspace(const Spec& a, const Spec& b, const MatmulFlags& f) {
+  if (a.dtype == DType::float32) return detail::product_workspace<float>(a, b, f);
+  if (a.dtype == DType::float64) return detail::product_workspace<double>(a, b, f);
+  return (detail::conjugates(a, f.conjugate_a) ? detail::round64(a.bytes()) : 0) +
+         (detail::conjugates(b, f.conjugate_b) ? detail::round64(b.bytes()) : 0);
+}
+
+TANDEM_INLINE void matmul(const KernelCall& c, const MatmulFlags& f) {
+  switch (c.out[0].spec->dtype) {
+    case DType::float32: return detail::matmul_of<float>(c, f);
+    case DType::float64: return detail::matmul_of<double>(c, f);
+    case DType::complex64: return detail::matmul_of<std::complex<float>>(c, f);
+    case DType::int32:
+    case DType::uint32: return detail::matmul_of<std::int32_t>(c, f);  // modulo 2^n they are the same
+    default: return detail::matmul_of<std::int64_t>(c, f);
+  }
+}
+
+namespace detail {
+template <class T>
+void dense_of(const KernelCall& c, Activation activation) {
+  const Shape &x = c.in[0].shape(), &w = c.in[1].shape();
+  Gemm<T> g;
+  g.k = w[0], g.n = w[1];
+  g.m = c.out[0].size() == 0 ? 0 : c.out[0].size() / g.n;
+  if (g.m == 0) return;
+  g.a = c.in[0].as<T>(), g.lda = x.dim(-1);
+  g.b = c.in[1].as<T>(), g.ldb = g.n;
+  g.c = c.out[0].as<T>(), g.ldc = g.n;
+  g.bias = c.in.size() > 2 ? c.in[2].as<T>() : nullptr;
+  g.activation = activation;
+  g.workspace = c.workspace;
+  g.workspace_bytes = c.workspace ? dense_workspace(*c.in[0].spec, *c.in[1].spec) : 0;
+  gemm(g);
+}
+}  // namespace detail
+
+TANDEM_INLINE void dense(const KernelCall& c, Activation activation) {
+  if (c.out[0].spec->dtype == DType::float64) detail::dense_of<double>(c, activation);
+  else detail::dense_of<float>(c, activation);
+}
+TANDEM_INLINE std::size_t dense_workspace(const Spec& x, const Spec& w) { return matmul_workspace(x, w, {}); }
+
+}  // namespace TANDEM_NS::cpu

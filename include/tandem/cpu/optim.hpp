@@ -1,0 +1,124 @@
+// The CPU kernels of optimizer updates, dense and row-sparse, around update_loop (optim.inc).
+// A rule R: `states` (weights and slots), `Params<T>` with `static Params make(const KernelCall&)`, and
+// `template <class V> static TANDEM_HD void step(const Params&, V* state, V g)`.
+#pragma once
+#include <algorithm>
+#include <cstring>
+
+#include "tandem/base/error.hpp"
+#include "tandem/core/allocator.hpp"
+#include "tandem/core/kernel.hpp"
+#include "tandem/cpu/isa.hpp"
+#include "tandem/cpu/packs.hpp"
+#include "tandem/cpu/parallel.hpp"
+#define TANDEM_KERNELS "tandem/cpu/optim.inc"
+#include "tandem/cpu/for_each_isa.inc"
+
+namespace TANDEM_NS::cpu {
+
+namespace detail {
+
+template <class R, class T>
+using UpdateParams = typename R::template Params<T>;
+template <class R, class T>
+using UpdateFn = void (*)(const UpdateParams<R, T>&, const T* const*, T* const*, const T*, i64);
+template <class R, class T>
+UpdateFn<R, T> update_fn() {
+  static constexpr UpdateFn<R, T> table[] = TANDEM_EACH_ISA(update_loop<R, T>);
+  return table[isa()];
+}
+
+template <class R, class T>
+void dense_update(const KernelCall& c) {
+  const auto params = UpdateParams<R, T>::make(c);
+  const UpdateFn<R, T> fn = update_fn<R, T>();
+  const T* g = c.in[R::states].template as<T>();
+  parallel_for(c.out[0].size(), 16 * 1024, [&](i64 begin, i64 end) {
+    const T* in[R::states];
+    T* out[R::states];
+    for (int k = 0; k < R::states; ++k) {
+      in[k] = c.in[static_cast<std::size_t>(k)].template as<T>() + begin;
+      out[k] = c.out[static_cast<std::size_t>(k)].template as<T>() + begin;
+    }
+    fn(params, in, out, g + begin, end - begin);
+  });
+}
+
+/// Which of the n rows of values go to which row of the table, equal rows side by side.
+struct RowOrder {
+  struct Item {
+    i64 row, at;
+    bool operator<(const Item& o) const { return row != o.row ? row < o.row : at < o.at; }
+  };
+  memory::Scratch scratch;
+  Item* items;
+  i64 count;
+
+  RowOrder(const KernelCall& c, const Operand& indices, i64 rows)
+      : scratch(static_cast<std::size_t>(indices.size()) * sizeof(Item)),
+        items(static_cast<Item*>(scratch.data())),
+        count(indices.size()) {
+    for (i64 i = 0; i < count; ++i) {
+      const i64 row = indices.spec->dtype == DType::int32 ? indices.as<std::int32_t>()[i] : indices.as<i64>()[i];
+      if (row < 0 || row >= rows)
+        errors::raise<errors::InvalidArgumentError>(c.op, "index " + std::to_string(row) + " at position " +
+                                                              std::to_string(i) + " is outside of [0, " +
+                                                              std::to_string(rows) + ")");
+      items[i] = {row, i};
+    }
+    std::sort(items, items + count);
+  }
+};
+
+/// Equal rows of the gradient are added up before the rule sees them; rows that do not occur keep weights and slots.
+template <class R, class T>
+void sparse_update(const KernelCall& c) {
+  const auto params = UpdateParams<R, T>::make(c);
+  const UpdateFn<R, T> fn = update_fn<R, T>();
+  const Shape& shape = c.out[0].shape();
+  const i64 rows = shape[0], width = rows ? shape.size() / rows : 0;
+  const RowOrder order(c, c.in[R::states + 1], rows);
+  const T* values = c.in[R::states].template as<T>();
+  for (int k = 0; k < R::states; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    if (c.out[at].data != c.in[at].data) std::memcpy(c.out[at].data, c.in[at].data, c.out[at].spec->bytes());
+  }
+  parallel_for(order.count, std::max<i64>(1, 16 * 1024 / std::max<i64>(1, width)), [&](i64 begin, i64 end) {
+    const memory::Scratch sum_room(static_cast<std::size_t>(width) * sizeof(T));
+    T* const sum = static_cast<T*>(sum_room.data());
+    while (begin > 0 && begin < order.count && order.items[begin].row == order.items[begin - 1].row) ++begin;
+    for (i64 i = begin; i < end;) {
+      const i64 row = order.items[i].row;
+      const T* g = values + order.items[i].at * width;
+      if (++i < order.count && order.items[i].row == row) {
+        std::copy(g, g + width, sum);
+        for (; i < order.count && order.items[i].row == row; ++i)
+          for (i64 j = 0; j < width; ++j) sum[j] += values[order.items[i].at * width + j];
+        g = sum;
+      }
+      const T* in[R::states];
+      T* out[R::states];
+      for (int k = 0; k < R::states; ++k)
+        in[k] = out[k] = c.out[static_cast<std::size_t>(k)].template as<T>() + row * width;
+      fn(params, in, out, g, width);
+    }
+  });
+}
+
+}  // namespace detail
+
+/// (state..., gradient, ...) -> (state'...); float32 and float64.
+template <class R>
+void optimizer_update(const KernelCall& c) {
+  if (c.out[0].spec->dtype == DType::float64) detail::dense_update<R, double>(c);
+  else detail::dense_update<R, float>(c);
+}
+/// (state..., values, indices, ...) -> (state'...); float32 and float64, indices int32 or int64.
+///   throws  errors::InvalidArgumentError for an index out of range, before anything is written
+template <class R>
+void optimizer_sparse_update(const KernelCall& c) {
+  if (c.out[0].spec->dtype == DType::float64) detail::sparse_update<R, double>(c);
+  else detail::sparse_update<R, float>(c);
+}
+
+}  // namespace TANDEM_NS::cpu

@@ -1,0 +1,126 @@
+// pointwise<Rule>: the CPU kernel of a pointwise op. Equal shapes run here; broadcasting, half precision and large
+// calls go through one type-erased function. Not here: the loops (loop.inc), the packs, the rules.
+#pragma once
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "tandem/core/kernel.hpp"
+#include "tandem/cpu/broadcast.hpp"
+#include "tandem/cpu/isa.hpp"
+#include "tandem/cpu/packs.hpp"
+#include "tandem/ops/scalar_math.hpp"
+#define TANDEM_KERNELS "tandem/cpu/loop.inc"
+#include "tandem/cpu/for_each_isa.inc"
+
+namespace TANDEM_NS::cpu {
+
+/// One rule and dtype: out[i] = rule(in[0][i], ...) for i in [0, n), dense operands; `streamed` stores past the caches
+/// (`out` on a 64-byte boundary).
+using LoopFn = void (*)(const void* const* in, void* out, i64 n, const void* params, bool streamed);
+
+/// The loop of one call, without its types.
+struct ErasedLoop {
+  LoopFn run;
+  const void* params;
+  bool costly;
+};
+
+/// Runs a loop over operands that broadcast to the output's shape, in tiles, on several threads where that pays.
+/// float16 and bfloat16 operands pass through float32 tiles: the loop given is then float32's.
+TANDEM_API void run_tiled(const KernelCall& c, const ErasedLoop& loop);
+
+/// Throws UnimplementedError: the op's row promises a dtype that the loops do not know.
+[[noreturn]] TANDEM_API void raise_no_loop(const KernelCall& c);
+
+/// Less than this (bytes read and written) is run at once, on the caller's thread.
+inline constexpr i64 small_call_bytes = 64 * 1024;
+
+namespace detail {
+
+struct Loops {
+  LoopFn by_isa[3];
+};
+struct LoopTable {
+  Loops of[dtype_count];
+};
+template <class R, class T>
+constexpr Loops loops_on_every_set() {
+  if constexpr (rules::is_lanewise<R>) {
+    return {{&TANDEM_LOWEST_ISA::loop<R, T>, &TANDEM_LOWEST_ISA::loop<R, T>, &TANDEM_LOWEST_ISA::loop<R, T>}};
+  } else {
+    return {TANDEM_EACH_ISA(loop<R, T>)};
+  }
+}
+template <class R, class T>
+constexpr Loops loops_on_lowest_set() {
+  return {{&TANDEM_LOWEST_ISA::loop<R, T>, &TANDEM_LOWEST_ISA::loop<R, T>, &TANDEM_LOWEST_ISA::loop<R, T>}};
+}
+/// The loops that the rule's dtypes ask for. The narrow and the unsigned integers are rare: they take the lowest set's.
+template <class R>
+constexpr LoopTable loop_table() {
+  LoopTable t{};
+#define TANDEM_LOOPS(dtype, type, make) \
+  if constexpr (R::info.dtypes.has(DType::dtype)) t.of[static_cast<int>(DType::dtype)] = make<R, type>();
+  TANDEM_LOOPS(float32, float, loops_on_every_set)
+  TANDEM_LOOPS(float64, double, loops_on_every_set)
+  TANDEM_LOOPS(int32, std::int32_t, loops_on_every_set)
+  TANDEM_LOOPS(int64, std::int64_t, loops_on_every_set)
+  TANDEM_LOOPS(bool_, std::uint8_t, loops_on_every_set)
+  TANDEM_LOOPS(float16, float, loops_on_every_set)
+  TANDEM_LOOPS(bfloat16, float, loops_on_every_set)
+  TANDEM_LOOPS(int8, std::int8_t, loops_on_lowest_set)
+  TANDEM_LOOPS(int16, std::int16_t, loops_on_lowest_set)
+  TANDEM_LOOPS(uint8, std::uint8_t, loops_on_lowest_set)
+  TANDEM_LOOPS(uint16, std::uint16_t, loops_on_lowest_set)
+  TANDEM_LOOPS(uint32, std::uint32_t, loops_on_lowest_set)
+  TANDEM_LOOPS(uint64, std::uint64_t, loops_on_lowest_set)
+  TANDEM_LOOPS(complex64, std::complex<float>, loops_on_lowest_set)
+#undef TANDEM_LOOPS
+  return t;
+}
+inline bool is_half(DType d) { return dtypes::half_floating.has(d); }
+
+}  // namespace detail
+
+/// The CPU kernel of the rule R (what a rule may say about itself: ops/scalar_math.hpp).
+///   inputs   R::info.arity of them (1 to 3), of one dtype in R::info.dtypes, any shapes that broadcast; the first is
+///            bool_ if R::first_is_mask
+///   output   of the broadcast shape; its dtype is what forward returns: V the inputs', mask_t<V> bool_, V::rebind<U> U
+///   throws   errors::UnimplementedError for a dtype without loops (complex128)
+/// bool_ elements are computed as bytes 0 and 1 (std::uint8_t lanes).
+template <class R>
+void pointwise(const KernelCall& c) {
+  constexpr int arity = R::info.arity;
+  static constexpr detail::LoopTable table = detail::loop_table<R>();
+  if constexpr (requires { R::check(c); }) R::check(c);
+  const DType dtype = c.in[arity - 1].spec->dtype;
+  ErasedLoop loop{table.of[static_cast<int>(dtype)].by_isa[isa()], nullptr, rules::is_costly<R>};
+  if constexpr (rules::has_params<R>) loop.params = &c.attrs.template get<typename R::Params>();
+
+  if (!loop.run) [[unlikely]]
+    raise_no_loop(c);
+  const Shape& o = c.out[0].spec->shape;
+  const void* in[arity];
+  for (int k = 0; k < arity; ++k) {
+    if (!(c.in[static_cast<std::size_t>(k)].spec->shape == o)) return run_tiled(c, loop);
+    in[k] = c.in[static_cast<std::size_t>(k)].data;
+  }
+  const i64 n = o.size();
+  if (n * static_cast<i64>((arity + 1) * size_of(dtype)) > small_call_bytes || detail::is_half(dtype)) [[unlikely]]
+    return run_tiled(c, loop);
+  loop.run(in, c.out[0].data, n, loop.params,
+           false);  // here, not in a shared function: one call target a rule predicts
+}
+
+}  // namespace TANDEM_NS::cpu
+
+#ifdef TANDEM_IMPLEMENT_POINTWISE
+#include "tandem/cpu/pointwise_tiles.hpp"
+#endif

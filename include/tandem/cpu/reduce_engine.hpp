@@ -1,0 +1,228 @@
+// The walk of a fold: outputs and fixed chunks of long folds spread over threads, partial results joined in one order.
+// Part of reduce.hpp's implementation half.
+#pragma once
+#include <cstring>
+
+#include "tandem/cpu/isa.hpp"
+#include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/reduce.hpp"
+#include "tandem/cpu/reduce_kernels.hpp"
+
+namespace TANDEM_NS::cpu {
+namespace detail {
+
+inline constexpr i64 fold_grain = 32768;     // elements worth a hand-over
+inline constexpr i64 most_chunks = 64;       // of one output's fold
+inline constexpr i64 partial_bytes = 65536;  // room for partial results, on the stack
+
+struct FoldWalk {
+  const FoldKernel& k;
+  ReducePlan plan;
+  const char* x;
+  const char* param;
+  char* out;
+
+  i64 width() const { return static_cast<i64>(k.width); }
+  const char* at(i64 offset) const { return x + offset * width(); }
+  const char* param_of(i64 output) const { return param ? param + output * width() : nullptr; }
+
+  // Joins `count` values at `from` by pairs into the first.
+  void tree(char* from, i64 count, i64 n) const {
+    for (i64 step = 1; step < count; step *= 2)
+      for (i64 i = 0; i + step < count; i += 2 * step)
+        k.join(from + i * n * width(), from + (i + step) * n * width(), n);
+  }
+
+  // Inner axis folded: one output's elements are segments of plan.inner, numbered through; [begin, end) of them.
+  void part_of_segments(i64 output, i64 begin, i64 end, char* to) const {
+    const i64 base = plan.kept.offset(output), n = plan.inner;
+    alignas(16) char one[16];
+    k.clear(to, 1);
+    while (begin < end) {
+      const i64 s = begin / n, in = begin % n, w = end - begin < n - in ? end - begin : n - in;
+      k.segments(at(base + plan.folded.offset(s) + in), 1, 0, w, param_of(output), one);
+      k.join(to, one, 1);
+      begin += w;
+    }
+  }
+  // A chunk's length follows from the fold's length alone: so the result does not depend on the number of threads.
+  static i64 chunk_of(i64 length) {
+    const i64 even = (length + most_chunks - 1) / most_chunks;
+    return length <= 2 * fold_grain ? length : even < fold_grain ? fold_grain : (even + 1023) / 1024 * 1024;
+  }
+  void long_segments(i64 outputs, i64 length, i64 chunk) const {
+    const i64 chunks = (length + chunk - 1) / chunk;
+    const auto piece = [&](i64 o, i64 c, char* to) {
+      part_of_segments(o, c * chunk, length - c * chunk < chunk ? length : (c + 1) * chunk, to);
+    };
+    alignas(64) char partial[most_chunks * 16 * 16];
+    if (outputs <= 16) {
+      parallel_for(outputs * chunks, 1, [&](i64 begin, i64 end) {
+        for (i64 i = begin; i < end; ++i) piece(i / chunks, i % chunks, partial + i * width());
+      });
+      for (i64 o = 0; o < outputs; ++o) {
+        tree(partial + o * chunks * width(), chunks, 1);
+        std::memcpy(out + o * width(), partial + o * chunks * width(), k.width);
+      }
+      return;
+    }
+    parallel_for(outputs, 1, [&](i64 begin, i64 end) {
+      alignas(64) char own[most_chunks * 16];
+      for (i64 o = begin; o < end; ++o) {
+        for (i64 c = 0; c < chunks; ++c) piece(o, c, own + c * width());
+        tree(own, chunks, 1);
+        std::memcpy(out + o * width(), own, k.width);
+      }
+    });
+  }
+  void segments() const {
+    const i64 outputs = plan.kept.count(), length = plan.folded.count() * plan.inner, chunk = chunk_of(length);
+    if (chunk < length) return long_segments(outputs, length, chunk);
+    parallel_for(outputs, fold_grain / length + 1, [&](i64 begin, i64 end) {
+      if (plan.kept.rank <= 1 && plan.folded.rank == 0) {
+        const i64 stride = plan.kept.rank ? plan.kept.stride[0] : 0;
+        k.segments(at(begin * stride), end - begin, stride, plan.inner, param_of(begin), out + begin * width());
+        return;
+      }
+      for (i64 o = begin; o < end; ++o) part_of_segments(o, 0, length, out + o * width());
+    });
+  }
+
+  // Inner axis kept: rows [begin, end) of the folded axes, columns [from, from + n) of one outer output, into `to`.
+  void part_of_rows(i64 outer, i64 begin, i64 end, i64 from, i64 n, char* to) const {
+    const i64 base = plan.kept.offset(outer) + from;
+    const int last = plan.folded.rank - 1;
+    const i64 rows = last < 0 ? 1 : plan.folded.size[last], stride = last < 0 ? 0 : plan.folded.stride[last];
+    const char* const p = param_of(outer * plan.inner + from);
+    k.clear(to, n);
+    while (begin < end) {
+      const i64 in = begin % rows, w = end - begin < rows - in ? end - begin : rows - in;
+      k.columns(at(base + (last < 0 ? 0 : plan.folded.offset(begin))), w, stride, n, p, to);
+      begin += w;
+    }
+  }
+  // Few columns and many rows: the rows are cut into chunks.
+  void tall(i64 outer, i64 rows, i64 chunks) const {
+    alignas(64) char partial[partial_bytes];
+    const i64 n = plan.inner, chunk = (rows + chunks - 1) / chunks;
+    parallel_for(outer * chunks, 1, [&](i64 begin, i64 end) {
+      for (i64 i = begin; i < end; ++i) {
+        const i64 first = i % chunks * chunk, past = first + chunk < rows ? first + chunk : rows;
+        part_of_rows(i / chunks, first, past, 0, n, partial + i * n * width());
+      }
+    });
+    for (i64 o = 0; o < outer; ++o) {
+      tree(partial + o * chunks * n * width(), chunks, n);
+      std::memcpy(out + o * n * width(), partial + o * chunks * n * width(), static_cast<std::size_t>(n) * k.width);
+    }
+  }
+  void columns() const {
+    constexpr i64 tile = 256;
+    const i64 outer = plan.kept.count(), n = plan.inner, rows = plan.folded.count(), chunks = 16;
+    if (outer * n * width() <= partial_bytes / chunks && outer * n * rows >= 8 * fold_grain && rows >= 16 * chunks)
+      return tall(outer, rows, chunks);
+    const i64 tiles = (n + tile - 1) / tile, work = (n < tile ? n : tile) * rows;
+    parallel_for(outer * tiles, fold_grain / work + 1, [&](i64 begin, i64 end) {
+      while (begin < end) {  // as wide a piece of one row as the range has
+        const i64 o = begin / tiles, first = begin % tiles;
+        const i64 w = end - begin < tiles - first ? end - begin : tiles - first;
+        const i64 from = first * tile, past = (first + w) * tile < n ? (first + w) * tile : n;
+        part_of_rows(o, 0, rows, from, past - from, out + (o * n + from) * width());
+        begin += w;
+      }
+    });
+  }
+};
+
+}  // namespace detail
+
+TANDEM_INLINE void fold(const FoldKernel& k, const void* x, const Shape& shape, std::uint32_t mask, const void* param,
+                        void* out, i64 parts) {
+  const detail::FoldWalk walk{k, plan_reduce(shape, mask, parts), static_cast<const char*>(x),
+                              static_cast<const char*>(param), static_cast<char*>(out)};
+  if (shape.size() == 0) {
+    i64 outputs = parts;
+    for (int d = 0; d < shape.rank(); ++d)
+      if (!(mask >> d & 1u)) outputs *= shape[d];
+    return k.clear(out, outputs);
+  }
+  walk.plan.inner_folded ? walk.segments() : walk.columns();
+}
+
+namespace detail {
+
+struct FoldOnSets {
+  const FoldKernel* by_isa[3];
+};
+template <Fold F, class T>
+constexpr FoldOnSets on_every_set() {
+  return {TANDEM_EACH_ISA(fold_kernel<F, T>)};
+}
+template <Fold F, class T>
+constexpr FoldOnSets on_lowest_set() {
+  constexpr const FoldKernel* k = &TANDEM_LOWEST_ISA::fold_kernel<F, T>;
+  return {{k, k, k}};
+}
+// Sums and products wrap: the unsigned types share the signed ones' kernels. The narrow ones take the lowest set's.
+template <Fold F>
+FoldOnSets fold_of_numbers(DType d) {
+  switch (d) {
+    case DType::float32:
+    case DType::complex64: return on_every_set<F, float>();
+    case DType::float64: return on_every_set<F, double>();
+    case DType::int32:
+    case DType::uint32: return on_every_set<F, std::int32_t>();
+    case DType::int64:
+    case DType::uint64: return on_every_set<F, std::int64_t>();
+    case DType::int16:
+    case DType::uint16: return on_lowest_set<F, std::int16_t>();
+    case DType::int8:
+    case DType::uint8: return on_lowest_set<F, std::int8_t>();
+    default: return {};
+  }
+}
+template <Fold F>
+FoldOnSets fold_of_ordered(DType d) {
+  switch (d) {
+    case DType::uint8: return on_lowest_set<F, std::uint8_t>();
+    case DType::uint16: return on_lowest_set<F, std::uint16_t>();
+    case DType::uint32: return on_lowest_set<F, std::uint32_t>();
+    case DType::uint64: return on_lowest_set<F, std::uint64_t>();
+    case DType::complex64: return {};
+    default: return fold_of_numbers<F>(d);
+  }
+}
+template <Fold F>
+FoldOnSets fold_of_floats(DType d) {
+  if (d == DType::float32) return on_every_set<F, float>();
+  return d == DType::float64 ? on_every_set<F, double>() : FoldOnSets{};
+}
+template <Fold F>
+FoldOnSets fold_of_truth(DType d) {
+  return d == DType::bool_ ? on_every_set<F, std::uint8_t>() : FoldOnSets{};
+}
+TANDEM_INLINE FoldOnSets fold_on_sets(Fold f, DType d) {
+  switch (f) {
+    case Fold::sum: return fold_of_numbers<Fold::sum>(d);
+    case Fold::prod: return fold_of_numbers<Fold::prod>(d);
+    case Fold::max: return fold_of_ordered<Fold::max>(d);
+    case Fold::min: return fold_of_ordered<Fold::min>(d);
+    case Fold::any: return fold_of_truth<Fold::any>(d);
+    case Fold::all: return fold_of_truth<Fold::all>(d);
+    case Fold::max_abs: return fold_of_floats<Fold::max_abs>(d);
+    case Fold::sum_exp: return fold_of_floats<Fold::sum_exp>(d);
+    case Fold::sum_squared_difference: return fold_of_floats<Fold::sum_squared_difference>(d);
+    case Fold::sum_squared_scaled: return fold_of_floats<Fold::sum_squared_scaled>(d);
+  }
+  return {};
+}
+
+}  // namespace detail
+
+TANDEM_INLINE const FoldKernel& fold_kernel_of(Fold f, DType dtype, const char* op) {
+  const FoldKernel* k = detail::fold_on_sets(f, dtype).by_isa[isa()];
+  if (!k) errors::raise<errors::UnimplementedError>(op, std::string("no kernel for ") + name(dtype) + " on CPU:0");
+  return *k;
+}
+
+}  // namespace TANDEM_NS::cpu

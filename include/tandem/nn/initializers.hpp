@@ -1,0 +1,164 @@
+// Initial values of weights. Formulas: Glorot & Bengio 2010, He et al. 2015, LeCun et al. 1998, as TensorFlow has them.
+#pragma once
+#include <optional>
+
+#include "tandem/core/tensor.hpp"
+
+namespace TANDEM_NS {
+
+/// A rule for initial values: a plain value, called with the weight's shape. The fans of a kernel [..., in, out] are
+/// in and out times the receptive field (the product of the leading axes). `.seed` fixes the numbers; without it they
+/// come from the global generator (random::set_seed).
+class TANDEM_API Initializer {
+ public:
+  enum class Kind : std::uint8_t { constant, uniform, normal, truncated_normal, orthogonal, identity };
+  enum class Fan : std::uint8_t { unscaled, in, out, average };
+
+  constexpr Initializer(Kind kind, double a, double b, Fan fan = Fan::unscaled, std::optional<i64> seed = {})
+      : a_(a), b_(b), seed_(seed), kind_(kind), fan_(fan) {}
+  /// A tensor of a floating dtype; throws errors::InvalidArgumentError for a shape the rule cannot fill.
+  Tensor operator()(const Shape& shape, DType dtype = DType::float32) const;
+
+ private:
+  double a_, b_;  // uniform: [a, b); normal: mean a, deviation b; with a fan: a is the scale
+  std::optional<i64> seed_;
+  Kind kind_;
+  Fan fan_;
+};
+
+namespace initializers {
+
+using Seed = std::optional<i64>;
+constexpr Initializer Zeros() { return {Initializer::Kind::constant, 0, 0}; }
+constexpr Initializer Ones() { return {Initializer::Kind::constant, 1, 0}; }
+constexpr Initializer Constant(double value) { return {Initializer::Kind::constant, value, 0}; }
+constexpr Initializer RandomUniform(double minval = -0.05, double maxval = 0.05, Seed seed = {}) {
+  return {Initializer::Kind::uniform, minval, maxval, Initializer::Fan::unscaled, seed};
+}
+constexpr Initializer RandomNormal(double mean = 0, double stddev = 0.05, Seed seed = {}) {
+  return {Initializer::Kind::normal, mean, stddev, Initializer::Fan::unscaled, seed};
+}
+constexpr Initializer TruncatedNormal(double mean = 0, double stddev = 0.05, Seed seed = {}) {
+  return {Initializer::Kind::truncated_normal, mean, stddev, Initializer::Fan::unscaled, seed};
+}
+/// Variance scale / fan.
+constexpr Initializer VarianceScaling(double scale, Initializer::Fan fan, Initializer::Kind kind, Seed seed = {}) {
+  return {kind, scale, 0, fan, seed};
+}
+/// Uniform within sqrt(6 / (fan_in + fan_out)).
+constexpr Initializer GlorotUniform(Seed seed = {}) {
+  return {Initializer::Kind::uniform, 1, 0, Initializer::Fan::average, seed};
+}
+constexpr Initializer GlorotNormal(Seed seed = {}) {
+  return {Initializer::Kind::truncated_normal, 1, 0, Initializer::Fan::average, seed};
+}
+constexpr Initializer HeUniform(Seed seed = {}) {
+  return {Initializer::Kind::uniform, 2, 0, Initializer::Fan::in, seed};
+}
+constexpr Initializer HeNormal(Seed seed = {}) {
+  return {Initializer::Kind::truncated_normal, 2, 0, Initializer::Fan::in, seed};
+}
+constexpr Initializer LecunUniform(Seed seed = {}) {
+  return {Initializer::Kind::uniform, 1, 0, Initializer::Fan::in, seed};
+}
+constexpr Initializer LecunNormal(Seed seed = {}) {
+  return {Initializer::Kind::truncated_normal, 1, 0, Initializer::Fan::in, seed};
+}
+/// Rows or columns (the fewer) orthonormal, times gain.
+constexpr Initializer Orthogonal(double gain = 1, Seed seed = {}) {
+  return {Initializer::Kind::orthogonal, gain, 0, Initializer::Fan::unscaled, seed};
+}
+constexpr Initializer Identity(double gain = 1) { return {Initializer::Kind::identity, gain, 0}; }
+
+}  // namespace initializers
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_LAYERS
+#include <cmath>
+
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/random/draw.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+struct Fans {
+  double in = 1, out = 1;
+};
+TANDEM_INLINE Fans fans_of(const Shape& s) {
+  if (s.rank() == 0) return {};
+  if (s.rank() == 1) return {static_cast<double>(s[0]), static_cast<double>(s[0])};
+  double field = 1;
+  for (int i = 0; i < s.rank() - 2; ++i) field *= static_cast<double>(s[i]);
+  return {static_cast<double>(s.dim(-2)) * field, static_cast<double>(s.dim(-1)) * field};
+}
+
+// The Q of a Gram-Schmidt on a normal matrix, twice for accuracy; signs as they fall, so Q is uniformly distributed.
+TANDEM_INLINE std::vector<double> orthonormal_rows(std::vector<double> q, std::size_t rows, std::size_t columns) {
+  for (std::size_t i = 0; i < rows; ++i)
+    for (int pass = 0; pass < 2; ++pass) {
+      double* r = &q[i * columns];
+      for (std::size_t j = 0; j < i; ++j) {
+        double dot = 0;
+        for (std::size_t k = 0; k < columns; ++k) dot += r[k] * q[j * columns + k];
+        for (std::size_t k = 0; k < columns; ++k) r[k] -= dot * q[j * columns + k];
+      }
+      double norm = 0;
+      for (std::size_t k = 0; k < columns; ++k) norm += r[k] * r[k];
+      norm = std::sqrt(norm);
+      for (std::size_t k = 0; k < columns; ++k) r[k] /= norm;
+    }
+  return q;
+}
+TANDEM_INLINE Tensor orthogonal(const Shape& shape, double gain, std::optional<i64> seed) {
+  if (shape.rank() < 2)
+    errors::raise<errors::InvalidArgumentError>("orthogonal",
+                                                "needs a shape of rank 2 or more, not " + to_string(shape));
+  const auto columns = static_cast<std::size_t>(shape.dim(-1));
+  const auto rows = columns ? static_cast<std::size_t>(shape.size()) / columns : 0;
+  const std::size_t few = std::min(rows, columns), many = std::max(rows, columns);
+  const Shape drawn{static_cast<i64>(few), static_cast<i64>(many)};
+  const auto normal = random::normal(drawn, {.dtype = DType::float64, .seed = seed}).to_vector<double>();
+  const std::vector<double> q = orthonormal_rows(normal, few, many);
+  std::vector<double> w(rows * columns);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j)
+      w[i * columns + j] = gain * (rows <= columns ? q[i * many + j] : q[j * many + i]);
+  return constant(w, {.shape = shape});
+}
+TANDEM_INLINE Tensor scaled_identity(const Shape& shape, double gain) {
+  if (shape.rank() != 2)
+    errors::raise<errors::InvalidArgumentError>("identity", "needs a matrix shape, not " + to_string(shape));
+  return eye(shape[0], {.num_columns = shape[1], .dtype = DType::float64}) * gain;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Tensor Initializer::operator()(const Shape& shape, DType dtype) const {
+  double a = a_, b = b_;
+  if (fan_ != Fan::unscaled) {
+    const detail::Fans f = detail::fans_of(shape);
+    const double n = fan_ == Fan::in ? f.in : fan_ == Fan::out ? f.out : (f.in + f.out) / 2;
+    const double variance = a_ / std::max(1.0, n);
+    // A normal cut at two deviations has .87962566 of the deviation.
+    b = kind_ == Kind::uniform ? std::sqrt(3 * variance)
+                               : std::sqrt(variance) / (kind_ == Kind::truncated_normal ? .87962566103423978 : 1);
+    a = kind_ == Kind::uniform ? -b : 0;
+  }
+  switch (kind_) {
+    case Kind::constant: return fill(shape, constant(a, {.dtype = dtype}));
+    case Kind::uniform: return random::uniform(shape, {.minval = a, .maxval = b, .dtype = dtype, .seed = seed_});
+    case Kind::normal: return random::normal(shape, {.mean = a, .stddev = b, .dtype = dtype, .seed = seed_});
+    case Kind::truncated_normal:
+      return random::truncated_normal(shape, {.mean = a, .stddev = b, .dtype = dtype, .seed = seed_});
+    case Kind::orthogonal: return cast(detail::orthogonal(shape, a, seed_), dtype);
+    case Kind::identity: return cast(detail::scaled_identity(shape, a), dtype);
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace TANDEM_NS
+#endif

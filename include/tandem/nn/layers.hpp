@@ -1,0 +1,96 @@
+// Dense and Embedding. A layer owns its Variables, made at its first call; copies of a layer share them.
+#pragma once
+#include <optional>
+
+#include "tandem/nn/activation.hpp"
+#include "tandem/nn/initializers.hpp"
+#include "tandem/nn/module.hpp"
+
+namespace TANDEM_NS::layers {
+
+namespace detail {
+inline i64 positive(const char* layer, const char* what, i64 n) {
+  if (n <= 0)
+    errors::raise<errors::InvalidArgumentError>(layer,
+                                                std::string(what) + " must be positive, not " + std::to_string(n));
+  return n;
+}
+}  // namespace detail
+
+/// The base of layers.
+class TANDEM_API Layer : public Module {};
+
+struct DenseOptions {
+  Activation activation = Activation::linear;
+  bool use_bias = true;
+  Initializer kernel_initializer = initializers::GlorotUniform();
+  Initializer bias_initializer = initializers::Zeros();
+  DType dtype = DType::float32;
+};
+/// activation(x W + b) over the last axis.
+///   x         [..., n], rank 1 or more, n fixed by the first call
+///   returns   [..., units]
+///   throws    errors::InvalidArgumentError if x's last axis or dtype differs from the kernel's
+///   variables kernel [n, units], bias [units]
+class TANDEM_API Dense : public Layer {
+ public:
+  explicit Dense(i64 units, DenseOptions options = {});
+  Tensor operator()(const Tensor& x) const;
+  /// Makes the variables now, for inputs of n features.
+  void build(i64 n) const;
+
+ private:
+  i64 units_;
+  DenseOptions options_;
+};
+
+struct EmbeddingOptions {
+  Initializer embeddings_initializer = initializers::RandomUniform(-0.05, 0.05);
+  DType dtype = DType::float32;
+};
+/// Rows of a table: ids [...] (int32 or int64, in [0, input_dim)) give [..., output_dim]. The table's gradient is
+/// row-sparse.
+///   throws    errors::InvalidArgumentError for an id out of range, with its position
+///   variables embeddings [input_dim, output_dim]
+class TANDEM_API Embedding : public Layer {
+ public:
+  Embedding(i64 input_dim, i64 output_dim, EmbeddingOptions options = {});
+  Tensor operator()(const Tensor& ids) const;
+};
+
+}  // namespace TANDEM_NS::layers
+
+#ifdef TANDEM_IMPLEMENT_LAYERS
+#include "tandem/ops/index/gather.hpp"
+
+namespace TANDEM_NS::layers {
+
+TANDEM_INLINE Dense::Dense(i64 units, DenseOptions options)
+    : units_(detail::positive("Dense", "units", units)), options_(options) {}
+TANDEM_INLINE void Dense::build(i64 n) const {
+  build_once([&] {
+    add_variable("kernel", options_.kernel_initializer({n, units_}, options_.dtype));
+    if (options_.use_bias) add_variable("bias", options_.bias_initializer({units_}, options_.dtype));
+  });
+}
+TANDEM_INLINE Tensor Dense::operator()(const Tensor& x) const {
+  if (x.rank() < 1)
+    errors::raise<errors::InvalidArgumentError>("Dense", "needs an axis of features, not " + to_string(x.spec()));
+  if (const i64 n = x.shape().dim(-1); n != none) build(n);
+  const nn::DenseActivation inside = fused(options_.activation);
+  const Tensor bias = options_.use_bias ? Tensor(variable(1)) : Tensor();
+  const Tensor y = nn::dense(x, variable(0), bias, {.activation = inside});
+  return inside == nn::DenseActivation::none ? activate(options_.activation, y) : y;
+}
+
+TANDEM_INLINE Embedding::Embedding(i64 input_dim, i64 output_dim, EmbeddingOptions options) {
+  detail::positive("Embedding", "input_dim", input_dim);
+  detail::positive("Embedding", "output_dim", output_dim);
+  build_once([&] {
+    add_variable("embeddings", options.embeddings_initializer({input_dim, output_dim}, options.dtype));
+  });
+}
+TANDEM_INLINE Tensor Embedding::operator()(const Tensor& ids) const { return gather(variable(0), ids); }
+
+}  // namespace TANDEM_NS::layers
+#endif

@@ -1,0 +1,157 @@
+// Recurrent cells and layers (implementation half of nn/rnn.hpp).
+#pragma once
+#include "tandem/nn/rnn.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/nn/rnn_common_impl.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/transpose.hpp"
+
+namespace TANDEM_NS::layers {
+
+namespace detail {
+
+// Zeros [b, units] for an input [t, b, ...], whose b may be open.
+TANDEM_INLINE Tensor zeros_for(const Tensor& x, i64 units) {
+  if (x.shape()[1] != none) return zeros({x.shape()[1], units}, {.dtype = x.dtype()});
+  errors::raise<errors::InvalidArgumentError>("RNN",
+                                              "give .initial_state for an input of open batch, " + to_string(x.spec()));
+}
+TANDEM_INLINE void check_input(const char* layer, const Tensor& x) {
+  if (x.rank() != 3)
+    errors::raise<errors::InvalidArgumentError>(
+        layer, "needs an input of rank 3, [batch, time, features], not " + to_string(x.spec()));
+  if (x.shape()[2] == none)
+    errors::raise<errors::InvalidArgumentError>(layer, "the number of features must be known: " + to_string(x.spec()));
+}
+template <class State>
+void check_states(const char* layer, const std::vector<State>& s, std::size_t layers) {
+  if (!s.empty() && s.size() != layers)
+    errors::raise<errors::InvalidArgumentError>(
+        layer, std::to_string(s.size()) + " initial states for " + std::to_string(layers) + " layers");
+}
+TANDEM_INLINE Tensor swap_batch_and_time(const Tensor& x) { return transpose(x, {.perm = {1, 0, 2}}); }
+
+TANDEM_INLINE Tensor bias_of_ones_for_forget(const Tensor& bias, i64 units) {
+  const std::vector<Tensor> b = split(bias, 4, {.axis = 0});
+  return concat({b[0], b[1] + ones({units}, {.dtype = bias.dtype()}), b[2], b[3]}, 0);
+}
+
+}  // namespace detail
+
+TANDEM_INLINE LSTMCell::LSTMCell(i64 units, LSTMCellOptions options)
+    : units_(detail::positive("LSTMCell", "units", units)), options_(options) {}
+TANDEM_INLINE void LSTMCell::build(i64 features) const {
+  build_once([&] {
+    const RnnCellOptions& o = options_.weights;
+    const Tensor bias = o.bias_initializer({4 * units_}, o.dtype);
+    add_variable("kernel", o.kernel_initializer({features, 4 * units_}, o.dtype));
+    add_variable("recurrent_kernel", o.recurrent_initializer({units_, 4 * units_}, o.dtype));
+    add_variable("bias", options_.unit_forget_bias ? detail::bias_of_ones_for_forget(bias, units_) : bias);
+  });
+}
+TANDEM_INLINE nn::LstmState LSTMCell::zero_state(i64 batch) const {
+  const Tensor z = zeros({batch, units_}, {.dtype = options_.weights.dtype});
+  return {z, z};
+}
+TANDEM_INLINE nn::LstmState LSTMCell::operator()(const Tensor& x, const nn::LstmState& state) const {
+  build(x.shape().dim(-1));
+  return nn::lstm_cell(x, state, variable(0), variable(1), variable(2));
+}
+
+TANDEM_INLINE GRUCell::GRUCell(i64 units, GRUCellOptions options)
+    : units_(detail::positive("GRUCell", "units", units)), options_(options) {}
+TANDEM_INLINE void GRUCell::build(i64 features) const {
+  build_once([&] {
+    const RnnCellOptions& o = options_.weights;
+    add_variable("kernel", o.kernel_initializer({features, 3 * units_}, o.dtype));
+    add_variable("recurrent_kernel", o.recurrent_initializer({units_, 3 * units_}, o.dtype));
+    add_variable("bias", o.bias_initializer(options_.reset_after ? Shape{2, 3 * units_} : Shape{3 * units_}, o.dtype));
+  });
+}
+TANDEM_INLINE Tensor GRUCell::zero_state(i64 batch) const {
+  return zeros({batch, units_}, {.dtype = options_.weights.dtype});
+}
+TANDEM_INLINE Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) const {
+  build(x.shape().dim(-1));
+  return nn::gru_cell(x, h, variable(0), variable(1), variable(2), options_.reset_after);
+}
+
+TANDEM_INLINE LSTM::LSTM(i64 units, RnnLayerOptions options, LSTMCellOptions cell) : options_(options) {
+  detail::positive("LSTM", "num_layers", options.num_layers);
+  for (int i = 0; i < options.num_layers; ++i)
+    add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));
+}
+TANDEM_INLINE void LSTM::build(i64 features) const {
+  for (const LSTMCell& c : cells_) {
+    c.build(features);
+    features = c.units_;
+  }
+}
+TANDEM_INLINE RnnOutput<nn::LstmState> LSTM::operator()(const Tensor& input, const RnnCall<State>& call) const {
+  detail::check_input("LSTM", input);
+  detail::check_states("LSTM", call.initial_state, cells_.size());
+  build(input.shape()[2]);
+  Tensor x = options_.time_major ? input : detail::swap_batch_and_time(input);
+  RnnOutput<State> r;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const LSTMCell& c = cells_[i];
+    State initial;
+    if (call.initial_state.empty()) initial.h = initial.c = detail::zeros_for(x, c.units_);
+    else initial = call.initial_state[i];
+    nn::LstmResult y =
+        nn::lstm(x, initial, c.variable(0), c.variable(1), c.variable(2), {.sequence_length = call.sequence_length});
+    x = std::move(y.output);
+    r.state.push_back(std::move(y.state));
+  }
+  r.output = options_.time_major ? x : detail::swap_batch_and_time(x);
+  return r;
+}
+
+TANDEM_INLINE GRU::GRU(i64 units, RnnLayerOptions options, GRUCellOptions cell) : options_(options) {
+  detail::positive("GRU", "num_layers", options.num_layers);
+  for (int i = 0; i < options.num_layers; ++i)
+    add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));
+}
+TANDEM_INLINE void GRU::build(i64 features) const {
+  for (const GRUCell& c : cells_) {
+    c.build(features);
+    features = c.units_;
+  }
+}
+namespace detail {
+// The classic GRU multiplies r h by a part of its weights inside of each step: no fused kernel, a loop of small ops.
+TANDEM_INLINE nn::GruResult classic_gru(const Tensor& x, Tensor h, const Tensor& kernel, const Tensor& recurrent,
+                                        const Tensor& bias, const Tensor& lengths) {
+  std::vector<Tensor> outputs;
+  i64 t = 0;
+  for (const Tensor& step : unstack(x)) {
+    const Tensor next = nn::gru_cell(step, h, kernel, recurrent, bias, false);
+    const tandem::detail::StepMask mask(lengths, t++);
+    outputs.push_back(mask.or_zero(next));
+    h = mask.choose(next, h);
+  }
+  return {tandem::detail::stack_steps(outputs, x, h), h};
+}
+}  // namespace detail
+TANDEM_INLINE RnnOutput<Tensor> GRU::operator()(const Tensor& input, const RnnCall<State>& call) const {
+  detail::check_input("GRU", input);
+  detail::check_states("GRU", call.initial_state, cells_.size());
+  build(input.shape()[2]);
+  Tensor x = options_.time_major ? input : detail::swap_batch_and_time(input);
+  RnnOutput<State> r;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const GRUCell& c = cells_[i];
+    const Tensor h = call.initial_state.empty() ? detail::zeros_for(x, c.units_) : call.initial_state[i];
+    const Tensor kernel = c.variable(0), recurrent = c.variable(1), bias = c.variable(2);
+    nn::GruResult y = c.options_.reset_after
+                          ? nn::gru(x, h, kernel, recurrent, bias, {.sequence_length = call.sequence_length})
+                          : detail::classic_gru(x, h, kernel, recurrent, bias, call.sequence_length);
+    x = std::move(y.output);
+    r.state.push_back(std::move(y.state));
+  }
+  r.output = options_.time_major ? x : detail::swap_batch_and_time(x);
+  return r;
+}
+
+}  // namespace TANDEM_NS::layers

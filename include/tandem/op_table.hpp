@@ -1,0 +1,61 @@
+// The table of all ops, put together from the lists that stand beside the rows: for loaders and for tests generated
+// from the table. Not in the umbrella: a header-only program that includes it emits every op.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "tandem/autodiff/custom_gradient.hpp"
+#include "tandem/ops/all.hpp"
+#include "tandem/ops/random/dropout.hpp"
+#include "tandem/ops/random/sample.hpp"
+#include "tandem/optim/optimizer.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+template <class... R>
+constexpr std::array<const OpDef*, sizeof...(R)> rows_of(RuleList<R...>) {
+  return {&R::row...};
+}
+template <std::size_t N>
+constexpr std::array<const OpDef*, N> rows_of(const OpDef* const (&rows)[N]) {
+  return std::to_array(rows);
+}
+template <std::size_t... N>
+constexpr auto join(const std::array<const OpDef*, N>&... lists) {
+  std::array<const OpDef*, (N + ...)> all{};
+  std::size_t at = 0;
+  ((std::copy(lists.begin(), lists.end(), all.begin() + static_cast<std::ptrdiff_t>(at)), at += N), ...);
+  return all;
+}
+
+inline constexpr auto pointwise_table =
+    join(rows_of(rules::arith()), rows_of(rules::exponential()), rows_of(rules::trigonometry()),
+         rows_of(rules::compare()), rows_of(rules::special()), rows_of(rules::bits()), rows_of(rules::activation()),
+         rows_of(rules::smooth_activation()));
+inline constexpr auto shape_table =
+    join(rows_of(reshape_ops), rows_of(shape_of_ops), rows_of(slice_ops), rows_of(concat_ops), rows_of(tile_ops),
+         rows_of(transpose_ops), rows_of(transfer_ops), rows_of(gather_ops), rows_of(gather_nd_ops), rows_of(mask_ops),
+         rows_of(sort_ops));
+inline constexpr auto op_table = join(
+    pointwise_table, shape_table, rows_of(cast_ops), rows_of(fill_ops), rows_of(range_ops), rows_of(reduce_ops),
+    rows_of(statistics_ops), rows_of(arg_ops), rows_of(scan_ops), rows_of(like_ops), rows_of(matmul_ops),
+    rows_of(dense_ops), rows_of(softmax_ops), rows_of(cross_entropy_ops), rows_of(lstm_ops), rows_of(gru_ops),
+    rows_of(draw_ops), rows_of(sample_ops), rows_of(dropout_ops), rows_of(custom_gradient_ops), rows_of(update_ops));
+
+}  // namespace detail
+
+/// Every op of the library, family by family.
+inline std::span<const OpDef* const> all_ops() { return detail::op_table; }
+
+/// The row of that name, or null.
+inline const OpDef* find_op(std::string_view name) {
+  for (const OpDef* op : all_ops())
+    if (op->name == name) return op;
+  return nullptr;
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,130 @@
+// Conversion between dtypes: cast, saturate_cast. The kernel: cpu/cast.hpp. Strings: ops/string.
+#pragma once
+#include "tandem/core/apply.hpp"
+
+namespace TANDEM_NS {
+
+/// x in another dtype. A float becomes an integer by truncation toward zero, saturating, NaN 0; an integer becomes a
+/// narrower one modulo 2^n; a number becomes bool_ as x != 0 (NaN is true); a complex number keeps its real part.
+///   x         any dtype but string, any shape and device
+///   returns   same shape and device, dtype `to`; x itself where it has that dtype
+///   throws    errors::InvalidArgumentError for strings
+///   gradient  g cast back; stops (blocked) where either dtype is an integer or bool_
+TANDEM_API Tensor cast(const Tensor& x, DType to, OpOptions = {});
+/// As cast, but what lies outside of `to`'s range becomes its nearest end, also from integer to integer and from
+/// infinity to the largest finite number. gradient: g cast back inside the range, 0 outside
+TANDEM_API Tensor saturate_cast(const Tensor& x, DType to, OpOptions = {});
+
+struct CastAttrs {
+  DType to;
+  static constexpr auto fields = std::make_tuple(field("to", &CastAttrs::to));
+};
+/// Two rows: the gradient stops at the second, which serves wherever an integer or bool_ takes part.
+extern TANDEM_API const OpDef cast_op, whole_cast_op;
+inline constexpr const OpDef* cast_ops[] = {&cast_op, &whole_cast_op};
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CAST
+#include "tandem/cpu/cast.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+namespace TANDEM_NS {
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace cuda {
+void cast(const KernelCall& c);
+}
+#endif
+
+namespace detail {
+inline constexpr DTypes castable = dtypes::number | dtypes::half_floating | dtypes::boolean | DType::complex128;
+
+TANDEM_INLINE Specs infer_cast(const InferCall& c) {
+  Spec s = c.spec(0);
+  const DType to = c.get<CastAttrs>().to;
+  if (!castable.has(s.dtype) || !castable.has(to))
+    raise_specs(c, std::string("cannot convert ") + tandem::name(s.dtype) + " to " + tandem::name(to),
+                s.dtype == DType::string ? "strings::to_number reads numbers"
+                : to == DType::string    ? "strings::as_string writes numbers"
+                                         : "");
+  s.dtype = to;
+  return s;
+}
+TANDEM_INLINE Grads cast_gradient(const GradCall& c) { return {Gradient(tandem::cast(c.g[0], c.in[0].dtype()))}; }
+
+constexpr OpDef cast_row() {
+  return {.name = "cast",
+          .infer = &infer_cast,
+          .cpu = &cpu::cast,
+          .cuda = TANDEM_CUDA(&cuda::cast),
+          .gradient = &cast_gradient,
+          .saves = Saves::shape};
+}
+constexpr OpDef whole_cast_row() {
+  OpDef r = cast_row();
+  r.name = "whole_cast";
+  r.gradient = nullptr;
+  r.saves = Saves::nothing;
+  r.flags.blocked = true;
+  r.display = "Cast";
+  return r;
+}
+TANDEM_INLINE bool is_whole(DType d) { return is_integer(d) || d == DType::bool_; }
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef cast_op = detail::cast_row();
+TANDEM_INLINE constexpr OpDef whole_cast_op = detail::whole_cast_row();
+
+TANDEM_INLINE Tensor cast(const Tensor& x, DType to, OpOptions o) {
+  const DType from = x.dtype();
+  if (from == to) return x;
+  return apply1(detail::is_whole(from) || detail::is_whole(to) ? whole_cast_op : cast_op, CastAttrs{to}, o, x);
+}
+
+namespace detail {
+// The ends of a dtype's range.
+struct Range {
+  Scalar low, high;
+};
+TANDEM_INLINE Range range_of(DType d) {
+  constexpr double f32 = 0x1.fffffep127, f64 = 0x1.fffffffffffffp1023;
+  switch (d) {
+    case DType::int8: return {-128, 127};
+    case DType::int16: return {-32768, 32767};
+    case DType::int32: return {INT32_MIN, INT32_MAX};
+    case DType::uint8: return {0, 255};
+    case DType::uint16: return {0, 65535};
+    case DType::uint32: return {0, UINT32_MAX};
+    case DType::uint64: return {0, UINT64_MAX};
+    case DType::float16: return {-65504., 65504.};
+    case DType::bfloat16: return {-0x1.fep127, 0x1.fep127};
+    case DType::float32: return {-f32, f32};
+    case DType::float64: return {-f64, f64};
+    default: return {INT64_MIN, INT64_MAX};
+  }
+}
+// Is every value of s within d's range?
+TANDEM_INLINE bool holds(DType d, DType s) {
+  if (is_floating(d)) return is_floating(s) ? size_of(d) >= size_of(s) && d != DType::float16 : d != DType::float16;
+  if (!is_integer(s) || !is_integer(d)) return false;
+  const bool signed_d = dtypes::signed_integer.has(d), signed_s = dtypes::signed_integer.has(s);
+  return signed_d == signed_s ? size_of(d) >= size_of(s) : signed_d && size_of(d) > size_of(s);
+}
+// Clamps on the sides where `to` is narrower. A float to an integer needs nothing: cast saturates.
+TANDEM_INLINE Tensor clamped(const Tensor& x, DType to) {
+  const DType from = x.dtype();
+  if (!(is_integer(from) || is_floating(from)) || !(is_integer(to) || is_floating(to))) return x;
+  if (from == to || holds(to, from) || (is_floating(from) && is_integer(to))) return x;
+  const Range want = range_of(to), have = range_of(from);
+  Tensor r = x;
+  if (want.low.real() > have.low.real()) r = maximum(r, scalar_like(want.low, x));
+  if (want.high.real() < have.high.real()) r = minimum(r, scalar_like(want.high, x));
+  return r;
+}
+}  // namespace detail
+TANDEM_INLINE Tensor saturate_cast(const Tensor& x, DType to, OpOptions o) {
+  const bool half = dtypes::half_floating.has(x.dtype());
+  return cast(detail::clamped(half ? cast(x, DType::float32) : x, to), to, o);
+}
+
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,21 @@
+// The attributes of the creation ops, for the ops and for their kernels.
+// Not here: public functions (fill.hpp, range.hpp).
+#pragma once
+#include "tandem/base/attrs.hpp"
+
+namespace TANDEM_NS {
+
+struct FullLikeAttrs {
+  double real;
+  i64 whole;
+  DType dtype;
+  static constexpr auto fields =
+      std::make_tuple(field("real", &FullLikeAttrs::real), field("whole", &FullLikeAttrs::whole),
+                      field("dtype", &FullLikeAttrs::dtype));
+};
+struct SequenceMaskAttrs {
+  DType dtype;
+  static constexpr auto fields = std::make_tuple(field("dtype", &SequenceMaskAttrs::dtype));
+};
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,225 @@
+// Tensors from C++ values: literals in nested braces, containers, pointers, borrowed memory.
+#pragma once
+#include <concepts>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tandem/base/scalar.hpp"
+#include "tandem/core/apply.hpp"
+#include "tandem/ops/shape_arg.hpp"
+
+namespace TANDEM_NS {
+
+/// A literal: a number, a string, or braces around literals of one kind and shape. A float or double literal makes
+/// float32, an int int32, a long int64, a bool bool_, text string; a typed container keeps its own type.
+class TANDEM_API Literal {
+ public:
+  template <class T>
+    requires std::is_arithmetic_v<T> Literal(T x)
+        : dtype_(std::is_floating_point_v<T> ? DType::float32 : dtype_of_v<T>),
+          whole_(static_cast<i64>(std::is_floating_point_v<T> ? 0 : x)),
+          real_(static_cast<double>(x)) {}
+    template <detail::ComplexLike T>
+    Literal(const T& z) : dtype_(DType::complex64), real_(z.real()), imag_(z.imag()) {}
+    Literal(const char* x) : dtype_(DType::string), text_(x) {}
+    Literal(std::string_view x) : dtype_(DType::string), text_(x) {}
+    Literal(const std::string& x) : dtype_(DType::string), text_(x) {}
+    Literal(std::initializer_list<Literal> items) : is_list_(true), items_(items) {}
+
+   private:
+    friend struct LiteralReader;
+    DType dtype_ = DType::float32;
+    bool is_list_ = false;
+    i64 whole_ = 0;
+    double real_ = 0, imag_ = 0;
+    std::string text_;
+    std::vector<Literal> items_;
+};
+
+struct ConstantOptions {
+  TANDEM_OP_OPTIONS;
+  std::optional<DType> dtype = {};  ///< converts the values (as cast does)
+  ShapeArg shape = {};              ///< one value fills it; exactly size-many are laid out row by row
+};
+
+namespace detail {
+template <class C>
+concept TypedContainer = requires(const C& c) {
+  typename C::value_type;
+  { c.data() } -> std::convertible_to<const typename C::value_type*>;
+  { c.size() } -> std::convertible_to<std::size_t>;
+}
+&&!std::is_convertible_v<const C&, std::string_view> && !std::same_as<C, std::vector<bool>>;
+
+/// Copies count elements; gives them the shape asked for, [count] without.
+TANDEM_API Tensor constant_from(DType dtype, const void* data, std::size_t count, const ConstantOptions& options);
+}  // namespace detail
+
+/// A tensor with the values of a literal: constant(3), constant({{1.f, 2.f}, {3.f, 4.f}}), constant({"a", "b"}).
+///   returns   the braces' shape (rank 0 to 8), host memory, dtype by the literal or `.dtype`
+///   throws    errors::InvalidArgumentError for ragged braces (naming the position), mixed kinds, or a `.shape` that
+///             neither one value nor all values fill
+///   gradient  none
+TANDEM_API Tensor constant(const Literal& value, ConstantOptions options = {});
+/// A tensor with the elements of a vector, array or span, of the container's own dtype; shape [n] or `.shape`.
+template <detail::TypedContainer C>
+Tensor constant(const C& values, ConstantOptions options = {}) {
+  return detail::constant_from(dtype_of<typename C::value_type>(), values.data(), values.size(), options);
+}
+template <std::same_as<std::vector<bool>> C>  // a template: {1, 0} must not be taken for a vector
+Tensor constant(const C& values, ConstantOptions options = {}) {
+  const std::vector<unsigned char> bytes(values.begin(), values.end());
+  return detail::constant_from(DType::bool_, bytes.data(), bytes.size(), options);
+}
+/// A tensor with shape.size() elements copied from a pointer.
+template <class T>
+  requires(!std::same_as<T, char>)  // "text" is a literal
+Tensor constant(const T* values, const Shape& shape) {
+  return detail::constant_from(dtype_of<T>(), values, static_cast<std::size_t>(shape.size()), {.shape = shape});
+}
+
+/// The tensor itself; a Variable's value; or a constant.
+inline Tensor convert_to_tensor(const Tensor& x) { return x; }
+inline Tensor convert_to_tensor(const Literal& value, ConstantOptions options = {}) { return constant(value, options); }
+template <detail::TypedContainer C>
+Tensor convert_to_tensor(const C& values, ConstantOptions options = {}) {
+  return constant(values, options);
+}
+
+/// A tensor on memory that someone else owns: no copy. The memory must not change while the tensor or anything made
+/// from it lives; `owner`, where given, is released with the last handle.
+template <class T>
+Tensor from_blob(const T* values, const Shape& shape, Ref<Opaque> owner = {}) {
+  return Tensor::borrow(values, {shape, dtype_of<T>(), {}}, std::move(owner));
+}
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CREATE
+#include <cstring>
+
+#include "tandem/core/scope.hpp"
+#include "tandem/cpu/fill.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/ops/pointwise/operand.hpp"
+#include "tandem/ops/transfer.hpp"
+
+namespace TANDEM_NS {
+
+// Walks a literal twice: once for shape and dtype, once to write the elements.
+struct LiteralReader {
+  Shape shape;
+  DType dtype = DType::float32;
+  bool seen = false;
+  std::string position;  // "[1][0]", for errors
+
+  void measure(const Literal& x, int depth) {
+    if (!x.is_list_) return leaf(x, depth);
+    if (depth == max_rank) raise_rank_above_max(depth + 1);
+    const auto n = static_cast<i64>(x.items_.size());
+    if (depth == shape.rank() && !seen) shape.push(n);
+    else if (depth >= shape.rank() || shape[depth] != n)
+      ragged(depth >= shape.rank()
+                 ? "a list where a value was expected"
+                 : std::to_string(n) + " items where the first list has " + std::to_string(shape[depth]));
+    for (i64 i = 0; i < n; ++i) {
+      const std::size_t end = position.size();
+      position += "[" + std::to_string(i) + "]";
+      measure(x.items_[static_cast<std::size_t>(i)], depth + 1);
+      position.resize(end);
+    }
+  }
+  void leaf(const Literal& x, int depth) {
+    if (depth != shape.rank()) ragged("a value where a list was expected");
+    if (seen && x.dtype_ != dtype)
+      errors::raise<errors::InvalidArgumentError>(
+          "constant", std::string("mixes ") + name(dtype) + " and " + name(x.dtype_) + " literals, at " + position);
+    dtype = x.dtype_;
+    seen = true;
+  }
+  [[noreturn]] void ragged(const std::string& what) const {
+    errors::raise<errors::InvalidArgumentError>(
+        "constant", "ragged braces at " + (position.empty() ? "[]" : position) + ": " + what);
+  }
+  void write(const Literal& x, void*& to) const {
+    for (const Literal& item : x.items_) write(item, to);
+    if (x.is_list_) return;
+    char* at = static_cast<char*>(to);
+    if (dtype == DType::string) {
+      *reinterpret_cast<Bytes*>(at) = Bytes(x.text_);
+    } else {
+      cpu::write_number(at, dtype, x.real_, x.whole_);
+    }
+    if (dtype == DType::complex64) reinterpret_cast<float*>(at)[1] = static_cast<float>(x.imag_);
+    if (dtype == DType::complex128) reinterpret_cast<double*>(at)[1] = x.imag_;
+    to = at + size_of(dtype);
+  }
+  // What a literal is stored as before `.dtype` converts it: a double keeps its digits where float32 is not asked for.
+  DType stored(const std::optional<DType>& asked) const {
+    if (!asked || *asked == dtype) return dtype;
+    if (dtype == DType::complex64) return *asked == DType::complex128 ? *asked : dtype;
+    return dtype == DType::float32 ? DType::float64 : dtype;
+  }
+};
+
+namespace detail {
+
+// The shape in which values are laid out: the one asked for if they fill it, else their own.
+TANDEM_INLINE Shape layout(const Shape& own, const ConstantOptions& o) {
+  const Shape* want = o.shape.get();
+  return want && want->is_fully_defined() && want->size() == own.size() ? *want : own;
+}
+// Applies .dtype, .shape and the device scope to laid-out values.
+TANDEM_INLINE Tensor finish_constant(Tensor t, const ConstantOptions& o) {
+  if (const Shape* want = o.shape.get(); want && !(t.shape() == *want)) {
+    if (!want->is_fully_defined() || t.size() != 1)
+      errors::raise<errors::InvalidArgumentError>(
+          "constant", std::to_string(t.size()) + " values do not fill the shape " + to_string(*want) +
+                          " (one value, or exactly as many as it has elements)");
+    const Tensor one = std::exchange(t, Tensor::allocate({*want, t.dtype(), {}}));
+    cpu::fill_elements(t.raw(), t.dtype(), one.raw(), t.size());
+  }
+  if (o.dtype && *o.dtype != t.dtype()) t = cast(t, *o.dtype);
+  return current_device() == t.device() ? t : t.to(current_device());
+}
+TANDEM_INLINE Tensor constant_from(DType dtype, const void* data, std::size_t count, const ConstantOptions& options) {
+  const OutsideTrace outside;
+  Tensor t = Tensor::allocate({layout(Shape{static_cast<i64>(count)}, options), dtype, {}});
+  if (dtype == DType::string) {
+    for (std::size_t i = 0; i < count; ++i)
+      static_cast<Bytes*>(t.raw())[i] = Bytes(static_cast<const std::string*>(data)[i]);
+  } else if (count) {
+    std::memcpy(t.raw(), data, count * size_of(dtype));
+  }
+  return finish_constant(std::move(t), options);
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Tensor constant(const Literal& value, ConstantOptions options) {
+  LiteralReader reader;
+  reader.measure(value, 0);
+  reader.dtype = reader.stored(options.dtype);
+  const detail::OutsideTrace outside;
+  Tensor t = Tensor::allocate({detail::layout(reader.shape, options), reader.dtype, {}});
+  void* to = t.raw();
+  reader.write(value, to);
+  return detail::finish_constant(std::move(t), options);
+}
+
+TANDEM_INLINE Tensor scalar_like(Scalar value, const Tensor& like) {
+  const Spec& s = like.spec();
+  if (value.has_fraction() && is_integer(s.dtype))
+    errors::raise<errors::InvalidArgumentError>("scalar", std::to_string(value.real()) + " has a fraction and meets " +
+                                                              to_string(s) + "; cast the tensor first");
+  const Tensor t = Tensor::allocate({Shape{}, s.dtype, {}});
+  if (!cpu::write_number(t.raw(), s.dtype, value.real(), value.whole())) [[unlikely]]
+    errors::raise<errors::UnimplementedError>("scalar", "a number cannot meet a tensor " + to_string(s));
+  return s.device.kind == Device::cpu ? t : t.to(s.device);
+}
+
+}  // namespace TANDEM_NS
+#endif

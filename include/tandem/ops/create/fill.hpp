@@ -1,0 +1,222 @@
+// Tensors of one value: zeros, ones, fill, their *_like forms, and eye. Those made from a shape of numbers are host
+// constants (in a trace: captured, no node); those made from a tensor or from its shape are ops.
+// Not here: constants from literals (constant.hpp), sequences (range.hpp).
+#pragma once
+#include "tandem/base/scalar.hpp"
+#include "tandem/ops/create/attrs.hpp"
+#include "tandem/ops/create/constant.hpp"
+
+namespace TANDEM_NS {
+
+struct CreateOptions {
+  TANDEM_OP_OPTIONS;
+  DType dtype = DType::float32;
+};
+struct LikeOptions {
+  TANDEM_OP_OPTIONS;
+  std::optional<DType> dtype = {};  ///< default: that of `like`
+};
+struct EyeOptions {
+  TANDEM_OP_OPTIONS;
+  i64 num_columns = none;  ///< default: n
+  Shape batch_shape = {};  ///< as many equal matrices, as leading axes
+  DType dtype = DType::float32;
+};
+
+/// A tensor of zeros (false, empty strings) on the current device.
+///   throws    errors::InvalidArgumentError for a negative or open size
+///   gradient  none
+TANDEM_API Tensor zeros(const Shape& shape, CreateOptions options = {});
+/// A tensor of ones (true); errors as zeros, and for strings.
+TANDEM_API Tensor ones(const Shape& shape, CreateOptions options = {});
+/// A tensor full of one literal, of its dtype or of `.dtype`: fill({2}, 7), fill({3}, "a").
+///   throws    errors::InvalidArgumentError for a negative or open size, or braces as the value
+///   gradient  none
+TANDEM_API Tensor fill(const Shape& dims, const Literal& value, LikeOptions options = {});
+/// A tensor full of a rank-0 tensor's value; `dims` may be a rank-1 integer tensor, known only when the op runs.
+///   value     rank 0, any dtype
+///   returns   shape dims, value's dtype and device
+///   throws    errors::InvalidArgumentError for a negative size, or if value or dims has another rank
+///   gradient  to value: the sum of g
+TANDEM_API Tensor fill(const Shape& dims, const Tensor& value, OpOptions options = {});
+template <std::same_as<Tensor> T>
+Tensor fill(const T& dims, const Tensor& value, OpOptions options = {});
+
+/// Zeros, ones or a number in the shape and on the device of `like`, which is read for its shape alone.
+///   throws    errors::InvalidArgumentError if a number with a fraction meets an integer dtype, or for strings that are
+///             not to be empty
+///   gradient  none (blocked)
+TANDEM_API Tensor zeros_like(const Tensor& like, LikeOptions options = {});
+TANDEM_API Tensor ones_like(const Tensor& like, LikeOptions options = {});
+TANDEM_API Tensor full_like(const Tensor& like, Scalar value, LikeOptions options = {});
+
+/// The n x n identity matrix (n x num_columns, batched by `.batch_shape`).
+///   throws    errors::InvalidArgumentError for a negative size or a dtype that holds no numbers
+///   gradient  none
+TANDEM_API Tensor eye(i64 n, EyeOptions options = {});
+
+extern TANDEM_API const OpDef fill_op, full_like_op;
+inline constexpr const OpDef* fill_ops[] = {&fill_op, &full_like_op};
+
+namespace detail {
+TANDEM_API Tensor fill_dims(const Tensor& dims, const Tensor& value, const OpOptions& options);
+/// The shape that a rank-1 integer input states: its values where they are known, else open dims.
+TANDEM_API Shape shape_from_input(const InferCall& c, std::size_t input);
+/// The same, when the op runs.
+TANDEM_API Shape shape_from_operand(const char* op, const Operand& dims);
+}  // namespace detail
+template <std::same_as<Tensor> T>
+Tensor fill(const T& dims, const Tensor& value, OpOptions options) {
+  return detail::fill_dims(dims, value, options);
+}
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CREATE
+#include <cstring>
+
+#include "tandem/cpu/fill.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS::cuda {
+void fill(const KernelCall& c);
+void full_like(const KernelCall& c);
+}  // namespace TANDEM_NS::cuda
+#endif
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+TANDEM_INLINE i64 dim_at(const void* dims, DType dtype, i64 i) {
+  return dtype == DType::int32 ? static_cast<const std::int32_t*>(dims)[i] : static_cast<const i64*>(dims)[i];
+}
+TANDEM_INLINE Shape shape_from_values(const char* op, const Spec& spec, const void* data) {
+  Shape r;
+  for (i64 i = 0; i < spec.shape[0]; ++i) {
+    const i64 d = dim_at(data, spec.dtype, i);
+    if (d < 0)
+      errors::raise<errors::InvalidArgumentError>(
+          op, "size " + std::to_string(d) + " of axis " + std::to_string(i) + " is negative");
+    r.push(d);
+  }
+  return r;
+}
+TANDEM_INLINE Shape shape_from_input(const InferCall& c, std::size_t input) {
+  const Spec& s = c.spec(input);
+  if (s.shape.rank() != 1 || !dtypes::index.has(s.dtype) || s.shape[0] == none)
+    raise_specs(c, "the dims must be int32 or int64, of rank 1 and known length");
+  if (c.in[input]->raw()) return shape_from_values(c.op.name, s, c.in[input]->raw());
+  Shape r;
+  for (i64 i = 0; i < s.shape[0]; ++i) r.push(none);
+  return r;
+}
+TANDEM_INLINE Shape shape_from_operand(const char* op, const Operand& dims) {
+  return shape_from_values(op, *dims.spec, dims.data);
+}
+
+TANDEM_INLINE Specs infer_fill(const InferCall& c) {
+  if (c.spec(1).shape.rank() != 0) raise_specs(c, "the value must have rank 0");
+  return Specs(Spec{shape_from_input(c, 0), c.spec(1).dtype, c.spec(1).device});
+}
+TANDEM_INLINE Specs resolve_fill(const KernelCall& c) {
+  return Specs(Spec{shape_from_operand(c.op, c.in[0]), c.in[1].spec->dtype, c.in[1].spec->device});
+}
+TANDEM_INLINE Grads fill_gradient(const GradCall& c) {
+  return {Gradient(), c.needs(1) ? Gradient(sum_to_like(c.g[0], c.in[1])) : Gradient()};
+}
+TANDEM_INLINE Specs infer_full_like(const InferCall& c) {
+  Specs out(c.spec(0));
+  out[0].dtype = c.get<FullLikeAttrs>().dtype;
+  return out;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef fill_op{.name = "fill",
+                                      .infer = &detail::infer_fill,
+                                      .cpu = &cpu::fill,
+                                      .cuda = TANDEM_CUDA(&cuda::fill),
+                                      .gradient = &detail::fill_gradient,
+                                      .resolve = &detail::resolve_fill,
+                                      .typed = 1,
+                                      .inputs = 2,
+                                      .saves = Saves::shape,
+                                      .host_inputs = 1};
+TANDEM_INLINE constexpr OpDef full_like_op{.name = "full_like",
+                                           .infer = &detail::infer_full_like,
+                                           .cpu = &cpu::full_like,
+                                           .cuda = TANDEM_CUDA(&cuda::full_like),
+                                           .saves = Saves::nothing,
+                                           .shape_inputs = 1,
+                                           .flags = {.blocked = true}};
+
+namespace detail {
+
+TANDEM_INLINE Tensor to_current_device(Tensor t) { return current_device() == t.device() ? t : t.to(current_device()); }
+// A host tensor of one number; `what` names the function in errors.
+TANDEM_INLINE Tensor filled(const char* what, const Shape& shape, DType dtype, double number) {
+  alignas(16) char element[16];
+  const OutsideTrace outside;
+  if (!cpu::write_number(element, dtype, number, static_cast<i64>(number)) && number != 0)
+    errors::raise<errors::InvalidArgumentError>(what, std::string("no ") + name(dtype) + " is a number");
+  const Tensor t = Tensor::allocate({shape, dtype, {}});
+  if (number != 0) cpu::fill_elements(t.raw(), dtype, element, t.size());
+  else if (dtype != DType::string) std::memset(t.raw(), 0, t.spec().bytes());
+  return to_current_device(t);
+}
+TANDEM_INLINE Tensor apply_full_like(const Tensor& like, Scalar value, const LikeOptions& o) {
+  const DType dtype = o.dtype ? *o.dtype : like.dtype();
+  alignas(16) char element[16];
+  if (value.has_fraction() && is_integer(dtype))
+    errors::raise<errors::InvalidArgumentError>(
+        "full_like", std::to_string(value.real()) + " has a fraction, the dtype is " + name(dtype));
+  if (!cpu::write_number(element, dtype, value.real(), value.whole()) && (value.real() != 0 || value.whole() != 0))
+    errors::raise<errors::InvalidArgumentError>("full_like", std::string("no ") + name(dtype) + " is a number");
+  return apply1(full_like_op, FullLikeAttrs{value.real(), value.whole(), dtype}, {o.name, o.where}, like);
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Tensor zeros(const Shape& shape, CreateOptions o) { return detail::filled("zeros", shape, o.dtype, 0); }
+TANDEM_INLINE Tensor ones(const Shape& shape, CreateOptions o) { return detail::filled("ones", shape, o.dtype, 1); }
+TANDEM_INLINE Tensor fill(const Shape& dims, const Literal& value, LikeOptions o) {
+  return constant(value, {.name = o.name, .where = o.where, .dtype = o.dtype, .shape = dims});
+}
+TANDEM_INLINE Tensor detail::fill_dims(const Tensor& dims, const Tensor& value, const OpOptions& o) {
+  return apply1(fill_op, no_attrs, o, dims, value);
+}
+TANDEM_INLINE Tensor fill(const Shape& dims, const Tensor& value, OpOptions o) {
+  const Tensor d = Tensor::allocate({Shape{dims.rank()}, DType::int64, {}});
+  for (int i = 0; i < dims.rank(); ++i) static_cast<i64*>(d.raw())[i] = dims[i];
+  return detail::fill_dims(d, value, o);
+}
+TANDEM_INLINE Tensor zeros_like(const Tensor& like, LikeOptions o) { return detail::apply_full_like(like, 0, o); }
+TANDEM_INLINE Tensor ones_like(const Tensor& like, LikeOptions o) { return detail::apply_full_like(like, 1, o); }
+TANDEM_INLINE Tensor full_like(const Tensor& like, Scalar value, LikeOptions o) {
+  return detail::apply_full_like(like, value, o);
+}
+
+TANDEM_INLINE Tensor eye(i64 n, EyeOptions o) {
+  const i64 columns = o.num_columns == none ? n : o.num_columns;
+  Shape shape = o.batch_shape;
+  shape.push(n);
+  shape.push(columns);
+  alignas(16) char one[16];
+  if (!cpu::write_number(one, o.dtype, 1, 1))
+    errors::raise<errors::InvalidArgumentError>("eye", std::string("no ") + name(o.dtype) + " is a number");
+  const detail::OutsideTrace outside;
+  const Tensor t = Tensor::allocate({shape, o.dtype, {}});
+  std::memset(t.raw(), 0, t.spec().bytes());
+  const std::size_t width = size_of(o.dtype);
+  const i64 diagonal = n < columns ? n : columns, matrices = n && columns ? t.size() / (n * columns) : 0;
+  for (i64 m = 0; m < matrices; ++m)
+    for (i64 i = 0; i < diagonal; ++i)
+      std::memcpy(static_cast<char*>(t.raw()) + static_cast<std::size_t>((m * n + i) * columns + i) * width, one,
+                  width);
+  return detail::to_current_device(t);
+}
+
+}  // namespace TANDEM_NS
+#endif

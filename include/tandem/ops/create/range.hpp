@@ -1,0 +1,270 @@
+// Sequences: range, linspace, sequence_mask. From C++ numbers they are host constants (in a trace: captured, no node);
+// from tensors they are ops, whose length may be known only when they run.
+#pragma once
+#include "tandem/base/scalar.hpp"
+#include "tandem/ops/create/attrs.hpp"
+#include "tandem/ops/create/constant.hpp"
+
+namespace TANDEM_NS {
+
+struct RangeOptions {
+  TANDEM_OP_OPTIONS;
+  std::optional<DType> dtype =
+      {};  ///< default: float32 if a number has a fraction's type, int64 if one is 64 bits wide
+};
+struct LinspaceOptions {
+  TANDEM_OP_OPTIONS;
+  int axis = 0;  ///< where the new axis stands; for tensors
+};
+struct SequenceMaskOptions {
+  TANDEM_OP_OPTIONS;
+  DType dtype = DType::bool_;
+};
+
+namespace detail {
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+// float and double numbers make float32 (as literals do), integers the widest of theirs and int.
+template <class... T>
+constexpr DType range_dtype() {
+  using C = std::common_type_t<int, T...>;
+  return std::is_floating_point_v<C> ? DType::float32 : dtype_of_v<C>;
+}
+TANDEM_API Tensor range_of_numbers(Scalar start, Scalar limit, Scalar delta, DType natural, const RangeOptions& o);
+}  // namespace detail
+
+/// start, start + delta, ... before limit: ceil((limit - start) / delta) numbers, of rank 1.
+///   throws    errors::InvalidArgumentError if delta is 0 or leads away from limit, or for numbers with a fraction in
+///   an
+///             integer dtype
+///   gradient  none
+template <detail::Number L>
+Tensor range(L limit, RangeOptions options = {}) {
+  return detail::range_of_numbers(0, limit, 1, detail::range_dtype<L>(), options);
+}
+template <detail::Number S, detail::Number L>
+Tensor range(S start, L limit, RangeOptions options = {}) {
+  return detail::range_of_numbers(start, limit, 1, detail::range_dtype<S, L>(), options);
+}
+template <detail::Number S, detail::Number L, detail::Number D>
+Tensor range(S start, L limit, D delta, RangeOptions options = {}) {
+  return detail::range_of_numbers(start, limit, delta, detail::range_dtype<S, L, D>(), options);
+}
+/// The same from rank-0 tensors of one dtype (integers or floating), on the host. In a trace the length stays open
+/// where one of them is computed.
+TANDEM_API Tensor range(const Tensor& start, const Tensor& limit, const Tensor& delta, OpOptions options = {});
+
+/// num evenly spaced numbers from start to stop, both included exactly; num = 1 gives start. float32, rank 1.
+///   throws    errors::InvalidArgumentError if num < 1
+///   gradient  none
+TANDEM_API Tensor linspace(Scalar start, Scalar stop, i64 num, LinspaceOptions options = {});
+/// The same between tensors of one shape, along a new axis `.axis` of the result.
+///   start     floating, any shape; stop: of the same shape and dtype
+///   gradient  linear: to start the sum of g (1 - t), to stop the sum of g t, for t from 0 to 1
+TANDEM_API Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, LinspaceOptions options = {});
+
+/// Row i is true before position lengths[i]: [1, 3, 2], 5 -> TFFFF TTTFF TTFFF.
+///   lengths   int32 or int64, any shape
+///   maxlen    the new last axis; default: the longest length (0 if there are none); also a rank-0 integer tensor
+///   returns   lengths' shape + [maxlen], of `.dtype` (true is 1)
+///   throws    errors::InvalidArgumentError for a negative maxlen or a dtype that holds no numbers
+///   gradient  none (blocked)
+TANDEM_API Tensor sequence_mask(const Tensor& lengths, std::optional<i64> maxlen = {},
+                                SequenceMaskOptions options = {});
+template <std::same_as<Tensor> T>  // a template: {} is no tensor
+Tensor sequence_mask(const Tensor& lengths, const T& maxlen, SequenceMaskOptions options = {});
+
+namespace detail {
+TANDEM_API Tensor sequence_mask_to(const Tensor& lengths, const Tensor* maxlen, const SequenceMaskOptions& options);
+}
+template <std::same_as<Tensor> T>
+Tensor sequence_mask(const Tensor& lengths, const T& maxlen, SequenceMaskOptions options) {
+  return detail::sequence_mask_to(lengths, &maxlen, options);
+}
+
+extern TANDEM_API const OpDef range_op, sequence_mask_op;
+inline constexpr const OpDef* range_ops[] = {&range_op, &sequence_mask_op};
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CREATE
+#include <cmath>
+
+#include "tandem/cpu/sequence.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+// Integer ranges are counted in 128 bits: limit - start may not fit into 64.
+TANDEM_INLINE i64 whole_count(const char* op, i64 start, i64 limit, i64 delta) {
+  const __int128 span = static_cast<__int128>(limit) - start;
+  if (delta == 0 || (span != 0 && (span > 0) != (delta > 0)))
+    errors::raise<errors::InvalidArgumentError>(op, "from " + std::to_string(start) + " to " + std::to_string(limit) +
+                                                        " in steps of " + std::to_string(delta) + " never arrives");
+  const __int128 d = delta, n = (span + d - (d > 0 ? 1 : -1)) / d;
+  if (n > INT64_MAX) errors::raise<errors::InvalidArgumentError>(op, "more elements than a tensor can have");
+  return static_cast<i64>(n);
+}
+TANDEM_INLINE i64 real_count(const char* op, double start, double limit, double delta) {
+  const double span = limit - start, n = std::ceil(span / delta);
+  if (delta == 0 || (span != 0 && (span > 0) != (delta > 0)) || !(n >= 0 && n < 9e18))
+    errors::raise<errors::InvalidArgumentError>(op, "from " + std::to_string(start) + " to " + std::to_string(limit) +
+                                                        " in steps of " + std::to_string(delta) + " never arrives");
+  return static_cast<i64>(n);
+}
+TANDEM_INLINE i64 range_count(const char* op, DType dtype, const void* start, const void* limit, const void* delta) {
+  using cpu::read_real, cpu::read_whole;
+  if (is_integer(dtype))
+    return whole_count(op, read_whole(dtype, start), read_whole(dtype, limit), read_whole(dtype, delta));
+  return real_count(op, read_real(dtype, start), read_real(dtype, limit), read_real(dtype, delta));
+}
+TANDEM_INLINE Specs infer_range(const InferCall& c) {
+  const DType dtype = c.spec(0).dtype;
+  bool known = true;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (c.spec(i).shape.rank() != 0 || c.spec(i).dtype != dtype)
+      raise_specs(c, "start, limit and delta must be of rank 0 and one dtype");
+    known &= c.in[i]->raw() != nullptr;
+  }
+  const i64 n = known ? range_count(c.op.name, dtype, c.in[0]->raw(), c.in[1]->raw(), c.in[2]->raw()) : none;
+  return Specs(Spec{Shape{n}, dtype, {}});
+}
+TANDEM_INLINE Specs resolve_range(const KernelCall& c) {
+  const DType dtype = c.in[0].spec->dtype;
+  return Specs(Spec{Shape{range_count(c.op, dtype, c.in[0].data, c.in[1].data, c.in[2].data)}, dtype, {}});
+}
+
+// Input 1, where there is one, is maxlen.
+TANDEM_INLINE i64 checked_maxlen(const char* op, DType dtype, const void* data) {
+  const i64 n = cpu::read_whole(dtype, data);
+  if (n < 0) errors::raise<errors::InvalidArgumentError>(op, "maxlen " + std::to_string(n) + " is negative");
+  return n;
+}
+TANDEM_INLINE Specs infer_sequence_mask(const InferCall& c) {
+  Specs out(c.spec(0));
+  out[0].dtype = c.get<SequenceMaskAttrs>().dtype;
+  i64 last = none;
+  if (c.in.size() > 1) {
+    if (c.spec(1).shape.rank() != 0 || !dtypes::index.has(c.spec(1).dtype))
+      raise_specs(c, "maxlen must be int32 or int64, of rank 0");
+    if (c.in[1]->raw()) last = checked_maxlen(c.op.name, c.spec(1).dtype, c.in[1]->raw());
+  }
+  out[0].shape.push(last);
+  return out;
+}
+TANDEM_INLINE Specs resolve_sequence_mask(const KernelCall& c) {
+  Specs out(*c.in[0].spec);
+  out[0].dtype = c.attrs.get<SequenceMaskAttrs>().dtype;
+  out[0].shape.push(c.in.size() > 1 ? checked_maxlen(c.op, c.in[1].spec->dtype, c.in[1].data) : cpu::longest(c.in[0]));
+  return out;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef range_op{.name = "range",
+                                       .infer = &detail::infer_range,
+                                       .cpu = &cpu::range,
+                                       .resolve = &detail::resolve_range,
+                                       .dtypes = dtypes::real,
+                                       .inputs = 3,
+                                       .saves = Saves::nothing,
+                                       .host_inputs = 7,
+                                       .flags = {.blocked = true}};
+TANDEM_INLINE constexpr OpDef sequence_mask_op{.name = "sequence_mask",
+                                               .infer = &detail::infer_sequence_mask,
+                                               .cpu = &cpu::sequence_mask,
+                                               .resolve = &detail::resolve_sequence_mask,
+                                               .dtypes = dtypes::index,
+                                               .inputs = -1,
+                                               .saves = Saves::nothing,
+                                               .host_inputs = 2,
+                                               .flags = {.blocked = true}};
+
+TANDEM_INLINE Tensor detail::range_of_numbers(Scalar start, Scalar limit, Scalar delta, DType natural,
+                                              const RangeOptions& o) {
+  const DType dtype = o.dtype ? *o.dtype : natural;
+  const bool whole = is_integer(dtype);
+  if (whole && (start.has_fraction() || limit.has_fraction() || delta.has_fraction()))
+    errors::raise<errors::InvalidArgumentError>("range", std::string("numbers with a fraction for ") + name(dtype));
+  if (!dtypes::real.has(dtype))
+    errors::raise<errors::InvalidArgumentError>("range", std::string(name(dtype)) + " cannot be counted");
+  const i64 n = whole ? whole_count("range", start.whole(), limit.whole(), delta.whole())
+                      : real_count("range", start.real(), limit.real(), delta.real());
+  const OutsideTrace outside;
+  const Tensor t = Tensor::allocate({Shape{n}, dtype, {}});
+  if (whole) cpu::count_whole(t.raw(), dtype, n, start.whole(), delta.whole());
+  else cpu::count_real(t.raw(), dtype, n, start.real(), delta.real());
+  return current_device() == t.device() ? t : t.to(current_device());
+}
+TANDEM_INLINE Tensor range(const Tensor& start, const Tensor& limit, const Tensor& delta, OpOptions o) {
+  return apply1(range_op, no_attrs, o, start, limit, delta);
+}
+
+namespace detail {
+TANDEM_INLINE void check_num(i64 num) {
+  if (num < 1)
+    errors::raise<errors::InvalidArgumentError>("linspace",
+                                                std::to_string(num) + " points; there must be one at least");
+}
+// i / (num - 1) for i < num, exactly 0 and 1 at the ends.
+TANDEM_INLINE Tensor unit_steps(i64 num, DType dtype, bool reversed) {
+  const OutsideTrace outside;
+  const Tensor t = Tensor::allocate({Shape{num}, dtype, {}});
+  const double last = num > 1 ? static_cast<double>(num - 1) : 1;
+  for (i64 i = 0; i < num; ++i) {
+    const double x = static_cast<double>(i) / last;
+    cpu::write_number(static_cast<char*>(t.raw()) + static_cast<std::size_t>(i) * size_of(dtype), dtype,
+                      reversed ? 1 - x : x, 0);
+  }
+  return t;
+}
+}  // namespace detail
+
+TANDEM_INLINE Tensor linspace(Scalar start, Scalar stop, i64 num, LinspaceOptions) {
+  detail::check_num(num);
+  const detail::OutsideTrace outside;
+  const Tensor t = Tensor::allocate({Shape{num}, DType::float32, {}});
+  const double step = num > 1 ? (stop.real() - start.real()) / static_cast<double>(num - 1) : 0;
+  cpu::count_real(t.raw(), DType::float32, num, start.real(), step);
+  if (num > 1) static_cast<float*>(t.raw())[num - 1] = static_cast<float>(stop.real());
+  return current_device() == t.device() ? t : t.to(current_device());
+}
+TANDEM_INLINE Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, LinspaceOptions o) {
+  detail::check_num(num);
+  if (start.dtype() != stop.dtype() || !dtypes::floating.has(start.dtype()) ||
+      !start.shape().is_compatible_with(stop.shape()))
+    errors::raise<errors::InvalidArgumentError>(
+        "linspace", "the ends must be floating, of one shape and dtype: " + to_string(start.spec()) + " x " +
+                        to_string(stop.spec()));
+  const int rank = start.rank(), axis = resolve_axis("linspace", o.axis, rank + 1);
+  Shape along;
+  for (int i = 0; i <= rank; ++i) along.push(i == axis ? num : 1);
+  const auto steps = [&](bool reversed) {
+    const Tensor t = detail::unit_steps(num, start.dtype(), reversed);
+    return Tensor::view_of(t, {along, t.dtype(), {}});
+  };
+  const OpOptions named{o.name, o.where};
+  return add(expand_dims(start, axis) * steps(true), expand_dims(stop, axis) * steps(false), named);
+}
+
+TANDEM_INLINE Tensor detail::sequence_mask_to(const Tensor& lengths, const Tensor* maxlen,
+                                              const SequenceMaskOptions& o) {
+  alignas(16) char element[16];
+  if (!cpu::write_number(element, o.dtype, 1, 1))
+    errors::raise<errors::InvalidArgumentError>("sequence_mask", std::string("no ") + name(o.dtype) + " is a number");
+  const Tensor* const in[] = {&lengths, maxlen};
+  return std::move(apply(sequence_mask_op, {in, maxlen ? 2u : 1u}, SequenceMaskAttrs{o.dtype}, {o.name, o.where})[0]);
+}
+TANDEM_INLINE Tensor sequence_mask(const Tensor& lengths, std::optional<i64> maxlen, SequenceMaskOptions o) {
+  if (!maxlen) return detail::sequence_mask_to(lengths, nullptr, o);
+  const Tensor last = Tensor::allocate({Shape{}, DType::int64, {}});
+  *static_cast<i64*>(last.raw()) = *maxlen;
+  return detail::sequence_mask_to(lengths, &last, o);
+}
+
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,153 @@
+// Rows by index: gather, nn::embedding_lookup, nn::batch_gather, and the dense form of IndexedSlices.
+// Not here: index vectors (gather_nd.hpp), masks (mask.hpp).
+#pragma once
+#include "tandem/core/apply.hpp"
+
+namespace TANDEM_NS {
+
+struct GatherOptions {
+  TANDEM_OP_OPTIONS;
+  i64 axis = 0;
+  i64 batch_dims = 0;  ///< this many leading axes are shared by x and indices
+};
+/// The slices of x along an axis that the indices name.
+///   x         any dtype, rank >= 1
+///   indices   int32 or int64, any shape, in [0, x.shape[axis])
+///   returns   x.shape[:axis] + indices.shape[batch_dims:] + x.shape[axis+1:]
+///   throws    errors::InvalidArgumentError naming an index out of range, its position and the range
+///   gradient  to x: row-sparse (IndexedSlices) for axis 0, else a scatter-add
+TANDEM_API Tensor gather(const Tensor& x, const Tensor& indices, GatherOptions = {});
+namespace nn {
+/// The rows of an embedding table that the ids name; gather along axis 0, with its row-sparse gradient.
+TANDEM_API Tensor embedding_lookup(const Tensor& table, const Tensor& ids, OpOptions = {});
+/// result[i...] = gather(x[i...], indices[i...]), over all axes of the indices but the last.
+TANDEM_API Tensor batch_gather(const Tensor& x, const Tensor& indices, OpOptions = {});
+}  // namespace nn
+
+extern TANDEM_API const OpDef gather_op, gather_grad_op, slices_to_dense_op;
+inline constexpr const OpDef* gather_ops[] = {&gather_op, &gather_grad_op, &slices_to_dense_op};
+
+namespace rules {
+struct GatherAttrs {
+  i64 axis, batch_dims;
+  static constexpr auto fields =
+      std::make_tuple(field("axis", &GatherAttrs::axis), field("batch_dims", &GatherAttrs::batch_dims));
+};
+}  // namespace rules
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_INDEX
+#include "tandem/cpu/index.hpp"
+#include "tandem/ops/index/common.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS::cuda {
+void gather(const KernelCall& c);
+void gather_grad(const KernelCall& c);
+void slices_to_dense(const KernelCall& c);
+}  // namespace TANDEM_NS::cuda
+#endif
+namespace TANDEM_NS {
+
+namespace detail {
+
+// The axis from the front, after a check of axis, batch_dims and the batch's sizes.
+TANDEM_INLINE int gather_axis(const InferCall& c, const Shape& x, const Shape& idx) {
+  const auto& a = c.get<rules::GatherAttrs>();
+  const int axis = resolve_axis(c.op.name, a.axis, x.rank());
+  if (a.batch_dims < 0 || a.batch_dims > axis || a.batch_dims > idx.rank())
+    raise_specs(c,
+                "batch_dims = " + std::to_string(a.batch_dims) + " must lie between 0, the axis and the indices' rank");
+  for (int i = 0; i < a.batch_dims; ++i)
+    if (x[i] != idx[i] && x[i] != none && idx[i] != none) raise_specs(c, "batch axes differ in size");
+  return axis;
+}
+TANDEM_INLINE Specs infer_gather(const InferCall& c) {
+  const Shape &x = c.spec(0).shape, &idx = c.spec(1).shape;
+  check_index_dtype(c, 1);
+  const int axis = gather_axis(c, x, idx);
+  Specs r(c.spec(0));
+  Shape& s = r[0].shape;
+  s.resize(axis);
+  for (int i = static_cast<int>(c.get<rules::GatherAttrs>().batch_dims); i < idx.rank(); ++i) s.push(idx[i]);
+  for (int i = axis + 1; i < x.rank(); ++i) s.push(x[i]);
+  return r;
+}
+TANDEM_INLINE void gather_kernel(const KernelCall& c) {
+  const auto& a = c.attrs.get<rules::GatherAttrs>();
+  cpu::gather(c, resolve_axis(c.op, a.axis, c.in[0].shape().rank()), static_cast<int>(a.batch_dims));
+}
+// In place of x, of which the shape alone counts: so that the gradient does not hold the table's buffer.
+TANDEM_INLINE Tensor shape_only(const Tensor& x) { return x.is_symbolic() ? x : Tensor::symbol(x.spec()); }
+TANDEM_INLINE Grads gather_gradient(const GradCall& c) {
+  const auto& a = c.get<rules::GatherAttrs>();
+  const Tensor &x = c.in[0], &idx = c.in[1], &g = c.g[0];
+  if (a.batch_dims || resolve_axis("gather", a.axis, x.rank()))
+    return {apply1(gather_grad_op, a, no_options, g, idx, shape_only(x)), Gradient()};
+  if (idx.rank() == 1) return {IndexedSlices{g, idx, shape_only(x)}, Gradient()};
+  return {IndexedSlices{collapse_leading(g, idx.rank()), collapse_leading(idx, idx.rank()), shape_only(x)}, Gradient()};
+}
+
+TANDEM_INLINE Specs infer_scatter_like(const InferCall& c) {
+  const Attrs rows = rules::GatherAttrs{0, 0};
+  const Tensor* const forward[] = {c.in[2], c.in[1]};
+  check_upstream(c, &infer_gather, c.attrs.empty() ? rows : c.attrs, forward);
+  return Specs(Spec{c.spec(2).shape, c.spec(0).dtype, c.spec(0).device});
+}
+TANDEM_INLINE void gather_grad_kernel(const KernelCall& c) {
+  const auto& a = c.attrs.get<rules::GatherAttrs>();
+  cpu::gather_grad(c, resolve_axis(c.op, a.axis, c.out[0].shape().rank()), static_cast<int>(a.batch_dims));
+}
+TANDEM_INLINE Grads gather_grad_gradient(const GradCall& c) {
+  return {apply1(gather_op, c.get<rules::GatherAttrs>(), no_options, c.g[0], c.in[1]), Gradient(), Gradient()};
+}
+TANDEM_INLINE void slices_to_dense_kernel(const KernelCall& c) { cpu::gather_grad(c, 0, 0); }
+TANDEM_INLINE Grads slices_to_dense_gradient(const GradCall& c) {
+  return {gather(c.g[0], c.in[1]), Gradient(), Gradient()};
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef gather_op{.name = "gather",
+                                        .infer = &detail::infer_gather,
+                                        .cpu = &detail::gather_kernel,
+                                        .cuda = TANDEM_CUDA(&cuda::gather),
+                                        .gradient = &detail::gather_gradient,
+                                        .inputs = 2,
+                                        .saves = Saves::inputs};
+TANDEM_INLINE constexpr OpDef gather_grad_op{.name = "gather_grad",
+                                             .infer = &detail::infer_scatter_like,
+                                             .cpu = &detail::gather_grad_kernel,
+                                             .cuda = TANDEM_CUDA(&cuda::gather_grad),
+                                             .gradient = &detail::gather_grad_gradient,
+                                             .dtypes = dtypes::number,
+                                             .inputs = 3,
+                                             .saves = Saves::inputs,
+                                             .shape_inputs = 4};
+TANDEM_INLINE constexpr OpDef slices_to_dense_op{.name = "slices_to_dense",
+                                                 .infer = &detail::infer_scatter_like,
+                                                 .cpu = &detail::slices_to_dense_kernel,
+                                                 .cuda = TANDEM_CUDA(&cuda::slices_to_dense),
+                                                 .gradient = &detail::slices_to_dense_gradient,
+                                                 .dtypes = dtypes::number,
+                                                 .inputs = 3,
+                                                 .saves = Saves::inputs,
+                                                 .shape_inputs = 4};
+
+TANDEM_INLINE Tensor gather(const Tensor& x, const Tensor& indices, GatherOptions o) {
+  return apply1(gather_op, rules::GatherAttrs{o.axis, o.batch_dims}, {o.name, o.where}, x, indices);
+}
+TANDEM_INLINE Tensor nn::embedding_lookup(const Tensor& table, const Tensor& ids, OpOptions o) {
+  return apply1(gather_op, rules::GatherAttrs{0, 0}, o, table, ids);
+}
+TANDEM_INLINE Tensor nn::batch_gather(const Tensor& x, const Tensor& indices, OpOptions o) {
+  const i64 batch = indices.rank() - 1;
+  if (batch < 0) errors::raise<errors::InvalidArgumentError>("batch_gather", "the indices must have rank 1 or more");
+  return apply1(gather_op, rules::GatherAttrs{batch, batch}, o, x, indices);
+}
+TANDEM_INLINE Tensor convert_to_tensor(const IndexedSlices& s) {
+  return apply1(slices_to_dense_op, no_attrs, no_options, s.values, s.indices, s.like);
+}
+
+}  // namespace TANDEM_NS
+#endif

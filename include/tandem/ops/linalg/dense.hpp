@@ -1,0 +1,133 @@
+// A fully connected layer's arithmetic in one op: product, bias and activation in one pass over the result.
+// Not here: the layer and its variables (nn/layers).
+#pragma once
+#include "tandem/core/apply.hpp"
+
+namespace TANDEM_NS {
+
+namespace nn {
+
+enum class DenseActivation : std::uint8_t { none, relu, tanh, sigmoid };
+struct DenseOptions {
+  TANDEM_OP_OPTIONS;
+  DenseActivation activation = DenseActivation::none;
+};
+/// activation(x w + b).
+///   x         [..., k], float32 or float64
+///   w         [k, n]; b: [n], or an unset tensor for none
+///   returns   [..., n]
+///   throws    errors::InvalidArgumentError if dtypes or sizes do not agree
+///   gradient  with z the product plus bias, gz = g * activation'(z): gz w^T, x^T gz, the sum of gz over its rows
+TANDEM_API Tensor dense(const Tensor& x, const Tensor& w, const Tensor& b, DenseOptions = {});
+
+}  // namespace nn
+
+extern TANDEM_API const OpDef dense_op;
+inline constexpr const OpDef* dense_ops[] = {&dense_op};
+
+namespace rules {
+struct DenseAttrs {
+  nn::DenseActivation activation;
+  static constexpr auto fields = std::make_tuple(field("activation", &DenseAttrs::activation));
+};
+}  // namespace rules
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_LINALG
+#include "tandem/cpu/matmul.hpp"
+#include "tandem/ops/linalg/matmul.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS::cuda {
+void dense(const KernelCall& c);
+}
+#endif
+namespace TANDEM_NS {
+
+namespace detail {
+
+TANDEM_INLINE Specs infer_dense(const InferCall& c) {
+  const Spec &x = c.spec(0), &w = c.spec(1);
+  const auto agree = [](i64 a, i64 b) { return a == b || a == none || b == none; };
+  if (w.dtype != x.dtype || (c.in.size() > 2 && c.spec(2).dtype != x.dtype)) raise_specs(c, "dtypes differ");
+  if (x.shape.rank() < 1 || w.shape.rank() != 2) raise_specs(c, "needs x of shape [..., k] and w of shape [k, n]");
+  if (!agree(x.shape.dim(-1), w.shape[0])) raise_specs(c, "inner dimensions differ");
+  if (c.in.size() > 2 && (c.spec(2).shape.rank() != 1 || !agree(c.spec(2).shape[0], w.shape[1])))
+    raise_specs(c, "the bias must have one element a column of w");
+  Specs r(x);
+  r[0].shape.set(x.shape.rank() - 1, w.shape[1]);
+  return r;
+}
+TANDEM_INLINE void dense_kernel(const KernelCall& c) {
+  cpu::dense(c, static_cast<cpu::Activation>(c.attrs.get<rules::DenseAttrs>().activation));
+}
+TANDEM_INLINE std::size_t dense_workspace(std::span<const Spec> in, const Attrs&) {
+  return cpu::dense_workspace(in[0], in[1]);
+}
+TANDEM_INLINE Tensor dense_activate(const Tensor& z, nn::DenseActivation activation) {
+  switch (activation) {
+    case nn::DenseActivation::relu: return maximum(z, 0);
+    case nn::DenseActivation::tanh: return tanh(z);
+    case nn::DenseActivation::sigmoid: return sigmoid(z);
+    case nn::DenseActivation::none: break;
+  }
+  return z;
+}
+// g * activation'(z), from y = activation(z).
+TANDEM_INLINE Tensor before_activation(const Tensor& g, const Tensor& y, nn::DenseActivation activation) {
+  switch (activation) {
+    case nn::DenseActivation::relu: return where(y > 0, g, scalar_like(0, g));
+    case nn::DenseActivation::tanh: return g * (1 - y * y);
+    case nn::DenseActivation::sigmoid: return g * (y * (1 - y));
+    case nn::DenseActivation::none: break;
+  }
+  return g;
+}
+TANDEM_INLINE Tensors dense_reference(std::span<const Tensor> in, const Attrs& attrs) {
+  const bool vector = in[0].rank() == 1;
+  Tensor z = matmul(vector ? expand_dims(in[0], 0) : in[0], in[1]);
+  if (vector) z = squeeze(z, {.axis = {0}});
+  if (in.size() > 2) z = z + in[2];
+  return Tensors(dense_activate(z, attrs.get<rules::DenseAttrs>().activation));
+}
+TANDEM_INLINE Grads dense_gradient(const GradCall& c) {
+  const Tensor g = before_activation(c.g[0], c.out[0], c.get<rules::DenseAttrs>().activation);
+  const Tensor &x = c.in[0], &w = c.in[1];
+  // As one tall matrix; the bias is added to each of its rows.
+  const auto rows = [](const Tensor& t) { return t.rank() == 2 ? t : collapse_leading(t, t.rank() - 1); };
+  const Tensor tall = rows(g);
+  Grads r{Gradient(), Gradient()};
+  if (c.needs(0)) {
+    const Tensor dx = flagged_product(tall, false, false, w, true, false);
+    r[0] = Gradient(x.rank() == 2 ? dx : reshape_like(dx, x));
+  }
+  if (c.needs(1)) r[1] = Gradient(flagged_product(rows(x), true, false, tall, false, false));
+  if (c.in.size() > 2) r.push(c.needs(2) ? Gradient(sum_to_like(g, c.in[2])) : Gradient());
+  return r;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef dense_op{.name = "dense",
+                                       .infer = &detail::infer_dense,
+                                       .cpu = &detail::dense_kernel,
+                                       .cuda = TANDEM_CUDA(&cuda::dense),
+                                       .gradient = &detail::dense_gradient,
+                                       .reference = &detail::dense_reference,
+                                       .workspace = &detail::dense_workspace,
+                                       .dtypes = dtypes::floating,
+                                       .inputs = -1,
+                                       .saves = Saves::all};
+
+TANDEM_INLINE Tensor nn::dense(const Tensor& x, const Tensor& w, const Tensor& b, DenseOptions o) {
+  const rules::DenseAttrs a{o.activation};
+  if (!b.is_set()) return apply1(dense_op, a, {o.name, o.where}, x, w);
+  return apply1(dense_op, a, {o.name, o.where}, x, w, b);
+}
+
+}  // namespace TANDEM_NS
+#endif

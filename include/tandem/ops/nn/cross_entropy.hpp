@@ -1,0 +1,261 @@
+// Cross entropies from logits: softmax, sparse softmax, sigmoid, weighted; one loss an example, never log(softmax) in
+// two steps. Reduced losses with sample weights: losses. softmax itself: softmax.hpp.
+#pragma once
+#include "tandem/base/scalar.hpp"
+#include "tandem/core/apply.hpp"
+#include "tandem/ops/nn/softmax_attrs.hpp"
+#include "tandem/ops/rule.hpp"
+#include "tandem/ops/scalar_math.hpp"
+
+namespace TANDEM_NS {
+namespace nn {
+
+struct CrossEntropyOptions {
+  TANDEM_OP_OPTIONS;
+  int axis = -1;
+};
+
+/// -sum(labels * log_softmax(logits)) along an axis; a label of 0 counts 0, also where the logit is -inf.
+///   labels    floating, any distribution; logits: same shape and dtype
+///   returns   their shape without the axis
+///   throws    errors::InvalidArgumentError if shapes or dtypes differ, or for an axis out of range
+///   gradient  labels: -g * log_softmax(logits); logits: g * (softmax(logits) * sum(labels) - labels)
+TANDEM_API Tensor softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
+                                                    CrossEntropyOptions = {});
+/// -log_softmax(logits)[label] along the last axis.
+///   labels    int32 or int64, shape [...]; logits: floating, shape [..., n]
+///   returns   labels' shape, logits' dtype
+///   throws    errors::InvalidArgumentError naming the label, its place and the range, if one is outside of [0, n)
+///   gradient  logits: g * (softmax(logits) - one_hot(labels))
+TANDEM_API Tensor sparse_softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits, OpOptions = {});
+/// -labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), element by element, without overflow.
+///   labels, logits  floating, one shape and dtype
+///   throws    errors::InvalidArgumentError if shapes or dtypes differ
+///   gradient  labels: -g * logits; logits: g * (sigmoid(logits) - labels)
+///   source    max(x, 0) - x z + log(1 + e^-|x|)
+TANDEM_API Tensor sigmoid_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits, OpOptions = {});
+/// The same with the positive term weighted: -pos_weight * labels * log(sigmoid) - (1 - labels) * log(1 - sigmoid).
+///   pos_weight  a number, or a tensor that broadcasts
+TANDEM_API Tensor weighted_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
+                                                     const Tensor& pos_weight, OpOptions = {});
+TANDEM_API Tensor weighted_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits, Scalar pos_weight,
+                                                     OpOptions = {});
+
+}  // namespace nn
+
+extern TANDEM_API const OpDef softmax_cross_entropy_op, softmax_cross_entropy_grad_op, sparse_softmax_cross_entropy_op,
+    sparse_softmax_cross_entropy_grad_op, one_hot_like_op, sigmoid_cross_entropy_op;
+inline constexpr const OpDef* cross_entropy_ops[] = {&softmax_cross_entropy_op,
+                                                     &softmax_cross_entropy_grad_op,
+                                                     &sparse_softmax_cross_entropy_op,
+                                                     &sparse_softmax_cross_entropy_grad_op,
+                                                     &one_hot_like_op,
+                                                     &sigmoid_cross_entropy_op};
+
+namespace rules {
+
+struct SigmoidCrossEntropy {
+  static constexpr auto info = binary("sigmoid_cross_entropy_with_logits", dtypes::floating, Saves::inputs);
+  static constexpr const OpDef& row = sigmoid_cross_entropy_op;
+  static constexpr bool costly = true;
+  template <class V>
+  static TANDEM_HD V forward(V z, V x) {
+    return (max(x, V(0)) - x * z) + log1p(exp(-abs(x)));
+  }
+  static Grads gradient(const GradCall& c);
+};
+using cross_entropy = RuleList<SigmoidCrossEntropy>;
+
+}  // namespace rules
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_NN_OPS
+#include "tandem/cpu/softmax.hpp"
+#include "tandem/ops/nn/softmax.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/pointwise/row.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS::cuda {
+void softmax_cross_entropy(const KernelCall& c);
+void softmax_cross_entropy_grad(const KernelCall& c);
+void sparse_softmax_cross_entropy(const KernelCall& c);
+void sparse_softmax_cross_entropy_grad(const KernelCall& c);
+void one_hot_like(const KernelCall& c);
+}  // namespace TANDEM_NS::cuda
+#endif
+namespace TANDEM_NS {
+namespace detail {
+
+TANDEM_INLINE void check_same(const InferCall& c, const Spec& a, const Spec& b) {
+  if (a.dtype != b.dtype) raise_specs(c, "dtypes differ", "labels that are class numbers go to the sparse form");
+  if (!a.shape.is_compatible_with(b.shape)) raise_specs(c, "shapes of labels and logits differ");
+}
+TANDEM_INLINE Specs infer_cross_entropy(const InferCall& c) {
+  check_same(c, c.spec(0), c.spec(1));
+  Specs r(c.spec(1));
+  r[0].shape.erase(resolve_axis(c.op.name, c.get<SoftmaxAttrs>().axis, r[0].shape.rank()));
+  return r;
+}
+TANDEM_INLINE Specs like_logits(const InferCall& c, std::size_t logits) { return Specs(c.spec(logits)); }
+TANDEM_INLINE Specs infer_cross_entropy_grad(const InferCall& c) {
+  check_upstream(c, &infer_cross_entropy, c.attrs, c.in.subspan(1));
+  return like_logits(c, 2);
+}
+
+TANDEM_INLINE void check_sparse(const InferCall& c, const Spec& labels, const Spec& logits) {
+  if (!dtypes::index.has(labels.dtype))
+    raise_specs(c, std::string("labels must be int32 or int64, not ") + name(labels.dtype),
+                "distributions go to softmax_cross_entropy_with_logits");
+  if (logits.shape.rank() == 0) raise_specs(c, "logits need a class axis");
+  Shape s = logits.shape;
+  s.erase(s.rank() - 1);
+  if (!s.is_compatible_with(labels.shape)) raise_specs(c, "labels need the shape of logits without the last axis");
+}
+TANDEM_INLINE Specs infer_sparse(const InferCall& c) {
+  check_sparse(c, c.spec(0), c.spec(1));
+  Specs r(c.spec(0));
+  r[0].dtype = c.spec(1).dtype;
+  return r;
+}
+TANDEM_INLINE Specs infer_sparse_grad(const InferCall& c) {
+  check_upstream(c, &infer_sparse, c.attrs, c.in.subspan(1));
+  return like_logits(c, 2);
+}
+TANDEM_INLINE Specs infer_one_hot_like(const InferCall& c) {
+  check_sparse(c, c.spec(0), c.spec(1));
+  return like_logits(c, 1);
+}
+// Room for the labels as 64-bit numbers.
+TANDEM_INLINE std::size_t labels_first(std::span<const Spec> in, const Attrs&) {
+  return static_cast<std::size_t>(in[0].shape.size()) * sizeof(i64);
+}
+TANDEM_INLINE std::size_t labels_second(std::span<const Spec> in, const Attrs&) {
+  return static_cast<std::size_t>(in[1].shape.size()) * sizeof(i64);
+}
+
+inline int class_axis(const Attrs& a) { return static_cast<int>(a.get<SoftmaxAttrs>().axis); }
+TANDEM_INLINE Grads gradient_cross_entropy(const GradCall& c) {
+  const int axis = class_axis(c.attrs);
+  Grads r{Gradient(), Gradient()};
+  if (c.needs(0)) r[0] = -(broadcast_like(c.g[0], c.in[1], axis) * nn::log_softmax(c.in[1], axis));
+  if (c.needs(1)) r[1] = apply1(softmax_cross_entropy_grad_op, c.attrs, no_options, c.g[0], c.in[0], c.in[1]);
+  return r;
+}
+TANDEM_INLINE Tensors reference_cross_entropy(std::span<const Tensor> in, const Attrs& a) {
+  const int axis = class_axis(a);
+  const Tensor term = in[0] * nn::log_softmax(in[1], axis);
+  return Tensors(-reduce_sum(where(equal(in[0], 0), 0, term), axis));
+}
+TANDEM_INLINE Tensors reference_cross_entropy_grad(std::span<const Tensor> in, const Attrs& a) {
+  const int axis = class_axis(a);
+  const Tensor mass = reduce_sum(in[1], {.axis = axis, .keepdims = true});
+  return Tensors(broadcast_like(in[0], in[2], axis) * (nn::softmax(in[2], axis) * mass - in[1]));
+}
+TANDEM_INLINE Grads gradient_sparse(const GradCall& c) {
+  return {Gradient(), apply1(sparse_softmax_cross_entropy_grad_op, no_attrs, no_options, c.g[0], c.in[0], c.in[1])};
+}
+TANDEM_INLINE Tensor one_hot_like(const Tensor& labels, const Tensor& logits) {
+  return apply1(one_hot_like_op, no_attrs, no_options, labels, logits);
+}
+TANDEM_INLINE Tensors reference_sparse(std::span<const Tensor> in, const Attrs&) {
+  const Tensor hot = equal(one_hot_like(in[0], in[1]), 1);
+  return Tensors(-reduce_sum(where(hot, nn::log_softmax(in[1]), 0), -1));
+}
+TANDEM_INLINE Tensors reference_sparse_grad(std::span<const Tensor> in, const Attrs&) {
+  return Tensors(broadcast_like(in[0], in[2], -1) * (nn::softmax(in[2]) - one_hot_like(in[1], in[2])));
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef softmax_cross_entropy_op{.name = "softmax_cross_entropy_with_logits",
+                                                       .infer = &detail::infer_cross_entropy,
+                                                       .cpu = &cpu::softmax_cross_entropy,
+                                                       .cuda = TANDEM_CUDA(&cuda::softmax_cross_entropy),
+                                                       .gradient = &detail::gradient_cross_entropy,
+                                                       .reference = &detail::reference_cross_entropy,
+                                                       .dtypes = dtypes::floating,
+                                                       .typed = 1,  // labels of another dtype get infer's error
+                                                       .inputs = 2,
+                                                       .saves = Saves::inputs};
+TANDEM_INLINE constexpr OpDef softmax_cross_entropy_grad_op{.name = "softmax_cross_entropy_grad",
+                                                            .infer = &detail::infer_cross_entropy_grad,
+                                                            .cpu = &cpu::softmax_cross_entropy_grad,
+                                                            .cuda = TANDEM_CUDA(&cuda::softmax_cross_entropy_grad),
+                                                            .reference = &detail::reference_cross_entropy_grad,
+                                                            .dtypes = dtypes::floating,
+                                                            .inputs = 3,
+                                                            .saves = Saves::inputs};
+TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_op{.name = "sparse_softmax_cross_entropy_with_logits",
+                                                              .infer = &detail::infer_sparse,
+                                                              .cpu = &cpu::sparse_softmax_cross_entropy,
+                                                              .cuda = TANDEM_CUDA(&cuda::sparse_softmax_cross_entropy),
+                                                              .gradient = &detail::gradient_sparse,
+                                                              .reference = &detail::reference_sparse,
+                                                              .workspace = &detail::labels_first,
+                                                              .dtypes = dtypes::floating,
+                                                              .typed = 1,
+                                                              .inputs = 2,
+                                                              .saves = Saves::inputs};
+TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_grad_op{
+    .name = "sparse_softmax_cross_entropy_grad",
+    .infer = &detail::infer_sparse_grad,
+    .cpu = &cpu::sparse_softmax_cross_entropy_grad,
+    .cuda = TANDEM_CUDA(&cuda::sparse_softmax_cross_entropy_grad),
+    .reference = &detail::reference_sparse_grad,
+    .workspace = &detail::labels_second,
+    .dtypes = dtypes::floating,
+    .inputs = 3,
+    .saves = Saves::inputs};
+TANDEM_INLINE constexpr OpDef one_hot_like_op{.name = "one_hot_like",
+                                              .infer = &detail::infer_one_hot_like,
+                                              .cpu = &cpu::one_hot_like,
+                                              .cuda = TANDEM_CUDA(&cuda::one_hot_like),
+                                              .workspace = &detail::labels_first,
+                                              .dtypes = dtypes::floating,
+                                              .typed = 1,
+                                              .inputs = 2,
+                                              .saves = Saves::nothing,
+                                              .flags = {.blocked = true}};
+TANDEM_INLINE constexpr OpDef sigmoid_cross_entropy_op = pointwise_row<rules::SigmoidCrossEntropy>();
+
+TANDEM_INLINE Grads rules::SigmoidCrossEntropy::gradient(const GradCall& c) {
+  const Tensor &g = c.g[0], &z = c.in[0], &x = c.in[1];
+  return {c.needs(0) ? Gradient(-(g * x)) : Gradient(), c.needs(1) ? Gradient(g * (sigmoid(x) - z)) : Gradient()};
+}
+
+TANDEM_INLINE Tensor nn::softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
+                                                           CrossEntropyOptions o) {
+  return apply1(softmax_cross_entropy_op, SoftmaxAttrs{o.axis}, {o.name, o.where}, labels, logits);
+}
+TANDEM_INLINE Tensor nn::sparse_softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
+                                                                  OpOptions o) {
+  return apply1(sparse_softmax_cross_entropy_op, no_attrs, o, labels, logits);
+}
+
+namespace detail {
+TANDEM_INLINE void check_elementwise(const OpDef& op, const Tensor& labels, const Tensor& logits, const OpOptions& o) {
+  const Tensor* const in[] = {&labels, &logits};
+  check_same({op, in, no_attrs, o}, labels.spec(), logits.spec());
+}
+}  // namespace detail
+TANDEM_INLINE Tensor nn::sigmoid_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits, OpOptions o) {
+  detail::check_elementwise(sigmoid_cross_entropy_op, labels, logits, o);
+  return call<rules::SigmoidCrossEntropy, rules::cross_entropy>(o, labels, logits);
+}
+TANDEM_INLINE Tensor nn::weighted_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
+                                                            const Tensor& pos_weight, OpOptions o) {
+  detail::check_elementwise(sigmoid_cross_entropy_op, labels, logits, o);
+  const Tensor weight = (pos_weight - 1) * labels + 1;
+  return (logits - labels * logits) + weight * softplus(-logits);
+}
+TANDEM_INLINE Tensor nn::weighted_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
+                                                            Scalar pos_weight, OpOptions o) {
+  return weighted_cross_entropy_with_logits(labels, logits, scalar_like(pos_weight, logits), o);
+}
+
+}  // namespace TANDEM_NS
+#endif

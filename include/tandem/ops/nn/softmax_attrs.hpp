@@ -1,0 +1,10 @@
+// The attributes of the softmax family, shared with its kernels.
+#pragma once
+#include "tandem/base/attrs.hpp"
+
+namespace TANDEM_NS {
+struct SoftmaxAttrs {
+  i64 axis;
+  static constexpr auto fields = std::make_tuple(field("axis", &SoftmaxAttrs::axis));
+};
+}  // namespace TANDEM_NS

@@ -1,0 +1,22 @@
+// A C++ number as an operand of a pointwise op: scalar_like, and the overloads that take numbers.
+// Light on purpose: the top half of a pointwise header includes this and no other family, so that in header-only mode
+// all declarations stand before the first definition, whichever header comes first.
+#pragma once
+#include "tandem/base/scalar.hpp"
+#include "tandem/core/apply.hpp"
+
+namespace TANDEM_NS {
+
+/// A rank-0 tensor of `like`'s dtype and device with the value of a C++ number.
+///   throws  errors::InvalidArgumentError if a number with a fraction meets an integer tensor
+TANDEM_API Tensor scalar_like(Scalar value, const Tensor& like);
+
+// f(tensor, number) and f(number, tensor) for a binary op f.
+#define TANDEM_SCALAR_OVERLOADS(fn)                                                                     \
+  inline Tensor fn(const Tensor& a, Scalar b, OpOptions o = {}) { return fn(a, scalar_like(b, a), o); } \
+  inline Tensor fn(Scalar a, const Tensor& b, OpOptions o = {}) { return fn(scalar_like(a, b), b, o); }
+#define TANDEM_SCALAR_OPERATORS(op)                                                       \
+  inline Tensor operator op(const Tensor& a, Scalar b) { return a op scalar_like(b, a); } \
+  inline Tensor operator op(Scalar a, const Tensor& b) { return scalar_like(a, b) op b; }
+
+}  // namespace TANDEM_NS

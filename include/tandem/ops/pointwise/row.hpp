@@ -1,0 +1,73 @@
+// A rule made into a row, and the call of that row (implementation half only: it names the kernels).
+#pragma once
+#include "tandem/cpu/pointwise.hpp"
+#include "tandem/ops/rule.hpp"
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS::cuda {
+template <class R>
+void pointwise(const KernelCall& c);  // instantiated in cuda/pointwise*.cu
+}
+#endif
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+// A comparison's forward returns bool for one number.
+template <class R>
+constexpr bool to_bool() {
+  using T = std::conditional_t<R::info.dtypes.has(DType::float32), float,
+                               std::conditional_t<R::info.dtypes.has(DType::int32), std::int32_t, bool>>;
+  if constexpr (requires { typename R::Params; }) return false;
+  else if constexpr (R::info.first_is_mask) return false;
+  else if constexpr (R::info.arity == 1) return std::is_same_v<decltype(R::forward(T())), bool>;
+  else if constexpr (R::info.arity == 2) return std::is_same_v<decltype(R::forward(T(), T())), bool>;
+  else return false;
+}
+template <class R>
+Specs infer_rule(const InferCall& c) {
+  return infer_pointwise(c, R::info, to_bool<R>());
+}
+// A unary rule may state its gradient as f(g, x, y); every other rule takes the call.
+template <class R>
+Grads gradient_rule(const GradCall& c) {
+  if constexpr (requires { R::gradient(c); }) return R::gradient(c);
+  else return Grads(Gradient(R::gradient(c.g[0], c.in[0], c.out[0])));
+}
+template <class R>
+constexpr bool has_gradient = requires(const GradCall& c) {
+  R::gradient(c);
+}
+|| requires(const Tensor& t) { R::gradient(t, t, t); };
+template <class R>
+constexpr auto gradient_of() -> Grads (*)(const GradCall&) {
+  if constexpr (has_gradient<R>) return &gradient_rule<R>;
+  else return nullptr;
+}
+
+}  // namespace detail
+
+template <class R>
+constexpr OpDef pointwise_row() {
+  return {.name = R::info.name,
+          .infer = &detail::infer_rule<R>,
+          .cpu = &cpu::pointwise<R>,
+          .cuda = TANDEM_CUDA(&cuda::pointwise<R>),
+          .gradient = detail::gradient_of<R>(),
+          .dtypes = R::info.dtypes,
+          .typed = R::info.first_is_mask ? 1 : 0,
+          .inputs = R::info.arity,
+          .saves = R::info.saves,
+          .flags = {.pointwise = true, .in_place = true, .blocked = R::info.blocked}};
+}
+
+/// The public function's body.
+template <class R, class List, class... T>
+Tensor call(const OpOptions& options, const T&... x) {
+  static_assert(List::template has<R>, "the rule is missing from its file's list");
+  static_assert(R::info.arity == sizeof...(T));
+  const Tensor* const in[] = {&x...};
+  return std::move(apply(R::row, in, no_attrs, options)[0]);
+}
+
+}  // namespace TANDEM_NS

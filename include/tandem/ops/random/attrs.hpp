@@ -1,0 +1,36 @@
+// The attributes of the random ops, for the ops and for their kernels.
+#pragma once
+#include "tandem/base/attrs.hpp"
+
+namespace TANDEM_NS {
+
+struct RandomAttrs {
+  Shape shape;  ///< of the result, where no `like` input gives it
+  DType dtype;
+  Device device;  ///< of the result, where no `like` input gives it
+  double a, b;    ///< normal: mean, stddev; floating uniform: the interval
+  i64 low, high;  ///< integer uniform: the interval
+  static constexpr auto fields =
+      std::make_tuple(field("shape", &RandomAttrs::shape), field("dtype", &RandomAttrs::dtype),
+                      field("device", &RandomAttrs::device), field("a", &RandomAttrs::a), field("b", &RandomAttrs::b),
+                      field("low", &RandomAttrs::low), field("high", &RandomAttrs::high));
+};
+struct DropoutAttrs {
+  double rate;
+  static constexpr auto fields = std::make_tuple(field("rate", &DropoutAttrs::rate));
+};
+struct CategoricalAttrs {
+  i64 num_samples;
+  double temperature;  ///< 0: the most likely class
+  DType dtype;
+  bool squeeze;  ///< one sample a row, without an axis of its own
+  static constexpr auto fields = std::make_tuple(
+      field("num_samples", &CategoricalAttrs::num_samples), field("temperature", &CategoricalAttrs::temperature),
+      field("dtype", &CategoricalAttrs::dtype), field("squeeze", &CategoricalAttrs::squeeze));
+};
+struct ShuffleAttrs {
+  bool inverse;
+  static constexpr auto fields = std::make_tuple(field("inverse", &ShuffleAttrs::inverse));
+};
+
+}  // namespace TANDEM_NS

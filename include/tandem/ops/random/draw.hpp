@@ -1,0 +1,116 @@
+// Tensors of random numbers: uniform, normal, truncated_normal, bits, from a generator or (stateless_*) from a seed.
+// A number depends on its key and position alone: not on threads, nor (normals: to 1e-6) on the instruction set or
+// device. Not here: draws among given values (sample.hpp), where keys come from (generator.hpp).
+#pragma once
+#include <array>
+#include <concepts>
+
+#include "tandem/base/scalar.hpp"
+#include "tandem/ops/random/attrs.hpp"
+#include "tandem/ops/random/generator.hpp"
+
+namespace TANDEM_NS::random {
+
+/// A parameter of a distribution: a number, or a tensor that broadcasts to the result.
+class Parameter {
+ public:
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  constexpr Parameter(T x) : number_(static_cast<double>(x)) {}
+  Parameter(const Tensor& x) : tensor_(x) {}
+  bool is_tensor() const { return tensor_.is_set(); }
+  double number() const { return number_; }
+  const Tensor& tensor() const { return tensor_; }
+
+ private:
+  double number_ = 0;
+  Tensor tensor_;
+};
+
+struct NormalOptions {
+  TANDEM_OP_OPTIONS;
+  Parameter mean = 0;
+  Parameter stddev = 1;
+  DType dtype = DType::float32;
+  std::optional<i64> seed = {};          ///< a sequence of its own (generator.hpp)
+  const Generator* generator = nullptr;  ///< default: the global one
+};
+struct UniformOptions {
+  TANDEM_OP_OPTIONS;
+  Scalar minval = 0;
+  std::optional<Scalar> maxval = {};  ///< default: 1 for floating dtypes; integers need it
+  DType dtype = DType::float32;
+  std::optional<i64> seed = {};
+  const Generator* generator = nullptr;
+};
+struct BitsOptions {
+  TANDEM_OP_OPTIONS;
+  DType dtype = DType::uint32;
+  std::optional<i64> seed = {};
+  const Generator* generator = nullptr;
+};
+
+/// A shape of numbers, or (in a trace with open dims) a rank-1 integer tensor of sizes.
+class Dims {
+ public:
+  Dims(const Shape& s) : shape_(s) {}
+  Dims(std::initializer_list<i64> dims) : shape_(dims) {}
+  template <std::same_as<Tensor> T>
+  Dims(const T& sizes) : sizes_(sizes) {}
+  const Shape& shape() const { return shape_; }
+  const Tensor& sizes() const { return sizes_; }  // unset where the shape counts
+
+ private:
+  Shape shape_;
+  Tensor sizes_;
+};
+
+/// Normally distributed numbers, by Box and Muller.
+///   shape     of the result; float32, float64, float16 or bfloat16
+///   returns   a tensor on the current device
+///   throws    errors::InvalidArgumentError for a negative stddev or size, or an integer dtype
+///   gradient  to a mean that is a tensor: the sum of g; to a stddev: the sum of g z
+TANDEM_API Tensor normal(const Dims& shape, NormalOptions options = {});
+/// As normal, but what lies beyond two standard deviations is drawn again. The variance is 0.774 of the untruncated
+/// one.
+TANDEM_API Tensor truncated_normal(const Dims& shape, NormalOptions options = {});
+/// Evenly distributed numbers in [minval, maxval): multiples of 2^-24 (float64: 2^-52) of its width; integers without
+/// modulo bias.
+///   shape     of the result; any floating or integer dtype
+///   throws    errors::InvalidArgumentError if minval >= maxval, if an integer dtype comes without maxval or cannot
+///   hold
+///             the ends, or for a width beyond the dtype's range
+///   gradient  none
+TANDEM_API Tensor uniform(const Dims& shape, UniformOptions options = {});
+/// All bits random: uint32, uint64, int32 or int64. gradient: none
+TANDEM_API Tensor bits(const Dims& shape, BitsOptions options = {});
+
+/// A seed of two numbers, or a tensor of them (int64[2], int32[2]).
+class Seed {
+ public:
+  TANDEM_API Seed(std::initializer_list<i64> two);
+  Seed(const std::array<i64, 2>& two) : Seed({two[0], two[1]}) {}
+  template <std::same_as<Tensor> T>
+  Seed(const T& two) : key_(two) {}
+  /// int64[2]; throws errors::InvalidArgumentError for anything else than two integers
+  TANDEM_API Tensor key(const char* op) const;
+
+ private:
+  Tensor key_;
+};
+/// Pure functions of shape and seed: the same numbers on every call. `.seed` and `.generator` are not read.
+TANDEM_API Tensor stateless_normal(const Dims& shape, const Seed& seed, NormalOptions options = {});
+TANDEM_API Tensor stateless_truncated_normal(const Dims& shape, const Seed& seed, NormalOptions options = {});
+TANDEM_API Tensor stateless_uniform(const Dims& shape, const Seed& seed, UniformOptions options = {});
+TANDEM_API Tensor stateless_bits(const Dims& shape, const Seed& seed, BitsOptions options = {});
+
+}  // namespace TANDEM_NS::random
+namespace TANDEM_NS {
+extern TANDEM_API const OpDef random_uniform_op, random_normal_op, truncated_normal_op, random_bits_op;
+inline constexpr const OpDef* draw_ops[] = {&random_uniform_op, &random_normal_op, &truncated_normal_op,
+                                            &random_bits_op, &random_advance_op};
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_RANDOM
+#include "tandem/ops/random/draw_impl.hpp"
+#endif

@@ -1,0 +1,164 @@
+// Where random numbers' keys come from: Generators, the global one, seeds of single ops.
+// Not here: the ops that turn a key into numbers (draw.hpp, sample.hpp, dropout.hpp).
+#pragma once
+#include <optional>
+
+#include "tandem/core/variable.hpp"
+
+namespace TANDEM_NS::random {
+
+/// A sequence of keys. Its state is a Variable, int64[2] = {seed, draws so far}: a checkpoint that holds it continues
+/// the sequence, and a traced function that draws from it draws anew on each call. Copies share the state. Draw number
+/// k of Generator(s) gives what the stateless form gives for the seed {s, k}. Several threads may draw from one.
+class TANDEM_API Generator {
+ public:
+  explicit Generator(i64 seed);
+  /// The key of the next draw, int64[2]; advances the state. In a trace: two nodes, nothing of the host is frozen.
+  Tensor next_key() const;
+  /// Begins the sequence of a seed.
+  void reset(i64 seed) const;
+  /// {seed, draws so far}, not trainable. Save and restore it like any Variable.
+  const Variable& state() const;
+
+ private:
+  struct Shared;
+  Shared& shared() const;
+  Ref<Opaque> shared_;
+};
+
+/// Where a draw's key comes from. Without either: the global generator. With `seed`: a sequence of its own, which
+/// depends on that number and on set_seed's, and starts anew with set_seed.
+struct KeySource {
+  std::optional<i64> seed;
+  const Generator* generator;
+};
+
+/// Makes all that is drawn from now on depend on n alone: the global generator and the sequences of op seeds start
+/// anew. Without it the global generator starts from entropy, op seeds from fixed numbers.
+TANDEM_API void set_seed(i64 n);
+/// The generator of draws that name no other.
+TANDEM_API const Generator& global_generator();
+/// throws errors::InvalidArgumentError if both a seed and a generator are given
+TANDEM_API Tensor next_key(const char* op, const KeySource& source);
+
+}  // namespace TANDEM_NS::random
+namespace TANDEM_NS {
+extern TANDEM_API const OpDef random_advance_op;
+namespace detail {
+/// Raises in the op's name unless input i is a key, int64[2].
+TANDEM_API void check_key(const InferCall& c, std::size_t i);
+}  // namespace detail
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_RANDOM
+#include <unistd.h>
+
+#include <mutex>
+#include <unordered_map>
+
+#include "tandem/cpu/random.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+TANDEM_INLINE void check_key(const InferCall& c, std::size_t i) {
+  const Spec& s = c.spec(i);
+  if (s.dtype != DType::int64 || !s.shape.is_compatible_with(Shape{2})) raise_specs(c, "the key must be int64[2]");
+}
+TANDEM_INLINE Specs infer_advance(const InferCall& c) {
+  check_key(c, 0);
+  return Specs(c.spec(0));
+}
+}  // namespace detail
+TANDEM_INLINE constexpr OpDef random_advance_op{.name = "random_advance",
+                                                .infer = &detail::infer_advance,
+                                                .cpu = &cpu::random_advance,
+                                                .dtypes = dtypes_of(DType::int64),
+                                                .saves = Saves::nothing,
+                                                .flags = {.in_place = true, .blocked = true}};
+
+namespace random {
+
+namespace impl {
+TANDEM_INLINE Tensor state_tensor(i64 seed) {
+  const Tensor t = Tensor::allocate({Shape{2}, DType::int64, {}});
+  static_cast<i64*>(t.raw())[0] = seed;
+  static_cast<i64*>(t.raw())[1] = 0;
+  return t;
+}
+// The seed of an op's own sequence: both numbers, well mixed (the finaliser of SplitMix64, twice).
+TANDEM_INLINE i64 mixed(i64 global, i64 op) {
+  u64 x = static_cast<u64>(global);
+  for (const u64 add : {0x9e3779b97f4a7c15u, static_cast<u64>(op)}) {
+    x += add;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    x ^= x >> 31;
+  }
+  return static_cast<i64>(x);
+}
+TANDEM_INLINE i64 entropy() {
+  i64 seed = 0;
+  if (getentropy(&seed, sizeof seed) != 0) seed = static_cast<i64>(reinterpret_cast<std::uintptr_t>(&seed));
+  return seed;
+}
+
+// Never destroyed: draws may still be made while the program ends.
+struct Sequences {
+  std::mutex mutex;
+  const Generator global{entropy()};
+  i64 seed = 0;  // guarded by mutex, as is by_op_seed
+  std::unordered_map<i64, Generator> by_op_seed;
+};
+inline Sequences& sequences() {
+  static Sequences* const s = new Sequences;
+  return *s;
+}
+}  // namespace impl
+
+struct Generator::Shared final : Opaque {
+  const Variable state;
+  std::mutex mutex;  // a read and the step after it belong together
+  explicit Shared(i64 seed) : state(impl::state_tensor(seed), {.name = "Generator", .trainable = false}) {}
+  const char* kind() const override { return "generator"; }
+};
+
+TANDEM_INLINE Generator::Generator(i64 seed) : shared_(new Shared(seed)) {}
+TANDEM_INLINE Generator::Shared& Generator::shared() const { return static_cast<Shared&>(*shared_); }
+TANDEM_INLINE const Variable& Generator::state() const { return shared().state; }
+TANDEM_INLINE void Generator::reset(i64 seed) const { state().assign(impl::state_tensor(seed)); }
+TANDEM_INLINE Tensor Generator::next_key() const {
+  Shared& s = shared();
+  const std::lock_guard lock(s.mutex);
+  Tensor key = s.state.read_value();
+  update(random_advance_op, {&s.state, 1}, {});
+  return key;
+}
+
+TANDEM_INLINE const Generator& global_generator() { return impl::sequences().global; }
+TANDEM_INLINE void set_seed(i64 n) {
+  impl::Sequences& s = impl::sequences();
+  const std::lock_guard lock(s.mutex);
+  s.seed = n;
+  s.global.reset(n);
+  for (const auto& [op_seed, generator] : s.by_op_seed) generator.reset(impl::mixed(n, op_seed));
+}
+TANDEM_INLINE Tensor next_key(const char* op, const KeySource& source) {
+  if (source.seed && source.generator)
+    errors::raise<errors::InvalidArgumentError>(op,
+                                                "both .seed and .generator are given; a generator has its own seed");
+  if (source.generator) return source.generator->next_key();
+  impl::Sequences& s = impl::sequences();
+  if (!source.seed) return s.global.next_key();
+  const Generator own = [&] {
+    const std::lock_guard lock(s.mutex);
+    const auto at = s.by_op_seed.find(*source.seed);
+    if (at != s.by_op_seed.end()) return at->second;
+    return s.by_op_seed.emplace(*source.seed, Generator(impl::mixed(s.seed, *source.seed))).first->second;
+  }();
+  return own.next_key();
+}
+
+}  // namespace random
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,150 @@
+// The ops by which gradients undo broadcasting and reduction without reading a dim as a number: sum_to_like,
+// broadcast_like, reshape_like, size_of. Of `like` (size_of: of x) they read the shape alone, and only when they run;
+// its data may be missing. Not here: reductions by axes that the user names (reduce.hpp).
+#pragma once
+#include "tandem/core/apply.hpp"
+#include "tandem/ops/reduce/attrs.hpp"
+
+namespace TANDEM_NS {
+
+/// Sums x down to the shape of `like`, which broadcasts to x's.
+///   x         numbers; like: any dtype
+///   axis      axes of x that `like` lacks; the others pair up from the trailing one, and size 1 in `like` is summed to
+///   returns   like's shape, x's dtype
+///   throws    errors::InvalidArgumentError if like's shape does not broadcast to x's
+///   gradient  broadcast_like(g, x)
+TANDEM_API Tensor sum_to_like(const Tensor& x, const Tensor& like, const Axes& axis = Axes::none(), OpOptions = {});
+/// Repeats x to the shape of `like`, to which x's shape broadcasts.
+///   x         any dtype but string; like: any dtype
+///   axis      axes of `like` that x lacks; the others pair up from the trailing one, and size 1 in x is repeated
+///   returns   like's shape, x's dtype
+///   throws    errors::InvalidArgumentError if x's shape does not broadcast to like's
+///   gradient  sum_to_like(g, x)
+TANDEM_API Tensor broadcast_like(const Tensor& x, const Tensor& like, const Axes& axis = Axes::none(), OpOptions = {});
+/// x with the shape of `like`, which has as many elements: a view.
+///   throws    errors::InvalidArgumentError if the numbers of elements differ
+///   gradient  reshape_like(g, x)
+TANDEM_API Tensor reshape_like(const Tensor& x, const Tensor& like, OpOptions = {});
+/// How many elements x has over some axes (all when not given), as a scalar of a number dtype, known when it runs.
+///   gradient  none (blocked)
+TANDEM_API Tensor size_of(const Tensor& x, const Axes& axis, DType dtype, OpOptions = {});
+
+extern TANDEM_API const OpDef sum_to_like_op, broadcast_like_op, reshape_like_op, size_of_op;
+inline constexpr const OpDef* like_ops[] = {&sum_to_like_op, &broadcast_like_op, &reshape_like_op, &size_of_op};
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_REDUCE
+#include "tandem/cpu/reduce.hpp"
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS::cuda {
+void sum_to_like(const KernelCall& c);
+void broadcast_like(const KernelCall& c);
+void size_of(const KernelCall& c);
+}  // namespace TANDEM_NS::cuda
+#endif
+namespace TANDEM_NS {
+namespace detail {
+
+// Checks that `small` lies in `large`; open dims agree with anything.
+TANDEM_INLINE void check_like(const InferCall& c, const Shape& large, const Shape& small) {
+  const std::uint32_t lacks = c.get<LikeAttrs>().axis.mask(c.op.name, large.rank());
+  const int rank = large.rank() - __builtin_popcount(lacks);
+  bool fits = lacks ? small.rank() == rank : small.rank() <= rank;
+  int d = small.rank() - 1;
+  for (int i = large.rank() - 1; fits && i >= 0 && d >= 0; --i) {
+    if (lacks >> i & 1u) continue;
+    fits = small[d] == large[i] || small[d] == 1 || small[d] == none || large[i] == none;
+    --d;
+  }
+  if (!fits) raise_specs(c, "shapes do not broadcast");
+}
+TANDEM_INLINE Specs with_shape_of_second(const InferCall& c) {
+  Specs r(c.spec(0));
+  r[0].shape = c.spec(1).shape;
+  return r;
+}
+TANDEM_INLINE Specs infer_sum_to_like(const InferCall& c) {
+  check_like(c, c.spec(0).shape, c.spec(1).shape);
+  return with_shape_of_second(c);
+}
+TANDEM_INLINE Specs infer_broadcast_like(const InferCall& c) {
+  check_like(c, c.spec(1).shape, c.spec(0).shape);
+  return with_shape_of_second(c);
+}
+TANDEM_INLINE Specs infer_reshape_like(const InferCall& c) {
+  const Shape &a = c.spec(0).shape, &b = c.spec(1).shape;
+  if (a.is_fully_defined() && b.is_fully_defined() && a.size() != b.size())
+    raise_specs(c, "numbers of elements differ");
+  return with_shape_of_second(c);
+}
+TANDEM_INLINE Specs infer_size_of(const InferCall& c) {
+  const SizeAttrs& a = c.get<SizeAttrs>();
+  (void)a.axis.mask(c.op.name, c.spec(0).shape.rank());
+  if (!dtypes::number.has(a.dtype)) raise_specs(c, std::string("a size cannot be ") + name(a.dtype));
+  return Specs(Spec{Shape{}, a.dtype, c.spec(0).device});
+}
+TANDEM_INLINE Grads gradient_sum_to_like(const GradCall& c) {
+  return {broadcast_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
+}
+TANDEM_INLINE Grads gradient_broadcast_like(const GradCall& c) {
+  return {sum_to_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
+}
+TANDEM_INLINE Grads gradient_reshape_like(const GradCall& c) { return {reshape_like(c.g[0], c.in[0]), Gradient()}; }
+// Shapes that agree whatever the open dims turn out to be.
+inline bool surely_equal(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && a.shape().is_fully_defined();
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef sum_to_like_op{.name = "sum_to_like",
+                                             .infer = &detail::infer_sum_to_like,
+                                             .cpu = &cpu::sum_to_like,
+                                             .cuda = TANDEM_CUDA(&cuda::sum_to_like),
+                                             .gradient = &detail::gradient_sum_to_like,
+                                             .dtypes = dtypes::number,
+                                             .inputs = 2,
+                                             .saves = Saves::shape,
+                                             .shape_inputs = 2};
+TANDEM_INLINE constexpr OpDef broadcast_like_op{.name = "broadcast_like",
+                                                .infer = &detail::infer_broadcast_like,
+                                                .cpu = &cpu::broadcast_like,
+                                                .cuda = TANDEM_CUDA(&cuda::broadcast_like),
+                                                .gradient = &detail::gradient_broadcast_like,
+                                                .dtypes = dtypes::number | dtypes::half_floating | dtypes::boolean,
+                                                .inputs = 2,
+                                                .saves = Saves::shape,
+                                                .shape_inputs = 2};
+TANDEM_INLINE constexpr OpDef reshape_like_op{.name = "reshape_like",
+                                              .infer = &detail::infer_reshape_like,
+                                              .gradient = &detail::gradient_reshape_like,
+                                              .inputs = 2,
+                                              .saves = Saves::shape,
+                                              .shape_inputs = 2,
+                                              .flags = {.alias = true}};
+TANDEM_INLINE constexpr OpDef size_of_op{.name = "size_of",
+                                         .infer = &detail::infer_size_of,
+                                         .cpu = &cpu::size_of,
+                                         .cuda = TANDEM_CUDA(&cuda::size_of),
+                                         .saves = Saves::nothing,
+                                         .shape_inputs = 1,
+                                         .flags = {.blocked = true}};
+
+TANDEM_INLINE Tensor sum_to_like(const Tensor& x, const Tensor& like, const Axes& axis, OpOptions o) {
+  if (axis == Axes::none() && detail::surely_equal(x, like)) return x;
+  return apply1(sum_to_like_op, LikeAttrs{axis}, o, x, like);
+}
+TANDEM_INLINE Tensor broadcast_like(const Tensor& x, const Tensor& like, const Axes& axis, OpOptions o) {
+  if (axis == Axes::none() && detail::surely_equal(x, like)) return x;
+  return apply1(broadcast_like_op, LikeAttrs{axis}, o, x, like);
+}
+TANDEM_INLINE Tensor reshape_like(const Tensor& x, const Tensor& like, OpOptions o) {
+  return detail::surely_equal(x, like) ? x : apply1(reshape_like_op, no_attrs, o, x, like);
+}
+TANDEM_INLINE Tensor size_of(const Tensor& x, const Axes& axis, DType dtype, OpOptions o) {
+  return apply1(size_of_op, SizeAttrs{axis, dtype}, o, x);
+}
+
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,143 @@
+// Running sums and products: cumsum, cumprod; and linear_scan and shift, of which cumprod's gradient is made.
+#pragma once
+#include <concepts>
+
+#include "tandem/core/apply.hpp"
+#include "tandem/ops/reduce/attrs.hpp"
+
+namespace TANDEM_NS {
+
+struct ScanOptions {
+  TANDEM_OP_OPTIONS;
+  int axis = 0;
+  bool exclusive = false;  ///< an element's own value is left out: the first result is 0 (1 for products)
+  bool reverse = false;    ///< from the end to the beginning
+};
+
+/// Running sums along an axis: y[i] = x[0] + ... + x[i].
+///   x         numbers, rank >= 1; integers wrap
+///   returns   x's shape and dtype
+///   throws    errors::InvalidArgumentError for an axis out of range
+///   gradient  cumsum(g) the other way
+TANDEM_API Tensor cumsum(const Tensor& x, ScanOptions = {});
+/// Running products along an axis; as cumsum. gradient: right with any number of zeros; none for complex numbers
+TANDEM_API Tensor cumprod(const Tensor& x, ScanOptions = {});
+
+#define TANDEM_SCAN_OVERLOAD(fn)                                                                 \
+  template <std::integral I>                                                                     \
+    requires(!std::same_as<I, bool>)                                                             \
+  Tensor fn(const Tensor& x, I axis, OpOptions o = {}) {                                         \
+    return fn(x, ScanOptions{.name = o.name, .where = o.where, .axis = static_cast<int>(axis)}); \
+  }
+TANDEM_SCAN_OVERLOAD(cumsum)
+TANDEM_SCAN_OVERLOAD(cumprod)
+
+namespace detail {
+/// y[i] = b[i] + a[i] * y[i - 1] along an axis, y before the first being 0; y[i + 1] in reverse. Floating.
+TANDEM_API Tensor linear_scan(const Tensor& a, const Tensor& b, int axis, bool reverse);
+/// y[i] = x[i - 1] along an axis, 0 first; x[i + 1], 0 last, in reverse.
+TANDEM_API Tensor shift(const Tensor& x, int axis, bool reverse);
+}  // namespace detail
+
+extern TANDEM_API const OpDef cumsum_op, cumprod_op, linear_scan_op, shift_op;
+inline constexpr const OpDef* scan_ops[] = {&cumsum_op, &cumprod_op, &linear_scan_op, &shift_op};
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_REDUCE
+#include "tandem/cpu/scan.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS::cuda {
+void cumsum(const KernelCall& c);
+void cumprod(const KernelCall& c);
+void linear_scan(const KernelCall& c);
+void shift(const KernelCall& c);
+}  // namespace TANDEM_NS::cuda
+#endif
+namespace TANDEM_NS {
+namespace detail {
+
+TANDEM_INLINE Specs infer_scan(const InferCall& c) {
+  (void)resolve_axis(c.op.name, c.get<ScanAttrs>().axis, c.spec(0).shape.rank());
+  for (std::size_t i = 1; i < c.in.size(); ++i)
+    if (c.spec(i).dtype != c.spec(0).dtype || !c.spec(i).shape.is_compatible_with(c.spec(0).shape))
+      raise_specs(c, "shapes or dtypes differ");
+  return Specs(c.spec(0));
+}
+TANDEM_INLINE Tensor linear_scan(const Tensor& a, const Tensor& b, int axis, bool reverse) {
+  return apply1(linear_scan_op, ScanAttrs{axis, false, reverse}, no_options, a, b);
+}
+TANDEM_INLINE Tensor shift(const Tensor& x, int axis, bool reverse) {
+  return apply1(shift_op, ScanAttrs{axis, false, reverse}, no_options, x);
+}
+
+TANDEM_INLINE Grads gradient_cumsum(const GradCall& c) {
+  const ScanAttrs& a = c.get<ScanAttrs>();
+  return Grads(
+      Gradient(cumsum(c.g[0], {.axis = static_cast<int>(a.axis), .exclusive = a.exclusive, .reverse = !a.reverse})));
+}
+// dx[i] = (product before i) * r[i], where r[i] = g[i] + x[i+1] g[i+1] + x[i+1] x[i+2] g[i+2] + ... No division.
+TANDEM_INLINE Grads gradient_cumprod(const GradCall& c) {
+  const ScanAttrs& a = c.get<ScanAttrs>();
+  const int axis = static_cast<int>(a.axis);
+  const Tensor& x = c.in[0];
+  if (is_complex(x.dtype()))
+    errors::raise<errors::UnimplementedError>(c.op.name, "no gradient for " + to_string(x.spec()));
+  const bool back = !a.reverse;
+  const Tensor b = a.exclusive ? shift(c.g[0], axis, back) : c.g[0];
+  const Tensor r = linear_scan(shift(x, axis, back), b, axis, back);
+  return Grads(Gradient(cumprod(x, {.axis = axis, .exclusive = true, .reverse = a.reverse}) * r));
+}
+TANDEM_INLINE Grads gradient_linear_scan(const GradCall& c) {
+  const ScanAttrs& s = c.get<ScanAttrs>();
+  const int axis = static_cast<int>(s.axis);
+  const Tensor db = linear_scan(shift(c.in[0], axis, !s.reverse), c.g[0], axis, !s.reverse);
+  return {c.needs(0) ? Gradient(db * shift(c.out[0], axis, s.reverse)) : Gradient(), db};
+}
+TANDEM_INLINE Grads gradient_shift(const GradCall& c) {
+  const ScanAttrs& s = c.get<ScanAttrs>();
+  return Grads(Gradient(shift(c.g[0], static_cast<int>(s.axis), !s.reverse)));
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef cumsum_op{.name = "cumsum",
+                                        .infer = &detail::infer_scan,
+                                        .cpu = &cpu::cumsum,
+                                        .cuda = TANDEM_CUDA(&cuda::cumsum),
+                                        .gradient = &detail::gradient_cumsum,
+                                        .dtypes = dtypes::number,
+                                        .saves = Saves::nothing};
+TANDEM_INLINE constexpr OpDef cumprod_op{.name = "cumprod",
+                                         .infer = &detail::infer_scan,
+                                         .cpu = &cpu::cumprod,
+                                         .cuda = TANDEM_CUDA(&cuda::cumprod),
+                                         .gradient = &detail::gradient_cumprod,
+                                         .dtypes = dtypes::number,
+                                         .saves = Saves::inputs};
+TANDEM_INLINE constexpr OpDef linear_scan_op{.name = "linear_scan",
+                                             .infer = &detail::infer_scan,
+                                             .cpu = &cpu::linear_scan,
+                                             .cuda = TANDEM_CUDA(&cuda::linear_scan),
+                                             .gradient = &detail::gradient_linear_scan,
+                                             .dtypes = dtypes::floating,
+                                             .inputs = 2};
+TANDEM_INLINE constexpr OpDef shift_op{.name = "shift",
+                                       .infer = &detail::infer_scan,
+                                       .cpu = &cpu::shift,
+                                       .cuda = TANDEM_CUDA(&cuda::shift),
+                                       .gradient = &detail::gradient_shift,
+                                       .dtypes = dtypes::number,
+                                       .saves = Saves::nothing};
+
+namespace detail {
+inline Tensor scan(const OpDef& op, const Tensor& x, const ScanOptions& o) {
+  return apply1(op, ScanAttrs{o.axis, o.exclusive, o.reverse}, {o.name, o.where}, x);
+}
+}  // namespace detail
+TANDEM_INLINE Tensor cumsum(const Tensor& x, ScanOptions o) { return detail::scan(cumsum_op, x, o); }
+TANDEM_INLINE Tensor cumprod(const Tensor& x, ScanOptions o) { return detail::scan(cumprod_op, x, o); }
+
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,95 @@
+// Reductions in two passes, and counts: reduce_logsumexp, reduce_variance, reduce_std, reduce_euclidean_norm,
+// count_nonzero. Options, shapes and errors are reduce_sum's (reduce.hpp).
+#pragma once
+#include "tandem/ops/reduce/options.hpp"
+
+namespace TANDEM_NS {
+
+/// log(sum(e^x)) over axes, with the maximum taken off first.
+///   x         floating
+///   returns   -inf over nothing and for elements that are all -inf; +inf if one is +inf
+///   gradient  g * e^(x - y), 0 where all are -inf
+TANDEM_API Tensor reduce_logsumexp(const Tensor& x, ReduceOptions = {});
+/// The population variance over axes, in two passes; floating. NaN over nothing.
+///   gradient  2 g (x - mean) / n
+TANDEM_API Tensor reduce_variance(const Tensor& x, ReduceOptions = {});
+/// The square root of reduce_variance; floating. gradient: g (x - mean) / (n y), 0 where y is 0
+TANDEM_API Tensor reduce_std(const Tensor& x, ReduceOptions = {});
+/// sqrt(sum(x^2)) over axes, scaled against overflow; floating. 0 over nothing.
+///   gradient  g x / y, 0 where y is 0
+TANDEM_API Tensor reduce_euclidean_norm(const Tensor& x, ReduceOptions = {});
+/// How many elements over axes are not zero (true; not empty, for strings), as int64; NaN counts.
+///   gradient  none (blocked)
+TANDEM_API Tensor count_nonzero(const Tensor& x, ReduceOptions = {});
+
+TANDEM_AXIS_OVERLOAD(reduce_logsumexp)
+TANDEM_AXIS_OVERLOAD(reduce_variance)
+TANDEM_AXIS_OVERLOAD(reduce_std)
+TANDEM_AXIS_OVERLOAD(reduce_euclidean_norm)
+TANDEM_AXIS_OVERLOAD(count_nonzero)
+
+extern TANDEM_API const OpDef reduce_logsumexp_op, reduce_variance_op, reduce_std_op, reduce_euclidean_norm_op,
+    count_nonzero_op;
+inline constexpr const OpDef* statistics_ops[] = {&reduce_logsumexp_op, &reduce_variance_op, &reduce_std_op,
+                                                  &reduce_euclidean_norm_op, &count_nonzero_op};
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_REDUCE
+#include <limits>
+
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/reduce/row_impl.hpp"
+namespace TANDEM_NS {
+namespace detail {
+
+TANDEM_INLINE Grads gradient_logsumexp(const GradCall& c) {
+  const Tensor& y = c.out[0];
+  const Tensor level = where(equal(y, -std::numeric_limits<double>::infinity()), 0, y);
+  return Grads(Gradient(spread_back(c, c.g[0]) * exp(c.in[0] - spread_back(c, level))));
+}
+inline Tensor deviation(const GradCall& c) {
+  return c.in[0] - reduce_mean(c.in[0], {.axis = c.get<ReduceAttrs>().axis, .keepdims = true});
+}
+inline Tensor reduced_count(const GradCall& c) { return size_of(c.in[0], c.get<ReduceAttrs>().axis, c.g[0].dtype()); }
+// g / y, 0 where y is 0; no infinity on the way, so that it can be differentiated again.
+inline Tensor over_or_zero(const Tensor& g, const Tensor& y) {
+  const Tensor zero = equal(y, 0);
+  return where(zero, 0, g) / where(zero, 1, y);
+}
+TANDEM_INLINE Grads gradient_variance(const GradCall& c) {
+  return Grads(Gradient(spread_back(c, (c.g[0] + c.g[0]) / reduced_count(c)) * deviation(c)));
+}
+TANDEM_INLINE Grads gradient_std(const GradCall& c) {
+  return Grads(Gradient(spread_back(c, over_or_zero(c.g[0], c.out[0]) / reduced_count(c)) * deviation(c)));
+}
+TANDEM_INLINE Grads gradient_norm(const GradCall& c) {
+  return Grads(Gradient(spread_back(c, over_or_zero(c.g[0], c.out[0])) * c.in[0]));
+}
+TANDEM_INLINE Specs infer_count(const InferCall& c) {
+  Specs r = infer_reduce(c);
+  r[0].dtype = DType::int64;
+  return r;
+}
+
+}  // namespace detail
+
+#define TANDEM_STATISTIC(op_name, gradient_fn, saved)                                                \
+  TANDEM_REDUCTION(op_name, .gradient = &detail::gradient_fn, .workspace = &detail::value_an_output, \
+                   .dtypes = dtypes::floating, .saves = Saves::saved)
+TANDEM_STATISTIC(reduce_logsumexp, gradient_logsumexp, all)
+TANDEM_STATISTIC(reduce_variance, gradient_variance, inputs)
+TANDEM_STATISTIC(reduce_std, gradient_std, all)
+TANDEM_STATISTIC(reduce_euclidean_norm, gradient_norm, all)
+TANDEM_INLINE constexpr OpDef count_nonzero_op{.name = "count_nonzero",
+                                               .infer = &detail::infer_count,
+                                               .cpu = &cpu::count_nonzero,
+                                               .cuda = TANDEM_CUDA(&cuda::count_nonzero),
+                                               .dtypes = dtypes::number | dtypes::boolean | DType::string,
+                                               .saves = Saves::nothing,
+                                               .flags = {.blocked = true}};
+TANDEM_INLINE Tensor count_nonzero(const Tensor& x, ReduceOptions o) { return detail::reduce(count_nonzero_op, x, o); }
+
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,58 @@
+// How a shape argument is read (implementation half of dims.hpp, included by reshape.hpp's).
+#pragma once
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+namespace TANDEM_NS {
+
+namespace detail {
+TANDEM_INLINE void check_dims_tensor(const char* op, const Tensor& t, int rank) {
+  if (t.rank() != rank || !dtypes::index.has(t.dtype()))
+    errors::raise<errors::InvalidArgumentError>(
+        op, std::string(rank ? "a shape must be an int32 or int64 tensor of rank 1, not "
+                             : "an entry of a shape must be a number or an int32 or int64 scalar, not ") +
+                to_string(t.spec()));
+}
+}  // namespace detail
+
+TANDEM_INLINE bool Dims::is_known() const {
+  if (whole_) return !whole_->is_symbolic();
+  if (has_tensors_)
+    for (int i = 0; i < numbers_.rank(); ++i)
+      if (at_[i] && at_[i]->is_symbolic()) return false;
+  return true;
+}
+TANDEM_INLINE Shape Dims::numbers(const char* op) const {
+  Shape r = numbers_;
+  if (whole_) {
+    detail::check_dims_tensor(op, *whole_, 1);
+    if (whole_->dtype() == DType::int64)
+      for (i64 d : whole_->to_vector<i64>()) r.push(d);
+    else
+      for (int d : whole_->to_vector<int>()) r.push(d);
+  }
+  if (has_tensors_)
+    for (int i = 0; i < r.rank(); ++i)
+      if (const Tensor* t = at_[i]) {
+        detail::check_dims_tensor(op, *t, 0);
+        r.set(i, t->dtype() == DType::int64 ? t->item<i64>() : t->item<int>());
+      }
+  return r;
+}
+TANDEM_INLINE Tensor Dims::tensor(const char* op) const {
+  if (whole_) {
+    detail::check_dims_tensor(op, *whole_, 1);
+    return whole_->dtype() == DType::int64 ? *whole_ : cast(*whole_, DType::int64);
+  }
+  std::vector<Tensor> parts;
+  for (int i = 0; i < numbers_.rank(); ++i) {
+    const Tensor* t = has_tensors_ ? at_[i] : nullptr;
+    if (t) detail::check_dims_tensor(op, *t, 0);
+    if (!t) parts.push_back(constant(std::vector<i64>{numbers_[i]}));
+    else parts.push_back(reshape(t->dtype() == DType::int64 ? *t : cast(*t, DType::int64), {1}));
+  }
+  return concat(parts, 0);
+}
+
+}  // namespace TANDEM_NS

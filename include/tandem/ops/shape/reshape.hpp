@@ -1,0 +1,256 @@
+// The reshape family, all O(1) views of the same storage: reshape, expand_dims, squeeze, collapse_dims, nn::flatten,
+// identity, stop_gradient. Not here: reshape_like (ops/reduce/like), slices (slice.hpp).
+#pragma once
+#include "tandem/base/axes.hpp"
+#include "tandem/core/apply.hpp"
+#include "tandem/ops/shape/dims.hpp"
+
+namespace TANDEM_NS {
+
+/// The same elements, row by row, under another shape.
+///   x         any dtype
+///   dims      as many elements as x; at most one entry is -1 and follows from the others; entries may be scalar
+///   tensors returns   a view of x, O(1) throws    errors::InvalidArgumentError if the sizes differ, or if -1 stands
+///   beside a 0 and cannot be told gradient  g in x's shape
+TANDEM_API Tensor reshape(const Tensor& x, const Dims& dims, OpOptions = {});
+/// A new axis of size 1 before `axis` in [-rank-1, rank]; a view. gradient: g in x's shape
+TANDEM_API Tensor expand_dims(const Tensor& x, i64 axis, OpOptions = {});
+
+struct SqueezeOptions {
+  TANDEM_OP_OPTIONS;
+  Axes axis = {};  ///< not given: every axis of size 1
+};
+/// Without the axes of size 1 (or those of them named by `.axis`); a view.
+///   throws    errors::InvalidArgumentError if a named axis has another size
+///   gradient  g in x's shape
+TANDEM_API Tensor squeeze(const Tensor& x, SqueezeOptions = {});
+inline Tensor squeeze(const Tensor& x, i64 axis) { return squeeze(x, {.axis = Axes(axis)}); }
+
+/// Groups of adjacent axes made into one axis each; a view. collapse_dims(x, {{0}, {1, 2}}) of [N,10,32] is [N,320].
+///   groups    every axis exactly once, in order
+///   gradient  g in x's shape
+TANDEM_API Tensor collapse_dims(const Tensor& x, std::initializer_list<std::initializer_list<i64>> groups,
+                                OpOptions = {});
+/// The leading `axes` axes made into one; a view. gradient: g in x's shape
+TANDEM_API Tensor collapse_leading(const Tensor& x, int axes, OpOptions = {});
+namespace nn {
+/// Axis 0 kept, all others made into one: [N, ...] to [N, size / N]; a view. gradient: g in x's shape
+TANDEM_API Tensor flatten(const Tensor& x, OpOptions = {});
+}  // namespace nn
+
+/// The same value as a new tensor object; a view. gradient: g
+TANDEM_API Tensor identity(const Tensor& x, OpOptions = {});
+/// The same value; gradients end here. gradient: none (blocked)
+TANDEM_API Tensor stop_gradient(const Tensor& x, OpOptions = {});
+
+extern TANDEM_API const OpDef reshape_op, reshape_dynamic_op, expand_dims_op, squeeze_op, collapse_dims_op, identity_op,
+    stop_gradient_op;
+inline constexpr const OpDef* reshape_ops[] = {&reshape_op,       &reshape_dynamic_op, &expand_dims_op,  &squeeze_op,
+                                               &collapse_dims_op, &identity_op,        &stop_gradient_op};
+
+namespace rules {
+struct ReshapeAttrs {
+  Shape dims;
+  static constexpr auto fields = std::make_tuple(field("dims", &ReshapeAttrs::dims));
+};
+struct AxisAttrs {
+  i64 axis;
+  static constexpr auto fields = std::make_tuple(field("axis", &AxisAttrs::axis));
+};
+struct AxesAttrs {
+  Axes axis;
+  static constexpr auto fields = std::make_tuple(field("axis", &AxesAttrs::axis));
+};
+struct CollapseAttrs {
+  Shape counts;  // how many axes each group takes
+  static constexpr auto fields = std::make_tuple(field("counts", &CollapseAttrs::counts));
+};
+}  // namespace rules
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_SHAPE
+#include "tandem/cpu/strided_copy.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/shape/dims_impl.hpp"
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS::cuda {
+void copy_whole(const KernelCall& c);
+}
+#endif
+namespace TANDEM_NS {
+
+namespace detail {
+
+[[noreturn, gnu::cold]] TANDEM_INLINE void raise_reshape(const char* op, const Spec& x, const Shape& dims,
+                                                         const std::string& why) {
+  errors::raise<errors::InvalidArgumentError>(op,
+                                              to_string(x) + " cannot take the shape " + to_string(dims) + ": " + why);
+}
+// Puts a number (or `none`) in the place of -1 and checks the sizes as far as they are known.
+TANDEM_INLINE Shape reshaped(const char* op, const Spec& x, Shape dims) {
+  int open = -1;
+  i64 rest = 1;
+  bool known = x.shape.is_fully_defined();
+  for (int i = 0; i < dims.rank(); ++i) {
+    const i64 d = dims[i];
+    if (d == none) {
+      known = false;
+    } else if (d == -1) {
+      if (open >= 0) raise_reshape(op, x, dims, "only one entry may be -1");
+      open = i;
+    } else if (d < 0) {
+      raise_reshape(op, x, dims, "an entry is negative");
+    } else {
+      rest *= d;
+    }
+  }
+  if (!known) {
+    if (open >= 0) dims.set(open, none);
+    return dims;
+  }
+  const i64 n = x.shape.size();
+  if (open >= 0) {
+    if (rest == 0) raise_reshape(op, x, dims, "-1 cannot be told beside an axis of size 0");
+    if (n % rest) raise_reshape(op, x, dims, std::to_string(n) + " elements do not divide by " + std::to_string(rest));
+    dims.set(open, n / rest);
+  } else if (rest != n) {
+    raise_reshape(op, x, dims, std::to_string(n) + " elements against " + std::to_string(rest));
+  }
+  return dims;
+}
+inline Specs reshaped_spec(const InferCall& c, const Shape& shape) {
+  Specs r(c.spec(0));
+  r[0].shape = shape;
+  return r;
+}
+
+TANDEM_INLINE Specs infer_reshape(const InferCall& c) {
+  return reshaped_spec(c, reshaped(c.op.name, c.spec(0), c.get<rules::ReshapeAttrs>().dims));
+}
+// The entries are known only when the kernel runs: until then all that can be told is how many there are.
+TANDEM_INLINE Specs infer_reshape_dynamic(const InferCall& c) {
+  const i64 rank = c.spec(1).shape.rank() == 1 ? c.spec(1).shape[0] : none;
+  if (rank == none) raise_specs(c, "the number of dims must be known");
+  Shape open;
+  for (i64 i = 0; i < rank; ++i) open.push(none);
+  return reshaped_spec(c, open);
+}
+TANDEM_INLINE Specs resolve_reshape(const KernelCall& c) {
+  const i64* dims = c.in[1].as<i64>();
+  Specs r(*c.in[0].spec);
+  r[0].shape = reshaped(c.op, *c.in[0].spec, Shape(std::span(dims, static_cast<std::size_t>(c.in[1].size()))));
+  return r;
+}
+TANDEM_INLINE Specs infer_expand_dims(const InferCall& c) {
+  const int rank = c.spec(0).shape.rank();
+  Shape s = c.spec(0).shape;
+  s.insert(resolve_axis(c.op.name, c.get<rules::AxisAttrs>().axis, rank + 1), 1);
+  return reshaped_spec(c, s);
+}
+TANDEM_INLINE Specs infer_squeeze(const InferCall& c) {
+  const Shape& x = c.spec(0).shape;
+  const Axes axis = c.get<rules::AxesAttrs>().axis;
+  const std::uint32_t mask = axis.mask(c.op.name, x.rank());
+  Shape s;
+  for (int i = 0; i < x.rank(); ++i) {
+    const bool named = mask >> i & 1u;
+    if (named && axis.given() && x[i] != 1 && x[i] != none)
+      errors::raise<errors::InvalidArgumentError>(c.op.name, "cannot squeeze axis " + std::to_string(i) + " of size " +
+                                                                 std::to_string(x[i]) + ": " + to_string(c.spec(0)));
+    if (named && !axis.given() && x[i] == none)
+      raise_specs(c, "whether an open axis has size 1 is not known", "name the axes: .axis");
+    if (!named || x[i] != 1) {
+      if (!(named && x[i] == none)) s.push(x[i]);
+    }
+  }
+  return reshaped_spec(c, s);
+}
+TANDEM_INLINE Specs infer_collapse(const InferCall& c) {
+  const Shape& x = c.spec(0).shape;
+  Shape s;
+  int at = 0;
+  for (i64 count : c.get<rules::CollapseAttrs>().counts) {
+    i64 n = 1;
+    for (; count > 0; --count, ++at) n = n == none || x[at] == none ? none : n * x[at];
+    s.push(n);
+  }
+  return reshaped_spec(c, s);
+}
+TANDEM_INLINE Specs infer_identity(const InferCall& c) { return Specs(c.spec(0)); }
+TANDEM_INLINE Grads reshape_back(const GradCall& c) { return Grads(Gradient(reshape_like(c.g[0], c.in[0]))); }
+TANDEM_INLINE Grads reshape_dynamic_back(const GradCall& c) { return {reshape_like(c.g[0], c.in[0]), Gradient()}; }
+TANDEM_INLINE Grads pass_back(const GradCall& c) { return Grads(Gradient(c.g[0])); }
+
+inline constexpr OpDef view_row(const char* name, Specs (*infer)(const InferCall&)) {
+  return {.name = name, .infer = infer, .gradient = &reshape_back, .saves = Saves::shape, .flags = {.alias = true}};
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef reshape_op = detail::view_row("reshape", &detail::infer_reshape);
+TANDEM_INLINE constexpr OpDef expand_dims_op = detail::view_row("expand_dims", &detail::infer_expand_dims);
+TANDEM_INLINE constexpr OpDef squeeze_op = detail::view_row("squeeze", &detail::infer_squeeze);
+TANDEM_INLINE constexpr OpDef collapse_dims_op = detail::view_row("collapse_dims", &detail::infer_collapse);
+TANDEM_INLINE constexpr OpDef reshape_dynamic_op{.name = "reshape_dynamic",
+                                                 .infer = &detail::infer_reshape_dynamic,
+                                                 .cpu = &cpu::copy_whole,
+                                                 .cuda = TANDEM_CUDA(&cuda::copy_whole),
+                                                 .gradient = &detail::reshape_dynamic_back,
+                                                 .resolve = &detail::resolve_reshape,
+                                                 .inputs = 2,
+                                                 .saves = Saves::shape,
+                                                 .host_inputs = 2};
+TANDEM_INLINE constexpr OpDef identity_op{.name = "identity",
+                                          .infer = &detail::infer_identity,
+                                          .gradient = &detail::pass_back,
+                                          .saves = Saves::nothing,
+                                          .flags = {.alias = true}};
+TANDEM_INLINE constexpr OpDef stop_gradient_op{.name = "stop_gradient",
+                                               .infer = &detail::infer_identity,
+                                               .saves = Saves::nothing,
+                                               .flags = {.alias = true, .blocked = true}};
+
+TANDEM_INLINE Tensor reshape(const Tensor& x, const Dims& dims, OpOptions o) {
+  if (dims.is_known()) return apply1(reshape_op, rules::ReshapeAttrs{dims.numbers("reshape")}, o, x);
+  return apply1(reshape_dynamic_op, no_attrs, o, x, dims.tensor("reshape"));
+}
+TANDEM_INLINE Tensor expand_dims(const Tensor& x, i64 axis, OpOptions o) {
+  return apply1(expand_dims_op, rules::AxisAttrs{axis}, o, x);
+}
+TANDEM_INLINE Tensor squeeze(const Tensor& x, SqueezeOptions o) {
+  return apply1(squeeze_op, rules::AxesAttrs{o.axis}, {o.name, o.where}, x);
+}
+TANDEM_INLINE Tensor collapse_dims(const Tensor& x, std::initializer_list<std::initializer_list<i64>> groups,
+                                   OpOptions o) {
+  rules::CollapseAttrs a;
+  i64 next = 0;
+  for (const auto& group : groups) {
+    for (i64 axis : group)
+      if (resolve_axis("collapse_dims", axis, x.rank()) != next++)
+        errors::raise<errors::InvalidArgumentError>(
+            "collapse_dims", "the groups must name every axis once and in order; axis " + std::to_string(axis) +
+                                 " stands where " + std::to_string(next - 1) + " belongs");
+    a.counts.push(static_cast<i64>(group.size()));
+  }
+  if (next != x.rank())
+    errors::raise<errors::InvalidArgumentError>(
+        "collapse_dims", "the groups name " + std::to_string(next) + " of the axes of " + to_string(x.spec()));
+  return apply1(collapse_dims_op, a, o, x);
+}
+TANDEM_INLINE Tensor collapse_leading(const Tensor& x, int axes, OpOptions o) {
+  if (axes < 0 || axes > x.rank())
+    errors::raise<errors::InvalidArgumentError>("collapse_leading",
+                                                std::to_string(axes) + " leading axes of " + to_string(x.spec()));
+  rules::CollapseAttrs a{Shape{axes}};
+  for (int i = axes; i < x.rank(); ++i) a.counts.push(1);
+  return apply1(collapse_dims_op, a, o, x);
+}
+TANDEM_INLINE Tensor nn::flatten(const Tensor& x, OpOptions o) {
+  if (x.rank() == 0) errors::raise<errors::InvalidArgumentError>("flatten", "a scalar has no axis 0 to keep");
+  return apply1(collapse_dims_op, rules::CollapseAttrs{Shape{1, x.rank() - 1}}, o, x);
+}
+TANDEM_INLINE Tensor identity(const Tensor& x, OpOptions o) { return apply1(identity_op, no_attrs, o, x); }
+TANDEM_INLINE Tensor stop_gradient(const Tensor& x, OpOptions o) { return apply1(stop_gradient_op, no_attrs, o, x); }
+
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,140 @@
+// What is known of a value's shape, as tensors: shape, rank, size; get_shape, which mixes numbers and tensors in a
+// trace. Not here: x.shape(), which reads the numbers at once.
+#pragma once
+#include <vector>
+
+#include "tandem/core/apply.hpp"
+#include "tandem/ops/shape/dims.hpp"
+
+namespace TANDEM_NS {
+
+struct ShapeOptions {
+  TANDEM_OP_OPTIONS;
+  DType out_type = DType::int32;  ///< int32 or int64
+};
+/// x's sizes as a host tensor of shape [rank].
+///   throws    errors::InvalidArgumentError for a size that int32 does not hold (take .out_type = int64)
+///   gradient  none (blocked)
+TANDEM_API Tensor shape(const Tensor& x, ShapeOptions = {});
+/// How many axes x has, a host int32 scalar. gradient: none (blocked)
+TANDEM_API Tensor rank(const Tensor& x, OpOptions = {});
+/// How many elements x has, a host scalar; throws as shape. gradient: none (blocked)
+TANDEM_API Tensor size(const Tensor& x, ShapeOptions = {});
+
+/// A dim as get_shape gives it: a number where it is known, a scalar int64 tensor where it is open.
+struct DimValue {
+  i64 number = 0;
+  Tensor tensor = {};
+
+  bool is_known() const { return !tensor.is_set(); }
+  operator Dim() const { return is_known() ? Dim(number) : Dim(tensor); }
+};
+/// x's sizes, each as far as it is known now; they can be entries of reshape's dims.
+TANDEM_API std::vector<DimValue> get_shape(const Tensor& x);
+/// x itself, if its shape agrees with `shape` (open dims agree with anything); a view.
+///   throws    errors::InvalidArgumentError with both shapes if it does not
+///   gradient  g
+TANDEM_API Tensor ensure_shape(const Tensor& x, const Shape& shape, OpOptions = {});
+
+extern TANDEM_API const OpDef shape_op, rank_op, size_op, ensure_shape_op;
+inline constexpr const OpDef* shape_of_ops[] = {&shape_op, &rank_op, &size_op, &ensure_shape_op};
+
+namespace rules {
+struct ShapeAttrs {
+  DType out_type;
+  static constexpr auto fields = std::make_tuple(field("out_type", &ShapeAttrs::out_type));
+};
+struct EnsureShapeAttrs {
+  Shape shape;
+  static constexpr auto fields = std::make_tuple(field("shape", &EnsureShapeAttrs::shape));
+};
+}  // namespace rules
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_SHAPE
+#include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/slice.hpp"
+namespace TANDEM_NS {
+
+namespace detail {
+
+TANDEM_INLINE DType size_type(const InferCall& c) {
+  const DType d = c.get<rules::ShapeAttrs>().out_type;
+  if (!dtypes::index.has(d)) raise_specs(c, std::string(".out_type must be int32 or int64, not ") + name(d));
+  return d;
+}
+TANDEM_INLINE Specs infer_shape(const InferCall& c) {
+  return Specs(Spec{Shape{c.spec(0).shape.rank()}, size_type(c), Device{}});
+}
+TANDEM_INLINE Specs infer_size(const InferCall& c) { return Specs(Spec{Shape{}, size_type(c), Device{}}); }
+TANDEM_INLINE Specs infer_rank(const InferCall&) { return Specs(Spec{Shape{}, DType::int32, Device{}}); }
+
+TANDEM_INLINE void put_size(const KernelCall& c, i64 at, i64 n) {
+  if (c.out[0].spec->dtype == DType::int64) {
+    c.out[0].as<i64>()[at] = n;
+    return;
+  }
+  if (n > INT32_MAX)
+    errors::raise<errors::InvalidArgumentError>(c.op, std::to_string(n) + " in " + to_string(*c.in[0].spec) +
+                                                          " is too large for int32; take .out_type = int64");
+  c.out[0].as<std::int32_t>()[at] = static_cast<std::int32_t>(n);
+}
+TANDEM_INLINE void shape_kernel(const KernelCall& c) {
+  for (int i = 0; i < c.in[0].shape().rank(); ++i) put_size(c, i, c.in[0].shape()[i]);
+}
+TANDEM_INLINE void size_kernel(const KernelCall& c) { put_size(c, 0, c.in[0].size()); }
+TANDEM_INLINE void rank_kernel(const KernelCall& c) { put_size(c, 0, c.in[0].shape().rank()); }
+
+TANDEM_INLINE Specs infer_ensure_shape(const InferCall& c) {
+  const Shape& want = c.get<rules::EnsureShapeAttrs>().shape;
+  Specs r(c.spec(0));
+  Shape& s = r[0].shape;
+  if (!s.is_compatible_with(want)) raise_specs(c, "expected the shape " + to_string(want));
+  for (int i = 0; i < s.rank(); ++i)
+    if (s[i] == none) s.set(i, want[i]);
+  return r;
+}
+
+inline constexpr OpDef size_row(const char* name, Specs (*infer)(const InferCall&), KernelFn kernel) {
+  return {.name = name,
+          .infer = infer,
+          .cpu = kernel,
+          .saves = Saves::nothing,
+          .shape_inputs = 1,
+          .flags = {.blocked = true}};
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef shape_op = detail::size_row("shape", &detail::infer_shape, &detail::shape_kernel);
+TANDEM_INLINE constexpr OpDef rank_op = detail::size_row("rank", &detail::infer_rank, &detail::rank_kernel);
+TANDEM_INLINE constexpr OpDef size_op = detail::size_row("size", &detail::infer_size, &detail::size_kernel);
+TANDEM_INLINE constexpr OpDef ensure_shape_op{.name = "ensure_shape",
+                                              .infer = &detail::infer_ensure_shape,
+                                              .gradient = &detail::pass_back,
+                                              .saves = Saves::nothing,
+                                              .flags = {.alias = true}};
+
+TANDEM_INLINE Tensor shape(const Tensor& x, ShapeOptions o) {
+  return apply1(shape_op, rules::ShapeAttrs{o.out_type}, {o.name, o.where}, x);
+}
+TANDEM_INLINE Tensor rank(const Tensor& x, OpOptions o) { return apply1(rank_op, no_attrs, o, x); }
+TANDEM_INLINE Tensor size(const Tensor& x, ShapeOptions o) {
+  return apply1(size_op, rules::ShapeAttrs{o.out_type}, {o.name, o.where}, x);
+}
+TANDEM_INLINE std::vector<DimValue> get_shape(const Tensor& x) {
+  std::vector<DimValue> r;
+  Tensor all;
+  for (int i = 0; i < x.rank(); ++i) {
+    const i64 n = x.shape()[i];
+    if (n == none && !all.is_set()) all = shape(x, {.out_type = DType::int64});
+    r.push_back(n == none ? DimValue{0, all[i]} : DimValue{n});
+  }
+  return r;
+}
+TANDEM_INLINE Tensor ensure_shape(const Tensor& x, const Shape& shape, OpOptions o) {
+  return apply1(ensure_shape_op, rules::EnsureShapeAttrs{shape}, o, x);
+}
+
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,220 @@
+// Larger tensors from smaller ones: broadcast_to, tile, pad. Ops that broadcast never need broadcast_to.
+// Not here: broadcast_like (ops/reduce/like), concat.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "tandem/base/scalar.hpp"
+#include "tandem/core/apply.hpp"
+#include "tandem/ops/shape/dims.hpp"
+
+namespace TANDEM_NS {
+
+/// x repeated along its axes of size 1 and new leading ones; a copy.
+///   x         any dtype
+///   shape     x's shape must broadcast to it
+///   throws    errors::InvalidArgumentError if it does not
+///   gradient  g summed to x's shape
+TANDEM_API Tensor broadcast_to(const Tensor& x, const Dims& shape, OpOptions = {});
+/// x, multiples[i] times along axis i.
+///   multiples one an axis; 0 gives an empty tensor
+///   throws    errors::InvalidArgumentError for a negative one or the wrong count
+///   gradient  the sum of g's copies
+TANDEM_API Tensor tile(const Tensor& x, const Shape& multiples, OpOptions = {});
+
+enum class PadMode : std::uint8_t { constant, reflect, symmetric };
+struct PadOptions {
+  TANDEM_OP_OPTIONS;
+  PadMode mode = PadMode::constant;
+  Scalar constant_value = 0;  ///< strings are padded by ""
+};
+/// x with more elements around it: paddings[i] = {before, after} along axis i.
+///   mode      constant: .constant_value; reflect: mirrored without the edge (before, after < size); symmetric:
+///   mirrored
+///             with it (<= size)
+///   throws    errors::InvalidArgumentError for negative paddings, the wrong count, or a mirror that is too short
+///   gradient  the middle of g; what was mirrored adds to its origin
+TANDEM_API Tensor pad(const Tensor& x, const std::vector<std::pair<i64, i64>>& paddings, PadOptions = {});
+
+extern TANDEM_API const OpDef broadcast_to_op, broadcast_dynamic_op, tile_op, tile_grad_op, pad_op;
+inline constexpr const OpDef* tile_ops[] = {&broadcast_to_op, &broadcast_dynamic_op, &tile_op, &tile_grad_op, &pad_op};
+
+namespace rules {
+struct BroadcastAttrs {
+  Shape shape;
+  static constexpr auto fields = std::make_tuple(field("shape", &BroadcastAttrs::shape));
+};
+struct TileAttrs {
+  Shape multiples;
+  static constexpr auto fields = std::make_tuple(field("multiples", &TileAttrs::multiples));
+};
+struct PadAttrs {
+  Shape before, after;
+  static constexpr auto fields = std::make_tuple(field("before", &PadAttrs::before), field("after", &PadAttrs::after));
+};
+}  // namespace rules
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_SHAPE
+#include "tandem/cpu/layout.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/index/gather.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/slice.hpp"
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS::cuda {
+void tile_sum(const KernelCall& c);
+}  // namespace TANDEM_NS::cuda
+#endif
+namespace TANDEM_NS {
+
+namespace detail {
+
+TANDEM_INLINE Specs broadcast_spec(const char* op, const Spec& x, const Shape& to) {
+  bool fits = x.shape.rank() <= to.rank();
+  for (int i = 1; fits && i <= x.shape.rank(); ++i) {
+    const i64 a = x.shape.dim(-i), b = to.dim(-i);
+    fits = a == b || a == 1 || a == none || b == none;
+  }
+  for (i64 d : to) fits &= d >= 0 || d == none;
+  if (!fits) errors::raise<errors::InvalidArgumentError>(op, to_string(x) + " does not broadcast to " + to_string(to));
+  return Specs(Spec{to, x.dtype, x.device});
+}
+TANDEM_INLINE Specs infer_broadcast_to(const InferCall& c) {
+  return broadcast_spec(c.op.name, c.spec(0), c.get<rules::BroadcastAttrs>().shape);
+}
+TANDEM_INLINE Specs resolve_broadcast(const KernelCall& c) {
+  return broadcast_spec(c.op, *c.in[0].spec,
+                        Shape(std::span(c.in[1].as<const i64>(), static_cast<std::size_t>(c.in[1].size()))));
+}
+TANDEM_INLINE Grads broadcast_gradient(const GradCall& c) { return Grads(Gradient(sum_to_like(c.g[0], c.in[0]))); }
+
+TANDEM_INLINE Specs infer_tile(const InferCall& c) {
+  const Shape& m = c.get<rules::TileAttrs>().multiples;
+  Specs r(c.spec(0));
+  Shape& s = r[0].shape;
+  bool fits = m.rank() == s.rank();
+  for (i64 n : m) fits &= n >= 0;
+  if (!fits) raise_specs(c, "multiples " + to_string(m) + " must be one number an axis, none below 0");
+  for (int i = 0; i < s.rank(); ++i) s.set(i, s[i] == none ? none : s[i] * m[i]);
+  return r;
+}
+TANDEM_INLINE Grads tile_gradient(const GradCall& c) {
+  return Grads(Gradient(apply1(tile_grad_op, c.attrs, no_options, c.g[0], c.in[0])));
+}
+TANDEM_INLINE Specs infer_tile_grad(const InferCall& c) {
+  check_upstream(c, &infer_tile, c.attrs, c.in.subspan(1));
+  return Specs(Spec{c.spec(1).shape, c.spec(0).dtype, c.spec(0).device});
+}
+TANDEM_INLINE Grads tile_grad_gradient(const GradCall& c) {
+  return {tile(c.g[0], c.get<rules::TileAttrs>().multiples), Gradient()};
+}
+
+TANDEM_INLINE Specs infer_pad(const InferCall& c) {
+  const auto& a = c.get<rules::PadAttrs>();
+  Specs r(c.spec(0));
+  Shape& s = r[0].shape;
+  if (c.spec(1).dtype != r[0].dtype) raise_specs(c, "dtypes differ");
+  if (c.spec(1).shape.rank() != 0) raise_specs(c, "the value to pad with must be a scalar");
+  for (int i = 0; i < s.rank(); ++i) s.set(i, s[i] == none ? none : s[i] + a.before[i] + a.after[i]);
+  return r;
+}
+TANDEM_INLINE void pad_kernel(const KernelCall& c) {
+  cpu::pad(c, c.attrs.get<rules::PadAttrs>().before.begin(), c.in[1].data);
+}
+TANDEM_INLINE Grads pad_gradient(const GradCall& c) {
+  const auto& p = c.get<rules::PadAttrs>();
+  rules::StridedSliceAttrs a;
+  for (int i = 0; i < p.before.rank(); ++i) {
+    a.begin.push(p.before[i]);
+    a.end.push(p.after[i] ? -p.after[i] : none);
+    a.step.push(1);
+  }
+  const Tensor middle = apply1(strided_slice_op, a, no_options, c.g[0]);
+  return {middle, c.needs(1) ? Gradient(reduce_sum(c.g[0]) - reduce_sum(middle)) : Gradient()};
+}
+// One axis mirrored: a gather, whose gradient adds what was mirrored to its origin.
+TANDEM_INLINE Tensor mirror(const Tensor& x, int axis, i64 before, i64 after, bool edge) {
+  const i64 n = x.shape()[axis], skip = edge ? 0 : 1;
+  if (n == none || before > n - skip || after > n - skip)
+    errors::raise<errors::InvalidArgumentError>("pad", "axis " + std::to_string(axis) + " of " + to_string(x.spec()) +
+                                                           " cannot be mirrored by " + std::to_string(before) +
+                                                           " and " + std::to_string(after) + " elements");
+  std::vector<i64> from;
+  for (i64 i = -before; i < n + after; ++i) from.push_back(i < 0 ? -i - 1 + skip : i < n ? i : 2 * n - 1 - i - skip);
+  return gather(x, constant(from), {.axis = axis});
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef broadcast_to_op{.name = "broadcast_to",
+                                              .infer = &detail::infer_broadcast_to,
+                                              .cpu = &cpu::broadcast,
+                                              .cuda = TANDEM_CUDA(&cpu::broadcast),
+                                              .gradient = &detail::broadcast_gradient,
+                                              .saves = Saves::shape};
+TANDEM_INLINE constexpr OpDef broadcast_dynamic_op{.name = "broadcast_dynamic",
+                                                   .infer = &detail::infer_reshape_dynamic,
+                                                   .cpu = &cpu::broadcast,
+                                                   .cuda = TANDEM_CUDA(&cpu::broadcast),
+                                                   .gradient = &detail::broadcast_gradient,
+                                                   .resolve = &detail::resolve_broadcast,
+                                                   .inputs = 2,
+                                                   .saves = Saves::shape,
+                                                   .host_inputs = 2};
+TANDEM_INLINE constexpr OpDef tile_op{.name = "tile",
+                                      .infer = &detail::infer_tile,
+                                      .cpu = &cpu::tile,
+                                      .cuda = TANDEM_CUDA(&cpu::tile),
+                                      .gradient = &detail::tile_gradient,
+                                      .saves = Saves::shape};
+TANDEM_INLINE constexpr OpDef tile_grad_op{.name = "tile_grad",
+                                           .infer = &detail::infer_tile_grad,
+                                           .cpu = &cpu::tile_sum,
+                                           .cuda = TANDEM_CUDA(&cuda::tile_sum),
+                                           .gradient = &detail::tile_grad_gradient,
+                                           .dtypes = dtypes::floating | dtypes::complex,
+                                           .inputs = 2,
+                                           .saves = Saves::nothing,
+                                           .shape_inputs = 2};
+TANDEM_INLINE constexpr OpDef pad_op{.name = "pad",
+                                     .infer = &detail::infer_pad,
+                                     .cpu = &detail::pad_kernel,
+                                     .cuda = TANDEM_CUDA(&detail::pad_kernel),
+                                     .gradient = &detail::pad_gradient,
+                                     .inputs = 2,
+                                     .saves = Saves::nothing};
+
+TANDEM_INLINE Tensor broadcast_to(const Tensor& x, const Dims& shape, OpOptions o) {
+  if (shape.is_known()) return apply1(broadcast_to_op, rules::BroadcastAttrs{shape.numbers("broadcast_to")}, o, x);
+  return apply1(broadcast_dynamic_op, no_attrs, o, x, shape.tensor("broadcast_to"));
+}
+TANDEM_INLINE Tensor tile(const Tensor& x, const Shape& multiples, OpOptions o) {
+  return apply1(tile_op, rules::TileAttrs{multiples}, o, x);
+}
+TANDEM_INLINE Tensor pad(const Tensor& x, const std::vector<std::pair<i64, i64>>& paddings, PadOptions o) {
+  bool fits = static_cast<int>(paddings.size()) == x.rank();
+  for (const auto& [before, after] : paddings) fits &= before >= 0 && after >= 0;
+  if (!fits)
+    errors::raise<errors::InvalidArgumentError>(
+        "pad", "paddings must be one pair of numbers an axis, none below 0: " + std::to_string(paddings.size()) +
+                   " pairs for " + to_string(x.spec()));
+  if (o.mode != PadMode::constant) {
+    Tensor y = x;
+    for (int i = 0; i < x.rank(); ++i)
+      if (const auto [before, after] = paddings[static_cast<std::size_t>(i)]; before || after)
+        y = detail::mirror(y, i, before, after, o.mode == PadMode::symmetric);
+    return y.is_same(x) ? identity(x, {o.name, o.where}) : y;
+  }
+  rules::PadAttrs a;
+  for (const auto& [before, after] : paddings) a.before.push(before), a.after.push(after);
+  const Tensor value =
+      x.dtype() == DType::string ? Tensor::allocate({Shape{}, DType::string, {}}) : scalar_like(o.constant_value, x);
+  return apply1(pad_op, a, {o.name, o.where}, x, value);
+}
+
+}  // namespace TANDEM_NS
+#endif

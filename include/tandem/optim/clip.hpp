@@ -1,0 +1,86 @@
+// Clipping of gradients: by value, by norm, by the norm of all together (Pascanu et al. 2013).
+#pragma once
+#include <vector>
+
+#include "tandem/core/indexed_slices.hpp"
+
+namespace TANDEM_NS {
+
+/// t * c / max(|t|, c), |t| the Euclidean norm: a tensor whose norm is at most c stays as it is.
+///   t         floating; returns the same shape. throws errors::InvalidArgumentError unless c > 0
+///   gradient  exact
+TANDEM_API Tensor clip_by_norm(const Tensor& t, double clip_norm);
+
+struct ClippedGradients {
+  std::vector<Gradient> gradients;
+  Tensor norm;  ///< scalar: the norm before clipping
+};
+/// The Euclidean norm of all tensors as one vector; unset entries count as nothing, of a sparse one its values.
+TANDEM_API Tensor global_norm(const std::vector<Gradient>& gradients);
+/// Every gradient times c / max(norm, c), norm their global norm. Unset ones stay unset; a norm that is not finite
+/// makes all NaN, so that it cannot pass unseen. Sparse gradients stay sparse.
+TANDEM_API ClippedGradients clip_by_global_norm(const std::vector<Gradient>& gradients, double clip_norm);
+/// Every element into [lo, hi]; unset gradients stay unset.
+TANDEM_API std::vector<Gradient> clip_by_value(const std::vector<Gradient>& gradients, double lo, double hi);
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_OPTIM
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+inline void check_clip(const char* op, double c) {
+  if (!(c > 0)) errors::raise<errors::InvalidArgumentError>(op, "the bound must be positive, not " + std::to_string(c));
+}
+inline Gradient map_values(const Gradient& g, const auto& f) {
+  if (!g.is_set()) return g;
+  if (!g.is_sparse()) return f(g.dense());
+  IndexedSlices s = g.slices();
+  s.values = f(s.values);
+  return s;
+}
+inline Tensor squared_norm(const Tensor& t) { return reduce_sum(square(t)); }
+}  // namespace detail
+
+TANDEM_INLINE Tensor clip_by_norm(const Tensor& t, double clip_norm) {
+  detail::check_clip("clip_by_norm", clip_norm);
+  const Tensor squared = detail::squared_norm(t);
+  // The root's slope is infinite at 0, where nothing is clipped: keep it away from 0.
+  const Tensor norm = sqrt(maximum(squared, clip_norm * clip_norm));
+  return t * (clip_norm / norm);
+}
+TANDEM_INLINE Tensor global_norm(const std::vector<Gradient>& gradients) {
+  Tensor sum;
+  for (const Gradient& g : gradients) {
+    if (!g.is_set()) continue;
+    const Tensor n = detail::squared_norm(g.is_sparse() ? g.slices().values : g.dense());
+    sum = sum.is_set() ? sum + n : n;
+  }
+  if (!sum.is_set()) errors::raise<errors::InvalidArgumentError>("global_norm", "no gradient is set");
+  return sqrt(sum);
+}
+TANDEM_INLINE ClippedGradients clip_by_global_norm(const std::vector<Gradient>& gradients, double clip_norm) {
+  detail::check_clip("clip_by_global_norm", clip_norm);
+  ClippedGradients r{{}, global_norm(gradients)};
+  const Tensor finite = where(is_finite(r.norm), r.norm, r.norm - r.norm);  // infinity becomes NaN
+  const Tensor scale = clip_norm / maximum(finite, clip_norm);
+  for (const Gradient& g : gradients)
+    r.gradients.push_back(detail::map_values(g, [&](const Tensor& t) { return t * scale; }));
+  return r;
+}
+TANDEM_INLINE std::vector<Gradient> clip_by_value(const std::vector<Gradient>& gradients, double lo, double hi) {
+  std::vector<Gradient> r;
+  for (const Gradient& g : gradients)
+    r.push_back(detail::map_values(
+        g, [&](const Tensor& t) { return clip_by_value(t, scalar_like(lo, t), scalar_like(hi, t)); }));
+  return r;
+}
+
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,106 @@
+// Optimizers: SGD (momentum, Nesterov), RMSprop, Adam. Learning rate, step count and slots are Variables, so a traced
+// training step freezes nothing; a row-sparse gradient changes its rows alone (the lazy rule: weights and slots).
+#pragma once
+#include <span>
+#include <vector>
+
+#include "tandem/core/indexed_slices.hpp"
+#include "tandem/nn/module.hpp"
+#include "tandem/optim/rules.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+/// What an optimizer is made of: its update ops, its slots, its attributes.
+struct UpdateRule {
+  const OpDef *dense, *sparse;
+  std::span<const char* const> slots;
+};
+
+}  // namespace detail
+
+#define TANDEM_UPDATE_OPS(name, Rule) extern TANDEM_API const OpDef name##_op, name##_sparse_op;
+TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)
+#undef TANDEM_UPDATE_OPS
+#define TANDEM_UPDATE_OPS(name, Rule) &name##_op, &name##_sparse_op,
+inline constexpr const OpDef* update_ops[] = {TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)};
+#undef TANDEM_UPDATE_OPS
+
+/// The common part; make one of optimizers::*. Copies are handles on the same state.
+class TANDEM_API Optimizer : public Module {
+ public:
+  struct GradientAndVariable {
+    Gradient gradient;
+    Variable variable;
+  };
+
+  /// One step. Unset gradients are skipped.
+  ///   throws  errors::InvalidArgumentError if all gradients are unset, the lists differ in length, or a gradient's
+  ///           shape or dtype is not its variable's; nothing is changed then
+  void apply_gradients(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables) const;
+  void apply_gradients(const std::vector<GradientAndVariable>& pairs) const;
+  /// Makes the slots now, as the first apply_gradients would: needed before a checkpoint is read.
+  void build(const std::vector<Variable>& variables) const;
+
+  /// float32 scalar; assign to it to change the rate.
+  const Variable& learning_rate() const { return learning_rate_; }
+  /// int64 scalar: the steps done.
+  const Variable& iterations() const { return iterations_; }
+
+ protected:
+  Optimizer(detail::UpdateRule rule, Attrs attrs, double learning_rate);
+
+ private:
+  struct Slots;
+  std::span<const Variable> slots_of(const Variable& v) const;
+  detail::UpdateRule rule_;
+  Attrs attrs_;
+  Variable learning_rate_, iterations_;
+  Ref<Opaque> slots_;  // a Slots
+};
+
+namespace optimizers {
+
+struct SGDOptions {
+  double learning_rate = 0.01;
+  double momentum = 0;
+  bool nesterov = false;
+};
+/// w -= lr g; with momentum v = m v - lr g, w += v.
+class TANDEM_API SGD : public Optimizer {
+ public:
+  explicit SGD(SGDOptions options = {});
+};
+
+struct RMSpropOptions {
+  double learning_rate = 0.001;
+  double rho = 0.9;
+  double momentum = 0;
+  double epsilon = 1e-7;
+  bool centered = false;
+};
+/// v = rho v + (1 - rho) g^2; w -= lr g / sqrt(v + eps).
+class TANDEM_API RMSprop : public Optimizer {
+ public:
+  explicit RMSprop(RMSpropOptions options = {});
+};
+
+struct AdamOptions {
+  double learning_rate = 0.001;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-7;
+};
+/// Kingma & Ba 2015.
+class TANDEM_API Adam : public Optimizer {
+ public:
+  explicit Adam(AdamOptions options = {});
+};
+
+}  // namespace optimizers
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_OPTIM
+#include "tandem/optim/optimizer_impl.hpp"
+#endif

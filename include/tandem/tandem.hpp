@@ -1,0 +1,16 @@
+// Everything public but cuda.hpp and the optional components (io, train).
+#pragma once
+#include "tandem/autodiff/check.hpp"
+#include "tandem/autodiff/custom_gradient.hpp"
+#include "tandem/autodiff/products.hpp"
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/config.hpp"
+#include "tandem/core/allocator.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/core/tensor.hpp"
+#include "tandem/core/variable.hpp"
+#include "tandem/cpu/parallel.hpp"
+#include "tandem/nn/rnn.hpp"
+#include "tandem/ops/all.hpp"
+#include "tandem/optim/clip.hpp"
+#include "tandem/optim/optimizer.hpp"

@@ -1,0 +1,2 @@
+#define TANDEM_IMPLEMENT_LAYERS 1
+#include "tandem/nn/rnn.hpp"

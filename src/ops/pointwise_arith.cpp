@@ -1,0 +1,3 @@
+// Arithmetic, compiled once.
+#define TANDEM_IMPLEMENT_ARITH 1
+#include "tandem/ops/pointwise/arith.hpp"

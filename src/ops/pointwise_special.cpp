@@ -1,0 +1,3 @@
+// Whole division, clipping, error functions, compiled once.
+#define TANDEM_IMPLEMENT_SPECIAL 1
+#include "tandem/ops/pointwise/special.hpp"

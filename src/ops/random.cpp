@@ -1,0 +1,6 @@
+// Random ops: generators, draws, samples, dropout.
+#define TANDEM_IMPLEMENT_RANDOM 1
+#include "tandem/ops/random/draw.hpp"
+#include "tandem/ops/random/dropout.hpp"
+#include "tandem/ops/random/generator.hpp"
+#include "tandem/ops/random/sample.hpp"

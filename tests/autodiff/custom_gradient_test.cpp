@@ -1,0 +1,142 @@
+// custom_gradient: C++ callables as ops with a backward function of their own.
+#include "tandem/autodiff/custom_gradient.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "tandem/autodiff/check.hpp"
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace tandem;
+
+namespace {
+using Floats = std::vector<float>;
+
+// relu by a loop on the host.
+Tensor host_relu(const Tensor& x) {
+  return custom_gradient(
+      [](const Tensor& t) {
+        Floats v = t.to_vector<float>();
+        for (float& y : v) y = std::max(y, 0.f);
+        return std::pair(constant(v, {.shape = t.shape()}), [t](const Tensor& g) { return g * cast(t > 0, float32); });
+      },
+      x);
+}
+Tensor spread(int n) { return sin(range(static_cast<float>(n)) * 1.3f + 0.4f); }
+}  // namespace
+
+TEST_CASE("custom_gradient: a host loop with a backward function passes the checker") {
+  const Tensor x = spread(10);
+  CHECK(test::compute_gradient_error([](const Tensor& t) { return host_relu(t * t); }, x) < 1e-4);
+  GradientTape tape;
+  tape.watch(x);
+  const Floats g = tape.gradient(host_relu(x), x).to_vector<float>(), v = x.to_vector<float>();
+  for (std::size_t i = 0; i < v.size(); ++i) CHECK(g[i] == (v[i] > 0 ? 1.f : 0.f));
+}
+
+TEST_CASE("custom_gradient: the backward function is what counts, and is called once") {
+  const Tensor x = constant(3.f);
+  int calls = 0;
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = custom_gradient(
+      [&](const Tensor& t) {
+        return std::pair(t * t, [&calls](const Tensor& g) {
+          ++calls;
+          return g * 100;
+        });
+      },
+      x);
+  CHECK(y.item<float>() == 9);
+  CHECK(calls == 0);
+  CHECK(tape.gradient(2 * y, x).item<float>() == 200);
+  CHECK(calls == 1);
+}
+
+TEST_CASE("custom_gradient: several inputs, of which some have no gradient") {
+  const Tensor a = constant(2.f), b = constant(5.f), n = constant(7);
+  GradientTape tape({.persistent = true});
+  tape.watch(a), tape.watch(b);
+  const Tensor y = custom_gradient(
+      [](const Tensor& p, const Tensor& q, const Tensor& k) {
+        return std::pair(p * q * cast(k, float32), [q](const Tensor& g) {
+          return std::vector<Tensor>{g * q, Tensor(), Tensor()};
+        });
+      },
+      a, b, n);
+  CHECK(y.item<float>() == 70);
+  CHECK(tape.gradient(y, a).item<float>() == 5);
+  CHECK(!tape.gradient(y, b).is_set());
+}
+
+TEST_CASE("custom_gradient: the wrong number of gradients raises") {
+  const Tensor a = constant(2.f), b = constant(5.f);
+  const auto with = [&](std::size_t count) {
+    GradientTape tape;
+    tape.watch(a);
+    const Tensor y = custom_gradient(
+        [count](const Tensor& p, const Tensor& q) {
+          return std::pair(p * q, [count](const Tensor& g) { return std::vector<Tensor>(count, g); });
+        },
+        a, b);
+    return tape.gradient(y, a);
+  };
+  CHECK(with(2).item<float>() == 1);
+  CHECK_THROWS_AS(with(1), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(with(3), errors::InvalidArgumentError);
+  CHECK_THROWS_WITH(with(3), ContainsSubstring("custom_gradient") && ContainsSubstring("3 gradients for 2 inputs"));
+}
+
+TEST_CASE("custom_gradient: higher derivatives, where the backward function is made of ops") {
+  const Tensor x = constant(2.0, {.dtype = float64});
+  GradientTape outer;
+  outer.watch(x);
+  GradientTape inner;
+  inner.watch(x);
+  const Tensor y = custom_gradient(
+      [](const Tensor& t) { return std::pair(t * t * t, [t](const Tensor& g) { return g * 3 * t * t; }); }, x);
+  const Tensor dy = inner.gradient(y, x);
+  CHECK(dy.item<double>() == 12);
+  CHECK(outer.gradient(dy, x).item<double>() == 12);
+}
+
+TEST_CASE("custom_gradient: takes Variables") {
+  const Variable v(constant(3.f));
+  GradientTape tape;
+  const Tensor y =
+      custom_gradient([](const Tensor& t) { return std::pair(t * t, [t](const Tensor& g) { return g * 2 * t; }); }, v);
+  CHECK(tape.gradient(y, v).item<float>() == 6);
+}
+
+TEST_CASE("custom_gradient: an error inside leaves the tape usable") {
+  const Tensor x = constant(3.f);
+  GradientTape tape;
+  tape.watch(x);
+  CHECK_THROWS_AS(
+      custom_gradient(
+          [](const Tensor& t) { return std::pair(t + ones({2}) + ones({3}), [](const Tensor& g) { return g; }); }, x),
+      errors::InvalidArgumentError);
+  CHECK(tape.gradient(host_relu(x) * x, x).item<float>() == 6);
+}
+
+TEST_CASE("custom_gradient: two threads at once") {
+  std::vector<Floats> got(2);
+  std::vector<std::thread> threads;
+  for (std::size_t k = 0; k < 2; ++k)
+    threads.emplace_back([&got, k] {
+      const Tensor x = spread(50) * (k ? -1.f : 1.f);
+      for (int i = 0; i < 50; ++i) {
+        GradientTape tape;
+        tape.watch(x);
+        got[k] = tape.gradient(host_relu(x) * x, x).to_vector<float>();
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  const Floats x = spread(50).to_vector<float>();
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    CHECK(got[0][i] == Approx(x[i] > 0 ? 2 * x[i] : 0));
+    CHECK(got[1][i] == Approx(x[i] < 0 ? -2 * x[i] : 0));
+  }
+}

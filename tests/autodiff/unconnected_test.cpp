@@ -1,0 +1,98 @@
+// Sources that no gradient reaches: unset with a reason, zero, or an error.
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace tandem;
+
+namespace {
+// The reason that an unset gradient gives when it is used.
+std::string reason(const Tensor& g) {
+  REQUIRE(!g.is_set());
+  try {
+    (void)(g + 1);
+  } catch (const errors::FailedPreconditionError& e) {
+    return e.what();
+  }
+  return "none";
+}
+}  // namespace
+
+TEST_CASE("unconnected: a source that is used nowhere") {
+  const Tensor x = constant(3.f), w = ones({2, 3});
+  GradientTape tape({.persistent = true});
+  tape.watch(x), tape.watch(w);
+  const Tensor y = x * x, beside = w * 2;
+  CHECK_THAT(reason(tape.gradient(y, w)), ContainsSubstring("no path from float32[2,3] to the target"));
+  CHECK_THAT(reason(tape.gradient(y, beside)), ContainsSubstring("no path"));
+  CHECK_THAT(reason(tape.gradient(beside, x)), ContainsSubstring("no path"));
+  CHECK_THAT(reason(tape.gradient(constant(1.f), x)), ContainsSubstring("no path"));
+}
+
+TEST_CASE("unconnected: a source that was not watched") {
+  const Tensor x = constant(3.f), w = constant(2.f);
+  GradientTape tape;
+  tape.watch(x);
+  CHECK_THAT(reason(tape.gradient(x * w, w)), ContainsSubstring("no path"));
+}
+
+TEST_CASE("unconnected: blocked ops are named, the first on the way from the source") {
+  const Tensor x = constant({{1.f, 2.f}, {4.f, 3.f}});
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  CHECK_THAT(reason(tape.gradient(argmax(x, 1), x)), ContainsSubstring("blocked at ArgMax"));
+  const Tensor right = cast(equal(argmax(x * x, 1), constant({i64{0}, i64{1}}, {.dtype = int64})), float32);
+  CHECK_THAT(reason(tape.gradient(reduce_mean(right), x)), ContainsSubstring("blocked at ArgMax"));
+  CHECK_THAT(reason(tape.gradient(cast(x, int32), x)), ContainsSubstring("blocked at Cast"));
+  CHECK_THAT(reason(tape.gradient(stop_gradient(x), x)), ContainsSubstring("blocked at StopGradient"));
+  CHECK_THAT(reason(tape.gradient(floor(x), x)), ContainsSubstring("blocked at Floor"));
+}
+
+TEST_CASE("unconnected: a way around the blocked op is found") {
+  const Tensor x = constant({1.f, 2.f});
+  GradientTape tape;
+  tape.watch(x);
+  CHECK(tape.gradient(floor(x) * x, x).to_vector<float>() == std::vector<float>{1, 2});
+}
+
+TEST_CASE("unconnected: zeros or an error on demand") {
+  const Tensor x = constant(3.f), w = ones({2, 3}, {.dtype = float64});
+  GradientTape tape({.persistent = true});
+  tape.watch(x), tape.watch(w);
+  const Tensor y = x * x;
+  const Tensor zero = tape.gradient(y, w, {.unconnected_gradients = UnconnectedGradients::zero});
+  CHECK(zero.spec() == w.spec());
+  CHECK(zero.to_vector<double>() == std::vector<double>(6));
+  CHECK_THROWS_AS(tape.gradient(y, w, {.unconnected_gradients = UnconnectedGradients::error}),
+                  errors::InvalidArgumentError);
+  CHECK_THROWS_WITH(tape.gradient(y, w, {.unconnected_gradients = UnconnectedGradients::error}),
+                    ContainsSubstring("no path"));
+  CHECK(tape.gradient(y, x, {.unconnected_gradients = UnconnectedGradients::error}).item<float>() == 6);
+}
+
+TEST_CASE("unconnected: variables are named") {
+  const Variable used(constant(1.f), {.name = "used"}), idle(constant(1.f), {.name = "idle"});
+  GradientTape tape({.persistent = true});
+  const Tensor y = used * 2;
+  CHECK_THAT(reason(tape.gradient(y, idle)), ContainsSubstring("no path from variable 'idle'"));
+  const Tensor blocked = sign(used);
+  CHECK_THAT(reason(tape.gradient(blocked, used)),
+             ContainsSubstring("variable 'used'") && ContainsSubstring("blocked at Sign"));
+  const std::vector<Gradient> g = tape.gradient(y, std::vector<Variable>{used, idle});
+  CHECK(g[0].is_set());
+  CHECK(!g[1].is_set());
+  const Gradient zero =
+      tape.gradient(y, std::vector<Variable>{idle}, {.unconnected_gradients = UnconnectedGradients::zero})[0];
+  CHECK(Tensor(zero).item<float>() == 0);
+}
+
+TEST_CASE("unconnected: an unset gradient never acts as 0") {
+  const Tensor x = constant(3.f), w = constant(1.f);
+  GradientTape tape;
+  tape.watch(x), tape.watch(w);
+  const Tensor g = tape.gradient(x * x, w);
+  CHECK_THROWS_AS(g.shape(), errors::FailedPreconditionError);
+  CHECK_THROWS_AS(g.item<float>(), errors::FailedPreconditionError);
+  CHECK_THROWS_AS(x - g, errors::FailedPreconditionError);
+  CHECK_THROWS_AS(concat({x, g}, 0), errors::FailedPreconditionError);
+}

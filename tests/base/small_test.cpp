@@ -1,0 +1,99 @@
+// Small: a vector with room inside, its growth, copies and moves, and that it destroys all it made.
+#include "tandem/base/small.hpp"
+
+#include <string>
+#include <utility>
+
+#include "tests/support/catch.hpp"
+
+using tandem::Small;
+
+namespace {
+// Counts what is alive.
+struct Counted {
+  static inline int alive = 0;
+  int value = -1;
+  Counted() { ++alive; }
+  Counted(int v) : value(v) { ++alive; }
+  Counted(const Counted& o) : value(o.value) { ++alive; }
+  Counted(Counted&& o) noexcept : value(std::exchange(o.value, -2)) { ++alive; }
+  Counted& operator=(const Counted&) = default;
+  ~Counted() { --alive; }
+};
+template <class S>
+std::string text(const S& s) {
+  std::string r;
+  for (const Counted& c : s) r += std::to_string(c.value) + " ";
+  return r;
+}
+}  // namespace
+
+TEST_CASE("small: grows from its own room to the heap and keeps its elements") {
+  {
+    Small<Counted, 2> s;
+    CHECK(s.empty());
+    for (int i = 0; i < 100; ++i) {
+      CHECK(s.push(i).value == i);
+      CHECK(s.size() == static_cast<unsigned>(i + 1));
+      CHECK(s.back().value == i);
+    }
+    for (int i = 0; i < 100; ++i) CHECK(s[static_cast<std::size_t>(i)].value == i);
+    CHECK(Counted::alive == 100);
+  }
+  CHECK(Counted::alive == 0);
+}
+
+TEST_CASE("small: an element of its own may be pushed while it grows") {
+  Small<std::string, 2> s(std::string(40, 'a'), std::string(40, 'b'));
+  s.push(s[0]);
+  s.push(s[1]);
+  s.push(s[2]);
+  CHECK(s.size() == 5);
+  CHECK(s[4] == std::string(40, 'a'));
+}
+
+TEST_CASE("small: copies are independent, moves take the elements along") {
+  for (const int n : {0, 1, 2, 3, 9}) {
+    {
+      Small<Counted, 2> a;
+      for (int i = 0; i < n; ++i) a.push(i);
+      const std::string want = text(a);
+      Small<Counted, 2> b(a);
+      CHECK(text(b) == want);
+      b.push(77);
+      CHECK(text(a) == want);
+      Small<Counted, 2> c(std::move(a));
+      CHECK(text(c) == want);
+      Small<Counted, 2> d;
+      d.push(5), d.push(6), d.push(7);
+      d = c;
+      CHECK(text(d) == want);
+      d = std::move(b);
+      CHECK(text(d) == want + "77 ");
+      const Small<Counted, 2>& same = d;
+      d = same;
+      CHECK(text(d) == want + "77 ");
+    }
+    CHECK(Counted::alive == 0);
+  }
+}
+
+TEST_CASE("small: resize, reserve and clear") {
+  {
+    Small<Counted, 2> s(1, 2);
+    s.reserve(10);
+    const Counted* at = s.data();
+    s.resize(7);
+    CHECK(s.data() == at);
+    CHECK(text(s) == "1 2 -1 -1 -1 -1 -1 ");
+    s.resize(1);
+    CHECK(text(s) == "1 ");
+    CHECK(Counted::alive == 1);
+    s.clear();
+    CHECK(s.empty());
+    CHECK(Counted::alive == 0);
+    s.push(3);
+    CHECK(text(s) == "3 ");
+  }
+  CHECK(Counted::alive == 0);
+}

@@ -1,0 +1,163 @@
+// The caching allocator: classes, alignment, reuse, counters, limit, trim, blocks that another thread frees.
+#include "tandem/core/allocator.hpp"
+
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "tandem/core/tensor.hpp"
+#include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace tandem;
+
+namespace {
+// The limit holds for one test.
+struct Limit {
+  explicit Limit(std::int64_t bytes) { memory::set_limit(bytes); }
+  ~Limit() { memory::set_limit(0); }
+};
+template <class F>
+std::string text_of(const F& f) {
+  try {
+    f();
+  } catch (const errors::ResourceExhaustedError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+}  // namespace
+
+TEST_CASE("allocator: classes hold what is asked for and waste at most a quarter") {
+  int before = 0;
+  for (std::size_t n = 1; n < (std::size_t{1} << 40); n += n / 7 + 1) {
+    const int c = memory::class_of(n);
+    REQUIRE(c >= before);
+    REQUIRE(c < memory::classes);
+    REQUIRE(memory::class_size(c) >= n);
+    if (n > 64) REQUIRE(static_cast<double>(memory::class_size(c)) <= 1.25 * static_cast<double>(n) + 1);
+    if (c) REQUIRE(memory::class_size(c - 1) < n);
+    before = c;
+  }
+}
+
+TEST_CASE("allocator: blocks are aligned and do not overlap") {
+  std::vector<std::pair<char*, int>> blocks;
+  for (const std::size_t n : {1u, 64u, 65u, 1000u, 4096u, 70000u, 300000u, 3000000u})
+    for (int i = 0; i < 5; ++i) {
+      const int c = memory::class_of(n);
+      auto* p = static_cast<char*>(memory::allocate(c));
+      CHECK(reinterpret_cast<std::uintptr_t>(p) % 64 == 0);
+      std::fill(p, p + memory::class_size(c), static_cast<char>(blocks.size()));
+      blocks.emplace_back(p, c);
+    }
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto [p, c] = blocks[i];
+    CHECK(p[0] == static_cast<char>(i));
+    CHECK(p[memory::class_size(c) - 1] == static_cast<char>(i));
+    memory::release(p, c);
+  }
+}
+
+TEST_CASE("allocator: what was freed is served again without a miss") {
+  for (const i64 n : {i64{10}, i64{5000}, i64{400000}}) {
+    { const Tensor warm = Tensor::allocate({{n}, float32, {}}); }
+    const std::uint64_t misses = memory::info().misses;
+    for (int i = 0; i < 100; ++i) const Tensor t = Tensor::allocate({{n}, float32, {}});
+    CHECK(memory::info().misses == misses);
+  }
+}
+
+TEST_CASE("allocator: live and peak follow large tensors exactly") {
+  constexpr i64 large = 1 << 22;
+  const std::int64_t before = memory::info().live;
+  memory::reset_peak();
+  {
+    const Tensor a = Tensor::allocate({{large}, uint8, {}});
+    CHECK(memory::info().live - before >= large);
+    CHECK(memory::info().live - before < large + 65536);
+    { const Tensor b = Tensor::allocate({{large}, uint8, {}}); }
+    CHECK(memory::info().live - before < large + 65536);
+    CHECK(memory::info().peak - before >= 2 * large);
+    CHECK(memory::info().peak - before < 2 * large + 131072);
+  }
+  CHECK(std::abs(memory::info().live - before) < 65536);
+  memory::reset_peak();
+  CHECK(memory::info().peak == memory::info().live);
+}
+
+TEST_CASE("allocator: live counts small tensors too") {
+  const std::int64_t before = memory::info().live;
+  std::vector<Tensor> many;
+  for (int i = 0; i < 1000; ++i) many.push_back(Tensor::allocate({{16}, float32, {}}));
+  CHECK(memory::info().live - before >= 1000 * 192);
+  many.clear();
+  CHECK(memory::info().live - before < 1024);
+}
+
+TEST_CASE("allocator: a request above the limit raises, says how much, and changes nothing") {
+  const std::int64_t before = memory::info().live;
+  {
+    const Limit limit(before + (1 << 20));
+    const Tensor fits = Tensor::allocate({{1 << 17}, float32, {}});
+    const std::string text = text_of([] { Tensor::allocate({{1000, 500}, float32, {}}); });
+    CHECK_THAT(text, ContainsSubstring("float32[1000,500]") && ContainsSubstring("2000000 bytes") &&
+                         ContainsSubstring("limit of " + std::to_string(before + (1 << 20))) &&
+                         ContainsSubstring("memory::set_limit"));
+    CHECK(memory::info().limit == before + (1 << 20));
+    CHECK_THROWS_AS(zeros({1 << 20}), errors::ResourceExhaustedError);
+  }
+  CHECK(std::abs(memory::info().live - before) < 65536);
+  CHECK(zeros({1 << 20}).size() == 1 << 20);
+}
+
+TEST_CASE("allocator: the text names the shape for middle-sized tensors too") {
+  const Limit limit(memory::info().live + 1000);
+  const std::string text = text_of([] { Tensor::allocate({{100, 400}, float32, {}}); });
+  CHECK_THAT(text, ContainsSubstring("float32[100,400]") && ContainsSubstring("160000 bytes"));
+}
+
+TEST_CASE("allocator: a string tensor above the limit raises") {
+  const Limit limit(memory::info().live + 1000);
+  CHECK_THROWS_AS(Tensor::allocate({{1 << 20}, string, {}}), errors::ResourceExhaustedError);
+}
+
+TEST_CASE("allocator: shapes that no memory can hold raise") {
+  CHECK_THROWS_AS(Tensor::allocate({{i64{1} << 62, 4}, float32, {}}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(Tensor::allocate({{3, -1}, float32, {}}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(Tensor::allocate({{3, none}, float32, {}}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(Tensor::allocate({{i64{1} << 46}, float64, {}}), errors::ResourceExhaustedError);
+}
+
+TEST_CASE("allocator: trim gives cached blocks back") {
+  { const Tensor t = Tensor::allocate({{1 << 24}, uint8, {}}); }
+  CHECK(memory::trim() >= 1 << 24);
+  CHECK(memory::info().cached == 0);
+  CHECK(memory::trim() == 0);
+  const std::uint64_t misses = memory::info().misses;
+  { const Tensor t = Tensor::allocate({{1 << 24}, uint8, {}}); }
+  CHECK(memory::info().misses == misses + 1 + 1);  // the data and the header
+}
+
+TEST_CASE("allocator: blocks may be freed by another thread") {
+  const std::int64_t before = memory::info().live;
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Tensor> made;
+    for (int i = 0; i < 500; ++i) made.push_back(Tensor::allocate({{i % 7 * 1000 + 1}, float32, {}}));
+    std::thread([taken = std::move(made)]() mutable { taken.clear(); }).join();
+  }
+  CHECK(std::abs(memory::info().live - before) < 2 * 65536);
+}
+
+TEST_CASE("allocator: a producer and a consumer do not make memory grow") {
+  const auto pass_on = [] {
+    for (int i = 0; i < 3000; ++i) {
+      Tensor t = Tensor::allocate({{1000}, float32, {}});
+      if (i % 100 == 0) std::thread([t = std::move(t)]() mutable { t = Tensor(); }).join();
+    }
+  };
+  pass_on();
+  const std::uint64_t misses = memory::info().misses;
+  pass_on();
+  CHECK(memory::info().misses - misses < 100);
+}

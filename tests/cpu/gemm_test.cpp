@@ -1,0 +1,330 @@
+// The matrix products against a double loop in a wider type: shapes, flags, leading dimensions, instruction sets,
+// threads. Not here: speed (bench/), the op with its shape rules and gradients (tests/ops).
+#include "tandem/cpu/gemm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "tandem/cpu/isa.hpp"
+#include "tandem/cpu/parallel.hpp"
+#include "tests/support/catch.hpp"
+
+using tandem::i64;
+using tandem::cpu::Activation;
+using tandem::cpu::Gemm;
+using tandem::cpu::gemm;
+
+namespace {
+
+/// Runs the rest of its scope on one instruction set and with a number of threads.
+struct Setting {
+  Setting(int level, int threads) : before(tandem::cpu::isa()) {
+    tandem::cpu::isa_level = static_cast<signed char>(level);
+    tandem::config::set_intra_op_parallelism_threads(threads);
+  }
+  ~Setting() {
+    tandem::cpu::isa_level = before;
+    tandem::config::set_intra_op_parallelism_threads(0);
+  }
+  signed char before;
+};
+
+std::mt19937& random_bits() {
+  static std::mt19937 bits(7);
+  return bits;
+}
+
+template <class T>
+T draw() {
+  if constexpr (std::is_integral_v<T>) return T((tandem::u64(random_bits()()) << 32) | random_bits()());
+  else return T(std::normal_distribution<double>()(random_bits()));
+}
+template <class T>
+std::vector<T> numbers(i64 n) {
+  std::vector<T> v(n);
+  for (T& x : v) x = draw<T>();
+  return v;
+}
+template <>
+std::vector<std::complex<float>> numbers(i64 n) {
+  std::vector<std::complex<float>> v(n);
+  for (auto& x : v) x = {draw<float>(), draw<float>()};
+  return v;
+}
+
+/// A product with its operands; rows of A, B, C are `gap` longer than they need to be.
+template <class T>
+struct Case {
+  Case(i64 m, i64 n, i64 k, bool ta = false, bool tb = false, i64 gap = 0) {
+    g.m = m, g.n = n, g.k = k, g.transpose_a = ta, g.transpose_b = tb;
+    g.lda = (ta ? m : k) + gap, g.ldb = (tb ? k : n) + gap, g.ldc = n + gap;
+    // Not a number more than the operands have: a read beyond them is for the sanitizer to see.
+    a = numbers<T>(std::max<i64>(0, ((ta ? k : m) - 1) * g.lda + (ta ? m : k)));
+    b = numbers<T>(std::max<i64>(0, ((tb ? n : k) - 1) * g.ldb + (tb ? k : n)));
+    c = numbers<T>(std::max<i64>(0, (m - 1) * g.ldc + n));
+    bias = numbers<T>(n);
+    before = c;
+    g.a = a.data(), g.b = b.data(), g.c = c.data();
+  }
+  T a_at(i64 i, i64 p) const { return g.transpose_a ? a[p * g.lda + i] : a[i * g.lda + p]; }
+  T b_at(i64 p, i64 j) const { return g.transpose_b ? b[j * g.ldb + p] : b[p * g.ldb + j]; }
+
+  Gemm<T> g;
+  std::vector<T> a, b, c, bias, before;
+};
+
+template <class Wide>
+Wide activate(Activation f, Wide x) {
+  switch (f) {
+    case Activation::none: return x;
+    case Activation::relu: return x < 0 ? 0 : x;
+    case Activation::tanh: return std::tanh(x);
+    case Activation::sigmoid: return 1 / (1 + std::exp(-x));
+  }
+  return x;
+}
+
+/// The largest error of C, in units of the bound on it: (k + 8) eps (|A| |B| + |C| + |bias|), plus what the activation
+/// adds.
+template <class T>
+double error(const Case<T>& x) {
+  using Wide = std::conditional_t<sizeof(T) == 4, double, long double>;
+  const Wide eps = std::numeric_limits<T>::epsilon();
+  double worst = 0;
+  std::vector<Wide> a(x.g.m * x.g.k), column(x.g.k);
+  for (i64 i = 0; i < x.g.m; ++i)
+    for (i64 p = 0; p < x.g.k; ++p) a[i * x.g.k + p] = x.a_at(i, p);
+  for (i64 j = 0; j < x.g.n; ++j) {
+    for (i64 p = 0; p < x.g.k; ++p) column[p] = x.b_at(p, j);
+    for (i64 i = 0; i < x.g.m; ++i) {
+      Wide sum = 0, size = 0;
+      auto add = [&](Wide v) { sum += v, size += std::fabs(v); };
+      for (i64 p = 0; p < x.g.k; ++p) add(a[i * x.g.k + p] * column[p]);
+      if (x.g.accumulate) add(x.before[i * x.g.ldc + j]);
+      if (x.g.bias) add(x.bias[j]);
+      const Wide bound = (x.g.k + 8) * eps * size + (x.g.activation == Activation::none ? 0 : 8 * eps);
+      const Wide off = std::fabs(activate(x.g.activation, sum) - x.c[i * x.g.ldc + j]);
+      if (!(off <= bound)) worst = std::max(worst, bound > 0 && off == off ? double(off / bound) : 1e30);
+    }
+  }
+  return worst;
+}
+
+/// True if the room between the rows of C is as it was.
+template <class T>
+bool gaps_untouched(const Case<T>& x) {
+  for (std::size_t at = 0; at < x.c.size(); ++at)
+    if (i64(at) % x.g.ldc >= x.g.n && std::memcmp(&x.c[at], &x.before[at], sizeof(T)) != 0) return false;
+  return true;
+}
+
+template <class T>
+void check(Case<T>& x) {
+  x.c = x.before;
+  x.g.c = x.c.data();
+  gemm(x.g);
+  INFO("m " << x.g.m << " n " << x.g.n << " k " << x.g.k << " ta " << x.g.transpose_a << " tb " << x.g.transpose_b
+            << " lda " << x.g.lda << " accumulate " << x.g.accumulate << " bias " << (x.g.bias != nullptr)
+            << " activation " << int(x.g.activation) << " packed " << (x.g.packed_b != nullptr) << " set "
+            << int(tandem::cpu::isa()));
+  CHECK(error(x) == 0);
+  CHECK(gaps_untouched(x));
+}
+
+template <class T>
+void check_flags(i64 m, i64 n, i64 k, i64 gap, int step = 1) {
+  for (int flags = 0; flags < 8; flags += step) {
+    Case<T> x(m, n, k, flags & 1, flags & 2, gap);
+    x.g.accumulate = flags & 4;
+    check(x);
+  }
+}
+
+const i64 sizes[] = {1, 2, 3, 5, 7, 8, 13, 14, 15, 16, 17, 29, 31, 32, 33, 48, 63, 65};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("gemm equals the double loop for odd shapes and all flags", "", float, double) {
+  for (int level = 0; level <= tandem::cpu::best_isa(); ++level) {
+    Setting s(level, 1);
+    int at = 0;
+    for (i64 m : sizes)
+      for (i64 n : sizes) {
+        check_flags<TestType>(m, n, sizes[at % 18], at % 3 == 0 ? 5 : 0);
+        ++at;
+      }
+    for (i64 k : {2, 3, 4, 9, 31, 64, 100, 257, 383, 384, 385, 400, 769, 1025})
+      check_flags<TestType>(19, 37, k, k % 2 * 3);
+    // Operands that are worth packing, in one block of rows and in several.
+    check_flags<TestType>(170, 300, 40, 0, 3);
+    check_flags<TestType>(1200, 280, 20, 1, 3);
+    check_flags<TestType>(339, 270, 390, 1, 3);
+    check_flags<TestType>(30, 3100, 10, 0, 3);
+  }
+}
+
+TEMPLATE_TEST_CASE("leading dimensions of large powers of two", "", float, double) {
+  for (int level = 0; level <= tandem::cpu::best_isa(); ++level) {
+    Setting s(level, 1);
+    check_flags<TestType>(33, 70, 40, 1024 - 40);
+    check_flags<TestType>(256, 256, 256, 0, 3);
+  }
+}
+
+TEMPLATE_TEST_CASE("bias and activation", "", float, double) {
+  for (int level = 0; level <= tandem::cpu::best_isa(); ++level) {
+    Setting s(level, 1);
+    for (auto f : {Activation::none, Activation::relu, Activation::tanh, Activation::sigmoid})
+      for (auto [m, n, k] :
+           {std::array<i64, 3>{20, 45, 30}, {1, 100, 50}, {100, 1, 50}, {17, 33, 800}, {4, 4, 0}, {64, 64, 64}})
+        for (int flags = 0; flags < 4; ++flags) {
+          Case<TestType> x(m, n, k, false, false, flags & 1 ? 3 : 0);
+          x.g.activation = f;
+          x.g.accumulate = flags & 2;
+          x.g.bias = flags & 1 ? x.bias.data() : nullptr;
+          check(x);
+        }
+  }
+}
+
+TEMPLATE_TEST_CASE("a packed B gives the same bits as the plain one", "", float, double) {
+  for (int level = 0; level <= tandem::cpu::best_isa(); ++level)
+    for (int threads : {1, 3})
+      for (auto [m, n, k] :
+           {std::array<i64, 3>{1, 64, 64}, {5, 1, 30}, {64, 1024, 256}, {33, 71, 900}, {200, 100, 385}, {6, 40, 0}})
+        for (bool transposed : {false, true}) {
+          Setting s(level, threads);
+          Case<TestType> x(m, n, k, false, transposed, 2);
+          std::vector<TestType> packed(tandem::cpu::packed_b_size<TestType>(k, n) + 16);
+          tandem::cpu::pack_b(x.b.data(), x.g.ldb, transposed, k, n, packed.data());
+          x.g.packed_b = packed.data();
+          check(x);
+          const auto with_packed = x.c;
+          x.g.packed_b = nullptr;
+          check(x);
+          if (m > 1 && n > 1) CHECK(std::memcmp(with_packed.data(), x.c.data(), x.c.size() * sizeof(TestType)) == 0);
+        }
+}
+
+TEMPLATE_TEST_CASE("the result does not depend on the number of threads", "", float, double) {
+  for (int level = 0; level <= tandem::cpu::best_isa(); ++level)
+    for (auto [m, n, k] : {std::array<i64, 3>{300, 200, 500},
+                           {1, 1000, 700},
+                           {900, 1, 700},
+                           {64, 1024, 256},
+                           {1000, 33, 100},
+                           {15, 3000, 77},
+                           {401, 399, 401}})
+      for (int flags = 0; flags < 4; ++flags) {
+        Case<TestType> x(m, n, k, flags & 1, flags & 2);
+        std::vector<TestType> first;
+        for (int threads : {1, 2, 5}) {
+          Setting s(level, threads);
+          x.c = x.before;
+          gemm(x.g);
+          if (threads == 1) first = x.c;
+          CAPTURE(level, m, n, k, flags, threads);
+          CHECK(std::memcmp(first.data(), x.c.data(), x.c.size() * sizeof(TestType)) == 0);
+        }
+        if (flags == 0) CHECK(error(x) == 0);
+      }
+}
+
+TEMPLATE_TEST_CASE("a workspace of the caller's serves as scratch", "", float, double) {
+  for (int threads : {1, 4}) {
+    Setting s(tandem::cpu::best_isa(), threads);
+    Case<TestType> x(300, 400, 410, true, true);
+    const std::size_t bytes = tandem::cpu::gemm_workspace<TestType>(300, 400, 410);
+    REQUIRE(bytes > 0);
+    std::vector<unsigned char> room(bytes + 64 + 64, 0xab);
+    x.g.workspace = room.data() + (64 - reinterpret_cast<std::uintptr_t>(room.data()) % 64);
+    x.g.workspace_bytes = bytes;
+    check(x);
+    const auto* used = static_cast<const unsigned char*>(x.g.workspace);
+    CHECK(std::count(used, used + bytes, 0xab) < std::ptrdiff_t(bytes / 2));
+    CHECK(std::count(used + bytes, static_cast<const unsigned char*>(room.data()) + room.size(), 0xab) ==
+          room.data() + room.size() - (used + bytes));
+    x.g.workspace_bytes = 64;
+    check(x);
+  }
+}
+
+TEMPLATE_TEST_CASE("inner size zero gives zeros, outer size zero nothing", "", float, double, std::int32_t,
+                   std::int64_t) {
+  Case<TestType> x(3, 4, 0);
+  gemm(x.g);
+  CHECK(x.c == std::vector<TestType>(12, TestType(0)));
+  x.c = x.before;
+  x.g.accumulate = true;
+  gemm(x.g);
+  CHECK(x.c == x.before);
+  for (auto [m, n] : {std::pair<i64, i64>{0, 4}, {4, 0}, {0, 0}}) {
+    Case<TestType> none(m, n, 5);
+    none.g.c = nullptr;
+    CHECK_NOTHROW(gemm(none.g));
+  }
+}
+
+TEMPLATE_TEST_CASE("integers wrap", "", std::int32_t, std::int64_t) {
+  using U = std::make_unsigned_t<TestType>;
+  for (int threads : {1, 4})
+    for (int flags = 0; flags < 8; ++flags) {
+      Setting s(tandem::cpu::best_isa(), threads);
+      Case<TestType> x(37, 300, 70, flags & 1, flags & 2, 2);
+      x.g.accumulate = flags & 4;
+      x.g.bias = flags & 1 ? x.bias.data() : nullptr;
+      gemm(x.g);
+      i64 wrong = 0;
+      for (i64 i = 0; i < 37; ++i)
+        for (i64 j = 0; j < 300; ++j) {
+          U sum = U(x.g.accumulate ? x.before[i * x.g.ldc + j] : 0) + U(x.g.bias ? x.bias[j] : 0);
+          for (i64 p = 0; p < 70; ++p) sum += U(x.a_at(i, p)) * U(x.b_at(p, j));
+          wrong += TestType(sum) != x.c[i * x.g.ldc + j];
+        }
+      CHECK(wrong == 0);
+      CHECK(gaps_untouched(x));
+    }
+}
+
+TEST_CASE("complex products") {
+  using C = std::complex<float>;
+  for (int flags = 0; flags < 4; ++flags) {
+    Case<C> x(9, 21, 130, flags & 1, flags & 2);
+    gemm(x.g);
+    for (i64 i = 0; i < 9; ++i)
+      for (i64 j = 0; j < 21; ++j) {
+        std::complex<double> sum = 0;
+        double size = 0;
+        for (i64 p = 0; p < 130; ++p) {
+          const auto v = std::complex<double>(x.a_at(i, p)) * std::complex<double>(x.b_at(p, j));
+          sum += v, size += std::abs(v);
+        }
+        CHECK(std::abs(sum - std::complex<double>(x.c[i * 21 + j])) <= 140 * 1.2e-7 * size);
+      }
+  }
+}
+
+TEMPLATE_TEST_CASE("NaN and infinity pass through", "", float, double) {
+  const TestType nan = std::numeric_limits<TestType>::quiet_NaN(), inf = std::numeric_limits<TestType>::infinity();
+  for (int level = 0; level <= tandem::cpu::best_isa(); ++level)
+    for (i64 m : {1, 20}) {
+      Setting s(level, 1);
+      Case<TestType> x(m, 35, 40);
+      x.a[5] = nan;
+      x.g.activation = Activation::relu;
+      gemm(x.g);
+      CHECK(std::isnan(x.c[0]));
+      CHECK(std::isnan(x.c[34]));
+      x.a[5] = 0;
+      x.b[5 * 35 + 3] = inf;
+      x.g.activation = Activation::none;
+      gemm(x.g);
+      CHECK(std::isnan(x.c[3]));
+      CHECK_FALSE(std::isnan(x.c[2]));
+    }
+}

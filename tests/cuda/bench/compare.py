@@ -1,0 +1,83 @@
+"""Tandem against PyTorch on one GPU: the same work, in turns, as ratios of times (below 1: Tandem is faster).
+
+usage: compare.py <path of cuda_steps>        needs a PyTorch with CUDA (python3 -m pip install torch)
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+
+PAIRS = 11
+
+
+def scenarios(torch):
+    """name -> (iterations, step)"""
+    on = {"device": "cuda"}
+    a, b = torch.randn(4096, 4096, **on), torch.randn(4096, 4096, **on)
+    wide = torch.randn(8192, 1024, **on)
+
+    def training(module, loss):
+        optimizer = torch.optim.Adam(module.parameters(), fused=True)
+
+        def step():
+            optimizer.zero_grad()
+            loss().backward()
+            optimizer.step()
+
+        return step
+
+    nn = torch.nn
+    mlp = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)).cuda()
+    x, labels = torch.randn(1024, 784, **on), torch.randint(10, (1024,), **on)
+    lstm, sequence = nn.LSTM(128, 512).cuda(), torch.randn(64, 128, 128, **on)
+    return {
+        "add": (200, lambda: a + b),
+        "sum": (200, lambda: a.sum()),
+        "softmax": (200, lambda: torch.softmax(wide, -1)),
+        "matmul": (20, lambda: a @ b),
+        "mlp_step": (100, training(mlp, lambda: nn.functional.cross_entropy(mlp(x), labels))),
+        "lstm_step": (20, training(lstm, lambda: lstm(sequence)[0].square().mean())),
+    }
+
+
+def seconds(torch, step, iterations):
+    for _ in range(3):
+        step()
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(iterations):
+        step()
+    torch.cuda.synchronize()
+    return (time.perf_counter() - start) / iterations
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    try:
+        import torch
+    except ImportError:
+        sys.exit("compare.py: PyTorch is not installed: python3 -m pip install torch")
+    if not torch.cuda.is_available():
+        sys.exit("compare.py: this PyTorch finds no CUDA device")
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False  # as Tandem's default
+    ours = subprocess.Popen([sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    if ours.stdout.readline().strip() != "ready":
+        sys.exit(f"compare.py: {sys.argv[1]} does not run")
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; median of {PAIRS} pairs (quartiles)")
+    for name, (iterations, step) in scenarios(torch).items():
+        ratios = []
+        for _ in range(PAIRS):
+            ours.stdin.write(f"{name} {iterations}\n")
+            ours.stdin.flush()
+            answer = float(ours.stdout.readline())
+            ratios.append(answer / seconds(torch, step, iterations))
+        low, middle, high = statistics.quantiles(ratios, n=4)
+        print(f"{name:10} {middle:6.2f} ({low:.2f} to {high:.2f})   {answer * 1e6:10.1f} us")
+    ours.stdin.close()
+    ours.wait()
+
+
+if __name__ == "__main__":
+    main()

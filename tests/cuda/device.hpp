@@ -1,0 +1,68 @@
+// What the device tests share: the device or a reason to skip, and comparisons. The same tests run on a GPU and, in
+// test_cuda_emulated, on the emulator.
+#pragma once
+#include <cmath>
+
+#include "tandem/cuda.hpp"
+#include "tandem/ops/all.hpp"
+#include "tests/ops/table_calls.hpp"
+#include "tests/support/catch.hpp"
+
+/// First line of a test that needs a device.
+#define TANDEM_NEEDS_GPU \
+  if (!tandem::cuda::available()) TANDEM_SKIP("no CUDA device: " + tandem::cuda::why_unavailable())
+
+namespace gpu_test {
+
+inline constexpr tandem::Device gpu{tandem::Device::gpu, 0};
+
+/// How far a device's result may be from the CPU's, relative to the larger of 1 and the largest number: sums in another
+/// order, and other roundings of exp and its kin.
+inline double tolerance(tandem::DType d) {
+  switch (d) {
+    case tandem::DType::float64: return 1e-12;
+    case tandem::DType::float32:
+    case tandem::DType::complex64: return 1e-5;
+    case tandem::DType::float16: return 2e-3;
+    case tandem::DType::bfloat16: return 1.6e-2;
+    default: return 0;
+  }
+}
+/// Checks dtype, shape and elements of a device result against the CPU's.
+inline void check_near(const tandem::Tensor& got, const tandem::Tensor& want) {
+  REQUIRE(got.dtype() == want.dtype());
+  REQUIRE(got.shape() == want.shape());
+  const double limit = tolerance(want.dtype());
+  if (limit == 0) {
+    CHECK(table_calls::same_bits(got, want));
+  } else if (want.dtype() == tandem::complex64) {
+    const tandem::Tensor a = got.cpu(), b = want.cpu();
+    const auto numbers = [](const tandem::Tensor& t) {
+      const float* p = static_cast<const float*>(t.raw());
+      return std::vector<double>(p, p + 2 * t.size());
+    };
+    CHECK(table_calls::relative_error(numbers(a), numbers(b)) <= limit);
+  } else {
+    CHECK(table_calls::relative_error(table_calls::as_doubles(got.cpu()), table_calls::as_doubles(want.cpu())) <=
+          limit);
+  }
+}
+
+/// The inputs where the row wants them: on the device, but for those that live on the host everywhere.
+inline std::vector<tandem::Tensor> on_device(const tandem::OpDef& op, const std::vector<tandem::Tensor>& in) {
+  std::vector<tandem::Tensor> r;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const tandem::Tensor& t = in[i];
+    if (tandem::names_input(op.host_inputs, i)) r.push_back(t);
+    else if (t.is_symbolic()) r.push_back(tandem::Tensor::symbol({t.shape(), t.dtype(), gpu}));
+    else r.push_back(t.to(gpu));
+  }
+  return r;
+}
+inline bool has_strings(const std::vector<tandem::Tensor>& in) {
+  for (const tandem::Tensor& t : in)
+    if (t.dtype() == tandem::string) return true;
+  return false;
+}
+
+}  // namespace gpu_test

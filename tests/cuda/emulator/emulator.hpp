@@ -1,0 +1,43 @@
+// CUDA kernels on a CPU, for tests on machines without a GPU: included by force before each .cu file, which then is
+// plain C++. The threads of a block run as fibers that change at __syncthreads(); blocks run one after the other.
+// It shows that indices, sums and special cases are right. It cannot show races between blocks, nor anything of speed.
+#pragma once
+#include <cuda_runtime.h>
+
+#undef __global__
+#undef __device__
+#undef __shared__
+#undef __launch_bounds__
+#define __global__
+#define __device__
+#define __shared__ static
+#define __launch_bounds__(...)
+
+namespace emulator {
+
+/// A callable without its type.
+struct Kernel {
+  void (*call)(const void* self);
+  const void* self;
+};
+/// Runs blocks * threads fibers; device memory can be touched only in here.
+void run_kernel(unsigned blocks, unsigned threads, Kernel kernel);
+/// Waits for the other threads of the block.
+void barrier();
+
+template <class F>
+void run(unsigned blocks, unsigned threads, const F& f) {
+  run_kernel(blocks, threads, {[](const void* self) { (*static_cast<const F*>(self))(); }, &f});
+}
+
+}  // namespace emulator
+
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+inline void __syncthreads() { emulator::barrier(); }
+inline void __threadfence_system() {}
+inline int atomicCAS(int* at, int expected, int wanted) {
+  const int old = *at;
+  if (old == expected) *at = wanted;
+  return old;
+}

@@ -1,0 +1,106 @@
+// The functions of the CUDA runtime that the library calls, on the emulated device. Streams do everything at once.
+#include <cuda_runtime.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "tests/cuda/emulator/memory.hpp"
+
+namespace emulator {
+namespace {
+
+constexpr std::size_t region_bytes = std::size_t(1) << 30;
+constexpr unsigned char poison = 0xa5;  // fresh memory: a kernel that relies on zeros is found out
+
+struct Region {
+  char* begin;
+  int unlocked = 0;
+  std::map<std::size_t, std::size_t> taken;  // offset to bytes
+
+  Region()
+      : begin(static_cast<char*>(
+            mmap(nullptr, region_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
+  void protect(int how) {
+    if (mprotect(begin, region_bytes, how)) std::abort();
+  }
+};
+Region& region() {
+  static auto* const r = new Region;
+  return *r;
+}
+
+}  // namespace
+
+Unlocked::Unlocked() {
+  if (region().unlocked++ == 0) region().protect(PROT_READ | PROT_WRITE);
+}
+Unlocked::~Unlocked() {
+  if (--region().unlocked == 0) region().protect(PROT_NONE);
+}
+void* take(std::size_t bytes) {
+  Region& r = region();
+  const std::size_t room = (bytes + 255) / 256 * 256;
+  std::size_t at = 0;
+  for (const auto& [offset, size] : r.taken) {
+    if (offset - at >= room) break;
+    at = offset + size;
+  }
+  if (at + room > region_bytes) return nullptr;
+  r.taken[at] = room;
+  const Unlocked unlocked;
+  std::memset(r.begin + at, poison, room);
+  return r.begin + at;
+}
+void give_back(void* p) { region().taken.erase(static_cast<std::size_t>(static_cast<char*>(p) - region().begin)); }
+
+}  // namespace emulator
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* n) { return *n = 1, cudaSuccess; }
+cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) { return *value = 9, cudaSuccess; }
+const char* cudaGetErrorString(cudaError_t e) {
+  return e == cudaErrorMemoryAllocation ? "out of memory" : "an emulated error";
+}
+cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaMalloc(void** p, std::size_t bytes) {
+  *p = emulator::take(bytes);
+  return *p ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+cudaError_t cudaFree(void* p) { return emulator::give_back(p), cudaSuccess; }
+cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) { return *p = std::calloc(1, bytes), cudaSuccess; }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) { return *s = nullptr, cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) { return *e = nullptr, cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* a, const void*) {
+  a->type = cudaMemoryTypeUnregistered;
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
+  const emulator::Unlocked unlocked;
+  std::memmove(to, from, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, cudaStream_t s) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, s);
+}
+cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t) {
+  const emulator::Unlocked unlocked;
+  std::memset(p, value, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemset2DAsync(void* p, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                              cudaStream_t) {
+  const emulator::Unlocked unlocked;
+  for (std::size_t i = 0; i < height; ++i) std::memset(static_cast<char*>(p) + i * pitch, value, width);
+  return cudaSuccess;
+}
+
+}  // extern "C"

@@ -1,0 +1,71 @@
+// Whole training steps: a multi-layer perceptron and a small character RNN learn on the GPU what they learn on the CPU.
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/nn/layers.hpp"
+#include "tandem/nn/rnn.hpp"
+#include "tandem/optim/optimizer.hpp"
+#include "tests/cuda/device.hpp"
+
+using namespace tandem;
+using namespace gpu_test;
+
+namespace {
+
+Tensor normal(const Shape& shape, i64 seed, double stddev) {
+  const DeviceScope host({Device::cpu, 0});
+  return random::stateless_normal(shape, {seed, 1}, {.stddev = stddev});
+}
+// Losses of a few steps; the weights are the same wherever they lie.
+template <class Loss>
+std::vector<float> train(Device device, std::vector<Tensor> weights, const optimizers::Adam& adam, const Loss& loss) {
+  std::vector<Variable> variables;
+  for (const Tensor& w : weights) variables.emplace_back(w.to(device));
+  std::vector<float> losses;
+  for (int step = 0; step < 8; ++step) {
+    GradientTape tape;
+    const Tensor l = loss(variables);
+    adam.apply_gradients(tape.gradient(l, variables), variables);
+    losses.push_back(l.item<float>());
+  }
+  for (const Variable& v : variables) CHECK(Tensor(v).device() == device);
+  return losses;
+}
+template <class Make>
+void same_course(const Make& run) {
+  const std::vector<float> cpu = run(Device{}), device = run(gpu);
+  REQUIRE(cpu.size() == device.size());
+  CHECK(cpu.back() < cpu.front());
+  for (std::size_t i = 0; i < cpu.size(); ++i) CHECK(device[i] == Approx(cpu[i]).epsilon(1e-3));
+}
+
+}  // namespace
+
+TEST_CASE("CUDA training: a multi-layer perceptron") {
+  TANDEM_NEEDS_GPU;
+  const Tensor x = normal({64, 20}, 1, 1), labels = argmax(normal({64, 5}, 2, 1), 1);
+  same_course([&](Device device) {
+    const Tensor in = x.to(device), want = labels.to(device);
+    return train(device, {normal({20, 32}, 3, 0.3), normal({32}, 4, 0.1), normal({32, 5}, 5, 0.3), normal({5}, 6, 0.1)},
+                 optimizers::Adam({.learning_rate = 0.01}), [&](const std::vector<Variable>& w) {
+                   const Tensor h = nn::dense(in, w[0], w[1], {.activation = nn::DenseActivation::relu});
+                   return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(want, matmul(h, w[2]) + w[3]));
+                 });
+  });
+}
+
+TEST_CASE("CUDA training: embedding, LSTM, logits") {
+  TANDEM_NEEDS_GPU;
+  const i64 steps = 6, batch = 4, units = 8, letters = 11;
+  const Tensor ids = random::stateless_uniform({steps, batch}, {1, 2}, {.maxval = letters, .dtype = int32});
+  const Tensor next = random::stateless_uniform({steps, batch}, {3, 4}, {.maxval = letters, .dtype = int32});
+  same_course([&](Device device) {
+    const Tensor in = ids.to(device), want = next.to(device), zero = zeros({batch, units}).to(device);
+    return train(device,
+                 {normal({letters, 5}, 1, 0.5), normal({5, 4 * units}, 2, 0.4), normal({units, 4 * units}, 3, 0.4),
+                  normal({4 * units}, 4, 0.1), normal({units, letters}, 5, 0.4), normal({letters}, 6, 0.1)},
+                 optimizers::Adam({.learning_rate = 0.02}), [&](const std::vector<Variable>& w) {
+                   const Tensor x = nn::embedding_lookup(w[0], in);
+                   const Tensor y = nn::lstm(x, {zero, zero}, w[1], w[2], w[3]).output;
+                   return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(want, nn::dense(y, w[4], w[5])));
+                 });
+  });
+}

@@ -1,0 +1,87 @@
+#!/bin/sh
+# char_rnn as a user meets it: train, resume, interrupt, sample, and what goes wrong. Usage: char_rnn.sh PROGRAM
+set -u
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+small() { "$program" --corpus corpus.txt --hidden 16 --batch 8 --window 20 --checkpoint-every 100 "$@"; }
+# says PATTERN COMMAND...: the command fails and its message has the pattern.
+says() {
+  pattern=$1
+  shift
+  if "$@" >out 2>&1; then fail "$* succeeded"; fi
+  grep -q "$pattern" out || { fail "$*: no '$pattern' in:"; cat out; }
+}
+text_of() { small sample --checkpoint "$1" --characters 80 --seed 3; }
+
+i=0
+while [ $i -lt 60 ]; do
+  echo "The quick brown fox number $i jumps over the lazy dog; and then it rests." >>corpus.txt
+  i=$((i + 1))
+done
+
+# Stopped and resumed equals uninterrupted.
+small train --steps 6 --checkpoint whole >out 2>&1 || { fail train; cat out; }
+grep -q 'bits/char held out' out || fail 'no held-out bits in the report'
+small train --steps 3 --checkpoint parts >/dev/null 2>&1 || fail 'train, first part'
+small train --steps 6 --checkpoint parts >out 2>&1 || fail 'train, second part'
+grep -q 'going on from parts' out || fail 'the second run did not resume'
+text_of whole >a || fail sample
+text_of parts >b || fail sample
+cmp -s a b || fail 'resumed and uninterrupted training write different texts'
+[ "$(tr -d '\n' <a | wc -c)" -ge 80 ] || fail 'the sample is too short'
+small sample --checkpoint whole --temperature 0 --characters 40 --seed 1 >a
+small sample --checkpoint whole --temperature 0 --characters 40 --seed 2 >b
+cmp -s a b || fail 'greedy samples depend on the seed'
+
+# Ctrl-C saves; the same command resumes. Being killed leaves the checkpoint as it was. (sh -c: a background command of
+# this shell would ignore interrupts.)
+cp whole before
+python3 - "$program" <<'PY' || fail 'an interrupted run'
+import signal, subprocess, sys, time
+run = [sys.argv[1], "train", "--corpus", "corpus.txt", "--hidden", "16", "--batch", "8", "--window", "20", "--steps", "1000000"]
+p = subprocess.Popen(run + ["--checkpoint", "stopped"], stdout=subprocess.PIPE, text=True)
+time.sleep(1)
+p.send_signal(signal.SIGINT)
+out = p.communicate(timeout=60)[0]
+assert p.returncode == 130 and "interrupted after" in out, (p.returncode, out)
+p = subprocess.Popen(run + ["--checkpoint", "whole", "--checkpoint-every", "1000000"], stdout=subprocess.DEVNULL)
+time.sleep(0.5)
+p.kill()
+p.wait()
+PY
+[ -s stopped ] || fail 'no checkpoint after an interrupt'
+cmp -s whole before || fail 'a killed run changed the checkpoint'
+
+# Bad input.
+: >empty.txt
+printf 'abc\000def' >binary.txt
+echo short >short.txt
+says 'there is no nowhere.txt' "$program" train --corpus nowhere.txt
+says 'empty.txt is empty' "$program" train --corpus empty.txt
+says 'binary.txt is binary' "$program" train --corpus binary.txt
+says 'fewer than a window' "$program" train --corpus short.txt
+says 'belongs to another model' "$program" train --corpus corpus.txt --hidden 17 --steps 9 --checkpoint whole
+says 'training diverged' small train --steps 400 --checkpoint bad --learning-rate 1e30 --clip 1e30
+head -c 100 whole >torn
+says 'is damaged' small train --steps 9 --checkpoint torn
+python3 - <<'PY'
+import json, struct
+header = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+open("foreign", "wb").write(struct.pack("<Q", len(header)) + header + bytes(4))
+PY
+says 'is no checkpoint of char_rnn' small train --steps 9 --checkpoint foreign
+says 'checkpoint-every' "$program" --checkpoint-every 0
+says 'none of its characters' small sample --checkpoint whole --start '@@'
+says 'cell' "$program" --cell nonsense
+[ ! -e bad ] || fail 'a diverged run left a checkpoint'
+
+[ $failures = 0 ] && echo 'all passed'
+exit $failures

@@ -1,0 +1,88 @@
+"""Every public header compiles when it is the only one, with each compiler given, and without a warning.
+
+--header-only compiles them in that mode. Eigen's and fmt's folders are given with --system. --passed names a file that
+remembers what has passed with which files, so that only headers whose includes have changed are compiled again.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+
+import sources
+
+
+def when_changed(path):
+    return os.stat(path).st_mtime_ns if os.path.exists(path) else 0
+
+
+class Passed:
+    """Which commands have passed, with the times of the files that each has read."""
+
+    def __init__(self, path):
+        self.path = path
+        self.files = json.loads(path.read_text()) if path and path.exists() else {}
+
+    def holds(self, key):
+        return key in self.files and all(when_changed(name) == time for name, time in self.files[key].items())
+
+    def note(self, key, dependencies):
+        self.files[key] = {name: when_changed(name) for name in dependencies}
+
+    def save(self):
+        if self.path:
+            self.path.write_text(json.dumps(self.files))
+
+
+def compile_alone(compiler, header, options, passed):
+    """None, or what is wrong."""
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *options, "-x", "c++", "-"]
+    key = " ".join([*command, header])
+    if passed.holds(key):
+        return None
+    reads = ["-MD", "-MF", "/dev/stderr", "-MT", "reads"]
+    run = subprocess.run([*command, *reads], input=f'#include "{header}"\n', capture_output=True, text=True)
+    if run.returncode:
+        return f"{compiler}: {header} does not compile alone:\n{run.stderr[:3000]}"
+    passed.note(key, run.stderr.replace("\\\n", " ").removeprefix("reads:").split())
+    return None
+
+
+def is_half(path):
+    """An implementation half in a file of its own: it is included by its header alone, at that header's end."""
+    opening = "".join(path.read_text().splitlines(keepends=True)[:4])
+    return path.name.endswith("_impl.hpp") or "implementation half" in opening
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--compiler", action="append", required=True)
+    parser.add_argument("--system", action="append", default=[])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--header-only", action="store_true")
+    parser.add_argument("--only", help="one header, instead of all")
+    parser.add_argument("--without", action="append", default=[], help="folders whose component is not built")
+    parser.add_argument("--passed", type=pathlib.Path)
+    arguments = parser.parse_args()
+    passed = Passed(arguments.passed)
+    include = sources.ROOT / "include"
+    options = [f"-I{include}", *[f"-isystem{folder}" for folder in arguments.system]]
+    if arguments.header_only:
+        options += ["-DTANDEM_HEADER_ONLY=1"]
+    headers = [path.relative_to(include).as_posix() for path in sources.files(("include",), {".hpp"})
+               if not is_half(path)]
+    headers = [header for header in headers if not header.startswith(tuple(f"tandem/{f}/" for f in arguments.without))]
+    if arguments.only:
+        headers = [arguments.only]
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        runs = [pool.submit(compile_alone, compiler, header, options, passed)
+                for header in headers for compiler in arguments.compiler]
+        problems = [run.result() for run in runs if run.result()]
+    passed.save()
+    sources.report("headers alone", problems)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""What programs ask the loader for: the C and C++ runtime, and Tandem itself where it is shared.
+
+So a program starts on a machine without any NVIDIA file, without fmt, and without a BLAS.
+"""
+
+import argparse
+import re
+import subprocess
+
+import sources
+
+NEEDED = re.compile(r"\(NEEDED\)\s+Shared library: \[(.+)\]")
+ALLOWED = re.compile(r"^(lib(stdc\+\+|m|gcc_s|c|pthread|dl|rt|atomic|asan|ubsan|tsan|tandem(_io)?)|ld-linux.*)\.so(\.|$)")
+
+
+def beyond(name, dynamic_section):
+    return [f"{name}: needs {library}" for library in NEEDED.findall(dynamic_section) if not ALLOWED.match(library)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("programs", nargs="+")
+    parser.add_argument("--readelf", required=True)
+    arguments = parser.parse_args()
+    problems = []
+    for program in arguments.programs:
+        run = subprocess.run([arguments.readelf, "-d", program], capture_output=True, text=True, check=True)
+        if not NEEDED.search(run.stdout):
+            problems.append(f"{program}: no needed libraries at all; is it a program?")
+        problems += beyond(program, run.stdout)
+    sources.report("needed", problems)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""The lints themselves: each finds a planted violation, and leaves the like that is allowed alone."""
+
+import unittest
+
+import layering
+import needed
+import readme
+import sizes
+import symbols
+
+
+def body(lines):
+    return "void f(int a) {\n" + "  a += 1;\n" * (lines - 2) + "}\n"
+
+
+class Layering(unittest.TestCase):
+    def problems(self, name, header, guarded=False):
+        text = f'#include "{header}"\n' if not header.startswith("<") else f"#include {header}\n"
+        return layering.check(name, ("#ifdef TANDEM_IMPLEMENT_X\n" if guarded else "") + text)
+
+    def test_layers(self):
+        for name, header, guarded in [
+                ("tandem/base/shape.hpp", "tandem/core/tensor.hpp", False),
+                ("tandem/core/tensor.hpp", "tandem/ops/rule.hpp", True),
+                ("tandem/ops/reduce/sum.hpp", "tandem/cpu/reduce.hpp", False),
+                ("tandem/ops/reduce/sum.hpp", "tandem/ops/shape/reshape.hpp", False),
+                ("tandem/ops/reduce/sum.hpp", "tandem/autodiff/tape.hpp", True),
+                ("tandem/cpu/reduce.hpp", "tandem/core/apply.hpp", False),
+                ("tandem/cpu/reduce.hpp", "tandem/autodiff/tape.hpp", True),
+                ("cuda/reduce.cu", "tandem/graph/trace.hpp", False),
+                ("tandem/autodiff/tape.hpp", "tandem/graph/trace.hpp", True),
+                ("tandem/graph/trace.hpp", "tandem/nn/module.hpp", True),
+                ("tandem/nn/module.hpp", "tandem/train/checkpoint.hpp", False),
+                ("tandem/tandem.hpp", "tandem/cuda.hpp", False)]:
+            self.assertTrue(self.problems(name, header, guarded), (name, header))
+
+    def test_allowed(self):
+        for name, header, guarded in [
+                ("tandem/base/shape.hpp", "tandem/config.hpp", False),
+                ("tandem/ops/reduce/sum.hpp", "tandem/ops/scalar_math.hpp", False),
+                ("tandem/ops/reduce/sum.hpp", "tandem/cpu/reduce.hpp", True),
+                ("tandem/ops/reduce/sum.hpp", "tandem/ops/shape/reshape.hpp", True),
+                ("tandem/cpu/reduce.hpp", "tandem/core/kernel.hpp", False),
+                ("cuda/reduce.cu", "cuda/launch.cuh", False),
+                ("cuda/reduce.cu", "<cuda_runtime.h>", False),
+                ("tandem/graph/trace.hpp", "tandem/autodiff/tape.hpp", False),
+                ("tandem/train/checkpoint.hpp", "tandem/nn/module.hpp", False)]:
+            self.assertFalse(self.problems(name, header, guarded), (name, header))
+
+    def test_heavy_headers(self):
+        for header in ["<iostream>", "<functional>", "<Eigen/Core>", "tandem/base/format.hpp", "tandem/ops/reduce/row.hpp"]:
+            self.assertTrue(self.problems("tandem/ops/reduce/sum.hpp", header), header)
+            self.assertFalse(self.problems("tandem/ops/reduce/sum.hpp", header, True), header)
+        self.assertTrue(self.problems("tandem/core/tensor.hpp", "<fmt/format.h>", True))
+        self.assertTrue(self.problems("tandem/cuda.hpp", "<cuda_runtime.h>", True))
+
+    def test_sources_hold_no_code(self):
+        self.assertFalse(layering.check_source("src/a.cpp", '// A.\n#define TANDEM_IMPLEMENT_A 1\n#include "tandem/a.hpp"\n'))
+        self.assertTrue(layering.check_source("src/a.cpp", '#include "tandem/a.hpp"\nint f() { return 1; }\n'))
+
+
+class Sizes(unittest.TestCase):
+    def longest(self, text):
+        return max((lines for _, lines in sizes.functions(text)), default=0)
+
+    def test_counts_functions(self):
+        self.assertEqual(self.longest(body(61)), 61)
+        self.assertEqual(self.longest("namespace a {\nstruct B : C {\n" + body(30) + "int x = 1;\n" * 90 + "};\n}\n"), 30)
+        self.assertEqual(self.longest("struct A {\n  A(int b) noexcept : b_{b}, c_(b) {\n" + "    b_ += 1;\n" * 68 + "  }\n};\n"), 70)
+        self.assertEqual(self.longest("auto f() const -> std::vector<int> {\n" + "  g();\n" * 70 + "}\n"), 72)
+        self.assertEqual(self.longest('TEST_CASE("a { b") {\n' + "  CHECK(true);  // }\n" * 70 + "}\n"), 72)
+        self.assertEqual(self.longest("void f() {\n  auto g = [&](int x) {\n" + "    h(x);\n" * 70 + "  };\n}\n"), 74)
+
+    def test_tables_are_not_functions(self):
+        self.assertEqual(self.longest("constexpr int table[] = {\n" + "  f(1),\n" * 100 + "};\n"), 0)
+        self.assertEqual(self.longest("enum class E {\n" + "  a,\n" * 100 + "};\n"), 0)
+
+
+class Symbols(unittest.TestCase):
+    def test_baseline(self):
+        for name, instruction, found in [
+                ("_ZN6tandem3addEv", "vaddps %ymm0,%ymm1,%ymm1", 1), ("_ZN6tandem3addEv", "vaddss %xmm0,%xmm1,%xmm1", 1),
+                ("_ZSt3minIfE", "kmovw  %k1,%eax", 1), ("_ZSt3minIfE", "shlxq  %rax,%rbx,%rcx", 1),
+                ("_ZN6tandem3cpu2v34loopEv", "vaddps %ymm0,%ymm1,%ymm1", 0), ("_ZN6tandem3cpu2v44loopEv", "kmovw  %k1,%eax", 0),
+                ("_ZN6tandem3addEv", "addps  %xmm0,%xmm1", 0), ("_ZN6tandem3addEv", "verr   (%rax)", 0)]:
+            listing = [f"0000000000000010 <{name}>:\n", f"      10:\t{instruction}\n"]
+            self.assertEqual(len(symbols.beyond_baseline(listing)), found, (name, instruction))
+
+    def test_once(self):
+        names = ["lib.a:a.o:0000 T f", "lib.a:b.o:0010 T f", "lib.a:a.o:0020 W g", "lib.a:b.o:0030 W g", "lib.a:a.o:0 T h"]
+        self.assertEqual(symbols.defined_twice(names), ["f: defined in lib.a:a.o, lib.a:b.o"])
+
+
+class Needed(unittest.TestCase):
+    def test_libraries(self):
+        section = " 0x1 (NEEDED)   Shared library: [{}]\n"
+        for library in ["libstdc++.so.6", "libc.so.6", "ld-linux-x86-64.so.2", "libtandem.so.0.1"]:
+            self.assertFalse(needed.beyond("p", section.format(library)), library)
+        for library in ["libcudart.so.13", "libcublasLt.so.13", "libfmt.so.9", "libcuda.so.1", "libmkl.so"]:
+            self.assertTrue(needed.beyond("p", section.format(library)), library)
+
+
+class Readme(unittest.TestCase):
+    def test_blocks(self):
+        blocks = readme.blocks("a\n```cpp\nint x;\n```\n```sh\nls\n```\n```cpp\nint main() {}\n```\n")
+        self.assertEqual(blocks, [(3, "int x;\n"), (9, "int main() {}\n")])
+
+
+if __name__ == "__main__":
+    unittest.main()

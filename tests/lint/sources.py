@@ -1,0 +1,44 @@
+"""What the lints share: the project's files, and a view of C++ text without comments and strings."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CODE_FOLDERS = ("include", "src", "cuda", "tests", "bench", "examples")
+CPP = {".hpp", ".cpp", ".inc", ".cu", ".cuh"}
+
+
+def files(folders=CODE_FOLDERS, suffixes=CPP):
+    """The files of these folders, sorted; build trees and checked-in data are not code."""
+    found = []
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and path.suffix in suffixes and "data" not in path.relative_to(ROOT).parts:
+                found.append(path)
+    return found
+
+
+TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
+    re.S,
+)
+
+
+def without_comments_and_strings(text):
+    """The text with comments, strings and characters blanked; line numbers stay."""
+
+    def blank(match):
+        piece = match.group(0)
+        kept = "\n" * piece.count("\n")
+        return kept if piece.startswith(("//", "/*")) else '""' + kept
+
+    return TOKEN.sub(blank, text)
+
+
+def report(name, problems):
+    """Prints the problems, one a line, and ends the program."""
+    for problem in problems:
+        print(problem)
+    print(f"{name}: {len(problems)} problem(s)")
+    sys.exit(1 if problems else 0)

@@ -1,0 +1,67 @@
+"""What stands in the library's object code.
+
+Baseline: a function outside the v3 and v4 namespaces uses no instruction that an x86-64 baseline CPU lacks. Without
+this a weak inline function compiled in a v4 region could be the copy that the linker keeps for everyone.
+Once: no strong symbol is defined by two members, or a guard has emitted a family twice.
+"""
+
+import argparse
+import collections
+import re
+import subprocess
+
+import sources
+
+FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
+REGISTER = re.compile(r"%(ymm|zmm|k[0-7]\b)")
+# VEX forms on xmm, and the scalar instructions that x86-64-v2 and v3 add.
+MNEMONIC = re.compile(
+    r"^\s*[0-9a-f]+:\s+(v(?!er[rw])[a-z0-9]+|andn|bextr|bzhi|mulx|pdep|pext|rorx|sarx|shlx|shrx|lzcnt|popcnt|movbe)[lqw]?\s")
+
+
+def beyond_baseline(listing):
+    """Functions in a disassembly that may not use what they use, one line each."""
+    found = {}
+    name = ""
+    for line in listing:
+        match = FUNCTION.match(line)
+        if match:
+            name = match[1]
+        elif "2v3" not in name and "2v4" not in name and (REGISTER.search(line) or MNEMONIC.match(line)):
+            found.setdefault(name, line.strip())
+    return [f"{name}: outside v3 and v4, but uses: {line}" for name, line in found.items()]
+
+
+def defined_twice(names):
+    """Strong symbols that two members define, from the output of nm -A."""
+    members = collections.defaultdict(set)
+    for line in names:
+        where, _, rest = line.rpartition(":")
+        fields = rest.split()
+        if len(fields) == 3 and fields[1] in "TDBR":
+            members[fields[2]].add(where)
+    return [f"{symbol}: defined in {', '.join(sorted(where))}" for symbol, where in members.items() if len(where) > 1]
+
+
+def lines_of(*command):
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        yield from process.stdout
+    if process.returncode:
+        raise SystemExit(f"failed: {' '.join(command)}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("libraries", nargs="+")
+    parser.add_argument("--objdump", required=True)
+    parser.add_argument("--nm", required=True)
+    arguments = parser.parse_args()
+    problems = []
+    for library in arguments.libraries:
+        problems += defined_twice(lines_of(arguments.nm, "-A", "--defined-only", library))
+        problems += beyond_baseline(lines_of(arguments.objdump, "-d", "--no-show-raw-insn", library))
+    sources.report("symbols", problems)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+// What the generated tests share: walking the table's samples, comparing tensors, copies. Not here: the samples.
+#pragma once
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "tandem/op_table.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/op_samples.hpp"
+
+namespace table_calls {
+
+/// f(call) for every sampled call of every op, under a note that names them.
+template <class F>
+void for_each_call(tandem::DType real, const F& f) {
+  for (const tandem::OpDef* op : tandem::all_ops()) {
+    const std::vector<samples::Call> calls = samples::calls_of(*op, real);
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      INFO(op->name << ", call " << k);
+      f(calls[k]);
+    }
+  }
+}
+
+inline bool has_gradient(const tandem::OpDef& op) { return op.gradient || op.reference || op.backward_of; }
+
+inline tandem::Tensor zeros_of(const tandem::Spec& spec) {
+  tandem::Tensor t = tandem::Tensor::allocate(spec);
+  if (spec.dtype != tandem::string) std::memset(t.raw(), 0, spec.bytes());
+  return t;
+}
+inline tandem::Tensor copy_of(const tandem::Tensor& t) {
+  if (t.is_symbolic() || t.dtype() == tandem::string) return t;
+  tandem::Tensor r = tandem::Tensor::allocate(t.spec());
+  std::memcpy(r.raw(), t.raw(), t.spec().bytes());
+  return r;
+}
+inline bool same_bits(const tandem::Tensor& a, const tandem::Tensor& b) {
+  if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
+  if (a.dtype() == tandem::string) return a.to_vector<std::string>() == b.to_vector<std::string>();
+  const tandem::Tensor x = a.cpu(), y = b.cpu();
+  return std::memcmp(x.raw(), y.raw(), x.spec().bytes()) == 0;
+}
+inline std::vector<double> as_doubles(const tandem::Tensor& t) {
+  return tandem::cast(t, tandem::float64).to_vector<double>();
+}
+/// The largest difference, relative to the larger of 1 and the largest number; infinite for NaN against a number.
+inline double relative_error(const std::vector<double>& a, const std::vector<double>& b) {
+  double worst = 0, scale = 1;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
+    const double e = std::fabs(a[i] - b[i]);
+    worst = e <= worst ? worst : std::isnan(e) ? INFINITY : e;
+    scale = std::fmax(scale, std::fabs(b[i]));
+  }
+  return worst / scale;
+}
+
+}  // namespace table_calls

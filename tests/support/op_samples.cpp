@@ -1,0 +1,88 @@
+// How samples are run and their calls caught. The samples themselves: op_samples_{pointwise,shape,other}.cpp.
+#include "tests/support/op_samples.hpp"
+
+#include <cmath>
+#include <string_view>
+
+#include "tandem/ops/create/constant.hpp"
+
+namespace samples {
+
+using namespace tandem;
+
+Tensor Numbers::reals(const Shape& shape, double low, double high) {
+  std::vector<float> v(static_cast<std::size_t>(shape.size()));
+  std::uniform_real_distribution<double> spread(low, high);
+  for (float& x : v) {
+    do x = static_cast<float>(spread(random_));
+    while (std::fabs(x) < 0.12f);
+  }
+  return constant(v, {.dtype = real_, .shape = shape});
+}
+Tensor Numbers::whole(const Shape& shape, int low, int high, DType dtype) {
+  std::vector<std::int32_t> v(static_cast<std::size_t>(shape.size()));
+  for (std::int32_t& x : v) x = std::uniform_int_distribution<int>(low, high - 1)(random_);
+  return constant(v, {.dtype = dtype, .shape = shape});
+}
+Tensor Numbers::flags(const Shape& shape) { return whole(shape, 0, 2, bool_); }
+Tensor Numbers::key() { return constant(std::vector<i64>{77, 3}); }
+
+namespace {
+
+// Keeps the calls of one op.
+struct Catcher final : Observer {
+  const OpDef& op;
+  std::vector<Call> calls;
+
+  explicit Catcher(const OpDef& wanted) : op(wanted) {
+    next = context.observers;
+    context.observers = this;
+  }
+  ~Catcher() {
+    for (Observer** o = &context.observers; *o; o = &(*o)->next)
+      if (*o == this) {
+        *o = next;
+        return;
+      }
+  }
+  void record(const Applied& a) override {
+    if (&a.op != &op) return;
+    Call& c = calls.emplace_back(Call{&a.op, {}, a.attrs});
+    for (const Tensor* t : a.in) c.in.push_back(*t);
+  }
+  void read(const Variable&, const Tensor&) override {}
+};
+
+template <class F>
+void for_each_sample(const F& f) {
+  for (const auto& family : {detail::pointwise_samples(), detail::shape_samples(), detail::other_samples()})
+    for (const detail::Sample& s : family) f(s);
+}
+
+}  // namespace
+
+std::vector<Call> calls_of(const OpDef& op, DType real) {
+  std::vector<Call> calls;
+  for_each_sample([&](const detail::Sample& s) {
+    if (std::string_view(s.op) != op.name) return;
+    Numbers n(real);
+    Catcher catcher(op);
+    s.run(n);
+    calls.insert(calls.end(), catcher.calls.begin(), catcher.calls.end());
+  });
+  return calls;
+}
+
+std::vector<std::string> sampled_names() {
+  std::vector<std::string> names;
+  for_each_sample([&](const detail::Sample& s) { names.emplace_back(s.op); });
+  return names;
+}
+
+Tensors apply_to(const Call& call, const std::vector<Tensor>& in) {
+  Small<const Tensor*, 8> pointers;
+  for (const Tensor& t : in) pointers.push(&t);
+  return apply(*call.op, {pointers.begin(), pointers.size()}, call.attrs);
+}
+
+}  // namespace samples

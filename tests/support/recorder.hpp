@@ -1,0 +1,76 @@
+// A small recording Stager: it writes down every op, read and assignment of a traced function and replays them in
+// order. Not here: passes, plans, sub-graphs; the library's own tracer is in tandem/graph.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "tandem/core/apply.hpp"
+#include "tandem/core/variable.hpp"
+
+namespace testing {
+
+class Recorder final : public tandem::Stager {
+ public:
+  using List = std::vector<tandem::Tensor>;
+
+  /// Runs f(arguments) once, staged, on symbols of these specs; f returns a list of outputs.
+  template <class F>
+  void trace(const std::vector<tandem::Spec>& arguments, const F& f) {
+    List symbols;
+    for (const tandem::Spec& s : arguments) symbols.push_back(value(s, "an argument"));
+    arguments_ = symbols.size();
+    const Staging staging(*this);
+    keep_outputs(f(symbols));
+  }
+  /// Runs what was recorded on these arguments: kernels, reads and assignments in program order.
+  List replay(const List& arguments);
+
+  /// How many ops, reads and assignments there are; how often an op of that name was staged.
+  std::size_t ops() const { return count(Step::op); }
+  std::size_t reads() const { return count(Step::read); }
+  std::size_t assigns() const { return count(Step::assign); }
+  std::size_t staged(const tandem::OpDef& op) const;
+
+ private:
+  // An input of a step: a value of the trace, or a tensor that it captured.
+  struct Operand {
+    int value = -1;
+    tandem::Tensor captured;
+  };
+  struct Step {
+    enum Kind { op, read, assign } kind;
+    const tandem::OpDef* row;
+    tandem::Attrs attrs;
+    std::vector<Operand> in;
+    int first_out;
+    tandem::Variable variable;
+  };
+  // Puts the stager in force and takes it back, whatever happens.
+  struct Staging {
+    tandem::Stager* outer = tandem::context.stager;
+    explicit Staging(Recorder& r) { tandem::context.stager = &r; }
+    ~Staging() { tandem::context.stager = outer; }
+  };
+
+  tandem::Tensors stage(const tandem::InferCall&, const tandem::Specs&) override;
+  tandem::Tensor read(const tandem::Variable&) override;
+  void assign(const tandem::Variable&, const tandem::Tensor& value) override;
+  tandem::Ref<tandem::Opaque> subgraph(tandem::Callable body) override;
+  void lift(tandem::Callable body) override;
+  std::string origin(const tandem::Tensor&) override;
+
+  tandem::Tensor value(const tandem::Spec&, std::string made_by);
+  Operand operand(const tandem::Tensor&, const char* op, bool shape_only);
+  void keep_outputs(const List& outputs);
+  std::size_t count(Step::Kind kind) const;
+  void run_step(const Step& s, List& values) const;
+
+  std::vector<Step> steps_;
+  std::vector<Operand> outputs_;
+  std::unordered_map<tandem::u64, int> by_id_;
+  std::vector<std::string> made_by_;
+  List symbols_;  // keeps their ids from being given up
+  std::size_t arguments_ = 0;
+};
+
+}  // namespace testing
