@@ -35,9 +35,6 @@ Tensor Recorder::read(const Variable& v) {
 void Recorder::assign(const Variable& v, const Tensor& value) {
   steps_.push_back({Step::assign, nullptr, {}, {operand(value, "assign", false)}, 0, v});
 }
-Ref<Opaque> Recorder::subgraph(Callable) {
-  errors::raise<errors::UnimplementedError>("subgraph", "the recorder of the tests has none");
-}
 void Recorder::lift(Callable body) {
   struct Off {
     Stager* outer = context.stager;

@@ -55,8 +55,8 @@ class Recorder final : public tandem::Stager {
   tandem::Tensors stage(const tandem::InferCall&, const tandem::Specs&) override;
   tandem::Tensor read(const tandem::Variable&) override;
   void assign(const tandem::Variable&, const tandem::Tensor& value) override;
-  tandem::Ref<tandem::Opaque> subgraph(tandem::Callable body) override;
   void lift(tandem::Callable body) override;
+  void created(const tandem::Variable&) override {}
   std::string origin(const tandem::Tensor&) override;
 
   tandem::Tensor value(const tandem::Spec&, std::string made_by);

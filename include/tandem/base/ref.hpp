@@ -22,6 +22,8 @@ class TANDEM_API Opaque {
   void release() {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
+  /// How many references there are at this moment.
+  std::uint32_t refs() const { return refs_.load(std::memory_order_acquire); }
 
  private:
   std::atomic<std::uint32_t> refs_{0};

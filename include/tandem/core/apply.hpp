@@ -38,10 +38,10 @@ struct Stager {
   virtual Tensor read(const Variable&) = 0;
   /// A hidden output, in program order.
   virtual void assign(const Variable&, const Tensor& value) = 0;
-  /// Stages what the body does as a graph of its own.
-  virtual Ref<Opaque> subgraph(Callable body) = 0;
   /// Runs the body outside of the trace, at once (a Variable's initial value).
   virtual void lift(Callable body) = 0;
+  /// A Variable was made while the function is traced; raises where that may not be.
+  virtual void created(const Variable&) = 0;
   /// " (made by softmax at file.cpp:12)", for error texts.
   virtual std::string origin(const Tensor&) = 0;
 

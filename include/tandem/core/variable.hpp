@@ -61,10 +61,22 @@ class TANDEM_API Variable {
   struct State;
 
  private:
+  friend struct VariableAccess;
   friend TANDEM_API void update(const OpDef&, std::span<const Variable>, Inputs, const Attrs&);
   State& state() const;
   void check_assignable(const char* op, const Tensor& value) const;
   Ref<Opaque> state_;  // a State, whose type is complete in the library alone
+};
+
+/// For graphs, whose calls hold the locks of the variables that they assign.
+struct TANDEM_API VariableAccess {
+  static const void* address(const Variable& v) { return v.state_.get(); }
+  static void lock(const Variable& v);
+  static void unlock(const Variable& v);
+  /// The value itself; the caller holds the lock.
+  static Tensor& value(const Variable& v);
+  /// Whether no more than `handles` handles on the variable are left.
+  static bool is_kept_by(const Variable& v, unsigned handles) { return v.state_->refs() <= handles; }
 };
 
 /// Applies an in_place op whose first inputs are the variables' values and whose outputs are their new ones:

@@ -30,6 +30,7 @@ TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options)
                                                       " is computed inside a traced function; make it outside, or "
                                                       "with an initializer, which runs outside of the trace");
   state_ = Ref<Opaque>(new State(initial, scoped_name(options.name ? options.name : "Variable"), options.trainable));
+  if (Stager* s = context.stager) s->created(*this);
 }
 TANDEM_INLINE Variable::State& Variable::state() const {
   if (!state_) errors::raise<errors::FailedPreconditionError>("variable", "the handle is empty (made by Variable())");
@@ -39,6 +40,10 @@ TANDEM_INLINE const std::string& Variable::name() const { return state().name; }
 TANDEM_INLINE bool Variable::trainable() const { return state().trainable; }
 TANDEM_INLINE const Spec& Variable::spec() const { return state().spec; }
 TANDEM_INLINE u64 Variable::id() const { return state().id; }
+
+TANDEM_INLINE void VariableAccess::lock(const Variable& v) { v.state().mutex.lock(); }
+TANDEM_INLINE void VariableAccess::unlock(const Variable& v) { v.state().mutex.unlock(); }
+TANDEM_INLINE Tensor& VariableAccess::value(const Variable& v) { return v.state().value; }
 
 TANDEM_INLINE Tensor Variable::peek() const {
   State& s = state();

@@ -33,7 +33,7 @@ struct Recorder final : Stager {
     return Tensor::symbol(v.spec());
   }
   void assign(const Variable&, const Tensor&) override { ++assigns; }
-  Ref<Opaque> subgraph(Callable) override { return {}; }
+  void created(const Variable&) override {}
   void lift(Callable body) override { body.call(body.self); }
   std::string origin(const Tensor&) override { return {}; }
 };

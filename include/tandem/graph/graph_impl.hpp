@@ -1,0 +1,227 @@
+// Building, checking and printing graphs (implementation half of graph/graph.hpp).
+#pragma once
+#include "tandem/core/apply.hpp"
+#include "tandem/graph/graph.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+// The graphs among an op's attributes.
+struct GraphFinder final : AttrVisitor {
+  Small<const Graph*, 2> found;
+
+  void number(const char*, i64) override {}
+  void real(const char*, double) override {}
+  void text(const char*, const std::string&) override {}
+  void numbers(const char*, const i64*, int) override {}
+  void opaque(const char*, const Opaque* value) override {
+    if (const auto* g = dynamic_cast<const Graph*>(value)) found.push(g);
+  }
+};
+inline bool changes(const Graph& g) {
+  for (const Node& n : g.nodes)
+    if (has_effects(n)) return true;
+  return false;
+}
+inline bool reads(const Graph& g) {
+  for (const Node& n : g.nodes)
+    if (reads_state(n)) return true;
+  return false;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Small<const Graph*, 2> subgraphs(const Node& node) {
+  detail::GraphFinder finder;
+  node.attrs.visit(finder);
+  return std::move(finder.found);
+}
+TANDEM_INLINE bool has_effects(const Node& node) {
+  if (node.op->flags.stateful) return true;
+  for (const Graph* g : subgraphs(node))
+    if (detail::changes(*g)) return true;
+  return false;
+}
+TANDEM_INLINE bool reads_state(const Node& node) {
+  if (node.op == &read_variable_op) return true;
+  for (const Graph* g : subgraphs(node))
+    if (detail::reads(*g)) return true;
+  return false;
+}
+
+TANDEM_INLINE Ref<Graph> Graph::copy() const {
+  auto g = make_ref<Graph>();
+  g->nodes = nodes, g->specs = specs, g->arguments = arguments, g->outputs = outputs;
+  g->variables = variables, g->name = name;
+  return g;
+}
+TANDEM_INLINE int Graph::add(const OpDef& op, const Attrs& attrs, std::span<const int> in, std::span<const Spec> out,
+                             std::string node_name, Loc where) {
+  Node& n = nodes.emplace_back();
+  n.op = &op, n.attrs = attrs, n.name = std::move(node_name), n.where = where;
+  for (int v : in) n.in.push(v);
+  n.first_out = static_cast<int>(specs.size()), n.outputs = static_cast<int>(out.size());
+  for (const Spec& s : out) specs.push_back(s);
+  return n.first_out;
+}
+TANDEM_INLINE int Graph::add_argument(const Spec& spec, std::string node_name) {
+  const int v = add(argument_op, IndexAttrs{static_cast<i64>(arguments.size())}, {}, {&spec, 1}, std::move(node_name));
+  arguments.push_back(v);
+  return v;
+}
+TANDEM_INLINE int Graph::add_constant(const Tensor& value, std::string node_name) {
+  return add(constant_op, ConstantAttrs{make_ref<TensorBox>(value)}, {}, {&value.spec(), 1}, std::move(node_name));
+}
+TANDEM_INLINE int Graph::index_of(const Variable& v) {
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    if (variables[i].is_same(v)) return static_cast<int>(i);
+  variables.push_back(v);
+  return static_cast<int>(variables.size()) - 1;
+}
+TANDEM_INLINE std::vector<int> Graph::makers() const {
+  std::vector<int> r(specs.size(), -1);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (int k = 0; k < nodes[i].outputs; ++k) r[static_cast<std::size_t>(nodes[i].first_out + k)] = static_cast<int>(i);
+  return r;
+}
+TANDEM_INLINE std::vector<int> Graph::uses() const {
+  std::vector<int> r(specs.size());
+  for (const Node& n : nodes)
+    for (int v : n.in) ++r[static_cast<std::size_t>(v)];
+  for (int v : outputs) ++r[static_cast<std::size_t>(v)];
+  return r;
+}
+TANDEM_INLINE bool Graph::is_static() const {
+  for (const Node& n : nodes)
+    for (int k = 0; k < n.outputs; ++k)
+      if (!spec(n.first_out + k).shape.is_fully_defined()) return false;
+  return true;
+}
+TANDEM_INLINE const Tensor* constant_of(const Node& node) {
+  return node.op == &constant_op ? &node.attrs.get<ConstantAttrs>().value->value : nullptr;
+}
+
+namespace detail {
+
+// The specs that the op's own rule gives for inputs of these specs; constants are known to it by their values.
+TANDEM_INLINE Specs infer_again(const Node& n, std::span<const Tensor> by_value) {
+  Small<const Tensor*, 8> in;
+  for (int v : n.in) in.push(&by_value[static_cast<std::size_t>(v)]);
+  return n.op->infer({*n.op, {in.begin(), in.size()}, n.attrs, no_options});
+}
+[[noreturn]] TANDEM_INLINE void raise_invalid(const Graph& g, const Node& n, const std::string& what) {
+  errors::raise<errors::InternalError>("verify", "graph '" + g.name + "', node " + (n.name.empty() ? n.op->name : n.name) +
+                                                     ": " + what);
+}
+inline bool agree(const Spec& a, const Spec& b) {
+  return a.dtype == b.dtype && a.device == b.device && a.shape.is_compatible_with(b.shape);
+}
+// Ops whose specs are data of the graph, not the result of a rule.
+inline bool is_leaf(const Node& n) {
+  return n.op == &argument_op || n.op == &constant_op || n.op == &read_variable_op || n.op == &assign_variable_op;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE void verify(const Graph& g) {
+  std::vector<Tensor> known(g.specs.size());
+  for (const Node& n : g.nodes) {
+    for (int v : n.in)
+      if (v < 0 || static_cast<std::size_t>(v) >= known.size() || !known[static_cast<std::size_t>(v)].is_set())
+        detail::raise_invalid(g, n, "uses %" + std::to_string(v) + " before it is made");
+    if (n.first_out < 0 || static_cast<std::size_t>(n.first_out + n.outputs) > known.size())
+      detail::raise_invalid(g, n, "makes a value that the graph does not have");
+    if (!detail::is_leaf(n)) {
+      const Specs again = detail::infer_again(n, known);
+      if (static_cast<int>(again.size()) != n.outputs) detail::raise_invalid(g, n, "has another number of outputs");
+      for (int k = 0; k < n.outputs; ++k)
+        if (const Spec& s = again[static_cast<std::size_t>(k)]; !detail::agree(s, g.spec(n.first_out + k)))
+          detail::raise_invalid(g, n, "is " + to_string(s) + ", not " + to_string(g.spec(n.first_out + k)));
+    }
+    for (int k = 0; k < n.outputs; ++k) {
+      Tensor& t = known[static_cast<std::size_t>(n.first_out + k)];
+      if (t.is_set()) detail::raise_invalid(g, n, "makes %" + std::to_string(n.first_out + k) + " a second time");
+      const Tensor* value = constant_of(n);
+      t = value ? *value : Tensor::symbol(g.spec(n.first_out + k));
+    }
+  }
+  for (int v : g.outputs)
+    if (v < 0 || static_cast<std::size_t>(v) >= known.size() || !known[static_cast<std::size_t>(v)].is_set())
+      errors::raise<errors::InternalError>("verify", "graph '" + g.name + "' returns %" + std::to_string(v) +
+                                                         ", which nothing makes");
+}
+
+namespace detail {
+TANDEM_INLINE std::string joined(const std::vector<int>& values) {
+  std::string s;
+  for (int v : values) s += (s.empty() ? "%" : ", %") + std::to_string(v);
+  return s;
+}
+TANDEM_INLINE std::string describe(const Graph& g, const Node& n) {
+  if (n.op == &read_variable_op || n.op == &assign_variable_op)
+    return "'" + g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].name() + "'";
+  const Tensor* value = constant_of(n);
+  if (value && !value->is_symbolic() && value->size() == 1) return to_string(*value);
+  return to_string(n.attrs);
+}
+TANDEM_INLINE std::string line_of(const Graph& g, const Node& n) {
+  std::string s = "  ";
+  for (int k = 0; k < n.outputs; ++k) s += (k ? ", %" : "%") + std::to_string(n.first_out + k);
+  s += std::string(n.outputs ? " = " : "") + n.op->name + "(";
+  for (unsigned i = 0; i < n.in.size(); ++i) s += (i ? ", %" : "%") + std::to_string(n.in[i]);
+  s += ")";
+  if (const std::string what = describe(g, n); !what.empty()) s += " " + what;
+  for (int k = 0; k < n.outputs; ++k) s += (k ? ", " : " : ") + to_string(g.spec(n.first_out + k));
+  if (!n.name.empty()) s += "  # " + n.name;
+  return s + "\n";
+}
+}  // namespace detail
+
+TANDEM_INLINE std::string to_string(const Graph& g) {
+  std::string s = g.name + "(" + detail::joined(g.arguments) + ") {\n";
+  for (const Node& n : g.nodes) s += detail::line_of(g, n);
+  return s + "  return " + detail::joined(g.outputs) + "\n}\n";
+}
+TANDEM_INLINE std::string to_dot(const Graph& g) {
+  const std::vector<int> makers = g.makers();
+  const auto quoted = [](std::string s) {
+    for (std::size_t i = 0; (i = s.find_first_of("\"\\", i)) != std::string::npos; i += 2) s.insert(i, 1, '\\');
+    return '"' + s + '"';
+  };
+  std::string s = "digraph " + quoted(g.name) + " {\n  node [shape=box];\n";
+  for (std::size_t i = 0; i < g.nodes.size(); ++i) {
+    const Node& n = g.nodes[i];
+    s += "  n" + std::to_string(i) + " [label=" + quoted(n.name.empty() ? n.op->name : n.name) + "];\n";
+    for (int v : n.in)
+      s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) + " -> n" + std::to_string(i) + " [label=" +
+           quoted(to_string(g.spec(v))) + "];\n";
+  }
+  for (int v : g.outputs)
+    s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) + " -> output [label=" + quoted(to_string(g.spec(v))) +
+         "];\n";
+  return s + "}\n";
+}
+
+namespace detail {
+// Leaves and effects have no kernel: programs know them.
+[[noreturn]] TANDEM_INLINE Specs infer_leaf(const InferCall& c) {
+  errors::raise<errors::InternalError>(c.op.name, "stands in graphs alone");
+}
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef argument_op{.name = "argument", .infer = &detail::infer_leaf, .typed = -1, .inputs = 0};
+TANDEM_INLINE constexpr OpDef constant_op{
+    .name = "constant", .infer = &detail::infer_leaf, .typed = -1, .inputs = 0, .display = "Const"};
+TANDEM_INLINE constexpr OpDef read_variable_op{.name = "read_variable",
+                                               .infer = &detail::infer_leaf,
+                                               .typed = -1,
+                                               .inputs = 0};
+TANDEM_INLINE constexpr OpDef assign_variable_op{.name = "assign_variable",
+                                                 .infer = &detail::infer_leaf,
+                                                 .typed = -1,
+                                                 .inputs = 1,
+                                                 .outputs = 0,
+                                                 .flags = {.stateful = true}};
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,203 @@
+// Tracer: the Stager of function(). While it is in force, each op of its thread becomes a node of a graph.
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tandem/autodiff/slots.hpp"
+#include "tandem/core/apply.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/graph/graph.hpp"
+
+namespace TANDEM_NS {
+
+/// Traces from its construction until finish() or destruction, on this thread. Tapes made before do not see what is
+/// traced. A tracer made while another is in force traces a body of control flow: values of the outer trace that it
+/// uses become further arguments, in the order of captures().
+class TANDEM_API Tracer final : public Stager {
+ public:
+  struct Options {
+    bool may_create_variables = true;  // the first trace of a function only
+  };
+  explicit Tracer(std::string name) : Tracer(std::move(name), Options{}) {}
+  Tracer(std::string name, Options options);
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+  ~Tracer();
+
+  /// A new argument of the graph; all before the first op.
+  Tensor argument(const Spec& spec, std::string name = {});
+  /// Ends the trace. The outputs may be traced, captured or known tensors.
+  Ref<Graph> finish(std::span<const Tensor> outputs);
+  /// What of the outer trace is passed in behind the declared arguments.
+  const std::vector<Tensor>& captures() const { return captures_; }
+  /// The Variables made while tracing.
+  const std::vector<Variable>& created_variables() const { return created_; }
+  /// The graph so far.
+  const Graph& graph() const { return *graph_; }
+
+  /// The tracer in force on this thread, or null.
+  static Tracer* current();
+
+ private:
+  Tensors stage(const InferCall&, const Specs&) override;
+  Tensor read(const Variable&) override;
+  void assign(const Variable&, const Tensor& value) override;
+  void lift(Callable body) override;
+  void created(const Variable&) override;
+  std::string origin(const Tensor&) override;
+
+  void leave();
+  bool knows(const Tensor& t) const { return values_.find(t.id()) >= 0 || (outer_ && outer_->knows(t)); }
+  int value_of(const Tensor& t, const char* op, bool shape_only);
+  Tensor symbol(int value);
+  std::string unique_name(std::string name);
+  Tensor* current_value(int variable);
+
+  Ref<Graph> graph_;
+  Slots values_;  // tensor id -> value
+  std::vector<Tensor> captures_;
+  std::vector<Variable> created_;
+  std::vector<Tensor> held_;                                 // by place in graph_->variables: the value at this point
+  std::unordered_map<std::string, int> names_;
+  Options options_;
+  Tracer* outer_;
+  Stager* outer_stager_;
+  Observer* outer_observers_;
+  bool active_ = true;
+};
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_GRAPH
+namespace TANDEM_NS {
+
+// The thread's tracer, beside Context: core knows stagers only.
+TANDEM_INLINE Tracer*& tracer_slot() {
+  static constinit thread_local Tracer* tracer = nullptr;
+  return tracer;
+}
+TANDEM_INLINE Tracer* Tracer::current() {
+  Tracer* t = tracer_slot();
+  return t && context.stager == t ? t : nullptr;
+}
+
+TANDEM_INLINE Tracer::Tracer(std::string name, Options options)
+    : graph_(make_ref<Graph>()), options_(options), outer_(tracer_slot()), outer_stager_(context.stager),
+      outer_observers_(context.observers) {
+  graph_->name = std::move(name);
+  context.stager = this;
+  context.observers = nullptr;
+  tracer_slot() = this;
+}
+TANDEM_INLINE Tracer::~Tracer() { leave(); }
+TANDEM_INLINE void Tracer::leave() {
+  if (!active_) return;
+  context.stager = outer_stager_;
+  context.observers = outer_observers_;
+  tracer_slot() = outer_;
+  active_ = false;
+}
+
+TANDEM_INLINE std::string Tracer::unique_name(std::string name) {
+  const int n = names_[name]++;
+  if (n == 0) return name;
+  std::string numbered = name + "_" + std::to_string(n);
+  return names_.contains(numbered) ? unique_name(std::move(name)) : (names_[numbered] = 1, numbered);
+}
+TANDEM_INLINE Tensor Tracer::symbol(int value) {
+  Tensor t = Tensor::symbol(graph_->spec(value));
+  values_.insert(t.id(), value);
+  return t;
+}
+TANDEM_INLINE Tensor Tracer::argument(const Spec& spec, std::string name) {
+  return symbol(graph_->add_argument(spec, unique_name(name.empty() ? "arg" : std::move(name))));
+}
+TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_only) {
+  if (const int v = values_.find(t.id()); v >= 0) return v;
+  int v;
+  if (outer_ && outer_->knows(t)) {
+    v = graph_->add_argument(t.spec(), unique_name("captured"));
+    captures_.push_back(t);
+  } else if (t.is_symbolic() && !shape_only) {
+    errors::raise<errors::TraceError>(op, to_string(t.spec()) +
+                                              " has no value: it was traced in another function, whose trace is over; "
+                                              "return it from there, or compute it here");
+  } else {
+    v = graph_->add_constant(t, unique_name("Const"));
+  }
+  values_.insert(t.id(), v);
+  return v;
+}
+
+TANDEM_INLINE Tensors Tracer::stage(const InferCall& c, const Specs& specs) {
+  Small<int, 8> in;
+  for (std::size_t i = 0; i < c.in.size(); ++i)
+    in.push(value_of(*c.in[i], c.op.name, names_input(c.op.shape_inputs, i)));
+  const int first = graph_->add(c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
+                                unique_name(scoped_name(c.options.name ? c.options.name : display_name(c.op))),
+                                c.options.where);
+  if (has_effects(graph_->nodes.back())) held_.clear();  // a body may have assigned
+  Tensors out;
+  out.reserve(specs.size());
+  for (unsigned i = 0; i < specs.size(); ++i) out.push(symbol(first + static_cast<int>(i)));
+  return out;
+}
+TANDEM_INLINE Tensor* Tracer::current_value(int variable) {
+  const auto at = static_cast<std::size_t>(variable);
+  if (held_.size() <= at) held_.resize(at + 1);
+  return &held_[at];
+}
+TANDEM_INLINE Tensor Tracer::read(const Variable& v) {
+  const int at = graph_->index_of(v);
+  Tensor* const now = current_value(at);
+  if (!now->is_set())
+    *now = symbol(graph_->add(read_variable_op, IndexAttrs{at}, {}, {&v.spec(), 1}, unique_name(v.name())));
+  return *now;
+}
+TANDEM_INLINE void Tracer::assign(const Variable& v, const Tensor& value) {
+  const int at = graph_->index_of(v), in[] = {value_of(value, "assign", false)};
+  graph_->add(assign_variable_op, IndexAttrs{at}, in, {}, unique_name("assign/" + v.name()));
+  *current_value(at) = value;
+}
+[[noreturn]] TANDEM_INLINE void raise_created_late(const std::string& function, const std::string& variable) {
+  errors::raise<errors::FailedPreconditionError>(
+      "function", "'" + function + "' makes " + variable +
+                      " in a later trace; a traced function may make Variables in its first trace alone: make it "
+                      "outside, or once and keep it");
+}
+TANDEM_INLINE void Tracer::lift(Callable body) {
+  for (const Tracer* t = this; t; t = t->outer_)
+    if (!t->options_.may_create_variables) raise_created_late(t->graph_->name, "Variables");
+  struct Off {
+    Stager* stager = context.stager;
+    Off() { context.stager = nullptr; }
+    ~Off() { context.stager = stager; }
+  } off;
+  body.call(body.self);
+}
+TANDEM_INLINE void Tracer::created(const Variable& v) {
+  for (const Tracer* t = this; t; t = t->outer_)
+    if (!t->options_.may_create_variables) raise_created_late(t->graph_->name, "the Variable '" + v.name() + "'");
+  created_.push_back(v);
+}
+TANDEM_INLINE std::string Tracer::origin(const Tensor& t) {
+  const int v = values_.find(t.id());
+  if (v < 0) return outer_ ? outer_->origin(t) : std::string();
+  for (const Node& n : graph_->nodes)
+    if (v >= n.first_out && v < n.first_out + n.outputs) {
+      std::string s = " (made by " + std::string(n.op->name) + " '" + n.name + "'";
+      if (n.where.file) s += " at " + std::string(n.where.file) + ":" + std::to_string(n.where.line);
+      return s + ")";
+    }
+  return {};
+}
+
+TANDEM_INLINE Ref<Graph> Tracer::finish(std::span<const Tensor> outputs) {
+  for (const Tensor& t : outputs) graph_->outputs.push_back(value_of(t, "return", false));
+  leave();
+  return graph_;
+}
+
+}  // namespace TANDEM_NS
+#endif
