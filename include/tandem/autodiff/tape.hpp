@@ -83,6 +83,11 @@ class TANDEM_API GradientTape final : Observer {
   /// For optimizers: row-sparse gradients stay IndexedSlices.
   std::vector<Gradient> gradient(const Targets& targets, const std::vector<Variable>& sources,
                                  const GradientOptions& options = {});
+  /// The same for any sources; what a list of both kinds asks for.
+  std::vector<Gradient> gradients(const Targets& targets, std::span<const Source> sources,
+                                  const GradientOptions& options = {}) {
+    return differentiate(targets, sources, options);
+  }
 
   /// d target[i] / d source[j], of shape target.shape + source.shape; one backward pass an element of the target.
   /// Needs .persistent. A target element without a path to the source gives zeros.

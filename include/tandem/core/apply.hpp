@@ -255,6 +255,8 @@ namespace detail {
 TANDEM_INLINE Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
                           std::span<const Tensor> reuse) {
   if (op.flags.alias) return detail::run_alias(op, in, attrs, specs);
+  if (op.execute) [[unlikely]]
+    return op.execute(in, attrs);
   if (op.resolve) [[unlikely]]
     return detail::run_many(op, in, attrs, detail::resolved_specs(op, in, attrs), reuse);
   constexpr std::size_t few = 8;

@@ -71,6 +71,7 @@ struct OpDef {
   Tensors (*reference)(std::span<const Tensor>, const Attrs&) = nullptr;    // fused ops: the same value by small ops
   const BackwardOf* backward_of = nullptr;                                  // in reference's place, for backward ops
   Specs (*resolve)(const KernelCall&) = nullptr;                            // output dims that depend on data
+  Tensors (*execute)(Inputs in, const Attrs&) = nullptr;                    // in a kernel's place: control flow
   std::size_t (*workspace)(std::span<const Spec>, const Attrs&) = nullptr;  // scratch bytes, from the inputs' specs
   std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;            // alias ops: byte offset of the view
   DTypes dtypes = dtypes::all;                                              // of input `typed`; checked before infer

@@ -12,12 +12,13 @@
 namespace TANDEM_NS {
 
 /// Traces from its construction until finish() or destruction, on this thread. Tapes made before do not see what is
-/// traced. A tracer made while another is in force traces a body of control flow: values of the outer trace that it
-/// uses become further arguments, in the order of captures().
+/// traced. A tracer with an outer one traces a body of control flow: values of the outer trace that it uses become
+/// further arguments, in the order of captures().
 class TANDEM_API Tracer final : public Stager {
  public:
   struct Options {
     bool may_create_variables = true;  // the first trace of a function only
+    Tracer* outer = nullptr;
   };
   explicit Tracer(std::string name) : Tracer(std::move(name), Options{}) {}
   Tracer(std::string name, Options options);
@@ -62,6 +63,7 @@ class TANDEM_API Tracer final : public Stager {
   std::unordered_map<std::string, int> names_;
   Options options_;
   Tracer* outer_;
+  Tracer* previous_;  // in force before
   Stager* outer_stager_;
   Observer* outer_observers_;
   bool active_ = true;
@@ -83,8 +85,8 @@ TANDEM_INLINE Tracer* Tracer::current() {
 }
 
 TANDEM_INLINE Tracer::Tracer(std::string name, Options options)
-    : graph_(make_ref<Graph>()), options_(options), outer_(tracer_slot()), outer_stager_(context.stager),
-      outer_observers_(context.observers) {
+    : graph_(make_ref<Graph>()), options_(options), outer_(options.outer), previous_(tracer_slot()),
+      outer_stager_(context.stager), outer_observers_(context.observers) {
   graph_->name = std::move(name);
   context.stager = this;
   context.observers = nullptr;
@@ -95,7 +97,7 @@ TANDEM_INLINE void Tracer::leave() {
   if (!active_) return;
   context.stager = outer_stager_;
   context.observers = outer_observers_;
-  tracer_slot() = outer_;
+  tracer_slot() = previous_;
   active_ = false;
 }
 
@@ -116,7 +118,7 @@ TANDEM_INLINE Tensor Tracer::argument(const Spec& spec, std::string name) {
 TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_only) {
   if (const int v = values_.find(t.id()); v >= 0) return v;
   int v;
-  if (outer_ && outer_->knows(t)) {
+  if (t.is_symbolic() && outer_ && outer_->knows(t)) {
     v = graph_->add_argument(t.spec(), unique_name("captured"));
     captures_.push_back(t);
   } else if (t.is_symbolic() && !shape_only) {

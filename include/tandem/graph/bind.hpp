@@ -1,0 +1,78 @@
+// bind: from a graph with open dims to one whose sizes are known, for arguments of given specs.
+#pragma once
+#include "tandem/graph/graph.hpp"
+
+namespace TANDEM_NS {
+
+/// The graph for arguments of these specs: each op's shape rule runs again, and integers that follow from shapes alone
+/// (what shape(x) feeds) become constants. Dims that depend on data stay open.
+///   arguments  as many as the graph has, each compatible with its argument's spec
+TANDEM_API Ref<Graph> bind(const Graph& graph, std::span<const Spec> arguments);
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_GRAPH
+#include "tandem/core/apply.hpp"
+namespace TANDEM_NS {
+namespace detail {
+
+inline constexpr i64 largest_shape_value = 1024;  // elements; what follows from shapes is small
+
+// Whether the op's value follows from what is known of its inputs: their values, or their shapes where those suffice.
+TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, std::span<const Tensor> known) {
+  if (n.op->flags.random || has_effects(n) || n.op->execute || !n.outputs) return false;
+  for (const Spec& s : specs)
+    if (!s.shape.is_fully_defined() || s.shape.size() > largest_shape_value || is_floating(s.dtype) ||
+        s.dtype == DType::string)
+      return false;
+  for (unsigned i = 0; i < n.in.size(); ++i) {
+    const Tensor& t = known[static_cast<std::size_t>(n.in[i])];
+    if (t.is_symbolic() && !(names_input(n.op->shape_inputs, i) && t.shape().is_fully_defined())) return false;
+  }
+  return true;
+}
+TANDEM_INLINE Tensors evaluate(const Node& n, const Specs& specs, std::span<const Tensor> known) {
+  Small<const Tensor*, 8> in;
+  for (int v : n.in) in.push(&known[static_cast<std::size_t>(v)]);
+  return run(*n.op, {in.begin(), in.size()}, n.attrs, specs);
+}
+TANDEM_INLINE void bind_node(Graph& g, std::size_t at, std::vector<Tensor>& known, std::vector<Node>& out) {
+  Node& n = g.nodes[at];
+  Specs specs = infer_again(n, known);
+  Tensors values;
+  if (follows_from_shapes(n, specs, known)) values = evaluate(n, specs, known);
+  for (int k = 0; k < n.outputs; ++k) {
+    const auto v = static_cast<std::size_t>(n.first_out + k), i = static_cast<std::size_t>(k);
+    g.specs[v] = specs[i];
+    known[v] = values.empty() ? Tensor::symbol(specs[i]) : values[i];
+    if (values.empty()) continue;
+    Node& c = out.emplace_back();
+    c.op = &constant_op, c.attrs = ConstantAttrs{make_ref<TensorBox>(values[i])};
+    c.first_out = n.first_out + k, c.name = n.name, c.where = n.where;
+  }
+  if (values.empty()) out.push_back(std::move(n));
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Ref<Graph> bind(const Graph& graph, std::span<const Spec> arguments) {
+  Ref<Graph> g = graph.copy();
+  std::vector<Tensor> known(g->specs.size());
+  std::vector<Node> out;
+  for (std::size_t i = 0; i < g->nodes.size(); ++i) {
+    Node& n = g->nodes[i];
+    if (!detail::is_leaf(n)) {
+      detail::bind_node(*g, i, known, out);
+      continue;
+    }
+    const auto v = static_cast<std::size_t>(n.first_out);
+    if (n.op == &argument_op) g->specs[v] = arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+    if (n.outputs) known[v] = n.op == &constant_op ? *constant_of(n) : Tensor::symbol(g->specs[v]);
+    out.push_back(std::move(n));
+  }
+  g->nodes = std::move(out);
+  return g;
+}
+
+}  // namespace TANDEM_NS
+#endif

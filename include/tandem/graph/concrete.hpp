@@ -1,0 +1,68 @@
+// ConcreteFunction: a function traced for one signature. It binds open dims, plans and runs its graph, and is
+// differentiable: a call under a tape is one recorded op whose gradient is a graph of its own.
+#pragma once
+#include <mutex>
+#include <vector>
+
+#include "tandem/graph/program.hpp"
+
+namespace TANDEM_NS {
+
+struct ExecutionOptions {
+  bool optimize = true;  ///< run the passes
+  bool plan = true;      ///< one arena and prebuilt kernel calls; else op by op
+};
+
+class TANDEM_API ConcreteFunction : public Opaque {
+ public:
+  explicit ConcreteFunction(Ref<Graph> traced, ExecutionOptions options = {});
+  ~ConcreteFunction() override;
+  const char* kind() const override { return "function"; }
+
+  /// Calls it as the surroundings demand: while another function is traced its ops join that trace; where a tape
+  /// watches, the call is recorded; else it just runs.
+  ///   throws  errors::InvalidArgumentError for arguments that do not fit the graph's
+  Tensors call(Inputs arguments);
+  std::vector<Tensor> operator()(const std::vector<Tensor>& arguments);
+
+  /// As traced, and as it is run (before open dims are bound).
+  const Graph& graph() const { return *traced_; }
+  const Graph& optimized() const { return *optimized_; }
+  /// Where each value lies, for arguments of these specs (the graph's own where none are given).
+  std::string plan(std::span<const Spec> arguments = {});
+  /// The gradient rule of a recorded call.
+  static Grads gradient(const GradCall& call);
+
+ private:
+  struct Bound {
+    std::vector<Spec> arguments;
+    Ref<Program> program;
+    u64 used;
+  };
+  struct Derivative;
+  void check(Inputs arguments) const;
+  Ref<Program> program_for(std::span<const Spec> arguments);
+  Ref<Program> bound_program(Inputs arguments);
+  Tensors run(Inputs arguments);
+  Tensors run_recorded(Inputs arguments);
+  Ref<Derivative> derivative();
+
+  Ref<Graph> traced_, optimized_;
+  ExecutionOptions options_;
+  bool static_;
+  Ref<Program> program_;  // of a graph without open dims
+  std::mutex mutex_;
+  std::vector<Bound> bound_;  // guarded by mutex_
+  u64 clock_ = 0;
+  Ref<Derivative> derivative_;  // guarded by mutex_
+};
+
+/// Applies the graph's ops one by one, as if they had been called here: eagerly, recorded or traced.
+TANDEM_API Tensors replay(const Graph& graph, Inputs arguments);
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_GRAPH
+#include "tandem/graph/concrete_impl.hpp"
+#include "tandem/graph/derivative_impl.hpp"
+#endif

@@ -1,0 +1,117 @@
+// Binding, running and replaying (implementation half of graph/concrete.hpp).
+#pragma once
+#include "tandem/graph/bind.hpp"
+#include "tandem/graph/concrete.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+inline constexpr std::size_t most_bound_programs = 16;
+
+inline std::vector<Spec> specs_of(Inputs tensors) {
+  std::vector<Spec> r;
+  for (const Tensor* t : tensors) r.push_back(t->spec());
+  return r;
+}
+
+// Applies a graph's ops; what reads and assignments do is the caller's.
+template <class Read, class Assign>
+Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Assign& assign,
+                   std::vector<Tensor>* by_value = nullptr) {
+  std::vector<Tensor> own;
+  std::vector<Tensor>& values = by_value ? *by_value : own;
+  values.resize(g.specs.size());
+  for (const Node& n : g.nodes) {
+    const auto first = static_cast<std::size_t>(n.first_out);
+    if (n.op == &argument_op) {
+      values[first] = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+    } else if (n.op == &constant_op) {
+      values[first] = *constant_of(n);
+    } else if (n.op == &read_variable_op) {
+      values[first] = read(n);
+    } else if (n.op == &assign_variable_op) {
+      assign(n, values[static_cast<std::size_t>(n.in[0])]);
+    } else {
+      Small<const Tensor*, 8> in;
+      for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
+      Tensors out = apply(*n.op, {in.begin(), in.size()}, n.attrs, {.name = nullptr, .where = n.where});
+      for (unsigned k = 0; k < out.size(); ++k) values[first + k] = std::move(out[k]);
+    }
+  }
+  Tensors out;
+  for (int v : g.outputs) out.push(values[static_cast<std::size_t>(v)]);
+  return out;
+}
+inline const Variable& variable_of(const Graph& g, const Node& n) {
+  return g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Tensors replay(const Graph& g, Inputs arguments) {
+  return detail::replay_ops(
+      g, arguments, [&](const Node& n) { return detail::variable_of(g, n).read_value(); },
+      [&](const Node& n, const Tensor& value) { detail::variable_of(g, n).assign(value); });
+}
+
+TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOptions options)
+    : traced_(std::move(traced)), optimized_(traced_), options_(options), static_(false) {
+  static_ = optimized_->is_static();
+  if (static_) program_ = Program::make(optimized_, options_.plan);
+}
+
+TANDEM_INLINE void ConcreteFunction::check(Inputs arguments) const {
+  if (arguments.size() != traced_->arguments.size())
+    errors::raise<errors::InvalidArgumentError>(
+        traced_->name.c_str(), "takes " + std::to_string(traced_->arguments.size()) + " tensors, not " +
+                                   std::to_string(arguments.size()));
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Spec &want = traced_->spec(traced_->arguments[i]), &got = arguments[i]->spec();
+    if (want.dtype != got.dtype || want.device != got.device || !want.shape.is_compatible_with(got.shape))
+      errors::raise<errors::InvalidArgumentError>(
+          traced_->name.c_str(), "argument " + std::to_string(i) + " is " + to_string(got) + " on " +
+                                     to_string(got.device) + ", the function was traced for " + to_string(want) +
+                                     " on " + to_string(want.device));
+  }
+}
+TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(std::span<const Spec> arguments) {
+  if (static_) return program_;
+  const std::lock_guard lock(mutex_);
+  for (Bound& b : bound_)
+    if (std::equal(arguments.begin(), arguments.end(), b.arguments.begin(), b.arguments.end())) {
+      b.used = ++clock_;
+      return b.program;
+    }
+  Ref<Program> program = Program::make(bind(*optimized_, arguments), options_.plan);
+  if (bound_.size() == detail::most_bound_programs)
+    bound_.erase(std::min_element(bound_.begin(), bound_.end(),
+                                  [](const Bound& a, const Bound& b) { return a.used < b.used; }));
+  bound_.push_back({{arguments.begin(), arguments.end()}, program, ++clock_});
+  return program;
+}
+TANDEM_INLINE Tensors ConcreteFunction::run(Inputs arguments) {
+  if (static_) return program_->run(arguments);
+  const std::vector<Spec> specs = detail::specs_of(arguments);
+  return program_for(specs)->run(arguments);
+}
+TANDEM_INLINE Tensors ConcreteFunction::call(Inputs arguments) {
+  check(arguments);
+  const Context& c = context;
+  if (c.stager) return replay(*traced_, arguments);
+  if (c.observers) return run_recorded(arguments);
+  return run(arguments);
+}
+TANDEM_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) {
+  Small<const Tensor*, 8> in;
+  for (const Tensor& t : arguments) in.push(&t);
+  Tensors out = call({in.begin(), in.size()});
+  return {std::make_move_iterator(out.begin()), std::make_move_iterator(out.end())};
+}
+TANDEM_INLINE std::string ConcreteFunction::plan(std::span<const Spec> arguments) {
+  std::vector<Spec> own;
+  for (int v : traced_->arguments) own.push_back(traced_->spec(v));
+  return program_for(arguments.empty() ? own : arguments)->plan();
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,139 @@
+// function(): ordinary C++ over tensors, traced once a signature into a graph that runs again and again.
+//
+//   auto step = function([&](const Tensor& x, const Tensor& y) {
+//     GradientTape tape;
+//     Tensor loss = reduce_mean(square(model(x) - y));
+//     optimizer.apply_gradients(tape.gradient(loss, weights), weights);
+//     return loss;
+//   });
+//   for (...) loss = step(x, y);  // traces at the first call
+#pragma once
+#include <tuple>
+#include <utility>
+
+#include "tandem/core/scope.hpp"
+#include "tandem/graph/function_cache.hpp"
+#include "tandem/graph/tree.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+template <class T>
+class Prototype final : public Opaque {
+ public:
+  explicit Prototype(T v) : value(std::move(v)) {}
+  const char* kind() const override { return "result"; }
+  const T value;
+};
+// One address for each type.
+template <class T>
+inline constexpr char type_tag = 0;
+
+}  // namespace detail
+
+/// A traced function; copies share the cache. Calls from several threads at once are fine.
+template <class F>
+class Function {
+ public:
+  explicit Function(F f, FunctionOptions options = {})
+      : f_(make_ref<detail::Prototype<Held>>(Held{std::move(f)})), cache_(make_ref<FunctionCache>(std::move(options))) {}
+
+  /// Calls f: traced if no trace fits, else by the graph.
+  ///   arguments  tensors, Variables (by identity), numbers, texts, enums (by value), and vectors, maps, tuples, optionals
+  ///              and plain structs of them
+  ///   returns    what f returns, with the call's tensors; what is no tensor is as the trace returned it
+  ///   throws     what f throws while it is traced (nothing is kept then) and what kernels raise
+  template <class... A>
+  auto operator()(const A&... arguments) const {
+    using R = std::decay_t<std::invoke_result_t<F&, const std::decay_t<A>&...>>;
+    tree::Flat flat;
+    const Ref<Traced> traced = find<R>(flat, arguments...);
+    const Tensors out = traced->function->call({flat.tensors.begin(), flat.tensors.size()});
+    if constexpr (!std::is_void_v<R>) {
+      R result = static_cast<const detail::Prototype<R>&>(*traced->result).value;
+      const Tensor* next = out.begin();
+      tree::refill(result, next);
+      return result;
+    }
+  }
+
+  /// The trace that serves such arguments, made if need be. A TensorSpec stands for any tensor of that spec.
+  template <class... A>
+  Ref<ConcreteFunction> get_concrete_function(const A&... arguments) const {
+    return [&]<class... B>(const B&... b) {
+      using R = std::decay_t<std::invoke_result_t<F&, const std::decay_t<B>&...>>;
+      tree::Flat flat;
+      return find<R>(flat, b...)->function;
+    }(placeholder(arguments)...);
+  }
+
+  /// How often f has been traced, and why each time.
+  int trace_count() const { return cache_->trace_count(); }
+  std::vector<TraceRecord> trace_log() const { return cache_->trace_log(); }
+
+ private:
+  struct Held {
+    mutable F f;
+  };
+  static Tensor placeholder(const Spec& s) { return Tensor::symbol(s); }
+  template <class T>
+  static const T& placeholder(const T& x) {
+    return x;
+  }
+
+  template <class R, class... A>
+  Ref<Traced> find(tree::Flat& flat, const A&... arguments) const {
+    const void* const type = &detail::type_tag<R(std::decay_t<A>...)>;
+    flat.add(&type, sizeof type);
+    flat.key.push(current_device().kind), flat.key.push(current_device().index);
+    (tree::flatten(arguments, flat), ...);
+    if (Ref<Traced> hit = cache_->find(flat)) return hit;
+    const auto words = [&] {
+      std::vector<std::string> r;
+      tree::Flat again;
+      again.words = &r;
+      (tree::flatten(arguments, again), ...);
+      return r;
+    };
+    const auto body = [&](const Tensor* symbols) {
+      std::tuple<std::decay_t<A>...> copies(arguments...);
+      tree::refill(copies, symbols);
+      return run_once<R>(copies);
+    };
+    return trace(flat, words(), body);
+  }
+  // Runs f on symbols; its result becomes the prototype of all results.
+  template <class R, class T>
+  Traced::Run run_once(const T& arguments) const {
+    Traced::Run run;
+    if constexpr (std::is_void_v<R>) {
+      std::apply(f_->value.f, arguments);
+    } else {
+      R result = std::apply(f_->value.f, arguments);
+      tree::Flat flat;
+      tree::flatten(result, flat);
+      for (const Tensor* t : flat.tensors) run.outputs.push_back(*t);
+      run.result = Ref<Opaque>(new detail::Prototype<R>(std::move(result)));
+    }
+    return run;
+  }
+  template <class Body>
+  Ref<Traced> trace(const tree::Flat& flat, std::vector<std::string> words, const Body& body) const {
+    return cache_->trace(flat, std::move(words),
+                         {[](const void* self, const Tensor* symbols) { return (*static_cast<const Body*>(self))(symbols); },
+                          &body});
+  }
+
+  Ref<detail::Prototype<Held>> f_;
+  Ref<FunctionCache> cache_;
+};
+
+/// f as a traced function.
+///   f  takes and returns what Function's call operator says; captures by reference what it trains
+template <class F>
+Function<std::decay_t<F>> function(F&& f, FunctionOptions options = {}) {
+  return Function<std::decay_t<F>>(std::forward<F>(f), std::move(options));
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,91 @@
+// The traces of one function by signature: found, made, bounded, and explained.
+#pragma once
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tandem/graph/concrete.hpp"
+#include "tandem/graph/tree.hpp"
+
+namespace TANDEM_NS {
+
+struct FunctionOptions {
+  const char* name = "function";
+  /// One spec for each tensor argument; dims may be `none`. One trace then serves all calls, and every call is checked.
+  std::vector<Spec> input_signature = {};
+  /// After a retrace for another size, dims that differ are left open.
+  bool reduce_retracing = false;
+  int max_traces = 64;  ///< the least recently used goes
+  ExecutionOptions execution = {};
+};
+
+/// Why a trace was made.
+struct TraceRecord {
+  std::string signature;  ///< "float32[32,784], 3"
+  std::string reason;     ///< "argument 0 is float32[16,784]; the nearest trace has float32[32,784]"
+  std::string advice;     ///< how to save the trace; empty for the first
+  double seconds = 0;
+};
+
+/// A trace, with what its calls return beside tensors.
+struct Traced final : Opaque {
+  /// What one run of the user's code on symbols gives.
+  struct Run {
+    std::vector<Tensor> outputs;
+    Ref<Opaque> result;
+  };
+  /// The user's code without its types.
+  struct Body {
+    Run (*call)(const void* self, const Tensor* symbols);
+    const void* self;
+  };
+  const char* kind() const override { return "trace"; }
+
+  Small<unsigned char, 64> key;
+  std::vector<Spec> specs;
+  std::vector<std::string> words;
+  Ref<ConcreteFunction> function;
+  Ref<Opaque> result;
+  u64 used = 0;
+
+  bool fits(const tree::Flat& call) const;
+};
+
+class TANDEM_API FunctionCache final : public Opaque {
+ public:
+  explicit FunctionCache(FunctionOptions options);
+  const char* kind() const override { return "function"; }
+
+  /// The most specific trace that fits, or null.
+  ///   throws  errors::InvalidArgumentError for tensors that the input signature does not allow
+  Ref<Traced> find(const tree::Flat& call);
+  /// Traces the body and keeps the trace; nothing is kept if it throws.
+  Ref<Traced> trace(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
+
+  int trace_count() const;
+  std::vector<TraceRecord> trace_log() const;
+
+ private:
+  void check_signature(const tree::Flat& call) const;
+  std::vector<Spec> specs_to_trace(const tree::Flat& call) const;
+  TraceRecord explain(const tree::Flat& call, const std::vector<std::string>& words) const;
+  Ref<Traced> make(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
+  void keep(const Ref<Traced>& traced, TraceRecord record);
+
+  const FunctionOptions options_;
+  mutable std::mutex mutex_;
+  std::recursive_mutex tracing_;         // held while the body is traced
+  std::vector<const tree::Flat*> open_;  // traces under way, the innermost last; guarded by tracing_
+  std::vector<Ref<Traced>> traces_;      // those with fewer open dims first; this and below guarded by mutex_
+  std::vector<TraceRecord> log_;
+  u64 clock_ = 0;
+};
+
+/// Gets one line when a function has been traced again and again; by default it goes to stderr. Null: silence.
+TANDEM_API void set_warning_handler(void (*handler)(const char* text));
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_GRAPH
+#include "tandem/graph/function_cache_impl.hpp"
+#endif

@@ -1,0 +1,124 @@
+// Locks, and the program that runs a graph op by op: for sizes that depend on data, strings and devices (implementation
+// half of graph/program.hpp).
+#pragma once
+#include <algorithm>
+
+#include "tandem/graph/program.hpp"
+
+namespace TANDEM_NS {
+
+TANDEM_INLINE VariableLocks*& held_locks() {
+  static constinit thread_local VariableLocks* innermost = nullptr;
+  return innermost;
+}
+TANDEM_INLINE bool VariableLocks::has(const Variable& v) const {
+  const auto less = [](const Variable& a, const Variable& b) {
+    return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
+  };
+  return std::binary_search(sorted_.begin(), sorted_.end(), v, less) || (outer_ && outer_->has(v));
+}
+TANDEM_INLINE bool VariableLocks::holds(const Variable& v) { return held_locks() && held_locks()->has(v); }
+TANDEM_INLINE VariableLocks::VariableLocks(std::span<const Variable> sorted) : sorted_(sorted), outer_(held_locks()) {
+  for (const Variable& v : sorted_)
+    if (!outer_ || !outer_->has(v)) VariableAccess::lock(v);
+  held_locks() = this;
+}
+TANDEM_INLINE VariableLocks::~VariableLocks() {
+  held_locks() = outer_;
+  for (const Variable& v : sorted_)
+    if (!outer_ || !outer_->has(v)) VariableAccess::unlock(v);
+}
+
+namespace detail {
+
+inline void collect_assigned(const Graph& g, std::vector<Variable>& out) {
+  for (const Node& n : g.nodes) {
+    if (n.op == &assign_variable_op) out.push_back(g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]);
+    for (const Graph* inner : subgraphs(n)) collect_assigned(*inner, out);
+  }
+}
+// The user's name and line of a node, for errors that its kernel raises.
+TANDEM_INLINE void name_error(errors::OpError& e, const Node& n) {
+  std::string s = n.name;
+  if (n.where.file) s += " at " + std::string(n.where.file) + ":" + std::to_string(n.where.line);
+  e.set_name(s.c_str());
+}
+TANDEM_INLINE Tensor read_now(const Variable& v) {
+  return VariableLocks::holds(v) ? VariableAccess::value(v) : v.peek();
+}
+
+class Interpreter final : public Program {
+ public:
+  Interpreter(Ref<Graph> graph, std::string why) : Program(std::move(graph)), why_(std::move(why)) {
+    dies_.resize(graph_->nodes.size());
+    std::vector<int> last(graph_->specs.size(), -1);
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
+      for (int v : graph_->nodes[i].in) last[static_cast<std::size_t>(v)] = static_cast<int>(i);
+    for (int v : graph_->outputs) last[static_cast<std::size_t>(v)] = -1;
+    for (std::size_t v = 0; v < last.size(); ++v)
+      if (last[v] >= 0) dies_[static_cast<std::size_t>(last[v])].push_back(static_cast<int>(v));
+  }
+  std::string plan() const override { return why_; }
+
+  Tensors run(Inputs arguments) override {
+    const VariableLocks locks(assigned_);
+    std::vector<Tensor> values(graph_->specs.size());
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+      step(graph_->nodes[i], arguments, values);
+      for (int v : dies_[i]) values[static_cast<std::size_t>(v)] = Tensor();
+    }
+    Tensors out;
+    for (int v : graph_->outputs) out.push(values[static_cast<std::size_t>(v)]);
+    return out;
+  }
+
+ private:
+  void step(const Node& n, Inputs arguments, std::vector<Tensor>& values) const {
+    const auto first = static_cast<std::size_t>(n.first_out);
+    if (n.op == &argument_op) {
+      values[first] = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+    } else if (n.op == &constant_op) {
+      values[first] = *constant_of(n);
+    } else if (n.op == &read_variable_op) {
+      values[first] = read_now(variable(n));
+    } else if (n.op == &assign_variable_op) {
+      Tensor next = values[static_cast<std::size_t>(n.in[0])];
+      std::swap(VariableAccess::value(variable(n)), next);
+    } else {
+      apply_op(n, values);
+    }
+  }
+  const Variable& variable(const Node& n) const {
+    return graph_->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+  }
+  static void apply_op(const Node& n, std::vector<Tensor>& values) {
+    Small<const Tensor*, 8> in;
+    for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
+    try {
+      const InferCall call{*n.op, {in.begin(), in.size()}, n.attrs, no_options};
+      Tensors out = ::tandem::run(*n.op, call.in, n.attrs, n.op->infer(call));
+      for (unsigned k = 0; k < out.size(); ++k) values[static_cast<std::size_t>(n.first_out) + k] = std::move(out[k]);
+    } catch (errors::OpError& e) {
+      name_error(e, n);
+      throw;
+    }
+  }
+
+  std::string why_;
+  std::vector<std::vector<int>> dies_;  // by node: the values nobody needs after it
+};
+
+}  // namespace detail
+
+TANDEM_INLINE std::vector<Variable> assigned_variables(const Graph& graph) {
+  std::vector<Variable> r;
+  detail::collect_assigned(graph, r);
+  const auto by_address = [](const Variable& a, const Variable& b) {
+    return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
+  };
+  std::sort(r.begin(), r.end(), by_address);
+  r.erase(std::unique(r.begin(), r.end(), [](const Variable& a, const Variable& b) { return a.is_same(b); }), r.end());
+  return r;
+}
+
+}  // namespace TANDEM_NS

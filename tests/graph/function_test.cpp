@@ -1,0 +1,338 @@
+// function(): signatures, structures, effects, errors, gradients; the graph's results against eager ones.
+#include "tandem/graph/function.hpp"
+
+#include <thread>
+
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/nn/layers.hpp"
+#include "tandem/ops/all.hpp"
+#include "tandem/ops/random/dropout.hpp"
+#include "tandem/optim/clip.hpp"
+#include "tandem/optim/optimizer.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace tandem;
+
+namespace {
+
+using Floats = std::vector<float>;
+Tensor wave(const Shape& s, float phase) { return reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s); }
+Floats floats(const Tensor& t) { return t.to_vector<float>(); }
+
+}  // namespace
+
+TEST_CASE("function: traces once a signature") {
+  int runs = 0;
+  const auto f = function([&](const Tensor& x) {
+    ++runs;
+    return x * 2 + 1;
+  });
+  for (int i = 0; i < 100; ++i) CHECK(f(constant({1.f, static_cast<float>(i)})).to_vector<float>()[1] == 2.f * static_cast<float>(i) + 1);
+  CHECK(runs == 1);
+  CHECK(f.trace_count() == 1);
+  CHECK(f(constant({1, 2})).to_vector<int>() == std::vector<int>{3, 5});
+  CHECK(f(constant(1.f)).item<float>() == 3);
+  CHECK(runs == 3);
+  f(constant({1.f, 2.f}));
+  CHECK(runs == 3);
+}
+
+namespace {
+struct Batch {
+  Tensor x;
+  std::vector<Tensor> more;
+  int times;
+};
+struct Result {
+  Tensor sum;
+  std::pair<Tensor, int> other;
+};
+}  // namespace
+
+TEST_CASE("function: structs, vectors and plain values pass through") {
+  const auto f = function([](const Batch& b, float scale) {
+    Tensor sum = b.x;
+    for (const Tensor& t : b.more)
+      for (int i = 0; i < b.times; ++i) sum = sum + t * scale;
+    return Result{sum, {b.x, b.times}};
+  });
+  const Result r = f(Batch{constant(1.f), {constant(2.f), constant(3.f)}, 2}, 10.f);
+  CHECK(r.sum.item<float>() == 101);
+  CHECK(r.other.first.item<float>() == 1);
+  CHECK(r.other.second == 2);
+  CHECK(f(Batch{constant(1.f), {constant(2.f), constant(3.f)}, 2}, 10.f).sum.item<float>() == 101);
+  CHECK(f.trace_count() == 1);
+  CHECK(f(Batch{constant(1.f), {constant(2.f)}, 1}, 10.f).sum.item<float>() == 21);
+  CHECK(f(Batch{constant(1.f), {constant(2.f)}, 1}, 1.f).sum.item<float>() == 3);
+  CHECK(f.trace_count() == 3);
+  CHECK(f.trace_log()[2].reason.find("10.0") != std::string::npos);
+}
+
+TEST_CASE("function: reads and assignments keep their order") {
+  const Variable a(constant(1.f)), b(constant(2.f));
+  const auto before = function([&] {
+    const Tensor c = a + b;
+    a.assign(constant(5.f));
+    return c;
+  });
+  for (int i = 0; i < 10; ++i) {
+    a.assign(constant(1.f));
+    CHECK(before().item<float>() == 3);
+    CHECK(a.item<float>() == 5);
+  }
+  const auto after = function([&] {
+    a.assign(constant(5.f));
+    return a + b;
+  });
+  for (int i = 0; i < 10; ++i) {
+    a.assign(constant(1.f));
+    CHECK(after().item<float>() == 7);
+  }
+}
+
+TEST_CASE("function: variables are written in place, and what the caller holds is not") {
+  const Variable v(zeros({1000}));
+  const auto step = function([&](const Tensor& x) {
+    const Tensor sum = reduce_sum(v.read_value());
+    v.assign_add(x);
+    return sum;
+  });
+  step(ones({1000}));
+  const Tensor kept = v.read_value();
+  const void* const place = kept.data<float>().data();
+  CHECK(step(ones({1000})).item<float>() == 1000);
+  CHECK(kept.to_vector<float>() == Floats(1000, 1.f));
+  CHECK(v.to_vector<float>() == Floats(1000, 2.f));
+  const void* const now = v.read_value().data<float>().data();
+  CHECK(now != place);
+  step(ones({1000}));
+  CHECK(v.read_value().data<float>().data() == now);
+  CHECK(v.to_vector<float>() == Floats(1000, 3.f));
+}
+
+TEST_CASE("function: open dims serve every size, and are checked") {
+  const auto f = function([](const Tensor& x) { return reduce_sum(x * x, 1) + 1; },
+                          {.name = "norms", .input_signature = {{{none, 8}, float32, {}}}});
+  for (i64 n = 1; n <= 20; ++n) CHECK(f(ones({n, 8})).to_vector<float>() == Floats(static_cast<std::size_t>(n), 9.f));
+  CHECK(f.trace_count() == 1);
+  CHECK_THROWS_WITH(f(ones({2, 9})), ContainsSubstring("norms") && ContainsSubstring("float32[2,9]") &&
+                                         ContainsSubstring("float32[None,8]"));
+  CHECK(f(ones({3, 8})).to_vector<float>() == Floats(3, 9.f));
+}
+
+TEST_CASE("function: reduce_retracing opens the dims that change") {
+  const auto f = function([](const Tensor& x) { return x + 1; }, {.reduce_retracing = true});
+  for (i64 n = 1; n <= 10; ++n) CHECK(f(zeros({n})).size() == n);
+  CHECK(f.trace_count() == 2);
+}
+
+TEST_CASE("function: an exception while tracing leaves nothing behind") {
+  bool fail = true;
+  const auto f = function([&](const Tensor& x) {
+    if (fail) throw std::runtime_error("no");
+    return x + 1;
+  });
+  CHECK_THROWS_AS(f(constant(1.f)), std::runtime_error);
+  CHECK(f.trace_count() == 0);
+  CHECK(context.stager == nullptr);
+  fail = false;
+  CHECK(f(constant(1.f)).item<float>() == 2);
+}
+
+TEST_CASE("function: values of the trace cannot be read, and the error says where they were made") {
+  const auto f = function([](const Tensor& x) {
+    const Tensor y = x * 2;
+    return y.item<float>() > 0 ? y : x;
+  });
+  CHECK_THROWS_AS(f(constant(1.f)), errors::TraceError);
+  CHECK_THROWS_WITH(f(constant(1.f)), ContainsSubstring("multiply") && ContainsSubstring("cond"));
+  Tensor escaped;
+  const auto g = function([&](const Tensor& x) { return escaped = x + 1; });
+  g(constant(1.f));
+  CHECK_THROWS_AS(escaped + 1, errors::TraceError);
+}
+
+namespace {
+Tensor call_again(const Tensor& x);
+const auto recursive = function([](const Tensor& x) { return call_again(x) + 1; }, {.name = "recursive"});
+Tensor call_again(const Tensor& x) { return recursive(x); }
+}  // namespace
+
+TEST_CASE("function: recursion raises") {
+  CHECK_THROWS_WITH(recursive(constant(1.f)), ContainsSubstring("recursive") && ContainsSubstring("while_loop"));
+  CHECK(context.stager == nullptr);
+}
+
+TEST_CASE("function: late or lost Variables raise") {
+  std::vector<Variable> made;
+  const auto late = function(
+      [&](const Tensor& x) {
+        if (made.empty() || x.rank() == 1) made.push_back(Variable(constant(1.f), {.name = "late"}));
+        return x + made[0];
+      },
+      {.name = "maker"});
+  CHECK(late(constant(1.f)).item<float>() == 2);
+  CHECK_THROWS_WITH(late(constant({1.f})), ContainsSubstring("maker") && ContainsSubstring("late"));
+  CHECK(late(constant(3.f)).item<float>() == 4);
+  const auto lost = function([](const Tensor& x) { return x + Variable(constant(1.f), {.name = "gone"}); });
+  CHECK_THROWS_WITH(lost(constant(1.f)), ContainsSubstring("gone"));
+}
+
+TEST_CASE("function: a call in a function joins its trace") {
+  int inner_runs = 0, outer_runs = 0;
+  const auto inner = function([&](const Tensor& x) {
+    ++inner_runs;
+    return x * x;
+  });
+  const auto outer = function([&](const Tensor& x) {
+    ++outer_runs;
+    return inner(x) + inner(x + 1);
+  });
+  for (int i = 0; i < 3; ++i) CHECK(outer(constant(2.f)).item<float>() == 13);
+  CHECK(inner_runs == 1);
+  CHECK(outer_runs == 1);
+  CHECK(inner(constant(3.f)).item<float>() == 9);
+  CHECK(inner_runs == 1);
+}
+
+TEST_CASE("function: gradients through traced calls, of both orders") {
+  const Variable w(wave({3}, 1));
+  const auto f = function([&](const Tensor& x) { return reduce_sum(tanh(x * w) * x); });
+  const auto plain = [&](const Tensor& x) { return reduce_sum(tanh(x * w) * x); };
+  const Tensor x = wave({3}, 0.5f);
+  const auto derive = [&](const auto& call) {
+    GradientTape outer({.persistent = true});
+    outer.watch(x);
+    GradientTape inner({.persistent = true});
+    inner.watch(x);
+    const Tensor y = call(x);
+    const Tensor dx = inner.gradient(y, x), dw = inner.gradient(y, w);
+    const Tensor second = outer.gradient(reduce_sum(dx * dx), x), mixed = outer.gradient(reduce_sum(dw), x);
+    return std::vector<Floats>{floats(y), floats(dx), floats(dw), floats(second), floats(mixed)};
+  };
+  const auto eager = derive(plain), traced = derive(f);
+  for (std::size_t i = 0; i < eager.size(); ++i)
+    for (std::size_t k = 0; k < eager[i].size(); ++k) CHECK(traced[i][k] == Approx(eager[i][k]).epsilon(1e-5));
+  CHECK(f.trace_count() == 1);
+}
+
+TEST_CASE("function: results that are arguments, repeated, or constants keep their gradients apart") {
+  const auto f = function([](const Tensor& x) {
+    const Tensor y = x * 3;
+    return std::tuple(x, y, y, constant(7.f));
+  });
+  const Tensor x = constant(2.f);
+  GradientTape tape;
+  tape.watch(x);
+  const auto [a, b, c, d] = f(x);
+  CHECK(d.item<float>() == 7);
+  CHECK(tape.gradient(a * 10 + b + c + x + d, x).item<float>() == 17);
+}
+
+namespace {
+struct Model : Module {
+  layers::Dense hidden{8, {.activation = Activation::tanh}}, out{1};
+  optimizers::Adam adam{{.learning_rate = 0.05}};
+  random::Generator generator{7};
+  Model() { add_module("hidden", hidden), add_module("out", out), add_module("adam", adam); }
+  std::vector<Variable> weights() const {
+    std::vector<Variable> w = hidden.variables();
+    for (const Variable& v : out.variables()) w.push_back(v);
+    return w;
+  }
+  void build() { hidden.build(4), out.build(8), adam.build(weights()); }
+  std::vector<Variable> state() const {
+    std::vector<Variable> all = variables();
+    all.push_back(generator.state());
+    return all;
+  }
+  Tensor step(const Tensor& x, const Tensor& y) const {
+    GradientTape tape;
+    const Tensor h = nn::dropout(hidden(x), {.rate = 0.3, .generator = &generator});
+    const Tensor loss = reduce_mean(square(out(h) - y));
+    const std::vector<Variable> w = weights();
+    adam.apply_gradients(clip_by_global_norm(tape.gradient(loss, w), 0.5).gradients, w);
+    return loss;
+  }
+};
+}  // namespace
+
+TEST_CASE("function: a training step equals eager over 200 steps") {
+  for (const bool planned : {true, false}) {
+    Model m;
+    m.build();
+    std::vector<Tensor> initial;
+    for (const Variable& v : m.state()) initial.push_back(v.peek());
+    const auto train = [&](const auto& step) {
+      Floats losses;
+      for (int i = 0; i < 200; ++i)
+        losses.push_back(step(wave({6, 4}, static_cast<float>(i)), wave({6, 1}, static_cast<float>(2 * i))).template item<float>());
+      return losses;
+    };
+    const Floats eager = train([&](const Tensor& x, const Tensor& y) { return m.step(x, y); });
+    const std::vector<Variable> state = m.state();
+    for (std::size_t i = 0; i < initial.size(); ++i) state[i].poke(initial[i]);
+    const auto f = function([&](const Tensor& x, const Tensor& y) { return m.step(x, y); },
+                            {.execution = {.plan = planned}});
+    const Floats traced = train(f);
+    for (std::size_t i = 0; i < 200; ++i) CHECK(traced[i] == Approx(eager[i]).epsilon(1e-6));
+    CHECK(f.trace_count() == 1);
+    CHECK(m.adam.iterations().item<i64>() == 200);
+  }
+}
+
+TEST_CASE("function: a steady call asks the allocator for nothing new") {
+  Model m;
+  m.build();
+  const auto f = function([&](const Tensor& x, const Tensor& y) { return m.step(x, y); });
+  const Tensor x = wave({6, 4}, 0), y = wave({6, 1}, 1);
+  Tensor loss;
+  for (int i = 0; i < 3; ++i) loss = f(x, y);
+  const auto before = memory::info().misses;
+  for (int i = 0; i < 20; ++i) loss = f(x, y);
+  CHECK(memory::info().misses == before);
+}
+
+TEST_CASE("function: a failing call has the effects before the failing op") {
+  const Variable v(constant(0));
+  const auto f = function([&](const Tensor& x, const Tensor& i) {
+    v.assign_add(constant(1));
+    const Tensor picked = gather(x, i);
+    v.assign_add(picked);
+    return picked;
+  });
+  const Tensor x = constant({10, 20});
+  CHECK(f(x, constant(1)).item<int>() == 20);
+  CHECK(v.item<int>() == 21);
+  CHECK_THROWS_AS(f(x, constant(2)), errors::InvalidArgumentError);
+  CHECK(v.item<int>() == 22);
+  CHECK(f(x, constant(0)).item<int>() == 10);
+  CHECK(v.item<int>() == 33);
+}
+
+TEST_CASE("function: calls from several threads at once") {
+  const Variable count(constant(0));
+  const auto f = function([&](const Tensor& x) {
+    count.assign_add(constant(1));
+    return reduce_sum(exp(x) * 2);
+  });
+  const Tensor x = wave({100}, 0);
+  const float expected = reduce_sum(exp(x) * 2).item<float>();
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i)
+        if (f(x).item<float>() != Approx(expected)) ++wrong;
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(wrong == 0);
+  CHECK(count.item<int>() == 800);
+  CHECK(f.trace_count() == 1);
+}
+
+TEST_CASE("function: sizes that depend on data run op by op") {
+  const auto f = function([](const Tensor& x) { return reduce_sum(boolean_mask(x, x > 0.f)) * 2; });
+  CHECK(f(constant({1.f, -2.f, 3.f})).item<float>() == 8);
+  CHECK(f(constant({-1.f, -2.f, 3.f})).item<float>() == 6);
+}
