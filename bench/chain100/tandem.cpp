@@ -27,6 +27,10 @@ bench::Work forward_backward() {
   });
 }
 
-[[maybe_unused]] const bool added[] = {bench::add("chain100/forward", forward),
+bench::Work traced() {
+  return bench::repeat([f = tandem::function(chain), a = bench::tandem_normal({32}, 1), b = operand()] { return f(a, b); });
+}
+
+[[maybe_unused]] const bool added[] = {bench::add("chain100/forward", forward), bench::add("chain100/forward@traced", traced),
                                        bench::add("chain100/forward_backward", forward_backward)};
 }  // namespace

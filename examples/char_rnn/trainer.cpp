@@ -49,6 +49,7 @@ Windows::Batch Windows::get(std::int64_t epoch, std::int64_t batch) {
 Trainer::Trainer(const ModelOptions& model, const TrainOptions& options, const std::vector<std::int32_t>& train,
                  std::vector<std::int32_t> held_out)
     : options_(options),
+      vocabulary_(model.vocabulary),
       model_(model),
       variables_(model_.trainable_variables()),
       optimizer_({.learning_rate = options.learning_rate}),
@@ -56,26 +57,30 @@ Trainer::Trainer(const ModelOptions& model, const TrainOptions& options, const s
       seconds_(zeros({}, {.dtype = float64}), {.name = "seconds", .trainable = false}),
       windows_(train, options),
       held_out_(std::move(held_out)),
-      checkpoint_({{"model", model_}, {"optimizer", optimizer_}, {"position", position_}, {"seconds", seconds_}}) {
+      checkpoint_({{"model", model_}, {"optimizer", optimizer_}, {"position", position_}, {"seconds", seconds_}}),
+      traced_step_(function([this](const Tensor& inputs, const Tensor& labels) { return learn(inputs, labels); },
+                            {.name = "training_step"})) {
   if (held_out_.size() < 2) throw std::runtime_error("corpus: fewer than two known characters are left to be held out");
   optimizer_.build(variables_);
+}
+
+Tensor Trainer::learn(const Tensor& inputs, const Tensor& labels) const {
+  GradientTape tape;
+  State state;
+  const Tensor loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, model_(inputs, state)));
+  const auto gradients = tape.gradient(loss, variables_);
+  optimizer_.apply_gradients(clip_by_global_norm(gradients, options_.clip).gradients, variables_);
+  return loss;
 }
 
 double Trainer::step() {
   const std::vector<std::int64_t> at = position_.to_vector<std::int64_t>();
   const Windows::Batch batch = windows_.get(at[0], at[1]);
-  GradientTape tape;
-  State state;
-  const Tensor logits = model_(batch.inputs, state);
-  const Tensor loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(batch.labels, logits));
-  const double value = loss.item<float>();
+  const double value = traced_step_(batch.inputs, batch.labels).item<float>();
   // Knowing nothing costs log(vocabulary); far beyond that there is no way back.
-  const double hopeless = 20 * std::log(static_cast<double>(logits.shape().dim(-1)) + 1);
-  if (!(value < hopeless))
+  if (!(value < 20 * std::log(static_cast<double>(vocabulary_) + 1)))
     throw std::runtime_error("training diverged: the loss is " + std::to_string(value) + " at step " +
-                             std::to_string(steps() + 1) + "; lower --learning-rate or --clip");
-  const auto gradients = tape.gradient(loss, variables_);
-  optimizer_.apply_gradients(clip_by_global_norm(gradients, options_.clip).gradients, variables_);
+                             std::to_string(steps()) + "; lower --learning-rate or --clip");
   const bool last = at[1] + 1 >= windows_.batches_per_epoch();
   position_.assign(constant(std::vector<std::int64_t>{at[0] + last, last ? 0 : at[1] + 1}));
   return value;

@@ -4,6 +4,7 @@
 #include <tandem/train/checkpoint.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ class Trainer {
  public:
   Trainer(const ModelOptions& model, const TrainOptions& options, const std::vector<std::int32_t>& train,
           std::vector<std::int32_t> held_out);
+  Trainer(const Trainer&) = delete;  // the traced step refers to this object
+  Trainer& operator=(const Trainer&) = delete;
   /// One step; returns the mean loss in nats a character. throws std::runtime_error if training diverged.
   double step();
   /// Mean bits a character on the held-out text, the state carried through.
@@ -56,7 +59,11 @@ class Trainer {
   const tandem::train::Checkpoint& checkpoint() const { return checkpoint_; }
 
  private:
+  // One whole step: forward, backward, clipping, Adam. Ordinary eager code; traced_step_ runs it as one graph.
+  tandem::Tensor learn(const tandem::Tensor& inputs, const tandem::Tensor& labels) const;
+
   TrainOptions options_;
+  std::int64_t vocabulary_;
   CharRnn model_;
   std::vector<tandem::Variable> variables_;
   tandem::optimizers::Adam optimizer_;
@@ -65,4 +72,5 @@ class Trainer {
   Windows windows_;
   std::vector<std::int32_t> held_out_;
   tandem::train::Checkpoint checkpoint_;
+  std::function<tandem::Tensor(const tandem::Tensor&, const tandem::Tensor&)> traced_step_;
 };

@@ -10,6 +10,7 @@
 #include "tandem/core/tensor.hpp"
 #include "tandem/core/variable.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/graph/function.hpp"
 #include "tandem/nn/rnn.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/clip.hpp"
