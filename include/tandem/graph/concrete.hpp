@@ -20,9 +20,10 @@ class TANDEM_API ConcreteFunction : public Opaque {
   const char* kind() const override { return "function"; }
 
   /// Calls it as the surroundings demand: while another function is traced its ops join that trace; where a tape
-  /// watches, the call is recorded; else it just runs.
-  ///   throws  errors::InvalidArgumentError for arguments that do not fit the graph's
+  /// watches, the call is recorded; else it just runs. The caller knows that the arguments fit.
   Tensors call(Inputs arguments);
+  /// The same, checked.
+  ///   throws  errors::InvalidArgumentError for arguments that do not fit the graph's
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments);
 
   /// As traced, and as it is run (before open dims are bound).

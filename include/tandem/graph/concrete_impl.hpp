@@ -96,7 +96,6 @@ TANDEM_INLINE Tensors ConcreteFunction::run(Inputs arguments) {
   return program_for(specs)->run(arguments);
 }
 TANDEM_INLINE Tensors ConcreteFunction::call(Inputs arguments) {
-  check(arguments);
   const Context& c = context;
   if (c.stager) return replay(*traced_, arguments);
   if (c.observers) return run_recorded(arguments);
@@ -105,6 +104,7 @@ TANDEM_INLINE Tensors ConcreteFunction::call(Inputs arguments) {
 TANDEM_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) {
   Small<const Tensor*, 8> in;
   for (const Tensor& t : arguments) in.push(&t);
+  check({in.begin(), in.size()});
   Tensors out = call({in.begin(), in.size()});
   return {std::make_move_iterator(out.begin()), std::make_move_iterator(out.end())};
 }
