@@ -20,10 +20,8 @@ TANDEM_INLINE Tensor add_into(Tensor&& a, const Tensor& b) {
   a.renew_id();
   return std::move(a);
 }
-TANDEM_INLINE void accumulate(Gradient& sum, Gradient&& g) {
-  if (!sum.is_set()) {
-    sum = std::move(g);
-  } else if (sum.is_sparse() && g.is_sparse()) {
+[[gnu::noinline]] TANDEM_INLINE void add_to(Gradient& sum, Gradient&& g) {
+  if (sum.is_sparse() && g.is_sparse()) {
     const IndexedSlices a = sum.slices(), b = g.slices();
     sum = IndexedSlices{concat({a.values, b.values}, 0), concat({a.indices, b.indices}, 0), a.like};
   } else if (sum.is_sparse() || g.is_sparse()) {
@@ -31,6 +29,10 @@ TANDEM_INLINE void accumulate(Gradient& sum, Gradient&& g) {
   } else {
     sum = add_into(std::move(sum).dense(), g.dense());
   }
+}
+inline void accumulate(Gradient& sum, Gradient&& g) {
+  if (sum.is_set()) add_to(sum, std::move(g));
+  else sum = std::move(g);
 }
 
 // The value of a fused op by small ops: its reference, or the derivative of the reference of the op it goes back from.
@@ -109,29 +111,39 @@ struct GradientTape::Backward {
                                               "has no gradient (" + display_name(*e.op) + " is on the path)");
   }
 
-  void step(Entry& e) {
-    Tensors dense;
-    bool any = false;
-    for (int i = 0; i < e.n_out; ++i) {
-      const auto slot = static_cast<std::size_t>(e.first_out + i);
-      Gradient& g = sums[slot];
-      any |= g.is_set();
-      if (g.is_sparse()) dense.push(g.tensor());
-      else if (wanted[slot]) dense.push(g.dense());
-      else dense.push(std::move(g).dense());
+  // What has flowed back to an output; given up here unless a source will read it.
+  Tensor take(std::size_t slot) {
+    Gradient& g = sums[slot];
+    if (g.is_sparse()) [[unlikely]] {
+      Tensor dense = g.tensor();
       if (!wanted[slot]) g = Gradient();
+      return dense;
     }
-    if (!any || e.op->flags.blocked) return;
-    Grads r = rule(e, {dense.begin(), dense.size()});
-    dense.clear();
-    for (int i = 0; i < e.n_in && i < static_cast<int>(r.size()); ++i) {
-      const int slot = e.in_slots()[i];
-      if (slot < 0 || !r[static_cast<std::size_t>(i)].is_set()) continue;
-      Gradient& x = r[static_cast<std::size_t>(i)];
+    if (wanted[slot]) return g.dense();
+    return std::move(g).dense();
+  }
+  // The rule's gradients, none where nothing flows back. The upstream ones die here, before the next op's are made.
+  Grads pull(Entry& e) {
+    Tensors upstream;
+    bool any = false;
+    const auto first = static_cast<std::size_t>(e.first_out);
+    for (std::size_t i = 0; i < e.n_out; ++i) {
+      any |= sums[first + i].is_set();
+      upstream.push(take(first + i));
+    }
+    if (!any || e.op->flags.blocked) return {};
+    return rule(e, {upstream.begin(), upstream.size()});
+  }
+  void step(Entry& e) {
+    Grads r = pull(e);
+    const int* slots = e.in_slots();
+    for (std::size_t i = 0; i < e.n_in && i < r.size(); ++i) {
+      Gradient& x = r[i];
+      if (slots[i] < 0 || !x.is_set()) continue;
       const Tensor& saved = e.saved()[i];
       if (e.op->flags.pointwise && saved.is_set() && !(saved.shape() == x.dense().shape()))
         x = sum_to_like(x.dense(), saved);
-      detail::accumulate(sums[static_cast<std::size_t>(slot)], std::move(x));
+      detail::accumulate(sums[static_cast<std::size_t>(slots[i])], std::move(x));
     }
   }
 };

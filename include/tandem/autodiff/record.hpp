@@ -13,6 +13,7 @@ struct GradientTape::Entry {
   std::uint16_t n_in, n_out;
 
   Tensor* saved() { return reinterpret_cast<Tensor*>(this + 1); }
+  std::span<Tensor> all_saved() { return {saved(), static_cast<std::size_t>(n_in + n_out)}; }
   const int* in_slots() const {
     return reinterpret_cast<const int*>(reinterpret_cast<const Tensor*>(this + 1) + n_in + n_out);
   }
@@ -47,11 +48,11 @@ TANDEM_INLINE void GradientTape::reset() {
   spent_ = false;
 }
 TANDEM_INLINE void GradientTape::release_saved(Entry& e) {
-  for (int i = 0; i < e.n_in + e.n_out; ++i) e.saved()[i] = Tensor();
+  for (Tensor& t : e.all_saved()) t = Tensor();
 }
 TANDEM_INLINE void GradientTape::free_entries() {
   for (Entry* e = last_; e; e = e->prev) {
-    for (int i = 0; i < e->n_in + e->n_out; ++i) e->saved()[i].~Tensor();
+    for (Tensor& t : e->all_saved()) t.~Tensor();
     if (e->attrs != &no_attrs) e->attrs->~Attrs();
   }
   last_ = nullptr;
@@ -96,12 +97,8 @@ TANDEM_INLINE void GradientTape::read(const Variable& v, const Tensor& value) {
   r.slots.push(slot);
 }
 
-TANDEM_INLINE GradientTape::Entry* GradientTape::push(const Applied& a, const int* in_slots) {
-  const std::size_t n_in = a.in.size(), n_out = a.out.size();
-  const bool has_attrs = !a.attrs.empty();
-  std::size_t at_slots = sizeof(Entry) + (n_in + n_out) * sizeof(Tensor);
-  std::size_t at_attrs = (at_slots + n_in * sizeof(int) + 15) & ~std::size_t(15);
-  const std::size_t bytes = has_attrs ? at_attrs + sizeof(Attrs) : at_attrs;
+// Room for an entry and what lies behind it; the next call gives the same room, unless used_ has grown.
+TANDEM_INLINE char* GradientTape::room_for(std::size_t bytes) {
   if (used_ + bytes > room_) [[unlikely]] {
     const std::size_t want = chunks_.empty() ? 4096 : 65536;
     const int cls = memory::class_of(bytes > want ? bytes : want);
@@ -109,13 +106,7 @@ TANDEM_INLINE GradientTape::Entry* GradientTape::push(const Applied& a, const in
     used_ = 0;
     room_ = memory::class_size(cls);
   }
-  char* place = chunks_.back().data + used_;
-  used_ += bytes;
-  Entry* e = ::new (place)
-      Entry{last_, &a.op, &no_attrs, slots_, static_cast<std::uint16_t>(n_in), static_cast<std::uint16_t>(n_out)};
-  if (has_attrs) e->attrs = ::new (place + at_attrs) Attrs(a.attrs);
-  for (std::size_t i = 0; i < n_in; ++i) e->in_slots()[i] = in_slots[i];
-  return last_ = e;
+  return chunks_.back().data + used_;
 }
 
 namespace detail {
@@ -123,33 +114,44 @@ namespace detail {
 inline void save_input(Tensor* at, const OpDef& op, const Tensor& x, const Tensor* y) {
   const Saves s = op.saves;
   if (s == Saves::all || s == Saves::inputs) ::new (at) Tensor(x);
-  else if (s == Saves::shape || (op.flags.pointwise && !(x.shape() == y->shape())))
+  else if (s == Saves::shape || (op.flags.pointwise && !(x.known_spec().shape == y->known_spec().shape)))
     ::new (at) Tensor(x.is_symbolic() ? x : Tensor::symbol(x.spec()));
   else ::new (at) Tensor();
+}
+[[noreturn, gnu::cold, gnu::noinline]] TANDEM_INLINE void raise_too_many(const OpDef& op) {
+  errors::raise<errors::UnimplementedError>(op.name, "a tape takes at most 65535 inputs or outputs an op");
 }
 }  // namespace detail
 
 TANDEM_INLINE void GradientTape::record(const Applied& a) {
   if (paused_) return;
   const std::size_t n_in = a.in.size(), n_out = a.out.size();
-  Small<int, 8> in_slots;
+  const std::size_t at_slots = sizeof(Entry) + (n_in + n_out) * sizeof(Tensor);
+  const std::size_t at_attrs = (at_slots + n_in * sizeof(int) + 15) & ~std::size_t(15);
+  const std::size_t bytes = a.attrs.empty() ? at_attrs : at_attrs + sizeof(Attrs);
+  char* const place = room_for(bytes);
+  int* const slots = reinterpret_cast<int*>(place + at_slots);  // written where they will lie, if an input is watched
   bool any = false;
-  for (std::size_t i = 0; i < n_in; ++i) any |= in_slots.push(map_.find(a.in[i]->id())) >= 0;
+  for (std::size_t i = 0; i < n_in; ++i) any |= (slots[i] = map_.find(a.in[i]->id())) >= 0;
   if (!any) return;
-  if (n_in > 65535 || n_out > 65535)
-    errors::raise<errors::UnimplementedError>(a.op.name, "a tape takes at most 65535 inputs or outputs an op");
-  Entry* e = push(a, in_slots.begin());
-  const bool blocked = a.op.flags.blocked;
-  for (std::size_t i = 0; i < n_in; ++i) {
-    if (blocked) ::new (e->saved() + i) Tensor();
-    else detail::save_input(e->saved() + i, a.op, *a.in[i], n_out ? &a.out[0] : nullptr);
+  if ((n_in | n_out) > 65535) [[unlikely]]
+    detail::raise_too_many(a.op);
+  Entry* e = ::new (place)
+      Entry{last_, &a.op, &no_attrs, slots_, static_cast<std::uint16_t>(n_in), static_cast<std::uint16_t>(n_out)};
+  if (!a.attrs.empty()) e->attrs = ::new (place + at_attrs) Attrs(a.attrs);
+  Tensor* saved = e->saved();
+  for (const Tensor* x : a.in) {
+    if (a.op.flags.blocked) ::new (saved++) Tensor();
+    else detail::save_input(saved++, a.op, *x, a.out.data());
   }
-  const bool keep = !blocked && (a.op.saves == Saves::all || a.op.saves == Saves::outputs);
-  for (std::size_t i = 0; i < n_out; ++i) {
-    map_.insert(a.out[i].id(), slots_++);
-    if (keep) ::new (e->saved() + n_in + i) Tensor(a.out[i]);
-    else ::new (e->saved() + n_in + i) Tensor();
+  const bool keep = !a.op.flags.blocked && (a.op.saves == Saves::all || a.op.saves == Saves::outputs);
+  for (const Tensor& y : a.out) {
+    map_.insert(y.id(), slots_++);
+    if (keep) ::new (saved++) Tensor(y);
+    else ::new (saved++) Tensor();
   }
+  last_ = e;
+  used_ += bytes;
 }
 
 }  // namespace TANDEM_NS

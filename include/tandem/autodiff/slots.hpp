@@ -57,14 +57,8 @@ class Slots {
     return at < dense_.size() ? dense_[at] : others_.find(id);
   }
   void insert(u64 id, int slot) {
-    const u64 at = id - first_, gap = at - dense_.size();
-    if (gap > max_gap) {  // older than the tape, another thread's, or far ahead
-      if (at < dense_.size()) dense_[at] = slot;
-      else others_.insert(id, slot);
-      return;
-    }
-    if (gap) dense_.resize(at, -1);
-    dense_.push_back(slot);
+    if (id - first_ == dense_.size()) dense_.push_back(slot);  // the next id, as nearly always
+    else insert_apart(id, slot);
   }
   void clear() {
     first_ = context.next_id;
@@ -73,6 +67,17 @@ class Slots {
   }
 
  private:
+  [[gnu::noinline]] void insert_apart(u64 id, int slot) {
+    const u64 at = id - first_, gap = at - dense_.size();
+    if (gap > max_gap) {  // older than the tape, another thread's, or far ahead
+      if (at < dense_.size()) dense_[at] = slot;
+      else others_.insert(id, slot);
+      return;
+    }
+    dense_.resize(at, -1);
+    dense_.push_back(slot);
+  }
+
   static constexpr u64 max_gap = 4096;
   u64 first_ = context.next_id;
   std::vector<int> dense_;

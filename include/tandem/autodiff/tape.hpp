@@ -116,7 +116,7 @@ class TANDEM_API GradientTape final : Observer {
   struct Backward;
   void record(const Applied&) override;
   void read(const Variable&, const Tensor&) override;
-  Entry* push(const Applied&, const int* in_slots);
+  char* room_for(std::size_t bytes);
   void release_saved(Entry&);
   void free_entries();
   void leave();

@@ -44,11 +44,13 @@ inline constexpr DType float32 = DType::float32, float64 = DType::float64, int8 
                        uint64 = DType::uint64, complex128 = DType::complex128, qint8 = DType::qint8,
                        quint8 = DType::quint8, qint32 = DType::qint32;
 
+namespace detail {
+// Not local to size_of: a local table would be copied to the stack by each call.
+inline constexpr std::uint8_t dtype_sizes[dtype_count] = {4, 8, 1, 2, 4,  8, 1, 1, sizeof(void*), 8, 2,
+                                                          2, 2, 4, 8, 16, 1, 1, 4};
+}  // namespace detail
 /// Bytes of one element (a string element is one pointer).
-constexpr std::size_t size_of(DType d) {
-  constexpr std::uint8_t sizes[] = {4, 8, 1, 2, 4, 8, 1, 1, sizeof(void*), 8, 2, 2, 2, 4, 8, 16, 1, 1, 4};
-  return sizes[static_cast<int>(d)];
-}
+constexpr std::size_t size_of(DType d) { return detail::dtype_sizes[static_cast<int>(d)]; }
 
 /// The name as printed: "float32", "bool", ...
 constexpr const char* name(DType d) {

@@ -22,6 +22,15 @@ inline constexpr std::size_t class_size(int c) {
   return c ? static_cast<std::size_t>(k % 4 + 5) << (k / 4 + 4) : 64;
 }
 inline constexpr int large_class = class_of(1 << 16) + 1;  // above 64 KiB: counted at once, checked against the limit
+// class_size() of those below, by one load.
+struct SmallSizes {
+  std::int32_t of[large_class];
+};
+inline constexpr SmallSizes small_sizes = [] {
+  SmallSizes s{};
+  for (int c = 0; c < large_class; ++c) s.of[c] = static_cast<std::int32_t>(class_size(c));
+  return s;
+}();
 
 // A thread's free lists. Made at the thread's first allocation, given back when it ends.
 struct Cache {
@@ -41,14 +50,14 @@ inline bool count(Cache& c, std::int64_t bytes) {
 
 /// A block of class_size(cls) bytes, its contents undefined.
 ///   throws  errors::ResourceExhaustedError when the limit or the machine's memory does not allow it
-[[nodiscard]] inline void* allocate(int cls) {
+[[nodiscard, gnu::always_inline]] inline void* allocate(int cls) {
   Cache* c = context.cache;
   if (!c || cls >= large_class || !c->head[cls]) [[unlikely]]
     return allocate_slow(cls);
   void* p = c->head[cls];
   c->head[cls] = *static_cast<void**>(p);
   --c->count[cls];
-  if (!count(*c, static_cast<std::int64_t>(class_size(cls)))) [[unlikely]]
+  if (!count(*c, small_sizes.of[cls])) [[unlikely]]
     flush(*c);
   return p;
 }
@@ -59,7 +68,7 @@ inline void release(void* p, int cls) {
   *static_cast<void**>(p) = c->head[cls];
   c->head[cls] = p;
   ++c->count[cls];
-  if (!count(*c, -static_cast<std::int64_t>(class_size(cls)))) [[unlikely]]
+  if (!count(*c, -small_sizes.of[cls])) [[unlikely]]
     flush(*c);
 }
 

@@ -53,11 +53,12 @@ struct Stager {
 ///   throws  what the op's shape rule and kernel raise; nothing is recorded then, and the inputs are as they were
 TANDEM_API Tensors apply(const OpDef& op, Inputs in, const Attrs& attrs = no_attrs,
                          const OpOptions& options = no_options);
-/// For ops of one output.
+/// The first output of an op, which is all that most have: the same, and quicker.
+TANDEM_API Tensor apply_one(const OpDef& op, Inputs in, const Attrs& attrs, const OpOptions& options);
 template <class... T>
 Tensor apply1(const OpDef& op, const Attrs& attrs, const OpOptions& options, const T&... in) {
   const Tensor* const inputs[] = {&in...};
-  return std::move(apply(op, inputs, attrs, options)[0]);
+  return apply_one(op, inputs, attrs, options);
 }
 
 /// Runs the kernel: no inference, no recording. `specs` are the outputs'; `reuse[i]`, where given and set, is the
@@ -107,19 +108,18 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
       return false;
   return true;
 }
+inline void check_kernel_dtype(const InferCall& c) {
+  const auto typed = static_cast<std::size_t>(c.op.typed);  // -1, none, is beyond all inputs
+  if (typed >= c.in.size()) return;
+  const Spec& s = c.spec(typed);
+  if (!c.op.dtypes.has(s.dtype)) [[unlikely]]
+    raise_dtype(c, s.dtype, s.device);
+}
 // True if all inputs lie on one device; raises for unset inputs and for a dtype the op has no kernel for.
 inline bool check_inputs(const InferCall& c) {
-  unsigned elsewhere = 0;
-  for (const Tensor* t : c.in) {
-    const Device d = t->spec().device;
-    elsewhere |= d.kind | d.index;
-  }
-  const int typed = c.op.typed;
-  if (typed >= 0 && static_cast<std::size_t>(typed) < c.in.size()) {
-    const Spec& s = c.spec(static_cast<std::size_t>(typed));
-    if (!c.op.dtypes.has(s.dtype)) [[unlikely]]
-      raise_dtype(c, s.dtype, s.device);
-  }
+  bool elsewhere = false;
+  for (const Tensor* t : c.in) elsewhere |= t->spec().device != Device{};
+  check_kernel_dtype(c);
   return !elsewhere || on_one_device(c);
 }
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE void check_no_symbol(const OpDef& op, const Tensor& t) {
@@ -192,20 +192,71 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 
 }  // namespace detail
 
-TANDEM_INLINE Tensors apply(const OpDef& op, Inputs in, const Attrs& attrs, const OpOptions& options) {
+namespace detail {
+
+// Runs the body; an error on its way out takes the user's name of the call along.
+template <class F>
+[[gnu::always_inline]] inline auto named(const OpOptions& options, const F& body) {
   try {
-    const InferCall call{op, in, attrs, options};
-    if (!detail::check_inputs(call)) [[unlikely]]
-      return detail::apply_across(op, in, attrs, options);
-    const Specs specs = op.infer(call);
-    Context& c = context;
-    Tensors out = c.stager ? c.stager->stage(call, specs) : run(op, in, attrs, specs);
-    for (Observer* o = c.observers; o; o = o->next) o->record({op, in, attrs, {out.begin(), out.size()}});
-    return out;
+    return body();
   } catch (errors::OpError& e) {
     if (options.name) e.set_name(options.name);
     throw;
   }
+}
+inline void tell(const Applied& a) {
+  for (Observer* o = context.observers; o; o = o->next) o->record(a);
+}
+
+// The short way through apply, for nearly every call: eager, a plain kernel, one output, few inputs, all with data on
+// the host. What it takes over from the long way: known operands need no second look.
+inline constexpr std::size_t few = 8;
+[[gnu::always_inline]] inline bool is_plain(const OpDef& op, Inputs in, Operand* operands) {
+  if (context.stager || !op.cpu || op.resolve || op.workspace || op.flags.alias || op.outputs != 1 || in.size() >= few)
+    return false;
+  bool elsewhere = false;
+  for (const Tensor* t : in) {
+    if (!t->has_data()) return false;
+    const Spec& s = t->known_spec();
+    elsewhere |= s.device != Device{};
+    *operands++ = {t->raw(), &s};
+  }
+  return !elsewhere;
+}
+[[gnu::always_inline]] inline Tensor run_plain(const OpDef& op, const Attrs& attrs, const Spec& spec, Operand* operands,
+                                               std::size_t inputs) {
+  Tensor out = Tensor::allocate(spec);
+  operands[inputs] = {out.raw(), &out.known_spec()};
+  op.cpu({{operands, inputs}, {operands + inputs, 1}, attrs, nullptr, op.name, nullptr});
+  return out;
+}
+[[gnu::always_inline]] inline Tensor apply_plain(const InferCall& c, Operand* operands) {
+  check_kernel_dtype(c);
+  const Specs specs = c.op.infer(c);
+  Tensor out = specs[0].device.kind == Device::cpu ? run_plain(c.op, c.attrs, specs[0], operands, c.in.size())
+                                                   : std::move(run(c.op, c.in, c.attrs, specs)[0]);
+  tell({c.op, c.in, c.attrs, {&out, 1}});
+  return out;
+}
+inline Tensors apply_any(const InferCall& c) {
+  if (!check_inputs(c)) [[unlikely]]
+    return apply_across(c.op, c.in, c.attrs, c.options);
+  const Specs specs = c.op.infer(c);
+  Tensors out = context.stager ? context.stager->stage(c, specs) : run(c.op, c.in, c.attrs, specs);
+  tell({c.op, c.in, c.attrs, {out.begin(), out.size()}});
+  return out;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Tensors apply(const OpDef& op, Inputs in, const Attrs& attrs, const OpOptions& options) {
+  return detail::named(options, [&] { return detail::apply_any({op, in, attrs, options}); });
+}
+TANDEM_INLINE Tensor apply_one(const OpDef& op, Inputs in, const Attrs& attrs, const OpOptions& options) {
+  Operand operands[detail::few];
+  if (!detail::is_plain(op, in, operands)) [[unlikely]]
+    return std::move(apply(op, in, attrs, options)[0]);
+  return detail::named(options, [&] { return detail::apply_plain({op, in, attrs, options}, operands); });
 }
 
 namespace detail {
@@ -259,10 +310,9 @@ TANDEM_INLINE Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const 
     return op.execute(in, attrs);
   if (op.resolve) [[unlikely]]
     return detail::run_many(op, in, attrs, detail::resolved_specs(op, in, attrs), reuse);
-  constexpr std::size_t few = 8;
-  if (in.size() + specs.size() > few) [[unlikely]]
+  if (in.size() + specs.size() > detail::few) [[unlikely]]
     return detail::run_many(op, in, attrs, specs, reuse);
-  Operand operands[few];
+  Operand operands[detail::few];
   return detail::run_kernel(op, in, attrs, specs, reuse, operands);
 }
 

@@ -33,7 +33,7 @@ struct InferCall {
   const Attrs& attrs;
   const OpOptions& options;
 
-  const Spec& spec(std::size_t i) const { return in[i]->spec(); }
+  const Spec& spec(std::size_t i) const { return in[i]->known_spec(); }  // whoever calls a rule has checked the inputs
   template <class A>
   const A& get() const {
     return attrs.get<A>();

@@ -25,6 +25,7 @@ struct alignas(64) TensorHeader {
   std::int8_t header_class;
   std::int16_t data_class;  // -1: none of its own
   Kind kind;
+  bool simple;  // own, and nothing but this block to give back: host data behind the header, no strings
   u64 id;
   void* data;
   void* owner;
@@ -49,9 +50,8 @@ class TANDEM_API Tensor {
     std::swap(h_, o.h_);
     return *this;
   }
-  ~Tensor() {
-    if (h_ && (h_->refs.load(std::memory_order_acquire) == 1 || h_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1))
-      destroy(h_);
+  [[gnu::always_inline]] ~Tensor() {  // inline: most handles that die have been moved from
+    if (h_) drop(h_);
   }
 
   bool is_set() const { return h_ && h_->kind != TensorHeader::unset; }
@@ -123,6 +123,7 @@ class TANDEM_API Tensor {
   u64 id() const { return h_ ? h_->id : 0; }
   void* raw() const { return h_->data; }
   const Spec& known_spec() const { return h_->spec; }  // of a tensor that has been checked
+  bool has_data() const { return h_ && h_->data; }     // neither unset nor symbolic
   bool is_symbolic() const { return h_ && h_->kind == TensorHeader::symbolic; }
   bool is_unique() const { return h_->kind == TensorHeader::own && h_->refs.load(std::memory_order_acquire) == 1; }
   void renew_id() { h_->id = new_id(context); }
@@ -139,8 +140,9 @@ class TANDEM_API Tensor {
   [[noreturn]] void raise_unset() const;
 
  private:
+  static void drop(TensorHeader* h);
   static void destroy(TensorHeader* h);
-  static TensorHeader* make_header(const Spec& spec, TensorHeader::Kind kind, std::size_t inside);
+  static Tensor allocate_apart(const Spec& spec, std::size_t bytes);
   void read_elements(DType as, i64 count, bool one, void* to) const;
   void read_at(DType as, std::span<const i64> index, void* to) const;
   void check_host(DType as) const;

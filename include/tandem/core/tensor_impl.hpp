@@ -22,68 +22,82 @@ inline std::size_t checked_bytes(const Spec& spec) {
       errors::raise<errors::InvalidArgumentError>("allocate", "no tensor can have the shape " + to_string(spec));
   return static_cast<std::size_t>(bytes);
 }
-}  // namespace detail
-
-TANDEM_INLINE TensorHeader* Tensor::make_header(const Spec& spec, TensorHeader::Kind kind, std::size_t inside) {
+// Sets everything but data; `inside` bytes of room lie behind the header.
+[[gnu::always_inline]] inline TensorHeader* make_header(const Spec& spec, TensorHeader::Kind kind, std::size_t inside) {
   const int cls = memory::class_of(sizeof(TensorHeader) + inside);
   auto* h = static_cast<TensorHeader*>(memory::allocate(cls));
   ::new (&h->refs) std::atomic<std::uint32_t>(1);
   h->header_class = static_cast<std::int8_t>(cls);
   h->data_class = -1;
   h->kind = kind;
+  h->simple = false;
   h->id = new_id(context);
   h->data = nullptr;
   h->owner = nullptr;
   ::new (&h->spec) Spec(spec);
   return h;
 }
+}  // namespace detail
 
-TANDEM_INLINE Tensor Tensor::allocate(const Spec& spec) {
-  const std::size_t bytes = detail::checked_bytes(spec);
-  if (spec.device.kind != Device::cpu) [[unlikely]] {
+// On a device, in a block of its own, or with strings inside.
+[[gnu::noinline]] TANDEM_INLINE Tensor Tensor::allocate_apart(const Spec& spec, std::size_t bytes) {
+  if (spec.device.kind != Device::cpu) {
     void* data = backend_of(spec.device).allocate(bytes, spec.device.index);
-    TensorHeader* h = make_header(spec, TensorHeader::own, 0);
+    TensorHeader* h = detail::make_header(spec, TensorHeader::own, 0);
     h->data = data;
     return Tensor(h);
   }
   const bool together = bytes <= detail::together_bytes;
+  Tensor t(detail::make_header(spec, TensorHeader::own, together ? bytes : 0));
+  TensorHeader* h = t.h_;
+  if (together) {
+    h->data = h + 1;
+  } else {
+    const int cls = memory::class_of(bytes);
+    h->data = memory::allocate(cls);
+    h->data_class = static_cast<std::int16_t>(cls);
+  }
+  if (spec.dtype == DType::string)
+    for (i64 i = 0, n = spec.shape.size(); i < n; ++i) ::new (static_cast<Bytes*>(h->data) + i) Bytes();
+  return t;
+}
+TANDEM_INLINE Tensor Tensor::allocate(const Spec& spec) {
+  const std::size_t bytes = detail::checked_bytes(spec);
+  if (spec.device.kind != Device::cpu) [[unlikely]]
+    return allocate_apart(spec, bytes);
   try {
-    Tensor t(make_header(spec, TensorHeader::own, together ? bytes : 0));
-    TensorHeader* h = t.h_;
-    if (together) {
-      h->data = h + 1;
-    } else {
-      const int cls = memory::class_of(bytes);
-      h->data = memory::allocate(cls);
-      h->data_class = static_cast<std::int16_t>(cls);
-    }
-    if (spec.dtype == DType::string) [[unlikely]]
-      for (i64 i = 0, n = spec.shape.size(); i < n; ++i) ::new (static_cast<Bytes*>(h->data) + i) Bytes();
-    return t;
+    if (bytes > detail::together_bytes || spec.dtype == DType::string) [[unlikely]]
+      return allocate_apart(spec, bytes);
+    TensorHeader* h = detail::make_header(spec, TensorHeader::own, bytes);
+    h->data = h + 1;
+    h->simple = true;
+    return Tensor(h);
   } catch (const errors::ResourceExhaustedError& e) {
     errors::raise<errors::ResourceExhaustedError>(
         "allocate", "cannot allocate " + std::to_string(bytes) + " bytes for " + to_string(spec) + ": " + e.what());
   }
 }
-TANDEM_INLINE Tensor Tensor::symbol(const Spec& spec) { return Tensor(make_header(spec, TensorHeader::symbolic, 0)); }
+TANDEM_INLINE Tensor Tensor::symbol(const Spec& spec) {
+  return Tensor(detail::make_header(spec, TensorHeader::symbolic, 0));
+}
 TANDEM_INLINE Tensor Tensor::view_of(const Tensor& base, const Spec& spec, std::size_t offset) {
   TensorHeader* root = base.h_;
   if (root->kind == TensorHeader::view) root = static_cast<TensorHeader*>(root->owner);
-  TensorHeader* h = make_header(spec, TensorHeader::view, 0);
+  TensorHeader* h = detail::make_header(spec, TensorHeader::view, 0);
   root->refs.fetch_add(1, std::memory_order_relaxed);
   h->owner = root;
   h->data = static_cast<char*>(base.h_->data) + offset;
   return Tensor(h);
 }
 TANDEM_INLINE Tensor Tensor::borrow(const void* data, const Spec& spec, Ref<Opaque> owner) {
-  TensorHeader* h = make_header(spec, TensorHeader::external, 0);
+  TensorHeader* h = detail::make_header(spec, TensorHeader::external, 0);
   h->data = const_cast<void*>(data);
   h->owner = owner.get();
   if (owner) owner->retain();
   return Tensor(h);
 }
 TANDEM_INLINE Tensor Tensor::unset(std::string reason) {
-  TensorHeader* h = make_header(Spec{}, TensorHeader::unset, 0);
+  TensorHeader* h = detail::make_header(Spec{}, TensorHeader::unset, 0);
   auto* r = new detail::Reason(std::move(reason));
   r->retain();
   h->owner = r;
@@ -94,7 +108,13 @@ TANDEM_INLINE void Tensor::raise_unset() const {
       "tensor", h_ ? static_cast<detail::Reason*>(h_->owner)->text : "the tensor is unset (made by Tensor())");
 }
 
-TANDEM_INLINE void Tensor::destroy(TensorHeader* h) {
+TANDEM_INLINE void Tensor::drop(TensorHeader* h) {
+  if (h->refs.load(std::memory_order_acquire) != 1 && h->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (!h->simple) [[unlikely]]
+    return destroy(h);
+  memory::release(h, h->header_class);
+}
+[[gnu::noinline]] TANDEM_INLINE void Tensor::destroy(TensorHeader* h) {
   switch (h->kind) {
     case TensorHeader::own:
       if (h->spec.dtype == DType::string && h->data) [[unlikely]]  // no data: its allocation failed

@@ -87,6 +87,21 @@ constexpr LoopTable loop_table() {
 }
 inline bool is_half(DType d) { return dtypes::half_floating.has(d); }
 
+/// The number of elements of the output if the inputs have its shape, else -1.
+template <int Inputs>
+[[gnu::always_inline]] inline i64 common_size(const KernelCall& c) {
+  const Shape& o = c.out[0].spec->shape;
+  for (std::size_t k = 0; k < Inputs; ++k)
+    if (c.in[k].spec->shape.rank() != o.rank()) return -1;
+  i64 n = 1;
+  for (int d = 0; d < o.rank(); ++d) {
+    for (std::size_t k = 0; k < Inputs; ++k)
+      if (c.in[k].spec->shape[d] != o[d]) return -1;
+    n *= o[d];
+  }
+  return n;
+}
+
 }  // namespace detail
 
 /// The CPU kernel of the rule R (what a rule may say about itself: ops/scalar_math.hpp).
@@ -101,22 +116,18 @@ void pointwise(const KernelCall& c) {
   static constexpr detail::LoopTable table = detail::loop_table<R>();
   if constexpr (requires { R::check(c); }) R::check(c);
   const DType dtype = c.in[arity - 1].spec->dtype;
-  ErasedLoop loop{table.of[static_cast<int>(dtype)].by_isa[isa()], nullptr, rules::is_costly<R>};
-  if constexpr (rules::has_params<R>) loop.params = &c.attrs.template get<typename R::Params>();
+  const LoopFn loop = table.of[static_cast<int>(dtype)].by_isa[isa()];
+  const void* params = nullptr;
+  if constexpr (rules::has_params<R>) params = &c.attrs.template get<typename R::Params>();
 
-  if (!loop.run) [[unlikely]]
+  if (!loop) [[unlikely]]
     raise_no_loop(c);
-  const Shape& o = c.out[0].spec->shape;
+  const i64 n = detail::common_size<arity>(c);
+  if (n < 0 || n * static_cast<i64>((arity + 1) * size_of(dtype)) > small_call_bytes || detail::is_half(dtype))
+    return run_tiled(c, {loop, params, rules::is_costly<R>});
   const void* in[arity];
-  for (int k = 0; k < arity; ++k) {
-    if (!(c.in[static_cast<std::size_t>(k)].spec->shape == o)) return run_tiled(c, loop);
-    in[k] = c.in[static_cast<std::size_t>(k)].data;
-  }
-  const i64 n = o.size();
-  if (n * static_cast<i64>((arity + 1) * size_of(dtype)) > small_call_bytes || detail::is_half(dtype)) [[unlikely]]
-    return run_tiled(c, loop);
-  loop.run(in, c.out[0].data, n, loop.params,
-           false);  // here, not in a shared function: one call target a rule predicts
+  for (std::size_t k = 0; k < arity; ++k) in[k] = c.in[k].data;
+  loop(in, c.out[0].data, n, params, false);  // here, not in a shared function: one call target a rule predicts
 }
 
 }  // namespace TANDEM_NS::cpu

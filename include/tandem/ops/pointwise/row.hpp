@@ -67,7 +67,7 @@ Tensor call(const OpOptions& options, const T&... x) {
   static_assert(List::template has<R>, "the rule is missing from its file's list");
   static_assert(R::info.arity == sizeof...(T));
   const Tensor* const in[] = {&x...};
-  return std::move(apply(R::row, in, no_attrs, options)[0]);
+  return apply_one(R::row, in, no_attrs, options);
 }
 
 }  // namespace TANDEM_NS
