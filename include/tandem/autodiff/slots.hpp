@@ -52,6 +52,7 @@ class IdMap {
 
 class Slots {
  public:
+  Slots() { dense_.reserve(64); }  // not 1, 2, 4, ...
   int find(u64 id) const {
     const u64 at = id - first_;
     return at < dense_.size() ? dense_[at] : others_.find(id);

@@ -244,7 +244,9 @@ TANDEM_INLINE Tensor operator*(const Tensor& a, const Tensor& b) {
 TANDEM_INLINE Tensor operator/(const Tensor& a, const Tensor& b) { return divide(a, b, no_options); }
 TANDEM_INLINE Tensor operator-(const Tensor& x) { return detail::arith<rules::Negative>(no_options, x); }
 
-TANDEM_INLINE Grads rules::Add::gradient(const GradCall& c) { return {c.g[0], c.g[0]}; }
+TANDEM_INLINE Grads rules::Add::gradient(const GradCall& c) {
+  return {c.g[0], c.needs(1) ? Gradient(c.g[0]) : Gradient()};
+}
 TANDEM_INLINE Grads rules::Subtract::gradient(const GradCall& c) {
   return {c.g[0], c.needs(1) ? Gradient(-c.g[0]) : Gradient()};
 }
