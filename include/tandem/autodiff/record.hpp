@@ -97,7 +97,7 @@ TANDEM_INLINE void GradientTape::read(const Variable& v, const Tensor& value) {
   r.slots.push(slot);
 }
 
-// Room for an entry and what lies behind it; the next call gives the same room, unless used_ has grown.
+// Room for an entry and what lies behind it; taken by adding the bytes to used_.
 TANDEM_INLINE char* GradientTape::room_for(std::size_t bytes) {
   if (used_ + bytes > room_) [[unlikely]] {
     const std::size_t want = chunks_.empty() ? 4096 : 65536;

@@ -208,8 +208,20 @@ inline void tell(const Applied& a) {
   for (Observer* o = context.observers; o; o = o->next) o->record(a);
 }
 
-// The short way through apply, for nearly every call: eager, a plain kernel, one output, few inputs, all with data on
-// the host. What it takes over from the long way: known operands need no second look.
+// Once the specs are known: runs or stages the op and tells the tapes.
+inline Tensors apply_inferred(const InferCall& c, const Specs& specs) {
+  Tensors out = context.stager ? context.stager->stage(c, specs) : run(c.op, c.in, c.attrs, specs);
+  tell({c.op, c.in, c.attrs, {out.begin(), out.size()}});
+  return out;
+}
+inline Tensors apply_any(const InferCall& c) {
+  if (!check_inputs(c)) [[unlikely]]
+    return apply_across(c.op, c.in, c.attrs, c.options);
+  return apply_inferred(c, c.op.infer(c));
+}
+
+// The short way, for nearly every call: eager, a plain kernel, one output, few inputs, all with data on the host. The
+// inputs become the kernel's operands at once and are not looked at again.
 inline constexpr std::size_t few = 8;
 [[gnu::always_inline]] inline bool is_plain(const OpDef& op, Inputs in, Operand* operands) {
   if (context.stager || !op.cpu || op.resolve || op.workspace || op.flags.alias || op.outputs != 1 || in.size() >= few)
@@ -223,28 +235,19 @@ inline constexpr std::size_t few = 8;
   }
   return !elsewhere;
 }
-[[gnu::always_inline]] inline Tensor run_plain(const OpDef& op, const Attrs& attrs, const Spec& spec, Operand* operands,
-                                               std::size_t inputs) {
+[[gnu::always_inline]] inline Tensor run_plain(const InferCall& c, const Spec& spec, Operand* operands) {
+  const std::size_t inputs = c.in.size();
   Tensor out = Tensor::allocate(spec);
   operands[inputs] = {out.raw(), &out.known_spec()};
-  op.cpu({{operands, inputs}, {operands + inputs, 1}, attrs, nullptr, op.name, nullptr});
+  c.op.cpu({{operands, inputs}, {operands + inputs, 1}, c.attrs, nullptr, c.op.name, nullptr});
+  tell({c.op, c.in, c.attrs, {&out, 1}});
   return out;
 }
 [[gnu::always_inline]] inline Tensor apply_plain(const InferCall& c, Operand* operands) {
   check_kernel_dtype(c);
   const Specs specs = c.op.infer(c);
-  Tensor out = specs[0].device.kind == Device::cpu ? run_plain(c.op, c.attrs, specs[0], operands, c.in.size())
-                                                   : std::move(run(c.op, c.in, c.attrs, specs)[0]);
-  tell({c.op, c.in, c.attrs, {&out, 1}});
-  return out;
-}
-inline Tensors apply_any(const InferCall& c) {
-  if (!check_inputs(c)) [[unlikely]]
-    return apply_across(c.op, c.in, c.attrs, c.options);
-  const Specs specs = c.op.infer(c);
-  Tensors out = context.stager ? context.stager->stage(c, specs) : run(c.op, c.in, c.attrs, specs);
-  tell({c.op, c.in, c.attrs, {out.begin(), out.size()}});
-  return out;
+  const bool plain = specs.size() == 1 && specs[0].device.kind == Device::cpu;
+  return plain ? run_plain(c, specs[0], operands) : std::move(apply_inferred(c, specs)[0]);
 }
 
 }  // namespace detail

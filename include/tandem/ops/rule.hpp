@@ -70,7 +70,7 @@ TANDEM_INLINE Specs infer_pointwise(const InferCall& c, const rules::Info& info,
   Spec& o = out[0];
   if (info.first_is_mask) {
     if (c.spec(0).dtype != DType::bool_) detail::raise_no_condition(c);
-    detail::broadcast_into(o.shape, c, c.spec(0));
+    if (!(c.spec(0).shape == o.shape)) detail::broadcast_into(o.shape, c, c.spec(0));
   }
   for (++i; i < c.in.size(); ++i) {
     const Spec& s = c.spec(i);
