@@ -2,6 +2,7 @@
 #include "tandem/base/shape.hpp"
 
 #include <complex>
+#include <sstream>
 #include <vector>
 
 #include "tandem/base/axes.hpp"
@@ -48,6 +49,35 @@ TEST_CASE("shape: at most eight dims") {
   CHECK_THROWS_AS((Shape{1, 2, 3, 4, 5, 6, 7, 8, 9}), errors::InvalidArgumentError);
   CHECK_THROWS_WITH(s.push(9), ContainsSubstring("above the limit of 8"));
   CHECK(s == Shape{1, 2, 3, 4, 5, 6, 7, 8});
+}
+
+TEST_CASE("shape: lists, merging, streaming") {
+  const TensorShape s{none, 128};
+  CHECK(s.as_list() == std::vector<i64>{none, 128});
+  CHECK(Shape{}.as_list().empty());
+  CHECK(!s.is_fully_defined());
+  CHECK(s.merge_with({32, none}) == Shape{32, 128});
+  CHECK(s.merge_with({32, none}).is_fully_defined());
+  CHECK(s.merge_with(s) == s);
+  CHECK_THROWS_AS(s.merge_with({32, 129}), errors::InvalidArgumentError);
+  CHECK_THROWS_WITH(s.merge_with({32, 128, 1}), ContainsSubstring("(None, 128)") && ContainsSubstring("(32, 128, 1)"));
+  std::ostringstream out;
+  out << s << Shape{} << Shape{3};
+  CHECK(out.str() == "(None, 128)()(3,)");
+}
+
+TEST_CASE("tensor spec: a spec with a name") {
+  const TensorSpec s({none, 128}, float32, "pixels");
+  CHECK(s.name == "pixels");
+  CHECK(to_string(s) == "float32[None,128]");
+  CHECK(TensorSpec({2}).dtype == float32);
+  CHECK(s.is_compatible_with({{5, 128}, float32, {}}));
+  CHECK(!s.is_compatible_with({{5, 129}, float32, {}}));
+  CHECK(!s.is_compatible_with({{5, 128}, float64, {}}));
+  const Spec plain = s;
+  CHECK(plain == Spec{{none, 128}, float32, {}});
+  CHECK(static_cast<const Spec&>(TensorSpec::from_spec({{3}, int32, {Device::gpu, 1}})) ==
+        Spec{{3}, int32, {Device::gpu, 1}});
 }
 
 TEST_CASE("shape: equality and compatibility") {

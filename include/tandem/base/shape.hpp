@@ -2,8 +2,10 @@
 #pragma once
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tandem/base/dtype.hpp"
 
@@ -14,6 +16,8 @@ inline constexpr i64 none = INT64_MIN;
 inline constexpr int max_rank = 8;
 
 [[noreturn]] TANDEM_API void raise_rank_above_max(i64 rank);
+class Shape;
+[[noreturn]] TANDEM_API void raise_incompatible(const Shape& a, const Shape& b);
 
 /// The sizes of a value's axes, outermost first. Rank 0 is a scalar; a size may be 0.
 ///   throws  errors::InvalidArgumentError beyond rank 8
@@ -73,6 +77,18 @@ class Shape {
       if (dims_[i] != o.dims_[i] && dims_[i] != none && o.dims_[i] != none) return false;
     return true;
   }
+  /// What both say together: an open dim takes the other's number.
+  ///   throws  errors::InvalidArgumentError with both shapes if they are not compatible
+  Shape merge_with(const Shape& o) const {
+    if (!is_compatible_with(o)) [[unlikely]]
+      raise_incompatible(*this, o);
+    Shape r = *this;
+    for (int i = 0; i < rank_; ++i)
+      if (dims_[i] == none) r.dims_[i] = o.dims_[i];
+    return r;
+  }
+  /// The dims, open ones as `none`.
+  std::vector<i64> as_list() const { return {begin(), end()}; }
 
   friend bool operator==(const Shape& a, const Shape& b) {
     if (a.rank_ != b.rank_) return false;
@@ -94,14 +110,31 @@ inline std::string to_string(const Shape& s) {
   for (int i = 0; i < s.rank(); ++i) r += (i ? "," : "") + (s[i] == none ? std::string("None") : std::to_string(s[i]));
   return r + "]";
 }
+/// "(2, None)", "(3,)", "()": a shape as TensorFlow prints it.
+TANDEM_API std::string tuple_of(const Shape& shape);
+/// Streams a shape as tuple_of writes it.
+TANDEM_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_CORE
+#include <ostream>
+
 #include "tandem/base/error.hpp"
 namespace TANDEM_NS {
 TANDEM_INLINE void raise_rank_above_max(i64 rank) {
   errors::raise<errors::InvalidArgumentError>("shape", "rank " + std::to_string(rank) + " is above the limit of 8");
 }
+TANDEM_INLINE void raise_incompatible(const Shape& a, const Shape& b) {
+  errors::raise<errors::InvalidArgumentError>(
+      "shape", tuple_of(a) + " and " + tuple_of(b) + " are not compatible: ranks and known dims must agree");
+}
+TANDEM_INLINE std::string tuple_of(const Shape& shape) {
+  std::string r = "(";
+  for (int i = 0; i < shape.rank(); ++i)
+    r += (i ? ", " : "") + (shape[i] == none ? std::string("None") : std::to_string(shape[i]));
+  return r + (shape.rank() == 1 ? ",)" : ")");
+}
+TANDEM_INLINE std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << tuple_of(shape); }
 }  // namespace TANDEM_NS
 #endif

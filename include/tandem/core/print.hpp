@@ -1,8 +1,9 @@
 // How a tensor prints: tandem.Tensor(VALUES, shape=(2, 3), dtype=float32). Traced tensors print their name, unset ones
-// the reason. Not here: printing as an op of a graph.
+// the reason. Not here: printing as an op of a graph (ops/debug/print).
 #pragma once
 #include <string>
 
+#include "tandem/core/kernel.hpp"
 #include "tandem/core/tensor.hpp"
 
 namespace TANDEM_NS {
@@ -15,8 +16,10 @@ struct FormatOptions {
 /// The values alone, "[[1, 2], [3, 4]]" with a line for each row; floats in the fewest digits that read back the same.
 ///   throws  errors::TraceError for a traced tensor
 TANDEM_API std::string values_to_string(const Tensor& t, FormatOptions options = {});
-/// "(2, None)", "(3,)", "()".
-TANDEM_API std::string tuple_of(const Shape& shape);
+/// The same of what a kernel is given; its data must lie in host memory.
+TANDEM_API std::string values_to_string(const Operand& x, FormatOptions options = {});
+/// One element of a kernel's operand, by its flat index; strings are quoted.
+TANDEM_API std::string element_to_string(const Operand& x, i64 index);
 
 }  // namespace TANDEM_NS
 
@@ -124,30 +127,30 @@ inline std::string element_text(DType dtype, const void* p, i64 i) {
 
 // Writes nested brackets. Two walks: the first only measures, so that the numbers of a matrix stand in columns.
 struct ValuePrinter {
-  const Tensor& t;
+  const Operand& t;
   i64 edge;  // -1: everything
   std::size_t width = 0;
   bool measuring = true;
   std::string out = {};
 
+  int rank() const { return t.shape().rank(); }
   bool cut(int axis) const { return edge >= 0 && t.shape()[axis] > 2 * edge; }
   void leaf(i64 i) {
-    const std::string s = element_text(t.dtype(), t.raw(), i);
-    if (measuring) width = t.rank() > 1 && t.dtype() != DType::string && s.size() > width ? s.size() : width;
+    const std::string s = element_text(t.spec->dtype, t.data, i);
+    if (measuring) width = rank() > 1 && t.spec->dtype != DType::string && s.size() > width ? s.size() : width;
     else out.append(s.size() < width ? width - s.size() : 0, ' ') += s;
   }
   void separate(int axis) {
     if (measuring) return;
     out += ',';
-    if (axis == t.rank() - 1) out += ' ';
-    else
-      out.append(static_cast<std::size_t>(t.rank() - 1 - axis), '\n').append(static_cast<std::size_t>(axis + 1), ' ');
+    if (axis == rank() - 1) out += ' ';
+    else out.append(static_cast<std::size_t>(rank() - 1 - axis), '\n').append(static_cast<std::size_t>(axis + 1), ' ');
   }
   void walk(int axis, i64 first) {
-    if (axis == t.rank()) return leaf(first);
+    if (axis == rank()) return leaf(first);
     const i64 n = t.shape()[axis];
     i64 stride = 1;
-    for (int a = axis + 1; a < t.rank(); ++a) stride *= t.shape()[a];
+    for (int a = axis + 1; a < rank(); ++a) stride *= t.shape()[a];
     if (!measuring) out += '[';
     for (i64 i = 0; i < n; ++i) {
       if (i) separate(axis);
@@ -175,12 +178,6 @@ inline std::string traced_name(const Tensor& t) {
 
 }  // namespace detail
 
-TANDEM_INLINE std::string tuple_of(const Shape& shape) {
-  std::string r = "(";
-  for (int i = 0; i < shape.rank(); ++i)
-    r += (i ? ", " : "") + (shape[i] == none ? std::string("None") : std::to_string(shape[i]));
-  return r + (shape.rank() == 1 ? ",)" : ")");
-}
 TANDEM_INLINE std::string values_to_string(const Tensor& t, FormatOptions o) {
   if (t.is_symbolic()) detail::raise_symbolic(t, "to_string");
   Tensor host = t;
@@ -188,11 +185,17 @@ TANDEM_INLINE std::string values_to_string(const Tensor& t, FormatOptions o) {
     host = Tensor::allocate({t.shape(), t.dtype(), {}});
     copy_bytes(host.raw(), {}, t.raw(), t.device(), t.spec().bytes());
   }
-  detail::ValuePrinter p{host, host.size() > o.threshold ? o.edge : -1};
-  if (host.rank() > 1 && host.size()) p.walk(0, 0);
+  return values_to_string(Operand{host.raw(), &host.spec()}, o);
+}
+TANDEM_INLINE std::string values_to_string(const Operand& x, FormatOptions o) {
+  detail::ValuePrinter p{x, x.size() > o.threshold ? o.edge : -1};
+  if (p.rank() > 1 && x.size()) p.walk(0, 0);
   p.measuring = false;
   p.walk(0, 0);
   return std::move(p.out);
+}
+TANDEM_INLINE std::string element_to_string(const Operand& x, i64 index) {
+  return detail::element_text(x.spec->dtype, x.data, index);
 }
 TANDEM_INLINE std::string to_string(const Tensor& t) {
   if (!t.is_set()) {

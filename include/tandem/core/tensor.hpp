@@ -114,6 +114,11 @@ class TANDEM_API Tensor {
   Tensor to(Device device) const;
   Tensor cpu() const { return to({Device::cpu, 0}); }
   Tensor gpu(int index = 0) const { return to({Device::gpu, static_cast<std::uint8_t>(index)}); }
+  /// Declares the shape, as far as it is known (`none`: open). A value that exists is only checked. In a trace this
+  /// handle then stands for a value with the numbers filled in, which every call checks (ensure_shape); other handles
+  /// know what they knew.
+  ///   throws  errors::InvalidArgumentError with both shapes if they do not agree; in a trace also when it is called
+  void set_shape(const Shape& shape);
 
   /// A tensor is no condition: use t.item<bool>(), tandem::cond (in a traced function) or where(cond, a, b).
   explicit operator bool() const = delete;

@@ -31,8 +31,9 @@ struct DimValue {
 };
 /// x's sizes, each as far as it is known now; they can be entries of reshape's dims.
 TANDEM_API std::vector<DimValue> get_shape(const Tensor& x);
-/// x itself, if its shape agrees with `shape` (open dims agree with anything); a view.
-///   throws    errors::InvalidArgumentError with both shapes if it does not
+/// x itself, if its shape agrees with `shape` (open dims agree with anything); a view. In a trace the result has the
+/// numbers of both, and every call checks them, whether the result is used or not.
+///   throws    errors::InvalidArgumentError with both shapes if they do not agree
 ///   gradient  g
 TANDEM_API Tensor ensure_shape(const Tensor& x, const Shape& shape, OpOptions = {});
 
@@ -88,10 +89,8 @@ TANDEM_INLINE void rank_kernel(const KernelCall& c) { put_size(c, 0, c.in[0].sha
 TANDEM_INLINE Specs infer_ensure_shape(const InferCall& c) {
   const Shape& want = c.get<rules::EnsureShapeAttrs>().shape;
   Specs r(c.spec(0));
-  Shape& s = r[0].shape;
-  if (!s.is_compatible_with(want)) raise_specs(c, "expected the shape " + to_string(want));
-  for (int i = 0; i < s.rank(); ++i)
-    if (s[i] == none) s.set(i, want[i]);
+  if (!r[0].shape.is_compatible_with(want)) raise_specs(c, "expected the shape " + to_string(want));
+  r[0].shape = r[0].shape.merge_with(want);
   return r;
 }
 
@@ -113,7 +112,7 @@ TANDEM_INLINE constexpr OpDef ensure_shape_op{.name = "ensure_shape",
                                               .infer = &detail::infer_ensure_shape,
                                               .gradient = &detail::pass_back,
                                               .saves = Saves::nothing,
-                                              .flags = {.alias = true}};
+                                              .flags = {.alias = true, .stateful = true}};
 
 TANDEM_INLINE Tensor shape(const Tensor& x, ShapeOptions o) {
   return apply1(shape_op, rules::ShapeAttrs{o.out_type}, {o.name, o.where}, x);
@@ -134,6 +133,13 @@ TANDEM_INLINE std::vector<DimValue> get_shape(const Tensor& x) {
 }
 TANDEM_INLINE Tensor ensure_shape(const Tensor& x, const Shape& shape, OpOptions o) {
   return apply1(ensure_shape_op, rules::EnsureShapeAttrs{shape}, o, x);
+}
+TANDEM_INLINE void Tensor::set_shape(const Shape& want) {
+  const Shape& known = shape();
+  if (!known.is_compatible_with(want))
+    errors::raise<errors::InvalidArgumentError>(
+        "set_shape", "the value is " + to_string(spec()) + ", the shape declared for it " + to_string(want));
+  if (is_symbolic() && !(known.merge_with(want) == known)) *this = ensure_shape(*this, want);
 }
 
 }  // namespace TANDEM_NS
