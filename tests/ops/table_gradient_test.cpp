@@ -112,7 +112,7 @@ TEST_CASE("op table: second gradients against differences") {
 TEST_CASE("op table: a blocked op gives an unset gradient that names it") {
   for_each_call(float64, [&](const Call& c) {
     const Sources s(c);
-    if (!c.op->flags.blocked || s.x.empty()) return;
+    if (!c.op->flags.blocked || s.x.empty() || c.op->outputs == 0) return;
     GradientTape tape;
     for (const Tensor& t : s.x) tape.watch(t);
     const Tensors out = samples::apply_to(c, c.in);

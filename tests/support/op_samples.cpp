@@ -1,4 +1,4 @@
-// How samples are run and their calls caught. The samples themselves: op_samples_{pointwise,shape,other}.cpp.
+// How samples are run and their calls caught. The samples themselves: op_samples_{pointwise,shape,other,debug}.cpp.
 #include "tests/support/op_samples.hpp"
 
 #include <cmath>
@@ -55,7 +55,8 @@ struct Catcher final : Observer {
 
 template <class F>
 void for_each_sample(const F& f) {
-  for (const auto& family : {detail::pointwise_samples(), detail::shape_samples(), detail::other_samples()})
+  for (const auto& family :
+       {detail::pointwise_samples(), detail::shape_samples(), detail::other_samples(), detail::debug_samples()})
     for (const detail::Sample& s : family) f(s);
 }
 

@@ -61,6 +61,7 @@ void back(const F& f, const tandem::Tensor& x) {
 std::span<const Sample> pointwise_samples();
 std::span<const Sample> shape_samples();
 std::span<const Sample> other_samples();
+std::span<const Sample> debug_samples();
 }  // namespace detail
 
 }  // namespace samples

@@ -4,6 +4,8 @@
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/range.hpp"
+#include "tandem/ops/debug/assert.hpp"
+#include "tandem/ops/debug/print.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
 #include "tandem/ops/index/mask.hpp"
