@@ -17,6 +17,11 @@ struct Named final : Opaque {
 };
 enum class Mode : std::uint8_t { first, second };
 
+}  // namespace
+template <>
+inline constexpr int tandem::enumerators<Mode> = 2;
+namespace {
+
 struct Some {
   i64 count;
   double rate;

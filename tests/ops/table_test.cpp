@@ -32,6 +32,10 @@ TEST_CASE("op table: names are unique, are found, and have samples") {
   }
 }
 
+TEST_CASE("op table: a row states the type of its attributes") {
+  for_each_call(float32, [](const Call& c) { CHECK(c.attrs.type() == c.op->attrs); });
+}
+
 TEST_CASE("op table: float32 agrees with float64") {
   for (const OpDef* op : all_ops()) {
     if (op->flags.random) continue;  // draws differ by dtype

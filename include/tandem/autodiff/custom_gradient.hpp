@@ -107,7 +107,8 @@ TANDEM_INLINE constexpr OpDef custom_gradient_op{.name = "custom_gradient",
                                                  .typed = -1,
                                                  .inputs = -1,
                                                  .saves = Saves::nothing,
-                                                 .flags = {.alias = true}};
+                                                 .flags = {.alias = true},
+                                                 .attrs = &detail::attr_type<detail::CustomAttrs>};
 
 }  // namespace TANDEM_NS
 #endif

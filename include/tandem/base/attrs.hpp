@@ -1,5 +1,5 @@
 // Attrs: the attributes of one op call, one plain struct, type-erased. Inline up to 80 bytes (a Shape and a little),
-// behind a counted pointer above that. From the struct's field list come print, hash, equality and serialisation.
+// behind a counted pointer above that. From the struct's field list come print, hash, equality, saving and loading.
 //
 //   struct ReduceAttrs {
 //     Axes axis;
@@ -20,6 +20,8 @@
 #include "tandem/base/spec.hpp"
 
 namespace TANDEM_NS {
+
+class Attrs;
 
 template <class A, class T>
 struct Field {
@@ -42,6 +44,27 @@ struct AttrVisitor {
  protected:
   ~AttrVisitor() = default;
 };
+
+/// The way back: gives the fields of an attribute struct one by one, in the struct's order. Loaders are such readers.
+struct AttrReader {
+  virtual i64 number(const char* name) = 0;
+  virtual double real(const char* name) = 0;
+  virtual std::string text(const char* name) = 0;
+  /// Sets up to max_rank values and returns how many, or -1 for 'not given'.
+  virtual int numbers(const char* name, i64* values) = 0;
+  virtual Ref<Opaque> opaque(const char* name) = 0;
+  /// Raises: what was read is no value of this field.
+  [[noreturn]] virtual void misfit(const char* name) = 0;
+
+ protected:
+  ~AttrReader() = default;
+};
+
+/// How many enumerators an enum among attributes has, from 0 on; stated beside the enum.
+template <class E>
+inline constexpr int enumerators = 0;
+template <>
+inline constexpr int enumerators<DType> = dtype_count;
 
 namespace detail {
 
@@ -66,12 +89,36 @@ void visit_field(AttrVisitor& v, const char* name, const T& x) {
   }
 }
 
+TANDEM_API i64 read_number(AttrReader& r, const char* name, i64 low, i64 high);
+TANDEM_API void read_field(AttrReader& r, const char* name, Shape& to);
+TANDEM_API void read_field(AttrReader& r, const char* name, Axes& to);
+TANDEM_API void read_field(AttrReader& r, const char* name, Device& to);
+inline void read_field(AttrReader& r, const char* name, std::string& to) { to = r.text(name); }
+template <class T>
+void read_field(AttrReader& r, const char* name, T& to) {
+  if constexpr (std::is_floating_point_v<T>) {
+    to = static_cast<T>(r.real(name));
+  } else if constexpr (std::is_enum_v<T>) {
+    static_assert(enumerators<T> > 0, "specialise tandem::enumerators for this enum");
+    to = static_cast<T>(read_number(r, name, 0, enumerators<T> - 1));
+  } else if constexpr (std::is_integral_v<T>) {
+    const i64 value = r.number(name);
+    to = static_cast<T>(value);
+    if (static_cast<i64>(to) != value) r.misfit(name);
+  } else {
+    const Ref<Opaque> value = r.opaque(name);
+    to = T(dynamic_cast<decltype(to.get())>(value.get()));
+    if (!to) r.misfit(name);
+  }
+}
+
 // What Attrs must know of the struct it holds.
 struct AttrType {
   std::size_t size;
   void (*copy)(void* to, const void* from);
   void (*destroy)(void*);
   void (*visit)(const void*, AttrVisitor&);
+  Attrs (*read)(AttrReader&);
 };
 
 template <class A>
@@ -81,6 +128,11 @@ inline constexpr AttrType attr_type{
     [](const void* p, AttrVisitor& v) {
       std::apply([&](const auto&... f) { (visit_field(v, f.name, static_cast<const A*>(p)->*f.member), ...); },
                  A::fields);
+    },
+    [](AttrReader& r) {
+      A a{};
+      std::apply([&](const auto&... f) { (read_field(r, f.name, a.*f.member), ...); }, A::fields);
+      return Attrs(a);
     }};
 
 struct AttrBlock {  // followed by the struct
@@ -132,6 +184,7 @@ class Attrs {
   }
 
   bool empty() const { return !type_; }
+  const detail::AttrType* type() const { return type_; }
   template <class A>
   bool holds() const {
     return type_ == &detail::attr_type<A>;
@@ -201,6 +254,31 @@ TANDEM_INLINE std::string exact_text(const Attrs& a) {
   p.exact = true;
   a.visit(p);
   return std::move(p.out);
+}
+
+TANDEM_INLINE i64 read_number(AttrReader& r, const char* name, i64 low, i64 high) {
+  const i64 value = r.number(name);
+  if (value < low || value > high) r.misfit(name);
+  return value;
+}
+TANDEM_INLINE void read_field(AttrReader& r, const char* name, Shape& to) {
+  i64 dims[max_rank];
+  const int rank = r.numbers(name, dims);
+  if (rank < 0) r.misfit(name);
+  to = Shape(std::span<const i64>(dims, static_cast<std::size_t>(rank)));
+}
+TANDEM_INLINE void read_field(AttrReader& r, const char* name, Axes& to) {
+  i64 axes[max_rank];
+  const int count = r.numbers(name, axes);
+  to = count < 0 ? Axes() : Axes::none();
+  for (int i = 0; i < count; ++i) {
+    if (axes[i] < INT8_MIN || axes[i] > INT8_MAX) r.misfit(name);
+    to.push(axes[i]);
+  }
+}
+TANDEM_INLINE void read_field(AttrReader& r, const char* name, Device& to) {
+  const i64 place = read_number(r, name, 0, device_kinds * 256 - 1);
+  to = {static_cast<Device::Kind>(place / 256), static_cast<std::uint8_t>(place % 256)};
 }
 
 }  // namespace detail

@@ -76,12 +76,13 @@ struct OpDef {
   std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;            // alias ops: byte offset of the view
   DTypes dtypes = dtypes::all;                                              // of input `typed`; checked before infer
   std::int8_t typed = 0;                                                    // -1: dtypes speaks of no input
-  std::int8_t inputs = 1, outputs = 1;                                      // -1: any number
+  std::int8_t inputs = 1, outputs = 1;  // inputs -n: n or more; outputs -1: any number
   Saves saves = Saves::all;
   std::uint16_t host_inputs = 0;   // inputs that live in host memory everywhere
   std::uint16_t shape_inputs = 0;  // inputs read for their shape alone ('like')
   Flags flags = {};
-  const char* display = nullptr;  // where the derived name would be wrong
+  const detail::AttrType* attrs = nullptr;  // &detail::attr_type<XAttrs>, which loaders make; null: it has none
+  const char* display = nullptr;            // where the derived name would be wrong
 };
 
 /// Whether a row's host_inputs or shape_inputs names input i; bit 15 stands for all from 15 on.

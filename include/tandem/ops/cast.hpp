@@ -57,7 +57,8 @@ constexpr OpDef cast_row() {
           .cpu = &cpu::cast,
           .cuda = TANDEM_CUDA(&cuda::cast),
           .gradient = &cast_gradient,
-          .saves = Saves::shape};
+          .saves = Saves::shape,
+          .attrs = &attr_type<CastAttrs>};
 }
 constexpr OpDef whole_cast_row() {
   OpDef r = cast_row();

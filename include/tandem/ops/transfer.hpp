@@ -44,7 +44,8 @@ TANDEM_INLINE constexpr OpDef transfer_op{.name = "transfer",
                                           .cpu = &detail::transfer_kernel,
                                           .cuda = &detail::transfer_kernel,
                                           .gradient = &detail::transfer_gradient,
-                                          .saves = Saves::shape};
+                                          .saves = Saves::shape,
+                                          .attrs = &detail::attr_type<rules::TransferAttrs>};
 
 TANDEM_INLINE Tensor Tensor::to(Device device) const {
   if (spec().device == device) return *this;

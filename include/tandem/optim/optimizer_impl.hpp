@@ -57,6 +57,11 @@ TANDEM_INLINE Specs infer_update(const InferCall& c) {
   return out;
 }
 template <class R>
+constexpr auto settings_of() -> const AttrType* {
+  if constexpr (requires { typename R::Settings; }) return &attr_type<typename R::Settings>;
+  else return nullptr;
+}
+template <class R>
 constexpr OpDef update_row(const char* name, bool sparse) {
   return {.name = name,
           .infer = &infer_update,
@@ -67,7 +72,8 @@ constexpr OpDef update_row(const char* name, bool sparse) {
           .outputs = R::states,
           .saves = Saves::nothing,
           .host_inputs = static_cast<std::uint16_t>(3u << (R::states + (sparse ? 2 : 1))),  // learning rate, step
-          .flags = {.in_place = true}};
+          .flags = {.in_place = true},
+          .attrs = settings_of<R>()};
 }
 
 }  // namespace detail

@@ -52,6 +52,7 @@ struct SgdUpdate {
 
 /// v = m v - lr g;  w += v, or with Nesterov w += m v - lr g
 struct MomentumUpdate {
+  using Settings = SgdAttrs;
   static constexpr int states = 2;
   template <class T>
   struct Params {
@@ -80,6 +81,7 @@ struct RmspropParams {
 };
 /// v = rho v + (1 - rho) g^2;  w -= lr g / sqrt(v + eps)
 struct RmspropUpdate {
+  using Settings = RmspropAttrs;
   static constexpr int states = 2;
   template <class T>
   using Params = RmspropParams<T>;
@@ -91,6 +93,7 @@ struct RmspropUpdate {
 };
 /// The same with m = momentum m + lr g / sqrt(v + eps);  w -= m
 struct RmspropMomentumUpdate {
+  using Settings = RmspropAttrs;
   static constexpr int states = 3;
   template <class T>
   using Params = RmspropParams<T>;
@@ -103,6 +106,7 @@ struct RmspropMomentumUpdate {
 };
 /// Centered: a = rho a + (1 - rho) g, and v - a^2 in v's place; with momentum (0 for none)
 struct RmspropCenteredUpdate {
+  using Settings = RmspropAttrs;
   static constexpr int states = 4;
   template <class T>
   using Params = RmspropParams<T>;
@@ -117,6 +121,7 @@ struct RmspropCenteredUpdate {
 
 /// m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  w -= lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + eps)
 struct AdamUpdate {
+  using Settings = AdamAttrs;
   static constexpr int states = 3;
   template <class T>
   struct Params {

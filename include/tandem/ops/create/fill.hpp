@@ -150,7 +150,8 @@ TANDEM_INLINE constexpr OpDef full_like_op{.name = "full_like",
                                            .cuda = TANDEM_CUDA(&cuda::full_like),
                                            .saves = Saves::nothing,
                                            .shape_inputs = 1,
-                                           .flags = {.blocked = true}};
+                                           .flags = {.blocked = true},
+                                           .attrs = &detail::attr_type<FullLikeAttrs>};
 
 namespace detail {
 

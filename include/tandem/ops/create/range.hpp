@@ -182,7 +182,8 @@ TANDEM_INLINE constexpr OpDef sequence_mask_op{.name = "sequence_mask",
                                                .inputs = -1,
                                                .saves = Saves::nothing,
                                                .host_inputs = 2,
-                                               .flags = {.blocked = true}};
+                                               .flags = {.blocked = true},
+                                               .attrs = &detail::attr_type<SequenceMaskAttrs>};
 
 TANDEM_INLINE Tensor detail::range_of_numbers(Scalar start, Scalar limit, Scalar delta, DType natural,
                                               const RangeOptions& o) {

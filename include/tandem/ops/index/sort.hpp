@@ -42,6 +42,9 @@ TANDEM_API TopK top_k(const Tensor& x, i64 k, TopKOptions = {});
 extern TANDEM_API const OpDef sort_op, top_k_op;
 inline constexpr const OpDef* sort_ops[] = {&sort_op, &top_k_op};
 
+template <>
+inline constexpr int enumerators<Direction> = 2;
+
 namespace rules {
 struct SortAttrs {
   Direction direction;
@@ -117,7 +120,8 @@ TANDEM_INLINE constexpr OpDef sort_op{.name = "sort",
                                       .gradient = &detail::ordered_gradient,
                                       .dtypes = dtypes::real,
                                       .outputs = 2,
-                                      .saves = Saves::all};
+                                      .saves = Saves::all,
+                                      .attrs = &detail::attr_type<rules::SortAttrs>};
 TANDEM_INLINE constexpr OpDef top_k_op{.name = "top_k",
                                        .infer = &detail::infer_top_k,
                                        .cpu = &cpu::top_k,
@@ -125,6 +129,7 @@ TANDEM_INLINE constexpr OpDef top_k_op{.name = "top_k",
                                        .dtypes = dtypes::real,
                                        .outputs = 2,
                                        .saves = Saves::all,
+                                       .attrs = &detail::attr_type<rules::TopKAttrs>,
                                        .display = "TopK"};
 
 TANDEM_INLINE Tensor sort(const Tensor& x, SortOptions o) {

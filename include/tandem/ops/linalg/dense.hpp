@@ -25,6 +25,9 @@ TANDEM_API Tensor dense(const Tensor& x, const Tensor& w, const Tensor& b, Dense
 extern TANDEM_API const OpDef dense_op;
 inline constexpr const OpDef* dense_ops[] = {&dense_op};
 
+template <>
+inline constexpr int enumerators<nn::DenseActivation> = 4;
+
 namespace rules {
 struct DenseAttrs {
   nn::DenseActivation activation;
@@ -120,8 +123,9 @@ TANDEM_INLINE constexpr OpDef dense_op{.name = "dense",
                                        .reference = &detail::dense_reference,
                                        .workspace = &detail::dense_workspace,
                                        .dtypes = dtypes::floating,
-                                       .inputs = -1,
-                                       .saves = Saves::all};
+                                       .inputs = -2,
+                                       .saves = Saves::all,
+                                       .attrs = &detail::attr_type<rules::DenseAttrs>};
 
 TANDEM_INLINE Tensor nn::dense(const Tensor& x, const Tensor& w, const Tensor& b, DenseOptions o) {
   const rules::DenseAttrs a{o.activation};

@@ -149,6 +149,7 @@ TANDEM_INLINE constexpr OpDef matmul_op{
     .dtypes = dtypes::floating | dtypes::complex | dtypes::index | DType::uint32 | DType::uint64,
     .inputs = 2,
     .saves = Saves::inputs,
+    .attrs = &detail::attr_type<rules::MatmulAttrs>,
     .display = "MatMul"};
 
 TANDEM_INLINE Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {

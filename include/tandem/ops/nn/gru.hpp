@@ -62,7 +62,7 @@ TANDEM_INLINE Specs infer_gru(const InferCall& c) {
   const auto push = [&](Shape s) { out.push(Spec{s, x.dtype, x.device}); };
   push({x.shape[0], x.shape[1], u});
   push(h0.shape);
-  push({x.shape[0], x.shape[1], 3 * u});
+  push({x.shape[0], x.shape[1], u == none ? none : 3 * u});
   push({x.shape[0], x.shape[1], u});
   return out;
 }
@@ -100,7 +100,7 @@ TANDEM_INLINE constexpr OpDef gru_op{.name = "gru",
                                      .gradient = &detail::gru_gradient,
                                      .reference = &detail::gru_reference,
                                      .dtypes = dtypes::floating,
-                                     .inputs = -1,
+                                     .inputs = -5,
                                      .outputs = 4};
 TANDEM_INLINE constexpr OpDef gru_grad_op{.name = "gru_grad",
                                           .infer = &detail::infer_gru_grad,
@@ -108,9 +108,10 @@ TANDEM_INLINE constexpr OpDef gru_grad_op{.name = "gru_grad",
                                           .cuda = TANDEM_CUDA(&cuda::gru_grad),
                                           .backward_of = &detail::gru_backward,
                                           .dtypes = dtypes::floating,
-                                          .inputs = -1,
+                                          .inputs = -10,
                                           .outputs = 5,
-                                          .saves = Saves::inputs};
+                                          .saves = Saves::inputs,
+                                          .attrs = &detail::attr_type<RnnGradAttrs>};
 
 namespace nn {
 

@@ -65,7 +65,7 @@ TANDEM_INLINE Specs infer_lstm(const InferCall& c) {
   push({x.shape[0], x.shape[1], u});
   push(h0.shape);
   push(h0.shape);
-  push({x.shape[0], x.shape[1], 4 * u});
+  push({x.shape[0], x.shape[1], u == none ? none : 4 * u});
   push({x.shape[0], x.shape[1], u});
   return out;
 }
@@ -106,7 +106,7 @@ TANDEM_INLINE constexpr OpDef lstm_op{.name = "lstm",
                                       .gradient = &detail::lstm_gradient,
                                       .reference = &detail::lstm_reference,
                                       .dtypes = dtypes::floating,
-                                      .inputs = -1,
+                                      .inputs = -6,
                                       .outputs = 5};
 TANDEM_INLINE constexpr OpDef lstm_grad_op{.name = "lstm_grad",
                                            .infer = &detail::infer_lstm_grad,
@@ -114,9 +114,10 @@ TANDEM_INLINE constexpr OpDef lstm_grad_op{.name = "lstm_grad",
                                            .cuda = TANDEM_CUDA(&cuda::lstm_grad),
                                            .backward_of = &detail::lstm_backward,
                                            .dtypes = dtypes::floating,
-                                           .inputs = -1,
+                                           .inputs = -12,
                                            .outputs = 6,
-                                           .saves = Saves::inputs};
+                                           .saves = Saves::inputs,
+                                           .attrs = &detail::attr_type<RnnGradAttrs>};
 
 namespace nn {
 

@@ -44,6 +44,11 @@ constexpr auto gradient_of() -> Grads (*)(const GradCall&) {
   if constexpr (has_gradient<R>) return &gradient_rule<R>;
   else return nullptr;
 }
+template <class R>
+constexpr auto attrs_of() -> const AttrType* {
+  if constexpr (requires { typename R::Params; }) return &attr_type<typename R::Params>;
+  else return nullptr;
+}
 
 }  // namespace detail
 
@@ -58,7 +63,8 @@ constexpr OpDef pointwise_row() {
           .typed = R::info.first_is_mask ? 1 : 0,
           .inputs = R::info.arity,
           .saves = R::info.saves,
-          .flags = {.pointwise = true, .in_place = true, .blocked = R::info.blocked}};
+          .flags = {.pointwise = true, .in_place = true, .blocked = R::info.blocked},
+          .attrs = detail::attrs_of<R>()};
 }
 
 /// The public function's body.

@@ -39,7 +39,8 @@ constexpr OpDef draw_row(const char* name, KernelFn cpu, KernelFn cuda) {
           .saves = Saves::nothing,
           .host_inputs = 1,
           .shape_inputs = 2,
-          .flags = {.random = true, .blocked = true}};
+          .flags = {.random = true, .blocked = true},
+          .attrs = &attr_type<RandomAttrs>};
 }
 
 }  // namespace detail

@@ -64,7 +64,8 @@ TANDEM_INLINE constexpr OpDef dropout_op{.name = "dropout",
                                          .inputs = 2,
                                          .saves = Saves::inputs,
                                          .host_inputs = 2,
-                                         .flags = {.random = true, .in_place = true}};
+                                         .flags = {.random = true, .in_place = true},
+                                         .attrs = &detail::attr_type<DropoutAttrs>};
 
 namespace detail {
 // noise_shape with x's sizes where it is open.

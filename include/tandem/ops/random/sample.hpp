@@ -92,7 +92,8 @@ TANDEM_INLINE constexpr OpDef categorical_op{.name = "categorical",
                                              .inputs = 2,
                                              .saves = Saves::nothing,
                                              .host_inputs = 2,
-                                             .flags = {.random = true, .blocked = true}};
+                                             .flags = {.random = true, .blocked = true},
+                                             .attrs = &detail::attr_type<CategoricalAttrs>};
 TANDEM_INLINE constexpr OpDef shuffle_op{.name = "shuffle",
                                          .infer = &detail::infer_shuffle,
                                          .cpu = &cpu::shuffle,
@@ -101,7 +102,8 @@ TANDEM_INLINE constexpr OpDef shuffle_op{.name = "shuffle",
                                          .inputs = 2,
                                          .saves = Saves::inputs,
                                          .host_inputs = 2,
-                                         .flags = {.random = true}};
+                                         .flags = {.random = true},
+                                         .attrs = &detail::attr_type<ShuffleAttrs>};
 
 namespace random {
 

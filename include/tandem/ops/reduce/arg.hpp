@@ -74,6 +74,7 @@ TANDEM_INLINE constexpr OpDef argmax_op{.name = "argmax",
                                         .dtypes = dtypes::real,
                                         .saves = Saves::nothing,
                                         .flags = {.blocked = true},
+                                        .attrs = &detail::attr_type<ArgAttrs>,
                                         .display = "ArgMax"};
 TANDEM_INLINE constexpr OpDef argmin_op{.name = "argmin",
                                         .infer = &detail::infer_arg,
@@ -82,6 +83,7 @@ TANDEM_INLINE constexpr OpDef argmin_op{.name = "argmin",
                                         .dtypes = dtypes::real,
                                         .saves = Saves::nothing,
                                         .flags = {.blocked = true},
+                                        .attrs = &detail::attr_type<ArgAttrs>,
                                         .display = "ArgMin"};
 
 }  // namespace TANDEM_NS

@@ -106,7 +106,8 @@ TANDEM_INLINE constexpr OpDef sum_to_like_op{.name = "sum_to_like",
                                              .dtypes = dtypes::number,
                                              .inputs = 2,
                                              .saves = Saves::shape,
-                                             .shape_inputs = 2};
+                                             .shape_inputs = 2,
+                                             .attrs = &detail::attr_type<LikeAttrs>};
 TANDEM_INLINE constexpr OpDef broadcast_like_op{.name = "broadcast_like",
                                                 .infer = &detail::infer_broadcast_like,
                                                 .cpu = &cpu::broadcast_like,
@@ -115,7 +116,8 @@ TANDEM_INLINE constexpr OpDef broadcast_like_op{.name = "broadcast_like",
                                                 .dtypes = dtypes::number | dtypes::half_floating | dtypes::boolean,
                                                 .inputs = 2,
                                                 .saves = Saves::shape,
-                                                .shape_inputs = 2};
+                                                .shape_inputs = 2,
+                                                .attrs = &detail::attr_type<LikeAttrs>};
 TANDEM_INLINE constexpr OpDef reshape_like_op{.name = "reshape_like",
                                               .infer = &detail::infer_reshape_like,
                                               .gradient = &detail::gradient_reshape_like,
@@ -129,7 +131,8 @@ TANDEM_INLINE constexpr OpDef size_of_op{.name = "size_of",
                                          .cuda = TANDEM_CUDA(&cuda::size_of),
                                          .saves = Saves::nothing,
                                          .shape_inputs = 1,
-                                         .flags = {.blocked = true}};
+                                         .flags = {.blocked = true},
+                                         .attrs = &detail::attr_type<SizeAttrs>};
 
 TANDEM_INLINE Tensor sum_to_like(const Tensor& x, const Tensor& like, const Axes& axis, OpOptions o) {
   if (axis == Axes::none() && detail::surely_equal(x, like)) return x;

@@ -56,12 +56,13 @@ inline Tensor spread_back(const GradCall& c, const Tensor& y) {
 
 }  // namespace detail
 
-#define TANDEM_REDUCTION(op_name, ...)                                            \
-  TANDEM_INLINE constexpr OpDef op_name##_op{.name = #op_name,                    \
-                                             .infer = &detail::infer_reduce,      \
-                                             .cpu = &cpu::op_name,                \
-                                             .cuda = TANDEM_CUDA(&cuda::op_name), \
-                                             __VA_ARGS__};                        \
+#define TANDEM_REDUCTION(op_name, ...)                                                  \
+  TANDEM_INLINE constexpr OpDef op_name##_op{.name = #op_name,                          \
+                                             .infer = &detail::infer_reduce,            \
+                                             .cpu = &cpu::op_name,                      \
+                                             .cuda = TANDEM_CUDA(&cuda::op_name),       \
+                                             __VA_ARGS__,                               \
+                                             .attrs = &detail::attr_type<ReduceAttrs>}; \
   TANDEM_INLINE Tensor op_name(const Tensor& x, ReduceOptions o) { return detail::reduce(op_name##_op, x, o); }
 
 }  // namespace TANDEM_NS

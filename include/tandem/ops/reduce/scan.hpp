@@ -108,28 +108,32 @@ TANDEM_INLINE constexpr OpDef cumsum_op{.name = "cumsum",
                                         .cuda = TANDEM_CUDA(&cuda::cumsum),
                                         .gradient = &detail::gradient_cumsum,
                                         .dtypes = dtypes::number,
-                                        .saves = Saves::nothing};
+                                        .saves = Saves::nothing,
+                                        .attrs = &detail::attr_type<ScanAttrs>};
 TANDEM_INLINE constexpr OpDef cumprod_op{.name = "cumprod",
                                          .infer = &detail::infer_scan,
                                          .cpu = &cpu::cumprod,
                                          .cuda = TANDEM_CUDA(&cuda::cumprod),
                                          .gradient = &detail::gradient_cumprod,
                                          .dtypes = dtypes::number,
-                                         .saves = Saves::inputs};
+                                         .saves = Saves::inputs,
+                                         .attrs = &detail::attr_type<ScanAttrs>};
 TANDEM_INLINE constexpr OpDef linear_scan_op{.name = "linear_scan",
                                              .infer = &detail::infer_scan,
                                              .cpu = &cpu::linear_scan,
                                              .cuda = TANDEM_CUDA(&cuda::linear_scan),
                                              .gradient = &detail::gradient_linear_scan,
                                              .dtypes = dtypes::floating,
-                                             .inputs = 2};
+                                             .inputs = 2,
+                                             .attrs = &detail::attr_type<ScanAttrs>};
 TANDEM_INLINE constexpr OpDef shift_op{.name = "shift",
                                        .infer = &detail::infer_scan,
                                        .cpu = &cpu::shift,
                                        .cuda = TANDEM_CUDA(&cuda::shift),
                                        .gradient = &detail::gradient_shift,
                                        .dtypes = dtypes::number,
-                                       .saves = Saves::nothing};
+                                       .saves = Saves::nothing,
+                                       .attrs = &detail::attr_type<ScanAttrs>};
 
 namespace detail {
 inline Tensor scan(const OpDef& op, const Tensor& x, const ScanOptions& o) {

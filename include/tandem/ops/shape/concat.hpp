@@ -257,42 +257,48 @@ TANDEM_INLINE constexpr OpDef concat_op{.name = "concat",
                                         .cuda = TANDEM_CUDA(&detail::concat_kernel),
                                         .gradient = &detail::concat_gradient,
                                         .inputs = -1,
-                                        .saves = Saves::shape};
+                                        .saves = Saves::shape,
+                                        .attrs = &detail::attr_type<rules::JoinAttrs>};
 TANDEM_INLINE constexpr OpDef split_like_op{.name = "split_like",
                                             .infer = &detail::infer_split_like,
                                             .cpu = &detail::split_like_kernel,
                                             .cuda = TANDEM_CUDA(&detail::split_like_kernel),
                                             .gradient = &detail::split_like_gradient,
-                                            .inputs = -1,
+                                            .inputs = -2,
                                             .outputs = -1,
                                             .saves = Saves::shape,
-                                            .shape_inputs = 0xfffe};
+                                            .shape_inputs = 0xfffe,
+                                            .attrs = &detail::attr_type<rules::JoinAttrs>};
 TANDEM_INLINE constexpr OpDef stack_op{.name = "stack",
                                        .infer = &detail::infer_stack,
                                        .cpu = &detail::stack_kernel,
                                        .cuda = TANDEM_CUDA(&detail::stack_kernel),
                                        .gradient = &detail::stack_gradient,
                                        .inputs = -1,
-                                       .saves = Saves::shape};
+                                       .saves = Saves::shape,
+                                       .attrs = &detail::attr_type<rules::JoinAttrs>};
 TANDEM_INLINE constexpr OpDef split_op{.name = "split",
                                        .infer = &detail::infer_split,
                                        .cpu = &detail::split_kernel,
                                        .cuda = TANDEM_CUDA(&detail::split_kernel),
                                        .gradient = &detail::split_gradient,
                                        .outputs = -1,
-                                       .saves = Saves::shape};
+                                       .saves = Saves::shape,
+                                       .attrs = &detail::attr_type<rules::SplitAttrs>};
 TANDEM_INLINE constexpr OpDef split_leading_op{.name = "split_leading",
                                                .infer = &detail::infer_split,
                                                .gradient = &detail::split_gradient,
                                                .outputs = -1,
                                                .saves = Saves::shape,
-                                               .flags = {.alias = true}};
+                                               .flags = {.alias = true},
+                                               .attrs = &detail::attr_type<rules::SplitAttrs>};
 TANDEM_INLINE constexpr OpDef unstack_op{.name = "unstack",
                                          .infer = &detail::infer_unstack,
                                          .gradient = &detail::unstack_gradient,
                                          .outputs = -1,
                                          .saves = Saves::shape,
-                                         .flags = {.alias = true}};
+                                         .flags = {.alias = true},
+                                         .attrs = &detail::attr_type<rules::JoinAttrs>};
 
 TANDEM_INLINE Tensor concat(const TensorList& list, i64 axis, OpOptions o) {
   detail::check_not_empty("concat", list);

@@ -181,16 +181,24 @@ TANDEM_INLINE Grads reshape_back(const GradCall& c) { return Grads(Gradient(resh
 TANDEM_INLINE Grads reshape_dynamic_back(const GradCall& c) { return {reshape_like(c.g[0], c.in[0]), Gradient()}; }
 TANDEM_INLINE Grads pass_back(const GradCall& c) { return Grads(Gradient(c.g[0])); }
 
-inline constexpr OpDef view_row(const char* name, Specs (*infer)(const InferCall&)) {
-  return {.name = name, .infer = infer, .gradient = &reshape_back, .saves = Saves::shape, .flags = {.alias = true}};
+template <class A>
+constexpr OpDef view_row(const char* name, Specs (*infer)(const InferCall&)) {
+  return {.name = name,
+          .infer = infer,
+          .gradient = &reshape_back,
+          .saves = Saves::shape,
+          .flags = {.alias = true},
+          .attrs = &attr_type<A>};
 }
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef reshape_op = detail::view_row("reshape", &detail::infer_reshape);
-TANDEM_INLINE constexpr OpDef expand_dims_op = detail::view_row("expand_dims", &detail::infer_expand_dims);
-TANDEM_INLINE constexpr OpDef squeeze_op = detail::view_row("squeeze", &detail::infer_squeeze);
-TANDEM_INLINE constexpr OpDef collapse_dims_op = detail::view_row("collapse_dims", &detail::infer_collapse);
+TANDEM_INLINE constexpr OpDef reshape_op = detail::view_row<rules::ReshapeAttrs>("reshape", &detail::infer_reshape);
+TANDEM_INLINE constexpr OpDef expand_dims_op =
+    detail::view_row<rules::AxisAttrs>("expand_dims", &detail::infer_expand_dims);
+TANDEM_INLINE constexpr OpDef squeeze_op = detail::view_row<rules::AxesAttrs>("squeeze", &detail::infer_squeeze);
+TANDEM_INLINE constexpr OpDef collapse_dims_op =
+    detail::view_row<rules::CollapseAttrs>("collapse_dims", &detail::infer_collapse);
 TANDEM_INLINE constexpr OpDef reshape_dynamic_op{.name = "reshape_dynamic",
                                                  .infer = &detail::infer_reshape_dynamic,
                                                  .cpu = &cpu::copy_whole,

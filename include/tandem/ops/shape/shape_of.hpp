@@ -94,25 +94,30 @@ TANDEM_INLINE Specs infer_ensure_shape(const InferCall& c) {
   return r;
 }
 
-inline constexpr OpDef size_row(const char* name, Specs (*infer)(const InferCall&), KernelFn kernel) {
+inline constexpr OpDef size_row(const char* name, Specs (*infer)(const InferCall&), KernelFn kernel,
+                                const AttrType* attrs) {
   return {.name = name,
           .infer = infer,
           .cpu = kernel,
           .saves = Saves::nothing,
           .shape_inputs = 1,
-          .flags = {.blocked = true}};
+          .flags = {.blocked = true},
+          .attrs = attrs};
 }
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef shape_op = detail::size_row("shape", &detail::infer_shape, &detail::shape_kernel);
-TANDEM_INLINE constexpr OpDef rank_op = detail::size_row("rank", &detail::infer_rank, &detail::rank_kernel);
-TANDEM_INLINE constexpr OpDef size_op = detail::size_row("size", &detail::infer_size, &detail::size_kernel);
+TANDEM_INLINE constexpr OpDef shape_op =
+    detail::size_row("shape", &detail::infer_shape, &detail::shape_kernel, &detail::attr_type<rules::ShapeAttrs>);
+TANDEM_INLINE constexpr OpDef rank_op = detail::size_row("rank", &detail::infer_rank, &detail::rank_kernel, nullptr);
+TANDEM_INLINE constexpr OpDef size_op =
+    detail::size_row("size", &detail::infer_size, &detail::size_kernel, &detail::attr_type<rules::ShapeAttrs>);
 TANDEM_INLINE constexpr OpDef ensure_shape_op{.name = "ensure_shape",
                                               .infer = &detail::infer_ensure_shape,
                                               .gradient = &detail::pass_back,
                                               .saves = Saves::nothing,
-                                              .flags = {.alias = true, .stateful = true}};
+                                              .flags = {.alias = true, .stateful = true},
+                                              .attrs = &detail::attr_type<rules::EnsureShapeAttrs>};
 
 TANDEM_INLINE Tensor shape(const Tensor& x, ShapeOptions o) {
   return apply1(shape_op, rules::ShapeAttrs{o.out_type}, {o.name, o.where}, x);

@@ -173,25 +173,29 @@ TANDEM_INLINE constexpr OpDef index_op{.name = "index",
                                        .gradient = &detail::index_gradient,
                                        .offset = &detail::index_offset,
                                        .saves = Saves::shape,
-                                       .flags = {.alias = true}};
+                                       .flags = {.alias = true},
+                                       .attrs = &detail::attr_type<rules::IndexAttrs>};
 TANDEM_INLINE constexpr OpDef leading_slice_op{.name = "leading_slice",
                                                .infer = &detail::infer_leading_slice,
                                                .gradient = &detail::leading_slice_gradient,
                                                .offset = &detail::leading_slice_offset,
                                                .saves = Saves::shape,
-                                               .flags = {.alias = true}};
+                                               .flags = {.alias = true},
+                                               .attrs = &detail::attr_type<rules::LeadingSliceAttrs>};
 TANDEM_INLINE constexpr OpDef slice_op{.name = "slice",
                                        .infer = &detail::infer_slice,
                                        .cpu = &detail::slice_kernel,
                                        .cuda = TANDEM_CUDA(&detail::slice_kernel),
                                        .gradient = &detail::slice_gradient,
-                                       .saves = Saves::shape};
+                                       .saves = Saves::shape,
+                                       .attrs = &detail::attr_type<rules::SliceAttrs>};
 TANDEM_INLINE constexpr OpDef strided_slice_op{.name = "strided_slice",
                                                .infer = &detail::infer_strided_slice,
                                                .cpu = &detail::strided_slice_kernel,
                                                .cuda = TANDEM_CUDA(&detail::strided_slice_kernel),
                                                .gradient = &detail::strided_slice_gradient,
-                                               .saves = Saves::shape};
+                                               .saves = Saves::shape,
+                                               .attrs = &detail::attr_type<rules::StridedSliceAttrs>};
 TANDEM_INLINE constexpr OpDef strided_slice_grad_op{.name = "strided_slice_grad",
                                                     .infer = &detail::infer_strided_slice_grad,
                                                     .cpu = &detail::strided_slice_grad_kernel,
@@ -199,7 +203,8 @@ TANDEM_INLINE constexpr OpDef strided_slice_grad_op{.name = "strided_slice_grad"
                                                     .gradient = &detail::strided_slice_grad_gradient,
                                                     .inputs = 2,
                                                     .saves = Saves::nothing,
-                                                    .shape_inputs = 2};
+                                                    .shape_inputs = 2,
+                                                    .attrs = &detail::attr_type<rules::StridedSliceAttrs>};
 
 TANDEM_INLINE Tensor Tensor::operator[](i64 i) const {
   return apply1(index_op, rules::IndexAttrs{i}, no_options, *this);

@@ -109,13 +109,15 @@ TANDEM_INLINE constexpr OpDef transpose_op{.name = "transpose",
                                            .cpu = &detail::transpose_kernel,
                                            .cuda = TANDEM_CUDA(&detail::transpose_kernel),
                                            .gradient = &detail::transpose_gradient,
-                                           .saves = Saves::nothing};
+                                           .saves = Saves::nothing,
+                                           .attrs = &detail::attr_type<rules::TransposeAttrs>};
 TANDEM_INLINE constexpr OpDef reverse_op{.name = "reverse",
                                          .infer = &detail::infer_reverse,
                                          .cpu = &detail::reverse_kernel,
                                          .cuda = TANDEM_CUDA(&detail::reverse_kernel),
                                          .gradient = &detail::reverse_gradient,
-                                         .saves = Saves::nothing};
+                                         .saves = Saves::nothing,
+                                         .attrs = &detail::attr_type<rules::ReverseAttrs>};
 
 TANDEM_INLINE Tensor transpose(const Tensor& x, TransposeOptions o) {
   return apply1(transpose_op, rules::TransposeAttrs{o.perm, o.conjugate}, {o.name, o.where}, x);
