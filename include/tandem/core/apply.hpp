@@ -42,6 +42,10 @@ struct Stager {
   virtual void lift(Callable body) = 0;
   /// A Variable was made while the function is traced; raises where that may not be.
   virtual void created(const Variable&) = 0;
+  /// A name_scope of this path begins; returns the path that it gets, another one if the trace had it already.
+  virtual std::string scope(std::string path) { return path; }
+  /// The user made a constant and gave it a name.
+  virtual void constant(const Tensor&, const OpOptions&) {}
   /// " (made by softmax at file.cpp:12)", for error texts.
   virtual std::string origin(const Tensor&) = 0;
 
@@ -61,6 +65,10 @@ Tensor apply1(const OpDef& op, const Attrs& attrs, const OpOptions& options, con
   return apply_one(op, inputs, attrs, options);
 }
 
+/// The outputs' specs, after every check that apply() makes before a kernel runs, and of the number of inputs. For
+/// loaders, whose calls no public function has checked; all inputs must lie on one device.
+TANDEM_API Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs);
+
 /// Runs the kernel: no inference, no recording. `specs` are the outputs'; `reuse[i]`, where given and set, is the
 /// buffer that output i takes over (in_place ops); as many as outputs, or none.
 TANDEM_API Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
@@ -70,6 +78,7 @@ TANDEM_API Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Spe
 
 #ifdef TANDEM_IMPLEMENT_CORE
 #include "tandem/core/backend.hpp"
+#include "tandem/core/scope.hpp"
 namespace TANDEM_NS {
 namespace detail {
 
@@ -260,6 +269,20 @@ TANDEM_INLINE Tensor apply_one(const OpDef& op, Inputs in, const Attrs& attrs, c
   if (!detail::is_plain(op, in, operands)) [[unlikely]]
     return std::move(apply(op, in, attrs, options)[0]);
   return detail::named(options, [&] { return detail::apply_plain({op, in, attrs, options}, operands); });
+}
+
+TANDEM_INLINE std::string detail::scope_path(const std::string& name) {
+  std::string path = scoped_name(name);
+  return context.stager ? context.stager->scope(std::move(path)) : path;
+}
+TANDEM_INLINE Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs) {
+  const InferCall call{op, in, attrs, no_options};
+  const int n = static_cast<int>(in.size());
+  if (op.inputs < 0 ? n < -op.inputs : n != op.inputs)
+    detail::raise_specs(call, "takes " + std::to_string(op.inputs < 0 ? -op.inputs : op.inputs) +
+                                  (op.inputs < 0 ? " or more inputs" : " inputs") + ", not " + std::to_string(n));
+  if (!detail::check_inputs(call)) detail::raise_specs(call, "the inputs lie on several devices");
+  return op.infer(call);
 }
 
 namespace detail {

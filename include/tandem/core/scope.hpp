@@ -7,11 +7,15 @@
 
 namespace TANDEM_NS {
 
-/// Prefixes the names of Variables and traced ops made while it lives: "scope/w".
+namespace detail {
+TANDEM_API std::string scope_path(const std::string& name);
+}
+
+/// Prefixes the names of Variables and traced ops made while it lives: "scope/w". The second scope of a name within one
+/// trace is "scope_1".
 class TANDEM_API name_scope {
  public:
-  explicit name_scope(const std::string& name)
-      : path_((context.scope ? context.scope + std::string("/") : std::string()) + name), outer_(context.scope) {
+  explicit name_scope(const std::string& name) : path_(detail::scope_path(name)), outer_(context.scope) {
     context.scope = path_.c_str();
   }
   name_scope(const name_scope&) = delete;

@@ -46,11 +46,14 @@ class TANDEM_API Tracer final : public Stager {
   void assign(const Variable&, const Tensor& value) override;
   void lift(Callable body) override;
   void created(const Variable&) override;
+  std::string scope(std::string path) override { return unique_name(std::move(path)); }
+  void constant(const Tensor&, const OpOptions&) override;
   std::string origin(const Tensor&) override;
 
   void leave();
   bool knows(const Tensor& t) const { return values_.find(t.id()) >= 0 || (outer_ && outer_->knows(t)); }
   int value_of(const Tensor& t, const char* op, bool shape_only);
+  int add_constant(const Tensor& t, const char* name);
   Tensor symbol(int value);
   std::string unique_name(std::string name);
   Tensor* current_value(int variable);
@@ -126,10 +129,20 @@ TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_o
                                               " has no value: it was traced in another function, whose trace is over; "
                                               "return it from there, or compute it here");
   } else {
-    v = graph_->add_constant(t, unique_name("Const"));
+    return add_constant(t, nullptr);
   }
   values_.insert(t.id(), v);
   return v;
+}
+TANDEM_INLINE int Tracer::add_constant(const Tensor& t, const char* name) {
+  const int v = graph_->add_constant(t, unique_name(scoped_name(name ? name : display_name(constant_op))));
+  values_.insert(t.id(), v);
+  return v;
+}
+TANDEM_INLINE void Tracer::constant(const Tensor& t, const OpOptions& o) {
+  if (values_.find(t.id()) >= 0) return;
+  add_constant(t, o.name);
+  graph_->nodes.back().where = o.where;
 }
 
 TANDEM_INLINE Tensors Tracer::stage(const InferCall& c, const Specs& specs) {

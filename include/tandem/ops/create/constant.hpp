@@ -194,7 +194,7 @@ TANDEM_INLINE Tensor constant_from(DType dtype, const void* data, std::size_t co
   } else if (count) {
     std::memcpy(t.raw(), data, count * size_of(dtype));
   }
-  return finish_constant(std::move(t), options);
+  return outside.named(finish_constant(std::move(t), options), options.name, options.where);
 }
 
 }  // namespace detail
@@ -207,7 +207,7 @@ TANDEM_INLINE Tensor constant(const Literal& value, ConstantOptions options) {
   Tensor t = Tensor::allocate({detail::layout(reader.shape, options), reader.dtype, {}});
   void* to = t.raw();
   reader.write(value, to);
-  return detail::finish_constant(std::move(t), options);
+  return outside.named(detail::finish_constant(std::move(t), options), options.name, options.where);
 }
 
 TANDEM_INLINE Tensor scalar_like(Scalar value, const Tensor& like) {

@@ -18,6 +18,11 @@ class OutsideTrace {
     context.stager = stager_;
     context.observers = observers_;
   }
+  /// Tells the trace of a constant that the user named.
+  Tensor named(Tensor t, const char* name, Loc where) const {
+    if (stager_ && name) stager_->constant(t, {name, where});
+    return t;
+  }
 
  private:
   Stager* stager_;

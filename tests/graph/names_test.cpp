@@ -1,0 +1,133 @@
+// Names in traces: scopes, repeats, what the user named; and the hash that ignores them.
+#include "tandem/graph/serialize.hpp"
+#include "tandem/graph/trace.hpp"
+#include "tandem/nn/layers.hpp"
+#include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace tandem;
+using Names = std::vector<std::string>;
+
+namespace {
+
+struct Single : Module {
+  Variable make() const { return add_variable("c", constant(1.f)); }
+};
+template <class F>
+Ref<Graph> trace(const F& body) {
+  Tracer t("f");
+  const Tensor outputs[] = {body(t)};
+  return t.finish(outputs);
+}
+Names names_of(const Graph& g) {
+  Names names;
+  for (const Node& n : g.nodes) names.push_back(n.name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("names: constants and Variables, named or not, and repeats") {
+  const Ref<Graph> g = trace([](Tracer&) {
+    const Variable v(constant(1)), named(constant(1), {.name = "a"});
+    const Tensor one = constant(1), a = constant(1, {.name = "a"}), again = constant({1, 2}, {.name = "a"});
+    return one + v + a + again + named + add(one, one, {.name = "a"});
+  });
+  CHECK(names_of(*g) ==
+        Names{"a", "a_1", "Variable", "Const", "Add", "Add_1", "Add_2", "a_2", "Add_3", "a_3", "Add_4"});
+}
+
+TEST_CASE("names: one scope rule for ops, constants, Variables and layers") {
+  const auto body = [] {
+    const name_scope scope("scope");
+    const Tensor a = constant(1.f, {.name = "a"});
+    const Variable b(constant(1.f), {.name = "b"});
+    const Variable c = Single().make();
+    return nn::relu(a + b + c);
+  };
+  const Ref<Graph> g = trace([&](Tracer&) { return body() + body(); });
+  CHECK(names_of(*g) == Names{"scope/a", "scope/b", "scope/Add", "scope/c", "scope/Add_1", "scope/Relu", "scope_1/a",
+                              "scope_1/b", "scope_1/Add", "scope_1/c", "scope_1/Add_1", "scope_1/Relu", "Add"});
+}
+
+TEST_CASE("names: scopes nest, and are unique by their whole path") {
+  const Ref<Graph> g = trace([](Tracer& t) {
+    const Tensor x = t.argument({{}, float32, {}}, "x");
+    Tensor y = x;
+    for (int i = 0; i < 2; ++i) {
+      const name_scope outer("a");
+      y = nn::relu(y);
+      const name_scope inner("b");
+      y = nn::relu(y);
+    }
+    const name_scope late("x");  // an op has that name
+    return nn::relu(y);
+  });
+  CHECK(names_of(*g) == Names{"x", "a/Relu", "a/b/Relu", "a_1/Relu", "a_1/b/Relu", "x_1/Relu"});
+}
+
+TEST_CASE("names: outside of a trace a scope may come twice") {
+  for (int i = 0; i < 2; ++i) {
+    const name_scope scope("scope");
+    CHECK(Variable(constant(1.f), {.name = "w"}).name() == "scope/w");
+  }
+}
+
+TEST_CASE("names: repeats of one op are numbered, and what looks numbered is left alone") {
+  const Ref<Graph> g = trace([](Tracer& t) {
+    Tensor y = t.argument({{}, float32, {}}, "x");
+    for (int i = 0; i < 5; ++i) y = nn::relu(y);
+    y = nn::relu(y, {.name = "Tanh_1"});
+    return tanh(tanh(tanh(y)));
+  });
+  CHECK(names_of(*g) ==
+        Names{"x", "Relu", "Relu_1", "Relu_2", "Relu_3", "Relu_4", "Tanh_1", "Tanh", "Tanh_2", "Tanh_3"});
+}
+
+TEST_CASE("names: a constant keeps its name's line, and appears once") {
+  const Ref<Graph> g = trace([](Tracer&) {
+    const Tensor a = constant(2.f, {.name = "a"});
+    return a * a;
+  });
+  CHECK(names_of(*g) == Names{"a", "Multiply"});
+  CHECK(std::string(g->nodes[0].where.file).ends_with("names_test.cpp"));
+}
+
+namespace {
+
+Ref<Graph> layer(const char* name, float bias, const Variable& v) {
+  return trace([&](Tracer& t) {
+    const Tensor x = t.argument({{2}, float32, {}}, name);
+    return nn::relu(x * v + constant(bias, {.name = name}), {.name = name});
+  });
+}
+
+}  // namespace
+
+TEST_CASE("structure hash: names do not count, all else does") {
+  const Variable v(constant(1.f)), w(constant(2.f));
+  const Ref<Graph> g = layer("a", 1, v);
+  CHECK(structure_hash(*g) == structure_hash(*layer("b", 1, w)));
+  CHECK(structure_hash(*g) != structure_hash(*layer("a", 2, v)));
+  Ref<Graph> other = g->copy();
+  other->outputs.push_back(other->outputs[0]);
+  CHECK(structure_hash(*g) != structure_hash(*other));
+  other = g->copy();
+  other->nodes.back().op = &tanh_op;
+  CHECK(structure_hash(*g) != structure_hash(*other));
+}
+
+TEST_CASE("structure hash: equal scopes of a graph are equal") {
+  const Ref<Graph> g = trace([](Tracer& t) {
+    Tensor y = t.argument({{2}, float32, {}}, "x");
+    for (int i = 0; i < 3; ++i) {
+      const Variable w(constant(0.5f));
+      const name_scope scope("layer");
+      y = i == 2 ? tanh(y * w) : nn::relu(y * w);
+    }
+    return y;
+  });
+  CHECK(structure_hash(*g, "layer") == structure_hash(*g, "layer_1"));
+  CHECK(structure_hash(*g, "layer") != structure_hash(*g, "layer_2"));
+  CHECK(structure_hash(*g, "layer") != structure_hash(*g));
+}
