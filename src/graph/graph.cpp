@@ -1,5 +1,6 @@
 #define TANDEM_IMPLEMENT_GRAPH 1
 #include "tandem/graph/graph.hpp"
+#include "tandem/graph/prune.hpp"
 #include "tandem/graph/trace.hpp"
 #include "tandem/graph/bind.hpp"
 #include "tandem/graph/plan.hpp"

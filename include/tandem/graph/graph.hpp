@@ -86,6 +86,11 @@ TANDEM_API const Tensor* constant_of(const Node& node);
 /// Raises InternalError unless each input is made before its use, each value once, and each op's shape rule agrees
 /// with the recorded specs. Passes are checked by it in debug builds and in tests.
 TANDEM_API void verify(const Graph& graph);
+namespace detail {
+/// verify() for one node, by the inputs' values or symbols: raises unless it is what its row says; returns the specs of
+/// its outputs by its rule.
+Specs verified_specs(const Graph& graph, const Node& node, std::span<const Tensor> known);
+}  // namespace detail
 /// One line an op: "%3 = matmul(%0, %2) transpose_b=1 : float32[2,4]  # MatMul".
 TANDEM_API std::string to_string(const Graph& graph);
 /// For Graphviz.

@@ -82,7 +82,8 @@ TANDEM_INLINE int Graph::index_of(const Variable& v) {
 TANDEM_INLINE std::vector<int> Graph::makers() const {
   std::vector<int> r(specs.size(), -1);
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    for (int k = 0; k < nodes[i].outputs; ++k) r[static_cast<std::size_t>(nodes[i].first_out + k)] = static_cast<int>(i);
+    for (int k = 0; k < nodes[i].outputs; ++k)
+      r[static_cast<std::size_t>(nodes[i].first_out + k)] = static_cast<int>(i);
   return r;
 }
 TANDEM_INLINE std::vector<int> Graph::uses() const {
@@ -104,15 +105,9 @@ TANDEM_INLINE const Tensor* constant_of(const Node& node) {
 
 namespace detail {
 
-// The specs that the op's own rule gives for inputs of these specs; constants are known to it by their values.
-TANDEM_INLINE Specs infer_again(const Node& n, std::span<const Tensor> by_value) {
-  Small<const Tensor*, 8> in;
-  for (int v : n.in) in.push(&by_value[static_cast<std::size_t>(v)]);
-  return n.op->infer({*n.op, {in.begin(), in.size()}, n.attrs, no_options});
-}
 [[noreturn]] TANDEM_INLINE void raise_invalid(const Graph& g, const Node& n, const std::string& what) {
-  errors::raise<errors::InternalError>("verify", "graph '" + g.name + "', node " + (n.name.empty() ? n.op->name : n.name) +
-                                                     ": " + what);
+  errors::raise<errors::InternalError>(
+      "verify", "graph '" + g.name + "', node " + (n.name.empty() ? n.op->name : n.name) + ": " + what);
 }
 inline bool agree(const Spec& a, const Spec& b) {
   return a.dtype == b.dtype && a.device == b.device && a.shape.is_compatible_with(b.shape);
@@ -121,35 +116,77 @@ inline bool agree(const Spec& a, const Spec& b) {
 inline bool is_leaf(const Node& n) {
   return n.op == &argument_op || n.op == &constant_op || n.op == &read_variable_op || n.op == &assign_variable_op;
 }
+inline void check_agree(const Graph& g, const Node& n, const Spec& is, const Spec& wanted) {
+  if (!agree(is, wanted)) raise_invalid(g, n, "is " + to_string(is) + ", not " + to_string(wanted));
+}
+inline const Spec& leaf_spec(const Graph& g, const Node& n) {
+  if (n.op == &argument_op) return g.spec(n.first_out);
+  return n.op == &constant_op ? constant_of(n)->spec()
+                              : g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec();
+}
+// A leaf has no rule: its attributes say what it must be.
+TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
+  if (static_cast<int>(n.in.size()) != n.op->inputs || n.outputs != n.op->outputs)
+    raise_invalid(g, n, "has another number of inputs or outputs than its row");
+  if (n.op == &constant_op) return check_agree(g, n, leaf_spec(g, n), g.spec(n.first_out));
+  const auto at = static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index);
+  if (n.op == &argument_op) {
+    if (at >= g.arguments.size() || g.arguments[at] != n.first_out)
+      raise_invalid(g, n, "is not argument " + std::to_string(at) + " of the graph");
+  } else if (at >= g.variables.size()) {
+    raise_invalid(g, n, "speaks of a Variable that the graph does not have");
+  } else {
+    check_agree(g, n, leaf_spec(g, n), g.spec(n.in.empty() ? n.first_out : n.in[0]));
+  }
+}
+// The specs that the op's own rule gives for inputs of these specs; constants are known to it by their values.
+TANDEM_INLINE Specs infer_again(const Graph& g, const Node& n, std::span<const Tensor> by_value) {
+  Small<const Tensor*, 8> in;
+  for (int v : n.in) in.push(&by_value[static_cast<std::size_t>(v)]);
+  try {
+    return checked_specs(*n.op, {in.begin(), in.size()}, n.attrs);
+  } catch (const errors::OpError& e) {
+    raise_invalid(g, n, e.what());
+  }
+}
+TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, std::span<const Tensor> known) {
+  if (n.op->attrs && n.attrs.type() != n.op->attrs) raise_invalid(g, n, "has not the attributes of its row");
+  Specs is;
+  if (is_leaf(n)) {
+    verify_leaf(g, n);
+    if (n.outputs) is.push(leaf_spec(g, n));
+    return is;
+  }
+  is = infer_again(g, n, known);
+  if (static_cast<int>(is.size()) != n.outputs) raise_invalid(g, n, "has another number of outputs");
+  for (int k = 0; k < n.outputs; ++k) check_agree(g, n, is[static_cast<std::size_t>(k)], g.spec(n.first_out + k));
+  return is;
+}
 
 }  // namespace detail
 
 TANDEM_INLINE void verify(const Graph& g) {
   std::vector<Tensor> known(g.specs.size());
+  const auto is_made = [&](int v) {
+    return v >= 0 && static_cast<std::size_t>(v) < known.size() && known[static_cast<std::size_t>(v)].is_set();
+  };
   for (const Node& n : g.nodes) {
     for (int v : n.in)
-      if (v < 0 || static_cast<std::size_t>(v) >= known.size() || !known[static_cast<std::size_t>(v)].is_set())
-        detail::raise_invalid(g, n, "uses %" + std::to_string(v) + " before it is made");
-    if (n.first_out < 0 || static_cast<std::size_t>(n.first_out + n.outputs) > known.size())
+      if (!is_made(v)) detail::raise_invalid(g, n, "uses %" + std::to_string(v) + " before it is made");
+    if (n.first_out < 0 || n.outputs < 0 || static_cast<i64>(known.size()) - n.first_out < n.outputs)
       detail::raise_invalid(g, n, "makes a value that the graph does not have");
-    if (!detail::is_leaf(n)) {
-      const Specs again = detail::infer_again(n, known);
-      if (static_cast<int>(again.size()) != n.outputs) detail::raise_invalid(g, n, "has another number of outputs");
-      for (int k = 0; k < n.outputs; ++k)
-        if (const Spec& s = again[static_cast<std::size_t>(k)]; !detail::agree(s, g.spec(n.first_out + k)))
-          detail::raise_invalid(g, n, "is " + to_string(s) + ", not " + to_string(g.spec(n.first_out + k)));
-    }
-    for (int k = 0; k < n.outputs; ++k) {
-      Tensor& t = known[static_cast<std::size_t>(n.first_out + k)];
-      if (t.is_set()) detail::raise_invalid(g, n, "makes %" + std::to_string(n.first_out + k) + " a second time");
+    detail::verified_specs(g, n, known);
+    for (int v = n.first_out; v < n.first_out + n.outputs; ++v) {
+      if (is_made(v)) detail::raise_invalid(g, n, "makes %" + std::to_string(v) + " a second time");
       const Tensor* value = constant_of(n);
-      t = value ? *value : Tensor::symbol(g.spec(n.first_out + k));
+      known[static_cast<std::size_t>(v)] = value ? *value : Tensor::symbol(g.spec(v));
     }
   }
-  for (int v : g.outputs)
-    if (v < 0 || static_cast<std::size_t>(v) >= known.size() || !known[static_cast<std::size_t>(v)].is_set())
-      errors::raise<errors::InternalError>("verify", "graph '" + g.name + "' returns %" + std::to_string(v) +
-                                                         ", which nothing makes");
+  for (const std::vector<int>* values : {&g.arguments, &g.outputs})
+    for (int v : *values)
+      if (!is_made(v))
+        errors::raise<errors::InternalError>(
+            "verify", "graph '" + g.name + "' takes or returns %" + std::to_string(v) + ", which nothing makes");
 }
 
 namespace detail {
@@ -194,12 +231,12 @@ TANDEM_INLINE std::string to_dot(const Graph& g) {
     const Node& n = g.nodes[i];
     s += "  n" + std::to_string(i) + " [label=" + quoted(n.name.empty() ? n.op->name : n.name) + "];\n";
     for (int v : n.in)
-      s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) + " -> n" + std::to_string(i) + " [label=" +
-           quoted(to_string(g.spec(v))) + "];\n";
+      s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) + " -> n" + std::to_string(i) +
+           " [label=" + quoted(to_string(g.spec(v))) + "];\n";
   }
   for (int v : g.outputs)
-    s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) + " -> output [label=" + quoted(to_string(g.spec(v))) +
-         "];\n";
+    s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) +
+         " -> output [label=" + quoted(to_string(g.spec(v))) + "];\n";
   return s + "}\n";
 }
 
@@ -210,18 +247,28 @@ namespace detail {
 }
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef argument_op{.name = "argument", .infer = &detail::infer_leaf, .typed = -1, .inputs = 0};
-TANDEM_INLINE constexpr OpDef constant_op{
-    .name = "constant", .infer = &detail::infer_leaf, .typed = -1, .inputs = 0, .display = "Const"};
+TANDEM_INLINE constexpr OpDef argument_op{.name = "argument",
+                                          .infer = &detail::infer_leaf,
+                                          .typed = -1,
+                                          .inputs = 0,
+                                          .attrs = &detail::attr_type<IndexAttrs>};
+TANDEM_INLINE constexpr OpDef constant_op{.name = "constant",
+                                          .infer = &detail::infer_leaf,
+                                          .typed = -1,
+                                          .inputs = 0,
+                                          .attrs = &detail::attr_type<ConstantAttrs>,
+                                          .display = "Const"};
 TANDEM_INLINE constexpr OpDef read_variable_op{.name = "read_variable",
                                                .infer = &detail::infer_leaf,
                                                .typed = -1,
-                                               .inputs = 0};
+                                               .inputs = 0,
+                                               .attrs = &detail::attr_type<IndexAttrs>};
 TANDEM_INLINE constexpr OpDef assign_variable_op{.name = "assign_variable",
                                                  .infer = &detail::infer_leaf,
                                                  .typed = -1,
                                                  .inputs = 1,
                                                  .outputs = 0,
-                                                 .flags = {.stateful = true}};
+                                                 .flags = {.stateful = true},
+                                                 .attrs = &detail::attr_type<IndexAttrs>};
 
 }  // namespace TANDEM_NS

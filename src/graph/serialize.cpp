@@ -1,0 +1,2 @@
+#define TANDEM_IMPLEMENT_SERIALIZE 1
+#include "tandem/graph/serialize.hpp"
