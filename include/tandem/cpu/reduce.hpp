@@ -15,8 +15,6 @@ namespace TANDEM_NS::cpu {
 ///   parts   how many numbers make an element (2 for complex sums)
 TANDEM_API void fold(const FoldKernel& k, const void* x, const Shape& shape, std::uint32_t mask, const void* param,
                      void* out, i64 parts = 1);
-/// The kernel of a fold for a dtype on the set in use; throws errors::UnimplementedError in the op's name.
-TANDEM_API const FoldKernel& fold_kernel_of(Fold f, DType dtype, const char* op);
 
 TANDEM_API void sum_to_like(const KernelCall& c);
 TANDEM_API void broadcast_like(const KernelCall& c);

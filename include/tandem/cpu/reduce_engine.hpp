@@ -201,28 +201,22 @@ template <Fold F>
 FoldOnSets fold_of_truth(DType d) {
   return d == DType::bool_ ? on_every_set<F, std::uint8_t>() : FoldOnSets{};
 }
-TANDEM_INLINE FoldOnSets fold_on_sets(Fold f, DType d) {
-  switch (f) {
-    case Fold::sum: return fold_of_numbers<Fold::sum>(d);
-    case Fold::prod: return fold_of_numbers<Fold::prod>(d);
-    case Fold::max: return fold_of_ordered<Fold::max>(d);
-    case Fold::min: return fold_of_ordered<Fold::min>(d);
-    case Fold::any: return fold_of_truth<Fold::any>(d);
-    case Fold::all: return fold_of_truth<Fold::all>(d);
-    case Fold::max_abs: return fold_of_floats<Fold::max_abs>(d);
-    case Fold::sum_exp: return fold_of_floats<Fold::sum_exp>(d);
-    case Fold::sum_squared_difference: return fold_of_floats<Fold::sum_squared_difference>(d);
-    case Fold::sum_squared_scaled: return fold_of_floats<Fold::sum_squared_scaled>(d);
-  }
-  return {};
+// A template over the fold: a program that only sums is not to contain the kernels of products and maxima.
+template <Fold F>
+FoldOnSets fold_on_sets(DType d) {
+  if constexpr (F == Fold::sum || F == Fold::prod) return fold_of_numbers<F>(d);
+  else if constexpr (F == Fold::max || F == Fold::min) return fold_of_ordered<F>(d);
+  else if constexpr (F == Fold::any || F == Fold::all) return fold_of_truth<F>(d);
+  else return fold_of_floats<F>(d);
 }
 
-}  // namespace detail
-
-TANDEM_INLINE const FoldKernel& fold_kernel_of(Fold f, DType dtype, const char* op) {
-  const FoldKernel* k = detail::fold_on_sets(f, dtype).by_isa[isa()];
+/// The kernel of a fold for a dtype on the set in use; throws errors::UnimplementedError in the op's name.
+template <Fold F>
+const FoldKernel& fold_kernel_of(DType dtype, const char* op) {
+  const FoldKernel* k = fold_on_sets<F>(dtype).by_isa[isa()];
   if (!k) errors::raise<errors::UnimplementedError>(op, std::string("no kernel for ") + name(dtype) + " on CPU:0");
   return *k;
 }
 
+}  // namespace detail
 }  // namespace TANDEM_NS::cpu

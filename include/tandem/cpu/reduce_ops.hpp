@@ -25,10 +25,14 @@ struct ReduceCall {
       if (mask >> d & 1u) n *= x.shape()[d];
     return n;
   }
-  void run(Fold f, const void* param, void* out) const {
-    fold(fold_kernel_of(f, dtype(), op), x.data, x.shape(), mask, param, out, parts());
+  template <Fold F>
+  void run(const void* param, void* out) const {
+    fold(fold_kernel_of<F>(dtype(), op), x.data, x.shape(), mask, param, out, parts());
   }
-  void to_output(Fold f) const { run(f, nullptr, y.data); }
+  template <Fold F>
+  void to_output() const {
+    run<F>(nullptr, y.data);
+  }
 };
 
 using FinishFn = void (*)(void* out, const void* param, double number, i64 n);
@@ -98,14 +102,14 @@ void scale_of_size(void* p, i64 n) {
 
 }  // namespace detail
 
-TANDEM_INLINE void reduce_sum(const KernelCall& c) { detail::ReduceCall(c).to_output(Fold::sum); }
-TANDEM_INLINE void reduce_max(const KernelCall& c) { detail::ReduceCall(c).to_output(Fold::max); }
-TANDEM_INLINE void reduce_min(const KernelCall& c) { detail::ReduceCall(c).to_output(Fold::min); }
-TANDEM_INLINE void reduce_any(const KernelCall& c) { detail::ReduceCall(c).to_output(Fold::any); }
-TANDEM_INLINE void reduce_all(const KernelCall& c) { detail::ReduceCall(c).to_output(Fold::all); }
+TANDEM_INLINE void reduce_sum(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::sum>(); }
+TANDEM_INLINE void reduce_max(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::max>(); }
+TANDEM_INLINE void reduce_min(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::min>(); }
+TANDEM_INLINE void reduce_any(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::any>(); }
+TANDEM_INLINE void reduce_all(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::all>(); }
 TANDEM_INLINE void reduce_prod(const KernelCall& c) {
   const detail::ReduceCall r(c);
-  if (r.dtype() != DType::complex64) return r.to_output(Fold::prod);
+  if (r.dtype() != DType::complex64) return r.to_output<Fold::prod>();
   using C = std::complex<float>;
   detail::plain_fold<C, C>(r, r.y.as<C>(), C(1), [](C a, C b) { return a * b; });
 }
@@ -122,23 +126,23 @@ TANDEM_INLINE void reduce_mean(const KernelCall& c) {
     case DType::uint64: return detail::mean_of_integers<std::uint64_t>(r, c.workspace);
     default: break;
   }
-  r.to_output(Fold::sum);
+  r.to_output<Fold::sum>();
   detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
 }
 TANDEM_INLINE void reduce_logsumexp(const KernelCall& c) {
   const detail::ReduceCall r(c);
-  r.run(Fold::max, nullptr, c.workspace);
+  r.run<Fold::max>(nullptr, c.workspace);
   r.dtype() == DType::float64 ? detail::finite_or_zero<double>(c.workspace, r.y.size())
                               : detail::finite_or_zero<float>(c.workspace, r.y.size());
-  r.run(Fold::sum_exp, c.workspace, r.y.data);
+  r.run<Fold::sum_exp>(c.workspace, r.y.data);
   detail::finish<Finish::log_plus>(r, c.workspace, 0);
 }
 TANDEM_INLINE void reduce_variance(const KernelCall& c) {
   const detail::ReduceCall r(c);
-  r.to_output(Fold::sum);
+  r.to_output<Fold::sum>();
   detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
   std::memcpy(c.workspace, r.y.data, r.y.spec->bytes());
-  r.run(Fold::sum_squared_difference, c.workspace, r.y.data);
+  r.run<Fold::sum_squared_difference>(c.workspace, r.y.data);
   detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
 }
 TANDEM_INLINE void reduce_std(const KernelCall& c) {
@@ -147,10 +151,10 @@ TANDEM_INLINE void reduce_std(const KernelCall& c) {
 }
 TANDEM_INLINE void reduce_euclidean_norm(const KernelCall& c) {
   const detail::ReduceCall r(c);
-  r.run(Fold::max_abs, nullptr, c.workspace);
+  r.run<Fold::max_abs>(nullptr, c.workspace);
   r.dtype() == DType::float64 ? detail::scale_of_size<double>(c.workspace, r.y.size())
                               : detail::scale_of_size<float>(c.workspace, r.y.size());
-  r.run(Fold::sum_squared_scaled, c.workspace, r.y.data);
+  r.run<Fold::sum_squared_scaled>(c.workspace, r.y.data);
   detail::finish<Finish::sqrt_over>(r, c.workspace, 0);
 }
 TANDEM_INLINE void count_nonzero(const KernelCall& c) {
