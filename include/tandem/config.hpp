@@ -45,6 +45,37 @@
 #define TANDEM_INLINE
 #endif
 
+// Instruction sets. CPU kernels are built for the set that the compiler is told to build for (x86-64 alone, or -march=)
+// and for those above it up to TANDEM_HIGHEST_SET; the program takes the best that its machine has. 1: x86-64 baseline,
+// 3: x86-64-v3 (AVX2, FMA), 4: x86-64-v4 (AVX-512). Each costs a compilation of its own, so header-only mode stops at
+// v3: -DTANDEM_HIGHEST_SET=4 or -march=x86-64-v4 ask for more, =1 for the quickest build. Units of one program agree.
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#define TANDEM_COMPILED_FOR_V4 1
+#else
+#define TANDEM_COMPILED_FOR_V4 0
+#endif
+#if defined(__AVX2__) && defined(__FMA__) && defined(__BMI2__)
+#define TANDEM_COMPILED_FOR_V3 1
+#else
+#define TANDEM_COMPILED_FOR_V3 0
+#endif
+#if !defined(__x86_64__)
+#undef TANDEM_HIGHEST_SET
+#define TANDEM_HIGHEST_SET 1
+#elif TANDEM_COMPILED_FOR_V4
+#undef TANDEM_HIGHEST_SET
+#define TANDEM_HIGHEST_SET 4
+#elif !defined(TANDEM_HIGHEST_SET)
+#if defined(TANDEM_HEADER_ONLY) && TANDEM_HEADER_ONLY
+#define TANDEM_HIGHEST_SET 3
+#else
+#define TANDEM_HIGHEST_SET 4
+#endif
+#elif TANDEM_COMPILED_FOR_V3 && TANDEM_HIGHEST_SET < 3
+#undef TANDEM_HIGHEST_SET
+#define TANDEM_HIGHEST_SET 3
+#endif
+
 // always_inline at -O0 too: an out-of-line rule would pass packs by another calling convention than the kernel's.
 #ifdef __CUDACC__
 #define TANDEM_HD __host__ __device__ __forceinline__

@@ -17,14 +17,15 @@ enum Isa : signed char {
 /// The set in use, -1 until asked for. Tests set it to run every set the machine has; never raise it above best_isa().
 inline constinit TANDEM_API std::atomic<signed char> isa_level{-1};
 
-/// The best set that this machine and its operating system support.
+/// The best set that was built and that this machine and its operating system support.
 [[gnu::cold, gnu::noinline]] inline int best_isa() {
   int best = level_baseline;
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+  if (TANDEM_HIGHEST_SET >= 3 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2"))
     best = level_v3;
-  if (best == level_v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+  if (TANDEM_HIGHEST_SET >= 4 && best == level_v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     best = level_v4;
 #endif
@@ -45,21 +46,32 @@ inline int isa() {
 
 }  // namespace TANDEM_NS::cpu
 
-// Three pointers to one kernel, by level. Sets below the one the program is compiled for are not built.
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
-#define TANDEM_LOWEST_ISA v4
-#define TANDEM_EACH_ISA(...) \
-  { &v4::__VA_ARGS__, &v4::__VA_ARGS__, &v4::__VA_ARGS__ }
-#elif defined(__AVX2__) && defined(__FMA__) && defined(__BMI2__)
-#define TANDEM_LOWEST_ISA v3
-#define TANDEM_EACH_ISA(...) \
-  { &v3::__VA_ARGS__, &v3::__VA_ARGS__, &v4::__VA_ARGS__ }
-#elif defined(__x86_64__)
+// Three pointers to one kernel, by level. Sets below the one the program is compiled for are not built; the level of a
+// set above TANDEM_HIGHEST_SET has the best kernel that is.
+#if !defined(__x86_64__)
 #define TANDEM_LOWEST_ISA baseline
-#define TANDEM_EACH_ISA(...) \
-  { &baseline::__VA_ARGS__, &v3::__VA_ARGS__, &v4::__VA_ARGS__ }
+#define TANDEM_MIDDLE_ISA baseline
+#define TANDEM_BEST_ISA baseline
+#elif TANDEM_COMPILED_FOR_V4
+#define TANDEM_LOWEST_ISA v4
+#define TANDEM_MIDDLE_ISA v4
+#define TANDEM_BEST_ISA v4
+#else
+#if TANDEM_COMPILED_FOR_V3
+#define TANDEM_LOWEST_ISA v3
 #else
 #define TANDEM_LOWEST_ISA baseline
-#define TANDEM_EACH_ISA(...) \
-  { &baseline::__VA_ARGS__, &baseline::__VA_ARGS__, &baseline::__VA_ARGS__ }
 #endif
+#if TANDEM_HIGHEST_SET >= 3
+#define TANDEM_MIDDLE_ISA v3
+#else
+#define TANDEM_MIDDLE_ISA baseline
+#endif
+#if TANDEM_HIGHEST_SET >= 4
+#define TANDEM_BEST_ISA v4
+#else
+#define TANDEM_BEST_ISA TANDEM_MIDDLE_ISA
+#endif
+#endif
+#define TANDEM_EACH_ISA(...) \
+  { &TANDEM_LOWEST_ISA::__VA_ARGS__, &TANDEM_MIDDLE_ISA::__VA_ARGS__, &TANDEM_BEST_ISA::__VA_ARGS__ }

@@ -1,24 +1,29 @@
-// Activations by name, for layers.
+// Activations, for layers: each a function, so that a program contains those alone that it names.
 #pragma once
 #include "tandem/core/tensor.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 
 namespace TANDEM_NS {
 
-enum class Activation { linear, relu, tanh, sigmoid, softmax, gelu, elu, selu, swish, softplus };
+/// What a layer does to its result: one of the constants below, or any function of one Tensor.
+///     layers::Dense hidden{64, {.activation = Activation::relu}};
+class TANDEM_API Activation {
+ public:
+  using Function = Tensor (*)(const Tensor&);
+  static const Activation linear, relu, tanh, sigmoid, gelu, elu, selu, swish, softplus;
+  static const Activation softmax;  // over the last axis
 
-/// f(x) for the activation's f; softmax over the last axis.
-TANDEM_API Tensor activate(Activation f, const Tensor& x);
+  /// `fused`: what a product's kernel does on the way out instead of the call; none if it has no such form.
+  constexpr Activation(Function f, nn::DenseActivation fused = nn::DenseActivation::none) : f_(f), fused_(fused) {}
 
-/// The activation that a product's kernel can apply on the way out; none where it cannot.
-constexpr nn::DenseActivation fused(Activation f) {
-  switch (f) {
-    case Activation::relu: return nn::DenseActivation::relu;
-    case Activation::tanh: return nn::DenseActivation::tanh;
-    case Activation::sigmoid: return nn::DenseActivation::sigmoid;
-    default: return nn::DenseActivation::none;
-  }
-}
+  Tensor operator()(const Tensor& x) const { return f_ ? f_(x) : x; }
+  constexpr nn::DenseActivation fused() const { return fused_; }
+  constexpr bool operator==(const Activation&) const = default;
+
+ private:
+  Function f_;  // null: linear
+  nn::DenseActivation fused_;
+};
 
 }  // namespace TANDEM_NS
 
@@ -28,20 +33,29 @@ constexpr nn::DenseActivation fused(Activation f) {
 #include "tandem/ops/pointwise/exp.hpp"
 
 namespace TANDEM_NS {
-TANDEM_INLINE Tensor activate(Activation f, const Tensor& x) {
-  switch (f) {
-    case Activation::linear: return x;
-    case Activation::relu: return nn::relu(x);
-    case Activation::tanh: return tandem::tanh(x);
-    case Activation::sigmoid: return tandem::sigmoid(x);
-    case Activation::softmax: return nn::softmax(x);
-    case Activation::gelu: return nn::gelu(x);
-    case Activation::elu: return nn::elu(x);
-    case Activation::selu: return nn::selu(x);
-    case Activation::swish: return nn::swish(x);
-    case Activation::softplus: return softplus(x);
-  }
-  __builtin_unreachable();
-}
+
+namespace detail {
+TANDEM_INLINE Tensor activate_relu(const Tensor& x) { return nn::relu(x); }
+TANDEM_INLINE Tensor activate_tanh(const Tensor& x) { return tandem::tanh(x); }
+TANDEM_INLINE Tensor activate_sigmoid(const Tensor& x) { return tandem::sigmoid(x); }
+TANDEM_INLINE Tensor activate_softmax(const Tensor& x) { return nn::softmax(x); }
+TANDEM_INLINE Tensor activate_gelu(const Tensor& x) { return nn::gelu(x); }
+TANDEM_INLINE Tensor activate_elu(const Tensor& x) { return nn::elu(x); }
+TANDEM_INLINE Tensor activate_selu(const Tensor& x) { return nn::selu(x); }
+TANDEM_INLINE Tensor activate_swish(const Tensor& x) { return nn::swish(x); }
+TANDEM_INLINE Tensor activate_softplus(const Tensor& x) { return tandem::softplus(x); }
+}  // namespace detail
+
+TANDEM_INLINE constexpr Activation Activation::linear{nullptr};
+TANDEM_INLINE constexpr Activation Activation::relu{&detail::activate_relu, nn::DenseActivation::relu};
+TANDEM_INLINE constexpr Activation Activation::tanh{&detail::activate_tanh, nn::DenseActivation::tanh};
+TANDEM_INLINE constexpr Activation Activation::sigmoid{&detail::activate_sigmoid, nn::DenseActivation::sigmoid};
+TANDEM_INLINE constexpr Activation Activation::softmax{&detail::activate_softmax};
+TANDEM_INLINE constexpr Activation Activation::gelu{&detail::activate_gelu};
+TANDEM_INLINE constexpr Activation Activation::elu{&detail::activate_elu};
+TANDEM_INLINE constexpr Activation Activation::selu{&detail::activate_selu};
+TANDEM_INLINE constexpr Activation Activation::swish{&detail::activate_swish};
+TANDEM_INLINE constexpr Activation Activation::softplus{&detail::activate_softplus};
+
 }  // namespace TANDEM_NS
 #endif

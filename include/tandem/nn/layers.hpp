@@ -77,10 +77,10 @@ TANDEM_INLINE Tensor Dense::operator()(const Tensor& x) const {
   if (x.rank() < 1)
     errors::raise<errors::InvalidArgumentError>("Dense", "needs an axis of features, not " + to_string(x.spec()));
   if (const i64 n = x.shape().dim(-1); n != none) build(n);
-  const nn::DenseActivation inside = fused(options_.activation);
+  const nn::DenseActivation inside = options_.activation.fused();
   const Tensor bias = options_.use_bias ? Tensor(variable(1)) : Tensor();
   const Tensor y = nn::dense(x, variable(0), bias, {.activation = inside});
-  return inside == nn::DenseActivation::none ? activate(options_.activation, y) : y;
+  return inside == nn::DenseActivation::none ? options_.activation(y) : y;
 }
 
 TANDEM_INLINE Embedding::Embedding(i64 input_dim, i64 output_dim, EmbeddingOptions options) {
