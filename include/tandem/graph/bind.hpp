@@ -38,7 +38,7 @@ TANDEM_INLINE Tensors evaluate(const Node& n, const Specs& specs, std::span<cons
 }
 TANDEM_INLINE void bind_node(Graph& g, std::size_t at, std::vector<Tensor>& known, std::vector<Node>& out) {
   Node& n = g.nodes[at];
-  Specs specs = infer_again(n, known);
+  Specs specs = infer_again(g, n, known);
   Tensors values;
   if (follows_from_shapes(n, specs, known)) values = evaluate(n, specs, known);
   for (int k = 0; k < n.outputs; ++k) {

@@ -153,7 +153,8 @@ TANDEM_INLINE constexpr OpDef assert_op{.name = "assert",
                                         .outputs = 0,
                                         .saves = Saves::nothing,
                                         .host_inputs = 0xffff,
-                                        .flags = {.stateful = true, .blocked = true}};
+                                        .flags = {.stateful = true, .blocked = true},
+                                        .attrs = &detail::attr_type<rules::AssertAttrs>};
 
 namespace debugging::impl {
 

@@ -105,7 +105,8 @@ TANDEM_INLINE constexpr OpDef assert_shapes_op{.name = "assert_shapes",
                                                .outputs = 0,
                                                .saves = Saves::nothing,
                                                .host_inputs = 0xffff,
-                                               .flags = {.stateful = true, .blocked = true}};
+                                               .flags = {.stateful = true, .blocked = true},
+                                        .attrs = &detail::attr_type<rules::AssertShapesAttrs>};
 
 TANDEM_INLINE void debugging::impl::shapes(std::initializer_list<ShapeRule> rules, const AssertOptions& o) {
   std::string text;

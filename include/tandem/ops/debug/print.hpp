@@ -229,7 +229,8 @@ TANDEM_INLINE constexpr OpDef print_op{.name = "print",
                                        .outputs = 0,
                                        .saves = Saves::nothing,
                                        .host_inputs = 0xffff,
-                                       .flags = {.stateful = true, .blocked = true}};
+                                       .flags = {.stateful = true, .blocked = true},
+                                        .attrs = &detail::attr_type<rules::PrintAttrs>};
 
 }  // namespace TANDEM_NS
 #endif
