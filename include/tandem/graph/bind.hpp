@@ -7,6 +7,7 @@ namespace TANDEM_NS {
 /// The graph for arguments of these specs: each op's shape rule runs again, and integers that follow from shapes alone
 /// (what shape(x) feeds) become constants. Dims that depend on data stay open.
 ///   arguments  as many as the graph has, each compatible with its argument's spec
+///   throws     what the shape rule of an op raises that does not fit these sizes
 TANDEM_API Ref<Graph> bind(const Graph& graph, std::span<const Spec> arguments);
 
 }  // namespace TANDEM_NS
@@ -31,16 +32,14 @@ TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, std::s
   }
   return true;
 }
-TANDEM_INLINE Tensors evaluate(const Node& n, const Specs& specs, std::span<const Tensor> known) {
-  Small<const Tensor*, 8> in;
-  for (int v : n.in) in.push(&known[static_cast<std::size_t>(v)]);
-  return run(*n.op, {in.begin(), in.size()}, n.attrs, specs);
-}
 TANDEM_INLINE void bind_node(Graph& g, std::size_t at, std::vector<Tensor>& known, std::vector<Node>& out) {
   Node& n = g.nodes[at];
-  Specs specs = infer_again(g, n, known);
+  Small<const Tensor*, 8> in;
+  for (int v : n.in) in.push(&known[static_cast<std::size_t>(v)]);
+  const Inputs inputs(in.begin(), in.size());
+  const Specs specs = n.op->infer({*n.op, inputs, n.attrs, no_options});
   Tensors values;
-  if (follows_from_shapes(n, specs, known)) values = evaluate(n, specs, known);
+  if (follows_from_shapes(n, specs, known)) values = run(*n.op, inputs, n.attrs, specs);
   for (int k = 0; k < n.outputs; ++k) {
     const auto v = static_cast<std::size_t>(n.first_out + k), i = static_cast<std::size_t>(k);
     g.specs[v] = specs[i];

@@ -83,7 +83,13 @@ TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(std::span<const Spec> a
       b.used = ++clock_;
       return b.program;
     }
-  Ref<Program> program = Program::make(bind(*optimized_, arguments), options_.plan);
+  Ref<Program> program;
+  try {
+    program = Program::make(bind(*optimized_, arguments), options_.plan);
+  } catch (const errors::OpError&) {
+    // An op does not fit these sizes. Op by op, the effects before it happen, and it raises in its place.
+    return Program::make(optimized_, false);
+  }
   if (bound_.size() == detail::most_bound_programs)
     bound_.erase(std::min_element(bound_.begin(), bound_.end(),
                                   [](const Bound& a, const Bound& b) { return a.used < b.used; }));
