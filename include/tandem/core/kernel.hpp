@@ -28,4 +28,13 @@ struct KernelCall {
 };
 using KernelFn = void (*)(const KernelCall&);
 
+/// The inside of an elementwise kernel for one dtype: out[i] = f(in[0][i], ...) for i in [0, n), dense operands. `out`
+/// may be one of the inputs if its elements are as wide.
+struct DenseLoop {
+  /// `streamed` stores past the caches (`out` on a 64-byte boundary).
+  void (*run)(const void* const* in, void* out, i64 n, const void* params, bool streamed) = nullptr;
+  const void* params = nullptr;  // the call's attributes, where f reads them
+  bool costly = false;           // worth a second thread earlier
+};
+
 }  // namespace TANDEM_NS

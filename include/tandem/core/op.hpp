@@ -67,6 +67,7 @@ struct OpDef {
   const char* name;                                                         // snake_case; the display name is derived
   Specs (*infer)(const InferCall&);                                         // the only shape rule
   KernelFn cpu = nullptr, cuda = nullptr;                                   // null: not on that device
+  DenseLoop (*loop)(DType, const Attrs&) = nullptr;                         // by the last input's dtype
   Grads (*gradient)(const GradCall&) = nullptr;                             // null: missing, reaching it raises
   Tensors (*reference)(std::span<const Tensor>, const Attrs&) = nullptr;    // fused ops: the same value by small ops
   const BackwardOf* backward_of = nullptr;                                  // in reference's place, for backward ops
@@ -84,6 +85,10 @@ struct OpDef {
   const detail::AttrType* attrs = nullptr;  // &detail::attr_type<XAttrs>, which loaders make; null: it has none
   const char* display = nullptr;            // where the derived name would be wrong
 };
+
+// `loop` is for groups of ops that run tile by tile (ops/pointwise/fused.hpp). Null, or a null `run`: there is more to
+// the op (or to this dtype) on the CPU than a loop over equal shapes, so it stays on its own. `params` points into the
+// attributes given.
 
 /// Whether a row's host_inputs or shape_inputs names input i; bit 15 stands for all from 15 on.
 constexpr bool names_input(std::uint16_t mask, std::size_t i) { return mask >> (i < 15 ? i : 15) & 1u; }

@@ -6,6 +6,8 @@ namespace TANDEM_NS::cpu {
 
 /// out[0] = in[0] converted to out[0]'s dtype; equal shapes, numbers and bool_ (half precision and complex too).
 TANDEM_API void cast(const KernelCall& c);
+/// The loop of it, for the dtypes that training programs convert between; without `run` for the others.
+TANDEM_API DenseLoop cast_loop(DType from, DType to);
 
 }  // namespace TANDEM_NS::cpu
 
@@ -53,18 +55,17 @@ U converted(T x) {
   }
 }
 template <class T, class U>
-void cast_one_by_one(const void* in, void* out, i64 n) {
-  for (i64 i = 0; i < n; ++i) static_cast<U*>(out)[i] = converted<U>(static_cast<const T*>(in)[i]);
+void cast_one_by_one(const void* const* in, void* out, i64 n, const void*, bool) {
+  for (i64 i = 0; i < n; ++i) static_cast<U*>(out)[i] = converted<U>(static_cast<const T*>(in[0])[i]);
 }
 
-using CastLoop = void (*)(const void* in, void* out, i64 n);
+using CastLoop = decltype(DenseLoop::run);
 
 template <class T, class U, bool ToBool = false>
 CastLoop on_this_machine() {
   static constexpr CastLoop by_isa[3] = TANDEM_EACH_ISA(cast_loop<T, U, ToBool>);
   return by_isa[isa()];
 }
-// The pairs that training programs convert between; null for the others.
 template <class T>
 CastLoop vector_loop_from(DType to) {
   switch (to) {
@@ -132,9 +133,12 @@ TANDEM_INLINE void cast(const KernelCall& c) {
   const char* const in = c.in[0].as<const char>();
   char* const out = c.out[0].as<char>();
   const auto wide = static_cast<i64>(size_of(from)), wide_out = static_cast<i64>(size_of(to));
-  parallel_for(c.out[0].size(), 256 * 1024 / (wide + wide_out),
-               [=](i64 begin, i64 end) { loop(in + begin * wide, out + begin * wide_out, end - begin); });
+  parallel_for(c.out[0].size(), 256 * 1024 / (wide + wide_out), [=](i64 begin, i64 end) {
+    const void* const from_here[] = {in + begin * wide};
+    loop(from_here, out + begin * wide_out, end - begin, nullptr, false);
+  });
 }
+TANDEM_INLINE DenseLoop cast_loop(DType from, DType to) { return {detail::vector_loop(from, to)}; }
 
 }  // namespace TANDEM_NS::cpu
 #endif

@@ -21,20 +21,11 @@
 
 namespace TANDEM_NS::cpu {
 
-/// One rule and dtype: out[i] = rule(in[0][i], ...) for i in [0, n), dense operands; `streamed` stores past the caches
-/// (`out` on a 64-byte boundary).
-using LoopFn = void (*)(const void* const* in, void* out, i64 n, const void* params, bool streamed);
-
-/// The loop of one call, without its types.
-struct ErasedLoop {
-  LoopFn run;
-  const void* params;
-  bool costly;
-};
+using LoopFn = decltype(DenseLoop::run);
 
 /// Runs a loop over operands that broadcast to the output's shape, in tiles, on several threads where that pays.
 /// float16 and bfloat16 operands pass through float32 tiles: the loop given is then float32's.
-TANDEM_API void run_tiled(const KernelCall& c, const ErasedLoop& loop);
+TANDEM_API void run_tiled(const KernelCall& c, const DenseLoop& loop);
 
 /// Throws UnimplementedError: the op's row promises a dtype that the loops do not know.
 [[noreturn]] TANDEM_API void raise_no_loop(const KernelCall& c);
@@ -104,6 +95,15 @@ template <int Inputs>
 
 }  // namespace detail
 
+/// The loop of the rule R for inputs of `dtype`; its `run` is null for a dtype without one.
+template <class R>
+DenseLoop dense_loop(DType dtype, const Attrs& attrs) {
+  static constexpr detail::LoopTable table = detail::loop_table<R>();
+  DenseLoop loop{table.of[static_cast<int>(dtype)].by_isa[isa()], nullptr, rules::is_costly<R>};
+  if constexpr (rules::has_params<R>) loop.params = &attrs.template get<typename R::Params>();
+  return loop;
+}
+
 /// The CPU kernel of the rule R (what a rule may say about itself: ops/scalar_math.hpp).
 ///   inputs   R::info.arity of them (1 to 3), of one dtype in R::info.dtypes, any shapes that broadcast; the first is
 ///            bool_ if R::first_is_mask
@@ -113,21 +113,17 @@ template <int Inputs>
 template <class R>
 void pointwise(const KernelCall& c) {
   constexpr int arity = R::info.arity;
-  static constexpr detail::LoopTable table = detail::loop_table<R>();
   if constexpr (requires { R::check(c); }) R::check(c);
   const DType dtype = c.in[arity - 1].spec->dtype;
-  const LoopFn loop = table.of[static_cast<int>(dtype)].by_isa[isa()];
-  const void* params = nullptr;
-  if constexpr (rules::has_params<R>) params = &c.attrs.template get<typename R::Params>();
-
-  if (!loop) [[unlikely]]
+  const DenseLoop loop = dense_loop<R>(dtype, c.attrs);
+  if (!loop.run) [[unlikely]]
     raise_no_loop(c);
   const i64 n = detail::common_size<arity>(c);
   if (n < 0 || n * static_cast<i64>((arity + 1) * size_of(dtype)) > small_call_bytes || detail::is_half(dtype))
-    return run_tiled(c, {loop, params, rules::is_costly<R>});
+    return run_tiled(c, loop);
   const void* in[arity];
   for (std::size_t k = 0; k < arity; ++k) in[k] = c.in[k].data;
-  loop(in, c.out[0].data, n, params, false);  // here, not in a shared function: one call target a rule predicts
+  loop.run(in, c.out[0].data, n, loop.params, false);  // here, not in a shared function: one call target a rule predicts
 }
 
 }  // namespace TANDEM_NS::cpu

@@ -5,10 +5,9 @@
 #include <cstring>
 
 #include "tandem/base/error.hpp"
+#include "tandem/cpu/expand.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/pointwise.hpp"
-#define TANDEM_KERNELS "tandem/cpu/expand.inc"
-#include "tandem/cpu/for_each_isa.inc"
 
 namespace TANDEM_NS::cpu {
 namespace tiles {
@@ -23,16 +22,10 @@ inline constexpr i64 cheap_grain = 256 * 1024, costly_grain = 64 * 1024;  // byt
 // A constant, for what the system says of a third level may be off by ten (virtual machines, glibc on AMD).
 inline constexpr i64 streaming_bytes = 64 * 1024 * 1024;
 
-TANDEM_INLINE void expand(i64 width, char* to, const char* from, i64 rows, i64 stride, i64 inner, bool repeat) {
-  using Expand = void (*)(i64, char*, const char*, i64, i64, i64, bool);
-  static constexpr Expand by_isa[3] = TANDEM_EACH_ISA(expand);
-  by_isa[isa()](width, to, from, rows, stride, inner, repeat);
-}
-
 // How one call is cut: the same on every thread.
 struct Cut {
   const KernelCall& c;
-  const ErasedLoop& loop;
+  const DenseLoop& loop;
   BroadcastAxes axes;
   int inputs;
   i64 width[max_broadcast_inputs], out_width, element_bytes = 0;
@@ -40,7 +33,7 @@ struct Cut {
   bool streamed = false;
   i64 inner, rows, piece, pieces, rows_per_tile = 0, units;
 
-  Cut(const KernelCall& call, const ErasedLoop& l) : c(call), loop(l), inputs(static_cast<int>(call.in.size())) {
+  Cut(const KernelCall& call, const DenseLoop& l) : c(call), loop(l), inputs(static_cast<int>(call.in.size())) {
     const Shape* shapes[max_broadcast_inputs];
     for (int k = 0; k < inputs; ++k) shapes[k] = &operand(k).spec->shape;
     axes = broadcast_axes({shapes, static_cast<std::size_t>(inputs)}, c.out[0].spec->shape);
@@ -177,7 +170,7 @@ TANDEM_INLINE void raise_no_loop(const KernelCall& c) {
   errors::raise<errors::UnimplementedError>(c.op, std::string("no CPU kernel for ") + name(c.in.back().spec->dtype));
 }
 
-TANDEM_INLINE void run_tiled(const KernelCall& c, const ErasedLoop& loop) {
+TANDEM_INLINE void run_tiled(const KernelCall& c, const DenseLoop& loop) {
   if (c.out[0].spec->shape.size() == 0) return;
   const tiles::Cut cut(c, loop);
   parallel_for(cut.units, cut.grain(), [&cut](i64 begin, i64 end) {

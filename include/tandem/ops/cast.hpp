@@ -51,11 +51,16 @@ TANDEM_INLINE Specs infer_cast(const InferCall& c) {
 }
 TANDEM_INLINE Grads cast_gradient(const GradCall& c) { return {Gradient(tandem::cast(c.g[0], c.in[0].dtype()))}; }
 
+TANDEM_INLINE DenseLoop loop_of_cast(DType from, const Attrs& attrs) {
+  return cpu::cast_loop(from, attrs.get<CastAttrs>().to);
+}
+
 constexpr OpDef cast_row() {
   return {.name = "cast",
           .infer = &infer_cast,
           .cpu = &cpu::cast,
           .cuda = TANDEM_CUDA(&cuda::cast),
+          .loop = &loop_of_cast,
           .gradient = &cast_gradient,
           .saves = Saves::shape,
           .attrs = &attr_type<CastAttrs>};

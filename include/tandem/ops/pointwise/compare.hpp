@@ -255,12 +255,20 @@ void select_elements(const KernelCall& c) {
 struct Wide {
   u64 half[2];
 };
+// The dtype whose loop moves elements of this many bytes.
+constexpr DType select_as(std::size_t width) {
+  return width == 1 ? DType::bool_ : width == 2 ? DType::int16 : width == 4 ? DType::int32 : DType::int64;
+}
+TANDEM_INLINE DenseLoop select_loop(DType d, const Attrs& attrs) {
+  if (d == DType::string || size_of(d) == 16) return {};
+  return cpu::dense_loop<rules::Select>(select_as(size_of(d)), attrs);
+}
 TANDEM_INLINE void select_kernel(const KernelCall& c) {
   const DType d = c.out[0].spec->dtype;
   if (d == DType::string) return select_elements<Bytes>(c);
   const std::size_t width = size_of(d);
   if (width == 16) return select_elements<Wide>(c);
-  const DType as = width == 1 ? DType::bool_ : width == 2 ? DType::int16 : width == 4 ? DType::int32 : DType::int64;
+  const DType as = select_as(width);
   if (as == d) return cpu::pointwise<rules::Select>(c);
   Spec specs[] = {*c.in[1].spec, *c.in[2].spec, *c.out[0].spec};
   for (Spec& s : specs) s.dtype = as;
@@ -274,6 +282,7 @@ TANDEM_INLINE void select_kernel(const KernelCall& c) {
 constexpr OpDef select_row() {
   OpDef r = pointwise_row<rules::Select>();
   r.cpu = &select_kernel;
+  r.loop = &select_loop;
   r.dtypes = dtypes::all;
   return r;
 }

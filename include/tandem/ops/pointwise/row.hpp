@@ -50,6 +50,17 @@ constexpr auto attrs_of() -> const AttrType* {
   else return nullptr;
 }
 
+// Half precision passes through float32 tiles, and a rule with a check looks at its data first: neither is a loop alone.
+template <class R>
+DenseLoop loop_rule(DType dtype, const Attrs& attrs) {
+  return cpu::detail::is_half(dtype) ? DenseLoop{} : cpu::dense_loop<R>(dtype, attrs);
+}
+template <class R>
+constexpr auto loop_of() -> DenseLoop (*)(DType, const Attrs&) {
+  if constexpr (requires(const KernelCall& c) { R::check(c); }) return nullptr;
+  else return &loop_rule<R>;
+}
+
 }  // namespace detail
 
 template <class R>
@@ -58,6 +69,7 @@ constexpr OpDef pointwise_row() {
           .infer = &detail::infer_rule<R>,
           .cpu = &cpu::pointwise<R>,
           .cuda = TANDEM_CUDA(&cuda::pointwise<R>),
+          .loop = detail::loop_of<R>(),
           .gradient = detail::gradient_of<R>(),
           .dtypes = R::info.dtypes,
           .typed = R::info.first_is_mask ? 1 : 0,
