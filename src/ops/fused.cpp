@@ -1,0 +1,3 @@
+// Fused groups of elementwise ops, compiled once.
+#define TANDEM_IMPLEMENT_FUSED 1
+#include "tandem/ops/pointwise/fused.hpp"
