@@ -1,0 +1,50 @@
+// Passes: a graph in, an equal and cheaper graph out. optimize() runs them in their order, each can be switched off and
+// called alone. Not here: bodies of control flow (each is optimised when its own plan is made), buffers (plan.hpp).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tandem/graph/graph.hpp"
+
+namespace TANDEM_NS {
+
+/// Which passes optimize() runs.
+struct PassOptions {
+  bool drop_dead = true;
+  bool simplify = true;
+  bool fold_constants = true;
+  bool merge_common = true;
+  bool fuse = true;
+};
+
+/// The graph after all passes. Its results are the original's, special values and rounding included, and its effects
+/// keep their order and their place among the ops that may raise.
+///   throws  errors::InternalError from verify() after a pass that broke the graph (builds with asserts)
+TANDEM_API Ref<Graph> optimize(const Graph& graph, const PassOptions& options = {});
+
+/// Without the ops that neither an output nor an effect needs. Arguments stay.
+TANDEM_API Ref<Graph> drop_dead(const Graph& graph);
+/// Ops on constants become constants. Left alone: random ops, effects, control flow, results above 1 MiB that are
+/// larger than what they are made of, and ops that raise: their error belongs to the call.
+TANDEM_API Ref<Graph> fold_constants(const Graph& graph);
+/// Equal ops on equal inputs become one; small equal constants too. Left alone: random ops and effects; what reads
+/// Variables is merged between two effects only.
+TANDEM_API Ref<Graph> merge_common(const Graph& graph);
+/// Rewrites that change no bit of any result: views of views, transposes of transposes and in front of matmul, x * 1,
+/// x / 1, x - 0, double negation, casts to the same dtype; what is asked for its known shape alone is not computed.
+TANDEM_API Ref<Graph> simplify(const Graph& graph);
+/// Connected elementwise ops over one shape become one `fused` op (ops/pointwise/fused.hpp), which runs them tile by
+/// tile. CPU only; never across an effect; half precision, strings and ops that check their data stay on their own.
+TANDEM_API Ref<Graph> fuse(const Graph& graph);
+
+/// What the author of the traced function could do better and a pass may not do for him, since it would change the
+/// numbers: "model.cpp:12: log(softmax(x)) loses precision where the probability is small: use nn::log_softmax(x)".
+TANDEM_API std::vector<std::string> advice(const Graph& graph);
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_PASSES
+#include "tandem/graph/passes/basic_impl.hpp"
+#include "tandem/graph/passes/fuse_impl.hpp"
+#include "tandem/graph/passes/simplify_impl.hpp"
+#endif
