@@ -233,8 +233,8 @@ inline Tensors apply_any(const InferCall& c) {
 // inputs become the kernel's operands at once and are not looked at again.
 inline constexpr std::size_t few = 8;
 [[gnu::always_inline]] inline bool is_plain(const OpDef& op, Inputs in, Operand* operands) {
-  if (context.stager || !op.cpu || op.resolve || op.workspace || op.flags.alias || op.outputs != 1 || in.size() >= few)
-    return false;
+  if (context.stager || !op.cpu || op.execute || op.resolve || op.workspace || op.flags.alias) return false;
+  if (op.outputs != 1 || in.size() >= few) return false;
   bool elsewhere = false;
   for (const Tensor* t : in) {
     if (!t->has_data()) return false;
