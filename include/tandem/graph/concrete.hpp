@@ -4,13 +4,14 @@
 #include <mutex>
 #include <vector>
 
+#include "tandem/graph/passes.hpp"
 #include "tandem/graph/program.hpp"
 
 namespace TANDEM_NS {
 
 struct ExecutionOptions {
-  bool optimize = true;  ///< run the passes
-  bool plan = true;      ///< one arena and prebuilt kernel calls; else op by op
+  PassOptions passes = {};  ///< which rewrites
+  bool plan = true;         ///< one arena and prebuilt kernel calls; else op by op
 };
 
 class TANDEM_API ConcreteFunction : public Opaque {
@@ -26,7 +27,7 @@ class TANDEM_API ConcreteFunction : public Opaque {
   ///   throws  errors::InvalidArgumentError for arguments that do not fit the graph's
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments);
 
-  /// As traced, and as it is run (before open dims are bound).
+  /// As traced, and as it is run (before open dims are bound and, where there are any, before ops are fused).
   const Graph& graph() const { return *traced_; }
   const Graph& optimized() const { return *optimized_; }
   /// Where each value lies, for arguments of these specs (the graph's own where none are given).
@@ -43,7 +44,7 @@ class TANDEM_API ConcreteFunction : public Opaque {
   struct Derivative;
   void check(Inputs arguments) const;
   Ref<Program> program_for(std::span<const Spec> arguments);
-  Ref<Program> bound_program(Inputs arguments);
+  Ref<Program> make_program(std::span<const Spec> arguments) const;
   Tensors run(Inputs arguments);
   Tensors run_recorded(Inputs arguments);
   Ref<Derivative> derivative();

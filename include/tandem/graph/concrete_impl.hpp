@@ -56,8 +56,10 @@ TANDEM_INLINE Tensors replay(const Graph& g, Inputs arguments) {
 }
 
 TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOptions options)
-    : traced_(std::move(traced)), optimized_(traced_), options_(options), static_(false) {
-  static_ = optimized_->is_static();
+    : traced_(std::move(traced)), options_(options), static_(traced_->is_static()) {
+  PassOptions passes = options_.passes;
+  passes.fuse &= static_;  // else once the sizes are known
+  optimized_ = optimize(*traced_, passes);
   if (static_) program_ = Program::make(optimized_, options_.plan);
 }
 
@@ -75,6 +77,16 @@ TANDEM_INLINE void ConcreteFunction::check(Inputs arguments) const {
                                      " on " + to_string(want.device));
   }
 }
+TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(std::span<const Spec> arguments) const {
+  Ref<Graph> bound;
+  try {
+    bound = bind(*optimized_, arguments);
+  } catch (const errors::OpError&) {
+    // An op does not fit these sizes. Op by op, the effects before it happen, and it raises in its place.
+    return Program::make(optimized_, false);
+  }
+  return Program::make(options_.passes.fuse ? fuse(*bound) : bound, options_.plan);
+}
 TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(std::span<const Spec> arguments) {
   if (static_) return program_;
   const std::lock_guard lock(mutex_);
@@ -83,13 +95,7 @@ TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(std::span<const Spec> a
       b.used = ++clock_;
       return b.program;
     }
-  Ref<Program> program;
-  try {
-    program = Program::make(bind(*optimized_, arguments), options_.plan);
-  } catch (const errors::OpError&) {
-    // An op does not fit these sizes. Op by op, the effects before it happen, and it raises in its place.
-    return Program::make(optimized_, false);
-  }
+  Ref<Program> program = make_program(arguments);
   if (bound_.size() == detail::most_bound_programs)
     bound_.erase(std::min_element(bound_.begin(), bound_.end(),
                                   [](const Bound& a, const Bound& b) { return a.used < b.used; }));
