@@ -77,6 +77,7 @@ class Function {
     mutable F f;
   };
   static Tensor placeholder(const Spec& s) { return Tensor::symbol(s); }
+  static Tensor placeholder(const TensorSpec& s) { return Tensor::symbol(s); }
   template <class T>
   static const T& placeholder(const T& x) {
     return x;
