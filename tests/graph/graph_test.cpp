@@ -4,7 +4,7 @@
 #include "tandem/graph/trace.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/interpreter.hpp"
+#include "tests/support/call_graph.hpp"
 
 using namespace tandem;
 
@@ -47,7 +47,7 @@ TEST_CASE("graph: what is traced is verified and runs") {
   const Ref<Graph> g = traced(v);
   verify(*g);
   CHECK(v.item<float>() == 1);
-  const auto out = testing::interpret(*g, {constant({{1.f, -1.f}})});
+  const auto out = testing::call(g, {constant({{1.f, -1.f}})});
   CHECK(out[0].to_vector<float>() == std::vector<float>{0, 0, 0});
   CHECK(v.item<float>() == 2);
 }

@@ -4,10 +4,10 @@
 #include "tandem/graph/trace.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/interpreter.hpp"
+#include "tests/support/call_graph.hpp"
 
 using namespace tandem;
-using testing::interpret;
+using testing::call;
 using Names = std::vector<std::string>;
 using Values = std::vector<int>;
 
@@ -47,7 +47,7 @@ std::vector<Tensor> run_pruned(const Graph& g, const Names& feeds, const Names& 
                                const std::vector<Tensor>& fed) {
   const Ref<Graph> part = prune(g, feeds, fetches);
   verify(*part);
-  return interpret(*part, fed);
+  return call(part, fed);
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ TEST_CASE("prune: a fed value takes the place of what made it") {
   CHECK(part->nodes[0].op == &argument_op);
   CHECK(part->nodes[0].name == "a");
   CHECK(part->spec(part->arguments[0]) == Spec{{}, int32, {}});
-  CHECK(interpret(*part, {constant(15)})[1].item<int>() == 15);
+  CHECK(call(part, {constant(15)})[1].item<int>() == 15);
 }
 
 TEST_CASE("prune: a vector is fed into prod + sum") {
@@ -83,14 +83,14 @@ TEST_CASE("prune: a vector is fed into prod + sum") {
 TEST_CASE("prune: by value") {
   const Ref<Graph> g = sums();
   const int b = g->outputs[0], a = g->nodes.back().in[0];
-  CHECK(interpret(*prune(*g, Values{}, Values{a, b}), {})[1].item<int>() == 21);
-  CHECK(interpret(*prune(*g, Values{a}, Values{b}), {constant(15)})[0].item<int>() == 45);
+  CHECK(call(prune(*g, Values{}, Values{a, b}), {})[1].item<int>() == 21);
+  CHECK(call(prune(*g, Values{a}, Values{b}), {constant(15)})[0].item<int>() == 45);
 }
 
 TEST_CASE("prune: what lies above a fed value does not run, nor effects that are not fetched") {
   const Ref<Graph> g = counted();
   runs = 0;
-  CHECK(interpret(*g, {constant(4.f)})[0].item<float>() == 8);
+  CHECK(call(g, {constant(4.f)})[0].item<float>() == 8);
   CHECK(runs == 2);
   CHECK(run_pruned(*g, {"x"}, {"z"}, {constant(4.f)})[0].item<float>() == 8);
   CHECK(runs == 3);
@@ -145,8 +145,7 @@ TEST_CASE("prune: open dims stay open, and unused arguments may be fed") {
   const Ref<Graph> part = prune(*g, Names{"y", "x"}, Names{"Relu"});
   CHECK(part->arguments.size() == 2);
   CHECK(part->spec(part->arguments[1]).shape == Shape{none});
-  CHECK(interpret(*part, {constant(1.f), constant({-1.f, 2.f, 3.f})})[0].to_vector<float>() ==
-        std::vector<float>{0, 2, 3});
+  CHECK(call(part, {constant(1.f), constant({-1.f, 2.f, 3.f})})[0].to_vector<float>() == std::vector<float>{0, 2, 3});
 }
 
 TEST_CASE("prune: a fetch that needs an argument that is not fed names both") {
@@ -155,6 +154,15 @@ TEST_CASE("prune: a fetch that needs an argument that is not fed names both") {
   CHECK_THROWS_WITH(prune(*g, Names{}, Names{"z"}),
                     ContainsSubstring("input 'x' is not fed and has no default; 'z:0' depends on it"));
   CHECK_THROWS_WITH(prune(*g, Names{"z"}, Names{"z", "told"}), ContainsSubstring("an op that is to run depends on it"));
+}
+
+TEST_CASE("prune: a fed value of another dtype or shape raises") {
+  const Ref<ConcreteFunction> f = make_ref<ConcreteFunction>(sums())->prune(Names{"a"}, Names{"b"});
+  CHECK((*f)({constant(15)})[0].item<int>() == 45);
+  CHECK_THROWS_AS((*f)({constant(15.f)}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS((*f)({constant({15, 16})}), errors::InvalidArgumentError);
+  CHECK_THROWS_WITH((*f)({constant(15.f)}), ContainsSubstring("float32[]") && ContainsSubstring("int32[]"));
+  CHECK_THROWS_AS((*f)({}), errors::InvalidArgumentError);
 }
 
 TEST_CASE("prune: wrong names and values raise") {

@@ -6,11 +6,11 @@
 #include "tandem/graph/trace.hpp"
 #include "tandem/op_table.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/interpreter.hpp"
+#include "tests/support/call_graph.hpp"
 #include "tests/support/op_samples.hpp"
 
 using namespace tandem;
-using testing::interpret;
+using testing::call;
 using Floats = std::vector<float>;
 
 namespace {
@@ -33,7 +33,7 @@ Ref<Graph> loaded(const Graph& g) { return parse_graph(serialize(g), everything)
 Tensor through_file(const Tensor& value) {
   Tracer t("f");
   const Tensor outputs[] = {value};
-  return interpret(*loaded(*t.finish(outputs)), {})[0];
+  return call(loaded(*t.finish(outputs)), {})[0];
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ TEST_CASE("serialize: a training step comes back and trains") {
   CHECK(back->variables[0].name() == "w");
 
   const std::vector<Tensor> batch{constant({{1.f, 2.f}, {3.f, 4.f}}), constant({{1.f}, {2.f}})};
-  for (int i = 0; i < 3; ++i) CHECK(interpret(*back, batch)[0].item<float>() == interpret(*g, batch)[0].item<float>());
+  for (int i = 0; i < 3; ++i) CHECK(call(back, batch)[0].item<float>() == call(g, batch)[0].item<float>());
   CHECK(back->variables[0].to_vector<float>() == w.to_vector<float>());
   CHECK(w.to_vector<float>() != Floats{1, -1});
 }

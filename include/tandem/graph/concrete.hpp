@@ -6,6 +6,7 @@
 
 #include "tandem/graph/passes.hpp"
 #include "tandem/graph/program.hpp"
+#include "tandem/graph/prune.hpp"
 
 namespace TANDEM_NS {
 
@@ -26,6 +27,14 @@ class TANDEM_API ConcreteFunction : public Opaque {
   /// The same, checked.
   ///   throws  errors::InvalidArgumentError for arguments that do not fit the graph's
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments);
+
+  /// The part of it that leads from fed tensors to fetched ones, by name ("a:0") or by value: see prune() in prune.hpp.
+  Ref<ConcreteFunction> prune(std::span<const std::string> feeds, std::span<const std::string> fetches) const {
+    return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
+  }
+  Ref<ConcreteFunction> prune(std::span<const int> feeds, std::span<const int> fetches) const {
+    return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
+  }
 
   /// As traced, and as it is run (before open dims are bound and, where there are any, before ops are fused).
   const Graph& graph() const { return *traced_; }

@@ -140,14 +140,10 @@ TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
   }
 }
 // The specs that the op's own rule gives for inputs of these specs; constants are known to it by their values.
-TANDEM_INLINE Specs infer_again(const Graph& g, const Node& n, std::span<const Tensor> by_value) {
+TANDEM_INLINE Specs infer_again(const Node& n, std::span<const Tensor> by_value) {
   Small<const Tensor*, 8> in;
   for (int v : n.in) in.push(&by_value[static_cast<std::size_t>(v)]);
-  try {
-    return checked_specs(*n.op, {in.begin(), in.size()}, n.attrs);
-  } catch (const errors::OpError& e) {
-    raise_invalid(g, n, e.what());
-  }
+  return checked_specs(*n.op, {in.begin(), in.size()}, n.attrs);
 }
 TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, std::span<const Tensor> known) {
   if (n.op->attrs && n.attrs.type() != n.op->attrs) raise_invalid(g, n, "has not the attributes of its row");
@@ -157,7 +153,11 @@ TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, std::span<cons
     if (n.outputs) is.push(leaf_spec(g, n));
     return is;
   }
-  is = infer_again(g, n, known);
+  try {
+    is = infer_again(n, known);
+  } catch (const errors::OpError& e) {
+    raise_invalid(g, n, e.what());
+  }
   if (static_cast<int>(is.size()) != n.outputs) raise_invalid(g, n, "has another number of outputs");
   for (int k = 0; k < n.outputs; ++k) check_agree(g, n, is[static_cast<std::size_t>(k)], g.spec(n.first_out + k));
   return is;

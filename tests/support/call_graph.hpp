@@ -1,0 +1,13 @@
+// Runs a graph as a function would.
+#pragma once
+#include <vector>
+
+#include "tandem/graph/concrete.hpp"
+
+namespace testing {
+
+inline std::vector<tandem::Tensor> call(const tandem::Ref<tandem::Graph>& g, const std::vector<tandem::Tensor>& in) {
+  return (*tandem::make_ref<tandem::ConcreteFunction>(g))(in);
+}
+
+}  // namespace testing
