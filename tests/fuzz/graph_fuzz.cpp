@@ -9,6 +9,7 @@
 #include "tandem/graph/trace.hpp"
 #include "tandem/op_table.hpp"
 #include "tests/support/op_samples.cpp"
+#include "tests/support/op_samples_debug.cpp"
 #include "tests/support/op_samples_other.cpp"
 #include "tests/support/op_samples_pointwise.cpp"
 #include "tests/support/op_samples_shape.cpp"
@@ -79,7 +80,7 @@ bool is_small(const Graph& g) {
   i64 elements = 0;
   if (!g.is_static()) return false;
   for (const Node& n : g.nodes)
-    if (n.op->resolve || (constant_of(n) && constant_of(n)->is_symbolic())) return false;
+    if (n.op->resolve || n.op->flags.stateful || (constant_of(n) && constant_of(n)->is_symbolic())) return false;
   for (const Spec& s : g.specs) {
     if (s.device != Device{}) return false;
     elements += s.shape.size();

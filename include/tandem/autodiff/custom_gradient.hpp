@@ -105,7 +105,7 @@ TANDEM_INLINE constexpr OpDef custom_gradient_op{.name = "custom_gradient",
                                                  .infer = &detail::infer_custom,
                                                  .gradient = &detail::custom_gradient_rule,
                                                  .typed = -1,
-                                                 .inputs = -1,
+                                                 .inputs = at_least(1),
                                                  .saves = Saves::nothing,
                                                  .flags = {.alias = true},
                                                  .attrs = &detail::attr_type<detail::CustomAttrs>};

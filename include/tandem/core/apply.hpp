@@ -278,8 +278,8 @@ TANDEM_INLINE std::string detail::scope_path(const std::string& name) {
 TANDEM_INLINE Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs) {
   const InferCall call{op, in, attrs, no_options};
   const int n = static_cast<int>(in.size());
-  if (op.inputs < 0 ? n < -op.inputs : n != op.inputs)
-    detail::raise_specs(call, "takes " + std::to_string(op.inputs < 0 ? -op.inputs : op.inputs) +
+  if (op.inputs < 0 ? n < -1 - op.inputs : n != op.inputs)
+    detail::raise_specs(call, "takes " + std::to_string(op.inputs < 0 ? -1 - op.inputs : op.inputs) +
                                   (op.inputs < 0 ? " or more inputs" : " inputs") + ", not " + std::to_string(n));
   if (!detail::check_inputs(call)) detail::raise_specs(call, "the inputs lie on several devices");
   return op.infer(call);

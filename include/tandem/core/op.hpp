@@ -63,6 +63,9 @@ struct BackwardOf {
   std::uint8_t inputs, upstream, outputs;
 };
 
+/// For rows of ops that take n or more inputs.
+constexpr std::int8_t at_least(int n) { return static_cast<std::int8_t>(-1 - n); }
+
 struct OpDef {
   const char* name;                                                         // snake_case; the display name is derived
   Specs (*infer)(const InferCall&);                                         // the only shape rule
@@ -77,7 +80,7 @@ struct OpDef {
   std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;            // alias ops: byte offset of the view
   DTypes dtypes = dtypes::all;                                              // of input `typed`; checked before infer
   std::int8_t typed = 0;                                                    // -1: dtypes speaks of no input
-  std::int8_t inputs = 1, outputs = 1;  // inputs -n: n or more; outputs -1: any number
+  std::int8_t inputs = 1, outputs = 1;  // inputs: or at_least(n); outputs -1: any number
   Saves saves = Saves::all;
   std::uint16_t host_inputs = 0;   // inputs that live in host memory everywhere
   std::uint16_t shape_inputs = 0;  // inputs read for their shape alone ('like')

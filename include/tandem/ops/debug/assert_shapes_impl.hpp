@@ -101,12 +101,12 @@ TANDEM_INLINE constexpr OpDef assert_shapes_op{.name = "assert_shapes",
                                                .infer = &debugging::impl::infer_assert_shapes,
                                                .cpu = &debugging::impl::assert_shapes_kernel,
                                                .dtypes = dtypes_of(DType::int64),
-                                               .inputs = -1,
+                                               .inputs = at_least(0),
                                                .outputs = 0,
                                                .saves = Saves::nothing,
                                                .host_inputs = 0xffff,
                                                .flags = {.stateful = true, .blocked = true},
-                                        .attrs = &detail::attr_type<rules::AssertShapesAttrs>};
+                                               .attrs = &detail::attr_type<rules::AssertShapesAttrs>};
 
 TANDEM_INLINE void debugging::impl::shapes(std::initializer_list<ShapeRule> rules, const AssertOptions& o) {
   std::string text;

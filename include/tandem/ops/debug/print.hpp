@@ -225,12 +225,12 @@ TANDEM_INLINE constexpr OpDef print_op{.name = "print",
                                        .infer = &detail::infer_print,
                                        .cpu = &detail::print_kernel,
                                        .typed = -1,
-                                       .inputs = -1,
+                                       .inputs = at_least(0),
                                        .outputs = 0,
                                        .saves = Saves::nothing,
                                        .host_inputs = 0xffff,
                                        .flags = {.stateful = true, .blocked = true},
-                                        .attrs = &detail::attr_type<rules::PrintAttrs>};
+                                       .attrs = &detail::attr_type<rules::PrintAttrs>};
 
 }  // namespace TANDEM_NS
 #endif

@@ -123,7 +123,7 @@ TANDEM_INLINE constexpr OpDef dense_op{.name = "dense",
                                        .reference = &detail::dense_reference,
                                        .workspace = &detail::dense_workspace,
                                        .dtypes = dtypes::floating,
-                                       .inputs = -2,
+                                       .inputs = at_least(2),
                                        .saves = Saves::all,
                                        .attrs = &detail::attr_type<rules::DenseAttrs>};
 

@@ -35,7 +35,7 @@ constexpr OpDef draw_row(const char* name, KernelFn cpu, KernelFn cuda) {
           .cpu = cpu,
           .cuda = cuda,
           .typed = -1,
-          .inputs = -1,
+          .inputs = at_least(1),
           .saves = Saves::nothing,
           .host_inputs = 1,
           .shape_inputs = 2,
