@@ -1,0 +1,59 @@
+// Runs a graph that another program saved: this one has none of the code that was traced.
+//   run_graph FILE             prints the graph
+//   run_graph FILE 1,2,3 ...   runs it; one list of numbers an argument, row by row
+#include <charconv>
+#include <iostream>
+
+#include "tandem/graph/concrete.hpp"
+#include "tandem/io/graph_file.hpp"
+#include "tandem/op_table.hpp"
+
+namespace {
+
+std::vector<double> numbers(const std::string& text) {
+  std::vector<double> r;
+  for (const char *p = text.data(), *end = p + text.size(); p < end; ++p) {
+    const auto [stop, error] = std::from_chars(p, end, r.emplace_back());
+    if (error != std::errc() || (stop != end && *stop != ','))
+      throw std::invalid_argument("'" + text + "' is no list of numbers, such as 1,2.5,-3");
+    p = stop;
+  }
+  return r;
+}
+// The values as an argument of this spec; one open dim takes what the others leave.
+tandem::Tensor argument(const std::vector<double>& values, const tandem::Spec& spec) {
+  std::vector<tandem::i64> dims;
+  for (const tandem::i64 d : spec.shape) dims.push_back(d == tandem::none ? -1 : d);
+  return cast(reshape(tandem::constant(values), dims), spec.dtype);
+}
+int run(const std::string& file, const std::vector<std::string>& texts) {
+  const tandem::Ref<tandem::Graph> graph = tandem::io::load_graph(file, {.ops = tandem::all_ops()});
+  if (texts.empty() && !graph->arguments.empty()) {
+    std::cout << to_string(*graph);
+    return 0;
+  }
+  if (texts.size() != graph->arguments.size())
+    throw std::invalid_argument("the graph takes " + std::to_string(graph->arguments.size()) + " arguments, not " +
+                                std::to_string(texts.size()));
+  std::vector<tandem::Tensor> arguments;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    arguments.push_back(argument(numbers(texts[i]), graph->spec(graph->arguments[i])));
+  const auto function = tandem::make_ref<tandem::ConcreteFunction>(graph);
+  for (const tandem::Tensor& t : (*function)(arguments)) std::cout << t << "\n";
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::cerr << "usage: run_graph FILE [NUMBERS ...]\n";
+    return 2;
+  }
+  try {
+    return run(argv[1], {argv + 2, argv + argc});
+  } catch (const std::exception& e) {
+    std::cerr << "run_graph: " << e.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# run_graph as a user meets it: a saved graph runs in a program that has none of its code. Usage: run_graph.sh PROGRAM
+set -u
+program=$1
+golden=$(dirname "$0")/../graph/golden/model_1.graph
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+
+# gives PATTERN COMMAND...: the command's output, whatever its status, has the pattern.
+gives() {
+  pattern=$1
+  shift
+  "$@" >"$folder/out" 2>&1
+  grep -q -e "$pattern" "$folder/out" || {
+    failures=$((failures + 1))
+    echo "FAILED: $*: no '$pattern' in:"
+    cat "$folder/out"
+  }
+}
+
+gives 'matmul(%0, %1).*# MatMul' "$program" "$golden"
+gives 'float32\[None,2\]  # x' "$program" "$golden"
+gives '5.5, 0' "$program" "$golden" 1,2,0,4
+gives '15.5' "$program" "$golden" 1,2,0,4
+gives 'run_graph: .*takes 1 arguments, not 2' "$program" "$golden" 1,2 3
+gives "run_graph: '1,x' is no list of numbers" "$program" "$golden" 1,x
+gives 'run_graph: reshape' "$program" "$golden" 1,2,3
+gives 'run_graph: load_graph: cannot read' "$program" "$folder/none"
+gives 'run_graph: parse_graph: the graph is none' "$program" "$0"
+head -c 200 "$golden" >"$folder/torn"
+gives 'run_graph: parse_graph: the graph is truncated' "$program" "$folder/torn"
+gives 'usage' "$program"
+
+[ $failures -eq 0 ] && echo ok
+exit $((failures > 0))

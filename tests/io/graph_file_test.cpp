@@ -1,0 +1,60 @@
+// Graph files: written whole or not at all, and read back. What is in them: tests/graph/serialize_test.cpp.
+#include "tandem/io/graph_file.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "tandem/autodiff/custom_gradient.hpp"
+#include "tandem/graph/trace.hpp"
+#include "tandem/op_table.hpp"
+#include "tests/support/call_graph.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace tandem;
+
+namespace {
+
+struct Folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / "tandem_graph_file_test";
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string operator/(const char* name) const { return (path / name).string(); }
+};
+template <class F>
+Ref<Graph> trace(const F& f) {
+  Tracer t("f");
+  const Tensor outputs[] = {f(t.argument({{2}, float32, {}}, "x"))};
+  return t.finish(outputs);
+}
+
+}  // namespace
+
+TEST_CASE("graph file: what is saved is loaded and runs") {
+  const Folder folder;
+  io::save_graph(folder / "f", *trace([](const Tensor& x) { return x * 2 + 1; }));
+  const Ref<Graph> g = io::load_graph(folder / "f", {.ops = all_ops()});
+  CHECK(testing::call(g, {constant({1.f, 2.f})})[0].to_vector<float>() == std::vector<float>{3, 5});
+}
+
+TEST_CASE("graph file: a graph that cannot be saved leaves the file as it was") {
+  const Folder folder;
+  io::save_graph(folder / "f", *trace([](const Tensor& x) { return x * 2; }));
+  const auto closure = trace([](const Tensor& x) {
+    return custom_gradient([](const Tensor& a) { return std::pair(a, [](const Tensor& g) { return g; }); }, x);
+  });
+  CHECK_THROWS_AS(io::save_graph(folder / "f", *closure), errors::UnimplementedError);
+  CHECK(io::load_graph(folder / "f", {.ops = all_ops()})->nodes.back().name == "Multiply");
+  CHECK_THROWS_AS(io::save_graph(folder / "no such folder/f", *trace([](const Tensor& x) { return x; })),
+                  errors::UnavailableError);
+}
+
+TEST_CASE("graph file: what is no graph file is named") {
+  const Folder folder;
+  const auto load = [&](const std::string& path) { return io::load_graph(path, {.ops = all_ops()}); };
+  CHECK_THROWS_AS(load(folder / "none"), errors::NotFoundError);
+  CHECK_THROWS_WITH(load(folder / "none"), ContainsSubstring("cannot read") && ContainsSubstring("none"));
+  CHECK_THROWS_AS(load(folder.path.string()), errors::NotFoundError);
+  CHECK_THROWS_AS(load("/dev/zero"), errors::NotFoundError);
+  std::ofstream(folder / "empty").close();
+  CHECK_THROWS_AS(load(folder / "empty"), errors::DataLossError);
+}
