@@ -47,6 +47,13 @@ TANDEM_INLINE Tensor read_now(const Variable& v) {
   return VariableLocks::holds(v) ? VariableAccess::value(v) : v.peek();
 }
 
+// Where sizes are open, only the call shows that a value does not fit.
+TANDEM_INLINE void check_assigned(const Variable& v, const Spec& value) {
+  if (!(v.spec() == value))
+    errors::raise<errors::InvalidArgumentError>(
+        "assign", "variable '" + v.name() + "' is " + to_string(v.spec()) + ", the value " + to_string(value));
+}
+
 class Interpreter final : public Program {
  public:
   Interpreter(Ref<Graph> graph, std::string why) : Program(std::move(graph)), why_(std::move(why)) {
@@ -83,6 +90,7 @@ class Interpreter final : public Program {
       values[first] = read_now(variable(n));
     } else if (n.op == &assign_variable_op) {
       Tensor next = values[static_cast<std::size_t>(n.in[0])];
+      check_assigned(variable(n), next.spec());
       std::swap(VariableAccess::value(variable(n)), next);
     } else {
       apply_op(n, values);
@@ -96,7 +104,11 @@ class Interpreter final : public Program {
     for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
     try {
       const InferCall call{*n.op, {in.begin(), in.size()}, n.attrs, no_options};
-      Tensors out = ::tandem::run(*n.op, call.in, n.attrs, n.op->infer(call));
+      const Specs specs = n.op->infer(call);
+      if (!n.op->resolve && !n.op->execute)
+        for (const Spec& s : specs)
+          if (!s.shape.is_fully_defined()) raise_specs(call, "the size of " + to_string(s) + " cannot be told");
+      Tensors out = ::tandem::run(*n.op, call.in, n.attrs, specs);
       for (unsigned k = 0; k < out.size(); ++k) values[static_cast<std::size_t>(n.first_out) + k] = std::move(out[k]);
     } catch (errors::OpError& e) {
       name_error(e, n);

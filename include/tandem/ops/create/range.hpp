@@ -147,6 +147,8 @@ TANDEM_INLINE i64 checked_maxlen(const char* op, DType dtype, const void* data) 
 TANDEM_INLINE Specs infer_sequence_mask(const InferCall& c) {
   Specs out(c.spec(0));
   out[0].dtype = c.get<SequenceMaskAttrs>().dtype;
+  if (!(dtypes::real | dtypes::boolean).has(out[0].dtype))
+    raise_specs(c, std::string("a mask cannot be ") + name(out[0].dtype));
   i64 last = none;
   if (c.in.size() > 1) {
     if (c.spec(1).shape.rank() != 0 || !dtypes::index.has(c.spec(1).dtype))

@@ -22,10 +22,20 @@ namespace TANDEM_NS {
 
 namespace detail {
 
+// What the public functions have checked, and a graph file's reader has not.
+TANDEM_INLINE void check_drawn(const InferCall& c, const RandomAttrs& a) {
+  const bool uniform = &c.op == &random_uniform_op;
+  constexpr DTypes words = dtypes_of(DType::int32, DType::int64, DType::uint32, DType::uint64);
+  const DTypes able = uniform ? dtypes::real : &c.op == &random_bits_op ? words : dtypes::floating;
+  bool fits = able.has(a.dtype) && !(uniform && is_integer(a.dtype) && a.low >= a.high);
+  for (i64 d : a.shape) fits &= d >= 0;
+  if (!fits) raise_specs(c, "cannot draw " + to_string(Spec{a.shape, a.dtype, {}}) + " in that interval, by the key");
+}
 // Inputs: the key, and perhaps a tensor whose shape counts.
 TANDEM_INLINE Specs infer_draw(const InferCall& c) {
   check_key(c, 0);
   const RandomAttrs& a = c.get<RandomAttrs>();
+  check_drawn(c, a);
   if (c.in.size() > 1) return Specs(Spec{c.spec(1).shape, a.dtype, c.spec(1).device});
   return Specs(Spec{a.shape, a.dtype, a.device});
 }

@@ -47,6 +47,8 @@ namespace TANDEM_NS {
 namespace detail {
 TANDEM_INLINE Specs infer_dropout(const InferCall& c) {
   check_key(c, 1);
+  if (const double rate = c.get<DropoutAttrs>().rate; !(rate >= 0 && rate < 1))
+    raise_specs(c, "the rate " + std::to_string(rate) + " lies outside [0, 1)");
   return Specs(c.spec(0));
 }
 TANDEM_INLINE Grads dropout_gradient(const GradCall& c) {

@@ -61,6 +61,8 @@ TANDEM_INLINE Specs infer_categorical(const InferCall& c) {
   out[0].dtype = a.dtype;
   if (a.squeeze ? s.rank() == 0 : s.rank() != 2)
     raise_specs(c, a.squeeze ? "log_p needs a last axis of classes" : "logits must be [b, n]");
+  if (!dtypes::index.has(a.dtype) || a.num_samples < 0 || (a.squeeze && a.num_samples != 1))
+    raise_specs(c, "cannot draw " + std::to_string(a.num_samples) + " " + name(a.dtype) + " from");
   if (s.dim(-1) == 0) raise_specs(c, "there are no classes to draw from");
   s.resize(s.rank() - 1);
   if (!a.squeeze) s.push(a.num_samples);

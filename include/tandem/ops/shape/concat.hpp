@@ -170,6 +170,9 @@ TANDEM_INLINE Grads stack_gradient(const GradCall& c) {
   return r;
 }
 
+// So many outputs no op can have: a graph file may ask for more than there is memory for their handles.
+inline constexpr i64 most_pieces = i64{1} << 24;
+
 // The pieces' sizes in place of -1 and of 'count equal ones'.
 TANDEM_INLINE i64 piece_size(const InferCall& c, i64 n, i64 piece) {
   const auto& a = c.get<rules::SplitAttrs>();
@@ -184,9 +187,10 @@ TANDEM_INLINE i64 piece_size(const InferCall& c, i64 n, i64 piece) {
   int open = 0;
   for (i64 s : a.sizes) {
     if (s == -1) ++open;
+    else if (s < 0 || (n != none && s > n)) rest = -1, open = 2;
     else if (n != none) rest -= s;
   }
-  if (n != none && (open ? rest < 0 : rest != 0))
+  if (n != none && (open ? open > 1 || rest < 0 : rest != 0))
     errors::raise<errors::InvalidArgumentError>(c.op.name, "the sizes " + to_string(a.sizes) +
                                                                " do not add up to axis " + std::to_string(a.axis) +
                                                                " of " + to_string(c.spec(0)));
@@ -196,6 +200,8 @@ TANDEM_INLINE i64 piece_size(const InferCall& c, i64 n, i64 piece) {
 TANDEM_INLINE Specs infer_split(const InferCall& c) {
   const auto& a = c.get<rules::SplitAttrs>();
   const int axis = resolve_axis(c.op.name, a.axis, c.spec(0).shape.rank());
+  if (a.count > most_pieces || (a.sizes.rank() && a.sizes.rank() != a.count))
+    raise_specs(c, std::to_string(a.count) + " pieces of " + std::to_string(a.sizes.rank()) + " sizes");
   Specs r;
   for (i64 i = 0; i < std::max<i64>(a.count, 1); ++i)
     r.push(c.spec(0)).shape.set(axis, piece_size(c, c.spec(0).shape[axis], i));
@@ -224,7 +230,7 @@ TANDEM_INLINE Specs infer_unstack(const InferCall& c) {
   const i64 n = c.get<rules::SplitAttrs>().count;
   Spec s = c.spec(0);
   if (s.shape.rank() == 0) raise_specs(c, "a scalar has no axis");
-  if (s.shape[0] != none && s.shape[0] != n)
+  if (n < 0 || n > most_pieces || (s.shape[0] != none && s.shape[0] != n))
     raise_specs(c, ".num is " + std::to_string(n) + ", the axis has " + std::to_string(s.shape[0]));
   s.shape.erase(0);
   Specs r;

@@ -86,22 +86,21 @@ namespace detail {
   errors::raise<errors::InvalidArgumentError>(op,
                                               to_string(x) + " cannot take the shape " + to_string(dims) + ": " + why);
 }
-// Puts a number (or `none`) in the place of -1 and checks the sizes as far as they are known.
+// Puts a number (or `none`) in the place of -1 and checks the sizes as far as they are known. An entry that was open
+// when it was traced is as -1 once x's size is known.
 TANDEM_INLINE Shape reshaped(const char* op, const Spec& x, Shape dims) {
   int open = -1;
   i64 rest = 1;
-  bool known = x.shape.is_fully_defined();
+  const bool known = x.shape.is_fully_defined();
   for (int i = 0; i < dims.rank(); ++i) {
     const i64 d = dims[i];
-    if (d == none) {
-      known = false;
-    } else if (d == -1) {
+    if (d == -1 || (d == none && known)) {
       if (open >= 0) raise_reshape(op, x, dims, "only one entry may be -1");
       open = i;
-    } else if (d < 0) {
+    } else if (d < 0 && d != none) {
       raise_reshape(op, x, dims, "an entry is negative");
-    } else {
-      rest *= d;
+    } else if (d != none && __builtin_mul_overflow(rest, d, &rest)) {
+      raise_reshape(op, x, dims, "that is beyond any size");
     }
   }
   if (!known) {
@@ -170,10 +169,12 @@ TANDEM_INLINE Specs infer_collapse(const InferCall& c) {
   Shape s;
   int at = 0;
   for (i64 count : c.get<rules::CollapseAttrs>().counts) {
+    if (count < 0 || count > x.rank() - at) raise_specs(c, "the groups do not fit the axes");
     i64 n = 1;
     for (; count > 0; --count, ++at) n = n == none || x[at] == none ? none : n * x[at];
     s.push(n);
   }
+  if (at != x.rank()) raise_specs(c, "the groups do not fit the axes");
   return reshaped_spec(c, s);
 }
 TANDEM_INLINE Specs infer_identity(const InferCall& c) { return Specs(c.spec(0)); }

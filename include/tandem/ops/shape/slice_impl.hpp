@@ -60,9 +60,10 @@ TANDEM_INLINE std::size_t index_offset(const Spec& x, const Attrs& attrs) {
 TANDEM_INLINE Specs infer_leading_slice(const InferCall& c) {
   Specs r(c.spec(0));
   const auto& a = c.get<rules::LeadingSliceAttrs>();
+  if (r[0].shape.rank() == 0 || a.begin < 0) raise_specs(c, "no rows from " + std::to_string(a.begin) + " on");
   const i64 n = r[0].shape[0], size = a.size >= 0 ? a.size : n == none ? none : n - a.begin;
-  if (n != none && (size < 0 || a.begin + size > n))
-    raise_specs(c, "rows " + std::to_string(a.begin) + " to " + std::to_string(a.begin + a.size) + " reach beyond");
+  if (n != none && (size < 0 || size > n - a.begin))
+    raise_specs(c, std::to_string(a.size) + " rows from row " + std::to_string(a.begin) + " on reach beyond");
   r[0].shape.set(0, size);
   return r;
 }
@@ -88,6 +89,8 @@ TANDEM_INLINE Specs infer_strided_slice(const InferCall& c) {
   Specs r(c.spec(0));
   Shape& s = r[0].shape;
   const auto& a = c.get<rules::StridedSliceAttrs>();
+  if (a.begin.rank() != s.rank() || a.end.rank() != s.rank() || a.step.rank() != s.rank())
+    raise_specs(c, "begin, end and step must have one entry an axis");
   for (int i = 0; i < s.rank(); ++i) {
     const bool exact = a.exact >> i & 1;
     if (a.step[i] == 0) raise_specs(c, "the step of axis " + std::to_string(i) + " is 0");

@@ -99,7 +99,12 @@ TANDEM_INLINE Specs infer_tile(const InferCall& c) {
   bool fits = m.rank() == s.rank();
   for (i64 n : m) fits &= n >= 0;
   if (!fits) raise_specs(c, "multiples " + to_string(m) + " must be one number an axis, none below 0");
-  for (int i = 0; i < s.rank(); ++i) s.set(i, s[i] == none ? none : s[i] * m[i]);
+  for (int i = 0; i < s.rank(); ++i) {
+    i64 n = none;
+    if (s[i] != none && __builtin_mul_overflow(s[i], m[i], &n))
+      raise_specs(c, "multiples " + to_string(m) + " overflow");
+    s.set(i, n);
+  }
   return r;
 }
 TANDEM_INLINE Grads tile_gradient(const GradCall& c) {
@@ -119,7 +124,14 @@ TANDEM_INLINE Specs infer_pad(const InferCall& c) {
   Shape& s = r[0].shape;
   if (c.spec(1).dtype != r[0].dtype) raise_specs(c, "dtypes differ");
   if (c.spec(1).shape.rank() != 0) raise_specs(c, "the value to pad with must be a scalar");
-  for (int i = 0; i < s.rank(); ++i) s.set(i, s[i] == none ? none : s[i] + a.before[i] + a.after[i]);
+  if (a.before.rank() != s.rank() || a.after.rank() != s.rank()) raise_specs(c, "paddings are not one pair an axis");
+  for (int i = 0; i < s.rank(); ++i) {
+    i64 n = none;
+    if (a.before[i] < 0 || a.after[i] < 0 ||
+        (s[i] != none && (__builtin_add_overflow(s[i], a.before[i], &n) || __builtin_add_overflow(n, a.after[i], &n))))
+      raise_specs(c, "paddings " + to_string(a.before) + " and " + to_string(a.after) + " are negative or too large");
+    s.set(i, n);
+  }
   return r;
 }
 TANDEM_INLINE void pad_kernel(const KernelCall& c) {
