@@ -139,32 +139,33 @@ void gather_of(const KernelCall& c, int axis, int batch_dims) {
 
 // Adds rows to the columns [first, last) of their places, in the order of the indices.
 template <class T, class I>
-void add_rows(T* to, const T* from, const I* idx, i64 count, i64 inner, i64 first, i64 last) {
+void add_rows(void* to, const void* from, const void* indices, i64 count, i64 inner, i64 first, i64 last) {
+  const I* const idx = static_cast<const I*>(indices);
   for (i64 i = 0; i < count; ++i) {
-    T* row = to + static_cast<i64>(idx[i]) * inner;
-    const T* add = from + i * inner;
+    T* row = static_cast<T*>(to) + static_cast<i64>(idx[i]) * inner;
+    const T* add = static_cast<const T*>(from) + i * inner;
     for (i64 k = first; k < last; ++k) row[k] = static_cast<T>(row[k] + add[k]);
   }
 }
-template <class T, class I>
-void gather_grad_of(const KernelCall& c, int axis, int batch_dims) {
+using AddRows = void (*)(void* to, const void* from, const void* indices, i64 count, i64 inner, i64 first, i64 last);
+// Without its types: a dtype and an index type cost one loop, not one walk.
+TANDEM_INLINE void gather_grad_walk(const KernelCall& c, const GatherShape& s, AddRows rows) {
   const Operand &g = c.in[0], &idx = c.in[1], &y = c.out[0];
-  const GatherShape s(y.shape(), idx.shape(), axis, batch_dims);
-  check_indices<I>(c, idx, 0, s.n);
+  const auto width = static_cast<i64>(size_of(y.spec->dtype)), wide = static_cast<i64>(size_of(idx.spec->dtype));
   fill_zero(y.spec->dtype, y.data, y.size());
   const i64 groups = s.batch * s.outer;
   if (groups == 0 || s.count == 0 || s.inner == 0) return;
   const auto add = [&](i64 group, i64 first, i64 last) {
-    add_rows(y.as<T>() + group * s.n * s.inner, g.as<T>() + group * s.count * s.inner,
-             idx.as<const I>() + group / s.outer * s.count, s.count, s.inner, first, last);
+    rows(y.as<char>() + group * s.n * s.inner * width, g.as<const char>() + group * s.count * s.inner * width,
+         idx.as<const char>() + group / s.outer * s.count * wide, s.count, s.inner, first, last);
   };
   // Threads take groups, or columns of one group: either way each place has one writer and one order.
   if (groups > 1)
-    return parallel_for(groups, grain_of(s.count * s.inner * static_cast<i64>(sizeof(T))), [&](i64 b, i64 e) {
+    return parallel_for(groups, grain_of(s.count * s.inner * width), [&](i64 b, i64 e) {
       for (i64 i = b; i < e; ++i) add(i, 0, s.inner);
     });
   const i64 blocks = (s.inner + 15) / 16;
-  parallel_for(blocks, grain_of(s.count * 16 * static_cast<i64>(sizeof(T))),
+  parallel_for(blocks, grain_of(s.count * 16 * width),
                [&](i64 b, i64 e) { add(0, b * 16, std::min(s.inner, e * 16)); });
 }
 
@@ -307,9 +308,12 @@ TANDEM_INLINE void gather(const KernelCall& c, int axis, int batch_dims) {
                           [&](auto i) { detail::gather_of<detail::Pointee<decltype(i)>>(c, axis, batch_dims); });
 }
 TANDEM_INLINE void gather_grad(const KernelCall& c, int axis, int batch_dims) {
-  detail::with_number_type(c.out[0].spec->dtype, [&](auto t) {
-    detail::with_index_type(c.in[1], [&](auto i) {
-      detail::gather_grad_of<detail::Pointee<decltype(t)>, detail::Pointee<decltype(i)>>(c, axis, batch_dims);
+  const detail::GatherShape s(c.out[0].shape(), c.in[1].shape(), axis, batch_dims);
+  detail::with_index_type(c.in[1], [&](auto i) {
+    using I = detail::Pointee<decltype(i)>;
+    detail::check_indices<I>(c, c.in[1], 0, s.n);
+    detail::with_number_type(c.out[0].spec->dtype, [&](auto t) {
+      detail::gather_grad_walk(c, s, &detail::add_rows<detail::Pointee<decltype(t)>, I>);
     });
   });
 }
