@@ -1,5 +1,5 @@
-// Fusion: which ops form groups, and that a group's numbers are those of its ops one by one, bit for bit: special values,
-// repeated inputs, several outputs, any size, each instruction set, several threads, outputs on top of inputs.
+// Fusion: which ops form groups, and that a group's numbers are those of its ops one by one, bit for bit: special
+// values, repeated inputs, several outputs, any size, each instruction set, several threads, outputs on top of inputs.
 #include "tandem/ops/pointwise/fused.hpp"
 
 #include <algorithm>
@@ -26,8 +26,18 @@ namespace {
 Tensor numbers(const Shape& s, DType d, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, 2);
-  const double special[] = {0., -0., std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
-                            std::numeric_limits<double>::quiet_NaN(), 1e-40, -3e-42, 1., -1., 100., 1e-300, 3e38};
+  const double special[] = {0.,
+                            -0.,
+                            std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity(),
+                            std::numeric_limits<double>::quiet_NaN(),
+                            1e-40,
+                            -3e-42,
+                            1.,
+                            -1.,
+                            100.,
+                            1e-300,
+                            3e38};
   Tensor t = Tensor::allocate({s, float64, {}});
   for (i64 i = 0; i < t.size(); ++i)
     static_cast<double*>(t.raw())[i] = random() % 5 ? normal(random) : special[random() % std::size(special)];
@@ -146,7 +156,8 @@ TEST_CASE("fused: what has more to it than a loop stays alone") {
   const Ref<Graph> r = fuse(*g);
   CHECK(count(*r, exp_op) == 1);
   CHECK(count(*r, floordiv_op) == 1);
-  const Ref<Graph> by_zero = traced({{{4}, int32, {}}}, [](const List& a) { return List{floordiv(a[0], a[0] * 0 + 0)}; });
+  const Ref<Graph> by_zero =
+      traced({{{4}, int32, {}}}, [](const List& a) { return List{floordiv(a[0], a[0] * 0 + 0)}; });
   CHECK_THROWS_AS(evaluate(*fuse(*by_zero), {ones({4}, {.dtype = int32})}), errors::InvalidArgumentError);
 }
 
@@ -238,9 +249,11 @@ TEST_CASE("fused: random programs keep their bits") {
       INFO("seed " << seed);
       const DType real = seed % 2 ? float32 : float64;
       const Shape full = seed % 3 ? Shape{5, 13} : Shape{9, 260};
-      const std::vector<Spec> specs{{full, real, {}}, {{full[1]}, real, {}}, {full, real, {}}, {{}, real, {}}, {full, int32, {}}};
+      const std::vector<Spec> specs{
+          {full, real, {}}, {{full[1]}, real, {}}, {full, real, {}}, {{}, real, {}}, {full, int32, {}}};
       List arguments;
-      for (const Spec& s : specs) arguments.push_back(numbers(s.shape, s.dtype, seed + static_cast<unsigned>(arguments.size())));
+      for (const Spec& s : specs)
+        arguments.push_back(numbers(s.shape, s.dtype, seed + static_cast<unsigned>(arguments.size())));
       const Ref<Graph> g = traced(specs, [&](const List& a) { return random_program(a, seed); });
       const Ref<Graph> r = optimize(*g);
       verify(*r);
@@ -279,7 +292,9 @@ TEST_CASE("fused: a large call writes past the caches") {
 
 TEST_CASE("fused: programs that make no sense are refused") {
   using Code = std::vector<FusedProgram::Instruction>;
-  const auto instruction = [](const OpDef& op, Small<int, 3> in) { return FusedProgram::Instruction{&op, {}, in, float32}; };
+  const auto instruction = [](const OpDef& op, Small<int, 3> in) {
+    return FusedProgram::Instruction{&op, {}, in, float32};
+  };
   const std::vector<DType> one{float32};
   CHECK_THROWS_AS(FusedProgram(one, Code{instruction(exp_op, {1})}, {1}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(FusedProgram(one, Code{instruction(exp_op, {0})}, {0}), errors::InvalidArgumentError);

@@ -1,12 +1,14 @@
-// FusedCode: a fused program as the CPU runs it, tile by tile, so that what is between two instructions never leaves the
-// first-level cache. Common float ops in a row are one chain, whose value stays in registers; other ops call their own
-// loops on the tile.
+// FusedCode: a fused program as the CPU runs it, tile by tile, so that what is between two instructions never leaves
+// the first-level cache. Common float ops in a row are one chain, whose value stays in registers; other ops call their
+// own loops on the tile.
 #pragma once
 #include <vector>
 
 #include "tandem/core/kernel.hpp"
-#include "tandem/ops/pointwise/fused.hpp"
 
+namespace TANDEM_NS {
+class FusedProgram;  // ops/pointwise/fused.hpp
+}
 namespace TANDEM_NS::cpu {
 
 /// One action of a chain on the value that it carries: an opcode (fused.inc), and where its operand lies.
@@ -41,8 +43,8 @@ class TANDEM_API FusedCode {
 
   std::vector<FusedStep> steps_;
   std::vector<Micro> micros_;
-  std::vector<DType> dtypes_;         // by slot; of what lives between steps the widest
-  std::vector<bool> written_out_;     // by input: some loop reads it, so it must be as long as a tile
+  std::vector<DType> dtypes_;             // by slot; of what lives between steps the widest
+  std::vector<bool> written_out_;         // by input: some loop reads it, so it must be as long as a tile
   std::vector<int> last_read_, written_;  // by input and by output: when, counted in actions and loops
   int inputs_ = 0, outputs_ = 0;
   double cost_ = 0;  // about, in ns an element

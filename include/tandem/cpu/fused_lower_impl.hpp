@@ -6,6 +6,7 @@
 #include "tandem/cpu/fused.hpp"
 #include "tandem/cpu/fused_micro.hpp"
 #include "tandem/cpu/pointwise.hpp"
+#include "tandem/ops/pointwise/fused.hpp"
 #define TANDEM_KERNELS "tandem/cpu/fused.inc"
 #include "tandem/cpu/for_each_isa.inc"
 
@@ -27,7 +28,8 @@ TANDEM_INLINE int opcode(const OpDef* op, std::size_t carried) {
   return commutes ? opcode(op, 0) : -1;
 }
 TANDEM_INLINE ChainFn chain_of(DType d) {
-  static constexpr ChainFn floats[] = TANDEM_EACH_ISA(fused_chain<float>), doubles[] = TANDEM_EACH_ISA(fused_chain<double>);
+  static constexpr ChainFn floats[] = TANDEM_EACH_ISA(fused_chain<float>),
+                           doubles[] = TANDEM_EACH_ISA(fused_chain<double>);
   return d == DType::float32 ? floats[isa()] : doubles[isa()];
 }
 
@@ -36,8 +38,13 @@ TANDEM_INLINE ChainFn chain_of(DType d) {
 class FusedLowering {
  public:
   FusedLowering(const FusedProgram& p, FusedCode& to)
-      : p_(p), to_(to), inputs_(static_cast<int>(p.inputs.size())), slot_(p.inputs.size() + p.code.size(), -1),
-        left_(slot_.size()), users_(slot_.size()), done_(p.code.size()) {
+      : p_(p),
+        to_(to),
+        inputs_(static_cast<int>(p.inputs.size())),
+        slot_(p.inputs.size() + p.code.size(), -1),
+        left_(slot_.size()),
+        users_(slot_.size()),
+        done_(p.code.size()) {
     for (int k = 0; k < count(); ++k)
       for (int v : code(k).in) ++left_[at(v)], users_[at(v)].push_back(k);
     for (int i = 0; i < inputs_; ++i) slot_[at(i)] = i;
@@ -86,7 +93,8 @@ class FusedLowering {
     const auto& in = code(k).in;
     if (in.size() == 2 && in[0] == in[1]) return code(k).op == &multiply_op ? 0 : 2;  // as a square
     for (std::size_t i = 0; i < in.size(); ++i)
-      if (in[i] == value && detail::opcode(code(k).op, i) >= 0 && (in.size() == 1 || slot_[at(in[1 - i])] >= 0)) return i;
+      if (in[i] == value && detail::opcode(code(k).op, i) >= 0 && (in.size() == 1 || slot_[at(in[1 - i])] >= 0))
+        return i;
     return 2;
   }
 
@@ -188,9 +196,9 @@ class FusedLowering {
   const FusedProgram& p_;
   FusedCode& to_;
   int inputs_, now_ = 0;
-  std::vector<int> slot_, left_, free_;   // by value: its slot, its uses to come
-  std::vector<std::vector<int>> users_;   // by value
-  std::vector<bool> done_;                // by instruction
+  std::vector<int> slot_, left_, free_;  // by value: its slot, its uses to come
+  std::vector<std::vector<int>> users_;  // by value
+  std::vector<bool> done_;               // by instruction
 };
 
 TANDEM_INLINE FusedCode::FusedCode(const FusedProgram& program) { FusedLowering(program, *this).run(); }

@@ -5,10 +5,11 @@
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 
-// f(name, rule, whether the carried value is the first operand). The other way round an op may give another zero or NaN.
-#define TANDEM_FUSED_BINARY(f)                                                                                   \
-  f(add, Add, true) f(subtract, Subtract, true) f(subtract_from, Subtract, false) f(multiply, Multiply, true)    \
-      f(divide, Divide, true) f(divide_into, Divide, false) f(maximum, Maximum, true) f(minimum, Minimum, true)  \
+// f(name, rule, whether the carried value is the first operand). The other way round an op may give another zero or
+// NaN.
+#define TANDEM_FUSED_BINARY(f)                                                                                     \
+  f(add, Add, true) f(subtract, Subtract, true) f(subtract_from, Subtract, false) f(multiply, Multiply, true)      \
+      f(divide, Divide, true) f(divide_into, Divide, false) f(maximum, Maximum, true) f(minimum, Minimum, true)    \
           f(squared_difference, SquaredDifference, true) f(relu_grad, ReluGrad, true) f(tanh_grad, TanhGrad, true) \
               f(sigmoid_grad, SigmoidGrad, true)
 // f(name, rule)

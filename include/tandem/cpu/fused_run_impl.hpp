@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tandem/base/small.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/cpu/broadcast.hpp"
 #include "tandem/cpu/expand.hpp"
@@ -69,8 +70,9 @@ struct FusedCall {
   void lay_out_output(int o) {
     bool conflict = false;
     for (int i = 0; i < code.inputs_; ++i)
-      conflict = conflict || (in(i).data == out(o).data && layout[static_cast<std::size_t>(i)] == direct &&
-                              code.last_read_[static_cast<std::size_t>(i)] > code.written_[static_cast<std::size_t>(o)]);
+      conflict =
+          conflict || (in(i).data == out(o).data && layout[static_cast<std::size_t>(i)] == direct &&
+                       code.last_read_[static_cast<std::size_t>(i)] > code.written_[static_cast<std::size_t>(o)]);
     copied.push(conflict);
     buffers += conflict;
     element_bytes += width_of(code.inputs_ + o);
@@ -87,7 +89,9 @@ struct FusedCall {
 class FusedTiles {
  public:
   explicit FusedTiles(const FusedCall& call)
-      : call_(call), code_(call.code), slots_(code_.dtypes_.size()),
+      : call_(call),
+        code_(call.code),
+        slots_(code_.dtypes_.size()),
         bytes_(call.buffers * call.buffer_bytes + static_cast<i64>(slots_ * (sizeof(void*) + 1)) + 64),
         scratch_(bytes_ > static_cast<i64>(sizeof inside_) ? static_cast<std::size_t>(bytes_) : 0) {
     char* at = scratch_.data() ? static_cast<char*>(scratch_.data()) : inside_;
@@ -99,7 +103,8 @@ class FusedTiles {
     for (int i = 0, k = 0; i < code_.inputs_; ++i) {
       const auto layout = call.layout[static_cast<std::size_t>(i)];
       if (layout == FusedCall::one) place_one(i);
-      if (layout == FusedCall::spread) spread_.push(Spread{i, &call.axes[static_cast<std::size_t>(k++)], next_buffer()});
+      if (layout == FusedCall::spread)
+        spread_.push(Spread{i, &call.axes[static_cast<std::size_t>(k++)], next_buffer()});
     }
     for (int o = 0; o < code_.outputs_; ++o)
       copies_.push(call.copied[static_cast<std::size_t>(o)] ? next_buffer() : nullptr);
@@ -133,7 +138,8 @@ class FusedTiles {
 
   void run_tile(i64 at, i64 n) {
     for (std::size_t i = 0; i < call_.layout.size(); ++i)
-      if (call_.layout[i] == FusedCall::direct) slot_[i] = place(call_.in(static_cast<int>(i)), static_cast<int>(i), at);
+      if (call_.layout[i] == FusedCall::direct)
+        slot_[i] = place(call_.in(static_cast<int>(i)), static_cast<int>(i), at);
     for (Spread& s : spread_) spread(s, at, n);
     bool streamed = call_.streamed;
     for (int o = 0; o < code_.outputs_; ++o) {

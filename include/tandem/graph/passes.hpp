@@ -31,7 +31,8 @@ TANDEM_API Ref<Graph> fold_constants(const Graph& graph);
 /// Variables is merged between two effects only.
 TANDEM_API Ref<Graph> merge_common(const Graph& graph);
 /// Rewrites that change no bit of any result: views of views, transposes of transposes and in front of matmul, x * 1,
-/// x / 1, x - 0, double negation, casts to the same dtype; what is asked for its known shape alone is not computed.
+/// x / 1, x - 0, double negation, casts to the same dtype. What an elementwise op would repeat anyway is not written
+/// out for it, and what is asked for its known shape alone is not computed.
 TANDEM_API Ref<Graph> simplify(const Graph& graph);
 /// Connected elementwise ops over one shape become one `fused` op (ops/pointwise/fused.hpp), which runs them tile by
 /// tile. CPU only; never across an effect; half precision, strings and ops that check their data stay on their own.

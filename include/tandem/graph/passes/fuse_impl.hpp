@@ -27,7 +27,8 @@ class ShapeClasses {
   int operator[](int value) const { return of_[static_cast<std::size_t>(value)]; }
 
   void visit(const Node& n, bool elementwise) {
-    for (int k = 0; k < n.outputs; ++k) of_[static_cast<std::size_t>(n.first_out + k)] = classify(n, n.first_out + k, elementwise);
+    for (int k = 0; k < n.outputs; ++k)
+      of_[static_cast<std::size_t>(n.first_out + k)] = classify(n, n.first_out + k, elementwise);
   }
 
  private:
@@ -66,7 +67,11 @@ TANDEM_INLINE bool is_fusible(const Graph& g, const Node& n) {
 class Groups {
  public:
   explicit Groups(const Graph& g)
-      : graph_(g), makers_(g.makers()), candidate_(g.nodes.size()), level_(g.nodes.size()), effects_(g.nodes.size()),
+      : graph_(g),
+        makers_(g.makers()),
+        candidate_(g.nodes.size()),
+        level_(g.nodes.size()),
+        effects_(g.nodes.size()),
         group_(g.nodes.size()) {
     std::iota(group_.begin(), group_.end(), 0);
     ShapeClasses shapes(g);
@@ -131,14 +136,15 @@ class Groups {
 
   const Graph& graph_;
   std::vector<int> makers_;
-  std::vector<bool> candidate_;     // by node, as all that follow
+  std::vector<bool> candidate_;  // by node, as all that follow
   std::vector<int> level_, effects_, group_;
 };
 
 // The graph with groups as single nodes.
 class Fuser {
  public:
-  explicit Fuser(const Graph& g) : from_(g), to_(g.copy()), makers_(g.makers()), unit_(g.nodes.size()), now_(g.specs.size()) {
+  explicit Fuser(const Graph& g)
+      : from_(g), to_(g.copy()), makers_(g.makers()), unit_(g.nodes.size()), now_(g.specs.size()) {
     std::iota(unit_.begin(), unit_.end(), 0);
     std::iota(now_.begin(), now_.end(), 0);
     to_->nodes.clear();
@@ -172,7 +178,8 @@ class Fuser {
       if (!emitted_[at(u)]) {
         const auto group = groups_.find(u);
         if (group == groups_.end()) want_inputs(u, u, pending);
-        else for (int i : group->second) want_inputs(i, u, pending);
+        else
+          for (int i : group->second) want_inputs(i, u, pending);
       }
       if (pending.size() != before) continue;
       pending.pop_back();
@@ -223,8 +230,8 @@ class Fuser {
 
   const Graph& from_;
   const Ref<Graph> to_;
-  std::vector<int> makers_, unit_, now_;   // unit_: by node, the last node of its group; now_: by value
-  std::map<int, std::vector<int>> groups_; // by unit
+  std::vector<int> makers_, unit_, now_;    // unit_: by node, the last node of its group; now_: by value
+  std::map<int, std::vector<int>> groups_;  // by unit
   std::vector<bool> emitted_, outside_;
 };
 

@@ -1,6 +1,7 @@
 // Rewrite: a copy of a graph while a pass changes it. For the implementation halves of passes.
 #pragma once
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,29 +34,44 @@ class Rewrite {
   /// From here on `by` stands for `value`; by was made earlier.
   void replace(int value, int by) { same_[static_cast<std::size_t>(value)] = now(by); }
   void remove(std::size_t i) { gone_[i] = true; }
-  /// A value that depends on nothing; it will stand before all others.
-  int add_leaf(const OpDef& op, const Attrs& attrs, const Spec& spec) {
-    Graph front;
-    front.specs.swap(graph->specs);
-    const int v = front.add(op, attrs, {}, {&spec, 1});
-    front.specs.swap(graph->specs);
-    leaves_.push_back(std::move(front.nodes[0]));
-    same_.push_back(v);
-    return v;
+  /// A further value; its node will stand before node i. To be asked for in the order of i.
+  int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, std::span<const int> in, const Spec& spec) {
+    return add(added_, i, op, attrs, in, spec);
   }
+  /// A further value that depends on nothing; it will stand before all others.
+  int add_leaf(const OpDef& op, const Attrs& attrs, const Spec& spec) { return add(leaves_, 0, op, attrs, {}, spec); }
   Ref<Graph> finish() {
-    std::vector<Node> nodes = std::move(leaves_);
-    for (std::size_t i = 0; i < gone_.size(); ++i)
+    std::vector<Node> nodes;
+    for (Added& a : leaves_) nodes.push_back(std::move(a.node));
+    auto next = added_.begin();
+    for (std::size_t i = 0; i < gone_.size(); ++i) {
+      for (; next != added_.end() && next->before == i; ++next) nodes.push_back(std::move(next->node));
       if (!gone_[i]) nodes.push_back(std::move(node(i)));
+    }
     graph->nodes = std::move(nodes);
     for (int& v : graph->outputs) v = now(v);
     return graph;
   }
 
  private:
+  struct Added {
+    std::size_t before;
+    Node node;
+  };
+  int add(std::vector<Added>& to, std::size_t before, const OpDef& op, const Attrs& attrs, std::span<const int> in,
+          const Spec& spec) {
+    Node n;
+    n.op = &op, n.attrs = attrs, n.first_out = static_cast<int>(graph->specs.size());
+    for (int v : in) n.in.push(v);
+    graph->specs.push_back(spec);
+    same_.push_back(n.first_out);
+    to.push_back({before, std::move(n)});
+    return to.back().node.first_out;
+  }
+
   std::vector<int> same_;
   std::vector<bool> gone_;
-  std::vector<Node> leaves_;
+  std::vector<Added> leaves_, added_;
 };
 
 }  // namespace TANDEM_NS::detail

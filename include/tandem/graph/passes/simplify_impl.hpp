@@ -10,8 +10,11 @@
 #include "tandem/ops/nn/softmax.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/reduce/attrs.hpp"
+#include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/ops/shape/tile.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS {
@@ -22,6 +25,7 @@ namespace detail {
 struct Simplifier {
   Rewrite rewrite;
   std::vector<int> makers;
+  std::size_t at = 0;                        // the node's number
   std::vector<std::pair<Spec, int>> shapes;  // values that have a shape and no data
 
   explicit Simplifier(const Graph& g) : rewrite(g), makers(g.makers()) {}
@@ -145,6 +149,44 @@ TANDEM_INLINE bool drop_double_negation(Simplifier& s, Node& n) {
   return inner && s.replace(n, inner->in[0]);
 }
 
+// The shape of x with sizes of 1 for the axes of `full` that it lacks, by broadcast_like's rule.
+TANDEM_INLINE Shape with_lacking_axes(const Shape& x, const Shape& full, std::uint32_t lacks) {
+  Shape r = full;
+  int d = x.rank() - 1;
+  for (int i = full.rank() - 1; i >= 0; --i) r.set(i, lacks >> i & 1u || d < 0 ? 1 : x[d--]);
+  return r;
+}
+// What the value repeats along axes of its own, in a shape that broadcasts to its own; -1 if it repeats nothing.
+TANDEM_INLINE int repeated_value(Simplifier& s, int value) {
+  const Node* n = s.maker(value);
+  if (!n || n->op != &broadcast_like_op) return n && n->op == &broadcast_to_op ? n->in[0] : -1;
+  const int x = n->in[0];
+  const Shape& full = s.spec(value).shape;
+  const std::uint32_t lacks = n->attrs.get<LikeAttrs>().axis.mask("broadcast_like", full.rank());
+  if (lacks == 0 || !s.spec(x).shape.is_fully_defined()) return lacks ? -1 : x;
+  Spec spec = s.spec(x);
+  spec.shape = with_lacking_axes(spec.shape, full, lacks);
+  return s.rewrite.add_before(s.at, reshape_op, rules::ReshapeAttrs{spec.shape}, {&x, 1}, spec);
+}
+// Does the shape of another input than `changed` stand for the node's? Then that one may shrink.
+TANDEM_INLINE bool others_span(const Simplifier& s, const Node& n, std::size_t changed) {
+  const Shape& shape = s.spec(n.first_out).shape;
+  for (std::size_t i = 0; i < n.in.size(); ++i)
+    if (i != changed && s.spec(n.in[i]).shape == shape) return shape.is_fully_defined();
+  return false;
+}
+// An elementwise op repeats its inputs as it reads them: nobody need write that out first.
+TANDEM_INLINE bool repeat_when_read(Simplifier& s, Node& n) {
+  if (!n.op->flags.pointwise) return false;
+  for (std::size_t i = 0; i < n.in.size(); ++i) {
+    const int x = others_span(s, n, i) ? repeated_value(s, n.in[i]) : -1;
+    if (x < 0) continue;
+    n.in[i] = x;
+    return true;
+  }
+  return false;
+}
+
 // An input that is asked for its shape alone need not be computed, nor live until then.
 TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
   for (std::size_t i = 0; i < n.in.size(); ++i) {
@@ -167,12 +209,13 @@ TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
 
 TANDEM_INLINE Ref<Graph> simplify(const Graph& from) {
   using Rule = bool (*)(detail::Simplifier&, Node&);
-  static constexpr Rule rules[] = {&detail::drop_identity,       &detail::join_views,           &detail::join_transposes,
-                                   &detail::transpose_in_matmul, &detail::drop_neutral_number,
-                                   &detail::drop_double_negation, &detail::forget_data};
+  static constexpr Rule rules[] = {&detail::drop_identity,       &detail::join_views,
+                                   &detail::join_transposes,     &detail::transpose_in_matmul,
+                                   &detail::drop_neutral_number, &detail::drop_double_negation,
+                                   &detail::repeat_when_read,    &detail::forget_data};
   detail::Simplifier s(from);
   for (std::size_t i = 0; i < from.nodes.size(); ++i) {
-    Node& n = s.rewrite.node(i);
+    Node& n = s.rewrite.node(s.at = i);
     const auto replaced = [&] { return n.outputs > 0 && s.rewrite.now(n.first_out) != n.first_out; };
     for (bool changed = true; changed && !replaced();) {
       changed = false;
@@ -207,8 +250,7 @@ TANDEM_INLINE std::vector<std::string> advice(const Graph& g) {
     for (const detail::Advice& a : list) {
       if (n.op != a.outer) continue;
       const Node& inner = g.nodes[static_cast<std::size_t>(makers[static_cast<std::size_t>(n.in[0])])];
-      if (inner.op == a.inner)
-        r.push_back(detail::place_of(n) + a.pattern + " " + a.why + ": use " + a.instead);
+      if (inner.op == a.inner) r.push_back(detail::place_of(n) + a.pattern + " " + a.why + ": use " + a.instead);
     }
   return r;
 }

@@ -48,7 +48,8 @@ struct FusedAttrs {
   static constexpr auto fields = std::make_tuple(field("program", &FusedAttrs::program));
 };
 
-/// The program's outputs, all of the shape that its inputs broadcast to. No gradient: gradients are taken before fusion.
+/// The program's outputs, all of the shape that its inputs broadcast to. No gradient: gradients are taken before
+/// fusion.
 extern TANDEM_API const OpDef fused_op;
 
 /// Whether a loop is all there is to the op, so that it may stand in a program.

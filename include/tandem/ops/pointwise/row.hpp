@@ -50,7 +50,8 @@ constexpr auto attrs_of() -> const AttrType* {
   else return nullptr;
 }
 
-// Half precision passes through float32 tiles, and a rule with a check looks at its data first: neither is a loop alone.
+// Half precision passes through float32 tiles, and a rule with a check looks at its data first: neither is a loop
+// alone.
 template <class R>
 DenseLoop loop_rule(DType dtype, const Attrs& attrs) {
   return cpu::detail::is_half(dtype) ? DenseLoop{} : cpu::dense_loop<R>(dtype, attrs);
