@@ -215,13 +215,33 @@ TEST_CASE("passes: what an elementwise op repeats anyway is not written out") {
   check_equal(*g, *r, {wave({2, 3}), wave({2})});
 }
 
+TEST_CASE("passes: bias and activation join the product") {
+  const i64 sizes[][3] = {{5, 7, 33}, {1, 300, 40}, {70, 300, 65}};
+  for (const auto& [m, k, n] : sizes) {
+    const std::vector<Spec> specs{{{m, k}, float32, {}}, {{k, n}, float32, {}}, {{n}, float32, {}}};
+    const List arguments{wave({m, k}), wave({k, n}), wave({n})};
+    const Ref<Graph> g = traced(specs, [](const List& a) {
+      const Tensor z = matmul(a[0], a[1]), shown = matmul(a[0] * 2, a[1]) + a[2];
+      return List{
+          nn::relu(a[2] + matmul(a[0], a[1])), tanh(matmul(a[0] + 1, a[1]) + a[2]), sigmoid(shown), shown, z + a[2], z,
+          tanh(matmul(a[0] - 1, a[1]))};
+    });
+    const Ref<Graph> r = join_dense(*g);
+    CHECK(count(*r, dense_op) == 3);
+    CHECK(count(*r, matmul_op) == 2);   // one has another user, one no bias
+    CHECK(count(*r, sigmoid_op) == 1);  // what it takes has another user
+    check_equal(*g, *r, arguments);
+    CHECK(count(*optimize(*g, {.join_dense = false}), dense_op) == 0);
+  }
+}
+
 TEST_CASE("passes: each can be switched off") {
   const Ref<Graph> g = traced({matrix}, [](const List& a) {
     const Tensor unused = a[0] + 5, two = exp(constant(0.f)) + 1;
     return List{-(-a[0]) * two, sqrt(abs(a[0])) * two, sqrt(abs(a[0])) - two};
   });
   const auto nodes = [&](const PassOptions& o) { return static_cast<int>(optimize(*g, o)->nodes.size()); };
-  const PassOptions none_on{false, false, false, false, false};
+  const PassOptions none_on{false, false, false, false, false, false};
   const int all = static_cast<int>(g->nodes.size());
   CHECK(nodes(none_on) == all);
   const std::pair<bool PassOptions::*, Ref<Graph> (*)(const Graph&)> passes[] = {

@@ -14,6 +14,7 @@ struct PassOptions {
   bool simplify = true;
   bool fold_constants = true;
   bool merge_common = true;
+  bool join_dense = true;
   bool fuse = true;
 };
 
@@ -34,6 +35,9 @@ TANDEM_API Ref<Graph> merge_common(const Graph& graph);
 /// x / 1, x - 0, double negation, casts to the same dtype. What an elementwise op would repeat anyway is not written
 /// out for it, and what is asked for its known shape alone is not computed.
 TANDEM_API Ref<Graph> simplify(const Graph& graph);
+/// A product of two matrices, a bias on it and relu, tanh or sigmoid of that become one `dense` op, where nothing else
+/// uses what is between them.
+TANDEM_API Ref<Graph> join_dense(const Graph& graph);
 /// Connected elementwise ops over one shape become one `fused` op (ops/pointwise/fused.hpp), which runs them tile by
 /// tile. CPU only; never across an effect; half precision, strings and ops that check their data stay on their own.
 TANDEM_API Ref<Graph> fuse(const Graph& graph);
@@ -46,6 +50,7 @@ TANDEM_API std::vector<std::string> advice(const Graph& graph);
 
 #ifdef TANDEM_IMPLEMENT_PASSES
 #include "tandem/graph/passes/basic_impl.hpp"
+#include "tandem/graph/passes/dense_impl.hpp"
 #include "tandem/graph/passes/fuse_impl.hpp"
 #include "tandem/graph/passes/simplify_impl.hpp"
 #endif
