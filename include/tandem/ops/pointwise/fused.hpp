@@ -115,10 +115,11 @@ TANDEM_INLINE constexpr OpDef fused_op{.name = "fused",
                                        .infer = &detail::infer_fused,
                                        .cpu = &detail::fused_kernel,
                                        .typed = -1,
-                                       .inputs = -1,
+                                       .inputs = at_least(1),
                                        .outputs = -1,
                                        .saves = Saves::nothing,
-                                       .flags = {.in_place = true}};
+                                       .flags = {.pointwise = true, .in_place = true},
+                                       .attrs = &detail::attr_type<FusedAttrs>};
 
 }  // namespace TANDEM_NS
 #endif
