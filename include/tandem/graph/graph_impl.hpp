@@ -1,6 +1,7 @@
 // Building, checking and printing graphs (implementation half of graph/graph.hpp).
 #pragma once
 #include "tandem/core/apply.hpp"
+#include "tandem/core/print.hpp"
 #include "tandem/graph/graph.hpp"
 
 namespace TANDEM_NS {
@@ -199,7 +200,8 @@ TANDEM_INLINE std::string describe(const Graph& g, const Node& n) {
   if (n.op == &read_variable_op || n.op == &assign_variable_op)
     return "'" + g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].name() + "'";
   const Tensor* value = constant_of(n);
-  if (value && !value->is_symbolic() && value->size() == 1) return to_string(*value);
+  if (value && !value->is_symbolic() && value->size() == 1 && value->device().kind == Device::cpu)
+    return element_to_string({value->raw(), &value->spec()}, 0);
   return to_string(n.attrs);
 }
 TANDEM_INLINE std::string line_of(const Graph& g, const Node& n) {

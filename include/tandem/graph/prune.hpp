@@ -141,7 +141,8 @@ TANDEM_INLINE Endpoint find_tensor(const Graph& g, const std::string& tensor) {
   std::string_view name = tensor;
   int output = -1;
   const char *const end = name.data() + name.size(), *const digits = name.data() + name.rfind(':') + 1;
-  if (digits != name.data() && digits != end && std::from_chars(digits, end, output).ptr == end)
+  const auto [stop, error] = std::from_chars(digits, end, output);
+  if (digits != name.data() && stop == end && error == std::errc())
     name.remove_suffix(static_cast<std::size_t>(end - digits) + 1);
   else output = -1;
   const int at = node_named(g, name);

@@ -304,7 +304,7 @@ TANDEM_INLINE constexpr OpDef unstack_op{.name = "unstack",
                                          .outputs = -1,
                                          .saves = Saves::shape,
                                          .flags = {.alias = true},
-                                         .attrs = &detail::attr_type<rules::JoinAttrs>};
+                                         .attrs = &detail::attr_type<rules::SplitAttrs>};
 
 TANDEM_INLINE Tensor concat(const TensorList& list, i64 axis, OpOptions o) {
   detail::check_not_empty("concat", list);
