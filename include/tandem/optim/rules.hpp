@@ -38,6 +38,7 @@ inline T learning_rate(const KernelCall& c) {
 
 /// w -= lr g
 struct SgdUpdate {
+  using Settings = SgdAttrs;  // without momentum there is nothing to read in it
   static constexpr int states = 1;
   template <class T>
   struct Params {
