@@ -27,7 +27,8 @@ TEST_CASE("function: traces once a signature") {
     ++runs;
     return x * 2 + 1;
   });
-  for (int i = 0; i < 100; ++i) CHECK(f(constant({1.f, static_cast<float>(i)})).to_vector<float>()[1] == 2.f * static_cast<float>(i) + 1);
+  for (int i = 0; i < 100; ++i)
+    CHECK(f(constant({1.f, static_cast<float>(i)})).to_vector<float>()[1] == 2.f * static_cast<float>(i) + 1);
   CHECK(runs == 1);
   CHECK(f.trace_count() == 1);
   CHECK(f(constant({1, 2})).to_vector<int>() == std::vector<int>{3, 5});
@@ -266,14 +267,15 @@ TEST_CASE("function: a training step equals eager over 200 steps") {
     const auto train = [&](const auto& step) {
       Floats losses;
       for (int i = 0; i < 200; ++i)
-        losses.push_back(step(wave({6, 4}, static_cast<float>(i)), wave({6, 1}, static_cast<float>(2 * i))).template item<float>());
+        losses.push_back(
+            step(wave({6, 4}, static_cast<float>(i)), wave({6, 1}, static_cast<float>(2 * i))).template item<float>());
       return losses;
     };
     const Floats eager = train([&](const Tensor& x, const Tensor& y) { return m.step(x, y); });
     const std::vector<Variable> state = m.state();
     for (std::size_t i = 0; i < initial.size(); ++i) state[i].poke(initial[i]);
-    const auto f = function([&](const Tensor& x, const Tensor& y) { return m.step(x, y); },
-                            {.execution = {.plan = planned}});
+    const auto f =
+        function([&](const Tensor& x, const Tensor& y) { return m.step(x, y); }, {.execution = {.plan = planned}});
     const Floats traced = train(f);
     for (std::size_t i = 0; i < 200; ++i) CHECK(traced[i] == Approx(eager[i]).epsilon(1e-6));
     CHECK(f.trace_count() == 1);

@@ -66,8 +66,8 @@ TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOpt
 TANDEM_INLINE void ConcreteFunction::check(Inputs arguments) const {
   if (arguments.size() != traced_->arguments.size())
     errors::raise<errors::InvalidArgumentError>(
-        traced_->name.c_str(), "takes " + std::to_string(traced_->arguments.size()) + " tensors, not " +
-                                   std::to_string(arguments.size()));
+        traced_->name.c_str(),
+        "takes " + std::to_string(traced_->arguments.size()) + " tensors, not " + std::to_string(arguments.size()));
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Spec &want = traced_->spec(traced_->arguments[i]), &got = arguments[i]->spec();
     if (want.dtype != got.dtype || want.device != got.device || !want.shape.is_compatible_with(got.shape))
@@ -97,8 +97,8 @@ TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(std::span<const Spec> a
     }
   Ref<Program> program = make_program(arguments);
   if (bound_.size() == detail::most_bound_programs)
-    bound_.erase(std::min_element(bound_.begin(), bound_.end(),
-                                  [](const Bound& a, const Bound& b) { return a.used < b.used; }));
+    bound_.erase(
+        std::min_element(bound_.begin(), bound_.end(), [](const Bound& a, const Bound& b) { return a.used < b.used; }));
   bound_.push_back({{arguments.begin(), arguments.end()}, program, ++clock_});
   return program;
 }

@@ -20,11 +20,11 @@ struct Demand {
 // The forward ops once more, then the gradients, in one graph: what both derivatives are cut out of.
 struct Joint {
   Ref<Graph> graph;
-  std::size_t forward_nodes = 0;   // the first ones
-  std::vector<int> value_of;       // by value of the forward graph: the joint graph's, or -1
-  std::vector<int> inputs;         // by input (arguments, then reads): the joint graph's argument
-  std::vector<int> upstream;       // by result: the joint graph's argument, or -1
-  std::vector<char> set, sparse;   // by input: whether a gradient reaches it, and of which kind
+  std::size_t forward_nodes = 0;  // the first ones
+  std::vector<int> value_of;      // by value of the forward graph: the joint graph's, or -1
+  std::vector<int> inputs;        // by input (arguments, then reads): the joint graph's argument
+  std::vector<int> upstream;      // by result: the joint graph's argument, or -1
+  std::vector<char> set, sparse;  // by input: whether a gradient reaches it, and of which kind
 };
 
 }  // namespace detail
@@ -267,9 +267,7 @@ TANDEM_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
 
 namespace detail {
 
-TANDEM_INLINE Grads call_gradient(const GradCall& c) {
-  return ConcreteFunction::gradient(c);
-}
+TANDEM_INLINE Grads call_gradient(const GradCall& c) { return ConcreteFunction::gradient(c); }
 
 }  // namespace detail
 

@@ -37,10 +37,12 @@ template <class F>
 class Function {
  public:
   explicit Function(F f, FunctionOptions options = {})
-      : f_(make_ref<detail::Prototype<Held>>(Held{std::move(f)})), cache_(make_ref<FunctionCache>(std::move(options))) {}
+      : f_(make_ref<detail::Prototype<Held>>(Held{std::move(f)})),
+        cache_(make_ref<FunctionCache>(std::move(options))) {}
 
   /// Calls f: traced if no trace fits, else by the graph.
-  ///   arguments  tensors, Variables (by identity), numbers, texts, enums (by value), and vectors, maps, tuples, optionals
+  ///   arguments  tensors, Variables (by identity), numbers, texts, enums (by value), and vectors, maps, tuples,
+  ///   optionals
   ///              and plain structs of them
   ///   returns    what f returns, with the call's tensors; what is no tensor is as the trace returned it
   ///   throws     what f throws while it is traced (nothing is kept then) and what kernels raise
@@ -121,9 +123,9 @@ class Function {
   }
   template <class Body>
   Ref<Traced> trace(const tree::Flat& flat, std::vector<std::string> words, const Body& body) const {
-    return cache_->trace(flat, std::move(words),
-                         {[](const void* self, const Tensor* symbols) { return (*static_cast<const Body*>(self))(symbols); },
-                          &body});
+    return cache_->trace(
+        flat, std::move(words),
+        {[](const void* self, const Tensor* symbols) { return (*static_cast<const Body*>(self))(symbols); }, &body});
   }
 
   Ref<detail::Prototype<Held>> f_;

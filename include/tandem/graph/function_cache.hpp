@@ -21,9 +21,9 @@ struct FunctionOptions {
 
 /// Why a trace was made.
 struct TraceRecord {
-  std::string signature;  ///< "float32[32,784], 3"
-  std::string reason;     ///< "argument 0 is float32[16,784]; the nearest trace has float32[32,784]"
-  std::string advice;     ///< how to save the trace; empty for the first
+  std::string signature;           ///< "float32[32,784], 3"
+  std::string reason;              ///< "argument 0 is float32[16,784]; the nearest trace has float32[32,784]"
+  std::string advice;              ///< how to save the trace; empty for the first
   std::vector<std::string> hints;  ///< what the traced code could do better: advice() of graph/passes.hpp
   double seconds = 0;
 };

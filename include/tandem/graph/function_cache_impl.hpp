@@ -78,9 +78,9 @@ TANDEM_INLINE Ref<Traced> FunctionCache::find(const tree::Flat& call) {
 TANDEM_INLINE void FunctionCache::check_signature(const tree::Flat& call) const {
   const std::vector<Spec>& want = options_.input_signature;
   if (call.tensors.size() != want.size())
-    errors::raise<errors::InvalidArgumentError>(
-        options_.name, "is called with " + std::to_string(call.tensors.size()) + " tensors; its input signature has " +
-                           std::to_string(want.size()));
+    errors::raise<errors::InvalidArgumentError>(options_.name, "is called with " + std::to_string(call.tensors.size()) +
+                                                                   " tensors; its input signature has " +
+                                                                   std::to_string(want.size()));
   for (std::size_t i = 0; i < want.size(); ++i)
     if (const Spec& got = call.tensors[i]->spec(); !detail::accepts(want[i], got))
       errors::raise<errors::InvalidArgumentError>(options_.name, "argument " + std::to_string(i) + " is " +
@@ -119,7 +119,8 @@ TANDEM_INLINE TraceRecord FunctionCache::explain(const tree::Flat&, const std::v
   }
   if (traces_.empty()) return r;
   if (!nearest || fewest == 0) {
-    r.reason = nearest ? "another type of an argument, or another default device" : "another number or structure of arguments";
+    r.reason =
+        nearest ? "another type of an argument, or another default device" : "another number or structure of arguments";
     r.advice = "call it with one structure of arguments, or use a function for each";
     return r;
   }
@@ -167,8 +168,9 @@ TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vect
   for (const tree::Flat* outer : open_)
     if (open_.size() >= detail::deepest_recursion || detail::same_key(outer->key, call.key))
       errors::raise<errors::FailedPreconditionError>(
-          options_.name, "calls itself while it is traced; a graph has no recursion: use while_loop, or call the "
-                         "function without function()");
+          options_.name,
+          "calls itself while it is traced; a graph has no recursion: use while_loop, or call the "
+          "function without function()");
   struct Open {
     std::vector<const tree::Flat*>& list;
     Open(std::vector<const tree::Flat*>& l, const tree::Flat& c) : list(l) { list.push_back(&c); }

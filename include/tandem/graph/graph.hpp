@@ -27,11 +27,11 @@ class TANDEM_API Graph : public Opaque {
   const char* kind() const override { return "graph"; }
 
   std::vector<Node> nodes;
-  std::vector<Spec> specs;           // by value
-  std::vector<int> arguments;        // values, each made by an argument op
-  std::vector<int> outputs;          // values; one may occur several times
-  std::vector<Variable> variables;   // what read_variable and assign_variable speak of
-  std::string name = "function";     // of the function that was traced
+  std::vector<Spec> specs;          // by value
+  std::vector<int> arguments;       // values, each made by an argument op
+  std::vector<int> outputs;         // values; one may occur several times
+  std::vector<Variable> variables;  // what read_variable and assign_variable speak of
+  std::string name = "function";    // of the function that was traced
 
   Ref<Graph> copy() const;
   const Spec& spec(int value) const { return specs[static_cast<std::size_t>(value)]; }

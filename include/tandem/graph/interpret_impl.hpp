@@ -33,7 +33,8 @@ namespace detail {
 
 inline void collect_assigned(const Graph& g, std::vector<Variable>& out) {
   for (const Node& n : g.nodes) {
-    if (n.op == &assign_variable_op) out.push_back(g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]);
+    if (n.op == &assign_variable_op)
+      out.push_back(g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]);
     for (const Graph* inner : subgraphs(n)) collect_assigned(*inner, out);
   }
 }

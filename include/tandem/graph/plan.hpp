@@ -22,9 +22,9 @@ struct Plan {
   // By root.
   std::vector<Kind> kind;
   std::vector<std::size_t> arena_offset;
-  std::vector<int> last_use;     // the last node that reads it; nodes.size() if it is returned
-  std::vector<char> escapes;     // someone may hold it after the call
-  std::vector<int> overwrites;   // fresh: the Variable (its place) whose buffer it may take over, or -1
+  std::vector<int> last_use;    // the last node that reads it; nodes.size() if it is returned
+  std::vector<char> escapes;    // someone may hold it after the call
+  std::vector<int> overwrites;  // fresh: the Variable (its place) whose buffer it may take over, or -1
   // By node.
   std::vector<std::size_t> workspace_offset, workspace_bytes;
 

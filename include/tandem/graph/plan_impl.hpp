@@ -136,7 +136,8 @@ class Planner {
       if (k < 0 || k >= n.outputs || p_.kind[at(v)] != Plan::fresh || p_.overwrites[at(v)] >= 0) continue;
       const auto variable = g_.nodes[a].attrs.get<IndexAttrs>().index;
       if (!(g_.variables[static_cast<std::size_t>(variable)].spec() == g_.spec(v))) continue;
-      if (const int x = dying_input(node, k); x >= 0 && is_read_of(root(x), variable) && no_other_read(node, x, variable))
+      if (const int x = dying_input(node, k);
+          x >= 0 && is_read_of(root(x), variable) && no_other_read(node, x, variable))
         p_.overwrites[at(v)] = static_cast<int>(variable);
     }
   }
@@ -204,7 +205,8 @@ class Planner {
   void release_dead(std::size_t node) {
     const Node& n = g_.nodes[node];
     for (int x : n.in)
-      if (const int r = root(x); p_.kind[at(r)] == Plan::arena && p_.last_use[at(r)] == static_cast<int>(node)) release(r);
+      if (const int r = root(x); p_.kind[at(r)] == Plan::arena && p_.last_use[at(r)] == static_cast<int>(node))
+        release(r);
     for (int k = 0; k < n.outputs; ++k)
       if (const int v = n.first_out + k; in_arena(v) && p_.last_use[at(v)] < 0) release(v);
   }
@@ -229,11 +231,12 @@ TANDEM_INLINE std::string to_string(const Plan& p, const Graph& g) {
       const auto v = static_cast<std::size_t>(n.first_out + k);
       if (p.root[v] != static_cast<int>(v) || (p.kind[v] != Plan::arena && p.kind[v] != Plan::fresh)) continue;
       s += "  %" + std::to_string(v) + " " + n.name + " " + to_string(g.specs[v]);
-      s += p.kind[v] == Plan::fresh   ? p.overwrites[v] < 0 ? " in a buffer of its own"
-                                                            : " in '" + g.variables[static_cast<std::size_t>(
-                                                                            p.overwrites[v])].name() + "'"
-                                      : " @" + std::to_string(p.arena_offset[v]);
-      s += " (nodes " + std::to_string(i) + " to " + std::to_string(std::max(p.last_use[v], static_cast<int>(i))) + ")\n";
+      s += p.kind[v] == Plan::fresh
+               ? p.overwrites[v] < 0 ? " in a buffer of its own"
+                                     : " in '" + g.variables[static_cast<std::size_t>(p.overwrites[v])].name() + "'"
+               : " @" + std::to_string(p.arena_offset[v]);
+      s += " (nodes " + std::to_string(i) + " to " + std::to_string(std::max(p.last_use[v], static_cast<int>(i))) +
+           ")\n";
     }
     if (p.workspace_bytes[i])
       s += "  workspace of " + n.name + ", " + std::to_string(p.workspace_bytes[i]) + " bytes @" +

@@ -1,5 +1,6 @@
-// Program: a graph made ready to run. Where all sizes are known, kernels run on prebuilt calls over one arena (plan.hpp)
-// and a call in the steady state asks the allocator for nothing that its free lists do not have; else op by op.
+// Program: a graph made ready to run. Where all sizes are known, kernels run on prebuilt calls over one arena
+// (plan.hpp) and a call in the steady state asks the allocator for nothing that its free lists do not have; else op by
+// op.
 #pragma once
 #include <mutex>
 #include <string>

@@ -20,8 +20,7 @@ class PlannedProgram final : public Program {
   Tensors run(Inputs arguments) override {
     const VariableLocks locks(assigned_);
     const Lease frame(*this);
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-      frame->point(graph_->arguments[i], arguments[i]->raw());
+    for (std::size_t i = 0; i < arguments.size(); ++i) frame->point(graph_->arguments[i], arguments[i]->raw());
     for (const Step& s : steps_) run_step(s, *frame, arguments);
     Tensors out;
     out.reserve(static_cast<unsigned>(graph_->outputs.size()));
@@ -32,11 +31,11 @@ class PlannedProgram final : public Program {
  private:
   struct Step {
     enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
-    bool locked;      // read: of a Variable that this program assigns
-    bool last;        // assign: nobody reads the old value after it
+    bool locked;  // read: of a Variable that this program assigns
+    bool last;    // assign: nobody reads the old value after it
     KernelFn call;
     const Node* node;
-    std::uint32_t index;          // kernel: of its call; read, assign: of the Variable
+    std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
     std::uint32_t fresh, freshes;  // kernel: the outputs to be given buffers of their own
   };
   struct CallAt {
@@ -54,10 +53,10 @@ class PlannedProgram final : public Program {
     memory::Scratch arena;
     std::vector<Operand> operands;
     std::vector<KernelCall> calls;
-    std::vector<Tensor> tensors;   // by root: fresh values and read Variables
-    std::vector<int> filled;       // roots in tensors, to be emptied after the call
-    std::vector<Tensor> retired;   // old values of Variables that are still read
-    std::vector<char> in_place;    // by root: was computed in the Variable's buffer
+    std::vector<Tensor> tensors;  // by root: fresh values and read Variables
+    std::vector<int> filled;      // roots in tensors, to be emptied after the call
+    std::vector<Tensor> retired;  // old values of Variables that are still read
+    std::vector<char> in_place;   // by root: was computed in the Variable's buffer
     std::unique_ptr<Frame> next;
 
     explicit Frame(PlannedProgram& p);
@@ -132,8 +131,8 @@ class PlannedProgram final : public Program {
   std::vector<int> makers_;
   std::vector<Step> steps_;
   std::vector<CallAt> calls_;
-  std::vector<int> fresh_;           // the outputs that kernels' steps speak of
-  std::vector<int> operand_values_;  // by operand
+  std::vector<int> fresh_;                // the outputs that kernels' steps speak of
+  std::vector<int> operand_values_;       // by operand
   std::vector<std::uint32_t> first_use_;  // by root: its place in uses_, for pointers that change from call to call
   std::vector<Use> uses_;
   std::atomic<Frame*> ready_{nullptr};
@@ -149,10 +148,16 @@ TANDEM_INLINE void PlannedProgram::add_operand(int value, std::vector<std::vecto
 }
 TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses) {
   const Node& n = graph_->nodes[node];
-  Step s{Step::kernel, false, false, n.op->cpu, &n, static_cast<std::uint32_t>(calls_.size()),
-         static_cast<std::uint32_t>(fresh_.size()), 0};
-  calls_.push_back({static_cast<std::uint32_t>(operand_values_.size()), n.in.size(),
-                    static_cast<std::uint32_t>(n.outputs), node});
+  Step s{Step::kernel,
+         false,
+         false,
+         n.op->cpu,
+         &n,
+         static_cast<std::uint32_t>(calls_.size()),
+         static_cast<std::uint32_t>(fresh_.size()),
+         0};
+  calls_.push_back(
+      {static_cast<std::uint32_t>(operand_values_.size()), n.in.size(), static_cast<std::uint32_t>(n.outputs), node});
   for (int v : n.in) add_operand(v, uses);
   for (int k = 0; k < n.outputs; ++k) {
     const int v = n.first_out + k;
@@ -295,7 +300,8 @@ TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Frame& f, Inputs argu
 TANDEM_INLINE Ref<Program> Program::make(Ref<Graph> graph, bool planned) {
   if (planned && can_plan(*graph)) return Ref<Program>(new detail::PlannedProgram(std::move(graph)));
   return Ref<Program>(new detail::Interpreter(
-      std::move(graph), planned ? "no plan: a size depends on data, or a value is not in host memory" : "no plan wanted"));
+      std::move(graph),
+      planned ? "no plan: a size depends on data, or a value is not in host memory" : "no plan wanted"));
 }
 
 }  // namespace TANDEM_NS

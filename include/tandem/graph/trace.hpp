@@ -62,7 +62,7 @@ class TANDEM_API Tracer final : public Stager {
   Slots values_;  // tensor id -> value
   std::vector<Tensor> captures_;
   std::vector<Variable> created_;
-  std::vector<Tensor> held_;                                 // by place in graph_->variables: the value at this point
+  std::vector<Tensor> held_;  // by place in graph_->variables: the value at this point
   std::unordered_map<std::string, int> names_;
   Options options_;
   Tracer* outer_;
@@ -88,8 +88,12 @@ TANDEM_INLINE Tracer* Tracer::current() {
 }
 
 TANDEM_INLINE Tracer::Tracer(std::string name, Options options)
-    : graph_(make_ref<Graph>()), options_(options), outer_(options.outer), previous_(tracer_slot()),
-      outer_stager_(context.stager), outer_observers_(context.observers) {
+    : graph_(make_ref<Graph>()),
+      options_(options),
+      outer_(options.outer),
+      previous_(tracer_slot()),
+      outer_stager_(context.stager),
+      outer_observers_(context.observers) {
   graph_->name = std::move(name);
   context.stager = this;
   context.observers = nullptr;
@@ -149,9 +153,9 @@ TANDEM_INLINE Tensors Tracer::stage(const InferCall& c, const Specs& specs) {
   Small<int, 8> in;
   for (std::size_t i = 0; i < c.in.size(); ++i)
     in.push(value_of(*c.in[i], c.op.name, names_input(c.op.shape_inputs, i)));
-  const int first = graph_->add(c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
-                                unique_name(scoped_name(c.options.name ? c.options.name : display_name(c.op))),
-                                c.options.where);
+  const int first =
+      graph_->add(c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
+                  unique_name(scoped_name(c.options.name ? c.options.name : display_name(c.op))), c.options.where);
   if (has_effects(graph_->nodes.back())) held_.clear();  // a body may have assigned
   Tensors out;
   out.reserve(specs.size());

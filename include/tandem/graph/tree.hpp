@@ -64,10 +64,10 @@ template <class T, class F>
 void each_field(T& x, const F& f) {
   constexpr std::size_t n = field_count<std::remove_const_t<T>>();
   const auto all = [&](auto&... field) { (f(field), ...); };
-#define TANDEM_FIELDS(count, ...)     \
-  if constexpr (n == count) {         \
-    auto& [__VA_ARGS__] = x;          \
-    all(__VA_ARGS__);                 \
+#define TANDEM_FIELDS(count, ...) \
+  if constexpr (n == count) {     \
+    auto& [__VA_ARGS__] = x;      \
+    all(__VA_ARGS__);             \
   }
   TANDEM_FIELDS(1, a)
   TANDEM_FIELDS(2, a, b)
