@@ -47,7 +47,7 @@ class TANDEM_API FusedCode {
   std::vector<bool> written_out_;         // by input: some loop reads it, so it must be as long as a tile
   std::vector<int> last_read_, written_;  // by input and by output: when, counted in actions and loops
   int inputs_ = 0, outputs_ = 0;
-  double cost_ = 0;  // about, in ns an element
+  double cost_ = 0.1;  // about, in ns an element
 };
 
 }  // namespace TANDEM_NS::cpu

@@ -144,7 +144,7 @@ class FusedLowering {
     s.last_use = output(result) >= 0 && left_[at(result)] == 0;
     wrote(result);
     done_[at(k)] = true;
-    to_.cost_ += s.loop.costly ? 0.5 : 0.1;
+    to_.cost_ += s.loop.costly ? 0.3 : 0.06;
     to_.steps_.push_back(s);
   }
 
@@ -191,7 +191,7 @@ class FusedLowering {
     operands.push_back(operand);
     act(detail::opcode(c.op, carried), read(operand));
   }
-  static double rules_cost(const Instruction& c) { return c.op->loop(c.dtype, c.attrs).costly ? 0.4 : 0.06; }
+  static double rules_cost(const Instruction& c) { return c.op->loop(c.dtype, c.attrs).costly ? 0.25 : 0.03; }
 
   const FusedProgram& p_;
   FusedCode& to_;

@@ -17,7 +17,7 @@ inline constexpr i64 fused_tile = 1024, least_fused_tile = 256;  // elements
 inline constexpr i64 long_fused_tile = 16384;                    // where nothing lies between steps
 inline constexpr i64 fused_cache = 24 * 1024;                    // bytes that the tiles between steps may take
 inline constexpr i64 fused_streaming_bytes = 64 * 1024 * 1024;   // as for single ops (pointwise_tiles.hpp)
-inline constexpr double fused_grain = 8000;                      // ns a thread gets at least
+inline constexpr double fused_grain = 10000;                     // ns a thread gets at least
 }  // namespace detail
 
 /// One call: the same on every thread.
