@@ -85,7 +85,7 @@ TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(std::span<const Spec> 
     // An op does not fit these sizes. Op by op, the effects before it happen, and it raises in its place.
     return Program::make(optimized_, false);
   }
-  return Program::make(options_.passes.fuse ? fuse(*bound) : bound, options_.plan);
+  return Program::make(optimize(*bound, options_.passes), options_.plan);
 }
 TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(std::span<const Spec> arguments) {
   if (static_) return program_;
