@@ -33,7 +33,8 @@ Ref<Graph> model() {
   const Variable calls(constant(i64{0}), {.name = "calls", .trainable = false});
   Tracer t("model");
   const Tensor x = t.argument({{none, 2}, float32, {}}, "x");
-  const Tensor y = nn::relu(matmul(x, w) + b);
+  const Tensor product = matmul(x, w);
+  const Tensor y = nn::relu(product + b);
   calls.assign_add(constant(i64{1}));
   const Tensor outputs[] = {y, reduce_sum(y)};
   return t.finish(outputs);

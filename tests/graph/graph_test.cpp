@@ -104,11 +104,11 @@ TEST_CASE("graph: prints one line an op") {
   %0 = argument() index=0 : float32[None,2]  # x
   %1 = constant() value=tensor : float32[2,3]  # w
   %2 = matmul(%0, %1) transpose_a=0 transpose_b=0 conjugate_a=0 conjugate_b=0 : float32[None,3]  # MatMul
-  %3 = constant() 1 : float32[]  # Const
+  %3 = constant() 1.0 : float32[]  # Const
   %4 = add(%2, %3) : float32[None,3]  # Add
   %5 = relu(%4) : float32[None,3]  # Relu
   %6 = read_variable() 'v' : float32[]  # v
-  %7 = constant() 1 : float32[]  # Const_1
+  %7 = constant() 1.0 : float32[]  # Const_1
   %8 = add(%6, %7) : float32[]  # Add_1
   assign_variable(%8) 'v'  # assign/v
   return %5

@@ -94,13 +94,12 @@ TEST_CASE("serialize: constants of every dtype") {
 }
 
 TEST_CASE("serialize: Variables of the caller take the saved ones' places by name") {
-  const Variable w(constant({{1.f}, {-1.f}}), {.name = "w", .trainable = false});
+  const Variable w(constant({{1.f}, {-1.f}}), {.name = "w"});
   const std::string bytes = serialize(*training(w));
   const Variable mine(constant({{5.f}, {5.f}}));
   LoadOptions options = everything;
   options.variables = {{"w", mine}};
   CHECK(parse_graph(bytes, options)->variables[0].is_same(mine));
-  CHECK(!loaded(*training(w))->variables[0].trainable());
   {
     const name_scope scope("elsewhere");
     CHECK(loaded(*training(w))->variables[0].name() == "w");
@@ -111,6 +110,14 @@ TEST_CASE("serialize: Variables of the caller take the saved ones' places by nam
   options.variables = {{"w", Variable(ones({3}))}};
   CHECK_THROWS_AS(parse_graph(bytes, options), errors::InvalidArgumentError);
   CHECK_THROWS_WITH(parse_graph(bytes, options), ContainsSubstring("float32[3]") && ContainsSubstring("float32[2,1]"));
+}
+
+TEST_CASE("serialize: whether a Variable is trainable is kept") {
+  for (const bool trainable : {false, true}) {
+    Tracer t("f");
+    const Tensor outputs[] = {Variable(ones({2}), {.name = "w", .trainable = trainable}).read_value()};
+    CHECK(loaded(*t.finish(outputs))->variables[0].trainable() == trainable);
+  }
 }
 
 TEST_CASE("serialize: closures are refused by op and node") {
