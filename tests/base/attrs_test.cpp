@@ -29,26 +29,26 @@ struct Some {
   Mode mode;
   Axes axis;
   static constexpr auto fields =
-      std::make_tuple(field("count", &Some::count), field("rate", &Some::rate), field("flag", &Some::flag),
-                      field("mode", &Some::mode), field("axis", &Some::axis));
+      field_list(field("count", &Some::count), field("rate", &Some::rate), field("flag", &Some::flag),
+                 field("mode", &Some::mode), field("axis", &Some::axis));
 };
 struct Other {  // the same fields under the same names
   i64 count;
-  static constexpr auto fields = std::make_tuple(field("count", &Other::count));
+  static constexpr auto fields = field_list(field("count", &Other::count));
 };
 struct Large {
   Shape shape, more;
   std::string text;
   Ref<Opaque> closure;
-  static constexpr auto fields = std::make_tuple(field("shape", &Large::shape), field("more", &Large::more),
-                                                 field("text", &Large::text), field("closure", &Large::closure));
+  static constexpr auto fields = field_list(field("shape", &Large::shape), field("more", &Large::more),
+                                            field("text", &Large::text), field("closure", &Large::closure));
 };
 struct Held {
   Ref<Opaque> closure;
   DType dtype;
   Device device;
   static constexpr auto fields =
-      std::make_tuple(field("closure", &Held::closure), field("dtype", &Held::dtype), field("device", &Held::device));
+      field_list(field("closure", &Held::closure), field("dtype", &Held::dtype), field("device", &Held::device));
 };
 static_assert(sizeof(Some) <= Attrs::inline_bytes);
 static_assert(sizeof(Large) > Attrs::inline_bytes);

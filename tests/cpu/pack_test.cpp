@@ -82,7 +82,7 @@ struct Select {
 struct Bounds {
   double low, high;
   static constexpr auto fields =
-      std::make_tuple(tandem::field("low", &Bounds::low), tandem::field("high", &Bounds::high));
+      tandem::field_list(tandem::field("low", &Bounds::low), tandem::field("high", &Bounds::high));
 };
 struct Clip {
   static constexpr Info info{1, dtypes::real};

@@ -40,7 +40,7 @@ class BackwardClosure final : public CustomBackward {
 
 struct CustomAttrs {
   Ref<CustomBackward> backward;
-  static constexpr auto fields = std::make_tuple(field("backward", &CustomAttrs::backward));
+  static constexpr auto fields = field_list(field("backward", &CustomAttrs::backward));
 };
 
 TANDEM_API Tensor apply_custom(const Tensor& value, std::span<const Tensor* const> in, Ref<CustomBackward> backward);

@@ -4,7 +4,7 @@
 //   struct ReduceAttrs {
 //     Axes axis;
 //     bool keepdims;
-//     static constexpr auto fields = std::make_tuple(field("axis", &ReduceAttrs::axis), field("keepdims", &...));
+//     static constexpr auto fields = field_list(field("axis", &ReduceAttrs::axis), field("keepdims", &...));
 //   };
 #pragma once
 #include <atomic>
@@ -12,7 +12,6 @@
 #include <cstring>
 #include <new>
 #include <string>
-#include <tuple>
 #include <type_traits>
 
 #include "tandem/base/axes.hpp"
@@ -31,6 +30,20 @@ struct Field {
 template <class A, class T>
 constexpr Field<A, T> field(const char* name, T A::*member) {
   return {name, member};
+}
+
+// All fields of a struct, in order. Not a std::tuple: its constructors cost the compiler more than the ops that use it.
+template <class... F>
+struct FieldList {};
+template <class First, class... Rest>
+struct FieldList<First, Rest...> {
+  First first;
+  FieldList<Rest...> rest;
+};
+constexpr FieldList<> field_list() { return {}; }
+template <class First, class... Rest>
+constexpr FieldList<First, Rest...> field_list(First first, Rest... rest) {
+  return {first, field_list(rest...)};
 }
 
 /// Receives the fields of an attribute struct one by one: printers, hashers and savers are such visitors.
@@ -112,6 +125,21 @@ void read_field(AttrReader& r, const char* name, T& to) {
   }
 }
 
+template <class A>
+void visit_fields(AttrVisitor&, const A&, const FieldList<>&) {}
+template <class A, class First, class... Rest>
+void visit_fields(AttrVisitor& v, const A& attrs, const FieldList<First, Rest...>& list) {
+  visit_field(v, list.first.name, attrs.*list.first.member);
+  visit_fields(v, attrs, list.rest);
+}
+template <class A>
+void read_fields(AttrReader&, A&, const FieldList<>&) {}
+template <class A, class First, class... Rest>
+void read_fields(AttrReader& r, A& attrs, const FieldList<First, Rest...>& list) {
+  read_field(r, list.first.name, attrs.*list.first.member);
+  read_fields(r, attrs, list.rest);
+}
+
 // What Attrs must know of the struct it holds.
 struct AttrType {
   std::size_t size;
@@ -125,13 +153,10 @@ template <class A>
 inline constexpr AttrType attr_type{
     sizeof(A), [](void* to, const void* from) { ::new (to) A(*static_cast<const A*>(from)); },
     [](void* p) { static_cast<A*>(p)->~A(); },
-    [](const void* p, AttrVisitor& v) {
-      std::apply([&](const auto&... f) { (visit_field(v, f.name, static_cast<const A*>(p)->*f.member), ...); },
-                 A::fields);
-    },
+    [](const void* p, AttrVisitor& v) { visit_fields(v, *static_cast<const A*>(p), A::fields); },
     [](AttrReader& r) {
       A a{};
-      std::apply([&](const auto&... f) { (read_field(r, f.name, a.*f.member), ...); }, A::fields);
+      read_fields(r, a, A::fields);
       return Attrs(a);
     }};
 

@@ -63,7 +63,7 @@ namespace detail {
 
 struct CallAttrs {
   Ref<Opaque> derivative;
-  static constexpr auto fields = std::make_tuple(field("function", &CallAttrs::derivative));
+  static constexpr auto fields = field_list(field("function", &CallAttrs::derivative));
 };
 TANDEM_INLINE Grads call_gradient(const GradCall& c);
 [[noreturn]] TANDEM_INLINE Specs infer_call(const InferCall& c) {

@@ -69,12 +69,12 @@ class TANDEM_API TensorBox final : public Opaque {
 
 struct ConstantAttrs {
   Ref<TensorBox> value;  // symbolic where only the shape is known and needed
-  static constexpr auto fields = std::make_tuple(field("value", &ConstantAttrs::value));
+  static constexpr auto fields = field_list(field("value", &ConstantAttrs::value));
 };
 /// An argument's place, or a Variable's place in Graph::variables.
 struct IndexAttrs {
   i64 index;
-  static constexpr auto fields = std::make_tuple(field("index", &IndexAttrs::index));
+  static constexpr auto fields = field_list(field("index", &IndexAttrs::index));
 };
 
 extern TANDEM_API const OpDef argument_op, constant_op, read_variable_op, assign_variable_op;

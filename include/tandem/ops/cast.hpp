@@ -17,7 +17,7 @@ TANDEM_API Tensor saturate_cast(const Tensor& x, DType to, OpOptions = {});
 
 struct CastAttrs {
   DType to;
-  static constexpr auto fields = std::make_tuple(field("to", &CastAttrs::to));
+  static constexpr auto fields = field_list(field("to", &CastAttrs::to));
 };
 /// Two rows: the gradient stops at the second, which serves wherever an integer or bool_ takes part.
 extern TANDEM_API const OpDef cast_op, whole_cast_op;

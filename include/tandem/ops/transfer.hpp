@@ -11,7 +11,7 @@ inline constexpr const OpDef* transfer_ops[] = {&transfer_op};
 namespace rules {
 struct TransferAttrs {
   Device to;
-  static constexpr auto fields = std::make_tuple(field("to", &TransferAttrs::to));
+  static constexpr auto fields = field_list(field("to", &TransferAttrs::to));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

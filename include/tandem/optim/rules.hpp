@@ -13,19 +13,19 @@ struct SgdAttrs {
   double momentum;
   bool nesterov;
   static constexpr auto fields =
-      std::make_tuple(field("momentum", &SgdAttrs::momentum), field("nesterov", &SgdAttrs::nesterov));
+      field_list(field("momentum", &SgdAttrs::momentum), field("nesterov", &SgdAttrs::nesterov));
 };
 struct RmspropAttrs {
   double rho, momentum, epsilon;
   bool centered;
   static constexpr auto fields =
-      std::make_tuple(field("rho", &RmspropAttrs::rho), field("momentum", &RmspropAttrs::momentum),
-                      field("epsilon", &RmspropAttrs::epsilon), field("centered", &RmspropAttrs::centered));
+      field_list(field("rho", &RmspropAttrs::rho), field("momentum", &RmspropAttrs::momentum),
+                 field("epsilon", &RmspropAttrs::epsilon), field("centered", &RmspropAttrs::centered));
 };
 struct AdamAttrs {
   double beta_1, beta_2, epsilon;
-  static constexpr auto fields = std::make_tuple(
-      field("beta_1", &AdamAttrs::beta_1), field("beta_2", &AdamAttrs::beta_2), field("epsilon", &AdamAttrs::epsilon));
+  static constexpr auto fields = field_list(field("beta_1", &AdamAttrs::beta_1), field("beta_2", &AdamAttrs::beta_2),
+                                            field("epsilon", &AdamAttrs::epsilon));
 };
 
 namespace rules {

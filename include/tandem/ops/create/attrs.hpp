@@ -9,13 +9,12 @@ struct FullLikeAttrs {
   double real;
   i64 whole;
   DType dtype;
-  static constexpr auto fields =
-      std::make_tuple(field("real", &FullLikeAttrs::real), field("whole", &FullLikeAttrs::whole),
-                      field("dtype", &FullLikeAttrs::dtype));
+  static constexpr auto fields = field_list(field("real", &FullLikeAttrs::real), field("whole", &FullLikeAttrs::whole),
+                                            field("dtype", &FullLikeAttrs::dtype));
 };
 struct SequenceMaskAttrs {
   DType dtype;
-  static constexpr auto fields = std::make_tuple(field("dtype", &SequenceMaskAttrs::dtype));
+  static constexpr auto fields = field_list(field("dtype", &SequenceMaskAttrs::dtype));
 };
 
 }  // namespace TANDEM_NS

@@ -200,7 +200,7 @@ struct AssertAttrs {
   std::string check, claim, message;  // "assert_less", "a < b"
   i64 summarize;
   bool element_wise;  // the data broadcast to the condition: the error names the first place
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = field_list(
       field("check", &AssertAttrs::check), field("claim", &AssertAttrs::claim), field("message", &AssertAttrs::message),
       field("summarize", &AssertAttrs::summarize), field("element_wise", &AssertAttrs::element_wise));
 };
@@ -208,7 +208,7 @@ struct AssertAttrs {
 struct AssertShapesAttrs {
   std::string rules, message;
   static constexpr auto fields =
-      std::make_tuple(field("rules", &AssertShapesAttrs::rules), field("message", &AssertShapesAttrs::message));
+      field_list(field("rules", &AssertShapesAttrs::rules), field("message", &AssertShapesAttrs::message));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

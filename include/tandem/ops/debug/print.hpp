@@ -104,8 +104,8 @@ struct PrintAttrs {
   i64 summarize;
   std::string stream;
   static constexpr auto fields =
-      std::make_tuple(field("format", &PrintAttrs::format), field("summarize", &PrintAttrs::summarize),
-                      field("stream", &PrintAttrs::stream));
+      field_list(field("format", &PrintAttrs::format), field("summarize", &PrintAttrs::summarize),
+                 field("stream", &PrintAttrs::stream));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -31,7 +31,7 @@ namespace rules {
 struct GatherAttrs {
   i64 axis, batch_dims;
   static constexpr auto fields =
-      std::make_tuple(field("axis", &GatherAttrs::axis), field("batch_dims", &GatherAttrs::batch_dims));
+      field_list(field("axis", &GatherAttrs::axis), field("batch_dims", &GatherAttrs::batch_dims));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -35,15 +35,15 @@ inline constexpr const OpDef* gather_nd_ops[] = {&gather_nd_op, &gather_nd_grad_
 namespace rules {
 struct GatherNdAttrs {
   i64 batch_dims;
-  static constexpr auto fields = std::make_tuple(field("batch_dims", &GatherNdAttrs::batch_dims));
+  static constexpr auto fields = field_list(field("batch_dims", &GatherNdAttrs::batch_dims));
 };
 struct ScatterNdAttrs {
   Shape shape;
-  static constexpr auto fields = std::make_tuple(field("shape", &ScatterNdAttrs::shape));
+  static constexpr auto fields = field_list(field("shape", &ScatterNdAttrs::shape));
 };
 struct AlongAttrs {
   i64 axis;
-  static constexpr auto fields = std::make_tuple(field("axis", &AlongAttrs::axis));
+  static constexpr auto fields = field_list(field("axis", &AlongAttrs::axis));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

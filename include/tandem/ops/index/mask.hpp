@@ -55,8 +55,7 @@ inline constexpr const OpDef* mask_ops[] = {&one_hot_op, &where_op};
 namespace rules {
 struct OneHotAttrs {
   i64 depth, axis;
-  static constexpr auto fields =
-      std::make_tuple(field("depth", &OneHotAttrs::depth), field("axis", &OneHotAttrs::axis));
+  static constexpr auto fields = field_list(field("depth", &OneHotAttrs::depth), field("axis", &OneHotAttrs::axis));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -48,11 +48,11 @@ inline constexpr int enumerators<Direction> = 2;
 namespace rules {
 struct SortAttrs {
   Direction direction;
-  static constexpr auto fields = std::make_tuple(field("direction", &SortAttrs::direction));
+  static constexpr auto fields = field_list(field("direction", &SortAttrs::direction));
 };
 struct TopKAttrs {
   i64 k;
-  static constexpr auto fields = std::make_tuple(field("k", &TopKAttrs::k));
+  static constexpr auto fields = field_list(field("k", &TopKAttrs::k));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -31,7 +31,7 @@ inline constexpr int enumerators<nn::DenseActivation> = 4;
 namespace rules {
 struct DenseAttrs {
   nn::DenseActivation activation;
-  static constexpr auto fields = std::make_tuple(field("activation", &DenseAttrs::activation));
+  static constexpr auto fields = field_list(field("activation", &DenseAttrs::activation));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -41,8 +41,8 @@ struct MatmulAttrs {
   bool transpose_a = false, transpose_b = false;
   bool conjugate_a = false, conjugate_b = false;
   static constexpr auto fields =
-      std::make_tuple(field("transpose_a", &MatmulAttrs::transpose_a), field("transpose_b", &MatmulAttrs::transpose_b),
-                      field("conjugate_a", &MatmulAttrs::conjugate_a), field("conjugate_b", &MatmulAttrs::conjugate_b));
+      field_list(field("transpose_a", &MatmulAttrs::transpose_a), field("transpose_b", &MatmulAttrs::transpose_b),
+                 field("conjugate_a", &MatmulAttrs::conjugate_a), field("conjugate_b", &MatmulAttrs::conjugate_b));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -11,7 +11,7 @@ namespace TANDEM_NS {
 
 struct RnnGradAttrs {
   bool input;  // whether x's gradient is wanted; the first layer's input rarely has one
-  static constexpr auto fields = std::make_tuple(field("input", &RnnGradAttrs::input));
+  static constexpr auto fields = field_list(field("input", &RnnGradAttrs::input));
 };
 
 namespace detail {

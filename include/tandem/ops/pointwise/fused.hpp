@@ -45,7 +45,7 @@ class TANDEM_API FusedProgram final : public Opaque {
 
 struct FusedAttrs {
   Ref<FusedProgram> program;
-  static constexpr auto fields = std::make_tuple(field("program", &FusedAttrs::program));
+  static constexpr auto fields = field_list(field("program", &FusedAttrs::program));
 };
 
 /// The program's outputs, all of the shape that its inputs broadcast to. No gradient: gradients are taken before

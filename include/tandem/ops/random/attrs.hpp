@@ -11,26 +11,26 @@ struct RandomAttrs {
   double a, b;    ///< normal: mean, stddev; floating uniform: the interval
   i64 low, high;  ///< integer uniform: the interval
   static constexpr auto fields =
-      std::make_tuple(field("shape", &RandomAttrs::shape), field("dtype", &RandomAttrs::dtype),
-                      field("device", &RandomAttrs::device), field("a", &RandomAttrs::a), field("b", &RandomAttrs::b),
-                      field("low", &RandomAttrs::low), field("high", &RandomAttrs::high));
+      field_list(field("shape", &RandomAttrs::shape), field("dtype", &RandomAttrs::dtype),
+                 field("device", &RandomAttrs::device), field("a", &RandomAttrs::a), field("b", &RandomAttrs::b),
+                 field("low", &RandomAttrs::low), field("high", &RandomAttrs::high));
 };
 struct DropoutAttrs {
   double rate;
-  static constexpr auto fields = std::make_tuple(field("rate", &DropoutAttrs::rate));
+  static constexpr auto fields = field_list(field("rate", &DropoutAttrs::rate));
 };
 struct CategoricalAttrs {
   i64 num_samples;
   double temperature;  ///< 0: the most likely class
   DType dtype;
   bool squeeze;  ///< one sample a row, without an axis of its own
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = field_list(
       field("num_samples", &CategoricalAttrs::num_samples), field("temperature", &CategoricalAttrs::temperature),
       field("dtype", &CategoricalAttrs::dtype), field("squeeze", &CategoricalAttrs::squeeze));
 };
 struct ShuffleAttrs {
   bool inverse;
-  static constexpr auto fields = std::make_tuple(field("inverse", &ShuffleAttrs::inverse));
+  static constexpr auto fields = field_list(field("inverse", &ShuffleAttrs::inverse));
 };
 
 }  // namespace TANDEM_NS

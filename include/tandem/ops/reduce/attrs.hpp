@@ -8,35 +8,34 @@ struct ReduceAttrs {
   Axes axis;  // all of them when not given
   bool keepdims = false;
   static constexpr auto fields =
-      std::make_tuple(field("axis", &ReduceAttrs::axis), field("keepdims", &ReduceAttrs::keepdims));
+      field_list(field("axis", &ReduceAttrs::axis), field("keepdims", &ReduceAttrs::keepdims));
 };
 
 /// How a smaller shape lies in a larger one: `axis` names those axes of the larger that the smaller lacks (all of them
 /// when not given); the others pair up from the trailing one, and the smaller's size 1 stands for any.
 struct LikeAttrs {
   Axes axis;
-  static constexpr auto fields = std::make_tuple(field("axis", &LikeAttrs::axis));
+  static constexpr auto fields = field_list(field("axis", &LikeAttrs::axis));
 };
 
 struct SizeAttrs {
   Axes axis;
   DType dtype;
-  static constexpr auto fields = std::make_tuple(field("axis", &SizeAttrs::axis), field("dtype", &SizeAttrs::dtype));
+  static constexpr auto fields = field_list(field("axis", &SizeAttrs::axis), field("dtype", &SizeAttrs::dtype));
 };
 
 struct ArgAttrs {
   i64 axis;
   DType output_type;
   static constexpr auto fields =
-      std::make_tuple(field("axis", &ArgAttrs::axis), field("output_type", &ArgAttrs::output_type));
+      field_list(field("axis", &ArgAttrs::axis), field("output_type", &ArgAttrs::output_type));
 };
 
 struct ScanAttrs {
   i64 axis;
   bool exclusive, reverse;
-  static constexpr auto fields =
-      std::make_tuple(field("axis", &ScanAttrs::axis), field("exclusive", &ScanAttrs::exclusive),
-                      field("reverse", &ScanAttrs::reverse));
+  static constexpr auto fields = field_list(field("axis", &ScanAttrs::axis), field("exclusive", &ScanAttrs::exclusive),
+                                            field("reverse", &ScanAttrs::reverse));
 };
 
 }  // namespace TANDEM_NS

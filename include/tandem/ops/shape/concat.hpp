@@ -64,13 +64,13 @@ inline constexpr const OpDef* concat_ops[] = {&concat_op, &split_like_op,    &st
 namespace rules {
 struct JoinAttrs {
   i64 axis;
-  static constexpr auto fields = std::make_tuple(field("axis", &JoinAttrs::axis));
+  static constexpr auto fields = field_list(field("axis", &JoinAttrs::axis));
 };
 struct SplitAttrs {
   i64 axis, count;  // count pieces, equal ones where sizes is empty
   Shape sizes;
-  static constexpr auto fields = std::make_tuple(field("axis", &SplitAttrs::axis), field("count", &SplitAttrs::count),
-                                                 field("sizes", &SplitAttrs::sizes));
+  static constexpr auto fields = field_list(field("axis", &SplitAttrs::axis), field("count", &SplitAttrs::count),
+                                            field("sizes", &SplitAttrs::sizes));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -51,19 +51,19 @@ inline constexpr const OpDef* reshape_ops[] = {&reshape_op,       &reshape_dynam
 namespace rules {
 struct ReshapeAttrs {
   Shape dims;
-  static constexpr auto fields = std::make_tuple(field("dims", &ReshapeAttrs::dims));
+  static constexpr auto fields = field_list(field("dims", &ReshapeAttrs::dims));
 };
 struct AxisAttrs {
   i64 axis;
-  static constexpr auto fields = std::make_tuple(field("axis", &AxisAttrs::axis));
+  static constexpr auto fields = field_list(field("axis", &AxisAttrs::axis));
 };
 struct AxesAttrs {
   Axes axis;
-  static constexpr auto fields = std::make_tuple(field("axis", &AxesAttrs::axis));
+  static constexpr auto fields = field_list(field("axis", &AxesAttrs::axis));
 };
 struct CollapseAttrs {
   Shape counts;  // how many axes each group takes
-  static constexpr auto fields = std::make_tuple(field("counts", &CollapseAttrs::counts));
+  static constexpr auto fields = field_list(field("counts", &CollapseAttrs::counts));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -43,11 +43,11 @@ inline constexpr const OpDef* shape_of_ops[] = {&shape_op, &rank_op, &size_op, &
 namespace rules {
 struct ShapeAttrs {
   DType out_type;
-  static constexpr auto fields = std::make_tuple(field("out_type", &ShapeAttrs::out_type));
+  static constexpr auto fields = field_list(field("out_type", &ShapeAttrs::out_type));
 };
 struct EnsureShapeAttrs {
   Shape shape;
-  static constexpr auto fields = std::make_tuple(field("shape", &EnsureShapeAttrs::shape));
+  static constexpr auto fields = field_list(field("shape", &EnsureShapeAttrs::shape));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

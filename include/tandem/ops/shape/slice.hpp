@@ -68,23 +68,23 @@ inline constexpr const OpDef* slice_ops[] = {&index_op, &leading_slice_op, &slic
 namespace rules {
 struct IndexAttrs {
   i64 index;
-  static constexpr auto fields = std::make_tuple(field("index", &IndexAttrs::index));
+  static constexpr auto fields = field_list(field("index", &IndexAttrs::index));
 };
 struct LeadingSliceAttrs {
   i64 begin, size;  // size -1: to the end
   static constexpr auto fields =
-      std::make_tuple(field("begin", &LeadingSliceAttrs::begin), field("size", &LeadingSliceAttrs::size));
+      field_list(field("begin", &LeadingSliceAttrs::begin), field("size", &LeadingSliceAttrs::size));
 };
 struct SliceAttrs {
   Shape begin, size;
-  static constexpr auto fields = std::make_tuple(field("begin", &SliceAttrs::begin), field("size", &SliceAttrs::size));
+  static constexpr auto fields = field_list(field("begin", &SliceAttrs::begin), field("size", &SliceAttrs::size));
 };
 struct StridedSliceAttrs {
   Shape begin, end, step;  // `none`: the axis's own end
   i64 exact = 0;           // bit i: begin[i] is an index, which must exist; the axis stays with size 1
   static constexpr auto fields =
-      std::make_tuple(field("begin", &StridedSliceAttrs::begin), field("end", &StridedSliceAttrs::end),
-                      field("step", &StridedSliceAttrs::step), field("exact", &StridedSliceAttrs::exact));
+      field_list(field("begin", &StridedSliceAttrs::begin), field("end", &StridedSliceAttrs::end),
+                 field("step", &StridedSliceAttrs::step), field("exact", &StridedSliceAttrs::exact));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

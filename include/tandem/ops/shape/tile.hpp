@@ -42,15 +42,15 @@ inline constexpr const OpDef* tile_ops[] = {&broadcast_to_op, &broadcast_dynamic
 namespace rules {
 struct BroadcastAttrs {
   Shape shape;
-  static constexpr auto fields = std::make_tuple(field("shape", &BroadcastAttrs::shape));
+  static constexpr auto fields = field_list(field("shape", &BroadcastAttrs::shape));
 };
 struct TileAttrs {
   Shape multiples;
-  static constexpr auto fields = std::make_tuple(field("multiples", &TileAttrs::multiples));
+  static constexpr auto fields = field_list(field("multiples", &TileAttrs::multiples));
 };
 struct PadAttrs {
   Shape before, after;
-  static constexpr auto fields = std::make_tuple(field("before", &PadAttrs::before), field("after", &PadAttrs::after));
+  static constexpr auto fields = field_list(field("before", &PadAttrs::before), field("after", &PadAttrs::after));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

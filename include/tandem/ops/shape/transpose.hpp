@@ -36,11 +36,11 @@ struct TransposeAttrs {
   Axes perm;
   bool conjugate;
   static constexpr auto fields =
-      std::make_tuple(field("perm", &TransposeAttrs::perm), field("conjugate", &TransposeAttrs::conjugate));
+      field_list(field("perm", &TransposeAttrs::perm), field("conjugate", &TransposeAttrs::conjugate));
 };
 struct ReverseAttrs {
   Axes axes;
-  static constexpr auto fields = std::make_tuple(field("axes", &ReverseAttrs::axes));
+  static constexpr auto fields = field_list(field("axes", &ReverseAttrs::axes));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS
