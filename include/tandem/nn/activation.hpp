@@ -46,16 +46,16 @@ TANDEM_INLINE Tensor activate_swish(const Tensor& x) { return nn::swish(x); }
 TANDEM_INLINE Tensor activate_softplus(const Tensor& x) { return tandem::softplus(x); }
 }  // namespace detail
 
-TANDEM_INLINE constexpr Activation Activation::linear{nullptr};
-TANDEM_INLINE constexpr Activation Activation::relu{&detail::activate_relu, nn::DenseActivation::relu};
-TANDEM_INLINE constexpr Activation Activation::tanh{&detail::activate_tanh, nn::DenseActivation::tanh};
-TANDEM_INLINE constexpr Activation Activation::sigmoid{&detail::activate_sigmoid, nn::DenseActivation::sigmoid};
-TANDEM_INLINE constexpr Activation Activation::softmax{&detail::activate_softmax};
-TANDEM_INLINE constexpr Activation Activation::gelu{&detail::activate_gelu};
-TANDEM_INLINE constexpr Activation Activation::elu{&detail::activate_elu};
-TANDEM_INLINE constexpr Activation Activation::selu{&detail::activate_selu};
-TANDEM_INLINE constexpr Activation Activation::swish{&detail::activate_swish};
-TANDEM_INLINE constexpr Activation Activation::softplus{&detail::activate_softplus};
+TANDEM_INLINE constinit const Activation Activation::linear{nullptr};
+TANDEM_INLINE constinit const Activation Activation::relu{&detail::activate_relu, nn::DenseActivation::relu};
+TANDEM_INLINE constinit const Activation Activation::tanh{&detail::activate_tanh, nn::DenseActivation::tanh};
+TANDEM_INLINE constinit const Activation Activation::sigmoid{&detail::activate_sigmoid, nn::DenseActivation::sigmoid};
+TANDEM_INLINE constinit const Activation Activation::softmax{&detail::activate_softmax};
+TANDEM_INLINE constinit const Activation Activation::gelu{&detail::activate_gelu};
+TANDEM_INLINE constinit const Activation Activation::elu{&detail::activate_elu};
+TANDEM_INLINE constinit const Activation Activation::selu{&detail::activate_selu};
+TANDEM_INLINE constinit const Activation Activation::swish{&detail::activate_swish};
+TANDEM_INLINE constinit const Activation Activation::softplus{&detail::activate_softplus};
 
 }  // namespace TANDEM_NS
 #endif

@@ -6,6 +6,17 @@
 
 namespace TANDEM_NS {
 
+namespace detail {
+// The kinds of Initializer, each a function: a program contains those alone that it names.
+using Draw = Tensor (*)(const Shape& shape, double a, double b, DType dtype, std::optional<i64> seed);
+TANDEM_API Tensor draw_constant(const Shape&, double a, double, DType, std::optional<i64>);
+TANDEM_API Tensor draw_uniform(const Shape&, double a, double b, DType, std::optional<i64>);
+TANDEM_API Tensor draw_normal(const Shape&, double a, double b, DType, std::optional<i64>);
+TANDEM_API Tensor draw_truncated_normal(const Shape&, double a, double b, DType, std::optional<i64>);
+TANDEM_API Tensor draw_orthogonal(const Shape&, double gain, double, DType, std::optional<i64>);
+TANDEM_API Tensor draw_identity(const Shape&, double gain, double, DType, std::optional<i64>);
+}  // namespace detail
+
 /// A rule for initial values: a plain value, called with the weight's shape. The fans of a kernel [..., in, out] are
 /// in and out times the receptive field (the product of the leading axes). `.seed` fixes the numbers; without it they
 /// come from the global generator (random::set_seed).
@@ -14,12 +25,14 @@ class TANDEM_API Initializer {
   enum class Kind : std::uint8_t { constant, uniform, normal, truncated_normal, orthogonal, identity };
   enum class Fan : std::uint8_t { unscaled, in, out, average };
 
-  constexpr Initializer(Kind kind, double a, double b, Fan fan = Fan::unscaled, std::optional<i64> seed = {})
-      : a_(a), b_(b), seed_(seed), kind_(kind), fan_(fan) {}
+  constexpr Initializer(Kind kind, detail::Draw draw, double a, double b, Fan fan = Fan::unscaled,
+                        std::optional<i64> seed = {})
+      : draw_(draw), a_(a), b_(b), seed_(seed), kind_(kind), fan_(fan) {}
   /// A tensor of a floating dtype; throws errors::InvalidArgumentError for a shape the rule cannot fill.
   Tensor operator()(const Shape& shape, DType dtype = DType::float32) const;
 
  private:
+  detail::Draw draw_;
   double a_, b_;  // uniform: [a, b); normal: mean a, deviation b; with a fan: a is the scale
   std::optional<i64> seed_;
   Kind kind_;
@@ -29,46 +42,56 @@ class TANDEM_API Initializer {
 namespace initializers {
 
 using Seed = std::optional<i64>;
-constexpr Initializer Zeros() { return {Initializer::Kind::constant, 0, 0}; }
-constexpr Initializer Ones() { return {Initializer::Kind::constant, 1, 0}; }
-constexpr Initializer Constant(double value) { return {Initializer::Kind::constant, value, 0}; }
+constexpr Initializer Zeros() { return {Initializer::Kind::constant, &detail::draw_constant, 0, 0}; }
+constexpr Initializer Ones() { return {Initializer::Kind::constant, &detail::draw_constant, 1, 0}; }
+constexpr Initializer Constant(double value) { return {Initializer::Kind::constant, &detail::draw_constant, value, 0}; }
 constexpr Initializer RandomUniform(double minval = -0.05, double maxval = 0.05, Seed seed = {}) {
-  return {Initializer::Kind::uniform, minval, maxval, Initializer::Fan::unscaled, seed};
+  return {Initializer::Kind::uniform, &detail::draw_uniform, minval, maxval, Initializer::Fan::unscaled, seed};
 }
 constexpr Initializer RandomNormal(double mean = 0, double stddev = 0.05, Seed seed = {}) {
-  return {Initializer::Kind::normal, mean, stddev, Initializer::Fan::unscaled, seed};
+  return {Initializer::Kind::normal, &detail::draw_normal, mean, stddev, Initializer::Fan::unscaled, seed};
 }
 constexpr Initializer TruncatedNormal(double mean = 0, double stddev = 0.05, Seed seed = {}) {
-  return {Initializer::Kind::truncated_normal, mean, stddev, Initializer::Fan::unscaled, seed};
+  return {Initializer::Kind::truncated_normal,
+          &detail::draw_truncated_normal,
+          mean,
+          stddev,
+          Initializer::Fan::unscaled,
+          seed};
 }
-/// Variance scale / fan.
+/// Variance scale / fan; uniform, normal or truncated_normal.
 constexpr Initializer VarianceScaling(double scale, Initializer::Fan fan, Initializer::Kind kind, Seed seed = {}) {
-  return {kind, scale, 0, fan, seed};
+  const detail::Draw draw = kind == Initializer::Kind::uniform  ? &detail::draw_uniform
+                            : kind == Initializer::Kind::normal ? &detail::draw_normal
+                                                                : &detail::draw_truncated_normal;
+  return {kind, draw, scale, 0, fan, seed};
 }
 /// Uniform within sqrt(6 / (fan_in + fan_out)).
 constexpr Initializer GlorotUniform(Seed seed = {}) {
-  return {Initializer::Kind::uniform, 1, 0, Initializer::Fan::average, seed};
+  return {Initializer::Kind::uniform, &detail::draw_uniform, 1, 0, Initializer::Fan::average, seed};
 }
 constexpr Initializer GlorotNormal(Seed seed = {}) {
-  return {Initializer::Kind::truncated_normal, 1, 0, Initializer::Fan::average, seed};
+  return {Initializer::Kind::truncated_normal, &detail::draw_truncated_normal, 1, 0, Initializer::Fan::average, seed};
 }
 constexpr Initializer HeUniform(Seed seed = {}) {
-  return {Initializer::Kind::uniform, 2, 0, Initializer::Fan::in, seed};
+  return {Initializer::Kind::uniform, &detail::draw_uniform, 2, 0, Initializer::Fan::in, seed};
 }
 constexpr Initializer HeNormal(Seed seed = {}) {
-  return {Initializer::Kind::truncated_normal, 2, 0, Initializer::Fan::in, seed};
+  return {Initializer::Kind::truncated_normal, &detail::draw_truncated_normal, 2, 0, Initializer::Fan::in, seed};
 }
 constexpr Initializer LecunUniform(Seed seed = {}) {
-  return {Initializer::Kind::uniform, 1, 0, Initializer::Fan::in, seed};
+  return {Initializer::Kind::uniform, &detail::draw_uniform, 1, 0, Initializer::Fan::in, seed};
 }
 constexpr Initializer LecunNormal(Seed seed = {}) {
-  return {Initializer::Kind::truncated_normal, 1, 0, Initializer::Fan::in, seed};
+  return {Initializer::Kind::truncated_normal, &detail::draw_truncated_normal, 1, 0, Initializer::Fan::in, seed};
 }
 /// Rows or columns (the fewer) orthonormal, times gain.
 constexpr Initializer Orthogonal(double gain = 1, Seed seed = {}) {
-  return {Initializer::Kind::orthogonal, gain, 0, Initializer::Fan::unscaled, seed};
+  return {Initializer::Kind::orthogonal, &detail::draw_orthogonal, gain, 0, Initializer::Fan::unscaled, seed};
 }
-constexpr Initializer Identity(double gain = 1) { return {Initializer::Kind::identity, gain, 0}; }
+constexpr Initializer Identity(double gain = 1) {
+  return {Initializer::Kind::identity, &detail::draw_identity, gain, 0};
+}
 
 }  // namespace initializers
 }  // namespace TANDEM_NS
@@ -135,6 +158,26 @@ TANDEM_INLINE Tensor scaled_identity(const Shape& shape, double gain) {
   return eye(shape[0], {.num_columns = shape[1], .dtype = DType::float64}) * gain;
 }
 
+TANDEM_INLINE Tensor draw_constant(const Shape& shape, double a, double, DType dtype, std::optional<i64>) {
+  return fill(shape, constant(a, {.dtype = dtype}));
+}
+TANDEM_INLINE Tensor draw_uniform(const Shape& shape, double a, double b, DType dtype, std::optional<i64> seed) {
+  return random::uniform(shape, {.minval = a, .maxval = b, .dtype = dtype, .seed = seed});
+}
+TANDEM_INLINE Tensor draw_normal(const Shape& shape, double a, double b, DType dtype, std::optional<i64> seed) {
+  return random::normal(shape, {.mean = a, .stddev = b, .dtype = dtype, .seed = seed});
+}
+TANDEM_INLINE Tensor draw_truncated_normal(const Shape& shape, double a, double b, DType dtype,
+                                           std::optional<i64> seed) {
+  return random::truncated_normal(shape, {.mean = a, .stddev = b, .dtype = dtype, .seed = seed});
+}
+TANDEM_INLINE Tensor draw_orthogonal(const Shape& shape, double gain, double, DType dtype, std::optional<i64> seed) {
+  return cast(orthogonal(shape, gain, seed), dtype);
+}
+TANDEM_INLINE Tensor draw_identity(const Shape& shape, double gain, double, DType dtype, std::optional<i64>) {
+  return cast(scaled_identity(shape, gain), dtype);
+}
+
 }  // namespace detail
 
 TANDEM_INLINE Tensor Initializer::operator()(const Shape& shape, DType dtype) const {
@@ -148,16 +191,7 @@ TANDEM_INLINE Tensor Initializer::operator()(const Shape& shape, DType dtype) co
                                : std::sqrt(variance) / (kind_ == Kind::truncated_normal ? .87962566103423978 : 1);
     a = kind_ == Kind::uniform ? -b : 0;
   }
-  switch (kind_) {
-    case Kind::constant: return fill(shape, constant(a, {.dtype = dtype}));
-    case Kind::uniform: return random::uniform(shape, {.minval = a, .maxval = b, .dtype = dtype, .seed = seed_});
-    case Kind::normal: return random::normal(shape, {.mean = a, .stddev = b, .dtype = dtype, .seed = seed_});
-    case Kind::truncated_normal:
-      return random::truncated_normal(shape, {.mean = a, .stddev = b, .dtype = dtype, .seed = seed_});
-    case Kind::orthogonal: return cast(detail::orthogonal(shape, a, seed_), dtype);
-    case Kind::identity: return cast(detail::scaled_identity(shape, a), dtype);
-  }
-  __builtin_unreachable();
+  return draw_(shape, a, b, dtype, seed_);
 }
 
 }  // namespace TANDEM_NS
