@@ -49,7 +49,8 @@ struct Training : Module {
     std::vector<float> seen;
     for (int i = 0; i < steps; ++i) {
       const Tensor ids =
-          reshape(floormod(range(i, i + window * batch) * 7, constant(static_cast<int>(symbols))), {window, batch});
+          reshape(floormod(range(i, i + static_cast<int>(window * batch)) * 7, constant(static_cast<int>(symbols))),
+                  {window, batch});
       seen.push_back(one(ids, floormod(ids * 3 + 1, constant(static_cast<int>(symbols)))).template item<float>());
     }
     for (const Variable& w : weights)
