@@ -6,6 +6,12 @@
 #define TANDEM_VERSION_PATCH 0
 
 #define TANDEM_API __attribute__((visibility("default")))
+// Data of the library that its users never name: hidden in compiled mode, so that reading it is one instruction.
+#if defined(TANDEM_HEADER_ONLY) && TANDEM_HEADER_ONLY
+#define TANDEM_PRIVATE TANDEM_API
+#else
+#define TANDEM_PRIVATE __attribute__((visibility("hidden")))
+#endif
 
 // One guard per family of definitions. In compiled mode src/*.cpp defines one guard each; header-only mode defines all.
 #if defined(TANDEM_HEADER_ONLY) && TANDEM_HEADER_ONLY

@@ -6,6 +6,7 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/config.hpp"
 #include "tandem/core/allocator.hpp"
+#include "tandem/core/profile.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/core/tensor.hpp"
 #include "tandem/core/variable.hpp"

@@ -56,6 +56,7 @@ TANDEM_INLINE void GradientTape::free_entries() {
     if (e->attrs != &no_attrs) e->attrs->~Attrs();
   }
   last_ = nullptr;
+  notes_.clear();
   for (const Chunk& c : chunks_) memory::release(c.data, c.cls);
   chunks_.clear();
   used_ = room_ = 0;
@@ -152,6 +153,8 @@ TANDEM_INLINE void GradientTape::record(const Applied& a) {
   }
   last_ = e;
   used_ += bytes;
+  if (options_.ledger) [[unlikely]]
+    note(a);
 }
 
 }  // namespace TANDEM_NS

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "tandem/autodiff/ledger.hpp"
 #include "tandem/autodiff/slots.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/variable.hpp"
@@ -17,6 +18,7 @@ enum class UnconnectedGradients { none, zero, error };
 struct TapeOptions {
   bool persistent = false;               ///< gradient() may be called more than once
   bool watch_accessed_variables = true;  ///< trainable Variables are watched when they are read
+  bool ledger = false;                   ///< memory() knows source lines and scopes
 };
 struct GradientOptions {
   std::vector<Tensor> output_gradients = {};  ///< one for each target, of its shape; ones where empty or unset
@@ -108,6 +110,9 @@ class TANDEM_API GradientTape final : Observer {
     bool outer_;
   };
   [[nodiscard]] Pause stop_recording() { return Pause(*this); }
+  /// What the recorded ops keep alive for the gradient, by op, and by source line if the tape has a .ledger; the
+  /// largest first.
+  std::vector<TapeMemory> memory() const;
   /// Forgets everything recorded and watched.
   void reset();
 
@@ -117,6 +122,7 @@ class TANDEM_API GradientTape final : Observer {
   void record(const Applied&) override;
   void read(const Variable&, const Tensor&) override;
   char* room_for(std::size_t bytes);
+  void note(const Applied&);
   void release_saved(Entry&);
   void free_entries();
   void leave();
@@ -133,6 +139,7 @@ class TANDEM_API GradientTape final : Observer {
   IdMap variables_;  // variable id -> index in reads_
   std::vector<Reads> reads_;
   Entry* last_ = nullptr;
+  std::vector<detail::LedgerNote> notes_;  // by entry, the oldest first; empty without a ledger
   struct Chunk {
     char* data;
     int cls;
@@ -148,5 +155,6 @@ class TANDEM_API GradientTape final : Observer {
 #ifdef TANDEM_IMPLEMENT_AUTODIFF
 #include "tandem/autodiff/backward.hpp"
 #include "tandem/autodiff/jacobian.hpp"
+#include "tandem/autodiff/ledger_impl.hpp"
 #include "tandem/autodiff/record.hpp"
 #endif

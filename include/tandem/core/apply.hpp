@@ -13,6 +13,7 @@ struct Applied {
   Inputs in;
   const Attrs& attrs;
   std::span<const Tensor> out;
+  const OpOptions* options = nullptr;  // null where the call had none
 };
 
 /// Hears of every op of its thread, after the kernel has succeeded. Tapes are observers.
@@ -74,10 +75,16 @@ TANDEM_API Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs);
 TANDEM_API Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
                        std::span<const Tensor> reuse = {});
 
+namespace detail {
+/// run(), with a Profiler at work; kind: "op" or "step".
+Tensors run_timed(const char* kind, const InferCall& call, const Specs& specs, std::span<const Tensor> reuse = {});
+}  // namespace detail
+
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_CORE
 #include "tandem/core/backend.hpp"
+#include "tandem/core/profile.hpp"
 #include "tandem/core/scope.hpp"
 namespace TANDEM_NS {
 namespace detail {
@@ -199,9 +206,19 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   return op.resolve(call);
 }
 
-}  // namespace detail
-
-namespace detail {
+[[gnu::cold, gnu::noinline]] TANDEM_INLINE Tensors run_timed(const char* kind, const InferCall& c, const Specs& specs,
+                                                             std::span<const Tensor> reuse) {
+  Small<Spec, 8> held;  // an in-place op's inputs are gone when it has run
+  Small<const Spec*, 8> in, out;
+  for (const Tensor* t : c.in) held.push(t->spec());
+  for (const Spec& s : held) in.push(&s);
+  const i64 start = profile_now();
+  Tensors made = run(c.op, c.in, c.attrs, specs, reuse);
+  for (const Tensor& t : made) out.push(&t.spec());
+  profile_op({kind, c.op.name, c.options.name, c.options.where, {in.begin(), in.size()}, {out.begin(), out.size()}},
+             start);
+  return made;
+}
 
 // Runs the body; an error on its way out takes the user's name of the call along.
 template <class F>
@@ -219,8 +236,10 @@ inline void tell(const Applied& a) {
 
 // Once the specs are known: runs or stages the op and tells the tapes.
 inline Tensors apply_inferred(const InferCall& c, const Specs& specs) {
-  Tensors out = context.stager ? context.stager->stage(c, specs) : run(c.op, c.in, c.attrs, specs);
-  tell({c.op, c.in, c.attrs, {out.begin(), out.size()}});
+  Tensors out = context.stager   ? context.stager->stage(c, specs)
+                : is_profiling() ? run_timed("op", c, specs)
+                                 : run(c.op, c.in, c.attrs, specs);
+  tell({c.op, c.in, c.attrs, {out.begin(), out.size()}, &c.options});
   return out;
 }
 inline Tensors apply_any(const InferCall& c) {
@@ -234,7 +253,7 @@ inline Tensors apply_any(const InferCall& c) {
 inline constexpr std::size_t few = 8;
 [[gnu::always_inline]] inline bool is_plain(const OpDef& op, Inputs in, Operand* operands) {
   if (context.stager || !op.cpu || op.execute || op.resolve || op.workspace || op.flags.alias) return false;
-  if (op.outputs != 1 || in.size() >= few) return false;
+  if (is_profiling() || op.outputs != 1 || in.size() >= few) return false;
   bool elsewhere = false;
   for (const Tensor* t : in) {
     if (!t->has_data()) return false;
@@ -249,7 +268,7 @@ inline constexpr std::size_t few = 8;
   Tensor out = Tensor::allocate(spec);
   operands[inputs] = {out.raw(), &out.known_spec()};
   c.op.cpu({{operands, inputs}, {operands + inputs, 1}, c.attrs, nullptr, c.op.name, nullptr});
-  tell({c.op, c.in, c.attrs, {&out, 1}});
+  tell({c.op, c.in, c.attrs, {&out, 1}, &c.options});
   return out;
 }
 [[gnu::always_inline]] inline Tensor apply_plain(const InferCall& c, Operand* operands) {

@@ -174,7 +174,9 @@ TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, 
     for (const Tensor* t : extra) borrowed |= t->raw() == states[i]->value.raw();
     reuse.push(!borrowed && states[i]->value.is_unique() ? states[i]->value : Tensor());
   }
-  out = run(op, {in.begin(), in.size()}, attrs, specs, {reuse.begin(), reuse.size()});
+  const std::span<const Tensor> buffers(reuse.begin(), reuse.size());
+  out = detail::is_profiling() ? detail::run_timed("op", call, specs, buffers)
+                               : run(op, call.in, attrs, specs, buffers);
   reuse.clear();
   for (unsigned i = 0; i < out.size(); ++i) {
     std::swap(states[i]->value, out[i]);

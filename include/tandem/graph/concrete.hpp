@@ -55,6 +55,7 @@ class TANDEM_API ConcreteFunction : public Opaque {
   Ref<Program> program_for(std::span<const Spec> arguments);
   Ref<Program> make_program(std::span<const Spec> arguments) const;
   Tensors run(Inputs arguments);
+  Tensors run_program(Inputs arguments);
   Tensors run_recorded(Inputs arguments);
   Ref<Derivative> derivative();
 

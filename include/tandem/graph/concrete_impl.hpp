@@ -103,6 +103,13 @@ TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(std::span<const Spec> a
   return program;
 }
 TANDEM_INLINE Tensors ConcreteFunction::run(Inputs arguments) {
+  if (detail::is_profiling()) {
+    const ProfileScope span("call", traced_->name);
+    return run_program(arguments);
+  }
+  return run_program(arguments);
+}
+TANDEM_INLINE Tensors ConcreteFunction::run_program(Inputs arguments) {
   if (static_) return program_->run(arguments);
   const std::vector<Spec> specs = detail::specs_of(arguments);
   return program_for(specs)->run(arguments);

@@ -176,6 +176,7 @@ TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vect
     Open(std::vector<const tree::Flat*>& l, const tree::Flat& c) : list(l) { list.push_back(&c); }
     ~Open() { list.pop_back(); }
   } open(open_, call);
+  const ProfileScope span("trace", options_.name);
   TraceRecord record = explain(call, words);
   const auto start = std::chrono::steady_clock::now();
   Ref<Traced> traced = make(call, std::move(words), body);

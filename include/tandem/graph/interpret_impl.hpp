@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/core/profile.hpp"
 #include "tandem/graph/program.hpp"
 
 namespace TANDEM_NS {
@@ -43,6 +44,12 @@ TANDEM_INLINE void name_error(errors::OpError& e, const Node& n) {
   std::string s = n.name;
   if (n.where.file) s += " at " + std::string(n.where.file) + ":" + std::to_string(n.where.line);
   e.set_name(s.c_str());
+}
+[[gnu::cold, gnu::noinline]] TANDEM_INLINE void profile_node(const Graph& g, const Node& n, i64 start) {
+  Small<const Spec*, 8> in, out;
+  for (int v : n.in) in.push(&g.spec(v));
+  for (int k = 0; k < n.outputs; ++k) out.push(&g.spec(n.first_out + k));
+  profile_op({"step", n.op->name, n.name.c_str(), n.where, {in.begin(), in.size()}, {out.begin(), out.size()}}, start);
 }
 TANDEM_INLINE Tensor read_now(const Variable& v) {
   return VariableLocks::holds(v) ? VariableAccess::value(v) : v.peek();
@@ -109,7 +116,9 @@ class Interpreter final : public Program {
       if (!n.op->resolve && !n.op->execute)
         for (const Spec& s : specs)
           if (!s.shape.is_fully_defined()) raise_specs(call, "the size of " + to_string(s) + " cannot be told");
-      Tensors out = ::tandem::run(*n.op, call.in, n.attrs, specs);
+      const OpOptions user{n.name.c_str(), n.where};
+      Tensors out = is_profiling() ? run_timed("step", {*n.op, call.in, n.attrs, user}, specs)
+                                   : ::tandem::run(*n.op, call.in, n.attrs, specs);
       for (unsigned k = 0; k < out.size(); ++k) values[static_cast<std::size_t>(n.first_out) + k] = std::move(out[k]);
     } catch (errors::OpError& e) {
       name_error(e, n);

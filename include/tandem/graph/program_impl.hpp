@@ -21,7 +21,9 @@ class PlannedProgram final : public Program {
     const VariableLocks locks(assigned_);
     const Lease frame(*this);
     for (std::size_t i = 0; i < arguments.size(); ++i) frame->point(graph_->arguments[i], arguments[i]->raw());
-    for (const Step& s : steps_) run_step(s, *frame, arguments);
+    if (is_profiling()) run_timed_steps(*frame, arguments);
+    else
+      for (const Step& s : steps_) run_step(s, *frame, arguments);
     Tensors out;
     out.reserve(static_cast<unsigned>(graph_->outputs.size()));
     for (int v : graph_->outputs) out.push(frame->tensor(v, arguments));
@@ -120,6 +122,7 @@ class PlannedProgram final : public Program {
   void add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses);
   void add_operand(int value, std::vector<std::vector<Use>>& uses);
   void run_step(const Step& s, Frame& f, Inputs arguments) const;
+  void run_timed_steps(Frame& f, Inputs arguments) const;
   void give_buffers(const Step& s, Frame& f) const;
   void read(const Step& s, Frame& f) const;
   void assign(const Step& s, Frame& f, Inputs arguments) const;
@@ -292,6 +295,14 @@ TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Frame& f, Inputs argu
   } catch (errors::OpError& e) {
     name_error(e, *s.node);
     throw;
+  }
+}
+
+TANDEM_INLINE void PlannedProgram::run_timed_steps(Frame& f, Inputs arguments) const {
+  for (const Step& s : steps_) {
+    const i64 start = profile_now();
+    run_step(s, f, arguments);
+    profile_node(*graph_, *s.node, start);
   }
 }
 
