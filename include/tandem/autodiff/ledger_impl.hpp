@@ -76,7 +76,8 @@ TANDEM_INLINE std::vector<TapeMemory> GradientTape::memory() const {
     }
   }
   detail::share_out(stretches, rows);
-  std::stable_sort(rows.begin(), rows.end(), [](const TapeMemory& a, const TapeMemory& b) { return a.bytes > b.bytes; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const TapeMemory& a, const TapeMemory& b) { return a.bytes > b.bytes; });
   return rows;
 }
 

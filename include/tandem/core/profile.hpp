@@ -1,5 +1,5 @@
-// Profiler: when each op ran, on which thread and for how long, as a file for ui.perfetto.dev or chrome://tracing. While
-// none lives, an op pays one test of one byte.
+// Profiler: when each op ran, on which thread and for how long, as a file for ui.perfetto.dev or chrome://tracing.
+// While none lives, an op pays one test of one byte.
 #pragma once
 #include <atomic>
 #include <span>
@@ -19,13 +19,13 @@ struct ProfilerOptions {
 
 /// A stretch of time of one thread.
 struct ProfileEvent {
-  const char* kind = "";  ///< "op" (eager), "step" (of a graph), "call" (of a graph), "trace", or "scope"
-  std::string name;       ///< the user's name where there is one; of a step, the node's
-  std::string op;         ///< the row's name; empty for what is no op
-  std::string shapes;     ///< "float32[2,3] x float32[3,4] -> float32[2,4]"
-  i64 bytes = 0;          ///< of all operands, inputs and outputs
-  Loc where;              ///< the user's line, where it is known
-  int thread = 0;         ///< 1, 2, ... in the order of their first events
+  const char* kind = "";        ///< "op" (eager), "step" (of a graph), "call" (of a graph), "trace", or "scope"
+  std::string name;             ///< the user's name where there is one; of a step, the node's
+  std::string op;               ///< the row's name; empty for what is no op
+  std::string shapes;           ///< "float32[2,3] x float32[3,4] -> float32[2,4]"
+  i64 bytes = 0;                ///< of all operands, inputs and outputs
+  Loc where;                    ///< the user's line, where it is known
+  int thread = 0;               ///< 1, 2, ... in the order of their first events
   i64 start = 0, duration = 0;  ///< nanoseconds since the profiler began
 };
 
@@ -89,7 +89,7 @@ struct TimedOp {
   const char* op;
   const char* name;  // may be null
   Loc where;
-  std::span<const Spec* const> in, out;
+  std::span<const Spec*const> in, out;
 };
 i64 profile_now();
 void profile_op(const TimedOp& op, i64 start);

@@ -75,7 +75,12 @@ TANDEM_INLINE void profile_op(const TimedOp& op, i64 start) {
 inline std::size_t utf8_length(const std::string& s, std::size_t i) {
   const auto byte = [&](std::size_t k) { return k < s.size() ? static_cast<unsigned char>(s[k]) : 0u; };
   const unsigned first = byte(i);
-  const std::size_t n = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  const std::size_t n = first < 0x80   ? 1
+                        : first < 0xc2 ? 0
+                        : first < 0xe0 ? 2
+                        : first < 0xf0 ? 3
+                        : first < 0xf5 ? 4
+                                       : 0;
   for (std::size_t k = 1; k < n; ++k)
     if ((byte(i + k) & 0xc0u) != 0x80) return 0;
   const unsigned second = byte(i + 1);
@@ -118,8 +123,8 @@ inline std::string event_json(const ProfileEvent& e) {
     s += "\"op\":" + json_quoted(e.op) + ",\"shapes\":" + json_quoted(e.shapes) +
          ",\"bytes\":" + std::to_string(e.bytes);
   if (e.where.file)
-    s += std::string(e.op.empty() ? "" : ",") + "\"where\":" +
-         json_quoted(std::string(e.where.file) + ":" + std::to_string(e.where.line));
+    s += std::string(e.op.empty() ? "" : ",") +
+         "\"where\":" + json_quoted(std::string(e.where.file) + ":" + std::to_string(e.where.line));
   return s + "}}";
 }
 inline Recording& recording_of(const Ref<Opaque>& r) { return static_cast<Recording&>(*r); }
