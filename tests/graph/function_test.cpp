@@ -338,3 +338,20 @@ TEST_CASE("function: sizes that depend on data run op by op") {
   CHECK(f(constant({1.f, -2.f, 3.f})).item<float>() == 8);
   CHECK(f(constant({-1.f, -2.f, 3.f})).item<float>() == 6);
 }
+
+TEST_CASE("function: a value that is assigned to two Variables reaches both") {
+  const Variable a(constant(2.f)), b(constant(10.f)), c(constant(0.f));
+  const auto f = function([&] {
+    const Tensor twice = a + a;
+    a.assign(twice);
+    b.assign(b + twice);
+    c.assign(twice);
+    a.assign(twice * 3);
+    a.assign(twice);
+  });
+  f();
+  f();
+  CHECK(a.item<float>() == 8);
+  CHECK(b.item<float>() == 22);
+  CHECK(c.item<float>() == 8);
+}

@@ -133,13 +133,19 @@ class Planner {
     if (!n.op->flags.in_place && !n.op->flags.pointwise) return;
     for (std::size_t a = node + 1; a < g_.nodes.size() && g_.nodes[a].op == &assign_variable_op; ++a) {
       const int v = g_.nodes[a].in[0], k = v - n.first_out;
-      if (k < 0 || k >= n.outputs || p_.kind[at(v)] != Plan::fresh || p_.overwrites[at(v)] >= 0) continue;
+      if (k < 0 || k >= n.outputs || p_.kind[at(v)] != Plan::fresh || assignments(v) > 1) continue;
       const auto variable = g_.nodes[a].attrs.get<IndexAttrs>().index;
       if (!(g_.variables[static_cast<std::size_t>(variable)].spec() == g_.spec(v))) continue;
       if (const int x = dying_input(node, k);
           x >= 0 && is_read_of(root(x), variable) && no_other_read(node, x, variable))
         p_.overwrites[at(v)] = static_cast<int>(variable);
     }
+  }
+  // How often a value is assigned, to whatever Variable: what lies in the buffer of one has to be copied for another.
+  int assignments(int value) const {
+    int count = 0;
+    for (const Node& n : g_.nodes) count += n.op == &assign_variable_op && n.in[0] == value;
+    return count;
   }
   bool is_read_of(int value, i64 variable) const { return variable_[at(value)] == variable && !p_.escapes[at(value)]; }
   bool no_other_read(std::size_t node, int x, i64 variable) const {
