@@ -69,6 +69,10 @@ class TANDEM_API ConcreteFunction : public Opaque {
   Ref<Derivative> derivative_;  // guarded by mutex_
 };
 
+namespace detail {
+bool is_checking();  // graph/debug.hpp
+}
+
 /// Applies the graph's ops one by one, as if they had been called here: eagerly, recorded or traced.
 TANDEM_API Tensors replay(const Graph& graph, Inputs arguments);
 

@@ -117,7 +117,7 @@ TANDEM_INLINE Tensors ConcreteFunction::run_program(Inputs arguments) {
 TANDEM_INLINE Tensors ConcreteFunction::call(Inputs arguments) {
   const Context& c = context;
   if (c.stager) return replay(*traced_, arguments);
-  if (c.observers) return run_recorded(arguments);
+  if (c.observers) return detail::is_checking() ? replay(*traced_, arguments) : run_recorded(arguments);
   return run(arguments);
 }
 TANDEM_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) {

@@ -51,6 +51,10 @@ class Function {
     using R = std::decay_t<std::invoke_result_t<F&, const std::decay_t<A>&...>>;
     tree::Flat flat;
     const Ref<Traced> traced = find<R>(flat, arguments...);
+    if (traced->checks_left.load(std::memory_order_relaxed) > 0) [[unlikely]] {
+      const auto body = body_of<R>(arguments...);
+      cache_->check(*traced, flat, erased(body));
+    }
     const Tensors out = traced->function->call({flat.tensors.begin(), flat.tensors.size()});
     if constexpr (!std::is_void_v<R>) {
       R result = static_cast<const detail::Prototype<R>&>(*traced->result).value;
@@ -99,12 +103,21 @@ class Function {
       (tree::flatten(arguments, again), ...);
       return r;
     };
-    const auto body = [&](const Tensor* symbols) {
+    const auto body = body_of<R>(arguments...);
+    return cache_->trace(flat, words(), erased(body));
+  }
+  // f on the arguments with other tensors in them.
+  template <class R, class... A>
+  auto body_of(const A&... arguments) const {
+    return [this, &arguments...](const Tensor* tensors) {
       std::tuple<std::decay_t<A>...> copies(arguments...);
-      tree::refill(copies, symbols);
+      tree::refill(copies, tensors);
       return run_once<R>(copies);
     };
-    return trace(flat, words(), body);
+  }
+  template <class Body>
+  static Traced::Body erased(const Body& body) {
+    return {[](const void* self, const Tensor* tensors) { return (*static_cast<const Body*>(self))(tensors); }, &body};
   }
   // Runs f on symbols; its result becomes the prototype of all results.
   template <class R, class T>
@@ -117,15 +130,10 @@ class Function {
       tree::Flat flat;
       tree::flatten(result, flat);
       for (const Tensor* t : flat.tensors) run.outputs.push_back(*t);
+      run.plain.assign(flat.key.begin(), flat.key.end());
       run.result = Ref<Opaque>(new detail::Prototype<R>(std::move(result)));
     }
     return run;
-  }
-  template <class Body>
-  Ref<Traced> trace(const tree::Flat& flat, std::vector<std::string> words, const Body& body) const {
-    return cache_->trace(
-        flat, std::move(words),
-        {[](const void* self, const Tensor* symbols) { return (*static_cast<const Body*>(self))(symbols); }, &body});
   }
 
   Ref<detail::Prototype<Held>> f_;

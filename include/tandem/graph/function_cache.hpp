@@ -1,5 +1,6 @@
 // The traces of one function by signature: found, made, bounded, and explained.
 #pragma once
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -17,6 +18,12 @@ struct FunctionOptions {
   bool reduce_retracing = false;
   int max_traces = 64;  ///< the least recently used goes
   ExecutionOptions execution = {};
+  /// Looks for mistakes that tracing hides, at several times the cost. Each new trace is made twice, the second time
+  /// with other values in the Variables, and must be the same graph; the first 3 calls of each trace are made eagerly
+  /// and op by op, too, and must agree (host side effects in the code happen for each). What differs raises
+  /// FailedPreconditionError, which names the node and its source line. No other thread may use the function's
+  /// Variables meanwhile.
+  bool debug = false;
 };
 
 /// Why a trace was made.
@@ -34,6 +41,7 @@ struct Traced final : Opaque {
   struct Run {
     std::vector<Tensor> outputs;
     Ref<Opaque> result;
+    std::vector<unsigned char> plain;  // what of the result is no tensor
   };
   /// The user's code without its types.
   struct Body {
@@ -47,6 +55,8 @@ struct Traced final : Opaque {
   std::vector<std::string> words;
   Ref<ConcreteFunction> function;
   Ref<Opaque> result;
+  std::vector<unsigned char> plain;
+  std::atomic<int> checks_left = 0;  // calls that are still to be compared with eager ones
   u64 used = 0;
 
   bool fits(const tree::Flat& call) const;
@@ -63,6 +73,9 @@ class TANDEM_API FunctionCache final : public Opaque {
   /// Traces the body and keeps the trace; nothing is kept if it throws.
   Ref<Traced> trace(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
 
+  /// One of a trace's first calls, with .debug: raises unless it gives what an eager call gives.
+  void check(Traced& traced, const tree::Flat& call, Traced::Body body) const;
+
   int trace_count() const;
   std::vector<TraceRecord> trace_log() const;
 
@@ -71,6 +84,7 @@ class TANDEM_API FunctionCache final : public Opaque {
   std::vector<Spec> specs_to_trace(const tree::Flat& call) const;
   TraceRecord explain(const tree::Flat& call, const std::vector<std::string>& words) const;
   Ref<Traced> make(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
+  void trace_again(const Traced& first, Traced::Body body) const;
   void keep(const Ref<Traced>& traced, TraceRecord record);
 
   const FunctionOptions options_;

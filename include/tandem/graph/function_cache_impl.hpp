@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "tandem/graph/debug.hpp"
 #include "tandem/graph/function_cache.hpp"
 #include "tandem/graph/trace.hpp"
 
@@ -14,6 +15,7 @@ namespace detail {
 
 inline constexpr std::size_t retraces_before_warning = 5;
 inline constexpr std::size_t deepest_recursion = 64;
+inline constexpr int checked_calls = 3;
 
 TANDEM_INLINE std::atomic<void (*)(const char*)>& warning_handler() {
   static constinit std::atomic<void (*)(const char*)> handler{
@@ -158,7 +160,30 @@ TANDEM_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::vecto
   }
   traced->function = make_ref<ConcreteFunction>(std::move(graph), options_.execution);
   traced->result = std::move(run.result);
+  traced->plain = std::move(run.plain);
+  if (options_.debug) {
+    trace_again(*traced, body);
+    traced->checks_left = detail::checked_calls;
+  }
   return traced;
+}
+TANDEM_INLINE void FunctionCache::trace_again(const Traced& first, Traced::Body body) const {
+  const Graph& graph = first.function->graph();
+  const detail::Perturbed other_state(graph);
+  Tracer tracer(options_.name, {.may_create_variables = false});
+  std::vector<Tensor> symbols;
+  for (const Spec& s : first.specs) symbols.push_back(tracer.argument(s));
+  const Traced::Run run = body.call(body.self, symbols.data());
+  std::string d = trace_difference(graph, *tracer.finish(run.outputs));
+  if (d.empty() && run.plain != first.plain) d = "a plain value in the result is another one";
+  if (!d.empty())
+    errors::raise<errors::FailedPreconditionError>(
+        options_.name, "traced twice, it is not the same graph: " + d + ". " + detail::frozen_remedy);
+}
+TANDEM_INLINE void FunctionCache::check(Traced& traced, const tree::Flat& call, Traced::Body body) const {
+  if (context.stager || detail::is_checking()) return;
+  --traced.checks_left;
+  check_against_eager(*traced.function, {call.tensors.begin(), call.tensors.size()}, traced, body);
 }
 
 TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vector<std::string> words,
