@@ -1,0 +1,141 @@
+// Random programs: eager, traced in every way, on the `sim` device and under a tape, with equal results.
+// TANDEM_RANDOM_PROGRAMS=10000 TANDEM_RANDOM_SEED=5000 test_graph "random programs*" runs others.
+#include <cstdlib>
+#include <optional>
+
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/debug.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/random_program.hpp"
+#include "tests/support/sim.hpp"
+
+using namespace tandem;
+using programs::Machine;
+using Steps = programs::Program;
+using List = programs::Tensors;
+
+namespace {
+
+constexpr std::uint64_t calls = 3;
+
+// A way to run a program. To each belongs an eager run, with a tape or without.
+struct Way {
+  const char* name;
+  bool traced = true;
+  bool inner = false;      // nested programs are functions of their own
+  bool open = false;       // traced with all dims open
+  bool tape = false;       // the gradients of the results count as results
+  bool on_device = false;  // sim
+  ExecutionOptions execution = {};
+  bool debug = false;
+  double tolerance = 0;
+};
+// A pass that is switched off is one line here: {.name = "without folding", .execution = {.passes = {.fold = false}}}.
+const Way ways[] = {
+    {.name = "planned", .execution = {.optimize = false}},
+    {.name = "op by op", .execution = {.optimize = false, .plan = false}},
+    {.name = "optimized", .tolerance = 1e-5},
+    {.name = "optimized, op by op", .execution = {.plan = false}, .tolerance = 1e-5},
+    {.name = "functions in eager code", .traced = false, .inner = true, .tolerance = 1e-5},
+    {.name = "functions in functions", .inner = true, .tolerance = 1e-5},
+    {.name = "open dims", .open = true, .tolerance = 1e-5},
+    {.name = "debug", .debug = true, .tolerance = 1e-5},
+    {.name = "under a tape", .tape = true, .tolerance = 1e-5},
+    {.name = "functions in eager code under a tape", .traced = false, .inner = true, .tape = true, .tolerance = 1e-5},
+    {.name = "sim, eager", .traced = false, .on_device = true},
+    {.name = "sim, traced", .on_device = true, .tolerance = 1e-5},
+};
+const Way eager{.name = "eager", .traced = false}, eager_tape{.name = "eager tape", .traced = false, .tape = true};
+
+FunctionOptions function_options(const Way& w, const Steps& p) {
+  FunctionOptions o{.name = "program", .execution = w.execution, .debug = w.debug};
+  if (!w.open) return o;
+  for (const Spec& s : p.arguments) {
+    o.input_signature.push_back(s);
+    for (int a = 0; a < s.shape.rank(); ++a) o.input_signature.back().shape.set(a, none);
+  }
+  return o;
+}
+template <class F>
+List with_gradients(const F& f, const List& in) {
+  GradientTape tape;
+  List sources, targets;
+  for (const Tensor& t : in)
+    if (is_floating(t.dtype())) {
+      tape.watch(t);
+      sources.push_back(t);
+    }
+  List out = f(in);
+  for (const Tensor& y : out)
+    if (is_floating(y.dtype())) targets.push_back(y);
+  if (targets.empty() || sources.empty()) return out;
+  for (const Tensor& g : tape.gradient(targets, sources, {.unconnected_gradients = UnconnectedGradients::zero}))
+    out.push_back(g);
+  return out;
+}
+// The results of some calls, then the state; an error's text in a tensor.
+List run(const Steps& p, const Way& w) {
+  FunctionOptions inner = function_options(w, p);
+  inner.input_signature.clear();
+  Machine machine(p, {.trace_calls = w.inner, .function = inner, .device = w.on_device ? sim::device : Device{}});
+  const auto body = [&](const List& in) { return machine.run(p, in); };
+  const auto traced = function(body, function_options(w, p));
+  const auto call = [&](const List& in) { return w.traced ? traced(in) : body(in); };
+  List all;
+  for (std::uint64_t i = 0; i < calls; ++i) {
+    List in = programs::arguments_of(p, i);
+    for (Tensor& t : in) t = w.on_device ? t.to(sim::device) : t;
+    const List out = w.tape ? with_gradients(call, in) : call(in);
+    all.insert(all.end(), out.begin(), out.end());
+  }
+  for (const Variable& v : machine.variables()) all.push_back(v.peek());
+  all.push_back(machine.generator().state().peek());
+  return all;
+}
+// Why the way's results are not the eager ones.
+std::optional<std::string> failure(const Steps& p, const Way& w) {
+  List want, got;
+  std::optional<std::string> want_error, got_error;
+  try {
+    want = run(p, w.tape ? eager_tape : eager);
+  } catch (const errors::OpError& e) {
+    want_error = e.what();
+  }
+  try {
+    got = run(p, w);
+  } catch (const errors::InvalidArgumentError& e) {
+    if (w.open && std::string(e.what()).find("None") != std::string::npos) return {};  // it wants to know a size
+    got_error = e.what();
+  } catch (const errors::OpError& e) {
+    got_error = e.what();
+  }
+  if (want_error.has_value() != got_error.has_value()) return want_error ? "eager raises: " + *want_error : *got_error;
+  if (want_error) return {};
+  if (want.size() != got.size()) return "another number of results";
+  for (std::size_t i = 0; i < want.size(); ++i)
+    if (const std::string d = value_difference(want[i], got[i], w.tolerance); !d.empty())
+      return "result " + std::to_string(i) + ": " + d;
+  return {};
+}
+std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+}  // namespace
+
+TEST_CASE("random programs: every way gives eager's results") {
+  const sim::Installed installed;
+  const std::uint64_t first = number_from("TANDEM_RANDOM_SEED", 1), count = number_from("TANDEM_RANDOM_PROGRAMS", 300);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const auto p = programs::make_program(seed);
+    for (const Way& w : ways) {
+      const auto why = failure(*p, w);
+      if (!why) continue;
+      const auto small = programs::reduced(*p, [&](const Steps& q) { return failure(q, w).has_value(); });
+      FAIL_CHECK(w.name << ", seed " << seed << ": " << *why << "\nreduced: " << failure(*small, w).value_or("passes")
+                        << "\n"
+                        << programs::to_string(*small));
+    }
+  }
+}

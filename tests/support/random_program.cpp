@@ -1,0 +1,166 @@
+// Running, printing and reducing random programs.
+#include "tests/support/random_program.hpp"
+
+#include <algorithm>
+
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/ops/all.hpp"
+#include "tandem/ops/random/dropout.hpp"
+
+namespace programs {
+
+using namespace tandem;
+
+std::uint64_t Random::next() {
+  std::uint64_t x = state_ += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+struct Machine::Traced {
+  struct Body {
+    Machine* machine;
+    std::shared_ptr<Program> program;
+    Tensors operator()(const Tensors& in) const { return machine->run(*program, in); }
+  };
+  std::shared_ptr<Program> program;
+  Function<Body> function;
+};
+
+Machine::Machine(const Program& program, MachineOptions options) : options_(std::move(options)) {
+  for (const Tensor& t : program.variables) variables_.emplace_back(here(t), VariableOptions{.name = "v"});
+}
+Machine::~Machine() = default;
+
+Tensors Machine::call(const std::shared_ptr<Program>& body, const Tensors& in) {
+  if (!options_.trace_calls) return run(*body, in);
+  for (const auto& t : traced_)
+    if (t->program == body) return t->function(in);
+  traced_.push_back(std::make_unique<Traced>(Traced{body, Function(Traced::Body{this, body}, options_.function)}));
+  const Function<Traced::Body> f = traced_.back()->function;  // the call may add others
+  return f(in);
+}
+Tensors Machine::gradient(const Program& body, const Tensors& given) {
+  GradientTape tape;
+  std::vector<Source> sources;
+  Tensors in;  // values that eager code returns twice are one object, of a traced call perhaps two: here always two
+  for (const Tensor& t : given) in.push_back(identity(t));
+  for (const Tensor& t : in)
+    if (is_floating(t.dtype())) {
+      tape.watch(t);
+      sources.emplace_back(t);
+    }
+  for (std::size_t i = 1; i < variables_.size(); ++i)
+    if (is_floating(variables_[i].dtype())) sources.emplace_back(variables_[i]);
+  Tensors targets;
+  for (const Tensor& y : run(body, in))
+    if (is_floating(y.dtype())) targets.push_back(y);
+  Tensors out;
+  for (const Gradient& g : tape.gradients(targets, sources, {.unconnected_gradients = UnconnectedGradients::zero}))
+    out.push_back(g.tensor());
+  return out;
+}
+void Machine::step(const Step& s, Tensors& registers) {
+  Tensors in, out;
+  for (const int r : s.in) in.push_back(registers[static_cast<std::size_t>(r)]);
+  const auto variable = [&]() -> const Variable& { return variables_[static_cast<std::size_t>(s.variable)]; };
+  switch (s.kind) {
+    case Step::op: out = {s.row->call(in, s.numbers)}; break;
+    case Step::constant: out = {here(s.value)}; break;
+    case Step::read: out = {variable().read_value()}; break;
+    // In eager code a gradient flows on through a Variable that was assigned a recorded value, and through one that was
+    // added to it does not; in the gradient of a traced call it is as the graph has it. So none may flow here, and
+    // Variable 0, the only one that is assigned, is no source of gradients.
+    case Step::assign: variable().assign(stop_gradient(in[0])); break;
+    case Step::assign_add: variable().assign_add(stop_gradient(in[0])); break;
+    case Step::uniform: {
+      const Shape shape{std::span<const i64>(s.numbers)};
+      out = {here(random::uniform(shape, {.generator = &generator_}))};
+      break;
+    }
+    case Step::dropout: out = {nn::dropout(in[0], {.rate = 0.25, .generator = &generator_})}; break;
+    case Step::call: out = call(s.body, in); break;
+    case Step::gradient: out = gradient(*s.body, in); break;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) registers[static_cast<std::size_t>(s.first_out) + i] = out[i];
+}
+Tensors Machine::run(const Program& program, const Tensors& arguments) {
+  Tensors registers = arguments;
+  registers.resize(static_cast<std::size_t>(program.registers));
+  for (const Step& s : program.steps)
+    if (!s.dropped) step(s, registers);
+  Tensors out;
+  for (const int r : program.outputs) out.push_back(registers[static_cast<std::size_t>(r)]);
+  return out;
+}
+
+namespace {
+
+std::string list_of(const std::vector<int>& registers) {
+  std::string s;
+  for (const int r : registers) s += (s.empty() ? "r" : ", r") + std::to_string(r);
+  return s;
+}
+std::string text_of(const Program& p, const std::string& indent);
+std::string text_of(const Step& s, const std::string& indent) {
+  static constexpr const char* kinds[] = {"",        "constant", "read", "assign",  "assign_add",
+                                          "uniform", "dropout",  "call", "gradient"};
+  std::string t = indent;
+  for (int i = 0; i < s.outputs; ++i) t += (i ? ", r" : "r") + std::to_string(s.first_out + i);
+  t += s.outputs ? " = " : "";
+  t += s.kind == Step::op ? s.row->name : kinds[s.kind];
+  if (s.kind == Step::read || s.kind == Step::assign || s.kind == Step::assign_add)
+    t += " v" + std::to_string(s.variable);
+  t += "(" + list_of(s.in) + ")";
+  for (std::size_t i = 0; i < s.numbers.size(); ++i) t += (i ? ", " : " {") + std::to_string(s.numbers[i]);
+  if (!s.numbers.empty()) t += "}";
+  if (s.kind == Step::constant) t += " " + tandem::to_string(s.value);
+  t += "\n";
+  return s.body ? t + text_of(*s.body, indent + "    ") : t;
+}
+std::string text_of(const Program& p, const std::string& indent) {
+  std::string s = indent + "arguments:";
+  for (const Spec& a : p.arguments) s += " " + tandem::to_string(a);
+  s += "\n";
+  for (const Step& step : p.steps)
+    if (!step.dropped) s += text_of(step, indent);
+  return s + indent + "return " + list_of(p.outputs) + "\n";
+}
+
+bool uses(const Step& s, const Step& maker) {
+  return std::any_of(s.in.begin(), s.in.end(),
+                     [&](int r) { return r >= maker.first_out && r < maker.first_out + maker.outputs; });
+}
+bool is_used(const Program& p, const Step& maker) {
+  Step end;
+  end.in = p.outputs;
+  return uses(end, maker) ||
+         std::any_of(p.steps.begin(), p.steps.end(), [&](const Step& s) { return !s.dropped && uses(s, maker); });
+}
+
+}  // namespace
+
+std::string to_string(const Program& program) {
+  std::string s = "program of seed " + std::to_string(program.seed) + "\n";
+  for (std::size_t i = 0; i < program.variables.size(); ++i)
+    s += "  v" + std::to_string(i) + " = " + tandem::to_string(program.variables[i]) + "\n";
+  return s + text_of(program, "  ");
+}
+
+std::shared_ptr<Program> reduced(const Program& program, const std::function<bool(const Program&)>& fails) {
+  auto p = std::make_shared<Program>(program);
+  for (const int r : program.outputs) {
+    p->outputs = {r};
+    if (fails(*p)) break;
+    p->outputs = program.outputs;
+  }
+  for (std::size_t i = p->steps.size(); i-- > 0;) {
+    if (is_used(*p, p->steps[i])) continue;
+    p->steps[i].dropped = true;
+    p->steps[i].dropped = fails(*p);
+  }
+  return p;
+}
+
+}  // namespace programs

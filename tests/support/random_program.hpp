@@ -1,0 +1,110 @@
+// Random programs over the public API: made from a seed, run by a Machine eagerly or in traced functions, printed, and
+// made smaller when they fail. Not here: what their results are compared with (tests/graph/random_program_test.cpp).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tandem/graph/function.hpp"
+#include "tandem/ops/random/generator.hpp"
+
+namespace programs {
+
+using tandem::Tensor;
+using Tensors = std::vector<Tensor>;
+using Numbers = std::vector<std::int64_t>;
+
+/// The same numbers for a seed on every machine.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  std::uint64_t next();
+  /// In [0, n).
+  std::int64_t below(std::int64_t n) {
+    return n > 0 ? static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n)) : 0;
+  }
+  bool chance(int percent) { return below(100) < percent; }
+  template <class List>
+  auto& pick(List& list) {
+    return list[static_cast<std::size_t>(below(static_cast<std::int64_t>(std::size(list))))];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// A function of the library that programs may call: its numbers (axes, sizes) are chosen once, for operands of known
+/// shapes, and are part of the program.
+struct Op {
+  const char* name;
+  int inputs;  // at least 1; -1: one to three
+  Tensor (*call)(std::span<const Tensor> in, const Numbers& numbers);
+  Numbers (*choose)(Random&, std::span<const Tensor> in) = nullptr;
+};
+std::span<const Op> ops();
+
+struct Program;
+struct Step {
+  enum Kind { op, constant, read, assign, assign_add, uniform, dropout, call, gradient } kind = op;
+  const Op* row = nullptr;
+  std::vector<int> in{};            // registers
+  Numbers numbers{};                // op: its own; uniform: the shape
+  int variable = 0;                 // read, assign, assign_add
+  Tensor value{};                   // constant
+  std::shared_ptr<Program> body{};  // call, gradient
+  int first_out = 0, outputs = 1;   // registers
+  bool dropped = false;             // by the reducer; its registers stay unset
+};
+/// Steps over registers, of which the first are the arguments.
+struct Program {
+  std::uint64_t seed = 0;
+  std::vector<tandem::Spec> arguments;
+  std::vector<Step> steps;
+  std::vector<int> outputs;
+  int registers = 0;
+  Tensors variables;  // their initial values; the outermost program's alone
+};
+
+/// The program of a seed. Nested programs call and differentiate each other, read and assign Variables, draw random
+/// numbers. Every step has run once on arguments_of(program, 0).
+std::shared_ptr<Program> make_program(std::uint64_t seed);
+Tensors arguments_of(const Program& program, std::uint64_t call);
+std::string to_string(const Program& program);
+
+struct MachineOptions {
+  bool trace_calls = false;               ///< nested programs are called as traced functions
+  tandem::FunctionOptions function = {};  ///< of those
+  tandem::Device device = {};             ///< where Variables and constants lie
+};
+/// The state that a program runs on: Variables, a generator, traced functions of its nested programs.
+class Machine {
+ public:
+  explicit Machine(const Program& program, MachineOptions options = {});
+  Machine(const Machine&) = delete;
+  ~Machine();
+
+  Tensors run(const Program& program, const Tensors& arguments);
+  /// One step; `registers` has room for its outputs.
+  void step(const Step& s, Tensors& registers);
+  const std::vector<tandem::Variable>& variables() const { return variables_; }
+  const tandem::random::Generator& generator() const { return generator_; }
+
+ private:
+  struct Traced;
+  Tensors call(const std::shared_ptr<Program>& body, const Tensors& in);
+  Tensors gradient(const Program& body, const Tensors& given);
+  Tensor here(const Tensor& t) const { return t.to(options_.device); }
+
+  MachineOptions options_;
+  std::vector<tandem::Variable> variables_;
+  tandem::random::Generator generator_{7};
+  std::vector<std::unique_ptr<Traced>> traced_;
+};
+
+/// A program that still fails with fewer results and steps.
+std::shared_ptr<Program> reduced(const Program& program, const std::function<bool(const Program&)>& fails);
+
+}  // namespace programs
