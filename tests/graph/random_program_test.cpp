@@ -11,7 +11,7 @@
 
 using namespace tandem;
 using programs::Machine;
-using Steps = programs::Program;
+using Code = programs::Program;
 using List = programs::Tensors;
 
 namespace {
@@ -30,12 +30,24 @@ struct Way {
   bool debug = false;
   double tolerance = 0;
 };
-// A pass that is switched off is one line here: {.name = "without folding", .execution = {.passes = {.fold = false}}}.
+constexpr PassOptions no_passes{.drop_dead = false,
+                                .simplify = false,
+                                .fold_constants = false,
+                                .merge_common = false,
+                                .join_dense = false,
+                                .fuse = false};
+// Passes change no bit; sizes that are known late, and gradients that are summed in another order, may.
 const Way ways[] = {
-    {.name = "planned", .execution = {.optimize = false}},
-    {.name = "op by op", .execution = {.optimize = false, .plan = false}},
-    {.name = "optimized", .tolerance = 1e-5},
-    {.name = "optimized, op by op", .execution = {.plan = false}, .tolerance = 1e-5},
+    {.name = "planned", .execution = {.passes = no_passes}},
+    {.name = "op by op", .execution = {.passes = no_passes, .plan = false}},
+    {.name = "all passes"},
+    {.name = "all passes, op by op", .execution = {.plan = false}},
+    {.name = "without drop_dead", .execution = {.passes = {.drop_dead = false}}},
+    {.name = "without simplify", .execution = {.passes = {.simplify = false}}},
+    {.name = "without fold_constants", .execution = {.passes = {.fold_constants = false}}},
+    {.name = "without merge_common", .execution = {.passes = {.merge_common = false}}},
+    {.name = "without join_dense", .execution = {.passes = {.join_dense = false}}},
+    {.name = "without fuse", .execution = {.passes = {.fuse = false}}},
     {.name = "functions in eager code", .traced = false, .inner = true, .tolerance = 1e-5},
     {.name = "functions in functions", .inner = true, .tolerance = 1e-5},
     {.name = "open dims", .open = true, .tolerance = 1e-5},
@@ -47,7 +59,7 @@ const Way ways[] = {
 };
 const Way eager{.name = "eager", .traced = false}, eager_tape{.name = "eager tape", .traced = false, .tape = true};
 
-FunctionOptions function_options(const Way& w, const Steps& p) {
+FunctionOptions function_options(const Way& w, const Code& p) {
   FunctionOptions o{.name = "program", .execution = w.execution, .debug = w.debug};
   if (!w.open) return o;
   for (const Spec& s : p.arguments) {
@@ -74,7 +86,7 @@ List with_gradients(const F& f, const List& in) {
   return out;
 }
 // The results of some calls, then the state; an error's text in a tensor.
-List run(const Steps& p, const Way& w) {
+List run(const Code& p, const Way& w) {
   FunctionOptions inner = function_options(w, p);
   inner.input_signature.clear();
   Machine machine(p, {.trace_calls = w.inner, .function = inner, .device = w.on_device ? sim::device : Device{}});
@@ -93,7 +105,7 @@ List run(const Steps& p, const Way& w) {
   return all;
 }
 // Why the way's results are not the eager ones.
-std::optional<std::string> failure(const Steps& p, const Way& w) {
+std::optional<std::string> failure(const Code& p, const Way& w) {
   List want, got;
   std::optional<std::string> want_error, got_error;
   try {
@@ -132,7 +144,7 @@ TEST_CASE("random programs: every way gives eager's results") {
     for (const Way& w : ways) {
       const auto why = failure(*p, w);
       if (!why) continue;
-      const auto small = programs::reduced(*p, [&](const Steps& q) { return failure(q, w).has_value(); });
+      const auto small = programs::reduced(*p, [&](const Code& q) { return failure(q, w).has_value(); });
       FAIL_CHECK(w.name << ", seed " << seed << ": " << *why << "\nreduced: " << failure(*small, w).value_or("passes")
                         << "\n"
                         << programs::to_string(*small));

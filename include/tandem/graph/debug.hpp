@@ -2,10 +2,24 @@
 // do.
 #pragma once
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "tandem/graph/function_cache.hpp"
+#include "tandem/graph/concrete.hpp"
 
 namespace TANDEM_NS {
+
+/// What one run of a function's code gives.
+struct FunctionRun {
+  std::vector<Tensor> outputs;
+  Ref<Opaque> result;
+  std::vector<unsigned char> plain;  // what of the result is no tensor
+};
+/// A function's code without its types.
+struct FunctionBody {
+  FunctionRun (*call)(const void* self, const Tensor* arguments);
+  const void* self;
+};
 
 /// Where two traces of one function differ first: the node, its source line, and both values; empty if they do not.
 /// What was computed on the host anew for each trace (a counter, a clock, a Variable's value as a number) shows here.
@@ -16,10 +30,11 @@ TANDEM_API std::string value_difference(const Tensor& expected, const Tensor& ac
 
 /// Calls a function eagerly, then its graph op by op, then its program, each from the same state of the Variables that
 /// the graph speaks of, which stays as it was.
+///   plain   what was no tensor in the result when it was traced
 ///   throws  errors::FailedPreconditionError naming the first node whose value is not the eager one, with its source
 ///           line and both values, or the result or Variable that differs
-TANDEM_API void check_against_eager(ConcreteFunction& function, Inputs arguments, const Traced& traced,
-                                    Traced::Body eager);
+TANDEM_API void check_against_eager(ConcreteFunction& function, Inputs arguments, std::span<const unsigned char> plain,
+                                    FunctionBody eager);
 
 namespace detail {
 /// Whether this thread is in the eager run of such a check: calls of traced functions are then made op by op.

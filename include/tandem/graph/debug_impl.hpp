@@ -238,8 +238,8 @@ TANDEM_INLINE std::string outcome_difference(const Graph& g, const State& state,
 
 }  // namespace detail
 
-TANDEM_INLINE void check_against_eager(ConcreteFunction& function, Inputs arguments, const Traced& traced,
-                                       Traced::Body eager) {
+TANDEM_INLINE void check_against_eager(ConcreteFunction& function, Inputs arguments,
+                                       std::span<const unsigned char> plain, FunctionBody eager) {
   if (context.stager || detail::is_checking()) return;
   const detail::Unobserved quiet;
   const Graph& g = function.graph();
@@ -247,14 +247,14 @@ TANDEM_INLINE void check_against_eager(ConcreteFunction& function, Inputs argume
   std::vector<Tensor> own;
   for (const Tensor* t : arguments) own.push_back(*t);
   detail::EagerRecord record;
-  std::string plain;
+  bool other_result = false;
   const detail::DebugRun want = detail::run_from(state, [&] {
-    Traced::Run run = eager.call(eager.self, own.data());
-    if (run.plain != traced.plain) plain = "a plain value in its result is another one";
+    FunctionRun run = eager.call(eager.self, own.data());
+    other_result = !std::equal(plain.begin(), plain.end(), run.plain.begin(), run.plain.end());
     return std::move(run.outputs);
   });
   record.stop();
-  if (!plain.empty()) detail::raise_not_eager(g, plain, {});
+  if (other_result) detail::raise_not_eager(g, "a plain value in its result is another one", {});
 
   std::vector<Tensor> values;
   const detail::DebugRun by_op = detail::run_from(state, [&] {

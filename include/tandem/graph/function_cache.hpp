@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tandem/graph/concrete.hpp"
+#include "tandem/graph/debug.hpp"
 #include "tandem/graph/tree.hpp"
 
 namespace TANDEM_NS {
@@ -37,17 +37,8 @@ struct TraceRecord {
 
 /// A trace, with what its calls return beside tensors.
 struct Traced final : Opaque {
-  /// What one run of the user's code on symbols gives.
-  struct Run {
-    std::vector<Tensor> outputs;
-    Ref<Opaque> result;
-    std::vector<unsigned char> plain;  // what of the result is no tensor
-  };
-  /// The user's code without its types.
-  struct Body {
-    Run (*call)(const void* self, const Tensor* symbols);
-    const void* self;
-  };
+  using Run = FunctionRun;
+  using Body = FunctionBody;
   const char* kind() const override { return "trace"; }
 
   Small<unsigned char, 64> key;

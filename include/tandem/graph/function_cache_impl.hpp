@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdio>
 
-#include "tandem/graph/debug.hpp"
 #include "tandem/graph/function_cache.hpp"
 #include "tandem/graph/trace.hpp"
 
@@ -183,7 +182,7 @@ TANDEM_INLINE void FunctionCache::trace_again(const Traced& first, Traced::Body 
 TANDEM_INLINE void FunctionCache::check(Traced& traced, const tree::Flat& call, Traced::Body body) const {
   if (context.stager || detail::is_checking()) return;
   --traced.checks_left;
-  check_against_eager(*traced.function, {call.tensors.begin(), call.tensors.size()}, traced, body);
+  check_against_eager(*traced.function, {call.tensors.begin(), call.tensors.size()}, traced.plain, body);
 }
 
 TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vector<std::string> words,
