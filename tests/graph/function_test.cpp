@@ -333,6 +333,29 @@ TEST_CASE("function: calls from several threads at once") {
   CHECK(f.trace_count() == 1);
 }
 
+TEST_CASE("function: an open size that does not fit raises in its place, after the effects before it") {
+  const Variable v(zeros({3})), count(constant(0));
+  const auto f = function(
+      [&](const Tensor& x) {
+        count.assign_add(constant(1));
+        v.assign(x * 2);
+        return count.read_value();
+      },
+      {.input_signature = {{{none}, float32, {}}}});
+  CHECK(f(ones({3})).item<int>() == 1);
+  CHECK_THROWS_WITH(f(ones({4})), ContainsSubstring("float32[3]") && ContainsSubstring("float32[4]"));
+  CHECK(v.to_vector<float>() == Floats(3, 2.f));
+  CHECK(count.item<int>() == 2);
+  const auto sum = function(
+      [&](const Tensor& x) {
+        count.assign_add(constant(1));
+        return x + ones({3});
+      },
+      {.input_signature = {{{none}, float32, {}}}});
+  CHECK_THROWS_AS(sum(ones({4})), errors::InvalidArgumentError);
+  CHECK(count.item<int>() == 3);
+}
+
 TEST_CASE("function: sizes that depend on data run op by op") {
   const auto f = function([](const Tensor& x) { return reduce_sum(boolean_mask(x, x > 0.f)) * 2; });
   CHECK(f(constant({1.f, -2.f, 3.f})).item<float>() == 8);

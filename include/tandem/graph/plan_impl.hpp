@@ -16,6 +16,10 @@ TANDEM_INLINE bool can_plan(const Graph& g) {
     }
     for (int v : n.in)
       if (!g.spec(v).shape.is_fully_defined()) return false;
+    // Sizes that were open may turn out not to be the Variable's: the interpreter raises in the right place.
+    if (n.op == &assign_variable_op &&
+        !(g.spec(n.in[0]) == g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec()))
+      return false;
   }
   return true;
 }
