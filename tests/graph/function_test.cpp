@@ -378,3 +378,26 @@ TEST_CASE("function: a value that is assigned to two Variables reaches both") {
   CHECK(b.item<float>() == 22);
   CHECK(c.item<float>() == 8);
 }
+
+TEST_CASE("function: a dead chain that no pass drops is not fused into an op without outputs") {
+  const auto f = function(
+      [](const Tensor& x) {
+        (void)(exp(x) + x * 2);
+        return reduce_sum(x);
+      },
+      {.execution = {.passes = {.drop_dead = false}}});
+  CHECK(f(constant({1.f, 2.f})).item<float>() == 3);
+}
+
+TEST_CASE("function: an output of a fused op does not take the place of an input that is read after it is written") {
+  const auto plain = [](const Tensor& x) {
+    const Tensor z = matmul(x, x), t = tanh(z);  // z dies in the fused op, which reads it once more behind t
+    return std::pair(log_sigmoid(t * z), reduce_sum(reshape(t, {-1})));
+  };
+  const auto traced = function(plain);
+  const Tensor x = wave({3, 3}, 0.3f);
+  const auto [a, b] = plain(x);
+  const auto [c, d] = traced(x);
+  CHECK(floats(a) == floats(c));
+  CHECK(floats(b) == floats(d));
+}

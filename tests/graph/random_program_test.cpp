@@ -104,25 +104,21 @@ List run(const Code& p, const Way& w) {
   all.push_back(machine.generator().state().peek());
   return all;
 }
-// Why the way's results are not the eager ones.
+// Why the way's results are not the eager ones. Programs that raise in eager code are left out: a graph need not run an
+// op whose result nobody wants.
 std::optional<std::string> failure(const Code& p, const Way& w) {
   List want, got;
-  std::optional<std::string> want_error, got_error;
   try {
     want = run(p, w.tape ? eager_tape : eager);
-  } catch (const errors::OpError& e) {
-    want_error = e.what();
+  } catch (const errors::OpError&) {
+    return {};
   }
   try {
     got = run(p, w);
-  } catch (const errors::InvalidArgumentError& e) {
-    if (w.open && std::string(e.what()).find("None") != std::string::npos) return {};  // it wants to know a size
-    got_error = e.what();
   } catch (const errors::OpError& e) {
-    got_error = e.what();
+    if (w.open && std::string(e.what()).find("None") != std::string::npos) return {};  // it wants to know a size
+    return e.what();
   }
-  if (want_error.has_value() != got_error.has_value()) return want_error ? "eager raises: " + *want_error : *got_error;
-  if (want_error) return {};
   if (want.size() != got.size()) return "another number of results";
   for (std::size_t i = 0; i < want.size(); ++i)
     if (const std::string d = value_difference(want[i], got[i], w.tolerance); !d.empty())
@@ -139,15 +135,18 @@ std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
 TEST_CASE("random programs: every way gives eager's results") {
   const sim::Installed installed;
   const std::uint64_t first = number_from("TANDEM_RANDOM_SEED", 1), count = number_from("TANDEM_RANDOM_PROGRAMS", 300);
+  int failures = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const auto p = programs::make_program(seed);
     for (const Way& w : ways) {
       const auto why = failure(*p, w);
       if (!why) continue;
+      ++failures;
       const auto small = programs::reduced(*p, [&](const Code& q) { return failure(q, w).has_value(); });
       FAIL_CHECK(w.name << ", seed " << seed << ": " << *why << "\nreduced: " << failure(*small, w).value_or("passes")
                         << "\n"
                         << programs::to_string(*small));
     }
   }
+  CHECK(failures == 0);
 }

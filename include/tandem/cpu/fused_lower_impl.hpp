@@ -115,8 +115,9 @@ class FusedLowering {
     for (int v : values)
       if (--left_[at(v)] == 0 && slot_[at(v)] >= inputs_ + to_.outputs_) free_.push_back(slot_[at(v)]);
   }
-  std::uint16_t read(int value) {
-    if (value < inputs_) to_.last_read_[at(value)] = now_;
+  // Times of reads and writes tell whether an output may lie where an input does: of a step, or of a chain's action.
+  std::uint16_t read(int value, int time) {
+    if (value < inputs_) to_.last_read_[at(value)] = time;
     return static_cast<std::uint16_t>(slot_[at(value)]);
   }
   void wrote(int value) {
@@ -132,7 +133,7 @@ class FusedLowering {
     std::vector<int> operands;
     bool as_wide = true;
     for (std::size_t i = 0; i < c.in.size(); ++i) {
-      s.in[i] = read(c.in[i]);
+      s.in[i] = read(c.in[i], now_);
       if (c.in[i] < inputs_) to_.written_out_[at(c.in[i])] = true;
       as_wide = as_wide && size_of(p_.dtype_of(c.in[i])) == size_of(c.dtype);
       operands.push_back(c.in[i]);
@@ -156,7 +157,7 @@ class FusedLowering {
     FusedStep s;
     s.chain = detail::chain_of(code(k).dtype);
     s.first = static_cast<std::uint32_t>(to_.micros_.size());
-    act(2 * micro::load, read(code(k).in[carried]));
+    act(2 * micro::load, read(code(k).in[carried], now_ + 1));
     std::vector<int> operands{code(k).in[carried]};
     int value = -1;
     for (; k >= 0; k = next(value)) {
@@ -189,7 +190,7 @@ class FusedLowering {
     if (value >= 0 && c.in[0] == c.in[1]) return act(2 * micro::square);
     const int operand = c.in[1 - carried];
     operands.push_back(operand);
-    act(detail::opcode(c.op, carried), read(operand));
+    act(detail::opcode(c.op, carried), read(operand, now_ + 1));
   }
   static double rules_cost(const Instruction& c) { return c.op->loop(c.dtype, c.attrs).costly ? 0.25 : 0.03; }
 

@@ -221,6 +221,7 @@ class Fuser {
       made.push_back(n.first_out);
       specs.push_back(from_.spec(n.first_out));
     }
+    if (made.empty()) return;  // dead, and left to this pass: an op without outputs could not run
     for (int& v : inputs) v = now_[at(v)];
     const Node& last = from_.nodes[at(nodes.back())];
     const FusedAttrs attrs{make_ref<FusedProgram>(std::move(dtypes), std::move(code), std::move(outputs))};
