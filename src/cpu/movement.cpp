@@ -4,5 +4,6 @@
 #include "tandem/cpu/index.hpp"
 #include "tandem/cpu/layout.hpp"
 #include "tandem/cpu/mask.hpp"
+#include "tandem/cpu/rows.hpp"
 #include "tandem/cpu/sort.hpp"
 #include "tandem/cpu/strided_copy.hpp"

@@ -181,6 +181,26 @@ const Sample shape_table[] = {
        const Tensor at = n.whole({3, 2}, 0, 4);
        back([&](const Tensor& x) { return take_along_axis(x, at, 1); }, n.reals({3, 4}));
      }},
+    {"update_row",
+     [](Numbers& n) {
+       update_row(n.reals({4, 3}), constant(2), n.reals({3}));
+     }},
+    {"add_rows",
+     [](Numbers& n) {
+       add_rows(n.reals({4, 3}), n.whole({5}, 0, 4), n.reals({5, 3}));
+     }},
+    {"mark_written",
+     [](Numbers&) {
+       mark_written(constant({false, true, false}), constant(2));
+     }},
+    {"check_written",
+     [](Numbers&) {
+       check_written(constant({0, 1, 0}), constant({true, true, false}));
+     }},
+    {"check_all_written",
+     [](Numbers& n) {
+       check_all_written(n.reals({2, 3}), constant({true, true}));
+     }},
     {"one_hot",
      [](Numbers& n) {
        one_hot(n.whole({4}, -1, 5), 4, {.on_value = n.reals({}), .off_value = n.reals({}), .dtype = n.real()});

@@ -9,6 +9,7 @@
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
 #include "tandem/ops/index/mask.hpp"
+#include "tandem/ops/index/rows.hpp"
 #include "tandem/ops/index/sort.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"

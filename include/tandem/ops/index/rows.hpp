@@ -1,0 +1,162 @@
+// Rows that change: update_row, add_rows, and the ops that keep account of a TensorArray's written elements. In traced
+// loops they write in place. Not here: rows by index read (gather.hpp), the TensorArray itself (graph/tensor_array).
+#pragma once
+#include "tandem/core/apply.hpp"
+
+namespace TANDEM_NS {
+
+/// x, but with another row i.
+///   x         any dtype, rank >= 1
+///   i         int32 or int64 scalar in [0, x.shape[0])
+///   row       x's dtype, x.shape[1:]
+///   returns   x's shape
+///   throws    errors::InvalidArgumentError naming an index out of range, or for shapes that do not fit
+///   gradient  to x: g with row i zero; to row: g[i]
+TANDEM_API Tensor update_row(const Tensor& x, const Tensor& i, const Tensor& row, OpOptions = {});
+/// x with rows[k] added to its row indices[k], for each k; what meets adds up.
+///   x         numbers, rank >= 1
+///   indices   int32 or int64 [n], in [0, x.shape[0])
+///   rows      x's dtype, [n] + x.shape[1:]
+///   returns   x's shape
+///   throws    errors::InvalidArgumentError naming an index out of range, or for shapes that do not fit
+///   gradient  to x: g; to rows: gather(g, indices)
+TANDEM_API Tensor add_rows(const Tensor& x, const Tensor& indices, const Tensor& rows, OpOptions = {});
+
+/// written (bool [n]) with i true.
+///   throws    errors::InvalidArgumentError if it was true before, or i is out of range
+///   gradient  none (blocked)
+TANDEM_API Tensor mark_written(const Tensor& written, const Tensor& i, OpOptions = {});
+/// The indices themselves.
+///   throws    errors::InvalidArgumentError unless written (bool [n]) is true at each of them
+///   gradient  none (blocked)
+TANDEM_API Tensor check_written(const Tensor& i, const Tensor& written, OpOptions = {});
+/// x itself.
+///   throws    errors::InvalidArgumentError unless written (bool [n], a mark for each row of x) is true everywhere
+///   gradient  g
+TANDEM_API Tensor check_all_written(const Tensor& x, const Tensor& written, OpOptions = {});
+
+extern TANDEM_API const OpDef update_row_op, add_rows_op, mark_written_op, check_written_op, check_all_written_op;
+inline constexpr const OpDef* row_ops[] = {&update_row_op, &add_rows_op, &mark_written_op, &check_written_op,
+                                           &check_all_written_op};
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_INDEX
+#include "tandem/cpu/rows.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/index/common.hpp"
+#include "tandem/ops/index/gather.hpp"
+namespace TANDEM_NS {
+
+namespace detail {
+
+inline void check_has_rows(const InferCall& c) {
+  if (!c.spec(0).shape.rank()) raise_specs(c, "a scalar has no rows");
+}
+inline void check_scalar_index(const InferCall& c, std::size_t i) {
+  check_index_dtype(c, i);
+  if (c.spec(i).shape.rank()) raise_specs(c, "the index must be a scalar");
+}
+inline void check_marks(const InferCall& c, std::size_t i) {
+  if (c.spec(i).dtype != DType::bool_ || c.spec(i).shape.rank() != 1) raise_specs(c, "the marks must be bool [n]");
+}
+inline void check_rows_fit(const InferCall& c, Shape rows) {
+  if (c.spec(2).dtype != c.spec(0).dtype || !rows.is_compatible_with(c.spec(2).shape))
+    raise_specs(c, "the new rows must be " + to_string(Spec{rows, c.spec(0).dtype, {}}));
+}
+TANDEM_INLINE Specs infer_update_row(const InferCall& c) {
+  check_has_rows(c);
+  check_scalar_index(c, 1);
+  Shape row = c.spec(0).shape;
+  row.erase(0);
+  check_rows_fit(c, row);
+  return Specs(c.spec(0));
+}
+TANDEM_INLINE Specs infer_add_rows(const InferCall& c) {
+  check_has_rows(c);
+  check_index_dtype(c, 1);
+  if (c.spec(1).shape.rank() != 1) raise_specs(c, "the indices must have rank 1");
+  Shape rows = c.spec(0).shape;
+  rows.set(0, c.spec(1).shape[0]);
+  check_rows_fit(c, rows);
+  return Specs(c.spec(0));
+}
+TANDEM_INLINE Specs infer_mark_written(const InferCall& c) {
+  check_marks(c, 0);
+  check_scalar_index(c, 1);
+  return Specs(c.spec(0));
+}
+TANDEM_INLINE Specs infer_check_written(const InferCall& c) {
+  check_index_dtype(c, 0);
+  check_marks(c, 1);
+  return Specs(c.spec(0));
+}
+TANDEM_INLINE Specs infer_check_all_written(const InferCall& c) {
+  check_has_rows(c);
+  check_marks(c, 1);
+  const i64 rows = c.spec(0).shape[0], marks = c.spec(1).shape[0];
+  if (rows != marks && rows != none && marks != none) raise_specs(c, "there must be one mark for each row");
+  return Specs(c.spec(0));
+}
+TANDEM_INLINE Grads update_row_gradient(const GradCall& c) {
+  const Tensor row = gather(c.g[0], c.in[1]);  // read before update_row may write into g
+  return {c.needs(0) ? Gradient(update_row(c.g[0], c.in[1], zeros_like(row))) : Gradient(), Gradient(), row};
+}
+TANDEM_INLINE Grads add_rows_gradient(const GradCall& c) {
+  return {c.g[0], Gradient(), c.needs(2) ? Gradient(gather(c.g[0], c.in[1])) : Gradient()};
+}
+TANDEM_INLINE Grads check_all_written_gradient(const GradCall& c) { return {c.g[0], Gradient()}; }
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef update_row_op{.name = "update_row",
+                                            .infer = &detail::infer_update_row,
+                                            .cpu = &cpu::update_row,
+                                            .gradient = &detail::update_row_gradient,
+                                            .inputs = 3,
+                                            .saves = Saves::inputs,
+                                            .flags = {.in_place = true}};
+TANDEM_INLINE constexpr OpDef add_rows_op{.name = "add_rows",
+                                          .infer = &detail::infer_add_rows,
+                                          .cpu = &cpu::add_rows,
+                                          .gradient = &detail::add_rows_gradient,
+                                          .dtypes = dtypes::number,
+                                          .inputs = 3,
+                                          .saves = Saves::inputs,
+                                          .flags = {.in_place = true}};
+TANDEM_INLINE constexpr OpDef mark_written_op{.name = "mark_written",
+                                              .infer = &detail::infer_mark_written,
+                                              .cpu = &cpu::mark_row,
+                                              .inputs = 2,
+                                              .flags = {.in_place = true, .blocked = true}};
+TANDEM_INLINE constexpr OpDef check_written_op{.name = "check_written",
+                                               .infer = &detail::infer_check_written,
+                                               .cpu = &cpu::check_row,
+                                               .inputs = 2,
+                                               .flags = {.blocked = true}};
+TANDEM_INLINE constexpr OpDef check_all_written_op{.name = "check_all_written",
+                                                   .infer = &detail::infer_check_all_written,
+                                                   .cpu = &cpu::check_rows,
+                                                   .gradient = &detail::check_all_written_gradient,
+                                                   .inputs = 2,
+                                                   .saves = Saves::nothing,
+                                                   .flags = {.in_place = true}};
+
+TANDEM_INLINE Tensor update_row(const Tensor& x, const Tensor& i, const Tensor& row, OpOptions o) {
+  return apply1(update_row_op, no_attrs, o, x, i, row);
+}
+TANDEM_INLINE Tensor add_rows(const Tensor& x, const Tensor& indices, const Tensor& rows, OpOptions o) {
+  return apply1(add_rows_op, no_attrs, o, x, indices, rows);
+}
+TANDEM_INLINE Tensor mark_written(const Tensor& written, const Tensor& i, OpOptions o) {
+  return apply1(mark_written_op, no_attrs, o, written, i);
+}
+TANDEM_INLINE Tensor check_written(const Tensor& i, const Tensor& written, OpOptions o) {
+  return apply1(check_written_op, no_attrs, o, i, written);
+}
+TANDEM_INLINE Tensor check_all_written(const Tensor& x, const Tensor& written, OpOptions o) {
+  return apply1(check_all_written_op, no_attrs, o, x, written);
+}
+
+}  // namespace TANDEM_NS
+#endif
