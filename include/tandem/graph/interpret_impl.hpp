@@ -75,11 +75,11 @@ class Interpreter final : public Program {
   }
   std::string plan() const override { return why_; }
 
-  Tensors run(Inputs arguments) override {
+  Tensors run(Inputs arguments, std::span<Tensor> given) override {
     const VariableLocks locks(assigned_);
     std::vector<Tensor> values(graph_->specs.size());
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
-      step(graph_->nodes[i], arguments, values);
+      step(i, arguments, given, values);
       for (int v : dies_[i]) values[static_cast<std::size_t>(v)] = Tensor();
     }
     Tensors out;
@@ -88,10 +88,12 @@ class Interpreter final : public Program {
   }
 
  private:
-  void step(const Node& n, Inputs arguments, std::vector<Tensor>& values) const {
+  void step(std::size_t node, Inputs arguments, std::span<Tensor> given, std::vector<Tensor>& values) const {
+    const Node& n = graph_->nodes[node];
     const auto first = static_cast<std::size_t>(n.first_out);
     if (n.op == &argument_op) {
-      values[first] = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+      const auto at = static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index);
+      values[first] = at < given.size() ? std::move(given[at]) : *arguments[at];
     } else if (n.op == &constant_op) {
       values[first] = *constant_of(n);
     } else if (n.op == &read_variable_op) {
@@ -101,29 +103,49 @@ class Interpreter final : public Program {
       check_assigned(variable(n), next.spec());
       std::swap(VariableAccess::value(variable(n)), next);
     } else {
-      apply_op(n, values);
+      apply_op(node, values);
     }
   }
   const Variable& variable(const Node& n) const {
     return graph_->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
   }
-  static void apply_op(const Node& n, std::vector<Tensor>& values) {
+  void apply_op(std::size_t node, std::vector<Tensor>& values) const {
+    const Node& n = graph_->nodes[node];
     Small<const Tensor*, 8> in;
     for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
     try {
       const InferCall call{*n.op, {in.begin(), in.size()}, n.attrs, no_options};
-      const Specs specs = n.op->infer(call);
-      if (!n.op->resolve && !n.op->execute)
+      const Specs specs = n.op->execute ? Specs() : n.op->infer(call);
+      if (!n.op->resolve)
         for (const Spec& s : specs)
           if (!s.shape.is_fully_defined()) raise_specs(call, "the size of " + to_string(s) + " cannot be told");
+      const Tensors reuse = reusable(node, specs, values);
       const OpOptions user{n.name.c_str(), n.where};
       Tensors out = is_profiling() ? run_timed("step", {*n.op, call.in, n.attrs, user}, specs)
-                                   : ::tandem::run(*n.op, call.in, n.attrs, specs);
-      for (unsigned k = 0; k < out.size(); ++k) values[static_cast<std::size_t>(n.first_out) + k] = std::move(out[k]);
+                                   : ::tandem::run(*n.op, call.in, n.attrs, specs, {reuse.begin(), reuse.size()});
+      for (unsigned k = 0; k < out.size(); ++k) {
+        if (!reuse.empty() && reuse[k].is_set()) out[k].renew_id();
+        values[static_cast<std::size_t>(n.first_out) + k] = std::move(out[k]);
+      }
     } catch (errors::OpError& e) {
       name_error(e, n);
       throw;
     }
+  }
+  // By output: the buffer of an input that nobody needs after this op, where the op may write into it.
+  Tensors reusable(std::size_t node, const Specs& specs, const std::vector<Tensor>& values) const {
+    const Node& n = graph_->nodes[node];
+    Tensors r;
+    if (!n.op->flags.in_place || n.op->resolve) return r;
+    r.resize(specs.size());
+    for (unsigned k = 0; k < specs.size() && k < n.in.size(); ++k) {
+      const int v = n.in[k];
+      const Tensor& x = values[static_cast<std::size_t>(v)];
+      const std::vector<int>& dead = dies_[node];
+      if (std::find(dead.begin(), dead.end(), v) == dead.end() || std::count(n.in.begin(), n.in.end(), v) > 1) continue;
+      if (x.is_unique() && x.spec() == specs[k] && x.device().kind == Device::cpu) r[k] = x;
+    }
+    return r;
   }
 
   std::string why_;

@@ -25,6 +25,7 @@ struct Plan {
   std::vector<int> last_use;    // the last node that reads it; nodes.size() if it is returned
   std::vector<char> escapes;    // someone may hold it after the call
   std::vector<int> overwrites;  // fresh: the Variable (its place) whose buffer it may take over, or -1
+  std::vector<int> takes;  // fresh: the argument (its place) whose buffer it may take over if it is given up, or -1
   // By node.
   std::vector<std::size_t> workspace_offset, workspace_bytes;
 

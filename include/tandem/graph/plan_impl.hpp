@@ -15,7 +15,7 @@ TANDEM_INLINE bool can_plan(const Graph& g) {
       if (open || s.device.kind != Device::cpu || (s.dtype == DType::string && !detail::is_leaf(n))) return false;
     }
     for (int v : n.in)
-      if (!g.spec(v).shape.is_fully_defined()) return false;
+      if (!n.op->execute && !g.spec(v).shape.is_fully_defined()) return false;
     // Sizes that were open may turn out not to be the Variable's: the interpreter raises in the right place.
     if (n.op == &assign_variable_op &&
         !(g.spec(n.in[0]) == g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec()))
@@ -79,6 +79,7 @@ class Planner {
     const std::size_t values = g_.specs.size();
     p_.root.resize(values), p_.offset.resize(values), p_.kind.resize(values), p_.arena_offset.resize(values);
     p_.last_use.assign(values, -1), p_.escapes.resize(values), p_.overwrites.assign(values, -1);
+    p_.takes.assign(values, -1);
     p_.workspace_offset.resize(g_.nodes.size()), p_.workspace_bytes.resize(g_.nodes.size());
     for (std::size_t v = 0; v < values; ++v) p_.root[v] = static_cast<int>(v);
     gone_.resize(values), variable_.assign(values, -1);
@@ -88,6 +89,7 @@ class Planner {
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_lifetimes(i);
     for (int v : g_.outputs) escape(v), use(v, g_.nodes.size());
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_overwrite(i);
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_taken(i);
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) place(i);
     p_.arena_bytes = arena_.size();
     return std::move(p_);
@@ -151,6 +153,20 @@ class Planner {
     for (const Node& n : g_.nodes) count += n.op == &assign_variable_op && n.in[0] == value;
     return count;
   }
+  // A result may be computed in the buffer of an argument that dies here, should the caller give it up.
+  void find_taken(std::size_t node) {
+    const Node& n = g_.nodes[node];
+    if (!n.op->flags.in_place && !n.op->flags.pointwise) return;
+    for (int k = 0; k < n.outputs; ++k) {
+      const int v = n.first_out + k;
+      if (root(v) != v || p_.kind[at(v)] != Plan::fresh || p_.overwrites[at(v)] >= 0) continue;
+      const int x = dying_input(node, k, [&](int r) { return p_.kind[at(r)] == Plan::argument && !p_.escapes[at(r)]; });
+      if (x >= 0) p_.takes[at(v)] = place_of_argument(root(x));
+    }
+  }
+  int place_of_argument(int value) const {
+    return static_cast<int>(std::find(g_.arguments.begin(), g_.arguments.end(), value) - g_.arguments.begin());
+  }
   bool is_read_of(int value, i64 variable) const { return variable_[at(value)] == variable && !p_.escapes[at(value)]; }
   bool no_other_read(std::size_t node, int x, i64 variable) const {
     for (int v : reads_)
@@ -159,6 +175,10 @@ class Planner {
   }
   // An input that output k may be computed in: it lies like the output, and nobody needs it after this op.
   int dying_input(std::size_t node, int k) const {
+    return dying_input(node, k, [](int) { return true; });
+  }
+  template <class Fits>
+  int dying_input(std::size_t node, int k, const Fits& fits) const {
     const Node& n = g_.nodes[node];
     const int v = n.first_out + k;
     for (unsigned i = 0; i < n.in.size(); ++i) {
@@ -166,6 +186,7 @@ class Planner {
       if (!n.op->flags.pointwise && i != static_cast<unsigned>(k)) continue;
       if (!(g_.spec(x).shape == g_.spec(v).shape) || size_of(g_.spec(x).dtype) != size_of(g_.spec(v).dtype)) continue;
       if (!is_whole(x) || p_.last_use[at(root(x))] != static_cast<int>(node) || shared(n, i)) continue;
+      if (!fits(root(x))) continue;
       return x;
     }
     return -1;

@@ -34,8 +34,10 @@ class TANDEM_API Program : public Opaque {
   const char* kind() const override { return "program"; }
 
   /// Runs the graph on arguments of its specs. What the caller keeps of the results is never overwritten.
+  ///   given   the first arguments once more, where the caller does not need them after the call: results may take
+  ///           over the buffers of those that nobody else holds
   ///   throws  what a kernel raises; the effects before the failing op stand, as in an eager run
-  virtual Tensors run(Inputs arguments) = 0;
+  virtual Tensors run(Inputs arguments, std::span<Tensor> given = {}) = 0;
   /// The plan as text, or why there is none.
   virtual std::string plan() const = 0;
   const Graph& graph() const { return *graph_; }

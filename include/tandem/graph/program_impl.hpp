@@ -17,9 +17,10 @@ class PlannedProgram final : public Program {
   }
   std::string plan() const override { return to_string(plan_, *graph_); }
 
-  Tensors run(Inputs arguments) override {
+  Tensors run(Inputs arguments, std::span<Tensor> given) override {
     const VariableLocks locks(assigned_);
     const Lease frame(*this);
+    frame->given = given;
     for (std::size_t i = 0; i < arguments.size(); ++i) frame->point(graph_->arguments[i], arguments[i]->raw());
     if (is_profiling()) run_timed_steps(*frame, arguments);
     else
@@ -59,6 +60,7 @@ class PlannedProgram final : public Program {
     std::vector<int> filled;      // roots in tensors, to be emptied after the call
     std::vector<Tensor> retired;  // old values of Variables that are still read
     std::vector<char> in_place;   // by root: was computed in the Variable's buffer
+    std::span<Tensor> given;      // arguments whose buffers results may take over
     std::unique_ptr<Frame> next;
 
     explicit Frame(PlannedProgram& p);
@@ -124,6 +126,7 @@ class PlannedProgram final : public Program {
   void run_step(const Step& s, Frame& f, Inputs arguments) const;
   void run_timed_steps(Frame& f, Inputs arguments) const;
   void give_buffers(const Step& s, Frame& f) const;
+  static Tensor take_given(int argument, Frame& f);
   void read(const Step& s, Frame& f) const;
   void assign(const Step& s, Frame& f, Inputs arguments) const;
   void execute(const Node& n, Frame& f, Inputs arguments) const;
@@ -174,6 +177,11 @@ TANDEM_INLINE void PlannedProgram::compile() {
   std::vector<char> is_assigned(graph_->variables.size());
   for (const Node& n : graph_->nodes)
     if (n.op == &assign_variable_op) is_assigned[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)] = 1;
+  for (const Node& n : graph_->nodes)  // a body's assignment is not seen here: what was read is held
+    for (const Graph* body : subgraphs(n))
+      for (const Variable& v : assigned_variables(*body))
+        for (std::size_t i = 0; i < is_assigned.size(); ++i)
+          if (graph_->variables[i].is_same(v)) is_assigned[i] = 0;
   for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
     const Node& n = graph_->nodes[i];
     if (n.op == &argument_op || n.op == &constant_op || n.op->flags.alias) continue;
@@ -243,10 +251,18 @@ TANDEM_INLINE void PlannedProgram::give_buffers(const Step& s, Frame& f) const {
         continue;
       }
     }
-    Tensor t = Tensor::allocate(graph_->spec(v));
+    Tensor t = take_given(plan_.takes[at], f);
+    if (!t.is_set()) t = Tensor::allocate(graph_->spec(v));
     f.point(v, t.raw());
     f.hold(v, std::move(t));
   }
+}
+TANDEM_INLINE Tensor PlannedProgram::take_given(int argument, Frame& f) {
+  if (argument < 0 || static_cast<std::size_t>(argument) >= f.given.size()) return {};
+  Tensor& x = f.given[static_cast<std::size_t>(argument)];
+  if (!x.is_set() || !x.is_unique()) return {};
+  x.renew_id();
+  return std::exchange(x, Tensor());
 }
 TANDEM_INLINE void PlannedProgram::read(const Step& s, Frame& f) const {
   const int v = s.node->first_out;
