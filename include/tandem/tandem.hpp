@@ -12,6 +12,7 @@
 #include "tandem/core/variable.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/graph/function.hpp"
+#include "tandem/graph/scan.hpp"
 #include "tandem/nn/rnn.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/clip.hpp"

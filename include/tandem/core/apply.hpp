@@ -136,7 +136,7 @@ inline bool check_inputs(const InferCall& c) {
   bool elsewhere = false;
   for (const Tensor* t : c.in) elsewhere |= t->spec().device != Device{};
   check_kernel_dtype(c);
-  return !elsewhere || on_one_device(c);
+  return !elsewhere || c.op.execute || on_one_device(c);  // control flow may take inputs from several devices
 }
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE void check_no_symbol(const OpDef& op, const Tensor& t) {
   if (t.is_symbolic())

@@ -7,6 +7,7 @@
 #include "tandem/graph/passes.hpp"
 #include "tandem/graph/program.hpp"
 #include "tandem/graph/prune.hpp"
+#include "tandem/graph/replay.hpp"
 
 namespace TANDEM_NS {
 
@@ -39,6 +40,10 @@ class TANDEM_API ConcreteFunction : public Opaque {
   /// As traced, and as it is run (before open dims are bound and, where there are any, before ops are fused).
   const Graph& graph() const { return *traced_; }
   const Graph& optimized() const { return *optimized_; }
+  /// What runs it on arguments of these specs.
+  Ref<Program> program_for(std::span<const Spec> arguments);
+  /// Whether one program serves all calls, since no dim is open.
+  bool is_static() const { return static_; }
   /// Where each value lies, for arguments of these specs (the graph's own where none are given).
   std::string plan(std::span<const Spec> arguments = {});
   /// The gradient rule of a recorded call.
@@ -50,14 +55,13 @@ class TANDEM_API ConcreteFunction : public Opaque {
     Ref<Program> program;
     u64 used;
   };
-  struct Derivative;
+  struct Recorded;
   void check(Inputs arguments) const;
-  Ref<Program> program_for(std::span<const Spec> arguments);
   Ref<Program> make_program(std::span<const Spec> arguments) const;
   Tensors run(Inputs arguments);
   Tensors run_program(Inputs arguments);
   Tensors run_recorded(Inputs arguments);
-  Ref<Derivative> derivative();
+  Ref<Recorded> recorded();
 
   Ref<Graph> traced_, optimized_;
   ExecutionOptions options_;
@@ -66,19 +70,16 @@ class TANDEM_API ConcreteFunction : public Opaque {
   std::mutex mutex_;
   std::vector<Bound> bound_;  // guarded by mutex_
   u64 clock_ = 0;
-  Ref<Derivative> derivative_;  // guarded by mutex_
+  Ref<Recorded> recorded_;  // guarded by mutex_
 };
 
 namespace detail {
 bool is_checking();  // graph/debug.hpp
 }
 
-/// Applies the graph's ops one by one, as if they had been called here: eagerly, recorded or traced.
-TANDEM_API Tensors replay(const Graph& graph, Inputs arguments);
-
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_GRAPH
 #include "tandem/graph/concrete_impl.hpp"
-#include "tandem/graph/derivative_impl.hpp"
+#include "tandem/graph/recorded_impl.hpp"
 #endif

@@ -9,51 +9,7 @@ namespace detail {
 
 inline constexpr std::size_t most_bound_programs = 16;
 
-inline std::vector<Spec> specs_of(Inputs tensors) {
-  std::vector<Spec> r;
-  for (const Tensor* t : tensors) r.push_back(t->spec());
-  return r;
-}
-
-// Applies a graph's ops; what reads and assignments do is the caller's.
-template <class Read, class Assign>
-Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Assign& assign,
-                   std::vector<Tensor>* by_value = nullptr) {
-  std::vector<Tensor> own;
-  std::vector<Tensor>& values = by_value ? *by_value : own;
-  values.resize(g.specs.size());
-  for (const Node& n : g.nodes) {
-    const auto first = static_cast<std::size_t>(n.first_out);
-    if (n.op == &argument_op) {
-      values[first] = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
-    } else if (n.op == &constant_op) {
-      values[first] = *constant_of(n);
-    } else if (n.op == &read_variable_op) {
-      values[first] = read(n);
-    } else if (n.op == &assign_variable_op) {
-      assign(n, values[static_cast<std::size_t>(n.in[0])]);
-    } else {
-      Small<const Tensor*, 8> in;
-      for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
-      Tensors out = apply(*n.op, {in.begin(), in.size()}, n.attrs, {.name = nullptr, .where = n.where});
-      for (unsigned k = 0; k < out.size(); ++k) values[first + k] = std::move(out[k]);
-    }
-  }
-  Tensors out;
-  for (int v : g.outputs) out.push(values[static_cast<std::size_t>(v)]);
-  return out;
-}
-inline const Variable& variable_of(const Graph& g, const Node& n) {
-  return g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
-}
-
 }  // namespace detail
-
-TANDEM_INLINE Tensors replay(const Graph& g, Inputs arguments) {
-  return detail::replay_ops(
-      g, arguments, [&](const Node& n) { return detail::variable_of(g, n).read_value(); },
-      [&](const Node& n, const Tensor& value) { detail::variable_of(g, n).assign(value); });
-}
 
 TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOptions options)
     : traced_(std::move(traced)), options_(options), static_(traced_->is_static()) {

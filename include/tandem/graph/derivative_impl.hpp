@@ -1,24 +1,17 @@
-// A traced call under a tape: the forward graph that also returns what the backward one needs, and the backward graphs,
-// each traced when it is first asked for (implementation half of graph/concrete.hpp).
+// The forward ops once more, then the gradients, in one graph; what both derivatives are cut out of it (implementation
+// half of graph/derivative.hpp).
 #pragma once
-#include <map>
+#include <utility>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/concrete.hpp"
+#include "tandem/graph/control_ops.hpp"
+#include "tandem/graph/derivative.hpp"
+#include "tandem/graph/replay.hpp"
 #include "tandem/graph/trace.hpp"
 
 namespace TANDEM_NS {
 
-namespace detail {
-
-// Which results have an incoming gradient and which inputs want one.
-struct Demand {
-  std::vector<bool> upstream, wanted;
-  friend auto operator<=>(const Demand&, const Demand&) = default;
-};
-
-// The forward ops once more, then the gradients, in one graph: what both derivatives are cut out of.
-struct Joint {
+struct Derivative::Joint {
   Ref<Graph> graph;
   std::size_t forward_nodes = 0;  // the first ones
   std::vector<int> value_of;      // by value of the forward graph: the joint graph's, or -1
@@ -27,85 +20,68 @@ struct Joint {
   std::vector<char> set, sparse;  // by input: whether a gradient reaches it, and of which kind
 };
 
-}  // namespace detail
-
-// Inputs of the recorded op: the arguments, then the value of each read of a Variable. Its outputs: the results, then
-// the saved values.
-struct ConcreteFunction::Derivative final : Opaque {
-  const char* kind() const override { return "derivative"; }
-  explicit Derivative(const Graph& g, const ExecutionOptions& o);
-
-  detail::Joint trace(const detail::Demand& demand) const;
-  Ref<Graph> cut(const detail::Joint& joint) const;
-  void find_saved();
-  /// The backward function for a demand, and which of its outputs belong to which input.
-  struct Backward {
-    Ref<ConcreteFunction> function;
-    std::vector<char> set, sparse;
-  };
-  const Backward& backward(const detail::Demand& demand);
-  detail::Demand full_demand() const;
-  bool is_differentiable(int value) const {
-    return is_floating(forward.spec(value).dtype) || is_complex(forward.spec(value).dtype);
-  }
-
-  const Graph& forward;
-  ExecutionOptions options;
-  std::vector<int> reads;    // nodes
-  std::vector<int> results;  // values: outputs, then saved ones
-  std::vector<int> saved;
-  Ref<ConcreteFunction> augmented;  // returns outputs, reads, saved
-  std::mutex mutex;
-  std::map<detail::Demand, Backward> backwards;  // guarded by mutex
-};
-
 namespace detail {
 
-struct CallAttrs {
-  Ref<Opaque> derivative;
-  static constexpr auto fields = field_list(field("function", &CallAttrs::derivative));
-};
-TANDEM_INLINE Grads call_gradient(const GradCall& c);
-[[noreturn]] TANDEM_INLINE Specs infer_call(const InferCall& c) {
-  errors::raise<errors::InternalError>(c.op.name, "is recorded by tapes alone");
+// A copy whose control flow also returns what its gradients need. Where that makes more outputs, they get new values,
+// for an op's outputs are numbered one after the other.
+TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
+  Ref<Graph> g = graph.copy();
+  std::vector<int> now(g->specs.size());
+  for (std::size_t v = 0; v < now.size(); ++v) now[v] = static_cast<int>(v);
+  std::vector<Tensor> known(g->specs.size());
+  for (Node& n : g->nodes) {
+    for (int& v : n.in) v = now[static_cast<std::size_t>(v)];
+    Specs specs;
+    if (n.op->execute) {
+      n.attrs = recording(*n.op, n.attrs);
+      specs = infer_again(n, known);
+    }
+    if (static_cast<int>(specs.size()) > n.outputs) {
+      const int first = static_cast<int>(g->specs.size());
+      for (int k = 0; k < n.outputs; ++k) now[static_cast<std::size_t>(n.first_out + k)] = first + k;
+      g->specs.insert(g->specs.end(), specs.begin(), specs.end());
+      n.first_out = first, n.outputs = static_cast<int>(specs.size());
+      known.resize(g->specs.size());
+    }
+    for (int v = n.first_out; v < n.first_out + n.outputs; ++v)
+      known[static_cast<std::size_t>(v)] = constant_of(n) ? *constant_of(n) : Tensor::symbol(g->spec(v));
+  }
+  for (int& v : g->outputs) v = now[static_cast<std::size_t>(v)];
+  return g;
 }
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef call_function_op{.name = "call_function",
-                                               .infer = &detail::infer_call,
-                                               .gradient = &detail::call_gradient,
-                                               .typed = -1,
-                                               .inputs = -1};
-
-TANDEM_INLINE ConcreteFunction::Derivative::Derivative(const Graph& g, const ExecutionOptions& o)
-    : forward(g), options(o), results(g.outputs) {
-  for (std::size_t i = 0; i < g.nodes.size(); ++i)
-    if (g.nodes[i].op == &read_variable_op) reads.push_back(static_cast<int>(i));
+TANDEM_INLINE Derivative::Derivative(const Graph& graph) {
+  const detail::Alone alone;
+  forward_ = detail::recordable(graph);
+  for (std::size_t i = 0; i < forward_->nodes.size(); ++i)
+    if (forward_->nodes[i].op == &read_variable_op) reads_.push_back(static_cast<int>(i));
+  results_ = forward_->outputs;
   find_saved();
-  results.insert(results.end(), saved.begin(), saved.end());
-  Ref<Graph> more = g.copy();
-  for (int node : reads) more->outputs.push_back(g.nodes[static_cast<std::size_t>(node)].first_out);
-  more->outputs.insert(more->outputs.end(), saved.begin(), saved.end());
-  augmented = make_ref<ConcreteFunction>(more, options);
+  results_.insert(results_.end(), saved_.begin(), saved_.end());
 }
-TANDEM_INLINE detail::Demand ConcreteFunction::Derivative::full_demand() const {
-  detail::Demand d;
-  for (int v : forward.outputs) d.upstream.push_back(is_differentiable(v));
-  for (int v : forward.arguments) d.wanted.push_back(is_differentiable(v));
-  for (int n : reads) d.wanted.push_back(is_differentiable(forward.nodes[static_cast<std::size_t>(n)].first_out));
+TANDEM_INLINE int Derivative::input_value(std::size_t i) const {
+  const std::size_t arguments = forward_->arguments.size();
+  if (i < arguments) return forward_->arguments[i];
+  return forward_->nodes[static_cast<std::size_t>(reads_[i - arguments])].first_out;
+}
+TANDEM_INLINE Demand Derivative::full_demand() const {
+  Demand d;
+  for (int v : forward_->outputs) d.upstream.push_back(detail::has_derivative(forward_->spec(v)));
+  for (std::size_t i = 0; i < inputs(); ++i) d.wanted.push_back(detail::has_derivative(forward_->spec(input_value(i))));
   return d;
 }
 
-TANDEM_INLINE detail::Joint ConcreteFunction::Derivative::trace(const detail::Demand& demand) const {
-  detail::Joint j;
+TANDEM_INLINE Derivative::Joint Derivative::trace(const Demand& demand) const {
+  Joint j;
+  const Graph& forward = *forward_;
   Tracer tracer("gradient of " + forward.name);
   std::vector<Tensor> in, upstream, values;
-  for (int v : forward.arguments) in.push_back(tracer.argument(forward.spec(v)));
-  for (int n : reads) in.push_back(tracer.argument(forward.spec(forward.nodes[static_cast<std::size_t>(n)].first_out)));
+  for (std::size_t i = 0; i < inputs(); ++i) in.push_back(tracer.argument(forward.spec(input_value(i))));
   std::vector<Tensor> targets;
   for (std::size_t i = 0; i < demand.upstream.size(); ++i)
-    upstream.push_back(demand.upstream[i] ? tracer.argument(forward.spec(results[i])) : Tensor());
+    upstream.push_back(demand.upstream[i] ? tracer.argument(forward.spec(results_[i])) : Tensor());
   GradientTape tape({.watch_accessed_variables = false});
   std::vector<Source> sources;
   for (std::size_t i = 0; i < in.size(); ++i)
@@ -120,7 +96,7 @@ TANDEM_INLINE detail::Joint ConcreteFunction::Derivative::trace(const detail::De
   std::vector<Tensor> given;
   for (std::size_t i = 0; i < demand.upstream.size(); ++i)
     if (demand.upstream[i])
-      targets.push_back(values[static_cast<std::size_t>(results[i])]), given.push_back(upstream[i]);
+      targets.push_back(values[static_cast<std::size_t>(results_[i])]), given.push_back(upstream[i]);
   const std::vector<Gradient> g = tape.gradients(targets, sources, {.output_gradients = given});
   std::vector<Tensor> outputs;
   j.set.resize(in.size()), j.sparse.resize(in.size());
@@ -148,8 +124,8 @@ TANDEM_INLINE detail::Joint ConcreteFunction::Derivative::trace(const detail::De
 }
 
 // What the gradients read of the forward part, except shapes that are known and what the caller has anyway.
-TANDEM_INLINE void ConcreteFunction::Derivative::find_saved() {
-  const detail::Joint j = trace(full_demand());
+TANDEM_INLINE void Derivative::find_saved() {
+  const Joint j = trace(full_demand());
   std::vector<char> read(j.graph->specs.size());
   for (std::size_t i = j.forward_nodes; i < j.graph->nodes.size(); ++i) {
     const Node& n = j.graph->nodes[i];
@@ -158,25 +134,29 @@ TANDEM_INLINE void ConcreteFunction::Derivative::find_saved() {
         read[static_cast<std::size_t>(n.in[k])] = 1;
   }
   for (int v : j.graph->outputs) read[static_cast<std::size_t>(v)] = 1;
-  for (const Node& n : forward.nodes) {
+  for (const Node& n : forward_->nodes) {
     if (detail::is_leaf(n)) continue;
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k, at = j.value_of[static_cast<std::size_t>(v)];
-      if (at >= 0 && (read[static_cast<std::size_t>(at)] || has_effects(n))) saved.push_back(v);
+      if (at >= 0 && (read[static_cast<std::size_t>(at)] || has_effects(n))) saved_.push_back(v);
     }
   }
+  const Ref<Graph> gradients = cut(j);
+  const std::vector<int> uses = gradients->uses();
+  for (std::size_t i = 0; i < inputs(); ++i)
+    reads_input_.push_back(uses[static_cast<std::size_t>(gradients->arguments[i])] > 0);
 }
 
 // The gradients alone: saved values become arguments, of the rest of the forward part only what they need stays.
-TANDEM_INLINE Ref<Graph> ConcreteFunction::Derivative::cut(const detail::Joint& j) const {
+TANDEM_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
   const Graph& from = *j.graph;
   auto to = make_ref<Graph>();
   to->name = from.name;
   to->variables = from.variables;
   std::vector<int> map(from.specs.size(), -1);
   for (int v : j.inputs) map[static_cast<std::size_t>(v)] = to->add_argument(from.spec(v), "input");
-  for (int v : saved) {
-    const int at = j.value_of[static_cast<std::size_t>(v)], place = to->add_argument(forward.spec(v), "saved");
+  for (int v : saved_) {
+    const int at = j.value_of[static_cast<std::size_t>(v)], place = to->add_argument(forward_->spec(v), "saved");
     if (at >= 0 && map[static_cast<std::size_t>(at)] < 0) map[static_cast<std::size_t>(at)] = place;
   }
   for (int v : j.upstream)
@@ -214,84 +194,11 @@ TANDEM_INLINE Ref<Graph> ConcreteFunction::Derivative::cut(const detail::Joint& 
   for (int v : from.outputs) to->outputs.push_back(map[static_cast<std::size_t>(v)]);
   return to;
 }
-TANDEM_INLINE const ConcreteFunction::Derivative::Backward& ConcreteFunction::Derivative::backward(
-    const detail::Demand& demand) {
-  const std::lock_guard lock(mutex);
-  const auto at = backwards.find(demand);
-  if (at != backwards.end()) return at->second;
-  struct Off {  // whatever goes on around: this is a trace of its own
-    Stager* stager = std::exchange(context.stager, nullptr);
-    ~Off() { context.stager = stager; }
-  } off;
-  detail::Joint j = trace(demand);
-  Backward b{make_ref<ConcreteFunction>(cut(j), options), std::move(j.set), std::move(j.sparse)};
-  return backwards.emplace(demand, std::move(b)).first->second;
-}
-
-TANDEM_INLINE ConcreteFunction::~ConcreteFunction() = default;
-
-TANDEM_INLINE Ref<ConcreteFunction::Derivative> ConcreteFunction::derivative() {
-  const std::lock_guard lock(mutex_);
-  if (!derivative_) {
-    const detail::Unobserved quiet;
-    derivative_ = make_ref<Derivative>(*traced_, options_);
-  }
-  return derivative_;
-}
-TANDEM_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
-  const Ref<Derivative> d = derivative();
-  Tensors all = d->augmented->run(arguments);
-  const std::size_t outputs = traced_->outputs.size(), reads = d->reads.size();
-  Small<const Tensor*, 8> in;
-  for (const Tensor* t : arguments) in.push(t);
-  for (std::size_t i = 0; i < reads; ++i) {
-    const Tensor& value = all[outputs + i];
-    in.push(&value);
-    const Node& n = traced_->nodes[static_cast<std::size_t>(d->reads[i])];
-    for (Observer* o = context.observers; o; o = o->next) o->read(detail::variable_of(*traced_, n), value);
-  }
-  Tensors out;
-  IdMap seen;  // a tape tells values apart by their ids: what is returned twice, or passed through, gets another
-  for (const Tensor* t : in) seen.insert(t->id(), 0);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i >= outputs && i < outputs + reads) continue;
-    const Tensor& t = out.push(seen.find(all[i].id()) < 0 ? all[i] : Tensor::view_of(all[i], all[i].spec()));
-    seen.insert(t.id(), 0);
-  }
-  const detail::CallAttrs attrs{Ref<Opaque>(d.get())};
-  for (Observer* o = context.observers; o; o = o->next)
-    o->record({call_function_op, {in.begin(), in.size()}, attrs, {out.begin(), out.size()}});
-  out.resize(static_cast<unsigned>(outputs));
-  return out;
-}
-
-namespace detail {
-
-TANDEM_INLINE Grads call_gradient(const GradCall& c) { return ConcreteFunction::gradient(c); }
-
-}  // namespace detail
-
-TANDEM_INLINE Grads ConcreteFunction::gradient(const GradCall& c) {
-  auto& d = static_cast<Derivative&>(*c.get<detail::CallAttrs>().derivative);
-  detail::Demand demand;
-  for (const Tensor& g : c.g) demand.upstream.push_back(g.is_set());
-  for (std::size_t i = 0; i < c.in.size(); ++i)
-    demand.wanted.push_back(c.needs(i) && (is_floating(c.in[i].dtype()) || is_complex(c.in[i].dtype())));
-  const Derivative::Backward& b = d.backward(demand);
-  Small<const Tensor*, 16> in;
-  for (const Tensor& t : c.in) in.push(&t);
-  for (std::size_t i = d.forward.outputs.size(); i < c.out.size(); ++i) in.push(&c.out[i]);
-  for (const Tensor& g : c.g)
-    if (g.is_set()) in.push(&g);
-  const Tensors out = b.function->call({in.begin(), in.size()});
-  Grads r;
-  unsigned at = 0;
-  for (std::size_t i = 0; i < c.in.size(); ++i) {
-    if (!b.set[i]) r.push(Gradient());
-    else if (b.sparse[i]) r.push(Gradient(IndexedSlices{out[at], out[at + 1], c.in[i]})), at += 2;
-    else r.push(Gradient(out[at++]));
-  }
-  return r;
+TANDEM_INLINE Derivative::Backward Derivative::backward(const Demand& demand) const {
+  const detail::Alone alone;
+  Joint j = trace(demand);
+  Ref<Graph> graph = cut(j);
+  return {std::move(graph), std::move(j.set), std::move(j.sparse)};
 }
 
 }  // namespace TANDEM_NS

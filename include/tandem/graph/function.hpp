@@ -85,9 +85,8 @@ class Function {
   static Tensor placeholder(const Spec& s) { return Tensor::symbol(s); }
   static Tensor placeholder(const TensorSpec& s) { return Tensor::symbol(s); }
   template <class T>
-  static const T& placeholder(const T& x) {
-    return x;
-  }
+    requires(!std::is_base_of_v<Spec, T>)
+  static const T& placeholder(const T& x) { return x; }
 
   template <class R, class... A>
   Ref<Traced> find(tree::Flat& flat, const A&... arguments) const {

@@ -1,6 +1,7 @@
 // Graph: what a traced function does, as ops in program order over numbered values, each made once. Not here: how it
 // is traced (trace.hpp), rewritten (passes.hpp), planned and run (plan.hpp, program.hpp).
 #pragma once
+#include <atomic>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,20 @@ struct Node {
   Loc where;         // the user's line, where it is known
 };
 
+/// Something that is made of the object it stands in, once, by the thread that needs it first.
+class TANDEM_API MadeOnce {
+ public:
+  MadeOnce() = default;
+  MadeOnce(const MadeOnce&) = delete;
+  ~MadeOnce();
+  Opaque* get() const { return made_.load(std::memory_order_acquire); }
+  /// Keeps it, unless another thread was faster; returns what is kept.
+  Opaque* keep(Ref<Opaque> made) const;
+
+ private:
+  mutable std::atomic<Opaque*> made_{nullptr};
+};
+
 /// Ops in program order: an op's inputs are made by ops before it. Reads and assignments of Variables are ops too, so
 /// effects keep their order. Passes may leave values that nobody makes; their numbers are never used again.
 class TANDEM_API Graph : public Opaque {
@@ -32,6 +47,7 @@ class TANDEM_API Graph : public Opaque {
   std::vector<int> outputs;         // values; one may occur several times
   std::vector<Variable> variables;  // what read_variable and assign_variable speak of
   std::string name = "function";    // of the function that was traced
+  MadeOnce body;                    // its Body (body.hpp), where control flow runs it; not copied
 
   Ref<Graph> copy() const;
   const Spec& spec(int value) const { return specs[static_cast<std::size_t>(value)]; }

@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/core/apply.hpp"
 #include "tandem/core/print.hpp"
+#include "tandem/graph/common_impl.hpp"
 #include "tandem/graph/graph.hpp"
 
 namespace TANDEM_NS {
@@ -49,6 +50,16 @@ TANDEM_INLINE bool reads_state(const Node& node) {
   for (const Graph* g : subgraphs(node))
     if (detail::reads(*g)) return true;
   return false;
+}
+
+TANDEM_INLINE MadeOnce::~MadeOnce() {
+  if (Opaque* const made = get()) made->release();
+}
+TANDEM_INLINE Opaque* MadeOnce::keep(Ref<Opaque> made) const {
+  Opaque* other = nullptr;
+  if (!made_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) return other;
+  made->retain();
+  return made.get();
 }
 
 TANDEM_INLINE Ref<Graph> Graph::copy() const {
@@ -109,9 +120,6 @@ namespace detail {
 [[noreturn]] TANDEM_INLINE void raise_invalid(const Graph& g, const Node& n, const std::string& what) {
   errors::raise<errors::InternalError>(
       "verify", "graph '" + g.name + "', node " + (n.name.empty() ? n.op->name : n.name) + ": " + what);
-}
-inline bool agree(const Spec& a, const Spec& b) {
-  return a.dtype == b.dtype && a.device == b.device && a.shape.is_compatible_with(b.shape);
 }
 // Ops whose specs are data of the graph, not the result of a rule.
 inline bool is_leaf(const Node& n) {

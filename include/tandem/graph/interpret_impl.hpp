@@ -120,9 +120,10 @@ class Interpreter final : public Program {
         for (const Spec& s : specs)
           if (!s.shape.is_fully_defined()) raise_specs(call, "the size of " + to_string(s) + " cannot be told");
       const Tensors reuse = reusable(node, specs, values);
+      const std::span<const Tensor> buffers(reuse.begin(), reuse.size());
       const OpOptions user{n.name.c_str(), n.where};
-      Tensors out = is_profiling() ? run_timed("step", {*n.op, call.in, n.attrs, user}, specs)
-                                   : ::tandem::run(*n.op, call.in, n.attrs, specs, {reuse.begin(), reuse.size()});
+      Tensors out = is_profiling() ? run_timed("step", {*n.op, call.in, n.attrs, user}, specs, buffers)
+                                   : ::tandem::run(*n.op, call.in, n.attrs, specs, buffers);
       for (unsigned k = 0; k < out.size(); ++k) {
         if (!reuse.empty() && reuse[k].is_set()) out[k].renew_id();
         values[static_cast<std::size_t>(n.first_out) + k] = std::move(out[k]);

@@ -52,6 +52,10 @@ class TANDEM_API Tracer final : public Stager {
 
   void leave();
   bool knows(const Tensor& t) const { return values_.find(t.id()) >= 0 || (outer_ && outer_->knows(t)); }
+  // A known tensor from before a body's trace: to a tape around the control flow it must be an input.
+  bool may_be_watched(const Tensor& t) const {
+    return outer_observers_ && t.id() < first_id_ && (is_floating(t.dtype()) || is_complex(t.dtype()));
+  }
   int value_of(const Tensor& t, const char* op, bool shape_only);
   int add_constant(const Tensor& t, const char* name);
   Tensor symbol(int value);
@@ -69,6 +73,7 @@ class TANDEM_API Tracer final : public Stager {
   Tracer* previous_;  // in force before
   Stager* outer_stager_;
   Observer* outer_observers_;
+  u64 first_id_ = new_id(context);  // of the tensors made since
   bool active_ = true;
 };
 
@@ -125,7 +130,7 @@ TANDEM_INLINE Tensor Tracer::argument(const Spec& spec, std::string name) {
 TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_only) {
   if (const int v = values_.find(t.id()); v >= 0) return v;
   int v;
-  if (t.is_symbolic() && outer_ && outer_->knows(t)) {
+  if (outer_ && (t.is_symbolic() ? outer_->knows(t) : may_be_watched(t))) {
     v = graph_->add_argument(t.spec(), unique_name("captured"));
     captures_.push_back(t);
   } else if (t.is_symbolic() && !shape_only) {
@@ -196,9 +201,10 @@ TANDEM_INLINE void Tracer::lift(Callable body) {
   body.call(body.self);
 }
 TANDEM_INLINE void Tracer::created(const Variable& v) {
-  for (const Tracer* t = this; t; t = t->outer_)
+  Tracer* function = this;  // not the body of control flow in it
+  for (Tracer* t = this; t; function = t, t = t->outer_)
     if (!t->options_.may_create_variables) raise_created_late(t->graph_->name, "the Variable '" + v.name() + "'");
-  created_.push_back(v);
+  function->created_.push_back(v);
 }
 TANDEM_INLINE std::string Tracer::origin(const Tensor& t) {
   const int v = values_.find(t.id());

@@ -84,11 +84,13 @@ void each_field(T& x, const F& f) {
 #undef TANDEM_FIELDS
 }
 
-/// Calls f on each part of a container or struct, in order; const or not.
+/// Calls f on each part of a container or struct, in order; const or not. A class names its own parts.
 template <class T, class F>
 void each_part(T& x, const F& f) {
   using V = std::remove_const_t<T>;
-  if constexpr (is_a<V, std::vector> || is_array<V>) {
+  if constexpr (requires { x.each_part(f); }) {
+    x.each_part(f);
+  } else if constexpr (is_a<V, std::vector> || is_array<V>) {
     for (auto& part : x) f(part);
   } else if constexpr (is_a<V, std::map>) {
     for (auto& [name, part] : x) f(part);
@@ -145,7 +147,9 @@ inline void flatten(const char* x, Flat& to) { flatten<std::string>(x, to); }
 /// Replaces the tensors of x, in flatten's order.
 template <class T>
 void refill(T& x, const Tensor*& next) {
-  if constexpr (std::is_same_v<T, Tensor>) {
+  if constexpr (std::is_const_v<T>) {
+    return;  // what a class shows and does not let go of
+  } else if constexpr (std::is_same_v<T, Tensor>) {
     if (x.is_set()) x = *next++;
   } else if constexpr (!std::is_same_v<T, Variable> && !detail::is_number<T> && !detail::is_text<T>) {
     detail::each_part(x, [&](auto& part) { refill(part, next); });

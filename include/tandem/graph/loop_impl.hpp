@@ -1,0 +1,339 @@
+// The row of loops: shape rule and run (implementation half of graph/control_ops.hpp).
+#pragma once
+#include <cstring>
+
+#include "tandem/base/bytes.hpp"
+#include "tandem/core/backend.hpp"
+#include "tandem/graph/cond_impl.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+inline bool is_ragged(const std::string& letters, std::size_t i) { return i < letters.size() && letters[i] == 'r'; }
+inline std::size_t ragged_before(const std::string& letters, std::size_t end) {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < end; ++i) n += is_ragged(letters, i);
+  return n;
+}
+
+// Where everything stands among a loop's inputs and outputs.
+struct LoopLayout {
+  std::size_t carried, rows, condition_captures, body_captures, stacked, row_tables, result_tables;
+
+  LoopLayout(const LoopAttrs& a)
+      : carried(count_of(a.carried)),
+        rows(count_of(a.rows)),
+        condition_captures(a.condition->outputs.empty() ? 0 : a.condition->arguments.size() - carried),
+        body_captures(a.body->arguments.size() - carried - rows),
+        stacked(a.body->outputs.size() - carried),
+        row_tables(ragged_before(a.ragged_rows, rows)),
+        result_tables(ragged_before(a.ragged_results, stacked)) {}
+  std::size_t first_row() const { return 1 + carried; }
+  std::size_t first_condition_capture() const { return first_row() + rows + row_tables; }
+  std::size_t first_body_capture() const { return first_condition_capture() + condition_captures; }
+  std::size_t inputs() const { return first_body_capture() + body_captures; }
+  std::size_t count_output() const { return carried + stacked + result_tables; }
+  std::size_t row_table(const LoopAttrs& a, std::size_t row) const {
+    return first_row() + rows + ragged_before(a.ragged_rows, row);
+  }
+  std::size_t result_table(const LoopAttrs& a, std::size_t result) const {
+    return carried + stacked + ragged_before(a.ragged_results, result);
+  }
+  /// The place among the inputs of the body's argument i.
+  std::size_t input_of_argument(std::size_t i) const {
+    return i < carried + rows ? 1 + i : first_body_capture() + i - carried - rows;
+  }
+};
+
+inline Spec row_of(Spec s) {
+  s.shape.erase(0);
+  return s;
+}
+inline Spec stack_of(Spec s, i64 rows) {
+  s.shape.insert(0, rows);
+  return s;
+}
+TANDEM_INLINE void check_layout(const InferCall& c, const LoopAttrs& a) {
+  const std::size_t given = c.in.size();
+  const bool fits = a.carried >= 0 && a.rows >= 0 && count_of(a.carried + a.rows) <= a.body->arguments.size() &&
+                    count_of(a.carried) <= a.body->outputs.size() &&
+                    (a.condition->outputs.empty() || (a.condition->outputs.size() == 1 && !a.reverse &&
+                                                      count_of(a.carried) <= a.condition->arguments.size()));
+  if (!fits || LoopLayout(a).inputs() != given)
+    errors::raise<errors::InvalidArgumentError>(c.op.name, "the body does not fit the inputs");
+  if (c.spec(0).dtype != DType::int64 || c.spec(0).shape.rank())
+    errors::raise<errors::InvalidArgumentError>(
+        c.op.name, "the most iterations are " + to_string(c.spec(0)) + ", not an int64 scalar");
+}
+// How many rows there are, as far as it is known.
+TANDEM_INLINE i64 known_rows(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
+  i64 n = none;
+  for (std::size_t i = 0; i < at.rows; ++i) {
+    const bool ragged = is_ragged(a.ragged_rows, i);
+    const Spec& s = c.spec(ragged ? at.row_table(a, i) : at.first_row() + i);
+    if (!s.shape.rank() || (ragged && (s.dtype != DType::int64 || s.shape.rank() != 2)))
+      errors::raise<errors::InvalidArgumentError>(c.op.name, "a scalar has no rows");
+    if (s.shape[0] == none) continue;
+    if (n != none && n != s.shape[0])
+      errors::raise<errors::InvalidArgumentError>(
+          c.op.name, "the tensors have " + std::to_string(n) + " and " + std::to_string(s.shape[0]) + " rows");
+    n = s.shape[0];
+  }
+  if (!a.condition->outputs.empty()) return none;
+  if (n == none && c.in[0]->has_data() && c.in[0]->device().kind == Device::cpu)
+    n = *static_cast<const i64*>(c.in[0]->raw());
+  return n;
+}
+// The body for inputs of the call's specs: if the carried values keep them, else as it is.
+TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
+  std::vector<Spec> specs;
+  for (std::size_t i = 0; i < a.body->arguments.size(); ++i) {
+    const Spec s = c.spec(at.input_of_argument(i));
+    const Spec& wanted = a.body->spec(a.body->arguments[i]);
+    const bool row = i >= at.carried && i < at.carried + at.rows;
+    if (row && is_ragged(a.ragged_rows, i - at.carried)) specs.push_back(wanted);
+    else specs.push_back(row ? row_of(s) : s);
+    if (!agree(specs[i], wanted))
+      errors::raise<errors::InvalidArgumentError>(
+          c.op.name, "the body takes " + to_string(wanted) + " where " + to_string(specs[i]) + " is given");
+  }
+  const auto keeps = [&](const Graph& g) {
+    for (std::size_t i = 0; i < at.carried; ++i)
+      if (!(output_spec(g, i) == g.spec(g.arguments[i]))) return false;
+    return true;
+  };
+  const Ref<Graph> all = bound_body(a.body, specs);
+  if (all.get() == a.body.get() || keeps(*all)) return all;
+  for (std::size_t i = 0; i < at.carried; ++i) specs[i] = a.body->spec(a.body->arguments[i]);
+  return bound_body(a.body, specs);
+}
+TANDEM_INLINE Specs infer_loop(const InferCall& c) {
+  const auto& a = c.get<LoopAttrs>();
+  check_layout(c, a);
+  const LoopLayout at(a);
+  const i64 rows = known_rows(c, a, at);
+  const Ref<Graph> body = body_of_call(c, a, at);
+  Specs r;
+  for (std::size_t i = 0; i < at.carried; ++i) r.push(body->spec(body->arguments[i]));
+  Specs tables;
+  for (std::size_t i = at.carried; i < body->outputs.size(); ++i) {
+    const Spec& s = output_spec(*body, i);
+    if (is_ragged(a.ragged_results, i - at.carried)) {
+      r.push(Spec{{none}, s.dtype, s.device});
+      tables.push(Spec{{rows, s.shape.rank()}, DType::int64, {}});
+    } else {
+      r.push(stack_of(s, rows));
+    }
+  }
+  for (const Spec& s : tables) r.push(s);
+  r.push(Spec{{}, DType::int64, {}});
+  return r;
+}
+
+// Rows that become one tensor, in a buffer that grows by doubling where their number is not known.
+class Stack {
+ public:
+  /// rows: how many there will be, or none.
+  Stack(Spec row, i64 rows) : row_(std::move(row)), known_(rows) {}
+
+  void put(i64 at, const Tensor& row) {
+    if (!buffer_.is_set()) begin(row.spec());
+    else if (!(row.shape() == row_.shape)) raise_shape(row.spec());
+    if (at >= room_) grow();
+    copy(buffer_, at, row.raw(), 1);
+    count_ = std::max(count_, at + 1);
+  }
+  Tensor finish() {
+    if (!buffer_.is_set()) {
+      for (int i = 0; i < row_.shape.rank(); ++i)
+        if (row_.shape[i] == none) row_.shape.set(i, 0);
+      return Tensor::allocate(stack_of(row_, 0));
+    }
+    return count_ == room_ ? std::move(buffer_) : Tensor::view_of(buffer_, stack_of(row_, count_));
+  }
+
+ private:
+  void begin(const Spec& row) {
+    row_ = row;
+    room_ = known_ == none ? 8 : known_;
+    buffer_ = Tensor::allocate(stack_of(row_, room_));
+  }
+  void grow() {
+    const Tensor old = std::exchange(buffer_, Tensor::allocate(stack_of(row_, 2 * room_)));
+    copy(buffer_, 0, old.raw(), std::exchange(room_, 2 * room_));
+  }
+  static void copy(const Tensor& to, i64 at, const void* from, i64 rows) {
+    const Spec row = row_of(to.spec());
+    void* const start = static_cast<char*>(to.raw()) + static_cast<std::size_t>(at) * row.bytes();
+    if (row.dtype == DType::string)
+      std::copy_n(static_cast<const Bytes*>(from), rows * row.shape.size(), static_cast<Bytes*>(start));
+    else copy_bytes(start, row.device, from, row.device, static_cast<std::size_t>(rows) * row.bytes());
+  }
+  [[noreturn]] void raise_shape(const Spec& got) const {
+    errors::raise<errors::InvalidArgumentError>("loop", "stacks what its iterations give, which is " + to_string(row_) +
+                                                            " in one and " + to_string(got) +
+                                                            " in another; rows of one tensor have one shape");
+  }
+  Spec row_;
+  i64 known_, room_ = 0, count_ = 0;
+  Tensor buffer_;
+};
+
+// Rows of shapes of their own, which become one behind the other.
+class RaggedStack {
+ public:
+  explicit RaggedStack(Spec row) : row_(std::move(row)) {}
+  void put(i64 at, Tensor row) {
+    if (static_cast<std::size_t>(at) >= rows_.size()) rows_.resize(static_cast<std::size_t>(at) + 1);
+    rows_[static_cast<std::size_t>(at)] = std::move(row);
+  }
+  Tensor flat() const {
+    i64 total = 0;
+    for (const Tensor& t : rows_) total += t.size();
+    const Tensor r = Tensor::allocate({{total}, row_.dtype, row_.device});
+    char* to = static_cast<char*>(r.raw());
+    for (const Tensor& t : rows_) {
+      copy_elements(to, t);
+      to += t.spec().bytes();
+    }
+    return r;
+  }
+  Tensor table() const {
+    const int rank = row_.shape.rank();
+    const Tensor r = Tensor::allocate({{static_cast<i64>(rows_.size()), rank}, DType::int64, {}});
+    i64* to = static_cast<i64*>(r.raw());
+    for (const Tensor& t : rows_) to = std::copy_n(t.shape().begin(), rank, to);
+    return r;
+  }
+
+ private:
+  static void copy_elements(void* to, const Tensor& t) {
+    if (t.dtype() == DType::string) std::copy_n(static_cast<const Bytes*>(t.raw()), t.size(), static_cast<Bytes*>(to));
+    else copy_bytes(to, t.device(), t.raw(), t.device(), t.spec().bytes());
+  }
+  Spec row_;
+  std::vector<Tensor> rows_;
+};
+// What a loop takes one row of at a time.
+class RowSource {
+ public:
+  RowSource(const Tensor& rows) : x_(&rows), row_(row_of(rows.spec())) {}
+  RowSource(const Tensor& flat, const Tensor& table, const Spec& row) : x_(&flat), row_(row), table_(&table) {
+    const auto rank = static_cast<std::size_t>(row.shape.rank());
+    const i64* const dims = static_cast<const i64*>(table.raw());
+    for (i64 i = 0, at = 0; i < table.shape()[0]; ++i) {
+      starts_.push_back(at);
+      at += Shape(std::span(dims + static_cast<std::size_t>(i) * rank, rank)).size();
+    }
+  }
+  i64 count() const { return table_ ? table_->shape()[0] : x_->shape()[0]; }
+  Tensor row(i64 i) const {
+    if (!table_) return Tensor::view_of(*x_, row_, static_cast<std::size_t>(i) * row_.bytes());
+    const auto rank = static_cast<std::size_t>(row_.shape.rank()), at = static_cast<std::size_t>(i);
+    Spec s = row_;
+    s.shape = Shape(std::span(static_cast<const i64*>(table_->raw()) + at * rank, rank));
+    return Tensor::view_of(*x_, s, static_cast<std::size_t>(starts_[at]) * size_of(s.dtype));
+  }
+
+ private:
+  const Tensor* x_;
+  Spec row_;
+  const Tensor* table_ = nullptr;
+  std::vector<i64> starts_;  // elements
+};
+
+// The program that runs a graph; looked up again only when the arguments' specs change.
+class BodyProgram {
+ public:
+  explicit BodyProgram(const Graph& g) : function_(Body::of(g).function()) {}
+  Tensors run(std::span<const Tensor* const> arguments, std::span<Tensor> given = {}) {
+    if (!program_ || (!function_.is_static() && changed(arguments))) {
+      specs_ = specs_of(arguments);
+      program_ = function_.program_for(specs_);
+    }
+    return program_->run(arguments, given);
+  }
+
+ private:
+  bool changed(std::span<const Tensor* const> arguments) const {
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      if (!(arguments[i]->spec() == specs_[i])) return true;
+    return false;
+  }
+  ConcreteFunction& function_;
+  Ref<Program> program_;
+  std::vector<Spec> specs_;
+};
+
+class LoopRun {
+ public:
+  LoopRun(Inputs in, const LoopAttrs& a) : a_(a), at_(a), condition_(*a.condition), body_(*a.body) {
+    limit_ = in[0]->item<i64>();
+    const bool counted = a.condition->outputs.empty();
+    for (std::size_t i = 0; i < at_.rows; ++i) {
+      const Tensor& x = *in[at_.first_row() + i];
+      if (is_ragged(a.ragged_rows, i))
+        sources_.emplace_back(x, *in[at_.row_table(a, i)], a.body->spec(a.body->arguments[at_.carried + i]));
+      else sources_.emplace_back(x);
+      check_rows(x, sources_.back().count());
+    }
+    for (std::size_t i = 0; i < at_.carried; ++i) carried_.push(*in[1 + i]);
+    for (std::size_t i = 0; i < at_.stacked; ++i) {
+      const Spec& s = output_spec(*a.body, at_.carried + i);
+      if (is_ragged(a.ragged_results, i)) ragged_.emplace_back(s);
+      else stacks_.emplace_back(s, counted ? limit_ : none);
+    }
+    rows_.resize(static_cast<unsigned>(at_.rows));
+    for (std::size_t i = 0; i < at_.carried; ++i) condition_in_.push(&carried_[i]), body_in_.push(&carried_[i]);
+    for (Tensor& t : rows_) body_in_.push(&t);
+    for (std::size_t i = 0; i < at_.condition_captures; ++i) condition_in_.push(in[at_.first_condition_capture() + i]);
+    for (std::size_t i = 0; i < at_.body_captures; ++i) body_in_.push(in[at_.first_body_capture() + i]);
+  }
+  Tensors run() {
+    i64 n = 0;
+    while (n < limit_ && goes_on()) step(a_.reverse ? limit_ - 1 - n : n), ++n;
+    Tensors out = std::move(carried_);
+    for (std::size_t i = 0, dense = 0, ragged = 0; i < at_.stacked; ++i)
+      out.push(is_ragged(a_.ragged_results, i) ? ragged_[ragged++].flat() : stacks_[dense++].finish());
+    for (const RaggedStack& s : ragged_) out.push(s.table());
+    Tensor count = Tensor::allocate({{}, DType::int64, {}});
+    *static_cast<i64*>(count.raw()) = n;
+    out.push(std::move(count));
+    return out;
+  }
+
+ private:
+  void check_rows(const Tensor& x, i64 rows) const {
+    if (rows != limit_)
+      errors::raise<errors::InvalidArgumentError>(
+          "loop", to_string(x.spec()) + " has not one row for each of " + std::to_string(limit_) + " iterations");
+  }
+  bool goes_on() {
+    if (a_.condition->outputs.empty()) return true;
+    return condition_.run({condition_in_.begin(), condition_in_.size()})[0].item<bool>();
+  }
+  void step(i64 row) {
+    for (std::size_t i = 0; i < at_.rows; ++i) rows_[i] = sources_[i].row(row);
+    Tensors out = body_.run({body_in_.begin(), body_in_.size()}, {carried_.begin(), carried_.size()});
+    for (std::size_t i = 0; i < at_.carried; ++i) carried_[i] = std::move(out[i]);
+    for (std::size_t i = 0, dense = 0, ragged = 0; i < at_.stacked; ++i) {
+      Tensor& t = out[at_.carried + i];
+      if (is_ragged(a_.ragged_results, i)) ragged_[ragged++].put(row, std::move(t));
+      else stacks_[dense++].put(row, t);
+    }
+  }
+
+  const LoopAttrs& a_;
+  const LoopLayout at_;
+  i64 limit_;
+  BodyProgram condition_, body_;
+  Tensors carried_, rows_;
+  std::vector<RowSource> sources_;
+  std::vector<Stack> stacks_;
+  std::vector<RaggedStack> ragged_;
+  Small<const Tensor*, 8> condition_in_, body_in_;
+};
+TANDEM_INLINE Tensors execute_loop(Inputs in, const Attrs& attrs) { return LoopRun(in, attrs.get<LoopAttrs>()).run(); }
+
+}  // namespace detail
+}  // namespace TANDEM_NS

@@ -1,0 +1,222 @@
+// while_loop: the body runs as long as a condition holds. Not here: loops over the rows of tensors (scan.hpp).
+#pragma once
+#include <tuple>
+
+#include "tandem/graph/control.hpp"
+#include "tandem/graph/tensor_array.hpp"
+
+namespace TANDEM_NS {
+
+struct WhileLoopOptions {
+  TANDEM_OP_OPTIONS;
+  /// The shapes that loop variables keep, one for each tensor in them; `none` where a size changes. Not given: their
+  /// shapes before the loop.
+  std::vector<Shape> shape_invariants = {};
+  i64 maximum_iterations = none;  ///< the loop ends after so many
+  int parallel_iterations = 10;   ///< how many may overlap; none do now, so that the result is the same for each number
+};
+
+namespace control {
+
+/// A loop to be traced.
+struct LoopRequest {
+  const char* op;
+  std::vector<Tensor> start;      // what is carried from iteration to iteration
+  std::vector<Tensor> rows;       // of which each iteration gets one
+  std::vector<Shape> invariants;  // of what is carried; none: as it starts
+  i64 limit = none;               // of the iterations; with rows: as many as there are
+  bool reverse = false;
+  const Code* condition = nullptr;  // by what is carried; null: always
+  Code body;                        // (carried, rows) -> (carried, results that are stacked)
+  const bool* again = nullptr;      // set by the body: the trace is of no use
+};
+/// What is carried at the end, then the stacked results.
+///   throws  errors::InvalidArgumentError if what is carried changes its dtype or shape
+TANDEM_API std::vector<Tensor> stage_loop(const LoopRequest& request, const OpOptions& options);
+/// How many rows tensors have.
+///   throws  errors::InvalidArgumentError unless they have equally many
+TANDEM_API i64 count_rows(const char* op, const std::vector<Tensor>& tensors);
+TANDEM_API void check_same_dtypes(const char* op, const std::vector<Tensor>& before, const std::vector<Tensor>& after);
+
+template <class T>
+inline constexpr bool is_tuple = tree::detail::is_a<T, std::tuple> || tree::detail::is_a<T, std::pair>;
+/// f(a, b, ...) for a tuple, if f takes it so; else f(vars).
+template <class F, class V>
+decltype(auto) call_with(F& f, const V& vars) {
+  if constexpr (is_tuple<V>) {
+    if constexpr (requires { std::apply(f, vars); }) return std::apply(f, vars);
+    else return f(vars);
+  } else {
+    return f(vars);
+  }
+}
+
+template <class Condition, class BodyFn, class V>
+V trace_while(Condition& condition, BodyFn& body, V vars, const WhileLoopOptions& o) {
+  for (;;) {
+    bool again = false;
+    std::vector<std::optional<Spec>> elements;  // of the TensorArrays after an iteration
+    const auto goes_on = [&](std::span<const Tensor> symbols) {
+      V in = vars;
+      refill(in, symbols);
+      return std::vector<Tensor>{call_with(condition, in)};
+    };
+    const auto iterate = [&](std::span<const Tensor> symbols) {
+      V in = vars;
+      refill(in, symbols);
+      V out(call_with(body, std::as_const(in)));
+      elements = element_specs(out);
+      if ((again = are_new(elements, element_specs(vars)))) return std::vector<Tensor>();
+      if (!same_structure(vars, out)) raise_structure("while_loop", "the body returns");
+      return tensors_of(out);
+    };
+    const Code condition_code = code_of(goes_on);
+    const std::vector<Tensor> out = stage_loop({"while_loop",
+                                                tensors_of(vars),
+                                                {},
+                                                o.shape_invariants,
+                                                o.maximum_iterations,
+                                                false,
+                                                &condition_code,
+                                                code_of(iterate),
+                                                &again},
+                                               {o.name, o.where});
+    if (!again) {
+      refill(vars, out);
+      return vars;
+    }
+    settle_elements(vars, elements);
+  }
+}
+
+}  // namespace control
+
+/// Repeats vars = body(vars) while condition(vars) holds.
+///   condition  returns one bool
+///   body       returns what it takes
+///   vars       a tensor, a TensorArray, or a tuple, struct or vector of them; a tuple's parts are single arguments of
+///              condition and body, if they take them so. Outside of traced functions these may change their shapes, in
+///              them only as `.shape_invariants` says.
+///   returns    vars at the end
+///   throws     errors::InvalidArgumentError naming the variable that changes its dtype or, in a trace, its shape
+///   gradient   to vars and to what condition and body capture; Variables as in cond. It keeps of each iteration
+///              what its gradient needs.
+template <class Condition, class BodyFn, class V = std::vector<Tensor>>
+V while_loop(Condition&& condition, BodyFn&& body, V vars, WhileLoopOptions o = {}) {
+  if (control::is_tracing("while_loop")) return control::trace_while(condition, body, std::move(vars), o);
+  for (i64 n = 0; o.maximum_iterations == none || n < o.maximum_iterations; ++n) {
+    if (!control::value_of(control::call_with(condition, std::as_const(vars)), "while_loop")) break;
+    V next(control::call_with(body, std::as_const(vars)));
+    control::check_same_dtypes("while_loop", control::tensors_of(vars), control::tensors_of(next));
+    vars = std::move(next);
+  }
+  return vars;
+}
+
+}  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CONTROL
+#include "tandem/graph/control_impl.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/ops/shape/slice.hpp"
+namespace TANDEM_NS::control {
+
+TANDEM_INLINE i64 count_rows(const char* op, const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) errors::raise<errors::InvalidArgumentError>(op, "has no tensor to go through");
+  i64 n = none;
+  for (const Tensor& t : tensors) {
+    if (!t.rank()) errors::raise<errors::InvalidArgumentError>(op, to_string(t.spec()) + " has no rows to go through");
+    if (t.shape()[0] == none) continue;
+    if (n != none && n != t.shape()[0])
+      errors::raise<errors::InvalidArgumentError>(
+          op, "goes through tensors of " + std::to_string(n) + " and " + std::to_string(t.shape()[0]) + " rows");
+    n = t.shape()[0];
+  }
+  return n;
+}
+TANDEM_INLINE void check_same_dtypes(const char* op, const std::vector<Tensor>& before,
+                                     const std::vector<Tensor>& after) {
+  for (std::size_t i = 0; i < before.size() && i < after.size(); ++i)
+    if (before[i].dtype() != after[i].dtype())
+      errors::raise<errors::InvalidArgumentError>(
+          op, "loop variable " + std::to_string(i) + " is " + to_string(before[i].spec()) + " before and " +
+                  to_string(after[i].spec()) + " after an iteration; a loop variable keeps its dtype");
+}
+
+TANDEM_INLINE std::vector<Spec> carried_specs(const LoopRequest& r) {
+  std::vector<Spec> specs;
+  for (const Tensor& t : r.start) specs.push_back(t.spec());
+  if (r.invariants.empty()) return specs;
+  if (r.invariants.size() != specs.size())
+    errors::raise<errors::InvalidArgumentError>(r.op, std::to_string(r.invariants.size()) + " shape invariants for " +
+                                                          std::to_string(specs.size()) + " loop variables");
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    bool fits = r.invariants[i].rank() == specs[i].shape.rank();
+    for (int d = 0; fits && d < specs[i].shape.rank(); ++d)
+      fits = r.invariants[i][d] == none || r.invariants[i][d] == specs[i].shape[d];
+    if (!fits)
+      errors::raise<errors::InvalidArgumentError>(r.op, "loop variable " + std::to_string(i) + " starts as " +
+                                                            to_string(specs[i]) + ", which its shape invariant " +
+                                                            to_string(r.invariants[i]) + " does not allow");
+    specs[i].shape = r.invariants[i];
+  }
+  return specs;
+}
+TANDEM_INLINE void check_kept(const LoopRequest& r, const std::vector<Spec>& carried, const Graph& body) {
+  if (body.outputs.size() < carried.size()) raise_structure(r.op, "the body returns");
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    const Spec &want = carried[i], &got = detail::output_spec(body, i);
+    const std::string name = "loop variable " + std::to_string(i);
+    if (want.dtype != got.dtype || !(want.device == got.device))
+      errors::raise<errors::InvalidArgumentError>(
+          r.op, name + " is " + to_string(want) + " on " + to_string(want.device) + " before and " + to_string(got) +
+                    " on " + to_string(got.device) + " after an iteration; a loop variable keeps its dtype and place");
+    bool kept = want.shape.rank() == got.shape.rank();
+    for (int d = 0; kept && d < want.shape.rank(); ++d) kept = want.shape[d] == none || want.shape[d] == got.shape[d];
+    if (!kept)
+      errors::raise<errors::InvalidArgumentError>(
+          r.op, name + " changes its shape: " + to_string(want) + " before, " + to_string(got) +
+                    " after an iteration; say which of its sizes change by .shape_invariants = {..., {none}}, or "
+                    "collect values in a TensorArray");
+  }
+}
+TANDEM_INLINE Tensor limit_of(const LoopRequest& r) {
+  if (r.rows.empty()) return constant(r.limit == none ? INT64_MAX : r.limit);
+  if (const i64 n = count_rows(r.op, r.rows); n != none) return constant(n);
+  return shape(r.rows[0], {.out_type = DType::int64})[0];
+}
+TANDEM_INLINE std::vector<Tensor> stage_loop(const LoopRequest& r, const OpOptions& options) {
+  const std::vector<Spec> carried = carried_specs(r);
+  std::vector<Spec> specs = carried;
+  for (const Tensor& t : r.rows) specs.push_back(detail::row_of(t.spec()));
+  TracedBody body = trace_body(std::string(r.op) + ", body", specs, r.body);
+  if (r.again && *r.again) return {};
+  check_kept(r, carried, *body.graph);
+  TracedBody condition{make_ref<Graph>(), {}};
+  if (r.condition) {
+    condition = trace_body(std::string(r.op) + ", condition", carried, *r.condition);
+    const Spec& s = detail::output_spec(*condition.graph, 0);
+    if (s.dtype != DType::bool_ || (s.shape.is_fully_defined() && s.shape.size() != 1))
+      errors::raise<errors::InvalidArgumentError>(r.op, "the condition must be one bool, not " + to_string(s));
+  }
+  hoist_reads({&condition, &body});
+  const Tensor limit = limit_of(r);
+  Small<const Tensor*, 16> in;
+  in.push(&limit);
+  const std::vector<Tensor>* const lists[] = {&r.start, &r.rows, &condition.captures, &body.captures};
+  for (const std::vector<Tensor>* list : lists)
+    for (const Tensor& t : *list) in.push(&t);
+  const LoopAttrs attrs{condition.graph,
+                        body.graph,
+                        static_cast<i64>(carried.size()),
+                        static_cast<i64>(r.rows.size()),
+                        r.reverse,
+                        {},
+                        {}};
+  OpOptions named = options;
+  if (!named.name) named.name = r.op;
+  return listed(apply_control(loop_op, {in.begin(), in.size()}, attrs, body.graph->outputs.size(), named));
+}
+
+}  // namespace TANDEM_NS::control
+#endif

@@ -1,0 +1,195 @@
+// TensorArray: handles, errors, eager and traced, in loops with gradients, linear time.
+#include "tandem/graph/tensor_array.hpp"
+
+#include <ctime>
+
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/function.hpp"
+#include "tandem/graph/while_loop.hpp"
+#include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace tandem;
+
+namespace {
+
+using Floats = std::vector<float>;
+using List = std::vector<Tensor>;
+Floats floats(const Tensor& t) { return t.to_vector<float>(); }
+
+// x, x^2, ... in an array, by a loop.
+TensorArray powers(const Tensor& x, const Tensor& n, int most) {
+  return std::get<2>(while_loop([&](const Tensor& i, const Tensor&, const TensorArray&) { return i < n; },
+                                [&](const Tensor& i, const Tensor& y, const TensorArray& a) {
+                                  return std::tuple(i + 1, y * x, a.write(i, y * x));
+                                },
+                                std::tuple(constant(0), ones_like(x), TensorArray(float32, most))));
+}
+
+}  // namespace
+
+TEST_CASE("TensorArray: a write leaves the old handle as it was") {
+  const TensorArray none_written(float32, 3);
+  const TensorArray one = none_written.write(0, constant(1.f)), two = one.write(2, constant(3.f)),
+                    other = one.write(2, constant(30.f)), all = two.write(1, constant(2.f));
+  CHECK(floats(all.stack()) == Floats{1, 2, 3});
+  CHECK(other.read(2).item<float>() == 30);
+  CHECK(two.read(2).item<float>() == 3);
+  CHECK_THROWS_WITH(one.read(2), ContainsSubstring("element 2 has not been written"));
+  CHECK_THROWS_WITH(two.read(1), ContainsSubstring("element 1 has not been written"));
+  CHECK_THROWS_WITH(two.stack(), ContainsSubstring("element 1 has not been written"));
+  CHECK_THROWS_WITH(all.write(1, constant(2.f)), ContainsSubstring("has been written before"));
+  CHECK(all.size().item<int>() == 3);
+  CHECK(other.write(1, constant(5.f)).read(constant(1)).item<float>() == 5);
+}
+
+TEST_CASE("TensorArray: errors") {
+  const TensorArray a(float32, 2, {.element_shape = {2}});
+  CHECK_THROWS_WITH(a.write(2, zeros({2})), ContainsSubstring("out of range [0, 2)"));
+  CHECK_THROWS_WITH(a.write(-1, zeros({2})), ContainsSubstring("out of range"));
+  CHECK_THROWS_WITH(a.write(0, zeros({3})), ContainsSubstring("float32[3]"));
+  CHECK_THROWS_WITH(a.write(0, constant({1, 2})), ContainsSubstring("int32[2]"));
+  CHECK_THROWS_AS(TensorArray(float32, -1), errors::InvalidArgumentError);
+  CHECK(TensorArray(float32, 0, {.element_shape = {2}}).stack().shape() == Shape{0, 2});
+  CHECK_THROWS_WITH(TensorArray(float32, 0).stack(), ContainsSubstring("element_shape"));
+}
+
+TEST_CASE("TensorArray: grows where it may") {
+  TensorArray a(int32, 0, {.dynamic_size = true});
+  for (int i = 0; i < 5; ++i) a = a.write(i, constant(i * i));
+  CHECK(a.stack().to_vector<int>() == std::vector<int>{0, 1, 4, 9, 16});
+  CHECK(a.size().item<int>() == 5);
+}
+
+TEST_CASE("TensorArray: unstack, gather, concat, split, scatter, eager and traced") {
+  const auto f = [](const Tensor& x) {
+    const TensorArray a = TensorArray(float32, 3).unstack(x);
+    const TensorArray pieces = TensorArray(float32, 3).split(reshape(x, {6}), {2, 2, 2});
+    const TensorArray placed = TensorArray(float32, 3).scatter(constant({2, 0, 1}), x);
+    return List{a.stack(), a.gather(constant({2, 0})), a.concat(), pieces.read(1), placed.stack(), a.size(), a.read(2)};
+  };
+  const Tensor x = constant({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}});
+  for (const List& r : {f(x), function(f)(x)}) {
+    CHECK(floats(r[0]) == Floats{1, 2, 3, 4, 5, 6});
+    CHECK(floats(r[1]) == Floats{5, 6, 1, 2});
+    CHECK(floats(r[2]) == Floats{1, 2, 3, 4, 5, 6});
+    CHECK(floats(r[3]) == Floats{3, 4});
+    CHECK(floats(r[4]) == Floats{3, 4, 5, 6, 1, 2});
+    CHECK(r[5].item<int>() == 3);
+    CHECK(floats(r[6]) == Floats{5, 6});
+  }
+  CHECK(TensorArray(float32, 2).split(constant({1.f, 2.f, 3.f}), {1, 2}).concat().size() == 3);
+}
+
+TEST_CASE("TensorArray: errors in a trace come when it runs") {
+  const auto read = function(
+      [](const Tensor& i) { return TensorArray(float32, 3).write(0, constant(1.f)).write(1, constant(2.f)).read(i); });
+  CHECK(read(constant(1)).item<float>() == 2);
+  CHECK_THROWS_WITH(read(constant(2)), ContainsSubstring("element 2 has not been written"));
+  CHECK_THROWS_WITH(read(constant(3)), ContainsSubstring("out of range"));
+  const auto twice = function(
+      [](const Tensor& i) { return TensorArray(float32, 3).write(0, constant(1.f)).write(i, constant(2.f)).read(0); });
+  CHECK_THROWS_WITH(function([](const Tensor& i) {
+                      return TensorArray(int32, 2).write(0, i).write(i, i).write(1 - i, i).stack();
+                    })(constant(0)),
+                    ContainsSubstring("has been written before"));
+  CHECK_THROWS_WITH(function([](const Tensor& i) { return TensorArray(int32, 2).write(0, i).stack(); })(constant(0)),
+                    ContainsSubstring("element 1 has not been written"));
+  CHECK_THROWS_AS(function([](const Tensor& i) {
+                    return TensorArray(int32, 0, {.dynamic_size = true}).write(0, i).stack();
+                  })(constant(0)),
+                  errors::UnimplementedError);
+}
+
+TEST_CASE("TensorArray: filled by a loop, with gradients of both orders") {
+  const auto f = [](const Tensor& x) {
+    const TensorArray a = powers(x, constant(4), 4);
+    return reduce_sum(a.stack() * reshape(constant({1.f, 2.f, 3.f, 4.f}), {4, 1})) + reduce_sum(a.read(1));
+  };
+  const auto derive = [&](const auto& call, const Tensor& x) {
+    GradientTape outer;
+    outer.watch(x);
+    GradientTape inner;
+    inner.watch(x);
+    const Tensor y = call(x);
+    const Tensor dx = inner.gradient(y, x);
+    return List{y, dx, outer.gradient(reduce_sum(dx * dx), x)};
+  };
+  const Tensor x = constant({1.5f, -0.5f});
+  const List eager = derive(f, x), called = derive(function(f), x),
+             inside = function([&](const Tensor&t) { return derive(f, t); })(x);
+  for (std::size_t i = 0; i < eager.size(); ++i)
+    for (std::size_t k = 0; k < floats(eager[i]).size(); ++k) {
+      CHECK(floats(called[i])[k] == Approx(floats(eager[i])[k]));
+      CHECK(floats(inside[i])[k] == Approx(floats(eager[i])[k]));
+    }
+}
+
+TEST_CASE("TensorArray: read by a loop, with gradients") {
+  const auto f = [](const Tensor& x) {
+    const TensorArray a = TensorArray(float32, 4).unstack(x);
+    const auto [i, y] = while_loop(
+        [](const Tensor& i, const Tensor&) { return i < 4; },
+        [&](const Tensor& i, const Tensor& y) { return std::tuple(i + 1, y * 0.5f + a.read(3 - i) * a.read(i)); },
+        std::tuple(constant(0), zeros({2})));
+    return reduce_sum(y);
+  };
+  const auto derive = [&](const auto& call, const Tensor& x) {
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor y = call(x);
+    return List{y, tape.gradient(y, x)};
+  };
+  const Tensor x = constant({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}, {7.f, 8.f}});
+  const List eager = derive(f, x), called = derive(function(f), x),
+             inside = function([&](const Tensor&t) { return derive(f, t); })(x);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(floats(called[i]) == floats(eager[i]));
+    CHECK(floats(inside[i]) == floats(eager[i]));
+  }
+}
+
+TEST_CASE("TensorArray: a computed size, and one that goes through a function") {
+  const auto f = function([](const Tensor& n) {
+    return std::get<1>(
+               while_loop([&](const Tensor& i, const TensorArray&) { return i < n; },
+                          [](const Tensor& i, const TensorArray& a) { return std::tuple(i + 1, a.write(i, i * i)); },
+                          std::tuple(constant(0), TensorArray(int32, n))))
+        .stack();
+  });
+  CHECK(f(constant(4)).to_vector<int>() == std::vector<int>{0, 1, 4, 9});
+  CHECK(f(constant(2)).to_vector<int>() == std::vector<int>{0, 1});
+  const auto made = function([](const Tensor& x) { return TensorArray(float32, 2).write(0, x); });
+  CHECK(made(constant(5.f)).read(0).item<float>() == 5);
+  CHECK(floats(made(constant(5.f)).write(1, constant(6.f)).stack()) == Floats{5, 6});
+  const auto taken = function([](const TensorArray& a, const Tensor& i) { return a.read(i) * 2; });
+  CHECK(taken(TensorArray(float32, 2).write(0, constant(1.f)).write(1, constant(2.f)), constant(1)).item<float>() == 4);
+}
+
+TEST_CASE("TensorArray: the time of n writes is linear in n") {
+  const auto eager = [](int n) {
+    TensorArray a(float32, n);
+    const Tensor x = constant(1.f);
+    for (int i = 0; i < n; ++i) a = a.write(i, x);
+    return a.read(n - 1);
+  };
+  const auto traced = [](int n) {
+    return function([n](const Tensor& x) { return powers(x, constant(n), n).read(n - 1); });
+  };
+  const auto seconds = [](const auto& f) {
+    double best = 1e9;
+    for (int k = 0; k < 5; ++k) {
+      const std::clock_t start = std::clock();
+      f();
+      best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    }
+    return best;
+  };
+  CHECK(seconds([&] { eager(20000); }) < 2.5 * 1.6 * seconds([&] { eager(10000); }));
+  const Tensor x = ones({16});
+  const auto small = traced(10000), large = traced(20000);
+  small(x), large(x);
+  const double one = seconds([&] { small(x); }), two = seconds([&] { large(x); });
+  CAPTURE(one, two);
+  CHECK(two < 2.5 * 1.6 * one);
+}
