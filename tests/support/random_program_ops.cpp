@@ -228,7 +228,7 @@ const Op table[] = {
     Op{"gram", 1, [](In x, const Numbers&) { return matmul(x[0], x[0], {.transpose_b = true}); }},
     Op{"masked_sum", 1, [](In x, const Numbers&) { return reduce_sum(boolean_mask(x[0], x[0] > zeros_like(x[0]))); }},
     Op{"broadcast_like", 2, [](In x, const Numbers&) { return broadcast_to(x[0], shape(x[1])); }},
-    Op{"normal_like", 1, [](In x, const Numbers& n) { return random::stateless_normal(x[0].shape(), {n[0], n[1]}); },
+    Op{"normal_like", 1, [](In x, const Numbers& n) { return random::stateless_normal(shape(x[0]), {n[0], n[1]}); },
        &three_flags},
 };
 
