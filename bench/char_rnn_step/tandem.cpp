@@ -1,4 +1,5 @@
-// A training step of the character RNN in Tandem, with the fused LSTM op.
+// A training step of the character RNN in Tandem, with the fused LSTM op and (@cells) with a loop over cells made of
+// small operations; each as it stands and traced.
 #include "../support/tandem_lstm.hpp"
 #include "work.hpp"
 
@@ -22,39 +23,64 @@ struct Training {
   Tensor y = bench::tandem_indices({bench::char_rnn::steps * batch}, symbols, label_seed);
   std::vector<Variable> weights = {table, kernel, bias};
 
-  Training() {
+  const bool by_cells;
+
+  explicit Training(bool cells) : by_cells(cells) {
     for (const auto& l : lstm) weights.insert(weights.end(), {l.kernel, l.recurrent, l.bias});
   }
 
-  Tensor loss() const {
-    Tensor h = tandem::gather(table, x);
-    for (const auto& l : lstm) h = l.outputs(h);
+  Tensor loss(const Tensor& in, const Tensor& labels) const {
+    Tensor h = tandem::gather(table, in);
+    for (const auto& l : lstm) h = by_cells ? l.outputs_by_cells(h) : l.outputs(h);
     const Tensor logits = tandem::matmul(tandem::reshape(h, {-1, units}), kernel) + bias;
-    return tandem::reduce_mean(tandem::nn::sparse_softmax_cross_entropy_with_logits(y, logits));
+    return tandem::reduce_mean(tandem::nn::sparse_softmax_cross_entropy_with_logits(labels, logits));
   }
 
-  struct Step {
-    Tensor loss;
-    std::vector<tandem::Gradient> clipped;
-  };
-  Step step() {
+  /// The loss, and the clipped gradients of the embedding and of the last kernel.
+  std::vector<Tensor> step(const Tensor& in, const Tensor& labels) {
     tandem::GradientTape tape;
-    const Tensor value = loss();
+    const Tensor value = loss(in, labels);
     const auto clipped = tandem::clip_by_global_norm(tape.gradient(value, weights), clip).gradients;
     adam.apply_gradients(clipped, weights);
-    return {value, clipped};
+    return {value, clipped[0].tensor(), clipped[1].tensor()};
   }
 };
 
-bench::Work training() {
-  auto state = std::make_shared<Training>();
-  return bench::steps([state] { state->step(); },
-                      [state] {
-                        // The loss, and the clipped gradients of the embedding and of the last kernel.
-                        const auto [loss, clipped] = state->step();
-                        return bench::values_of({loss, clipped[0].tensor(), clipped[1].tensor()});
-                      });
+/// The step and its arguments.
+template <bool by_cells>
+auto training() {
+  const auto state = std::make_shared<Training>(by_cells);
+  return std::tuple([state](const Tensor& x, const Tensor& y) { return state->step(x, y); }, state->x, state->y);
 }
 
-[[maybe_unused]] const bool added = bench::add(name, training);
+template <class F>
+bench::Work run(F f, const Tensor& x, const Tensor& y) {
+  return bench::steps([=] { f(x, y); }, [=] { return bench::values_of(f(x, y)); });
+}
+
+/// The step as it stands and as a traced function, and what it costs to trace it.
+template <class Make>
+void add(const std::string& variant, const std::string& traced_variant, const std::string& cost, Make make) {
+  bench::add(name + variant, [=] {
+    const auto [f, x, y] = make();
+    return run(f, x, y);
+  });
+  bench::add(name + traced_variant, [=] {
+    const auto [f, x, y] = make();
+    return run(tandem::function(f), x, y);
+  });
+  bench::add_trace_cost(cost, [=] {
+    const auto made = make();
+    const auto& [f, x, y] = made;
+    f(x, y);  // makes the optimizer's Variables
+    return made;
+  });
+}
+
+bool add_all() {
+  add("", "@traced", "trace_cost/char_rnn_step", training<false>);
+  add("@cells", "@cells_traced", "trace_cost/char_rnn_step_cells", training<true>);
+  return true;
+}
+[[maybe_unused]] const bool added = add_all();
 }  // namespace

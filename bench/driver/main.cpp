@@ -1,6 +1,7 @@
 // The program behind `./dev bench`: finds the workers beside itself, runs the cases whose names contain the filter,
-// prints the table. Usage: bench_driver [--threads=1,2] [--rounds=11] [--sample-ms=20] [--peers] [filter ...]; exit
-// status 1 when a target is missed.
+// prints the table. Usage: bench_driver [--threads=1,2] [--rounds=11] [--sample-ms=20] [--traced] [--python]
+// [--skip-compiled] [filter ...]; exit status 1 when a target is missed. --traced: only our traced functions; --python:
+// the Python frameworks compete too, without torch.compile where --skip-compiled is given.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +28,7 @@ struct Options {
   std::vector<int> threads = {1, 2};
   int rounds = 11, command_rounds = 3;
   double sample_seconds = 0.02;
+  bool traced_only = false, python = false, skip_compiled = false;
   std::vector<std::string> filters;
 
   bool wants(const std::string& scenario) const {
@@ -48,6 +50,12 @@ Options parse(int argc, char** argv) {
       options.rounds = options.command_rounds = std::stoi(value);
     } else if (word.rfind("--sample-ms=", 0) == 0) {
       options.sample_seconds = std::stod(value) / 1e3;
+    } else if (word == "--traced") {
+      options.traced_only = true;
+    } else if (word == "--python") {
+      options.python = true;
+    } else if (word == "--skip-compiled") {
+      options.skip_compiled = true;
     } else if (word.rfind("--", 0) == 0) {
       throw std::runtime_error("unknown option " + word);
     } else {
@@ -60,12 +68,10 @@ Options parse(int argc, char** argv) {
 /// The worker processes of a run, started when first needed: one for each competitor, variant and number of threads.
 class Workers {
  public:
-  explicit Workers(const fs::path& folder) {
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      const std::string file = entry.path().filename();
-      if (file.rfind("worker_", 0) == 0 && file.find('.') == std::string::npos) paths_[file.substr(7)] = entry.path();
-    }
-    for (const auto& [competitor, path] : paths_) list(competitor);
+  Workers(const fs::path& folder, const Options& options) {
+    find(folder);
+    if (options.python) find(folder / "python");
+    for (const auto& [competitor, path] : paths_) list(competitor, options);
   }
 
   /// Every case of ours or of a peer, in the order in which workers list them.
@@ -73,7 +79,7 @@ class Workers {
     std::set<std::string> names;
     for (const auto& [competitor, cases] : cases_) {
       for (const auto& name : cases) {
-        if (competitor != "limit") names.insert(name.substr(0, name.find('@')));
+        if (competitor != "limit") names.insert(scenario_of(name));
       }
     }
     return {names.begin(), names.end()};
@@ -84,7 +90,7 @@ class Workers {
     std::vector<std::string> found;
     for (const auto& [competitor, cases] : cases_) {
       for (const auto& name : cases) {
-        if (name.substr(0, name.find('@')) == scenario) found.push_back(competitor + name.substr(scenario.size()));
+        if (scenario_of(name) == scenario) found.push_back(competitor + name.substr(scenario.size()));
       }
     }
     std::stable_partition(found.begin(), found.end(), [](const std::string& n) { return n.rfind("tandem", 0) == 0; });
@@ -98,11 +104,28 @@ class Workers {
     return *worker;
   }
 
+  bool have_trace(const std::string& scenario) const {
+    const auto ours = competitors(scenario);
+    return std::any_of(ours.begin(), ours.end(), is_our_trace);
+  }
+
  private:
-  void list(const std::string& competitor) {
+  static std::string scenario_of(const std::string& name) { return name.substr(0, name.find('@')); }
+
+  void find(const fs::path& folder) {
+    if (!fs::exists(folder)) return;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string file = entry.path().filename();
+      if (file.rfind("worker_", 0) == 0 && file.find('.') == std::string::npos) paths_[file.substr(7)] = entry.path();
+    }
+  }
+
+  void list(const std::string& competitor, const Options& options) {
     try {
       std::istringstream in(get(competitor, 1).ask("list"));
-      cases_[competitor].assign(std::istream_iterator<std::string>(in), {});
+      for (std::string name; in >> name;) {
+        if (!options.skip_compiled || name.find("@compile") == std::string::npos) cases_[competitor].push_back(name);
+      }
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%s is left out: %s\n", competitor.c_str(), error.what());
     }
@@ -145,7 +168,8 @@ std::vector<Side> measure(Workers& workers, const std::string& scenario, int thr
   return sides;
 }
 
-/// Scenarios that are commands (startup, compile_cost): lines of `scenario|competitor|word|word...` written by CMake.
+/// Scenarios that are commands (startup, compile_cost, memory): lines of `scenario|competitor|word|word...` written by
+/// CMake.
 int run_commands(const fs::path& file, const Options& options) {
   std::map<std::string, std::vector<Side>> scenarios;
   std::ifstream in(file);
@@ -162,9 +186,12 @@ int run_commands(const fs::path& file, const Options& options) {
   int missed = 0;
   for (auto& [scenario, sides] : scenarios) {
     std::stable_partition(sides.begin(), sides.end(), [](const Side& s) { return s.name.rfind("tandem", 0) == 0; });
-    const bool compiles = scenario.rfind("compile_cost", 0) == 0;
-    take_rounds(sides, compiles ? options.command_rounds : options.rounds);
-    missed += print_case(scenario, 1, sides);
+    if (options.traced_only &&
+        std::none_of(sides.begin(), sides.end(), [](auto& side) { return is_our_trace(side.name); }))
+      continue;
+    const bool quick = scenario.rfind("startup", 0) == 0;
+    take_rounds(sides, quick ? options.rounds : options.command_rounds);
+    missed += print_case(scenario, 1, sides, options.traced_only);
   }
   return missed;
 }
@@ -184,7 +211,7 @@ void print_machine(Workers& workers, const Options& options) {
       worker.spread_threads();
       std::vector<Side> side{{name, [&] { return Cost{std::stod(worker.ask("sample")), 0}; }, {}, {}}};
       take_rounds(side, options.rounds);
-      std::printf(" %s %.1f %s (%dT);", name + 8, amount / seconds(side[0]).median, unit, threads);
+      std::printf(" %s %.1f %s (%dT);", name + 8, amount / figure(side[0]).median, unit, threads);
     }
   }
   std::printf("\n\n");
@@ -193,7 +220,7 @@ void print_machine(Workers& workers, const Options& options) {
 int run(int argc, char** argv) {
   const Options options = parse(argc, argv);
   const fs::path folder = fs::canonical("/proc/self/exe").parent_path();
-  Workers workers(folder);
+  Workers workers(folder, options);
   if (options.filters.empty() || options.wants("machine")) print_machine(workers, options);
   double load = 0;
   if (getloadavg(&load, 1) == 1 && load > 0.5) {
@@ -202,13 +229,13 @@ int run(int argc, char** argv) {
   print_header();
   int missed = 0;
   for (const auto& scenario : workers.scenarios()) {
-    if (!options.wants(scenario)) continue;
+    if (!options.wants(scenario) || (options.traced_only && !workers.have_trace(scenario))) continue;
     for (const int threads : options.threads)
-      missed += print_case(scenario, threads, measure(workers, scenario, threads, options));
+      missed += print_case(scenario, threads, measure(workers, scenario, threads, options), options.traced_only);
   }
   missed += run_commands(folder / "commands.txt", options);
-  std::printf("\n%d target%s missed; ratios are medians of %d interleaved rounds (compilations: %d)\n", missed,
-              missed == 1 ? "" : "s", options.rounds, options.command_rounds);
+  std::printf("\n%d target%s missed; ratios are medians of %d interleaved rounds (compilations and memory: %d)\n",
+              missed, missed == 1 ? "" : "s", options.rounds, options.command_rounds);
   return missed > 0;
 }
 }  // namespace

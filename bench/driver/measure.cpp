@@ -32,16 +32,16 @@ Quartiles quartiles(std::vector<double> values) {
   return {at_fraction(values, 0.25), at_fraction(values, 0.5), at_fraction(values, 0.75)};
 }
 
-Quartiles seconds(const Side& side) {
+Quartiles figure(const Side& side, Figure which) {
   std::vector<double> all;
-  for (const Cost& cost : side.samples) all.push_back(cost.seconds);
+  for (const Cost& cost : side.samples) all.push_back(cost.*which);
   return quartiles(std::move(all));
 }
 
-Quartiles ratio(const Side& peer, const Side& ours) {
+Quartiles ratio(const Side& peer, const Side& ours, Figure which) {
   std::vector<double> all;
   const std::size_t rounds = std::min(peer.samples.size(), ours.samples.size());
-  for (std::size_t i = 0; i < rounds; ++i) all.push_back(peer.samples[i].seconds / ours.samples[i].seconds);
+  for (std::size_t i = 0; i < rounds; ++i) all.push_back(peer.samples[i].*which / ours.samples[i].*which);
   return quartiles(std::move(all));
 }
 

@@ -23,11 +23,14 @@ struct Quartiles {
 
 Quartiles quartiles(std::vector<double> values);
 
-/// The side's seconds over the rounds.
-Quartiles seconds(const Side& side);
+/// What is compared of a cost: its seconds or its megabytes.
+using Figure = double Cost::*;
 
-/// Round by round, the first side's seconds over the second's.
-Quartiles ratio(const Side& peer, const Side& ours);
+/// The side's figure over the rounds.
+Quartiles figure(const Side& side, Figure which = &Cost::seconds);
+
+/// Round by round, the first side's figure over the second's.
+Quartiles ratio(const Side& peer, const Side& ours, Figure which = &Cost::seconds);
 
 /// Takes `rounds` samples of every side without an error, one of each a round, in alternating order.
 void take_rounds(std::vector<Side>& sides, int rounds);

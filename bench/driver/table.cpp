@@ -35,9 +35,14 @@ double megabytes(const Side& side) {
   return most;
 }
 
+std::string variant_of(const Side& side) {
+  const std::size_t at = side.name.find('@');
+  return at == std::string::npos ? "" : side.name.substr(at + 1);
+}
+
 std::string cost_of(const Side& side) {
   const double memory = megabytes(side);
-  return in_units(seconds(side).median) + (memory > 0 ? format(", %.0f MB", memory) : "");
+  return in_units(figure(side).median) + (memory > 0 ? format(", %.0f MB", memory) : "");
 }
 
 struct Line {
@@ -55,7 +60,7 @@ struct Line {
 const Side* fastest(const std::vector<Side>& sides, bool (*filter)(const Side&)) {
   const Side* best = nullptr;
   for (const Side& side : sides) {
-    if (filter(side) && measured(side) && (!best || seconds(side).median < seconds(*best).median)) best = &side;
+    if (filter(side) && measured(side) && (!best || figure(side).median < figure(*best).median)) best = &side;
   }
   return best;
 }
@@ -68,6 +73,8 @@ struct Comparison {
   const Side* ours;  // null while Tandem has no such case
   const Side* best_peer = fastest(sides, is_peer);
   const Side* limit = fastest(sides, is_limit);
+  const Figure compared = starts_with(scenario, "memory/") ? &Cost::megabytes : &Cost::seconds;
+  const std::vector<Target> targets = targets_of(scenario, ours ? variant_of(*ours) : "");
   int missed = 0;
 
   std::string title() const {
@@ -75,10 +82,25 @@ struct Comparison {
     return scenario + (variant.empty() ? "" : " (" + variant.substr(1) + ")");
   }
 
-  /// Plain header-only at -O2 and other ways to do the work (`@cells`) are reported only; targets hold for the rest.
+  /// Header-only mode at plain -O2 is reported only; targets hold for the rest.
   bool counts() const {
-    if (!ours || !measured(*ours)) return false;
-    return ours->name != "tandem_header_only" && ours->name.find('@') == std::string::npos;
+    return ours && measured(*ours) && ours->name.substr(0, ours->name.find('@')) != "tandem_header_only";
+  }
+
+  bool is_compared(const Side& side) const {
+    const bool our_plain_case = ours && side.name == "tandem" && starts_with(ours->name, "tandem@");
+    return is_peer(side) || our_plain_case || (&side == limit && limit_is_a_target());
+  }
+
+  /// The most that any target asks for against this side; 0 if none does.
+  double wanted(const Side& peer) const {
+    double most = 0;
+    for (const Target& target : targets) {
+      const bool applies = target.names(peer.name) || (target.against == "best" && &peer == best_peer) ||
+                           (target.against == "limit" && &peer == limit);
+      if (applies) most = std::max(most, target.at(threads));
+    }
+    return most;
   }
 
   Line line() const {
@@ -86,7 +108,7 @@ struct Comparison {
     l.scenario = title();
     l.threads = std::to_string(threads);
     l.ours = !ours ? "-" : measured(*ours) ? cost_of(*ours) : ours->error;
-    if (limit) l.limit = in_units(seconds(*limit).median);
+    if (limit) l.limit = in_units(figure(*limit).median);
     if (limit && ours && measured(*ours)) l.share = format("%.2f", ratio(*limit, *ours).median);
     return l;
   }
@@ -107,13 +129,9 @@ struct Comparison {
     }
     l.cost = cost_of(peer);
     if (!ours || !measured(*ours)) return l.print();
-    const Quartiles q = ratio(peer, *ours);
+    const Quartiles q = ratio(peer, *ours, compared);
     l.ratio = format("%.2f [%.2f, %.2f]", q.median, q.low, q.high);
-    for (const Target& target : targets_of(scenario)) {
-      const bool applies = target.against == peer.name || (target.against == "best" && &peer == best_peer) ||
-                           (target.against == "limit" && &peer == limit);
-      if (applies) judge(l, format(">= %.4g", target.at(threads)), q.median >= target.at(threads));
-    }
+    if (const double least = wanted(peer); least > 0) judge(l, format(">= %.4g", least), q.median >= least);
     l.print();
   }
 
@@ -121,7 +139,7 @@ struct Comparison {
     const bool time = target.against == "seconds";
     Line l = line();
     l.peer = time ? "(time)" : "(memory)";
-    const double value = !ours || !measured(*ours) ? 0 : time ? seconds(*ours).median : megabytes(*ours);
+    const double value = !ours || !measured(*ours) ? 0 : time ? figure(*ours).median : megabytes(*ours);
     judge(l, time ? "<= " + in_units(target.at(threads)) : format("<= %.0f MB", target.at(threads)),
           value <= target.at(threads));
     l.print();
@@ -130,10 +148,9 @@ struct Comparison {
   int print() {
     bool any = false;
     for (const Side& side : sides) {
-      const bool shown = is_peer(side) || (&side == limit && limit_is_a_target());
-      if (shown) against(side), any = true;
+      if (is_compared(side)) against(side), any = true;
     }
-    for (const Target& target : targets_of(scenario)) {
+    for (const Target& target : targets) {
       if (target.against == "seconds" || target.against == "megabytes") absolute(target), any = true;
     }
     if (!any) line().print();
@@ -141,7 +158,6 @@ struct Comparison {
   }
 
   bool limit_is_a_target() const {
-    const auto targets = targets_of(scenario);
     return std::any_of(targets.begin(), targets.end(), [](const Target& t) { return t.against == "limit"; });
   }
 };
@@ -154,11 +170,15 @@ void print_header() {
   Line{rule(44), "-", rule(16), rule(20), rule(16), rule(19), rule(11), rule(3), rule(9), rule(5)}.print();
 }
 
-int print_case(const std::string& scenario, int threads, const std::vector<Side>& sides) {
+bool is_our_trace(const std::string& competitor) {
+  return starts_with(competitor, "tandem") && competitor.find("trace", competitor.find('@')) != std::string::npos;
+}
+
+int print_case(const std::string& scenario, int threads, const std::vector<Side>& sides, bool traced_only) {
   int missed = 0;
-  bool any = false;
+  bool any = traced_only;
   for (const Side& side : sides) {
-    if (!is_ours(side)) continue;
+    if (!is_ours(side) || (traced_only && !is_our_trace(side.name))) continue;
     missed += Comparison{scenario, threads, sides, &side}.print();
     any = true;
   }

@@ -1,6 +1,8 @@
 // The table of targets. A ratio is peer time / our time, so more is better.
 #include "targets.hpp"
 
+#include <algorithm>
+
 namespace bench::driver {
 namespace {
 
@@ -33,6 +35,28 @@ constexpr Target targets[] = {
     {"lstm_step/b64*", "libtorch", 1.15, 1.15},
     {"lstm_step/b1_*", "libtorch", 10, 10},
     {"char_rnn_step/*", "libtorch", 1.2, 1.15},
+    {"chain100/forward@traced", "seconds", 1.2e-6, 1.2e-6},
+    {"chain100/*@traced", "compiled", 1, 1},
+    {"chain100/*@traced", "jax@jit", 6, 6},
+    {"pointwise/gelu9_1M@traced", "eigen@fused", 1 / 1.15, 1 / 1.15},
+    {"pointwise/gelu9_16M@traced", "eigen@fused", 1 / 1.2, 1 / 1.2},
+    {"pointwise/gelu9*@traced", "compiled", 1, 1},
+    {"pointwise/gelu9_1M@traced", "jax@jit", 1.1, 1.1},
+    {"mlp_step/*@traced", "libtorch", 1.25, 1.45},
+    {"mlp_step/*@traced", "compiled", 1, 1},
+    {"mlp_step/*@traced", "jax@jit", 1.07, 1.2},
+    {"tiny_step/*@traced", "libtorch", 40, 40},
+    {"lstm_step/b64*@traced", "libtorch", 1.15, 1.15},
+    {"lstm_step/b64*@traced", "compiled", 1, 1},
+    {"lstm_step/b64*@cells_traced", "tandem", 0.95, 0.95},  // as fast as the layer, but for noise
+    {"lstm_step/b64*@cells_traced", "compiled", 1, 1},
+    {"char_rnn_step/*@traced", "libtorch", 1.2, 1.15},
+    {"char_rnn_step/*@traced", "compiled", 1, 1},
+    {"char_rnn_step/*@cells_traced", "compiled", 1, 1},
+    // A trace costs at most 20 eager runs of what is traced.
+    {"trace_cost/mlp_step@trace", "tandem", 1 / 20.0, 1 / 20.0},
+    {"trace_cost/char_rnn_step@trace", "tandem", 1 / 20.0, 1 / 20.0},
+    {"memory/*@traced", "libtorch", 1, 1},
     {"startup/hello", "seconds", 10e-3, 10e-3},
     {"startup/hello", "megabytes", 20, 20},
     {"compile_cost/umbrella", "seconds", 1.5, 1.5},
@@ -45,16 +69,26 @@ constexpr Target targets[] = {
     {"compile_cost/small_model_header_only", "megabytes", 1024, 1024},
 };
 
-bool matches(std::string_view pattern, std::string_view name) {
-  if (pattern.back() != '*') return pattern == name;
-  return name.substr(0, pattern.size() - 1) == pattern.substr(0, pattern.size() - 1);
+bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+bool matches(std::string_view pattern, std::string_view name, std::string_view variant) {
+  const std::size_t at = std::min(pattern.find('@'), pattern.size());
+  if (pattern.substr(std::min(at + 1, pattern.size())) != variant) return false;
+  pattern = pattern.substr(0, at);
+  return pattern.back() == '*' ? starts_with(name, pattern.substr(0, at - 1)) : pattern == name;
 }
 }  // namespace
 
-std::vector<Target> targets_of(const std::string& scenario) {
+bool Target::names(const std::string& competitor) const {
+  if (against != "compiled") return against == competitor;
+  const auto is = [&](std::string_view prefix) { return starts_with(competitor, prefix); };
+  return is("pytorch@compile") || is("jax@") || is("tensorflow@");
+}
+
+std::vector<Target> targets_of(const std::string& scenario, std::string_view variant) {
   std::vector<Target> found;
   for (const Target& target : targets) {
-    if (matches(target.scenario, scenario)) found.push_back(target);
+    if (matches(target.scenario, scenario, variant)) found.push_back(target);
   }
   return found;
 }

@@ -6,19 +6,22 @@
 
 namespace bench::driver {
 
-/// One demand on a scenario.
-///   against   a competitor ("libtorch", "eigen@fused"), "best" (the fastest peer), "limit" (share of the machine's
-///   limit), "seconds" or "megabytes" one, two  the ratio (for seconds and megabytes: the most allowed) with 1 and with
-///   2 threads
+/// One demand on a case of ours.
+///   scenario  a full name, or a prefix that ends in '*'; `@variant` behind it where the demand is not on the plain
+///   case against   a competitor ("libtorch", "eigen@fused"), "tandem" (our own plain case), "best" (the fastest peer),
+///             "compiled" (each peer that compiles the work), "limit" (share of the machine's limit), "seconds" or
+///             "megabytes"
+///   one, two  the ratio (for seconds and megabytes: the most allowed) with 1 and with 2 threads
 struct Target {
-  std::string_view scenario;  // a full name, or a prefix that ends in '*'
-  std::string_view against;
+  std::string_view scenario, against;
   double one, two;
 
   double at(int threads) const { return threads == 1 ? one : two; }
+  bool names(const std::string& competitor) const;
 };
 
-std::vector<Target> targets_of(const std::string& scenario);
+/// The demands on our case; `variant` without its '@', empty for the plain one.
+std::vector<Target> targets_of(const std::string& scenario, std::string_view variant);
 
 /// How far two correct results may differ, relative to the mean magnitude.
 double tolerance_of(const std::string& scenario);

@@ -25,8 +25,8 @@ void binary(const char* operation, F f) {
 }
 
 template <class F>
-void unary(const char* operation, F f) {
-  bench::add(operation, [=] { return into([f](auto a, auto) { return f(a); }, million); });
+void unary(const std::string& name, F f, std::int64_t n = million) {
+  bench::add(name, [=] { return into([f](auto a, auto) { return f(a); }, n); });
 }
 
 bool add_all() {
@@ -37,7 +37,8 @@ bool add_all() {
   unary("pointwise/sigmoid_1M", [](auto a) { return a.logistic(); });
   unary("pointwise/relu_1M", [](auto a) { return a.cwiseMax(0.f); });
   // One fused expression: the yardstick of the traced chain, not of the eager one.
-  unary("pointwise/gelu9_1M@fused", [](auto x) { return x * half * (1.f + (inner * (x + cubic * x * x * x)).tanh()); });
+  const auto gelu = [](auto x) { return x * half * (1.f + (inner * (x + cubic * x * x * x)).tanh()); };
+  for (const std::int64_t n : {million, sixteen_million}) unary(name("gelu9", n) + "@fused", gelu, n);
   return true;
 }
 [[maybe_unused]] const bool added = add_all();

@@ -1,4 +1,4 @@
-// Pointwise operations in Tandem, as a user writes them.
+// Pointwise operations in Tandem, as a user writes them; the chain also traced, where it is one loop.
 #include "../support/tandem.hpp"
 #include "work.hpp"
 
@@ -17,10 +17,16 @@ void binary(const char* operation, F f) {
 }
 
 template <class F>
-void unary(const char* operation, F f) {
-  bench::add(name(operation, million),
-             [=] { return bench::repeat([f, x = tandem_normal({million}, 1)] { return f(x); }); });
+bench::Work calls(F f, std::int64_t n) {
+  return bench::repeat([f, x = tandem_normal({n}, 1)] { return f(x); });
 }
+
+template <class F>
+void unary(const char* operation, F f) {
+  bench::add(name(operation, million), [=] { return calls(f, million); });
+}
+
+Tensor gelu(const Tensor& x) { return x * half * (1 + tandem::tanh(inner * (x + cubic * x * x * x))); }
 
 bool add_all() {
   binary("add", [](const Tensor& a, const Tensor& b) { return a + b; });
@@ -29,7 +35,10 @@ bool add_all() {
   unary("tanh", [](const Tensor& x) { return tandem::tanh(x); });
   unary("sigmoid", [](const Tensor& x) { return tandem::sigmoid(x); });
   unary("relu", [](const Tensor& x) { return tandem::nn::relu(x); });
-  unary("gelu9", [](const Tensor& x) { return x * half * (1 + tandem::tanh(inner * (x + cubic * x * x * x))); });
+  for (const std::int64_t n : {million, sixteen_million}) {
+    bench::add(name("gelu9", n), [=] { return calls(gelu, n); });
+    bench::add(name("gelu9", n) + "@traced", [=] { return calls(tandem::function(gelu), n); });
+  }
   return true;
 }
 [[maybe_unused]] const bool added = add_all();

@@ -2,6 +2,8 @@
 #pragma once
 #include <tandem/tandem.hpp>
 
+#include <tuple>
+
 #include "../runner.hpp"
 
 namespace bench {
@@ -22,6 +24,21 @@ inline tandem::Tensor tandem_normal(const tandem::Shape& shape, std::uint32_t se
 
 inline tandem::Tensor tandem_indices(const tandem::Shape& shape, std::int64_t bound, std::uint32_t seed) {
   return tandem::constant(indices(shape.size(), bound, seed).data(), shape);
+}
+
+/// Adds what it costs to trace a function: `scenario` runs it once as it stands, `scenario@trace` makes a new traced
+/// function of it and calls that once.
+///   make  returns a tuple of the function, fit for running, and its arguments
+template <class Make>
+bool add_trace_cost(const std::string& scenario, Make make) {
+  const auto add_case = [=](const std::string& name, auto prepare) {
+    return add(name, [=] {
+      const auto call = [prepare](const auto& f, const auto&... arguments) { prepare(f)(arguments...); };
+      return steps([call, made = make()] { std::apply(call, made); }, nullptr);
+    });
+  };
+  add_case(scenario, [](const auto& f) { return f; });
+  return add_case(scenario + "@trace", [](const auto& f) { return tandem::function(f); });
 }
 
 /// Values of several tensors, one behind the other.

@@ -1,4 +1,4 @@
-// The weights of one LSTM layer as Variables, for the recurrent scenarios.
+// One LSTM layer with its weights as Variables, for the recurrent scenarios.
 #pragma once
 #include "tandem.hpp"
 
@@ -15,6 +15,18 @@ struct TandemLstm {
   /// All steps by the fused op: [t, b, i] -> [t, b, u].
   tandem::Tensor outputs(const tandem::Tensor& x) const {
     return tandem::nn::lstm(x, zero_state(x.shape()[1]), kernel, recurrent, bias).output;
+  }
+
+  /// The same by a loop over a cell made of small operations.
+  tandem::Tensor outputs_by_cells(const tandem::Tensor& x) const {
+    tandem::nn::LstmState state = zero_state(x.shape()[1]);
+    const tandem::Tensor k = kernel, r = recurrent, b = bias;
+    std::vector<tandem::Tensor> all;
+    for (std::int64_t t = 0; t < x.shape()[0]; ++t) {
+      state = tandem::nn::lstm_cell(x[t], state, k, r, b);
+      all.push_back(state.h);
+    }
+    return tandem::stack(all);
   }
 };
 }  // namespace bench

@@ -23,23 +23,44 @@ struct Model {
     second.variables_by_name("kernel")[0].assign(tandem_normal({hidden, 1}, kernel_2_seed));
   }
 
-  Tensor step() {
+  Tensor step(const Tensor& in, const Tensor& wanted) {
     tandem::GradientTape tape;
-    const Tensor loss = tandem::reduce_mean(tandem::square(second(first(x)) - y));
+    const Tensor loss = tandem::reduce_mean(tandem::square(second(first(in)) - wanted));
     sgd.apply_gradients(tape.gradient(loss, weights), weights);
     return loss;
   }
 };
 
-bench::Work training_step() {
-  auto model = std::make_shared<Model>();
-  return bench::steps([model] { model->step(); },
-                      [model] {
+/// `step` with the model that it trains.
+template <class Step>
+bench::Work training(std::shared_ptr<Model> model, Step step) {
+  return bench::steps([model, step] { step(model->x, model->y); },
+                      [model, step] {
                         std::vector<float> losses;
-                        for (int i = 0; i < checked_steps; ++i) losses.push_back(model->step().item<float>());
+                        for (int i = 0; i < checked_steps; ++i)
+                          losses.push_back(step(model->x, model->y).template item<float>());
                         return losses;
                       });
 }
 
-[[maybe_unused]] const bool added = bench::add(name, training_step);
+auto step_of(std::shared_ptr<Model> model) {
+  return [model](const Tensor& x, const Tensor& y) { return model->step(x, y); };
+}
+
+bool add_all() {
+  bench::add(name, [] {
+    const auto model = std::make_shared<Model>();
+    return training(model, step_of(model));
+  });
+  bench::add(std::string(name) + "@traced", [] {
+    const auto model = std::make_shared<Model>();
+    return training(model, tandem::function(step_of(model)));
+  });
+  return bench::add_trace_cost("trace_cost/tiny_step", [] {
+    const auto model = std::make_shared<Model>();
+    model->step(model->x, model->y);  // makes the optimizer's Variables
+    return std::tuple(step_of(model), model->x, model->y);
+  });
+}
+[[maybe_unused]] const bool added = add_all();
 }  // namespace
