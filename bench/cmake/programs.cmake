@@ -1,5 +1,5 @@
 # startup: a hello-world program per competitor. compile_cost: the compiler's command line for a source per competitor.
-# Each becomes a line `scenario|competitor|word|word...` of commands.txt, which the driver runs.
+# memory: a worker that runs one case by itself. Each becomes a line `scenario|competitor|word|word...` of commands.txt, which the driver runs.
 function(bench_command scenario competitor)
   string(JOIN "|" line ${scenario} ${competitor} ${ARGN})
   set(command_lines "${command_lines}${line}\n" PARENT_SCOPE)
@@ -44,3 +44,18 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/include/tandem/tandem.hpp")
       -DTANDEM_HEADER_ONLY=1 -DFMT_HEADER_ONLY=1 "${sources}/${source}.cpp")
   endforeach()
 endif()
+
+# bench_memory(scenario case competitor...): the most memory that half a second of the case takes.
+function(bench_memory scenario case)
+  foreach(competitor ${ARGN})
+    string(REGEX MATCH "^[^@]+" worker ${competitor})
+    string(REGEX MATCH "@.*" variant ${competitor})
+    if(TARGET worker_${worker})
+      bench_command(memory/${scenario} ${competitor} "${programs}/worker_${worker}" --threads=1
+        "--benchmark_filter=^${case}${variant}/real_time$")
+    endif()
+  endforeach()
+  set(command_lines "${command_lines}" PARENT_SCOPE)
+endfunction()
+bench_memory(mlp_step mlp_step/784_256_256_10_b128_adam tandem tandem@traced libtorch)
+bench_memory(char_rnn_step char_rnn_step/2x256_b50_T50_v80_adam tandem tandem@traced libtorch)

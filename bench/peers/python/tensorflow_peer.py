@@ -1,0 +1,117 @@
+"""TensorFlow by tf.function, without (@function) and with (@xla) jit_compile: Keras's layers and its Adam."""
+
+import functools
+import os
+
+import worker
+from work import CHAIN, CHAIN_GRADIENT, GELU, CharRnn, Lstm, Mlp, chain, chain_operands, gelu
+
+_options = worker.options()
+worker.stay_on(_options.threads)
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+import tensorflow as tf
+from tensorflow import keras
+
+tf.config.threading.set_intra_op_parallelism_threads(_options.threads)
+tf.config.threading.set_inter_op_parallelism_threads(_options.threads)
+
+
+def _add(name, make):
+    """Adds make(wrap) for both ways to run it."""
+    worker.case(name + "@function")(functools.partial(make, tf.function))
+    worker.case(name + "@xla")(functools.partial(make, functools.partial(tf.function, jit_compile=True)))
+
+
+def _calls(f, operands, wrap):
+    f, operands = wrap(f), [tf.constant(o) for o in operands]
+    run = lambda: f(*operands)
+    return worker.Work(run, run)
+
+
+def _chain_gradient(x, b):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        value = tf.reduce_sum(chain(x, b))
+    return tape.gradient(value, x)
+
+
+def _training(wrap, work, model, loss, inputs, compared, clip=None):
+    """Training; compared() lists the variables whose gradients are compared, None to compare some losses instead."""
+    inputs = [tf.constant(i) for i in inputs]
+    variables = model.trainable_variables
+    adam = keras.optimizers.Adam(work.learning_rate, epsilon=work.epsilon)
+    adam.build(variables)
+    places = [next(i for i, v in enumerate(variables) if v is wanted) for wanted in compared] if compared else []
+
+    @wrap
+    def step(*inputs):
+        with tf.GradientTape() as tape:
+            value = loss(*inputs)
+        gradients = [tf.convert_to_tensor(g) for g in tape.gradient(value, variables)]
+        if clip:
+            gradients, _ = tf.clip_by_global_norm(gradients, clip)
+        adam.apply_gradients(zip(gradients, variables))
+        return [value] + [gradients[i] for i in places]
+
+    def run():
+        values = step(*inputs)
+        values[0].numpy()  # waits
+        return values
+
+    def result():
+        return worker.flat(*run()) if compared else worker.flat(*(run()[0] for _ in range(work.checked_steps)))
+
+    return worker.Work(run, result)
+
+
+def _cross_entropy(logits, labels):
+    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+
+
+def _mlp(wrap):
+    activations = ["relu"] * (len(Mlp.widths) - 2) + [None]
+    model = keras.Sequential([keras.layers.Dense(n, a) for n, a in zip(Mlp.widths[1:], activations)])
+    x, y = Mlp.inputs()
+    model(x)  # makes the variables
+    for layer, kernel in zip(model.layers, Mlp.kernels()):
+        layer.kernel.assign(kernel)
+    return _training(wrap, Mlp, model, lambda x, y: _cross_entropy(model(x, training=True), y), (x, y), None)
+
+
+def _batch_first(array):
+    return array.swapaxes(0, 1).copy()
+
+
+def _lstm(wrap):
+    x = _batch_first(Lstm.x())
+    layer = keras.layers.LSTM(Lstm.units, return_sequences=True)
+    layer(x)
+    layer.set_weights(Lstm.weights())
+    compared = [layer.cell.kernel, layer.cell.recurrent_kernel]
+    return _training(wrap, Lstm, layer, lambda x: tf.reduce_sum(layer(x, training=True)), [x], compared)
+
+
+def _char_rnn(wrap):
+    x, y = (_batch_first(i) for i in CharRnn.inputs())
+    embedding = keras.layers.Embedding(CharRnn.symbols, CharRnn.units)
+    layers = [keras.layers.LSTM(CharRnn.units, return_sequences=True) for _ in range(CharRnn.layers)]
+    dense = keras.layers.Dense(CharRnn.symbols)
+    model = keras.Sequential([embedding, *layers, dense])
+    model(x)
+    embedding.set_weights([CharRnn.embedding()])
+    for i, layer in enumerate(layers):
+        layer.set_weights(CharRnn.layer(i))
+    dense.kernel.assign(CharRnn.output())
+    loss = lambda x, y: _cross_entropy(model(x, training=True), y)
+    return _training(wrap, CharRnn, model, loss, (x, y), [embedding.embeddings, dense.kernel], CharRnn.clip)
+
+
+_add(CHAIN, lambda wrap: _calls(chain, chain_operands(), wrap))
+_add(CHAIN_GRADIENT, lambda wrap: _calls(_chain_gradient, chain_operands(), wrap))
+for _name, _count in GELU.items():
+    _add(_name, lambda wrap, count=_count: _calls(gelu(tf.tanh), [worker.normal(count, 1)], wrap))
+_add(Mlp.name, _mlp)
+_add(Lstm.name, _lstm)
+_add(CharRnn.name, _char_rnn)
+worker.serve()

@@ -1,0 +1,86 @@
+"""The work of the scenarios that the Python peers share, as bench/<scenario>/work.hpp has it for C++: names, sizes,
+seeds and initial weights. Gates in the order input, forget, cell, output; kernels as [in, out]."""
+
+import numpy as np
+
+from worker import indices, normal
+
+CHAIN = "chain100/forward"
+CHAIN_GRADIENT = "chain100/forward_backward"
+GELU = {"pointwise/gelu9_1M": 1 << 20, "pointwise/gelu9_16M": 1 << 24}
+
+
+def chain_operands():
+    return normal(32, 1), np.full(32, 1.01, np.float32)
+
+
+def chain(x, b):
+    for _ in range(50):
+        x = x + b
+        x = x * b
+    return x
+
+
+def gelu(tanh):
+    """The chain of nine operations with this tanh."""
+    return lambda x: x * 0.5 * (1 + tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
+
+
+class Mlp:
+    name = "mlp_step/784_256_256_10_b128_adam"
+    widths, batch, classes = (784, 256, 256, 10), 128, 10
+    learning_rate, epsilon = 1e-3, 1e-8
+    checked_steps = 3
+
+    @classmethod
+    def inputs(cls):
+        return normal((cls.batch, cls.widths[0]), 1), indices(cls.batch, cls.classes, 2)
+
+    @classmethod
+    def kernels(cls):
+        return [normal(pair, 10 + i, 0.05) for i, pair in enumerate(zip(cls.widths, cls.widths[1:]))]
+
+
+class Lstm:
+    """Forward, backward of the sum of all outputs, Adam. Compared: the sum and the kernels' gradients."""
+
+    name = "lstm_step/b64_T50_h256_in128_adam"
+    batch, steps, inputs, units = 64, 50, 128, 256
+    learning_rate, epsilon = 1e-4, 1e-8
+
+    @classmethod
+    def x(cls):
+        return normal((cls.steps, cls.batch, cls.inputs), 1)
+
+    @classmethod
+    def weights(cls):
+        """Kernel, recurrent kernel, bias (1 for the forget gate)."""
+        u = cls.units
+        return normal((cls.inputs, 4 * u), 2, 0.05), normal((u, 4 * u), 3, 0.05), np.repeat(np.float32([0, 1, 0, 0]), u)
+
+
+class CharRnn:
+    """Compared: the loss and the clipped gradients of the embedding and of the last kernel."""
+
+    name = "char_rnn_step/2x256_b50_T50_v80_adam"
+    symbols, units, batch, steps, layers = 80, 256, 50, 50, 2
+    learning_rate, epsilon, clip = 2e-3, 1e-8, 5.0
+
+    @classmethod
+    def inputs(cls):
+        shape = (cls.steps, cls.batch)
+        return indices(shape, cls.symbols, 1), indices(shape, cls.symbols, 2)
+
+    @classmethod
+    def embedding(cls):
+        return normal((cls.symbols, cls.units), 3, 0.05)
+
+    @classmethod
+    def layer(cls, i):
+        """Kernel, recurrent kernel, bias."""
+        shape = (cls.units, 4 * cls.units)
+        return normal(shape, 10 + i, 0.05), normal(shape, 20 + i, 0.05), np.zeros(4 * cls.units, np.float32)
+
+    @classmethod
+    def output(cls):
+        return normal((cls.units, cls.symbols), 4, 0.05)
