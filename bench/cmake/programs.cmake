@@ -52,7 +52,7 @@ function(bench_memory scenario case)
     string(REGEX MATCH "@.*" variant ${competitor})
     if(TARGET worker_${worker})
       bench_command(memory/${scenario} ${competitor} "${programs}/worker_${worker}" --threads=1
-        "--benchmark_filter=^${case}${variant}/real_time$")
+        --benchmark_format=json "--benchmark_filter=^${case}${variant}/real_time$")
     endif()
   endforeach()
   set(command_lines "${command_lines}" PARENT_SCOPE)
