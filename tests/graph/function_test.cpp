@@ -4,11 +4,7 @@
 #include <thread>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/nn/layers.hpp"
 #include "tandem/ops/all.hpp"
-#include "tandem/ops/random/dropout.hpp"
-#include "tandem/optim/clip.hpp"
-#include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace tandem;
@@ -228,71 +224,6 @@ TEST_CASE("function: results that are arguments, repeated, or constants keep the
   const auto [a, b, c, d] = f(x);
   CHECK(d.item<float>() == 7);
   CHECK(tape.gradient(a * 10 + b + c + x + d, x).item<float>() == 17);
-}
-
-namespace {
-struct Model : Module {
-  layers::Dense hidden{8, {.activation = Activation::tanh}}, out{1};
-  optimizers::Adam adam{{.learning_rate = 0.05}};
-  random::Generator generator{7};
-  Model() { add_module("hidden", hidden), add_module("out", out), add_module("adam", adam); }
-  std::vector<Variable> weights() const {
-    std::vector<Variable> w = hidden.variables();
-    for (const Variable& v : out.variables()) w.push_back(v);
-    return w;
-  }
-  void build() { hidden.build(4), out.build(8), adam.build(weights()); }
-  std::vector<Variable> state() const {
-    std::vector<Variable> all = variables();
-    all.push_back(generator.state());
-    return all;
-  }
-  Tensor step(const Tensor& x, const Tensor& y) const {
-    GradientTape tape;
-    const Tensor h = nn::dropout(hidden(x), {.rate = 0.3, .generator = &generator});
-    const Tensor loss = reduce_mean(square(out(h) - y));
-    const std::vector<Variable> w = weights();
-    adam.apply_gradients(clip_by_global_norm(tape.gradient(loss, w), 0.5).gradients, w);
-    return loss;
-  }
-};
-}  // namespace
-
-TEST_CASE("function: a training step equals eager over 200 steps") {
-  for (const bool planned : {true, false}) {
-    Model m;
-    m.build();
-    std::vector<Tensor> initial;
-    for (const Variable& v : m.state()) initial.push_back(v.peek());
-    const auto train = [&](const auto& step) {
-      Floats losses;
-      for (int i = 0; i < 200; ++i)
-        losses.push_back(
-            step(wave({6, 4}, static_cast<float>(i)), wave({6, 1}, static_cast<float>(2 * i))).template item<float>());
-      return losses;
-    };
-    const Floats eager = train([&](const Tensor& x, const Tensor& y) { return m.step(x, y); });
-    const std::vector<Variable> state = m.state();
-    for (std::size_t i = 0; i < initial.size(); ++i) state[i].poke(initial[i]);
-    const auto f =
-        function([&](const Tensor& x, const Tensor& y) { return m.step(x, y); }, {.execution = {.plan = planned}});
-    const Floats traced = train(f);
-    for (std::size_t i = 0; i < 200; ++i) CHECK(traced[i] == Approx(eager[i]).epsilon(1e-6));
-    CHECK(f.trace_count() == 1);
-    CHECK(m.adam.iterations().item<i64>() == 200);
-  }
-}
-
-TEST_CASE("function: a steady call asks the allocator for nothing new") {
-  Model m;
-  m.build();
-  const auto f = function([&](const Tensor& x, const Tensor& y) { return m.step(x, y); });
-  const Tensor x = wave({6, 4}, 0), y = wave({6, 1}, 1);
-  Tensor loss;
-  for (int i = 0; i < 3; ++i) loss = f(x, y);
-  const auto before = memory::info().misses;
-  for (int i = 0; i < 20; ++i) loss = f(x, y);
-  CHECK(memory::info().misses == before);
 }
 
 TEST_CASE("function: a failing call has the effects before the failing op") {

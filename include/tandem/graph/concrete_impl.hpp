@@ -41,6 +41,7 @@ TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(std::span<const Spec> 
     // An op does not fit these sizes. Op by op, the effects before it happen, and it raises in its place.
     return Program::make(optimized_, false);
   }
+  if (!can_plan(*bound)) return Program::make(std::move(bound));  // or an assignment does not fit: in its place, too
   return Program::make(optimize(*bound, options_.passes), options_.plan);
 }
 TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(std::span<const Spec> arguments) {
