@@ -287,6 +287,20 @@ TEST_CASE("function: an open size that does not fit raises in its place, after t
   CHECK(count.item<int>() == 3);
 }
 
+TEST_CASE("function: gradients undo a broadcast that only open dims bring") {
+  const auto slope = [](const Tensor& x, const Tensor& y) {
+    GradientTape tape;
+    tape.watch(x), tape.watch(y);
+    const std::vector<Tensor> g = tape.gradient(x + y * x, {x, y});
+    return std::pair(g[0], g[1]);
+  };
+  const auto f = function(slope, {.input_signature = {{{none}, float32, {}}, {{none}, float32, {}}}});
+  const auto [dx, dy] = f(ones({3}), ones({1}));
+  CHECK(dx.to_vector<float>() == Floats(3, 2.f));
+  CHECK(dy.to_vector<float>() == Floats{3});
+  CHECK(f(ones({2}), ones({2})).second.to_vector<float>() == Floats(2, 1.f));
+}
+
 TEST_CASE("function: sizes that depend on data run op by op") {
   const auto f = function([](const Tensor& x) { return reduce_sum(boolean_mask(x, x > 0.f)) * 2; });
   CHECK(f(constant({1.f, -2.f, 3.f})).item<float>() == 8);

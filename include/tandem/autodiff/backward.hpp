@@ -134,6 +134,10 @@ struct GradientTape::Backward {
     if (!any || e.op->flags.blocked) return {};
     return rule(e, {upstream.begin(), upstream.size()});
   }
+  // Open dims are alike and may still turn out to differ: [None] + [None] of sizes 3 and 1.
+  static bool may_differ(const Tensor& a, const Tensor& b) {
+    return !(a.shape() == b.shape()) || (a.is_symbolic() && !a.shape().is_fully_defined());
+  }
   void step(Entry& e) {
     Grads r = pull(e);
     const int* slots = e.in_slots();
@@ -141,8 +145,7 @@ struct GradientTape::Backward {
       Gradient& x = r[i];
       if (slots[i] < 0 || !x.is_set()) continue;
       const Tensor& saved = e.saved()[i];
-      if (e.op->flags.pointwise && saved.is_set() && !(saved.shape() == x.dense().shape()))
-        x = sum_to_like(x.dense(), saved);
+      if (e.op->flags.pointwise && saved.is_set() && may_differ(saved, x.dense())) x = sum_to_like(x.dense(), saved);
       detail::accumulate(sums[static_cast<std::size_t>(slots[i])], std::move(x));
     }
   }

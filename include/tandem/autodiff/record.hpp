@@ -111,11 +111,13 @@ TANDEM_INLINE char* GradientTape::room_for(std::size_t bytes) {
 }
 
 namespace detail {
-// The data where the rule reads it; the shape alone where it reads the shape, or where broadcasting must be undone.
+// The data where the rule reads it; the shape alone where it reads the shape, or where broadcasting must be undone; in
+// a trace that may turn out only when it runs.
 inline void save_input(Tensor* at, const OpDef& op, const Tensor& x, const Tensor* y) {
   const Saves s = op.saves;
   if (s == Saves::all || s == Saves::inputs) ::new (at) Tensor(x);
-  else if (s == Saves::shape || (op.flags.pointwise && !(x.known_spec().shape == y->known_spec().shape)))
+  else if (s == Saves::shape ||
+           (op.flags.pointwise && (x.is_symbolic() || !(x.known_spec().shape == y->known_spec().shape))))
     ::new (at) Tensor(x.is_symbolic() ? x : Tensor::symbol(x.spec()));
   else ::new (at) Tensor();
 }

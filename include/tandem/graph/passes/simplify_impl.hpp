@@ -62,6 +62,8 @@ struct Simplifier {
 
 TANDEM_INLINE bool drop_identity(Simplifier& s, Node& n) {
   if (n.op == &identity_op || n.op == &stop_gradient_op || n.op == &ensure_shape_op) return s.replace(n, n.in[0]);
+  if ((n.op == &sum_to_like_op || n.op == &broadcast_like_op) && s.spec(n.in[0]).shape.is_fully_defined())
+    return s.replace(n, n.in[0]);
   return (n.op == &cast_op || n.op == &whole_cast_op) && s.replace(n, n.in[0]);
 }
 
