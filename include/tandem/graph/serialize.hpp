@@ -21,8 +21,8 @@ inline constexpr std::uint32_t graph_format = 1;
 TANDEM_API std::string serialize(const Graph& graph);
 
 struct LoadOptions {
-  /// The ops that may occur besides arguments, constants and Variables: all_ops() of op_table.hpp, or fewer. For
-  /// graphs of strangers leave out print, which can write to files.
+  /// The ops that may occur besides arguments, constants, Variables and control flow: all_ops() of op_table.hpp, or
+  /// fewer. For graphs of strangers leave out print, which can write to files.
   std::span<const OpDef* const> ops;
   /// By saved name: Variables that take the place of the saved ones. All others are made anew.
   std::vector<std::pair<std::string, Variable>> variables = {};

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/graph/control_ops.hpp"
 #include "tandem/graph/serialize_bytes_impl.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 
@@ -49,6 +50,8 @@ class GraphReader final : AttrReader {
   }
   const OpDef* op_named(const std::string& name) const {
     for (const OpDef* row : graph_ops)
+      if (row->name == name) return row;
+    for (const OpDef* row : control_ops)
       if (row->name == name) return row;
     for (const OpDef* row : options_.ops)
       if (row->name == name) return row;
