@@ -32,7 +32,8 @@ inline constexpr char type_tag = 0;
 
 }  // namespace detail
 
-/// A traced function; copies share the cache. Calls from several threads at once are fine.
+/// A traced function; copies share the cache. Calls from several threads at once are fine. It keeps the Variables of
+/// its traces alive, so none can be destroyed under it.
 template <class F>
 class Function {
  public:
