@@ -83,3 +83,8 @@ bool is_checking();  // graph/debug.hpp
 #include "tandem/graph/concrete_impl.hpp"
 #include "tandem/graph/recorded_impl.hpp"
 #endif
+#ifdef TANDEM_IMPLEMENT_CONTROL  // the rows of control flow, whose bodies are functions
+#include "tandem/graph/cond_impl.hpp"
+#include "tandem/graph/loop_impl.hpp"
+#include "tandem/graph/loop_gradient_impl.hpp"
+#endif

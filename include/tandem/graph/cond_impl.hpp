@@ -3,7 +3,7 @@
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/backward_body_impl.hpp"
 #include "tandem/graph/bind.hpp"
-#include "tandem/graph/body.hpp"
+#include "tandem/graph/body_impl.hpp"
 #include "tandem/graph/common_impl.hpp"
 #include "tandem/graph/control_ops.hpp"
 

@@ -45,9 +45,3 @@ TANDEM_API Tensors apply_control(const OpDef& op, Inputs in, const Attrs& attrs,
                                  const OpOptions& options = no_options);
 
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_CONTROL
-#include "tandem/graph/cond_impl.hpp"
-#include "tandem/graph/loop_impl.hpp"
-#include "tandem/graph/loop_gradient_impl.hpp"
-#endif

@@ -59,4 +59,5 @@ TANDEM_INLINE Tensors replay(const Graph& g, Inputs arguments) {
 }
 
 }  // namespace TANDEM_NS
+#include "tandem/graph/concrete.hpp"  // defines what control_ops.hpp declares
 #endif

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/graph/concrete.hpp"  // the rows of control flow
 #include "tandem/graph/control_ops.hpp"
 #include "tandem/graph/serialize_bytes_impl.hpp"
 #include "tandem/ops/create/outside_trace.hpp"

@@ -1,4 +1,5 @@
-// Body: what control flow makes of a graph that it runs: its programs, and its gradients. Kept with the graph.
+// Body: what control flow makes of a graph that it runs: its programs, and its gradients. Kept with the graph
+// (implementation half of graph/control_ops.hpp).
 #pragma once
 #include <mutex>
 
