@@ -15,18 +15,12 @@ struct Named final : Opaque {
   ~Named() override { --alive; }
   const char* kind() const override { return "closure"; }
 };
-enum class Mode : std::uint8_t { first, second };
-
-}  // namespace
-template <>
-inline constexpr int tandem::enumerators<Mode> = 2;
-namespace {
 
 struct Some {
   i64 count;
   double rate;
   bool flag;
-  Mode mode;
+  DType mode;  // an enum
   Axes axis;
   static constexpr auto fields =
       field_list(field("count", &Some::count), field("rate", &Some::rate), field("flag", &Some::flag),
@@ -53,15 +47,14 @@ struct Held {
 static_assert(sizeof(Some) <= Attrs::inline_bytes);
 static_assert(sizeof(Large) > Attrs::inline_bytes);
 
-const Some some{3, 0.5, true, Mode::second, {0, -1}};
+const Some some{3, 0.5, true, DType(1), {0, -1}};
 
 }  // namespace
 
 TEST_CASE("attrs: print by field") {
   CHECK(to_string(Attrs(some)) == "count=3 rate=0.500000 flag=1 mode=1 axis=[0,-1]");
-  CHECK(to_string(Attrs(Some{0, 0, false, Mode::first, {}})) == "count=0 rate=0.000000 flag=0 mode=0 axis=not given");
-  CHECK(to_string(Attrs(Some{0, 0, false, Mode::first, Axes::none()})) ==
-        "count=0 rate=0.000000 flag=0 mode=0 axis=[]");
+  CHECK(to_string(Attrs(Some{0, 0, false, DType(0), {}})) == "count=0 rate=0.000000 flag=0 mode=0 axis=not given");
+  CHECK(to_string(Attrs(Some{0, 0, false, DType(0), Axes::none()})) == "count=0 rate=0.000000 flag=0 mode=0 axis=[]");
   CHECK(to_string(no_attrs).empty());
   const Large large{{2, none}, {}, "a \"b\"", Ref<Opaque>(new Named)};
   CHECK(to_string(Attrs(large)) == "shape=[2,None] more=[] text=\"a \"b\"\" closure=closure");
@@ -86,14 +79,14 @@ TEST_CASE("attrs: equality and hash go by type and fields, floats by their bits"
   const Attrs a(some), same(some);
   CHECK(a == same);
   CHECK(hash(a) == hash(same));
-  for (const Some& changed : {Some{4, 0.5, true, Mode::second, {0, -1}}, Some{3, 0.25, true, Mode::second, {0, -1}},
-                              Some{3, 0.5, false, Mode::second, {0, -1}}, Some{3, 0.5, true, Mode::first, {0, -1}},
-                              Some{3, 0.5, true, Mode::second, {0}}, Some{3, 0.5, true, Mode::second, {}}}) {
+  for (const Some& changed : {Some{4, 0.5, true, DType(1), {0, -1}}, Some{3, 0.25, true, DType(1), {0, -1}},
+                              Some{3, 0.5, false, DType(1), {0, -1}}, Some{3, 0.5, true, DType(0), {0, -1}},
+                              Some{3, 0.5, true, DType(1), {0}}, Some{3, 0.5, true, DType(1), {}}}) {
     CHECK(!(a == Attrs(changed)));
     CHECK(hash(a) != hash(Attrs(changed)));
   }
-  CHECK(!(Attrs(Some{3, 0.0, true, Mode::first, {}}) == Attrs(Some{3, -0.0, true, Mode::first, {}})));
-  CHECK(!(Attrs(Some{3, 1.0, true, Mode::first, {}}) == Attrs(Some{3, 1.0 + 1e-15, true, Mode::first, {}})));
+  CHECK(!(Attrs(Some{3, 0.0, true, DType(0), {}}) == Attrs(Some{3, -0.0, true, DType(0), {}})));
+  CHECK(!(Attrs(Some{3, 1.0, true, DType(0), {}}) == Attrs(Some{3, 1.0 + 1e-15, true, DType(0), {}})));
   CHECK(!(Attrs(Other{3}) == no_attrs));
   CHECK(no_attrs == Attrs());
 }

@@ -36,7 +36,7 @@ TANDEM_INLINE void ConcreteFunction::check(Inputs arguments) const {
 TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(std::span<const Spec> arguments) const {
   Ref<Graph> bound;
   try {
-    bound = bind(*optimized_, arguments);
+    bound = tandem::bind(*optimized_, arguments);
   } catch (const errors::OpError&) {
     // An op does not fit these sizes. Op by op, the effects before it happen, and it raises in its place.
     return Program::make(optimized_, false);

@@ -29,7 +29,7 @@ TANDEM_INLINE Spec joined_branches(const InferCall& c, std::size_t result, const
 // The graph as it is for arguments of these specs: itself, unless they say more than it knows.
 TANDEM_INLINE Ref<Graph> bound_body(const Ref<Graph>& g, std::span<const Spec> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (!(g->spec(g->arguments[i]) == arguments[i])) return bind(*g, arguments);
+    if (!(g->spec(g->arguments[i]) == arguments[i])) return tandem::bind(*g, arguments);
   return g;
 }
 TANDEM_INLINE void check_arguments(const InferCall& c, const Graph& g, std::size_t first, std::size_t count) {
