@@ -74,7 +74,8 @@ class TANDEM_API ConcreteFunction : public Opaque {
 };
 
 namespace detail {
-bool is_checking();  // graph/debug.hpp
+/// Whether this thread is in the eager run of a check (graph/debug.hpp): calls are then made op by op.
+bool is_checking();
 }
 
 }  // namespace TANDEM_NS

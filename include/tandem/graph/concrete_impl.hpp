@@ -7,6 +7,12 @@ namespace TANDEM_NS {
 
 namespace detail {
 
+TANDEM_INLINE bool& checking_slot() {
+  static constinit thread_local bool checking = false;
+  return checking;
+}
+TANDEM_INLINE bool is_checking() { return checking_slot(); }
+
 inline constexpr std::size_t most_bound_programs = 16;
 
 }  // namespace detail

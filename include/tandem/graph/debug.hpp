@@ -37,9 +37,6 @@ TANDEM_API void check_against_eager(ConcreteFunction& function, Inputs arguments
                                     FunctionBody eager);
 
 namespace detail {
-/// Whether this thread is in the eager run of such a check: calls of traced functions are then made op by op.
-bool is_checking();
-
 /// Changes the value of each Variable while it lives, so that what a trace takes from them on the host shows.
 class Perturbed {
  public:

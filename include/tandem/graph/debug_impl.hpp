@@ -11,12 +11,6 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-TANDEM_INLINE bool& checking_slot() {
-  static constinit thread_local bool checking = false;
-  return checking;
-}
-TANDEM_INLINE bool is_checking() { return checking_slot(); }
-
 TANDEM_INLINE void collect_variables(const Graph& g, std::vector<Variable>& out) {
   for (const Variable& v : g.variables)
     if (std::none_of(out.begin(), out.end(), [&](const Variable& o) { return o.is_same(v); })) out.push_back(v);
