@@ -76,7 +76,7 @@ class TANDEM_API ConcreteFunction : public Opaque {
 namespace detail {
 /// Whether this thread is in the eager run of a check (graph/debug.hpp): calls are then made op by op.
 bool is_checking();
-}
+}  // namespace detail
 
 }  // namespace TANDEM_NS
 
