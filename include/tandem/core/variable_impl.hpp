@@ -175,8 +175,8 @@ TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, 
     reuse.push(!borrowed && states[i]->value.is_unique() ? states[i]->value : Tensor());
   }
   const std::span<const Tensor> buffers(reuse.begin(), reuse.size());
-  out = detail::is_profiling() ? detail::run_timed("op", call, specs, buffers)
-                               : run(op, call.in, attrs, specs, buffers);
+  out =
+      detail::is_profiling() ? detail::run_timed("op", call, specs, buffers) : run(op, call.in, attrs, specs, buffers);
   reuse.clear();
   for (unsigned i = 0; i < out.size(); ++i) {
     std::swap(states[i]->value, out[i]);

@@ -25,8 +25,8 @@ inline constinit TANDEM_API std::atomic<signed char> isa_level{-1};
   if (TANDEM_HIGHEST_SET >= 3 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
       __builtin_cpu_supports("bmi2"))
     best = level_v3;
-  if (TANDEM_HIGHEST_SET >= 4 && best == level_v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+  if (TANDEM_HIGHEST_SET >= 4 && best == level_v3 && __builtin_cpu_supports("avx512f") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     best = level_v4;
 #endif
   return best;
