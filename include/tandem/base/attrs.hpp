@@ -150,15 +150,13 @@ struct AttrType {
 };
 
 template <class A>
+Attrs read_attrs(AttrReader& r);
+
+template <class A>
 inline constexpr AttrType attr_type{
     sizeof(A), [](void* to, const void* from) { ::new (to) A(*static_cast<const A*>(from)); },
     [](void* p) { static_cast<A*>(p)->~A(); },
-    [](const void* p, AttrVisitor& v) { visit_fields(v, *static_cast<const A*>(p), A::fields); },
-    [](AttrReader& r) {
-      A a{};
-      read_fields(r, a, A::fields);
-      return Attrs(a);
-    }};
+    [](const void* p, AttrVisitor& v) { visit_fields(v, *static_cast<const A*>(p), A::fields); }, &read_attrs<A>};
 
 struct AttrBlock {  // followed by the struct
   std::atomic<std::uint32_t> refs;
@@ -232,6 +230,15 @@ class Attrs {
   const detail::AttrType* type_ = nullptr;
   alignas(16) unsigned char inside_[inline_bytes];
 };
+
+namespace detail {
+template <class A>
+Attrs read_attrs(AttrReader& r) {
+  A a{};
+  read_fields(r, a, A::fields);
+  return Attrs(a);
+}
+}  // namespace detail
 
 inline const Attrs no_attrs;
 
