@@ -1,8 +1,8 @@
-// Graphs run one op after the other, without plans: what tests of passes compare with. And graphs traced from lambdas.
+// Graphs traced from lambdas, and graphs run op by op, without plans: what tests of passes compare with.
 #pragma once
 #include <vector>
 
-#include "tandem/core/apply.hpp"
+#include "tandem/graph/program.hpp"
 #include "tandem/graph/trace.hpp"
 
 namespace testing {
@@ -20,26 +20,10 @@ tandem::Ref<tandem::Graph> traced(const std::vector<tandem::Spec>& arguments, co
 
 /// The graph's outputs; Variables are read and assigned on the way.
 inline List evaluate(const tandem::Graph& g, const List& arguments) {
-  using namespace tandem;
-  List values(g.specs.size());
-  const auto of = [&](int v) -> Tensor& { return values[static_cast<std::size_t>(v)]; };
-  for (const Node& n : g.nodes) {
-    const auto index = [&] { return static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index); };
-    if (n.op == &argument_op) of(n.first_out) = arguments[index()];
-    else if (n.op == &constant_op) of(n.first_out) = *constant_of(n);
-    else if (n.op == &read_variable_op) of(n.first_out) = g.variables[index()].peek();
-    else if (n.op == &assign_variable_op) g.variables[index()].poke(of(n.in[0]));
-    else {
-      Small<const Tensor*, 8> in;
-      for (int v : n.in) in.push(&of(v));
-      const InferCall call{*n.op, {in.begin(), in.size()}, n.attrs, no_options};
-      const Tensors out = run(*n.op, call.in, n.attrs, n.op->infer(call));
-      for (std::size_t k = 0; k < out.size(); ++k) of(n.first_out + static_cast<int>(k)) = out[k];
-    }
-  }
-  List results;
-  for (int v : g.outputs) results.push_back(of(v));
-  return results;
+  std::vector<const tandem::Tensor*> in;
+  for (const tandem::Tensor& t : arguments) in.push_back(&t);
+  const tandem::Tensors results = tandem::Program::make(g.copy(), false)->run(in);
+  return {results.begin(), results.end()};
 }
 
 /// How many nodes of the graph are this op's.

@@ -123,8 +123,8 @@ void pointwise(const KernelCall& c) {
     return run_tiled(c, loop);
   const void* in[arity];
   for (std::size_t k = 0; k < arity; ++k) in[k] = c.in[k].data;
-  loop.run(in, c.out[0].data, n, loop.params,
-           false);  // here, not in a shared function: one call target a rule predicts
+  // Here, not in a shared function: one call target a rule predicts.
+  loop.run(in, c.out[0].data, n, loop.params, false);
 }
 
 }  // namespace TANDEM_NS::cpu

@@ -60,7 +60,7 @@ TANDEM_INLINE Ref<Graph> bind(const Graph& graph, std::span<const Spec> argument
   std::vector<Node> out;
   for (std::size_t i = 0; i < g->nodes.size(); ++i) {
     Node& n = g->nodes[i];
-    if (!detail::is_leaf(n)) {
+    if (!is_leaf(n)) {
       detail::bind_node(*g, i, known, out);
       continue;
     }

@@ -135,7 +135,7 @@ TANDEM_INLINE void Derivative::find_saved() {
   }
   for (int v : j.graph->outputs) read[static_cast<std::size_t>(v)] = 1;
   for (const Node& n : forward_->nodes) {
-    if (detail::is_leaf(n)) continue;
+    if (is_leaf(n)) continue;
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k, at = j.value_of[static_cast<std::size_t>(v)];
       if (at >= 0 && (read[static_cast<std::size_t>(at)] || has_effects(n))) saved_.push_back(v);

@@ -43,8 +43,7 @@ class Function {
 
   /// Calls f: traced if no trace fits, else by the graph.
   ///   arguments  tensors, Variables (by identity), numbers, texts, enums (by value), and vectors, maps, tuples,
-  ///   optionals
-  ///              and plain structs of them
+  ///              optionals and plain structs of them
   ///   returns    what f returns, with the call's tensors; what is no tensor is as the trace returned it
   ///   throws     what f throws while it is traced (nothing is kept then) and what kernels raise
   template <class... A>

@@ -73,7 +73,7 @@ class TANDEM_API FunctionCache final : public Opaque {
  private:
   void check_signature(const tree::Flat& call) const;
   std::vector<Spec> specs_to_trace(const tree::Flat& call) const;
-  TraceRecord explain(const tree::Flat& call, const std::vector<std::string>& words) const;
+  TraceRecord explain(const std::vector<std::string>& words) const;
   Ref<Traced> make(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
   void trace_again(const Traced& first, Traced::Body body) const;
   void keep(const Ref<Traced>& traced, TraceRecord record);

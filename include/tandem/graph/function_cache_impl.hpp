@@ -107,7 +107,7 @@ TANDEM_INLINE std::vector<Spec> FunctionCache::specs_to_trace(const tree::Flat& 
 }
 
 // Against the trace with the fewest differences.
-TANDEM_INLINE TraceRecord FunctionCache::explain(const tree::Flat&, const std::vector<std::string>& words) const {
+TANDEM_INLINE TraceRecord FunctionCache::explain(const std::vector<std::string>& words) const {
   TraceRecord r{detail::joined(words), "the first call", "", {}, 0};
   const std::lock_guard lock(mutex_);
   const Traced* nearest = nullptr;
@@ -201,7 +201,7 @@ TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vect
     ~Open() { list.pop_back(); }
   } open(open_, call);
   const ProfileScope span("trace", options_.name);
-  TraceRecord record = explain(call, words);
+  TraceRecord record = explain(words);
   const auto start = std::chrono::steady_clock::now();
   Ref<Traced> traced = make(call, std::move(words), body);
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -96,6 +96,10 @@ struct IndexAttrs {
 extern TANDEM_API const OpDef argument_op, constant_op, read_variable_op, assign_variable_op;
 inline constexpr const OpDef* graph_ops[] = {&argument_op, &constant_op, &read_variable_op, &assign_variable_op};
 
+/// Whether the op is one of these four, whose specs are data of the graph, not the result of a rule.
+inline bool is_leaf(const Node& n) {
+  return n.op == &argument_op || n.op == &constant_op || n.op == &read_variable_op || n.op == &assign_variable_op;
+}
 /// The value of a constant op; null for other ops.
 TANDEM_API const Tensor* constant_of(const Node& node);
 

@@ -35,6 +35,7 @@ inline bool reads(const Graph& g) {
 }  // namespace detail
 
 TANDEM_INLINE Small<const Graph*, 2> subgraphs(const Node& node) {
+  if (!node.op->execute) return {};  // control flow runs its bodies itself; nothing else has any
   detail::GraphFinder finder;
   node.attrs.visit(finder);
   return std::move(finder.found);
@@ -120,10 +121,6 @@ namespace detail {
 [[noreturn]] TANDEM_INLINE void raise_invalid(const Graph& g, const Node& n, const std::string& what) {
   errors::raise<errors::InternalError>(
       "verify", "graph '" + g.name + "', node " + (n.name.empty() ? n.op->name : n.name) + ": " + what);
-}
-// Ops whose specs are data of the graph, not the result of a rule.
-inline bool is_leaf(const Node& n) {
-  return n.op == &argument_op || n.op == &constant_op || n.op == &read_variable_op || n.op == &assign_variable_op;
 }
 inline void check_agree(const Graph& g, const Node& n, const Spec& is, const Spec& wanted) {
   if (!agree(is, wanted)) raise_invalid(g, n, "is " + to_string(is) + ", not " + to_string(wanted));

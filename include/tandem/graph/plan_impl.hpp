@@ -8,11 +8,11 @@ namespace TANDEM_NS {
 
 TANDEM_INLINE bool can_plan(const Graph& g) {
   for (const Node& n : g.nodes) {
-    if (!detail::is_leaf(n) && !n.op->flags.alias && !n.op->execute && !n.op->cpu) return false;
+    if (!is_leaf(n) && !n.op->flags.alias && !n.op->execute && !n.op->cpu) return false;
     for (int k = 0; k < n.outputs; ++k) {
       const Spec& s = g.spec(n.first_out + k);
       const bool open = !n.op->execute && !s.shape.is_fully_defined();
-      if (open || s.device.kind != Device::cpu || (s.dtype == DType::string && !detail::is_leaf(n))) return false;
+      if (open || s.device.kind != Device::cpu || (s.dtype == DType::string && !is_leaf(n))) return false;
     }
     for (int v : n.in)
       if (!n.op->execute && !g.spec(v).shape.is_fully_defined()) return false;
@@ -203,7 +203,7 @@ class Planner {
   bool in_arena(int v) const { return root(v) == v && p_.kind[at(v)] == Plan::arena; }
   void place(std::size_t node) {
     const Node& n = g_.nodes[node];
-    if (detail::is_leaf(n) || n.op->flags.alias || n.op->execute) return release_dead(node);
+    if (is_leaf(n) || n.op->flags.alias || n.op->execute) return release_dead(node);
     Small<int, 4> taken;  // roots whose place an output took over
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;

@@ -34,7 +34,7 @@ inline constexpr std::size_t foldable_bytes = 1 << 20;  // of a result that is l
 
 // Whether the node is its inputs' value, by a kernel that may run at any time.
 TANDEM_INLINE bool is_pure_kernel(const Node& n) {
-  return !is_source(n) && !has_effects(n) && !n.op->flags.random && !n.op->flags.nondeterministic &&
+  return !is_leaf(n) && !has_effects(n) && !n.op->flags.random && !n.op->flags.nondeterministic &&
          subgraphs(n).empty() && (n.op->flags.alias || n.op->cpu);
 }
 inline bool on_host(const Spec& s) { return s.device.kind == Device::cpu; }

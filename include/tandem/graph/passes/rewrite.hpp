@@ -9,11 +9,6 @@
 
 namespace TANDEM_NS::detail {
 
-/// Whether the node is where a value comes from, not what computes one.
-inline bool is_source(const Node& n) {
-  return n.op == &argument_op || n.op == &constant_op || n.op == &read_variable_op;
-}
-
 /// Values may be replaced by others that mean the same, nodes may go, and values without inputs may be added in front.
 class Rewrite {
  public:

@@ -194,7 +194,7 @@ TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
   for (std::size_t i = 0; i < n.in.size(); ++i) {
     const Spec spec = s.spec(n.in[i]);
     const Node* made = s.maker(n.in[i]);
-    if (!names_input(n.op->shape_inputs, i) || !spec.shape.is_fully_defined() || !made || is_source(*made)) continue;
+    if (!names_input(n.op->shape_inputs, i) || !spec.shape.is_fully_defined() || !made || is_leaf(*made)) continue;
     int shape = -1;
     for (const auto& [known, value] : s.shapes)
       if (known == spec) shape = value;
