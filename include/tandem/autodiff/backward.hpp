@@ -12,14 +12,6 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// a + b where nobody watches: into a's buffer if it is ours alone.
-TANDEM_INLINE Tensor add_into(Tensor&& a, const Tensor& b) {
-  if (context.observers || context.stager || !a.is_unique() || !(a.spec() == b.spec())) return a + b;
-  const Tensor* const in[] = {&a, &b};
-  const Tensors out = run(add_op, in, no_attrs, Specs(a.spec()), {&a, 1});
-  a.renew_id();
-  return std::move(a);
-}
 [[gnu::noinline]] TANDEM_INLINE void add_to(Gradient& sum, Gradient&& g) {
   if (sum.is_sparse() && g.is_sparse()) {
     const IndexedSlices a = sum.slices(), b = g.slices();
@@ -27,7 +19,7 @@ TANDEM_INLINE Tensor add_into(Tensor&& a, const Tensor& b) {
   } else if (sum.is_sparse() || g.is_sparse()) {
     sum = sum.tensor() + g.tensor();
   } else {
-    sum = add_into(std::move(sum).dense(), g.dense());
+    sum = std::move(sum).dense() + g.dense();
   }
 }
 inline void accumulate(Gradient& sum, Gradient&& g) {

@@ -66,6 +66,11 @@ Tensor apply1(const OpDef& op, const Attrs& attrs, const OpOptions& options, con
   return apply_one(op, inputs, attrs, options);
 }
 
+/// apply_one() of an elementwise op two of whose inputs may be the caller's to give away: the result takes over the
+/// buffer of the first one that has its spec, that nobody else holds and that no tape could want; `first` or `second`
+/// is then empty. Either may be null.
+TANDEM_API Tensor apply_over(const OpDef& op, Inputs in, Tensor* first, Tensor* second);
+
 /// The outputs' specs, after every check that apply() makes before a kernel runs, and of the number of inputs. For
 /// loaders, whose calls no public function has checked; all inputs must lie on one device.
 TANDEM_API Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs);
@@ -288,6 +293,21 @@ TANDEM_INLINE Tensor apply_one(const OpDef& op, Inputs in, const Attrs& attrs, c
   if (!detail::is_plain(op, in, operands)) [[unlikely]]
     return std::move(apply(op, in, attrs, options)[0]);
   return detail::named(options, [&] { return detail::apply_plain({op, in, attrs, options}, operands); });
+}
+
+TANDEM_INLINE Tensor apply_over(const OpDef& op, Inputs in, Tensor* first, Tensor* second) {
+  Operand operands[detail::few];
+  if (context.observers || !detail::is_plain(op, in, operands)) return apply_one(op, in, no_attrs, no_options);
+  const InferCall c{op, in, no_attrs, no_options};
+  detail::check_kernel_dtype(c);
+  const Specs specs = op.infer(c);
+  const auto fits = [&](Tensor* t) { return t && t->is_unique() && t->known_spec() == specs[0]; };
+  Tensor* const taken = fits(first) ? first : fits(second) ? second : nullptr;
+  if (!taken) return detail::run_plain(c, specs[0], operands);
+  operands[in.size()] = {taken->raw(), &taken->known_spec()};
+  op.cpu({{operands, in.size()}, {operands + in.size(), 1}, no_attrs, nullptr, op.name, nullptr});
+  taken->renew_id();
+  return std::move(*taken);
 }
 
 TANDEM_INLINE std::string detail::scope_path(const std::string& name) {

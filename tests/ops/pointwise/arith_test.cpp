@@ -3,8 +3,10 @@
 
 #include <complex>
 
+#include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
 #include "tests/ops/pointwise/values.hpp"
 
 using namespace tandem;
@@ -95,4 +97,64 @@ TEST_CASE("arith: add joins strings") {
   const Tensor a = constant({"pear", "", "x"}), b = constant("s");
   CHECK((a + b).to_vector<std::string>() == std::vector<std::string>{"pears", "s", "xs"});
   CHECK_THROWS_AS(a * b, errors::UnimplementedError);
+}
+
+TEST_CASE("arith: operators write into temporaries that nobody else holds") {
+  const Tensor y = f32({10, 20}), row = f32({1, 2});
+  Tensor x = f32({1, 2});
+  const void* const buffer = x.raw();
+  const std::uint64_t id = x.id();
+  x = std::move(x) * 2 + y;
+  CHECK(x.raw() == buffer);
+  CHECK(x.id() != id);  // a value of its own, to a tape
+  x -= 1;
+  x /= row;
+  CHECK(x.raw() == buffer);
+  CHECK(x.to_vector<float>() == Floats{11, 11.5f});
+  x += x;
+  CHECK(x.raw() == buffer);
+  CHECK(x.to_vector<float>() == Floats{22, 23});
+  x = 1 - std::move(x);
+  CHECK(x.raw() == buffer);
+  x = y * std::move(x);
+  CHECK(x.raw() == buffer);
+  CHECK(x.to_vector<float>() == Floats{-210, -440});
+  CHECK(y.to_vector<float>() == Floats{10, 20});
+}
+
+TEST_CASE("arith: operators write into no buffer that is held, viewed, borrowed, recorded or of another spec") {
+  const auto kept = [](Tensor x, const auto& f) {
+    const void* const buffer = x.raw();
+    const Tensor result = f(std::move(x));
+    return result.raw() != buffer;
+  };
+  const Tensor held = f32({1, 2});
+  CHECK(kept(held, [](Tensor&& x) { return std::move(x) + 1; }));
+  CHECK(held.to_vector<float>() == Floats{1, 2});
+  Tensor viewed = constant({{1.f, 2.f}, {3.f, 4.f}});
+  const Tensor view = viewed[1];
+  CHECK(kept(std::move(viewed), [](Tensor&& x) { return std::move(x) * 2; }));
+  CHECK(kept(view, [](Tensor&& x) { return std::move(x) * 2; }));
+  CHECK(view.to_vector<float>() == Floats{3, 4});
+  CHECK(kept(f32({1, 2}), [](Tensor&& x) { return std::move(x) + constant({{1.f}, {2.f}}); }));
+  CHECK(kept(i32({1, 2}), [](Tensor&& x) { return std::move(x) / 2; }));
+  const float borrowed[] = {1, 2};
+  CHECK(kept(Tensor::borrow(borrowed, {{2}, float32, {}}, {}), [](Tensor&& x) { return std::move(x) * 3; }));
+  CHECK(borrowed[0] == 1);
+  const Variable v(f32({1, 2}));
+  CHECK((v + Tensor(v)).to_vector<float>() == Floats{2, 4});
+  CHECK(Tensor(v).to_vector<float>() == Floats{1, 2});
+
+  GradientTape tape;
+  tape.watch(held);
+  const Tensor loss = reduce_sum((held + 1) * (held + 2) * held);  // x^3 + 3x^2 + 2x
+  CHECK(tape.gradient(loss, held).to_vector<float>() == Floats{11, 26});
+}
+
+TEST_CASE("arith: an operator that raises leaves a temporary's name as it was") {
+  Tensor x = f32({1, 2});
+  CHECK_THROWS_AS(x += f32({1, 2, 3}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(x *= i32({1, 2}), errors::InvalidArgumentError);
+  CHECK(x.to_vector<float>() == Floats{1, 2});
+  CHECK_THROWS_AS(Tensor() + x, errors::FailedPreconditionError);
 }

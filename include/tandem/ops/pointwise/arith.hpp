@@ -52,17 +52,28 @@ TANDEM_SCALAR_OPERATORS(-)
 TANDEM_SCALAR_OPERATORS(*)
 TANDEM_SCALAR_OPERATORS(/)
 
-inline Tensor& operator+=(Tensor& x, const Tensor& y) { return x = x + y; }
-inline Tensor& operator-=(Tensor& x, const Tensor& y) { return x = x - y; }
-inline Tensor& operator*=(Tensor& x, const Tensor& y) { return x = x * y; }
-inline Tensor& operator/=(Tensor& x, const Tensor& y) { return x = x / y; }
-inline Tensor& operator+=(Tensor& x, Scalar y) { return x = x + y; }
-inline Tensor& operator-=(Tensor& x, Scalar y) { return x = x - y; }
-inline Tensor& operator*=(Tensor& x, Scalar y) { return x = x * y; }
-inline Tensor& operator/=(Tensor& x, Scalar y) { return x = x / y; }
-
 extern TANDEM_API const OpDef add_op, subtract_op, multiply_op, divide_op, negative_op, abs_op, sign_op, square_op,
     maximum_op, minimum_op;
+
+namespace detail {
+/// a op b for temporaries: where no tape listens, the result may take over the buffer of one.
+TANDEM_API Tensor over(const OpDef& op, const Tensor& a, const Tensor& b, Tensor* first, Tensor* second);
+}  // namespace detail
+
+// Operators on temporaries and `x op= y` write into the buffer they are given, if nobody else holds it.
+#define TANDEM_TEMPORARY_OPERATORS(op, row)                                                          \
+  inline Tensor operator op(Tensor&& a, const Tensor& b) { return detail::over(row, a, b, &a, {}); } \
+  inline Tensor operator op(const Tensor& a, Tensor&& b) { return detail::over(row, a, b, {}, &b); } \
+  inline Tensor operator op(Tensor&& a, Tensor&& b) { return detail::over(row, a, b, &a, &b); }      \
+  inline Tensor operator op(Tensor&& a, Scalar b) { return std::move(a) op scalar_like(b, a); }      \
+  inline Tensor operator op(Scalar a, Tensor&& b) { return scalar_like(a, b) op std::move(b); }      \
+  inline Tensor& operator op##=(Tensor& x, const Tensor& y) { return x = std::move(x) op y; }        \
+  inline Tensor& operator op##=(Tensor& x, Scalar y) { return x = std::move(x) op y; }
+TANDEM_TEMPORARY_OPERATORS(+, add_op)
+TANDEM_TEMPORARY_OPERATORS(-, subtract_op)
+TANDEM_TEMPORARY_OPERATORS(*, multiply_op)
+TANDEM_TEMPORARY_OPERATORS(/, divide_op)
+#undef TANDEM_TEMPORARY_OPERATORS
 
 namespace rules {
 
@@ -233,6 +244,11 @@ TANDEM_INLINE Tensor maximum(const Tensor& a, const Tensor& b, OpOptions o) {
 }
 TANDEM_INLINE Tensor minimum(const Tensor& a, const Tensor& b, OpOptions o) {
   return detail::arith<rules::Minimum>(o, a, b);
+}
+TANDEM_INLINE Tensor detail::over(const OpDef& op, const Tensor& a, const Tensor& b, Tensor* first, Tensor* second) {
+  if (&op == &divide_op && is_integer(a.dtype())) return divide(a, b, no_options);
+  const Tensor* const in[] = {&a, &b};
+  return apply_over(op, in, first, second);
 }
 TANDEM_INLINE Tensor operator+(const Tensor& a, const Tensor& b) { return detail::arith<rules::Add>(no_options, a, b); }
 TANDEM_INLINE Tensor operator-(const Tensor& a, const Tensor& b) {
