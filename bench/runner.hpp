@@ -99,6 +99,17 @@ Work steps(F step, Check check) {
   return work;
 }
 
+/// Steps that return their loss; the first `checked` of them are compared.
+template <class Step>
+Work training(Step step, int checked) {
+  return steps([step] { step(); },
+               [step, checked] {
+                 std::vector<float> losses;
+                 for (int i = 0; i < checked; ++i) losses.push_back(Values<decltype(step())>::of(step()).at(0));
+                 return losses;
+               });
+}
+
 /// The same numbers for every competitor: normally distributed, times `scale`; they repeat after 65536.
 std::vector<float> normal(std::int64_t count, std::uint32_t seed, float scale = 1);
 

@@ -34,15 +34,6 @@ struct Model {
   }
 };
 
-bench::Work training_step() {
-  auto model = std::make_shared<Model>();
-  return bench::steps([model] { model->step(); },
-                      [model] {
-                        std::vector<float> losses;
-                        for (int i = 0; i < checked_steps; ++i) losses.push_back(model->step().item<float>());
-                        return losses;
-                      });
-}
-
-[[maybe_unused]] const bool added = bench::add(name, training_step);
+[[maybe_unused]] const bool added = bench::add(
+    name, [] { return bench::training([model = std::make_shared<Model>()] { return model->step(); }, checked_steps); });
 }  // namespace

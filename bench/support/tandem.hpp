@@ -41,6 +41,30 @@ bool add_trace_cost(const std::string& scenario, Make make) {
   return add_case(scenario + "@trace", [](const auto& f) { return tandem::function(f); });
 }
 
+/// Adds `scenario`: training steps of a model with a step(x, y) that returns the loss, and with such x and y;
+/// `scenario@traced`: the same by a traced function; and what the trace costs as trace_cost/`folder`.
+template <class Model>
+bool add_training(const std::string& scenario, int checked_steps, const std::string& folder) {
+  const auto make = [] {
+    const auto m = std::make_shared<Model>();
+    return std::tuple([m](const tandem::Tensor& x, const tandem::Tensor& y) { return m->step(x, y); }, m->x, m->y);
+  };
+  const auto add_case = [=](const std::string& name, auto prepare) {
+    add(name, [=] {
+      const auto [step, x, y] = make();
+      return training([f = prepare(step), x = x, y = y] { return f(x, y); }, checked_steps);
+    });
+  };
+  add_case(scenario, [](const auto& f) { return f; });
+  add_case(scenario + "@traced", [](const auto& f) { return tandem::function(f); });
+  return add_trace_cost("trace_cost/" + folder, [make] {
+    auto made = make();
+    const auto& [step, x, y] = made;
+    step(x, y);  // makes the optimizer's Variables
+    return made;
+  });
+}
+
 /// Values of several tensors, one behind the other.
 inline std::vector<float> values_of(const std::vector<tandem::Tensor>& tensors) {
   std::vector<float> all;

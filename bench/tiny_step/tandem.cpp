@@ -31,36 +31,5 @@ struct Model {
   }
 };
 
-/// `step` with the model that it trains.
-template <class Step>
-bench::Work training(std::shared_ptr<Model> model, Step step) {
-  return bench::steps([model, step] { step(model->x, model->y); },
-                      [model, step] {
-                        std::vector<float> losses;
-                        for (int i = 0; i < checked_steps; ++i)
-                          losses.push_back(step(model->x, model->y).template item<float>());
-                        return losses;
-                      });
-}
-
-auto step_of(std::shared_ptr<Model> model) {
-  return [model](const Tensor& x, const Tensor& y) { return model->step(x, y); };
-}
-
-bool add_all() {
-  bench::add(name, [] {
-    const auto model = std::make_shared<Model>();
-    return training(model, step_of(model));
-  });
-  bench::add(std::string(name) + "@traced", [] {
-    const auto model = std::make_shared<Model>();
-    return training(model, tandem::function(step_of(model)));
-  });
-  return bench::add_trace_cost("trace_cost/tiny_step", [] {
-    const auto model = std::make_shared<Model>();
-    model->step(model->x, model->y);  // makes the optimizer's Variables
-    return std::tuple(step_of(model), model->x, model->y);
-  });
-}
-[[maybe_unused]] const bool added = add_all();
+[[maybe_unused]] const bool added = bench::add_training<Model>(name, checked_steps, "tiny_step");
 }  // namespace
