@@ -21,24 +21,6 @@ void check_all(const Tensors& got, const Tensors& want) {
     check_near(got[static_cast<unsigned>(i)], want[static_cast<unsigned>(i)]);
   }
 }
-// Draws of the same key, up to a rounding that decides where a normal is cut off: the numbers test looks at them.
-List gradients(const Call& c, const List& in) {
-  List x, targets, weights;
-  GradientTape tape;
-  for (std::size_t i = 0; i < in.size(); ++i)
-    if (is_floating(in[i].dtype()) && !in[i].is_symbolic() && !names_input(c.op->host_inputs, i)) {
-      tape.watch(in[i]);
-      x.push_back(in[i]);
-    }
-  samples::Numbers numbers(float32);
-  for (const Tensor& y : samples::apply_to(c, in))
-    if (is_floating(y.dtype())) {
-      targets.push_back(y);
-      weights.push_back(cast(numbers.reals(y.shape()), y.dtype()).to(y.device()));
-    }
-  if (targets.empty() || x.empty()) return {};
-  return tape.gradient(targets, x, {.output_gradients = weights});
-}
 
 }  // namespace
 
@@ -62,10 +44,10 @@ TEST_CASE("CUDA: every gradient of such an op gives the CPU's result") {
   int checked = 0;
   table_calls::for_each_call(float64, [&](const Call& c) {
     if (!runs_on_gpu(c) || !table_calls::has_gradient(*c.op) || c.op == &custom_gradient_op) return;
-    const List want = gradients(c, c.in);
+    const List want = table_calls::gradients_of(c, c.in);
     List got;
     try {
-      got = gradients(c, on_device(*c.op, c.in));
+      got = table_calls::gradients_of(c, on_device(*c.op, c.in));
     } catch (const errors::UnimplementedError& e) {
       const OpDef* missing = find_op(e.op());
       REQUIRE((missing && !missing->cuda));  // its gradient stands on an op without a kernel yet

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "tandem/autodiff/tape.hpp"
 #include "tandem/op_table.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/op_samples.hpp"
@@ -23,6 +24,27 @@ void for_each_call(tandem::DType real, const F& f) {
 }
 
 inline bool has_gradient(const tandem::OpDef& op) { return op.gradient || op.reference || op.backward_of; }
+
+/// The gradients of all floating outputs of a call on these inputs, weighted by numbers, to all floating inputs that
+/// are not bound to the host.
+inline std::vector<tandem::Tensor> gradients_of(const samples::Call& c, const std::vector<tandem::Tensor>& in) {
+  using namespace tandem;
+  std::vector<Tensor> x, targets, weights;
+  GradientTape tape;
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (is_floating(in[i].dtype()) && !in[i].is_symbolic() && !names_input(c.op->host_inputs, i)) {
+      tape.watch(in[i]);
+      x.push_back(in[i]);
+    }
+  samples::Numbers numbers(float32);
+  for (const Tensor& y : samples::apply_to(c, in))
+    if (is_floating(y.dtype())) {
+      targets.push_back(y);
+      weights.push_back(cast(numbers.reals(y.shape()), y.dtype()).to(y.device()));
+    }
+  if (targets.empty() || x.empty()) return {};
+  return tape.gradient(targets, x, {.output_gradients = weights});
+}
 
 inline tandem::Tensor zeros_of(const tandem::Spec& spec) {
   tandem::Tensor t = tandem::Tensor::allocate(spec);

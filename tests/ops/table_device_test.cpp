@@ -40,24 +40,6 @@ bool results_on_host(const OpDef& op) {
   return &op == &shape_op || &op == &rank_op || &op == &size_op || &op == &transfer_op;
 }
 
-List gradients(const Call& c, const List& in) {
-  List x, targets, weights;
-  GradientTape tape;
-  for (std::size_t i = 0; i < in.size(); ++i)
-    if (is_floating(in[i].dtype()) && !in[i].is_symbolic() && !names_input(c.op->host_inputs, i)) {
-      tape.watch(in[i]);
-      x.push_back(in[i]);
-    }
-  samples::Numbers numbers(float32);
-  for (const Tensor& y : samples::apply_to(c, in))
-    if (is_floating(y.dtype())) {
-      targets.push_back(y);
-      weights.push_back(cast(numbers.reals(y.shape()), y.dtype()).to(y.device()));
-    }
-  if (targets.empty() || x.empty()) return {};
-  return tape.gradient(targets, x, {.output_gradients = weights});
-}
-
 }  // namespace
 
 TEST_CASE("op table: every op on another device gives the CPU's bits") {
@@ -83,7 +65,7 @@ TEST_CASE("op table: every gradient on another device gives the CPU's bits") {
   const std::int64_t before = sim::counts().blocks;
   for_each_call(float32, [](const Call& c) {
     if (has_strings(c) || !has_gradient(*c.op) || c.op == &custom_gradient_op) return;
-    const List want = gradients(c, c.in), got = gradients(c, on_device(c));
+    const List want = gradients_of(c, c.in), got = gradients_of(c, on_device(c));
     REQUIRE(got.size() == want.size());
     for (std::size_t i = 0; i < got.size(); ++i) {
       CAPTURE(i);

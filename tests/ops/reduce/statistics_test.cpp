@@ -3,8 +3,7 @@
 
 #include <limits>
 
-#include "loops.hpp"
-#include "tandem/autodiff/check.hpp"
+#include "gradients.hpp"
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tests/support/catch.hpp"
@@ -13,7 +12,7 @@ namespace statistics_test {
 using namespace tandem;
 using loops::numbers;
 
-using Reduction = Tensor (*)(const Tensor&, ReduceOptions);
+using loops::Reduction;
 using Fold = double (*)(const std::vector<double>&);
 constexpr float inf = std::numeric_limits<float>::infinity();
 
@@ -115,21 +114,9 @@ TEST_CASE("a variance of large numbers is exact: two passes") {
 TEST_CASE("gradients of statistics agree with differences, to second order") {
   for (const Shape& s : {Shape{4}, Shape{2, 3}, Shape{2, 3, 2}})
     for (std::uint32_t mask = 1; mask < 1u << s.rank(); ++mask)
-      for (bool keepdims : {false, true})
-        for (Reduction f : std::initializer_list<Reduction>{&reduce_logsumexp, &reduce_variance, &reduce_std,
-                                                            &reduce_euclidean_norm}) {
-          const ReduceOptions o{.axis = loops::axes_of(s.rank(), mask), .keepdims = keepdims};
-          const Tensor x = loops::random(s, 29, DType::float64);
-          const auto value = [&](const Tensor& t) { return f(t, o) * f(t, o); };
-          INFO(to_string(s) << " over " << mask);
-          CHECK(test::compute_gradient_error(value, x, {.delta = 1e-5}) < 1e-7);
-          const auto slope = [&](const Tensor& t) {
-            GradientTape tape;
-            tape.watch(t);
-            return tape.gradient(value(t), t);
-          };
-          CHECK(test::compute_gradient_error(slope, x, {.delta = 1e-5}) < 1e-6);
-        }
+      for (Reduction f :
+           std::initializer_list<Reduction>{&reduce_logsumexp, &reduce_variance, &reduce_std, &reduce_euclidean_norm})
+        loops::check_gradients(f, loops::random(s, 29, DType::float64), mask);
 }
 
 TEST_CASE("gradients at kinks are zero") {
