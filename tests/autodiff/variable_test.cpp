@@ -112,3 +112,39 @@ TEST_CASE("tape: sparse gradients reach the optimizer as rows") {
   CHECK((w[0] == 1 && w[1] == 1 && w[4] == 1 && w[5] == 1));
   CHECK((w[2] < 1 && w[6] < 1));
 }
+
+TEST_CASE("tape: Variables made of one tensor are told apart") {
+  const Tensor start = constant(3.f);
+  const Variable a(start), b(start);
+  GradientTape tape({.persistent = true});
+  tape.watch(start);
+  const Tensor y = a * a * b * start;
+  CHECK(tape.gradient(y, a).item<float>() == 54);
+  CHECK(tape.gradient(y, b).item<float>() == 27);
+  CHECK(tape.gradient(y, start).item<float>() == 27);
+}
+
+TEST_CASE("tape: a Variable that was assigned another's value is told apart from it") {
+  const Variable online(constant(3.f)), target(constant(0.f));
+  target.assign(online);
+  GradientTape tape({.persistent = true});
+  const Tensor y = online * 10 + target;
+  CHECK(tape.gradient(y, online).item<float>() == 10);
+  CHECK(tape.gradient(y, target).item<float>() == 1);
+}
+
+TEST_CASE("tape: an assignment ends the paths of what is assigned") {
+  const Tensor x = constant(2.f);
+  const Variable v(constant(0.f)), w(constant(0.f));
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  const Tensor y = x * x;
+  v.assign(y);
+  w.assign_add(y);
+  const Tensor z = v * 3 + w * 5;
+  CHECK(!tape.gradient(z, x).is_set());
+  CHECK(tape.gradient(z, v).item<float>() == 3);
+  CHECK(tape.gradient(z, w).item<float>() == 5);
+  CHECK(tape.gradient(z + y, x).item<float>() == 4);
+  CHECK(tape.gradient(z + y, v).item<float>() == 3);  // y itself is no read of v
+}

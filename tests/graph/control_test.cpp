@@ -5,52 +5,11 @@
 #include "tandem/graph/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/derivatives.hpp"
 
 using namespace tandem;
 
-namespace {
-
-using Floats = std::vector<float>;
-using List = std::vector<Tensor>;
-Floats floats(const Tensor& t) { return t.to_vector<float>(); }
-void check_close(const Floats& a, const Floats& b, double epsilon = 1e-5) {
-  REQUIRE(a.size() == b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(epsilon).margin(1e-6));
-}
-
-// Value, gradient and second gradient of a scalar function of one tensor.
-template <class F>
-std::vector<Floats> derivatives(const F& f, const Tensor& x) {
-  GradientTape outer;
-  outer.watch(x);
-  GradientTape inner;
-  inner.watch(x);
-  const Tensor y = f(x);
-  const Tensor dx = inner.gradient(y, x);
-  return {floats(y), floats(dx), floats(outer.gradient(reduce_sum(dx * dx), x))};
-}
-template <class F>
-void check_same_derivatives(const F& f, const Tensor& x) {
-  const auto eager = derivatives(f, x);
-  const auto called = derivatives(function(f), x);
-  const auto inside = function([&](const Tensor& t) {
-    GradientTape outer;
-    outer.watch(t);
-    GradientTape inner;
-    inner.watch(t);
-    const Tensor y = f(t);
-    const Tensor dx = inner.gradient(y, t);
-    return List{y, dx, outer.gradient(reduce_sum(dx * dx), t)};
-  });
-  const List traced = inside(x);
-  for (std::size_t i = 0; i < eager.size(); ++i) {
-    CAPTURE(i);
-    check_close(called[i], eager[i]);
-    check_close(floats(traced[i]), eager[i]);
-  }
-}
-
-}  // namespace
+using testing::check_close, testing::check_same_derivatives, testing::floats, testing::Floats, testing::List;
 
 TEST_CASE("cond: the taken branch, eager and traced") {
   const Tensor a = constant(1), b = constant(2);
@@ -215,6 +174,60 @@ TEST_CASE("cond: gradients to Variables that branches read") {
       check_close(floats(outside[i]), floats(eager[i]));
     }
   }
+}
+
+namespace {
+// A table of which one branch takes rows; `other` is what the other branch returns.
+template <class Other>
+void check_sparse(const Other& other, bool sparse) {
+  const Variable table(reshape(range(8.f), {4, 2}), {.name = "table"});
+  const auto loss = [&](const Tensor& ids, const Tensor& x) {
+    return cond(
+        x > 0.f, [&] { return reduce_sum(square(gather(table, ids))) * x; }, [&] { return other(table, ids) * x; });
+  };
+  const auto step = [&](const Tensor& ids, const Tensor& x) {
+    GradientTape tape;
+    const Gradient g = tape.gradient(loss(ids, x), std::vector<Variable>{table},
+                                     {.unconnected_gradients = UnconnectedGradients::zero})[0];
+    if (context.stager) CHECK(g.is_sparse() == sparse);
+    return g.tensor();
+  };
+  const std::vector<Spec> open{{{none}, int32, {}}, {{}, float32, {}}};
+  const auto inside = function(step), resizable = function(step, {.input_signature = open}), called = function(loss);
+  for (const float x : {2.f, -2.f})
+    for (const Tensor& ids : {constant({1, 3, 1}), constant({2})}) {
+      const Floats eager = floats(step(ids, constant(x)));
+      CHECK(floats(inside(ids, constant(x))) == eager);
+      CHECK(floats(resizable(ids, constant(x))) == eager);
+      GradientTape tape;
+      const Gradient g = tape.gradient(called(ids, constant(x)), std::vector<Variable>{table})[0];
+      CHECK(g.is_sparse() == sparse);
+      CHECK(floats(g.tensor()) == eager);
+    }
+}
+}  // namespace
+
+TEST_CASE("cond: row-sparse gradients stay so, unless one branch has a dense one") {
+  check_sparse([](const Variable&, const Tensor&) { return constant(1.f); }, true);
+  check_sparse([](const Variable& t, const Tensor& ids) { return reduce_sum(gather(t, ids - 1)); }, true);
+  check_sparse([](const Variable& t, const Tensor&) { return reduce_sum(t * t); }, false);
+}
+
+TEST_CASE("cond: row-sparse gradients that the branch not taken has fewer of") {
+  const Variable table(ones({4, 2}));
+  const auto f = function([&](const Tensor& p, const Tensor& ids) {
+    GradientTape tape;
+    const Tensor y = cond(
+        p, [&] { return reduce_sum(gather(table, ids)); }, [] { return constant(0.f); });
+    const Gradient g = tape.gradient(y, std::vector<Variable>{table})[0];
+    return List{g.slices().values, g.slices().indices};
+  });
+  const Tensor ids = constant({1, 3, 1});
+  const List taken = f(constant(true), ids), not_taken = f(constant(false), ids);
+  CHECK(taken[0].shape() == Shape{3, 2});
+  CHECK(taken[1].to_vector<int>() == std::vector<int>{1, 3, 1});
+  CHECK(not_taken[0].shape() == Shape{0, 2});
+  CHECK(not_taken[1].shape() == Shape{0});
 }
 
 TEST_CASE("cond: gradients do not repeat effects, and see what a branch drew") {

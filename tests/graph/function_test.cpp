@@ -6,14 +6,14 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/derivatives.hpp"
 
 using namespace tandem;
+using testing::floats, testing::Floats;
 
 namespace {
 
-using Floats = std::vector<float>;
 Tensor wave(const Shape& s, float phase) { return reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s); }
-Floats floats(const Tensor& t) { return t.to_vector<float>(); }
 
 }  // namespace
 

@@ -5,19 +5,14 @@
 #include "tandem/graph/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/derivatives.hpp"
 
 using namespace tandem;
+using testing::check_close, testing::floats, testing::Floats, testing::List;
 
 namespace {
 
-using Floats = std::vector<float>;
-using List = std::vector<Tensor>;
 Tensor wave(const Shape& s, float phase) { return reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s); }
-Floats floats(const Tensor& t) { return t.to_vector<float>(); }
-void check_close(const Floats& a, const Floats& b, double tolerance = 1e-5) {
-  REQUIRE(a.size() == b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(tolerance).margin(tolerance));
-}
 constexpr auto plus = [](const Tensor& a, const Tensor& b) { return a + b; };
 
 struct Lstm {

@@ -1,19 +1,16 @@
-// TensorArray: handles, errors, eager and traced, in loops with gradients, linear time.
+// TensorArray: handles, errors, eager and traced, in loops with gradients, written in place.
 #include "tandem/graph/tensor_array.hpp"
 
-#include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/function.hpp"
 #include "tandem/graph/while_loop.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/derivatives.hpp"
 
 using namespace tandem;
+using testing::check_same_derivatives, testing::floats, testing::Floats, testing::List;
 
 namespace {
-
-using Floats = std::vector<float>;
-using List = std::vector<Tensor>;
-Floats floats(const Tensor& t) { return t.to_vector<float>(); }
 
 // x, x^2, ... in an array, by a loop.
 TensorArray powers(const Tensor& x, const Tensor& n, int most) {
@@ -104,23 +101,7 @@ TEST_CASE("TensorArray: filled by a loop, with gradients of both orders") {
     const TensorArray a = powers(x, constant(4), 4);
     return reduce_sum(a.stack() * reshape(constant({1.f, 2.f, 3.f, 4.f}), {4, 1})) + reduce_sum(a.read(1));
   };
-  const auto derive = [&](const auto& call, const Tensor& x) {
-    GradientTape outer;
-    outer.watch(x);
-    GradientTape inner;
-    inner.watch(x);
-    const Tensor y = call(x);
-    const Tensor dx = inner.gradient(y, x);
-    return List{y, dx, outer.gradient(reduce_sum(dx * dx), x)};
-  };
-  const Tensor x = constant({1.5f, -0.5f});
-  const List eager = derive(f, x), called = derive(function(f), x),
-             inside = function([&](const Tensor&t) { return derive(f, t); })(x);
-  for (std::size_t i = 0; i < eager.size(); ++i)
-    for (std::size_t k = 0; k < floats(eager[i]).size(); ++k) {
-      CHECK(floats(called[i])[k] == Approx(floats(eager[i])[k]));
-      CHECK(floats(inside[i])[k] == Approx(floats(eager[i])[k]));
-    }
+  check_same_derivatives(f, constant({1.5f, -0.5f}));
 }
 
 TEST_CASE("TensorArray: read by a loop, with gradients") {
@@ -132,19 +113,7 @@ TEST_CASE("TensorArray: read by a loop, with gradients") {
         std::tuple(constant(0), zeros({2})));
     return reduce_sum(y);
   };
-  const auto derive = [&](const auto& call, const Tensor& x) {
-    GradientTape tape;
-    tape.watch(x);
-    const Tensor y = call(x);
-    return List{y, tape.gradient(y, x)};
-  };
-  const Tensor x = constant({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}, {7.f, 8.f}});
-  const List eager = derive(f, x), called = derive(function(f), x),
-             inside = function([&](const Tensor&t) { return derive(f, t); })(x);
-  for (std::size_t i = 0; i < 2; ++i) {
-    CHECK(floats(called[i]) == floats(eager[i]));
-    CHECK(floats(inside[i]) == floats(eager[i]));
-  }
+  check_same_derivatives(f, constant({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}, {7.f, 8.f}}));
 }
 
 TEST_CASE("TensorArray: a computed size, and one that goes through a function") {

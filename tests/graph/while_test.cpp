@@ -6,39 +6,13 @@
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/derivatives.hpp"
 
 using namespace tandem;
+using testing::check_close, testing::check_same_derivatives, testing::floats, testing::Floats, testing::List;
 
 namespace {
 
-using Floats = std::vector<float>;
-using List = std::vector<Tensor>;
-Floats floats(const Tensor& t) { return t.to_vector<float>(); }
-void check_close(const Floats& a, const Floats& b, double epsilon = 1e-5) {
-  REQUIRE(a.size() == b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(epsilon).margin(1e-6));
-}
-template <class F>
-List derivatives(const F& f, const Tensor& x) {
-  GradientTape outer;
-  outer.watch(x);
-  GradientTape inner;
-  inner.watch(x);
-  const Tensor y = f(x);
-  const Tensor dx = inner.gradient(y, x);
-  return {y, dx, outer.gradient(reduce_sum(dx * dx), x, {.unconnected_gradients = UnconnectedGradients::zero})};
-}
-// Eager, a traced function under an eager tape, and tapes inside of one.
-template <class F>
-void check_same_derivatives(const F& f, const Tensor& x) {
-  const List eager = derivatives(f, x), called = derivatives(function(f), x),
-             inside = function([&](const Tensor&t) { return derivatives(f, t); })(x);
-  for (std::size_t i = 0; i < eager.size(); ++i) {
-    CAPTURE(i);
-    check_close(floats(called[i]), floats(eager[i]));
-    check_close(floats(inside[i]), floats(eager[i]));
-  }
-}
 Tensor fibonacci(const Tensor& n) {
   return std::get<2>(
       while_loop([&](const Tensor& i, const Tensor&, const Tensor&) { return i < n; },

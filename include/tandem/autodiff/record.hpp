@@ -69,7 +69,7 @@ TANDEM_INLINE void GradientTape::watch(const Tensor& x) {
   if (map_.find(x.id()) < 0) map_.insert(x.id(), slots_++);
 }
 TANDEM_INLINE void GradientTape::watch(const Variable& v) {
-  const Tensor value = context.stager ? context.stager->read(v) : v.peek();
+  const Tensor value = context.stager ? context.stager->read(v) : VariableAccess::own_value(v);
   watch(value);
   int at = variables_.find(v.id());
   if (at < 0) {

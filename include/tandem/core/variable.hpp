@@ -46,7 +46,8 @@ class TANDEM_API Variable {
     return read_value().to_vector<T>();
   }
 
-  /// Replaces the value and returns the new one.
+  /// Replaces the value and returns the new one. To a tape an assignment is no op: what is read later is a read of this
+  /// Variable, and no gradient goes on to what the assigned value was computed from.
   ///   throws  errors::InvalidArgumentError if shape or dtype differ from the variable's
   Tensor assign(const Tensor& value) const;
   Tensor assign_add(const Tensor& delta) const;
@@ -75,6 +76,10 @@ struct TANDEM_API VariableAccess {
   static void unlock(const Variable& v);
   /// The value itself; the caller holds the lock.
   static Tensor& value(const Variable& v);
+  /// Whether something else may have the value's id: another Variable, the op that made it. The caller holds the lock.
+  static bool& is_shared(const Variable& v);
+  /// The value under an id of its own, by which tapes know it.
+  static Tensor own_value(const Variable& v);
   /// Whether no more than `handles` handles on the variable are left.
   static bool is_kept_by(const Variable& v, unsigned handles) { return v.state_->refs() <= handles; }
 };

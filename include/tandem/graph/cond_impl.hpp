@@ -6,6 +6,7 @@
 #include "tandem/graph/body_impl.hpp"
 #include "tandem/graph/common_impl.hpp"
 #include "tandem/graph/control_ops.hpp"
+#include "tandem/ops/shape/slice.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -118,7 +119,8 @@ TANDEM_INLINE Attrs recording_cond(const CondAttrs& a) {
 // and incoming gradients that it reads.
 class CondGradient {
  public:
-  explicit CondGradient(const GradCall& c) : c_(c), a_(c.get<CondAttrs>()), set_(c.in.size() - 1) {}
+  explicit CondGradient(const GradCall& c)
+      : c_(c), a_(c.get<CondAttrs>()), set_(c.in.size() - 1), index_specs_(c.in.size() - 1) {}
   Grads run() {
     const Branch then{*a_.then, 0, count_of(a_.results)},
         otherwise{*a_.otherwise, a_.then->arguments.size(), a_.then->outputs.size()};
@@ -134,12 +136,15 @@ class CondGradient {
     in.push(&c_.in[0]);
     for (const Tensor& t : given_) in.push(&t);
     Tensors g = apply_control(cond_op, {in.begin(), in.size()}, back, count_of(back.results));
-    for (std::size_t i = 0, next = 0; i < set_.size(); ++i)
-      if (set_[i]) r[i + 1] = std::move(g[next++]);
+    for (std::size_t i = 0, next = 0; i < set_.size(); ++i) {
+      if (set_[i] == sparse) r[i + 1] = IndexedSlices{g[next], g[next + 1], c_.in[i + 1]}, next += 2;
+      else if (set_[i] == dense) r[i + 1] = std::move(g[next++]);
+    }
     return r;
   }
 
  private:
+  enum Kind : char { no_gradient, dense, sparse };
   struct Branch {
     const Graph& graph;
     std::size_t first;  // of its arguments, among the cond's inputs without the condition
@@ -158,7 +163,12 @@ class CondGradient {
   }
   Derivative::Backward derive(const Branch& b) {
     Derivative::Backward r = b.derivative.backward(demand(b));
-    for (std::size_t i = 0; i < b.graph.arguments.size(); ++i) set_[b.first + i] = r.set[i];
+    for (std::size_t i = 0, next = 0; i < b.graph.arguments.size(); ++i) {
+      if (!r.set[i]) continue;
+      set_[b.first + i] = r.sparse[i] ? sparse : dense;
+      if (r.sparse[i]) index_specs_[b.first + i] = output_spec(*r.graph, next + 1);
+      next += r.sparse[i] ? 2 : 1;
+    }
     return r;
   }
   Ref<Graph> trace(const Branch& b, Derivative::Backward backward) {
@@ -182,11 +192,25 @@ class CondGradient {
     for (std::size_t i = 0; i < set_.size(); ++i) {
       if (!set_[i]) continue;
       const bool own = i >= b.first && i < b.first + arguments;
-      outputs.push_back(own ? gradients[i - b.first].tensor() : zeros(body, c_.in[1 + i]));
+      if (set_[i] == sparse) {
+        const IndexedSlices s = own ? gradients[i - b.first].slices() : no_rows(body, i);
+        outputs.push_back(s.values), outputs.push_back(s.indices);
+      } else {
+        outputs.push_back(own ? gradients[i - b.first].dense() : zeros(body, c_.in[1 + i]));
+      }
     }
     Ref<Graph> traced = body.finish(outputs);
     given_.insert(given_.end(), body.outer().begin(), body.outer().end());
     return traced;
+  }
+  // The other branch's row-sparse gradient.
+  IndexedSlices no_rows(BackwardBody& body, std::size_t input) const {
+    const Tensor indices = zeros_like(Tensor::symbol({{0}, index_specs_[input].dtype, index_specs_[input].device}));
+    Spec rows = c_.in[1 + input].spec();
+    rows.shape.set(0, 0);
+    if (rows.shape.is_fully_defined()) return {zeros_like(Tensor::symbol(rows)), indices, {}};
+    const Tensor& like = c_.in[1 + input];
+    return {zeros_like(body.argument(like, like.spec())(Slice(0, 0))), indices, {}};
   }
   static Tensor zeros(BackwardBody& body, const Tensor& like) {
     if (like.shape().is_fully_defined()) return zeros_like(Tensor::symbol(like.spec()));
@@ -195,8 +219,9 @@ class CondGradient {
 
   const GradCall& c_;
   const CondAttrs& a_;
-  std::vector<char> set_;      // by input of the cond: whether a gradient reaches it
-  std::vector<Tensor> given_;  // the arguments of both branches
+  std::vector<Kind> set_;          // by input of the cond: what gradient reaches it
+  std::vector<Spec> index_specs_;  // by input of the cond: of a row-sparse gradient's indices
+  std::vector<Tensor> given_;      // the arguments of both branches
 };
 TANDEM_INLINE Grads cond_gradient(const GradCall& c) { return CondGradient(c).run(); }
 

@@ -62,6 +62,24 @@ TANDEM_INLINE void hoist_reads(std::initializer_list<TracedBody*> bodies) {
       b->graph->arguments.push_back(n.first_out);
     }
 }
+// The reads that must stay in a body get an input: an argument that stands for the Variable. Its value is of no use,
+// but what flows back to the reads flows on to it, and so to a read around the control flow, where tapes see it.
+TANDEM_INLINE void pass_in_read_variables(TracedBody& b) {
+  Graph& g = *b.graph;
+  const auto before = static_cast<std::ptrdiff_t>(g.nodes.size());
+  std::vector<int> argument(g.variables.size(), -1);
+  const auto place = [](const Node& n) { return detail::count_of(n.attrs.get<IndexAttrs>().index); };
+  for (std::ptrdiff_t i = 0; i < before; ++i) {
+    const Node& n = g.nodes[detail::count_of(i)];
+    if (n.op != &read_variable_op || !detail::has_derivative(g.spec(n.first_out)) || argument[place(n)] >= 0) continue;
+    const std::size_t at = place(n);
+    b.captures.push_back(g.variables[at].read_value());
+    argument[at] = g.add_argument(g.variables[at].spec(), "captured/" + g.variables[at].name());
+  }
+  std::rotate(g.nodes.begin(), g.nodes.begin() + before, g.nodes.end());
+  for (Node& n : g.nodes)
+    if (n.op == &read_variable_op && argument[place(n)] >= 0) n.in.push(argument[place(n)]);
+}
 inline std::vector<Tensor> listed(Tensors tensors) {
   return {std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end())};
 }
@@ -76,6 +94,7 @@ TANDEM_INLINE std::vector<Tensor> stage_cond(const Tensor& condition, Code then,
                                              const OpOptions& options) {
   TracedBody a = trace_body("cond, if true", {}, then), b = trace_body("cond, if false", {}, otherwise);
   hoist_reads({&a, &b});
+  for (TracedBody* body : {&a, &b}) pass_in_read_variables(*body);
   if (a.graph->outputs.size() != b.graph->outputs.size()) raise_structure("cond", "the branches return");
   Small<const Tensor*, 16> in;
   in.push(&condition);

@@ -14,8 +14,8 @@ struct Demand {
   friend auto operator<=>(const Demand&, const Demand&) = default;
 };
 
-/// Inputs are the graph's arguments, then the value of each read of a Variable; results its outputs, then the saved
-/// values.
+/// Inputs are the graph's arguments, then the value of each read of a Variable that is used; results its outputs, then
+/// the saved values. A read's gradient is also that of the argument that stands for its Variable, if one does.
 class TANDEM_API Derivative final : public Opaque {
  public:
   explicit Derivative(const Graph& graph);
@@ -43,6 +43,9 @@ class TANDEM_API Derivative final : public Opaque {
   Joint trace(const Demand& demand) const;
   Ref<Graph> cut(const Joint& joint) const;
   void find_saved();
+  int argument_of_read(std::size_t input) const;
+  bool is_asked_for(const Demand& demand, std::size_t input) const;
+  void pass_on(const Demand& demand, std::vector<Gradient>& by_input) const;
 
   Ref<Graph> forward_;
   std::vector<int> reads_, results_, saved_;

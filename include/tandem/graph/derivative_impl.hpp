@@ -1,6 +1,7 @@
 // The forward ops once more, then the gradients, in one graph; what both derivatives are cut out of it (implementation
 // half of graph/derivative.hpp).
 #pragma once
+#include <algorithm>
 #include <utility>
 
 #include "tandem/autodiff/tape.hpp"
@@ -55,8 +56,10 @@ TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
 TANDEM_INLINE Derivative::Derivative(const Graph& graph) {
   const detail::Alone alone;
   forward_ = detail::recordable(graph);
+  const std::vector<int> uses = forward_->uses();
   for (std::size_t i = 0; i < forward_->nodes.size(); ++i)
-    if (forward_->nodes[i].op == &read_variable_op) reads_.push_back(static_cast<int>(i));
+    if (const Node& n = forward_->nodes[i]; n.op == &read_variable_op && uses[static_cast<std::size_t>(n.first_out)])
+      reads_.push_back(static_cast<int>(i));
   results_ = forward_->outputs;
   find_saved();
   results_.insert(results_.end(), saved_.begin(), saved_.end());
@@ -73,6 +76,29 @@ TANDEM_INLINE Demand Derivative::full_demand() const {
   return d;
 }
 
+// For the value of a read: the argument that stands for its Variable, or -1.
+TANDEM_INLINE int Derivative::argument_of_read(std::size_t input) const {
+  const std::size_t arguments = forward_->arguments.size();
+  if (input < arguments) return -1;
+  const Node& n = forward_->nodes[static_cast<std::size_t>(reads_[input - arguments])];
+  if (n.in.empty()) return -1;
+  const std::vector<int>& values = forward_->arguments;
+  return static_cast<int>(std::find(values.begin(), values.end(), n.in[0]) - values.begin());
+}
+TANDEM_INLINE bool Derivative::is_asked_for(const Demand& demand, std::size_t input) const {
+  const int argument = argument_of_read(input);
+  return demand.wanted[input] || (argument >= 0 && demand.wanted[static_cast<std::size_t>(argument)]);
+}
+TANDEM_INLINE void Derivative::pass_on(const Demand& demand, std::vector<Gradient>& by_input) const {
+  for (std::size_t i = forward_->arguments.size(); i < by_input.size(); ++i) {
+    const int argument = argument_of_read(i);
+    if (argument < 0 || !demand.wanted[static_cast<std::size_t>(argument)] || !by_input[i].is_set()) continue;
+    Gradient& sum = by_input[static_cast<std::size_t>(argument)];
+    if (sum.is_set()) detail::add_to(sum, Gradient(by_input[i]));
+    else sum = by_input[i];
+  }
+}
+
 TANDEM_INLINE Derivative::Joint Derivative::trace(const Demand& demand) const {
   Joint j;
   const Graph& forward = *forward_;
@@ -85,24 +111,30 @@ TANDEM_INLINE Derivative::Joint Derivative::trace(const Demand& demand) const {
   GradientTape tape({.watch_accessed_variables = false});
   std::vector<Source> sources;
   for (std::size_t i = 0; i < in.size(); ++i)
-    if (demand.wanted[i]) tape.watch(in[i]), sources.push_back(in[i]);
+    if (is_asked_for(demand, i)) tape.watch(in[i]), sources.push_back(in[i]);
   std::size_t next_read = forward.arguments.size();
+  const auto reads = [&](const Node& n) {
+    return std::binary_search(reads_.begin(), reads_.end(), static_cast<int>(&n - forward.nodes.data()));
+  };
   Small<const Tensor*, 8> arguments;
   for (std::size_t i = 0; i < forward.arguments.size(); ++i) arguments.push(&in[i]);
   detail::replay_ops(
-      forward, {arguments.begin(), arguments.size()}, [&](const Node&) { return in[next_read++]; },
-      [](const Node&, const Tensor&) {}, &values);
+      forward, {arguments.begin(), arguments.size()},
+      [&](const Node& n) { return reads(n) ? in[next_read++] : Tensor(); }, [](const Node&, const Tensor&) {}, &values);
   j.forward_nodes = tracer.graph().nodes.size();
   std::vector<Tensor> given;
   for (std::size_t i = 0; i < demand.upstream.size(); ++i)
     if (demand.upstream[i])
       targets.push_back(values[static_cast<std::size_t>(results_[i])]), given.push_back(upstream[i]);
-  const std::vector<Gradient> g = tape.gradients(targets, sources, {.output_gradients = given});
+  std::vector<Gradient> g = tape.gradients(targets, sources, {.output_gradients = given}), by_input(in.size());
+  for (std::size_t i = 0, k = 0; i < in.size(); ++i)
+    if (is_asked_for(demand, i)) by_input[i] = std::move(g[k++]);
+  pass_on(demand, by_input);
   std::vector<Tensor> outputs;
   j.set.resize(in.size()), j.sparse.resize(in.size());
-  for (std::size_t i = 0, k = 0; i < in.size(); ++i) {
+  for (std::size_t i = 0; i < in.size(); ++i) {
     if (!demand.wanted[i]) continue;
-    const Gradient& x = g[k++];
+    const Gradient& x = by_input[i];
     j.set[i] = x.is_set(), j.sparse[i] = x.is_sparse();
     if (x.is_sparse()) outputs.push_back(x.slices().values), outputs.push_back(x.slices().indices);
     else if (x.is_set()) outputs.push_back(x.dense());

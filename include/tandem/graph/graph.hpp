@@ -93,6 +93,7 @@ struct IndexAttrs {
   static constexpr auto fields = field_list(field("index", &IndexAttrs::index));
 };
 
+/// A read in a body of control flow may have an input, which stands for the Variable: gradients to the read go there.
 extern TANDEM_API const OpDef argument_op, constant_op, read_variable_op, assign_variable_op;
 inline constexpr const OpDef* graph_ops[] = {&argument_op, &constant_op, &read_variable_op, &assign_variable_op};
 

@@ -132,7 +132,8 @@ inline const Spec& leaf_spec(const Graph& g, const Node& n) {
 }
 // A leaf has no rule: its attributes say what it must be.
 TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
-  if (static_cast<int>(n.in.size()) != n.op->inputs || n.outputs != n.op->outputs)
+  const bool stands_for_variable = n.op == &read_variable_op && n.in.size() == 1;
+  if ((static_cast<int>(n.in.size()) != n.op->inputs && !stands_for_variable) || n.outputs != n.op->outputs)
     raise_invalid(g, n, "has another number of inputs or outputs than its row");
   if (n.op == &constant_op) return check_agree(g, n, leaf_spec(g, n), g.spec(n.first_out));
   const auto at = static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index);
@@ -142,7 +143,8 @@ TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
   } else if (at >= g.variables.size()) {
     raise_invalid(g, n, "speaks of a Variable that the graph does not have");
   } else {
-    check_agree(g, n, leaf_spec(g, n), g.spec(n.in.empty() ? n.first_out : n.in[0]));
+    if (n.outputs) check_agree(g, n, leaf_spec(g, n), g.spec(n.first_out));
+    if (!n.in.empty()) check_agree(g, n, leaf_spec(g, n), g.spec(n.in[0]));
   }
 }
 // The specs that the op's own rule gives for inputs of these specs; constants are known to it by their values.

@@ -99,8 +99,10 @@ class Interpreter final : public Program {
     } else if (n.op == &read_variable_op) {
       values[first] = read_now(variable(n));
     } else if (n.op == &assign_variable_op) {
-      Tensor next = values[static_cast<std::size_t>(n.in[0])];
-      check_assigned(variable(n), next.spec());
+      Tensor& value = values[static_cast<std::size_t>(n.in[0])];
+      check_assigned(variable(n), value.spec());
+      Tensor next = dies_at(n.in[0], node) ? std::move(value) : value;
+      VariableAccess::is_shared(variable(n)) = !next.is_unique();
       std::swap(VariableAccess::value(variable(n)), next);
     } else {
       apply_op(node, values);
@@ -108,6 +110,9 @@ class Interpreter final : public Program {
   }
   const Variable& variable(const Node& n) const {
     return graph_->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+  }
+  bool dies_at(int value, std::size_t node) const {
+    return std::find(dies_[node].begin(), dies_[node].end(), value) != dies_[node].end();
   }
   void apply_op(std::size_t node, std::vector<Tensor>& values) const {
     const Node& n = graph_->nodes[node];
@@ -142,8 +147,7 @@ class Interpreter final : public Program {
     for (unsigned k = 0; k < specs.size() && k < n.in.size(); ++k) {
       const int v = n.in[k];
       const Tensor& x = values[static_cast<std::size_t>(v)];
-      const std::vector<int>& dead = dies_[node];
-      if (std::find(dead.begin(), dead.end(), v) == dead.end() || std::count(n.in.begin(), n.in.end(), v) > 1) continue;
+      if (!dies_at(v, node) || std::count(n.in.begin(), n.in.end(), v) > 1) continue;
       if (x.is_unique() && x.spec() == specs[k] && x.device().kind == Device::cpu) r[k] = x;
     }
     return r;

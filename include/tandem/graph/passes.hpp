@@ -29,7 +29,7 @@ TANDEM_API Ref<Graph> drop_dead(const Graph& graph);
 /// larger than what they are made of, and ops that raise: their error belongs to the call.
 TANDEM_API Ref<Graph> fold_constants(const Graph& graph);
 /// Equal ops on equal inputs become one; small equal constants too. Left alone: random ops and effects; what reads
-/// Variables is merged between two effects only.
+/// Variables is merged between two effects only. A Variable that was assigned a value is not read for it.
 TANDEM_API Ref<Graph> merge_common(const Graph& graph);
 /// Rewrites that change no bit of any result: views of views, transposes of transposes and in front of matmul, x * 1,
 /// x / 1, x - 0, double negation, casts to the same dtype. What an elementwise op would repeat anyway is not written

@@ -10,7 +10,8 @@ namespace TANDEM_NS {
 
 /// The part of a graph that leads from the fed values to the fetched ones. Its arguments are the fed values, with their
 /// specs, in that order; its outputs the fetched ones. What lies above a fed value does not run, nor does any op, with
-/// effects or without, that no fetch depends on; what runs keeps its order. Variables are read where they were.
+/// effects or without, that no fetch depends on; what runs keeps its order. Variables are read where they were; what an
+/// assignment in the graph has given one is read from there, whether the assignment runs or not.
 ///   feeds    values of the graph; its own arguments or others
 ///   fetches  values of the graph, a fed one among them too
 ///   run      places in graph.nodes of ops that are to run for their effects
@@ -31,6 +32,8 @@ TANDEM_API Ref<Graph> prune(const Graph& graph, std::span<const std::string> fee
 #include <algorithm>
 #include <charconv>
 
+#include "tandem/graph/known_variables_impl.hpp"
+
 namespace TANDEM_NS {
 namespace detail {
 
@@ -42,7 +45,12 @@ namespace detail {
 class Pruner {
  public:
   Pruner(const Graph& g, std::span<const int> feeds)
-      : graph_(g), makers_(g.makers()), fed_(g.specs.size(), 0), feeds_(feeds) {
+      : graph_(g), makers_(g.makers()), fed_(g.specs.size(), 0), assigned_(g.specs.size(), -1), feeds_(feeds) {
+    KnownVariables variables(g);
+    for (const Node& n : g.nodes) {
+      variables.pass(n);
+      if (n.op == &read_variable_op) assigned_[at(n.first_out)] = variables.known(g, n);
+    }
     for (int v : feeds) {
       check(v);
       if (std::exchange(fed_[at(v)], 1)) raise_prune("'" + name_of(v) + "' is fed twice");
@@ -65,7 +73,7 @@ class Pruner {
     }
     for (std::size_t i = 0; i < needed.size(); ++i)
       if (needed[i]) copy_node(*out, graph_.nodes[i]);
-    for (int v : fetches) out->outputs.push_back(new_value_[at(v)]);
+    for (int v : fetches) out->outputs.push_back(new_value_[at(source(v))]);
     return out;
   }
 
@@ -75,6 +83,11 @@ class Pruner {
     if (v < 0 || at(v) >= makers_.size() || makers_[at(v)] < 0)
       errors::raise<errors::OutOfRangeError>("prune", "the graph has no value %" + std::to_string(v));
   }
+  // Where the value comes from: for a read after an assignment what was assigned.
+  int source(int v) const {
+    while (!fed_[at(v)] && assigned_[at(v)] >= 0) v = assigned_[at(v)];
+    return v;
+  }
   std::string name_of(int v) const {
     const Node& n = graph_.nodes[at(makers_[at(v)])];
     return n.name + ":" + std::to_string(v - n.first_out);
@@ -83,6 +96,7 @@ class Pruner {
   std::vector<char> needed_for(std::span<const int> fetches, std::span<const int> run) const {
     std::vector<char> nodes(graph_.nodes.size(), 0);
     const auto want = [&](int v) {
+      v = source(v);
       if (!fed_[at(v)]) nodes[at(makers_[at(v)])] = 1;
     };
     for (int v : fetches) want(v);
@@ -104,7 +118,7 @@ class Pruner {
     }
   }
   void copy_node(Graph& out, Node n) {
-    for (int& v : n.in) v = new_value_[at(v)];
+    for (int& v : n.in) v = new_value_[at(source(v))];
     if (n.op == &read_variable_op || n.op == &assign_variable_op)
       n.attrs = IndexAttrs{out.index_of(graph_.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)])};
     const int first = std::exchange(n.first_out, static_cast<int>(out.specs.size()));
@@ -117,7 +131,8 @@ class Pruner {
 
   const Graph& graph_;
   const std::vector<int> makers_;
-  std::vector<char> fed_;  // by value
+  std::vector<char> fed_;      // by value
+  std::vector<int> assigned_;  // by value: for a read that of the same value before it
   std::span<const int> feeds_;
   std::vector<int> new_value_;
 };

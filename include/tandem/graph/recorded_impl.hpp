@@ -79,17 +79,18 @@ TANDEM_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
   Tensors all = d->augmented->run(arguments);
   const std::size_t outputs = traced_->outputs.size(), reads = d->derivative.reads().size();
   Small<const Tensor*, 8> in;
-  for (const Tensor* t : arguments) in.push(t);
+  IdMap seen;  // a tape tells values apart by their ids: what is read, returned twice, or passed through, gets another
+  for (const Tensor* t : arguments) in.push(t), seen.insert(t->id(), 0);
   for (std::size_t i = 0; i < reads; ++i) {
-    const Tensor& value = all[outputs + i];
+    Tensor& value = all[outputs + i];
+    seen.insert(value.id(), 0);
+    value = Tensor::view_of(value, value.spec());
     in.push(&value);
     const Graph& forward = d->derivative.forward();
     const Node& n = forward.nodes[static_cast<std::size_t>(d->derivative.reads()[i])];
     for (Observer* o = context.observers; o; o = o->next) o->read(detail::variable_of(forward, n), value);
   }
   Tensors out;
-  IdMap seen;  // a tape tells values apart by their ids: what is returned twice, or passed through, gets another
-  for (const Tensor* t : in) seen.insert(t->id(), 0);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i >= outputs && i < outputs + reads) continue;
     const Tensor& t = out.push(seen.find(all[i].id()) < 0 ? all[i] : Tensor::view_of(all[i], all[i].spec()));

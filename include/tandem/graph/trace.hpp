@@ -66,7 +66,7 @@ class TANDEM_API Tracer final : public Stager {
   Slots values_;  // tensor id -> value
   std::vector<Tensor> captures_;
   std::vector<Variable> created_;
-  std::vector<Tensor> held_;  // by place in graph_->variables: the value at this point
+  std::vector<Tensor> held_;  // by place in graph_->variables: the value as it was read last, if it still is that
   std::unordered_map<std::string, int> names_;
   Options options_;
   Tracer* outer_;
@@ -182,7 +182,7 @@ TANDEM_INLINE Tensor Tracer::read(const Variable& v) {
 TANDEM_INLINE void Tracer::assign(const Variable& v, const Tensor& value) {
   const int at = graph_->index_of(v), in[] = {value_of(value, "assign", false)};
   graph_->add(assign_variable_op, IndexAttrs{at}, in, {}, unique_name("assign/" + v.name()));
-  *current_value(at) = value;
+  *current_value(at) = Tensor();  // what is read next is a read, too: gradients end at it
 }
 [[noreturn]] TANDEM_INLINE void raise_created_late(const std::string& function, const std::string& variable) {
   errors::raise<errors::FailedPreconditionError>(

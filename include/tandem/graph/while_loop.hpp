@@ -200,6 +200,7 @@ TANDEM_INLINE std::vector<Tensor> stage_loop(const LoopRequest& r, const OpOptio
       errors::raise<errors::InvalidArgumentError>(r.op, "the condition must be one bool, not " + to_string(s));
   }
   hoist_reads({&condition, &body});
+  pass_in_read_variables(body);
   const Tensor limit = limit_of(r);
   Small<const Tensor*, 16> in;
   in.push(&limit);

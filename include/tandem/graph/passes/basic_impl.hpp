@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "tandem/core/apply.hpp"
+#include "tandem/graph/known_variables_impl.hpp"
 #include "tandem/graph/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 
@@ -127,11 +128,17 @@ TANDEM_INLINE std::string meaning(const Node& n, int effects) {
 
 TANDEM_INLINE Ref<Graph> merge_common(const Graph& from) {
   detail::Rewrite r(from);
+  detail::KnownVariables variables(from);
   std::unordered_multimap<std::string, std::size_t> seen;
   int effects = 0;
   for (std::size_t i = 0; i < from.nodes.size(); ++i) {
     const Node& n = r.node(i);
     effects += has_effects(n);
+    variables.pass(n);
+    if (n.op == &read_variable_op) {
+      if (const int value = variables.known(*r.graph, n); value >= 0) r.replace(n.first_out, value), r.remove(i);
+      continue;
+    }
     if (has_effects(n) || n.op == &argument_op || n.op->flags.random || n.op->flags.nondeterministic) continue;
     const std::string key = detail::meaning(n, effects);
     const auto [begin, end] = seen.equal_range(key);
