@@ -104,7 +104,7 @@ class Machine {
 
   MachineOptions options_;
   std::vector<tandem::Variable> variables_, weights_;
-  tandem::optimizers::Adam adam_{{.learning_rate = 0.125}};
+  tandem::optimizers::Adam adam_{{.learning_rate = 0.0731}};  // steps of a round length would end where round() jumps
   tandem::random::Generator generator_{7};
   std::vector<std::unique_ptr<Traced>> traced_;
 };
