@@ -33,6 +33,7 @@ UpdateFn<R, T> update_fn() {
 template <class R, class T>
 struct DenseUpdates {
   static constexpr std::size_t states = R::states;
+  static constexpr i64 grain = 16 * 1024;
   const KernelCall& c;
   const UpdateParams<R, T> params = UpdateParams<R, T>::make(c);
   const UpdateFn<R, T> fn = update_fn<R, T>();
@@ -42,9 +43,10 @@ struct DenseUpdates {
   i64 size_of(std::size_t tensor) const { return c.out[tensor * states].size(); }
   static i64 room_for(i64 n) { return (n + 63) / 64 * 64; }
   void run() const {
+    if (count == 1) return parallel_for(size_of(0), grain, [this](i64 begin, i64 end) { run_part(0, begin, end); });
     i64 total = 0;
     for (std::size_t i = 0; i < count; ++i) total += room_for(size_of(i));
-    parallel_for(total, 16 * 1024, [this](i64 begin, i64 end) {
+    parallel_for(total, grain, [this](i64 begin, i64 end) {
       for (std::size_t i = 0; i < count && end > 0; ++i) {
         const i64 n = size_of(i), from = std::max<i64>(begin, 0), to = std::min(end, n);
         if (from < to) run_part(i, from, to);

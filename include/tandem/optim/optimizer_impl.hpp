@@ -201,30 +201,27 @@ namespace detail {
 using Gradients = std::span<const Gradient>;
 using Variables = std::span<const Variable>;
 
-// How many of the first gradients one op can take: dense ones of one dtype on the CPU.
+// Whether one op for many is quicker than one for each: it gives every thread the same share. A trace gets them one by
+// one; there the pass join_updates sees more.
+TANDEM_INLINE bool worth_joining(Variables v) {
+  if (v.size() < 2 || context.stager || config::intra_op_parallelism_threads() == 1) return false;
+  i64 elements = 0;
+  for (const Variable& x : v) elements += x.shape().size();
+  return elements >= 32 * 1024;
+}
+// How many of the first gradients one op can take: dense ones of one dtype on the CPU, for different Variables.
 TANDEM_INLINE std::size_t alike(Gradients g, Variables v) {
   constexpr std::size_t most = 64;  // looking for equal Variables and buffers takes the square of it
   const Device host{};
   const auto fits = [&](std::size_t i) {
     return g[i].is_set() && !g[i].is_sparse() && g[i].dense().device() == host && v[i].device() == host &&
-           v[i].dtype() == v[0].dtype();
+           v[i].dtype() == v[0].dtype() &&
+           std::none_of(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(i),
+                        [&](const Variable& x) { return x.is_same(v[i]); });
   };
   std::size_t n = 0;
   while (n < g.size() && n < most && fits(n)) ++n;
   return n;
-}
-// Whether one op for all is quicker than one for each: it gives every thread the same share. A trace gets them one by
-// one; there the pass join_updates sees more.
-TANDEM_INLINE bool worth_joining(Variables v) {
-  constexpr i64 least = 32 * 1024;
-  if (v.size() < 2 || context.stager || config::intra_op_parallelism_threads() == 1) return false;
-  i64 elements = 0;
-  for (const Variable& x : v) elements += x.shape().size();
-  for (std::size_t i = 1; elements >= least && i < v.size(); ++i)
-    if (std::any_of(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(i),
-                    [&](const Variable& x) { return x.is_same(v[i]); }))
-      return false;
-  return elements >= least;
 }
 }  // namespace detail
 
@@ -233,18 +230,17 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& gradi
   detail::check_gradients(gradients, variables);
   const detail::Unobserved quiet;
   const Tensor step = iterations_.assign_add(constant(i64{1})), lr = learning_rate_;
-  for (detail::Gradients g = gradients; !g.empty();) {
-    const detail::Variables v = detail::Variables(variables).last(g.size());
-    const std::size_t n = detail::alike(g, v);
-    if (detail::worth_joining(v.first(n))) apply_together(g.first(n), v.first(n), lr, step);
-    else
-      for (std::size_t i = 0; i < n || i == 0; ++i) apply_one(g[i], v[i], lr, step);
-    g = g.subspan(n ? n : 1);
+  const bool join = detail::worth_joining(variables);
+  for (std::size_t i = 0, n = 1; i < gradients.size(); i += n) {
+    const auto g = detail::Gradients(gradients).subspan(i);
+    const auto v = detail::Variables(variables).subspan(i);
+    n = join ? std::max<std::size_t>(1, detail::alike(g, v)) : 1;
+    if (n > 1) apply_together(g.first(n), v.first(n), lr, step);
+    else if (g[0].is_set()) apply_one(g[0], v[0], lr, step);
   }
 }
 TANDEM_INLINE void Optimizer::apply_one(const Gradient& g, const Variable& v, const Tensor& lr,
                                         const Tensor& step) const {
-  if (!g.is_set()) return;
   const std::span<const Variable> state = slots_of(v);
   if (g.is_sparse()) {
     const IndexedSlices s = g.slices();
