@@ -34,6 +34,7 @@ constexpr PassOptions no_passes{.drop_dead = false,
                                 .simplify = false,
                                 .fold_constants = false,
                                 .merge_common = false,
+                                .join_updates = false,
                                 .join_dense = false,
                                 .fuse = false};
 // Passes change no bit; sizes that are known late, and gradients that are summed in another order, may.
@@ -46,6 +47,7 @@ const Way ways[] = {
     {.name = "without simplify", .execution = {.passes = {.simplify = false}}},
     {.name = "without fold_constants", .execution = {.passes = {.fold_constants = false}}},
     {.name = "without merge_common", .execution = {.passes = {.merge_common = false}}},
+    {.name = "without join_updates", .execution = {.passes = {.join_updates = false}}},
     {.name = "without join_dense", .execution = {.passes = {.join_dense = false}}},
     {.name = "without fuse", .execution = {.passes = {.fuse = false}}},
     {.name = "functions in eager code", .traced = false, .inner = true, .tolerance = 1e-5},
@@ -101,6 +103,7 @@ List run(const Code& p, const Way& w) {
     all.insert(all.end(), out.begin(), out.end());
   }
   for (const Variable& v : machine.variables()) all.push_back(v.peek());
+  for (const Variable& v : machine.weights()) all.push_back(v.peek());
   all.push_back(machine.generator().state().peek());
   return all;
 }

@@ -128,16 +128,22 @@ TEST_CASE("op table: the ops without a gradient are these") {
   for (const OpDef* op : all_ops())
     if (!has_gradient(*op) && !op->flags.blocked) without.insert(op->name);
   const std::set<std::string> known{"sgd_update",
+                                    "sgd_updates",
                                     "sgd_update_sparse",
                                     "momentum_update",
+                                    "momentum_updates",
                                     "momentum_update_sparse",
                                     "rmsprop_update",
+                                    "rmsprop_updates",
                                     "rmsprop_update_sparse",
                                     "rmsprop_momentum_update",
+                                    "rmsprop_momentum_updates",
                                     "rmsprop_momentum_update_sparse",
                                     "rmsprop_centered_update",
+                                    "rmsprop_centered_updates",
                                     "rmsprop_centered_update_sparse",
                                     "adam_update",
+                                    "adam_updates",
                                     "adam_update_sparse"};
   CHECK(without == known);
   for (const std::string& name : known) {

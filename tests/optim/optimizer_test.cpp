@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/cpu/parallel.hpp"
 #include "tandem/nn/layers.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/clip.hpp"
@@ -104,6 +105,34 @@ TEST_CASE("embedding gradients stay sparse from the tape to the update") {
       const bool used = r == 7 || r == 9 || r == 3;
       CHECK((after[r * 4 + c] != before[r * 4 + c]) == used);
     }
+}
+
+TEST_CASE("optimizers: many Variables at once have the numbers that they have alone") {
+  const auto wave = [](i64 n, float phase) { return sin(range(static_cast<float>(n)) * 1.7f + phase); };
+  const int threads = config::intra_op_parallelism_threads();
+  const auto trained = [&](bool together, bool twice) {
+    const optimizers::Adam adam({.learning_rate = .1});
+    std::vector<Variable> v;
+    std::vector<Gradient> g;
+    for (const i64 n : {i64{40000}, i64{3}, i64{0}, i64{65}, i64{20001}}) {
+      v.emplace_back(wave(n, 0));
+      g.emplace_back(wave(n, 1));
+    }
+    v.emplace_back(table(7));
+    g.emplace_back(rows_of(v.back(), {1, 3}, 2));
+    v.emplace_back(cast(wave(5, 0), float64));
+    g.emplace_back(cast(wave(5, 2), float64));
+    if (twice) v[4] = v[0], g[4] = g[0];
+    g.emplace_back(Gradient());
+    v.push_back(v[1]);
+    config::set_intra_op_parallelism_threads(together ? 3 : 1);
+    for (int i = 0; i < 3; ++i) adam.apply_gradients(g, v);
+    config::set_intra_op_parallelism_threads(threads);
+    std::vector<std::vector<double>> values;
+    for (const Variable& x : v) values.push_back(cast(x, float64).to_vector<double>());
+    return values;
+  };
+  for (const bool twice : {false, true}) CHECK(trained(true, twice) == trained(false, twice));
 }
 
 TEST_CASE("optimizers: bad input changes nothing") {

@@ -44,7 +44,24 @@ void gru(Numbers& n, bool with_lengths, bool backward) {
   if (backward) tape.gradient(square(y), x);
 }
 
-// (w, slots..., g, lr, step), and its row-sparse twin; accumulators of squares are positive.
+// Two of them in one, of other shapes, and with a factor of the gradients.
+template <int states>
+void updated_together(const OpDef& op, Numbers& n, const Attrs& attrs) {
+  std::vector<Tensor> in, gradients;
+  for (const Shape& s : {Shape{4, 3}, Shape{5}}) {
+    for (int i = 0; i < states; ++i) in.push_back(i == 1 ? n.reals(s, 20, 30) : n.reals(s, i ? 2 : 0, 3));
+    gradients.push_back(n.reals(s));
+  }
+  in.insert(in.end(), gradients.begin(), gradients.end());
+  std::vector<Tensor> scaled = in;
+  scaled.push_back(n.reals({}));
+  for (auto* list : {&in, &scaled}) {
+    list->push_back(constant(0.1f));
+    list->push_back(constant(i64{3}));
+    apply_to({&op, {}, attrs}, *list);
+  }
+}
+// (w, slots..., g, lr, step), its plural and its row-sparse twin; accumulators of squares are positive.
 template <int states>
 void updated(const OpDef& dense, const OpDef& sparse, Numbers& n, const Attrs& attrs) {
   std::vector<Tensor> in;
@@ -59,6 +76,7 @@ void updated(const OpDef& dense, const OpDef& sparse, Numbers& n, const Attrs& a
   }
   apply_to({&dense, {}, attrs}, in);
   apply_to({&sparse, {}, attrs}, rows);
+  updated_together<states>(*dense.plural, n, attrs);
 }
 void sgd(Numbers& n) { updated<1>(sgd_update_op, sgd_update_sparse_op, n, SgdAttrs{0, false}); }
 void momentum(Numbers& n) { updated<2>(momentum_update_op, momentum_update_sparse_op, n, SgdAttrs{0.9, true}); }
@@ -77,6 +95,7 @@ void rmsprop_centered(Numbers& n) {  // the mean square above the squared mean
   for (auto* list : {&in, &rows}) list->push_back(constant(0.1f)), list->push_back(constant(i64{3}));
   apply_to({&rmsprop_centered_update_op, {}, RmspropAttrs{0.9, 0.5, 1e-7, true}}, in);
   apply_to({&rmsprop_centered_update_sparse_op, {}, RmspropAttrs{0.9, 0.5, 1e-7, true}}, rows);
+  updated_together<4>(rmsprop_centered_updates_op, n, RmspropAttrs{0.9, 0.5, 1e-7, true});
 }
 void adam(Numbers& n) { updated<3>(adam_update_op, adam_update_sparse_op, n, AdamAttrs{0.9, 0.999, 1e-7}); }
 
@@ -268,16 +287,22 @@ const Sample other_table[] = {
                        n.reals({2, 3}));
      }},
     {"sgd_update", sgd},
+    {"sgd_updates", sgd},
     {"sgd_update_sparse", sgd},
     {"momentum_update", momentum},
+    {"momentum_updates", momentum},
     {"momentum_update_sparse", momentum},
     {"rmsprop_update", rmsprop},
+    {"rmsprop_updates", rmsprop},
     {"rmsprop_update_sparse", rmsprop},
     {"rmsprop_momentum_update", rmsprop_momentum},
+    {"rmsprop_momentum_updates", rmsprop_momentum},
     {"rmsprop_momentum_update_sparse", rmsprop_momentum},
     {"rmsprop_centered_update", rmsprop_centered},
+    {"rmsprop_centered_updates", rmsprop_centered},
     {"rmsprop_centered_update_sparse", rmsprop_centered},
     {"adam_update", adam},
+    {"adam_updates", adam},
     {"adam_update_sparse", adam},
 };
 

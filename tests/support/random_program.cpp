@@ -6,6 +6,7 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/random/dropout.hpp"
+#include "tandem/optim/clip.hpp"
 
 namespace programs {
 
@@ -30,6 +31,8 @@ struct Machine::Traced {
 
 Machine::Machine(const Program& program, MachineOptions options) : options_(std::move(options)) {
   for (const Tensor& t : program.variables) variables_.emplace_back(here(t), VariableOptions{.name = "v"});
+  for (const Shape& s : {Shape{2, 3}, Shape{3}, Shape{}, Shape{0, 2}}) weights_.emplace_back(here(ones(s)));
+  adam_.build(weights_);
 }
 Machine::~Machine() = default;
 
@@ -61,6 +64,14 @@ Tensors Machine::gradient(const Program& body, const Tensors& given) {
     out.push_back(g.tensor());
   return out;
 }
+// The weights are no sources of gradients, for the reason that step() gives.
+Tensor Machine::train(const Tensor& x, bool clip) {
+  const Tensor factor = stop_gradient(tanh(reduce_sum(cast(x, DType::float32))));
+  std::vector<Gradient> g;
+  for (const Variable& w : weights_) g.push_back(w.read_value() * factor);
+  adam_.apply_gradients(clip ? clip_by_global_norm(g, 0.5).gradients : g, weights_);
+  return stop_gradient(weights_[0].read_value());
+}
 void Machine::step(const Step& s, Tensors& registers) {
   Tensors in, out;
   for (const int r : s.in) in.push_back(registers[static_cast<std::size_t>(r)]);
@@ -74,6 +85,7 @@ void Machine::step(const Step& s, Tensors& registers) {
     // Variable 0, the only one that is assigned, is no source of gradients.
     case Step::assign: variable().assign(stop_gradient(in[0])); break;
     case Step::assign_add: variable().assign_add(stop_gradient(in[0])); break;
+    case Step::train: out = {train(in[0], s.numbers[0] == 1)}; break;
     case Step::uniform: {
       const Shape shape{std::span<const i64>(s.numbers)};
       out = {here(random::uniform(shape, {.generator = &generator_}))};
@@ -104,8 +116,8 @@ std::string list_of(const std::vector<int>& registers) {
 }
 std::string text_of(const Program& p, const std::string& indent);
 std::string text_of(const Step& s, const std::string& indent) {
-  static constexpr const char* kinds[] = {"",        "constant", "read", "assign",  "assign_add",
-                                          "uniform", "dropout",  "call", "gradient"};
+  static constexpr const char* kinds[] = {"",      "constant", "read",    "assign", "assign_add",
+                                          "train", "uniform",  "dropout", "call",   "gradient"};
   std::string t = indent;
   for (int i = 0; i < s.outputs; ++i) t += (i ? ", r" : "r") + std::to_string(s.first_out + i);
   t += s.outputs ? " = " : "";

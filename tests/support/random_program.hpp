@@ -10,6 +10,7 @@
 
 #include "tandem/graph/function.hpp"
 #include "tandem/ops/random/generator.hpp"
+#include "tandem/optim/optimizer.hpp"
 
 namespace programs {
 
@@ -48,10 +49,10 @@ std::span<const Op> ops();
 
 struct Program;
 struct Step {
-  enum Kind { op, constant, read, assign, assign_add, uniform, dropout, call, gradient } kind = op;
+  enum Kind { op, constant, read, assign, assign_add, train, uniform, dropout, call, gradient } kind = op;
   const Op* row = nullptr;
   std::vector<int> in{};            // registers
-  Numbers numbers{};                // op: its own; uniform: the shape
+  Numbers numbers{};                // op: its own; uniform: the shape; train: whether to clip
   int variable = 0;                 // read, assign, assign_add
   Tensor value{};                   // constant
   std::shared_ptr<Program> body{};  // call, gradient
@@ -79,7 +80,8 @@ struct MachineOptions {
   tandem::FunctionOptions function = {};  ///< of those
   tandem::Device device = {};             ///< where Variables and constants lie
 };
-/// The state that a program runs on: Variables, a generator, traced functions of its nested programs.
+/// The state that a program runs on: Variables, weights and their optimizer, a generator, traced functions of its
+/// nested programs.
 class Machine {
  public:
   explicit Machine(const Program& program, MachineOptions options = {});
@@ -90,16 +92,19 @@ class Machine {
   /// One step; `registers` has room for its outputs.
   void step(const Step& s, Tensors& registers);
   const std::vector<tandem::Variable>& variables() const { return variables_; }
+  const std::vector<tandem::Variable>& weights() const { return weights_; }
   const tandem::random::Generator& generator() const { return generator_; }
 
  private:
   struct Traced;
   Tensors call(const std::shared_ptr<Program>& body, const Tensors& in);
   Tensors gradient(const Program& body, const Tensors& given);
+  Tensor train(const Tensor& x, bool clip);
   Tensor here(const Tensor& t) const { return t.to(options_.device); }
 
   MachineOptions options_;
-  std::vector<tandem::Variable> variables_;
+  std::vector<tandem::Variable> variables_, weights_;
+  tandem::optimizers::Adam adam_{{.learning_rate = 0.0731}};  // steps of a round length would end where round() jumps
   tandem::random::Generator generator_{7};
   std::vector<std::unique_ptr<Traced>> traced_;
 };

@@ -92,7 +92,8 @@ class Maker {
     const i64 kind = random_.below(100);
     s.variable = static_cast<int>(random_.below(static_cast<i64>(machine_->variables().size())));
     if (kind < 66) return choose_op(s, registers);
-    if (kind < 70) return s.kind = Step::constant, s.value = some_values(random_, some_spec(random_)), true;
+    if (kind < 69) return s.kind = Step::train, s.numbers = {random_.below(2)}, s.in = {a_register(registers)}, true;
+    if (kind < 71) return s.kind = Step::constant, s.value = some_values(random_, some_spec(random_)), true;
     if (kind < 76) return s.kind = Step::read, true;
     if (kind < 84) return s.kind = kind < 80 ? Step::assign : Step::assign_add, choose_value(s, registers);
     if (kind < 87) return s.kind = Step::uniform, s.numbers = random_.chance(50) ? Numbers{2, 3} : Numbers{3}, true;

@@ -74,6 +74,7 @@ struct OpDef {
   Grads (*gradient)(const GradCall&) = nullptr;                             // null: missing, reaching it raises
   Tensors (*reference)(std::span<const Tensor>, const Attrs&) = nullptr;    // fused ops: the same value by small ops
   const BackwardOf* backward_of = nullptr;                                  // in reference's place, for backward ops
+  const OpDef* plural = nullptr;                                            // several of this update in one call
   Specs (*resolve)(const KernelCall&) = nullptr;                            // output dims that depend on data
   Tensors (*execute)(Inputs in, const Attrs&) = nullptr;                    // in a kernel's place: control flow
   std::size_t (*workspace)(std::span<const Spec>, const Attrs&) = nullptr;  // scratch bytes, from the inputs' specs
@@ -92,6 +93,10 @@ struct OpDef {
 // `loop` is for groups of ops that run tile by tile (ops/pointwise/fused.hpp). Null, or a null `run`: there is more to
 // the op (or to this dtype) on the CPU than a loop over equal shapes, so it stays on its own. `params` points into the
 // attributes given.
+
+// `plural` is for updates (states..., gradient, rest...) -> (states'...): the op that does several of them with one
+// rest and, maybe, a scalar by which all gradients are multiplied first: (states of the first..., of the second...,
+// ..., gradient of each..., factor, rest...) -> all states'.
 
 /// Whether a row's host_inputs or shape_inputs names input i; bit 15 stands for all from 15 on.
 constexpr bool names_input(std::uint16_t mask, std::size_t i) { return mask >> (i < 15 ? i : 15) & 1u; }

@@ -21,28 +21,49 @@ namespace detail {
 template <class R, class T>
 using UpdateParams = typename R::template Params<T>;
 template <class R, class T>
-using UpdateFn = void (*)(const UpdateParams<R, T>&, const T* const*, T* const*, const T*, i64);
+using UpdateFn = void (*)(const UpdateParams<R, T>&, const T* const*, T* const*, const T*, T, i64);
 template <class R, class T>
 UpdateFn<R, T> update_fn() {
   static constexpr UpdateFn<R, T> table[] = TANDEM_EACH_ISA(update_loop<R, T>);
   return table[isa()];
 }
 
+/// One update or several, seen as one stretch of elements in which each tensor takes up whole cache lines: threads
+/// share them evenly, however many tensors there are and of what sizes.
 template <class R, class T>
-void dense_update(const KernelCall& c) {
-  const auto params = UpdateParams<R, T>::make(c);
+struct DenseUpdates {
+  static constexpr std::size_t states = R::states;
+  static constexpr i64 grain = 16 * 1024;
+  const KernelCall& c;
+  const UpdateParams<R, T> params = UpdateParams<R, T>::make(c);
   const UpdateFn<R, T> fn = update_fn<R, T>();
-  const T* g = c.in[R::states].template as<T>();
-  parallel_for(c.out[0].size(), 16 * 1024, [&](i64 begin, i64 end) {
-    const T* in[R::states];
-    T* out[R::states];
-    for (int k = 0; k < R::states; ++k) {
-      in[k] = c.in[static_cast<std::size_t>(k)].template as<T>() + begin;
-      out[k] = c.out[static_cast<std::size_t>(k)].template as<T>() + begin;
+  const std::size_t count = c.out.size() / states;
+  const T factor = c.in.size() - count * (states + 1) == 3 ? *c.in[count * (states + 1)].template as<T>() : T(1);
+
+  i64 size_of(std::size_t tensor) const { return c.out[tensor * states].size(); }
+  static i64 room_for(i64 n) { return (n + 63) / 64 * 64; }
+  void run() const {
+    if (count == 1) return parallel_for(size_of(0), grain, [this](i64 begin, i64 end) { run_part(0, begin, end); });
+    i64 total = 0;
+    for (std::size_t i = 0; i < count; ++i) total += room_for(size_of(i));
+    parallel_for(total, grain, [this](i64 begin, i64 end) {
+      for (std::size_t i = 0; i < count && end > 0; ++i) {
+        const i64 n = size_of(i), from = std::max<i64>(begin, 0), to = std::min(end, n);
+        if (from < to) run_part(i, from, to);
+        begin -= room_for(n), end -= room_for(n);
+      }
+    });
+  }
+  void run_part(std::size_t tensor, i64 begin, i64 end) const {
+    const T* in[states];
+    T* out[states];
+    for (std::size_t k = 0; k < states; ++k) {
+      in[k] = c.in[tensor * states + k].template as<T>() + begin;
+      out[k] = c.out[tensor * states + k].template as<T>() + begin;
     }
-    fn(params, in, out, g + begin, end - begin);
-  });
-}
+    fn(params, in, out, c.in[count * states + tensor].template as<T>() + begin, factor, end - begin);
+  }
+};
 
 /// Which of the n rows of values go to which row of the table, equal rows side by side.
 struct RowOrder {
@@ -100,18 +121,18 @@ void sparse_update(const KernelCall& c) {
       T* out[R::states];
       for (int k = 0; k < R::states; ++k)
         in[k] = out[k] = c.out[static_cast<std::size_t>(k)].template as<T>() + row * width;
-      fn(params, in, out, g, width);
+      fn(params, in, out, g, T(1), width);
     }
   });
 }
 
 }  // namespace detail
 
-/// (state..., gradient, ...) -> (state'...); float32 and float64.
+/// (state..., gradient, ...) -> (state'...), and several of it, as OpDef::plural has it; float32 and float64.
 template <class R>
 void optimizer_update(const KernelCall& c) {
-  if (c.out[0].spec->dtype == DType::float64) detail::dense_update<R, double>(c);
-  else detail::dense_update<R, float>(c);
+  if (c.out[0].spec->dtype == DType::float64) detail::DenseUpdates<R, double>{c}.run();
+  else detail::DenseUpdates<R, float>{c}.run();
 }
 /// (state..., values, indices, ...) -> (state'...); float32 and float64, indices int32 or int64.
 ///   throws  errors::InvalidArgumentError for an index out of range, before anything is written

@@ -14,6 +14,7 @@ struct PassOptions {
   bool simplify = true;
   bool fold_constants = true;
   bool merge_common = true;
+  bool join_updates = true;
   bool join_dense = true;
   bool fuse = true;
 };
@@ -38,6 +39,11 @@ TANDEM_API Ref<Graph> simplify(const Graph& graph);
 /// A product of two matrices, a bias on it and relu, tanh or sigmoid of that become one `dense` op, where nothing else
 /// uses what is between them.
 TANDEM_API Ref<Graph> join_dense(const Graph& graph);
+/// Updates of Variables by one rule with the same settings, learning rate and step, one after the other, become one op
+/// (OpDef::plural) with the same numbers, which spreads all their elements over the threads; where all gradients were
+/// multiplied by one scalar before, as clip_by_global_norm does, it multiplies them. CPU only. Left alone: row-sparse
+/// updates, and what is parted by a read of an updated Variable, by another effect or by an op that may raise.
+TANDEM_API Ref<Graph> join_updates(const Graph& graph);
 /// Connected elementwise ops over one shape become one `fused` op (ops/pointwise/fused.hpp), which runs them tile by
 /// tile. CPU only; never across an effect; half precision, strings and ops that check their data stay on their own.
 TANDEM_API Ref<Graph> fuse(const Graph& graph);
@@ -53,4 +59,5 @@ TANDEM_API std::vector<std::string> advice(const Graph& graph);
 #include "tandem/graph/passes/dense_impl.hpp"
 #include "tandem/graph/passes/fuse_impl.hpp"
 #include "tandem/graph/passes/simplify_impl.hpp"
+#include "tandem/graph/passes/updates_impl.hpp"
 #endif

@@ -20,10 +20,10 @@ struct UpdateRule {
 
 }  // namespace detail
 
-#define TANDEM_UPDATE_OPS(name, Rule) extern TANDEM_API const OpDef name##_op, name##_sparse_op;
+#define TANDEM_UPDATE_OPS(name, Rule) extern TANDEM_API const OpDef name##_op, name##s_op, name##_sparse_op;
 TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)
 #undef TANDEM_UPDATE_OPS
-#define TANDEM_UPDATE_OPS(name, Rule) &name##_op, &name##_sparse_op,
+#define TANDEM_UPDATE_OPS(name, Rule) &name##_op, &name##s_op, &name##_sparse_op,
 inline constexpr const OpDef* update_ops[] = {TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)};
 #undef TANDEM_UPDATE_OPS
 
@@ -54,6 +54,9 @@ class TANDEM_API Optimizer : public Module {
  private:
   struct Slots;
   std::span<const Variable> slots_of(const Variable& v) const;
+  void apply_one(const Gradient& g, const Variable& v, const Tensor& lr, const Tensor& step) const;
+  void apply_together(std::span<const Gradient> gradients, std::span<const Variable> variables, const Tensor& lr,
+                      const Tensor& step) const;
   detail::UpdateRule rule_;
   Attrs attrs_;
   Variable learning_rate_, iterations_;

@@ -23,37 +23,65 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// Slots are as the weight; the learning rate and the step count are scalars.
-TANDEM_INLINE void check_update_state(const InferCall& c) {
-  const Spec& w = c.spec(0);
-  bool fits = true;
-  for (int k = 1; k < c.op.outputs; ++k) {
-    const Spec& slot = c.spec(static_cast<std::size_t>(k));
-    fits &= slot.dtype == w.dtype && slot.shape.is_compatible_with(w.shape);
-  }
+// The learning rate and the step count, the last inputs of all updates, are scalars.
+inline bool has_rate_and_step(const InferCall& c) {
   const Spec &lr = c.spec(c.in.size() - 2), &step = c.spec(c.in.size() - 1);
-  fits &= lr.dtype == DType::float32 && lr.shape.rank() == 0 && step.dtype == DType::int64 && step.shape.rank() == 0;
-  if (!fits) raise_specs(c, "wants slots as the weight, the gradient, a float32 learning rate and an int64 step");
+  return lr.dtype == DType::float32 && lr.shape.rank() == 0 && step.dtype == DType::int64 && step.shape.rank() == 0;
+}
+// Slots are as the weight, which is input `first`.
+inline bool fits_slots(const InferCall& c, std::size_t first, std::size_t states) {
+  const Spec& w = c.spec(first);
+  for (std::size_t k = first + 1; k < first + states; ++k)
+    if (c.spec(k).dtype != w.dtype || !c.spec(k).shape.is_compatible_with(w.shape)) return false;
+  return true;
+}
+[[noreturn]] TANDEM_INLINE void raise_gradient(const InferCall& c, const Spec& weight, const Spec& gradient) {
+  errors::raise<errors::InvalidArgumentError>(
+      c.op.name, "a variable of " + to_string(weight) + " cannot take a gradient of " + to_string(gradient));
 }
 // (w, slots..., g, lr, step) or, sparse, (w, slots..., values, indices, lr, step); new w and slots come out.
 TANDEM_INLINE Specs infer_update(const InferCall& c) {
-  const bool sparse = c.in.size() == static_cast<std::size_t>(c.op.outputs) + 4;
-  const Spec &w = c.spec(0), &g = c.spec(static_cast<std::size_t>(c.op.outputs));
-  check_update_state(c);
+  const auto states = static_cast<std::size_t>(c.op.outputs);
+  const bool sparse = c.in.size() == states + 4;
+  const Spec &w = c.spec(0), &g = c.spec(states);
+  if (!fits_slots(c, 0, states) || !has_rate_and_step(c))
+    raise_specs(c, "wants slots as the weight, the gradient, a float32 learning rate and an int64 step");
   bool fits = g.dtype == w.dtype;
   if (!sparse) {
     fits &= g.shape.is_compatible_with(w.shape);
   } else {
-    const Spec& indices = c.spec(static_cast<std::size_t>(c.op.outputs) + 1);
+    const Spec& indices = c.spec(states + 1);
     fits &= w.shape.rank() > 0 && g.shape.rank() == w.shape.rank() && dtypes::index.has(indices.dtype) &&
             indices.shape.is_compatible_with({g.shape.rank() ? g.shape[0] : 0});
     for (int i = 1; fits && i < w.shape.rank(); ++i) fits = g.shape[i] == w.shape[i] || g.shape[i] == none;
   }
-  if (!fits)
-    errors::raise<errors::InvalidArgumentError>(
-        c.op.name, "a variable of " + to_string(w) + " cannot take a gradient of " + to_string(g));
+  if (!fits) raise_gradient(c, w, g);
   Specs out;
-  for (int k = 0; k < c.op.outputs; ++k) out.push(c.spec(static_cast<std::size_t>(k)));
+  for (std::size_t k = 0; k < states; ++k) out.push(c.spec(k));
+  return out;
+}
+// Several dense ones, as OpDef::plural has it.
+template <std::size_t States>
+Specs infer_updates(const InferCall& c) {
+  const std::size_t count = (c.in.size() - 2) / (States + 1), factors = (c.in.size() - 2) % (States + 1);
+  const Spec& first = c.spec(0);
+  bool fits = count > 0 && factors <= 1 && has_rate_and_step(c);
+  for (std::size_t i = 0; fits && i < count; ++i)
+    fits = c.spec(i * States).dtype == first.dtype && fits_slots(c, i * States, States);
+  if (fits && factors) {
+    const Spec& factor = c.spec(c.in.size() - 3);
+    fits = factor.dtype == first.dtype && factor.shape.rank() == 0;
+  }
+  if (!fits)
+    raise_specs(c,
+                "wants weights of one dtype with their slots, as many gradients, maybe a factor of them, a float32 "
+                "learning rate and an int64 step");
+  Specs out;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Spec &w = c.spec(i * States), &g = c.spec(count * States + i);
+    if (g.dtype != w.dtype || !g.shape.is_compatible_with(w.shape)) raise_gradient(c, w, g);
+    for (std::size_t k = 0; k < States; ++k) out.push(c.spec(i * States + k));
+  }
   return out;
 }
 template <class R>
@@ -61,26 +89,50 @@ constexpr auto settings_of() -> const AttrType* {
   if constexpr (requires { typename R::Settings; }) return &attr_type<typename R::Settings>;
   else return nullptr;
 }
+// What the three rows of a rule have in common.
 template <class R>
-constexpr OpDef update_row(const char* name, bool sparse) {
+constexpr OpDef update_row(const char* name) {
   return {.name = name,
           .infer = &infer_update,
-          .cpu = sparse ? &cpu::optimizer_sparse_update<R> : &cpu::optimizer_update<R>,
-          .cuda = TANDEM_CUDA(sparse ? &cuda::optimizer_sparse_update<R> : &cuda::optimizer_update<R>),
+          .cpu = &cpu::optimizer_update<R>,
           .dtypes = dtypes::floating,
-          .inputs = static_cast<std::int8_t>(R::states + (sparse ? 4 : 3)),
           .outputs = R::states,
           .saves = Saves::nothing,
-          .host_inputs = static_cast<std::uint16_t>(3u << (R::states + (sparse ? 2 : 1))),  // learning rate, step
           .flags = {.in_place = true},
           .attrs = settings_of<R>()};
+}
+template <class R>
+constexpr OpDef updates_row(const char* name) {
+  OpDef row = update_row<R>(name);
+  row.infer = &infer_updates<R::states>;
+  row.inputs = at_least(R::states + 3), row.outputs = -1;
+  return row;
+}
+template <class R>
+constexpr OpDef dense_update_row(const char* name, const OpDef* plural) {
+  OpDef row = update_row<R>(name);
+  row.cuda = TANDEM_CUDA(&cuda::optimizer_update<R>);
+  row.plural = plural;
+  row.inputs = R::states + 3;
+  row.host_inputs = static_cast<std::uint16_t>(3u << (R::states + 1));  // learning rate, step
+  return row;
+}
+template <class R>
+constexpr OpDef sparse_update_row(const char* name) {
+  OpDef row = update_row<R>(name);
+  row.cpu = &cpu::optimizer_sparse_update<R>;
+  row.cuda = TANDEM_CUDA(&cuda::optimizer_sparse_update<R>);
+  row.inputs = R::states + 4;
+  row.host_inputs = static_cast<std::uint16_t>(3u << (R::states + 2));
+  return row;
 }
 
 }  // namespace detail
 
-#define TANDEM_UPDATE_OPS(name, Rule)                                                      \
-  TANDEM_INLINE constexpr OpDef name##_op = detail::update_row<rules::Rule>(#name, false); \
-  TANDEM_INLINE constexpr OpDef name##_sparse_op = detail::update_row<rules::Rule>(#name "_sparse", true);
+#define TANDEM_UPDATE_OPS(name, Rule)                                                                  \
+  TANDEM_INLINE constexpr OpDef name##s_op = detail::updates_row<rules::Rule>(#name "s");              \
+  TANDEM_INLINE constexpr OpDef name##_op = detail::dense_update_row<rules::Rule>(#name, &name##s_op); \
+  TANDEM_INLINE constexpr OpDef name##_sparse_op = detail::sparse_update_row<rules::Rule>(#name "_sparse");
 TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)
 #undef TANDEM_UPDATE_OPS
 
@@ -145,24 +197,70 @@ TANDEM_INLINE void check_gradients(const std::vector<Gradient>& g, const std::ve
 }
 }  // namespace detail
 
+namespace detail {
+using Gradients = std::span<const Gradient>;
+using Variables = std::span<const Variable>;
+
+// Whether one op for many is quicker than one for each: it gives every thread the same share. A trace gets them one by
+// one; there the pass join_updates sees more.
+TANDEM_INLINE bool worth_joining(Variables v) {
+  if (v.size() < 2 || context.stager || config::intra_op_parallelism_threads() == 1) return false;
+  i64 elements = 0;
+  for (const Variable& x : v) elements += x.shape().size();
+  return elements >= 32 * 1024;
+}
+// How many of the first gradients one op can take: dense ones of one dtype on the CPU, for different Variables.
+TANDEM_INLINE std::size_t alike(Gradients g, Variables v) {
+  constexpr std::size_t most = 64;  // looking for equal Variables and buffers takes the square of it
+  const Device host{};
+  const auto fits = [&](std::size_t i) {
+    return g[i].is_set() && !g[i].is_sparse() && g[i].dense().device() == host && v[i].device() == host &&
+           v[i].dtype() == v[0].dtype() &&
+           std::none_of(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(i),
+                        [&](const Variable& x) { return x.is_same(v[i]); });
+  };
+  std::size_t n = 0;
+  while (n < g.size() && n < most && fits(n)) ++n;
+  return n;
+}
+}  // namespace detail
+
 TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& gradients,
                                               const std::vector<Variable>& variables) const {
   detail::check_gradients(gradients, variables);
   const detail::Unobserved quiet;
   const Tensor step = iterations_.assign_add(constant(i64{1})), lr = learning_rate_;
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    const Gradient& g = gradients[i];
-    if (!g.is_set()) continue;
-    const std::span<const Variable> state = slots_of(variables[i]);
-    if (g.is_sparse()) {
-      const IndexedSlices s = g.slices();
-      const Tensor* const extra[] = {&s.values, &s.indices, &lr, &step};
-      update(*rule_.sparse, state, extra, attrs_);
-    } else {
-      const Tensor* const extra[] = {&g.dense(), &lr, &step};
-      update(*rule_.dense, state, extra, attrs_);
-    }
+  const bool join = detail::worth_joining(variables);
+  for (std::size_t i = 0, n = 1; i < gradients.size(); i += n) {
+    const auto g = detail::Gradients(gradients).subspan(i);
+    const auto v = detail::Variables(variables).subspan(i);
+    n = join ? std::max<std::size_t>(1, detail::alike(g, v)) : 1;
+    if (n > 1) apply_together(g.first(n), v.first(n), lr, step);
+    else if (g[0].is_set()) apply_one(g[0], v[0], lr, step);
   }
+}
+TANDEM_INLINE void Optimizer::apply_one(const Gradient& g, const Variable& v, const Tensor& lr,
+                                        const Tensor& step) const {
+  const std::span<const Variable> state = slots_of(v);
+  if (g.is_sparse()) {
+    const IndexedSlices s = g.slices();
+    const Tensor* const extra[] = {&s.values, &s.indices, &lr, &step};
+    update(*rule_.sparse, state, extra, attrs_);
+  } else {
+    const Tensor* const extra[] = {&g.dense(), &lr, &step};
+    update(*rule_.dense, state, extra, attrs_);
+  }
+}
+TANDEM_INLINE void Optimizer::apply_together(std::span<const Gradient> gradients, std::span<const Variable> variables,
+                                             const Tensor& lr, const Tensor& step) const {
+  std::vector<Variable> states;
+  std::vector<const Tensor*> extra;
+  for (const Variable& v : variables)
+    for (const Variable& s : slots_of(v)) states.push_back(s);
+  for (const Gradient& g : gradients) extra.push_back(&g.dense());
+  extra.push_back(&lr);
+  extra.push_back(&step);
+  update(*rule_.dense->plural, states, extra, attrs_);
 }
 TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<GradientAndVariable>& pairs) const {
   std::vector<Gradient> g;
