@@ -119,8 +119,8 @@ class TANDEM_API GradientTape final : Observer {
  private:
   struct Entry;
   struct Backward;
-  void record(const Applied&) override;
-  void read(const Variable&, const Tensor&) override;
+  TANDEM_INLINE void record(const Applied&) override;
+  TANDEM_INLINE void read(const Variable&, const Tensor&) override;
   char* room_for(std::size_t bytes);
   void note(const Applied&);
   void release_saved(Entry&);

@@ -170,6 +170,8 @@ class Attrs {
   static constexpr std::size_t inline_bytes = 80;
 
   Attrs() {}  // leaves the bytes unset: clearing them would cost every op
+  struct None {};
+  constexpr explicit Attrs(None) : inside_{} {}
   template <class A>
     requires requires { A::fields; }
   Attrs(const A& a) : type_(&detail::attr_type<A>) {
@@ -196,7 +198,7 @@ class Attrs {
     this->~Attrs();
     return *::new (this) Attrs(o);
   }
-  ~Attrs() {
+  constexpr ~Attrs() {
     if (!type_) return;
     if (!outside()) {
       type_->destroy(inside_);
@@ -240,7 +242,7 @@ Attrs read_attrs(AttrReader& r) {
 }
 }  // namespace detail
 
-inline const Attrs no_attrs;
+inline constexpr Attrs no_attrs{Attrs::None{}};  // constant: no program makes or destroys it
 
 /// "axis=[0,1] keepdims=1", for prints and error texts.
 TANDEM_API std::string to_string(const Attrs& a);

@@ -48,21 +48,22 @@ inline std::string with_point(std::string s) {
 }
 template <class F>
 std::string float_text(F x) {
-  return with_point(fmt::format("{}", x));
+  return with_point(shortest_text(x));
 }
 // The fewest digits that make the same 16 bits again.
 template <class H>
 std::string half_text(H x) {
   const float f = static_cast<float>(x);
   for (int digits = 1; digits < 9; ++digits) {
-    const float rounded = std::strtof(fmt::format("{:.{}g}", f, digits).c_str(), nullptr);
+    const float rounded = std::strtof(rounded_text(f, digits).c_str(), nullptr);
     if (H(rounded).bits == x.bits) return float_text(rounded);
   }
   return float_text(f);
 }
 template <class F>
 std::string complex_text(F re, F im) {
-  return fmt::format("{}{:+}j", re, im);
+  const std::string imaginary = shortest_text(im);
+  return shortest_text(re) + (imaginary[0] == '-' ? "" : "+") + imaginary + "j";
 }
 
 // The length of the UTF-8 character at s[i], or 0 if there is none.
@@ -92,7 +93,7 @@ inline std::string quoted(std::string_view s) {
     } else if (c == '\t') {
       r += "\\t";
     } else if (c < 0x20 || c > 0x7e) {
-      r += fmt::format("\\x{:02x}", c);
+      ((r += "\\x") += "0123456789abcdef"[c / 16]) += "0123456789abcdef"[c % 16];
     } else {
       r += s[i];
     }

@@ -19,7 +19,7 @@ struct ExecutionOptions {
 class TANDEM_API ConcreteFunction : public Opaque {
  public:
   explicit ConcreteFunction(Ref<Graph> traced, ExecutionOptions options = {});
-  ~ConcreteFunction() override;
+  TANDEM_INLINE ~ConcreteFunction() override;
   const char* kind() const override { return "function"; }
 
   /// Calls it as the surroundings demand: while another function is traced its ops join that trace; where a tape

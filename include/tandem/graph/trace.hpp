@@ -41,14 +41,14 @@ class TANDEM_API Tracer final : public Stager {
   static Tracer* current();
 
  private:
-  Tensors stage(const InferCall&, const Specs&) override;
-  Tensor read(const Variable&) override;
-  void assign(const Variable&, const Tensor& value) override;
-  void lift(Callable body) override;
-  void created(const Variable&) override;
+  TANDEM_INLINE Tensors stage(const InferCall&, const Specs&) override;
+  TANDEM_INLINE Tensor read(const Variable&) override;
+  TANDEM_INLINE void assign(const Variable&, const Tensor& value) override;
+  TANDEM_INLINE void lift(Callable body) override;
+  TANDEM_INLINE void created(const Variable&) override;
   std::string scope(std::string path) override { return unique_name(std::move(path)); }
-  void constant(const Tensor&, const OpOptions&) override;
-  std::string origin(const Tensor&) override;
+  TANDEM_INLINE void constant(const Tensor&, const OpOptions&) override;
+  TANDEM_INLINE std::string origin(const Tensor&) override;
 
   void leave();
   bool knows(const Tensor& t) const { return values_.find(t.id()) >= 0 || (outer_ && outer_->knows(t)); }

@@ -209,8 +209,9 @@ TANDEM_INLINE void near(const Compared& a, const Compared& b, const AssertNearOp
   const double usual = 10 * epsilon_of(x.dtype()), rtol = o.rtol.value_or(usual), atol = o.atol.value_or(usual);
   if (!(rtol >= 0 && atol >= 0)) raise_assert("assert_near", o, ".rtol and .atol must not be negative");
   const Tensor close = less_equal(abs(x - y), atol + rtol * abs(y), {o.name, o.where});
-  require({"assert_near", fmt::format("|a - b| <= {:.3g} + {:.3g} |b|", atol, rtol)}, logical_or(close, equal(x, y)),
-          {&x, &y}, o);
+  require({"assert_near", "|a - b| <= " + tandem::detail::rounded_text(atol, 3) + " + " +
+                              tandem::detail::rounded_text(rtol, 3) + " |b|"},
+          logical_or(close, equal(x, y)), {&x, &y}, o);
 }
 TANDEM_INLINE void all_finite(const Tensor& x, const AssertOptions& o) {
   require({"assert_all_finite", "x is finite"}, is_finite(x, {o.name, o.where}), {&x}, o);
