@@ -12,11 +12,14 @@ TANDEM_INLINE VariableLocks*& held_locks() {
   static constinit thread_local VariableLocks* innermost = nullptr;
   return innermost;
 }
-TANDEM_INLINE bool VariableLocks::has(const Variable& v) const {
+TANDEM_INLINE bool VariableLocks::contains(std::span<const Variable> sorted, const Variable& v) {
   const auto less = [](const Variable& a, const Variable& b) {
     return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
   };
-  return std::binary_search(sorted_.begin(), sorted_.end(), v, less) || (outer_ && outer_->has(v));
+  return std::binary_search(sorted.begin(), sorted.end(), v, less);
+}
+TANDEM_INLINE bool VariableLocks::has(const Variable& v) const {
+  return contains(sorted_, v) || (outer_ && outer_->has(v));
 }
 TANDEM_INLINE bool VariableLocks::holds(const Variable& v) { return held_locks() && held_locks()->has(v); }
 TANDEM_INLINE VariableLocks::VariableLocks(std::span<const Variable> sorted) : sorted_(sorted), outer_(held_locks()) {
@@ -76,8 +79,11 @@ class Interpreter final : public Program {
   std::string plan() const override { return why_; }
 
   Tensors run(Inputs arguments, std::span<Tensor> given) override {
-    const VariableLocks locks(assigned_);
     std::vector<Tensor> values(graph_->specs.size());
+    for (const Node& n : graph_->nodes)
+      if (n.op == &read_variable_op && !assigns(variable(n)))
+        values[static_cast<std::size_t>(n.first_out)] = read_now(variable(n));
+    const VariableLocks locks(assigned_);
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       step(i, arguments, given, values);
       for (int v : dies_[i]) values[static_cast<std::size_t>(v)] = Tensor();
@@ -97,7 +103,7 @@ class Interpreter final : public Program {
     } else if (n.op == &constant_op) {
       values[first] = *constant_of(n);
     } else if (n.op == &read_variable_op) {
-      values[first] = read_now(variable(n));
+      if (!values[first].is_set()) values[first] = read_now(variable(n));
     } else if (n.op == &assign_variable_op) {
       Tensor& value = values[static_cast<std::size_t>(n.in[0])];
       check_assigned(variable(n), value.spec());

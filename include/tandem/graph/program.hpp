@@ -11,13 +11,14 @@
 namespace TANDEM_NS {
 
 /// Holds the locks of all Variables that a call assigns, taken in address order; what an outer call on this thread
-/// holds already is left out.
+/// holds already is left out. Who holds some waits for no other: Variables that a call only reads are read before.
 class TANDEM_API VariableLocks {
  public:
   explicit VariableLocks(std::span<const Variable> sorted);
   VariableLocks(const VariableLocks&) = delete;
   ~VariableLocks();
   static bool holds(const Variable& v);
+  static bool contains(std::span<const Variable> sorted, const Variable& v);
 
  private:
   bool has(const Variable& v) const;
@@ -44,6 +45,7 @@ class TANDEM_API Program : public Opaque {
 
  protected:
   explicit Program(Ref<Graph> graph) : graph_(std::move(graph)), assigned_(assigned_variables(*graph_)) {}
+  bool assigns(const Variable& v) const { return VariableLocks::contains(assigned_, v); }
   Ref<Graph> graph_;
   std::vector<Variable> assigned_;
 };

@@ -18,13 +18,12 @@ class PlannedProgram final : public Program {
   std::string plan() const override { return to_string(plan_, *graph_); }
 
   Tensors run(Inputs arguments, std::span<Tensor> given) override {
-    const VariableLocks locks(assigned_);
     const Lease frame(*this);
     frame->given = given;
     for (std::size_t i = 0; i < arguments.size(); ++i) frame->point(graph_->arguments[i], arguments[i]->raw());
-    if (is_profiling()) run_timed_steps(*frame, arguments);
-    else
-      for (const Step& s : steps_) run_step(s, *frame, arguments);
+    run_steps(early_, *frame, arguments);
+    const VariableLocks locks(assigned_);
+    run_steps(steps_, *frame, arguments);
     Tensors out;
     out.reserve(static_cast<unsigned>(graph_->outputs.size()));
     for (int v : graph_->outputs) out.push(frame->tensor(v, arguments));
@@ -34,7 +33,7 @@ class PlannedProgram final : public Program {
  private:
   struct Step {
     enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
-    bool locked;  // read: of a Variable that this program assigns
+    bool locked;  // read: of a Variable that this program's own nodes assign
     bool last;    // assign: nobody reads the old value after it
     bool shared;  // assign: the value goes elsewhere, too
     KernelFn call;
@@ -131,7 +130,8 @@ class PlannedProgram final : public Program {
     return root(value) == value && !(plan_.kind[v] == Plan::fresh && by_kernel && users[v] == 1);
   }
   void run_step(const Step& s, Frame& f, Inputs arguments) const;
-  void run_timed_steps(Frame& f, Inputs arguments) const;
+  void run_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
+  void run_timed_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
   void give_buffers(const Step& s, Frame& f) const;
   static Tensor take_given(int argument, Frame& f);
   void read(const Step& s, Frame& f) const;
@@ -142,7 +142,7 @@ class PlannedProgram final : public Program {
 
   Plan plan_;
   std::vector<int> makers_;
-  std::vector<Step> steps_;
+  std::vector<Step> early_, steps_;  // early: reads of Variables that the program does not assign
   std::vector<CallAt> calls_;
   std::vector<int> fresh_;                // the outputs that kernels' steps speak of
   std::vector<int> operand_values_;       // by operand
@@ -201,8 +201,9 @@ TANDEM_INLINE void PlannedProgram::compile() {
         if (const Node& r = graph_->nodes[j]; r.op == &read_variable_op && r.attrs.get<IndexAttrs>().index == at)
           last &= plan_.last_use[static_cast<std::size_t>(r.first_out)] < static_cast<int>(i);
       const bool is_read = n.op == &read_variable_op;
-      steps_.push_back({is_read ? Step::read : Step::assign, static_cast<bool>(is_assigned[at]), last,
-                        !is_read && is_shared(n.in[0], users), nullptr, &n, at, 0, 0});
+      (is_read && !assigns(variable(at)) ? early_ : steps_)
+          .push_back({is_read ? Step::read : Step::assign, static_cast<bool>(is_assigned[at]), last,
+                      !is_read && is_shared(n.in[0], users), nullptr, &n, at, 0, 0});
     } else if (n.op->execute) {
       steps_.push_back({Step::execute, false, false, false, nullptr, &n, 0, 0, 0});
     } else {
@@ -325,8 +326,12 @@ TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Frame& f, Inputs argu
   }
 }
 
-TANDEM_INLINE void PlannedProgram::run_timed_steps(Frame& f, Inputs arguments) const {
-  for (const Step& s : steps_) {
+TANDEM_INLINE void PlannedProgram::run_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const {
+  if (is_profiling()) return run_timed_steps(steps, f, arguments);
+  for (const Step& s : steps) run_step(s, f, arguments);
+}
+TANDEM_INLINE void PlannedProgram::run_timed_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const {
+  for (const Step& s : steps) {
     const i64 start = profile_now();
     run_step(s, f, arguments);
     profile_node(*graph_, *s.node, start);

@@ -20,7 +20,7 @@ class UpdateJoiner {
   Ref<Graph> run() {
     to_->nodes.clear();
     for (const Node& n : from_.nodes) {
-      if (is_source(n) && !reads_assigned(n)) {
+      if (is_leaf(n) && n.op != &assign_variable_op && !reads_assigned(n)) {
         to_->nodes.push_back(n);
       } else if (is_assignment(n)) {
         assignments_.push_back(&n);
