@@ -169,6 +169,25 @@ TEST_CASE("while_loop: open sizes") {
   CHECK(f.trace_count() == 1);
 }
 
+TEST_CASE("while_loop: a result in the buffer of a loop variable has its own shape and dtype") {
+  const auto f = [](const Tensor& x, const Tensor& n) {
+    const auto r = while_loop(
+        [](const List& l) { return l[0] < 3; },
+        [](const List& l) {
+          return List{l[0] + 1, sort(l[1]), nn::gelu(reshape(l[1], {3, 2})), sort(l[3]), cast(l[3], float32)};
+        },
+        List{constant(0), x, zeros({3, 2}), n, zeros({2})});
+    return r;
+  };
+  const Tensor x = constant({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}}), n = constant({1, 2});
+  const List got = function(f)(x, n), eager = f(x, n);
+  for (std::size_t k = 1; k < eager.size(); ++k) {
+    CAPTURE(k);
+    CHECK(got[k].spec() == eager[k].spec());
+    CHECK(floats(cast(got[k], float32)) == floats(cast(eager[k], float32)));
+  }
+}
+
 TEST_CASE("while_loop: Variables read and assigned in the body") {
   const Variable w(constant(2.f)), count(constant(0), {.trainable = false});
   const auto loss = [&](const Tensor& x) {

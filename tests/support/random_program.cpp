@@ -30,7 +30,10 @@ struct Machine::Traced {
 };
 
 Machine::Machine(const Program& program, MachineOptions options) : options_(std::move(options)) {
-  for (const Tensor& t : program.variables) variables_.emplace_back(here(t), VariableOptions{.name = "v"});
+  for (const Tensor& t : program.variables) {
+    const std::string name = "v" + std::to_string(variables_.size());
+    variables_.emplace_back(here(t), VariableOptions{.name = name.c_str()});
+  }
   for (const Shape& s : {Shape{2, 3}, Shape{3}, Shape{}, Shape{0, 2}}) weights_.emplace_back(here(ones(s)));
   adam_.build(weights_);
 }
@@ -54,8 +57,8 @@ Tensors Machine::gradient(const Program& body, const Tensors& given) {
       tape.watch(t);
       sources.emplace_back(t);
     }
-  for (std::size_t i = 1; i < variables_.size(); ++i)
-    if (is_floating(variables_[i].dtype())) sources.emplace_back(variables_[i]);
+  for (const Variable& v : variables_)
+    if (is_floating(v.dtype())) sources.emplace_back(v);
   Tensors targets;
   for (const Tensor& y : run(body, in))
     if (is_floating(y.dtype())) targets.push_back(y);
@@ -78,13 +81,12 @@ void Machine::step(const Step& s, Tensors& registers) {
   const auto variable = [&]() -> const Variable& { return variables_[static_cast<std::size_t>(s.variable)]; };
   switch (s.kind) {
     case Step::op: out = {s.row->call(in, s.numbers)}; break;
-    case Step::constant: out = {here(s.value)}; break;
+    case Step::constant:
+      for (const Tensor& t : s.results) out.push_back(here(t));
+      break;
     case Step::read: out = {variable().read_value()}; break;
-    // In eager code a gradient flows on through a Variable that was assigned a recorded value, and through one that was
-    // added to it does not; in the gradient of a traced call it is as the graph has it. So none may flow here, and
-    // Variable 0, the only one that is assigned, is no source of gradients.
-    case Step::assign: variable().assign(stop_gradient(in[0])); break;
-    case Step::assign_add: variable().assign_add(stop_gradient(in[0])); break;
+    case Step::assign: variable().assign(in[0]); break;
+    case Step::assign_add: variable().assign_add(in[0]); break;
     case Step::train: out = {train(in[0], s.numbers[0] == 1)}; break;
     case Step::uniform: {
       const Shape shape{std::span<const i64>(s.numbers)};
@@ -94,6 +96,13 @@ void Machine::step(const Step& s, Tensors& registers) {
     case Step::dropout: out = {nn::dropout(in[0], {.rate = 0.25, .generator = &generator_})}; break;
     case Step::call: out = call(s.body, in); break;
     case Step::gradient: out = gradient(*s.body, in); break;
+    case Step::branch: out = branch(s, in); break;
+    case Step::loop: out = loop(s, in); break;
+    case Step::map: out = map(s, in); break;
+    case Step::scan:
+    case Step::scan_back:
+    case Step::fold:
+    case Step::fold_back: out = scan(s, in); break;
   }
   for (std::size_t i = 0; i < out.size(); ++i) registers[static_cast<std::size_t>(s.first_out) + i] = out[i];
 }
@@ -116,8 +125,9 @@ std::string list_of(const std::vector<int>& registers) {
 }
 std::string text_of(const Program& p, const std::string& indent);
 std::string text_of(const Step& s, const std::string& indent) {
-  static constexpr const char* kinds[] = {"",      "constant", "read",    "assign", "assign_add",
-                                          "train", "uniform",  "dropout", "call",   "gradient"};
+  static constexpr const char* kinds[] = {"",          "constant", "read",      "assign", "assign_add", "uniform",
+                                          "dropout",   "call",     "gradient",  "branch", "loop",       "scan",
+                                          "scan_back", "fold",     "fold_back", "map"};
   std::string t = indent;
   for (int i = 0; i < s.outputs; ++i) t += (i ? ", r" : "r") + std::to_string(s.first_out + i);
   t += s.outputs ? " = " : "";
@@ -127,9 +137,11 @@ std::string text_of(const Step& s, const std::string& indent) {
   t += "(" + list_of(s.in) + ")";
   for (std::size_t i = 0; i < s.numbers.size(); ++i) t += (i ? ", " : " {") + std::to_string(s.numbers[i]);
   if (!s.numbers.empty()) t += "}";
-  if (s.kind == Step::constant) t += " " + tandem::to_string(s.value);
+  for (const Tensor& value : s.results)
+    if (s.kind == Step::constant) t += " " + tandem::to_string(value);
   t += "\n";
-  return s.body ? t + text_of(*s.body, indent + "    ") : t;
+  if (s.body) t += text_of(*s.body, indent + "    ");
+  return s.other ? t + indent + "  otherwise\n" + text_of(*s.other, indent + "    ") : t;
 }
 std::string text_of(const Program& p, const std::string& indent) {
   std::string s = indent + "arguments:";
@@ -151,6 +163,23 @@ bool is_used(const Program& p, const Step& maker) {
          std::any_of(p.steps.begin(), p.steps.end(), [&](const Step& s) { return !s.dropped && uses(s, maker); });
 }
 
+// The program with nested programs of its own; all of them, the innermost first.
+std::shared_ptr<Program> copy(const Program& program, std::vector<std::shared_ptr<Program>>& all) {
+  auto p = std::make_shared<Program>(program);
+  for (Step& s : p->steps)
+    for (std::shared_ptr<Program>* body : {&s.body, &s.other})
+      if (*body) *body = copy(**body, all);
+  all.push_back(p);
+  return p;
+}
+bool is_control_flow(const Step& s) { return s.kind >= Step::branch; }
+template <class Is>
+bool any_step(const Program& p, const Is& is) {
+  return std::any_of(p.steps.begin(), p.steps.end(), [&](const Step& s) {
+    return !s.dropped && (is(s) || (s.body && any_step(*s.body, is)) || (s.other && any_step(*s.other, is)));
+  });
+}
+
 }  // namespace
 
 std::string to_string(const Program& program) {
@@ -160,18 +189,29 @@ std::string to_string(const Program& program) {
   return s + text_of(program, "  ");
 }
 
+bool differentiates_control_flow(const Program& program) {
+  return any_step(program,
+                  [](const Step& s) { return s.kind == Step::gradient && any_step(*s.body, &is_control_flow); });
+}
+
 std::shared_ptr<Program> reduced(const Program& program, const std::function<bool(const Program&)>& fails) {
-  auto p = std::make_shared<Program>(program);
+  std::vector<std::shared_ptr<Program>> all;
+  auto p = copy(program, all);
   for (const int r : program.outputs) {
     p->outputs = {r};
     if (fails(*p)) break;
     p->outputs = program.outputs;
   }
-  for (std::size_t i = p->steps.size(); i-- > 0;) {
-    if (is_used(*p, p->steps[i])) continue;
-    p->steps[i].dropped = true;
-    p->steps[i].dropped = fails(*p);
-  }
+  std::reverse(all.begin(), all.end());  // the outermost first
+  for (const auto& part : all)
+    for (std::size_t i = part->steps.size(); i-- > 0;) {
+      Step& s = part->steps[i];
+      if (s.kind == Step::constant && is_used(*part, s)) continue;
+      const Step before = s;
+      if (!is_used(*part, s)) s.dropped = true;
+      else s.kind = Step::constant, s.in.clear(), s.numbers.clear(), s.body.reset(), s.other.reset();
+      if (!fails(*p)) s = before;
+    }
   return p;
 }
 

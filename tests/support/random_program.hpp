@@ -1,5 +1,6 @@
-// Random programs over the public API: made from a seed, run by a Machine eagerly or in traced functions, printed, and
-// made smaller when they fail. Not here: what their results are compared with (tests/graph/random_program_test.cpp).
+// Random programs over the public API, with control flow, nested functions, gradients, Variables and random numbers:
+// made from a seed, run by a Machine eagerly or in traced functions, printed, and made smaller when they fail. Not
+// here: what their results are compared with (tests/graph/random_program_test.cpp).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -49,15 +50,35 @@ std::span<const Op> ops();
 
 struct Program;
 struct Step {
-  enum Kind { op, constant, read, assign, assign_add, train, uniform, dropout, call, gradient } kind = op;
+  enum Kind {
+    op,
+    constant,
+    read,
+    assign,
+    assign_add,
+    train,
+    uniform,
+    dropout,
+    call,
+    gradient,
+    branch,  // in: what decides, then what both bodies capture
+    loop,    // in: what decides how often, the loop variables, what the body captures
+    scan,    // in: what is gone through, the state, what the body captures; so the other three
+    scan_back,
+    fold,
+    fold_back,
+    map  // in: what is gone through, what the body captures
+  } kind = op;
   const Op* row = nullptr;
-  std::vector<int> in{};            // registers
-  Numbers numbers{};                // op: its own; uniform: the shape; train: whether to clip
-  int variable = 0;                 // read, assign, assign_add
-  Tensor value{};                   // constant
-  std::shared_ptr<Program> body{};  // call, gradient
-  int first_out = 0, outputs = 1;   // registers
-  bool dropped = false;             // by the reducer; its registers stay unset
+  std::vector<int> in{};  // registers
+  Numbers numbers{};  // op: its own; uniform: the shape; loop: how many loop variables, whether their sizes are open;
+                      // train: whether to clip
+  int variable = 0;   // read, assign, assign_add
+  Tensors results{};  // when it was made; constant: always
+  std::shared_ptr<Program> body{};   // of calls, gradients and control flow
+  std::shared_ptr<Program> other{};  // branch: what runs otherwise
+  int first_out = 0, outputs = 1;    // registers
+  bool dropped = false;              // by the reducer; its registers stay unset
 };
 /// Steps over registers, of which the first are the arguments.
 struct Program {
@@ -74,6 +95,8 @@ struct Program {
 std::shared_ptr<Program> make_program(std::uint64_t seed);
 Tensors arguments_of(const Program& program, std::uint64_t call);
 std::string to_string(const Program& program);
+/// Whether a gradient goes through control flow: it is then summed in another order than in eager code.
+bool differentiates_control_flow(const Program& program);
 
 struct MachineOptions {
   bool trace_calls = false;               ///< nested programs are called as traced functions
@@ -100,6 +123,11 @@ class Machine {
   Tensors call(const std::shared_ptr<Program>& body, const Tensors& in);
   Tensors gradient(const Program& body, const Tensors& given);
   Tensor train(const Tensor& x, bool clip);
+  Tensors run_here(const Program& body, const Tensors& in);
+  Tensors branch(const Step& s, const Tensors& in);
+  Tensors loop(const Step& s, const Tensors& in);
+  Tensors scan(const Step& s, const Tensors& in);
+  Tensors map(const Step& s, const Tensors& in);
   Tensor here(const Tensor& t) const { return t.to(options_.device); }
 
   MachineOptions options_;
@@ -109,7 +137,7 @@ class Machine {
   std::vector<std::unique_ptr<Traced>> traced_;
 };
 
-/// A program that still fails with fewer results and steps.
+/// A program that still fails with fewer results and steps, also in its nested programs, and constants for others.
 std::shared_ptr<Program> reduced(const Program& program, const std::function<bool(const Program&)>& fails);
 
 }  // namespace programs

@@ -55,7 +55,8 @@ class Slots {
   Slots() { dense_.reserve(64); }  // not 1, 2, 4, ...
   int find(u64 id) const {
     const u64 at = id - first_;
-    return at < dense_.size() ? dense_[at] : others_.find(id);
+    if (at < dense_.size() && dense_[at] >= 0) return dense_[at];
+    return others_.find(id);  // also an id that was far ahead when it came
   }
   void insert(u64 id, int slot) {
     if (id - first_ == dense_.size()) dense_.push_back(slot);  // the next id, as nearly always

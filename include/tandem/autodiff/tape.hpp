@@ -45,8 +45,8 @@ class Source {
   bool is_variable() const { return variable_.is_set(); }
   u64 id() const { return is_variable() ? variable_.id() : tensor_.id(); }
   const Spec& spec() const { return is_variable() ? variable_.spec() : tensor_.spec(); }
-  /// A tensor of the source's shape, for zeros_like.
-  Tensor like() const { return is_variable() ? variable_.peek() : tensor_; }
+  /// A tensor of the source's shape, for zeros_like; without data where it is a Variable.
+  Tensor like() const { return is_variable() ? Tensor::symbol(variable_.spec()) : tensor_; }
   std::string name() const { return is_variable() ? "variable '" + variable_.name() + "'" : to_string(spec()); }
 
  private:

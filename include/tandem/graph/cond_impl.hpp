@@ -11,7 +11,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-TANDEM_INLINE Attrs recording_loop(const LoopAttrs& a);
+TANDEM_INLINE Attrs recording_loop(LoopAttrs a);
 inline std::size_t count_of(i64 n) { return static_cast<std::size_t>(n); }
 inline const Spec& output_spec(const Graph& g, std::size_t i) { return g.spec(g.outputs[i]); }
 
@@ -32,6 +32,10 @@ TANDEM_INLINE Ref<Graph> bound_body(const Ref<Graph>& g, std::span<const Spec> a
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (!(g->spec(g->arguments[i]) == arguments[i])) return tandem::bind(*g, arguments);
   return g;
+}
+// Whether the call runs at once. What it will not run, with inputs that only hold a place, need not fit then.
+TANDEM_INLINE bool runs_now(const InferCall& c) {
+  return std::all_of(c.in.begin(), c.in.end(), [](const Tensor* t) { return t->has_data(); });
 }
 TANDEM_INLINE void check_arguments(const InferCall& c, const Graph& g, std::size_t first, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
@@ -59,8 +63,11 @@ TANDEM_INLINE Specs infer_cond(const InferCall& c) {
         c.op.name, "the condition must be one bool, not " + to_string(condition) + " (compare: x > 0, or reduce_any)");
   check_arguments(c, *a.then, 1, first);
   check_arguments(c, *a.otherwise, 1 + first, second);
-  const Ref<Graph> then = bound_body(a.then, input_specs(c, 1, first)),
-                   otherwise = bound_body(a.otherwise, input_specs(c, 1 + first, second));
+  Ref<Graph> then = a.then, otherwise = a.otherwise;
+  if (!runs_now(c)) {
+    then = bound_body(then, input_specs(c, 1, first));
+    otherwise = bound_body(otherwise, input_specs(c, 1 + first, second));
+  }
   Specs r;
   for (std::size_t i = 0; i < results; ++i)
     r.push(joined_branches(c, i, output_spec(*then, i), output_spec(*otherwise, i)));
@@ -106,10 +113,15 @@ TANDEM_INLINE std::vector<int> needed_values(const Derivative& d, const std::vec
   std::erase_if(needed, [&](int v) { return std::find(begin, has.end(), v) != has.end(); });
   return needed;
 }
-TANDEM_INLINE Ref<Graph> recorded_branch(const Ref<Graph>& g) {
-  Body& body = Body::of(*g);
-  const std::vector<int> needed = needed_values(body.derivative(), std::vector<char>(g->arguments.size(), 1), 0);
-  return needed.empty() ? g : body.recorded(needed);
+// The graph that returns all that its gradients read; also those to what it returns for them, which gradients of higher
+// order ask for.
+TANDEM_INLINE Ref<Graph> recorded_branch(Ref<Graph> g) {
+  for (;;) {
+    Body& body = Body::of(*g);
+    const std::vector<int> needed = needed_values(body.derivative(), std::vector<char>(g->arguments.size(), 1), 0);
+    if (needed.empty()) return g;
+    g = body.recorded(needed);
+  }
 }
 TANDEM_INLINE Attrs recording_cond(const CondAttrs& a) {
   return CondAttrs{recorded_branch(a.then), recorded_branch(a.otherwise), a.results};

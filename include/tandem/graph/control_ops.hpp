@@ -37,8 +37,8 @@ struct LoopAttrs {
 extern TANDEM_API const OpDef cond_op, loop_op;
 inline constexpr const OpDef* control_ops[] = {&cond_op, &loop_op};
 
-/// The attributes with which a tape records the op: it then returns all that its gradient needs. What has it already
-/// stays as it is.
+/// The attributes with which tapes record the op: it then returns all that its gradients of any order need. Attributes
+/// that this function made stay as they are.
 TANDEM_API Attrs recording(const OpDef& op, const Attrs& attrs);
 /// apply() of a control-flow op, recording where a tape watches; its first `results` outputs.
 TANDEM_API Tensors apply_control(const OpDef& op, Inputs in, const Attrs& attrs, std::size_t results,

@@ -8,11 +8,10 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// Captures and rows are inputs of the gradient anyway; what is carried must be kept, and where shapes are open, for the
-// shape of zeros.
-TANDEM_INLINE Attrs recording_loop(const LoopAttrs& a) {
-  Body& body = Body::of(*a.body);
-  const Derivative& d = body.derivative();
+// What the gradients read of the body's values and it does not return. Captures and rows are inputs of the gradient
+// anyway; what is carried must be kept, and where shapes are open, for the shape of zeros.
+TANDEM_INLINE std::vector<int> values_to_record(const LoopAttrs& a) {
+  const Derivative& d = Body::of(*a.body).derivative();
   const LoopLayout at(a);
   std::vector<char> at_hand(a.body->arguments.size(), 1);
   for (std::size_t i = 0; i < at.carried; ++i) at_hand[i] = 0;
@@ -27,12 +26,17 @@ TANDEM_INLINE Attrs recording_loop(const LoopAttrs& a) {
     const Spec& s = d.forward().spec(v);
     if (has_derivative(s) && !s.shape.is_fully_defined() && !has(v)) needed.push_back(v);
   }
-  if (needed.empty()) return a;
-  LoopAttrs r = a;
-  r.body = body.recorded(needed);
-  r.ragged_results.resize(at.stacked, 'd');
-  for (int v : needed) r.ragged_results += d.forward().spec(v).shape.is_fully_defined() ? 'd' : 'r';
-  return r;
+  return needed;
+}
+TANDEM_INLINE Attrs recording_loop(LoopAttrs a) {
+  for (;;) {  // as in recorded_branch
+    const std::vector<int> needed = values_to_record(a);
+    if (needed.empty()) return a;
+    Body& body = Body::of(*a.body);
+    a.ragged_results.resize(LoopLayout(a).stacked, 'd');
+    for (int v : needed) a.ragged_results += body.derivative().forward().spec(v).shape.is_fully_defined() ? 'd' : 'r';
+    a.body = body.recorded(needed);
+  }
 }
 
 class LoopGradient {

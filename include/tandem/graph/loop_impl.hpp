@@ -102,7 +102,7 @@ TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const LoopAttrs& a, co
       if (!(output_spec(g, i) == g.spec(g.arguments[i]))) return false;
     return true;
   };
-  const Ref<Graph> all = bound_body(a.body, specs);
+  const Ref<Graph> all = runs_now(c) ? a.body : bound_body(a.body, specs);
   if (all.get() == a.body.get() || keeps(*all)) return all;
   for (std::size_t i = 0; i < at.carried; ++i) specs[i] = a.body->spec(a.body->arguments[i]);
   return bound_body(a.body, specs);

@@ -160,7 +160,9 @@ class Planner {
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;
       if (root(v) != v || p_.kind[at(v)] != Plan::fresh || p_.overwrites[at(v)] >= 0) continue;
-      const int x = dying_input(node, k, [&](int r) { return p_.kind[at(r)] == Plan::argument && !p_.escapes[at(r)]; });
+      const int x = dying_input(node, k, [&](int r) {
+        return p_.kind[at(r)] == Plan::argument && !p_.escapes[at(r)] && g_.spec(r) == g_.spec(v);
+      });
       if (x >= 0) p_.takes[at(v)] = place_of_argument(root(x));
     }
   }
