@@ -39,7 +39,8 @@ constexpr PassOptions no_passes{.drop_dead = false,
                                 .merge_common = false,
                                 .join_updates = false,
                                 .join_dense = false,
-                                .fuse = false};
+                                .fuse = false,
+                                .fuse_reductions = false};
 // Passes change no bit; sizes that are known late, and gradients that are summed in another order, may.
 const Way ways[] = {
     {.name = "planned", .execution = {.passes = no_passes}},
@@ -53,6 +54,7 @@ const Way ways[] = {
     {.name = "without join_updates", .execution = {.passes = {.join_updates = false}}},
     {.name = "without join_dense", .execution = {.passes = {.join_dense = false}}},
     {.name = "without fuse", .execution = {.passes = {.fuse = false}}},
+    {.name = "without fuse_reductions", .execution = {.passes = {.fuse_reductions = false}}},
     {.name = "functions in eager code", .traced = false, .inner = true, .tolerance = 1e-5},
     {.name = "functions in functions", .inner = true, .tolerance = 1e-5},
     {.name = "open dims", .open = true, .tolerance = 1e-5},

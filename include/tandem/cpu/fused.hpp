@@ -35,6 +35,8 @@ class TANDEM_API FusedCode {
   explicit FusedCode(const FusedProgram& program);
   /// The kernel. An output may lie where an input of its spec lies.
   void run(const KernelCall& call) const;
+  /// About, in ns an element.
+  double cost() const { return cost_; }
 
  private:
   friend struct FusedCall;
@@ -47,8 +49,11 @@ class TANDEM_API FusedCode {
   std::vector<bool> written_out_;         // by input: some loop reads it, so it must be as long as a tile
   std::vector<int> last_read_, written_;  // by input and by output: when, counted in actions and loops
   int inputs_ = 0, outputs_ = 0;
-  double cost_ = 0.1;  // about, in ns an element
+  double cost_ = 0.1;
 };
+
+/// The kernel of fused_reduce (ops/pointwise/fused_reduce.hpp).
+TANDEM_API void fused_reduce(const KernelCall& call);
 
 }  // namespace TANDEM_NS::cpu
 

@@ -116,13 +116,20 @@ class FusedTiles {
     if (call_.streamed) _mm_sfence();
 #endif
   }
+  /// The elements [begin, begin + n) of the only output, written to `to`.
+  void run_into(void* to, i64 begin, i64 n) {
+    for (i64 done = 0; done < n; done += call_.tile) {
+      into_ = static_cast<char*>(to) + done * call_.width_of(code_.inputs_);
+      run_tile(begin + done, std::min(call_.tile, n - done));
+    }
+  }
 
  private:
   struct Spread {
     int input;
     const BroadcastAxes* axes;
     char* buffer;
-    bool filled = false;  // for all tiles
+    i64 filled = 0;  // elements that hold for every tile which begins where a row does
   };
 
   char* next_buffer() { return std::exchange(buffer_, buffer_ + call_.buffer_bytes); }
@@ -144,7 +151,7 @@ class FusedTiles {
     bool streamed = call_.streamed;
     for (int o = 0; o < code_.outputs_; ++o) {
       void*& to = slot_[code_.inputs_ + o];
-      to = place(call_.out(o), code_.inputs_ + o, at);
+      to = into_ ? into_ : place(call_.out(o), code_.inputs_ + o, at);
       streamed = streamed && reinterpret_cast<std::uintptr_t>(to) % 64 == 0;
       if (char* copy = copies_[static_cast<std::size_t>(o)]) to = copy;
     }
@@ -166,12 +173,12 @@ class FusedTiles {
 
   // The elements [at, at + n) of what a repeated input spreads to: in place where they lie in a row, else written out.
   void spread(Spread& s, i64 at, i64 n) {
-    if (s.filled) return;
     const BroadcastAxes& a = *s.axes;
     const i64 inner = a.inner(), width = call_.width_of(s.input);
+    i64 column = at % inner, done = 0;
+    if (column == 0 && n <= s.filled) return void(slot_[s.input] = s.buffer);
     const char* const from = call_.in(s.input).as<char>();
     const bool repeat = a.repeats_inner(0), regular = a.rank <= 2;
-    i64 column = at % inner, done = 0;
     BroadcastRows rows(a, at / inner);
     if (!repeat && column + n <= inner) {
       slot_[s.input] = const_cast<char*>(from) + (rows.offset(0) + column) * width;
@@ -187,7 +194,7 @@ class FusedTiles {
       column = 0;
     }
     slot_[s.input] = s.buffer;
-    s.filled = a.is_same_for_rows(0) && call_.tile % inner == 0;
+    s.filled = a.is_same_for_rows(0) && at % inner == 0 ? n : 0;
   }
 
   const FusedCall& call_;
@@ -197,7 +204,7 @@ class FusedTiles {
   const memory::Scratch scratch_;
   void** slot_;
   std::uint8_t* repeats_;
-  char* buffer_;
+  char *buffer_, *into_ = nullptr;
   Small<Spread, 2> spread_;
   Small<char*, 8> copies_;
   alignas(64) char inside_[4096];  // for small calls: memory that they have anyway

@@ -1,4 +1,4 @@
-// The walk of a fold: outputs and fixed chunks of long folds spread over threads, partial results joined in one order.
+// The walk of a fold: outputs and chunks of long folds spread over threads.
 // Part of reduce.hpp's implementation half.
 #pragma once
 #include <cstring>
@@ -6,13 +6,12 @@
 #include "tandem/cpu/isa.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/reduce.hpp"
+#include "tandem/cpu/reduce_chunks.hpp"
 #include "tandem/cpu/reduce_kernels.hpp"
 
 namespace TANDEM_NS::cpu {
 namespace detail {
 
-inline constexpr i64 fold_grain = 32768;     // elements worth a hand-over
-inline constexpr i64 most_chunks = 64;       // of one output's fold
 inline constexpr i64 partial_bytes = 65536;  // room for partial results, on the stack
 
 struct FoldWalk {
@@ -26,13 +25,6 @@ struct FoldWalk {
   const char* at(i64 offset) const { return x + offset * width(); }
   const char* param_of(i64 output) const { return param ? param + output * width() : nullptr; }
 
-  // Joins `count` values at `from` by pairs into the first.
-  void tree(char* from, i64 count, i64 n) const {
-    for (i64 step = 1; step < count; step *= 2)
-      for (i64 i = 0; i + step < count; i += 2 * step)
-        k.join(from + i * n * width(), from + (i + step) * n * width(), n);
-  }
-
   // Inner axis folded: one output's elements are segments of plan.inner, numbered through; [begin, end) of them.
   void part_of_segments(i64 output, i64 begin, i64 end, char* to) const {
     const i64 base = plan.kept.offset(output), n = plan.inner;
@@ -45,39 +37,12 @@ struct FoldWalk {
       begin += w;
     }
   }
-  // A chunk's length follows from the fold's length alone: so the result does not depend on the number of threads.
-  static i64 chunk_of(i64 length) {
-    const i64 even = (length + most_chunks - 1) / most_chunks;
-    return length <= 2 * fold_grain ? length : even < fold_grain ? fold_grain : (even + 1023) / 1024 * 1024;
-  }
-  void long_segments(i64 outputs, i64 length, i64 chunk) const {
-    const i64 chunks = (length + chunk - 1) / chunk;
-    const auto piece = [&](i64 o, i64 c, char* to) {
-      part_of_segments(o, c * chunk, length - c * chunk < chunk ? length : (c + 1) * chunk, to);
-    };
-    alignas(64) char partial[most_chunks * 16 * 16];
-    if (outputs <= 16) {
-      parallel_for(outputs * chunks, 1, [&](i64 begin, i64 end) {
-        for (i64 i = begin; i < end; ++i) piece(i / chunks, i % chunks, partial + i * width());
-      });
-      for (i64 o = 0; o < outputs; ++o) {
-        tree(partial + o * chunks * width(), chunks, 1);
-        std::memcpy(out + o * width(), partial + o * chunks * width(), k.width);
-      }
-      return;
-    }
-    parallel_for(outputs, 1, [&](i64 begin, i64 end) {
-      alignas(64) char own[most_chunks * 16];
-      for (i64 o = begin; o < end; ++o) {
-        for (i64 c = 0; c < chunks; ++c) piece(o, c, own + c * width());
-        tree(own, chunks, 1);
-        std::memcpy(out + o * width(), own, k.width);
-      }
-    });
-  }
   void segments() const {
     const i64 outputs = plan.kept.count(), length = plan.folded.count() * plan.inner, chunk = chunk_of(length);
-    if (chunk < length) return long_segments(outputs, length, chunk);
+    if (chunk < length)
+      return join_chunks(k, outputs, (length + chunk - 1) / chunk, out, [&](i64 o, i64 c, char* to) {
+        part_of_segments(o, c * chunk, length - c * chunk < chunk ? length : (c + 1) * chunk, to);
+      });
     parallel_for(outputs, fold_grain / length + 1, [&](i64 begin, i64 end) {
       if (plan.kept.rank <= 1 && plan.folded.rank == 0) {
         const i64 stride = plan.kept.rank ? plan.kept.stride[0] : 0;
@@ -112,7 +77,7 @@ struct FoldWalk {
       }
     });
     for (i64 o = 0; o < outer; ++o) {
-      tree(partial + o * chunks * n * width(), chunks, n);
+      join_by_pairs(k, partial + o * chunks * n * width(), chunks, n);
       std::memcpy(out + o * n * width(), partial + o * chunks * n * width(), static_cast<std::size_t>(n) * k.width);
     }
   }

@@ -20,7 +20,7 @@ inline constexpr std::size_t most_bound_programs = 16;
 TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOptions options)
     : traced_(std::move(traced)), options_(options), static_(traced_->is_static()) {
   PassOptions passes = options_.passes;
-  passes.fuse &= static_;  // else once the sizes are known
+  passes.fuse &= static_, passes.fuse_reductions &= static_;  // else once the sizes are known
   optimized_ = optimize(*traced_, passes);
   if (static_) program_ = Program::make(optimized_, options_.plan);
 }

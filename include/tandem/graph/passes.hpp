@@ -17,6 +17,7 @@ struct PassOptions {
   bool join_updates = true;
   bool join_dense = true;
   bool fuse = true;
+  bool fuse_reductions = true;
 };
 
 /// The graph after all passes. Its results are the original's, special values and rounding included, and its effects
@@ -47,6 +48,10 @@ TANDEM_API Ref<Graph> join_updates(const Graph& graph);
 /// Connected elementwise ops over one shape become one `fused` op (ops/pointwise/fused.hpp), which runs them tile by
 /// tile. CPU only; never across an effect; half precision, strings and ops that check their data stay on their own.
 TANDEM_API Ref<Graph> fuse(const Graph& graph);
+/// A sum, mean, maximum or minimum over the last axes of a `fused` or elementwise op's result that nothing else uses
+/// becomes one `fused_reduce` op (ops/pointwise/fused_reduce.hpp): the result is folded tile by tile and never written
+/// out. CPU, float32 and float64; never across an effect.
+TANDEM_API Ref<Graph> fuse_reductions(const Graph& graph);
 
 /// What the author of the traced function could do better and a pass may not do for him, since it would change the
 /// numbers: "model.cpp:12: log(softmax(x)) loses precision where the probability is small: use nn::log_softmax(x)".
@@ -58,6 +63,7 @@ TANDEM_API std::vector<std::string> advice(const Graph& graph);
 #include "tandem/graph/passes/basic_impl.hpp"
 #include "tandem/graph/passes/dense_impl.hpp"
 #include "tandem/graph/passes/fuse_impl.hpp"
+#include "tandem/graph/passes/reduce_impl.hpp"
 #include "tandem/graph/passes/simplify_impl.hpp"
 #include "tandem/graph/passes/updates_impl.hpp"
 #endif

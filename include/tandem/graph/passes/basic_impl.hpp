@@ -174,6 +174,7 @@ TANDEM_INLINE Ref<Graph> optimize(const Graph& graph, const PassOptions& o) {
   pass(o.drop_dead, &drop_dead);
   pass(o.join_dense, &join_dense);
   pass(o.fuse, &fuse);
+  pass(o.fuse_reductions, &fuse_reductions);
   return g;
 }
 

@@ -35,6 +35,8 @@ class TANDEM_API FusedProgram final : public Opaque {
   const std::vector<int> outputs;
 
   DType dtype_of(int value) const;
+  /// About, in ns an element.
+  double cost() const;
   /// What the CPU runs.
   const cpu::FusedCode& compiled() const { return *compiled_; }
 
@@ -76,6 +78,7 @@ TANDEM_INLINE DType FusedProgram::dtype_of(int value) const {
   const auto v = static_cast<std::size_t>(value);
   return v < inputs.size() ? inputs[v] : code[v - inputs.size()].dtype;
 }
+TANDEM_INLINE double FusedProgram::cost() const { return compiled_->cost(); }
 TANDEM_INLINE void FusedProgram::check() const {
   const auto require = [](bool ok, const char* what) {
     if (!ok) errors::raise<errors::InvalidArgumentError>("fused", what);
@@ -96,8 +99,8 @@ TANDEM_INLINE void FusedProgram::check() const {
 }
 
 namespace detail {
-TANDEM_INLINE Specs infer_fused(const InferCall& c) {
-  const FusedProgram& p = *c.get<FusedAttrs>().program;
+// The specs of the program's outputs.
+TANDEM_INLINE Specs infer_program(const InferCall& c, const FusedProgram& p) {
   if (c.in.size() != p.inputs.size()) raise_specs(c, "the program has " + std::to_string(p.inputs.size()) + " inputs");
   Spec s = c.spec(0);
   for (std::size_t i = 0; i < c.in.size(); ++i) {
@@ -108,6 +111,7 @@ TANDEM_INLINE Specs infer_fused(const InferCall& c) {
   for (int v : p.outputs) r.push(s).dtype = p.dtype_of(v);
   return r;
 }
+TANDEM_INLINE Specs infer_fused(const InferCall& c) { return infer_program(c, *c.get<FusedAttrs>().program); }
 TANDEM_INLINE void fused_kernel(const KernelCall& c) { c.attrs.get<FusedAttrs>().program->compiled().run(c); }
 }  // namespace detail
 

@@ -1,6 +1,7 @@
 // The attributes of reductions and scans, as kernels read them. Light: the op files and cpu/ share it.
 #pragma once
 #include "tandem/base/attrs.hpp"
+#include "tandem/base/spec.hpp"
 
 namespace TANDEM_NS {
 
@@ -10,6 +11,17 @@ struct ReduceAttrs {
   static constexpr auto fields =
       field_list(field("axis", &ReduceAttrs::axis), field("keepdims", &ReduceAttrs::keepdims));
 };
+/// x without the reduced axes.
+///   throws  errors::InvalidArgumentError for an axis out of range or given twice
+inline Spec reduced_spec(const char* op, const Spec& x, const ReduceAttrs& a) {
+  const std::uint32_t mask = a.axis.mask(op, x.shape.rank());
+  Spec y{Shape{}, x.dtype, x.device};
+  for (int d = 0; d < x.shape.rank(); ++d) {
+    if (!(mask >> d & 1u)) y.shape.push(x.shape[d]);
+    else if (a.keepdims) y.shape.push(1);
+  }
+  return y;
+}
 
 /// How a smaller shape lies in a larger one: `axis` names those axes of the larger that the smaller lacks (all of them
 /// when not given); the others pair up from the trailing one, and the smaller's size 1 stands for any.

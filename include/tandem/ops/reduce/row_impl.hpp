@@ -25,15 +25,7 @@ namespace TANDEM_NS {
 namespace detail {
 
 TANDEM_INLINE Specs infer_reduce(const InferCall& c) {
-  const ReduceAttrs& a = c.get<ReduceAttrs>();
-  const Spec& x = c.spec(0);
-  const std::uint32_t mask = a.axis.mask(c.op.name, x.shape.rank());
-  Spec y{Shape{}, x.dtype, x.device};
-  for (int d = 0; d < x.shape.rank(); ++d) {
-    if (!(mask >> d & 1u)) y.shape.push(x.shape[d]);
-    else if (a.keepdims) y.shape.push(1);
-  }
-  return Specs(y);
+  return Specs(reduced_spec(c.op.name, c.spec(0), c.get<ReduceAttrs>()));
 }
 // Room for one 8-byte value an output.
 TANDEM_INLINE std::size_t value_an_output(std::span<const Spec> in, const Attrs& attrs) {
