@@ -6,15 +6,20 @@
 #define TANDEM_VERSION_PATCH 0
 
 #define TANDEM_API __attribute__((visibility("default")))
-// Data of the library that its users never name: hidden in compiled mode, so that reading it is one instruction.
 #if defined(TANDEM_HEADER_ONLY) && TANDEM_HEADER_ONLY
+#define TANDEM_IS_HEADER_ONLY 1
+#else
+#define TANDEM_IS_HEADER_ONLY 0
+#endif
+// Data of the library that its users never name: hidden in compiled mode, so that reading it is one instruction.
+#if TANDEM_IS_HEADER_ONLY
 #define TANDEM_PRIVATE TANDEM_API
 #else
 #define TANDEM_PRIVATE __attribute__((visibility("hidden")))
 #endif
 
 // One guard per family of definitions. In compiled mode src/*.cpp defines one guard each; header-only mode defines all.
-#if defined(TANDEM_HEADER_ONLY) && TANDEM_HEADER_ONLY
+#if TANDEM_IS_HEADER_ONLY
 #define TANDEM_MODE header_only
 #define TANDEM_INLINE inline
 #define TANDEM_IMPLEMENT_CORE 1
@@ -75,7 +80,7 @@
 #undef TANDEM_HIGHEST_SET
 #define TANDEM_HIGHEST_SET 4
 #elif !defined(TANDEM_HIGHEST_SET)
-#if defined(TANDEM_HEADER_ONLY) && TANDEM_HEADER_ONLY
+#if TANDEM_IS_HEADER_ONLY
 #define TANDEM_HIGHEST_SET 3
 #else
 #define TANDEM_HIGHEST_SET 4

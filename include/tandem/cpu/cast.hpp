@@ -65,7 +65,7 @@ using CastLoop = decltype(DenseLoop::run);
 
 template <class T, class U, bool ToBool = false>
 CastLoop on_this_machine() {
-  static constexpr CastLoop by_isa[3] = TANDEM_EACH_ISA(cast_loop<T, U, ToBool>);
+  static constexpr CastLoop by_isa[3] = TANDEM_EACH_ISA_IF_COMPILED(cast_loop<T, U, ToBool>);
   return by_isa[isa()];
 }
 template <class T>

@@ -29,7 +29,7 @@ TANDEM_INLINE int opcode(const OpDef* op, std::size_t carried) {
 }
 TANDEM_INLINE ChainFn chain_of(DType d) {
   static constexpr ChainFn floats[] = TANDEM_EACH_ISA(fused_chain<float>),
-                           doubles[] = TANDEM_EACH_ISA(fused_chain<double>);
+                           doubles[] = TANDEM_EACH_ISA_IF_COMPILED(fused_chain<double>);
   return d == DType::float32 ? floats[isa()] : doubles[isa()];
 }
 

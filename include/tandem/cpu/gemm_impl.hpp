@@ -31,18 +31,24 @@ struct ByIsa {
   F get() const { return level[isa()]; }
 };
 
+#define TANDEM_PRODUCT_KERNELS(SETS)                                                                                    \
+  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64, T*)> part{SETS(product::part<T>)};                \
+  static constexpr ByIsa<i64 (*)(i64, i64, i64)> scratch_size{SETS(product::scratch_size<T>)};                          \
+  static constexpr ByIsa<i64 (*)(i64, i64)> packed_size{SETS(product::packed_size<T>)};                                 \
+  static constexpr ByIsa<void (*)(const T*, i64, bool, i64, i64, T*)> pack_b{SETS(product::pack_b<T>)};                 \
+  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64)> finish{SETS(product::finish<T>)};                \
+  static constexpr ByIsa<void (*)(const T*, i64, const T*, i64, i64, T*, i64, bool)> gemv_rows{SETS(product::gemv_rows<T>)}; \
+  static constexpr ByIsa<void (*)(const T*, const T*, i64, i64, i64, T*, bool)> gemv_columns{SETS(product::gemv_columns<T>)};
 template <class T>
 struct Kernels {
-  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64, T*)> part{TANDEM_EACH_ISA(product::part<T>)};
-  static constexpr ByIsa<i64 (*)(i64, i64, i64)> scratch_size{TANDEM_EACH_ISA(product::scratch_size<T>)};
-  static constexpr ByIsa<i64 (*)(i64, i64)> packed_size{TANDEM_EACH_ISA(product::packed_size<T>)};
-  static constexpr ByIsa<void (*)(const T*, i64, bool, i64, i64, T*)> pack_b{TANDEM_EACH_ISA(product::pack_b<T>)};
-  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64)> finish{TANDEM_EACH_ISA(product::finish<T>)};
-  static constexpr ByIsa<void (*)(const T*, i64, const T*, i64, i64, T*, i64, bool)> gemv_rows{
-      TANDEM_EACH_ISA(product::gemv_rows<T>)};
-  static constexpr ByIsa<void (*)(const T*, const T*, i64, i64, i64, T*, bool)> gemv_columns{
-      TANDEM_EACH_ISA(product::gemv_columns<T>)};
+  TANDEM_PRODUCT_KERNELS(TANDEM_EACH_ISA)
 };
+template <>
+struct Kernels<double> {
+  using T = double;
+  TANDEM_PRODUCT_KERNELS(TANDEM_EACH_ISA_IF_COMPILED)
+};
+#undef TANDEM_PRODUCT_KERNELS
 
 // Columns are shared out in units that are whole panels for every instruction set.
 inline constexpr i64 column_unit = 32;

@@ -2,6 +2,7 @@
 // Not here: the kernels themselves (cpu/for_each_isa.inc builds each once per set).
 #pragma once
 #include <atomic>
+#include <type_traits>
 
 #include "tandem/config.hpp"
 
@@ -44,6 +45,11 @@ inline int isa() {
   return level >= 0 ? level : detect_isa();
 }
 
+/// Are the kernels for elements of T built for every set? In header-only mode float32's alone: each costs a compilation
+/// in every program. The others then run on the set that the compiler is told to build for.
+template <class T>
+inline constexpr bool on_every_set = !TANDEM_IS_HEADER_ONLY || std::is_same_v<T, float>;
+
 }  // namespace TANDEM_NS::cpu
 
 // Three pointers to one kernel, by level. Sets below the one the program is compiled for are not built; the level of a
@@ -75,3 +81,11 @@ inline int isa() {
 #endif
 #define TANDEM_EACH_ISA(...) \
   { &TANDEM_LOWEST_ISA::__VA_ARGS__, &TANDEM_MIDDLE_ISA::__VA_ARGS__, &TANDEM_BEST_ISA::__VA_ARGS__ }
+#define TANDEM_LOWEST_ISA_ONLY(...) \
+  { &TANDEM_LOWEST_ISA::__VA_ARGS__, &TANDEM_LOWEST_ISA::__VA_ARGS__, &TANDEM_LOWEST_ISA::__VA_ARGS__ }
+// For kernels of other elements than float32, see on_every_set.
+#if TANDEM_IS_HEADER_ONLY
+#define TANDEM_EACH_ISA_IF_COMPILED(...) TANDEM_LOWEST_ISA_ONLY(__VA_ARGS__)
+#else
+#define TANDEM_EACH_ISA_IF_COMPILED(...) TANDEM_EACH_ISA(__VA_ARGS__)
+#endif

@@ -24,8 +24,12 @@ template <class R, class T>
 using UpdateFn = void (*)(const UpdateParams<R, T>&, const T* const*, T* const*, const T*, T, i64);
 template <class R, class T>
 UpdateFn<R, T> update_fn() {
-  static constexpr UpdateFn<R, T> table[] = TANDEM_EACH_ISA(update_loop<R, T>);
-  return table[isa()];
+  if constexpr (on_every_set<T>) {
+    static constexpr UpdateFn<R, T> table[] = TANDEM_EACH_ISA(update_loop<R, T>);
+    return table[isa()];
+  } else {
+    return &TANDEM_LOWEST_ISA::update_loop<R, T>;
+  }
 }
 
 /// One update or several, seen as one stretch of elements in which each tensor takes up whole cache lines: threads

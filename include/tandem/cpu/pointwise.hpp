@@ -42,16 +42,13 @@ struct LoopTable {
   Loops of[dtype_count];
 };
 template <class R, class T>
-constexpr Loops loops_on_every_set() {
-  if constexpr (rules::is_lanewise<R>) {
-    return {{&TANDEM_LOWEST_ISA::loop<R, T>, &TANDEM_LOWEST_ISA::loop<R, T>, &TANDEM_LOWEST_ISA::loop<R, T>}};
-  } else {
-    return {TANDEM_EACH_ISA(loop<R, T>)};
-  }
+constexpr Loops loops_on_sets() {
+  if constexpr (on_every_set<T> && !rules::is_lanewise<R>) return {TANDEM_EACH_ISA(loop<R, T>)};
+  else return {TANDEM_LOWEST_ISA_ONLY(loop<R, T>)};
 }
 template <class R, class T>
 constexpr Loops loops_on_lowest_set() {
-  return {{&TANDEM_LOWEST_ISA::loop<R, T>, &TANDEM_LOWEST_ISA::loop<R, T>, &TANDEM_LOWEST_ISA::loop<R, T>}};
+  return {TANDEM_LOWEST_ISA_ONLY(loop<R, T>)};
 }
 /// The loops that the rule's dtypes ask for. The narrow and the unsigned integers are rare: they take the lowest set's.
 template <class R>
@@ -59,13 +56,13 @@ constexpr LoopTable loop_table() {
   LoopTable t{};
 #define TANDEM_LOOPS(dtype, type, make) \
   if constexpr (R::info.dtypes.has(DType::dtype)) t.of[static_cast<int>(DType::dtype)] = make<R, type>();
-  TANDEM_LOOPS(float32, float, loops_on_every_set)
-  TANDEM_LOOPS(float64, double, loops_on_every_set)
-  TANDEM_LOOPS(int32, std::int32_t, loops_on_every_set)
-  TANDEM_LOOPS(int64, std::int64_t, loops_on_every_set)
-  TANDEM_LOOPS(bool_, std::uint8_t, loops_on_every_set)
-  TANDEM_LOOPS(float16, float, loops_on_every_set)
-  TANDEM_LOOPS(bfloat16, float, loops_on_every_set)
+  TANDEM_LOOPS(float32, float, loops_on_sets)
+  TANDEM_LOOPS(float64, double, loops_on_sets)
+  TANDEM_LOOPS(int32, std::int32_t, loops_on_sets)
+  TANDEM_LOOPS(int64, std::int64_t, loops_on_sets)
+  TANDEM_LOOPS(bool_, std::uint8_t, loops_on_sets)
+  TANDEM_LOOPS(float16, float, loops_on_sets)
+  TANDEM_LOOPS(bfloat16, float, loops_on_sets)
   TANDEM_LOOPS(int8, std::int8_t, loops_on_lowest_set)
   TANDEM_LOOPS(int16, std::int16_t, loops_on_lowest_set)
   TANDEM_LOOPS(uint8, std::uint8_t, loops_on_lowest_set)

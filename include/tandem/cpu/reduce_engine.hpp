@@ -120,25 +120,25 @@ struct FoldOnSets {
   const FoldKernel* by_isa[3];
 };
 template <Fold F, class T>
-constexpr FoldOnSets on_every_set() {
-  return {TANDEM_EACH_ISA(fold_kernel<F, T>)};
+constexpr FoldOnSets on_lowest_set() {
+  return {TANDEM_LOWEST_ISA_ONLY(fold_kernel<F, T>)};
 }
 template <Fold F, class T>
-constexpr FoldOnSets on_lowest_set() {
-  constexpr const FoldKernel* k = &TANDEM_LOWEST_ISA::fold_kernel<F, T>;
-  return {{k, k, k}};
+constexpr FoldOnSets on_sets() {
+  if constexpr (cpu::on_every_set<T>) return {TANDEM_EACH_ISA(fold_kernel<F, T>)};
+  else return on_lowest_set<F, T>();
 }
 // Sums and products wrap: the unsigned types share the signed ones' kernels. The narrow ones take the lowest set's.
 template <Fold F>
 FoldOnSets fold_of_numbers(DType d) {
   switch (d) {
     case DType::float32:
-    case DType::complex64: return on_every_set<F, float>();
-    case DType::float64: return on_every_set<F, double>();
+    case DType::complex64: return on_sets<F, float>();
+    case DType::float64: return on_sets<F, double>();
     case DType::int32:
-    case DType::uint32: return on_every_set<F, std::int32_t>();
+    case DType::uint32: return on_sets<F, std::int32_t>();
     case DType::int64:
-    case DType::uint64: return on_every_set<F, std::int64_t>();
+    case DType::uint64: return on_sets<F, std::int64_t>();
     case DType::int16:
     case DType::uint16: return on_lowest_set<F, std::int16_t>();
     case DType::int8:
@@ -159,12 +159,12 @@ FoldOnSets fold_of_ordered(DType d) {
 }
 template <Fold F>
 FoldOnSets fold_of_floats(DType d) {
-  if (d == DType::float32) return on_every_set<F, float>();
-  return d == DType::float64 ? on_every_set<F, double>() : FoldOnSets{};
+  if (d == DType::float32) return on_sets<F, float>();
+  return d == DType::float64 ? on_sets<F, double>() : FoldOnSets{};
 }
 template <Fold F>
 FoldOnSets fold_of_truth(DType d) {
-  return d == DType::bool_ ? on_every_set<F, std::uint8_t>() : FoldOnSets{};
+  return d == DType::bool_ ? on_sets<F, std::uint8_t>() : FoldOnSets{};
 }
 // A template over the fold: a program that only sums is not to contain the kernels of products and maxima.
 template <Fold F>

@@ -39,7 +39,7 @@ using FinishFn = void (*)(void* out, const void* param, double number, i64 n);
 template <Finish F>
 void finish(const ReduceCall& r, const void* param, double number) {
   constexpr FinishFn single[] = TANDEM_EACH_ISA(finish_row<F, float>);
-  constexpr FinishFn whole[] = TANDEM_EACH_ISA(finish_row<F, double>);
+  constexpr FinishFn whole[] = TANDEM_EACH_ISA_IF_COMPILED(finish_row<F, double>);
   (r.dtype() == DType::float64 ? whole : single)[isa()](r.y.data, param, number, r.y.size() * r.parts());
 }
 

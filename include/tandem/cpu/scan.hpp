@@ -50,8 +50,12 @@ struct ScanCall {
 
 template <Fold F, class T>
 const ScanKernel& scan_on_set() {
-  static constexpr const ScanKernel* k[] = TANDEM_EACH_ISA(scan_kernel<F, T>);
-  return *k[isa()];
+  if constexpr (on_every_set<T>) {
+    static constexpr const ScanKernel* k[] = TANDEM_EACH_ISA(scan_kernel<F, T>);
+    return *k[isa()];
+  } else {
+    return TANDEM_LOWEST_ISA::scan_kernel<F, T>;
+  }
 }
 template <Fold F>
 const ScanKernel& scan_kernel_of(DType d) {
