@@ -13,8 +13,6 @@ option(TANDEM_WERROR "Treat warnings as errors" OFF)
 option(TANDEM_PCH "Precompile the test framework's header" ON)
 
 find_package(Threads REQUIRED)
-find_package(Eigen3 3.3 REQUIRED NO_MODULE)
-find_package(fmt REQUIRED)
 find_package(nlohmann_json QUIET)
 option(TANDEM_WITH_IO "Build tandem::io: checkpoints and safetensors (needs nlohmann_json)" ${nlohmann_json_FOUND})
 if(TANDEM_WITH_IO AND NOT nlohmann_json_FOUND)

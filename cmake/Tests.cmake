@@ -63,8 +63,6 @@ function(tandem_add_test name mode label)
     add_dependencies(tandem_header_only_tests ${name})
     list(APPEND label header_only)
   endif()
-  # Tests may compare with Eigen and fmt; the library's own use of them stays private.
-  target_link_libraries(${name} PRIVATE Eigen3::Eigen fmt::fmt-header-only)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
   set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT 900)
 endfunction()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds Tandem with CUDA, runs all tests on a machine with an NVIDIA GPU, and compares a few steps with PyTorch.
 #
-#   needs       a C++20 compiler, cmake >= 3.22, ninja, Eigen, fmt, Catch2, the CUDA toolkit (nvcc), an NVIDIA driver,
+#   needs       a C++20 compiler, cmake >= 3.22, ninja, Catch2, the CUDA toolkit (nvcc), an NVIDIA driver,
 #               cuBLASLt of the toolkit's major version where the loader finds it or in $CUDA_HOME/lib64
 #   for bench   python3 with a PyTorch that has CUDA
 #   usage       cuda/device_check.sh [build folder]        ARCHITECTURES=90 by default (Hopper); JOBS as many as processors

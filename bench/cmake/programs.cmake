@@ -40,8 +40,8 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/include/tandem/tandem.hpp")
     list(GET part 0 scenario)
     list(GET part 1 source)
     bench_command(compile_cost/${scenario} tandem ${compile} ${tandem_include} "${sources}/${source}.cpp")
-    bench_command(compile_cost/${scenario}_header_only tandem ${compile} ${tandem_include} "-I${eigen_include}"
-      -DTANDEM_HEADER_ONLY=1 "${sources}/${source}.cpp")
+    bench_command(compile_cost/${scenario}_header_only tandem ${compile} ${tandem_include} -DTANDEM_HEADER_ONLY=1
+      "${sources}/${source}.cpp")
   endforeach()
 endif()
 

@@ -1,6 +1,6 @@
 """Every public header compiles when it is the only one, with each compiler given, and without a warning.
 
---header-only compiles them in that mode. Eigen's and fmt's folders are given with --system. --passed names a file that
+--header-only compiles them in that mode. Other packages' folders are given with --system. --passed names a file that
 remembers what has passed with which files, so that only headers whose includes have changed are compiled again.
 """
 
