@@ -14,14 +14,15 @@ namespace detail {
 
 class UpdateJoiner {
  public:
-  explicit UpdateJoiner(const Graph& g) : from_(g), to_(g.copy()), makers_(g.makers()), now_(g.specs.size()) {
+  explicit UpdateJoiner(const Graph& g)
+      : from_(g), to_(g.copy()), copies_(std::exchange(to_->nodes, {})), makers_(g.makers()), now_(g.specs.size()) {
     std::iota(now_.begin(), now_.end(), 0);
   }
   Ref<Graph> run() {
-    to_->nodes.clear();
+    to_->nodes.reserve(copies_.size());
     for (const Node& n : from_.nodes) {
       if (is_leaf(n) && n.op != &assign_variable_op && !reads_assigned(n)) {
-        to_->nodes.push_back(n);
+        append(n);
       } else if (is_assignment(n)) {
         assignments_.push_back(&n);
       } else if (joins(n)) {
@@ -69,7 +70,7 @@ class UpdateJoiner {
   }
 
   void append(const Node& n) {
-    Node& copy = to_->nodes.emplace_back(n);
+    Node& copy = to_->nodes.emplace_back(std::move(copies_[static_cast<std::size_t>(&n - from_.nodes.data())]));
     for (int& v : copy.in) v = now_[at(v)];
   }
   void close() {
@@ -119,6 +120,7 @@ class UpdateJoiner {
 
   const Graph& from_;
   const Ref<Graph> to_;
+  std::vector<Node> copies_;  // by node
   std::vector<int> makers_, now_;
   std::vector<const Node*> updates_, assignments_;  // held back
 };
