@@ -30,11 +30,12 @@ struct Machine::Traced {
 };
 
 Machine::Machine(const Program& program, MachineOptions options) : options_(std::move(options)) {
-  for (const Tensor& t : program.variables) {
-    const std::string name = "v" + std::to_string(variables_.size());
-    variables_.emplace_back(here(t), VariableOptions{.name = name.c_str()});
-  }
-  for (const Shape& s : {Shape{2, 3}, Shape{3}, Shape{}, Shape{0, 2}}) weights_.emplace_back(here(ones(s)));
+  const auto add = [&](std::vector<Variable>& to, const char* name, const Tensor& initial) {
+    const std::string numbered = name + std::to_string(to.size());  // saved graphs tell Variables apart by their names
+    to.emplace_back(here(initial), VariableOptions{.name = numbered.c_str()});
+  };
+  for (const Tensor& t : program.variables) add(variables_, "v", t);
+  for (const Shape& s : {Shape{2, 3}, Shape{3}, Shape{}, Shape{0, 2}}) add(weights_, "w", ones(s));
   adam_.build(weights_);
 }
 Machine::~Machine() = default;
@@ -67,13 +68,12 @@ Tensors Machine::gradient(const Program& body, const Tensors& given) {
     out.push_back(g.tensor());
   return out;
 }
-// The weights are no sources of gradients, for the reason that step() gives.
 Tensor Machine::train(const Tensor& x, bool clip) {
-  const Tensor factor = stop_gradient(tanh(reduce_sum(cast(x, DType::float32))));
+  const Tensor factor = tanh(reduce_sum(cast(x, DType::float32)));
   std::vector<Gradient> g;
   for (const Variable& w : weights_) g.push_back(w.read_value() * factor);
   adam_.apply_gradients(clip ? clip_by_global_norm(g, 0.5).gradients : g, weights_);
-  return stop_gradient(weights_[0].read_value());
+  return weights_[0].read_value();
 }
 void Machine::step(const Step& s, Tensors& registers) {
   Tensors in, out;
