@@ -24,7 +24,7 @@ namespace detail {
 template <Fold F>
 const PieceKernel& piece_kernel_of(DType d) {
   static constexpr const PieceKernel* floats[] = TANDEM_EACH_ISA(piece_kernel<F, float>);
-  static constexpr const PieceKernel* doubles[] = TANDEM_EACH_ISA(piece_kernel<F, double>);
+  static constexpr const PieceKernel* doubles[] = TANDEM_EACH_ISA_IF_COMPILED(piece_kernel<F, double>);
   return *(d == DType::float32 ? floats : doubles)[isa()];
 }
 TANDEM_INLINE const PieceKernel& piece_kernel_of(Reduction r, DType d) {
