@@ -31,14 +31,16 @@ struct ByIsa {
   F get() const { return level[isa()]; }
 };
 
-#define TANDEM_PRODUCT_KERNELS(SETS)                                                                                    \
-  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64, T*)> part{SETS(product::part<T>)};                \
-  static constexpr ByIsa<i64 (*)(i64, i64, i64)> scratch_size{SETS(product::scratch_size<T>)};                          \
-  static constexpr ByIsa<i64 (*)(i64, i64)> packed_size{SETS(product::packed_size<T>)};                                 \
-  static constexpr ByIsa<void (*)(const T*, i64, bool, i64, i64, T*)> pack_b{SETS(product::pack_b<T>)};                 \
-  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64)> finish{SETS(product::finish<T>)};                \
-  static constexpr ByIsa<void (*)(const T*, i64, const T*, i64, i64, T*, i64, bool)> gemv_rows{SETS(product::gemv_rows<T>)}; \
-  static constexpr ByIsa<void (*)(const T*, const T*, i64, i64, i64, T*, bool)> gemv_columns{SETS(product::gemv_columns<T>)};
+#define TANDEM_PRODUCT_KERNELS(SETS)                                                                     \
+  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64, T*)> part{SETS(product::part<T>)}; \
+  static constexpr ByIsa<i64 (*)(i64, i64, i64)> scratch_size{SETS(product::scratch_size<T>)};           \
+  static constexpr ByIsa<i64 (*)(i64, i64)> packed_size{SETS(product::packed_size<T>)};                  \
+  static constexpr ByIsa<void (*)(const T*, i64, bool, i64, i64, T*)> pack_b{SETS(product::pack_b<T>)};  \
+  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64)> finish{SETS(product::finish<T>)}; \
+  static constexpr ByIsa<void (*)(const T*, i64, const T*, i64, i64, T*, i64, bool)> gemv_rows{          \
+      SETS(product::gemv_rows<T>)};                                                                      \
+  static constexpr ByIsa<void (*)(const T*, const T*, i64, i64, i64, T*, bool)> gemv_columns{            \
+      SETS(product::gemv_columns<T>)};
 template <class T>
 struct Kernels {
   TANDEM_PRODUCT_KERNELS(TANDEM_EACH_ISA)

@@ -60,27 +60,16 @@ inline bool foldable(const Shape& a, const Shape& b, const MatmulFlags& f) {
 }
 inline bool conjugates(const Spec& a, bool flag) { return flag && is_complex(a.dtype); }
 
-template <class T>
+// Only a single product knows the element type.
 struct BatchedProduct {
   Batches batches;
   MatmulFlags flags;
-  const T *a, *b;
-  T* c;
+  const void *a, *b;
+  void* c;
   void* workspace;
   std::size_t workspace_bytes;
+  void (*one)(const BatchedProduct& p, i64 i, bool alone);
 
-  Gemm<T> product(i64 i, bool alone) const {
-    i64 at_a, at_b;
-    batches.locate(i, at_a, at_b);
-    Gemm<T> g;
-    g.m = batches.m, g.n = batches.n, g.k = batches.k;
-    g.a = a + at_a, g.lda = flags.transpose_a ? g.m : g.k;
-    g.b = b + at_b, g.ldb = flags.transpose_b ? g.k : g.n;
-    g.c = c + i * g.m * g.n, g.ldc = g.n;
-    g.transpose_a = flags.transpose_a, g.transpose_b = flags.transpose_b;
-    if (alone) g.workspace = workspace, g.workspace_bytes = workspace_bytes;
-    return g;
-  }
   void run() const {
     const i64 count = batches.count;
     if (count <= 0 || batches.m == 0 || batches.n == 0) return;
@@ -88,17 +77,30 @@ struct BatchedProduct {
     // Small products go to threads whole; each large one is split by gemm itself.
     const bool whole = count > 1 && work < (1 << 21);
     if (!whole) {
-      for (i64 i = 0; i < count; ++i) gemm(product(i, true));
+      for (i64 i = 0; i < count; ++i) one(*this, i, true);
       return;
     }
     parallel_for(count, std::max<i64>(1, (1 << 18) / work), [this](i64 first, i64 last) {
-      for (i64 i = first; i < last; ++i) gemm(product(i, false));
+      for (i64 i = first; i < last; ++i) one(*this, i, false);
     });
   }
 };
-
 template <class T>
-const T* conjugated(const Operand& x, char*& room) {
+void one_product(const BatchedProduct& p, i64 i, bool alone) {
+  i64 at_a, at_b;
+  p.batches.locate(i, at_a, at_b);
+  Gemm<T> g;
+  g.m = p.batches.m, g.n = p.batches.n, g.k = p.batches.k;
+  g.a = static_cast<const T*>(p.a) + at_a, g.lda = p.flags.transpose_a ? g.m : g.k;
+  g.b = static_cast<const T*>(p.b) + at_b, g.ldb = p.flags.transpose_b ? g.k : g.n;
+  g.c = static_cast<T*>(p.c) + i * g.m * g.n, g.ldc = g.n;
+  g.transpose_a = p.flags.transpose_a, g.transpose_b = p.flags.transpose_b;
+  if (alone) g.workspace = p.workspace, g.workspace_bytes = p.workspace_bytes;
+  gemm(g);
+}
+
+inline const void* conjugated(const Operand& x, char*& room) {
+  using T = std::complex<float>;
   T* to = reinterpret_cast<T*>(room);
   const T* from = x.as<T>();
   for (i64 i = 0, n = x.size(); i < n; ++i) to[i] = std::conj(from[i]);
@@ -106,15 +108,11 @@ const T* conjugated(const Operand& x, char*& room) {
   return to;
 }
 
-template <class T>
-void matmul_of(const KernelCall& c, const MatmulFlags& f) {
+TANDEM_INLINE void batched_matmul(const KernelCall& c, const MatmulFlags& f, decltype(BatchedProduct::one) one) {
   Shape a = c.in[0].shape(), b = c.in[1].shape(), out = c.out[0].shape();
-  const T *pa = c.in[0].as<T>(), *pb = c.in[1].as<T>();
   char* room = static_cast<char*>(c.workspace);
-  if constexpr (!std::is_arithmetic_v<T>) {
-    if (f.conjugate_a) pa = conjugated<T>(c.in[0], room);
-    if (f.conjugate_b) pb = conjugated<T>(c.in[1], room);
-  }
+  const void* const pa = conjugates(*c.in[0].spec, f.conjugate_a) ? conjugated(c.in[0], room) : c.in[0].data;
+  const void* const pb = conjugates(*c.in[1].spec, f.conjugate_b) ? conjugated(c.in[1], room) : c.in[1].data;
   if (a.rank() > 2 && foldable(a, b, f)) {
     const i64 rows = out.size() == 0 ? 0 : out.size() / out.dim(-1);
     a = Shape{rows, a.dim(-1)};
@@ -123,8 +121,7 @@ void matmul_of(const KernelCall& c, const MatmulFlags& f) {
   }
   const std::size_t taken = static_cast<std::size_t>(room - static_cast<char*>(c.workspace));
   const std::size_t all = matmul_workspace(*c.in[0].spec, *c.in[1].spec, f);
-  BatchedProduct<T>{Batches(a, b, out, f), f, pa, pb, c.out[0].as<T>(), all > taken ? room : nullptr, all - taken}
-      .run();
+  BatchedProduct{Batches(a, b, out, f), f, pa, pb, c.out[0].data, all > taken ? room : nullptr, all - taken, one}.run();
 }
 
 template <class T>
@@ -146,12 +143,13 @@ TANDEM_INLINE std::size_t matmul_workspace(const Spec& a, const Spec& b, const M
 
 TANDEM_INLINE void matmul(const KernelCall& c, const MatmulFlags& f) {
   switch (c.out[0].spec->dtype) {
-    case DType::float32: return detail::matmul_of<float>(c, f);
-    case DType::float64: return detail::matmul_of<double>(c, f);
-    case DType::complex64: return detail::matmul_of<std::complex<float>>(c, f);
+    case DType::float32: return detail::batched_matmul(c, f, &detail::one_product<float>);
+    case DType::float64: return detail::batched_matmul(c, f, &detail::one_product<double>);
+    case DType::complex64: return detail::batched_matmul(c, f, &detail::one_product<std::complex<float>>);
     case DType::int32:
-    case DType::uint32: return detail::matmul_of<std::int32_t>(c, f);  // modulo 2^n they are the same
-    default: return detail::matmul_of<std::int64_t>(c, f);
+    case DType::uint32:
+      return detail::batched_matmul(c, f, &detail::one_product<std::int32_t>);  // modulo 2^n they are the same
+    default: return detail::batched_matmul(c, f, &detail::one_product<std::int64_t>);
   }
 }
 

@@ -1,8 +1,5 @@
 // All of the packs for every instruction set, once in a translation unit: what every header of kernels includes first.
 #pragma once
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -10,6 +7,7 @@
 #include <utility>
 
 #include "tandem/base/dtype.hpp"
+#include "tandem/cpu/intrinsics.hpp"
 #include "tandem/cpu/isa.hpp"
 #define TANDEM_KERNELS "tandem/cpu/packs.inc"
 #include "tandem/cpu/for_each_isa.inc"

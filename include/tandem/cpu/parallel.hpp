@@ -44,8 +44,13 @@ using RangeTask = void (*)(void* context, i64 begin, i64 end);
 /// n / grain says.
 TANDEM_API void parallel_range(i64 n, i64 grain, RangeTask task, void* context, bool wake = false);
 
+// One function for the plain call and for the pool's: header-only programs compile the body once, not twice.
 template <class Body>
-inline void call_range(void* body, i64 begin, i64 end) {
+#if TANDEM_IS_HEADER_ONLY
+[[gnu::noinline]]
+#endif
+inline void
+call_range(void* body, i64 begin, i64 end) {
   (*static_cast<Body*>(body))(begin, end);
 }
 
@@ -61,12 +66,9 @@ inline void call_range(void* body, i64 begin, i64 end) {
 /// number of threads: a body must not let its result depend on where a range begins.
 template <class F>
 inline void parallel_for(i64 n, i64 grain, F&& body) {
-  if (n <= grain) {
-    if (n > 0) body(i64(0), n);
-    return;
-  }
   void* context = const_cast<void*>(static_cast<const void*>(__builtin_addressof(body)));
-  parallel_range(n, grain, &call_range<std::remove_reference_t<F>>, context);
+  if (n > grain) return parallel_range(n, grain, &call_range<std::remove_reference_t<F>>, context);
+  if (n > 0) TANDEM_IS_HEADER_ONLY ? call_range<std::remove_reference_t<F>>(context, 0, n) : body(i64(0), n);
 }
 
 /// parallel_for for a kernel that has cut its work into `parts` of about the same size itself, a few for each thread.

@@ -1,9 +1,6 @@
 // pointwise<Rule>: the CPU kernel of a pointwise op. Equal shapes run here; broadcasting, half precision and large
 // calls go through one type-erased function. Not here: the loops (loop.inc), the packs, the rules.
 #pragma once
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -13,6 +10,7 @@
 
 #include "tandem/core/kernel.hpp"
 #include "tandem/cpu/broadcast.hpp"
+#include "tandem/cpu/intrinsics.hpp"
 #include "tandem/cpu/isa.hpp"
 #include "tandem/cpu/packs.hpp"
 #include "tandem/ops/scalar_math.hpp"
@@ -24,8 +22,9 @@ namespace TANDEM_NS::cpu {
 using LoopFn = decltype(DenseLoop::run);
 
 /// Runs a loop over operands that broadcast to the output's shape, in tiles, on several threads where that pays.
-/// float16 and bfloat16 operands pass through float32 tiles: the loop given is then float32's.
-TANDEM_API void run_tiled(const KernelCall& c, const DenseLoop& loop);
+/// float16 and bfloat16 operands pass through float32 tiles: the loop given is then float32's; `narrow` ones that are
+/// narrow integers through int64 tiles, likewise.
+TANDEM_API void run_tiled(const KernelCall& c, const DenseLoop& loop, bool narrow = false);
 
 /// Throws UnimplementedError: the op's row promises a dtype that the loops do not know.
 [[noreturn]] TANDEM_API void raise_no_loop(const KernelCall& c);
@@ -50,6 +49,15 @@ template <class R, class T>
 constexpr Loops loops_on_lowest_set() {
   return {TANDEM_LOWEST_ISA_ONLY(loop<R, T>)};
 }
+// In header-only mode narrow integers have no loops of their own: they pass through int64 tiles. The value comes out
+// the same, modulo their width, unless the rule itself looks at the width.
+inline constexpr DTypes narrow_integers =
+    dtypes_of(DType::int8, DType::int16, DType::uint8, DType::uint16, DType::uint32);
+template <class R>
+inline constexpr bool has_narrow_loops = !TANDEM_IS_HEADER_ONLY || requires {
+  R::reads_width;
+}
+|| !R::info.dtypes.has(DType::int64);
 /// The loops that the rule's dtypes ask for. The narrow and the unsigned integers are rare: they take the lowest set's.
 template <class R>
 constexpr LoopTable loop_table() {
@@ -63,17 +71,30 @@ constexpr LoopTable loop_table() {
   TANDEM_LOOPS(bool_, std::uint8_t, loops_on_sets)
   TANDEM_LOOPS(float16, float, loops_on_sets)
   TANDEM_LOOPS(bfloat16, float, loops_on_sets)
-  TANDEM_LOOPS(int8, std::int8_t, loops_on_lowest_set)
-  TANDEM_LOOPS(int16, std::int16_t, loops_on_lowest_set)
-  TANDEM_LOOPS(uint8, std::uint8_t, loops_on_lowest_set)
-  TANDEM_LOOPS(uint16, std::uint16_t, loops_on_lowest_set)
-  TANDEM_LOOPS(uint32, std::uint32_t, loops_on_lowest_set)
+  if constexpr (has_narrow_loops<R>) {
+    TANDEM_LOOPS(int8, std::int8_t, loops_on_lowest_set)
+    TANDEM_LOOPS(int16, std::int16_t, loops_on_lowest_set)
+    TANDEM_LOOPS(uint8, std::uint8_t, loops_on_lowest_set)
+    TANDEM_LOOPS(uint16, std::uint16_t, loops_on_lowest_set)
+    TANDEM_LOOPS(uint32, std::uint32_t, loops_on_lowest_set)
+  } else {
+    TANDEM_LOOPS(int8, std::int64_t, loops_on_sets)
+    TANDEM_LOOPS(int16, std::int64_t, loops_on_sets)
+    TANDEM_LOOPS(uint8, std::int64_t, loops_on_sets)
+    TANDEM_LOOPS(uint16, std::int64_t, loops_on_sets)
+    TANDEM_LOOPS(uint32, std::int64_t, loops_on_sets)
+  }
   TANDEM_LOOPS(uint64, std::uint64_t, loops_on_lowest_set)
   TANDEM_LOOPS(complex64, std::complex<float>, loops_on_lowest_set)
 #undef TANDEM_LOOPS
   return t;
 }
 inline bool is_half(DType d) { return dtypes::half_floating.has(d); }
+/// Do operands of this dtype pass through tiles of a wider one?
+template <class R>
+bool is_widened(DType d) {
+  return is_half(d) || (!has_narrow_loops<R> && narrow_integers.has(d));
+}
 
 /// The number of elements of the output if the inputs have its shape, else -1.
 template <int Inputs>
@@ -116,8 +137,8 @@ void pointwise(const KernelCall& c) {
   if (!loop.run) [[unlikely]]
     raise_no_loop(c);
   const i64 n = detail::common_size<arity>(c);
-  if (n < 0 || n * static_cast<i64>((arity + 1) * size_of(dtype)) > small_call_bytes || detail::is_half(dtype))
-    return run_tiled(c, loop);
+  if (n < 0 || n * static_cast<i64>((arity + 1) * size_of(dtype)) > small_call_bytes || detail::is_widened<R>(dtype))
+    return run_tiled(c, loop, !detail::has_narrow_loops<R>);
   const void* in[arity];
   for (std::size_t k = 0; k < arity; ++k) in[k] = c.in[k].data;
   // Here, not in a shared function: one call target a rule predicts.

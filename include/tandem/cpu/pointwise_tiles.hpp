@@ -1,5 +1,6 @@
 // The implementation half of pointwise.hpp: calls cut into tiles that stay in the first-level cache. An input that is
-// repeated, or of half precision, is written out tile by tile; all others are read where they lie.
+// repeated, or passes through a wider dtype (half precision, narrow integers), is written out tile by tile; all others
+// are read where they lie.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -16,6 +17,7 @@ inline constexpr i64 tile = 1024;         // elements; 512 to 4096 are about equ
 inline constexpr i64 long_piece = 16384;  // where nothing is written out, calls may be longer
 inline constexpr i64 short_row = 512;     // shorter rows share a tile
 inline constexpr i64 widest = 8;          // bytes of an element
+inline constexpr i64 widest_wide = TANDEM_IS_HEADER_ONLY ? sizeof(i64) : sizeof(float);
 inline constexpr i64 cheap_grain = 256 * 1024, costly_grain = 64 * 1024;  // bytes a thread gets at least
 
 // A call that touches more than this leaves the caches before anyone reads its result, which is then stored past them.
@@ -28,12 +30,14 @@ struct Cut {
   const DenseLoop& loop;
   BroadcastAxes axes;
   int inputs;
+  bool narrow;  // narrow integers pass through int64
   i64 width[max_broadcast_inputs], out_width, element_bytes = 0;
   bool direct[max_broadcast_inputs];  // lies like the output
   bool streamed = false;
   i64 inner, rows, piece, pieces, rows_per_tile = 0, units;
 
-  Cut(const KernelCall& call, const DenseLoop& l) : c(call), loop(l), inputs(static_cast<int>(call.in.size())) {
+  Cut(const KernelCall& call, const DenseLoop& l, bool narrow_ones)
+      : c(call), loop(l), inputs(static_cast<int>(call.in.size())), narrow(narrow_ones) {
     const Shape* shapes[max_broadcast_inputs];
     for (int k = 0; k < inputs; ++k) shapes[k] = &operand(k).spec->shape;
     axes = broadcast_axes({shapes, static_cast<std::size_t>(inputs)}, c.out[0].spec->shape);
@@ -41,12 +45,12 @@ struct Cut {
     rows = axes.rows();
     out_width = static_cast<i64>(size_of(c.out[0].spec->dtype));
     element_bytes = out_width;
-    bool plain = !detail::is_half(c.out[0].spec->dtype);
+    bool plain = !is_widened(c.out[0].spec->dtype);
     for (int k = 0; k < inputs; ++k) {
       width[k] = static_cast<i64>(size_of(operand(k).spec->dtype));
       direct[k] = axes.is_direct(k);
       element_bytes += rows > 1 && axes.is_same_for_rows(k) ? 0 : width[k];  // what is read again stays in the cache
-      plain = plain && !detail::is_half(operand(k).spec->dtype) && !axes.repeats_inner(k);
+      plain = plain && !is_widened(operand(k).spec->dtype) && !axes.repeats_inner(k);
     }
     streamed =
         inner * rows * element_bytes >= streaming_bytes && reinterpret_cast<std::uintptr_t>(c.out[0].data) % 64 == 0;
@@ -55,6 +59,7 @@ struct Cut {
     if (inner < short_row && rows > 1) rows_per_tile = tile / inner;
     units = rows_per_tile ? (rows + rows_per_tile - 1) / rows_per_tile : rows * pieces;
   }
+  bool is_widened(DType d) const { return detail::is_half(d) || (narrow && detail::narrow_integers.has(d)); }
   const Operand& operand(int k) const { return c.in[static_cast<std::size_t>(k)]; }
   const char* data(int k, i64 at) const { return static_cast<const char*>(operand(k).data) + at * width[k]; }
   i64 grain() const {
@@ -63,13 +68,32 @@ struct Cut {
   }
 };
 
-template <class H>
-inline void halves_to_floats(float* to, const void* from, i64 n) {
-  for (i64 i = 0; i < n; ++i) to[i] = static_cast<float>(static_cast<const H*>(from)[i]);
+template <class T, class Wide>
+inline void widen(void* to, const void* from, i64 n) {
+  for (i64 i = 0; i < n; ++i) static_cast<Wide*>(to)[i] = static_cast<Wide>(static_cast<const T*>(from)[i]);
 }
-template <class H>
-inline void floats_to_halves(void* to, const float* from, i64 n) {
-  for (i64 i = 0; i < n; ++i) static_cast<H*>(to)[i] = H(from[i]);
+template <class T, class Wide>
+inline void narrow(void* to, const void* from, i64 n) {
+  for (i64 i = 0; i < n; ++i) static_cast<T*>(to)[i] = static_cast<T>(static_cast<const Wide*>(from)[i]);
+}
+using Conversion = void (*)(void* to, const void* from, i64 n);
+inline Conversion widening_from(DType d) {
+  switch (d) {
+    case DType::float16: return &widen<Half, float>;
+    case DType::bfloat16: return &widen<BFloat16, float>;
+    case DType::int8: return &widen<std::int8_t, i64>;
+    case DType::int16: return &widen<std::int16_t, i64>;
+    case DType::uint8: return &widen<std::uint8_t, i64>;
+    case DType::uint16: return &widen<std::uint16_t, i64>;
+    default: return &widen<std::uint32_t, i64>;
+  }
+}
+inline Conversion narrowing_to(DType d) {
+  if (d == DType::float16) return &narrow<Half, float>;
+  if (d == DType::bfloat16) return &narrow<BFloat16, float>;
+  return size_of(d) == 1   ? &narrow<std::uint8_t, i64>
+         : size_of(d) == 2 ? &narrow<std::uint16_t, i64>
+                           : &narrow<std::uint32_t, i64>;
 }
 
 // One thread's part of a call: its buffers and its place among the rows.
@@ -140,10 +164,9 @@ class Worker {
     for (int k = 0; k < cut_.inputs; ++k) widen(k, n);
     char* const out = static_cast<char*>(cut_.c.out[0].data) + at * cut_.out_width;
     const DType dtype = cut_.c.out[0].spec->dtype;
-    if (detail::is_half(dtype)) {
-      float* const y = result_;
-      cut_.loop.run(in_, y, n, cut_.loop.params, false);
-      dtype == DType::float16 ? floats_to_halves<Half>(out, y, n) : floats_to_halves<BFloat16>(out, y, n);
+    if (cut_.is_widened(dtype)) {
+      cut_.loop.run(in_, result_, n, cut_.loop.params, false);
+      narrowing_to(dtype)(out, result_, n);
     } else {
       const bool streamed = cut_.streamed && at * cut_.out_width % 64 == 0;
       cut_.loop.run(in_, out, n, cut_.loop.params, streamed);
@@ -151,17 +174,16 @@ class Worker {
   }
   void widen(int k, i64 n) {
     const DType dtype = cut_.operand(k).spec->dtype;
-    if (!detail::is_half(dtype)) return;
-    dtype == DType::float16 ? halves_to_floats<Half>(floats_[k], in_[k], n)
-                            : halves_to_floats<BFloat16>(floats_[k], in_[k], n);
-    in_[k] = floats_[k];
+    if (!cut_.is_widened(dtype)) return;
+    widening_from(dtype)(wide_[k], in_[k], n);
+    in_[k] = wide_[k];
   }
 
   const Cut& cut_;
   const void* in_[max_broadcast_inputs];
   alignas(64) char buffer_[max_broadcast_inputs][tile * widest + 64];  // expand writes a little too much
-  alignas(64) float result_[tile];
-  alignas(64) float floats_[max_broadcast_inputs][tile];
+  alignas(64) char result_[tile * widest_wide];
+  alignas(64) char wide_[max_broadcast_inputs][tile * widest_wide];
 };
 
 }  // namespace tiles
@@ -170,9 +192,9 @@ TANDEM_INLINE void raise_no_loop(const KernelCall& c) {
   errors::raise<errors::UnimplementedError>(c.op, std::string("no CPU kernel for ") + name(c.in.back().spec->dtype));
 }
 
-TANDEM_INLINE void run_tiled(const KernelCall& c, const DenseLoop& loop) {
+TANDEM_INLINE void run_tiled(const KernelCall& c, const DenseLoop& loop, bool narrow) {
   if (c.out[0].spec->shape.size() == 0) return;
-  const tiles::Cut cut(c, loop);
+  const tiles::Cut cut(c, loop, narrow);
   parallel_for(cut.units, cut.grain(), [&cut](i64 begin, i64 end) {
     tiles::Worker worker(cut);
     worker.run(begin, end);

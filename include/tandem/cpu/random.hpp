@@ -47,10 +47,11 @@ using DrawFn = void (*)(const RandomFill&, void* out, i64 first_group, i64 group
 struct DrawFns {
   DrawFn by_isa[3];
 };
-inline constexpr DrawFns bits32_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_bits32)}, bits64_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_bits64)},
-    uniform32_fns{TANDEM_EACH_ISA(draw_uniform32)}, uniform64_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_uniform64)},
-    normal32_fns{TANDEM_EACH_ISA(draw_normal32)}, normal64_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_normal64)},
-    drop32_fns{TANDEM_EACH_ISA(drop32)}, drop64_fns{TANDEM_EACH_ISA_IF_COMPILED(drop64)};
+inline constexpr DrawFns bits32_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_bits32)},
+    bits64_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_bits64)}, uniform32_fns{TANDEM_EACH_ISA(draw_uniform32)},
+    uniform64_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_uniform64)}, normal32_fns{TANDEM_EACH_ISA(draw_normal32)},
+    normal64_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_normal64)}, drop32_fns{TANDEM_EACH_ISA(drop32)},
+    drop64_fns{TANDEM_EACH_ISA_IF_COMPILED(drop64)};
 
 inline constexpr i64 random_grain = 256;  // groups, 64 or 32 elements each: about 10 us
 

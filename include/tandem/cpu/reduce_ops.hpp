@@ -43,23 +43,35 @@ void finish(const ReduceCall& r, const void* param, double number) {
   (r.dtype() == DType::float64 ? whole : single)[isa()](r.y.data, param, number, r.y.size() * r.parts());
 }
 
-/// out[o] = join(... join(start, x0) ..., xn) one by one, for what has no fold on packs.
-template <class T, class A, class Join>
-void plain_fold(const ReduceCall& r, A* out, A start, Join join) {
+// What a plain fold does with n neighbours: all join out[0] where `folded`, else each joins its own.
+using JoinRow = void (*)(void* out, const void* x, i64 n, bool folded);
+TANDEM_INLINE void join_rows(const ReduceCall& r, char* out, i64 out_width, JoinRow join) {
+  if (r.x.size() == 0) return;
   const ReducePlan p = plan_reduce(r.x.shape(), r.mask);
   const i64 width = p.inner_folded ? 1 : p.inner, outer = r.y.size() / (width ? width : 1), rows = p.folded.count();
-  for (i64 i = 0; i < r.y.size(); ++i) out[i] = start;
-  if (r.x.size() == 0) return;
+  const i64 in_width = static_cast<i64>(size_of(r.dtype()));
   parallel_for(outer, fold_grain / (rows * p.inner) + 1, [&](i64 begin, i64 end) {
     for (i64 o = begin; o < end; ++o)
       for (i64 row = 0; row < rows; ++row) {
-        const T* const x = r.x.as<const T>() + p.kept.offset(o) + p.folded.offset(row);
-        if (p.inner_folded)
-          for (i64 i = 0; i < p.inner; ++i) out[o] = join(out[o], x[i]);
-        else
-          for (i64 i = 0; i < p.inner; ++i) out[o * width + i] = join(out[o * width + i], x[i]);
+        const char* const x = r.x.as<const char>() + (p.kept.offset(o) + p.folded.offset(row)) * in_width;
+        join(out + o * width * out_width, x, p.inner, p.inner_folded);
       }
   });
+}
+/// out[o] = Join(... Join(start, x0) ..., xn) one by one, for what has no fold on packs.
+template <class Join, class T, class A>
+void join_row(void* out, const void* x, i64 n, bool folded) {
+  A* const to = static_cast<A*>(out);
+  const T* const from = static_cast<const T*>(x);
+  if (folded)
+    for (i64 i = 0; i < n; ++i) *to = Join()(*to, from[i]);
+  else
+    for (i64 i = 0; i < n; ++i) to[i] = Join()(to[i], from[i]);
+}
+template <class T, class A, class Join>
+void plain_fold(const ReduceCall& r, A* out, A start, Join) {
+  for (i64 i = 0; i < r.y.size(); ++i) out[i] = start;
+  join_rows(r, reinterpret_cast<char*>(out), sizeof(A), &join_row<Join, T, A>);
 }
 
 // Summed in 64 bits and truncated toward zero.

@@ -126,7 +126,8 @@ TANDEM_INLINE void sparse_softmax_cross_entropy(const KernelCall& c) {
   const i64 n = x.shape().dim(-1), rows = c.in[0].size(), width = static_cast<i64>(size_of(x.spec->dtype));
   const detail::Labels labels(c, c.in[0], n);
   using Fn = void (*)(const void*, const i64*, i64, i64, void*);
-  constexpr Fn single[] = TANDEM_EACH_ISA(sparse_rows<float>), whole[] = TANDEM_EACH_ISA_IF_COMPILED(sparse_rows<double>);
+  constexpr Fn single[] = TANDEM_EACH_ISA(sparse_rows<float>),
+               whole[] = TANDEM_EACH_ISA_IF_COMPILED(sparse_rows<double>);
   const Fn run = (x.spec->dtype == DType::float64 ? whole : single)[isa()];
   parallel_for(rows, detail::softmax_grain / (n + 1) + 1, [&](i64 begin, i64 end) {
     run(x.as<const char>() + begin * n * width, labels.at + begin, end - begin, n, c.out[0].as<char>() + begin * width);
@@ -137,7 +138,8 @@ TANDEM_INLINE void sparse_softmax_cross_entropy_grad(const KernelCall& c) {
   const i64 n = x.shape().dim(-1), rows = c.in[1].size(), width = static_cast<i64>(size_of(x.spec->dtype));
   const detail::Labels labels(c, c.in[1], n);
   using Fn = void (*)(const void*, const i64*, const void*, i64, i64, void*);
-  constexpr Fn single[] = TANDEM_EACH_ISA(sparse_grad_rows<float>), whole[] = TANDEM_EACH_ISA_IF_COMPILED(sparse_grad_rows<double>);
+  constexpr Fn single[] = TANDEM_EACH_ISA(sparse_grad_rows<float>),
+               whole[] = TANDEM_EACH_ISA_IF_COMPILED(sparse_grad_rows<double>);
   const Fn run = (x.spec->dtype == DType::float64 ? whole : single)[isa()];
   parallel_for(rows, detail::softmax_grain / (n + 1) + 1, [&](i64 begin, i64 end) {
     run(c.in[0].as<const char>() + begin * width, labels.at + begin, x.as<const char>() + begin * n * width,

@@ -75,6 +75,7 @@ TANDEM_HD V shift_amount(V n) {
 struct LeftShift {
   static constexpr Info info = on_bits("left_shift", 2);
   static constexpr const OpDef& row = left_shift_op;
+  static constexpr bool reads_width = true;
   template <class V>
   static TANDEM_HD V forward(V a, V n) {
     return a << shift_amount(n);
@@ -83,6 +84,7 @@ struct LeftShift {
 struct RightShift {
   static constexpr Info info = on_bits("right_shift", 2);
   static constexpr const OpDef& row = right_shift_op;
+  static constexpr bool reads_width = true;
   template <class V>
   static TANDEM_HD V forward(V a, V n) {
     return a >> shift_amount(n);
@@ -91,6 +93,7 @@ struct RightShift {
 struct PopulationCount {
   static constexpr Info info = on_bits("population_count", 1);
   static constexpr const OpDef& row = population_count_op;
+  static constexpr bool reads_width = true;
   static constexpr bool lanewise = true;
   template <class V>
   static TANDEM_HD std::uint8_t forward(V x) {

@@ -50,11 +50,11 @@ constexpr auto attrs_of() -> const AttrType* {
   else return nullptr;
 }
 
-// Half precision passes through float32 tiles, and a rule with a check looks at its data first: neither is a loop
-// alone.
+// Half precision passes through float32 tiles (header-only, narrow integers through int64 ones), and a rule with a
+// check looks at its data first: neither is a loop alone.
 template <class R>
 DenseLoop loop_rule(DType dtype, const Attrs& attrs) {
-  return cpu::detail::is_half(dtype) ? DenseLoop{} : cpu::dense_loop<R>(dtype, attrs);
+  return cpu::detail::is_widened<R>(dtype) ? DenseLoop{} : cpu::dense_loop<R>(dtype, attrs);
 }
 template <class R>
 constexpr auto loop_of() -> DenseLoop (*)(DType, const Attrs&) {
