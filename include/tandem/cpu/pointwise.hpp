@@ -54,10 +54,11 @@ constexpr Loops loops_on_lowest_set() {
 inline constexpr DTypes narrow_integers =
     dtypes_of(DType::int8, DType::int16, DType::uint8, DType::uint16, DType::uint32);
 template <class R>
-inline constexpr bool has_narrow_loops = !TANDEM_IS_HEADER_ONLY || requires {
+concept ReadsWidth = requires {
   R::reads_width;
-}
-|| !R::info.dtypes.has(DType::int64);
+};
+template <class R>
+inline constexpr bool has_narrow_loops = !TANDEM_IS_HEADER_ONLY || ReadsWidth<R> || !R::info.dtypes.has(DType::int64);
 /// The loops that the rule's dtypes ask for. The narrow and the unsigned integers are rare: they take the lowest set's.
 template <class R>
 constexpr LoopTable loop_table() {
