@@ -64,6 +64,7 @@ UNARY(Halved, dtypes::floating | dtypes::half_floating, x* V(0.5f))
 template <class U>
 struct Cast {
   static constexpr Info info{1, dtypes::real | dtypes::boolean};
+  static constexpr bool reads_width = true;
   template <class V>
   static TANDEM_HD auto forward(V x) {
     using namespace tandem::rules;

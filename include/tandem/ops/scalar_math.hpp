@@ -44,7 +44,7 @@ using rebind_t = typename detail::ValueTraits<V>::template rebind<U>;
 //   info.first_is_mask, info.lanewise (or members of these names)
 //       its first input is a bool_ tensor, given to forward as mask_t<V>; forward takes one number at a time
 //   static constexpr bool costly = true;          worth a second thread earlier; default: rules for floats alone
-//   static constexpr bool reads_width = true;     a narrow integer's result is not int64's cut to its width (shifts)
+//   static constexpr bool reads_width = true;     not int64's result cut to the width (shifts, V::rebind results)
 //   using Params = SomeAttrs;                     forward's first parameter is `const Params&`, the call's attributes
 //   static void check(const KernelCall&);         runs before the loop; throws what depends on data (division by zero)
 namespace detail {
