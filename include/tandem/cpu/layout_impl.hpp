@@ -96,6 +96,8 @@ void conjugate(const Operand& o) {
     for (i64 i = b; i < e; ++i) p[i] = std::conj(p[i]);
   });
 }
+// Of a single element a slice's step says nothing, and it may be too large to compute with.
+inline i64 step_of(i64 size, i64 step) { return size > 1 ? step : 1; }
 }  // namespace detail
 TANDEM_INLINE void transpose(const KernelCall& c, const Axes& perm, bool conjugate) {
   const Shape &in = c.in[0].shape(), &out = c.out[0].shape();
@@ -120,7 +122,7 @@ TANDEM_INLINE void slice(const KernelCall& c, const i64* begin, const i64* step)
   StridedCopy n;
   for (int i = 0; i < out.rank(); ++i) {
     at += begin[i] * from[i];
-    n.add(out[i], to[i], from[i] * step[i]);
+    n.add(out[i], to[i], from[i] * detail::step_of(out[i], step[i]));
   }
   if (c.out[0].size()) copy_strided(c, n, c.out[0].data, detail::element(c.in[0], at));
 }
@@ -132,7 +134,7 @@ TANDEM_INLINE void unslice(const KernelCall& c, const i64* begin, const i64* ste
   StridedCopy n;
   for (int i = 0; i < out.rank(); ++i) {
     at += begin[i] * to[i];
-    n.add(in[i], to[i] * step[i], from[i]);
+    n.add(in[i], to[i] * detail::step_of(in[i], step[i]), from[i]);
   }
   fill_zero(c);
   if (c.in[0].size()) copy_strided(c, n, detail::element(c.out[0], at), c.in[0].data);

@@ -176,6 +176,10 @@ TANDEM_INLINE void dense(const KernelCall& c, Activation activation) {
   if (c.out[0].spec->dtype == DType::float64) detail::dense_of<double>(c, activation);
   else detail::dense_of<float>(c, activation);
 }
-TANDEM_INLINE std::size_t dense_workspace(const Spec& x, const Spec& w) { return matmul_workspace(x, w, {}); }
+TANDEM_INLINE std::size_t dense_workspace(const Spec& x, const Spec& w) {
+  const i64 k = w.shape[0], n = w.shape[1], m = k ? x.shape.size() / k : 0;
+  if (m == 0 || n == 0) return 0;
+  return x.dtype == DType::float64 ? gemm_workspace<double>(m, n, k) : gemm_workspace<float>(m, n, k);
+}
 
 }  // namespace TANDEM_NS::cpu

@@ -151,6 +151,7 @@ TANDEM_INLINE void reduce_logsumexp(const KernelCall& c) {
 }
 TANDEM_INLINE void reduce_variance(const KernelCall& c) {
   const detail::ReduceCall r(c);
+  if (r.y.size() == 0) return;  // there is no workspace then
   r.to_output<Fold::sum>();
   detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
   std::memcpy(c.workspace, r.y.data, r.y.spec->bytes());
