@@ -13,20 +13,16 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/threads.hpp"
 #include "tandem/base/error.hpp"
 
 using tandem::i64;
 using tandem::config::intra_op_parallelism_threads;
 using tandem::config::set_intra_op_parallelism_threads;
 using tandem::cpu::parallel_for;
+using testing::Threads;
 
 namespace {
-
-/// Puts the default size back, whatever the test did.
-struct Threads {
-  explicit Threads(int n) { set_intra_op_parallelism_threads(n); }
-  ~Threads() { set_intra_op_parallelism_threads(0); }
-};
 
 /// How often each item of [0, n) was visited, at least and at most.
 std::pair<int, int> visits(i64 n, i64 grain) {

@@ -13,11 +13,13 @@
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"
+#include "tests/support/threads.hpp"
 
 using namespace tandem;
 using testing::count;
 using testing::evaluate;
 using testing::List;
+using testing::Threads;
 using testing::traced;
 
 namespace {
@@ -56,17 +58,6 @@ Ref<Graph> fused(const Graph& g) {
   verify(*r);
   return r;
 }
-class Threads {
- public:
-  explicit Threads(int n) : before_(config::intra_op_parallelism_threads()) {
-    config::set_intra_op_parallelism_threads(n);
-  }
-  Threads(const Threads&) = delete;
-  ~Threads() { config::set_intra_op_parallelism_threads(before_); }
-
- private:
-  int before_;
-};
 template <class F>
 void for_each_isa(const F& f) {
   const int best = cpu::best_isa(), before = cpu::isa();

@@ -13,11 +13,13 @@
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"
+#include "tests/support/threads.hpp"
 
 using namespace tandem;
 using testing::count;
 using testing::evaluate;
 using testing::List;
+using testing::Threads;
 using testing::traced;
 
 namespace {
@@ -72,10 +74,6 @@ struct EachIsa {
       f();
     }
   }
-};
-struct Threads {
-  explicit Threads(int n) { config::set_intra_op_parallelism_threads(n); }
-  ~Threads() { config::set_intra_op_parallelism_threads(0); }
 };
 
 List gelu_and_more(const List& a) {

@@ -11,11 +11,13 @@
 #include "tandem/optim/clip.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"
+#include "tests/support/threads.hpp"
 
 using namespace tandem;
 using testing::count;
 using testing::evaluate;
 using testing::List;
+using testing::Threads;
 using testing::traced;
 
 namespace {
@@ -71,17 +73,6 @@ void for_each_optimizer(const F& f) {
   f(RMSprop{{.centered = true}}, rmsprop_centered_update_op);
   f(Adam{}, adam_update_op);
 }
-class Threads {
- public:
-  explicit Threads(int n) : before_(config::intra_op_parallelism_threads()) {
-    config::set_intra_op_parallelism_threads(n);
-  }
-  Threads(const Threads&) = delete;
-  ~Threads() { config::set_intra_op_parallelism_threads(before_); }
-
- private:
-  int before_;
-};
 
 }  // namespace
 
