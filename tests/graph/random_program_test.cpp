@@ -147,7 +147,8 @@ std::optional<std::string> failure(const Code& p, const Way& w) {
   try {
     got = run(p, w);
   } catch (const errors::OpError& e) {
-    if (std::string(e.what()).find("None") != std::string::npos) return {};  // it wants to know a size
+    const bool sizes_are_open = w.open || programs::has_control_flow(p);  // of loop variables and branches' results
+    if (sizes_are_open && std::string(e.what()).find("None") != std::string::npos) return {};  // it wants to know one
     return e.what();
   }
   if (want.size() != got.size()) return "another number of results";
@@ -166,7 +167,7 @@ std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
 
 TEST_CASE("random programs: every way gives eager's results") {
   const sim::Installed installed;
-  const std::uint64_t first = number_from("TANDEM_RANDOM_SEED", 1), count = number_from("TANDEM_RANDOM_PROGRAMS", 200);
+  const std::uint64_t first = number_from("TANDEM_RANDOM_SEED", 1), count = number_from("TANDEM_RANDOM_PROGRAMS", 300);
   int failures = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const auto p = programs::make_program(seed);

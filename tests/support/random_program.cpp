@@ -189,6 +189,7 @@ std::string to_string(const Program& program) {
   return s + text_of(program, "  ");
 }
 
+bool has_control_flow(const Program& program) { return any_step(program, &is_control_flow); }
 bool differentiates_control_flow(const Program& program) {
   return any_step(program,
                   [](const Step& s) { return s.kind == Step::gradient && any_step(*s.body, &is_control_flow); });

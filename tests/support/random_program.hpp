@@ -95,6 +95,7 @@ struct Program {
 std::shared_ptr<Program> make_program(std::uint64_t seed);
 Tensors arguments_of(const Program& program, std::uint64_t call);
 std::string to_string(const Program& program);
+bool has_control_flow(const Program& program);
 /// Whether a gradient goes through control flow: it is then summed in another order than in eager code.
 bool differentiates_control_flow(const Program& program);
 

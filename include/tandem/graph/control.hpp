@@ -68,9 +68,8 @@ void refill(T& x, std::span<const Tensor> tensors) {
 ///   returns    what the branch taken returns. In a trace results must agree in number, dtype and rank; dims that
 ///              differ are open
 ///   throws     errors::InvalidArgumentError for another condition, or for branches that differ, naming both
-///   gradient   the branch's, also to what it captures and to Variables that it reads, as in eager code; row-sparse
-///   where
-///              a branch has it so and the other one has none or a row-sparse one, too
+///   gradient   the branch's, also to what it captures and to Variables that it reads, as in eager code;
+///              row-sparse where a branch has it so and the other one has none or a row-sparse one, too
 template <class Then, class Else>
 auto cond(const Tensor& condition, Then&& then, Else&& otherwise, OpOptions options = {}) {
   using R = control::Result<std::invoke_result_t<Then&>>;
