@@ -54,8 +54,8 @@ struct Kernels<double> {
 
 // Columns are shared out in units that are whole panels for every instruction set.
 inline constexpr i64 column_unit = 32;
-// Multiplications that are worth a hand-over to a waiting thread, to a sleeping one, and a further split for balance.
-inline constexpr double worth_sharing = 1e5, worth_waking = 4e6, worth_balancing = 1.6e7;
+// Multiplications that are worth a hand-over to a waiting thread, and to a sleeping one.
+inline constexpr double worth_sharing = 1e5, worth_waking = 4e6;
 
 /// A grid of row_parts x column_parts.
 struct Split {
@@ -77,17 +77,16 @@ inline Split grid(i64 m, i64 n, i64 row_parts, i64 column_parts) {
 /// The grid with the cheapest largest part: its products, and what it packs (a row of A costs more than one of B).
 inline Split choose_split(i64 m, i64 n, i64 k, int threads) {
   const double work = double(m) * double(n) * double(k);
-  i64 parts = std::min<i64>(threads, i64(work / worth_sharing));
+  // One part a thread: more would pack more, which costs all that better balance gains.
+  const i64 parts = std::min<i64>(threads, i64(work / worth_sharing));
   if (parts <= 1) return {1, 1, m, n};
-  if (work / double(parts) > worth_balancing) parts *= 2;
   Split best{1, 1, m, n};
   double best_cost = 1e300;
   for (i64 r = 1; r <= parts; ++r) {
     if (parts % r) continue;
     const Split s = grid(m, n, r, parts / r);
     const double rows = double(s.rows), columns = double(s.columns);
-    const double rounds = double((s.parts() + threads - 1) / threads);
-    const double cost = rounds * (rows * columns / 16 + rows * 0.5 + columns * 0.2);
+    const double cost = rows * columns / 16 + rows * 0.5 + columns * 0.2;
     if (cost < best_cost) best_cost = cost, best = s;
   }
   return best;
@@ -127,14 +126,27 @@ void matrix_matrix(const Gemm<T>& g) {
 template <class T>
 inline constexpr i64 gemv_grain = (256 << 10) / i64(sizeof(T));
 
-/// y = x B for a row x. `contiguous`: B lies as k x n; else as n x k.
+/// Calls body(begin, end) for stretches of the n results of a product of a vector and k x n numbers.
+///   across   whether a stretch is a part of every row of the matrix. Then each thread gets one stretch, and the same
+///            one each time: short ones are slow to read, and what a core has in its cache serves the next call.
+template <class T, class F>
+void share_vector(i64 n, i64 k, bool across, F body) {
+  constexpr i64 unit = 64;
+  const i64 units = (n + unit - 1) / unit;
+  const auto some_units = [&](i64 begin, i64 end) { body(begin * unit, std::min(end * unit, n)); };
+  if (!across) return parallel_for(units, std::max<i64>(1, gemv_grain<T> / (unit * k)), some_units);
+  const i64 threads = threads_now(), grains = n * k / gemv_grain<T>;
+  const i64 parts = std::clamp<i64>(std::min(grains, units), 1, threads);
+  parallel_parts(parts, grains >= 4 * threads,
+                 [&](i64 begin, i64 end) { some_units(begin * units / parts, end * units / parts); });
+}
+
+/// y = x B for a row x.
 template <class T>
 void row_matrix(const Gemm<T>& g, const T* x) {
   const auto columns = Kernels<T>::gemv_columns.get();
   const auto rows = Kernels<T>::gemv_rows.get();
-  const i64 unit = 64, units = (g.n + unit - 1) / unit;
-  parallel_for(units, std::max<i64>(1, gemv_grain<T> / (unit * g.k)), [&](i64 begin, i64 end) {
-    const i64 j = begin * unit, j_end = std::min(end * unit, g.n);
+  share_vector<T>(g.n, g.k, !g.transpose_b, [&](i64 j, i64 j_end) {
     if (g.transpose_b) rows(g.b + j * g.ldb, g.ldb, x, j_end - j, g.k, g.c + j, 1, g.accumulate);
     else columns(x, g.b + j, g.ldb, g.k, j_end - j, g.c + j, g.accumulate);
     Kernels<T>::finish.get()(g, 0, 1, j, j_end);
@@ -146,9 +158,7 @@ template <class T>
 void matrix_column(const Gemm<T>& g, const T* x) {
   const auto columns = Kernels<T>::gemv_columns.get();
   const auto rows = Kernels<T>::gemv_rows.get();
-  const i64 unit = 64, units = (g.m + unit - 1) / unit;
-  parallel_for(units, std::max<i64>(1, gemv_grain<T> / (unit * g.k)), [&](i64 begin, i64 end) {
-    const i64 i = begin * unit, i_end = std::min(end * unit, g.m);
+  share_vector<T>(g.m, g.k, g.transpose_a, [&](i64 i, i64 i_end) {
     if (g.transpose_a) columns(x, g.a + i, g.lda, g.k, i_end - i, g.c + i, g.accumulate);
     else rows(g.a + i * g.lda, g.lda, x, i_end - i, g.k, g.c + i * g.ldc, g.ldc, g.accumulate);
     Kernels<T>::finish.get()(g, i, i_end, 0, 1);
