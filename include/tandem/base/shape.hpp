@@ -24,6 +24,13 @@ class Shape;
 class Shape {
  public:
   Shape() {}
+  // Dim by dim: a copy of all eight at once would read widely what has just been written narrowly, which stalls.
+  Shape(const Shape& o) : rank_(o.rank_) { copy_dims(o); }
+  Shape& operator=(const Shape& o) {
+    rank_ = o.rank_;
+    copy_dims(o);
+    return *this;
+  }
   Shape(std::initializer_list<i64> dims) {
     for (i64 d : dims) push(d);
   }
@@ -98,6 +105,14 @@ class Shape {
   }
 
  private:
+  [[gnu::always_inline]] void copy_dims(const Shape& o) {
+#pragma GCC unroll 8
+    for (int i = 0; i < max_rank; ++i) {
+      if (i >= rank_) break;
+      dims_[i] = o.dims_[i];
+    }
+  }
+
   i64 dims_[max_rank];
   std::int8_t rank_ = 0;
 };

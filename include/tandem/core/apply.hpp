@@ -292,7 +292,10 @@ TANDEM_INLINE Tensor apply_one(const OpDef& op, Inputs in, const Attrs& attrs, c
   Operand operands[detail::few];
   if (!detail::is_plain(op, in, operands)) [[unlikely]]
     return std::move(apply(op, in, attrs, options)[0]);
-  return detail::named(options, [&] { return detail::apply_plain({op, in, attrs, options}, operands); });
+  const auto run = [&]() __attribute__((always_inline)) {
+    return detail::apply_plain({op, in, attrs, options}, operands);
+  };
+  return detail::named(options, run);
 }
 
 TANDEM_INLINE Tensor apply_over(const OpDef& op, Inputs in, Tensor* first, Tensor* second) {
