@@ -173,6 +173,7 @@ TANDEM_INLINE Ref<Graph> optimize(const Graph& graph, const PassOptions& o) {
   pass(o.join_updates, &join_updates);
   pass(o.drop_dead, &drop_dead);
   pass(o.join_dense, &join_dense);
+  pass(o.join_products, &join_products);
   pass(o.fuse, &fuse);
   pass(o.fuse_reductions, &fuse_reductions);
   return g;
