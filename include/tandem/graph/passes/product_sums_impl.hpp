@@ -9,8 +9,8 @@
 
 #include "tandem/graph/passes/places_impl.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
+#include "tandem/graph/passes/sums_impl.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
-#include "tandem/ops/pointwise/arith.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -21,15 +21,13 @@ inline constexpr std::size_t fewest_terms = 3;
 
 class SumJoiner {
  public:
-  explicit SumJoiner(const Graph& g)
-      : rewrite_(g), makers_(g.makers()), uses_(g.uses()), places_(*rewrite_.graph), absorbed_(g.nodes.size()) {}
+  explicit SumJoiner(const Graph& g) : rewrite_(g), makers_(g.makers()), uses_(g.uses()), places_(*rewrite_.graph) {
+    for (SumTree& t : find_sums(g, makers_, uses_)) find_terms(t);
+  }
 
   Ref<Graph> run() {
-    const std::size_t nodes = absorbed_.size();
-    for (std::size_t i = nodes; i-- > 0;)
-      if (is_sum(node(i)) && !absorbed_[i]) find_terms(i);
     choose_orders();
-    for (std::size_t i = 0; i < nodes; ++i) {
+    for (std::size_t i = 0; i < rewrite_.graph->nodes.size(); ++i) {
       if (const auto c = chunks_.find(i); c != chunks_.end()) join(c->second);
       if (const auto s = sums_.find(i); s != sums_.end()) finish(s->second);
     }
@@ -57,12 +55,6 @@ class SumJoiner {
   const Node& node(std::size_t i) const { return rewrite_.graph->nodes[i]; }
   std::size_t maker(int value) const { return at(makers_[at(value)]); }
 
-  // An addition that repeats nothing.
-  bool is_sum(const Node& n) const {
-    const Spec& s = rewrite_.spec(n.first_out);
-    return n.op == &add_op && s.shape.rank() == 2 && s.shape.is_fully_defined() && s.device.kind == Device::cpu &&
-           dtypes::floating.has(s.dtype) && rewrite_.spec(n.in[0]) == s && rewrite_.spec(n.in[1]) == s;
-  }
   bool is_term(int value) const {
     const Node& n = node(maker(value));
     if (uses_[at(value)] != 1 || n.op != &matmul_op) return false;
@@ -76,25 +68,12 @@ class SumJoiner {
     return {flags, c[0], c[1], rewrite_.spec(n.in[0]).shape[flags.transpose_a ? 0 : 1]};
   }
 
-  // What is added up by additions that serve nothing else.
-  void find_terms(std::size_t root) {
-    Sum sum{root, {}, {}};
-    std::vector<std::size_t> terms, pending{root};
-    while (!pending.empty()) {
-      const Node& n = node(pending.back());
-      pending.pop_back();
-      for (int v : n.in) {
-        const std::size_t by = maker(v);
-        if (uses_[at(v)] == 1 && is_sum(node(by))) {
-          absorbed_[by] = true;
-          sum.adds.push_back(by);
-          pending.push_back(by);
-        } else if (is_term(v)) {
-          terms.push_back(by);
-        } else {
-          sum.rest.push_back(v);
-        }
-      }
+  void find_terms(SumTree& t) {
+    Sum sum{t.root, std::move(t.adds), {}};
+    std::vector<std::size_t> terms;
+    for (int v : t.terms) {
+      if (is_term(v)) terms.push_back(maker(v));
+      else sum.rest.push_back(v);
     }
     if (terms.size() >= fewest_terms) divide(std::move(sum), terms);
   }
@@ -228,7 +207,6 @@ class SumJoiner {
   Rewrite rewrite_;
   std::vector<int> makers_, uses_;
   Places places_;
-  std::vector<bool> absorbed_;                              // by node: an addition inside of a sum
   std::map<std::size_t, Sum> sums_;                         // by root
   std::map<std::size_t, Chunk> chunks_;                     // by the last term
   std::map<std::pair<int, std::vector<int>>, int> joined_;  // by axis and values
