@@ -194,6 +194,12 @@ bool differentiates_control_flow(const Program& program) {
   return any_step(program,
                   [](const Step& s) { return s.kind == Step::gradient && any_step(*s.body, &is_control_flow); });
 }
+bool multiplies_matrices(const Program& program) {
+  return any_step(program, [](const Step& s) {
+    const std::string name = s.kind == Step::op ? s.row->name : "";
+    return name == "matmul" || name == "gram" || name == "sum_of_products" || name == "products_of_rows";
+  });
+}
 
 std::shared_ptr<Program> reduced(const Program& program, const std::function<bool(const Program&)>& fails) {
   std::vector<std::shared_ptr<Program>> all;

@@ -98,6 +98,8 @@ std::string to_string(const Program& program);
 bool has_control_flow(const Program& program);
 /// Whether a gradient goes through control flow: it is then summed in another order than in eager code.
 bool differentiates_control_flow(const Program& program);
+/// Whether there may be sums of products, which the pass join_products adds up in another order.
+bool multiplies_matrices(const Program& program);
 
 struct MachineOptions {
   bool trace_calls = false;               ///< nested programs are called as traced functions

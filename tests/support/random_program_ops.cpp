@@ -80,6 +80,21 @@ Numbers a_part(Random& r, In in) {
   while (size % parts) --parts;
   return {a, parts, r.below(parts)};
 }
+// The steps of a loop over the leading axis, of which the passes join what they do alike.
+Numbers all_rows(Random&, In in) { return {in[0].rank() && in[0].shape()[0] ? in[0].shape()[0] : 1}; }
+Tensor sum_of_products(In x, const Numbers& n) {
+  Tensor sum;
+  for (i64 i = 0; i < n[0]; ++i) {
+    const Tensor row = reshape(x[0][i], {1, -1}), term = matmul(row, row + row, {.transpose_a = true});
+    sum = sum.is_set() ? sum + term : term;
+  }
+  return sum;
+}
+Tensor products_of_rows(In x, const Numbers&) {
+  const std::vector<Tensor> steps = split(concat({x[0], x[0] + x[0], negative(x[0])}, 0), 3);
+  const auto product = [&](std::size_t i) { return matmul(steps[i], x[0], {.transpose_b = true}); };
+  return product(0) * product(1) - product(2);
+}
 Numbers a_row(Random& r, In in) { return {in[0].rank() ? r.below(in[0].shape()[0]) : 0}; }
 
 #define UNARY(fn)                                         \
@@ -226,6 +241,8 @@ const Op table[] = {
        [](In x, const Numbers& n) { return matmul(x[0], x[1], {.transpose_a = n[0] == 1, .transpose_b = n[1] == 1}); },
        &three_flags},
     Op{"gram", 1, [](In x, const Numbers&) { return matmul(x[0], x[0], {.transpose_b = true}); }},
+    Op{"sum_of_products", 1, &sum_of_products, &all_rows},
+    Op{"products_of_rows", 1, &products_of_rows},
     Op{"masked_sum", 1, [](In x, const Numbers&) { return reduce_sum(boolean_mask(x[0], x[0] > zeros_like(x[0]))); }},
     Op{"broadcast_like", 2, [](In x, const Numbers&) { return broadcast_to(x[0], shape(x[1])); }},
     Op{"normal_like", 1, [](In x, const Numbers& n) { return random::stateless_normal(shape(x[0]), {n[0], n[1]}); },

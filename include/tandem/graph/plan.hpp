@@ -1,5 +1,6 @@
 // Plan: where each value of a graph of known sizes lies while it runs. Lifetimes become offsets in one arena; views
-// share their root's place; a dying input may become the output. Not here: running it (program.hpp).
+// share their root's place, and so do values that are joined along the leading axis; a dying input may become the
+// output. Not here: running it (program.hpp).
 #pragma once
 #include <string>
 
@@ -16,7 +17,8 @@ struct Plan {
     arena,     // at a fixed offset of the call's arena
     fresh      // a tensor of its own, for it outlives the call: returned, assigned, or given to control flow
   };
-  // By value. A view's root is the value whose buffer it lies in; what is not a view is its own root.
+  // By value. A view's root is the value whose buffer it lies in, that of a piece of a concat or stack the whole, which
+  // begins to live with its first piece; all others are their own roots.
   std::vector<int> root;
   std::vector<std::size_t> offset;  // bytes into the root
   // By root.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tandem/graph/plan.hpp"
+#include "tandem/ops/shape/concat.hpp"
 
 namespace TANDEM_NS {
 
@@ -82,12 +83,12 @@ class Planner {
     p_.takes.assign(values, -1);
     p_.workspace_offset.resize(g_.nodes.size()), p_.workspace_bytes.resize(g_.nodes.size());
     for (std::size_t v = 0; v < values; ++v) p_.root[v] = static_cast<int>(v);
-    gone_.resize(values), variable_.assign(values, -1);
+    gone_.resize(values), variable_.assign(values, -1), pieces_.resize(values), placed_.resize(values);
   }
   Plan plan() {
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_roots(g_.nodes[i]);
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_lifetimes(i);
-    for (int v : g_.outputs) escape(v), use(v, g_.nodes.size());
+    find_lifetimes();
+    if (lay_pieces()) find_lifetimes();
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_overwrite(i);
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_taken(i);
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) place(i);
@@ -124,6 +125,11 @@ class Planner {
       offset += g_.spec(v).bytes();
     }
   }
+  void find_lifetimes() {
+    std::fill(p_.last_use.begin(), p_.last_use.end(), -1);
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_lifetimes(i);
+    for (int v : g_.outputs) escape(v), use(v, g_.nodes.size());
+  }
   void find_lifetimes(std::size_t node) {
     const Node& n = g_.nodes[node];
     for (int v : n.in) {
@@ -131,6 +137,32 @@ class Planner {
       if (n.op == &assign_variable_op || n.op->execute) escape(v);
     }
   }
+
+  // What is joined with others along the leading axis is made where it will lie in the whole, which saves the copy.
+  bool lay_pieces() {
+    bool any = false;
+    for (const Node& n : g_.nodes)
+      if (joins_rows(n) && lies_in_arena(n.first_out)) any |= lay_pieces(n);
+    for (std::size_t v = 0; any && v < p_.root.size(); ++v)
+      for (const Piece* p = &pieces_[at(p_.root[v])]; p->of >= 0; p = &pieces_[at(p->of)])
+        p_.root[v] = p->of, p_.offset[v] += p->offset;
+    return any;
+  }
+  bool lay_pieces(const Node& join) {
+    bool any = false;
+    std::size_t offset = 0;
+    for (int x : join.in) {
+      if (lies_in_arena(x) && pieces_[at(x)].of < 0 && offset % 64 == 0)
+        pieces_[at(x)] = {join.first_out, offset}, any = true;
+      offset += g_.spec(x).bytes();
+    }
+    return any;
+  }
+  static bool joins_rows(const Node& n) {
+    if (n.op != &concat_op && n.op != &stack_op) return false;
+    return n.attrs.get<rules::JoinAttrs>().axis == 0;
+  }
+  bool lies_in_arena(int v) const { return in_arena(v) && !p_.escapes[at(v)]; }
 
   // A value that is assigned to a Variable may be computed in the Variable's own buffer: if the op allows it, this is
   // the last use of the old value, and nothing that may fail or look lies between the op and the assignment.
@@ -209,7 +241,8 @@ class Planner {
     Small<int, 4> taken;  // roots whose place an output took over
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;
-      if (!in_arena(v)) continue;
+      if (pieces_[at(v)].of >= 0) place_whole(root(v));
+      if (!in_arena(v) || placed_[at(v)]) continue;
       const int x = n.op->flags.pointwise || n.op->flags.in_place ? dying_input(node, k) : -1;
       const bool reuse = x >= 0 && p_.kind[at(root(x))] == Plan::arena &&
                          std::find(taken.begin(), taken.end(), root(x)) == taken.end();
@@ -219,6 +252,9 @@ class Planner {
     place_workspace(node);
     for (int x : taken) gone_[at(x)] = 1;
     release_dead(node);
+  }
+  void place_whole(int v) {
+    if (!std::exchange(placed_[at(v)], 1)) p_.arena_offset[at(v)] = arena_.take(g_.spec(v).bytes());
   }
   void place_workspace(std::size_t node) {
     const Node& n = g_.nodes[node];
@@ -247,6 +283,12 @@ class Planner {
   const Graph& g_;
   Plan p_;
   Arena arena_;
+  struct Piece {
+    int of = -1;  // the value that it is made in, or -1
+    std::size_t offset = 0;
+  };
+  std::vector<Piece> pieces_;  // by value
+  std::vector<char> placed_;   // by root: before its own op, for its first piece
   std::vector<char> gone_;     // by root: its place was given back
   std::vector<i64> variable_;  // by value: the Variable that it is a read of, or -1
   std::vector<int> reads_;
@@ -258,6 +300,10 @@ TANDEM_INLINE Plan make_plan(const Graph& graph) { return detail::Planner(graph)
 
 TANDEM_INLINE std::string to_string(const Plan& p, const Graph& g) {
   std::string s = "arena " + std::to_string(p.arena_bytes) + " bytes\n";
+  std::vector<std::size_t> first(p.root.size(), g.nodes.size());  // by root: the node that begins it
+  for (std::size_t i = g.nodes.size(); i-- > 0;)
+    for (int k = 0; k < g.nodes[i].outputs; ++k)
+      first[static_cast<std::size_t>(p.root[static_cast<std::size_t>(g.nodes[i].first_out + k)])] = i;
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& n = g.nodes[i];
     for (int k = 0; k < n.outputs; ++k) {
@@ -268,8 +314,8 @@ TANDEM_INLINE std::string to_string(const Plan& p, const Graph& g) {
                ? p.overwrites[v] < 0 ? " in a buffer of its own"
                                      : " in '" + g.variables[static_cast<std::size_t>(p.overwrites[v])].name() + "'"
                : " @" + std::to_string(p.arena_offset[v]);
-      s += " (nodes " + std::to_string(i) + " to " + std::to_string(std::max(p.last_use[v], static_cast<int>(i))) +
-           ")\n";
+      s += " (nodes " + std::to_string(first[v]) + " to " +
+           std::to_string(std::max(p.last_use[v], static_cast<int>(i))) + ")\n";
     }
     if (p.workspace_bytes[i])
       s += "  workspace of " + n.name + ", " + std::to_string(p.workspace_bytes[i]) + " bytes @" +

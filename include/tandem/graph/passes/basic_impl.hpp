@@ -170,9 +170,11 @@ TANDEM_INLINE Ref<Graph> optimize(const Graph& graph, const PassOptions& o) {
   pass(o.fold_constants, &fold_constants);
   pass(o.merge_common, &merge_common);
   pass(o.simplify, &simplify);  // folding and merging show what was equal
+  pass(o.join_pieces, &join_pieces);
   pass(o.join_updates, &join_updates);
   pass(o.drop_dead, &drop_dead);
   pass(o.join_dense, &join_dense);
+  pass(o.join_products, &join_products);
   pass(o.fuse, &fuse);
   pass(o.fuse_reductions, &fuse_reductions);
   return g;
