@@ -19,6 +19,10 @@ inline constexpr int max_rank = 8;
 class Shape;
 [[noreturn]] TANDEM_API void raise_incompatible(const Shape& a, const Shape& b);
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // it does not see that rank_ bounds what is read
+#endif
 /// The sizes of a value's axes, outermost first. Rank 0 is a scalar; a size may be 0.
 ///   throws  errors::InvalidArgumentError beyond rank 8
 class Shape {
@@ -116,6 +120,9 @@ class Shape {
   i64 dims_[max_rank];
   std::int8_t rank_ = 0;
 };
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 using TensorShape = Shape;
 

@@ -18,7 +18,7 @@ struct Variable::State final : Opaque {
   const u64 id;
   const bool trainable;
 
-  State(Tensor v, std::string n, bool t)
+  State(const Tensor& v, std::string n, bool t)
       : value(v), initial(v), spec(v.spec()), name(std::move(n)), id(new_id(context)), trainable(t) {}
   const char* kind() const override { return "variable"; }
 };
@@ -80,7 +80,7 @@ TANDEM_INLINE void Variable::check_assignable(const char* op, const Tensor& valu
 }
 TANDEM_INLINE Tensor Variable::assign(const Tensor& value) const {
   check_assignable("assign", value);
-  const Tensor there = value.device() == device() ? value : value.to(device());
+  Tensor there = value.device() == device() ? value : value.to(device());
   if (Stager* s = context.stager) s->assign(*this, there);
   else poke(there);
   return there;

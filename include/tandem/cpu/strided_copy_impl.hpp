@@ -89,10 +89,10 @@ inline void copy_row(T* to, i64 to_step, const T* from, i64 from_step, i64 n) {
 }
 template <class T>
 inline void copy_row_dense(T* to, const T* from, i64 n) {
-  if (std::is_trivially_copyable_v<T> && n * static_cast<i64>(sizeof(T)) >= 32)
-    std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(n) * sizeof(T));
-  else
-    for (i64 i = 0; i < n; ++i) to[i] = from[i];
+  if constexpr (std::is_trivially_copyable_v<T>)
+    if (n * static_cast<i64>(sizeof(T)) >= 32)
+      return void(std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T)));
+  for (i64 i = 0; i < n; ++i) to[i] = from[i];
 }
 
 template <class T>

@@ -99,7 +99,8 @@ class Interpreter final : public Program {
     const auto first = static_cast<std::size_t>(n.first_out);
     if (n.op == &argument_op) {
       const auto at = static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index);
-      values[first] = at < given.size() ? std::move(given[at]) : *arguments[at];
+      if (at < given.size()) values[first] = std::move(given[at]);
+      else values[first] = *arguments[at];
     } else if (n.op == &constant_op) {
       values[first] = *constant_of(n);
     } else if (n.op == &read_variable_op) {

@@ -102,7 +102,7 @@ TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const LoopAttrs& a, co
       if (!(output_spec(g, i) == g.spec(g.arguments[i]))) return false;
     return true;
   };
-  const Ref<Graph> all = runs_now(c) ? a.body : bound_body(a.body, specs);
+  Ref<Graph> all = runs_now(c) ? a.body : bound_body(a.body, specs);
   if (all.get() == a.body.get() || keeps(*all)) return all;
   for (std::size_t i = 0; i < at.carried; ++i) specs[i] = a.body->spec(a.body->arguments[i]);
   return bound_body(a.body, specs);
@@ -190,7 +190,7 @@ class RaggedStack {
   Tensor flat() const {
     i64 total = 0;
     for (const Tensor& t : rows_) total += t.size();
-    const Tensor r = Tensor::allocate({{total}, row_.dtype, row_.device});
+    Tensor r = Tensor::allocate({{total}, row_.dtype, row_.device});
     char* to = static_cast<char*>(r.raw());
     for (const Tensor& t : rows_) {
       copy_elements(to, t);
@@ -200,7 +200,7 @@ class RaggedStack {
   }
   Tensor table() const {
     const int rank = row_.shape.rank();
-    const Tensor r = Tensor::allocate({{static_cast<i64>(rows_.size()), rank}, DType::int64, {}});
+    Tensor r = Tensor::allocate({{static_cast<i64>(rows_.size()), rank}, DType::int64, {}});
     i64* to = static_cast<i64*>(r.raw());
     for (const Tensor& t : rows_) to = std::copy_n(t.shape().begin(), rank, to);
     return r;

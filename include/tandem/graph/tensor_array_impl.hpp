@@ -28,9 +28,9 @@ TANDEM_INLINE i64 ArrayIndex::number() const {
 TANDEM_INLINE Tensor ArrayIndex::tensor() const { return tensor_.is_set() ? tensor_ : constant(number_); }
 
 TANDEM_INLINE TensorArray::TensorArray(DType dtype, i64 size, TensorArrayOptions o)
-    : TensorArray(dtype, constant(size), std::move(o)) {}
+    : TensorArray(dtype, constant(size), o) {}
 TANDEM_INLINE TensorArray::TensorArray(DType dtype, const Tensor& size, TensorArrayOptions o)
-    : dtype_(dtype), dynamic_(o.dynamic_size), element_shape_(std::move(o.element_shape)) {
+    : dtype_(dtype), dynamic_(o.dynamic_size), element_shape_(o.element_shape) {
   const ArrayIndex n(size);
   if (n.is_known() && n.number() < 0) detail::raise_array("a size of " + std::to_string(n.number()));
   if (!context.stager) {

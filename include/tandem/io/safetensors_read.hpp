@@ -117,7 +117,7 @@ TANDEM_INLINE std::ifstream open_file(const std::string& path, std::size_t& size
 }
 
 TANDEM_INLINE Tensor read_tensor(const Entry& e, const char* data, const Metadata& metadata, const std::string& path) {
-  const Tensor t = Tensor::allocate(e.spec);
+  Tensor t = Tensor::allocate(e.spec);
   if (e.end > e.begin) std::memcpy(t.raw(), data + e.begin, e.end - e.begin);
   if (e.spec.dtype == DType::bool_)
     for (std::size_t i = e.begin; i < e.end; ++i)

@@ -89,7 +89,7 @@ TANDEM_INLINE Module::Module() : state_(new Contents) {}
 TANDEM_INLINE Module::Contents& Module::contents() const { return static_cast<Contents&>(*state_); }
 TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tensor& initial, bool trainable) const {
   contents().check_new(name);
-  const Variable v(initial, {.name = name.c_str(), .trainable = trainable});
+  Variable v(initial, {.name = name.c_str(), .trainable = trainable});
   contents().variables.push_back({name, v});
   contents().order.push_back('v');
   return v;

@@ -49,7 +49,7 @@ class TANDEM_API Optimizer : public Module {
   const Variable& iterations() const { return iterations_; }
 
  protected:
-  Optimizer(detail::UpdateRule rule, Attrs attrs, double learning_rate);
+  Optimizer(detail::UpdateRule rule, const Attrs& attrs, double learning_rate);
 
  private:
   struct Slots;

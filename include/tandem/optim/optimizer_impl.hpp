@@ -144,7 +144,7 @@ struct Optimizer::Slots final : Opaque {
   const char* kind() const override { return "slots"; }
 };
 
-TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, Attrs attrs, double learning_rate)
+TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, const Attrs& attrs, double learning_rate)
     : rule_(rule), attrs_(attrs), slots_(new Slots) {
   const DeviceScope host({Device::cpu, 0});  // read by every launch: on a GPU that would be a wait a step
   learning_rate_ = add_variable("learning_rate", constant(learning_rate), false);

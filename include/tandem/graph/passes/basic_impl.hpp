@@ -78,7 +78,7 @@ TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Te
 }  // namespace detail
 
 TANDEM_INLINE Ref<Graph> fold_constants(const Graph& from) {
-  const Ref<Graph> g = from.copy();
+  Ref<Graph> g = from.copy();
   std::vector<Node> nodes = std::exchange(g->nodes, {});
   std::vector<Tensor> known(g->specs.size());
   for (Node& n : nodes) {

@@ -155,7 +155,9 @@ TANDEM_INLINE constexpr OpDef full_like_op{.name = "full_like",
 
 namespace detail {
 
-TANDEM_INLINE Tensor to_current_device(Tensor t) { return current_device() == t.device() ? t : t.to(current_device()); }
+TANDEM_INLINE Tensor to_current_device(const Tensor& t) {
+  return current_device() == t.device() ? t : t.to(current_device());
+}
 // A host tensor of one number; `what` names the function in errors.
 TANDEM_INLINE Tensor filled(const char* what, const Shape& shape, DType dtype, double number) {
   alignas(16) char element[16];

@@ -216,7 +216,7 @@ TANDEM_INLINE void check_num(i64 num) {
 // i / (num - 1) for i < num, exactly 0 and 1 at the ends.
 TANDEM_INLINE Tensor unit_steps(i64 num, DType dtype, bool reversed) {
   const OutsideTrace outside;
-  const Tensor t = Tensor::allocate({Shape{num}, dtype, {}});
+  Tensor t = Tensor::allocate({Shape{num}, dtype, {}});
   const double last = num > 1 ? static_cast<double>(num - 1) : 1;
   for (i64 i = 0; i < num; ++i) {
     const double x = static_cast<double>(i) / last;

@@ -60,7 +60,7 @@ inline void check_scalar_index(const InferCall& c, std::size_t i) {
 inline void check_marks(const InferCall& c, std::size_t i) {
   if (c.spec(i).dtype != DType::bool_ || c.spec(i).shape.rank() != 1) raise_specs(c, "the marks must be bool [n]");
 }
-inline void check_rows_fit(const InferCall& c, Shape rows) {
+inline void check_rows_fit(const InferCall& c, const Shape& rows) {
   if (c.spec(2).dtype != c.spec(0).dtype || !rows.is_compatible_with(c.spec(2).shape))
     raise_specs(c, "the new rows must be " + to_string(Spec{rows, c.spec(0).dtype, {}}));
 }

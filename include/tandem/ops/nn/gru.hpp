@@ -59,7 +59,7 @@ TANDEM_INLINE Specs infer_gru(const InferCall& c) {
   const i64 u = h0.shape.rank() == 2 ? h0.shape[1] : none;
   check_rnn(c, 3, 1, {2, u == none ? none : 3 * u});
   Specs out;
-  const auto push = [&](Shape s) { out.push(Spec{s, x.dtype, x.device}); };
+  const auto push = [&](const Shape& s) { out.push(Spec{s, x.dtype, x.device}); };
   push({x.shape[0], x.shape[1], u});
   push(h0.shape);
   push({x.shape[0], x.shape[1], u == none ? none : 3 * u});

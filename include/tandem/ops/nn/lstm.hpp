@@ -61,7 +61,7 @@ TANDEM_INLINE Specs infer_lstm(const InferCall& c) {
   check_rnn(c, 4, 2, {});
   const i64 u = h0.shape[1];
   Specs out;
-  const auto push = [&](Shape s) { out.push(Spec{s, x.dtype, x.device}); };
+  const auto push = [&](const Shape& s) { out.push(Spec{s, x.dtype, x.device}); };
   push({x.shape[0], x.shape[1], u});
   push(h0.shape);
   push(h0.shape);

@@ -27,7 +27,7 @@ class TANDEM_API FusedProgram final : public Opaque {
   ///   throws  errors::InvalidArgumentError for a value that is not made before its use, an output that no instruction
   ///           makes or that is named twice, or an op without a loop for its dtype
   FusedProgram(std::vector<DType> inputs, std::vector<Instruction> code, std::vector<int> outputs);
-  TANDEM_INLINE ~FusedProgram();
+  TANDEM_INLINE ~FusedProgram() override;
   const char* kind() const override { return "fused program"; }
 
   const std::vector<DType> inputs;

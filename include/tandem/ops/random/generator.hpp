@@ -81,7 +81,7 @@ namespace random {
 
 namespace impl {
 TANDEM_INLINE Tensor state_tensor(i64 seed) {
-  const Tensor t = Tensor::allocate({Shape{2}, DType::int64, {}});
+  Tensor t = Tensor::allocate({Shape{2}, DType::int64, {}});
   static_cast<i64*>(t.raw())[0] = seed;
   static_cast<i64*>(t.raw())[1] = 0;
   return t;
