@@ -73,6 +73,18 @@ TEST_CASE("softmax at infinities, NaN and over nothing") {
   CHECK_THROWS_AS(nn::softmax(constant({1, 2})), errors::UnimplementedError);
 }
 
+TEST_CASE("masked logits get no share, on every instruction set") {
+  std::vector<float> logits(100, -1e9f);
+  logits[3] = 2, logits[70] = 2, logits[99] = -inf;
+  const int best = cpu::best_isa();
+  for (int level = 0; level <= best; ++level) {
+    cpu::isa_level.store(static_cast<signed char>(level));
+    const auto y = nn::softmax(constant(logits)).to_vector<float>();
+    for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == (i == 3 || i == 70 ? 0.5f : 0.f));
+  }
+  cpu::isa_level.store(static_cast<signed char>(best));
+}
+
 TEST_CASE("softmax gradients agree with differences, to second order") {
   for (const Shape& s : {Shape{4}, Shape{2, 3}, Shape{2, 3, 2}})
     for (int axis = 0; axis < s.rank(); ++axis)
