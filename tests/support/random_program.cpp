@@ -125,9 +125,10 @@ std::string list_of(const std::vector<int>& registers) {
 }
 std::string text_of(const Program& p, const std::string& indent);
 std::string text_of(const Step& s, const std::string& indent) {
-  static constexpr const char* kinds[] = {"",          "constant", "read",      "assign", "assign_add", "uniform",
-                                          "dropout",   "call",     "gradient",  "branch", "loop",       "scan",
-                                          "scan_back", "fold",     "fold_back", "map"};
+  static constexpr const char* kinds[] = {"",        "constant",  "read", "assign",    "assign_add", "train",
+                                          "uniform", "dropout",   "call", "gradient",  "branch",     "loop",
+                                          "scan",    "scan_back", "fold", "fold_back", "map"};
+  static_assert(std::size(kinds) == Step::map + 1);
   std::string t = indent;
   for (int i = 0; i < s.outputs; ++i) t += (i ? ", r" : "r") + std::to_string(s.first_out + i);
   t += s.outputs ? " = " : "";
