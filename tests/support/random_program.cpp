@@ -104,6 +104,8 @@ void Machine::step(const Step& s, Tensors& registers) {
     case Step::fold:
     case Step::fold_back: out = scan(s, in); break;
   }
+  for (const Tensor& t : out)
+    if (options_.watches && is_floating(t.dtype())) stayed_finite_ &= reduce_all(is_finite(t)).item<bool>();
   for (std::size_t i = 0; i < out.size(); ++i) registers[static_cast<std::size_t>(s.first_out) + i] = out[i];
 }
 Tensors Machine::run(const Program& program, const Tensors& arguments) {
