@@ -1,4 +1,6 @@
 // Gradients through control flow in control flow, in gradients, and under tapes: what random programs once found.
+#include <cmath>
+
 #include "tandem/graph/scan.hpp"
 #include "tandem/graph/while_loop.hpp"
 #include "tandem/ops/random/dropout.hpp"
@@ -117,4 +119,22 @@ TEST_CASE("control flow: the gradient of a Variable without a path is zero, not 
   });
   CHECK(!has_constant(f.get_concrete_function(TensorSpec{{2, 3}, float32})->graph(), {1, 2, 3}));
   CHECK(floats(f(ones({2, 3}))) == Floats{0, 0, 0});
+}
+
+TEST_CASE("control flow: to what only the branch not taken reads the gradient is zeros in a trace") {
+  const auto f = [](const Tensor& x) {
+    const Tensor y = exp(x);
+    return cond(
+        reduce_sum(x) > 0.f, [&] { return x * 2; }, [&] { return y; });
+  };
+  const auto gradient = [](const auto& call) {
+    const Tensor x = constant({1.f, 100.f});
+    GradientTape tape;
+    tape.watch(x);
+    return floats(tape.gradient(call(x), x));
+  };
+  CHECK(gradient(f) == Floats{2, 2});
+  const Floats traced = gradient(function(f));
+  CHECK(traced[0] == 2);
+  CHECK(std::isnan(traced[1]));  // 0 times e^100, which is infinite
 }

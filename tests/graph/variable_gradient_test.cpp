@@ -110,6 +110,27 @@ TEST_CASE("variable gradients: a call that returns what it reads") {
   check_close(g(function(f)), g(f));
 }
 
+// Also where nobody uses it: the call keeps it for its gradient.
+TEST_CASE("variable gradients: a read after a call whose branch returns the same value") {
+  const State s;
+  const auto f = [&](const Tensor& x) {
+    const auto adds = [&](const Tensor& i) { return s.v.assign_add(x), i + 1; };
+    return cond(
+        reduce_sum(x) > 0.f,
+        [&] {
+          while_loop([](const Tensor& i) { return i < 2; }, adds, constant(0));
+          return s.v.read_value();
+        },
+        [&] { return x; });
+  };
+  const Tensor x = constant({0.75f, 1.25f});
+  const auto g = [&](const auto& call) {
+    s.reset();
+    return s.run([&](const Tensor& t) { return call(t), s.v * t; }, x);
+  };
+  check_close(g(function(f)), g(f));
+}
+
 TEST_CASE("variable gradients: branches that assign") {
   const State s;
   const Variable &v = s.v, &w = s.w;

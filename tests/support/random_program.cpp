@@ -104,6 +104,8 @@ void Machine::step(const Step& s, Tensors& registers) {
     case Step::fold:
     case Step::fold_back: out = scan(s, in); break;
   }
+  for (const Tensor& t : out)
+    if (options_.watches && is_floating(t.dtype())) stayed_finite_ &= reduce_all(is_finite(t)).item<bool>();
   for (std::size_t i = 0; i < out.size(); ++i) registers[static_cast<std::size_t>(s.first_out) + i] = out[i];
 }
 Tensors Machine::run(const Program& program, const Tensors& arguments) {
@@ -125,9 +127,10 @@ std::string list_of(const std::vector<int>& registers) {
 }
 std::string text_of(const Program& p, const std::string& indent);
 std::string text_of(const Step& s, const std::string& indent) {
-  static constexpr const char* kinds[] = {"",          "constant", "read",      "assign", "assign_add", "uniform",
-                                          "dropout",   "call",     "gradient",  "branch", "loop",       "scan",
-                                          "scan_back", "fold",     "fold_back", "map"};
+  static constexpr const char* kinds[] = {"",        "constant",  "read", "assign",    "assign_add", "train",
+                                          "uniform", "dropout",   "call", "gradient",  "branch",     "loop",
+                                          "scan",    "scan_back", "fold", "fold_back", "map"};
+  static_assert(std::size(kinds) == Step::map + 1);
   std::string t = indent;
   for (int i = 0; i < s.outputs; ++i) t += (i ? ", r" : "r") + std::to_string(s.first_out + i);
   t += s.outputs ? " = " : "";

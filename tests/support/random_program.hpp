@@ -105,6 +105,7 @@ struct MachineOptions {
   bool trace_calls = false;               ///< nested programs are called as traced functions
   tandem::FunctionOptions function = {};  ///< of those
   tandem::Device device = {};             ///< where Variables and constants lie
+  bool watches = false;                   ///< whether all values stay finite; in eager code on the host
 };
 /// The state that a program runs on: Variables, weights and their optimizer, a generator, traced functions of its
 /// nested programs.
@@ -120,6 +121,8 @@ class Machine {
   const std::vector<tandem::Variable>& variables() const { return variables_; }
   const std::vector<tandem::Variable>& weights() const { return weights_; }
   const tandem::random::Generator& generator() const { return generator_; }
+  /// Whether all steps so far, in nested programs too, have made finite values; true if it does not watch.
+  bool stayed_finite() const { return stayed_finite_; }
 
  private:
   struct Traced;
@@ -138,6 +141,7 @@ class Machine {
   tandem::optimizers::Adam adam_{{.learning_rate = 0.0731}};  // steps of a round length would end where round() jumps
   tandem::random::Generator generator_{7};
   std::vector<std::unique_ptr<Traced>> traced_;
+  bool stayed_finite_ = true;
 };
 
 /// A program that still fails with fewer results and steps, also in its nested programs, and constants for others.

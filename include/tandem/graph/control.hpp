@@ -69,7 +69,8 @@ void refill(T& x, std::span<const Tensor> tensors) {
 ///              differ are open
 ///   throws     errors::InvalidArgumentError for another condition, or for branches that differ, naming both
 ///   gradient   the branch's, also to what it captures and to Variables that it reads, as in eager code;
-///              row-sparse where a branch has it so and the other one has none or a row-sparse one, too
+///              row-sparse where a branch has it so and the other one has none or a row-sparse one, too. In a trace it
+///              is zeros, not nothing, to what only the other branch reads: NaN before an op of infinite derivative
 template <class Then, class Else>
 auto cond(const Tensor& condition, Then&& then, Else&& otherwise, OpOptions options = {}) {
   using R = control::Result<std::invoke_result_t<Then&>>;

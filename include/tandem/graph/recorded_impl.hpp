@@ -23,6 +23,7 @@ struct ConcreteFunction::Recorded final : Opaque {
   Derivative derivative;
   ExecutionOptions options;
   Ref<ConcreteFunction> augmented;  // returns outputs, reads, saved
+  std::vector<Variable> in_bodies;  // the Variables that control flow reads: what it returns may be their values
   std::mutex mutex;
   std::map<Demand, Backward> backwards;  // guarded by mutex
 };
@@ -34,6 +35,12 @@ struct CallAttrs {
   static constexpr auto fields = field_list(field("function", &CallAttrs::derivative));
 };
 TANDEM_INLINE Grads call_gradient(const GradCall& c);
+TANDEM_INLINE void collect_read_in_bodies(const Graph& g, bool is_body, std::vector<Variable>& out) {
+  for (const Node& n : g.nodes) {
+    if (is_body && n.op == &read_variable_op) out.push_back(variable_of(g, n));
+    for (const Graph* body : subgraphs(n)) collect_read_in_bodies(*body, true, out);
+  }
+}
 [[noreturn]] TANDEM_INLINE Specs infer_call(const InferCall& c) {
   errors::raise<errors::InternalError>(c.op.name, "is recorded by tapes alone");
 }
@@ -52,6 +59,7 @@ TANDEM_INLINE ConcreteFunction::Recorded::Recorded(const Graph& g, const Executi
   Ref<Graph> more = forward.copy();
   for (int node : derivative.reads()) more->outputs.push_back(forward.nodes[static_cast<std::size_t>(node)].first_out);
   more->outputs.insert(more->outputs.end(), derivative.saved().begin(), derivative.saved().end());
+  detail::collect_read_in_bodies(forward, false, in_bodies);
   augmented = make_ref<ConcreteFunction>(more, options);
 }
 TANDEM_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction::Recorded::backward(const Demand& demand) {
@@ -81,6 +89,7 @@ TANDEM_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
   Small<const Tensor*, 8> in;
   IdMap seen;  // a tape tells values apart by their ids: what is read, returned twice, or passed through, gets another
   for (const Tensor* t : arguments) in.push(t), seen.insert(t->id(), 0);
+  for (const Variable& v : d->in_bodies) seen.insert(v.peek().id(), 0);
   for (std::size_t i = 0; i < reads; ++i) {
     Tensor& value = all[outputs + i];
     seen.insert(value.id(), 0);
