@@ -49,10 +49,10 @@ struct FusedCall {
   const Operand& out(int o) const { return c.out[static_cast<std::size_t>(o)]; }
   i64 width_of(int slot) const { return static_cast<i64>(size_of(code.dtypes_[static_cast<std::size_t>(slot)])); }
   i64 tiles() const { return (n + tile - 1) / tile; }
-  /// So many elements are worth a hand-over: what they take to compute and to move.
+  /// So many tiles are worth a hand-over: what they take to compute and to move.
   i64 grain() const {
     const double ns = code.cost_ + detail::fused_ns_per_byte * static_cast<double>(element_bytes);
-    return static_cast<i64>(detail::fused_grain / ns);
+    return static_cast<i64>(detail::fused_grain / (static_cast<double>(tile) * ns));
   }
 
  private:
@@ -216,7 +216,7 @@ class FusedTiles {
 TANDEM_INLINE void FusedCode::run(const KernelCall& c) const {
   if (c.out[0].size() == 0) return;
   const FusedCall call(*this, c);
-  parallel_for(call.tiles(), call.grain() / call.tile, [&call](i64 begin, i64 end) {
+  parallel_for(call.tiles(), call.grain(), [&call](i64 begin, i64 end) {
     FusedTiles tiles(call);
     tiles.run(begin, end);
   });
