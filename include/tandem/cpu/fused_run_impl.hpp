@@ -18,6 +18,7 @@ inline constexpr i64 long_fused_tile = 16384;                    // where nothin
 inline constexpr i64 fused_cache = 24 * 1024;                    // bytes that the tiles between steps may take
 inline constexpr i64 fused_streaming_bytes = 64 * 1024 * 1024;   // as for single ops (pointwise_tiles.hpp)
 inline constexpr double fused_grain = 10000;                     // ns a thread gets at least
+inline constexpr double fused_ns_per_byte = 0.03;  // of inputs and outputs, which seldom are in the first-level cache
 }  // namespace detail
 
 /// One call: the same on every thread.
@@ -48,8 +49,10 @@ struct FusedCall {
   const Operand& out(int o) const { return c.out[static_cast<std::size_t>(o)]; }
   i64 width_of(int slot) const { return static_cast<i64>(size_of(code.dtypes_[static_cast<std::size_t>(slot)])); }
   i64 tiles() const { return (n + tile - 1) / tile; }
+  /// So many tiles are worth a hand-over: what they take to compute and to move.
   i64 grain() const {
-    return std::max<i64>(1, static_cast<i64>(detail::fused_grain / (static_cast<double>(tile) * code.cost_)));
+    const double ns = code.cost_ + detail::fused_ns_per_byte * static_cast<double>(element_bytes);
+    return static_cast<i64>(detail::fused_grain / (static_cast<double>(tile) * ns));
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "tandem/base/bytes.hpp"
+#include "tandem/base/small.hpp"
 #include "tandem/cpu/layout.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/strided_copy.hpp"
@@ -54,40 +55,90 @@ inline void copy_blocks(const KernelCall& c, const Operand& to, i64 to_at, i64 t
   n.add(length, 1, 1);
   copy_strided(c, n, element(to, to_at), element(from, from_at));
 }
-// A small block whose copy needs no machinery: most concats and stacks of scalars and rows are such.
-inline bool copy_small(const Operand& to, i64 to_at, const Operand& from, i64 from_at, i64 outer, i64 length) {
-  const i64 bytes = length * static_cast<i64>(size_of(to.spec->dtype));
-  if (outer != 1 || bytes > 4096 || to.spec->dtype == DType::string || to.spec->device.kind == Device::gpu)
-    return false;
-  std::memcpy(element(to, to_at), element(from, from_at), static_cast<std::size_t>(bytes));
-  return true;
-}
+// Tensors and the tensor that they are laid side by side in: rows of it are made of a run of each.
+class Joined {
+ public:
+  Joined(const KernelCall& c, const Operand& whole, i64 outer, i64 row)
+      : c_(c), whole_(whole), outer_(outer), row_(row) {}
+  void add(const Operand& part, i64 at, i64 length) { parts_.push(Part{&part, at, length}); }
+  void concat() { copy<true>(); }
+  void split() { copy<false>(); }
+
+ private:
+  struct Part {
+    const Operand* operand;
+    i64 at, length;  // of its run in a row
+  };
+  static constexpr i64 short_run = 64;  // bytes: below, a loop of strided elements beats a call for each run
+
+  i64 width() const { return static_cast<i64>(size_of(whole_.spec->dtype)); }
+  bool has_runs() const {
+    if (on_gpu(c_) || whole_.spec->dtype == DType::string) return false;
+    return outer_ == 1 ||
+           std::all_of(parts_.begin(), parts_.end(), [&](const Part& p) { return p.length * width() >= short_run; });
+  }
+  template <bool join>
+  void copy() const {
+    if (has_runs()) return copy_runs<join>();
+    for (const Part& p : parts_)
+      join ? copy_blocks(c_, whole_, p.at, row_, *p.operand, 0, p.length, outer_, p.length)
+           : copy_blocks(c_, *p.operand, 0, p.length, whole_, p.at, row_, outer_, p.length);
+  }
+  // All runs of all parts are one range of bytes: together they are often worth a hand-over where no part is.
+  template <bool join>
+  void copy_runs() const {
+    i64 row = 0;  // bytes
+    for (const Part& p : parts_) row += p.length * width();
+    parallel_for(outer_ * row, copy_grain_bytes, [&](i64 begin, i64 end) {
+      for (i64 r = begin / row; begin < end; ++r) {
+        i64 at = r * row;
+        for (const Part& p : parts_) {
+          const i64 length = p.length * width(), first = std::max(begin, at), last = std::min(end, at + length);
+          if (first < last)
+            copy_run<join>(static_cast<char*>(element(whole_, r * row_ + p.at)) + (first - at),
+                           static_cast<char*>(element(*p.operand, r * p.length)) + (first - at), last - first);
+          at += length;
+        }
+        begin = at;
+      }
+    });
+  }
+  template <bool join>
+  static void copy_run(char* whole, char* part, i64 n) {
+    std::memcpy(join ? whole : part, join ? part : whole, static_cast<std::size_t>(n));
+  }
+
+  const KernelCall& c_;
+  const Operand& whole_;
+  const i64 outer_, row_;
+  Small<Part, 8> parts_;
+};
 }  // namespace detail
 
 TANDEM_INLINE void concat(const KernelCall& c, int axis, bool fresh) {
   const Shape& out = c.out[0].shape();
   const i64 outer = detail::product(out, 0, axis), inner = detail::product(out, axis + 1, out.rank());
-  const i64 row = inner * out[axis];
+  detail::Joined joined(c, c.out[0], outer, inner * out[axis]);
   i64 at = 0;
   for (const Operand& part : c.in) {
     const i64 length = inner * (fresh ? 1 : part.shape()[axis]);
     const bool lies_there = outer == 1 && part.data == detail::element(c.out[0], at);  // a plan put it there
-    if (!lies_there && !detail::copy_small(c.out[0], at, part, 0, outer, length))
-      detail::copy_blocks(c, c.out[0], at, row, part, 0, length, outer, length);
+    if (!lies_there && length > 0) joined.add(part, at, length);
     at += length;
   }
+  joined.concat();
 }
 TANDEM_INLINE void split(const KernelCall& c, int axis) {
   const Shape& in = c.in[0].shape();
   const i64 outer = detail::product(in, 0, axis), inner = detail::product(in, axis + 1, in.rank());
-  const i64 row = inner * in[axis];
+  detail::Joined joined(c, c.in[0], outer, inner * in[axis]);
   i64 at = 0;
   for (const Operand& part : c.out) {
     const i64 length = inner * part.shape()[axis];
-    if (!detail::copy_small(part, 0, c.in[0], at, outer, length))
-      detail::copy_blocks(c, part, 0, length, c.in[0], at, row, outer, length);
+    if (length > 0) joined.add(part, at, length);
     at += length;
   }
+  joined.split();
 }
 
 namespace detail {

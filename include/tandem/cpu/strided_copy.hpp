@@ -7,6 +7,9 @@
 
 namespace TANDEM_NS::cpu {
 
+/// So much to copy is worth a hand-over: about 10 us.
+inline constexpr i64 copy_grain_bytes = 128 * 1024;
+
 /// A loop nest of copies: element (i, j, ...) goes from `from + i * from_stride[0] + j * from_stride[1] + ...` to the
 /// like place in the output. Strides count elements; 0 repeats a source element, negative ones walk backward.
 struct StridedCopy {

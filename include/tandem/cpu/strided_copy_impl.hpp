@@ -11,8 +11,6 @@
 
 namespace TANDEM_NS::cpu {
 
-inline constexpr i64 copy_grain_bytes = 128 * 1024;
-
 namespace detail {
 
 inline void swap_axes(StridedCopy& n, int i, int j) {

@@ -1,6 +1,7 @@
 // Ops that move whole tensors, each against a loop on random shapes: transpose, reverse, concat, stack, split, unstack,
 // tile, pad, broadcast_to.
 #include <complex>
+#include <cstring>
 
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"
@@ -12,6 +13,7 @@
 #include "tandem/ops/shape/tile.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/threads.hpp"
 #include "tests/support/values.hpp"
 
 using namespace tandem;
@@ -135,6 +137,36 @@ TEST_CASE("split takes concat apart", "[layout]") {
       CHECK(testing::misplaced(back[i], list[i], [&](const Index& k) { return testing::place(list[i].shape(), k); }) ==
             0);
     }
+  }
+}
+
+TEST_CASE("concat and split share their parts' bytes among any number of threads", "[layout]") {
+  for (const int threads : {1, 2, 3}) {
+    const testing::Threads use(threads);
+    for (const DType d : {uint8, float32, complex128})
+      for (const i64 outer : {1, 37}) {
+        // Parts of which no boundary falls on a share's, and (the last list) parts too narrow for runs.
+        for (const std::vector<i64>& sizes : {std::vector<i64>{9001, 0, 12345, 70}, {20000, 20000, 20000}, {7001, 3}}) {
+          CAPTURE(threads, d, outer, sizes.size());
+          std::vector<Tensor> list;
+          for (const i64 n : sizes) list.push_back(testing::numbered({outer, n}, d, 50 * n));
+          const Tensor y = concat(list, 1);
+          const std::vector<Tensor> back = split(y, sizes, {.axis = 1});
+          const i64 row = y.shape()[1], width = static_cast<i64>(size_of(d));
+          const char* const whole = static_cast<const char*>(y.raw());
+          i64 at = 0, wrong = 0;
+          for (std::size_t p = 0; p < sizes.size(); at += sizes[p++]) {
+            const char *part = static_cast<const char*>(list[p].raw()),
+                       *again = static_cast<const char*>(back[p].raw());
+            for (i64 r = 0; r < outer; ++r, part += sizes[p] * width, again += sizes[p] * width) {
+              const auto bytes = static_cast<std::size_t>(sizes[p] * width);
+              wrong += bytes && std::memcmp(whole + (r * row + at) * width, part, bytes) != 0;
+              wrong += bytes && std::memcmp(again, part, bytes) != 0;
+            }
+          }
+          CHECK(wrong == 0);
+        }
+      }
   }
 }
 
