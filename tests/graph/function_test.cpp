@@ -7,15 +7,13 @@
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/derivatives.hpp"
+#include "tests/support/wave.hpp"
 
 using namespace tandem;
 using testing::floats, testing::Floats;
+using testing::wave;
 
-namespace {
-
-Tensor wave(const Shape& s, float phase) { return reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s); }
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("function: traces once a signature") {
   int runs = 0;

@@ -3,8 +3,6 @@
 #include "tandem/graph/passes.hpp"
 
 #include <complex>
-#include <cstring>
-
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/concrete.hpp"
 #include "tandem/graph/control.hpp"
@@ -15,19 +13,19 @@
 #include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"
+#include "tests/support/wave.hpp"
 
 using namespace tandem;
 using testing::count;
 using testing::evaluate;
 using testing::List;
+using testing::same_bits;
 using testing::traced;
+using testing::wave;
 
 namespace {
 
 const Spec matrix{{2, 3}, float32, {}}, square_matrix{{3, 3}, float32, {}};
-Tensor wave(const Shape& s, float phase = 0) {
-  return reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s);
-}
 
 // The pass changes no bit of the results.
 void check_equal(const Graph& before, const Graph& after, const List& arguments) {
@@ -36,7 +34,7 @@ void check_equal(const Graph& before, const Graph& after, const List& arguments)
   REQUIRE(a.size() == b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     REQUIRE(a[i].spec() == b[i].spec());
-    CHECK(std::memcmp(a[i].raw(), b[i].raw(), a[i].spec().bytes()) == 0);
+    CHECK(same_bits(a[i], b[i]));
   }
 }
 // The one-argument function's graph, simplified.
@@ -314,8 +312,7 @@ TEST_CASE("passes: a training step keeps its numbers") {
       after[k].push_back(evaluate(*graphs[k], {wave({6, 4}, static_cast<float>(step)), wave({6, 1}, 2)})[0]);
     for (const Variable& v : state) after[k].push_back(v.peek());
   }
-  for (std::size_t i = 0; i < after[0].size(); ++i)
-    CHECK(std::memcmp(after[0][i].raw(), after[1][i].raw(), after[0][i].spec().bytes()) == 0);
+  for (std::size_t i = 0; i < after[0].size(); ++i) CHECK(same_bits(after[0][i], after[1][i]));
 }
 
 TEST_CASE("passes: advice names the place and the better op") {

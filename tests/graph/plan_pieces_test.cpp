@@ -1,22 +1,20 @@
 // Plans: values that are joined along the leading axis are made where they will lie in the whole. What else a plan
 // decides is seen by the tests of functions (function_test, updates_test).
-#include <cstring>
-
 #include "tandem/graph/plan.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"
+#include "tests/support/wave.hpp"
 
 using namespace tandem;
 using testing::evaluate;
 using testing::List;
+using testing::same_bits;
 using testing::traced;
+using testing::wave;
 
 namespace {
 
-Tensor wave(const Shape& s, float phase = 0) {
-  return reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s);
-}
 // How many inputs of the graph's concats and stacks lie where they belong; the planned results are those without a
 // plan.
 template <class F>
@@ -30,7 +28,7 @@ int in_place(const Shape& shape, const F& f) {
     REQUIRE(got.size() == want.size());
     for (unsigned i = 0; i < got.size(); ++i) {
       REQUIRE(got[i].spec() == want[i].spec());
-      CHECK(std::memcmp(got[i].raw(), want[i].raw(), want[i].spec().bytes()) == 0);
+      CHECK(same_bits(got[i], want[i]));
     }
   }
   const Plan plan = make_plan(*g);

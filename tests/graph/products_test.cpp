@@ -1,33 +1,23 @@
 // The pass join_products: which products become one, what keeps them apart, rows that keep their bits and sums that
 // keep their value.
-#include <cstring>
-
 #include "tandem/graph/passes.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"
+#include "tests/support/wave.hpp"
 
 using namespace tandem;
 using testing::count;
+using testing::distance;
 using testing::evaluate;
 using testing::List;
+using testing::same_bits;
 using testing::traced;
+using testing::wave;
 
 namespace {
 
-Tensor wave(const Shape& s, float phase = 0, DType dtype = float32) {
-  return cast(reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s), dtype);
-}
 Spec of(const Shape& s, DType dtype = float32) { return {s, dtype, {}}; }
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.spec() == b.spec() && std::memcmp(a.raw(), b.raw(), a.spec().bytes()) == 0;
-}
-double distance(const Tensor& a, const Tensor& b) {
-  REQUIRE(a.spec() == b.spec());
-  if (a.size() == 0) return 0;
-  return reduce_max(abs(cast(a, float64) - cast(b, float64))).item<double>() /
-         (1 + reduce_max(abs(cast(a, float64))).item<double>());
-}
 // The graph of f after the pass; its results are those from before it, to rounding or bit by bit.
 template <class F>
 Ref<Graph> joined(const std::vector<Spec>& specs, const F& f, bool bits = false) {

@@ -8,25 +8,19 @@
 #include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"
+#include "tests/support/wave.hpp"
 
 using namespace tandem;
 using testing::count;
+using testing::distance;
 using testing::evaluate;
 using testing::List;
 using testing::traced;
+using testing::wave;
 
 namespace {
 
-Tensor wave(const Shape& s, float phase = 0) {
-  return reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s);
-}
 Spec of(const Shape& s) { return {s, float32, {}}; }
-double distance(const Tensor& a, const Tensor& b) {
-  REQUIRE(a.spec() == b.spec());
-  if (a.size() == 0) return 0;
-  return reduce_max(abs(cast(a, float64) - cast(b, float64))).item<double>() /
-         (1 + reduce_max(abs(cast(a, float64))).item<double>());
-}
 
 template <class Cell, class State>
 struct CellTraining {

@@ -6,13 +6,14 @@
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/derivatives.hpp"
+#include "tests/support/wave.hpp"
 
 using namespace tandem;
 using testing::check_close, testing::floats, testing::Floats, testing::List;
+using testing::wave;
 
 namespace {
 
-Tensor wave(const Shape& s, float phase) { return reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s); }
 constexpr auto plus = [](const Tensor& a, const Tensor& b) { return a + b; };
 
 struct Lstm {

@@ -9,16 +9,16 @@
 #include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/recorder.hpp"
+#include "tests/support/wave.hpp"
 
 using namespace tandem;
 using testing::Recorder;
+using testing::wave;
 
 namespace {
 
 using List = std::vector<Tensor>;
 using Floats = std::vector<float>;
-
-Tensor wave(const Shape& s, float phase) { return reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s); }
 
 // Two dense layers with dropout between them, Adam, clipped gradients.
 struct Training : Module {

@@ -8,8 +8,10 @@
 #include "tandem/optim/clip.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/wave.hpp"
 
 using namespace tandem;
+using testing::wave;
 
 namespace {
 
@@ -94,9 +96,7 @@ TEST_CASE("training step: a steady step makes no allocation") {
   CHECK(loss.item<float>() < 2);
 }
 
-namespace {
-Tensor wave(const Shape& s, float phase) { return reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s); }
-}  // namespace
+namespace {}  // namespace
 
 namespace {
 struct Model : Module {

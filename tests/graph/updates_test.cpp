@@ -12,6 +12,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"
 #include "tests/support/threads.hpp"
+#include "tests/support/wave.hpp"
 
 using namespace tandem;
 using testing::count;
@@ -19,12 +20,10 @@ using testing::evaluate;
 using testing::List;
 using testing::Threads;
 using testing::traced;
+using testing::wave;
 
 namespace {
 
-Tensor wave(const Shape& s, float phase = 0) {
-  return reshape(sin(range(static_cast<float>(s.size())) * 1.7f + phase), s);
-}
 std::vector<Variable> weights_of(const std::vector<Shape>& shapes) {
   std::vector<Variable> r;
   for (const Shape& s : shapes) r.emplace_back(wave(s, static_cast<float>(r.size())));
