@@ -13,8 +13,6 @@ using namespace tandem;
 using testing::floats, testing::Floats;
 using testing::wave;
 
-namespace {}  // namespace
-
 TEST_CASE("function: traces once a signature") {
   int runs = 0;
   const auto f = function([&](const Tensor& x) {

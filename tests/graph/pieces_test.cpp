@@ -7,12 +7,7 @@
 #include "tests/support/wave.hpp"
 
 using namespace tandem;
-using testing::count;
-using testing::evaluate;
-using testing::List;
-using testing::same_bits;
-using testing::traced;
-using testing::wave;
+using testing::count, testing::evaluate, testing::List, testing::same_bits, testing::traced, testing::wave;
 
 namespace {
 

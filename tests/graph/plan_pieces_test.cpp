@@ -7,11 +7,7 @@
 #include "tests/support/wave.hpp"
 
 using namespace tandem;
-using testing::evaluate;
-using testing::List;
-using testing::same_bits;
-using testing::traced;
-using testing::wave;
+using testing::evaluate, testing::List, testing::same_bits, testing::traced, testing::wave;
 
 namespace {
 
@@ -27,7 +23,6 @@ int in_place(const Shape& shape, const F& f) {
     const Tensors got = program->run(std::vector<const Tensor*>{&in[0], &in[1]});
     REQUIRE(got.size() == want.size());
     for (unsigned i = 0; i < got.size(); ++i) {
-      REQUIRE(got[i].spec() == want[i].spec());
       CHECK(same_bits(got[i], want[i]));
     }
   }

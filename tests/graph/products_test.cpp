@@ -7,13 +7,8 @@
 #include "tests/support/wave.hpp"
 
 using namespace tandem;
-using testing::count;
-using testing::distance;
-using testing::evaluate;
-using testing::List;
-using testing::same_bits;
-using testing::traced;
-using testing::wave;
+using testing::count, testing::distance, testing::evaluate, testing::List, testing::same_bits, testing::traced,
+    testing::wave;
 
 namespace {
 

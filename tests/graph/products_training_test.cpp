@@ -11,12 +11,7 @@
 #include "tests/support/wave.hpp"
 
 using namespace tandem;
-using testing::count;
-using testing::distance;
-using testing::evaluate;
-using testing::List;
-using testing::traced;
-using testing::wave;
+using testing::count, testing::distance, testing::evaluate, testing::List, testing::traced, testing::wave;
 
 namespace {
 

@@ -96,8 +96,6 @@ TEST_CASE("training step: a steady step makes no allocation") {
   CHECK(loss.item<float>() < 2);
 }
 
-namespace {}  // namespace
-
 namespace {
 struct Model : Module {
   layers::Dense hidden{8, {.activation = Activation::tanh}}, out{1};

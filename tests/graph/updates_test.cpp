@@ -15,12 +15,7 @@
 #include "tests/support/wave.hpp"
 
 using namespace tandem;
-using testing::count;
-using testing::evaluate;
-using testing::List;
-using testing::Threads;
-using testing::traced;
-using testing::wave;
+using testing::count, testing::evaluate, testing::List, testing::Threads, testing::traced, testing::wave;
 
 namespace {
 

@@ -29,8 +29,8 @@ class Shape {
  public:
   Shape() {}
   // Dim by dim: a copy of all eight at once would read widely what has just been written narrowly, which stalls.
-  Shape(const Shape& o) : rank_(o.rank_) { copy_dims(o); }
-  Shape& operator=(const Shape& o) {
+  Shape(const Shape& o) noexcept : rank_(o.rank_) { copy_dims(o); }
+  Shape& operator=(const Shape& o) noexcept {
     rank_ = o.rank_;
     copy_dims(o);
     return *this;

@@ -137,6 +137,7 @@ void share_vector(i64 n, i64 k, bool across, F body) {
   if (!across) return parallel_for(units, std::max<i64>(1, gemv_grain<T> / (unit * k)), some_units);
   const i64 threads = threads_now(), grains = n * k / gemv_grain<T>;
   const i64 parts = std::clamp<i64>(std::min(grains, units), 1, threads);
+  // Sleeping threads are woken for as much work as parallel_for would wake them for.
   parallel_parts(parts, grains >= 4 * threads,
                  [&](i64 begin, i64 end) { some_units(begin * units / parts, end * units / parts); });
 }

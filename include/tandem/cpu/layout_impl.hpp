@@ -77,15 +77,15 @@ class Joined {
     return outer_ == 1 ||
            std::all_of(parts_.begin(), parts_.end(), [&](const Part& p) { return p.length * width() >= short_run; });
   }
-  template <bool join>
+  template <bool Join>
   void copy() const {
-    if (has_runs()) return copy_runs<join>();
+    if (has_runs()) return copy_runs<Join>();
     for (const Part& p : parts_)
-      join ? copy_blocks(c_, whole_, p.at, row_, *p.operand, 0, p.length, outer_, p.length)
+      Join ? copy_blocks(c_, whole_, p.at, row_, *p.operand, 0, p.length, outer_, p.length)
            : copy_blocks(c_, *p.operand, 0, p.length, whole_, p.at, row_, outer_, p.length);
   }
   // All runs of all parts are one range of bytes: together they are often worth a hand-over where no part is.
-  template <bool join>
+  template <bool Join>
   void copy_runs() const {
     i64 row = 0;  // bytes
     for (const Part& p : parts_) row += p.length * width();
@@ -95,7 +95,7 @@ class Joined {
         for (const Part& p : parts_) {
           const i64 length = p.length * width(), first = std::max(begin, at), last = std::min(end, at + length);
           if (first < last)
-            copy_run<join>(static_cast<char*>(element(whole_, r * row_ + p.at)) + (first - at),
+            copy_run<Join>(static_cast<char*>(element(whole_, r * row_ + p.at)) + (first - at),
                            static_cast<char*>(element(*p.operand, r * p.length)) + (first - at), last - first);
           at += length;
         }
@@ -103,9 +103,9 @@ class Joined {
       }
     });
   }
-  template <bool join>
+  template <bool Join>
   static void copy_run(char* whole, char* part, i64 n) {
-    std::memcpy(join ? whole : part, join ? part : whole, static_cast<std::size_t>(n));
+    std::memcpy(Join ? whole : part, Join ? part : whole, static_cast<std::size_t>(n));
   }
 
   const KernelCall& c_;

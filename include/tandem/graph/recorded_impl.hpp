@@ -37,7 +37,10 @@ struct CallAttrs {
 TANDEM_INLINE Grads call_gradient(const GradCall& c);
 TANDEM_INLINE void collect_read_in_bodies(const Graph& g, bool is_body, std::vector<Variable>& out) {
   for (const Node& n : g.nodes) {
-    if (is_body && n.op == &read_variable_op) out.push_back(variable_of(g, n));
+    if (is_body && n.op == &read_variable_op) {
+      const Variable& v = variable_of(g, n);
+      if (std::none_of(out.begin(), out.end(), [&](const Variable& o) { return o.is_same(v); })) out.push_back(v);
+    }
     for (const Graph* body : subgraphs(n)) collect_read_in_bodies(*body, true, out);
   }
 }

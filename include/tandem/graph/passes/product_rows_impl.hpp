@@ -7,6 +7,7 @@
 // already; else each element is copied once, against its n multiplications.
 #pragma once
 #include <map>
+#include <set>
 
 #include "tandem/graph/passes/places_impl.hpp"
 #include "tandem/ops/linalg/dense.hpp"
@@ -131,11 +132,12 @@ class RowJoiner {
 
   // Puts one product where the last of the members stood. What depends on them follows it, and is looked at again.
   void join(const std::vector<std::size_t>& members, i64 all_rows) {
-    const std::size_t end = *std::max_element(members.begin(), members.end()) + 1;
+    const std::set<std::size_t> joined(members.begin(), members.end());
+    const std::size_t end = *joined.rbegin() + 1;
     std::vector<Node> products, waiting;
     for (const std::size_t i : members) products.push_back(nodes_[i]);
     for (std::size_t i = next_; i < end; ++i) {
-      if (std::find(members.begin(), members.end(), i) != members.end()) continue;
+      if (joined.contains(i)) continue;
       (depends(nodes_[i]) ? waiting : done_).push_back(std::move(nodes_[i]));
     }
     const int whole = append_product(products[0], operands_of(products), all_rows);

@@ -89,7 +89,7 @@ class SumJoiner {
     for (const auto& [key, group] : alike) {
       const i64 n = static_cast<i64>(group.size()), depth = n * std::get<2>(key);
       const i64 parts = std::max<i64>(1, (depth + deepest_sum - 1) / deepest_sum), each = (n + parts - 1) / parts;
-      for (std::size_t i = 0; i < group.size(); i += at(static_cast<int>(each))) {
+      for (std::size_t i = 0; i < group.size(); i += static_cast<std::size_t>(each)) {
         const auto from = group.begin() + static_cast<std::ptrdiff_t>(i);
         const auto to = group.begin() + std::min(n, static_cast<i64>(i) + each);
         if (pays({from, to})) chunks.push_back({nullptr, {from, to}});
