@@ -8,11 +8,12 @@ if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)
   set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "flags of a release build")
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-  # The sloppiness lets ccache serve files that are compiled with a precompiled header.
+  # The sloppiness lets ccache serve files that are compiled with a precompiled header; without the working folder in
+  # its keys, the packaging tests' builds of the library find the objects of this build.
   find_program(TANDEM_CCACHE ccache)
   mark_as_advanced(TANDEM_CCACHE)
   if(TANDEM_CCACHE)
-    set(launcher "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${TANDEM_CCACHE}")
+    set(launcher "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;CCACHE_NOHASHDIR=1;${TANDEM_CCACHE}")
     set(CMAKE_CXX_COMPILER_LAUNCHER "${launcher}" CACHE STRING "compiler launcher")
     set(CMAKE_CUDA_COMPILER_LAUNCHER "${TANDEM_CCACHE}" CACHE STRING "compiler launcher")
   endif()

@@ -18,9 +18,10 @@ function(tandem_add_compiled target)
   tandem_common(${target} PUBLIC compiled)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${TANDEM_WARNINGS}>")
   target_link_libraries(${target} PUBLIC Threads::Threads)
-  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX DEFINE_SYMBOL "" CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
     CXX_EXTENSIONS OFF VERSION ${TANDEM_VERSION} SOVERSION ${TANDEM_VERSION_MAJOR}.${TANDEM_VERSION_MINOR})
-  if(BUILD_SHARED_LIBS)
+  if(BUILD_SHARED_LIBS OR TANDEM_PIC)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     # The thread's slots are read by every op: with this model that is one load, not a call.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ftls-model=initial-exec>)
   endif()

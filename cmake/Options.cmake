@@ -2,6 +2,7 @@
 string(COMPARE EQUAL "${CMAKE_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}" TANDEM_TOP_LEVEL)
 
 option(BUILD_SHARED_LIBS "Build shared libraries instead of static ones" OFF)
+option(TANDEM_PIC "Compile the static libraries so that they can become part of a shared one" "${CMAKE_POSITION_INDEPENDENT_CODE}")
 option(TANDEM_WITH_CUDA "Add the CUDA kernels to tandem::tandem (needs nvcc to build; no NVIDIA file at run time)" OFF)
 option(TANDEM_BUILD_TESTS "Build the tests" ${TANDEM_TOP_LEVEL})
 option(TANDEM_BUILD_EXAMPLES "Build the example programs" ${TANDEM_TOP_LEVEL})

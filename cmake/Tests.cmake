@@ -6,7 +6,7 @@ find_package(Catch2 REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
 
 set(TANDEM_TEST_OPTIONS "-O1" CACHE STRING "compiler options of the tests alone")
-set(TANDEM_UNITY_BATCH 12 CACHE STRING "test files per unit in header-only mode")
+set(TANDEM_UNITY_BATCH 48 CACHE STRING "test files per unit in header-only mode")
 
 # What all tests share, in both modes (equal flags let them share one precompiled header).
 add_library(tandem_test_base INTERFACE)

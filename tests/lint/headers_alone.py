@@ -1,6 +1,6 @@
 """Every public header compiles when it is the only one, with each compiler given, and without a warning.
 
---header-only compiles them in that mode. Other packages' folders are given with --system. --passed names a file that
+--header-only compiles them in that mode. --together compiles all of them as one unit instead, the last one first. Other packages' folders are given with --system. --passed names a file that
 remembers what has passed with which files, so that only headers whose includes have changed are compiled again.
 """
 
@@ -50,6 +50,14 @@ def compile_alone(compiler, header, options, passed):
     return None
 
 
+def compile_together(compiler, headers, options):
+    """None, or what is wrong; the order is another one than that of the umbrella."""
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *options, "-x", "c++", "-"]
+    text = "".join(f'#include "{header}"\n' for header in reversed(headers))
+    run = subprocess.run(command, input=text, capture_output=True, text=True)
+    return f"{compiler}: the headers do not compile together:\n{run.stderr[:3000]}" if run.returncode else None
+
+
 def is_half(path):
     """An implementation half in a file of its own: it is included by its header alone, at that header's end."""
     opening = "".join(path.read_text().splitlines(keepends=True)[:4])
@@ -62,6 +70,7 @@ def main():
     parser.add_argument("--system", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--header-only", action="store_true")
+    parser.add_argument("--together", action="store_true")
     parser.add_argument("--only", help="one header, instead of all")
     parser.add_argument("--without", action="append", default=[], help="folders whose component is not built")
     parser.add_argument("--passed", type=pathlib.Path)
@@ -76,6 +85,9 @@ def main():
     headers = [header for header in headers if not header.startswith(tuple(f"tandem/{f}/" for f in arguments.without))]
     if arguments.only:
         headers = [arguments.only]
+    if arguments.together:
+        problems = [compile_together(compiler, headers, options) for compiler in arguments.compiler]
+        sources.report("headers together", [problem for problem in problems if problem])
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         runs = [pool.submit(compile_alone, compiler, header, options, passed)
                 for header in headers for compiler in arguments.compiler]

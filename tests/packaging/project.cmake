@@ -1,6 +1,7 @@
 # Configures SOURCE in FOLDER with ARGS, then builds and runs PROGRAMS.
 # With ERROR a step must fail and say that text: configuring, or, with REFUSED, building that target.
 # With INSTALL the build tree TREE is installed first, moved (a package must not know its place) and used.
+set(ENV{CCACHE_NOHASHDIR} 1)  # as in the build that made the objects
 file(REMOVE_RECURSE "${FOLDER}")
 file(MAKE_DIRECTORY "${FOLDER}")
 
