@@ -1,8 +1,7 @@
 // char_rnn: trains a character model on a text, then writes some text of its own.
 //   char_rnn                 train for two minutes on the licence texts of a Debian machine (or go on), then sample
+//                            from the weights that did best on held-out text
 //   char_rnn train|sample    one of the two
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
@@ -11,6 +10,8 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "examples/support/arguments.hpp"
+#include "examples/support/progress.hpp"
 #include "sampler.hpp"
 #include "trainer.hpp"
 
@@ -29,58 +30,50 @@ struct Options {
 
 volatile std::sig_atomic_t interrupted = 0;
 
+void add_model_options(CLI::App& app, ModelOptions& o) {
+  app.add_option("--cell", o.cell, "gru or lstm")->check(CLI::IsMember({"gru", "lstm"}))->capture_default_str();
+  app.add_option("--layers", o.layers)->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--hidden", o.hidden, "units a layer")->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--dropout", o.dropout, "share of each layer's outputs dropped in training")
+      ->check(arguments::number_in(0, 1))
+      ->capture_default_str();
+}
+void add_train_options(CLI::App& app, TrainOptions& o) {
+  app.add_option("--batch", o.batch)->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--window", o.window, "characters a window")->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--learning-rate", o.learning_rate)->check(arguments::positive_number())->capture_default_str();
+  app.add_option("--clip", o.clip, "bound of the gradients' global norm")
+      ->check(arguments::positive_number())
+      ->capture_default_str();
+  app.add_option("--patience", o.patience, "evaluations without a better result before training ends")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
+  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
+}
+void add_sample_options(CLI::App& app, SampleOptions& o) {
+  app.add_option("--start", o.start, "the sample's first characters")->capture_default_str();
+  app.add_option("--characters", o.characters, "the sample's length")
+      ->check(arguments::whole_number(0))
+      ->capture_default_str();
+  app.add_option("--temperature", o.temperature, "0: always the likeliest")
+      ->check(arguments::number_in(0, 1e6))
+      ->capture_default_str();
+}
 void add_options(CLI::App& app, Options& o) {
   app.add_option("--corpus", o.corpus, "a text file, or a folder of them")->capture_default_str();
   app.add_option("--checkpoint", o.checkpoint, "the model's file")->capture_default_str();
-  app.add_option("--minutes", o.minutes, "how long to train, all runs together")
-      ->check(CLI::PositiveNumber)
+  app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
+      ->check(arguments::positive_number())
       ->capture_default_str();
-  app.add_option("--steps", o.steps, "how many steps to train instead, all runs together")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--checkpoint-every", o.checkpoint_every, "steps between checkpoints")
-      ->check(CLI::PositiveNumber)
+  app.add_option("--steps", o.steps, "how many steps to train at most instead, all runs together")
+      ->check(arguments::whole_number(0));
+  app.add_option("--checkpoint-every", o.checkpoint_every, "steps between evaluations, each with a checkpoint")
+      ->check(arguments::whole_number(1))
       ->capture_default_str();
-  app.add_option("--cell", o.model.cell, "gru or lstm")->check(CLI::IsMember({"gru", "lstm"}))->capture_default_str();
-  app.add_option("--layers", o.model.layers)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--hidden", o.model.hidden, "units a layer")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--batch", o.train.batch)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--window", o.train.window, "characters a window")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--learning-rate", o.train.learning_rate)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--clip", o.train.clip, "bound of the gradients' global norm")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--seed", o.train.seed)->capture_default_str();
-  app.add_option("--start", o.sample.start, "the sample's first characters")->capture_default_str();
-  app.add_option("--characters", o.sample.characters, "the sample's length")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--temperature", o.sample.temperature, "0: always the likeliest")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_model_options(app, o.model);
+  add_train_options(app, o.train);
+  add_sample_options(app, o.sample);
 }
-
-// One line, rewritten in place on a terminal, otherwise written now and then.
-class Progress {
- public:
-  void show(double share, std::int64_t step, double bits, double characters_per_second, bool now) {
-    const auto t = std::chrono::steady_clock::now();
-    if (!now && t - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10000))) return;
-    last_ = t;
-    constexpr int width = 24;
-    const int done = static_cast<int>(std::min(1.0, share) * width);
-    std::printf("%s[%-*.*s] %3.0f %%  step %lld  loss %.3f  %.3f bits/char  %.0f chars/s%s", terminal_ ? "\r" : "",
-                width, done, "########################", 100 * std::min(1.0, share), static_cast<long long>(step),
-                bits * std::numbers::ln2, bits, characters_per_second, terminal_ ? "   " : "\n");
-    std::fflush(stdout);
-  }
-  void end() const {
-    if (terminal_) std::printf("\n");
-  }
-
- private:
-  bool terminal_ = ::isatty(1);
-  std::chrono::steady_clock::time_point last_{};
-};
 
 // What the checkpoint must agree on with the command line, and what sampling needs to know.
 tandem::train::Metadata describe(const Options& o, const Vocabulary& v) {
@@ -104,6 +97,60 @@ ModelOptions model_of(const tandem::train::Metadata& m) {
           .hidden = std::stoll(m.at("hidden"))};
 }
 
+// How far a run has come, and how fast it goes.
+class Pace {
+ public:
+  Pace(const Options& o, const Trainer& trainer) : o_(o), trainer_(trainer) {}
+  double share() const {
+    return o_.steps ? static_cast<double>(trainer_.steps()) / static_cast<double>(o_.steps)
+                    : trainer_.seconds() / (60 * o_.minutes);
+  }
+  double seconds_left() const {
+    return o_.steps ? static_cast<double>(o_.steps - trainer_.steps()) * seconds_a_step_
+                    : 60 * o_.minutes - trainer_.seconds();
+  }
+  void add(double nats, double seconds) {
+    const bool first = bits_ == 0;
+    bits_ = first ? nats / std::numbers::ln2 : 0.95 * bits_ + 0.05 * nats / std::numbers::ln2;
+    seconds_a_step_ = first ? seconds : 0.95 * seconds_a_step_ + 0.05 * seconds;
+  }
+  double bits() const { return bits_; }
+  std::string report() const {
+    char text[128];
+    std::snprintf(text, sizeof text, "step %lld  loss %.3f  %.3f bits/char  %.0f chars/s",
+                  static_cast<long long>(trainer_.steps()), bits_ * std::numbers::ln2, bits_,
+                  static_cast<double>(trainer_.characters_per_step()) / seconds_a_step_);
+    return text;
+  }
+
+ private:
+  const Options& o_;
+  const Trainer& trainer_;
+  double bits_ = 0, seconds_a_step_ = 0;  // running means
+};
+
+// Trains until the time or the steps are over, held-out text gets no better, or Ctrl-C.
+void run_steps(const Options& o, Trainer& trainer, const tandem::train::Metadata& description) {
+  Progress progress;
+  Pace pace(o, trainer);
+  while (pace.share() < 1 && !interrupted && !trainer.is_past_best()) {
+    const auto begin = std::chrono::steady_clock::now();
+    const double nats = trainer.step();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    trainer.add_seconds(seconds);
+    pace.add(nats, seconds);
+    progress.show(pace.share(), pace.seconds_left(), pace.report(), pace.share() >= 1);
+    if (trainer.steps() % o.checkpoint_every == 0) {
+      const double held_out = trainer.evaluate();
+      trainer.checkpoint().save(o.checkpoint, description);
+      progress.end();
+      std::printf("step %lld: %.3f bits/char in training, %.3f held out%s\n", static_cast<long long>(trainer.steps()),
+                  pace.bits(), held_out, trainer.best_step() == trainer.steps() ? " (best)" : "");
+    }
+  }
+  progress.end();
+}
+
 int train(Options o) {
   const std::string text = read_corpus(o.corpus);
   const std::string_view all = text, kept = all.substr(0, all.size() - all.size() / 20);
@@ -119,41 +166,24 @@ int train(Options o) {
               static_cast<long long>(vocabulary.size()), o.model.cell.c_str(), o.model.layers,
               static_cast<long long>(o.model.hidden), resumed ? "going on from" : "writing to", o.checkpoint.c_str());
 
-  const auto save = [&] { trainer.checkpoint().save(o.checkpoint, describe(o, vocabulary)); };
-  const auto share = [&] {
-    return o.steps ? static_cast<double>(trainer.steps()) / static_cast<double>(o.steps)
-                   : trainer.seconds() / (60 * o.minutes);
-  };
-  Progress progress;
-  double bits = 0, rate = 0;
-  while (share() < 1 && !interrupted) {
-    const auto begin = std::chrono::steady_clock::now();
-    const double now_bits = trainer.step() / std::numbers::ln2;
-    const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    trainer.add_seconds(s);
-    bits = bits == 0 ? now_bits : 0.95 * bits + 0.05 * now_bits;
-    const double now_rate = static_cast<double>(trainer.characters_per_step()) / s;
-    rate = rate == 0 ? now_rate : 0.95 * rate + 0.05 * now_rate;
-    progress.show(share(), trainer.steps(), bits, rate, share() >= 1);
-    if (trainer.steps() % o.checkpoint_every == 0) {
-      save();
-      progress.end();
-      std::printf("step %lld: %.3f bits/char in training, %.3f held out\n", static_cast<long long>(trainer.steps()),
-                  bits, trainer.held_out_bits());
-    }
-  }
-  progress.end();
-  save();
-  std::printf("%s after %lld steps, %.0f s: %.3f bits/char held out; checkpoint %s\n",
-              interrupted ? "interrupted" : "trained", static_cast<long long>(trainer.steps()), trainer.seconds(),
-              trainer.held_out_bits(), o.checkpoint.c_str());
+  const tandem::train::Metadata description = describe(o, vocabulary);
+  run_steps(o, trainer, description);
+  const double last = trainer.evaluate(false);  // where a run ends does not change when a longer one would stop
+  trainer.checkpoint().save(o.checkpoint, description);
+  const char* const why = interrupted              ? "interrupted"
+                          : trainer.is_past_best() ? "stopped as held-out text got no better"
+                                                   : "trained";
+  std::printf(
+      "%s after %lld steps, %s: %.3f bits/char held out at the end, %.3f at its best (step %lld); checkpoint %s\n", why,
+      static_cast<long long>(trainer.steps()), clock_text(trainer.seconds()).c_str(), last, trainer.best_bits(),
+      static_cast<long long>(trainer.best_step()), o.checkpoint.c_str());
   return interrupted ? 130 : 0;
 }
 
 int write_sample(const Options& o) {
   const tandem::train::Metadata m = description_of(o.checkpoint);
   const CharRnn model(model_of(m));
-  tandem::train::Checkpoint({{"model", model}}).restore(o.checkpoint, {.partial = true});
+  tandem::train::Checkpoint({{"best", model}}).restore(o.checkpoint, {.partial = true});
   sample(model, Vocabulary(m.at("vocabulary")), o.sample, [](char c) {
     std::putchar(c);
     std::fflush(stdout);

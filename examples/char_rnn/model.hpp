@@ -1,4 +1,4 @@
-// The model: characters one-hot, a stack of GRU or LSTM layers, logits of the next character.
+// The model: characters one-hot, GRU or LSTM layers with dropout after each, logits of the next character.
 #pragma once
 #include <tandem/tandem.hpp>
 
@@ -11,6 +11,7 @@ struct ModelOptions {
   std::string cell = "gru";  // or "lstm"
   int layers = 2;
   std::int64_t hidden = 200;
+  double dropout = 0.3;  // after each layer, while training
 };
 
 /// The recurrent state: one tensor a layer (GRU) or two (LSTM: h, c), each [batch, hidden]. Empty: zeros.
@@ -20,12 +21,16 @@ class CharRnn : public tandem::Module {
  public:
   explicit CharRnn(const ModelOptions& options);
   /// Logits [time, batch, vocabulary] of the characters that follow ids [time, batch]; replaces the state.
-  tandem::Tensor operator()(const tandem::Tensor& ids, State& state) const;
+  tandem::Tensor operator()(const tandem::Tensor& ids, State& state) const { return run(ids, state, nullptr); }
+  /// The same with dropout, whose random numbers come from the generator.
+  tandem::Tensor train(const tandem::Tensor& ids, State& state, const tandem::random::Generator& generator) const {
+    return run(ids, state, &generator);
+  }
 
  private:
-  tandem::Tensor run(const tandem::layers::GRU& rnn, const tandem::Tensor& x, State& state) const;
-  tandem::Tensor run(const tandem::layers::LSTM& rnn, const tandem::Tensor& x, State& state) const;
-  std::int64_t vocabulary_;
-  std::variant<tandem::layers::GRU, tandem::layers::LSTM> rnn_;
+  using Rnn = std::variant<tandem::layers::GRU, tandem::layers::LSTM>;
+  tandem::Tensor run(const tandem::Tensor& ids, State& state, const tandem::random::Generator* generator) const;
+  ModelOptions options_;
+  std::vector<Rnn> layers_;
   tandem::layers::Dense head_;
 };

@@ -2,11 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <random>
 #include <stdexcept>
 
 using namespace tandem;
+
+namespace {
+
+Variable number(const char* name, const Tensor& initial) {
+  return Variable(initial, {.name = name, .trainable = false});
+}
+Tensor float64_scalar(double x) { return constant(std::vector<double>{x}, {.shape = Shape{}}); }
+Tensor int64_scalar(std::int64_t x) { return constant(std::vector<std::int64_t>{x}, {.shape = Shape{}}); }
+
+}  // namespace
 
 Windows::Windows(std::vector<std::int32_t> text, const TrainOptions& o)
     : text_(std::move(text)), window_(o.window), size_(o.batch), seed_(o.seed) {
@@ -51,13 +62,26 @@ Trainer::Trainer(const ModelOptions& model, const TrainOptions& options, const s
     : options_(options),
       vocabulary_(model.vocabulary),
       model_(model),
+      best_(model),
       variables_(model_.trainable_variables()),
       optimizer_({.learning_rate = options.learning_rate}),
-      position_(constant(std::vector<std::int64_t>{0, 0}), {.name = "position", .trainable = false}),
-      seconds_(zeros({}, {.dtype = float64}), {.name = "seconds", .trainable = false}),
+      position_(number("position", constant(std::vector<std::int64_t>{0, 0}))),
+      seconds_(number("seconds", float64_scalar(0))),
+      best_bits_(number("best_bits", float64_scalar(std::numeric_limits<double>::infinity()))),
+      best_step_(number("best_step", int64_scalar(0))),
+      evaluations_since_best_(number("evaluations_since_best", int64_scalar(0))),
+      dropout_(options.seed),
       windows_(train, options),
       held_out_(std::move(held_out)),
-      checkpoint_({{"model", model_}, {"optimizer", optimizer_}, {"position", position_}, {"seconds", seconds_}}),
+      checkpoint_({{"model", model_},
+                   {"best", best_},
+                   {"optimizer", optimizer_},
+                   {"position", position_},
+                   {"seconds", seconds_},
+                   {"best_bits", best_bits_},
+                   {"best_step", best_step_},
+                   {"evaluations_since_best", evaluations_since_best_},
+                   {"dropout", dropout_.state()}}),
       traced_step_(function([this](const Tensor& inputs, const Tensor& labels) { return learn(inputs, labels); },
                             {.name = "training_step"})) {
   if (held_out_.size() < 2) throw std::runtime_error("corpus: fewer than two known characters are left to be held out");
@@ -67,7 +91,8 @@ Trainer::Trainer(const ModelOptions& model, const TrainOptions& options, const s
 Tensor Trainer::learn(const Tensor& inputs, const Tensor& labels) const {
   GradientTape tape;
   State state;
-  const Tensor loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, model_(inputs, state)));
+  const Tensor loss =
+      reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, model_.train(inputs, state, dropout_)));
   const auto gradients = tape.gradient(loss, variables_);
   optimizer_.apply_gradients(clip_by_global_norm(gradients, options_.clip).gradients, variables_);
   return loss;
@@ -84,6 +109,20 @@ double Trainer::step() {
   const bool last = at[1] + 1 >= windows_.batches_per_epoch();
   position_.assign(constant(std::vector<std::int64_t>{at[0] + last, last ? 0 : at[1] + 1}));
   return value;
+}
+
+double Trainer::evaluate(bool counts) {
+  const double bits = held_out_bits();
+  if (bits < best_bits()) {
+    const std::vector<Variable> from = model_.variables(), to = best_.variables();
+    for (std::size_t i = 0; i < from.size(); ++i) to[i].assign(from[i]);
+    best_bits_.assign(float64_scalar(bits));
+    best_step_.assign(int64_scalar(steps()));
+    evaluations_since_best_.assign(int64_scalar(0));
+  } else if (counts) {
+    evaluations_since_best_.assign_add(int64_scalar(1));
+  }
+  return bits;
 }
 
 double Trainer::held_out_bits() const {

@@ -1,4 +1,5 @@
-// Training: batches of windows in a shuffled order, one Adam step each, held-out bits per character, checkpoints.
+// Training: batches of windows in a shuffled order, one Adam step each, held-out bits per character, the best weights
+// seen, checkpoints.
 #pragma once
 #include <tandem/tandem.hpp>
 #include <tandem/train/checkpoint.hpp>
@@ -15,6 +16,7 @@ struct TrainOptions {
   std::int64_t batch = 100, window = 50;
   double learning_rate = 0.002, clip = 5;
   std::int64_t seed = 1;
+  std::int64_t patience = 5;  // evaluations without a better result before training ends
 };
 
 /// A text cut into windows that overlap by half; each epoch takes them in an order of its own.
@@ -47,8 +49,13 @@ class Trainer {
   Trainer& operator=(const Trainer&) = delete;
   /// One step; returns the mean loss in nats a character. throws std::runtime_error if training diverged.
   double step();
-  /// Mean bits a character on the held-out text, the state carried through.
-  double held_out_bits() const;
+  /// Mean bits a character on the held-out text, the state carried through. Keeps the weights if none before were
+  /// better; if some were, `counts` says whether this uses up patience.
+  double evaluate(bool counts = true);
+  /// Whether the last `patience` evaluations were all worse than the best one.
+  bool is_past_best() const { return evaluations_since_best_.item<std::int64_t>() >= options_.patience; }
+  double best_bits() const { return best_bits_.item<double>(); }
+  std::int64_t best_step() const { return best_step_.item<std::int64_t>(); }
 
   std::int64_t steps() const { return optimizer_.iterations().item<std::int64_t>(); }
   double seconds() const { return seconds_.item<double>(); }
@@ -62,13 +69,17 @@ class Trainer {
   // One whole step: forward, backward, clipping, Adam. Ordinary eager code; traced_step_ runs it as one graph.
   tandem::Tensor learn(const tandem::Tensor& inputs, const tandem::Tensor& labels) const;
 
+  double held_out_bits() const;
+
   TrainOptions options_;
   std::int64_t vocabulary_;
-  CharRnn model_;
+  CharRnn model_, best_;
   std::vector<tandem::Variable> variables_;
   tandem::optimizers::Adam optimizer_;
   tandem::Variable position_;  // epoch, batch
   tandem::Variable seconds_;
+  tandem::Variable best_bits_, best_step_, evaluations_since_best_;
+  tandem::random::Generator dropout_;
   Windows windows_;
   std::vector<std::int32_t> held_out_;
   tandem::train::Checkpoint checkpoint_;

@@ -1,0 +1,55 @@
+// Checks of command-line numbers whose messages a reader understands. (CLI11's own print the range of a double.)
+#pragma once
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+namespace arguments {
+
+namespace detail {
+template <class T>
+bool parse(const std::string& text, T& value) {
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  return result.ec == std::errc() && result.ptr == end;
+}
+}  // namespace detail
+
+/// A whole number of at least `least`.
+inline CLI::Validator whole_number(std::int64_t least) {
+  return CLI::Validator(
+      [least](std::string& text) {
+        std::int64_t value = 0;
+        if (detail::parse(text, value) && value >= least) return std::string();
+        return "'" + text + "' is not a whole number of at least " + std::to_string(least);
+      },
+      "");
+}
+
+/// A finite number greater than 0.
+inline CLI::Validator positive_number() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double value = 0;
+        if (detail::parse(text, value) && std::isfinite(value) && value > 0) return std::string();
+        return "'" + text + "' is not a number greater than 0";
+      },
+      "");
+}
+
+/// A number from `least` up to, but not including, `bound`.
+inline CLI::Validator number_in(double least, double bound) {
+  return CLI::Validator(
+      [least, bound](std::string& text) {
+        double value = 0;
+        if (detail::parse(text, value) && value >= least && value < bound) return std::string();
+        char range[64];
+        std::snprintf(range, sizeof range, "[%g, %g)", least, bound);
+        return "'" + text + "' is not a number in " + range;
+      },
+      "");
+}
+
+}  // namespace arguments
