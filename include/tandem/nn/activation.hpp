@@ -1,12 +1,16 @@
 // Activations, for layers: each a function, so that a program contains those alone that it names.
 #pragma once
+#include <type_traits>
+
 #include "tandem/core/tensor.hpp"
 #include "tandem/ops/linalg/dense.hpp"
+#include "tandem/ops/nn/softmax.hpp"
 
 namespace TANDEM_NS {
 
-/// What a layer does to its result: one of the constants below, or any function of one Tensor.
+/// What a layer does to its result: one of the constants below, an op, or any function of one Tensor.
 ///     layers::Dense hidden{64, {.activation = Activation::relu}};
+///     layers::Dense out{10, nn::softmax};
 class TANDEM_API Activation {
  public:
   using Function = Tensor (*)(const Tensor&);
@@ -15,20 +19,37 @@ class TANDEM_API Activation {
 
   /// `fused`: what a product's kernel does on the way out instead of the call; none if it has no such form.
   constexpr Activation(Function f, nn::DenseActivation fused = nn::DenseActivation::none) : f_(f), fused_(fused) {}
+  /// A lambda without captures.
+  template <class F>
+    requires(std::is_class_v<F>&& std::is_convertible_v<F, Function>)
+  constexpr Activation(const F& f) : f_(f) {}
+  /// An op, which is called with its options as they are by default.
+  template <class Options>
+  Activation(Tensor (*op)(const Tensor&, Options)) : op_(reinterpret_cast<Op>(op)), call_(&call<Options>) {}
+  // nn::softmax is overloaded, so the template above cannot be deduced from its name.
+  Activation(Tensor (*op)(const Tensor&, nn::SoftmaxOptions))
+      : op_(reinterpret_cast<Op>(op)), call_(&call<nn::SoftmaxOptions>) {}
 
-  Tensor operator()(const Tensor& x) const { return f_ ? f_(x) : x; }
+  Tensor operator()(const Tensor& x) const { return call_ ? call_(op_, x) : f_ ? f_(x) : x; }
   constexpr nn::DenseActivation fused() const { return fused_; }
   constexpr bool operator==(const Activation&) const = default;
 
  private:
-  Function f_;  // null: linear
-  nn::DenseActivation fused_;
+  using Op = void (*)();
+  template <class Options>
+  static Tensor call(Op op, const Tensor& x) {
+    return reinterpret_cast<Tensor (*)(const Tensor&, Options)>(op)(x, Options{});
+  }
+
+  Function f_ = nullptr;  // null, without an op: linear
+  nn::DenseActivation fused_ = nn::DenseActivation::none;
+  Op op_ = nullptr;
+  Tensor (*call_)(Op, const Tensor&) = nullptr;
 };
 
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_LAYERS
-#include "tandem/ops/nn/softmax.hpp"
 #include "tandem/ops/pointwise/activation.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 

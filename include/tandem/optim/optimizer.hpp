@@ -12,6 +12,10 @@ namespace TANDEM_NS {
 
 namespace detail {
 
+// A learning rate by position; {} is none.
+template <class R>
+concept Rate = std::is_arithmetic_v<R> && !std::same_as<R, bool>;
+
 /// What an optimizer is made of: its update ops, its slots, its attributes.
 struct UpdateRule {
   const OpDef *dense, *sparse;
@@ -74,6 +78,10 @@ struct SGDOptions {
 class TANDEM_API SGD : public Optimizer {
  public:
   explicit SGD(SGDOptions options = {});
+  template <detail::Rate R>
+  explicit SGD(R learning_rate, double momentum = 0, bool nesterov = false)
+      : SGD(SGDOptions{
+            .learning_rate = static_cast<double>(learning_rate), .momentum = momentum, .nesterov = nesterov}) {}
 };
 
 struct RMSpropOptions {
@@ -87,6 +95,10 @@ struct RMSpropOptions {
 class TANDEM_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(RMSpropOptions options = {});
+  template <detail::Rate R>
+  explicit RMSprop(R learning_rate, double rho = 0.9, double momentum = 0)
+      : RMSprop(RMSpropOptions{.learning_rate = static_cast<double>(learning_rate), .rho = rho, .momentum = momentum}) {
+  }
 };
 
 struct AdamOptions {
@@ -99,6 +111,9 @@ struct AdamOptions {
 class TANDEM_API Adam : public Optimizer {
  public:
   explicit Adam(AdamOptions options = {});
+  template <detail::Rate R>
+  explicit Adam(R learning_rate, double beta_1 = 0.9, double beta_2 = 0.999)
+      : Adam(AdamOptions{.learning_rate = static_cast<double>(learning_rate), .beta_1 = beta_1, .beta_2 = beta_2}) {}
 };
 
 }  // namespace optimizers

@@ -73,6 +73,16 @@ Tensor constant(const C& values, ConstantOptions options = {}) {
   const std::vector<unsigned char> bytes(values.begin(), values.end());
   return detail::constant_from(DType::bool_, bytes.data(), bytes.size(), options);
 }
+/// The same with the dtype by position: constant({1, 2}, float32).
+template <std::same_as<DType> D>
+Tensor constant(const Literal& value, D dtype, ConstantOptions options = {}) {
+  return options.dtype = dtype, constant(value, options);
+}
+template <class C, std::same_as<DType> D>
+  requires(detail::TypedContainer<C> || std::same_as<C, std::vector<bool>>)
+Tensor constant(const C& values, D dtype, ConstantOptions options = {}) {
+  return options.dtype = dtype, constant(values, options);
+}
 /// A tensor with shape.size() elements copied from a pointer.
 template <class T>
   requires(!std::same_as<T, char>)  // "text" is a literal

@@ -29,6 +29,15 @@ struct EyeOptions {
 TANDEM_API Tensor zeros(const Shape& shape, CreateOptions options = {});
 /// A tensor of ones (true); errors as zeros, and for strings.
 TANDEM_API Tensor ones(const Shape& shape, CreateOptions options = {});
+/// The same with the dtype by position: zeros({2, 3}, float64).
+template <std::same_as<DType> D>  // a template: {} is no dtype
+Tensor zeros(const Shape& shape, D dtype, CreateOptions o = {}) {
+  return o.dtype = dtype, zeros(shape, o);
+}
+template <std::same_as<DType> D>
+Tensor ones(const Shape& shape, D dtype, CreateOptions o = {}) {
+  return o.dtype = dtype, ones(shape, o);
+}
 /// A tensor full of one literal, of its dtype or of `.dtype`: fill({2}, 7), fill({3}, "a").
 ///   throws    errors::InvalidArgumentError for a negative or open size, or braces as the value
 ///   gradient  none
@@ -49,11 +58,24 @@ Tensor fill(const T& dims, const Tensor& value, OpOptions options = {});
 TANDEM_API Tensor zeros_like(const Tensor& like, LikeOptions options = {});
 TANDEM_API Tensor ones_like(const Tensor& like, LikeOptions options = {});
 TANDEM_API Tensor full_like(const Tensor& like, Scalar value, LikeOptions options = {});
+template <std::same_as<DType> D>
+Tensor zeros_like(const Tensor& like, D dtype, LikeOptions o = {}) {
+  return o.dtype = dtype, zeros_like(like, o);
+}
+template <std::same_as<DType> D>
+Tensor ones_like(const Tensor& like, D dtype, LikeOptions o = {}) {
+  return o.dtype = dtype, ones_like(like, o);
+}
 
 /// The n x n identity matrix (n x num_columns, batched by `.batch_shape`).
 ///   throws    errors::InvalidArgumentError for a negative size or a dtype that holds no numbers
 ///   gradient  none
 TANDEM_API Tensor eye(i64 n, EyeOptions options = {});
+template <Index I>
+Tensor eye(i64 n, I num_columns, EyeOptions o = {}) {
+  o.num_columns = static_cast<i64>(num_columns);
+  return eye(n, o);
+}
 
 extern TANDEM_API const OpDef fill_op, full_like_op;
 inline constexpr const OpDef* fill_ops[] = {&fill_op, &full_like_op};

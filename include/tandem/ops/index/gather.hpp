@@ -1,14 +1,16 @@
 // Rows by index: gather, nn::embedding_lookup, nn::batch_gather, and the dense form of IndexedSlices.
 // Not here: index vectors (gather_nd.hpp), masks (mask.hpp).
 #pragma once
+#include <optional>
+
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {
 
 struct GatherOptions {
   TANDEM_OP_OPTIONS;
-  i64 axis = 0;
-  i64 batch_dims = 0;  ///< this many leading axes are shared by x and indices
+  std::optional<i64> axis = {};  ///< default: batch_dims
+  i64 batch_dims = 0;            ///< this many leading axes are shared by x and indices
 };
 /// The slices of x along an axis that the indices name.
 ///   x         any dtype, rank >= 1
@@ -17,6 +19,11 @@ struct GatherOptions {
 ///   throws    errors::InvalidArgumentError naming an index out of range, its position and the range
 ///   gradient  to x: row-sparse (IndexedSlices) for axis 0, else a scatter-add
 TANDEM_API Tensor gather(const Tensor& x, const Tensor& indices, GatherOptions = {});
+template <Index I>
+Tensor gather(const Tensor& x, const Tensor& indices, I axis, GatherOptions o = {}) {
+  o.axis = static_cast<i64>(axis);
+  return gather(x, indices, o);
+}
 namespace nn {
 /// The rows of an embedding table that the ids name; gather along axis 0, with its row-sparse gradient.
 TANDEM_API Tensor embedding_lookup(const Tensor& table, const Tensor& ids, OpOptions = {});
@@ -137,7 +144,8 @@ TANDEM_INLINE constexpr OpDef slices_to_dense_op{.name = "slices_to_dense",
                                                  .shape_inputs = 4};
 
 TANDEM_INLINE Tensor gather(const Tensor& x, const Tensor& indices, GatherOptions o) {
-  return apply1(gather_op, rules::GatherAttrs{o.axis, o.batch_dims}, {o.name, o.where}, x, indices);
+  return apply1(gather_op, rules::GatherAttrs{o.axis.value_or(o.batch_dims), o.batch_dims}, {o.name, o.where}, x,
+                indices);
 }
 TANDEM_INLINE Tensor nn::embedding_lookup(const Tensor& table, const Tensor& ids, OpOptions o) {
   return apply1(gather_op, rules::GatherAttrs{0, 0}, o, table, ids);

@@ -14,6 +14,7 @@ struct SortOptions {
 ///   x         integers or floating, rank >= 1
 ///   gradient  g where each element came from
 TANDEM_API Tensor sort(const Tensor& x, SortOptions = {});
+TANDEM_ONE_AXIS_OVERLOAD(sort, SortOptions, axis)
 
 struct ArgsortOptions {
   TANDEM_OP_OPTIONS;
@@ -23,6 +24,7 @@ struct ArgsortOptions {
 };
 /// Where sort takes its elements from, int32. gradient: none
 TANDEM_API Tensor argsort(const Tensor& x, ArgsortOptions = {});
+TANDEM_ONE_AXIS_OVERLOAD(argsort, ArgsortOptions, axis)
 
 namespace nn {
 struct TopKOptions {

@@ -1,7 +1,5 @@
 // nn::softmax and nn::log_softmax, each with a backward op of one pass. Losses on top of them: cross_entropy.hpp.
 #pragma once
-#include <concepts>
-
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/nn/softmax_attrs.hpp"
 
@@ -24,14 +22,8 @@ TANDEM_API Tensor softmax(const Tensor& x, SoftmaxOptions = {});
 ///   gradient  g - e^y sum(g)
 TANDEM_API Tensor log_softmax(const Tensor& x, SoftmaxOptions = {});
 
-#define TANDEM_SOFTMAX_OVERLOAD(fn)                                                                 \
-  template <std::integral I>                                                                        \
-    requires(!std::same_as<I, bool>)                                                                \
-  Tensor fn(const Tensor& x, I axis, OpOptions o = {}) {                                            \
-    return fn(x, SoftmaxOptions{.name = o.name, .where = o.where, .axis = static_cast<int>(axis)}); \
-  }
-TANDEM_SOFTMAX_OVERLOAD(softmax)
-TANDEM_SOFTMAX_OVERLOAD(log_softmax)
+TANDEM_ONE_AXIS_OVERLOAD(softmax, SoftmaxOptions, axis)
+TANDEM_ONE_AXIS_OVERLOAD(log_softmax, SoftmaxOptions, axis)
 
 }  // namespace nn
 

@@ -71,6 +71,10 @@ class Dims {
 ///   throws    errors::InvalidArgumentError for a negative stddev or size, or an integer dtype
 ///   gradient  to a mean that is a tensor: the sum of g; to a stddev: the sum of g z
 TANDEM_API Tensor normal(const Dims& shape, NormalOptions options = {});
+inline Tensor normal(const Dims& shape, Parameter mean, Parameter stddev, NormalOptions o = {}) {
+  o.mean = std::move(mean), o.stddev = std::move(stddev);
+  return normal(shape, o);
+}
 /// As normal, but what lies beyond two standard deviations is drawn again. The variance is 0.774 of the untruncated
 /// one.
 TANDEM_API Tensor truncated_normal(const Dims& shape, NormalOptions options = {});
@@ -82,6 +86,10 @@ TANDEM_API Tensor truncated_normal(const Dims& shape, NormalOptions options = {}
 ///             the ends, or for a width beyond the dtype's range
 ///   gradient  none
 TANDEM_API Tensor uniform(const Dims& shape, UniformOptions options = {});
+inline Tensor uniform(const Dims& shape, Scalar minval, Scalar maxval, UniformOptions o = {}) {
+  o.minval = minval, o.maxval = maxval;
+  return uniform(shape, o);
+}
 /// All bits random: uint32, uint64, int32 or int64. gradient: none
 TANDEM_API Tensor bits(const Dims& shape, BitsOptions options = {});
 

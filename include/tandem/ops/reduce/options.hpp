@@ -1,7 +1,5 @@
-// Options of the reductions, and their short form f(x, axis).
+// Options of the reductions, and their forms with axes by position.
 #pragma once
-#include <concepts>
-
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
 
@@ -13,12 +11,6 @@ struct ReduceOptions {
   bool keepdims = false;  ///< the reduced axes stay, with size 1
 };
 
-// f(x, 1), f(x, -1): a tensor, a float or a bool is no axis.
-#define TANDEM_AXIS_OVERLOAD(fn)                                                 \
-  template <std::integral I>                                                     \
-    requires(!std::same_as<I, bool>)                                             \
-  Tensor fn(const Tensor& x, I axis, OpOptions o = {}) {                         \
-    return fn(x, ReduceOptions{.name = o.name, .where = o.where, .axis = axis}); \
-  }
+#define TANDEM_AXIS_OVERLOAD(fn) TANDEM_AXES_OVERLOADS(fn, ReduceOptions, axis)
 
 }  // namespace TANDEM_NS

@@ -1,7 +1,5 @@
 // Running sums and products: cumsum, cumprod; and linear_scan and shift, of which cumprod's gradient is made.
 #pragma once
-#include <concepts>
-
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
 
@@ -23,14 +21,8 @@ TANDEM_API Tensor cumsum(const Tensor& x, ScanOptions = {});
 /// Running products along an axis; as cumsum. gradient: right with any number of zeros; none for complex numbers
 TANDEM_API Tensor cumprod(const Tensor& x, ScanOptions = {});
 
-#define TANDEM_SCAN_OVERLOAD(fn)                                                                 \
-  template <std::integral I>                                                                     \
-    requires(!std::same_as<I, bool>)                                                             \
-  Tensor fn(const Tensor& x, I axis, OpOptions o = {}) {                                         \
-    return fn(x, ScanOptions{.name = o.name, .where = o.where, .axis = static_cast<int>(axis)}); \
-  }
-TANDEM_SCAN_OVERLOAD(cumsum)
-TANDEM_SCAN_OVERLOAD(cumprod)
+TANDEM_ONE_AXIS_OVERLOAD(cumsum, ScanOptions, axis)
+TANDEM_ONE_AXIS_OVERLOAD(cumprod, ScanOptions, axis)
 
 namespace detail {
 /// y[i] = b[i] + a[i] * y[i - 1] along an axis, y before the first being 0; y[i + 1] in reverse. Floating.

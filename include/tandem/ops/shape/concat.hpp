@@ -35,7 +35,11 @@ struct StackOptions {
 ///   throws    errors::InvalidArgumentError for an empty list or differing specs
 ///   gradient  unstack(g)
 TANDEM_API Tensor stack(const TensorList& list, StackOptions = {});
-inline Tensor stack(const TensorList& list, i64 axis) { return stack(list, {.axis = axis}); }
+template <Index I>
+Tensor stack(const TensorList& list, I axis, StackOptions o = {}) {
+  o.axis = static_cast<i64>(axis);
+  return stack(list, o);
+}
 
 struct SplitOptions {
   TANDEM_OP_OPTIONS;
@@ -47,6 +51,16 @@ struct SplitOptions {
 TANDEM_API std::vector<Tensor> split(const Tensor& x, i64 count, SplitOptions = {});
 /// Pieces of given sizes, of which one may be -1; they add up to the axis.
 TANDEM_API std::vector<Tensor> split(const Tensor& x, const std::vector<i64>& sizes, SplitOptions = {});
+template <Index I>
+std::vector<Tensor> split(const Tensor& x, i64 count, I axis, SplitOptions o = {}) {
+  o.axis = static_cast<i64>(axis);
+  return split(x, count, o);
+}
+template <Index I>
+std::vector<Tensor> split(const Tensor& x, const std::vector<i64>& sizes, I axis, SplitOptions o = {}) {
+  o.axis = static_cast<i64>(axis);
+  return split(x, sizes, o);
+}
 
 struct UnstackOptions {
   TANDEM_OP_OPTIONS;
@@ -56,6 +70,12 @@ struct UnstackOptions {
 /// The slices along an axis, without it; views where the axis is the leading one.
 ///   gradient  stack of the slices' gradients
 TANDEM_API std::vector<Tensor> unstack(const Tensor& x, UnstackOptions = {});
+/// unstack(x, num, axis), as in TensorFlow: num may be -1.
+template <Index N, Index I>
+std::vector<Tensor> unstack(const Tensor& x, N num, I axis, UnstackOptions o = {}) {
+  o.num = static_cast<i64>(num), o.axis = static_cast<i64>(axis);
+  return unstack(x, o);
+}
 
 extern TANDEM_API const OpDef concat_op, split_like_op, stack_op, split_op, split_leading_op, unstack_op;
 inline constexpr const OpDef* concat_ops[] = {&concat_op, &split_like_op,    &stack_op,

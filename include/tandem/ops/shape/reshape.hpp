@@ -24,7 +24,7 @@ struct SqueezeOptions {
 ///   throws    errors::InvalidArgumentError if a named axis has another size
 ///   gradient  g in x's shape
 TANDEM_API Tensor squeeze(const Tensor& x, SqueezeOptions = {});
-inline Tensor squeeze(const Tensor& x, i64 axis) { return squeeze(x, {.axis = Axes(axis)}); }
+TANDEM_AXES_OVERLOADS(squeeze, SqueezeOptions, axis)
 
 /// Groups of adjacent axes made into one axis each; a view. collapse_dims(x, {{0}, {1, 2}}) of [N,10,32] is [N,320].
 ///   groups    every axis exactly once, in order

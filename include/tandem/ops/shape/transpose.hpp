@@ -15,6 +15,7 @@ struct TransposeOptions {
 ///   throws    errors::InvalidArgumentError if perm is no permutation of x's axes
 ///   gradient  the inverse permutation of g
 TANDEM_API Tensor transpose(const Tensor& x, TransposeOptions = {});
+TANDEM_AXES_OVERLOADS(transpose, TransposeOptions, perm)
 
 namespace linalg {
 /// The last two axes exchanged. gradient: those of g exchanged
