@@ -34,7 +34,8 @@ class TANDEM_API Variable {
   Device device() const { return spec().device; }
   u64 id() const;
 
-  /// The value now. A Variable converts to a Tensor by this wherever one is wanted.
+  /// The value now. A Variable converts to a Tensor by this wherever one is wanted. To a tape each read is a value of
+  /// its own: only the reads that it has seen count as uses of the Variable.
   Tensor read_value() const;
   operator Tensor() const { return read_value(); }
   template <class T>
@@ -76,10 +77,6 @@ struct TANDEM_API VariableAccess {
   static void unlock(const Variable& v);
   /// The value itself; the caller holds the lock.
   static Tensor& value(const Variable& v);
-  /// Whether something else may have the value's id: another Variable, the op that made it. The caller holds the lock.
-  static bool& is_shared(const Variable& v);
-  /// The value under an id of its own, by which tapes know it.
-  static Tensor own_value(const Variable& v);
   /// Whether no more than `handles` handles on the variable are left.
   static bool is_kept_by(const Variable& v, unsigned handles) { return v.state_->refs() <= handles; }
 };

@@ -10,8 +10,7 @@ namespace TANDEM_NS {
 
 struct Variable::State final : Opaque {
   std::mutex mutex;
-  Tensor value;           // this and below guarded by mutex
-  bool is_shared = true;  // something else may have the value's id
+  Tensor value;  // guarded by mutex
   const Tensor initial;
   const Spec spec;
   const std::string name;
@@ -45,13 +44,6 @@ TANDEM_INLINE u64 Variable::id() const { return state().id; }
 TANDEM_INLINE void VariableAccess::lock(const Variable& v) { v.state().mutex.lock(); }
 TANDEM_INLINE void VariableAccess::unlock(const Variable& v) { v.state().mutex.unlock(); }
 TANDEM_INLINE Tensor& VariableAccess::value(const Variable& v) { return v.state().value; }
-TANDEM_INLINE bool& VariableAccess::is_shared(const Variable& v) { return v.state().is_shared; }
-TANDEM_INLINE Tensor VariableAccess::own_value(const Variable& v) {
-  Variable::State& s = v.state();
-  const std::lock_guard lock(s.mutex);
-  if (std::exchange(s.is_shared, false)) s.value = Tensor::view_of(s.value, s.value.spec());
-  return s.value;
-}
 
 TANDEM_INLINE Tensor Variable::peek() const {
   State& s = state();
@@ -64,11 +56,18 @@ TANDEM_INLINE void Variable::poke(const Tensor& value) const {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   std::swap(s.value, old);
-  s.is_shared = true;
 }
+// Tapes tell values apart by their ids. A read gets one that nothing else has: neither an earlier read, which a tape
+// may not have seen, nor the value that was assigned, nor another Variable that holds the same tensor.
 TANDEM_INLINE Tensor Variable::read_value() const {
-  Context& c = context;
-  Tensor v = c.stager ? c.stager->read(*this) : c.observers ? VariableAccess::own_value(*this) : peek();
+  const Context& c = context;
+  if (!c.observers) return c.stager ? c.stager->read(*this) : peek();
+  const auto observed = [this] {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    return Tensor::view_of(s.value, s.spec);
+  };
+  Tensor v = c.stager ? c.stager->read(*this) : observed();
   for (Observer* o = c.observers; o; o = o->next) o->read(*this, v);
   return v;
 }
@@ -190,7 +189,6 @@ TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, 
   for (unsigned i = 0; i < out.size(); ++i) {
     std::swap(states[i]->value, out[i]);
     states[i]->value.renew_id();
-    states[i]->is_shared = false;
   }
 }
 

@@ -109,7 +109,6 @@ class Interpreter final : public Program {
       Tensor& value = values[static_cast<std::size_t>(n.in[0])];
       check_assigned(variable(n), value.spec());
       Tensor next = dies_at(n.in[0], node) ? std::move(value) : value;
-      VariableAccess::is_shared(variable(n)) = !next.is_unique();
       std::swap(VariableAccess::value(variable(n)), next);
     } else {
       apply_op(node, values);

@@ -35,7 +35,6 @@ class PlannedProgram final : public Program {
     enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
     bool locked;  // read: of a Variable that this program's own nodes assign
     bool last;    // assign: nobody reads the old value after it
-    bool shared;  // assign: the value goes elsewhere, too
     KernelFn call;
     const Node* node;
     std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
@@ -123,12 +122,6 @@ class PlannedProgram final : public Program {
   void compile();
   void add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses);
   void add_operand(int value, std::vector<std::vector<Use>>& uses);
-  // Whether a value that is assigned has an id that is known elsewhere. A view gets one each time it is asked for.
-  bool is_shared(int value, const std::vector<int>& users) const {
-    const auto v = static_cast<std::size_t>(value);
-    const bool by_kernel = !graph_->nodes[static_cast<std::size_t>(makers_[v])].op->execute;
-    return root(value) == value && !(plan_.kind[v] == Plan::fresh && by_kernel && users[v] == 1);
-  }
   void run_step(const Step& s, Frame& f, Inputs arguments) const;
   void run_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
   void run_timed_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
@@ -164,7 +157,6 @@ TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std:
   Step s{Step::kernel,
          false,
          false,
-         false,
          n.op->cpu,
          &n,
          static_cast<std::uint32_t>(calls_.size()),
@@ -190,7 +182,6 @@ TANDEM_INLINE void PlannedProgram::compile() {
       for (const Variable& v : assigned_variables(*body))
         for (std::size_t i = 0; i < is_assigned.size(); ++i)
           if (graph_->variables[i].is_same(v)) is_assigned[i] = 0;
-  const std::vector<int> users = graph_->uses();
   for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
     const Node& n = graph_->nodes[i];
     if (n.op == &argument_op || n.op == &constant_op || n.op->flags.alias) continue;
@@ -202,10 +193,10 @@ TANDEM_INLINE void PlannedProgram::compile() {
           last &= plan_.last_use[static_cast<std::size_t>(r.first_out)] < static_cast<int>(i);
       const bool is_read = n.op == &read_variable_op;
       (is_read && !assigns(variable(at)) ? early_ : steps_)
-          .push_back({is_read ? Step::read : Step::assign, static_cast<bool>(is_assigned[at]), last,
-                      !is_read && is_shared(n.in[0], users), nullptr, &n, at, 0, 0});
+          .push_back(
+              {is_read ? Step::read : Step::assign, static_cast<bool>(is_assigned[at]), last, nullptr, &n, at, 0, 0});
     } else if (n.op->execute) {
-      steps_.push_back({Step::execute, false, false, false, nullptr, &n, 0, 0, 0});
+      steps_.push_back({Step::execute, false, false, nullptr, &n, 0, 0, 0});
     } else {
       add_kernel(i, uses);
     }
@@ -286,7 +277,6 @@ TANDEM_INLINE void PlannedProgram::read(const Step& s, Frame& f) const {
 TANDEM_INLINE void PlannedProgram::assign(const Step& s, Frame& f, Inputs arguments) const {
   const int v = s.node->in[0];
   Tensor& value = VariableAccess::value(variable(s.index));
-  VariableAccess::is_shared(variable(s.index)) = s.shared;
   if (f.in_place[static_cast<std::size_t>(v)]) {
     value.renew_id();
     if (plan_.last_use[static_cast<std::size_t>(v)] > static_cast<int>(s.node - graph_->nodes.data()))
