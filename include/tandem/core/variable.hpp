@@ -65,6 +65,7 @@ class TANDEM_API Variable {
  private:
   friend struct VariableAccess;
   friend TANDEM_API void update(const OpDef&, std::span<const Variable>, Inputs, const Attrs&);
+  friend TANDEM_API Tensor fetch_update(const OpDef&, const Variable&, Inputs, const Attrs&);
   State& state() const;
   void check_assignable(const char* op, const Tensor& value) const;
   Ref<Opaque> state_;  // a State, whose type is complete in the library alone
@@ -86,6 +87,9 @@ struct TANDEM_API VariableAccess {
 /// Not recorded by tapes. While tracing: one node and an assignment for each variable.
 TANDEM_API void update(const OpDef& op, std::span<const Variable> variables, Inputs extra,
                        const Attrs& attrs = no_attrs);
+/// update() of one variable; returns the value that it replaced, which stays as it was. No assignment of another thread
+/// lies between the two.
+TANDEM_API Tensor fetch_update(const OpDef& op, const Variable& variable, Inputs extra, const Attrs& attrs = no_attrs);
 
 }  // namespace TANDEM_NS
 

@@ -160,36 +160,51 @@ TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, std::span<const
   for (unsigned i = 0; i < out.size(); ++i) stager.assign(variables[i], out[i]);
 }
 
-}  // namespace detail
-
-TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, Inputs given, const Attrs& attrs) {
-  const detail::Extras extras(op, variables, given);
-  const Inputs extra = extras.list();
-  if (Stager* s = context.stager) return detail::stage_update(*s, op, variables, extra, attrs);
-  Small<Variable::State*, 8> states;
-  for (const Variable& v : variables) states.push(&v.state());
-  Tensors out;  // the old buffers after the swap: released when the locks are gone
-  const detail::Locks locks({states.begin(), states.size()});
+// Returns the values that were replaced, as long as `keeps` is set; else buffers may be written in place.
+TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* const> states, Inputs extra,
+                                 const Attrs& attrs, bool keeps) {
+  Tensors out;
+  const Locks locks(states);
   Small<const Tensor*, 8> in;
   for (Variable::State* s : states) in.push(&s->value);
   for (const Tensor* t : extra) in.push(t);
   const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
-  const Specs specs = detail::infer_update_of(call);
+  const Specs specs = infer_update_of(call);
   Small<Tensor, 4> reuse;
   for (unsigned i = 0; i < specs.size(); ++i) {
-    detail::check_updated(op, states[i]->spec, specs[i], states[i]->name);
-    bool borrowed = false;  // the buffer is also an extra input: writing in place would change it
+    check_updated(op, states[i]->spec, specs[i], states[i]->name);
+    bool borrowed = keeps;  // or the buffer is also an extra input: writing in place would change it
     for (const Tensor* t : extra) borrowed |= t->raw() == states[i]->value.raw();
     reuse.push(!borrowed && states[i]->value.is_unique() ? states[i]->value : Tensor());
   }
   const std::span<const Tensor> buffers(reuse.begin(), reuse.size());
-  out =
-      detail::is_profiling() ? detail::run_timed("op", call, specs, buffers) : run(op, call.in, attrs, specs, buffers);
+  out = is_profiling() ? run_timed("op", call, specs, buffers) : run(op, call.in, attrs, specs, buffers);
   reuse.clear();
   for (unsigned i = 0; i < out.size(); ++i) {
     std::swap(states[i]->value, out[i]);
     states[i]->value.renew_id();
   }
+  return out;  // what dies is released when the locks are gone
+}
+
+}  // namespace detail
+
+TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, Inputs given, const Attrs& attrs) {
+  const detail::Extras extras(op, variables, given);
+  if (Stager* s = context.stager) return detail::stage_update(*s, op, variables, extras.list(), attrs);
+  Small<Variable::State*, 8> states;
+  for (const Variable& v : variables) states.push(&v.state());
+  detail::run_update(op, {states.begin(), states.size()}, extras.list(), attrs, false);
+}
+TANDEM_INLINE Tensor fetch_update(const OpDef& op, const Variable& variable, Inputs given, const Attrs& attrs) {
+  const detail::Extras extras(op, {&variable, 1}, given);
+  if (Stager* s = context.stager) {
+    Tensor old = s->read(variable);
+    detail::stage_update(*s, op, {&variable, 1}, extras.list(), attrs);
+    return old;
+  }
+  Variable::State* const states[] = {&variable.state()};
+  return std::move(detail::run_update(op, states, extras.list(), attrs, true)[0]);
 }
 
 }  // namespace TANDEM_NS
