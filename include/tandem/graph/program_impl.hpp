@@ -122,6 +122,7 @@ class PlannedProgram final : public Program {
   void compile();
   void add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses);
   void add_operand(int value, std::vector<std::vector<Use>>& uses);
+  std::vector<char> directly_assigned() const;
   void run_step(const Step& s, Frame& f, Inputs arguments) const;
   void run_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
   void run_timed_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
@@ -172,29 +173,33 @@ TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std:
   }
   steps_.push_back(s);
 }
+// By Variable: whether all its assignments are nodes of this graph. That of a body is not seen here: what was read is
+// held then.
+TANDEM_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
+  std::vector<char> r(graph_->variables.size());
+  for (const Node& n : graph_->nodes)
+    if (n.op == &assign_variable_op) r[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)] = 1;
+  VariablePlaces places(*graph_);
+  for (const Node& n : graph_->nodes)
+    for (std::size_t v : places.assigned_in_bodies(n)) r[v] = 0;
+  return r;
+}
 TANDEM_INLINE void PlannedProgram::compile() {
   std::vector<std::vector<Use>> uses(graph_->specs.size());
-  std::vector<char> is_assigned(graph_->variables.size());
-  for (const Node& n : graph_->nodes)
-    if (n.op == &assign_variable_op) is_assigned[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)] = 1;
-  for (const Node& n : graph_->nodes)  // a body's assignment is not seen here: what was read is held
-    for (const Graph* body : subgraphs(n))
-      for (const Variable& v : assigned_variables(*body))
-        for (std::size_t i = 0; i < is_assigned.size(); ++i)
-          if (graph_->variables[i].is_same(v)) is_assigned[i] = 0;
+  const std::vector<char> is_assigned = directly_assigned();
+  std::vector<int> last_use(graph_->variables.size(), -1);  // by Variable: of what was read so far
   for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
     const Node& n = graph_->nodes[i];
     if (n.op == &argument_op || n.op == &constant_op || n.op->flags.alias) continue;
-    if (n.op == &read_variable_op || n.op == &assign_variable_op) {
+    if (n.op == &read_variable_op) {
       const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
-      bool last = true;  // of a read of this Variable before the assignment
-      for (std::size_t j = 0; j < i; ++j)
-        if (const Node& r = graph_->nodes[j]; r.op == &read_variable_op && r.attrs.get<IndexAttrs>().index == at)
-          last &= plan_.last_use[static_cast<std::size_t>(r.first_out)] < static_cast<int>(i);
-      const bool is_read = n.op == &read_variable_op;
-      (is_read && !assigns(variable(at)) ? early_ : steps_)
-          .push_back(
-              {is_read ? Step::read : Step::assign, static_cast<bool>(is_assigned[at]), last, nullptr, &n, at, 0, 0});
+      last_use[at] = std::max(last_use[at], plan_.last_use[static_cast<std::size_t>(n.first_out)]);
+      (assigns(variable(at)) ? steps_ : early_)
+          .push_back({Step::read, static_cast<bool>(is_assigned[at]), false, nullptr, &n, at, 0, 0});
+    } else if (n.op == &assign_variable_op) {
+      const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
+      const bool last = last_use[at] < static_cast<int>(i);
+      steps_.push_back({Step::assign, static_cast<bool>(is_assigned[at]), last, nullptr, &n, at, 0, 0});
     } else if (n.op->execute) {
       steps_.push_back({Step::execute, false, false, nullptr, &n, 0, 0, 0});
     } else {
@@ -231,8 +236,8 @@ TANDEM_INLINE Tensor PlannedProgram::Frame::tensor(int value, Inputs arguments) 
   const auto r = static_cast<std::size_t>(root);
   Tensor t;
   if (program.plan_.kind[r] == Plan::argument) {
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-      if (g.arguments[i] == root) t = *arguments[i];
+    const Node& n = g.nodes[static_cast<std::size_t>(program.makers_[r])];
+    t = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
   } else if (program.plan_.kind[r] == Plan::constant) {
     t = *constant_of(g.nodes[static_cast<std::size_t>(program.makers_[r])]);
   } else {
