@@ -41,6 +41,89 @@ TEST_CASE("tape: a variable's gradient sums over all its reads, also between ass
   CHECK(tape.gradient(first + second, v).item<float>() == 20);
 }
 
+TEST_CASE("tape: only reads that it has seen count") {
+  const Variable v(constant(3.f));
+  const auto read_before = [&] {
+    const Tensor before = v.read_value();
+    GradientTape tape;
+    return tape.gradient(v * before, v);
+  };
+  const auto read_while_paused = [&] {
+    GradientTape tape;
+    Tensor paused;
+    {
+      const auto pause = tape.stop_recording();
+      paused = v.read_value();
+    }
+    return tape.gradient(v * paused, v);
+  };
+  const auto read_before_inner = [&] {
+    GradientTape outer;
+    const Tensor before = v.read_value();
+    GradientTape inner;
+    return inner.gradient(v * before, v);
+  };
+  const auto read_before_watch = [&] {
+    GradientTape tape({.watch_accessed_variables = false});
+    const Tensor before = v.read_value();
+    tape.watch(v);
+    return tape.gradient(v * before, v);
+  };
+  for (int call = 0; call < 3; ++call) {
+    CHECK(read_before().item<float>() == 3);
+    CHECK(read_while_paused().item<float>() == 3);
+    CHECK(read_before_inner().item<float>() == 3);
+    CHECK(read_before_watch().item<float>() == 3);
+    if (call == 0) v.assign(constant(3.f));
+    else v.assign_add(constant(0.f));
+  }
+  const Tensor before = v.read_value();
+  GradientTape tape({.persistent = true});
+  const Tensor seen = v.read_value();
+  CHECK(!tape.gradient(before * 2, v).is_set());
+  CHECK(tape.gradient(before * seen, v).item<float>() == 3);
+}
+
+TEST_CASE("tape: nested tapes count their reads each") {
+  const Variable v(constant(3.f));
+  GradientTape outer({.persistent = true});
+  const Tensor a = v.read_value();
+  GradientTape inner;
+  const Tensor b = v.read_value(), g = inner.gradient(a * a * b * b, v);  // 2 a a b
+  CHECK(g.item<float>() == 54);
+  CHECK(outer.gradient(g, v).item<float>() == 54);  // 4 a b + 2 a a
+  CHECK(outer.gradient(g, a).item<float>() == 36);
+  CHECK(outer.gradient(g, b).item<float>() == 18);
+}
+
+TEST_CASE("tape: each read is a source of its own, and all are the Variable's") {
+  const Variable v(constant(3.f));
+  GradientTape tape({.persistent = true});
+  const Tensor a = v.read_value(), b = v.read_value(), y = a * b + b * 5;
+  CHECK(tape.gradient(y, a).item<float>() == 3);
+  CHECK(tape.gradient(y, b).item<float>() == 8);
+  CHECK(tape.gradient(y, v).item<float>() == 11);
+  const auto all = tape.gradient(y, {Source(v), Source(b), Source(v), Source(a)});
+  CHECK(all[0].item<float>() == 11);
+  CHECK(all[1].item<float>() == 8);
+  CHECK(all[2].item<float>() == 11);
+  CHECK(all[3].item<float>() == 3);
+  CHECK(tape.gradient(a, v).item<float>() == 1);
+}
+
+TEST_CASE("tape: the gradient of a Variable that is read often is one sum on the way") {
+  constexpr i64 reads = 32, elements = 1 << 16, bytes = elements * 4;
+  const Variable v(ones({elements}));
+  const Tensor factor = ones({elements});
+  GradientTape tape;
+  Tensor y = constant(0.f);
+  for (i64 i = 0; i < reads; ++i) y = y + reduce_sum(v * factor);
+  memory::reset_peak();
+  const i64 before = memory::info().live;
+  CHECK(tape.gradient(y, v).at<float>({0}) == reads);
+  CHECK(memory::info().peak - before < 8 * bytes);
+}
+
 TEST_CASE("tape: an in-place update does not change what was recorded") {
   const Variable v(constant({1.f, 2.f}));
   GradientTape tape;

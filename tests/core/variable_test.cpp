@@ -129,6 +129,21 @@ TEST_CASE("variable: update() changes all variables or none") {
   CHECK(b.to_vector<float>() == Floats{6, 8});
 }
 
+TEST_CASE("variable: fetch_update() returns the value before, which stays") {
+  const Variable v(constant({1.f, 2.f}));
+  v.assign_add(zeros({2}));
+  const Tensor one = ones({2});
+  const Tensor* const extra[] = {&one};
+  const Tensor old = fetch_update(add_op, v, extra), then = fetch_update(add_op, v, extra);
+  CHECK(old.to_vector<float>() == Floats{1, 2});
+  CHECK(then.to_vector<float>() == Floats{2, 3});
+  CHECK(v.to_vector<float>() == Floats{3, 4});
+  const Tensor wrong = ones({3});
+  const Tensor* const bad[] = {&wrong};
+  CHECK_THROWS_AS(fetch_update(add_op, v, bad), errors::InvalidArgumentError);
+  CHECK(v.to_vector<float>() == Floats{3, 4});
+}
+
 TEST_CASE("variable: errors name the variable") {
   const Variable v(constant({1.f, 2.f}), {.name = "weights"});
   CHECK_THROWS_AS(v.assign(ones({3})), errors::InvalidArgumentError);

@@ -84,6 +84,8 @@ TEST_CASE("TensorArray: errors in a trace come when it runs") {
   CHECK_THROWS_WITH(read(constant(3)), ContainsSubstring("out of range"));
   const auto twice = function(
       [](const Tensor& i) { return TensorArray(float32, 3).write(0, constant(1.f)).write(i, constant(2.f)).read(0); });
+  CHECK(twice(constant(1)).item<float>() == 1);
+  CHECK_THROWS_WITH(twice(constant(0)), ContainsSubstring("has been written before"));
   CHECK_THROWS_WITH(function([](const Tensor& i) {
                       return TensorArray(int32, 2).write(0, i).write(i, i).write(1 - i, i).stack();
                     })(constant(0)),

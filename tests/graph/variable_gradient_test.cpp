@@ -68,6 +68,35 @@ TEST_CASE("variable gradients: reads before and after an assignment add up") {
   }
 }
 
+TEST_CASE("variable gradients: only reads that the tape has seen count, in a trace as in eager code") {
+  const Variable v(constant(3.f));
+  const auto f = [&](const Tensor& c) {
+    const Tensor before = v.read_value();
+    GradientTape outer;
+    const Tensor seen = v.read_value();
+    Tensor paused, g;
+    {
+      const auto pause = outer.stop_recording();
+      paused = v.read_value();
+    }
+    {
+      GradientTape inner;
+      g = inner.gradient(v * before * seen * paused * c, v);  // seen is a constant to it
+    }
+    return List{g, outer.gradient(g + v * paused * before, v)};
+  };
+  const auto called = function(f);
+  for (int call = 0; call < 3; ++call)
+    for (const List& r : {f(constant(2.f)), called(constant(2.f))}) {
+      CHECK(r[0].item<float>() == 54);
+      CHECK(r[1].item<float>() == 18 + 9);
+    }
+  // They are one node all the same.
+  int nodes = 0;
+  for (const Node& n : called.get_concrete_function(constant(2.f))->graph().nodes) nodes += n.op == &read_variable_op;
+  CHECK(nodes == 1);
+}
+
 TEST_CASE("variable gradients: assignments in a call") {
   const State s;
   const Variable &v = s.v, &w = s.w;

@@ -79,7 +79,36 @@ TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
 struct GradientTape::Backward {
   GradientTape& tape;
   std::vector<Gradient> sums;
-  std::vector<char> wanted;  // slots whose sum a source will read
+  // By slot: 0, or 1 + the slot in which its sum is formed, which a source will read. Reads of a Variable that is a
+  // source have one sum, which grows on the way back: a loop may have read it a thousand times.
+  std::vector<int> wanted;
+
+  Gradient& sum_of(int slot) {
+    const int at = wanted[static_cast<std::size_t>(slot)];
+    return sums[static_cast<std::size_t>(at ? at - 1 : slot)];
+  }
+  // A read that is a source itself keeps its own sum.
+  void want(std::span<const Source> sources) {
+    int single;
+    for (const bool variables : {false, true})
+      for (const Source& s : sources) {
+        if (s.is_variable() != variables) continue;
+        int first = -1;
+        for (int slot : tape.slots_of(s, single)) {
+          int& w = wanted[static_cast<std::size_t>(slot)];
+          if (!w) w = 1 + (first < 0 ? first = slot : first);
+        }
+      }
+  }
+  Gradient total(const Source& s) const {
+    Gradient sum;
+    int single;
+    for (int slot : tape.slots_of(s, single)) {
+      const Gradient& g = sums[static_cast<std::size_t>(slot)];
+      if (g.is_set()) detail::accumulate(sum, Gradient(g));
+    }
+    return sum;
+  }
 
   void start(std::span<const Tensor> targets, const std::vector<Tensor>& upstream) {
     for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -89,7 +118,7 @@ struct GradientTape::Backward {
       if (given && !upstream[i].shape().is_compatible_with(targets[i].shape()))
         errors::raise<errors::InvalidArgumentError>("gradient", "output gradient " + to_string(upstream[i].spec()) +
                                                                     " for a target of " + to_string(targets[i].spec()));
-      detail::accumulate(sums[static_cast<std::size_t>(slot)], given ? upstream[i] : ones_like(targets[i]));
+      detail::accumulate(sum_of(slot), given ? upstream[i] : ones_like(targets[i]));
     }
   }
 
@@ -138,7 +167,7 @@ struct GradientTape::Backward {
       if (slots[i] < 0 || !x.is_set()) continue;
       const Tensor& saved = e.saved()[i];
       if (e.op->flags.pointwise && saved.is_set() && may_differ(saved, x.dense())) x = sum_to_like(x.dense(), saved);
-      detail::accumulate(sums[static_cast<std::size_t>(slots[i])], std::move(x));
+      detail::accumulate(sum_of(slots[i]), std::move(x));
     }
   }
 };
@@ -168,10 +197,8 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::differentiate(const Targets& t
     spent_ = true;
   }
   Backward b{*this, std::vector<Gradient>(static_cast<std::size_t>(slots_)),
-             std::vector<char>(static_cast<std::size_t>(slots_))};
-  int single;
-  for (const Source& s : sources)
-    for (int slot : slots_of(s, single)) b.wanted[static_cast<std::size_t>(slot)] = 1;
+             std::vector<int>(static_cast<std::size_t>(slots_))};
+  b.want(sources);
   b.start(targets.list(), options.output_gradients);
   for (Entry* e = last_; e; e = e->prev) {
     b.step(*e);
@@ -179,11 +206,7 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::differentiate(const Targets& t
   }
   std::vector<Gradient> result;
   for (const Source& s : sources) {
-    Gradient sum;
-    for (int slot : slots_of(s, single)) {
-      const Gradient& g = b.sums[static_cast<std::size_t>(slot)];
-      if (g.is_set()) detail::accumulate(sum, Gradient(g));
-    }
+    Gradient sum = b.total(s);
     if (!sum.is_set()) {
       const std::string why = why_unset(s, targets.list());
       if (options.unconnected_gradients == UnconnectedGradients::error)

@@ -62,40 +62,31 @@ TANDEM_INLINE void GradientTape::free_entries() {
   used_ = room_ = 0;
 }
 
+TANDEM_INLINE void GradientTape::check_watchable(const Spec& s) {
+  if (!is_floating(s.dtype) && !is_complex(s.dtype))
+    errors::raise<errors::InvalidArgumentError>("watch", to_string(s) + " has no derivative; watch floating tensors");
+}
 TANDEM_INLINE void GradientTape::watch(const Tensor& x) {
-  if (!is_floating(x.dtype()) && !is_complex(x.dtype()))
-    errors::raise<errors::InvalidArgumentError>("watch",
-                                                to_string(x.spec()) + " has no derivative; watch floating tensors");
+  check_watchable(x.spec());
   if (map_.find(x.id()) < 0) map_.insert(x.id(), slots_++);
 }
 TANDEM_INLINE void GradientTape::watch(const Variable& v) {
-  const Tensor value = context.stager ? context.stager->read(v) : VariableAccess::own_value(v);
-  watch(value);
+  check_watchable(v.spec());
+  reads_of(v);
+}
+TANDEM_INLINE GradientTape::Reads& GradientTape::reads_of(const Variable& v) {
   int at = variables_.find(v.id());
   if (at < 0) {
     variables_.insert(v.id(), at = static_cast<int>(reads_.size()));
     reads_.push_back({v, {}});
   }
-  const int slot = map_.find(value.id());
-  Reads& r = reads_[static_cast<std::size_t>(at)];
-  for (int s : r.slots)
-    if (s == slot) return;
-  r.slots.push(slot);
+  return reads_[static_cast<std::size_t>(at)];
 }
 TANDEM_INLINE void GradientTape::read(const Variable& v, const Tensor& value) {
   if (paused_ || !(is_floating(value.dtype()) || is_complex(value.dtype()))) return;
-  int at = variables_.find(v.id());
-  if (at < 0 && !(options_.watch_accessed_variables && v.trainable())) return;
-  int slot = map_.find(value.id());
-  if (slot < 0) map_.insert(value.id(), slot = slots_++);
-  if (at < 0) {
-    variables_.insert(v.id(), at = static_cast<int>(reads_.size()));
-    reads_.push_back({v, {}});
-  }
-  Reads& r = reads_[static_cast<std::size_t>(at)];
-  for (int s : r.slots)
-    if (s == slot) return;
-  r.slots.push(slot);
+  if (!(options_.watch_accessed_variables && v.trainable()) && variables_.find(v.id()) < 0) return;
+  map_.insert(value.id(), slots_);
+  reads_of(v).slots.push(slots_++);
 }
 
 // Room for an entry and what lies behind it; taken by adding the bytes to used_.

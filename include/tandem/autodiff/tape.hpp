@@ -70,7 +70,8 @@ class TANDEM_API GradientTape final : Observer {
   GradientTape& operator=(const GradientTape&) = delete;
   ~GradientTape();
 
-  /// throws errors::InvalidArgumentError for dtypes that have no derivative
+  /// A Variable's reads are watched from now on.
+  ///   throws  errors::InvalidArgumentError for dtypes that have no derivative
   void watch(const Tensor& x);
   void watch(const Variable& v);
 
@@ -121,6 +122,7 @@ class TANDEM_API GradientTape final : Observer {
   struct Backward;
   TANDEM_INLINE void record(const Applied&) override;
   TANDEM_INLINE void read(const Variable&, const Tensor&) override;
+  static void check_watchable(const Spec& s);
   char* room_for(std::size_t bytes);
   void note(const Applied&);
   void release_saved(Entry&);
@@ -132,8 +134,9 @@ class TANDEM_API GradientTape final : Observer {
 
   struct Reads {
     Variable variable;
-    Small<int, 1> slots;
+    Small<int, 1> slots;  // each read has its own
   };
+  Reads& reads_of(const Variable& v);
   Slots map_;
   int slots_ = 0;
   IdMap variables_;  // variable id -> index in reads_

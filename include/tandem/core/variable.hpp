@@ -34,7 +34,8 @@ class TANDEM_API Variable {
   Device device() const { return spec().device; }
   u64 id() const;
 
-  /// The value now. A Variable converts to a Tensor by this wherever one is wanted.
+  /// The value now. A Variable converts to a Tensor by this wherever one is wanted. To a tape each read is a value of
+  /// its own: only the reads that it has seen count as uses of the Variable.
   Tensor read_value() const;
   operator Tensor() const { return read_value(); }
   template <class T>
@@ -64,6 +65,7 @@ class TANDEM_API Variable {
  private:
   friend struct VariableAccess;
   friend TANDEM_API void update(const OpDef&, std::span<const Variable>, Inputs, const Attrs&);
+  friend TANDEM_API Tensor fetch_update(const OpDef&, const Variable&, Inputs, const Attrs&);
   State& state() const;
   void check_assignable(const char* op, const Tensor& value) const;
   Ref<Opaque> state_;  // a State, whose type is complete in the library alone
@@ -76,10 +78,6 @@ struct TANDEM_API VariableAccess {
   static void unlock(const Variable& v);
   /// The value itself; the caller holds the lock.
   static Tensor& value(const Variable& v);
-  /// Whether something else may have the value's id: another Variable, the op that made it. The caller holds the lock.
-  static bool& is_shared(const Variable& v);
-  /// The value under an id of its own, by which tapes know it.
-  static Tensor own_value(const Variable& v);
   /// Whether no more than `handles` handles on the variable are left.
   static bool is_kept_by(const Variable& v, unsigned handles) { return v.state_->refs() <= handles; }
 };
@@ -89,6 +87,9 @@ struct TANDEM_API VariableAccess {
 /// Not recorded by tapes. While tracing: one node and an assignment for each variable.
 TANDEM_API void update(const OpDef& op, std::span<const Variable> variables, Inputs extra,
                        const Attrs& attrs = no_attrs);
+/// update() of one variable; returns the value that it replaced, which stays as it was. No assignment of another thread
+/// lies between the two.
+TANDEM_API Tensor fetch_update(const OpDef& op, const Variable& variable, Inputs extra, const Attrs& attrs = no_attrs);
 
 }  // namespace TANDEM_NS
 

@@ -10,8 +10,7 @@ namespace TANDEM_NS {
 
 struct Variable::State final : Opaque {
   std::mutex mutex;
-  Tensor value;           // this and below guarded by mutex
-  bool is_shared = true;  // something else may have the value's id
+  Tensor value;  // guarded by mutex
   const Tensor initial;
   const Spec spec;
   const std::string name;
@@ -45,13 +44,6 @@ TANDEM_INLINE u64 Variable::id() const { return state().id; }
 TANDEM_INLINE void VariableAccess::lock(const Variable& v) { v.state().mutex.lock(); }
 TANDEM_INLINE void VariableAccess::unlock(const Variable& v) { v.state().mutex.unlock(); }
 TANDEM_INLINE Tensor& VariableAccess::value(const Variable& v) { return v.state().value; }
-TANDEM_INLINE bool& VariableAccess::is_shared(const Variable& v) { return v.state().is_shared; }
-TANDEM_INLINE Tensor VariableAccess::own_value(const Variable& v) {
-  Variable::State& s = v.state();
-  const std::lock_guard lock(s.mutex);
-  if (std::exchange(s.is_shared, false)) s.value = Tensor::view_of(s.value, s.value.spec());
-  return s.value;
-}
 
 TANDEM_INLINE Tensor Variable::peek() const {
   State& s = state();
@@ -64,11 +56,18 @@ TANDEM_INLINE void Variable::poke(const Tensor& value) const {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   std::swap(s.value, old);
-  s.is_shared = true;
 }
+// Tapes tell values apart by their ids. A read gets one that nothing else has: neither an earlier read, which a tape
+// may not have seen, nor the value that was assigned, nor another Variable that holds the same tensor.
 TANDEM_INLINE Tensor Variable::read_value() const {
-  Context& c = context;
-  Tensor v = c.stager ? c.stager->read(*this) : c.observers ? VariableAccess::own_value(*this) : peek();
+  const Context& c = context;
+  if (!c.observers) return c.stager ? c.stager->read(*this) : peek();
+  const auto observed = [this] {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    return Tensor::view_of(s.value, s.spec);
+  };
+  Tensor v = c.stager ? c.stager->read(*this) : observed();
   for (Observer* o = c.observers; o; o = o->next) o->read(*this, v);
   return v;
 }
@@ -161,37 +160,51 @@ TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, std::span<const
   for (unsigned i = 0; i < out.size(); ++i) stager.assign(variables[i], out[i]);
 }
 
-}  // namespace detail
-
-TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, Inputs given, const Attrs& attrs) {
-  const detail::Extras extras(op, variables, given);
-  const Inputs extra = extras.list();
-  if (Stager* s = context.stager) return detail::stage_update(*s, op, variables, extra, attrs);
-  Small<Variable::State*, 8> states;
-  for (const Variable& v : variables) states.push(&v.state());
-  Tensors out;  // the old buffers after the swap: released when the locks are gone
-  const detail::Locks locks({states.begin(), states.size()});
+// Returns the values that were replaced, as long as `keeps` is set; else buffers may be written in place.
+TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* const> states, Inputs extra,
+                                 const Attrs& attrs, bool keeps) {
+  Tensors out;
+  const Locks locks(states);
   Small<const Tensor*, 8> in;
   for (Variable::State* s : states) in.push(&s->value);
   for (const Tensor* t : extra) in.push(t);
   const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
-  const Specs specs = detail::infer_update_of(call);
+  const Specs specs = infer_update_of(call);
   Small<Tensor, 4> reuse;
   for (unsigned i = 0; i < specs.size(); ++i) {
-    detail::check_updated(op, states[i]->spec, specs[i], states[i]->name);
-    bool borrowed = false;  // the buffer is also an extra input: writing in place would change it
+    check_updated(op, states[i]->spec, specs[i], states[i]->name);
+    bool borrowed = keeps;  // or the buffer is also an extra input: writing in place would change it
     for (const Tensor* t : extra) borrowed |= t->raw() == states[i]->value.raw();
     reuse.push(!borrowed && states[i]->value.is_unique() ? states[i]->value : Tensor());
   }
   const std::span<const Tensor> buffers(reuse.begin(), reuse.size());
-  out =
-      detail::is_profiling() ? detail::run_timed("op", call, specs, buffers) : run(op, call.in, attrs, specs, buffers);
+  out = is_profiling() ? run_timed("op", call, specs, buffers) : run(op, call.in, attrs, specs, buffers);
   reuse.clear();
   for (unsigned i = 0; i < out.size(); ++i) {
     std::swap(states[i]->value, out[i]);
     states[i]->value.renew_id();
-    states[i]->is_shared = false;
   }
+  return out;  // what dies is released when the locks are gone
+}
+
+}  // namespace detail
+
+TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, Inputs given, const Attrs& attrs) {
+  const detail::Extras extras(op, variables, given);
+  if (Stager* s = context.stager) return detail::stage_update(*s, op, variables, extras.list(), attrs);
+  Small<Variable::State*, 8> states;
+  for (const Variable& v : variables) states.push(&v.state());
+  detail::run_update(op, {states.begin(), states.size()}, extras.list(), attrs, false);
+}
+TANDEM_INLINE Tensor fetch_update(const OpDef& op, const Variable& variable, Inputs given, const Attrs& attrs) {
+  const detail::Extras extras(op, {&variable, 1}, given);
+  if (Stager* s = context.stager) {
+    Tensor old = s->read(variable);
+    detail::stage_update(*s, op, {&variable, 1}, extras.list(), attrs);
+    return old;
+  }
+  Variable::State* const states[] = {&variable.state()};
+  return std::move(detail::run_update(op, states, extras.list(), attrs, true)[0]);
 }
 
 }  // namespace TANDEM_NS

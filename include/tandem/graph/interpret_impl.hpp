@@ -69,12 +69,17 @@ class Interpreter final : public Program {
  public:
   Interpreter(Ref<Graph> graph, std::string why) : Program(std::move(graph)), why_(std::move(why)) {
     dies_.resize(graph_->nodes.size());
-    std::vector<int> last(graph_->specs.size(), -1);
+    last_.assign(graph_->specs.size(), -1);
+    is_repeated_.resize(graph_->specs.size());
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
-      for (int v : graph_->nodes[i].in) last[static_cast<std::size_t>(v)] = static_cast<int>(i);
-    for (int v : graph_->outputs) last[static_cast<std::size_t>(v)] = -1;
-    for (std::size_t v = 0; v < last.size(); ++v)
-      if (last[v] >= 0) dies_[static_cast<std::size_t>(last[v])].push_back(static_cast<int>(v));
+      for (int v : graph_->nodes[i].in) {
+        const auto at = static_cast<std::size_t>(v);
+        is_repeated_[at] = last_[at] == static_cast<int>(i);
+        last_[at] = static_cast<int>(i);
+      }
+    for (int v : graph_->outputs) last_[static_cast<std::size_t>(v)] = -1;
+    for (std::size_t v = 0; v < last_.size(); ++v)
+      if (last_[v] >= 0) dies_[static_cast<std::size_t>(last_[v])].push_back(static_cast<int>(v));
   }
   std::string plan() const override { return why_; }
 
@@ -109,7 +114,6 @@ class Interpreter final : public Program {
       Tensor& value = values[static_cast<std::size_t>(n.in[0])];
       check_assigned(variable(n), value.spec());
       Tensor next = dies_at(n.in[0], node) ? std::move(value) : value;
-      VariableAccess::is_shared(variable(n)) = !next.is_unique();
       std::swap(VariableAccess::value(variable(n)), next);
     } else {
       apply_op(node, values);
@@ -119,7 +123,7 @@ class Interpreter final : public Program {
     return graph_->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
   }
   bool dies_at(int value, std::size_t node) const {
-    return std::find(dies_[node].begin(), dies_[node].end(), value) != dies_[node].end();
+    return last_[static_cast<std::size_t>(value)] == static_cast<int>(node);
   }
   void apply_op(std::size_t node, std::vector<Tensor>& values) const {
     const Node& n = graph_->nodes[node];
@@ -154,7 +158,7 @@ class Interpreter final : public Program {
     for (unsigned k = 0; k < specs.size() && k < n.in.size(); ++k) {
       const int v = n.in[k];
       const Tensor& x = values[static_cast<std::size_t>(v)];
-      if (!dies_at(v, node) || std::count(n.in.begin(), n.in.end(), v) > 1) continue;
+      if (!dies_at(v, node) || is_repeated_[static_cast<std::size_t>(v)]) continue;
       if (x.is_unique() && x.spec() == specs[k] && x.device().kind == Device::cpu) r[k] = x;
     }
     return r;
@@ -162,6 +166,8 @@ class Interpreter final : public Program {
 
   std::string why_;
   std::vector<std::vector<int>> dies_;  // by node: the values nobody needs after it
+  std::vector<int> last_;               // by value: the node where it dies, or -1
+  std::vector<char> is_repeated_;       // by value: the last node that reads it does so more than once
 };
 
 }  // namespace detail

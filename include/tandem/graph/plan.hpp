@@ -32,6 +32,7 @@ struct Plan {
   std::vector<std::size_t> workspace_offset, workspace_bytes;
 
   std::size_t arena_bytes = 0;
+  std::size_t work = 0;  // how many inputs, assignments and free stretches were looked at to make it; for tests
 };
 
 /// Whether a graph can be planned: all sizes known, all on the CPU, no strings made.

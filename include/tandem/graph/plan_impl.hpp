@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tandem/graph/plan.hpp"
+#include "tandem/graph/plan_parts_impl.hpp"
 #include "tandem/ops/shape/concat.hpp"
 
 namespace TANDEM_NS {
@@ -27,53 +28,6 @@ TANDEM_INLINE bool can_plan(const Graph& g) {
 
 namespace detail {
 
-// Free and taken stretches of one arena.
-class Arena {
- public:
-  std::size_t take(std::size_t bytes) {
-    bytes = rounded(bytes);
-    auto best = free_.end();
-    for (auto f = free_.begin(); f != free_.end(); ++f)
-      if (f->bytes >= bytes && (best == free_.end() || f->bytes < best->bytes)) best = f;
-    if (best == free_.end()) return extend(bytes);
-    const std::size_t at = best->at;
-    best->at += bytes, best->bytes -= bytes;
-    if (!best->bytes) free_.erase(best);
-    return at;
-  }
-  void give_back(std::size_t at, std::size_t bytes) {
-    bytes = rounded(bytes);
-    auto next = std::find_if(free_.begin(), free_.end(), [&](const Stretch& f) { return f.at > at; });
-    next = free_.insert(next, {at, bytes});
-    if (next + 1 != free_.end() && next->at + next->bytes == (next + 1)->at) {
-      next->bytes += (next + 1)->bytes;
-      free_.erase(next + 1);
-    }
-    if (next != free_.begin() && (next - 1)->at + (next - 1)->bytes == next->at) {
-      (next - 1)->bytes += next->bytes;
-      free_.erase(next);
-    }
-  }
-  std::size_t size() const { return size_; }
-
- private:
-  struct Stretch {
-    std::size_t at, bytes;
-  };
-  static std::size_t rounded(std::size_t bytes) { return std::max<std::size_t>((bytes + 63) & ~std::size_t(63), 64); }
-  std::size_t extend(std::size_t bytes) {
-    std::size_t at = size_;
-    if (!free_.empty() && free_.back().at + free_.back().bytes == size_) {
-      at = free_.back().at;
-      free_.pop_back();
-    }
-    size_ = at + bytes;
-    return at;
-  }
-  std::vector<Stretch> free_;  // by place
-  std::size_t size_ = 0;
-};
-
 class Planner {
  public:
   explicit Planner(const Graph& graph) : g_(graph) {
@@ -83,16 +37,18 @@ class Planner {
     p_.takes.assign(values, -1);
     p_.workspace_offset.resize(g_.nodes.size()), p_.workspace_bytes.resize(g_.nodes.size());
     for (std::size_t v = 0; v < values; ++v) p_.root[v] = static_cast<int>(v);
-    gone_.resize(values), variable_.assign(values, -1), pieces_.resize(values), placed_.resize(values);
+    gone_.resize(values), place_.assign(values, -1), pieces_.resize(values), placed_.resize(values);
+    assignments_.resize(values), reader_.assign(values, -1), counted_.resize(values);
   }
   Plan plan() {
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_roots(g_.nodes[i]);
     find_lifetimes();
     if (lay_pieces()) find_lifetimes();
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_overwrite(i);
+    find_overwrites();
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_taken(i);
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) place(i);
     p_.arena_bytes = arena_.size();
+    p_.work = work_ + arena_.work();
     return std::move(p_);
   }
 
@@ -113,10 +69,11 @@ class Planner {
                             : n.op->execute             ? Plan::fresh
                                                         : Plan::arena;
     std::size_t offset = 0;
+    if (n.op == &assign_variable_op) ++assignments_[at(n.in[0])];
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;
       p_.kind[at(v)] = kind;
-      if (kind == Plan::variable) variable_[at(v)] = n.attrs.get<IndexAttrs>().index, reads_.push_back(v);
+      if (kind == Plan::variable || kind == Plan::argument) place_[at(v)] = n.attrs.get<IndexAttrs>().index;
       if (!n.op->flags.alias) continue;
       const int x = n.in[n.in.size() > 1 ? at(k) : 0];
       if (k == 0 || n.in.size() > 1) offset = n.op->offset ? n.op->offset(g_.spec(x), n.attrs) : 0;
@@ -140,13 +97,16 @@ class Planner {
 
   // What is joined with others along the leading axis is made where it will lie in the whole, which saves the copy.
   bool lay_pieces() {
-    bool any = false;
+    std::vector<const Node*> joins;
     for (const Node& n : g_.nodes)
-      if (joins_rows(n) && lies_in_arena(n.first_out)) any |= lay_pieces(n);
-    for (std::size_t v = 0; any && v < p_.root.size(); ++v)
-      for (const Piece* p = &pieces_[at(p_.root[v])]; p->of >= 0; p = &pieces_[at(p->of)])
-        p_.root[v] = p->of, p_.offset[v] += p->offset;
-    return any;
+      if (joins_rows(n) && lies_in_arena(n.first_out) && lay_pieces(n)) joins.push_back(&n);
+    for (std::size_t j = joins.size(); j-- > 0;)  // pieces of pieces: what they lie in is known first
+      if (const Piece whole = pieces_[at(joins[j]->first_out)]; whole.of >= 0)
+        for (int x : joins[j]->in)
+          if (Piece& p = pieces_[at(x)]; p.of == joins[j]->first_out) p = {whole.of, whole.offset + p.offset};
+    for (std::size_t v = 0; !joins.empty() && v < p_.root.size(); ++v)
+      if (const Piece& p = pieces_[at(p_.root[v])]; p.of >= 0) p_.root[v] = p.of, p_.offset[v] += p.offset;
+    return !joins.empty();
   }
   bool lay_pieces(const Node& join) {
     bool any = false;
@@ -164,26 +124,47 @@ class Planner {
   }
   bool lies_in_arena(int v) const { return in_arena(v) && !p_.escapes[at(v)]; }
 
-  // A value that is assigned to a Variable may be computed in the Variable's own buffer: if the op allows it, this is
-  // the last use of the old value, and nothing that may fail or look lies between the op and the assignment.
-  void find_overwrite(std::size_t node) {
-    const Node& n = g_.nodes[node];
-    if (!n.op->flags.in_place && !n.op->flags.pointwise) return;
-    for (std::size_t a = node + 1; a < g_.nodes.size() && g_.nodes[a].op == &assign_variable_op; ++a) {
-      const int v = g_.nodes[a].in[0], k = v - n.first_out;
-      if (k < 0 || k >= n.outputs || p_.kind[at(v)] != Plan::fresh || assignments(v) > 1) continue;
-      const auto variable = g_.nodes[a].attrs.get<IndexAttrs>().index;
-      if (!(g_.variables[static_cast<std::size_t>(variable)].spec() == g_.spec(v))) continue;
-      if (const int x = dying_input(node, k);
-          x >= 0 && is_read_of(root(x), variable) && no_other_read(node, x, variable))
-        p_.overwrites[at(v)] = static_cast<int>(variable);
+  // A value that is assigned to a Variable may be computed in the Variable's own buffer, which the op's kernel then
+  // finds at run time. It must be the buffer of the old value from before the op until the assignment, and nobody may
+  // need the old value any more:
+  //   - the value is computed from a read of the Variable, which it lies like and which dies there;
+  //   - nothing assigns the Variable between that read and the assignment of the value: no node before the op, and none
+  //     of the assignments that follow it;
+  //   - no other read from before the op lives on;
+  //   - the value is assigned once: what lies in the buffer of one Variable has to be copied for another;
+  //   - nothing that may fail or look lies between the op and the assignment.
+  // So one buffer is given to one value at most.
+  void find_overwrites() {
+    std::vector<VariableReads> now(g_.variables.size());
+    VariablePlaces places(g_);
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) {
+      const Node& n = g_.nodes[i];
+      if (n.op == &read_variable_op) {
+        reader_[at(n.first_out)] = static_cast<int>(i);
+        now[at_variable(n)].add(n.first_out, p_.last_use[at(n.first_out)]);
+      } else if (n.op == &assign_variable_op) {
+        now[at_variable(n)].assigned = static_cast<int>(i);
+      } else if (n.op->execute) {
+        for (std::size_t v : places.assigned_in_bodies(n)) now[v].assigned = static_cast<int>(i);
+      } else if (n.op->flags.in_place || n.op->flags.pointwise) {
+        find_overwrite(i, now);
+      }
     }
   }
-  // How often a value is assigned, to whatever Variable: what lies in the buffer of one has to be copied for another.
-  int assignments(int value) const {
-    int count = 0;
-    for (const Node& n : g_.nodes) count += n.op == &assign_variable_op && n.in[0] == value;
-    return count;
+  void find_overwrite(std::size_t node, std::vector<VariableReads>& now) {
+    const Node& n = g_.nodes[node];
+    for (std::size_t a = node + 1; a < g_.nodes.size() && g_.nodes[a].op == &assign_variable_op; ++a) {
+      ++work_;
+      const std::size_t variable = at_variable(g_.nodes[a]);
+      VariableReads& reads = now[variable];
+      if (std::exchange(reads.last_chain, static_cast<int>(node)) == static_cast<int>(node)) continue;
+      const int v = g_.nodes[a].in[0], k = v - n.first_out;
+      if (k < 0 || k >= n.outputs || p_.kind[at(v)] != Plan::fresh || assignments_[at(v)] > 1) continue;
+      if (!(g_.variables[variable].spec() == g_.spec(v))) continue;
+      const int x =
+          dying_input(node, k, [&](int r) { return is_read_of(r, variable) && reader_[at(r)] > reads.assigned; });
+      if (x >= 0 && !reads.others_live_on(root(x), node)) p_.overwrites[at(v)] = static_cast<int>(variable);
+    }
   }
   // A result may be computed in the buffer of an argument that dies here, should the caller give it up.
   void find_taken(std::size_t node) {
@@ -195,62 +176,67 @@ class Planner {
       const int x = dying_input(node, k, [&](int r) {
         return p_.kind[at(r)] == Plan::argument && !p_.escapes[at(r)] && g_.spec(r) == g_.spec(v);
       });
-      if (x >= 0) p_.takes[at(v)] = place_of_argument(root(x));
+      if (x >= 0) p_.takes[at(v)] = static_cast<int>(place_[at(root(x))]);
     }
   }
-  int place_of_argument(int value) const {
-    return static_cast<int>(std::find(g_.arguments.begin(), g_.arguments.end(), value) - g_.arguments.begin());
+  static std::size_t at_variable(const Node& n) { return static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index); }
+  bool is_read_of(int value, std::size_t variable) const {
+    return p_.kind[at(value)] == Plan::variable && place_[at(value)] == static_cast<i64>(variable) &&
+           !p_.escapes[at(value)];
   }
-  bool is_read_of(int value, i64 variable) const { return variable_[at(value)] == variable && !p_.escapes[at(value)]; }
-  bool no_other_read(std::size_t node, int x, i64 variable) const {
-    for (int v : reads_)
-      if (variable_[at(v)] == variable && v != root(x) && p_.last_use[at(v)] >= static_cast<int>(node)) return false;
-    return true;
-  }
-  // An input that output k may be computed in: it lies like the output, and nobody needs it after this op.
-  int dying_input(std::size_t node, int k) const {
-    return dying_input(node, k, [](int) { return true; });
-  }
+  // An input that output k may be computed in: it lies like the output, nobody needs it after this op, and it fits.
   template <class Fits>
-  int dying_input(std::size_t node, int k, const Fits& fits) const {
+  int dying_input(std::size_t node, int k, const Fits& fits) {
     const Node& n = g_.nodes[node];
     const int v = n.first_out + k;
-    for (unsigned i = 0; i < n.in.size(); ++i) {
+    const auto first = n.op->flags.pointwise ? 0u : static_cast<unsigned>(k);  // other ops: input k
+    const auto end = n.op->flags.pointwise ? n.in.size() : std::min(n.in.size(), first + 1);
+    for (unsigned i = first; i < end; ++i) {
+      ++work_;
       const int x = n.in[i];
-      if (!n.op->flags.pointwise && i != static_cast<unsigned>(k)) continue;
       if (!(g_.spec(x).shape == g_.spec(v).shape) || size_of(g_.spec(x).dtype) != size_of(g_.spec(v).dtype)) continue;
-      if (!is_whole(x) || p_.last_use[at(root(x))] != static_cast<int>(node) || shared(n, i)) continue;
+      if (!is_whole(x) || p_.last_use[at(root(x))] != static_cast<int>(node) || shared(node, i)) continue;
       if (!fits(root(x))) continue;
       return x;
     }
     return -1;
   }
   // Whether another input lies in the same buffer in another way.
-  bool shared(const Node& n, unsigned i) const {
-    for (unsigned j = 0; j < n.in.size(); ++j)
-      if (j != i && root(n.in[j]) == root(n.in[i]) &&
-          !(n.op->flags.pointwise && g_.spec(n.in[j]).shape == g_.spec(n.in[i]).shape))
-        return true;
-    return false;
+  bool shared(std::size_t node, unsigned i) {
+    const Node& n = g_.nodes[node];
+    if (times_among_inputs(node, root(n.in[i])) == 1) return false;
+    if (!n.op->flags.pointwise) return true;
+    return std::any_of(n.in.begin(), n.in.end(), [&](int x) {
+      return ++work_, root(x) == root(n.in[i]) && !(g_.spec(x).shape == g_.spec(n.in[i]).shape);
+    });
+  }
+  // Counted for all inputs of a node at once.
+  int times_among_inputs(std::size_t node, int r) {
+    if (std::exchange(counted_node_, static_cast<int>(node)) != static_cast<int>(node)) {
+      ++counts_;
+      for (int x : g_.nodes[node].in) {
+        Count& c = counted_[at(root(x))];
+        c = {counts_, c.number == counts_ ? c.times + 1 : 1}, ++work_;
+      }
+    }
+    return counted_[at(r)].times;
   }
 
   bool in_arena(int v) const { return root(v) == v && p_.kind[at(v)] == Plan::arena; }
   void place(std::size_t node) {
     const Node& n = g_.nodes[node];
     if (is_leaf(n) || n.op->flags.alias || n.op->execute) return release_dead(node);
-    Small<int, 4> taken;  // roots whose place an output took over
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;
       if (pieces_[at(v)].of >= 0) place_whole(root(v));
       if (!in_arena(v) || placed_[at(v)]) continue;
-      const int x = n.op->flags.pointwise || n.op->flags.in_place ? dying_input(node, k) : -1;
-      const bool reuse = x >= 0 && p_.kind[at(root(x))] == Plan::arena &&
-                         std::find(taken.begin(), taken.end(), root(x)) == taken.end();
-      if (reuse) taken.push(root(x));
+      const bool may_reuse = n.op->flags.pointwise || n.op->flags.in_place;
+      const int x = may_reuse ? dying_input(node, k, [](int) { return true; }) : -1;
+      const bool reuse = x >= 0 && p_.kind[at(root(x))] == Plan::arena && !gone_[at(root(x))];
+      if (reuse) gone_[at(root(x))] = 1;
       p_.arena_offset[at(v)] = reuse ? p_.arena_offset[at(root(x))] : arena_.take(g_.spec(v).bytes());
     }
     place_workspace(node);
-    for (int x : taken) gone_[at(x)] = 1;
     release_dead(node);
   }
   void place_whole(int v) {
@@ -287,11 +273,18 @@ class Planner {
     int of = -1;  // the value that it is made in, or -1
     std::size_t offset = 0;
   };
-  std::vector<Piece> pieces_;  // by value
-  std::vector<char> placed_;   // by root: before its own op, for its first piece
-  std::vector<char> gone_;     // by root: its place was given back
-  std::vector<i64> variable_;  // by value: the Variable that it is a read of, or -1
-  std::vector<int> reads_;
+  std::vector<Piece> pieces_;     // by value
+  std::vector<char> placed_;      // by root: before its own op, for its first piece
+  std::vector<char> gone_;        // by root: its place was given back, or taken over
+  std::vector<i64> place_;        // by value: of the Variable that it is a read of, of the argument that it is
+  std::vector<int> assignments_;  // by value: how often it is assigned, to whatever Variable
+  std::vector<int> reader_;       // by value: the node that reads it, of those passed
+  struct Count {
+    int number, times;
+  };
+  std::vector<Count> counted_;  // by root: in which count, and how many of the node's inputs lie there
+  int counted_node_ = -1, counts_ = 0;
+  std::size_t work_ = 0;
 };
 
 }  // namespace detail

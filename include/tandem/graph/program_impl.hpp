@@ -35,7 +35,6 @@ class PlannedProgram final : public Program {
     enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
     bool locked;  // read: of a Variable that this program's own nodes assign
     bool last;    // assign: nobody reads the old value after it
-    bool shared;  // assign: the value goes elsewhere, too
     KernelFn call;
     const Node* node;
     std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
@@ -123,12 +122,7 @@ class PlannedProgram final : public Program {
   void compile();
   void add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses);
   void add_operand(int value, std::vector<std::vector<Use>>& uses);
-  // Whether a value that is assigned has an id that is known elsewhere. A view gets one each time it is asked for.
-  bool is_shared(int value, const std::vector<int>& users) const {
-    const auto v = static_cast<std::size_t>(value);
-    const bool by_kernel = !graph_->nodes[static_cast<std::size_t>(makers_[v])].op->execute;
-    return root(value) == value && !(plan_.kind[v] == Plan::fresh && by_kernel && users[v] == 1);
-  }
+  std::vector<char> directly_assigned() const;
   void run_step(const Step& s, Frame& f, Inputs arguments) const;
   void run_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
   void run_timed_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
@@ -164,7 +158,6 @@ TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std:
   Step s{Step::kernel,
          false,
          false,
-         false,
          n.op->cpu,
          &n,
          static_cast<std::uint32_t>(calls_.size()),
@@ -180,32 +173,35 @@ TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std:
   }
   steps_.push_back(s);
 }
+// By Variable: whether all its assignments are nodes of this graph. That of a body is not seen here: what was read is
+// held then.
+TANDEM_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
+  std::vector<char> r(graph_->variables.size());
+  for (const Node& n : graph_->nodes)
+    if (n.op == &assign_variable_op) r[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)] = 1;
+  VariablePlaces places(*graph_);
+  for (const Node& n : graph_->nodes)
+    for (std::size_t v : places.assigned_in_bodies(n)) r[v] = 0;
+  return r;
+}
 TANDEM_INLINE void PlannedProgram::compile() {
   std::vector<std::vector<Use>> uses(graph_->specs.size());
-  std::vector<char> is_assigned(graph_->variables.size());
-  for (const Node& n : graph_->nodes)
-    if (n.op == &assign_variable_op) is_assigned[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)] = 1;
-  for (const Node& n : graph_->nodes)  // a body's assignment is not seen here: what was read is held
-    for (const Graph* body : subgraphs(n))
-      for (const Variable& v : assigned_variables(*body))
-        for (std::size_t i = 0; i < is_assigned.size(); ++i)
-          if (graph_->variables[i].is_same(v)) is_assigned[i] = 0;
-  const std::vector<int> users = graph_->uses();
+  const std::vector<char> is_assigned = directly_assigned();
+  std::vector<int> last_use(graph_->variables.size(), -1);  // by Variable: of what was read so far
   for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
     const Node& n = graph_->nodes[i];
     if (n.op == &argument_op || n.op == &constant_op || n.op->flags.alias) continue;
-    if (n.op == &read_variable_op || n.op == &assign_variable_op) {
+    if (n.op == &read_variable_op) {
       const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
-      bool last = true;  // of a read of this Variable before the assignment
-      for (std::size_t j = 0; j < i; ++j)
-        if (const Node& r = graph_->nodes[j]; r.op == &read_variable_op && r.attrs.get<IndexAttrs>().index == at)
-          last &= plan_.last_use[static_cast<std::size_t>(r.first_out)] < static_cast<int>(i);
-      const bool is_read = n.op == &read_variable_op;
-      (is_read && !assigns(variable(at)) ? early_ : steps_)
-          .push_back({is_read ? Step::read : Step::assign, static_cast<bool>(is_assigned[at]), last,
-                      !is_read && is_shared(n.in[0], users), nullptr, &n, at, 0, 0});
+      last_use[at] = std::max(last_use[at], plan_.last_use[static_cast<std::size_t>(n.first_out)]);
+      (assigns(variable(at)) ? steps_ : early_)
+          .push_back({Step::read, static_cast<bool>(is_assigned[at]), false, nullptr, &n, at, 0, 0});
+    } else if (n.op == &assign_variable_op) {
+      const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
+      const bool last = last_use[at] < static_cast<int>(i);
+      steps_.push_back({Step::assign, static_cast<bool>(is_assigned[at]), last, nullptr, &n, at, 0, 0});
     } else if (n.op->execute) {
-      steps_.push_back({Step::execute, false, false, false, nullptr, &n, 0, 0, 0});
+      steps_.push_back({Step::execute, false, false, nullptr, &n, 0, 0, 0});
     } else {
       add_kernel(i, uses);
     }
@@ -240,8 +236,8 @@ TANDEM_INLINE Tensor PlannedProgram::Frame::tensor(int value, Inputs arguments) 
   const auto r = static_cast<std::size_t>(root);
   Tensor t;
   if (program.plan_.kind[r] == Plan::argument) {
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-      if (g.arguments[i] == root) t = *arguments[i];
+    const Node& n = g.nodes[static_cast<std::size_t>(program.makers_[r])];
+    t = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
   } else if (program.plan_.kind[r] == Plan::constant) {
     t = *constant_of(g.nodes[static_cast<std::size_t>(program.makers_[r])]);
   } else {
@@ -286,7 +282,6 @@ TANDEM_INLINE void PlannedProgram::read(const Step& s, Frame& f) const {
 TANDEM_INLINE void PlannedProgram::assign(const Step& s, Frame& f, Inputs arguments) const {
   const int v = s.node->in[0];
   Tensor& value = VariableAccess::value(variable(s.index));
-  VariableAccess::is_shared(variable(s.index)) = s.shared;
   if (f.in_place[static_cast<std::size_t>(v)]) {
     value.renew_id();
     if (plan_.last_use[static_cast<std::size_t>(v)] > static_cast<int>(s.node - graph_->nodes.data()))

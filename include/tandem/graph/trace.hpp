@@ -60,13 +60,15 @@ class TANDEM_API Tracer final : public Stager {
   int add_constant(const Tensor& t, const char* name);
   Tensor symbol(int value);
   std::string unique_name(std::string name);
-  Tensor* current_value(int variable);
+  int place_of(const Variable& v);
 
   Ref<Graph> graph_;
   Slots values_;  // tensor id -> value
   std::vector<Tensor> captures_;
   std::vector<Variable> created_;
-  std::vector<Tensor> held_;  // by place in graph_->variables: the value as it was read last, if it still is that
+  std::unordered_map<const void*, int> places_;  // of the Variables in graph_->variables, by address
+  std::vector<int> held_;                        // by place: the value that the Variable has for sure, or -1
+  std::vector<int> holding_;                     // the places that may have one
   std::unordered_map<std::string, int> names_;
   Options options_;
   Tracer* outer_;
@@ -161,28 +163,36 @@ TANDEM_INLINE Tensors Tracer::stage(const InferCall& c, const Specs& specs) {
   const int first =
       graph_->add(c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
                   unique_name(scoped_name(c.options.name ? c.options.name : display_name(c.op))), c.options.where);
-  if (has_effects(graph_->nodes.back())) held_.clear();  // a body may have assigned
+  if (has_effects(graph_->nodes.back())) {  // a body may have assigned
+    for (int at : holding_) held_[static_cast<std::size_t>(at)] = -1;
+    holding_.clear();
+  }
   Tensors out;
   out.reserve(specs.size());
   for (unsigned i = 0; i < specs.size(); ++i) out.push(symbol(first + static_cast<int>(i)));
   return out;
 }
-TANDEM_INLINE Tensor* Tracer::current_value(int variable) {
-  const auto at = static_cast<std::size_t>(variable);
-  if (held_.size() <= at) held_.resize(at + 1);
-  return &held_[at];
+// In graph_->variables, which it joins if it is new.
+TANDEM_INLINE int Tracer::place_of(const Variable& v) {
+  const int next = static_cast<int>(graph_->variables.size());
+  const auto [at, is_new] = places_.try_emplace(VariableAccess::address(v), next);
+  if (is_new) graph_->variables.push_back(v), held_.push_back(-1);
+  return at->second;
 }
+// Reads of one value share a node, but not a tensor: to tapes each read is a value of its own.
 TANDEM_INLINE Tensor Tracer::read(const Variable& v) {
-  const int at = graph_->index_of(v);
-  Tensor* const now = current_value(at);
-  if (!now->is_set())
-    *now = symbol(graph_->add(read_variable_op, IndexAttrs{at}, {}, {&v.spec(), 1}, unique_name(v.name())));
-  return *now;
+  const int at = place_of(v);
+  int& now = held_[static_cast<std::size_t>(at)];
+  if (now < 0) {
+    now = graph_->add(read_variable_op, IndexAttrs{at}, {}, {&v.spec(), 1}, unique_name(v.name()));
+    holding_.push_back(at);
+  }
+  return symbol(now);
 }
 TANDEM_INLINE void Tracer::assign(const Variable& v, const Tensor& value) {
-  const int at = graph_->index_of(v), in[] = {value_of(value, "assign", false)};
+  const int at = place_of(v), in[] = {value_of(value, "assign", false)};
   graph_->add(assign_variable_op, IndexAttrs{at}, in, {}, unique_name("assign/" + v.name()));
-  *current_value(at) = Tensor();  // what is read next is a read, too: gradients end at it
+  held_[static_cast<std::size_t>(at)] = -1;  // what is read next is a read, too: gradients end at it
 }
 [[noreturn]] TANDEM_INLINE void raise_created_late(const std::string& function, const std::string& variable) {
   errors::raise<errors::FailedPreconditionError>(

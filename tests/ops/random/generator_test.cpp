@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "tandem/graph/function.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/random/draw.hpp"
 #include "tests/support/catch.hpp"
@@ -124,6 +125,24 @@ TEST_CASE("generator: threads never draw the same key") {
   for (const auto& mine : streams) all.insert(mine.begin(), mine.end());
   CHECK(all.size() == 2000);
   CHECK(*all.rbegin() == 1999);
+}
+
+TEST_CASE("generator: eager and traced draws of several threads never get the same key") {
+  constexpr int draws = 20000;
+  const random::Generator g(4);
+  const auto traced = function([&] { return g.next_key(); });
+  std::vector<std::vector<i64>> streams(4);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < streams.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < draws; ++i)
+        streams[t].push_back((t % 2 ? traced() : g.next_key()).template to_vector<i64>()[1]);
+    });
+  for (std::thread& t : threads) t.join();
+  std::set<i64> all;
+  for (const auto& mine : streams) all.insert(mine.begin(), mine.end());
+  CHECK(all.size() == 4 * draws);
+  CHECK(*all.rbegin() == 4 * draws - 1);
 }
 
 TEST_CASE("in a trace a draw reads and advances the state: nothing is frozen") {

@@ -118,7 +118,6 @@ inline Sequences& sequences() {
 
 struct Generator::Shared final : Opaque {
   const Variable state;
-  std::mutex mutex;  // a read and the step after it belong together
   explicit Shared(i64 seed) : state(impl::state_tensor(seed), {.name = "Generator", .trainable = false}) {}
   const char* kind() const override { return "generator"; }
 };
@@ -127,13 +126,8 @@ TANDEM_INLINE Generator::Generator(i64 seed) : shared_(new Shared(seed)) {}
 TANDEM_INLINE Generator::Shared& Generator::shared() const { return static_cast<Shared&>(*shared_); }
 TANDEM_INLINE const Variable& Generator::state() const { return shared().state; }
 TANDEM_INLINE void Generator::reset(i64 seed) const { state().assign(impl::state_tensor(seed)); }
-TANDEM_INLINE Tensor Generator::next_key() const {
-  Shared& s = shared();
-  const std::lock_guard lock(s.mutex);
-  Tensor key = s.state.read_value();
-  update(random_advance_op, {&s.state, 1}, {});
-  return key;
-}
+// Traced programs hold the Variable's lock from their reads on: under the same lock no two draws get one key.
+TANDEM_INLINE Tensor Generator::next_key() const { return fetch_update(random_advance_op, state(), {}); }
 
 TANDEM_INLINE const Generator& global_generator() { return impl::sequences().global; }
 TANDEM_INLINE void set_seed(i64 n) {
