@@ -60,15 +60,15 @@ const Way ways[] = {
     {.name = "without join_products", .execution = {.passes = {.join_products = false}}},
     {.name = "without fuse", .execution = {.passes = {.fuse = false}}},
     {.name = "without fuse_reductions", .execution = {.passes = {.fuse_reductions = false}}},
-    {.name = "functions in eager code", .traced = false, .inner = true, .tolerance = 1e-5},
-    {.name = "functions in functions", .inner = true, .tolerance = 1e-5},
-    {.name = "open dims", .open = true, .tolerance = 1e-5},
-    {.name = "debug", .debug = true, .tolerance = 1e-5},
+    {.name = "functions in eager code", .traced = false, .inner = true, .tolerance = 1e-6},
+    {.name = "functions in functions", .inner = true, .tolerance = 1e-6},
+    {.name = "open dims", .open = true, .tolerance = 1e-6},
+    {.name = "debug", .debug = true, .tolerance = 1e-6},
     {.name = "serialized", .serialized = true},
-    {.name = "under a tape", .tape = true, .tolerance = 1e-5},
-    {.name = "functions in eager code under a tape", .traced = false, .inner = true, .tape = true, .tolerance = 1e-5},
+    {.name = "under a tape", .tape = true, .tolerance = 1e-6},
+    {.name = "functions in eager code under a tape", .traced = false, .inner = true, .tape = true, .tolerance = 1e-6},
     {.name = "sim, eager", .traced = false, .on_device = true},
-    {.name = "sim, traced", .on_device = true, .tolerance = 1e-5},
+    {.name = "sim, traced", .on_device = true, .tolerance = 1e-6},
 };
 const Way eager{.name = "eager", .traced = false}, eager_tape{.name = "eager tape", .traced = false, .tape = true};
 
@@ -114,25 +114,29 @@ Ref<ConcreteFunction> from_bytes(const ConcreteFunction& f) {
   add_variables(f.graph(), options.variables);
   return make_ref<ConcreteFunction>(parse_graph(serialize(f.graph()), options));
 }
-// How many calls can be compared. Not those that raise in eager code, and what follows: a graph need not run an op
-// whose result nobody wants. Nor, where gradients go through control flow, those that make an infinite or NaN value: to
-// what the branch taken does not read the gradient is nothing in eager code and zeros in a graph, and zeros times
-// infinity are NaN.
-std::uint64_t comparable_calls(const Code& p, bool tape) {
+// How many calls can be compared, and whether the next one raises in eager code. Not compared are, where gradients go
+// through control flow, calls that make an infinite or NaN value, and what follows: to what the branch taken does not
+// read the gradient is nothing in eager code and zeros in a graph, and zeros times infinity are NaN.
+struct Comparable {
+  std::uint64_t calls = 0;
+  bool then_raises = false;
+};
+Comparable comparable_calls(const Code& p, bool tape) {
   const bool finite = programs::differentiates_control_flow(p) || (tape && programs::has_control_flow(p));
   Machine machine(p, {.watches = finite});
-  std::uint64_t i = 0;
+  Comparable c;
   try {
-    for (; i < most_calls; ++i) {
-      machine.run(p, programs::arguments_of(p, i));
+    for (; c.calls < most_calls; ++c.calls) {
+      machine.run(p, programs::arguments_of(p, c.calls));
       if (!machine.stayed_finite()) break;
     }
   } catch (const errors::OpError&) {
+    c.then_raises = true;
   }
-  return i;
+  return c;
 }
-// The results of the calls, then the state.
-List run(const Code& p, const Way& w, std::uint64_t calls) {
+// The results of the calls, then the state. A call that is to raise must, and leaves the state that eager code leaves.
+List run(const Code& p, const Way& w, const Comparable& comparable, bool raises) {
   FunctionOptions inner = function_options(w, p);
   inner.input_signature.clear();
   Machine machine(p, {.trace_calls = w.inner, .function = inner, .device = w.on_device ? sim::device : Device{}});
@@ -147,34 +151,54 @@ List run(const Code& p, const Way& w, std::uint64_t calls) {
   std::vector<Variable> variables = machine.variables();
   variables.insert(variables.end(), machine.weights().begin(), machine.weights().end());
   List all;
-  for (std::uint64_t i = 0; i < calls; ++i) {
+  const auto run_call = [&](std::uint64_t i) {
     List in = programs::arguments_of(p, i);
     for (Tensor& t : in) t = w.on_device ? t.to(sim::device) : t;
-    const List out = w.tape ? with_gradients(call, in, variables) : call(in);
+    return w.tape ? with_gradients(call, in, variables) : call(in);
+  };
+  for (std::uint64_t i = 0; i < comparable.calls; ++i) {
+    const List out = run_call(i);
     all.insert(all.end(), out.begin(), out.end());
+  }
+  if (raises && comparable.then_raises) {
+    bool raised = false;
+    try {
+      run_call(comparable.calls);
+    } catch (const errors::OpError&) {
+      raised = true;
+    }
+    all.push_back(constant(raised));
   }
   for (const Variable& v : variables) all.push_back(v.peek());
   all.push_back(machine.generator().state().peek());
   return all;
 }
-// Why the way's results are not the eager ones.
-std::optional<std::string> failure(const Code& p, const Way& w) {
-  const std::uint64_t calls = comparable_calls(p, w.tape);
-  const List want = run(p, w.tape ? eager_tape : eager, calls);
-  List got;
-  try {
-    got = run(p, w, calls);
-  } catch (const errors::OpError& e) {
-    const bool sizes_are_open = w.open || programs::has_control_flow(p);  // of loop variables and branches' results
-    if (sizes_are_open && std::string(e.what()).find("None") != std::string::npos) return {};  // it wants to know one
-    return e.what();
-  }
-  if (want.size() != got.size()) return "another number of results";
-  // Bodies of control flow are optimised whatever the way's options say.
+// Bodies of control flow are optimised whatever the way's options say.
+double tolerance_of(const Code& p, const Way& w) {
   const bool joins = w.execution.passes.join_products || programs::has_control_flow(p);
   const bool regrouped = w.traced && joins && programs::multiplies_matrices(p);
-  const double tolerance =
-      regrouped || programs::differentiates_control_flow(p) ? std::max(w.tolerance, 1e-5) : w.tolerance;
+  return regrouped || programs::differentiates_control_flow(p) ? std::max(w.tolerance, 1e-5) : w.tolerance;
+}
+// Why the way's results are not the eager ones. Counts the programs that it cannot run, for an op must know a size that
+// is open: any where all are, else one of a loop variable or of a branch's result.
+std::optional<std::string> failure(const Code& p, const Way& w, int* unknown_sizes = nullptr) {
+  const double tolerance = tolerance_of(p, w);
+  if (p.wild && tolerance > 0) return {};  // infinity - infinity, if another order of sums overflows
+  const Comparable comparable = comparable_calls(p, w.tape);
+  // Else what raises may be gone, for nobody wants its result; from bodies of control flow it goes in any case.
+  const bool raises =
+      w.traced && !w.execution.passes.drop_dead && !w.execution.passes.simplify && !programs::has_control_flow(p);
+  const List want = run(p, w.tape ? eager_tape : eager, comparable, raises);
+  List got;
+  try {
+    got = run(p, w, comparable, raises);
+  } catch (const errors::OpError& e) {
+    const bool sizes_are_open = w.open || ((w.traced || w.inner) && programs::has_control_flow(p));
+    if (!sizes_are_open || std::string(e.what()).find("None") == std::string::npos) return e.what();
+    if (unknown_sizes) ++*unknown_sizes;
+    return {};
+  }
+  if (want.size() != got.size()) return "another number of results";
   for (std::size_t i = 0; i < want.size(); ++i)
     if (const std::string d = value_difference(want[i], got[i], tolerance); !d.empty())
       return "result " + std::to_string(i) + ": " + d;
@@ -190,11 +214,12 @@ std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
 TEST_CASE("random programs: every way gives eager's results") {
   const sim::Installed installed;
   const std::uint64_t first = number_from("TANDEM_RANDOM_SEED", 1), count = number_from("TANDEM_RANDOM_PROGRAMS", 300);
-  int failures = 0;
+  int failures = 0, open = 0, of_control_flow = 0, in_control_flow = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const auto p = programs::make_program(seed);
     for (const Way& w : ways) {
-      const auto why = failure(*p, w);
+      of_control_flow += !w.open && (w.traced || w.inner) && programs::has_control_flow(*p);
+      const auto why = failure(*p, w, w.open ? &open : &in_control_flow);
       if (!why) continue;
       ++failures;
       const auto small = programs::reduced(*p, [&](const Code& q) { return failure(q, w).has_value(); });
@@ -204,4 +229,7 @@ TEST_CASE("random programs: every way gives eager's results") {
     }
   }
   CHECK(failures == 0);
+  // What is not compared is rare.
+  CHECK(open <= 3 + static_cast<int>(count) / 20);
+  CHECK(in_control_flow <= 3 * static_cast<int>(std::size(ways)) + of_control_flow / 20);
 }

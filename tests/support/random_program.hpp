@@ -88,6 +88,7 @@ struct Program {
   std::vector<int> outputs;
   int registers = 0;
   Tensors variables;  // their initial values; the outermost program's alone
+  bool wild = false;  // values may be huge, infinite or NaN
 };
 
 /// The program of a seed. Nested programs call and differentiate each other, read and assign Variables, draw random
