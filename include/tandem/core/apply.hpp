@@ -231,7 +231,7 @@ template <class F>
   try {
     return body();
   } catch (errors::OpError& e) {
-    if (options.name) e.set_name(options.name);
+    if (options.name) e.set_name(options.name.view());
     throw;
   }
 }

@@ -30,7 +30,7 @@ TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options)
     errors::raise<errors::TraceError>("variable", "its initial value " + to_string(initial.spec()) +
                                                       " is computed inside a traced function; make it outside, or "
                                                       "with an initializer, which runs outside of the trace");
-  state_ = Ref<Opaque>(new State(initial, scoped_name(options.name ? options.name : "Variable"), options.trainable));
+  state_ = Ref<Opaque>(new State(initial, scoped_name(options.name.str("Variable")), options.trainable));
   if (Stager* s = context.stager) s->created(*this);
 }
 TANDEM_INLINE Variable::State& Variable::state() const {
