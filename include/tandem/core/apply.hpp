@@ -1,6 +1,7 @@
 // The one way to run an op: infer the specs, run the kernel or stage a node, tell the tapes that watch.
 // Observer and Stager are the only virtual interfaces: autodiff and graph implement them, core knows neither.
 #pragma once
+#include "tandem/core/observer.hpp"
 #include "tandem/core/op.hpp"
 
 namespace TANDEM_NS {
@@ -14,16 +15,6 @@ struct Applied {
   const Attrs& attrs;
   std::span<const Tensor> out;
   const OpOptions* options = nullptr;  // null where the call had none
-};
-
-/// Hears of every op of its thread, after the kernel has succeeded. Tapes are observers.
-struct Observer {
-  Observer* next = nullptr;
-  virtual void record(const Applied&) = 0;
-  virtual void read(const Variable&, const Tensor& value) = 0;
-
- protected:
-  ~Observer() = default;
 };
 
 /// A callable without std::function: code and its argument.

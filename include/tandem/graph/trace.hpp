@@ -108,7 +108,7 @@ TANDEM_INLINE Tracer::~Tracer() { leave(); }
 TANDEM_INLINE void Tracer::leave() {
   if (!active_) return;
   context.stager = outer_stager_;
-  context.observers = outer_observers_;
+  detail::restore_observers(outer_observers_);
   tracer_slot() = previous_;
   active_ = false;
 }
