@@ -86,7 +86,8 @@ struct GradientTape::Backward {
       const int slot = tape.map_.find(targets[i].id());
       if (slot < 0) continue;
       const bool given = i < upstream.size() && upstream[i].is_set();
-      if (given && !upstream[i].shape().is_compatible_with(targets[i].shape()))
+      if (given &&
+          (upstream[i].dtype() != targets[i].dtype() || !upstream[i].shape().is_compatible_with(targets[i].shape())))
         errors::raise<errors::InvalidArgumentError>("gradient", "output gradient " + to_string(upstream[i].spec()) +
                                                                     " for a target of " + to_string(targets[i].spec()));
       detail::accumulate(sums[static_cast<std::size_t>(slot)], given ? upstream[i] : ones_like(targets[i]));
