@@ -26,6 +26,7 @@ struct Variable::State final : Opaque {
 extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith: what assign_add and assign_sub apply
 
 TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options) {
+  if (initial.is_symbolic() && !context.stager) detail::raise_no_value("variable", initial);
   if (initial.is_symbolic())
     errors::raise<errors::TraceError>("variable", "its initial value " + to_string(initial.spec()) +
                                                       " is computed inside a traced function; make it outside, or "
@@ -60,6 +61,7 @@ TANDEM_INLINE Tensor Variable::peek() const {
 }
 TANDEM_INLINE void Variable::poke(const Tensor& value) const {
   check_assignable("assign", value);
+  detail::check_value("assign", value);
   Tensor old = value;  // destroyed after the lock is gone
   State& s = state();
   const std::lock_guard lock(s.mutex);

@@ -134,9 +134,7 @@ TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_o
     v = graph_->add_argument(t.spec(), unique_name("captured"));
     captures_.push_back(t);
   } else if (t.is_symbolic() && !shape_only) {
-    errors::raise<errors::TraceError>(op, to_string(t.spec()) +
-                                              " has no value: it was traced in another function, whose trace is over; "
-                                              "return it from there, or compute it here");
+    detail::raise_no_value(op, t);
   } else {
     return add_constant(t, {});
   }
