@@ -43,7 +43,7 @@ struct Traced final : Opaque {
   using Body = FunctionBody;
   const char* kind() const override { return "trace"; }
 
-  Small<unsigned char, 64> key;
+  tree::Key key;
   std::vector<Spec> specs;
   std::vector<std::string> words;
   Ref<ConcreteFunction> function;

@@ -22,7 +22,7 @@ TANDEM_INLINE std::atomic<void (*)(const char*)>& warning_handler() {
       [](const char* text) { std::fprintf(stderr, "tandem: %s\n", text); }};
   return handler;
 }
-inline bool same_key(const Small<unsigned char, 64>& a, const Small<unsigned char, 64>& b) {
+inline bool same_key(const tree::Key& a, const tree::Key& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 // Whether a tensor of spec `got` may be passed where the trace has `want`; an open dim of a symbol needs an open one.

@@ -139,7 +139,7 @@ TANDEM_INLINE Grads ConcreteFunction::gradient(const GradCall& c) {
   for (std::size_t i = d.derivative.forward().outputs.size(); i < c.out.size(); ++i) in.push(&c.out[i]);
   for (const Tensor& g : c.g)
     if (g.is_set()) in.push(&g);
-  const Tensors out = b.function->call({in.begin(), in.size()});
+  const Tensors out = b.function->call_fitting({in.begin(), in.size()});
   Grads r;
   unsigned at = 0;
   for (std::size_t i = 0; i < c.in.size(); ++i) {
