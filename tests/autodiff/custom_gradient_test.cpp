@@ -6,6 +6,7 @@
 
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 
@@ -139,4 +140,53 @@ TEST_CASE("custom_gradient: two threads at once") {
     CHECK(got[0][i] == Approx(x[i] > 0 ? 2 * x[i] : 0));
     CHECK(got[1][i] == Approx(x[i] < 0 ? -2 * x[i] : 0));
   }
+}
+
+TEST_CASE("custom_gradient: gradients of another shape or dtype than the input's raise") {
+  const Tensor x = ones({2, 3}), y = ones({2, 3});
+  const auto differentiate = [&](const auto& wrong) {
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor z = custom_gradient(
+        [&](const Tensor& a, const Tensor& b) {
+          return std::pair(a * b, [&](const Tensor& g) { return std::vector<Tensor>{wrong(g), g}; });
+        },
+        x, y);
+    return tape.gradient(reduce_sum(z) + reduce_sum(x), x);
+  };
+  CHECK_THROWS_AS(differentiate([](const Tensor& g) { return reduce_sum(g); }), errors::InvalidArgumentError);
+  CHECK_THROWS_WITH(
+      differentiate([](const Tensor& g) { return reduce_sum(g); }),
+      ContainsSubstring("custom_gradient: the backward function gave float32[] as the gradient of input 0, "
+                        "which is float32[2,3]"));
+  CHECK_THROWS_WITH(differentiate([](const Tensor& g) { return cast(g, float64); }),
+                    ContainsSubstring("float64[2,3] as the gradient of input 0"));
+  CHECK_THROWS_WITH(differentiate([](const Tensor& g) { return stack({g, g}); }), ContainsSubstring("float32[2,2,3]"));
+  CHECK(differentiate([](const Tensor& g) { return g * 3; }).to_vector<float>() == Floats(6, 4.f));
+  CHECK(differentiate([](const Tensor&) { return Tensor(); }).to_vector<float>() == Floats(6, 1.f));
+}
+
+TEST_CASE("custom_gradient: in a trace open dims are compatible with any, known ones are checked") {
+  const auto slope = [](const auto& wrong) {
+    return function(
+        [=](const Tensor& x) {
+          GradientTape tape;
+          tape.watch(x);
+          const Tensor y = custom_gradient([&](const Tensor& a) { return std::pair(a * 2, wrong); }, x);
+          return tape.gradient(y, x);
+        },
+        {.input_signature = {{{none, 3}, float32, {}}}});
+  };
+  CHECK(slope([](const Tensor& g) { return g * 5; })(ones({2, 3})).to_vector<float>() == Floats(6, 5.f));
+  CHECK_THROWS_WITH(slope([](const Tensor& g) { return reduce_sum(g, 1); })(ones({2, 3})),
+                    ContainsSubstring("float32[None] as the gradient of input 0, which is float32[None,3]"));
+}
+
+TEST_CASE("gradient: an output gradient of another dtype raises") {
+  const Tensor x = constant({1.f, 2.f});
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = x * x;
+  CHECK_THROWS_WITH(tape.gradient(y, x, {.output_gradients = {ones({2}, {.dtype = float64})}}),
+                    ContainsSubstring("output gradient float64[2] for a target of float32[2]"));
 }

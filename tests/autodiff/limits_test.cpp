@@ -4,6 +4,7 @@
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/core/allocator.hpp"
+#include "tandem/graph/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 
@@ -50,6 +51,30 @@ TEST_CASE("tape: an op of many inputs") {
   const Tensor y = concat(x, 0);
   const std::vector<Tensor> g = tape.gradient(y * y, x);
   for (int i = 0; i < 300; ++i) CHECK(g[static_cast<std::size_t>(i)].item<float>() == 2.f * static_cast<float>(i));
+}
+
+TEST_CASE("tape: an op of more inputs than 16 bits count, eager and as a traced call") {
+  constexpr std::size_t n = 70000;
+  const Tensor q = constant(3.f), one = constant(1.f);
+  const auto first_of = [&](const Tensor& x) {
+    std::vector<Tensor> list(n, one);
+    list[0] = x;
+    list[n - 1] = x * 2;
+    return stack(list);
+  };
+  const auto slope = [&](const auto& f) {
+    GradientTape tape;
+    tape.watch(q);
+    const Tensor y = f(q);
+    return tape.gradient(reduce_sum(y * y), q).template item<float>();
+  };
+  CHECK(slope(first_of) == 30);
+  CHECK(slope(function(first_of)) == 30);
+  const auto taken = [&](const Tensor& x) {  // many outputs
+    const std::vector<Tensor> parts = unstack(x * ones({static_cast<i64>(n)}));
+    return parts[0] + parts[n - 1];
+  };
+  CHECK(slope(taken) == 24);
 }
 
 TEST_CASE("tape: many tapes one behind the other") {

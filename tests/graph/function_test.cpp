@@ -61,6 +61,18 @@ TEST_CASE("function: structs, vectors and plain values pass through") {
   CHECK(f.trace_log()[2].reason.find("10.0") != std::string::npos);
 }
 
+TEST_CASE("function: string literals are texts, by value") {
+  const auto f = function([](const Tensor& x, const std::string& how) { return how == "neg" ? -x : x; });
+  const Tensor x = constant(2.f);
+  CHECK(f(x, "neg").item<float>() == -2);
+  CHECK(f(x, "nothing").item<float>() == 2);
+  const char same[] = {'n', 'e', 'g', 0};
+  CHECK(f(x, static_cast<const char*>(same)).item<float>() == -2);
+  CHECK(f.trace_count() == 2);
+  CHECK(f(x, std::string("neg")).item<float>() == -2);
+  CHECK(f.get_concrete_function(x, "neg")->graph().arguments.size() == 1);
+}
+
 TEST_CASE("function: reads and assignments keep their order") {
   const Variable a(constant(1.f)), b(constant(2.f));
   const auto before = function([&] {
@@ -111,6 +123,19 @@ TEST_CASE("function: open dims serve every size, and are checked") {
   CHECK_THROWS_WITH(f(ones({2, 9})), ContainsSubstring("norms") && ContainsSubstring("float32[2,9]") &&
                                          ContainsSubstring("float32[None,8]"));
   CHECK(f(ones({3, 8})).to_vector<float>() == Floats(3, 9.f));
+}
+
+TEST_CASE("function: a concrete function checks its arguments, however it is called") {
+  const auto f = function([](const Tensor& x) { return tanh(matmul(x, x)); }, {.name = "product"})
+                     .get_concrete_function(TensorSpec({none, 1}, float32));
+  const Tensor one = ones({1, 1}), flat = ones({1}), whole = ones({1, 1}, {.dtype = int32});
+  const auto call = [&](const std::vector<const Tensor*>& in) { return f->call(in)[0]; };
+  CHECK(call({&one}).item<float>() == Approx(std::tanh(1.)));
+  CHECK_THROWS_WITH(call({}), ContainsSubstring("product: takes 1 tensors, not 0"));
+  CHECK_THROWS_WITH(call({&one, &one}), ContainsSubstring("takes 1 tensors, not 2"));
+  CHECK_THROWS_WITH(call({&flat}), ContainsSubstring("argument 0 is float32[1]"));
+  CHECK_THROWS_WITH(call({&whole}), ContainsSubstring("argument 0 is int32[1,1]"));
+  CHECK_THROWS_AS((*f)({}), errors::InvalidArgumentError);
 }
 
 TEST_CASE("function: reduce_retracing opens the dims that change") {

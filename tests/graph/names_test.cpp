@@ -1,4 +1,5 @@
 // Names in traces: scopes, repeats, what the user named; and the hash that ignores them.
+#include "tandem/graph/function.hpp"
 #include "tandem/graph/serialize.hpp"
 #include "tandem/graph/trace.hpp"
 #include "tandem/nn/layers.hpp"
@@ -6,6 +7,7 @@
 #include "tests/support/catch.hpp"
 
 using namespace tandem;
+using Catch::Matchers::ContainsSubstring;
 using Names = std::vector<std::string>;
 
 namespace {
@@ -136,4 +138,26 @@ TEST_CASE("structure hash: equal scopes of a graph are equal") {
   CHECK(structure_hash(*g, "layer") == structure_hash(*g, "layer_1"));
   CHECK(structure_hash(*g, "layer") != structure_hash(*g, "layer_2"));
   CHECK(structure_hash(*g, "layer") != structure_hash(*g));
+}
+
+TEST_CASE("names: of functions, ops, Variables and scopes are copied from any text") {
+  const auto named = [](int layer) {
+    const std::string name = "layer_with_a_name_beyond_small_strings_" + std::to_string(layer);
+    return function([layer](const Tensor& x) { return x * static_cast<float>(layer); }, {.name = name});
+  };
+  const auto f = named(3);
+  std::string other(100, '?');  // where the name may have been
+  CHECK(f.get_concrete_function(constant(1.f))->graph().name == "layer_with_a_name_beyond_small_strings_3");
+  CHECK_THROWS_WITH((*f.get_concrete_function(constant(1.f)))({}),
+                    ContainsSubstring("beyond_small_strings_3: takes 1"));
+  const Ref<Graph> g = trace([](Tracer& t) {
+    const Tensor x = t.argument({{2}, float32, {}}, "x");
+    const std::string op = "an op's name that is not short";
+    const Variable v(constant({1.f, 2.f}), {.name = op + "'s Variable"});
+    return add(x, v, {.name = std::string_view(op).substr(0, 12)});
+  });
+  CHECK(names_of(*g) == Names{"x", "an op's name that is not short's Variable", "an op's name"});
+  const std::string scores = "scores";
+  CHECK_THROWS_WITH(add(constant({1.f, 2.f}), constant({1.f, 2.f, 3.f}), {.name = scores}),
+                    ContainsSubstring("add 'scores':"));
 }

@@ -137,6 +137,8 @@ TEST_CASE("a failed write leaves the previous file and nothing else") {
   const auto files = [&] { return std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()); };
 
   CHECK_THROWS_AS(io::save_safetensors(path, {{"s", constant({"text"})}}), errors::InvalidArgumentError);
+  const Tensor no_value = Tensor::symbol({{2}, float32, {}});  // as kept from inside a traced function
+  CHECK_THROWS_AS(io::save_safetensors(path, {{"a", constant({3.f})}, {"s", no_value}}), errors::TraceError);
   CHECK_THROWS_AS(io::save_safetensors(path, {{"a", constant(1)}, {"a", constant(2)}}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(io::save_safetensors(folder.file("no/such/folder"), {}), errors::UnavailableError);
 

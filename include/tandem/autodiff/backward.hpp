@@ -77,7 +77,7 @@ TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
 
 // The gradients by slot while one call of gradient() runs.
 struct GradientTape::Backward {
-  GradientTape& tape;
+  GradientTape::Log& tape;
   std::vector<Gradient> sums;
   // By slot: 0, or 1 + the slot in which its sum is formed, which a source will read. Reads of a Variable that is a
   // source have one sum, which grows on the way back: a loop may have read it a thousand times.
@@ -115,7 +115,8 @@ struct GradientTape::Backward {
       const int slot = tape.map_.find(targets[i].id());
       if (slot < 0) continue;
       const bool given = i < upstream.size() && upstream[i].is_set();
-      if (given && !upstream[i].shape().is_compatible_with(targets[i].shape()))
+      if (given &&
+          (upstream[i].dtype() != targets[i].dtype() || !upstream[i].shape().is_compatible_with(targets[i].shape())))
         errors::raise<errors::InvalidArgumentError>("gradient", "output gradient " + to_string(upstream[i].spec()) +
                                                                     " for a target of " + to_string(targets[i].spec()));
       detail::accumulate(sum_of(slot), given ? upstream[i] : ones_like(targets[i]));
@@ -124,8 +125,9 @@ struct GradientTape::Backward {
 
   Grads rule(Entry& e, std::span<const Tensor> g) {
     std::uint64_t wants = 0;
-    for (int i = 0; i < e.n_in; ++i) wants |= static_cast<std::uint64_t>(e.in_slots()[i] >= 0) << (i < 63 ? i : 63);
-    const GradCall call{*e.op, g, {e.saved(), e.n_in}, {e.saved() + e.n_in, e.n_out}, *e.attrs, wants};
+    for (std::uint32_t i = 0; i < e.n_in; ++i)
+      wants |= static_cast<std::uint64_t>(e.in_slots()[i] >= 0) << (i < 63 ? i : 63);
+    const GradCall call{*e.op, g, {e.saved(), e.n_in}, {e.saved() + e.n_in, e.n_out}, e.attrs(), wants};
     if (e.op->gradient) return e.op->gradient(call);
     if (e.op->reference || e.op->backward_of) return detail::gradient_by_reference(call);
     errors::raise<errors::UnimplementedError>(e.op->name,
@@ -172,7 +174,7 @@ struct GradientTape::Backward {
   }
 };
 
-TANDEM_INLINE std::span<const int> GradientTape::slots_of(const Source& s, int& single) const {
+TANDEM_INLINE std::span<const int> GradientTape::Log::slots_of(const Source& s, int& single) const {
   if (!s.is_variable())
     return (single = map_.find(s.id())) < 0 ? std::span<const int>() : std::span<const int>(&single, 1);
   const int at = variables_.find(s.id());
@@ -181,8 +183,9 @@ TANDEM_INLINE std::span<const int> GradientTape::slots_of(const Source& s, int& 
   return {r.slots.begin(), r.slots.size()};
 }
 
-TANDEM_INLINE std::vector<Gradient> GradientTape::differentiate(const Targets& targets, std::span<const Source> sources,
-                                                                const GradientOptions& options) {
+TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targets& targets,
+                                                                     std::span<const Source> sources,
+                                                                     const GradientOptions& options) {
   if (spent_)
     errors::raise<errors::FailedPreconditionError>(
         "gradient", "this tape has been used; make it with {.persistent = true} for several gradients");
@@ -219,7 +222,7 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::differentiate(const Targets& t
 }
 
 // Forward from the source: is the target reached at all, and through which blocked op?
-TANDEM_INLINE std::string GradientTape::why_unset(const Source& source, std::span<const Tensor> targets) const {
+TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, std::span<const Tensor> targets) const {
   std::vector<Entry*> order;
   for (Entry* e = last_; e; e = e->prev) order.push_back(e);
   std::vector<char> reached(static_cast<std::size_t>(slots_));
@@ -230,13 +233,13 @@ TANDEM_INLINE std::string GradientTape::why_unset(const Source& source, std::spa
     const Entry& e = *order[k];
     bool from = false;
     const OpDef* by = nullptr;
-    for (int i = 0; i < e.n_in; ++i)
+    for (std::uint32_t i = 0; i < e.n_in; ++i)
       if (const int s = e.in_slots()[i]; s >= 0 && reached[static_cast<std::size_t>(s)]) {
         from = true;
         if (blocker[static_cast<std::size_t>(s)]) by = blocker[static_cast<std::size_t>(s)];
       }
     if (!from) continue;
-    for (int i = 0; i < e.n_out; ++i) {
+    for (std::uint32_t i = 0; i < e.n_out; ++i) {
       reached[static_cast<std::size_t>(e.first_out + i)] = 1;
       blocker[static_cast<std::size_t>(e.first_out + i)] = by ? by : e.op->flags.blocked ? e.op : nullptr;
     }
@@ -250,26 +253,30 @@ TANDEM_INLINE std::string GradientTape::why_unset(const Source& source, std::spa
 
 TANDEM_INLINE Tensor GradientTape::gradient(const Targets& targets, const Source& source,
                                             const GradientOptions& options) {
-  Gradient g = std::move(differentiate(targets, {&source, 1}, options)[0]);
+  Gradient g = std::move(log_->differentiate(targets, {&source, 1}, options)[0]);
   return g.is_sparse() ? g.tensor() : std::move(g).dense();
 }
 TANDEM_INLINE std::vector<Tensor> GradientTape::gradient(const Targets& targets, std::initializer_list<Source> sources,
                                                          const GradientOptions& options) {
   std::vector<Tensor> r;
-  for (Gradient& g : differentiate(targets, {sources.begin(), sources.size()}, options)) r.push_back(g.tensor());
+  for (Gradient& g : log_->differentiate(targets, {sources.begin(), sources.size()}, options)) r.push_back(g.tensor());
   return r;
 }
 TANDEM_INLINE std::vector<Tensor> GradientTape::gradient(const Targets& targets, const std::vector<Tensor>& sources,
                                                          const GradientOptions& options) {
   const std::vector<Source> s(sources.begin(), sources.end());
   std::vector<Tensor> r;
-  for (Gradient& g : differentiate(targets, s, options)) r.push_back(g.tensor());
+  for (Gradient& g : log_->differentiate(targets, s, options)) r.push_back(g.tensor());
   return r;
 }
 TANDEM_INLINE std::vector<Gradient> GradientTape::gradient(const Targets& targets, const std::vector<Variable>& sources,
                                                            const GradientOptions& options) {
   const std::vector<Source> s(sources.begin(), sources.end());
-  return differentiate(targets, s, options);
+  return log_->differentiate(targets, s, options);
+}
+TANDEM_INLINE std::vector<Gradient> GradientTape::gradients(const Targets& targets, std::span<const Source> sources,
+                                                            const GradientOptions& options) {
+  return log_->differentiate(targets, sources, options);
 }
 
 }  // namespace TANDEM_NS

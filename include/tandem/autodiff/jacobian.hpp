@@ -2,7 +2,7 @@
 #pragma once
 #include <cstring>
 
-#include "tandem/autodiff/tape.hpp"
+#include "tandem/autodiff/record.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
@@ -31,7 +31,7 @@ TANDEM_INLINE void check_jacobian(const Spec& y, bool persistent) {
 }  // namespace detail
 
 TANDEM_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Source& source) {
-  detail::check_jacobian(target.spec(), options_.persistent);
+  detail::check_jacobian(target.spec(), log_->options_.persistent);
   std::vector<Tensor> rows;
   const i64 n = target.size();
   for (i64 i = 0; i < n; ++i)
@@ -45,7 +45,7 @@ TANDEM_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Source& 
 }
 
 TANDEM_INLINE Tensor GradientTape::batch_jacobian(const Tensor& target, const Tensor& source) {
-  detail::check_jacobian(target.spec(), options_.persistent);
+  detail::check_jacobian(target.spec(), log_->options_.persistent);
   if (target.rank() < 1 || source.rank() < 1 || target.shape()[0] != source.shape()[0])
     errors::raise<errors::InvalidArgumentError>(
         "batch_jacobian", "the leading axes differ: " + to_string(target.spec()) + " x " + to_string(source.spec()));

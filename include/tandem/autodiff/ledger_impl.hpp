@@ -51,10 +51,10 @@ inline bool same_line(const Loc& a, const Loc& b) {
 
 }  // namespace detail
 
-TANDEM_INLINE void GradientTape::note(const Applied& a) {
+TANDEM_INLINE void GradientTape::Log::note(const Applied& a) {
   notes_.push_back({a.options ? a.options->where : Loc{}, context.scope ? context.scope : ""});
 }
-TANDEM_INLINE std::vector<TapeMemory> GradientTape::memory() const {
+TANDEM_INLINE std::vector<TapeMemory> GradientTape::Log::memory() const {
   std::vector<Entry*> entries;
   for (Entry* e = last_; e; e = e->prev) entries.push_back(e);
   std::reverse(entries.begin(), entries.end());

@@ -1,59 +1,118 @@
 // How a tape records: entries in chunks, what each saves (implementation half of autodiff/tape.hpp).
 #pragma once
+#include "tandem/autodiff/slots.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/core/scope.hpp"
 
 namespace TANDEM_NS {
 
-// One applied op. Behind it in its chunk: the saved tensors (inputs, then outputs), the attrs, the inputs' slots.
+// One applied op. Behind it in its chunk: the saved tensors (inputs, then outputs), the inputs' slots, the attrs.
 struct GradientTape::Entry {
   Entry* prev;
   const OpDef* op;
-  const Attrs* attrs;
   std::int32_t first_out;
-  std::uint16_t n_in, n_out;
+  std::uint32_t n_in, n_out : 31, has_attrs : 1;
 
-  Tensor* saved() { return reinterpret_cast<Tensor*>(this + 1); }
-  std::span<Tensor> all_saved() { return {saved(), static_cast<std::size_t>(n_in + n_out)}; }
-  const int* in_slots() const {
-    return reinterpret_cast<const int*>(reinterpret_cast<const Tensor*>(this + 1) + n_in + n_out);
+  static std::size_t slots_at(std::size_t n_in, std::size_t n_out) {
+    return sizeof(Entry) + (n_in + n_out) * sizeof(Tensor);
   }
-  int* in_slots() { return reinterpret_cast<int*>(saved() + n_in + n_out); }
+  static std::size_t attrs_at(std::size_t n_in, std::size_t n_out) {
+    return (slots_at(n_in, n_out) + n_in * sizeof(int) + 15) & ~std::size_t(15);
+  }
+  Tensor* saved() { return reinterpret_cast<Tensor*>(this + 1); }
+  std::span<Tensor> all_saved() { return {saved(), std::size_t(n_in) + n_out}; }
+  const int* in_slots() const {
+    return reinterpret_cast<const int*>(reinterpret_cast<const char*>(this) + slots_at(n_in, n_out));
+  }
+  Attrs* own_attrs() {
+    return has_attrs ? reinterpret_cast<Attrs*>(reinterpret_cast<char*>(this) + attrs_at(n_in, n_out)) : nullptr;
+  }
+  const Attrs& attrs() { return has_attrs ? *own_attrs() : no_attrs; }
 };
 
-TANDEM_INLINE GradientTape::GradientTape(TapeOptions options) : options_(options) {
-  next = context.observers;
-  context.observers = this;
+// What a tape records, and how. It outlives the tape where its thread's list of observers cannot be reached from where
+// the tape is destroyed.
+struct GradientTape::Log final : Observer, Opaque {
+  explicit Log(const TapeOptions& o) : options_(o) {}
+  ~Log() override { free_entries(); }
+  const char* kind() const override { return "tape"; }
+  static void* operator new(std::size_t bytes) { return memory::Blocks::allocate(bytes); }
+  static void operator delete(void* p, std::size_t bytes) { memory::Blocks::release(p, bytes); }
+
+  TANDEM_INLINE void record(const Applied&) override;
+  TANDEM_INLINE void read(const Variable&, const Tensor&) override;
+  void dropped() override { release(); }
+  void leave();
+  void clear();
+  void watch(const Tensor& x);
+  void watch(const Variable& v);
+  static void check_watchable(const Spec& s);
+  char* room_for(std::size_t bytes);
+  void note(const Applied&);
+  void release_saved(Entry&);
+  void free_entries();
+  std::vector<Gradient> differentiate(const Targets&, std::span<const Source>, const GradientOptions&);
+  std::string why_unset(const Source&, std::span<const Tensor> targets) const;
+  std::span<const int> slots_of(const Source&, int& single) const;
+  std::vector<TapeMemory> memory() const;
+
+  struct Reads {
+    Variable variable;
+    Small<int, 1> slots;  // each read has its own
+  };
+  Reads& reads_of(const Variable& v);
+  Slots map_;
+  int slots_ = 0;
+  IdMap variables_;  // variable id -> index in reads_
+  std::vector<Reads> reads_;
+  Entry* last_ = nullptr;
+  std::vector<detail::LedgerNote> notes_;  // by entry, the oldest first; empty without a ledger
+  struct Chunk {
+    char* data;
+    int cls;
+  };
+  std::vector<Chunk> chunks_;
+  std::size_t used_ = 0, room_ = 0;
+  const TapeOptions options_;
+  bool paused_ = false, spent_ = false;
+};
+
+TANDEM_INLINE void GradientTape::begin(const TapeOptions& options) {
+  log_ = make_ref<Log>(options);
+  log_->retain();  // by the list
+  detail::observe(*log_);
 }
-TANDEM_INLINE GradientTape::~GradientTape() {
-  leave();
-  free_entries();
-}
-TANDEM_INLINE void GradientTape::leave() {
-  for (Observer** o = &context.observers; *o; o = &(*o)->next)
-    if (*o == this) {
-      *o = next;
-      return;
-    }
-}
+TANDEM_INLINE GradientTape::GradientTape(TapeOptions options) { begin(options); }
+TANDEM_INLINE GradientTape::~GradientTape() { log_->leave(); }
 TANDEM_INLINE void GradientTape::reset() {
+  if (log_->spent_) begin(TapeOptions(log_->options_));
+  else log_->clear();
+}
+TANDEM_INLINE void GradientTape::watch(const Tensor& x) { log_->watch(x); }
+TANDEM_INLINE void GradientTape::watch(const Variable& v) { log_->watch(v); }
+TANDEM_INLINE std::vector<TapeMemory> GradientTape::memory() const { return log_->memory(); }
+TANDEM_INLINE GradientTape::Pause::Pause(GradientTape& t) : log_(t.log_), outer_(log_->paused_) {
+  log_->paused_ = true;
+}
+TANDEM_INLINE GradientTape::Pause::~Pause() { log_->paused_ = outer_; }
+
+TANDEM_INLINE void GradientTape::Log::leave() {
+  if (!detail::unobserve(*this)) ended.store(true, std::memory_order_release);
+}
+TANDEM_INLINE void GradientTape::Log::clear() {
   free_entries();
   map_.clear();
   variables_.clear();
   reads_.clear();
   slots_ = 0;
-  if (spent_) {
-    next = context.observers;
-    context.observers = this;
-  }
-  spent_ = false;
 }
-TANDEM_INLINE void GradientTape::release_saved(Entry& e) {
+TANDEM_INLINE void GradientTape::Log::release_saved(Entry& e) {
   for (Tensor& t : e.all_saved()) t = Tensor();
 }
-TANDEM_INLINE void GradientTape::free_entries() {
+TANDEM_INLINE void GradientTape::Log::free_entries() {
   for (Entry* e = last_; e; e = e->prev) {
     for (Tensor& t : e->all_saved()) t.~Tensor();
-    if (e->attrs != &no_attrs) e->attrs->~Attrs();
+    if (Attrs* a = e->own_attrs()) a->~Attrs();
   }
   last_ = nullptr;
   notes_.clear();
@@ -62,19 +121,19 @@ TANDEM_INLINE void GradientTape::free_entries() {
   used_ = room_ = 0;
 }
 
-TANDEM_INLINE void GradientTape::check_watchable(const Spec& s) {
+TANDEM_INLINE void GradientTape::Log::check_watchable(const Spec& s) {
   if (!is_floating(s.dtype) && !is_complex(s.dtype))
     errors::raise<errors::InvalidArgumentError>("watch", to_string(s) + " has no derivative; watch floating tensors");
 }
-TANDEM_INLINE void GradientTape::watch(const Tensor& x) {
+TANDEM_INLINE void GradientTape::Log::watch(const Tensor& x) {
   check_watchable(x.spec());
   if (map_.find(x.id()) < 0) map_.insert(x.id(), slots_++);
 }
-TANDEM_INLINE void GradientTape::watch(const Variable& v) {
+TANDEM_INLINE void GradientTape::Log::watch(const Variable& v) {
   check_watchable(v.spec());
   reads_of(v);
 }
-TANDEM_INLINE GradientTape::Reads& GradientTape::reads_of(const Variable& v) {
+TANDEM_INLINE GradientTape::Log::Reads& GradientTape::Log::reads_of(const Variable& v) {
   int at = variables_.find(v.id());
   if (at < 0) {
     variables_.insert(v.id(), at = static_cast<int>(reads_.size()));
@@ -82,7 +141,8 @@ TANDEM_INLINE GradientTape::Reads& GradientTape::reads_of(const Variable& v) {
   }
   return reads_[static_cast<std::size_t>(at)];
 }
-TANDEM_INLINE void GradientTape::read(const Variable& v, const Tensor& value) {
+TANDEM_INLINE void GradientTape::Log::read(const Variable& v, const Tensor& value) {
+  if (ended.load(std::memory_order_relaxed)) return;
   if (paused_ || !(is_floating(value.dtype()) || is_complex(value.dtype()))) return;
   if (!(options_.watch_accessed_variables && v.trainable()) && variables_.find(v.id()) < 0) return;
   map_.insert(value.id(), slots_);
@@ -90,7 +150,7 @@ TANDEM_INLINE void GradientTape::read(const Variable& v, const Tensor& value) {
 }
 
 // Room for an entry and what lies behind it; taken by adding the bytes to used_.
-TANDEM_INLINE char* GradientTape::room_for(std::size_t bytes) {
+TANDEM_INLINE char* GradientTape::Log::room_for(std::size_t bytes) {
   if (used_ + bytes > room_) [[unlikely]] {
     const std::size_t want = chunks_.empty() ? 4096 : 65536;
     const int cls = memory::class_of(bytes > want ? bytes : want);
@@ -112,27 +172,23 @@ inline void save_input(Tensor* at, const OpDef& op, const Tensor& x, const Tenso
     ::new (at) Tensor(x.is_symbolic() ? x : Tensor::symbol(x.spec()));
   else ::new (at) Tensor();
 }
-[[noreturn, gnu::cold, gnu::noinline]] TANDEM_INLINE void raise_too_many(const OpDef& op) {
-  errors::raise<errors::UnimplementedError>(op.name, "a tape takes at most 65535 inputs or outputs an op");
-}
 }  // namespace detail
 
-TANDEM_INLINE void GradientTape::record(const Applied& a) {
+TANDEM_INLINE void GradientTape::Log::record(const Applied& a) {
   if (paused_) return;
+  if (ended.load(std::memory_order_acquire)) [[unlikely]]
+    return free_entries();
   const std::size_t n_in = a.in.size(), n_out = a.out.size();
-  const std::size_t at_slots = sizeof(Entry) + (n_in + n_out) * sizeof(Tensor);
-  const std::size_t at_attrs = (at_slots + n_in * sizeof(int) + 15) & ~std::size_t(15);
+  const std::size_t at_slots = Entry::slots_at(n_in, n_out), at_attrs = Entry::attrs_at(n_in, n_out);
   const std::size_t bytes = a.attrs.empty() ? at_attrs : at_attrs + sizeof(Attrs);
   char* const place = room_for(bytes);
   int* const slots = reinterpret_cast<int*>(place + at_slots);  // written where they will lie, if an input is watched
   bool any = false;
   for (std::size_t i = 0; i < n_in; ++i) any |= (slots[i] = map_.find(a.in[i]->id())) >= 0;
   if (!any) return;
-  if ((n_in | n_out) > 65535) [[unlikely]]
-    detail::raise_too_many(a.op);
-  Entry* e = ::new (place)
-      Entry{last_, &a.op, &no_attrs, slots_, static_cast<std::uint16_t>(n_in), static_cast<std::uint16_t>(n_out)};
-  if (!a.attrs.empty()) e->attrs = ::new (place + at_attrs) Attrs(a.attrs);
+  const auto inputs = static_cast<std::uint32_t>(n_in), outputs = static_cast<std::uint32_t>(n_out);
+  Entry* e = ::new (place) Entry{last_, &a.op, slots_, inputs, outputs & 0x7fffffff, !a.attrs.empty()};
+  if (e->has_attrs) ::new (place + at_attrs) Attrs(a.attrs);
   Tensor* saved = e->saved();
   for (const Tensor* x : a.in) {
     if (a.op.flags.blocked) ::new (saved++) Tensor();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tandem/autodiff/ledger.hpp"
-#include "tandem/autodiff/slots.hpp"
+#include "tandem/base/ref.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/variable.hpp"
 
@@ -63,7 +63,12 @@ class Source {
 ///
 /// A source without a path gives an unset tensor whose use raises the reason ('no path ...', 'blocked at ArgMax').
 /// Tapes may be nested: an outer tape records what the inner one's gradient() does.
-class TANDEM_API GradientTape final : Observer {
+/// It belongs to its thread, but may be destroyed anywhere, also inside a traced function or by another thread while
+/// its own runs ops: from then on it records nothing. What it kept is freed at once, or, where another list of
+/// observers is in force, when its thread next records an op, makes a tape, ends a trace, or ends itself.
+class TANDEM_API GradientTape {
+  struct Log;
+
  public:
   explicit GradientTape(TapeOptions options = {});
   GradientTape(const GradientTape&) = delete;
@@ -88,9 +93,7 @@ class TANDEM_API GradientTape final : Observer {
                                  const GradientOptions& options = {});
   /// The same for any sources; what a list of both kinds asks for.
   std::vector<Gradient> gradients(const Targets& targets, std::span<const Source> sources,
-                                  const GradientOptions& options = {}) {
-    return differentiate(targets, sources, options);
-  }
+                                  const GradientOptions& options = {});
 
   /// d target[i] / d source[j], of shape target.shape + source.shape; one backward pass an element of the target.
   /// Needs .persistent. A target element without a path to the source gives zeros.
@@ -101,13 +104,13 @@ class TANDEM_API GradientTape final : Observer {
   /// Ops are not recorded while the returned guard lives.
   class TANDEM_API Pause {
    public:
-    explicit Pause(GradientTape& t) : tape_(t), outer_(t.paused_) { t.paused_ = true; }
+    explicit Pause(GradientTape& t);
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;
-    ~Pause() { tape_.paused_ = outer_; }
+    ~Pause();
 
    private:
-    GradientTape& tape_;
+    Ref<Log> log_;
     bool outer_;
   };
   [[nodiscard]] Pause stop_recording() { return Pause(*this); }
@@ -120,37 +123,9 @@ class TANDEM_API GradientTape final : Observer {
  private:
   struct Entry;
   struct Backward;
-  TANDEM_INLINE void record(const Applied&) override;
-  TANDEM_INLINE void read(const Variable&, const Tensor&) override;
-  static void check_watchable(const Spec& s);
-  char* room_for(std::size_t bytes);
-  void note(const Applied&);
-  void release_saved(Entry&);
-  void free_entries();
-  void leave();
-  std::vector<Gradient> differentiate(const Targets&, std::span<const Source>, const GradientOptions&);
-  std::string why_unset(const Source&, std::span<const Tensor> targets) const;
-  std::span<const int> slots_of(const Source&, int& single) const;
+  void begin(const TapeOptions& options);
 
-  struct Reads {
-    Variable variable;
-    Small<int, 1> slots;  // each read has its own
-  };
-  Reads& reads_of(const Variable& v);
-  Slots map_;
-  int slots_ = 0;
-  IdMap variables_;  // variable id -> index in reads_
-  std::vector<Reads> reads_;
-  Entry* last_ = nullptr;
-  std::vector<detail::LedgerNote> notes_;  // by entry, the oldest first; empty without a ledger
-  struct Chunk {
-    char* data;
-    int cls;
-  };
-  std::vector<Chunk> chunks_;
-  std::size_t used_ = 0, room_ = 0;
-  TapeOptions options_;
-  bool paused_ = false, watching_ = true, spent_ = false;
+  Ref<Log> log_;  // counted by its thread's list of observers, too
 };
 
 namespace detail {

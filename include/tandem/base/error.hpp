@@ -2,6 +2,7 @@
 #pragma once
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "tandem/config.hpp"
 
@@ -34,8 +35,8 @@ class TANDEM_API OpError : public std::runtime_error {
   /// The kind of error, with the numbers gRPC uses.
   Code code() const { return code_; }
   /// Adds the user's name of the call, on the error's way out: "matmul 'logits': ...".
-  void set_name(const char* name) {
-    if (named_.empty()) named_ = op_ + " '" + name + "': " + detail_;
+  void set_name(std::string_view name) {
+    if (named_.empty()) named_ = op_ + " '" + std::string(name) + "': " + detail_;
   }
 
  private:

@@ -1,5 +1,7 @@
-// The caller's source line; std::source_location is missing from clang 14.
+// What every op's options begin with: the call's name, and the caller's source line (std::source_location is missing
+// from clang 14).
 #pragma once
+#include "tandem/base/name.hpp"
 #include "tandem/config.hpp"
 
 namespace TANDEM_NS {
@@ -16,14 +18,14 @@ struct Loc {
 };
 
 // The first two fields of every op's options; a base class would make `{.name = ...}` ill-formed.
-#define TANDEM_OP_OPTIONS     \
-  const char* name = nullptr; \
+#define TANDEM_OP_OPTIONS   \
+  ::tandem::Name name = {}; \
   ::tandem::Loc where = ::tandem::Loc::current()
 
 /// Options of an op that has none of its own.
 struct OpOptions {
   TANDEM_OP_OPTIONS;
 };
-inline constexpr OpOptions no_options{nullptr, {}};
+inline constexpr OpOptions no_options{{}, {}};
 
 }  // namespace TANDEM_NS

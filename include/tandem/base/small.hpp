@@ -1,5 +1,6 @@
 // A vector with room for N elements inside: what rules, kernels and gradients return without touching the heap.
 #pragma once
+#include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
 #include <new>
@@ -10,8 +11,16 @@
 
 namespace TANDEM_NS {
 
-template <class T, unsigned N>
+// Where elements beyond N lie. Blocks have the alignment of any type without an alignas of its own.
+struct OperatorNew {
+  static void* allocate(std::size_t bytes) { return ::operator new(bytes); }
+  static void release(void* p, std::size_t) { ::operator delete(p); }
+};
+
+template <class T, unsigned N, class Heap = OperatorNew>
 class Small {
+  static_assert(alignof(T) <= alignof(std::max_align_t));
+
  public:
   Small() {}
   template <class U, class... Us>
@@ -87,9 +96,9 @@ class Small {
     }
     for (T& x : o) ::new (static_cast<void*>(data_ + size_++)) T(std::move(x));
   }
-  [[gnu::cold, gnu::noinline]] void release() { ::operator delete(data_, std::align_val_t(alignof(T))); }
+  [[gnu::cold, gnu::noinline]] void release() { Heap::release(data_, room_ * sizeof(T)); }
   [[gnu::cold, gnu::noinline]] void grow(unsigned room) {
-    T* fresh = static_cast<T*>(::operator new(room * sizeof(T), std::align_val_t(alignof(T))));
+    T* fresh = static_cast<T*>(Heap::allocate(room * sizeof(T)));
     for (unsigned i = 0; i < size_; ++i) ::new (static_cast<void*>(fresh + i)) T(std::move(data_[i]));
     destroy();
     if (data_ != inside()) release();

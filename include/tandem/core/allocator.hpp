@@ -89,6 +89,12 @@ class Scratch {
   void* data_;
 };
 
+/// For containers whose storage a call takes and gives back: from the free lists, too.
+struct Blocks {
+  static void* allocate(std::size_t bytes) { return memory::allocate(class_of(bytes)); }
+  static void release(void* p, std::size_t bytes) { memory::release(p, class_of(bytes)); }
+};
+
 /// Host memory as the library counts it. `live` and `peak` are exact to 64 KiB a thread; `misses`, the requests that
 /// no free list could serve, is exact.
 struct Info {

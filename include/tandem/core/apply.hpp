@@ -1,6 +1,7 @@
 // The one way to run an op: infer the specs, run the kernel or stage a node, tell the tapes that watch.
 // Observer and Stager are the only virtual interfaces: autodiff and graph implement them, core knows neither.
 #pragma once
+#include "tandem/core/observer.hpp"
 #include "tandem/core/op.hpp"
 
 namespace TANDEM_NS {
@@ -14,16 +15,6 @@ struct Applied {
   const Attrs& attrs;
   std::span<const Tensor> out;
   const OpOptions* options = nullptr;  // null where the call had none
-};
-
-/// Hears of every op of its thread, after the kernel has succeeded. Tapes are observers.
-struct Observer {
-  Observer* next = nullptr;
-  virtual void record(const Applied&) = 0;
-  virtual void read(const Variable&, const Tensor& value) = 0;
-
- protected:
-  ~Observer() = default;
 };
 
 /// A callable without std::function: code and its argument.
@@ -143,13 +134,6 @@ inline bool check_inputs(const InferCall& c) {
   check_kernel_dtype(c);
   return !elsewhere || c.op.execute || on_one_device(c);  // control flow may take inputs from several devices
 }
-[[gnu::cold, gnu::noinline]] TANDEM_INLINE void check_no_symbol(const OpDef& op, const Tensor& t) {
-  if (t.is_symbolic())
-    errors::raise<errors::TraceError>(
-        op.name, to_string(t.spec()) +
-                     " has no value: it was traced in a function and is used outside of it; return "
-                     "it from the function");
-}
 // Output i is a view of input i; of one input, several outputs (unstack, split) lie one behind the other.
 TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs) {
   Tensors out;
@@ -201,7 +185,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   Small<Operand, 8> host;
   for (std::size_t i = 0; i < in.size(); ++i) {
     host.push(operands[i]);
-    if (!in[i]->raw() && !names_input(op.shape_inputs, i)) check_no_symbol(op, *in[i]);
+    if (!in[i]->raw() && !names_input(op.shape_inputs, i)) check_value(op.name, *in[i]);
     if (op.host_inputs || !in[i]->raw() || in[i]->device().kind == Device::cpu) continue;
     const Tensor& t = fetched.push(Tensor::allocate({in[i]->shape(), in[i]->dtype(), {}}));
     copy_bytes(t.raw(), {}, in[i]->raw(), in[i]->device(), t.spec().bytes());
@@ -231,7 +215,7 @@ template <class F>
   try {
     return body();
   } catch (errors::OpError& e) {
-    if (options.name) e.set_name(options.name);
+    if (options.name) e.set_name(options.name.view());
     throw;
   }
 }
@@ -335,7 +319,7 @@ namespace detail {
   std::size_t n = 0;
   for (const Tensor* t : in) {
     if (!t->raw() && !names_input(op.shape_inputs, n)) [[unlikely]]
-      check_no_symbol(op, *t);
+      check_value(op.name, *t);
     operands[n++] = {t->raw(), &t->known_spec()};
   }
   Tensors out;

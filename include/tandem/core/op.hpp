@@ -10,7 +10,7 @@ namespace TANDEM_NS {
 
 struct OpDef;
 using Specs = Small<Spec, 1>;
-using Tensors = Small<Tensor, 2>;
+using Tensors = Small<Tensor, 2, memory::Blocks>;
 using Grads = Small<Gradient, 2>;
 using Inputs = std::span<const Tensor* const>;  // pointers: a span of Tensors would copy handles, 4 ns each
 

@@ -87,7 +87,7 @@ inline bool is_profiling() { return __builtin_expect(profiling.load(std::memory_
 struct TimedOp {
   const char* kind;
   const char* op;
-  const char* name;  // may be null
+  Name name;  // may be empty
   Loc where;
   std::span<const Spec*const> in, out;
 };

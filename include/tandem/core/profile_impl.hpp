@@ -61,7 +61,7 @@ TANDEM_INLINE void profile_op(const TimedOp& op, i64 start) {
     backend_of(where->device).synchronize(where->device.index);
   const i64 end = profile_now();
   ProfileEvent e;
-  e.kind = op.kind, e.op = op.op, e.name = op.name ? op.name : op.op, e.where = op.where;
+  e.kind = op.kind, e.op = op.op, e.name = op.name.str(op.op), e.where = op.where;
   for (const Spec* s : op.in) e.shapes += (e.shapes.empty() ? "" : " x ") + to_string(*s);
   e.shapes += " ->";
   for (const Spec* s : op.out) e.shapes += " " + to_string(*s);

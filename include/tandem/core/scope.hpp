@@ -3,7 +3,7 @@
 #include <string>
 
 #include "tandem/base/device.hpp"
-#include "tandem/core/context.hpp"
+#include "tandem/core/observer.hpp"
 
 namespace TANDEM_NS {
 
@@ -49,7 +49,7 @@ class Unobserved {
   Unobserved() : outer_(context.observers) { context.observers = nullptr; }
   Unobserved(const Unobserved&) = delete;
   Unobserved& operator=(const Unobserved&) = delete;
-  ~Unobserved() { context.observers = outer_; }
+  ~Unobserved() { restore_observers(outer_); }
 
  private:
   Observer* outer_;

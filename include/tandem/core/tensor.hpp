@@ -136,7 +136,7 @@ class TANDEM_API Tensor {
   static Tensor allocate(const Spec& spec);
   /// A value without data: a traced one, or a shape that a tape keeps.
   static Tensor symbol(const Spec& spec);
-  /// The same storage under another spec, from a byte offset on.
+  /// The same storage under another spec, from a byte offset on; of a symbol, a symbol.
   static Tensor view_of(const Tensor& base, const Spec& spec, std::size_t offset = 0);
   /// Borrowed host memory; `owner` (may be null) is released with the last handle.
   static Tensor borrow(const void* data, const Spec& spec, Ref<Opaque> owner);
@@ -154,6 +154,16 @@ class TANDEM_API Tensor {
 
   TensorHeader* h_ = nullptr;
 };
+
+namespace detail {
+/// Raises TraceError in the op's name: the traced tensor t is used where its trace is not.
+[[noreturn]] TANDEM_API void raise_no_value(const char* op, const Tensor& t);
+/// For whoever reads t.raw() of a tensor that a user gave: a tensor kept from inside a traced function has no data.
+inline void check_value(const char* op, const Tensor& t) {
+  if (t.is_symbolic()) [[unlikely]]
+    raise_no_value(op, t);
+}
+}  // namespace detail
 
 void operator&&(const Tensor&, const Tensor&) = delete;  // write a & b
 void operator||(const Tensor&, const Tensor&) = delete;  // write a | b

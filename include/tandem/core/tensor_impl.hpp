@@ -83,6 +83,7 @@ TANDEM_INLINE Tensor Tensor::symbol(const Spec& spec) {
 TANDEM_INLINE Tensor Tensor::view_of(const Tensor& base, const Spec& spec, std::size_t offset) {
   TensorHeader* root = base.h_;
   if (root->kind == TensorHeader::view) root = static_cast<TensorHeader*>(root->owner);
+  else if (root->kind == TensorHeader::symbolic) [[unlikely]] return symbol(spec);
   TensorHeader* h = detail::make_header(spec, TensorHeader::view, 0);
   root->refs.fetch_add(1, std::memory_order_relaxed);
   h->owner = root;
@@ -134,9 +135,17 @@ TANDEM_INLINE void Tensor::drop(TensorHeader* h) {
 }
 
 namespace detail {
-[[noreturn]] TANDEM_INLINE void raise_symbolic(const Tensor& t, const char* what) {
+[[noreturn, gnu::cold]] TANDEM_INLINE void raise_no_value(const char* op, const Tensor& t) {
   errors::raise<errors::TraceError>(
-      what, "the value of " + to_string(t.spec()) + (context.stager ? context.stager->origin(t) : std::string()) +
+      op, to_string(t.spec()) +
+              " has no value: it belongs to a finished trace (it was kept from inside a traced function); return it "
+              "from that function, or compute it here");
+}
+[[noreturn]] TANDEM_INLINE void raise_symbolic(const Tensor& t, const char* what) {
+  const std::string origin = context.stager ? context.stager->origin(t) : std::string();
+  if (origin.empty()) raise_no_value(what, t);  // not of the trace under way
+  errors::raise<errors::TraceError>(
+      what, "the value of " + to_string(t.spec()) + origin +
                 " is not known while the function is traced; use tandem::cond, while_loop or where instead of host "
                 "control flow, or read it outside of the function");
 }

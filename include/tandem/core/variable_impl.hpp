@@ -25,11 +25,12 @@ struct Variable::State final : Opaque {
 extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith: what assign_add and assign_sub apply
 
 TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options) {
+  if (initial.is_symbolic() && !context.stager) detail::raise_no_value("variable", initial);
   if (initial.is_symbolic())
     errors::raise<errors::TraceError>("variable", "its initial value " + to_string(initial.spec()) +
                                                       " is computed inside a traced function; make it outside, or "
                                                       "with an initializer, which runs outside of the trace");
-  state_ = Ref<Opaque>(new State(initial, scoped_name(options.name ? options.name : "Variable"), options.trainable));
+  state_ = Ref<Opaque>(new State(initial, scoped_name(options.name.str("Variable")), options.trainable));
   if (Stager* s = context.stager) s->created(*this);
 }
 TANDEM_INLINE Variable::State& Variable::state() const {
@@ -52,6 +53,7 @@ TANDEM_INLINE Tensor Variable::peek() const {
 }
 TANDEM_INLINE void Variable::poke(const Tensor& value) const {
   check_assignable("assign", value);
+  detail::check_value("assign", value);
   Tensor old = value;  // destroyed after the lock is gone
   State& s = state();
   const std::lock_guard lock(s.mutex);

@@ -31,9 +31,9 @@ struct FusedCall {
   i64 tile = detail::fused_tile, width = 1, buffer_bytes, element_bytes = 0;
   int buffers = 0;  // tiles that lie in scratch
   bool streamed = false;
-  Small<Layout, 16> layout;
-  Small<BroadcastAxes, 1> axes;  // of spread inputs
-  Small<bool, 8> copied;         // outputs that lie on an input which is read after they are written
+  Small<Layout, 16, memory::Blocks> layout;
+  Small<BroadcastAxes, 1, memory::Blocks> axes;  // of spread inputs
+  Small<bool, 8, memory::Blocks> copied;         // outputs that lie on an input which is read after they are written
 
   FusedCall(const FusedCode& f, const KernelCall& call) : code(f), c(call) {
     for (const DType d : code.dtypes_) width = std::max(width, static_cast<i64>(size_of(d)));
@@ -208,8 +208,8 @@ class FusedTiles {
   void** slot_;
   std::uint8_t* repeats_;
   char *buffer_, *into_ = nullptr;
-  Small<Spread, 2> spread_;
-  Small<char*, 8> copies_;
+  Small<Spread, 2, memory::Blocks> spread_;
+  Small<char*, 8, memory::Blocks> copies_;
   alignas(64) char inside_[4096];  // for small calls: memory that they have anyway
 };
 

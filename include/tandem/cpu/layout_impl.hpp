@@ -6,6 +6,7 @@
 
 #include "tandem/base/bytes.hpp"
 #include "tandem/base/small.hpp"
+#include "tandem/core/allocator.hpp"
 #include "tandem/cpu/layout.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/strided_copy.hpp"
@@ -111,7 +112,7 @@ class Joined {
   const KernelCall& c_;
   const Operand& whole_;
   const i64 outer_, row_;
-  Small<Part, 8> parts_;
+  Small<Part, 8, memory::Blocks> parts_;
 };
 }  // namespace detail
 

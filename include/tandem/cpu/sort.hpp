@@ -13,9 +13,9 @@ TANDEM_API void top_k(const KernelCall& c);
 
 #ifdef TANDEM_IMPLEMENT_CPU
 #include <algorithm>
-#include <memory>
 #include <numeric>
 
+#include "tandem/core/allocator.hpp"
 #include "tandem/cpu/parallel.hpp"
 namespace TANDEM_NS::cpu {
 
@@ -115,7 +115,7 @@ TANDEM_INLINE void top_k(const KernelCall& c) {
   detail::with_ordered_type(c.in[0].spec->dtype, [&](auto t) {
     using T = std::remove_pointer_t<decltype(t)>;
     parallel_for(detail::rows_of(s), std::max<i64>(1, (1 << 15) / n), [&](i64 b, i64 e) {
-      std::unique_ptr<std::int32_t[]> room;
+      const memory::Scratch room(k <= 64 ? 0 : static_cast<std::size_t>(n) * sizeof(std::int32_t));
       for (i64 r = b; r < e; ++r) {
         const T* x = c.in[0].as<const T>() + r * n;
         T* values = c.out[0].as<T>() + r * k;
@@ -124,8 +124,7 @@ TANDEM_INLINE void top_k(const KernelCall& c) {
           detail::few_of_row(x, n, k, values, places);
           continue;
         }
-        if (!room) room.reset(new std::int32_t[static_cast<std::size_t>(n)]);
-        detail::many_of_row(x, n, k, values, places, room.get());
+        detail::many_of_row(x, n, k, values, places, static_cast<std::int32_t*>(room.data()));
       }
     });
   });

@@ -22,7 +22,7 @@ class TANDEM_API Body final : public Opaque {
  private:
   explicit Body(const Graph& graph) : graph_(graph) {}
   const Graph& graph_;  // owns this
-  std::recursive_mutex mutex_;
+  std::mutex mutex_;
   Ref<ConcreteFunction> function_;  // this and below guarded by mutex_
   Ref<Derivative> derivative_;
   Ref<Graph> recorded_;
@@ -45,14 +45,20 @@ TANDEM_INLINE ConcreteFunction& Body::function() {
   return *function_;
 }
 TANDEM_INLINE const Derivative& Body::derivative() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (derivative_) return *derivative_;
+  }
+  Ref<Derivative> made = make_ref<Derivative>(graph_);  // not under the lock: custom gradients may call functions
   const std::lock_guard lock(mutex_);
-  if (!derivative_) derivative_ = make_ref<Derivative>(graph_);
+  if (!derivative_) derivative_ = std::move(made);
   return *derivative_;
 }
 TANDEM_INLINE Ref<Graph> Body::recorded(std::span<const int> more) {
+  const Graph& forward = derivative().forward();
   const std::lock_guard lock(mutex_);
   if (!recorded_) {
-    recorded_ = derivative().forward().copy();
+    recorded_ = forward.copy();
     recorded_->outputs.insert(recorded_->outputs.end(), more.begin(), more.end());
   }
   return recorded_;

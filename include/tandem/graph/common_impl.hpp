@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tandem/core/apply.hpp"
-#include "tandem/core/context.hpp"
+#include "tandem/core/scope.hpp"
 
 namespace TANDEM_NS::detail {
 
@@ -24,7 +24,7 @@ struct Alone {
   Observer* observers = std::exchange(context.observers, nullptr);
   Alone() = default;
   Alone(const Alone&) = delete;
-  ~Alone() { context.stager = stager, context.observers = observers; }
+  ~Alone() { context.stager = stager, restore_observers(observers); }
 };
 
 }  // namespace TANDEM_NS::detail

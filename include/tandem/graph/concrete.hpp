@@ -23,10 +23,10 @@ class TANDEM_API ConcreteFunction : public Opaque {
   const char* kind() const override { return "function"; }
 
   /// Calls it as the surroundings demand: while another function is traced its ops join that trace; where a tape
-  /// watches, the call is recorded; else it just runs. The caller knows that the arguments fit.
+  /// watches, the call is recorded; else it just runs.
+  ///   throws  errors::InvalidArgumentError for arguments that do not fit the graph's; errors::TraceError for those
+  ///           that belong to a finished trace
   Tensors call(Inputs arguments);
-  /// The same, checked.
-  ///   throws  errors::InvalidArgumentError for arguments that do not fit the graph's
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments);
 
   /// The part of it that leads from fed tensors to fetched ones, by name ("a:0") or by value: see prune() in prune.hpp.
@@ -56,6 +56,10 @@ class TANDEM_API ConcreteFunction : public Opaque {
     u64 used;
   };
   struct Recorded;
+  template <class F>
+  friend class Function;
+  /// call() for whoever knows that number and specs fit.
+  Tensors call_fitting(Inputs arguments);
   void check(Inputs arguments) const;
   Ref<Program> make_program(std::span<const Spec> arguments) const;
   Tensors run(Inputs arguments);

@@ -74,19 +74,25 @@ TANDEM_INLINE Tensors ConcreteFunction::run(Inputs arguments) {
 }
 TANDEM_INLINE Tensors ConcreteFunction::run_program(Inputs arguments) {
   if (static_) return program_->run(arguments);
-  const std::vector<Spec> specs = detail::specs_of(arguments);
-  return program_for(specs)->run(arguments);
+  Small<Spec, 8, memory::Blocks> specs;
+  for (const Tensor* t : arguments) specs.push(t->spec());
+  return program_for({specs.begin(), specs.size()})->run(arguments);
 }
-TANDEM_INLINE Tensors ConcreteFunction::call(Inputs arguments) {
-  const Context& c = context;
+TANDEM_INLINE Tensors ConcreteFunction::call_fitting(Inputs arguments) {
+  Context& c = context;
   if (c.stager) return replay(*traced_, arguments);
+  for (const Tensor* t : arguments) detail::check_value(traced_->name.c_str(), *t);
+  if (c.observers) detail::drop_ended(&c.observers);
   if (c.observers) return detail::is_checking() ? replay(*traced_, arguments) : run_recorded(arguments);
   return run(arguments);
+}
+TANDEM_INLINE Tensors ConcreteFunction::call(Inputs arguments) {
+  check(arguments);
+  return call_fitting(arguments);
 }
 TANDEM_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) {
   Small<const Tensor*, 8> in;
   for (const Tensor& t : arguments) in.push(&t);
-  check({in.begin(), in.size()});
   Tensors out = call({in.begin(), in.size()});
   return {std::make_move_iterator(out.begin()), std::make_move_iterator(out.end())};
 }

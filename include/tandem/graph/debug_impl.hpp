@@ -94,19 +94,14 @@ class EagerRecord final : public Observer {
     std::vector<Tensor> out;
   };
   EagerRecord() : checking_(is_checking()) {
-    next = context.observers;
-    context.observers = this;
+    observe(*this);
     checking_slot() = true;
   }
   EagerRecord(const EagerRecord&) = delete;
   EagerRecord& operator=(const EagerRecord&) = delete;
   ~EagerRecord() { stop(); }
   void stop() {
-    for (Observer** o = &context.observers; *o; o = &(*o)->next)
-      if (*o == this) {
-        *o = next;
-        break;
-      }
+    unobserve(*this);
     checking_slot() = checking_;
   }
   const std::vector<Step>& steps() const { return steps_; }

@@ -29,6 +29,9 @@ class Prototype final : public Opaque {
 // One address for each type.
 template <class T>
 inline constexpr char type_tag = 0;
+// What f sees of an argument; of a string literal, a const char*.
+template <class A>
+using Argument = std::decay_t<const A&>;
 
 }  // namespace detail
 
@@ -48,53 +51,87 @@ class Function {
   ///   throws     what f throws while it is traced (nothing is kept then) and what kernels raise
   template <class... A>
   auto operator()(const A&... arguments) const {
-    using R = std::decay_t<std::invoke_result_t<F&, const std::decay_t<A>&...>>;
-    tree::Flat flat;
-    const Ref<Traced> traced = find<R>(flat, arguments...);
-    if (traced->checks_left.load(std::memory_order_relaxed) > 0) [[unlikely]] {
-      const auto body = body_of<R>(arguments...);
-      cache_->check(*traced, flat, erased(body));
-    }
-    const Tensors out = traced->function->call({flat.tensors.begin(), flat.tensors.size()});
-    if constexpr (!std::is_void_v<R>) {
-      R result = static_cast<const detail::Prototype<R>&>(*traced->result).value;
+    using R = Result<A...>;
+    Ref<Traced> traced;
+    Tensors out = call<R>(traced, arguments...);
+    if constexpr (std::is_void_v<R>) {
+      return;
+    } else if constexpr (tree::detail::is_fillable<R>()) {
+      R result{};
+      Tensor* next = out.begin();
+      tree::fill(result, prototype<R>(*traced), next);
+      return result;
+    } else {
+      R result = prototype<R>(*traced);
       const Tensor* next = out.begin();
       tree::refill(result, next);
       return result;
     }
   }
 
+  /// Calls f and puts what it returns into `result`, whose containers keep their storage: a result of the same
+  /// structure as that of the call before allocates nothing.
+  ///   throws  as a call; `result` is as it was then
+  template <class R, class... A>
+  void call_into(R& result, const A&... arguments) const {
+    static_assert(std::is_same_v<R, Result<A...>>, "call_into() takes an object of the type that f returns");
+    static_assert(tree::detail::is_fillable<R>(), "call_into() needs a result that can be assigned part by part");
+    Ref<Traced> traced;
+    Tensors out = call<R>(traced, arguments...);
+    Tensor* next = out.begin();
+    tree::fill(result, prototype<R>(*traced), next);
+  }
+
   /// The trace that serves such arguments, made if need be. A TensorSpec stands for any tensor of that spec.
   template <class... A>
   Ref<ConcreteFunction> get_concrete_function(const A&... arguments) const {
     return [&]<class... B>(const B&... b) {
-      using R = std::decay_t<std::invoke_result_t<F&, const std::decay_t<B>&...>>;
+      using R = Result<B...>;
       tree::Flat flat;
-      return find<R>(flat, b...)->function;
+      return find<R>(false, flat, b...)->function;
     }(placeholder(arguments)...);
   }
 
-  /// How often f has been traced, and why each time.
+  /// How often f has been traced.
   int trace_count() const { return cache_->trace_count(); }
+  /// Why each time; of the latest 256 traces, the oldest first.
   std::vector<TraceRecord> trace_log() const { return cache_->trace_log(); }
 
  private:
   struct Held {
     mutable F f;
   };
+  template <class... A>
+  using Result = std::decay_t<std::invoke_result_t<F&, const detail::Argument<A>&...>>;
+  template <class R>
+  static const R& prototype(const Traced& traced) {
+    return static_cast<const detail::Prototype<R>&>(*traced.result).value;
+  }
+  template <class R, class... A>
+  Tensors call(Ref<Traced>& traced, const A&... arguments) const {
+    tree::Flat flat;
+    traced = find<R>(true, flat, arguments...);
+    if (traced->checks_left.load(std::memory_order_relaxed) > 0) [[unlikely]] {
+      const auto body = body_of<R>(arguments...);
+      cache_->check(*traced, flat, erased(body));
+    }
+    return traced->function->call_fitting({flat.tensors.begin(), flat.tensors.size()});
+  }
   static Tensor placeholder(const Spec& s) { return Tensor::symbol(s); }
   static Tensor placeholder(const TensorSpec& s) { return Tensor::symbol(s); }
   template <class T>
     requires(!std::is_base_of_v<Spec, T>)
   static const T& placeholder(const T& x) { return x; }
 
+  // for_call: the arguments are values, not mere specs.
   template <class R, class... A>
-  Ref<Traced> find(tree::Flat& flat, const A&... arguments) const {
-    const void* const type = &detail::type_tag<R(std::decay_t<A>...)>;
+  Ref<Traced> find(bool for_call, tree::Flat& flat, const A&... arguments) const {
+    const void* const type = &detail::type_tag<R(detail::Argument<A>...)>;
     flat.add(&type, sizeof type);
     flat.key.push(current_device().kind), flat.key.push(current_device().index);
     (tree::flatten(arguments, flat), ...);
     if (Ref<Traced> hit = cache_->find(flat)) return hit;
+    if (for_call) cache_->check_values(flat);
     const auto words = [&] {
       std::vector<std::string> r;
       tree::Flat again;
@@ -109,7 +146,7 @@ class Function {
   template <class R, class... A>
   auto body_of(const A&... arguments) const {
     return [this, &arguments...](const Tensor* tensors) {
-      std::tuple<std::decay_t<A>...> copies(arguments...);
+      std::tuple<detail::Argument<A>...> copies(arguments...);
       tree::refill(copies, tensors);
       return run_once<R>(copies);
     };

@@ -1,17 +1,19 @@
 // The traces of one function by signature: found, made, bounded, and explained.
 #pragma once
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "tandem/graph/debug.hpp"
 #include "tandem/graph/tree.hpp"
+#include "tandem/graph/turn.hpp"
 
 namespace TANDEM_NS {
 
 struct FunctionOptions {
-  const char* name = "function";
+  std::string name = "function";
   /// One spec for each tensor argument; dims may be `none`. One trace then serves all calls, and every call is checked.
   std::vector<Spec> input_signature = {};
   /// After a retrace for another size, dims that differ are left open.
@@ -41,7 +43,7 @@ struct Traced final : Opaque {
   using Body = FunctionBody;
   const char* kind() const override { return "trace"; }
 
-  Small<unsigned char, 64> key;
+  tree::Key key;
   std::vector<Spec> specs;
   std::vector<std::string> words;
   Ref<ConcreteFunction> function;
@@ -61,6 +63,8 @@ class TANDEM_API FunctionCache final : public Opaque {
   /// The most specific trace that fits, or null.
   ///   throws  errors::InvalidArgumentError for tensors that the input signature does not allow
   Ref<Traced> find(const tree::Flat& call);
+  /// Raises TraceError for tensors that belong to a finished trace.
+  void check_values(const tree::Flat& call) const;
   /// Traces the body and keeps the trace; nothing is kept if it throws.
   Ref<Traced> trace(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
 
@@ -71,19 +75,27 @@ class TANDEM_API FunctionCache final : public Opaque {
   std::vector<TraceRecord> trace_log() const;
 
  private:
+  // A trace under way.
+  struct Open {
+    const void* thread;
+    const tree::Flat* call;
+    std::string signature;
+  };
   void check_signature(const tree::Flat& call) const;
   std::vector<Spec> specs_to_trace(const tree::Flat& call) const;
-  TraceRecord explain(const std::vector<std::string>& words) const;
+  const Open* check_recursion(const tree::Flat& call) const;
+  TraceRecord explain(const std::vector<std::string>& words, const Open* caller) const;
   Ref<Traced> make(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
   void trace_again(const Traced& first, Traced::Body body) const;
-  void keep(const Ref<Traced>& traced, TraceRecord record);
+  Ref<Traced> keep(Ref<Traced> traced, TraceRecord record);
 
   const FunctionOptions options_;
   mutable std::mutex mutex_;
-  std::recursive_mutex tracing_;         // held while the body is traced
-  std::vector<const tree::Flat*> open_;  // traces under way, the innermost last; guarded by tracing_
-  std::vector<Ref<Traced>> traces_;      // those with fewer open dims first; this and below guarded by mutex_
-  std::vector<TraceRecord> log_;
+  Turn turn_;                        // taken while the body is traced
+  std::vector<Open> open_;           // the innermost last; for whoever has the turn
+  std::vector<Ref<Traced>> traces_;  // those with fewer open dims first; this and below guarded by mutex_
+  std::deque<TraceRecord> log_;      // the latest ones
+  int trace_count_ = 0;
   u64 clock_ = 0;
 };
 

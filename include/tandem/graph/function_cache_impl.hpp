@@ -12,16 +12,17 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-inline constexpr std::size_t retraces_before_warning = 5;
+inline constexpr int retraces_before_warning = 5;
 inline constexpr std::size_t deepest_recursion = 64;
 inline constexpr int checked_calls = 3;
+inline constexpr std::size_t most_log_records = 256;
 
 TANDEM_INLINE std::atomic<void (*)(const char*)>& warning_handler() {
   static constinit std::atomic<void (*)(const char*)> handler{
       [](const char* text) { std::fprintf(stderr, "tandem: %s\n", text); }};
   return handler;
 }
-inline bool same_key(const Small<unsigned char, 64>& a, const Small<unsigned char, 64>& b) {
+inline bool same_key(const tree::Key& a, const tree::Key& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 // Whether a tensor of spec `got` may be passed where the trace has `want`; an open dim of a symbol needs an open one.
@@ -59,11 +60,11 @@ TANDEM_INLINE bool Traced::fits(const tree::Flat& call) const {
 TANDEM_INLINE FunctionCache::FunctionCache(FunctionOptions options) : options_(std::move(options)) {}
 TANDEM_INLINE int FunctionCache::trace_count() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<int>(log_.size());
+  return trace_count_;
 }
 TANDEM_INLINE std::vector<TraceRecord> FunctionCache::trace_log() const {
   const std::lock_guard lock(mutex_);
-  return log_;
+  return {log_.begin(), log_.end()};
 }
 
 TANDEM_INLINE Ref<Traced> FunctionCache::find(const tree::Flat& call) {
@@ -76,17 +77,21 @@ TANDEM_INLINE Ref<Traced> FunctionCache::find(const tree::Flat& call) {
     }
   return {};
 }
+TANDEM_INLINE void FunctionCache::check_values(const tree::Flat& call) const {
+  if (context.stager) return;
+  for (const Tensor* t : call.tensors) detail::check_value(options_.name.c_str(), *t);
+}
 TANDEM_INLINE void FunctionCache::check_signature(const tree::Flat& call) const {
   const std::vector<Spec>& want = options_.input_signature;
   if (call.tensors.size() != want.size())
-    errors::raise<errors::InvalidArgumentError>(options_.name, "is called with " + std::to_string(call.tensors.size()) +
-                                                                   " tensors; its input signature has " +
-                                                                   std::to_string(want.size()));
+    errors::raise<errors::InvalidArgumentError>(options_.name.c_str(),
+                                                "is called with " + std::to_string(call.tensors.size()) +
+                                                    " tensors; its input signature has " + std::to_string(want.size()));
   for (std::size_t i = 0; i < want.size(); ++i)
     if (const Spec& got = call.tensors[i]->spec(); !detail::accepts(want[i], got))
-      errors::raise<errors::InvalidArgumentError>(options_.name, "argument " + std::to_string(i) + " is " +
-                                                                     to_string(got) + "; the input signature says " +
-                                                                     to_string(want[i]));
+      errors::raise<errors::InvalidArgumentError>(options_.name.c_str(),
+                                                  "argument " + std::to_string(i) + " is " + to_string(got) +
+                                                      "; the input signature says " + to_string(want[i]));
 }
 
 TANDEM_INLINE std::vector<Spec> FunctionCache::specs_to_trace(const tree::Flat& call) const {
@@ -107,8 +112,15 @@ TANDEM_INLINE std::vector<Spec> FunctionCache::specs_to_trace(const tree::Flat& 
 }
 
 // Against the trace with the fewest differences.
-TANDEM_INLINE TraceRecord FunctionCache::explain(const std::vector<std::string>& words) const {
+TANDEM_INLINE TraceRecord FunctionCache::explain(const std::vector<std::string>& words, const Open* caller) const {
   TraceRecord r{detail::joined(words), "the first call", "", {}, 0};
+  if (caller) {
+    r.reason = "its own trace for (" + caller->signature + ") calls it";
+    r.advice =
+        "a graph has no recursion, so each depth is a trace of its own: use while_loop, or call the function "
+        "without function()";
+    return r;
+  }
   const std::lock_guard lock(mutex_);
   const Traced* nearest = nullptr;
   std::size_t fewest = SIZE_MAX;
@@ -153,9 +165,10 @@ TANDEM_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::vecto
     for (const Variable& used : graph->variables) handles += used.is_same(v);
     if (VariableAccess::is_kept_by(v, handles))
       errors::raise<errors::FailedPreconditionError>(
-          options_.name, "makes the Variable '" + v.name() +
-                             "' and lets it go when it returns, so each call would need another; make it outside of "
-                             "the function and keep it");
+          options_.name.c_str(),
+          "makes the Variable '" + v.name() +
+              "' and lets it go when it returns, so each call would need another; make it outside of "
+              "the function and keep it");
   }
   traced->function = make_ref<ConcreteFunction>(std::move(graph), options_.execution);
   traced->result = std::move(run.result);
@@ -177,7 +190,7 @@ TANDEM_INLINE void FunctionCache::trace_again(const Traced& first, Traced::Body 
   if (d.empty() && run.plain != first.plain) d = "a plain value in the result is another one";
   if (!d.empty())
     errors::raise<errors::FailedPreconditionError>(
-        options_.name, "traced twice, it is not the same graph: " + d + ". " + detail::frozen_remedy);
+        options_.name.c_str(), "traced twice, it is not the same graph: " + d + ". " + detail::frozen_remedy);
 }
 TANDEM_INLINE void FunctionCache::check(Traced& traced, const tree::Flat& call, Traced::Body body) const {
   if (context.stager || detail::is_checking()) return;
@@ -185,35 +198,49 @@ TANDEM_INLINE void FunctionCache::check(Traced& traced, const tree::Flat& call, 
   check_against_eager(*traced.function, {call.tensors.begin(), call.tensors.size()}, traced.plain, body);
 }
 
+// The innermost trace under way on this thread, if any.
+TANDEM_INLINE const FunctionCache::Open* FunctionCache::check_recursion(const tree::Flat& call) const {
+  const Open* caller = nullptr;
+  std::size_t depth = 0;
+  bool same = false;
+  for (const Open& o : open_) {
+    if (o.thread != &context) continue;
+    caller = &o;
+    ++depth;
+    same |= detail::same_key(o.call->key, call.key);
+  }
+  if (same || depth >= detail::deepest_recursion)
+    errors::raise<errors::FailedPreconditionError>(
+        options_.name.c_str(),
+        "calls itself while it is traced; a graph has no recursion: use while_loop, or call the "
+        "function without function()");
+  return caller;
+}
 TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vector<std::string> words,
                                                Traced::Body body) {
-  const std::lock_guard one_at_a_time(tracing_);
+  const Turn::Taken one_at_a_time(turn_);
   if (Ref<Traced> other = find(call)) return other;  // another thread was faster
-  for (const tree::Flat* outer : open_)
-    if (open_.size() >= detail::deepest_recursion || detail::same_key(outer->key, call.key))
-      errors::raise<errors::FailedPreconditionError>(
-          options_.name,
-          "calls itself while it is traced; a graph has no recursion: use while_loop, or call the "
-          "function without function()");
-  struct Open {
-    std::vector<const tree::Flat*>& list;
-    Open(std::vector<const tree::Flat*>& l, const tree::Flat& c) : list(l) { list.push_back(&c); }
-    ~Open() { list.pop_back(); }
-  } open(open_, call);
+  TraceRecord record = explain(words, check_recursion(call));
+  open_.push_back({&context, &call, record.signature});
+  struct Opened {
+    std::vector<Open>& list;
+    ~Opened() { list.pop_back(); }
+  } opened{open_};
   const ProfileScope span("trace", options_.name);
-  TraceRecord record = explain(words);
   const auto start = std::chrono::steady_clock::now();
   Ref<Traced> traced = make(call, std::move(words), body);
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   record.hints = advice(traced->function->graph());
-  keep(traced, std::move(record));
-  return traced;
+  return keep(std::move(traced), std::move(record));
 }
 
-TANDEM_INLINE void FunctionCache::keep(const Ref<Traced>& traced, TraceRecord record) {
+// What is kept: another thread that took the turn over while the body waited for it may have traced the same.
+TANDEM_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceRecord record) {
   std::string warning;
   {
     const std::lock_guard lock(mutex_);
+    for (const Ref<Traced>& t : traces_)
+      if (detail::same_key(t->key, traced->key) && t->specs == traced->specs) return t;
     traced->used = ++clock_;
     if (traces_.size() >= static_cast<std::size_t>(std::max(options_.max_traces, 1)))
       traces_.erase(std::min_element(traces_.begin(), traces_.end(),
@@ -222,12 +249,15 @@ TANDEM_INLINE void FunctionCache::keep(const Ref<Traced>& traced, TraceRecord re
       return detail::open_dims(t->specs) > detail::open_dims(traced->specs);
     });
     traces_.insert(at, traced);
+    if (++trace_count_ == detail::retraces_before_warning + 1)
+      warning = "function '" + options_.name + "' has been traced " + std::to_string(trace_count_) +
+                " times, which is slow; last because " + record.reason +
+                (record.advice.empty() ? "" : ". Remedy: " + record.advice);
+    if (log_.size() == detail::most_log_records) log_.pop_front();
     log_.push_back(std::move(record));
-    if (log_.size() == detail::retraces_before_warning + 1)
-      warning = std::string("function '") + options_.name + "' has been traced " + std::to_string(log_.size()) +
-                " times, which is slow; last because " + log_.back().reason + ". Remedy: " + log_.back().advice;
   }
   if (!warning.empty()) detail::warning_handler().load()(warning.c_str());
+  return traced;
 }
 
 }  // namespace TANDEM_NS

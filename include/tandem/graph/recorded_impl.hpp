@@ -66,23 +66,29 @@ TANDEM_INLINE ConcreteFunction::Recorded::Recorded(const Graph& g, const Executi
   augmented = make_ref<ConcreteFunction>(more, options);
 }
 TANDEM_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction::Recorded::backward(const Demand& demand) {
-  const std::lock_guard lock(mutex);
-  const auto at = backwards.find(demand);
-  if (at != backwards.end()) return at->second;
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto at = backwards.find(demand); at != backwards.end()) return at->second;
+  }
+  // Not under the lock: custom gradients may call, and so trace, functions that other threads trace.
   const detail::Alone alone;
   Derivative::Backward b = derivative.backward(demand);
   Backward made{make_ref<ConcreteFunction>(b.graph, options), std::move(b.set), std::move(b.sparse)};
-  return backwards.emplace(demand, std::move(made)).first->second;
+  const std::lock_guard lock(mutex);
+  return backwards.emplace(demand, std::move(made)).first->second;  // the first one made stays
 }
 
 TANDEM_INLINE ConcreteFunction::~ConcreteFunction() = default;
 
 TANDEM_INLINE Ref<ConcreteFunction::Recorded> ConcreteFunction::recorded() {
-  const std::lock_guard lock(mutex_);
-  if (!recorded_) {
-    const detail::Alone alone;
-    recorded_ = make_ref<Recorded>(*traced_, options_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (recorded_) return recorded_;
   }
+  const detail::Alone alone;  // and not under the lock, as a backward function
+  Ref<Recorded> made = make_ref<Recorded>(*traced_, options_);
+  const std::lock_guard lock(mutex_);
+  if (!recorded_) recorded_ = std::move(made);
   return recorded_;
 }
 TANDEM_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
@@ -133,7 +139,7 @@ TANDEM_INLINE Grads ConcreteFunction::gradient(const GradCall& c) {
   for (std::size_t i = d.derivative.forward().outputs.size(); i < c.out.size(); ++i) in.push(&c.out[i]);
   for (const Tensor& g : c.g)
     if (g.is_set()) in.push(&g);
-  const Tensors out = b.function->call({in.begin(), in.size()});
+  const Tensors out = b.function->call_fitting({in.begin(), in.size()});
   Grads r;
   unsigned at = 0;
   for (std::size_t i = 0; i < c.in.size(); ++i) {

@@ -35,7 +35,7 @@ Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Ass
     } else {
       Small<const Tensor*, 8> in;
       for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
-      const OpOptions options{.name = nullptr, .where = n.where};
+      const OpOptions options{.name = {}, .where = n.where};
       Tensors out = n.op->execute && context.observers
                         ? apply(*n.op, {in.begin(), in.size()}, recording(*n.op, n.attrs), options)
                         : apply(*n.op, {in.begin(), in.size()}, n.attrs, options);

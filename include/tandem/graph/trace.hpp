@@ -57,7 +57,7 @@ class TANDEM_API Tracer final : public Stager {
     return outer_observers_ && t.id() < first_id_ && (is_floating(t.dtype()) || is_complex(t.dtype()));
   }
   int value_of(const Tensor& t, const char* op, bool shape_only);
-  int add_constant(const Tensor& t, const char* name);
+  int add_constant(const Tensor& t, Name name);
   Tensor symbol(int value);
   std::string unique_name(std::string name);
   int place_of(const Variable& v);
@@ -110,7 +110,7 @@ TANDEM_INLINE Tracer::~Tracer() { leave(); }
 TANDEM_INLINE void Tracer::leave() {
   if (!active_) return;
   context.stager = outer_stager_;
-  context.observers = outer_observers_;
+  detail::restore_observers(outer_observers_);
   tracer_slot() = previous_;
   active_ = false;
 }
@@ -136,17 +136,15 @@ TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_o
     v = graph_->add_argument(t.spec(), unique_name("captured"));
     captures_.push_back(t);
   } else if (t.is_symbolic() && !shape_only) {
-    errors::raise<errors::TraceError>(op, to_string(t.spec()) +
-                                              " has no value: it was traced in another function, whose trace is over; "
-                                              "return it from there, or compute it here");
+    detail::raise_no_value(op, t);
   } else {
-    return add_constant(t, nullptr);
+    return add_constant(t, {});
   }
   values_.insert(t.id(), v);
   return v;
 }
-TANDEM_INLINE int Tracer::add_constant(const Tensor& t, const char* name) {
-  const int v = graph_->add_constant(t, unique_name(scoped_name(name ? name : display_name(constant_op))));
+TANDEM_INLINE int Tracer::add_constant(const Tensor& t, Name name) {
+  const int v = graph_->add_constant(t, unique_name(scoped_name(name.str(display_name(constant_op)))));
   values_.insert(t.id(), v);
   return v;
 }
@@ -160,9 +158,9 @@ TANDEM_INLINE Tensors Tracer::stage(const InferCall& c, const Specs& specs) {
   Small<int, 8> in;
   for (std::size_t i = 0; i < c.in.size(); ++i)
     in.push(value_of(*c.in[i], c.op.name, names_input(c.op.shape_inputs, i)));
-  const int first =
-      graph_->add(c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
-                  unique_name(scoped_name(c.options.name ? c.options.name : display_name(c.op))), c.options.where);
+  const int first = graph_->add(c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
+                                unique_name(scoped_name(c.options.name ? c.options.name.str() : display_name(c.op))),
+                                c.options.where);
   if (has_effects(graph_->nodes.back())) {  // a body may have assigned
     for (int at : holding_) held_[static_cast<std::size_t>(at)] = -1;
     holding_.clear();

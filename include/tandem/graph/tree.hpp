@@ -16,17 +16,22 @@
 
 namespace TANDEM_NS::tree {
 
+using Key = Small<unsigned char, 64, memory::Blocks>;
+
 /// The tensors of some arguments in order, and what else decides which trace serves them.
 struct Flat {
-  Small<const Tensor*, 8> tensors;
-  Small<unsigned char, 64> key;
+  Small<const Tensor*, 8, memory::Blocks> tensors;
+  Key key;
   std::vector<std::string>* words = nullptr;  // set: each leaf as text, for the trace log
 
   void add(const void* bytes, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) key.push(static_cast<const unsigned char*>(bytes)[i]);
   }
-  void say(std::string word) {
-    if (words) words->push_back(std::move(word));
+  /// word() is made up for the log alone: it costs more than all else.
+  template <class Word>
+  void say(const Word& word) {
+    if (words) [[unlikely]]
+      words->push_back(word());
   }
 };
 
@@ -60,14 +65,15 @@ constexpr std::size_t field_count() {
   else if constexpr (takes<T>(std::make_index_sequence<N>())) return N;
   else return field_count<T, N - 1>();
 }
-template <class T, class F>
-void each_field(T& x, const F& f) {
+/// The fields of an aggregate, as a tuple of references.
+template <class T>
+auto fields_of(T& x) {
   constexpr std::size_t n = field_count<std::remove_const_t<T>>();
-  const auto all = [&](auto&... field) { (f(field), ...); };
+  if constexpr (n == 0) return std::tuple<>();
 #define TANDEM_FIELDS(count, ...) \
   if constexpr (n == count) {     \
     auto& [__VA_ARGS__] = x;      \
-    all(__VA_ARGS__);             \
+    return std::tie(__VA_ARGS__); \
   }
   TANDEM_FIELDS(1, a)
   TANDEM_FIELDS(2, a, b)
@@ -102,7 +108,7 @@ void each_part(T& x, const F& f) {
     static_assert(std::is_aggregate_v<V>,
                   "a traced function takes and returns tensors, Variables, numbers, texts, enums, and vectors, maps, "
                   "tuples, optionals and plain structs (up to 12 fields) of them");
-    each_field(x, f);
+    std::apply([&](auto&... field) { (f(field), ...); }, fields_of(x));
   }
 }
 
@@ -113,21 +119,23 @@ void flatten(const T& x, Flat& to) {
   if constexpr (std::is_same_v<T, Tensor>) {
     to.key.push(static_cast<unsigned char>(x.is_set() ? 't' : 'u'));
     if (x.is_set()) to.tensors.push(&x);
-    to.say(x.is_set() ? to_string(x.spec()) : "unset");
+    to.say([&] { return x.is_set() ? to_string(x.spec()) : "unset"; });
   } else if constexpr (std::is_same_v<T, Variable>) {
     const void* const address = VariableAccess::address(x);
     to.add(&address, sizeof address);
-    to.say(x.is_set() ? "variable '" + x.name() + "'" : "empty variable");
+    to.say([&] { return x.is_set() ? "variable '" + x.name() + "'" : "empty variable"; });
   } else if constexpr (detail::is_number<T>) {
     to.add(&x, sizeof x);
-    if constexpr (std::is_enum_v<T>) to.say(std::to_string(static_cast<i64>(x)));
-    else to.say(std::to_string(x));
+    to.say([&] {
+      if constexpr (std::is_enum_v<T>) return std::to_string(static_cast<i64>(x));
+      else return std::to_string(x);
+    });
   } else if constexpr (detail::is_text<T>) {
     const std::string_view text = x;
     const std::size_t size = text.size();
     to.add(&size, sizeof size);
     to.add(text.data(), size);
-    to.say('"' + std::string(text) + '"');
+    to.say([&] { return '"' + std::string(text) + '"'; });
   } else {
     if constexpr (detail::is_a<T, std::vector> || detail::is_a<T, std::map>) {
       const std::size_t size = x.size();
@@ -142,7 +150,7 @@ void flatten(const T& x, Flat& to) {
 }
 template <class T>
 void flatten(const T* x, Flat& to) = delete;  // a pointer's target may change unseen
-inline void flatten(const char* x, Flat& to) { flatten<std::string>(x, to); }
+inline void flatten(const char* x, Flat& to) { flatten<const char*>(x, to); }
 
 /// Replaces the tensors of x, in flatten's order.
 template <class T>
@@ -153,6 +161,81 @@ void refill(T& x, const Tensor*& next) {
     if (x.is_set()) x = *next++;
   } else if constexpr (!std::is_same_v<T, Variable> && !detail::is_number<T> && !detail::is_text<T>) {
     detail::each_part(x, [&](auto& part) { refill(part, next); });
+  }
+}
+
+namespace detail {
+struct Ignore {
+  template <class T>
+  void operator()(T&) const;
+};
+/// Whether an object of this type can be made empty and then filled.
+template <class T>
+constexpr bool is_fillable() {
+  using V = std::remove_cvref_t<T>;
+  if constexpr (std::is_const_v<std::remove_reference_t<T>> || !std::is_default_constructible_v<V>) {
+    return false;
+  } else if constexpr (is_a<V, std::vector> || is_array<V> || is_a<V, std::optional>) {
+    return is_fillable<typename V::value_type>();
+  } else if constexpr (is_a<V, std::map>) {
+    return is_fillable<typename V::mapped_type>();
+  } else if constexpr (is_a<V, std::tuple> || is_a<V, std::pair>) {
+    return []<class... P>(const std::tuple<P...>*) {
+      return (is_fillable<P>() && ...);
+    }(static_cast<decltype(std::tuple_cat(std::declval<V&>()))*>(nullptr));
+  } else if constexpr (std::is_same_v<V, Tensor> || std::is_same_v<V, Variable> || is_number<V> || is_text<V> ||
+                       requires(V & x) { x.each_part(Ignore()); }) {
+    return std::is_copy_assignable_v<V>;
+  } else {
+    return []<class... P>(const std::tuple<P...>*) {
+      return (is_fillable<P>() && ...);
+    }(static_cast<decltype(fields_of(std::declval<V&>()))*>(nullptr));
+  }
+}
+template <class T>
+bool have_equal_keys(const T& a, const T& b) {
+  if (a.size() != b.size()) return false;
+  for (auto x = a.begin(), y = b.begin(); x != a.end(); ++x, ++y)
+    if (!(x->first == y->first)) return false;
+  return true;
+}
+}  // namespace detail
+
+/// Makes x what `like` is, but for its tensors, which it takes out of a list, in flatten's order. What x has room for
+/// it keeps: nothing is allocated where x was filled alike before.
+template <class T>
+void fill(T& x, const T& like, Tensor*& next) {
+  const auto each = [&](auto&& parts, auto&& like_parts) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (fill(std::get<I>(parts), std::as_const(std::get<I>(like_parts)), next), ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(parts)>>>());
+  };
+  if constexpr (std::is_same_v<T, Tensor>) {
+    if (like.is_set()) x = std::move(*next++);
+    else x = like;
+  } else if constexpr (std::is_same_v<T, Variable> || detail::is_number<T> || detail::is_text<T> ||
+                       std::is_same_v<T, std::vector<bool>>) {
+    x = like;
+  } else if constexpr (detail::is_a<T, std::vector> || detail::is_array<T>) {
+    if constexpr (detail::is_a<T, std::vector>) x.resize(like.size());
+    for (std::size_t i = 0; i < like.size(); ++i) fill(x[i], like[i], next);
+  } else if constexpr (detail::is_a<T, std::map>) {
+    if (!detail::have_equal_keys(x, like)) x = like;
+    auto at = x.begin();
+    for (const auto& [name, part] : like) fill((at++)->second, part, next);
+  } else if constexpr (detail::is_a<T, std::optional>) {
+    if (!like) return x.reset();
+    fill(x ? *x : x.emplace(), *like, next);
+  } else if constexpr (detail::is_a<T, std::tuple> || detail::is_a<T, std::pair>) {
+    each(x, like);
+  } else if constexpr (requires { x.each_part(detail::Ignore()); }) {
+    x = like;
+    const Tensor* at = next;
+    refill(x, at);
+    next += at - next;
+  } else {
+    each(detail::fields_of(x), detail::fields_of(like));
   }
 }
 

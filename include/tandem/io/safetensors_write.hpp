@@ -14,6 +14,7 @@ TANDEM_INLINE void save_safetensors(const std::string& path, const std::vector<N
   std::vector<Tensor> host;
   std::size_t at = 0;
   for (const NamedTensor& t : tensors) {
+    tandem::detail::check_value("save", t.tensor);
     const char* dtype = detail::format_name(t.tensor.dtype());
     if (!dtype)
       errors::raise<errors::InvalidArgumentError>(

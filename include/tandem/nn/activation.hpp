@@ -67,7 +67,7 @@ TANDEM_INLINE Tensor activate_swish(const Tensor& x) { return nn::swish(x); }
 TANDEM_INLINE Tensor activate_softplus(const Tensor& x) { return tandem::softplus(x); }
 }  // namespace detail
 
-TANDEM_INLINE constinit const Activation Activation::linear{nullptr};
+TANDEM_INLINE constinit const Activation Activation::linear{Function(nullptr)};
 TANDEM_INLINE constinit const Activation Activation::relu{&detail::activate_relu, nn::DenseActivation::relu};
 TANDEM_INLINE constinit const Activation Activation::tanh{&detail::activate_tanh, nn::DenseActivation::tanh};
 TANDEM_INLINE constinit const Activation Activation::sigmoid{&detail::activate_sigmoid, nn::DenseActivation::sigmoid};

@@ -43,8 +43,8 @@ TANDEM_INLINE Specs infer_cast(const InferCall& c) {
   const DType to = c.get<CastAttrs>().to;
   if (!castable.has(s.dtype) || !castable.has(to))
     raise_specs(c, std::string("cannot convert ") + tandem::name(s.dtype) + " to " + tandem::name(to),
-                s.dtype == DType::string ? "strings::to_number reads numbers"
-                : to == DType::string    ? "strings::as_string writes numbers"
+                s.dtype == DType::string ? "to_vector<std::string>() gives the texts, to be parsed"
+                : to == DType::string    ? "to_string() writes a tensor as text"
                                          : "");
   s.dtype = to;
   return s;

@@ -19,7 +19,7 @@ class OutsideTrace {
     context.observers = observers_;
   }
   /// Tells the trace of a constant that the user named.
-  Tensor named(Tensor t, const char* name, Loc where) const {
+  Tensor named(Tensor t, Name name, Loc where) const {
     if (stager_ && name) stager_->constant(t, {name, where});
     return t;
   }

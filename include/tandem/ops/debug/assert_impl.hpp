@@ -16,9 +16,9 @@ namespace debugging::impl {
 
 /// Raises in the check's name, the user's message first.
 [[noreturn, gnu::cold]] TANDEM_INLINE void raise_assert(const char* check, const std::string& message,
-                                                        const std::string& what, const char* name = nullptr) {
+                                                        const std::string& what, Name name = {}) {
   errors::InvalidArgumentError e(check, message.empty() ? what : message + ": " + what);
-  if (name) e.set_name(name);
+  if (name) e.set_name(name.view());
   throw e;
 }
 template <class Options>

@@ -1,0 +1,26 @@
+// Global operator new, replaced by one that counts its calls on each thread. For one unit of a program alone.
+#pragma once
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace counted {
+inline constinit thread_local long news = 0;
+
+inline void* allocate(std::size_t bytes, std::size_t align) {
+  ++news;
+  bytes = bytes ? (bytes + align - 1) / align * align : align;
+  if (void* p = std::aligned_alloc(align, bytes)) return p;
+  throw std::bad_alloc();
+}
+}  // namespace counted
+
+// The forms without a size, those for arrays and those that do not throw are defined by the library through these.
+void* operator new(std::size_t bytes) { return counted::allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
+void* operator new(std::size_t bytes, std::align_val_t align) {
+  return counted::allocate(bytes, static_cast<std::size_t>(align));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
