@@ -139,6 +139,8 @@ TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_o
     errors::raise<errors::TraceError>(op, to_string(t.spec()) +
                                               " has no value: it was traced in another function, whose trace is over; "
                                               "return it from there, or compute it here");
+  } else if (t.is_symbolic()) {  // a constant without data: the trace does not know it when its value is asked for
+    return graph_->add_constant(t, unique_name(scoped_name(display_name(constant_op))));
   } else {
     return add_constant(t, nullptr);
   }
