@@ -31,12 +31,14 @@ done
 # learnt of the order of characters costs less.
 small train --steps 150 --learning-rate 0.01 --checkpoint learnt >out 2>&1 || { fail 'train, to learn'; cat out; }
 bits=$(sed -n 's/^trained after 150 steps, .* s: \([0-9.]*\) bits\/char held out.*/\1/p' out)
-awk "BEGIN { exit !(\"$bits\" != \"\" && $bits + 0 < 2) }" || { fail "after 150 steps: '$bits' bits/char held out"; cat out; }
+awk "BEGIN { exit !(\"$bits\" != \"\" && $bits + 0 < 1) }" || { fail "after 150 steps: '$bits' bits/char held out"; cat out; }
 
 # Characters beyond ASCII are kept in the checkpoint, which another run reads.
-sed 's/brown/br\303\266wn/' corpus.txt >umlaut.txt
-small train --corpus umlaut.txt --steps 3 --checkpoint umlaut >out 2>&1 || { fail 'train with umlauts'; cat out; }
-small train --corpus umlaut.txt --steps 6 --checkpoint umlaut >out 2>&1 || { fail 'go on with umlauts'; cat out; }
+sed "s/brown/$(printf 'br\303\266wn')/" corpus.txt >umlaut.txt
+for steps in 3 6; do
+  "$program" train --corpus umlaut.txt --hidden 16 --batch 8 --window 20 --steps $steps --checkpoint umlaut >out 2>&1 ||
+    { fail "train with umlauts, to step $steps"; cat out; }
+done
 small sample --checkpoint umlaut --characters 9 >out 2>&1 || { fail 'sample with umlauts'; cat out; }
 
 # Stopped and resumed equals uninterrupted.
