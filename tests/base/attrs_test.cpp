@@ -52,9 +52,9 @@ const Some some{3, 0.5, true, DType(1), {0, -1}};
 }  // namespace
 
 TEST_CASE("attrs: print by field") {
-  CHECK(to_string(Attrs(some)) == "count=3 rate=0.500000 flag=1 mode=1 axis=[0,-1]");
-  CHECK(to_string(Attrs(Some{0, 0, false, DType(0), {}})) == "count=0 rate=0.000000 flag=0 mode=0 axis=not given");
-  CHECK(to_string(Attrs(Some{0, 0, false, DType(0), Axes::none()})) == "count=0 rate=0.000000 flag=0 mode=0 axis=[]");
+  CHECK(to_string(Attrs(some)) == "count=3 rate=0.5 flag=1 mode=1 axis=[0,-1]");
+  CHECK(to_string(Attrs(Some{0, 0, false, DType(0), {}})) == "count=0 rate=0 flag=0 mode=0 axis=not given");
+  CHECK(to_string(Attrs(Some{0, 0, false, DType(0), Axes::none()})) == "count=0 rate=0 flag=0 mode=0 axis=[]");
   CHECK(to_string(no_attrs).empty());
   const Large large{{2, none}, {}, "a \"b\"", Ref<Opaque>(new Named)};
   CHECK(to_string(Attrs(large)) == "shape=[2,None] more=[] text=\"a \"b\"\" closure=closure");

@@ -1,6 +1,7 @@
 // Errors: kinds, codes, and that texts name the op, what was wrong, the specs, and a way out.
 #include "tandem/base/error.hpp"
 
+#include <cstdlib>
 #include <string>
 
 #include "tandem/core/scope.hpp"
@@ -20,16 +21,24 @@ std::string text_of(const F& f) {
   }
   return "no error";
 }
+// What f raises, which must be an E.
+template <class E, class F>
+E raised_by(const F& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e;
+  }
+  FAIL("nothing was raised");
+  std::abort();
+}
 }  // namespace
 
 TEST_CASE("errors: a kind is an OpError with a code and the op's name") {
-  try {
-    errors::raise<errors::NotFoundError>("restore", "no file");
-  } catch (const errors::OpError& e) {
-    CHECK(e.op() == "restore");
-    CHECK(e.code() == errors::Code::not_found);
-    CHECK(std::string(e.what()) == "restore: no file");
-  }
+  const auto e = raised_by<errors::NotFoundError>([] { errors::raise<errors::NotFoundError>("restore", "no file"); });
+  CHECK(e.op() == "restore");
+  CHECK(e.code() == errors::Code::not_found);
+  CHECK(std::string(e.what()) == "restore: no file");
   CHECK_THROWS_AS(errors::raise<errors::OutOfRangeError>("a", "b"), std::runtime_error);
   CHECK_THROWS_AS(errors::raise<errors::TraceError>("a", "b"), errors::FailedPreconditionError);
   CHECK_THROWS_AS(errors::raise<errors::CudaError>("a", "b"), errors::InternalError);
@@ -39,11 +48,7 @@ TEST_CASE("errors: the user's name of a call is in the text") {
   const Tensor a = ones({2}), b = ones({3});
   const std::string text = text_of([&] { add(a, b, {.name = "logits"}); });
   CHECK(text == "add 'logits': shapes do not broadcast: float32[2] x float32[3]");
-  try {
-    add(a, b, {.name = "logits"});
-  } catch (const errors::InvalidArgumentError& e) {
-    CHECK(e.op() == "add");
-  }
+  CHECK(raised_by<errors::InvalidArgumentError>([&] { add(a, b, {.name = "logits"}); }).op() == "add");
 }
 
 TEST_CASE("errors: texts have specs and hints") {

@@ -1,13 +1,20 @@
-// libFuzzer target: any bytes given to the graph loader give a graph that verifies, prints, is saved again and (where
-// it is small) runs, or an OpError; nothing else. Inputs that do not begin as a graph file are edits of a graph that
-// holds one sampled call of an op: two bytes choose the call, each further four are an edit. So every rule and kernel
-// meets attributes and shapes that no public function would have let through.
+// libFuzzer target: any bytes given to the graph loader give a graph that verifies, prints, is saved again and runs,
+// planned and op by op, or an OpError; nothing else. What would take long is not run: large values, loops without a
+// small bound, prints. Inputs that do not begin as a graph file are edits of a graph that holds one sampled call of an
+// op, or of a program with control flow, Variables or open sizes: two bytes choose it, each further four are an edit.
+// So every rule, kernel and body meets attributes and shapes that no public function would have let through.
 #include <cstring>
 
+#include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/concrete.hpp"
+#include "tandem/graph/control.hpp"
+#include "tandem/graph/control_ops.hpp"
+#include "tandem/graph/scan.hpp"
 #include "tandem/graph/serialize.hpp"
 #include "tandem/graph/trace.hpp"
+#include "tandem/graph/while_loop.hpp"
 #include "tandem/op_table.hpp"
+#include "tandem/ops/all.hpp"
 #include "tests/support/op_samples.cpp"
 #include "tests/support/op_samples_debug.cpp"
 #include "tests/support/op_samples_other.cpp"
@@ -61,45 +68,136 @@ std::vector<std::string> make_seeds() {
     }
   return seeds;
 }
+template <class F>
+void add_program(std::vector<std::string>& seeds, std::initializer_list<Spec> arguments, const F& f) {
+  Tracer t("f");
+  std::vector<Tensor> in;
+  for (const Spec& s : arguments) in.push_back(t.argument(s));
+  const std::vector<Tensor> outputs = f(in);
+  seeds.push_back(serialize(*t.finish(outputs)));
+}
+Tensor grown(const Tensor& x) {  // [2 n, ...], twice
+  return std::get<1>(while_loop([](const Tensor& i, const Tensor&) { return i < 2; },
+                                [](const Tensor& i, const Tensor& y) {
+                                  return std::tuple(i + 1, concat({y, y}, 0));
+                                },
+                                std::tuple(constant(0), x),
+                                {.shape_invariants = {Shape{}, Shape{none}}, .maximum_iterations = 3}));
+}
+Tensor sums(const Tensor& x) {
+  return scan([](const Tensor& sum, const Tensor& row) { return sum + row * sum; }, x, ones({2}));
+}
+// Graph files of small programs.
+void add_programs(std::vector<std::string>& seeds) {
+  const Spec open{{none, 2}, DType::float32, {}}, known{{3, 2}, DType::float32, {}}, list{{none}, DType::float32, {}};
+  const Variable v(constant({{1.f, 2.f}}), {.name = "v"});
+  using List = std::vector<Tensor>;
+  for (const Spec& x : {open, known}) {
+    add_program(seeds, {x}, [](const List& in) { return List{in[0] * constant({7.f, 8.f}), constant({1, 2, 3})}; });
+    add_program(seeds, {x}, [](const List& in) {
+      return List{in[0] + zeros_like(Tensor::symbol({{3, 2}, DType::float32, {}})), reshape(in[0], {-1})};
+    });
+    add_program(seeds, {x}, [&](const List& in) {
+      const Tensor old = v.read_value();
+      v.assign_add(reduce_sum(in[0], {.axis = 0, .keepdims = true}));
+      return List{old * v.read_value()};
+    });
+    add_program(seeds, {x}, [&](const List& in) {
+      const auto yes = [&] { return v.assign(v * 2.f), in[0] + constant({1.f, 2.f}); };
+      return List{cond(reduce_any(in[0] > 0.f), yes, [&] { return boolean_mask(in[0], in[0](Ellipsis, 0) > 1.f); })};
+    });
+    add_program(seeds, {x}, [](const List& in) { return List{sums(in[0])}; });
+    add_program(seeds, {x}, [](const List& in) {
+      GradientTape tape;
+      tape.watch(in[0]);
+      return List{tape.gradient(sums(in[0]), in[0])};
+    });
+  }
+  add_program(seeds, {list}, [](const List& in) { return List{grown(in[0])}; });
+  add_program(seeds, {list}, [](const List& in) {
+    GradientTape tape;
+    tape.watch(in[0]);
+    return List{tape.gradient(grown(in[0] * 2.f) * 3.f, in[0])};
+  });
+  add_program(seeds, {list}, [](const List& in) {
+    return List{cond(
+        reduce_any(in[0] > 0.f), [&] { return grown(in[0]); }, [&] { return in[0]; })};
+  });
+}
+// The value of a constant and its bytes: what a trace never leaves out.
+void drop_data(std::string& bytes, std::size_t flag, std::size_t size) {
+  bytes[flag] = 0;
+  bytes.erase(flag + 1, size);
+}
 std::string edited(const std::uint8_t* data, std::size_t size) {
-  static const std::vector<std::string> seeds = make_seeds();
+  static const std::vector<std::string> seeds = [] {
+    std::vector<std::string> all = make_seeds();
+    add_programs(all);
+    return all;
+  }();
   const std::size_t which = data[0] + 256u * data[1];
   std::string bytes = seeds[which % seeds.size()];
-  for (const std::uint8_t* e = data + 2; e + 4 <= data + size; e += 4) {
+  for (const std::uint8_t* e = data + 2; e + 4 <= data + size && !bytes.empty(); e += 4) {
     const std::size_t at = (e[0] + 256u * e[1]) % bytes.size();
-    if (e[2] % 4 == 0) bytes[at] = static_cast<char>(e[3]);
-    else if (e[2] % 4 == 1) bytes[at] = static_cast<char>(bytes[at] ^ (1 << e[3] % 8));
-    else if (e[2] % 4 == 2) bytes.replace(at, 1, std::string(e[3] % 9, static_cast<char>(e[2] >> 2)));
-    else if (at + 8 <= bytes.size()) std::memcpy(&bytes[at], &edges[e[3] % std::size(edges)], 8);
-    if (bytes.empty()) break;
+    switch (e[2] % 5) {
+      case 0: bytes[at] = static_cast<char>(e[3]); break;
+      case 1: bytes[at] = static_cast<char>(bytes[at] ^ (1 << e[3] % 8)); break;
+      case 2: bytes.replace(at, 1, std::string(e[3] % 9, static_cast<char>(e[2] >> 2))); break;
+      case 3:
+        if (at + 8 <= bytes.size()) std::memcpy(&bytes[at], &edges[e[3] % std::size(edges)], 8);
+        break;
+      case 4: drop_data(bytes, at, 4 * (e[3] % 8u)); break;
+    }
   }
   return bytes;
 }
 
-bool is_small(const Graph& g) {
+constexpr i64 size_of_open = 3, most_elements = 100000, most_iterations = 20;
+
+bool ends_soon(const Graph& g, const Node& n) {
+  if (n.op != &loop_op) return true;
+  for (const Node& m : g.nodes)
+    if (m.first_out == n.in[0] && m.op == &constant_op) return constant_of(m)->item<i64>() <= most_iterations;
+  return false;
+}
+bool is_small(const Graph& g, int depth = 0) {
   i64 elements = 0;
-  if (!g.is_static()) return false;
-  for (const Node& n : g.nodes)
-    if (n.op->resolve || n.op->flags.stateful || (constant_of(n) && constant_of(n)->is_symbolic())) return false;
+  for (const Node& n : g.nodes) {
+    if (n.op == &print_op || depth > 2 || !ends_soon(g, n)) return false;
+    for (const Graph* body : subgraphs(n))
+      if (!is_small(*body, depth + 1)) return false;
+  }
   for (const Spec& s : g.specs) {
     if (s.device != Device{}) return false;
-    elements += s.shape.size();
+    i64 n = 1;
+    for (i64 d : s.shape) n = std::min(n * std::min(d == none ? size_of_open : d, most_elements), most_elements);
+    elements += n;
+    if (elements >= most_elements) return false;
   }
-  return elements < 100000;
+  return true;
 }
-void run_on_zeros(const Ref<Graph>& g) {
-  std::vector<Tensor> arguments;
-  for (int v : g->arguments) {
-    arguments.push_back(Tensor::allocate(g->spec(v)));
-    if (g->spec(v).dtype != string) std::memset(arguments.back().raw(), 0, g->spec(v).bytes());
-  }
-  (void)(*make_ref<ConcreteFunction>(g))(arguments);
+Tensor argument(Spec s, bool zero) {
+  for (int i = 0; i < s.shape.rank(); ++i)
+    if (s.shape[i] == none) s.shape.set(i, size_of_open);
+  if (s.dtype != string && !zero) return ones(s.shape, {.dtype = s.dtype});
+  const Tensor t = Tensor::allocate(s);
+  if (s.dtype != string) std::memset(t.raw(), 0, s.bytes());
+  return t;
+}
+void run(const Ref<Graph>& g, bool plan) {
+  for (const bool zero : {true, false}) try {
+      std::vector<Tensor> arguments;
+      for (int v : g->arguments) arguments.push_back(argument(g->spec(v), zero));
+      (void)(*make_ref<ConcreteFunction>(g->copy(), ExecutionOptions{.plan = plan}))(arguments);
+    } catch (const errors::OpError&) {
+    }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
+  memory::set_limit(16 << 20);  // where sizes depend on data
   const std::string bytes =
       data[0] == 'T' && data[1] == 'A' ? std::string(reinterpret_cast<const char*>(data), size) : edited(data, size);
   try {
@@ -108,7 +206,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)(to_string(*g) + to_dot(*g));
     const std::string again = serialize(*g);
     if (serialize(*parse_graph(again, {.ops = all_ops()})) != again) __builtin_trap();
-    if (is_small(*g)) run_on_zeros(g);
+    if (is_small(*g))
+      for (const bool plan : {false, true}) run(g, plan);
   } catch (const errors::OpError&) {
   }
   return 0;

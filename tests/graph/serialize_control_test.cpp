@@ -2,6 +2,7 @@
 #include "tandem/graph/function.hpp"
 #include "tandem/graph/scan.hpp"
 #include "tandem/graph/serialize.hpp"
+#include "tandem/graph/trace.hpp"
 #include "tandem/graph/while_loop.hpp"
 #include "tandem/op_table.hpp"
 #include "tests/support/catch.hpp"
@@ -54,4 +55,36 @@ TEST_CASE("serialize: a torn graph with bodies is refused") {
   }
   CHECK(refused > accepted);
   CHECK(accepted > 0);  // names, and numbers of another size, may change
+}
+
+TEST_CASE("serialize: graphs within graphs come back up to the depth that is saved") {
+  const auto nested = [](int depth) {
+    const auto nest = [](const auto& self, const Tensor& x, int levels) -> Tensor {
+      if (levels == 0) return x * 2.f;
+      return cond(
+          reduce_any(x > 0.f), [&] { return self(self, x + 1.f, levels - 1); }, [&] { return x; });
+    };
+    Tracer t("nested");
+    const Tensor outputs[] = {nest(nest, t.argument({{2}, float32, {}}), depth - 1)};
+    return t.finish(outputs);
+  };
+  const std::string bytes = serialize(*nested(128));
+  const Ref<Graph> back = parse_graph(bytes, everything);
+  CHECK(serialize(*back) == bytes);
+  CHECK((*make_ref<ConcreteFunction>(back))({constant({1.f, -300.f})})[0].to_vector<float>() ==
+        std::vector<float>{256, -346});
+  CHECK_THROWS_AS(serialize(*nested(129)), errors::UnimplementedError);
+  CHECK_THROWS_WITH(serialize(*nested(129)), ContainsSubstring("beyond depth 128"));
+}
+
+TEST_CASE("serialize: values of more elements than are loaded are not saved") {
+  const auto of_size = [](i64 n) {
+    Tracer t("f");
+    const Tensor outputs[] = {broadcast_to(t.argument({{1}, float32, {}}), {n})};
+    return t.finish(outputs);
+  };
+  constexpr i64 most = i64{1} << 40;
+  CHECK(parse_graph(serialize(*of_size(most)), everything)->specs.back().shape == Shape{most});
+  CHECK_THROWS_AS(serialize(*of_size(most + 1)), errors::UnimplementedError);
+  CHECK_THROWS_WITH(serialize(*of_size(most + 1)), ContainsSubstring("float32[1099511627777]"));
 }

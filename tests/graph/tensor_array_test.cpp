@@ -98,6 +98,39 @@ TEST_CASE("TensorArray: errors in a trace come when it runs") {
                   errors::UnimplementedError);
 }
 
+TEST_CASE("TensorArray: errors in a trace name the line of the call") {
+  const auto one = [] { return TensorArray(float32, 3).write(0, constant(1.f)); };
+  const auto read = function([&](const Tensor& i) { return one().read(i); });
+  const auto write = function([&](const Tensor& i) { return one().write(i, constant(1.f)).stack(); });
+  for (const int i : {2, 5}) {  // not written, and out of range
+    CHECK_THROWS_WITH(read(constant(i)), ContainsSubstring("tensor_array_test.cpp"));
+    CHECK_THROWS_WITH(write(constant(i)), ContainsSubstring("tensor_array_test.cpp"));
+  }
+}
+
+// Copies of all elements at each write would be 400 GB here and 320 GB there.
+TEST_CASE("TensorArray: the work of n writes is that of n elements") {
+  constexpr int n = 200000;
+  TensorArray a(int32, 0, {.dynamic_size = true});
+  const Tensor seven = constant(7);
+  for (int i = 0; i < n; ++i) a = a.write(i, seven);
+  CHECK(a.size().item<int>() == n);
+  CHECK(a.read(n - 1).item<int>() == 7);
+
+  constexpr int rows = 20000;
+  const auto fill = function([](const Tensor& row) {
+    return std::get<1>(while_loop([](const Tensor& i, const TensorArray&) { return i < rows; },
+                                  [&](const Tensor& i, const TensorArray& array) {
+                                    return std::tuple(i + 1, array.write(i, row));
+                                  },
+                                  std::tuple(constant(0), TensorArray(float32, rows))))
+        .stack();
+  });
+  const Tensor all = fill(ones({256}));
+  CHECK(all.shape() == Shape{rows, 256});
+  CHECK(reduce_sum(all).item<float>() == rows * 256);
+}
+
 TEST_CASE("TensorArray: filled by a loop, with gradients of both orders") {
   const auto f = [](const Tensor& x) {
     const TensorArray a = powers(x, constant(4), 4);

@@ -253,6 +253,7 @@ TANDEM_API std::size_t hash(const Attrs& a);
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_CORE
+#include "tandem/base/format.hpp"
 namespace TANDEM_NS {
 namespace detail {
 
@@ -264,7 +265,7 @@ struct AttrPrinter final : AttrVisitor {
   void key(const char* name) { out += (out.empty() ? "" : " ") + std::string(name) + "="; }
   void number(const char* name, i64 value) override { key(name), out += std::to_string(value); }
   void real(const char* name, double value) override {
-    key(name), out += exact ? std::to_string(std::bit_cast<u64>(value)) : std::to_string(value);
+    key(name), out += exact ? std::to_string(std::bit_cast<u64>(value)) : shortest_text(value);
   }
   void text(const char* name, const std::string& value) override { key(name), out += "\"" + value + "\""; }
   void numbers(const char* name, const i64* values, int count) override {

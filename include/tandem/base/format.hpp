@@ -1,17 +1,19 @@
-// Numbers as text, the same in every locale, for implementation halves only.
+// Numbers and bytes as text, the same in every locale, for implementation halves only.
 #pragma once
 #include <charconv>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "tandem/config.hpp"
 
 namespace TANDEM_NS::detail {
 
 /// The fewest digits that read back as x: "0.1", "1", "1e+16", "-inf", "nan". Powers of ten from -4 up to 15 are
-/// written out.
+/// written out. Of a NaN neither sign nor payload is written: x86 sets the sign of what 0/0 gives, others do not.
 template <class F>
 std::string shortest_text(F x) {
+  if (x != x) return "nan";
   char at[32];
   std::string s(at, std::to_chars(at, at + sizeof at, x, std::chars_format::scientific).ptr);
   const std::size_t e = s.find('e');
@@ -28,8 +30,57 @@ std::string shortest_text(F x) {
 }
 /// At most `digits` significant ones, as printf's %g.
 inline std::string rounded_text(double x, int digits) {
+  if (x != x) return "nan";
   char at[48];
   return {at, std::to_chars(at, at + sizeof at, x, std::chars_format::general, digits).ptr};
+}
+
+/// How many bytes of s at i are one well-formed UTF-8 character (RFC 3629); 0 if none is.
+inline std::size_t utf8_length(std::string_view s, std::size_t i) {
+  const auto byte = [&](std::size_t k) { return k < s.size() ? static_cast<unsigned char>(s[k]) : 0u; };
+  const unsigned first = byte(i);
+  const std::size_t n = first < 0x80   ? 1
+                        : first < 0xc2 ? 0
+                        : first < 0xe0 ? 2
+                        : first < 0xf0 ? 3
+                        : first < 0xf5 ? 4
+                                       : 0;
+  for (std::size_t k = 1; k < n; ++k)
+    if ((byte(i + k) & 0xc0u) != 0x80) return 0;
+  const unsigned second = byte(i + 1);
+  const bool bad = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                   (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+  return bad ? 0 : n;
+}
+inline bool is_utf8(std::string_view s) {
+  for (std::size_t i = 0; i < s.size();) {
+    const std::size_t n = utf8_length(s, i);
+    if (n == 0) return false;
+    i += n;
+  }
+  return true;
+}
+/// In double quotes; control characters and bytes that are not UTF-8 as escapes ("\xff").
+inline std::string escaped_text(std::string_view s) {
+  std::string r = "\"";
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const auto c = static_cast<unsigned char>(s[i]);
+    if (const std::size_t n = utf8_length(s, i); n > 1) {
+      r.append(s, i, n);
+      i += n - 1;
+    } else if (c == '"' || c == '\\') {
+      (r += '\\') += s[i];
+    } else if (c == '\n') {
+      r += "\\n";
+    } else if (c == '\t') {
+      r += "\\t";
+    } else if (c < 0x20 || c > 0x7e) {
+      ((r += "\\x") += "0123456789abcdef"[c / 16]) += "0123456789abcdef"[c % 16];
+    } else {
+      r += s[i];
+    }
+  }
+  return r + '"';
 }
 
 }  // namespace TANDEM_NS::detail

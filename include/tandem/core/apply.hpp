@@ -40,6 +40,8 @@ struct Stager {
   virtual void constant(const Tensor&, const OpOptions&) {}
   /// " (made by softmax at file.cpp:12)", for error texts.
   virtual std::string origin(const Tensor&) = 0;
+  /// "MatMul:0", the first output of the op named MatMul; empty for a tensor that is not of this trace.
+  virtual std::string name_of(const Tensor&) { return {}; }
 
  protected:
   ~Stager() = default;

@@ -66,41 +66,6 @@ std::string complex_text(F re, F im) {
   return shortest_text(re) + (imaginary[0] == '-' ? "" : "+") + imaginary + "j";
 }
 
-// The length of the UTF-8 character at s[i], or 0 if there is none.
-inline std::size_t utf8_length(std::string_view s, std::size_t i) {
-  const auto at = [&](std::size_t k) { return static_cast<unsigned char>(s[k]); };
-  const unsigned c = at(i);
-  const std::size_t n = c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
-  if (n == 0 || i + n > s.size()) return 0;
-  for (std::size_t k = 1; k < n; ++k)
-    if ((at(i + k) & 0xc0u) != 0x80u) return 0;
-  const unsigned second = at(i + 1);
-  const bool overlong = (c == 0xe0 && second < 0xa0) || (c == 0xf0 && second < 0x90);
-  const bool beyond = (c == 0xed && second > 0x9f) || (c == 0xf4 && second > 0x8f);
-  return overlong || beyond ? 0 : n;
-}
-inline std::string quoted(std::string_view s) {
-  std::string r = "\"";
-  for (std::size_t i = 0; i < s.size(); ++i) {
-    const auto c = static_cast<unsigned char>(s[i]);
-    if (const std::size_t n = utf8_length(s, i)) {
-      r.append(s, i, n);
-      i += n - 1;
-    } else if (c == '"' || c == '\\') {
-      (r += '\\') += s[i];
-    } else if (c == '\n') {
-      r += "\\n";
-    } else if (c == '\t') {
-      r += "\\t";
-    } else if (c < 0x20 || c > 0x7e) {
-      ((r += "\\x") += "0123456789abcdef"[c / 16]) += "0123456789abcdef"[c % 16];
-    } else {
-      r += s[i];
-    }
-  }
-  return r + "\"";
-}
-
 inline std::string element_text(DType dtype, const void* p, i64 i) {
   switch (dtype) {
     case DType::float32: return float_text(element<float>(p, i));
@@ -110,7 +75,7 @@ inline std::string element_text(DType dtype, const void* p, i64 i) {
     case DType::complex64: return complex_text(element<float>(p, 2 * i), element<float>(p, 2 * i + 1));
     case DType::complex128: return complex_text(element<double>(p, 2 * i), element<double>(p, 2 * i + 1));
     case DType::bool_: return element<unsigned char>(p, i) ? "true" : "false";
-    case DType::string: return quoted(static_cast<const Bytes*>(p)[i].view());
+    case DType::string: return escaped_text(static_cast<const Bytes*>(p)[i].view());
     case DType::qint8:
     case DType::int8: return std::to_string(element<std::int8_t>(p, i));
     case DType::int16: return std::to_string(element<std::int16_t>(p, i));
@@ -166,15 +131,10 @@ struct ValuePrinter {
   }
 };
 
-// "MatMul:0" from " (made by MatMul at file.cpp:12)"; "?" where the trace knows nothing of it.
+// "MatMul:0"; "?" where the trace does not know the tensor.
 inline std::string traced_name(const Tensor& t) {
-  const std::string origin = context.stager ? context.stager->origin(t) : std::string();
-  constexpr std::string_view lead = "made by ";
-  const std::size_t at = origin.find(lead);
-  if (at == std::string::npos) return "?";
-  const std::size_t begin = at + lead.size(), end = origin.find_first_of(" )", begin);
-  std::string name = origin.substr(begin, end == std::string::npos ? end : end - begin);
-  return name.find(':') == std::string::npos ? name + ":0" : name;
+  const std::string name = context.stager ? context.stager->name_of(t) : std::string();
+  return escaped_text(name.empty() ? "?" : name);
 }
 
 }  // namespace detail
@@ -208,7 +168,7 @@ TANDEM_INLINE std::string to_string(const Tensor& t) {
   }
   std::string s = "tandem.Tensor(";
   if (t.is_symbolic()) {
-    s += '"' + detail::traced_name(t) + '"';
+    s += detail::traced_name(t);
   } else {
     if (t.rank() > 1) s += '\n';
     s += values_to_string(t);

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "tandem/base/error.hpp"
+#include "tandem/base/format.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/core/profile.hpp"
 
@@ -71,23 +72,6 @@ TANDEM_INLINE void profile_op(const TimedOp& op, i64 start) {
   keep(std::move(e), start, end);
 }
 
-// How many bytes of s at i are one well-formed UTF-8 character; 0 if none is.
-inline std::size_t utf8_length(const std::string& s, std::size_t i) {
-  const auto byte = [&](std::size_t k) { return k < s.size() ? static_cast<unsigned char>(s[k]) : 0u; };
-  const unsigned first = byte(i);
-  const std::size_t n = first < 0x80   ? 1
-                        : first < 0xc2 ? 0
-                        : first < 0xe0 ? 2
-                        : first < 0xf0 ? 3
-                        : first < 0xf5 ? 4
-                                       : 0;
-  for (std::size_t k = 1; k < n; ++k)
-    if ((byte(i + k) & 0xc0u) != 0x80) return 0;
-  const unsigned second = byte(i + 1);
-  const bool bad = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-                   (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
-  return bad ? 0 : n;
-}
 /// A JSON string; bytes that are no UTF-8 become U+FFFD.
 TANDEM_INLINE std::string json_quoted(const std::string& s) {
   std::string r = "\"";
@@ -173,7 +157,7 @@ TANDEM_INLINE std::string Profiler::json() const {
 }
 TANDEM_INLINE void Profiler::write(const std::string& path) const {
   const std::string text = json();
-  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  std::FILE* const file = std::fopen(path.c_str(), "wbe");
   bool good = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   int why = errno;
   if (file && std::fclose(file) != 0) why = errno, good = false;

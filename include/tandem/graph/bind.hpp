@@ -13,6 +13,8 @@ TANDEM_API Ref<Graph> bind(const Graph& graph, std::span<const Spec> arguments);
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_GRAPH
+#include <algorithm>
+
 #include "tandem/core/apply.hpp"
 namespace TANDEM_NS {
 namespace detail {
@@ -32,12 +34,21 @@ TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, std::s
   }
   return true;
 }
+// Sizes that have become known may multiply to more than a number holds; rules and plans take products of them.
+TANDEM_INLINE void check_countable(const Node& n, const Spec& s) {
+  i64 bytes = static_cast<i64>(size_of(s.dtype));
+  for (i64 d : s.shape)
+    if (d != none && (d < 0 || __builtin_mul_overflow(bytes, std::max<i64>(d, 1), &bytes)))
+      errors::raise<errors::InvalidArgumentError>(
+          n.op->name, "no tensor can have the shape " + to_string(s) + ", which '" + n.name + "' has in this call");
+}
 TANDEM_INLINE void bind_node(Graph& g, std::size_t at, std::vector<Tensor>& known, std::vector<Node>& out) {
   Node& n = g.nodes[at];
   Small<const Tensor*, 8> in;
   for (int v : n.in) in.push(&known[static_cast<std::size_t>(v)]);
   const Inputs inputs(in.begin(), in.size());
   const Specs specs = n.op->infer({*n.op, inputs, n.attrs, no_options});
+  for (const Spec& s : specs) check_countable(n, s);
   Tensors values;
   if (follows_from_shapes(n, specs, known)) values = run(*n.op, inputs, n.attrs, specs);
   for (int k = 0; k < n.outputs; ++k) {

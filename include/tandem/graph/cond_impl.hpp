@@ -37,12 +37,21 @@ TANDEM_INLINE Ref<Graph> bound_body(const Ref<Graph>& g, std::span<const Spec> a
 TANDEM_INLINE bool runs_now(const InferCall& c) {
   return std::all_of(c.in.begin(), c.in.end(), [](const Tensor* t) { return t->has_data(); });
 }
-TANDEM_INLINE void check_arguments(const InferCall& c, const Graph& g, std::size_t first, std::size_t count) {
+// Inputs from `first` on, for arguments of the graph from `argument` on.
+TANDEM_INLINE void check_arguments(const InferCall& c, const Graph& g, std::size_t first, std::size_t count,
+                                   std::size_t argument = 0) {
   for (std::size_t i = 0; i < count; ++i)
-    if (!agree(c.spec(first + i), g.spec(g.arguments[i])))
-      errors::raise<errors::InvalidArgumentError>(
-          c.op.name, "input " + std::to_string(first + i) + " is " + to_string(c.spec(first + i)) + ", the graph '" +
-                         g.name + "' takes " + to_string(g.spec(g.arguments[i])));
+    if (const Spec& wanted = g.spec(g.arguments[argument + i]); !agree(c.spec(first + i), wanted))
+      errors::raise<errors::InvalidArgumentError>(c.op.name, "input " + std::to_string(first + i) + " is " +
+                                                                 to_string(c.spec(first + i)) + ", the graph '" +
+                                                                 g.name + "' takes " + to_string(wanted));
+}
+// A program reads its arguments by the specs of its graph. The shape rule lets open sizes pass: the call knows them.
+TANDEM_INLINE void check_argument(const char* op, const Graph& g, std::size_t i, const Spec& is) {
+  if (!agree(is, g.spec(g.arguments[i])))
+    errors::raise<errors::InvalidArgumentError>(op, "argument " + std::to_string(i) + " of the graph '" + g.name +
+                                                        "' is " + to_string(is) + ", it takes " +
+                                                        to_string(g.spec(g.arguments[i])));
 }
 TANDEM_INLINE std::vector<Spec> input_specs(const InferCall& c, std::size_t first, std::size_t count) {
   std::vector<Spec> r;
@@ -89,6 +98,7 @@ TANDEM_INLINE Tensors execute_cond(Inputs in, const Attrs& attrs) {
   const Graph &run = taken ? *a.then : *a.otherwise, &other = taken ? *a.otherwise : *a.then;
   const Inputs arguments = in.subspan(taken ? 1 : 1 + first, run.arguments.size());
   const std::vector<Spec> specs = specs_of(arguments);
+  for (std::size_t i = 0; i < specs.size(); ++i) check_argument("cond", run, i, specs[i]);
   Tensors made = Body::of(run).function().program_for(specs)->run(arguments);
   Tensors rest, out;
   for (std::size_t i = results; i < other.outputs.size(); ++i) rest.push(placeholder(output_spec(other, i)));

@@ -121,6 +121,9 @@ TANDEM_INLINE Derivative::Joint Derivative::trace(const Demand& demand) const {
   detail::replay_ops(
       forward, {arguments.begin(), arguments.size()},
       [&](const Node& n) { return reads(n) ? in[next_read++] : Tensor(); }, [](const Node&, const Tensor&) {}, &values);
+  for (const Node& n : forward.nodes)  // a constant without data is not a value of the trace
+    if (const Tensor* t = constant_of(n); t && t->is_symbolic())
+      values[static_cast<std::size_t>(n.first_out)] = Tensor();
   j.forward_nodes = tracer.graph().nodes.size();
   std::vector<Tensor> given;
   for (std::size_t i = 0; i < demand.upstream.size(); ++i)

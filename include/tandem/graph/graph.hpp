@@ -104,13 +104,24 @@ inline bool is_leaf(const Node& n) {
 /// The value of a constant op; null for other ops.
 TANDEM_API const Tensor* constant_of(const Node& node);
 
-/// Raises InternalError unless each input is made before its use, each value once, and each op's shape rule agrees
-/// with the recorded specs. Passes are checked by it in debug builds and in tests.
+/// Raises InternalError unless each input is made before its use, each value once, each op's shape rule agrees with the
+/// recorded specs, and a constant without data is read for its shape alone; the same of the graphs that control flow
+/// runs. Passes are checked by it in debug builds and in tests.
 TANDEM_API void verify(const Graph& graph);
 namespace detail {
-/// verify() for one node, by the inputs' values or symbols: raises unless it is what its row says; returns the specs of
-/// its outputs by its rule.
-Specs verified_specs(const Graph& graph, const Node& node, std::span<const Tensor> known);
+/// What verify() has seen of a graph's values so far.
+struct Verified {
+  std::vector<Tensor> known;     // by value: the constant, or a symbol; unset before it is made
+  std::vector<char> lacks_data;  // by value: a constant of which there is only a spec
+  explicit Verified(std::size_t values) : known(values), lacks_data(values) {}
+  bool is_made(int v) const { return v >= 0 && static_cast<std::size_t>(v) < known.size() && known[at(v)].is_set(); }
+  /// Enters the values that a node makes, whose specs are known by now.
+  void add(const Graph& graph, const Node& node);
+  static std::size_t at(int v) { return static_cast<std::size_t>(v); }
+};
+/// verify() for one node whose inputs are made: raises unless it is what its row says; returns the specs of its outputs
+/// by its rule.
+Specs verified_specs(const Graph& graph, const Node& node, const Verified& values);
 }  // namespace detail
 /// One line an op: "%3 = matmul(%0, %2) transpose_b=1 : float32[2,4]  # MatMul".
 TANDEM_API std::string to_string(const Graph& graph);

@@ -153,8 +153,23 @@ TANDEM_INLINE Specs infer_again(const Node& n, std::span<const Tensor> by_value)
   for (int v : n.in) in.push(&by_value[static_cast<std::size_t>(v)]);
   return checked_specs(*n.op, {in.begin(), in.size()}, n.attrs);
 }
-TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, std::span<const Tensor> known) {
+TANDEM_INLINE void Verified::add(const Graph& g, const Node& n) {
+  const Tensor* const value = constant_of(n);
+  for (int v = n.first_out; v < n.first_out + n.outputs; ++v) {
+    known[at(v)] = value ? *value : Tensor::symbol(g.spec(v));
+    lacks_data[at(v)] = value && value->is_symbolic();
+  }
+}
+// Kernels take the data of their inputs without a look; the trace makes constants without data only for inputs of which
+// the shape is read.
+TANDEM_INLINE void verify_data(const Graph& g, const Node& n, const Verified& values) {
+  for (unsigned i = 0; i < n.in.size(); ++i)
+    if (values.lacks_data[Verified::at(n.in[i])] && !names_input(n.op->shape_inputs, i))
+      raise_invalid(g, n, "reads the values of %" + std::to_string(n.in[i]) + ", a constant without data");
+}
+TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, const Verified& values) {
   if (n.op->attrs && n.attrs.type() != n.op->attrs) raise_invalid(g, n, "has not the attributes of its row");
+  verify_data(g, n, values);
   Specs is;
   if (is_leaf(n)) {
     verify_leaf(g, n);
@@ -162,7 +177,7 @@ TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, std::span<cons
     return is;
   }
   try {
-    is = infer_again(n, known);
+    is = infer_again(n, values.known);
   } catch (const errors::OpError& e) {
     raise_invalid(g, n, e.what());
   }
@@ -174,27 +189,24 @@ TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, std::span<cons
 }  // namespace detail
 
 TANDEM_INLINE void verify(const Graph& g) {
-  std::vector<Tensor> known(g.specs.size());
-  const auto is_made = [&](int v) {
-    return v >= 0 && static_cast<std::size_t>(v) < known.size() && known[static_cast<std::size_t>(v)].is_set();
-  };
+  detail::Verified values(g.specs.size());
   for (const Node& n : g.nodes) {
     for (int v : n.in)
-      if (!is_made(v)) detail::raise_invalid(g, n, "uses %" + std::to_string(v) + " before it is made");
-    if (n.first_out < 0 || n.outputs < 0 || static_cast<i64>(known.size()) - n.first_out < n.outputs)
+      if (!values.is_made(v)) detail::raise_invalid(g, n, "uses %" + std::to_string(v) + " before it is made");
+    if (n.first_out < 0 || n.outputs < 0 || static_cast<i64>(g.specs.size()) - n.first_out < n.outputs)
       detail::raise_invalid(g, n, "makes a value that the graph does not have");
-    detail::verified_specs(g, n, known);
-    for (int v = n.first_out; v < n.first_out + n.outputs; ++v) {
-      if (is_made(v)) detail::raise_invalid(g, n, "makes %" + std::to_string(v) + " a second time");
-      const Tensor* value = constant_of(n);
-      known[static_cast<std::size_t>(v)] = value ? *value : Tensor::symbol(g.spec(v));
-    }
+    for (const Graph* body : subgraphs(n)) verify(*body);
+    detail::verified_specs(g, n, values);
+    for (int v = n.first_out; v < n.first_out + n.outputs; ++v)
+      if (values.is_made(v)) detail::raise_invalid(g, n, "makes %" + std::to_string(v) + " a second time");
+    values.add(g, n);
   }
-  for (const std::vector<int>* values : {&g.arguments, &g.outputs})
-    for (int v : *values)
-      if (!is_made(v))
+  for (const std::vector<int>* list : {&g.arguments, &g.outputs})
+    for (int v : *list)
+      if (!values.is_made(v) || values.lacks_data[detail::Verified::at(v)])
         errors::raise<errors::InternalError>(
-            "verify", "graph '" + g.name + "' takes or returns %" + std::to_string(v) + ", which nothing makes");
+            "verify", "graph '" + g.name + "' takes or returns %" + std::to_string(v) +
+                          (values.is_made(v) ? ", a constant without data" : ", which nothing makes"));
 }
 
 namespace detail {

@@ -1,10 +1,7 @@
 // The row of loops: shape rule and run (implementation half of graph/control_ops.hpp).
 #pragma once
-#include <cstring>
-
-#include "tandem/base/bytes.hpp"
-#include "tandem/core/backend.hpp"
 #include "tandem/graph/cond_impl.hpp"
+#include "tandem/graph/loop_rows_impl.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -45,20 +42,14 @@ struct LoopLayout {
   }
 };
 
-inline Spec row_of(Spec s) {
-  s.shape.erase(0);
-  return s;
-}
-inline Spec stack_of(Spec s, i64 rows) {
-  s.shape.insert(0, rows);
-  return s;
-}
 TANDEM_INLINE void check_layout(const InferCall& c, const LoopAttrs& a) {
   const std::size_t given = c.in.size();
-  const bool fits = a.carried >= 0 && a.rows >= 0 && count_of(a.carried + a.rows) <= a.body->arguments.size() &&
-                    count_of(a.carried) <= a.body->outputs.size() &&
-                    (a.condition->outputs.empty() || (a.condition->outputs.size() == 1 && !a.reverse &&
-                                                      count_of(a.carried) <= a.condition->arguments.size()));
+  const std::size_t arguments = a.body->arguments.size();
+  const bool fits =
+      a.carried >= 0 && a.rows >= 0 && count_of(a.carried) <= arguments &&
+      count_of(a.rows) <= arguments - count_of(a.carried) && count_of(a.carried) <= a.body->outputs.size() &&
+      (a.condition->outputs.empty() ||
+       (a.condition->outputs.size() == 1 && !a.reverse && count_of(a.carried) <= a.condition->arguments.size()));
   if (!fits || LoopLayout(a).inputs() != given)
     errors::raise<errors::InvalidArgumentError>(c.op.name, "the body does not fit the inputs");
   if (c.spec(0).dtype != DType::int64 || c.spec(0).shape.rank())
@@ -71,8 +62,10 @@ TANDEM_INLINE i64 known_rows(const InferCall& c, const LoopAttrs& a, const LoopL
   for (std::size_t i = 0; i < at.rows; ++i) {
     const bool ragged = is_ragged(a.ragged_rows, i);
     const Spec& s = c.spec(ragged ? at.row_table(a, i) : at.first_row() + i);
-    if (!s.shape.rank() || (ragged && (s.dtype != DType::int64 || s.shape.rank() != 2)))
-      errors::raise<errors::InvalidArgumentError>(c.op.name, "a scalar has no rows");
+    if (!s.shape.rank()) errors::raise<errors::InvalidArgumentError>(c.op.name, "a scalar has no rows");
+    if (ragged && (s.dtype != DType::int64 || s.shape.rank() != 2 || s.device.kind != Device::cpu))
+      errors::raise<errors::InvalidArgumentError>(
+          c.op.name, "the shapes of ragged rows are " + to_string(s) + ", not an int64 matrix in host memory");
     if (s.shape[0] == none) continue;
     if (n != none && n != s.shape[0])
       errors::raise<errors::InvalidArgumentError>(
@@ -81,8 +74,21 @@ TANDEM_INLINE i64 known_rows(const InferCall& c, const LoopAttrs& a, const LoopL
   }
   if (!a.condition->outputs.empty()) return none;
   if (n == none && c.in[0]->has_data() && c.in[0]->device().kind == Device::cpu)
-    n = *static_cast<const i64*>(c.in[0]->raw());
+    n = std::max<i64>(*static_cast<const i64*>(c.in[0]->raw()), 0);
   return n;
+}
+// The condition for inputs of the call's specs, and what ragged rows lie in.
+TANDEM_INLINE void check_further_inputs(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
+  for (std::size_t i = 0; i < at.rows; ++i) {
+    if (!is_ragged(a.ragged_rows, i)) continue;
+    const Spec &flat = c.spec(at.first_row() + i), &row = a.body->spec(a.body->arguments[at.carried + i]);
+    if (flat.dtype != row.dtype || !(flat.device == row.device) || flat.shape.rank() != 1)
+      errors::raise<errors::InvalidArgumentError>(
+          c.op.name, "ragged rows " + to_string(row) + " cannot lie in " + to_string(flat));
+  }
+  if (a.condition->outputs.empty()) return;
+  check_arguments(c, *a.condition, 1, at.carried, 0);
+  check_arguments(c, *a.condition, at.first_condition_capture(), at.condition_captures, at.carried);
 }
 // The body for inputs of the call's specs: if the carried values keep them, else as it is.
 TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
@@ -112,6 +118,7 @@ TANDEM_INLINE Specs infer_loop(const InferCall& c) {
   check_layout(c, a);
   const LoopLayout at(a);
   const i64 rows = known_rows(c, a, at);
+  check_further_inputs(c, a, at);
   const Ref<Graph> body = body_of_call(c, a, at);
   Specs r;
   for (std::size_t i = 0; i < at.carried; ++i) r.push(body->spec(body->arguments[i]));
@@ -129,118 +136,6 @@ TANDEM_INLINE Specs infer_loop(const InferCall& c) {
   r.push(Spec{{}, DType::int64, {}});
   return r;
 }
-
-// Rows that become one tensor, in a buffer that grows by doubling where their number is not known.
-class Stack {
- public:
-  /// rows: how many there will be, or none.
-  Stack(Spec row, i64 rows) : row_(std::move(row)), known_(rows) {}
-
-  void put(i64 at, const Tensor& row) {
-    if (!buffer_.is_set()) begin(row.spec());
-    else if (!(row.shape() == row_.shape)) raise_shape(row.spec());
-    if (at >= room_) grow();
-    copy(buffer_, at, row.raw(), 1);
-    count_ = std::max(count_, at + 1);
-  }
-  Tensor finish() {
-    if (!buffer_.is_set()) {
-      for (int i = 0; i < row_.shape.rank(); ++i)
-        if (row_.shape[i] == none) row_.shape.set(i, 0);
-      return Tensor::allocate(stack_of(row_, 0));
-    }
-    return count_ == room_ ? std::move(buffer_) : Tensor::view_of(buffer_, stack_of(row_, count_));
-  }
-
- private:
-  void begin(const Spec& row) {
-    row_ = row;
-    room_ = known_ == none ? 8 : known_;
-    buffer_ = Tensor::allocate(stack_of(row_, room_));
-  }
-  void grow() {
-    const Tensor old = std::exchange(buffer_, Tensor::allocate(stack_of(row_, 2 * room_)));
-    copy(buffer_, 0, old.raw(), std::exchange(room_, 2 * room_));
-  }
-  static void copy(const Tensor& to, i64 at, const void* from, i64 rows) {
-    const Spec row = row_of(to.spec());
-    void* const start = static_cast<char*>(to.raw()) + static_cast<std::size_t>(at) * row.bytes();
-    if (row.dtype == DType::string)
-      std::copy_n(static_cast<const Bytes*>(from), rows * row.shape.size(), static_cast<Bytes*>(start));
-    else copy_bytes(start, row.device, from, row.device, static_cast<std::size_t>(rows) * row.bytes());
-  }
-  [[noreturn]] void raise_shape(const Spec& got) const {
-    errors::raise<errors::InvalidArgumentError>("loop", "stacks what its iterations give, which is " + to_string(row_) +
-                                                            " in one and " + to_string(got) +
-                                                            " in another; rows of one tensor have one shape");
-  }
-  Spec row_;
-  i64 known_, room_ = 0, count_ = 0;
-  Tensor buffer_;
-};
-
-// Rows of shapes of their own, which become one behind the other.
-class RaggedStack {
- public:
-  explicit RaggedStack(Spec row) : row_(std::move(row)) {}
-  void put(i64 at, Tensor row) {
-    if (static_cast<std::size_t>(at) >= rows_.size()) rows_.resize(static_cast<std::size_t>(at) + 1);
-    rows_[static_cast<std::size_t>(at)] = std::move(row);
-  }
-  Tensor flat() const {
-    i64 total = 0;
-    for (const Tensor& t : rows_) total += t.size();
-    Tensor r = Tensor::allocate({{total}, row_.dtype, row_.device});
-    char* to = static_cast<char*>(r.raw());
-    for (const Tensor& t : rows_) {
-      copy_elements(to, t);
-      to += t.spec().bytes();
-    }
-    return r;
-  }
-  Tensor table() const {
-    const int rank = row_.shape.rank();
-    Tensor r = Tensor::allocate({{static_cast<i64>(rows_.size()), rank}, DType::int64, {}});
-    i64* to = static_cast<i64*>(r.raw());
-    for (const Tensor& t : rows_) to = std::copy_n(t.shape().begin(), rank, to);
-    return r;
-  }
-
- private:
-  static void copy_elements(void* to, const Tensor& t) {
-    if (t.dtype() == DType::string) std::copy_n(static_cast<const Bytes*>(t.raw()), t.size(), static_cast<Bytes*>(to));
-    else copy_bytes(to, t.device(), t.raw(), t.device(), t.spec().bytes());
-  }
-  Spec row_;
-  std::vector<Tensor> rows_;
-};
-// What a loop takes one row of at a time.
-class RowSource {
- public:
-  RowSource(const Tensor& rows) : x_(&rows), row_(row_of(rows.spec())) {}
-  RowSource(const Tensor& flat, const Tensor& table, const Spec& row) : x_(&flat), row_(row), table_(&table) {
-    const auto rank = static_cast<std::size_t>(row.shape.rank());
-    const i64* const dims = static_cast<const i64*>(table.raw());
-    for (i64 i = 0, at = 0; i < table.shape()[0]; ++i) {
-      starts_.push_back(at);
-      at += Shape(std::span(dims + static_cast<std::size_t>(i) * rank, rank)).size();
-    }
-  }
-  i64 count() const { return table_ ? table_->shape()[0] : x_->shape()[0]; }
-  Tensor row(i64 i) const {
-    if (!table_) return Tensor::view_of(*x_, row_, static_cast<std::size_t>(i) * row_.bytes());
-    const auto rank = static_cast<std::size_t>(row_.shape.rank()), at = static_cast<std::size_t>(i);
-    Spec s = row_;
-    s.shape = Shape(std::span(static_cast<const i64*>(table_->raw()) + at * rank, rank));
-    return Tensor::view_of(*x_, s, static_cast<std::size_t>(starts_[at]) * size_of(s.dtype));
-  }
-
- private:
-  const Tensor* x_;
-  Spec row_;
-  const Tensor* table_ = nullptr;
-  std::vector<i64> starts_;  // elements
-};
 
 // The program that runs a graph; looked up again only when the arguments' specs change.
 class BodyProgram {
@@ -270,14 +165,9 @@ class LoopRun {
   LoopRun(Inputs in, const LoopAttrs& a) : a_(a), at_(a), condition_(*a.condition), body_(*a.body) {
     limit_ = in[0]->item<i64>();
     const bool counted = a.condition->outputs.empty();
-    for (std::size_t i = 0; i < at_.rows; ++i) {
-      const Tensor& x = *in[at_.first_row() + i];
-      if (is_ragged(a.ragged_rows, i))
-        sources_.emplace_back(x, *in[at_.row_table(a, i)], a.body->spec(a.body->arguments[at_.carried + i]));
-      else sources_.emplace_back(x);
-      check_rows(x, sources_.back().count());
-    }
+    add_sources(in);
     for (std::size_t i = 0; i < at_.carried; ++i) carried_.push(*in[1 + i]);
+    check_inputs(in);
     for (std::size_t i = 0; i < at_.stacked; ++i) {
       const Spec& s = output_spec(*a.body, at_.carried + i);
       if (is_ragged(a.ragged_results, i)) ragged_.emplace_back(s);
@@ -303,6 +193,45 @@ class LoopRun {
   }
 
  private:
+  void add_sources(Inputs in) {
+    for (std::size_t i = 0; i < at_.rows; ++i) {
+      const Tensor& x = *in[at_.first_row() + i];
+      if (is_ragged(a_.ragged_rows, i))
+        sources_.emplace_back(x, *in[at_.row_table(a_, i)], a_.body->spec(a_.body->arguments[at_.carried + i]));
+      else sources_.emplace_back(x);
+      check_rows(x, sources_.back().count());
+    }
+  }
+  // What does not change is checked once. A carried value is checked again where the body's result may be of other
+  // sizes than its argument.
+  void check_inputs(Inputs in) {
+    const bool has_condition = !a_.condition->outputs.empty();
+    for (std::size_t i = 0; i < at_.carried; ++i) {
+      check_carried(i);
+      const Graph& body = *a_.body;
+      if (!implies(output_spec(body, i), body.spec(body.arguments[i])) ||
+          (has_condition && !implies(output_spec(body, i), a_.condition->spec(a_.condition->arguments[i]))))
+        unsure_.push(i);
+    }
+    for (std::size_t i = 0; i < at_.rows; ++i)
+      if (!is_ragged(a_.ragged_rows, i))
+        check_argument("loop", *a_.body, at_.carried + i, row_of(in[at_.first_row() + i]->spec()));
+    for (std::size_t i = 0; i < at_.condition_captures; ++i)
+      check_argument("loop", *a_.condition, at_.carried + i, in[at_.first_condition_capture() + i]->spec());
+    for (std::size_t i = 0; i < at_.body_captures; ++i)
+      check_argument("loop", *a_.body, at_.carried + at_.rows + i, in[at_.first_body_capture() + i]->spec());
+  }
+  void check_carried(std::size_t i) const {
+    check_argument("loop", *a_.body, i, carried_[i].spec());
+    if (!a_.condition->outputs.empty()) check_argument("loop", *a_.condition, i, carried_[i].spec());
+  }
+  // Whether every value that is as `is` says may stand where `wanted` is.
+  static bool implies(const Spec& is, const Spec& wanted) {
+    if (!agree(is, wanted)) return false;
+    for (int d = 0; d < is.shape.rank(); ++d)
+      if (is.shape[d] == none && wanted.shape[d] != none) return false;
+    return true;
+  }
   void check_rows(const Tensor& x, i64 rows) const {
     if (rows != limit_)
       errors::raise<errors::InvalidArgumentError>(
@@ -313,9 +242,13 @@ class LoopRun {
     return condition_.run({condition_in_.begin(), condition_in_.size()})[0].item<bool>();
   }
   void step(i64 row) {
-    for (std::size_t i = 0; i < at_.rows; ++i) rows_[i] = sources_[i].row(row);
+    for (std::size_t i = 0; i < at_.rows; ++i) {
+      rows_[i] = sources_[i].row(row);
+      if (is_ragged(a_.ragged_rows, i)) check_argument("loop", *a_.body, at_.carried + i, rows_[i].spec());
+    }
     Tensors out = body_.run({body_in_.begin(), body_in_.size()}, {carried_.begin(), carried_.size()});
     for (std::size_t i = 0; i < at_.carried; ++i) carried_[i] = std::move(out[i]);
+    for (std::size_t i : unsure_) check_carried(i);
     for (std::size_t i = 0, dense = 0, ragged = 0; i < at_.stacked; ++i) {
       Tensor& t = out[at_.carried + i];
       if (is_ragged(a_.ragged_results, i)) ragged_[ragged++].put(row, std::move(t));
@@ -328,6 +261,7 @@ class LoopRun {
   i64 limit_;
   BodyProgram condition_, body_;
   Tensors carried_, rows_;
+  Small<std::size_t, 4> unsure_;  // carried values whose sizes each iteration decides
   std::vector<RowSource> sources_;
   std::vector<Stack> stacks_;
   std::vector<RaggedStack> ragged_;

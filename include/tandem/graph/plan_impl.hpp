@@ -8,7 +8,24 @@
 
 namespace TANDEM_NS {
 
+// Whether the bytes of all values can be added. Where they cannot, no arena could be had either: op by op the
+// allocation that fails is named.
+TANDEM_INLINE bool has_countable_bytes(const Graph& g) {
+  constexpr i64 most = i64{1} << 62;
+  i64 total = 0;
+  for (const Node& n : g.nodes)
+    for (int k = 0; k < n.outputs; ++k) {
+      const Spec& s = g.spec(n.first_out + k);
+      i64 bytes = static_cast<i64>(size_of(s.dtype));
+      for (i64 d : s.shape)
+        if (d != none && __builtin_mul_overflow(bytes, d, &bytes)) return false;
+      if (bytes > most - total) return false;
+      total += bytes;
+    }
+  return true;
+}
 TANDEM_INLINE bool can_plan(const Graph& g) {
+  if (!has_countable_bytes(g)) return false;
   for (const Node& n : g.nodes) {
     if (!is_leaf(n) && !n.op->flags.alias && !n.op->execute && !n.op->cpu) return false;
     for (int k = 0; k < n.outputs; ++k) {

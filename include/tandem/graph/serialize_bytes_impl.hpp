@@ -10,6 +10,7 @@
 //
 // Values are numbered in the order in which nodes make them.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -23,6 +24,18 @@ static_assert(std::endian::native == std::endian::little, "elements are saved as
 
 enum class FieldKind : std::uint8_t { number, real, text, numbers, graph, tensor };
 inline constexpr std::uint8_t not_given = 255;  // in place of the count of `numbers`
+
+// Limits of the reader, which the writer keeps to: what is saved can be loaded.
+inline constexpr int max_graph_depth = 128;        // of graphs within graphs
+inline constexpr i64 max_elements = i64{1} << 40;  // of one value: rules may add and multiply sizes
+inline bool is_storable(const Shape& s) {
+  i64 n = 1;
+  for (i64 d : s) {
+    if (d != none && (d < 0 || d > max_elements || n > max_elements / std::max<i64>(d, 1))) return false;
+    if (d > 0) n *= d;
+  }
+  return true;
+}
 
 class ByteWriter {
  public:

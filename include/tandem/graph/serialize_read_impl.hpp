@@ -25,8 +25,6 @@ class GraphReader final : AttrReader {
   }
 
  private:
-  static constexpr int max_depth = 32;                             // of graphs within graphs
-  static constexpr i64 max_elements = i64{1} << 40;                // of one value: rules may add and multiply sizes
   static constexpr std::size_t least_tensor = 5, least_node = 17;  // bytes
 
   void header() {
@@ -90,42 +88,46 @@ class GraphReader final : AttrReader {
   }
 
   Ref<Graph> graph() {
-    if (++depth_ > max_depth) bytes_.fail("has graphs within graphs beyond depth " + std::to_string(max_depth));
+    if (++depth_ > max_graph_depth)
+      bytes_.fail("has graphs within graphs beyond depth " + std::to_string(max_graph_depth));
     auto g = make_ref<Graph>();
     g->name = bytes_.text();
     // Any number of arguments is possible that the bytes left could hold the nodes of.
     g->arguments.assign(bytes_.count(1), -1);
     const std::size_t n = bytes_.count(4);
     for (std::size_t i = 0; i < n; ++i) g->variables.push_back(variables_[bytes_.below(variables_.size(), "Variable")]);
-    std::vector<Tensor> known;
+    Verified values(0);
     const std::size_t nodes = bytes_.count(least_node);
-    for (std::size_t i = 0; i < nodes; ++i) node(*g, known);
+    for (std::size_t i = 0; i < nodes; ++i) node(*g, values);
     for (int v : g->arguments)
       if (v < 0) bytes_.fail("lacks an argument");
     const std::size_t outputs = bytes_.count(4);
-    for (std::size_t i = 0; i < outputs; ++i)
-      g->outputs.push_back(static_cast<int>(bytes_.below(known.size(), "the output")));
+    for (std::size_t i = 0; i < outputs; ++i) {
+      g->outputs.push_back(static_cast<int>(bytes_.below(g->specs.size(), "the output")));
+      if (values.lacks_data[Verified::at(g->outputs.back())]) bytes_.fail("returns a constant without data");
+    }
     --depth_;
     return g;
   }
-  void node(Graph& g, std::vector<Tensor>& known) {
+  void node(Graph& g, Verified& values) {
     const OpDef& op = *ops_[bytes_.below(ops_.size(), "op")];
     Node n;
     n.op = &op;
     n.name = bytes_.text();
     const std::size_t inputs = bytes_.count(4);
-    for (std::size_t i = 0; i < inputs; ++i) n.in.push(static_cast<int>(bytes_.below(known.size(), "input")));
+    for (std::size_t i = 0; i < inputs; ++i) n.in.push(static_cast<int>(bytes_.below(g.specs.size(), "input")));
     const std::size_t outputs = bytes_.count(4);
-    n.first_out = static_cast<int>(known.size()), n.outputs = static_cast<int>(outputs);
+    n.first_out = static_cast<int>(g.specs.size()), n.outputs = static_cast<int>(outputs);
     for (std::size_t i = 0; i < outputs; ++i) g.specs.push_back(spec());
+    values.known.resize(g.specs.size()), values.lacks_data.resize(g.specs.size());
     n.attrs = attributes(n);
     if (&op == &argument_op) claim_argument(g, n);
-    const Specs is = specs_by_rule(g, n, known);
+    const Specs is = specs_by_rule(g, n, values);
     for (std::size_t i = 0; i < outputs; ++i) {
-      const Spec& s = g.specs[known.size()] = is[i];  // what the rule says, where the file said more or less
-      check_size(s.shape);
-      known.push_back(constant_of(n) ? *constant_of(n) : Tensor::symbol(s));
+      g.specs[Verified::at(n.first_out) + i] = is[i];  // what the rule says, where the file said more or less
+      check_size(is[i].shape);
     }
+    values.add(g, n);
     g.nodes.push_back(std::move(n));
   }
   void claim_argument(Graph& g, const Node& n) const {
@@ -134,9 +136,9 @@ class GraphReader final : AttrReader {
       bytes_.fail("has the argument " + std::to_string(at) + " a second time, or no place for it");
     g.arguments[static_cast<std::size_t>(at)] = n.first_out;
   }
-  Specs specs_by_rule(const Graph& g, const Node& n, const std::vector<Tensor>& known) const {
+  Specs specs_by_rule(const Graph& g, const Node& n, const Verified& values) const {
     try {
-      return verified_specs(g, n, known);
+      return verified_specs(g, n, values);
     } catch (const errors::OpError& e) {
       bytes_.fail(std::string("has a wrong node: ") + e.what());
     }
@@ -174,12 +176,7 @@ class GraphReader final : AttrReader {
 
   bool flag() { return bytes_.below<std::uint8_t>(2, "flag") == 1; }
   void check_size(const Shape& s) const {
-    i64 n = 1;
-    for (i64 d : s) {
-      if (d != none && (d < 0 || d > max_elements || n > max_elements / std::max<i64>(d, 1)))
-        bytes_.fail("has a value of shape " + to_string(s));
-      if (d > 0) n *= d;
-    }
+    if (!is_storable(s)) bytes_.fail("has a value of shape " + to_string(s));
   }
   Spec spec() {
     Spec s;

@@ -21,9 +21,13 @@ class GraphWriter final : AttrVisitor {
       body_.number(static_cast<std::uint16_t>(v));
     body_.count(variables_.size());
     for (const Variable& v : variables_) {
+      const Tensor value = v.peek();
+      if (value.is_symbolic())
+        errors::raise<errors::UnimplementedError>(
+            "serialize", "variable '" + v.name() + "' holds a traced tensor, which has no value: assign one first");
       body_.text(v.name());
       body_.number(static_cast<std::uint8_t>(v.trainable()));
-      tensor(v.peek());
+      tensor(value);
     }
     op_names();
     return std::move(body_.out) + graph_bytes;
@@ -53,6 +57,7 @@ class GraphWriter final : AttrVisitor {
 
   void begin(const Graph& g) { level_ = {&g, std::vector<int>(g.specs.size(), -1), 0}; }
   void graph(const Graph& g) {
+    if (++depth_ > max_graph_depth) refuse("a graph within graphs beyond depth " + std::to_string(max_graph_depth));
     Level outer = std::exchange(level_, {});
     const Node* outer_node = node_;
     begin(g);
@@ -68,6 +73,7 @@ class GraphWriter final : AttrVisitor {
     for (int v : g.outputs) value(v);
     level_ = std::move(outer);
     node_ = outer_node;
+    --depth_;
   }
   void node(const Node& n) {
     node_ = &n;
@@ -145,11 +151,12 @@ class GraphWriter final : AttrVisitor {
     }
   }
   [[noreturn]] void refuse(const std::string& what) const {
-    errors::raise<errors::UnimplementedError>(
-        "serialize", "node '" + node_->name + "' (" + node_->op->name + ") has " + what + ", which no file can hold");
+    const std::string where = node_ ? "node '" + node_->name + "' (" + node_->op->name + ")" : "a Variable";
+    errors::raise<errors::UnimplementedError>("serialize", where + " has " + what + ", which no file can hold");
   }
 
   void spec(const Spec& s) {
+    if (named_ && !is_storable(s.shape)) refuse("a value " + to_string(s));
     body_.number(s.dtype);
     body_.number(s.device.kind);
     body_.number(s.device.index);
@@ -171,6 +178,7 @@ class GraphWriter final : AttrVisitor {
   Level level_;
   const Node* node_ = nullptr;
   std::uint8_t fields_ = 0;
+  int depth_ = 0;
   bool named_ = true;
 };
 

@@ -65,17 +65,17 @@ class TANDEM_API TensorArray {
   /// This array with element i, which has not been written before.
   ///   throws    errors::InvalidArgumentError if it has, for i out of range, for another dtype or shape
   ///   gradient  to value
-  TensorArray write(const ArrayIndex& i, const Tensor& value) const;
+  TensorArray write(const ArrayIndex& i, const Tensor& value, OpOptions = {}) const;
   /// Element i.
   ///   throws    errors::InvalidArgumentError if it has not been written, or for i out of range
   ///   gradient  to the element
-  Tensor read(const ArrayIndex& i) const;
+  Tensor read(const ArrayIndex& i, OpOptions = {}) const;
   /// All elements, which have equal shapes, along a new leading axis; throws as read. gradient: to the elements
-  Tensor stack() const;
+  Tensor stack(OpOptions = {}) const;
   /// All elements along their leading axis; throws as read. gradient: to the elements
-  Tensor concat() const;
+  Tensor concat(OpOptions = {}) const;
   /// The elements that the indices (int32 or int64 [k]) name, stacked; throws as read. gradient: to the elements
-  Tensor gather(const Tensor& indices) const;
+  Tensor gather(const Tensor& indices, OpOptions = {}) const;
 
   /// An array whose elements are the rows of x; this one must have that size (or `.dynamic_size`), and no element.
   TensorArray unstack(const Tensor& x) const;
@@ -117,8 +117,8 @@ class TANDEM_API TensorArray {
   std::vector<Tensor> elements() const;  // unset where none was written
   void replace(std::vector<Tensor> elements);
   TensorArray filled(std::vector<Tensor> list) const;
-  TensorArray as_rows() const;
-  TensorArray write_row(const Tensor& i, const Tensor& value) const;
+  TensorArray as_rows(const OpOptions& options) const;
+  TensorArray write_row(const Tensor& i, const Tensor& value, const OpOptions& options) const;
   void check_element(const Tensor& value) const;
   Tensor element(i64 i) const;
   static Tensor marks(const Tensor& size);

@@ -94,10 +94,10 @@ TANDEM_INLINE void TensorArray::replace(std::vector<Tensor> list) {
   }
   store_->writes = version_ = 1;
 }
-TANDEM_INLINE TensorArray TensorArray::write(const ArrayIndex& i, const Tensor& value) const {
+TANDEM_INLINE TensorArray TensorArray::write(const ArrayIndex& i, const Tensor& value, OpOptions o) const {
   check_element(value);
-  if (is_traced()) return write_row(i.tensor(), value);
-  if (!i.is_known()) return as_rows().write_row(i.tensor(), value);
+  if (is_traced()) return write_row(i.tensor(), value, o);
+  if (!i.is_known()) return as_rows(o).write_row(i.tensor(), value, o);
   const i64 at = i.number();
   TensorArray r = *this;
   std::unique_lock lock(store_->mutex);
@@ -107,7 +107,7 @@ TANDEM_INLINE TensorArray TensorArray::write(const ArrayIndex& i, const Tensor& 
   if (store_->writes != version_) {  // another handle went on from here: this one gets a list of its own
     lock.unlock();
     r.replace(elements());
-    return r.write(at, value);
+    return r.write(at, value, o);
   }
   if (at >= n) store_->elements.resize(static_cast<std::size_t>(at) + 1);
   detail::ArrayStore::Element& e = store_->elements[static_cast<std::size_t>(at)];
@@ -116,21 +116,21 @@ TANDEM_INLINE TensorArray TensorArray::write(const ArrayIndex& i, const Tensor& 
   e = {value, r.version_ = ++store_->writes};
   return r;
 }
-TANDEM_INLINE TensorArray TensorArray::write_row(const Tensor& i, const Tensor& value) const {
+TANDEM_INLINE TensorArray TensorArray::write_row(const Tensor& i, const Tensor& value, const OpOptions& o) const {
   TensorArray r = *this;
   if (!r.rows_.is_set()) r.settle(value.spec());
-  r.written_ = mark_written(written_, i);
-  r.rows_ = update_row(r.rows_, i, value);
+  r.written_ = mark_written(written_, i, {.where = o.where});
+  r.rows_ = update_row(r.rows_, i, value, o);
   return r;
 }
 // The same elements as rows: for a place that is not known while tracing.
-TANDEM_INLINE TensorArray TensorArray::as_rows() const {
+TANDEM_INLINE TensorArray TensorArray::as_rows(const OpOptions& o) const {
   TensorArray r = *this;
   r.store_ = {};
   const std::vector<Tensor> list = elements();
   r.written_ = zeros({static_cast<i64>(list.size())}, {.dtype = DType::bool_});
   for (std::size_t i = 0; i < list.size(); ++i)
-    if (list[i].is_set()) r = r.write_row(constant(static_cast<i64>(i)), list[i]);
+    if (list[i].is_set()) r = r.write_row(constant(static_cast<i64>(i)), list[i], {.where = o.where});
   return r;
 }
 
@@ -143,43 +143,43 @@ TANDEM_INLINE Tensor TensorArray::element(i64 i) const {
   if (!e.written || e.written > version_) detail::raise_array("element " + std::to_string(i) + " has not been written");
   return e.value;
 }
-TANDEM_INLINE Tensor TensorArray::read(const ArrayIndex& i) const {
-  if (is_traced()) return gather(i.tensor());
-  return i.is_known() ? element(i.number()) : as_rows().gather(i.tensor());
+TANDEM_INLINE Tensor TensorArray::read(const ArrayIndex& i, OpOptions o) const {
+  if (is_traced()) return gather(i.tensor(), o);
+  return i.is_known() ? element(i.number()) : as_rows(o).gather(i.tensor(), o);
 }
-TANDEM_INLINE Tensor TensorArray::gather(const Tensor& indices) const {
+TANDEM_INLINE Tensor TensorArray::gather(const Tensor& indices, OpOptions o) const {
   if (is_traced()) {
     if (!rows_.is_set()) detail::raise_array("no element has been written that could be read");
-    return tandem::gather(rows_, check_written(indices, written_));
+    return tandem::gather(rows_, check_written(indices, written_, {.where = o.where}), {o.name, o.where});
   }
-  if (indices.is_symbolic()) return as_rows().gather(indices);
+  if (indices.is_symbolic()) return as_rows(o).gather(indices, o);
   std::vector<Tensor> list;
   for (const i64 i : cast(indices, DType::int64).to_vector<i64>()) list.push_back(element(i));
-  return tandem::stack(list);
+  return tandem::stack(list, {o.name, o.where});
 }
-TANDEM_INLINE Tensor TensorArray::stack() const {
+TANDEM_INLINE Tensor TensorArray::stack(OpOptions o) const {
   if (is_traced()) {
     if (!rows_.is_set()) detail::raise_array("no element has been written; give .element_shape to stack none");
-    return check_all_written(rows_, written_);
+    return check_all_written(rows_, written_, o);
   }
   std::vector<Tensor> list;
   for (std::size_t i = 0; i < store_->elements.size(); ++i) list.push_back(element(static_cast<i64>(i)));
-  if (!list.empty()) return tandem::stack(list);
+  if (!list.empty()) return tandem::stack(list, {o.name, o.where});
   const Shape* s = element_shape_.get();
   if (!s || !s->is_fully_defined()) detail::raise_array("has no element to stack; give .element_shape to stack none");
   Shape empty = *s;
   empty.insert(0, 0);
   return zeros(empty, {.dtype = dtype_});
 }
-TANDEM_INLINE Tensor TensorArray::concat() const {
+TANDEM_INLINE Tensor TensorArray::concat(OpOptions o) const {
   if (is_traced()) {
-    const Tensor all = stack();
+    const Tensor all = stack({.where = o.where});
     if (all.rank() < 2) detail::raise_array("scalars cannot be joined along an axis; stack them");
-    return collapse_leading(all, 2);
+    return collapse_leading(all, 2, o);
   }
   std::vector<Tensor> list;
   for (std::size_t i = 0; i < store_->elements.size(); ++i) list.push_back(element(static_cast<i64>(i)));
-  return tandem::concat(list, 0);
+  return tandem::concat(list, 0, o);
 }
 
 // The array that has these elements and no others.

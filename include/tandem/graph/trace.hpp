@@ -49,6 +49,7 @@ class TANDEM_API Tracer final : public Stager {
   std::string scope(std::string path) override { return unique_name(std::move(path)); }
   TANDEM_INLINE void constant(const Tensor&, const OpOptions&) override;
   TANDEM_INLINE std::string origin(const Tensor&) override;
+  TANDEM_INLINE std::string name_of(const Tensor&) override;
 
   void leave();
   bool knows(const Tensor& t) const { return values_.find(t.id()) >= 0 || (outer_ && outer_->knows(t)); }
@@ -57,6 +58,7 @@ class TANDEM_API Tracer final : public Stager {
     return outer_observers_ && t.id() < first_id_ && (is_floating(t.dtype()) || is_complex(t.dtype()));
   }
   int value_of(const Tensor& t, const char* op, bool shape_only);
+  const Node* maker(int value) const;
   int add_constant(const Tensor& t, Name name);
   Tensor symbol(int value);
   std::string unique_name(std::string name);
@@ -137,6 +139,8 @@ TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_o
     captures_.push_back(t);
   } else if (t.is_symbolic() && !shape_only) {
     detail::raise_no_value(op, t);
+  } else if (t.is_symbolic()) {  // a constant without data: the trace does not know it when its value is asked for
+    return graph_->add_constant(t, unique_name(scoped_name(display_name(constant_op))));
   } else {
     return add_constant(t, {});
   }
@@ -214,16 +218,25 @@ TANDEM_INLINE void Tracer::created(const Variable& v) {
     if (!t->options_.may_create_variables) raise_created_late(t->graph_->name, "the Variable '" + v.name() + "'");
   function->created_.push_back(v);
 }
+TANDEM_INLINE const Node* Tracer::maker(int value) const {
+  for (const Node& n : graph_->nodes)
+    if (value >= n.first_out && value < n.first_out + n.outputs) return &n;
+  return nullptr;
+}
 TANDEM_INLINE std::string Tracer::origin(const Tensor& t) {
   const int v = values_.find(t.id());
   if (v < 0) return outer_ ? outer_->origin(t) : std::string();
-  for (const Node& n : graph_->nodes)
-    if (v >= n.first_out && v < n.first_out + n.outputs) {
-      std::string s = " (made by " + std::string(n.op->name) + " '" + n.name + "'";
-      if (n.where.file) s += " at " + std::string(n.where.file) + ":" + std::to_string(n.where.line);
-      return s + ")";
-    }
-  return {};
+  const Node* const n = maker(v);
+  if (!n) return {};
+  std::string s = " (made by " + std::string(n->op->name) + " '" + n->name + "'";
+  if (n->where.file) s += " at " + std::string(n->where.file) + ":" + std::to_string(n->where.line);
+  return s + ")";
+}
+TANDEM_INLINE std::string Tracer::name_of(const Tensor& t) {
+  const int v = values_.find(t.id());
+  if (v < 0) return outer_ ? outer_->name_of(t) : std::string();
+  const Node* const n = maker(v);
+  return n ? n->name + ":" + std::to_string(v - n->first_out) : std::string();
 }
 
 TANDEM_INLINE Ref<Graph> Tracer::finish(std::span<const Tensor> outputs) {

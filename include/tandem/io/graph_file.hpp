@@ -7,20 +7,18 @@
 namespace TANDEM_NS::io {
 
 /// Writes a graph with its constants and Variables; the file that was there stays until the new one is complete.
-///   throws  as serialize; errors::ResourceExhaustedError for a full disk, errors::UnavailableError for other failures
-///           of the system: each names the path and leaves the previous file as it was
+///   throws  as serialize, and as replace_file (io/safetensors.hpp)
 TANDEM_API void save_graph(const std::string& path, const Graph& graph);
 
 /// Reads a graph, from a file that may be damaged or hostile: io::load_graph("f.graph", {.ops = all_ops()}).
-///   throws  errors::NotFoundError if there is no such file; otherwise as parse_graph
+///   throws  errors::NotFoundError if there is no regular file of that name, errors::UnavailableError if it cannot be
+///           read; otherwise as parse_graph
 TANDEM_API Ref<Graph> load_graph(const std::string& path, const LoadOptions& options);
 
 }  // namespace TANDEM_NS::io
 
 #ifdef TANDEM_IMPLEMENT_GRAPH_FILE
-#include <filesystem>
-#include <fstream>
-
+#include "tandem/io/regular_file_impl.hpp"
 #include "tandem/io/safetensors.hpp"
 
 namespace TANDEM_NS::io {
@@ -30,13 +28,10 @@ TANDEM_INLINE void save_graph(const std::string& path, const Graph& graph) {
   replace_file(path, {{bytes.data(), bytes.size()}});
 }
 TANDEM_INLINE Ref<Graph> load_graph(const std::string& path, const LoadOptions& options) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) errors::raise<errors::NotFoundError>("load_graph", "cannot read " + path + ": " + error.message());
-  std::string bytes(size, '\0');
-  if (!std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(size)))
-    errors::raise<errors::UnavailableError>("load_graph", "cannot read " + path + " to its end");
-  return parse_graph(bytes, options);
+  detail::RegularFile file("load_graph", path);
+  const memory::Scratch bytes(file.size());
+  file.read(bytes.data(), file.size());
+  return parse_graph({static_cast<const char*>(bytes.data()), file.size()}, options);
 }
 
 }  // namespace TANDEM_NS::io

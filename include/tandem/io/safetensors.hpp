@@ -25,29 +25,34 @@ struct Safetensors {
 };
 
 /// Writes tensors of any dtype but string, quantized and complex128, on any device. A CRC-32 of each tensor goes into
-/// the metadata ("crc32.NAME"), whose other keys are the caller's.
-///   throws  errors::InvalidArgumentError for a dtype the format lacks or a name given twice;
-///           errors::ResourceExhaustedError for a full disk, errors::UnavailableError for other failures of the system:
-///           each names the path and leaves the previous file as it was
+/// the metadata ("crc32.NAME"), whose other keys are the caller's. What is written can be read.
+///   throws  errors::InvalidArgumentError for a dtype the format lacks, a name given twice, names or metadata that are
+///           not UTF-8 or, as JSON with the shapes, longer than 32 MiB; errors::TraceError for a traced tensor;
+///           otherwise as replace_file
 TANDEM_API void save_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                                  const Metadata& metadata = {});
-/// Reads a whole file, to the CPU.
-///   throws  errors::NotFoundError if there is none; errors::DataLossError saying what is wrong with it
+/// Reads a whole file, to the CPU; memory and time are in proportion to its size.
+///   throws  errors::NotFoundError if there is no regular file of that name; errors::DataLossError saying what is wrong
+///           with it; errors::UnavailableError if the system cannot read it
 TANDEM_API Safetensors load_safetensors(const std::string& path);
 /// Its metadata alone, without the tensors.
 TANDEM_API Metadata load_safetensors_metadata(const std::string& path);
 /// Reads from memory; `path` is for the error texts.
 TANDEM_API Safetensors parse_safetensors(const char* data, std::size_t size, const std::string& path);
 
-/// Replaces a file by these bytes, or leaves it as it was; errors as save_safetensors.
+/// Replaces a file by these bytes, or leaves it as it was. Threads and processes may replace one file at the same time;
+/// whoever reads sees one of them whole. The permissions of the old file are kept, and a symbolic link: its target is
+/// replaced. What a killed process has left of an earlier call for this path is removed.
+///   throws  errors::FailedPreconditionError for a directory, a device, a pipe; errors::ResourceExhaustedError for a
+///           full disk, errors::UnavailableError for other failures of the system: each names the path
 TANDEM_API void replace_file(const std::string& path, const std::vector<std::pair<const void*, std::size_t>>& parts);
 
 }  // namespace TANDEM_NS::io
 
 #ifdef TANDEM_IMPLEMENT_IO
 #include "tandem/core/apply.hpp"
-#include "tandem/io/replace_file.hpp"
-#include "tandem/io/safetensors_read.hpp"
-#include "tandem/io/safetensors_write.hpp"
+#include "tandem/io/replace_file_impl.hpp"
+#include "tandem/io/safetensors_read_impl.hpp"
+#include "tandem/io/safetensors_write_impl.hpp"
 #include "tandem/ops/transfer.hpp"
 #endif

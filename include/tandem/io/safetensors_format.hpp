@@ -9,7 +9,7 @@ namespace TANDEM_NS::io::detail {
 
 inline constexpr const char* metadata_key = "__metadata__";
 inline constexpr const char* crc_prefix = "crc32.";
-inline constexpr std::size_t max_header = std::size_t{32} << 20;
+inline constexpr std::size_t max_header = std::size_t{32} << 20;  // bytes; what is longer is neither written nor read
 
 struct FormatName {
   DType dtype;

@@ -90,6 +90,7 @@ inline constexpr const OpDef* range_ops[] = {&range_op, &sequence_mask_op};
 #ifdef TANDEM_IMPLEMENT_CREATE
 #include <cmath>
 
+#include "tandem/base/format.hpp"
 #include "tandem/cpu/sequence.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -111,9 +112,12 @@ TANDEM_INLINE i64 whole_count(const char* op, i64 start, i64 limit, i64 delta) {
 }
 TANDEM_INLINE i64 real_count(const char* op, double start, double limit, double delta) {
   const double span = limit - start, n = std::ceil(span / delta);
-  if (delta == 0 || (span != 0 && (span > 0) != (delta > 0)) || !(n >= 0 && n < 9e18))
-    errors::raise<errors::InvalidArgumentError>(op, "from " + std::to_string(start) + " to " + std::to_string(limit) +
-                                                        " in steps of " + std::to_string(delta) + " never arrives");
+  const auto raise = [&](const char* why) {
+    errors::raise<errors::InvalidArgumentError>(op, "from " + shortest_text(start) + " to " + shortest_text(limit) +
+                                                        " in steps of " + shortest_text(delta) + why);
+  };
+  if (delta == 0 || (span != 0 && (span > 0) != (delta > 0)) || !(n >= 0)) raise(" never arrives");
+  if (n >= 9e18) raise(" has more elements than a tensor can have");
   return static_cast<i64>(n);
 }
 TANDEM_INLINE i64 range_count(const char* op, DType dtype, const void* start, const void* limit, const void* delta) {

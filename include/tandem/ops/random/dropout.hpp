@@ -31,6 +31,7 @@ inline constexpr const OpDef* dropout_ops[] = {&dropout_op};
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_RANDOM
+#include "tandem/base/format.hpp"
 #include "tandem/cpu/random.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -48,7 +49,7 @@ namespace detail {
 TANDEM_INLINE Specs infer_dropout(const InferCall& c) {
   check_key(c, 1);
   if (const double rate = c.get<DropoutAttrs>().rate; !(rate >= 0 && rate < 1))
-    raise_specs(c, "the rate " + std::to_string(rate) + " lies outside [0, 1)");
+    raise_specs(c, "the rate " + shortest_text(rate) + " lies outside [0, 1)");
   return Specs(c.spec(0));
 }
 TANDEM_INLINE Grads dropout_gradient(const GradCall& c) {
@@ -94,7 +95,8 @@ TANDEM_INLINE Tensor dropout(const Tensor& x, DropoutOptions o) {
     errors::raise<errors::InvalidArgumentError>("nn::dropout", "no rate is given: dropout(x, {.rate = 0.1})");
   if (!(*o.rate >= 0 && *o.rate < 1))
     errors::raise<errors::InvalidArgumentError>(
-        "nn::dropout", "rate " + std::to_string(*o.rate) + " is not in [0, 1); it is the share that is dropped");
+        "nn::dropout",
+        "rate " + tandem::detail::shortest_text(*o.rate) + " is not in [0, 1); it is the share that is dropped");
   if (!is_floating(x.dtype()))
     errors::raise<errors::InvalidArgumentError>("nn::dropout", "x must be floating, not " + to_string(x.spec()));
   if (*o.rate == 0 || !o.training) return x;

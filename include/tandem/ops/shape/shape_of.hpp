@@ -144,7 +144,7 @@ TANDEM_INLINE void Tensor::set_shape(const Shape& want) {
   if (!known.is_compatible_with(want))
     errors::raise<errors::InvalidArgumentError>(
         "set_shape", "the value is " + to_string(spec()) + ", the shape declared for it " + to_string(want));
-  if (is_symbolic() && !(known.merge_with(want) == known)) *this = ensure_shape(*this, want);
+  if (is_symbolic() && !(known.merge_with(want) == known)) *this = ensure_shape(*this, want, no_options);
 }
 
 }  // namespace TANDEM_NS

@@ -151,7 +151,13 @@ TANDEM_INLINE Grads pad_gradient(const GradCall& c) {
 // One axis mirrored: a gather, whose gradient adds what was mirrored to its origin.
 TANDEM_INLINE Tensor mirror(const Tensor& x, int axis, i64 before, i64 after, bool edge) {
   const i64 n = x.shape()[axis], skip = edge ? 0 : 1;
-  if (n == none || before > n - skip || after > n - skip)
+  if (n == none && (before || after))
+    errors::raise<errors::InvalidArgumentError>(
+        "pad", "axis " + std::to_string(axis) + " of " + to_string(x.spec()) +
+                   " cannot be mirrored: its size is not known while the function is traced; say it by set_shape or by "
+                   "the function's .input_signature");
+  if (n == none) return x;
+  if (before > n - skip || after > n - skip)
     errors::raise<errors::InvalidArgumentError>("pad", "axis " + std::to_string(axis) + " of " + to_string(x.spec()) +
                                                            " cannot be mirrored by " + std::to_string(before) +
                                                            " and " + std::to_string(after) + " elements");
