@@ -1,6 +1,7 @@
 // The walk backward: one reverse loop over a tape's entries, no sort, no recursion (implementation half of
 // autodiff/tape.hpp).
 #pragma once
+#include "tandem/autodiff/gradient_sum.hpp"
 #include "tandem/autodiff/record.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -11,21 +12,6 @@
 namespace TANDEM_NS {
 
 namespace detail {
-
-[[gnu::noinline]] TANDEM_INLINE void add_to(Gradient& sum, Gradient&& g) {
-  if (sum.is_sparse() && g.is_sparse()) {
-    const IndexedSlices a = sum.slices(), b = g.slices();
-    sum = IndexedSlices{concat({a.values, b.values}, 0), concat({a.indices, b.indices}, 0), a.like};
-  } else if (sum.is_sparse() || g.is_sparse()) {
-    sum = sum.tensor() + g.tensor();
-  } else {
-    sum = std::move(sum).dense() + g.dense();
-  }
-}
-inline void accumulate(Gradient& sum, Gradient&& g) {
-  if (sum.is_set()) add_to(sum, std::move(g));
-  else sum = std::move(g);
-}
 
 // The value of a fused op by small ops: its reference, or the derivative of the reference of the op it goes back from.
 TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
@@ -78,7 +64,7 @@ TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
 // The gradients by slot while one call of gradient() runs.
 struct GradientTape::Backward {
   GradientTape& tape;
-  std::vector<Gradient> sums;
+  std::vector<detail::GradientSum> sums;
   std::vector<char> wanted;  // slots whose sum a source will read
 
   void start(std::span<const Tensor> targets, const std::vector<Tensor>& upstream) {
@@ -89,7 +75,7 @@ struct GradientTape::Backward {
       if (given && !upstream[i].shape().is_compatible_with(targets[i].shape()))
         errors::raise<errors::InvalidArgumentError>("gradient", "output gradient " + to_string(upstream[i].spec()) +
                                                                     " for a target of " + to_string(targets[i].spec()));
-      detail::accumulate(sums[static_cast<std::size_t>(slot)], given ? upstream[i] : ones_like(targets[i]));
+      sums[static_cast<std::size_t>(slot)].add(given ? upstream[i] : ones_like(targets[i]));
     }
   }
 
@@ -104,16 +90,7 @@ struct GradientTape::Backward {
   }
 
   // What has flowed back to an output; given up here unless a source will read it.
-  Tensor take(std::size_t slot) {
-    Gradient& g = sums[slot];
-    if (g.is_sparse()) [[unlikely]] {
-      Tensor dense = g.tensor();
-      if (!wanted[slot]) g = Gradient();
-      return dense;
-    }
-    if (wanted[slot]) return g.dense();
-    return std::move(g).dense();
-  }
+  Tensor take(std::size_t slot) { return wanted[slot] ? sums[slot].value().tensor() : sums[slot].take_dense(); }
   // The rule's gradients, none where nothing flows back. The upstream ones die here, before the next op's are made.
   Grads pull(Entry& e) {
     Tensors upstream;
@@ -138,7 +115,7 @@ struct GradientTape::Backward {
       if (slots[i] < 0 || !x.is_set()) continue;
       const Tensor& saved = e.saved()[i];
       if (e.op->flags.pointwise && saved.is_set() && may_differ(saved, x.dense())) x = sum_to_like(x.dense(), saved);
-      detail::accumulate(sums[static_cast<std::size_t>(slots[i])], std::move(x));
+      sums[static_cast<std::size_t>(slots[i])].add(std::move(x));
     }
   }
 };
@@ -167,7 +144,7 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::differentiate(const Targets& t
     leave();
     spent_ = true;
   }
-  Backward b{*this, std::vector<Gradient>(static_cast<std::size_t>(slots_)),
+  Backward b{*this, std::vector<detail::GradientSum>(static_cast<std::size_t>(slots_)),
              std::vector<char>(static_cast<std::size_t>(slots_))};
   int single;
   for (const Source& s : sources)
@@ -179,11 +156,9 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::differentiate(const Targets& t
   }
   std::vector<Gradient> result;
   for (const Source& s : sources) {
-    Gradient sum;
-    for (int slot : slots_of(s, single)) {
-      const Gradient& g = b.sums[static_cast<std::size_t>(slot)];
-      if (g.is_set()) detail::accumulate(sum, Gradient(g));
-    }
+    detail::GradientSum all;
+    for (int slot : slots_of(s, single)) all.add(b.sums[static_cast<std::size_t>(slot)]);
+    Gradient sum = std::move(all.value());
     if (!sum.is_set()) {
       const std::string why = why_unset(s, targets.list());
       if (options.unconnected_gradients == UnconnectedGradients::error)

@@ -150,11 +150,6 @@ class TANDEM_API GradientTape final : Observer {
   bool paused_ = false, watching_ = true, spent_ = false;
 };
 
-namespace detail {
-/// Adds to a gradient that is set. Row-sparse ones stay so among themselves.
-TANDEM_API void add_to(Gradient& sum, Gradient&& g);
-}  // namespace detail
-
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_AUTODIFF
