@@ -152,7 +152,10 @@ TEST_CASE("layers: a wrong first call fixes nothing") {
         d(Tensor::symbol({{2, none}, float32, {}}));
       },
       right);
+}
 
+TEST_CASE("recurrent layers: a wrong first call fixes nothing") {
+  using namespace layers;
   const auto sequence = [](const auto& rnn) { CHECK(rnn(ones({2, 5, 4})).output.shape() == Shape{2, 5, 3}); };
   const Tensor x = ones({2, 5, 7}), bad_lengths = constant({1.f, 2.f}), wide = zeros({2, 9});
   for (const int depth : {1, 2}) {
