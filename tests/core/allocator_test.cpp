@@ -1,6 +1,7 @@
 // The caching allocator: classes, alignment, reuse, counters, limit, trim, blocks that another thread frees.
 #include "tandem/core/allocator.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -131,12 +132,89 @@ TEST_CASE("allocator: shapes that no memory can hold raise") {
 
 TEST_CASE("allocator: trim gives cached blocks back") {
   { const Tensor t = Tensor::allocate({{1 << 24}, uint8, {}}); }
-  CHECK(memory::trim() >= 1 << 24);
-  CHECK(memory::info().cached == 0);
+  const std::int64_t cached = memory::info().cached, freed = memory::trim();
+  CHECK(freed >= 1 << 24);
+  CHECK(memory::info().cached == cached - freed);
   CHECK(memory::trim() == 0);
   const std::uint64_t misses = memory::info().misses;
   { const Tensor t = Tensor::allocate({{1 << 24}, uint8, {}}); }
   CHECK(memory::info().misses == misses + 1 + 1);  // the data and the header
+}
+
+namespace {
+// One live tensor at a time, of many sizes.
+void many_sizes() {
+  for (i64 n = 1 << 14; n < i64{1} << 25; n += n / 4) const Tensor t = Tensor::allocate({{n}, uint8, {}});
+}
+}  // namespace
+
+TEST_CASE("allocator: what is cached is counted, wherever it lies") {
+  memory::trim();
+  const memory::Info before = memory::info();
+  many_sizes();
+  const memory::Info after = memory::info();
+  CHECK(std::abs(after.live - before.live) < 65536);
+  // Each class's block is still there: together about five times the largest.
+  CHECK(after.cached - before.cached > 4 << 25);
+  const std::int64_t freed = memory::trim();
+  CHECK(freed == after.cached - memory::info().cached);
+  CHECK(memory::info().cached <= before.cached + 65536);
+}
+
+TEST_CASE("allocator: a limit frees what is cached") {
+  memory::trim();
+  const std::int64_t others = memory::info().cached;  // in other threads' lists
+  many_sizes();
+  {
+    const Limit limit(memory::info().live + others + (32 << 20));
+    CHECK(memory::info().cached <= others + (32 << 20) + 65536);
+    many_sizes();
+    CHECK(memory::info().cached <= others + (32 << 20) + 65536);
+    const Tensor t = Tensor::allocate({{24 << 20}, uint8, {}});  // fits beside what is live
+    CHECK(memory::info().cached <= others + (8 << 20) + 65536);
+  }
+}
+
+TEST_CASE("allocator: a thread keeps no more than its share, and nothing when it has ended") {
+  memory::trim();
+  const std::int64_t others = memory::info().cached;
+  std::int64_t kept = -1, all = -1;
+  std::thread([&] {
+    {
+      std::vector<Tensor> live;
+      for (const i64 n : {i64{100}, i64{50000}, i64{3000000}})
+        for (int i = 0; i < 60; ++i) live.push_back(Tensor::allocate({{n}, uint8, {}}));
+    }
+    all = memory::info().cached;
+    memory::Cache& c = *context.cache;
+    kept = 0;
+    for (int cls = 0; cls < memory::classes; ++cls)
+      kept += (memory::most_kept(cls) - c.room[cls]) * static_cast<std::int64_t>(memory::class_size(cls));
+  }).join();
+  CHECK(all - others > 60 * 3000000);
+  CHECK(kept <= memory::kept_of_large + 3 * memory::kept_of_small);
+  // What the thread kept went back to the system, the rest is in the central list.
+  CHECK(std::abs(memory::info().cached - (all - kept)) < 2 * 65536);
+}
+
+TEST_CASE("allocator: a trim reaches the lists of other threads when they come by") {
+  std::atomic<int> stage{0};
+  const auto wait_for = [&](int n) {
+    while (stage < n) std::this_thread::yield();
+  };
+  std::int64_t kept = -1;
+  std::thread other([&] {
+    { const Tensor t = Tensor::allocate({{1 << 20}, uint8, {}}); }
+    stage = 1;
+    wait_for(2);
+    { const Tensor t = Tensor::allocate({{1 << 22}, uint8, {}}); }
+    kept = context.cache->large;
+  });
+  wait_for(1);
+  memory::trim();
+  stage = 2;
+  other.join();
+  CHECK(kept <= static_cast<std::int64_t>(memory::class_size(memory::class_of((1 << 22) + 64))));
 }
 
 TEST_CASE("allocator: blocks may be freed by another thread") {

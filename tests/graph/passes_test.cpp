@@ -257,7 +257,7 @@ TEST_CASE("passes: each can be switched off") {
     return List{-(-a[0]) * two, sqrt(abs(a[0])) * two, sqrt(abs(a[0])) - two};
   });
   const auto nodes = [&](const PassOptions& o) { return static_cast<int>(optimize(*g, o)->nodes.size()); };
-  const PassOptions none_on{false, false, false, false, false, false, false, false, false, false};
+  const PassOptions none_on{false, false, false, false, false, false, false, false, false};
   const int all = static_cast<int>(g->nodes.size());
   CHECK(nodes(none_on) == all);
   const std::pair<bool PassOptions::*, Ref<Graph> (*)(const Graph&)> passes[] = {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <random>
+#include <set>
 
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"
@@ -85,4 +86,68 @@ TEST_CASE("another model's checkpoint is refused and changes nothing") {
   CHECK_THROWS_WITH(part.restore(file.path), ContainsSubstring("is only in the file"));
   CHECK_NOTHROW(part.restore(file.path, {.partial = true}));
   CHECK_THROWS_AS(part.restore(file.path + "x"), errors::NotFoundError);
+}
+
+namespace {
+std::set<std::string> names_in(const std::string& path) {
+  std::set<std::string> r;
+  for (const io::NamedTensor& t : io::load_safetensors(path).tensors) r.insert(t.name);
+  return r;
+}
+struct Weights {
+  Variable a{constant({1.f, 2.f}), {.name = "a"}}, b{constant({3.f, 4.f}), {.name = "b"}};
+  optimizers::SGD sgd{{.momentum = .5}};
+  void step(const Variable& v, float g) const { sgd.apply_gradients({Gradient(constant({g, g}))}, {v}); }
+};
+}  // namespace
+
+TEST_CASE("slots are saved under the paths of their weights, whatever the order of the first steps") {
+  const File file;
+  const Weights saved, loaded;
+  saved.step(saved.a, 1), saved.step(saved.b, 2);
+  const auto checkpoint = [](const Weights& w) { return train::Checkpoint({{"a", w.a}, {"b", w.b}, {"sgd", w.sgd}}); };
+  checkpoint(saved).save(file.path);
+  CHECK(names_in(file.path) ==
+        std::set<std::string>{"a", "b", "sgd/learning_rate", "sgd/iterations", "sgd/a/momentum", "sgd/b/momentum"});
+  loaded.sgd.build({loaded.b, loaded.a});
+  checkpoint(loaded).restore(file.path);
+  saved.step(saved.a, 0), loaded.step(loaded.a, 0);
+  saved.step(saved.b, 0), loaded.step(loaded.b, 0);
+  CHECK(loaded.a.to_vector<float>() == saved.a.to_vector<float>());
+  CHECK(loaded.b.to_vector<float>() == saved.b.to_vector<float>());
+}
+
+TEST_CASE("slots under the numbers that older files have are understood, weights outside keep numbers") {
+  const File file;
+  const Weights saved, loaded;
+  saved.step(saved.a, 1), saved.step(saved.b, 2);
+  // Without the weights there are no paths: the numbers, as before.
+  train::Checkpoint({{"sgd", saved.sgd}}).save(file.path);
+  CHECK(names_in(file.path) ==
+        std::set<std::string>{"sgd/learning_rate", "sgd/iterations", "sgd/slot_0_momentum", "sgd/slot_1_momentum"});
+  std::vector<io::NamedTensor> old = io::load_safetensors(file.path).tensors;
+  old.push_back({"a", saved.a}), old.push_back({"b", saved.b});
+  io::save_safetensors(file.path, old);
+  loaded.sgd.build({loaded.a, loaded.b});
+  train::Checkpoint({{"a", loaded.a}, {"b", loaded.b}, {"sgd", loaded.sgd}}).restore(file.path);
+  CHECK(loaded.sgd.variables()[2].to_vector<float>() == saved.sgd.variables()[2].to_vector<float>());
+  CHECK(loaded.sgd.variables()[3].to_vector<float>() == saved.sgd.variables()[3].to_vector<float>());
+  CHECK(loaded.sgd.variables()[3].to_vector<float>()[0] != 0);
+}
+
+TEST_CASE("a module with two names is saved and restored under both") {
+  struct Tied : Module {
+    layers::Dense a{2};
+    Tied() { add_module("encoder", a), add_module("decoder", a), a.build(2); }
+  };
+  const File file;
+  random::set_seed(4);
+  const Tied saved, loaded;
+  const train::Checkpoint from({{"net", saved}}), to({{"net", loaded}});
+  from.save(file.path);
+  CHECK(names_in(file.path) ==
+        std::set<std::string>{"net/encoder/kernel", "net/encoder/bias", "net/decoder/kernel", "net/decoder/bias"});
+  CHECK(loaded.variables()[0].to_vector<float>() != saved.variables()[0].to_vector<float>());
+  to.restore(file.path);
+  CHECK(loaded.variables()[0].to_vector<float>() == saved.variables()[0].to_vector<float>());
 }

@@ -1,6 +1,7 @@
 // The walk backward: one reverse loop over a tape's entries, no sort, no recursion (implementation half of
 // autodiff/tape.hpp).
 #pragma once
+#include "tandem/autodiff/gradient_sum.hpp"
 #include "tandem/autodiff/record.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -11,21 +12,6 @@
 namespace TANDEM_NS {
 
 namespace detail {
-
-[[gnu::noinline]] TANDEM_INLINE void add_to(Gradient& sum, Gradient&& g) {
-  if (sum.is_sparse() && g.is_sparse()) {
-    const IndexedSlices a = sum.slices(), b = g.slices();
-    sum = IndexedSlices{concat({a.values, b.values}, 0), concat({a.indices, b.indices}, 0), a.like};
-  } else if (sum.is_sparse() || g.is_sparse()) {
-    sum = sum.tensor() + g.tensor();
-  } else {
-    sum = std::move(sum).dense() + g.dense();
-  }
-}
-inline void accumulate(Gradient& sum, Gradient&& g) {
-  if (sum.is_set()) add_to(sum, std::move(g));
-  else sum = std::move(g);
-}
 
 // The value of a fused op by small ops: its reference, or the derivative of the reference of the op it goes back from.
 TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
@@ -78,12 +64,12 @@ TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
 // The gradients by slot while one call of gradient() runs.
 struct GradientTape::Backward {
   GradientTape::Log& tape;
-  std::vector<Gradient> sums;
+  std::vector<detail::GradientSum> sums;
   // By slot: 0, or 1 + the slot in which its sum is formed, which a source will read. Reads of a Variable that is a
   // source have one sum, which grows on the way back: a loop may have read it a thousand times.
   std::vector<int> wanted;
 
-  Gradient& sum_of(int slot) {
+  detail::GradientSum& sum_of(int slot) {
     const int at = wanted[static_cast<std::size_t>(slot)];
     return sums[static_cast<std::size_t>(at ? at - 1 : slot)];
   }
@@ -101,13 +87,10 @@ struct GradientTape::Backward {
       }
   }
   Gradient total(const Source& s) const {
-    Gradient sum;
+    detail::GradientSum sum;
     int single;
-    for (int slot : tape.slots_of(s, single)) {
-      const Gradient& g = sums[static_cast<std::size_t>(slot)];
-      if (g.is_set()) detail::accumulate(sum, Gradient(g));
-    }
-    return sum;
+    for (int slot : tape.slots_of(s, single)) sum.add(sums[static_cast<std::size_t>(slot)]);
+    return std::move(sum.value());
   }
 
   void start(std::span<const Tensor> targets, const std::vector<Tensor>& upstream) {
@@ -119,7 +102,7 @@ struct GradientTape::Backward {
           (upstream[i].dtype() != targets[i].dtype() || !upstream[i].shape().is_compatible_with(targets[i].shape())))
         errors::raise<errors::InvalidArgumentError>("gradient", "output gradient " + to_string(upstream[i].spec()) +
                                                                     " for a target of " + to_string(targets[i].spec()));
-      detail::accumulate(sum_of(slot), given ? upstream[i] : ones_like(targets[i]));
+      sum_of(slot).add(given ? upstream[i] : ones_like(targets[i]));
     }
   }
 
@@ -135,16 +118,7 @@ struct GradientTape::Backward {
   }
 
   // What has flowed back to an output; given up here unless a source will read it.
-  Tensor take(std::size_t slot) {
-    Gradient& g = sums[slot];
-    if (g.is_sparse()) [[unlikely]] {
-      Tensor dense = g.tensor();
-      if (!wanted[slot]) g = Gradient();
-      return dense;
-    }
-    if (wanted[slot]) return g.dense();
-    return std::move(g).dense();
-  }
+  Tensor take(std::size_t slot) { return wanted[slot] ? sums[slot].value().tensor() : sums[slot].take_dense(); }
   // The rule's gradients, none where nothing flows back. The upstream ones die here, before the next op's are made.
   Grads pull(Entry& e) {
     Tensors upstream;
@@ -169,7 +143,7 @@ struct GradientTape::Backward {
       if (slots[i] < 0 || !x.is_set()) continue;
       const Tensor& saved = e.saved()[i];
       if (e.op->flags.pointwise && saved.is_set() && may_differ(saved, x.dense())) x = sum_to_like(x.dense(), saved);
-      detail::accumulate(sum_of(slots[i]), std::move(x));
+      sum_of(slots[i]).add(std::move(x));
     }
   }
 };
@@ -199,7 +173,7 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targe
     leave();
     spent_ = true;
   }
-  Backward b{*this, std::vector<Gradient>(static_cast<std::size_t>(slots_)),
+  Backward b{*this, std::vector<detail::GradientSum>(static_cast<std::size_t>(slots_)),
              std::vector<int>(static_cast<std::size_t>(slots_))};
   b.want(sources);
   b.start(targets.list(), options.output_gradients);

@@ -20,9 +20,13 @@ class IdMap {
     }
   }
   void insert(u64 id, int value) {
-    if (size_ * 2 >= items_.size()) grow();
+    make_room();
     put(id, value);
     ++size_;
+  }
+  /// The next insert() cannot raise.
+  void make_room() {
+    if (size_ * 2 >= items_.size()) grow();
   }
   void clear() {
     items_.clear();

@@ -128,11 +128,6 @@ class TANDEM_API GradientTape {
   Ref<Log> log_;  // counted by its thread's list of observers, too
 };
 
-namespace detail {
-/// Adds to a gradient that is set. Row-sparse ones stay so among themselves.
-TANDEM_API void add_to(Gradient& sum, Gradient&& g);
-}  // namespace detail
-
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_AUTODIFF

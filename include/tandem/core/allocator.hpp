@@ -1,6 +1,7 @@
 // The caching allocator of host memory: per-thread free lists by size class, bounded, spilling to a central list.
 // Blocks are 64-byte aligned; large ones lie on huge pages, because touching a fresh page costs far more than the
-// arithmetic that fills it. Device memory is core/backend's.
+// arithmetic that fills it. What is cached counts: info() shows it, and a limit makes room of it. Device memory is
+// core/backend's.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -32,11 +33,24 @@ inline constexpr SmallSizes small_sizes = [] {
   return s;
 }();
 
+// A thread keeps at most this much: of each small class, and of all large ones together.
+inline constexpr std::int64_t kept_of_small = 1 << 20, kept_of_large = 16 << 20;
+inline constexpr std::uint16_t most_kept(int cls) {
+  if (cls >= large_class) return 2;
+  const std::int64_t n = kept_of_small / small_sizes.of[cls];
+  return static_cast<std::uint16_t>(n < 256 ? n : 256);
+}
+
 // A thread's free lists. Made at the thread's first allocation, given back when it ends.
 struct Cache {
-  void* head[classes];
-  std::uint16_t count[classes];
-  std::int64_t live;  // bytes since the last flush into the shared counter
+  void* head[classes] = {};
+  std::uint16_t room[classes];  // how many more blocks fit
+  std::int64_t live = 0;        // bytes since the last flush into the shared counter
+  std::int64_t large = 0;       // bytes in large blocks
+  std::uint64_t trims = 0;      // those of the process that have been heeded
+  Cache() {
+    for (int c = 0; c < classes; ++c) room[c] = most_kept(c);
+  }
 };
 
 [[nodiscard]] TANDEM_API void* allocate_slow(int cls);
@@ -56,18 +70,18 @@ inline bool count(Cache& c, std::int64_t bytes) {
     return allocate_slow(cls);
   void* p = c->head[cls];
   c->head[cls] = *static_cast<void**>(p);
-  --c->count[cls];
+  ++c->room[cls];
   if (!count(*c, small_sizes.of[cls])) [[unlikely]]
     flush(*c);
   return p;
 }
 inline void release(void* p, int cls) {
   Cache* c = context.cache;
-  if (!c || cls >= large_class || c->count[cls] >= 256) [[unlikely]]
+  if (!c || cls >= large_class || !c->room[cls]) [[unlikely]]
     return release_slow(p, cls);
   *static_cast<void**>(p) = c->head[cls];
   c->head[cls] = p;
-  ++c->count[cls];
+  --c->room[cls];
   if (!count(*c, -small_sizes.of[cls])) [[unlikely]]
     flush(*c);
 }
@@ -95,17 +109,19 @@ struct Blocks {
   static void release(void* p, std::size_t bytes) { memory::release(p, class_of(bytes)); }
 };
 
-/// Host memory as the library counts it. `live` and `peak` are exact to 64 KiB a thread; `misses`, the requests that
-/// no free list could serve, is exact.
+/// Host memory as the library counts it. `live`, `peak` and `cached`, the free blocks in the central list and in those
+/// of all threads, are exact to 64 KiB a thread; `misses`, the requests that no free list could serve, is exact.
 struct Info {
   std::int64_t live = 0, peak = 0, cached = 0, limit = 0;
   std::uint64_t misses = 0;
 };
 TANDEM_API Info info();
 TANDEM_API void reset_peak();
-/// Bytes that may be live at once; 0 lifts the limit. A request above it raises ResourceExhaustedError.
+/// Bytes that may be live at once; 0 lifts the limit. A request above it raises ResourceExhaustedError. Free blocks
+/// that do not fit beside what is live go back to the operating system, now and whenever the library asks it for more.
 TANDEM_API void set_limit(std::int64_t bytes);
-/// Gives the central free list, and this thread's, back to the operating system; returns the bytes freed.
+/// Gives the central free list, and this thread's, back to the operating system; returns the bytes freed. Other threads
+/// give theirs back when they next need a block that they have not cached, or free one that they cannot.
 TANDEM_API std::int64_t trim();
 
 }  // namespace TANDEM_NS::memory
@@ -119,6 +135,7 @@ TANDEM_API std::int64_t trim();
 #include <mutex>
 #include <new>
 
+#include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
 
 namespace TANDEM_NS::memory {
@@ -130,26 +147,60 @@ struct Central {
   std::int64_t cached = 0;
   std::int64_t bound = 0;  // of cached
   std::atomic<std::int64_t> live{0}, peak{0}, limit{0};
-  std::atomic<std::uint64_t> misses{0};
+  std::atomic<std::int64_t> taken{0};  // from the operating system: live and cached
+  std::atomic<std::uint64_t> misses{0}, trims{0};
 };
 TANDEM_API TANDEM_INLINE Central& central() {
   alignas(Central) static unsigned char room[sizeof(Central)];
   static Central* const c = [] {
     auto* fresh = ::new (room) Central;
     fresh->bound = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGE_SIZE) / 4;
+    static constexpr detail::ForkHooks hooks{[] { central().mutex.lock(); }, [] { central().mutex.unlock(); },
+                                             [] { central().mutex.unlock(); }};
+    detail::at_fork(detail::ForkStage::memory, hooks);
     return fresh;
   }();
   return *c;
 }
 
-TANDEM_INLINE std::int64_t give_back(Cache& c, int cls) {
+inline void* pop(void*& head) {
+  void* p = head;
+  head = *static_cast<void**>(p);
+  return p;
+}
+inline void push(void*& head, void* p) {
+  *static_cast<void**>(p) = head;
+  head = p;
+}
+inline std::int64_t bytes_of(int cls) { return static_cast<std::int64_t>(class_size(cls)); }
+TANDEM_INLINE void to_system(void* p, int cls) {
+  std::free(p);
+  central().taken.fetch_sub(bytes_of(cls), std::memory_order_relaxed);
+}
+// Frees blocks of the list until `need` bytes are free or it is empty; returns how many blocks that were.
+TANDEM_INLINE int drain(void*& head, int cls, std::int64_t need) {
+  int freed = 0;
+  for (; head && need > 0; ++freed, need -= bytes_of(cls)) to_system(pop(head), cls);
+  return freed;
+}
+
+inline constexpr std::int64_t everything = INT64_MAX;
+// The largest blocks first: these are the fewest.
+TANDEM_INLINE std::int64_t drain(Cache& c, std::int64_t need) {
   std::int64_t freed = 0;
-  while (void* p = c.head[cls]) {
-    c.head[cls] = *static_cast<void**>(p);
-    std::free(p);
-    freed += static_cast<std::int64_t>(class_size(cls));
+  for (int cls = classes; cls-- > 0 && freed < need;) {
+    const int n = drain(c.head[cls], cls, need - freed);
+    c.room[cls] = static_cast<std::uint16_t>(c.room[cls] + n);
+    freed += n * bytes_of(cls);
+    if (cls >= large_class) c.large -= n * bytes_of(cls);
   }
-  c.count[cls] = 0;
+  return freed;
+}
+TANDEM_INLINE std::int64_t drain(Central& s, std::int64_t need) {
+  const std::lock_guard lock(s.mutex);
+  std::int64_t freed = 0;
+  for (int cls = classes; cls-- > 0 && freed < need;) freed += drain(s.head[cls], cls, need - freed) * bytes_of(cls);
+  s.cached -= freed;
   return freed;
 }
 
@@ -161,7 +212,7 @@ struct ThreadEnd {
     if (!c) return;
     flush(*c);
     context.cache = nullptr;
-    for (int i = 0; i < classes; ++i) give_back(*c, i);
+    drain(*c, everything);
     delete c;
   }
 };
@@ -192,15 +243,31 @@ TANDEM_INLINE void tally(Cache* c, int cls, std::int64_t sign) {
 TANDEM_INLINE void* from_central(int cls) {
   Central& s = central();
   const std::lock_guard lock(s.mutex);
-  void* p = s.head[cls];
-  if (!p) return nullptr;
-  s.head[cls] = *static_cast<void**>(p);
-  s.cached -= static_cast<std::int64_t>(class_size(cls));
-  return p;
+  if (!s.head[cls]) return nullptr;
+  s.cached -= bytes_of(cls);
+  return pop(s.head[cls]);
+}
+// Frees cached blocks until n further bytes fit under the limit: the central ones, then this thread's; the others'
+// threads free theirs when they next come to the slow paths.
+TANDEM_INLINE void make_room(std::int64_t n) {
+  Central& s = central();
+  const std::int64_t limit = s.limit.load(std::memory_order_relaxed);
+  if (!limit) return;
+  const auto excess = [&] { return s.taken.load(std::memory_order_relaxed) + n - limit; };
+  if (excess() > 0) drain(s, excess());
+  if (excess() > 0 && context.cache) drain(*context.cache, excess());
+  if (excess() > 0) s.trims.fetch_add(1, std::memory_order_relaxed);
+}
+TANDEM_INLINE void heed_trims(Cache* c) {
+  const std::uint64_t trims = central().trims.load(std::memory_order_relaxed);
+  if (!c || c->trims == trims) return;
+  c->trims = trims;
+  drain(*c, everything);
 }
 TANDEM_INLINE void* from_system(int cls) {
   constexpr std::size_t huge = 1 << 21;
   const std::size_t n = class_size(cls), align = n >= huge ? huge : 64;
+  make_room(bytes_of(cls));
   const std::size_t rounded = (n + align - 1) / align * align;
   void* p = std::aligned_alloc(align, rounded);
   if (!p && trim()) p = std::aligned_alloc(align, rounded);
@@ -208,6 +275,7 @@ TANDEM_INLINE void* from_system(int cls) {
     errors::raise<errors::ResourceExhaustedError>("allocate", "the system has no " + std::to_string(n) + " bytes");
   if (align == huge) ::madvise(p, rounded, MADV_HUGEPAGE);
   central().misses.fetch_add(1, std::memory_order_relaxed);
+  central().taken.fetch_add(bytes_of(cls), std::memory_order_relaxed);
   return p;
 }
 TANDEM_INLINE void check_limit(int cls) {
@@ -225,11 +293,12 @@ TANDEM_INLINE void* allocate_slow(int cls) {
                                                   "no machine has so much memory (the largest block is 2^46 bytes)");
   Cache* c = thread_cache();
   if (cls >= large_class) check_limit(cls);
+  heed_trims(c);
   void* p = nullptr;
   if (c && c->head[cls]) {
-    p = c->head[cls];
-    c->head[cls] = *static_cast<void**>(p);
-    --c->count[cls];
+    p = pop(c->head[cls]);
+    ++c->room[cls];
+    if (cls >= large_class) c->large -= bytes_of(cls);
   }
   if (!p) p = from_central(cls);
   if (!p) p = from_system(cls);
@@ -239,53 +308,45 @@ TANDEM_INLINE void* allocate_slow(int cls) {
 TANDEM_INLINE void release_slow(void* p, int cls) {
   Cache* c = thread_cache();
   tally(c, cls, -1);
-  if (c && c->count[cls] < (cls < large_class ? 256 : 2)) {
-    *static_cast<void**>(p) = c->head[cls];
-    c->head[cls] = p;
-    ++c->count[cls];
+  heed_trims(c);
+  const std::int64_t n = bytes_of(cls), large = cls < large_class ? 0 : n;
+  if (c && c->room[cls] && c->large + large <= kept_of_large) {
+    push(c->head[cls], p);
+    --c->room[cls];
+    c->large += large;
     return;
   }
   Central& s = central();
-  const auto n = static_cast<std::int64_t>(class_size(cls));
   {
     const std::lock_guard lock(s.mutex);
     if (s.cached + n <= s.bound) {
-      *static_cast<void**>(p) = s.head[cls];
-      s.head[cls] = p;
+      push(s.head[cls], p);
       s.cached += n;
       return;
     }
   }
-  std::free(p);
+  to_system(p, cls);
 }
 
 TANDEM_INLINE Info info() {
   if (context.cache) flush(*context.cache);
   Central& s = central();
-  Info r{s.live, s.peak, 0, s.limit, s.misses};
-  const std::lock_guard lock(s.mutex);
-  r.cached = s.cached;
-  return r;
+  const std::int64_t live = s.live, cached = s.taken - live;
+  return {live, s.peak, cached > 0 ? cached : 0, s.limit, s.misses};
 }
 TANDEM_INLINE void reset_peak() {
   if (context.cache) flush(*context.cache);
   central().peak = central().live.load();
 }
-TANDEM_INLINE void set_limit(std::int64_t bytes) { central().limit = bytes; }
+TANDEM_INLINE void set_limit(std::int64_t bytes) {
+  central().limit = bytes;
+  make_room(0);
+}
 TANDEM_INLINE std::int64_t trim() {
-  std::int64_t freed = 0;
-  if (context.cache)
-    for (int i = 0; i < classes; ++i) freed += give_back(*context.cache, i);
   Central& s = central();
-  const std::lock_guard lock(s.mutex);
-  for (int i = 0; i < classes; ++i)
-    while (void* p = s.head[i]) {
-      s.head[i] = *static_cast<void**>(p);
-      std::free(p);
-      freed += static_cast<std::int64_t>(class_size(i));
-    }
-  s.cached = 0;
-  return freed;
+  s.trims.fetch_add(1, std::memory_order_relaxed);
+  if (Cache* c = context.cache) c->trims = s.trims.load(std::memory_order_relaxed);
+  return (context.cache ? drain(*context.cache, everything) : 0) + drain(s, everything);
 }
 
 }  // namespace TANDEM_NS::memory

@@ -1,4 +1,5 @@
-// IndexedSlices: a row-sparse tensor, what the gradient of a gather is. Gradient: a Tensor or IndexedSlices.
+// IndexedSlices: a row-sparse tensor, what the gradients of gather and of x[i] are. Gradient: a Tensor or
+// IndexedSlices.
 #pragma once
 #include "tandem/core/tensor.hpp"
 
@@ -22,18 +23,35 @@ class TANDEM_API Gradient {
   Gradient() = default;
   Gradient(Tensor dense) : values_(std::move(dense)) {}
   Gradient(IndexedSlices s) : values_(std::move(s.values)), indices_(std::move(s.indices)), like_(std::move(s.like)) {}
+  /// Row-sparse: the values are the rows first, first + 1, ... of a tensor of like's shape. values.shape()[0] is known.
+  static Gradient of_rows(Tensor values, i64 first, Tensor like) {
+    Gradient g(std::move(values));
+    g.like_ = std::move(like), g.first_row_ = first;
+    return g;
+  }
 
   bool is_set() const { return values_.is_set(); }
-  bool is_sparse() const { return indices_.is_set(); }
+  bool is_sparse() const { return indices_.is_set() || first_row_ >= 0; }
   /// The value, or the unset tensor with its reason; dense only.
   const Tensor& dense() const& { return values_; }
   Tensor dense() && { return std::move(values_); }
-  IndexedSlices slices() const { return {values_, indices_, like_}; }
-  Tensor tensor() const { return is_sparse() ? convert_to_tensor(slices()) : values_; }
+  /// Dense: the value; row-sparse: the rows that are not zero.
+  const Tensor& values() const& { return values_; }
+  Tensor values() && { return std::move(values_); }
+  /// Row-sparse only: the tensor whose shape the dense form has.
+  const Tensor& like() const { return like_; }
+  /// Row-sparse only: the first of consecutive rows; -1 where the rows are given by indices.
+  i64 first_row() const { return first_row_; }
+  IndexedSlices slices() const { return {values_, first_row_ < 0 ? indices_ : row_indices(), like_}; }
+  Tensor tensor() const { return is_sparse() ? dense_form() : values_; }
   operator Tensor() const { return tensor(); }
 
  private:
+  Tensor row_indices() const;
+  Tensor dense_form() const;
+
   Tensor values_, indices_, like_;
+  i64 first_row_ = -1;
 };
 
 }  // namespace TANDEM_NS

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/base/format.hpp"
 #include "tandem/core/backend.hpp"
@@ -116,6 +117,9 @@ inline Recording& recording_of(const Ref<Opaque>& r) { return static_cast<Record
 }  // namespace detail
 
 TANDEM_INLINE Profiler::Profiler(ProfilerOptions options) : recording_(new detail::Recording(options)) {
+  static constexpr detail::ForkHooks hooks{[] { detail::profile_mutex.lock(); }, [] { detail::profile_mutex.unlock(); },
+                                           [] { detail::profile_mutex.unlock(); }};
+  detail::at_fork(detail::ForkStage::profiler, hooks);
   const std::lock_guard lock(detail::profile_mutex);
   if (detail::open_recording)
     errors::raise<errors::FailedPreconditionError>("profiler", "another one is at work; stop it first");

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <mutex>
 
+#include "tandem/base/at_fork.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
 
 namespace TANDEM_NS {
 
 struct Variable::State final : Opaque {
-  std::mutex mutex;
+  detail::ForkMutex mutex{detail::ForkMutex::variable};
   Tensor value;  // guarded by mutex
   const Tensor initial;
   const Spec spec;
@@ -143,9 +144,19 @@ class Extras {
   Small<Tensor, 4> moved_;
   Small<const Tensor*, 4> at_;
 };
-inline Specs infer_update_of(const InferCall& call) {
+// The new values' specs: of all variables, or of the first, where the op only reads the others.
+inline Specs infer_update_of(const InferCall& call, std::size_t variables) {
+  const OpDef& op = call.op;
+  const auto n = static_cast<int>(call.in.size());
+  if (op.inputs < 0 ? n < -1 - op.inputs : n != op.inputs)
+    raise_specs(call, "does not take " + std::to_string(variables) + " variables with " +
+                          std::to_string(call.in.size() - variables) + " further inputs");
   if (!check_inputs(call)) raise_specs(call, "the variables are on several devices");
-  return call.op.infer(call);
+  Specs specs = op.infer(call);
+  if (specs.size() > variables)
+    raise_specs(call,
+                "has " + std::to_string(specs.size()) + " new values for " + std::to_string(variables) + " variables");
+  return specs;
 }
 
 TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, std::span<const Variable> variables, Inputs extra,
@@ -156,7 +167,7 @@ TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, std::span<const
   for (const Tensor& t : values) in.push(&t);
   for (const Tensor* t : extra) in.push(t);
   const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
-  const Specs specs = infer_update_of(call);
+  const Specs specs = infer_update_of(call, variables.size());
   for (unsigned i = 0; i < specs.size(); ++i) check_updated(op, variables[i].spec(), specs[i], variables[i].name());
   const Tensors out = stager.stage(call, specs);
   for (unsigned i = 0; i < out.size(); ++i) stager.assign(variables[i], out[i]);
@@ -171,7 +182,7 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* con
   for (Variable::State* s : states) in.push(&s->value);
   for (const Tensor* t : extra) in.push(t);
   const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
-  const Specs specs = infer_update_of(call);
+  const Specs specs = infer_update_of(call, states.size());
   Small<Tensor, 4> reuse;
   for (unsigned i = 0; i < specs.size(); ++i) {
     check_updated(op, states[i]->spec, specs[i], states[i]->name);

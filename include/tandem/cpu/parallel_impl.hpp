@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/cpu/parallel.hpp"
 
@@ -251,9 +252,9 @@ struct Closer {
 [[gnu::cold, gnu::noinline]] inline Pool* start() {
   std::lock_guard lock(shared.mutex);
   if (shared.closed) return nullptr;
-  static const int hooked = pthread_atfork(&before_fork, &after_fork, &after_fork_in_child);
+  static constexpr tandem::detail::ForkHooks hooks{&before_fork, &after_fork, &after_fork_in_child};
+  tandem::detail::at_fork(tandem::detail::ForkStage::pool, hooks);
   static Closer closer;
-  (void)hooked;
   if (!shared.current.load()) shared.current = shared.last = new Pool(shared.last);
   return shared.current.load();
 }

@@ -49,6 +49,7 @@ class TANDEM_API Derivative final : public Opaque {
 
   Ref<Graph> forward_;
   std::vector<int> reads_, results_, saved_;
+  std::vector<int> stands_for_;  // by read: the argument that stands for its Variable, or -1
   std::vector<char> reads_input_;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tandem/autodiff/gradient_sum.hpp"
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/control_ops.hpp"
 #include "tandem/graph/derivative.hpp"
@@ -57,9 +58,14 @@ TANDEM_INLINE Derivative::Derivative(const Graph& graph) {
   const detail::Alone alone;
   forward_ = detail::recordable(graph);
   const std::vector<int> uses = forward_->uses();
+  std::vector<int> argument(forward_->specs.size(), -1);  // by value
+  for (std::size_t i = 0; i < forward_->arguments.size(); ++i)
+    argument[static_cast<std::size_t>(forward_->arguments[i])] = static_cast<int>(i);
   for (std::size_t i = 0; i < forward_->nodes.size(); ++i)
-    if (const Node& n = forward_->nodes[i]; n.op == &read_variable_op && uses[static_cast<std::size_t>(n.first_out)])
+    if (const Node& n = forward_->nodes[i]; n.op == &read_variable_op && uses[static_cast<std::size_t>(n.first_out)]) {
       reads_.push_back(static_cast<int>(i));
+      stands_for_.push_back(n.in.empty() ? -1 : argument[static_cast<std::size_t>(n.in[0])]);
+    }
   results_ = forward_->outputs;
   find_saved();
   results_.insert(results_.end(), saved_.begin(), saved_.end());
@@ -79,24 +85,24 @@ TANDEM_INLINE Demand Derivative::full_demand() const {
 // For the value of a read: the argument that stands for its Variable, or -1.
 TANDEM_INLINE int Derivative::argument_of_read(std::size_t input) const {
   const std::size_t arguments = forward_->arguments.size();
-  if (input < arguments) return -1;
-  const Node& n = forward_->nodes[static_cast<std::size_t>(reads_[input - arguments])];
-  if (n.in.empty()) return -1;
-  const std::vector<int>& values = forward_->arguments;
-  return static_cast<int>(std::find(values.begin(), values.end(), n.in[0]) - values.begin());
+  return input < arguments ? -1 : stands_for_[input - arguments];
 }
 TANDEM_INLINE bool Derivative::is_asked_for(const Demand& demand, std::size_t input) const {
   const int argument = argument_of_read(input);
   return demand.wanted[input] || (argument >= 0 && demand.wanted[static_cast<std::size_t>(argument)]);
 }
 TANDEM_INLINE void Derivative::pass_on(const Demand& demand, std::vector<Gradient>& by_input) const {
-  for (std::size_t i = forward_->arguments.size(); i < by_input.size(); ++i) {
+  std::vector<detail::GradientSum> sums(forward_->arguments.size());
+  for (std::size_t i = sums.size(); i < by_input.size(); ++i) {
     const int argument = argument_of_read(i);
     if (argument < 0 || !demand.wanted[static_cast<std::size_t>(argument)] || !by_input[i].is_set()) continue;
-    Gradient& sum = by_input[static_cast<std::size_t>(argument)];
-    if (sum.is_set()) detail::add_to(sum, Gradient(by_input[i]));
-    else sum = by_input[i];
+    detail::GradientSum& sum = sums[static_cast<std::size_t>(argument)];
+    if (Gradient& own = by_input[static_cast<std::size_t>(argument)]; own.is_set() && !sum.is_set())
+      sum.add(Gradient(own));
+    sum.add(Gradient(by_input[i]));
   }
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (sums[i].is_set()) by_input[i] = std::move(sums[i].value());
 }
 
 TANDEM_INLINE Derivative::Joint Derivative::trace(const Demand& demand) const {
@@ -139,7 +145,7 @@ TANDEM_INLINE Derivative::Joint Derivative::trace(const Demand& demand) const {
     if (!demand.wanted[i]) continue;
     const Gradient& x = by_input[i];
     j.set[i] = x.is_set(), j.sparse[i] = x.is_sparse();
-    if (x.is_sparse()) outputs.push_back(x.slices().values), outputs.push_back(x.slices().indices);
+    if (x.is_sparse()) outputs.push_back(x.values()), outputs.push_back(x.slices().indices);
     else if (x.is_set()) outputs.push_back(x.dense());
   }
   // Everything is looked up before the trace ends, in one list behind the outputs.

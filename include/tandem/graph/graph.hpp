@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tandem/autodiff/slots.hpp"
 #include "tandem/core/op.hpp"
 #include "tandem/core/variable.hpp"
 
@@ -65,6 +66,10 @@ class TANDEM_API Graph : public Opaque {
   std::vector<int> uses() const;
   /// Whether every dim of every value is known.
   bool is_static() const;
+
+ private:
+  IdMap places_;  // of variables: by their ids, as far as index_of() has seen them
+  std::size_t placed_ = 0;
 };
 
 /// Whether running the op can be seen other than by its outputs: assignments, prints, asserts, control flow with such

@@ -87,9 +87,11 @@ TANDEM_INLINE int Graph::add_constant(const Tensor& value, std::string node_name
   return add(constant_op, ConstantAttrs{make_ref<TensorBox>(value)}, {}, {&value.spec(), 1}, std::move(node_name));
 }
 TANDEM_INLINE int Graph::index_of(const Variable& v) {
-  for (std::size_t i = 0; i < variables.size(); ++i)
-    if (variables[i].is_same(v)) return static_cast<int>(i);
+  for (; placed_ < variables.size(); ++placed_)  // copies and loaded graphs have their list already
+    if (places_.find(variables[placed_].id()) < 0) places_.insert(variables[placed_].id(), static_cast<int>(placed_));
+  if (const int at = places_.find(v.id()); at >= 0) return at;
   variables.push_back(v);
+  places_.insert(v.id(), static_cast<int>(placed_++));
   return static_cast<int>(variables.size()) - 1;
 }
 TANDEM_INLINE std::vector<int> Graph::makers() const {

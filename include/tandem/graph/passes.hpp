@@ -15,7 +15,6 @@ struct PassOptions {
   bool fold_constants = true;
   bool merge_common = true;
   bool join_updates = true;
-  bool join_pieces = true;
   bool join_dense = true;
   bool join_products = true;
   bool fuse = true;
@@ -43,10 +42,6 @@ TANDEM_API Ref<Graph> simplify(const Graph& graph);
 /// A product of two matrices, a bias on it and relu, tanh or sigmoid of that become one `dense` op, where nothing else
 /// uses what is between them.
 TANDEM_API Ref<Graph> join_dense(const Graph& graph);
-/// A sum of tensors each of which is zero but for some rows of its own, where these are all rows, becomes one concat:
-/// the gradient of a tensor that a loop went through by x[0], x[1], ... Changes no bit. CPU, float32 and float64, known
-/// shapes, at most one other term.
-TANDEM_API Ref<Graph> join_pieces(const Graph& graph);
 /// Many small matrix products become few large ones, as an unrolled loop over the steps of a sequence has them: a sum
 /// of products (the gradient of a weight that every step used) becomes one product over all their inner dimensions,
 /// where putting the operands together costs less than adding the results up; products of up to 256 rows each by one
@@ -72,13 +67,18 @@ TANDEM_API Ref<Graph> fuse_reductions(const Graph& graph);
 /// numbers: "model.cpp:12: log(softmax(x)) loses precision where the probability is small: use nn::log_softmax(x)".
 TANDEM_API std::vector<std::string> advice(const Graph& graph);
 
+namespace detail {
+/// What passes have done on this thread, in nodes that they visited and candidates that they compared. A test of how
+/// their work grows with the graph reads it.
+extern TANDEM_API constinit thread_local u64 pass_steps;
+}  // namespace detail
+
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_PASSES
 #include "tandem/graph/passes/basic_impl.hpp"
 #include "tandem/graph/passes/dense_impl.hpp"
 #include "tandem/graph/passes/fuse_impl.hpp"
-#include "tandem/graph/passes/pieces_impl.hpp"
 #include "tandem/graph/passes/products_impl.hpp"
 #include "tandem/graph/passes/reduce_impl.hpp"
 #include "tandem/graph/passes/simplify_impl.hpp"

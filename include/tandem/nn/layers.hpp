@@ -28,7 +28,7 @@ struct DenseOptions {
   DType dtype = DType::float32;
 };
 /// activation(x W + b) over the last axis.
-///   x         [..., n], rank 1 or more, n fixed by the first call
+///   x         [..., n], rank 1 or more, n fixed by the first call that does not raise
 ///   returns   [..., units]
 ///   throws    errors::InvalidArgumentError if x's last axis or dtype differs from the kernel's
 ///   variables kernel [n, units], bias [units]
@@ -43,6 +43,7 @@ class TANDEM_API Dense : public Layer {
   void build(i64 n) const;
 
  private:
+  void build_for(const Tensor& x) const;
   i64 units_;
   DenseOptions options_;
 };
@@ -64,6 +65,7 @@ class TANDEM_API Embedding : public Layer {
 }  // namespace TANDEM_NS::layers
 
 #ifdef TANDEM_IMPLEMENT_LAYERS
+#include "tandem/nn/dry_run.hpp"
 #include "tandem/ops/index/gather.hpp"
 
 namespace TANDEM_NS::layers {
@@ -76,10 +78,17 @@ TANDEM_INLINE void Dense::build(i64 n) const {
     if (options_.use_bias) add_variable("bias", options_.bias_initializer({units_}, options_.dtype));
   });
 }
+TANDEM_INLINE void Dense::build_for(const Tensor& x) const {
+  const i64 n = tandem::detail::features_of("Dense", x);
+  tandem::detail::check_call([&] {
+    const DType d = options_.dtype;
+    nn::dense(x, tandem::detail::weight_like({n, units_}, d),
+              options_.use_bias ? tandem::detail::weight_like({units_}, d) : Tensor());
+  });
+  build(n);
+}
 TANDEM_INLINE Tensor Dense::operator()(const Tensor& x) const {
-  if (x.rank() < 1)
-    errors::raise<errors::InvalidArgumentError>("Dense", "needs an axis of features, not " + to_string(x.spec()));
-  if (const i64 n = x.shape().dim(-1); n != none) build(n);
+  if (!is_built()) build_for(x);
   const nn::DenseActivation inside = options_.activation.fused();
   const Tensor bias = options_.use_bias ? Tensor(variable(1)) : Tensor();
   const Tensor y = nn::dense(x, variable(0), bias, {.activation = inside});

@@ -8,6 +8,12 @@
 
 namespace TANDEM_NS::layers {
 
+namespace detail {
+struct CellWeights {
+  Tensor kernel, recurrent_kernel, bias;
+};
+}  // namespace detail
+
 struct RnnCellOptions {
   Initializer kernel_initializer = initializers::GlorotUniform();
   Initializer recurrent_initializer = initializers::Orthogonal();
@@ -31,6 +37,10 @@ class TANDEM_API LSTMCell : public Layer {
 
  private:
   friend class LSTM;
+  detail::CellWeights initial(i64 features) const;
+  detail::CellWeights like(i64 features) const;
+  detail::CellWeights weights() const { return {variable(0), variable(1), variable(2)}; }
+  void add(const detail::CellWeights& initial) const;
   i64 units_;
   LSTMCellOptions options_;
 };
@@ -51,6 +61,10 @@ class TANDEM_API GRUCell : public Layer {
 
  private:
   friend class GRU;
+  detail::CellWeights initial(i64 features) const;
+  detail::CellWeights like(i64 features) const;
+  detail::CellWeights weights() const { return {variable(0), variable(1), variable(2)}; }
+  void add(const detail::CellWeights& initial) const;
   i64 units_;
   GRUCellOptions options_;
 };
@@ -84,6 +98,10 @@ class TANDEM_API LSTM : public Layer {
   void build(i64 features) const;
 
  private:
+  using Weights = std::vector<detail::CellWeights>;
+  Weights like(i64 features) const;
+  Weights weights() const;
+  RnnOutput<State> run(const Tensor& x, const RnnCall<State>& call, const Weights& weights) const;
   RnnLayerOptions options_;
   std::vector<LSTMCell> cells_;
 };
@@ -98,6 +116,10 @@ class TANDEM_API GRU : public Layer {
   void build(i64 features) const;
 
  private:
+  using Weights = std::vector<detail::CellWeights>;
+  Weights like(i64 features) const;
+  Weights weights() const;
+  RnnOutput<State> run(const Tensor& x, const RnnCall<State>& call, const Weights& weights) const;
   RnnLayerOptions options_;
   std::vector<GRUCell> cells_;
 };

@@ -1,5 +1,6 @@
 // Recurrent cells and layers (implementation half of nn/rnn.hpp).
 #pragma once
+#include "tandem/nn/dry_run.hpp"
 #include "tandem/nn/rnn.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -21,8 +22,6 @@ TANDEM_INLINE void check_input(const char* layer, const Tensor& x) {
   if (x.rank() != 3)
     errors::raise<errors::InvalidArgumentError>(
         layer, "needs an input of rank 3, [batch, time, features], not " + to_string(x.spec()));
-  if (x.shape()[2] == none)
-    errors::raise<errors::InvalidArgumentError>(layer, "the number of features must be known: " + to_string(x.spec()));
 }
 template <class State>
 void check_states(const char* layer, const std::vector<State>& s, std::size_t layers) {
@@ -41,40 +40,74 @@ TANDEM_INLINE Tensor bias_of_ones_for_forget(const Tensor& bias, i64 units) {
 
 TANDEM_INLINE LSTMCell::LSTMCell(i64 units, LSTMCellOptions options)
     : units_(detail::positive("LSTMCell", "units", units)), options_(options) {}
+TANDEM_INLINE detail::CellWeights LSTMCell::initial(i64 features) const {
+  const RnnCellOptions& o = options_.weights;
+  const Tensor bias = o.bias_initializer({4 * units_}, o.dtype);
+  return {o.kernel_initializer({features, 4 * units_}, o.dtype), o.recurrent_initializer({units_, 4 * units_}, o.dtype),
+          options_.unit_forget_bias ? detail::bias_of_ones_for_forget(bias, units_) : bias};
+}
+TANDEM_INLINE detail::CellWeights LSTMCell::like(i64 features) const {
+  const DType d = options_.weights.dtype;
+  return {tandem::detail::weight_like({features, 4 * units_}, d), tandem::detail::weight_like({units_, 4 * units_}, d),
+          tandem::detail::weight_like({4 * units_}, d)};
+}
+TANDEM_INLINE void LSTMCell::add(const detail::CellWeights& w) const {
+  add_variable("kernel", w.kernel);
+  add_variable("recurrent_kernel", w.recurrent_kernel);
+  add_variable("bias", w.bias);
+}
 TANDEM_INLINE void LSTMCell::build(i64 features) const {
-  build_once([&] {
-    const RnnCellOptions& o = options_.weights;
-    const Tensor bias = o.bias_initializer({4 * units_}, o.dtype);
-    add_variable("kernel", o.kernel_initializer({features, 4 * units_}, o.dtype));
-    add_variable("recurrent_kernel", o.recurrent_initializer({units_, 4 * units_}, o.dtype));
-    add_variable("bias", options_.unit_forget_bias ? detail::bias_of_ones_for_forget(bias, units_) : bias);
-  });
+  build_once([&] { add(initial(features)); });
 }
 TANDEM_INLINE nn::LstmState LSTMCell::zero_state(i64 batch) const {
   const Tensor z = zeros({batch, units_}, {.dtype = options_.weights.dtype});
   return {z, z};
 }
 TANDEM_INLINE nn::LstmState LSTMCell::operator()(const Tensor& x, const nn::LstmState& state) const {
-  build(x.shape().dim(-1));
-  return nn::lstm_cell(x, state, variable(0), variable(1), variable(2));
+  const auto call = [&](const detail::CellWeights& w) {
+    return nn::lstm_cell(x, state, w.kernel, w.recurrent_kernel, w.bias);
+  };
+  if (!is_built()) {
+    const i64 features = tandem::detail::features_of("LSTMCell", x);
+    tandem::detail::check_call([&] { call(like(features)); });
+    build(features);
+  }
+  return call(weights());
 }
 
 TANDEM_INLINE GRUCell::GRUCell(i64 units, GRUCellOptions options)
     : units_(detail::positive("GRUCell", "units", units)), options_(options) {}
+TANDEM_INLINE detail::CellWeights GRUCell::initial(i64 features) const {
+  const RnnCellOptions& o = options_.weights;
+  return {o.kernel_initializer({features, 3 * units_}, o.dtype), o.recurrent_initializer({units_, 3 * units_}, o.dtype),
+          o.bias_initializer(options_.reset_after ? Shape{2, 3 * units_} : Shape{3 * units_}, o.dtype)};
+}
+TANDEM_INLINE detail::CellWeights GRUCell::like(i64 features) const {
+  const DType d = options_.weights.dtype;
+  return {tandem::detail::weight_like({features, 3 * units_}, d), tandem::detail::weight_like({units_, 3 * units_}, d),
+          tandem::detail::weight_like(options_.reset_after ? Shape{2, 3 * units_} : Shape{3 * units_}, d)};
+}
+TANDEM_INLINE void GRUCell::add(const detail::CellWeights& w) const {
+  add_variable("kernel", w.kernel);
+  add_variable("recurrent_kernel", w.recurrent_kernel);
+  add_variable("bias", w.bias);
+}
 TANDEM_INLINE void GRUCell::build(i64 features) const {
-  build_once([&] {
-    const RnnCellOptions& o = options_.weights;
-    add_variable("kernel", o.kernel_initializer({features, 3 * units_}, o.dtype));
-    add_variable("recurrent_kernel", o.recurrent_initializer({units_, 3 * units_}, o.dtype));
-    add_variable("bias", o.bias_initializer(options_.reset_after ? Shape{2, 3 * units_} : Shape{3 * units_}, o.dtype));
-  });
+  build_once([&] { add(initial(features)); });
 }
 TANDEM_INLINE Tensor GRUCell::zero_state(i64 batch) const {
   return zeros({batch, units_}, {.dtype = options_.weights.dtype});
 }
 TANDEM_INLINE Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) const {
-  build(x.shape().dim(-1));
-  return nn::gru_cell(x, h, variable(0), variable(1), variable(2), options_.reset_after);
+  const auto call = [&](const detail::CellWeights& w) {
+    return nn::gru_cell(x, h, w.kernel, w.recurrent_kernel, w.bias, options_.reset_after);
+  };
+  if (!is_built()) {
+    const i64 features = tandem::detail::features_of("GRUCell", x);
+    tandem::detail::check_call([&] { call(like(features)); });
+    build(features);
+  }
+  return call(weights());
 }
 
 TANDEM_INLINE LSTM::LSTM(i64 units, RnnLayerOptions options, LSTMCellOptions cell) : options_(options) {
@@ -82,16 +115,41 @@ TANDEM_INLINE LSTM::LSTM(i64 units, RnnLayerOptions options, LSTMCellOptions cel
   for (int i = 0; i < options.num_layers; ++i)
     add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));
 }
-TANDEM_INLINE void LSTM::build(i64 features) const {
+TANDEM_INLINE std::vector<detail::CellWeights> LSTM::like(i64 features) const {
+  Weights r;
   for (const LSTMCell& c : cells_) {
-    c.build(features);
+    r.push_back(c.like(features));
     features = c.units_;
   }
+  return r;
+}
+TANDEM_INLINE std::vector<detail::CellWeights> LSTM::weights() const {
+  Weights r;
+  for (const LSTMCell& c : cells_) r.push_back(c.weights());
+  return r;
+}
+TANDEM_INLINE void LSTM::build(i64 features) const {
+  build_once([&] {  // all weights before the first Variable: if one cannot be made, no cell has any
+    Weights initial;
+    for (const LSTMCell& c : cells_) {
+      initial.push_back(c.initial(features));
+      features = c.units_;
+    }
+    for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i].build_once([&] { cells_[i].add(initial[i]); });
+  });
 }
 TANDEM_INLINE RnnOutput<nn::LstmState> LSTM::operator()(const Tensor& input, const RnnCall<State>& call) const {
   detail::check_input("LSTM", input);
   detail::check_states("LSTM", call.initial_state, cells_.size());
-  build(input.shape()[2]);
+  if (!is_built()) {
+    const i64 features = tandem::detail::features_of("LSTM", input);
+    tandem::detail::check_call([&] { run(input, call, like(features)); });
+    build(features);
+  }
+  return run(input, call, weights());
+}
+TANDEM_INLINE RnnOutput<nn::LstmState> LSTM::run(const Tensor& input, const RnnCall<State>& call,
+                                                 const Weights& weights) const {
   Tensor x = options_.time_major ? input : detail::swap_batch_and_time(input);
   RnnOutput<State> r;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
@@ -99,8 +157,9 @@ TANDEM_INLINE RnnOutput<nn::LstmState> LSTM::operator()(const Tensor& input, con
     State initial;
     if (call.initial_state.empty()) initial.h = initial.c = detail::zeros_for(x, c.units_);
     else initial = call.initial_state[i];
+    const detail::CellWeights& w = weights[i];
     nn::LstmResult y =
-        nn::lstm(x, initial, c.variable(0), c.variable(1), c.variable(2), {.sequence_length = call.sequence_length});
+        nn::lstm(x, initial, w.kernel, w.recurrent_kernel, w.bias, {.sequence_length = call.sequence_length});
     x = std::move(y.output);
     r.state.push_back(std::move(y.state));
   }
@@ -113,11 +172,28 @@ TANDEM_INLINE GRU::GRU(i64 units, RnnLayerOptions options, GRUCellOptions cell) 
   for (int i = 0; i < options.num_layers; ++i)
     add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));
 }
-TANDEM_INLINE void GRU::build(i64 features) const {
+TANDEM_INLINE std::vector<detail::CellWeights> GRU::like(i64 features) const {
+  Weights r;
   for (const GRUCell& c : cells_) {
-    c.build(features);
+    r.push_back(c.like(features));
     features = c.units_;
   }
+  return r;
+}
+TANDEM_INLINE std::vector<detail::CellWeights> GRU::weights() const {
+  Weights r;
+  for (const GRUCell& c : cells_) r.push_back(c.weights());
+  return r;
+}
+TANDEM_INLINE void GRU::build(i64 features) const {
+  build_once([&] {  // all weights before the first Variable: if one cannot be made, no cell has any
+    Weights initial;
+    for (const GRUCell& c : cells_) {
+      initial.push_back(c.initial(features));
+      features = c.units_;
+    }
+    for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i].build_once([&] { cells_[i].add(initial[i]); });
+  });
 }
 namespace detail {
 // The classic GRU multiplies r h by a part of its weights inside of each step: no fused kernel, a loop of small ops.
@@ -137,13 +213,21 @@ TANDEM_INLINE nn::GruResult classic_gru(const Tensor& x, Tensor h, const Tensor&
 TANDEM_INLINE RnnOutput<Tensor> GRU::operator()(const Tensor& input, const RnnCall<State>& call) const {
   detail::check_input("GRU", input);
   detail::check_states("GRU", call.initial_state, cells_.size());
-  build(input.shape()[2]);
+  if (!is_built()) {
+    const i64 features = tandem::detail::features_of("GRU", input);
+    tandem::detail::check_call([&] { run(input, call, like(features)); });
+    build(features);
+  }
+  return run(input, call, weights());
+}
+TANDEM_INLINE RnnOutput<Tensor> GRU::run(const Tensor& input, const RnnCall<State>& call,
+                                         const Weights& weights) const {
   Tensor x = options_.time_major ? input : detail::swap_batch_and_time(input);
   RnnOutput<State> r;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     const GRUCell& c = cells_[i];
     const Tensor h = call.initial_state.empty() ? detail::zeros_for(x, c.units_) : call.initial_state[i];
-    const Tensor kernel = c.variable(0), recurrent = c.variable(1), bias = c.variable(2);
+    const auto& [kernel, recurrent, bias] = weights[i];
     nn::GruResult y = c.options_.reset_after
                           ? nn::gru(x, h, kernel, recurrent, bias, {.sequence_length = call.sequence_length})
                           : detail::classic_gru(x, h, kernel, recurrent, bias, call.sequence_length);

@@ -59,7 +59,7 @@ TANDEM_INLINE Tensor global_norm(const std::vector<Gradient>& gradients) {
   Tensor sum;
   for (const Gradient& g : gradients) {
     if (!g.is_set()) continue;
-    const Tensor n = detail::squared_norm(g.is_sparse() ? g.slices().values : g.dense());
+    const Tensor n = detail::squared_norm(g.values());
     sum = sum.is_set() ? sum + n : n;
   }
   if (!sum.is_set()) errors::raise<errors::InvalidArgumentError>("global_norm", "no gradient is set");

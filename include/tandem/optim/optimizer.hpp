@@ -58,8 +58,9 @@ class TANDEM_API Optimizer : public Module {
  private:
   struct Slots;
   std::span<const Variable> slots_of(const Variable& v) const;
-  void apply_one(const Gradient& g, const Variable& v, const Tensor& lr, const Tensor& step) const;
-  void apply_together(std::span<const Gradient> gradients, std::span<const Variable> variables, const Tensor& lr,
+  using State = std::span<const Variable>;  // a weight and its slots
+  void apply_one(const Gradient& g, State state, const Tensor& lr, const Tensor& step) const;
+  void apply_together(std::span<const Gradient> gradients, std::span<const State> states, const Tensor& lr,
                       const Tensor& step) const;
   detail::UpdateRule rule_;
   Attrs attrs_;

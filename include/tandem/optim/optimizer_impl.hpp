@@ -151,24 +151,34 @@ TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, const Attrs& attrs, 
   iterations_ = add_variable("iterations", constant(i64{0}), false);
 }
 
-// The weight and its slots, made at first sight.
+// The weight and its slots, made at first sight: all of them, or, if something raises, none.
 TANDEM_INLINE std::span<const Variable> Optimizer::slots_of(const Variable& v) const {
   Slots& all = static_cast<Slots&>(*slots_);
   const std::lock_guard lock(all.mutex);
-  int at = all.at.find(v.id());
-  if (at >= 0) return all.states[static_cast<std::size_t>(at)];
-  at = static_cast<int>(all.states.size());
-  all.at.insert(v.id(), at);
-  std::vector<Variable>& state = all.states.emplace_back();
-  state.push_back(v);
+  if (const int at = all.at.find(v.id()); at >= 0) return all.states[static_cast<std::size_t>(at)];
+  const int at = static_cast<int>(all.states.size());
+  std::vector<Variable> state{v};
+  std::vector<Named> slots;
   auto make = [&] {
     const detail::Unobserved quiet;
-    for (const char* slot : rule_.slots)
-      state.push_back(add_variable("slot_" + std::to_string(at) + "_" + slot, zeros_like(v.peek()), false));
+    for (const char* slot : rule_.slots) {
+      const std::string name = "slot_" + std::to_string(at) + "_" + slot;
+      state.emplace_back(zeros_like(v.peek()), VariableOptions{.name = name.c_str(), .trainable = false});
+      slots.push_back({name, state.back(), v, slot});
+    }
   };
   if (context.stager) context.stager->lift({[](void* f) { (*static_cast<decltype(make)*>(f))(); }, &make});
   else make();
-  return state;
+  all.at.make_room();
+  all.states.push_back(std::move(state));
+  try {
+    add_variables(slots);
+  } catch (...) {
+    all.states.pop_back();
+    throw;
+  }
+  all.at.insert(v.id(), at);
+  return all.states.back();
 }
 TANDEM_INLINE void Optimizer::build(const std::vector<Variable>& variables) const {
   for (const Variable& v : variables) slots_of(v);
@@ -188,7 +198,7 @@ TANDEM_INLINE void check_gradients(const std::vector<Gradient>& g, const std::ve
   }
   for (std::size_t i = 0; i < g.size(); ++i) {
     if (!g[i].is_set()) continue;
-    const Spec& s = g[i].is_sparse() ? g[i].slices().like.spec() : g[i].dense().spec();
+    const Spec& s = (g[i].is_sparse() ? g[i].like() : g[i].dense()).spec();
     if (s.dtype != v[i].dtype() || !s.shape.is_compatible_with(v[i].shape()))
       errors::raise<errors::InvalidArgumentError>(
           "apply_gradients",
@@ -229,19 +239,20 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& gradi
                                               const std::vector<Variable>& variables) const {
   detail::check_gradients(gradients, variables);
   const detail::Unobserved quiet;
+  std::vector<State> states;  // all before the first change
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    states.push_back(gradients[i].is_set() ? slots_of(variables[i]) : State());
   const Tensor step = iterations_.assign_add(constant(i64{1})), lr = learning_rate_;
   const bool join = detail::worth_joining(variables);
   for (std::size_t i = 0, n = 1; i < gradients.size(); i += n) {
     const auto g = detail::Gradients(gradients).subspan(i);
     const auto v = detail::Variables(variables).subspan(i);
     n = join ? std::max<std::size_t>(1, detail::alike(g, v)) : 1;
-    if (n > 1) apply_together(g.first(n), v.first(n), lr, step);
-    else if (g[0].is_set()) apply_one(g[0], v[0], lr, step);
+    if (n > 1) apply_together(g.first(n), std::span<const State>(states).subspan(i, n), lr, step);
+    else if (g[0].is_set()) apply_one(g[0], states[i], lr, step);
   }
 }
-TANDEM_INLINE void Optimizer::apply_one(const Gradient& g, const Variable& v, const Tensor& lr,
-                                        const Tensor& step) const {
-  const std::span<const Variable> state = slots_of(v);
+TANDEM_INLINE void Optimizer::apply_one(const Gradient& g, State state, const Tensor& lr, const Tensor& step) const {
   if (g.is_sparse()) {
     const IndexedSlices s = g.slices();
     const Tensor* const extra[] = {&s.values, &s.indices, &lr, &step};
@@ -251,16 +262,15 @@ TANDEM_INLINE void Optimizer::apply_one(const Gradient& g, const Variable& v, co
     update(*rule_.dense, state, extra, attrs_);
   }
 }
-TANDEM_INLINE void Optimizer::apply_together(std::span<const Gradient> gradients, std::span<const Variable> variables,
+TANDEM_INLINE void Optimizer::apply_together(std::span<const Gradient> gradients, std::span<const State> states,
                                              const Tensor& lr, const Tensor& step) const {
-  std::vector<Variable> states;
+  std::vector<Variable> all;
   std::vector<const Tensor*> extra;
-  for (const Variable& v : variables)
-    for (const Variable& s : slots_of(v)) states.push_back(s);
+  for (const State state : states) all.insert(all.end(), state.begin(), state.end());
   for (const Gradient& g : gradients) extra.push_back(&g.dense());
   extra.push_back(&lr);
   extra.push_back(&step);
-  update(*rule_.dense->plural, states, extra, attrs_);
+  update(*rule_.dense->plural, all, extra, attrs_);
 }
 TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<GradientAndVariable>& pairs) const {
   std::vector<Gradient> g;

@@ -32,6 +32,11 @@ struct RestoreOptions {
 
 ///   train::Checkpoint checkpoint({{"model", model}, {"optimizer", optimizer}, {"step", step}});
 ///   checkpoint.save("run.safetensors");
+///
+/// An optimizer's slots are saved under the paths of their weights, "optimizer/model/hidden/kernel/m", so that the
+/// order in which weights were first updated does not matter; a slot whose weight is not in the checkpoint by its
+/// number in that order, "optimizer/slot_0_m". restore() takes this second name, too, which older files have for all
+/// slots.
 class TANDEM_API Checkpoint {
  public:
   Checkpoint(std::initializer_list<CheckpointItem> items) : items_(items) {}
@@ -44,6 +49,11 @@ class TANDEM_API Checkpoint {
   void restore(const std::string& path, RestoreOptions options = {}) const;
 
  private:
+  struct Entry {
+    std::string path, old_path;  // old_path: the same unless it is a slot's
+    Variable variable;
+  };
+  std::vector<Entry> entries() const;
   std::vector<CheckpointItem> items_;
 };
 
@@ -53,6 +63,7 @@ TANDEM_API Metadata read_metadata(const std::string& path);
 }  // namespace TANDEM_NS::train
 
 #ifdef TANDEM_IMPLEMENT_TRAIN
+#include <map>
 #include <set>
 
 namespace TANDEM_NS::train {
@@ -63,10 +74,27 @@ TANDEM_INLINE std::vector<Module::Named> CheckpointItem::variables() const {
   for (Module::Named& n : r) n.path = name_ + "/" + n.path;
   return r;
 }
+TANDEM_INLINE std::vector<Checkpoint::Entry> Checkpoint::entries() const {
+  std::vector<Module::Named> all;
+  for (const CheckpointItem& item : items_)
+    for (Module::Named& n : item.variables()) all.push_back(std::move(n));
+  std::map<u64, const std::string*> paths;  // by Variable, its first
+  for (const Module::Named& n : all) paths.try_emplace(n.variable.id(), &n.path);
+  std::vector<Entry> entries;
+  for (const Module::Named& n : all) {
+    const auto weight = n.weight.is_set() ? paths.find(n.weight.id()) : paths.end();
+    if (weight == paths.end()) {
+      entries.push_back({n.path, n.path, n.variable});
+    } else {
+      const std::string optimizer = n.path.substr(0, n.path.rfind('/') + 1);
+      entries.push_back({optimizer + *weight->second + "/" + n.slot, n.path, n.variable});
+    }
+  }
+  return entries;
+}
 TANDEM_INLINE void Checkpoint::save(const std::string& path, const Metadata& metadata) const {
   std::vector<io::NamedTensor> tensors;
-  for (const CheckpointItem& item : items_)
-    for (const Module::Named& n : item.variables()) tensors.push_back({n.path, n.variable.peek()});
+  for (const Entry& e : entries()) tensors.push_back({e.path, e.variable.peek()});
   io::save_safetensors(path, tensors, metadata);
 }
 TANDEM_INLINE void Checkpoint::restore(const std::string& path, RestoreOptions options) const {
@@ -75,20 +103,20 @@ TANDEM_INLINE void Checkpoint::restore(const std::string& path, RestoreOptions o
   for (const io::NamedTensor& t : file.tensors) values[t.name] = &t.tensor;
   std::vector<std::pair<Variable, Tensor>> changes;
   std::string wrong;
-  for (const CheckpointItem& item : items_)
-    for (const Module::Named& n : item.variables()) {
-      const auto found = values.find(n.path);
-      const Spec& want = n.variable.spec();
-      if (found == values.end()) {
-        wrong += "\n  " + n.path + " " + to_string(want) + " is missing from the file";
-      } else if (const Tensor& t = *found->second; t.dtype() != want.dtype || !(t.shape() == want.shape)) {
-        wrong += "\n  " + n.path + " is " + to_string(want) + ", in the file " + to_string(t.spec());
-        values.erase(found);
-      } else {
-        changes.emplace_back(n.variable, t.to(want.device));
-        values.erase(found);
-      }
+  for (const Entry& e : entries()) {
+    auto found = values.find(e.path);
+    if (found == values.end()) found = values.find(e.old_path);
+    const Spec& want = e.variable.spec();
+    if (found == values.end()) {
+      wrong += "\n  " + e.path + " " + to_string(want) + " is missing from the file";
+    } else if (const Tensor& t = *found->second; t.dtype() != want.dtype || !(t.shape() == want.shape)) {
+      wrong += "\n  " + e.path + " is " + to_string(want) + ", in the file " + to_string(t.spec());
+      values.erase(found);
+    } else {
+      changes.emplace_back(e.variable, t.to(want.device));
+      values.erase(found);
     }
+  }
   if (!options.partial)
     for (const auto& [name, t] : values) wrong += "\n  " + name + " " + to_string(t->spec()) + " is only in the file";
   if (!wrong.empty())

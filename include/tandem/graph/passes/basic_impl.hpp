@@ -1,6 +1,7 @@
 // Dead code, constants, common sub-expressions, and optimize() itself (implementation half of graph/passes.hpp).
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string_view>
 #include <unordered_map>
@@ -11,6 +12,10 @@
 #include "tandem/graph/passes/rewrite.hpp"
 
 namespace TANDEM_NS {
+
+namespace detail {
+TANDEM_INLINE TANDEM_API constinit thread_local u64 pass_steps = 0;
+}
 
 TANDEM_INLINE Ref<Graph> drop_dead(const Graph& from) {
   detail::Rewrite r(from);
@@ -115,13 +120,29 @@ TANDEM_INLINE std::string constant_text(const Tensor& t) {
     return key + " at " + std::to_string(t.id());
   return key + std::string(static_cast<const char*>(t.raw()), s.bytes());
 }
-// Nodes with equal texts compute the same. `effects`: how many precede the node.
+// Equal for equal attributes.
+struct AttrHash final : AttrVisitor {
+  std::size_t value = 0;
+
+  void mix(u64 x) { value = (value ^ static_cast<std::size_t>(x)) * 0x9e3779b97f4a7c15u, value ^= value >> 29; }
+  void number(const char*, i64 x) override { mix(static_cast<u64>(x)); }
+  void real(const char*, double x) override { mix(std::bit_cast<u64>(x)); }
+  void text(const char*, const std::string& x) override { mix(std::hash<std::string>()(x)); }
+  void numbers(const char*, const i64* x, int count) override {
+    mix(static_cast<u64>(count));
+    for (int i = 0; i < count; ++i) mix(static_cast<u64>(x[i]));
+  }
+  void opaque(const char*, const Opaque* x) override { mix(reinterpret_cast<std::uintptr_t>(x)); }
+};
+// Nodes with equal texts and equal attributes compute the same. `effects`: how many precede the node.
 TANDEM_INLINE std::string meaning(const Node& n, int effects) {
   if (const Tensor* value = constant_of(n)) return "constant " + constant_text(*value);
   std::string key = n.op->name + std::to_string(reinterpret_cast<std::uintptr_t>(n.op));
   for (int v : n.in) key += " " + std::to_string(v);
   if (reads_state(n)) key += " after " + std::to_string(effects);
-  return key;
+  AttrHash attrs;
+  n.attrs.visit(attrs);
+  return key + " with " + std::to_string(attrs.value);  // many nodes differ in their attributes alone, as x[i] do
 }
 
 }  // namespace detail
@@ -143,6 +164,7 @@ TANDEM_INLINE Ref<Graph> merge_common(const Graph& from) {
     const std::string key = detail::meaning(n, effects);
     const auto [begin, end] = seen.equal_range(key);
     const auto twin = std::find_if(begin, end, [&](const auto& other) {
+      ++detail::pass_steps;
       return n.op == &constant_op || r.graph->nodes[other.second].attrs == n.attrs;
     });
     if (twin == end) {
@@ -160,6 +182,7 @@ TANDEM_INLINE Ref<Graph> optimize(const Graph& graph, const PassOptions& o) {
   Ref<Graph> g = graph.copy();
   const auto pass = [&g](bool on, Ref<Graph> (*rewrite)(const Graph&)) {
     if (!on) return;
+    detail::pass_steps += g->nodes.size();
     g = rewrite(*g);
 #ifndef NDEBUG
     verify(*g);
@@ -170,7 +193,6 @@ TANDEM_INLINE Ref<Graph> optimize(const Graph& graph, const PassOptions& o) {
   pass(o.fold_constants, &fold_constants);
   pass(o.merge_common, &merge_common);
   pass(o.simplify, &simplify);  // folding and merging show what was equal
-  pass(o.join_pieces, &join_pieces);
   pass(o.join_updates, &join_updates);
   pass(o.drop_dead, &drop_dead);
   pass(o.join_dense, &join_dense);

@@ -33,12 +33,17 @@ class RowJoiner {
   }
   Ref<Graph> run() {
     for (int c = 0; c < static_cast<int>(left_.size()); ++c)
-      if (left_[at(c)] >= fewest_products) join_group(c);
+      if (left_[at(c)] >= fewest_products && steps_ < most_steps()) join_group(c);
+    pass_steps += steps_;
     to_->nodes = std::move(nodes_);
     return to_;
   }
 
  private:
+  // A group costs one visit of all nodes, or more where its members lie far apart. A graph of so many groups that this
+  // would be quadratic keeps the last of them as they are.
+  u64 most_steps() const { return 256 * (nodes_.size() + 64); }
+
   static constexpr int none_ = -1;
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   int group(const Node& n) const { return n.outputs == 1 ? group_[at(n.first_out)] : none_; }
@@ -76,6 +81,7 @@ class RowJoiner {
   void join_group(int c) {
     done_.clear();
     done_.reserve(nodes_.size() + nodes_.size() / 8);
+    steps_ += nodes_.size();
     for (next_ = 0; next_ < nodes_.size();)
       if (group(nodes_[next_]) != c || !join_from(c)) done_.push_back(std::move(nodes_[next_++]));
     nodes_.swap(done_);
@@ -87,10 +93,13 @@ class RowJoiner {
     std::vector<std::size_t> members;
     i64 all_rows = 0;
     int refused = 0;
+    const u64 limit = most_steps();
     std::size_t seen = 0;
-    for (std::size_t i = next_; i < nodes_.size() && seen < left_[at(c)] && refused < most_refused; ++i) {
+    for (std::size_t i = next_; i < nodes_.size() && seen < left_[at(c)] && refused < most_refused && steps_ < limit;
+         ++i) {
       const Node& n = nodes_[i];
       const bool is_member = group(n) == c, waits = depends(n);
+      ++steps_;
       seen += is_member;
       if (is_member && waits) ++refused;
       if (is_member && !waits) {
@@ -185,6 +194,7 @@ class RowJoiner {
   std::vector<int> group_, marks_;  // by value: of its product; what depends on the present members has mark_
   std::vector<std::size_t> left_;   // by group: members that are still to be joined
   int mark_ = 0;
+  u64 steps_ = 0;
 };
 
 }  // namespace detail

@@ -2,6 +2,8 @@
 #pragma once
 #include <bit>
 #include <cstring>
+#include <string>
+#include <unordered_map>
 
 #include "tandem/graph/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
@@ -25,8 +27,8 @@ namespace detail {
 struct Simplifier {
   Rewrite rewrite;
   std::vector<int> makers;
-  std::size_t at = 0;                        // the node's number
-  std::vector<std::pair<Spec, int>> shapes;  // values that have a shape and no data
+  std::size_t at = 0;                           // the node's number
+  std::unordered_map<std::string, int> shapes;  // by spec: a value that has a shape and no data
 
   explicit Simplifier(const Graph& g) : rewrite(g), makers(g.makers()) {}
 
@@ -195,14 +197,12 @@ TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
     const Spec spec = s.spec(n.in[i]);
     const Node* made = s.maker(n.in[i]);
     if (!names_input(n.op->shape_inputs, i) || !spec.shape.is_fully_defined() || !made || is_leaf(*made)) continue;
-    int shape = -1;
-    for (const auto& [known, value] : s.shapes)
-      if (known == spec) shape = value;
-    if (shape < 0) {
+    const auto [known, fresh] = s.shapes.try_emplace(to_string(spec) + to_string(spec.device), -1);
+    if (fresh) {
       const ConstantAttrs a{make_ref<TensorBox>(Tensor::symbol(spec))};
-      s.shapes.emplace_back(spec, shape = s.rewrite.add_leaf(constant_op, a, spec));
+      known->second = s.rewrite.add_leaf(constant_op, a, spec);
     }
-    n.in[i] = shape;
+    n.in[i] = known->second;
   }
   return false;
 }

@@ -15,7 +15,13 @@ namespace detail {
 class UpdateJoiner {
  public:
   explicit UpdateJoiner(const Graph& g)
-      : from_(g), to_(g.copy()), copies_(std::exchange(to_->nodes, {})), makers_(g.makers()), now_(g.specs.size()) {
+      : from_(g),
+        to_(g.copy()),
+        copies_(std::exchange(to_->nodes, {})),
+        makers_(g.makers()),
+        now_(g.specs.size()),
+        held_since_(g.nodes.size(), -1),
+        assigned_since_(g.variables.size(), -1) {
     std::iota(now_.begin(), now_.end(), 0);
   }
   Ref<Graph> run() {
@@ -24,12 +30,12 @@ class UpdateJoiner {
       if (is_leaf(n) && n.op != &assign_variable_op && !reads_assigned(n)) {
         append(n);
       } else if (is_assignment(n)) {
-        assignments_.push_back(&n);
+        hold_assignment(n);
       } else if (joins(n)) {
-        updates_.push_back(&n);
+        hold_update(n);
       } else {
         close();
-        if (can_join(n)) updates_.push_back(&n);
+        if (can_join(n)) hold_update(n);
         else append(n);
       }
     }
@@ -52,10 +58,7 @@ class UpdateJoiner {
       if (!(from_.spec(n.in[at(k)]) == weight)) return false;
     return weight.shape.is_fully_defined() && weight.device.kind == Device::cpu;
   }
-  bool is_held(int value) const {
-    const Node* n = &maker(value);
-    return std::find(updates_.begin(), updates_.end(), n) != updates_.end();
-  }
+  bool is_held(int value) const { return held_since_[at(makers_[at(value)])] == run_; }
   bool joins(const Node& n) const {
     if (updates_.empty() || !can_join(n)) return false;
     const Node& first = *updates_[0];
@@ -65,10 +68,17 @@ class UpdateJoiner {
   }
   bool is_assignment(const Node& n) const { return n.op == &assign_variable_op && is_held(n.in[0]); }
   bool reads_assigned(const Node& n) const {
-    return n.op == &read_variable_op && std::any_of(assignments_.begin(), assignments_.end(),
-                                                    [&](const Node* a) { return variable_of(*a) == variable_of(n); });
+    return n.op == &read_variable_op && assigned_since_[static_cast<std::size_t>(variable_of(n))] == run_;
   }
 
+  void hold_update(const Node& n) {
+    updates_.push_back(&n);
+    held_since_[static_cast<std::size_t>(&n - from_.nodes.data())] = run_;
+  }
+  void hold_assignment(const Node& n) {
+    assignments_.push_back(&n);
+    assigned_since_[static_cast<std::size_t>(variable_of(n))] = run_;
+  }
   void append(const Node& n) {
     Node& copy = to_->nodes.emplace_back(std::move(copies_[static_cast<std::size_t>(&n - from_.nodes.data())]));
     for (int& v : copy.in) v = now_[at(v)];
@@ -77,7 +87,7 @@ class UpdateJoiner {
     if (updates_.size() > 1) append_joined();
     else if (updates_.size() == 1) append(*updates_[0]);
     for (const Node* a : assignments_) append(*a);
-    updates_.clear(), assignments_.clear();
+    updates_.clear(), assignments_.clear(), ++run_;
   }
   void append_joined() {
     const Node& first = *updates_[0];
@@ -123,6 +133,8 @@ class UpdateJoiner {
   std::vector<Node> copies_;  // by node
   std::vector<int> makers_, now_;
   std::vector<const Node*> updates_, assignments_;  // held back
+  std::vector<int> held_since_, assigned_since_;    // by node, by Variable: the run of updates that it belongs to
+  int run_ = 0;
 };
 
 }  // namespace detail

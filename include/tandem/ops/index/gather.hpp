@@ -44,9 +44,12 @@ struct GatherAttrs {
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_INDEX
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/index.hpp"
+#include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/slice.hpp"
 #if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
 namespace TANDEM_NS::cuda {
 void gather(const KernelCall& c);
@@ -157,6 +160,15 @@ TANDEM_INLINE Tensor nn::batch_gather(const Tensor& x, const Tensor& indices, Op
 }
 TANDEM_INLINE Tensor convert_to_tensor(const IndexedSlices& s) {
   return apply1(slices_to_dense_op, no_attrs, no_options, s.values, s.indices, s.like);
+}
+TANDEM_INLINE Tensor Gradient::row_indices() const {
+  std::vector<i64> rows(static_cast<std::size_t>(values_.shape()[0]));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = first_row_ + static_cast<i64>(i);
+  const DeviceScope there(values_.device());
+  return constant(rows);
+}
+TANDEM_INLINE Tensor Gradient::dense_form() const {
+  return first_row_ < 0 ? convert_to_tensor(slices()) : detail::set_rows_into_zeros(values_, first_row_, like_);
 }
 
 }  // namespace TANDEM_NS

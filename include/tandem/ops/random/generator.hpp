@@ -56,6 +56,7 @@ TANDEM_API void check_key(const InferCall& c, std::size_t i);
 #include <mutex>
 #include <unordered_map>
 
+#include "tandem/base/at_fork.hpp"
 #include "tandem/cpu/random.hpp"
 
 namespace TANDEM_NS {
@@ -105,7 +106,7 @@ TANDEM_INLINE i64 entropy() {
 
 // Never destroyed: draws may still be made while the program ends.
 struct Sequences {
-  std::mutex mutex;
+  tandem::detail::ForkMutex mutex{tandem::detail::ForkMutex::seeds};
   const Generator global{entropy()};
   i64 seed = 0;  // guarded by mutex, as is by_op_seed
   std::unordered_map<i64, Generator> by_op_seed;

@@ -37,7 +37,7 @@ struct SliceItem {
 
 /// The part of x that the items select, one item an axis (whole axes behind the last).
 ///   throws    errors::InvalidArgumentError for an index out of range, a step of 0, or more items than axes
-///   gradient  g set into zeros
+///   gradient  row-sparse (IndexedSlices) for a range of the leading axis, else g set into zeros
 TANDEM_API Tensor slice_by(const Tensor& x, std::initializer_list<SliceItem> items, OpOptions = {});
 template <class... I>
 Tensor Tensor::operator()(const I&... items) const {
@@ -46,7 +46,7 @@ Tensor Tensor::operator()(const I&... items) const {
 
 /// The part of x that begins at `begin` and has `size` elements along each axis (-1: to the end).
 ///   throws    errors::InvalidArgumentError if it reaches beyond x
-///   gradient  g set into zeros
+///   gradient  as slice_by's
 TANDEM_API Tensor slice(const Tensor& x, const Shape& begin, const Shape& size, OpOptions = {});
 
 struct StridedSliceOptions {
@@ -64,6 +64,11 @@ TANDEM_API Tensor strided_slice(const Tensor& x, const Shape& begin, const Shape
 extern TANDEM_API const OpDef index_op, leading_slice_op, slice_op, strided_slice_op, strided_slice_grad_op;
 inline constexpr const OpDef* slice_ops[] = {&index_op, &leading_slice_op, &slice_op, &strided_slice_op,
                                              &strided_slice_grad_op};
+
+namespace detail {
+/// Zeros of like's shape, but for rows first, first + 1, ..., whose number is known.
+Tensor set_rows_into_zeros(const Tensor& rows, i64 first, const Tensor& like);
+}  // namespace detail
 
 namespace rules {
 struct IndexAttrs {

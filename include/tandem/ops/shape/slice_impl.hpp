@@ -140,14 +140,26 @@ TANDEM_INLINE rules::StridedSliceAttrs whole_axes(int rank) {
 TANDEM_INLINE Tensor set_into_zeros(const Tensor& g, const Tensor& like, const rules::StridedSliceAttrs& a) {
   return apply1(strided_slice_grad_op, a, no_options, g, like);
 }
+TANDEM_INLINE Tensor set_rows_into_zeros(const Tensor& rows, i64 first, const Tensor& like) {
+  auto a = whole_axes(like.rank());
+  a.begin.set(0, first);
+  a.end.set(0, first + rows.shape()[0]);
+  return set_into_zeros(rows, like, a);
+}
+// Row-sparse, so that the gradients of x[0], x[1], ... add up without a tensor of x's size for each. Where the row's
+// number is not known, counted from an end that is not, the gradient is dense.
 TANDEM_INLINE Grads index_gradient(const GradCall& c) {
+  const i64 i = c.get<rules::IndexAttrs>().index, n = c.in[0].shape()[0];
+  Tensor row = expand_dims(c.g[0], 0);
+  if (i >= 0 || n != none) return Grads(Gradient::of_rows(std::move(row), i < 0 ? i + n : i, c.in[0]));
   auto a = whole_axes(c.in[0].rank());
-  a.begin.set(0, c.get<rules::IndexAttrs>().index);
+  a.begin.set(0, i);
   a.exact = 1;
-  return Grads(Gradient(set_into_zeros(expand_dims(c.g[0], 0), c.in[0], a)));
+  return Grads(Gradient(set_into_zeros(row, c.in[0], a)));
 }
 TANDEM_INLINE Grads leading_slice_gradient(const GradCall& c) {
   const auto& s = c.get<rules::LeadingSliceAttrs>();
+  if (c.g[0].shape()[0] != none) return Grads(Gradient::of_rows(c.g[0], s.begin, c.in[0]));
   auto a = whole_axes(c.in[0].rank());
   a.begin.set(0, s.begin);
   if (s.size >= 0) a.end.set(0, s.begin + s.size);

@@ -1,0 +1,181 @@
+// GradientSum: what flows back to one value. Row-sparse gradients are collected and put together once, so that a sum of
+// n of them costs what they hold, not n times the tensor that they are rows of.
+#pragma once
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tandem/core/indexed_slices.hpp"
+
+namespace TANDEM_NS::detail {
+
+/// Row-sparse gradients to one value. Those to the same range of rows are added at once, so what is held is bounded by
+/// the different ranges.
+class RowSum {
+ public:
+  void add(Gradient&& g);
+  /// Whether the ranges hold more rows than the value has: they overlap, and a dense sum is smaller.
+  bool exceeds_dense() const;
+  const std::vector<Gradient>& parts() const { return parts_; }
+  /// The sum: row-sparse, or dense where all rows are there or ranges overlap.
+  Gradient put_together();
+
+ private:
+  Tensor joined_values() const;
+  Tensor joined_indices() const;
+
+  std::vector<Gradient> parts_;
+  std::map<std::pair<i64, i64>, std::size_t> by_range_;  // first row and number of rows: which part
+  i64 rows_ = 0;                                         // of all ranges
+};
+
+class GradientSum {
+ public:
+  bool is_set() const { return sum_.is_set() || rows_; }
+  void add(Gradient&& g) {
+    if (is_set()) add_further(std::move(g));
+    else sum_ = std::move(g);
+  }
+  void add(const GradientSum& other) {
+    if (other.sum_.is_set()) add(Gradient(other.sum_));
+    if (other.rows_)
+      for (const Gradient& g : other.rows_->parts()) add(Gradient(g));
+  }
+  /// All that was added, as one gradient; unset if that is nothing.
+  Gradient& value() {
+    if (rows_) [[unlikely]]
+      put_together();
+    return sum_;
+  }
+  /// The same in its dense form; the sum is empty then.
+  Tensor take_dense() {
+    Gradient g = std::move(value());
+    sum_ = Gradient();
+    return g.is_sparse() ? g.tensor() : std::move(g).dense();
+  }
+
+ private:
+  void add_further(Gradient&& g);
+  void put_together();
+  RowSum& rows();
+
+  Gradient sum_;                  // the dense ones; or the only one, where rows_ is null
+  std::unique_ptr<RowSum> rows_;  // the row-sparse ones
+};
+
+}  // namespace TANDEM_NS::detail
+
+#ifdef TANDEM_IMPLEMENT_AUTODIFF
+#include <algorithm>
+
+#include "tandem/core/scope.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/shape/concat.hpp"
+
+namespace TANDEM_NS::detail {
+
+// A concat of any number of tensors along axis 0; a tape takes fewer inputs an op than a long loop makes.
+TANDEM_INLINE Tensor concat_rows(std::vector<Tensor> parts) {
+  constexpr std::size_t most = 1 << 15;
+  while (parts.size() > 1) {
+    std::vector<Tensor> joined;
+    for (std::size_t i = 0; i < parts.size(); i += most)
+      joined.push_back(concat(std::span<const Tensor>(parts).subspan(i, std::min(most, parts.size() - i)), 0));
+    parts = std::move(joined);
+  }
+  return std::move(parts[0]);
+}
+
+TANDEM_INLINE void RowSum::add(Gradient&& g) {
+  const i64 first = g.first_row();
+  if (first >= 0) {
+    const i64 count = g.values().shape()[0];
+    const auto [at, fresh] = by_range_.try_emplace({first, count}, parts_.size());
+    if (!fresh) {
+      Gradient& sum = parts_[at->second];
+      sum = Gradient::of_rows(std::move(sum).values() + g.values(), first, g.like());
+      return;
+    }
+    rows_ += count;
+  }
+  parts_.push_back(std::move(g));
+}
+TANDEM_INLINE bool RowSum::exceeds_dense() const {
+  const i64 rows = parts_[0].like().is_set() ? parts_[0].like().shape()[0] : none;
+  return rows != none && rows_ > rows;
+}
+TANDEM_INLINE Gradient RowSum::put_together() {
+  if (parts_.size() == 1) return std::move(parts_[0]);
+  const auto order = [](const Gradient& g) { return static_cast<u64>(g.first_row()); };  // indices behind ranges
+  std::stable_sort(parts_.begin(), parts_.end(),
+                   [&](const Gradient& a, const Gradient& b) { return order(a) < order(b); });
+  const i64 first = parts_[0].first_row();
+  bool overlap = false, adjoin = first >= 0;
+  i64 next = first;
+  for (const Gradient& g : parts_) {
+    adjoin &= g.first_row() == next;
+    if (g.first_row() < 0) break;
+    overlap |= g.first_row() < next;
+    next = g.first_row() + g.values().shape()[0];
+  }
+  const Tensor like = parts_[0].like();
+  if (!adjoin) {
+    IndexedSlices s{joined_values(), joined_indices(), like};
+    return overlap ? Gradient(convert_to_tensor(s)) : Gradient(std::move(s));
+  }
+  if (first == 0 && next == like.shape()[0]) return joined_values();
+  return Gradient::of_rows(joined_values(), first, like);
+}
+TANDEM_INLINE Tensor RowSum::joined_values() const {
+  std::vector<Tensor> parts;
+  for (const Gradient& g : parts_) parts.push_back(g.values());
+  return concat_rows(std::move(parts));
+}
+// The ranges' rows are one list. int64 where dtypes differ.
+TANDEM_INLINE Tensor RowSum::joined_indices() const {
+  std::vector<Tensor> parts;
+  std::vector<i64> rows;
+  for (const Gradient& g : parts_) {
+    if (g.first_row() < 0) parts.push_back(g.slices().indices);
+    else
+      for (i64 i = 0; i < g.values().shape()[0]; ++i) rows.push_back(g.first_row() + i);
+  }
+  if (!rows.empty()) {
+    const DeviceScope there(parts_[0].values().device());
+    parts.insert(parts.begin(), constant(rows));
+  }
+  const DType dtype = parts[0].dtype();
+  if (!std::all_of(parts.begin(), parts.end(), [&](const Tensor& t) { return t.dtype() == dtype; }))
+    for (Tensor& t : parts) t = cast(t, DType::int64);
+  return concat_rows(std::move(parts));
+}
+
+TANDEM_INLINE RowSum& GradientSum::rows() {
+  if (!rows_) {
+    rows_ = std::make_unique<RowSum>();
+    if (sum_.is_sparse()) rows_->add(std::exchange(sum_, Gradient()));
+  }
+  return *rows_;
+}
+[[gnu::noinline]] TANDEM_INLINE void GradientSum::add_further(Gradient&& g) {
+  if (g.is_sparse()) {
+    rows().add(std::move(g));
+    if (!rows_->exceeds_dense()) return;
+    g = Gradient(rows_->put_together().tensor());
+    rows_.reset();
+  } else if (sum_.is_sparse()) {
+    rows();
+  }
+  sum_ = sum_.is_set() ? Gradient(std::move(sum_).dense() + std::move(g).dense()) : std::move(g);
+}
+[[gnu::noinline]] TANDEM_INLINE void GradientSum::put_together() {
+  Gradient all = rows_->put_together();
+  rows_.reset();
+  sum_ = sum_.is_set() ? Gradient(std::move(sum_).dense() + all.tensor()) : std::move(all);
+}
+
+}  // namespace TANDEM_NS::detail
+#endif
