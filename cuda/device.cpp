@@ -69,12 +69,13 @@ void raise_fault(const Queue& q) {
   if (!q.fault->found) return;
   const Fault f = *q.fault;
   *q.fault = {};
-  const std::string where = " (found on GPU:" + std::to_string(q.device) + "; the result holds zeros there)";
+  const std::string found = " (found on GPU:" + std::to_string(q.device) + "; ";
   if (f.what)
-    errors::raise<errors::InvalidArgumentError>(f.op, "row " + std::to_string(f.position) + " " + f.what + where);
+    errors::raise<errors::InvalidArgumentError>(
+        f.op, f.unit + (" " + std::to_string(f.position) + " ") + f.what + found + "the result there is not valid)");
   errors::raise<errors::InvalidArgumentError>(
       f.op, "index " + std::to_string(f.index) + " at position " + std::to_string(f.position) + " is out of range [" +
-                std::to_string(f.low) + ", " + std::to_string(f.limit) + ")" + where);
+                std::to_string(f.low) + ", " + std::to_string(f.limit) + ")" + found + "the result holds zeros there)");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "cuda/index_map.hpp"
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
+#include "cuda/report.hpp"
 #include "tandem/ops/rule.hpp"
 #include "tandem/ops/scalar_math.hpp"
 
@@ -56,17 +57,49 @@ inline constexpr int chunk = sizeof(S) >= 16  ? 1
                              : sizeof(S) == 8 ? 2
                                               : 4;
 
+/// Tells the host which element of the output a rule rejects: what Rule::check raises on the CPU before it computes.
+template <class R>
+concept Rejecting = requires {
+  R::rejection;
+};
+template <class R>
+struct Inspector {
+  explicit Inspector(const KernelCall&) {}
+  Inspector from(i64) const { return *this; }
+  template <class... V>
+  __device__ __forceinline__ void look(i64, const V&...) const {}
+};
+template <Rejecting R>
+struct Inspector<R> {
+  explicit Inspector(const KernelCall& c) : report(c) {}
+  /// For a piece of the output that begins at an element.
+  Inspector from(i64 element) const {
+    Inspector r = *this;
+    r.first = element;
+    return r;
+  }
+  template <class... V>
+  __device__ __forceinline__ void look(i64 element, const V&... x) const {
+    if (R::rejects(x...)) report.complain(unit, what, first + element);
+  }
+  Reporter report;
+  const char *unit = "element", *what = R::rejection;  // host strings
+  i64 first = 0;
+};
+
 template <class R, class S, int... K>
-__device__ __forceinline__ auto apply_rule(const rules::ParamsOf<R>& p, std::integer_sequence<int, K...>,
+__device__ __forceinline__ auto apply_rule(const rules::ParamsOf<R>& p, const Inspector<R>& inspector, i64 element,
+                                           std::integer_sequence<int, K...>,
                                            const typename RuleTypes<R, S>::template Input<K>&... x) {
   using T = RuleTypes<R, S>;
+  inspector.look(element, x...);
   return static_cast<typename T::Out>(rules::forward<R>(p, x...));
 }
 
 // One thread's share of the elements, with the operands' positions in a parameter pack.
 template <class R, class S, int... K>
 __device__ __forceinline__ void flat_loop(const Operands<R::info.arity>& o, i64 n, const rules::ParamsOf<R>& p,
-                                          std::integer_sequence<int, K...> each) {
+                                          const Inspector<R>& inspector, std::integer_sequence<int, K...> each) {
   using T = RuleTypes<R, S>;
   constexpr int N = chunk<S>;
   const i64 first = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x,
@@ -84,33 +117,36 @@ __device__ __forceinline__ void flat_loop(const Operands<R::info.arity>& o, i64 
       Chunk<typename T::Out, N> y;
 #pragma unroll
       for (int j = 0; j < N; ++j)
-        y.at[j] = apply_rule<R, S, K...>(p, each, static_cast<typename T::template Input<K>>(x.at[j])...);
+        y.at[j] = apply_rule<R, S, K...>(p, inspector, i * N + j, each,
+                                         static_cast<typename T::template Input<K>>(x.at[j])...);
       static_cast<Chunk<typename T::Out, N>*>(o.out)[i] = y;
     };
     compute(load(std::integral_constant<int, K>())...);
   }
   for (i64 i = chunks * N + first; i < n; i += step)
     static_cast<typename T::Out*>(o.out)[i] = apply_rule<R, S, K...>(
-        p, each,
+        p, inspector, i, each,
         static_cast<typename T::template Input<K>>(
             static_cast<const typename T::template Stored<K>*>(o.in[K])[o.scalar[K] ? 0 : i])...);
 }
 template <class R, class S>
-__global__ void __launch_bounds__(block_size) flat_kernel(Operands<R::info.arity> o, i64 n, rules::ParamsOf<R> p) {
-  flat_loop<R, S>(o, n, p, std::make_integer_sequence<int, R::info.arity>());
+__global__ void __launch_bounds__(block_size)
+    flat_kernel(Operands<R::info.arity> o, i64 n, rules::ParamsOf<R> p, Inspector<R> inspector) {
+  flat_loop<R, S>(o, n, p, inspector, std::make_integer_sequence<int, R::info.arity>());
 }
 
 template <class R, class S, int Axes, int... K>
 __device__ __forceinline__ void broadcast_loop(const Operands<R::info.arity>& o,
                                                const IndexMap<R::info.arity, Axes>& map, std::uint32_t n,
-                                               const rules::ParamsOf<R>& p, std::integer_sequence<int, K...> each) {
+                                               const rules::ParamsOf<R>& p, const Inspector<R>& inspector,
+                                               std::integer_sequence<int, K...> each) {
   using T = RuleTypes<R, S>;
   const std::uint32_t step = gridDim.x * blockDim.x;
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
     i64 at[R::info.arity];
     map.offsets(i, at);
     static_cast<typename T::Out*>(o.out)[i] =
-        apply_rule<R, S, K...>(p, each,
+        apply_rule<R, S, K...>(p, inspector, i, each,
                                static_cast<typename T::template Input<K>>(
                                    static_cast<const typename T::template Stored<K>*>(o.in[K])[at[K]])...);
   }
@@ -118,8 +154,8 @@ __device__ __forceinline__ void broadcast_loop(const Operands<R::info.arity>& o,
 template <class R, class S>
 __global__ void __launch_bounds__(block_size)
     broadcast_kernel(Operands<R::info.arity> o, IndexMap<R::info.arity, max_rank> map, std::uint32_t n,
-                     rules::ParamsOf<R> p) {
-  broadcast_loop<R, S>(o, map, n, p, std::make_integer_sequence<int, R::info.arity>());
+                     rules::ParamsOf<R> p, Inspector<R> inspector) {
+  broadcast_loop<R, S>(o, map, n, p, inspector, std::make_integer_sequence<int, R::info.arity>());
 }
 
 template <int Arity>
@@ -180,7 +216,8 @@ void run_broadcast(const KernelCall& c, const Operands<R::info.arity>& whole, co
     }
     o.out = static_cast<typename RuleTypes<R, S>::Out*>(whole.out) + at[arity];
     const i64 n = piece.count();
-    launch(c, &broadcast_kernel<R, S>, blocks_for(n), o, piece.template map<arity>(), static_cast<std::uint32_t>(n), p);
+    launch(c, &broadcast_kernel<R, S>, blocks_for(n), o, piece.template map<arity>(), static_cast<std::uint32_t>(n), p,
+           Inspector<R>(c).from(at[arity]));
   });
 }
 template <class R, class S>
@@ -192,7 +229,7 @@ void run_rule(const KernelCall& c) {
   if (!is_flat(c, o)) return run_broadcast<R, S>(c, o, p);
   o.vector = can_take_chunks<R, S>(o);
   const i64 n = c.out[0].size();
-  launch(c, &flat_kernel<R, S>, blocks_for(n, block_size * (o.vector ? chunk<S> : 1)), o, n, p);
+  launch(c, &flat_kernel<R, S>, blocks_for(n, block_size * (o.vector ? chunk<S> : 1)), o, n, p, Inspector<R>(c));
 }
 
 // A rule that only chooses among values moves bits: it runs as the integer of the dtype's width.
@@ -218,10 +255,13 @@ const KernelFn Kernels<RuleList<R...>>::all[] = {&pointwise<R>...};
 
 }  // namespace detail
 
-/// out = rule(in...), as cpu::pointwise, except that Rule::check does not run: it would wait for the device.
+/// out = rule(in...), as cpu::pointwise, except that Rule::check would wait for the device: the kernel reports what
+/// Rule::rejects, and the host raises that after its next wait.
 ///   throws  errors::UnimplementedError for a dtype that the rule lacks, CudaError if the launch fails
 template <class R>
 void pointwise(const KernelCall& c) {
+  static_assert(
+      detail::Rejecting<R> || !requires { R::check(c); }, "say as `rejects` what `check` raises");
   if (c.out[0].size() == 0) return;
   DType d = c.in[R::info.arity - 1].spec->dtype;
   if constexpr (rules::takes_mask<R>) d = detail::as_bits(d);

@@ -16,7 +16,8 @@ namespace TANDEM_NS::cuda {
 struct Fault {
   int found;         // 0: none
   const char* op;    // its name
-  const char* what;  // what is wrong at the position; null: an index out of range
+  const char* unit;  // what the position counts
+  const char* what;  // what is wrong there; null: an index out of range
   i64 index, position, low, limit;
 };
 

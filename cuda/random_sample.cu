@@ -11,7 +11,7 @@ namespace TANDEM_NS::cuda {
 namespace {
 
 struct Texts {
-  const char *nan, *nothing;
+  const char *unit, *nan, *nothing;
 };
 struct Draw {
   random::Stream stream;
@@ -58,8 +58,8 @@ __device__ i64 likeliest(const T* row, i64 n, i64 index, T* best, i64* place, co
   i64 found = place[0];
   const bool nothing = best[0] == T(-INFINITY);
   __syncthreads();
-  if (threadIdx.x == 0 && found < 0) report.complain(texts.nan, index);
-  if (threadIdx.x == 0 && found >= 0 && nothing) report.complain(texts.nothing, index);
+  if (threadIdx.x == 0 && found < 0) report.complain(texts.unit, texts.nan, index);
+  if (threadIdx.x == 0 && found >= 0 && nothing) report.complain(texts.unit, texts.nothing, index);
   return nothing ? -1 : found;
 }
 
@@ -125,7 +125,7 @@ void categorical(const KernelCall& c) {
   const i64 n = c.in[0].shape().dim(-1), rows = n ? c.in[0].size() / n : 0;
   if (c.out[0].size() == 0) return;
   const Draw d{random::stream_of(c.in[1].as<i64>()), a.temperature, a.num_samples, n, rows};
-  const Texts texts{"has a NaN", "has only -inf: nothing can be drawn"};
+  const Texts texts{"row", "has a NaN", "has only -inf: nothing can be drawn"};
   with_dtype<dtypes::floating>(c, c.in[0].spec->dtype, [&]<class T>() {
     const T* const logits = c.in[0].template as<const T>();
     if (c.out[0].spec->dtype == DType::int64)

@@ -1,5 +1,5 @@
-// How a kernel tells the host of an index that is out of range: the first one is written to the queue's page, which the
-// host reads after its next wait. For .cu files.
+// How a kernel tells the host of an operand's value that the op rejects (an index out of range, a zero divisor): the
+// first one is written to the queue's page, which the host reads after its next wait. For .cu files.
 #pragma once
 #include "cuda/queue.hpp"
 
@@ -24,10 +24,12 @@ class Reporter {
     return false;
   }
 
-  /// Says to the host what is wrong at a position; `what` is a host string that outlives the launch.
-  __device__ void complain(const char* what, i64 position) const {
+  /// Says to the host what is wrong at a position, which counts rows, elements, ...: "element 3 is an integer ...".
+  ///   unit, what   host strings that outlive the launch
+  __device__ void complain(const char* unit, const char* what, i64 position) const {
     if (atomicCAS(&fault_->found, 0, 1) != 0) return;
     fault_->op = op_;
+    fault_->unit = unit;
     fault_->what = what;
     fault_->position = position;
     __threadfence_system();

@@ -81,7 +81,7 @@ void cumprod(const KernelCall& c) {
 }
 void linear_scan(const KernelCall& c) {
   const Rows s(c);
-  run<dtypes::floating>(c, [&]<class T>() {
+  run<dtypes::floating | dtypes::complex>(c, [&]<class T>() {
     launch(c, &linear_kernel<T>, blocks_of(s), c.in[0].as<const T>(), c.in[1].as<const T>(), c.out[0].as<T>(), s);
   });
 }

@@ -2,6 +2,7 @@
 // Not here: unset gradients (unconnected_test.cpp), Variables and sparse gradients (variable_test.cpp), rules of ops.
 #include "tandem/autodiff/tape.hpp"
 
+#include <complex>
 #include <memory>
 
 #include "tandem/ops/all.hpp"
@@ -216,11 +217,26 @@ TEST_CASE("tape: an op without a gradient on the path raises and is named") {
   CHECK(number(tape.gradient(x * x, x)) == 6);
 }
 
-TEST_CASE("tape: complex values") {
-  const Tensor z = cast(constant(2.f), complex64);
-  GradientTape tape;
-  tape.watch(z);
-  const Tensor g = tape.gradient(z * z, z);
-  CHECK(g.dtype() == complex64);
-  CHECK(cast(g, float32).item<float>() == 4);
+TEST_CASE("tape: complex gradients are conjugated, as TensorFlow's") {
+  using C = std::complex<float>;
+  const Tensor a = constant({C(1, 2)}, {.shape = {1, 1}}), b = constant({C(3, 4)}, {.shape = {1, 1}});
+  GradientTape tape({.persistent = true});
+  tape.watch(a), tape.watch(b);
+  const auto slope = [&](const Tensor& y, const Tensor& x) {
+    const Tensor g = tape.gradient(y, x);
+    CHECK(g.dtype() == complex64);
+    return g.to_vector<C>()[0];
+  };
+  const auto close = [](C x, C y) { return std::abs(x - y) < 1e-6f; };
+  CHECK(slope(a * b, a) == C(3, -4));
+  CHECK(slope(a * b, b) == C(1, -2));
+  CHECK(slope(matmul(a, b), a) == C(3, -4));
+  CHECK(close(slope(a / b, a), C(0.12f, 0.16f)));
+  CHECK(close(slope(a / b, b), std::conj(-C(1, 2) / (C(3, 4) * C(3, 4)))));
+  CHECK(slope(square(a), a) == C(2, -4));
+  CHECK(slope(a * a, a) == C(2, -4));
+  CHECK(slope(squared_difference(a, b), a) == C(-4, 4));
+  CHECK(slope(squared_difference(a, b), b) == C(4, -4));
+  CHECK(slope(reduce_prod(concat({a, b}, 0)), a) == C(3, -4));
+  CHECK(slope(cumprod(concat({a, b}, 0)), a) == C(4, -4));
 }

@@ -216,6 +216,9 @@ TEMPLATE_TEST_CASE("the result does not depend on the number of threads", "", fl
     for (auto [m, n, k] : {std::array<i64, 3>{300, 200, 500},
                            {1, 1000, 700},
                            {900, 1, 700},
+                           {1, 200, 20000},
+                           {100, 1, 20000},
+                           {1, 1, 50000},
                            {64, 1024, 256},
                            {1000, 33, 100},
                            {15, 3000, 77},
@@ -233,6 +236,48 @@ TEMPLATE_TEST_CASE("the result does not depend on the number of threads", "", fl
         }
         if (flags == 0) CHECK(error(x) == 0);
       }
+}
+
+namespace {
+// The largest relative error of a product whose terms all equal 0.1f * 0.1f: added one by one they lose a bit of each
+// term as soon as the sum has outgrown it. `equal` has k * max(m, n) elements of 0.1f.
+template <class T>
+double error_of_equal_terms(const std::vector<T>& equal, i64 m, i64 n, i64 k, bool ta, bool tb) {
+  std::vector<T> c(static_cast<std::size_t>(m * n));
+  Gemm<T> g;
+  g.m = m, g.n = n, g.k = k, g.transpose_a = ta, g.transpose_b = tb;
+  g.lda = ta ? m : k, g.ldb = tb ? k : n, g.ldc = n;
+  g.a = g.b = equal.data(), g.c = c.data();
+  gemm(g);
+  const double want = double(0.1f) * double(0.1f) * double(k);
+  double worst = 0;
+  for (const T& y : c) worst = std::max(worst, double(std::abs(y - T(want))) / want);
+  return worst;
+}
+}  // namespace
+
+TEST_CASE("a long row or column is summed as accurately as rows of a matrix are") {
+  const std::vector<float> equal(8'000'000, 0.1f);
+  const std::vector<double> wide(3'000'000, 0.1f);
+  for (int level = 0; level <= tandem::cpu::best_isa(); ++level) {
+    Setting s(level, 1);
+    for (const i64 k : {1'000, 100'000, 1'000'000})
+      for (int flags = 0; flags < 4; flags += 3) {
+        const bool ta = flags & 1, tb = flags & 2;
+        const double matrix = error_of_equal_terms(equal, 8, 8, k, ta, tb);
+        for (const auto& [m, n] : {std::pair<i64, i64>{1, 1}, {1, 3}, {1, 8}, {3, 1}, {8, 1}}) {
+          CAPTURE(level, k, flags, matrix, m, n);
+          const double e = error_of_equal_terms(equal, m, n, k, ta, tb);
+          CHECK(e < 8e-6);
+          CHECK(e < std::max(matrix, 4e-6));
+        }
+      }
+    CHECK(error_of_equal_terms(wide, 1, 3, 1'000'000, false, false) < 1e-14);
+    CHECK(error_of_equal_terms(wide, 3, 1, 1'000'000, false, false) < 1e-14);
+  }
+  const std::vector<std::complex<float>> complex(200'000, 0.1f);
+  CHECK(error_of_equal_terms(complex, 1, 2, 100'000, false, false) < 4e-5);
+  CHECK(error_of_equal_terms(complex, 2, 1, 100'000, false, true) < 4e-5);
 }
 
 TEMPLATE_TEST_CASE("a workspace of the caller's serves as scratch", "", float, double) {

@@ -91,6 +91,48 @@ TEST_CASE("CUDA: an index out of range is reported at the next wait, once") {
   CHECK_NOTHROW(loss.to_vector<float>());
 }
 
+TEST_CASE("CUDA: operands that an op rejects are reported at the next wait, once, in the op's name") {
+  TANDEM_NEEDS_GPU;
+  const auto rejects = [](const auto& f, const char* text) {
+    const Tensor y = f();  // launched: nothing has been read yet
+    CHECK_THROWS_AS(cuda::synchronize(), errors::InvalidArgumentError);
+    const Tensor again = f();
+    CHECK_THROWS_WITH(again.cpu(), ContainsSubstring(text) && ContainsSubstring("found on GPU:0"));
+    CHECK_NOTHROW(cuda::synchronize());
+  };
+  for (const DType d : {int8, int16, int32, int64, uint8, uint16, uint32, uint64}) {
+    CAPTURE(name(d));
+    const Tensor a = constant({7, 8, 9, 10, 11}, {.dtype = d}).gpu(), b = constant({1, 2, 3, 0, 5}, {.dtype = d}).gpu();
+    const Tensor zero = constant({0}, {.dtype = d}).gpu();
+    rejects([&] { return floordiv(a, b); }, "floordiv: element 3 is an integer division by zero");
+    rejects([&] { return floormod(a, b); }, "floormod: element 3 is an integer division by zero");
+    rejects([&] { return truncatediv(a, b); }, "truncatediv: element 3 is an integer division by zero");
+    rejects([&] { return truncatemod(a, b); }, "truncatemod: element 3 is an integer division by zero");
+    rejects([&] { return floordiv(a, zero); }, "is an integer division by zero");
+    rejects([&] { return clip_by_value(b, a, b); }, "clip_by_value: element 0 has a lower bound above the upper bound");
+    (void)clip_by_value(a, b, a), (void)floordiv(b, a);
+    CHECK_NOTHROW(cuda::synchronize());
+  }
+  for (const DType d : {int8, int16, int32, int64}) {
+    CAPTURE(name(d));
+    const Tensor a = constant({{7, 8}, {9, 10}}, {.dtype = d}).gpu(), b = constant({1, -2}, {.dtype = d}).gpu();
+    rejects([&] { return pow(a, b); }, "is an integer to a negative power");
+    const Tensor flat = constant({{1, -2}, {0, 3}}, {.dtype = d}).gpu();
+    rejects([&] { return pow(a, flat); }, "pow: element 1 is an integer to a negative power");
+  }
+  const Tensor x = ones({3, 1}).gpu(), low = constant({{1.f}, {2.f}, {3.f}}).gpu(), high = constant({2.f, 3.5f}).gpu();
+  rejects([&] { return clip_by_value(x, low, high); }, "clip_by_value: element 4 has a lower bound above the upper");
+}
+
+TEST_CASE("CUDA: the same operands are fine where the op takes them") {
+  TANDEM_NEEDS_GPU;
+  const Tensor a = constant({1.f, -2.f, 0.f}).gpu(), zero = constant({0.f}).gpu();
+  (void)floordiv(a, zero), (void)floormod(a, zero), (void)pow(a, constant({-1.f}).gpu());
+  (void)clip_by_value(a, constant({NAN}).gpu(), constant({1.f}).gpu());
+  (void)floordiv(zeros({0}, {.dtype = int32}).gpu(), constant({0}).gpu());
+  CHECK_NOTHROW(cuda::synchronize());
+}
+
 TEST_CASE("CUDA: operands on two devices meet where the larger one is") {
   TANDEM_NEEDS_GPU;
   const Tensor x = constant({1.f, 2.f, 3.f}).gpu();

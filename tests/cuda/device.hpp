@@ -16,8 +16,8 @@ namespace gpu_test {
 
 inline constexpr tandem::Device gpu{tandem::Device::gpu, 0};
 
-/// How far a device's result may be from the CPU's, relative to the larger of 1 and the largest number: sums in another
-/// order, and other roundings of exp and its kin.
+/// How far a device's result may be from the CPU's, relative to its largest number: sums in another order, and other
+/// roundings of exp and its kin.
 inline double tolerance(tandem::DType d) {
   switch (d) {
     case tandem::DType::float64: return 1e-12;

@@ -84,3 +84,20 @@ TEST_CASE("saturate_cast: integers and floats stop at the ends") {
   CHECK(cast(saturate_cast(f32({1e6f}), float16), float32).item<float>() == 65504);
   CHECK(saturate_cast(i32({5}), int64).item<i64>() == 5);
 }
+
+TEST_CASE("saturate_cast: infinity becomes the largest number that both floating dtypes have, NaN stays") {
+  const float most = std::numeric_limits<float>::max();
+  const Tensor x = f32({inf, -inf, qnan, most, 1});
+  const std::vector<float> same = saturate_cast(x, float32).to_vector<float>();
+  CHECK((same[0] == most && same[1] == -most && std::isnan(same[2]) && same[3] == most && same[4] == 1));
+  const std::vector<double> wide = saturate_cast(x, float64).to_vector<double>();
+  CHECK((wide[0] == most && wide[1] == -most && std::isnan(wide[2]) && wide[3] == most && wide[4] == 1));
+  const std::vector<float> half = cast(saturate_cast(x, float16), float32).to_vector<float>();
+  CHECK((half[0] == 65504 && half[1] == -65504 && std::isnan(half[2]) && half[3] == 65504 && half[4] == 1));
+  CHECK(saturate_cast(cast(f32({inf, -inf}), float16), float32).to_vector<float>() ==
+        std::vector<float>{65504, -65504});
+  CHECK(cast(saturate_cast(cast(f32({inf}), float16), float16), float32).item<float>() == 65504);
+  CHECK(cast(saturate_cast(cast(f32({inf}), bfloat16), bfloat16), float64).item<double>() == 0x1.fep127);
+  CHECK(saturate_cast(f32({inf, -inf}), int32).to_vector<std::int32_t>() ==
+        std::vector<std::int32_t>{INT32_MAX, INT32_MIN});
+}

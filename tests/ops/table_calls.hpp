@@ -25,6 +25,11 @@ void for_each_call(tandem::DType real, const F& f) {
 
 inline bool has_gradient(const tandem::OpDef& op) { return op.gradient || op.reference || op.backward_of; }
 
+/// Outputs beyond these serve the gradient alone (an LSTM's gates).
+inline std::size_t public_outputs(const samples::Call& c, const tandem::Tensors& out) {
+  return c.op->reference ? c.op->reference(c.in, c.attrs).size() : out.size();
+}
+
 /// The gradients of all floating outputs of a call on these inputs, weighted by numbers, to all floating inputs that
 /// are not bound to the host.
 inline std::vector<tandem::Tensor> gradients_of(const samples::Call& c, const std::vector<tandem::Tensor>& in) {
@@ -66,16 +71,26 @@ inline bool same_bits(const tandem::Tensor& a, const tandem::Tensor& b) {
 inline std::vector<double> as_doubles(const tandem::Tensor& t) {
   return tandem::cast(t, tandem::float64).to_vector<double>();
 }
-/// The largest difference, relative to the larger of 1 and the largest number; infinite for NaN against a number.
-inline double relative_error(const std::vector<double>& a, const std::vector<double>& b) {
-  double worst = 0, scale = 1;
+/// The largest difference, relative to the largest number of b, or to `least` if that is larger (nothing is relative to
+/// 0); infinite for NaN against a number.
+inline double relative_error(const std::vector<double>& a, const std::vector<double>& b, double least = 1e-3) {
+  double worst = 0, scale = least;
   for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::isfinite(b[i])) scale = std::fmax(scale, std::fabs(b[i]));
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
     const double e = std::fabs(a[i] - b[i]);
     worst = e <= worst ? worst : std::isnan(e) ? INFINITY : e;
-    scale = std::fmax(scale, std::fabs(b[i]));
   }
   return worst / scale;
+}
+
+/// The largest number of the floating inputs: rounding errors that they bring along are relative to it.
+inline double largest_input(const samples::Call& c) {
+  double largest = 1e-3;
+  for (const tandem::Tensor& t : c.in)
+    if (tandem::is_floating(t.dtype()) && !t.is_symbolic())
+      for (const double x : as_doubles(t)) largest = std::fmax(largest, std::fabs(x));
+  return largest;
 }
 
 }  // namespace table_calls

@@ -15,10 +15,6 @@ namespace {
 
 using List = std::vector<Tensor>;
 
-// Outputs beyond these serve the gradient alone (an LSTM's gates).
-std::size_t public_outputs(const Call& c, const Tensors& out) {
-  return c.op->reference ? c.op->reference(c.in, c.attrs).size() : out.size();
-}
 // Not so a closure that holds its own operands; a cast to fewer digits than differences need; and backward ops that
 // take what the forward op saved beside what it was computed from, so that no input can be moved alone. The second
 // gradients of the forward ops cover the latter.

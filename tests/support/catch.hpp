@@ -1,10 +1,22 @@
-// The test framework: Catch2 version 2 or 3, whichever the machine has, under version 3's names.
-// Not here: helpers that know tensors; those stand beside this file.
+// The test framework: Catch2 version 2 or 3, whichever the machine has, under version 3's names; and skipped tests,
+// which main.cpp lists. Not here: helpers that know tensors; those stand beside this file.
 #pragma once
+#include <string>
+#include <vector>
+
+namespace testing {
+/// "name: reason" of each test that was skipped.
+inline std::vector<std::string>& skipped_tests() {
+  static std::vector<std::string> list;
+  return list;
+}
+}  // namespace testing
+
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
-#define TANDEM_SKIP(reason) SKIP(reason)
+using TestListener = Catch::EventListenerBase;
+#define TANDEM_LEAVE_SKIPPED(reason) SKIP(reason)
 #else
 #include <catch2/catch.hpp>
 namespace Catch {
@@ -13,11 +25,14 @@ namespace Matchers {
 inline auto ContainsSubstring(const std::string& text) { return Contains(text); }
 }  // namespace Matchers
 }  // namespace Catch
-#define TANDEM_SKIP(reason)      \
-  do {                           \
-    WARN("skipped: " << reason); \
-    return;                      \
-  } while (false)
+#define TANDEM_LEAVE_SKIPPED(reason) return
 #endif
+
+/// Leaves the test, which main.cpp then lists as skipped.
+#define TANDEM_SKIP(reason)                                                                                            \
+  do {                                                                                                                 \
+    testing::skipped_tests().push_back(Catch::getResultCapture().getCurrentTestName() + (": " + std::string(reason))); \
+    TANDEM_LEAVE_SKIPPED(reason);                                                                                      \
+  } while (false)
 
 using Catch::Matchers::ContainsSubstring;

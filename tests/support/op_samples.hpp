@@ -9,7 +9,7 @@
 
 namespace samples {
 
-/// Makes operands; the same ones for every dtype of the floating numbers.
+/// Makes operands; the same ones for every dtype of the floating numbers. With complex64, reals are complex numbers.
 class Numbers {
  public:
   explicit Numbers(tandem::DType real) : real_(real), random_(1234) {}
@@ -17,6 +17,8 @@ class Numbers {
 
   /// Evenly spread in [low, high), none within 0.12 of 0 (where many derivatives jump).
   tandem::Tensor reals(const tandem::Shape& shape, double low = -1.5, double high = 1.5);
+  /// Of either sign, between 0.001 and 0.01 in size: what an op loses there does not show beside larger numbers.
+  tandem::Tensor near_zero(const tandem::Shape& shape);
   tandem::Tensor whole(const tandem::Shape& shape, int low, int high, tandem::DType dtype = tandem::int32);
   tandem::Tensor flags(const tandem::Shape& shape);
   /// A key of the random ops.
@@ -34,7 +36,8 @@ struct Call {
   tandem::Attrs attrs;
 };
 
-/// The sampled calls of an op with floating operands of that dtype, in a fixed order; empty if nobody wrote any.
+/// The sampled calls of an op with floating operands of that dtype, in a fixed order; empty if nobody wrote any. With
+/// complex64: as many of them as the op (and those that its sample calls) takes.
 std::vector<Call> calls_of(const tandem::OpDef& op, tandem::DType real);
 
 /// The names that the samples speak of.

@@ -16,6 +16,7 @@ void any(Numbers& n) {
   f(n.reals({2, 3}), {});
   f(n.reals({}), {});
   f(n.reals({19}), {});
+  f(n.near_zero({7}), {});
 }
 template <Unary f>
 void positive(Numbers& n) {
@@ -24,6 +25,7 @@ void positive(Numbers& n) {
 template <Unary f>
 void inside(Numbers& n) {
   f(n.reals({2, 3}, -0.9, 0.9), {});
+  f(n.near_zero({7}), {});
 }
 template <Unary f>
 void above_one(Numbers& n) {
@@ -81,7 +83,12 @@ const Sample pointwise_table[] = {
     {"log1p", positive<log1p>},
     {"sqrt", positive<sqrt>},
     {"rsqrt", positive<rsqrt>},
-    {"reciprocal", any<reciprocal>},
+    {"reciprocal",
+     [](Numbers& n) {
+       reciprocal(n.reals({2, 3}));
+       reciprocal(n.reals({}));
+       reciprocal(n.reals({19}));
+     }},
     {"sigmoid", any<sigmoid>},
     {"log_sigmoid", any<log_sigmoid>},
     {"softplus", any<softplus>},
@@ -172,6 +179,7 @@ const Sample pointwise_table[] = {
     {"leaky_relu",
      [](Numbers& n) {
        nn::leaky_relu(n.reals({2, 3}), {.alpha = 0.3});
+       nn::leaky_relu(n.near_zero({7}), {.alpha = 0.3});
      }},
     {"leaky_relu_grad",
      [](Numbers& n) {
@@ -185,6 +193,7 @@ const Sample pointwise_table[] = {
     {"gelu",
      [](Numbers& n) {
        nn::gelu(n.reals({2, 3}));
+       nn::gelu(n.near_zero({7}));
      }},
     {"gelu_grad",
      [](Numbers& n) {
@@ -193,6 +202,7 @@ const Sample pointwise_table[] = {
     {"gelu_tanh",
      [](Numbers& n) {
        nn::gelu(n.reals({2, 3}), {.approximate = true});
+       nn::gelu(n.near_zero({7}), {.approximate = true});
      }},
     {"gelu_tanh_grad",
      [](Numbers& n) {
@@ -201,6 +211,7 @@ const Sample pointwise_table[] = {
     {"silu",
      [](Numbers& n) {
        nn::swish(n.reals({2, 3}));
+       nn::swish(n.near_zero({7}));
      }},
     {"silu_grad",
      [](Numbers& n) {

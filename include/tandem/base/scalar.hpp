@@ -1,5 +1,6 @@
-// Scalar: a C++ number as an operand; it takes the dtype of the tensor it meets.
+// Scalar: a C++ number as an operand; it takes the dtype of the tensor it meets, if that dtype can hold it.
 #pragma once
+#include <string>
 #include <type_traits>
 
 #include "tandem/base/dtype.hpp"
@@ -10,22 +11,101 @@ class Scalar {
  public:
   template <class T>
     requires std::is_arithmetic_v<T>
-  constexpr Scalar(T x) : real_(static_cast<double>(x)), whole_(to_whole(x)), is_real_(std::is_floating_point_v<T>) {}
+  constexpr Scalar(T x)
+      : real_(static_cast<double>(x)),
+        whole_(to_whole(x)),
+        is_real_(std::is_floating_point_v<T>),
+        is_high_(is_high(x)) {}
 
   constexpr double real() const { return real_; }
+  /// The integer part modulo 2^64; 0 for a floating number that neither int64 nor uint64 holds.
   constexpr i64 whole() const { return whole_; }
-  /// Written with a fraction: it may not meet an integer tensor.
-  constexpr bool has_fraction() const { return is_real_ && real_ != static_cast<double>(whole_); }
+  /// The integer part in 65 bits.
+  constexpr __int128 wide() const { return is_high_ ? static_cast<__int128>(static_cast<u64>(whole_)) : whole_; }
+  /// Written with a fraction: no integer dtype holds it.
+  constexpr bool has_fraction() const {
+    return is_real_ && real_ > -0x1p53 && real_ < 0x1p53 && real_ != static_cast<double>(whole_);
+  }
+  /// Can a dtype hold this number? An integer dtype must hold it exactly, bool_ holds 0 and 1; floating and complex
+  /// dtypes round, and dtypes that hold no numbers are somebody else's business.
+  constexpr bool fits(DType d) const { return !must_hold_exactly.has(d) || fits_exactly(d); }
+  /// As text, with as many digits as show a fraction.
+  TANDEM_API std::string text() const;
 
  private:
+  static constexpr DTypes must_hold_exactly = dtypes::integer | dtypes::boolean;
+
+  constexpr bool fits_exactly(DType d) const {
+    if (is_real_ && real_ != (is_high_ ? static_cast<double>(static_cast<u64>(whole_)) : static_cast<double>(whole_)))
+      return false;  // a fraction, beyond 64 bits, infinite or NaN
+    if (d == DType::bool_) return !is_high_ && (whole_ == 0 || whole_ == 1);
+    const int spare = 64 - 8 * static_cast<int>(size_of(d));
+    if (dtypes::unsigned_integer.has(d))
+      return (is_high_ || whole_ >= 0) && static_cast<u64>(whole_) << spare >> spare == static_cast<u64>(whole_);
+    return !is_high_ && static_cast<i64>(static_cast<u64>(whole_) << spare) >> spare == whole_;
+  }
   template <class T>
   static constexpr i64 to_whole(T x) {
-    if constexpr (std::is_floating_point_v<T>) return x >= T(-9.2e18) && x <= T(9.2e18) ? static_cast<i64>(x) : 0;
-    else return static_cast<i64>(x);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (is_high(x)) return static_cast<i64>(static_cast<u64>(x));
+      return x >= T(-0x1p63) && x < T(0x1p63) ? static_cast<i64>(x) : 0;
+    } else {
+      return static_cast<i64>(x);
+    }
+  }
+  template <class T>
+  static constexpr bool is_high(T x) {
+    if constexpr (std::is_floating_point_v<T>) return x >= T(0x1p63) && x < T(0x1p64);
+    else if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) return x > static_cast<T>(INT64_MAX);
+    else return false;
   }
   double real_;
   i64 whole_;
-  bool is_real_;
+  bool is_real_, is_high_;  // high: whole_ holds the bits of a u64 above int64's range
 };
 
+namespace detail {
+/// Raises the error for a number that does not fit a dtype: "300 is outside of uint8's range, 0 to 255, and meets
+/// uint8[2]; cast the tensor first", where `meets` is the text from "uint8[2]" on.
+///   throws  errors::InvalidArgumentError in the op's name
+[[noreturn]] TANDEM_API void raise_unfit(const char* op, const Scalar& x, DType d, const std::string& meets);
+}  // namespace detail
+
 }  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CORE
+#include <cstdio>
+#include <cstring>
+
+#include "tandem/base/error.hpp"
+
+namespace TANDEM_NS {
+
+TANDEM_INLINE std::string Scalar::text() const {
+  if (!is_real_) return is_high_ ? std::to_string(static_cast<u64>(whole_)) : std::to_string(whole_);
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%g", real_);
+  if (has_fraction() && !std::strpbrk(digits, ".e")) std::snprintf(digits, sizeof digits, "%.17g", real_);
+  return digits;
+}
+
+namespace detail {
+
+// The least and the largest number of an integer dtype or bool_.
+TANDEM_INLINE std::string range_text(DType d) {
+  if (d == DType::bool_) return "0 and 1";
+  const int bits = 8 * static_cast<int>(size_of(d));
+  if (dtypes::unsigned_integer.has(d)) return "0 to " + std::to_string(~u64(0) >> (64 - bits));
+  const i64 high = INT64_MAX >> (64 - bits);
+  return std::to_string(-high - 1) + " to " + std::to_string(high);
+}
+TANDEM_INLINE void raise_unfit(const char* op, const Scalar& x, DType d, const std::string& meets) {
+  std::string why = " has a fraction";
+  if (x.real() != x.real()) why = " is not a number";
+  else if (!x.has_fraction()) why = std::string(" is outside of ") + name(d) + "'s range, " + range_text(d) + ",";
+  errors::raise<errors::InvalidArgumentError>(op, x.text() + why + " and meets " + meets);
+}
+
+}  // namespace detail
+}  // namespace TANDEM_NS
+#endif

@@ -176,6 +176,13 @@ void with_contiguous(const T* x, i64 step, i64 k, F f) {
   f(copy);
 }
 
+/// A row by a column: one number.
+template <class T>
+void row_column(const Gemm<T>& g, const T* x, const T* y) {
+  Kernels<T>::gemv_rows.get()(x, g.k, y, 1, g.k, g.c, 1, g.accumulate);
+  Kernels<T>::finish.get()(g, 0, 1, 0, 1);
+}
+
 template <class T>
 void zeros(const Gemm<T>& g) {
   for (i64 i = 0; i < g.m && !g.accumulate; ++i) std::fill_n(g.c + i * g.ldc, g.n, T(0));
@@ -186,7 +193,11 @@ template <class T>
 void run(const Gemm<T>& g) {
   if (g.m <= 0 || g.n <= 0) return;
   if (g.k <= 0) return zeros(g);
-  if (g.m == 1 && !g.packed_b) {
+  if (g.m == 1 && g.n == 1 && !g.packed_b) {
+    with_contiguous(g.a, g.transpose_a ? g.lda : 1, g.k, [&](const T* x) {
+      with_contiguous(g.b, g.transpose_b ? 1 : g.ldb, g.k, [&](const T* y) { row_column(g, x, y); });
+    });
+  } else if (g.m == 1 && !g.packed_b) {
     with_contiguous(g.a, g.transpose_a ? g.lda : 1, g.k, [&](const T* x) { row_matrix(g, x); });
   } else if (g.n == 1 && !g.packed_b && (g.ldc == 1 || !g.transpose_a)) {
     with_contiguous(g.b, g.transpose_b ? 1 : g.ldb, g.k, [&](const T* x) { matrix_column(g, x); });

@@ -42,18 +42,21 @@ void plain_rows(const Gemm<T>& g, i64 i0, i64 i1, T* room) {
       T& c = g.c[i * g.ldc + j];
       c = plain_add(g.accumulate ? c : T(0), g.bias ? g.bias[j] : T(0));
     }
+  T sum[plain_width];  // of a block: rounding errors grow with the number of blocks, not with k
   for (i64 p0 = 0; p0 < g.k; p0 += plain_depth)
     for (i64 j0 = 0; j0 < g.n; j0 += plain_width) {
       const i64 depth = std::min(plain_depth, g.k - p0), wide = std::min(plain_width, g.n - j0);
       for (i64 p = 0; g.transpose_b && p < depth; ++p)
         for (i64 j = 0; j < wide; ++j) room[p * plain_width + j] = g.b[(j0 + j) * g.ldb + p0 + p];
       for (i64 i = i0; i < i1; ++i) {
-        T* c = g.c + i * g.ldc + j0;
+        std::fill_n(sum, wide, T(0));
         for (i64 p = 0; p < depth; ++p) {
           const T a = g.transpose_a ? g.a[(p0 + p) * g.lda + i] : g.a[i * g.lda + p0 + p];
           const T* b = g.transpose_b ? room + p * plain_width : g.b + (p0 + p) * g.ldb + j0;
-          for (i64 j = 0; j < wide; ++j) c[j] = plain_multiply_add(a, b[j], c[j]);
+          for (i64 j = 0; j < wide; ++j) sum[j] = plain_multiply_add(a, b[j], sum[j]);
         }
+        T* c = g.c + i * g.ldc + j0;
+        for (i64 j = 0; j < wide; ++j) c[j] = plain_add(c[j], sum[j]);
       }
     }
 }

@@ -137,7 +137,11 @@ TANDEM_INLINE void cumprod(const KernelCall& c) {
 }
 TANDEM_INLINE void linear_scan(const KernelCall& c) {
   const detail::ScanCall s(c);
-  s.dtype() == DType::float64 ? detail::linear_rows<double>(s) : detail::linear_rows<float>(s);
+  switch (s.dtype()) {
+    case DType::float64: return detail::linear_rows<double>(s);
+    case DType::complex64: return detail::linear_rows<std::complex<float>>(s);
+    default: return detail::linear_rows<float>(s);
+  }
 }
 TANDEM_INLINE void shift(const KernelCall& c) {
   const detail::ScanCall s(c);

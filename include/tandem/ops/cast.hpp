@@ -11,8 +11,9 @@ namespace TANDEM_NS {
 ///   throws    errors::InvalidArgumentError for strings
 ///   gradient  g cast back; stops (blocked) where either dtype is an integer or bool_
 TANDEM_API Tensor cast(const Tensor& x, DType to, OpOptions = {});
-/// As cast, but what lies outside of `to`'s range becomes its nearest end, also from integer to integer and from
-/// infinity to the largest finite number. gradient: g cast back inside the range, 0 outside
+/// As cast, but what lies outside of `to`'s range becomes its nearest end, also from integer to integer. Between
+/// floating dtypes, infinity becomes the largest finite number that both have, as in TensorFlow; NaN stays.
+///   gradient  g cast back inside the range, 0 outside
 TANDEM_API Tensor saturate_cast(const Tensor& x, DType to, OpOptions = {});
 
 struct CastAttrs {
@@ -115,21 +116,26 @@ TANDEM_INLINE bool holds(DType d, DType s) {
   const bool signed_d = dtypes::signed_integer.has(d), signed_s = dtypes::signed_integer.has(s);
   return signed_d == signed_s ? size_of(d) >= size_of(s) : signed_d && size_of(d) > size_of(s);
 }
-// Clamps on the sides where `to` is narrower. A float to an integer needs nothing: cast saturates.
-TANDEM_INLINE Tensor clamped(const Tensor& x, DType to) {
-  const DType from = x.dtype();
+// x, which holds values of dtype `from`, clamped to the numbers that both dtypes have. A float to an integer needs
+// nothing: cast saturates. Between floats both ends are clamped, whichever is wider, because of infinity.
+TANDEM_INLINE Tensor clamped(const Tensor& x, DType from, DType to) {
   if (!(is_integer(from) || is_floating(from)) || !(is_integer(to) || is_floating(to))) return x;
-  if (from == to || holds(to, from) || (is_floating(from) && is_integer(to))) return x;
+  if (is_floating(from) && is_integer(to)) return x;
+  if (!is_floating(from) && (from == to || holds(to, from))) return x;
+  const bool floats = is_floating(from);
   const Range want = range_of(to), have = range_of(from);
   Tensor r = x;
-  if (want.low.real() > have.low.real()) r = maximum(r, scalar_like(want.low, x));
-  if (want.high.real() < have.high.real()) r = minimum(r, scalar_like(want.high, x));
+  if (floats || want.low.real() > have.low.real())
+    r = maximum(r, scalar_like(want.low.real() > have.low.real() ? want.low : have.low, x));
+  if (floats || want.high.real() < have.high.real())
+    r = minimum(r, scalar_like(want.high.real() < have.high.real() ? want.high : have.high, x));
   return r;
 }
 }  // namespace detail
 TANDEM_INLINE Tensor saturate_cast(const Tensor& x, DType to, OpOptions o) {
-  const bool half = dtypes::half_floating.has(x.dtype());
-  return cast(detail::clamped(half ? cast(x, DType::float32) : x, to), to, o);
+  const DType from = x.dtype();
+  const bool half = dtypes::half_floating.has(from);  // float32 holds the ends of all
+  return cast(detail::clamped(half ? cast(x, DType::float32) : x, from, to), to, o);
 }
 
 }  // namespace TANDEM_NS

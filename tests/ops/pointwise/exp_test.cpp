@@ -1,6 +1,7 @@
 // Exponentials and powers: against the standard library in double, edges of the range, integer powers, errors.
 #include "tandem/ops/pointwise/exp.hpp"
 
+#include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tests/ops/pointwise/values.hpp"
 
@@ -68,6 +69,28 @@ TEST_CASE("exp: infinities, NaN, signed zeros, subnormals") {
   CHECK(same(sigmoid(f32({-1000, 1000, -inf, inf, qnan})), {0, 1, 0, 1, qnan}));
   CHECK(same(softplus(f32({-1000, 1000, qnan})), {0, 1000, qnan}));
   CHECK(same(tanh(f32({-inf, inf, -0.f, qnan, tiny})), {-1, 1, -0.f, qnan, tiny}));
+}
+
+TEST_CASE("pow: negative bases, to whole powers and others, with the gradient of the base") {
+  const Doubles bases{-3.7, -2, -1, -0.5, -0.01}, powers{-3, -2, -1, 0, 1, 2, 3, 7, 0.5, -1.5};
+  for (const double b : powers) {
+    Doubles want;
+    for (const double a : bases) want.push_back(std::pow(a, b));
+    CAPTURE(b);
+    CHECK(close<double>(pow(f64(bases), f64({b})), want, 4));
+    const Tensor narrow = pow(cast(f64(bases), float32), cast(f64({b}), float32));
+    for (std::size_t i = 0; i < bases.size(); ++i) {
+      const double exact = std::pow(static_cast<double>(static_cast<float>(bases[i])), b),
+                   got = narrow.to_vector<float>()[i];
+      CHECK((std::isnan(exact) ? std::isnan(got) : std::abs(got - exact) <= 1e-6 * std::abs(exact)));
+    }
+    if (b != std::trunc(b)) continue;
+    const Tensor x = f64({-3.7, -2, -1, -0.5}), power = f64({b});
+    GradientTape tape;
+    tape.watch(x);
+    const Doubles g = tape.gradient(pow(x, power), x).to_vector<double>();
+    for (std::size_t i = 0; i < g.size(); ++i) CHECK(g[i] == Approx(b * std::pow(bases[i], b - 1)).epsilon(1e-12));
+  }
 }
 
 TEST_CASE("pow: floats follow IEEE 754, integers wrap") {

@@ -36,10 +36,10 @@ i64 place(const Shape& large, const Shape& small, i64 flat) {
 
 TEST_CASE("sum_to_like and broadcast_like agree with loops") {
   for (const Shape& s : {Shape{}, Shape{5}, Shape{37}, Shape{3, 4}, Shape{2, 1, 33}, Shape{2, 3, 4, 5}, Shape{3, 0, 2},
-                         Shape{70, 900}, Shape{40, 3, 50, 7}})
+                         Shape{70, 900}, Shape{40, 3, 50, 7}, Shape{3000, 500}})
     for (const Shape& t : smaller(s)) {
       INFO(to_string(s) << " and " << to_string(t));
-      const Tensor x = loops::random(s, 1);
+      const Tensor x = loops::positive(s, 1);  // no sum is exact
       std::vector<double> want(static_cast<std::size_t>(t.size()));
       const auto values = numbers(x);
       for (i64 i = 0; i < s.size(); ++i)
@@ -47,7 +47,7 @@ TEST_CASE("sum_to_like and broadcast_like agree with loops") {
       const Tensor y = sum_to_like(x, shape_only(t, DType::int32));
       REQUIRE(y.shape() == t);
       const auto got = numbers(y);
-      for (std::size_t i = 0; i < got.size(); ++i) REQUIRE(got[i] == Approx(want[i]).margin(2e-4));
+      for (std::size_t i = 0; i < got.size(); ++i) REQUIRE(std::abs(got[i] - want[i]) <= 2e-6 * want[i]);
 
       if (t.size() == 0 && s.size() != 0) continue;
       const Tensor small = loops::random(t, 2);

@@ -49,13 +49,15 @@ inline std::vector<Group> groups(const Shape& s, const std::vector<double>& x, s
   for (int d = 0; d < s.rank(); ++d)
     if (!(mask >> d & 1u)) outputs *= s[d];
   std::vector<Group> r(static_cast<std::size_t>(outputs));
+  std::vector<i64> at(static_cast<std::size_t>(s.rank()));
   for (i64 i = 0; i < s.size(); ++i) {
     i64 o = 0;
-    const auto at = index_of(s, i);
     for (int d = 0; d < s.rank(); ++d)
       if (!(mask >> d & 1u)) o = o * s[d] + at[static_cast<std::size_t>(d)];
     r[static_cast<std::size_t>(o)].values.push_back(x[static_cast<std::size_t>(i)]);
     r[static_cast<std::size_t>(o)].places.push_back(i);
+    for (int d = s.rank() - 1; d >= 0 && ++at[static_cast<std::size_t>(d)] == s[d]; --d)
+      at[static_cast<std::size_t>(d)] = 0;
   }
   return r;
 }
@@ -79,6 +81,14 @@ inline Tensor random(const Shape& s, unsigned seed, DType dtype = DType::float32
   std::mt19937 engine(seed);
   std::vector<float> v(static_cast<std::size_t>(s.size()));
   for (float& x : v) x = static_cast<float>(static_cast<int>(engine() % 4097) - 2048) / 1024.0f;
+  return constant(v, {.dtype = dtype, .shape = s});
+}
+/// Positive values in [0.05, 0.15) that are no multiples of a power of two: adding many of them one by one in float32
+/// loses digits.
+inline Tensor positive(const Shape& s, unsigned seed, DType dtype = DType::float32) {
+  std::mt19937 engine(seed);
+  std::vector<float> v(static_cast<std::size_t>(s.size()));
+  for (float& x : v) x = 0.05f + 0.1f * static_cast<float>(engine() % 9973) / 9973.f;
   return constant(v, {.dtype = dtype, .shape = s});
 }
 inline Tensor random_ints(const Shape& s, unsigned seed, DType dtype, int low = 0, int high = 7) {

@@ -18,11 +18,9 @@ class TANDEM_API Literal {
  public:
   template <class T>
     requires std::is_arithmetic_v<T> Literal(T x)
-        : dtype_(std::is_floating_point_v<T> ? DType::float32 : dtype_of_v<T>),
-          whole_(static_cast<i64>(std::is_floating_point_v<T> ? 0 : x)),
-          real_(static_cast<double>(x)) {}
+        : dtype_(std::is_floating_point_v<T> ? DType::float32 : dtype_of_v<T>), number_(x) {}
     template <detail::ComplexLike T>
-    Literal(const T& z) : dtype_(DType::complex64), real_(z.real()), imag_(z.imag()) {}
+    Literal(const T& z) : dtype_(DType::complex64), number_(z.real()), imag_(z.imag()) {}
     Literal(const char* x) : dtype_(DType::string), text_(x) {}
     Literal(std::string_view x) : dtype_(DType::string), text_(x) {}
     Literal(const std::string& x) : dtype_(DType::string), text_(x) {}
@@ -32,15 +30,15 @@ class TANDEM_API Literal {
     friend struct LiteralReader;
     DType dtype_ = DType::float32;
     bool is_list_ = false;
-    i64 whole_ = 0;
-    double real_ = 0, imag_ = 0;
+    Scalar number_ = 0;
+    double imag_ = 0;
     std::string text_;
     std::vector<Literal> items_;
 };
 
 struct ConstantOptions {
   TANDEM_OP_OPTIONS;
-  std::optional<DType> dtype = {};  ///< converts the values (as cast does)
+  std::optional<DType> dtype = {};  ///< of the tensor; an integer dtype or bool_ must hold the values exactly
   ShapeArg shape = {};              ///< one value fills it; exactly size-many are laid out row by row
 };
 
@@ -59,11 +57,14 @@ TANDEM_API Tensor constant_from(DType dtype, const void* data, std::size_t count
 
 /// A tensor with the values of a literal: constant(3), constant({{1.f, 2.f}, {3.f, 4.f}}), constant({"a", "b"}).
 ///   returns   the braces' shape (rank 0 to 8), host memory, dtype by the literal or `.dtype`
-///   throws    errors::InvalidArgumentError for ragged braces (naming the position), mixed kinds, or a `.shape` that
-///             neither one value nor all values fill
+///   throws    errors::InvalidArgumentError for ragged braces (naming the position), mixed kinds, a number that
+///   `.dtype`
+///             cannot hold (300 in uint8, 1.5 in int32, 2 in bool_; cast converts those), or a `.shape` that neither
+///             one value nor all values fill
 ///   gradient  none
 TANDEM_API Tensor constant(const Literal& value, ConstantOptions options = {});
-/// A tensor with the elements of a vector, array or span, of the container's own dtype; shape [n] or `.shape`.
+/// A tensor with the elements of a vector, array or span, of the container's own dtype or `.dtype`, which must hold
+/// them as it must hold literals; shape [n] or `.shape`.
 template <detail::TypedContainer C>
 Tensor constant(const C& values, ConstantOptions options = {}) {
   return detail::constant_from(dtype_of<typename C::value_type>(), values.data(), values.size(), options);
@@ -124,7 +125,8 @@ struct LiteralReader {
   Shape shape;
   DType dtype = DType::float32;
   bool seen = false;
-  std::string position;  // "[1][0]", for errors
+  std::string position;        // "[1][0]", for errors
+  std::optional<DType> asked;  // ConstantOptions::dtype
 
   void measure(const Literal& x, int depth) {
     if (!x.is_list_) return leaf(x, depth);
@@ -149,6 +151,9 @@ struct LiteralReader {
           "constant", std::string("mixes ") + name(dtype) + " and " + name(x.dtype_) + " literals, at " + position);
     dtype = x.dtype_;
     seen = true;
+    if (asked && dtype != DType::string && !x.number_.fits(*asked))
+      detail::raise_unfit("constant", x.number_, *asked,
+                          name(*asked) + (position.empty() ? "" : ", at " + position) + "; cast a constant of it");
   }
   [[noreturn]] void ragged(const std::string& what) const {
     errors::raise<errors::InvalidArgumentError>(
@@ -161,14 +166,14 @@ struct LiteralReader {
     if (dtype == DType::string) {
       *reinterpret_cast<Bytes*>(at) = Bytes(x.text_);
     } else {
-      cpu::write_number(at, dtype, x.real_, x.whole_);
+      cpu::write_number(at, dtype, x.number_.real(), x.number_.whole());
     }
     if (dtype == DType::complex64) reinterpret_cast<float*>(at)[1] = static_cast<float>(x.imag_);
     if (dtype == DType::complex128) reinterpret_cast<double*>(at)[1] = x.imag_;
     to = at + size_of(dtype);
   }
   // What a literal is stored as before `.dtype` converts it: a double keeps its digits where float32 is not asked for.
-  DType stored(const std::optional<DType>& asked) const {
+  DType stored() const {
     if (!asked || *asked == dtype) return dtype;
     if (dtype == DType::complex64) return *asked == DType::complex128 ? *asked : dtype;
     return dtype == DType::float32 ? DType::float64 : dtype;
@@ -195,7 +200,33 @@ TANDEM_INLINE Tensor finish_constant(Tensor t, const ConstantOptions& o) {
   if (o.dtype && *o.dtype != t.dtype()) t = cast(t, *o.dtype);
   return current_device() == t.device() ? t : t.to(current_device());
 }
+template <class T, class Number = T>
+void check_all_fit(const void* data, std::size_t count, DType to) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (const Scalar x(static_cast<Number>(static_cast<const T*>(data)[i])); !x.fits(to)) [[unlikely]]
+      raise_unfit("constant", x, to, name(to) + (", at [" + std::to_string(i) + "]; cast a constant of it"));
+}
+// cast would truncate or wrap what an integer dtype or bool_ does not hold.
+TANDEM_INLINE void check_elements_fit(DType from, const void* data, std::size_t count, DType to) {
+  if (from == to || !(is_integer(to) || to == DType::bool_)) return;
+  switch (from) {
+    case DType::float32: return check_all_fit<float>(data, count, to);
+    case DType::float64: return check_all_fit<double>(data, count, to);
+    case DType::float16: return check_all_fit<Half, float>(data, count, to);
+    case DType::bfloat16: return check_all_fit<BFloat16, float>(data, count, to);
+    case DType::int8: return check_all_fit<std::int8_t>(data, count, to);
+    case DType::int16: return check_all_fit<std::int16_t>(data, count, to);
+    case DType::int32: return check_all_fit<std::int32_t>(data, count, to);
+    case DType::int64: return check_all_fit<i64>(data, count, to);
+    case DType::uint8: return check_all_fit<std::uint8_t>(data, count, to);
+    case DType::uint16: return check_all_fit<std::uint16_t>(data, count, to);
+    case DType::uint32: return check_all_fit<std::uint32_t>(data, count, to);
+    case DType::uint64: return check_all_fit<u64>(data, count, to);
+    default: return;  // bool_ fits all; complex numbers and strings are for cast to refuse or convert
+  }
+}
 TANDEM_INLINE Tensor constant_from(DType dtype, const void* data, std::size_t count, const ConstantOptions& options) {
+  if (options.dtype) check_elements_fit(dtype, data, count, *options.dtype);
   const OutsideTrace outside;
   Tensor t = Tensor::allocate({layout(Shape{static_cast<i64>(count)}, options), dtype, {}});
   if (dtype == DType::string) {
@@ -211,8 +242,9 @@ TANDEM_INLINE Tensor constant_from(DType dtype, const void* data, std::size_t co
 
 TANDEM_INLINE Tensor constant(const Literal& value, ConstantOptions options) {
   LiteralReader reader;
+  reader.asked = options.dtype;
   reader.measure(value, 0);
-  reader.dtype = reader.stored(options.dtype);
+  reader.dtype = reader.stored();
   const detail::OutsideTrace outside;
   Tensor t = Tensor::allocate({detail::layout(reader.shape, options), reader.dtype, {}});
   void* to = t.raw();
@@ -222,9 +254,8 @@ TANDEM_INLINE Tensor constant(const Literal& value, ConstantOptions options) {
 
 TANDEM_INLINE Tensor scalar_like(Scalar value, const Tensor& like) {
   const Spec& s = like.spec();
-  if (value.has_fraction() && is_integer(s.dtype))
-    errors::raise<errors::InvalidArgumentError>("scalar", std::to_string(value.real()) + " has a fraction and meets " +
-                                                              to_string(s) + "; cast the tensor first");
+  if (!value.fits(s.dtype)) [[unlikely]]
+    detail::raise_unfit("scalar", value, s.dtype, to_string(s) + "; cast the tensor first");
   const Tensor t = Tensor::allocate({Shape{}, s.dtype, {}});
   if (!cpu::write_number(t.raw(), s.dtype, value.real(), value.whole())) [[unlikely]]
     errors::raise<errors::UnimplementedError>("scalar", "a number cannot meet a tensor " + to_string(s));

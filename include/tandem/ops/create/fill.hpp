@@ -39,7 +39,8 @@ Tensor ones(const Shape& shape, D dtype, CreateOptions o = {}) {
   return o.dtype = dtype, ones(shape, o);
 }
 /// A tensor full of one literal, of its dtype or of `.dtype`: fill({2}, 7), fill({3}, "a").
-///   throws    errors::InvalidArgumentError for a negative or open size, or braces as the value
+///   throws    errors::InvalidArgumentError for a negative or open size, braces as the value, or a number that `.dtype`
+///             cannot hold
 ///   gradient  none
 TANDEM_API Tensor fill(const Shape& dims, const Literal& value, LikeOptions options = {});
 /// A tensor full of a rank-0 tensor's value; `dims` may be a rank-1 integer tensor, known only when the op runs.
@@ -52,8 +53,8 @@ template <std::same_as<Tensor> T>
 Tensor fill(const T& dims, const Tensor& value, OpOptions options = {});
 
 /// Zeros, ones or a number in the shape and on the device of `like`, which is read for its shape alone.
-///   throws    errors::InvalidArgumentError if a number with a fraction meets an integer dtype, or for strings that are
-///             not to be empty
+///   throws    errors::InvalidArgumentError for a number that the dtype cannot hold (a fraction or 300 in int8), or for
+///             strings that are not to be empty
 ///   gradient  none (blocked)
 TANDEM_API Tensor zeros_like(const Tensor& like, LikeOptions options = {});
 TANDEM_API Tensor ones_like(const Tensor& like, LikeOptions options = {});
@@ -194,9 +195,7 @@ TANDEM_INLINE Tensor filled(const char* what, const Shape& shape, DType dtype, d
 TANDEM_INLINE Tensor apply_full_like(const Tensor& like, Scalar value, const LikeOptions& o) {
   const DType dtype = o.dtype ? *o.dtype : like.dtype();
   alignas(16) char element[16];
-  if (value.has_fraction() && is_integer(dtype))
-    errors::raise<errors::InvalidArgumentError>(
-        "full_like", std::to_string(value.real()) + " has a fraction, the dtype is " + name(dtype));
+  if (!value.fits(dtype)) raise_unfit("full_like", value, dtype, std::string(name(dtype)) + "; give another .dtype");
   if (!cpu::write_number(element, dtype, value.real(), value.whole()) && (value.real() != 0 || value.whole() != 0))
     errors::raise<errors::InvalidArgumentError>("full_like", std::string("no ") + name(dtype) + " is a number");
   return apply1(full_like_op, FullLikeAttrs{value.real(), value.whole(), dtype}, {o.name, o.where}, like);

@@ -34,9 +34,9 @@ TANDEM_API Tensor range_of_numbers(Scalar start, Scalar limit, Scalar delta, DTy
 }  // namespace detail
 
 /// start, start + delta, ... before limit: ceil((limit - start) / delta) numbers, of rank 1.
-///   throws    errors::InvalidArgumentError if delta is 0 or leads away from limit, or for numbers with a fraction in
-///   an
-///             integer dtype
+///   throws    errors::InvalidArgumentError if delta is 0 or leads away from limit, or for an integer dtype that does
+///   not
+///             hold the numbers: those given have a fraction, those made are out of its range
 ///   gradient  none
 template <detail::Number L>
 Tensor range(L limit, RangeOptions options = {}) {
@@ -101,12 +101,12 @@ namespace TANDEM_NS {
 namespace detail {
 
 // Integer ranges are counted in 128 bits: limit - start may not fit into 64.
-TANDEM_INLINE i64 whole_count(const char* op, i64 start, i64 limit, i64 delta) {
-  const __int128 span = static_cast<__int128>(limit) - start;
-  if (delta == 0 || (span != 0 && (span > 0) != (delta > 0)))
-    errors::raise<errors::InvalidArgumentError>(op, "from " + std::to_string(start) + " to " + std::to_string(limit) +
-                                                        " in steps of " + std::to_string(delta) + " never arrives");
-  const __int128 d = delta, n = (span + d - (d > 0 ? 1 : -1)) / d;
+TANDEM_INLINE i64 whole_count(const char* op, const Scalar& start, const Scalar& limit, const Scalar& delta) {
+  const __int128 span = limit.wide() - start.wide(), d = delta.wide();
+  if (d == 0 || (span != 0 && (span > 0) != (d > 0)))
+    errors::raise<errors::InvalidArgumentError>(
+        op, "from " + start.text() + " to " + limit.text() + " in steps of " + delta.text() + " never arrives");
+  const __int128 n = (span + d - (d > 0 ? 1 : -1)) / d;
   if (n > INT64_MAX) errors::raise<errors::InvalidArgumentError>(op, "more elements than a tensor can have");
   return static_cast<i64>(n);
 }
@@ -122,8 +122,10 @@ TANDEM_INLINE i64 real_count(const char* op, double start, double limit, double 
 }
 TANDEM_INLINE i64 range_count(const char* op, DType dtype, const void* start, const void* limit, const void* delta) {
   using cpu::read_real, cpu::read_whole;
-  if (is_integer(dtype))
-    return whole_count(op, read_whole(dtype, start), read_whole(dtype, limit), read_whole(dtype, delta));
+  const auto whole = [dtype](const void* p) {
+    return dtype == DType::uint64 ? Scalar(*static_cast<const u64*>(p)) : Scalar(read_whole(dtype, p));
+  };
+  if (is_integer(dtype)) return whole_count(op, whole(start), whole(limit), whole(delta));
   return real_count(op, read_real(dtype, start), read_real(dtype, limit), read_real(dtype, delta));
 }
 TANDEM_INLINE Specs infer_range(const InferCall& c) {
@@ -191,16 +193,30 @@ TANDEM_INLINE constexpr OpDef sequence_mask_op{.name = "sequence_mask",
                                                .flags = {.blocked = true},
                                                .attrs = &detail::attr_type<SequenceMaskAttrs>};
 
+namespace detail {
+// The numbers given must be integers, of which all that are made fit the dtype: the first and the last of them do.
+TANDEM_INLINE void check_whole_range(const Scalar& start, const Scalar& limit, const Scalar& delta, DType dtype) {
+  const std::string meets = std::string(name(dtype)) + "; give another .dtype";
+  for (const Scalar* x : {&start, &limit, &delta})
+    if (!x->fits(DType::int64) && !x->fits(DType::uint64)) raise_unfit("range", *x, dtype, meets);
+  const i64 n = whole_count("range", start, limit, delta);
+  if (n == 0) return;
+  const __int128 last = start.wide() + delta.wide() * (n - 1);
+  const Scalar end = last > INT64_MAX ? Scalar(static_cast<u64>(last)) : Scalar(static_cast<i64>(last));
+  for (const Scalar* x : {&start, &end})
+    if (!x->fits(dtype)) raise_unfit("range", *x, dtype, meets);
+}
+}  // namespace detail
+
 TANDEM_INLINE Tensor detail::range_of_numbers(Scalar start, Scalar limit, Scalar delta, DType natural,
                                               const RangeOptions& o) {
   const DType dtype = o.dtype ? *o.dtype : natural;
   const bool whole = is_integer(dtype);
-  if (whole && (start.has_fraction() || limit.has_fraction() || delta.has_fraction()))
-    errors::raise<errors::InvalidArgumentError>("range", std::string("numbers with a fraction for ") + name(dtype));
   if (!dtypes::real.has(dtype))
     errors::raise<errors::InvalidArgumentError>("range", std::string(name(dtype)) + " cannot be counted");
-  const i64 n = whole ? whole_count("range", start.whole(), limit.whole(), delta.whole())
-                      : real_count("range", start.real(), limit.real(), delta.real());
+  if (whole) check_whole_range(start, limit, delta, dtype);
+  const i64 n =
+      whole ? whole_count("range", start, limit, delta) : real_count("range", start.real(), limit.real(), delta.real());
   const OutsideTrace outside;
   const Tensor t = Tensor::allocate({Shape{n}, dtype, {}});
   if (whole) cpu::count_whole(t.raw(), dtype, n, start.whole(), delta.whole());

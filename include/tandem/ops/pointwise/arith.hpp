@@ -15,7 +15,7 @@ namespace TANDEM_NS {
 TANDEM_API Tensor add(const Tensor& a, const Tensor& b, OpOptions = {});
 /// a - b; shapes, dtypes and errors as add. gradient: g, -g
 TANDEM_API Tensor subtract(const Tensor& a, const Tensor& b, OpOptions = {});
-/// a * b; shapes, dtypes and errors as add. gradient: g * b, g * a
+/// a * b; shapes, dtypes and errors as add. gradient: g * b, g * a; as in all ops, complex factors of g are conjugated
 TANDEM_API Tensor multiply(const Tensor& a, const Tensor& b, OpOptions = {});
 /// True division, a / b, by IEEE 754. Integers up to 16 bits give float32, wider ones float64.
 ///   gradient  g / b, -g * y / b
@@ -58,6 +58,8 @@ extern TANDEM_API const OpDef add_op, subtract_op, multiply_op, divide_op, negat
 namespace detail {
 /// a op b for temporaries: where no tape listens, the result may take over the buffer of one.
 TANDEM_API Tensor over(const OpDef& op, const Tensor& a, const Tensor& b, Tensor* first, Tensor* second);
+/// g times the conjugate of x: the gradient of a holomorphic function whose derivative is x.
+TANDEM_API Tensor times_conjugate(const Tensor& g, const Tensor& x);
 }  // namespace detail
 
 // Operators on temporaries and `x op= y` write into the buffer they are given, if nobody else holds it.
@@ -178,6 +180,7 @@ using arith = RuleList<Add, Subtract, Multiply, Divide, Negative, Abs, Sign, Squ
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/row.hpp"
+#include "tandem/ops/shape/transpose.hpp"
 namespace TANDEM_NS {
 
 namespace detail {
@@ -266,16 +269,23 @@ TANDEM_INLINE Grads rules::Add::gradient(const GradCall& c) {
 TANDEM_INLINE Grads rules::Subtract::gradient(const GradCall& c) {
   return {c.g[0], c.needs(1) ? Gradient(-c.g[0]) : Gradient()};
 }
+TANDEM_INLINE Tensor detail::times_conjugate(const Tensor& g, const Tensor& x) {
+  return is_complex(x.dtype()) ? g * conjugate(x) : g * x;
+}
 TANDEM_INLINE Grads rules::Multiply::gradient(const GradCall& c) {
-  return {c.needs(0) ? Gradient(c.g[0] * c.in[1]) : Gradient(), c.needs(1) ? Gradient(c.g[0] * c.in[0]) : Gradient()};
+  using tandem::detail::times_conjugate;
+  return {c.needs(0) ? Gradient(times_conjugate(c.g[0], c.in[1])) : Gradient(),
+          c.needs(1) ? Gradient(times_conjugate(c.g[0], c.in[0])) : Gradient()};
 }
 TANDEM_INLINE Grads rules::Divide::gradient(const GradCall& c) {
-  const Tensor q = c.g[0] / c.in[1];
-  return {q, c.needs(1) ? Gradient(-(q * c.out[0])) : Gradient()};
+  const Tensor q = c.g[0] / tandem::detail::conjugate(c.in[1]);
+  return {q, c.needs(1) ? Gradient(-tandem::detail::times_conjugate(q, c.out[0])) : Gradient()};
 }
 TANDEM_INLINE Tensor rules::Negative::gradient(const Tensor& g, const Tensor&, const Tensor&) { return -g; }
 TANDEM_INLINE Tensor rules::Abs::gradient(const Tensor& g, const Tensor& x, const Tensor&) { return g * sign(x); }
-TANDEM_INLINE Tensor rules::Square::gradient(const Tensor& g, const Tensor& x, const Tensor&) { return g * (x + x); }
+TANDEM_INLINE Tensor rules::Square::gradient(const Tensor& g, const Tensor& x, const Tensor&) {
+  return tandem::detail::times_conjugate(g, x + x);
+}
 
 namespace detail {
 // All of g to the side that was taken.

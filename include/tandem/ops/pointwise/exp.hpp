@@ -175,6 +175,12 @@ struct Pow {
     if constexpr (Integer<V>) return whole_power(a, b);
     else return pow(a, b);
   }
+  static constexpr const char* rejection = "is an integer to a negative power";
+  template <class V>
+  static TANDEM_HD bool rejects(V, V b) {
+    if constexpr (Integer<V>) return b < V(0);
+    else return false;
+  }
   static void check(const KernelCall& c);
   static Grads gradient(const GradCall& c);
 };

@@ -8,7 +8,8 @@
 namespace TANDEM_NS {
 
 /// A rank-0 tensor of `like`'s dtype and device with the value of a C++ number.
-///   throws  errors::InvalidArgumentError if a number with a fraction meets an integer tensor
+///   throws  errors::InvalidArgumentError if an integer or bool_ tensor meets a number that its dtype cannot hold:
+///           one with a fraction, out of range, or NaN
 TANDEM_API Tensor scalar_like(Scalar value, const Tensor& like);
 
 // f(tensor, number) and f(number, tensor) for a binary op f.

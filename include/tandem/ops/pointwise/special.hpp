@@ -103,6 +103,14 @@ TANDEM_HD bool floor_differs(T rest, T b) {
   return rest != T(0) && (rest < T(0)) != (b < T(0));
 }
 
+// `rejects` is what `check` looks for, for one element: a GPU kernel reports it to the host (cuda/pointwise.hpp).
+inline constexpr const char* zero_divisor = "is an integer division by zero";
+template <class V>
+TANDEM_HD bool is_zero_divisor(V b) {
+  if constexpr (Integer<V>) return b == V(0);
+  else return false;
+}
+
 constexpr Info whole(const char* name) {
   return {.name = name, .arity = 2, .dtypes = reals, .saves = Saves::nothing, .lanewise = true, .blocked = true};
 }
@@ -117,6 +125,11 @@ struct FloorDiv {
       const V rest = fmod(a, b), q = exact_quotient(a, b, rest);
       return floor_differs(rest, b) && is_finite(a / b) ? q - V(1) : q;
     }
+  }
+  static constexpr const char* rejection = zero_divisor;
+  template <class V>
+  static TANDEM_HD bool rejects(V, V b) {
+    return is_zero_divisor(b);
   }
   static void check(const KernelCall& c);
 };
@@ -133,6 +146,11 @@ struct FloorMod {
       return floor_differs(rest, b) ? rest + b : rest == V(0) ? copysign(rest, b) : rest;
     }
   }
+  static constexpr const char* rejection = zero_divisor;
+  template <class V>
+  static TANDEM_HD bool rejects(V, V b) {
+    return is_zero_divisor(b);
+  }
   static void check(const KernelCall& c);
   static Grads gradient(const GradCall& c);
 };
@@ -144,6 +162,11 @@ struct TruncateDiv {
     if constexpr (Integer<V>) return whole_quotient(a, b);
     else return exact_quotient(a, b, fmod(a, b));
   }
+  static constexpr const char* rejection = zero_divisor;
+  template <class V>
+  static TANDEM_HD bool rejects(V, V b) {
+    return is_zero_divisor(b);
+  }
   static void check(const KernelCall& c);
 };
 struct TruncateMod {
@@ -153,6 +176,11 @@ struct TruncateMod {
   static TANDEM_HD V forward(V a, V b) {
     if constexpr (Integer<V>) return whole_rest(a, b);
     else return fmod(a, b);
+  }
+  static constexpr const char* rejection = zero_divisor;
+  template <class V>
+  static TANDEM_HD bool rejects(V, V b) {
+    return is_zero_divisor(b);
   }
   static void check(const KernelCall& c);
 };
@@ -220,6 +248,11 @@ struct ClipByValue {
   template <class V>
   static TANDEM_HD V forward(V x, V low, V high) {
     return min(max(x, low), high);
+  }
+  static constexpr const char* rejection = "has a lower bound above the upper bound";
+  template <class V>
+  static TANDEM_HD bool rejects(V, V low, V high) {
+    return low > high;
   }
   static void check(const KernelCall& c);
   static Grads gradient(const GradCall& c);

@@ -133,7 +133,7 @@ TANDEM_INLINE Grads rules::MultiplyNoNan::gradient(const GradCall& c) {
           c.needs(1) ? Gradient(multiply_no_nan(c.in[0], c.g[0])) : Gradient()};
 }
 TANDEM_INLINE Grads rules::SquaredDifference::gradient(const GradCall& c) {
-  const Tensor d = c.in[0] - c.in[1], r = c.g[0] * (d + d);
+  const Tensor d = c.in[0] - c.in[1], r = tandem::detail::times_conjugate(c.g[0], d + d);
   return {r, c.needs(1) ? Gradient(-r) : Gradient()};
 }
 TANDEM_INLINE Grads rules::Xlogy::gradient(const GradCall& c) {

@@ -104,8 +104,8 @@ inline bool holds(DType d, i64 x) {
 inline RandomAttrs whole_interval(const UniformOptions& o) {
   if (!o.maxval)
     errors::raise<errors::InvalidArgumentError>("random::uniform", std::string(name(o.dtype)) + " needs .maxval");
-  if (o.minval.has_fraction() || o.maxval->has_fraction())
-    errors::raise<errors::InvalidArgumentError>("random::uniform", "ends with a fraction for an integer dtype");
+  for (const Scalar& end : {o.minval, *o.maxval})
+    if (!end.fits(DType::int64)) tandem::detail::raise_unfit("random::uniform", end, DType::int64, name(o.dtype));
   const i64 low = o.minval.whole(), high = o.maxval->whole();
   if (low >= high)
     errors::raise<errors::InvalidArgumentError>(

@@ -75,7 +75,7 @@ TANDEM_INLINE Grads gradient_prod(const GradCall& c) {
   for (unsigned i = axes.size(); i-- > 0;) {
     const Tensor before = cumprod(partial[i], {.axis = axes[i], .exclusive = true});
     const Tensor behind = cumprod(partial[i], {.axis = axes[i], .exclusive = true, .reverse = true});
-    g = g * (before * behind);
+    g = times_conjugate(g, before * behind);
   }
   return Grads(Gradient(g));
 }

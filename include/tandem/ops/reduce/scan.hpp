@@ -18,14 +18,14 @@ struct ScanOptions {
 ///   throws    errors::InvalidArgumentError for an axis out of range
 ///   gradient  cumsum(g) the other way
 TANDEM_API Tensor cumsum(const Tensor& x, ScanOptions = {});
-/// Running products along an axis; as cumsum. gradient: right with any number of zeros; none for complex numbers
+/// Running products along an axis; as cumsum. gradient: right with any number of zeros
 TANDEM_API Tensor cumprod(const Tensor& x, ScanOptions = {});
 
 TANDEM_ONE_AXIS_OVERLOAD(cumsum, ScanOptions, axis)
 TANDEM_ONE_AXIS_OVERLOAD(cumprod, ScanOptions, axis)
 
 namespace detail {
-/// y[i] = b[i] + a[i] * y[i - 1] along an axis, y before the first being 0; y[i + 1] in reverse. Floating.
+/// y[i] = b[i] + a[i] * y[i - 1] along an axis, y before the first being 0; y[i + 1] in reverse. Floating or complex.
 TANDEM_API Tensor linear_scan(const Tensor& a, const Tensor& b, int axis, bool reverse);
 /// y[i] = x[i - 1] along an axis, 0 first; x[i + 1], 0 last, in reverse.
 TANDEM_API Tensor shift(const Tensor& x, int axis, bool reverse);
@@ -39,6 +39,7 @@ inline constexpr const OpDef* scan_ops[] = {&cumsum_op, &cumprod_op, &linear_sca
 #ifdef TANDEM_IMPLEMENT_REDUCE
 #include "tandem/cpu/scan.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/shape/transpose.hpp"
 #if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
 namespace TANDEM_NS::cuda {
 void cumsum(const KernelCall& c);
@@ -74,18 +75,16 @@ TANDEM_INLINE Grads gradient_cumprod(const GradCall& c) {
   const ScanAttrs& a = c.get<ScanAttrs>();
   const int axis = static_cast<int>(a.axis);
   const Tensor& x = c.in[0];
-  if (is_complex(x.dtype()))
-    errors::raise<errors::UnimplementedError>(c.op.name, "no gradient for " + to_string(x.spec()));
   const bool back = !a.reverse;
   const Tensor b = a.exclusive ? shift(c.g[0], axis, back) : c.g[0];
-  const Tensor r = linear_scan(shift(x, axis, back), b, axis, back);
-  return Grads(Gradient(cumprod(x, {.axis = axis, .exclusive = true, .reverse = a.reverse}) * r));
+  const Tensor r = linear_scan(shift(conjugate(x), axis, back), b, axis, back);
+  return Grads(Gradient(times_conjugate(r, cumprod(x, {.axis = axis, .exclusive = true, .reverse = a.reverse}))));
 }
 TANDEM_INLINE Grads gradient_linear_scan(const GradCall& c) {
   const ScanAttrs& s = c.get<ScanAttrs>();
   const int axis = static_cast<int>(s.axis);
-  const Tensor db = linear_scan(shift(c.in[0], axis, !s.reverse), c.g[0], axis, !s.reverse);
-  return {c.needs(0) ? Gradient(db * shift(c.out[0], axis, s.reverse)) : Gradient(), db};
+  const Tensor db = linear_scan(shift(conjugate(c.in[0]), axis, !s.reverse), c.g[0], axis, !s.reverse);
+  return {c.needs(0) ? Gradient(times_conjugate(db, shift(c.out[0], axis, s.reverse))) : Gradient(), db};
 }
 TANDEM_INLINE Grads gradient_shift(const GradCall& c) {
   const ScanAttrs& s = c.get<ScanAttrs>();
@@ -115,7 +114,7 @@ TANDEM_INLINE constexpr OpDef linear_scan_op{.name = "linear_scan",
                                              .cpu = &cpu::linear_scan,
                                              .cuda = TANDEM_CUDA(&cuda::linear_scan),
                                              .gradient = &detail::gradient_linear_scan,
-                                             .dtypes = dtypes::floating,
+                                             .dtypes = dtypes::floating | dtypes::complex,
                                              .inputs = 2,
                                              .attrs = &detail::attr_type<ScanAttrs>};
 TANDEM_INLINE constexpr OpDef shift_op{.name = "shift",

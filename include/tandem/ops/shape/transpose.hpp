@@ -29,6 +29,11 @@ TANDEM_API Tensor adjoint(const Tensor& x, OpOptions = {});
 ///   gradient  reverse(g)
 TANDEM_API Tensor reverse(const Tensor& x, const Axes& axes, OpOptions = {});
 
+namespace detail {
+/// The complex conjugate, element by element; real numbers stay, and x is returned. gradient: the conjugate of g
+TANDEM_API Tensor conjugate(const Tensor& x);
+}  // namespace detail
+
 extern TANDEM_API const OpDef transpose_op, reverse_op;
 inline constexpr const OpDef* transpose_ops[] = {&transpose_op, &reverse_op};
 
@@ -127,6 +132,12 @@ TANDEM_INLINE Tensor linalg::matrix_transpose(const Tensor& x, OpOptions o) {
   return detail::swap_last("matrix_transpose", x, false, o);
 }
 TANDEM_INLINE Tensor linalg::adjoint(const Tensor& x, OpOptions o) { return detail::swap_last("adjoint", x, true, o); }
+TANDEM_INLINE Tensor detail::conjugate(const Tensor& x) {
+  if (!is_complex(x.dtype())) return x;
+  Axes perm = Axes::none();
+  for (int i = 0; i < x.rank(); ++i) perm.push(i);
+  return apply1(transpose_op, rules::TransposeAttrs{perm, true}, no_options, x);
+}
 TANDEM_INLINE Tensor reverse(const Tensor& x, const Axes& axes, OpOptions o) {
   return apply1(reverse_op, rules::ReverseAttrs{axes.given() ? axes : Axes::none()}, o, x);
 }
