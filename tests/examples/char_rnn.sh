@@ -29,8 +29,8 @@ done
 
 # It learns: the corpus repeats one sentence, so a guess by the frequency of characters costs 4.4 bits, and what it has
 # learnt of the order of characters costs less.
-small train --steps 150 --learning-rate 0.01 --checkpoint learnt >out 2>&1 || { fail 'train, to learn'; cat out; }
-bits=$(sed -n 's/^trained after 150 steps, .* s: \([0-9.]*\) bits\/char held out.*/\1/p' out)
+small train --steps 150 --learning-rate 0.01 --dropout 0.1 --checkpoint learnt >out 2>&1 || { fail 'train, to learn'; cat out; }
+bits=$(sed -n 's,^trained after 150 steps.*: \([0-9.]*\) bits/char held out at the end.*,\1,p' out)
 awk "BEGIN { exit !(\"$bits\" != \"\" && $bits + 0 < 1) }" || { fail "after 150 steps: '$bits' bits/char held out"; cat out; }
 
 # Characters beyond ASCII are kept in the checkpoint, which another run reads.
@@ -59,7 +59,7 @@ cmp -s a b || fail 'greedy samples depend on the seed'
 # is removed by the next run. Each signal is sent when a checkpoint has been written by that run: it is training then.
 python3 - "$program" <<'PY' || fail 'an interrupted run'
 import os, signal, subprocess, sys, time
-run = [sys.argv[1], "train", "--corpus", "corpus.txt", "--hidden", "16", "--batch", "8", "--window", "20", "--steps", "1000000"]
+run = [sys.argv[1], "train", "--corpus", "corpus.txt", "--hidden", "16", "--batch", "8", "--window", "20", "--steps", "1000000", "--patience", "1000000"]
 def start(checkpoint, every):
     before = os.stat(checkpoint).st_ino if os.path.exists(checkpoint) else None
     p = subprocess.Popen(run + ["--checkpoint", checkpoint, "--checkpoint-every", every], stdout=subprocess.PIPE, text=True)
@@ -80,6 +80,14 @@ PY
 small train --steps 1 --checkpoint killed >out 2>&1 || { fail 'no whole checkpoint after being killed'; cat out; }
 grep -q 'going on from killed' out || fail 'the run after a kill did not resume'
 for left in killed.partial.*; do [ ! -e "$left" ] || fail "$left was left by a killed run"; done
+
+# Training ends when held-out text gets no better, and the best weights are what is sampled.
+"$program" train --corpus corpus.txt --hidden 16 --batch 8 --window 20 --learning-rate 0.5 --clip 1000 --steps 5000 \
+  --checkpoint-every 10 --patience 2 --checkpoint early >out 2>&1 || { fail 'train, to stop early'; cat out; }
+best=$(sed -n 's/^stopped as held-out text got no better.* at its best (step \([0-9]*\)).*/\1/p' out)
+last=$(sed -n 's/^step \([0-9]*\): .* held out.*/\1/p' out | tail -n 1)
+[ "$last" = $((${best:--20} + 20)) ] || { fail "best at step '$best', but the last evaluation was at step '$last'"; cat out; }
+grep -q "^step $best: .*(best)" out || { fail 'the best step is not marked'; cat out; }
 
 # Bad input.
 : >empty.txt
@@ -102,6 +110,9 @@ says 'is no checkpoint of char_rnn' small train --steps 9 --checkpoint foreign
 says 'checkpoint-every' "$program" --checkpoint-every 0
 says 'none of its characters' small sample --checkpoint whole --start '@@'
 says 'cell' "$program" --cell nonsense
+says "'abc' is not a whole number of at least 1" "$program" --hidden abc
+says "'1' is not a number in" "$program" --dropout 1
+says "'-1' is not a number greater than 0" "$program" --minutes -1
 [ ! -e bad ] || fail 'a diverged run left a checkpoint'
 
 [ $failures = 0 ] && echo 'all passed'

@@ -1,5 +1,5 @@
 // == is element by element; identity is is_same.
-// error: deleted function
+// error: deleted (function|operator)
 #include <tandem/tandem.hpp>
 
 #ifdef MUST_NOT_COMPILE

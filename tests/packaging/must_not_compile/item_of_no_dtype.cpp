@@ -1,5 +1,5 @@
 // item<T> exists for element types alone.
-// error: no matching function|static assertion
+// error: no matching function|static.?assert
 #include <tandem/tandem.hpp>
 
 #ifdef MUST_NOT_COMPILE

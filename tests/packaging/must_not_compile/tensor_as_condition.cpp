@@ -1,5 +1,5 @@
 // A tensor is no condition: its value may not be known yet.
-// error: deleted function
+// error: deleted (function|operator)
 #include <tandem/tandem.hpp>
 
 static_assert(!std::is_constructible_v<bool, tandem::Tensor>);

@@ -1,5 +1,5 @@
 // ! is for conditions; ~ negates a bool tensor.
-// error: deleted function
+// error: deleted (function|operator)
 #include <tandem/tandem.hpp>
 
 #ifdef MUST_NOT_COMPILE

@@ -1,5 +1,5 @@
 // || on tensors would lose its short circuit.
-// error: deleted function
+// error: deleted (function|operator)
 #include <tandem/tandem.hpp>
 
 #ifdef MUST_NOT_COMPILE
