@@ -124,10 +124,23 @@ void add_programs(std::vector<std::string>& seeds) {
         reduce_any(in[0] > 0.f), [&] { return grown(in[0]); }, [&] { return in[0]; })};
   });
 }
-// The value of a constant and its bytes: what a trace never leaves out.
-void drop_data(std::string& bytes, std::size_t flag, std::size_t size) {
+// Takes the data out of one of the constants, which a trace does only where a shape is all that is read.
+void drop_data(std::string& bytes, std::size_t which) {
+  static const std::string mark("\5\0\0\0value\5", 10);  // the attribute of a constant op, a tensor
+  std::vector<std::size_t> specs;
+  for (std::size_t at = 0; (at = bytes.find(mark, at)) != std::string::npos;) specs.push_back(at += mark.size());
+  if (specs.empty()) return;
+  const std::size_t spec = specs[which % specs.size()];
+  if (spec + 4 > bytes.size() || static_cast<unsigned char>(bytes[spec]) >= dtype_count) return;
+  const std::size_t rank = static_cast<unsigned char>(bytes[spec + 3]), flag = spec + 4 + 8 * rank;
+  if (rank > max_rank || flag >= bytes.size()) return;
+  i64 size = static_cast<i64>(size_of(static_cast<DType>(bytes[spec]))), dim = 0;
+  for (std::size_t i = 0; i < rank; ++i) {
+    std::memcpy(&dim, &bytes[spec + 4 + 8 * i], 8);
+    if (dim < 0 || __builtin_mul_overflow(size, dim, &size)) return;
+  }
   bytes[flag] = 0;
-  bytes.erase(flag + 1, size);
+  bytes.erase(flag + 1, static_cast<std::size_t>(size));
 }
 std::string edited(const std::uint8_t* data, std::size_t size) {
   static const std::vector<std::string> seeds = [] {
@@ -146,7 +159,7 @@ std::string edited(const std::uint8_t* data, std::size_t size) {
       case 3:
         if (at + 8 <= bytes.size()) std::memcpy(&bytes[at], &edges[e[3] % std::size(edges)], 8);
         break;
-      case 4: drop_data(bytes, at, 4 * (e[3] % 8u)); break;
+      case 4: drop_data(bytes, e[3]); break;
     }
   }
   return bytes;
