@@ -16,11 +16,14 @@ inline void* allocate(std::size_t bytes, std::size_t align) {
 }  // namespace counted
 
 // The forms without a size, those for arrays and those that do not throw are defined by the library through these.
-void* operator new(std::size_t bytes) { return counted::allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
-void* operator new(std::size_t bytes, std::align_val_t align) {
+// Not inlined: g++ 12 would see free() on what operator new gave, and warn of a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  return counted::allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t align) {
   return counted::allocate(bytes, static_cast<std::size_t>(align));
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }

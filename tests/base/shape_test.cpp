@@ -112,6 +112,12 @@ TEST_CASE("axes: errors name the op and the range") {
   CHECK_THROWS_AS((Axes{0, 1, 2, 3, 4, 5, 6, 7, 0}), errors::InvalidArgumentError);
 }
 
+TEST_CASE("dtype: streamed by its name") {
+  std::ostringstream out;
+  out << DType::float32 << " " << DType::bool_;
+  CHECK(out.str() == "float32 bool");
+}
+
 TEST_CASE("dtype: the C++ type of each") {
   CHECK(dtype_of<float>() == float32);
   CHECK(dtype_of<double>() == float64);

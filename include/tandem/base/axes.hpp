@@ -10,23 +10,25 @@
 
 namespace TANDEM_NS {
 
-/// What may be written for an axis or a size: whole numbers, but no bool. A Tensor, a float and a pointer do not fit.
+namespace detail {
+// What may be written for an axis: a whole number. A bool, a float, a Tensor and a pointer do not fit.
 template <class I>
-concept Index = std::integral<I> && !std::same_as<I, bool>;
+concept AxisNumber = std::integral<I> && !std::same_as<I, bool>;
+}  // namespace detail
 
 /// A list of axes, each in [-rank, rank). Never made from a Tensor or a float. `Axes::none()` is the empty list;
 /// a default-made Axes means 'not given', which reductions read as all axes.
 class Axes {
  public:
   constexpr Axes() = default;
-  template <Index I>
+  template <detail::AxisNumber I>
   constexpr Axes(I axis) : count_(0) {
     push(static_cast<i64>(axis));
   }
   constexpr Axes(std::initializer_list<int> axes) : count_(0) {
     for (int a : axes) push(a);
   }
-  template <Index I>
+  template <detail::AxisNumber I>
   constexpr Axes(const std::vector<I>& axes) : count_(0) {
     for (I a : axes) push(static_cast<i64>(a));
   }
@@ -83,24 +85,24 @@ inline int resolve_axis(const char* op, i64 axis, int rank) {
 // Overloads of `Tensor fn(const Tensor& x, Options o)` for axes by position: fn(x, 1), fn(x, {0, 2}), fn(x, axes) with
 // a vector, each with options behind. The braces' element type is deduced, so {} and {.axis = 1} remain options.
 #define TANDEM_ONE_AXIS_OVERLOAD(fn, Options, field)                       \
-  template <::tandem::Index I>                                             \
+  template <::tandem::detail::AxisNumber I>                                \
   ::tandem::Tensor fn(const ::tandem::Tensor& x, I axis, Options o = {}) { \
     o.field = static_cast<decltype(o.field)>(axis);                        \
     return fn(x, o);                                                       \
   }
 #define TANDEM_AXES_OVERLOADS(fn, Options, field)                                                 \
-  template <::tandem::Index I>                                                                    \
+  template <::tandem::detail::AxisNumber I>                                                       \
   ::tandem::Tensor fn(const ::tandem::Tensor& x, I axis, Options o = {}) {                        \
     o.field = axis;                                                                               \
     return fn(x, o);                                                                              \
   }                                                                                               \
-  template <::tandem::Index I>                                                                    \
+  template <::tandem::detail::AxisNumber I>                                                       \
   ::tandem::Tensor fn(const ::tandem::Tensor& x, std::initializer_list<I> axes, Options o = {}) { \
     o.field = ::tandem::Axes::none();                                                             \
     for (I a : axes) o.field.push(static_cast<::tandem::i64>(a));                                 \
     return fn(x, o);                                                                              \
   }                                                                                               \
-  template <::tandem::Index I>                                                                    \
+  template <::tandem::detail::AxisNumber I>                                                       \
   ::tandem::Tensor fn(const ::tandem::Tensor& x, const std::vector<I>& axes, Options o = {}) {    \
     o.field = ::tandem::Axes(axes);                                                               \
     return fn(x, o);                                                                              \

@@ -136,6 +136,8 @@ inline std::string to_string(const Shape& s) {
 TANDEM_API std::string tuple_of(const Shape& shape);
 /// Streams a shape as tuple_of writes it.
 TANDEM_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
+/// Streams a dtype's name: float32.
+TANDEM_API std::ostream& operator<<(std::ostream& out, DType dtype);
 
 }  // namespace TANDEM_NS
 
@@ -158,5 +160,6 @@ TANDEM_INLINE std::string tuple_of(const Shape& shape) {
   return r + (shape.rank() == 1 ? ",)" : ")");
 }
 TANDEM_INLINE std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << tuple_of(shape); }
+TANDEM_INLINE std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
 }  // namespace TANDEM_NS
 #endif

@@ -41,12 +41,13 @@ class TANDEM_API Tensor {
     if (h_) h_->refs.fetch_add(1, std::memory_order_relaxed);
   }
   Tensor(Tensor&& o) noexcept : h_(std::exchange(o.h_, nullptr)) {}
-  Tensor& operator=(const Tensor& o) {
+  // To a named handle alone: x[0] = t would set a temporary and leave x as it was.
+  Tensor& operator=(const Tensor& o) & {
     Tensor t(o);
     std::swap(h_, t.h_);
     return *this;
   }
-  Tensor& operator=(Tensor&& o) noexcept {
+  Tensor& operator=(Tensor&& o) & noexcept {
     std::swap(h_, o.h_);
     return *this;
   }

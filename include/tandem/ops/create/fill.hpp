@@ -72,7 +72,7 @@ Tensor ones_like(const Tensor& like, D dtype, LikeOptions o = {}) {
 ///   throws    errors::InvalidArgumentError for a negative size or a dtype that holds no numbers
 ///   gradient  none
 TANDEM_API Tensor eye(i64 n, EyeOptions options = {});
-template <Index I>
+template <detail::AxisNumber I>
 Tensor eye(i64 n, I num_columns, EyeOptions o = {}) {
   o.num_columns = static_cast<i64>(num_columns);
   return eye(n, o);

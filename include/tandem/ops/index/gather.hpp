@@ -19,7 +19,7 @@ struct GatherOptions {
 ///   throws    errors::InvalidArgumentError naming an index out of range, its position and the range
 ///   gradient  to x: row-sparse (IndexedSlices) for axis 0, else a scatter-add
 TANDEM_API Tensor gather(const Tensor& x, const Tensor& indices, GatherOptions = {});
-template <Index I>
+template <detail::AxisNumber I>
 Tensor gather(const Tensor& x, const Tensor& indices, I axis, GatherOptions o = {}) {
   o.axis = static_cast<i64>(axis);
   return gather(x, indices, o);

@@ -35,7 +35,7 @@ struct StackOptions {
 ///   throws    errors::InvalidArgumentError for an empty list or differing specs
 ///   gradient  unstack(g)
 TANDEM_API Tensor stack(const TensorList& list, StackOptions = {});
-template <Index I>
+template <detail::AxisNumber I>
 Tensor stack(const TensorList& list, I axis, StackOptions o = {}) {
   o.axis = static_cast<i64>(axis);
   return stack(list, o);
@@ -51,12 +51,12 @@ struct SplitOptions {
 TANDEM_API std::vector<Tensor> split(const Tensor& x, i64 count, SplitOptions = {});
 /// Pieces of given sizes, of which one may be -1; they add up to the axis.
 TANDEM_API std::vector<Tensor> split(const Tensor& x, const std::vector<i64>& sizes, SplitOptions = {});
-template <Index I>
+template <detail::AxisNumber I>
 std::vector<Tensor> split(const Tensor& x, i64 count, I axis, SplitOptions o = {}) {
   o.axis = static_cast<i64>(axis);
   return split(x, count, o);
 }
-template <Index I>
+template <detail::AxisNumber I>
 std::vector<Tensor> split(const Tensor& x, const std::vector<i64>& sizes, I axis, SplitOptions o = {}) {
   o.axis = static_cast<i64>(axis);
   return split(x, sizes, o);
@@ -71,7 +71,7 @@ struct UnstackOptions {
 ///   gradient  stack of the slices' gradients
 TANDEM_API std::vector<Tensor> unstack(const Tensor& x, UnstackOptions = {});
 /// unstack(x, num, axis), as in TensorFlow: num may be -1.
-template <Index N, Index I>
+template <detail::AxisNumber N, detail::AxisNumber I>
 std::vector<Tensor> unstack(const Tensor& x, N num, I axis, UnstackOptions o = {}) {
   o.num = static_cast<i64>(num), o.axis = static_cast<i64>(axis);
   return unstack(x, o);
