@@ -1,7 +1,7 @@
 // check_call: a layer's first call without weights, to see whether its input fits before weights are made for it. For
 // implementation halves.
 #pragma once
-#include "tandem/core/apply.hpp"
+#include "tandem/core/variable.hpp"
 #include "tandem/core/scope.hpp"
 
 namespace TANDEM_NS::detail {
