@@ -28,8 +28,9 @@ inline double tolerance(tandem::DType d) {
     default: return 0;
   }
 }
-/// Checks dtype, shape and elements of a device result against the CPU's.
-inline void check_near(const tandem::Tensor& got, const tandem::Tensor& want) {
+/// Checks dtype, shape and elements of a device result against the CPU's. Errors are relative to the result's largest
+/// number, or to `least`: what cancels has the errors of its terms.
+inline void check_near(const tandem::Tensor& got, const tandem::Tensor& want, double least = 1e-3) {
   REQUIRE(got.dtype() == want.dtype());
   REQUIRE(got.shape() == want.shape());
   const double limit = tolerance(want.dtype());
@@ -41,9 +42,9 @@ inline void check_near(const tandem::Tensor& got, const tandem::Tensor& want) {
       const float* p = static_cast<const float*>(t.raw());
       return std::vector<double>(p, p + 2 * t.size());
     };
-    CHECK(table_calls::relative_error(numbers(a), numbers(b)) <= limit);
+    CHECK(table_calls::relative_error(numbers(a), numbers(b), least) <= limit);
   } else {
-    CHECK(table_calls::relative_error(table_calls::as_doubles(got.cpu()), table_calls::as_doubles(want.cpu())) <=
+    CHECK(table_calls::relative_error(table_calls::as_doubles(got.cpu()), table_calls::as_doubles(want.cpu()), least) <=
           limit);
   }
 }
