@@ -1,5 +1,5 @@
-// x[0] = t would change nothing: a tensor's values are assigned through a Variable, or by an op that gives a new tensor.
-// error: discards qualifiers|passing .* as .this. argument|no viable overloaded|no match for
+// x[0] = t would set a temporary and leave x as it was.
+// error: discards qualifiers|no viable overloaded|no match for
 #include <tandem/tandem.hpp>
 
 #ifdef MUST_NOT_COMPILE

@@ -1,5 +1,5 @@
 // A bool is not an axis.
-// error: use of deleted function|deleted (function|constructor)|no matching (function|constructor)|could not convert|narrow
+// error: deleted (function|constructor)|no matching (function|constructor)|could not convert|narrow
 #include <tandem/tandem.hpp>
 
 #ifdef MUST_NOT_COMPILE

@@ -1,5 +1,5 @@
 // A null pointer is not an axis, nor an empty name.
-// error: use of deleted function|deleted (function|constructor)|no matching (function|constructor)|could not convert|narrow
+// error: deleted (function|constructor)|no matching (function|constructor)|could not convert|narrow
 #include <tandem/tandem.hpp>
 
 #ifdef MUST_NOT_COMPILE
