@@ -15,7 +15,7 @@ inline void* allocate(std::size_t bytes, std::size_t align) {
 }
 }  // namespace counted
 
-// The forms without a size, those for arrays and those that do not throw are defined by the library through these.
+// All forms: a sanitizer's runtime has its own of those that are not defined here.
 // Not inlined: g++ 12 would see free() on what operator new gave, and warn of a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   return counted::allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
@@ -23,7 +23,22 @@ inline void* allocate(std::size_t bytes, std::size_t align) {
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t align) {
   return counted::allocate(bytes, static_cast<std::size_t>(align));
 }
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+[[gnu::noinline]] void* operator new[](std::size_t bytes) { return operator new(bytes); }
+[[gnu::noinline]] void* operator new[](std::size_t bytes, const std::nothrow_t& n) noexcept {
+  return operator new(bytes, n);
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p, const std::nothrow_t&) noexcept { std::free(p); }
