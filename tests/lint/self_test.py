@@ -91,6 +91,13 @@ class Symbols(unittest.TestCase):
         self.assertEqual(symbols.defined_twice(names), ["f: defined in lib.a:a.o, lib.a:b.o"])
 
 
+    def test_statics(self):
+        line = "0000000000000008 b guard variable for tandem::compiled::{}::all"
+        self.assertFalse(symbols.made_at_first_use([line.format("detail::turns()"), "0000 T tandem::compiled::f()"]))
+        for name in ["io::detail::boot_id[abi:cxx11]()", "f(int, tandem::compiled::Tensor const&)"]:
+            self.assertTrue(symbols.made_at_first_use([line.format(name)]), name)
+
+
 class Needed(unittest.TestCase):
     def test_libraries(self):
         section = " 0x1 (NEEDED)   Shared library: [{}]\n"

@@ -3,6 +3,8 @@
 Baseline: a function outside the v3 and v4 namespaces uses no instruction that an x86-64 baseline CPU lacks. Without
 this a weak inline function compiled in a v4 region could be the copy that the linker keeps for everyone.
 Once: no strong symbol is defined by two members, or a guard has emitted a family twice.
+Statics: a function's static variable that one thread makes while another one forks is never ready in the child. Each
+that needs a guard is made when the library is loaded, or under a lock that fork() waits for, or is of one thread.
 """
 
 import argparse
@@ -17,6 +19,19 @@ REGISTER = re.compile(r"%(ymm|zmm|k[0-7]\b)")
 # VEX forms on xmm, and the scalar instructions that x86-64-v2 and v3 add.
 MNEMONIC = re.compile(
     r"^\s*[0-9a-f]+:\s+(v(?!er[rw])[a-z0-9]+|andn|bextr|bzhi|mulx|pdep|pext|rorx|sarx|shlx|shrx|lzcnt|popcnt|movbe)[lqw]?\s")
+
+
+GUARD = re.compile(r" [A-Za-z] guard variable for tandem::\w+::(\w[\w:]*)[(\[]")
+MADE_AT_LOAD = {"detail::ForkMutexes::all", "detail::at_fork", "detail::turns", "memory::central", "random::impl::sequences"}
+MADE_UNDER_A_LOCK = {"cpu::pool::start"}
+OF_A_THREAD = {"detail::observe", "memory::thread_cache"}
+
+
+def made_at_first_use(names):
+    """Functions with a guarded static variable that a fork may meet half-made, from the output of nm -C."""
+    found = {match[1] for match in map(GUARD.search, names) if match}
+    return [f"{name}: its static variable is made at the first call, perhaps during a fork (base/at_fork.hpp)"
+            for name in sorted(found - MADE_AT_LOAD - MADE_UNDER_A_LOCK - OF_A_THREAD)]
 
 
 def beyond_baseline(listing):
@@ -59,6 +74,7 @@ def main():
     problems = []
     for library in arguments.libraries:
         problems += defined_twice(lines_of(arguments.nm, "-A", "--defined-only", library))
+        problems += made_at_first_use(lines_of(arguments.nm, "-C", "--defined-only", library))
         problems += beyond_baseline(lines_of(arguments.objdump, "-d", "--no-show-raw-insn", library))
     sources.report("symbols", problems)
 

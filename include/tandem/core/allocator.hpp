@@ -162,6 +162,7 @@ TANDEM_API TANDEM_INLINE Central& central() {
   }();
   return *c;
 }
+TANDEM_INLINE const bool central_made = (central(), true);  // when the library is loaded (at_fork.hpp)
 
 inline void* pop(void*& head) {
   void* p = head;

@@ -33,6 +33,10 @@ struct Recording final : Opaque {
 inline constinit std::mutex profile_mutex;
 inline constinit Recording* open_recording = nullptr;
 
+inline constexpr ForkHooks profile_fork_hooks{[] { profile_mutex.lock(); }, [] { profile_mutex.unlock(); },
+                                              [] { profile_mutex.unlock(); }};
+TANDEM_INLINE const bool profile_hooked_fork = (at_fork(ForkStage::profiler, profile_fork_hooks), true);
+
 TANDEM_INLINE i64 profile_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
@@ -117,9 +121,6 @@ inline Recording& recording_of(const Ref<Opaque>& r) { return static_cast<Record
 }  // namespace detail
 
 TANDEM_INLINE Profiler::Profiler(ProfilerOptions options) : recording_(new detail::Recording(options)) {
-  static constexpr detail::ForkHooks hooks{[] { detail::profile_mutex.lock(); }, [] { detail::profile_mutex.unlock(); },
-                                           [] { detail::profile_mutex.unlock(); }};
-  detail::at_fork(detail::ForkStage::profiler, hooks);
   const std::lock_guard lock(detail::profile_mutex);
   if (detail::open_recording)
     errors::raise<errors::FailedPreconditionError>("profiler", "another one is at work; stop it first");

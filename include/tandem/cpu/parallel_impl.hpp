@@ -242,6 +242,9 @@ inline void after_fork_in_child() {
   shared.mutex.unlock();
 }
 
+inline constexpr tandem::detail::ForkHooks fork_hooks{&before_fork, &after_fork, &after_fork_in_child};
+TANDEM_INLINE const bool hooked_fork = (tandem::detail::at_fork(tandem::detail::ForkStage::pool, fork_hooks), true);
+
 struct Closer {
   ~Closer() {
     shared.closed = true;
@@ -252,8 +255,6 @@ struct Closer {
 [[gnu::cold, gnu::noinline]] inline Pool* start() {
   std::lock_guard lock(shared.mutex);
   if (shared.closed) return nullptr;
-  static constexpr tandem::detail::ForkHooks hooks{&before_fork, &after_fork, &after_fork_in_child};
-  tandem::detail::at_fork(tandem::detail::ForkStage::pool, hooks);
   static Closer closer;
   if (!shared.current.load()) shared.current = shared.last = new Pool(shared.last);
   return shared.current.load();

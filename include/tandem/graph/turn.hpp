@@ -54,6 +54,7 @@ TANDEM_INLINE Turns& turns() {
   static Turns& all = *new Turns;  // never destroyed: functions may be called when other statics are
   return all;
 }
+TANDEM_INLINE const bool turns_made = (turns(), true);  // when the library is loaded (at_fork.hpp)
 TANDEM_INLINE TurnThread& turn_thread() {
   static constinit thread_local TurnThread thread;
   return thread;

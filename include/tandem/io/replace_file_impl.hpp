@@ -68,25 +68,20 @@ struct Target {
 };
 
 // One boot of one machine: locks and process numbers mean something within it alone. Empty where it is not known.
-TANDEM_INLINE const std::string& boot_id() {
-  static const std::string id = [] {
-    const Descriptor f(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-    char text[36];
-    std::string hex;
-    if (f.get() >= 0 && ::read(f.get(), text, sizeof text) == static_cast<ssize_t>(sizeof text))
-      for (char c : text)
-        if (c != '-') hex += c;
-    return hex.size() == 32 ? hex : std::string();
-  }();
-  return id;
+TANDEM_INLINE std::string boot_id() {
+  const Descriptor f(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  char text[36];
+  std::string hex;
+  if (f.get() >= 0 && ::read(f.get(), text, sizeof text) == static_cast<ssize_t>(sizeof text))
+    for (char c : text)
+      if (c != '-') hex += c;
+  return hex.size() == 32 ? hex : std::string();
 }
 
 // NAME.partial.BOOT.NUMBER: the temporary files of a target.
 class TemporaryName {
  public:
-  explicit TemporaryName(const std::string& target)
-      : start_(target.substr(0, 255 - most) + ".partial." + (boot_id().empty() ? std::string(32, '0') : boot_id()) +
-               ".") {}
+  explicit TemporaryName(const std::string& target) : TemporaryName(target, boot_id()) {}
   /// Another one at each call.
   std::string next() const {
     static std::atomic<std::uint32_t> count{0};
@@ -96,12 +91,16 @@ class TemporaryName {
   }
   /// Whether next() has made it, on this machine and since it was started.
   bool has_made(std::string_view name) const {
-    return !boot_id().empty() && name.size() == start_.size() + 16 && name.starts_with(start_) &&
+    return boot_known_ && name.size() == start_.size() + 16 && name.starts_with(start_) &&
            name.find_first_not_of("0123456789abcdef", start_.size()) == name.npos;
   }
 
  private:
   static constexpr std::size_t most = 9 + 32 + 1 + 16;  // bytes behind the target's name
+  TemporaryName(const std::string& target, const std::string& boot)
+      : boot_known_(!boot.empty()),
+        start_(target.substr(0, 255 - most) + ".partial." + (boot_known_ ? boot : std::string(32, '0')) + ".") {}
+  bool boot_known_;
   std::string start_;
 };
 

@@ -115,6 +115,7 @@ inline Sequences& sequences() {
   static Sequences* const s = new Sequences;
   return *s;
 }
+TANDEM_INLINE const bool sequences_made = (sequences(), true);  // when the library is loaded (at_fork.hpp)
 }  // namespace impl
 
 struct Generator::Shared final : Opaque {
