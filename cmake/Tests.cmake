@@ -5,7 +5,9 @@ include(Unity)
 find_package(Catch2 REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
 
-set(TANDEM_TEST_OPTIONS "-O1" CACHE STRING "compiler options of the tests alone")
+# Most of a test's time is its compilation: twice as long with -O1 and line numbers. Give -g1 to debug one.
+set(TANDEM_TEST_OPTIONS "-O0 -g0" CACHE STRING "compiler options of the tests alone")
+separate_arguments(test_options UNIX_COMMAND "${TANDEM_TEST_OPTIONS}")
 set(TANDEM_UNITY_BATCH 48 CACHE STRING "test files per unit in header-only mode")
 
 # What all tests share, in both modes (equal flags let them share one precompiled header).
@@ -13,7 +15,7 @@ add_library(tandem_test_base INTERFACE)
 target_compile_features(tandem_test_base INTERFACE cxx_std_20)
 target_include_directories(tandem_test_base INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_definitions(tandem_test_base INTERFACE TANDEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-target_compile_options(tandem_test_base INTERFACE ${TANDEM_WARNINGS} ${TANDEM_TEST_OPTIONS})
+target_compile_options(tandem_test_base INTERFACE ${TANDEM_WARNINGS} ${test_options})
 target_link_libraries(tandem_test_base INTERFACE Catch2::Catch2 Threads::Threads)
 
 add_library(tandem_test_main OBJECT "${PROJECT_SOURCE_DIR}/tests/support/main.cpp")
@@ -81,6 +83,12 @@ endif()
 if(NOT TANDEM_WITH_IO)
   list(FILTER test_files EXCLUDE REGEX "^(io|train)/")
 endif()
+# Files whose own loops take longer than their compilation.
+set(loops cpu/broadcast_test.cpp cpu/gemm_test.cpp graph/random_program_test.cpp io/safetensors_limits_test.cpp
+  ops/reduce/like_test.cpp ops/reduce/reduce_test.cpp ops/reduce/scan_test.cpp)
+list(TRANSFORM loops PREPEND "${PROJECT_SOURCE_DIR}/tests/")
+set_source_files_properties(${loops} PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
+
 set(test_groups)
 foreach(file ${test_files})
   get_filename_component(folder "${file}" DIRECTORY)

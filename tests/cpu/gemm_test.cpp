@@ -96,15 +96,22 @@ double error(const Case<T>& x) {
   using Wide = std::conditional_t<sizeof(T) == 4, double, long double>;
   const Wide eps = std::numeric_limits<T>::epsilon();
   double worst = 0;
-  std::vector<Wide> a(x.g.m * x.g.k), column(x.g.k);
-  for (i64 i = 0; i < x.g.m; ++i)
-    for (i64 p = 0; p < x.g.k; ++p) a[i * x.g.k + p] = x.a_at(i, p);
-  for (i64 j = 0; j < x.g.n; ++j) {
-    for (i64 p = 0; p < x.g.k; ++p) column[p] = x.b_at(p, j);
-    for (i64 i = 0; i < x.g.m; ++i) {
-      Wide sum = 0, size = 0;
+  std::vector<Wide> b(x.g.k * x.g.n), sums(x.g.n), sizes(x.g.n);
+  for (i64 p = 0; p < x.g.k; ++p)
+    for (i64 j = 0; j < x.g.n; ++j) b[p * x.g.n + j] = x.b_at(p, j);
+  for (i64 i = 0; i < x.g.m; ++i) {
+    std::fill(sums.begin(), sums.end(), Wide(0));
+    std::fill(sizes.begin(), sizes.end(), Wide(0));
+    for (i64 p = 0; p < x.g.k; ++p) {
+      const Wide a = x.a_at(i, p);
+      for (i64 j = 0; j < x.g.n; ++j) {
+        const Wide v = a * b[p * x.g.n + j];
+        sums[j] += v, sizes[j] += std::fabs(v);
+      }
+    }
+    for (i64 j = 0; j < x.g.n; ++j) {
+      Wide sum = sums[j], size = sizes[j];
       auto add = [&](Wide v) { sum += v, size += std::fabs(v); };
-      for (i64 p = 0; p < x.g.k; ++p) add(a[i * x.g.k + p] * column[p]);
       if (x.g.accumulate) add(x.before[i * x.g.ldc + j]);
       if (x.g.bias) add(x.bias[j]);
       const Wide bound = (x.g.k + 8) * eps * size + (x.g.activation == Activation::none ? 0 : 8 * eps);
@@ -234,7 +241,8 @@ TEMPLATE_TEST_CASE("the result does not depend on the number of threads", "", fl
           CAPTURE(level, m, n, k, flags, threads);
           CHECK(std::memcmp(first.data(), x.c.data(), x.c.size() * sizeof(TestType)) == 0);
         }
-        if (flags == 0) CHECK(error(x) == 0);
+        // The largest with one set: the double loop takes much longer than all the rest.
+        if (flags == 0 && (level == tandem::cpu::best_isa() || m * n * k < 10'000'000)) CHECK(error(x) == 0);
       }
 }
 

@@ -102,8 +102,13 @@ constexpr Initializer Identity(double gain = 1) {
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/random/draw.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/slice.hpp"
+#include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -119,38 +124,47 @@ TANDEM_INLINE Fans fans_of(const Shape& s) {
   return {static_cast<double>(s.dim(-2)) * field, static_cast<double>(s.dim(-1)) * field};
 }
 
-// The Q of a Gram-Schmidt on a normal matrix, twice for accuracy; signs as they fall, so Q is uniformly distributed.
-TANDEM_INLINE std::vector<double> orthonormal_rows(std::vector<double> q, std::size_t rows, std::size_t columns) {
-  for (std::size_t i = 0; i < rows; ++i)
-    for (int pass = 0; pass < 2; ++pass) {
-      double* r = &q[i * columns];
-      for (std::size_t j = 0; j < i; ++j) {
-        double dot = 0;
-        for (std::size_t k = 0; k < columns; ++k) dot += r[k] * q[j * columns + k];
-        for (std::size_t k = 0; k < columns; ++k) r[k] -= dot * q[j * columns + k];
-      }
-      double norm = 0;
-      for (std::size_t k = 0; k < columns; ++k) norm += r[k] * r[k];
-      norm = std::sqrt(norm);
-      for (std::size_t k = 0; k < columns; ++k) r[k] /= norm;
+// Gram-Schmidt within a few rows.
+TANDEM_INLINE Tensor orthonormal_block(const Tensor& block) {
+  const auto rows = static_cast<std::size_t>(block.shape()[0]), columns = static_cast<std::size_t>(block.shape()[1]);
+  std::vector<double> q = block.to_vector<double>();
+  for (std::size_t i = 0; i < rows; ++i) {
+    double* r = &q[i * columns];
+    for (std::size_t j = 0; j < i; ++j) {
+      double dot = 0;
+      for (std::size_t k = 0; k < columns; ++k) dot += r[k] * q[j * columns + k];
+      for (std::size_t k = 0; k < columns; ++k) r[k] -= dot * q[j * columns + k];
     }
-  return q;
+    double norm = 0;
+    for (std::size_t k = 0; k < columns; ++k) norm += r[k] * r[k];
+    norm = std::sqrt(norm);
+    for (std::size_t k = 0; k < columns; ++k) r[k] /= norm;
+  }
+  return constant(q, {.shape = block.shape()});
+}
+// The Q of a normal matrix that is no higher than wide, block by block so that most of the work is products; each block
+// twice, for accuracy. Signs stay as they fall, so Q is uniformly distributed.
+TANDEM_INLINE Tensor orthonormal_rows(const Tensor& normal) {
+  constexpr i64 most = 32;
+  std::vector<Tensor> done;
+  for (i64 row = 0; row < normal.shape()[0]; row += most) {
+    Tensor block = normal(Slice(row, std::min(row + most, normal.shape()[0])));
+    for (int pass = 0; pass < 2; ++pass) {
+      for (const Tensor& q : done) block = block - matmul(matmul(block, q, {.transpose_b = true}), q);
+      block = orthonormal_block(block);
+    }
+    done.push_back(block);
+  }
+  return done.empty() ? normal : concat(done, 0);
 }
 TANDEM_INLINE Tensor orthogonal(const Shape& shape, double gain, std::optional<i64> seed) {
   if (shape.rank() < 2)
     errors::raise<errors::InvalidArgumentError>("orthogonal",
                                                 "needs a shape of rank 2 or more, not " + to_string(shape));
-  const auto columns = static_cast<std::size_t>(shape.dim(-1));
-  const auto rows = columns ? static_cast<std::size_t>(shape.size()) / columns : 0;
-  const std::size_t few = std::min(rows, columns), many = std::max(rows, columns);
-  const Shape drawn{static_cast<i64>(few), static_cast<i64>(many)};
-  const auto normal = random::normal(drawn, {.dtype = DType::float64, .seed = seed}).to_vector<double>();
-  const std::vector<double> q = orthonormal_rows(normal, few, many);
-  std::vector<double> w(rows * columns);
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < columns; ++j)
-      w[i * columns + j] = gain * (rows <= columns ? q[i * many + j] : q[j * many + i]);
-  return constant(w, {.shape = shape});
+  const i64 columns = shape.dim(-1), rows = columns ? shape.size() / columns : 0;
+  const Shape drawn{std::min(rows, columns), std::max(rows, columns)};
+  const Tensor q = orthonormal_rows(random::normal(drawn, {.dtype = DType::float64, .seed = seed}));
+  return reshape(gain * (rows <= columns ? q : transpose(q)), shape);
 }
 TANDEM_INLINE Tensor scaled_identity(const Shape& shape, double gain) {
   if (shape.rank() != 2)

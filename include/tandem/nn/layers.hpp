@@ -37,7 +37,7 @@ class TANDEM_API Dense : public Layer {
   explicit Dense(i64 units, DenseOptions options = {});
   /// Dense(4, nn::relu), as in Keras.
   Dense(i64 units, Activation activation, DenseOptions options = {})
-      : Dense(units, (options.activation = activation, std::move(options))) {}
+      : Dense(units, (options.activation = activation, options)) {}
   Tensor operator()(const Tensor& x) const;
   /// Makes the variables now, for inputs of n features.
   void build(i64 n) const;
