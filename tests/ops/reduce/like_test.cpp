@@ -48,7 +48,8 @@ TEST_CASE("sum_to_like and broadcast_like agree with loops") {
       REQUIRE(y.shape() == t);
       const auto got = numbers(y);
       for (std::size_t i = 0; i < got.size(); ++i)
-        if (!(std::abs(got[i] - want[i]) <= 2e-6 * want[i])) FAIL("sum " << i << " is " << got[i] << ", not " << want[i]);
+        if (!(std::abs(got[i] - want[i]) <= 2e-6 * want[i]))
+          FAIL("sum " << i << " is " << got[i] << ", not " << want[i]);
 
       if (t.size() == 0 && s.size() != 0) continue;
       const Tensor small = loops::random(t, 2);
