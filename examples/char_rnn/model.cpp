@@ -7,7 +7,7 @@ using namespace tandem;
 namespace {
 
 std::variant<layers::GRU, layers::LSTM> make_layer(const ModelOptions& o) {
-  const layers::RnnLayerOptions options{.time_major = true};
+  const layers::RnnLayerOptions options{.return_sequences = true, .time_major = true};
   if (o.cell == "gru") return layers::GRU(o.hidden, options);
   if (o.cell == "lstm") return layers::LSTM(o.hidden, options);
   throw std::runtime_error("--cell must be gru or lstm, not " + o.cell);

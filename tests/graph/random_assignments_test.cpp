@@ -12,6 +12,7 @@
 #include "tandem/graph/while_loop.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/random_program.hpp"
 #include "tests/support/sim.hpp"
 
@@ -250,16 +251,13 @@ Code reduced(Code c, const Way& w) {
   }
   return c;
 }
-std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 }  // namespace
 
 TEST_CASE("random assignments: every way leaves eager's values in results and Variables") {
   const sim::Installed installed;
-  const std::uint64_t first = number_from("TANDEM_RANDOM_SEED", 1), count = number_from("TANDEM_RANDOM_PROGRAMS", 3000);
+  const std::uint64_t first = testing::number_from("TANDEM_RANDOM_SEED", 1),
+                      count = testing::number_from("TANDEM_RANDOM_PROGRAMS", 3000);
   int failures = 0;
   for (std::uint64_t seed = first; seed < first + count && failures < 10; ++seed) {
     const Code c = make(seed);

@@ -8,6 +8,7 @@
 #include "tandem/graph/serialize.hpp"
 #include "tandem/op_table.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/random_program.hpp"
 #include "tests/support/sim.hpp"
 
@@ -202,16 +203,13 @@ std::optional<std::string> failure(const Code& p, const Way& w, int* unknown_siz
       return "result " + std::to_string(i) + ": " + d;
   return {};
 }
-std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 }  // namespace
 
 TEST_CASE("random programs: every way gives eager's results") {
   const sim::Installed installed;
-  const std::uint64_t first = number_from("TANDEM_RANDOM_SEED", 1), count = number_from("TANDEM_RANDOM_PROGRAMS", 300);
+  const std::uint64_t first = testing::number_from("TANDEM_RANDOM_SEED", 1),
+                      count = testing::number_from("TANDEM_RANDOM_PROGRAMS", 300);
   int failures = 0, open = 0, of_control_flow = 0, in_control_flow = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const auto p = programs::make_program(seed);

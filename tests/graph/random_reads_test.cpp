@@ -13,6 +13,7 @@
 #include "tandem/graph/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/random_program.hpp"
 
 using namespace tandem;
@@ -336,15 +337,12 @@ void reduce(Steps& part, const std::function<bool()>& fails) {
     reduce(part[i].body, fails);
   }
 }
-std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 }  // namespace
 
 TEST_CASE("random reads: a read of a Variable counts to the tapes that see it, and to no other") {
-  const std::uint64_t first = number_from("TANDEM_RANDOM_SEED", 1), count = number_from("TANDEM_RANDOM_PROGRAMS", 1500);
+  const std::uint64_t first = testing::number_from("TANDEM_RANDOM_SEED", 1),
+                      count = testing::number_from("TANDEM_RANDOM_PROGRAMS", 1500);
   int failures = 0;
   for (std::uint64_t seed = first; seed < first + count && failures < 10; ++seed) {
     Steps p = Maker(seed).make(0, 0, 0);

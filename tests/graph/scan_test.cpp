@@ -45,8 +45,8 @@ struct Lstm {
     tape.watch(x);
     const Tensor y = run(x), loss = reduce_sum(square(y) * wave({4}, 1));
     List r{y, loss};
-    for (Tensor& g : tape.gradient(loss, {Source(x), Source(kernel), Source(recurrent), Source(bias)}))
-      r.push_back(std::move(g));
+    for (const Gradient& g : tape.gradient(loss, {Source(x), Source(kernel), Source(recurrent), Source(bias)}))
+      r.push_back(g);
     return r;
   }
 };
@@ -149,8 +149,8 @@ TEST_CASE("scan: second derivatives") {
     const Tensor y = f();
     const List first = inner.gradient(y, {x, w});
     List r{y, first[0], first[1]};
-    for (Tensor& g : outer.gradient(reduce_sum(square(first[0])) + reduce_sum(square(first[1])), {x, w}))
-      r.push_back(std::move(g));
+    for (const Gradient& g : outer.gradient(reduce_sum(square(first[0])) + reduce_sum(square(first[1])), {x, w}))
+      r.push_back(g);
     return r;
   };
   const Tensor x = wave({5, 2}, 0.2f), w = constant({0.7f, -0.4f});

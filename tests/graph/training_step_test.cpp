@@ -19,7 +19,7 @@ constexpr i64 symbols = 11, window = 6, batch = 4;
 
 template <class Rnn>
 struct Training : Module {
-  Rnn rnn{12, {.num_layers = 2, .time_major = true}};
+  Rnn rnn{12, {.return_sequences = true, .num_layers = 2, .time_major = true}};
   layers::Dense head{symbols};
   optimizers::Adam adam{{.learning_rate = 0.01}};
   std::vector<Variable> weights;

@@ -23,9 +23,9 @@ struct State {
     tape.watch(x);
     const Tensor y = f(x);
     List r{y};
-    for (Tensor& g :
+    for (const Gradient& g :
          tape.gradient(y, {Source(x), Source(v), Source(w)}, {.unconnected_gradients = UnconnectedGradients::zero}))
-      r.push_back(std::move(g));
+      r.push_back(g);
     r.push_back(v.read_value()), r.push_back(w.read_value());
     return r;
   }

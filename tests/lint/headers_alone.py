@@ -1,7 +1,9 @@
 """Every public header compiles when it is the only one, with each compiler given, and without a warning.
 
---header-only compiles them in that mode. --together compiles all of them as one unit instead, the last one first. Other packages' folders are given with --system. --passed names a file that
-remembers what has passed with which files, so that only headers whose includes have changed are compiled again.
+--header-only compiles them in that mode, for one instruction set: the kernels' text is the same in each. --together
+compiles all of them as one unit instead, the last one first. Other packages' folders are given with --system. --passed
+names a file that remembers what has passed with which files, so that only headers whose includes have changed are
+compiled again.
 """
 
 import argparse
@@ -79,7 +81,7 @@ def main():
     include = sources.ROOT / "include"
     options = [f"-I{include}", *[f"-isystem{folder}" for folder in arguments.system]]
     if arguments.header_only:
-        options += ["-DTANDEM_HEADER_ONLY=1"]
+        options += ["-DTANDEM_HEADER_ONLY=1", "-DTANDEM_HIGHEST_SET=1"]
     headers = [path.relative_to(include).as_posix() for path in sources.files(("include",), {".hpp"})
                if not is_half(path)]
     headers = [header for header in headers if not header.startswith(tuple(f"tandem/{f}/" for f in arguments.without))]

@@ -3,10 +3,11 @@
 
 #include <cmath>
 
-#include "tests/support/catch.hpp"
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/function.hpp"
 #include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tandem;
 
@@ -185,7 +186,7 @@ TEST_CASE("past its length a row gives zeros and keeps its state") {
 }
 
 TEST_CASE("layers: stacks, layouts, shared weights, errors") {
-  layers::LSTM lstm(5, {.num_layers = 2});
+  layers::LSTM lstm(5, {.return_sequences = true, .num_layers = 2});
   const Tensor x = some({2, 6, 3}, 1, float32);
   const auto y = lstm(x);
   CHECK(y.output.shape() == Shape{2, 6, 5});
@@ -203,11 +204,53 @@ TEST_CASE("layers: stacks, layouts, shared weights, errors") {
   check_near(values(y.output), values(stack(outputs, {.axis = 1})), 1e-5);
   CHECK(lstm.cell(0).variables()[2].to_vector<float>()[5] == 1);  // the forget gate's bias
 
-  layers::GRU classic(4, {.time_major = true}, {.reset_after = false}), gru(4, {.time_major = true});
+  layers::GRU classic(4, {.return_sequences = true, .time_major = true}, {.reset_after = false}),
+      gru(4, {.time_major = true});
   CHECK(classic(x).output.shape() == Shape{2, 6, 4});
   CHECK(gru(x, {.initial_state = {zeros({6, 4})}}).state[0].shape() == Shape{6, 4});
   CHECK_THROWS_AS(gru(x, {.initial_state = {zeros({6, 4}), zeros({6, 4})}}), errors::InvalidArgumentError);
   CHECK_THROWS_WITH(gru(zeros({2, 6, 7})), ContainsSubstring("gru"));
   CHECK_THROWS_AS(gru(zeros({2, 6})), errors::InvalidArgumentError);
   CHECK_THROWS_AS(layers::LSTM(0), errors::InvalidArgumentError);
+}
+
+TEST_CASE("layers: the last output, as Keras gives it") {
+  const Tensor x = some({2, 6, 3}, 1, float32);
+  const auto check = [&](const auto& layer, const auto& sequences) {
+    sequences.build(3), layer.build(3);
+    for (std::size_t i = 0; i < layer.variables().size(); ++i)
+      layer.variables()[i].assign(sequences.variables()[i].read_value());
+    const Tensor last = layer(x);
+    const Tensor all = sequences(x);
+    CHECK(last.shape() == Shape{2, 5});
+    CHECK(all.shape() == Shape{2, 6, 5});
+    CHECK(values(last) == values(all(Slice(), -1)));
+    // Rows of other lengths: each one's own last step.
+    const Tensor lengths = constant({2, 6});
+    const Tensor short_last = layer(x, {.sequence_length = lengths});
+    CHECK(values(short_last[0]) == values(all(0, 1)));
+    CHECK(values(short_last[1]) == values(all(1, 5)));
+  };
+  check(layers::LSTM(5), layers::LSTM(5, {.return_sequences = true}));
+  check(layers::GRU(5), layers::GRU(5, {.return_sequences = true}));
+  check(layers::GRU(5, {.num_layers = 2}), layers::GRU(5, {.return_sequences = true, .num_layers = 2}));
+  const layers::Dense head(2);
+  CHECK(head(layers::LSTM(5)(x)).shape() == Shape{2, 2});
+}
+
+TEST_CASE("layers: an open batch starts from zeros") {
+  const layers::LSTM lstm(5, {.num_layers = 2});
+  const layers::GRU gru(4), classic(4, {}, {.reset_after = false});
+  const auto f = function(
+      [&](const Tensor& x) {
+        return std::vector<Tensor>{lstm(x), gru(x), classic(x)};
+      },
+      {.input_signature = {TensorSpec({none, 6, 3}, float32)}});
+  for (const i64 batch : {2, 5, 0}) {
+    const Tensor x = some({batch, 6, 3}, 1, float32);
+    const std::vector<Tensor> y = f(x);
+    check_near(values(y[0]), values(lstm(x)), 1e-6);
+    check_near(values(y[1]), values(gru(x)), 1e-6);
+    check_near(values(y[2]), values(classic(x)), 1e-6);
+  }
 }

@@ -225,29 +225,6 @@ TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, std
   return "no gradient: no path from " + source.name() + " to the target";
 }
 
-TANDEM_INLINE Tensor GradientTape::gradient(const Targets& targets, const Source& source,
-                                            const GradientOptions& options) {
-  Gradient g = std::move(log_->differentiate(targets, {&source, 1}, options)[0]);
-  return g.is_sparse() ? g.tensor() : std::move(g).dense();
-}
-TANDEM_INLINE std::vector<Tensor> GradientTape::gradient(const Targets& targets, std::initializer_list<Source> sources,
-                                                         const GradientOptions& options) {
-  std::vector<Tensor> r;
-  for (Gradient& g : log_->differentiate(targets, {sources.begin(), sources.size()}, options)) r.push_back(g.tensor());
-  return r;
-}
-TANDEM_INLINE std::vector<Tensor> GradientTape::gradient(const Targets& targets, const std::vector<Tensor>& sources,
-                                                         const GradientOptions& options) {
-  const std::vector<Source> s(sources.begin(), sources.end());
-  std::vector<Tensor> r;
-  for (Gradient& g : log_->differentiate(targets, s, options)) r.push_back(g.tensor());
-  return r;
-}
-TANDEM_INLINE std::vector<Gradient> GradientTape::gradient(const Targets& targets, const std::vector<Variable>& sources,
-                                                           const GradientOptions& options) {
-  const std::vector<Source> s(sources.begin(), sources.end());
-  return log_->differentiate(targets, s, options);
-}
 TANDEM_INLINE std::vector<Gradient> GradientTape::gradients(const Targets& targets, std::span<const Source> sources,
                                                             const GradientOptions& options) {
   return log_->differentiate(targets, sources, options);

@@ -77,16 +77,8 @@ class GradientSum {
 
 namespace TANDEM_NS::detail {
 
-// A concat of any number of tensors along axis 0; a tape takes fewer inputs an op than a long loop makes.
 TANDEM_INLINE Tensor concat_rows(std::vector<Tensor> parts) {
-  constexpr std::size_t most = 1 << 15;
-  while (parts.size() > 1) {
-    std::vector<Tensor> joined;
-    for (std::size_t i = 0; i < parts.size(); i += most)
-      joined.push_back(concat(std::span<const Tensor>(parts).subspan(i, std::min(most, parts.size() - i)), 0));
-    parts = std::move(joined);
-  }
-  return std::move(parts[0]);
+  return parts.size() == 1 ? std::move(parts[0]) : concat(parts, 0);
 }
 
 TANDEM_INLINE void RowSum::add(Gradient&& g) {

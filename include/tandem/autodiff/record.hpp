@@ -36,6 +36,7 @@ struct GradientTape::Log final : Observer, Opaque {
   explicit Log(const TapeOptions& o) : options_(o) {}
   ~Log() override { free_entries(); }
   const char* kind() const override { return "tape"; }
+  // NOLINTNEXTLINE(misc-new-delete-overloads): delete is the sized form
   static void* operator new(std::size_t bytes) { return memory::Blocks::allocate(bytes); }
   static void operator delete(void* p, std::size_t bytes) { memory::Blocks::release(p, bytes); }
 

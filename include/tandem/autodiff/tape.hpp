@@ -1,6 +1,8 @@
 // GradientTape: the applied ops in order. gradient() walks them backward and calls the rows' gradient rules, which are
 // written in public ops and so can themselves be taped and traced.
 #pragma once
+#include <algorithm>
+#include <concepts>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -83,15 +85,31 @@ class TANDEM_API GradientTape {
   /// The gradients of the sum of the targets, each in its source's shape and dtype.
   ///   throws  errors::FailedPreconditionError on a second call without .persistent;
   ///           errors::UnimplementedError naming an op on the path that has no gradient
-  Tensor gradient(const Targets& targets, const Source& source, const GradientOptions& options = {});
-  std::vector<Tensor> gradient(const Targets& targets, std::initializer_list<Source> sources,
-                               const GradientOptions& options = {});
-  std::vector<Tensor> gradient(const Targets& targets, const std::vector<Tensor>& sources,
-                               const GradientOptions& options = {});
-  /// For optimizers: row-sparse gradients stay IndexedSlices.
-  std::vector<Gradient> gradient(const Targets& targets, const std::vector<Variable>& sources,
-                                 const GradientOptions& options = {});
-  /// The same for any sources; what a list of both kinds asks for.
+  template <std::convertible_to<Source> S>  // a template, as are the next: {w, b} is for the braces' own form
+  Tensor gradient(const Targets& targets, const S& source, const GradientOptions& options = {}) {
+    return gradients(targets, {&static_cast<const Source&>(source), 1}, options)[0].tensor();
+  }
+  /// Of {w, b}: as many gradients, which destructure: auto [dw, db] = tape.gradient(loss, {w, b}). Here and for
+  /// Variables row-sparse gradients stay so until they are read.
+  template <std::size_t N>
+  Gradients<N> gradient(const Targets& targets, const Source (&sources)[N], const GradientOptions& options = {}) {
+    std::vector<Gradient> list = gradients(targets, sources, options);
+    Gradients<N> r;
+    std::move(list.begin(), list.end(), r.begin());
+    return r;
+  }
+  template <std::same_as<Tensor> T>
+  std::vector<Tensor> gradient(const Targets& targets, const std::vector<T>& sources,
+                               const GradientOptions& options = {}) {
+    const std::vector<Gradient> list = gradients(targets, std::vector<Source>(sources.begin(), sources.end()), options);
+    return {list.begin(), list.end()};
+  }
+  template <std::same_as<Variable> V>
+  std::vector<Gradient> gradient(const Targets& targets, const std::vector<V>& sources,
+                                 const GradientOptions& options = {}) {
+    return gradients(targets, std::vector<Source>(sources.begin(), sources.end()), options);
+  }
+  /// The same for a list of tensors and Variables.
   std::vector<Gradient> gradients(const Targets& targets, std::span<const Source> sources,
                                   const GradientOptions& options = {});
 

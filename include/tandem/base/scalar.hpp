@@ -7,6 +7,11 @@
 
 namespace TANDEM_NS {
 
+/// What a number of type T makes where no tensor gives the dtype: float32 for float and double, else T's own.
+template <class T>
+  requires std::is_arithmetic_v<T>
+inline constexpr DType literal_dtype = std::is_floating_point_v<T> ? DType::float32 : dtype_of_v<T>;
+
 class Scalar {
  public:
   template <class T>

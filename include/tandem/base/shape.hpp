@@ -18,6 +18,7 @@ inline constexpr int max_rank = 8;
 [[noreturn]] TANDEM_API void raise_rank_above_max(i64 rank);
 class Shape;
 [[noreturn]] TANDEM_API void raise_incompatible(const Shape& a, const Shape& b);
+[[noreturn]] TANDEM_API void raise_no_axis(const Shape& shape, int axis);
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -43,7 +44,14 @@ class Shape {
   }
 
   int rank() const { return rank_; }
-  i64 operator[](int i) const { return dims_[i]; }
+  /// The dim of an axis in [-rank, rank): shape[-1] is the last.
+  ///   throws  errors::InvalidArgumentError for an axis outside of it
+  i64 operator[](int axis) const {
+    const int at = axis < 0 ? axis + rank_ : axis;
+    if (at < 0 || at >= rank_) [[unlikely]]
+      raise_no_axis(*this, axis);
+    return dims_[at];
+  }
   /// The dim of an axis in [-rank, rank); the caller has checked it.
   i64 dim(int axis) const { return dims_[axis < 0 ? axis + rank_ : axis]; }
   const i64* begin() const { return dims_; }
@@ -110,7 +118,9 @@ class Shape {
 
  private:
   [[gnu::always_inline]] void copy_dims(const Shape& o) {
+#ifndef __CUDACC__  // nvcc does not know the pragma
 #pragma GCC unroll 8
+#endif
     for (int i = 0; i < max_rank; ++i) {
       if (i >= rank_) break;
       dims_[i] = o.dims_[i];
@@ -152,6 +162,13 @@ TANDEM_INLINE void raise_rank_above_max(i64 rank) {
 TANDEM_INLINE void raise_incompatible(const Shape& a, const Shape& b) {
   errors::raise<errors::InvalidArgumentError>(
       "shape", tuple_of(a) + " and " + tuple_of(b) + " are not compatible: ranks and known dims must agree");
+}
+TANDEM_INLINE void raise_no_axis(const Shape& shape, int axis) {
+  const std::string rank = std::to_string(shape.rank());
+  errors::raise<errors::InvalidArgumentError>(
+      "shape",
+      tuple_of(shape) + " has no axis " + std::to_string(axis) +
+          (shape.rank() ? "; axes are -" + rank + " to " + std::to_string(shape.rank() - 1) : "; its rank is 0"));
 }
 TANDEM_INLINE std::string tuple_of(const Shape& shape) {
   std::string r = "(";

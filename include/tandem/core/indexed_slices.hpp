@@ -1,6 +1,10 @@
 // IndexedSlices: a row-sparse tensor, what the gradients of gather and of x[i] are. Gradient: a Tensor or
 // IndexedSlices.
 #pragma once
+#include <array>
+#include <tuple>
+#include <vector>
+
 #include "tandem/core/tensor.hpp"
 
 namespace TANDEM_NS {
@@ -17,7 +21,7 @@ struct IndexedSlices {
 /// The dense form; duplicate rows add up. Differentiable with respect to the values.
 TANDEM_API Tensor convert_to_tensor(const IndexedSlices& slices);
 
-/// What flows back along a tape. Converts to Tensor, made dense where it is sparse.
+/// What flows back along a tape: reads as the Tensor that it converts to, made dense where it is sparse.
 class TANDEM_API Gradient {
  public:
   Gradient() = default;
@@ -45,6 +49,16 @@ class TANDEM_API Gradient {
   IndexedSlices slices() const { return {values_, first_row_ < 0 ? indices_ : row_indices(), like_}; }
   Tensor tensor() const { return is_sparse() ? dense_form() : values_; }
   operator Tensor() const { return tensor(); }
+  Shape shape() const { return is_sparse() ? like_.shape() : values_.shape(); }
+  DType dtype() const { return values_.dtype(); }
+  template <class T>
+  T item() const {
+    return tensor().item<T>();
+  }
+  template <class T>
+  std::vector<T> to_vector() const {
+    return tensor().to_vector<T>();
+  }
 
  private:
   Tensor row_indices() const;
@@ -54,4 +68,18 @@ class TANDEM_API Gradient {
   i64 first_row_ = -1;
 };
 
+/// The gradients of N sources: `auto [dw, db] = tape.gradient(loss, {w, b})`. Converts to vectors of both kinds.
+template <std::size_t N>
+struct Gradients : std::array<Gradient, N> {
+  operator std::vector<Gradient>() const { return {this->begin(), this->end()}; }
+  operator std::vector<Tensor>() const { return {this->begin(), this->end()}; }
+};
+
 }  // namespace TANDEM_NS
+
+template <std::size_t N>
+struct std::tuple_size<tandem::Gradients<N>> : std::integral_constant<std::size_t, N> {};
+template <std::size_t I, std::size_t N>
+struct std::tuple_element<I, tandem::Gradients<N>> {
+  using type = tandem::Gradient;
+};

@@ -108,6 +108,10 @@ class TANDEM_API Tensor {
 
   /// x[i] along the leading axis: a view, O(1). Negative i counts from the end.
   Tensor operator[](i64 i) const;
+  /// The same for an index, or indices of any shape, in a tensor: int32 or int64. A view where one index is known.
+  ///   throws    errors::InvalidArgumentError for an index out of range or of another dtype
+  ///   gradient  row-sparse
+  Tensor operator[](const Tensor& i) const;
   /// x(Slice(1, 5), Ellipsis, NewAxis, -1): one item an axis; defined in ops/shape/slice.hpp.
   template <class... I>
   Tensor operator()(const I&... items) const;

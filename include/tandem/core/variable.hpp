@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tandem/base/location.hpp"
+#include "tandem/base/scalar.hpp"
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {
@@ -23,6 +24,11 @@ class TANDEM_API Variable {
   Variable() = default;
   /// Takes over the initial value; ready at once.
   explicit Variable(const Tensor& initial, VariableOptions options = {});
+  /// Of a number, as constant() makes it: rank 0, float32 for float and double.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  explicit Variable(T initial, VariableOptions options = {})
+      : Variable(number(initial, literal_dtype<T>), std::move(options)) {}
 
   bool is_set() const { return static_cast<bool>(state_); }
   bool is_same(const Variable& o) const { return state_ == o.state_; }
@@ -32,12 +38,22 @@ class TANDEM_API Variable {
   const Shape& shape() const { return spec().shape; }
   DType dtype() const { return spec().dtype; }
   Device device() const { return spec().device; }
+  int rank() const { return shape().rank(); }
+  i64 size() const { return shape().size(); }
   u64 id() const;
 
   /// The value now. A Variable converts to a Tensor by this wherever one is wanted. To a tape each read is a value of
   /// its own: only the reads that it has seen count as uses of the Variable.
   Tensor read_value() const;
+  Tensor value() const { return read_value(); }
   operator Tensor() const { return read_value(); }
+  /// Parts of the value, as a tensor's: v[i], v(Slice(1, 5), -1).
+  Tensor operator[](i64 i) const { return read_value()[i]; }
+  Tensor operator[](const Tensor& i) const { return read_value()[i]; }
+  template <class... I>
+  Tensor operator()(const I&... items) const {
+    return read_value()(items...);
+  }
   template <class T>
   T item() const {
     return read_value().item<T>();
@@ -53,6 +69,16 @@ class TANDEM_API Variable {
   Tensor assign(const Tensor& value) const;
   Tensor assign_add(const Tensor& delta) const;
   Tensor assign_sub(const Tensor& delta) const;
+  /// A number stands for a tensor full of it.
+  ///   throws  errors::InvalidArgumentError if the dtype cannot hold it (0.5 or 300 in int8)
+  Tensor assign(Scalar value) const;
+  Tensor assign_add(Scalar delta) const;
+  Tensor assign_sub(Scalar delta) const;
+  /// assign_add and assign_sub.
+  const Variable& operator+=(const Tensor& delta) const { return assign_add(delta), *this; }
+  const Variable& operator-=(const Tensor& delta) const { return assign_sub(delta), *this; }
+  const Variable& operator+=(Scalar delta) const { return assign_add(delta), *this; }
+  const Variable& operator-=(Scalar delta) const { return assign_sub(delta), *this; }
   /// Back to the initial value.
   void reset() const;
 
@@ -68,6 +94,8 @@ class TANDEM_API Variable {
   friend TANDEM_API Tensor fetch_update(const OpDef&, const Variable&, Inputs, const Attrs&);
   State& state() const;
   void check_assignable(const char* op, const Tensor& value) const;
+  static Tensor number(Scalar value, DType dtype);
+  Tensor number_for(const char* op, Scalar value) const;
   Ref<Opaque> state_;  // a State, whose type is complete in the library alone
 };
 

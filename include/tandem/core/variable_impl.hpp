@@ -1,6 +1,7 @@
 // A Variable's state, its locks and in-place writes (implementation half of core/variable.hpp).
 #pragma once
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "tandem/base/at_fork.hpp"
@@ -24,6 +25,7 @@ struct Variable::State final : Opaque {
 };
 
 extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith: what assign_add and assign_sub apply
+TANDEM_API Tensor scalar_like(Scalar value, const Tensor& like);  // ops/create/constant
 
 TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options) {
   if (initial.is_symbolic() && !context.stager) detail::raise_no_value("variable", initial);
@@ -97,6 +99,25 @@ TANDEM_INLINE Tensor Variable::assign_sub(const Tensor& delta) const {
   update(subtract_op, {this, 1}, extra);
   return read_value();
 }
+TANDEM_INLINE Tensor Variable::number(Scalar value, DType dtype) {
+  return scalar_like(value, Tensor::symbol({Shape{}, dtype, {}}));
+}
+TANDEM_INLINE Tensor Variable::number_for(const char* op, Scalar value) const {
+  if (!value.fits(dtype())) [[unlikely]]
+    detail::raise_unfit(op, value, dtype(), "variable '" + name() + "', " + to_string(spec()));
+  return number(value, dtype());
+}
+TANDEM_INLINE Tensor Variable::assign(Scalar value) const {
+  const Tensor one = number_for("assign", value);
+  if (rank() == 0) return assign(one);
+  const Tensor full = Tensor::allocate({shape(), dtype(), {}});
+  const std::size_t bytes = size_of(dtype());
+  for (std::size_t at = 0; at < spec().bytes(); at += bytes)
+    std::memcpy(static_cast<char*>(full.raw()) + at, one.raw(), bytes);
+  return assign(full);
+}
+TANDEM_INLINE Tensor Variable::assign_add(Scalar delta) const { return assign_add(number_for("assign_add", delta)); }
+TANDEM_INLINE Tensor Variable::assign_sub(Scalar delta) const { return assign_sub(number_for("assign_sub", delta)); }
 TANDEM_INLINE void Variable::reset() const { assign(state().initial); }
 
 namespace detail {

@@ -12,6 +12,8 @@ namespace detail {
 struct CellWeights {
   Tensor kernel, recurrent_kernel, bias;
 };
+template <class Cell>
+class RnnLayer;
 }  // namespace detail
 
 struct RnnCellOptions {
@@ -30,13 +32,17 @@ struct LSTMCellOptions {
 ///   variables kernel [i, 4 units], recurrent_kernel [units, 4 units], bias [4 units]
 class TANDEM_API LSTMCell : public Layer {
  public:
+  using State = nn::LstmState;
+  using Options = LSTMCellOptions;
   explicit LSTMCell(i64 units, LSTMCellOptions options = {});
   nn::LstmState operator()(const Tensor& x, const nn::LstmState& state) const;
   nn::LstmState zero_state(i64 batch) const;
   void build(i64 features) const;
 
  private:
-  friend class LSTM;
+  template <class>
+  friend class detail::RnnLayer;
+  nn::LstmResult run(const Tensor& x, const State& h, const detail::CellWeights& w, const Tensor& lengths) const;
   detail::CellWeights initial(i64 features) const;
   detail::CellWeights like(i64 features) const;
   detail::CellWeights weights() const { return {variable(0), variable(1), variable(2)}; }
@@ -54,13 +60,17 @@ struct GRUCellOptions {
 ///   variables kernel [i, 3 units], recurrent_kernel [units, 3 units], bias [2, 3 units] ([3 units] if not reset_after)
 class TANDEM_API GRUCell : public Layer {
  public:
+  using State = Tensor;
+  using Options = GRUCellOptions;
   explicit GRUCell(i64 units, GRUCellOptions options = {});
   Tensor operator()(const Tensor& x, const Tensor& h) const;
   Tensor zero_state(i64 batch) const;
   void build(i64 features) const;
 
  private:
-  friend class GRU;
+  template <class>
+  friend class detail::RnnLayer;
+  nn::GruResult run(const Tensor& x, const State& h, const detail::CellWeights& w, const Tensor& lengths) const;
   detail::CellWeights initial(i64 features) const;
   detail::CellWeights like(i64 features) const;
   detail::CellWeights weights() const { return {variable(0), variable(1), variable(2)}; }
@@ -69,11 +79,13 @@ class TANDEM_API GRUCell : public Layer {
   GRUCellOptions options_;
 };
 
-/// What a recurrent layer gives: the last layer's output of every step and each layer's state after the last step.
+/// What a recurrent layer gives; as a Tensor the output alone.
 template <class State>
 struct RnnOutput {
-  Tensor output;  ///< [batch, time, units], or [time, batch, units] if time_major
-  std::vector<State> state;
+  Tensor output;             ///< the last layer's: [batch, units], or with return_sequences [batch, time, units]
+  std::vector<State> state;  ///< each layer's after the last step
+
+  operator Tensor() const { return output; }
 };
 template <class State>
 struct RnnCall {
@@ -82,46 +94,51 @@ struct RnnCall {
 };
 
 struct RnnLayerOptions {
+  bool return_sequences = false;  ///< the output of every step, not that of each row's last alone
   int num_layers = 1;
-  bool time_major = false;  ///< inputs [time, batch, features]; saves two transposes
+  bool time_major = false;  ///< inputs and sequences [time, batch, features]; saves two transposes
 };
 
-/// A stack of LSTM layers over a sequence.
-///   x         [batch, time, features]; returns the output of every step and the final states
+namespace detail {
+/// A stack of cells over a sequence.
+///   x         [batch, time, features], of any batch, also an open one
 ///   throws    errors::InvalidArgumentError if shapes do not fit or the states are not one a layer
-class TANDEM_API LSTM : public Layer {
+template <class Cell>
+class RnnLayer : public Layer {
  public:
-  using State = nn::LstmState;
-  explicit LSTM(i64 units, RnnLayerOptions options = {}, LSTMCellOptions cell = {});
+  using State = typename Cell::State;
   RnnOutput<State> operator()(const Tensor& x, const RnnCall<State>& call = {}) const;
-  const LSTMCell& cell(std::size_t layer) const { return cells_[layer]; }
+  const Cell& cell(std::size_t layer) const { return cells_[layer]; }
   void build(i64 features) const;
 
+ protected:
+  RnnLayer(const char* name, i64 units, const RnnLayerOptions& options, const typename Cell::Options& cell);
+
  private:
-  using Weights = std::vector<detail::CellWeights>;
+  using Weights = std::vector<CellWeights>;
   Weights like(i64 features) const;
-  Weights weights() const;
   RnnOutput<State> run(const Tensor& x, const RnnCall<State>& call, const Weights& weights) const;
+  const char* name_;
   RnnLayerOptions options_;
-  std::vector<LSTMCell> cells_;
+  std::vector<Cell> cells_;
 };
+#if !TANDEM_IS_HEADER_ONLY
+extern template class TANDEM_API RnnLayer<LSTMCell>;
+extern template class TANDEM_API RnnLayer<GRUCell>;
+#endif
+}  // namespace detail
 
-/// A stack of GRU layers over a sequence; as LSTM, with one state tensor a layer.
-class TANDEM_API GRU : public Layer {
+/// A stack of LSTM layers over a sequence; gives the last output, as Keras' does, and the states.
+class LSTM : public detail::RnnLayer<LSTMCell> {
  public:
-  using State = Tensor;
-  explicit GRU(i64 units, RnnLayerOptions options = {}, GRUCellOptions cell = {});
-  RnnOutput<State> operator()(const Tensor& x, const RnnCall<State>& call = {}) const;
-  const GRUCell& cell(std::size_t layer) const { return cells_[layer]; }
-  void build(i64 features) const;
-
- private:
-  using Weights = std::vector<detail::CellWeights>;
-  Weights like(i64 features) const;
-  Weights weights() const;
-  RnnOutput<State> run(const Tensor& x, const RnnCall<State>& call, const Weights& weights) const;
-  RnnLayerOptions options_;
-  std::vector<GRUCell> cells_;
+  explicit LSTM(i64 units, const RnnLayerOptions& options = {}, const LSTMCellOptions& cell = {})
+      : RnnLayer("LSTM", units, options, cell) {}
+};
+/// A stack of GRU layers over a sequence; as LSTM, with one state tensor a layer.
+class GRU : public detail::RnnLayer<GRUCell> {
+ public:
+  explicit GRU(i64 units, const RnnLayerOptions& options = {}, const GRUCellOptions& cell = {})
+      : RnnLayer("GRU", units, options, cell) {}
 };
 
 }  // namespace TANDEM_NS::layers

@@ -6,6 +6,8 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/nn/rnn_common_impl.hpp"
 #include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/ops/shape/slice.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS::layers {
@@ -15,8 +17,10 @@ namespace detail {
 // Zeros [b, units] for an input [t, b, ...], whose b may be open.
 TANDEM_INLINE Tensor zeros_for(const Tensor& x, i64 units) {
   if (x.shape()[1] != none) return zeros({x.shape()[1], units}, {.dtype = x.dtype()});
-  errors::raise<errors::InvalidArgumentError>("RNN",
-                                              "give .initial_state for an input of open batch, " + to_string(x.spec()));
+  const Tensor dims = stack({tandem::shape(x, {.out_type = DType::int64})[1], constant(units)});
+  Tensor r = fill(dims, zeros({}, {.dtype = x.dtype()}));
+  r.set_shape({none, units});
+  return r;
 }
 TANDEM_INLINE void check_input(const char* layer, const Tensor& x) {
   if (x.rank() != 3)
@@ -110,132 +114,101 @@ TANDEM_INLINE Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) const
   return call(weights());
 }
 
-TANDEM_INLINE LSTM::LSTM(i64 units, RnnLayerOptions options, LSTMCellOptions cell) : options_(options) {
-  detail::positive("LSTM", "num_layers", options.num_layers);
-  for (int i = 0; i < options.num_layers; ++i)
-    add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));
-}
-TANDEM_INLINE std::vector<detail::CellWeights> LSTM::like(i64 features) const {
-  Weights r;
-  for (const LSTMCell& c : cells_) {
-    r.push_back(c.like(features));
-    features = c.units_;
-  }
-  return r;
-}
-TANDEM_INLINE std::vector<detail::CellWeights> LSTM::weights() const {
-  Weights r;
-  for (const LSTMCell& c : cells_) r.push_back(c.weights());
-  return r;
-}
-TANDEM_INLINE void LSTM::build(i64 features) const {
-  build_once([&] {  // all weights before the first Variable: if one cannot be made, no cell has any
-    Weights initial;
-    for (const LSTMCell& c : cells_) {
-      initial.push_back(c.initial(features));
-      features = c.units_;
-    }
-    for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i].build_once([&] { cells_[i].add(initial[i]); });
-  });
-}
-TANDEM_INLINE RnnOutput<nn::LstmState> LSTM::operator()(const Tensor& input, const RnnCall<State>& call) const {
-  detail::check_input("LSTM", input);
-  detail::check_states("LSTM", call.initial_state, cells_.size());
-  if (!is_built()) {
-    const i64 features = tandem::detail::features_of("LSTM", input);
-    tandem::detail::check_call([&] { run(input, call, like(features)); });
-    build(features);
-  }
-  return run(input, call, weights());
-}
-TANDEM_INLINE RnnOutput<nn::LstmState> LSTM::run(const Tensor& input, const RnnCall<State>& call,
-                                                 const Weights& weights) const {
-  Tensor x = options_.time_major ? input : detail::swap_batch_and_time(input);
-  RnnOutput<State> r;
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    const LSTMCell& c = cells_[i];
-    State initial;
-    if (call.initial_state.empty()) initial.h = initial.c = detail::zeros_for(x, c.units_);
-    else initial = call.initial_state[i];
-    const detail::CellWeights& w = weights[i];
-    nn::LstmResult y =
-        nn::lstm(x, initial, w.kernel, w.recurrent_kernel, w.bias, {.sequence_length = call.sequence_length});
-    x = std::move(y.output);
-    r.state.push_back(std::move(y.state));
-  }
-  r.output = options_.time_major ? x : detail::swap_batch_and_time(x);
-  return r;
-}
-
-TANDEM_INLINE GRU::GRU(i64 units, RnnLayerOptions options, GRUCellOptions cell) : options_(options) {
-  detail::positive("GRU", "num_layers", options.num_layers);
-  for (int i = 0; i < options.num_layers; ++i)
-    add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));
-}
-TANDEM_INLINE std::vector<detail::CellWeights> GRU::like(i64 features) const {
-  Weights r;
-  for (const GRUCell& c : cells_) {
-    r.push_back(c.like(features));
-    features = c.units_;
-  }
-  return r;
-}
-TANDEM_INLINE std::vector<detail::CellWeights> GRU::weights() const {
-  Weights r;
-  for (const GRUCell& c : cells_) r.push_back(c.weights());
-  return r;
-}
-TANDEM_INLINE void GRU::build(i64 features) const {
-  build_once([&] {  // all weights before the first Variable: if one cannot be made, no cell has any
-    Weights initial;
-    for (const GRUCell& c : cells_) {
-      initial.push_back(c.initial(features));
-      features = c.units_;
-    }
-    for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i].build_once([&] { cells_[i].add(initial[i]); });
-  });
-}
 namespace detail {
 // The classic GRU multiplies r h by a part of its weights inside of each step: no fused kernel, a loop of small ops.
-TANDEM_INLINE nn::GruResult classic_gru(const Tensor& x, Tensor h, const Tensor& kernel, const Tensor& recurrent,
-                                        const Tensor& bias, const Tensor& lengths) {
+TANDEM_INLINE nn::GruResult classic_gru(const Tensor& x, Tensor h, const CellWeights& w, const Tensor& lengths) {
   std::vector<Tensor> outputs;
   i64 t = 0;
   for (const Tensor& step : unstack(x)) {
-    const Tensor next = nn::gru_cell(step, h, kernel, recurrent, bias, false);
+    const Tensor next = nn::gru_cell(step, h, w.kernel, w.recurrent_kernel, w.bias, false);
     const tandem::detail::StepMask mask(lengths, t++);
     outputs.push_back(mask.or_zero(next));
     h = mask.choose(next, h);
   }
   return {tandem::detail::stack_steps(outputs, x, h), h};
 }
+inline const Tensor& output_of(const nn::LstmState& s) { return s.h; }
+inline const Tensor& output_of(const Tensor& h) { return h; }
+inline void set_state(nn::LstmState& s, const Tensor& value) { s = {value, value}; }
+inline void set_state(Tensor& s, const Tensor& value) { s = value; }
 }  // namespace detail
-TANDEM_INLINE RnnOutput<Tensor> GRU::operator()(const Tensor& input, const RnnCall<State>& call) const {
-  detail::check_input("GRU", input);
-  detail::check_states("GRU", call.initial_state, cells_.size());
+
+// All steps: x [time, batch, features].
+TANDEM_INLINE nn::LstmResult LSTMCell::run(const Tensor& x, const State& state, const detail::CellWeights& w,
+                                           const Tensor& lengths) const {
+  return nn::lstm(x, state, w.kernel, w.recurrent_kernel, w.bias, {.sequence_length = lengths});
+}
+TANDEM_INLINE nn::GruResult GRUCell::run(const Tensor& x, const State& h, const detail::CellWeights& w,
+                                         const Tensor& lengths) const {
+  if (!options_.reset_after) return detail::classic_gru(x, h, w, lengths);
+  return nn::gru(x, h, w.kernel, w.recurrent_kernel, w.bias, {.sequence_length = lengths});
+}
+
+namespace detail {
+
+template <class Cell>
+RnnLayer<Cell>::RnnLayer(const char* name, i64 units, const RnnLayerOptions& options,
+                         const typename Cell::Options& cell)
+    : name_(name), options_(options) {
+  positive(name, "num_layers", options.num_layers);
+  for (int i = 0; i < options.num_layers; ++i)
+    add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));
+}
+template <class Cell>
+typename RnnLayer<Cell>::Weights RnnLayer<Cell>::like(i64 features) const {
+  Weights r;
+  for (const Cell& c : cells_) {
+    r.push_back(c.like(features));
+    features = c.units_;
+  }
+  return r;
+}
+template <class Cell>
+void RnnLayer<Cell>::build(i64 features) const {
+  build_once([&] {  // all weights before the first Variable: if one cannot be made, no cell has any
+    Weights initial;
+    for (const Cell& c : cells_) {
+      initial.push_back(c.initial(features));
+      features = c.units_;
+    }
+    for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i].build_once([&] { cells_[i].add(initial[i]); });
+  });
+}
+template <class Cell>
+RnnOutput<typename Cell::State> RnnLayer<Cell>::operator()(const Tensor& x, const RnnCall<State>& call) const {
+  check_input(name_, x);
+  check_states(name_, call.initial_state, cells_.size());
   if (!is_built()) {
-    const i64 features = tandem::detail::features_of("GRU", input);
-    tandem::detail::check_call([&] { run(input, call, like(features)); });
+    const i64 features = tandem::detail::features_of(name_, x);
+    tandem::detail::check_call([&] { run(x, call, like(features)); });
     build(features);
   }
-  return run(input, call, weights());
+  Weights weights;
+  for (const Cell& c : cells_) weights.push_back(c.weights());
+  return run(x, call, weights);
 }
-TANDEM_INLINE RnnOutput<Tensor> GRU::run(const Tensor& input, const RnnCall<State>& call,
-                                         const Weights& weights) const {
-  Tensor x = options_.time_major ? input : detail::swap_batch_and_time(input);
+template <class Cell>
+RnnOutput<typename Cell::State> RnnLayer<Cell>::run(const Tensor& input, const RnnCall<State>& call,
+                                                    const Weights& weights) const {
+  Tensor x = options_.time_major ? input : swap_batch_and_time(input);
   RnnOutput<State> r;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
-    const GRUCell& c = cells_[i];
-    const Tensor h = call.initial_state.empty() ? detail::zeros_for(x, c.units_) : call.initial_state[i];
-    const auto& [kernel, recurrent, bias] = weights[i];
-    nn::GruResult y = c.options_.reset_after
-                          ? nn::gru(x, h, kernel, recurrent, bias, {.sequence_length = call.sequence_length})
-                          : detail::classic_gru(x, h, kernel, recurrent, bias, call.sequence_length);
+    State initial;
+    if (call.initial_state.empty()) set_state(initial, zeros_for(x, cells_[i].units_));
+    else initial = call.initial_state[i];
+    auto y = cells_[i].run(x, initial, weights[i], call.sequence_length);
     x = std::move(y.output);
     r.state.push_back(std::move(y.state));
   }
-  r.output = options_.time_major ? x : detail::swap_batch_and_time(x);
+  if (!options_.return_sequences) r.output = output_of(r.state.back());
+  else r.output = options_.time_major ? x : swap_batch_and_time(x);
   return r;
 }
+#if !TANDEM_IS_HEADER_ONLY
+template class RnnLayer<LSTMCell>;
+template class RnnLayer<GRUCell>;
+#endif
+
+}  // namespace detail
 
 }  // namespace TANDEM_NS::layers

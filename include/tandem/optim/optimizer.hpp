@@ -1,9 +1,11 @@
 // Optimizers: SGD (momentum, Nesterov), RMSprop, Adam. Learning rate, step count and slots are Variables, so a traced
 // training step freezes nothing; a row-sparse gradient changes its rows alone (the lazy rule: weights and slots).
 #pragma once
+#include <concepts>
 #include <span>
 #include <vector>
 
+#include "tandem/autodiff/tape.hpp"
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/nn/module.hpp"
 #include "tandem/optim/rules.hpp"
@@ -40,10 +42,25 @@ class TANDEM_API Optimizer : public Module {
   };
 
   /// One step. Unset gradients are skipped.
-  ///   throws  errors::InvalidArgumentError if all gradients are unset, the lists differ in length, or a gradient's
-  ///           shape or dtype is not its variable's; nothing is changed then
+  ///   throws  errors::InvalidArgumentError if there are no variables, all gradients are unset, the lists differ in
+  ///           length, or a gradient's shape or dtype is not its variable's; nothing is changed then
   void apply_gradients(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables) const;
   void apply_gradients(const std::vector<GradientAndVariable>& pairs) const;
+  template <std::same_as<Tensor> T>  // a template: {dw, db} is a list of Gradients
+  void apply_gradients(const std::vector<T>& gradients, const std::vector<Variable>& variables) const {
+    apply_gradients(std::vector<Gradient>(gradients.begin(), gradients.end()), variables);
+  }
+  template <std::size_t N, std::size_t M>
+    requires(N != M)
+  void apply_gradients(const Gradients<N>&, const Variable (&)[M]) const = delete;  // the lists differ in length
+  /// One step down the gradient of loss(), which it returns; loss() runs under a tape.
+  template <std::invocable F>
+  Tensor minimize(F&& loss, const std::vector<Variable>& variables) const {
+    GradientTape tape;
+    const Tensor y = std::forward<F>(loss)();
+    apply_gradients(tape.gradient(y, variables), variables);
+    return y;
+  }
   /// Makes the slots now, as the first apply_gradients would: needed before a checkpoint is read.
   void build(const std::vector<Variable>& variables) const;
 

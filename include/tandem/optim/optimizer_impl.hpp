@@ -189,7 +189,10 @@ TANDEM_INLINE void check_gradients(const std::vector<Gradient>& g, const std::ve
   if (g.size() != v.size())
     errors::raise<errors::InvalidArgumentError>(
         "apply_gradients", std::to_string(g.size()) + " gradients for " + std::to_string(v.size()) + " variables");
-  bool any = g.empty();
+  if (v.empty())
+    errors::raise<errors::InvalidArgumentError>(
+        "apply_gradients", "no variables; layers make theirs at the first call: call the model or build() it first");
+  bool any = false;
   for (const Gradient& x : g) any |= x.is_set();
   if (!any) {
     std::string names;

@@ -160,3 +160,32 @@ TEST_CASE("in a trace a draw reads and advances the state: nothing is frozen") {
   }
   CHECK(g.state().to_vector<i64>() == std::vector<i64>{4, 0});
 }
+
+TEST_CASE("a generator draws by its own methods, as with .generator") {
+  const auto same = [](const auto& by_method, const auto& by_option) {
+    const auto a = random::Generator::from_seed(5), b = random::Generator(5);
+    for (int i = 0; i < 3; ++i)
+      CHECK(by_method(a).template to_vector<float>() == by_option(&b).template to_vector<float>());
+  };
+  using G = random::Generator;
+  same([](const G& g) { return g.normal({4}); }, [](const G* g) { return random::normal({4}, {.generator = g}); });
+  same([](const G& g) { return g.normal({4}, {.mean = 2}); },
+       [](const G* g) { return random::normal({4}, {.mean = 2, .generator = g}); });
+  same([](const G& g) { return g.truncated_normal({4}, {.stddev = 3}); },
+       [](const G* g) { return random::truncated_normal({4}, {.stddev = 3, .generator = g}); });
+  same([](const G& g) { return g.uniform({4}); }, [](const G* g) { return random::uniform({4}, {.generator = g}); });
+  same([](const G& g) { return g.uniform({4}, -1, 2); },
+       [](const G* g) { return random::uniform({4}, {.minval = -1, .maxval = 2, .generator = g}); });
+  CHECK(G(1).uniform({9}, 0, 10, {.dtype = int32}).dtype() == int32);
+  CHECK_THROWS_AS(G(1).normal({2}, {.seed = 3}), errors::InvalidArgumentError);
+  const auto a = G::from_non_deterministic_state(), b = G::from_non_deterministic_state();
+  CHECK(a.normal({4}).to_vector<float>() != b.normal({4}).to_vector<float>());
+}
+
+TEST_CASE("stateless draws refuse a second seed") {
+  const random::Generator g(1);
+  CHECK_THROWS_WITH(random::stateless_normal({2}, {1, 2}, {.seed = 3}), ContainsSubstring("not as .seed"));
+  CHECK_THROWS_WITH(random::stateless_uniform({2}, {1, 2}, {.generator = &g}), ContainsSubstring("not as .generator"));
+  CHECK_THROWS_AS(random::stateless_bits({2}, {1, 2}, {.seed = 3}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(random::stateless_truncated_normal({2}, {1, 2}, {.seed = 3}), errors::InvalidArgumentError);
+}

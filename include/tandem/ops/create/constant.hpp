@@ -17,8 +17,7 @@ namespace TANDEM_NS {
 class TANDEM_API Literal {
  public:
   template <class T>
-    requires std::is_arithmetic_v<T> Literal(T x)
-        : dtype_(std::is_floating_point_v<T> ? DType::float32 : dtype_of_v<T>), number_(x) {}
+    requires std::is_arithmetic_v<T> Literal(T x) : dtype_(literal_dtype<T>), number_(x) {}
     template <detail::ComplexLike T>
     Literal(const T& z) : dtype_(DType::complex64), number_(z.real()), imag_(z.imag()) {}
     Literal(const char* x) : dtype_(DType::string), text_(x) {}

@@ -14,7 +14,8 @@ struct RangeOptions {
 };
 struct LinspaceOptions {
   TANDEM_OP_OPTIONS;
-  int axis = 0;  ///< where the new axis stands; for tensors
+  int axis = 0;                     ///< where the new axis stands; of numbers there is no other
+  std::optional<DType> dtype = {};  ///< floating; default: float32 for numbers, that of the tensors
 };
 struct SequenceMaskOptions {
   TANDEM_OP_OPTIONS;
@@ -31,6 +32,7 @@ constexpr DType range_dtype() {
   return std::is_floating_point_v<C> ? DType::float32 : dtype_of_v<C>;
 }
 TANDEM_API Tensor range_of_numbers(Scalar start, Scalar limit, Scalar delta, DType natural, const RangeOptions& o);
+TANDEM_API Tensor range_to(const Tensor& limit, const OpOptions& o);
 }  // namespace detail
 
 /// start, start + delta, ... before limit: ceil((limit - start) / delta) numbers, of rank 1.
@@ -53,15 +55,25 @@ Tensor range(S start, L limit, D delta, RangeOptions options = {}) {
 /// The same from rank-0 tensors of one dtype (integers or floating), on the host. In a trace the length stays open
 /// where one of them is computed.
 TANDEM_API Tensor range(const Tensor& start, const Tensor& limit, const Tensor& delta, OpOptions options = {});
+/// 0, 1, ... before limit.
+template <std::same_as<Tensor> T>
+Tensor range(const T& limit, OpOptions options = {}) {
+  return detail::range_to(limit, options);
+}
 
-/// num evenly spaced numbers from start to stop, both included exactly; num = 1 gives start. float32, rank 1.
-///   throws    errors::InvalidArgumentError if num < 1
+/// num evenly spaced numbers from start to stop, both included exactly; num = 1 gives start. Rank 1.
+///   throws    errors::InvalidArgumentError if num < 1, for a dtype that is not floating, or an axis that is not there
 ///   gradient  none
 TANDEM_API Tensor linspace(Scalar start, Scalar stop, i64 num, LinspaceOptions options = {});
 /// The same between tensors of one shape, along a new axis `.axis` of the result.
 ///   start     floating, any shape; stop: of the same shape and dtype
 ///   gradient  linear: to start the sum of g (1 - t), to stop the sum of g t, for t from 0 to 1
 TANDEM_API Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, LinspaceOptions options = {});
+/// The same with the dtype by position: linspace(0, 1, 5, float64).
+template <std::same_as<DType> D>  // a template: {} is no dtype
+Tensor linspace(Scalar start, Scalar stop, i64 num, D dtype, LinspaceOptions o = {}) {
+  return o.dtype = dtype, linspace(start, stop, num, o);
+}
 
 /// Row i is true before position lengths[i]: [1, 3, 2], 5 -> TFFFF TTTFF TTFFF.
 ///   lengths   int32 or int64, any shape
@@ -92,6 +104,7 @@ inline constexpr const OpDef* range_ops[] = {&range_op, &sequence_mask_op};
 
 #include "tandem/base/format.hpp"
 #include "tandem/cpu/sequence.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/reshape.hpp"
@@ -227,6 +240,10 @@ TANDEM_INLINE Tensor range(const Tensor& start, const Tensor& limit, const Tenso
   return apply1(range_op, no_attrs, o, start, limit, delta);
 }
 
+TANDEM_INLINE Tensor detail::range_to(const Tensor& limit, const OpOptions& o) {
+  return range(scalar_like(0, limit), limit, scalar_like(1, limit), o);
+}
+
 namespace detail {
 TANDEM_INLINE void check_num(i64 num) {
   if (num < 1)
@@ -247,13 +264,21 @@ TANDEM_INLINE Tensor unit_steps(i64 num, DType dtype, bool reversed) {
 }
 }  // namespace detail
 
-TANDEM_INLINE Tensor linspace(Scalar start, Scalar stop, i64 num, LinspaceOptions) {
+TANDEM_INLINE Tensor linspace(Scalar start, Scalar stop, i64 num, LinspaceOptions o) {
   detail::check_num(num);
+  const DType dtype = o.dtype.value_or(DType::float32);
+  if (dtypes::half_floating.has(dtype)) return cast(linspace(start, stop, num, {.axis = o.axis}), dtype);
+  if (!dtypes::floating.has(dtype))
+    errors::raise<errors::InvalidArgumentError>("linspace",
+                                                std::string("the dtype must be floating, not ") + name(dtype));
+  resolve_axis("linspace", o.axis, 1);
   const detail::OutsideTrace outside;
-  const Tensor t = Tensor::allocate({Shape{num}, DType::float32, {}});
+  const Tensor t = Tensor::allocate({Shape{num}, dtype, {}});
   const double step = num > 1 ? (stop.real() - start.real()) / static_cast<double>(num - 1) : 0;
-  cpu::count_real(t.raw(), DType::float32, num, start.real(), step);
-  if (num > 1) static_cast<float*>(t.raw())[num - 1] = static_cast<float>(stop.real());
+  cpu::count_real(t.raw(), dtype, num, start.real(), step);
+  if (num > 1)
+    cpu::write_number(static_cast<char*>(t.raw()) + static_cast<std::size_t>(num - 1) * size_of(dtype), dtype,
+                      stop.real(), 0);
   return current_device() == t.device() ? t : t.to(current_device());
 }
 TANDEM_INLINE Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, LinspaceOptions o) {
@@ -263,6 +288,9 @@ TANDEM_INLINE Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, 
     errors::raise<errors::InvalidArgumentError>(
         "linspace", "the ends must be floating, of one shape and dtype: " + to_string(start.spec()) + " x " +
                         to_string(stop.spec()));
+  if (o.dtype && *o.dtype != start.dtype())
+    errors::raise<errors::InvalidArgumentError>("linspace", std::string("the ends are ") + name(start.dtype()) +
+                                                                ", .dtype is " + name(*o.dtype) + "; cast the ends");
   const int rank = start.rank(), axis = resolve_axis("linspace", o.axis, rank + 1);
   Shape along;
   for (int i = 0; i <= rank; ++i) along.push(i == axis ? num : 1);

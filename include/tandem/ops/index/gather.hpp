@@ -48,7 +48,10 @@ struct GatherAttrs {
 #include "tandem/cpu/index.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/index/common.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
 #if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
 namespace TANDEM_NS::cuda {
@@ -149,6 +152,16 @@ TANDEM_INLINE constexpr OpDef slices_to_dense_op{.name = "slices_to_dense",
 TANDEM_INLINE Tensor gather(const Tensor& x, const Tensor& indices, GatherOptions o) {
   return apply1(gather_op, rules::GatherAttrs{o.axis.value_or(o.batch_dims), o.batch_dims}, {o.name, o.where}, x,
                 indices);
+}
+// gather takes no negative indices.
+TANDEM_INLINE Tensor Tensor::operator[](const Tensor& i) const {
+  if (!dtypes::index.has(i.dtype()))
+    errors::raise<errors::InvalidArgumentError>("x[i]", "an index is int32 or int64, not " + to_string(i.spec()));
+  if (i.rank() == 0 && !i.is_symbolic() && i.device().kind == Device::cpu)
+    return (*this)[i.dtype() == DType::int32 ? i.item<std::int32_t>() : i.item<i64>()];
+  const i64 n = shape()[0];
+  const Tensor rows = n != none ? scalar_like(n, i) : tandem::shape(*this, {.out_type = i.dtype()})[0];
+  return gather(*this, where(i < 0, i + rows, i), 0);
 }
 TANDEM_INLINE Tensor nn::embedding_lookup(const Tensor& table, const Tensor& ids, OpOptions o) {
   return apply1(gather_op, rules::GatherAttrs{0, 0}, o, table, ids);

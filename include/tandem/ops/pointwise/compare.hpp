@@ -36,6 +36,13 @@ inline Tensor where(const Tensor& condition, const Tensor& a, Scalar b, OpOption
 inline Tensor where(const Tensor& condition, Scalar a, const Tensor& b, OpOptions o = {}) {
   return where(condition, scalar_like(a, b), b, o);
 }
+/// Two numbers: float32 if one of them is a float or double, else their common type.
+template <class A, class B>
+  requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>)
+Tensor where(const Tensor& condition, A a, B b, OpOptions o = {}) {
+  const Tensor like = Tensor::symbol({Shape{}, literal_dtype<std::common_type_t<A, B>>, condition.device()});
+  return where(condition, scalar_like(a, like), scalar_like(b, like), o);
+}
 
 /// Both, either, exactly one, not: bool_ only; other dtypes raise errors::UnimplementedError. gradient: none (blocked)
 TANDEM_API Tensor logical_and(const Tensor& a, const Tensor& b, OpOptions = {});

@@ -93,6 +93,26 @@ inline Tensor uniform(const Dims& shape, Scalar minval, Scalar maxval, UniformOp
 /// All bits random: uint32, uint64, int32 or int64. gradient: none
 TANDEM_API Tensor bits(const Dims& shape, BitsOptions options = {});
 
+inline Tensor Generator::normal(const Dims& shape, NormalOptions o) const {
+  return o.generator = this, random::normal(shape, std::move(o));
+}
+inline Tensor Generator::normal(const Dims& shape) const { return normal(shape, NormalOptions{}); }
+inline Tensor Generator::truncated_normal(const Dims& shape, NormalOptions o) const {
+  return o.generator = this, random::truncated_normal(shape, std::move(o));
+}
+inline Tensor Generator::truncated_normal(const Dims& shape) const { return truncated_normal(shape, NormalOptions{}); }
+inline Tensor Generator::uniform(const Dims& shape, UniformOptions o) const {
+  return o.generator = this, random::uniform(shape, std::move(o));
+}
+inline Tensor Generator::uniform(const Dims& shape) const { return uniform(shape, UniformOptions{}); }
+inline Tensor Generator::uniform(const Dims& shape, Scalar minval, Scalar maxval, UniformOptions o) const {
+  o.minval = minval, o.maxval = maxval;
+  return uniform(shape, std::move(o));
+}
+inline Tensor Generator::uniform(const Dims& shape, Scalar minval, Scalar maxval) const {
+  return uniform(shape, minval, maxval, UniformOptions{});
+}
+
 /// A seed of two numbers, or a tensor of them (int64[2], int32[2]).
 class Seed {
  public:
@@ -106,7 +126,8 @@ class Seed {
  private:
   Tensor key_;
 };
-/// Pure functions of shape and seed: the same numbers on every call. `.seed` and `.generator` are not read.
+/// Pure functions of shape and seed: the same numbers on every call.
+///   throws    as the functions without a seed, and errors::InvalidArgumentError if `.seed` or `.generator` is given
 TANDEM_API Tensor stateless_normal(const Dims& shape, const Seed& seed, NormalOptions options = {});
 TANDEM_API Tensor stateless_truncated_normal(const Dims& shape, const Seed& seed, NormalOptions options = {});
 TANDEM_API Tensor stateless_uniform(const Dims& shape, const Seed& seed, UniformOptions options = {});

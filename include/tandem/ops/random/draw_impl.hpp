@@ -189,19 +189,28 @@ TANDEM_INLINE Tensor Seed::key(const char* op) const {
     errors::raise<errors::InvalidArgumentError>(op, "a seed is two integers, int64[2], not " + to_string(s));
   return cast(key_, DType::int64);
 }
+namespace impl {
+template <class Options>
+Tensor stateless_key(const char* op, const Seed& seed, const Options& o) {
+  if (o.seed || o.generator)
+    errors::raise<errors::InvalidArgumentError>(
+        op, std::string("takes its seed as an argument, not as ") + (o.seed ? ".seed" : ".generator"));
+  return seed.key(op);
+}
+}  // namespace impl
 TANDEM_INLINE Tensor stateless_normal(const Dims& shape, const Seed& seed, NormalOptions o) {
-  return impl::normal_from("random::stateless_normal", random_normal_op, shape, seed.key("random::stateless_normal"),
-                           o);
+  return impl::normal_from("random::stateless_normal", random_normal_op, shape,
+                           impl::stateless_key("random::stateless_normal", seed, o), o);
 }
 TANDEM_INLINE Tensor stateless_truncated_normal(const Dims& shape, const Seed& seed, NormalOptions o) {
   return impl::normal_from("random::stateless_truncated_normal", truncated_normal_op, shape,
-                           seed.key("random::stateless_truncated_normal"), o);
+                           impl::stateless_key("random::stateless_truncated_normal", seed, o), o);
 }
 TANDEM_INLINE Tensor stateless_uniform(const Dims& shape, const Seed& seed, UniformOptions o) {
-  return impl::uniform_from(shape, seed.key("random::stateless_uniform"), o);
+  return impl::uniform_from(shape, impl::stateless_key("random::stateless_uniform", seed, o), o);
 }
 TANDEM_INLINE Tensor stateless_bits(const Dims& shape, const Seed& seed, BitsOptions o) {
-  return impl::bits_from(shape, seed.key("random::stateless_bits"), o);
+  return impl::bits_from(shape, impl::stateless_key("random::stateless_bits", seed, o), o);
 }
 
 }  // namespace random

@@ -7,12 +7,30 @@
 
 namespace TANDEM_NS::random {
 
+class Dims;
+struct NormalOptions;
+struct UniformOptions;
+
 /// A sequence of keys. Its state is a Variable, int64[2] = {seed, draws so far}: a checkpoint that holds it continues
 /// the sequence, and a traced function that draws from it draws anew on each call. Copies share the state. Draw number
 /// k of Generator(s) gives what the stateless form gives for the seed {s, k}. Several threads may draw from one.
 class TANDEM_API Generator {
  public:
   explicit Generator(i64 seed);
+  static Generator from_seed(i64 seed) { return Generator(seed); }
+  /// Seeded by the operating system's entropy.
+  static Generator from_non_deterministic_state();
+  /// random::normal, truncated_normal and uniform, from this generator (draw.hpp).
+  ///   throws  errors::InvalidArgumentError also if the options have a .seed
+  Tensor normal(const Dims& shape) const;
+  Tensor normal(const Dims& shape, NormalOptions options) const;
+  Tensor truncated_normal(const Dims& shape) const;
+  Tensor truncated_normal(const Dims& shape, NormalOptions options) const;
+  Tensor uniform(const Dims& shape) const;
+  Tensor uniform(const Dims& shape, UniformOptions options) const;
+  Tensor uniform(const Dims& shape, Scalar minval, Scalar maxval) const;
+  Tensor uniform(const Dims& shape, Scalar minval, Scalar maxval, UniformOptions options) const;
+
   /// The key of the next draw, int64[2]; advances the state. In a trace: two nodes, nothing of the host is frozen.
   Tensor next_key() const;
   /// Begins the sequence of a seed.
@@ -125,6 +143,7 @@ struct Generator::Shared final : Opaque {
 };
 
 TANDEM_INLINE Generator::Generator(i64 seed) : shared_(new Shared(seed)) {}
+TANDEM_INLINE Generator Generator::from_non_deterministic_state() { return Generator(impl::entropy()); }
 TANDEM_INLINE Generator::Shared& Generator::shared() const { return static_cast<Shared&>(*shared_); }
 TANDEM_INLINE const Variable& Generator::state() const { return shared().state; }
 TANDEM_INLINE void Generator::reset(i64 seed) const { state().assign(impl::state_tensor(seed)); }
