@@ -16,7 +16,9 @@ namespace {
 struct Net : Module {
   layers::GRU rnn;
   layers::Dense out;
-  explicit Net(i64 units = 6) : rnn(units, {.return_sequences = true}), out(2) { add_module("rnn", rnn), add_module("out", out); }
+  explicit Net(i64 units = 6) : rnn(units, {.return_sequences = true}), out(2) {
+    add_module("rnn", rnn), add_module("out", out);
+  }
   Tensor operator()(const Tensor& x) const { return out(rnn(x).output); }
 };
 
