@@ -5,7 +5,7 @@ include(Unity)
 find_package(Catch2 REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
 
-# Most of a test's time is its compilation: twice as long with -O1 and line numbers. Give -g1 to debug one.
+# Most of a test's time is its compilation, which takes twice as long with -O1 and line numbers.
 set(TANDEM_TEST_OPTIONS "-O0 -g0" CACHE STRING "compiler options of the tests alone")
 separate_arguments(test_options UNIX_COMMAND "${TANDEM_TEST_OPTIONS}")
 set(TANDEM_UNITY_BATCH 48 CACHE STRING "test files per unit in header-only mode")

@@ -92,7 +92,7 @@ TEST_CASE("initializers: the receptive field belongs to both fans, a vector's si
 
 TEST_CASE("initializers: orthogonal and identity") {
   using namespace initializers;
-  for (const Shape& shape : {Shape{6, 4}, Shape{4, 6}, Shape{2, 3, 4}, Shape{5, 5}}) {
+  for (const Shape& shape : {Shape{6, 4}, Shape{4, 6}, Shape{2, 3, 4}, Shape{5, 5}, Shape{33, 40}, Shape{150, 70}}) {
     const Tensor w = reshape(Orthogonal(2)(shape, float64), {-1, shape.dim(-1)});
     const bool tall = w.shape()[0] >= w.shape()[1];
     const Tensor gram = matmul(w, w, {.transpose_a = tall, .transpose_b = !tall});

@@ -1,7 +1,7 @@
 // What fork() needs of locks: a child has the forking thread alone, so a mutex that another thread holds at that moment
 // stays locked in the child for ever. fork() therefore waits until it holds the library's own locks, in one order.
-// The same holds for a static variable of a function that another thread is making at that moment: those of the library
-// are made when it is loaded.
+// The same holds for a function's static variable that another thread is initialising at that moment: those of the
+// library are initialised when it is loaded.
 #pragma once
 #include <cstdint>
 #include <mutex>
