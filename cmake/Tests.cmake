@@ -1,6 +1,7 @@
 # Tests. Every folder below tests/ with *_test.cpp files is one program, test_<folder>, and one ctest entry of that name,
-# labelled fast; its *_slow_test.cpp files are a second one, labelled slow. With TANDEM_HEADER_ONLY_TESTS all exist again
-# in header-only mode, as one program of a few units. Lints and packaging tests add themselves from their folders.
+# labelled fast; its *_slow_test.cpp files are a second one, labelled slow. Several files are compiled as one unit
+# (Unity.cmake). With TANDEM_HEADER_ONLY_TESTS all exist again in header-only mode, as one program of a few units. Lints
+# and packaging tests add themselves from their folders.
 include(Unity)
 find_package(Catch2 REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
@@ -9,6 +10,7 @@ find_package(Python3 COMPONENTS Interpreter)
 set(TANDEM_TEST_OPTIONS "-O0 -g0" CACHE STRING "compiler options of the tests alone")
 separate_arguments(test_options UNIX_COMMAND "${TANDEM_TEST_OPTIONS}")
 set(TANDEM_UNITY_BATCH 48 CACHE STRING "test files per unit in header-only mode")
+set(TANDEM_TEST_BATCH 4 CACHE STRING "test files per unit in compiled mode: most of a file's time is its headers'")
 
 # What all tests share, in both modes (equal flags let them share one precompiled header).
 add_library(tandem_test_base INTERFACE)
@@ -49,9 +51,18 @@ endfunction()
 # tandem_add_test(name mode label sources...): mode is compiled or header_only.
 function(tandem_add_test name mode label)
   set(sources ${ARGN})
-  if(mode STREQUAL header_only)
-    tandem_unity(sources "${PROJECT_BINARY_DIR}/unity/${name}" ${ARGN})
+  set(alone)
+  if(mode STREQUAL compiled)
+    set(TANDEM_UNITY_BATCH ${TANDEM_TEST_BATCH})
+    foreach(file ${tests_alone})
+      if(file IN_LIST sources)
+        list(APPEND alone ${file})
+        list(REMOVE_ITEM sources ${file})
+      endif()
+    endforeach()
   endif()
+  tandem_unity(sources "${PROJECT_BINARY_DIR}/unity/${name}" ${sources})
+  list(APPEND sources ${alone})
   add_executable(${name} ${sources} $<TARGET_OBJECTS:tandem_test_main>)
   tandem_test_support(${mode})
   target_link_libraries(${name} PRIVATE tandem_test_base $<TARGET_NAME_IF_EXISTS:tandem_test_support_${mode}>)
@@ -88,6 +99,10 @@ set(loops cpu/broadcast_test.cpp cpu/gemm_test.cpp graph/random_program_test.cpp
   ops/reduce/like_test.cpp ops/reduce/reduce_test.cpp ops/reduce/scan_test.cpp)
 list(TRANSFORM loops PREPEND "${PROJECT_SOURCE_DIR}/tests/")
 set_source_files_properties(${loops} PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
+# The first tests what names mean at global scope, the second defines a macro before it includes the library.
+set(tests_alone habits/names_test.cpp ops/debug/no_asserts_test.cpp)
+list(TRANSFORM tests_alone PREPEND "${PROJECT_SOURCE_DIR}/tests/")
+list(APPEND tests_alone ${loops})
 
 set(test_groups)
 foreach(file ${test_files})

@@ -104,9 +104,9 @@ void dense(const KernelCall& c) {
   if (y.size() == 0) return;
   const auto activation = static_cast<Finish>(c.attrs.get<rules::DenseAttrs>().activation);
   Product p{.dtype = y.spec->dtype,
-            .m = y.size() / w.shape()[1],
-            .n = w.shape()[1],
-            .k = w.shape()[0],
+            .m = y.size() / w.shape().dim(1),
+            .n = w.shape().dim(1),
+            .k = w.shape().dim(0),
             .a = x.data,
             .b = w.data,
             .c = y.data};

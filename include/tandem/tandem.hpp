@@ -1,6 +1,6 @@
-// Everything public but cuda.hpp and the optional components (io, train).
+// Everything public but cuda.hpp, the gradient checker (autodiff/check.hpp, whose namespace is `test`) and the optional
+// components (io, train): a program's own test(), train() and io() do not meet namespaces of these names.
 #pragma once
-#include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/products.hpp"
 #include "tandem/autodiff/tape.hpp"
@@ -13,6 +13,7 @@
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/graph/function.hpp"
 #include "tandem/graph/scan.hpp"
+#include "tandem/nn/model.hpp"
 #include "tandem/nn/rnn.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/clip.hpp"

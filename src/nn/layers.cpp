@@ -1,2 +1,3 @@
 #define TANDEM_IMPLEMENT_LAYERS 1
+#include "tandem/nn/model.hpp"
 #include "tandem/nn/rnn.hpp"

@@ -169,7 +169,7 @@ TEST_CASE("CUDA sizes: data movement") {
     compare([](const Tensor& t) { return split(t, {3, 4}, {.axis = 1})[1]; }, x);
     compare([](const Tensor& t) { return broadcast_to(t(Slice(0, 1)), {4, 7, 8, 5}); }, x);
   }
-  compare([](const Tensor& t) { return pad(t, {{1, 2}, {0, 3}}, {.constant_value = 4}); }, reals({5, 6}));
+  compare([](const Tensor& t) { return pad(t, {{1, 2}, {0, 3}}, {.constant_values = 4}); }, reals({5, 6}));
 }
 
 TEST_CASE("CUDA sizes: gather and its gradient, with repeated rows") {

@@ -57,8 +57,9 @@ TEST_CASE("debug: a Variable's value that was taken on the host shows, for the s
 
 TEST_CASE("debug: what changes between calls is found by the comparison with eager") {
   float scale = 2;
-  const auto f = function([&](const Tensor& x) { return sum_to_like(exp(multiply(x, scale, {.name = "times"})), x); },
-                          {.name = "scaling", .debug = true});
+  const auto f = function(
+      [&](const Tensor& x) { return tandem::detail::sum_to_like(exp(multiply(x, scale, {.name = "times"})), x); },
+      {.name = "scaling", .debug = true});
   CHECK(f(constant(0.f)).item<float>() == 1);
   scale = 3;
   CHECK_THROWS_WITH(f(constant(1.f)), ContainsSubstring("scaling") && ContainsSubstring("result 0") &&

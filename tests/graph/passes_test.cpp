@@ -211,7 +211,8 @@ TEST_CASE("passes: numbers that change nothing go, those that might stay") {
 TEST_CASE("passes: what is asked for its shape alone is not computed") {
   const Ref<Graph> g = traced({square_matrix, {{3}, float32, {}}}, [](const List& a) {
     const Tensor y = exp(a[0]);
-    return List{sum_to_like(a[0], exp(a[1])), broadcast_like(a[1], y), reshape_like(reshape(a[0], {9}), y * 2)};
+    return List{tandem::detail::sum_to_like(a[0], exp(a[1])), tandem::detail::broadcast_like(a[1], y),
+                tandem::detail::reshape_like(reshape(a[0], {9}), y * 2)};
   });
   const Ref<Graph> r = drop_dead(*simplify(*g));
   CHECK(count(*r, exp_op) + count(*r, multiply_op) == 0);
@@ -221,9 +222,11 @@ TEST_CASE("passes: what is asked for its shape alone is not computed") {
 TEST_CASE("passes: what an elementwise op repeats anyway is not written out") {
   const Ref<Graph> g = traced({matrix, {{2}, float32, {}}}, [](const List& a) {
     const Tensor total = reduce_sum(a[0]), rows = reduce_sum(a[0], {.axis = {1}});
-    return List{a[0] * broadcast_like(total, a[0], Axes()), broadcast_like(rows, a[0], 1) + a[0],
-                broadcast_to(constant({1.f, 2.f, 3.f}), {2, 3}) - a[0], -broadcast_like(total, a[0], Axes()),
-                broadcast_like(total, a[0], Axes()) * broadcast_like(total, a[0], Axes())};
+    return List{
+        a[0] * tandem::detail::broadcast_like(total, a[0], Axes()),
+        tandem::detail::broadcast_like(rows, a[0], 1) + a[0], broadcast_to(constant({1.f, 2.f, 3.f}), {2, 3}) - a[0],
+        -tandem::detail::broadcast_like(total, a[0], Axes()),
+        tandem::detail::broadcast_like(total, a[0], Axes()) * tandem::detail::broadcast_like(total, a[0], Axes())};
   });
   const Ref<Graph> r = drop_dead(*simplify(*g));
   CHECK(count(*r, broadcast_to_op) == 0);

@@ -150,19 +150,19 @@ const Sample other_table[] = {
      }},
     {"sum_to_like",
      [](Numbers& n) {
-       sum_to_like(n.reals({2, 3, 4}), n.reals({3, 1}));
+       tandem::detail::sum_to_like(n.reals({2, 3, 4}), n.reals({3, 1}));
      }},
     {"broadcast_like",
      [](Numbers& n) {
-       broadcast_like(n.reals({3, 1}), n.reals({2, 3, 4}));
+       tandem::detail::broadcast_like(n.reals({3, 1}), n.reals({2, 3, 4}));
      }},
     {"reshape_like",
      [](Numbers& n) {
-       reshape_like(n.reals({2, 6}), n.reals({3, 4}));
+       tandem::detail::reshape_like(n.reals({2, 6}), n.reals({3, 4}));
      }},
     {"size_of",
      [](Numbers& n) {
-       size_of(n.reals({2, 3}), {1}, n.real());
+       tandem::detail::size_over(n.reals({2, 3}), {1}, n.real());
      }},
     {"matmul",
      [](Numbers& n) {

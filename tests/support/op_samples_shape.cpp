@@ -183,23 +183,23 @@ const Sample shape_table[] = {
      }},
     {"update_row",
      [](Numbers& n) {
-       update_row(n.reals({4, 3}), constant(2), n.reals({3}));
+       tandem::detail::update_row(n.reals({4, 3}), constant(2), n.reals({3}));
      }},
     {"add_rows",
      [](Numbers& n) {
-       add_rows(n.reals({4, 3}), n.whole({5}, 0, 4), n.reals({5, 3}));
+       tandem::detail::add_rows(n.reals({4, 3}), n.whole({5}, 0, 4), n.reals({5, 3}));
      }},
     {"mark_written",
      [](Numbers&) {
-       mark_written(constant({false, true, false}), constant(2));
+       tandem::detail::mark_written(constant({false, true, false}), constant(2));
      }},
     {"check_written",
      [](Numbers&) {
-       check_written(constant({0, 1, 0}), constant({true, true, false}));
+       tandem::detail::check_written(constant({0, 1, 0}), constant({true, true, false}));
      }},
     {"check_all_written",
      [](Numbers& n) {
-       check_all_written(n.reals({2, 3}), constant({true, true}));
+       tandem::detail::check_all_written(n.reals({2, 3}), constant({true, true}));
      }},
     {"one_hot",
      [](Numbers& n) {

@@ -142,7 +142,8 @@ struct GradientTape::Backward {
       Gradient& x = r[i];
       if (slots[i] < 0 || !x.is_set()) continue;
       const Tensor& saved = e.saved()[i];
-      if (e.op->flags.pointwise && saved.is_set() && may_differ(saved, x.dense())) x = sum_to_like(x.dense(), saved);
+      if (e.op->flags.pointwise && saved.is_set() && may_differ(saved, x.dense()))
+        x = tandem::detail::sum_to_like(x.dense(), saved);
       sum_of(slots[i]).add(std::move(x));
     }
   }

@@ -84,7 +84,7 @@ TANDEM_INLINE Tensor concat_rows(std::vector<Tensor> parts) {
 TANDEM_INLINE void RowSum::add(Gradient&& g) {
   const i64 first = g.first_row();
   if (first >= 0) {
-    const i64 count = g.values().shape()[0];
+    const i64 count = g.values().shape().dim(0);
     const auto [at, fresh] = by_range_.try_emplace({first, count}, parts_.size());
     if (!fresh) {
       Gradient& sum = parts_[at->second];
@@ -96,7 +96,7 @@ TANDEM_INLINE void RowSum::add(Gradient&& g) {
   parts_.push_back(std::move(g));
 }
 TANDEM_INLINE bool RowSum::exceeds_dense() const {
-  const i64 rows = parts_[0].like().is_set() ? parts_[0].like().shape()[0] : none;
+  const i64 rows = parts_[0].like().is_set() ? parts_[0].like().shape().dim(0) : none;
   return rows != none && rows_ > rows;
 }
 TANDEM_INLINE Gradient RowSum::put_together() {
@@ -111,14 +111,14 @@ TANDEM_INLINE Gradient RowSum::put_together() {
     adjoin &= g.first_row() == next;
     if (g.first_row() < 0) break;
     overlap |= g.first_row() < next;
-    next = g.first_row() + g.values().shape()[0];
+    next = g.first_row() + g.values().shape().dim(0);
   }
   const Tensor like = parts_[0].like();
   if (!adjoin) {
     IndexedSlices s{joined_values(), joined_indices(), like};
     return overlap ? Gradient(convert_to_tensor(s)) : Gradient(std::move(s));
   }
-  if (first == 0 && next == like.shape()[0]) return joined_values();
+  if (first == 0 && next == like.shape().dim(0)) return joined_values();
   return Gradient::of_rows(joined_values(), first, like);
 }
 TANDEM_INLINE Tensor RowSum::joined_values() const {
@@ -133,7 +133,7 @@ TANDEM_INLINE Tensor RowSum::joined_indices() const {
   for (const Gradient& g : parts_) {
     if (g.first_row() < 0) parts.push_back(g.slices().indices);
     else
-      for (i64 i = 0; i < g.values().shape()[0]; ++i) rows.push_back(g.first_row() + i);
+      for (i64 i = 0; i < g.values().shape().dim(0); ++i) rows.push_back(g.first_row() + i);
   }
   if (!rows.empty()) {
     const DeviceScope there(parts_[0].values().device());

@@ -46,17 +46,17 @@ TANDEM_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Source& 
 
 TANDEM_INLINE Tensor GradientTape::batch_jacobian(const Tensor& target, const Tensor& source) {
   detail::check_jacobian(target.spec(), log_->options_.persistent);
-  if (target.rank() < 1 || source.rank() < 1 || target.shape()[0] != source.shape()[0])
+  if (target.rank() < 1 || source.rank() < 1 || target.shape().dim(0) != source.shape().dim(0))
     errors::raise<errors::InvalidArgumentError>(
         "batch_jacobian", "the leading axes differ: " + to_string(target.spec()) + " x " + to_string(source.spec()));
-  const i64 batch = target.shape()[0], inner = batch ? target.size() / batch : 0;
+  const i64 batch = target.shape().dim(0), inner = batch ? target.size() / batch : 0;
   std::vector<Tensor> columns;  // one pass for an element of every sample at once: samples do not mix
   for (i64 i = 0; i < inner; ++i)
     columns.push_back(gradient(target, source,
                                {.output_gradients = {detail::basis_tensor(target.spec(), i, inner)},
                                 .unconnected_gradients = UnconnectedGradients::zero}));
   Shape shape = target.shape();
-  for (int i = 1; i < source.rank(); ++i) shape.push(source.shape()[i]);
+  for (int i = 1; i < source.rank(); ++i) shape.push(source.shape().dim(i));
   if (columns.empty()) return zeros(shape, {.dtype = source.dtype()});
   return reshape(stack(columns, {.axis = 1}), shape);
 }

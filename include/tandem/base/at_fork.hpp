@@ -24,7 +24,7 @@ TANDEM_API void at_fork(ForkStage stage, const ForkHooks& hooks);
 /// address. One that is held for five seconds is left as it is, for the forking thread itself may hold it.
 class TANDEM_API ForkMutex {
  public:
-  enum Rank : std::uint8_t { seeds, variable };
+  enum Rank : std::uint8_t { seeds, modules, variable };
   explicit ForkMutex(Rank rank);
   ForkMutex(const ForkMutex&) = delete;
   ForkMutex& operator=(const ForkMutex&) = delete;

@@ -24,23 +24,32 @@ enum class Code {
   data_loss = 15
 };
 
-/// The base of everything the library throws. what() begins with the op's name.
+/// The base of everything the library throws. what() begins with the op's name and ends with the place of the call,
+/// where that is known: "matmul 'logits': inner dimensions differ: float32[2,3] x float32[4,5] (at train.cpp:12)".
 class TANDEM_API OpError : public std::runtime_error {
  public:
   OpError(Code code, std::string op, const std::string& what)
       : std::runtime_error(op + ": " + what), op_(std::move(op)), detail_(what), code_(code) {}
-  const char* what() const noexcept override { return named_.empty() ? std::runtime_error::what() : named_.c_str(); }
+  const char* what() const noexcept override { return text_.empty() ? std::runtime_error::what() : text_.c_str(); }
   /// The name of the op or function that failed, e.g. "matmul".
   const std::string& op() const { return op_; }
   /// The kind of error, with the numbers gRPC uses.
   Code code() const { return code_; }
-  /// Adds the user's name of the call, on the error's way out: "matmul 'logits': ...".
-  void set_name(std::string_view name) {
-    if (named_.empty()) named_ = op_ + " '" + std::string(name) + "': " + detail_;
+  /// Add, on the error's way out, the user's name of the call and where it stands; the first ones stay.
+  void set_name(std::string_view name) { set(name_, " '" + std::string(name) + "'"); }
+  void set_place(std::string_view place) {
+    set(place_, (detail_.find('\n') == std::string::npos ? " (" : "\n(") + std::string(place) + ")");
   }
+  /// Names the op as its users know it.
+  void set_op(std::string_view op) { op_ = op, compose(); }
 
  private:
-  std::string op_, detail_, named_;
+  void set(std::string& part, std::string text) {
+    if (part.empty()) part = std::move(text), compose();
+  }
+  void compose() { text_ = op_ + name_ + ": " + detail_ + place_; }
+
+  std::string op_, detail_, name_, place_, text_;
   Code code_;
 };
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <type_traits>
 
-#include "tandem/base/dtype.hpp"
+#include "tandem/base/dimension.hpp"
 
 namespace TANDEM_NS {
 
@@ -21,6 +21,7 @@ class Scalar {
         whole_(to_whole(x)),
         is_real_(std::is_floating_point_v<T>),
         is_high_(is_high(x)) {}
+  constexpr Scalar(Dimension d) : Scalar(static_cast<i64>(d)) {}
 
   constexpr double real() const { return real_; }
   /// The integer part modulo 2^64; 0 for a floating number that neither int64 nor uint64 holds.

@@ -7,12 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tandem/base/dtype.hpp"
+#include "tandem/base/dimension.hpp"
 
 namespace TANDEM_NS {
 
-/// An open dim. A constant of its own, so that no arithmetic on sizes can produce it by accident.
-inline constexpr i64 none = INT64_MIN;
 inline constexpr int max_rank = 8;
 
 [[noreturn]] TANDEM_API void raise_rank_above_max(i64 rank);
@@ -44,15 +42,16 @@ class Shape {
   }
 
   int rank() const { return rank_; }
-  /// The dim of an axis in [-rank, rank): shape[-1] is the last.
+  /// The dim of an axis in [-rank, rank): shape[-1] is the last. One that is not known while a function is traced
+  /// compares with `none`; as a number it raises (dimension.hpp).
   ///   throws  errors::InvalidArgumentError for an axis outside of it
-  i64 operator[](int axis) const {
+  Dimension operator[](int axis) const {
     const int at = axis < 0 ? axis + rank_ : axis;
     if (at < 0 || at >= rank_) [[unlikely]]
       raise_no_axis(*this, axis);
-    return dims_[at];
+    return Dimension(dims_[at]);
   }
-  /// The dim of an axis in [-rank, rank); the caller has checked it.
+  /// The number of the same, or `none`; the caller has checked the axis.
   i64 dim(int axis) const { return dims_[axis < 0 ? axis + rank_ : axis]; }
   const i64* begin() const { return dims_; }
   const i64* end() const { return dims_ + rank_; }
@@ -82,6 +81,12 @@ class Shape {
   i64 size() const {
     i64 n = 1;
     for (int i = 0; i < rank_; ++i) n *= dims_[i];
+    return n;
+  }
+  /// The same; raises where a dim is open.
+  i64 known_size() const {
+    i64 n = 1;
+    for (i64 d : *this) n *= Dimension(d);
     return n;
   }
   bool is_fully_defined() const {
@@ -139,7 +144,7 @@ using TensorShape = Shape;
 /// "[2,None,4]"; a scalar prints as "[]".
 inline std::string to_string(const Shape& s) {
   std::string r = "[";
-  for (int i = 0; i < s.rank(); ++i) r += (i ? "," : "") + (s[i] == none ? std::string("None") : std::to_string(s[i]));
+  for (int i = 0; i < s.rank(); ++i) r += (i ? "," : "") + to_string(s[i]);
   return r + "]";
 }
 /// "(2, None)", "(3,)", "()": a shape as TensorFlow prints it.
@@ -172,10 +177,21 @@ TANDEM_INLINE void raise_no_axis(const Shape& shape, int axis) {
 }
 TANDEM_INLINE std::string tuple_of(const Shape& shape) {
   std::string r = "(";
-  for (int i = 0; i < shape.rank(); ++i)
-    r += (i ? ", " : "") + (shape[i] == none ? std::string("None") : std::to_string(shape[i]));
+  for (int i = 0; i < shape.rank(); ++i) r += (i ? ", " : "") + to_string(shape[i]);
   return r + (shape.rank() == 1 ? ",)" : ")");
 }
+TANDEM_INLINE void raise_unknown_dimension() {
+  errors::raise<errors::TraceError>(
+      "shape",
+      "the size of this axis is not known while the function is traced, because its signature leaves the axis open, "
+      "and "
+      "is used as a number. As a tensor it is shape(x)[axis]; zeros, reshape and other shape arguments take that among "
+      "their sizes, range, Slice and arithmetic too. What does not change is stated by x.set_shape or by the "
+      "function's "
+      ".input_signature. To ask: x.shape()[axis] == none");
+}
+TANDEM_INLINE std::string to_string(Dimension d) { return d.is_known() ? std::to_string(i64{d}) : "None"; }
+TANDEM_INLINE std::ostream& operator<<(std::ostream& out, Dimension d) { return out << to_string(d); }
 TANDEM_INLINE std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << tuple_of(shape); }
 TANDEM_INLINE std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
 }  // namespace TANDEM_NS

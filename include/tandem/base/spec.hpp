@@ -12,7 +12,7 @@ namespace TANDEM_NS {
 struct Spec {
   Shape shape;
   DType dtype = DType::float32;
-  Device device;
+  Device device = {};
 
   std::size_t bytes() const { return static_cast<std::size_t>(shape.size()) * size_of(dtype); }
   friend bool operator==(const Spec& a, const Spec& b) {

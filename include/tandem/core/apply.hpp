@@ -211,13 +211,22 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   return made;
 }
 
-// Runs the body; an error on its way out takes the user's name of the call along.
+// Where a call stands, as far as it is known: operators have the scope alone.
+[[gnu::cold, gnu::noinline]] TANDEM_INLINE void complete_error(errors::OpError& e, const OpDef& op,
+                                                               const OpOptions& options) {
+  if (op.in_errors && e.op() == op.name) e.set_op(op.in_errors);
+  if (options.name) e.set_name(options.name.view());
+  if (options.where.file)
+    e.set_place("at " + std::string(options.where.file) + ":" + std::to_string(options.where.line));
+  else if (context.scope) e.set_place("in the scope " + std::string(context.scope));
+}
+// Runs the body; an error on its way out takes the user's name and place of the call along.
 template <class F>
-[[gnu::always_inline]] inline auto named(const OpOptions& options, const F& body) {
+[[gnu::always_inline]] inline auto named(const OpDef& op, const OpOptions& options, const F& body) {
   try {
     return body();
   } catch (errors::OpError& e) {
-    if (options.name) e.set_name(options.name.view());
+    complete_error(e, op, options);
     throw;
   }
 }
@@ -272,7 +281,7 @@ inline constexpr std::size_t few = 8;
 }  // namespace detail
 
 TANDEM_INLINE Tensors apply(const OpDef& op, Inputs in, const Attrs& attrs, const OpOptions& options) {
-  return detail::named(options, [&] { return detail::apply_any({op, in, attrs, options}); });
+  return detail::named(op, options, [&] { return detail::apply_any({op, in, attrs, options}); });
 }
 TANDEM_INLINE Tensor apply_one(const OpDef& op, Inputs in, const Attrs& attrs, const OpOptions& options) {
   Operand operands[detail::few];
@@ -281,22 +290,25 @@ TANDEM_INLINE Tensor apply_one(const OpDef& op, Inputs in, const Attrs& attrs, c
   const auto run = [&]() __attribute__((always_inline)) {
     return detail::apply_plain({op, in, attrs, options}, operands);
   };
-  return detail::named(options, run);
+  return detail::named(op, options, run);
 }
 
 TANDEM_INLINE Tensor apply_over(const OpDef& op, Inputs in, Tensor* first, Tensor* second) {
   Operand operands[detail::few];
   if (context.observers || !detail::is_plain(op, in, operands)) return apply_one(op, in, no_attrs, no_options);
-  const InferCall c{op, in, no_attrs, no_options};
-  detail::check_kernel_dtype(c);
-  const Specs specs = op.infer(c);
-  const auto fits = [&](Tensor* t) { return t && t->is_unique() && t->known_spec() == specs[0]; };
-  Tensor* const taken = fits(first) ? first : fits(second) ? second : nullptr;
-  if (!taken) return detail::run_plain(c, specs[0], operands);
-  operands[in.size()] = {taken->raw(), &taken->known_spec()};
-  op.cpu({{operands, in.size()}, {operands + in.size(), 1}, no_attrs, nullptr, op.name, nullptr});
-  taken->renew_id();
-  return std::move(*taken);
+  const auto run = [&]() __attribute__((always_inline)) {
+    const InferCall c{op, in, no_attrs, no_options};
+    detail::check_kernel_dtype(c);
+    const Specs specs = op.infer(c);
+    const auto fits = [&](Tensor* t) { return t && t->is_unique() && t->known_spec() == specs[0]; };
+    Tensor* const taken = fits(first) ? first : fits(second) ? second : nullptr;
+    if (!taken) return detail::run_plain(c, specs[0], operands);
+    operands[in.size()] = {taken->raw(), &taken->known_spec()};
+    op.cpu({{operands, in.size()}, {operands + in.size(), 1}, no_attrs, nullptr, op.name, nullptr});
+    taken->renew_id();
+    return std::move(*taken);
+  };
+  return detail::named(op, no_options, run);
 }
 
 TANDEM_INLINE std::string detail::scope_path(const std::string& name) {

@@ -88,6 +88,7 @@ struct OpDef {
   Flags flags = {};
   const detail::AttrType* attrs = nullptr;  // &detail::attr_type<XAttrs>, which loaders make; null: it has none
   const char* display = nullptr;            // where the derived name would be wrong
+  const char* in_errors = nullptr;          // how users know an op that they do not call by its name
 };
 
 // `loop` is for groups of ops that run tile by tile (ops/pointwise/fused.hpp). Null, or a null `run`: there is more to

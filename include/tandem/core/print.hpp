@@ -100,7 +100,7 @@ struct ValuePrinter {
   std::string out = {};
 
   int rank() const { return t.shape().rank(); }
-  bool cut(int axis) const { return edge >= 0 && t.shape()[axis] > 2 * edge; }
+  bool cut(int axis) const { return edge >= 0 && t.shape().dim(axis) > 2 * edge; }
   void leaf(i64 i) {
     const std::string s = element_text(t.spec->dtype, t.data, i);
     if (measuring) width = rank() > 1 && t.spec->dtype != DType::string && s.size() > width ? s.size() : width;
@@ -114,9 +114,9 @@ struct ValuePrinter {
   }
   void walk(int axis, i64 first) {
     if (axis == rank()) return leaf(first);
-    const i64 n = t.shape()[axis];
+    const i64 n = t.shape().dim(axis);
     i64 stride = 1;
-    for (int a = axis + 1; a < rank(); ++a) stride *= t.shape()[a];
+    for (int a = axis + 1; a < rank(); ++a) stride *= t.shape().dim(a);
     if (!measuring) out += '[';
     for (i64 i = 0; i < n; ++i) {
       if (i) separate(axis);
@@ -135,6 +135,12 @@ struct ValuePrinter {
 inline std::string traced_name(const Tensor& t) {
   const std::string name = context.stager ? context.stager->name_of(t) : std::string();
   return escaped_text(name.empty() ? "?" : name);
+}
+
+inline std::string values_text(const Tensor& t) { return (t.rank() > 1 ? "\n" : "") + values_to_string(t); }
+inline std::string spec_text(const Spec& s) {
+  return ", shape=" + tuple_of(s.shape) + ", dtype=" + name(s.dtype) +
+         (s.device.kind != Device::cpu ? ", device=" + to_string(s.device) : std::string()) + ")";
 }
 
 }  // namespace detail
@@ -166,16 +172,8 @@ TANDEM_INLINE std::string to_string(const Tensor& t) {
       return std::string("tandem.Tensor(unset: ") + e.what() + ")";
     }
   }
-  std::string s = "tandem.Tensor(";
-  if (t.is_symbolic()) {
-    s += detail::traced_name(t);
-  } else {
-    if (t.rank() > 1) s += '\n';
-    s += values_to_string(t);
-  }
-  s += ", shape=" + tuple_of(t.shape()) + ", dtype=" + name(t.dtype());
-  if (t.device().kind != Device::cpu) s += ", device=" + to_string(t.device());
-  return s + ")";
+  if (t.is_symbolic()) return "tandem.Tensor(" + detail::traced_name(t) + detail::spec_text(t.spec());
+  return "tandem.Tensor(" + detail::values_text(t) + detail::spec_text(t.spec());
 }
 TANDEM_INLINE std::ostream& operator<<(std::ostream& out, const Tensor& t) { return out << to_string(t); }
 

@@ -66,7 +66,8 @@ class TANDEM_API Tensor {
   }
   const Shape& shape() const { return spec().shape; }
   int rank() const { return shape().rank(); }
-  i64 size() const { return shape().size(); }
+  /// The number of elements; raises as a number of shape() does where it is not known.
+  i64 size() const { return shape().known_size(); }
   DType dtype() const { return spec().dtype; }
   Device device() const { return spec().device; }
 

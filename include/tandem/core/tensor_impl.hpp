@@ -181,7 +181,7 @@ TANDEM_INLINE void Tensor::read_at(DType as, std::span<const i64> index, void* t
                                                 std::to_string(index.size()) + " indices for " + to_string(spec()));
   i64 flat = 0;
   for (int i = 0; i < rank(); ++i) {
-    const i64 n = shape()[i], k = index[static_cast<std::size_t>(i)];
+    const i64 n = shape().dim(i), k = index[static_cast<std::size_t>(i)];
     if (k < -n || k >= n)
       errors::raise<errors::InvalidArgumentError>("at", "index " + std::to_string(k) + " is out of range on axis " +
                                                             std::to_string(i) + " of " + to_string(spec()));

@@ -39,7 +39,7 @@ class TANDEM_API Variable {
   DType dtype() const { return spec().dtype; }
   Device device() const { return spec().device; }
   int rank() const { return shape().rank(); }
-  i64 size() const { return shape().size(); }
+  i64 size() const { return shape().known_size(); }
   u64 id() const;
 
   /// The value now. A Variable converts to a Tensor by this wherever one is wanted. To a tape each read is a value of
@@ -98,6 +98,10 @@ class TANDEM_API Variable {
   Tensor number_for(const char* op, Scalar value) const;
   Ref<Opaque> state_;  // a State, whose type is complete in the library alone
 };
+
+/// tandem.Variable("w", [1 2], shape=(2,), dtype=float32); without the values while a function is traced.
+TANDEM_API std::string to_string(const Variable& v);
+TANDEM_API std::ostream& operator<<(std::ostream& out, const Variable& v);
 
 /// For graphs, whose calls hold the locks of the variables that they assign.
 struct TANDEM_API VariableAccess {

@@ -6,6 +6,7 @@
 
 #include "tandem/base/at_fork.hpp"
 #include "tandem/core/scope.hpp"
+#include "tandem/core/print.hpp"
 #include "tandem/core/variable.hpp"
 
 namespace TANDEM_NS {
@@ -25,7 +26,9 @@ struct Variable::State final : Opaque {
 };
 
 extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith: what assign_add and assign_sub apply
+namespace detail {
 TANDEM_API Tensor scalar_like(Scalar value, const Tensor& like);  // ops/create/constant
+}
 
 TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options) {
   if (initial.is_symbolic() && !context.stager) detail::raise_no_value("variable", initial);
@@ -100,7 +103,7 @@ TANDEM_INLINE Tensor Variable::assign_sub(const Tensor& delta) const {
   return read_value();
 }
 TANDEM_INLINE Tensor Variable::number(Scalar value, DType dtype) {
-  return scalar_like(value, Tensor::symbol({Shape{}, dtype, {}}));
+  return tandem::detail::scalar_like(value, Tensor::symbol({Shape{}, dtype, {}}));
 }
 TANDEM_INLINE Tensor Variable::number_for(const char* op, Scalar value) const {
   if (!value.fits(dtype())) [[unlikely]]
@@ -240,5 +243,15 @@ TANDEM_INLINE Tensor fetch_update(const OpDef& op, const Variable& variable, Inp
   Variable::State* const states[] = {&variable.state()};
   return std::move(detail::run_update(op, states, extras.list(), attrs, true)[0]);
 }
+
+TANDEM_INLINE std::string to_string(const Variable& v) {
+  std::string s = "tandem.Variable(" + detail::escaped_text(v.name());
+  if (!context.stager) {
+    const Tensor value = v.peek();
+    s += (value.rank() > 1 ? "," : ", ") + detail::values_text(value);
+  }
+  return s + detail::spec_text(v.spec());
+}
+TANDEM_INLINE std::ostream& operator<<(std::ostream& out, const Variable& v) { return out << to_string(v); }
 
 }  // namespace TANDEM_NS

@@ -82,9 +82,9 @@ void arg_reduce(const KernelCall& c) {
   const Shape& s = c.in[0].shape();
   const int axis = resolve_axis(c.op, a.axis, s.rank());
   i64 outer = 1, inner = 1;
-  for (int d = 0; d < axis; ++d) outer *= s[d];
-  for (int d = axis + 1; d < s.rank(); ++d) inner *= s[d];
-  const i64 n = s[axis];
+  for (int d = 0; d < axis; ++d) outer *= s.dim(d);
+  for (int d = axis + 1; d < s.rank(); ++d) inner *= s.dim(d);
+  const i64 n = s.dim(axis);
   if (outer * inner == 0) return;
   const ArgKernel& k = arg_kernel_of<Max>(c.in[0].spec->dtype);
   const char* const x = c.in[0].as<const char>();

@@ -103,13 +103,13 @@ TANDEM_INLINE BroadcastAxes broadcast_axes(std::span<const Shape* const> inputs,
     const Shape& x = *inputs[static_cast<std::size_t>(k)];
     i64 step = 1;
     for (int d = 1; d <= x.rank(); ++d) {
-      const i64 n = x[x.rank() - d];
+      const i64 n = x.dim(x.rank() - d);
       full[output.rank() - d][k] = n == 1 ? 0 : step;
       step *= n;
     }
   }
   for (int d = 0; d < output.rank(); ++d)
-    if (output[d] != 1) detail::add_axis(a, output[d], full[d]);
+    if (output.dim(d) != 1) detail::add_axis(a, output.dim(d), full[d]);
   if (a.rank == 0) detail::add_axis(a, 1, {});
   return a;
 }

@@ -77,7 +77,7 @@ class FusedReduction {
     const std::uint32_t mask = attrs_.axis.mask(op, spec_.shape.rank());
     i64 n = 1;
     for (int d = 0; d < spec_.shape.rank(); ++d)
-      if (mask >> d & 1u) n *= spec_.shape[d];
+      if (mask >> d & 1u) n *= spec_.shape.dim(d);
     return n;
   }
   // So many elements are worth a hand-over.

@@ -19,8 +19,8 @@ namespace detail {
 TANDEM_INLINE std::string position_text(const Shape& s, i64 flat) {
   std::string r;
   for (int i = s.rank() - 1; i >= 0; --i) {
-    r = std::to_string(flat % s[i]) + (r.empty() ? "" : ",") + r;
-    flat /= s[i];
+    r = std::to_string(flat % s.dim(i)) + (r.empty() ? "" : ",") + r;
+    flat /= s.dim(i);
   }
   return "[" + r + "]";
 }
@@ -72,11 +72,11 @@ void with_number_type(DType d, F&& f) {
 struct GatherShape {
   i64 batch = 1, outer = 1, count = 1, inner = 1, n;
 
-  GatherShape(const Shape& x, const Shape& idx, int axis, int batch_dims) : n(x[axis]) {
-    for (int i = 0; i < batch_dims; ++i) batch *= x[i];
-    for (int i = batch_dims; i < axis; ++i) outer *= x[i];
-    for (int i = batch_dims; i < idx.rank(); ++i) count *= idx[i];
-    for (int i = axis + 1; i < x.rank(); ++i) inner *= x[i];
+  GatherShape(const Shape& x, const Shape& idx, int axis, int batch_dims) : n(x.dim(axis)) {
+    for (int i = 0; i < batch_dims; ++i) batch *= x.dim(i);
+    for (int i = batch_dims; i < axis; ++i) outer *= x.dim(i);
+    for (int i = batch_dims; i < idx.rank(); ++i) count *= idx.dim(i);
+    for (int i = axis + 1; i < x.rank(); ++i) inner *= x.dim(i);
   }
 };
 
@@ -176,14 +176,14 @@ struct NdShape {
   i64 size[max_rank], stride[max_rank];
 
   NdShape(const Shape& x, const Shape& idx, int batch_dims) : width(static_cast<int>(idx.dim(-1))) {
-    for (int i = 0; i < batch_dims; ++i) batch *= x[i];
-    for (int i = batch_dims; i < idx.rank() - 1; ++i) count *= idx[i];
+    for (int i = 0; i < batch_dims; ++i) batch *= x.dim(i);
+    for (int i = batch_dims; i < idx.rank() - 1; ++i) count *= idx.dim(i);
     i64 all[max_rank];
     dense_strides(x, all);
-    for (int i = batch_dims; i < x.rank(); ++i) block *= x[i];
-    for (int i = batch_dims + width; i < x.rank(); ++i) inner *= x[i];
+    for (int i = batch_dims; i < x.rank(); ++i) block *= x.dim(i);
+    for (int i = batch_dims + width; i < x.rank(); ++i) inner *= x.dim(i);
     for (int i = 0; i < width; ++i) {
-      size[i] = x[batch_dims + i];
+      size[i] = x.dim(batch_dims + i);
       stride[i] = all[batch_dims + i];
     }
   }
@@ -235,9 +235,9 @@ void scatter_nd_of(const KernelCall& c, int indices, int updates, int batch_dims
 // outer x axis x inner, of the indexed tensor and of the indices.
 struct AlongShape {
   i64 outer = 1, inner = 1, n, count;
-  AlongShape(const Shape& x, const Shape& idx, int axis) : n(x[axis]), count(idx[axis]) {
-    for (int i = 0; i < axis; ++i) outer *= x[i];
-    for (int i = axis + 1; i < x.rank(); ++i) inner *= x[i];
+  AlongShape(const Shape& x, const Shape& idx, int axis) : n(x.dim(axis)), count(idx.dim(axis)) {
+    for (int i = 0; i < axis; ++i) outer *= x.dim(i);
+    for (int i = axis + 1; i < x.rank(); ++i) inner *= x.dim(i);
   }
   // f(place among the indices, place in the indexed tensor), row by row of one outer index.
   template <class I, class F>
@@ -288,9 +288,9 @@ void one_hot_of(const KernelCall& c, int axis) {
   const Shape& y = c.out[0].shape();
   const T on = *c.in[1].as<const T>(), off = *c.in[2].as<const T>();
   const I* idx = c.in[0].as<const I>();
-  const i64 depth = y[axis];
+  const i64 depth = y.dim(axis);
   i64 inner = 1;
-  for (int i = axis + 1; i < y.rank(); ++i) inner *= y[i];
+  for (int i = axis + 1; i < y.rank(); ++i) inner *= y.dim(i);
   T* to = c.out[0].as<T>();
   std::fill_n(to, c.out[0].size(), off);
   for (i64 i = 0, n = c.in[0].size(); i < n; ++i)

@@ -45,7 +45,7 @@ inline void* element(const Operand& o, i64 at) {
 }
 inline i64 product(const Shape& s, int from, int to) {
   i64 n = 1;
-  for (int i = from; i < to; ++i) n *= s[i];
+  for (int i = from; i < to; ++i) n *= s.dim(i);
   return n;
 }
 // `outer` blocks of `length` elements, every step elements apart.
@@ -119,10 +119,10 @@ class Joined {
 TANDEM_INLINE void concat(const KernelCall& c, int axis, bool fresh) {
   const Shape& out = c.out[0].shape();
   const i64 outer = detail::product(out, 0, axis), inner = detail::product(out, axis + 1, out.rank());
-  detail::Joined joined(c, c.out[0], outer, inner * out[axis]);
+  detail::Joined joined(c, c.out[0], outer, inner * out.dim(axis));
   i64 at = 0;
   for (const Operand& part : c.in) {
-    const i64 length = inner * (fresh ? 1 : part.shape()[axis]);
+    const i64 length = inner * (fresh ? 1 : part.shape().dim(axis));
     const bool lies_there = outer == 1 && part.data == detail::element(c.out[0], at);  // a plan put it there
     if (!lies_there && length > 0) joined.add(part, at, length);
     at += length;
@@ -132,10 +132,10 @@ TANDEM_INLINE void concat(const KernelCall& c, int axis, bool fresh) {
 TANDEM_INLINE void split(const KernelCall& c, int axis) {
   const Shape& in = c.in[0].shape();
   const i64 outer = detail::product(in, 0, axis), inner = detail::product(in, axis + 1, in.rank());
-  detail::Joined joined(c, c.in[0], outer, inner * in[axis]);
+  detail::Joined joined(c, c.in[0], outer, inner * in.dim(axis));
   i64 at = 0;
   for (const Operand& part : c.out) {
-    const i64 length = inner * part.shape()[axis];
+    const i64 length = inner * part.shape().dim(axis);
     if (length > 0) joined.add(part, at, length);
     at += length;
   }
@@ -158,7 +158,7 @@ TANDEM_INLINE void transpose(const KernelCall& c, const Axes& perm, bool conjuga
   dense_strides(in, from);
   dense_strides(out, to);
   StridedCopy n;
-  for (int i = 0; i < out.rank(); ++i) n.add(out[i], to[i], from[perm.given() ? perm[i] : in.rank() - 1 - i]);
+  for (int i = 0; i < out.rank(); ++i) n.add(out.dim(i), to[i], from[perm.given() ? perm[i] : in.rank() - 1 - i]);
   copy_strided(c, n, c.out[0].data, c.in[0].data);
   if (!conjugate) return;
 #if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
@@ -175,7 +175,7 @@ TANDEM_INLINE void slice(const KernelCall& c, const i64* begin, const i64* step)
   StridedCopy n;
   for (int i = 0; i < out.rank(); ++i) {
     at += begin[i] * from[i];
-    n.add(out[i], to[i], from[i] * detail::step_of(out[i], step[i]));
+    n.add(out.dim(i), to[i], from[i] * detail::step_of(out.dim(i), step[i]));
   }
   if (c.out[0].size()) copy_strided(c, n, c.out[0].data, detail::element(c.in[0], at));
 }
@@ -187,7 +187,7 @@ TANDEM_INLINE void unslice(const KernelCall& c, const i64* begin, const i64* ste
   StridedCopy n;
   for (int i = 0; i < out.rank(); ++i) {
     at += begin[i] * to[i];
-    n.add(in[i], to[i] * detail::step_of(in[i], step[i]), from[i]);
+    n.add(in.dim(i), to[i] * detail::step_of(in.dim(i), step[i]), from[i]);
   }
   fill_zero(c);
   if (c.in[0].size()) copy_strided(c, n, detail::element(c.out[0], at), c.in[0].data);
@@ -200,7 +200,7 @@ TANDEM_INLINE void broadcast(const KernelCall& c) {
   StridedCopy n;
   for (int i = 0; i < out.rank(); ++i) {
     const int d = i - (out.rank() - in.rank());
-    n.add(out[i], to[i], d < 0 || in[d] == 1 ? 0 : from[d]);
+    n.add(out.dim(i), to[i], d < 0 || in.dim(d) == 1 ? 0 : from[d]);
   }
   copy_strided(c, n, c.out[0].data, c.in[0].data);
 }
@@ -211,8 +211,8 @@ TANDEM_INLINE void tile(const KernelCall& c) {
   dense_strides(out, to);
   StridedCopy n;
   for (int i = 0; i < out.rank(); ++i) {
-    n.add(in[i] ? out[i] / in[i] : 0, to[i] * in[i], 0);
-    n.add(in[i], to[i], from[i]);
+    n.add(in.dim(i) ? out.dim(i) / in.dim(i) : 0, to[i] * in.dim(i), 0);
+    n.add(in.dim(i), to[i], from[i]);
   }
   copy_strided(c, n, c.out[0].data, c.in[0].data);
 }
@@ -231,15 +231,15 @@ void tile_sum_of(const Operand& in, const Operand& out) {
   }
   i64 stride[max_rank], at[max_rank] = {};
   dense_strides(small, stride);
-  const i64 rows = in.size() / big[last], width = small[last];
+  const i64 rows = in.size() / big.dim(last), width = small.dim(last);
   const T* from = in.as<T>();
   for (i64 r = 0; r < rows; ++r) {
     i64 place = 0;
-    for (int i = 0; i < last; ++i) place += at[i] % small[i] * stride[i];
+    for (int i = 0; i < last; ++i) place += at[i] % small.dim(i) * stride[i];
     T* to = out.as<T>() + place;
-    for (i64 copy = 0; copy < big[last]; copy += width, from += width)
+    for (i64 copy = 0; copy < big.dim(last); copy += width, from += width)
       for (i64 i = 0; i < width; ++i) to[i] = static_cast<T>(to[i] + from[i]);
-    for (int i = last - 1; i >= 0 && ++at[i] == big[i]; --i) at[i] = 0;
+    for (int i = last - 1; i >= 0 && ++at[i] == big.dim(i); --i) at[i] = 0;
   }
 }
 }  // namespace detail
@@ -255,7 +255,7 @@ TANDEM_INLINE void reverse(const KernelCall& c, std::uint32_t axes) {
   i64 begin[max_rank], step[max_rank];
   for (int i = 0; i < c.in[0].shape().rank(); ++i) {
     const bool back = axes >> i & 1u;
-    begin[i] = back ? c.in[0].shape()[i] - 1 : 0;
+    begin[i] = back ? c.in[0].shape().dim(i) - 1 : 0;
     step[i] = back ? -1 : 1;
   }
   slice(c, begin, step);
@@ -271,7 +271,7 @@ TANDEM_INLINE void pad(const KernelCall& c, const i64* before, const void* value
   StridedCopy n;
   for (int i = 0; i < out.rank(); ++i) {
     at += before[i] * to[i];
-    n.add(in[i], to[i], from[i]);
+    n.add(in.dim(i), to[i], from[i]);
   }
   if (c.in[0].size()) copy_strided(c, n, detail::element(c.out[0], at), c.in[0].data);
 }

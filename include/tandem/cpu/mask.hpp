@@ -55,7 +55,7 @@ TANDEM_INLINE void where_true(const KernelCall& c) {
     for (i64 i = 0, n = c.in[0].size(); i < n; ++i) {
       if (p[i] != T(0))
         for (int d = 0; d < rank; ++d) *to++ = at[d];
-      for (int d = rank - 1; d >= 0 && ++at[d] == s[d]; --d) at[d] = 0;
+      for (int d = rank - 1; d >= 0 && ++at[d] == s.dim(d); --d) at[d] = 0;
     }
   });
 }

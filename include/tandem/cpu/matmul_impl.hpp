@@ -25,8 +25,8 @@ struct Batches {
     strides(a, a_stride, c);
     strides(b, b_stride, c);
     for (int i = 0; i < axes; ++i) {
-      size[i] = c[i];
-      count *= c[i];
+      size[i] = c.dim(i);
+      count *= c.dim(i);
     }
   }
   /// The operands' offsets, in elements, of output matrix `i`.
@@ -44,7 +44,7 @@ struct Batches {
     i64 step = s.dim(-2) * s.dim(-1);
     const int missing = c.rank() - s.rank();
     for (int i = axes - 1; i >= 0; --i) {
-      const i64 d = i >= missing ? s[i - missing] : 1;
+      const i64 d = i >= missing ? s.dim(i - missing) : 1;
       out[i] = d == 1 ? 0 : step;
       step *= d;
     }
@@ -55,7 +55,7 @@ struct Batches {
 inline bool foldable(const Shape& a, const Shape& b, const MatmulFlags& f) {
   if (f.transpose_a) return false;
   for (int i = 0; i < b.rank() - 2; ++i)
-    if (b[i] != 1) return false;
+    if (b.dim(i) != 1) return false;
   return a.rank() >= b.rank();
 }
 inline bool conjugates(const Spec& a, bool flag) { return flag && is_complex(a.dtype); }
@@ -158,7 +158,7 @@ template <class T>
 void dense_of(const KernelCall& c, Activation activation) {
   const Shape &x = c.in[0].shape(), &w = c.in[1].shape();
   Gemm<T> g;
-  g.k = w[0], g.n = w[1];
+  g.k = w.dim(0), g.n = w.dim(1);
   g.m = c.out[0].size() == 0 ? 0 : c.out[0].size() / g.n;
   if (g.m == 0) return;
   g.a = c.in[0].as<T>(), g.lda = x.dim(-1);
@@ -177,7 +177,7 @@ TANDEM_INLINE void dense(const KernelCall& c, Activation activation) {
   else detail::dense_of<float>(c, activation);
 }
 TANDEM_INLINE std::size_t dense_workspace(const Spec& x, const Spec& w) {
-  const i64 k = w.shape[0], n = w.shape[1], m = k ? x.shape.size() / k : 0;
+  const i64 k = w.shape.dim(0), n = w.shape.dim(1), m = k ? x.shape.size() / k : 0;
   if (m == 0 || n == 0) return 0;
   return x.dtype == DType::float64 ? gemm_workspace<double>(m, n, k) : gemm_workspace<float>(m, n, k);
 }

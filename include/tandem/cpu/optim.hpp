@@ -101,7 +101,7 @@ void sparse_update(const KernelCall& c) {
   const auto params = UpdateParams<R, T>::make(c);
   const UpdateFn<R, T> fn = update_fn<R, T>();
   const Shape& shape = c.out[0].shape();
-  const i64 rows = shape[0], width = rows ? shape.size() / rows : 0;
+  const i64 rows = shape.dim(0), width = rows ? shape.size() / rows : 0;
   const RowOrder order(c, c.in[R::states + 1], rows);
   const T* values = c.in[R::states].template as<T>();
   for (int k = 0; k < R::states; ++k) {

@@ -106,8 +106,8 @@ template <int Inputs>
   i64 n = 1;
   for (int d = 0; d < o.rank(); ++d) {
     for (std::size_t k = 0; k < Inputs; ++k)
-      if (c.in[k].spec->shape[d] != o[d]) return -1;
-    n *= o[d];
+      if (c.in[k].spec->shape.dim(d) != o.dim(d)) return -1;
+    n *= o.dim(d);
   }
   return n;
 }

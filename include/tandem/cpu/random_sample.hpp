@@ -107,7 +107,7 @@ TANDEM_INLINE void categorical(const KernelCall& c) {
 
 TANDEM_INLINE void shuffle(const KernelCall& c) {
   const Operand &x = c.in[0], &y = c.out[0];
-  const i64 n = x.shape()[0];
+  const i64 n = x.shape().dim(0);
   if (x.size() == 0) return;
   auto* const order = static_cast<i64*>(c.workspace);
   detail::permutation(random::stream_of(c.in[1].as<i64>()), order, n);

@@ -108,7 +108,7 @@ TANDEM_INLINE void fold(const FoldKernel& k, const void* x, const Shape& shape, 
   if (shape.size() == 0) {
     i64 outputs = parts;
     for (int d = 0; d < shape.rank(); ++d)
-      if (!(mask >> d & 1u)) outputs *= shape[d];
+      if (!(mask >> d & 1u)) outputs *= shape.dim(d);
     return k.clear(out, outputs);
   }
   walk.plan.inner_folded ? walk.segments() : walk.columns();

@@ -82,7 +82,7 @@ TANDEM_INLINE void size_of(const KernelCall& c) {
   const std::uint32_t mask = c.attrs.get<SizeAttrs>().axis.mask(c.op, s.rank());
   i64 n = 1;
   for (int d = 0; d < s.rank(); ++d)
-    if (mask >> d & 1u) n *= s[d];
+    if (mask >> d & 1u) n *= s.dim(d);
   const Operand& y = c.out[0];
   switch (y.spec->dtype) {
     case DType::float32: return detail::put_number<float>(y, n);

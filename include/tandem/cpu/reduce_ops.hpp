@@ -22,7 +22,7 @@ struct ReduceCall {
   i64 length() const {
     i64 n = 1;
     for (int d = 0; d < x.shape().rank(); ++d)
-      if (mask >> d & 1u) n *= x.shape()[d];
+      if (mask >> d & 1u) n *= x.shape().dim(d);
     return n;
   }
   template <Fold F>

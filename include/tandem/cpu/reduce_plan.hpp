@@ -45,21 +45,21 @@ inline ReducePlan plan_reduce(const Shape& s, std::uint32_t mask, i64 parts = 1)
   bool first = true;
   if (parts > 1) p.inner_folded = false, p.inner = parts;
   for (int d = s.rank() - 1; d >= 0; --d) {
-    if (s[d] == 1) continue;
+    if (s.dim(d) == 1) continue;
     const int kind = mask >> d & 1u;
     Odometer& o = kind ? p.folded : p.kept;
     if (last < 0) {
-      p.inner_folded = kind, p.inner = s[d];
+      p.inner_folded = kind, p.inner = s.dim(d);
     } else if (kind == last && first) {
-      p.inner *= s[d];
+      p.inner *= s.dim(d);
     } else if (kind == last) {
-      o.size[0] *= s[d];
+      o.size[0] *= s.dim(d);
     } else {
       first = false;
-      o.push_front(s[d], stride);
+      o.push_front(s.dim(d), stride);
     }
     last = kind;
-    stride *= s[d];
+    stride *= s.dim(d);
   }
   if (last < 0) p.inner_folded = false;
   return p;
@@ -71,7 +71,7 @@ inline std::uint32_t broadcast_mask(const Shape& large, const Shape& small, std:
   int d = small.rank() - 1;
   for (int i = large.rank() - 1; i >= 0; --i) {
     if (lacks >> i & 1u) continue;
-    if (d < 0 || (small[d] == 1 && large[i] != 1)) mask |= 1u << i;
+    if (d < 0 || (small.dim(d) == 1 && large.dim(i) != 1)) mask |= 1u << i;
     --d;
   }
   return mask;

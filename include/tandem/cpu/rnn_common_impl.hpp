@@ -7,7 +7,7 @@ namespace TANDEM_NS::cpu::detail {
 
 struct RnnSizes {
   i64 steps, batch, in, units;
-  RnnSizes(const Shape& x, const Shape& h0) : steps(x[0]), batch(x[1]), in(x[2]), units(h0[1]) {}
+  RnnSizes(const Shape& x, const Shape& h0) : steps(x.dim(0)), batch(x.dim(1)), in(x.dim(2)), units(h0.dim(1)) {}
 };
 
 /// How many steps each row of the batch takes; all of them where no lengths are given.

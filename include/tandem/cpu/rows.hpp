@@ -42,14 +42,14 @@ inline i64 checked_index(const KernelCall& c, const Operand& index, i64 n) {
 
 TANDEM_INLINE void update_row(const KernelCall& c) {
   const Operand &x = c.in[0], &row = c.in[2], &y = c.out[0];
-  const i64 at = detail::checked_index(c, c.in[1], x.shape()[0]);
+  const i64 at = detail::checked_index(c, c.in[1], x.shape().dim(0));
   detail::copy_elements(x.spec->dtype, y.data, x.data, x.size());
   char* const place = y.as<char>() + static_cast<std::size_t>(at * row.size()) * size_of(x.spec->dtype);
   detail::copy_elements(x.spec->dtype, place, row.data, row.size());
 }
 TANDEM_INLINE void add_rows(const KernelCall& c) {
   const Operand &x = c.in[0], &idx = c.in[1], &rows = c.in[2], &y = c.out[0];
-  detail::with_index_type(idx, [&]<class I>(I*) { detail::check_indices<I>(c, idx, 0, x.shape()[0]); });
+  detail::with_index_type(idx, [&]<class I>(I*) { detail::check_indices<I>(c, idx, 0, x.shape().dim(0)); });
   detail::copy_elements(x.spec->dtype, y.data, x.data, x.size());
   if (!rows.size()) return;
   const i64 inner = rows.size() / idx.size();

@@ -40,9 +40,9 @@ struct ScanCall {
   explicit ScanCall(const KernelCall& call) : c(call), a(call.attrs.get<ScanAttrs>()) {
     const Shape& s = c.in[0].shape();
     const int axis = resolve_axis(c.op, a.axis, s.rank());
-    for (int d = 0; d < axis; ++d) outer *= s[d];
-    for (int d = axis + 1; d < s.rank(); ++d) inner *= s[d];
-    n = s[axis];
+    for (int d = 0; d < axis; ++d) outer *= s.dim(d);
+    for (int d = axis + 1; d < s.rank(); ++d) inner *= s.dim(d);
+    n = s.dim(axis);
   }
   DType dtype() const { return c.in[0].spec->dtype; }
   bool empty() const { return outer * n * inner == 0; }

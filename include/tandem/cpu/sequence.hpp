@@ -76,7 +76,7 @@ TANDEM_INLINE void range(const KernelCall& c) {
 TANDEM_INLINE void sequence_mask(const KernelCall& c) {
   const Operand &lengths = c.in[0], &o = c.out[0];
   const DType dtype = o.spec->dtype;
-  const i64 row = o.shape()[o.shape().rank() - 1];
+  const i64 row = o.shape().dim(o.shape().rank() - 1);
   const std::size_t width = size_of(dtype), step = size_of(lengths.spec->dtype);
   alignas(16) char one[16];
   write_number(one, dtype, 1, 1);

@@ -57,11 +57,11 @@ void softmax_walk(const KernelCall& c, std::size_t full) {
   const Shape& s = x.shape();
   const int axis = resolve_axis(c.op, c.attrs.get<SoftmaxAttrs>().axis, s.rank());
   i64 outer = 1, inner = 1;
-  for (int d = 0; d < axis; ++d) outer *= s[d];
-  for (int d = axis + 1; d < s.rank(); ++d) inner *= s[d];
+  for (int d = 0; d < axis; ++d) outer *= s.dim(d);
+  for (int d = axis + 1; d < s.rank(); ++d) inner *= s.dim(d);
   if (outer * inner == 0) return;
   const SoftmaxKernel& k = x.spec->dtype == DType::float64 ? softmax_on_set<O, double>() : softmax_on_set<O, float>();
-  const i64 n = s[axis], width = static_cast<i64>(k.width);
+  const i64 n = s.dim(axis), width = static_cast<i64>(k.width);
   i64 step[4] = {0, 0, 0, 0};  // elements from one outer index to the next
   const char* in[3] = {};
   for (std::size_t i = 0; i < c.in.size(); ++i) {
@@ -102,8 +102,8 @@ struct Labels {
                                                            i64 classes) {
     std::string place;
     for (int d = s.rank() - 1; d >= 0; --d) {
-      place = std::to_string(flat % s[d]) + (place.empty() ? "" : ",") + place;
-      flat /= s[d];
+      place = std::to_string(flat % s.dim(d)) + (place.empty() ? "" : ",") + place;
+      flat /= s.dim(d);
     }
     errors::raise<errors::InvalidArgumentError>(op, "label " + std::to_string(label) + " at [" + place +
                                                         "] is outside of [0, " + std::to_string(classes) + ")");

@@ -90,7 +90,7 @@ void with_ordered_type(DType d, F&& f) {
 }
 inline i64 rows_of(const Shape& s) {
   i64 rows = 1;
-  for (int i = 0; i + 1 < s.rank(); ++i) rows *= s[i];
+  for (int i = 0; i + 1 < s.rank(); ++i) rows *= s.dim(i);
   return rows;
 }
 

@@ -45,7 +45,7 @@ inline void dense_strides(const Shape& s, i64* out) {
   i64 step = 1;
   for (int i = s.rank() - 1; i >= 0; --i) {
     out[i] = step;
-    step *= s[i];
+    step *= s.dim(i);
   }
 }
 

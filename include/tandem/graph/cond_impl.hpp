@@ -24,7 +24,7 @@ TANDEM_INLINE Spec joined_branches(const InferCall& c, std::size_t result, const
                        " in the second; both must have one dtype and rank");
   Spec s = a;
   for (int i = 0; i < s.shape.rank(); ++i)
-    if (a.shape[i] != b.shape[i]) s.shape.set(i, none);
+    if (a.shape.dim(i) != b.shape.dim(i)) s.shape.set(i, none);
   return s;
 }
 // The graph as it is for arguments of these specs: itself, unless they say more than it knows.
@@ -88,7 +88,7 @@ TANDEM_INLINE Specs infer_cond(const InferCall& c) {
 // In place of what the branch not taken would have saved; only that branch's gradient would read it.
 TANDEM_INLINE Tensor placeholder(Spec s) {
   for (int i = 0; i < s.shape.rank(); ++i)
-    if (s.shape[i] == none) s.shape.set(i, 0);
+    if (s.shape.dim(i) == none) s.shape.set(i, 0);
   return Tensor::allocate(s);
 }
 TANDEM_INLINE Tensors execute_cond(Inputs in, const Attrs& attrs) {

@@ -6,8 +6,10 @@
 // its effects. Code may capture what it likes. Variables that it reads and that no branch assigns are read before.
 #pragma once
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "tandem/graph/control_ops.hpp"
 #include "tandem/graph/tree.hpp"
@@ -174,6 +176,16 @@ auto choose_by_index(const Tensor& index, const Branches& branches, const OpOpti
         [&] { return choose_by_index<middle, High>(index, branches, o); }, o);
   }
 }
+template <class F>
+std::invoke_result_t<const F&> choose_by_index(const Tensor& index, std::span<const F> branches, i64 low,
+                                               const OpOptions& o) {
+  if (branches.size() == 1) return branches[0]();
+  const std::size_t half = branches.size() / 2;
+  const i64 middle = low + static_cast<i64>(half);
+  return cond(
+      is_below(index, middle), [&] { return choose_by_index(index, branches.first(half), low, o); },
+      [&] { return choose_by_index(index, branches.subspan(half), middle, o); }, o);
+}
 }  // namespace control
 
 /// branches[index](); an index outside of [0, n) takes the last one.
@@ -199,6 +211,20 @@ auto switch_case(const Tensor& index, const std::tuple<F...>& branches, const De
   return cond(
       control::is_outside(index, static_cast<i64>(n)), otherwise,
       [&] { return control::choose_by_index<0, n>(index, branches, o); }, o);
+}
+
+/// Both with branches of one type in a vector, of which there must be one at least.
+template <class F, class Default>
+auto switch_case(const Tensor& index, const std::vector<F>& branches, const Default& otherwise, OpOptions o = {}) {
+  if (branches.empty()) errors::raise<errors::InvalidArgumentError>("switch_case", "needs a branch");
+  return cond(
+      control::is_outside(index, static_cast<i64>(branches.size())), otherwise,
+      [&] { return control::choose_by_index(index, std::span<const F>(branches), 0, o); }, o);
+}
+template <class F>
+auto switch_case(const Tensor& index, const std::vector<F>& branches, OpOptions o = {}) {
+  return switch_case(
+      index, branches, [&] { return branches.back()(); }, o);
 }
 
 }  // namespace TANDEM_NS

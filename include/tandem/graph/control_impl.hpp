@@ -5,6 +5,7 @@
 #include "tandem/graph/control.hpp"
 #include "tandem/graph/loop_gradient_impl.hpp"
 #include "tandem/graph/trace.hpp"
+#include "tandem/graph/variable_set.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
@@ -45,17 +46,14 @@ TANDEM_INLINE TracedBody trace_body(std::string name, std::span<const Spec> argu
 // Reads of Variables that none of the bodies assigns become captures: the read then stands around the control flow,
 // where tapes see it.
 TANDEM_INLINE void hoist_reads(std::initializer_list<TracedBody*> bodies) {
-  std::vector<Variable> assigned;
+  detail::VariableSet assigned;
   for (const TracedBody* b : bodies)
-    for (const Variable& v : assigned_variables(*b->graph)) assigned.push_back(v);
-  const auto is_assigned = [&](const Variable& v) {
-    return std::any_of(assigned.begin(), assigned.end(), [&](const Variable& a) { return a.is_same(v); });
-  };
+    for (const Variable& v : assigned_variables(*b->graph)) assigned.insert(v);
   for (TracedBody* b : bodies)
     for (Node& n : b->graph->nodes) {
       if (n.op != &read_variable_op) continue;
       const Variable& v = b->graph->variables[detail::count_of(n.attrs.get<IndexAttrs>().index)];
-      if (is_assigned(v)) continue;
+      if (assigned.contains(v)) continue;
       b->captures.push_back(v.read_value());
       n.op = &argument_op;
       n.attrs = IndexAttrs{static_cast<i64>(b->graph->arguments.size())};

@@ -5,15 +5,15 @@
 #include <optional>
 
 #include "tandem/graph/debug_trace_impl.hpp"
+#include "tandem/graph/variable_set.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 
 namespace TANDEM_NS {
 
 namespace detail {
 
-TANDEM_INLINE void collect_variables(const Graph& g, std::vector<Variable>& out) {
-  for (const Variable& v : g.variables)
-    if (std::none_of(out.begin(), out.end(), [&](const Variable& o) { return o.is_same(v); })) out.push_back(v);
+TANDEM_INLINE void collect_variables(const Graph& g, VariableSet& out) {
+  for (const Variable& v : g.variables) out.insert(v);
   for (const Node& n : g.nodes)
     for (const Graph* inner : subgraphs(n)) collect_variables(*inner, out);
 }
@@ -52,9 +52,9 @@ TANDEM_INLINE Tensor other_value(const Tensor& x) {
   return other.to(x.device());
 }
 TANDEM_INLINE Perturbed::Perturbed(const Graph& graph) {
-  std::vector<Variable> variables;
+  VariableSet variables;
   collect_variables(graph, variables);
-  for (const Variable& v : variables) before_.emplace_back(v, v.peek());
+  for (const Variable& v : variables.list()) before_.emplace_back(v, v.peek());
   for (const auto& [v, value] : before_) v.poke(other_value(value));
 }
 TANDEM_INLINE Perturbed::~Perturbed() {
@@ -73,16 +73,16 @@ class State {
   ~State() { restore(); }
   std::vector<Tensor> now() const {
     std::vector<Tensor> r;
-    for (const Variable& v : variables_) r.push_back(v.peek());
+    for (const Variable& v : variables_.list()) r.push_back(v.peek());
     return r;
   }
   void restore() const {
-    for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i].poke(before_[i]);
+    for (std::size_t i = 0; i < before_.size(); ++i) variables_.list()[i].poke(before_[i]);
   }
-  const std::string& name(std::size_t i) const { return variables_[i].name(); }
+  const std::string& name(std::size_t i) const { return variables_.list()[i].name(); }
 
  private:
-  std::vector<Variable> variables_;
+  VariableSet variables_;
   std::vector<Tensor> before_;
 };
 

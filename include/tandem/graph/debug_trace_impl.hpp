@@ -23,8 +23,8 @@ inline std::string in_short(const Tensor& t) {
 }
 inline std::string index_text(const Shape& shape, i64 flat) {
   std::string s;
-  for (int a = shape.rank(); a-- > 0; flat /= shape[a])
-    s = std::to_string(flat % shape[a]) + (s.empty() ? "" : ",") + s;
+  for (int a = shape.rank(); a-- > 0; flat /= shape.dim(a))
+    s = std::to_string(flat % shape.dim(a)) + (s.empty() ? "" : ",") + s;
   return "[" + s + "]";
 }
 inline std::string differing(const Shape& shape, i64 first, i64 count, const std::string& expected,

@@ -9,11 +9,13 @@
 //   for (...) loss = step(x, y);  // traces at the first call
 #pragma once
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "tandem/core/scope.hpp"
 #include "tandem/graph/function_cache.hpp"
 #include "tandem/graph/tree.hpp"
+#include "tandem/ops/create/constant.hpp"
 
 namespace TANDEM_NS {
 
@@ -32,6 +34,14 @@ inline constexpr char type_tag = 0;
 // What f sees of an argument; of a string literal, a const char*.
 template <class A>
 using Argument = std::decay_t<const A&>;
+// An argument where f takes tensors in place of numbers.
+template <class A>
+decltype(auto) number_as_tensor(const A& x) {
+  if constexpr (std::is_arithmetic_v<A>) return constant(x);
+  else return (x);
+}
+template <class A>
+using NumberAsTensor = std::conditional_t<std::is_arithmetic_v<A>, Tensor, A>;
 
 }  // namespace detail
 
@@ -39,6 +49,14 @@ using Argument = std::decay_t<const A&>;
 /// its traces alive, so none can be destroyed under it.
 template <class F>
 class Function {
+  template <class... A>
+  static constexpr bool takes = std::is_invocable_v<F&, const detail::Argument<A>&...>;
+  template <class... A>
+  static constexpr bool wants_tensors = [] {
+    if constexpr ((!std::is_arithmetic_v<A> && ...) || takes<A...>) return false;
+    else return takes<detail::NumberAsTensor<A>...>;
+  }();
+
  public:
   explicit Function(F f, FunctionOptions options = {})
       : f_(make_ref<detail::Prototype<Held>>(Held{std::move(f)})),
@@ -46,10 +64,12 @@ class Function {
 
   /// Calls f: traced if no trace fits, else by the graph.
   ///   arguments  tensors, Variables (by identity), numbers, texts, enums (by value), and vectors, maps, tuples,
-  ///              optionals and plain structs of them
+  ///              optionals and plain structs of them. Numbers become tensors (as constant(number) makes them) where f
+  ///              takes tensors in their places.
   ///   returns    what f returns, with the call's tensors; what is no tensor is as the trace returned it
   ///   throws     what f throws while it is traced (nothing is kept then) and what kernels raise
   template <class... A>
+    requires(!wants_tensors<A...>)
   auto operator()(const A&... arguments) const {
     using R = Result<A...>;
     Ref<Traced> traced;
@@ -69,17 +89,20 @@ class Function {
     }
   }
 
+  template <class... A>
+    requires(wants_tensors<A...>)
+  auto operator()(const A&... arguments) const {
+    return (*this).template operator()<detail::NumberAsTensor<A>...>(detail::number_as_tensor(arguments)...);
+  }
+
   /// Calls f and puts what it returns into `result`, whose containers keep their storage: a result of the same
   /// structure as that of the call before allocates nothing.
   ///   throws  as a call; `result` is as it was then
   template <class R, class... A>
   void call_into(R& result, const A&... arguments) const {
-    static_assert(std::is_same_v<R, Result<A...>>, "call_into() takes an object of the type that f returns");
-    static_assert(tree::detail::is_fillable<R>(), "call_into() needs a result that can be assigned part by part");
-    Ref<Traced> traced;
-    Tensors out = call<R>(traced, arguments...);
-    Tensor* next = out.begin();
-    tree::fill(result, prototype<R>(*traced), next);
+    if constexpr (wants_tensors<A...>)
+      return call_into<R, detail::NumberAsTensor<A>...>(result, detail::number_as_tensor(arguments)...);
+    else fill_into(result, arguments...);
   }
 
   /// The trace that serves such arguments, made if need be. A TensorSpec stands for any tensor of that spec.
@@ -106,6 +129,15 @@ class Function {
   template <class R>
   static const R& prototype(const Traced& traced) {
     return static_cast<const detail::Prototype<R>&>(*traced.result).value;
+  }
+  template <class R, class... A>
+  void fill_into(R& result, const A&... arguments) const {
+    static_assert(std::is_same_v<R, Result<A...>>, "call_into() takes an object of the type that f returns");
+    static_assert(tree::detail::is_fillable<R>(), "call_into() needs a result that can be assigned part by part");
+    Ref<Traced> traced;
+    Tensors out = call<R>(traced, arguments...);
+    Tensor* next = out.begin();
+    tree::fill(result, prototype<R>(*traced), next);
   }
   template <class R, class... A>
   Tensors call(Ref<Traced>& traced, const A&... arguments) const {

@@ -7,6 +7,7 @@
 
 #include "tandem/graph/function_cache.hpp"
 #include "tandem/graph/trace.hpp"
+#include "tandem/graph/variable_set.hpp"
 
 namespace TANDEM_NS {
 
@@ -29,7 +30,7 @@ inline bool same_key(const tree::Key& a, const tree::Key& b) {
 inline bool accepts(const Spec& want, const Spec& got) {
   if (want.dtype != got.dtype || !(want.device == got.device) || want.shape.rank() != got.shape.rank()) return false;
   for (int i = 0; i < want.shape.rank(); ++i)
-    if (want.shape[i] != none && want.shape[i] != got.shape[i]) return false;
+    if (want.shape.dim(i) != none && want.shape.dim(i) != got.shape.dim(i)) return false;
   return true;
 }
 inline int open_dims(const std::vector<Spec>& specs) {
@@ -106,7 +107,7 @@ TANDEM_INLINE std::vector<Spec> FunctionCache::specs_to_trace(const tree::Flat& 
     if (!alike) continue;
     for (std::size_t i = 0; i < specs.size(); ++i)
       for (int d = 0; d < specs[i].shape.rank(); ++d)
-        if (specs[i].shape[d] != t->specs[i].shape[d]) specs[i].shape.set(d, none);
+        if (specs[i].shape.dim(d) != t->specs[i].shape.dim(d)) specs[i].shape.set(d, none);
   }
   return specs;
 }
@@ -160,9 +161,10 @@ TANDEM_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::vecto
   for (const Spec& s : traced->specs) symbols.push_back(tracer.argument(s));
   Traced::Run run = body.call(body.self, symbols.data());
   Ref<Graph> graph = tracer.finish(run.outputs);
+  detail::VariableSet used;
+  for (const Variable& v : graph->variables) used.insert(v);
   for (const Variable& v : tracer.created_variables()) {
-    unsigned handles = 1;
-    for (const Variable& used : graph->variables) handles += used.is_same(v);
+    const unsigned handles = used.contains(v) ? 3 : 1;  // of the tracer, of the graph and of `used`
     if (VariableAccess::is_kept_by(v, handles))
       errors::raise<errors::FailedPreconditionError>(
           options_.name.c_str(),

@@ -66,11 +66,11 @@ TANDEM_INLINE i64 known_rows(const InferCall& c, const LoopAttrs& a, const LoopL
     if (ragged && (s.dtype != DType::int64 || s.shape.rank() != 2 || s.device.kind != Device::cpu))
       errors::raise<errors::InvalidArgumentError>(
           c.op.name, "the shapes of ragged rows are " + to_string(s) + ", not an int64 matrix in host memory");
-    if (s.shape[0] == none) continue;
-    if (n != none && n != s.shape[0])
+    if (s.shape.dim(0) == none) continue;
+    if (n != none && n != s.shape.dim(0))
       errors::raise<errors::InvalidArgumentError>(
-          c.op.name, "the tensors have " + std::to_string(n) + " and " + std::to_string(s.shape[0]) + " rows");
-    n = s.shape[0];
+          c.op.name, "the tensors have " + std::to_string(n) + " and " + std::to_string(s.shape.dim(0)) + " rows");
+    n = s.shape.dim(0);
   }
   if (!a.condition->outputs.empty()) return none;
   if (n == none && c.in[0]->has_data() && c.in[0]->device().kind == Device::cpu)
@@ -229,7 +229,7 @@ class LoopRun {
   static bool implies(const Spec& is, const Spec& wanted) {
     if (!agree(is, wanted)) return false;
     for (int d = 0; d < is.shape.rank(); ++d)
-      if (is.shape[d] == none && wanted.shape[d] != none) return false;
+      if (is.shape.dim(d) == none && wanted.shape.dim(d) != none) return false;
     return true;
   }
   void check_rows(const Tensor& x, i64 rows) const {

@@ -36,7 +36,7 @@ class Stack {
   Tensor finish() {
     if (!buffer_.is_set()) {
       for (int i = 0; i < row_.shape.rank(); ++i)
-        if (row_.shape[i] == none) row_.shape.set(i, 0);
+        if (row_.shape.dim(i) == none) row_.shape.set(i, 0);
       return Tensor::allocate(stack_of(row_, 0));
     }
     return count_ == room_ ? std::move(buffer_) : Tensor::view_of(buffer_, stack_of(row_, count_));
@@ -111,9 +111,9 @@ class RowSource {
   RowSource(const Tensor& flat, const Tensor& table, const Spec& row) : x_(&flat), row_(row), table_(&table) {
     const auto rank = static_cast<std::size_t>(row.shape.rank());
     const i64* const dims = static_cast<const i64*>(table.raw());
-    if (table.shape()[1] != row.shape.rank()) raise_table();
+    if (table.shape().dim(1) != row.shape.rank()) raise_table();
     i64 left = flat.size();
-    for (i64 i = 0; i < table.shape()[0]; ++i) {
+    for (i64 i = 0; i < table.shape().dim(0); ++i) {
       starts_.push_back(flat.size() - left);
       i64 size = 1;
       for (i64 d : std::span(dims + static_cast<std::size_t>(i) * rank, rank))
@@ -122,7 +122,7 @@ class RowSource {
       left -= size;
     }
   }
-  i64 count() const { return table_ ? table_->shape()[0] : x_->shape()[0]; }
+  i64 count() const { return table_ ? table_->shape().dim(0) : x_->shape().dim(0); }
   Tensor row(i64 i) const {
     if (!table_) return Tensor::view_of(*x_, row_, static_cast<std::size_t>(i) * row_.bytes());
     const auto rank = static_cast<std::size_t>(row_.shape.rank()), at = static_cast<std::size_t>(i);

@@ -6,6 +6,7 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/concrete.hpp"
 #include "tandem/graph/derivative.hpp"
+#include "tandem/graph/variable_set.hpp"
 
 namespace TANDEM_NS {
 
@@ -35,12 +36,9 @@ struct CallAttrs {
   static constexpr auto fields = field_list(field("function", &CallAttrs::derivative));
 };
 TANDEM_INLINE Grads call_gradient(const GradCall& c);
-TANDEM_INLINE void collect_read_in_bodies(const Graph& g, bool is_body, std::vector<Variable>& out) {
+TANDEM_INLINE void collect_read_in_bodies(const Graph& g, bool is_body, VariableSet& out) {
   for (const Node& n : g.nodes) {
-    if (is_body && n.op == &read_variable_op) {
-      const Variable& v = variable_of(g, n);
-      if (std::none_of(out.begin(), out.end(), [&](const Variable& o) { return o.is_same(v); })) out.push_back(v);
-    }
+    if (is_body && n.op == &read_variable_op) out.insert(variable_of(g, n));
     for (const Graph* body : subgraphs(n)) collect_read_in_bodies(*body, true, out);
   }
 }
@@ -62,7 +60,9 @@ TANDEM_INLINE ConcreteFunction::Recorded::Recorded(const Graph& g, const Executi
   Ref<Graph> more = forward.copy();
   for (int node : derivative.reads()) more->outputs.push_back(forward.nodes[static_cast<std::size_t>(node)].first_out);
   more->outputs.insert(more->outputs.end(), derivative.saved().begin(), derivative.saved().end());
-  detail::collect_read_in_bodies(forward, false, in_bodies);
+  detail::VariableSet read;
+  detail::collect_read_in_bodies(forward, false, read);
+  in_bodies = std::move(read).take();
   augmented = make_ref<ConcreteFunction>(more, options);
 }
 TANDEM_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction::Recorded::backward(const Demand& demand) {

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "tandem/graph/serialize_bytes_impl.hpp"
+#include "tandem/graph/variable_set.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 
 namespace TANDEM_NS {
@@ -19,8 +20,8 @@ class GraphWriter final : AttrVisitor {
     body_.number(graph_format);
     for (int v : {TANDEM_VERSION_MAJOR, TANDEM_VERSION_MINOR, TANDEM_VERSION_PATCH, 0})
       body_.number(static_cast<std::uint16_t>(v));
-    body_.count(variables_.size());
-    for (const Variable& v : variables_) {
+    body_.count(variables_.list().size());
+    for (const Variable& v : variables_.list()) {
       const Tensor value = v.peek();
       if (value.is_symbolic())
         errors::raise<errors::UnimplementedError>(
@@ -65,7 +66,7 @@ class GraphWriter final : AttrVisitor {
       body_.text(g.name);
       body_.count(g.arguments.size());
       body_.count(g.variables.size());
-      for (const Variable& v : g.variables) body_.count(place(v));
+      for (const Variable& v : g.variables) body_.count(variables_.place(v));
     }
     body_.count(g.nodes.size());
     for (const Node& n : g.nodes) node(n);
@@ -106,18 +107,13 @@ class GraphWriter final : AttrVisitor {
     body_.count(ops_.size());
     for (const OpDef* row : ops_) body_.text(row->name);
   }
-  std::size_t place(const Variable& v) {
-    for (std::size_t i = 0; i < variables_.size(); ++i)
-      if (variables_[i].is_same(v)) return i;
-    variables_.push_back(v);
-    return variables_.size() - 1;
-  }
 
   void attributes(const Node& n) {
     if (n.attrs.type() != n.op->attrs) refuse("attributes whose type its row does not state");
     const bool is_variable = n.op == &read_variable_op || n.op == &assign_variable_op;
     if (!named_ && is_variable)  // which one, not where the graph lists it
-      return body_.count(place(level_.graph->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]));
+      return body_.count(
+          variables_.place(level_.graph->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]));
     const std::size_t at = body_.out.size();
     fields_ = 0;
     body_.number(fields_);
@@ -174,7 +170,7 @@ class GraphWriter final : AttrVisitor {
 
   ByteWriter body_;
   std::vector<const OpDef*> ops_;
-  std::vector<Variable> variables_;
+  VariableSet variables_;
   Level level_;
   const Node* node_ = nullptr;
   std::uint8_t fields_ = 0;

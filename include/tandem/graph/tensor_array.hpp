@@ -11,6 +11,7 @@
 
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/tree.hpp"
+#include "tandem/ops/dims.hpp"
 #include "tandem/ops/shape_arg.hpp"
 
 namespace TANDEM_NS {
@@ -20,6 +21,7 @@ class ArrayIndex {
  public:
   template <std::integral I>
   ArrayIndex(I i) : number_(static_cast<i64>(i)) {}
+  ArrayIndex(Dimension i) : number_(i) {}
   ArrayIndex(const Tensor& t) : tensor_(t) {}
   bool is_known() const { return !tensor_.is_set() || !tensor_.is_symbolic(); }
   /// Of a known one.
@@ -32,8 +34,8 @@ class ArrayIndex {
 };
 
 struct TensorArrayOptions {
-  bool dynamic_size = false;    ///< writing beyond the end makes it longer; outside of traced functions only
-  ShapeArg element_shape = {};  ///< of all elements; not given: the first one's, in a trace
+  bool dynamic_size = false;   ///< writing beyond the end makes it longer; outside of traced functions only
+  DimsArg element_shape = {};  ///< of all elements, {2, 5} or {n, 5}; not given: the first one's, in a trace
 };
 
 namespace detail {
@@ -99,6 +101,7 @@ class TANDEM_API TensorArray {
   void settle(const Spec& element);
 
  private:
+  void settle(const Dims& element);
   template <class Self, class F>
   static void parts(Self& self, const F& f) {
     f(self.dtype_), f(self.dynamic_);
@@ -121,7 +124,6 @@ class TANDEM_API TensorArray {
   TensorArray write_row(const Tensor& i, const Tensor& value, const OpOptions& options) const;
   void check_element(const Tensor& value) const;
   Tensor element(i64 i) const;
-  static Tensor marks(const Tensor& size);
 
   DType dtype_;
   bool dynamic_;

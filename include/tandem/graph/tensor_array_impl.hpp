@@ -30,7 +30,9 @@ TANDEM_INLINE Tensor ArrayIndex::tensor() const { return tensor_.is_set() ? tens
 TANDEM_INLINE TensorArray::TensorArray(DType dtype, i64 size, TensorArrayOptions o)
     : TensorArray(dtype, constant(size), o) {}
 TANDEM_INLINE TensorArray::TensorArray(DType dtype, const Tensor& size, TensorArrayOptions o)
-    : dtype_(dtype), dynamic_(o.dynamic_size), element_shape_(o.element_shape) {
+    : dtype_(dtype), dynamic_(o.dynamic_size) {
+  const Dims* const sizes = o.element_shape.get();
+  if (sizes) element_shape_ = sizes->known("TensorArray");
   const ArrayIndex n(size);
   if (n.is_known() && n.number() < 0) detail::raise_array("a size of " + std::to_string(n.number()));
   if (!context.stager) {
@@ -41,26 +43,26 @@ TANDEM_INLINE TensorArray::TensorArray(DType dtype, const Tensor& size, TensorAr
   if (dynamic_)
     detail::raise_array<errors::UnimplementedError>(
         "cannot grow while a function is traced; give the largest size in place of .dynamic_size");
-  written_ = n.is_known() ? zeros({n.number()}, {.dtype = DType::bool_}) : marks(size);
-  if (const Shape* s = element_shape_.get(); s && s->is_fully_defined()) settle({*s, dtype_, {}});
+  written_ = zeros({size}, DType::bool_);
+  if (sizes && element_shape_.get()->is_fully_defined()) settle({*element_shape_.get(), dtype_, {}});
+  else if (sizes && !sizes->is_known()) settle(*sizes);
 }
-TANDEM_INLINE Tensor TensorArray::marks(const Tensor& size) {
-  return detail::fill_dims(reshape(size, {1}), constant(false), no_options);
+TANDEM_INLINE void TensorArray::settle(const Dims& element) {
+  const Tensor size = shape(written_, {.out_type = DType::int64});
+  rows_ = zeros(tandem::concat({size, element.tensor("TensorArray")}, 0), dtype_);
+  Shape known = element.known("TensorArray");
+  known.insert(0, written_.shape().dim(0));
+  rows_.set_shape(known);
 }
 TANDEM_INLINE void TensorArray::settle(const Spec& element) {
   if (!element.shape.is_fully_defined())
     detail::raise_array("the shape of its elements, " + to_string(element) +
-                        ", is open when the loop begins; give .element_shape");
-  if (const i64 n = written_.shape()[0]; n != none) {
-    Shape s = element.shape;
-    s.insert(0, n);
-    rows_ = zeros(s, {.dtype = dtype_});
-    return;
-  }
-  std::vector<i64> sizes(element.shape.begin(), element.shape.end());
-  const Tensor n = shape(written_, {.out_type = DType::int64});
-  const Tensor dims = sizes.empty() ? n : tandem::concat({n, constant(sizes)}, 0);
-  rows_ = detail::fill_dims(dims, cast(constant(0), dtype_), no_options);
+                        ", is open when the loop begins; give .element_shape, in numbers or tensors: {shape(x)[1], 5}");
+  const DimValue size = get_shape(written_)[0];
+  Dims rows;
+  rows.push(size);
+  for (i64 n : element.shape) rows.push(n);
+  rows_ = zeros(rows, dtype_);
 }
 TANDEM_INLINE std::optional<Spec> TensorArray::element_spec() const {
   if (!is_traced() || !rows_.is_set()) return {};
@@ -119,8 +121,8 @@ TANDEM_INLINE TensorArray TensorArray::write(const ArrayIndex& i, const Tensor& 
 TANDEM_INLINE TensorArray TensorArray::write_row(const Tensor& i, const Tensor& value, const OpOptions& o) const {
   TensorArray r = *this;
   if (!r.rows_.is_set()) r.settle(value.spec());
-  r.written_ = mark_written(written_, i, {.where = o.where});
-  r.rows_ = update_row(r.rows_, i, value, o);
+  r.written_ = tandem::detail::mark_written(written_, i, {.where = o.where});
+  r.rows_ = tandem::detail::update_row(r.rows_, i, value, o);
   return r;
 }
 // The same elements as rows: for a place that is not known while tracing.
@@ -150,7 +152,8 @@ TANDEM_INLINE Tensor TensorArray::read(const ArrayIndex& i, OpOptions o) const {
 TANDEM_INLINE Tensor TensorArray::gather(const Tensor& indices, OpOptions o) const {
   if (is_traced()) {
     if (!rows_.is_set()) detail::raise_array("no element has been written that could be read");
-    return tandem::gather(rows_, check_written(indices, written_, {.where = o.where}), {o.name, o.where});
+    return tandem::gather(rows_, tandem::detail::check_written(indices, written_, {.where = o.where}),
+                          {o.name, o.where});
   }
   if (indices.is_symbolic()) return as_rows(o).gather(indices, o);
   std::vector<Tensor> list;
@@ -160,7 +163,7 @@ TANDEM_INLINE Tensor TensorArray::gather(const Tensor& indices, OpOptions o) con
 TANDEM_INLINE Tensor TensorArray::stack(OpOptions o) const {
   if (is_traced()) {
     if (!rows_.is_set()) detail::raise_array("no element has been written; give .element_shape to stack none");
-    return check_all_written(rows_, written_, o);
+    return tandem::detail::check_all_written(rows_, written_, o);
   }
   std::vector<Tensor> list;
   for (std::size_t i = 0; i < store_->elements.size(); ++i) list.push_back(element(static_cast<i64>(i)));
@@ -199,7 +202,7 @@ TANDEM_INLINE TensorArray TensorArray::unstack(const Tensor& x) const {
   if (x.rank() == 0) detail::raise_array("a scalar has no rows");
   if (!is_traced()) return filled(tandem::unstack(x));
   Shape wanted = x.shape();
-  wanted.set(0, written_.shape()[0]);
+  wanted.set(0, written_.shape().dim(0));
   if (x.dtype() != dtype_ || !x.shape().is_compatible_with(wanted) ||
       (rows_.is_set() && !rows_.shape().is_compatible_with(x.shape())))
     detail::raise_array("of " + to_string(Spec{wanted, dtype_, {}}) + " cannot take the rows of " +
@@ -210,12 +213,12 @@ TANDEM_INLINE TensorArray TensorArray::unstack(const Tensor& x) const {
   return r;
 }
 TANDEM_INLINE TensorArray TensorArray::scatter(const Tensor& indices, const Tensor& x) const {
-  if (indices.rank() != 1 || x.rank() == 0 || indices.shape()[0] == none ||
-      (x.shape()[0] != indices.shape()[0] && x.shape()[0] != none))
+  if (indices.rank() != 1 || x.rank() == 0 || indices.shape().dim(0) == none ||
+      (x.shape().dim(0) != indices.shape().dim(0) && x.shape().dim(0) != none))
     detail::raise_array("takes one row for each of a known number of indices, not " + to_string(x.spec()) + " for " +
                         to_string(indices.spec()));
   TensorArray r = *this;
-  for (i64 k = 0; k < indices.shape()[0]; ++k) r = r.write(indices[k], x[k]);
+  for (i64 k = 0; k < indices.shape().dim(0); ++k) r = r.write(indices[k], x[k]);
   return r;
 }
 TANDEM_INLINE TensorArray TensorArray::split(const Tensor& x, const std::vector<i64>& lengths) const {

@@ -126,11 +126,11 @@ TANDEM_INLINE i64 count_rows(const char* op, const std::vector<Tensor>& tensors)
   i64 n = none;
   for (const Tensor& t : tensors) {
     if (!t.rank()) errors::raise<errors::InvalidArgumentError>(op, to_string(t.spec()) + " has no rows to go through");
-    if (t.shape()[0] == none) continue;
-    if (n != none && n != t.shape()[0])
+    if (t.shape().dim(0) == none) continue;
+    if (n != none && n != t.shape().dim(0))
       errors::raise<errors::InvalidArgumentError>(
-          op, "goes through tensors of " + std::to_string(n) + " and " + std::to_string(t.shape()[0]) + " rows");
-    n = t.shape()[0];
+          op, "goes through tensors of " + std::to_string(n) + " and " + std::to_string(t.shape().dim(0)) + " rows");
+    n = t.shape().dim(0);
   }
   return n;
 }
@@ -153,7 +153,7 @@ TANDEM_INLINE std::vector<Spec> carried_specs(const LoopRequest& r) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
     bool fits = r.invariants[i].rank() == specs[i].shape.rank();
     for (int d = 0; fits && d < specs[i].shape.rank(); ++d)
-      fits = r.invariants[i][d] == none || r.invariants[i][d] == specs[i].shape[d];
+      fits = r.invariants[i].dim(d) == none || r.invariants[i].dim(d) == specs[i].shape.dim(d);
     if (!fits)
       errors::raise<errors::InvalidArgumentError>(r.op, "loop variable " + std::to_string(i) + " starts as " +
                                                             to_string(specs[i]) + ", which its shape invariant " +
@@ -172,7 +172,8 @@ TANDEM_INLINE void check_kept(const LoopRequest& r, const std::vector<Spec>& car
           r.op, name + " is " + to_string(want) + " on " + to_string(want.device) + " before and " + to_string(got) +
                     " on " + to_string(got.device) + " after an iteration; a loop variable keeps its dtype and place");
     bool kept = want.shape.rank() == got.shape.rank();
-    for (int d = 0; kept && d < want.shape.rank(); ++d) kept = want.shape[d] == none || want.shape[d] == got.shape[d];
+    for (int d = 0; kept && d < want.shape.rank(); ++d)
+      kept = want.shape.dim(d) == none || want.shape.dim(d) == got.shape.dim(d);
     if (!kept)
       errors::raise<errors::InvalidArgumentError>(
           r.op, name + " changes its shape: " + to_string(want) + " before, " + to_string(got) +

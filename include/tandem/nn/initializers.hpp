@@ -118,15 +118,16 @@ struct Fans {
 };
 TANDEM_INLINE Fans fans_of(const Shape& s) {
   if (s.rank() == 0) return {};
-  if (s.rank() == 1) return {static_cast<double>(s[0]), static_cast<double>(s[0])};
+  if (s.rank() == 1) return {static_cast<double>(s.dim(0)), static_cast<double>(s.dim(0))};
   double field = 1;
-  for (int i = 0; i < s.rank() - 2; ++i) field *= static_cast<double>(s[i]);
+  for (int i = 0; i < s.rank() - 2; ++i) field *= static_cast<double>(s.dim(i));
   return {static_cast<double>(s.dim(-2)) * field, static_cast<double>(s.dim(-1)) * field};
 }
 
 // Gram-Schmidt within a few rows.
 TANDEM_INLINE Tensor orthonormal_block(const Tensor& block) {
-  const auto rows = static_cast<std::size_t>(block.shape()[0]), columns = static_cast<std::size_t>(block.shape()[1]);
+  const auto rows = static_cast<std::size_t>(block.shape().dim(0)),
+             columns = static_cast<std::size_t>(block.shape().dim(1));
   std::vector<double> q = block.to_vector<double>();
   for (std::size_t i = 0; i < rows; ++i) {
     double* r = &q[i * columns];
@@ -147,8 +148,8 @@ TANDEM_INLINE Tensor orthonormal_block(const Tensor& block) {
 TANDEM_INLINE Tensor orthonormal_rows(const Tensor& normal) {
   constexpr i64 most = 32;
   std::vector<Tensor> done;
-  for (i64 row = 0; row < normal.shape()[0]; row += most) {
-    Tensor block = normal(Slice(row, std::min(row + most, normal.shape()[0])));
+  for (i64 row = 0; row < normal.shape().dim(0); row += most) {
+    Tensor block = normal(Slice(row, std::min(row + most, normal.shape().dim(0))));
     for (int pass = 0; pass < 2; ++pass) {
       for (const Tensor& q : done) block = block - matmul(matmul(block, q, {.transpose_b = true}), q);
       block = orthonormal_block(block);
@@ -169,7 +170,7 @@ TANDEM_INLINE Tensor orthogonal(const Shape& shape, double gain, std::optional<i
 TANDEM_INLINE Tensor scaled_identity(const Shape& shape, double gain) {
   if (shape.rank() != 2)
     errors::raise<errors::InvalidArgumentError>("identity", "needs a matrix shape, not " + to_string(shape));
-  return eye(shape[0], {.num_columns = shape[1], .dtype = DType::float64}) * gain;
+  return eye(shape.dim(0), {.num_columns = shape.dim(1), .dtype = DType::float64}) * gain;
 }
 
 TANDEM_INLINE Tensor draw_constant(const Shape& shape, double a, double, DType dtype, std::optional<i64>) {

@@ -18,7 +18,13 @@ inline i64 positive(const char* layer, const char* what, i64 n) {
 }  // namespace detail
 
 /// The base of layers.
-class TANDEM_API Layer : public Module {};
+class TANDEM_API Layer : public Module {
+ public:
+  Layer() = default;
+
+ protected:
+  using Module::Module;
+};
 
 struct DenseOptions {
   Activation activation = Activation::linear;
@@ -71,7 +77,7 @@ class TANDEM_API Embedding : public Layer {
 namespace TANDEM_NS::layers {
 
 TANDEM_INLINE Dense::Dense(i64 units, DenseOptions options)
-    : units_(detail::positive("Dense", "units", units)), options_(options) {}
+    : Layer("dense"), units_(detail::positive("Dense", "units", units)), options_(options) {}
 TANDEM_INLINE void Dense::build(i64 n) const {
   build_once([&] {
     add_variable("kernel", options_.kernel_initializer({n, units_}, options_.dtype));
@@ -95,7 +101,7 @@ TANDEM_INLINE Tensor Dense::operator()(const Tensor& x) const {
   return inside == nn::DenseActivation::none ? options_.activation(y) : y;
 }
 
-TANDEM_INLINE Embedding::Embedding(i64 input_dim, i64 output_dim, EmbeddingOptions options) {
+TANDEM_INLINE Embedding::Embedding(i64 input_dim, i64 output_dim, EmbeddingOptions options) : Layer("embedding") {
   detail::positive("Embedding", "input_dim", input_dim);
   detail::positive("Embedding", "output_dim", output_dim);
   build_once([&] {

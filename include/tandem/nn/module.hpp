@@ -1,5 +1,8 @@
-// Module: a handle on named Variables and child Modules. Models and layers derive from it.
+// Module: a handle on named Variables and child Modules. Models and layers derive from it; Model (nn/model.hpp) is one
+// whose members register themselves.
 #pragma once
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,15 +24,19 @@ class TANDEM_API Module {
   struct Named {
     std::string path;  ///< "hidden/kernel"
     Variable variable;
-    Variable weight = {};   ///< of an optimizer's slot: what it belongs to
-    std::string slot = {};  ///< of an optimizer's slot: "momentum"
+    Variable weight = {};    ///< of an optimizer's slot: what it belongs to
+    std::string slot = {};   ///< of an optimizer's slot: "momentum"
+    bool is_frozen = false;  ///< by set_trainable(false) of its module or of one around that
   };
 
   Module();
+  Module(const Module& other);
+  Module& operator=(const Module& other);
+  ~Module();
   /// All Variables, children's included, in the order they were added, each once. A layer has none before its first
   /// call.
   std::vector<Variable> variables() const;
-  /// Those of them that optimizers change.
+  /// Those of them that optimizers change: made as trainable, and of no module that is frozen.
   std::vector<Variable> trainable_variables() const;
   /// The same with their paths; a Variable of a module that was added under two names is listed under both.
   std::vector<Named> named_variables() const;
@@ -37,8 +44,33 @@ class TANDEM_API Module {
   std::vector<Variable> variables_by_name(const std::string& name) const;
   /// The number of elements in the trainable variables.
   i64 count_params() const;
+  /// false freezes this module with its children, also what they have not made yet: trainable_variables() leaves their
+  /// Variables out. true makes those that were made as trainable so again.
+  void set_trainable(bool trainable) const;
+  /// The values of variables(), in their order.
+  std::vector<Tensor> get_weights() const;
+  /// Sets them.
+  ///   throws  errors::InvalidArgumentError for another number of values, or one of another shape or dtype, by the
+  ///           Variable's path; none is set then
+  void set_weights(const std::vector<Tensor>& values) const;
+
+  /// For train::Checkpoint: values for Variables that are yet to be made, which then begin with them.
+  class TANDEM_API Expected {
+   public:
+    /// made: the checkpoint's Variables that there are; names: all that the file has.
+    Expected(const std::map<std::string, Variable>& made, std::set<std::string> names);
+    /// Takes those of the values out that modules under `prefix` can still make; keeps them for that if `keep`.
+    void give(const Module& module, const std::string& prefix, std::map<std::string, Tensor>& values, bool keep) const;
+
+   private:
+    Ref<Opaque> paths_;  // a Paths
+    std::set<std::string> names_;
+  };
 
  protected:
+  /// For layers: `kind` names them in a Model ("dense"). They hold no handles on their Variables beside variable(i),
+  /// so that clone() can give a copy others.
+  explicit Module(const char* kind);
   /// throws errors::AlreadyExistsError if this module has a variable or child of that name
   Variable add_variable(const std::string& name, const Tensor& initial, bool trainable = true) const;
   /// Adds Variables that were made elsewhere, under their paths as names: all of them or, if one is taken, none.
@@ -54,163 +86,51 @@ class TANDEM_API Module {
     if (!is_built()) build_locked({[](void* f) { (*static_cast<const F*>(f))(); }, const_cast<F*>(&build)});
   }
   bool is_built() const;
+  /// The name of this module's class, in lists of Models.
+  void set_kind(std::string kind) const;
+  /// This module makes slots, for Variables that others own.
+  void set_makes_slots() const;
+  /// For Model: this object has `size` bytes, and the Modules inside of it are its members.
+  void set_extent(std::size_t size);
+  /// For Model: gives modules, copies of others, Variables of their own with the same values.
+  ///   throws  errors::FailedPreconditionError if one of them keeps handles on its Variables
+  static void separate(const std::vector<Module*>& modules);
+  /// Notes which Modules this thread makes while it lives.
+  class TANDEM_API Noted {
+   public:
+    Noted();
+    Noted(const Noted&) = delete;
+    Noted& operator=(const Noted&) = delete;
+    ~Noted();
+    const std::vector<Module*>& list() const { return list_; }
+
+   private:
+    friend class Module;
+    static Noted*& innermost();
+    std::vector<Module*> list_;
+    Noted* outer_;
+  };
 
  private:
   struct Contents;
+  struct Members;
+  struct Paths;
+  struct Places;
+  struct Walk;
+  struct Separation;
   void build_locked(Callable build) const;
-  void collect(const std::string& prefix, std::vector<Named>& out) const;
+  void collect(const std::string& prefix, bool is_frozen, Walk& walk) const;
+  std::vector<Module> members() const;
+  static Places& places();
+  static const bool places_made;
+  void enter();
   Contents& contents() const;
-  Ref<Opaque> state_;  // a Contents
+  Ref<Opaque> state_;    // a Contents
+  Ref<Opaque> members_;  // a Members: of a plain Module that was copied from a Model
 };
 
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_LAYERS
-#include <deque>
-#include <mutex>
-#include <unordered_set>
-
-#include "tandem/autodiff/slots.hpp"
-#include "tandem/core/scope.hpp"
-
-namespace TANDEM_NS {
-
-struct Module::Contents final : Opaque {
-  std::atomic<bool> built{false};
-  // Guards all below, and is held while the module is built. A build may call children, never the other way round; no
-  // two modules are locked but by such calls.
-  std::recursive_mutex mutex;
-  std::deque<Named> variables;  // addresses stay
-  struct Child {
-    std::string name;
-    Module module;
-  };
-  std::deque<Child> children;
-  std::vector<char> order;  // 'v' or 'm', as added
-  std::unordered_set<std::string> names;
-
-  const char* kind() const override { return "module"; }
-  void check_new(const std::string& name) const {
-    if (names.contains(name))
-      errors::raise<errors::AlreadyExistsError>("module", "has a variable or module named '" + name + "' already");
-  }
-  void add(const Named& v) {
-    names.insert(v.path);
-    variables.push_back(v);
-    order.push_back('v');
-  }
-  // Takes away what was added since there were `count` variables and children.
-  void shrink_to(std::size_t count) {
-    for (; order.size() > count; order.pop_back()) {
-      if (order.back() == 'v') names.erase(variables.back().path), variables.pop_back();
-      else names.erase(children.back().name), children.pop_back();
-    }
-  }
-};
-
-TANDEM_INLINE Module::Module() : state_(new Contents) {}
-TANDEM_INLINE Module::Contents& Module::contents() const { return static_cast<Contents&>(*state_); }
-TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tensor& initial, bool trainable) const {
-  Contents& c = contents();
-  const std::lock_guard lock(c.mutex);
-  c.check_new(name);
-  Variable v(initial, {.name = name.c_str(), .trainable = trainable});
-  c.add({name, v});
-  return v;
-}
-TANDEM_INLINE void Module::add_variables(const std::vector<Named>& named) const {
-  Contents& c = contents();
-  const std::lock_guard lock(c.mutex);
-  const std::size_t before = c.order.size();
-  try {
-    for (const Named& n : named) c.check_new(n.path), c.add(n);
-  } catch (...) {
-    c.shrink_to(before);
-    throw;
-  }
-}
-TANDEM_INLINE void Module::add_module(const std::string& name, const Module& child) const {
-  if (child.state_ == state_)
-    errors::raise<errors::InvalidArgumentError>("module", "cannot have itself as its child '" + name + "'");
-  Contents& c = contents();
-  const std::lock_guard lock(c.mutex);
-  c.check_new(name);
-  c.names.insert(name);
-  c.children.push_back({name, child});
-  c.order.push_back('m');
-}
-TANDEM_INLINE const Variable& Module::variable(std::size_t i) const { return contents().variables[i].variable; }
-TANDEM_INLINE bool Module::is_built() const { return contents().built.load(std::memory_order_acquire); }
-TANDEM_INLINE void Module::build_locked(Callable build) const {
-  Contents& c = contents();
-  const std::lock_guard lock(c.mutex);
-  if (is_built()) return;
-  const detail::Unobserved quiet;
-  const std::size_t before = c.order.size();
-  try {
-    if (context.stager) context.stager->lift(build);
-    else build.call(build.self);
-  } catch (...) {
-    c.shrink_to(before);
-    throw;
-  }
-  c.built.store(true, std::memory_order_release);
-}
-// Children are asked for theirs after this module's lock is gone: two modules may have two children in either order.
-TANDEM_INLINE void Module::collect(const std::string& prefix, std::vector<Named>& out) const {
-  Contents& c = contents();
-  std::unique_lock lock(c.mutex);
-  const std::vector<char> order = c.order;
-  const std::vector<Named> variables(c.variables.begin(), c.variables.end());
-  const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
-  lock.unlock();
-  std::size_t v = 0, m = 0;
-  for (char kind : order) {
-    if (kind == 'v') {
-      out.push_back(variables[v++]);
-      out.back().path.insert(0, prefix);
-    } else {
-      const Contents::Child& child = children[m++];
-      child.module.collect(prefix + child.name + "/", out);
-    }
-  }
-}
-
-namespace detail {
-// Those of the Variables that `wanted` takes, each once.
-template <class F>
-std::vector<Variable> distinct(std::vector<Module::Named>&& named, const F& wanted) {
-  std::vector<Variable> r;
-  IdMap seen;
-  for (Module::Named& n : named) {
-    if (!wanted(n) || seen.find(n.variable.id()) >= 0) continue;
-    seen.insert(n.variable.id(), 1);
-    r.push_back(std::move(n.variable));
-  }
-  return r;
-}
-}  // namespace detail
-
-TANDEM_INLINE std::vector<Module::Named> Module::named_variables() const {
-  std::vector<Named> all;
-  collect("", all);
-  return all;
-}
-TANDEM_INLINE std::vector<Variable> Module::variables() const {
-  return detail::distinct(named_variables(), [](const Named&) { return true; });
-}
-TANDEM_INLINE std::vector<Variable> Module::trainable_variables() const {
-  return detail::distinct(named_variables(), [](const Named& n) { return n.variable.trainable(); });
-}
-TANDEM_INLINE std::vector<Variable> Module::variables_by_name(const std::string& name) const {
-  return detail::distinct(named_variables(),
-                          [&](const Named& n) { return n.path == name || n.path.ends_with("/" + name); });
-}
-TANDEM_INLINE i64 Module::count_params() const {
-  i64 n = 0;
-  for (const Variable& v : trainable_variables()) n += v.shape().size();
-  return n;
-}
-
-}  // namespace TANDEM_NS
+#include "tandem/nn/module_separate_impl.hpp"
 #endif

@@ -15,13 +15,7 @@ namespace TANDEM_NS::layers {
 namespace detail {
 
 // Zeros [b, units] for an input [t, b, ...], whose b may be open.
-TANDEM_INLINE Tensor zeros_for(const Tensor& x, i64 units) {
-  if (x.shape()[1] != none) return zeros({x.shape()[1], units}, {.dtype = x.dtype()});
-  const Tensor dims = stack({tandem::shape(x, {.out_type = DType::int64})[1], constant(units)});
-  Tensor r = fill(dims, zeros({}, {.dtype = x.dtype()}));
-  r.set_shape({none, units});
-  return r;
-}
+TANDEM_INLINE Tensor zeros_for(const Tensor& x, i64 units) { return zeros({get_shape(x)[1], units}, x.dtype()); }
 TANDEM_INLINE void check_input(const char* layer, const Tensor& x) {
   if (x.rank() != 3)
     errors::raise<errors::InvalidArgumentError>(
@@ -43,7 +37,7 @@ TANDEM_INLINE Tensor bias_of_ones_for_forget(const Tensor& bias, i64 units) {
 }  // namespace detail
 
 TANDEM_INLINE LSTMCell::LSTMCell(i64 units, LSTMCellOptions options)
-    : units_(detail::positive("LSTMCell", "units", units)), options_(options) {}
+    : Layer("lstm_cell"), units_(detail::positive("LSTMCell", "units", units)), options_(options) {}
 TANDEM_INLINE detail::CellWeights LSTMCell::initial(i64 features) const {
   const RnnCellOptions& o = options_.weights;
   const Tensor bias = o.bias_initializer({4 * units_}, o.dtype);
@@ -80,7 +74,7 @@ TANDEM_INLINE nn::LstmState LSTMCell::operator()(const Tensor& x, const nn::Lstm
 }
 
 TANDEM_INLINE GRUCell::GRUCell(i64 units, GRUCellOptions options)
-    : units_(detail::positive("GRUCell", "units", units)), options_(options) {}
+    : Layer("gru_cell"), units_(detail::positive("GRUCell", "units", units)), options_(options) {}
 TANDEM_INLINE detail::CellWeights GRUCell::initial(i64 features) const {
   const RnnCellOptions& o = options_.weights;
   return {o.kernel_initializer({features, 3 * units_}, o.dtype), o.recurrent_initializer({units_, 3 * units_}, o.dtype),
@@ -149,7 +143,7 @@ namespace detail {
 template <class Cell>
 RnnLayer<Cell>::RnnLayer(const char* name, i64 units, const RnnLayerOptions& options,
                          const typename Cell::Options& cell)
-    : name_(name), options_(options) {
+    : Layer(name == std::string_view("LSTM") ? "lstm" : "gru"), name_(name), options_(options) {
   positive(name, "num_layers", options.num_layers);
   for (int i = 0; i < options.num_layers; ++i)
     add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));

@@ -126,9 +126,9 @@ TANDEM_INLINE Tensor clamped(const Tensor& x, DType from, DType to) {
   const Range want = range_of(to), have = range_of(from);
   Tensor r = x;
   if (floats || want.low.real() > have.low.real())
-    r = maximum(r, scalar_like(want.low.real() > have.low.real() ? want.low : have.low, x));
+    r = maximum(r, tandem::detail::scalar_like(want.low.real() > have.low.real() ? want.low : have.low, x));
   if (floats || want.high.real() < have.high.real())
-    r = minimum(r, scalar_like(want.high.real() < have.high.real() ? want.high : have.high, x));
+    r = minimum(r, tandem::detail::scalar_like(want.high.real() < have.high.real() ? want.high : have.high, x));
   return r;
 }
 }  // namespace detail

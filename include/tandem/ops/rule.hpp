@@ -45,7 +45,7 @@ namespace TANDEM_NS {
 TANDEM_INLINE Shape broadcast_shape(const InferCall& c, const Shape& a, const Shape& b) {
   Shape r = a.rank() >= b.rank() ? a : b;
   for (int d = 1; d <= r.rank(); ++d) {
-    const i64 x = d <= a.rank() ? a[a.rank() - d] : 1, y = d <= b.rank() ? b[b.rank() - d] : 1;
+    const i64 x = d <= a.rank() ? a.dim(a.rank() - d) : 1, y = d <= b.rank() ? b.dim(b.rank() - d) : 1;
     if (x != y && x != 1 && y != 1 && x != none && y != none) detail::raise_specs(c, "shapes do not broadcast");
     r.set(r.rank() - d, x == 1 ? y : y == 1 || y == none ? x : y);
   }

@@ -77,8 +77,9 @@ TANDEM_INLINE ClippedGradients clip_by_global_norm(const std::vector<Gradient>& 
 TANDEM_INLINE std::vector<Gradient> clip_by_value(const std::vector<Gradient>& gradients, double lo, double hi) {
   std::vector<Gradient> r;
   for (const Gradient& g : gradients)
-    r.push_back(detail::map_values(
-        g, [&](const Tensor& t) { return clip_by_value(t, scalar_like(lo, t), scalar_like(hi, t)); }));
+    r.push_back(detail::map_values(g, [&](const Tensor& t) {
+      return clip_by_value(t, tandem::detail::scalar_like(lo, t), tandem::detail::scalar_like(hi, t));
+    }));
   return r;
 }
 

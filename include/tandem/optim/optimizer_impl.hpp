@@ -52,8 +52,8 @@ TANDEM_INLINE Specs infer_update(const InferCall& c) {
   } else {
     const Spec& indices = c.spec(states + 1);
     fits &= w.shape.rank() > 0 && g.shape.rank() == w.shape.rank() && dtypes::index.has(indices.dtype) &&
-            indices.shape.is_compatible_with({g.shape.rank() ? g.shape[0] : 0});
-    for (int i = 1; fits && i < w.shape.rank(); ++i) fits = g.shape[i] == w.shape[i] || g.shape[i] == none;
+            indices.shape.is_compatible_with({g.shape.rank() ? g.shape.dim(0) : 0});
+    for (int i = 1; fits && i < w.shape.rank(); ++i) fits = g.shape.dim(i) == w.shape.dim(i) || g.shape.dim(i) == none;
   }
   if (!fits) raise_gradient(c, w, g);
   Specs out;
@@ -146,6 +146,7 @@ struct Optimizer::Slots final : Opaque {
 
 TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, const Attrs& attrs, double learning_rate)
     : rule_(rule), attrs_(attrs), slots_(new Slots) {
+  set_makes_slots();
   const DeviceScope host({Device::cpu, 0});  // read by every launch: on a GPU that would be a wait a step
   learning_rate_ = add_variable("learning_rate", constant(learning_rate), false);
   iterations_ = add_variable("iterations", constant(i64{0}), false);
@@ -308,17 +309,20 @@ inline void check_share(const char* op, const char* name, double x) {
 TANDEM_INLINE SGD::SGD(SGDOptions o)
     : Optimizer(detail::sgd_rule(o), SgdAttrs{o.momentum, o.nesterov}, o.learning_rate) {
   detail::check_share("SGD", "momentum", o.momentum);
+  set_kind("sgd");
 }
 TANDEM_INLINE RMSprop::RMSprop(RMSpropOptions o)
     : Optimizer(detail::rmsprop_rule(o), RmspropAttrs{o.rho, o.momentum, o.epsilon, o.centered}, o.learning_rate) {
   detail::check_share("RMSprop", "rho", o.rho);
   detail::check_share("RMSprop", "momentum", o.momentum);
+  set_kind("rmsprop");
 }
 TANDEM_INLINE Adam::Adam(AdamOptions o)
     : Optimizer({&adam_update_op, &adam_update_sparse_op, detail::adam_slots}, AdamAttrs{o.beta_1, o.beta_2, o.epsilon},
                 o.learning_rate) {
   detail::check_share("Adam", "beta_1", o.beta_1);
   detail::check_share("Adam", "beta_2", o.beta_2);
+  set_kind("adam");
 }
 
 }  // namespace optimizers

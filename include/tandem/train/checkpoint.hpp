@@ -18,6 +18,9 @@ class CheckpointItem {
   CheckpointItem(std::string name, const Variable& variable) : name_(std::move(name)), variable_(variable) {}
   /// The Variables now, each under its full path: "model/hidden/kernel".
   std::vector<Module::Named> variables() const;
+  const std::string& name() const { return name_; }
+  /// Null for a Variable.
+  const Module* module() const { return is_module_ ? &module_ : nullptr; }
 
  private:
   std::string name_;
@@ -41,9 +44,12 @@ class TANDEM_API Checkpoint {
  public:
   Checkpoint(std::initializer_list<CheckpointItem> items) : items_(items) {}
 
-  /// Writes all values; errors as io::save_safetensors. The file is replaced as a whole or left as it was.
+  /// Writes all values. The file is replaced as a whole or left as it was.
+  ///   throws  errors::FailedPreconditionError for a module without Variables (layers make theirs at the first call);
+  ///           errors as io::save_safetensors
   void save(const std::string& path, const Metadata& metadata = {}) const;
-  /// Sets all Variables to the file's values, or none of them.
+  /// Sets all Variables to the file's values, or none of them. Values of Variables that layers and optimizers have yet
+  /// to make are kept for them: restore() may come before the model's first call.
   ///   throws  errors::InvalidArgumentError naming each Variable that is missing from the file or has another shape or
   ///           dtype there, and, unless `.partial`, what the file holds beyond; errors as io::load_safetensors
   void restore(const std::string& path, RestoreOptions options = {}) const;
@@ -94,6 +100,12 @@ TANDEM_INLINE std::vector<Checkpoint::Entry> Checkpoint::entries() const {
 }
 TANDEM_INLINE void Checkpoint::save(const std::string& path, const Metadata& metadata) const {
   std::vector<io::NamedTensor> tensors;
+  for (const CheckpointItem& item : items_)
+    if (item.variables().empty())
+      errors::raise<errors::FailedPreconditionError>(
+          "save",
+          "'" + item.name() +
+              "' has no Variables yet; layers make theirs at the first call: call the model or build() it first");
   for (const Entry& e : entries()) tensors.push_back({e.path, e.variable.peek()});
   io::save_safetensors(path, tensors, metadata);
 }
@@ -117,11 +129,26 @@ TANDEM_INLINE void Checkpoint::restore(const std::string& path, RestoreOptions o
       values.erase(found);
     }
   }
+  std::map<std::string, Tensor> left;
+  for (const auto& [name, t] : values) left.emplace(name, *t);
+  const std::map<std::string, Tensor> unclaimed = left;
+  std::map<std::string, Variable> made;
+  for (const Entry& e : entries()) made.emplace(e.path, e.variable);
+  std::set<std::string> names;
+  for (const io::NamedTensor& t : file.tensors) names.insert(t.name);
+  const Module::Expected expected(made, std::move(names));
+  const auto give = [&](std::map<std::string, Tensor>& to_give, bool keep) {
+    for (const CheckpointItem& item : items_)
+      if (item.module()) expected.give(*item.module(), item.name() + "/", to_give, keep);
+  };
+  give(left, false);
   if (!options.partial)
-    for (const auto& [name, t] : values) wrong += "\n  " + name + " " + to_string(t->spec()) + " is only in the file";
+    for (const auto& [name, t] : left) wrong += "\n  " + name + " " + to_string(t.spec()) + " is only in the file";
   if (!wrong.empty())
     errors::raise<errors::InvalidArgumentError>("restore", path + " belongs to another model:" + wrong);
   for (const auto& [variable, value] : changes) variable.poke(value);
+  left = unclaimed;
+  give(left, true);
 }
 TANDEM_INLINE Metadata read_metadata(const std::string& path) { return io::load_safetensors_metadata(path); }
 

@@ -156,10 +156,10 @@ TEST_CASE("from_blob borrows, and releases its owner with the last handle") {
 }
 
 TEST_CASE("scalar_like adapts a number to the tensor it meets") {
-  CHECK(scalar_like(3, constant(1.5)).item<float>() == 3.f);
-  CHECK(scalar_like(2.0, constant(1)).item<std::int32_t>() == 2);
-  CHECK(scalar_like(0.1, constant(0.5, {.dtype = float64})).item<double>() == 0.1);
-  CHECK(static_cast<float>(scalar_like(0.5, constant(1, {.dtype = float16})).item<Half>()) == 0.5f);
-  CHECK_THROWS_WITH(scalar_like(2.5, constant(1)), ContainsSubstring("has a fraction"));
-  CHECK_THROWS_AS(scalar_like(1, constant("a")), errors::OpError);
+  CHECK(tandem::detail::scalar_like(3, constant(1.5)).item<float>() == 3.f);
+  CHECK(tandem::detail::scalar_like(2.0, constant(1)).item<std::int32_t>() == 2);
+  CHECK(tandem::detail::scalar_like(0.1, constant(0.5, {.dtype = float64})).item<double>() == 0.1);
+  CHECK(static_cast<float>(tandem::detail::scalar_like(0.5, constant(1, {.dtype = float16})).item<Half>()) == 0.5f);
+  CHECK_THROWS_WITH(tandem::detail::scalar_like(2.5, constant(1)), ContainsSubstring("has a fraction"));
+  CHECK_THROWS_AS(tandem::detail::scalar_like(1, constant("a")), errors::OpError);
 }

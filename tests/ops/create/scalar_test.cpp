@@ -65,7 +65,7 @@ TEST_CASE("numbers out of range: functions") {
   OUTSIDE(floormod(u8(), -3));
   OUTSIDE(truncatediv(i8(), 128));
   OUTSIDE(squared_difference(u8(), 256));
-  OUTSIDE(pad(i8(), {{1, 1}}, {.constant_value = 300}));
+  OUTSIDE(pad(i8(), {{1, 1}}, {.constant_values = 300}));
   OUTSIDE(one_hot(constant({1}), 2, {.on_value = 300, .dtype = int8}));
   OUTSIDE(one_hot(constant({1}), 2, {.off_value = -1, .dtype = uint8}));
   OUTSIDE(full_like(i8(), 300));

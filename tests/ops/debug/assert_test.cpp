@@ -85,11 +85,12 @@ TEST_CASE("assert: comparisons say where and what") {
   debugging::assert_equal(a, a);
   debugging::assert_none_equal(a, Variable(a + 1));
   const std::string text = failure("assert_less", [&] { debugging::assert_less(a, b, {.message = "it must grow"}); });
-  CHECK(text ==
-        "assert_less: it must grow: a < b does not hold at [0,1], the first of 3 places among 4: 5.0 against 4.0\n"
-        "float32[2,2] [[1.0, 5.0],\n [3.0, 4.0]]\nfloat32[2] [2.0, 4.0]");
+  CHECK_THAT(text,
+             Catch::Matchers::StartsWith("assert_less: it must grow: a < b does not hold at [0,1], the first of 3 "
+                                         "places among 4: 5.0 against 4.0\nfloat32[2,2] [[1.0, 5.0],\n [3.0, "
+                                         "4.0]]\nfloat32[2] [2.0, 4.0]\n(at " __FILE__ ":"));
   CHECK_THAT(failure("assert_greater", [&] { debugging::assert_greater(constant(1), 2, {.name = "steps"}); }),
-             Catch::Matchers::Equals("assert_greater 'steps': a > b does not hold: 1 against 2"));
+             Catch::Matchers::StartsWith("assert_greater 'steps': a > b does not hold: 1 against 2 (at " __FILE__));
   CHECK_THAT(failure("assert_less_equal", [&] { debugging::assert_less_equal(6, a); }), ContainsSubstring("a <= b"));
   failure("assert_greater_equal", [&] { debugging::assert_greater_equal(a, b); });
   failure("assert_none_equal", [&] { debugging::assert_none_equal(a, 3); });
@@ -172,9 +173,9 @@ TEST_CASE("assert: a condition with data") {
                 [] {
                   debugging::Assert(constant({true, false}), {constant({1, 2, 3}), constant("text")},
                                     {.message = "so it is"});
-                }) ==
-        "assert: so it is: the condition does not hold at [1], the first of 1 places among 2\nint32[3] [1, 2, 3]\n"
-        "string[] \"text\"");
+                })
+            .starts_with("assert: so it is: the condition does not hold at [1], the first of 1 places among 2\n"
+                         "int32[3] [1, 2, 3]\nstring[] \"text\"\n(at " __FILE__ ":"));
 }
 
 TEST_CASE("assert: shapes") {

@@ -113,9 +113,11 @@ TEST_CASE("batched products are single products", "[matmul]") {
 TEST_CASE("matmul's errors say what to do", "[matmul]") {
   const auto zeros = [](std::initializer_list<i64> s, DType d = float32) { return testing::numbered(Shape(s), d); };
   CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({4, 5})),
-                    "matmul: inner dimensions differ: float32[2,3] x float32[4,5]");
-  CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({5, 3})),  // README's example
-                    "matmul: inner dimensions differ: float32[2,3] x float32[5,3] (did you mean .transpose_b = true?)");
+                    Catch::Matchers::StartsWith("matmul: inner dimensions differ: float32[2,3] x float32[4,5] (at "));
+  CHECK_THROWS_WITH(
+      matmul(zeros({2, 3}), zeros({5, 3})),  // README's example
+      Catch::Matchers::StartsWith("matmul: inner dimensions differ: float32[2,3] x float32[5,3] (did you mean "
+                                  ".transpose_b = true?) (at "));
   CHECK_THROWS_WITH(matmul(zeros({3, 2}), zeros({3, 5})), ContainsSubstring("did you mean .transpose_a = true?"));
   CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({3})), ContainsSubstring("matvec") && ContainsSubstring("float32[3]"));
   CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({3, 1}, float64)), ContainsSubstring("dtypes differ"));

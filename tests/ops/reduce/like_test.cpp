@@ -44,7 +44,7 @@ TEST_CASE("sum_to_like and broadcast_like agree with loops") {
       const auto values = numbers(x);
       for (i64 i = 0; i < s.size(); ++i)
         want[static_cast<std::size_t>(place(s, t, i))] += values[static_cast<std::size_t>(i)];
-      const Tensor y = sum_to_like(x, shape_only(t, DType::int32));
+      const Tensor y = tandem::detail::sum_to_like(x, shape_only(t, DType::int32));
       REQUIRE(y.shape() == t);
       const auto got = numbers(y);
       for (std::size_t i = 0; i < got.size(); ++i)
@@ -54,7 +54,7 @@ TEST_CASE("sum_to_like and broadcast_like agree with loops") {
       if (t.size() == 0 && s.size() != 0) continue;
       const Tensor small = loops::random(t, 2);
       const auto from = numbers(small);
-      const Tensor spread = broadcast_like(small, shape_only(s, DType::bool_));
+      const Tensor spread = tandem::detail::broadcast_like(small, shape_only(s, DType::bool_));
       REQUIRE(spread.shape() == s);
       const auto all = numbers(spread);
       for (i64 i = 0; i < s.size(); ++i)
@@ -65,52 +65,52 @@ TEST_CASE("sum_to_like and broadcast_like agree with loops") {
 
 TEST_CASE("axes that the smaller shape lacks") {
   const Tensor x = constant({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}});
-  CHECK(sum_to_like(x, shape_only({2}), 1).to_vector<float>() == std::vector<float>{6, 15});
-  CHECK(sum_to_like(x, shape_only({3}), 0).to_vector<float>() == std::vector<float>{5, 7, 9});
-  CHECK(sum_to_like(x, shape_only({}), Axes()).item<float>() == 21);
-  CHECK(broadcast_like(constant({1.f, 2.f}), shape_only({2, 3}), -1).to_vector<float>() ==
+  CHECK(tandem::detail::sum_to_like(x, shape_only({2}), 1).to_vector<float>() == std::vector<float>{6, 15});
+  CHECK(tandem::detail::sum_to_like(x, shape_only({3}), 0).to_vector<float>() == std::vector<float>{5, 7, 9});
+  CHECK(tandem::detail::sum_to_like(x, shape_only({}), Axes()).item<float>() == 21);
+  CHECK(tandem::detail::broadcast_like(constant({1.f, 2.f}), shape_only({2, 3}), -1).to_vector<float>() ==
         std::vector<float>{1, 1, 1, 2, 2, 2});
-  CHECK(broadcast_like(constant({1.f, 2.f, 3.f}), shape_only({2, 3}), 0).to_vector<float>() ==
+  CHECK(tandem::detail::broadcast_like(constant({1.f, 2.f, 3.f}), shape_only({2, 3}), 0).to_vector<float>() ==
         std::vector<float>{1, 2, 3, 1, 2, 3});
-  CHECK(broadcast_like(constant({true, false}), shape_only({2, 2})).to_vector<bool>() ==
+  CHECK(tandem::detail::broadcast_like(constant({true, false}), shape_only({2, 2})).to_vector<bool>() ==
         std::vector<bool>{true, false, true, false});
-  CHECK(broadcast_like(constant(std::vector<double>{7}), shape_only({3})).to_vector<double>() ==
+  CHECK(tandem::detail::broadcast_like(constant(std::vector<double>{7}), shape_only({3})).to_vector<double>() ==
         std::vector<double>{7, 7, 7});
 }
 
 TEST_CASE("complex sums keep their parts together") {
   using C = std::complex<float>;
   const Tensor x = constant(std::vector<C>{{1, 2}, {3, 4}, {5, 6}, {7, 8}}, {.shape = {2, 2}});
-  CHECK(sum_to_like(x, shape_only({2, 1})).to_vector<C>() == std::vector<C>{{4, 6}, {12, 14}});
-  CHECK(sum_to_like(x, shape_only({})).item<C>() == C(16, 20));
+  CHECK(tandem::detail::sum_to_like(x, shape_only({2, 1})).to_vector<C>() == std::vector<C>{{4, 6}, {12, 14}});
+  CHECK(tandem::detail::sum_to_like(x, shape_only({})).item<C>() == C(16, 20));
 }
 
 TEST_CASE("reshape_like is a view") {
   const Tensor x = constant({{1.f, 2.f}, {3.f, 4.f}});
-  const Tensor y = reshape_like(x, shape_only({4}));
+  const Tensor y = tandem::detail::reshape_like(x, shape_only({4}));
   CHECK(y.shape() == Shape{4});
   CHECK(y.raw() == x.raw());
 }
 
 TEST_CASE("size_of counts over axes") {
   const Tensor x = shape_only({2, 3, 4});
-  CHECK(size_of(x, Axes(), DType::float32).item<float>() == 24);
-  CHECK(size_of(x, {0, -1}, DType::float64).item<double>() == 8);
-  CHECK(size_of(x, Axes::none(), DType::int32).item<int>() == 1);
-  CHECK(size_of(x, 1, DType::int64).item<i64>() == 3);
-  CHECK(size_of(shape_only({2, 0}), Axes(), DType::int32).item<int>() == 0);
+  CHECK(detail::size_over(x, Axes(), DType::float32).item<float>() == 24);
+  CHECK(detail::size_over(x, {0, -1}, DType::float64).item<double>() == 8);
+  CHECK(detail::size_over(x, Axes::none(), DType::int32).item<int>() == 1);
+  CHECK(detail::size_over(x, 1, DType::int64).item<i64>() == 3);
+  CHECK(detail::size_over(shape_only({2, 0}), Axes(), DType::int32).item<int>() == 0);
 }
 
 TEST_CASE("shapes that do not fit raise") {
   const Tensor x = constant({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}});
-  CHECK_THROWS_WITH(sum_to_like(x, shape_only({2})),
+  CHECK_THROWS_WITH(tandem::detail::sum_to_like(x, shape_only({2})),
                     ContainsSubstring("sum_to_like: shapes do not broadcast: float32[2,3] x float32[2]"));
-  CHECK_THROWS_AS(broadcast_like(x, shape_only({3})), errors::InvalidArgumentError);
-  CHECK_THROWS_AS(broadcast_like(x, shape_only({2, 4})), errors::InvalidArgumentError);
-  CHECK_THROWS_AS(sum_to_like(x, shape_only({2, 3}), 0), errors::InvalidArgumentError);
-  CHECK_THROWS_WITH(reshape_like(x, shape_only({4})), ContainsSubstring("numbers of elements differ"));
-  CHECK_THROWS_AS(size_of(x, 2, DType::int32), errors::InvalidArgumentError);
-  CHECK_THROWS_AS(size_of(x, 1, DType::bool_), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(tandem::detail::broadcast_like(x, shape_only({3})), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(tandem::detail::broadcast_like(x, shape_only({2, 4})), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(tandem::detail::sum_to_like(x, shape_only({2, 3}), 0), errors::InvalidArgumentError);
+  CHECK_THROWS_WITH(tandem::detail::reshape_like(x, shape_only({4})), ContainsSubstring("numbers of elements differ"));
+  CHECK_THROWS_AS(detail::size_over(x, 2, DType::int32), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(detail::size_over(x, 1, DType::bool_), errors::InvalidArgumentError);
 }
 
 TEST_CASE("the like ops are each other's gradients") {
@@ -119,11 +119,11 @@ TEST_CASE("the like ops are each other's gradients") {
   const auto error = [](const auto& f, const Tensor& at) {
     return test::compute_gradient_error([&](const Tensor& t) { return square(f(t)); }, at, {.delta = 1e-5});
   };
-  CHECK(error([&](const Tensor& t) { return sum_to_like(t, row); }, x) < 1e-8);
-  CHECK(error([&](const Tensor& t) { return sum_to_like(t, column, 1); }, x) < 1e-8);
-  CHECK(error([&](const Tensor& t) { return broadcast_like(t, x); }, row) < 1e-8);
-  CHECK(error([&](const Tensor& t) { return broadcast_like(t, x, 1); }, column) < 1e-8);
-  CHECK(error([&](const Tensor& t) { return reshape_like(t, x); }, flat) < 1e-8);
+  CHECK(error([&](const Tensor& t) { return tandem::detail::sum_to_like(t, row); }, x) < 1e-8);
+  CHECK(error([&](const Tensor& t) { return tandem::detail::sum_to_like(t, column, 1); }, x) < 1e-8);
+  CHECK(error([&](const Tensor& t) { return tandem::detail::broadcast_like(t, x); }, row) < 1e-8);
+  CHECK(error([&](const Tensor& t) { return tandem::detail::broadcast_like(t, x, 1); }, column) < 1e-8);
+  CHECK(error([&](const Tensor& t) { return tandem::detail::reshape_like(t, x); }, flat) < 1e-8);
 }
 
 }  // namespace like_test

@@ -278,7 +278,7 @@ TEST_CASE("pad equals a loop in its three modes", "[layout]") {
           }) == 0);
   }
   const Tensor x = constant({{1, 2, 3}, {4, 5, 6}});
-  CHECK(pad(x, {{0, 0}, {2, 1}}, {.constant_value = 9})[0].to_vector<int>() == std::vector<int>{9, 9, 1, 2, 3, 9});
+  CHECK(pad(x, {{0, 0}, {2, 1}}, {.constant_values = 9})[0].to_vector<int>() == std::vector<int>{9, 9, 1, 2, 3, 9});
   CHECK(pad(x, {{1, 1}, {2, 2}}, {.mode = PadMode::reflect})[1].to_vector<int>() ==
         std::vector<int>{3, 2, 1, 2, 3, 2, 1});
   CHECK(pad(x, {{1, 1}, {2, 2}}, {.mode = PadMode::symmetric})[1].to_vector<int>() ==
@@ -286,7 +286,7 @@ TEST_CASE("pad equals a loop in its three modes", "[layout]") {
   CHECK_THROWS_AS(pad(x, {{2, 0}, {0, 0}}, {.mode = PadMode::reflect}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(pad(x, {{-1, 0}, {0, 0}}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(pad(x, {{1, 1}}), errors::InvalidArgumentError);
-  CHECK_THROWS_AS(pad(x, {{1, 1}, {0, 0}}, {.constant_value = 0.5}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(pad(x, {{1, 1}, {0, 0}}, {.constant_values = 0.5}), errors::InvalidArgumentError);
 }
 
 TEST_CASE("gradients of layout ops", "[layout]") {

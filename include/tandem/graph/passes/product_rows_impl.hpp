@@ -47,7 +47,7 @@ class RowJoiner {
   static constexpr int none_ = -1;
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   int group(const Node& n) const { return n.outputs == 1 ? group_[at(n.first_out)] : none_; }
-  i64 rows(const Node& n) const { return to_->spec(n.in[0]).shape[0]; }
+  i64 rows(const Node& n) const { return to_->spec(n.in[0]).shape.dim(0); }
 
   // Rows of floating numbers by a matrix of several columns: a product of one row or column has another kernel.
   bool can_join(const Node& n) const {
@@ -56,8 +56,9 @@ class RowJoiner {
     for (int v : n.in)
       if (!to_->spec(v).shape.is_fully_defined()) return false;
     const Spec &x = to_->spec(n.in[0]), &y = to_->spec(n.first_out);
-    return x.shape.rank() == 2 && y.shape.rank() == 2 && to_->spec(n.in[1]).shape.rank() == 2 && y.shape[1] > 1 &&
-           x.shape[0] > 1 && x.shape[0] <= few_rows && x.device.kind == Device::cpu && dtypes::floating.has(x.dtype);
+    return x.shape.rank() == 2 && y.shape.rank() == 2 && to_->spec(n.in[1]).shape.rank() == 2 && y.shape.dim(1) > 1 &&
+           x.shape.dim(0) > 1 && x.shape.dim(0) <= few_rows && x.device.kind == Device::cpu &&
+           dtypes::floating.has(x.dtype);
   }
   // Products of one group do the same to their rows, and no effect stands between them.
   void find_groups() {
@@ -129,7 +130,8 @@ class RowJoiner {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return places_.begin(nodes_[a].in[0]) < places_.begin(nodes_[b].in[0]);
     });
-    if (!places_.are_neighbours(operands(order))) return to_->spec(nodes_[next_].first_out).shape[1] >= many_columns;
+    if (!places_.are_neighbours(operands(order)))
+      return to_->spec(nodes_[next_].first_out).shape.dim(1) >= many_columns;
     members = std::move(order);
     return true;
   }
@@ -153,7 +155,7 @@ class RowJoiner {
     i64 begin = 0;
     for (Node& n : products) {
       const i64 count = rows(n);
-      places_.set(n.first_out, whole, begin * to_->spec(whole).shape[1]);
+      places_.set(n.first_out, whole, begin * to_->spec(whole).shape.dim(1));
       group_[at(n.first_out)] = none_;
       n.op = &leading_slice_op, n.attrs = rules::LeadingSliceAttrs{begin, count}, n.in = Small<int, 3>(whole);
       begin += count;

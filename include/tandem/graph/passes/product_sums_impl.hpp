@@ -65,7 +65,7 @@ class SumJoiner {
     const Node& n = node(term);
     const auto& flags = n.attrs.get<rules::MatmulAttrs>();
     const Shape& c = rewrite_.spec(n.first_out).shape;
-    return {flags, c[0], c[1], rewrite_.spec(n.in[0]).shape[flags.transpose_a ? 0 : 1]};
+    return {flags, c.dim(0), c.dim(1), rewrite_.spec(n.in[0]).shape.dim(flags.transpose_a ? 0 : 1)};
   }
 
   void find_terms(SumTree& t) {
@@ -184,7 +184,7 @@ class SumJoiner {
     const auto [known, fresh] = joined_.try_emplace({axis, values}, -1);
     if (!fresh) return known->second;
     Spec s = rewrite_.spec(values[0]);
-    s.shape.set(axis, s.shape[axis] * static_cast<i64>(values.size()));
+    s.shape.set(axis, s.shape.begin()[axis] * static_cast<i64>(values.size()));
     if (axis == 0 && places_.are_neighbours(values))
       return known->second =
                  places_.view(values, s, [&](const OpDef& op, const Attrs& attrs, int in, const Spec& spec) {

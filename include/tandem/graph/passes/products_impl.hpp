@@ -36,14 +36,14 @@ class TransposeJoiner {
     if (n.op != &matmul_op || !n.attrs.get<rules::MatmulAttrs>().transpose_b) return false;
     const Spec &y = rewrite_.spec(n.first_out), &b = rewrite_.spec(n.in[1]);
     return y.shape.rank() == 2 && y.shape.is_fully_defined() && b.shape.rank() == 2 && b.shape.is_fully_defined() &&
-           y.shape[0] > 1 && y.shape[0] <= few_rows && y.shape[1] > 1 && y.device.kind == Device::cpu &&
+           y.shape.dim(0) > 1 && y.shape.dim(0) <= few_rows && y.shape.dim(1) > 1 && y.device.kind == Device::cpu &&
            dtypes::floating.has(y.dtype);
   }
   int transposed(int value, std::size_t before) {
     const auto [known, fresh] = made_.try_emplace(value, -1);
     if (!fresh) return known->second;
     Spec s = rewrite_.spec(value);
-    s.shape = {s.shape[1], s.shape[0]};
+    s.shape = {s.shape.dim(1), s.shape.dim(0)};
     return known->second =
                rewrite_.add_before(before, transpose_op, rules::TransposeAttrs{Axes(), false}, {&value, 1}, s);
   }

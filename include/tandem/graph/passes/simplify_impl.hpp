@@ -157,7 +157,7 @@ TANDEM_INLINE bool drop_double_negation(Simplifier& s, Node& n) {
 TANDEM_INLINE Shape with_lacking_axes(const Shape& x, const Shape& full, std::uint32_t lacks) {
   Shape r = full;
   int d = x.rank() - 1;
-  for (int i = full.rank() - 1; i >= 0; --i) r.set(i, lacks >> i & 1u || d < 0 ? 1 : x[d--]);
+  for (int i = full.rank() - 1; i >= 0; --i) r.set(i, lacks >> i & 1u || d < 0 ? 1 : x.dim(d--));
   return r;
 }
 // What the value repeats along axes of its own, in a shape that broadcasts to its own; -1 if it repeats nothing.

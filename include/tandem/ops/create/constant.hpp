@@ -18,6 +18,7 @@ class TANDEM_API Literal {
  public:
   template <class T>
     requires std::is_arithmetic_v<T> Literal(T x) : dtype_(literal_dtype<T>), number_(x) {}
+    Literal(Dimension d) : Literal(static_cast<i64>(d)) {}
     template <detail::ComplexLike T>
     Literal(const T& z) : dtype_(DType::complex64), number_(z.real()), imag_(z.imag()) {}
     Literal(const char* x) : dtype_(DType::string), text_(x) {}
@@ -132,10 +133,10 @@ struct LiteralReader {
     if (depth == max_rank) raise_rank_above_max(depth + 1);
     const auto n = static_cast<i64>(x.items_.size());
     if (depth == shape.rank() && !seen) shape.push(n);
-    else if (depth >= shape.rank() || shape[depth] != n)
+    else if (depth >= shape.rank() || shape.dim(depth) != n)
       ragged(depth >= shape.rank()
                  ? "a list where a value was expected"
-                 : std::to_string(n) + " items where the first list has " + std::to_string(shape[depth]));
+                 : std::to_string(n) + " items where the first list has " + std::to_string(shape.dim(depth)));
     for (i64 i = 0; i < n; ++i) {
       const std::size_t end = position.size();
       position += "[" + std::to_string(i) + "]";
@@ -251,7 +252,7 @@ TANDEM_INLINE Tensor constant(const Literal& value, ConstantOptions options) {
   return outside.named(detail::finish_constant(std::move(t), options), options.name, options.where);
 }
 
-TANDEM_INLINE Tensor scalar_like(Scalar value, const Tensor& like) {
+TANDEM_INLINE Tensor detail::scalar_like(Scalar value, const Tensor& like) {
   const Spec& s = like.spec();
   if (!value.fits(s.dtype)) [[unlikely]]
     detail::raise_unfit("scalar", value, s.dtype, to_string(s) + "; cast the tensor first");

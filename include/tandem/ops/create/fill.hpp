@@ -1,10 +1,11 @@
-// Tensors of one value: zeros, ones, fill, their *_like forms, and eye. Those made from a shape of numbers are host
-// constants (in a trace: captured, no node); those made from a tensor or from its shape are ops.
+// Tensors of one value: zeros, ones, fill, their *_like forms, and eye. Those whose sizes are known are host constants
+// (in a trace: captured, no node); those made from a tensor's shape or from computed sizes are ops.
 // Not here: constants from literals (constant.hpp), sequences (range.hpp).
 #pragma once
 #include "tandem/base/scalar.hpp"
 #include "tandem/ops/create/attrs.hpp"
 #include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/dims.hpp"
 
 namespace TANDEM_NS {
 
@@ -24,33 +25,32 @@ struct EyeOptions {
 };
 
 /// A tensor of zeros (false, empty strings) on the current device.
+///   shape     numbers, or integer tensors: {2, 3}, {n, 3} with a scalar tensor n, shape(x)
 ///   throws    errors::InvalidArgumentError for a negative or open size
 ///   gradient  none
-TANDEM_API Tensor zeros(const Shape& shape, CreateOptions options = {});
+TANDEM_API Tensor zeros(const Dims& shape, CreateOptions options = {});
 /// A tensor of ones (true); errors as zeros, and for strings.
-TANDEM_API Tensor ones(const Shape& shape, CreateOptions options = {});
+TANDEM_API Tensor ones(const Dims& shape, CreateOptions options = {});
 /// The same with the dtype by position: zeros({2, 3}, float64).
 template <std::same_as<DType> D>  // a template: {} is no dtype
-Tensor zeros(const Shape& shape, D dtype, CreateOptions o = {}) {
+Tensor zeros(const Dims& shape, D dtype, CreateOptions o = {}) {
   return o.dtype = dtype, zeros(shape, o);
 }
 template <std::same_as<DType> D>
-Tensor ones(const Shape& shape, D dtype, CreateOptions o = {}) {
+Tensor ones(const Dims& shape, D dtype, CreateOptions o = {}) {
   return o.dtype = dtype, ones(shape, o);
 }
 /// A tensor full of one literal, of its dtype or of `.dtype`: fill({2}, 7), fill({3}, "a").
 ///   throws    errors::InvalidArgumentError for a negative or open size, braces as the value, or a number that `.dtype`
 ///             cannot hold
 ///   gradient  none
-TANDEM_API Tensor fill(const Shape& dims, const Literal& value, LikeOptions options = {});
-/// A tensor full of a rank-0 tensor's value; `dims` may be a rank-1 integer tensor, known only when the op runs.
+TANDEM_API Tensor fill(const Dims& dims, const Literal& value, LikeOptions options = {});
+/// A tensor full of a rank-0 tensor's value.
 ///   value     rank 0, any dtype
 ///   returns   shape dims, value's dtype and device
 ///   throws    errors::InvalidArgumentError for a negative size, or if value or dims has another rank
 ///   gradient  to value: the sum of g
-TANDEM_API Tensor fill(const Shape& dims, const Tensor& value, OpOptions options = {});
-template <std::same_as<Tensor> T>
-Tensor fill(const T& dims, const Tensor& value, OpOptions options = {});
+TANDEM_API Tensor fill(const Dims& dims, const Tensor& value, OpOptions options = {});
 
 /// Zeros, ones or a number in the shape and on the device of `like`, which is read for its shape alone.
 ///   throws    errors::InvalidArgumentError for a number that the dtype cannot hold (a fraction or 300 in int8), or for
@@ -68,7 +68,7 @@ Tensor ones_like(const Tensor& like, D dtype, LikeOptions o = {}) {
   return o.dtype = dtype, ones_like(like, o);
 }
 
-/// The n x n identity matrix (n x num_columns, batched by `.batch_shape`).
+/// The n x n identity matrix (n x num_columns, batched by `.batch_shape`); n may be an integer scalar tensor.
 ///   throws    errors::InvalidArgumentError for a negative size or a dtype that holds no numbers
 ///   gradient  none
 TANDEM_API Tensor eye(i64 n, EyeOptions options = {});
@@ -77,21 +77,17 @@ Tensor eye(i64 n, I num_columns, EyeOptions o = {}) {
   o.num_columns = static_cast<i64>(num_columns);
   return eye(n, o);
 }
+TANDEM_API Tensor eye(const Tensor& n, EyeOptions options = {});
 
 extern TANDEM_API const OpDef fill_op, full_like_op;
 inline constexpr const OpDef* fill_ops[] = {&fill_op, &full_like_op};
 
 namespace detail {
-TANDEM_API Tensor fill_dims(const Tensor& dims, const Tensor& value, const OpOptions& options);
 /// The shape that a rank-1 integer input states: its values where they are known, else open dims.
 TANDEM_API Shape shape_from_input(const InferCall& c, std::size_t input);
 /// The same, when the op runs.
 TANDEM_API Shape shape_from_operand(const char* op, const Operand& dims);
 }  // namespace detail
-template <std::same_as<Tensor> T>
-Tensor fill(const T& dims, const Tensor& value, OpOptions options) {
-  return detail::fill_dims(dims, value, options);
-}
 
 }  // namespace TANDEM_NS
 
@@ -100,7 +96,11 @@ Tensor fill(const T& dims, const Tensor& value, OpOptions options) {
 
 #include "tandem/cpu/fill.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/ops/create/range.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/tile.hpp"
 #if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
 namespace TANDEM_NS::cuda {
 void fill(const KernelCall& c);
@@ -117,7 +117,7 @@ TANDEM_INLINE i64 dim_at(const void* dims, DType dtype, i64 i) {
 }
 TANDEM_INLINE Shape shape_from_values(const char* op, const Spec& spec, const void* data) {
   Shape r;
-  for (i64 i = 0; i < spec.shape[0]; ++i) {
+  for (i64 i = 0; i < spec.shape.dim(0); ++i) {
     const i64 d = dim_at(data, spec.dtype, i);
     if (d < 0)
       errors::raise<errors::InvalidArgumentError>(
@@ -128,11 +128,11 @@ TANDEM_INLINE Shape shape_from_values(const char* op, const Spec& spec, const vo
 }
 TANDEM_INLINE Shape shape_from_input(const InferCall& c, std::size_t input) {
   const Spec& s = c.spec(input);
-  if (s.shape.rank() != 1 || !dtypes::index.has(s.dtype) || s.shape[0] == none)
+  if (s.shape.rank() != 1 || !dtypes::index.has(s.dtype) || s.shape.dim(0) == none)
     raise_specs(c, "the dims must be int32 or int64, of rank 1 and known length");
   if (c.in[input]->raw()) return shape_from_values(c.op.name, s, c.in[input]->raw());
   Shape r;
-  for (i64 i = 0; i < s.shape[0]; ++i) r.push(none);
+  for (i64 i = 0; i < s.shape.dim(0); ++i) r.push(none);
   return r;
 }
 TANDEM_INLINE Shape shape_from_operand(const char* op, const Operand& dims) {
@@ -147,7 +147,7 @@ TANDEM_INLINE Specs resolve_fill(const KernelCall& c) {
   return Specs(Spec{shape_from_operand(c.op, c.in[0]), c.in[1].spec->dtype, c.in[1].spec->device});
 }
 TANDEM_INLINE Grads fill_gradient(const GradCall& c) {
-  return {Gradient(), c.needs(1) ? Gradient(sum_to_like(c.g[0], c.in[1])) : Gradient()};
+  return {Gradient(), c.needs(1) ? Gradient(tandem::detail::sum_to_like(c.g[0], c.in[1])) : Gradient()};
 }
 TANDEM_INLINE Specs infer_full_like(const InferCall& c) {
   Specs out(c.spec(0));
@@ -181,13 +181,28 @@ namespace detail {
 TANDEM_INLINE Tensor to_current_device(const Tensor& t) {
   return current_device() == t.device() ? t : t.to(current_device());
 }
-// A host tensor of one number; `what` names the function in errors.
+// A host tensor; `what` names the function in errors.
+TANDEM_INLINE Tensor allocate_for(const char* what, const Shape& shape, DType dtype) {
+  for (i64 d : shape)
+    if (d < 0)
+      errors::raise<errors::InvalidArgumentError>(
+          what, d == none ? "a size of " + to_string(shape) +
+                                " is not known while the function is traced; take it as a tensor: shape(x)[axis]"
+                          : "a size of " + to_string(shape) + " is negative");
+  try {
+    return Tensor::allocate({shape, dtype, {}});
+  } catch (errors::OpError& e) {
+    e.set_op(what);
+    throw;
+  }
+}
+// A host tensor of one number.
 TANDEM_INLINE Tensor filled(const char* what, const Shape& shape, DType dtype, double number) {
   alignas(16) char element[16];
   const OutsideTrace outside;
   if (!cpu::write_number(element, dtype, number, static_cast<i64>(number)) && number != 0)
     errors::raise<errors::InvalidArgumentError>(what, std::string("no ") + name(dtype) + " is a number");
-  const Tensor t = Tensor::allocate({shape, dtype, {}});
+  const Tensor t = allocate_for(what, shape, dtype);
   if (number != 0) cpu::fill_elements(t.raw(), dtype, element, t.size());
   else if (dtype != DType::string) std::memset(t.raw(), 0, t.spec().bytes());
   return to_current_device(t);
@@ -203,18 +218,27 @@ TANDEM_INLINE Tensor apply_full_like(const Tensor& like, Scalar value, const Lik
 
 }  // namespace detail
 
-TANDEM_INLINE Tensor zeros(const Shape& shape, CreateOptions o) { return detail::filled("zeros", shape, o.dtype, 0); }
-TANDEM_INLINE Tensor ones(const Shape& shape, CreateOptions o) { return detail::filled("ones", shape, o.dtype, 1); }
-TANDEM_INLINE Tensor fill(const Shape& dims, const Literal& value, LikeOptions o) {
-  return constant(value, {.name = o.name, .where = o.where, .dtype = o.dtype, .shape = dims});
+namespace detail {
+TANDEM_INLINE Tensor fill_computed(const char* what, const Dims& dims, const Tensor& value, const OpOptions& o) {
+  Tensor r = apply1(fill_op, no_attrs, o, dims.tensor(what), value);
+  r.set_shape(dims.known(what));
+  return r;
 }
-TANDEM_INLINE Tensor detail::fill_dims(const Tensor& dims, const Tensor& value, const OpOptions& o) {
-  return apply1(fill_op, no_attrs, o, dims, value);
+TANDEM_INLINE Tensor full_of(const char* what, const Dims& shape, const CreateOptions& o, double number) {
+  if (shape.is_known()) return filled(what, shape.numbers(what), o.dtype, number);
+  return fill_computed(what, shape, filled(what, {}, o.dtype, number), {o.name, o.where});
 }
-TANDEM_INLINE Tensor fill(const Shape& dims, const Tensor& value, OpOptions o) {
-  const Tensor d = Tensor::allocate({Shape{dims.rank()}, DType::int64, {}});
-  for (int i = 0; i < dims.rank(); ++i) static_cast<i64*>(d.raw())[i] = dims[i];
-  return detail::fill_dims(d, value, o);
+}  // namespace detail
+
+TANDEM_INLINE Tensor zeros(const Dims& shape, CreateOptions o) { return detail::full_of("zeros", shape, o, 0); }
+TANDEM_INLINE Tensor ones(const Dims& shape, CreateOptions o) { return detail::full_of("ones", shape, o, 1); }
+TANDEM_INLINE Tensor fill(const Dims& dims, const Literal& value, LikeOptions o) {
+  if (!dims.is_known())
+    return detail::fill_computed("fill", dims, constant(value, {.dtype = o.dtype}), {o.name, o.where});
+  return constant(value, {.name = o.name, .where = o.where, .dtype = o.dtype, .shape = dims.numbers("fill")});
+}
+TANDEM_INLINE Tensor fill(const Dims& dims, const Tensor& value, OpOptions o) {
+  return detail::fill_computed("fill", dims, value, o);
 }
 TANDEM_INLINE Tensor zeros_like(const Tensor& like, LikeOptions o) { return detail::apply_full_like(like, 0, o); }
 TANDEM_INLINE Tensor ones_like(const Tensor& like, LikeOptions o) { return detail::apply_full_like(like, 1, o); }
@@ -231,7 +255,7 @@ TANDEM_INLINE Tensor eye(i64 n, EyeOptions o) {
   if (!cpu::write_number(one, o.dtype, 1, 1))
     errors::raise<errors::InvalidArgumentError>("eye", std::string("no ") + name(o.dtype) + " is a number");
   const detail::OutsideTrace outside;
-  const Tensor t = Tensor::allocate({shape, o.dtype, {}});
+  const Tensor t = detail::allocate_for("eye", shape, o.dtype);
   std::memset(t.raw(), 0, t.spec().bytes());
   const std::size_t width = size_of(o.dtype);
   const i64 diagonal = n < columns ? n : columns, matrices = n && columns ? t.size() / (n * columns) : 0;
@@ -240,6 +264,18 @@ TANDEM_INLINE Tensor eye(i64 n, EyeOptions o) {
       std::memcpy(static_cast<char*>(t.raw()) + static_cast<std::size_t>((m * n + i) * columns + i) * width, one,
                   width);
   return detail::to_current_device(t);
+}
+TANDEM_INLINE Tensor eye(const Tensor& n, EyeOptions o) {
+  if (!n.is_symbolic()) return eye(Dims{n}.numbers("eye").dim(0), o);
+  const Tensor columns = o.num_columns == none ? n : constant(o.num_columns);
+  const auto places = [](const Tensor& count) { return range(cast(count, DType::int64)); };
+  Tensor r = cast(expand_dims(places(n), 1) == places(columns), o.dtype);
+  if (o.num_columns != none) r.set_shape({none, o.num_columns});
+  if (o.batch_shape.rank() == 0) return r;
+  Dims shape = o.batch_shape;
+  shape.push(n);
+  shape.push(columns);
+  return broadcast_to(r, shape, {o.name, o.where});
 }
 
 }  // namespace TANDEM_NS

@@ -24,11 +24,11 @@ struct SequenceMaskOptions {
 
 namespace detail {
 template <class T>
-concept Number = std::is_arithmetic_v<T>;
+concept Number = std::is_arithmetic_v<T> || std::same_as<T, Dimension>;
 // float and double numbers make float32 (as literals do), integers the widest of theirs and int.
 template <class... T>
 constexpr DType range_dtype() {
-  using C = std::common_type_t<int, T...>;
+  using C = std::common_type_t<int, std::conditional_t<std::same_as<T, Dimension>, i64, T>...>;
   return std::is_floating_point_v<C> ? DType::float32 : dtype_of_v<C>;
 }
 TANDEM_API Tensor range_of_numbers(Scalar start, Scalar limit, Scalar delta, DType natural, const RangeOptions& o);
@@ -241,7 +241,7 @@ TANDEM_INLINE Tensor range(const Tensor& start, const Tensor& limit, const Tenso
 }
 
 TANDEM_INLINE Tensor detail::range_to(const Tensor& limit, const OpOptions& o) {
-  return range(scalar_like(0, limit), limit, scalar_like(1, limit), o);
+  return range(tandem::detail::scalar_like(0, limit), limit, tandem::detail::scalar_like(1, limit), o);
 }
 
 namespace detail {

@@ -30,7 +30,7 @@ template <class Options>
 inline bool broadcasts_to(const Shape& x, const Shape& to) {
   if (x.rank() > to.rank()) return false;
   for (int d = 1; d <= x.rank(); ++d) {
-    const i64 n = x[x.rank() - d], m = to[to.rank() - d];
+    const i64 n = x.dim(x.rank() - d), m = to.dim(to.rank() - d);
     if (n != m && n != 1 && n != none && m != none) return false;
   }
   return true;
@@ -47,7 +47,7 @@ TANDEM_INLINE Specs infer_assert(const InferCall& c) {
 inline i64 meeting_element(const Shape& whole, i64 flat, const Shape& own) {
   i64 at = 0, stride = 1;
   for (int d = 1; d <= own.rank(); ++d) {
-    const i64 n = whole[whole.rank() - d], m = own[own.rank() - d];
+    const i64 n = whole.dim(whole.rank() - d), m = own.dim(own.rank() - d);
     at += (m == 1 ? 0 : flat % n) * stride;
     flat /= n;
     stride *= m;
@@ -56,7 +56,8 @@ inline i64 meeting_element(const Shape& whole, i64 flat, const Shape& own) {
 }
 inline std::string index_text(const Shape& s, i64 flat) {
   std::string r;
-  for (int d = s.rank() - 1; d >= 0; flat /= s[d--]) r = std::to_string(flat % s[d]) + (r.empty() ? "" : "," + r);
+  for (int d = s.rank() - 1; d >= 0; flat /= s.dim(d--))
+    r = std::to_string(flat % s.dim(d)) + (r.empty() ? "" : "," + r);
   return "[" + r + "]";
 }
 // "a < b does not hold at [0,2], the first of 2 places among 6: 3.0 against 1.0", then all data, shortened.
@@ -108,8 +109,8 @@ struct Sides {
   template <class Options>
   Sides(const char* check, const Compared& x, const Compared& y, const Options& o) {
     if (!x.tensor() && !y.tensor()) raise_assert(check, o, "two numbers; one side must be a tensor");
-    a = x.tensor() ? *x.tensor() : scalar_like(x.number(), *y.tensor());
-    b = y.tensor() ? *y.tensor() : scalar_like(y.number(), *x.tensor());
+    a = x.tensor() ? *x.tensor() : tandem::detail::scalar_like(x.number(), *y.tensor());
+    b = y.tensor() ? *y.tensor() : tandem::detail::scalar_like(y.number(), *x.tensor());
     const bool wider = a.rank() >= b.rank();
     if (a.dtype() != b.dtype() || !meet(wider ? a.shape() : b.shape(), wider ? b.shape() : a.shape()))
       raise_assert(check, o,
@@ -118,7 +119,8 @@ struct Sides {
   }
   static bool meet(const Shape& wide, const Shape& narrow) {
     for (int d = 1; d <= narrow.rank(); ++d)
-      if (wide[wide.rank() - d] != 1 && !broadcasts_to({narrow[narrow.rank() - d]}, {wide[wide.rank() - d]}))
+      if (wide.dim(wide.rank() - d) != 1 &&
+          !broadcasts_to({narrow.dim(narrow.rank() - d)}, {wide.dim(wide.rank() - d)}))
         return false;
     return true;
   }
@@ -198,8 +200,8 @@ TANDEM_INLINE void compared(const char* check, Relation r, const Compared& a, co
           {&sides.a, &sides.b}, o);
 }
 TANDEM_INLINE void sign(const char* check, Relation to_zero, const Tensor& x, const AssertOptions& o) {
-  require({check, std::string("x") + sign_of(to_zero) + "0"}, related(to_zero, x, scalar_like(0, x), {o.name, o.where}),
-          {&x}, o);
+  require({check, std::string("x") + sign_of(to_zero) + "0"},
+          related(to_zero, x, tandem::detail::scalar_like(0, x), {o.name, o.where}), {&x}, o);
 }
 TANDEM_INLINE void near(const Compared& a, const Compared& b, const AssertNearOptions& o) {
   const Sides sides("assert_near", a, b, o);

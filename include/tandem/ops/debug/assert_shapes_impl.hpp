@@ -47,7 +47,7 @@ class ShapeChecker {
       return name + "does not fit [" + std::string(rule) + "]: it has rank " + std::to_string(shape.rank());
     for (int k = 0; k < n; ++k) {
       const int axis = shape.rank() - n + k;
-      const std::string why = conflict(dims[static_cast<std::size_t>(k)], shape[axis],
+      const std::string why = conflict(dims[static_cast<std::size_t>(k)], shape.dim(axis),
                                        "axis " + std::to_string(axis) + " of shape " + std::to_string(which));
       if (!why.empty()) return name + "does not fit [" + std::string(rule) + "]: " + why;
     }
@@ -71,7 +71,7 @@ class ShapeChecker {
 
 TANDEM_INLINE Specs infer_assert_shapes(const InferCall& c) {
   for (std::size_t i = 0; i < c.in.size(); ++i)
-    if (const Spec& s = c.spec(i); s.dtype != DType::int64 || s.shape.rank() != 1 || s.shape[0] > max_rank)
+    if (const Spec& s = c.spec(i); s.dtype != DType::int64 || s.shape.rank() != 1 || s.shape.dim(0) > max_rank)
       detail::raise_specs(c, "shapes are int64 vectors of at most 8 sizes");
   if (split_at(c.get<rules::AssertShapesAttrs>().rules, ';').size() != c.in.size())
     detail::raise_specs(c, "not as many shapes as in the rules " + c.get<rules::AssertShapesAttrs>().rules);

@@ -72,7 +72,7 @@ TANDEM_INLINE int gather_axis(const InferCall& c, const Shape& x, const Shape& i
     raise_specs(c,
                 "batch_dims = " + std::to_string(a.batch_dims) + " must lie between 0, the axis and the indices' rank");
   for (int i = 0; i < a.batch_dims; ++i)
-    if (x[i] != idx[i] && x[i] != none && idx[i] != none) raise_specs(c, "batch axes differ in size");
+    if (x.dim(i) != idx.dim(i) && x.dim(i) != none && idx.dim(i) != none) raise_specs(c, "batch axes differ in size");
   return axis;
 }
 TANDEM_INLINE Specs infer_gather(const InferCall& c) {
@@ -82,8 +82,8 @@ TANDEM_INLINE Specs infer_gather(const InferCall& c) {
   Specs r(c.spec(0));
   Shape& s = r[0].shape;
   s.resize(axis);
-  for (int i = static_cast<int>(c.get<rules::GatherAttrs>().batch_dims); i < idx.rank(); ++i) s.push(idx[i]);
-  for (int i = axis + 1; i < x.rank(); ++i) s.push(x[i]);
+  for (int i = static_cast<int>(c.get<rules::GatherAttrs>().batch_dims); i < idx.rank(); ++i) s.push(idx.dim(i));
+  for (int i = axis + 1; i < x.rank(); ++i) s.push(x.dim(i));
   return r;
 }
 TANDEM_INLINE void gather_kernel(const KernelCall& c) {
@@ -159,8 +159,8 @@ TANDEM_INLINE Tensor Tensor::operator[](const Tensor& i) const {
     errors::raise<errors::InvalidArgumentError>("x[i]", "an index is int32 or int64, not " + to_string(i.spec()));
   if (i.rank() == 0 && !i.is_symbolic() && i.device().kind == Device::cpu)
     return (*this)[i.dtype() == DType::int32 ? i.item<std::int32_t>() : i.item<i64>()];
-  const i64 n = shape()[0];
-  const Tensor rows = n != none ? scalar_like(n, i) : tandem::shape(*this, {.out_type = i.dtype()})[0];
+  const i64 n = shape()[0].number_or_none();
+  const Tensor rows = n != none ? tandem::detail::scalar_like(n, i) : tandem::shape(*this, {.out_type = i.dtype()})[0];
   return gather(*this, where(i < 0, i + rows, i), 0);
 }
 TANDEM_INLINE Tensor nn::embedding_lookup(const Tensor& table, const Tensor& ids, OpOptions o) {
@@ -175,7 +175,7 @@ TANDEM_INLINE Tensor convert_to_tensor(const IndexedSlices& s) {
   return apply1(slices_to_dense_op, no_attrs, no_options, s.values, s.indices, s.like);
 }
 TANDEM_INLINE Tensor Gradient::row_indices() const {
-  std::vector<i64> rows(static_cast<std::size_t>(values_.shape()[0]));
+  std::vector<i64> rows(static_cast<std::size_t>(values_.shape().dim(0)));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = first_row_ + static_cast<i64>(i);
   const DeviceScope there(values_.device());
   return constant(rows);

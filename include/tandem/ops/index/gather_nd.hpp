@@ -64,11 +64,11 @@ TANDEM_INLINE Specs infer_gather_nd(const InferCall& c) {
     raise_specs(c,
                 "index vectors of " + std::to_string(idx.dim(-1)) + " entries, batch_dims = " + std::to_string(batch));
   for (int i = 0; i < batch; ++i)
-    if (x[i] != idx[i] && x[i] != none && idx[i] != none) raise_specs(c, "batch axes differ in size");
+    if (x.dim(i) != idx.dim(i) && x.dim(i) != none && idx.dim(i) != none) raise_specs(c, "batch axes differ in size");
   Specs r(c.spec(0));
   Shape s = idx;
   s.resize(idx.rank() - 1);
-  for (int i = static_cast<int>(batch + idx.dim(-1)); i < x.rank(); ++i) s.push(x[i]);
+  for (int i = static_cast<int>(batch + idx.dim(-1)); i < x.rank(); ++i) s.push(x.dim(i));
   r[0].shape = s;
   return r;
 }
@@ -103,7 +103,7 @@ TANDEM_INLINE Specs infer_scatter_nd(const InferCall& c) {
     if (d < 0) raise_specs(c, "the shape " + to_string(to) + " has a negative size");
   Shape want = idx;
   want.resize(idx.rank() - 1);
-  for (int i = static_cast<int>(idx.dim(-1)); i < to.rank(); ++i) want.push(to[i]);
+  for (int i = static_cast<int>(idx.dim(-1)); i < to.rank(); ++i) want.push(to.dim(i));
   if (!want.is_compatible_with(updates)) raise_specs(c, "updates must have the shape " + to_string(want));
   return Specs(Spec{to, c.spec(1).dtype, c.spec(1).device});
 }
@@ -116,7 +116,7 @@ TANDEM_INLINE Specs infer_take_along(const InferCall& c) {
   const int axis = resolve_axis(c.op.name, c.get<rules::AlongAttrs>().axis, x.rank());
   if (idx.rank() != x.rank()) raise_specs(c, "the indices must have x's rank");
   for (int i = 0; i < x.rank(); ++i)
-    if (i != axis && x[i] != idx[i] && x[i] != none && idx[i] != none)
+    if (i != axis && x.dim(i) != idx.dim(i) && x.dim(i) != none && idx.dim(i) != none)
       raise_specs(c, "sizes differ on axis " + std::to_string(i));
   return Specs(Spec{idx, c.spec(0).dtype, c.spec(0).device});
 }

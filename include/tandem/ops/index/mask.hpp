@@ -95,9 +95,10 @@ TANDEM_INLINE void one_hot_kernel(const KernelCall& c) {
 TANDEM_INLINE Grads one_hot_gradient(const GradCall& c) {
   const auto& a = c.get<rules::OneHotAttrs>();
   const Tensor& g = c.g[0];
-  const Tensor mask = apply1(one_hot_op, a, no_options, c.in[0], scalar_like(1, g), scalar_like(0, g));
-  const Tensor on = sum_to_like(g * mask, c.in[1]);
-  return {Gradient(), on, c.needs(2) ? Gradient(sum_to_like(g * (1 - mask), c.in[2])) : Gradient()};
+  const Tensor mask =
+      apply1(one_hot_op, a, no_options, c.in[0], tandem::detail::scalar_like(1, g), tandem::detail::scalar_like(0, g));
+  const Tensor on = tandem::detail::sum_to_like(g * mask, c.in[1]);
+  return {Gradient(), on, c.needs(2) ? Gradient(tandem::detail::sum_to_like(g * (1 - mask), c.in[2])) : Gradient()};
 }
 
 TANDEM_INLINE Specs infer_where(const InferCall& c) {
@@ -129,7 +130,7 @@ TANDEM_INLINE constexpr OpDef where_op{.name = "where",
 TANDEM_INLINE Tensor one_hot(const Tensor& indices, i64 depth, OneHotOptions o) {
   const auto value = [&](const OneHotValue& v) {
     if (v.tensor().is_set()) return v.tensor();
-    return scalar_like(v.number(), Tensor::symbol({Shape{}, o.dtype, indices.device()}));
+    return tandem::detail::scalar_like(v.number(), Tensor::symbol({Shape{}, o.dtype, indices.device()}));
   };
   return apply1(one_hot_op, rules::OneHotAttrs{depth, o.axis}, {o.name, o.where}, indices, value(o.on_value),
                 value(o.off_value));
@@ -139,7 +140,7 @@ TANDEM_INLINE Tensor boolean_mask(const Tensor& x, const Tensor& mask, BooleanMa
   const int axis = resolve_axis("boolean_mask", o.axis, x.rank()), end = axis + mask.rank();
   bool fits = mask.dtype() == DType::bool_ && mask.rank() > 0 && end <= x.rank();
   for (int i = axis; fits && i < end; ++i) {
-    const i64 a = x.shape()[i], b = mask.shape()[i - axis];
+    const i64 a = x.shape().dim(i), b = mask.shape().dim(i - axis);
     fits = a == b || a == none || b == none;
   }
   if (!fits)

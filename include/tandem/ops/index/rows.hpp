@@ -5,6 +5,7 @@
 
 namespace TANDEM_NS {
 
+namespace detail {
 /// x, but with another row i.
 ///   x         any dtype, rank >= 1
 ///   i         int32 or int64 scalar in [0, x.shape[0])
@@ -34,6 +35,7 @@ TANDEM_API Tensor check_written(const Tensor& i, const Tensor& written, OpOption
 ///   throws    errors::InvalidArgumentError unless written (bool [n], a mark for each row of x) is true everywhere
 ///   gradient  g
 TANDEM_API Tensor check_all_written(const Tensor& x, const Tensor& written, OpOptions = {});
+}  // namespace detail
 
 extern TANDEM_API const OpDef update_row_op, add_rows_op, mark_written_op, check_written_op, check_all_written_op;
 inline constexpr const OpDef* row_ops[] = {&update_row_op, &add_rows_op, &mark_written_op, &check_written_op,
@@ -77,7 +79,7 @@ TANDEM_INLINE Specs infer_add_rows(const InferCall& c) {
   check_index_dtype(c, 1);
   if (c.spec(1).shape.rank() != 1) raise_specs(c, "the indices must have rank 1");
   Shape rows = c.spec(0).shape;
-  rows.set(0, c.spec(1).shape[0]);
+  rows.set(0, c.spec(1).shape.dim(0));
   check_rows_fit(c, rows);
   return Specs(c.spec(0));
 }
@@ -94,13 +96,14 @@ TANDEM_INLINE Specs infer_check_written(const InferCall& c) {
 TANDEM_INLINE Specs infer_check_all_written(const InferCall& c) {
   check_has_rows(c);
   check_marks(c, 1);
-  const i64 rows = c.spec(0).shape[0], marks = c.spec(1).shape[0];
+  const i64 rows = c.spec(0).shape.dim(0), marks = c.spec(1).shape.dim(0);
   if (rows != marks && rows != none && marks != none) raise_specs(c, "there must be one mark for each row");
   return Specs(c.spec(0));
 }
 TANDEM_INLINE Grads update_row_gradient(const GradCall& c) {
   const Tensor row = gather(c.g[0], c.in[1]);  // read before update_row may write into g
-  return {c.needs(0) ? Gradient(update_row(c.g[0], c.in[1], zeros_like(row))) : Gradient(), Gradient(), row};
+  return {c.needs(0) ? Gradient(tandem::detail::update_row(c.g[0], c.in[1], zeros_like(row))) : Gradient(), Gradient(),
+          row};
 }
 TANDEM_INLINE Grads add_rows_gradient(const GradCall& c) {
   return {c.g[0], Gradient(), c.needs(2) ? Gradient(gather(c.g[0], c.in[1])) : Gradient()};
@@ -142,19 +145,19 @@ TANDEM_INLINE constexpr OpDef check_all_written_op{.name = "check_all_written",
                                                    .saves = Saves::nothing,
                                                    .flags = {.in_place = true}};
 
-TANDEM_INLINE Tensor update_row(const Tensor& x, const Tensor& i, const Tensor& row, OpOptions o) {
+TANDEM_INLINE Tensor detail::update_row(const Tensor& x, const Tensor& i, const Tensor& row, OpOptions o) {
   return apply1(update_row_op, no_attrs, o, x, i, row);
 }
-TANDEM_INLINE Tensor add_rows(const Tensor& x, const Tensor& indices, const Tensor& rows, OpOptions o) {
+TANDEM_INLINE Tensor detail::add_rows(const Tensor& x, const Tensor& indices, const Tensor& rows, OpOptions o) {
   return apply1(add_rows_op, no_attrs, o, x, indices, rows);
 }
-TANDEM_INLINE Tensor mark_written(const Tensor& written, const Tensor& i, OpOptions o) {
+TANDEM_INLINE Tensor detail::mark_written(const Tensor& written, const Tensor& i, OpOptions o) {
   return apply1(mark_written_op, no_attrs, o, written, i);
 }
-TANDEM_INLINE Tensor check_written(const Tensor& i, const Tensor& written, OpOptions o) {
+TANDEM_INLINE Tensor detail::check_written(const Tensor& i, const Tensor& written, OpOptions o) {
   return apply1(check_written_op, no_attrs, o, i, written);
 }
-TANDEM_INLINE Tensor check_all_written(const Tensor& x, const Tensor& written, OpOptions o) {
+TANDEM_INLINE Tensor detail::check_all_written(const Tensor& x, const Tensor& written, OpOptions o) {
   return apply1(check_all_written_op, no_attrs, o, x, written);
 }
 

@@ -58,11 +58,11 @@ TANDEM_INLINE Specs infer_dense(const InferCall& c) {
   const auto agree = [](i64 a, i64 b) { return a == b || a == none || b == none; };
   if (w.dtype != x.dtype || (c.in.size() > 2 && c.spec(2).dtype != x.dtype)) raise_specs(c, "dtypes differ");
   if (x.shape.rank() < 1 || w.shape.rank() != 2) raise_specs(c, "needs x of shape [..., k] and w of shape [k, n]");
-  if (!agree(x.shape.dim(-1), w.shape[0])) raise_specs(c, "inner dimensions differ");
-  if (c.in.size() > 2 && (c.spec(2).shape.rank() != 1 || !agree(c.spec(2).shape[0], w.shape[1])))
+  if (!agree(x.shape.dim(-1), w.shape.dim(0))) raise_specs(c, "inner dimensions differ");
+  if (c.in.size() > 2 && (c.spec(2).shape.rank() != 1 || !agree(c.spec(2).shape.dim(0), w.shape.dim(1))))
     raise_specs(c, "the bias must have one element a column of w");
   Specs r(x);
-  r[0].shape.set(x.shape.rank() - 1, w.shape[1]);
+  r[0].shape.set(x.shape.rank() - 1, w.shape.dim(1));
   return r;
 }
 TANDEM_INLINE void dense_kernel(const KernelCall& c) {
@@ -83,7 +83,7 @@ TANDEM_INLINE Tensor dense_activate(const Tensor& z, nn::DenseActivation activat
 // g * activation'(z), from y = activation(z).
 TANDEM_INLINE Tensor before_activation(const Tensor& g, const Tensor& y, nn::DenseActivation activation) {
   switch (activation) {
-    case nn::DenseActivation::relu: return where(y > 0, g, scalar_like(0, g));
+    case nn::DenseActivation::relu: return where(y > 0, g, tandem::detail::scalar_like(0, g));
     case nn::DenseActivation::tanh: return g * (1 - y * y);
     case nn::DenseActivation::sigmoid: return g * (y * (1 - y));
     case nn::DenseActivation::none: break;
@@ -106,10 +106,10 @@ TANDEM_INLINE Grads dense_gradient(const GradCall& c) {
   Grads r{Gradient(), Gradient()};
   if (c.needs(0)) {
     const Tensor dx = flagged_product(tall, false, false, w, true, false);
-    r[0] = Gradient(x.rank() == 2 ? dx : reshape_like(dx, x));
+    r[0] = Gradient(x.rank() == 2 ? dx : tandem::detail::reshape_like(dx, x));
   }
   if (c.needs(1)) r[1] = Gradient(flagged_product(rows(x), true, false, tall, false, false));
-  if (c.in.size() > 2) r.push(c.needs(2) ? Gradient(sum_to_like(g, c.in[2])) : Gradient());
+  if (c.in.size() > 2) r.push(c.needs(2) ? Gradient(tandem::detail::sum_to_like(g, c.in[2])) : Gradient());
   return r;
 }
 

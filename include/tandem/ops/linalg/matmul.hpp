@@ -110,7 +110,7 @@ TANDEM_INLINE Tensor flagged_product(const Tensor& a, bool transpose_a, bool con
 }
 // Sums a broadcast batch back; where the other operand is one matrix, nothing was broadcast.
 TANDEM_INLINE Tensor back_to_batch(const Tensor& d, const Tensor& like, const Tensor& other) {
-  return other.rank() == 2 ? d : sum_to_like(d, like);
+  return other.rank() == 2 ? d : tandem::detail::sum_to_like(d, like);
 }
 // With y = A B: dA = g B^H, dB = A^H g. An operand that was transposed or conjugated on its way in gets its gradient
 // transposed or conjugated on its way out, which the flags of the product do.

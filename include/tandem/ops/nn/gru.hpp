@@ -56,14 +56,14 @@ namespace detail {
 
 TANDEM_INLINE Specs infer_gru(const InferCall& c) {
   const Spec &x = c.spec(0), &h0 = c.spec(1);
-  const i64 u = h0.shape.rank() == 2 ? h0.shape[1] : none;
+  const i64 u = h0.shape.rank() == 2 ? h0.shape.dim(1) : none;
   check_rnn(c, 3, 1, {2, u == none ? none : 3 * u});
   Specs out;
   const auto push = [&](const Shape& s) { out.push(Spec{s, x.dtype, x.device}); };
-  push({x.shape[0], x.shape[1], u});
+  push({x.shape.dim(0), x.shape.dim(1), u});
   push(h0.shape);
-  push({x.shape[0], x.shape[1], u == none ? none : 3 * u});
-  push({x.shape[0], x.shape[1], u});
+  push({x.shape.dim(0), x.shape.dim(1), u == none ? none : 3 * u});
+  push({x.shape.dim(0), x.shape.dim(1), u});
   return out;
 }
 TANDEM_INLINE Tensors gru_reference(std::span<const Tensor> in, const Attrs&) {
@@ -118,7 +118,7 @@ namespace nn {
 TANDEM_INLINE Tensor gru_cell(const Tensor& x, const Tensor& h, const Tensor& kernel, const Tensor& recurrent_kernel,
                               const Tensor& bias, bool reset_after) {
   const SplitOptions last{.axis = -1};
-  const i64 u = recurrent_kernel.shape()[0];
+  const i64 u = recurrent_kernel.shape().dim(0);
   if (reset_after) {
     const std::vector<Tensor> a = split(matmul(x, kernel) + bias[0], 3, last),
                               s = split(matmul(h, recurrent_kernel) + bias[1], 3, last);

@@ -59,14 +59,14 @@ namespace detail {
 TANDEM_INLINE Specs infer_lstm(const InferCall& c) {
   const Spec &x = c.spec(0), &h0 = c.spec(1);
   check_rnn(c, 4, 2, {});
-  const i64 u = h0.shape[1];
+  const i64 u = h0.shape.dim(1);
   Specs out;
   const auto push = [&](const Shape& s) { out.push(Spec{s, x.dtype, x.device}); };
-  push({x.shape[0], x.shape[1], u});
+  push({x.shape.dim(0), x.shape.dim(1), u});
   push(h0.shape);
   push(h0.shape);
-  push({x.shape[0], x.shape[1], u == none ? none : 4 * u});
-  push({x.shape[0], x.shape[1], u});
+  push({x.shape.dim(0), x.shape.dim(1), u == none ? none : 4 * u});
+  push({x.shape.dim(0), x.shape.dim(1), u});
   return out;
 }
 

@@ -40,7 +40,7 @@ TANDEM_INLINE nn::Moments nn::moments(const Tensor& x, const Axes& axes, Moments
 }
 TANDEM_INLINE Tensor nn::zero_fraction(const Tensor& x, OpOptions o) {
   const Tensor nonzero = cast(count_nonzero(x, {.name = o.name, .where = o.where}), DType::float32);
-  const Tensor all = size_of(x, Axes(), DType::float32);
+  const Tensor all = tandem::detail::size_over(x, Axes(), DType::float32);
   return (all - nonzero) / all;
 }
 

@@ -23,15 +23,15 @@ inline void check_rnn(const InferCall& c, int gates, int states, Shape bias) {
   const Shape &x = c.spec(0).shape, &h = c.spec(1).shape;
   if (x.rank() != 3 || h.rank() != 2)
     raise_specs(c, "needs an input [time, batch, features] and states [batch, units]");
-  const i64 wide = h[1] == none ? none : gates * h[1];
+  const i64 wide = h.dim(1) == none ? none : gates * h.dim(1);
   if (bias.rank() == 0) bias = {wide};
   bool ok = true;
   const auto k = static_cast<std::size_t>(1 + states);
-  for (std::size_t i = 1; i < k; ++i) ok &= fits(c.spec(i).shape, {x[1], h[1]});
-  ok &=
-      fits(c.spec(k).shape, {x[2], wide}) && fits(c.spec(k + 1).shape, {h[1], wide}) && fits(c.spec(k + 2).shape, bias);
+  for (std::size_t i = 1; i < k; ++i) ok &= fits(c.spec(i).shape, {x.dim(1), h.dim(1)});
+  ok &= fits(c.spec(k).shape, {x.dim(2), wide}) && fits(c.spec(k + 1).shape, {h.dim(1), wide}) &&
+        fits(c.spec(k + 2).shape, bias);
   for (std::size_t i = 1; i < k + 3; ++i) ok &= c.spec(i).dtype == c.spec(0).dtype;
-  if (c.in.size() > k + 3) ok &= fits(c.spec(k + 3).shape, {x[1]}) && dtypes::index.has(c.spec(k + 3).dtype);
+  if (c.in.size() > k + 3) ok &= fits(c.spec(k + 3).shape, {x.dim(1)}) && dtypes::index.has(c.spec(k + 3).dtype);
   if (!ok)
     raise_specs(c, "shapes or dtypes do not fit: want input [t,b,i], states [b,u], kernel [i," + std::to_string(gates) +
                        "u], recurrent kernel [u," + std::to_string(gates) + "u], bias, lengths [b]; got");
@@ -78,13 +78,13 @@ inline Specs infer_rnn_grad(const InferCall& c) {
 class StepMask {
  public:
   StepMask(const Tensor& lengths, i64 t) {
-    if (lengths.is_set()) runs_ = expand_dims(less(scalar_like(t, lengths), lengths), -1);
+    if (lengths.is_set()) runs_ = expand_dims(less(tandem::detail::scalar_like(t, lengths), lengths), -1);
   }
   Tensor choose(const Tensor& running, const Tensor& ended) const {
     return runs_.is_set() ? where(runs_, running, ended) : running;
   }
   Tensor or_zero(const Tensor& running) const {
-    return runs_.is_set() ? where(runs_, running, scalar_like(0, running)) : running;
+    return runs_.is_set() ? where(runs_, running, tandem::detail::scalar_like(0, running)) : running;
   }
 
  private:
@@ -92,7 +92,7 @@ class StepMask {
 };
 inline Tensor stack_steps(const std::vector<Tensor>& outputs, const Tensor& x, const Tensor& h) {
   if (!outputs.empty()) return stack(outputs);
-  return zeros({0, x.shape()[1], h.shape()[1]}, {.dtype = x.dtype()});
+  return zeros({0, x.shape().dim(1), h.shape().dim(1)}, {.dtype = x.dtype()});
 }
 
 }  // namespace detail

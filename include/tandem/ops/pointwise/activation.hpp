@@ -198,7 +198,7 @@ template <class R>
 Grads of_linear_mask(const GradCall& c) {
   Grads r{Gradient(), Gradient()};
   if (c.needs(0)) r[0] = activation<R>(no_options, c.g[0], c.in[1]);
-  if (c.needs(1)) r[1] = activation<R>(no_options, scalar_like(0, c.g[0]), c.in[1]);
+  if (c.needs(1)) r[1] = activation<R>(no_options, tandem::detail::scalar_like(0, c.g[0]), c.in[1]);
   return r;
 }
 }  // namespace detail
@@ -207,7 +207,7 @@ namespace nn {
 TANDEM_INLINE Tensor relu(const Tensor& x, OpOptions o) { return tandem::detail::activation<rules::Relu>(o, x); }
 TANDEM_INLINE Tensor relu6(const Tensor& x, OpOptions o) { return tandem::detail::activation<rules::Relu6>(o, x); }
 TANDEM_INLINE Tensor leaky_relu(const Tensor& x, LeakyReluOptions o) {
-  return tandem::detail::leaky_relu(x, scalar_like(o.alpha, x), {.name = o.name, .where = o.where});
+  return tandem::detail::leaky_relu(x, tandem::detail::scalar_like(o.alpha, x), {.name = o.name, .where = o.where});
 }
 TANDEM_INLINE Tensor elu(const Tensor& x, OpOptions o) { return tandem::detail::activation<rules::Elu>(o, x); }
 TANDEM_INLINE Tensor selu(const Tensor& x, OpOptions o) { return tandem::detail::activation<rules::Selu>(o, x); }
@@ -240,7 +240,8 @@ TANDEM_INLINE Grads rules::LeakyReluGrad::gradient(const GradCall& c) {
   const Tensor &g = c.g[0], &x = c.in[1];
   Grads r{Gradient(), Gradient(), Gradient()};
   if (c.needs(0)) r[0] = tandem::detail::activation<LeakyReluGrad>(no_options, g, x, c.in[2]);
-  if (c.needs(1)) r[1] = tandem::detail::activation<LeakyReluGrad>(no_options, scalar_like(0, g), x, c.in[2]);
+  if (c.needs(1))
+    r[1] = tandem::detail::activation<LeakyReluGrad>(no_options, tandem::detail::scalar_like(0, g), x, c.in[2]);
   if (c.needs(2)) r[2] = where(x > 0, 0, g * c.in[0]);
   return r;
 }

@@ -63,13 +63,13 @@ TANDEM_API Tensor times_conjugate(const Tensor& g, const Tensor& x);
 }  // namespace detail
 
 // Operators on temporaries and `x op= y` write into the buffer they are given, if nobody else holds it.
-#define TANDEM_TEMPORARY_OPERATORS(op, row)                                                          \
-  inline Tensor operator op(Tensor&& a, const Tensor& b) { return detail::over(row, a, b, &a, {}); } \
-  inline Tensor operator op(const Tensor& a, Tensor&& b) { return detail::over(row, a, b, {}, &b); } \
-  inline Tensor operator op(Tensor&& a, Tensor&& b) { return detail::over(row, a, b, &a, &b); }      \
-  inline Tensor operator op(Tensor&& a, Scalar b) { return std::move(a) op scalar_like(b, a); }      \
-  inline Tensor operator op(Scalar a, Tensor&& b) { return scalar_like(a, b) op std::move(b); }      \
-  inline Tensor& operator op##=(Tensor& x, const Tensor& y) { return x = std::move(x) op y; }        \
+#define TANDEM_TEMPORARY_OPERATORS(op, row)                                                                     \
+  inline Tensor operator op(Tensor&& a, const Tensor& b) { return detail::over(row, a, b, &a, {}); }            \
+  inline Tensor operator op(const Tensor& a, Tensor&& b) { return detail::over(row, a, b, {}, &b); }            \
+  inline Tensor operator op(Tensor&& a, Tensor&& b) { return detail::over(row, a, b, &a, &b); }                 \
+  inline Tensor operator op(Tensor&& a, Scalar b) { return std::move(a) op tandem::detail::scalar_like(b, a); } \
+  inline Tensor operator op(Scalar a, Tensor&& b) { return tandem::detail::scalar_like(a, b) op std::move(b); } \
+  inline Tensor& operator op##=(Tensor& x, const Tensor& y) { return x = std::move(x) op y; }                   \
   inline Tensor& operator op##=(Tensor& x, Scalar y) { return x = std::move(x) op y; }
 TANDEM_TEMPORARY_OPERATORS(+, add_op)
 TANDEM_TEMPORARY_OPERATORS(-, subtract_op)
@@ -290,7 +290,7 @@ TANDEM_INLINE Tensor rules::Square::gradient(const Tensor& g, const Tensor& x, c
 namespace detail {
 // All of g to the side that was taken.
 inline Grads by_choice(const GradCall& c, const Tensor& first_taken) {
-  const Tensor zero = scalar_like(0, c.g[0]);
+  const Tensor zero = tandem::detail::scalar_like(0, c.g[0]);
   return {c.needs(0) ? Gradient(where(first_taken, c.g[0], zero)) : Gradient(),
           c.needs(1) ? Gradient(where(first_taken, zero, c.g[0])) : Gradient()};
 }

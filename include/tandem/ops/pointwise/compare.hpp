@@ -31,17 +31,17 @@ TANDEM_API Tensor greater_equal(const Tensor& a, const Tensor& b, OpOptions = {}
 ///   gradient   a: g where true, exactly 0 elsewhere; b: the reverse
 TANDEM_API Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, OpOptions = {});
 inline Tensor where(const Tensor& condition, const Tensor& a, Scalar b, OpOptions o = {}) {
-  return where(condition, a, scalar_like(b, a), o);
+  return where(condition, a, tandem::detail::scalar_like(b, a), o);
 }
 inline Tensor where(const Tensor& condition, Scalar a, const Tensor& b, OpOptions o = {}) {
-  return where(condition, scalar_like(a, b), b, o);
+  return where(condition, tandem::detail::scalar_like(a, b), b, o);
 }
 /// Two numbers: float32 if one of them is a float or double, else their common type.
 template <class A, class B>
   requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>)
 Tensor where(const Tensor& condition, A a, B b, OpOptions o = {}) {
   const Tensor like = Tensor::symbol({Shape{}, literal_dtype<std::common_type_t<A, B>>, condition.device()});
-  return where(condition, scalar_like(a, like), scalar_like(b, like), o);
+  return where(condition, tandem::detail::scalar_like(a, like), tandem::detail::scalar_like(b, like), o);
 }
 
 /// Both, either, exactly one, not: bool_ only; other dtypes raise errors::UnimplementedError. gradient: none (blocked)
@@ -291,6 +291,7 @@ constexpr OpDef select_row() {
   r.cpu = &select_kernel;
   r.loop = &select_loop;
   r.dtypes = dtypes::all;
+  r.in_errors = "where";
   return r;
 }
 
@@ -337,7 +338,7 @@ TANDEM_INLINE Tensor where(const Tensor& condition, const Tensor& a, const Tenso
   return detail::compare<rules::Select>(o, condition, a, b);
 }
 TANDEM_INLINE Grads rules::Select::gradient(const GradCall& c) {
-  const Tensor zero = scalar_like(0, c.g[0]);
+  const Tensor zero = tandem::detail::scalar_like(0, c.g[0]);
   Grads r{Gradient(), Gradient(), Gradient()};
   if (c.needs(1)) r[1] = where(c.in[0], c.g[0], zero);
   if (c.needs(2)) r[2] = where(c.in[0], zero, c.g[0]);
@@ -364,7 +365,7 @@ TANDEM_INLINE Tensor is_nan(const Tensor& x, OpOptions o) { return detail::compa
 TANDEM_INLINE Tensor is_inf(const Tensor& x, OpOptions o) { return detail::compare<rules::IsInf>(o, x); }
 TANDEM_INLINE Tensor is_finite(const Tensor& x, OpOptions o) { return detail::compare<rules::IsFinite>(o, x); }
 TANDEM_INLINE Tensor approximate_equal(const Tensor& a, const Tensor& b, ApproximateEqualOptions o) {
-  return less(abs(a - b), scalar_like(o.tolerance, a), {.name = o.name, .where = o.where});
+  return less(abs(a - b), tandem::detail::scalar_like(o.tolerance, a), {.name = o.name, .where = o.where});
 }
 
 }  // namespace TANDEM_NS

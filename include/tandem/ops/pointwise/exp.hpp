@@ -42,7 +42,7 @@ TANDEM_API Tensor tanh(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor pow(const Tensor& a, const Tensor& b, OpOptions = {});
 /// a^b for a C++ number b; an exponent of 2 is computed as a * a.
 TANDEM_API Tensor pow(const Tensor& a, Scalar b, OpOptions = {});
-inline Tensor pow(Scalar a, const Tensor& b, OpOptions o = {}) { return pow(scalar_like(a, b), b, o); }
+inline Tensor pow(Scalar a, const Tensor& b, OpOptions o = {}) { return pow(tandem::detail::scalar_like(a, b), b, o); }
 
 namespace detail {
 /// g * (1 - y * y) and g * y * (1 - y) in one pass.
@@ -265,7 +265,7 @@ TANDEM_INLINE Tensor pow(const Tensor& a, const Tensor& b, OpOptions o) {
   return detail::exponential<rules::Pow>(o, a, b);
 }
 TANDEM_INLINE Tensor pow(const Tensor& a, Scalar b, OpOptions o) {
-  return b.real() == 2 ? square(a, o) : pow(a, scalar_like(b, a), o);
+  return b.real() == 2 ? square(a, o) : pow(a, tandem::detail::scalar_like(b, a), o);
 }
 
 TANDEM_INLINE void rules::Pow::check(const KernelCall& c) {
@@ -308,9 +308,9 @@ TANDEM_INLINE Tensor rules::Tanh::gradient(const Tensor& g, const Tensor&, const
 TANDEM_INLINE Grads rules::Pow::gradient(const GradCall& c) {
   const Tensor &g = c.g[0], &a = c.in[0], &b = c.in[1];
   Grads r{Gradient(), Gradient()};
-  if (c.needs(0)) r[0] = g * b * pow(a, where(b == 0, scalar_like(1, b), b) - 1);
+  if (c.needs(0)) r[0] = g * b * pow(a, where(b == 0, tandem::detail::scalar_like(1, b), b) - 1);
   if (c.needs(1)) {
-    const Tensor positive = a > 0, one = scalar_like(1, a), zero = scalar_like(0, a);
+    const Tensor positive = a > 0, one = tandem::detail::scalar_like(1, a), zero = tandem::detail::scalar_like(0, a);
     r[1] = where(positive, g * c.out[0] * log(where(positive, a, one)), zero);
   }
   return r;

@@ -7,17 +7,23 @@
 
 namespace TANDEM_NS {
 
+namespace detail {
 /// A rank-0 tensor of `like`'s dtype and device with the value of a C++ number.
 ///   throws  errors::InvalidArgumentError if an integer or bool_ tensor meets a number that its dtype cannot hold:
 ///           one with a fraction, out of range, or NaN
 TANDEM_API Tensor scalar_like(Scalar value, const Tensor& like);
+}  // namespace detail
 
 // f(tensor, number) and f(number, tensor) for a binary op f.
-#define TANDEM_SCALAR_OVERLOADS(fn)                                                                     \
-  inline Tensor fn(const Tensor& a, Scalar b, OpOptions o = {}) { return fn(a, scalar_like(b, a), o); } \
-  inline Tensor fn(Scalar a, const Tensor& b, OpOptions o = {}) { return fn(scalar_like(a, b), b, o); }
-#define TANDEM_SCALAR_OPERATORS(op)                                                       \
-  inline Tensor operator op(const Tensor& a, Scalar b) { return a op scalar_like(b, a); } \
-  inline Tensor operator op(Scalar a, const Tensor& b) { return scalar_like(a, b) op b; }
+#define TANDEM_SCALAR_OVERLOADS(fn)                               \
+  inline Tensor fn(const Tensor& a, Scalar b, OpOptions o = {}) { \
+    return fn(a, ::tandem::detail::scalar_like(b, a), o);         \
+  }                                                               \
+  inline Tensor fn(Scalar a, const Tensor& b, OpOptions o = {}) { \
+    return fn(::tandem::detail::scalar_like(a, b), b, o);         \
+  }
+#define TANDEM_SCALAR_OPERATORS(op)                                                                         \
+  inline Tensor operator op(const Tensor& a, Scalar b) { return a op ::tandem::detail::scalar_like(b, a); } \
+  inline Tensor operator op(Scalar a, const Tensor& b) { return ::tandem::detail::scalar_like(a, b) op b; }
 
 }  // namespace TANDEM_NS

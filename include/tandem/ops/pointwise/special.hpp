@@ -43,7 +43,7 @@ TANDEM_API Tensor xdivy(const Tensor& x, const Tensor& y, OpOptions = {});
 ///   gradient      x: g inside, the ends included; low: g below; high: g above; 0 elsewhere
 TANDEM_API Tensor clip_by_value(const Tensor& x, const Tensor& low, const Tensor& high, OpOptions = {});
 inline Tensor clip_by_value(const Tensor& x, Scalar low, Scalar high, OpOptions o = {}) {
-  return clip_by_value(x, scalar_like(low, x), scalar_like(high, x), o);
+  return clip_by_value(x, tandem::detail::scalar_like(low, x), tandem::detail::scalar_like(high, x), o);
 }
 
 /// The error function. Floating; same shape and dtype. gradient: g * 2 / sqrt(pi) * e^(-x^2)
@@ -57,7 +57,7 @@ TANDEM_API Tensor nextafter(const Tensor& a, const Tensor& b, OpOptions = {});
 
 TANDEM_API Tensor operator%(const Tensor& a, const Tensor& b);
 inline Tensor& operator%=(Tensor& x, const Tensor& y) { return x = x % y; }
-inline Tensor& operator%=(Tensor& x, Scalar y) { return x = x % scalar_like(y, x); }
+inline Tensor& operator%=(Tensor& x, Scalar y) { return x = x % tandem::detail::scalar_like(y, x); }
 TANDEM_SCALAR_OPERATORS(%)
 TANDEM_SCALAR_OVERLOADS(floordiv)
 TANDEM_SCALAR_OVERLOADS(floormod)

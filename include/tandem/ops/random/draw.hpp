@@ -8,6 +8,7 @@
 #include "tandem/base/scalar.hpp"
 #include "tandem/ops/random/attrs.hpp"
 #include "tandem/ops/random/generator.hpp"
+#include "tandem/ops/dims.hpp"
 
 namespace TANDEM_NS::random {
 
@@ -48,21 +49,6 @@ struct BitsOptions {
   DType dtype = DType::uint32;
   std::optional<i64> seed = {};
   const Generator* generator = nullptr;
-};
-
-/// A shape of numbers, or (in a trace with open dims) a rank-1 integer tensor of sizes.
-class Dims {
- public:
-  Dims(const Shape& s) : shape_(s) {}
-  Dims(std::initializer_list<i64> dims) : shape_(dims) {}
-  template <std::same_as<Tensor> T>
-  Dims(const T& sizes) : sizes_(sizes) {}
-  const Shape& shape() const { return shape_; }
-  const Tensor& sizes() const { return sizes_; }  // unset where the shape counts
-
- private:
-  Shape shape_;
-  Tensor sizes_;
 };
 
 /// Normally distributed numbers, by Box and Muller.

@@ -39,7 +39,7 @@ TANDEM_INLINE Specs infer_draw(const InferCall& c) {
   if (c.in.size() > 1) return Specs(Spec{c.spec(1).shape, a.dtype, c.spec(1).device});
   return Specs(Spec{a.shape, a.dtype, a.device});
 }
-constexpr OpDef draw_row(const char* name, KernelFn cpu, KernelFn cuda) {
+constexpr OpDef draw_row(const char* name, const char* in_errors, KernelFn cpu, KernelFn cuda) {
   return {.name = name,
           .infer = &infer_draw,
           .cpu = cpu,
@@ -50,19 +50,20 @@ constexpr OpDef draw_row(const char* name, KernelFn cpu, KernelFn cuda) {
           .host_inputs = 1,
           .shape_inputs = 2,
           .flags = {.random = true, .blocked = true},
-          .attrs = &attr_type<RandomAttrs>};
+          .attrs = &attr_type<RandomAttrs>,
+          .in_errors = in_errors};
 }
 
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef random_uniform_op =
-    detail::draw_row("random_uniform", &cpu::random_uniform, TANDEM_CUDA(&cuda::random_uniform));
+    detail::draw_row("random_uniform", "random::uniform", &cpu::random_uniform, TANDEM_CUDA(&cuda::random_uniform));
 TANDEM_INLINE constexpr OpDef random_normal_op =
-    detail::draw_row("random_normal", &cpu::random_normal, TANDEM_CUDA(&cuda::random_normal));
-TANDEM_INLINE constexpr OpDef truncated_normal_op =
-    detail::draw_row("truncated_normal", &cpu::truncated_normal, TANDEM_CUDA(&cuda::truncated_normal));
+    detail::draw_row("random_normal", "random::normal", &cpu::random_normal, TANDEM_CUDA(&cuda::random_normal));
+TANDEM_INLINE constexpr OpDef truncated_normal_op = detail::draw_row(
+    "truncated_normal", "random::truncated_normal", &cpu::truncated_normal, TANDEM_CUDA(&cuda::truncated_normal));
 TANDEM_INLINE constexpr OpDef random_bits_op =
-    detail::draw_row("random_bits", &cpu::random_bits, TANDEM_CUDA(&cuda::random_bits));
+    detail::draw_row("random_bits", "random::bits", &cpu::random_bits, TANDEM_CUDA(&cuda::random_bits));
 
 namespace random {
 
@@ -70,11 +71,11 @@ namespace impl {
 
 inline Tensor make(const OpDef& op, const Tensor& key, const Dims& dims, RandomAttrs a, const OpOptions& o) {
   a.device = current_device();
-  if (!dims.sizes().is_set()) {
-    a.shape = dims.shape();
+  if (dims.is_known()) {
+    a.shape = dims.numbers(op.name);
     return apply1(op, a, o, key);
   }
-  return apply1(op, a, o, key, fill(dims.sizes(), constant(false)));
+  return apply1(op, a, o, key, zeros(dims, DType::bool_));
 }
 inline bool is_half(DType d) { return dtypes::half_floating.has(d); }
 

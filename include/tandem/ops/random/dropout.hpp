@@ -1,5 +1,7 @@
 // nn::dropout: one op whose gradient is itself with the same key, so that no mask is stored.
 #pragma once
+#include <optional>
+
 #include "tandem/ops/random/attrs.hpp"
 #include "tandem/ops/random/generator.hpp"
 #include "tandem/ops/shape_arg.hpp"
@@ -77,8 +79,9 @@ TANDEM_INLINE Shape noise_shape_for(const Tensor& x, const Shape& noise) {
   const int skip = x.rank() - noise.rank();
   bool fits = skip >= 0;
   for (int i = 0; fits && i < noise.rank(); ++i) {
-    if (noise[i] == none) r.set(i, x.shape()[i + skip]);
-    fits = r[i] != none && (r[i] == 1 || r[i] == x.shape()[i + skip] || x.shape()[i + skip] == none);
+    if (noise.dim(i) == none) r.set(i, x.shape().dim(i + skip));
+    fits =
+        r.dim(i) != none && (r.dim(i) == 1 || r.dim(i) == x.shape().dim(i + skip) || x.shape().dim(i + skip) == none);
   }
   if (!fits)
     errors::raise<errors::InvalidArgumentError>("nn::dropout", "noise_shape " + to_string(noise) +

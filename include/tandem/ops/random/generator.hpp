@@ -5,9 +5,11 @@
 
 #include "tandem/core/variable.hpp"
 
+namespace TANDEM_NS {
+class Dims;
+}
 namespace TANDEM_NS::random {
 
-class Dims;
 struct NormalOptions;
 struct UniformOptions;
 

@@ -77,7 +77,7 @@ TANDEM_INLINE Specs infer_shuffle(const InferCall& c) {
   return Specs(c.spec(0));
 }
 TANDEM_INLINE std::size_t shuffle_workspace(std::span<const Spec> in, const Attrs&) {
-  return static_cast<std::size_t>(in[0].shape[0]) * sizeof(i64);
+  return static_cast<std::size_t>(in[0].shape.dim(0)) * sizeof(i64);
 }
 TANDEM_INLINE Grads shuffle_gradient(const GradCall& c) {
   const ShuffleAttrs inverse{!c.get<ShuffleAttrs>().inverse};

@@ -17,7 +17,7 @@ inline Spec reduced_spec(const char* op, const Spec& x, const ReduceAttrs& a) {
   const std::uint32_t mask = a.axis.mask(op, x.shape.rank());
   Spec y{Shape{}, x.dtype, x.device};
   for (int d = 0; d < x.shape.rank(); ++d) {
-    if (!(mask >> d & 1u)) y.shape.push(x.shape[d]);
+    if (!(mask >> d & 1u)) y.shape.push(x.shape.dim(d));
     else if (a.keepdims) y.shape.push(1);
   }
   return y;

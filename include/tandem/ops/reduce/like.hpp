@@ -1,12 +1,13 @@
 // The ops by which gradients undo broadcasting and reduction without reading a dim as a number: sum_to_like,
-// broadcast_like, reshape_like, size_of. Of `like` (size_of: of x) they read the shape alone, and only when they run;
-// its data may be missing. Not here: reductions by axes that the user names (reduce.hpp).
+// broadcast_like, reshape_like, size_over. Of `like` (size_over: of x) they read the shape alone, and only when they
+// run; its data may be missing. Not here: reductions by axes that the user names (reduce.hpp).
 #pragma once
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS {
 
+namespace detail {
 /// Sums x down to the shape of `like`, which broadcasts to x's.
 ///   x         numbers; like: any dtype
 ///   axis      axes of x that `like` lacks; the others pair up from the trailing one, and size 1 in `like` is summed to
@@ -27,7 +28,8 @@ TANDEM_API Tensor broadcast_like(const Tensor& x, const Tensor& like, const Axes
 TANDEM_API Tensor reshape_like(const Tensor& x, const Tensor& like, OpOptions = {});
 /// How many elements x has over some axes (all when not given), as a scalar of a number dtype, known when it runs.
 ///   gradient  none (blocked)
-TANDEM_API Tensor size_of(const Tensor& x, const Axes& axis, DType dtype, OpOptions = {});
+TANDEM_API Tensor size_over(const Tensor& x, const Axes& axis, DType dtype, OpOptions = {});
+}  // namespace detail
 
 extern TANDEM_API const OpDef sum_to_like_op, broadcast_like_op, reshape_like_op, size_of_op;
 inline constexpr const OpDef* like_ops[] = {&sum_to_like_op, &broadcast_like_op, &reshape_like_op, &size_of_op};
@@ -54,7 +56,7 @@ TANDEM_INLINE void check_like(const InferCall& c, const Shape& large, const Shap
   int d = small.rank() - 1;
   for (int i = large.rank() - 1; fits && i >= 0 && d >= 0; --i) {
     if (lacks >> i & 1u) continue;
-    fits = small[d] == large[i] || small[d] == 1 || small[d] == none || large[i] == none;
+    fits = small.dim(d) == large.dim(i) || small.dim(d) == 1 || small.dim(d) == none || large.dim(i) == none;
     --d;
   }
   if (!fits) raise_specs(c, "shapes do not broadcast");
@@ -85,12 +87,14 @@ TANDEM_INLINE Specs infer_size_of(const InferCall& c) {
   return Specs(Spec{Shape{}, a.dtype, c.spec(0).device});
 }
 TANDEM_INLINE Grads gradient_sum_to_like(const GradCall& c) {
-  return {broadcast_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
+  return {tandem::detail::broadcast_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
 }
 TANDEM_INLINE Grads gradient_broadcast_like(const GradCall& c) {
-  return {sum_to_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
+  return {tandem::detail::sum_to_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
 }
-TANDEM_INLINE Grads gradient_reshape_like(const GradCall& c) { return {reshape_like(c.g[0], c.in[0]), Gradient()}; }
+TANDEM_INLINE Grads gradient_reshape_like(const GradCall& c) {
+  return {tandem::detail::reshape_like(c.g[0], c.in[0]), Gradient()};
+}
 // Shapes that agree whatever the open dims turn out to be.
 inline bool surely_equal(const Tensor& a, const Tensor& b) {
   return a.shape() == b.shape() && a.shape().is_fully_defined();
@@ -134,18 +138,18 @@ TANDEM_INLINE constexpr OpDef size_of_op{.name = "size_of",
                                          .flags = {.blocked = true},
                                          .attrs = &detail::attr_type<SizeAttrs>};
 
-TANDEM_INLINE Tensor sum_to_like(const Tensor& x, const Tensor& like, const Axes& axis, OpOptions o) {
+TANDEM_INLINE Tensor detail::sum_to_like(const Tensor& x, const Tensor& like, const Axes& axis, OpOptions o) {
   if (axis == Axes::none() && detail::surely_equal(x, like)) return x;
   return apply1(sum_to_like_op, LikeAttrs{axis}, o, x, like);
 }
-TANDEM_INLINE Tensor broadcast_like(const Tensor& x, const Tensor& like, const Axes& axis, OpOptions o) {
+TANDEM_INLINE Tensor detail::broadcast_like(const Tensor& x, const Tensor& like, const Axes& axis, OpOptions o) {
   if (axis == Axes::none() && detail::surely_equal(x, like)) return x;
   return apply1(broadcast_like_op, LikeAttrs{axis}, o, x, like);
 }
-TANDEM_INLINE Tensor reshape_like(const Tensor& x, const Tensor& like, OpOptions o) {
+TANDEM_INLINE Tensor detail::reshape_like(const Tensor& x, const Tensor& like, OpOptions o) {
   return detail::surely_equal(x, like) ? x : apply1(reshape_like_op, no_attrs, o, x, like);
 }
-TANDEM_INLINE Tensor size_of(const Tensor& x, const Axes& axis, DType dtype, OpOptions o) {
+TANDEM_INLINE Tensor detail::size_over(const Tensor& x, const Axes& axis, DType dtype, OpOptions o) {
   return apply1(size_of_op, SizeAttrs{axis, dtype}, o, x);
 }
 

@@ -57,7 +57,7 @@ namespace detail {
 
 TANDEM_INLINE Grads gradient_sum(const GradCall& c) { return Grads(Gradient(spread_back(c, c.g[0]))); }
 TANDEM_INLINE Grads gradient_mean(const GradCall& c) {
-  const Tensor n = size_of(c.in[0], c.get<ReduceAttrs>().axis, c.g[0].dtype());
+  const Tensor n = size_over(c.in[0], c.get<ReduceAttrs>().axis, c.g[0].dtype());
   return Grads(Gradient(spread_back(c, c.g[0] / n)));
 }
 // Axis by axis: the product of the others is the one before times the one behind, so zeros need no care.
@@ -71,7 +71,7 @@ TANDEM_INLINE Grads gradient_prod(const GradCall& c) {
       axes.push(d);
       partial.push(reduce_prod(partial.back(), {.axis = d, .keepdims = true}));
     }
-  Tensor g = broadcast_like(c.g[0], partial.back(), lost_axes(a));
+  Tensor g = tandem::detail::broadcast_like(c.g[0], partial.back(), lost_axes(a));
   for (unsigned i = axes.size(); i-- > 0;) {
     const Tensor before = cumprod(partial[i], {.axis = axes[i], .exclusive = true});
     const Tensor behind = cumprod(partial[i], {.axis = axes[i], .exclusive = true, .reverse = true});

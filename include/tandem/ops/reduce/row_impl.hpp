@@ -33,7 +33,7 @@ TANDEM_INLINE std::size_t value_an_output(std::span<const Spec> in, const Attrs&
   const std::uint32_t mask = attrs.get<ReduceAttrs>().axis.mask("reduce", s.rank());
   std::size_t n = 8;
   for (int d = 0; d < s.rank(); ++d)
-    if (!(mask >> d & 1u)) n *= static_cast<std::size_t>(s[d]);
+    if (!(mask >> d & 1u)) n *= static_cast<std::size_t>(s.dim(d));
   return n;
 }
 TANDEM_INLINE Tensor reduce(const OpDef& op, const Tensor& x, const ReduceOptions& o) {
@@ -43,7 +43,7 @@ TANDEM_INLINE Tensor reduce(const OpDef& op, const Tensor& x, const ReduceOption
 inline Axes lost_axes(const ReduceAttrs& a) { return a.keepdims ? Axes::none() : a.axis; }
 // What belongs to each output, repeated for each input that made it.
 inline Tensor spread_back(const GradCall& c, const Tensor& y) {
-  return broadcast_like(y, c.in[0], lost_axes(c.get<ReduceAttrs>()));
+  return tandem::detail::broadcast_like(y, c.in[0], lost_axes(c.get<ReduceAttrs>()));
 }
 
 }  // namespace detail

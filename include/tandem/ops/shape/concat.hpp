@@ -130,7 +130,7 @@ TANDEM_INLINE Specs infer_concat(const InferCall& c) {
     if (x.dtype != r[0].dtype) raise_specs(c, "dtypes differ");
     if (x.shape.rank() != s.rank()) raise_specs(c, "ranks differ");
     for (int d = 0; d < s.rank(); ++d) {
-      const i64 a = s[d], b = x.shape[d];
+      const i64 a = s.dim(d), b = x.shape.dim(d);
       if (d == axis) s.set(d, a == none || b == none ? none : a + b);
       else if (a == none) s.set(d, b);
       else if (b != none && a != b) raise_specs(c, "sizes differ on axis " + std::to_string(d));
@@ -174,7 +174,7 @@ TANDEM_INLINE Specs infer_stack(const InferCall& c) {
     if (c.spec(i).dtype != r[0].dtype) raise_specs(c, "dtypes differ");
     if (!c.spec(i).shape.is_compatible_with(s)) raise_specs(c, "shapes differ");
     for (int d = 0; d < s.rank(); ++d)
-      if (s[d] == none) s.set(d, c.spec(i).shape[d]);
+      if (s.dim(d) == none) s.set(d, c.spec(i).shape.dim(d));
   }
   const int rank = s.rank() + 1;
   s.insert(resolve_axis(c.op.name, c.get<rules::JoinAttrs>().axis, rank), static_cast<i64>(c.in.size()));
@@ -214,7 +214,7 @@ TANDEM_INLINE i64 piece_size(const InferCall& c, i64 n, i64 piece) {
     errors::raise<errors::InvalidArgumentError>(c.op.name, "the sizes " + to_string(a.sizes) +
                                                                " do not add up to axis " + std::to_string(a.axis) +
                                                                " of " + to_string(c.spec(0)));
-  const i64 s = a.sizes[static_cast<int>(piece)];
+  const i64 s = a.sizes.dim(static_cast<int>(piece));
   return s == -1 ? rest : s;
 }
 TANDEM_INLINE Specs infer_split(const InferCall& c) {
@@ -224,7 +224,7 @@ TANDEM_INLINE Specs infer_split(const InferCall& c) {
     raise_specs(c, std::to_string(a.count) + " pieces of " + std::to_string(a.sizes.rank()) + " sizes");
   Specs r;
   for (i64 i = 0; i < std::max<i64>(a.count, 1); ++i)
-    r.push(c.spec(0)).shape.set(axis, piece_size(c, c.spec(0).shape[axis], i));
+    r.push(c.spec(0)).shape.set(axis, piece_size(c, c.spec(0).shape.dim(axis), i));
   return r;
 }
 TANDEM_INLINE void split_kernel(const KernelCall& c) {
@@ -250,8 +250,8 @@ TANDEM_INLINE Specs infer_unstack(const InferCall& c) {
   const i64 n = c.get<rules::SplitAttrs>().count;
   Spec s = c.spec(0);
   if (s.shape.rank() == 0) raise_specs(c, "a scalar has no axis");
-  if (n < 0 || n > most_pieces || (s.shape[0] != none && s.shape[0] != n))
-    raise_specs(c, ".num is " + std::to_string(n) + ", the axis has " + std::to_string(s.shape[0]));
+  if (n < 0 || n > most_pieces || (s.shape.dim(0) != none && s.shape.dim(0) != n))
+    raise_specs(c, ".num is " + std::to_string(n) + ", the axis has " + std::to_string(s.shape.dim(0)));
   s.shape.erase(0);
   Specs r;
   r.reserve(static_cast<unsigned>(n));
@@ -317,7 +317,8 @@ TANDEM_INLINE constexpr OpDef split_leading_op{.name = "split_leading",
                                                .outputs = -1,
                                                .saves = Saves::shape,
                                                .flags = {.alias = true},
-                                               .attrs = &detail::attr_type<rules::SplitAttrs>};
+                                               .attrs = &detail::attr_type<rules::SplitAttrs>,
+                                               .in_errors = "split"};
 TANDEM_INLINE constexpr OpDef unstack_op{.name = "unstack",
                                          .infer = &detail::infer_unstack,
                                          .gradient = &detail::unstack_gradient,
@@ -374,7 +375,7 @@ TANDEM_INLINE std::vector<Tensor> split(const Tensor& x, const std::vector<i64>&
 }
 TANDEM_INLINE std::vector<Tensor> unstack(const Tensor& x, UnstackOptions o) {
   const int axis = resolve_axis("unstack", o.axis, x.rank());
-  const i64 n = o.num < 0 ? x.shape()[axis] : o.num;
+  const i64 n = o.num < 0 ? x.shape().dim(axis) : o.num;
   if (n == none)
     errors::raise<errors::InvalidArgumentError>(
         "unstack", "axis " + std::to_string(axis) + " of " + to_string(x.spec()) + " is open; give .num");

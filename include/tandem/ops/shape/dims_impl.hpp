@@ -1,5 +1,7 @@
-// How a shape argument is read (implementation half of dims.hpp, included by reshape.hpp's).
+// How a shape argument is read (implementation half of ops/dims.hpp, included by reshape.hpp's).
 #pragma once
+#include <algorithm>
+
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/shape/concat.hpp"
@@ -13,6 +15,10 @@ TANDEM_INLINE void check_dims_tensor(const char* op, const Tensor& t, int rank) 
         op, std::string(rank ? "a shape must be an int32 or int64 tensor of rank 1, not "
                              : "an entry of a shape must be a number or an int32 or int64 scalar, not ") +
                 to_string(t.spec()));
+}
+TANDEM_INLINE i64 dim_of(const char* op, const Tensor& t) {
+  check_dims_tensor(op, t, 0);
+  return t.dtype() == DType::int64 ? t.item<i64>() : t.item<int>();
 }
 }  // namespace detail
 
@@ -34,10 +40,22 @@ TANDEM_INLINE Shape Dims::numbers(const char* op) const {
   }
   if (has_tensors_)
     for (int i = 0; i < r.rank(); ++i)
-      if (const Tensor* t = at_[i]) {
-        detail::check_dims_tensor(op, *t, 0);
-        r.set(i, t->dtype() == DType::int64 ? t->item<i64>() : t->item<int>());
-      }
+      if (const Tensor* t = at_[i]) r.set(i, detail::dim_of(op, *t));
+  return r;
+}
+TANDEM_INLINE Shape Dims::known(const char* op) const {
+  if (is_known()) return numbers(op);
+  Shape r = numbers_;
+  if (whole_) {
+    detail::check_dims_tensor(op, *whole_, 1);
+    if (whole_->shape().dim(0) == none)
+      errors::raise<errors::InvalidArgumentError>(op,
+                                                  "the number of sizes must be known: " + to_string(whole_->spec()));
+    for (i64 i = 0; i < whole_->shape().dim(0); ++i) r.push(none);
+  }
+  if (has_tensors_)
+    for (int i = 0; i < r.rank(); ++i)
+      if (const Tensor* t = at_[i]) r.set(i, t->is_symbolic() ? none : detail::dim_of(op, *t));
   return r;
 }
 TANDEM_INLINE Tensor Dims::tensor(const char* op) const {
@@ -45,11 +63,16 @@ TANDEM_INLINE Tensor Dims::tensor(const char* op) const {
     detail::check_dims_tensor(op, *whole_, 1);
     return whole_->dtype() == DType::int64 ? *whole_ : cast(*whole_, DType::int64);
   }
+  if (!has_tensors_) {
+    const Tensor r = Tensor::allocate({Shape{numbers_.rank()}, DType::int64, {}});
+    std::copy(numbers_.begin(), numbers_.end(), static_cast<i64*>(r.raw()));
+    return r;
+  }
   std::vector<Tensor> parts;
   for (int i = 0; i < numbers_.rank(); ++i) {
-    const Tensor* t = has_tensors_ ? at_[i] : nullptr;
+    const Tensor* const t = at_[i];
     if (t) detail::check_dims_tensor(op, *t, 0);
-    if (!t) parts.push_back(constant(std::vector<i64>{numbers_[i]}));
+    if (!t) parts.push_back(constant(std::vector<i64>{numbers_.dim(i)}));
     else parts.push_back(reshape(t->dtype() == DType::int64 ? *t : cast(*t, DType::int64), {1}));
   }
   return concat(parts, 0);

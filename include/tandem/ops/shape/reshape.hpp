@@ -3,7 +3,7 @@
 #pragma once
 #include "tandem/base/axes.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/shape/dims.hpp"
+#include "tandem/ops/dims.hpp"
 
 namespace TANDEM_NS {
 
@@ -66,6 +66,13 @@ struct CollapseAttrs {
   static constexpr auto fields = field_list(field("counts", &CollapseAttrs::counts));
 };
 }  // namespace rules
+
+namespace detail {
+/// x with as many open dims as input 1 has numbers.
+Specs infer_reshape_dynamic(const InferCall& c);
+/// The gradient of ops whose result is x: g.
+Grads pass_back(const GradCall& c);
+}  // namespace detail
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_SHAPE
@@ -93,7 +100,7 @@ TANDEM_INLINE Shape reshaped(const char* op, const Spec& x, Shape dims) {
   i64 rest = 1;
   const bool known = x.shape.is_fully_defined();
   for (int i = 0; i < dims.rank(); ++i) {
-    const i64 d = dims[i];
+    const i64 d = dims.dim(i);
     if (d == -1 || (d == none && known)) {
       if (open >= 0) raise_reshape(op, x, dims, "only one entry may be -1");
       open = i;
@@ -128,7 +135,7 @@ TANDEM_INLINE Specs infer_reshape(const InferCall& c) {
 }
 // The entries are known only when the kernel runs: until then all that can be told is how many there are.
 TANDEM_INLINE Specs infer_reshape_dynamic(const InferCall& c) {
-  const i64 rank = c.spec(1).shape.rank() == 1 ? c.spec(1).shape[0] : none;
+  const i64 rank = c.spec(1).shape.rank() == 1 ? c.spec(1).shape.dim(0) : none;
   if (rank == none) raise_specs(c, "the number of dims must be known");
   Shape open;
   for (i64 i = 0; i < rank; ++i) open.push(none);
@@ -153,13 +160,14 @@ TANDEM_INLINE Specs infer_squeeze(const InferCall& c) {
   Shape s;
   for (int i = 0; i < x.rank(); ++i) {
     const bool named = mask >> i & 1u;
-    if (named && axis.given() && x[i] != 1 && x[i] != none)
+    if (named && axis.given() && x.dim(i) != 1 && x.dim(i) != none)
       errors::raise<errors::InvalidArgumentError>(c.op.name, "cannot squeeze axis " + std::to_string(i) + " of size " +
-                                                                 std::to_string(x[i]) + ": " + to_string(c.spec(0)));
-    if (named && !axis.given() && x[i] == none)
+                                                                 std::to_string(x.dim(i)) + ": " +
+                                                                 to_string(c.spec(0)));
+    if (named && !axis.given() && x.dim(i) == none)
       raise_specs(c, "whether an open axis has size 1 is not known", "name the axes: .axis");
-    if (!named || x[i] != 1) {
-      if (!(named && x[i] == none)) s.push(x[i]);
+    if (!named || x.dim(i) != 1) {
+      if (!(named && x.dim(i) == none)) s.push(x.dim(i));
     }
   }
   return reshaped_spec(c, s);
@@ -171,15 +179,19 @@ TANDEM_INLINE Specs infer_collapse(const InferCall& c) {
   for (i64 count : c.get<rules::CollapseAttrs>().counts) {
     if (count < 0 || count > x.rank() - at) raise_specs(c, "the groups do not fit the axes");
     i64 n = 1;
-    for (; count > 0; --count, ++at) n = n == none || x[at] == none ? none : n * x[at];
+    for (; count > 0; --count, ++at) n = n == none || x.dim(at) == none ? none : n * x.dim(at);
     s.push(n);
   }
   if (at != x.rank()) raise_specs(c, "the groups do not fit the axes");
   return reshaped_spec(c, s);
 }
 TANDEM_INLINE Specs infer_identity(const InferCall& c) { return Specs(c.spec(0)); }
-TANDEM_INLINE Grads reshape_back(const GradCall& c) { return Grads(Gradient(reshape_like(c.g[0], c.in[0]))); }
-TANDEM_INLINE Grads reshape_dynamic_back(const GradCall& c) { return {reshape_like(c.g[0], c.in[0]), Gradient()}; }
+TANDEM_INLINE Grads reshape_back(const GradCall& c) {
+  return Grads(Gradient(tandem::detail::reshape_like(c.g[0], c.in[0])));
+}
+TANDEM_INLINE Grads reshape_dynamic_back(const GradCall& c) {
+  return {tandem::detail::reshape_like(c.g[0], c.in[0]), Gradient()};
+}
 TANDEM_INLINE Grads pass_back(const GradCall& c) { return Grads(Gradient(c.g[0])); }
 
 template <class A>
@@ -208,7 +220,8 @@ TANDEM_INLINE constexpr OpDef reshape_dynamic_op{.name = "reshape_dynamic",
                                                  .resolve = &detail::resolve_reshape,
                                                  .inputs = 2,
                                                  .saves = Saves::shape,
-                                                 .host_inputs = 2};
+                                                 .host_inputs = 2,
+                                                 .in_errors = "reshape"};
 TANDEM_INLINE constexpr OpDef identity_op{.name = "identity",
                                           .infer = &detail::infer_identity,
                                           .gradient = &detail::pass_back,
@@ -221,7 +234,12 @@ TANDEM_INLINE constexpr OpDef stop_gradient_op{.name = "stop_gradient",
 
 TANDEM_INLINE Tensor reshape(const Tensor& x, const Dims& dims, OpOptions o) {
   if (dims.is_known()) return apply1(reshape_op, rules::ReshapeAttrs{dims.numbers("reshape")}, o, x);
-  return apply1(reshape_dynamic_op, no_attrs, o, x, dims.tensor("reshape"));
+  Tensor y = apply1(reshape_dynamic_op, no_attrs, o, x, dims.tensor("reshape"));
+  Shape known = dims.known("reshape");
+  for (int i = 0; i < known.rank(); ++i)
+    if (known.dim(i) < 0) known.set(i, none);  // -1
+  y.set_shape(known);
+  return y;
 }
 TANDEM_INLINE Tensor expand_dims(const Tensor& x, i64 axis, OpOptions o) {
   return apply1(expand_dims_op, rules::AxisAttrs{axis}, o, x);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/shape/dims.hpp"
+#include "tandem/ops/dims.hpp"
 
 namespace TANDEM_NS {
 
@@ -81,7 +81,7 @@ TANDEM_INLINE void put_size(const KernelCall& c, i64 at, i64 n) {
   c.out[0].as<std::int32_t>()[at] = static_cast<std::int32_t>(n);
 }
 TANDEM_INLINE void shape_kernel(const KernelCall& c) {
-  for (int i = 0; i < c.in[0].shape().rank(); ++i) put_size(c, i, c.in[0].shape()[i]);
+  for (int i = 0; i < c.in[0].shape().rank(); ++i) put_size(c, i, c.in[0].shape().dim(i));
 }
 TANDEM_INLINE void size_kernel(const KernelCall& c) { put_size(c, 0, c.in[0].size()); }
 TANDEM_INLINE void rank_kernel(const KernelCall& c) { put_size(c, 0, c.in[0].shape().rank()); }
@@ -130,7 +130,7 @@ TANDEM_INLINE std::vector<DimValue> get_shape(const Tensor& x) {
   std::vector<DimValue> r;
   Tensor all;
   for (int i = 0; i < x.rank(); ++i) {
-    const i64 n = x.shape()[i];
+    const i64 n = x.shape().dim(i);
     if (n == none && !all.is_set()) all = shape(x, {.out_type = DType::int64});
     r.push_back(n == none ? DimValue{0, all[i]} : DimValue{n});
   }

@@ -6,14 +6,33 @@
 #include <span>
 
 #include "tandem/core/apply.hpp"
+#include "tandem/ops/dims.hpp"
 
 namespace TANDEM_NS {
 
+/// A bound of a Slice: a number, or an integer scalar tensor.
+struct SliceBound {
+  template <std::integral I>
+  SliceBound(I n) : number(static_cast<i64>(n)) {}
+  SliceBound(Dimension n) : number(n) {}
+  SliceBound(Tensor t) : tensor(std::move(t)) {}
+
+  i64 number = none;
+  Tensor tensor = {};
+};
 /// From `begin` up to, without, `end`, by `step`; `none` stands for the axis's own end, negative numbers count from it.
 /// Bounds beyond the axis are clamped.
 struct Slice {
-  constexpr Slice(i64 begin = none, i64 end = none, i64 step = 1) : begin(begin), end(end), step(step) {}
+  Slice(i64 begin = none, i64 end = none, i64 step = 1) : begin(begin), end(end), step(step) {}
+  /// With computed bounds.
+  Slice(SliceBound b, SliceBound e = none, i64 step = 1)
+      : begin(b.number),
+        end(e.number),
+        step(step),
+        begin_tensor(std::move(b.tensor)),
+        end_tensor(std::move(e.tensor)) {}
   i64 begin, end, step;
+  Tensor begin_tensor = {}, end_tensor = {};  // count in place of begin and end where they are set
 };
 /// As many whole axes as the other items leave.
 struct EllipsisItem {};
@@ -22,21 +41,24 @@ struct NewAxisItem {};
 inline constexpr EllipsisItem Ellipsis{};
 inline constexpr NewAxisItem NewAxis{};
 
-/// One item of x(...): a Slice, an integer (the axis goes), Ellipsis or NewAxis.
+/// One item of x(...): a Slice, an integer or an integer scalar tensor (the axis goes), Ellipsis or NewAxis.
 struct SliceItem {
   enum Kind : std::uint8_t { range, index, ellipsis, new_axis };
-  constexpr SliceItem(const Slice& s) : slice(s) {}
-  constexpr SliceItem(EllipsisItem) : kind(ellipsis) {}
-  constexpr SliceItem(NewAxisItem) : kind(new_axis) {}
+  SliceItem(const Slice& s) : slice(s) {}
+  SliceItem(EllipsisItem) : kind(ellipsis) {}
+  SliceItem(NewAxisItem) : kind(new_axis) {}
   template <std::integral I>
-  constexpr SliceItem(I i) : slice(static_cast<i64>(i)), kind(index) {}
+  SliceItem(I i) : slice(static_cast<i64>(i)), kind(index) {}
+  SliceItem(Dimension i) : SliceItem(static_cast<i64>(i)) {}
+  SliceItem(const Tensor& i) : slice(SliceBound(i)), kind(index) {}
 
   Slice slice;
   Kind kind = range;
 };
 
 /// The part of x that the items select, one item an axis (whole axes behind the last).
-///   throws    errors::InvalidArgumentError for an index out of range, a step of 0, or more items than axes
+///   throws    errors::InvalidArgumentError for an index out of range, a step of 0, more items than axes, or a tensor
+///             among them that is not an int32 or int64 scalar (gather and boolean_mask take others)
 ///   gradient  row-sparse (IndexedSlices) for a range of the leading axis, else g set into zeros
 TANDEM_API Tensor slice_by(const Tensor& x, std::initializer_list<SliceItem> items, OpOptions = {});
 template <class... I>
@@ -47,7 +69,7 @@ Tensor Tensor::operator()(const I&... items) const {
 /// The part of x that begins at `begin` and has `size` elements along each axis (-1: to the end).
 ///   throws    errors::InvalidArgumentError if it reaches beyond x
 ///   gradient  as slice_by's
-TANDEM_API Tensor slice(const Tensor& x, const Shape& begin, const Shape& size, OpOptions = {});
+TANDEM_API Tensor slice(const Tensor& x, const Dims& begin, const Dims& size, OpOptions = {});
 
 struct StridedSliceOptions {
   TANDEM_OP_OPTIONS;
@@ -95,5 +117,5 @@ struct StridedSliceAttrs {
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_SHAPE
-#include "tandem/ops/shape/slice_impl.hpp"
+#include "tandem/ops/shape/slice_computed_impl.hpp"
 #endif

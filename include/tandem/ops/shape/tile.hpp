@@ -6,7 +6,7 @@
 
 #include "tandem/base/scalar.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/shape/dims.hpp"
+#include "tandem/ops/dims.hpp"
 
 namespace TANDEM_NS {
 
@@ -17,24 +17,45 @@ namespace TANDEM_NS {
 ///   gradient  g summed to x's shape
 TANDEM_API Tensor broadcast_to(const Tensor& x, const Dims& shape, OpOptions = {});
 /// x, multiples[i] times along axis i.
-///   multiples one an axis; 0 gives an empty tensor
+///   multiples one an axis, numbers or integer tensors; 0 gives an empty tensor
 ///   throws    errors::InvalidArgumentError for a negative one or the wrong count
 ///   gradient  the sum of g's copies
-TANDEM_API Tensor tile(const Tensor& x, const Shape& multiples, OpOptions = {});
+TANDEM_API Tensor tile(const Tensor& x, const Dims& multiples, OpOptions = {});
 
 enum class PadMode : std::uint8_t { constant, reflect, symmetric };
 struct PadOptions {
   TANDEM_OP_OPTIONS;
   PadMode mode = PadMode::constant;
-  Scalar constant_value = 0;  ///< strings are padded by ""
+  Scalar constant_values = 0;  ///< strings are padded by ""
+};
+/// How many elements pad() adds before and after each axis: {{1, 1}, {0, n}}, whose entries are numbers or integer
+/// scalar tensors, a vector of pairs, or an integer tensor of shape [rank, 2]. Lives for the call it is an argument of.
+class TANDEM_API Paddings {
+ public:
+  Paddings(std::initializer_list<std::pair<Dim, Dim>> list) {
+    for (const auto& [b, a] : list) before.push(b), after.push(a);
+  }
+  Paddings(const std::vector<std::pair<i64, i64>>& list) {
+    for (const auto& [b, a] : list) before.push(b), after.push(a);
+  }
+  Paddings(const Tensor& list);
+  Paddings(const Paddings&) = delete;
+  Paddings& operator=(const Paddings&) = delete;
+
+ private:
+  Tensor columns_[2];  // of a tensor: what `before` and `after` refer to
+
+ public:
+  Dims before, after;
 };
 /// x with more elements around it: paddings[i] = {before, after} along axis i.
-///   mode      constant: .constant_value; reflect: mirrored without the edge (before, after < size); symmetric:
+///   mode      constant: .constant_values; reflect: mirrored without the edge (before, after < size); symmetric:
 ///   mirrored
 ///             with it (<= size)
-///   throws    errors::InvalidArgumentError for negative paddings, the wrong count, or a mirror that is too short
+///   throws    errors::InvalidArgumentError for negative paddings, the wrong count, a mirror that is too short, or a
+///             mirror by paddings that are computed while a function is traced
 ///   gradient  the middle of g; what was mirrored adds to its origin
-TANDEM_API Tensor pad(const Tensor& x, const std::vector<std::pair<i64, i64>>& paddings, PadOptions = {});
+TANDEM_API Tensor pad(const Tensor& x, const Paddings& paddings, PadOptions = {});
 
 extern TANDEM_API const OpDef broadcast_to_op, broadcast_dynamic_op, tile_op, tile_grad_op, pad_op;
 inline constexpr const OpDef* tile_ops[] = {&broadcast_to_op, &broadcast_dynamic_op, &tile_op, &tile_grad_op, &pad_op};
@@ -58,11 +79,16 @@ struct PadAttrs {
 #ifdef TANDEM_IMPLEMENT_SHAPE
 #include "tandem/cpu/layout.hpp"
 #include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/create/range.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
 #if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
 namespace TANDEM_NS::cuda {
@@ -90,7 +116,9 @@ TANDEM_INLINE Specs resolve_broadcast(const KernelCall& c) {
   return broadcast_spec(c.op, *c.in[0].spec,
                         Shape(std::span(c.in[1].as<const i64>(), static_cast<std::size_t>(c.in[1].size()))));
 }
-TANDEM_INLINE Grads broadcast_gradient(const GradCall& c) { return Grads(Gradient(sum_to_like(c.g[0], c.in[0]))); }
+TANDEM_INLINE Grads broadcast_gradient(const GradCall& c) {
+  return Grads(Gradient(tandem::detail::sum_to_like(c.g[0], c.in[0])));
+}
 
 TANDEM_INLINE Specs infer_tile(const InferCall& c) {
   const Shape& m = c.get<rules::TileAttrs>().multiples;
@@ -101,7 +129,7 @@ TANDEM_INLINE Specs infer_tile(const InferCall& c) {
   if (!fits) raise_specs(c, "multiples " + to_string(m) + " must be one number an axis, none below 0");
   for (int i = 0; i < s.rank(); ++i) {
     i64 n = none;
-    if (s[i] != none && __builtin_mul_overflow(s[i], m[i], &n))
+    if (s.dim(i) != none && __builtin_mul_overflow(s.dim(i), m.dim(i), &n))
       raise_specs(c, "multiples " + to_string(m) + " overflow");
     s.set(i, n);
   }
@@ -127,8 +155,9 @@ TANDEM_INLINE Specs infer_pad(const InferCall& c) {
   if (a.before.rank() != s.rank() || a.after.rank() != s.rank()) raise_specs(c, "paddings are not one pair an axis");
   for (int i = 0; i < s.rank(); ++i) {
     i64 n = none;
-    if (a.before[i] < 0 || a.after[i] < 0 ||
-        (s[i] != none && (__builtin_add_overflow(s[i], a.before[i], &n) || __builtin_add_overflow(n, a.after[i], &n))))
+    if (a.before.dim(i) < 0 || a.after.dim(i) < 0 ||
+        (s.dim(i) != none &&
+         (__builtin_add_overflow(s.dim(i), a.before.dim(i), &n) || __builtin_add_overflow(n, a.after.dim(i), &n))))
       raise_specs(c, "paddings " + to_string(a.before) + " and " + to_string(a.after) + " are negative or too large");
     s.set(i, n);
   }
@@ -141,16 +170,52 @@ TANDEM_INLINE Grads pad_gradient(const GradCall& c) {
   const auto& p = c.get<rules::PadAttrs>();
   rules::StridedSliceAttrs a;
   for (int i = 0; i < p.before.rank(); ++i) {
-    a.begin.push(p.before[i]);
-    a.end.push(p.after[i] ? -p.after[i] : none);
+    a.begin.push(p.before.dim(i));
+    a.end.push(p.after.dim(i) ? -p.after.dim(i) : none);
     a.step.push(1);
   }
   const Tensor middle = apply1(strided_slice_op, a, no_options, c.g[0]);
   return {middle, c.needs(1) ? Gradient(reduce_sum(c.g[0]) - reduce_sum(middle)) : Gradient()};
 }
+TANDEM_INLINE Tensor pad_value(const Tensor& x, const PadOptions& o) {
+  return x.dtype() == DType::string ? Tensor::allocate({Shape{}, DType::string, {}})
+                                    : tandem::detail::scalar_like(o.constant_values, x);
+}
+// By paddings that are not known now: axis by axis, between two blocks of the value.
+TANDEM_INLINE Tensor pad_computed(const Tensor& x, const Paddings& paddings, const PadOptions& o) {
+  if (o.mode != PadMode::constant)
+    errors::raise<errors::InvalidArgumentError>(
+        "pad", "a mirror needs paddings that are known while the function is traced; take them as numbers");
+  const Shape sides[] = {paddings.before.known("pad"), paddings.after.known("pad")};
+  for (const Shape& s : sides)
+    if (s.rank() != x.rank())
+      errors::raise<errors::InvalidArgumentError>(
+          "pad", "paddings must be one pair of numbers an axis: " + std::to_string(s.rank()) + " pairs for " +
+                     to_string(x.spec()));
+  const Tensor amounts[] = {paddings.before.tensor("pad"), paddings.after.tensor("pad")}, value = pad_value(x, o);
+  Tensor y = x;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (sides[0].dim(i) == 0 && sides[1].dim(i) == 0) continue;
+    const Tensor sizes = shape(y, {.out_type = DType::int64});
+    Tensor edges[2];
+    for (int side = 0; side < 2; ++side) {
+      std::vector<Tensor> block = unstack(sizes);
+      block[static_cast<std::size_t>(i)] = amounts[side][i];
+      edges[side] = fill(stack(block), value);
+    }
+    y = concat({edges[0], y, edges[1]}, i);
+  }
+  Shape known = x.shape();
+  for (int i = 0; i < x.rank(); ++i) {
+    const i64 before = sides[0].dim(i), after = sides[1].dim(i), n = x.shape().dim(i);
+    known.set(i, before == none || after == none || n == none ? none : n + before + after);
+  }
+  y.set_shape(known);
+  return y;
+}
 // One axis mirrored: a gather, whose gradient adds what was mirrored to its origin.
 TANDEM_INLINE Tensor mirror(const Tensor& x, int axis, i64 before, i64 after, bool edge) {
-  const i64 n = x.shape()[axis], skip = edge ? 0 : 1;
+  const i64 n = x.shape().dim(axis), skip = edge ? 0 : 1;
   if (n == none && (before || after))
     errors::raise<errors::InvalidArgumentError>(
         "pad", "axis " + std::to_string(axis) + " of " + to_string(x.spec()) +
@@ -183,7 +248,8 @@ TANDEM_INLINE constexpr OpDef broadcast_dynamic_op{.name = "broadcast_dynamic",
                                                    .resolve = &detail::resolve_broadcast,
                                                    .inputs = 2,
                                                    .saves = Saves::shape,
-                                                   .host_inputs = 2};
+                                                   .host_inputs = 2,
+                                                   .in_errors = "broadcast_to"};
 TANDEM_INLINE constexpr OpDef tile_op{.name = "tile",
                                       .infer = &detail::infer_tile,
                                       .cpu = &cpu::tile,
@@ -210,32 +276,50 @@ TANDEM_INLINE constexpr OpDef pad_op{.name = "pad",
                                      .saves = Saves::nothing,
                                      .attrs = &detail::attr_type<rules::PadAttrs>};
 
+TANDEM_INLINE Paddings::Paddings(const Tensor& list) {
+  if (list.rank() != 2 || list.shape().dim(1) != 2 || !dtypes::index.has(list.dtype()))
+    errors::raise<errors::InvalidArgumentError>(
+        "pad", "paddings must be an int32 or int64 tensor of shape [rank, 2], not " + to_string(list.spec()));
+  for (int side = 0; side < 2; ++side) columns_[side] = list(Slice(), side);
+  before = Dims(columns_[0]), after = Dims(columns_[1]);
+}
 TANDEM_INLINE Tensor broadcast_to(const Tensor& x, const Dims& shape, OpOptions o) {
   if (shape.is_known()) return apply1(broadcast_to_op, rules::BroadcastAttrs{shape.numbers("broadcast_to")}, o, x);
-  return apply1(broadcast_dynamic_op, no_attrs, o, x, shape.tensor("broadcast_to"));
+  Tensor y = apply1(broadcast_dynamic_op, no_attrs, o, x, shape.tensor("broadcast_to"));
+  y.set_shape(shape.known("broadcast_to"));
+  return y;
 }
-TANDEM_INLINE Tensor tile(const Tensor& x, const Shape& multiples, OpOptions o) {
-  return apply1(tile_op, rules::TileAttrs{multiples}, o, x);
+TANDEM_INLINE Tensor tile(const Tensor& x, const Dims& multiples, OpOptions o) {
+  if (multiples.is_known()) return apply1(tile_op, rules::TileAttrs{multiples.numbers("tile")}, o, x);
+  const Shape known = multiples.known("tile");
+  if (known.rank() != x.rank())
+    errors::raise<errors::InvalidArgumentError>(
+        "tile", std::to_string(known.rank()) + " multiples for " + to_string(x.spec()) + ": one for each axis");
+  const Tensor counts = multiples.tensor("tile"), sizes = shape(x, {.out_type = DType::int64});
+  Tensor y = x;
+  for (int i = 0; i < x.rank(); ++i)
+    if (known.dim(i) != 1) y = gather(y, floormod(range(counts[i] * sizes[i]), sizes[i]), {.axis = i});
+  return y;
 }
-TANDEM_INLINE Tensor pad(const Tensor& x, const std::vector<std::pair<i64, i64>>& paddings, PadOptions o) {
-  bool fits = static_cast<int>(paddings.size()) == x.rank();
-  for (const auto& [before, after] : paddings) fits &= before >= 0 && after >= 0;
+TANDEM_INLINE Tensor pad(const Tensor& x, const Paddings& paddings, PadOptions o) {
+  const OpOptions named{o.name, o.where};
+  if (!paddings.before.is_known() || !paddings.after.is_known()) return detail::pad_computed(x, paddings, o);
+  rules::PadAttrs a{paddings.before.numbers("pad"), paddings.after.numbers("pad")};
+  bool fits = a.before.rank() == x.rank();
+  for (const Shape& amounts : {a.before, a.after})
+    for (i64 n : amounts) fits &= n >= 0;
   if (!fits)
     errors::raise<errors::InvalidArgumentError>(
-        "pad", "paddings must be one pair of numbers an axis, none below 0: " + std::to_string(paddings.size()) +
+        "pad", "paddings must be one pair of numbers an axis, none below 0: " + std::to_string(a.before.rank()) +
                    " pairs for " + to_string(x.spec()));
   if (o.mode != PadMode::constant) {
     Tensor y = x;
     for (int i = 0; i < x.rank(); ++i)
-      if (const auto [before, after] = paddings[static_cast<std::size_t>(i)]; before || after)
-        y = detail::mirror(y, i, before, after, o.mode == PadMode::symmetric);
-    return y.is_same(x) ? identity(x, {o.name, o.where}) : y;
+      if (a.before.dim(i) || a.after.dim(i))
+        y = detail::mirror(y, i, a.before.dim(i), a.after.dim(i), o.mode == PadMode::symmetric);
+    return y.is_same(x) ? identity(x, named) : y;
   }
-  rules::PadAttrs a;
-  for (const auto& [before, after] : paddings) a.before.push(before), a.after.push(after);
-  const Tensor value =
-      x.dtype() == DType::string ? Tensor::allocate({Shape{}, DType::string, {}}) : scalar_like(o.constant_value, x);
-  return apply1(pad_op, a, {o.name, o.where}, x, value);
+  return apply1(pad_op, a, named, x, detail::pad_value(x, o));
 }
 
 }  // namespace TANDEM_NS

@@ -1,0 +1,383 @@
+// What a Module holds, how its Variables are listed, built, restored and copied (implementation half of nn/module.hpp).
+#pragma once
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tandem/autodiff/slots.hpp"
+#include "tandem/base/at_fork.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/nn/module.hpp"
+
+namespace TANDEM_NS {
+
+struct Module::Contents final : Opaque {
+  std::atomic<bool> built{false}, frozen{false};
+  // Guards all below, and is held while the module is built. A build may call children, never the other way round; no
+  // two modules are locked but by such calls.
+  std::recursive_mutex mutex;
+  std::deque<Named> variables;  // addresses stay
+  struct Child {
+    std::string name;
+    Module module;
+  };
+  std::deque<Child> children;
+  std::vector<char> order;  // 'v' or 'm', as added
+  std::unordered_set<std::string> names;
+  std::string kind_name = "module";
+  bool is_layer = false, makes_slots = false;
+  std::map<std::string, Tensor> expected;  // by name: what a checkpoint has for Variables that are not made yet
+  std::string path;                        // in that checkpoint: "model/hidden/"
+  Ref<Opaque> paths;                       // a Paths, of the modules of that checkpoint
+
+  const char* kind() const override { return "module"; }
+  void check_new(const std::string& name) const {
+    if (names.contains(name))
+      errors::raise<errors::AlreadyExistsError>("module", "has a variable or module named '" + name + "' already");
+  }
+  void add(const Named& v) {
+    names.insert(v.path);
+    variables.push_back(v);
+    order.push_back('v');
+  }
+  // Takes away what was added since there were `count` variables and children.
+  void shrink_to(std::size_t count) {
+    for (; order.size() > count; order.pop_back()) {
+      if (order.back() == 'v') names.erase(variables.back().path), variables.pop_back();
+      else names.erase(children.back().name), children.pop_back();
+    }
+  }
+  std::string path_of(const Named& slot) const;
+  // What a checkpoint has for a Variable, or null.
+  const Tensor* expected_for(const std::string& name, const Spec& spec) const {
+    const auto found = expected.find(name);
+    if (found == expected.end()) return nullptr;
+    const Tensor& t = found->second;
+    if (t.dtype() != spec.dtype || !(t.shape() == spec.shape))
+      errors::raise<errors::InvalidArgumentError>(
+          "restore", "'" + name + "' is " + to_string(spec) + ", in the checkpoint " + to_string(t.spec()));
+    return &t;
+  }
+};
+
+// By id: where a checkpoint has Variables, those included that its modules make later.
+struct Module::Paths final : Opaque {
+  const char* kind() const override { return "paths"; }
+  std::mutex mutex;
+  std::unordered_map<u64, std::string> of;
+};
+
+// What a listing has come to.
+struct Module::Walk {
+  std::vector<Named> out;
+  std::set<const Opaque*> seen;  // the Contents of modules so far
+};
+
+// The members of a Model, kept by a plain Module that was copied from it.
+struct Module::Members final : Opaque {
+  const char* kind() const override { return "members"; }
+  std::vector<Module> list;
+};
+
+// All Modules there are by address, with the sizes of those that are Models.
+struct Module::Places {
+  detail::ForkMutex mutex{detail::ForkMutex::modules};
+  std::map<const Module*, std::size_t, std::less<>> sizes;
+};
+TANDEM_INLINE Module::Places& Module::places() {
+  alignas(Places) static unsigned char room[sizeof(Places)];
+  static Places* const made = ::new (room) Places;
+  return *made;
+}
+TANDEM_INLINE const bool Module::places_made = (places(), true);  // when the library is loaded (at_fork.hpp)
+
+TANDEM_INLINE Module::Noted*& Module::Noted::innermost() {
+  static constinit thread_local Noted* noted = nullptr;
+  return noted;
+}
+TANDEM_INLINE Module::Noted::Noted() : outer_(innermost()) { innermost() = this; }
+TANDEM_INLINE Module::Noted::~Noted() { innermost() = outer_; }
+
+TANDEM_INLINE void Module::enter() {
+  {
+    const std::lock_guard lock(places().mutex);
+    places().sizes[this] = 0;
+  }
+  if (Noted* n = Noted::innermost()) n->list_.push_back(this);
+}
+TANDEM_INLINE Module::Module() : state_(new Contents) { enter(); }
+TANDEM_INLINE Module::Module(const char* kind) : Module() {
+  contents().kind_name = kind;
+  contents().is_layer = true;
+}
+TANDEM_INLINE Module::Module(const Module& o) : state_(o.state_) {
+  if (std::vector<Module> list = o.members(); !list.empty()) {
+    auto* const members = new Members;
+    members_ = Ref<Opaque>(members);
+    members->list = std::move(list);
+  }
+  enter();
+}
+TANDEM_INLINE Module& Module::operator=(const Module& o) {
+  Module copy(o);  // which keeps o's members
+  state_ = copy.state_;
+  const std::lock_guard lock(places().mutex);
+  if (places().sizes[this] == 0) std::swap(members_, copy.members_);
+  return *this;
+}
+TANDEM_INLINE Module::~Module() {
+  if (Noted* n = Noted::innermost()) std::erase(n->list_, this);
+  const std::lock_guard lock(places().mutex);
+  places().sizes.erase(this);
+}
+TANDEM_INLINE void Module::set_extent(std::size_t size) {
+  members_ = {};
+  const std::lock_guard lock(places().mutex);
+  places().sizes[this] = size;
+}
+// Those directly inside of a Model, in the order of their addresses; or those of the Model that this was copied from.
+TANDEM_INLINE std::vector<Module> Module::members() const {
+  std::vector<const Module*> inside;
+  {
+    const std::lock_guard lock(places().mutex);
+    const auto end_of = [](const auto& place) { return reinterpret_cast<const char*>(place.first) + place.second; };
+    auto at = places().sizes.find(this);
+    const char* const end = end_of(*at);
+    const char* behind = nullptr;  // the member before
+    for (++at; at != places().sizes.end() && reinterpret_cast<const char*>(at->first) < end; ++at) {
+      if (reinterpret_cast<const char*>(at->first) < behind) continue;
+      inside.push_back(at->first);
+      behind = end_of(*at);
+    }
+  }
+  if (inside.empty() && members_) return static_cast<const Members&>(*members_).list;
+  std::vector<Module> r;
+  for (const Module* m : inside) r.push_back(*m);
+  return r;
+}
+
+// An expected slot's name: of its weight's path.
+TANDEM_INLINE std::string Module::Contents::path_of(const Named& slot) const {
+  Paths& all = static_cast<Paths&>(*paths);
+  const std::lock_guard lock(all.mutex);
+  const auto at = all.of.find(slot.weight.id());
+  return at == all.of.end() ? slot.path : at->second + "/" + slot.slot;
+}
+TANDEM_INLINE Module::Contents& Module::contents() const { return static_cast<Contents&>(*state_); }
+TANDEM_INLINE void Module::set_kind(std::string kind) const { contents().kind_name = std::move(kind); }
+TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = true; }
+TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tensor& initial, bool trainable) const {
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  c.check_new(name);
+  const Tensor* expected = c.expected_for(name, initial.spec());
+  const Tensor value = expected ? expected->to(initial.device()) : initial;
+  Variable v(value, {.name = name.c_str(), .trainable = trainable});
+  c.add({name, v});
+  if (expected) {
+    Paths& paths = static_cast<Paths&>(*c.paths);
+    const std::lock_guard lock_paths(paths.mutex);
+    paths.of[v.id()] = c.path + name;
+  }
+  return v;
+}
+TANDEM_INLINE void Module::add_variables(const std::vector<Named>& named) const {
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  const std::size_t before = c.order.size();
+  try {
+    for (const Named& n : named) {
+      c.check_new(n.path);
+      if (!c.expected.empty() && n.weight.is_set()) {
+        const std::string path = c.path_of(n);
+        if (const Tensor* t = c.expected_for(path, n.variable.spec())) n.variable.poke(t->to(n.variable.device()));
+        c.expected.erase(path);
+      }
+      c.add(n);
+    }
+  } catch (...) {
+    c.shrink_to(before);
+    throw;
+  }
+}
+TANDEM_INLINE void Module::add_module(const std::string& name, const Module& child) const {
+  if (child.state_ == state_)
+    errors::raise<errors::InvalidArgumentError>("module", "cannot have itself as its child '" + name + "'");
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  c.check_new(name);
+  c.names.insert(name);
+  c.children.push_back({name, child});
+  c.order.push_back('m');
+}
+TANDEM_INLINE const Variable& Module::variable(std::size_t i) const { return contents().variables[i].variable; }
+TANDEM_INLINE bool Module::is_built() const { return contents().built.load(std::memory_order_acquire); }
+TANDEM_INLINE void Module::build_locked(Callable build) const {
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  if (is_built()) return;
+  const detail::Unobserved quiet;
+  const std::size_t before = c.order.size();
+  try {
+    if (context.stager) context.stager->lift(build);
+    else build.call(build.self);
+    for (const auto& [name, value] : c.expected)
+      if (!c.names.contains(name))
+        errors::raise<errors::InvalidArgumentError>("restore", "the checkpoint has '" + name + "' " +
+                                                                   to_string(value.spec()) + " for a " + c.kind_name +
+                                                                   " that makes none");
+  } catch (...) {
+    c.shrink_to(before);
+    throw;
+  }
+  c.expected.clear();
+  c.built.store(true, std::memory_order_release);
+}
+
+namespace detail {
+/// "dense", then "dense_1", ...: a name that is not taken.
+TANDEM_INLINE std::string free_name(const std::string& kind, const std::unordered_set<std::string>& taken) {
+  std::string name = kind;
+  for (int i = 1; taken.contains(name); ++i) name = kind + "_" + std::to_string(i);
+  return name;
+}
+}  // namespace detail
+
+// Children are asked for theirs after this module's lock is gone: two modules may have two children in either order.
+TANDEM_INLINE void Module::collect(const std::string& prefix, bool is_frozen, Walk& walk) const {
+  Contents& c = contents();
+  walk.seen.insert(&c);
+  is_frozen |= c.frozen.load(std::memory_order_relaxed);
+  std::unique_lock lock(c.mutex);
+  const std::vector<char> order = c.order;
+  const std::vector<Named> variables(c.variables.begin(), c.variables.end());
+  const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
+  std::unordered_set<std::string> names = c.names;
+  lock.unlock();
+  std::size_t v = 0, m = 0;
+  for (char kind : order) {
+    if (kind == 'v') {
+      walk.out.push_back(variables[v++]);
+      walk.out.back().path.insert(0, prefix);
+      walk.out.back().is_frozen = is_frozen;
+    } else {
+      const Contents::Child& child = children[m++];
+      child.module.collect(prefix + child.name + "/", is_frozen, walk);
+    }
+  }
+  for (const Module& member : members()) {
+    if (walk.seen.contains(&member.contents())) continue;
+    const std::string name = detail::free_name(member.contents().kind_name, names);
+    names.insert(name);
+    member.collect(prefix + name + "/", is_frozen, walk);
+  }
+}
+TANDEM_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& made, std::set<std::string> names)
+    : names_(std::move(names)) {
+  auto* const paths = new Paths;
+  paths_ = Ref<Opaque>(paths);
+  for (const auto& [path, variable] : made) paths->of[variable.id()] = path;
+}
+TANDEM_INLINE void Module::Expected::give(const Module& module, const std::string& prefix,
+                                          std::map<std::string, Tensor>& values, bool keep) const {
+  Contents& c = module.contents();
+  std::unique_lock lock(c.mutex);
+  if (c.makes_slots || (c.is_layer && !c.built)) {
+    std::map<std::string, Tensor> mine;
+    for (auto i = values.lower_bound(prefix); i != values.end() && i->first.starts_with(prefix);) {
+      std::string name = i->first.substr(prefix.size());
+      const auto slash = name.rfind('/');
+      const bool is_leaf = slash == std::string::npos;
+      if (c.makes_slots ? !is_leaf && names_.contains(name.substr(0, slash)) : is_leaf) {
+        mine.emplace(std::move(name), i->second);
+        i = values.erase(i);
+      } else {
+        ++i;
+      }
+    }
+    if (keep) c.expected = std::move(mine), c.paths = paths_, c.path = prefix;
+  }
+  const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
+  std::unordered_set<std::string> names = c.names;
+  lock.unlock();
+  std::set<const Opaque*> seen;
+  for (const Contents::Child& child : children) {
+    seen.insert(&child.module.contents());
+    give(child.module, prefix + child.name + "/", values, keep);
+  }
+  for (const Module& member : module.members()) {
+    if (!seen.insert(&member.contents()).second) continue;
+    const std::string name = detail::free_name(member.contents().kind_name, names);
+    names.insert(name);
+    give(member, prefix + name + "/", values, keep);
+  }
+}
+
+namespace detail {
+// Those of the Variables that `wanted` takes, each once.
+template <class F>
+std::vector<Module::Named> distinct(std::vector<Module::Named>&& named, const F& wanted) {
+  std::vector<Module::Named> r;
+  IdMap seen;
+  for (Module::Named& n : named) {
+    if (!wanted(n) || seen.find(n.variable.id()) >= 0) continue;
+    seen.insert(n.variable.id(), 1);
+    r.push_back(std::move(n));
+  }
+  return r;
+}
+TANDEM_INLINE std::vector<Variable> variables_of(const std::vector<Module::Named>& named) {
+  std::vector<Variable> r;
+  for (const Module::Named& n : named) r.push_back(n.variable);
+  return r;
+}
+}  // namespace detail
+
+TANDEM_INLINE std::vector<Module::Named> Module::named_variables() const {
+  Walk all;
+  collect("", false, all);
+  return std::move(all.out);
+}
+TANDEM_INLINE std::vector<Variable> Module::variables() const {
+  return detail::variables_of(detail::distinct(named_variables(), [](const Named&) { return true; }));
+}
+TANDEM_INLINE std::vector<Variable> Module::trainable_variables() const {
+  return detail::variables_of(
+      detail::distinct(named_variables(), [](const Named& n) { return n.variable.trainable() && !n.is_frozen; }));
+}
+TANDEM_INLINE std::vector<Variable> Module::variables_by_name(const std::string& name) const {
+  return detail::variables_of(detail::distinct(
+      named_variables(), [&](const Named& n) { return n.path == name || n.path.ends_with("/" + name); }));
+}
+TANDEM_INLINE i64 Module::count_params() const {
+  i64 n = 0;
+  for (const Variable& v : trainable_variables()) n += v.shape().size();
+  return n;
+}
+TANDEM_INLINE void Module::set_trainable(bool trainable) const {
+  contents().frozen.store(!trainable, std::memory_order_relaxed);
+}
+TANDEM_INLINE std::vector<Tensor> Module::get_weights() const {
+  std::vector<Tensor> r;
+  for (const Variable& v : variables()) r.push_back(v.value());
+  return r;
+}
+TANDEM_INLINE void Module::set_weights(const std::vector<Tensor>& values) const {
+  const std::vector<Named> named = detail::distinct(named_variables(), [](const Named&) { return true; });
+  if (named.size() != values.size())
+    errors::raise<errors::InvalidArgumentError>(
+        "set_weights",
+        std::to_string(values.size()) + " values for " + std::to_string(named.size()) + " Variables" +
+            (named.empty() ? "; layers make theirs at the first call: call the model or build() it first" : ""));
+  for (std::size_t i = 0; i < named.size(); ++i)
+    if (const Spec& want = named[i].variable.spec(), &got = values[i].spec();
+        want.dtype != got.dtype || !(want.shape == got.shape))
+      errors::raise<errors::InvalidArgumentError>(
+          "set_weights",
+          "'" + named[i].path + "' is " + to_string(want) + ", value " + std::to_string(i) + " " + to_string(got));
+  for (std::size_t i = 0; i < named.size(); ++i) named[i].variable.assign(values[i].to(named[i].variable.device()));
+}
+
+}  // namespace TANDEM_NS

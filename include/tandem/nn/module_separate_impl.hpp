@@ -1,0 +1,58 @@
+// How a copy of modules gets Variables of its own (implementation half of nn/module.hpp).
+#pragma once
+#include "tandem/nn/module_impl.hpp"
+
+namespace TANDEM_NS {
+
+// Contents and Variables with the copies that have been made of them.
+struct Module::Separation {
+  std::unordered_map<const Opaque*, Ref<Opaque>> contents;
+  std::unordered_map<u64, Variable> variables;
+
+  Variable copy(const Variable& v) {
+    const auto [at, fresh] = variables.try_emplace(v.id());
+    if (fresh) at->second = Variable(v.value(), {.name = v.name(), .trainable = v.trainable()});
+    return at->second;
+  }
+  void separate(Module& m) {
+    m.state_ = copy(m.contents());
+    if (!m.members_) return;
+    auto* const members = new Members;
+    const Ref<Opaque> old = std::exchange(m.members_, Ref<Opaque>(members));
+    members->list = static_cast<const Members&>(*old).list;
+    for (Module& member : members->list) separate(member);
+  }
+  Ref<Opaque> copy(Contents& old) {
+    if (const auto at = contents.find(&old); at != contents.end()) return at->second;
+    const std::lock_guard lock(old.mutex);
+    if (!old.is_layer && !old.variables.empty())
+      errors::raise<errors::FailedPreconditionError>(
+          "clone", "a " + old.kind_name + " may keep handles on its Variables ('" + old.variables[0].path +
+                       "'), which would stay those of the original; make another one and give it get_weights()");
+    auto* const fresh = new Contents;
+    const Ref<Opaque> kept = contents[&old] = Ref<Opaque>(fresh);
+    fresh->built = old.built.load();
+    fresh->frozen = old.frozen.load();
+    fresh->order = old.order;
+    fresh->names = old.names;
+    fresh->kind_name = old.kind_name;
+    fresh->is_layer = old.is_layer;
+    fresh->makes_slots = old.makes_slots;
+    fresh->expected = old.expected;
+    fresh->path = old.path;
+    fresh->paths = old.paths;
+    for (const Named& v : old.variables) {
+      Named& n = fresh->variables.emplace_back(v);
+      n.variable = copy(v.variable);
+    }
+    for (const Contents::Child& child : old.children) separate(fresh->children.emplace_back(child).module);
+    return kept;
+  }
+};
+TANDEM_INLINE void Module::separate(const std::vector<Module*>& modules) {
+  const detail::Unobserved quiet;
+  Separation all;
+  for (Module* m : modules) all.separate(*m);
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,108 @@
+// What errors say: the op as its users know it, and where the call stands. How Variables print.
+#include <functional>
+#include <sstream>
+
+#include "tandem/tandem.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/derivatives.hpp"
+
+using namespace tandem;
+using Catch::Matchers::ContainsSubstring, Catch::Matchers::StartsWith;
+using testing::floats, testing::Floats;
+
+namespace {
+
+template <class F>
+std::string error_of(const F& f) {
+  try {
+    f();
+  } catch (const errors::OpError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+const Tensor x = ones({2, 3});
+
+}  // namespace
+
+TEST_CASE("an eager error ends with the file and line of the call") {
+  const int line = __LINE__ + 1;
+  const std::string text = error_of([] { return matmul(x, ones({4, 5})); });
+  CHECK_THAT(text, StartsWith("matmul: ") && ContainsSubstring("float32[2,3] x float32[4,5]"));
+  CHECK_THAT(text, ContainsSubstring("errors_test.cpp:" + std::to_string(line) + ")"));
+  CHECK_THAT(error_of([] {
+               return matmul(x, ones({4, 5}), {.name = "logits"});
+             }),
+             StartsWith("matmul 'logits': ") && ContainsSubstring("errors_test.cpp:"));
+  CHECK_THAT(error_of([] { return reduce_sum(x, {7}); }), ContainsSubstring("errors_test.cpp:"));
+  CHECK_THAT(error_of([] { return gather(x, constant({9})); }), ContainsSubstring("errors_test.cpp:"));  // a kernel's
+}
+
+TEST_CASE("an operator's error names the innermost scope") {
+  CHECK_THAT(error_of([] { return x + ones({2, 4}); }), ContainsSubstring("float32[2,3] x float32[2,4]"));
+  const name_scope outer("encoder"), inner("attention");
+  CHECK_THAT(error_of([] { return x + ones({2, 4}); }), ContainsSubstring("(in the scope encoder/attention)"));
+}
+
+TEST_CASE("an error names what the user called") {
+  CHECK_THAT(error_of([] { return split(ones({3}), 2); }), StartsWith("split"));
+  CHECK_THAT(error_of([] { return where(x, x, x); }), StartsWith("where"));
+  CHECK_THAT(error_of([] { return x[5]; }), StartsWith("x[i]: "));
+  CHECK_THAT(error_of([] { return x(0, 0, 0); }), StartsWith("x(...): "));
+  CHECK_THAT(error_of([] { return x(Slice(0, 1), 7); }), StartsWith("x(...): "));
+  CHECK_THAT(error_of([] { return zeros({2, -1}); }), StartsWith("zeros: ") && ContainsSubstring("negative"));
+  CHECK_THAT(error_of([] { return ones({i64{1} << 40, i64{1} << 40}); }), StartsWith("ones: "));
+  CHECK_THAT(error_of([] { return eye(-1); }), StartsWith("eye: "));
+  CHECK_THAT(error_of([] { return random::normal({-1}); }), StartsWith("random::normal"));
+  CHECK_THAT(error_of([] { return random::uniform({-1}); }), StartsWith("random::uniform"));
+  const auto traced = function([](const Tensor& t, const Tensor& n) { return reshape(t, {n, 4}); });
+  CHECK_THAT(error_of([&] { return traced(x, 2); }), StartsWith("reshape"));
+}
+
+TEST_CASE("zeros of a size that is not known says the way out") {
+  const auto f = function(
+      [](const Tensor& t) {
+        return zeros({t.shape()[0], 3});
+      },
+      {.input_signature = {TensorSpec({none, 3}, float32)}});
+  CHECK_THAT(error_of([&] { return f(x); }), StartsWith("zeros: ") && ContainsSubstring("shape(x)[axis]"));
+}
+
+TEST_CASE("a Variable prints as one") {
+  const auto shown = [](const Variable& v) {
+    std::ostringstream out;
+    out << v;
+    return out.str();
+  };
+  CHECK(shown(Variable(constant({1.f, 2.5f}), {.name = "w"})) ==
+        "tandem.Variable(\"w\", [1.0, 2.5], shape=(2,), dtype=float32)");
+  CHECK(shown(Variable(constant({{1}, {2}}), {.name = "m"})) ==
+        "tandem.Variable(\"m\",\n[[1],\n [2]], shape=(2, 1), dtype=int32)");
+  const Variable v(1.f, {.name = "v"});
+  std::string traced;
+  function([&] {
+    traced = shown(v);
+    return v + 1;
+  })();
+  CHECK(traced == "tandem.Variable(\"v\", shape=(), dtype=float32)");
+}
+
+TEST_CASE("switch_case takes a vector of branches") {
+  for (const std::size_t n : {1u, 2u, 3u, 7u}) {
+    std::vector<std::function<Tensor(void)>> experts;
+    for (std::size_t k = 0; k < n; ++k) experts.push_back([k] { return constant(static_cast<float>(k)) * 10; });
+    const auto pick = [&](const Tensor& i) { return switch_case(i, experts); };
+    const auto pick_or = [&](const Tensor& i) { return switch_case(i, experts, [] { return constant(-1.f); }); };
+    const auto traced = function(pick);
+    const auto traced_or = function(pick_or);
+    for (int i = -1; i <= static_cast<int>(n); ++i) {
+      const bool inside = i >= 0 && i < static_cast<int>(n);
+      const float last = 10.f * static_cast<float>(n - 1), want = 10.f * static_cast<float>(i);
+      CHECK(pick(constant(i)).item<float>() == (inside ? want : last));
+      CHECK(traced(i).item<float>() == (inside ? want : last));
+      CHECK(pick_or(constant(i)).item<float>() == (inside ? want : -1));
+      CHECK(traced_or(i).item<float>() == (inside ? want : -1));
+    }
+  }
+  CHECK_THROWS_AS(switch_case(constant(0), std::vector<std::function<Tensor(void)>>()), errors::InvalidArgumentError);
+}
