@@ -1,5 +1,5 @@
 // Everything public but cuda.hpp, the gradient checker (autodiff/check.hpp, whose namespace is `test`) and the optional
-// components (io, train): a program's own test(), train() and io() do not meet namespaces of these names.
+// components (io, train): a program's own test(), train() and io() do not clash with these names.
 #pragma once
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/products.hpp"

@@ -8,19 +8,12 @@
 #include "tandem/core/variable.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 
 using namespace tandem;
+using testing::error_of;
 
 namespace {
-template <class F>
-std::string text_of(const F& f) {
-  try {
-    f();
-  } catch (const errors::OpError& e) {
-    return e.what();
-  }
-  return "no error";
-}
 // What f raises, which must be an E.
 template <class E, class F>
 E raised_by(const F& f) {
@@ -47,7 +40,7 @@ TEST_CASE("errors: a kind is an OpError with a code and the op's name") {
 TEST_CASE("errors: the user's name of a call is in the text") {
   const Tensor a = ones({2}), b = ones({3});
   const int line = __LINE__ + 1;
-  const std::string text = text_of([&] { add(a, b, {.name = "logits"}); });
+  const std::string text = error_of([&] { add(a, b, {.name = "logits"}); });
   CHECK(text == "add 'logits': shapes do not broadcast: float32[2] x float32[3] (at " __FILE__ ":" +
                     std::to_string(line) + ")");
   CHECK(raised_by<errors::InvalidArgumentError>([&] { add(a, b, {.name = "logits"}); }).op() == "add");
@@ -55,15 +48,15 @@ TEST_CASE("errors: the user's name of a call is in the text") {
 
 TEST_CASE("errors: texts have specs and hints") {
   const Tensor m = ones({2, 3}), n = ones({4, 5}), f = ones({3}, {.dtype = float64});
-  CHECK(text_of([&] {
+  CHECK(error_of([&] {
           matmul(m, n);
         }).starts_with("matmul: inner dimensions differ: float32[2,3] x float32[4,5] (at " __FILE__ ":"));
-  CHECK_THAT(text_of([&] { matmul(m, ones({4, 3})); }), ContainsSubstring("did you mean .transpose_b = true?"));
-  CHECK_THAT(text_of([&] { (void)(m + f); }), ContainsSubstring("dtypes differ") && ContainsSubstring("float64[3]"));
-  CHECK_THAT(text_of([&] { exp(constant(3)); }), ContainsSubstring("exp: no kernel for int32 on CPU:0: int32[]"));
-  CHECK_THAT(text_of([&] { reduce_sum(m, 2); }), ContainsSubstring("axis 2 is out of range for rank 2"));
-  CHECK_THAT(text_of([&] { reshape(m, {4, -1}); }), ContainsSubstring("float32[2,3]"));
-  CHECK_THAT(text_of([&] { gather(m, constant({7})); }), ContainsSubstring("7"));
+  CHECK_THAT(error_of([&] { matmul(m, ones({4, 3})); }), ContainsSubstring("did you mean .transpose_b = true?"));
+  CHECK_THAT(error_of([&] { (void)(m + f); }), ContainsSubstring("dtypes differ") && ContainsSubstring("float64[3]"));
+  CHECK_THAT(error_of([&] { exp(constant(3)); }), ContainsSubstring("exp: no kernel for int32 on CPU:0: int32[]"));
+  CHECK_THAT(error_of([&] { reduce_sum(m, 2); }), ContainsSubstring("axis 2 is out of range for rank 2"));
+  CHECK_THAT(error_of([&] { reshape(m, {4, -1}); }), ContainsSubstring("float32[2,3]"));
+  CHECK_THAT(error_of([&] { gather(m, constant({7})); }), ContainsSubstring("7"));
 }
 
 TEST_CASE("errors: a failed op changes nothing") {
@@ -78,5 +71,5 @@ TEST_CASE("errors: a failed op changes nothing") {
 
 TEST_CASE("errors: a device that is not there says why") {
   CHECK_THROWS_AS(ones({2}).to({Device::sim, 0}), errors::UnimplementedError);
-  CHECK_THAT(text_of([] { ones({2}).to({Device::sim, 0}); }), ContainsSubstring("SIM:0"));
+  CHECK_THAT(error_of([] { ones({2}).to({Device::sim, 0}); }), ContainsSubstring("SIM:0"));
 }

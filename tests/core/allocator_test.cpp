@@ -9,8 +9,10 @@
 #include "tandem/core/tensor.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 
 using namespace tandem;
+using testing::error_of;
 
 namespace {
 // The limit holds for one test.
@@ -18,15 +20,6 @@ struct Limit {
   explicit Limit(std::int64_t bytes) { memory::set_limit(bytes); }
   ~Limit() { memory::set_limit(0); }
 };
-template <class F>
-std::string text_of(const F& f) {
-  try {
-    f();
-  } catch (const errors::ResourceExhaustedError& e) {
-    return e.what();
-  }
-  return "no error";
-}
 }  // namespace
 
 TEST_CASE("allocator: classes hold what is asked for and waste at most a quarter") {
@@ -101,7 +94,9 @@ TEST_CASE("allocator: a request above the limit raises, says how much, and chang
   {
     const Limit limit(before + (1 << 20));
     const Tensor fits = Tensor::allocate({{1 << 17}, float32, {}});
-    const std::string text = text_of([] { Tensor::allocate({{1000, 500}, float32, {}}); });
+    const std::string text = error_of<errors::ResourceExhaustedError>([] {
+      Tensor::allocate({{1000, 500}, float32, {}});
+    });
     CHECK_THAT(text, ContainsSubstring("float32[1000,500]") && ContainsSubstring("2000000 bytes") &&
                          ContainsSubstring("limit of " + std::to_string(before + (1 << 20))) &&
                          ContainsSubstring("memory::set_limit"));
@@ -114,7 +109,9 @@ TEST_CASE("allocator: a request above the limit raises, says how much, and chang
 
 TEST_CASE("allocator: the text names the shape for middle-sized tensors too") {
   const Limit limit(memory::info().live + 1000);
-  const std::string text = text_of([] { Tensor::allocate({{100, 400}, float32, {}}); });
+  const std::string text = error_of<errors::ResourceExhaustedError>([] {
+    Tensor::allocate({{100, 400}, float32, {}});
+  });
   CHECK_THAT(text, ContainsSubstring("float32[100,400]") && ContainsSubstring("160000 bytes"));
 }
 

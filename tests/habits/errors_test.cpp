@@ -4,23 +4,15 @@
 
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/derivatives.hpp"
 
 using namespace tandem;
 using Catch::Matchers::ContainsSubstring, Catch::Matchers::StartsWith;
-using testing::floats, testing::Floats;
+using testing::error_of, testing::floats, testing::Floats;
 
 namespace {
 
-template <class F>
-std::string error_of(const F& f) {
-  try {
-    f();
-  } catch (const errors::OpError& e) {
-    return e.what();
-  }
-  return "no error";
-}
 const Tensor x = ones({2, 3});
 
 }  // namespace
@@ -38,10 +30,25 @@ TEST_CASE("an eager error ends with the file and line of the call") {
   CHECK_THAT(error_of([] { return gather(x, constant({9})); }), ContainsSubstring("errors_test.cpp:"));  // a kernel's
 }
 
-TEST_CASE("an operator's error names the innermost scope") {
+TEST_CASE("errors of operators and layers name the innermost scope, no line of the library") {
   CHECK_THAT(error_of([] { return x + ones({2, 4}); }), ContainsSubstring("float32[2,3] x float32[2,4]"));
+  const layers::Dense dense(4);
+  const layers::LSTM lstm(4);
+  dense(x), lstm(ones({2, 3, 5}));
+  const std::function<Tensor()> wrong[] = {[] {
+                                             return x + ones({2, 4});
+                                           },
+                                           [&] {
+                                             return dense(ones({2, 7}));
+                                           },
+                                           [&] {
+                                             return lstm(ones({2, 3, 6})).output;
+                                           }};
+  for (const auto& f : wrong) CHECK_THAT(error_of(f), !ContainsSubstring("include/tandem"));
   const name_scope outer("encoder"), inner("attention");
-  CHECK_THAT(error_of([] { return x + ones({2, 4}); }), ContainsSubstring("(in the scope encoder/attention)"));
+  for (const auto& f : wrong)
+    CHECK_THAT(error_of(f),
+               !ContainsSubstring("include/tandem") && ContainsSubstring("(in the scope encoder/attention)"));
 }
 
 TEST_CASE("an error names what the user called") {

@@ -5,10 +5,11 @@
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/derivatives.hpp"
+#include "tests/support/errors.hpp"
 
 using namespace tandem;
-using Catch::Matchers::ContainsSubstring;
-using testing::floats, testing::Floats;
+using Catch::Matchers::ContainsSubstring, Catch::Matchers::StartsWith;
+using testing::error_of, testing::floats, testing::Floats;
 
 namespace {
 
@@ -76,6 +77,38 @@ TEST_CASE("sizes that are numbers stay known beside computed ones") {
   CHECK(traced_shape([](const Tensor& x) { return pad(x, {{count(x), 0}, {1, 1}}); }, rows) == Shape{none, 4});
   CHECK(traced_shape([](const Tensor& x) { return slice(x, {count(x) - 1, 0}, {1, 2}); }, rows) == Shape{1, 2});
   CHECK(traced_shape([](const Tensor& x) { return random::normal({count(x), 4}); }, rows) == Shape{none, 4});
+}
+
+TEST_CASE("tensors of computed sizes that nothing uses leave the graph") {
+  const auto f = function(
+      [](const Tensor& x) {
+        const Tensor n = count(x);
+        zeros({n, 5}), reshape(x, {n, 1, 2}), broadcast_to(x[0], {n, 2}), tile(x, {n, 1}), random::normal({n, 4});
+        slice(x, {n - 1, 0}, {1, 2}), pad(x, {{n, 0}, {1, 1}}), eye(n, 3);
+        return x + 1;
+      },
+      {.input_signature = {TensorSpec({none, 2})}});
+  const auto& nodes = f.get_concrete_function(TensorSpec({none, 2}))->graph().nodes;
+  for (const Node& n : nodes) CHECK(n.op->name != std::string("ensure_shape"));
+  CHECK(floats(f(rows)) == floats(rows + 1));
+}
+
+TEST_CASE("errors of computed sizes name the op that takes them") {
+  const auto raised = [](auto body) {
+    return error_of([&] { function(body, {.input_signature = {TensorSpec({none, 2})}})(rows); });
+  };
+  CHECK_THAT(raised([](const Tensor& x) {
+               return zeros({count(x), x.shape()[1] * reduce_sum(x)});
+             }),
+             StartsWith("zeros: ") && ContainsSubstring("int32 or int64 scalar"));
+  CHECK_THAT(raised([](const Tensor& x) { return eye(reduce_sum(x)); }), StartsWith("eye: "));
+  CHECK_THAT(raised([](const Tensor& x) { return x(Ellipsis, count(x) - 1, Ellipsis); }),
+             StartsWith("x(...): more than one Ellipsis"));
+  CHECK_THAT(raised([](const Tensor& x) {
+               return pad(x, {{-1, count(x)}, {0, 0}});
+             }),
+             StartsWith("pad: ") && ContainsSubstring("none below 0"));
+  CHECK_THAT(raised([](const Tensor& x) { return tile(x, {count(x)}); }), StartsWith("tile: 1 multiples"));
 }
 
 TEST_CASE("computed sizes are checked") {

@@ -18,7 +18,7 @@ const Sample shape_table[] = {
     {"reshape", [](Numbers& n) { reshape(n.reals({1}), Shape{}); }},
     {"reshape_dynamic",
      [](Numbers& n) {
-       apply1(reshape_dynamic_op, no_attrs, no_options, n.reals({2, 6}), sizes({3, -1}));
+       apply1(reshape_dynamic_op, rules::KnownDimsAttrs{}, no_options, n.reals({2, 6}), sizes({3, -1}));
      }},
     {"expand_dims",
      [](Numbers& n) {
@@ -115,7 +115,7 @@ const Sample shape_table[] = {
      }},
     {"broadcast_dynamic",
      [](Numbers& n) {
-       apply1(broadcast_dynamic_op, no_attrs, no_options, n.reals({3, 1}), sizes({2, 3, 4}));
+       apply1(broadcast_dynamic_op, rules::KnownDimsAttrs{}, no_options, n.reals({3, 1}), sizes({2, 3, 4}));
      }},
     {"tile",
      [](Numbers& n) {

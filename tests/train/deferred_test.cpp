@@ -76,3 +76,25 @@ TEST_CASE("a checkpoint of another model is refused, at the latest where a layer
   const Net unbuilt;
   CHECK_THROWS_WITH(train::Checkpoint({{"net", unbuilt}}).save(file.path), ContainsSubstring("'net' has no Variables"));
 }
+
+TEST_CASE("a plain Module inside of a Model and a tied layer have the same names before the first call") {
+  struct Block : Module {
+    layers::Dense inner{2};
+    Block() { add_module("inner", inner); }
+    Tensor operator()(const Tensor& t) const { return inner(t); }
+  };
+  struct Nested : Model<Nested> {
+    Block block;
+    layers::Dense out{1}, again = out;
+    Nested() { add_module("last", out); }
+    Tensor operator()(const Tensor& t) const { return out(block(t)); }
+  };
+  const File file;
+  const Nested a;
+  const Tensor want = a(x);
+  train::Checkpoint({{"net", a}}).save(file.path);
+  const Nested b;
+  train::Checkpoint({{"net", b}}).restore(file.path);
+  CHECK(floats(b(x)) == floats(want));
+  CHECK(b.variables().size() == 4);
+}

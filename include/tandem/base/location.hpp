@@ -1,6 +1,8 @@
 // What every op's options begin with: the call's name, and the caller's source line (std::source_location is missing
 // from clang 14).
 #pragma once
+#include <string>
+
 #include "tandem/base/name.hpp"
 #include "tandem/config.hpp"
 
@@ -27,5 +29,13 @@ struct OpOptions {
   TANDEM_OP_OPTIONS;
 };
 inline constexpr OpOptions no_options{{}, {}};
+
+namespace detail {
+/// "model.cpp:12"; empty where no line is known, and for the library's own: users did not write those.
+[[gnu::cold]] inline std::string line_text(const Loc& where) {
+  const std::string file = where.file ? where.file : "";
+  return file.empty() || file.find("include/tandem/") != file.npos ? "" : file + ":" + std::to_string(where.line);
+}
+}  // namespace detail
 
 }  // namespace TANDEM_NS

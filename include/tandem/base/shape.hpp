@@ -183,12 +183,9 @@ TANDEM_INLINE std::string tuple_of(const Shape& shape) {
 TANDEM_INLINE void raise_unknown_dimension() {
   errors::raise<errors::TraceError>(
       "shape",
-      "the size of this axis is not known while the function is traced, because its signature leaves the axis open, "
-      "and "
-      "is used as a number. As a tensor it is shape(x)[axis]; zeros, reshape and other shape arguments take that among "
-      "their sizes, range, Slice and arithmetic too. What does not change is stated by x.set_shape or by the "
-      "function's "
-      ".input_signature. To ask: x.shape()[axis] == none");
+      "this size is used as a number, but the traced function's signature leaves the axis open. shape(x)[axis] is the "
+      "size as a tensor, which zeros, reshape and other shape arguments, range, Slice and arithmetic take. A size that "
+      "never changes can be stated: x.set_shape, .input_signature. x.shape()[axis] == none asks whether it is known");
 }
 TANDEM_INLINE std::string to_string(Dimension d) { return d.is_known() ? std::to_string(i64{d}) : "None"; }
 TANDEM_INLINE std::ostream& operator<<(std::ostream& out, Dimension d) { return out << to_string(d); }

@@ -74,6 +74,10 @@ TANDEM_API Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Spe
                        std::span<const Tensor> reuse = {});
 
 namespace detail {
+/// An error on its way out names the op as its users know it.
+inline void name_op(errors::OpError& e, const OpDef& op) {
+  if (op.in_errors && e.op() == op.name) e.set_op(op.in_errors);
+}
 /// run(), with a Profiler at work; kind: "op" or "step".
 Tensors run_timed(const char* kind, const InferCall& call, const Specs& specs, std::span<const Tensor> reuse = {});
 }  // namespace detail
@@ -211,13 +215,12 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   return made;
 }
 
-// Where a call stands, as far as it is known: operators have the scope alone.
+// Where a call stands, as far as it is known: operators, and what the library calls itself, have the scope alone.
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE void complete_error(errors::OpError& e, const OpDef& op,
                                                                const OpOptions& options) {
-  if (op.in_errors && e.op() == op.name) e.set_op(op.in_errors);
+  name_op(e, op);
   if (options.name) e.set_name(options.name.view());
-  if (options.where.file)
-    e.set_place("at " + std::string(options.where.file) + ":" + std::to_string(options.where.line));
+  if (const std::string line = line_text(options.where); !line.empty()) e.set_place("at " + line);
   else if (context.scope) e.set_place("in the scope " + std::string(context.scope));
 }
 // Runs the body; an error on its way out takes the user's name and place of the call along.

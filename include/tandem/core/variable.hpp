@@ -99,7 +99,7 @@ class TANDEM_API Variable {
   Ref<Opaque> state_;  // a State, whose type is complete in the library alone
 };
 
-/// tandem.Variable("w", [1 2], shape=(2,), dtype=float32); without the values while a function is traced.
+/// tandem.Variable("w", [1, 2], shape=(2,), dtype=float32); without the values while a function is traced.
 TANDEM_API std::string to_string(const Variable& v);
 TANDEM_API std::ostream& operator<<(std::ostream& out, const Variable& v);
 

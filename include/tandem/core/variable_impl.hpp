@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "tandem/base/at_fork.hpp"
-#include "tandem/core/scope.hpp"
 #include "tandem/core/print.hpp"
+#include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
 
 namespace TANDEM_NS {
@@ -103,7 +103,7 @@ TANDEM_INLINE Tensor Variable::assign_sub(const Tensor& delta) const {
   return read_value();
 }
 TANDEM_INLINE Tensor Variable::number(Scalar value, DType dtype) {
-  return tandem::detail::scalar_like(value, Tensor::symbol({Shape{}, dtype, {}}));
+  return detail::scalar_like(value, Tensor::symbol({Shape{}, dtype, {}}));
 }
 TANDEM_INLINE Tensor Variable::number_for(const char* op, Scalar value) const {
   if (!value.fits(dtype())) [[unlikely]]

@@ -131,23 +131,23 @@ struct AttrTexts final : AttrVisitor {
   }
 };
 
-inline std::string line_text(const Loc& where) { return std::string(where.file) + ":" + std::to_string(where.line); }
 // "Mul_1 (multiply) at model.cpp:12"; of a constant, which stands on no line, who uses it.
 TANDEM_INLINE std::string place_of(const Graph& g, std::size_t node) {
   const Node& n = g.nodes[node];
   std::string s = "node " + std::to_string(node) + ", '" + n.name + "' (" + n.op->name + ")";
-  if (n.where.file) return s + " at " + line_text(n.where);
+  if (const std::string line = line_text(n.where); !line.empty()) return s + " at " + line;
   for (std::size_t i = node + 1; i < g.nodes.size(); ++i)
     for (int v : g.nodes[i].in)
       if (v >= n.first_out && v < n.first_out + n.outputs) {
         const Node& user = g.nodes[i];
         s += ", used by '" + user.name + "' (" + user.op->name + ")";
-        if (user.where.file) return s + " at " + line_text(user.where);
+        if (const std::string line = line_text(user.where); !line.empty()) return s + " at " + line;
         i = g.nodes.size() - 1;
         break;
       }
   for (std::size_t i = node; i-- > 0;)
-    if (g.nodes[i].where.file) return s + ", after '" + g.nodes[i].name + "' at " + line_text(g.nodes[i].where);
+    if (const std::string line = line_text(g.nodes[i].where); !line.empty())
+      return s + ", after '" + g.nodes[i].name + "' at " + line;
   return s;
 }
 // Whether only the shape of a node's outputs is ever looked at.

@@ -100,9 +100,16 @@ class Function {
   ///   throws  as a call; `result` is as it was then
   template <class R, class... A>
   void call_into(R& result, const A&... arguments) const {
-    if constexpr (wants_tensors<A...>)
-      return call_into<R, detail::NumberAsTensor<A>...>(result, detail::number_as_tensor(arguments)...);
-    else fill_into(result, arguments...);
+    if constexpr (wants_tensors<A...>) {
+      call_into<R, detail::NumberAsTensor<A>...>(result, detail::number_as_tensor(arguments)...);
+    } else {
+      static_assert(std::is_same_v<R, Result<A...>>, "call_into() takes an object of the type that f returns");
+      static_assert(tree::detail::is_fillable<R>(), "call_into() needs a result that can be assigned part by part");
+      Ref<Traced> traced;
+      Tensors out = call<R>(traced, arguments...);
+      Tensor* next = out.begin();
+      tree::fill(result, prototype<R>(*traced), next);
+    }
   }
 
   /// The trace that serves such arguments, made if need be. A TensorSpec stands for any tensor of that spec.
@@ -129,15 +136,6 @@ class Function {
   template <class R>
   static const R& prototype(const Traced& traced) {
     return static_cast<const detail::Prototype<R>&>(*traced.result).value;
-  }
-  template <class R, class... A>
-  void fill_into(R& result, const A&... arguments) const {
-    static_assert(std::is_same_v<R, Result<A...>>, "call_into() takes an object of the type that f returns");
-    static_assert(tree::detail::is_fillable<R>(), "call_into() needs a result that can be assigned part by part");
-    Ref<Traced> traced;
-    Tensors out = call<R>(traced, arguments...);
-    Tensor* next = out.begin();
-    tree::fill(result, prototype<R>(*traced), next);
   }
   template <class R, class... A>
   Tensors call(Ref<Traced>& traced, const A&... arguments) const {

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cstdio>
 
+#include "tandem/autodiff/slots.hpp"
 #include "tandem/graph/function_cache.hpp"
 #include "tandem/graph/trace.hpp"
-#include "tandem/graph/variable_set.hpp"
 
 namespace TANDEM_NS {
 
@@ -161,10 +161,10 @@ TANDEM_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::vecto
   for (const Spec& s : traced->specs) symbols.push_back(tracer.argument(s));
   Traced::Run run = body.call(body.self, symbols.data());
   Ref<Graph> graph = tracer.finish(run.outputs);
-  detail::VariableSet used;
-  for (const Variable& v : graph->variables) used.insert(v);
+  IdMap used;
+  for (const Variable& v : graph->variables) used.insert(v.id(), 1);
   for (const Variable& v : tracer.created_variables()) {
-    const unsigned handles = used.contains(v) ? 3 : 1;  // of the tracer, of the graph and of `used`
+    const unsigned handles = used.find(v.id()) >= 0 ? 2 : 1;  // of the tracer, and of the graph
     if (VariableAccess::is_kept_by(v, handles))
       errors::raise<errors::FailedPreconditionError>(
           options_.name.c_str(),

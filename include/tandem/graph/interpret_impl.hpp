@@ -44,10 +44,9 @@ inline void collect_assigned(const Graph& g, std::vector<Variable>& out) {
 }
 // The user's name and line of a node, for errors that its kernel raises.
 TANDEM_INLINE void name_error(errors::OpError& e, const Node& n) {
-  if (n.op->in_errors && e.op() == n.op->name) e.set_op(n.op->in_errors);
-  std::string s = n.name;
-  if (n.where.file) s += " at " + std::string(n.where.file) + ":" + std::to_string(n.where.line);
-  e.set_name(s.c_str());
+  name_op(e, *n.op);
+  const std::string line = line_text(n.where);
+  e.set_name(line.empty() ? n.name : n.name + " at " + line);
 }
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE void profile_node(const Graph& g, const Node& n, i64 start) {
   Small<const Spec*, 8> in, out;

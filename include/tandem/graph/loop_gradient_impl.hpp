@@ -162,8 +162,7 @@ class LoopGradient {
     for (std::size_t i = 0, next = 0; i < a_.body->arguments.size(); ++i) {
       if (!is_capture(i) || !set_[i]) continue;
       const Tensor& sum = sums[next++];
-      outputs.push_back(g[i].is_sparse() ? tandem::detail::add_rows(sum, g[i].slices().indices, g[i].values())
-                                         : sum + g[i].dense());
+      outputs.push_back(g[i].is_sparse() ? add_rows(sum, g[i].slices().indices, g[i].values()) : sum + g[i].dense());
     }
     for (std::size_t i = 0; i < a_.body->arguments.size(); ++i)
       if (is_row(i) && set_[i]) {

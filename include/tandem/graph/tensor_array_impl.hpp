@@ -48,21 +48,18 @@ TANDEM_INLINE TensorArray::TensorArray(DType dtype, const Tensor& size, TensorAr
   else if (sizes && !sizes->is_known()) settle(*sizes);
 }
 TANDEM_INLINE void TensorArray::settle(const Dims& element) {
-  const Tensor size = shape(written_, {.out_type = DType::int64});
-  rows_ = zeros(tandem::concat({size, element.tensor("TensorArray")}, 0), dtype_);
-  Shape known = element.known("TensorArray");
-  known.insert(0, written_.shape().dim(0));
-  rows_.set_shape(known);
+  const DimValue size = get_shape(written_)[0];
+  const std::vector<DimValue> dims = element.values("TensorArray");
+  Dims rows;
+  rows.push(size);
+  for (const DimValue& d : dims) rows.push(d);
+  rows_ = zeros(rows, dtype_);
 }
 TANDEM_INLINE void TensorArray::settle(const Spec& element) {
   if (!element.shape.is_fully_defined())
     detail::raise_array("the shape of its elements, " + to_string(element) +
                         ", is open when the loop begins; give .element_shape, in numbers or tensors: {shape(x)[1], 5}");
-  const DimValue size = get_shape(written_)[0];
-  Dims rows;
-  rows.push(size);
-  for (i64 n : element.shape) rows.push(n);
-  rows_ = zeros(rows, dtype_);
+  settle(Dims(element.shape));
 }
 TANDEM_INLINE std::optional<Spec> TensorArray::element_spec() const {
   if (!is_traced() || !rows_.is_set()) return {};

@@ -228,9 +228,8 @@ TANDEM_INLINE std::string Tracer::origin(const Tensor& t) {
   if (v < 0) return outer_ ? outer_->origin(t) : std::string();
   const Node* const n = maker(v);
   if (!n) return {};
-  std::string s = " (made by " + std::string(n->op->name) + " '" + n->name + "'";
-  if (n->where.file) s += " at " + std::string(n->where.file) + ":" + std::to_string(n->where.line);
-  return s + ")";
+  const std::string line = detail::line_text(n->where);
+  return " (made by " + std::string(n->op->name) + " '" + n->name + "'" + (line.empty() ? "" : " at " + line) + ")";
 }
 TANDEM_INLINE std::string Tracer::name_of(const Tensor& t) {
   const int v = values_.find(t.id());

@@ -40,11 +40,9 @@ class Model : public Module {
   ///   throws  errors::FailedPreconditionError if a member that is not a layer has Variables, on which it may keep
   ///           handles (an optimizer, a Module with add_variable)
   Self clone() const {
-    std::vector<Module*> copied;
-    Noted noted;
+    const Noted noted;
     Self copy(static_cast<const Self&>(*this));
-    copied = noted.list();
-    this->separate(copied);
+    this->separate(noted.list());
     return copy;
   }
 };

@@ -113,14 +113,14 @@ class TANDEM_API Module {
 
  private:
   struct Contents;
+  struct Handle;
   struct Members;
   struct Paths;
   struct Places;
   struct Walk;
   struct Separation;
   void build_locked(Callable build) const;
-  void collect(const std::string& prefix, bool is_frozen, Walk& walk) const;
-  std::vector<Module> members() const;
+  Handle handle() const;
   static Places& places();
   static const bool places_made;
   void enter();

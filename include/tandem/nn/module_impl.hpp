@@ -13,6 +13,13 @@
 
 namespace TANDEM_NS {
 
+// A module without a place among all Modules: what children, members and walks hold.
+struct Module::Handle {
+  Ref<Opaque> state;    // a Contents
+  Ref<Opaque> members;  // a Members, or null
+  Contents& contents() const;
+};
+
 struct Module::Contents final : Opaque {
   std::atomic<bool> built{false}, frozen{false};
   // Guards all below, and is held while the module is built. A build may call children, never the other way round; no
@@ -21,7 +28,7 @@ struct Module::Contents final : Opaque {
   std::deque<Named> variables;  // addresses stay
   struct Child {
     std::string name;
-    Module module;
+    Handle module;
   };
   std::deque<Child> children;
   std::vector<char> order;  // 'v' or 'm', as added
@@ -69,22 +76,37 @@ struct Module::Paths final : Opaque {
   std::unordered_map<u64, std::string> of;
 };
 
-// What a listing has come to.
-struct Module::Walk {
-  std::vector<Named> out;
-  std::set<const Opaque*> seen;  // the Contents of modules so far
-};
+TANDEM_INLINE Module::Contents& Module::Handle::contents() const { return static_cast<Contents&>(*state); }
 
-// The members of a Model, kept by a plain Module that was copied from it.
+// The members of a Model at one time; does not change.
 struct Module::Members final : Opaque {
   const char* kind() const override { return "members"; }
-  std::vector<Module> list;
+  std::vector<Handle> list;
 };
 
 // All Modules there are by address, with the sizes of those that are Models.
 struct Module::Places {
   detail::ForkMutex mutex{detail::ForkMutex::modules};
   std::map<const Module*, std::size_t, std::less<>> sizes;
+
+  // With the members directly inside of a Model, in the order of their addresses, or those of the Model that it was
+  // copied from. The mutex is held.
+  Handle handle(const Module& m) const {
+    const auto end_of = [](const auto& place) { return reinterpret_cast<const char*>(place.first) + place.second; };
+    auto at = sizes.find(&m);
+    const char* const end = end_of(*at);
+    const char* behind = nullptr;  // the member before
+    std::vector<Handle> inside;
+    for (++at; at != sizes.end() && reinterpret_cast<const char*>(at->first) < end; ++at) {
+      if (reinterpret_cast<const char*>(at->first) < behind) continue;
+      inside.push_back(handle(*at->first));
+      behind = end_of(*at);
+    }
+    if (inside.empty()) return {m.state_, m.members_};
+    auto* const members = new Members;
+    members->list = std::move(inside);
+    return {m.state_, Ref<Opaque>(members)};
+  }
 };
 TANDEM_INLINE Module::Places& Module::places() {
   alignas(Places) static unsigned char room[sizeof(Places)];
@@ -112,19 +134,16 @@ TANDEM_INLINE Module::Module(const char* kind) : Module() {
   contents().kind_name = kind;
   contents().is_layer = true;
 }
-TANDEM_INLINE Module::Module(const Module& o) : state_(o.state_) {
-  if (std::vector<Module> list = o.members(); !list.empty()) {
-    auto* const members = new Members;
-    members_ = Ref<Opaque>(members);
-    members->list = std::move(list);
-  }
-  enter();
-}
-TANDEM_INLINE Module& Module::operator=(const Module& o) {
-  Module copy(o);  // which keeps o's members
-  state_ = copy.state_;
+TANDEM_INLINE Module::Handle Module::handle() const {
   const std::lock_guard lock(places().mutex);
-  if (places().sizes[this] == 0) std::swap(members_, copy.members_);
+  return places().handle(*this);
+}
+TANDEM_INLINE Module::Module(const Module& o) : state_(o.state_), members_(o.handle().members) { enter(); }
+TANDEM_INLINE Module& Module::operator=(const Module& o) {
+  Handle theirs = o.handle();
+  const std::lock_guard lock(places().mutex);
+  std::swap(state_, theirs.state);
+  if (places().sizes[this] == 0) std::swap(members_, theirs.members);
   return *this;
 }
 TANDEM_INLINE Module::~Module() {
@@ -136,26 +155,6 @@ TANDEM_INLINE void Module::set_extent(std::size_t size) {
   members_ = {};
   const std::lock_guard lock(places().mutex);
   places().sizes[this] = size;
-}
-// Those directly inside of a Model, in the order of their addresses; or those of the Model that this was copied from.
-TANDEM_INLINE std::vector<Module> Module::members() const {
-  std::vector<const Module*> inside;
-  {
-    const std::lock_guard lock(places().mutex);
-    const auto end_of = [](const auto& place) { return reinterpret_cast<const char*>(place.first) + place.second; };
-    auto at = places().sizes.find(this);
-    const char* const end = end_of(*at);
-    const char* behind = nullptr;  // the member before
-    for (++at; at != places().sizes.end() && reinterpret_cast<const char*>(at->first) < end; ++at) {
-      if (reinterpret_cast<const char*>(at->first) < behind) continue;
-      inside.push_back(at->first);
-      behind = end_of(*at);
-    }
-  }
-  if (inside.empty() && members_) return static_cast<const Members&>(*members_).list;
-  std::vector<Module> r;
-  for (const Module* m : inside) r.push_back(*m);
-  return r;
 }
 
 // An expected slot's name: of its weight's path.
@@ -209,7 +208,7 @@ TANDEM_INLINE void Module::add_module(const std::string& name, const Module& chi
   const std::lock_guard lock(c.mutex);
   c.check_new(name);
   c.names.insert(name);
-  c.children.push_back({name, child});
+  c.children.push_back({name, child.handle()});
   c.order.push_back('m');
 }
 TANDEM_INLINE const Variable& Module::variable(std::size_t i) const { return contents().variables[i].variable; }
@@ -245,35 +244,45 @@ TANDEM_INLINE std::string free_name(const std::string& kind, const std::unordere
 }
 }  // namespace detail
 
-// Children are asked for theirs after this module's lock is gone: two modules may have two children in either order.
-TANDEM_INLINE void Module::collect(const std::string& prefix, bool is_frozen, Walk& walk) const {
-  Contents& c = contents();
-  walk.seen.insert(&c);
-  is_frozen |= c.frozen.load(std::memory_order_relaxed);
-  std::unique_lock lock(c.mutex);
-  const std::vector<char> order = c.order;
-  const std::vector<Named> variables(c.variables.begin(), c.variables.end());
-  const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
-  std::unordered_set<std::string> names = c.names;
-  lock.unlock();
-  std::size_t v = 0, m = 0;
-  for (char kind : order) {
-    if (kind == 'v') {
-      walk.out.push_back(variables[v++]);
-      walk.out.back().path.insert(0, prefix);
-      walk.out.back().is_frozen = is_frozen;
-    } else {
-      const Contents::Child& child = children[m++];
-      child.module.collect(prefix + child.name + "/", is_frozen, walk);
+// Goes through a module, its children and its members, in the order in which they are listed.
+struct Module::Walk {
+  // A module; its lock is held.
+  virtual void enter(Contents&, const std::string& /*prefix*/) {}
+  virtual void variable(const Named&, const std::string& /*prefix*/, bool /*is_frozen*/) {}
+
+  // Children are asked for theirs after this module's lock is gone: two modules may have two children in either order.
+  void visit(const Handle& m, const std::string& prefix, bool is_frozen = false) {
+    Contents& c = m.contents();
+    seen_.insert(&c);
+    is_frozen |= c.frozen.load(std::memory_order_relaxed);
+    std::unique_lock lock(c.mutex);
+    enter(c, prefix);
+    const std::vector<char> order = c.order;
+    const std::vector<Named> variables(c.variables.begin(), c.variables.end());
+    const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
+    std::unordered_set<std::string> names = c.names;
+    lock.unlock();
+    std::size_t v = 0, child = 0;
+    for (char kind : order) {
+      if (kind == 'v') variable(variables[v++], prefix, is_frozen);
+      else visit(children[child].module, prefix + children[child].name + "/", is_frozen), ++child;
+    }
+    if (!m.members) return;
+    for (const Handle& member : static_cast<const Members&>(*m.members).list) {
+      if (seen_.contains(&member.contents())) continue;
+      const std::string name = detail::free_name(member.contents().kind_name, names);
+      names.insert(name);
+      visit(member, prefix + name + "/", is_frozen);
     }
   }
-  for (const Module& member : members()) {
-    if (walk.seen.contains(&member.contents())) continue;
-    const std::string name = detail::free_name(member.contents().kind_name, names);
-    names.insert(name);
-    member.collect(prefix + name + "/", is_frozen, walk);
-  }
-}
+
+ protected:
+  ~Walk() = default;
+
+ private:
+  std::set<const Opaque*> seen_;  // the Contents of modules so far
+};
+
 TANDEM_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& made, std::set<std::string> names)
     : names_(std::move(names)) {
   auto* const paths = new Paths;
@@ -282,37 +291,31 @@ TANDEM_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& 
 }
 TANDEM_INLINE void Module::Expected::give(const Module& module, const std::string& prefix,
                                           std::map<std::string, Tensor>& values, bool keep) const {
-  Contents& c = module.contents();
-  std::unique_lock lock(c.mutex);
-  if (c.makes_slots || (c.is_layer && !c.built)) {
-    std::map<std::string, Tensor> mine;
-    for (auto i = values.lower_bound(prefix); i != values.end() && i->first.starts_with(prefix);) {
-      std::string name = i->first.substr(prefix.size());
-      const auto slash = name.rfind('/');
-      const bool is_leaf = slash == std::string::npos;
-      if (c.makes_slots ? !is_leaf && names_.contains(name.substr(0, slash)) : is_leaf) {
-        mine.emplace(std::move(name), i->second);
-        i = values.erase(i);
-      } else {
-        ++i;
+  struct Giving final : Walk {
+    const Expected& all;
+    std::map<std::string, Tensor>& values;
+    const bool keep;
+
+    Giving(const Expected& all, std::map<std::string, Tensor>& values, bool keep)
+        : all(all), values(values), keep(keep) {}
+    void enter(Contents& c, const std::string& prefix) override {
+      if (!c.makes_slots && (!c.is_layer || c.built)) return;
+      std::map<std::string, Tensor> mine;
+      for (auto i = values.lower_bound(prefix); i != values.end() && i->first.starts_with(prefix);) {
+        std::string name = i->first.substr(prefix.size());
+        const auto slash = name.rfind('/');
+        const bool is_leaf = slash == std::string::npos;
+        if (c.makes_slots ? !is_leaf && all.names_.contains(name.substr(0, slash)) : is_leaf) {
+          mine.emplace(std::move(name), i->second);
+          i = values.erase(i);
+        } else {
+          ++i;
+        }
       }
+      if (keep && !mine.empty()) c.expected = std::move(mine), c.paths = all.paths_, c.path = prefix;
     }
-    if (keep) c.expected = std::move(mine), c.paths = paths_, c.path = prefix;
-  }
-  const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
-  std::unordered_set<std::string> names = c.names;
-  lock.unlock();
-  std::set<const Opaque*> seen;
-  for (const Contents::Child& child : children) {
-    seen.insert(&child.module.contents());
-    give(child.module, prefix + child.name + "/", values, keep);
-  }
-  for (const Module& member : module.members()) {
-    if (!seen.insert(&member.contents()).second) continue;
-    const std::string name = detail::free_name(member.contents().kind_name, names);
-    names.insert(name);
-    give(member, prefix + name + "/", values, keep);
-  }
+  };
+  Giving(*this, values, keep).visit(module.handle(), prefix);
 }
 
 namespace detail {
@@ -336,8 +339,15 @@ TANDEM_INLINE std::vector<Variable> variables_of(const std::vector<Module::Named
 }  // namespace detail
 
 TANDEM_INLINE std::vector<Module::Named> Module::named_variables() const {
-  Walk all;
-  collect("", false, all);
+  struct Listing final : Walk {
+    std::vector<Named> out;
+    void variable(const Named& v, const std::string& prefix, bool is_frozen) override {
+      out.push_back(v);
+      out.back().path.insert(0, prefix);
+      out.back().is_frozen = is_frozen;
+    }
+  } all;
+  all.visit(handle(), "");
   return std::move(all.out);
 }
 TANDEM_INLINE std::vector<Variable> Module::variables() const {

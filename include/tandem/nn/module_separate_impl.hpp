@@ -14,13 +14,13 @@ struct Module::Separation {
     if (fresh) at->second = Variable(v.value(), {.name = v.name(), .trainable = v.trainable()});
     return at->second;
   }
-  void separate(Module& m) {
-    m.state_ = copy(m.contents());
-    if (!m.members_) return;
-    auto* const members = new Members;
-    const Ref<Opaque> old = std::exchange(m.members_, Ref<Opaque>(members));
-    members->list = static_cast<const Members&>(*old).list;
-    for (Module& member : members->list) separate(member);
+  void separate(Ref<Opaque>& state, Ref<Opaque>& members) {
+    state = copy(static_cast<Contents&>(*state));
+    if (!members) return;
+    auto* const fresh = new Members;
+    const Ref<Opaque> old = std::exchange(members, Ref<Opaque>(fresh));
+    fresh->list = static_cast<const Members&>(*old).list;
+    for (Handle& member : fresh->list) separate(member.state, member.members);
   }
   Ref<Opaque> copy(Contents& old) {
     if (const auto at = contents.find(&old); at != contents.end()) return at->second;
@@ -37,7 +37,6 @@ struct Module::Separation {
     fresh->names = old.names;
     fresh->kind_name = old.kind_name;
     fresh->is_layer = old.is_layer;
-    fresh->makes_slots = old.makes_slots;
     fresh->expected = old.expected;
     fresh->path = old.path;
     fresh->paths = old.paths;
@@ -45,14 +44,17 @@ struct Module::Separation {
       Named& n = fresh->variables.emplace_back(v);
       n.variable = copy(v.variable);
     }
-    for (const Contents::Child& child : old.children) separate(fresh->children.emplace_back(child).module);
+    for (const Contents::Child& child : old.children) {
+      Handle& h = fresh->children.emplace_back(child).module;
+      separate(h.state, h.members);
+    }
     return kept;
   }
 };
 TANDEM_INLINE void Module::separate(const std::vector<Module*>& modules) {
   const detail::Unobserved quiet;
   Separation all;
-  for (Module* m : modules) all.separate(*m);
+  for (Module* m : modules) all.separate(m->state_, m->members_);
 }
 
 }  // namespace TANDEM_NS

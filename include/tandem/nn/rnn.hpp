@@ -112,7 +112,8 @@ class RnnLayer : public Layer {
   void build(i64 features) const;
 
  protected:
-  RnnLayer(const char* name, i64 units, const RnnLayerOptions& options, const typename Cell::Options& cell);
+  RnnLayer(const char* name, const char* kind, i64 units, const RnnLayerOptions& options,
+           const typename Cell::Options& cell);
 
  private:
   using Weights = std::vector<CellWeights>;
@@ -132,13 +133,13 @@ extern template class TANDEM_API RnnLayer<GRUCell>;
 class LSTM : public detail::RnnLayer<LSTMCell> {
  public:
   explicit LSTM(i64 units, const RnnLayerOptions& options = {}, const LSTMCellOptions& cell = {})
-      : RnnLayer("LSTM", units, options, cell) {}
+      : RnnLayer("LSTM", "lstm", units, options, cell) {}
 };
 /// A stack of GRU layers over a sequence; as LSTM, with one state tensor a layer.
 class GRU : public detail::RnnLayer<GRUCell> {
  public:
   explicit GRU(i64 units, const RnnLayerOptions& options = {}, const GRUCellOptions& cell = {})
-      : RnnLayer("GRU", units, options, cell) {}
+      : RnnLayer("GRU", "gru", units, options, cell) {}
 };
 
 }  // namespace TANDEM_NS::layers

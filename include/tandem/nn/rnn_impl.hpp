@@ -141,9 +141,9 @@ TANDEM_INLINE nn::GruResult GRUCell::run(const Tensor& x, const State& h, const 
 namespace detail {
 
 template <class Cell>
-RnnLayer<Cell>::RnnLayer(const char* name, i64 units, const RnnLayerOptions& options,
+RnnLayer<Cell>::RnnLayer(const char* name, const char* kind, i64 units, const RnnLayerOptions& options,
                          const typename Cell::Options& cell)
-    : Layer(name == std::string_view("LSTM") ? "lstm" : "gru"), name_(name), options_(options) {
+    : Layer(kind), name_(name), options_(options) {
   positive(name, "num_layers", options.num_layers);
   for (int i = 0; i < options.num_layers; ++i)
     add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));

@@ -5,7 +5,8 @@
 #include <concepts>
 #include <vector>
 
-#include "tandem/core/tensor.hpp"
+#include "tandem/core/apply.hpp"
+#include "tandem/ops/shape_arg.hpp"
 
 namespace TANDEM_NS {
 
@@ -23,6 +24,17 @@ class Dim {
  private:
   i64 number_ = 0;
   const Tensor* tensor_ = nullptr;
+};
+
+/// A dim as get_shape gives it: a number where it is known, a scalar int64 tensor where it is open.
+struct DimValue {
+  i64 number = 0;
+  Tensor tensor = {};
+
+  bool is_known() const { return !tensor.is_set(); }
+  bool is(i64 n) const { return is_known() && number == n; }
+  TANDEM_API Tensor value() const;
+  operator Dim() const { return is_known() ? Dim(number) : Dim(tensor); }
 };
 
 /// A shape argument: {2, -1}, {n, 320} with a scalar tensor n, a Shape, a vector, or an integer tensor of rank 1.
@@ -47,37 +59,35 @@ class TANDEM_API Dims {
   Shape numbers(const char* op) const;
   /// The same, with `none` for what cannot be read now.
   Shape known(const char* op) const;
+  /// The entries one by one.
+  std::vector<DimValue> values(const char* op) const;
   /// The entries as one int64 tensor of rank 1.
   Tensor tensor(const char* op) const;
 
   void push(const Dim& d) {
     numbers_.push(d.number());
-    if (!d.tensor() && !has_tensors_) return;
-    if (!has_tensors_)
-      for (const Tensor*& t : at_) t = nullptr;
-    has_tensors_ = true;
     at_[numbers_.rank() - 1] = d.tensor();
   }
 
  private:
   Shape numbers_;
   const Tensor* whole_ = nullptr;
-  bool has_tensors_ = false;
-  const Tensor* at_[max_rank];  // set only where has_tensors_
+  const Tensor* at_[max_rank] = {};  // null: a number
 };
 
-/// The same among an op's options, where it may be left out. Not std::optional, for which {.shape = {2, n}} would not
-/// compile.
-class DimsArg {
- public:
-  DimsArg() = default;
-  DimsArg(const Dims& dims) : dims_(dims), given_(true) {}
-  DimsArg(std::initializer_list<Dim> dims) : dims_(dims), given_(true) {}
-  const Dims* get() const { return given_ ? &dims_ : nullptr; }
-
- private:
-  Dims dims_;
-  bool given_ = false;
+namespace rules {
+/// Of ops that take their result's shape as an input: what was known of it when they were called; empty: nothing.
+struct KnownDimsAttrs {
+  Shape known;
+  static constexpr auto fields = field_list(field("known", &KnownDimsAttrs::known));
 };
+}  // namespace rules
+namespace detail {
+/// A shape that such an op infers, with what was known of it.
+TANDEM_API Shape with_known(const InferCall& c, const Shape& s);
+}  // namespace detail
+
+/// The same among an op's options, where it may be left out.
+using DimsArg = detail::OptionalArg<Dims, Dim>;
 
 }  // namespace TANDEM_NS

@@ -1,20 +1,29 @@
 // ShapeArg: an optional shape among an op's options. Not std::optional, for which {.shape = {2, 3}} would not compile.
 #pragma once
+#include <concepts>
+
 #include "tandem/base/shape.hpp"
 
 namespace TANDEM_NS {
 
-/// A shape, or 'not given'.
-class ShapeArg {
+namespace detail {
+/// A list T of Entries, or 'not given'.
+template <class T, class Entry>
+class OptionalArg {
  public:
-  ShapeArg() = default;
-  ShapeArg(const Shape& s) : shape_(s), given_(true) {}
-  ShapeArg(std::initializer_list<i64> dims) : shape_(dims), given_(true) {}
-  const Shape* get() const { return given_ ? &shape_ : nullptr; }
+  OptionalArg() = default;
+  template <std::convertible_to<T> U>
+  OptionalArg(const U& list) : list_(list), given_(true) {}
+  OptionalArg(std::initializer_list<Entry> entries) : list_(entries), given_(true) {}
+  const T* get() const { return given_ ? &list_ : nullptr; }
 
  private:
-  Shape shape_;
+  T list_;
   bool given_ = false;
 };
+}  // namespace detail
+
+/// A shape, or 'not given'.
+using ShapeArg = detail::OptionalArg<Shape, i64>;
 
 }  // namespace TANDEM_NS

@@ -110,45 +110,43 @@ TANDEM_INLINE void Checkpoint::save(const std::string& path, const Metadata& met
   io::save_safetensors(path, tensors, metadata);
 }
 TANDEM_INLINE void Checkpoint::restore(const std::string& path, RestoreOptions options) const {
-  const io::Safetensors file = io::load_safetensors(path);
-  std::map<std::string, const Tensor*> values;
-  for (const io::NamedTensor& t : file.tensors) values[t.name] = &t.tensor;
+  std::map<std::string, Tensor> values;
+  std::set<std::string> names;
+  io::Safetensors file = io::load_safetensors(path);
+  for (io::NamedTensor& t : file.tensors) {
+    names.insert(t.name);
+    values.emplace(std::move(t.name), std::move(t.tensor));
+  }
   std::vector<std::pair<Variable, Tensor>> changes;
+  std::map<std::string, Variable> made;
   std::string wrong;
   for (const Entry& e : entries()) {
+    made.emplace(e.path, e.variable);
     auto found = values.find(e.path);
     if (found == values.end()) found = values.find(e.old_path);
     const Spec& want = e.variable.spec();
     if (found == values.end()) {
       wrong += "\n  " + e.path + " " + to_string(want) + " is missing from the file";
-    } else if (const Tensor& t = *found->second; t.dtype() != want.dtype || !(t.shape() == want.shape)) {
-      wrong += "\n  " + e.path + " is " + to_string(want) + ", in the file " + to_string(t.spec());
-      values.erase(found);
-    } else {
-      changes.emplace_back(e.variable, t.to(want.device));
-      values.erase(found);
+      continue;
     }
+    const Tensor& t = found->second;
+    if (t.dtype() == want.dtype && t.shape() == want.shape) changes.emplace_back(e.variable, t.to(want.device));
+    else wrong += "\n  " + e.path + " is " + to_string(want) + ", in the file " + to_string(t.spec());
+    values.erase(found);
   }
-  std::map<std::string, Tensor> left;
-  for (const auto& [name, t] : values) left.emplace(name, *t);
-  const std::map<std::string, Tensor> unclaimed = left;
-  std::map<std::string, Variable> made;
-  for (const Entry& e : entries()) made.emplace(e.path, e.variable);
-  std::set<std::string> names;
-  for (const io::NamedTensor& t : file.tensors) names.insert(t.name);
   const Module::Expected expected(made, std::move(names));
   const auto give = [&](std::map<std::string, Tensor>& to_give, bool keep) {
     for (const CheckpointItem& item : items_)
       if (item.module()) expected.give(*item.module(), item.name() + "/", to_give, keep);
   };
+  std::map<std::string, Tensor> left = values;
   give(left, false);
   if (!options.partial)
     for (const auto& [name, t] : left) wrong += "\n  " + name + " " + to_string(t.spec()) + " is only in the file";
   if (!wrong.empty())
     errors::raise<errors::InvalidArgumentError>("restore", path + " belongs to another model:" + wrong);
   for (const auto& [variable, value] : changes) variable.poke(value);
-  left = unclaimed;
-  give(left, true);
+  give(values, true);
 }
 TANDEM_INLINE Metadata read_metadata(const std::string& path) { return io::load_safetensors_metadata(path); }
 

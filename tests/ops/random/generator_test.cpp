@@ -13,9 +13,9 @@
 using namespace tandem;
 
 namespace {
-std::vector<float> from(const random::Generator& g) {
-  return random::normal({8}, {.generator = &g}).to_vector<float>();
-}
+using Floats = std::vector<float>;
+
+Floats from(const random::Generator& g) { return random::normal({8}, {.generator = &g}).to_vector<float>(); }
 
 // Records what a trace would be told.
 struct Recorder final : Stager {
@@ -188,4 +188,16 @@ TEST_CASE("stateless draws refuse a second seed") {
   CHECK_THROWS_WITH(random::stateless_uniform({2}, {1, 2}, {.generator = &g}), ContainsSubstring("not as .generator"));
   CHECK_THROWS_AS(random::stateless_bits({2}, {1, 2}, {.seed = 3}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(random::stateless_truncated_normal({2}, {1, 2}, {.seed = 3}), errors::InvalidArgumentError);
+}
+
+TEST_CASE("a sequence of a seed may begin in a later trace, within a scope") {
+  random::set_seed(3);
+  const auto draw = function([](const Tensor& x) {
+    const name_scope scope("layer");
+    return x.rank() == 1 ? x : x + random::normal({2}, {.seed = 11});
+  });
+  draw(constant({0.f, 0.f}));
+  const Floats traced = draw(constant({{0.f, 0.f}})).to_vector<float>();
+  random::set_seed(3);
+  CHECK(traced == random::normal({2}, {.seed = 11}).to_vector<float>());
 }

@@ -234,8 +234,8 @@ struct Advice {
   const char *pattern, *why, *instead;
 };
 TANDEM_INLINE std::string place_of(const Node& n) {
-  if (!n.where.file) return n.name.empty() ? "" : n.name + ": ";
-  return std::string(n.where.file) + ":" + std::to_string(n.where.line) + ": ";
+  const std::string line = line_text(n.where), &place = line.empty() ? n.name : line;
+  return place.empty() ? "" : place + ": ";
 }
 
 }  // namespace detail

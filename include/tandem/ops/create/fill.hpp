@@ -78,16 +78,14 @@ Tensor eye(i64 n, I num_columns, EyeOptions o = {}) {
   return eye(n, o);
 }
 TANDEM_API Tensor eye(const Tensor& n, EyeOptions options = {});
+template <detail::AxisNumber I>
+Tensor eye(const Tensor& n, I num_columns, EyeOptions o = {}) {
+  o.num_columns = static_cast<i64>(num_columns);
+  return eye(n, o);
+}
 
 extern TANDEM_API const OpDef fill_op, full_like_op;
 inline constexpr const OpDef* fill_ops[] = {&fill_op, &full_like_op};
-
-namespace detail {
-/// The shape that a rank-1 integer input states: its values where they are known, else open dims.
-TANDEM_API Shape shape_from_input(const InferCall& c, std::size_t input);
-/// The same, when the op runs.
-TANDEM_API Shape shape_from_operand(const char* op, const Operand& dims);
-}  // namespace detail
 
 }  // namespace TANDEM_NS
 
@@ -126,28 +124,23 @@ TANDEM_INLINE Shape shape_from_values(const char* op, const Spec& spec, const vo
   }
   return r;
 }
-TANDEM_INLINE Shape shape_from_input(const InferCall& c, std::size_t input) {
-  const Spec& s = c.spec(input);
-  if (s.shape.rank() != 1 || !dtypes::index.has(s.dtype) || s.shape.dim(0) == none)
-    raise_specs(c, "the dims must be int32 or int64, of rank 1 and known length");
-  if (c.in[input]->raw()) return shape_from_values(c.op.name, s, c.in[input]->raw());
-  Shape r;
-  for (i64 i = 0; i < s.shape.dim(0); ++i) r.push(none);
-  return r;
-}
-TANDEM_INLINE Shape shape_from_operand(const char* op, const Operand& dims) {
-  return shape_from_values(op, *dims.spec, dims.data);
-}
-
 TANDEM_INLINE Specs infer_fill(const InferCall& c) {
+  const Spec& dims = c.spec(0);
   if (c.spec(1).shape.rank() != 0) raise_specs(c, "the value must have rank 0");
-  return Specs(Spec{shape_from_input(c, 0), c.spec(1).dtype, c.spec(1).device});
+  if (dims.shape.rank() != 1 || !dtypes::index.has(dims.dtype) || dims.shape.dim(0) == none)
+    raise_specs(c, "the dims must be int32 or int64, of rank 1 and known length");
+  Shape r;
+  if (c.in[0]->raw()) r = shape_from_values(c.op.name, dims, c.in[0]->raw());
+  else
+    for (i64 i = 0; i < dims.shape.dim(0); ++i) r.push(none);
+  return Specs(Spec{with_known(c, r), c.spec(1).dtype, c.spec(1).device});
 }
 TANDEM_INLINE Specs resolve_fill(const KernelCall& c) {
-  return Specs(Spec{shape_from_operand(c.op, c.in[0]), c.in[1].spec->dtype, c.in[1].spec->device});
+  const Spec& value = *c.in[1].spec;
+  return Specs(Spec{shape_from_values(c.op, *c.in[0].spec, c.in[0].data), value.dtype, value.device});
 }
 TANDEM_INLINE Grads fill_gradient(const GradCall& c) {
-  return {Gradient(), c.needs(1) ? Gradient(tandem::detail::sum_to_like(c.g[0], c.in[1])) : Gradient()};
+  return {Gradient(), c.needs(1) ? Gradient(sum_to_like(c.g[0], c.in[1])) : Gradient()};
 }
 TANDEM_INLINE Specs infer_full_like(const InferCall& c) {
   Specs out(c.spec(0));
@@ -166,7 +159,8 @@ TANDEM_INLINE constexpr OpDef fill_op{.name = "fill",
                                       .typed = 1,
                                       .inputs = 2,
                                       .saves = Saves::shape,
-                                      .host_inputs = 1};
+                                      .host_inputs = 1,
+                                      .attrs = &detail::attr_type<rules::KnownDimsAttrs>};
 TANDEM_INLINE constexpr OpDef full_like_op{.name = "full_like",
                                            .infer = &detail::infer_full_like,
                                            .cpu = &cpu::full_like,
@@ -216,13 +210,9 @@ TANDEM_INLINE Tensor apply_full_like(const Tensor& like, Scalar value, const Lik
   return apply1(full_like_op, FullLikeAttrs{value.real(), value.whole(), dtype}, {o.name, o.where}, like);
 }
 
-}  // namespace detail
-
-namespace detail {
 TANDEM_INLINE Tensor fill_computed(const char* what, const Dims& dims, const Tensor& value, const OpOptions& o) {
-  Tensor r = apply1(fill_op, no_attrs, o, dims.tensor(what), value);
-  r.set_shape(dims.known(what));
-  return r;
+  const rules::KnownDimsAttrs a{dims.is_known() ? Shape() : dims.known(what)};
+  return apply1(fill_op, a, o, dims.tensor(what), value);
 }
 TANDEM_INLINE Tensor full_of(const char* what, const Dims& shape, const CreateOptions& o, double number) {
   if (shape.is_known()) return filled(what, shape.numbers(what), o.dtype, number);
@@ -266,15 +256,16 @@ TANDEM_INLINE Tensor eye(i64 n, EyeOptions o) {
   return detail::to_current_device(t);
 }
 TANDEM_INLINE Tensor eye(const Tensor& n, EyeOptions o) {
-  if (!n.is_symbolic()) return eye(Dims{n}.numbers("eye").dim(0), o);
-  const Tensor columns = o.num_columns == none ? n : constant(o.num_columns);
-  const auto places = [](const Tensor& count) { return range(cast(count, DType::int64)); };
-  Tensor r = cast(expand_dims(places(n), 1) == places(columns), o.dtype);
-  if (o.num_columns != none) r.set_shape({none, o.num_columns});
+  const i64 rows = Dims{n}.known("eye").dim(0);
+  if (rows != none) return eye(rows, o);
+  if (o.num_columns < 0 && o.num_columns != none)
+    errors::raise<errors::InvalidArgumentError>("eye", "num_columns is negative: " + std::to_string(o.num_columns));
+  const Tensor row = range(cast(n, DType::int64)), column = o.num_columns == none ? row : range(o.num_columns);
+  const Tensor r = cast(expand_dims(row, 1) == column, o.dtype);
   if (o.batch_shape.rank() == 0) return r;
   Dims shape = o.batch_shape;
   shape.push(n);
-  shape.push(columns);
+  shape.push(o.num_columns == none ? Dim(n) : Dim(o.num_columns));
   return broadcast_to(r, shape, {o.name, o.where});
 }
 

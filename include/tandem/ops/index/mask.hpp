@@ -95,10 +95,9 @@ TANDEM_INLINE void one_hot_kernel(const KernelCall& c) {
 TANDEM_INLINE Grads one_hot_gradient(const GradCall& c) {
   const auto& a = c.get<rules::OneHotAttrs>();
   const Tensor& g = c.g[0];
-  const Tensor mask =
-      apply1(one_hot_op, a, no_options, c.in[0], tandem::detail::scalar_like(1, g), tandem::detail::scalar_like(0, g));
-  const Tensor on = tandem::detail::sum_to_like(g * mask, c.in[1]);
-  return {Gradient(), on, c.needs(2) ? Gradient(tandem::detail::sum_to_like(g * (1 - mask), c.in[2])) : Gradient()};
+  const Tensor mask = apply1(one_hot_op, a, no_options, c.in[0], scalar_like(1, g), scalar_like(0, g));
+  const Tensor on = sum_to_like(g * mask, c.in[1]);
+  return {Gradient(), on, c.needs(2) ? Gradient(sum_to_like(g * (1 - mask), c.in[2])) : Gradient()};
 }
 
 TANDEM_INLINE Specs infer_where(const InferCall& c) {

@@ -102,8 +102,7 @@ TANDEM_INLINE Specs infer_check_all_written(const InferCall& c) {
 }
 TANDEM_INLINE Grads update_row_gradient(const GradCall& c) {
   const Tensor row = gather(c.g[0], c.in[1]);  // read before update_row may write into g
-  return {c.needs(0) ? Gradient(tandem::detail::update_row(c.g[0], c.in[1], zeros_like(row))) : Gradient(), Gradient(),
-          row};
+  return {c.needs(0) ? Gradient(update_row(c.g[0], c.in[1], zeros_like(row))) : Gradient(), Gradient(), row};
 }
 TANDEM_INLINE Grads add_rows_gradient(const GradCall& c) {
   return {c.g[0], Gradient(), c.needs(2) ? Gradient(gather(c.g[0], c.in[1])) : Gradient()};

@@ -141,7 +141,7 @@ inline int class_axis(const Attrs& a) { return static_cast<int>(a.get<SoftmaxAtt
 TANDEM_INLINE Grads gradient_cross_entropy(const GradCall& c) {
   const int axis = class_axis(c.attrs);
   Grads r{Gradient(), Gradient()};
-  if (c.needs(0)) r[0] = -(tandem::detail::broadcast_like(c.g[0], c.in[1], axis) * nn::log_softmax(c.in[1], axis));
+  if (c.needs(0)) r[0] = -(broadcast_like(c.g[0], c.in[1], axis) * nn::log_softmax(c.in[1], axis));
   if (c.needs(1)) r[1] = apply1(softmax_cross_entropy_grad_op, c.attrs, no_options, c.g[0], c.in[0], c.in[1]);
   return r;
 }
@@ -153,7 +153,7 @@ TANDEM_INLINE Tensors reference_cross_entropy(std::span<const Tensor> in, const 
 TANDEM_INLINE Tensors reference_cross_entropy_grad(std::span<const Tensor> in, const Attrs& a) {
   const int axis = class_axis(a);
   const Tensor mass = reduce_sum(in[1], {.axis = axis, .keepdims = true});
-  return Tensors(tandem::detail::broadcast_like(in[0], in[2], axis) * (nn::softmax(in[2], axis) * mass - in[1]));
+  return Tensors(broadcast_like(in[0], in[2], axis) * (nn::softmax(in[2], axis) * mass - in[1]));
 }
 TANDEM_INLINE Grads gradient_sparse(const GradCall& c) {
   return {Gradient(), apply1(sparse_softmax_cross_entropy_grad_op, no_attrs, no_options, c.g[0], c.in[0], c.in[1])};
@@ -166,7 +166,7 @@ TANDEM_INLINE Tensors reference_sparse(std::span<const Tensor> in, const Attrs&)
   return Tensors(-reduce_sum(where(hot, nn::log_softmax(in[1]), 0), -1));
 }
 TANDEM_INLINE Tensors reference_sparse_grad(std::span<const Tensor> in, const Attrs&) {
-  return Tensors(tandem::detail::broadcast_like(in[0], in[2], -1) * (nn::softmax(in[2]) - one_hot_like(in[1], in[2])));
+  return Tensors(broadcast_like(in[0], in[2], -1) * (nn::softmax(in[2]) - one_hot_like(in[1], in[2])));
 }
 
 }  // namespace detail

@@ -78,13 +78,13 @@ inline Specs infer_rnn_grad(const InferCall& c) {
 class StepMask {
  public:
   StepMask(const Tensor& lengths, i64 t) {
-    if (lengths.is_set()) runs_ = expand_dims(less(tandem::detail::scalar_like(t, lengths), lengths), -1);
+    if (lengths.is_set()) runs_ = expand_dims(less(scalar_like(t, lengths), lengths), -1);
   }
   Tensor choose(const Tensor& running, const Tensor& ended) const {
     return runs_.is_set() ? where(runs_, running, ended) : running;
   }
   Tensor or_zero(const Tensor& running) const {
-    return runs_.is_set() ? where(runs_, running, tandem::detail::scalar_like(0, running)) : running;
+    return runs_.is_set() ? where(runs_, running, scalar_like(0, running)) : running;
   }
 
  private:

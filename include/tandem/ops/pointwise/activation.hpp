@@ -198,7 +198,7 @@ template <class R>
 Grads of_linear_mask(const GradCall& c) {
   Grads r{Gradient(), Gradient()};
   if (c.needs(0)) r[0] = activation<R>(no_options, c.g[0], c.in[1]);
-  if (c.needs(1)) r[1] = activation<R>(no_options, tandem::detail::scalar_like(0, c.g[0]), c.in[1]);
+  if (c.needs(1)) r[1] = activation<R>(no_options, scalar_like(0, c.g[0]), c.in[1]);
   return r;
 }
 }  // namespace detail

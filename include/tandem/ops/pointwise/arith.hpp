@@ -290,7 +290,7 @@ TANDEM_INLINE Tensor rules::Square::gradient(const Tensor& g, const Tensor& x, c
 namespace detail {
 // All of g to the side that was taken.
 inline Grads by_choice(const GradCall& c, const Tensor& first_taken) {
-  const Tensor zero = tandem::detail::scalar_like(0, c.g[0]);
+  const Tensor zero = scalar_like(0, c.g[0]);
   return {c.needs(0) ? Gradient(where(first_taken, c.g[0], zero)) : Gradient(),
           c.needs(1) ? Gradient(where(first_taken, zero, c.g[0])) : Gradient()};
 }

@@ -73,11 +73,14 @@ TANDEM_API void check_key(const InferCall& c, std::size_t i);
 #ifdef TANDEM_IMPLEMENT_RANDOM
 #include <unistd.h>
 
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "tandem/base/at_fork.hpp"
 #include "tandem/cpu/random.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
 
 namespace TANDEM_NS {
 
@@ -124,11 +127,22 @@ TANDEM_INLINE i64 entropy() {
   return seed;
 }
 
+// Generators that no user makes belong to no trace, tape or scope.
+class OutsideAll {
+ public:
+  OutsideAll() : scope_(std::exchange(context.scope, nullptr)) {}
+  OutsideAll(const OutsideAll&) = delete;
+  ~OutsideAll() { context.scope = scope_; }
+
+ private:
+  tandem::detail::OutsideTrace trace_;
+  const char* scope_;
+};
 // Never destroyed: draws may still be made while the program ends.
 struct Sequences {
   tandem::detail::ForkMutex mutex{tandem::detail::ForkMutex::seeds};
-  const Generator global{entropy()};
-  i64 seed = 0;  // guarded by mutex, as is by_op_seed
+  std::atomic<const Generator*> global{nullptr};  // made at its first use, as those of op seeds
+  i64 seed = 0;                                   // guarded by mutex, as is by_op_seed
   std::unordered_map<i64, Generator> by_op_seed;
 };
 inline Sequences& sequences() {
@@ -152,12 +166,21 @@ TANDEM_INLINE void Generator::reset(i64 seed) const { state().assign(impl::state
 // Traced programs hold the Variable's lock from their reads on: under the same lock no two draws get one key.
 TANDEM_INLINE Tensor Generator::next_key() const { return fetch_update(random_advance_op, state(), {}); }
 
-TANDEM_INLINE const Generator& global_generator() { return impl::sequences().global; }
+TANDEM_INLINE const Generator& global_generator() {
+  impl::Sequences& s = impl::sequences();
+  if (const Generator* made = s.global.load(std::memory_order_acquire)) return *made;
+  const impl::OutsideAll outside;
+  const std::lock_guard lock(s.mutex);
+  if (!s.global.load(std::memory_order_relaxed))
+    s.global.store(new Generator(impl::entropy()), std::memory_order_release);
+  return *s.global.load(std::memory_order_relaxed);
+}
 TANDEM_INLINE void set_seed(i64 n) {
   impl::Sequences& s = impl::sequences();
+  const Generator& global = global_generator();
   const std::lock_guard lock(s.mutex);
   s.seed = n;
-  s.global.reset(n);
+  global.reset(n);
   for (const auto& [op_seed, generator] : s.by_op_seed) generator.reset(impl::mixed(n, op_seed));
 }
 TANDEM_INLINE Tensor next_key(const char* op, const KeySource& source) {
@@ -165,9 +188,10 @@ TANDEM_INLINE Tensor next_key(const char* op, const KeySource& source) {
     errors::raise<errors::InvalidArgumentError>(op,
                                                 "both .seed and .generator are given; a generator has its own seed");
   if (source.generator) return source.generator->next_key();
-  impl::Sequences& s = impl::sequences();
-  if (!source.seed) return s.global.next_key();
+  if (!source.seed) return global_generator().next_key();
   const Generator own = [&] {
+    impl::Sequences& s = impl::sequences();
+    const impl::OutsideAll outside;
     const std::lock_guard lock(s.mutex);
     const auto at = s.by_op_seed.find(*source.seed);
     if (at != s.by_op_seed.end()) return at->second;

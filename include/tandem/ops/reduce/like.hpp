@@ -87,14 +87,12 @@ TANDEM_INLINE Specs infer_size_of(const InferCall& c) {
   return Specs(Spec{Shape{}, a.dtype, c.spec(0).device});
 }
 TANDEM_INLINE Grads gradient_sum_to_like(const GradCall& c) {
-  return {tandem::detail::broadcast_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
+  return {broadcast_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
 }
 TANDEM_INLINE Grads gradient_broadcast_like(const GradCall& c) {
-  return {tandem::detail::sum_to_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
+  return {sum_to_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
 }
-TANDEM_INLINE Grads gradient_reshape_like(const GradCall& c) {
-  return {tandem::detail::reshape_like(c.g[0], c.in[0]), Gradient()};
-}
+TANDEM_INLINE Grads gradient_reshape_like(const GradCall& c) { return {reshape_like(c.g[0], c.in[0]), Gradient()}; }
 // Shapes that agree whatever the open dims turn out to be.
 inline bool surely_equal(const Tensor& a, const Tensor& b) {
   return a.shape() == b.shape() && a.shape().is_fully_defined();

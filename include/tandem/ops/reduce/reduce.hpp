@@ -71,7 +71,7 @@ TANDEM_INLINE Grads gradient_prod(const GradCall& c) {
       axes.push(d);
       partial.push(reduce_prod(partial.back(), {.axis = d, .keepdims = true}));
     }
-  Tensor g = tandem::detail::broadcast_like(c.g[0], partial.back(), lost_axes(a));
+  Tensor g = broadcast_like(c.g[0], partial.back(), lost_axes(a));
   for (unsigned i = axes.size(); i-- > 0;) {
     const Tensor before = cumprod(partial[i], {.axis = axes[i], .exclusive = true});
     const Tensor behind = cumprod(partial[i], {.axis = axes[i], .exclusive = true, .reverse = true});

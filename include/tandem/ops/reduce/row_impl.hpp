@@ -43,7 +43,7 @@ TANDEM_INLINE Tensor reduce(const OpDef& op, const Tensor& x, const ReduceOption
 inline Axes lost_axes(const ReduceAttrs& a) { return a.keepdims ? Axes::none() : a.axis; }
 // What belongs to each output, repeated for each input that made it.
 inline Tensor spread_back(const GradCall& c, const Tensor& y) {
-  return tandem::detail::broadcast_like(y, c.in[0], lost_axes(c.get<ReduceAttrs>()));
+  return broadcast_like(y, c.in[0], lost_axes(c.get<ReduceAttrs>()));
 }
 
 }  // namespace detail

@@ -22,11 +22,11 @@ TANDEM_INLINE i64 dim_of(const char* op, const Tensor& t) {
 }
 }  // namespace detail
 
+TANDEM_INLINE Tensor DimValue::value() const { return is_known() ? constant(number) : tensor; }
 TANDEM_INLINE bool Dims::is_known() const {
   if (whole_) return !whole_->is_symbolic();
-  if (has_tensors_)
-    for (int i = 0; i < numbers_.rank(); ++i)
-      if (at_[i] && at_[i]->is_symbolic()) return false;
+  for (int i = 0; i < numbers_.rank(); ++i)
+    if (at_[i] && at_[i]->is_symbolic()) return false;
   return true;
 }
 TANDEM_INLINE Shape Dims::numbers(const char* op) const {
@@ -37,10 +37,10 @@ TANDEM_INLINE Shape Dims::numbers(const char* op) const {
       for (i64 d : whole_->to_vector<i64>()) r.push(d);
     else
       for (int d : whole_->to_vector<int>()) r.push(d);
+    return r;
   }
-  if (has_tensors_)
-    for (int i = 0; i < r.rank(); ++i)
-      if (const Tensor* t = at_[i]) r.set(i, detail::dim_of(op, *t));
+  for (int i = 0; i < r.rank(); ++i)
+    if (const Tensor* t = at_[i]) r.set(i, detail::dim_of(op, *t));
   return r;
 }
 TANDEM_INLINE Shape Dims::known(const char* op) const {
@@ -52,30 +52,50 @@ TANDEM_INLINE Shape Dims::known(const char* op) const {
       errors::raise<errors::InvalidArgumentError>(op,
                                                   "the number of sizes must be known: " + to_string(whole_->spec()));
     for (i64 i = 0; i < whole_->shape().dim(0); ++i) r.push(none);
+    return r;
   }
-  if (has_tensors_)
-    for (int i = 0; i < r.rank(); ++i)
-      if (const Tensor* t = at_[i]) r.set(i, t->is_symbolic() ? none : detail::dim_of(op, *t));
+  for (int i = 0; i < r.rank(); ++i)
+    if (const Tensor* t = at_[i]) {
+      detail::check_dims_tensor(op, *t, 0);
+      r.set(i, t->is_symbolic() ? none : detail::dim_of(op, *t));
+    }
+  return r;
+}
+TANDEM_INLINE std::vector<DimValue> Dims::values(const char* op) const {
+  const Shape now = known(op);
+  const Tensor all = whole_ && !is_known() ? tensor(op) : Tensor();
+  std::vector<DimValue> r;
+  for (int i = 0; i < now.rank(); ++i) {
+    if (now.dim(i) != none) r.push_back({now.dim(i)});
+    else r.push_back({0, whole_ ? all[i] : cast(*at_[i], DType::int64)});
+  }
   return r;
 }
 TANDEM_INLINE Tensor Dims::tensor(const char* op) const {
+  if (is_known()) {
+    const Shape n = numbers(op);
+    const Tensor r = Tensor::allocate({Shape{n.rank()}, DType::int64, {}});
+    std::copy(n.begin(), n.end(), static_cast<i64*>(r.raw()));
+    return r;
+  }
   if (whole_) {
     detail::check_dims_tensor(op, *whole_, 1);
-    return whole_->dtype() == DType::int64 ? *whole_ : cast(*whole_, DType::int64);
-  }
-  if (!has_tensors_) {
-    const Tensor r = Tensor::allocate({Shape{numbers_.rank()}, DType::int64, {}});
-    std::copy(numbers_.begin(), numbers_.end(), static_cast<i64*>(r.raw()));
-    return r;
+    return cast(*whole_, DType::int64);
   }
   std::vector<Tensor> parts;
   for (int i = 0; i < numbers_.rank(); ++i) {
     const Tensor* const t = at_[i];
     if (t) detail::check_dims_tensor(op, *t, 0);
-    if (!t) parts.push_back(constant(std::vector<i64>{numbers_.dim(i)}));
-    else parts.push_back(reshape(t->dtype() == DType::int64 ? *t : cast(*t, DType::int64), {1}));
+    parts.push_back(t ? reshape(cast(*t, DType::int64), {1}) : constant(std::vector<i64>{numbers_.dim(i)}));
   }
   return concat(parts, 0);
+}
+TANDEM_INLINE Shape detail::with_known(const InferCall& c, const Shape& s) {
+  const Shape& known = c.get<rules::KnownDimsAttrs>().known;
+  if (known.rank() == 0) return s;
+  if (!s.is_compatible_with(known))
+    raise_specs(c, "the shape " + to_string(s) + " contradicts what was known of it, " + to_string(known));
+  return s.merge_with(known);
 }
 
 }  // namespace TANDEM_NS

@@ -9,9 +9,10 @@ namespace TANDEM_NS {
 
 /// The same elements, row by row, under another shape.
 ///   x         any dtype
-///   dims      as many elements as x; at most one entry is -1 and follows from the others; entries may be scalar
-///   tensors returns   a view of x, O(1) throws    errors::InvalidArgumentError if the sizes differ, or if -1 stands
-///   beside a 0 and cannot be told gradient  g in x's shape
+///   dims      as many elements as x; at most one entry is -1 and follows from the others; scalar tensors among them
+///   returns   a view of x, O(1)
+///   throws    errors::InvalidArgumentError if the sizes differ, or if -1 stands beside a 0 and cannot be told
+///   gradient  g in x's shape
 TANDEM_API Tensor reshape(const Tensor& x, const Dims& dims, OpOptions = {});
 /// A new axis of size 1 before `axis` in [-rank-1, rank]; a view. gradient: g in x's shape
 TANDEM_API Tensor expand_dims(const Tensor& x, i64 axis, OpOptions = {});
@@ -68,7 +69,7 @@ struct CollapseAttrs {
 }  // namespace rules
 
 namespace detail {
-/// x with as many open dims as input 1 has numbers.
+/// x with as many dims as input 1 has numbers, open but for those that were known.
 Specs infer_reshape_dynamic(const InferCall& c);
 /// The gradient of ops whose result is x: g.
 Grads pass_back(const GradCall& c);
@@ -133,13 +134,12 @@ inline Specs reshaped_spec(const InferCall& c, const Shape& shape) {
 TANDEM_INLINE Specs infer_reshape(const InferCall& c) {
   return reshaped_spec(c, reshaped(c.op.name, c.spec(0), c.get<rules::ReshapeAttrs>().dims));
 }
-// The entries are known only when the kernel runs: until then all that can be told is how many there are.
 TANDEM_INLINE Specs infer_reshape_dynamic(const InferCall& c) {
   const i64 rank = c.spec(1).shape.rank() == 1 ? c.spec(1).shape.dim(0) : none;
   if (rank == none) raise_specs(c, "the number of dims must be known");
   Shape open;
   for (i64 i = 0; i < rank; ++i) open.push(none);
-  return reshaped_spec(c, open);
+  return reshaped_spec(c, with_known(c, open));
 }
 TANDEM_INLINE Specs resolve_reshape(const KernelCall& c) {
   const i64* dims = c.in[1].as<i64>();
@@ -221,6 +221,7 @@ TANDEM_INLINE constexpr OpDef reshape_dynamic_op{.name = "reshape_dynamic",
                                                  .inputs = 2,
                                                  .saves = Saves::shape,
                                                  .host_inputs = 2,
+                                                 .attrs = &detail::attr_type<rules::KnownDimsAttrs>,
                                                  .in_errors = "reshape"};
 TANDEM_INLINE constexpr OpDef identity_op{.name = "identity",
                                           .infer = &detail::infer_identity,
@@ -234,12 +235,10 @@ TANDEM_INLINE constexpr OpDef stop_gradient_op{.name = "stop_gradient",
 
 TANDEM_INLINE Tensor reshape(const Tensor& x, const Dims& dims, OpOptions o) {
   if (dims.is_known()) return apply1(reshape_op, rules::ReshapeAttrs{dims.numbers("reshape")}, o, x);
-  Tensor y = apply1(reshape_dynamic_op, no_attrs, o, x, dims.tensor("reshape"));
   Shape known = dims.known("reshape");
   for (int i = 0; i < known.rank(); ++i)
-    if (known.dim(i) < 0) known.set(i, none);  // -1
-  y.set_shape(known);
-  return y;
+    if (known.dim(i) == -1) known.set(i, none);
+  return apply1(reshape_dynamic_op, rules::KnownDimsAttrs{known}, o, x, dims.tensor("reshape"));
 }
 TANDEM_INLINE Tensor expand_dims(const Tensor& x, i64 axis, OpOptions o) {
   return apply1(expand_dims_op, rules::AxisAttrs{axis}, o, x);

@@ -21,14 +21,6 @@ TANDEM_API Tensor rank(const Tensor& x, OpOptions = {});
 /// How many elements x has, a host scalar; throws as shape. gradient: none (blocked)
 TANDEM_API Tensor size(const Tensor& x, ShapeOptions = {});
 
-/// A dim as get_shape gives it: a number where it is known, a scalar int64 tensor where it is open.
-struct DimValue {
-  i64 number = 0;
-  Tensor tensor = {};
-
-  bool is_known() const { return !tensor.is_set(); }
-  operator Dim() const { return is_known() ? Dim(number) : Dim(tensor); }
-};
 /// x's sizes, each as far as it is known now; they can be entries of reshape's dims.
 TANDEM_API std::vector<DimValue> get_shape(const Tensor& x);
 /// x itself, if its shape agrees with `shape` (open dims agree with anything); a view. In a trace the result has the

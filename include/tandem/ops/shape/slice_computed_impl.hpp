@@ -50,9 +50,8 @@ TANDEM_INLINE Tensor places_of(const SliceItem& item, const Tensor& n) {
 TANDEM_INLINE Tensor select_computed(const Tensor& x, std::span<const SliceItem> items, OpOptions o) {
   Small<SliceItem, max_rank> rest;
   Tensor y = x;
-  int axis = 0, taken = 0;
-  for (const SliceItem& i : items) taken += i.kind == SliceItem::range || i.kind == SliceItem::index;
-  if (taken > x.rank()) return select_items(x, items, o);  // which says so
+  int axis = 0;
+  const int taken = axes_taken(x, items);
   for (const SliceItem& item : items) {
     check_bound(item.slice.begin_tensor);
     check_bound(item.slice.end_tensor);
@@ -86,20 +85,25 @@ TANDEM_INLINE Tensor slice_by(const Tensor& x, std::initializer_list<SliceItem> 
 TANDEM_INLINE Tensor slice(const Tensor& x, const Dims& begin, const Dims& size, OpOptions o) {
   if (begin.is_known() && size.is_known())
     return detail::slice_by_numbers(x, begin.numbers("slice"), size.numbers("slice"), o);
-  const Shape from = begin.known("slice"), count = size.known("slice");
-  if (from.rank() != x.rank() || count.rank() != x.rank())
-    errors::raise<errors::InvalidArgumentError>("slice", "begin " + to_string(from) + " and size " + to_string(count) +
-                                                             " must have one entry for each axis of " +
-                                                             to_string(x.spec()));
-  const Tensor begins = begin.tensor("slice"), counts = size.tensor("slice");
+  const std::vector<DimValue> from = begin.values("slice"), count = size.values("slice"), n = get_shape(x);
+  if (from.size() != n.size() || count.size() != n.size())
+    errors::raise<errors::InvalidArgumentError>(
+        "slice", "begin " + to_string(begin.known("slice")) + " and size " + to_string(size.known("slice")) +
+                     " must have one entry for each axis of " + to_string(x.spec()));
   Tensor y = x;
-  for (int i = 0; i < x.rank(); ++i) {
-    if (from.dim(i) == 0 && count.dim(i) == -1) continue;
-    const Tensor n = shape(x, {.out_type = DType::int64})[i], first = begins[i];
-    y = gather(y, range(first, where(counts[i] == -1, n, first + counts[i]), constant(i64{1})), {.axis = i});
+  for (std::size_t i = 0; i < n.size(); ++i) {
+    if (from[i].is(0) && count[i].is(-1)) continue;
+    const Tensor first = from[i].value();
+    Tensor places;
+    if (count[i].is_known() && count[i].number >= 0) {
+      places = first + range(count[i].number);
+    } else {
+      const Tensor end = first + count[i].value();
+      places = range(first, count[i].is(-1) ? n[i].value() : where(count[i].value() == -1, n[i].value(), end),
+                     constant(i64{1}));
+    }
+    y = gather(y, places, {.axis = static_cast<i64>(i)});
   }
-  for (int i = 0; i < x.rank(); ++i)
-    if (Shape s = y.shape(); count.dim(i) >= 0 && s.dim(i) == none) s.set(i, count.dim(i)), y.set_shape(s);
   return y;
 }
 

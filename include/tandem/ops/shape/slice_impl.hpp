@@ -241,6 +241,19 @@ TANDEM_INLINE Tensor slice_by_numbers(const Tensor& x, const Shape& begin, const
   return apply1(slice_op, rules::SliceAttrs{begin, size}, o, x);
 }
 
+// How many axes the items take.
+TANDEM_INLINE int axes_taken(const Tensor& x, std::span<const SliceItem> items) {
+  int taken = 0, ellipses = 0;
+  for (const SliceItem& i : items) {
+    taken += i.kind == SliceItem::range || i.kind == SliceItem::index;
+    ellipses += i.kind == SliceItem::ellipsis;
+  }
+  if (taken > x.rank() || ellipses > 1)
+    errors::raise<errors::InvalidArgumentError>(
+        "x(...)", ellipses > 1 ? "more than one Ellipsis"
+                               : std::to_string(taken) + " items for the axes of " + to_string(x.spec()));
+  return taken;
+}
 // Items brought to one range an axis, and the axes that go or come afterwards.
 struct SliceSelection {
   rules::StridedSliceAttrs a;
@@ -249,15 +262,7 @@ struct SliceSelection {
   int fresh_count = 0;
 
   SliceSelection(const Tensor& x, std::span<const SliceItem> items) {
-    int taken = 0, ellipses = 0;
-    for (const SliceItem& i : items) {
-      taken += i.kind == SliceItem::range || i.kind == SliceItem::index;
-      ellipses += i.kind == SliceItem::ellipsis;
-    }
-    if (taken > x.rank() || ellipses > 1)
-      errors::raise<errors::InvalidArgumentError>(
-          "x(...)", ellipses > 1 ? "more than one Ellipsis"
-                                 : std::to_string(taken) + " items for the axes of " + to_string(x.spec()));
+    const int taken = axes_taken(x, items);
     int out = 0;
     for (const SliceItem& i : items) {
       if (i.kind == SliceItem::ellipsis)

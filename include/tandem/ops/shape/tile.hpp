@@ -33,25 +33,25 @@ struct PadOptions {
 class TANDEM_API Paddings {
  public:
   Paddings(std::initializer_list<std::pair<Dim, Dim>> list) {
-    for (const auto& [b, a] : list) before.push(b), after.push(a);
+    for (const auto& [b, a] : list) before_.push(b), after_.push(a);
   }
   Paddings(const std::vector<std::pair<i64, i64>>& list) {
-    for (const auto& [b, a] : list) before.push(b), after.push(a);
+    for (const auto& [b, a] : list) before_.push(b), after_.push(a);
   }
   Paddings(const Tensor& list);
   Paddings(const Paddings&) = delete;
   Paddings& operator=(const Paddings&) = delete;
 
- private:
-  Tensor columns_[2];  // of a tensor: what `before` and `after` refer to
+  const Dims& before() const { return before_; }
+  const Dims& after() const { return after_; }
 
- public:
-  Dims before, after;
+ private:
+  Tensor columns_[2];  // of a tensor: what the next two refer to
+  Dims before_, after_;
 };
 /// x with more elements around it: paddings[i] = {before, after} along axis i.
-///   mode      constant: .constant_values; reflect: mirrored without the edge (before, after < size); symmetric:
-///   mirrored
-///             with it (<= size)
+///   mode      constant: .constant_values; reflect: mirrored without the edge (before, after < size);
+///             symmetric: mirrored with it (<= size)
 ///   throws    errors::InvalidArgumentError for negative paddings, the wrong count, a mirror that is too short, or a
 ///             mirror by paddings that are computed while a function is traced
 ///   gradient  the middle of g; what was mirrored adds to its origin
@@ -83,8 +83,8 @@ struct PadAttrs {
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
-#include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
@@ -116,9 +116,7 @@ TANDEM_INLINE Specs resolve_broadcast(const KernelCall& c) {
   return broadcast_spec(c.op, *c.in[0].spec,
                         Shape(std::span(c.in[1].as<const i64>(), static_cast<std::size_t>(c.in[1].size()))));
 }
-TANDEM_INLINE Grads broadcast_gradient(const GradCall& c) {
-  return Grads(Gradient(tandem::detail::sum_to_like(c.g[0], c.in[0])));
-}
+TANDEM_INLINE Grads broadcast_gradient(const GradCall& c) { return Grads(Gradient(sum_to_like(c.g[0], c.in[0]))); }
 
 TANDEM_INLINE Specs infer_tile(const InferCall& c) {
   const Shape& m = c.get<rules::TileAttrs>().multiples;
@@ -179,38 +177,37 @@ TANDEM_INLINE Grads pad_gradient(const GradCall& c) {
 }
 TANDEM_INLINE Tensor pad_value(const Tensor& x, const PadOptions& o) {
   return x.dtype() == DType::string ? Tensor::allocate({Shape{}, DType::string, {}})
-                                    : tandem::detail::scalar_like(o.constant_values, x);
+                                    : scalar_like(o.constant_values, x);
+}
+TANDEM_INLINE void check_paddings(const Tensor& x, const Shape& before, const Shape& after) {
+  bool fits = before.rank() == x.rank() && after.rank() == x.rank();
+  for (const Shape& amounts : {before, after})
+    for (i64 n : amounts) fits &= n >= 0 || n == none;
+  if (!fits)
+    errors::raise<errors::InvalidArgumentError>(
+        "pad", "paddings must be one pair of numbers an axis, none below 0: " + std::to_string(before.rank()) +
+                   " pairs for " + to_string(x.spec()));
 }
 // By paddings that are not known now: axis by axis, between two blocks of the value.
 TANDEM_INLINE Tensor pad_computed(const Tensor& x, const Paddings& paddings, const PadOptions& o) {
   if (o.mode != PadMode::constant)
     errors::raise<errors::InvalidArgumentError>(
         "pad", "a mirror needs paddings that are known while the function is traced; take them as numbers");
-  const Shape sides[] = {paddings.before.known("pad"), paddings.after.known("pad")};
-  for (const Shape& s : sides)
-    if (s.rank() != x.rank())
-      errors::raise<errors::InvalidArgumentError>(
-          "pad", "paddings must be one pair of numbers an axis: " + std::to_string(s.rank()) + " pairs for " +
-                     to_string(x.spec()));
-  const Tensor amounts[] = {paddings.before.tensor("pad"), paddings.after.tensor("pad")}, value = pad_value(x, o);
+  const std::vector<DimValue> sides[] = {paddings.before().values("pad"), paddings.after().values("pad")};
+  check_paddings(x, paddings.before().known("pad"), paddings.after().known("pad"));
+  const Tensor value = pad_value(x, o);
   Tensor y = x;
-  for (int i = 0; i < x.rank(); ++i) {
-    if (sides[0].dim(i) == 0 && sides[1].dim(i) == 0) continue;
-    const Tensor sizes = shape(y, {.out_type = DType::int64});
+  for (std::size_t i = 0; i < sides[0].size(); ++i) {
+    if (sides[0][i].is(0) && sides[1][i].is(0)) continue;
+    const std::vector<DimValue> sizes = get_shape(y);
     Tensor edges[2];
     for (int side = 0; side < 2; ++side) {
-      std::vector<Tensor> block = unstack(sizes);
-      block[static_cast<std::size_t>(i)] = amounts[side][i];
-      edges[side] = fill(stack(block), value);
+      Dims block;
+      for (std::size_t k = 0; k < sizes.size(); ++k) block.push(k == i ? sides[side][i] : sizes[k]);
+      edges[side] = fill(block, value);
     }
-    y = concat({edges[0], y, edges[1]}, i);
+    y = concat({edges[0], y, edges[1]}, static_cast<i64>(i));
   }
-  Shape known = x.shape();
-  for (int i = 0; i < x.rank(); ++i) {
-    const i64 before = sides[0].dim(i), after = sides[1].dim(i), n = x.shape().dim(i);
-    known.set(i, before == none || after == none || n == none ? none : n + before + after);
-  }
-  y.set_shape(known);
   return y;
 }
 // One axis mirrored: a gather, whose gradient adds what was mirrored to its origin.
@@ -249,6 +246,7 @@ TANDEM_INLINE constexpr OpDef broadcast_dynamic_op{.name = "broadcast_dynamic",
                                                    .inputs = 2,
                                                    .saves = Saves::shape,
                                                    .host_inputs = 2,
+                                                   .attrs = &detail::attr_type<rules::KnownDimsAttrs>,
                                                    .in_errors = "broadcast_to"};
 TANDEM_INLINE constexpr OpDef tile_op{.name = "tile",
                                       .infer = &detail::infer_tile,
@@ -281,37 +279,39 @@ TANDEM_INLINE Paddings::Paddings(const Tensor& list) {
     errors::raise<errors::InvalidArgumentError>(
         "pad", "paddings must be an int32 or int64 tensor of shape [rank, 2], not " + to_string(list.spec()));
   for (int side = 0; side < 2; ++side) columns_[side] = list(Slice(), side);
-  before = Dims(columns_[0]), after = Dims(columns_[1]);
+  before_ = Dims(columns_[0]), after_ = Dims(columns_[1]);
 }
 TANDEM_INLINE Tensor broadcast_to(const Tensor& x, const Dims& shape, OpOptions o) {
   if (shape.is_known()) return apply1(broadcast_to_op, rules::BroadcastAttrs{shape.numbers("broadcast_to")}, o, x);
-  Tensor y = apply1(broadcast_dynamic_op, no_attrs, o, x, shape.tensor("broadcast_to"));
-  y.set_shape(shape.known("broadcast_to"));
-  return y;
+  const rules::KnownDimsAttrs a{shape.known("broadcast_to")};
+  return apply1(broadcast_dynamic_op, a, o, x, shape.tensor("broadcast_to"));
 }
 TANDEM_INLINE Tensor tile(const Tensor& x, const Dims& multiples, OpOptions o) {
   if (multiples.is_known()) return apply1(tile_op, rules::TileAttrs{multiples.numbers("tile")}, o, x);
-  const Shape known = multiples.known("tile");
-  if (known.rank() != x.rank())
+  const std::vector<DimValue> counts = multiples.values("tile"), sizes = get_shape(x);
+  if (counts.size() != sizes.size())
     errors::raise<errors::InvalidArgumentError>(
-        "tile", std::to_string(known.rank()) + " multiples for " + to_string(x.spec()) + ": one for each axis");
-  const Tensor counts = multiples.tensor("tile"), sizes = shape(x, {.out_type = DType::int64});
+        "tile", std::to_string(counts.size()) + " multiples for " + to_string(x.spec()) + ": one for each axis");
   Tensor y = x;
-  for (int i = 0; i < x.rank(); ++i)
-    if (known.dim(i) != 1) y = gather(y, floormod(range(counts[i] * sizes[i]), sizes[i]), {.axis = i});
+  for (int i = 0; i < x.rank(); ++i) {
+    const DimValue &count = counts[static_cast<std::size_t>(i)], &size = sizes[static_cast<std::size_t>(i)];
+    if (count.is(1)) continue;
+    if (count.is_known()) {
+      rules::TileAttrs a;
+      for (int k = 0; k < x.rank(); ++k) a.multiples.push(k == i ? count.number : 1);
+      y = apply1(tile_op, a, no_options, y);
+    } else {
+      const Tensor n = size.value();
+      y = gather(y, floormod(range(count.tensor * n), n), {.axis = i});
+    }
+  }
   return y;
 }
 TANDEM_INLINE Tensor pad(const Tensor& x, const Paddings& paddings, PadOptions o) {
   const OpOptions named{o.name, o.where};
-  if (!paddings.before.is_known() || !paddings.after.is_known()) return detail::pad_computed(x, paddings, o);
-  rules::PadAttrs a{paddings.before.numbers("pad"), paddings.after.numbers("pad")};
-  bool fits = a.before.rank() == x.rank();
-  for (const Shape& amounts : {a.before, a.after})
-    for (i64 n : amounts) fits &= n >= 0;
-  if (!fits)
-    errors::raise<errors::InvalidArgumentError>(
-        "pad", "paddings must be one pair of numbers an axis, none below 0: " + std::to_string(a.before.rank()) +
-                   " pairs for " + to_string(x.spec()));
+  if (!paddings.before().is_known() || !paddings.after().is_known()) return detail::pad_computed(x, paddings, o);
+  const rules::PadAttrs a{paddings.before().numbers("pad"), paddings.after().numbers("pad")};
+  detail::check_paddings(x, a.before, a.after);
   if (o.mode != PadMode::constant) {
     Tensor y = x;
     for (int i = 0; i < x.rank(); ++i)

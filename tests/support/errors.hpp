@@ -1,0 +1,20 @@
+// The texts of errors.
+#pragma once
+#include <string>
+
+#include "tandem/base/error.hpp"
+
+namespace testing {
+
+/// What f's error says; "no error" where it raises none.
+template <class Error = tandem::errors::OpError, class F>
+std::string error_of(const F& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace testing
