@@ -70,7 +70,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--compiler", action="append", required=True)
     parser.add_argument("--system", action="append", default=[])
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=int(os.environ.get("JOBS", 2)))
     parser.add_argument("--header-only", action="store_true")
     parser.add_argument("--together", action="store_true")
     parser.add_argument("--only", help="one header, instead of all")
