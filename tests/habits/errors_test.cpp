@@ -66,6 +66,15 @@ TEST_CASE("an error names what the user called") {
   CHECK_THAT(error_of([&] { return traced(x, 2); }), StartsWith("reshape"));
 }
 
+TEST_CASE("a dtype without a kernel gets the way out") {
+  CHECK_THAT(error_of([] {
+               return log(constant({1, 2}));
+             }),
+             StartsWith("log: no kernel for int32 on CPU:0: int32[2]") && ContainsSubstring("cast(x, float32)"));
+  CHECK_THAT(error_of([] { return matmul(x, cast(x, float16), {.transpose_b = true}); }), StartsWith("matmul: "));
+  CHECK_THAT(error_of([] { return log(constant({"a"})); }), !ContainsSubstring("cast"));
+}
+
 TEST_CASE("zeros of a size that is not known says the way out") {
   const auto f = function(
       [](const Tensor& t) {
@@ -92,24 +101,4 @@ TEST_CASE("a Variable prints as one") {
     return v + 1;
   })();
   CHECK(traced == "tandem.Variable(\"v\", shape=(), dtype=float32)");
-}
-
-TEST_CASE("switch_case takes a vector of branches") {
-  for (const std::size_t n : {1u, 2u, 3u, 7u}) {
-    std::vector<std::function<Tensor(void)>> experts;
-    for (std::size_t k = 0; k < n; ++k) experts.push_back([k] { return constant(static_cast<float>(k)) * 10; });
-    const auto pick = [&](const Tensor& i) { return switch_case(i, experts); };
-    const auto pick_or = [&](const Tensor& i) { return switch_case(i, experts, [] { return constant(-1.f); }); };
-    const auto traced = function(pick);
-    const auto traced_or = function(pick_or);
-    for (int i = -1; i <= static_cast<int>(n); ++i) {
-      const bool inside = i >= 0 && i < static_cast<int>(n);
-      const float last = 10.f * static_cast<float>(n - 1), want = 10.f * static_cast<float>(i);
-      CHECK(pick(constant(i)).item<float>() == (inside ? want : last));
-      CHECK(traced(i).item<float>() == (inside ? want : last));
-      CHECK(pick_or(constant(i)).item<float>() == (inside ? want : -1));
-      CHECK(traced_or(i).item<float>() == (inside ? want : -1));
-    }
-  }
-  CHECK_THROWS_AS(switch_case(constant(0), std::vector<std::function<Tensor(void)>>()), errors::InvalidArgumentError);
 }

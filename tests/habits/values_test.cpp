@@ -150,3 +150,19 @@ TEST_CASE("range of one tensor") {
   CHECK(upto(constant(4)).to_vector<int>() == std::vector<int>{0, 1, 2, 3});
   CHECK(upto(constant(2)).to_vector<int>() == std::vector<int>{0, 1});
 }
+
+TEST_CASE("vectors of vectors") {
+  const std::vector<std::vector<float>> m{{1, 2, 3}, {4, 5, 6}};
+  CHECK(constant(m).shape() == Shape{2, 3});
+  CHECK(floats(constant(m)) == Floats{1, 2, 3, 4, 5, 6});
+  CHECK(constant(m, float64).dtype() == float64);
+  CHECK(constant(m, {.shape = {3, 2}}).shape() == Shape{3, 2});
+  CHECK(convert_to_tensor(m).shape() == Shape{2, 3});
+  const std::vector<std::vector<std::array<std::string, 2>>> deep{{{"a", "b"}}, {{"c", "d"}}};
+  CHECK(constant(deep).shape() == Shape{2, 1, 2});
+  CHECK(constant(deep).to_vector<std::string>() == std::vector<std::string>{"a", "b", "c", "d"});
+  CHECK(constant(std::vector<std::vector<int>>()).shape() == Shape{0, 0});
+  CHECK(constant(std::vector<std::vector<int>>(3)).shape() == Shape{3, 0});
+  CHECK_THROWS_WITH(constant(std::vector<std::vector<int>>{{1, 2}, {3}}),
+                    Catch::Matchers::StartsWith("constant: the rows differ"));
+}

@@ -112,12 +112,12 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
   return apply(op, {pointers.begin(), pointers.size()}, attrs, options);
 }
 [[noreturn, gnu::cold, gnu::noinline]] TANDEM_INLINE void raise_dtype(const InferCall& c, DType d, Device device) {
-  errors::raise<errors::UnimplementedError>(
-      c.op.name, std::string("no kernel for ") + name(d) + " on " + to_string(device) + ": " + [&] {
-        std::string s;
-        for (const Tensor* t : c.in) s += (s.empty() ? "" : " x ") + to_string(t->spec());
-        return s;
-      }());
+  std::string inputs;
+  for (const Tensor* t : c.in) inputs += (inputs.empty() ? "" : " x ") + to_string(t->spec());
+  const bool fits_float = c.op.dtypes.has(DType::float32) && (dtypes::real | dtypes::boolean).has(d);
+  errors::raise<errors::UnimplementedError>(c.op.name, std::string("no kernel for ") + name(d) + " on " +
+                                                           to_string(device) + ": " + inputs +
+                                                           (fits_float ? " (cast(x, float32) would be taken)" : ""));
 }
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE bool on_one_device(const InferCall& c) {
   const Device device = c.spec(placed_input(c.op, c.in.size())).device;

@@ -42,6 +42,9 @@ class TANDEM_API DeviceScope {
   const Device* outer_;
 };
 
+/// The same by name: auto scope = tandem::device("GPU:0").
+inline DeviceScope device(std::string_view name) { return DeviceScope(device_named(name)); }
+
 namespace detail {
 // Hides the thread's tapes while it lives.
 class Unobserved {

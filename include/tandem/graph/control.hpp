@@ -135,6 +135,19 @@ auto choose(const OpOptions& o, const Default& otherwise, const Case<First>& fir
         first.condition, first.run, [&] { return choose(o, otherwise, rest...); }, o);
   }
 }
+template <class F, class Default>
+std::invoke_result_t<const F&> choose(const OpOptions& o, const Default& otherwise, std::span<const Case<F>> cases) {
+  if (cases.empty()) return otherwise();
+  return cond(
+      cases[0].condition, cases[0].run, [&] { return choose(o, otherwise, cases.subspan(1)); }, o);
+}
+template <class F>
+std::vector<Tensor> conditions_of(const std::vector<Case<F>>& cases) {
+  if (cases.empty()) errors::raise<errors::InvalidArgumentError>("case", "needs a case");
+  std::vector<Tensor> r;
+  for (const Case<F>& c : cases) r.push_back(c.condition);
+  return r;
+}
 }  // namespace control
 
 /// The code of the first case whose condition is true; else otherwise().
@@ -158,6 +171,20 @@ auto case_(const std::tuple<Case<F>...>& cases, CaseOptions o = {}) {
   static_assert(sizeof...(F) > 0, "case_ needs a case");
   std::apply([](const Case<F>&... each) { control::check_any({each.condition...}); }, cases);
   return case_(cases, std::get<sizeof...(F) - 1>(cases).run, o);
+}
+
+/// Both with cases of one type in a vector, of which there must be one at least.
+template <class F, class Default>
+  requires std::is_invocable_v<const Default&>
+auto case_(const std::vector<Case<F>>& cases, const Default& otherwise, CaseOptions o = {}) {
+  const std::vector<Tensor> conditions = control::conditions_of(cases);
+  if (o.exclusive) control::check_at_most_one(conditions);
+  return control::choose({o.name, o.where}, otherwise, std::span<const Case<F>>(cases));
+}
+template <class F>
+auto case_(const std::vector<Case<F>>& cases, CaseOptions o = {}) {
+  control::check_any(control::conditions_of(cases));
+  return case_(cases, cases.back().run, o);
 }
 
 namespace control {

@@ -2,6 +2,7 @@
 // Written to a temporary name, flushed and renamed: a failed or killed write leaves the file that was there. The reader
 // is bounded by the file's size and checks everything before it allocates.
 #pragma once
+#include <concepts>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,6 +32,13 @@ struct Safetensors {
 ///           otherwise as replace_file
 TANDEM_API void save_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                                  const Metadata& metadata = {});
+/// The same from a map, in the order of the names.
+template <std::same_as<std::map<std::string, Tensor>> M>  // a template: braces make the list above
+void save_safetensors(const std::string& path, const M& tensors, const Metadata& metadata = {}) {
+  std::vector<NamedTensor> list;
+  for (const auto& [name, tensor] : tensors) list.push_back({name, tensor});
+  save_safetensors(path, list, metadata);
+}
 /// Reads a whole file, to the CPU; memory and time are in proportion to its size.
 ///   throws  errors::NotFoundError if there is no regular file of that name; errors::DataLossError saying what is wrong
 ///           with it; errors::UnavailableError if the system cannot read it

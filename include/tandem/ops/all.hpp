@@ -1,4 +1,4 @@
-// Every op's public declaration.
+// Every op's public declaration, and `math`, which has them as well: tandem::math::exp is tandem::exp.
 #pragma once
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
@@ -42,3 +42,8 @@
 #include "tandem/ops/shape/tile.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 #include "tandem/ops/transfer.hpp"
+
+namespace TANDEM_NS::math {
+using namespace tandem;
+using nn::l2_normalize, nn::top_k, nn::zero_fraction;
+}  // namespace TANDEM_NS::math

@@ -51,6 +51,37 @@ concept TypedContainer = requires(const C& c) {
 }
 &&!std::is_convertible_v<const C&, std::string_view> && !std::same_as<C, std::vector<bool>>;
 
+template <class C>
+concept NestedContainer = TypedContainer<C> && TypedContainer<typename C::value_type>;
+[[noreturn]] TANDEM_API void raise_ragged(const Shape& first, const Shape& other);
+// The elements of containers in containers, row by row.
+template <class C>
+struct Flattened {
+  std::vector<typename C::value_type> elements;
+  Shape shape;
+  static constexpr int depth = 1;
+
+  explicit Flattened(const C& c) : elements(c.data(), c.data() + c.size()), shape{static_cast<i64>(c.size())} {}
+};
+template <NestedContainer C>
+struct Flattened<C> {
+  using Row = Flattened<typename C::value_type>;
+  decltype(Row::elements) elements;
+  Shape shape;
+  static constexpr int depth = Row::depth + 1;
+
+  explicit Flattened(const C& rows) {
+    for (const auto& r : rows) {
+      const Row row(r);
+      if (shape.rank() == 0) shape = row.shape;
+      if (!(shape == row.shape)) raise_ragged(shape, row.shape);
+      elements.insert(elements.end(), row.elements.begin(), row.elements.end());
+    }
+    while (shape.rank() < Row::depth) shape.push(0);
+    shape.insert(0, static_cast<i64>(rows.size()));
+  }
+};
+
 /// Copies count elements; gives them the shape asked for, [count] without.
 TANDEM_API Tensor constant_from(DType dtype, const void* data, std::size_t count, const ConstantOptions& options);
 }  // namespace detail
@@ -68,6 +99,13 @@ TANDEM_API Tensor constant(const Literal& value, ConstantOptions options = {});
 template <detail::TypedContainer C>
 Tensor constant(const C& values, ConstantOptions options = {}) {
   return detail::constant_from(dtype_of<typename C::value_type>(), values.data(), values.size(), options);
+}
+/// Nested containers, {{1, 2}, {3, 4}} in vectors of vectors; rows of one depth have one size.
+template <detail::NestedContainer C>
+Tensor constant(const C& rows, ConstantOptions options = {}) {
+  const detail::Flattened<C> flat(rows);
+  if (!options.shape.get()) options.shape = flat.shape;
+  return constant(flat.elements, options);
 }
 template <std::same_as<std::vector<bool>> C>  // a template: {1, 0} must not be taken for a vector
 Tensor constant(const C& values, ConstantOptions options = {}) {
@@ -240,6 +278,10 @@ TANDEM_INLINE Tensor constant_from(DType dtype, const void* data, std::size_t co
 
 }  // namespace detail
 
+TANDEM_INLINE void detail::raise_ragged(const Shape& first, const Shape& other) {
+  errors::raise<errors::InvalidArgumentError>(
+      "constant", "the rows differ: the first is of shape " + to_string(first) + ", another of " + to_string(other));
+}
 TANDEM_INLINE Tensor constant(const Literal& value, ConstantOptions options) {
   LiteralReader reader;
   reader.asked = options.dtype;
