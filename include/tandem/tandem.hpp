@@ -13,6 +13,7 @@
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/graph/function.hpp"
 #include "tandem/graph/scan.hpp"
+#include "tandem/nn/beam_search.hpp"
 #include "tandem/nn/model.hpp"
 #include "tandem/nn/rnn.hpp"
 #include "tandem/ops/all.hpp"

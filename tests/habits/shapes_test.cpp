@@ -331,3 +331,16 @@ TEST_CASE("traced functions take numbers where they take tensors") {
   scaled.call_into(result, 1.5f, 2.f);
   CHECK(result.item<float>() == 3);
 }
+
+TEST_CASE("shape arguments keep the tensors in them") {
+  const auto made = [] { return Dims{get_shape(rows)[0], shape(rows)[1] + 1}; };
+  CHECK(zeros(made()).shape() == Shape{3, 3});
+  const auto traced = function(
+      [](const Tensor& x) {
+        const Dims dims{get_shape(x)[0], shape(x)[1] * 2};
+        const Paddings paddings{{shape(x)[0], 0}, {0, 1}};
+        return pad(ones(dims), paddings);
+      },
+      {.input_signature = {TensorSpec({none, 2})}});
+  CHECK(traced(rows).shape() == Shape{6, 5});
+}

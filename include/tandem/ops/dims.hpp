@@ -10,20 +10,22 @@
 
 namespace TANDEM_NS {
 
-/// One entry of a shape: a number, or an integer scalar tensor. Refers to the tensor, which must outlive it.
+/// One entry of a shape: a number, or an integer scalar tensor.
 class Dim {
  public:
   template <std::integral I>
   constexpr Dim(I n) : number_(static_cast<i64>(n)) {}
   constexpr Dim(Dimension n) : number_(n.number_or_none()) {}
-  Dim(const Tensor& t) : tensor_(&t) {}
+  Dim(const Tensor& t) : tensor_(t), is_tensor_(true) {}
 
-  const Tensor* tensor() const { return tensor_; }
+  /// Null for a number.
+  const Tensor* tensor() const { return is_tensor_ ? &tensor_ : nullptr; }
   i64 number() const { return number_; }
 
  private:
   i64 number_ = 0;
-  const Tensor* tensor_ = nullptr;
+  Tensor tensor_ = {};
+  bool is_tensor_ = false;
 };
 
 /// A dim as get_shape gives it: a number where it is known, a scalar int64 tensor where it is open.
@@ -38,7 +40,6 @@ struct DimValue {
 };
 
 /// A shape argument: {2, -1}, {n, 320} with a scalar tensor n, a Shape, a vector, or an integer tensor of rank 1.
-/// Lives for the call it is an argument of.
 class TANDEM_API Dims {
  public:
   Dims() = default;
@@ -50,7 +51,7 @@ class TANDEM_API Dims {
   Dims(const std::vector<I>& dims) {
     for (I d : dims) numbers_.push(static_cast<i64>(d));
   }
-  Dims(const Tensor& dims) : whole_(&dims) {}
+  Dims(const Tensor& dims) : whole_(dims), is_whole_(true) {}
 
   /// Whether every entry's value can be read now; not so while a function is traced on it.
   bool is_known() const;
@@ -66,13 +67,19 @@ class TANDEM_API Dims {
 
   void push(const Dim& d) {
     numbers_.push(d.number());
-    at_[numbers_.rank() - 1] = d.tensor();
+    if (const Tensor* t = d.tensor()) {
+      at_[numbers_.rank() - 1] = *t;
+      tensors_ |= 1u << (numbers_.rank() - 1);
+    }
   }
 
  private:
+  bool is_tensor(int i) const { return tensors_ >> i & 1u; }
+
   Shape numbers_;
-  const Tensor* whole_ = nullptr;
-  const Tensor* at_[max_rank] = {};  // null: a number
+  Tensor whole_, at_[max_rank];
+  unsigned tensors_ = 0;  // bit i: at_[i] is entry i
+  bool is_whole_ = false;
 };
 
 namespace rules {

@@ -24,50 +24,49 @@ TANDEM_INLINE i64 dim_of(const char* op, const Tensor& t) {
 
 TANDEM_INLINE Tensor DimValue::value() const { return is_known() ? constant(number) : tensor; }
 TANDEM_INLINE bool Dims::is_known() const {
-  if (whole_) return !whole_->is_symbolic();
+  if (is_whole_) return !whole_.is_symbolic();
   for (int i = 0; i < numbers_.rank(); ++i)
-    if (at_[i] && at_[i]->is_symbolic()) return false;
+    if (is_tensor(i) && at_[i].is_symbolic()) return false;
   return true;
 }
 TANDEM_INLINE Shape Dims::numbers(const char* op) const {
   Shape r = numbers_;
-  if (whole_) {
-    detail::check_dims_tensor(op, *whole_, 1);
-    if (whole_->dtype() == DType::int64)
-      for (i64 d : whole_->to_vector<i64>()) r.push(d);
+  if (is_whole_) {
+    detail::check_dims_tensor(op, whole_, 1);
+    if (whole_.dtype() == DType::int64)
+      for (i64 d : whole_.to_vector<i64>()) r.push(d);
     else
-      for (int d : whole_->to_vector<int>()) r.push(d);
+      for (int d : whole_.to_vector<int>()) r.push(d);
     return r;
   }
   for (int i = 0; i < r.rank(); ++i)
-    if (const Tensor* t = at_[i]) r.set(i, detail::dim_of(op, *t));
+    if (is_tensor(i)) r.set(i, detail::dim_of(op, at_[i]));
   return r;
 }
 TANDEM_INLINE Shape Dims::known(const char* op) const {
   if (is_known()) return numbers(op);
   Shape r = numbers_;
-  if (whole_) {
-    detail::check_dims_tensor(op, *whole_, 1);
-    if (whole_->shape().dim(0) == none)
-      errors::raise<errors::InvalidArgumentError>(op,
-                                                  "the number of sizes must be known: " + to_string(whole_->spec()));
-    for (i64 i = 0; i < whole_->shape().dim(0); ++i) r.push(none);
+  if (is_whole_) {
+    detail::check_dims_tensor(op, whole_, 1);
+    if (whole_.shape().dim(0) == none)
+      errors::raise<errors::InvalidArgumentError>(op, "the number of sizes must be known: " + to_string(whole_.spec()));
+    for (i64 i = 0; i < whole_.shape().dim(0); ++i) r.push(none);
     return r;
   }
   for (int i = 0; i < r.rank(); ++i)
-    if (const Tensor* t = at_[i]) {
-      detail::check_dims_tensor(op, *t, 0);
-      r.set(i, t->is_symbolic() ? none : detail::dim_of(op, *t));
+    if (is_tensor(i)) {
+      detail::check_dims_tensor(op, at_[i], 0);
+      r.set(i, at_[i].is_symbolic() ? none : detail::dim_of(op, at_[i]));
     }
   return r;
 }
 TANDEM_INLINE std::vector<DimValue> Dims::values(const char* op) const {
   const Shape now = known(op);
-  const Tensor all = whole_ && !is_known() ? tensor(op) : Tensor();
+  const Tensor all = is_whole_ && !is_known() ? tensor(op) : Tensor();
   std::vector<DimValue> r;
   for (int i = 0; i < now.rank(); ++i) {
     if (now.dim(i) != none) r.push_back({now.dim(i)});
-    else r.push_back({0, whole_ ? all[i] : cast(*at_[i], DType::int64)});
+    else r.push_back({0, is_whole_ ? all[i] : cast(at_[i], DType::int64)});
   }
   return r;
 }
@@ -78,15 +77,15 @@ TANDEM_INLINE Tensor Dims::tensor(const char* op) const {
     std::copy(n.begin(), n.end(), static_cast<i64*>(r.raw()));
     return r;
   }
-  if (whole_) {
-    detail::check_dims_tensor(op, *whole_, 1);
-    return cast(*whole_, DType::int64);
+  if (is_whole_) {
+    detail::check_dims_tensor(op, whole_, 1);
+    return cast(whole_, DType::int64);
   }
   std::vector<Tensor> parts;
   for (int i = 0; i < numbers_.rank(); ++i) {
-    const Tensor* const t = at_[i];
-    if (t) detail::check_dims_tensor(op, *t, 0);
-    parts.push_back(t ? reshape(cast(*t, DType::int64), {1}) : constant(std::vector<i64>{numbers_.dim(i)}));
+    if (is_tensor(i)) detail::check_dims_tensor(op, at_[i], 0);
+    parts.push_back(is_tensor(i) ? reshape(cast(at_[i], DType::int64), {1})
+                                 : constant(std::vector<i64>{numbers_.dim(i)}));
   }
   return concat(parts, 0);
 }

@@ -29,7 +29,7 @@ struct PadOptions {
   Scalar constant_values = 0;  ///< strings are padded by ""
 };
 /// How many elements pad() adds before and after each axis: {{1, 1}, {0, n}}, whose entries are numbers or integer
-/// scalar tensors, a vector of pairs, or an integer tensor of shape [rank, 2]. Lives for the call it is an argument of.
+/// scalar tensors, a vector of pairs, or an integer tensor of shape [rank, 2].
 class TANDEM_API Paddings {
  public:
   Paddings(std::initializer_list<std::pair<Dim, Dim>> list) {
@@ -39,14 +39,11 @@ class TANDEM_API Paddings {
     for (const auto& [b, a] : list) before_.push(b), after_.push(a);
   }
   Paddings(const Tensor& list);
-  Paddings(const Paddings&) = delete;
-  Paddings& operator=(const Paddings&) = delete;
 
   const Dims& before() const { return before_; }
   const Dims& after() const { return after_; }
 
  private:
-  Tensor columns_[2];  // of a tensor: what the next two refer to
   Dims before_, after_;
 };
 /// x with more elements around it: paddings[i] = {before, after} along axis i.
@@ -278,8 +275,7 @@ TANDEM_INLINE Paddings::Paddings(const Tensor& list) {
   if (list.rank() != 2 || list.shape().dim(1) != 2 || !dtypes::index.has(list.dtype()))
     errors::raise<errors::InvalidArgumentError>(
         "pad", "paddings must be an int32 or int64 tensor of shape [rank, 2], not " + to_string(list.spec()));
-  for (int side = 0; side < 2; ++side) columns_[side] = list(Slice(), side);
-  before_ = Dims(columns_[0]), after_ = Dims(columns_[1]);
+  before_ = Dims(list(Slice(), 0)), after_ = Dims(list(Slice(), 1));
 }
 TANDEM_INLINE Tensor broadcast_to(const Tensor& x, const Dims& shape, OpOptions o) {
   if (shape.is_known()) return apply1(broadcast_to_op, rules::BroadcastAttrs{shape.numbers("broadcast_to")}, o, x);
