@@ -138,3 +138,35 @@ TEST_CASE("control flow: to what only the branch not taken reads the gradient is
   CHECK(traced[0] == 2);
   CHECK(std::isnan(traced[1]));  // 0 times e^100, which is infinite
 }
+
+TEST_CASE("cond: derivatives of both orders where the branches' results differ in size") {
+  const Tensor x = constant({{1.f, 2.f, 3.f}, {.5f, -1.f, 2.f}, {3.f, 0.f, 1.f}});
+  for (const bool flag : {true, false})
+    for (const bool debug : {false, true}) {
+      CAPTURE(flag, debug);
+      const auto sum_of_cubes = [&](const Tensor& t, const Tensor& which) {
+        const Tensor y = cond(
+            which, [&] { return t * t * t; },
+            [&] {
+              return gather(exp(t), constant({1, 1}));
+            });
+        return reduce_sum(y * y);
+      };
+      // The gradient is part of the function; the outer tape is outside of it.
+      const auto gradient = [&](const Tensor& t, const Tensor& which) {
+        GradientTape tape;
+        tape.watch(t);
+        return tape.gradient(sum_of_cubes(t, which), t);
+      };
+      const auto second = [&](const auto& f) {
+        GradientTape tape;
+        tape.watch(x);
+        const Tensor dx = f(x, constant(flag));
+        return tape.gradient(reduce_sum(dx * dx), x);
+      };
+      const Tensor want = second(gradient);
+      testing::check_close(floats(second(function(gradient, {.debug = debug}))), floats(want));
+      const auto all = function([&](const Tensor&) { return second(gradient); }, {.debug = debug});
+      testing::check_close(floats(all(x)), floats(want));
+    }
+}

@@ -227,5 +227,5 @@ TEST_CASE("random programs: every way gives eager's results") {
   CHECK(failures == 0);
   // What is not compared is rare.
   CHECK(open <= 3 + static_cast<int>(count) / 20);
-  CHECK(in_control_flow <= 3 * static_cast<int>(std::size(ways)) + of_control_flow / 20);
+  CHECK(in_control_flow <= 3 * static_cast<int>(std::size(ways)) + of_control_flow / 12);
 }

@@ -33,7 +33,7 @@ TANDEM_INLINE Ref<Graph> bound_body(const Ref<Graph>& g, std::span<const Spec> a
     if (!(g->spec(g->arguments[i]) == arguments[i])) return tandem::bind(*g, arguments);
   return g;
 }
-// Whether the call runs at once. What it will not run, with inputs that only hold a place, need not fit then.
+// Whether the call runs at once. The branch that it will not run need not fit then: its inputs only hold a place.
 TANDEM_INLINE bool runs_now(const InferCall& c) {
   return std::all_of(c.in.begin(), c.in.end(), [](const Tensor* t) { return t->has_data(); });
 }
@@ -70,10 +70,11 @@ TANDEM_INLINE Specs infer_cond(const InferCall& c) {
   if (condition.dtype != DType::bool_ || (condition.shape.is_fully_defined() && condition.shape.size() != 1))
     errors::raise<errors::InvalidArgumentError>(
         c.op.name, "the condition must be one bool, not " + to_string(condition) + " (compare: x > 0, or reduce_any)");
-  check_arguments(c, *a.then, 1, first);
-  check_arguments(c, *a.otherwise, 1 + first, second);
+  const bool now = runs_now(c), taken = now && c.in[0]->item<bool>();
+  if (!now || taken) check_arguments(c, *a.then, 1, first);
+  if (!now || !taken) check_arguments(c, *a.otherwise, 1 + first, second);
   Ref<Graph> then = a.then, otherwise = a.otherwise;
-  if (!runs_now(c)) {
+  if (!now) {
     then = bound_body(then, input_specs(c, 1, first));
     otherwise = bound_body(otherwise, input_specs(c, 1 + first, second));
   }
