@@ -50,14 +50,15 @@ class GradientSum {
   }
   /// The same in its dense form; the sum is empty then.
   Tensor take_dense() {
-    Gradient g = std::move(value());
-    sum_ = Gradient();
-    return g.is_sparse() ? g.tensor() : std::move(g).dense();
+    if (rows_ || sum_.is_sparse()) [[unlikely]]
+      return take_rows();
+    return std::move(sum_).dense();
   }
 
  private:
   void add_further(Gradient&& g);
   void put_together();
+  Tensor take_rows();
   RowSum& rows();
 
   Gradient sum_;                  // the dense ones; or the only one, where rows_ is null
@@ -162,6 +163,11 @@ TANDEM_INLINE RowSum& GradientSum::rows() {
     rows();
   }
   sum_ = sum_.is_set() ? Gradient(std::move(sum_).dense() + std::move(g).dense()) : std::move(g);
+}
+[[gnu::noinline]] TANDEM_INLINE Tensor GradientSum::take_rows() {
+  const Tensor dense = value().tensor();
+  sum_ = Gradient();
+  return dense;
 }
 [[gnu::noinline]] TANDEM_INLINE void GradientSum::put_together() {
   Gradient all = rows_->put_together();

@@ -1,7 +1,6 @@
 // The traces of one function by signature: found, made, bounded, and explained.
 #pragma once
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -94,7 +93,7 @@ class TANDEM_API FunctionCache final : public Opaque {
   Turn turn_;                        // taken while the body is traced
   std::vector<Open> open_;           // the innermost last; for whoever has the turn
   std::vector<Ref<Traced>> traces_;  // those with fewer open dims first; this and below guarded by mutex_
-  std::deque<TraceRecord> log_;      // the latest ones
+  std::vector<TraceRecord> log_;     // the latest ones
   int trace_count_ = 0;
   u64 clock_ = 0;
 };

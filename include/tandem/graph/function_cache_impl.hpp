@@ -65,7 +65,7 @@ TANDEM_INLINE int FunctionCache::trace_count() const {
 }
 TANDEM_INLINE std::vector<TraceRecord> FunctionCache::trace_log() const {
   const std::lock_guard lock(mutex_);
-  return {log_.begin(), log_.end()};
+  return log_;
 }
 
 TANDEM_INLINE Ref<Traced> FunctionCache::find(const tree::Flat& call) {
@@ -255,7 +255,7 @@ TANDEM_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceRecord re
       warning = "function '" + options_.name + "' has been traced " + std::to_string(trace_count_) +
                 " times, which is slow; last because " + record.reason +
                 (record.advice.empty() ? "" : ". Remedy: " + record.advice);
-    if (log_.size() == detail::most_log_records) log_.pop_front();
+    if (log_.size() == detail::most_log_records) log_.erase(log_.begin());
     log_.push_back(std::move(record));
   }
   if (!warning.empty()) detail::warning_handler().load()(warning.c_str());

@@ -2,7 +2,6 @@
 // whose members register themselves.
 #pragma once
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -57,14 +56,14 @@ class TANDEM_API Module {
   /// For train::Checkpoint: values for Variables that are yet to be made, which then begin with them.
   class TANDEM_API Expected {
    public:
-    /// made: the checkpoint's Variables that there are; names: all that the file has.
-    Expected(const std::map<std::string, Variable>& made, std::set<std::string> names);
+    /// made: the checkpoint's Variables that there are; names: all that the file has, sorted.
+    Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names);
     /// Takes those of the values out that modules under `prefix` can still make; keeps them for that if `keep`.
     void give(const Module& module, const std::string& prefix, std::map<std::string, Tensor>& values, bool keep) const;
 
    private:
     Ref<Opaque> paths_;  // a Paths
-    std::set<std::string> names_;
+    std::vector<std::string> names_;
   };
 
  protected:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -283,7 +284,7 @@ struct Module::Walk {
   std::set<const Opaque*> seen_;  // the Contents of modules so far
 };
 
-TANDEM_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& made, std::set<std::string> names)
+TANDEM_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names)
     : names_(std::move(names)) {
   auto* const paths = new Paths;
   paths_ = Ref<Opaque>(paths);
@@ -305,7 +306,10 @@ TANDEM_INLINE void Module::Expected::give(const Module& module, const std::strin
         std::string name = i->first.substr(prefix.size());
         const auto slash = name.rfind('/');
         const bool is_leaf = slash == std::string::npos;
-        if (c.makes_slots ? !is_leaf && all.names_.contains(name.substr(0, slash)) : is_leaf) {
+        const auto has_weight = [&] {
+          return std::binary_search(all.names_.begin(), all.names_.end(), name.substr(0, slash));
+        };
+        if (c.makes_slots ? !is_leaf && has_weight() : is_leaf) {
           mine.emplace(std::move(name), i->second);
           i = values.erase(i);
         } else {

@@ -70,7 +70,6 @@ TANDEM_API Metadata read_metadata(const std::string& path);
 
 #ifdef TANDEM_IMPLEMENT_TRAIN
 #include <map>
-#include <set>
 
 namespace TANDEM_NS::train {
 
@@ -111,12 +110,10 @@ TANDEM_INLINE void Checkpoint::save(const std::string& path, const Metadata& met
 }
 TANDEM_INLINE void Checkpoint::restore(const std::string& path, RestoreOptions options) const {
   std::map<std::string, Tensor> values;
-  std::set<std::string> names;
   io::Safetensors file = io::load_safetensors(path);
-  for (io::NamedTensor& t : file.tensors) {
-    names.insert(t.name);
-    values.emplace(std::move(t.name), std::move(t.tensor));
-  }
+  for (io::NamedTensor& t : file.tensors) values.emplace(std::move(t.name), std::move(t.tensor));
+  std::vector<std::string> names;
+  for (const auto& [name, t] : values) names.push_back(name);
   std::vector<std::pair<Variable, Tensor>> changes;
   std::map<std::string, Variable> made;
   std::string wrong;
