@@ -15,11 +15,7 @@
 #include "tandem/graph/while_loop.hpp"
 #include "tandem/op_table.hpp"
 #include "tandem/ops/all.hpp"
-#include "tests/support/op_samples.cpp"
-#include "tests/support/op_samples_debug.cpp"
-#include "tests/support/op_samples_other.cpp"
-#include "tests/support/op_samples_pointwise.cpp"
-#include "tests/support/op_samples_shape.cpp"
+#include "tests/support/op_samples.hpp"
 
 using namespace tandem;
 

@@ -193,7 +193,8 @@ void check_sparse(const Other& other, bool sparse) {
     return g.tensor();
   };
   const std::vector<Spec> open{{{none}, int32, {}}, {{}, float32, {}}};
-  const auto inside = function(step), resizable = function(step, {.input_signature = open}), called = function(loss);
+  const auto inside = function(step), resizable = function(step, {.input_signature = open});
+  const auto called = function(loss);
   for (const float x : {2.f, -2.f})
     for (const Tensor& ids : {constant({1, 3, 1}), constant({2})}) {
       const Floats eager = floats(step(ids, constant(x)));

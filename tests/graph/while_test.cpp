@@ -137,10 +137,11 @@ TEST_CASE("while_loop: nested, with gradients") {
     return reduce_sum(std::get<1>(while_loop(
         [](const Tensor& i, const Tensor&) { return i < 3; },
         [&](const Tensor& i, const Tensor& y) {
-          const auto [j, z] =
+          const auto inner =
               while_loop([&](const Tensor& j, const Tensor&) { return j < i; },
                          [&](const Tensor& j, const Tensor& z) { return std::tuple(j + 1, z * x + sin(y)); },
                          std::tuple(constant(0), y));
+          const Tensor z = std::get<1>(inner);
           return std::tuple(i + 1, cond(
                                        reduce_sum(z) > 0.f, [&] { return z * 0.5f; }, [&] { return z * z; }));
         },

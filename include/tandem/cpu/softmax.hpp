@@ -70,8 +70,8 @@ void softmax_walk(const KernelCall& c, std::size_t full) {
   }
   step[3] = c.out[0].shape().rank() == s.rank() ? n * inner : inner;
   const auto call = [&](i64 from, i64 column, auto run) {
-    const void* at[3];
-    for (int i = 0; i < 3; ++i) at[i] = in[i] + (from * step[i] + column) * width;
+    const void* at[3] = {};
+    for (std::size_t i = 0; i < c.in.size(); ++i) at[i] = in[i] + (from * step[i] + column) * width;
     run(at, c.out[0].as<char>() + (from * step[3] + column) * width);
   };
   if (inner == 1)

@@ -155,7 +155,7 @@ TANDEM_INLINE int node_named(const Graph& g, std::string_view name) {
 TANDEM_INLINE Endpoint find_tensor(const Graph& g, const std::string& tensor) {
   std::string_view name = tensor;
   int output = -1;
-  const char *const end = name.data() + name.size(), *const digits = name.data() + name.rfind(':') + 1;
+  const char *const end = name.data() + name.size(), *const digits = name.data() + (name.rfind(':') + 1);
   const auto [stop, error] = std::from_chars(digits, end, output);
   if (digits != name.data() && stop == end && error == std::errc())
     name.remove_suffix(static_cast<std::size_t>(end - digits) + 1);
