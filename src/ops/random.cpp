@@ -1,5 +1,6 @@
-// Random ops: generators, draws, samples, dropout.
+// Random ops: generators, draws, samples, candidates, dropout.
 #define TANDEM_IMPLEMENT_RANDOM 1
+#include "tandem/ops/random/candidates.hpp"
 #include "tandem/ops/random/draw.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tandem/ops/random/generator.hpp"

@@ -273,6 +273,14 @@ const Sample other_table[] = {
      [](Numbers& n) {
        random::sample_with_temperature(n.reals({3, 5}), 0.5);
      }},
+    {"log_uniform_candidate_sampler",
+     [](Numbers& n) {
+       random::log_uniform_candidate_sampler(n.whole({3, 2}, 0, 9, int64), 2, 5, true, 9);
+     }},
+    {"uniform_candidate_sampler",
+     [](Numbers& n) {
+       random::uniform_candidate_sampler(n.whole({3, 1}, 0, 9), 1, 4, false, 9);
+     }},
     {"shuffle",
      [](Numbers& n) {
        random::shuffle(n.reals({6, 2}));

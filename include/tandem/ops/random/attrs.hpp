@@ -28,6 +28,13 @@ struct CategoricalAttrs {
       field("num_samples", &CategoricalAttrs::num_samples), field("temperature", &CategoricalAttrs::temperature),
       field("dtype", &CategoricalAttrs::dtype), field("squeeze", &CategoricalAttrs::squeeze));
 };
+struct CandidateAttrs {
+  i64 num_sampled, range_max;
+  bool unique;
+  static constexpr auto fields =
+      field_list(field("num_sampled", &CandidateAttrs::num_sampled), field("range_max", &CandidateAttrs::range_max),
+                 field("unique", &CandidateAttrs::unique));
+};
 struct ShuffleAttrs {
   bool inverse;
   static constexpr auto fields = field_list(field("inverse", &ShuffleAttrs::inverse));

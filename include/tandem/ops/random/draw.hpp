@@ -64,6 +64,10 @@ inline Tensor normal(const Dims& shape, Parameter mean, Parameter stddev, Normal
 /// As normal, but what lies beyond two standard deviations is drawn again. The variance is 0.774 of the untruncated
 /// one.
 TANDEM_API Tensor truncated_normal(const Dims& shape, NormalOptions options = {});
+inline Tensor truncated_normal(const Dims& shape, Parameter mean, Parameter stddev, NormalOptions o = {}) {
+  o.mean = std::move(mean), o.stddev = std::move(stddev);
+  return truncated_normal(shape, o);
+}
 /// Evenly distributed numbers in [minval, maxval): multiples of 2^-24 (float64: 2^-52) of its width; integers without
 /// modulo bias.
 ///   shape     of the result; any floating or integer dtype
