@@ -1,5 +1,5 @@
-// Reading files of users' paths: regular ones alone, by what they are when they are opened (implementation half of
-// io/safetensors.hpp).
+// Where readers take their bytes from: files of users' paths (regular ones alone, by what they are when they are
+// opened), or memory (implementation half of io/safetensors.hpp and io/npy.hpp).
 #pragma once
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -76,6 +76,21 @@ class RegularFile {
   const std::string& path_;
   Descriptor fd_;
   std::size_t size_ = 0;
+};
+
+/// Bytes in memory, read from their beginning.
+class MemorySource {
+ public:
+  MemorySource(const char* data, std::size_t size) : data_(data), size_(size) {}
+  std::size_t size() const { return size_; }
+  void read(void* to, std::size_t n) {
+    if (n) std::memcpy(to, data_, n);
+    data_ += n;
+  }
+
+ private:
+  const char* data_;
+  std::size_t size_;
 };
 
 }  // namespace TANDEM_NS::io::detail

@@ -1,7 +1,6 @@
 // Reading safetensors from files that may be torn or hostile (implementation half of io/safetensors.hpp).
 #pragma once
 #include <algorithm>
-#include <cstring>
 
 #include "tandem/io/regular_file_impl.hpp"
 #include "tandem/io/safetensors_header_impl.hpp"
@@ -9,22 +8,6 @@
 namespace TANDEM_NS::io {
 
 namespace detail {
-
-// Where the bytes come from, in order.
-struct FileSource {
-  RegularFile file;
-  std::size_t size() const { return file.size(); }
-  void read(void* to, std::size_t n) { file.read(to, n); }
-};
-struct MemorySource {
-  const char* data;
-  std::size_t bytes;
-  std::size_t size() const { return bytes; }
-  void read(void* to, std::size_t n) {
-    if (n) std::memcpy(to, data, n);
-    data += n;
-  }
-};
 
 inline u64 header_length(const char* p) {
   u64 n = 0;
@@ -84,15 +67,15 @@ Safetensors read_all(Source& source, const std::string& path) {
 }  // namespace detail
 
 TANDEM_INLINE Safetensors parse_safetensors(const char* data, std::size_t size, const std::string& path) {
-  detail::MemorySource source{data, size};
+  detail::MemorySource source(data, size);
   return detail::read_all(source, path);
 }
 TANDEM_INLINE Safetensors load_safetensors(const std::string& path) {
-  detail::FileSource source{{"load", path}};
+  detail::RegularFile source("load", path);
   return detail::read_all(source, path);
 }
 TANDEM_INLINE Metadata load_safetensors_metadata(const std::string& path) {
-  detail::FileSource source{{"load", path}};
+  detail::RegularFile source("load", path);
   return detail::without_checksums(detail::read_header(source, path).metadata);
 }
 TANDEM_INLINE const Tensor& Safetensors::at(const std::string& name) const {
