@@ -3,6 +3,7 @@
 //   a fold F: types In, Acc, Out;  Acc start();  Acc take(In x, u32 place, u32 output);  Acc join(Acc, Acc);
 //             Out finish(Acc, u32 output)
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 

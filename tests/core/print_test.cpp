@@ -1,6 +1,7 @@
 // How tensors print: every dtype, nesting, what is left out, traced and unset tensors.
 #include "tandem/core/print.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>

@@ -1,5 +1,6 @@
 // Random programs: eager, traced in every way, on the `sim` device and under a tape, with equal results.
 // TANDEM_RANDOM_PROGRAMS=10000 TANDEM_RANDOM_SEED=5000 test_graph "random programs*" runs others.
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 

@@ -1,7 +1,6 @@
 // GradientTape: the applied ops in order. gradient() walks them backward and calls the rows' gradient rules, which are
 // written in public ops and so can themselves be taped and traced.
 #pragma once
-#include <algorithm>
 #include <concepts>
 #include <initializer_list>
 #include <span>

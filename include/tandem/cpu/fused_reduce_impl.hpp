@@ -2,6 +2,8 @@
 // (implementation half of ops/pointwise/fused_reduce.hpp). Chunks and the order of joins are those of cpu::fold, so are
 // the bits.
 #pragma once
+#include <algorithm>
+
 #include "tandem/cpu/fused_run_impl.hpp"
 #include "tandem/cpu/reduce_chunks.hpp"
 #include "tandem/cpu/reduce_kernels.hpp"

@@ -1,5 +1,7 @@
 // Binding, running and replaying (implementation half of graph/concrete.hpp).
 #pragma once
+#include <algorithm>
+
 #include "tandem/graph/bind.hpp"
 #include "tandem/graph/concrete.hpp"
 

@@ -1,5 +1,7 @@
 // The row of cond: shape rule, run, gradient (implementation half of graph/control_ops.hpp).
 #pragma once
+#include <algorithm>
+
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/backward_body_impl.hpp"
 #include "tandem/graph/bind.hpp"

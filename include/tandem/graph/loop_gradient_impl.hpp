@@ -1,6 +1,8 @@
 // The gradient of a loop: a loop over its iterations the other way round, which carries the gradients of what the loop
 // carries and the sums of those of what its body captures (implementation half of graph/control_ops.hpp).
 #pragma once
+#include <algorithm>
+
 #include "tandem/graph/loop_impl.hpp"
 #include "tandem/ops/index/rows.hpp"
 #include "tandem/ops/pointwise/arith.hpp"

@@ -1,7 +1,5 @@
 // Loops over the rows of tensors: scan, foldl, foldr, map_fn. Not here: loops by a condition (while_loop.hpp).
 #pragma once
-#include <algorithm>
-
 #include "tandem/graph/while_loop.hpp"
 
 namespace TANDEM_NS {
@@ -100,7 +98,7 @@ Scanned<S> run_scan(const char* op, F& f, const X& xs, const S& start, bool reve
     if (keep) states.push_back(r.end);
   }
   if (!keep) return r;
-  if (reverse) std::reverse(states.begin(), states.end());
+  if (reverse) states = std::vector<S>(states.rbegin(), states.rend());
   if (n) {
     r.states = stacked(states);
   } else {

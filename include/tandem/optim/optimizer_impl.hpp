@@ -1,5 +1,6 @@
 // The rows of the update ops, and how an optimizer applies them (implementation half of optim/optimizer.hpp).
 #pragma once
+#include <algorithm>
 #include <deque>
 #include <mutex>
 

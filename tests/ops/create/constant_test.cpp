@@ -1,6 +1,7 @@
 // Tensors from C++ values: literals, braces, containers, pointers, borrowed memory; dtypes, shapes, errors.
 #include "tandem/ops/create/constant.hpp"
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <numeric>

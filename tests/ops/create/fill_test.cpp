@@ -1,6 +1,7 @@
 // zeros, ones, fill, eye and the *_like forms: values, dtypes, shapes known late, errors, gradients.
 #include "tandem/ops/create/fill.hpp"
 
+#include <algorithm>
 #include <complex>
 
 #include "tandem/autodiff/tape.hpp"

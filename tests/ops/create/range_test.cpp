@@ -1,6 +1,8 @@
 // range, linspace, sequence_mask: values, ends, lengths known late, errors, gradients.
 #include "tandem/ops/create/range.hpp"
 
+#include <algorithm>
+
 #include "tandem/autodiff/tape.hpp"
 #include "tests/support/catch.hpp"
 

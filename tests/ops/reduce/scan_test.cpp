@@ -1,6 +1,8 @@
 // cumsum and cumprod against loops in all four modes and on every axis; gradients with zeros; linear_scan and shift.
 #include "tandem/ops/reduce/scan.hpp"
 
+#include <algorithm>
+
 #include "loops.hpp"
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"

@@ -6,6 +6,7 @@
 // A product of few rows spends much of its time on reading B. The rows are free where they lie one behind the other
 // already; else each element is copied once, against its n multiplications.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <set>
 

@@ -5,6 +5,7 @@
 // What a term costs apart: its m x n result is written, then read, added to the sum and written once more. What it
 // costs joined: k (m + n) elements are copied, or none of an operand whose pieces lie one behind the other already.
 #pragma once
+#include <algorithm>
 #include <map>
 
 #include "tandem/graph/passes/places_impl.hpp"
