@@ -1,4 +1,3 @@
 #define TANDEM_IMPLEMENT_NN_OPS 1
 #include "tandem/ops/nn/cross_entropy.hpp"
 #include "tandem/ops/nn/moments.hpp"
-#include "tandem/ops/nn/sampled_loss.hpp"

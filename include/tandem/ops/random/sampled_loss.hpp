@@ -1,5 +1,5 @@
 // Losses over few of many classes, drawn at random: nn::nce_loss, nn::sampled_softmax_loss.
-// Not here: how classes are drawn (ops/random/candidates.hpp), losses over all classes (cross_entropy.hpp).
+// Not here: how classes are drawn (candidates.hpp), losses over all classes (ops/nn/cross_entropy.hpp).
 #pragma once
 #include "tandem/ops/random/candidates.hpp"
 
@@ -46,7 +46,7 @@ TANDEM_API Tensor sampled_softmax_loss(const Tensor& weights, const Tensor& bias
 
 }  // namespace TANDEM_NS::nn
 
-#ifdef TANDEM_IMPLEMENT_NN_OPS
+#ifdef TANDEM_IMPLEMENT_RANDOM
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/linalg/matmul.hpp"

@@ -1,6 +1,7 @@
 // nce_loss and sampled_softmax_loss: against loops, with hits, sparse gradients, training, errors.
-#include "tandem/ops/nn/sampled_loss.hpp"
+#include "tandem/ops/random/sampled_loss.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tandem/autodiff/check.hpp"
