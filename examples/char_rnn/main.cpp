@@ -4,13 +4,13 @@
 //   char_rnn train|sample    one of the two
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <numbers>
 #include <stdexcept>
 
 #include "examples/support/arguments.hpp"
+#include "examples/support/interrupt.hpp"
 #include "examples/support/progress.hpp"
 #include "sampler.hpp"
 #include "trainer.hpp"
@@ -27,8 +27,6 @@ struct Options {
   TrainOptions train;
   SampleOptions sample;
 };
-
-volatile std::sig_atomic_t interrupted = 0;
 
 void add_model_options(CLI::App& app, ModelOptions& o) {
   app.add_option("--cell", o.cell, "gru or lstm")->check(CLI::IsMember({"gru", "lstm"}))->capture_default_str();
@@ -154,7 +152,7 @@ class Pace {
 void run_steps(const Options& o, Trainer& trainer, const tandem::train::Metadata& description) {
   Progress progress;
   Pace pace(o, trainer);
-  while (pace.share() < 1 && !interrupted && !trainer.is_past_best()) {
+  while (pace.share() < 1 && !interrupt::received && !trainer.is_past_best()) {
     const auto begin = std::chrono::steady_clock::now();
     const double nats = trainer.step();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -191,14 +189,14 @@ int train(Options o) {
   run_steps(o, trainer, description);
   const double last = trainer.evaluate(false);  // where a run ends does not change when a longer one would stop
   trainer.checkpoint().save(o.checkpoint, description);
-  const char* const why = interrupted              ? "interrupted"
+  const char* const why = interrupt::received      ? "interrupted"
                           : trainer.is_past_best() ? "stopped as held-out text got no better"
                                                    : "trained";
   std::printf(
       "%s after %lld steps, %s: %.3f bits/char held out at the end, %.3f at its best (step %lld); checkpoint %s\n", why,
       static_cast<long long>(trainer.steps()), clock_text(trainer.seconds()).c_str(), last, trainer.best_bits(),
       static_cast<long long>(trainer.best_step()), o.checkpoint.c_str());
-  return interrupted ? 130 : 0;
+  return interrupt::received ? 130 : 0;
 }
 
 int write_sample(const Options& o) {
@@ -223,10 +221,7 @@ int main(int argc, char** argv) {
   const CLI::App* only_train = app.add_subcommand("train", "train, without the sample at the end");
   const CLI::App* only_sample = app.add_subcommand("sample", "write text with the checkpoint");
   CLI11_PARSE(app, argc, argv);
-  std::signal(SIGINT, [](int) {
-    interrupted = 1;
-    std::signal(SIGINT, SIG_DFL);  // a second Ctrl-C ends at once
-  });
+  interrupt::watch();
   try {
     if (*only_sample) return write_sample(o);
     const int status = train(o);

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "examples/support/corpus.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -16,34 +18,17 @@ std::string read_file(const fs::path& path) {
   return text;
 }
 
-bool is_binary(std::string_view text) {
-  const auto strange = std::count_if(text.begin(), text.end(), [](char c) {
-    const auto b = static_cast<unsigned char>(c);
-    return b < 32 && b != '\n' && b != '\r' && b != '\t' && b != '\f';
-  });
-  return text.find('\0') != text.npos || strange * 50 > static_cast<std::ptrdiff_t>(text.size());
-}
-
 }  // namespace
 
 std::string read_corpus(const std::string& path) {
-  if (!fs::exists(path)) throw std::runtime_error("corpus: there is no " + path + " (name a text file with --corpus)");
-  std::vector<fs::path> files;
-  if (fs::is_directory(path)) {
-    for (const fs::directory_entry& e : fs::directory_iterator(path))
-      if (e.is_regular_file() && !e.is_symlink()) files.push_back(e.path());
-    std::sort(files.begin(), files.end());
-  } else {
-    files.emplace_back(path);
-  }
   std::string text;
-  for (const fs::path& file : files) {
+  for (const fs::path& file : corpus::files_of(path)) {
     text += read_file(file);
     if (!text.empty() && text.back() != '\n') text += '\n';
   }
   std::erase(text, '\r');
   if (text.empty()) throw std::runtime_error("corpus: " + path + " is empty");
-  if (is_binary(text)) throw std::runtime_error("corpus: " + path + " is binary, not text");
+  if (corpus::is_binary(text)) throw std::runtime_error("corpus: " + path + " is binary, not text");
   return text;
 }
 

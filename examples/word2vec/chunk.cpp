@@ -1,0 +1,19 @@
+#include "chunk.hpp"
+
+Chunk read_chunk(WordReader& reader, const Vocabulary& vocabulary, const Subsampling* keep, const ChunkOptions& o,
+                 std::int64_t epoch, std::int64_t number, Place end) {
+  Chunk c;
+  std::seed_seq seed{o.seed, epoch, number};
+  c.random.seed(seed);
+  while (c.words < o.words && reader.place() < end) {
+    const std::string_view word = reader.next();
+    if (word.empty()) break;
+    ++c.words;
+    const std::int32_t id = vocabulary.find(word);
+    if (id != 0 && (!keep || keep->keeps(id, c.random))) c.ids.push_back(id);
+  }
+  c.after = reader.place();
+  for (std::size_t i = 0; i < c.ids.size(); ++i)
+    c.radius.push_back(1 + static_cast<int>(c.random() % static_cast<std::uint64_t>(o.window)));
+  return c;
+}

@@ -1,0 +1,116 @@
+// Single examples: words that are looked at (one for skip-gram, those of a window for cbow) and the word they predict.
+#include <memory>
+
+#include "model.hpp"
+
+using namespace tandem;
+
+namespace {
+
+class Examples : public Objective {
+ public:
+  Examples(const ModelOptions& o, const NoiseWords& noise)
+      : options_(o), is_cbow_(o.model == "cbow"), slots_(is_cbow_ ? 2 * o.window : 1), noise_(noise) {}
+
+  // The words that are looked at [b, slots] and the share of each in the mean [b, slots, 1], the word they predict
+  // [b, 1], its negatives [b, negatives], and 1 for an example, 0 for a row that only fills up the last batch [b, 1].
+  std::vector<Batch> batches(Chunk chunk) const override {
+    std::vector<Batch> r;
+    Rows rows;
+    const auto end_row = [&](std::int64_t i) {
+      rows.predicted.push_back(chunk.ids[static_cast<std::size_t>(i)]);
+      rows.counts.push_back(1);
+      for (std::int64_t k = 0; k < options_.negatives; ++k) rows.drawn.push_back(noise_(chunk.random));
+      if (++rows.size == options_.batch) r.push_back(batch(rows));
+    };
+    for (std::int64_t i = 0; i < chunk.size(); ++i) {
+      const std::int64_t begin = i - chunk.left(i), end = i + chunk.right(i);
+      for (std::int64_t j = begin; j <= end; ++j) {
+        if (j == i) continue;
+        rows.looked_at.push_back(chunk.ids[static_cast<std::size_t>(j)]);
+        rows.shares.push_back(is_cbow_ ? 1 / static_cast<float>(end - begin) : 1);
+        if (!is_cbow_) end_row(i);
+      }
+      if (!is_cbow_ || begin == end) continue;
+      rows.looked_at.resize(static_cast<std::size_t>((rows.size + 1) * slots_));
+      rows.shares.resize(rows.looked_at.size());
+      end_row(i);
+    }
+    if (rows.size) r.push_back(batch(rows));
+    return r;
+  }
+
+ protected:
+  enum Input { looked_at, shares, predicted, negatives, counts };
+
+  /// The vector that predicts, [b, size].
+  Tensor predictor(const Word2Vec& model, const std::vector<Tensor>& in) const {
+    const Tensor x = nn::embedding_lookup(model.embeddings(), in[looked_at]);
+    return is_cbow_ ? reduce_sum(x * in[shares], 1) : squeeze(x, {1});
+  }
+
+  const ModelOptions options_;
+
+ private:
+  struct Rows {
+    std::vector<std::int32_t> looked_at, predicted, drawn;
+    std::vector<float> shares, counts;
+    std::int64_t size = 0;
+  };
+  Batch batch(Rows& rows) const {
+    rows.looked_at.resize(static_cast<std::size_t>(options_.batch * slots_));
+    rows.shares.resize(rows.looked_at.size());
+    rows.predicted.resize(static_cast<std::size_t>(options_.batch));
+    rows.drawn.resize(static_cast<std::size_t>(options_.batch * options_.negatives));
+    rows.counts.resize(rows.predicted.size());
+    Batch filled{{constant(rows.looked_at, {.shape = {options_.batch, slots_}}),
+                  constant(rows.shares, {.shape = {options_.batch, slots_, 1}}),
+                  constant(rows.predicted, {.shape = {options_.batch, 1}}),
+                  constant(rows.drawn, {.shape = {options_.batch, options_.negatives}}),
+                  constant(rows.counts, {.shape = {options_.batch, 1}})},
+                 rows.size};
+    rows = {};
+    return filled;
+  }
+
+  const bool is_cbow_;
+  const std::int64_t slots_;
+  const NoiseWords& noise_;
+};
+
+class OwnNegatives : public Examples {
+ public:
+  using Examples::Examples;
+  Tensor loss(const Word2Vec& model, const std::vector<Tensor>& in) const override {
+    const Tensor x = expand_dims(predictor(model, in), 1);
+    const auto logits = [&](const Tensor& ids) {
+      return squeeze(matmul(x, nn::embedding_lookup(model.outputs(), ids), {.transpose_b = true}), {1});
+    };
+    return reduce_sum(in[counts] * softplus(-logits(in[predicted]))) +
+           reduce_sum(in[counts] * softplus(logits(in[negatives])));
+  }
+};
+
+class Nce : public Examples {
+ public:
+  Nce(const ModelOptions& o, const NoiseWords& noise, std::int64_t vocabulary, const random::Generator& generator)
+      : Examples(o, noise), vocabulary_(vocabulary), generator_(generator) {}
+  Tensor loss(const Word2Vec& model, const std::vector<Tensor>& in) const override {
+    const Tensor costs = nn::nce_loss(model.outputs(), model.biases(), in[predicted], predictor(model, in),
+                                      options_.samples, vocabulary_, {.generator = &generator_});
+    return reduce_sum(costs * squeeze(in[counts], {1})) / reduce_sum(in[counts]);
+  }
+  double examples_in_loss(const Batch&) const override { return 1; }
+
+ private:
+  std::int64_t vocabulary_;
+  const random::Generator& generator_;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_example_objective(const ModelOptions& o, const NoiseWords& noise,
+                                                  std::int64_t vocabulary, const random::Generator& generator) {
+  if (o.loss == "nce") return std::make_unique<Nce>(o, noise, vocabulary, generator);
+  return std::make_unique<OwnNegatives>(o, noise);
+}

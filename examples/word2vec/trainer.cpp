@@ -1,0 +1,128 @@
+#include "trainer.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+
+using namespace tandem;
+
+namespace {
+
+double or_default(double x, double lowest, double fallback) { return x < lowest ? fallback : x; }
+TrainOptions filled(TrainOptions o, bool nce) {
+  if (o.learning_rate <= 0) o.learning_rate = nce ? 0.5 : 0.0125;
+  o.momentum = or_default(o.momentum, 0, nce ? 0.5 : 0);
+  return o;
+}
+
+}  // namespace
+
+Trainer::Trainer(std::string corpus, const Vocabulary& vocabulary, const ModelOptions& model, const TrainOptions& o)
+    : corpus_(std::move(corpus)),
+      vocabulary_(vocabulary),
+      options_(filled(o, model.loss == "nce")),
+      chunks_{.window = model.window, .seed = o.seed},
+      files_(corpus_),
+      train_bytes_(files_.bytes() - static_cast<std::int64_t>(o.held_out * static_cast<double>(files_.bytes()))),
+      train_end_(files_.place_at(train_bytes_)),
+      subsampling_(vocabulary, o.sample),
+      noise_(vocabulary),
+      generator_(o.seed),
+      model_(vocabulary.size(), model),
+      objective_(model.loss == "shared" ? make_block_objective(model, noise_)
+                                        : make_example_objective(model, noise_, vocabulary.size(), generator_)),
+      optimizer_(options_.learning_rate, options_.momentum),
+      position_(zeros({4}, int64), {.name = "position", .trainable = false}),
+      seconds_(zeros({}, float64), {.name = "seconds", .trainable = false}),
+      checkpoint_({{"model", model_},
+                   {"optimizer", optimizer_},
+                   {"position", position_},
+                   {"seconds", seconds_},
+                   {"generator", generator_.state()}}),
+      traced_step_(function([this](const std::vector<Tensor>& in, const Tensor& rate) { return learn(in, rate); },
+                            {.name = "training_step"})) {
+  optimizer_.build(model_.trained());
+}
+
+Tensor Trainer::learn(const std::vector<Tensor>& inputs, const Tensor& rate) const {
+  GradientTape tape;
+  const Tensor loss = objective_->loss(model_, inputs);
+  optimizer_.learning_rate().assign(rate);
+  const std::vector<Variable> variables = model_.trained();
+  optimizer_.apply_gradients(tape.gradient(loss, variables), variables);
+  return loss;
+}
+
+double Trainer::share() const {
+  const double read = static_cast<double>(files_.bytes_before(state_.place)) / static_cast<double>(train_bytes_);
+  return std::max((static_cast<double>(state_.epoch) + read) / static_cast<double>(options_.epochs),
+                  seconds() / (60 * options_.minutes));
+}
+
+Trainer::Prepared Trainer::prepare(State from) {
+  if (!reader_) reader_ = std::make_unique<WordReader>(corpus_, from.place);
+  Chunk chunk = read_chunk(*reader_, vocabulary_, &subsampling_, chunks_, from.epoch, from.chunk, train_end_);
+  Prepared r{{}, from, chunk.words, chunk.size()};
+  r.after.place = chunk.after;
+  r.after.chunk += 1;
+  if (!(chunk.after < train_end_)) {
+    r.after = {from.epoch + 1, 0, {}};
+    reader_ = nullptr;
+  }
+  r.batches = objective_->batches(std::move(chunk));
+  return r;
+}
+// With several threads one of them prepares the next chunk meanwhile.
+void Trainer::read_ahead() {
+  const auto policy = config::intra_op_parallelism_threads() > 1 ? std::launch::async : std::launch::deferred;
+  next_ = std::async(policy, [this, from = state_] { return prepare(from); });
+}
+
+Trainer::Progress Trainer::train_chunk() {
+  const auto begin = std::chrono::steady_clock::now();
+  if (!next_.valid()) read_ahead();
+  const Prepared now = next_.get();
+  state_ = now.after;
+  if (!is_last_epoch(state_)) read_ahead();
+  const double left = std::max(1e-4, 1 - share());
+  const Tensor rate = constant(static_cast<float>(options_.learning_rate * left));
+  double loss = 0, examples = 0;
+  for (const Batch& b : now.batches) {
+    loss += traced_step_(b.inputs, rate).item<float>();
+    examples += objective_->examples_in_loss(b);
+  }
+  if (examples > 0) loss /= examples;
+  if (!std::isfinite(loss))
+    throw std::runtime_error("training diverged: the loss is not a number; lower --learning-rate or --momentum");
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  seconds_.assign_add(seconds.count());
+  return {now.words, now.trained_words, loss};
+}
+
+double Trainer::held_out_loss() const {
+  if (train_bytes_ == files_.bytes()) return 0;
+  WordReader reader(corpus_, train_end_);
+  reader.next();  // the place may lie within a word
+  const Place end = files_.place_at(files_.bytes());
+  double loss = 0, examples = 0;
+  for (std::int64_t i = 0; i < 10; ++i) {
+    Chunk chunk = read_chunk(reader, vocabulary_, &subsampling_, chunks_, -1, i, end);
+    if (chunk.words == 0) break;
+    for (const Batch& b : objective_->batches(std::move(chunk))) {
+      loss += objective_->loss(model_, b.inputs).item<float>();
+      examples += objective_->examples_in_loss(b);
+    }
+  }
+  return examples > 0 ? loss / examples : 0;
+}
+
+void Trainer::save(const std::string& path, const train::Metadata& description) const {
+  const State& s = state_;
+  position_.assign(constant(std::vector<std::int64_t>{s.epoch, s.chunk, s.place.file, s.place.byte}));
+  checkpoint_.save(path, description);
+}
+void Trainer::restore(const std::string& path) {
+  checkpoint_.restore(path);
+  const auto p = position_.to_vector<std::int64_t>();
+  state_ = {p[0], p[1], {p[2], p[3]}};
+}

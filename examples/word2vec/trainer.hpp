@@ -1,0 +1,90 @@
+// Training: chunk after chunk of the text, for several epochs, the learning rate falling in a straight line; the loss
+// on text that is held out; checkpoints.
+#pragma once
+#include <tandem/tandem.hpp>
+#include <tandem/train/checkpoint.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+
+#include "chunk.hpp"
+#include "model.hpp"
+#include "vocabulary.hpp"
+
+struct TrainOptions {
+  std::int64_t epochs = 20;
+  double minutes = 2;
+  // At the beginning; it falls to a ten-thousandth. 0: 0.0125, half of what is usual where examples come one by one (a
+  // step here takes those of hundreds of words at once); with nce 0.5, of the mean loss.
+  double learning_rate = 0;
+  double momentum = -1;    // below 0: 0, with nce 0.5
+  double sample = 1e-3;    // words that are more frequent than this are left out now and then; 0: none are
+  double held_out = 0.02;  // the share of the text, at its end, that is not trained on
+  std::int64_t seed = 1;
+};
+
+class Trainer {
+ public:
+  Trainer(std::string corpus, const Vocabulary& vocabulary, const ModelOptions& model, const TrainOptions& options);
+  Trainer(const Trainer&) = delete;  // the traced step refers to this object
+  Trainer& operator=(const Trainer&) = delete;
+
+  struct Progress {
+    std::int64_t words = 0, trained_words = 0;  // read; left after subsampling
+    double loss = 0;                            // a mean over examples
+  };
+  /// Trains on the next chunk. throws std::runtime_error if training diverged
+  Progress train_chunk();
+  /// Whether all epochs or all minutes are over.
+  bool is_done() const { return share() >= 1; }
+  /// How much of the run is behind, 0 to 1.
+  double share() const;
+  /// The loss of an example of held-out text; 0 if there is none.
+  double held_out_loss() const;
+
+  const Word2Vec& model() const { return model_; }
+  std::int64_t epoch() const { return state_.epoch; }
+  double seconds() const { return seconds_.item<double>(); }
+  double learning_rate() const { return optimizer_.learning_rate().item<float>(); }
+  void save(const std::string& path, const tandem::train::Metadata& description) const;
+  void restore(const std::string& path);
+
+ private:
+  // Where training stands: what a checkpoint holds as an int64 tensor.
+  struct State {
+    std::int64_t epoch = 0, chunk = 0;  // of the epoch: chunks that are done
+    Place place;
+  };
+  struct Prepared {
+    std::vector<Batch> batches;
+    State after;
+    std::int64_t words = 0, trained_words = 0;
+  };
+  Prepared prepare(State from);
+  void read_ahead();
+  bool is_last_epoch(const State& s) const { return s.epoch >= options_.epochs; }
+  tandem::Tensor learn(const std::vector<tandem::Tensor>& inputs, const tandem::Tensor& rate) const;
+
+  std::string corpus_;
+  const Vocabulary& vocabulary_;
+  TrainOptions options_;
+  ChunkOptions chunks_;
+  WordReader files_;          // for their sizes
+  std::int64_t train_bytes_;  // of an epoch; what follows is held out
+  Place train_end_;
+  Subsampling subsampling_;
+  NoiseWords noise_;
+  tandem::random::Generator generator_;
+  Word2Vec model_;
+  std::unique_ptr<Objective> objective_;
+  tandem::optimizers::SGD optimizer_;
+  State state_;
+  tandem::Variable position_, seconds_;
+  tandem::train::Checkpoint checkpoint_;
+  std::function<tandem::Tensor(const std::vector<tandem::Tensor>&, const tandem::Tensor&)> traced_step_;
+  std::unique_ptr<WordReader> reader_;
+  std::future<Prepared> next_;  // made while a chunk is trained on; last, as it uses what stands above
+};

@@ -1,0 +1,35 @@
+// What trained vectors are asked: which words are near, what completes an analogy; their main directions.
+#pragma once
+#include <tandem/tandem.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vocabulary.hpp"
+
+class Vectors {
+ public:
+  /// table [words, size]: the vectors, row 0 that of <unk>
+  Vectors(const Vocabulary& vocabulary, const tandem::Tensor& table);
+
+  struct Neighbour {
+    std::string word;
+    float similarity;  // the cosine of the angle between the vectors
+  };
+  /// The words most similar to one. throws std::runtime_error if it has no vector
+  std::vector<Neighbour> nearest(const std::string& word, std::int64_t count) const;
+  /// The words d most similar to b - a + c: a is to b as c is to d. Not a, b or c.
+  std::vector<Neighbour> analogy(const std::string& a, const std::string& b, const std::string& c,
+                                 std::int64_t count) const;
+  /// The `count` most frequent words' places along the two directions in which their vectors differ most (principal
+  /// components), [count, 2].
+  tandem::Tensor plane(std::int64_t count) const;
+
+ private:
+  std::int64_t id_of(const std::string& word) const;
+  std::vector<Neighbour> nearest_to(const tandem::Tensor& direction, const std::vector<std::int64_t>& without,
+                                    std::int64_t count) const;
+  const Vocabulary& vocabulary_;
+  tandem::Tensor units_;  // all vectors at length 1
+};

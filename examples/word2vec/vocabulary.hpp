@@ -1,0 +1,79 @@
+// The words that have vectors, by frequency, and the laws by which words are left out and drawn as negatives.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "words.hpp"
+
+struct VocabularyOptions {
+  std::int64_t min_count = 5;  // rarer words have no vector
+  std::int64_t max_words = 0;  // with <unk>; 0: no limit
+};
+
+/// Words and how often they occur, the most frequent first. Word 0 is <unk>, which stands for all words that are not
+/// in the vocabulary.
+class Vocabulary {
+ public:
+  /// Counts the words of a whole corpus. Where there are more than 20 million different ones, the rarest are forgotten.
+  ///   throws  std::runtime_error if fewer than two words are frequent enough
+  static Vocabulary of(WordReader& reader, const VocabularyOptions& options);
+  /// A file that save() wrote: "word count" a line, the first <unk>. throws std::runtime_error saying what is wrong
+  static Vocabulary load(const std::string& path);
+  void save(const std::string& path) const;
+
+  std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
+  const std::string& word(std::int64_t id) const { return words_[static_cast<std::size_t>(id)]; }
+  std::int64_t count(std::int64_t id) const { return counts_[static_cast<std::size_t>(id)]; }
+  /// Of the whole corpus, words outside of the vocabulary included.
+  std::int64_t total() const { return total_; }
+  /// 0 for a word that is not in the vocabulary.
+  std::int32_t find(std::string_view word) const;
+  /// A number by which two vocabularies can be told apart.
+  std::uint64_t checksum() const;
+
+ private:
+  Vocabulary(std::vector<std::string> words, std::vector<std::int64_t> counts);
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::vector<std::string> words_;
+  std::vector<std::int64_t> counts_;
+  std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> ids_;
+  std::int64_t total_ = 0;
+};
+
+/// Numbers of one stretch of the corpus: the same for the same seed, epoch and stretch.
+using Random = std::mt19937_64;
+
+/// Which occurrences of frequent words are left out. A word that makes up a share f of the corpus is kept with
+/// probability sqrt(t / f) + t / f (Mikolov et al. 2013, as in their program).
+class Subsampling {
+ public:
+  /// t: the share from which words are left out; 0: none are
+  Subsampling(const Vocabulary& vocabulary, double t);
+  bool keeps(std::int32_t id, Random& random) const {
+    return static_cast<double>(random() >> 11) * 0x1p-53 < kept_[static_cast<std::size_t>(id)];
+  }
+
+ private:
+  std::vector<double> kept_;  // by word
+};
+
+/// Draws words in proportion to count^0.75, never <unk>.
+class NoiseWords {
+ public:
+  explicit NoiseWords(const Vocabulary& vocabulary);
+  std::int32_t operator()(Random& random) const;
+
+ private:
+  struct Column {  // of the alias method (Walker 1977): word k with probability `own`, otherwise `other`
+    double own;
+    std::int32_t other;
+  };
+  std::vector<Column> columns_;
+};
