@@ -275,7 +275,7 @@ const Sample other_table[] = {
      }},
     {"log_uniform_candidate_sampler",
      [](Numbers& n) {
-       random::log_uniform_candidate_sampler(n.whole({3, 2}, 0, 9, int64), 2, 5, true, 9);
+       random::log_uniform_candidate_sampler(n.whole({3, 2}, 0, 9), 2, 5, true, 9);
      }},
     {"uniform_candidate_sampler",
      [](Numbers& n) {
