@@ -4,7 +4,9 @@ function(tandem_add_example name)
   target_compile_options(${name} PRIVATE ${TANDEM_WARNINGS})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE $<IF:$<TARGET_EXISTS:tandem_io>,tandem_io,tandem>)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
+  # One unit each: what takes time is to read the library's headers.
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples"
+    UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   set(script "${PROJECT_SOURCE_DIR}/tests/examples/${name}.sh")  # how its user meets it, as a test
   if(TANDEM_BUILD_TESTS AND EXISTS "${script}")
     add_test(NAME example_${name} COMMAND sh "${script}" "$<TARGET_FILE:${name}>")
@@ -20,6 +22,10 @@ foreach(file ${example_files})
   list(APPEND files_of_example_${name} "${PROJECT_SOURCE_DIR}/examples/${file}")
 endforeach()
 list(REMOVE_DUPLICATES example_names)
+# A program may use another one's model.
+foreach(file description model text trainer)
+  list(APPEND files_of_example_beam_search "${PROJECT_SOURCE_DIR}/examples/char_rnn/${file}.cpp")
+endforeach()
 foreach(name ${example_names})
   tandem_add_example(${name} ${files_of_example_${name}})
 endforeach()

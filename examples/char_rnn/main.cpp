@@ -9,6 +9,7 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "description.hpp"
 #include "examples/support/arguments.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/progress.hpp"
@@ -71,49 +72,6 @@ void add_options(CLI::App& app, Options& o) {
   add_model_options(app, o.model);
   add_train_options(app, o.train);
   add_sample_options(app, o.sample);
-}
-
-// Metadata is UTF-8, the model's characters are bytes: each is written as the character of that number (ISO 8859-1).
-std::string utf8_of(const std::string& bytes) {
-  std::string r;
-  for (const char c : bytes) {
-    const auto b = static_cast<unsigned char>(c);
-    if (b >= 0x80) r += static_cast<char>(0xc0 | b >> 6);
-    r += static_cast<char>(b >= 0x80 ? 0x80 | (b & 0x3f) : b);
-  }
-  return r;
-}
-std::string bytes_of(const std::string& utf8) {
-  std::string r;
-  for (std::size_t i = 0; i < utf8.size(); ++i) {
-    const auto b = static_cast<unsigned char>(utf8[i]);
-    const bool two = b >= 0x80 && i + 1 < utf8.size();
-    r += two ? static_cast<char>((b & 3) << 6 | (utf8[++i] & 0x3f)) : utf8[i];
-  }
-  return r;
-}
-
-// What the checkpoint must agree on with the command line, and what sampling needs to know.
-tandem::train::Metadata describe(const Options& o, const Vocabulary& v) {
-  return {{"vocabulary", utf8_of(v.characters())},
-          {"cell", o.model.cell},
-          {"layers", std::to_string(o.model.layers)},
-          {"hidden", std::to_string(o.model.hidden)}};
-}
-// What describe() wrote; a safetensors file of anybody else lacks it.
-tandem::train::Metadata description_of(const std::string& checkpoint) {
-  tandem::train::Metadata m = tandem::train::read_metadata(checkpoint);
-  for (const char* key : {"vocabulary", "cell", "layers", "hidden"})
-    if (!m.contains(key))
-      throw std::runtime_error(checkpoint + " is no checkpoint of char_rnn: it has no '" + key + "'");
-  m["vocabulary"] = bytes_of(m["vocabulary"]);
-  return m;
-}
-ModelOptions model_of(const tandem::train::Metadata& m) {
-  return {.vocabulary = static_cast<std::int64_t>(m.at("vocabulary").size()),
-          .cell = m.at("cell"),
-          .layers = std::stoi(m.at("layers")),
-          .hidden = std::stoll(m.at("hidden"))};
 }
 
 // How far a run has come, and how fast it goes.
@@ -185,7 +143,7 @@ int train(Options o) {
               static_cast<long long>(vocabulary.size()), o.model.cell.c_str(), o.model.layers,
               static_cast<long long>(o.model.hidden), resumed ? "going on from" : "writing to", o.checkpoint.c_str());
 
-  const tandem::train::Metadata description = describe(o, vocabulary);
+  const tandem::train::Metadata description = describe(o.model, vocabulary);
   run_steps(o, trainer, description);
   const double last = trainer.evaluate(false);  // where a run ends does not change when a longer one would stop
   trainer.checkpoint().save(o.checkpoint, description);

@@ -205,7 +205,7 @@ Vocabulary vocabulary_of(const Options& o, bool resumed) {
   return v;
 }
 
-int train(const Options& o) {
+int train_vectors(const Options& o) {
   const std::string checkpoint = o.file("checkpoint.safetensors");
   const bool resumed = std::filesystem::exists(checkpoint);
   const Vocabulary vocabulary = vocabulary_of(o, resumed);
@@ -262,7 +262,7 @@ int main(int argc, char** argv) {
   try {
     if (o.threads) tandem::config::set_intra_op_parallelism_threads(o.threads);
     const auto device = tandem::device(o.device);
-    return o.nearest.empty() && o.analogy.empty() ? train(o) : answer(o);
+    return o.nearest.empty() && o.analogy.empty() ? train_vectors(o) : answer(o);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "\nword2vec: %s\n", e.what());
     return 1;

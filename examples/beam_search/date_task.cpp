@@ -1,0 +1,236 @@
+#include "date_task.hpp"
+
+#include <tandem/tandem.hpp>
+#include <tandem/train/checkpoint.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+#include <vector>
+
+#include "dates.hpp"
+#include "examples/support/interrupt.hpp"
+#include "examples/support/progress.hpp"
+#include "translator.hpp"
+
+using namespace tandem;
+
+namespace {
+
+constexpr std::int64_t batch_size = 100;
+constexpr const char* program = "dates of beam_search";  // in the checkpoint's metadata
+
+struct Batch {
+  Tensor inputs, targets;  // [batch, input_length], [batch, output_length], int32
+};
+Batch batch_of(const std::vector<Date>& all) {
+  std::vector<std::int32_t> inputs, targets;
+  for (const Date& d : all) {
+    const auto x = dates::encode_input(d.text), y = dates::encode_output(d.iso);
+    inputs.insert(inputs.end(), x.begin(), x.end());
+    targets.insert(targets.end(), y.begin(), y.end());
+  }
+  const auto n = static_cast<std::int64_t>(all.size());
+  return {constant(inputs, {.shape = {n, dates::input_length}}),
+          constant(targets, {.shape = {n, dates::output_length}})};
+}
+std::vector<Date> dates_to(bool test, std::int64_t count, std::mt19937_64& random) {
+  std::vector<Date> r;
+  while (static_cast<std::int64_t>(r.size()) < count)
+    if (Date d = random_date(random); is_held_out(d) == test) r.push_back(std::move(d));
+  return r;
+}
+
+class DateTask {
+ public:
+  explicit DateTask(const DateOptions& o)
+      : options_(o),
+        model_({.inputs = static_cast<std::int64_t>(dates::input_characters.size()) + 1,
+                .outputs = dates::outputs,
+                .begin = dates::begin}),
+        variables_(model_.trainable_variables()),
+        adam_(2e-3),
+        seconds_(zeros({}, float64), {.name = "seconds", .trainable = false}),
+        checkpoint_({{"model", model_}, {"optimizer", adam_}, {"seconds", seconds_}}),
+        step_(function([this](const Tensor& x, const Tensor& y) { return learn(x, y); }, {.name = "training_step"})),
+        translate_(function(
+            [this](const Tensor& inputs) {
+              const nn::BeamSearchResult r = search(inputs);
+              return std::pair(r.ids, r.log_probs);
+            },
+            {.name = "translate", .input_signature = {TensorSpec({none, dates::input_length}, int32)}})) {
+    adam_.build(variables_);
+  }
+  DateTask(const DateTask&) = delete;  // the traced functions refer to this object
+  DateTask& operator=(const DateTask&) = delete;
+
+  /// Trains until enough tests are exact, the time is over, or Ctrl-C; false after that.
+  bool train() {
+    if (std::filesystem::exists(options_.checkpoint)) restore();
+    Progress progress;
+    double exact = 0;
+    while (seconds() < 60 * options_.minutes && exact < options_.enough && !interrupt::received) {
+      const auto begin = std::chrono::steady_clock::now();
+      const std::int64_t n = steps();
+      std::seed_seq seed{options_.seed, n};
+      std::mt19937_64 random(seed);
+      const Batch b = batch_of(dates_to(false, batch_size, random));
+      const double loss = step_(b.inputs, b.targets).item<float>();
+      if (!std::isfinite(loss)) throw std::runtime_error("training diverged: the loss is not a number");
+      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+      seconds_.assign_add(time.count());
+      char report[96];
+      std::snprintf(report, sizeof report, "step %lld  loss %.4f  %.0f dates/s", static_cast<long long>(n + 1), loss,
+                    static_cast<double>(batch_size) / time.count());
+      progress.show(seconds() / (60 * options_.minutes), 60 * options_.minutes - seconds(), report);
+      if ((n + 1) % 500 == 0) {
+        exact = share_exact(500);
+        save();
+        progress.end();
+        std::printf("step %lld: %.1f %% of 500 dates not trained on are exact\n", static_cast<long long>(n + 1),
+                    100 * exact);
+      }
+    }
+    progress.end();
+    save();
+    return !interrupt::received;
+  }
+
+  /// The share of held-out dates that the best hypothesis gives exactly; prints some that it does not.
+  double share_exact(std::int64_t count, bool print = false) const {
+    std::mt19937_64 random(options_.seed + 1'000'003);
+    const std::vector<Date> all = dates_to(true, count, random);
+    const std::vector<std::string> found = translate(all);
+    std::int64_t exact = 0, printed = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      exact += found[i] == all[i].iso;
+      if (print && found[i] != all[i].iso && printed++ < 3)
+        std::printf("  \"%s\" is %s, not %s\n", all[i].text.c_str(), all[i].iso.c_str(), found[i].c_str());
+    }
+    return static_cast<double>(exact) / static_cast<double>(count);
+  }
+
+  /// Prints the hypotheses for one date and draws where the model looks for each character of the best.
+  void show(const std::string& text) const {
+    const Tensor inputs = constant(dates::encode_input(text), {.shape = {1, dates::input_length}});
+    const auto [ids, log_probs] = translate_(inputs);
+    const auto tokens = ids.to_vector<std::int32_t>();
+    const auto scores = log_probs.to_vector<float>();
+    std::printf("\n%s\n", text.c_str());
+    for (std::size_t k = 0; k < scores.size(); ++k)
+      std::printf("  %8.4f  %s\n", static_cast<double>(scores[k]),
+                  dates::decode_output(tokens.data() + static_cast<std::ptrdiff_t>(k) * dates::output_length,
+                                       dates::output_length)
+                      .c_str());
+    draw(text, inputs, {tokens.begin(), tokens.begin() + dates::output_length});
+  }
+
+  std::int64_t steps() const { return adam_.iterations().item<std::int64_t>(); }
+  double seconds() const { return seconds_.item<double>(); }
+
+ private:
+  Tensor learn(const Tensor& inputs, const Tensor& targets) const {
+    GradientTape tape;
+    const Tensor loss = model_.loss(inputs, targets);
+    adam_.apply_gradients(clip_by_global_norm(tape.gradient(loss, variables_), 1).gradients, variables_);
+    return loss;
+  }
+  nn::BeamSearchResult search(const Tensor& inputs) const {
+    return nn::rnn_beam_search([this](const Tensor& last, const Translator::State& s) { return model_.write(last, s); },
+                               model_.read(inputs),
+                               {.sequence_length = dates::output_length,
+                                .beam_width = options_.width,
+                                .begin_token_id = dates::begin,
+                                .end_token_id = dates::end});
+  }
+  std::vector<std::string> translate(const std::vector<Date>& all) const {
+    const auto [ids, log_probs] = translate_(batch_of(all).inputs);
+    const auto tokens = ids.to_vector<std::int32_t>();
+    std::vector<std::string> r;
+    for (std::size_t i = 0; i < all.size(); ++i)  // the first of each date's hypotheses
+      r.push_back(
+          dates::decode_output(tokens.data() + static_cast<std::ptrdiff_t>(i) * options_.width * dates::output_length,
+                               dates::output_length));
+    return r;
+  }
+  void draw(const std::string& text, const Tensor& inputs, const std::vector<std::int32_t>& tokens) const;
+
+  void save() const { checkpoint_.save(options_.checkpoint, {{"program", program}}); }
+  void restore() const {
+    const train::Metadata m = train::read_metadata(options_.checkpoint);
+    if (const auto at = m.find("program"); at == m.end() || at->second != program)
+      throw std::runtime_error(options_.checkpoint + " is no checkpoint of this task");
+    checkpoint_.restore(options_.checkpoint);
+    std::printf("going on from %s, step %lld\n", options_.checkpoint.c_str(), static_cast<long long>(steps()));
+  }
+
+  DateOptions options_;
+  Translator model_;
+  std::vector<Variable> variables_;
+  optimizers::Adam adam_;
+  Variable seconds_;
+  train::Checkpoint checkpoint_;
+  std::function<Tensor(const Tensor&, const Tensor&)> step_;
+  std::function<std::pair<Tensor, Tensor>(const Tensor&)> translate_;
+};
+
+// A row for each character written, a column for each one read; the darker, the more it was looked at.
+void DateTask::draw(const std::string& text, const Tensor& inputs, const std::vector<std::int32_t>& tokens) const {
+  constexpr int cell = 26, margin = 40;
+  const std::string iso = dates::decode_output(tokens.data(), dates::output_length);
+  const int width = margin + cell * static_cast<int>(text.size()) + 10,
+            height = margin + cell * static_cast<int>(iso.size()) + 10;
+  char line[256];
+  std::snprintf(line, sizeof line,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"monospace\" "
+                "font-size=\"16\" text-anchor=\"middle\">\n<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n",
+                width, height, width, height);
+  std::string svg = line;
+  const auto letter = [&](int x, int y, char c) {
+    std::snprintf(line, sizeof line, "<text x=\"%d\" y=\"%d\">%c</text>\n", x, y, c);
+    svg += line;
+  };
+  for (std::size_t j = 0; j < text.size(); ++j)
+    letter(margin + cell * static_cast<int>(j) + cell / 2, margin - 10, text[j]);
+  Translator::State state = model_.read(inputs);
+  std::int32_t last = dates::begin;
+  for (std::size_t i = 0; i < iso.size(); ++i) {
+    state = model_.write(constant({last}), state).second;
+    last = tokens[i];
+    const auto weights = state.weights.to_vector<float>();
+    const int y = margin + cell * static_cast<int>(i);
+    letter(margin / 2, y + 19, iso[i]);
+    for (std::size_t j = 0; j < text.size(); ++j) {
+      std::snprintf(line, sizeof line,
+                    "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#1f4e9c\" fill-opacity=\"%.3f\" "
+                    "stroke=\"#d0d0d0\"/>\n",
+                    margin + cell * static_cast<int>(j), y, cell, cell, static_cast<double>(weights[j]));
+      svg += line;
+    }
+  }
+  svg += "</svg>\n";
+  io::replace_file(options_.picture, {{svg.data(), svg.size()}});
+  std::printf("where the model looks: %s\n", options_.picture.c_str());
+}
+
+}  // namespace
+
+int translate_dates(const DateOptions& o) {
+  dates::encode_input(o.date);  // raises before training, not after it
+  random::set_seed(o.seed);
+  DateTask task(o);
+  if (!task.train()) {
+    std::printf("interrupted; the same command goes on from %s\n", o.checkpoint.c_str());
+    return 130;
+  }
+  const double exact = task.share_exact(o.tests, true);
+  std::printf("trained for %s, %lld steps: of %lld dates that were not trained on %.2f %% are exact\n",
+              clock_text(task.seconds()).c_str(), static_cast<long long>(task.steps()), static_cast<long long>(o.tests),
+              100 * exact);
+  task.show(o.date);
+  return 0;
+}

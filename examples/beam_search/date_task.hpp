@@ -1,0 +1,17 @@
+// The second task: dates written in many ways to ISO 8601, by a sequence-to-sequence model and beam search.
+#pragma once
+#include <cstdint>
+#include <string>
+
+struct DateOptions {
+  std::string checkpoint = "dates.safetensors";
+  std::string picture = "attention.svg";
+  std::string date = "Thursday, 3 April 1997";  // what the picture shows
+  double minutes = 2.5;                         // of training at most
+  double enough = 0.999;                        // training ends when this share of a test is exact
+  std::int64_t tests = 2000, width = 4;
+  std::int64_t seed = 1;
+};
+
+/// Returns the program's exit status: 130 if training was interrupted.
+int translate_dates(const DateOptions& options);

@@ -1,0 +1,68 @@
+// beam_search: what a beam finds that greedy search does not, with two models.
+//   beam_search                 continues texts with a character model: one of char_rnn (--checkpoint), or a small one
+//                               that it trains at the first use
+//   beam_search dates           trains a model with attention that writes dates in ISO 8601, and shows where it looks
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include <tandem/tandem.hpp>
+
+#include "date_task.hpp"
+#include "examples/support/arguments.hpp"
+#include "examples/support/interrupt.hpp"
+#include "text_task.hpp"
+
+namespace {
+
+void add_text_options(CLI::App& app, TextOptions& o) {
+  app.add_option("--corpus", o.corpus, "a text file, or a folder of them")->capture_default_str();
+  app.add_option("--checkpoint", o.checkpoint, "of char_rnn; trained if it is not there")->capture_default_str();
+  app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
+      ->check(arguments::positive_number())
+      ->capture_default_str();
+  app.add_option("--prompt", o.prompt, "a text to continue; default: texts of the corpus");
+  app.add_option("--prompts", o.prompts, "how many of those")->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--width", o.width, "hypotheses of the beam")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
+  app.add_option("--length", o.length, "characters to write")->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
+}
+void add_date_options(CLI::App& app, DateOptions& o) {
+  app.add_option("--checkpoint", o.checkpoint, "the model's file")->capture_default_str();
+  app.add_option("--date", o.date, "the date to show")->capture_default_str();
+  app.add_option("--picture", o.picture, "where the model looks for it")->capture_default_str();
+  app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
+      ->check(arguments::positive_number())
+      ->capture_default_str();
+  app.add_option("--tests", o.tests, "dates to test it with")->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--width", o.width, "hypotheses of the beam")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
+  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  TextOptions text;
+  DateOptions date;
+  std::string device = "CPU:0";
+  CLI::App app("Beam search with a character model, and with a model that writes dates in ISO 8601.");
+  add_text_options(app, text);
+  app.add_option("--device", device, "CPU:0 or GPU:0")->capture_default_str();
+  app.require_subcommand(0, 1);
+  CLI::App* const dates = app.add_subcommand("dates", "train and show the model of dates");
+  add_date_options(*dates, date);
+  dates->add_option("--device", device, "CPU:0 or GPU:0")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  interrupt::watch();
+  try {
+    const auto scope = tandem::device(device);
+    return *dates ? translate_dates(date) : continue_texts(text);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "\nbeam_search: %s\n", e.what());
+    return 1;
+  }
+}

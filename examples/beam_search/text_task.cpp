@@ -1,0 +1,232 @@
+#include "text_task.hpp"
+
+#include <tandem/tandem.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "examples/char_rnn/description.hpp"
+#include "examples/char_rnn/model.hpp"
+#include "examples/char_rnn/text.hpp"
+#include "examples/char_rnn/trainer.hpp"
+#include "examples/support/interrupt.hpp"
+#include "examples/support/progress.hpp"
+
+using namespace tandem;
+
+namespace {
+
+constexpr const char* trained_here = "trained_by_beam_search";  // in the metadata of checkpoints that may be trained on
+
+// Trains a small model, or goes on with one. False if it was interrupted.
+bool train_small_model(const TextOptions& o, const std::string& text, bool resumed) {
+  const ModelOptions base{.cell = "gru", .layers = 1, .hidden = 128, .dropout = 0.1};
+  const std::string_view all = text, kept = all.substr(0, all.size() - all.size() / 20);
+  const TrainOptions options{.batch = 50, .seed = o.seed};
+  Windows::check_length(kept.size(), options);
+  const Vocabulary vocabulary =
+      resumed ? Vocabulary(description_of(o.checkpoint).at("vocabulary")) : Vocabulary::of(kept);
+  ModelOptions model = base;
+  model.vocabulary = vocabulary.size();
+  random::set_seed(o.seed);
+  Trainer trainer(model, options, vocabulary.encode(kept), vocabulary.encode(all.substr(kept.size())));
+  if (resumed) trainer.checkpoint().restore(o.checkpoint);
+  if (trainer.seconds() >= 60 * o.minutes) return true;
+
+  std::printf("%s a small character model on %s for %s: %s\n", resumed ? "going on training" : "training",
+              o.corpus.c_str(), clock_text(60 * o.minutes - trainer.seconds()).c_str(), o.checkpoint.c_str());
+  train::Metadata description = describe(model, vocabulary);
+  description[trained_here] = "1";
+  Progress progress;
+  while (trainer.seconds() < 60 * o.minutes && !interrupt::received) {
+    const auto begin = std::chrono::steady_clock::now();
+    const double loss = trainer.step();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    trainer.add_seconds(seconds);
+    char report[96];
+    std::snprintf(report, sizeof report, "step %lld  loss %.3f  %.0f chars/s", static_cast<long long>(trainer.steps()),
+                  loss, static_cast<double>(trainer.characters_per_step()) / seconds);
+    progress.show(trainer.seconds() / (60 * o.minutes), 60 * o.minutes - trainer.seconds(), report,
+                  trainer.seconds() >= 60 * o.minutes);
+    if (trainer.steps() % 200 == 0) {
+      trainer.evaluate();
+      trainer.checkpoint().save(o.checkpoint, description);
+    }
+  }
+  progress.end();
+  trainer.evaluate();
+  trainer.checkpoint().save(o.checkpoint, description);
+  return !interrupt::received;
+}
+
+// What follows each prompt, [time, batch], all of which end in the character `last`.
+struct Continuations {
+  std::vector<std::vector<std::string>> texts;  // by prompt, the best first
+  std::vector<std::vector<float>> log_probs;
+  double seconds;
+};
+class Decoder {
+ public:
+  Decoder(const CharRnn& model, const Vocabulary& vocabulary) : model_(model), vocabulary_(vocabulary) {}
+
+  Continuations search(const std::vector<std::string>& prompts, const nn::BeamSearchOptions& options) const {
+    const auto [ids, last] = encode(prompts);
+    nn::BeamSearchOptions o = options;
+    o.begin_token_id = last;
+    const auto traced = function([&](const Tensor& before) {
+      const nn::BeamSearchResult r = search_from(before, o);
+      return std::pair(r.ids, r.log_probs);
+    });
+    traced(ids);  // traces
+    const auto begin = std::chrono::steady_clock::now();
+    const auto [found, log_probs] = traced(ids);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    return texts_of(found, log_probs, seconds.count());
+  }
+
+ private:
+  // The prompts but for their last characters, [time, batch]; and that last character.
+  std::pair<Tensor, std::int32_t> encode(const std::vector<std::string>& prompts) const {
+    std::vector<std::vector<std::int32_t>> rows;
+    for (const std::string& p : prompts) {
+      rows.push_back(vocabulary_.encode(p));
+      if (rows.back().size() < 2)
+        throw std::runtime_error("--prompt: two characters or more must be known to the model");
+      if (rows.back().size() != rows[0].size() || rows.back().back() != rows[0].back())
+        throw std::logic_error("prompts of one search have one length and one last character");
+    }
+    std::vector<std::int32_t> ids;
+    for (std::size_t t = 0; t + 1 < rows[0].size(); ++t)
+      for (const auto& row : rows) ids.push_back(row[t]);
+    const auto batch = static_cast<std::int64_t>(rows.size());
+    return {constant(ids, {.shape = {static_cast<std::int64_t>(rows[0].size()) - 1, batch}}), rows[0].back()};
+  }
+  nn::BeamSearchResult search_from(const Tensor& before, const nn::BeamSearchOptions& o) const {
+    State state;
+    model_(before, state);
+    return nn::rnn_beam_search(
+        [&](const Tensor& last, const State& s) {
+          State next = s;
+          const Tensor logits = model_(expand_dims(last, 0), next);
+          return std::pair(squeeze(logits, {0}), next);
+        },
+        state, o);
+  }
+  Continuations texts_of(const Tensor& ids, const Tensor& log_probs, double seconds) const {
+    const auto characters = ids.to_vector<std::int32_t>();
+    const auto scores = log_probs.to_vector<float>();
+    const i64 batch = ids.shape()[0], width = ids.shape()[1], length = ids.shape()[2];
+    Continuations r{{}, {}, seconds};
+    auto c = characters.begin();
+    auto s = scores.begin();
+    for (i64 b = 0; b < batch; ++b) {
+      r.texts.emplace_back();
+      r.log_probs.emplace_back();
+      for (i64 k = 0; k < width; ++k) {
+        std::string text;
+        for (i64 t = 0; t < length; ++t) text += vocabulary_[*c++];
+        r.texts.back().push_back(text);
+        r.log_probs.back().push_back(*s++);
+      }
+    }
+    return r;
+  }
+
+  const CharRnn& model_;
+  const Vocabulary& vocabulary_;
+};
+
+std::string printable(const std::string& text) {
+  std::string r;
+  for (const char c : text) r += c == '\n' ? "\\n" : std::string(1, c);
+  return r;
+}
+void print_beams(const std::string& prompt, const Continuations& c, std::size_t i) {
+  std::printf("\n\"%s\"\n", printable(prompt).c_str());
+  for (std::size_t k = 0; k < c.texts[i].size(); ++k)
+    std::printf("  %8.3f  %s\n", static_cast<double>(c.log_probs[i][k]), printable(c.texts[i][k]).c_str());
+}
+
+// Stretches of the held-out end of the text that end in a space, evenly spread; without those with rare characters,
+// which the model does not know.
+std::vector<std::string> prompts_of(const std::string& text, const Vocabulary& vocabulary, std::int64_t count) {
+  constexpr std::size_t context = 60;
+  const std::size_t begin = text.size() - text.size() / 20, room = text.size() - begin;
+  if (room < 2 * context) throw std::runtime_error("corpus: too short to take prompts from");
+  std::vector<std::string> r;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::size_t from =
+        begin + context + (room - context) * static_cast<std::size_t>(i) / static_cast<std::size_t>(count);
+    const std::size_t at = text.find(' ', from);
+    if (at == text.npos) continue;
+    const std::string prompt = text.substr(at + 1 - context, context);
+    if (vocabulary.encode(prompt).size() == context) r.push_back(prompt);
+  }
+  if (r.empty()) throw std::runtime_error("corpus: the model knows none of its texts; give a --prompt");
+  return r;
+}
+
+void compare(const std::vector<std::string>& prompts, const Continuations& greedy, const Continuations& beam,
+             const TextOptions& o) {
+  int better = 0, worse = 0;
+  double greedy_sum = 0, beam_sum = 0, largest = 0;
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    const double gain = static_cast<double>(beam.log_probs[i][0]) - static_cast<double>(greedy.log_probs[i][0]);
+    better += gain > 1e-3, worse += gain < -1e-3;
+    greedy_sum += static_cast<double>(greedy.log_probs[i][0]), beam_sum += static_cast<double>(beam.log_probs[i][0]);
+    if (gain > largest) largest = gain, shown = i;
+  }
+  const double n = static_cast<double>(prompts.size());
+  std::printf(
+      "\n%zu prompts, %lld characters each: mean log-probability %.3f greedy, %.3f with %lld beams; the beam is "
+      "better for %.0f %%, equal for %.0f %%, worse for %.0f %%\n",
+      prompts.size(), static_cast<long long>(o.length), greedy_sum / n, beam_sum / n, static_cast<long long>(o.width),
+      100 * better / n, 100 * (n - better - worse) / n, 100 * worse / n);
+  const double tokens = n * static_cast<double>(o.length);
+  std::printf("%.0f characters/s greedy, %.0f with the beam (%.0f for each hypothesis)\n", tokens / greedy.seconds,
+              tokens / beam.seconds, tokens * static_cast<double>(o.width) / beam.seconds);
+  if (largest > 0) {
+    std::printf("\nwhere greedy search loses most, by %.3f:\n\"%s\"\n", largest, printable(prompts[shown]).c_str());
+    std::printf("  greedy %8.3f  %s\n", static_cast<double>(greedy.log_probs[shown][0]),
+                printable(greedy.texts[shown][0]).c_str());
+    std::printf("  beam   %8.3f  %s\n", static_cast<double>(beam.log_probs[shown][0]),
+                printable(beam.texts[shown][0]).c_str());
+  }
+}
+
+}  // namespace
+
+int continue_texts(const TextOptions& o) {
+  const std::string text = read_corpus(o.corpus);
+  const bool exists = std::filesystem::exists(o.checkpoint);
+  if (!exists || train::read_metadata(o.checkpoint).contains(trained_here))
+    if (!train_small_model(o, text, exists)) {
+      std::printf("interrupted; the same command goes on from %s\n", o.checkpoint.c_str());
+      return 130;
+    }
+  const train::Metadata m = description_of(o.checkpoint);
+  const Vocabulary vocabulary(m.at("vocabulary"));
+  const CharRnn model(model_of(m));
+  train::Checkpoint({{"best", model}}).restore(o.checkpoint, {.partial = true});
+
+  const Decoder decoder(model, vocabulary);
+  const nn::BeamSearchOptions beam{.sequence_length = o.length, .beam_width = o.width};
+  nn::BeamSearchOptions greedy = beam;
+  greedy.beam_width = 1;
+  if (!o.prompt.empty()) {
+    print_beams(o.prompt, decoder.search({o.prompt}, beam), 0);
+    return 0;
+  }
+  const std::vector<std::string> prompts = prompts_of(text, vocabulary, o.prompts);
+  const Continuations by_beam = decoder.search(prompts, beam);
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, prompts.size()); ++i) print_beams(prompts[i], by_beam, i);
+  compare(prompts, decoder.search(prompts, greedy), by_beam, o);
+  return 0;
+}
