@@ -7,6 +7,9 @@ function(tandem_add_example name)
   # One unit each: what takes time is to read the library's headers.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples"
     UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  if(TANDEM_BUILD_TESTS)  # the kernels are in the library
+    target_compile_options(${name} PRIVATE ${test_options})
+  endif()
   set(script "${PROJECT_SOURCE_DIR}/tests/examples/${name}.sh")  # how its user meets it, as a test
   if(TANDEM_BUILD_TESTS AND EXISTS "${script}")
     add_test(NAME example_${name} COMMAND sh "${script}" "$<TARGET_FILE:${name}>")

@@ -226,10 +226,11 @@ int train_vectors(const Options& o) {
   const Vectors vectors(vocabulary, table);
   write_vectors(o.output, vocabulary, table.cpu());
   write_picture(o.file("words.svg"), vocabulary, vectors.plane(o.picture).cpu());
-  std::printf("%s after %s, epoch %lld%s%s: loss %.4f, held out %.4f\n",
-              interrupt::received ? "interrupted" : "trained", clock_text(trainer.seconds()).c_str(),
-              static_cast<long long>(std::min(trainer.epoch() + 1, o.train.epochs)), pace.has_rates() ? ", " : "",
-              pace.has_rates() ? pace.rates().c_str() : "", pace.loss(), trainer.held_out_loss());
+  std::printf("%s after %s, epoch %lld: ", interrupt::received ? "interrupted" : "trained",
+              clock_text(trainer.seconds()).c_str(),
+              static_cast<long long>(std::min(trainer.epoch() + 1, o.train.epochs)));
+  if (pace.has_rates()) std::printf("%s, loss %.4f, ", pace.rates().c_str(), pace.loss());
+  std::printf("held out %.4f\n", trainer.held_out_loss());
   std::printf("%s: embeddings.npy, vocabulary.txt, vectors.txt, vectors.tsv, metadata.tsv, words.svg\n",
               o.output.c_str());
   if (interrupt::received) return 130;

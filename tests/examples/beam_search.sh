@@ -19,11 +19,14 @@ says() {
   grep -q -- "$pattern" out || { fail "$*: no '$pattern' in:"; cat out; }
 }
 
-i=0
-while [ $i -lt 200 ]; do
-  echo "The quick brown fox number $i jumps over the lazy dog; and then the lazy fox rests."
-  i=$((i + 1))
-done >corpus.txt
+# Every line begins alike and goes on with words in any order, where the likeliest next character is not the best start.
+python3 - >corpus.txt <<'PY'
+import random
+r = random.Random(1)
+words = "dog dogs jumps lazy lake late rests rivers over other and again then there the this sleeps slowly".split()
+for i in range(250):
+    print("The quick brown fox number", i, *r.choices(words, k=9))
+PY
 
 # Texts: a model is trained at the first use and used by the next run. The beam's best hypotheses are likelier.
 text() { "$program" --corpus corpus.txt --minutes 0.05 --prompts 40 --length 20 --width 4 "$@"; }

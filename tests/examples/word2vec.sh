@@ -67,10 +67,10 @@ hits = sum(words[nearest(i)][5] == words[i][5] for i in topical)
 assert hits >= 180, f"{hits} of 200 words have a word of their topic as neighbour"
 PY
 }
-learns skip-gram --epochs 15
-learns cbow --model cbow --epochs 15 --learning-rate 0.05
-learns own --loss own --epochs 10
-learns own-cbow --model cbow --loss own --epochs 15 --learning-rate 0.05
+learns skip-gram --epochs 8
+learns cbow --model cbow --epochs 8 --learning-rate 0.1
+learns own --loss own --epochs 4
+learns own-cbow --model cbow --loss own --epochs 8 --learning-rate 0.1
 learns nce --loss nce --samples 16 --batch 256 --epochs 2
 cost=$(sed -n 's/^trained after .* held out \([0-9.]*\)$/\1/p' out)
 awk "BEGIN { exit !(\"$cost\" != \"\" && $cost + 0 < 2.5) }" || { fail "nce: the cost is '$cost'"; cat out; }
@@ -95,7 +95,7 @@ def start(output, epochs, every):
         assert p.poll() is None, p.communicate()
         time.sleep(.005)
     return p
-p = start("parts", "40", "0.01")
+p = start("parts", "15", "0.01")
 p.send_signal(signal.SIGINT)
 out = p.communicate()[0]
 assert p.returncode == 130 and "interrupted after" in out, (p.returncode, out)
@@ -105,7 +105,7 @@ p.kill()
 p.communicate()
 subprocess.run(run + ["--output", "killed", "--epochs", "1"], check=True, stdout=subprocess.DEVNULL)
 for output in ("parts", "whole"):
-    out = subprocess.run(run + ["--output", output, "--epochs", "40"], check=True, capture_output=True, text=True).stdout
+    out = subprocess.run(run + ["--output", output, "--epochs", "15"], check=True, capture_output=True, text=True).stdout
     assert ("going on from parts" in out) == (output == "parts"), out
 same = open("parts/embeddings.npy", "rb").read() == open("whole/embeddings.npy", "rb").read()
 assert same, "resumed and uninterrupted training give different vectors"
