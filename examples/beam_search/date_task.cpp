@@ -15,6 +15,7 @@
 #include "dates.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/progress.hpp"
+#include "examples/support/text_file.hpp"
 #include "translator.hpp"
 
 using namespace tandem;
@@ -163,7 +164,7 @@ class DateTask {
   void restore() const {
     const train::Metadata m = train::read_metadata(options_.checkpoint);
     if (const auto at = m.find("program"); at == m.end() || at->second != program)
-      throw std::runtime_error(options_.checkpoint + " is no checkpoint of this task");
+      throw std::runtime_error(options_.checkpoint + " is not a checkpoint of this task");
     checkpoint_.restore(options_.checkpoint);
     std::printf("going on from %s, step %lld\n", options_.checkpoint.c_str(), static_cast<long long>(steps()));
   }
@@ -213,7 +214,7 @@ void DateTask::draw(const std::string& text, const Tensor& inputs, const std::ve
     }
   }
   svg += "</svg>\n";
-  io::replace_file(options_.picture, {{svg.data(), svg.size()}});
+  write_text(options_.picture, svg);
   std::printf("where the model looks: %s\n", options_.picture.c_str());
 }
 

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "examples/support/text_file.hpp"
+
 namespace {
 
 constexpr std::array month_names{"january", "february", "march",     "april",   "may",      "june",
@@ -54,11 +56,7 @@ Date random_date(std::mt19937_64& random) {
   }
 }
 
-bool is_held_out(const Date& date) {
-  std::uint64_t h = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char c : date.text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return (h >> 32) % 10 == 0;
-}
+bool is_held_out(const Date& date) { return (stable_hash(date.text) >> 32) % 10 == 0; }
 
 std::vector<std::int32_t> dates::encode_input(const std::string& text) {
   if (text.empty() || static_cast<std::int64_t>(text.size()) > input_length)

@@ -36,7 +36,7 @@ tandem::train::Metadata description_of(const std::string& checkpoint) {
   tandem::train::Metadata m = tandem::train::read_metadata(checkpoint);
   for (const char* key : {"vocabulary", "cell", "layers", "hidden"})
     if (!m.contains(key))
-      throw std::runtime_error(checkpoint + " is no checkpoint of char_rnn: it has no '" + key + "'");
+      throw std::runtime_error(checkpoint + " is not a checkpoint of char_rnn: it has no '" + key + "'");
   m["vocabulary"] = bytes_of(m["vocabulary"]);
   return m;
 }

@@ -15,7 +15,7 @@ std::vector<double> numbers(const std::string& text) {
   for (const char *p = text.data(), *end = p + text.size(); p < end; ++p) {
     const auto [stop, error] = std::from_chars(p, end, r.emplace_back());
     if (error != std::errc() || (stop != end && *stop != ','))
-      throw std::invalid_argument("'" + text + "' is no list of numbers, such as 1,2.5,-3");
+      throw std::invalid_argument("'" + text + "' is not a list of numbers, such as 1,2.5,-3");
     p = stop;
   }
   return r;

@@ -1,6 +1,6 @@
 #include "chunk.hpp"
 
-Chunk read_chunk(WordReader& reader, const Vocabulary& vocabulary, const Subsampling* keep, const ChunkOptions& o,
+Chunk read_chunk(WordReader& reader, const Vocabulary& vocabulary, const Subsampling& keep, const ChunkOptions& o,
                  std::int64_t epoch, std::int64_t number, Place end) {
   Chunk c;
   std::seed_seq seed{o.seed, epoch, number};
@@ -10,7 +10,7 @@ Chunk read_chunk(WordReader& reader, const Vocabulary& vocabulary, const Subsamp
     if (word.empty()) break;
     ++c.words;
     const std::int32_t id = vocabulary.find(word);
-    if (id != 0 && (!keep || keep->keeps(id, c.random))) c.ids.push_back(id);
+    if (id != 0 && keep.keeps(id, c.random)) c.ids.push_back(id);
   }
   c.after = reader.place();
   for (std::size_t i = 0; i < c.ids.size(); ++i)

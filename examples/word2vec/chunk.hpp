@@ -31,6 +31,5 @@ struct ChunkOptions {
 };
 
 /// The chunk number `number` of an epoch, read from where `reader` stands; it ends at the place `end` at the latest.
-///   keep    null: all known words are kept
-Chunk read_chunk(WordReader& reader, const Vocabulary& vocabulary, const Subsampling* keep, const ChunkOptions& options,
+Chunk read_chunk(WordReader& reader, const Vocabulary& vocabulary, const Subsampling& keep, const ChunkOptions& options,
                  std::int64_t epoch, std::int64_t number, Place end);

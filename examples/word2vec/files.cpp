@@ -1,16 +1,15 @@
 #include "files.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include <tandem/io/npy.hpp>
 #include <tandem/io/safetensors.hpp>
 
+#include "examples/support/text_file.hpp"
+
 using namespace tandem;
 
 namespace {
-
-void write(const std::string& path, const std::string& text) { io::replace_file(path, {{text.data(), text.size()}}); }
 
 void append(std::string& text, float x) {
   char digits[32];
@@ -48,9 +47,9 @@ void write_vectors(const std::string& folder, const Vocabulary& v, const Tensor&
     append_row(columns, row(i), size, '\t');
     words += v.word(i) + "\t" + std::to_string(v.count(i)) + "\n";
   }
-  write(folder + "/vectors.txt", text);
-  write(folder + "/vectors.tsv", columns);
-  write(folder + "/metadata.tsv", words);
+  write_text(folder + "/vectors.txt", text);
+  write_text(folder + "/vectors.tsv", columns);
+  write_text(folder + "/metadata.tsv", words);
 }
 
 void write_picture(const std::string& path, const Vocabulary& v, const Tensor& places) {
@@ -70,5 +69,5 @@ void write_picture(const std::string& path, const Vocabulary& v, const Tensor& p
     svg += "<text " + place_of(x, y) + " font-size=\"" + (i < count / 5 ? "15" : "11") + "\" fill=\"" + color +
            "\" text-anchor=\"middle\">" + v.word(i + 1) + "</text>\n";
   }
-  write(path, svg + "</svg>\n");
+  write_text(path, svg + "</svg>\n");
 }

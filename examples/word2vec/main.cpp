@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
-#include <thread>
 
 #include <tandem/io/npy.hpp>
 

@@ -8,10 +8,9 @@ using namespace tandem;
 
 namespace {
 
-double or_default(double x, double lowest, double fallback) { return x < lowest ? fallback : x; }
 TrainOptions filled(TrainOptions o, bool nce) {
   if (o.learning_rate <= 0) o.learning_rate = nce ? 0.5 : 0.0125;
-  o.momentum = or_default(o.momentum, 0, nce ? 0.5 : 0);
+  if (o.momentum < 0) o.momentum = nce ? 0.5 : 0;
   return o;
 }
 
@@ -61,7 +60,7 @@ double Trainer::share() const {
 
 Trainer::Prepared Trainer::prepare(State from) {
   if (!reader_) reader_ = std::make_unique<WordReader>(corpus_, from.place);
-  Chunk chunk = read_chunk(*reader_, vocabulary_, &subsampling_, chunks_, from.epoch, from.chunk, train_end_);
+  Chunk chunk = read_chunk(*reader_, vocabulary_, subsampling_, chunks_, from.epoch, from.chunk, train_end_);
   Prepared r{{}, from, chunk.words, chunk.size()};
   r.after.place = chunk.after;
   r.after.chunk += 1;
@@ -106,7 +105,7 @@ double Trainer::held_out_loss() const {
   const Place end = files_.place_at(files_.bytes());
   double loss = 0, examples = 0;
   for (std::int64_t i = 0; i < 10; ++i) {
-    Chunk chunk = read_chunk(reader, vocabulary_, &subsampling_, chunks_, -1, i, end);
+    Chunk chunk = read_chunk(reader, vocabulary_, subsampling_, chunks_, -1, i, end);
     if (chunk.words == 0) break;
     for (const Batch& b : objective_->batches(std::move(chunk))) {
       loss += objective_->loss(model_, b.inputs).item<float>();

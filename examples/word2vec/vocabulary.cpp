@@ -5,7 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include <tandem/io/safetensors.hpp>
+#include "examples/support/text_file.hpp"
 
 namespace {
 constexpr const char* unknown = "<unk>";
@@ -70,7 +70,7 @@ Vocabulary Vocabulary::load(const std::string& path) {
 void Vocabulary::save(const std::string& path) const {
   std::string text;
   for (std::int64_t i = 0; i < size(); ++i) text += word(i) + " " + std::to_string(count(i)) + "\n";
-  tandem::io::replace_file(path, {{text.data(), text.size()}});
+  write_text(path, text);
 }
 
 std::int32_t Vocabulary::find(std::string_view word) const {
@@ -79,10 +79,9 @@ std::int32_t Vocabulary::find(std::string_view word) const {
 }
 
 std::uint64_t Vocabulary::checksum() const {
-  std::uint64_t h = 0xcbf29ce484222325u;  // FNV-1a
-  for (const std::string& w : words_)
-    for (const char c : w + "\n") h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return h;
+  std::uint64_t hash = stable_hash("");
+  for (const std::string& w : words_) hash = stable_hash(w + "\n", hash);
+  return hash;
 }
 
 Subsampling::Subsampling(const Vocabulary& v, double t) : kept_(static_cast<std::size_t>(v.size()), 1.0) {

@@ -1,23 +1,6 @@
 #!/bin/sh
 # beam_search as a user meets it: both tasks, resume, interrupt, and what goes wrong. Usage: beam_search.sh PROGRAM
-set -u
-program=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-
-fail() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
-# says PATTERN COMMAND...: the command fails and its message has the pattern.
-says() {
-  pattern=$1
-  shift
-  if "$@" >out 2>&1; then fail "$* succeeded"; fi
-  grep -q -- "$pattern" out || { fail "$*: no '$pattern' in:"; cat out; }
-}
+. "$(dirname "$0")/support.sh"
 
 # Every line begins alike and goes on with words in any order, where the likeliest next character is not the best start.
 python3 - >corpus.txt <<'PY'
@@ -49,11 +32,11 @@ grep -q '^  .*fox number' out || { fail 'the continuation of a prompt'; cat out;
 
 # Dates: a few steps; Ctrl-C saves, the same command goes on; the picture has a row for each character.
 python3 - "$program" <<'PY' || fail 'an interrupted run'
-import os, signal, subprocess, sys, time
+import os, signal, subprocess, sys
 p = subprocess.Popen([sys.argv[1], "dates", "--minutes", "60"], stdout=subprocess.PIPE, text=True)
-time.sleep(3)
+out = p.stdout.readline()  # of the first step
 p.send_signal(signal.SIGINT)
-out = p.communicate()[0]
+out += p.communicate()[0]
 assert p.returncode == 130 and "interrupted" in out and os.path.exists("dates.safetensors"), (p.returncode, out)
 PY
 "$program" dates --minutes 0.1 --tests 50 --date '3.4.1997' >out 2>&1 || { fail 'dates'; cat out; }
@@ -67,8 +50,8 @@ PY
 # Bad input.
 head -c 100 dates.safetensors >torn
 says 'there is no nowhere.txt' "$program" --corpus nowhere.txt
-says 'is no checkpoint of char_rnn' text --checkpoint dates.safetensors
-says 'is no checkpoint of this task' "$program" dates --checkpoint beam_search.safetensors
+says 'is not a checkpoint of char_rnn' text --checkpoint dates.safetensors
+says 'is not a checkpoint of this task' "$program" dates --checkpoint beam_search.safetensors
 says 'is damaged' "$program" dates --checkpoint torn
 says 'two characters or more' text --prompt '@'
 says "which dates are not written with" "$program" dates --date '3 April_1997'
@@ -78,5 +61,4 @@ says 'empty.txt is empty' "$program" --corpus empty.txt --checkpoint x
 echo short >short.txt
 says 'fewer than a window' "$program" --corpus short.txt --checkpoint x
 
-[ $failures = 0 ] && echo 'all passed'
-exit $failures
+finish

@@ -1,24 +1,8 @@
 #!/bin/sh
 # char_rnn as a user meets it: train, resume, interrupt, sample, and what goes wrong. Usage: char_rnn.sh PROGRAM
-set -u
-program=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
+. "$(dirname "$0")/support.sh"
 
-fail() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
 small() { "$program" --corpus corpus.txt --hidden 16 --batch 8 --window 20 --checkpoint-every 100 "$@"; }
-# says PATTERN COMMAND...: the command fails and its message has the pattern.
-says() {
-  pattern=$1
-  shift
-  if "$@" >out 2>&1; then fail "$* succeeded"; fi
-  grep -q "$pattern" out || { fail "$*: no '$pattern' in:"; cat out; }
-}
 text_of() { small sample --checkpoint "$1" --characters 80 --seed 3; }
 
 i=0
@@ -106,7 +90,7 @@ import json, struct
 header = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
 open("foreign", "wb").write(struct.pack("<Q", len(header)) + header + bytes(4))
 PY
-says 'is no checkpoint of char_rnn' small train --steps 9 --checkpoint foreign
+says 'is not a checkpoint of char_rnn' small train --steps 9 --checkpoint foreign
 says 'checkpoint-every' "$program" --checkpoint-every 0
 says 'none of its characters' small sample --checkpoint whole --start '@@'
 says 'cell' "$program" --cell nonsense
@@ -115,5 +99,4 @@ says "'1' is not a number in" "$program" --dropout 1
 says "'-1' is not a number greater than 0" "$program" --minutes -1
 [ ! -e bad ] || fail 'a diverged run left a checkpoint'
 
-[ $failures = 0 ] && echo 'all passed'
-exit $failures
+finish

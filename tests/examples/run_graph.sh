@@ -24,7 +24,7 @@ gives 'float32\[None,2\]  # x' "$program" "$golden"
 gives '5.5, 0' "$program" "$golden" 1,2,0,4
 gives '15.5' "$program" "$golden" 1,2,0,4
 gives 'run_graph: .*takes 1 arguments, not 2' "$program" "$golden" 1,2 3
-gives "run_graph: '1,x' is no list of numbers" "$program" "$golden" 1,x
+gives "run_graph: '1,x' is not a list of numbers" "$program" "$golden" 1,x
 gives 'run_graph: reshape' "$program" "$golden" 1,2,3
 gives 'run_graph: load_graph: cannot read' "$program" "$folder/none"
 gives 'run_graph: parse_graph: the graph is none' "$program" "$0"

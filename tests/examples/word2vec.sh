@@ -1,24 +1,7 @@
 #!/bin/sh
 # word2vec as a user meets it: training on topics, its files, resume, interrupt, questions, and what goes wrong.
 # Usage: word2vec.sh PROGRAM
-set -u
-program=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-
-fail() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
-# says PATTERN COMMAND...: the command fails and its message has the pattern.
-says() {
-  pattern=$1
-  shift
-  if "$@" >out 2>&1; then fail "$* succeeded"; fi
-  grep -q -- "$pattern" out || { fail "$*: no '$pattern' in:"; cat out; }
-}
+. "$(dirname "$0")/support.sh"
 
 # 5000 sentences of 20 words, each about one of 10 topics: 80 % of the words are from the topic's 20, 20 % from 50 words
 # that all topics share. Word 7 of topic c is "topiccwordh".
@@ -128,5 +111,4 @@ says "'-1' is not a number greater than 0" "$program" --minutes -1
 says 'device' "$program" --corpus corpus.txt --device TPU:0 --output y
 [ ! -e x/vocabulary.txt ] || fail 'a corpus without words left a vocabulary'
 
-[ $failures = 0 ] && echo 'all passed'
-exit $failures
+finish

@@ -24,7 +24,7 @@ struct SampledSoftmaxLossOptions {
 
 /// Noise-contrastive estimation: tells each row's true classes from sampled ones by logistic regression. Training only;
 /// with all classes the loss is sigmoid_cross_entropy_with_logits.
-///   weights   [num_classes, d], biases [num_classes]: Variables, or tensors; floating
+///   weights   [num_classes, d], biases [num_classes]: Variables or tensors, float32 or float64
 ///   labels    int64 or int32 [b, num_true] in [0, num_classes); log-uniform samples want frequent classes first
 ///   inputs    [b, d], of the weights' dtype
 ///   returns   [b]: the sum of the sigmoid cross entropies of logits less the log of the class's expected count, with
