@@ -1,8 +1,6 @@
 // function(): signatures, structures, effects, errors, gradients; the graph's results against eager ones.
 #include "tandem/graph/function.hpp"
 
-#include <thread>
-
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
@@ -262,41 +260,6 @@ TEST_CASE("function: a failing call has the effects before the failing op") {
   CHECK(v.item<int>() == 22);
   CHECK(f(x, constant(0)).item<int>() == 10);
   CHECK(v.item<int>() == 33);
-}
-
-TEST_CASE("function: calls that assign what the other one reads do not wait for each other") {
-  const Variable a(constant(0.f)), b(constant(0.f));
-  const auto from_b = function([&] { return a.assign(b * 0.5f + 1); });
-  const auto from_a = function([&] { return b.assign(a * 0.5f + 1); });
-  const auto many = [](const auto& f) {
-    for (int i = 0; i < 2000; ++i) f();
-  };
-  std::thread other([&] { many(from_b); });
-  many(from_a);
-  other.join();
-  from_b();
-  CHECK(a.item<float>() == b.item<float>() * 0.5f + 1);
-}
-
-TEST_CASE("function: calls from several threads at once") {
-  const Variable count(constant(0));
-  const auto f = function([&](const Tensor& x) {
-    count.assign_add(constant(1));
-    return reduce_sum(exp(x) * 2);
-  });
-  const Tensor x = wave({100}, 0);
-  const float expected = reduce_sum(exp(x) * 2).item<float>();
-  std::vector<std::thread> threads;
-  std::atomic<int> wrong{0};
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&] {
-      for (int i = 0; i < 200; ++i)
-        if (f(x).item<float>() != Approx(expected)) ++wrong;
-    });
-  for (std::thread& t : threads) t.join();
-  CHECK(wrong == 0);
-  CHECK(count.item<int>() == 800);
-  CHECK(f.trace_count() == 1);
 }
 
 TEST_CASE("function: an open size that does not fit raises in its place, after the effects before it") {

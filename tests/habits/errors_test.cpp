@@ -30,6 +30,59 @@ TEST_CASE("an eager error ends with the file and line of the call") {
   CHECK_THAT(error_of([] { return gather(x, constant({9})); }), ContainsSubstring("errors_test.cpp:"));  // a kernel's
 }
 
+TEST_CASE("so does an error that a function raises before it applies an op") {
+  const Tensor v = constant({1.f, 2.f}), one = constant(1.f);
+  const std::function<void()> wrong[] = {
+      [&] { concat({}, 0); },
+      [&] {
+        split(v, {3, -1, -1});
+      },
+      [&] { stack({}); },
+      [&] {
+        zeros({2, -1});
+      },
+      [&] {
+        zeros({v, 2});
+      },
+      [&] { eye(-1); },
+      [&] {
+        reshape(v, {-1, -1});
+      },
+      [&] { tile(v, {v}); },
+      [&] {
+        pad(x, {{1, 1}});
+      },
+      [&] { broadcast_to(v, {-3}); },
+      [&] { nn::flatten(one); },
+      [&] { linalg::adjoint(v); },
+      [&] { linalg::matvec(v, v); },
+      [&] { linalg::tensor_diag_part(x); },
+      [&] { matmul(x, x, {.transpose_a = true, .adjoint_a = true}); },
+      [&] { random::normal({2}, {.stddev = -1}); },
+      [&] { random::uniform({2}, 3, 3); },
+      [&] {
+        random::stateless_normal({2}, {1, 2}, {.seed = 3});
+      },
+      [&] { random::categorical(x, -1); },
+      [&] { nn::dropout(x, {.rate = 2}); },
+      [&] {
+        constant({1.f, 2.f}, {.shape = {3}});
+      },
+      [&] { linspace(0, 1, 0); },
+      [&] { sequence_mask(constant({1}), -1); },
+      [&] { nn::batch_gather(x, constant(1)); },
+      [&] { linalg::trace(v); },  // raised by an op that trace applies
+      [&] { nn::moments(x, {5}); },
+  };
+  for (std::size_t i = 0; i < std::size(wrong); ++i) {
+    CAPTURE(i);
+    const std::string text = error_of(wrong[i]);
+    CHECK_THAT(text, ContainsSubstring("errors_test.cpp:"));
+    CHECK_THAT(text, !ContainsSubstring("include/tandem"));
+  }
+  CHECK_THAT(error_of([&] { return nn::dropout(x, {.name = "drop", .rate = 2}); }), ContainsSubstring("'drop'"));
+}
+
 TEST_CASE("errors of operators and layers name the innermost scope, no line of the library") {
   CHECK_THAT(error_of([] { return x + ones({2, 4}); }), ContainsSubstring("float32[2,3] x float32[2,4]"));
   const layers::Dense dense(4);

@@ -102,3 +102,35 @@ TEST_CASE("an empty list of Variables is refused: the model has not been built")
                     ContainsSubstring("no variables") && ContainsSubstring("build()"));
   CHECK(adam.iterations().item<i64>() == 0);
 }
+
+TEST_CASE("habit: a traced function returns gradients as the tape gives them") {
+  const Variable w(constant({1.f, 2.f})), table(ones({4, 2}));
+  const auto pair = function([&](const Tensor& x) {
+    GradientTape tape;
+    return tape.gradient(reduce_sum(w * w * x), {w, w});
+  });
+  const auto [first, second] = pair(constant({3.f, 5.f}));
+  CHECK(floats(first) == Floats{6, 20});
+  CHECK(floats(second) == Floats{6, 20});
+  const auto all = function([&](const Tensor& x) {
+    GradientTape tape;
+    const Tensor loss = reduce_sum(nn::embedding_lookup(table, cast(x, int32)) * w);
+    return tape.gradient(loss, std::vector<Variable>{w, table});
+  });
+  for (int round = 0; round < 2; ++round) {
+    const std::vector<Gradient> g = all(constant({1.f, 3.f}));
+    CHECK(floats(g[0]) == Floats{2, 2});
+    CHECK_FALSE(g[1].is_sparse());
+    CHECK(floats(g[1]) == Floats{0, 0, 1, 2, 0, 0, 1, 2});
+  }
+  const auto chosen = function([&](const Tensor& x) {
+    const auto slope = [&](const Tensor& by) {
+      GradientTape tape;
+      return tape.gradient(reduce_sum(nn::embedding_lookup(table, constant({2})) * by), {table})[0];
+    };
+    return cond(
+        reduce_sum(x) > 0, [&] { return slope(x); }, [&] { return slope(-2 * x); });
+  });
+  CHECK(floats(chosen(constant(3.f))) == Floats{0, 0, 0, 0, 3, 3, 0, 0});
+  CHECK(floats(chosen(constant(-3.f))) == Floats{0, 0, 0, 0, 6, 6, 0, 0});
+}

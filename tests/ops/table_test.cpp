@@ -58,7 +58,10 @@ TEST_CASE("op table: float32 agrees with float64") {
       for (std::size_t i = 0; i < a.size(); ++i) {
         CHECK(a[i].shape() == b[i].shape());
         const double least = same_numbers(in32[k], in64[k]) ? 1e-3 : largest_input(in64[k]);
-        if (is_floating(a[i].dtype())) CHECK(relative_error(as_doubles(a[i]), as_doubles(b[i]), least) < 1e-6);
+        if (is_complex(a[i].dtype()))
+          CHECK(relative_error(as_doubles(tandem::imag(a[i])), as_doubles(tandem::imag(b[i])), least) < 1e-6);
+        if (is_floating(a[i].dtype()) || is_complex(a[i].dtype()))
+          CHECK(relative_error(as_doubles(a[i]), as_doubles(b[i]), least) < 1e-6);
         else CHECK(same_bits(a[i], b[i]));
       }
     }
@@ -114,7 +117,7 @@ TEST_CASE("op table: a dtype without a kernel raises and names the op") {
     const auto typed = static_cast<std::size_t>(c.op->typed);
     for (int d = 0; d < dtype_count; ++d) {
       const auto dtype = static_cast<DType>(d);
-      if (c.op->dtypes.has(dtype)) continue;
+      if (c.op->dtypes.has(dtype) || dtypes::half_floating.has(dtype)) continue;
       CAPTURE(name(dtype));
       std::vector<Tensor> in = c.in;
       in[typed] = zeros_of({in[typed].shape(), dtype, {}});
@@ -225,6 +228,31 @@ TEST_CASE("op table: a dtype that the row names computes what another one does")
   });
   for (const std::string& r : refused) UNSCOPED_INFO(r);
   CHECK(refused.empty());
+}
+
+TEST_CASE("op table: half precision without a kernel of its own is float32's result, rounded") {
+  for_each_call(float32, [](const Call& c) {
+    const bool takes_others = std::string(c.op->name).find("_update") != std::string::npos;  // float32 learning rates
+    if (c.op->typed < 0 || !c.op->dtypes.has(float32) || c.op->flags.own_width || takes_others) return;
+    for (const DType half : {float16, bfloat16}) {
+      if (c.op->dtypes.has(half)) continue;
+      CAPTURE(name(half));
+      std::vector<Tensor> narrow = c.in, wide = c.in;
+      for (std::size_t i = 0; i < c.in.size(); ++i)
+        if (is_floating(c.in[i].dtype())) {
+          narrow[i] = c.in[i].is_symbolic() ? Tensor::symbol({c.in[i].shape(), half, {}}) : cast(c.in[i], half);
+          if (!c.in[i].is_symbolic()) wide[i] = cast(narrow[i], float32);
+        }
+      const Tensors got = samples::apply_to(c, narrow), want = samples::apply_to(c, wide);
+      REQUIRE(got.size() == want.size());
+      for (std::size_t i = 0; i < got.size(); ++i)
+        CHECK(same_bits(got[i], want[i].dtype() == float32 ? cast(want[i], half) : want[i]));
+    }
+  });
+  for (const OpDef* op : {&nextafter_op}) {
+    const Tensor x = cast(constant({1.f, 2.f}), float16);
+    CHECK_THROWS_AS(apply1(*op, no_attrs, no_options, x, x), errors::UnimplementedError);
+  }
 }
 
 TEST_CASE("op table: an unset input raises its reason") {

@@ -149,6 +149,7 @@ const Sample pointwise_table[] = {
     {"div_no_nan", pair<div_no_nan>},
     {"multiply_no_nan", pair<multiply_no_nan>},
     {"squared_difference", pair<squared_difference>},
+    {"hypot", pair<hypot>},
     {"xlogy", positive_pair<xlogy>},
     {"xlog1py", positive_pair<xlog1py>},
     {"xdivy", positive_pair<xdivy>},

@@ -9,6 +9,11 @@ using namespace tandem;
 namespace {
 
 Tensor sizes(std::vector<i64> v) { return constant(v); }
+// Complex whatever dtype reals have.
+Tensor complex_reals(Numbers& n, const Shape& shape) {
+  const Tensor x = n.reals(shape);
+  return is_complex(x.dtype()) ? x : tandem::complex(x, n.reals(shape));
+}
 
 const Sample shape_table[] = {
     {"reshape",
@@ -153,6 +158,39 @@ const Sample shape_table[] = {
      [](Numbers& n) {
        const Tensor at = n.whole({3}, 0, 5);
        back([&](const Tensor& x) { return gather(x, at, {.axis = 1}); }, n.reals({2, 5}));
+     }},
+    {"reverse_sequence",
+     [](Numbers& n) {
+       reverse_sequence(n.reals({3, 4, 2}), n.whole({3}, 0, 5));
+     }},
+    {"reverse_sequence",
+     [](Numbers& n) {
+       reverse_sequence(n.reals({4, 2, 3}), n.whole({3}, 0, 5, int64), 0, {.batch_axis = 2});
+     }},
+    {"diag",
+     [](Numbers& n) {
+       linalg::diag(n.reals({2, 3}));
+     }},
+    {"diag", [](Numbers& n) { linalg::diag(n.reals({3}), {.k = -1, .num_rows = 4, .num_cols = 5}); }},
+    {"diag_part",
+     [](Numbers& n) {
+       linalg::diag_part(n.reals({2, 3, 4}), {.k = 1});
+     }},
+    {"set_diag",
+     [](Numbers& n) {
+       linalg::set_diag(n.reals({2, 4, 3}), n.reals({2, 3}), {.k = -1});
+     }},
+    {"complex",
+     [](Numbers& n) {
+       tandem::complex(n.reals({2, 3}), n.reals({3}));
+     }},
+    {"real",
+     [](Numbers& n) {
+       tandem::real(complex_reals(n, {2, 3}));
+     }},
+    {"imag",
+     [](Numbers& n) {
+       tandem::imag(complex_reals(n, {2, 3}));
      }},
     {"slices_to_dense",
      [](Numbers& n) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double threshold = 0.25;  // no value that sums of small whole numbers have
 
-Tensor real(const Tensor& t) { return cast(t, DType::float64); }
+Tensor as_real(const Tensor& t) { return cast(t, DType::float64); }
 Tensors from(const Tensors& list, std::size_t first) {
   return {list.begin() + static_cast<std::ptrdiff_t>(first), list.end()};
 }
@@ -31,13 +31,13 @@ Tensors Machine::run_here(const Program& body, const Tensors& in) {
 Tensors Machine::branch(const Step& s, const Tensors& in) {
   const Tensors captured = from(in, 1);
   return cond(
-      reduce_sum(real(in[0])) > threshold, [&] { return run_here(*s.body, captured); },
+      reduce_sum(as_real(in[0])) > threshold, [&] { return run_here(*s.body, captured); },
       [&] { return run_here(*s.other, captured); });
 }
 // At most three times, by the data; and not on while the first loop variable is large.
 Tensors Machine::loop(const Step& s, const Tensors& in) {
   const auto carried = static_cast<std::size_t>(s.numbers[0]);
-  const Tensor times = floormod(count_nonzero(real(in[0]) > threshold), 4);
+  const Tensor times = floormod(count_nonzero(as_real(in[0]) > threshold), 4);
   const Tensors captured = from(in, 1 + carried);
   Tensors start{zeros_like(times)};
   for (std::size_t i = 1; i <= carried; ++i) start.push_back(here(in[i]));
@@ -48,7 +48,7 @@ Tensors Machine::loop(const Step& s, const Tensors& in) {
   }
   if (!s.numbers[1]) open.clear();
   const Tensors end = while_loop(
-      [&](const Tensors& vars) { return logical_and(vars[0] < times, reduce_sum(real(vars[1])) < 50 + threshold); },
+      [&](const Tensors& vars) { return logical_and(vars[0] < times, reduce_sum(as_real(vars[1])) < 50 + threshold); },
       [&](const Tensors& vars) { return joined({vars[0] + 1}, run_here(*s.body, joined(from(vars, 1), captured))); },
       start);
   return from(end, 1);

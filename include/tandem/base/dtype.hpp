@@ -13,7 +13,9 @@ namespace TANDEM_NS {
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 
-/// The element types. Those after complex64 can be created, copied, cast and printed; few ops compute in them.
+/// The element types. float16 and bfloat16 go wherever float32 goes: an op without loops for them computes in float32
+/// and rounds its results. complex128 and the quantized types can be created, copied, cast and printed; few ops compute
+/// in them.
 enum class DType : std::uint8_t {
   float32,
   float64,

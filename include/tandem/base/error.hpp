@@ -88,10 +88,17 @@ class TANDEM_API CudaError : public InternalError {
   CudaError(std::string op, const std::string& what) : InternalError(std::move(op), what) {}
 };
 
+namespace detail {
+/// Adds the name and the line of the call that this thread is in, where they are known (core/scope.hpp has it).
+TANDEM_API void place_error(OpError& e);
+}  // namespace detail
+
 /// Throws E; out of line, so that a check costs its caller one predicted branch.
 template <class E>
 [[noreturn, gnu::cold, gnu::noinline]] void raise(const char* op, const std::string& what) {
-  throw E(op, what);
+  E e(op, what);
+  detail::place_error(e);
+  throw e;
 }
 
 }  // namespace TANDEM_NS::errors

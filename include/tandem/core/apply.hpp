@@ -8,6 +8,9 @@ namespace TANDEM_NS {
 
 class Variable;
 
+// ops/cast.hpp has it: half precision is computed in float32 where an op has no kernel for it.
+TANDEM_API Tensor cast(const Tensor& x, DType to, OpOptions options);
+
 /// One op that has run (or was staged).
 struct Applied {
   const OpDef& op;
@@ -47,7 +50,8 @@ struct Stager {
   ~Stager() = default;
 };
 
-/// Applies an op to its inputs.
+/// Applies an op to its inputs. float16 and bfloat16, where the op has no kernel for them but one for float32, are
+/// computed in float32 and each result is rounded.
 ///   throws  what the op's shape rule and kernel raise; nothing is recorded then, and the inputs are as they were
 TANDEM_API Tensors apply(const OpDef& op, Inputs in, const Attrs& attrs = no_attrs,
                          const OpOptions& options = no_options);
@@ -85,61 +89,13 @@ Tensors run_timed(const char* kind, const InferCall& call, const Specs& specs, s
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_CORE
+#include "tandem/core/apply_inputs_impl.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/core/profile.hpp"
 #include "tandem/core/scope.hpp"
 namespace TANDEM_NS {
 namespace detail {
 
-// The first input that is not bound to the host: where the others must be.
-inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
-  const auto first = static_cast<std::size_t>(__builtin_ctz(~static_cast<std::uint32_t>(op.host_inputs)));
-  return first < inputs ? first : 0;
-}
-// A spec list that differs in device: the first input of rank > 0 decides, the others are copied there.
-[[gnu::cold, gnu::noinline]] TANDEM_INLINE Tensors apply_across(const OpDef& op, Inputs in, const Attrs& attrs,
-                                                                const OpOptions& options) {
-  Device to = in[placed_input(op, in.size())]->device();
-  for (std::size_t i = 0; i < in.size(); ++i)
-    if (in[i]->rank() > 0 && !names_input(op.host_inputs, i)) {
-      to = in[i]->device();
-      break;
-    }
-  Tensors moved;
-  Small<const Tensor*, 4> pointers;
-  for (std::size_t i = 0; i < in.size(); ++i) moved.push(names_input(op.host_inputs, i) ? in[i]->cpu() : in[i]->to(to));
-  for (const Tensor& t : moved) pointers.push(&t);
-  return apply(op, {pointers.begin(), pointers.size()}, attrs, options);
-}
-[[noreturn, gnu::cold, gnu::noinline]] TANDEM_INLINE void raise_dtype(const InferCall& c, DType d, Device device) {
-  std::string inputs;
-  for (const Tensor* t : c.in) inputs += (inputs.empty() ? "" : " x ") + to_string(t->spec());
-  const bool fits_float = c.op.dtypes.has(DType::float32) && (dtypes::real | dtypes::boolean).has(d);
-  errors::raise<errors::UnimplementedError>(c.op.name, std::string("no kernel for ") + name(d) + " on " +
-                                                           to_string(device) + ": " + inputs +
-                                                           (fits_float ? " (cast(x, float32) would be taken)" : ""));
-}
-[[gnu::cold, gnu::noinline]] TANDEM_INLINE bool on_one_device(const InferCall& c) {
-  const Device device = c.spec(placed_input(c.op, c.in.size())).device;
-  for (std::size_t i = 0; i < c.in.size(); ++i)
-    if (names_input(c.op.host_inputs, i) ? c.spec(i).device.kind != Device::cpu : c.spec(i).device != device)
-      return false;
-  return true;
-}
-inline void check_kernel_dtype(const InferCall& c) {
-  const auto typed = static_cast<std::size_t>(c.op.typed);  // -1, none, is beyond all inputs
-  if (typed >= c.in.size()) return;
-  const Spec& s = c.spec(typed);
-  if (!c.op.dtypes.has(s.dtype)) [[unlikely]]
-    raise_dtype(c, s.dtype, s.device);
-}
-// True if all inputs lie on one device; raises for unset inputs and for a dtype the op has no kernel for.
-inline bool check_inputs(const InferCall& c) {
-  bool elsewhere = false;
-  for (const Tensor* t : c.in) elsewhere |= t->spec().device != Device{};
-  check_kernel_dtype(c);
-  return !elsewhere || c.op.execute || on_one_device(c);  // control flow may take inputs from several devices
-}
 // Output i is a view of input i; of one input, several outputs (unstack, split) lie one behind the other.
 TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs) {
   Tensors out;
@@ -215,13 +171,14 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   return made;
 }
 
-// Where a call stands, as far as it is known: operators, and what the library calls itself, have the scope alone.
+// Where a call stands, as far as it is known: operators have the scope alone. The first place stays.
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE void complete_error(errors::OpError& e, const OpDef& op,
                                                                const OpOptions& options) {
   name_op(e, op);
   if (options.name) e.set_name(options.name.view());
   if (const std::string line = line_text(options.where); !line.empty()) e.set_place("at " + line);
-  else if (context.scope) e.set_place("in the scope " + std::string(context.scope));
+  errors::detail::place_error(e);
+  if (context.scope) e.set_place("in the scope " + std::string(context.scope));
 }
 // Runs the body; an error on its way out takes the user's name and place of the call along.
 template <class F>
@@ -246,7 +203,10 @@ inline Tensors apply_inferred(const InferCall& c, const Specs& specs) {
   return out;
 }
 inline Tensors apply_any(const InferCall& c) {
-  if (!check_inputs(c)) [[unlikely]]
+  const bool together = check_inputs(c);
+  if (!has_kernel_dtype(c)) [[unlikely]]
+    return apply_widened(c);
+  if (!together) [[unlikely]]
     return apply_across(c.op, c.in, c.attrs, c.options);
   return apply_inferred(c, c.op.infer(c));
 }
@@ -275,7 +235,8 @@ inline constexpr std::size_t few = 8;
   return out;
 }
 [[gnu::always_inline]] inline Tensor apply_plain(const InferCall& c, Operand* operands) {
-  check_kernel_dtype(c);
+  if (!has_kernel_dtype(c)) [[unlikely]]
+    return std::move(apply_widened(c)[0]);
   const Specs specs = c.op.infer(c);
   const bool plain = specs.size() == 1 && specs[0].device.kind == Device::cpu;
   return plain ? run_plain(c, specs[0], operands) : std::move(apply_inferred(c, specs)[0]);
@@ -301,7 +262,8 @@ TANDEM_INLINE Tensor apply_over(const OpDef& op, Inputs in, Tensor* first, Tenso
   if (context.observers || !detail::is_plain(op, in, operands)) return apply_one(op, in, no_attrs, no_options);
   const auto run = [&]() __attribute__((always_inline)) {
     const InferCall c{op, in, no_attrs, no_options};
-    detail::check_kernel_dtype(c);
+    if (!detail::has_kernel_dtype(c)) [[unlikely]]
+      return std::move(detail::apply_widened(c)[0]);
     const Specs specs = op.infer(c);
     const auto fits = [&](Tensor* t) { return t && t->is_unique() && t->known_spec() == specs[0]; };
     Tensor* const taken = fits(first) ? first : fits(second) ? second : nullptr;
@@ -324,7 +286,12 @@ TANDEM_INLINE Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs
   if (op.inputs < 0 ? n < -1 - op.inputs : n != op.inputs)
     detail::raise_specs(call, "takes " + std::to_string(op.inputs < 0 ? -1 - op.inputs : op.inputs) +
                                   (op.inputs < 0 ? " or more inputs" : " inputs") + ", not " + std::to_string(n));
-  if (!detail::check_inputs(call)) detail::raise_specs(call, "the inputs lie on several devices");
+  const bool together = detail::check_inputs(call);
+  if (!detail::has_kernel_dtype(call)) {
+    const Spec& s = call.spec(static_cast<std::size_t>(op.typed));
+    detail::raise_dtype(call, s.dtype, s.device);
+  }
+  if (!together) detail::raise_specs(call, "the inputs lie on several devices");
   return op.infer(call);
 }
 

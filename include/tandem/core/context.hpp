@@ -12,6 +12,9 @@ struct Stager;
 namespace memory {
 struct Cache;
 }
+namespace detail {
+class CallSite;
+}
 
 // One struct, constant-initialised and trivially destroyed: no guard on the hot path, one TLS address per op.
 struct Context {
@@ -19,8 +22,9 @@ struct Context {
   Stager* stager;       // set while a function is traced
   std::uint64_t next_id, last_id;
   memory::Cache* cache;
-  const char* scope;     // the innermost name_scope
-  const Device* device;  // the innermost device scope; null: where the inputs are
+  const char* scope;             // the innermost name_scope
+  const Device* device;          // the innermost device scope; null: where the inputs are
+  const detail::CallSite* call;  // the innermost public function that says where it was called
 };
 static_assert(sizeof(Context) <= 64);
 

@@ -48,6 +48,21 @@ class TANDEM_API Gradient {
   i64 first_row() const { return first_row_; }
   IndexedSlices slices() const { return {values_, first_row_ < 0 ? indices_ : row_indices(), like_}; }
   Tensor tensor() const { return is_sparse() ? dense_form() : values_; }
+  void make_dense() {
+    if (is_sparse()) *this = Gradient(dense_form());
+  }
+  /// For traced functions (graph/tree.hpp), to which a gradient is one tensor.
+  ///   throws  errors::InvalidArgumentError for a row-sparse one
+  template <class F>
+  void each_part(const F& f) {
+    check_dense();
+    f(values_);
+  }
+  template <class F>
+  void each_part(const F& f) const {
+    check_dense();
+    f(values_);
+  }
   operator Tensor() const { return tensor(); }
   Shape shape() const { return is_sparse() ? like_.shape() : values_.shape(); }
   DType dtype() const { return values_.dtype(); }
@@ -61,6 +76,11 @@ class TANDEM_API Gradient {
   }
 
  private:
+  void check_dense() const {
+    if (is_sparse())
+      errors::raise<errors::InvalidArgumentError>(
+          "function", "a row-sparse gradient cannot pass here; convert_to_tensor() makes it dense");
+  }
   Tensor row_indices() const;
   Tensor dense_form() const;
 

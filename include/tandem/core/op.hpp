@@ -25,6 +25,7 @@ struct Flags {
   bool in_place = false;   // output i may be given input i's buffer; the kernel copes with both
   bool blocked = false;    // the gradient stops here by definition ('blocked at ArgMax')
   bool nondeterministic = false;
+  bool own_width = false;  // what it computes depends on the dtype's width: half precision is not computed in float32
 };
 
 struct InferCall {

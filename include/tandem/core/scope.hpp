@@ -1,8 +1,10 @@
-// name_scope, device scopes, and the scope that hides tapes: RAII, per thread.
+// name_scope, device scopes, what hides tapes, and the call that an error names: RAII, per thread.
 #pragma once
 #include <string>
 
 #include "tandem/base/device.hpp"
+#include "tandem/base/error.hpp"
+#include "tandem/base/location.hpp"
 #include "tandem/core/observer.hpp"
 
 namespace TANDEM_NS {
@@ -46,6 +48,28 @@ class TANDEM_API DeviceScope {
 inline DeviceScope device(std::string_view name) { return DeviceScope(device_named(name)); }
 
 namespace detail {
+// For the length of a public function: errors that are raised before an op is applied get the call's name and line,
+// too. Ops add their own (core/apply.hpp).
+class CallSite {
+ public:
+  template <class Options>
+  explicit CallSite(const Options& o) : name_(o.name), where_(o.where), outer_(context.call) {
+    context.call = this;
+  }
+  CallSite(const CallSite&) = delete;
+  CallSite& operator=(const CallSite&) = delete;
+  ~CallSite() { context.call = outer_; }
+
+  const Name& name() const { return name_; }
+  const Loc& where() const { return where_; }
+  const CallSite* outer() const { return outer_; }
+
+ private:
+  const Name& name_;
+  const Loc& where_;
+  const CallSite* const outer_;
+};
+
 // Hides the thread's tapes while it lives.
 class Unobserved {
  public:
@@ -62,3 +86,16 @@ class Unobserved {
 inline Device current_device() { return context.device ? *context.device : Device{}; }
 
 }  // namespace TANDEM_NS
+
+#ifdef TANDEM_IMPLEMENT_CORE
+namespace TANDEM_NS {
+TANDEM_INLINE void errors::detail::place_error(OpError& e) {
+  for (const tandem::detail::CallSite* c = context.call; c; c = c->outer()) {
+    const std::string line = tandem::detail::line_text(c->where());
+    if (line.empty()) continue;  // a call by the library
+    if (c->name()) e.set_name(c->name().view());
+    return e.set_place("at " + line);
+  }
+}
+}  // namespace TANDEM_NS
+#endif

@@ -17,6 +17,8 @@ TANDEM_API void scatter_nd(const KernelCall& c, int indices, int updates, int ba
 TANDEM_API void take_along(const KernelCall& c, int axis);
 /// out = 0, then out[.., in1[.., i, ..], ..] += in0[.., i, ..]
 TANDEM_API void take_along_grad(const KernelCall& c, int axis);
+/// out = in0, the first in1[b] elements along `seq` backward where the place along `batch` is b
+TANDEM_API void reverse_sequence(const KernelCall& c, int seq, int batch);
 /// out = in2 (one element), but in1 (one element) where the index in0 names the place along `axis`.
 TANDEM_API void one_hot(const KernelCall& c, int axis);
 

@@ -342,6 +342,36 @@ TANDEM_INLINE void take_along_grad(const KernelCall& c, int axis) {
     });
   });
 }
+TANDEM_INLINE void reverse_sequence(const KernelCall& c, int seq, int batch) {
+  const Operand &x = c.in[0], &lengths = c.in[1], &y = c.out[0];
+  const Shape& shape = x.shape();
+  const i64 n = shape.dim(seq), width = static_cast<i64>(size_of(x.spec->dtype));
+  i64 step[max_rank];
+  dense_strides(shape, step);
+  StridedCopy others;
+  for (int d = 0; d < shape.rank(); ++d)
+    if (d != seq && d != batch) others.add(shape.dim(d), step[d], step[d]);
+  // Elements [first, last) of sequence b come from where they lie, or from `from` on backward.
+  const auto copy = [&](i64 b, i64 first, i64 last, i64 from, i64 direction) {
+    StridedCopy nest = others;
+    nest.add(last - first, step[seq], direction * step[seq]);
+    const i64 origin = b * step[batch];
+    copy_strided(nest, x.spec->dtype, y.as<char>() + (origin + first * step[seq]) * width,
+                 x.as<const char>() + (origin + from * step[seq]) * width);
+  };
+  detail::with_index_type(lengths, [&]<class I>(I*) {
+    detail::check_indices<I>(c, lengths, 0, n + 1);
+    if (x.size() == 0) return;
+    const i64 sequences = shape.dim(batch);
+    parallel_for(sequences, detail::grain_of(x.size() / sequences * width), [&](i64 begin, i64 end) {
+      for (i64 b = begin; b < end; ++b) {
+        const i64 length = static_cast<i64>(lengths.as<const I>()[b]);
+        copy(b, 0, length, length - 1, -1);
+        copy(b, length, n, length, 1);
+      }
+    });
+  });
+}
 TANDEM_INLINE void one_hot(const KernelCall& c, int axis) {
   detail::with_copied_type(c.out[0].spec->dtype, [&](auto t) {
     detail::with_index_type(c.in[0], [&](auto i) {

@@ -25,6 +25,25 @@ TANDEM_API void tile(const KernelCall& c);
 TANDEM_API void tile_sum(const KernelCall& c);
 /// out = in with the axes of the mask backward.
 TANDEM_API void reverse(const KernelCall& c, std::uint32_t axes);
+/// out = the real (part 0) or imaginary parts (1) of in.
+TANDEM_API void complex_part(const KernelCall& c, int part);
+/// out = in[0] + i in[1]; the inputs are repeated to out's shape.
+TANDEM_API void complex_of_parts(const KernelCall& c);
+/// out = matrices with in on diagonal k, zero elsewhere.
+TANDEM_API void diag(const KernelCall& c, i64 k);
+/// out = the diagonal k of in.
+TANDEM_API void diag_part(const KernelCall& c, i64 k);
+/// out = in[0] with in[1] on diagonal k.
+TANDEM_API void set_diag(const KernelCall& c, i64 k);
+/// Of a matrix that is stored row by row: where diagonal k begins and how many elements it has, columns + 1 apart.
+struct Diagonal {
+  i64 offset, length;
+};
+constexpr Diagonal diagonal_of(i64 rows, i64 columns, i64 k) {
+  const i64 row = k < 0 ? -k : 0, column = k > 0 ? k : 0;
+  const i64 length = rows - row < columns - column ? rows - row : columns - column;
+  return {row * columns + column, length < 0 ? 0 : length};
+}
 /// out = `value` (one element) but for in, which begins at `before`.
 TANDEM_API void pad(const KernelCall& c, const i64* before, const void* value);
 

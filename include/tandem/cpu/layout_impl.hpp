@@ -25,7 +25,10 @@ namespace detail {
 inline bool on_gpu(const KernelCall& c) { return c.out[0].spec->device.kind == Device::gpu; }
 }  // namespace detail
 TANDEM_INLINE void copy_strided(const KernelCall& c, const StridedCopy& nest, void* to, const void* from) {
-  const DType dtype = c.out[0].spec->dtype;
+  copy_strided(c, nest, c.out[0].spec->dtype, to, from);
+}
+TANDEM_INLINE void copy_strided([[maybe_unused]] const KernelCall& c, const StridedCopy& nest, DType dtype, void* to,
+                                const void* from) {
 #if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
   if (detail::on_gpu(c)) return cuda::copy_strided(c, nest, size_of(dtype), to, from);
 #endif
@@ -192,17 +195,22 @@ TANDEM_INLINE void unslice(const KernelCall& c, const i64* begin, const i64* ste
   fill_zero(c);
   if (c.in[0].size()) copy_strided(c, n, detail::element(c.out[0], at), c.in[0].data);
 }
-TANDEM_INLINE void broadcast(const KernelCall& c) {
-  const Shape &in = c.in[0].shape(), &out = c.out[0].shape();
+namespace detail {
+// Each element of a shape to its places in a shape that it broadcasts to, `width` elements apart.
+inline StridedCopy repeated(const Shape& in, const Shape& out, i64 width) {
   i64 from[max_rank], to[max_rank];
   dense_strides(in, from);
   dense_strides(out, to);
   StridedCopy n;
   for (int i = 0; i < out.rank(); ++i) {
     const int d = i - (out.rank() - in.rank());
-    n.add(out.dim(i), to[i], d < 0 || in.dim(d) == 1 ? 0 : from[d]);
+    n.add(out.dim(i), to[i] * width, d < 0 || in.dim(d) == 1 ? 0 : from[d]);
   }
-  copy_strided(c, n, c.out[0].data, c.in[0].data);
+  return n;
+}
+}  // namespace detail
+TANDEM_INLINE void broadcast(const KernelCall& c) {
+  copy_strided(c, detail::repeated(c.in[0].shape(), c.out[0].shape(), 1), c.out[0].data, c.in[0].data);
 }
 TANDEM_INLINE void tile(const KernelCall& c) {
   const Shape &in = c.in[0].shape(), &out = c.out[0].shape();
@@ -259,6 +267,59 @@ TANDEM_INLINE void reverse(const KernelCall& c, std::uint32_t axes) {
     step[i] = back ? -1 : 1;
   }
   slice(c, begin, step);
+}
+namespace detail {
+// To or from the diagonals of the matrices in a shape, whose elements lie packed on the other side.
+struct DiagonalCopy {
+  i64 offset, batch, length, matrix, step;
+  DiagonalCopy(const Shape& s, i64 k) : batch(product(s, 0, s.rank() - 2)), matrix(s.dim(-2) * s.dim(-1)) {
+    const Diagonal d = diagonal_of(s.dim(-2), s.dim(-1), k);
+    offset = d.offset, length = d.length, step = s.dim(-1) + 1;
+  }
+  StridedCopy into() const {
+    StridedCopy n;
+    n.add(batch, matrix, length);
+    n.add(length, step, 1);
+    return n;
+  }
+  StridedCopy out_of() const {
+    StridedCopy n;
+    n.add(batch, length, matrix);
+    n.add(length, 1, step);
+    return n;
+  }
+};
+}  // namespace detail
+TANDEM_INLINE void diag(const KernelCall& c, i64 k) {
+  const detail::DiagonalCopy d(c.out[0].shape(), k);
+  fill_zero(c);
+  if (d.length) copy_strided(c, d.into(), detail::element(c.out[0], d.offset), c.in[0].data);
+}
+TANDEM_INLINE void diag_part(const KernelCall& c, i64 k) {
+  const detail::DiagonalCopy d(c.in[0].shape(), k);
+  if (d.length) copy_strided(c, d.out_of(), c.out[0].data, detail::element(c.in[0], d.offset));
+}
+TANDEM_INLINE void set_diag(const KernelCall& c, i64 k) {
+  const detail::DiagonalCopy d(c.out[0].shape(), k);
+  StridedCopy all;
+  all.add(c.out[0].size(), 1, 1);
+  if (c.out[0].data != c.in[0].data) copy_strided(c, all, c.out[0].data, c.in[0].data);
+  if (d.length) copy_strided(c, d.into(), detail::element(c.out[0], d.offset), c.in[1].data);
+}
+TANDEM_INLINE void complex_part(const KernelCall& c, int part) {
+  const Operand& y = c.out[0];
+  StridedCopy n;
+  n.add(y.size(), 1, 2);
+  copy_strided(c, n, y.data, c.in[0].as<char>() + part * static_cast<int>(size_of(y.spec->dtype)));
+}
+TANDEM_INLINE void complex_of_parts(const KernelCall& c) {
+  const Shape& out = c.out[0].shape();
+  const DType dtype = c.in[0].spec->dtype;
+  for (int part = 0; part < 2; ++part) {
+    const StridedCopy n = detail::repeated(c.in[static_cast<std::size_t>(part)].shape(), out, 2);
+    copy_strided(c, n, dtype, c.out[0].as<char>() + part * static_cast<int>(size_of(dtype)),
+                 c.in[static_cast<std::size_t>(part)].data);
+  }
 }
 TANDEM_INLINE void pad(const KernelCall& c, const i64* before, const void* value) {
   const Shape &in = c.in[0].shape(), &out = c.out[0].shape();

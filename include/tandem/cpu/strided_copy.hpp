@@ -34,6 +34,8 @@ TANDEM_API void fill_zero(DType dtype, void* to, i64 n);
 /// For kernels that serve every device: the nests are the same, only who copies differs. `to` lies in an operand of
 /// output 0's dtype and device.
 TANDEM_API void copy_strided(const KernelCall& c, const StridedCopy& nest, void* to, const void* from);
+/// The same for elements of a dtype of their own: the parts of complex numbers.
+TANDEM_API void copy_strided(const KernelCall& c, const StridedCopy& nest, DType dtype, void* to, const void* from);
 /// Output 0 set to zero, false or "".
 TANDEM_API void fill_zero(const KernelCall& c);
 

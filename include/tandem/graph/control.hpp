@@ -49,6 +49,12 @@ std::vector<Tensor> tensors_of(const T& x) {
   for (const Tensor* t : flat.tensors) r.push_back(*t);
   return r;
 }
+/// The same of what code has returned, whose gradients become dense.
+template <class T>
+std::vector<Tensor> results_of(T& x) {
+  tree::make_dense(x);
+  return tensors_of(x);
+}
 /// Whether both have the same structure and the same values that are no tensors.
 template <class T>
 bool same_structure(const T& a, const T& b) {
@@ -86,11 +92,11 @@ auto cond(const Tensor& condition, Then&& then, Else&& otherwise, OpOptions opti
     control::stage_cond(condition, control::code_of(first), control::code_of(second), options);
   } else {
     std::optional<R> a, b;
-    const auto first = [&](std::span<const Tensor>) { return control::tensors_of(a.emplace(then())); };
+    const auto first = [&](std::span<const Tensor>) { return control::results_of(a.emplace(then())); };
     const auto second = [&](std::span<const Tensor>) {
-      b.emplace(otherwise());
+      const std::vector<Tensor> r = control::results_of(b.emplace(otherwise()));
       if (!control::same_structure(*a, *b)) control::raise_structure("cond", "the branches return");
-      return control::tensors_of(*b);
+      return r;
     };
     const std::vector<Tensor> out =
         control::stage_cond(condition, control::code_of(first), control::code_of(second), options);

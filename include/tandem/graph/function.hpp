@@ -66,7 +66,8 @@ class Function {
   ///   arguments  tensors, Variables (by identity), numbers, texts, enums (by value), and vectors, maps, tuples,
   ///              optionals and plain structs of them. Numbers become tensors (as constant(number) makes them) where f
   ///              takes tensors in their places.
-  ///   returns    what f returns, with the call's tensors; what is no tensor is as the trace returned it
+  ///   returns    what f returns, with the call's tensors; what is not a tensor is as the trace returned it. Gradients
+  ///              are dense
   ///   throws     what f throws while it is traced (nothing is kept then) and what kernels raise
   template <class... A>
     requires(!wants_tensors<A...>)
@@ -193,6 +194,7 @@ class Function {
       std::apply(f_->value.f, arguments);
     } else {
       R result = std::apply(f_->value.f, arguments);
+      tree::make_dense(result);
       tree::Flat flat;
       tree::flatten(result, flat);
       for (const Tensor* t : flat.tensors) run.outputs.push_back(*t);

@@ -45,6 +45,8 @@ template <class T>
 inline constexpr bool is_array = false;
 template <class T, std::size_t N>
 inline constexpr bool is_array<std::array<T, N>> = true;
+template <std::size_t N>
+inline constexpr bool is_array<Gradients<N>> = true;
 template <class T>
 inline constexpr bool is_text = std::is_same_v<T, std::string> || std::is_same_v<T, const char*>;
 template <class T>
@@ -162,6 +164,15 @@ void refill(T& x, const Tensor*& next) {
   } else if constexpr (!std::is_same_v<T, Variable> && !detail::is_number<T> && !detail::is_text<T>) {
     detail::each_part(x, [&](auto& part) { refill(part, next); });
   }
+}
+
+/// Makes the gradients in x dense: a call's results are tensors.
+template <class T>
+void make_dense(T& x) {
+  if constexpr (std::is_same_v<T, Gradient>) x.make_dense();
+  else if constexpr (!std::is_const_v<T> && !std::is_same_v<T, Tensor> && !std::is_same_v<T, Variable> &&
+                     !detail::is_number<T> && !detail::is_text<T> && !std::is_same_v<T, std::vector<bool>>)
+    detail::each_part(x, [](auto& part) { make_dense(part); });
 }
 
 namespace detail {

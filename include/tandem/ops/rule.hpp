@@ -14,6 +14,7 @@ struct Info {
   bool lanewise = false;       // runs one lane at a time on std functions, until it has a pack form
   bool first_is_mask = false;  // input 0 is bool_, the others share a dtype (select)
   bool blocked = false;        // no gradient by definition
+  bool own_width = false;      // depends on the dtype's width: half precision is not computed in float32
 };
 // What rules compute in; half precision passes through float32 tiles.
 inline constexpr DTypes floats = dtypes::floating | dtypes::half_floating;

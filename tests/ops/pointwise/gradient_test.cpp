@@ -115,6 +115,7 @@ TEST_CASE("gradients: binary ops, also of broadcast operands") {
   check_binary("div_no_nan", div_no_nan, m, row);
   check_binary("multiply_no_nan", multiply_no_nan, m, row);
   check_binary("squared_difference", squared_difference, m, row);
+  check_binary("hypot", hypot, m, row);
   check_binary("xlogy", xlogy, m, row);
   check_binary("xlog1py", xlog1py, m, row);
   check_binary("xdivy", xdivy, m, row);

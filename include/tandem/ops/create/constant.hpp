@@ -283,6 +283,7 @@ TANDEM_INLINE void detail::raise_ragged(const Shape& first, const Shape& other) 
       "constant", "the rows differ: the first is of shape " + to_string(first) + ", another of " + to_string(other));
 }
 TANDEM_INLINE Tensor constant(const Literal& value, ConstantOptions options) {
+  const tandem::detail::CallSite call(options);
   LiteralReader reader;
   reader.asked = options.dtype;
   reader.measure(value, 0);

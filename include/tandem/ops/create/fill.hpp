@@ -92,6 +92,7 @@ inline constexpr const OpDef* fill_ops[] = {&fill_op, &full_like_op};
 #ifdef TANDEM_IMPLEMENT_CREATE
 #include <cstring>
 
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/fill.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/create/range.hpp"
@@ -220,14 +221,22 @@ TANDEM_INLINE Tensor full_of(const char* what, const Dims& shape, const CreateOp
 }
 }  // namespace detail
 
-TANDEM_INLINE Tensor zeros(const Dims& shape, CreateOptions o) { return detail::full_of("zeros", shape, o, 0); }
-TANDEM_INLINE Tensor ones(const Dims& shape, CreateOptions o) { return detail::full_of("ones", shape, o, 1); }
+TANDEM_INLINE Tensor zeros(const Dims& shape, CreateOptions o) {
+  const tandem::detail::CallSite call(o);
+  return detail::full_of("zeros", shape, o, 0);
+}
+TANDEM_INLINE Tensor ones(const Dims& shape, CreateOptions o) {
+  const tandem::detail::CallSite call(o);
+  return detail::full_of("ones", shape, o, 1);
+}
 TANDEM_INLINE Tensor fill(const Dims& dims, const Literal& value, LikeOptions o) {
+  const tandem::detail::CallSite call(o);
   if (!dims.is_known())
     return detail::fill_computed("fill", dims, constant(value, {.dtype = o.dtype}), {o.name, o.where});
   return constant(value, {.name = o.name, .where = o.where, .dtype = o.dtype, .shape = dims.numbers("fill")});
 }
 TANDEM_INLINE Tensor fill(const Dims& dims, const Tensor& value, OpOptions o) {
+  const tandem::detail::CallSite call(o);
   return detail::fill_computed("fill", dims, value, o);
 }
 TANDEM_INLINE Tensor zeros_like(const Tensor& like, LikeOptions o) { return detail::apply_full_like(like, 0, o); }
@@ -237,6 +246,7 @@ TANDEM_INLINE Tensor full_like(const Tensor& like, Scalar value, LikeOptions o) 
 }
 
 TANDEM_INLINE Tensor eye(i64 n, EyeOptions o) {
+  const tandem::detail::CallSite call(o);
   const i64 columns = o.num_columns == none ? n : o.num_columns;
   Shape shape = o.batch_shape;
   shape.push(n);
@@ -256,6 +266,7 @@ TANDEM_INLINE Tensor eye(i64 n, EyeOptions o) {
   return detail::to_current_device(t);
 }
 TANDEM_INLINE Tensor eye(const Tensor& n, EyeOptions o) {
+  const tandem::detail::CallSite call(o);
   const i64 rows = Dims{n}.known("eye").dim(0);
   if (rows != none) return eye(rows, o);
   if (o.num_columns < 0 && o.num_columns != none)

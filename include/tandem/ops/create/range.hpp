@@ -103,6 +103,7 @@ inline constexpr const OpDef* range_ops[] = {&range_op, &sequence_mask_op};
 #include <cmath>
 
 #include "tandem/base/format.hpp"
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/sequence.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
@@ -237,6 +238,7 @@ TANDEM_INLINE Tensor detail::range_of_numbers(Scalar start, Scalar limit, Scalar
   return current_device() == t.device() ? t : t.to(current_device());
 }
 TANDEM_INLINE Tensor range(const Tensor& start, const Tensor& limit, const Tensor& delta, OpOptions o) {
+  const tandem::detail::CallSite call(o);
   return apply1(range_op, no_attrs, o, start, limit, delta);
 }
 
@@ -265,6 +267,7 @@ TANDEM_INLINE Tensor unit_steps(i64 num, DType dtype, bool reversed) {
 }  // namespace detail
 
 TANDEM_INLINE Tensor linspace(Scalar start, Scalar stop, i64 num, LinspaceOptions o) {
+  const tandem::detail::CallSite call(o);
   detail::check_num(num);
   const DType dtype = o.dtype.value_or(DType::float32);
   if (dtypes::half_floating.has(dtype)) return cast(linspace(start, stop, num, {.axis = o.axis}), dtype);
@@ -282,6 +285,7 @@ TANDEM_INLINE Tensor linspace(Scalar start, Scalar stop, i64 num, LinspaceOption
   return current_device() == t.device() ? t : t.to(current_device());
 }
 TANDEM_INLINE Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, LinspaceOptions o) {
+  const tandem::detail::CallSite call(o);
   detail::check_num(num);
   if (start.dtype() != stop.dtype() || !dtypes::floating.has(start.dtype()) ||
       !start.shape().is_compatible_with(stop.shape()))
@@ -311,6 +315,7 @@ TANDEM_INLINE Tensor detail::sequence_mask_to(const Tensor& lengths, const Tenso
   return std::move(apply(sequence_mask_op, {in, maxlen ? 2u : 1u}, SequenceMaskAttrs{o.dtype}, {o.name, o.where})[0]);
 }
 TANDEM_INLINE Tensor sequence_mask(const Tensor& lengths, std::optional<i64> maxlen, SequenceMaskOptions o) {
+  const tandem::detail::CallSite call(o);
   if (!maxlen) return detail::sequence_mask_to(lengths, nullptr, o);
   const Tensor last = Tensor::allocate({Shape{}, DType::int64, {}});
   *static_cast<i64*>(last.raw()) = *maxlen;

@@ -167,6 +167,7 @@ TANDEM_INLINE Tensor nn::embedding_lookup(const Tensor& table, const Tensor& ids
   return apply1(gather_op, rules::GatherAttrs{0, 0}, o, table, ids);
 }
 TANDEM_INLINE Tensor nn::batch_gather(const Tensor& x, const Tensor& indices, OpOptions o) {
+  const tandem::detail::CallSite call(o);
   const i64 batch = indices.rank() - 1;
   if (batch < 0) errors::raise<errors::InvalidArgumentError>("batch_gather", "the indices must have rank 1 or more");
   return apply1(gather_op, rules::GatherAttrs{batch, batch}, o, x, indices);

@@ -61,6 +61,7 @@ struct OneHotAttrs {
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_INDEX
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/index.hpp"
 #include "tandem/cpu/mask.hpp"
 #include "tandem/ops/create/constant.hpp"
@@ -136,6 +137,7 @@ TANDEM_INLINE Tensor one_hot(const Tensor& indices, i64 depth, OneHotOptions o) 
 }
 TANDEM_INLINE Tensor where(const Tensor& cond, OpOptions o) { return apply1(where_op, no_attrs, o, cond); }
 TANDEM_INLINE Tensor boolean_mask(const Tensor& x, const Tensor& mask, BooleanMaskOptions o) {
+  const tandem::detail::CallSite call(o);
   const int axis = resolve_axis("boolean_mask", o.axis, x.rank()), end = axis + mask.rank();
   bool fits = mask.dtype() == DType::bool_ && mask.rank() > 0 && end <= x.rank();
   for (int i = axis; fits && i < end; ++i) {

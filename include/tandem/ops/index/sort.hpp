@@ -60,6 +60,7 @@ struct TopKAttrs {
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_INDEX
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/sort.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
 #include "tandem/ops/shape/transpose.hpp"
@@ -141,6 +142,7 @@ TANDEM_INLINE Tensor argsort(const Tensor& x, ArgsortOptions o) {
   return detail::ordered("argsort", x, o.axis, o.direction, {o.name, o.where}, 1);
 }
 TANDEM_INLINE nn::TopK nn::top_k(const Tensor& x, i64 k, TopKOptions o) {
+  const tandem::detail::CallSite call(o);
   const Tensor* const in[] = {&x};
   Tensors r = apply(top_k_op, in, rules::TopKAttrs{k}, {o.name, o.where});
   return {std::move(r[0]), std::move(r[1])};

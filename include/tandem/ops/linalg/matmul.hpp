@@ -48,6 +48,7 @@ struct MatmulAttrs {
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_LINALG
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/matmul.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/rule.hpp"
@@ -153,9 +154,11 @@ TANDEM_INLINE constexpr OpDef matmul_op{
     .display = "MatMul"};
 
 TANDEM_INLINE Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
-  if ((o.transpose_a && o.adjoint_a) || (o.transpose_b && o.adjoint_b))
+  if ((o.transpose_a && o.adjoint_a) || (o.transpose_b && o.adjoint_b)) {
+    const tandem::detail::CallSite call(o);
     errors::raise<errors::InvalidArgumentError>("matmul",
                                                 "an operand is both transposed and adjoint; give one of them");
+  }
   const bool complex = is_complex(a.dtype());
   return apply1(matmul_op,
                 rules::MatmulAttrs{o.transpose_a || o.adjoint_a, o.transpose_b || o.adjoint_b, complex && o.adjoint_a,
@@ -163,6 +166,7 @@ TANDEM_INLINE Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
                 {o.name, o.where}, a, b);
 }
 TANDEM_INLINE Tensor linalg::matvec(const Tensor& a, const Tensor& v, MatvecOptions o) {
+  const tandem::detail::CallSite call(o);
   if (v.rank() == 0 || a.rank() < 2)
     errors::raise<errors::InvalidArgumentError>(
         "matvec", "needs a matrix and a vector: " + to_string(a.spec()) + " x " + to_string(v.spec()));

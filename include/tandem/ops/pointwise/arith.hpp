@@ -24,7 +24,8 @@ TANDEM_API Tensor divide(const Tensor& a, const Tensor& b, OpOptions = {});
 inline Tensor truediv(const Tensor& a, const Tensor& b, OpOptions o = {}) { return divide(a, b, o); }
 /// -x. gradient: -g
 TANDEM_API Tensor negative(const Tensor& x, OpOptions = {});
-/// |x|; the lowest integer stays. gradient: g * sign(x)
+/// |x|; the lowest integer stays. Of complex numbers the modulus, as float32 or float64, which does not overflow.
+///   gradient  g * sign(x); complex: g * x / |x|, 0 at 0
 TANDEM_API Tensor abs(const Tensor& x, OpOptions = {});
 /// -1, 0 or 1; NaN stays. gradient: none (blocked)
 TANDEM_API Tensor sign(const Tensor& x, OpOptions = {});
@@ -179,7 +180,9 @@ using arith = RuleList<Add, Subtract, Multiply, Divide, Negative, Abs, Sign, Squ
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/complex.hpp"
 #include "tandem/ops/pointwise/row.hpp"
+#include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 namespace TANDEM_NS {
 
@@ -239,7 +242,10 @@ TANDEM_INLINE Tensor divide(const Tensor& a, const Tensor& b, OpOptions o) {
   return detail::arith<rules::Divide>(o, a, b);
 }
 TANDEM_INLINE Tensor negative(const Tensor& x, OpOptions o) { return detail::arith<rules::Negative>(o, x); }
-TANDEM_INLINE Tensor abs(const Tensor& x, OpOptions o) { return detail::arith<rules::Abs>(o, x); }
+TANDEM_INLINE Tensor abs(const Tensor& x, OpOptions o) {
+  if (is_complex(x.dtype())) return hypot(real(x), imag(x), o);
+  return detail::arith<rules::Abs>(o, x);
+}
 TANDEM_INLINE Tensor sign(const Tensor& x, OpOptions o) { return detail::arith<rules::Sign>(o, x); }
 TANDEM_INLINE Tensor square(const Tensor& x, OpOptions o) { return detail::arith<rules::Square>(o, x); }
 TANDEM_INLINE Tensor maximum(const Tensor& a, const Tensor& b, OpOptions o) {

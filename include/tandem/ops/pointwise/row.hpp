@@ -76,7 +76,7 @@ constexpr OpDef pointwise_row() {
           .typed = R::info.first_is_mask ? 1 : 0,
           .inputs = R::info.arity,
           .saves = R::info.saves,
-          .flags = {.pointwise = true, .in_place = true, .blocked = R::info.blocked},
+          .flags = {.pointwise = true, .in_place = true, .blocked = R::info.blocked, .own_width = R::info.own_width},
           .attrs = detail::attrs_of<R>()};
 }
 

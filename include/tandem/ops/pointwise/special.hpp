@@ -1,6 +1,6 @@
 // Whole division, division that takes zeros, clipping and the error functions, element by element: floordiv floormod
-// truncatediv truncatemod div_no_nan multiply_no_nan squared_difference xlogy xlog1py xdivy clip_by_value erf erfc
-// nextafter.
+// truncatediv truncatemod div_no_nan multiply_no_nan squared_difference hypot xlogy xlog1py xdivy clip_by_value erf
+// erfc nextafter.
 #pragma once
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/rule.hpp"
@@ -30,6 +30,9 @@ TANDEM_API Tensor div_no_nan(const Tensor& a, const Tensor& b, OpOptions = {});
 TANDEM_API Tensor multiply_no_nan(const Tensor& a, const Tensor& b, OpOptions = {});
 /// (a - b)^2; numbers of one dtype. gradient: 2 * g * (a - b); its negative
 TANDEM_API Tensor squared_difference(const Tensor& a, const Tensor& b, OpOptions = {});
+/// sqrt(a^2 + b^2), also where the squares overflow or vanish; infinite where a or b is, even beside NaN. Floating, one
+/// dtype; shapes broadcast. gradient: g * a / y; g * b / y; 0 where y is 0
+TANDEM_API Tensor hypot(const Tensor& a, const Tensor& b, OpOptions = {});
 /// x * log(y), and 0 where x is 0, whatever y is. Floating, one dtype. gradient: g * log(y), 0 where x is 0; g * x / y
 TANDEM_API Tensor xlogy(const Tensor& x, const Tensor& y, OpOptions = {});
 /// x * log(1 + y), and 0 where x is 0. As xlogy. gradient: g * log1p(y), 0 where x is 0; g * x / (1 + y)
@@ -67,14 +70,15 @@ TANDEM_SCALAR_OVERLOADS(truncatemod)
 TANDEM_SCALAR_OVERLOADS(div_no_nan)
 TANDEM_SCALAR_OVERLOADS(multiply_no_nan)
 TANDEM_SCALAR_OVERLOADS(squared_difference)
+TANDEM_SCALAR_OVERLOADS(hypot)
 TANDEM_SCALAR_OVERLOADS(xlogy)
 TANDEM_SCALAR_OVERLOADS(xlog1py)
 TANDEM_SCALAR_OVERLOADS(xdivy)
 TANDEM_SCALAR_OVERLOADS(nextafter)
 
 extern TANDEM_API const OpDef floordiv_op, floormod_op, truncatediv_op, truncatemod_op, div_no_nan_op,
-    multiply_no_nan_op, squared_difference_op, xlogy_op, xlog1py_op, xdivy_op, clip_by_value_op, erf_op, erfc_op,
-    nextafter_op;
+    multiply_no_nan_op, squared_difference_op, hypot_op, xlogy_op, xlog1py_op, xdivy_op, clip_by_value_op, erf_op,
+    erfc_op, nextafter_op;
 
 namespace rules {
 
@@ -214,6 +218,19 @@ struct SquaredDifference {
   }
   static Grads gradient(const GradCall& c);
 };
+struct Hypot {
+  static constexpr auto info = binary("hypot", floats, Saves::all);
+  static constexpr const OpDef& row = hypot_op;
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    const V infinity(std::numeric_limits<lane_t<V>>::infinity());
+    const V x = abs(a), y = abs(b), larger = max(x, y);
+    const V ratio = select(larger == V(0), V(0), min(x, y) / larger);
+    const V r = larger * sqrt(V(1) + ratio * ratio);
+    return select(x == infinity, infinity, select(y == infinity, infinity, r));
+  }
+  static Grads gradient(const GradCall& c);
+};
 struct Xlogy {
   static constexpr auto info = binary("xlogy", floats, Saves::inputs);
   static constexpr const OpDef& row = xlogy_op;
@@ -282,7 +299,8 @@ struct NextAfter {
                              .dtypes = dtypes::floating,
                              .saves = Saves::nothing,
                              .lanewise = true,
-                             .blocked = true};
+                             .blocked = true,
+                             .own_width = true};
   static constexpr const OpDef& row = nextafter_op;
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
@@ -290,7 +308,7 @@ struct NextAfter {
   }
 };
 using special = RuleList<FloorDiv, FloorMod, TruncateDiv, TruncateMod, DivNoNan, MultiplyNoNan, SquaredDifference,
-                         Xlogy, Xlog1py, Xdivy, ClipByValue, Erf, Erfc, NextAfter>;
+                         Hypot, Xlogy, Xlog1py, Xdivy, ClipByValue, Erf, Erfc, NextAfter>;
 
 }  // namespace rules
 }  // namespace TANDEM_NS

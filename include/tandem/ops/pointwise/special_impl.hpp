@@ -16,6 +16,7 @@ TANDEM_INLINE constexpr OpDef truncatemod_op = pointwise_row<rules::TruncateMod>
 TANDEM_INLINE constexpr OpDef div_no_nan_op = pointwise_row<rules::DivNoNan>();
 TANDEM_INLINE constexpr OpDef multiply_no_nan_op = pointwise_row<rules::MultiplyNoNan>();
 TANDEM_INLINE constexpr OpDef squared_difference_op = pointwise_row<rules::SquaredDifference>();
+TANDEM_INLINE constexpr OpDef hypot_op = pointwise_row<rules::Hypot>();
 TANDEM_INLINE constexpr OpDef xlogy_op = pointwise_row<rules::Xlogy>();
 TANDEM_INLINE constexpr OpDef xlog1py_op = pointwise_row<rules::Xlog1py>();
 TANDEM_INLINE constexpr OpDef xdivy_op = pointwise_row<rules::Xdivy>();
@@ -109,6 +110,7 @@ TANDEM_SPECIAL(truncatemod, TruncateMod)
 TANDEM_SPECIAL(div_no_nan, DivNoNan)
 TANDEM_SPECIAL(multiply_no_nan, MultiplyNoNan)
 TANDEM_SPECIAL(squared_difference, SquaredDifference)
+TANDEM_SPECIAL(hypot, Hypot)
 TANDEM_SPECIAL(xlogy, Xlogy)
 TANDEM_SPECIAL(xlog1py, Xlog1py)
 TANDEM_SPECIAL(xdivy, Xdivy)
@@ -135,6 +137,10 @@ TANDEM_INLINE Grads rules::MultiplyNoNan::gradient(const GradCall& c) {
 TANDEM_INLINE Grads rules::SquaredDifference::gradient(const GradCall& c) {
   const Tensor d = c.in[0] - c.in[1], r = tandem::detail::times_conjugate(c.g[0], d + d);
   return {r, c.needs(1) ? Gradient(-r) : Gradient()};
+}
+TANDEM_INLINE Grads rules::Hypot::gradient(const GradCall& c) {
+  const auto slope = [&](std::size_t i) { return c.g[0] * div_no_nan(c.in[i], c.out[0]); };
+  return {c.needs(0) ? Gradient(slope(0)) : Gradient(), c.needs(1) ? Gradient(slope(1)) : Gradient()};
 }
 TANDEM_INLINE Grads rules::Xlogy::gradient(const GradCall& c) {
   const Tensor &x = c.in[0], &y = c.in[1];

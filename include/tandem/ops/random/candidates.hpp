@@ -39,6 +39,7 @@ inline constexpr const OpDef* candidate_ops[] = {&log_uniform_candidate_sampler_
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_RANDOM
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/candidates.hpp"
 
 namespace TANDEM_NS {
@@ -101,11 +102,13 @@ TANDEM_INLINE Candidates candidates(const OpDef& op, const Tensor& true_classes,
 
 TANDEM_INLINE Candidates log_uniform_candidate_sampler(const Tensor& true_classes, i64 num_true, i64 num_sampled,
                                                        bool unique, i64 range_max, CandidateSamplerOptions o) {
+  const tandem::detail::CallSite call(o);
   return impl::candidates(log_uniform_candidate_sampler_op, true_classes, num_true, {num_sampled, range_max, unique},
                           o);
 }
 TANDEM_INLINE Candidates uniform_candidate_sampler(const Tensor& true_classes, i64 num_true, i64 num_sampled,
                                                    bool unique, i64 range_max, CandidateSamplerOptions o) {
+  const tandem::detail::CallSite call(o);
   return impl::candidates(uniform_candidate_sampler_op, true_classes, num_true, {num_sampled, range_max, unique}, o);
 }
 

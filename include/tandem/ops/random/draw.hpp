@@ -61,6 +61,10 @@ inline Tensor normal(const Dims& shape, Parameter mean, Parameter stddev, Normal
   o.mean = std::move(mean), o.stddev = std::move(stddev);
   return normal(shape, o);
 }
+template <std::same_as<DType> D>
+Tensor normal(const Dims& shape, Parameter mean, Parameter stddev, D dtype, NormalOptions o = {}) {
+  return o.dtype = dtype, normal(shape, std::move(mean), std::move(stddev), std::move(o));
+}
 /// As normal, but what lies beyond two standard deviations is drawn again. The variance is 0.774 of the untruncated
 /// one.
 TANDEM_API Tensor truncated_normal(const Dims& shape, NormalOptions options = {});
@@ -68,17 +72,24 @@ inline Tensor truncated_normal(const Dims& shape, Parameter mean, Parameter stdd
   o.mean = std::move(mean), o.stddev = std::move(stddev);
   return truncated_normal(shape, o);
 }
+template <std::same_as<DType> D>
+Tensor truncated_normal(const Dims& shape, Parameter mean, Parameter stddev, D dtype, NormalOptions o = {}) {
+  return o.dtype = dtype, truncated_normal(shape, std::move(mean), std::move(stddev), std::move(o));
+}
 /// Evenly distributed numbers in [minval, maxval): multiples of 2^-24 (float64: 2^-52) of its width; integers without
 /// modulo bias.
 ///   shape     of the result; any floating or integer dtype
 ///   throws    errors::InvalidArgumentError if minval >= maxval, if an integer dtype comes without maxval or cannot
-///   hold
-///             the ends, or for a width beyond the dtype's range
+///             hold the ends, or for a width beyond the dtype's range
 ///   gradient  none
 TANDEM_API Tensor uniform(const Dims& shape, UniformOptions options = {});
 inline Tensor uniform(const Dims& shape, Scalar minval, Scalar maxval, UniformOptions o = {}) {
   o.minval = minval, o.maxval = maxval;
   return uniform(shape, o);
+}
+template <std::same_as<DType> D>
+Tensor uniform(const Dims& shape, Scalar minval, Scalar maxval, D dtype, UniformOptions o = {}) {
+  return o.dtype = dtype, uniform(shape, minval, maxval, o);
 }
 /// All bits random: uint32, uint64, int32 or int64. gradient: none
 TANDEM_API Tensor bits(const Dims& shape, BitsOptions options = {});

@@ -166,17 +166,21 @@ inline Tensor bits_from(const Dims& shape, const Tensor& key, const BitsOptions&
 }  // namespace impl
 
 TANDEM_INLINE Tensor normal(const Dims& shape, NormalOptions o) {
+  const tandem::detail::CallSite call(o);
   return impl::normal_from("random::normal", random_normal_op, shape, next_key("random::normal", {o.seed, o.generator}),
                            o);
 }
 TANDEM_INLINE Tensor truncated_normal(const Dims& shape, NormalOptions o) {
+  const tandem::detail::CallSite call(o);
   return impl::normal_from("random::truncated_normal", truncated_normal_op, shape,
                            next_key("random::truncated_normal", {o.seed, o.generator}), o);
 }
 TANDEM_INLINE Tensor uniform(const Dims& shape, UniformOptions o) {
+  const tandem::detail::CallSite call(o);
   return impl::uniform_from(shape, next_key("random::uniform", {o.seed, o.generator}), o);
 }
 TANDEM_INLINE Tensor bits(const Dims& shape, BitsOptions o) {
+  const tandem::detail::CallSite call(o);
   return impl::bits_from(shape, next_key("random::bits", {o.seed, o.generator}), o);
 }
 
@@ -200,17 +204,21 @@ Tensor stateless_key(const char* op, const Seed& seed, const Options& o) {
 }
 }  // namespace impl
 TANDEM_INLINE Tensor stateless_normal(const Dims& shape, const Seed& seed, NormalOptions o) {
+  const tandem::detail::CallSite call(o);
   return impl::normal_from("random::stateless_normal", random_normal_op, shape,
                            impl::stateless_key("random::stateless_normal", seed, o), o);
 }
 TANDEM_INLINE Tensor stateless_truncated_normal(const Dims& shape, const Seed& seed, NormalOptions o) {
+  const tandem::detail::CallSite call(o);
   return impl::normal_from("random::stateless_truncated_normal", truncated_normal_op, shape,
                            impl::stateless_key("random::stateless_truncated_normal", seed, o), o);
 }
 TANDEM_INLINE Tensor stateless_uniform(const Dims& shape, const Seed& seed, UniformOptions o) {
+  const tandem::detail::CallSite call(o);
   return impl::uniform_from(shape, impl::stateless_key("random::stateless_uniform", seed, o), o);
 }
 TANDEM_INLINE Tensor stateless_bits(const Dims& shape, const Seed& seed, BitsOptions o) {
+  const tandem::detail::CallSite call(o);
   return impl::bits_from(shape, impl::stateless_key("random::stateless_bits", seed, o), o);
 }
 

@@ -34,6 +34,7 @@ inline constexpr const OpDef* dropout_ops[] = {&dropout_op};
 
 #ifdef TANDEM_IMPLEMENT_RANDOM
 #include "tandem/base/format.hpp"
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/random.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -94,6 +95,7 @@ TANDEM_INLINE Shape noise_shape_for(const Tensor& x, const Shape& noise) {
 namespace nn {
 
 TANDEM_INLINE Tensor dropout(const Tensor& x, DropoutOptions o) {
+  const tandem::detail::CallSite call(o);
   if (!o.rate)
     errors::raise<errors::InvalidArgumentError>("nn::dropout", "no rate is given: dropout(x, {.rate = 0.1})");
   if (!(*o.rate >= 0 && *o.rate < 1))

@@ -43,6 +43,7 @@ inline constexpr const OpDef* sample_ops[] = {&categorical_op, &shuffle_op};
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_RANDOM
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/random_sample.hpp"
 #if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
 namespace TANDEM_NS::cuda {
@@ -117,6 +118,7 @@ inline void check_classes(const char* op, const CategoricalOptions& o) {
 }  // namespace impl
 
 TANDEM_INLINE Tensor categorical(const Tensor& logits, i64 num_samples, CategoricalOptions o) {
+  const tandem::detail::CallSite call(o);
   impl::check_classes("random::categorical", o);
   if (num_samples < 0)
     errors::raise<errors::InvalidArgumentError>("random::categorical", std::to_string(num_samples) + " samples");
@@ -124,6 +126,7 @@ TANDEM_INLINE Tensor categorical(const Tensor& logits, i64 num_samples, Categori
                 next_key("random::categorical", {o.seed, o.generator}));
 }
 TANDEM_INLINE Tensor sample_with_temperature(const Tensor& log_p, double temperature, CategoricalOptions o) {
+  const tandem::detail::CallSite call(o);
   impl::check_classes("random::sample_with_temperature", o);
   if (!(temperature >= 0))
     errors::raise<errors::InvalidArgumentError>("random::sample_with_temperature",
@@ -132,6 +135,7 @@ TANDEM_INLINE Tensor sample_with_temperature(const Tensor& log_p, double tempera
                 next_key("random::sample_with_temperature", {o.seed, o.generator}));
 }
 TANDEM_INLINE Tensor shuffle(const Tensor& x, ShuffleOptions o) {
+  const tandem::detail::CallSite call(o);
   return apply1(shuffle_op, ShuffleAttrs{false}, {o.name, o.where}, x,
                 next_key("random::shuffle", {o.seed, o.generator}));
 }

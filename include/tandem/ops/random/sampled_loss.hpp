@@ -47,6 +47,7 @@ TANDEM_API Tensor sampled_softmax_loss(const Tensor& weights, const Tensor& bias
 }  // namespace TANDEM_NS::nn
 
 #ifdef TANDEM_IMPLEMENT_RANDOM
+#include "tandem/core/scope.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
@@ -122,6 +123,7 @@ TANDEM_INLINE SampledLogits sampled_logits(const SampledLoss& l, const random::C
 
 TANDEM_INLINE Tensor nn::nce_loss(const Tensor& weights, const Tensor& biases, const Tensor& labels,
                                   const Tensor& inputs, i64 num_sampled, i64 num_classes, NceLossOptions o) {
+  const tandem::detail::CallSite call(o);
   const tandem::detail::SampledLoss l{
       "nn::nce_loss", weights, biases, labels, inputs, num_sampled, num_classes, o.num_true, o.remove_accidental_hits};
   tandem::detail::check_sampled_loss(l);
@@ -134,6 +136,7 @@ TANDEM_INLINE Tensor nn::nce_loss(const Tensor& weights, const Tensor& biases, c
 TANDEM_INLINE Tensor nn::sampled_softmax_loss(const Tensor& weights, const Tensor& biases, const Tensor& labels,
                                               const Tensor& inputs, i64 num_sampled, i64 num_classes,
                                               SampledSoftmaxLossOptions o) {
+  const tandem::detail::CallSite call(o);
   const tandem::detail::SampledLoss l{
       "nn::sampled_softmax_loss", weights, biases, labels, inputs, num_sampled, num_classes, o.num_true,
       o.remove_accidental_hits};

@@ -96,6 +96,7 @@ struct SplitAttrs {
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_SHAPE
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/layout.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/shape/transpose.hpp"
@@ -328,10 +329,12 @@ TANDEM_INLINE constexpr OpDef unstack_op{.name = "unstack",
                                          .attrs = &detail::attr_type<rules::SplitAttrs>};
 
 TANDEM_INLINE Tensor concat(const TensorList& list, i64 axis, OpOptions o) {
+  const tandem::detail::CallSite call(o);
   detail::check_not_empty("concat", list);
   return std::move(detail::apply_list(concat_op, list, rules::JoinAttrs{axis}, o)[0]);
 }
 TANDEM_INLINE Tensor stack(const TensorList& list, StackOptions o) {
+  const tandem::detail::CallSite call(o);
   detail::check_not_empty("stack", list);
   return std::move(detail::apply_list(stack_op, list, rules::JoinAttrs{o.axis}, {o.name, o.where})[0]);
 }
@@ -344,9 +347,11 @@ TANDEM_INLINE std::vector<Tensor> split_by(const Tensor& x, const rules::SplitAt
 }
 }  // namespace detail
 TANDEM_INLINE std::vector<Tensor> split(const Tensor& x, i64 count, SplitOptions o) {
+  const tandem::detail::CallSite call(o);
   return detail::split_by(x, {o.axis, count, {}}, {o.name, o.where});
 }
 TANDEM_INLINE std::vector<Tensor> split(const Tensor& x, const std::vector<i64>& sizes, SplitOptions o) {
+  const tandem::detail::CallSite call(o);
   int open = 0;
   for (i64 s : sizes) {
     if (s < -1) errors::raise<errors::InvalidArgumentError>("split", "a size is negative: " + std::to_string(s));
@@ -374,6 +379,7 @@ TANDEM_INLINE std::vector<Tensor> split(const Tensor& x, const std::vector<i64>&
   return detail::split_by(x, {o.axis, static_cast<i64>(sizes.size()), Shape(std::span(sizes))}, {o.name, o.where});
 }
 TANDEM_INLINE std::vector<Tensor> unstack(const Tensor& x, UnstackOptions o) {
+  const tandem::detail::CallSite call(o);
   const int axis = resolve_axis("unstack", o.axis, x.rank());
   const i64 n = o.num < 0 ? x.shape().dim(axis) : o.num;
   if (n == none)

@@ -77,6 +77,7 @@ Grads pass_back(const GradCall& c);
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_SHAPE
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/strided_copy.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/shape/dims_impl.hpp"
@@ -234,6 +235,7 @@ TANDEM_INLINE constexpr OpDef stop_gradient_op{.name = "stop_gradient",
                                                .flags = {.alias = true, .blocked = true}};
 
 TANDEM_INLINE Tensor reshape(const Tensor& x, const Dims& dims, OpOptions o) {
+  const tandem::detail::CallSite call(o);
   if (dims.is_known()) return apply1(reshape_op, rules::ReshapeAttrs{dims.numbers("reshape")}, o, x);
   Shape known = dims.known("reshape");
   for (int i = 0; i < known.rank(); ++i)
@@ -248,6 +250,7 @@ TANDEM_INLINE Tensor squeeze(const Tensor& x, SqueezeOptions o) {
 }
 TANDEM_INLINE Tensor collapse_dims(const Tensor& x, std::initializer_list<std::initializer_list<i64>> groups,
                                    OpOptions o) {
+  const tandem::detail::CallSite call(o);
   rules::CollapseAttrs a;
   i64 next = 0;
   for (const auto& group : groups) {
@@ -272,6 +275,7 @@ TANDEM_INLINE Tensor collapse_leading(const Tensor& x, int axes, OpOptions o) {
   return apply1(collapse_dims_op, a, o, x);
 }
 TANDEM_INLINE Tensor nn::flatten(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o);
   if (x.rank() == 0) errors::raise<errors::InvalidArgumentError>("flatten", "a scalar has no axis 0 to keep");
   return apply1(collapse_dims_op, rules::CollapseAttrs{Shape{1, x.rank() - 1}}, o, x);
 }

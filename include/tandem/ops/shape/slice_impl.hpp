@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/layout.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/slice.hpp"
@@ -316,6 +317,7 @@ TANDEM_INLINE Tensor select_items(const Tensor& x, std::span<const SliceItem> it
 }  // namespace detail
 
 TANDEM_INLINE Tensor strided_slice(const Tensor& x, const Shape& begin, const Shape& end, StridedSliceOptions o) {
+  const tandem::detail::CallSite call(o);
   const int n = begin.rank();
   if (end.rank() != n || (o.strides.rank() && o.strides.rank() != n))
     errors::raise<errors::InvalidArgumentError>(

@@ -74,6 +74,7 @@ struct PadAttrs {
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_SHAPE
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/layout.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -278,11 +279,13 @@ TANDEM_INLINE Paddings::Paddings(const Tensor& list) {
   before_ = Dims(list(Slice(), 0)), after_ = Dims(list(Slice(), 1));
 }
 TANDEM_INLINE Tensor broadcast_to(const Tensor& x, const Dims& shape, OpOptions o) {
+  const tandem::detail::CallSite call(o);
   if (shape.is_known()) return apply1(broadcast_to_op, rules::BroadcastAttrs{shape.numbers("broadcast_to")}, o, x);
   const rules::KnownDimsAttrs a{shape.known("broadcast_to")};
   return apply1(broadcast_dynamic_op, a, o, x, shape.tensor("broadcast_to"));
 }
 TANDEM_INLINE Tensor tile(const Tensor& x, const Dims& multiples, OpOptions o) {
+  const tandem::detail::CallSite call(o);
   if (multiples.is_known()) return apply1(tile_op, rules::TileAttrs{multiples.numbers("tile")}, o, x);
   const std::vector<DimValue> counts = multiples.values("tile"), sizes = get_shape(x);
   if (counts.size() != sizes.size())
@@ -304,6 +307,7 @@ TANDEM_INLINE Tensor tile(const Tensor& x, const Dims& multiples, OpOptions o) {
   return y;
 }
 TANDEM_INLINE Tensor pad(const Tensor& x, const Paddings& paddings, PadOptions o) {
+  const tandem::detail::CallSite call(o);
   const OpOptions named{o.name, o.where};
   if (!paddings.before().is_known() || !paddings.after().is_known()) return detail::pad_computed(x, paddings, o);
   const rules::PadAttrs a{paddings.before().numbers("pad"), paddings.after().numbers("pad")};

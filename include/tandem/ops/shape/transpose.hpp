@@ -31,7 +31,7 @@ TANDEM_API Tensor reverse(const Tensor& x, const Axes& axes, OpOptions = {});
 
 namespace detail {
 /// The complex conjugate, element by element; real numbers stay, and x is returned. gradient: the conjugate of g
-TANDEM_API Tensor conjugate(const Tensor& x);
+TANDEM_API Tensor conjugate(const Tensor& x, OpOptions = {});
 }  // namespace detail
 
 extern TANDEM_API const OpDef transpose_op, reverse_op;
@@ -52,6 +52,7 @@ struct ReverseAttrs {
 }  // namespace TANDEM_NS
 
 #ifdef TANDEM_IMPLEMENT_SHAPE
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/layout.hpp"
 namespace TANDEM_NS {
 
@@ -129,14 +130,18 @@ TANDEM_INLINE Tensor transpose(const Tensor& x, TransposeOptions o) {
   return apply1(transpose_op, rules::TransposeAttrs{o.perm, o.conjugate}, {o.name, o.where}, x);
 }
 TANDEM_INLINE Tensor linalg::matrix_transpose(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o);
   return detail::swap_last("matrix_transpose", x, false, o);
 }
-TANDEM_INLINE Tensor linalg::adjoint(const Tensor& x, OpOptions o) { return detail::swap_last("adjoint", x, true, o); }
-TANDEM_INLINE Tensor detail::conjugate(const Tensor& x) {
+TANDEM_INLINE Tensor linalg::adjoint(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o);
+  return detail::swap_last("adjoint", x, true, o);
+}
+TANDEM_INLINE Tensor detail::conjugate(const Tensor& x, OpOptions o) {
   if (!is_complex(x.dtype())) return x;
   Axes perm = Axes::none();
   for (int i = 0; i < x.rank(); ++i) perm.push(i);
-  return apply1(transpose_op, rules::TransposeAttrs{perm, true}, no_options, x);
+  return apply1(transpose_op, rules::TransposeAttrs{perm, true}, o, x);
 }
 TANDEM_INLINE Tensor reverse(const Tensor& x, const Axes& axes, OpOptions o) {
   return apply1(reverse_op, rules::ReverseAttrs{axes.given() ? axes : Axes::none()}, o, x);

@@ -1,0 +1,75 @@
+// float16 and bfloat16 in ops that compute in float32: products, reductions, training. Every op of the table:
+// table_test.
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/function.hpp"
+#include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace tandem;
+
+namespace {
+std::vector<float> floats(const Tensor& x) { return cast(x, float32).to_vector<float>(); }
+using Floats = std::vector<float>;
+}  // namespace
+
+TEST_CASE("half precision: products and reductions are summed in float32 and rounded once") {
+  for (const DType half : {float16, bfloat16}) {
+    const Tensor a = cast(constant({{1.f, 2.f}, {3.f, 4.f}}), half);
+    const Tensor y = matmul(a, a);
+    CHECK(y.dtype() == half);
+    CHECK(floats(y) == Floats{7, 10, 15, 22});
+    CHECK(reduce_sum(a).dtype() == half);
+    CHECK(floats(reduce_mean(a, 0)) == Floats{2, 3});
+    CHECK(floats(reduce_max(a, 1)) == Floats{2, 4});
+    CHECK(argmax(a, 1).to_vector<i64>() == std::vector<i64>{1, 1});
+    CHECK(floats(cumsum(a, 1)) == Floats{1, 3, 3, 7});
+    CHECK(reduce_sum(nn::softmax(a)).dtype() == half);
+  }
+  // 4,096 ones: one by one float16 would stop at 2,048, bfloat16 at 256.
+  CHECK(floats(reduce_sum(ones({4096}, float16))) == Floats{4096});
+  CHECK(floats(reduce_sum(ones({4096}, bfloat16))) == Floats{4096});
+  CHECK(floats(matmul(ones({1, 4096}, bfloat16), ones({4096, 1}, bfloat16))) == Floats{4096});
+  // The count of elements is beyond float16's range, their mean is not.
+  const Tensor many = ones({100000}, float16);
+  CHECK(floats(reduce_mean(many)) == Floats{1});
+  GradientTape tape;
+  tape.watch(many);
+  const Tensor g = tape.gradient(reduce_mean(many) * 60000.f, many);
+  CHECK(g.dtype() == float16);
+  CHECK(floats(g)[99999] == Approx(0.6f).epsilon(1e-3));
+}
+
+TEST_CASE("half precision: gradients, broadcasting and traced functions") {
+  const Tensor x = cast(constant({{.5f, -1.f}, {2.f, .25f}}), bfloat16), b = cast(constant({1.f, 2.f}), bfloat16);
+  const auto loss = [&](const Tensor& w, const Tensor& c) { return reduce_sum(square(matmul(x, w) + c)); };
+  const Tensor w = cast(constant({{1.f, 0.f}, {.5f, -2.f}}), bfloat16);
+  const auto slopes = [&](const Tensor& u, const Tensor& c) {
+    GradientTape tape;
+    tape.watch(u), tape.watch(c);
+    return tape.gradient(loss(u, c), {u, c});
+  };
+  const auto eager = slopes(w, b);
+  const auto traced = function([&](const Tensor& u, const Tensor& c) {
+    const auto g = slopes(u, c);
+    return std::pair(g[0], g[1]);
+  })(w, b);
+  CHECK(eager[0].dtype() == bfloat16);
+  CHECK(eager[1].shape() == Shape{2});
+  CHECK(floats(eager[0]) == floats(traced.first));
+  CHECK(floats(eager[1]) == floats(traced.second));
+  const auto wide = [&] {
+    const Tensor u = cast(w, float32), c = cast(b, float32);
+    GradientTape tape;
+    tape.watch(u), tape.watch(c);
+    return tape.gradient(reduce_sum(square(matmul(cast(x, float32), u) + c)), {u, c});
+  }();
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::size_t i = 0; i < floats(wide[k]).size(); ++i)
+      CHECK(floats(eager[k])[i] == Approx(floats(wide[k])[i]).epsilon(2e-2).margin(2e-2));
+}
+
+TEST_CASE("half precision: two dtypes in one op raise and name both") {
+  const Tensor a = ones({2, 2}, float16);
+  CHECK_THROWS_WITH(matmul(a, ones({2, 2}, bfloat16)), ContainsSubstring("float16") && ContainsSubstring("bfloat16"));
+  CHECK_THROWS_WITH(matmul(a, ones({2, 2})), ContainsSubstring("float16") && ContainsSubstring("float32"));
+}
