@@ -4,6 +4,7 @@ import unittest
 
 import layering
 import needed
+import op_reference
 import readme
 import sizes
 import symbols
@@ -11,6 +12,48 @@ import symbols
 
 def body(lines):
     return "void f(int a) {\n" + "  a += 1;\n" * (lines - 2) + "}\n"
+
+
+class OpReference(unittest.TestCase):
+    def header(self, text):
+        header = op_reference.Header.__new__(op_reference.Header)
+        header.functions, header.options = [], {}
+        header.parse(text.splitlines())
+        return header
+
+    def test_functions(self):
+        header = self.header("""namespace TANDEM_NS {
+namespace nn {
+struct FOptions {
+  TANDEM_OP_OPTIONS;
+  i64 axis = -1;  ///< the axis,
+                  ///< from the end
+};
+/// One thing.
+///   x         numbers,
+///             any shape
+///   gradient  g
+TANDEM_API Tensor f(const Tensor& x, FOptions = {});
+TANDEM_ONE_AXIS_OVERLOAD(f, FOptions, axis)
+}  // namespace nn
+/// Another. gradient: -g
+TANDEM_API Tensor g(const Tensor& x,
+                    OpOptions = {});
+TANDEM_API Tensor h(const Tensor& x, OpOptions = {});
+namespace detail {
+/// Hidden.
+TANDEM_API Tensor i(const Tensor& x);
+}  // namespace detail
+/// For ops.
+Specs infer_j(const InferCall& c);
+}  // namespace TANDEM_NS""")
+        self.assertEqual([(scope, names) for scope, names, _, _ in header.functions], [("nn", ["f"]), ("", ["g", "h"])])
+        self.assertEqual(header.options, {"FOptions": [["axis", "-1", "the axis, from the end"]]})
+        page = "\n".join(op_reference.entry(*header.functions[0], header.options, {"f": ("all", "has")}, {"f"}))
+        for part in ("#### `nn::f`", "- *x*: numbers, any shape", "- *gradient*: g", "- *kernel*: all; CPU",
+                     "- *.axis* = `-1`: the axis, from the end"):
+            self.assertIn(part, page)
+        self.assertIn("- *gradient*: -g", op_reference.entry(*header.functions[1], {}, {}, set()))
 
 
 class Layering(unittest.TestCase):

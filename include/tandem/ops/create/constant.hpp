@@ -89,9 +89,8 @@ TANDEM_API Tensor constant_from(DType dtype, const void* data, std::size_t count
 /// A tensor with the values of a literal: constant(3), constant({{1.f, 2.f}, {3.f, 4.f}}), constant({"a", "b"}).
 ///   returns   the braces' shape (rank 0 to 8), host memory, dtype by the literal or `.dtype`
 ///   throws    errors::InvalidArgumentError for ragged braces (naming the position), mixed kinds, a number that
-///   `.dtype`
-///             cannot hold (300 in uint8, 1.5 in int32, 2 in bool_; cast converts those), or a `.shape` that neither
-///             one value nor all values fill
+///             `.dtype` cannot hold (300 in uint8, 1.5 in int32, 2 in bool_; cast converts those), or a `.shape` that
+///             neither one value nor all values fill
 ///   gradient  none
 TANDEM_API Tensor constant(const Literal& value, ConstantOptions options = {});
 /// A tensor with the elements of a vector, array or span, of the container's own dtype or `.dtype`, which must hold

@@ -36,9 +36,8 @@ TANDEM_API Tensor range_to(const Tensor& limit, const OpOptions& o);
 }  // namespace detail
 
 /// start, start + delta, ... before limit: ceil((limit - start) / delta) numbers, of rank 1.
-///   throws    errors::InvalidArgumentError if delta is 0 or leads away from limit, or for an integer dtype that does
-///   not
-///             hold the numbers: those given have a fraction, those made are out of its range
+///   throws    errors::InvalidArgumentError if delta is 0 or leads away from limit, or for an integer dtype that
+///             does not hold the numbers: those given have a fraction, those made are out of its range
 ///   gradient  none
 template <detail::Number L>
 Tensor range(L limit, RangeOptions options = {}) {

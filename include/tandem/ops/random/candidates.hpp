@@ -22,8 +22,7 @@ struct Candidates {
 ///   true_classes  int64 or int32 [b, num_true], in [0, range_max)
 ///   unique        no class twice: drawn again until num_sampled different ones are there
 ///   throws        errors::InvalidArgumentError naming a true class out of range; for a num_sampled that is negative
-///   or,
-///                 if unique, above range_max; for a range_max below 1; if true_classes is not [b, num_true]
+///                 or, if unique, above range_max; for a range_max below 1; if true_classes is not [b, num_true]
 ///   gradient      none (blocked)
 ///   source        expected counts: num_sampled P(c); of unique draws 1 - (1 - P(c))^n after n draws in all
 TANDEM_API Candidates log_uniform_candidate_sampler(const Tensor& true_classes, i64 num_true, i64 num_sampled,

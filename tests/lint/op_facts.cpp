@@ -1,0 +1,46 @@
+// Prints what the op table knows of each op, a line each: name|dtypes|gradient. For op_reference.py.
+#include <cstdio>
+
+#include "tandem/op_table.hpp"
+
+namespace {
+
+using namespace tandem;
+
+std::string dtypes_text(DTypes d) {
+  struct Group {
+    DTypes dtypes;
+    const char* name;
+  };
+  constexpr Group groups[] = {{dtypes::floating, "float32, float64"},
+                              {dtypes::integer, "integers"},
+                              {dtypes::index, "int32, int64"},
+                              {dtypes::complex | DType::complex128, "complex64, complex128"},
+                              {dtypes::complex, "complex64"},
+                              {dtypes::boolean, "bool_"},
+                              {dtypes_of(DType::string), "string"}};
+  if (d.bits == dtypes::all.bits) return "all";
+  std::string r;
+  const auto add = [&](const char* name) { (r += r.empty() ? "" : ", ") += name; };
+  DTypes left = d;
+  left.bits &= ~dtypes::half_floating.bits;  // go wherever float32 goes
+  for (const Group& g : groups)
+    if ((left.bits & g.dtypes.bits) == g.dtypes.bits) {
+      add(g.name);
+      left.bits &= ~g.dtypes.bits;
+    }
+  for (int k = 0; k < dtype_count; ++k)
+    if (left.has(static_cast<DType>(k))) add(name(static_cast<DType>(k)));
+  return r;
+}
+
+}  // namespace
+
+int main() {
+  for (const OpDef* op : all_ops()) {
+    const bool differentiable = op->gradient || op->reference || op->backward_of;
+    std::printf("%s|%s|%s\n", op->name, dtypes_text(op->dtypes).c_str(),
+                op->flags.blocked ? "blocked" : differentiable ? "has" : "none");
+  }
+  return 0;
+}

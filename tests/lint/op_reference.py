@@ -1,0 +1,204 @@
+"""Writes docs/ops.md, the reference of all public ops, from the headers and the op table; or checks that it is current.
+
+python3 tests/lint/op_reference.py TABLE [--write]
+
+TABLE is the program op_facts of a build, which prints what the table knows of each op. A function and its doc comment
+become an entry; overloads that only move an option to a position are left out.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+
+import sources
+
+PAGE = sources.ROOT / "docs" / "ops.md"
+HEADERS = sources.ROOT / "include" / "tandem"
+# The families in the order of a reader's needs, and what they are called.
+FAMILIES = {
+    "create": "Creation", "": "Conversion and copies", "shape": "Shape and layout", "index": "Indexing and order",
+    "pointwise": "Element by element", "reduce": "Reductions and scans", "linalg": "Linear algebra",
+    "nn": "Neural networks", "random": "Random numbers", "debug": "Checks and printing",
+}
+# Public ops that are not below ops/, because they stand on tapes, graphs or layers.
+ELSEWHERE = {"Control flow": ("graph/control.hpp", "graph/while_loop.hpp", "graph/scan.hpp"),
+             "Search": ("nn/beam_search.hpp",)}
+FUNCTION = re.compile(r"^(?:TANDEM_API |inline |template <.*?> (?:requires.*? )?)+(?:auto|void|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
+DECLARES = re.compile(r"TANDEM_API |inline |template ")
+HIDDEN = {"detail", "rules", "control", "impl"}  # namespaces of what users do not call
+INTERNAL = re.compile(r"InferCall|OpDef|const char\* op|class List|\b(?:next_key|key|collapse_leading)\(")
+KEY = re.compile(r"^   (\S+(?: \S+)*?)  +(\S.*)$")  # "///   throws    errors::..."
+
+
+def declaration(lines, at):
+    """The declaration that begins on a line, without its body, and the line behind it."""
+    text = ""
+    while at < len(lines):
+        text += lines[at].strip() + " "
+        at += 1
+        if text.count("(") == text.count(")") and re.search(r"[;}{]\s*$", text):
+            break
+    return re.sub(r"\)( const)? \{.*$", r")\1;", re.sub(r"\s+", " ", text.strip())), at
+
+
+class Header:
+    """The documented functions and the options of one header's top half."""
+
+    def __init__(self, path):
+        text = path.read_text()
+        top = re.split(r"^#if(?:def)? .*TANDEM_IMPLEMENT_", text, flags=re.M)[0]
+        self.functions, self.options = [], {}
+        self.parse(top.splitlines())
+
+    def parse(self, lines):
+        bare = sources.without_comments_and_strings("\n".join(lines)).splitlines()
+        spaces, comment, depth, at = [], [], 0, 0  # spaces: the open namespaces and the depths at which they end
+        described = False  # the comment has had its first declaration
+        while at < len(lines):
+            line, begin = lines[at].strip(), at
+            if line.startswith("namespace ") and "{" in bare[at]:
+                spaces.append((line.split()[1].rstrip("{").replace("TANDEM_NS::", "").replace("TANDEM_NS", ""), depth))
+            if line.startswith("///"):
+                comment = [] if described else comment
+                comment, described = comment + [line[3:].rstrip()], False
+            elif match := re.match(r"struct (\w+Options) \{", line):
+                at, comment = self.fields(match[1], lines, at + 1), []
+            elif comment and DECLARES.match(line) and not self.hidden(spaces):
+                text, at = declaration(lines, at)
+                match = FUNCTION.match(text)
+                if match and not INTERNAL.search(text):
+                    self.add("::".join(name for name, _ in spaces if name), match[1], text, comment, described)
+                # Declarations right below one comment share it.
+                comment, described, at = comment if match else [], True, at - 1
+            else:
+                comment = []
+            at += 1
+            for code in bare[begin:at]:
+                depth += code.count("{") - code.count("}")
+            while spaces and depth <= spaces[-1][1]:
+                spaces.pop()
+
+    @staticmethod
+    def hidden(spaces):
+        return any(part in HIDDEN for name, _ in spaces for part in name.split("::"))
+
+    def add(self, scope, name, text, comment, described):
+        text = text.replace("TANDEM_API ", "")
+        if described and self.functions and self.functions[-1][3] is comment:
+            self.functions[-1][1].append(name)
+            self.functions[-1][2].append(text)
+        else:
+            self.functions.append((scope, [name], [text], comment))
+
+    def fields(self, name, lines, at):
+        found = []
+        while not lines[at].strip().startswith("};"):
+            line = lines[at].strip()
+            if line.startswith("///<") and found:
+                found[-1][2] += " " + line[4:].strip()
+            elif match := re.match(r"[\w:<>,* ]+? \*?(\w+) = (.*?);\s*(?:///< ?(.*))?$", line):
+                found.append([match[1], match[2], match[3] or ""])
+            at += 1
+        self.options[name] = found
+        return at
+
+
+def table_of(program):
+    """What the table knows: name -> (dtypes, gradient)."""
+    rows = {}
+    for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
+        name, dtypes, gradient = line.split("|")
+        rows[name] = (dtypes, gradient)
+    return rows
+
+
+def host_only():
+    """The ops whose rows have no CUDA kernel."""
+    found = set()
+    for path in sorted(HEADERS.rglob("*.hpp")):
+        for name, row in re.findall(r"OpDef \w+\{\s*\.name = \"(\w+)\"(.*?)\};", path.read_text(), re.S):
+            if ".cuda" not in row and ".flags = {.alias" not in row and ".execute" not in row:
+                found.add(name)
+    return found
+
+
+def prose(comment):
+    """A doc comment as Markdown: sentences, then a list of what has a name of its own."""
+    text, items = [], []
+    for line in comment:
+        if match := KEY.match(line):
+            items.append([match[1], match[2]])
+        elif items and line.startswith("    "):
+            items[-1][1] += " " + line.strip()
+        else:
+            text.append(line.strip())
+    joined = " ".join(text)
+    if match := re.search(r"(?<=[.;)]) gradient: (.*)$", joined):
+        items.append(["gradient", match[1]])
+        joined = joined[:match.start()]
+    return joined, items
+
+
+def entry(scope, names, texts, comment, options, rows, on_host):
+    """The Markdown of the functions that share a comment."""
+    titles = list(dict.fromkeys(f"{scope}::{name}" if scope else name for name in names))
+    what, items = prose(comment)
+    lines = ["#### " + ", ".join(f"`{title}`" for title in titles), "", "```cpp", *texts, "```", "", what, ""]
+    lines += [f"- *{key}*: {value}" for key, value in items]
+    for struct in dict.fromkeys(re.findall(r"\b\w+Options\b", " ".join(texts))):
+        for field, default, note in options.get(struct, []):
+            lines.append(f"- *.{field}* = `{default}`" + (f": {note}" if note else ""))
+    for name in dict.fromkeys(names):
+        if name in rows:
+            dtypes, gradient = rows[name]
+            which = f" of `{name}`" if len(titles) > 1 else ""
+            lines.append(f"- *kernel*{which}: {dtypes}; {'CPU' if name in on_host else 'CPU and GPU'}" +
+                         {"has": "", "blocked": "; the gradient stops here", "none": "; no gradient"}[gradient])
+    while lines[-1] == "":
+        lines.pop()
+    return lines + [""]
+
+
+def page(program):
+    rows, on_host = table_of(program), host_only()
+    out = ["# Operations", "", "<!-- Made by tests/lint/op_reference.py from the headers; a test keeps it current. -->", "",
+           "Every public op, by family: its declaration, what it does, its options. All are in namespace `tandem` and take",
+           "`.name` too; options are given as `{.axis = 1}`. *kernel* has the dtypes and devices of the op's own kernel; an",
+           "op without one is made of others. `float16` and `bfloat16` go wherever `float32` goes.", ""]
+    elsewhere = [HEADERS / name for names in ELSEWHERE.values() for name in names]
+    headers = {path: Header(path) for path in sorted((HEADERS / "ops").rglob("*.hpp")) + elsewhere}
+    options = {name: fields for header in headers.values() for name, fields in header.options.items()}
+
+    def family(title, paths):
+        out.extend([f"## {title}", ""])
+        for path in paths:
+            if not headers[path].functions:
+                continue
+            out.extend([f"### {path.stem}", "", f"`#include <tandem/{path.relative_to(HEADERS)}>`", ""])
+            for scope, names, texts, comment in headers[path].functions:
+                out.extend(entry(scope, names, texts, comment, options, rows, on_host))
+
+    for folder, title in FAMILIES.items():
+        family(title, [p for p in headers if p not in elsewhere and p.parent == HEADERS / "ops" / folder])
+    for title, names in ELSEWHERE.items():
+        family(title, [HEADERS / name for name in names])
+    return "\n".join(out).rstrip() + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("table")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    text = page(arguments.table)
+    if arguments.write:
+        PAGE.parent.mkdir(exist_ok=True)
+        PAGE.write_text(text)
+    current = PAGE.exists() and PAGE.read_text() == text
+    line = "docs/ops.md is not current; run: python3 tests/lint/op_reference.py build/dev/op_facts --write"
+    sources.report("op_reference", [] if current else [line])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
