@@ -12,13 +12,11 @@ std::string dtypes_text(DTypes d) {
     DTypes dtypes;
     const char* name;
   };
-  constexpr Group groups[] = {{dtypes::floating, "float32, float64"},
-                              {dtypes::integer, "integers"},
-                              {dtypes::index, "int32, int64"},
-                              {dtypes::complex | DType::complex128, "complex64, complex128"},
-                              {dtypes::complex, "complex64"},
-                              {dtypes::boolean, "bool_"},
-                              {dtypes_of(DType::string), "string"}};
+  constexpr Group groups[] = {
+      {dtypes::floating, "float32, float64"}, {dtypes::integer, "integers"},
+      {dtypes::index, "int32, int64"},        {dtypes::complex | DType::complex128, "complex64, complex128"},
+      {dtypes::complex, "complex64"},         {dtypes::boolean, "bool_"},
+      {dtypes_of(DType::string), "string"}};
   if (d.bits == dtypes::all.bits) return "all";
   std::string r;
   const auto add = [&](const char* name) { (r += r.empty() ? "" : ", ") += name; };
@@ -40,7 +38,9 @@ int main() {
   for (const OpDef* op : all_ops()) {
     const bool differentiable = op->gradient || op->reference || op->backward_of;
     std::printf("%s|%s|%s\n", op->name, dtypes_text(op->dtypes).c_str(),
-                op->flags.blocked ? "blocked" : differentiable ? "has" : "none");
+                op->flags.blocked ? "blocked"
+                : differentiable  ? "has"
+                                  : "none");
   }
   return 0;
 }

@@ -39,7 +39,7 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
       return false;
   return true;
 }
-inline bool has_kernel_dtype(const InferCall& c) {
+[[gnu::always_inline]] inline bool has_kernel_dtype(const InferCall& c) {
   const auto typed = static_cast<std::size_t>(c.op.typed);  // -1, none, is beyond all inputs
   return typed >= c.in.size() || c.op.dtypes.has(c.spec(typed).dtype);
 }

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tandem/base/ref.hpp"
 #include "tandem/core/tensor.hpp"
 
 namespace TANDEM_NS {
@@ -25,17 +26,24 @@ TANDEM_API Tensor convert_to_tensor(const IndexedSlices& slices);
 class TANDEM_API Gradient {
  public:
   Gradient() = default;
+  Gradient(const Gradient&) = default;
+  Gradient(Gradient&&) = default;
+  Gradient& operator=(const Gradient&) = default;
+  Gradient& operator=(Gradient&&) = default;
+  [[gnu::always_inline]] ~Gradient() = default;  // a tape's walk destroys several for each op
   Gradient(Tensor dense) : values_(std::move(dense)) {}
-  Gradient(IndexedSlices s) : values_(std::move(s.values)), indices_(std::move(s.indices)), like_(std::move(s.like)) {}
+  Gradient(IndexedSlices s) : values_(std::move(s.values)) {
+    if (s.indices.is_set()) rows_ = make_ref<Rows>(std::move(s.indices), std::move(s.like), -1);
+  }
   /// Row-sparse: the values are the rows first, first + 1, ... of a tensor of like's shape. values.shape()[0] is known.
   static Gradient of_rows(Tensor values, i64 first, Tensor like) {
     Gradient g(std::move(values));
-    g.like_ = std::move(like), g.first_row_ = first;
+    g.rows_ = make_ref<Rows>(Tensor(), std::move(like), first);
     return g;
   }
 
   bool is_set() const { return values_.is_set(); }
-  bool is_sparse() const { return indices_.is_set() || first_row_ >= 0; }
+  bool is_sparse() const { return static_cast<bool>(rows_); }
   /// The value, or the unset tensor with its reason; dense only.
   const Tensor& dense() const& { return values_; }
   Tensor dense() && { return std::move(values_); }
@@ -43,10 +51,10 @@ class TANDEM_API Gradient {
   const Tensor& values() const& { return values_; }
   Tensor values() && { return std::move(values_); }
   /// Row-sparse only: the tensor whose shape the dense form has.
-  const Tensor& like() const { return like_; }
+  const Tensor& like() const { return rows_->like; }
   /// Row-sparse only: the first of consecutive rows; -1 where the rows are given by indices.
-  i64 first_row() const { return first_row_; }
-  IndexedSlices slices() const { return {values_, first_row_ < 0 ? indices_ : row_indices(), like_}; }
+  i64 first_row() const { return rows_->first; }
+  IndexedSlices slices() const { return {values_, rows_->first < 0 ? rows_->indices : row_indices(), rows_->like}; }
   Tensor tensor() const { return is_sparse() ? dense_form() : values_; }
   void make_dense() {
     if (is_sparse()) *this = Gradient(dense_form());
@@ -64,7 +72,7 @@ class TANDEM_API Gradient {
     f(values_);
   }
   operator Tensor() const { return tensor(); }
-  Shape shape() const { return is_sparse() ? like_.shape() : values_.shape(); }
+  Shape shape() const { return is_sparse() ? rows_->like.shape() : values_.shape(); }
   DType dtype() const { return values_.dtype(); }
   template <class T>
   T item() const {
@@ -84,8 +92,19 @@ class TANDEM_API Gradient {
   Tensor row_indices() const;
   Tensor dense_form() const;
 
-  Tensor values_, indices_, like_;
-  i64 first_row_ = -1;
+  // Which rows of what a row-sparse gradient has. Shared, never changed: most gradients are dense and stay small.
+  struct Rows {
+    Rows(Tensor i, Tensor l, i64 f) : indices(std::move(i)), like(std::move(l)), first(f) {}
+    void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
+    [[gnu::noinline]] void release() {
+      if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    }
+    const Tensor indices, like;
+    const i64 first;
+    std::atomic<std::uint32_t> refs{0};
+  };
+  Tensor values_;
+  Ref<Rows> rows_;
 };
 
 /// The gradients of N sources: `auto [dw, db] = tape.gradient(loss, {w, b})`. Converts to vectors of both kinds.

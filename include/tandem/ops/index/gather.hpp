@@ -177,12 +177,13 @@ TANDEM_INLINE Tensor convert_to_tensor(const IndexedSlices& s) {
 }
 TANDEM_INLINE Tensor Gradient::row_indices() const {
   std::vector<i64> rows(static_cast<std::size_t>(values_.shape().dim(0)));
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = first_row_ + static_cast<i64>(i);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = rows_->first + static_cast<i64>(i);
   const DeviceScope there(values_.device());
   return constant(rows);
 }
 TANDEM_INLINE Tensor Gradient::dense_form() const {
-  return first_row_ < 0 ? convert_to_tensor(slices()) : detail::set_rows_into_zeros(values_, first_row_, like_);
+  return rows_->first < 0 ? convert_to_tensor(slices())
+                          : detail::set_rows_into_zeros(values_, rows_->first, rows_->like);
 }
 
 }  // namespace TANDEM_NS

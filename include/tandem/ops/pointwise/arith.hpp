@@ -279,9 +279,10 @@ TANDEM_INLINE Tensor detail::times_conjugate(const Tensor& g, const Tensor& x) {
   return is_complex(x.dtype()) ? g * conjugate(x) : g * x;
 }
 TANDEM_INLINE Grads rules::Multiply::gradient(const GradCall& c) {
-  using tandem::detail::times_conjugate;
-  return {c.needs(0) ? Gradient(times_conjugate(c.g[0], c.in[1])) : Gradient(),
-          c.needs(1) ? Gradient(times_conjugate(c.g[0], c.in[0])) : Gradient()};
+  const Tensor& g = c.g[0];
+  const bool complex = is_complex(g.dtype());
+  const auto times = [&](const Tensor& x) { return Gradient(complex ? tandem::detail::times_conjugate(g, x) : g * x); };
+  return {c.needs(0) ? times(c.in[1]) : Gradient(), c.needs(1) ? times(c.in[0]) : Gradient()};
 }
 TANDEM_INLINE Grads rules::Divide::gradient(const GradCall& c) {
   const Tensor q = c.g[0] / tandem::detail::conjugate(c.in[1]);
