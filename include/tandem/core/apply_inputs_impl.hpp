@@ -49,17 +49,19 @@ inline bool check_inputs(const InferCall& c) {
   for (const Tensor* t : c.in) elsewhere |= t->spec().device != Device{};
   return !elsewhere || c.op.execute || on_one_device(c);  // control flow may take inputs from several devices
 }
-// Can the op be computed in float32 in place of half precision? All its floating inputs must be of that one dtype.
-[[gnu::cold, gnu::noinline]] TANDEM_INLINE bool widens(const InferCall& c, DType d) {
-  if (!dtypes::half_floating.has(d) || !c.op.dtypes.has(DType::float32) || c.op.flags.own_width) return false;
+// The op is computed in float32 in place of half precision, of which all its floating inputs must be.
+[[gnu::cold, gnu::noinline]] TANDEM_INLINE void check_widens(const InferCall& c, const Spec& s) {
+  if (!dtypes::half_floating.has(s.dtype) || !c.op.dtypes.has(DType::float32) || c.op.flags.own_width)
+    raise_dtype(c, s.dtype, s.device);
   for (std::size_t i = 0; i < c.in.size(); ++i)
-    if (is_floating(c.spec(i).dtype) && c.spec(i).dtype != d && !names_input(c.op.shape_inputs, i)) return false;
-  return true;
+    if (is_floating(c.spec(i).dtype) && c.spec(i).dtype != s.dtype && !names_input(c.op.shape_inputs, i))
+      raise_specs(c, std::string(name(s.dtype)) + " and " + name(c.spec(i).dtype) + " do not go together",
+                  "cast one of them");
 }
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE Tensors apply_widened(const InferCall& c) {
   const Spec& s = c.spec(static_cast<std::size_t>(c.op.typed));
   const DType narrow = s.dtype;
-  if (!widens(c, narrow)) raise_dtype(c, narrow, s.device);
+  check_widens(c, s);
   Tensors wide;
   Small<const Tensor*, 4> pointers;
   for (std::size_t i = 0; i < c.in.size(); ++i) {

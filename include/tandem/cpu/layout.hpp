@@ -35,14 +35,10 @@ TANDEM_API void diag(const KernelCall& c, i64 k);
 TANDEM_API void diag_part(const KernelCall& c, i64 k);
 /// out = in[0] with in[1] on diagonal k.
 TANDEM_API void set_diag(const KernelCall& c, i64 k);
-/// Of a matrix that is stored row by row: where diagonal k begins and how many elements it has, columns + 1 apart.
-struct Diagonal {
-  i64 offset, length;
-};
-constexpr Diagonal diagonal_of(i64 rows, i64 columns, i64 k) {
-  const i64 row = k < 0 ? -k : 0, column = k > 0 ? k : 0;
-  const i64 length = rows - row < columns - column ? rows - row : columns - column;
-  return {row * columns + column, length < 0 ? 0 : length};
+/// How many elements diagonal k of a matrix has.
+constexpr i64 diagonal_length(i64 rows, i64 columns, i64 k) {
+  const i64 down = k < 0 ? rows + k : rows, right = k > 0 ? columns - k : columns, length = down < right ? down : right;
+  return length < 0 ? 0 : length;
 }
 /// out = `value` (one element) but for in, which begins at `before`.
 TANDEM_API void pad(const KernelCall& c, const i64* before, const void* value);

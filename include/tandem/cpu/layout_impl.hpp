@@ -271,10 +271,13 @@ TANDEM_INLINE void reverse(const KernelCall& c, std::uint32_t axes) {
 namespace detail {
 // To or from the diagonals of the matrices in a shape, whose elements lie packed on the other side.
 struct DiagonalCopy {
-  i64 offset, batch, length, matrix, step;
-  DiagonalCopy(const Shape& s, i64 k) : batch(product(s, 0, s.rank() - 2)), matrix(s.dim(-2) * s.dim(-1)) {
-    const Diagonal d = diagonal_of(s.dim(-2), s.dim(-1), k);
-    offset = d.offset, length = d.length, step = s.dim(-1) + 1;
+  i64 batch, length, matrix, step, offset = 0;
+  DiagonalCopy(const Shape& s, i64 k)
+      : batch(product(s, 0, s.rank() - 2)),
+        length(diagonal_length(s.dim(-2), s.dim(-1), k)),
+        matrix(s.dim(-2) * s.dim(-1)),
+        step(s.dim(-1) + 1) {
+    if (length) offset = k < 0 ? -k * s.dim(-1) : k;
   }
   StridedCopy into() const {
     StridedCopy n;

@@ -105,6 +105,10 @@ TEST_CASE("diagonals: errors") {
   CHECK_THROWS_WITH(linalg::diag(constant({1, 2}), {.num_rows = 3, .num_cols = 3}),
                     ContainsSubstring("diagonal 0 of a matrix of 3 x 3 does not have 2 elements"));
   CHECK_THROWS_WITH(linalg::diag(constant({1, 2}), {.k = INT64_MIN}), ContainsSubstring("out of range"));
+  for (const i64 huge : {INT64_MAX, i64{1} << 40})
+    CHECK_THROWS_AS(linalg::diag(constant({1, 2}), {.k = 2 - huge, .num_rows = huge, .num_cols = huge}),
+                    errors::OpError);
+  CHECK(linalg::diag_part(zeros({2, 2}), {.k = -(i64{1} << 40)}).shape() == Shape{0});
   CHECK_THROWS_WITH(linalg::diag_part(constant({1, 2})), ContainsSubstring("needs a matrix"));
   CHECK_THROWS_WITH(linalg::set_diag(zeros({2, 2}), zeros({3})), ContainsSubstring("shape [2]"));
   CHECK_THROWS_WITH(linalg::set_diag(zeros({2, 2}), constant({1, 2})), ContainsSubstring("dtypes differ"));

@@ -81,6 +81,7 @@ inline constexpr i64 max_diagonal = i64{1} << 40;  // sums with sizes do not ove
 // Of a size that a diagonal of n elements needs, and one that was asked for.
 TANDEM_INLINE i64 diag_size(i64 n, i64 shift, i64 other_shift, i64 given, bool square) {
   if (given != none || n == none) return given;
+  if (n > INT64_MAX - max_diagonal) return n;  // no tensor is as large: its size raises
   return n + (square ? std::max(shift, other_shift) : shift);
 }
 TANDEM_INLINE Specs infer_diag(const InferCall& c) {
@@ -92,7 +93,7 @@ TANDEM_INLINE Specs infer_diag(const InferCall& c) {
   const i64 n = v.dim(-1), down = std::max<i64>(-a.k, 0), right = std::max<i64>(a.k, 0);
   const bool square = a.rows == none && a.columns == none;
   const i64 rows = diag_size(n, down, right, a.rows, square), columns = diag_size(n, right, down, a.columns, square);
-  if (n != none && cpu::diagonal_of(rows, columns, a.k).length != n)
+  if (n != none && cpu::diagonal_length(rows, columns, a.k) != n)
     raise_specs(c, "diagonal " + std::to_string(a.k) + " of a matrix of " + std::to_string(rows) + " x " +
                        std::to_string(columns) + " does not have " + std::to_string(n) + " elements");
   Specs r(c.spec(0));
@@ -106,7 +107,7 @@ TANDEM_INLINE Shape diag_part_shape(const InferCall& c, i64 k) {
   if (k > max_diagonal || k < -max_diagonal) raise_specs(c, "k = " + std::to_string(k) + " is out of range");
   const i64 rows = s.dim(-2), columns = s.dim(-1);
   s.resize(s.rank() - 1);
-  s.set(s.rank() - 1, rows == none || columns == none ? none : cpu::diagonal_of(rows, columns, k).length);
+  s.set(s.rank() - 1, rows == none || columns == none ? none : cpu::diagonal_length(rows, columns, k));
   return s;
 }
 TANDEM_INLINE Specs infer_diag_part(const InferCall& c) {
