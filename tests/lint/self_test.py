@@ -8,6 +8,7 @@ import op_reference
 import readme
 import sizes
 import symbols
+import walk
 
 
 def body(lines):
@@ -54,6 +55,14 @@ Specs infer_j(const InferCall& c);
                      "- *.axis* = `-1`: the axis, from the end"):
             self.assertIn(part, page)
         self.assertIn("- *gradient*: -g", op_reference.entry(*header.functions[1], {}, {}, set()))
+
+
+class Walk(unittest.TestCase):
+    def test_names(self):
+        page = walk.TITLE + "\n\n1. `ns::f<T>` (`a.hpp`) of `a`.\n2. `gone` and `x.g`.\n\nEvery op"
+        problems = walk.check(page, {"a.hpp": "int f(int); // gone\nint g();"}.get)
+        self.assertEqual(len(problems), 1)
+        self.assertIn("`gone`", problems[0])
 
 
 class Layering(unittest.TestCase):

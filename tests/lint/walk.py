@@ -1,0 +1,27 @@
+"""README's walk of one addition names functions that are there: each in one of the files that the walk has named."""
+
+import re
+
+import sources
+
+PAGE = sources.ROOT / "README.md"
+TITLE = "## One addition, step by step"
+FILE = re.compile(r"`([\w/]+\.(?:hpp|inc))`")
+NAME = re.compile(r"`([\w:.<>, ]+?)`")
+
+
+def check(page, read):
+    """The names of the walk that stand in none of its files. read(file) is a file's text below include/tandem."""
+    walk = page.split(TITLE)[1].split("\nEvery op")[0]
+    files = FILE.findall(walk)
+    text = "\n".join(sources.without_comments_and_strings(read(file)) for file in files)
+    problems = [] if files else ["README's walk names no files"]
+    for name in NAME.findall(FILE.sub("", walk)):
+        word = re.sub(r"<.*>", "", name).split("::")[-1].split(".")[-1]
+        if len(word) > 1 and not re.search(rf"\b{word}\b", text):
+            problems.append(f"README's walk: `{name}` is in none of {', '.join(files)}")
+    return problems
+
+
+if __name__ == "__main__":
+    sources.report("walk", check(PAGE.read_text(), lambda file: (sources.ROOT / "include/tandem" / file).read_text()))
