@@ -13,7 +13,7 @@ TANDEM_API Tensor complex(const Tensor& re, const Tensor& im, OpOptions = {});
 TANDEM_SCALAR_OVERLOADS(complex)
 /// The real part of complex64 or complex128, as float32 or float64; x itself if it is real. gradient: g + 0i
 TANDEM_API Tensor real(const Tensor& x, OpOptions = {});
-/// The imaginary part; zeros if x is real. As real. gradient: 0 + ig
+/// The imaginary part; zeros if x is floating. As real. gradient: 0 + ig
 TANDEM_API Tensor imag(const Tensor& x, OpOptions = {});
 /// The complex conjugate; x itself if it is real. gradient: the conjugate of g
 TANDEM_API Tensor conj(const Tensor& x, OpOptions = {});
@@ -27,7 +27,7 @@ inline constexpr const OpDef* complex_ops[] = {&complex_op, &real_op, &imag_op};
 
 #ifdef TANDEM_IMPLEMENT_SPECIAL
 #include "tandem/cpu/layout.hpp"
-#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/pointwise/trig.hpp"
 #include "tandem/ops/rule.hpp"
 #include "tandem/ops/shape/transpose.hpp"
@@ -84,7 +84,7 @@ TANDEM_INLINE Tensor real(const Tensor& x, OpOptions o) {
   return is_complex(x.dtype()) ? apply1(real_op, no_attrs, o, x) : x;
 }
 TANDEM_INLINE Tensor imag(const Tensor& x, OpOptions o) {
-  return is_complex(x.dtype()) ? apply1(imag_op, no_attrs, o, x) : zeros_like(x);
+  return is_complex(x.dtype()) ? apply1(imag_op, no_attrs, o, x) : multiply_no_nan(x, 0, o);
 }
 TANDEM_INLINE Tensor conj(const Tensor& x, OpOptions o) { return detail::conjugate(x, o); }
 TANDEM_INLINE Tensor angle(const Tensor& x, OpOptions o) { return atan2(imag(x), real(x), o); }
