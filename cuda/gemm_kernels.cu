@@ -1,7 +1,7 @@
 // Products of integers, and what follows a product: bias and activation.
 #include "cuda/gemm.hpp"
 #include "cuda/number.hpp"
-#include "tandem/ops/scalar_math.hpp"
+#include "tandem/base/scalar_math.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

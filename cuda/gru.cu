@@ -1,7 +1,7 @@
 // The GRU on the device, reset_after form: one product for all steps' inputs, then a product and a kernel a step.
 // Formulas and what is kept for the way back as in cpu/rnn.inc.
 #include "cuda/rnn.hpp"
-#include "tandem/ops/scalar_math.hpp"
+#include "tandem/base/scalar_math.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -1,7 +1,7 @@
 // The CUDA entries of broadcast_like (a strided copy that repeats; its way back, sum_to_like, is in reduce.cu) and of
 // reshapes that cannot be views.
 #include "cuda/copy.hpp"
-#include "tandem/cpu/reduce_plan.hpp"
+#include "tandem/cpu/reduce/plan.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS::cuda {

@@ -1,8 +1,8 @@
 // The CUDA entries of matmul and dense: which products they are. The products themselves: gemm.cpp.
+#include "tandem/ops/linalg/matmul.hpp"
 #include "cuda/copy.hpp"
 #include "cuda/gemm.hpp"
 #include "tandem/ops/linalg/dense.hpp"
-#include "tandem/ops/linalg/matmul.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #include "cuda/copy.hpp"
 #include "cuda/number.hpp"
 #include "cuda/sort.hpp"
-#include "tandem/optim/rules.hpp"
+#include "tandem/ops/optim/rules.hpp"
 
 namespace TANDEM_NS::cuda {
 

@@ -1,11 +1,11 @@
-// The CUDA kernels of the random ops: the CPU's numbers (ops/random/philox.hpp says which word makes which element).
+// The CUDA kernels of the random ops: the CPU's numbers (base/philox.hpp says which word makes which element).
 // The key lies in host memory. Normals agree with the CPU's to 1e-6, all else bit for bit.
 #include <cmath>
 
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
+#include "tandem/base/philox.hpp"
 #include "tandem/ops/random/attrs.hpp"
-#include "tandem/ops/random/philox.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

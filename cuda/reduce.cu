@@ -2,7 +2,7 @@
 // Not here: statistics and places (reduce_more.cu), the fold itself (fold.hpp).
 #include "cuda/fold.hpp"
 #include "cuda/folds.hpp"
-#include "tandem/cpu/reduce_plan.hpp"
+#include "tandem/cpu/reduce/plan.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS::cuda {

@@ -3,8 +3,8 @@
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
 #include "cuda/report.hpp"
+#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/nn/softmax_attrs.hpp"
-#include "tandem/ops/scalar_math.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -1,4 +1,7 @@
-#define TANDEM_IMPLEMENT_AUTODIFF 1
-#include "tandem/autodiff/check.hpp"
-#include "tandem/autodiff/custom_gradient.hpp"
-#include "tandem/autodiff/tape.hpp"
+#include "tandem/autodiff/backward.inl"
+#include "tandem/autodiff/check.inl"
+#include "tandem/autodiff/custom_gradient.inl"
+#include "tandem/autodiff/gradient_sum.inl"
+#include "tandem/autodiff/jacobian.inl"
+#include "tandem/autodiff/ledger.inl"
+#include "tandem/autodiff/record.inl"

@@ -1,3 +1,2 @@
-#define TANDEM_IMPLEMENT_OPTIM 1
-#include "tandem/optim/clip.hpp"
-#include "tandem/optim/optimizer.hpp"
+#include "tandem/optim/clip.inl"
+#include "tandem/optim/optimizer.inl"

@@ -1,7 +1,7 @@
 #include "date_task.hpp"
 
 #include <tandem/tandem.hpp>
-#include <tandem/train/checkpoint.hpp>
+#include <tandem/train.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // What a checkpoint says of its model beside the values: enough to build it and to read and write its characters.
 #pragma once
-#include <tandem/train/checkpoint.hpp>
+#include <tandem/train.hpp>
 
 #include <string>
 

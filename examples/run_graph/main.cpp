@@ -4,8 +4,8 @@
 #include <charconv>
 #include <iostream>
 
-#include "tandem/graph/concrete.hpp"
-#include "tandem/io/graph_file.hpp"
+#include <tandem/io.hpp>
+#include "tandem/graph/exec/concrete.hpp"
 #include "tandem/op_table.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tandem/io/safetensors.hpp>
+#include <tandem/io.hpp>
 
 /// Makes `text` the content of the file. throws as tandem::io::replace_file
 inline void write_text(const std::string& path, const std::string& text) {

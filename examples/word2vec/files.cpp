@@ -2,8 +2,7 @@
 
 #include <charconv>
 
-#include <tandem/io/npy.hpp>
-#include <tandem/io/safetensors.hpp>
+#include <tandem/io.hpp>
 
 #include "examples/support/text_file.hpp"
 

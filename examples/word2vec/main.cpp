@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include <tandem/io/npy.hpp>
+#include <tandem/io.hpp>
 
 #include "examples/support/arguments.hpp"
 #include "examples/support/interrupt.hpp"

@@ -2,7 +2,7 @@
 // on text that is held out; checkpoints.
 #pragma once
 #include <tandem/tandem.hpp>
-#include <tandem/train/checkpoint.hpp>
+#include <tandem/train.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -18,42 +18,10 @@
 #define TANDEM_PRIVATE __attribute__((visibility("hidden")))
 #endif
 
-// One guard per family of definitions. In compiled mode src/*.cpp defines one guard each; header-only mode defines all.
+// .hpp files declare, .inl files define: src/ compiles these, or in header-only mode the umbrellas include them.
 #if TANDEM_IS_HEADER_ONLY
 #define TANDEM_MODE header_only
 #define TANDEM_INLINE inline
-#define TANDEM_IMPLEMENT_CORE 1
-#define TANDEM_IMPLEMENT_CPU 1
-#define TANDEM_IMPLEMENT_POINTWISE 1
-#define TANDEM_IMPLEMENT_ARITH 1
-#define TANDEM_IMPLEMENT_EXP 1
-#define TANDEM_IMPLEMENT_TRIG 1
-#define TANDEM_IMPLEMENT_COMPARE 1
-#define TANDEM_IMPLEMENT_SPECIAL 1
-#define TANDEM_IMPLEMENT_BITWISE 1
-#define TANDEM_IMPLEMENT_ACTIVATION 1
-#define TANDEM_IMPLEMENT_FUSED 1
-#define TANDEM_IMPLEMENT_REDUCE 1
-#define TANDEM_IMPLEMENT_SHAPE 1
-#define TANDEM_IMPLEMENT_INDEX 1
-#define TANDEM_IMPLEMENT_LINALG 1
-#define TANDEM_IMPLEMENT_NN_OPS 1
-#define TANDEM_IMPLEMENT_CREATE 1
-#define TANDEM_IMPLEMENT_CAST 1
-#define TANDEM_IMPLEMENT_RANDOM 1
-#define TANDEM_IMPLEMENT_RNN 1
-#define TANDEM_IMPLEMENT_DEBUG 1
-#define TANDEM_IMPLEMENT_AUTODIFF 1
-#define TANDEM_IMPLEMENT_GRAPH 1
-#define TANDEM_IMPLEMENT_CONTROL 1
-#define TANDEM_IMPLEMENT_SERIALIZE 1
-#define TANDEM_IMPLEMENT_PASSES 1
-#define TANDEM_IMPLEMENT_LAYERS 1
-#define TANDEM_IMPLEMENT_OPTIM 1
-#define TANDEM_IMPLEMENT_IO 1
-#define TANDEM_IMPLEMENT_GRAPH_FILE 1
-#define TANDEM_IMPLEMENT_TRAIN 1
-#define TANDEM_IMPLEMENT_CUDA 1
 #else
 #define TANDEM_MODE compiled
 #define TANDEM_INLINE

@@ -1,5 +1,7 @@
-// Everything public but cuda.hpp, the gradient checker (autodiff/check.hpp, whose namespace is `test`) and the optional
-// components (io, train): a program's own test(), train() and io() do not clash with these names.
+// Tandem: everything public but cuda.hpp, testing.hpp (whose namespace is `test`) and the optional components (io.hpp,
+// train.hpp): a program's own test(), train() and io() do not clash with these names. Header-only programs include this
+// or another umbrella, a header directly in tandem/: the headers in folders declare, the umbrellas bring definitions
+// too.
 #pragma once
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/products.hpp"
@@ -11,11 +13,15 @@
 #include "tandem/core/tensor.hpp"
 #include "tandem/core/variable.hpp"
 #include "tandem/cpu/parallel.hpp"
-#include "tandem/graph/function.hpp"
-#include "tandem/graph/scan.hpp"
+#include "tandem/graph/control/scan.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/nn/beam_search.hpp"
 #include "tandem/nn/model.hpp"
 #include "tandem/nn/rnn.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/clip.hpp"
 #include "tandem/optim/optimizer.hpp"
+
+#if TANDEM_IS_HEADER_ONLY
+#include "tandem/tandem.inl"
+#endif

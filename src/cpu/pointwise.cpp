@@ -1,3 +1,2 @@
-// The non-template part of the pointwise kernels: broadcasting, tiles, threads.
-#define TANDEM_IMPLEMENT_POINTWISE 1
-#include "tandem/cpu/pointwise.hpp"
+#include "tandem/cpu/pointwise/pointwise.inl"
+#include "tandem/cpu/pointwise/broadcast.inl"

@@ -1,5 +1,4 @@
-#define TANDEM_IMPLEMENT_CONTROL 1
-#include "tandem/graph/control.hpp"
-#include "tandem/graph/scan.hpp"
-#include "tandem/graph/tensor_array.hpp"
-#include "tandem/graph/while_loop.hpp"
+#include "tandem/graph/control/control.inl"
+#include "tandem/graph/control/scan.inl"
+#include "tandem/graph/control/tensor_array.inl"
+#include "tandem/graph/control/while_loop.inl"

@@ -1,3 +1,7 @@
-// Passes over graphs, compiled once.
-#define TANDEM_IMPLEMENT_PASSES 1
-#include "tandem/graph/passes.hpp"
+#include "tandem/graph/passes/basic.inl"
+#include "tandem/graph/passes/dense.inl"
+#include "tandem/graph/passes/fuse.inl"
+#include "tandem/graph/passes/products.inl"
+#include "tandem/graph/passes/reduce.inl"
+#include "tandem/graph/passes/simplify.inl"
+#include "tandem/graph/passes/updates.inl"

@@ -1,2 +1,2 @@
-#define TANDEM_IMPLEMENT_SERIALIZE 1
-#include "tandem/graph/serialize.hpp"
+#include "tandem/graph/io/serialize_read.inl"
+#include "tandem/graph/io/serialize_write.inl"

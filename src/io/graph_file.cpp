@@ -1,2 +1,1 @@
-#define TANDEM_IMPLEMENT_GRAPH_FILE 1
-#include "tandem/io/graph_file.hpp"
+#include "tandem/io/graph_file.inl"

@@ -1,3 +1,2 @@
-// Conversion between dtypes, compiled once.
-#define TANDEM_IMPLEMENT_CAST 1
-#include "tandem/ops/cast.hpp"
+#include "tandem/ops/cast.inl"
+#include "tandem/ops/transfer.inl"

@@ -1,4 +1,3 @@
-// Asserts and prints as ops.
-#define TANDEM_IMPLEMENT_DEBUG 1
-#include "tandem/ops/debug/assert.hpp"
-#include "tandem/ops/debug/print.hpp"
+#include "tandem/ops/debug/assert.inl"
+#include "tandem/ops/debug/assert_shapes.inl"
+#include "tandem/ops/debug/print.inl"

@@ -1,8 +1,6 @@
-// Ops that move rows by index, masks, order.
-#define TANDEM_IMPLEMENT_INDEX 1
-#include "tandem/ops/index/gather.hpp"
-#include "tandem/ops/index/gather_nd.hpp"
-#include "tandem/ops/index/mask.hpp"
-#include "tandem/ops/index/reverse_sequence.hpp"
-#include "tandem/ops/index/rows.hpp"
-#include "tandem/ops/index/sort.hpp"
+#include "tandem/ops/index/gather.inl"
+#include "tandem/ops/index/gather_nd.inl"
+#include "tandem/ops/index/mask.inl"
+#include "tandem/ops/index/reverse_sequence.inl"
+#include "tandem/ops/index/rows.inl"
+#include "tandem/ops/index/sort.inl"

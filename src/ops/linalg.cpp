@@ -1,5 +1,3 @@
-// Linear algebra: matrix products, diagonals.
-#define TANDEM_IMPLEMENT_LINALG 1
-#include "tandem/ops/linalg/dense.hpp"
-#include "tandem/ops/linalg/diagonal.hpp"
-#include "tandem/ops/linalg/matmul.hpp"
+#include "tandem/ops/linalg/dense.inl"
+#include "tandem/ops/linalg/diagonal.inl"
+#include "tandem/ops/linalg/matmul.inl"

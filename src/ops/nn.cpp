@@ -1,3 +1,3 @@
-#define TANDEM_IMPLEMENT_NN_OPS 1
-#include "tandem/ops/nn/cross_entropy.hpp"
-#include "tandem/ops/nn/moments.hpp"
+#include "tandem/ops/nn/cross_entropy.inl"
+#include "tandem/ops/nn/moments.inl"
+#include "tandem/ops/nn/softmax.inl"

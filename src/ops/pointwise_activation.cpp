@@ -1,3 +1,2 @@
-// Activations, compiled once.
-#define TANDEM_IMPLEMENT_ACTIVATION 1
-#include "tandem/ops/pointwise/activation.hpp"
+#include "tandem/ops/pointwise/activation.inl"
+#include "tandem/ops/pointwise/smooth_activation.inl"

@@ -1,3 +1,2 @@
-// Arithmetic, compiled once.
-#define TANDEM_IMPLEMENT_ARITH 1
-#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/arith.inl"
+#include "tandem/ops/rule.inl"

@@ -1,3 +1,1 @@
-// Bits of integers, compiled once.
-#define TANDEM_IMPLEMENT_BITWISE 1
-#include "tandem/ops/pointwise/bitwise.hpp"
+#include "tandem/ops/pointwise/bitwise.inl"

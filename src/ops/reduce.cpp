@@ -1,3 +1,5 @@
-#define TANDEM_IMPLEMENT_REDUCE 1
-#include "tandem/ops/reduce/arg.hpp"
-#include "tandem/ops/reduce/statistics.hpp"
+#include "tandem/ops/reduce/reduce.inl"
+#include "tandem/ops/reduce/arg.inl"
+#include "tandem/ops/reduce/like.inl"
+#include "tandem/ops/reduce/scan.inl"
+#include "tandem/ops/reduce/statistics.inl"

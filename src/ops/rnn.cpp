@@ -1,3 +1,3 @@
-#define TANDEM_IMPLEMENT_RNN 1
-#include "tandem/ops/nn/gru.hpp"
-#include "tandem/ops/nn/lstm.hpp"
+#include "tandem/ops/nn/gru.inl"
+#include "tandem/ops/nn/lstm.inl"
+#include "tandem/ops/nn/rnn_common.inl"

@@ -1,9 +1,8 @@
-// Shape and layout ops, copies between devices.
-#define TANDEM_IMPLEMENT_SHAPE 1
-#include "tandem/ops/shape/concat.hpp"
-#include "tandem/ops/shape/reshape.hpp"
-#include "tandem/ops/shape/shape_of.hpp"
-#include "tandem/ops/shape/slice.hpp"
-#include "tandem/ops/shape/tile.hpp"
-#include "tandem/ops/shape/transpose.hpp"
-#include "tandem/ops/transfer.hpp"
+#include "tandem/ops/shape/concat.inl"
+#include "tandem/ops/shape/dims.inl"
+#include "tandem/ops/shape/reshape.inl"
+#include "tandem/ops/shape/shape_of.inl"
+#include "tandem/ops/shape/slice.inl"
+#include "tandem/ops/shape/slice_computed.inl"
+#include "tandem/ops/shape/tile.inl"
+#include "tandem/ops/shape/transpose.inl"

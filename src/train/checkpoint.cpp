@@ -1,2 +1,1 @@
-#define TANDEM_IMPLEMENT_TRAIN 1
-#include "tandem/train/checkpoint.hpp"
+#include "tandem/train/checkpoint.inl"

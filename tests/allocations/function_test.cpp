@@ -1,5 +1,5 @@
 // Traced calls in their steady state: how often they call operator new, whatever they take and return.
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 
 #include <array>
 #include <map>
@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/control.hpp"
-#include "tandem/graph/while_loop.hpp"
+#include "tandem/graph/control/control.hpp"
+#include "tandem/graph/control/while_loop.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/allocations/counted_new.hpp"
 #include "tests/support/catch.hpp"

@@ -1,6 +1,6 @@
 // The matrix products against a double loop in a wider type: shapes, flags, leading dimensions, instruction sets,
 // threads. Not here: speed (bench/), the op with its shape rules and gradients (tests/ops).
-#include "tandem/cpu/gemm.hpp"
+#include "tandem/cpu/gemm/gemm.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 #include <random>
 #include <vector>
 
-#include "tandem/cpu/isa.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/isa.hpp"
 #include "tests/support/catch.hpp"
 
 using tandem::i64;

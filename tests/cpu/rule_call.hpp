@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tandem/cpu/pointwise.hpp"
+#include "tandem/cpu/pointwise/pointwise.hpp"
 
 namespace rule_call {
 

@@ -1,8 +1,8 @@
 // Gradients through control flow in control flow, in gradients, and under tapes: what random programs once found.
 #include <cmath>
 
-#include "tandem/graph/scan.hpp"
-#include "tandem/graph/while_loop.hpp"
+#include "tandem/graph/control/scan.hpp"
+#include "tandem/graph/control/while_loop.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tests/support/derivatives.hpp"
 

@@ -1,8 +1,8 @@
 // cond, case_, switch_case: eager and traced, gradients of both orders, effects, errors.
-#include "tandem/graph/control.hpp"
+#include "tandem/graph/control/control.hpp"
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/derivatives.hpp"

@@ -1,8 +1,8 @@
 // .debug of a function: frozen host values and traces that are not what eager code does are found and named.
-#include "tandem/graph/debug.hpp"
+#include "tandem/graph/debug/debug.hpp"
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/nn/layers.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/random/dropout.hpp"

@@ -1,5 +1,5 @@
 // function(): signatures, structures, effects, errors, gradients; the graph's results against eager ones.
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/all.hpp"

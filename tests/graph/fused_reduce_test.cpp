@@ -6,10 +6,10 @@
 #include <cstring>
 #include <limits>
 
-#include "tandem/cpu/isa.hpp"
 #include "tandem/cpu/parallel.hpp"
-#include "tandem/graph/function.hpp"
-#include "tandem/graph/passes.hpp"
+#include "tandem/cpu/simd/isa.hpp"
+#include "tandem/graph/passes/passes.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"

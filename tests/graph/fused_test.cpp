@@ -7,9 +7,9 @@
 #include <limits>
 #include <random>
 
-#include "tandem/cpu/isa.hpp"
 #include "tandem/cpu/parallel.hpp"
-#include "tandem/graph/passes.hpp"
+#include "tandem/cpu/simd/isa.hpp"
+#include "tandem/graph/passes/passes.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "tandem/graph/serialize.hpp"
-#include "tandem/graph/trace.hpp"
+#include "tandem/graph/io/serialize.hpp"
+#include "tandem/graph/trace/trace.hpp"
 #include "tandem/nn/layers.hpp"
 #include "tandem/op_table.hpp"
 #include "tests/support/call_graph.hpp"

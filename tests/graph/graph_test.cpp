@@ -1,10 +1,10 @@
 // Graph: what verify refuses, how graphs print.
-#include "tandem/graph/graph.hpp"
+#include "tandem/graph/ir/graph.hpp"
 
-#include "tandem/graph/trace.hpp"
+#include "tandem/graph/trace/trace.hpp"
 #include "tandem/ops/all.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/call_graph.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tandem;
 

@@ -1,6 +1,6 @@
 // How the work of traces and passes grows with the graph: counted in steps and elements, not in time.
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/passes.hpp"
+#include "tandem/graph/passes/passes.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"

@@ -1,10 +1,10 @@
 // Graphs that no trace makes, as a file may hold them: refused when they are loaded, or by the call that would read
 // what is not there.
-#include "tandem/graph/function.hpp"
-#include "tandem/graph/scan.hpp"
-#include "tandem/graph/serialize.hpp"
-#include "tandem/graph/trace.hpp"
-#include "tandem/graph/while_loop.hpp"
+#include "tandem/graph/control/scan.hpp"
+#include "tandem/graph/control/while_loop.hpp"
+#include "tandem/graph/io/serialize.hpp"
+#include "tandem/graph/trace/function.hpp"
+#include "tandem/graph/trace/trace.hpp"
 #include "tandem/op_table.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/call_graph.hpp"

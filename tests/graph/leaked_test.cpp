@@ -2,10 +2,10 @@
 #include <sstream>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/control.hpp"
-#include "tandem/graph/function.hpp"
-#include "tandem/graph/tensor_array.hpp"
-#include "tandem/graph/while_loop.hpp"
+#include "tandem/graph/control/control.hpp"
+#include "tandem/graph/control/tensor_array.hpp"
+#include "tandem/graph/control/while_loop.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"

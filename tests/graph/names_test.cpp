@@ -1,7 +1,7 @@
 // Names in traces: scopes, repeats, what the user named; and the hash that ignores them.
-#include "tandem/graph/function.hpp"
-#include "tandem/graph/serialize.hpp"
-#include "tandem/graph/trace.hpp"
+#include "tandem/graph/io/serialize.hpp"
+#include "tandem/graph/trace/function.hpp"
+#include "tandem/graph/trace/trace.hpp"
 #include "tandem/nn/layers.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"

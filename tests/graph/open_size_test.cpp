@@ -1,5 +1,5 @@
 // Ops that need a size which is open in a trace: the error says so and names the way out.
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 

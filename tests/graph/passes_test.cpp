@@ -1,12 +1,12 @@
 // Passes but fusion: the graph before and after each, what each must leave alone, and equal results. Fusion:
 // fused_test.
-#include "tandem/graph/passes.hpp"
+#include "tandem/graph/passes/passes.hpp"
 
 #include <complex>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/concrete.hpp"
-#include "tandem/graph/control.hpp"
+#include "tandem/graph/control/control.hpp"
+#include "tandem/graph/exec/concrete.hpp"
 #include "tandem/nn/layers.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/pointwise/fused.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "tandem/graph/function.hpp"
-#include "tandem/graph/plan.hpp"
+#include "tandem/graph/exec/plan.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"

@@ -1,6 +1,6 @@
 // Plans: values that are joined along the leading axis are made where they will lie in the whole. What else a plan
 // decides is seen by the tests of functions (function_test, updates_test).
-#include "tandem/graph/plan.hpp"
+#include "tandem/graph/exec/plan.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"

@@ -1,8 +1,8 @@
 // How a tensor prints while a function is traced: the name of the op that makes it, as TensorFlow prints it.
 #include <sstream>
 
-#include "tandem/graph/control.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/control/control.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,6 +1,6 @@
 // The pass join_products: which products become one, what keeps them apart, rows that keep their bits and sums that
 // keep their value.
-#include "tandem/graph/passes.hpp"
+#include "tandem/graph/passes/passes.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"

@@ -1,8 +1,8 @@
 // Loops over recurrent cells, whose products the pass join_products joins: they train as in eager code. The pass alone:
 // products_test.
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/function.hpp"
-#include "tandem/graph/passes.hpp"
+#include "tandem/graph/passes/passes.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/nn/rnn.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/optimizer.hpp"

@@ -1,10 +1,10 @@
 // Partial runs: feeds and fetches by name and by value, what runs and what does not, what is refused.
-#include "tandem/graph/prune.hpp"
+#include "tandem/graph/ir/prune.hpp"
 
-#include "tandem/graph/trace.hpp"
+#include "tandem/graph/trace/trace.hpp"
 #include "tandem/ops/all.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/call_graph.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tandem;
 using testing::call;

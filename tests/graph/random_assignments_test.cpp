@@ -8,8 +8,8 @@
 #include <memory>
 #include <optional>
 
-#include "tandem/graph/control.hpp"
-#include "tandem/graph/while_loop.hpp"
+#include "tandem/graph/control/control.hpp"
+#include "tandem/graph/control/while_loop.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/environment.hpp"

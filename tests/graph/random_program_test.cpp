@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/debug.hpp"
-#include "tandem/graph/serialize.hpp"
+#include "tandem/graph/debug/debug.hpp"
+#include "tandem/graph/io/serialize.hpp"
 #include "tandem/op_table.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/environment.hpp"

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/control.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/control/control.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/environment.hpp"

@@ -1,8 +1,8 @@
 // scan, folds, map_fn: eager and traced, an LSTM against its unrolled form, gradients of both orders.
-#include "tandem/graph/scan.hpp"
+#include "tandem/graph/control/scan.hpp"
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/derivatives.hpp"

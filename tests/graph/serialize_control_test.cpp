@@ -1,9 +1,9 @@
 // Saved graphs with control flow: bodies are written with the graph and run in it again.
-#include "tandem/graph/function.hpp"
-#include "tandem/graph/scan.hpp"
-#include "tandem/graph/serialize.hpp"
-#include "tandem/graph/trace.hpp"
-#include "tandem/graph/while_loop.hpp"
+#include "tandem/graph/control/scan.hpp"
+#include "tandem/graph/control/while_loop.hpp"
+#include "tandem/graph/io/serialize.hpp"
+#include "tandem/graph/trace/function.hpp"
+#include "tandem/graph/trace/trace.hpp"
 #include "tandem/op_table.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,12 +1,12 @@
 // Saved graphs: what comes back is what was written, byte for byte, and what is refused.
-#include "tandem/graph/serialize.hpp"
+#include "tandem/graph/io/serialize.hpp"
 
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/trace.hpp"
+#include "tandem/graph/trace/trace.hpp"
 #include "tandem/op_table.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/call_graph.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/op_samples.hpp"
 
 using namespace tandem;

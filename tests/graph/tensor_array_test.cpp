@@ -1,8 +1,8 @@
 // TensorArray: handles, errors, eager and traced, in loops with gradients, written in place.
-#include "tandem/graph/tensor_array.hpp"
+#include "tandem/graph/control/tensor_array.hpp"
 
-#include "tandem/graph/function.hpp"
-#include "tandem/graph/while_loop.hpp"
+#include "tandem/graph/control/while_loop.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/derivatives.hpp"

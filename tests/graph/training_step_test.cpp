@@ -1,7 +1,7 @@
 // Whole training steps as one traced call: eager's numbers, without asking the allocator for anything new.
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/cpu/parallel.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/nn/rnn.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/random/dropout.hpp"

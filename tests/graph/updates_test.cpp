@@ -4,8 +4,8 @@
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/cpu/parallel.hpp"
-#include "tandem/graph/function.hpp"
-#include "tandem/graph/serialize.hpp"
+#include "tandem/graph/io/serialize.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/nn/layers.hpp"
 #include "tandem/op_table.hpp"
 #include "tandem/optim/clip.hpp"

@@ -3,8 +3,8 @@
 // assignment is no op.
 #include <memory>
 
-#include "tandem/graph/scan.hpp"
-#include "tandem/graph/while_loop.hpp"
+#include "tandem/graph/control/scan.hpp"
+#include "tandem/graph/control/while_loop.hpp"
 #include "tests/support/derivatives.hpp"
 
 using namespace tandem;

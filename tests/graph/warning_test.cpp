@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,8 +1,8 @@
 // while_loop: eager and traced, shapes that change, gradients of both orders, effects, nesting, errors.
-#include "tandem/graph/while_loop.hpp"
+#include "tandem/graph/control/while_loop.hpp"
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tests/support/catch.hpp"

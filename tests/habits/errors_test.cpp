@@ -4,8 +4,8 @@
 
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/errors.hpp"
 #include "tests/support/derivatives.hpp"
+#include "tests/support/errors.hpp"
 
 using namespace tandem;
 using Catch::Matchers::ContainsSubstring, Catch::Matchers::StartsWith;

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "tandem/autodiff/custom_gradient.hpp"
-#include "tandem/graph/trace.hpp"
+#include "tandem/graph/trace/trace.hpp"
 #include "tandem/op_table.hpp"
 #include "tests/support/call_graph.hpp"
 #include "tests/support/catch.hpp"

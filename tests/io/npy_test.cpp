@@ -6,7 +6,7 @@
 #include <fstream>
 #include <random>
 
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"

@@ -16,7 +16,7 @@
 #include <set>
 #include <thread>
 
-#include "tandem/graph/trace.hpp"
+#include "tandem/graph/trace/trace.hpp"
 #include "tandem/io/graph_file.hpp"
 #include "tandem/io/safetensors.hpp"
 #include "tandem/ops/all.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <random>
 
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/io/safetensors.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/train/checkpoint.hpp"

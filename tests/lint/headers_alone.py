@@ -1,9 +1,9 @@
-"""Every public header compiles when it is the only one, with each compiler given, and without a warning.
+"""Every .hpp and .inl file compiles when it is the only one, with each compiler given, and without a warning.
 
---header-only compiles them in that mode, for one instruction set: the kernels' text is the same in each. --together
-compiles all of them as one unit instead, the last one first. Other packages' folders are given with --system. --passed
-names a file that remembers what has passed with which files, so that only headers whose includes have changed are
-compiled again.
+--together compiles all .hpp files as one unit instead, the last one first; with --header-only in that mode, for one
+instruction set (the kernels' text is the same in each), and then all .inl files, the last one first. Other packages'
+folders are given with --system. --passed names a file that remembers what has passed with which files, so that only
+files whose includes have changed are compiled again.
 """
 
 import argparse
@@ -53,17 +53,11 @@ def compile_alone(compiler, header, options, passed):
 
 
 def compile_together(compiler, headers, options):
-    """None, or what is wrong; the order is another one than that of the umbrella."""
+    """None, or what is wrong; the order is another one than that of the umbrellas."""
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *options, "-x", "c++", "-"]
     text = "".join(f'#include "{header}"\n' for header in reversed(headers))
     run = subprocess.run(command, input=text, capture_output=True, text=True)
     return f"{compiler}: the headers do not compile together:\n{run.stderr[:3000]}" if run.returncode else None
-
-
-def is_half(path):
-    """An implementation half in a file of its own: it is included by its header alone, at that header's end."""
-    opening = "".join(path.read_text().splitlines(keepends=True)[:4])
-    return path.name.endswith("_impl.hpp") or "implementation half" in opening
 
 
 def main():
@@ -73,7 +67,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("JOBS", 2)))
     parser.add_argument("--header-only", action="store_true")
     parser.add_argument("--together", action="store_true")
-    parser.add_argument("--only", help="one header, instead of all")
+    parser.add_argument("--only", help="one file, instead of all")
     parser.add_argument("--without", action="append", default=[], help="folders whose component is not built")
     parser.add_argument("--passed", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -82,8 +76,9 @@ def main():
     options = [f"-I{include}", *[f"-isystem{folder}" for folder in arguments.system]]
     if arguments.header_only:
         options += ["-DTANDEM_HEADER_ONLY=1", "-DTANDEM_HIGHEST_SET=1"]
-    headers = [path.relative_to(include).as_posix() for path in sources.files(("include",), {".hpp"})
-               if not is_half(path)]
+    suffixes = {".hpp"} if arguments.together and not arguments.header_only else {".hpp", ".inl"}
+    headers = [path.relative_to(include).as_posix() for path in sources.files(("include",), suffixes)]
+    headers.sort(key=lambda header: (not header.endswith(".inl"), header))  # definitions are the last once reversed
     headers = [header for header in headers if not header.startswith(tuple(f"tandem/{f}/" for f in arguments.without))]
     if arguments.only:
         headers = [arguments.only]

@@ -1,32 +1,36 @@
-"""Who may include whom, and which headers stay out of a header's light top half.
+"""Who may include whom, and which headers stay out of declarations.
 
-A header's top half ends at the first `#if` on a TANDEM_IMPLEMENT_ guard; the rest is its implementation half. A file
-<name>_impl.hpp or row.hpp is an implementation half of its own, and so is an .inc file; no
-top half includes the former two.
+A .hpp file declares, an .inl file defines. Files directly in include/tandem/ are umbrellas: they alone include .inl
+files, in header-only mode. src/ compiles each .inl file once.
 """
 
 import re
 
 import sources
 
-LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "optim", "data", "image", "io", "summary", "train",
+LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "optim", "io", "data", "image", "summary", "train",
           "serving", "distribute"]
-INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-GUARD = re.compile(r"^\s*#\s*(ifdef|if)\b.*\bTANDEM_IMPLEMENT_")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 HEAVY = {"iostream", "functional", "regex", "ranges"}
 CUDA_HEADER = re.compile(r"^(cuda|cublas|cudnn|cufft|curand|cusolver|nvrtc|nvToolsExt|driver_types)")
-IMPLEMENTATION = ("_impl.hpp", "/row.hpp", ".inc")
 FORMAT = "tandem/base/format.hpp"
+# Headers that name kernels, for the definitions of ops.
+FOR_DEFINITIONS = re.compile(r"/row\.hpp$|_kernels\.hpp$")
+# What kernels see of core: their call, their op, memory for scratch (none of these knows tensors), the names of CUDA's.
+KERNELS_SEE = ("tandem/core/allocator.hpp", "tandem/core/cuda_kernels.hpp", "tandem/core/kernel.hpp", "tandem/core/op.hpp")
+# Of the ops a kernel sees attributes; those of fused programs name the rules that they run.
+KERNELS_SEE_OF_OPS = re.compile(r"/\w*attrs\.hpp$|ops/optim/rules\.hpp$")
+FUSED_SEE = re.compile(r"tandem/ops/pointwise/\w+\.hpp$")
+# The GPU's side of the border it stands on.
+CUDA_SEES = ("tandem/core/backend.hpp", "tandem/cuda.hpp")
 
 
-def includes(name, text):
-    """Yields (line, delimiter, header, in the implementation half)."""
-    implementation = name.endswith(IMPLEMENTATION) or not name.startswith("tandem/")
-    for number, line in enumerate(text.splitlines(), 1):
-        implementation = implementation or bool(GUARD.match(line))
-        match = INCLUDE.match(line)
-        if match:
-            yield number, match[1], match[2], implementation
+def is_definition(name):
+    return name.endswith((".inl", ".inc")) or not name.startswith("tandem/")
+
+
+def is_umbrella(name):
+    return name.count("/") == 1 and name.startswith("tandem/")
 
 
 def folder_of(header):
@@ -34,90 +38,143 @@ def folder_of(header):
     return parts[1] if len(parts) > 2 else ""
 
 
-def ops_may(path, header, implementation):
-    folder = folder_of(header)
+def ops_may(name, header):
+    folder, defines = folder_of(header), is_definition(name) or FOR_DEFINITIONS.search(name)
     if folder == "ops":
-        # Files directly in ops/ (scalar_math, rule) are what all families share, and all.hpp there lists the families.
-        shared = header.count("/") == 2
-        return implementation or shared or len(path) == 3 or path[2] == header.split("/")[2]
-    return folder in ("base", "core") or (implementation and folder in ("cpu", "cuda"))
+        # Files directly in ops/ are what all families share; all.hpp there lists the families.
+        path = name.split("/")
+        return defines or header.count("/") == 2 or len(path) == 3 or path[2] == header.split("/")[2]
+    return folder in ("base", "core") or (bool(defines) and folder == "cpu")
 
 
-# What a kernel sees of core: its call, its row, and memory for scratch (which knows no tensor).
-KERNELS_SEE = ("tandem/core/kernel.hpp", "tandem/core/op.hpp", "tandem/core/allocator.hpp")
+def kernels_may(name, header):
+    if folder_of(header) == "ops":
+        return bool(KERNELS_SEE_OF_OPS.search(header)) or \
+            name.startswith("tandem/cpu/fused/") and bool(FUSED_SEE.match(header))
+    return folder_of(header) in ("base", "cpu") or header in KERNELS_SEE
 
 
-# The GPU's side of the two borders it stands on, and the update rules, which are kernels in all but the folder.
-DEVICES_SEE = ("tandem/core/backend.hpp", "tandem/cuda.hpp", "tandem/optim/rules.hpp")
-
-
-def kernels_may(own, header):
-    return folder_of(header) in ("base", "ops", *own) or header in KERNELS_SEE
-
-
-def up_to(folder, *but):
-    return [layer for layer in LAYERS[: LAYERS.index(folder) + 1] if layer not in but]
-
-
-def allowed(name, header, implementation):
+def allowed(name, header):
     """May the file `name` (below include/, or cuda/...) include this header of the project?"""
-    if header == "tandem/config.hpp":
+    if header == "tandem/config.hpp" or is_umbrella(name):
         return True
-    if name in ("tandem/tandem.hpp", "tandem/op_table.hpp"):
-        return header != "tandem/cuda.hpp"
-    path = name.split("/")
-    if path[0] == "cuda" or path[1] == "cuda":
-        return kernels_may(("cuda", "cpu"), header) or header.startswith("cuda/") or header in DEVICES_SEE
-    if len(path) == 2:  # cuda.hpp
-        return implementation or folder_of(header) in ("base", "core")
-    folder = path[1]
+    if name.startswith("cuda/"):
+        return folder_of(header) in ("base", "ops", "cpu") or header in KERNELS_SEE or header in CUDA_SEES or \
+            header.startswith("cuda/")
+    folder = folder_of(name)
     if folder == "ops":
-        return ops_may(path, header, implementation)
+        return ops_may(name, header)
     if folder == "cpu":
-        return kernels_may(("cpu",), header)
-    return folder_of(header) in up_to(folder, *(("cpu",) if folder in ("autodiff", "graph") else ()))
+        return kernels_may(name, header)
+    above = LAYERS[: LAYERS.index(folder) + 1]
+    if folder == "core" and is_definition(name):
+        above = above + ["ops"]
+    return folder_of(header) in above and (folder_of(header) != "cpu" or is_definition(name) and folder == "optim")
 
 
-def heavy(name, delimiter, header, implementation):
+def heavy(name, delimiter, header):
     """Why this header may not stand here, or None."""
     if CUDA_HEADER.match(header) and delimiter == "<":
         return None if name.startswith("cuda/") else "CUDA headers belong to cuda/"
     if header.startswith("fmt/"):
         return f"fmt costs every header-only program half a second: {FORMAT} writes numbers"
-    if implementation:
+    if is_definition(name) or FOR_DEFINITIONS.search(name):
         return None
-    if header in HEAVY or header.startswith("Eigen/") or header.startswith("unsupported/"):
-        return "too heavy for a top half"
-    return "belongs to implementation halves" if header == FORMAT or header.endswith(IMPLEMENTATION[:2]) else None
+    if header in HEAVY or header.startswith(("Eigen/", "unsupported/")):
+        return "too heavy for declarations"
+    if header.endswith(".inl") and not is_umbrella(name):
+        return "declarations do not bring definitions"
+    return "belongs to definitions" if FOR_DEFINITIONS.search(header) or header == FORMAT else None
 
 
 def check(name, text):
     problems = []
-    for line, delimiter, header, implementation in includes(name, text):
-        where = f"{name}:{line}: includes {header}"
-        reason = heavy(name, delimiter, header, implementation)
+    for match in INCLUDE.finditer(text):
+        delimiter, header = match[1], match[2]
+        where = f"{name}:{text.count(chr(10), 0, match.start()) + 1}: includes {header}"
+        reason = heavy(name, delimiter, header)
+        if name.endswith(".inl") and header.endswith(".inl") and not is_umbrella(name):
+            reason = "what two .inl files share is declared in a .hpp file"
         if reason:
             problems.append(f"{where}: {reason}")
-        if header.startswith(("tandem/", "cuda/")) and not allowed(name, header, implementation):
+        if header.startswith(("tandem/", "cuda/")) and not allowed(name, header):
             problems.append(f"{where}: not a layer that it may use")
     return problems
 
 
+def check_definition(name, text, headers):
+    """An .inl file includes the header of its name where there is one, and has a header of its folder in any case."""
+    own, folder = name.removesuffix(".inl") + ".hpp", name.rpartition("/")[0] + "/"
+    included = [match[2] for match in INCLUDE.finditer(text)]
+    if own in headers and own not in included:
+        return [f"{name}: does not include {own}"]
+    if own not in headers and not any(header.startswith(folder) for header in included):
+        return [f"{name}: includes no header of its folder, which would declare what it defines"]
+    return []
+
+
 def check_source(name, text):
-    """src/ holds no code: guards and includes alone, so that header-only mode loses nothing."""
+    """src/ has no code, so that header-only mode loses nothing."""
     code = sources.without_comments_and_strings(text)
-    return [f"{name}:{number}: src/ files only define guards and include headers" for number, line in
-            enumerate(code.splitlines(), 1)
-            if line.strip() and not re.match(r"\s*#\s*(define TANDEM_IMPLEMENT_\w+( 1)?|include\b.*)\s*$", line)]
+    return [f"{name}:{number}: src/ files only include .inl files" for number, line in enumerate(code.splitlines(), 1)
+            if line.strip() and not re.match(r'\s*#\s*include\b', line)] + \
+           [f"{name}: includes {match[2]}, not an .inl file" for match in INCLUDE.finditer(text)
+            if not match[2].endswith(".inl")]
+
+
+def included_once(definitions, lists):
+    """Each .inl file is in one unit of src/ and in one umbrella. `lists`: name of the kind -> the .inl files included."""
+    problems = []
+    for kind, included in lists.items():
+        problems += [f"{name}: is in {included.count(name)} {kind}, not in one" for name in sorted(definitions)
+                     if included.count(name) != 1]
+    return problems
+
+
+def cycles(includes):
+    """Groups of headers that include each other; `includes`: header -> headers."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(name):
+        order[name] = low[name] = len(order)
+        stack.append(name)
+        for other in includes.get(name, ()):
+            if other not in order:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], order[other])
+        if low[name] == order[name]:
+            at = stack.index(name)
+            if len(stack) - at > 1:
+                found.append(" ".join(sorted(stack[at:])) + ": include each other")
+            del stack[at:]
+
+    for name in sorted(includes):
+        if name not in order:
+            visit(name)
+    return found
 
 
 def main():
-    problems = []
-    for path in sources.files(("include", "cuda")):
-        name = path.relative_to(sources.ROOT).as_posix()
-        problems += check(name.removeprefix("include/"), path.read_text())
-    for path in sources.files(("src",)):
-        problems += check_source(path.relative_to(sources.ROOT).as_posix(), path.read_text())
+    texts = {path.relative_to(sources.ROOT).as_posix().removeprefix("include/"): path.read_text()
+             for path in sources.files(("include", "cuda", "src"))}
+    headers = {name for name in texts if name.endswith(".hpp") and name.startswith("tandem/")}
+    definitions = {name for name in texts if name.endswith(".inl") and not is_umbrella(name) or name == "tandem/cuda.inl"}
+    problems, in_sources, in_umbrellas = [], [], []
+    for name, text in texts.items():
+        included = [match[2] for match in INCLUDE.finditer(text)]
+        if name.startswith("src/"):
+            problems += check_source(name, text)
+            in_sources += included
+            continue
+        problems += check(name, text)
+        if name in definitions:
+            problems += check_definition(name, text, headers)
+        elif is_umbrella(name):
+            in_umbrellas += included
+    problems += included_once(definitions, {"units of src/": in_sources, "umbrellas": in_umbrellas})
+    problems += cycles({name: [match[2] for match in INCLUDE.finditer(texts[name])] for name in headers})
     sources.report("layering", problems)
 
 

@@ -22,7 +22,7 @@ FAMILIES = {
     "nn": "Neural networks", "random": "Random numbers", "debug": "Checks and printing",
 }
 # Public ops that are not below ops/, because they stand on tapes, graphs or layers.
-ELSEWHERE = {"Control flow": ("graph/control.hpp", "graph/while_loop.hpp", "graph/scan.hpp"),
+ELSEWHERE = {"Control flow": ("graph/control/control.hpp", "graph/control/while_loop.hpp", "graph/control/scan.hpp"),
              "Search": ("nn/beam_search.hpp",)}
 FUNCTION = re.compile(r"^(?:TANDEM_API |inline |template <.*?> (?:requires.*? )?)+(?:auto|void|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
 DECLARES = re.compile(r"TANDEM_API |inline |template ")
@@ -43,13 +43,11 @@ def declaration(lines, at):
 
 
 class Header:
-    """The documented functions and the options of one header's top half."""
+    """The documented functions and the options of one header."""
 
     def __init__(self, path):
-        text = path.read_text()
-        top = re.split(r"^#if(?:def)? .*TANDEM_IMPLEMENT_", text, flags=re.M)[0]
         self.functions, self.options = [], {}
-        self.parse(top.splitlines())
+        self.parse(path.read_text().splitlines())
 
     def parse(self, lines):
         bare = sources.without_comments_and_strings("\n".join(lines)).splitlines()
@@ -116,7 +114,7 @@ def table_of(program):
 def host_only():
     """The ops whose rows have no CUDA kernel."""
     found = set()
-    for path in sorted(HEADERS.rglob("*.hpp")):
+    for path in sorted(HEADERS.rglob("*.inl")):
         for name, row in re.findall(r"OpDef \w+\{\s*\.name = \"(\w+)\"(.*?)\};", path.read_text(), re.S):
             if ".cuda" not in row and ".flags = {.alias" not in row and ".execute" not in row:
                 found.add(name)
@@ -165,7 +163,8 @@ def page(program):
     out = ["# Operations", "", "<!-- Made by tests/lint/op_reference.py from the headers; a test keeps it current. -->", "",
            "Every public op, by family: its declaration, what it does, its options. All are in namespace `tandem` and take",
            "`.name` too; options are given as `{.axis = 1}`. *kernel* has the dtypes and devices of the op's own kernel; an",
-           "op without one is made of others. `float16` and `bfloat16` go wherever `float32` goes.", ""]
+           "op without one is made of others. `float16` and `bfloat16` go wherever `float32` goes. Header-only programs include",
+           "`<tandem/tandem.hpp>`: the headers named here declare only.", ""]
     elsewhere = [HEADERS / name for names in ELSEWHERE.values() for name in names]
     headers = {path: Header(path) for path in sorted((HEADERS / "ops").rglob("*.hpp")) + elsewhere}
     options = {name: fields for header in headers.values() for name, fields in header.options.items()}

@@ -6,7 +6,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CODE_FOLDERS = ("include", "src", "cuda", "tests", "bench", "examples")
-CPP = {".hpp", ".cpp", ".inc", ".cu", ".cuh"}
+CPP = {".hpp", ".inl", ".cpp", ".inc", ".cu", ".cuh"}
 
 
 def files(folders=CODE_FOLDERS, suffixes=CPP):

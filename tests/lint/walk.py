@@ -6,7 +6,7 @@ import sources
 
 PAGE = sources.ROOT / "README.md"
 TITLE = "## One addition, step by step"
-FILE = re.compile(r"`([\w/]+\.(?:hpp|inc))`")
+FILE = re.compile(r"`([\w/]+\.(?:hpp|inl|inc))`")
 NAME = re.compile(r"`([\w:.<>, ]+?)`")
 
 

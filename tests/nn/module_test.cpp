@@ -1,12 +1,12 @@
 // Modules: names, lists, tied children, builds that fail or meet other threads; Dense beyond the common case.
-#include "tandem/nn/module.hpp"
+#include "tandem/core/module.hpp"
 
 #include <atomic>
 #include <thread>
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/core/allocator.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/nn/rnn.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/optimizer.hpp"

@@ -1,7 +1,7 @@
 // float16 and bfloat16 in ops that compute in float32: products, reductions, training. Every op of the table:
 // table_test.
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/core/allocator.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/clip.hpp"
 #include "tandem/optim/optimizer.hpp"

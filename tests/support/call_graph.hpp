@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "tandem/graph/concrete.hpp"
+#include "tandem/graph/exec/concrete.hpp"
 
 namespace testing {
 

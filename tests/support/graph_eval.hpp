@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "tandem/graph/program.hpp"
-#include "tandem/graph/trace.hpp"
+#include "tandem/graph/exec/program.hpp"
+#include "tandem/graph/trace/trace.hpp"
 
 namespace testing {
 

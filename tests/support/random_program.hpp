@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/random/generator.hpp"
 #include "tandem/optim/optimizer.hpp"
 

@@ -1,5 +1,5 @@
 // The steps of random programs that are control flow.
-#include "tandem/graph/scan.hpp"
+#include "tandem/graph/control/scan.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/random_program.hpp"
 

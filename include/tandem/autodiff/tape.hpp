@@ -146,10 +146,3 @@ class TANDEM_API GradientTape {
 };
 
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_AUTODIFF
-#include "tandem/autodiff/backward.hpp"
-#include "tandem/autodiff/jacobian.hpp"
-#include "tandem/autodiff/ledger_impl.hpp"
-#include "tandem/autodiff/record.hpp"
-#endif

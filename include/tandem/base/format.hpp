@@ -1,4 +1,4 @@
-// Numbers and bytes as text, the same in every locale, for implementation halves only.
+// Numbers and bytes as text, the same in every locale. For definitions only.
 #pragma once
 #include <charconv>
 #include <cstdlib>

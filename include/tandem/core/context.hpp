@@ -37,19 +37,3 @@ TANDEM_API std::uint64_t new_id_block();
 inline std::uint64_t new_id(Context& c) { return c.next_id < c.last_id ? c.next_id++ : new_id_block(); }
 
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_CORE
-#include <atomic>
-namespace TANDEM_NS {
-TANDEM_INLINE TANDEM_API constinit thread_local Context context{};
-inline constinit TANDEM_API std::atomic<std::uint64_t> id_source{1};
-
-TANDEM_INLINE std::uint64_t new_id_block() {
-  constexpr std::uint64_t block = 1 << 16;
-  const std::uint64_t first = id_source.fetch_add(block, std::memory_order_relaxed);
-  context.next_id = first + 1;
-  context.last_id = first + block;
-  return first;
-}
-}  // namespace TANDEM_NS
-#endif

@@ -59,7 +59,7 @@ class TANDEM_API Gradient {
   void make_dense() {
     if (is_sparse()) *this = Gradient(dense_form());
   }
-  /// For traced functions (graph/tree.hpp), to which a gradient is one tensor.
+  /// For traced functions (graph/trace/tree.hpp), to which a gradient is one tensor.
   ///   throws  errors::InvalidArgumentError for a row-sparse one
   template <class F>
   void each_part(const F& f) {

@@ -126,22 +126,3 @@ inline void check_upstream(const InferCall& c, Specs (*forward)(const InferCall&
 }  // namespace detail
 
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_CORE
-namespace TANDEM_NS {
-TANDEM_INLINE std::string display_name(const OpDef& op) {
-  if (op.display) return op.display;
-  std::string r;
-  bool upper = true;
-  for (const char* p = op.name; *p; ++p) {
-    if (*p == '_') {
-      upper = true;
-      continue;
-    }
-    r += upper && *p >= 'a' && *p <= 'z' ? static_cast<char>(*p - 32) : *p;
-    upper = false;
-  }
-  return r;
-}
-}  // namespace TANDEM_NS
-#endif

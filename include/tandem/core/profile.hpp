@@ -97,7 +97,3 @@ void profile_op(const TimedOp& op, i64 start);
 }  // namespace detail
 
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_CORE
-#include "tandem/core/profile_impl.hpp"
-#endif

@@ -86,16 +86,3 @@ class Unobserved {
 inline Device current_device() { return context.device ? *context.device : Device{}; }
 
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_CORE
-namespace TANDEM_NS {
-TANDEM_INLINE void errors::detail::place_error(OpError& e) {
-  for (const tandem::detail::CallSite* c = context.call; c; c = c->outer()) {
-    const std::string line = tandem::detail::line_text(c->where());
-    if (line.empty()) continue;  // a call by the library
-    if (c->name()) e.set_name(c->name().view());
-    return e.set_place("at " + line);
-  }
-}
-}  // namespace TANDEM_NS
-#endif

@@ -164,6 +164,7 @@ class TANDEM_API Tensor {
 namespace detail {
 /// Raises TraceError in the op's name: the traced tensor t is used where its trace is not.
 [[noreturn]] TANDEM_API void raise_no_value(const char* op, const Tensor& t);
+[[noreturn]] void raise_symbolic(const Tensor& t, const char* what);
 /// For whoever reads t.raw() of a tensor that a user gave: a tensor kept from inside a traced function has no data.
 inline void check_value(const char* op, const Tensor& t) {
   if (t.is_symbolic()) [[unlikely]]

@@ -124,7 +124,3 @@ TANDEM_API void update(const OpDef& op, std::span<const Variable> variables, Inp
 TANDEM_API Tensor fetch_update(const OpDef& op, const Variable& variable, Inputs extra, const Attrs& attrs = no_attrs);
 
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_CORE
-#include "tandem/core/variable_impl.hpp"
-#endif

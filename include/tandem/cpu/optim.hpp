@@ -8,11 +8,12 @@
 #include "tandem/base/error.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/kernel.hpp"
-#include "tandem/cpu/isa.hpp"
-#include "tandem/cpu/packs.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/isa.hpp"
+#include "tandem/cpu/simd/packs.hpp"
+
 #define TANDEM_KERNELS "tandem/cpu/optim.inc"
-#include "tandem/cpu/for_each_isa.inc"
+#include "tandem/cpu/simd/for_each_isa.inc"
 
 namespace TANDEM_NS::cpu {
 

@@ -80,7 +80,3 @@ inline void parallel_parts(i64 parts, bool wake, F&& body) {
 }
 
 }  // namespace TANDEM_NS::cpu
-
-#ifdef TANDEM_IMPLEMENT_CPU
-#include "tandem/cpu/parallel_impl.hpp"
-#endif

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "tandem/graph/serialize.hpp"
+#include "tandem/graph/io/serialize.hpp"
 
 namespace TANDEM_NS::io {
 
@@ -16,23 +16,3 @@ TANDEM_API void save_graph(const std::string& path, const Graph& graph);
 TANDEM_API Ref<Graph> load_graph(const std::string& path, const LoadOptions& options);
 
 }  // namespace TANDEM_NS::io
-
-#ifdef TANDEM_IMPLEMENT_GRAPH_FILE
-#include "tandem/io/regular_file_impl.hpp"
-#include "tandem/io/safetensors.hpp"
-
-namespace TANDEM_NS::io {
-
-TANDEM_INLINE void save_graph(const std::string& path, const Graph& graph) {
-  const std::string bytes = serialize(graph);
-  replace_file(path, {{bytes.data(), bytes.size()}});
-}
-TANDEM_INLINE Ref<Graph> load_graph(const std::string& path, const LoadOptions& options) {
-  detail::RegularFile file("load_graph", path);
-  const memory::Scratch bytes(file.size());
-  file.read(bytes.data(), file.size());
-  return parse_graph({static_cast<const char*>(bytes.data()), file.size()}, options);
-}
-
-}  // namespace TANDEM_NS::io
-#endif

@@ -22,7 +22,3 @@ TANDEM_API Tensor load_npy(const std::string& path);
 TANDEM_API Tensor parse_npy(const char* data, std::size_t size, const std::string& path);
 
 }  // namespace TANDEM_NS::io
-
-#ifdef TANDEM_IMPLEMENT_IO
-#include "tandem/io/npy_impl.hpp"
-#endif

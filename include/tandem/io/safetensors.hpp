@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tandem/core/tensor.hpp"
+#include "tandem/io/replace_file.hpp"
 
 namespace TANDEM_NS::io {
 
@@ -48,19 +49,4 @@ TANDEM_API Metadata load_safetensors_metadata(const std::string& path);
 /// Reads from memory; `path` is for the error texts.
 TANDEM_API Safetensors parse_safetensors(const char* data, std::size_t size, const std::string& path);
 
-/// Replaces a file by these bytes, or leaves it as it was. Threads and processes may replace one file at the same time;
-/// whoever reads sees one of them whole. The permissions of the old file are kept, and a symbolic link: its target is
-/// replaced. What a killed process has left of an earlier call for this path is removed.
-///   throws  errors::FailedPreconditionError for a directory, a device, a pipe; errors::ResourceExhaustedError for a
-///           full disk, errors::UnavailableError for other failures of the system: each names the path
-TANDEM_API void replace_file(const std::string& path, const std::vector<std::pair<const void*, std::size_t>>& parts);
-
 }  // namespace TANDEM_NS::io
-
-#ifdef TANDEM_IMPLEMENT_IO
-#include "tandem/core/apply.hpp"
-#include "tandem/io/replace_file_impl.hpp"
-#include "tandem/io/safetensors_read_impl.hpp"
-#include "tandem/io/safetensors_write_impl.hpp"
-#include "tandem/ops/transfer.hpp"
-#endif

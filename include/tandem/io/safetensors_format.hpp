@@ -1,4 +1,4 @@
-// What reader and writer agree on: dtype names, limits, checksums (implementation half of io/safetensors.hpp).
+// What reader and writer agree on: dtype names, limits, checksums. For the definitions of io/safetensors.hpp.
 #pragma once
 #include <array>
 #include <string_view>

@@ -2,7 +2,7 @@
 #pragma once
 #include <utility>
 
-#include "tandem/graph/while_loop.hpp"
+#include "tandem/graph/control/while_loop.hpp"
 #include "tandem/ops/index/gather.hpp"
 
 namespace TANDEM_NS::nn {
@@ -82,7 +82,3 @@ BeamSearchResult rnn_beam_search(const Step& step, State initial_state, BeamSear
 }
 
 }  // namespace TANDEM_NS::nn
-
-#ifdef TANDEM_IMPLEMENT_LAYERS
-#include "tandem/nn/beam_search_impl.hpp"
-#endif

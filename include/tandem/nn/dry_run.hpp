@@ -1,8 +1,8 @@
 // check_call: a layer's first call without weights, to see whether its input fits before weights are made for it. For
-// implementation halves.
+// the definitions of layers.
 #pragma once
-#include "tandem/core/variable.hpp"
 #include "tandem/core/scope.hpp"
+#include "tandem/core/variable.hpp"
 
 namespace TANDEM_NS::detail {
 

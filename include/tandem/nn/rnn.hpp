@@ -143,7 +143,3 @@ class GRU : public detail::RnnLayer<GRUCell> {
 };
 
 }  // namespace TANDEM_NS::layers
-
-#ifdef TANDEM_IMPLEMENT_LAYERS
-#include "tandem/nn/rnn_impl.hpp"
-#endif

@@ -7,8 +7,8 @@
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/core/indexed_slices.hpp"
-#include "tandem/nn/module.hpp"
-#include "tandem/optim/rules.hpp"
+#include "tandem/core/module.hpp"
+#include "tandem/ops/optim/rules.hpp"
 
 namespace TANDEM_NS {
 
@@ -136,7 +136,3 @@ class TANDEM_API Adam : public Optimizer {
 
 }  // namespace optimizers
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_OPTIM
-#include "tandem/optim/optimizer_impl.hpp"
-#endif

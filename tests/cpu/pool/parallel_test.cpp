@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "tandem/base/error.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/threads.hpp"
-#include "tandem/base/error.hpp"
 
 using tandem::i64;
 using tandem::config::intra_op_parallelism_threads;

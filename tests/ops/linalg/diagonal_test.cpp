@@ -3,7 +3,7 @@
 
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/values.hpp"

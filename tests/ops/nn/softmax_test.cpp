@@ -5,8 +5,8 @@
 
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/cpu/isa.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/isa.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tests/ops/reduce/loops.hpp"
 #include "tests/support/catch.hpp"

@@ -4,7 +4,7 @@
 #include <complex>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/ops/pointwise/values.hpp"
 #include "tests/support/catch.hpp"

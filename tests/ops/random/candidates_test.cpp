@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"

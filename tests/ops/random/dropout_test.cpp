@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/cpu/isa.hpp"
+#include "tandem/cpu/simd/isa.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tests/support/catch.hpp"

@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/random/draw.hpp"
 #include "tests/support/catch.hpp"

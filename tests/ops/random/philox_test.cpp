@@ -1,9 +1,9 @@
 // Philox 4x32-10 against its published answers, and the kernels against the scalar definitions, on every instruction
 // set and number of threads.
-#include "tandem/ops/random/philox.hpp"
+#include "tandem/base/philox.hpp"
 
-#include "tandem/cpu/isa.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/isa.hpp"
 #include "tandem/ops/random/draw.hpp"
 #include "tests/support/catch.hpp"
 

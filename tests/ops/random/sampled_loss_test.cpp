@@ -6,7 +6,7 @@
 
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/graph/function.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"

@@ -1,8 +1,8 @@
 // Sums, products, extremes and places are the same, bit for bit, on 1, 2 and 5 threads, and on every instruction set
 // where the operation is exact.
 #include "loops.hpp"
-#include "tandem/cpu/isa.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/isa.hpp"
 #include "tandem/ops/reduce/arg.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/reduce/scan.hpp"

@@ -1,11 +1,11 @@
-// Rewrite: a copy of a graph while a pass changes it. For the implementation halves of passes.
+// Rewrite: a copy of a graph while a pass changes it. For the definitions of passes.
 #pragma once
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "tandem/graph/graph.hpp"
+#include "tandem/graph/ir/graph.hpp"
 
 namespace TANDEM_NS::detail {
 

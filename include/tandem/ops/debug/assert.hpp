@@ -212,8 +212,3 @@ struct AssertShapesAttrs {
 };
 }  // namespace rules
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_DEBUG
-#include "tandem/ops/debug/assert_impl.hpp"
-#include "tandem/ops/debug/assert_shapes_impl.hpp"
-#endif

@@ -1,4 +1,4 @@
-// What the shape rules of indexing ops share. For implementation halves.
+// Parts of the shape rules of indexing ops. For their definitions.
 #pragma once
 #include "tandem/core/op.hpp"
 

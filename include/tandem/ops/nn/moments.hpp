@@ -33,37 +33,3 @@ TANDEM_API Moments moments(const Tensor& x, const Axes& axes, MomentsOptions = {
 TANDEM_API Tensor zero_fraction(const Tensor& x, OpOptions = {});
 
 }  // namespace TANDEM_NS::nn
-
-#ifdef TANDEM_IMPLEMENT_NN_OPS
-#include "tandem/core/scope.hpp"
-#include "tandem/ops/cast.hpp"
-#include "tandem/ops/pointwise/arith.hpp"
-#include "tandem/ops/pointwise/exp.hpp"
-#include "tandem/ops/reduce/reduce.hpp"
-#include "tandem/ops/reduce/statistics.hpp"
-namespace TANDEM_NS {
-
-TANDEM_INLINE Tensor nn::l2_loss(const Tensor& x, OpOptions o) {
-  const tandem::detail::CallSite call(o);
-  return reduce_sum(square(x, o), {.name = o.name, .where = o.where}) * 0.5;
-}
-TANDEM_INLINE Tensor nn::l2_normalize(const Tensor& x, L2NormalizeOptions o) {
-  const tandem::detail::CallSite call(o);
-  const Tensor squares = reduce_sum(square(x), {.axis = o.axis, .keepdims = true});
-  const Tensor least = tandem::detail::scalar_like(o.epsilon, x);
-  return multiply(x, rsqrt(maximum(squares, least)), {.name = o.name, .where = o.where});
-}
-TANDEM_INLINE nn::Moments nn::moments(const Tensor& x, const Axes& axes, MomentsOptions o) {
-  const tandem::detail::CallSite call(o);
-  const ReduceOptions r{.name = o.name, .where = o.where, .axis = axes, .keepdims = o.keepdims};
-  return {reduce_mean(x, r), reduce_variance(x, r)};
-}
-TANDEM_INLINE Tensor nn::zero_fraction(const Tensor& x, OpOptions o) {
-  const tandem::detail::CallSite call(o);
-  const Tensor nonzero = cast(count_nonzero(x, {.name = o.name, .where = o.where}), DType::float32);
-  const Tensor all = tandem::detail::size_over(x, Axes(), DType::float32);
-  return (all - nonzero) / all;
-}
-
-}  // namespace TANDEM_NS
-#endif

@@ -1,6 +1,6 @@
 // fused_reduce: a fused program whose result is summed, averaged or searched for its largest or smallest element on the
-// way, so that it is never written out. Made by the pass `fuse_reductions` (graph/passes.hpp). Not here: how it runs
-// (cpu/fused_reduce_impl.hpp).
+// way, so that it is never written out. Made by the pass `fuse_reductions` (graph/passes/passes.hpp). Not here: how it
+// runs (cpu/fused/fused_reduce.inl).
 #pragma once
 #include "tandem/ops/pointwise/fused.hpp"
 
@@ -30,30 +30,3 @@ constexpr bool names_last_axes(std::uint32_t mask, int rank) {
 }
 
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_FUSED
-#include "tandem/cpu/fused_reduce_impl.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
-namespace TANDEM_NS {
-
-namespace detail {
-TANDEM_INLINE Specs infer_fused_reduce(const InferCall& c) {
-  const FusedReduceAttrs& a = c.get<FusedReduceAttrs>();
-  const Specs whole = infer_program(c, *a.program);
-  if (whole.size() != 1 || !dtypes::floating.has(whole[0].dtype)) raise_specs(c, "wants a program of one float output");
-  if (const int rank = whole[0].shape.rank(); !names_last_axes(a.axis.mask(c.op.name, rank), rank))
-    raise_specs(c, "reduces the last axes alone");
-  return Specs(reduced_spec(c.op.name, whole[0], {a.axis, a.keepdims}));
-}
-}  // namespace detail
-
-TANDEM_INLINE constexpr OpDef fused_reduce_op{.name = "fused_reduce",
-                                              .infer = &detail::infer_fused_reduce,
-                                              .cpu = &cpu::fused_reduce,
-                                              .typed = -1,
-                                              .inputs = at_least(1),
-                                              .saves = Saves::nothing,
-                                              .attrs = &detail::attr_type<FusedReduceAttrs>};
-
-}  // namespace TANDEM_NS
-#endif

@@ -1,6 +1,4 @@
 // A C++ number as an operand of a pointwise op: scalar_like, and the overloads that take numbers.
-// Light on purpose: the top half of a pointwise header includes this and no other family, so that in header-only mode
-// all declarations stand before the first definition, whichever header comes first.
 #pragma once
 #include "tandem/base/scalar.hpp"
 #include "tandem/core/apply.hpp"

@@ -1,13 +1,8 @@
-// A rule made into a row, and the call of that row (implementation half only: it names the kernels).
+// From a rule to its OpDef, and the call of that op. For the definitions of pointwise ops: it names their kernels.
 #pragma once
-#include "tandem/cpu/pointwise.hpp"
+#include "tandem/core/cuda_kernels.hpp"
+#include "tandem/cpu/pointwise/pointwise.hpp"
 #include "tandem/ops/rule.hpp"
-#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
-namespace TANDEM_NS::cuda {
-template <class R>
-void pointwise(const KernelCall& c);  // instantiated in cuda/pointwise*.cu
-}
-#endif
 
 namespace TANDEM_NS {
 

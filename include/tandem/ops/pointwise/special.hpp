@@ -2,9 +2,9 @@
 // truncatediv truncatemod div_no_nan multiply_no_nan squared_difference hypot xlogy xlog1py xdivy clip_by_value erf
 // erfc nextafter.
 #pragma once
+#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/rule.hpp"
-#include "tandem/ops/scalar_math.hpp"
 
 namespace TANDEM_NS {
 
@@ -312,7 +312,3 @@ using special = RuleList<FloorDiv, FloorMod, TruncateDiv, TruncateMod, DivNoNan,
 
 }  // namespace rules
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_SPECIAL
-#include "tandem/ops/pointwise/special_impl.hpp"
-#endif

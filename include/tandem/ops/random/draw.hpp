@@ -6,9 +6,9 @@
 #include <concepts>
 
 #include "tandem/base/scalar.hpp"
+#include "tandem/ops/dims.hpp"
 #include "tandem/ops/random/attrs.hpp"
 #include "tandem/ops/random/generator.hpp"
-#include "tandem/ops/dims.hpp"
 
 namespace TANDEM_NS::random {
 
@@ -140,7 +140,3 @@ extern TANDEM_API const OpDef random_uniform_op, random_normal_op, truncated_nor
 inline constexpr const OpDef* draw_ops[] = {&random_uniform_op, &random_normal_op, &truncated_normal_op,
                                             &random_bits_op, &random_advance_op};
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_RANDOM
-#include "tandem/ops/random/draw_impl.hpp"
-#endif

@@ -115,7 +115,3 @@ struct StridedSliceAttrs {
 };
 }  // namespace rules
 }  // namespace TANDEM_NS
-
-#ifdef TANDEM_IMPLEMENT_SHAPE
-#include "tandem/ops/shape/slice_computed_impl.hpp"
-#endif

@@ -1,0 +1,234 @@
+// The walk backward: one reverse loop over a tape's entries, no sort, no recursion.
+#pragma once
+#include "tandem/autodiff/gradient_sum.hpp"
+#include "tandem/autodiff/log.hpp"
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+// The value of a fused op by small ops: its reference, or the derivative of the reference of the op it goes back from.
+TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
+  if (op.reference) return op.reference(in, attrs);
+  const BackwardOf& at = *op.backward_of;
+  GradientTape tape({.watch_accessed_variables = false});
+  Tensors forward;
+  std::vector<Tensor> sources, targets, upstream;
+  for (std::size_t i = 0; i < at.inputs; ++i) {
+    sources.push_back(forward.push(identity(in[i])));
+    tape.watch(sources.back());
+  }
+  for (std::size_t i = at.upstream + at.outputs; i < in.size(); ++i) forward.push(in[i]);
+  const Tensors y = at.forward->reference({forward.begin(), forward.size()}, no_attrs);
+  for (std::size_t i = 0; i < at.outputs; ++i) targets.push_back(y[i]), upstream.push_back(in[at.upstream + i]);
+  Tensors r;
+  for (Tensor& g :
+       tape.gradient(targets, sources,
+                     {.output_gradients = std::move(upstream), .unconnected_gradients = UnconnectedGradients::zero}))
+    r.push(std::move(g));
+  return r;
+}
+
+// An op without a rule of its own, whose value small ops can make: the tape differentiates those.
+TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
+  GradientTape tape({.watch_accessed_variables = false});
+  std::vector<Tensor> sources, targets, upstream;
+  Small<std::size_t, 4> at;
+  Tensors in;
+  for (std::size_t i = 0; i < c.in.size(); ++i) {
+    in.push(c.in[i]);
+    if (!c.needs(i) || !is_floating(c.in[i].dtype())) continue;
+    in[i] = identity(c.in[i]);  // one tensor may be two inputs
+    tape.watch(in[i]);
+    sources.push_back(in[i]);
+    at.push(i);
+  }
+  const Tensors y = reference_value(c.op, {in.begin(), in.size()}, c.attrs);
+  for (std::size_t i = 0; i < y.size(); ++i)
+    if (c.g[i].is_set()) targets.push_back(y[i]), upstream.push_back(c.g[i]);
+  const std::vector<Tensor> g = tape.gradient(targets, sources, {.output_gradients = std::move(upstream)});
+  Grads r;
+  r.resize(static_cast<unsigned>(c.in.size()));
+  for (std::size_t i = 0; i < sources.size(); ++i) r[at[i]] = g[i];
+  return r;
+}
+
+}  // namespace detail
+
+// The gradients by slot while one call of gradient() runs.
+struct GradientTape::Backward {
+  GradientTape::Log& tape;
+  std::vector<detail::GradientSum> sums;
+  // By slot: 0, or 1 + the slot in which its sum is formed, which a source will read. Reads of a Variable that is a
+  // source have one sum, which grows on the way back: a loop may have read it a thousand times.
+  std::vector<int> wanted;
+
+  detail::GradientSum& sum_of(int slot) {
+    const int at = wanted[static_cast<std::size_t>(slot)];
+    return sums[static_cast<std::size_t>(at ? at - 1 : slot)];
+  }
+  // A read that is a source itself keeps its own sum.
+  void want(std::span<const Source> sources) {
+    int single;
+    for (const bool variables : {false, true})
+      for (const Source& s : sources) {
+        if (s.is_variable() != variables) continue;
+        int first = -1;
+        for (int slot : tape.slots_of(s, single)) {
+          int& w = wanted[static_cast<std::size_t>(slot)];
+          if (!w) w = 1 + (first < 0 ? first = slot : first);
+        }
+      }
+  }
+  Gradient total(const Source& s) const {
+    detail::GradientSum sum;
+    int single;
+    for (int slot : tape.slots_of(s, single)) sum.add(sums[static_cast<std::size_t>(slot)]);
+    return std::move(sum.value());
+  }
+
+  void start(std::span<const Tensor> targets, const std::vector<Tensor>& upstream) {
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const int slot = tape.map_.find(targets[i].id());
+      if (slot < 0) continue;
+      const bool given = i < upstream.size() && upstream[i].is_set();
+      if (given &&
+          (upstream[i].dtype() != targets[i].dtype() || !upstream[i].shape().is_compatible_with(targets[i].shape())))
+        errors::raise<errors::InvalidArgumentError>("gradient", "output gradient " + to_string(upstream[i].spec()) +
+                                                                    " for a target of " + to_string(targets[i].spec()));
+      sum_of(slot).add(given ? upstream[i] : ones_like(targets[i]));
+    }
+  }
+
+  Grads rule(Entry& e, std::span<const Tensor> g) {
+    std::uint64_t wants = 0;
+    for (std::uint32_t i = 0; i < e.n_in; ++i)
+      wants |= static_cast<std::uint64_t>(e.in_slots()[i] >= 0) << (i < 63 ? i : 63);
+    const GradCall call{*e.op, g, {e.saved(), e.n_in}, {e.saved() + e.n_in, e.n_out}, e.attrs(), wants};
+    if (e.op->gradient) return e.op->gradient(call);
+    if (e.op->reference || e.op->backward_of) return detail::gradient_by_reference(call);
+    errors::raise<errors::UnimplementedError>(e.op->name,
+                                              "has no gradient (" + display_name(*e.op) + " is on the path)");
+  }
+
+  // What has flowed back to an output; given up here unless a source will read it.
+  Tensor take(std::size_t slot) { return wanted[slot] ? sums[slot].value().tensor() : sums[slot].take_dense(); }
+  // The rule's gradients, none where nothing flows back. The upstream ones die here, before the next op's are made.
+  Grads pull(Entry& e) {
+    Tensors upstream;
+    bool any = false;
+    const auto first = static_cast<std::size_t>(e.first_out);
+    for (std::size_t i = 0; i < e.n_out; ++i) {
+      any |= sums[first + i].is_set();
+      upstream.push(take(first + i));
+    }
+    if (!any || e.op->flags.blocked) return {};
+    return rule(e, {upstream.begin(), upstream.size()});
+  }
+  // Open dims are alike and may still turn out to differ: [None] + [None] of sizes 3 and 1.
+  static bool may_differ(const Tensor& a, const Tensor& b) {
+    return !(a.shape() == b.shape()) || (a.is_symbolic() && !a.shape().is_fully_defined());
+  }
+  void step(Entry& e) {
+    Grads r = pull(e);
+    const int* slots = e.in_slots();
+    for (std::size_t i = 0; i < e.n_in && i < r.size(); ++i) {
+      Gradient& x = r[i];
+      if (slots[i] < 0 || !x.is_set()) continue;
+      const Tensor& saved = e.saved()[i];
+      if (e.op->flags.pointwise && saved.is_set() && may_differ(saved, x.dense()))
+        x = tandem::detail::sum_to_like(x.dense(), saved);
+      sum_of(slots[i]).add(std::move(x));
+    }
+  }
+};
+
+TANDEM_INLINE std::span<const int> GradientTape::Log::slots_of(const Source& s, int& single) const {
+  if (!s.is_variable())
+    return (single = map_.find(s.id())) < 0 ? std::span<const int>() : std::span<const int>(&single, 1);
+  const int at = variables_.find(s.id());
+  if (at < 0) return {};
+  const Reads& r = reads_[static_cast<std::size_t>(at)];
+  return {r.slots.begin(), r.slots.size()};
+}
+
+TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targets& targets,
+                                                                     std::span<const Source> sources,
+                                                                     const GradientOptions& options) {
+  if (spent_)
+    errors::raise<errors::FailedPreconditionError>(
+        "gradient", "this tape has been used; make it with {.persistent = true} for several gradients");
+  struct Restore {  // gradient() of a persistent tape is not recorded by itself
+    bool& paused;
+    bool outer = paused;
+    ~Restore() { paused = outer; }
+  } restore{paused_};
+  paused_ = true;
+  if (!options_.persistent) {
+    leave();
+    spent_ = true;
+  }
+  Backward b{*this, std::vector<detail::GradientSum>(static_cast<std::size_t>(slots_)),
+             std::vector<int>(static_cast<std::size_t>(slots_))};
+  b.want(sources);
+  b.start(targets.list(), options.output_gradients);
+  for (Entry* e = last_; e; e = e->prev) {
+    b.step(*e);
+    if (!options_.persistent) release_saved(*e);  // peak memory falls as the walk goes back
+  }
+  std::vector<Gradient> result;
+  for (const Source& s : sources) {
+    Gradient sum = b.total(s);
+    if (!sum.is_set()) {
+      const std::string why = why_unset(s, targets.list());
+      if (options.unconnected_gradients == UnconnectedGradients::error)
+        errors::raise<errors::InvalidArgumentError>("gradient", why);
+      sum = options.unconnected_gradients == UnconnectedGradients::zero ? zeros_like(s.like()) : Tensor::unset(why);
+    }
+    result.push_back(std::move(sum));
+  }
+  return result;
+}
+
+// Forward from the source: is the target reached at all, and through which blocked op?
+TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, std::span<const Tensor> targets) const {
+  std::vector<Entry*> order;
+  for (Entry* e = last_; e; e = e->prev) order.push_back(e);
+  std::vector<char> reached(static_cast<std::size_t>(slots_));
+  std::vector<const OpDef*> blocker(static_cast<std::size_t>(slots_));
+  int single;
+  for (int slot : slots_of(source, single)) reached[static_cast<std::size_t>(slot)] = 1;
+  for (std::size_t k = order.size(); k-- > 0;) {
+    const Entry& e = *order[k];
+    bool from = false;
+    const OpDef* by = nullptr;
+    for (std::uint32_t i = 0; i < e.n_in; ++i)
+      if (const int s = e.in_slots()[i]; s >= 0 && reached[static_cast<std::size_t>(s)]) {
+        from = true;
+        if (blocker[static_cast<std::size_t>(s)]) by = blocker[static_cast<std::size_t>(s)];
+      }
+    if (!from) continue;
+    for (std::uint32_t i = 0; i < e.n_out; ++i) {
+      reached[static_cast<std::size_t>(e.first_out + i)] = 1;
+      blocker[static_cast<std::size_t>(e.first_out + i)] = by ? by : e.op->flags.blocked ? e.op : nullptr;
+    }
+  }
+  for (const Tensor& t : targets)
+    if (const int s = map_.find(t.id()); s >= 0 && reached[static_cast<std::size_t>(s)])
+      if (const OpDef* by = blocker[static_cast<std::size_t>(s)])
+        return "no gradient: the path from " + source.name() + " to the target is blocked at " + display_name(*by);
+  return "no gradient: no path from " + source.name() + " to the target";
+}
+
+TANDEM_INLINE std::vector<Gradient> GradientTape::gradients(const Targets& targets, std::span<const Source> sources,
+                                                            const GradientOptions& options) {
+  return log_->differentiate(targets, sources, options);
+}
+
+}  // namespace TANDEM_NS

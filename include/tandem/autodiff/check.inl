@@ -1,0 +1,81 @@
+// Definitions of autodiff/check.hpp.
+#pragma once
+#include <cmath>
+
+#include "tandem/autodiff/check.hpp"
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/ops/create/constant.hpp"
+
+namespace TANDEM_NS::test {
+namespace detail {
+
+TANDEM_INLINE std::vector<double> to_double(const Tensor& t) {
+  if (t.dtype() == DType::float64) return t.to_vector<double>();
+  const std::vector<float> v = t.to_vector<float>();
+  return {v.begin(), v.end()};
+}
+TANDEM_INLINE Tensor from_double(const std::vector<double>& v, const Spec& like) {
+  Tensor t;
+  if (like.dtype == DType::float64) t = constant(v, {.shape = like.shape});
+  else t = constant(std::vector<float>(v.begin(), v.end()), {.shape = like.shape});
+  return t.device() == like.device ? t : t.to(like.device);
+}
+TANDEM_INLINE Tensor jacobian_of(const std::vector<double>& j, std::size_t rows) {
+  const auto n = static_cast<i64>(rows);
+  return constant(j, {.shape = {n, n ? static_cast<i64>(j.size()) / n : 0}});
+}
+
+TANDEM_INLINE std::vector<Jacobians> compute_gradient(Function f, const std::vector<Tensor>& x, CheckOptions options) {
+  GradientTape tape({.persistent = true});
+  for (const Tensor& t : x) tape.watch(t);
+  const Tensor y = f.call(f.self, x);
+  const auto n_y = static_cast<std::size_t>(y.size());
+  std::vector<std::vector<double>> theory(x.size());
+  for (std::size_t k = 0; k < n_y; ++k) {
+    std::vector<double> one(n_y);
+    one[k] = 1;
+    const std::vector<Tensor> g = tape.gradient(
+        y, x, {.output_gradients = {from_double(one, y.spec())}, .unconnected_gradients = UnconnectedGradients::zero});
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::vector<double> column = to_double(g[i]);
+      theory[i].resize(column.size() * n_y);
+      for (std::size_t j = 0; j < column.size(); ++j) theory[i][j * n_y + k] = column[j];
+    }
+  }
+  std::vector<Jacobians> result;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto n_x = static_cast<std::size_t>(x[i].size());
+    std::vector<double> numeric(n_x * n_y);
+    const std::vector<double> at = to_double(x[i]);
+    for (std::size_t j = 0; j < n_x; ++j) {
+      std::vector<double> side[2];
+      for (int s = 0; s < 2; ++s) {
+        std::vector<double> moved = at;
+        moved[j] += s ? -options.delta : options.delta;
+        std::vector<Tensor> in = x;
+        in[i] = from_double(moved, x[i].spec());
+        side[s] = to_double(f.call(f.self, in));
+      }
+      for (std::size_t k = 0; k < n_y; ++k) numeric[j * n_y + k] = (side[0][k] - side[1][k]) / (2 * options.delta);
+    }
+    result.push_back({jacobian_of(theory[i], n_x), jacobian_of(numeric, n_x)});
+  }
+  return result;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE double max_error(const Tensor& a, const Tensor& b) {
+  if (!(a.shape() == b.shape()))
+    errors::raise<errors::InvalidArgumentError>("max_error", to_string(a.spec()) + " against " + to_string(b.spec()));
+  const std::vector<double> x = detail::to_double(a), y = detail::to_double(b);
+  double worst = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double e = std::fabs(x[i] - y[i]);
+    if (!(e <= worst)) worst = e;
+    if (std::isnan(worst)) break;
+  }
+  return worst;
+}
+
+}  // namespace TANDEM_NS::test

@@ -1,0 +1,51 @@
+// Definitions of autodiff/custom_gradient.hpp.
+#pragma once
+#include "tandem/autodiff/custom_gradient.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+// Input 0 is the value already computed, of which the output is a view; the others are what it was computed from.
+TANDEM_INLINE Specs infer_custom(const InferCall& c) { return Specs(c.spec(0)); }
+TANDEM_INLINE void check_custom_gradient(std::size_t i, const Spec& got, const Spec& want) {
+  if (!is_floating(want.dtype) && !is_complex(want.dtype)) return;  // nobody asks for it
+  if (got.dtype != want.dtype || !got.shape.is_compatible_with(want.shape))
+    errors::raise<errors::InvalidArgumentError>(
+        "custom_gradient", "the backward function gave " + to_string(got) + " as the gradient of input " +
+                               std::to_string(i) + ", which is " + to_string(want) +
+                               "; a gradient has its input's shape and dtype (see reduce_sum, broadcast_to, cast)");
+}
+TANDEM_INLINE Grads custom_gradient_rule(const GradCall& c) {
+  const CustomBackward& backward = *c.get<CustomAttrs>().backward;
+  Grads from = backward.call(c.g[0]);
+  if (from.size() + 1 != c.in.size())
+    errors::raise<errors::InvalidArgumentError>("custom_gradient", "the backward function gave " +
+                                                                       std::to_string(from.size()) + " gradients for " +
+                                                                       std::to_string(c.in.size() - 1) + " inputs");
+  Grads r;
+  r.push(Gradient());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i].is_set()) check_custom_gradient(i, from[i].dense().spec(), backward.inputs[i]);
+    r.push(std::move(from[i]));
+  }
+  return r;
+}
+TANDEM_INLINE Tensor apply_custom(const Tensor& value, std::span<const Tensor* const> in,
+                                  Ref<CustomBackward> backward) {
+  Small<const Tensor*, 4> all(&value);
+  for (const Tensor* t : in) all.push(t), backward->inputs.push_back(t->spec());
+  return std::move(apply(custom_gradient_op, {all.begin(), all.size()}, CustomAttrs{std::move(backward)})[0]);
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef custom_gradient_op{.name = "custom_gradient",
+                                                 .infer = &detail::infer_custom,
+                                                 .gradient = &detail::custom_gradient_rule,
+                                                 .typed = -1,
+                                                 .inputs = at_least(1),
+                                                 .saves = Saves::nothing,
+                                                 .flags = {.alias = true},
+                                                 .attrs = &detail::attr_type<detail::CustomAttrs>};
+
+}  // namespace TANDEM_NS

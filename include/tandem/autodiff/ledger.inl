@@ -1,0 +1,105 @@
+// Which op saved which bytes first, and which it saved alone.
+#pragma once
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include "tandem/autodiff/ledger.hpp"
+
+#include "tandem/autodiff/log.hpp"
+#include "tandem/autodiff/tape.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+// One saved tensor's place in memory. Views share places, so places may overlap in any way.
+struct SavedStretch {
+  const char *begin, *end;
+  std::size_t entry, row;
+};
+// From left to right over the ends of all stretches: between two of them, who saves is known.
+TANDEM_INLINE void share_out(const std::vector<SavedStretch>& stretches, std::vector<TapeMemory>& rows) {
+  struct End {
+    const char* at;
+    const SavedStretch* of;
+  };
+  std::vector<End> ends;
+  for (const SavedStretch& s : stretches) ends.push_back({s.begin, &s}), ends.push_back({s.end, &s});
+  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.at < b.at; });
+  std::map<std::pair<std::size_t, std::size_t>, int> saving;  // {entry, row}: how many of its tensors
+  std::map<std::size_t, int> saving_rows;
+  const char* from = nullptr;
+  for (const End& e : ends) {
+    if (!saving.empty() && e.at > from) {
+      rows[saving.begin()->first.second].bytes += e.at - from;
+      if (saving_rows.size() == 1) rows[saving_rows.begin()->first].own += e.at - from;
+    }
+    from = e.at;
+    const std::pair key(e.of->entry, e.of->row);
+    if (e.at == e.of->begin) {
+      ++saving[key], ++saving_rows[key.second];
+    } else {
+      if (--saving[key] == 0) saving.erase(key);
+      if (--saving_rows[key.second] == 0) saving_rows.erase(key.second);
+    }
+  }
+}
+inline bool same_line(const Loc& a, const Loc& b) {
+  if (a.line != b.line || !a.file != !b.file) return false;
+  return !a.file || std::strcmp(a.file, b.file) == 0;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE void GradientTape::Log::note(const Applied& a) {
+  notes_.push_back({a.options ? a.options->where : Loc{}, context.scope ? context.scope : ""});
+}
+TANDEM_INLINE std::vector<TapeMemory> GradientTape::Log::memory() const {
+  std::vector<Entry*> entries;
+  for (Entry* e = last_; e; e = e->prev) entries.push_back(e);
+  std::reverse(entries.begin(), entries.end());
+  std::vector<TapeMemory> rows;
+  std::vector<detail::SavedStretch> stretches;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    Entry& e = *entries[i];
+    const std::string op = display_name(*e.op);
+    const detail::LedgerNote note = i < notes_.size() ? notes_[i] : detail::LedgerNote{};
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const TapeMemory& r) {
+      return r.op == op && r.scope == note.scope && detail::same_line(r.where, note.where);
+    });
+    if (row == rows.end()) row = rows.insert(rows.end(), {op, note.scope, note.where});
+    ++row->count;
+    for (const Tensor& t : e.all_saved()) {
+      if (!t.is_set() || t.is_symbolic() || !t.spec().bytes()) continue;
+      const auto* at = static_cast<const char*>(t.raw());
+      stretches.push_back({at, at + t.spec().bytes(), i, static_cast<std::size_t>(row - rows.begin())});
+    }
+  }
+  detail::share_out(stretches, rows);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const TapeMemory& a, const TapeMemory& b) { return a.bytes > b.bytes; });
+  return rows;
+}
+
+TANDEM_INLINE std::string to_string(std::span<const TapeMemory> rows) {
+  std::string s = "op                      count           bytes     only its own  where\n";
+  TapeMemory sum{.op = "total", .scope = {}, .where = {}};
+  const auto add = [&](const TapeMemory& r) {
+    char line[128];
+    std::snprintf(line, sizeof line, "%-20.20s %8d %15lld %16lld", r.op.c_str(), r.count,
+                  static_cast<long long>(r.bytes), static_cast<long long>(r.own));
+    s += line;
+    if (r.where.file) s += "  " + std::string(r.where.file) + ":" + std::to_string(r.where.line);
+    if (!r.scope.empty()) s += "  " + r.scope;
+    s += "\n";
+  };
+  for (const TapeMemory& r : rows) {
+    add(r);
+    sum.count += r.count, sum.bytes += r.bytes, sum.own += r.own;
+  }
+  add(sum);
+  return s;
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,81 @@
+// GradientTape::Log: what a tape records, entries in chunks. For the definitions of autodiff/tape.hpp.
+#pragma once
+#include "tandem/autodiff/slots.hpp"
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/core/scope.hpp"
+
+namespace TANDEM_NS {
+
+// One applied op. Behind it in its chunk: the saved tensors (inputs, then outputs), the inputs' slots, the attrs.
+struct GradientTape::Entry {
+  Entry* prev;
+  const OpDef* op;
+  std::int32_t first_out;
+  std::uint32_t n_in, n_out : 31, has_attrs : 1;
+
+  static std::size_t slots_at(std::size_t n_in, std::size_t n_out) {
+    return sizeof(Entry) + (n_in + n_out) * sizeof(Tensor);
+  }
+  static std::size_t attrs_at(std::size_t n_in, std::size_t n_out) {
+    return (slots_at(n_in, n_out) + n_in * sizeof(int) + 15) & ~std::size_t(15);
+  }
+  Tensor* saved() { return reinterpret_cast<Tensor*>(this + 1); }
+  std::span<Tensor> all_saved() { return {saved(), std::size_t(n_in) + n_out}; }
+  const int* in_slots() const {
+    return reinterpret_cast<const int*>(reinterpret_cast<const char*>(this) + slots_at(n_in, n_out));
+  }
+  Attrs* own_attrs() {
+    return has_attrs ? reinterpret_cast<Attrs*>(reinterpret_cast<char*>(this) + attrs_at(n_in, n_out)) : nullptr;
+  }
+  const Attrs& attrs() { return has_attrs ? *own_attrs() : no_attrs; }
+};
+
+// What a tape records, and how. It outlives the tape where its thread's list of observers cannot be reached from where
+// the tape is destroyed.
+struct GradientTape::Log final : Observer, Opaque {
+  explicit Log(const TapeOptions& o) : options_(o) {}
+  ~Log() override { free_entries(); }
+  const char* kind() const override { return "tape"; }
+  // NOLINTNEXTLINE(misc-new-delete-overloads): delete is the sized form
+  static void* operator new(std::size_t bytes) { return memory::Blocks::allocate(bytes); }
+  static void operator delete(void* p, std::size_t bytes) { memory::Blocks::release(p, bytes); }
+
+  TANDEM_INLINE void record(const Applied&) override;
+  TANDEM_INLINE void read(const Variable&, const Tensor&) override;
+  void dropped() override { release(); }
+  void leave();
+  void clear();
+  void watch(const Tensor& x);
+  void watch(const Variable& v);
+  static void check_watchable(const Spec& s);
+  char* room_for(std::size_t bytes);
+  void note(const Applied&);
+  void release_saved(Entry&);
+  void free_entries();
+  std::vector<Gradient> differentiate(const Targets&, std::span<const Source>, const GradientOptions&);
+  std::string why_unset(const Source&, std::span<const Tensor> targets) const;
+  std::span<const int> slots_of(const Source&, int& single) const;
+  std::vector<TapeMemory> memory() const;
+
+  struct Reads {
+    Variable variable;
+    Small<int, 1> slots;  // each read has its own
+  };
+  Reads& reads_of(const Variable& v);
+  Slots map_;
+  int slots_ = 0;
+  IdMap variables_;  // variable id -> index in reads_
+  std::vector<Reads> reads_;
+  Entry* last_ = nullptr;
+  std::vector<detail::LedgerNote> notes_;  // by entry, the oldest first; empty without a ledger
+  struct Chunk {
+    char* data;
+    int cls;
+  };
+  std::vector<Chunk> chunks_;
+  std::size_t used_ = 0, room_ = 0;
+  const TapeOptions options_;
+  bool paused_ = false, spent_ = false;
+};
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,109 @@
+// Definitions of base/at_fork.hpp.
+#pragma once
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <ctime>
+#include <new>
+#include <tuple>
+#include <vector>
+
+#include "tandem/base/at_fork.hpp"
+
+namespace TANDEM_NS::detail {
+
+inline constexpr int fork_stages = 4;
+// Constant-initialised and never destroyed, as what registers here is global as well.
+struct ForkState {
+  std::mutex mutex;  // held from before() to its release: one fork at a time
+  std::atomic<const ForkHooks*> hooks[fork_stages]{};
+  const ForkHooks* held[fork_stages]{};  // what before() ran; a stage may be added while it does
+};
+TANDEM_INLINE constinit TANDEM_API ForkState fork_state{};
+
+inline void before_fork() {
+  fork_state.mutex.lock();
+  for (int i = 0; i < fork_stages; ++i)
+    if ((fork_state.held[i] = fork_state.hooks[i].load(std::memory_order_acquire))) fork_state.held[i]->before();
+}
+inline void after_fork(void (*ForkHooks::*hook)()) {
+  for (int i = fork_stages; i-- > 0;)
+    if (fork_state.held[i]) (fork_state.held[i]->*hook)();
+  fork_state.mutex.unlock();
+}
+TANDEM_INLINE void at_fork(ForkStage stage, const ForkHooks& hooks) {
+  static const int hooked = pthread_atfork(
+      &before_fork, [] { after_fork(&ForkHooks::parent); }, [] { after_fork(&ForkHooks::child); });
+  (void)hooked;
+  fork_state.hooks[static_cast<int>(stage)].store(&hooks, std::memory_order_release);
+}
+
+// All ForkMutexes there are, and those that a fork in progress holds.
+struct ForkMutexes {
+  std::mutex mutex;
+  ForkMutex* first = nullptr;
+  std::vector<ForkMutex*> held;
+
+  static ForkMutexes& all() {
+    alignas(ForkMutexes) static unsigned char room[sizeof(ForkMutexes)];
+    static ForkMutexes* const a = [] {
+      auto* fresh = ::new (room) ForkMutexes;
+      static constexpr ForkHooks hooks{[] { all().take(); }, [] { all().release(); }, [] { all().release(); }};
+      at_fork(ForkStage::objects, hooks);
+      return fresh;
+    }();
+    return *a;
+  }
+  // Whoever holds one of them may be about to make another, which takes this->mutex: after a while everybody gets on,
+  // and it is tried again. The last time what is not free is left out.
+  void take() {
+    constexpr int first_wait = 10, last_wait = 2560;  // ms; five seconds together
+    for (int wait = first_wait;; wait *= 2) {
+      mutex.lock();
+      if (take_all(wait, wait >= last_wait)) return;
+      release();
+    }
+  }
+  bool take_all(int milliseconds, bool leave_out) {
+    std::vector<ForkMutex*> order;
+    for (ForkMutex* m = first; m; m = m->next_) order.push_back(m);
+    std::sort(order.begin(), order.end(), [](const ForkMutex* a, const ForkMutex* b) {
+      return std::make_tuple(a->rank_, reinterpret_cast<std::uintptr_t>(a)) <
+             std::make_tuple(b->rank_, reinterpret_cast<std::uintptr_t>(b));
+    });
+    timespec deadline{};
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    const std::int64_t end = deadline.tv_nsec + std::int64_t{1000000} * milliseconds;
+    deadline.tv_sec += end / 1000000000, deadline.tv_nsec = end % 1000000000;
+    held.reserve(order.size());
+    for (ForkMutex* m : order) {
+      if (pthread_mutex_timedlock(m->mutex_.native_handle(), &deadline) == 0) held.push_back(m);
+      else if (!leave_out) return false;
+    }
+    return true;
+  }
+  void release() {
+    for (ForkMutex* m : held) m->mutex_.unlock();
+    held.clear();
+    mutex.unlock();
+  }
+};
+
+TANDEM_INLINE const bool fork_mutexes_made = (ForkMutexes::all(), true);
+
+TANDEM_INLINE ForkMutex::ForkMutex(Rank rank) : previous_(nullptr), rank_(rank) {
+  ForkMutexes& all = ForkMutexes::all();
+  const std::lock_guard lock(all.mutex);
+  next_ = all.first;
+  if (next_) next_->previous_ = this;
+  all.first = this;
+}
+TANDEM_INLINE ForkMutex::~ForkMutex() {
+  ForkMutexes& all = ForkMutexes::all();
+  const std::lock_guard lock(all.mutex);
+  (previous_ ? previous_->next_ : all.first) = next_;
+  if (next_) next_->previous_ = previous_;
+}
+
+}  // namespace TANDEM_NS::detail

@@ -1,0 +1,37 @@
+// Definitions of base/scalar.hpp.
+#pragma once
+#include <cstdio>
+#include <cstring>
+
+#include "tandem/base/error.hpp"
+#include "tandem/base/scalar.hpp"
+
+namespace TANDEM_NS {
+
+TANDEM_INLINE std::string Scalar::text() const {
+  if (!is_real_) return is_high_ ? std::to_string(static_cast<u64>(whole_)) : std::to_string(whole_);
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%g", real_);
+  if (has_fraction() && !std::strpbrk(digits, ".e")) std::snprintf(digits, sizeof digits, "%.17g", real_);
+  return digits;
+}
+
+namespace detail {
+
+// The least and the largest number of an integer dtype or bool_.
+TANDEM_INLINE std::string range_text(DType d) {
+  if (d == DType::bool_) return "0 and 1";
+  const int bits = 8 * static_cast<int>(size_of(d));
+  if (dtypes::unsigned_integer.has(d)) return "0 to " + std::to_string(~u64(0) >> (64 - bits));
+  const i64 high = INT64_MAX >> (64 - bits);
+  return std::to_string(-high - 1) + " to " + std::to_string(high);
+}
+TANDEM_INLINE void raise_unfit(const char* op, const Scalar& x, DType d, const std::string& meets) {
+  std::string why = " has a fraction";
+  if (x.real() != x.real()) why = " is not a number";
+  else if (!x.has_fraction()) why = std::string(" is outside of ") + name(d) + "'s range, " + range_text(d) + ",";
+  errors::raise<errors::InvalidArgumentError>(op, x.text() + why + " and meets " + meets);
+}
+
+}  // namespace detail
+}  // namespace TANDEM_NS

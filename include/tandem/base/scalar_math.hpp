@@ -1,0 +1,300 @@
+// Every function that a pointwise rule may call, for one number, so that an unqualified call never reaches <math.h>'s
+// abs(int); and what rules say about themselves to the loops. Packs bring their own overloads, found by argument type.
+// Usable in CUDA device code. Not here: the rules (ops/pointwise), the packs (cpu/simd/pack.inc, cpu/simd/math.inc).
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "tandem/base/dtype.hpp"
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS::rules {
+
+namespace detail {
+template <class V>
+struct ValueTraits {  // one number
+  using Mask = bool;
+  using Lane = V;
+  template <class U>
+  using rebind = U;
+};
+template <class V>
+  requires requires { typename V::Truth; }
+struct ValueTraits<V> {  // a pack
+  using Mask = typename V::Truth;
+  using Lane = typename V::Lane;
+  template <class U>
+  using rebind = typename V::template rebind<U>;
+};
+}  // namespace detail
+
+/// What comparisons of V yield: bool, or a mask of as many lanes.
+template <class V>
+using mask_t = typename detail::ValueTraits<V>::Mask;
+/// The element type of V.
+template <class V>
+using lane_t = typename detail::ValueTraits<V>::Lane;
+/// As many lanes of U.
+template <class V, class U>
+using rebind_t = typename detail::ValueTraits<V>::template rebind<U>;
+
+// What a rule may say about itself, each optional:
+//   info.first_is_mask, info.lanewise (or members of these names)
+//       its first input is a bool_ tensor, given to forward as mask_t<V>; forward takes one number at a time
+//   static constexpr bool costly = true;          worth a second thread earlier; default: rules for floats alone
+//   static constexpr bool reads_width = true;     not int64's result cut to the width (shifts, V::rebind results)
+//   using Params = SomeAttrs;                     forward's first parameter is `const Params&`, the call's attributes
+//   static void check(const KernelCall&);         runs before the loop; throws what depends on data (division by zero)
+namespace detail {
+struct NoParams {};
+template <class R>
+struct ParamsOf {
+  using type = NoParams;
+};
+template <class R>
+  requires requires { typename R::Params; }
+struct ParamsOf<R> {
+  using type = typename R::Params;
+};
+}  // namespace detail
+template <class R>
+using ParamsOf = typename detail::ParamsOf<R>::type;
+template <class R>
+inline constexpr bool has_params = requires {
+  typename R::Params;
+};
+template <class R>
+constexpr bool takes_mask_of() {
+  if constexpr (requires { R::info.first_is_mask; }) {
+    if (R::info.first_is_mask) return true;
+  }
+  if constexpr (requires { R::first_is_mask; }) return R::first_is_mask;
+  return false;
+}
+template <class R>
+inline constexpr bool takes_mask = takes_mask_of<R>();
+template <class R>
+constexpr bool is_lanewise_of() {
+  if constexpr (requires { R::info.lanewise; }) {
+    if (R::info.lanewise) return true;
+  }
+  if constexpr (requires { R::lanewise; }) return R::lanewise;
+  return false;
+}
+template <class R>
+inline constexpr bool is_lanewise = is_lanewise_of<R>();
+template <class R>
+constexpr bool is_costly_of() {
+  if constexpr (requires { R::costly; }) return R::costly;
+  return is_lanewise<R> || !R::info.dtypes.has(DType::int32);
+}
+template <class R>
+inline constexpr bool is_costly = is_costly_of<R>();
+template <class R>
+TANDEM_HD ParamsOf<R> params_of(const void* attrs) {
+  if constexpr (has_params<R>) {
+    return *static_cast<const ParamsOf<R>*>(attrs);
+  } else {
+    return {};
+  }
+}
+/// R::forward with or without parameters.
+template <class R, class... V>
+TANDEM_HD auto forward(const ParamsOf<R>& params, V... x) {
+  if constexpr (has_params<R>) {
+    return R::forward(params, x...);
+  } else {
+    return R::forward(x...);
+  }
+}
+
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+template <class T>
+concept Float = std::is_floating_point_v<T>;
+template <class T>
+concept Integer = std::is_integral_v<T>;
+
+#define TANDEM_SCALAR1(name)                             \
+  TANDEM_HD float name(float x) { return ::name##f(x); } \
+  TANDEM_HD double name(double x) { return ::name(x); }
+#define TANDEM_SCALAR2(name)                                         \
+  TANDEM_HD float name(float x, float y) { return ::name##f(x, y); } \
+  TANDEM_HD double name(double x, double y) { return ::name(x, y); }
+// With a pack form.
+TANDEM_SCALAR1(exp)
+TANDEM_SCALAR1(expm1)
+TANDEM_SCALAR1(log)
+TANDEM_SCALAR1(log1p)
+TANDEM_SCALAR1(tanh)
+TANDEM_SCALAR1(sin)
+TANDEM_SCALAR1(cos)
+TANDEM_SCALAR1(erf)
+TANDEM_SCALAR1(sqrt)
+TANDEM_SCALAR1(floor)
+TANDEM_SCALAR1(ceil)
+TANDEM_SCALAR1(trunc)
+TANDEM_SCALAR2(copysign)
+// Without one: for lanewise rules.
+TANDEM_SCALAR1(exp2)
+TANDEM_SCALAR1(log2)
+TANDEM_SCALAR1(log10)
+TANDEM_SCALAR1(tan)
+TANDEM_SCALAR1(asin)
+TANDEM_SCALAR1(acos)
+TANDEM_SCALAR1(atan)
+TANDEM_SCALAR1(sinh)
+TANDEM_SCALAR1(cosh)
+TANDEM_SCALAR1(asinh)
+TANDEM_SCALAR1(acosh)
+TANDEM_SCALAR1(atanh)
+TANDEM_SCALAR1(erfc)
+TANDEM_SCALAR1(cbrt)
+TANDEM_SCALAR2(pow)
+TANDEM_SCALAR2(atan2)
+TANDEM_SCALAR2(fmod)
+TANDEM_SCALAR2(hypot)
+TANDEM_SCALAR2(nextafter)
+#undef TANDEM_SCALAR1
+#undef TANDEM_SCALAR2
+
+/// log |Gamma(x)|. By the reentrant form where there is one: lgamma writes the global signgam.
+TANDEM_HD float lgamma(float x) {
+#if defined(__CUDA_ARCH__) || !defined(__GLIBC__)
+  return ::lgammaf(x);
+#else
+  int sign;
+  return ::lgammaf_r(x, &sign);
+#endif
+}
+TANDEM_HD double lgamma(double x) {
+#if defined(__CUDA_ARCH__) || !defined(__GLIBC__)
+  return ::lgamma(x);
+#else
+  int sign;
+  return ::lgamma_r(x, &sign);
+#endif
+}
+
+/// To the nearest whole number, ties to even (the rounding mode is never changed).
+TANDEM_HD float round(float x) { return ::rintf(x); }
+TANDEM_HD double round(double x) { return ::rint(x); }
+template <Integer T>
+TANDEM_HD T round(T x) {
+  return x;
+}
+template <Integer T>
+TANDEM_HD T floor(T x) {
+  return x;
+}
+template <Integer T>
+TANDEM_HD T ceil(T x) {
+  return x;
+}
+template <Integer T>
+TANDEM_HD T trunc(T x) {
+  return x;
+}
+
+/// a * b + c, fused on the GPU only: without the instruction a fused form costs a hundred times as much.
+template <Number T>
+TANDEM_HD T fma(T a, T b, T c) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(T) == 4 && Float<T>) return ::fmaf(a, b, c);
+  if constexpr (sizeof(T) == 8 && Float<T>) return ::fma(a, b, c);
+#endif
+  return a * b + c;
+}
+
+/// 1 / (1 + e^-x). From e^-|x|, because e^-x overflows where the result is still a number.
+template <Float T>
+TANDEM_HD T logistic(T x) {
+  const T e = exp(-(x < T(0) ? -x : x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
+
+template <Float T>
+TANDEM_HD T abs(T x) {
+  return copysign(x, T(1));
+}
+/// The lowest integer is its own absolute value.
+template <Integer T>
+TANDEM_HD T abs(T x) {
+  if constexpr (std::is_signed_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return x < T(0) ? static_cast<T>(U(0) - static_cast<U>(x)) : x;
+  } else {
+    return x;
+  }
+}
+/// -1, 0 or 1; NaN and -0 stay.
+template <Number T>
+TANDEM_HD T sign(T x) {
+  return x > T(0) ? T(1) : x < T(0) ? T(T(0) - T(1)) : x;
+}
+/// The larger and the smaller; NaN is passed on from either side.
+template <Number T>
+TANDEM_HD T max(T a, T b) {
+  return a < b || b != b ? b : a;
+}
+template <Number T>
+TANDEM_HD T min(T a, T b) {
+  return b < a || b != b ? b : a;
+}
+template <Number T>
+TANDEM_HD T select(bool m, T a, T b) {
+  return m ? a : b;
+}
+TANDEM_HD bool any(bool m) { return m; }
+TANDEM_HD bool all(bool m) { return m; }
+/// For rules that select among converted packs: a mask for lanes of U.
+template <class U>
+TANDEM_HD bool mask_cast(bool m) {
+  return m;
+}
+
+template <Number T>
+TANDEM_HD bool is_nan(T x) {
+  return x != x;
+}
+template <Number T>
+TANDEM_HD bool is_inf(T x) {
+  if constexpr (Float<T>) {
+    return abs(x) == std::numeric_limits<T>::infinity();
+  } else {
+    return false;
+  }
+}
+template <Number T>
+TANDEM_HD bool is_finite(T x) {
+  if constexpr (Float<T>) {
+    return abs(x) < std::numeric_limits<T>::infinity();
+  } else {
+    return true;
+  }
+}
+/// The sign bit, of -0 and NaN too.
+template <Number T>
+TANDEM_HD bool is_negative(T x) {
+  if constexpr (Float<T>) {
+    return copysign(T(1), x) < T(0);
+  } else {
+    return x < T(0);
+  }
+}
+
+/// x as a U. Integers wrap; a float becomes an integer by truncation, saturates, and NaN becomes 0.
+template <Number U, Number T>
+TANDEM_HD U convert(T x) {
+  if constexpr (Float<T> && Integer<U>) {
+    constexpr U highest = std::numeric_limits<U>::max(), lowest = std::numeric_limits<U>::min();
+    constexpr T beyond = static_cast<T>(highest / 2 + 1) * T(2);
+    return x != x ? U(0) : x >= beyond ? highest : x < static_cast<T>(lowest) ? lowest : static_cast<U>(x);
+  } else {
+    return static_cast<U>(x);
+  }
+}
+
+}  // namespace TANDEM_NS::rules

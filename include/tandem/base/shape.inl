@@ -1,0 +1,39 @@
+// Definitions of base/shape.hpp.
+#pragma once
+#include <ostream>
+
+#include "tandem/base/error.hpp"
+#include "tandem/base/shape.hpp"
+
+namespace TANDEM_NS {
+TANDEM_INLINE void raise_rank_above_max(i64 rank) {
+  errors::raise<errors::InvalidArgumentError>("shape", "rank " + std::to_string(rank) + " is above the limit of 8");
+}
+TANDEM_INLINE void raise_incompatible(const Shape& a, const Shape& b) {
+  errors::raise<errors::InvalidArgumentError>(
+      "shape", tuple_of(a) + " and " + tuple_of(b) + " are not compatible: ranks and known dims must agree");
+}
+TANDEM_INLINE void raise_no_axis(const Shape& shape, int axis) {
+  const std::string rank = std::to_string(shape.rank());
+  errors::raise<errors::InvalidArgumentError>(
+      "shape",
+      tuple_of(shape) + " has no axis " + std::to_string(axis) +
+          (shape.rank() ? "; axes are -" + rank + " to " + std::to_string(shape.rank() - 1) : "; its rank is 0"));
+}
+TANDEM_INLINE std::string tuple_of(const Shape& shape) {
+  std::string r = "(";
+  for (int i = 0; i < shape.rank(); ++i) r += (i ? ", " : "") + to_string(shape[i]);
+  return r + (shape.rank() == 1 ? ",)" : ")");
+}
+TANDEM_INLINE void raise_unknown_dimension() {
+  errors::raise<errors::TraceError>(
+      "shape",
+      "this size is used as a number, but the traced function's signature leaves the axis open. shape(x)[axis] is the "
+      "size as a tensor, which zeros, reshape and other shape arguments, range, Slice and arithmetic take. A size that "
+      "never changes can be stated: x.set_shape, .input_signature. x.shape()[axis] == none asks whether it is known");
+}
+TANDEM_INLINE std::string to_string(Dimension d) { return d.is_known() ? std::to_string(i64{d}) : "None"; }
+TANDEM_INLINE std::ostream& operator<<(std::ostream& out, Dimension d) { return out << to_string(d); }
+TANDEM_INLINE std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << tuple_of(shape); }
+TANDEM_INLINE std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
+}  // namespace TANDEM_NS

@@ -1,0 +1,227 @@
+// Definitions of core/allocator.hpp.
+#pragma once
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#include "tandem/base/at_fork.hpp"
+#include "tandem/base/error.hpp"
+#include "tandem/core/allocator.hpp"
+
+namespace TANDEM_NS::memory {
+
+// Blocks that threads gave up, and the counters. Never destroyed: global tensors outlive every other static.
+struct Central {
+  std::mutex mutex;
+  void* head[classes] = {};
+  std::int64_t cached = 0;
+  std::int64_t bound = 0;  // of cached
+  std::atomic<std::int64_t> live{0}, peak{0}, limit{0};
+  std::atomic<std::int64_t> taken{0};  // from the operating system: live and cached
+  std::atomic<std::uint64_t> misses{0}, trims{0};
+};
+TANDEM_API TANDEM_INLINE Central& central() {
+  alignas(Central) static unsigned char room[sizeof(Central)];
+  static Central* const c = [] {
+    auto* fresh = ::new (room) Central;
+    fresh->bound = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGE_SIZE) / 4;
+    static constexpr detail::ForkHooks hooks{[] { central().mutex.lock(); }, [] { central().mutex.unlock(); },
+                                             [] { central().mutex.unlock(); }};
+    detail::at_fork(detail::ForkStage::memory, hooks);
+    return fresh;
+  }();
+  return *c;
+}
+TANDEM_INLINE const bool central_made = (central(), true);  // when the library is loaded (at_fork.hpp)
+
+inline void* pop(void*& head) {
+  void* p = head;
+  head = *static_cast<void**>(p);
+  return p;
+}
+inline void push(void*& head, void* p) {
+  *static_cast<void**>(p) = head;
+  head = p;
+}
+inline std::int64_t bytes_of(int cls) { return static_cast<std::int64_t>(class_size(cls)); }
+TANDEM_INLINE void to_system(void* p, int cls) {
+  std::free(p);
+  central().taken.fetch_sub(bytes_of(cls), std::memory_order_relaxed);
+}
+// Frees blocks of the list until `need` bytes are free or it is empty; returns how many blocks that were.
+TANDEM_INLINE int drain(void*& head, int cls, std::int64_t need) {
+  int freed = 0;
+  for (; head && need > 0; ++freed, need -= bytes_of(cls)) to_system(pop(head), cls);
+  return freed;
+}
+
+inline constexpr std::int64_t everything = INT64_MAX;
+// The largest blocks first: these are the fewest.
+TANDEM_INLINE std::int64_t drain(Cache& c, std::int64_t need) {
+  std::int64_t freed = 0;
+  for (int cls = classes; cls-- > 0 && freed < need;) {
+    const int n = drain(c.head[cls], cls, need - freed);
+    c.room[cls] = static_cast<std::uint16_t>(c.room[cls] + n);
+    freed += n * bytes_of(cls);
+    if (cls >= large_class) c.large -= n * bytes_of(cls);
+  }
+  return freed;
+}
+TANDEM_INLINE std::int64_t drain(Central& s, std::int64_t need) {
+  const std::lock_guard lock(s.mutex);
+  std::int64_t freed = 0;
+  for (int cls = classes; cls-- > 0 && freed < need;) freed += drain(s.head[cls], cls, need - freed) * bytes_of(cls);
+  s.cached -= freed;
+  return freed;
+}
+
+struct ThreadEnd {
+  bool ended = false;
+  ~ThreadEnd() {
+    ended = true;
+    Cache* c = context.cache;
+    if (!c) return;
+    flush(*c);
+    context.cache = nullptr;
+    drain(*c, everything);
+    delete c;
+  }
+};
+// Null once the thread's own storage is gone: tensors destroyed after that go straight to the central list.
+TANDEM_INLINE Cache* thread_cache() {
+  if (context.cache) return context.cache;
+  static thread_local ThreadEnd end;
+  return end.ended ? nullptr : context.cache = new Cache{};
+}
+
+TANDEM_INLINE void add_live(std::int64_t bytes) {
+  Central& s = central();
+  const std::int64_t live = s.live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::int64_t peak = s.peak.load(std::memory_order_relaxed);
+  while (live > peak && !s.peak.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+  }
+}
+TANDEM_INLINE void flush(Cache& c) {
+  add_live(c.live);
+  c.live = 0;
+}
+TANDEM_INLINE void tally(Cache* c, int cls, std::int64_t sign) {
+  const std::int64_t bytes = sign * static_cast<std::int64_t>(class_size(cls));
+  if (!c || cls >= large_class) return add_live(bytes);
+  if (!count(*c, bytes)) flush(*c);
+}
+
+TANDEM_INLINE void* from_central(int cls) {
+  Central& s = central();
+  const std::lock_guard lock(s.mutex);
+  if (!s.head[cls]) return nullptr;
+  s.cached -= bytes_of(cls);
+  return pop(s.head[cls]);
+}
+// Frees cached blocks until n further bytes fit under the limit: the central ones, then this thread's; the others'
+// threads free theirs when they next come to the slow paths.
+TANDEM_INLINE void make_room(std::int64_t n) {
+  Central& s = central();
+  const std::int64_t limit = s.limit.load(std::memory_order_relaxed);
+  if (!limit) return;
+  const auto excess = [&] { return s.taken.load(std::memory_order_relaxed) + n - limit; };
+  if (excess() > 0) drain(s, excess());
+  if (excess() > 0 && context.cache) drain(*context.cache, excess());
+  if (excess() > 0) s.trims.fetch_add(1, std::memory_order_relaxed);
+}
+TANDEM_INLINE void heed_trims(Cache* c) {
+  const std::uint64_t trims = central().trims.load(std::memory_order_relaxed);
+  if (!c || c->trims == trims) return;
+  c->trims = trims;
+  drain(*c, everything);
+}
+TANDEM_INLINE void* from_system(int cls) {
+  constexpr std::size_t huge = 1 << 21;
+  const std::size_t n = class_size(cls), align = n >= huge ? huge : 64;
+  make_room(bytes_of(cls));
+  const std::size_t rounded = (n + align - 1) / align * align;
+  void* p = std::aligned_alloc(align, rounded);
+  if (!p && trim()) p = std::aligned_alloc(align, rounded);
+  if (!p)
+    errors::raise<errors::ResourceExhaustedError>("allocate", "the system has no " + std::to_string(n) + " bytes");
+  if (align == huge) ::madvise(p, rounded, MADV_HUGEPAGE);
+  central().misses.fetch_add(1, std::memory_order_relaxed);
+  central().taken.fetch_add(bytes_of(cls), std::memory_order_relaxed);
+  return p;
+}
+TANDEM_INLINE void check_limit(int cls) {
+  const Central& s = central();
+  const std::int64_t limit = s.limit.load(std::memory_order_relaxed), n = static_cast<std::int64_t>(class_size(cls));
+  if (limit && s.live.load(std::memory_order_relaxed) + n > limit)
+    errors::raise<errors::ResourceExhaustedError>(
+        "allocate", std::to_string(n) + " bytes on CPU:0 would exceed the limit of " + std::to_string(limit) +
+                        " bytes (live: " + std::to_string(s.live.load()) + "; see memory::set_limit)");
+}
+
+TANDEM_INLINE void* allocate_slow(int cls) {
+  if (cls >= classes)
+    errors::raise<errors::ResourceExhaustedError>("allocate",
+                                                  "no machine has so much memory (the largest block is 2^46 bytes)");
+  Cache* c = thread_cache();
+  if (cls >= large_class) check_limit(cls);
+  heed_trims(c);
+  void* p = nullptr;
+  if (c && c->head[cls]) {
+    p = pop(c->head[cls]);
+    ++c->room[cls];
+    if (cls >= large_class) c->large -= bytes_of(cls);
+  }
+  if (!p) p = from_central(cls);
+  if (!p) p = from_system(cls);
+  tally(c, cls, 1);
+  return p;
+}
+TANDEM_INLINE void release_slow(void* p, int cls) {
+  Cache* c = thread_cache();
+  tally(c, cls, -1);
+  heed_trims(c);
+  const std::int64_t n = bytes_of(cls), large = cls < large_class ? 0 : n;
+  if (c && c->room[cls] && c->large + large <= kept_of_large) {
+    push(c->head[cls], p);
+    --c->room[cls];
+    c->large += large;
+    return;
+  }
+  Central& s = central();
+  {
+    const std::lock_guard lock(s.mutex);
+    if (s.cached + n <= s.bound) {
+      push(s.head[cls], p);
+      s.cached += n;
+      return;
+    }
+  }
+  to_system(p, cls);
+}
+
+TANDEM_INLINE Info info() {
+  if (context.cache) flush(*context.cache);
+  Central& s = central();
+  const std::int64_t live = s.live, cached = s.taken - live;
+  return {live, s.peak, cached > 0 ? cached : 0, s.limit, s.misses};
+}
+TANDEM_INLINE void reset_peak() {
+  if (context.cache) flush(*context.cache);
+  central().peak = central().live.load();
+}
+TANDEM_INLINE void set_limit(std::int64_t bytes) {
+  central().limit = bytes;
+  make_room(0);
+}
+TANDEM_INLINE std::int64_t trim() {
+  Central& s = central();
+  s.trims.fetch_add(1, std::memory_order_relaxed);
+  if (Cache* c = context.cache) c->trims = s.trims.load(std::memory_order_relaxed);
+  return (context.cache ? drain(*context.cache, everything) : 0) + drain(s, everything);
+}
+
+}  // namespace TANDEM_NS::memory

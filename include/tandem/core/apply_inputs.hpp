@@ -1,0 +1,78 @@
+// What apply() does about an op's inputs before its shape rule sees them: devices, dtypes without a kernel.
+#pragma once
+#include "tandem/core/apply.hpp"
+
+namespace TANDEM_NS::detail {
+
+// The first input that is not bound to the host: where the others must be.
+inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
+  const auto first = static_cast<std::size_t>(__builtin_ctz(~static_cast<std::uint32_t>(op.host_inputs)));
+  return first < inputs ? first : 0;
+}
+// A spec list that differs in device: the first input of rank > 0 decides, the others are copied there.
+[[gnu::cold, gnu::noinline]] inline Tensors apply_across(const OpDef& op, Inputs in, const Attrs& attrs,
+                                                         const OpOptions& options) {
+  Device to = in[placed_input(op, in.size())]->device();
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (in[i]->rank() > 0 && !names_input(op.host_inputs, i)) {
+      to = in[i]->device();
+      break;
+    }
+  Tensors moved;
+  Small<const Tensor*, 4> pointers;
+  for (std::size_t i = 0; i < in.size(); ++i) moved.push(names_input(op.host_inputs, i) ? in[i]->cpu() : in[i]->to(to));
+  for (const Tensor& t : moved) pointers.push(&t);
+  return apply(op, {pointers.begin(), pointers.size()}, attrs, options);
+}
+[[noreturn, gnu::cold, gnu::noinline]] inline void raise_dtype(const InferCall& c, DType d, Device device) {
+  std::string inputs;
+  for (const Tensor* t : c.in) inputs += (inputs.empty() ? "" : " x ") + to_string(t->spec());
+  const bool fits_float = c.op.dtypes.has(DType::float32) && (dtypes::real | dtypes::boolean).has(d);
+  errors::raise<errors::UnimplementedError>(c.op.name, std::string("no kernel for ") + name(d) + " on " +
+                                                           to_string(device) + ": " + inputs +
+                                                           (fits_float ? " (cast(x, float32) would be taken)" : ""));
+}
+[[gnu::cold, gnu::noinline]] inline bool on_one_device(const InferCall& c) {
+  const Device device = c.spec(placed_input(c.op, c.in.size())).device;
+  for (std::size_t i = 0; i < c.in.size(); ++i)
+    if (names_input(c.op.host_inputs, i) ? c.spec(i).device.kind != Device::cpu : c.spec(i).device != device)
+      return false;
+  return true;
+}
+[[gnu::always_inline]] inline bool has_kernel_dtype(const InferCall& c) {
+  const auto typed = static_cast<std::size_t>(c.op.typed);  // -1, none, is beyond all inputs
+  return typed >= c.in.size() || c.op.dtypes.has(c.spec(typed).dtype);
+}
+// True if all inputs lie on one device; raises for unset inputs.
+inline bool check_inputs(const InferCall& c) {
+  bool elsewhere = false;
+  for (const Tensor* t : c.in) elsewhere |= t->spec().device != Device{};
+  return !elsewhere || c.op.execute || on_one_device(c);  // control flow may take inputs from several devices
+}
+// The op is computed in float32 in place of half precision, of which all its floating inputs must be.
+[[gnu::cold, gnu::noinline]] inline void check_widens(const InferCall& c, const Spec& s) {
+  if (!dtypes::half_floating.has(s.dtype) || !c.op.dtypes.has(DType::float32) || c.op.flags.own_width)
+    raise_dtype(c, s.dtype, s.device);
+  for (std::size_t i = 0; i < c.in.size(); ++i)
+    if (is_floating(c.spec(i).dtype) && c.spec(i).dtype != s.dtype && !names_input(c.op.shape_inputs, i))
+      raise_specs(c, std::string(name(s.dtype)) + " and " + name(c.spec(i).dtype) + " do not go together",
+                  "cast one of them");
+}
+[[gnu::cold, gnu::noinline]] inline Tensors apply_widened(const InferCall& c) {
+  const Spec& s = c.spec(static_cast<std::size_t>(c.op.typed));
+  const DType narrow = s.dtype;
+  check_widens(c, s);
+  Tensors wide;
+  Small<const Tensor*, 4> pointers;
+  for (std::size_t i = 0; i < c.in.size(); ++i) {
+    const bool whole = c.spec(i).dtype != narrow || names_input(c.op.shape_inputs, i);
+    wide.push(whole ? *c.in[i] : tandem::cast(*c.in[i], DType::float32, no_options));
+  }
+  for (const Tensor& t : wide) pointers.push(&t);
+  Tensors out = apply(c.op, {pointers.begin(), pointers.size()}, c.attrs, c.options);
+  for (Tensor& y : out)
+    if (y.dtype() == DType::float32) y = tandem::cast(y, narrow, no_options);
+  return out;
+}
+
+}  // namespace TANDEM_NS::detail

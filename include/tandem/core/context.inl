@@ -1,0 +1,18 @@
+// Definitions of core/context.hpp.
+#pragma once
+#include <atomic>
+
+#include "tandem/core/context.hpp"
+
+namespace TANDEM_NS {
+TANDEM_INLINE TANDEM_API constinit thread_local Context context{};
+inline constinit TANDEM_API std::atomic<std::uint64_t> id_source{1};
+
+TANDEM_INLINE std::uint64_t new_id_block() {
+  constexpr std::uint64_t block = 1 << 16;
+  const std::uint64_t first = id_source.fetch_add(block, std::memory_order_relaxed);
+  context.next_id = first + 1;
+  context.last_id = first + block;
+  return first;
+}
+}  // namespace TANDEM_NS

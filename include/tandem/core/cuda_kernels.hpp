@@ -1,0 +1,104 @@
+// The entry points of cuda/: kernels that ops and CPU files call by name, by the file that does. Their definitions, in
+// cuda/, are part of libraries built with CUDA alone.
+#pragma once
+#include "tandem/core/kernel.hpp"
+
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+namespace TANDEM_NS {
+
+struct Backend;
+namespace cpu {
+struct StridedCopy;
+}
+
+namespace cuda {
+
+extern const Backend backend;
+// cpu/move/layout.inl
+void copy_strided(const KernelCall& c, const cpu::StridedCopy& nest, std::size_t width, void* to, const void* from);
+void fill_zero(const KernelCall& c, void* to, std::size_t bytes);
+void conjugate(const KernelCall& c, const Operand& x);
+// ops/cast.inl
+void cast(const KernelCall& c);
+// ops/create/fill.inl
+void fill(const KernelCall& c);
+void full_like(const KernelCall& c);
+// ops/index/gather.inl
+void gather(const KernelCall& c);
+void gather_grad(const KernelCall& c);
+void slices_to_dense(const KernelCall& c);
+// ops/index/mask.inl
+void one_hot(const KernelCall& c);
+// ops/index/reverse_sequence.inl
+void reverse_sequence(const KernelCall& c);
+// ops/linalg/dense.inl
+void dense(const KernelCall& c);
+// ops/linalg/matmul.inl
+void matmul(const KernelCall& c);
+// ops/nn/cross_entropy.inl
+void softmax_cross_entropy(const KernelCall& c);
+void softmax_cross_entropy_grad(const KernelCall& c);
+void sparse_softmax_cross_entropy(const KernelCall& c);
+void sparse_softmax_cross_entropy_grad(const KernelCall& c);
+void one_hot_like(const KernelCall& c);
+// ops/nn/gru.inl
+void gru(const KernelCall& c);
+void gru_grad(const KernelCall& c);
+// ops/nn/lstm.inl
+void lstm(const KernelCall& c);
+void lstm_grad(const KernelCall& c);
+// ops/nn/softmax.inl
+void softmax(const KernelCall& c);
+void log_softmax(const KernelCall& c);
+void softmax_grad(const KernelCall& c);
+void log_softmax_grad(const KernelCall& c);
+// ops/pointwise/row.hpp
+template <class R>
+void pointwise(const KernelCall& c);
+// ops/random/draw.inl
+void random_bits(const KernelCall& c);
+void random_uniform(const KernelCall& c);
+void random_normal(const KernelCall& c);
+void truncated_normal(const KernelCall& c);
+// ops/random/dropout.inl
+void dropout(const KernelCall& c);
+// ops/random/sample.inl
+void categorical(const KernelCall& c);
+// ops/reduce/arg.inl
+void argmax(const KernelCall& c);
+void argmin(const KernelCall& c);
+// ops/reduce/like.inl
+void sum_to_like(const KernelCall& c);
+void broadcast_like(const KernelCall& c);
+void size_of(const KernelCall& c);
+// ops/reduce/row.hpp
+void reduce_sum(const KernelCall& c);
+void reduce_mean(const KernelCall& c);
+void reduce_prod(const KernelCall& c);
+void reduce_max(const KernelCall& c);
+void reduce_min(const KernelCall& c);
+void reduce_any(const KernelCall& c);
+void reduce_all(const KernelCall& c);
+void reduce_logsumexp(const KernelCall& c);
+void reduce_variance(const KernelCall& c);
+void reduce_std(const KernelCall& c);
+void reduce_euclidean_norm(const KernelCall& c);
+void count_nonzero(const KernelCall& c);
+// ops/reduce/scan.inl
+void cumsum(const KernelCall& c);
+void cumprod(const KernelCall& c);
+void linear_scan(const KernelCall& c);
+void shift(const KernelCall& c);
+// ops/shape/reshape.inl
+void copy_whole(const KernelCall& c);
+// ops/shape/tile.inl
+void tile_sum(const KernelCall& c);
+// optim/optimizer.inl
+template <class R>
+void optimizer_update(const KernelCall& c);
+template <class R>
+void optimizer_sparse_update(const KernelCall& c);
+
+}  // namespace cuda
+}  // namespace TANDEM_NS
+#endif

@@ -1,0 +1,303 @@
+// What a Module holds, how its Variables are listed, built, restored and copied.
+#pragma once
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tandem/base/at_fork.hpp"
+#include "tandem/base/id_map.hpp"
+#include "tandem/core/module.hpp"
+#include "tandem/core/module_state.hpp"
+#include "tandem/core/scope.hpp"
+
+namespace TANDEM_NS {
+
+TANDEM_INLINE Module::Places& Module::places() {
+  alignas(Places) static unsigned char room[sizeof(Places)];
+  static Places* const made = ::new (room) Places;
+  return *made;
+}
+TANDEM_INLINE const bool Module::places_made = (places(), true);  // when the library is loaded (at_fork.hpp)
+
+TANDEM_INLINE Module::Noted*& Module::Noted::innermost() {
+  static constinit thread_local Noted* noted = nullptr;
+  return noted;
+}
+TANDEM_INLINE Module::Noted::Noted() : outer_(innermost()) { innermost() = this; }
+TANDEM_INLINE Module::Noted::~Noted() { innermost() = outer_; }
+
+TANDEM_INLINE void Module::enter() {
+  {
+    const std::lock_guard lock(places().mutex);
+    places().sizes[this] = 0;
+  }
+  if (Noted* n = Noted::innermost()) n->list_.push_back(this);
+}
+TANDEM_INLINE Module::Module() : state_(new Contents) { enter(); }
+TANDEM_INLINE Module::Module(const char* kind) : Module() {
+  contents().kind_name = kind;
+  contents().is_layer = true;
+}
+TANDEM_INLINE Module::Handle Module::handle() const {
+  const std::lock_guard lock(places().mutex);
+  return places().handle(*this);
+}
+TANDEM_INLINE Module::Module(const Module& o) : state_(o.state_), members_(o.handle().members) { enter(); }
+TANDEM_INLINE Module& Module::operator=(const Module& o) {
+  Handle theirs = o.handle();
+  const std::lock_guard lock(places().mutex);
+  std::swap(state_, theirs.state);
+  if (places().sizes[this] == 0) std::swap(members_, theirs.members);
+  return *this;
+}
+TANDEM_INLINE Module::~Module() {
+  if (Noted* n = Noted::innermost()) std::erase(n->list_, this);
+  const std::lock_guard lock(places().mutex);
+  places().sizes.erase(this);
+}
+TANDEM_INLINE void Module::set_extent(std::size_t size) {
+  members_ = {};
+  const std::lock_guard lock(places().mutex);
+  places().sizes[this] = size;
+}
+
+// An expected slot's name: of its weight's path.
+TANDEM_INLINE std::string Module::Contents::path_of(const Named& slot) const {
+  Paths& all = static_cast<Paths&>(*paths);
+  const std::lock_guard lock(all.mutex);
+  const auto at = all.of.find(slot.weight.id());
+  return at == all.of.end() ? slot.path : at->second + "/" + slot.slot;
+}
+TANDEM_INLINE Module::Contents& Module::contents() const { return static_cast<Contents&>(*state_); }
+TANDEM_INLINE void Module::set_kind(std::string kind) const { contents().kind_name = std::move(kind); }
+TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = true; }
+TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tensor& initial, bool trainable) const {
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  c.check_new(name);
+  const Tensor* expected = c.expected_for(name, initial.spec());
+  const Tensor value = expected ? expected->to(initial.device()) : initial;
+  Variable v(value, {.name = name.c_str(), .trainable = trainable});
+  c.add({name, v});
+  if (expected) {
+    Paths& paths = static_cast<Paths&>(*c.paths);
+    const std::lock_guard lock_paths(paths.mutex);
+    paths.of[v.id()] = c.path + name;
+  }
+  return v;
+}
+TANDEM_INLINE void Module::add_variables(const std::vector<Named>& named) const {
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  const std::size_t before = c.order.size();
+  try {
+    for (const Named& n : named) {
+      c.check_new(n.path);
+      if (!c.expected.empty() && n.weight.is_set()) {
+        const std::string path = c.path_of(n);
+        if (const Tensor* t = c.expected_for(path, n.variable.spec())) n.variable.poke(t->to(n.variable.device()));
+        c.expected.erase(path);
+      }
+      c.add(n);
+    }
+  } catch (...) {
+    c.shrink_to(before);
+    throw;
+  }
+}
+TANDEM_INLINE void Module::add_module(const std::string& name, const Module& child) const {
+  if (child.state_ == state_)
+    errors::raise<errors::InvalidArgumentError>("module", "cannot have itself as its child '" + name + "'");
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  c.check_new(name);
+  c.names.insert(name);
+  c.children.push_back({name, child.handle()});
+  c.order.push_back('m');
+}
+TANDEM_INLINE const Variable& Module::variable(std::size_t i) const { return contents().variables[i].variable; }
+TANDEM_INLINE bool Module::is_built() const { return contents().built.load(std::memory_order_acquire); }
+TANDEM_INLINE void Module::build_locked(Callable build) const {
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  if (is_built()) return;
+  const detail::Unobserved quiet;
+  const std::size_t before = c.order.size();
+  try {
+    if (context.stager) context.stager->lift(build);
+    else build.call(build.self);
+    for (const auto& [name, value] : c.expected)
+      if (!c.names.contains(name))
+        errors::raise<errors::InvalidArgumentError>("restore", "the checkpoint has '" + name + "' " +
+                                                                   to_string(value.spec()) + " for a " + c.kind_name +
+                                                                   " that makes none");
+  } catch (...) {
+    c.shrink_to(before);
+    throw;
+  }
+  c.expected.clear();
+  c.built.store(true, std::memory_order_release);
+}
+
+namespace detail {
+/// "dense", then "dense_1", ...: a name that is not taken.
+TANDEM_INLINE std::string free_name(const std::string& kind, const std::unordered_set<std::string>& taken) {
+  std::string name = kind;
+  for (int i = 1; taken.contains(name); ++i) name = kind + "_" + std::to_string(i);
+  return name;
+}
+}  // namespace detail
+
+// Goes through a module, its children and its members, in the order in which they are listed.
+struct Module::Walk {
+  // A module; its lock is held.
+  virtual void enter(Contents&, const std::string& /*prefix*/) {}
+  virtual void variable(const Named&, const std::string& /*prefix*/, bool /*is_frozen*/) {}
+
+  // Children are asked for theirs after this module's lock is gone: two modules may have two children in either order.
+  void visit(const Handle& m, const std::string& prefix, bool is_frozen = false) {
+    Contents& c = m.contents();
+    seen_.insert(&c);
+    is_frozen |= c.frozen.load(std::memory_order_relaxed);
+    std::unique_lock lock(c.mutex);
+    enter(c, prefix);
+    const std::vector<char> order = c.order;
+    const std::vector<Named> variables(c.variables.begin(), c.variables.end());
+    const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
+    std::unordered_set<std::string> names = c.names;
+    lock.unlock();
+    std::size_t v = 0, child = 0;
+    for (char kind : order) {
+      if (kind == 'v') variable(variables[v++], prefix, is_frozen);
+      else visit(children[child].module, prefix + children[child].name + "/", is_frozen), ++child;
+    }
+    if (!m.members) return;
+    for (const Handle& member : static_cast<const Members&>(*m.members).list) {
+      if (seen_.contains(&member.contents())) continue;
+      const std::string name = detail::free_name(member.contents().kind_name, names);
+      names.insert(name);
+      visit(member, prefix + name + "/", is_frozen);
+    }
+  }
+
+ protected:
+  ~Walk() = default;
+
+ private:
+  std::set<const Opaque*> seen_;  // the Contents of modules so far
+};
+
+TANDEM_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names)
+    : names_(std::move(names)) {
+  auto* const paths = new Paths;
+  paths_ = Ref<Opaque>(paths);
+  for (const auto& [path, variable] : made) paths->of[variable.id()] = path;
+}
+TANDEM_INLINE void Module::Expected::give(const Module& module, const std::string& prefix,
+                                          std::map<std::string, Tensor>& values, bool keep) const {
+  struct Giving final : Walk {
+    const Expected& all;
+    std::map<std::string, Tensor>& values;
+    const bool keep;
+
+    Giving(const Expected& all, std::map<std::string, Tensor>& values, bool keep)
+        : all(all), values(values), keep(keep) {}
+    void enter(Contents& c, const std::string& prefix) override {
+      if (!c.makes_slots && (!c.is_layer || c.built)) return;
+      std::map<std::string, Tensor> mine;
+      for (auto i = values.lower_bound(prefix); i != values.end() && i->first.starts_with(prefix);) {
+        std::string name = i->first.substr(prefix.size());
+        const auto slash = name.rfind('/');
+        const bool is_leaf = slash == std::string::npos;
+        const auto has_weight = [&] {
+          return std::binary_search(all.names_.begin(), all.names_.end(), name.substr(0, slash));
+        };
+        if (c.makes_slots ? !is_leaf && has_weight() : is_leaf) {
+          mine.emplace(std::move(name), i->second);
+          i = values.erase(i);
+        } else {
+          ++i;
+        }
+      }
+      if (keep && !mine.empty()) c.expected = std::move(mine), c.paths = all.paths_, c.path = prefix;
+    }
+  };
+  Giving(*this, values, keep).visit(module.handle(), prefix);
+}
+
+namespace detail {
+// Those of the Variables that `wanted` takes, each once.
+template <class F>
+std::vector<Module::Named> distinct(std::vector<Module::Named>&& named, const F& wanted) {
+  std::vector<Module::Named> r;
+  IdMap seen;
+  for (Module::Named& n : named) {
+    if (!wanted(n) || seen.find(n.variable.id()) >= 0) continue;
+    seen.insert(n.variable.id(), 1);
+    r.push_back(std::move(n));
+  }
+  return r;
+}
+TANDEM_INLINE std::vector<Variable> variables_of(const std::vector<Module::Named>& named) {
+  std::vector<Variable> r;
+  for (const Module::Named& n : named) r.push_back(n.variable);
+  return r;
+}
+}  // namespace detail
+
+TANDEM_INLINE std::vector<Module::Named> Module::named_variables() const {
+  struct Listing final : Walk {
+    std::vector<Named> out;
+    void variable(const Named& v, const std::string& prefix, bool is_frozen) override {
+      out.push_back(v);
+      out.back().path.insert(0, prefix);
+      out.back().is_frozen = is_frozen;
+    }
+  } all;
+  all.visit(handle(), "");
+  return std::move(all.out);
+}
+TANDEM_INLINE std::vector<Variable> Module::variables() const {
+  return detail::variables_of(detail::distinct(named_variables(), [](const Named&) { return true; }));
+}
+TANDEM_INLINE std::vector<Variable> Module::trainable_variables() const {
+  return detail::variables_of(
+      detail::distinct(named_variables(), [](const Named& n) { return n.variable.trainable() && !n.is_frozen; }));
+}
+TANDEM_INLINE std::vector<Variable> Module::variables_by_name(const std::string& name) const {
+  return detail::variables_of(detail::distinct(
+      named_variables(), [&](const Named& n) { return n.path == name || n.path.ends_with("/" + name); }));
+}
+TANDEM_INLINE i64 Module::count_params() const {
+  i64 n = 0;
+  for (const Variable& v : trainable_variables()) n += v.shape().size();
+  return n;
+}
+TANDEM_INLINE void Module::set_trainable(bool trainable) const {
+  contents().frozen.store(!trainable, std::memory_order_relaxed);
+}
+TANDEM_INLINE std::vector<Tensor> Module::get_weights() const {
+  std::vector<Tensor> r;
+  for (const Variable& v : variables()) r.push_back(v.value());
+  return r;
+}
+TANDEM_INLINE void Module::set_weights(const std::vector<Tensor>& values) const {
+  const std::vector<Named> named = detail::distinct(named_variables(), [](const Named&) { return true; });
+  if (named.size() != values.size())
+    errors::raise<errors::InvalidArgumentError>(
+        "set_weights",
+        std::to_string(values.size()) + " values for " + std::to_string(named.size()) + " Variables" +
+            (named.empty() ? "; layers make theirs at the first call: call the model or build() it first" : ""));
+  for (std::size_t i = 0; i < named.size(); ++i)
+    if (const Spec& want = named[i].variable.spec(), &got = values[i].spec();
+        want.dtype != got.dtype || !(want.shape == got.shape))
+      errors::raise<errors::InvalidArgumentError>(
+          "set_weights",
+          "'" + named[i].path + "' is " + to_string(want) + ", value " + std::to_string(i) + " " + to_string(got));
+  for (std::size_t i = 0; i < named.size(); ++i) named[i].variable.assign(values[i].to(named[i].variable.device()));
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,62 @@
+// How a copy of modules gets Variables of its own.
+#pragma once
+#include "tandem/core/module.hpp"
+#include "tandem/core/module_state.hpp"
+#include "tandem/core/scope.hpp"
+
+namespace TANDEM_NS {
+
+// Contents and Variables with the copies that have been made of them.
+struct Module::Separation {
+  std::unordered_map<const Opaque*, Ref<Opaque>> contents;
+  std::unordered_map<u64, Variable> variables;
+
+  Variable copy(const Variable& v) {
+    const auto [at, fresh] = variables.try_emplace(v.id());
+    if (fresh) at->second = Variable(v.value(), {.name = v.name(), .trainable = v.trainable()});
+    return at->second;
+  }
+  void separate(Ref<Opaque>& state, Ref<Opaque>& members) {
+    state = copy(static_cast<Contents&>(*state));
+    if (!members) return;
+    auto* const fresh = new Members;
+    const Ref<Opaque> old = std::exchange(members, Ref<Opaque>(fresh));
+    fresh->list = static_cast<const Members&>(*old).list;
+    for (Handle& member : fresh->list) separate(member.state, member.members);
+  }
+  Ref<Opaque> copy(Contents& old) {
+    if (const auto at = contents.find(&old); at != contents.end()) return at->second;
+    const std::lock_guard lock(old.mutex);
+    if (!old.is_layer && !old.variables.empty())
+      errors::raise<errors::FailedPreconditionError>(
+          "clone", "a " + old.kind_name + " may keep handles on its Variables ('" + old.variables[0].path +
+                       "'), which would stay those of the original; make another one and give it get_weights()");
+    auto* const fresh = new Contents;
+    const Ref<Opaque> kept = contents[&old] = Ref<Opaque>(fresh);
+    fresh->built = old.built.load();
+    fresh->frozen = old.frozen.load();
+    fresh->order = old.order;
+    fresh->names = old.names;
+    fresh->kind_name = old.kind_name;
+    fresh->is_layer = old.is_layer;
+    fresh->expected = old.expected;
+    fresh->path = old.path;
+    fresh->paths = old.paths;
+    for (const Named& v : old.variables) {
+      Named& n = fresh->variables.emplace_back(v);
+      n.variable = copy(v.variable);
+    }
+    for (const Contents::Child& child : old.children) {
+      Handle& h = fresh->children.emplace_back(child).module;
+      separate(h.state, h.members);
+    }
+    return kept;
+  }
+};
+TANDEM_INLINE void Module::separate(const std::vector<Module*>& modules) {
+  const detail::Unobserved quiet;
+  Separation all;
+  for (Module* m : modules) all.separate(m->state_, m->members_);
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,113 @@
+// What a Module holds: its Variables and children, its place among all Modules. For the definitions of nn/module.hpp.
+#pragma once
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "tandem/base/at_fork.hpp"
+#include "tandem/core/module.hpp"
+
+namespace TANDEM_NS {
+
+// A module without a place among all Modules: what children, members and walks hold.
+struct Module::Handle {
+  Ref<Opaque> state;    // a Contents
+  Ref<Opaque> members;  // a Members, or null
+  Contents& contents() const;
+};
+
+struct Module::Contents final : Opaque {
+  std::atomic<bool> built{false}, frozen{false};
+  // Guards all below, and is held while the module is built. A build may call children, never the other way round; no
+  // two modules are locked but by such calls.
+  std::recursive_mutex mutex;
+  std::deque<Named> variables;  // addresses stay
+  struct Child {
+    std::string name;
+    Handle module;
+  };
+  std::deque<Child> children;
+  std::vector<char> order;  // 'v' or 'm', as added
+  std::unordered_set<std::string> names;
+  std::string kind_name = "module";
+  bool is_layer = false, makes_slots = false;
+  std::map<std::string, Tensor> expected;  // by name: what a checkpoint has for Variables that are not made yet
+  std::string path;                        // in that checkpoint: "model/hidden/"
+  Ref<Opaque> paths;                       // a Paths, of the modules of that checkpoint
+
+  const char* kind() const override { return "module"; }
+  void check_new(const std::string& name) const {
+    if (names.contains(name))
+      errors::raise<errors::AlreadyExistsError>("module", "has a variable or module named '" + name + "' already");
+  }
+  void add(const Named& v) {
+    names.insert(v.path);
+    variables.push_back(v);
+    order.push_back('v');
+  }
+  // Takes away what was added since there were `count` variables and children.
+  void shrink_to(std::size_t count) {
+    for (; order.size() > count; order.pop_back()) {
+      if (order.back() == 'v') names.erase(variables.back().path), variables.pop_back();
+      else names.erase(children.back().name), children.pop_back();
+    }
+  }
+  std::string path_of(const Named& slot) const;
+  // What a checkpoint has for a Variable, or null.
+  const Tensor* expected_for(const std::string& name, const Spec& spec) const {
+    const auto found = expected.find(name);
+    if (found == expected.end()) return nullptr;
+    const Tensor& t = found->second;
+    if (t.dtype() != spec.dtype || !(t.shape() == spec.shape))
+      errors::raise<errors::InvalidArgumentError>(
+          "restore", "'" + name + "' is " + to_string(spec) + ", in the checkpoint " + to_string(t.spec()));
+    return &t;
+  }
+};
+
+// By id: where a checkpoint has Variables, those included that its modules make later.
+struct Module::Paths final : Opaque {
+  const char* kind() const override { return "paths"; }
+  std::mutex mutex;
+  std::unordered_map<u64, std::string> of;
+};
+
+inline Module::Contents& Module::Handle::contents() const { return static_cast<Contents&>(*state); }
+
+// The members of a Model at one time; does not change.
+struct Module::Members final : Opaque {
+  const char* kind() const override { return "members"; }
+  std::vector<Handle> list;
+};
+
+// All Modules there are by address, with the sizes of those that are Models.
+struct Module::Places {
+  detail::ForkMutex mutex{detail::ForkMutex::modules};
+  std::map<const Module*, std::size_t, std::less<>> sizes;
+
+  // With the members directly inside of a Model, in the order of their addresses, or those of the Model that it was
+  // copied from. The mutex is held.
+  Handle handle(const Module& m) const {
+    const auto end_of = [](const auto& place) { return reinterpret_cast<const char*>(place.first) + place.second; };
+    auto at = sizes.find(&m);
+    const char* const end = end_of(*at);
+    const char* behind = nullptr;  // the member before
+    std::vector<Handle> inside;
+    for (++at; at != sizes.end() && reinterpret_cast<const char*>(at->first) < end; ++at) {
+      if (reinterpret_cast<const char*>(at->first) < behind) continue;
+      inside.push_back(handle(*at->first));
+      behind = end_of(*at);
+    }
+    if (inside.empty()) return {m.state_, m.members_};
+    auto* const members = new Members;
+    members->list = std::move(inside);
+    return {m.state_, Ref<Opaque>(members)};
+  }
+};
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,207 @@
+// What a profiler keeps, and its JSON.
+#pragma once
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "tandem/base/at_fork.hpp"
+#include "tandem/base/error.hpp"
+#include "tandem/base/format.hpp"
+#include "tandem/core/backend.hpp"
+#include "tandem/core/profile.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+TANDEM_INLINE TANDEM_PRIVATE constinit std::atomic<bool> profiling{false};
+
+struct Recording final : Opaque {
+  explicit Recording(ProfilerOptions o) : options(o) {}
+  const char* kind() const override { return "recording"; }
+
+  const ProfilerOptions options;
+  i64 begin = 0;
+  std::vector<ProfileEvent> events;
+  std::size_t dropped = 0;
+};
+// Guards which recording is open, and all recordings.
+inline constinit std::mutex profile_mutex;
+inline constinit Recording* open_recording = nullptr;
+
+inline constexpr ForkHooks profile_fork_hooks{[] { profile_mutex.lock(); }, [] { profile_mutex.unlock(); },
+                                              [] { profile_mutex.unlock(); }};
+TANDEM_INLINE const bool profile_hooked_fork = (at_fork(ForkStage::profiler, profile_fork_hooks), true);
+
+TANDEM_INLINE i64 profile_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+inline int profile_thread() {
+  static constinit std::atomic<int> threads{0};
+  static constinit thread_local int mine = 0;
+  return mine ? mine : mine = ++threads;
+}
+// The profiler may have stopped since the op began, and another begun.
+inline void keep(ProfileEvent e, i64 start, i64 end) {
+  e.thread = profile_thread();
+  e.duration = end - start;
+  const std::lock_guard lock(profile_mutex);
+  Recording* r = open_recording;
+  if (!r || start < r->begin) return;
+  e.start = start - r->begin;
+  if (r->events.size() < r->options.max_events) r->events.push_back(std::move(e));
+  else ++r->dropped;
+}
+inline bool must_synchronize() {
+  const std::lock_guard lock(profile_mutex);
+  return open_recording && open_recording->options.synchronize;
+}
+TANDEM_INLINE void profile_op(const TimedOp& op, i64 start) {
+  const Spec* where = !op.out.empty() ? op.out[0] : !op.in.empty() ? op.in[0] : nullptr;
+  if (where && where->device.kind != Device::cpu && must_synchronize())
+    backend_of(where->device).synchronize(where->device.index);
+  const i64 end = profile_now();
+  ProfileEvent e;
+  e.kind = op.kind, e.op = op.op, e.name = op.name.str(op.op), e.where = op.where;
+  for (const Spec* s : op.in) e.shapes += (e.shapes.empty() ? "" : " x ") + to_string(*s);
+  e.shapes += " ->";
+  for (const Spec* s : op.out) e.shapes += " " + to_string(*s);
+  for (const auto list : {op.in, op.out})
+    for (const Spec* s : list)
+      if (s->shape.is_fully_defined()) e.bytes += static_cast<i64>(s->bytes());
+  keep(std::move(e), start, end);
+}
+
+/// A JSON string; bytes that are no UTF-8 become U+FFFD.
+TANDEM_INLINE std::string json_quoted(const std::string& s) {
+  std::string r = "\"";
+  for (std::size_t i = 0; i < s.size();) {
+    const std::size_t n = utf8_length(s, i);
+    const char c = s[i];
+    if (n == 0) {
+      r += "\\ufffd";
+    } else if (c == '"' || c == '\\') {
+      r += '\\', r += c;
+    } else if (n == 1 && static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+      r += code;
+    } else {
+      r.append(s, i, n);
+    }
+    i += std::max<std::size_t>(n, 1);
+  }
+  return r + '"';
+}
+inline std::string microseconds(i64 nanoseconds) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%lld.%03d", static_cast<long long>(nanoseconds / 1000),
+                static_cast<int>(nanoseconds % 1000));
+  return text;
+}
+inline std::string event_json(const ProfileEvent& e) {
+  std::string s = "{\"ph\":\"X\",\"pid\":1,\"tid\":" + std::to_string(e.thread) + ",\"ts\":" + microseconds(e.start) +
+                  ",\"dur\":" + microseconds(e.duration) + ",\"cat\":" + json_quoted(e.kind) +
+                  ",\"name\":" + json_quoted(e.name) + ",\"args\":{";
+  if (!e.op.empty())
+    s += "\"op\":" + json_quoted(e.op) + ",\"shapes\":" + json_quoted(e.shapes) +
+         ",\"bytes\":" + std::to_string(e.bytes);
+  if (e.where.file)
+    s += std::string(e.op.empty() ? "" : ",") +
+         "\"where\":" + json_quoted(std::string(e.where.file) + ":" + std::to_string(e.where.line));
+  return s + "}}";
+}
+inline Recording& recording_of(const Ref<Opaque>& r) { return static_cast<Recording&>(*r); }
+
+}  // namespace detail
+
+TANDEM_INLINE Profiler::Profiler(ProfilerOptions options) : recording_(new detail::Recording(options)) {
+  const std::lock_guard lock(detail::profile_mutex);
+  if (detail::open_recording)
+    errors::raise<errors::FailedPreconditionError>("profiler", "another one is at work; stop it first");
+  detail::open_recording = &detail::recording_of(recording_);
+  detail::open_recording->begin = detail::profile_now();
+  detail::profiling.store(true);
+}
+TANDEM_INLINE Profiler::~Profiler() { stop(); }
+TANDEM_INLINE void Profiler::stop() {
+  const std::lock_guard lock(detail::profile_mutex);
+  if (detail::open_recording != recording_.get()) return;
+  detail::open_recording = nullptr;
+  detail::profiling.store(false);
+}
+TANDEM_INLINE std::vector<ProfileEvent> Profiler::events() const {
+  const std::lock_guard lock(detail::profile_mutex);
+  return detail::recording_of(recording_).events;
+}
+TANDEM_INLINE std::size_t Profiler::dropped() const {
+  const std::lock_guard lock(detail::profile_mutex);
+  return detail::recording_of(recording_).dropped;
+}
+TANDEM_INLINE std::string Profiler::json() const {
+  std::string s = "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_events\":" + std::to_string(dropped()) +
+                  "},\"traceEvents\":[\n";
+  std::map<int, bool> named;
+  bool first = true;
+  for (const ProfileEvent& e : events()) {
+    if (!named[e.thread]) {
+      named[e.thread] = true;
+      const std::string id = std::to_string(e.thread);
+      s += std::string(first ? "" : ",\n") + "{\"ph\":\"M\",\"pid\":1,\"tid\":" + id +
+           ",\"name\":\"thread_name\",\"args\":{\"name\":\"thread " + id + "\"}}";
+      first = false;
+    }
+    s += ",\n" + detail::event_json(e);
+  }
+  return s + "\n]}\n";
+}
+TANDEM_INLINE void Profiler::write(const std::string& path) const {
+  const std::string text = json();
+  std::FILE* const file = std::fopen(path.c_str(), "wbe");
+  bool good = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  int why = errno;
+  if (file && std::fclose(file) != 0) why = errno, good = false;
+  if (!good) errors::raise<errors::UnavailableError>("profiler", "cannot write " + path + ": " + std::strerror(why));
+}
+TANDEM_INLINE std::string Profiler::summary() const {
+  struct Row {
+    std::string op;
+    i64 count = 0, time = 0, bytes = 0;
+  };
+  std::map<std::string, Row> by_op;
+  for (const ProfileEvent& e : events()) {
+    if (e.op.empty()) continue;
+    Row& r = by_op[e.op];
+    r.op = e.op, ++r.count, r.time += e.duration, r.bytes += e.bytes;
+  }
+  std::vector<Row> rows;
+  for (auto& [op, row] : by_op) rows.push_back(row);
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.time > b.time; });
+  std::string s = "op                          count     total us      mean us           bytes\n";
+  for (const Row& r : rows) {
+    char line[160];
+    std::snprintf(line, sizeof line, "%-24.24s %8lld %12.1f %12.3f %15lld\n", r.op.c_str(),
+                  static_cast<long long>(r.count), static_cast<double>(r.time) * 1e-3,
+                  static_cast<double>(r.time) * 1e-3 / static_cast<double>(r.count), static_cast<long long>(r.bytes));
+    s += line;
+  }
+  return s;
+}
+
+TANDEM_INLINE ProfileScope::ProfileScope(const char* kind, std::string name)
+    : kind_(kind), start_(detail::is_profiling() ? detail::profile_now() : -1) {
+  if (start_ >= 0) name_ = std::move(name);
+}
+TANDEM_INLINE ProfileScope::~ProfileScope() {
+  if (start_ < 0) return;
+  ProfileEvent e;
+  e.kind = kind_, e.name = std::move(name_);
+  detail::keep(std::move(e), start_, detail::profile_now());
+}
+
+}  // namespace TANDEM_NS

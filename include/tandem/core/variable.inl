@@ -1,0 +1,260 @@
+// A Variable's state, its locks and in-place writes.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include "tandem/base/format.hpp"
+
+#include "tandem/base/at_fork.hpp"
+#include "tandem/core/apply_inputs.hpp"
+#include "tandem/core/print.hpp"
+#include "tandem/core/profile.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/core/variable.hpp"
+
+namespace TANDEM_NS {
+
+struct Variable::State final : Opaque {
+  detail::ForkMutex mutex{detail::ForkMutex::variable};
+  Tensor value;  // guarded by mutex
+  const Tensor initial;
+  const Spec spec;
+  const std::string name;
+  const u64 id;
+  const bool trainable;
+
+  State(const Tensor& v, std::string n, bool t)
+      : value(v), initial(v), spec(v.spec()), name(std::move(n)), id(new_id(context)), trainable(t) {}
+  const char* kind() const override { return "variable"; }
+};
+
+extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith: what assign_add and assign_sub apply
+namespace detail {
+TANDEM_API Tensor scalar_like(Scalar value, const Tensor& like);  // ops/create/constant
+}
+
+TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options) {
+  if (initial.is_symbolic() && !context.stager) detail::raise_no_value("variable", initial);
+  if (initial.is_symbolic())
+    errors::raise<errors::TraceError>("variable", "its initial value " + to_string(initial.spec()) +
+                                                      " is computed inside a traced function; make it outside, or "
+                                                      "with an initializer, which runs outside of the trace");
+  state_ = Ref<Opaque>(new State(initial, scoped_name(options.name.str("Variable")), options.trainable));
+  if (Stager* s = context.stager) s->created(*this);
+}
+TANDEM_INLINE Variable::State& Variable::state() const {
+  if (!state_) errors::raise<errors::FailedPreconditionError>("variable", "the handle is empty (made by Variable())");
+  return static_cast<State&>(*state_);
+}
+TANDEM_INLINE const std::string& Variable::name() const { return state().name; }
+TANDEM_INLINE bool Variable::trainable() const { return state().trainable; }
+TANDEM_INLINE const Spec& Variable::spec() const { return state().spec; }
+TANDEM_INLINE u64 Variable::id() const { return state().id; }
+
+TANDEM_INLINE void VariableAccess::lock(const Variable& v) { v.state().mutex.lock(); }
+TANDEM_INLINE void VariableAccess::unlock(const Variable& v) { v.state().mutex.unlock(); }
+TANDEM_INLINE Tensor& VariableAccess::value(const Variable& v) { return v.state().value; }
+
+TANDEM_INLINE Tensor Variable::peek() const {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.value;
+}
+TANDEM_INLINE void Variable::poke(const Tensor& value) const {
+  check_assignable("assign", value);
+  detail::check_value("assign", value);
+  Tensor old = value;  // destroyed after the lock is gone
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  std::swap(s.value, old);
+}
+// Tapes tell values apart by their ids. A read gets one that nothing else has: neither an earlier read, which a tape
+// may not have seen, nor the value that was assigned, nor another Variable that holds the same tensor.
+TANDEM_INLINE Tensor Variable::read_value() const {
+  const Context& c = context;
+  if (!c.observers) return c.stager ? c.stager->read(*this) : peek();
+  const auto observed = [this] {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    return Tensor::view_of(s.value, s.spec);
+  };
+  Tensor v = c.stager ? c.stager->read(*this) : observed();
+  for (Observer* o = c.observers; o; o = o->next) o->read(*this, v);
+  return v;
+}
+TANDEM_INLINE void Variable::check_assignable(const char* op, const Tensor& value) const {
+  const Spec &want = spec(), &got = value.spec();
+  if (want.dtype != got.dtype || !want.shape.is_compatible_with(got.shape))
+    errors::raise<errors::InvalidArgumentError>(
+        op, "variable '" + name() + "' is " + to_string(want) + ", the value " + to_string(got));
+}
+TANDEM_INLINE Tensor Variable::assign(const Tensor& value) const {
+  check_assignable("assign", value);
+  Tensor there = value.device() == device() ? value : value.to(device());
+  if (Stager* s = context.stager) s->assign(*this, there);
+  else poke(there);
+  return there;
+}
+TANDEM_INLINE Tensor Variable::assign_add(const Tensor& delta) const {
+  const Tensor* const extra[] = {&delta};
+  update(add_op, {this, 1}, extra);
+  return read_value();
+}
+TANDEM_INLINE Tensor Variable::assign_sub(const Tensor& delta) const {
+  const Tensor* const extra[] = {&delta};
+  update(subtract_op, {this, 1}, extra);
+  return read_value();
+}
+TANDEM_INLINE Tensor Variable::number(Scalar value, DType dtype) {
+  return detail::scalar_like(value, Tensor::symbol({Shape{}, dtype, {}}));
+}
+TANDEM_INLINE Tensor Variable::number_for(const char* op, Scalar value) const {
+  if (!value.fits(dtype())) [[unlikely]]
+    detail::raise_unfit(op, value, dtype(), "variable '" + name() + "', " + to_string(spec()));
+  return number(value, dtype());
+}
+TANDEM_INLINE Tensor Variable::assign(Scalar value) const {
+  const Tensor one = number_for("assign", value);
+  if (rank() == 0) return assign(one);
+  const Tensor full = Tensor::allocate({shape(), dtype(), {}});
+  const std::size_t bytes = size_of(dtype());
+  for (std::size_t at = 0; at < spec().bytes(); at += bytes)
+    std::memcpy(static_cast<char*>(full.raw()) + at, one.raw(), bytes);
+  return assign(full);
+}
+TANDEM_INLINE Tensor Variable::assign_add(Scalar delta) const { return assign_add(number_for("assign_add", delta)); }
+TANDEM_INLINE Tensor Variable::assign_sub(Scalar delta) const { return assign_sub(number_for("assign_sub", delta)); }
+TANDEM_INLINE void Variable::reset() const { assign(state().initial); }
+
+namespace detail {
+
+// The variables' locks, taken in address order so that two updates cannot wait for each other.
+class Locks {
+ public:
+  explicit Locks(std::span<Variable::State* const> states) {
+    for (Variable::State* s : states) order_.push(s);
+    std::sort(order_.begin(), order_.end());
+    Variable::State** end = std::unique(order_.begin(), order_.end());
+    count_ = static_cast<unsigned>(end - order_.begin());
+    for (unsigned i = 0; i < count_; ++i) order_[i]->mutex.lock();
+  }
+  Locks(const Locks&) = delete;
+  ~Locks() {
+    for (unsigned i = count_; i-- > 0;) order_[i]->mutex.unlock();
+  }
+
+ private:
+  Small<Variable::State*, 8> order_;
+  unsigned count_ = 0;
+};
+
+inline void check_updated(const OpDef& op, const Spec& want, const Spec& got, const std::string& name) {
+  if (!(want == got))
+    errors::raise<errors::InvalidArgumentError>(
+        op.name, "variable '" + name + "' is " + to_string(want) + ", its new value would be " + to_string(got));
+}
+
+// The extra inputs on the variables' device, but for those that live on the host everywhere.
+class Extras {
+ public:
+  Extras(const OpDef& op, std::span<const Variable> variables, Inputs extra) {
+    moved_.reserve(static_cast<unsigned>(extra.size()));
+    for (std::size_t i = 0; i < extra.size(); ++i) {
+      const bool stays = names_input(op.host_inputs, variables.size() + i) || variables.empty() ||
+                         extra[i]->device() == variables[0].device();
+      at_.push(stays ? extra[i] : &moved_.push(extra[i]->to(variables[0].device())));
+    }
+  }
+  Inputs list() const { return {at_.begin(), at_.size()}; }
+
+ private:
+  Small<Tensor, 4> moved_;
+  Small<const Tensor*, 4> at_;
+};
+// The new values' specs: of all variables, or of the first, where the op only reads the others.
+inline Specs infer_update_of(const InferCall& call, std::size_t variables) {
+  const OpDef& op = call.op;
+  const auto n = static_cast<int>(call.in.size());
+  if (op.inputs < 0 ? n < -1 - op.inputs : n != op.inputs)
+    raise_specs(call, "does not take " + std::to_string(variables) + " variables with " +
+                          std::to_string(call.in.size() - variables) + " further inputs");
+  if (!check_inputs(call)) raise_specs(call, "the variables are on several devices");
+  Specs specs = op.infer(call);
+  if (specs.size() > variables)
+    raise_specs(call,
+                "has " + std::to_string(specs.size()) + " new values for " + std::to_string(variables) + " variables");
+  return specs;
+}
+
+TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, std::span<const Variable> variables, Inputs extra,
+                                const Attrs& attrs) {
+  Small<Tensor, 4> values;
+  Small<const Tensor*, 8> in;
+  for (const Variable& v : variables) values.push(stager.read(v));
+  for (const Tensor& t : values) in.push(&t);
+  for (const Tensor* t : extra) in.push(t);
+  const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
+  const Specs specs = infer_update_of(call, variables.size());
+  for (unsigned i = 0; i < specs.size(); ++i) check_updated(op, variables[i].spec(), specs[i], variables[i].name());
+  const Tensors out = stager.stage(call, specs);
+  for (unsigned i = 0; i < out.size(); ++i) stager.assign(variables[i], out[i]);
+}
+
+// Returns the values that were replaced, as long as `keeps` is set; else buffers may be written in place.
+TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* const> states, Inputs extra,
+                                 const Attrs& attrs, bool keeps) {
+  Tensors out;
+  const Locks locks(states);
+  Small<const Tensor*, 8> in;
+  for (Variable::State* s : states) in.push(&s->value);
+  for (const Tensor* t : extra) in.push(t);
+  const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
+  const Specs specs = infer_update_of(call, states.size());
+  Small<Tensor, 4> reuse;
+  for (unsigned i = 0; i < specs.size(); ++i) {
+    check_updated(op, states[i]->spec, specs[i], states[i]->name);
+    bool borrowed = keeps;  // or the buffer is also an extra input: writing in place would change it
+    for (const Tensor* t : extra) borrowed |= t->raw() == states[i]->value.raw();
+    reuse.push(!borrowed && states[i]->value.is_unique() ? states[i]->value : Tensor());
+  }
+  const std::span<const Tensor> buffers(reuse.begin(), reuse.size());
+  out = is_profiling() ? run_timed("op", call, specs, buffers) : run(op, call.in, attrs, specs, buffers);
+  reuse.clear();
+  for (unsigned i = 0; i < out.size(); ++i) {
+    std::swap(states[i]->value, out[i]);
+    states[i]->value.renew_id();
+  }
+  return out;  // what dies is released when the locks are gone
+}
+
+}  // namespace detail
+
+TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, Inputs given, const Attrs& attrs) {
+  const detail::Extras extras(op, variables, given);
+  if (Stager* s = context.stager) return detail::stage_update(*s, op, variables, extras.list(), attrs);
+  Small<Variable::State*, 8> states;
+  for (const Variable& v : variables) states.push(&v.state());
+  detail::run_update(op, {states.begin(), states.size()}, extras.list(), attrs, false);
+}
+TANDEM_INLINE Tensor fetch_update(const OpDef& op, const Variable& variable, Inputs given, const Attrs& attrs) {
+  const detail::Extras extras(op, {&variable, 1}, given);
+  if (Stager* s = context.stager) {
+    Tensor old = s->read(variable);
+    detail::stage_update(*s, op, {&variable, 1}, extras.list(), attrs);
+    return old;
+  }
+  Variable::State* const states[] = {&variable.state()};
+  return std::move(detail::run_update(op, states, extras.list(), attrs, true)[0]);
+}
+
+TANDEM_INLINE std::string to_string(const Variable& v) {
+  std::string s = "tandem.Variable(" + detail::escaped_text(v.name());
+  if (!context.stager) {
+    const Tensor value = v.peek();
+    s += (value.rank() > 1 ? "," : ", ") + detail::values_text(value);
+  }
+  return s + detail::spec_text(v.spec());
+}
+TANDEM_INLINE std::ostream& operator<<(std::ostream& out, const Variable& v) { return out << to_string(v); }
+
+}  // namespace TANDEM_NS

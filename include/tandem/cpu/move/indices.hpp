@@ -1,0 +1,76 @@
+// Checked indices and the types of what they select. For kernels that gather and scatter.
+#pragma once
+#include <complex>
+#include <cstdint>
+#include <string>
+
+#include "tandem/base/error.hpp"
+#include "tandem/core/kernel.hpp"
+
+namespace TANDEM_NS::cpu::detail {
+
+// The position of a flat index in a shape: "[0,2]".
+inline std::string position_text(const Shape& s, i64 flat) {
+  std::string r;
+  for (int i = s.rank() - 1; i >= 0; --i) {
+    r = std::to_string(flat % s.dim(i)) + (r.empty() ? "" : ",") + r;
+    flat /= s.dim(i);
+  }
+  return "[" + r + "]";
+}
+[[noreturn, gnu::cold, gnu::noinline]] inline void raise_bad_index(const KernelCall& c, const Operand& idx, i64 at,
+                                                                   i64 value, i64 low, i64 n) {
+  errors::raise<errors::InvalidArgumentError>(
+      c.op, "index " + std::to_string(value) + " at position " + position_text(idx.shape(), at) + " of " +
+                to_string(*idx.spec) + " is out of range [" + std::to_string(low) + ", " + std::to_string(n) + ")");
+}
+// All indices in [low, n), or an error about the first that is not.
+template <class I>
+void check_indices(const KernelCall& c, const Operand& idx, i64 low, i64 n) {
+  const I* p = idx.as<const I>();
+  const i64 count = idx.size();
+  const u64 room = static_cast<u64>(n - low);
+  u64 bad = 0;
+  for (i64 i = 0; i < count; ++i) bad |= static_cast<u64>(static_cast<u64>(static_cast<i64>(p[i]) - low) >= room);
+  if (!bad) [[likely]]
+    return;
+  for (i64 i = 0; i < count; ++i)
+    if (p[i] < low || p[i] >= n) raise_bad_index(c, idx, i, static_cast<i64>(p[i]), low, n);
+}
+
+// Calls f with a null pointer of the index type.
+template <class F>
+void with_index_type(const Operand& idx, F&& f) {
+  if (idx.spec->dtype == DType::int64) f(static_cast<i64*>(nullptr));
+  else f(static_cast<std::int32_t*>(nullptr));
+}
+// Calls f with a null pointer of the number type, for what can be added.
+template <class F>
+void with_number_type(DType d, F&& f) {
+  switch (d) {
+    case DType::float32: return f(static_cast<float*>(nullptr));
+    case DType::float64: return f(static_cast<double*>(nullptr));
+    case DType::int8:
+    case DType::uint8: return f(static_cast<std::uint8_t*>(nullptr));
+    case DType::int16:
+    case DType::uint16: return f(static_cast<std::uint16_t*>(nullptr));
+    case DType::int32:
+    case DType::uint32: return f(static_cast<std::uint32_t*>(nullptr));
+    case DType::int64:
+    case DType::uint64: return f(static_cast<u64*>(nullptr));
+    default: return f(static_cast<std::complex<float>*>(nullptr));
+  }
+}
+
+// Adds rows to the columns [first, last) of their places, in the order of the indices.
+template <class T, class I>
+void add_rows(void* to, const void* from, const void* indices, i64 count, i64 inner, i64 first, i64 last) {
+  const I* const idx = static_cast<const I*>(indices);
+  for (i64 i = 0; i < count; ++i) {
+    T* row = static_cast<T*>(to) + static_cast<i64>(idx[i]) * inner;
+    const T* add = static_cast<const T*>(from) + i * inner;
+    for (i64 k = first; k < last; ++k) row[k] = static_cast<T>(row[k] + add[k]);
+  }
+}
+
+}  // namespace TANDEM_NS::cpu::detail

@@ -1,0 +1,54 @@
+// Data movement between two strided views: what transpose, slice, concat, pad, tile, reverse and broadcast_to are made
+// of. Not here: which strides an op needs (cpu/move/layout.hpp), and indexed rows (cpu/move/index.hpp).
+#pragma once
+#include <cstdint>
+
+#include "tandem/core/kernel.hpp"
+
+namespace TANDEM_NS::cpu {
+
+/// So much to copy is worth a hand-over: about 10 us.
+inline constexpr i64 copy_grain_bytes = 128 * 1024;
+
+/// A loop nest of copies: element (i, j, ...) goes from `from + i * from_stride[0] + j * from_stride[1] + ...` to the
+/// like place in the output. Strides count elements; 0 repeats a source element, negative ones walk backward.
+struct StridedCopy {
+  static constexpr int max_axes = 16;
+  int axes = 0;
+  i64 size[max_axes], to[max_axes], from[max_axes];
+
+  void add(i64 n, i64 to_stride, i64 from_stride) {
+    size[axes] = n;
+    to[axes] = to_stride;
+    from[axes++] = from_stride;
+  }
+};
+
+/// Runs the loop nest, in parallel where that pays. Any dtype; string elements are shared, not duplicated.
+TANDEM_API void copy_strided(StridedCopy nest, DType dtype, void* to, const void* from);
+/// n elements that lie side by side on both sides.
+TANDEM_API void copy_dense(DType dtype, void* to, const void* from, i64 n);
+/// n elements set to zero, false or "".
+TANDEM_API void fill_zero(DType dtype, void* to, i64 n);
+
+/// For kernels that serve every device: the nests are the same, only who copies differs. `to` lies in an operand of
+/// output 0's dtype and device.
+TANDEM_API void copy_strided(const KernelCall& c, const StridedCopy& nest, void* to, const void* from);
+/// The same for elements of a dtype of their own: the parts of complex numbers.
+TANDEM_API void copy_strided(const KernelCall& c, const StridedCopy& nest, DType dtype, void* to, const void* from);
+/// Output 0 set to zero, false or "".
+TANDEM_API void fill_zero(const KernelCall& c);
+
+/// Kernel: output 0 is input 0 element by element, under whatever shape.
+TANDEM_API void copy_whole(const KernelCall& c);
+
+/// Row-major strides of a shape: out[i] elements from one index of axis i to the next.
+inline void dense_strides(const Shape& s, i64* out) {
+  i64 step = 1;
+  for (int i = s.rank() - 1; i >= 0; --i) {
+    out[i] = step;
+    step *= s.dim(i);
+  }
+}
+
+}  // namespace TANDEM_NS::cpu

@@ -1,0 +1,184 @@
+// The strided copy itself: axes merged, then rows, 64-byte tiles, or single elements.
+#pragma once
+#include <algorithm>
+#include <cstring>
+
+#include "tandem/base/bytes.hpp"
+#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/move/transpose_tile.hpp"
+#include "tandem/cpu/parallel.hpp"
+
+namespace TANDEM_NS::cpu {
+
+namespace detail {
+
+inline void swap_axes(StridedCopy& n, int i, int j) {
+  std::swap(n.size[i], n.size[j]);
+  std::swap(n.to[i], n.to[j]);
+  std::swap(n.from[i], n.from[j]);
+}
+// Output strides descending, sizes of 1 gone, axes merged that walk on where the inner one ends. False: nothing to
+// copy.
+TANDEM_INLINE bool simplify(StridedCopy& n) {
+  int kept = 0;
+  for (int i = 0; i < n.axes; ++i) {
+    if (n.size[i] == 0) return false;
+    if (n.size[i] != 1) swap_axes(n, kept++, i);
+  }
+  n.axes = kept;
+  for (int i = 1; i < n.axes; ++i)
+    for (int j = i; j > 0 && n.to[j] > n.to[j - 1]; --j) swap_axes(n, j, j - 1);
+  int last = 0;
+  for (int i = 1; i < n.axes; ++i) {
+    if (n.to[last] == n.to[i] * n.size[i] && n.from[last] == n.from[i] * n.size[i]) {
+      n.size[last] *= n.size[i];
+      n.to[last] = n.to[i];
+      n.from[last] = n.from[i];
+    } else if (++last != i) {
+      n.size[last] = n.size[i];
+      n.to[last] = n.to[i];
+      n.from[last] = n.from[i];
+    }
+  }
+  n.axes = n.axes ? last + 1 : 0;
+  if (n.axes == 0) n.add(1, 1, 1);
+  return true;
+}
+
+// Walks the outer axes of a nest from a linear index on.
+struct Odometer {
+  const StridedCopy& n;
+  int axes;
+  i64 at[StridedCopy::max_axes], to = 0, from = 0;
+
+  Odometer(const StridedCopy& nest, int outer, i64 index) : n(nest), axes(outer) {
+    for (int i = axes - 1; i >= 0; --i) {
+      at[i] = index % n.size[i];
+      index /= n.size[i];
+      to += at[i] * n.to[i];
+      from += at[i] * n.from[i];
+    }
+  }
+  void next() {
+    for (int i = axes - 1; i >= 0; --i) {
+      to += n.to[i];
+      from += n.from[i];
+      if (++at[i] < n.size[i]) return;
+      to -= n.to[i] * n.size[i];
+      from -= n.from[i] * n.size[i];
+      at[i] = 0;
+    }
+  }
+};
+TANDEM_INLINE i64 outer_size(const StridedCopy& n, int outer) {
+  i64 r = 1;
+  for (int i = 0; i < outer; ++i) r *= n.size[i];
+  return r;
+}
+
+template <class T>
+inline void copy_row(T* to, i64 to_step, const T* from, i64 from_step, i64 n) {
+  if (to_step == 1 && from_step == 0) std::fill_n(to, n, *from);
+  else if (to_step == 1)
+    for (i64 i = 0; i < n; ++i) to[i] = from[i * from_step];
+  else
+    for (i64 i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
+}
+template <class T>
+inline void copy_row_dense(T* to, const T* from, i64 n) {
+  if constexpr (std::is_trivially_copyable_v<T>)
+    if (n * static_cast<i64>(sizeof(T)) >= 32)
+      return void(std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T)));
+  for (i64 i = 0; i < n; ++i) to[i] = from[i];
+}
+
+template <class T>
+void copy_rows(const StridedCopy& n, T* to, const T* from) {
+  const int outer = n.axes - 1;
+  const i64 length = n.size[outer], to_step = n.to[outer], from_step = n.from[outer];
+  const i64 grain = std::max<i64>(1, copy_grain_bytes / (length * static_cast<i64>(sizeof(T))));
+  if (outer == 0) {
+    parallel_for(length, copy_grain_bytes / static_cast<i64>(sizeof(T)), [=](i64 b, i64 e) {
+      if (to_step == 1 && from_step == 1) copy_row_dense(to + b, from + b, e - b);
+      else copy_row(to + b * to_step, to_step, from + b * from_step, from_step, e - b);
+    });
+    return;
+  }
+  parallel_for(outer_size(n, outer), grain, [&, to, from](i64 b, i64 e) {
+    Odometer at(n, outer, b);
+    const bool dense = to_step == 1 && from_step == 1;
+    for (i64 i = b; i < e; ++i, at.next()) {
+      if (dense) copy_row_dense(to + at.to, from + at.from, length);
+      else copy_row(to + at.to, to_step, from + at.from, from_step, length);
+    }
+  });
+}
+
+// Planes in which the output runs along the last axis and the source along another one.
+template <class T>
+void copy_planes(StridedCopy n, int source_axis, T* to, const T* from) {
+  constexpr i64 tile = 64 / static_cast<i64>(sizeof(T));
+  swap_axes(n, source_axis, n.axes - 2);
+  const int outer = n.axes - 2;
+  const i64 rows = n.size[outer], columns = n.size[outer + 1];  // of the output
+  const Plane<T> plane{n.to[outer], n.from[outer + 1],
+                       rows * columns * outer_size(n, outer) * static_cast<i64>(sizeof(T)) >= (8 << 20)};
+  const i64 bands = (rows + tile - 1) / tile;
+  const i64 grain = std::max<i64>(1, copy_grain_bytes / (tile * columns * static_cast<i64>(sizeof(T))));
+  parallel_for(outer_size(n, outer) * bands, grain, [&, to, from](i64 b, i64 e) {
+    for (i64 i = b; i < e;) {
+      const Odometer at(n, outer, i / bands);
+      const i64 first = i % bands, last = std::min(bands, first + e - i);
+      plane.copy(to + at.to, from + at.from, first * tile, std::min(rows, last * tile), columns);
+      i += last - first;
+    }
+  });
+}
+
+template <class T>
+void copy_nest(const StridedCopy& n, void* to, const void* from) {
+  const int last = n.axes - 1;
+  if constexpr (std::is_trivially_copyable_v<T>)
+    if (n.to[last] == 1 && n.from[last] != 1 && n.from[last] != 0)
+      for (int i = 0; i < last; ++i)
+        if (n.from[i] == 1 && n.size[i] >= 4 && n.size[last] >= 4)
+          return copy_planes<T>(n, i, static_cast<T*>(to), static_cast<const T*>(from));
+  copy_rows<T>(n, static_cast<T*>(to), static_cast<const T*>(from));
+}
+
+struct alignas(8) Wide {
+  u64 part[2];
+};
+
+}  // namespace detail
+
+TANDEM_INLINE void copy_strided(StridedCopy nest, DType dtype, void* to, const void* from) {
+  if (!detail::simplify(nest)) return;
+  if (dtype == DType::string) return detail::copy_nest<Bytes>(nest, to, from);
+  switch (size_of(dtype)) {
+    case 1: return detail::copy_nest<std::uint8_t>(nest, to, from);
+    case 2: return detail::copy_nest<std::uint16_t>(nest, to, from);
+    case 4: return detail::copy_nest<std::uint32_t>(nest, to, from);
+    case 8: return detail::copy_nest<std::uint64_t>(nest, to, from);
+    default: return detail::copy_nest<detail::Wide>(nest, to, from);
+  }
+}
+TANDEM_INLINE void copy_dense(DType dtype, void* to, const void* from, i64 n) {
+  StridedCopy nest;
+  nest.add(n, 1, 1);
+  copy_strided(nest, dtype, to, from);
+}
+TANDEM_INLINE void fill_zero(DType dtype, void* to, i64 n) {
+  if (dtype == DType::string) {
+    for (i64 i = 0; i < n; ++i) static_cast<Bytes*>(to)[i] = Bytes();
+    return;
+  }
+  const i64 width = static_cast<i64>(size_of(dtype));
+  parallel_for(n * width, copy_grain_bytes,
+               [=](i64 b, i64 e) { std::memset(static_cast<char*>(to) + b, 0, static_cast<std::size_t>(e - b)); });
+}
+TANDEM_INLINE void copy_whole(const KernelCall& c) {
+  copy_dense(c.out[0].spec->dtype, c.out[0].data, c.in[0].data, c.out[0].size());
+}
+
+}  // namespace TANDEM_NS::cpu

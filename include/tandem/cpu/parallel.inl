@@ -1,0 +1,333 @@
+// The pool's threads, how work is handed to them, and what happens at fork and at exit.
+#pragma once
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tandem/base/at_fork.hpp"
+#include "tandem/base/error.hpp"
+#include "tandem/cpu/parallel.hpp"
+
+namespace TANDEM_NS::cpu::pool {
+
+inline constexpr int max_threads = 1024;
+// More pieces than threads, so that a thread that is held up elsewhere delays the rest by a fraction of its share only.
+inline constexpr int pieces_per_thread = 4;
+inline constexpr std::chrono::microseconds spin_time{30}, stream_gap{200};
+
+TANDEM_INLINE constinit thread_local bool inside = false;
+
+inline void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+/// Spins until `ready` or for `spin_time`; true if it became ready.
+template <class Ready>
+bool spin(Ready ready) {
+  const auto end = std::chrono::steady_clock::now() + spin_time;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (ready()) return true;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+/// Where threads sleep. Whoever rings has changed what `ready` reads before, both in sequentially consistent order: so
+/// either the ringer sees the sleeper or the sleeper sees the change, and ringing for nobody costs one load.
+class Bell {
+ public:
+  template <class Ready>
+  void wait(Ready ready) {
+    std::unique_lock lock(mutex_);
+    sleepers_.fetch_add(1);
+    condition_.wait(lock, ready);
+    sleepers_.fetch_sub(1);
+  }
+
+  bool has_sleepers() const { return sleepers_.load() != 0; }
+
+  void ring() {
+    if (!has_sleepers()) return;
+    { std::lock_guard lock(mutex_); }
+    condition_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable condition_;
+  std::atomic<int> sleepers_{0};
+};
+
+/// One call of parallel_for. Lives on the caller's stack.
+struct Region {
+  RangeTask task;
+  void* context;
+  i64 n;
+  int pieces;
+  bool wake;  // sleeping threads, at 25 us each
+  std::atomic<bool> failed{false};
+  std::exception_ptr error{};
+
+  i64 begin(int piece) const {
+    if (piece == pieces) return n;
+    const i64 at = n / pieces * piece + n % pieces * piece / pieces;
+    return n / pieces >= 1024 ? at / 64 * 64 : at;  // whole cache lines, where it does not unbalance
+  }
+
+  void run(int piece) noexcept {
+    if (failed.load(std::memory_order_relaxed)) return;
+    const bool outer = std::exchange(inside, true);
+    try {
+      task(context, begin(piece), begin(piece + 1));
+    } catch (...) {
+      if (!failed.exchange(true)) error = std::current_exception();
+    }
+    inside = outer;
+  }
+};
+
+/// The threads. A region is announced by one 64-bit ticket: its number, its pieces, and the next piece to claim. A
+/// thread reads the region only after it claimed a piece, and the caller returns only after all claimed pieces are
+/// done; so a thread that comes late finds nothing to claim and never touches a region that is gone.
+class Pool {
+ public:
+  explicit Pool(Pool* before) : before_(before) {}
+
+  /// False if another thread's region occupies the pool.
+  bool run(Region& region, int threads) {
+    if (busy_.test(std::memory_order_relaxed) || busy_.test_and_set(std::memory_order_acquire)) return false;
+    if (threads != size_) resize(threads);
+    region_ = &region;
+    left_.store(region.pieces, std::memory_order_relaxed);
+    const u64 number = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
+    ticket_.store(number << 32 | u64(region.pieces) << 16);
+    if (work_.has_sleepers() && worth_waking(region)) work_.ring();
+    work();
+    const auto done = [&] { return left_.load() == 0; };
+    if (!done() && !(may_spin_ && spin(done))) done_.wait(done);
+    busy_.clear(std::memory_order_release);
+    return true;
+  }
+
+  /// Ends the threads now if the pool is idle; else the next region does it.
+  void try_resize(int threads) {
+    if (busy_.test_and_set(std::memory_order_acquire)) return;
+    if (threads != size_) resize(threads);
+    busy_.clear(std::memory_order_release);
+  }
+
+  /// Ends the threads for good, at the end of the process.
+  void close() {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    stop_threads();
+  }
+
+ private:
+  // Short work alone is done before a sleeper is up; but a stream of it keeps threads awake once they are.
+  bool worth_waking(const Region& region) {
+    const auto now = std::chrono::steady_clock::now();
+    const bool stream = now - last_ < stream_gap;
+    last_ = now;
+    return region.wake || stream;
+  }
+
+  static bool open(u64 ticket) { return (ticket & 0xffff) < (ticket >> 16 & 0xffff); }
+
+  void work() {
+    for (;;) {
+      u64 ticket = ticket_.load(std::memory_order_acquire);
+      do {
+        if (!open(ticket)) return;
+      } while (
+          !ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel, std::memory_order_acquire));
+      region_->run(int(ticket & 0xffff));
+      if (left_.fetch_sub(1) == 1) done_.ring();
+    }
+  }
+
+  void serve() {
+    inside = true;
+    const auto ready = [&] { return open(ticket_.load()) || stop_.load(); };
+    while (!stop_.load()) {
+      work();
+      if (!(may_spin_ && spin(ready))) work_.wait(ready);
+    }
+  }
+
+  void resize(int threads) {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    stop_threads();
+    size_ = threads;
+    may_spin_ = unsigned(threads) <= std::max(1u, std::thread::hardware_concurrency());
+    stop_ = false;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);  // the program's signal handlers belong on its own threads
+    try {
+      while (int(threads_.size()) < threads - 1) threads_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {  // the system gives no more threads: those that there are do the work
+    }
+    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  }
+
+  void stop_threads() {
+    stop_ = true;
+    work_.ring();
+    for (std::thread& t : threads_) {
+      if (t.get_id() == std::this_thread::get_id()) t.detach();  // exit() called from within a piece
+      else t.join();
+    }
+    threads_.clear();
+  }
+
+  alignas(64) std::atomic<u64> ticket_{0};
+  alignas(64) std::atomic<int> left_{0};
+  alignas(64) std::atomic_flag busy_{};
+  Region* region_ = nullptr;
+  std::chrono::steady_clock::time_point last_{};  // when somebody was asleep as work came
+  int size_ = 1;
+  std::atomic<bool> may_spin_{true}, stop_{false};
+  Bell work_, done_;
+  std::mutex mutex_;  // threads_ and closed_
+  std::vector<std::thread> threads_;
+  bool closed_ = false;
+  // A forked child's predecessor, whose threads the child does not have: kept reachable, never used.
+  [[maybe_unused]] Pool* before_;
+};
+
+/// Process-wide and constant-initialised, so that it can be used before main and after it.
+struct Shared {
+  std::atomic<Pool*> current{nullptr};
+  Pool* last = nullptr;
+  std::atomic<int> threads{0};  // 0: not asked for yet
+  std::atomic<bool> closed{false}, replaced{false};
+  Executor executor{};
+  std::mutex mutex;  // current while it is made, executor
+};
+TANDEM_INLINE constinit TANDEM_API Shared shared{};
+
+inline int default_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+  return std::clamp(allowed > 0 ? allowed : int(std::thread::hardware_concurrency()), 1, max_threads);
+}
+
+inline void before_fork() { shared.mutex.lock(); }
+inline void after_fork() { shared.mutex.unlock(); }
+inline void after_fork_in_child() {
+  shared.current.store(nullptr);
+  inside = false;
+  shared.mutex.unlock();
+}
+
+inline constexpr tandem::detail::ForkHooks fork_hooks{&before_fork, &after_fork, &after_fork_in_child};
+TANDEM_INLINE const bool hooked_fork = (tandem::detail::at_fork(tandem::detail::ForkStage::pool, fork_hooks), true);
+
+struct Closer {
+  ~Closer() {
+    shared.closed = true;
+    if (Pool* p = shared.current.load()) p->close();
+  }
+};
+
+[[gnu::cold, gnu::noinline]] inline Pool* start() {
+  std::lock_guard lock(shared.mutex);
+  if (shared.closed) return nullptr;
+  static Closer closer;
+  if (!shared.current.load()) shared.current = shared.last = new Pool(shared.last);
+  return shared.current.load();
+}
+
+/// One piece for each `grain` items at most; a multiple of the number of threads as soon as there are that many.
+inline int pieces_for(i64 n, i64 grain, int threads) {
+  const i64 most = std::min<i64>(n / std::max<i64>(grain, 1), i64(threads) * pieces_per_thread);
+  return int(most <= threads ? std::max<i64>(most, 2) : most / threads * threads);
+}
+
+inline bool run(Region& region, int threads) {
+  if (shared.replaced.load(std::memory_order_acquire)) {
+    std::unique_lock lock(shared.mutex);
+    const Executor e = shared.executor;
+    lock.unlock();
+    if (e.run) {
+      e.run(
+          e.context, region.pieces, [](void* r, int piece) { static_cast<Region*>(r)->run(piece); }, &region);
+      return true;
+    }
+  }
+  if (shared.closed.load(std::memory_order_relaxed)) return false;
+  Pool* p = shared.current.load(std::memory_order_acquire);
+  if (!p) p = start();
+  return p && p->run(region, threads);
+}
+
+}  // namespace TANDEM_NS::cpu::pool
+
+namespace TANDEM_NS::cpu {
+
+TANDEM_INLINE bool in_parallel_region() { return pool::inside; }
+
+TANDEM_INLINE void set_executor(const Executor& executor) {
+  std::lock_guard lock(pool::shared.mutex);
+  pool::shared.executor = executor;
+  pool::shared.replaced = executor.run != nullptr;
+}
+
+TANDEM_INLINE void parallel_range(i64 n, i64 grain, RangeTask task, void* context, bool wake) {
+  const int threads = pool::inside ? 1 : config::intra_op_parallelism_threads();
+  if (threads > 1 && n > std::max<i64>(grain, 1)) {
+    const int pieces = pool::pieces_for(n, grain, threads);
+    pool::Region region{task, context, n, pieces, wake || pieces == threads * pool::pieces_per_thread};
+    if (pool::run(region, threads)) {
+      if (region.error) std::rethrow_exception(region.error);
+      return;
+    }
+  }
+  if (n > 0) task(context, 0, n);
+}
+
+}  // namespace TANDEM_NS::cpu
+
+namespace TANDEM_NS::config {
+
+TANDEM_INLINE void set_intra_op_parallelism_threads(int threads) {
+  if (threads < 0 || threads > cpu::pool::max_threads)
+    errors::raise<errors::InvalidArgumentError>(
+        "set_intra_op_parallelism_threads",
+        "threads must lie in [0, " + std::to_string(cpu::pool::max_threads) + "], got " + std::to_string(threads));
+  const int n = threads ? threads : cpu::pool::default_threads();
+  cpu::pool::shared.threads = n;
+  if (cpu::pool::Pool* p = cpu::pool::shared.current.load()) p->try_resize(n);
+}
+
+TANDEM_INLINE int intra_op_parallelism_threads() {
+  int n = cpu::pool::shared.threads.load(std::memory_order_relaxed);
+  if (n) [[likely]]
+    return n;
+  n = cpu::pool::default_threads();
+  int unset = 0;
+  return cpu::pool::shared.threads.compare_exchange_strong(unset, n) ? n : unset;
+}
+
+}  // namespace TANDEM_NS::config

@@ -1,0 +1,19 @@
+// expand: a repeated input written out for dense loops, by the machine's instruction set.
+#pragma once
+#include "tandem/cpu/simd/isa.hpp"
+#include "tandem/cpu/simd/packs.hpp"
+
+#define TANDEM_KERNELS "tandem/cpu/pointwise/expand.inc"
+#include "tandem/cpu/simd/for_each_isa.inc"
+
+namespace TANDEM_NS::cpu {
+
+/// Writes `rows` rows of `inner` elements of `width` bytes (1, 2, 4 or 8), one after the other: row r holds the element
+/// from[r * stride] over and over (repeat) or the elements from there on. May write up to a register beyond the last.
+inline void expand(i64 width, char* to, const char* from, i64 rows, i64 stride, i64 inner, bool repeat) {
+  using Expand = void (*)(i64, char*, const char*, i64, i64, i64, bool);
+  static constexpr Expand by_isa[3] = TANDEM_EACH_ISA(expand);
+  by_isa[isa()](width, to, from, rows, stride, inner, repeat);
+}
+
+}  // namespace TANDEM_NS::cpu

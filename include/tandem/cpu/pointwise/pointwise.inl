@@ -1,0 +1,203 @@
+// Pointwise calls cut into tiles that stay in the first-level cache. An input that is broadcast, or is converted to a
+// wider dtype (half precision, narrow integers), is written out tile by tile; all others are read where they are.
+#pragma once
+#include <algorithm>
+#include <cstring>
+
+#include "tandem/base/error.hpp"
+#include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/pointwise/expand.hpp"
+#include "tandem/cpu/pointwise/pointwise.hpp"
+
+namespace TANDEM_NS::cpu {
+namespace tiles {
+
+inline constexpr i64 tile = 1024;         // elements; 512 to 4096 are about equally good
+inline constexpr i64 long_piece = 16384;  // where nothing is written out, calls may be longer
+inline constexpr i64 short_row = 512;     // shorter rows share a tile
+inline constexpr i64 widest = 8;          // bytes of an element
+inline constexpr i64 widest_wide = TANDEM_IS_HEADER_ONLY ? sizeof(i64) : sizeof(float);
+inline constexpr i64 cheap_grain = 256 * 1024, costly_grain = 64 * 1024;  // bytes a thread gets at least
+
+// A call that touches more than this leaves the caches before anyone reads its result, which is then stored past them.
+// A constant, for what the system says of a third level may be off by ten (virtual machines, glibc on AMD).
+inline constexpr i64 streaming_bytes = 64 * 1024 * 1024;
+
+// How one call is cut: the same on every thread.
+struct Cut {
+  const KernelCall& c;
+  const DenseLoop& loop;
+  BroadcastAxes axes;
+  int inputs;
+  bool narrow;  // narrow integers pass through int64
+  i64 width[max_broadcast_inputs], out_width, element_bytes = 0;
+  bool direct[max_broadcast_inputs];  // lies like the output
+  bool streamed = false;
+  i64 inner, rows, piece, pieces, rows_per_tile = 0, units;
+
+  Cut(const KernelCall& call, const DenseLoop& l, bool narrow_ones)
+      : c(call), loop(l), inputs(static_cast<int>(call.in.size())), narrow(narrow_ones) {
+    const Shape* shapes[max_broadcast_inputs];
+    for (int k = 0; k < inputs; ++k) shapes[k] = &operand(k).spec->shape;
+    axes = broadcast_axes({shapes, static_cast<std::size_t>(inputs)}, c.out[0].spec->shape);
+    inner = axes.inner();
+    rows = axes.rows();
+    out_width = static_cast<i64>(size_of(c.out[0].spec->dtype));
+    element_bytes = out_width;
+    bool plain = !is_widened(c.out[0].spec->dtype);
+    for (int k = 0; k < inputs; ++k) {
+      width[k] = static_cast<i64>(size_of(operand(k).spec->dtype));
+      direct[k] = axes.is_direct(k);
+      element_bytes += rows > 1 && axes.is_same_for_rows(k) ? 0 : width[k];  // what is read again stays in the cache
+      plain = plain && !is_widened(operand(k).spec->dtype) && !axes.repeats_inner(k);
+    }
+    streamed =
+        inner * rows * element_bytes >= streaming_bytes && reinterpret_cast<std::uintptr_t>(c.out[0].data) % 64 == 0;
+    piece = plain ? long_piece : tile;
+    pieces = (inner + piece - 1) / piece;
+    if (inner < short_row && rows > 1) rows_per_tile = tile / inner;
+    units = rows_per_tile ? (rows + rows_per_tile - 1) / rows_per_tile : rows * pieces;
+  }
+  bool is_widened(DType d) const { return detail::is_half(d) || (narrow && detail::narrow_integers.has(d)); }
+  const Operand& operand(int k) const { return c.in[static_cast<std::size_t>(k)]; }
+  const char* data(int k, i64 at) const { return static_cast<const char*>(operand(k).data) + at * width[k]; }
+  i64 grain() const {
+    const i64 unit = (rows_per_tile ? rows_per_tile * inner : std::min(inner, piece)) * element_bytes;
+    return std::max<i64>(1, (loop.costly ? costly_grain : cheap_grain) / std::max<i64>(unit, 1));
+  }
+};
+
+template <class T, class Wide>
+inline void widen(void* to, const void* from, i64 n) {
+  for (i64 i = 0; i < n; ++i) static_cast<Wide*>(to)[i] = static_cast<Wide>(static_cast<const T*>(from)[i]);
+}
+template <class T, class Wide>
+inline void narrow(void* to, const void* from, i64 n) {
+  for (i64 i = 0; i < n; ++i) static_cast<T*>(to)[i] = static_cast<T>(static_cast<const Wide*>(from)[i]);
+}
+using Conversion = void (*)(void* to, const void* from, i64 n);
+inline Conversion widening_from(DType d) {
+  switch (d) {
+    case DType::float16: return &widen<Half, float>;
+    case DType::bfloat16: return &widen<BFloat16, float>;
+    case DType::int8: return &widen<std::int8_t, i64>;
+    case DType::int16: return &widen<std::int16_t, i64>;
+    case DType::uint8: return &widen<std::uint8_t, i64>;
+    case DType::uint16: return &widen<std::uint16_t, i64>;
+    default: return &widen<std::uint32_t, i64>;
+  }
+}
+inline Conversion narrowing_to(DType d) {
+  if (d == DType::float16) return &narrow<Half, float>;
+  if (d == DType::bfloat16) return &narrow<BFloat16, float>;
+  return size_of(d) == 1   ? &narrow<std::uint8_t, i64>
+         : size_of(d) == 2 ? &narrow<std::uint16_t, i64>
+                           : &narrow<std::uint32_t, i64>;
+}
+
+// One thread's part of a call: its buffers and its place among the rows.
+class Worker {
+ public:
+  explicit Worker(const Cut& cut) : cut_(cut) {}
+
+  void run(i64 begin, i64 end) {
+    if (cut_.rows_per_tile) {
+      run_short_rows(begin, end);
+    } else {
+      run_long_rows(begin, end);
+    }
+#if defined(__SSE2__)
+    if (cut_.streamed) _mm_sfence();
+#endif
+  }
+
+ private:
+  void run_long_rows(i64 begin, i64 end) {
+    BroadcastRows rows(cut_.axes, begin / cut_.pieces);
+    i64 repeated[max_broadcast_inputs] = {-1, -1, -1, -1};  // the element that fills the buffer
+    for (i64 row = begin / cut_.pieces, p = begin % cut_.pieces; begin < end; ++begin) {
+      const i64 at = p * cut_.piece, n = std::min(cut_.piece, cut_.inner - at);
+      for (int k = 0; k < cut_.inputs; ++k) {
+        const i64 from = rows.offset(k);
+        if (!cut_.axes.repeats_inner(k)) {
+          in_[k] = cut_.data(k, from + at);
+          continue;
+        }
+        if (repeated[k] != from)
+          expand(cut_.width[k], buffer_[k], cut_.data(k, from), 1, 0, std::min(tile, cut_.inner), true);
+        repeated[k] = from;
+        in_[k] = buffer_[k];
+      }
+      compute(row * cut_.inner + at, n);
+      if (++p == cut_.pieces) p = 0, ++row, rows.next();
+    }
+  }
+
+  void run_short_rows(i64 begin, i64 end) {
+    BroadcastRows rows(cut_.axes, begin * cut_.rows_per_tile);
+    bool kept[max_broadcast_inputs] = {};
+    for (bool first = true; begin < end; ++begin, first = false) {
+      const i64 row = begin * cut_.rows_per_tile, count = std::min(cut_.rows_per_tile, cut_.rows - row);
+      for (int k = 0; k < cut_.inputs; ++k) {
+        kept[k] = cut_.direct[k] || (!first && cut_.axes.is_same_for_rows(k));
+        in_[k] = cut_.direct[k] ? cut_.data(k, row * cut_.inner) : buffer_[k];
+      }
+      write_out_rows(rows, count, kept);
+      compute(row * cut_.inner, count * cut_.inner);
+    }
+  }
+  void write_out_rows(BroadcastRows& rows, i64 count, const bool* kept) {
+    const int first = static_cast<int>(std::find(kept, kept + cut_.inputs, false) - kept);
+    if (first == cut_.inputs) return;  // all of them from now on: nobody asks for the rows again
+    const bool regular = cut_.axes.rank <= 2;
+    for (i64 r = 0, step = regular ? count : 1; r < count; r += step) {
+      for (int k = first; k < cut_.inputs; ++k)
+        if (!kept[k])
+          expand(cut_.width[k], buffer_[k] + r * cut_.inner * cut_.width[k], cut_.data(k, rows.offset(k)), step,
+                 regular && cut_.axes.rank == 2 ? cut_.axes.stride[k][0] : 0, cut_.inner, cut_.axes.repeats_inner(k));
+      rows.advance(step);
+    }
+  }
+
+  void compute(i64 at, i64 n) {
+    for (int k = 0; k < cut_.inputs; ++k) widen(k, n);
+    char* const out = static_cast<char*>(cut_.c.out[0].data) + at * cut_.out_width;
+    const DType dtype = cut_.c.out[0].spec->dtype;
+    if (cut_.is_widened(dtype)) {
+      cut_.loop.run(in_, result_, n, cut_.loop.params, false);
+      narrowing_to(dtype)(out, result_, n);
+    } else {
+      const bool streamed = cut_.streamed && at * cut_.out_width % 64 == 0;
+      cut_.loop.run(in_, out, n, cut_.loop.params, streamed);
+    }
+  }
+  void widen(int k, i64 n) {
+    const DType dtype = cut_.operand(k).spec->dtype;
+    if (!cut_.is_widened(dtype)) return;
+    widening_from(dtype)(wide_[k], in_[k], n);
+    in_[k] = wide_[k];
+  }
+
+  const Cut& cut_;
+  const void* in_[max_broadcast_inputs];
+  alignas(64) char buffer_[max_broadcast_inputs][tile * widest + 64];  // expand writes a little too much
+  alignas(64) char result_[tile * widest_wide];
+  alignas(64) char wide_[max_broadcast_inputs][tile * widest_wide];
+};
+
+}  // namespace tiles
+
+TANDEM_INLINE void raise_no_loop(const KernelCall& c) {
+  errors::raise<errors::UnimplementedError>(c.op, std::string("no CPU kernel for ") + name(c.in.back().spec->dtype));
+}
+
+TANDEM_INLINE void run_tiled(const KernelCall& c, const DenseLoop& loop, bool narrow) {
+  if (c.out[0].spec->shape.size() == 0) return;
+  const tiles::Cut cut(c, loop, narrow);
+  parallel_for(cut.units, cut.grain(), [&cut](i64 begin, i64 end) {
+    tiles::Worker worker(cut);
+    worker.run(begin, end);
+  });
+}
+
+}  // namespace TANDEM_NS::cpu

@@ -1,0 +1,21 @@
+// CPU kernels of cumsum, cumprod, and of the two ops that cumprod's gradient is made of: linear_scan and shift.
+// Not here: shape rules and gradients (ops/reduce/scan.hpp).
+#pragma once
+#include "tandem/core/kernel.hpp"
+#include "tandem/ops/reduce/attrs.hpp"
+
+namespace TANDEM_NS::cpu {
+
+/// One scan, element type and instruction set.
+struct ScanKernel {
+  std::size_t width;
+  void (*rows)(const void* x, i64 rows, i64 n, bool exclusive, bool reverse, void* y);
+  void (*columns)(const void* x, i64 n, i64 stride, i64 w, bool exclusive, bool reverse, void* y);
+};
+
+TANDEM_API void cumsum(const KernelCall& c);
+TANDEM_API void cumprod(const KernelCall& c);
+TANDEM_API void linear_scan(const KernelCall& c);
+TANDEM_API void shift(const KernelCall& c);
+
+}  // namespace TANDEM_NS::cpu

@@ -1,0 +1,134 @@
+// Definitions of cpu/softmax.hpp.
+#pragma once
+#include <cstring>
+
+#include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/reduce/kernels.hpp"
+#include "tandem/cpu/reduce/softmax.hpp"
+#include "tandem/cpu/simd/packs.hpp"
+
+#define TANDEM_KERNELS "tandem/cpu/reduce/softmax.inc"
+#include "tandem/cpu/simd/for_each_isa.inc"
+
+namespace TANDEM_NS::cpu {
+namespace detail {
+
+inline constexpr i64 softmax_grain = 8192;  // elements worth a hand-over: each costs an exponential
+
+template <SoftmaxOp O, class T>
+const SoftmaxKernel& softmax_on_set() {
+  if constexpr (on_every_set<T>) {
+    static constexpr const SoftmaxKernel* k[] = TANDEM_EACH_ISA(softmax_kernel<O, T>);
+    return *k[isa()];
+  } else {
+    return TANDEM_LOWEST_ISA::softmax_kernel<O, T>;
+  }
+}
+// The `full`-th input has the full shape; an operand of another size has one value a softmax.
+template <SoftmaxOp O>
+void softmax_walk(const KernelCall& c, std::size_t full) {
+  const Operand& x = c.in[full];
+  const Shape& s = x.shape();
+  const int axis = resolve_axis(c.op, c.attrs.get<SoftmaxAttrs>().axis, s.rank());
+  i64 outer = 1, inner = 1;
+  for (int d = 0; d < axis; ++d) outer *= s.dim(d);
+  for (int d = axis + 1; d < s.rank(); ++d) inner *= s.dim(d);
+  if (outer * inner == 0) return;
+  const SoftmaxKernel& k = x.spec->dtype == DType::float64 ? softmax_on_set<O, double>() : softmax_on_set<O, float>();
+  const i64 n = s.dim(axis), width = static_cast<i64>(k.width);
+  i64 step[4] = {0, 0, 0, 0};  // elements from one outer index to the next
+  const char* in[3] = {};
+  for (std::size_t i = 0; i < c.in.size(); ++i) {
+    in[i] = c.in[i].as<const char>();
+    step[i] = c.in[i].shape().rank() == s.rank() ? n * inner : inner;
+  }
+  step[3] = c.out[0].shape().rank() == s.rank() ? n * inner : inner;
+  const auto call = [&](i64 from, i64 column, auto run) {
+    const void* at[3] = {};
+    for (std::size_t i = 0; i < c.in.size(); ++i) at[i] = in[i] + (from * step[i] + column) * width;
+    run(at, c.out[0].as<char>() + (from * step[3] + column) * width);
+  };
+  if (inner == 1)
+    return parallel_for(outer, softmax_grain / (n + 1) + 1, [&](i64 begin, i64 end) {
+      call(begin, 0, [&](const void* const* at, void* y) { k.rows(at, y, step, end - begin, n); });
+    });
+  constexpr i64 tile = 64;
+  const i64 tiles = (inner + tile - 1) / tile;
+  parallel_for(outer * tiles, softmax_grain / ((n + 1) * (inner < tile ? inner : tile)) + 1, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) {
+      const i64 from = i % tiles * tile, w = inner - from < tile ? inner - from : tile;
+      call(i / tiles, from, [&](const void* const* at, void* y) { k.columns(at, y, w, n, inner); });
+    }
+  });
+}
+
+// Labels as 64-bit numbers, checked.
+struct Labels {
+  i64* at;
+  Labels(const KernelCall& c, const Operand& labels, i64 classes) : at(static_cast<i64*>(c.workspace)) {
+    for (i64 i = 0, n = labels.size(); i < n; ++i) {
+      const bool wide = labels.spec->dtype == DType::int64;
+      at[i] = wide ? labels.as<const std::int64_t>()[i] : labels.as<const std::int32_t>()[i];
+      if (at[i] < 0 || at[i] >= classes) raise(c.op, at[i], i, labels.shape(), classes);
+    }
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] static void raise(const char* op, i64 label, i64 flat, const Shape& s,
+                                                           i64 classes) {
+    std::string place;
+    for (int d = s.rank() - 1; d >= 0; --d) {
+      place = std::to_string(flat % s.dim(d)) + (place.empty() ? "" : ",") + place;
+      flat /= s.dim(d);
+    }
+    errors::raise<errors::InvalidArgumentError>(op, "label " + std::to_string(label) + " at [" + place +
+                                                        "] is outside of [0, " + std::to_string(classes) + ")");
+  }
+};
+
+}  // namespace detail
+
+TANDEM_INLINE void softmax(const KernelCall& c) { detail::softmax_walk<SoftmaxOp::softmax>(c, 0); }
+TANDEM_INLINE void log_softmax(const KernelCall& c) { detail::softmax_walk<SoftmaxOp::log_softmax>(c, 0); }
+TANDEM_INLINE void softmax_grad(const KernelCall& c) { detail::softmax_walk<SoftmaxOp::softmax_grad>(c, 1); }
+TANDEM_INLINE void log_softmax_grad(const KernelCall& c) { detail::softmax_walk<SoftmaxOp::log_softmax_grad>(c, 1); }
+TANDEM_INLINE void softmax_cross_entropy(const KernelCall& c) { detail::softmax_walk<SoftmaxOp::cross_entropy>(c, 1); }
+TANDEM_INLINE void softmax_cross_entropy_grad(const KernelCall& c) {
+  detail::softmax_walk<SoftmaxOp::cross_entropy_grad>(c, 2);
+}
+
+TANDEM_INLINE void sparse_softmax_cross_entropy(const KernelCall& c) {
+  const Operand& x = c.in[1];
+  const i64 n = x.shape().dim(-1), rows = c.in[0].size(), width = static_cast<i64>(size_of(x.spec->dtype));
+  const detail::Labels labels(c, c.in[0], n);
+  using Fn = void (*)(const void*, const i64*, i64, i64, void*);
+  constexpr Fn single[] = TANDEM_EACH_ISA(sparse_rows<float>),
+               whole[] = TANDEM_EACH_ISA_IF_COMPILED(sparse_rows<double>);
+  const Fn run = (x.spec->dtype == DType::float64 ? whole : single)[isa()];
+  parallel_for(rows, detail::softmax_grain / (n + 1) + 1, [&](i64 begin, i64 end) {
+    run(x.as<const char>() + begin * n * width, labels.at + begin, end - begin, n, c.out[0].as<char>() + begin * width);
+  });
+}
+TANDEM_INLINE void sparse_softmax_cross_entropy_grad(const KernelCall& c) {
+  const Operand& x = c.in[2];
+  const i64 n = x.shape().dim(-1), rows = c.in[1].size(), width = static_cast<i64>(size_of(x.spec->dtype));
+  const detail::Labels labels(c, c.in[1], n);
+  using Fn = void (*)(const void*, const i64*, const void*, i64, i64, void*);
+  constexpr Fn single[] = TANDEM_EACH_ISA(sparse_grad_rows<float>),
+               whole[] = TANDEM_EACH_ISA_IF_COMPILED(sparse_grad_rows<double>);
+  const Fn run = (x.spec->dtype == DType::float64 ? whole : single)[isa()];
+  parallel_for(rows, detail::softmax_grain / (n + 1) + 1, [&](i64 begin, i64 end) {
+    run(c.in[0].as<const char>() + begin * width, labels.at + begin, x.as<const char>() + begin * n * width,
+        end - begin, n, c.out[0].as<char>() + begin * n * width);
+  });
+}
+TANDEM_INLINE void one_hot_like(const KernelCall& c) {
+  const Operand& y = c.out[0];
+  const i64 n = y.shape().dim(-1);
+  const detail::Labels labels(c, c.in[0], n);
+  std::memset(y.data, 0, y.spec->bytes());
+  for (i64 r = 0; r < c.in[0].size(); ++r) {
+    if (y.spec->dtype == DType::float64) y.as<double>()[r * n + labels.at[r]] = 1;
+    else y.as<float>()[r * n + labels.at[r]] = 1;
+  }
+}
+
+}  // namespace TANDEM_NS::cpu

@@ -1,0 +1,24 @@
+// The intrinsics that the kernels use, before the first target region.
+// g++'s <immintrin.h> is mostly AVX-512: a third of a second in every header-only program. Where no kernel of that set
+// is built, its parts up to AVX2 are included in its name; a program that includes it as well gets the rest from there.
+#pragma once
+#include "tandem/config.hpp"
+
+#if defined(__x86_64__)
+#if defined(__GNUC__) && !defined(__clang__) && TANDEM_HIGHEST_SET < 4 && !defined(_IMMINTRIN_H_INCLUDED) && \
+    __has_include(<avxintrin.h>) && __has_include(<avx2intrin.h>) && __has_include(<fmaintrin.h>) && \
+    __has_include(<f16cintrin.h>)
+#define _IMMINTRIN_H_INCLUDED
+#include <smmintrin.h>
+// In this order, which is <immintrin.h>'s.
+// clang-format off
+#include <avxintrin.h>
+#include <avx2intrin.h>
+#include <fmaintrin.h>
+#include <f16cintrin.h>
+// clang-format on
+#undef _IMMINTRIN_H_INCLUDED
+#else
+#include <immintrin.h>
+#endif
+#endif

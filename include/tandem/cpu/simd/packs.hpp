@@ -1,0 +1,14 @@
+// All of the packs for every instruction set, once in a translation unit: what every header of kernels includes first.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "tandem/base/dtype.hpp"
+#include "tandem/cpu/simd/intrinsics.hpp"
+#include "tandem/cpu/simd/isa.hpp"
+
+#define TANDEM_KERNELS "tandem/cpu/simd/packs.inc"
+#include "tandem/cpu/simd/for_each_isa.inc"

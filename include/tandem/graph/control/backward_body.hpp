@@ -1,0 +1,79 @@
+// BackwardBody: the trace of a graph that replays another graph's gradients; what it reads become its arguments. For
+// the definitions of graph/control/control_ops.hpp.
+#pragma once
+#include <algorithm>
+
+#include "tandem/graph/control/control_ops.hpp"
+#include "tandem/graph/derivative/derivative.hpp"
+#include "tandem/graph/exec/replay.hpp"
+#include "tandem/graph/trace/trace.hpp"
+#include "tandem/ops/create/fill.hpp"
+
+namespace TANDEM_NS::detail {
+
+class BackwardBody {
+ public:
+  BackwardBody(const Derivative& d, Derivative::Backward b)
+      : d_(d), b_(std::move(b)), uses_(b_.graph->uses()), tracer_(b_.graph->name) {
+    for (int v : b_.graph->arguments) symbols_.push_back(Tensor::symbol(b_.graph->spec(v)));
+  }
+
+  /// A new argument, for which the op will be given `outer`.
+  Tensor argument(const Tensor& outer, const Spec& spec) {
+    outer_.push_back(outer);
+    return tracer_.argument(spec);
+  }
+  /// The values that the op is given, one for each argument.
+  const std::vector<Tensor>& outer() const { return outer_; }
+
+  /// Whether the value of input i is read, or its shape where that is not known.
+  bool reads_input(std::size_t i) const { return uses(i) || (b_.set[i] && !is_known(i)); }
+  bool reads_saved(std::size_t i) const { return uses(d_.inputs() + i); }
+  void input(std::size_t i, const Tensor& symbol) { symbols_[i] = symbol; }
+  void saved(std::size_t i, const Tensor& symbol) { symbols_[d_.inputs() + i] = symbol; }
+  /// In the order of the demand.
+  void upstream(const Tensor& symbol) { symbols_[d_.inputs() + d_.saved().size() + upstreams_++] = symbol; }
+
+  /// Which output of the forward graph, from `first` on, returns the value.
+  std::size_t output_of(int value, std::size_t first = 0) const {
+    const std::vector<int>& outputs = d_.forward().outputs;
+    const auto at = std::find(outputs.begin() + static_cast<std::ptrdiff_t>(first), outputs.end(), value);
+    if (at == outputs.end())
+      errors::raise<errors::InternalError>(d_.forward().name.c_str(),
+                                           "was not recorded: its gradient lacks %" + std::to_string(value));
+    return static_cast<std::size_t>(at - outputs.begin());
+  }
+  bool is_known(std::size_t input) const { return spec(input).shape.is_fully_defined(); }
+  /// A tensor of which the shape alone counts: input i's.
+  Tensor like(std::size_t i) const { return is_known(i) ? Tensor::symbol(spec(i)) : symbols_[i]; }
+
+  /// By input. All that is read has been set.
+  std::vector<Gradient> gradients() {
+    Small<const Tensor*, 16> arguments;
+    for (const Tensor& t : symbols_) arguments.push(&t);
+    const Tensors out = replay(*b_.graph, {arguments.begin(), arguments.size()});
+    std::vector<Gradient> r(d_.inputs());
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      if (!b_.set[i]) continue;
+      if (b_.sparse[i]) r[i] = IndexedSlices{out[at], out[at + 1], like(i)}, at += 2;
+      else r[i] = out[at++];
+    }
+    return r;
+  }
+  Ref<Graph> finish(std::span<const Tensor> outputs) { return tracer_.finish(outputs); }
+
+ private:
+  bool uses(std::size_t argument) const { return uses_[static_cast<std::size_t>(b_.graph->arguments[argument])] > 0; }
+  const Spec& spec(std::size_t input) const { return d_.forward().spec(d_.input_value(input)); }
+
+  const Derivative& d_;
+  Derivative::Backward b_;
+  std::vector<int> uses_;
+  Tracer tracer_;
+  std::vector<Tensor> symbols_;  // by argument of the gradients' graph
+  std::vector<Tensor> outer_;
+  std::size_t upstreams_ = 0;
+};
+
+}  // namespace TANDEM_NS::detail

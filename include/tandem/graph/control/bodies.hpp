@@ -1,0 +1,67 @@
+// Arguments and results of the graphs that control-flow ops run. For the definitions of control_ops.hpp and
+// control.hpp.
+#pragma once
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tandem/core/apply.hpp"
+#include "tandem/graph/control/control_ops.hpp"
+#include "tandem/graph/derivative/derivative.hpp"
+#include "tandem/graph/ir/bind.hpp"
+#include "tandem/graph/ir/common.hpp"
+
+namespace TANDEM_NS::detail {
+
+inline std::size_t count_of(i64 n) { return static_cast<std::size_t>(n); }
+inline const Spec& output_spec(const Graph& g, std::size_t i) { return g.spec(g.outputs[i]); }
+// The graph as it is for arguments of these specs: itself, unless they say more than it knows.
+inline Ref<Graph> bound_body(const Ref<Graph>& g, std::span<const Spec> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (!(g->spec(g->arguments[i]) == arguments[i])) return tandem::bind(*g, arguments);
+  return g;
+}
+// Whether the call runs at once. The branch that it will not run need not fit then: its inputs only hold a place.
+inline bool runs_now(const InferCall& c) {
+  return std::all_of(c.in.begin(), c.in.end(), [](const Tensor* t) { return t->has_data(); });
+}
+// Inputs from `first` on, for arguments of the graph from `argument` on.
+inline void check_arguments(const InferCall& c, const Graph& g, std::size_t first, std::size_t count,
+                            std::size_t argument = 0) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (const Spec& wanted = g.spec(g.arguments[argument + i]); !agree(c.spec(first + i), wanted))
+      errors::raise<errors::InvalidArgumentError>(c.op.name, "input " + std::to_string(first + i) + " is " +
+                                                                 to_string(c.spec(first + i)) + ", the graph '" +
+                                                                 g.name + "' takes " + to_string(wanted));
+}
+// A program reads its arguments by the specs of its graph. The shape rule lets open sizes pass: the call knows them.
+inline void check_argument(const char* op, const Graph& g, std::size_t i, const Spec& is) {
+  if (!agree(is, g.spec(g.arguments[i])))
+    errors::raise<errors::InvalidArgumentError>(op, "argument " + std::to_string(i) + " of the graph '" + g.name +
+                                                        "' is " + to_string(is) + ", it takes " +
+                                                        to_string(g.spec(g.arguments[i])));
+}
+inline std::vector<Spec> input_specs(const InferCall& c, std::size_t first, std::size_t count) {
+  std::vector<Spec> r;
+  for (std::size_t i = 0; i < count; ++i) r.push_back(c.spec(first + i));
+  return r;
+}
+// In place of what the branch not taken would have saved; only that branch's gradient would read it.
+inline Tensor placeholder(Spec s) {
+  for (int i = 0; i < s.shape.rank(); ++i)
+    if (s.shape.dim(i) == none) s.shape.set(i, 0);
+  return Tensor::allocate(s);
+}
+// The values of the derivative's forward graph that the backward one reads, and that neither an input nor an output
+// from `first` on has.
+inline std::vector<int> needed_values(const Derivative& d, const std::vector<char>& is_at_hand, std::size_t first) {
+  std::vector<int> needed = d.saved();
+  for (std::size_t i = 0; i < d.inputs(); ++i)
+    if (d.reads_input()[i] && (i >= is_at_hand.size() || !is_at_hand[i])) needed.push_back(d.input_value(i));
+  const std::vector<int>& has = d.forward().outputs;
+  const auto begin = has.begin() + static_cast<std::ptrdiff_t>(first);
+  std::erase_if(needed, [&](int v) { return std::find(begin, has.end(), v) != has.end(); });
+  return needed;
+}
+
+}  // namespace TANDEM_NS::detail

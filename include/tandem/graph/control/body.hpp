@@ -1,0 +1,31 @@
+// Body: what control flow makes of a graph that it runs: its programs, and its gradients. Kept with the graph. For the
+// definitions of graph/control/control_ops.hpp.
+#pragma once
+#include <mutex>
+
+#include "tandem/graph/derivative/derivative.hpp"
+#include "tandem/graph/exec/concrete.hpp"
+
+namespace TANDEM_NS {
+
+class TANDEM_API Body final : public Opaque {
+ public:
+  /// The graph's, made when it is first asked for; lives as long as the graph.
+  static Body& of(const Graph& graph);
+  const char* kind() const override { return "body"; }
+
+  ConcreteFunction& function();
+  const Derivative& derivative();
+  /// The graph that also returns `more` values of the derivative's forward graph; made once.
+  Ref<Graph> recorded(std::span<const int> more);
+
+ private:
+  explicit Body(const Graph& graph) : graph_(graph) {}
+  const Graph& graph_;  // owns this
+  std::mutex mutex_;
+  Ref<ConcreteFunction> function_;  // this and below guarded by mutex_
+  Ref<Derivative> derivative_;
+  Ref<Graph> recorded_;
+};
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,125 @@
+// How code becomes the graphs of control flow.
+#pragma once
+#include <algorithm>
+
+#include "tandem/graph/control/bodies.hpp"
+#include "tandem/graph/control/control.hpp"
+#include "tandem/graph/control/traced_body.hpp"
+#include "tandem/graph/control/while_loop.hpp"
+#include "tandem/graph/exec/program.hpp"
+#include "tandem/graph/ir/common.hpp"
+#include "tandem/graph/ir/variable_set.hpp"
+#include "tandem/graph/trace/trace.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/debug/assert.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+
+namespace TANDEM_NS {
+namespace control {
+
+TANDEM_INLINE bool is_tracing(const char* op) {
+  if (context.stager && !Tracer::current())
+    errors::raise<errors::FailedPreconditionError>(op, "can be traced by function() alone");
+  return context.stager != nullptr;
+}
+TANDEM_INLINE void raise_structure(const char* op, const char* what) {
+  errors::raise<errors::InvalidArgumentError>(
+      op, std::string(what) +
+              " another structure, other numbers or texts: what changes must be a tensor, and as many "
+              "of them in the same places");
+}
+
+TANDEM_INLINE TracedBody trace_body(std::string name, std::span<const Spec> arguments, Code code) {
+  Tracer tracer(std::move(name), {.outer = Tracer::current()});
+  std::vector<Tensor> symbols;
+  for (const Spec& s : arguments) symbols.push_back(tracer.argument(s));
+  const std::vector<Tensor> outputs = code.call(code.self, symbols);
+  Ref<Graph> graph = tracer.finish(outputs);
+  return {std::move(graph), tracer.captures()};
+}
+TANDEM_INLINE void hoist_reads(std::initializer_list<TracedBody*> bodies) {
+  detail::VariableSet assigned;
+  for (const TracedBody* b : bodies)
+    for (const Variable& v : assigned_variables(*b->graph)) assigned.insert(v);
+  for (TracedBody* b : bodies)
+    for (Node& n : b->graph->nodes) {
+      if (n.op != &read_variable_op) continue;
+      const Variable& v = b->graph->variables[detail::count_of(n.attrs.get<IndexAttrs>().index)];
+      if (assigned.contains(v)) continue;
+      b->captures.push_back(v.read_value());
+      n.op = &argument_op;
+      n.attrs = IndexAttrs{static_cast<i64>(b->graph->arguments.size())};
+      b->graph->arguments.push_back(n.first_out);
+    }
+}
+TANDEM_INLINE void pass_in_read_variables(TracedBody& b) {
+  Graph& g = *b.graph;
+  const auto before = static_cast<std::ptrdiff_t>(g.nodes.size());
+  std::vector<int> argument(g.variables.size(), -1);
+  const auto place = [](const Node& n) { return detail::count_of(n.attrs.get<IndexAttrs>().index); };
+  for (std::ptrdiff_t i = 0; i < before; ++i) {
+    const Node& n = g.nodes[detail::count_of(i)];
+    if (n.op != &read_variable_op || !detail::has_derivative(g.spec(n.first_out)) || argument[place(n)] >= 0) continue;
+    const std::size_t at = place(n);
+    b.captures.push_back(g.variables[at].read_value());
+    argument[at] = g.add_argument(g.variables[at].spec(), "captured/" + g.variables[at].name());
+  }
+  std::rotate(g.nodes.begin(), g.nodes.begin() + before, g.nodes.end());
+  for (Node& n : g.nodes)
+    if (n.op == &read_variable_op && argument[place(n)] >= 0) n.in.push(argument[place(n)]);
+}
+TANDEM_INLINE std::vector<Tensor> listed(Tensors tensors) {
+  return {std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end())};
+}
+
+TANDEM_INLINE bool value_of(const Tensor& condition, const char* op) {
+  if (condition.dtype() != DType::bool_ || condition.size() != 1)
+    errors::raise<errors::InvalidArgumentError>(
+        op, "the condition must be one bool, not " + to_string(condition.spec()) + " (compare: x > 0, or reduce_any)");
+  return condition.item<bool>();
+}
+TANDEM_INLINE std::vector<Tensor> stage_cond(const Tensor& condition, Code then, Code otherwise,
+                                             const OpOptions& options) {
+  TracedBody a = trace_body("cond, if true", {}, then), b = trace_body("cond, if false", {}, otherwise);
+  hoist_reads({&a, &b});
+  for (TracedBody* body : {&a, &b}) pass_in_read_variables(*body);
+  if (a.graph->outputs.size() != b.graph->outputs.size()) raise_structure("cond", "the branches return");
+  Small<const Tensor*, 16> in;
+  in.push(&condition);
+  for (const TracedBody* body : {&a, &b})
+    for (const Tensor& t : body->captures) in.push(&t);
+  const std::size_t results = a.graph->outputs.size();
+  const CondAttrs attrs{a.graph, b.graph, static_cast<i64>(results)};
+  return listed(apply_control(cond_op, {in.begin(), in.size()}, attrs, results, options));
+}
+
+inline Tensor count_true(const std::vector<Tensor>& conditions) {
+  std::vector<Tensor> scalars;
+  for (const Tensor& t : conditions) scalars.push_back(reshape(cast(t, DType::int32), {}));
+  return reduce_sum(stack(scalars));
+}
+TANDEM_INLINE void check_at_most_one(const std::vector<Tensor>& conditions) {
+  debugging::assert_less(count_true(conditions), 2,
+                         {.message = "case_: more than one condition is true, and .exclusive is set"});
+}
+TANDEM_INLINE void check_any(const std::vector<Tensor>& conditions) {
+  debugging::assert_positive(count_true(conditions),
+                             {.message = "case_: no condition is true, and there is no code for that"});
+}
+TANDEM_INLINE void check_index(const Tensor& index) {
+  if (!dtypes::index.has(index.dtype()) || index.rank() != 0)
+    errors::raise<errors::InvalidArgumentError>(
+        "switch_case", "the index must be an int32 or int64 scalar, not " + to_string(index.spec()));
+}
+TANDEM_INLINE Tensor is_below(const Tensor& index, i64 limit) { return index < limit; }
+TANDEM_INLINE Tensor is_outside(const Tensor& index, i64 limit) {
+  check_index(index);
+  return (index < 0) | (index >= limit);
+}
+
+}  // namespace control
+}  // namespace TANDEM_NS

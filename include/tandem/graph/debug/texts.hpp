@@ -1,0 +1,15 @@
+// Texts that comparisons of traces and of runs share. For the definitions of debug.hpp.
+#pragma once
+#include <string>
+
+#include "tandem/graph/ir/graph.hpp"
+
+namespace TANDEM_NS::detail {
+
+inline constexpr const char* frozen_remedy =
+    "a host value was frozen into the trace: pass it as an argument or keep it in a Variable";
+
+/// "Mul_1 (multiply) at model.cpp:12"; of a constant, which stands on no line, who uses it.
+std::string place_of(const Graph& g, std::size_t node);
+
+}  // namespace TANDEM_NS::detail

@@ -1,0 +1,56 @@
+// Derivative: what a graph must save for its gradients, and the graphs that compute them. Calls under a tape
+// (concrete.hpp) and control flow (control_ops.hpp) stand on it.
+#pragma once
+#include <compare>
+#include <vector>
+
+#include "tandem/graph/ir/graph.hpp"
+
+namespace TANDEM_NS {
+
+/// Which results have an incoming gradient and which inputs want one.
+struct Demand {
+  std::vector<bool> upstream, wanted;
+  friend auto operator<=>(const Demand&, const Demand&) = default;
+};
+
+/// Inputs are the graph's arguments, then the value of each read of a Variable that is used; results its outputs, then
+/// the saved values. A read's gradient is also that of the argument that stands for its Variable, if one does.
+class TANDEM_API Derivative final : public Opaque {
+ public:
+  explicit Derivative(const Graph& graph);
+  const char* kind() const override { return "derivative"; }
+
+  /// The graph, whose control flow returns what its own gradients need.
+  const Graph& forward() const { return *forward_; }
+  const std::vector<int>& reads() const { return reads_; }  // nodes
+  const std::vector<int>& saved() const { return saved_; }  // values
+  int input_value(std::size_t i) const;                     // the forward value of an input
+  std::size_t inputs() const { return forward_->arguments.size() + reads_.size(); }
+  /// By input: whether the gradients read its value.
+  const std::vector<char>& reads_input() const { return reads_input_; }
+  /// All results and all inputs that have a derivative.
+  Demand full_demand() const;
+
+  struct Backward {
+    Ref<Graph> graph;               // (inputs, saved values, incoming gradients) -> gradients
+    std::vector<char> set, sparse;  // by input: whether a gradient reaches it; whether as two outputs, values and rows
+  };
+  Backward backward(const Demand& demand) const;
+
+ private:
+  struct Joint;
+  Joint trace(const Demand& demand) const;
+  Ref<Graph> cut(const Joint& joint) const;
+  void find_saved();
+  int argument_of_read(std::size_t input) const;
+  bool is_asked_for(const Demand& demand, std::size_t input) const;
+  void pass_on(const Demand& demand, std::vector<Gradient>& by_input) const;
+
+  Ref<Graph> forward_;
+  std::vector<int> reads_, results_, saved_;
+  std::vector<int> stands_for_;  // by read: the argument that stands for its Variable, or -1
+  std::vector<char> reads_input_;
+};
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,246 @@
+// The forward ops once more, then the gradients, in one graph; what both derivatives are cut out of it.
+#pragma once
+#include <algorithm>
+#include <utility>
+
+#include "tandem/autodiff/gradient_sum.hpp"
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/control/control_ops.hpp"
+#include "tandem/graph/derivative/derivative.hpp"
+#include "tandem/graph/exec/replay.hpp"
+#include "tandem/graph/exec/replay_ops.hpp"
+#include "tandem/graph/ir/common.hpp"
+#include "tandem/graph/trace/trace.hpp"
+
+namespace TANDEM_NS {
+
+struct Derivative::Joint {
+  Ref<Graph> graph;
+  std::size_t forward_nodes = 0;  // the first ones
+  std::vector<int> value_of;      // by value of the forward graph: the joint graph's, or -1
+  std::vector<int> inputs;        // by input (arguments, then reads): the joint graph's argument
+  std::vector<int> upstream;      // by result: the joint graph's argument, or -1
+  std::vector<char> set, sparse;  // by input: whether a gradient reaches it, and of which kind
+};
+
+namespace detail {
+
+// A copy whose control flow also returns what its gradients need. Where that makes more outputs, they get new values,
+// for an op's outputs are numbered one after the other.
+TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
+  Ref<Graph> g = graph.copy();
+  std::vector<int> now(g->specs.size());
+  for (std::size_t v = 0; v < now.size(); ++v) now[v] = static_cast<int>(v);
+  std::vector<Tensor> known(g->specs.size());
+  for (Node& n : g->nodes) {
+    for (int& v : n.in) v = now[static_cast<std::size_t>(v)];
+    Specs specs;
+    if (n.op->execute) {
+      n.attrs = recording(*n.op, n.attrs);
+      specs = infer_again(n, known);
+    }
+    if (static_cast<int>(specs.size()) > n.outputs) {
+      const int first = static_cast<int>(g->specs.size());
+      for (int k = 0; k < n.outputs; ++k) now[static_cast<std::size_t>(n.first_out + k)] = first + k;
+      g->specs.insert(g->specs.end(), specs.begin(), specs.end());
+      n.first_out = first, n.outputs = static_cast<int>(specs.size());
+      known.resize(g->specs.size());
+    }
+    for (int v = n.first_out; v < n.first_out + n.outputs; ++v)
+      known[static_cast<std::size_t>(v)] = constant_of(n) ? *constant_of(n) : Tensor::symbol(g->spec(v));
+  }
+  for (int& v : g->outputs) v = now[static_cast<std::size_t>(v)];
+  return g;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Derivative::Derivative(const Graph& graph) {
+  const detail::Alone alone;
+  forward_ = detail::recordable(graph);
+  const std::vector<int> uses = forward_->uses();
+  std::vector<int> argument(forward_->specs.size(), -1);  // by value
+  for (std::size_t i = 0; i < forward_->arguments.size(); ++i)
+    argument[static_cast<std::size_t>(forward_->arguments[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < forward_->nodes.size(); ++i)
+    if (const Node& n = forward_->nodes[i]; n.op == &read_variable_op && uses[static_cast<std::size_t>(n.first_out)]) {
+      reads_.push_back(static_cast<int>(i));
+      stands_for_.push_back(n.in.empty() ? -1 : argument[static_cast<std::size_t>(n.in[0])]);
+    }
+  results_ = forward_->outputs;
+  find_saved();
+  results_.insert(results_.end(), saved_.begin(), saved_.end());
+}
+TANDEM_INLINE int Derivative::input_value(std::size_t i) const {
+  const std::size_t arguments = forward_->arguments.size();
+  if (i < arguments) return forward_->arguments[i];
+  return forward_->nodes[static_cast<std::size_t>(reads_[i - arguments])].first_out;
+}
+TANDEM_INLINE Demand Derivative::full_demand() const {
+  Demand d;
+  for (int v : forward_->outputs) d.upstream.push_back(detail::has_derivative(forward_->spec(v)));
+  for (std::size_t i = 0; i < inputs(); ++i) d.wanted.push_back(detail::has_derivative(forward_->spec(input_value(i))));
+  return d;
+}
+
+// For the value of a read: the argument that stands for its Variable, or -1.
+TANDEM_INLINE int Derivative::argument_of_read(std::size_t input) const {
+  const std::size_t arguments = forward_->arguments.size();
+  return input < arguments ? -1 : stands_for_[input - arguments];
+}
+TANDEM_INLINE bool Derivative::is_asked_for(const Demand& demand, std::size_t input) const {
+  const int argument = argument_of_read(input);
+  return demand.wanted[input] || (argument >= 0 && demand.wanted[static_cast<std::size_t>(argument)]);
+}
+TANDEM_INLINE void Derivative::pass_on(const Demand& demand, std::vector<Gradient>& by_input) const {
+  std::vector<detail::GradientSum> sums(forward_->arguments.size());
+  for (std::size_t i = sums.size(); i < by_input.size(); ++i) {
+    const int argument = argument_of_read(i);
+    if (argument < 0 || !demand.wanted[static_cast<std::size_t>(argument)] || !by_input[i].is_set()) continue;
+    detail::GradientSum& sum = sums[static_cast<std::size_t>(argument)];
+    if (Gradient& own = by_input[static_cast<std::size_t>(argument)]; own.is_set() && !sum.is_set())
+      sum.add(Gradient(own));
+    sum.add(Gradient(by_input[i]));
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (sums[i].is_set()) by_input[i] = std::move(sums[i].value());
+}
+
+TANDEM_INLINE Derivative::Joint Derivative::trace(const Demand& demand) const {
+  Joint j;
+  const Graph& forward = *forward_;
+  Tracer tracer("gradient of " + forward.name);
+  std::vector<Tensor> in, upstream, values;
+  for (std::size_t i = 0; i < inputs(); ++i) in.push_back(tracer.argument(forward.spec(input_value(i))));
+  std::vector<Tensor> targets;
+  for (std::size_t i = 0; i < demand.upstream.size(); ++i)
+    upstream.push_back(demand.upstream[i] ? tracer.argument(forward.spec(results_[i])) : Tensor());
+  GradientTape tape({.watch_accessed_variables = false});
+  std::vector<Source> sources;
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (is_asked_for(demand, i)) tape.watch(in[i]), sources.push_back(in[i]);
+  std::size_t next_read = forward.arguments.size();
+  const auto reads = [&](const Node& n) {
+    return std::binary_search(reads_.begin(), reads_.end(), static_cast<int>(&n - forward.nodes.data()));
+  };
+  Small<const Tensor*, 8> arguments;
+  for (std::size_t i = 0; i < forward.arguments.size(); ++i) arguments.push(&in[i]);
+  detail::replay_ops(
+      forward, {arguments.begin(), arguments.size()},
+      [&](const Node& n) { return reads(n) ? in[next_read++] : Tensor(); }, [](const Node&, const Tensor&) {}, &values);
+  for (const Node& n : forward.nodes)  // a constant without data is not a value of the trace
+    if (const Tensor* t = constant_of(n); t && t->is_symbolic())
+      values[static_cast<std::size_t>(n.first_out)] = Tensor();
+  j.forward_nodes = tracer.graph().nodes.size();
+  std::vector<Tensor> given;
+  for (std::size_t i = 0; i < demand.upstream.size(); ++i)
+    if (demand.upstream[i])
+      targets.push_back(values[static_cast<std::size_t>(results_[i])]), given.push_back(upstream[i]);
+  std::vector<Gradient> g = tape.gradients(targets, sources, {.output_gradients = given}), by_input(in.size());
+  for (std::size_t i = 0, k = 0; i < in.size(); ++i)
+    if (is_asked_for(demand, i)) by_input[i] = std::move(g[k++]);
+  pass_on(demand, by_input);
+  std::vector<Tensor> outputs;
+  j.set.resize(in.size()), j.sparse.resize(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (!demand.wanted[i]) continue;
+    const Gradient& x = by_input[i];
+    j.set[i] = x.is_set(), j.sparse[i] = x.is_sparse();
+    if (x.is_sparse()) outputs.push_back(x.values()), outputs.push_back(x.slices().indices);
+    else if (x.is_set()) outputs.push_back(x.dense());
+  }
+  // Everything is looked up before the trace ends, in one list behind the outputs.
+  const std::size_t count = outputs.size();
+  for (const Tensor& t : in) outputs.push_back(t);
+  for (const Tensor& t : upstream)
+    if (t.is_set()) outputs.push_back(t);
+  for (const Tensor& t : values)
+    if (t.is_set()) outputs.push_back(t);
+  j.graph = tracer.finish(outputs);
+  std::size_t at = count;
+  for (std::size_t i = 0; i < in.size(); ++i) j.inputs.push_back(j.graph->outputs[at++]);
+  for (const Tensor& t : upstream) j.upstream.push_back(t.is_set() ? j.graph->outputs[at++] : -1);
+  for (const Tensor& t : values) j.value_of.push_back(t.is_set() ? j.graph->outputs[at++] : -1);
+  j.graph->outputs.resize(count);
+  return j;
+}
+
+// What the gradients read of the forward part, except shapes that are known and what the caller has anyway.
+TANDEM_INLINE void Derivative::find_saved() {
+  const Joint j = trace(full_demand());
+  std::vector<char> read(j.graph->specs.size());
+  for (std::size_t i = j.forward_nodes; i < j.graph->nodes.size(); ++i) {
+    const Node& n = j.graph->nodes[i];
+    for (unsigned k = 0; k < n.in.size(); ++k)
+      if (!names_input(n.op->shape_inputs, k) || !j.graph->spec(n.in[k]).shape.is_fully_defined())
+        read[static_cast<std::size_t>(n.in[k])] = 1;
+  }
+  for (int v : j.graph->outputs) read[static_cast<std::size_t>(v)] = 1;
+  for (const Node& n : forward_->nodes) {
+    if (is_leaf(n)) continue;
+    for (int k = 0; k < n.outputs; ++k) {
+      const int v = n.first_out + k, at = j.value_of[static_cast<std::size_t>(v)];
+      if (at >= 0 && (read[static_cast<std::size_t>(at)] || has_effects(n))) saved_.push_back(v);
+    }
+  }
+  const Ref<Graph> gradients = cut(j);
+  const std::vector<int> uses = gradients->uses();
+  for (std::size_t i = 0; i < inputs(); ++i)
+    reads_input_.push_back(uses[static_cast<std::size_t>(gradients->arguments[i])] > 0);
+}
+
+// The gradients alone: saved values become arguments, of the rest of the forward part only what they need stays.
+TANDEM_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
+  const Graph& from = *j.graph;
+  auto to = make_ref<Graph>();
+  to->name = from.name;
+  to->variables = from.variables;
+  std::vector<int> map(from.specs.size(), -1);
+  for (int v : j.inputs) map[static_cast<std::size_t>(v)] = to->add_argument(from.spec(v), "input");
+  for (int v : saved_) {
+    const int at = j.value_of[static_cast<std::size_t>(v)], place = to->add_argument(forward_->spec(v), "saved");
+    if (at >= 0 && map[static_cast<std::size_t>(at)] < 0) map[static_cast<std::size_t>(at)] = place;
+  }
+  for (int v : j.upstream)
+    if (v >= 0) map[static_cast<std::size_t>(v)] = to->add_argument(from.spec(v), "upstream");
+  const auto shape_only = [&](const Node& n, unsigned k) {
+    return names_input(n.op->shape_inputs, k) && from.spec(n.in[k]).shape.is_fully_defined();
+  };
+  std::vector<char> needed(from.specs.size());
+  for (int v : from.outputs) needed[static_cast<std::size_t>(v)] = 1;
+  std::vector<char> keep(from.nodes.size());
+  for (std::size_t i = from.nodes.size(); i-- > 0;) {
+    const Node& n = from.nodes[i];
+    for (int k = 0; k < n.outputs; ++k) {
+      const auto v = static_cast<std::size_t>(n.first_out + k);
+      keep[i] |= static_cast<char>(needed[v] && map[v] < 0);
+    }
+    keep[i] |= static_cast<char>(i >= j.forward_nodes && has_effects(n));
+    if (!keep[i]) continue;
+    for (unsigned k = 0; k < n.in.size(); ++k)
+      if (!shape_only(n, k)) needed[static_cast<std::size_t>(n.in[k])] = 1;
+  }
+  for (std::size_t i = 0; i < from.nodes.size(); ++i) {
+    const Node& n = from.nodes[i];
+    if (!keep[i]) continue;
+    Small<int, 8> in;
+    for (unsigned k = 0; k < n.in.size(); ++k) {
+      int& v = map[static_cast<std::size_t>(n.in[k])];
+      in.push(v < 0 ? to->add_constant(Tensor::symbol(from.spec(n.in[k])), "shape") : v);
+    }
+    const std::span<const Spec> specs(from.specs.data() + n.first_out, static_cast<std::size_t>(n.outputs));
+    const int first = to->add(*n.op, n.attrs, {in.begin(), in.size()}, specs, n.name, n.where);
+    for (int k = 0; k < n.outputs; ++k)
+      if (int& v = map[static_cast<std::size_t>(n.first_out + k)]; v < 0) v = first + k;
+  }
+  for (int v : from.outputs) to->outputs.push_back(map[static_cast<std::size_t>(v)]);
+  return to;
+}
+TANDEM_INLINE Derivative::Backward Derivative::backward(const Demand& demand) const {
+  const detail::Alone alone;
+  Joint j = trace(demand);
+  Ref<Graph> graph = cut(j);
+  return {std::move(graph), std::move(j.set), std::move(j.sparse)};
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,86 @@
+// ConcreteFunction: a function traced for one signature. It binds open dims, plans and runs its graph, and is
+// differentiable: a call under a tape is one recorded op whose gradient is a graph of its own.
+#pragma once
+#include <mutex>
+#include <vector>
+
+#include "tandem/graph/exec/program.hpp"
+#include "tandem/graph/exec/replay.hpp"
+#include "tandem/graph/ir/prune.hpp"
+#include "tandem/graph/passes/passes.hpp"
+
+namespace TANDEM_NS {
+
+struct ExecutionOptions {
+  PassOptions passes = {};  ///< which rewrites
+  bool plan = true;         ///< one arena and prebuilt kernel calls; else op by op
+};
+
+class TANDEM_API ConcreteFunction : public Opaque {
+ public:
+  explicit ConcreteFunction(Ref<Graph> traced, ExecutionOptions options = {});
+  TANDEM_INLINE ~ConcreteFunction() override;
+  const char* kind() const override { return "function"; }
+
+  /// Calls it as the surroundings demand: while another function is traced its ops join that trace; where a tape
+  /// watches, the call is recorded; else it just runs.
+  ///   throws  errors::InvalidArgumentError for arguments that do not fit the graph's; errors::TraceError for those
+  ///           that belong to a finished trace
+  Tensors call(Inputs arguments);
+  std::vector<Tensor> operator()(const std::vector<Tensor>& arguments);
+
+  /// The part of it that leads from fed tensors to fetched ones, by name ("a:0") or by value: see prune() in prune.hpp.
+  Ref<ConcreteFunction> prune(std::span<const std::string> feeds, std::span<const std::string> fetches) const {
+    return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
+  }
+  Ref<ConcreteFunction> prune(std::span<const int> feeds, std::span<const int> fetches) const {
+    return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
+  }
+
+  /// As traced, and as it is run (before open dims are bound and, where there are any, before ops are fused).
+  const Graph& graph() const { return *traced_; }
+  const Graph& optimized() const { return *optimized_; }
+  /// What runs it on arguments of these specs.
+  Ref<Program> program_for(std::span<const Spec> arguments);
+  /// Whether one program serves all calls, since no dim is open.
+  bool is_static() const { return static_; }
+  /// Where each value lies, for arguments of these specs (the graph's own where none are given).
+  std::string plan(std::span<const Spec> arguments = {});
+  /// The gradient rule of a recorded call.
+  static Grads gradient(const GradCall& call);
+
+ private:
+  struct Bound {
+    std::vector<Spec> arguments;
+    Ref<Program> program;
+    u64 used;
+  };
+  struct Recorded;
+  template <class F>
+  friend class Function;
+  /// call() for whoever knows that number and specs fit.
+  Tensors call_fitting(Inputs arguments);
+  void check(Inputs arguments) const;
+  Ref<Program> make_program(std::span<const Spec> arguments) const;
+  Tensors run(Inputs arguments);
+  Tensors run_program(Inputs arguments);
+  Tensors run_recorded(Inputs arguments);
+  Ref<Recorded> recorded();
+
+  Ref<Graph> traced_, optimized_;
+  ExecutionOptions options_;
+  bool static_;
+  Ref<Program> program_;  // of a graph without open dims
+  std::mutex mutex_;
+  std::vector<Bound> bound_;  // guarded by mutex_
+  u64 clock_ = 0;
+  Ref<Recorded> recorded_;  // guarded by mutex_
+};
+
+namespace detail {
+/// Whether this thread is in the eager run of a check (graph/debug/debug.hpp): calls are then made op by op.
+bool is_checking();
+bool& checking_slot();
+}  // namespace detail
+
+}  // namespace TANDEM_NS

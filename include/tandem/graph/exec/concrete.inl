@@ -1,0 +1,112 @@
+// Binding, running and replaying.
+#pragma once
+#include <algorithm>
+
+#include "tandem/core/observer.hpp"
+#include "tandem/core/profile.hpp"
+#include "tandem/graph/exec/concrete.hpp"
+#include "tandem/graph/exec/recorded.hpp"
+#include "tandem/graph/exec/replay.hpp"
+#include "tandem/graph/ir/bind.hpp"
+#include "tandem/graph/ir/common.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+TANDEM_INLINE bool& checking_slot() {
+  static constinit thread_local bool checking = false;
+  return checking;
+}
+TANDEM_INLINE bool is_checking() { return checking_slot(); }
+
+inline constexpr std::size_t most_bound_programs = 16;
+
+}  // namespace detail
+
+TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOptions options)
+    : traced_(std::move(traced)), options_(options), static_(traced_->is_static()) {
+  PassOptions passes = options_.passes;
+  passes.fuse &= static_, passes.fuse_reductions &= static_;  // else once the sizes are known
+  optimized_ = optimize(*traced_, passes);
+  if (static_) program_ = Program::make(optimized_, options_.plan);
+}
+
+TANDEM_INLINE void ConcreteFunction::check(Inputs arguments) const {
+  if (arguments.size() != traced_->arguments.size())
+    errors::raise<errors::InvalidArgumentError>(
+        traced_->name.c_str(),
+        "takes " + std::to_string(traced_->arguments.size()) + " tensors, not " + std::to_string(arguments.size()));
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Spec &want = traced_->spec(traced_->arguments[i]), &got = arguments[i]->spec();
+    if (want.dtype != got.dtype || want.device != got.device || !want.shape.is_compatible_with(got.shape))
+      errors::raise<errors::InvalidArgumentError>(
+          traced_->name.c_str(), "argument " + std::to_string(i) + " is " + to_string(got) + " on " +
+                                     to_string(got.device) + ", the function was traced for " + to_string(want) +
+                                     " on " + to_string(want.device));
+  }
+}
+TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(std::span<const Spec> arguments) const {
+  Ref<Graph> bound;
+  try {
+    bound = tandem::bind(*optimized_, arguments);
+  } catch (const errors::OpError&) {
+    // An op does not fit these sizes. Op by op, the effects before it happen, and it raises in its place.
+    return Program::make(optimized_, false);
+  }
+  if (!can_plan(*bound)) return Program::make(std::move(bound));  // or an assignment does not fit: in its place, too
+  return Program::make(optimize(*bound, options_.passes), options_.plan);
+}
+TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(std::span<const Spec> arguments) {
+  if (static_) return program_;
+  const std::lock_guard lock(mutex_);
+  for (Bound& b : bound_)
+    if (std::equal(arguments.begin(), arguments.end(), b.arguments.begin(), b.arguments.end())) {
+      b.used = ++clock_;
+      return b.program;
+    }
+  Ref<Program> program = make_program(arguments);
+  if (bound_.size() == detail::most_bound_programs)
+    bound_.erase(
+        std::min_element(bound_.begin(), bound_.end(), [](const Bound& a, const Bound& b) { return a.used < b.used; }));
+  bound_.push_back({{arguments.begin(), arguments.end()}, program, ++clock_});
+  return program;
+}
+TANDEM_INLINE Tensors ConcreteFunction::run(Inputs arguments) {
+  if (detail::is_profiling()) {
+    const ProfileScope span("call", traced_->name);
+    return run_program(arguments);
+  }
+  return run_program(arguments);
+}
+TANDEM_INLINE Tensors ConcreteFunction::run_program(Inputs arguments) {
+  if (static_) return program_->run(arguments);
+  Small<Spec, 8, memory::Blocks> specs;
+  for (const Tensor* t : arguments) specs.push(t->spec());
+  return program_for({specs.begin(), specs.size()})->run(arguments);
+}
+TANDEM_INLINE Tensors ConcreteFunction::call_fitting(Inputs arguments) {
+  Context& c = context;
+  if (c.stager) return replay(*traced_, arguments);
+  for (const Tensor* t : arguments) detail::check_value(traced_->name.c_str(), *t);
+  if (c.observers) detail::drop_ended(&c.observers);
+  if (c.observers) return detail::is_checking() ? replay(*traced_, arguments) : run_recorded(arguments);
+  return run(arguments);
+}
+TANDEM_INLINE Tensors ConcreteFunction::call(Inputs arguments) {
+  check(arguments);
+  return call_fitting(arguments);
+}
+TANDEM_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) {
+  Small<const Tensor*, 8> in;
+  for (const Tensor& t : arguments) in.push(&t);
+  Tensors out = call({in.begin(), in.size()});
+  return {std::make_move_iterator(out.begin()), std::make_move_iterator(out.end())};
+}
+TANDEM_INLINE std::string ConcreteFunction::plan(std::span<const Spec> arguments) {
+  std::vector<Spec> own;
+  for (int v : traced_->arguments) own.push_back(traced_->spec(v));
+  return program_for(arguments.empty() ? own : arguments)->plan();
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,142 @@
+// The program that runs a graph op by op: for sizes that depend on data, strings and devices.
+#pragma once
+#include <algorithm>
+
+#include "tandem/core/profile.hpp"
+#include "tandem/graph/exec/program.hpp"
+#include "tandem/graph/exec/run_node.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+inline void collect_assigned(const Graph& g, std::vector<Variable>& out) {
+  for (const Node& n : g.nodes) {
+    if (n.op == &assign_variable_op)
+      out.push_back(g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]);
+    for (const Graph* inner : subgraphs(n)) collect_assigned(*inner, out);
+  }
+}
+class Interpreter final : public Program {
+ public:
+  Interpreter(Ref<Graph> graph, std::string why) : Program(std::move(graph)), why_(std::move(why)) {
+    dies_.resize(graph_->nodes.size());
+    last_.assign(graph_->specs.size(), -1);
+    is_repeated_.resize(graph_->specs.size());
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
+      for (int v : graph_->nodes[i].in) {
+        const auto at = static_cast<std::size_t>(v);
+        is_repeated_[at] = last_[at] == static_cast<int>(i);
+        last_[at] = static_cast<int>(i);
+      }
+    for (int v : graph_->outputs) last_[static_cast<std::size_t>(v)] = -1;
+    for (std::size_t v = 0; v < last_.size(); ++v)
+      if (last_[v] >= 0) dies_[static_cast<std::size_t>(last_[v])].push_back(static_cast<int>(v));
+  }
+  std::string plan() const override { return why_; }
+
+  Tensors run(Inputs arguments, std::span<Tensor> given) override {
+    std::vector<Tensor> values(graph_->specs.size());
+    for (const Node& n : graph_->nodes)
+      if (n.op == &read_variable_op && !assigns(variable(n)))
+        values[static_cast<std::size_t>(n.first_out)] = read_now(variable(n));
+    const VariableLocks locks(assigned_);
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+      step(i, arguments, given, values);
+      for (int v : dies_[i]) values[static_cast<std::size_t>(v)] = Tensor();
+    }
+    Tensors out;
+    for (int v : graph_->outputs) out.push(values[static_cast<std::size_t>(v)]);
+    return out;
+  }
+
+ private:
+  void step(std::size_t node, Inputs arguments, std::span<Tensor> given, std::vector<Tensor>& values) const {
+    const Node& n = graph_->nodes[node];
+    const auto first = static_cast<std::size_t>(n.first_out);
+    if (n.op == &argument_op) {
+      const auto at = static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index);
+      if (at < given.size()) values[first] = std::move(given[at]);
+      else values[first] = *arguments[at];
+    } else if (n.op == &constant_op) {
+      values[first] = *constant_of(n);
+    } else if (n.op == &read_variable_op) {
+      if (!values[first].is_set()) values[first] = read_now(variable(n));
+    } else if (n.op == &assign_variable_op) {
+      Tensor& value = values[static_cast<std::size_t>(n.in[0])];
+      check_assigned(variable(n), value.spec());
+      Tensor next = dies_at(n.in[0], node) ? std::move(value) : value;
+      std::swap(VariableAccess::value(variable(n)), next);
+    } else {
+      apply_op(node, values);
+    }
+  }
+  const Variable& variable(const Node& n) const {
+    return graph_->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+  }
+  bool dies_at(int value, std::size_t node) const {
+    return last_[static_cast<std::size_t>(value)] == static_cast<int>(node);
+  }
+  void apply_op(std::size_t node, std::vector<Tensor>& values) const {
+    const Node& n = graph_->nodes[node];
+    Small<const Tensor*, 8> in;
+    for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
+    try {
+      const InferCall call{*n.op, {in.begin(), in.size()}, n.attrs, no_options};
+      const Specs specs = n.op->execute ? Specs() : n.op->infer(call);
+      if (!n.op->resolve)
+        for (const Spec& s : specs)
+          if (!s.shape.is_fully_defined()) raise_specs(call, "the size of " + to_string(s) + " cannot be told");
+      const Tensors reuse = reusable(node, specs, values);
+      const std::span<const Tensor> buffers(reuse.begin(), reuse.size());
+      const OpOptions user{n.name.c_str(), n.where};
+      Tensors out = is_profiling() ? run_timed("step", {*n.op, call.in, n.attrs, user}, specs, buffers)
+                                   : ::tandem::run(*n.op, call.in, n.attrs, specs, buffers);
+      for (unsigned k = 0; k < out.size(); ++k) {
+        if (!reuse.empty() && reuse[k].is_set()) out[k].renew_id();
+        values[static_cast<std::size_t>(n.first_out) + k] = std::move(out[k]);
+      }
+    } catch (errors::OpError& e) {
+      name_error(e, n);
+      throw;
+    }
+  }
+  // By output: the buffer of an input that nobody needs after this op, where the op may write into it.
+  Tensors reusable(std::size_t node, const Specs& specs, const std::vector<Tensor>& values) const {
+    const Node& n = graph_->nodes[node];
+    Tensors r;
+    if (!n.op->flags.in_place || n.op->resolve) return r;
+    r.resize(specs.size());
+    for (unsigned k = 0; k < specs.size() && k < n.in.size(); ++k) {
+      const int v = n.in[k];
+      const Tensor& x = values[static_cast<std::size_t>(v)];
+      if (!dies_at(v, node) || is_repeated_[static_cast<std::size_t>(v)]) continue;
+      if (x.is_unique() && x.spec() == specs[k] && x.device().kind == Device::cpu) r[k] = x;
+    }
+    return r;
+  }
+
+  std::string why_;
+  std::vector<std::vector<int>> dies_;  // by node: the values nobody needs after it
+  std::vector<int> last_;               // by value: the node where it dies, or -1
+  std::vector<char> is_repeated_;       // by value: the last node that reads it does so more than once
+};
+
+TANDEM_INLINE Ref<Program> make_interpreter(Ref<Graph> graph, std::string why) {
+  return Ref<Program>(new Interpreter(std::move(graph), std::move(why)));
+}
+
+}  // namespace detail
+
+TANDEM_INLINE std::vector<Variable> assigned_variables(const Graph& graph) {
+  std::vector<Variable> r;
+  detail::collect_assigned(graph, r);
+  const auto by_address = [](const Variable& a, const Variable& b) {
+    return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
+  };
+  std::sort(r.begin(), r.end(), by_address);
+  r.erase(std::unique(r.begin(), r.end(), [](const Variable& a, const Variable& b) { return a.is_same(b); }), r.end());
+  return r;
+}
+
+}  // namespace TANDEM_NS

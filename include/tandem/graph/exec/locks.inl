@@ -1,0 +1,35 @@
+// VariableLocks: the Variables that a program assigns are locked while it runs.
+#pragma once
+#include <algorithm>
+#include <functional>
+
+#include "tandem/graph/exec/program.hpp"
+
+namespace TANDEM_NS {
+
+TANDEM_INLINE VariableLocks*& held_locks() {
+  static constinit thread_local VariableLocks* innermost = nullptr;
+  return innermost;
+}
+TANDEM_INLINE bool VariableLocks::contains(std::span<const Variable> sorted, const Variable& v) {
+  const auto less = [](const Variable& a, const Variable& b) {
+    return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
+  };
+  return std::binary_search(sorted.begin(), sorted.end(), v, less);
+}
+TANDEM_INLINE bool VariableLocks::has(const Variable& v) const {
+  return contains(sorted_, v) || (outer_ && outer_->has(v));
+}
+TANDEM_INLINE bool VariableLocks::holds(const Variable& v) { return held_locks() && held_locks()->has(v); }
+TANDEM_INLINE VariableLocks::VariableLocks(std::span<const Variable> sorted) : sorted_(sorted), outer_(held_locks()) {
+  for (const Variable& v : sorted_)
+    if (!outer_ || !outer_->has(v)) VariableAccess::lock(v);
+  held_locks() = this;
+}
+TANDEM_INLINE VariableLocks::~VariableLocks() {
+  held_locks() = outer_;
+  for (const Variable& v : sorted_)
+    if (!outer_ || !outer_->has(v)) VariableAccess::unlock(v);
+}
+
+}  // namespace TANDEM_NS

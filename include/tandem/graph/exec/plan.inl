@@ -1,0 +1,337 @@
+// Lifetimes, views, offsets.
+#pragma once
+#include <algorithm>
+
+#include "tandem/graph/exec/plan.hpp"
+#include "tandem/graph/exec/plan_parts.hpp"
+#include "tandem/ops/shape/concat.hpp"
+
+namespace TANDEM_NS {
+
+// Whether the bytes of all values can be added. Where they cannot, no arena could be had either: op by op the
+// allocation that fails is named.
+TANDEM_INLINE bool has_countable_bytes(const Graph& g) {
+  constexpr i64 most = i64{1} << 62;
+  i64 total = 0;
+  for (const Node& n : g.nodes)
+    for (int k = 0; k < n.outputs; ++k) {
+      const Spec& s = g.spec(n.first_out + k);
+      i64 bytes = static_cast<i64>(size_of(s.dtype));
+      for (i64 d : s.shape)
+        if (d != none && __builtin_mul_overflow(bytes, d, &bytes)) return false;
+      if (bytes > most - total) return false;
+      total += bytes;
+    }
+  return true;
+}
+TANDEM_INLINE bool can_plan(const Graph& g) {
+  if (!has_countable_bytes(g)) return false;
+  for (const Node& n : g.nodes) {
+    if (!is_leaf(n) && !n.op->flags.alias && !n.op->execute && !n.op->cpu) return false;
+    for (int k = 0; k < n.outputs; ++k) {
+      const Spec& s = g.spec(n.first_out + k);
+      const bool open = !n.op->execute && !s.shape.is_fully_defined();
+      if (open || s.device.kind != Device::cpu || (s.dtype == DType::string && !is_leaf(n))) return false;
+    }
+    for (int v : n.in)
+      if (!n.op->execute && !g.spec(v).shape.is_fully_defined()) return false;
+    // Sizes that were open may turn out not to be the Variable's: the interpreter raises in the right place.
+    if (n.op == &assign_variable_op &&
+        !(g.spec(n.in[0]) == g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec()))
+      return false;
+  }
+  return true;
+}
+
+namespace detail {
+
+class Planner {
+ public:
+  explicit Planner(const Graph& graph) : g_(graph) {
+    const std::size_t values = g_.specs.size();
+    p_.root.resize(values), p_.offset.resize(values), p_.kind.resize(values), p_.arena_offset.resize(values);
+    p_.last_use.assign(values, -1), p_.escapes.resize(values), p_.overwrites.assign(values, -1);
+    p_.takes.assign(values, -1);
+    p_.workspace_offset.resize(g_.nodes.size()), p_.workspace_bytes.resize(g_.nodes.size());
+    for (std::size_t v = 0; v < values; ++v) p_.root[v] = static_cast<int>(v);
+    gone_.resize(values), place_.assign(values, -1), pieces_.resize(values), placed_.resize(values);
+    assignments_.resize(values), reader_.assign(values, -1), counted_.resize(values);
+  }
+  Plan plan() {
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_roots(g_.nodes[i]);
+    find_lifetimes();
+    if (lay_pieces()) find_lifetimes();
+    find_overwrites();
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_taken(i);
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) place(i);
+    p_.arena_bytes = arena_.size();
+    p_.work = work_ + arena_.work();
+    return std::move(p_);
+  }
+
+ private:
+  static std::size_t at(int v) { return static_cast<std::size_t>(v); }
+  int root(int v) const { return p_.root[at(v)]; }
+  bool is_whole(int v) const { return p_.offset[at(v)] == 0 && g_.spec(v).bytes() == g_.spec(root(v)).bytes(); }
+  void use(int v, std::size_t node) { p_.last_use[at(root(v))] = static_cast<int>(node); }
+  void escape(int v) {
+    p_.escapes[at(root(v))] = 1;
+    if (p_.kind[at(root(v))] == Plan::arena) p_.kind[at(root(v))] = Plan::fresh;
+  }
+
+  void find_roots(const Node& n) {
+    const Plan::Kind kind = n.op == &argument_op        ? Plan::argument
+                            : n.op == &constant_op      ? constant_of(n)->is_symbolic() ? Plan::nothing : Plan::constant
+                            : n.op == &read_variable_op ? Plan::variable
+                            : n.op->execute             ? Plan::fresh
+                                                        : Plan::arena;
+    std::size_t offset = 0;
+    if (n.op == &assign_variable_op) ++assignments_[at(n.in[0])];
+    for (int k = 0; k < n.outputs; ++k) {
+      const int v = n.first_out + k;
+      p_.kind[at(v)] = kind;
+      if (kind == Plan::variable || kind == Plan::argument) place_[at(v)] = n.attrs.get<IndexAttrs>().index;
+      if (!n.op->flags.alias) continue;
+      const int x = n.in[n.in.size() > 1 ? at(k) : 0];
+      if (k == 0 || n.in.size() > 1) offset = n.op->offset ? n.op->offset(g_.spec(x), n.attrs) : 0;
+      p_.root[at(v)] = root(x);
+      p_.offset[at(v)] = p_.offset[at(x)] + offset;
+      offset += g_.spec(v).bytes();
+    }
+  }
+  void find_lifetimes() {
+    std::fill(p_.last_use.begin(), p_.last_use.end(), -1);
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_lifetimes(i);
+    for (int v : g_.outputs) escape(v), use(v, g_.nodes.size());
+  }
+  void find_lifetimes(std::size_t node) {
+    const Node& n = g_.nodes[node];
+    for (int v : n.in) {
+      if (!n.op->flags.alias) use(v, node);
+      if (n.op == &assign_variable_op || n.op->execute) escape(v);
+    }
+  }
+
+  // What is joined with others along the leading axis is made where it will lie in the whole, which saves the copy.
+  bool lay_pieces() {
+    std::vector<const Node*> joins;
+    for (const Node& n : g_.nodes)
+      if (joins_rows(n) && lies_in_arena(n.first_out) && lay_pieces(n)) joins.push_back(&n);
+    for (std::size_t j = joins.size(); j-- > 0;)  // pieces of pieces: what they lie in is known first
+      if (const Piece whole = pieces_[at(joins[j]->first_out)]; whole.of >= 0)
+        for (int x : joins[j]->in)
+          if (Piece& p = pieces_[at(x)]; p.of == joins[j]->first_out) p = {whole.of, whole.offset + p.offset};
+    for (std::size_t v = 0; !joins.empty() && v < p_.root.size(); ++v)
+      if (const Piece& p = pieces_[at(p_.root[v])]; p.of >= 0) p_.root[v] = p.of, p_.offset[v] += p.offset;
+    return !joins.empty();
+  }
+  bool lay_pieces(const Node& join) {
+    bool any = false;
+    std::size_t offset = 0;
+    for (int x : join.in) {
+      if (lies_in_arena(x) && pieces_[at(x)].of < 0 && offset % 64 == 0)
+        pieces_[at(x)] = {join.first_out, offset}, any = true;
+      offset += g_.spec(x).bytes();
+    }
+    return any;
+  }
+  static bool joins_rows(const Node& n) {
+    if (n.op != &concat_op && n.op != &stack_op) return false;
+    return n.attrs.get<rules::JoinAttrs>().axis == 0;
+  }
+  bool lies_in_arena(int v) const { return in_arena(v) && !p_.escapes[at(v)]; }
+
+  // A value that is assigned to a Variable may be computed in the Variable's own buffer, which the op's kernel then
+  // finds at run time. It must be the buffer of the old value from before the op until the assignment, and nobody may
+  // need the old value any more:
+  //   - the value is computed from a read of the Variable, which it lies like and which dies there;
+  //   - nothing assigns the Variable between that read and the assignment of the value: no node before the op, and none
+  //     of the assignments that follow it;
+  //   - no other read from before the op lives on;
+  //   - the value is assigned once: what lies in the buffer of one Variable has to be copied for another;
+  //   - nothing that may fail or look lies between the op and the assignment.
+  // So one buffer is given to one value at most.
+  void find_overwrites() {
+    std::vector<VariableReads> now(g_.variables.size());
+    VariablePlaces places(g_);
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) {
+      const Node& n = g_.nodes[i];
+      if (n.op == &read_variable_op) {
+        reader_[at(n.first_out)] = static_cast<int>(i);
+        now[at_variable(n)].add(n.first_out, p_.last_use[at(n.first_out)]);
+      } else if (n.op == &assign_variable_op) {
+        now[at_variable(n)].assigned = static_cast<int>(i);
+      } else if (n.op->execute) {
+        for (std::size_t v : places.assigned_in_bodies(n)) now[v].assigned = static_cast<int>(i);
+      } else if (n.op->flags.in_place || n.op->flags.pointwise) {
+        find_overwrite(i, now);
+      }
+    }
+  }
+  void find_overwrite(std::size_t node, std::vector<VariableReads>& now) {
+    const Node& n = g_.nodes[node];
+    for (std::size_t a = node + 1; a < g_.nodes.size() && g_.nodes[a].op == &assign_variable_op; ++a) {
+      ++work_;
+      const std::size_t variable = at_variable(g_.nodes[a]);
+      VariableReads& reads = now[variable];
+      if (std::exchange(reads.last_chain, static_cast<int>(node)) == static_cast<int>(node)) continue;
+      const int v = g_.nodes[a].in[0], k = v - n.first_out;
+      if (k < 0 || k >= n.outputs || p_.kind[at(v)] != Plan::fresh || assignments_[at(v)] > 1) continue;
+      if (!(g_.variables[variable].spec() == g_.spec(v))) continue;
+      const int x =
+          dying_input(node, k, [&](int r) { return is_read_of(r, variable) && reader_[at(r)] > reads.assigned; });
+      if (x >= 0 && !reads.others_live_on(root(x), node)) p_.overwrites[at(v)] = static_cast<int>(variable);
+    }
+  }
+  // A result may be computed in the buffer of an argument that dies here, should the caller give it up.
+  void find_taken(std::size_t node) {
+    const Node& n = g_.nodes[node];
+    if (!n.op->flags.in_place && !n.op->flags.pointwise) return;
+    for (int k = 0; k < n.outputs; ++k) {
+      const int v = n.first_out + k;
+      if (root(v) != v || p_.kind[at(v)] != Plan::fresh || p_.overwrites[at(v)] >= 0) continue;
+      const int x = dying_input(node, k, [&](int r) {
+        return p_.kind[at(r)] == Plan::argument && !p_.escapes[at(r)] && g_.spec(r) == g_.spec(v);
+      });
+      if (x >= 0) p_.takes[at(v)] = static_cast<int>(place_[at(root(x))]);
+    }
+  }
+  static std::size_t at_variable(const Node& n) { return static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index); }
+  bool is_read_of(int value, std::size_t variable) const {
+    return p_.kind[at(value)] == Plan::variable && place_[at(value)] == static_cast<i64>(variable) &&
+           !p_.escapes[at(value)];
+  }
+  // An input that output k may be computed in: it lies like the output, nobody needs it after this op, and it fits.
+  template <class Fits>
+  int dying_input(std::size_t node, int k, const Fits& fits) {
+    const Node& n = g_.nodes[node];
+    const int v = n.first_out + k;
+    const auto first = n.op->flags.pointwise ? 0u : static_cast<unsigned>(k);  // other ops: input k
+    const auto end = n.op->flags.pointwise ? n.in.size() : std::min(n.in.size(), first + 1);
+    for (unsigned i = first; i < end; ++i) {
+      ++work_;
+      const int x = n.in[i];
+      if (!(g_.spec(x).shape == g_.spec(v).shape) || size_of(g_.spec(x).dtype) != size_of(g_.spec(v).dtype)) continue;
+      if (!is_whole(x) || p_.last_use[at(root(x))] != static_cast<int>(node) || shared(node, i)) continue;
+      if (!fits(root(x))) continue;
+      return x;
+    }
+    return -1;
+  }
+  // Whether another input lies in the same buffer in another way.
+  bool shared(std::size_t node, unsigned i) {
+    const Node& n = g_.nodes[node];
+    if (times_among_inputs(node, root(n.in[i])) == 1) return false;
+    if (!n.op->flags.pointwise) return true;
+    return std::any_of(n.in.begin(), n.in.end(), [&](int x) {
+      return ++work_, root(x) == root(n.in[i]) && !(g_.spec(x).shape == g_.spec(n.in[i]).shape);
+    });
+  }
+  // Counted for all inputs of a node at once.
+  int times_among_inputs(std::size_t node, int r) {
+    if (std::exchange(counted_node_, static_cast<int>(node)) != static_cast<int>(node)) {
+      ++counts_;
+      for (int x : g_.nodes[node].in) {
+        Count& c = counted_[at(root(x))];
+        c = {counts_, c.number == counts_ ? c.times + 1 : 1}, ++work_;
+      }
+    }
+    return counted_[at(r)].times;
+  }
+
+  bool in_arena(int v) const { return root(v) == v && p_.kind[at(v)] == Plan::arena; }
+  void place(std::size_t node) {
+    const Node& n = g_.nodes[node];
+    if (is_leaf(n) || n.op->flags.alias || n.op->execute) return release_dead(node);
+    for (int k = 0; k < n.outputs; ++k) {
+      const int v = n.first_out + k;
+      if (pieces_[at(v)].of >= 0) place_whole(root(v));
+      if (!in_arena(v) || placed_[at(v)]) continue;
+      const bool may_reuse = n.op->flags.pointwise || n.op->flags.in_place;
+      const int x = may_reuse ? dying_input(node, k, [](int) { return true; }) : -1;
+      const bool reuse = x >= 0 && p_.kind[at(root(x))] == Plan::arena && !gone_[at(root(x))];
+      if (reuse) gone_[at(root(x))] = 1;
+      p_.arena_offset[at(v)] = reuse ? p_.arena_offset[at(root(x))] : arena_.take(g_.spec(v).bytes());
+    }
+    place_workspace(node);
+    release_dead(node);
+  }
+  void place_whole(int v) {
+    if (!std::exchange(placed_[at(v)], 1)) p_.arena_offset[at(v)] = arena_.take(g_.spec(v).bytes());
+  }
+  void place_workspace(std::size_t node) {
+    const Node& n = g_.nodes[node];
+    if (!n.op->workspace) return;
+    Small<Spec, 4> specs;
+    for (int v : n.in) specs.push(g_.spec(v));
+    const std::size_t bytes = n.op->workspace({specs.begin(), specs.size()}, n.attrs);
+    if (!bytes) return;
+    p_.workspace_bytes[node] = bytes;
+    p_.workspace_offset[node] = arena_.take(bytes);
+    arena_.give_back(p_.workspace_offset[node], bytes);
+  }
+  void release(int v) {
+    if (std::exchange(gone_[at(v)], 1)) return;
+    arena_.give_back(p_.arena_offset[at(v)], g_.spec(v).bytes());
+  }
+  void release_dead(std::size_t node) {
+    const Node& n = g_.nodes[node];
+    for (int x : n.in)
+      if (const int r = root(x); p_.kind[at(r)] == Plan::arena && p_.last_use[at(r)] == static_cast<int>(node))
+        release(r);
+    for (int k = 0; k < n.outputs; ++k)
+      if (const int v = n.first_out + k; in_arena(v) && p_.last_use[at(v)] < 0) release(v);
+  }
+
+  const Graph& g_;
+  Plan p_;
+  Arena arena_;
+  struct Piece {
+    int of = -1;  // the value that it is made in, or -1
+    std::size_t offset = 0;
+  };
+  std::vector<Piece> pieces_;     // by value
+  std::vector<char> placed_;      // by root: before its own op, for its first piece
+  std::vector<char> gone_;        // by root: its place was given back, or taken over
+  std::vector<i64> place_;        // by value: of the Variable that it is a read of, of the argument that it is
+  std::vector<int> assignments_;  // by value: how often it is assigned, to whatever Variable
+  std::vector<int> reader_;       // by value: the node that reads it, of those passed
+  struct Count {
+    int number, times;
+  };
+  std::vector<Count> counted_;  // by root: in which count, and how many of the node's inputs lie there
+  int counted_node_ = -1, counts_ = 0;
+  std::size_t work_ = 0;
+};
+
+}  // namespace detail
+
+TANDEM_INLINE Plan make_plan(const Graph& graph) { return detail::Planner(graph).plan(); }
+
+TANDEM_INLINE std::string to_string(const Plan& p, const Graph& g) {
+  std::string s = "arena " + std::to_string(p.arena_bytes) + " bytes\n";
+  std::vector<std::size_t> first(p.root.size(), g.nodes.size());  // by root: the node that begins it
+  for (std::size_t i = g.nodes.size(); i-- > 0;)
+    for (int k = 0; k < g.nodes[i].outputs; ++k)
+      first[static_cast<std::size_t>(p.root[static_cast<std::size_t>(g.nodes[i].first_out + k)])] = i;
+  for (std::size_t i = 0; i < g.nodes.size(); ++i) {
+    const Node& n = g.nodes[i];
+    for (int k = 0; k < n.outputs; ++k) {
+      const auto v = static_cast<std::size_t>(n.first_out + k);
+      if (p.root[v] != static_cast<int>(v) || (p.kind[v] != Plan::arena && p.kind[v] != Plan::fresh)) continue;
+      s += "  %" + std::to_string(v) + " " + n.name + " " + to_string(g.specs[v]);
+      s += p.kind[v] == Plan::fresh
+               ? p.overwrites[v] < 0 ? " in a buffer of its own"
+                                     : " in '" + g.variables[static_cast<std::size_t>(p.overwrites[v])].name() + "'"
+               : " @" + std::to_string(p.arena_offset[v]);
+      s += " (nodes " + std::to_string(first[v]) + " to " +
+           std::to_string(std::max(p.last_use[v], static_cast<int>(i))) + ")\n";
+    }
+    if (p.workspace_bytes[i])
+      s += "  workspace of " + n.name + ", " + std::to_string(p.workspace_bytes[i]) + " bytes @" +
+           std::to_string(p.workspace_offset[i]) + "\n";
+  }
+  return s;
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,115 @@
+// What a Planner stands on: the arena's free stretches, what becomes of a Variable's reads, where Variables are. For
+// the definitions of graph/exec/plan.hpp.
+#pragma once
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "tandem/graph/exec/plan.hpp"
+
+namespace TANDEM_NS {
+
+TANDEM_API std::vector<Variable> assigned_variables(const Graph& graph);  // program.hpp
+
+namespace detail {
+
+// Free and taken stretches of one arena: the smallest free one that is large enough is taken, the first of these.
+class Arena {
+ public:
+  std::size_t take(std::size_t bytes) {
+    bytes = rounded(bytes);
+    ++work_;
+    const auto best = by_size_.lower_bound({bytes, 0});
+    if (best == by_size_.end()) return extend(bytes);
+    const auto [free, at] = *best;
+    remove(free_.find(at));
+    if (free > bytes) add(at + bytes, free - bytes);
+    return at;
+  }
+  void give_back(std::size_t at, std::size_t bytes) {
+    bytes = rounded(bytes);
+    ++work_;
+    const auto next = free_.lower_bound(at);
+    if (next != free_.end() && at + bytes == next->first) {
+      bytes += next->second;
+      remove(next);
+    }
+    if (const auto last = free_.lower_bound(at); last != free_.begin())
+      if (const auto before = std::prev(last); before->first + before->second == at) {
+        at = before->first, bytes += before->second;
+        remove(before);
+      }
+    add(at, bytes);
+  }
+  std::size_t size() const { return size_; }
+  std::size_t work() const { return work_; }
+
+ private:
+  using Stretches = std::map<std::size_t, std::size_t>;
+  static std::size_t rounded(std::size_t bytes) { return std::max<std::size_t>((bytes + 63) & ~std::size_t(63), 64); }
+  std::size_t extend(std::size_t bytes) {
+    std::size_t at = size_;
+    if (!free_.empty())
+      if (const auto last = std::prev(free_.end()); last->first + last->second == size_) {
+        at = last->first;
+        remove(last);
+      }
+    size_ = at + bytes;
+    return at;
+  }
+  void add(std::size_t at, std::size_t bytes) { free_[at] = bytes, by_size_.insert({bytes, at}); }
+  void remove(Stretches::iterator s) { by_size_.erase({s->second, s->first}), free_.erase(s); }
+
+  Stretches free_;  // from place to size
+  std::set<std::pair<std::size_t, std::size_t>> by_size_;
+  std::size_t size_ = 0, work_ = 0;
+};
+
+// What is known of one Variable on the way through a graph.
+struct VariableReads {
+  int assigned = -1;    // by which node at last
+  int last_chain = -1;  // the op whose following assignments were last seen to assign it
+
+  // A read, and its last use.
+  void add(int value, int last_use) {
+    if (last_use > latest_.use) other_use_ = latest_.use, latest_ = {value, last_use};
+    else other_use_ = std::max(other_use_, last_use);
+  }
+  /// Whether a read but this one is used by the node or after it.
+  bool others_live_on(int read, std::size_t node) const {
+    return (latest_.value == read ? other_use_ : latest_.use) >= static_cast<int>(node);
+  }
+
+ private:
+  struct {
+    int value = -1, use = -1;
+  } latest_;  // the read that is used longest
+  int other_use_ = -1;
+};
+
+// The places of Variables in Graph::variables.
+class VariablePlaces {
+ public:
+  explicit VariablePlaces(const Graph& g) : g_(g) {}
+  /// Of those that the node's sub-graphs assign.
+  std::vector<std::size_t> assigned_in_bodies(const Node& n) {
+    std::vector<std::size_t> r;
+    for (const Graph* body : subgraphs(n))
+      for (const Variable& v : assigned_variables(*body))
+        if (const auto at = places().find(VariableAccess::address(v)); at != places_.end()) r.push_back(at->second);
+    return r;
+  }
+
+ private:
+  const std::unordered_map<const void*, std::size_t>& places() {
+    for (std::size_t i = places_.size(); i < g_.variables.size(); ++i)
+      places_.emplace(VariableAccess::address(g_.variables[i]), i);
+    return places_;
+  }
+  const Graph& g_;
+  std::unordered_map<const void*, std::size_t> places_;  // made when it is first needed
+};
+
+}  // namespace detail
+}  // namespace TANDEM_NS

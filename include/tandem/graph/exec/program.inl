@@ -1,0 +1,346 @@
+// The planned program: kernel calls built once over a frame (an arena and the operands' pointers), run in order.
+#pragma once
+#include <atomic>
+#include <memory>
+
+#include "tandem/graph/exec/plan_parts.hpp"
+#include "tandem/graph/exec/program.hpp"
+#include "tandem/graph/exec/run_node.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+class PlannedProgram final : public Program {
+ public:
+  explicit PlannedProgram(Ref<Graph> graph)
+      : Program(std::move(graph)), plan_(make_plan(*graph_)), makers_(graph_->makers()) {
+    compile();
+  }
+  std::string plan() const override { return to_string(plan_, *graph_); }
+
+  Tensors run(Inputs arguments, std::span<Tensor> given) override {
+    const Lease frame(*this);
+    frame->given = given;
+    for (std::size_t i = 0; i < arguments.size(); ++i) frame->point(graph_->arguments[i], arguments[i]->raw());
+    run_steps(early_, *frame, arguments);
+    const VariableLocks locks(assigned_);
+    run_steps(steps_, *frame, arguments);
+    Tensors out;
+    out.reserve(static_cast<unsigned>(graph_->outputs.size()));
+    for (int v : graph_->outputs) out.push(frame->tensor(v, arguments));
+    return out;
+  }
+
+ private:
+  struct Step {
+    enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
+    bool locked;  // read: of a Variable that this program's own nodes assign
+    bool last;    // assign: nobody reads the old value after it
+    KernelFn call;
+    const Node* node;
+    std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
+    std::uint32_t fresh, freshes;  // kernel: the outputs to be given buffers of their own
+  };
+  struct CallAt {
+    std::uint32_t operands, inputs, outputs;
+    std::size_t node;
+  };
+  struct Use {
+    std::uint32_t operand;
+    std::size_t offset;
+  };
+
+  // What one running call needs: an arena, the operands with their pointers, the tensors that outlive it.
+  struct Frame {
+    PlannedProgram& program;
+    memory::Scratch arena;
+    std::vector<Operand> operands;
+    std::vector<KernelCall> calls;
+    std::vector<Tensor> tensors;  // by root: fresh values and read Variables
+    std::vector<int> filled;      // roots in tensors, to be emptied after the call
+    std::vector<Tensor> retired;  // old values of Variables that are still read
+    std::vector<char> in_place;   // by root: was computed in the Variable's buffer
+    std::span<Tensor> given;      // arguments whose buffers results may take over
+    std::unique_ptr<Frame> next;
+
+    explicit Frame(PlannedProgram& p);
+    void point(int root, void* data) {
+      const auto r = static_cast<std::size_t>(root);
+      for (std::uint32_t u = program.first_use_[r]; u < program.first_use_[r + 1]; ++u)
+        operands[program.uses_[u].operand].data = static_cast<char*>(data) + program.uses_[u].offset;
+    }
+    void hold(int root, Tensor t) {
+      filled.push_back(root);
+      tensors[static_cast<std::size_t>(root)] = std::move(t);
+    }
+    Tensor tensor(int value, Inputs arguments) const;
+    void clear() {
+      for (int r : filled) tensors[static_cast<std::size_t>(r)] = Tensor(), in_place[static_cast<std::size_t>(r)] = 0;
+      filled.clear();
+      retired.clear();
+    }
+  };
+  // A frame for the time of a call: the one that lies ready, or another.
+  class Lease {
+   public:
+    explicit Lease(PlannedProgram& p) : program_(p), frame_(p.ready_.exchange(nullptr, std::memory_order_acquire)) {
+      if (!frame_) frame_ = p.take_frame();
+    }
+    Lease(const Lease&) = delete;
+    ~Lease() {
+      frame_->clear();
+      if (Frame* other = program_.ready_.exchange(frame_, std::memory_order_acq_rel)) program_.put_frame(other);
+    }
+    Frame* operator->() const { return frame_; }
+    Frame& operator*() const { return *frame_; }
+
+   private:
+    PlannedProgram& program_;
+    Frame* frame_;
+  };
+
+ public:
+  ~PlannedProgram() override { delete ready_.load(); }
+
+ private:
+  Frame* take_frame() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (spare_) {
+        Frame* f = spare_.release();
+        spare_ = std::move(f->next);
+        return f;
+      }
+    }
+    return new Frame(*this);
+  }
+  void put_frame(Frame* f) {
+    const std::lock_guard lock(mutex_);
+    f->next = std::move(spare_);
+    spare_.reset(f);
+  }
+
+  void compile();
+  void add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses);
+  void add_operand(int value, std::vector<std::vector<Use>>& uses);
+  std::vector<char> directly_assigned() const;
+  void run_step(const Step& s, Frame& f, Inputs arguments) const;
+  void run_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
+  void run_timed_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
+  void give_buffers(const Step& s, Frame& f) const;
+  static Tensor take_given(int argument, Frame& f);
+  void read(const Step& s, Frame& f) const;
+  void assign(const Step& s, Frame& f, Inputs arguments) const;
+  void execute(const Node& n, Frame& f, Inputs arguments) const;
+  int root(int value) const { return plan_.root[static_cast<std::size_t>(value)]; }
+  const Variable& variable(std::uint32_t i) const { return graph_->variables[i]; }
+
+  Plan plan_;
+  std::vector<int> makers_;
+  std::vector<Step> early_, steps_;  // early: reads of Variables that the program does not assign
+  std::vector<CallAt> calls_;
+  std::vector<int> fresh_;                // the outputs that kernels' steps speak of
+  std::vector<int> operand_values_;       // by operand
+  std::vector<std::uint32_t> first_use_;  // by root: its place in uses_, for pointers that change from call to call
+  std::vector<Use> uses_;
+  std::atomic<Frame*> ready_{nullptr};
+  std::mutex mutex_;
+  std::unique_ptr<Frame> spare_;  // guarded by mutex_
+};
+
+TANDEM_INLINE void PlannedProgram::add_operand(int value, std::vector<std::vector<Use>>& uses) {
+  const auto v = static_cast<std::size_t>(value);
+  uses[static_cast<std::size_t>(root(value))].push_back(
+      {static_cast<std::uint32_t>(operand_values_.size()), plan_.offset[v]});
+  operand_values_.push_back(value);
+}
+TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses) {
+  const Node& n = graph_->nodes[node];
+  Step s{Step::kernel,
+         false,
+         false,
+         n.op->cpu,
+         &n,
+         static_cast<std::uint32_t>(calls_.size()),
+         static_cast<std::uint32_t>(fresh_.size()),
+         0};
+  calls_.push_back(
+      {static_cast<std::uint32_t>(operand_values_.size()), n.in.size(), static_cast<std::uint32_t>(n.outputs), node});
+  for (int v : n.in) add_operand(v, uses);
+  for (int k = 0; k < n.outputs; ++k) {
+    const int v = n.first_out + k;
+    add_operand(v, uses);
+    if (plan_.kind[static_cast<std::size_t>(v)] == Plan::fresh) fresh_.push_back(v), ++s.freshes;
+  }
+  steps_.push_back(s);
+}
+// By Variable: whether all its assignments are nodes of this graph. That of a body is not seen here: what was read is
+// held then.
+TANDEM_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
+  std::vector<char> r(graph_->variables.size());
+  for (const Node& n : graph_->nodes)
+    if (n.op == &assign_variable_op) r[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)] = 1;
+  VariablePlaces places(*graph_);
+  for (const Node& n : graph_->nodes)
+    for (std::size_t v : places.assigned_in_bodies(n)) r[v] = 0;
+  return r;
+}
+TANDEM_INLINE void PlannedProgram::compile() {
+  std::vector<std::vector<Use>> uses(graph_->specs.size());
+  const std::vector<char> is_assigned = directly_assigned();
+  std::vector<int> last_use(graph_->variables.size(), -1);  // by Variable: of what was read so far
+  for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+    const Node& n = graph_->nodes[i];
+    if (n.op == &argument_op || n.op == &constant_op || n.op->flags.alias) continue;
+    if (n.op == &read_variable_op) {
+      const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
+      last_use[at] = std::max(last_use[at], plan_.last_use[static_cast<std::size_t>(n.first_out)]);
+      (assigns(variable(at)) ? steps_ : early_)
+          .push_back({Step::read, static_cast<bool>(is_assigned[at]), false, nullptr, &n, at, 0, 0});
+    } else if (n.op == &assign_variable_op) {
+      const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
+      const bool last = last_use[at] < static_cast<int>(i);
+      steps_.push_back({Step::assign, static_cast<bool>(is_assigned[at]), last, nullptr, &n, at, 0, 0});
+    } else if (n.op->execute) {
+      steps_.push_back({Step::execute, false, false, nullptr, &n, 0, 0, 0});
+    } else {
+      add_kernel(i, uses);
+    }
+  }
+  for (std::size_t r = 0; r < uses.size(); ++r) {
+    first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
+    uses_.insert(uses_.end(), uses[r].begin(), uses[r].end());
+  }
+  first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
+}
+
+TANDEM_INLINE PlannedProgram::Frame::Frame(PlannedProgram& p)
+    : program(p), arena(p.plan_.arena_bytes), tensors(p.graph_->specs.size()), in_place(p.graph_->specs.size()) {
+  for (int v : p.operand_values_) operands.push_back({nullptr, &p.graph_->spec(v)});
+  char* const base = static_cast<char*>(arena.data());
+  for (std::size_t r = 0; r < p.plan_.kind.size(); ++r)
+    if (p.plan_.kind[r] == Plan::arena && p.plan_.root[r] == static_cast<int>(r))
+      point(static_cast<int>(r), base + p.plan_.arena_offset[r]);
+  for (const Node& n : p.graph_->nodes)
+    if (const Tensor* t = constant_of(n); t && !t->is_symbolic()) point(n.first_out, t->raw());
+  for (const CallAt& c : p.calls_) {
+    const Node& n = p.graph_->nodes[c.node];
+    const Operand* first = operands.data() + c.operands;
+    void* workspace = p.plan_.workspace_bytes[c.node] ? base + p.plan_.workspace_offset[c.node] : nullptr;
+    calls.push_back({{first, c.inputs}, {first + c.inputs, c.outputs}, n.attrs, workspace, n.op->name, nullptr});
+  }
+}
+TANDEM_INLINE Tensor PlannedProgram::Frame::tensor(int value, Inputs arguments) const {
+  const Graph& g = program.graph();
+  const auto v = static_cast<std::size_t>(value);
+  const int root = program.root(value);
+  const auto r = static_cast<std::size_t>(root);
+  Tensor t;
+  if (program.plan_.kind[r] == Plan::argument) {
+    const Node& n = g.nodes[static_cast<std::size_t>(program.makers_[r])];
+    t = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+  } else if (program.plan_.kind[r] == Plan::constant) {
+    t = *constant_of(g.nodes[static_cast<std::size_t>(program.makers_[r])]);
+  } else {
+    t = tensors[r];
+  }
+  return root == value ? t : Tensor::view_of(t, g.specs[v], program.plan_.offset[v]);
+}
+
+TANDEM_INLINE void PlannedProgram::give_buffers(const Step& s, Frame& f) const {
+  for (std::uint32_t i = s.fresh; i < s.fresh + s.freshes; ++i) {
+    const int v = fresh_[i];
+    const auto at = static_cast<std::size_t>(v);
+    if (const int over = plan_.overwrites[at]; over >= 0) {
+      if (Tensor& now = VariableAccess::value(variable(static_cast<std::uint32_t>(over))); now.is_unique()) {
+        f.in_place[at] = 1;
+        f.filled.push_back(v);
+        f.point(v, now.raw());
+        continue;
+      }
+    }
+    Tensor t = take_given(plan_.takes[at], f);
+    if (!t.is_set()) t = Tensor::allocate(graph_->spec(v));
+    f.point(v, t.raw());
+    f.hold(v, std::move(t));
+  }
+}
+TANDEM_INLINE Tensor PlannedProgram::take_given(int argument, Frame& f) {
+  if (argument < 0 || static_cast<std::size_t>(argument) >= f.given.size()) return {};
+  Tensor& x = f.given[static_cast<std::size_t>(argument)];
+  if (!x.is_set() || !x.is_unique()) return {};
+  x.renew_id();
+  return std::exchange(x, Tensor());
+}
+TANDEM_INLINE void PlannedProgram::read(const Step& s, Frame& f) const {
+  const int v = s.node->first_out;
+  const Variable& x = variable(s.index);
+  if (s.locked && !plan_.escapes[static_cast<std::size_t>(v)]) return f.point(v, VariableAccess::value(x).raw());
+  Tensor t = s.locked ? VariableAccess::value(x) : read_now(x);
+  f.point(v, t.raw());
+  f.hold(v, std::move(t));
+}
+TANDEM_INLINE void PlannedProgram::assign(const Step& s, Frame& f, Inputs arguments) const {
+  const int v = s.node->in[0];
+  Tensor& value = VariableAccess::value(variable(s.index));
+  if (f.in_place[static_cast<std::size_t>(v)]) {
+    value.renew_id();
+    if (plan_.last_use[static_cast<std::size_t>(v)] > static_cast<int>(s.node - graph_->nodes.data()))
+      f.tensors[static_cast<std::size_t>(v)] = value;  // `filled` has it already
+    return;
+  }
+  Tensor next = f.tensor(v, arguments);
+  std::swap(value, next);
+  if (!s.last) f.retired.push_back(std::move(next));
+}
+TANDEM_INLINE void PlannedProgram::execute(const Node& n, Frame& f, Inputs arguments) const {
+  Tensors in;
+  Small<const Tensor*, 8> pointers;
+  in.reserve(n.in.size());
+  for (int v : n.in) in.push(f.tensor(v, arguments));
+  for (const Tensor& t : in) pointers.push(&t);
+  Tensors out = n.op->execute({pointers.begin(), pointers.size()}, n.attrs);
+  for (int k = 0; k < n.outputs; ++k) {
+    Tensor& t = out[static_cast<std::size_t>(k)];
+    f.point(n.first_out + k, t.raw());
+    f.hold(n.first_out + k, std::move(t));
+  }
+}
+TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Frame& f, Inputs arguments) const {
+  try {
+    switch (s.kind) {
+      case Step::kernel:
+        if (s.freshes) give_buffers(s, f);
+        return s.call(f.calls[s.index]);
+      case Step::read: return read(s, f);
+      case Step::assign: return assign(s, f, arguments);
+      case Step::execute: return execute(*s.node, f, arguments);
+    }
+  } catch (errors::OpError& e) {
+    name_error(e, *s.node);
+    throw;
+  }
+}
+
+TANDEM_INLINE void PlannedProgram::run_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const {
+  if (is_profiling()) return run_timed_steps(steps, f, arguments);
+  for (const Step& s : steps) run_step(s, f, arguments);
+}
+TANDEM_INLINE void PlannedProgram::run_timed_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const {
+  for (const Step& s : steps) {
+    const i64 start = profile_now();
+    run_step(s, f, arguments);
+    profile_node(*graph_, *s.node, start);
+  }
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Ref<Program> Program::make(Ref<Graph> graph, bool planned) {
+  if (planned && can_plan(*graph)) return Ref<Program>(new detail::PlannedProgram(std::move(graph)));
+  return detail::make_interpreter(
+      std::move(graph),
+      planned ? "no plan: a size depends on data, or a value is not in host memory" : "no plan wanted");
+}
+
+}  // namespace TANDEM_NS

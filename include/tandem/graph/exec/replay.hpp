@@ -1,0 +1,10 @@
+// replay: a graph's ops applied one by one. Not here: running a graph as a whole (program.hpp).
+#pragma once
+#include "tandem/graph/ir/graph.hpp"
+
+namespace TANDEM_NS {
+
+/// Applies the graph's ops one by one, as if they had been called here: eagerly, recorded or traced.
+TANDEM_API Tensors replay(const Graph& graph, Inputs arguments);
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,47 @@
+// A graph's ops applied one by one, with reads and assignments as the caller wants them.
+#pragma once
+#include <vector>
+
+#include "tandem/core/apply.hpp"
+#include "tandem/core/context.hpp"
+#include "tandem/graph/control/control_ops.hpp"
+#include "tandem/graph/ir/graph.hpp"
+
+namespace TANDEM_NS::detail {
+
+// Applies a graph's ops; what reads and assignments do is the caller's.
+template <class Read, class Assign>
+Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Assign& assign,
+                   std::vector<Tensor>* by_value = nullptr) {
+  std::vector<Tensor> own;
+  std::vector<Tensor>& values = by_value ? *by_value : own;
+  values.resize(g.specs.size());
+  for (const Node& n : g.nodes) {
+    const auto first = static_cast<std::size_t>(n.first_out);
+    if (n.op == &argument_op) {
+      values[first] = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+    } else if (n.op == &constant_op) {
+      values[first] = *constant_of(n);
+    } else if (n.op == &read_variable_op) {
+      values[first] = read(n);
+    } else if (n.op == &assign_variable_op) {
+      assign(n, values[static_cast<std::size_t>(n.in[0])]);
+    } else {
+      Small<const Tensor*, 8> in;
+      for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
+      const OpOptions options{.name = {}, .where = n.where};
+      Tensors out = n.op->execute && context.observers
+                        ? apply(*n.op, {in.begin(), in.size()}, recording(*n.op, n.attrs), options)
+                        : apply(*n.op, {in.begin(), in.size()}, n.attrs, options);
+      for (unsigned k = 0; k < static_cast<unsigned>(n.outputs); ++k) values[first + k] = std::move(out[k]);
+    }
+  }
+  Tensors out;
+  for (int v : g.outputs) out.push(values[static_cast<std::size_t>(v)]);
+  return out;
+}
+inline const Variable& variable_of(const Graph& g, const Node& n) {
+  return g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+}
+
+}  // namespace TANDEM_NS::detail

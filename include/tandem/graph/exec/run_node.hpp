@@ -1,0 +1,32 @@
+// What the interpreter and the planned program share when they run a node.
+#pragma once
+#include "tandem/core/profile.hpp"
+#include "tandem/graph/exec/program.hpp"
+
+namespace TANDEM_NS::detail {
+
+// The user's name and line of a node, for errors that its kernel raises.
+inline void name_error(errors::OpError& e, const Node& n) {
+  name_op(e, *n.op);
+  const std::string line = line_text(n.where);
+  e.set_name(line.empty() ? n.name : n.name + " at " + line);
+}
+[[gnu::cold, gnu::noinline]] inline void profile_node(const Graph& g, const Node& n, i64 start) {
+  Small<const Spec*, 8> in, out;
+  for (int v : n.in) in.push(&g.spec(v));
+  for (int k = 0; k < n.outputs; ++k) out.push(&g.spec(n.first_out + k));
+  profile_op({"step", n.op->name, n.name.c_str(), n.where, {in.begin(), in.size()}, {out.begin(), out.size()}}, start);
+}
+inline Tensor read_now(const Variable& v) { return VariableLocks::holds(v) ? VariableAccess::value(v) : v.peek(); }
+
+// Where sizes are open, only the call shows that a value does not fit.
+inline void check_assigned(const Variable& v, const Spec& value) {
+  if (!(v.spec() == value))
+    errors::raise<errors::InvalidArgumentError>(
+        "assign", "variable '" + v.name() + "' is " + to_string(v.spec()) + ", the value " + to_string(value));
+}
+
+/// The program that runs the graph op by op; `why` it cannot be planned.
+Ref<Program> make_interpreter(Ref<Graph> graph, std::string why);
+
+}  // namespace TANDEM_NS::detail

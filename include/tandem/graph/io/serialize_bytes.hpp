@@ -1,0 +1,102 @@
+// The bytes of a saved graph: numbers little-endian and of fixed width, texts and lists behind a 32-bit count. For the
+// definitions of graph/io/serialize.hpp.
+//
+//   file      "TANDEMGR", format:32, library version:16 16 16 0:16, variables, names of the ops, graph
+//   variable  name, trainable:8, tensor
+//   graph     name, number of arguments:32, variables (their places in the file), nodes, outputs (values)
+//   node      op:32, name, inputs (values), specs of the outputs, fields:8, then each: name, kind:8, value
+//   spec      dtype:8, device:8 8, rank:8, dims:64 (an open one is INT64_MIN)
+//   tensor    spec, has data:8, the elements (a string element is a text)
+//
+// Values are numbered in the order in which nodes make them.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "tandem/graph/io/serialize.hpp"
+
+namespace TANDEM_NS::detail {
+
+inline constexpr char graph_magic[] = "TANDEMGR";
+static_assert(std::endian::native == std::endian::little, "elements are saved as they lie in memory");
+
+enum class FieldKind : std::uint8_t { number, real, text, numbers, graph, tensor };
+inline constexpr std::uint8_t not_given = 255;  // in place of the count of `numbers`
+
+// Limits of the reader, which the writer keeps to: what is saved can be loaded.
+inline constexpr int max_graph_depth = 128;        // of graphs within graphs
+inline constexpr i64 max_elements = i64{1} << 40;  // of one value: rules may add and multiply sizes
+inline bool is_storable(const Shape& s) {
+  i64 n = 1;
+  for (i64 d : s) {
+    if (d != none && (d < 0 || d > max_elements || n > max_elements / std::max<i64>(d, 1))) return false;
+    if (d > 0) n *= d;
+  }
+  return true;
+}
+
+class ByteWriter {
+ public:
+  std::string out;
+
+  template <class T>
+  void number(T x) {
+    raw(&x, sizeof x);
+  }
+  void raw(const void* data, std::size_t n) { out.append(static_cast<const char*>(data), n); }
+  void count(std::size_t n) {
+    if (n > std::numeric_limits<std::uint32_t>::max())
+      errors::raise<errors::ResourceExhaustedError>("serialize", "a graph of more than 2^32 parts");
+    number(static_cast<std::uint32_t>(n));
+  }
+  void text(std::string_view s) {
+    count(s.size());
+    raw(s.data(), s.size());
+  }
+};
+
+/// Gives no byte that is not there, and no count that the bytes left could not fill.
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
+
+  std::size_t left() const { return bytes_.size() - at_; }
+  std::string_view take(std::size_t n) {
+    if (n > left()) fail("is truncated: " + std::to_string(n) + " bytes wanted, " + std::to_string(left()) + " left");
+    at_ += n;
+    return bytes_.substr(at_ - n, n);
+  }
+  template <class T>
+  T number() {
+    T x;
+    std::memcpy(&x, take(sizeof x).data(), sizeof x);
+    return x;
+  }
+  /// A number below `limit`.
+  template <class T = std::uint32_t>
+  std::size_t below(std::size_t limit, const char* what) {
+    const std::size_t x = number<T>();
+    if (x >= limit) fail(std::string("has ") + what + " " + std::to_string(x) + " of " + std::to_string(limit));
+    return x;
+  }
+  /// How many items of at least so many bytes follow.
+  std::size_t count(std::size_t least_bytes) {
+    const std::size_t n = number<std::uint32_t>();
+    if (n > left() / least_bytes)
+      fail("is truncated: " + std::to_string(n) + " items cannot lie in " + std::to_string(left()) + " bytes");
+    return n;
+  }
+  std::string text() { return std::string(take(count(1))); }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    errors::raise<errors::DataLossError>("parse_graph", "the graph " + what + ", at byte " + std::to_string(at_));
+  }
+
+ private:
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace TANDEM_NS::detail

@@ -1,0 +1,246 @@
+// Reading graphs from bytes that nobody vouches for.
+#pragma once
+#include <algorithm>
+
+#include "tandem/graph/control/control_ops.hpp"
+#include "tandem/graph/exec/concrete.hpp"  // the rows of control flow
+#include "tandem/graph/io/serialize.hpp"
+#include "tandem/graph/io/serialize_bytes.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+class GraphReader final : AttrReader {
+ public:
+  GraphReader(std::string_view bytes, const LoadOptions& options) : bytes_(bytes), options_(options) {}
+
+  Ref<Graph> file() {
+    header();
+    read_variables();
+    read_ops();
+    Ref<Graph> g = graph();
+    if (bytes_.left()) bytes_.fail("has " + std::to_string(bytes_.left()) + " bytes behind its end");
+    return g;
+  }
+
+ private:
+  static constexpr std::size_t least_tensor = 5, least_node = 17;  // bytes
+
+  void header() {
+    if (bytes_.left() < 20 || bytes_.take(8) != graph_magic)
+      bytes_.fail("is none: it does not begin with " + std::string(graph_magic));
+    const auto format = bytes_.number<std::uint32_t>();
+    std::string writer;
+    for (int i = 0; i < 4; ++i)
+      if (const auto v = bytes_.number<std::uint16_t>(); i < 3) writer += (i ? "." : "") + std::to_string(v);
+    if (format > graph_format)
+      errors::raise<errors::FailedPreconditionError>(
+          "parse_graph",
+          "the graph has format " + std::to_string(format) + ", written by Tandem " + writer +
+              "; this is Tandem " TANDEM_STRINGIFY(TANDEM_VERSION_MAJOR) "." TANDEM_STRINGIFY(
+                  TANDEM_VERSION_MINOR) "." TANDEM_STRINGIFY(TANDEM_VERSION_PATCH) ", which reads formats up to " +
+              std::to_string(graph_format) + ": read it with " + writer + " or later");
+    if (format == 0) bytes_.fail("has format 0, which was never written");
+  }
+  void read_ops() {
+    const std::size_t n = bytes_.count(4);
+    for (std::size_t i = 0; i < n; ++i) ops_.push_back(op_named(bytes_.text()));
+  }
+  const OpDef* op_named(const std::string& name) const {
+    for (const OpDef* row : graph_ops)
+      if (row->name == name) return row;
+    for (const OpDef* row : control_ops)
+      if (row->name == name) return row;
+    for (const OpDef* row : options_.ops)
+      if (row->name == name) return row;
+    errors::raise<errors::NotFoundError>(
+        "parse_graph", "the graph has the op '" + name + "', which is not among the " +
+                           std::to_string(options_.ops.size()) +
+                           " ops of LoadOptions::ops (all_ops() of tandem/op_table.hpp has every op of this library)");
+  }
+
+  void read_variables() {
+    const std::size_t n = bytes_.count(least_tensor + 5);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < n; ++i) {
+      names.push_back(bytes_.text());
+      const bool trainable = flag();
+      variables_.push_back(variable(names.back(), trainable, tensor(false)));
+    }
+    for (const auto& [name, v] : options_.variables)
+      if (const auto times = std::count(names.begin(), names.end(), name); times != 1)
+        errors::raise<errors::NotFoundError>(
+            "parse_graph",
+            times ? "several Variables of the graph are named '" + name + "'"
+                  : "no Variable of the graph is named '" + name + "', which LoadOptions::variables gives");
+  }
+  Variable variable(const std::string& name, bool trainable, const Tensor& value) const {
+    for (const auto& [given, v] : options_.variables) {
+      if (given != name) continue;
+      if (!(v.spec() == value.spec()))
+        errors::raise<errors::InvalidArgumentError>("parse_graph", "the Variable given for '" + name + "' is " +
+                                                                       to_string(v.spec()) + ", the saved one " +
+                                                                       to_string(value.spec()));
+      return v;
+    }
+    return Variable(value, {.name = name.c_str(), .trainable = trainable});
+  }
+
+  Ref<Graph> graph() {
+    if (++depth_ > max_graph_depth)
+      bytes_.fail("has graphs within graphs beyond depth " + std::to_string(max_graph_depth));
+    auto g = make_ref<Graph>();
+    g->name = bytes_.text();
+    // Any number of arguments is possible that the bytes left could hold the nodes of.
+    g->arguments.assign(bytes_.count(1), -1);
+    const std::size_t n = bytes_.count(4);
+    for (std::size_t i = 0; i < n; ++i) g->variables.push_back(variables_[bytes_.below(variables_.size(), "Variable")]);
+    Verified values(0);
+    const std::size_t nodes = bytes_.count(least_node);
+    for (std::size_t i = 0; i < nodes; ++i) node(*g, values);
+    for (int v : g->arguments)
+      if (v < 0) bytes_.fail("lacks an argument");
+    const std::size_t outputs = bytes_.count(4);
+    for (std::size_t i = 0; i < outputs; ++i) {
+      g->outputs.push_back(static_cast<int>(bytes_.below(g->specs.size(), "the output")));
+      if (values.lacks_data[Verified::at(g->outputs.back())]) bytes_.fail("returns a constant without data");
+    }
+    --depth_;
+    return g;
+  }
+  void node(Graph& g, Verified& values) {
+    const OpDef& op = *ops_[bytes_.below(ops_.size(), "op")];
+    Node n;
+    n.op = &op;
+    n.name = bytes_.text();
+    const std::size_t inputs = bytes_.count(4);
+    for (std::size_t i = 0; i < inputs; ++i) n.in.push(static_cast<int>(bytes_.below(g.specs.size(), "input")));
+    const std::size_t outputs = bytes_.count(4);
+    n.first_out = static_cast<int>(g.specs.size()), n.outputs = static_cast<int>(outputs);
+    for (std::size_t i = 0; i < outputs; ++i) g.specs.push_back(spec());
+    values.known.resize(g.specs.size()), values.lacks_data.resize(g.specs.size());
+    n.attrs = attributes(n);
+    if (&op == &argument_op) claim_argument(g, n);
+    const Specs is = specs_by_rule(g, n, values);
+    for (std::size_t i = 0; i < outputs; ++i) {
+      g.specs[Verified::at(n.first_out) + i] = is[i];  // what the rule says, where the file said more or less
+      check_size(is[i].shape);
+    }
+    values.add(g, n);
+    g.nodes.push_back(std::move(n));
+  }
+  void claim_argument(Graph& g, const Node& n) const {
+    const i64 at = n.attrs.get<IndexAttrs>().index;
+    if (at < 0 || at >= static_cast<i64>(g.arguments.size()) || g.arguments[static_cast<std::size_t>(at)] >= 0)
+      bytes_.fail("has the argument " + std::to_string(at) + " a second time, or no place for it");
+    g.arguments[static_cast<std::size_t>(at)] = n.first_out;
+  }
+  Specs specs_by_rule(const Graph& g, const Node& n, const Verified& values) const {
+    try {
+      return verified_specs(g, n, values);
+    } catch (const errors::OpError& e) {
+      bytes_.fail(std::string("has a wrong node: ") + e.what());
+    }
+  }
+
+  Attrs attributes(const Node& n) {
+    node_ = &n;
+    fields_ = bytes_.number<std::uint8_t>();
+    Attrs a = n.op->attrs ? n.op->attrs->read(*this) : Attrs();
+    if (fields_) fail_in_node(*node_, "has an attribute that this version does not know");
+    return a;
+  }
+  bool begins(const char* name) { return fields_ && fields_-- && bytes_.text() == name; }
+  void field(const char* name, FieldKind kind) {
+    if (!begins(name) || bytes_.number<FieldKind>() != kind) misfit(name);
+  }
+  i64 number(const char* name) override { return field(name, FieldKind::number), bytes_.number<i64>(); }
+  double real(const char* name) override { return field(name, FieldKind::real), bytes_.number<double>(); }
+  std::string text(const char* name) override { return field(name, FieldKind::text), bytes_.text(); }
+  int numbers(const char* name, i64* values) override {
+    field(name, FieldKind::numbers);
+    const auto n = bytes_.number<std::uint8_t>();
+    if (n == not_given) return -1;
+    if (n > max_rank) misfit(name);
+    for (int i = 0; i < n; ++i) values[i] = bytes_.number<i64>();
+    return n;
+  }
+  Ref<Opaque> opaque(const char* name) override;
+  [[noreturn]] void misfit(const char* name) override {
+    fail_in_node(*node_, std::string("has no, or a wrong attribute '") + name + "'");
+  }
+  [[noreturn]] void fail_in_node(const Node& n, const std::string& what) const {
+    bytes_.fail("has a node '" + n.name + "' (" + n.op->name + ") that " + what);
+  }
+
+  bool flag() { return bytes_.below<std::uint8_t>(2, "flag") == 1; }
+  void check_size(const Shape& s) const {
+    if (!is_storable(s)) bytes_.fail("has a value of shape " + to_string(s));
+  }
+  Spec spec() {
+    Spec s;
+    s.dtype = static_cast<DType>(bytes_.below<std::uint8_t>(dtype_count, "dtype"));
+    s.device.kind = static_cast<Device::Kind>(bytes_.below<std::uint8_t>(device_kinds, "device"));
+    s.device.index = bytes_.number<std::uint8_t>();
+    const std::size_t rank = bytes_.below<std::uint8_t>(max_rank + 1, "rank");
+    for (std::size_t i = 0; i < rank; ++i) s.shape.push(bytes_.number<i64>());
+    check_size(s.shape);
+    return s;
+  }
+  Tensor tensor(bool may_be_symbolic) {
+    const Spec s = spec();
+    if (!flag()) {
+      if (!may_be_symbolic) bytes_.fail("has a Variable without a value");
+      return Tensor::symbol(s);
+    }
+    if (!s.shape.is_fully_defined()) bytes_.fail("has a constant " + to_string(s));
+    const std::size_t element = s.dtype == DType::string ? 4 : size_of(s.dtype);
+    const auto elements = static_cast<std::size_t>(s.shape.size());
+    if (elements > bytes_.left() / element) (void)bytes_.take(elements * element);  // raises
+    const Tensor t = Tensor::allocate({s.shape, s.dtype, {}});
+    if (s.dtype == DType::string) {
+      for (std::size_t i = 0; i < elements; ++i) static_cast<Bytes*>(t.raw())[i] = Bytes(bytes_.take(bytes_.count(1)));
+    } else if (elements) {
+      const std::string_view data = bytes_.take(elements * element);
+      if (s.dtype == DType::bool_ && data.find_first_not_of(std::string_view("\0\1", 2)) != data.npos)
+        bytes_.fail("has a bool that is neither 0 nor 1");
+      std::memcpy(t.raw(), data.data(), data.size());
+    }
+    return t.to(s.device);
+  }
+
+  ByteReader bytes_;
+  const LoadOptions& options_;
+  std::vector<const OpDef*> ops_;
+  std::vector<Variable> variables_;
+  int depth_ = 0;
+  const Node* node_ = nullptr;  // whose attributes are read
+  std::uint8_t fields_ = 0;     // of it that are left
+};
+
+TANDEM_INLINE Ref<Opaque> GraphReader::opaque(const char* name) {
+  if (!begins(name)) misfit(name);
+  const auto kind = bytes_.number<FieldKind>();
+  if (kind == FieldKind::tensor) return Ref<Opaque>(make_ref<TensorBox>(tensor(true)).get());
+  if (kind != FieldKind::graph) misfit(name);
+  const Node* const node = node_;
+  const std::uint8_t fields = fields_;
+  const Ref<Graph> g = graph();
+  node_ = node, fields_ = fields;
+  return Ref<Opaque>(g.get());
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Ref<Graph> parse_graph(std::string_view bytes, const LoadOptions& options) {
+  const detail::OutsideTrace outside;
+  struct Unscoped {
+    const char* scope = std::exchange(context.scope, nullptr);
+    ~Unscoped() { context.scope = scope; }
+  } unscoped;  // Variables keep their names
+  return detail::GraphReader(bytes, options).file();
+}
+
+}  // namespace TANDEM_NS

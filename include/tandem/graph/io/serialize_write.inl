@@ -1,0 +1,194 @@
+// Writing graphs, and the hash of what is written without names.
+#pragma once
+#include <algorithm>
+#include <functional>
+
+#include "tandem/graph/io/serialize.hpp"
+#include "tandem/graph/io/serialize_bytes.hpp"
+#include "tandem/graph/ir/variable_set.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+class GraphWriter final : AttrVisitor {
+ public:
+  std::string file(const Graph& g) {
+    graph(g);
+    const std::string graph_bytes = std::exchange(body_, {}).out;  // only now are its ops and Variables known
+    body_.raw(graph_magic, 8);
+    body_.number(graph_format);
+    for (int v : {TANDEM_VERSION_MAJOR, TANDEM_VERSION_MINOR, TANDEM_VERSION_PATCH, 0})
+      body_.number(static_cast<std::uint16_t>(v));
+    body_.count(variables_.list().size());
+    for (const Variable& v : variables_.list()) {
+      const Tensor value = v.peek();
+      if (value.is_symbolic())
+        errors::raise<errors::UnimplementedError>(
+            "serialize", "variable '" + v.name() + "' holds a traced tensor, which has no value: assign one first");
+      body_.text(v.name());
+      body_.number(static_cast<std::uint8_t>(v.trainable()));
+      tensor(value);
+    }
+    op_names();
+    return std::move(body_.out) + graph_bytes;
+  }
+  /// What two graphs of one structure have in common.
+  std::string structure(const Graph& g, std::string_view scope) {
+    named_ = false;
+    if (scope.empty()) {
+      graph(g);
+    } else {
+      const std::string prefix = std::string(scope) + "/";
+      begin(g);
+      for (const Node& n : g.nodes)
+        if (n.name.starts_with(prefix)) node(n);
+    }
+    op_names();
+    return std::move(body_.out);
+  }
+
+ private:
+  // What the graph that is being written needs; graphs lie within graphs.
+  struct Level {
+    const Graph* graph = nullptr;
+    std::vector<int> numbers;  // by value: its number in the file, -1 before it has one
+    int next = 0;
+  };
+
+  void begin(const Graph& g) { level_ = {&g, std::vector<int>(g.specs.size(), -1), 0}; }
+  void graph(const Graph& g) {
+    if (++depth_ > max_graph_depth) refuse("a graph within graphs beyond depth " + std::to_string(max_graph_depth));
+    Level outer = std::exchange(level_, {});
+    const Node* outer_node = node_;
+    begin(g);
+    if (named_) {
+      body_.text(g.name);
+      body_.count(g.arguments.size());
+      body_.count(g.variables.size());
+      for (const Variable& v : g.variables) body_.count(variables_.place(v));
+    }
+    body_.count(g.nodes.size());
+    for (const Node& n : g.nodes) node(n);
+    body_.count(g.outputs.size());
+    for (int v : g.outputs) value(v);
+    level_ = std::move(outer);
+    node_ = outer_node;
+    --depth_;
+  }
+  void node(const Node& n) {
+    node_ = &n;
+    op(*n.op);
+    if (named_) body_.text(n.name);
+    body_.count(n.in.size());
+    for (int v : n.in) value(v);
+    body_.count(static_cast<std::size_t>(n.outputs));
+    for (int v = n.first_out; v < n.first_out + n.outputs; ++v) {
+      spec(level_.graph->spec(v));
+      number_of(v) = level_.next++;
+    }
+    attributes(n);
+  }
+  int& number_of(int v) { return level_.numbers[static_cast<std::size_t>(v)]; }
+  void value(int v) {
+    int& n = number_of(v);
+    if (n < 0) {  // made outside of the part that is hashed
+      n = level_.next++;
+      spec(level_.graph->spec(v));
+    }
+    body_.count(static_cast<std::size_t>(n));
+  }
+  void op(const OpDef& row) {
+    const auto at = std::find(ops_.begin(), ops_.end(), &row);
+    body_.count(static_cast<std::size_t>(at - ops_.begin()));
+    if (at == ops_.end()) ops_.push_back(&row);
+  }
+  void op_names() {
+    body_.count(ops_.size());
+    for (const OpDef* row : ops_) body_.text(row->name);
+  }
+
+  void attributes(const Node& n) {
+    if (n.attrs.type() != n.op->attrs) refuse("attributes whose type its row does not state");
+    const bool is_variable = n.op == &read_variable_op || n.op == &assign_variable_op;
+    if (!named_ && is_variable)  // which one, not where the graph lists it
+      return body_.count(
+          variables_.place(level_.graph->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]));
+    const std::size_t at = body_.out.size();
+    fields_ = 0;
+    body_.number(fields_);
+    n.attrs.visit(*this);
+    body_.out[at] = static_cast<char>(fields_);
+  }
+  void field(const char* name, FieldKind kind) {
+    ++fields_;
+    body_.text(name);
+    body_.number(kind);
+  }
+  void number(const char* name, i64 x) override { field(name, FieldKind::number), body_.number(x); }
+  void real(const char* name, double x) override { field(name, FieldKind::real), body_.number(x); }
+  void text(const char* name, const std::string& x) override { field(name, FieldKind::text), body_.text(x); }
+  void numbers(const char* name, const i64* values, int n) override {
+    field(name, FieldKind::numbers);
+    body_.number(n < 0 ? not_given : static_cast<std::uint8_t>(n));
+    for (int i = 0; i < n; ++i) body_.number(values[i]);
+  }
+  void opaque(const char* name, const Opaque* x) override {
+    if (const auto* g = dynamic_cast<const Graph*>(x)) {
+      field(name, FieldKind::graph);
+      const std::uint8_t fields = fields_;
+      graph(*g);
+      fields_ = fields;
+    } else if (const auto* t = dynamic_cast<const TensorBox*>(x)) {
+      field(name, FieldKind::tensor);
+      tensor(t->value);
+    } else {
+      refuse(std::string("a ") + (x ? x->kind() : "missing value") + " as '" + name + "'");
+    }
+  }
+  [[noreturn]] void refuse(const std::string& what) const {
+    const std::string where = node_ ? "node '" + node_->name + "' (" + node_->op->name + ")" : "a Variable";
+    errors::raise<errors::UnimplementedError>("serialize", where + " has " + what + ", which no file can hold");
+  }
+
+  void spec(const Spec& s) {
+    if (named_ && !is_storable(s.shape)) refuse("a value " + to_string(s));
+    body_.number(s.dtype);
+    body_.number(s.device.kind);
+    body_.number(s.device.index);
+    body_.number(static_cast<std::uint8_t>(s.shape.rank()));
+    for (i64 d : s.shape) body_.number(d);
+  }
+  void tensor(const Tensor& t) {
+    spec(t.spec());
+    body_.number(static_cast<std::uint8_t>(!t.is_symbolic()));
+    if (t.is_symbolic()) return;
+    const Tensor here = t.cpu();
+    if (t.dtype() != DType::string) return body_.raw(here.raw(), here.spec().bytes());
+    for (i64 i = 0; i < t.size(); ++i) body_.text(static_cast<const Bytes*>(here.raw())[i].view());
+  }
+
+  ByteWriter body_;
+  std::vector<const OpDef*> ops_;
+  VariableSet variables_;
+  Level level_;
+  const Node* node_ = nullptr;
+  std::uint8_t fields_ = 0;
+  int depth_ = 0;
+  bool named_ = true;
+};
+
+}  // namespace detail
+
+TANDEM_INLINE std::string serialize(const Graph& graph) {
+  const detail::OutsideTrace outside;
+  verify(graph);
+  return detail::GraphWriter().file(graph);
+}
+TANDEM_INLINE std::size_t structure_hash(const Graph& graph, std::string_view scope) {
+  const detail::OutsideTrace outside;
+  return std::hash<std::string>()(detail::GraphWriter().structure(graph, scope));
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,297 @@
+// Building, checking and printing graphs.
+#pragma once
+#include "tandem/core/apply.hpp"
+#include "tandem/core/print.hpp"
+#include "tandem/graph/ir/common.hpp"
+#include "tandem/graph/ir/graph.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+// The graphs among an op's attributes.
+struct GraphFinder final : AttrVisitor {
+  Small<const Graph*, 2> found;
+
+  void number(const char*, i64) override {}
+  void real(const char*, double) override {}
+  void text(const char*, const std::string&) override {}
+  void numbers(const char*, const i64*, int) override {}
+  void opaque(const char*, const Opaque* value) override {
+    if (const auto* g = dynamic_cast<const Graph*>(value)) found.push(g);
+  }
+};
+inline bool changes(const Graph& g) {
+  for (const Node& n : g.nodes)
+    if (has_effects(n)) return true;
+  return false;
+}
+inline bool reads(const Graph& g) {
+  for (const Node& n : g.nodes)
+    if (reads_state(n)) return true;
+  return false;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Small<const Graph*, 2> subgraphs(const Node& node) {
+  if (!node.op->execute) return {};  // control flow runs its bodies itself; nothing else has any
+  detail::GraphFinder finder;
+  node.attrs.visit(finder);
+  return std::move(finder.found);
+}
+TANDEM_INLINE bool has_effects(const Node& node) {
+  if (node.op->flags.stateful) return true;
+  for (const Graph* g : subgraphs(node))
+    if (detail::changes(*g)) return true;
+  return false;
+}
+TANDEM_INLINE bool reads_state(const Node& node) {
+  if (node.op == &read_variable_op) return true;
+  for (const Graph* g : subgraphs(node))
+    if (detail::reads(*g)) return true;
+  return false;
+}
+
+TANDEM_INLINE MadeOnce::~MadeOnce() {
+  if (Opaque* const made = get()) made->release();
+}
+TANDEM_INLINE Opaque* MadeOnce::keep(Ref<Opaque> made) const {
+  Opaque* other = nullptr;
+  if (!made_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) return other;
+  made->retain();
+  return made.get();
+}
+
+TANDEM_INLINE Ref<Graph> Graph::copy() const {
+  auto g = make_ref<Graph>();
+  g->nodes = nodes, g->specs = specs, g->arguments = arguments, g->outputs = outputs;
+  g->variables = variables, g->name = name;
+  return g;
+}
+TANDEM_INLINE int Graph::add(const OpDef& op, const Attrs& attrs, std::span<const int> in, std::span<const Spec> out,
+                             std::string node_name, Loc where) {
+  Node& n = nodes.emplace_back();
+  n.op = &op, n.attrs = attrs, n.name = std::move(node_name), n.where = where;
+  for (int v : in) n.in.push(v);
+  n.first_out = static_cast<int>(specs.size()), n.outputs = static_cast<int>(out.size());
+  for (const Spec& s : out) specs.push_back(s);
+  return n.first_out;
+}
+TANDEM_INLINE int Graph::add_argument(const Spec& spec, std::string node_name) {
+  const int v = add(argument_op, IndexAttrs{static_cast<i64>(arguments.size())}, {}, {&spec, 1}, std::move(node_name));
+  arguments.push_back(v);
+  return v;
+}
+TANDEM_INLINE int Graph::add_constant(const Tensor& value, std::string node_name) {
+  return add(constant_op, ConstantAttrs{make_ref<TensorBox>(value)}, {}, {&value.spec(), 1}, std::move(node_name));
+}
+TANDEM_INLINE int Graph::index_of(const Variable& v) {
+  for (; placed_ < variables.size(); ++placed_)  // copies and loaded graphs have their list already
+    if (places_.find(variables[placed_].id()) < 0) places_.insert(variables[placed_].id(), static_cast<int>(placed_));
+  if (const int at = places_.find(v.id()); at >= 0) return at;
+  variables.push_back(v);
+  places_.insert(v.id(), static_cast<int>(placed_++));
+  return static_cast<int>(variables.size()) - 1;
+}
+TANDEM_INLINE std::vector<int> Graph::makers() const {
+  std::vector<int> r(specs.size(), -1);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (int k = 0; k < nodes[i].outputs; ++k)
+      r[static_cast<std::size_t>(nodes[i].first_out + k)] = static_cast<int>(i);
+  return r;
+}
+TANDEM_INLINE std::vector<int> Graph::uses() const {
+  std::vector<int> r(specs.size());
+  for (const Node& n : nodes)
+    for (int v : n.in) ++r[static_cast<std::size_t>(v)];
+  for (int v : outputs) ++r[static_cast<std::size_t>(v)];
+  return r;
+}
+TANDEM_INLINE bool Graph::is_static() const {
+  for (const Node& n : nodes)
+    for (int k = 0; k < n.outputs; ++k)
+      if (!spec(n.first_out + k).shape.is_fully_defined()) return false;
+  return true;
+}
+TANDEM_INLINE const Tensor* constant_of(const Node& node) {
+  return node.op == &constant_op ? &node.attrs.get<ConstantAttrs>().value->value : nullptr;
+}
+
+namespace detail {
+
+[[noreturn]] TANDEM_INLINE void raise_invalid(const Graph& g, const Node& n, const std::string& what) {
+  errors::raise<errors::InternalError>(
+      "verify", "graph '" + g.name + "', node " + (n.name.empty() ? n.op->name : n.name) + ": " + what);
+}
+inline void check_agree(const Graph& g, const Node& n, const Spec& is, const Spec& wanted) {
+  if (!agree(is, wanted)) raise_invalid(g, n, "is " + to_string(is) + ", not " + to_string(wanted));
+}
+inline const Spec& leaf_spec(const Graph& g, const Node& n) {
+  if (n.op == &argument_op) return g.spec(n.first_out);
+  return n.op == &constant_op ? constant_of(n)->spec()
+                              : g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec();
+}
+// A leaf has no rule: its attributes say what it must be.
+TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
+  const bool stands_for_variable = n.op == &read_variable_op && n.in.size() == 1;
+  if ((static_cast<int>(n.in.size()) != n.op->inputs && !stands_for_variable) || n.outputs != n.op->outputs)
+    raise_invalid(g, n, "has another number of inputs or outputs than its row");
+  if (n.op == &constant_op) return check_agree(g, n, leaf_spec(g, n), g.spec(n.first_out));
+  const auto at = static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index);
+  if (n.op == &argument_op) {
+    if (at >= g.arguments.size() || g.arguments[at] != n.first_out)
+      raise_invalid(g, n, "is not argument " + std::to_string(at) + " of the graph");
+  } else if (at >= g.variables.size()) {
+    raise_invalid(g, n, "speaks of a Variable that the graph does not have");
+  } else {
+    if (n.outputs) check_agree(g, n, leaf_spec(g, n), g.spec(n.first_out));
+    if (!n.in.empty()) check_agree(g, n, leaf_spec(g, n), g.spec(n.in[0]));
+  }
+}
+// The specs that the op's own rule gives for inputs of these specs; constants are known to it by their values.
+TANDEM_INLINE Specs infer_again(const Node& n, std::span<const Tensor> by_value) {
+  Small<const Tensor*, 8> in;
+  for (int v : n.in) in.push(&by_value[static_cast<std::size_t>(v)]);
+  return checked_specs(*n.op, {in.begin(), in.size()}, n.attrs);
+}
+TANDEM_INLINE void Verified::add(const Graph& g, const Node& n) {
+  const Tensor* const value = constant_of(n);
+  for (int v = n.first_out; v < n.first_out + n.outputs; ++v) {
+    known[at(v)] = value ? *value : Tensor::symbol(g.spec(v));
+    lacks_data[at(v)] = value && value->is_symbolic();
+  }
+}
+// Kernels take the data of their inputs without a look; the trace makes constants without data only for inputs of which
+// the shape is read.
+TANDEM_INLINE void verify_data(const Graph& g, const Node& n, const Verified& values) {
+  for (unsigned i = 0; i < n.in.size(); ++i)
+    if (values.lacks_data[Verified::at(n.in[i])] && !names_input(n.op->shape_inputs, i))
+      raise_invalid(g, n, "reads the values of %" + std::to_string(n.in[i]) + ", a constant without data");
+}
+TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, const Verified& values) {
+  if (n.op->attrs && n.attrs.type() != n.op->attrs) raise_invalid(g, n, "has not the attributes of its row");
+  verify_data(g, n, values);
+  Specs is;
+  if (is_leaf(n)) {
+    verify_leaf(g, n);
+    if (n.outputs) is.push(leaf_spec(g, n));
+    return is;
+  }
+  try {
+    is = infer_again(n, values.known);
+  } catch (const errors::OpError& e) {
+    raise_invalid(g, n, e.what());
+  }
+  if (static_cast<int>(is.size()) != n.outputs) raise_invalid(g, n, "has another number of outputs");
+  for (int k = 0; k < n.outputs; ++k) check_agree(g, n, is[static_cast<std::size_t>(k)], g.spec(n.first_out + k));
+  return is;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE void verify(const Graph& g) {
+  detail::Verified values(g.specs.size());
+  for (const Node& n : g.nodes) {
+    for (int v : n.in)
+      if (!values.is_made(v)) detail::raise_invalid(g, n, "uses %" + std::to_string(v) + " before it is made");
+    if (n.first_out < 0 || n.outputs < 0 || static_cast<i64>(g.specs.size()) - n.first_out < n.outputs)
+      detail::raise_invalid(g, n, "makes a value that the graph does not have");
+    for (const Graph* body : subgraphs(n)) verify(*body);
+    detail::verified_specs(g, n, values);
+    for (int v = n.first_out; v < n.first_out + n.outputs; ++v)
+      if (values.is_made(v)) detail::raise_invalid(g, n, "makes %" + std::to_string(v) + " a second time");
+    values.add(g, n);
+  }
+  for (const std::vector<int>* list : {&g.arguments, &g.outputs})
+    for (int v : *list)
+      if (!values.is_made(v) || values.lacks_data[detail::Verified::at(v)])
+        errors::raise<errors::InternalError>(
+            "verify", "graph '" + g.name + "' takes or returns %" + std::to_string(v) +
+                          (values.is_made(v) ? ", a constant without data" : ", which nothing makes"));
+}
+
+namespace detail {
+TANDEM_INLINE std::string joined(const std::vector<int>& values) {
+  std::string s;
+  for (int v : values) s += (s.empty() ? "%" : ", %") + std::to_string(v);
+  return s;
+}
+TANDEM_INLINE std::string describe(const Graph& g, const Node& n) {
+  if (n.op == &read_variable_op || n.op == &assign_variable_op)
+    return "'" + g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].name() + "'";
+  const Tensor* value = constant_of(n);
+  if (value && !value->is_symbolic() && value->size() == 1 && value->device().kind == Device::cpu)
+    return element_to_string({value->raw(), &value->spec()}, 0);
+  return to_string(n.attrs);
+}
+TANDEM_INLINE std::string line_of(const Graph& g, const Node& n) {
+  std::string s = "  ";
+  for (int k = 0; k < n.outputs; ++k) s += (k ? ", %" : "%") + std::to_string(n.first_out + k);
+  s += std::string(n.outputs ? " = " : "") + n.op->name + "(";
+  for (unsigned i = 0; i < n.in.size(); ++i) s += (i ? ", %" : "%") + std::to_string(n.in[i]);
+  s += ")";
+  if (const std::string what = describe(g, n); !what.empty()) s += " " + what;
+  for (int k = 0; k < n.outputs; ++k) s += (k ? ", " : " : ") + to_string(g.spec(n.first_out + k));
+  if (!n.name.empty()) s += "  # " + n.name;
+  return s + "\n";
+}
+}  // namespace detail
+
+TANDEM_INLINE std::string to_string(const Graph& g) {
+  std::string s = g.name + "(" + detail::joined(g.arguments) + ") {\n";
+  for (const Node& n : g.nodes) s += detail::line_of(g, n);
+  return s + "  return " + detail::joined(g.outputs) + "\n}\n";
+}
+TANDEM_INLINE std::string to_dot(const Graph& g) {
+  const std::vector<int> makers = g.makers();
+  const auto quoted = [](std::string s) {
+    for (std::size_t i = 0; (i = s.find_first_of("\"\\", i)) != std::string::npos; i += 2) s.insert(i, 1, '\\');
+    return '"' + s + '"';
+  };
+  std::string s = "digraph " + quoted(g.name) + " {\n  node [shape=box];\n";
+  for (std::size_t i = 0; i < g.nodes.size(); ++i) {
+    const Node& n = g.nodes[i];
+    s += "  n" + std::to_string(i) + " [label=" + quoted(n.name.empty() ? n.op->name : n.name) + "];\n";
+    for (int v : n.in)
+      s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) + " -> n" + std::to_string(i) +
+           " [label=" + quoted(to_string(g.spec(v))) + "];\n";
+  }
+  for (int v : g.outputs)
+    s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) +
+         " -> output [label=" + quoted(to_string(g.spec(v))) + "];\n";
+  return s + "}\n";
+}
+
+namespace detail {
+// Leaves and effects have no kernel: programs know them.
+[[noreturn]] TANDEM_INLINE Specs infer_leaf(const InferCall& c) {
+  errors::raise<errors::InternalError>(c.op.name, "stands in graphs alone");
+}
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef argument_op{.name = "argument",
+                                          .infer = &detail::infer_leaf,
+                                          .typed = -1,
+                                          .inputs = 0,
+                                          .attrs = &detail::attr_type<IndexAttrs>};
+TANDEM_INLINE constexpr OpDef constant_op{.name = "constant",
+                                          .infer = &detail::infer_leaf,
+                                          .typed = -1,
+                                          .inputs = 0,
+                                          .attrs = &detail::attr_type<ConstantAttrs>,
+                                          .display = "Const"};
+TANDEM_INLINE constexpr OpDef read_variable_op{.name = "read_variable",
+                                               .infer = &detail::infer_leaf,
+                                               .typed = -1,
+                                               .inputs = 0,
+                                               .attrs = &detail::attr_type<IndexAttrs>};
+TANDEM_INLINE constexpr OpDef assign_variable_op{.name = "assign_variable",
+                                                 .infer = &detail::infer_leaf,
+                                                 .typed = -1,
+                                                 .inputs = 1,
+                                                 .outputs = 0,
+                                                 .flags = {.stateful = true},
+                                                 .attrs = &detail::attr_type<IndexAttrs>};
+
+}  // namespace TANDEM_NS

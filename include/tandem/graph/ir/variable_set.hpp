@@ -1,0 +1,31 @@
+// A set of Variables that keeps the order in which they came.
+#pragma once
+#include <vector>
+
+#include "tandem/base/id_map.hpp"
+#include "tandem/core/variable.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+class VariableSet {
+ public:
+  bool contains(const Variable& v) const { return places_.find(v.id()) >= 0; }
+  /// The place of v, which it joins if it is new.
+  std::size_t place(const Variable& v) {
+    if (const int at = places_.find(v.id()); at >= 0) return static_cast<std::size_t>(at);
+    places_.insert(v.id(), static_cast<int>(list_.size()));
+    list_.push_back(v);
+    return list_.size() - 1;
+  }
+  void insert(const Variable& v) { place(v); }
+  const std::vector<Variable>& list() const { return list_; }
+  std::vector<Variable> take() && { return std::move(list_); }
+
+ private:
+  IdMap places_;  // by the Variables' ids
+  std::vector<Variable> list_;
+};
+
+}  // namespace detail
+}  // namespace TANDEM_NS

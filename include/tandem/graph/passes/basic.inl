@@ -1,0 +1,205 @@
+// Dead code, constants, common sub-expressions, and optimize() itself.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+
+#include "tandem/core/apply.hpp"
+#include "tandem/graph/ir/known_variables.hpp"
+#include "tandem/graph/passes/passes.hpp"
+#include "tandem/graph/passes/rewrite.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+TANDEM_INLINE TANDEM_API constinit thread_local u64 pass_steps = 0;
+}
+
+TANDEM_INLINE Ref<Graph> drop_dead(const Graph& from) {
+  detail::Rewrite r(from);
+  std::vector<bool> wanted(from.specs.size());
+  for (int v : from.outputs) wanted[static_cast<std::size_t>(v)] = true;
+  for (std::size_t i = from.nodes.size(); i-- > 0;) {
+    const Node& n = from.nodes[i];
+    bool keep = n.op == &argument_op || has_effects(n);
+    for (int k = 0; k < n.outputs; ++k) keep = keep || wanted[static_cast<std::size_t>(n.first_out + k)];
+    if (!keep) {
+      r.remove(i);
+      continue;
+    }
+    for (int v : n.in) wanted[static_cast<std::size_t>(v)] = true;
+  }
+  return r.finish();
+}
+
+namespace detail {
+
+inline constexpr std::size_t foldable_bytes = 1 << 20;  // of a result that is larger than its inputs
+
+// Whether the node is its inputs' value, by a kernel that may run at any time.
+TANDEM_INLINE bool is_pure_kernel(const Node& n) {
+  return !is_leaf(n) && !has_effects(n) && !n.op->flags.random && !n.op->flags.nondeterministic &&
+         subgraphs(n).empty() && (n.op->flags.alias || n.op->cpu);
+}
+inline bool on_host(const Spec& s) { return s.device.kind == Device::cpu; }
+
+// The outputs' specs, data taken into account.
+TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
+  Specs specs = n.op->infer({*n.op, in, n.attrs, no_options});
+  if (!n.op->resolve) return specs;
+  Small<Operand, 4> operands;
+  for (const Tensor* t : in) operands.push(Operand{t->raw(), &t->spec()});
+  return n.op->resolve({{operands.begin(), in.size()}, {}, n.attrs, nullptr, n.op->name});
+}
+// The outputs, if they can be known now: every input is a constant, or only its known shape is asked for.
+TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Tensor>& known) {
+  if (!is_pure_kernel(n)) return {};
+  Tensors held;
+  Small<const Tensor*, 4> in;
+  std::size_t bytes = 0;
+  for (unsigned i = 0; i < n.in.size(); ++i) {
+    const Tensor& t = known[static_cast<std::size_t>(n.in[i])];
+    const Spec& s = g.spec(n.in[i]);
+    if (t.is_set() && !t.is_symbolic()) held.push(t);
+    else if (names_input(n.op->shape_inputs, i) && s.shape.is_fully_defined()) held.push(Tensor::symbol(s));
+    else return {};
+    if (n.op->resolve && !on_host(s)) return {};
+    bytes += held[i].is_symbolic() ? 0 : s.bytes();
+  }
+  for (const Tensor& t : held) in.push(&t);
+  try {
+    const Specs specs = specs_of(n, {in.begin(), in.size()});
+    std::size_t result = 0;
+    for (const Spec& s : specs) result += s.bytes();
+    if (result > std::max(bytes, foldable_bytes)) return {};
+    return run(*n.op, {in.begin(), in.size()}, n.attrs, specs);
+  } catch (const errors::OpError&) {
+    return {};  // the call will raise it, or never come here
+  }
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Ref<Graph> fold_constants(const Graph& from) {
+  Ref<Graph> g = from.copy();
+  std::vector<Node> nodes = std::exchange(g->nodes, {});
+  std::vector<Tensor> known(g->specs.size());
+  for (Node& n : nodes) {
+    const auto first = static_cast<std::size_t>(n.first_out);
+    if (const Tensor* value = constant_of(n)) known[first] = *value;
+    const Tensors values = detail::folded(*g, n, known);
+    if (values.empty()) {
+      g->nodes.push_back(std::move(n));
+      continue;
+    }
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      Node& c = g->nodes.emplace_back();
+      c.op = &constant_op, c.attrs = ConstantAttrs{make_ref<TensorBox>(values[k])};
+      c.first_out = n.first_out + static_cast<int>(k), c.name = n.name, c.where = n.where;
+      if (k) c.name += ":" + std::to_string(k);
+      g->specs[first + k] = values[k].spec();
+      known[first + k] = values[k];
+    }
+  }
+  return g;
+}
+
+namespace detail {
+
+inline constexpr std::size_t comparable_bytes = 4096;  // constants above this are equal if they are the same
+
+// Constants have equal texts exactly if they are known to be equal.
+TANDEM_INLINE std::string constant_text(const Tensor& t) {
+  const Spec& s = t.spec();
+  std::string key = to_string(s) + std::to_string(s.device.kind) + "." + std::to_string(s.device.index);
+  const bool known_shape = s.shape.is_fully_defined();
+  if (t.is_symbolic() && known_shape) return key + " shape";
+  if (t.is_symbolic() || !on_host(s) || s.dtype == DType::string || s.bytes() > comparable_bytes)
+    return key + " at " + std::to_string(t.id());
+  return key + std::string(static_cast<const char*>(t.raw()), s.bytes());
+}
+// Equal for equal attributes.
+struct AttrHash final : AttrVisitor {
+  std::size_t value = 0;
+
+  void mix(u64 x) { value = (value ^ static_cast<std::size_t>(x)) * 0x9e3779b97f4a7c15u, value ^= value >> 29; }
+  void number(const char*, i64 x) override { mix(static_cast<u64>(x)); }
+  void real(const char*, double x) override { mix(std::bit_cast<u64>(x)); }
+  void text(const char*, const std::string& x) override { mix(std::hash<std::string>()(x)); }
+  void numbers(const char*, const i64* x, int count) override {
+    mix(static_cast<u64>(count));
+    for (int i = 0; i < count; ++i) mix(static_cast<u64>(x[i]));
+  }
+  void opaque(const char*, const Opaque* x) override { mix(reinterpret_cast<std::uintptr_t>(x)); }
+};
+// Nodes with equal texts and equal attributes compute the same. `effects`: how many precede the node.
+TANDEM_INLINE std::string meaning(const Node& n, int effects) {
+  if (const Tensor* value = constant_of(n)) return "constant " + constant_text(*value);
+  std::string key = n.op->name + std::to_string(reinterpret_cast<std::uintptr_t>(n.op));
+  for (int v : n.in) key += " " + std::to_string(v);
+  if (reads_state(n)) key += " after " + std::to_string(effects);
+  AttrHash attrs;
+  n.attrs.visit(attrs);
+  return key + " with " + std::to_string(attrs.value);  // many nodes differ in their attributes alone, as x[i] do
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Ref<Graph> merge_common(const Graph& from) {
+  detail::Rewrite r(from);
+  detail::KnownVariables variables(from);
+  std::unordered_multimap<std::string, std::size_t> seen;
+  int effects = 0;
+  for (std::size_t i = 0; i < from.nodes.size(); ++i) {
+    const Node& n = r.node(i);
+    effects += has_effects(n);
+    variables.pass(n);
+    if (n.op == &read_variable_op) {
+      if (const int value = variables.known(*r.graph, n); value >= 0) r.replace(n.first_out, value), r.remove(i);
+      continue;
+    }
+    if (has_effects(n) || n.op == &argument_op || n.op->flags.random || n.op->flags.nondeterministic) continue;
+    const std::string key = detail::meaning(n, effects);
+    const auto [begin, end] = seen.equal_range(key);
+    const auto twin = std::find_if(begin, end, [&](const auto& other) {
+      ++detail::pass_steps;
+      return n.op == &constant_op || r.graph->nodes[other.second].attrs == n.attrs;
+    });
+    if (twin == end) {
+      seen.emplace(key, i);
+      continue;
+    }
+    const Node& first = r.graph->nodes[twin->second];
+    for (int k = 0; k < n.outputs; ++k) r.replace(n.first_out + k, first.first_out + k);
+    r.remove(i);
+  }
+  return r.finish();
+}
+
+TANDEM_INLINE Ref<Graph> optimize(const Graph& graph, const PassOptions& o) {
+  Ref<Graph> g = graph.copy();
+  const auto pass = [&g](bool on, Ref<Graph> (*rewrite)(const Graph&)) {
+    if (!on) return;
+    detail::pass_steps += g->nodes.size();
+    g = rewrite(*g);
+#ifndef NDEBUG
+    verify(*g);
+#endif
+  };
+  pass(o.drop_dead, &drop_dead);
+  pass(o.simplify, &simplify);
+  pass(o.fold_constants, &fold_constants);
+  pass(o.merge_common, &merge_common);
+  pass(o.simplify, &simplify);  // folding and merging show what was equal
+  pass(o.join_updates, &join_updates);
+  pass(o.drop_dead, &drop_dead);
+  pass(o.join_dense, &join_dense);
+  pass(o.join_products, &join_products);
+  pass(o.fuse, &fuse);
+  pass(o.fuse_reductions, &fuse_reductions);
+  return g;
+}
+
+}  // namespace TANDEM_NS

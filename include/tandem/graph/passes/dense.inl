@@ -1,0 +1,74 @@
+// Epilogues: bias and activation on a matrix product, done while the product is in the cache.
+#pragma once
+#include "tandem/graph/passes/passes.hpp"
+#include "tandem/graph/passes/rewrite.hpp"
+#include "tandem/ops/linalg/dense.hpp"
+#include "tandem/ops/linalg/matmul.hpp"
+#include "tandem/ops/pointwise/activation.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+class DenseJoiner {
+ public:
+  explicit DenseJoiner(const Graph& g) : rewrite_(g), makers_(g.makers()), uses_(g.uses()) {}
+
+  Ref<Graph> run() {
+    for (std::size_t i = 0; i < rewrite_.graph->nodes.size(); ++i) {
+      Node& n = rewrite_.node(i);
+      if (n.op == &add_op) join_bias(n, n.in[0], n.in[1]) || join_bias(n, n.in[1], n.in[0]);
+      else join_activation(n);
+    }
+    return rewrite_.finish();
+  }
+
+ private:
+  // The node that makes the value for one user alone.
+  std::size_t only_for(int value, const OpDef& op) const {
+    const auto v = static_cast<std::size_t>(value), at = static_cast<std::size_t>(makers_[v]);
+    return uses_[v] == 1 && rewrite_.graph->nodes[at].op == &op ? at : nobody;
+  }
+  bool join_bias(Node& n, int product, int bias) {
+    const std::size_t at = only_for(product, matmul_op);
+    if (at == nobody) return false;
+    const Node& m = rewrite_.graph->nodes[at];
+    const auto& flags = m.attrs.get<rules::MatmulAttrs>();
+    const Spec &x = rewrite_.spec(m.in[0]), &w = rewrite_.spec(m.in[1]), &b = rewrite_.spec(bias);
+    const bool plain = !flags.transpose_a && !flags.transpose_b && x.shape.rank() == 2 && w.shape.rank() == 2;
+    if (!plain || !dtypes::floating.has(x.dtype) || b.shape.rank() != 1 || w.shape.dim(1) == none ||
+        b.shape.dim(0) != w.shape.dim(1))
+      return false;
+    become_dense(n, at, nn::DenseActivation::none);
+    n.in.push(bias);
+    return true;
+  }
+  void join_activation(Node& n) {
+    const nn::DenseActivation a = n.op == &relu_op      ? nn::DenseActivation::relu
+                                  : n.op == &tanh_op    ? nn::DenseActivation::tanh
+                                  : n.op == &sigmoid_op ? nn::DenseActivation::sigmoid
+                                                        : nn::DenseActivation::none;
+    const std::size_t at = a == nn::DenseActivation::none ? nobody : only_for(n.in[0], dense_op);
+    // Without a bias the kernel adds 0, which an activation of -0 would show.
+    if (at == nobody || rewrite_.graph->nodes[at].in.size() != 3 ||
+        rewrite_.graph->nodes[at].attrs.get<rules::DenseAttrs>().activation != nn::DenseActivation::none)
+      return;
+    become_dense(n, at, a);
+  }
+  void become_dense(Node& n, std::size_t product, nn::DenseActivation activation) {
+    const Node& m = rewrite_.graph->nodes[product];
+    n.op = &dense_op, n.attrs = rules::DenseAttrs{activation}, n.in = m.in;
+    rewrite_.remove(product);
+  }
+
+  static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+  Rewrite rewrite_;
+  std::vector<int> makers_, uses_;
+};
+
+}  // namespace detail
+
+TANDEM_INLINE Ref<Graph> join_dense(const Graph& from) { return detail::DenseJoiner(from).run(); }
+
+}  // namespace TANDEM_NS

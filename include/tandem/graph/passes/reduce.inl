@@ -1,0 +1,85 @@
+// Elementwise ops that run inside the reduction which alone wants their result.
+#pragma once
+#include <optional>
+
+#include "tandem/graph/passes/passes.hpp"
+#include "tandem/graph/passes/rewrite.hpp"
+#include "tandem/ops/pointwise/fused_reduce.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+class ReductionFuser {
+ public:
+  explicit ReductionFuser(const Graph& g) : rewrite_(g), makers_(g.makers()), uses_(g.uses()) {
+    int effects = 0;
+    for (const Node& n : g.nodes) effects_.push_back(effects), effects += has_effects(n);
+  }
+  Ref<Graph> run() {
+    for (std::size_t i = 0; i < rewrite_.graph->nodes.size(); ++i) {
+      Node& n = rewrite_.node(i);
+      if (const auto reduction = reduction_of(n)) join(n, *reduction, effects_[i]);
+    }
+    return rewrite_.finish();
+  }
+
+ private:
+  static std::optional<Reduction> reduction_of(const Node& n) {
+    if (n.op == &reduce_sum_op) return Reduction::sum;
+    if (n.op == &reduce_mean_op) return Reduction::mean;
+    if (n.op == &reduce_max_op) return Reduction::max;
+    if (n.op == &reduce_min_op) return Reduction::min;
+    return {};
+  }
+  void join(Node& n, Reduction reduction, int effects) {
+    const auto x = static_cast<std::size_t>(n.in[0]), at = static_cast<std::size_t>(makers_[x]);
+    const Spec& s = rewrite_.spec(n.in[0]);
+    const auto& a = n.attrs.get<ReduceAttrs>();
+    if (uses_[x] != 1 || effects_[at] != effects || !dtypes::floating.has(s.dtype) ||
+        !names_last_axes(a.axis.mask(n.op->name, s.shape.rank()), s.shape.rank()))
+      return;
+    const Node& maker = rewrite_.graph->nodes[at];
+    const Ref<FusedProgram> program = program_of(maker);
+    if (!program || !pays(*program, s, rewrite_.spec(n.first_out))) return;
+    n.op = &fused_reduce_op;
+    n.attrs = FusedReduceAttrs{program, reduction, a.axis, a.keepdims};
+    n.in = maker.in;
+    rewrite_.remove(at);
+  }
+  // What the node computes, as a program with one result; null if there is none.
+  Ref<FusedProgram> program_of(const Node& n) const {
+    if (n.outputs != 1) return {};
+    if (n.op == &fused_op) return n.attrs.get<FusedAttrs>().program;
+    if (!is_fusible(*rewrite_.graph, n)) return {};
+    std::vector<int> inputs;
+    std::vector<DType> dtypes;
+    for (int v : n.in) {
+      inputs.push_back(static_cast<int>(inputs.size()));
+      dtypes.push_back(rewrite_.spec(v).dtype);
+    }
+    std::vector<FusedProgram::Instruction> code(1);
+    code[0] = {n.op, n.attrs, {}, rewrite_.spec(n.first_out).dtype};
+    for (int i : inputs) code[0].in.push(i);
+    return make_ref<FusedProgram>(std::move(dtypes), std::move(code),
+                                  std::vector<int>{static_cast<int>(inputs.size())});
+  }
+  // A fold of medium length stays on one thread; where what it folds is worth several, they are better used apart.
+  static bool pays(const FusedProgram& program, const Spec& whole, const Spec& reduced) {
+    constexpr double most = 20000;  // ns
+    constexpr i64 one_chunk = 65536;
+    if (!whole.shape.is_fully_defined() || reduced.shape.size() == 0) return true;
+    const i64 size = whole.shape.size();
+    return size / reduced.shape.size() > one_chunk || reduced.shape.size() >= 8 ||
+           static_cast<double>(size) * program.cost() < most;
+  }
+
+  Rewrite rewrite_;
+  std::vector<int> makers_, uses_, effects_;  // effects_: how many precede the node
+};
+
+}  // namespace detail
+
+TANDEM_INLINE Ref<Graph> fuse_reductions(const Graph& from) { return detail::ReductionFuser(from).run(); }
+
+}  // namespace TANDEM_NS

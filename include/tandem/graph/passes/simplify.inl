@@ -1,0 +1,260 @@
+// Algebra that changes no bit of a result, and advice on algebra that would.
+#pragma once
+#include <bit>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+#include "tandem/graph/passes/passes.hpp"
+#include "tandem/graph/passes/rewrite.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/linalg/matmul.hpp"
+#include "tandem/ops/nn/softmax.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/reduce/attrs.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/ops/shape/tile.hpp"
+#include "tandem/ops/shape/transpose.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+// A graph while it is simplified. A rule gets a node whose inputs are up to date; it replaces the node's value or
+// changes the node, and says whether it did.
+struct Simplifier {
+  Rewrite rewrite;
+  std::vector<int> makers;
+  std::size_t at = 0;                           // the node's number
+  std::unordered_map<std::string, int> shapes;  // by spec: a value that has a shape and no data
+
+  explicit Simplifier(const Graph& g) : rewrite(g), makers(g.makers()) {}
+
+  const Spec& spec(int value) const { return rewrite.spec(value); }
+  const Node* maker(int value) const {
+    const auto v = static_cast<std::size_t>(value);
+    return v < makers.size() ? &rewrite.graph->nodes[static_cast<std::size_t>(makers[v])] : nullptr;
+  }
+  const Node* made_by(int value, const OpDef& op) const {
+    const Node* n = maker(value);
+    return n && n->op == &op ? n : nullptr;
+  }
+  /// Puts the value in the place of the node's output, if their specs are surely equal.
+  bool replace(const Node& n, int value) {
+    if (!(spec(n.first_out) == spec(value))) return false;
+    rewrite.replace(n.first_out, value);
+    return true;
+  }
+  /// Is the value a constant of one element with these bits, given as a double (floats) or a whole number?
+  bool is_number(int value, double number) const {
+    const Node* n = maker(value);
+    const Tensor* t = n ? constant_of(*n) : nullptr;
+    if (!t || t->is_symbolic() || t->device().kind != Device::cpu || t->size() != 1) return false;
+    switch (t->dtype()) {
+      case DType::float32: return std::bit_cast<u64>(double{t->data<float>()[0]}) == std::bit_cast<u64>(number);
+      case DType::float64: return std::bit_cast<u64>(t->data<double>()[0]) == std::bit_cast<u64>(number);
+      case DType::int32: return t->data<std::int32_t>()[0] == static_cast<i64>(number);
+      case DType::int64: return t->data<i64>()[0] == static_cast<i64>(number);
+      default: return false;
+    }
+  }
+};
+
+TANDEM_INLINE bool drop_identity(Simplifier& s, Node& n) {
+  if (n.op == &identity_op || n.op == &stop_gradient_op || n.op == &ensure_shape_op) return s.replace(n, n.in[0]);
+  if ((n.op == &sum_to_like_op || n.op == &broadcast_like_op) && s.spec(n.in[0]).shape.is_fully_defined())
+    return s.replace(n, n.in[0]);
+  return (n.op == &cast_op || n.op == &whole_cast_op) && s.replace(n, n.in[0]);
+}
+
+TANDEM_INLINE bool is_view_of_all(const OpDef* op) {
+  return op == &reshape_op || op == &expand_dims_op || op == &squeeze_op || op == &collapse_dims_op;
+}
+// A view of a view is a view of the first; of its own shape it is nothing.
+TANDEM_INLINE bool join_views(Simplifier& s, Node& n) {
+  const Shape& shape = s.spec(n.first_out).shape;
+  if (!is_view_of_all(n.op)) return false;
+  if (shape.is_fully_defined() && s.replace(n, n.in[0])) return true;
+  const Node* inner = s.maker(n.in[0]);
+  if (!inner || !is_view_of_all(inner->op)) return false;
+  if (n.op != &reshape_op) {  // the others count the axes of what they are given
+    if (!shape.is_fully_defined()) return false;
+    n.op = &reshape_op, n.attrs = rules::ReshapeAttrs{shape};
+  }
+  n.in[0] = inner->in[0];
+  return true;
+}
+
+using Permutation = Small<int, 8>;
+TANDEM_INLINE Permutation permutation_of(const Node& n, int rank) {
+  const Axes& perm = n.attrs.get<rules::TransposeAttrs>().perm;
+  Permutation r;
+  for (int i = 0; i < rank; ++i) r.push(!perm.given() ? rank - 1 - i : perm[i] < 0 ? perm[i] + rank : perm[i]);
+  return r;
+}
+TANDEM_INLINE bool is_ordered(const Permutation& p) {
+  for (int i = 0; i < static_cast<int>(p.size()); ++i)
+    if (p[static_cast<std::size_t>(i)] != i) return false;
+  return true;
+}
+TANDEM_INLINE bool conjugates(const Simplifier& s, const Node& n) {
+  return n.attrs.get<rules::TransposeAttrs>().conjugate && is_complex(s.spec(n.first_out).dtype);
+}
+TANDEM_INLINE bool join_transposes(Simplifier& s, Node& n) {
+  if (n.op != &transpose_op) return false;
+  const int rank = s.spec(n.first_out).shape.rank();
+  Permutation perm = permutation_of(n, rank);
+  const bool conjugate = conjugates(s, n);
+  if (!conjugate && is_ordered(perm)) return s.replace(n, n.in[0]);
+  const Node* inner = s.made_by(n.in[0], transpose_op);
+  if (!inner) return false;
+  const Permutation first = permutation_of(*inner, rank);
+  rules::TransposeAttrs a{Axes::none(), conjugate != conjugates(s, *inner)};
+  for (int& p : perm) a.perm.push(p = first[static_cast<std::size_t>(p)]);
+  n.attrs = a, n.in[0] = inner->in[0];
+  return true;
+}
+TANDEM_INLINE bool swaps_last_axes(Permutation perm) {
+  if (perm.size() < 2) return false;
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return is_ordered(perm);
+}
+TANDEM_INLINE bool transpose_in_matmul(Simplifier& s, Node& n) {
+  if (n.op != &matmul_op) return false;
+  auto a = n.attrs.get<rules::MatmulAttrs>();
+  bool changed = false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Node* t = s.made_by(n.in[i], transpose_op);
+    if (!t || !swaps_last_axes(permutation_of(*t, s.spec(n.in[i]).shape.rank()))) continue;
+    bool &transposed = i ? a.transpose_b : a.transpose_a, &conjugated = i ? a.conjugate_b : a.conjugate_a;
+    transposed = !transposed, conjugated = conjugated != conjugates(s, *t);
+    n.in[i] = t->in[0];
+    changed = true;
+  }
+  if (changed) n.attrs = a;
+  return changed;
+}
+
+// x + 0 is not among them: -0 + 0 is 0. Nor are complex numbers, whose product has more terms.
+TANDEM_INLINE bool drop_neutral_number(Simplifier& s, Node& n) {
+  const bool whole = n.in.size() == 2 && is_integer(s.spec(n.in[0]).dtype);
+  if (n.op == &multiply_op)
+    return (s.is_number(n.in[1], 1) && s.replace(n, n.in[0])) || (s.is_number(n.in[0], 1) && s.replace(n, n.in[1]));
+  if (n.op == &divide_op) return s.is_number(n.in[1], 1) && s.replace(n, n.in[0]);
+  if (n.op == &subtract_op) return s.is_number(n.in[1], 0) && s.replace(n, n.in[0]);
+  if (n.op != &add_op) return false;
+  const double zero = whole ? 0. : -0.;
+  return (s.is_number(n.in[1], zero) && s.replace(n, n.in[0])) || (s.is_number(n.in[0], zero) && s.replace(n, n.in[1]));
+}
+TANDEM_INLINE bool drop_double_negation(Simplifier& s, Node& n) {
+  const Node* inner = n.op == &negative_op ? s.made_by(n.in[0], negative_op) : nullptr;
+  return inner && s.replace(n, inner->in[0]);
+}
+
+// The shape of x with sizes of 1 for the axes of `full` that it lacks, by broadcast_like's rule.
+TANDEM_INLINE Shape with_lacking_axes(const Shape& x, const Shape& full, std::uint32_t lacks) {
+  Shape r = full;
+  int d = x.rank() - 1;
+  for (int i = full.rank() - 1; i >= 0; --i) r.set(i, lacks >> i & 1u || d < 0 ? 1 : x.dim(d--));
+  return r;
+}
+// What the value repeats along axes of its own, in a shape that broadcasts to its own; -1 if it repeats nothing.
+TANDEM_INLINE int repeated_value(Simplifier& s, int value) {
+  const Node* n = s.maker(value);
+  if (!n || n->op != &broadcast_like_op) return n && n->op == &broadcast_to_op ? n->in[0] : -1;
+  const int x = n->in[0];
+  const Shape& full = s.spec(value).shape;
+  const std::uint32_t lacks = n->attrs.get<LikeAttrs>().axis.mask("broadcast_like", full.rank());
+  if (lacks == 0 || !s.spec(x).shape.is_fully_defined()) return lacks ? -1 : x;
+  Spec spec = s.spec(x);
+  spec.shape = with_lacking_axes(spec.shape, full, lacks);
+  return s.rewrite.add_before(s.at, reshape_op, rules::ReshapeAttrs{spec.shape}, {&x, 1}, spec);
+}
+// Does the shape of another input than `changed` stand for the node's? Then that one may shrink.
+TANDEM_INLINE bool others_span(const Simplifier& s, const Node& n, std::size_t changed) {
+  const Shape& shape = s.spec(n.first_out).shape;
+  for (std::size_t i = 0; i < n.in.size(); ++i)
+    if (i != changed && s.spec(n.in[i]).shape == shape) return shape.is_fully_defined();
+  return false;
+}
+// An elementwise op repeats its inputs as it reads them: nobody need write that out first.
+TANDEM_INLINE bool repeat_when_read(Simplifier& s, Node& n) {
+  if (!n.op->flags.pointwise) return false;
+  for (std::size_t i = 0; i < n.in.size(); ++i) {
+    const int x = others_span(s, n, i) ? repeated_value(s, n.in[i]) : -1;
+    if (x < 0) continue;
+    n.in[i] = x;
+    return true;
+  }
+  return false;
+}
+
+// An input that is asked for its shape alone need not be computed, nor live until then.
+TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
+  for (std::size_t i = 0; i < n.in.size(); ++i) {
+    const Spec spec = s.spec(n.in[i]);
+    const Node* made = s.maker(n.in[i]);
+    if (!names_input(n.op->shape_inputs, i) || !spec.shape.is_fully_defined() || !made || is_leaf(*made)) continue;
+    const auto [known, fresh] = s.shapes.try_emplace(to_string(spec) + to_string(spec.device), -1);
+    if (fresh) {
+      const ConstantAttrs a{make_ref<TensorBox>(Tensor::symbol(spec))};
+      known->second = s.rewrite.add_leaf(constant_op, a, spec);
+    }
+    n.in[i] = known->second;
+  }
+  return false;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Ref<Graph> simplify(const Graph& from) {
+  using Rule = bool (*)(detail::Simplifier&, Node&);
+  static constexpr Rule rules[] = {&detail::drop_identity,       &detail::join_views,
+                                   &detail::join_transposes,     &detail::transpose_in_matmul,
+                                   &detail::drop_neutral_number, &detail::drop_double_negation,
+                                   &detail::repeat_when_read,    &detail::forget_data};
+  detail::Simplifier s(from);
+  for (std::size_t i = 0; i < from.nodes.size(); ++i) {
+    Node& n = s.rewrite.node(s.at = i);
+    const auto replaced = [&] { return n.outputs > 0 && s.rewrite.now(n.first_out) != n.first_out; };
+    for (bool changed = true; changed && !replaced();) {
+      changed = false;
+      for (const Rule rule : rules) changed = changed || rule(s, n);
+    }
+  }
+  return s.rewrite.finish();
+}
+
+namespace detail {
+
+struct Advice {
+  const OpDef *outer, *inner;
+  const char *pattern, *why, *instead;
+};
+TANDEM_INLINE std::string place_of(const Node& n) {
+  const std::string line = line_text(n.where), &place = line.empty() ? n.name : line;
+  return place.empty() ? "" : place + ": ";
+}
+
+}  // namespace detail
+
+TANDEM_INLINE std::vector<std::string> advice(const Graph& g) {
+  static const detail::Advice list[] = {
+      {&log_op, &softmax_op, "log(softmax(x))", "is -inf where a probability underflows", "nn::log_softmax(x)"},
+      {&log_op, &sigmoid_op, "log(sigmoid(x))", "is -inf where sigmoid underflows", "log_sigmoid(x)"},
+      {&log_op, &exp_op, "log(exp(x))", "overflows for x above 88", "x"},
+  };
+  std::vector<std::string> r;
+  const std::vector<int> makers = g.makers();
+  for (const Node& n : g.nodes)
+    for (const detail::Advice& a : list) {
+      if (n.op != a.outer) continue;
+      const Node& inner = g.nodes[static_cast<std::size_t>(makers[static_cast<std::size_t>(n.in[0])])];
+      if (inner.op == a.inner) r.push_back(detail::place_of(n) + a.pattern + " " + a.why + ": use " + a.instead);
+    }
+  return r;
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,144 @@
+// Updates of many Variables as one op.
+//
+// Updates in a row are held back until something follows that may not pass an assignment; then one op stands for them,
+// with their assignments right behind it, so that it may write into the Variables' buffers.
+#pragma once
+#include <algorithm>
+
+#include "tandem/graph/passes/passes.hpp"
+#include "tandem/graph/passes/rewrite.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+class UpdateJoiner {
+ public:
+  explicit UpdateJoiner(const Graph& g)
+      : from_(g),
+        to_(g.copy()),
+        copies_(std::exchange(to_->nodes, {})),
+        makers_(g.makers()),
+        now_(g.specs.size()),
+        held_since_(g.nodes.size(), -1),
+        assigned_since_(g.variables.size(), -1) {
+    std::iota(now_.begin(), now_.end(), 0);
+  }
+  Ref<Graph> run() {
+    to_->nodes.reserve(copies_.size());
+    for (const Node& n : from_.nodes) {
+      if (is_leaf(n) && n.op != &assign_variable_op && !reads_assigned(n)) {
+        append(n);
+      } else if (is_assignment(n)) {
+        hold_assignment(n);
+      } else if (joins(n)) {
+        hold_update(n);
+      } else {
+        close();
+        if (can_join(n)) hold_update(n);
+        else append(n);
+      }
+    }
+    close();
+    for (int& v : to_->outputs) v = now_[at(v)];
+    return to_;
+  }
+
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  static i64 variable_of(const Node& n) { return n.attrs.get<IndexAttrs>().index; }
+  const Node& maker(int value) const { return from_.nodes[at(makers_[at(value)])]; }
+  static std::span<const int> rest(const Node& n) { return {n.in.begin() + n.op->outputs + 1, n.in.end()}; }
+
+  // Whether nothing about the update is left open, so that it cannot raise.
+  bool can_join(const Node& n) const {
+    if (!n.op->plural) return false;
+    const Spec& weight = from_.spec(n.in[0]);
+    for (int k = 0; k <= n.op->outputs; ++k)
+      if (!(from_.spec(n.in[at(k)]) == weight)) return false;
+    return weight.shape.is_fully_defined() && weight.device.kind == Device::cpu;
+  }
+  bool is_held(int value) const { return held_since_[at(makers_[at(value)])] == run_; }
+  bool joins(const Node& n) const {
+    if (updates_.empty() || !can_join(n)) return false;
+    const Node& first = *updates_[0];
+    return n.op == first.op && n.attrs == first.attrs && from_.spec(n.in[0]).dtype == from_.spec(first.in[0]).dtype &&
+           std::ranges::equal(rest(n), rest(first)) &&
+           std::none_of(n.in.begin(), n.in.end(), [&](int v) { return is_held(v); });
+  }
+  bool is_assignment(const Node& n) const { return n.op == &assign_variable_op && is_held(n.in[0]); }
+  bool reads_assigned(const Node& n) const {
+    return n.op == &read_variable_op && assigned_since_[static_cast<std::size_t>(variable_of(n))] == run_;
+  }
+
+  void hold_update(const Node& n) {
+    updates_.push_back(&n);
+    held_since_[static_cast<std::size_t>(&n - from_.nodes.data())] = run_;
+  }
+  void hold_assignment(const Node& n) {
+    assignments_.push_back(&n);
+    assigned_since_[static_cast<std::size_t>(variable_of(n))] = run_;
+  }
+  void append(const Node& n) {
+    Node& copy = to_->nodes.emplace_back(std::move(copies_[static_cast<std::size_t>(&n - from_.nodes.data())]));
+    for (int& v : copy.in) v = now_[at(v)];
+  }
+  void close() {
+    if (updates_.size() > 1) append_joined();
+    else if (updates_.size() == 1) append(*updates_[0]);
+    for (const Node* a : assignments_) append(*a);
+    updates_.clear(), assignments_.clear(), ++run_;
+  }
+  void append_joined() {
+    const Node& first = *updates_[0];
+    const int factor = common_factor();
+    std::vector<int> in;
+    std::vector<Spec> specs;
+    for (const Node* n : updates_)
+      for (int k = 0; k < n->outputs; ++k) {
+        in.push_back(n->in[at(k)]);
+        specs.push_back(from_.spec(n->first_out + k));
+      }
+    for (const Node* n : updates_) in.push_back(factor < 0 ? gradient(*n) : scaled(*n, factor));
+    if (factor >= 0) in.push_back(factor);
+    in.insert(in.end(), rest(first).begin(), rest(first).end());
+    for (int& v : in) v = now_[at(v)];
+    int out = to_->add(*first.op->plural, first.attrs, in, specs, first.name, first.where);
+    for (const Node* n : updates_)
+      for (int k = 0; k < n->outputs; ++k) now_[at(n->first_out + k)] = out++;
+  }
+
+  static int gradient(const Node& n) { return n.in[at(n.op->outputs)]; }
+  // What the gradient is the product of with a scalar; -1 if it is not. The kernel takes the product as `multiply`
+  // does.
+  int scaled(const Node& n, int factor) const {
+    const Node& product = maker(gradient(n));
+    if (product.op != &multiply_op) return -1;
+    for (std::size_t i = 0; i < 2; ++i)
+      if (product.in[i] == factor && from_.spec(product.in[1 - i]) == from_.spec(gradient(n))) return product.in[1 - i];
+    return -1;
+  }
+  int common_factor() const {
+    const Node& product = maker(gradient(*updates_[0]));
+    if (product.op != &multiply_op) return -1;
+    for (int factor : product.in)
+      if (from_.spec(factor).shape.rank() == 0 &&
+          std::all_of(updates_.begin(), updates_.end(), [&](const Node* n) { return scaled(*n, factor) >= 0; }))
+        return factor;
+    return -1;
+  }
+
+  const Graph& from_;
+  const Ref<Graph> to_;
+  std::vector<Node> copies_;  // by node
+  std::vector<int> makers_, now_;
+  std::vector<const Node*> updates_, assignments_;  // held back
+  std::vector<int> held_since_, assigned_since_;    // by node, by Variable: the run of updates that it belongs to
+  int run_ = 0;
+};
+
+}  // namespace detail
+
+TANDEM_INLINE Ref<Graph> join_updates(const Graph& from) { return detail::UpdateJoiner(from).run(); }
+
+}  // namespace TANDEM_NS

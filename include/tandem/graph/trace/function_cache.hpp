@@ -1,0 +1,104 @@
+// The traces of one function by signature: found, made, bounded, and explained.
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tandem/graph/debug/debug.hpp"
+#include "tandem/graph/trace/tree.hpp"
+#include "tandem/graph/trace/turn.hpp"
+
+namespace TANDEM_NS {
+
+struct FunctionOptions {
+  std::string name = "function";
+  /// One spec for each tensor argument; dims may be `none`. One trace then serves all calls, and every call is checked.
+  std::vector<Spec> input_signature = {};
+  /// After a retrace for another size, dims that differ are left open.
+  bool reduce_retracing = false;
+  int max_traces = 64;  ///< the least recently used goes
+  ExecutionOptions execution = {};
+  /// Looks for mistakes that tracing hides, at several times the cost. Each new trace is made twice, the second time
+  /// with other values in the Variables, and must be the same graph; the first 3 calls of each trace are made eagerly
+  /// and op by op, too, and must agree (host side effects in the code happen for each). What differs raises
+  /// FailedPreconditionError, which names the node and its source line. No other thread may use the function's
+  /// Variables meanwhile.
+  bool debug = false;
+};
+
+/// Why a trace was made.
+struct TraceRecord {
+  std::string signature;           ///< "float32[32,784], 3"
+  std::string reason;              ///< "argument 0 is float32[16,784]; the nearest trace has float32[32,784]"
+  std::string advice;              ///< how to save the trace; empty for the first
+  std::vector<std::string> hints;  ///< what the traced code could do better: advice() of graph/passes/passes.hpp
+  double seconds = 0;
+};
+
+/// A trace, with what its calls return beside tensors.
+struct Traced final : Opaque {
+  using Run = FunctionRun;
+  using Body = FunctionBody;
+  const char* kind() const override { return "trace"; }
+
+  tree::Key key;
+  std::vector<Spec> specs;
+  std::vector<std::string> words;
+  Ref<ConcreteFunction> function;
+  Ref<Opaque> result;
+  std::vector<unsigned char> plain;
+  std::atomic<int> checks_left = 0;  // calls that are still to be compared with eager ones
+  u64 used = 0;
+
+  bool fits(const tree::Flat& call) const;
+};
+
+class TANDEM_API FunctionCache final : public Opaque {
+ public:
+  explicit FunctionCache(FunctionOptions options);
+  const char* kind() const override { return "function"; }
+
+  /// The most specific trace that fits, or null.
+  ///   throws  errors::InvalidArgumentError for tensors that the input signature does not allow
+  Ref<Traced> find(const tree::Flat& call);
+  /// Raises TraceError for tensors that belong to a finished trace.
+  void check_values(const tree::Flat& call) const;
+  /// Traces the body and keeps the trace; nothing is kept if it throws.
+  Ref<Traced> trace(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
+
+  /// One of a trace's first calls, with .debug: raises unless it gives what an eager call gives.
+  void check(Traced& traced, const tree::Flat& call, Traced::Body body) const;
+
+  int trace_count() const;
+  std::vector<TraceRecord> trace_log() const;
+
+ private:
+  // A trace under way.
+  struct Open {
+    const void* thread;
+    const tree::Flat* call;
+    std::string signature;
+  };
+  void check_signature(const tree::Flat& call) const;
+  std::vector<Spec> specs_to_trace(const tree::Flat& call) const;
+  const Open* check_recursion(const tree::Flat& call) const;
+  TraceRecord explain(const std::vector<std::string>& words, const Open* caller) const;
+  Ref<Traced> make(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
+  void trace_again(const Traced& first, Traced::Body body) const;
+  Ref<Traced> keep(Ref<Traced> traced, TraceRecord record);
+
+  const FunctionOptions options_;
+  mutable std::mutex mutex_;
+  Turn turn_;                        // taken while the body is traced
+  std::vector<Open> open_;           // the innermost last; for whoever has the turn
+  std::vector<Ref<Traced>> traces_;  // those with fewer open dims first; this and below guarded by mutex_
+  std::vector<TraceRecord> log_;     // the latest ones
+  int trace_count_ = 0;
+  u64 clock_ = 0;
+};
+
+/// Gets one line when a function has been traced again and again; by default it goes to stderr. Null: silence.
+TANDEM_API void set_warning_handler(void (*handler)(const char* text));
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,268 @@
+// Signatures, retraces and their reasons.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+
+#include "tandem/base/id_map.hpp"
+#include "tandem/core/profile.hpp"
+#include "tandem/graph/debug/texts.hpp"
+#include "tandem/graph/ir/common.hpp"
+#include "tandem/graph/trace/function_cache.hpp"
+#include "tandem/graph/trace/trace.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+inline constexpr int retraces_before_warning = 5;
+inline constexpr std::size_t deepest_recursion = 64;
+inline constexpr int checked_calls = 3;
+inline constexpr std::size_t most_log_records = 256;
+
+TANDEM_INLINE std::atomic<void (*)(const char*)>& warning_handler() {
+  static constinit std::atomic<void (*)(const char*)> handler{
+      [](const char* text) { std::fprintf(stderr, "tandem: %s\n", text); }};
+  return handler;
+}
+inline bool same_key(const tree::Key& a, const tree::Key& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+}
+// Whether a tensor of spec `got` may be passed where the trace has `want`; an open dim of a symbol needs an open one.
+inline bool accepts(const Spec& want, const Spec& got) {
+  if (want.dtype != got.dtype || !(want.device == got.device) || want.shape.rank() != got.shape.rank()) return false;
+  for (int i = 0; i < want.shape.rank(); ++i)
+    if (want.shape.dim(i) != none && want.shape.dim(i) != got.shape.dim(i)) return false;
+  return true;
+}
+inline int open_dims(const std::vector<Spec>& specs) {
+  int n = 0;
+  for (const Spec& s : specs)
+    for (i64 d : s.shape) n += d == none;
+  return n;
+}
+inline std::string joined(const std::vector<std::string>& words) {
+  std::string s;
+  for (const std::string& w : words) s += (s.empty() ? "" : ", ") + w;
+  return s;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE void set_warning_handler(void (*handler)(const char*)) {
+  detail::warning_handler().store(handler ? handler : [](const char*) {});
+}
+
+TANDEM_INLINE bool Traced::fits(const tree::Flat& call) const {
+  if (!detail::same_key(key, call.key)) return false;
+  for (std::size_t i = 0; i < specs.size(); ++i)
+    if (!detail::accepts(specs[i], call.tensors[i]->spec())) return false;
+  return true;
+}
+
+TANDEM_INLINE FunctionCache::FunctionCache(FunctionOptions options) : options_(std::move(options)) {}
+TANDEM_INLINE int FunctionCache::trace_count() const {
+  const std::lock_guard lock(mutex_);
+  return trace_count_;
+}
+TANDEM_INLINE std::vector<TraceRecord> FunctionCache::trace_log() const {
+  const std::lock_guard lock(mutex_);
+  return log_;
+}
+
+TANDEM_INLINE Ref<Traced> FunctionCache::find(const tree::Flat& call) {
+  if (!options_.input_signature.empty()) check_signature(call);
+  const std::lock_guard lock(mutex_);
+  for (const Ref<Traced>& t : traces_)
+    if (t->fits(call)) {
+      t->used = ++clock_;
+      return t;
+    }
+  return {};
+}
+TANDEM_INLINE void FunctionCache::check_values(const tree::Flat& call) const {
+  if (context.stager) return;
+  for (const Tensor* t : call.tensors) detail::check_value(options_.name.c_str(), *t);
+}
+TANDEM_INLINE void FunctionCache::check_signature(const tree::Flat& call) const {
+  const std::vector<Spec>& want = options_.input_signature;
+  if (call.tensors.size() != want.size())
+    errors::raise<errors::InvalidArgumentError>(options_.name.c_str(),
+                                                "is called with " + std::to_string(call.tensors.size()) +
+                                                    " tensors; its input signature has " + std::to_string(want.size()));
+  for (std::size_t i = 0; i < want.size(); ++i)
+    if (const Spec& got = call.tensors[i]->spec(); !detail::accepts(want[i], got))
+      errors::raise<errors::InvalidArgumentError>(options_.name.c_str(),
+                                                  "argument " + std::to_string(i) + " is " + to_string(got) +
+                                                      "; the input signature says " + to_string(want[i]));
+}
+
+TANDEM_INLINE std::vector<Spec> FunctionCache::specs_to_trace(const tree::Flat& call) const {
+  if (!options_.input_signature.empty()) return options_.input_signature;
+  std::vector<Spec> specs = detail::specs_of({call.tensors.begin(), call.tensors.size()});
+  if (!options_.reduce_retracing) return specs;
+  const std::lock_guard lock(mutex_);
+  for (const Ref<Traced>& t : traces_) {
+    bool alike = detail::same_key(t->key, call.key);
+    for (std::size_t i = 0; alike && i < specs.size(); ++i)
+      alike = specs[i].dtype == t->specs[i].dtype && specs[i].shape.rank() == t->specs[i].shape.rank();
+    if (!alike) continue;
+    for (std::size_t i = 0; i < specs.size(); ++i)
+      for (int d = 0; d < specs[i].shape.rank(); ++d)
+        if (specs[i].shape.dim(d) != t->specs[i].shape.dim(d)) specs[i].shape.set(d, none);
+  }
+  return specs;
+}
+
+// Against the trace with the fewest differences.
+TANDEM_INLINE TraceRecord FunctionCache::explain(const std::vector<std::string>& words, const Open* caller) const {
+  TraceRecord r{detail::joined(words), "the first call", "", {}, 0};
+  if (caller) {
+    r.reason = "its own trace for (" + caller->signature + ") calls it";
+    r.advice =
+        "a graph has no recursion, so each depth is a trace of its own: use while_loop, or call the function "
+        "without function()";
+    return r;
+  }
+  const std::lock_guard lock(mutex_);
+  const Traced* nearest = nullptr;
+  std::size_t fewest = SIZE_MAX;
+  for (const Ref<Traced>& t : traces_) {
+    if (t->words.size() != words.size()) continue;
+    std::size_t differ = 0;
+    for (std::size_t i = 0; i < words.size(); ++i) differ += words[i] != t->words[i];
+    if (differ <= fewest) fewest = differ, nearest = t.get();
+  }
+  if (traces_.empty()) return r;
+  if (!nearest || fewest == 0) {
+    r.reason =
+        nearest ? "another type of an argument, or another default device" : "another number or structure of arguments";
+    r.advice = "call it with one structure of arguments, or use a function for each";
+    return r;
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == nearest->words[i]) continue;
+    const bool tensor = words[i].find('[') != std::string::npos;
+    r.reason = "argument " + std::to_string(i) + " is " + words[i] + "; the nearest trace has " + nearest->words[i];
+    r.advice = tensor ? "give an input signature that leaves the dim open ({none, ...}), or set .reduce_retracing"
+                      : "plain values are part of the signature; pass a tensor if it changes often";
+    break;
+  }
+  return r;
+}
+
+TANDEM_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::vector<std::string> words,
+                                              Traced::Body body) {
+  auto traced = make_ref<Traced>();
+  traced->key = call.key;
+  traced->specs = specs_to_trace(call);
+  traced->words = std::move(words);
+  const bool first = trace_count() == 0;
+  Tracer tracer(options_.name, {.may_create_variables = first});
+  std::vector<Tensor> symbols;
+  for (const Spec& s : traced->specs) symbols.push_back(tracer.argument(s));
+  Traced::Run run = body.call(body.self, symbols.data());
+  Ref<Graph> graph = tracer.finish(run.outputs);
+  IdMap used;
+  for (const Variable& v : graph->variables) used.insert(v.id(), 1);
+  for (const Variable& v : tracer.created_variables()) {
+    const unsigned handles = used.find(v.id()) >= 0 ? 2 : 1;  // of the tracer, and of the graph
+    if (VariableAccess::is_kept_by(v, handles))
+      errors::raise<errors::FailedPreconditionError>(
+          options_.name.c_str(),
+          "makes the Variable '" + v.name() +
+              "' and lets it go when it returns, so each call would need another; make it outside of "
+              "the function and keep it");
+  }
+  traced->function = make_ref<ConcreteFunction>(std::move(graph), options_.execution);
+  traced->result = std::move(run.result);
+  traced->plain = std::move(run.plain);
+  if (options_.debug) {
+    trace_again(*traced, body);
+    traced->checks_left = detail::checked_calls;
+  }
+  return traced;
+}
+TANDEM_INLINE void FunctionCache::trace_again(const Traced& first, Traced::Body body) const {
+  const Graph& graph = first.function->graph();
+  const detail::Perturbed other_state(graph);
+  Tracer tracer(options_.name, {.may_create_variables = false});
+  std::vector<Tensor> symbols;
+  for (const Spec& s : first.specs) symbols.push_back(tracer.argument(s));
+  const Traced::Run run = body.call(body.self, symbols.data());
+  std::string d = trace_difference(graph, *tracer.finish(run.outputs));
+  if (d.empty() && run.plain != first.plain) d = "a plain value in the result is another one";
+  if (!d.empty())
+    errors::raise<errors::FailedPreconditionError>(
+        options_.name.c_str(), "traced twice, it is not the same graph: " + d + ". " + detail::frozen_remedy);
+}
+TANDEM_INLINE void FunctionCache::check(Traced& traced, const tree::Flat& call, Traced::Body body) const {
+  if (context.stager || detail::is_checking()) return;
+  --traced.checks_left;
+  check_against_eager(*traced.function, {call.tensors.begin(), call.tensors.size()}, traced.plain, body);
+}
+
+// The innermost trace under way on this thread, if any.
+TANDEM_INLINE const FunctionCache::Open* FunctionCache::check_recursion(const tree::Flat& call) const {
+  const Open* caller = nullptr;
+  std::size_t depth = 0;
+  bool same = false;
+  for (const Open& o : open_) {
+    if (o.thread != &context) continue;
+    caller = &o;
+    ++depth;
+    same |= detail::same_key(o.call->key, call.key);
+  }
+  if (same || depth >= detail::deepest_recursion)
+    errors::raise<errors::FailedPreconditionError>(
+        options_.name.c_str(),
+        "calls itself while it is traced; a graph has no recursion: use while_loop, or call the "
+        "function without function()");
+  return caller;
+}
+TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vector<std::string> words,
+                                               Traced::Body body) {
+  const Turn::Taken one_at_a_time(turn_);
+  if (Ref<Traced> other = find(call)) return other;  // another thread was faster
+  TraceRecord record = explain(words, check_recursion(call));
+  open_.push_back({&context, &call, record.signature});
+  struct Opened {
+    std::vector<Open>& list;
+    ~Opened() { list.pop_back(); }
+  } opened{open_};
+  const ProfileScope span("trace", options_.name);
+  const auto start = std::chrono::steady_clock::now();
+  Ref<Traced> traced = make(call, std::move(words), body);
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  record.hints = advice(traced->function->graph());
+  return keep(std::move(traced), std::move(record));
+}
+
+// What is kept: another thread that took the turn over while the body waited for it may have traced the same.
+TANDEM_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceRecord record) {
+  std::string warning;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Ref<Traced>& t : traces_)
+      if (detail::same_key(t->key, traced->key) && t->specs == traced->specs) return t;
+    traced->used = ++clock_;
+    if (traces_.size() >= static_cast<std::size_t>(std::max(options_.max_traces, 1)))
+      traces_.erase(std::min_element(traces_.begin(), traces_.end(),
+                                     [](const auto& a, const auto& b) { return a->used < b->used; }));
+    const auto at = std::find_if(traces_.begin(), traces_.end(), [&](const Ref<Traced>& t) {
+      return detail::open_dims(t->specs) > detail::open_dims(traced->specs);
+    });
+    traces_.insert(at, traced);
+    if (++trace_count_ == detail::retraces_before_warning + 1)
+      warning = "function '" + options_.name + "' has been traced " + std::to_string(trace_count_) +
+                " times, which is slow; last because " + record.reason +
+                (record.advice.empty() ? "" : ". Remedy: " + record.advice);
+    if (log_.size() == detail::most_log_records) log_.erase(log_.begin());
+    log_.push_back(std::move(record));
+  }
+  if (!warning.empty()) detail::warning_handler().load()(warning.c_str());
+  return traced;
+}
+
+}  // namespace TANDEM_NS

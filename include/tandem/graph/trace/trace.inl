@@ -1,0 +1,165 @@
+// Definitions of graph/trace.hpp.
+#pragma once
+#include "tandem/graph/trace/trace.hpp"
+
+namespace TANDEM_NS {
+
+// The thread's tracer, beside Context: core knows stagers only.
+TANDEM_INLINE Tracer*& tracer_slot() {
+  static constinit thread_local Tracer* tracer = nullptr;
+  return tracer;
+}
+TANDEM_INLINE Tracer* Tracer::current() {
+  Tracer* t = tracer_slot();
+  return t && context.stager == t ? t : nullptr;
+}
+
+TANDEM_INLINE Tracer::Tracer(std::string name, Options options)
+    : graph_(make_ref<Graph>()),
+      options_(options),
+      outer_(options.outer),
+      previous_(tracer_slot()),
+      outer_stager_(context.stager),
+      outer_observers_(context.observers) {
+  graph_->name = std::move(name);
+  context.stager = this;
+  context.observers = nullptr;
+  tracer_slot() = this;
+}
+TANDEM_INLINE Tracer::~Tracer() { leave(); }
+TANDEM_INLINE void Tracer::leave() {
+  if (!active_) return;
+  context.stager = outer_stager_;
+  detail::restore_observers(outer_observers_);
+  tracer_slot() = previous_;
+  active_ = false;
+}
+
+TANDEM_INLINE std::string Tracer::unique_name(std::string name) {
+  const int n = names_[name]++;
+  if (n == 0) return name;
+  std::string numbered = name + "_" + std::to_string(n);
+  return names_.contains(numbered) ? unique_name(std::move(name)) : (names_[numbered] = 1, numbered);
+}
+TANDEM_INLINE Tensor Tracer::symbol(int value) {
+  Tensor t = Tensor::symbol(graph_->spec(value));
+  values_.insert(t.id(), value);
+  return t;
+}
+TANDEM_INLINE Tensor Tracer::argument(const Spec& spec, std::string name) {
+  return symbol(graph_->add_argument(spec, unique_name(name.empty() ? "arg" : std::move(name))));
+}
+TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_only) {
+  if (const int v = values_.find(t.id()); v >= 0) return v;
+  int v;
+  if (outer_ && (t.is_symbolic() ? outer_->knows(t) : may_be_watched(t))) {
+    v = graph_->add_argument(t.spec(), unique_name("captured"));
+    captures_.push_back(t);
+  } else if (t.is_symbolic() && !shape_only) {
+    detail::raise_no_value(op, t);
+  } else if (t.is_symbolic()) {  // a constant without data: the trace does not know it when its value is asked for
+    return graph_->add_constant(t, unique_name(scoped_name(display_name(constant_op))));
+  } else {
+    return add_constant(t, {});
+  }
+  values_.insert(t.id(), v);
+  return v;
+}
+TANDEM_INLINE int Tracer::add_constant(const Tensor& t, Name name) {
+  const int v = graph_->add_constant(t, unique_name(scoped_name(name.str(display_name(constant_op)))));
+  values_.insert(t.id(), v);
+  return v;
+}
+TANDEM_INLINE void Tracer::constant(const Tensor& t, const OpOptions& o) {
+  if (values_.find(t.id()) >= 0) return;
+  add_constant(t, o.name);
+  graph_->nodes.back().where = o.where;
+}
+
+TANDEM_INLINE Tensors Tracer::stage(const InferCall& c, const Specs& specs) {
+  Small<int, 8> in;
+  for (std::size_t i = 0; i < c.in.size(); ++i)
+    in.push(value_of(*c.in[i], c.op.name, names_input(c.op.shape_inputs, i)));
+  const int first = graph_->add(c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
+                                unique_name(scoped_name(c.options.name ? c.options.name.str() : display_name(c.op))),
+                                c.options.where);
+  if (has_effects(graph_->nodes.back())) {  // a body may have assigned
+    for (int at : holding_) held_[static_cast<std::size_t>(at)] = -1;
+    holding_.clear();
+  }
+  Tensors out;
+  out.reserve(specs.size());
+  for (unsigned i = 0; i < specs.size(); ++i) out.push(symbol(first + static_cast<int>(i)));
+  return out;
+}
+// In graph_->variables, which it joins if it is new.
+TANDEM_INLINE int Tracer::place_of(const Variable& v) {
+  const int next = static_cast<int>(graph_->variables.size());
+  const auto [at, is_new] = places_.try_emplace(VariableAccess::address(v), next);
+  if (is_new) graph_->variables.push_back(v), held_.push_back(-1);
+  return at->second;
+}
+// Reads of one value share a node, but not a tensor: to tapes each read is a value of its own.
+TANDEM_INLINE Tensor Tracer::read(const Variable& v) {
+  const int at = place_of(v);
+  int& now = held_[static_cast<std::size_t>(at)];
+  if (now < 0) {
+    now = graph_->add(read_variable_op, IndexAttrs{at}, {}, {&v.spec(), 1}, unique_name(v.name()));
+    holding_.push_back(at);
+  }
+  return symbol(now);
+}
+TANDEM_INLINE void Tracer::assign(const Variable& v, const Tensor& value) {
+  const int at = place_of(v), in[] = {value_of(value, "assign", false)};
+  graph_->add(assign_variable_op, IndexAttrs{at}, in, {}, unique_name("assign/" + v.name()));
+  held_[static_cast<std::size_t>(at)] = -1;  // what is read next is a read, too: gradients end at it
+}
+[[noreturn]] TANDEM_INLINE void raise_created_late(const std::string& function, const std::string& variable) {
+  errors::raise<errors::FailedPreconditionError>(
+      "function", "'" + function + "' makes " + variable +
+                      " in a later trace; a traced function may make Variables in its first trace alone: make it "
+                      "outside, or once and keep it");
+}
+TANDEM_INLINE void Tracer::lift(Callable body) {
+  for (const Tracer* t = this; t; t = t->outer_)
+    if (!t->options_.may_create_variables) raise_created_late(t->graph_->name, "Variables");
+  struct Off {
+    Stager* stager = context.stager;
+    Off() { context.stager = nullptr; }
+    ~Off() { context.stager = stager; }
+  } off;
+  body.call(body.self);
+}
+TANDEM_INLINE void Tracer::created(const Variable& v) {
+  Tracer* function = this;  // not the body of control flow in it
+  for (Tracer* t = this; t; function = t, t = t->outer_)
+    if (!t->options_.may_create_variables) raise_created_late(t->graph_->name, "the Variable '" + v.name() + "'");
+  function->created_.push_back(v);
+}
+TANDEM_INLINE const Node* Tracer::maker(int value) const {
+  for (const Node& n : graph_->nodes)
+    if (value >= n.first_out && value < n.first_out + n.outputs) return &n;
+  return nullptr;
+}
+TANDEM_INLINE std::string Tracer::origin(const Tensor& t) {
+  const int v = values_.find(t.id());
+  if (v < 0) return outer_ ? outer_->origin(t) : std::string();
+  const Node* const n = maker(v);
+  if (!n) return {};
+  const std::string line = detail::line_text(n->where);
+  return " (made by " + std::string(n->op->name) + " '" + n->name + "'" + (line.empty() ? "" : " at " + line) + ")";
+}
+TANDEM_INLINE std::string Tracer::name_of(const Tensor& t) {
+  const int v = values_.find(t.id());
+  if (v < 0) return outer_ ? outer_->name_of(t) : std::string();
+  const Node* const n = maker(v);
+  return n ? n->name + ":" + std::to_string(v - n->first_out) : std::string();
+}
+
+TANDEM_INLINE Ref<Graph> Tracer::finish(std::span<const Tensor> outputs) {
+  for (const Tensor& t : outputs) graph_->outputs.push_back(value_of(t, "return", false));
+  leave();
+  return graph_;
+}
+
+}  // namespace TANDEM_NS

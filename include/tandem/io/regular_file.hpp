@@ -1,0 +1,96 @@
+// Where readers take their bytes from: files of users' paths (regular ones alone, by what they are when they are
+// opened), or memory. For the definitions of io/safetensors.hpp and io/npy.hpp.
+#pragma once
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "tandem/base/error.hpp"
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS::io::detail {
+
+/// "a directory", for what is not a regular file.
+inline const char* kind_of_file(mode_t mode) {
+  return S_ISDIR(mode)    ? "a directory"
+         : S_ISFIFO(mode) ? "a pipe"
+         : S_ISSOCK(mode) ? "a socket"
+         : S_ISCHR(mode)  ? "a character device"
+         : S_ISBLK(mode)  ? "a block device"
+                          : "not a file";
+}
+
+/// A file descriptor that is closed with its scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& o) noexcept {
+    std::swap(fd_, o.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// A file that is read from its beginning; `op` is for the error texts.
+class RegularFile {
+ public:
+  RegularFile(const char* op, const std::string& path)
+      : op_(op), path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a pipe must not block
+    struct stat s {};
+    if (fd_.get() < 0 || ::fstat(fd_.get(), &s) != 0)
+      errors::raise<errors::NotFoundError>(op, "cannot read " + path + ": " + std::strerror(errno));
+    if (!S_ISREG(s.st_mode))
+      errors::raise<errors::NotFoundError>(
+          op, "cannot read " + path + ": it is " + kind_of_file(s.st_mode) + ", not a regular file");
+    size_ = static_cast<std::size_t>(s.st_size);
+  }
+  std::size_t size() const { return size_; }
+  void read(void* to, std::size_t size) {
+    char* p = static_cast<char*>(to);
+    while (size) {
+      const ssize_t n = ::read(fd_.get(), p, std::min(size, std::size_t{1} << 30));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0)
+        errors::raise<errors::UnavailableError>(
+            op_, "cannot read " + path_ + " to its end: " + (n < 0 ? std::strerror(errno) : "it became shorter"));
+      p += n;
+      size -= static_cast<std::size_t>(n);
+    }
+  }
+
+ private:
+  const char* op_;
+  const std::string& path_;
+  Descriptor fd_;
+  std::size_t size_ = 0;
+};
+
+/// Bytes in memory, read from their beginning.
+class MemorySource {
+ public:
+  MemorySource(const char* data, std::size_t size) : data_(data), size_(size) {}
+  std::size_t size() const { return size_; }
+  void read(void* to, std::size_t n) {
+    if (n) std::memcpy(to, data_, n);
+    data_ += n;
+  }
+
+ private:
+  const char* data_;
+  std::size_t size_;
+};
+
+}  // namespace TANDEM_NS::io::detail

@@ -1,0 +1,192 @@
+// Replacing a file as a whole.
+//
+// The bytes go to a temporary file beside the target, which is flushed and renamed. Its name is new for each call, so
+// that threads and processes may save to one path: the last one wins. While it is written it is locked, which shows
+// what a killed process has left behind: a name of this pattern and this boot of this machine that nobody has locked.
+#pragma once
+#include <dirent.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cstdio>
+#include <utility>
+
+#include "tandem/io/regular_file.hpp"
+#include "tandem/io/replace_file.hpp"
+
+namespace TANDEM_NS::io {
+
+namespace detail {
+
+[[noreturn]] TANDEM_INLINE void raise_system(const char* what, const std::string& path, int error) {
+  const std::string text = std::string(what) + " " + path + ": " + std::strerror(error);
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+    errors::raise<errors::ResourceExhaustedError>("save", text + " (the previous file is untouched)");
+  errors::raise<errors::UnavailableError>("save", text);
+}
+
+// Where a file is written: symbolic links are followed, also one to a file that is not there yet, as open() would.
+struct Target {
+  std::string folder, name;  // "" or ending in '/'
+  mode_t mode = 0;           // of the file that is replaced; 0 if there is none
+
+  explicit Target(const std::string& path) {
+    if (path.empty()) errors::raise<errors::FailedPreconditionError>("save", "cannot save to '': the path is empty");
+    std::string at = path;
+    for (int links = 0;; ++links) {
+      const std::size_t slash = at.rfind('/') + 1;  // 0 if there is none
+      folder = at.substr(0, slash), name = at.substr(slash);
+      struct stat s {};
+      if (name.empty() || name == "." || name == "..") refuse(path, "a directory");
+      if (::lstat(at.c_str(), &s) != 0) {
+        if (errno != ENOENT) raise_system("cannot write", path, errno);
+        return;
+      }
+      mode = s.st_mode;
+      if (S_ISREG(mode)) return;
+      if (!S_ISLNK(mode)) refuse(path, kind_of_file(mode));
+      if (links == 40) raise_system("cannot write", path, ELOOP);
+      const std::string to = link_at(at, path);
+      at = to.starts_with('/') ? to : folder + to;
+      mode = 0;
+    }
+  }
+  std::string path() const { return folder + name; }
+
+ private:
+  [[noreturn]] static void refuse(const std::string& path, const std::string& what) {
+    errors::raise<errors::FailedPreconditionError>(
+        "save", "cannot save to '" + path + "': it is " + what + ", not a regular file");
+  }
+  static std::string link_at(const std::string& link, const std::string& path) {
+    std::string to(4096, '\0');
+    const ssize_t n = ::readlink(link.c_str(), to.data(), to.size());
+    if (n <= 0) raise_system("cannot write", path, n < 0 ? errno : ENOENT);
+    to.resize(static_cast<std::size_t>(n));
+    return to;
+  }
+};
+
+// One boot of one machine: locks and process numbers mean something within it alone. Empty where it is not known.
+TANDEM_INLINE std::string boot_id() {
+  const Descriptor f(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  char text[36];
+  std::string hex;
+  if (f.get() >= 0 && ::read(f.get(), text, sizeof text) == static_cast<ssize_t>(sizeof text))
+    for (char c : text)
+      if (c != '-') hex += c;
+  return hex.size() == 32 ? hex : std::string();
+}
+
+// NAME.partial.BOOT.NUMBER: the temporary files of a target.
+class TemporaryName {
+ public:
+  explicit TemporaryName(const std::string& target) : TemporaryName(target, boot_id()) {}
+  /// Another one at each call.
+  std::string next() const {
+    static std::atomic<std::uint32_t> count{0};
+    char number[17];
+    std::snprintf(number, sizeof number, "%08x%08x", static_cast<unsigned>(::getpid()), count.fetch_add(1));
+    return start_ + number;
+  }
+  /// Whether next() has made it, on this machine and since it was started.
+  bool has_made(std::string_view name) const {
+    return boot_known_ && name.size() == start_.size() + 16 && name.starts_with(start_) &&
+           name.find_first_not_of("0123456789abcdef", start_.size()) == name.npos;
+  }
+
+ private:
+  static constexpr std::size_t most = 9 + 32 + 1 + 16;  // bytes behind the target's name
+  TemporaryName(const std::string& target, const std::string& boot)
+      : boot_known_(!boot.empty()),
+        start_(target.substr(0, 255 - most) + ".partial." + (boot_known_ ? boot : std::string(32, '0')) + ".") {}
+  bool boot_known_;
+  std::string start_;
+};
+
+// The temporary file; removed unless it was renamed.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const Target& target) : target_(target), names_(target.name) {
+    for (int attempts = 0; !open(); ++attempts)
+      if (attempts == 1000) raise_system("cannot write", names_.next(), EEXIST);
+    if (target.mode) (void)::fchmod(fd_.get(), target.mode & 07777);  // who may read the old file may read the new one
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  void write(const void* data, std::size_t size) {
+    const char* p = static_cast<const char*>(data);
+    while (size) {
+      const ssize_t n = ::write(fd_.get(), p, std::min(size, std::size_t{1} << 30));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) raise_system("cannot write", path_, errno);
+      p += n;
+      size -= static_cast<std::size_t>(n);
+    }
+  }
+  void replace() {
+    if (::fsync(fd_.get()) != 0) raise_system("cannot flush", path_, errno);
+    if (::rename(path_.c_str(), target_.path().c_str()) != 0) raise_system("cannot replace", target_.path(), errno);
+    path_.clear();
+    const std::string folder = target_.folder.empty() ? "." : target_.folder;
+    if (const Descriptor f(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); f.get() >= 0)
+      ::fsync(f.get());  // makes the new name last
+  }
+
+ private:
+  // False: the name was taken, or somebody removed the file before it was locked.
+  bool open() {
+    const std::string path = target_.folder + names_.next();
+    fd_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (fd_.get() < 0) {
+      if (errno == EEXIST) return false;
+      raise_system("cannot write", path, errno);
+    }
+    path_ = path;
+    while (::flock(fd_.get(), LOCK_EX) != 0 && errno == EINTR) {
+    }  // a system without locks has no files removed either
+    struct stat s {};
+    return ::lstat(path.c_str(), &s) == 0;
+  }
+
+  const Target& target_;
+  const TemporaryName names_;
+  std::string path_;
+  Descriptor fd_;
+};
+
+// Removes a temporary file whose writer is gone. A file is removed by who holds its lock, under the name that it still
+// has: so never one that is being written.
+TANDEM_INLINE void remove_abandoned(const std::string& path) {
+  const Descriptor f(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat here {
+  }, there{};
+  if (f.get() < 0 || ::fstat(f.get(), &here) != 0 || !S_ISREG(here.st_mode) || here.st_uid != ::geteuid()) return;
+  if (::flock(f.get(), LOCK_EX | LOCK_NB) != 0) return;
+  if (::lstat(path.c_str(), &there) == 0 && there.st_dev == here.st_dev && there.st_ino == here.st_ino)
+    ::unlink(path.c_str());
+}
+TANDEM_INLINE void remove_abandoned(const Target& target) {
+  const TemporaryName names(target.name);
+  DIR* const folder = ::opendir(target.folder.empty() ? "." : target.folder.c_str());
+  if (!folder) return;
+  while (const dirent* const entry = ::readdir(folder))
+    if (names.has_made(entry->d_name)) remove_abandoned(target.folder + entry->d_name);
+  ::closedir(folder);
+}
+
+}  // namespace detail
+
+TANDEM_INLINE void replace_file(const std::string& path,
+                                const std::vector<std::pair<const void*, std::size_t>>& parts) {
+  const detail::Target target(path);
+  detail::TemporaryFile file(target);
+  for (const auto& [data, size] : parts) file.write(data, size);
+  file.replace();
+  detail::remove_abandoned(target);
+}
+
+}  // namespace TANDEM_NS::io

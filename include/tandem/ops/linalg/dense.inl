@@ -1,0 +1,97 @@
+// Definitions of ops/linalg/dense.hpp.
+#pragma once
+#include "tandem/core/cuda_kernels.hpp"
+#include "tandem/cpu/gemm/matmul.hpp"
+#include "tandem/ops/linalg/dense.hpp"
+#include "tandem/ops/linalg/matmul.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+TANDEM_INLINE Specs infer_dense(const InferCall& c) {
+  const Spec &x = c.spec(0), &w = c.spec(1);
+  const auto agree = [](i64 a, i64 b) { return a == b || a == none || b == none; };
+  if (w.dtype != x.dtype || (c.in.size() > 2 && c.spec(2).dtype != x.dtype)) raise_specs(c, "dtypes differ");
+  if (x.shape.rank() < 1 || w.shape.rank() != 2) raise_specs(c, "needs x of shape [..., k] and w of shape [k, n]");
+  if (!agree(x.shape.dim(-1), w.shape.dim(0))) raise_specs(c, "inner dimensions differ");
+  if (c.in.size() > 2 && (c.spec(2).shape.rank() != 1 || !agree(c.spec(2).shape.dim(0), w.shape.dim(1))))
+    raise_specs(c, "the bias must have one element a column of w");
+  Specs r(x);
+  r[0].shape.set(x.shape.rank() - 1, w.shape.dim(1));
+  return r;
+}
+TANDEM_INLINE void dense_kernel(const KernelCall& c) {
+  cpu::dense(c, static_cast<cpu::Activation>(c.attrs.get<rules::DenseAttrs>().activation));
+}
+TANDEM_INLINE std::size_t dense_workspace(std::span<const Spec> in, const Attrs&) {
+  return cpu::dense_workspace(in[0], in[1]);
+}
+TANDEM_INLINE Tensor dense_activate(const Tensor& z, nn::DenseActivation activation) {
+  switch (activation) {
+    case nn::DenseActivation::relu: return maximum(z, 0);
+    case nn::DenseActivation::tanh: return tanh(z);
+    case nn::DenseActivation::sigmoid: return sigmoid(z);
+    case nn::DenseActivation::none: break;
+  }
+  return z;
+}
+// g * activation'(z), from y = activation(z).
+TANDEM_INLINE Tensor before_activation(const Tensor& g, const Tensor& y, nn::DenseActivation activation) {
+  switch (activation) {
+    case nn::DenseActivation::relu: return where(y > 0, g, tandem::detail::scalar_like(0, g));
+    case nn::DenseActivation::tanh: return g * (1 - y * y);
+    case nn::DenseActivation::sigmoid: return g * (y * (1 - y));
+    case nn::DenseActivation::none: break;
+  }
+  return g;
+}
+TANDEM_INLINE Tensors dense_reference(std::span<const Tensor> in, const Attrs& attrs) {
+  const bool vector = in[0].rank() == 1;
+  Tensor z = matmul(vector ? expand_dims(in[0], 0) : in[0], in[1]);
+  if (vector) z = squeeze(z, {.axis = {0}});
+  if (in.size() > 2) z = z + in[2];
+  return Tensors(dense_activate(z, attrs.get<rules::DenseAttrs>().activation));
+}
+TANDEM_INLINE Grads dense_gradient(const GradCall& c) {
+  const Tensor g = before_activation(c.g[0], c.out[0], c.get<rules::DenseAttrs>().activation);
+  const Tensor &x = c.in[0], &w = c.in[1];
+  // As one tall matrix; the bias is added to each of its rows.
+  const auto rows = [](const Tensor& t) { return t.rank() == 2 ? t : collapse_leading(t, t.rank() - 1); };
+  const Tensor tall = rows(g);
+  Grads r{Gradient(), Gradient()};
+  if (c.needs(0)) {
+    const Tensor dx = flagged_product(tall, false, false, w, true, false);
+    r[0] = Gradient(x.rank() == 2 ? dx : tandem::detail::reshape_like(dx, x));
+  }
+  if (c.needs(1)) r[1] = Gradient(flagged_product(rows(x), true, false, tall, false, false));
+  if (c.in.size() > 2) r.push(c.needs(2) ? Gradient(tandem::detail::sum_to_like(g, c.in[2])) : Gradient());
+  return r;
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef dense_op{.name = "dense",
+                                       .infer = &detail::infer_dense,
+                                       .cpu = &detail::dense_kernel,
+                                       .cuda = TANDEM_CUDA(&cuda::dense),
+                                       .gradient = &detail::dense_gradient,
+                                       .reference = &detail::dense_reference,
+                                       .workspace = &detail::dense_workspace,
+                                       .dtypes = dtypes::floating,
+                                       .inputs = at_least(2),
+                                       .saves = Saves::all,
+                                       .attrs = &detail::attr_type<rules::DenseAttrs>};
+
+TANDEM_INLINE Tensor nn::dense(const Tensor& x, const Tensor& w, const Tensor& b, DenseOptions o) {
+  const rules::DenseAttrs a{o.activation};
+  if (!b.is_set()) return apply1(dense_op, a, {o.name, o.where}, x, w);
+  return apply1(dense_op, a, {o.name, o.where}, x, w, b);
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,97 @@
+// Definitions of ops/nn/lstm.hpp.
+#pragma once
+#include "tandem/core/cuda_kernels.hpp"
+#include "tandem/cpu/rnn/rnn.hpp"
+#include "tandem/ops/linalg/matmul.hpp"
+#include "tandem/ops/nn/lstm.hpp"
+#include "tandem/ops/nn/rnn_common.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+TANDEM_INLINE Specs infer_lstm(const InferCall& c) {
+  const Spec &x = c.spec(0), &h0 = c.spec(1);
+  check_rnn(c, 4, 2, {});
+  const i64 u = h0.shape.dim(1);
+  Specs out;
+  const auto push = [&](const Shape& s) { out.push(Spec{s, x.dtype, x.device}); };
+  push({x.shape.dim(0), x.shape.dim(1), u});
+  push(h0.shape);
+  push(h0.shape);
+  push({x.shape.dim(0), x.shape.dim(1), u == none ? none : 4 * u});
+  push({x.shape.dim(0), x.shape.dim(1), u});
+  return out;
+}
+
+// Small ops in the fused op's place: the same outputs, so that second derivatives need no kernel.
+TANDEM_INLINE Tensors lstm_reference(std::span<const Tensor> in, const Attrs&) {
+  nn::LstmState state{in[1], in[2]};
+  std::vector<Tensor> outputs;
+  i64 t = 0;
+  for (const Tensor& x : unstack(in[0])) {
+    nn::LstmState next = nn::lstm_cell(x, state, in[3], in[4], in[5]);
+    const StepMask mask(in.size() > 6 ? in[6] : Tensor(), t++);
+    outputs.push_back(mask.or_zero(next.h));
+    state = {mask.choose(next.h, state.h), mask.choose(next.c, state.c)};
+  }
+  return {stack_steps(outputs, in[0], in[1]), state.h, state.c};
+}
+
+TANDEM_INLINE Grads lstm_gradient(const GradCall& c) {
+  Small<Tensor, 16> all;
+  for (int i = 0; i < 6; ++i) all.push(c.in[static_cast<std::size_t>(i)]);
+  for (int i : {0, 3, 4}) all.push(c.out[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 3; ++i) all.push(upstream_or_zeros(c, static_cast<std::size_t>(i)));
+  if (c.in.size() > 6) all.push(c.in[6]);
+  return rnn_gradient(lstm_grad_op, all, c, 6);
+}
+
+// x h0 c0 wx wh b y gates cells dy dh dc [lengths] -> dx dh0 dc0 dwx dwh db
+TANDEM_INLINE Specs infer_lstm_grad(const InferCall& c) { return infer_rnn_grad(c); }
+inline constexpr BackwardOf lstm_backward{.forward = &lstm_op, .inputs = 6, .upstream = 9, .outputs = 3};
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef lstm_op{.name = "lstm",
+                                      .infer = &detail::infer_lstm,
+                                      .cpu = &cpu::lstm,
+                                      .cuda = TANDEM_CUDA(&cuda::lstm),
+                                      .gradient = &detail::lstm_gradient,
+                                      .reference = &detail::lstm_reference,
+                                      .dtypes = dtypes::floating,
+                                      .inputs = at_least(6),
+                                      .outputs = 5};
+TANDEM_INLINE constexpr OpDef lstm_grad_op{.name = "lstm_grad",
+                                           .infer = &detail::infer_lstm_grad,
+                                           .cpu = &cpu::lstm_grad,
+                                           .cuda = TANDEM_CUDA(&cuda::lstm_grad),
+                                           .backward_of = &detail::lstm_backward,
+                                           .dtypes = dtypes::floating,
+                                           .inputs = at_least(12),
+                                           .outputs = 6,
+                                           .saves = Saves::inputs,
+                                           .attrs = &detail::attr_type<RnnGradAttrs>};
+
+namespace nn {
+
+TANDEM_INLINE LstmState lstm_cell(const Tensor& x, const LstmState& s, const Tensor& kernel,
+                                  const Tensor& recurrent_kernel, const Tensor& bias) {
+  const std::vector<Tensor> z = split(matmul(x, kernel) + matmul(s.h, recurrent_kernel) + bias, 4, {.axis = -1});
+  const Tensor c = sigmoid(z[1]) * s.c + sigmoid(z[0]) * tandem::tanh(z[2]);
+  return {sigmoid(z[3]) * tandem::tanh(c), c};
+}
+TANDEM_INLINE LstmResult lstm(const Tensor& x, const LstmState& initial, const Tensor& kernel,
+                              const Tensor& recurrent_kernel, const Tensor& bias, LstmOptions o) {
+  Small<const Tensor*, 8> in(&x, &initial.h, &initial.c, &kernel, &recurrent_kernel, &bias);
+  if (o.sequence_length.is_set()) in.push(&o.sequence_length);
+  Tensors out = apply(lstm_op, {in.begin(), in.size()}, no_attrs, {o.name, o.where});
+  return {std::move(out[0]), {std::move(out[1]), std::move(out[2])}};
+}
+
+}  // namespace nn
+}  // namespace TANDEM_NS

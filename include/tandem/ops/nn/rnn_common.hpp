@@ -1,0 +1,39 @@
+// What the lstm and gru ops and layers share: shape rules, the call of the backward op, masks of short rows.
+#pragma once
+#include <vector>
+
+#include "tandem/core/apply.hpp"
+
+namespace TANDEM_NS {
+
+struct RnnGradAttrs {
+  bool input;  // whether x's gradient is requested; the first layer's input rarely has one
+  static constexpr auto fields = field_list(field("input", &RnnGradAttrs::input));
+};
+
+namespace detail {
+
+/// Checks x [t, b, i], `states` of [b, u], kernel [i, gates u], recurrent kernel [u, gates u], bias, lengths [b].
+void check_rnn(const InferCall& c, int gates, int states, Shape bias);
+/// The shape rule of the backward ops: specs of the forward op's inputs; none of x's where it is not requested.
+Specs infer_rnn_grad(const InferCall& c);
+/// The gradients of the first `inputs` inputs, by the backward op `grad` of the operands `all`.
+Grads rnn_gradient(const OpDef& grad, const Small<Tensor, 16>& all, const GradCall& c, unsigned inputs);
+/// The gradient of output i, zeros where there is none.
+Tensor upstream_or_zeros(const GradCall& c, std::size_t i);
+
+/// Which rows are still running at step t.
+class StepMask {
+ public:
+  StepMask(const Tensor& lengths, i64 t);
+  Tensor choose(const Tensor& running, const Tensor& ended) const;
+  Tensor or_zero(const Tensor& running) const;
+
+ private:
+  Tensor runs_;
+};
+/// The outputs of all steps, [t, b, u]; of zero steps the empty tensor of that shape.
+Tensor stack_steps(const std::vector<Tensor>& outputs, const Tensor& x, const Tensor& h);
+
+}  // namespace detail
+}  // namespace TANDEM_NS

@@ -1,0 +1,86 @@
+// Shape rules, gradients and masks of the lstm and gru ops.
+#pragma once
+#include <string>
+
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/nn/rnn_common.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+
+namespace TANDEM_NS::detail {
+
+inline bool fits(const Shape& s, const Shape& want) { return s.is_compatible_with(want); }
+
+/// x [t, b, i], `states` of [b, u], kernel [i, gates u], recurrent kernel [u, gates u], bias, lengths [b].
+TANDEM_INLINE void check_rnn(const InferCall& c, int gates, int states, Shape bias) {
+  const Shape &x = c.spec(0).shape, &h = c.spec(1).shape;
+  if (x.rank() != 3 || h.rank() != 2)
+    raise_specs(c, "needs an input [time, batch, features] and states [batch, units]");
+  const i64 wide = h.dim(1) == none ? none : gates * h.dim(1);
+  if (bias.rank() == 0) bias = {wide};
+  bool ok = true;
+  const auto k = static_cast<std::size_t>(1 + states);
+  for (std::size_t i = 1; i < k; ++i) ok &= fits(c.spec(i).shape, {x.dim(1), h.dim(1)});
+  ok &= fits(c.spec(k).shape, {x.dim(2), wide}) && fits(c.spec(k + 1).shape, {h.dim(1), wide}) &&
+        fits(c.spec(k + 2).shape, bias);
+  for (std::size_t i = 1; i < k + 3; ++i) ok &= c.spec(i).dtype == c.spec(0).dtype;
+  if (c.in.size() > k + 3) ok &= fits(c.spec(k + 3).shape, {x.dim(1)}) && dtypes::index.has(c.spec(k + 3).dtype);
+  if (!ok)
+    raise_specs(c, "shapes or dtypes do not fit: want input [t,b,i], states [b,u], kernel [i," + std::to_string(gates) +
+                       "u], recurrent kernel [u," + std::to_string(gates) + "u], bias, lengths [b]; got");
+}
+
+TANDEM_INLINE Tensor upstream_or_zeros(const GradCall& c, std::size_t i) {
+  return c.g[i].is_set() ? c.g[i] : zeros_like(c.out[i]);
+}
+TANDEM_INLINE Grads rnn_gradient(const OpDef& grad, const Small<Tensor, 16>& all, const GradCall& c, unsigned inputs) {
+  Small<const Tensor*, 16> in;
+  for (const Tensor& t : all) in.push(&t);
+  Tensors out = apply(grad, {in.begin(), in.size()}, RnnGradAttrs{c.needs(0)});
+  Grads r;
+  for (unsigned i = 0; i < inputs; ++i) r.push(i == 0 && !c.needs(0) ? Gradient() : Gradient(std::move(out[i])));
+  return r;
+}
+// Behind the forward op's inputs come what it saved (its first output and those after the public ones) and the
+// gradients of the public ones: all have the shapes that its rule gives.
+TANDEM_INLINE void check_rnn_grad(const InferCall& c) {
+  const BackwardOf& at = *c.op.backward_of;
+  const std::size_t lengths = at.upstream + std::size_t{at.outputs};
+  Small<const Tensor*, 8> in;
+  for (std::size_t i = 0; i < at.inputs; ++i) in.push(c.in[i]);
+  if (c.in.size() > lengths) in.push(c.in[lengths]);
+  const Specs made = at.forward->infer({c.op, {in.begin(), in.size()}, no_attrs, c.options});
+  const auto agrees = [&](std::size_t i, std::size_t k) {
+    return c.spec(i).dtype == made[k].dtype && fits(c.spec(i).shape, made[k].shape);
+  };
+  bool ok = agrees(at.inputs, 0);
+  for (std::size_t i = at.inputs + 1u; i < at.upstream; ++i) ok &= agrees(i, at.outputs + i - at.inputs - 1);
+  for (std::size_t k = 0; k < at.outputs; ++k) ok &= agrees(at.upstream + k, k);
+  if (!ok) raise_specs(c, "saved values or gradients have not the shapes of the results");
+}
+// As the inputs; none of x's where it is not wanted.
+TANDEM_INLINE Specs infer_rnn_grad(const InferCall& c) {
+  check_rnn_grad(c);
+  Specs out;
+  for (std::size_t i = 0; i < c.op.backward_of->inputs; ++i) out.push(c.spec(i));
+  if (!c.get<RnnGradAttrs>().input) out[0].shape = {0};
+  return out;
+}
+
+TANDEM_INLINE StepMask::StepMask(const Tensor& lengths, i64 t) {
+  if (lengths.is_set()) runs_ = expand_dims(less(scalar_like(t, lengths), lengths), -1);
+}
+TANDEM_INLINE Tensor StepMask::choose(const Tensor& running, const Tensor& ended) const {
+  return runs_.is_set() ? where(runs_, running, ended) : running;
+}
+TANDEM_INLINE Tensor StepMask::or_zero(const Tensor& running) const {
+  return runs_.is_set() ? where(runs_, running, scalar_like(0, running)) : running;
+}
+TANDEM_INLINE Tensor stack_steps(const std::vector<Tensor>& outputs, const Tensor& x, const Tensor& h) {
+  if (!outputs.empty()) return stack(outputs);
+  return zeros({0, x.shape().dim(1), h.shape().dim(1)}, {.dtype = x.dtype()});
+}
+
+}  // namespace TANDEM_NS::detail

@@ -1,0 +1,219 @@
+// The rows of the drawing ops and the checks of their arguments.
+#pragma once
+#include <cmath>
+
+#include "tandem/core/cuda_kernels.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/cpu/random/random.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/random/draw.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+// What the public functions have checked, and a graph file's reader has not.
+TANDEM_INLINE void check_drawn(const InferCall& c, const RandomAttrs& a) {
+  const bool uniform = &c.op == &random_uniform_op;
+  constexpr DTypes words = dtypes_of(DType::int32, DType::int64, DType::uint32, DType::uint64);
+  const DTypes able = uniform ? dtypes::real : &c.op == &random_bits_op ? words : dtypes::floating;
+  bool fits = able.has(a.dtype) && !(uniform && is_integer(a.dtype) && a.low >= a.high);
+  for (i64 d : a.shape) fits &= d >= 0;
+  if (!fits) raise_specs(c, "cannot draw " + to_string(Spec{a.shape, a.dtype, {}}) + " in that interval, by the key");
+}
+// Inputs: the key, and perhaps a tensor whose shape counts.
+TANDEM_INLINE Specs infer_draw(const InferCall& c) {
+  check_key(c, 0);
+  const RandomAttrs& a = c.get<RandomAttrs>();
+  check_drawn(c, a);
+  if (c.in.size() > 1) return Specs(Spec{c.spec(1).shape, a.dtype, c.spec(1).device});
+  return Specs(Spec{a.shape, a.dtype, a.device});
+}
+constexpr OpDef draw_row(const char* name, const char* in_errors, KernelFn cpu, KernelFn cuda) {
+  return {.name = name,
+          .infer = &infer_draw,
+          .cpu = cpu,
+          .cuda = cuda,
+          .typed = -1,
+          .inputs = at_least(1),
+          .saves = Saves::nothing,
+          .host_inputs = 1,
+          .shape_inputs = 2,
+          .flags = {.random = true, .blocked = true},
+          .attrs = &attr_type<RandomAttrs>,
+          .in_errors = in_errors};
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef random_uniform_op =
+    detail::draw_row("random_uniform", "random::uniform", &cpu::random_uniform, TANDEM_CUDA(&cuda::random_uniform));
+TANDEM_INLINE constexpr OpDef random_normal_op =
+    detail::draw_row("random_normal", "random::normal", &cpu::random_normal, TANDEM_CUDA(&cuda::random_normal));
+TANDEM_INLINE constexpr OpDef truncated_normal_op = detail::draw_row(
+    "truncated_normal", "random::truncated_normal", &cpu::truncated_normal, TANDEM_CUDA(&cuda::truncated_normal));
+TANDEM_INLINE constexpr OpDef random_bits_op =
+    detail::draw_row("random_bits", "random::bits", &cpu::random_bits, TANDEM_CUDA(&cuda::random_bits));
+
+namespace random {
+
+namespace impl {
+
+inline Tensor make(const OpDef& op, const Tensor& key, const Dims& dims, RandomAttrs a, const OpOptions& o) {
+  a.device = current_device();
+  if (dims.is_known()) {
+    a.shape = dims.numbers(op.name);
+    return apply1(op, a, o, key);
+  }
+  return apply1(op, a, o, key, zeros(dims, DType::bool_));
+}
+inline bool is_half(DType d) { return dtypes::half_floating.has(d); }
+
+inline Tensor normal_from(const char* name, const OpDef& op, const Dims& shape, const Tensor& key,
+                          const NormalOptions& o) {
+  if (!is_floating(o.dtype))
+    errors::raise<errors::InvalidArgumentError>(name, std::string(tandem::name(o.dtype)) + " is not floating");
+  if (!o.stddev.is_tensor() && !(o.stddev.number() >= 0))
+    errors::raise<errors::InvalidArgumentError>(name, "stddev " + std::to_string(o.stddev.number()) + " is negative");
+  const bool fused = !o.mean.is_tensor() && !o.stddev.is_tensor();
+  const OpOptions named{o.name, o.where};
+  const DType dtype = is_half(o.dtype) ? DType::float32 : o.dtype;
+  RandomAttrs a{.shape = {}, .dtype = dtype, .device = {}, .a = 0, .b = 1, .low = 0, .high = 0};
+  if (fused) a.a = o.mean.number(), a.b = o.stddev.number();
+  Tensor z = cast(make(op, key, shape, a, named), o.dtype);
+  if (fused) return z;
+  z = o.stddev.is_tensor() ? z * o.stddev.tensor() : z * Scalar(o.stddev.number());
+  return o.mean.is_tensor() ? z + o.mean.tensor() : z + Scalar(o.mean.number());
+}
+
+// The ends of an integer dtype; uint64's upper half cannot be asked for, since ends are 64-bit signed numbers.
+inline bool holds(DType d, i64 x) {
+  if (dtypes::unsigned_integer.has(d)) return x >= 0 && (size_of(d) == 8 || x >> (8 * size_of(d)) == 0);
+  const int spare = 64 - 8 * static_cast<int>(size_of(d));
+  return static_cast<i64>(static_cast<u64>(x) << spare) >> spare == x;
+}
+inline RandomAttrs whole_interval(const UniformOptions& o) {
+  if (!o.maxval)
+    errors::raise<errors::InvalidArgumentError>("random::uniform", std::string(name(o.dtype)) + " needs .maxval");
+  for (const Scalar& end : {o.minval, *o.maxval})
+    if (!end.fits(DType::int64)) tandem::detail::raise_unfit("random::uniform", end, DType::int64, name(o.dtype));
+  const i64 low = o.minval.whole(), high = o.maxval->whole();
+  if (low >= high)
+    errors::raise<errors::InvalidArgumentError>(
+        "random::uniform", "minval " + std::to_string(low) + " is not below maxval " + std::to_string(high));
+  if (!holds(o.dtype, low) || !holds(o.dtype, high - 1))
+    errors::raise<errors::InvalidArgumentError>(
+        "random::uniform",
+        std::string(name(o.dtype)) + " cannot hold [" + std::to_string(low) + ", " + std::to_string(high) + ")");
+  return {.shape = {}, .dtype = o.dtype, .device = {}, .a = 0, .b = 0, .low = low, .high = high};
+}
+// The largest number of a 16-bit format below x, which is not its lowest.
+template <class H>
+float below_in(float x) {
+  H h(x);
+  if (static_cast<float>(h) < x) return static_cast<float>(h);
+  if (h.bits == 0 || h.bits == 0x8000u) h.bits = 0x8001u;
+  else h.bits = static_cast<std::uint16_t>(h.bits + (h.bits & 0x8000u ? 1 : -1));
+  return static_cast<float>(h);
+}
+// The upper end, such that what is drawn in float32 below it also rounds below it.
+inline double upper_end(DType dtype, double high) {
+  const auto x = static_cast<float>(high);
+  if (dtype == DType::float16) return std::nextafter(below_in<Half>(x), INFINITY);
+  if (dtype == DType::bfloat16) return std::nextafter(below_in<BFloat16>(x), INFINITY);
+  return high;
+}
+inline RandomAttrs real_interval(const UniformOptions& o, DType dtype) {
+  double low = o.minval.real(), high = o.maxval ? o.maxval->real() : 1;
+  if (dtype == DType::float32) low = static_cast<float>(low), high = static_cast<float>(high);
+  if (!(low < high))
+    errors::raise<errors::InvalidArgumentError>(
+        "random::uniform", "minval " + std::to_string(low) + " is not below maxval " + std::to_string(high));
+  const double width = high - low;
+  if (!std::isfinite(dtype == DType::float32 ? static_cast<float>(width) : width))
+    errors::raise<errors::InvalidArgumentError>("random::uniform", "the interval is wider than the dtype's range");
+  return {.shape = {}, .dtype = dtype, .device = {}, .a = low, .b = high, .low = 0, .high = 0};
+}
+inline Tensor uniform_from(const Dims& shape, const Tensor& key, const UniformOptions& o) {
+  const OpOptions named{o.name, o.where};
+  if (is_integer(o.dtype)) return make(random_uniform_op, key, shape, whole_interval(o), named);
+  if (!is_floating(o.dtype))
+    errors::raise<errors::InvalidArgumentError>("random::uniform",
+                                                std::string(name(o.dtype)) + " is neither floating nor an integer");
+  const DType dtype = is_half(o.dtype) ? DType::float32 : o.dtype;
+  RandomAttrs a = real_interval(o, dtype);
+  a.b = upper_end(o.dtype, a.b);
+  return cast(make(random_uniform_op, key, shape, a, named), o.dtype);
+}
+inline Tensor bits_from(const Dims& shape, const Tensor& key, const BitsOptions& o) {
+  if (!is_integer(o.dtype) || size_of(o.dtype) < 4)
+    errors::raise<errors::InvalidArgumentError>("random::bits",
+                                                std::string(name(o.dtype)) + " is not an integer of 32 or 64 bits");
+  return make(random_bits_op, key, shape,
+              {.shape = {}, .dtype = o.dtype, .device = {}, .a = 0, .b = 0, .low = 0, .high = 0}, {o.name, o.where});
+}
+
+}  // namespace impl
+
+TANDEM_INLINE Tensor normal(const Dims& shape, NormalOptions o) {
+  const tandem::detail::CallSite call(o);
+  return impl::normal_from("random::normal", random_normal_op, shape, next_key("random::normal", {o.seed, o.generator}),
+                           o);
+}
+TANDEM_INLINE Tensor truncated_normal(const Dims& shape, NormalOptions o) {
+  const tandem::detail::CallSite call(o);
+  return impl::normal_from("random::truncated_normal", truncated_normal_op, shape,
+                           next_key("random::truncated_normal", {o.seed, o.generator}), o);
+}
+TANDEM_INLINE Tensor uniform(const Dims& shape, UniformOptions o) {
+  const tandem::detail::CallSite call(o);
+  return impl::uniform_from(shape, next_key("random::uniform", {o.seed, o.generator}), o);
+}
+TANDEM_INLINE Tensor bits(const Dims& shape, BitsOptions o) {
+  const tandem::detail::CallSite call(o);
+  return impl::bits_from(shape, next_key("random::bits", {o.seed, o.generator}), o);
+}
+
+TANDEM_INLINE Seed::Seed(std::initializer_list<i64> two) {
+  key_ = Tensor::allocate({Shape{static_cast<i64>(two.size())}, DType::int64, {}});
+  std::copy(two.begin(), two.end(), static_cast<i64*>(key_.raw()));
+}
+TANDEM_INLINE Tensor Seed::key(const char* op) const {
+  const Spec& s = key_.spec();
+  if (!dtypes::index.has(s.dtype) || !s.shape.is_compatible_with(Shape{2}))
+    errors::raise<errors::InvalidArgumentError>(op, "a seed is two integers, int64[2], not " + to_string(s));
+  return cast(key_, DType::int64);
+}
+namespace impl {
+template <class Options>
+Tensor stateless_key(const char* op, const Seed& seed, const Options& o) {
+  if (o.seed || o.generator)
+    errors::raise<errors::InvalidArgumentError>(
+        op, std::string("takes its seed as an argument, not as ") + (o.seed ? ".seed" : ".generator"));
+  return seed.key(op);
+}
+}  // namespace impl
+TANDEM_INLINE Tensor stateless_normal(const Dims& shape, const Seed& seed, NormalOptions o) {
+  const tandem::detail::CallSite call(o);
+  return impl::normal_from("random::stateless_normal", random_normal_op, shape,
+                           impl::stateless_key("random::stateless_normal", seed, o), o);
+}
+TANDEM_INLINE Tensor stateless_truncated_normal(const Dims& shape, const Seed& seed, NormalOptions o) {
+  const tandem::detail::CallSite call(o);
+  return impl::normal_from("random::stateless_truncated_normal", truncated_normal_op, shape,
+                           impl::stateless_key("random::stateless_truncated_normal", seed, o), o);
+}
+TANDEM_INLINE Tensor stateless_uniform(const Dims& shape, const Seed& seed, UniformOptions o) {
+  const tandem::detail::CallSite call(o);
+  return impl::uniform_from(shape, impl::stateless_key("random::stateless_uniform", seed, o), o);
+}
+TANDEM_INLINE Tensor stateless_bits(const Dims& shape, const Seed& seed, BitsOptions o) {
+  const tandem::detail::CallSite call(o);
+  return impl::bits_from(shape, impl::stateless_key("random::stateless_bits", seed, o), o);
+}
+
+}  // namespace random
+}  // namespace TANDEM_NS

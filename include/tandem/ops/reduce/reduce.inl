@@ -1,0 +1,55 @@
+// Definitions of ops/reduce/reduce.hpp.
+#pragma once
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/reduce/row.hpp"
+#include "tandem/ops/reduce/scan.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+TANDEM_INLINE Grads gradient_sum(const GradCall& c) { return Grads(Gradient(spread_back(c, c.g[0]))); }
+TANDEM_INLINE Grads gradient_mean(const GradCall& c) {
+  const Tensor n = size_over(c.in[0], c.get<ReduceAttrs>().axis, c.g[0].dtype());
+  return Grads(Gradient(spread_back(c, c.g[0] / n)));
+}
+// Axis by axis: the product of the others is the one before times the one behind, so zeros need no care.
+TANDEM_INLINE Grads gradient_prod(const GradCall& c) {
+  const ReduceAttrs& a = c.get<ReduceAttrs>();
+  const std::uint32_t mask = a.axis.mask(c.op.name, c.in[0].rank());
+  Small<Tensor, 8> partial(c.in[0]);
+  Small<int, 8> axes;
+  for (int d = 0; d < c.in[0].rank(); ++d)
+    if (mask >> d & 1u) {
+      axes.push(d);
+      partial.push(reduce_prod(partial.back(), {.axis = d, .keepdims = true}));
+    }
+  Tensor g = broadcast_like(c.g[0], partial.back(), lost_axes(a));
+  for (unsigned i = axes.size(); i-- > 0;) {
+    const Tensor before = cumprod(partial[i], {.axis = axes[i], .exclusive = true});
+    const Tensor behind = cumprod(partial[i], {.axis = axes[i], .exclusive = true, .reverse = true});
+    g = times_conjugate(g, before * behind);
+  }
+  return Grads(Gradient(g));
+}
+TANDEM_INLINE Grads gradient_extreme(const GradCall& c) {
+  const ReduceAttrs& a = c.get<ReduceAttrs>();
+  const Tensor tie = cast(equal(c.in[0], spread_back(c, c.out[0])), c.g[0].dtype());
+  const Tensor ties = reduce_sum(tie, {.axis = a.axis, .keepdims = a.keepdims});
+  return Grads(Gradient(spread_back(c, c.g[0] / ties) * tie));
+}
+
+}  // namespace detail
+
+TANDEM_REDUCTION(reduce_sum, .gradient = &detail::gradient_sum, .dtypes = dtypes::number, .saves = Saves::shape)
+TANDEM_REDUCTION(reduce_mean, .gradient = &detail::gradient_mean, .workspace = &detail::value_an_output,
+                 .dtypes = dtypes::number, .saves = Saves::shape)
+TANDEM_REDUCTION(reduce_prod, .gradient = &detail::gradient_prod, .dtypes = dtypes::number, .saves = Saves::inputs)
+TANDEM_REDUCTION(reduce_max, .gradient = &detail::gradient_extreme, .dtypes = dtypes::real, .saves = Saves::all)
+TANDEM_REDUCTION(reduce_min, .gradient = &detail::gradient_extreme, .dtypes = dtypes::real, .saves = Saves::all)
+TANDEM_REDUCTION(reduce_any, .dtypes = dtypes::boolean, .saves = Saves::nothing, .flags = {.blocked = true})
+TANDEM_REDUCTION(reduce_all, .dtypes = dtypes::boolean, .saves = Saves::nothing, .flags = {.blocked = true})
+
+}  // namespace TANDEM_NS

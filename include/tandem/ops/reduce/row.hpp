@@ -1,0 +1,45 @@
+// What the reduce_* ops share: shape rule, scratch, the broadcast of gradients, and the macro that defines an op and
+// its public function. For their definitions.
+#pragma once
+#include "tandem/core/cuda_kernels.hpp"
+#include "tandem/cpu/reduce/reduce.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/reduce/options.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+inline Specs infer_reduce(const InferCall& c) {
+  return Specs(reduced_spec(c.op.name, c.spec(0), c.get<ReduceAttrs>()));
+}
+// Room for one 8-byte value an output.
+inline std::size_t value_an_output(std::span<const Spec> in, const Attrs& attrs) {
+  const Shape& s = in[0].shape;
+  const std::uint32_t mask = attrs.get<ReduceAttrs>().axis.mask("reduce", s.rank());
+  std::size_t n = 8;
+  for (int d = 0; d < s.rank(); ++d)
+    if (!(mask >> d & 1u)) n *= static_cast<std::size_t>(s.dim(d));
+  return n;
+}
+inline Tensor reduce(const OpDef& op, const Tensor& x, const ReduceOptions& o) {
+  return apply1(op, ReduceAttrs{o.axis, o.keepdims}, {o.name, o.where}, x);
+}
+// The axes that the result of a reduction lacks.
+inline Axes lost_axes(const ReduceAttrs& a) { return a.keepdims ? Axes::none() : a.axis; }
+// What belongs to each output, repeated for each input that made it.
+inline Tensor spread_back(const GradCall& c, const Tensor& y) {
+  return broadcast_like(y, c.in[0], lost_axes(c.get<ReduceAttrs>()));
+}
+
+}  // namespace detail
+
+#define TANDEM_REDUCTION(op_name, ...)                                                  \
+  TANDEM_INLINE constexpr OpDef op_name##_op{.name = #op_name,                          \
+                                             .infer = &detail::infer_reduce,            \
+                                             .cpu = &cpu::op_name,                      \
+                                             .cuda = TANDEM_CUDA(&cuda::op_name),       \
+                                             __VA_ARGS__,                               \
+                                             .attrs = &detail::attr_type<ReduceAttrs>}; \
+  TANDEM_INLINE Tensor op_name(const Tensor& x, ReduceOptions o) { return detail::reduce(op_name##_op, x, o); }
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,99 @@
+// Definitions of ops/shape/shape_of.hpp.
+#pragma once
+#include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/ops/shape/slice.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+TANDEM_INLINE DType size_type(const InferCall& c) {
+  const DType d = c.get<rules::ShapeAttrs>().out_type;
+  if (!dtypes::index.has(d)) raise_specs(c, std::string(".out_type must be int32 or int64, not ") + name(d));
+  return d;
+}
+TANDEM_INLINE Specs infer_shape(const InferCall& c) {
+  return Specs(Spec{Shape{c.spec(0).shape.rank()}, size_type(c), Device{}});
+}
+TANDEM_INLINE Specs infer_size(const InferCall& c) { return Specs(Spec{Shape{}, size_type(c), Device{}}); }
+TANDEM_INLINE Specs infer_rank(const InferCall&) { return Specs(Spec{Shape{}, DType::int32, Device{}}); }
+
+TANDEM_INLINE void put_size(const KernelCall& c, i64 at, i64 n) {
+  if (c.out[0].spec->dtype == DType::int64) {
+    c.out[0].as<i64>()[at] = n;
+    return;
+  }
+  if (n > INT32_MAX)
+    errors::raise<errors::InvalidArgumentError>(c.op, std::to_string(n) + " in " + to_string(*c.in[0].spec) +
+                                                          " is too large for int32; take .out_type = int64");
+  c.out[0].as<std::int32_t>()[at] = static_cast<std::int32_t>(n);
+}
+TANDEM_INLINE void shape_kernel(const KernelCall& c) {
+  for (int i = 0; i < c.in[0].shape().rank(); ++i) put_size(c, i, c.in[0].shape().dim(i));
+}
+TANDEM_INLINE void size_kernel(const KernelCall& c) { put_size(c, 0, c.in[0].size()); }
+TANDEM_INLINE void rank_kernel(const KernelCall& c) { put_size(c, 0, c.in[0].shape().rank()); }
+
+TANDEM_INLINE Specs infer_ensure_shape(const InferCall& c) {
+  const Shape& want = c.get<rules::EnsureShapeAttrs>().shape;
+  Specs r(c.spec(0));
+  if (!r[0].shape.is_compatible_with(want)) raise_specs(c, "expected the shape " + to_string(want));
+  r[0].shape = r[0].shape.merge_with(want);
+  return r;
+}
+
+inline constexpr OpDef size_row(const char* name, Specs (*infer)(const InferCall&), KernelFn kernel,
+                                const AttrType* attrs) {
+  return {.name = name,
+          .infer = infer,
+          .cpu = kernel,
+          .saves = Saves::nothing,
+          .shape_inputs = 1,
+          .flags = {.blocked = true},
+          .attrs = attrs};
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef shape_op =
+    detail::size_row("shape", &detail::infer_shape, &detail::shape_kernel, &detail::attr_type<rules::ShapeAttrs>);
+TANDEM_INLINE constexpr OpDef rank_op = detail::size_row("rank", &detail::infer_rank, &detail::rank_kernel, nullptr);
+TANDEM_INLINE constexpr OpDef size_op =
+    detail::size_row("size", &detail::infer_size, &detail::size_kernel, &detail::attr_type<rules::ShapeAttrs>);
+TANDEM_INLINE constexpr OpDef ensure_shape_op{.name = "ensure_shape",
+                                              .infer = &detail::infer_ensure_shape,
+                                              .gradient = &detail::pass_back,
+                                              .saves = Saves::nothing,
+                                              .flags = {.alias = true, .stateful = true},
+                                              .attrs = &detail::attr_type<rules::EnsureShapeAttrs>};
+
+TANDEM_INLINE Tensor shape(const Tensor& x, ShapeOptions o) {
+  return apply1(shape_op, rules::ShapeAttrs{o.out_type}, {o.name, o.where}, x);
+}
+TANDEM_INLINE Tensor rank(const Tensor& x, OpOptions o) { return apply1(rank_op, no_attrs, o, x); }
+TANDEM_INLINE Tensor size(const Tensor& x, ShapeOptions o) {
+  return apply1(size_op, rules::ShapeAttrs{o.out_type}, {o.name, o.where}, x);
+}
+TANDEM_INLINE std::vector<DimValue> get_shape(const Tensor& x) {
+  std::vector<DimValue> r;
+  Tensor all;
+  for (int i = 0; i < x.rank(); ++i) {
+    const i64 n = x.shape().dim(i);
+    if (n == none && !all.is_set()) all = shape(x, {.out_type = DType::int64});
+    r.push_back(n == none ? DimValue{0, all[i]} : DimValue{n});
+  }
+  return r;
+}
+TANDEM_INLINE Tensor ensure_shape(const Tensor& x, const Shape& shape, OpOptions o) {
+  return apply1(ensure_shape_op, rules::EnsureShapeAttrs{shape}, o, x);
+}
+TANDEM_INLINE void Tensor::set_shape(const Shape& want) {
+  const Shape& known = shape();
+  if (!known.is_compatible_with(want))
+    errors::raise<errors::InvalidArgumentError>(
+        "set_shape", "the value is " + to_string(spec()) + ", the shape declared for it " + to_string(want));
+  if (is_symbolic() && !(known.merge_with(want) == known)) *this = ensure_shape(*this, want, no_options);
+}
+
+}  // namespace TANDEM_NS

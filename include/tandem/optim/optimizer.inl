@@ -1,0 +1,323 @@
+// The rows of the update ops, and how an optimizer applies them.
+#pragma once
+#include <algorithm>
+#include <deque>
+#include <mutex>
+
+#include "tandem/base/id_map.hpp"
+#include "tandem/core/cuda_kernels.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/cpu/optim.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/optim/rules.hpp"
+#include "tandem/optim/optimizer.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+// The learning rate and the step count, the last inputs of all updates, are scalars.
+inline bool has_rate_and_step(const InferCall& c) {
+  const Spec &lr = c.spec(c.in.size() - 2), &step = c.spec(c.in.size() - 1);
+  return lr.dtype == DType::float32 && lr.shape.rank() == 0 && step.dtype == DType::int64 && step.shape.rank() == 0;
+}
+// Slots are as the weight, which is input `first`.
+inline bool fits_slots(const InferCall& c, std::size_t first, std::size_t states) {
+  const Spec& w = c.spec(first);
+  for (std::size_t k = first + 1; k < first + states; ++k)
+    if (c.spec(k).dtype != w.dtype || !c.spec(k).shape.is_compatible_with(w.shape)) return false;
+  return true;
+}
+[[noreturn]] TANDEM_INLINE void raise_gradient(const InferCall& c, const Spec& weight, const Spec& gradient) {
+  errors::raise<errors::InvalidArgumentError>(
+      c.op.name, "a variable of " + to_string(weight) + " cannot take a gradient of " + to_string(gradient));
+}
+// (w, slots..., g, lr, step) or, sparse, (w, slots..., values, indices, lr, step); new w and slots come out.
+TANDEM_INLINE Specs infer_update(const InferCall& c) {
+  const auto states = static_cast<std::size_t>(c.op.outputs);
+  const bool sparse = c.in.size() == states + 4;
+  const Spec &w = c.spec(0), &g = c.spec(states);
+  if (!fits_slots(c, 0, states) || !has_rate_and_step(c))
+    raise_specs(c, "wants slots as the weight, the gradient, a float32 learning rate and an int64 step");
+  bool fits = g.dtype == w.dtype;
+  if (!sparse) {
+    fits &= g.shape.is_compatible_with(w.shape);
+  } else {
+    const Spec& indices = c.spec(states + 1);
+    fits &= w.shape.rank() > 0 && g.shape.rank() == w.shape.rank() && dtypes::index.has(indices.dtype) &&
+            indices.shape.is_compatible_with({g.shape.rank() ? g.shape.dim(0) : 0});
+    for (int i = 1; fits && i < w.shape.rank(); ++i) fits = g.shape.dim(i) == w.shape.dim(i) || g.shape.dim(i) == none;
+  }
+  if (!fits) raise_gradient(c, w, g);
+  Specs out;
+  for (std::size_t k = 0; k < states; ++k) out.push(c.spec(k));
+  return out;
+}
+// Several dense ones, as OpDef::plural has it.
+template <std::size_t States>
+Specs infer_updates(const InferCall& c) {
+  const std::size_t count = (c.in.size() - 2) / (States + 1), factors = (c.in.size() - 2) % (States + 1);
+  const Spec& first = c.spec(0);
+  bool fits = count > 0 && factors <= 1 && has_rate_and_step(c);
+  for (std::size_t i = 0; fits && i < count; ++i)
+    fits = c.spec(i * States).dtype == first.dtype && fits_slots(c, i * States, States);
+  if (fits && factors) {
+    const Spec& factor = c.spec(c.in.size() - 3);
+    fits = factor.dtype == first.dtype && factor.shape.rank() == 0;
+  }
+  if (!fits)
+    raise_specs(c,
+                "wants weights of one dtype with their slots, as many gradients, maybe a factor of them, a float32 "
+                "learning rate and an int64 step");
+  Specs out;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Spec &w = c.spec(i * States), &g = c.spec(count * States + i);
+    if (g.dtype != w.dtype || !g.shape.is_compatible_with(w.shape)) raise_gradient(c, w, g);
+    for (std::size_t k = 0; k < States; ++k) out.push(c.spec(i * States + k));
+  }
+  return out;
+}
+template <class R>
+constexpr auto settings_of() -> const AttrType* {
+  if constexpr (requires { typename R::Settings; }) return &attr_type<typename R::Settings>;
+  else return nullptr;
+}
+// What the three rows of a rule have in common.
+template <class R>
+constexpr OpDef update_row(const char* name) {
+  return {.name = name,
+          .infer = &infer_update,
+          .cpu = &cpu::optimizer_update<R>,
+          .dtypes = dtypes::floating,
+          .outputs = R::states,
+          .saves = Saves::nothing,
+          .flags = {.in_place = true},
+          .attrs = settings_of<R>()};
+}
+template <class R>
+constexpr OpDef updates_row(const char* name) {
+  OpDef row = update_row<R>(name);
+  row.infer = &infer_updates<R::states>;
+  row.inputs = at_least(R::states + 3), row.outputs = -1;
+  return row;
+}
+template <class R>
+constexpr OpDef dense_update_row(const char* name, const OpDef* plural) {
+  OpDef row = update_row<R>(name);
+  row.cuda = TANDEM_CUDA(&cuda::optimizer_update<R>);
+  row.plural = plural;
+  row.inputs = R::states + 3;
+  row.host_inputs = static_cast<std::uint16_t>(3u << (R::states + 1));  // learning rate, step
+  return row;
+}
+template <class R>
+constexpr OpDef sparse_update_row(const char* name) {
+  OpDef row = update_row<R>(name);
+  row.cpu = &cpu::optimizer_sparse_update<R>;
+  row.cuda = TANDEM_CUDA(&cuda::optimizer_sparse_update<R>);
+  row.inputs = R::states + 4;
+  row.host_inputs = static_cast<std::uint16_t>(3u << (R::states + 2));
+  return row;
+}
+
+}  // namespace detail
+
+#define TANDEM_UPDATE_OPS(name, Rule)                                                                  \
+  TANDEM_INLINE constexpr OpDef name##s_op = detail::updates_row<rules::Rule>(#name "s");              \
+  TANDEM_INLINE constexpr OpDef name##_op = detail::dense_update_row<rules::Rule>(#name, &name##s_op); \
+  TANDEM_INLINE constexpr OpDef name##_sparse_op = detail::sparse_update_row<rules::Rule>(#name "_sparse");
+TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)
+#undef TANDEM_UPDATE_OPS
+
+// Slot Variables by the id of the weight they belong to.
+struct Optimizer::Slots final : Opaque {
+  std::mutex mutex;
+  IdMap at;
+  std::deque<std::vector<Variable>> states;  // each: the weight, then its slots
+  const char* kind() const override { return "slots"; }
+};
+
+TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, const Attrs& attrs, double learning_rate)
+    : rule_(rule), attrs_(attrs), slots_(new Slots) {
+  set_makes_slots();
+  const DeviceScope host({Device::cpu, 0});  // read by every launch: on a GPU that would be a wait a step
+  learning_rate_ = add_variable("learning_rate", constant(learning_rate), false);
+  iterations_ = add_variable("iterations", constant(i64{0}), false);
+}
+
+// The weight and its slots, made at first sight: all of them, or, if something raises, none.
+TANDEM_INLINE std::span<const Variable> Optimizer::slots_of(const Variable& v) const {
+  Slots& all = static_cast<Slots&>(*slots_);
+  const std::lock_guard lock(all.mutex);
+  if (const int at = all.at.find(v.id()); at >= 0) return all.states[static_cast<std::size_t>(at)];
+  const int at = static_cast<int>(all.states.size());
+  std::vector<Variable> state{v};
+  std::vector<Named> slots;
+  auto make = [&] {
+    const detail::Unobserved quiet;
+    for (const char* slot : rule_.slots) {
+      const std::string name = "slot_" + std::to_string(at) + "_" + slot;
+      state.emplace_back(zeros_like(v.peek()), VariableOptions{.name = name.c_str(), .trainable = false});
+      slots.push_back({name, state.back(), v, slot});
+    }
+  };
+  if (context.stager) context.stager->lift({[](void* f) { (*static_cast<decltype(make)*>(f))(); }, &make});
+  else make();
+  all.at.make_room();
+  all.states.push_back(std::move(state));
+  try {
+    add_variables(slots);
+  } catch (...) {
+    all.states.pop_back();
+    throw;
+  }
+  all.at.insert(v.id(), at);
+  return all.states.back();
+}
+TANDEM_INLINE void Optimizer::build(const std::vector<Variable>& variables) const {
+  for (const Variable& v : variables) slots_of(v);
+}
+
+namespace detail {
+TANDEM_INLINE void check_gradients(const std::vector<Gradient>& g, const std::vector<Variable>& v) {
+  if (g.size() != v.size())
+    errors::raise<errors::InvalidArgumentError>(
+        "apply_gradients", std::to_string(g.size()) + " gradients for " + std::to_string(v.size()) + " variables");
+  if (v.empty())
+    errors::raise<errors::InvalidArgumentError>(
+        "apply_gradients", "no variables; layers make theirs at the first call: call the model or build() it first");
+  bool any = false;
+  for (const Gradient& x : g) any |= x.is_set();
+  if (!any) {
+    std::string names;
+    for (const Variable& x : v) names += (names.empty() ? "" : ", ") + x.name();
+    errors::raise<errors::InvalidArgumentError>("apply_gradients", "no gradients for any variable: " + names);
+  }
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    if (!g[i].is_set()) continue;
+    const Spec& s = (g[i].is_sparse() ? g[i].like() : g[i].dense()).spec();
+    if (s.dtype != v[i].dtype() || !s.shape.is_compatible_with(v[i].shape()))
+      errors::raise<errors::InvalidArgumentError>(
+          "apply_gradients",
+          "variable '" + v[i].name() + "' is " + to_string(v[i].spec()) + ", its gradient " + to_string(s));
+  }
+}
+}  // namespace detail
+
+namespace detail {
+using Gradients = std::span<const Gradient>;
+using Variables = std::span<const Variable>;
+
+// Whether one op for many is quicker than one for each: it gives every thread the same share. A trace gets them one by
+// one; there the pass join_updates sees more.
+TANDEM_INLINE bool worth_joining(Variables v) {
+  if (v.size() < 2 || context.stager || config::intra_op_parallelism_threads() == 1) return false;
+  i64 elements = 0;
+  for (const Variable& x : v) elements += x.shape().size();
+  return elements >= 32 * 1024;
+}
+// How many of the first gradients one op can take: dense ones of one dtype on the CPU, for different Variables.
+TANDEM_INLINE std::size_t alike(Gradients g, Variables v) {
+  constexpr std::size_t most = 64;  // looking for equal Variables and buffers takes the square of it
+  const Device host{};
+  const auto fits = [&](std::size_t i) {
+    return g[i].is_set() && !g[i].is_sparse() && g[i].dense().device() == host && v[i].device() == host &&
+           v[i].dtype() == v[0].dtype() &&
+           std::none_of(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(i),
+                        [&](const Variable& x) { return x.is_same(v[i]); });
+  };
+  std::size_t n = 0;
+  while (n < g.size() && n < most && fits(n)) ++n;
+  return n;
+}
+}  // namespace detail
+
+TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& gradients,
+                                              const std::vector<Variable>& variables) const {
+  detail::check_gradients(gradients, variables);
+  const detail::Unobserved quiet;
+  std::vector<State> states;  // all before the first change
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    states.push_back(gradients[i].is_set() ? slots_of(variables[i]) : State());
+  const Tensor step = iterations_.assign_add(constant(i64{1})), lr = learning_rate_;
+  const bool join = detail::worth_joining(variables);
+  for (std::size_t i = 0, n = 1; i < gradients.size(); i += n) {
+    const auto g = detail::Gradients(gradients).subspan(i);
+    const auto v = detail::Variables(variables).subspan(i);
+    n = join ? std::max<std::size_t>(1, detail::alike(g, v)) : 1;
+    if (n > 1) apply_together(g.first(n), std::span<const State>(states).subspan(i, n), lr, step);
+    else if (g[0].is_set()) apply_one(g[0], states[i], lr, step);
+  }
+}
+TANDEM_INLINE void Optimizer::apply_one(const Gradient& g, State state, const Tensor& lr, const Tensor& step) const {
+  if (g.is_sparse()) {
+    const IndexedSlices s = g.slices();
+    const Tensor* const extra[] = {&s.values, &s.indices, &lr, &step};
+    update(*rule_.sparse, state, extra, attrs_);
+  } else {
+    const Tensor* const extra[] = {&g.dense(), &lr, &step};
+    update(*rule_.dense, state, extra, attrs_);
+  }
+}
+TANDEM_INLINE void Optimizer::apply_together(std::span<const Gradient> gradients, std::span<const State> states,
+                                             const Tensor& lr, const Tensor& step) const {
+  std::vector<Variable> all;
+  std::vector<const Tensor*> extra;
+  for (const State state : states) all.insert(all.end(), state.begin(), state.end());
+  for (const Gradient& g : gradients) extra.push_back(&g.dense());
+  extra.push_back(&lr);
+  extra.push_back(&step);
+  update(*rule_.dense->plural, all, extra, attrs_);
+}
+TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<GradientAndVariable>& pairs) const {
+  std::vector<Gradient> g;
+  std::vector<Variable> v;
+  for (const GradientAndVariable& p : pairs) g.push_back(p.gradient), v.push_back(p.variable);
+  apply_gradients(g, v);
+}
+
+namespace optimizers {
+namespace detail {
+using tandem::detail::UpdateRule;
+inline constexpr const char* momentum_slots[] = {"momentum"};
+inline constexpr const char* rmsprop_slots[] = {"rms", "momentum", "mean"};
+inline constexpr const char* adam_slots[] = {"m", "v"};
+
+TANDEM_INLINE UpdateRule sgd_rule(const SGDOptions& o) {
+  if (o.momentum == 0) return {&sgd_update_op, &sgd_update_sparse_op, {}};
+  return {&momentum_update_op, &momentum_update_sparse_op, momentum_slots};
+}
+TANDEM_INLINE UpdateRule rmsprop_rule(const RMSpropOptions& o) {
+  const std::span<const char* const> slots(rmsprop_slots);
+  if (o.centered) return {&rmsprop_centered_update_op, &rmsprop_centered_update_sparse_op, slots};
+  if (o.momentum != 0) return {&rmsprop_momentum_update_op, &rmsprop_momentum_update_sparse_op, slots.first(2)};
+  return {&rmsprop_update_op, &rmsprop_update_sparse_op, slots.first(1)};
+}
+inline void check_share(const char* op, const char* name, double x) {
+  if (!(x >= 0 && x < 1))
+    errors::raise<errors::InvalidArgumentError>(op, std::string(name) + " must be in [0, 1), not " + std::to_string(x));
+}
+}  // namespace detail
+
+TANDEM_INLINE SGD::SGD(SGDOptions o)
+    : Optimizer(detail::sgd_rule(o), SgdAttrs{o.momentum, o.nesterov}, o.learning_rate) {
+  detail::check_share("SGD", "momentum", o.momentum);
+  set_kind("sgd");
+}
+TANDEM_INLINE RMSprop::RMSprop(RMSpropOptions o)
+    : Optimizer(detail::rmsprop_rule(o), RmspropAttrs{o.rho, o.momentum, o.epsilon, o.centered}, o.learning_rate) {
+  detail::check_share("RMSprop", "rho", o.rho);
+  detail::check_share("RMSprop", "momentum", o.momentum);
+  set_kind("rmsprop");
+}
+TANDEM_INLINE Adam::Adam(AdamOptions o)
+    : Optimizer({&adam_update_op, &adam_update_sparse_op, detail::adam_slots}, AdamAttrs{o.beta_1, o.beta_2, o.epsilon},
+                o.learning_rate) {
+  detail::check_share("Adam", "beta_1", o.beta_1);
+  detail::check_share("Adam", "beta_2", o.beta_2);
+  set_kind("adam");
+}
+
+}  // namespace optimizers
+}  // namespace TANDEM_NS

@@ -1,0 +1,5 @@
+#include "tandem/core/apply.inl"
+#include "tandem/core/context.inl"
+#include "tandem/core/observer.inl"
+#include "tandem/core/op.inl"
+#include "tandem/core/scope.inl"

@@ -1,0 +1,2 @@
+#include "tandem/core/module.inl"
+#include "tandem/core/module_separate.inl"

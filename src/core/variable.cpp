@@ -1,0 +1,2 @@
+#include "tandem/core/variable.inl"
+#include "tandem/core/profile.inl"

@@ -1,0 +1,1 @@
+#include "tandem/cpu/reduce/arg_reduce.inl"

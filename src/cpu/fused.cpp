@@ -1,0 +1,2 @@
+#include "tandem/cpu/fused/lower.inl"
+#include "tandem/cpu/fused/run.inl"

@@ -1,0 +1,1 @@
+#include "tandem/cpu/fused/fused_reduce.inl"

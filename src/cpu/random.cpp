@@ -1,0 +1,3 @@
+#include "tandem/cpu/random/random.inl"
+#include "tandem/cpu/random/candidates.inl"
+#include "tandem/cpu/random/sample.inl"

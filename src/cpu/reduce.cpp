@@ -1,0 +1,2 @@
+#include "tandem/cpu/reduce/reduce.inl"
+#include "tandem/cpu/reduce/like.inl"

@@ -1,0 +1,2 @@
+#include "tandem/graph/debug/debug.inl"
+#include "tandem/graph/debug/trace.inl"
