@@ -1,6 +1,6 @@
 // pointwise<Rule>: the CUDA kernel of a pointwise op, from the rule that the CPU runs too. Equal shapes and scalars are
 // read 16 bytes at a time; what really broadcasts goes through an IndexMap. For .cu files alone; each of them makes
-// the kernels of whole rule lists, so a new rule needs no edit here.
+// the kernels of a whole list of ops, so a new op needs no edit there.
 #pragma once
 #include <cstdint>
 
@@ -243,16 +243,6 @@ inline DType as_bits(DType d) {
   }
 }
 
-// The kernels of a file's rules: naming them makes them.
-template <class List>
-struct Kernels;
-template <class... R>
-struct Kernels<RuleList<R...>> {
-  static const KernelFn all[];
-};
-template <class... R>
-const KernelFn Kernels<RuleList<R...>>::all[] = {&pointwise<R>...};
-
 }  // namespace detail
 
 /// out = rule(in...), as cpu::pointwise, except that Rule::check would wait for the device: the kernel reports what
@@ -270,8 +260,9 @@ void pointwise(const KernelCall& c) {
 
 }  // namespace TANDEM_NS::cuda
 
-/// In a .cu file, at global scope: makes the kernels of a rule list.
-#define TANDEM_CUDA_KERNELS(list)       \
-  namespace TANDEM_NS::cuda::detail {   \
-  template struct Kernels<rules::list>; \
+/// In a .cu file, at global scope: makes the kernels of a list of ops (ops/pointwise/define.hpp).
+#define TANDEM_CUDA_KERNELS(list)                                  \
+  namespace TANDEM_NS::cuda {                                      \
+  list(TANDEM_CUDA_KERNEL, TANDEM_CUDA_KERNEL, TANDEM_CUDA_KERNEL) \
   }
+#define TANDEM_CUDA_KERNEL(op) template void pointwise<rules::op##_rule>(const KernelCall&);

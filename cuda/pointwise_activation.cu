@@ -1,5 +1,5 @@
-// The CUDA kernels of the rules in ops/pointwise/activation.hpp.
+// The CUDA kernels of the ops in ops/pointwise/activation.hpp.
 #include "cuda/pointwise.hpp"
-#include "tandem/ops/pointwise/activation.hpp"
+#include "tandem/ops/pointwise/activation.inl"
 
-TANDEM_CUDA_KERNELS(activation)
+TANDEM_CUDA_KERNELS(TANDEM_ACTIVATION_OPS)

@@ -1,5 +1,5 @@
-// The CUDA kernels of the rules in ops/pointwise/arith.hpp.
+// The CUDA kernels of the ops in ops/pointwise/arith.hpp.
 #include "cuda/pointwise.hpp"
-#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/arith.inl"
 
-TANDEM_CUDA_KERNELS(arith)
+TANDEM_CUDA_KERNELS(TANDEM_ARITH_OPS)

@@ -1,5 +1,5 @@
-// The CUDA kernels of the rules in ops/pointwise/bitwise.hpp.
+// The CUDA kernels of the ops in ops/pointwise/bitwise.hpp.
 #include "cuda/pointwise.hpp"
-#include "tandem/ops/pointwise/bitwise.hpp"
+#include "tandem/ops/pointwise/bitwise.inl"
 
-TANDEM_CUDA_KERNELS(bits)
+TANDEM_CUDA_KERNELS(TANDEM_BITWISE_OPS)

@@ -1,5 +1,5 @@
-// The CUDA kernels of the rules in ops/pointwise/compare.hpp.
+// The CUDA kernels of the ops in ops/pointwise/compare.hpp.
 #include "cuda/pointwise.hpp"
-#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/compare.inl"
 
-TANDEM_CUDA_KERNELS(compare)
+TANDEM_CUDA_KERNELS(TANDEM_COMPARE_OPS)

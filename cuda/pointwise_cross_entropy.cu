@@ -1,5 +1,5 @@
-// The CUDA kernels of the pointwise rules in ops/nn/cross_entropy.hpp.
+// The CUDA kernel of the pointwise op in ops/nn/cross_entropy.hpp.
 #include "cuda/pointwise.hpp"
-#include "tandem/ops/nn/cross_entropy.hpp"
+#include "tandem/ops/nn/sigmoid_cross_entropy.inl"
 
-TANDEM_CUDA_KERNELS(cross_entropy)
+TANDEM_CUDA_KERNELS(TANDEM_SIGMOID_CROSS_ENTROPY_OPS)

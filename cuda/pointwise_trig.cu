@@ -1,5 +1,5 @@
-// The CUDA kernels of the rules in ops/pointwise/trig.hpp.
+// The CUDA kernels of the ops in ops/pointwise/trig.hpp.
 #include "cuda/pointwise.hpp"
-#include "tandem/ops/pointwise/trig.hpp"
+#include "tandem/ops/pointwise/trig.inl"
 
-TANDEM_CUDA_KERNELS(trigonometry)
+TANDEM_CUDA_KERNELS(TANDEM_TRIG_OPS)

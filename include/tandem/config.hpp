@@ -58,6 +58,13 @@
 #define TANDEM_HIGHEST_SET 3
 #endif
 
+// Whether an .inl file that has rules of pointwise ops defines anything else (ops/pointwise/define.hpp).
+#ifdef __CUDACC__
+#define TANDEM_DEFINES 0
+#else
+#define TANDEM_DEFINES 1
+#endif
+
 // always_inline at -O0 too: an out-of-line rule would pass packs by another calling convention than the kernel's.
 #ifdef __CUDACC__
 #define TANDEM_HD __host__ __device__ __forceinline__
@@ -72,6 +79,8 @@
 #define TANDEM_CUDA(fn) nullptr
 #endif
 
+#define TANDEM_JOIN_(a, b) a##b
+#define TANDEM_JOIN(a, b) TANDEM_JOIN_(a, b)
 #define TANDEM_STRINGIFY_(x) #x
 #define TANDEM_STRINGIFY(x) TANDEM_STRINGIFY_(x)
 

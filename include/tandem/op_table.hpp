@@ -17,10 +17,6 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-template <class... R>
-constexpr std::array<const OpDef*, sizeof...(R)> rows_of(RuleList<R...>) {
-  return {&R::row...};
-}
 template <std::size_t N>
 constexpr std::array<const OpDef*, N> rows_of(const OpDef* const (&rows)[N]) {
   return std::to_array(rows);
@@ -34,9 +30,9 @@ constexpr auto join(const std::array<const OpDef*, N>&... lists) {
 }
 
 inline constexpr auto pointwise_table =
-    join(rows_of(rules::arith()), rows_of(rules::exponential()), rows_of(rules::trigonometry()),
-         rows_of(rules::compare()), rows_of(rules::special()), rows_of(rules::bits()), rows_of(rules::activation()),
-         rows_of(rules::smooth_activation()));
+    join(rows_of(arith_ops), rows_of(exp_ops), rows_of(trig_ops),
+         rows_of(compare_ops), rows_of(special_ops), rows_of(bitwise_ops), rows_of(activation_ops),
+         rows_of(smooth_activation_ops));
 inline constexpr auto shape_table =
     join(rows_of(reshape_ops), rows_of(shape_of_ops), rows_of(slice_ops), rows_of(concat_ops), rows_of(tile_ops),
          rows_of(transpose_ops), rows_of(transfer_ops), rows_of(gather_ops), rows_of(gather_nd_ops), rows_of(row_ops),

@@ -111,6 +111,7 @@
 #include "tandem/ops/nn/lstm.inl"
 #include "tandem/ops/nn/moments.inl"
 #include "tandem/ops/nn/rnn_common.inl"
+#include "tandem/ops/nn/sigmoid_cross_entropy.inl"
 #include "tandem/ops/nn/softmax.inl"
 #include "tandem/ops/pointwise/activation.inl"
 #include "tandem/ops/pointwise/arith.inl"

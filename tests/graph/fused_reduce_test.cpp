@@ -218,8 +218,8 @@ TEST_CASE("fused_reduce: programs and axes that make no sense are refused") {
     return FusedReduceAttrs{make_ref<FusedProgram>(std::vector<DType>{float32}, std::move(code), std::move(outputs)),
                             Reduction::sum, axis, false};
   };
-  const FusedProgram::Instruction square_it{&rules::Square::row, {}, {0}, float32};
-  const FusedProgram::Instruction again{&rules::Square::row, {}, {1}, float32};
+  const FusedProgram::Instruction square_it{&square_op, {}, {0}, float32};
+  const FusedProgram::Instruction again{&square_op, {}, {1}, float32};
   CHECK(apply1(fused_reduce_op, attrs({square_it}, {1}, {-1}), {}, x).shape() == Shape{3});
   CHECK_THROWS_AS(apply1(fused_reduce_op, attrs({square_it}, {1}, {0}), {}, x), errors::InvalidArgumentError);
   CHECK_THROWS_AS(apply1(fused_reduce_op, attrs({square_it, again}, {1, 2}, {-1}), {}, x),

@@ -15,12 +15,14 @@ HEAVY = {"iostream", "functional", "regex", "ranges"}
 CUDA_HEADER = re.compile(r"^(cuda|cublas|cudnn|cufft|curand|cusolver|nvrtc|nvToolsExt|driver_types)")
 FORMAT = "tandem/base/format.hpp"
 # Headers that name kernels, for the definitions of ops.
-FOR_DEFINITIONS = re.compile(r"/row\.hpp$|_kernels\.hpp$")
+FOR_DEFINITIONS = re.compile(r"/(row|define)\.hpp$|_kernels\.hpp$")
+# The rules of pointwise ops without their definitions, for the kernels of fused programs.
+RULES = "tandem/ops/pointwise/rules.inl"
 # What kernels see of core: their call, their op, memory for scratch (none of these knows tensors), the names of CUDA's.
 KERNELS_SEE = ("tandem/core/allocator.hpp", "tandem/core/cuda_kernels.hpp", "tandem/core/kernel.hpp", "tandem/core/op.hpp")
 # Of the ops a kernel sees attributes; those of fused programs name the rules that they run.
 KERNELS_SEE_OF_OPS = re.compile(r"/\w*attrs\.hpp$|ops/optim/rules\.hpp$")
-FUSED_SEE = re.compile(r"tandem/ops/pointwise/\w+\.hpp$")
+FUSED_SEE = re.compile(r"tandem/ops/pointwise/(fused\w*\.hpp|rules\.inl)$")
 # The GPU's side of the border it stands on.
 CUDA_SEES = ("tandem/core/backend.hpp", "tandem/cuda.hpp")
 
@@ -93,7 +95,7 @@ def check(name, text):
         delimiter, header = match[1], match[2]
         where = f"{name}:{text.count(chr(10), 0, match.start()) + 1}: includes {header}"
         reason = heavy(name, delimiter, header)
-        if name.endswith(".inl") and header.endswith(".inl") and not is_umbrella(name):
+        if name.endswith(".inl") and header.endswith(".inl") and not is_umbrella(name) and RULES not in (name, header):
             reason = "what two .inl files share is declared in a .hpp file"
         if reason:
             problems.append(f"{where}: {reason}")
@@ -173,7 +175,7 @@ def main():
             problems += check_definition(name, text, headers)
         elif is_umbrella(name):
             in_umbrellas += included
-    problems += included_once(definitions, {"units of src/": in_sources, "umbrellas": in_umbrellas})
+    problems += included_once(definitions - {RULES}, {"units of src/": in_sources, "umbrellas": in_umbrellas})
     problems += cycles({name: [match[2] for match in INCLUDE.finditer(texts[name])] for name in headers})
     sources.report("layering", problems)
 

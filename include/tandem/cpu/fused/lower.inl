@@ -6,6 +6,7 @@
 #include "tandem/cpu/fused/micro.hpp"
 #include "tandem/cpu/pointwise/pointwise.hpp"
 #include "tandem/ops/pointwise/fused.hpp"
+#include "tandem/ops/pointwise/rules.inl"
 
 #define TANDEM_KERNELS "tandem/cpu/fused/fused.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"
@@ -16,12 +17,12 @@ namespace detail {
 
 // The opcode of an op whose operand `carried` is the chain's value; -1 if there is none.
 TANDEM_INLINE int opcode(const OpDef* op, std::size_t carried) {
-#define TANDEM_MICRO(name, R, first) \
-  if (op == &rules::R::row && carried == (first ? 0 : 1)) return 2 * micro::name;
+#define TANDEM_MICRO(name, fused, first) \
+  if (op == &fused##_op && carried == (first ? 0 : 1)) return 2 * micro::name;
   TANDEM_FUSED_BINARY(TANDEM_MICRO)
 #undef TANDEM_MICRO
-#define TANDEM_MICRO(name, R) \
-  if (op == &rules::R::row) return 2 * micro::name;
+#define TANDEM_MICRO(name) \
+  if (op == &name##_op) return 2 * micro::name;
   TANDEM_FUSED_UNARY(TANDEM_MICRO)
 #undef TANDEM_MICRO
   const bool commutes = op == &add_op || op == &multiply_op;

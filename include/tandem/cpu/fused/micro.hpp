@@ -1,21 +1,18 @@
-// What a chain can do (cpu/fused/fused.hpp): one list, from which the loops and the lowering are made.
+// What a chain can do (cpu/fused/fused.hpp): the superinstructions, from which the loops and the lowering are made.
 #pragma once
-#include "tandem/ops/pointwise/activation.hpp"
-#include "tandem/ops/pointwise/arith.hpp"
-#include "tandem/ops/pointwise/exp.hpp"
-#include "tandem/ops/pointwise/special.hpp"
+#include <cstdint>
 
-// f(name, rule, whether the carried value is the first operand). The other way round an op may give another zero or
-// NaN.
-#define TANDEM_FUSED_BINARY(f)                                                                                     \
-  f(add, Add, true) f(subtract, Subtract, true) f(subtract_from, Subtract, false) f(multiply, Multiply, true)      \
-      f(divide, Divide, true) f(divide_into, Divide, false) f(maximum, Maximum, true) f(minimum, Minimum, true)    \
-          f(squared_difference, SquaredDifference, true) f(relu_grad, ReluGrad, true) f(tanh_grad, TanhGrad, true) \
-              f(sigmoid_grad, SigmoidGrad, true)
-// f(name, rule)
-#define TANDEM_FUSED_UNARY(f)                                                                                 \
-  f(negative, Negative) f(abs, Abs) f(square, Square) f(sqrt, Sqrt) f(rsqrt, Rsqrt) f(reciprocal, Reciprocal) \
-      f(relu, Relu) f(exp, Exp) f(log, Log) f(tanh, Tanh) f(sigmoid, Sigmoid)
+#include "tandem/config.hpp"
+
+// f(name, op, whether the carried value is the first operand). The other way round an op may give another zero or NaN.
+#define TANDEM_FUSED_BINARY(f)                                                                                        \
+  f(add, add, true) f(subtract, subtract, true) f(subtract_from, subtract, false) f(multiply, multiply, true)         \
+      f(divide, divide, true) f(divide_into, divide, false) f(maximum, maximum, true) f(minimum, minimum, true)       \
+          f(squared_difference, squared_difference, true) f(relu_grad, relu_grad, true) f(tanh_grad, tanh_grad, true) \
+              f(sigmoid_grad, sigmoid_grad, true)
+// f(name) for an op of that name
+#define TANDEM_FUSED_UNARY(f) \
+  f(negative) f(abs) f(square) f(sqrt) f(rsqrt) f(reciprocal) f(relu) f(exp) f(log) f(tanh) f(sigmoid)
 
 namespace TANDEM_NS::cpu {
 

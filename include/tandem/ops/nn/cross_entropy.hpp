@@ -44,27 +44,12 @@ TANDEM_API Tensor weighted_cross_entropy_with_logits(const Tensor& labels, const
 }  // namespace nn
 
 extern TANDEM_API const OpDef softmax_cross_entropy_op, softmax_cross_entropy_grad_op, sparse_softmax_cross_entropy_op,
-    sparse_softmax_cross_entropy_grad_op, one_hot_like_op, sigmoid_cross_entropy_op;
+    sparse_softmax_cross_entropy_grad_op, one_hot_like_op, sigmoid_cross_entropy_with_logits_op;
 inline constexpr const OpDef* cross_entropy_ops[] = {&softmax_cross_entropy_op,
                                                      &softmax_cross_entropy_grad_op,
                                                      &sparse_softmax_cross_entropy_op,
                                                      &sparse_softmax_cross_entropy_grad_op,
                                                      &one_hot_like_op,
-                                                     &sigmoid_cross_entropy_op};
+                                                     &sigmoid_cross_entropy_with_logits_op};
 
-namespace rules {
-
-struct SigmoidCrossEntropy {
-  static constexpr auto info = binary("sigmoid_cross_entropy_with_logits", dtypes::floating, Saves::inputs);
-  static constexpr const OpDef& row = sigmoid_cross_entropy_op;
-  static constexpr bool costly = true;
-  template <class V>
-  static TANDEM_HD V forward(V z, V x) {
-    return (max(x, V(0)) - x * z) + log1p(exp(-abs(x)));
-  }
-  static Grads gradient(const GradCall& c);
-};
-using cross_entropy = RuleList<SigmoidCrossEntropy>;
-
-}  // namespace rules
 }  // namespace TANDEM_NS

@@ -7,7 +7,6 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
-#include "tandem/ops/pointwise/row.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 
@@ -146,13 +145,6 @@ TANDEM_INLINE constexpr OpDef one_hot_like_op{.name = "one_hot_like",
                                               .inputs = 2,
                                               .saves = Saves::nothing,
                                               .flags = {.blocked = true}};
-TANDEM_INLINE constexpr OpDef sigmoid_cross_entropy_op = pointwise_row<rules::SigmoidCrossEntropy>();
-
-TANDEM_INLINE Grads rules::SigmoidCrossEntropy::gradient(const GradCall& c) {
-  const Tensor &g = c.g[0], &z = c.in[0], &x = c.in[1];
-  return {c.needs(0) ? Gradient(-(g * x)) : Gradient(), c.needs(1) ? Gradient(g * (sigmoid(x) - z)) : Gradient()};
-}
-
 TANDEM_INLINE Tensor nn::softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
                                                            CrossEntropyOptions o) {
   return apply1(softmax_cross_entropy_op, SoftmaxAttrs{o.axis}, {o.name, o.where}, labels, logits);
@@ -169,12 +161,12 @@ TANDEM_INLINE void check_elementwise(const OpDef& op, const Tensor& labels, cons
 }
 }  // namespace detail
 TANDEM_INLINE Tensor nn::sigmoid_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits, OpOptions o) {
-  detail::check_elementwise(sigmoid_cross_entropy_op, labels, logits, o);
-  return call<rules::SigmoidCrossEntropy, rules::cross_entropy>(o, labels, logits);
+  detail::check_elementwise(sigmoid_cross_entropy_with_logits_op, labels, logits, o);
+  return apply1(sigmoid_cross_entropy_with_logits_op, no_attrs, o, labels, logits);
 }
 TANDEM_INLINE Tensor nn::weighted_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
                                                             const Tensor& pos_weight, OpOptions o) {
-  detail::check_elementwise(sigmoid_cross_entropy_op, labels, logits, o);
+  detail::check_elementwise(sigmoid_cross_entropy_with_logits_op, labels, logits, o);
   const Tensor weight = (pos_weight - 1) * labels + 1;
   return (logits - labels * logits) + weight * softplus(-logits);
 }

@@ -53,8 +53,11 @@ TANDEM_SCALAR_OPERATORS(-)
 TANDEM_SCALAR_OPERATORS(*)
 TANDEM_SCALAR_OPERATORS(/)
 
-extern TANDEM_API const OpDef add_op, subtract_op, multiply_op, divide_op, negative_op, abs_op, sign_op, square_op,
-    maximum_op, minimum_op;
+// The ops of this file by the form of their public functions. Everything else that lists them is derived from this.
+#define TANDEM_ARITH_OPS(unary, binary, other)                                                                     \
+  binary(add) binary(subtract) binary(multiply) other(divide) unary(negative) other(abs) unary(sign) unary(square) \
+      binary(maximum) binary(minimum)
+TANDEM_DECLARE_OPS(arith_ops, TANDEM_ARITH_OPS)
 
 namespace detail {
 /// a op b for temporaries: where no tape listens, the result may take over the buffer of one.
@@ -78,98 +81,4 @@ TANDEM_TEMPORARY_OPERATORS(*, multiply_op)
 TANDEM_TEMPORARY_OPERATORS(/, divide_op)
 #undef TANDEM_TEMPORARY_OPERATORS
 
-namespace rules {
-
-struct Add {
-  static constexpr auto info = binary("add", numbers, Saves::nothing);
-  static constexpr const OpDef& row = add_op;
-  template <class V>
-  static TANDEM_HD V forward(V a, V b) {
-    return a + b;
-  }
-  static Grads gradient(const GradCall& c);
-};
-struct Subtract {
-  static constexpr auto info = binary("subtract", numbers, Saves::nothing);
-  static constexpr const OpDef& row = subtract_op;
-  template <class V>
-  static TANDEM_HD V forward(V a, V b) {
-    return a - b;
-  }
-  static Grads gradient(const GradCall& c);
-};
-struct Multiply {
-  static constexpr auto info = binary("multiply", numbers, Saves::inputs);
-  static constexpr const OpDef& row = multiply_op;
-  template <class V>
-  static TANDEM_HD V forward(V a, V b) {
-    return a * b;
-  }
-  static Grads gradient(const GradCall& c);
-};
-struct Divide {
-  static constexpr auto info = binary("divide", floats | dtypes::complex, Saves::all);
-  static constexpr const OpDef& row = divide_op;
-  template <class V>
-  static TANDEM_HD V forward(V a, V b) {
-    return a / b;
-  }
-  static Grads gradient(const GradCall& c);
-};
-struct Negative {
-  static constexpr auto info = unary("negative", numbers, Saves::nothing);
-  static constexpr const OpDef& row = negative_op;
-  template <class V>
-  static TANDEM_HD V forward(V x) {
-    return -x;
-  }
-  static Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& y);
-};
-struct Abs {
-  static constexpr auto info = unary("abs", reals, Saves::inputs);
-  static constexpr const OpDef& row = abs_op;
-  template <class V>
-  static TANDEM_HD V forward(V x) {
-    return abs(x);
-  }
-  static Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& y);
-};
-struct Sign {
-  static constexpr Info info{.name = "sign", .arity = 1, .dtypes = reals, .saves = Saves::nothing, .blocked = true};
-  static constexpr const OpDef& row = sign_op;
-  template <class V>
-  static TANDEM_HD V forward(V x) {
-    return select(x > V(0), V(1), select(x < V(0), V(V(0) - V(1)), x));
-  }
-};
-struct Square {
-  static constexpr auto info = unary("square", numbers, Saves::inputs);
-  static constexpr const OpDef& row = square_op;
-  template <class V>
-  static TANDEM_HD V forward(V x) {
-    return x * x;
-  }
-  static Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& y);
-};
-struct Maximum {
-  static constexpr auto info = binary("maximum", reals, Saves::inputs);
-  static constexpr const OpDef& row = maximum_op;
-  template <class V>
-  static TANDEM_HD V forward(V a, V b) {
-    return max(a, b);
-  }
-  static Grads gradient(const GradCall& c);
-};
-struct Minimum {
-  static constexpr auto info = binary("minimum", reals, Saves::inputs);
-  static constexpr const OpDef& row = minimum_op;
-  template <class V>
-  static TANDEM_HD V forward(V a, V b) {
-    return min(a, b);
-  }
-  static Grads gradient(const GradCall& c);
-};
-using arith = RuleList<Add, Subtract, Multiply, Divide, Negative, Abs, Sign, Square, Maximum, Minimum>;
-
-}  // namespace rules
 }  // namespace TANDEM_NS

@@ -28,81 +28,10 @@ TANDEM_SCALAR_OVERLOADS(left_shift)
 TANDEM_SCALAR_OVERLOADS(right_shift)
 }  // namespace bitwise
 
-extern TANDEM_API const OpDef bitwise_and_op, bitwise_or_op, bitwise_xor_op, invert_op, left_shift_op, right_shift_op,
-    population_count_op;
+// The ops of this file by the form of their public functions. Everything else that lists them is derived from this.
+#define TANDEM_BITWISE_OPS(unary, binary, other)                                                                  \
+  binary(bitwise_and) binary(bitwise_or) binary(bitwise_xor) unary(invert) binary(left_shift) binary(right_shift) \
+      unary(population_count)
+TANDEM_DECLARE_OPS(bitwise_ops, TANDEM_BITWISE_OPS)
 
-namespace rules {
-
-constexpr Info on_bits(const char* name, int arity) {
-  return {.name = name, .arity = arity, .dtypes = dtypes::integer, .saves = Saves::nothing, .blocked = true};
-}
-struct BitwiseAnd {
-  static constexpr Info info = on_bits("bitwise_and", 2);
-  static constexpr const OpDef& row = bitwise_and_op;
-  template <class V>
-  static TANDEM_HD V forward(V a, V b) {
-    return a & b;
-  }
-};
-struct BitwiseOr {
-  static constexpr Info info = on_bits("bitwise_or", 2);
-  static constexpr const OpDef& row = bitwise_or_op;
-  template <class V>
-  static TANDEM_HD V forward(V a, V b) {
-    return a | b;
-  }
-};
-struct BitwiseXor {
-  static constexpr Info info = on_bits("bitwise_xor", 2);
-  static constexpr const OpDef& row = bitwise_xor_op;
-  template <class V>
-  static TANDEM_HD V forward(V a, V b) {
-    return a ^ b;
-  }
-};
-struct Invert {
-  static constexpr Info info = on_bits("invert", 1);
-  static constexpr const OpDef& row = invert_op;
-  template <class V>
-  static TANDEM_HD V forward(V x) {
-    return ~x;
-  }
-};
-template <class V>
-TANDEM_HD V shift_amount(V n) {
-  return min(max(n, V(0)), V(8 * sizeof(lane_t<V>) - 1));
-}
-struct LeftShift {
-  static constexpr Info info = on_bits("left_shift", 2);
-  static constexpr const OpDef& row = left_shift_op;
-  static constexpr bool reads_width = true;
-  template <class V>
-  static TANDEM_HD V forward(V a, V n) {
-    return a << shift_amount(n);
-  }
-};
-struct RightShift {
-  static constexpr Info info = on_bits("right_shift", 2);
-  static constexpr const OpDef& row = right_shift_op;
-  static constexpr bool reads_width = true;
-  template <class V>
-  static TANDEM_HD V forward(V a, V n) {
-    return a >> shift_amount(n);
-  }
-};
-struct PopulationCount {
-  static constexpr Info info = on_bits("population_count", 1);
-  static constexpr const OpDef& row = population_count_op;
-  static constexpr bool reads_width = true;
-  static constexpr bool lanewise = true;
-  template <class V>
-  static TANDEM_HD std::uint8_t forward(V x) {
-    std::uint8_t n = 0;
-    for (u64 rest = static_cast<u64>(x) & (~u64(0) >> (64 - 8 * sizeof(V))); rest; rest &= rest - 1) ++n;
-    return n;
-  }
-};
-using bits = RuleList<BitwiseAnd, BitwiseOr, BitwiseXor, Invert, LeftShift, RightShift, PopulationCount>;
-
-}  // namespace rules
 }  // namespace TANDEM_NS

@@ -1,52 +1,74 @@
 // Definitions of ops/pointwise/bitwise.hpp.
 #pragma once
+#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/bitwise.hpp"
-#include "tandem/ops/pointwise/row.hpp"
+#include "tandem/ops/pointwise/define.hpp"
+
+namespace TANDEM_NS::rules {
+
+struct bitwise_and_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    return a & b;
+  }
+};
+struct bitwise_or_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    return a | b;
+  }
+};
+struct bitwise_xor_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    return a ^ b;
+  }
+};
+struct invert_rule : Unary<dtypes::integer, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return ~x;
+  }
+};
+template <class V>
+TANDEM_HD V shift_amount(V n) {
+  return min(max(n, V(0)), V(8 * sizeof(lane_t<V>) - 1));
+}
+struct left_shift_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable> {
+  static constexpr bool reads_width = true;
+  template <class V>
+  static TANDEM_HD V forward(V a, V n) {
+    return a << shift_amount(n);
+  }
+};
+struct right_shift_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable> {
+  static constexpr bool reads_width = true;
+  template <class V>
+  static TANDEM_HD V forward(V a, V n) {
+    return a >> shift_amount(n);
+  }
+};
+struct population_count_rule : Unary<dtypes::integer, Saves::nothing, non_differentiable> {
+  static Specs infer(const InferCall& c) {
+    Spec s = c.spec(0);
+    s.dtype = DType::uint8;
+    return s;
+  }
+  static constexpr bool reads_width = true;
+  static constexpr bool lanewise = true;
+  template <class V>
+  static TANDEM_HD std::uint8_t forward(V x) {
+    std::uint8_t n = 0;
+    for (u64 rest = static_cast<u64>(x) & (~u64(0) >> (64 - 8 * sizeof(V))); rest; rest &= rest - 1) ++n;
+    return n;
+  }
+};
+
+}  // namespace TANDEM_NS::rules
 
 namespace TANDEM_NS {
-namespace detail {
-TANDEM_INLINE Specs infer_population_count(const InferCall& c) {
-  Spec s = c.spec(0);
-  s.dtype = DType::uint8;
-  return s;
-}
-constexpr OpDef population_count_row() {
-  OpDef r = pointwise_row<rules::PopulationCount>();
-  r.infer = &infer_population_count;
-  return r;
-}
-}  // namespace detail
-
-TANDEM_INLINE constexpr OpDef bitwise_and_op = pointwise_row<rules::BitwiseAnd>();
-TANDEM_INLINE constexpr OpDef bitwise_or_op = pointwise_row<rules::BitwiseOr>();
-TANDEM_INLINE constexpr OpDef bitwise_xor_op = pointwise_row<rules::BitwiseXor>();
-TANDEM_INLINE constexpr OpDef invert_op = pointwise_row<rules::Invert>();
-TANDEM_INLINE constexpr OpDef left_shift_op = pointwise_row<rules::LeftShift>();
-TANDEM_INLINE constexpr OpDef right_shift_op = pointwise_row<rules::RightShift>();
-TANDEM_INLINE constexpr OpDef population_count_op = detail::population_count_row();
-
+TANDEM_DEFINE_OPS(TANDEM_BITWISE_OPS)
 namespace bitwise {
-template <class R, class... T>
-Tensor on_bits(const OpOptions& o, const T&... x) {
-  return call<R, rules::bits>(o, x...);
+TANDEM_DEFINE_FUNCTIONS(TANDEM_BITWISE_OPS)
 }
-TANDEM_INLINE Tensor bitwise_and(const Tensor& a, const Tensor& b, OpOptions o) {
-  return on_bits<rules::BitwiseAnd>(o, a, b);
-}
-TANDEM_INLINE Tensor bitwise_or(const Tensor& a, const Tensor& b, OpOptions o) {
-  return on_bits<rules::BitwiseOr>(o, a, b);
-}
-TANDEM_INLINE Tensor bitwise_xor(const Tensor& a, const Tensor& b, OpOptions o) {
-  return on_bits<rules::BitwiseXor>(o, a, b);
-}
-TANDEM_INLINE Tensor invert(const Tensor& x, OpOptions o) { return on_bits<rules::Invert>(o, x); }
-TANDEM_INLINE Tensor left_shift(const Tensor& a, const Tensor& n, OpOptions o) {
-  return on_bits<rules::LeftShift>(o, a, n);
-}
-TANDEM_INLINE Tensor right_shift(const Tensor& a, const Tensor& n, OpOptions o) {
-  return on_bits<rules::RightShift>(o, a, n);
-}
-TANDEM_INLINE Tensor population_count(const Tensor& x, OpOptions o) { return on_bits<rules::PopulationCount>(o, x); }
-}  // namespace bitwise
-
 }  // namespace TANDEM_NS

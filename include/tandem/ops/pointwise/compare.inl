@@ -1,29 +1,134 @@
 // Definitions of ops/pointwise/compare.hpp.
 #pragma once
 #include "tandem/base/bytes.hpp"
+#include "tandem/base/scalar_math.hpp"
 #include "tandem/cpu/pointwise/elements.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/bitwise.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
-#include "tandem/ops/pointwise/row.hpp"
+#include "tandem/ops/pointwise/define.hpp"
+
+namespace TANDEM_NS::rules {
+
+struct equal_rule : Binary<numbers | DType::bool_, Saves::nothing, non_differentiable> {
+  static constexpr DTypes dtypes = numbers | DType::bool_ | DType::string;
+  static void kernel(const KernelCall& c);
+  template <class V>
+  static TANDEM_HD mask_t<V> forward(V a, V b) {
+    return a == b;
+  }
+};
+struct not_equal_rule : Binary<numbers | DType::bool_, Saves::nothing, non_differentiable> {
+  static constexpr DTypes dtypes = numbers | DType::bool_ | DType::string;
+  static void kernel(const KernelCall& c);
+  template <class V>
+  static TANDEM_HD mask_t<V> forward(V a, V b) {
+    return a != b;
+  }
+};
+struct less_rule : Binary<reals, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD mask_t<V> forward(V a, V b) {
+    return a < b;
+  }
+};
+struct less_equal_rule : Binary<reals, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD mask_t<V> forward(V a, V b) {
+    return a <= b;
+  }
+};
+struct greater_rule : Binary<reals, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD mask_t<V> forward(V a, V b) {
+    return a > b;
+  }
+};
+struct greater_equal_rule : Binary<reals, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD mask_t<V> forward(V a, V b) {
+    return a >= b;
+  }
+};
+/// Moves bits: every dtype runs as the integer of its width; the row's kernel does the renaming and knows strings.
+struct select_rule
+    : Rule<3, dtypes_of(DType::bool_, DType::int16, DType::int32, DType::int64), Saves::inputs, takes_mask_first> {
+  static constexpr DTypes dtypes = tandem::dtypes::all;
+  static constexpr const char* in_errors = "where";
+  static void kernel(const KernelCall& c);
+  static DenseLoop loop(DType d, const Attrs& attrs);
+  template <class V>
+  static TANDEM_HD V forward(mask_t<V> m, V a, V b) {
+    return select(m, a, b);
+  }
+  static Grads gradient(const GradCall& c) {
+    const Tensor zero = tandem::detail::scalar_like(0, c.g[0]);
+    Grads r{Gradient(), Gradient(), Gradient()};
+    if (c.needs(1)) r[1] = where(c.in[0], c.g[0], zero);
+    if (c.needs(2)) r[2] = where(c.in[0], zero, c.g[0]);
+    return r;
+  }
+};
+struct logical_and_rule : Binary<dtypes::boolean, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    return a & b;
+  }
+};
+struct logical_or_rule : Binary<dtypes::boolean, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    return a | b;
+  }
+};
+struct logical_xor_rule : Binary<dtypes::boolean, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    return a ^ b;
+  }
+};
+struct logical_not_rule : Unary<dtypes::boolean, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return x ^ V(1);
+  }
+};
+struct is_nan_rule : Unary<reals, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD mask_t<V> forward(V x) {
+    return is_nan(x);
+  }
+};
+struct is_inf_rule : Unary<reals, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD mask_t<V> forward(V x) {
+    return is_inf(x);
+  }
+};
+struct is_finite_rule : Unary<reals, Saves::nothing, non_differentiable> {
+  template <class V>
+  static TANDEM_HD mask_t<V> forward(V x) {
+    return is_finite(x);
+  }
+};
+
+}  // namespace TANDEM_NS::rules
 
 namespace TANDEM_NS {
+
+TANDEM_DEFINE_OPS(TANDEM_COMPARE_OPS)
+TANDEM_DEFINE_FUNCTIONS(TANDEM_COMPARE_OPS)
+
+#if TANDEM_DEFINES
 namespace detail {
 
-template <class R, bool Negate>
-void compare_numbers_or_strings(const KernelCall& c) {
+template <class R>
+void compare_numbers_or_strings(const KernelCall& c, bool negate) {
   if (c.in[0].spec->dtype != DType::string) return cpu::pointwise<R>(c);
   const Bytes *a = c.in[0].as<const Bytes>(), *b = c.in[1].as<const Bytes>();
   bool* const out = c.out[0].as<bool>();
   cpu::for_each_element(c.in, c.out[0].shape(),
-                        [=](i64 i, const i64* at) { out[i] = (a[at[0]] == b[at[1]]) != Negate; });
-}
-template <class R, bool Negate>
-constexpr OpDef comparison_row() {
-  OpDef r = pointwise_row<R>();
-  r.cpu = &compare_numbers_or_strings<R, Negate>;
-  r.dtypes = r.dtypes | DType::string;
-  return r;
+                        [=](i64 i, const i64* at) { out[i] = (a[at[0]] == b[at[1]]) != negate; });
 }
 
 template <class T>
@@ -40,17 +145,26 @@ struct Wide {
 constexpr DType select_as(std::size_t width) {
   return width == 1 ? DType::bool_ : width == 2 ? DType::int16 : width == 4 ? DType::int32 : DType::int64;
 }
-TANDEM_INLINE DenseLoop select_loop(DType d, const Attrs& attrs) {
-  if (d == DType::string || size_of(d) == 16) return {};
-  return cpu::dense_loop<rules::Select>(select_as(size_of(d)), attrs);
+
+}  // namespace detail
+
+TANDEM_INLINE void rules::equal_rule::kernel(const KernelCall& c) {
+  tandem::detail::compare_numbers_or_strings<equal_rule>(c, false);
 }
-TANDEM_INLINE void select_kernel(const KernelCall& c) {
+TANDEM_INLINE void rules::not_equal_rule::kernel(const KernelCall& c) {
+  tandem::detail::compare_numbers_or_strings<not_equal_rule>(c, true);
+}
+TANDEM_INLINE DenseLoop rules::select_rule::loop(DType d, const Attrs& attrs) {
+  if (d == DType::string || size_of(d) == 16) return {};
+  return cpu::dense_loop<select_rule>(tandem::detail::select_as(size_of(d)), attrs);
+}
+TANDEM_INLINE void rules::select_rule::kernel(const KernelCall& c) {
   const DType d = c.out[0].spec->dtype;
-  if (d == DType::string) return select_elements<Bytes>(c);
+  if (d == DType::string) return tandem::detail::select_elements<Bytes>(c);
   const std::size_t width = size_of(d);
-  if (width == 16) return select_elements<Wide>(c);
-  const DType as = select_as(width);
-  if (as == d) return cpu::pointwise<rules::Select>(c);
+  if (width == 16) return tandem::detail::select_elements<tandem::detail::Wide>(c);
+  const DType as = tandem::detail::select_as(width);
+  if (as == d) return cpu::pointwise<select_rule>(c);
   Spec specs[] = {*c.in[1].spec, *c.in[2].spec, *c.out[0].spec};
   for (Spec& s : specs) s.dtype = as;
   const Operand in[] = {c.in[0], {c.in[1].data, &specs[0]}, {c.in[2].data, &specs[1]}},
@@ -58,88 +172,37 @@ TANDEM_INLINE void select_kernel(const KernelCall& c) {
   KernelCall same = c;
   same.in = in;
   same.out = out;
-  cpu::pointwise<rules::Select>(same);
-}
-constexpr OpDef select_row() {
-  OpDef r = pointwise_row<rules::Select>();
-  r.cpu = &select_kernel;
-  r.loop = &select_loop;
-  r.dtypes = dtypes::all;
-  r.in_errors = "where";
-  return r;
+  cpu::pointwise<select_rule>(same);
 }
 
-}  // namespace detail
-
-TANDEM_INLINE constexpr OpDef equal_op = detail::comparison_row<rules::Equal, false>();
-TANDEM_INLINE constexpr OpDef not_equal_op = detail::comparison_row<rules::NotEqual, true>();
-TANDEM_INLINE constexpr OpDef less_op = pointwise_row<rules::Less>();
-TANDEM_INLINE constexpr OpDef less_equal_op = pointwise_row<rules::LessEqual>();
-TANDEM_INLINE constexpr OpDef greater_op = pointwise_row<rules::Greater>();
-TANDEM_INLINE constexpr OpDef greater_equal_op = pointwise_row<rules::GreaterEqual>();
-TANDEM_INLINE constexpr OpDef select_op = detail::select_row();
-TANDEM_INLINE constexpr OpDef logical_and_op = pointwise_row<rules::LogicalAnd>();
-TANDEM_INLINE constexpr OpDef logical_or_op = pointwise_row<rules::LogicalOr>();
-TANDEM_INLINE constexpr OpDef logical_xor_op = pointwise_row<rules::LogicalXor>();
-TANDEM_INLINE constexpr OpDef logical_not_op = pointwise_row<rules::LogicalNot>();
-TANDEM_INLINE constexpr OpDef is_nan_op = pointwise_row<rules::IsNan>();
-TANDEM_INLINE constexpr OpDef is_inf_op = pointwise_row<rules::IsInf>();
-TANDEM_INLINE constexpr OpDef is_finite_op = pointwise_row<rules::IsFinite>();
-
-namespace detail {
-template <class R, class... T>
-Tensor compare(const OpOptions& o, const T&... x) {
-  return call<R, rules::compare>(o, x...);
-}
-}  // namespace detail
-
-#define TANDEM_COMPARISON(fn, Rule, op)                                    \
-  TANDEM_INLINE Tensor fn(const Tensor& a, const Tensor& b, OpOptions o) { \
-    return detail::compare<rules::Rule>(o, a, b);                          \
-  }                                                                        \
-  TANDEM_INLINE Tensor operator op(const Tensor& a, const Tensor& b) {     \
-    return detail::compare<rules::Rule>(no_options, a, b);                 \
-  }
-TANDEM_COMPARISON(equal, Equal, ==)
-TANDEM_COMPARISON(not_equal, NotEqual, !=)
-TANDEM_COMPARISON(less, Less, <)
-TANDEM_COMPARISON(less_equal, LessEqual, <=)
-TANDEM_COMPARISON(greater, Greater, >)
-TANDEM_COMPARISON(greater_equal, GreaterEqual, >=)
+#define TANDEM_COMPARISON(op, name) \
+  TANDEM_INLINE Tensor operator op(const Tensor& a, const Tensor& b) { return name(a, b, no_options); }
+TANDEM_COMPARISON(==, equal)
+TANDEM_COMPARISON(!=, not_equal)
+TANDEM_COMPARISON(<, less)
+TANDEM_COMPARISON(<=, less_equal)
+TANDEM_COMPARISON(>, greater)
+TANDEM_COMPARISON(>=, greater_equal)
 #undef TANDEM_COMPARISON
 
-TANDEM_INLINE Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, OpOptions o) {
-  return detail::compare<rules::Select>(o, condition, a, b);
-}
-TANDEM_INLINE Grads rules::Select::gradient(const GradCall& c) {
-  const Tensor zero = tandem::detail::scalar_like(0, c.g[0]);
-  Grads r{Gradient(), Gradient(), Gradient()};
-  if (c.needs(1)) r[1] = where(c.in[0], c.g[0], zero);
-  if (c.needs(2)) r[2] = where(c.in[0], zero, c.g[0]);
-  return r;
-}
-
-#define TANDEM_LOGICAL(fn, Rule, bits, op)                                                     \
-  TANDEM_INLINE Tensor fn(const Tensor& a, const Tensor& b, OpOptions o) {                     \
-    return detail::compare<rules::Rule>(o, a, b);                                              \
-  }                                                                                            \
-  TANDEM_INLINE Tensor operator op(const Tensor& a, const Tensor& b) {                         \
-    return a.dtype() == DType::bool_ ? fn(a, b, no_options) : bitwise::bits(a, b, no_options); \
+#define TANDEM_LOGICAL(op, logical, bits)                                                           \
+  TANDEM_INLINE Tensor operator op(const Tensor& a, const Tensor& b) {                              \
+    return a.dtype() == DType::bool_ ? logical(a, b, no_options) : bitwise::bits(a, b, no_options); \
   }
-TANDEM_LOGICAL(logical_and, LogicalAnd, bitwise_and, &)
-TANDEM_LOGICAL(logical_or, LogicalOr, bitwise_or, |)
-TANDEM_LOGICAL(logical_xor, LogicalXor, bitwise_xor, ^)
+TANDEM_LOGICAL(&, logical_and, bitwise_and)
+TANDEM_LOGICAL(|, logical_or, bitwise_or)
+TANDEM_LOGICAL(^, logical_xor, bitwise_xor)
 #undef TANDEM_LOGICAL
-TANDEM_INLINE Tensor logical_not(const Tensor& x, OpOptions o) { return detail::compare<rules::LogicalNot>(o, x); }
 TANDEM_INLINE Tensor operator~(const Tensor& x) {
   return x.dtype() == DType::bool_ ? logical_not(x, no_options) : bitwise::invert(x, no_options);
 }
 
-TANDEM_INLINE Tensor is_nan(const Tensor& x, OpOptions o) { return detail::compare<rules::IsNan>(o, x); }
-TANDEM_INLINE Tensor is_inf(const Tensor& x, OpOptions o) { return detail::compare<rules::IsInf>(o, x); }
-TANDEM_INLINE Tensor is_finite(const Tensor& x, OpOptions o) { return detail::compare<rules::IsFinite>(o, x); }
+TANDEM_INLINE Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, OpOptions o) {
+  return call(select_op, o, condition, a, b);
+}
 TANDEM_INLINE Tensor approximate_equal(const Tensor& a, const Tensor& b, ApproximateEqualOptions o) {
   return less(abs(a - b), tandem::detail::scalar_like(o.tolerance, a), {.name = o.name, .where = o.where});
 }
+#endif
 
 }  // namespace TANDEM_NS

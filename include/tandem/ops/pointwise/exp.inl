@@ -1,122 +1,190 @@
 // Definitions of ops/pointwise/exp.hpp.
 #pragma once
+#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
-#include "tandem/ops/pointwise/row.hpp"
 
-namespace TANDEM_NS {
-
-TANDEM_INLINE constexpr OpDef exp_op = pointwise_row<rules::Exp>();
-TANDEM_INLINE constexpr OpDef expm1_op = pointwise_row<rules::Expm1>();
-TANDEM_INLINE constexpr OpDef log_op = pointwise_row<rules::Log>();
-TANDEM_INLINE constexpr OpDef log1p_op = pointwise_row<rules::Log1p>();
-TANDEM_INLINE constexpr OpDef sqrt_op = pointwise_row<rules::Sqrt>();
-TANDEM_INLINE constexpr OpDef rsqrt_op = pointwise_row<rules::Rsqrt>();
-TANDEM_INLINE constexpr OpDef reciprocal_op = pointwise_row<rules::Reciprocal>();
-TANDEM_INLINE constexpr OpDef sigmoid_op = pointwise_row<rules::Sigmoid>();
-TANDEM_INLINE constexpr OpDef log_sigmoid_op = pointwise_row<rules::LogSigmoid>();
-TANDEM_INLINE constexpr OpDef softplus_op = pointwise_row<rules::Softplus>();
-TANDEM_INLINE constexpr OpDef tanh_op = pointwise_row<rules::Tanh>();
-TANDEM_INLINE constexpr OpDef pow_op = pointwise_row<rules::Pow>();
-TANDEM_INLINE constexpr OpDef tanh_grad_op = pointwise_row<rules::TanhGrad>();
-TANDEM_INLINE constexpr OpDef sigmoid_grad_op = pointwise_row<rules::SigmoidGrad>();
-
-namespace detail {
-template <class R, class... T>
-Tensor exponential(const OpOptions& o, const T&... x) {
-  return call<R, rules::exponential>(o, x...);
-}
-TANDEM_INLINE Tensor tanh_grad(const Tensor& g, const Tensor& y) {
-  return exponential<rules::TanhGrad>(no_options, g, y);
-}
-TANDEM_INLINE Tensor sigmoid_grad(const Tensor& g, const Tensor& y) {
-  return exponential<rules::SigmoidGrad>(no_options, g, y);
-}
+namespace TANDEM_NS::detail {
 template <class T>
 bool any_negative(const Operand& x) {
   for (i64 i = 0; i < x.size(); ++i)
     if (x.as<const T>()[i] < 0) return true;
   return false;
 }
-}  // namespace detail
-
-TANDEM_INLINE Tensor exp(const Tensor& x, OpOptions o) { return detail::exponential<rules::Exp>(o, x); }
-TANDEM_INLINE Tensor expm1(const Tensor& x, OpOptions o) { return detail::exponential<rules::Expm1>(o, x); }
-TANDEM_INLINE Tensor log(const Tensor& x, OpOptions o) { return detail::exponential<rules::Log>(o, x); }
-TANDEM_INLINE Tensor log1p(const Tensor& x, OpOptions o) { return detail::exponential<rules::Log1p>(o, x); }
-TANDEM_INLINE Tensor sqrt(const Tensor& x, OpOptions o) { return detail::exponential<rules::Sqrt>(o, x); }
-TANDEM_INLINE Tensor rsqrt(const Tensor& x, OpOptions o) { return detail::exponential<rules::Rsqrt>(o, x); }
-TANDEM_INLINE Tensor reciprocal(const Tensor& x, OpOptions o) { return detail::exponential<rules::Reciprocal>(o, x); }
-TANDEM_INLINE Tensor sigmoid(const Tensor& x, OpOptions o) { return detail::exponential<rules::Sigmoid>(o, x); }
-TANDEM_INLINE Tensor log_sigmoid(const Tensor& x, OpOptions o) { return detail::exponential<rules::LogSigmoid>(o, x); }
-TANDEM_INLINE Tensor softplus(const Tensor& x, OpOptions o) { return detail::exponential<rules::Softplus>(o, x); }
-TANDEM_INLINE Tensor tanh(const Tensor& x, OpOptions o) { return detail::exponential<rules::Tanh>(o, x); }
-TANDEM_INLINE Tensor pow(const Tensor& a, const Tensor& b, OpOptions o) {
-  return detail::exponential<rules::Pow>(o, a, b);
+inline Tensor tanh_grad(const Tensor& g, const Tensor& y) { return apply1(tanh_grad_op, no_attrs, no_options, g, y); }
+inline Tensor sigmoid_grad(const Tensor& g, const Tensor& y) {
+  return apply1(sigmoid_grad_op, no_attrs, no_options, g, y);
 }
+}  // namespace TANDEM_NS::detail
+
+namespace TANDEM_NS::rules {
+
+struct exp_rule : Unary<floats, Saves::outputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return exp(x);
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return g * y; }
+};
+struct expm1_rule : Unary<floats, Saves::outputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return expm1(x);
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return g * (y + 1); }
+};
+struct log_rule : Unary<floats, Saves::inputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return log(x);
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / x; }
+};
+struct log1p_rule : Unary<floats, Saves::inputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return log1p(x);
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / (x + 1); }
+};
+struct sqrt_rule : Unary<floats, Saves::outputs> {
+  static constexpr bool costly = false;
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return sqrt(x);
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return g / (y + y); }
+};
+struct rsqrt_rule : Unary<floats, Saves::outputs> {
+  static constexpr bool costly = false;
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return V(1) / sqrt(x);
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return g * (square(y) * y) * -0.5; }
+};
+struct reciprocal_rule : Unary<floats, Saves::outputs> {
+  static constexpr bool costly = false;
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return V(1) / x;
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return -(g * square(y)); }
+};
+struct sigmoid_rule : Unary<floats, Saves::outputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return logistic(x);
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return tandem::detail::sigmoid_grad(g, y); }
+};
+struct log_sigmoid_rule : Unary<floats, Saves::inputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return min(x, V(0)) - log1p(exp(-abs(x)));
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return g * tandem::sigmoid(-x); }
+};
+struct softplus_rule : Unary<floats, Saves::inputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return max(x, V(0)) + log1p(exp(-abs(x)));
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return g * tandem::sigmoid(x); }
+};
+struct tanh_rule : Unary<floats, Saves::outputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return tanh(x);
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return tandem::detail::tanh_grad(g, y); }
+};
+
+/// a^n for whole n >= 0, modulo 2^bits: by squaring, in 64 bits without a sign, where overflow is defined.
+template <Integer T>
+TANDEM_HD T whole_power(T a, T n) {
+  u64 r = 1, square = static_cast<u64>(a);
+  for (u64 e = n > T(0) ? static_cast<u64>(n) : 0; e; e >>= 1, square *= square)
+    if (e & 1u) r *= square;
+  return static_cast<T>(r);
+}
+struct pow_rule : Binary<reals, Saves::all> {
+  static constexpr bool lanewise = true;
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    if constexpr (Integer<V>) return whole_power(a, b);
+    else return pow(a, b);
+  }
+  static constexpr const char* rejection = "is an integer to a negative power";
+  template <class V>
+  static TANDEM_HD bool rejects(V, V b) {
+    if constexpr (Integer<V>) return b < V(0);
+    else return false;
+  }
+  static void check(const KernelCall& c) {
+    const Operand& b = c.in[1];
+    const bool bad = b.spec->dtype == DType::int32   ? tandem::detail::any_negative<std::int32_t>(b)
+                     : b.spec->dtype == DType::int64 ? tandem::detail::any_negative<i64>(b)
+                     : b.spec->dtype == DType::int16 ? tandem::detail::any_negative<std::int16_t>(b)
+                     : b.spec->dtype == DType::int8  ? tandem::detail::any_negative<std::int8_t>(b)
+                                                     : false;
+    if (bad)
+      errors::raise<errors::InvalidArgumentError>(c.op, "an integer to a negative power: " + to_string(*c.in[0].spec) +
+                                                            " x " + to_string(*b.spec) +
+                                                            " (cast both to a floating dtype)");
+  }
+  // The guards keep 0 * inf out of both factors and of their own gradients.
+  static Grads gradient(const GradCall& c) {
+    const Tensor &g = c.g[0], &a = c.in[0], &b = c.in[1];
+    Grads r{Gradient(), Gradient()};
+    if (c.needs(0)) r[0] = g * b * pow(a, where(b == 0, tandem::detail::scalar_like(1, b), b) - 1);
+    if (c.needs(1)) {
+      const Tensor positive = a > 0, one = tandem::detail::scalar_like(1, a), zero = tandem::detail::scalar_like(0, a);
+      r[1] = where(positive, g * c.out[0] * log(where(positive, a, one)), zero);
+    }
+    return r;
+  }
+};
+struct tanh_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, y
+  static constexpr bool costly = false;
+  template <class V>
+  static TANDEM_HD V forward(V g, V y) {
+    return g * (V(1) - y * y);
+  }
+  static Grads gradient(const GradCall& c) {
+    Grads r{Gradient(), Gradient()};
+    if (c.needs(0)) r[0] = tandem::detail::tanh_grad(c.g[0], c.in[1]);
+    if (c.needs(1)) r[1] = c.g[0] * c.in[0] * c.in[1] * -2;
+    return r;
+  }
+};
+struct sigmoid_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, y
+  static constexpr bool costly = false;
+  template <class V>
+  static TANDEM_HD V forward(V g, V y) {
+    return g * y * (V(1) - y);
+  }
+  static Grads gradient(const GradCall& c) {
+    Grads r{Gradient(), Gradient()};
+    if (c.needs(0)) r[0] = tandem::detail::sigmoid_grad(c.g[0], c.in[1]);
+    if (c.needs(1)) r[1] = c.g[0] * c.in[0] * (1 - (c.in[1] + c.in[1]));
+    return r;
+  }
+};
+
+}  // namespace TANDEM_NS::rules
+
+namespace TANDEM_NS {
+
+TANDEM_DEFINE_OPS(TANDEM_EXP_OPS)
+TANDEM_DEFINE_FUNCTIONS(TANDEM_EXP_OPS)
+
+#if TANDEM_DEFINES
 TANDEM_INLINE Tensor pow(const Tensor& a, Scalar b, OpOptions o) {
   return b.real() == 2 ? square(a, o) : pow(a, tandem::detail::scalar_like(b, a), o);
 }
-
-TANDEM_INLINE void rules::Pow::check(const KernelCall& c) {
-  const Operand& b = c.in[1];
-  const bool bad = b.spec->dtype == DType::int32   ? tandem::detail::any_negative<std::int32_t>(b)
-                   : b.spec->dtype == DType::int64 ? tandem::detail::any_negative<i64>(b)
-                   : b.spec->dtype == DType::int16 ? tandem::detail::any_negative<std::int16_t>(b)
-                   : b.spec->dtype == DType::int8  ? tandem::detail::any_negative<std::int8_t>(b)
-                                                   : false;
-  if (bad)
-    errors::raise<errors::InvalidArgumentError>(c.op, "an integer to a negative power: " + to_string(*c.in[0].spec) +
-                                                          " x " + to_string(*b.spec) +
-                                                          " (cast both to a floating dtype)");
-}
-
-TANDEM_INLINE Tensor rules::Exp::gradient(const Tensor& g, const Tensor&, const Tensor& y) { return g * y; }
-TANDEM_INLINE Tensor rules::Expm1::gradient(const Tensor& g, const Tensor&, const Tensor& y) { return g * (y + 1); }
-TANDEM_INLINE Tensor rules::Log::gradient(const Tensor& g, const Tensor& x, const Tensor&) { return g / x; }
-TANDEM_INLINE Tensor rules::Log1p::gradient(const Tensor& g, const Tensor& x, const Tensor&) { return g / (x + 1); }
-TANDEM_INLINE Tensor rules::Sqrt::gradient(const Tensor& g, const Tensor&, const Tensor& y) { return g / (y + y); }
-TANDEM_INLINE Tensor rules::Rsqrt::gradient(const Tensor& g, const Tensor&, const Tensor& y) {
-  return g * (square(y) * y) * -0.5;
-}
-TANDEM_INLINE Tensor rules::Reciprocal::gradient(const Tensor& g, const Tensor&, const Tensor& y) {
-  return -(g * square(y));
-}
-TANDEM_INLINE Tensor rules::Sigmoid::gradient(const Tensor& g, const Tensor&, const Tensor& y) {
-  return tandem::detail::sigmoid_grad(g, y);
-}
-TANDEM_INLINE Tensor rules::LogSigmoid::gradient(const Tensor& g, const Tensor& x, const Tensor&) {
-  return g * tandem::sigmoid(-x);
-}
-TANDEM_INLINE Tensor rules::Softplus::gradient(const Tensor& g, const Tensor& x, const Tensor&) {
-  return g * tandem::sigmoid(x);
-}
-TANDEM_INLINE Tensor rules::Tanh::gradient(const Tensor& g, const Tensor&, const Tensor& y) {
-  return tandem::detail::tanh_grad(g, y);
-}
-// The guards keep 0 * inf out of both factors and of their own gradients.
-TANDEM_INLINE Grads rules::Pow::gradient(const GradCall& c) {
-  const Tensor &g = c.g[0], &a = c.in[0], &b = c.in[1];
-  Grads r{Gradient(), Gradient()};
-  if (c.needs(0)) r[0] = g * b * pow(a, where(b == 0, tandem::detail::scalar_like(1, b), b) - 1);
-  if (c.needs(1)) {
-    const Tensor positive = a > 0, one = tandem::detail::scalar_like(1, a), zero = tandem::detail::scalar_like(0, a);
-    r[1] = where(positive, g * c.out[0] * log(where(positive, a, one)), zero);
-  }
-  return r;
-}
-TANDEM_INLINE Grads rules::TanhGrad::gradient(const GradCall& c) {
-  Grads r{Gradient(), Gradient()};
-  if (c.needs(0)) r[0] = tandem::detail::tanh_grad(c.g[0], c.in[1]);
-  if (c.needs(1)) r[1] = c.g[0] * c.in[0] * c.in[1] * -2;
-  return r;
-}
-TANDEM_INLINE Grads rules::SigmoidGrad::gradient(const GradCall& c) {
-  Grads r{Gradient(), Gradient()};
-  if (c.needs(0)) r[0] = tandem::detail::sigmoid_grad(c.g[0], c.in[1]);
-  if (c.needs(1)) r[1] = c.g[0] * c.in[0] * (1 - (c.in[1] + c.in[1]));
-  return r;
-}
+#endif
 
 }  // namespace TANDEM_NS

@@ -1,36 +1,15 @@
 // Definitions of ops/pointwise/special.hpp: ops, calls, checks of values, gradients.
 #pragma once
+#include "tandem/base/scalar_math.hpp"
 #include "tandem/cpu/pointwise/elements.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
-#include "tandem/ops/pointwise/row.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 
-namespace TANDEM_NS {
-
-TANDEM_INLINE constexpr OpDef floordiv_op = pointwise_row<rules::FloorDiv>();
-TANDEM_INLINE constexpr OpDef floormod_op = pointwise_row<rules::FloorMod>();
-TANDEM_INLINE constexpr OpDef truncatediv_op = pointwise_row<rules::TruncateDiv>();
-TANDEM_INLINE constexpr OpDef truncatemod_op = pointwise_row<rules::TruncateMod>();
-TANDEM_INLINE constexpr OpDef div_no_nan_op = pointwise_row<rules::DivNoNan>();
-TANDEM_INLINE constexpr OpDef multiply_no_nan_op = pointwise_row<rules::MultiplyNoNan>();
-TANDEM_INLINE constexpr OpDef squared_difference_op = pointwise_row<rules::SquaredDifference>();
-TANDEM_INLINE constexpr OpDef hypot_op = pointwise_row<rules::Hypot>();
-TANDEM_INLINE constexpr OpDef xlogy_op = pointwise_row<rules::Xlogy>();
-TANDEM_INLINE constexpr OpDef xlog1py_op = pointwise_row<rules::Xlog1py>();
-TANDEM_INLINE constexpr OpDef xdivy_op = pointwise_row<rules::Xdivy>();
-TANDEM_INLINE constexpr OpDef clip_by_value_op = pointwise_row<rules::ClipByValue>();
-TANDEM_INLINE constexpr OpDef erf_op = pointwise_row<rules::Erf>();
-TANDEM_INLINE constexpr OpDef erfc_op = pointwise_row<rules::Erfc>();
-TANDEM_INLINE constexpr OpDef nextafter_op = pointwise_row<rules::NextAfter>();
-
-namespace detail {
-template <class R, class... T>
-Tensor special(const OpOptions& o, const T&... x) {
-  return call<R, rules::special>(o, x...);
-}
+namespace TANDEM_NS::detail {
 
 // The first element that is zero, or -1. Integers of any width and sign: zero is all bits zero.
 template <class U>
@@ -40,7 +19,7 @@ i64 first_zero(const Operand& x) {
     if (p[i] == 0) return i;
   return -1;
 }
-TANDEM_INLINE void check_divisor(const KernelCall& c) {
+inline void check_divisor(const KernelCall& c) {
   const Operand& b = c.in[1];
   if (!is_integer(b.spec->dtype) || c.out[0].size() == 0) return;
   const std::size_t width = size_of(b.spec->dtype);
@@ -69,7 +48,7 @@ struct HalfLess : H {
     return static_cast<float>(static_cast<const H&>(a)) > static_cast<float>(static_cast<const H&>(b));
   }
 };
-TANDEM_INLINE bool bounds_cross_any(const KernelCall& c) {
+inline bool bounds_cross_any(const KernelCall& c) {
   switch (c.in[1].spec->dtype) {
     case DType::float32: return bounds_cross<float>(c);
     case DType::float64: return bounds_cross<double>(c);
@@ -86,91 +65,251 @@ TANDEM_INLINE bool bounds_cross_any(const KernelCall& c) {
   }
 }
 // 1 where x is not 0, else 0, in x's dtype.
-TANDEM_INLINE Tensor ones_off_zero(const Tensor& x) { return cast(x != 0, x.dtype()); }
-}  // namespace detail
+inline Tensor ones_off_zero(const Tensor& x) { return cast(x != 0, x.dtype()); }
 
-TANDEM_INLINE void rules::FloorDiv::check(const KernelCall& c) { tandem::detail::check_divisor(c); }
-TANDEM_INLINE void rules::FloorMod::check(const KernelCall& c) { tandem::detail::check_divisor(c); }
-TANDEM_INLINE void rules::TruncateDiv::check(const KernelCall& c) { tandem::detail::check_divisor(c); }
-TANDEM_INLINE void rules::TruncateMod::check(const KernelCall& c) { tandem::detail::check_divisor(c); }
-TANDEM_INLINE void rules::ClipByValue::check(const KernelCall& c) {
-  if (tandem::detail::bounds_cross_any(c))
-    errors::raise<errors::InvalidArgumentError>(
-        c.op, "the lower bound is above the upper bound: " + to_string(*c.in[0].spec) + " x " +
-                  to_string(*c.in[1].spec) + " x " + to_string(*c.in[2].spec));
+}  // namespace TANDEM_NS::detail
+
+namespace TANDEM_NS::rules {
+
+/// a / b toward zero for whole numbers; never traps (by 0: 0; the lowest number by -1: itself).
+template <Integer T>
+TANDEM_HD T whole_quotient(T a, T b) {
+  if (b == T(0)) return T(0);
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return static_cast<T>(u64(0) - static_cast<u64>(a));
+  }
+  return static_cast<T>(a / b);
+}
+/// What whole_quotient leaves over.
+template <Integer T>
+TANDEM_HD T whole_rest(T a, T b) {
+  return static_cast<T>(static_cast<u64>(a) - static_cast<u64>(whole_quotient(a, b)) * static_cast<u64>(b));
+}
+/// The nearest whole number to (a - rest) / b, which is one but for rounding; a / b where that is no finite number.
+template <Float T>
+TANDEM_HD T exact_quotient(T a, T b, T rest) {
+  const T q = a / b;
+  return is_finite(q) ? round((a - rest) / b) : q;
+}
+template <class T>
+TANDEM_HD bool floor_differs(T rest, T b) {
+  return rest != T(0) && (rest < T(0)) != (b < T(0));
 }
 
-#define TANDEM_SPECIAL(fn, Rule)                                           \
-  TANDEM_INLINE Tensor fn(const Tensor& a, const Tensor& b, OpOptions o) { \
-    return detail::special<rules::Rule>(o, a, b);                          \
+// `rejects` is what `check` looks for, for one element: a GPU kernel reports it to the host (cuda/pointwise.hpp).
+inline constexpr const char* zero_divisor = "is an integer division by zero";
+template <class V>
+TANDEM_HD bool is_zero_divisor(V b) {
+  if constexpr (Integer<V>) return b == V(0);
+  else return false;
+}
+
+struct floordiv_rule : Binary<reals, Saves::nothing, lanewise | non_differentiable> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    if constexpr (Integer<V>) {
+      return static_cast<V>(whole_quotient(a, b) - V(floor_differs(whole_rest(a, b), b)));
+    } else {
+      const V rest = fmod(a, b), q = exact_quotient(a, b, rest);
+      return floor_differs(rest, b) && is_finite(a / b) ? q - V(1) : q;
+    }
   }
-TANDEM_SPECIAL(floordiv, FloorDiv)
-TANDEM_SPECIAL(floormod, FloorMod)
-TANDEM_SPECIAL(truncatediv, TruncateDiv)
-TANDEM_SPECIAL(truncatemod, TruncateMod)
-TANDEM_SPECIAL(div_no_nan, DivNoNan)
-TANDEM_SPECIAL(multiply_no_nan, MultiplyNoNan)
-TANDEM_SPECIAL(squared_difference, SquaredDifference)
-TANDEM_SPECIAL(hypot, Hypot)
-TANDEM_SPECIAL(xlogy, Xlogy)
-TANDEM_SPECIAL(xlog1py, Xlog1py)
-TANDEM_SPECIAL(xdivy, Xdivy)
-TANDEM_SPECIAL(nextafter, NextAfter)
-#undef TANDEM_SPECIAL
+  static constexpr const char* rejection = zero_divisor;
+  template <class V>
+  static TANDEM_HD bool rejects(V, V b) {
+    return is_zero_divisor(b);
+  }
+  static void check(const KernelCall& c) { tandem::detail::check_divisor(c); }
+};
+struct floormod_rule : Binary<reals, Saves::inputs, lanewise> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    if constexpr (Integer<V>) {
+      const V rest = whole_rest(a, b);
+      return floor_differs(rest, b) ? static_cast<V>(rest + b) : rest;
+    } else {
+      const V rest = fmod(a, b);
+      return floor_differs(rest, b) ? rest + b : rest == V(0) ? copysign(rest, b) : rest;
+    }
+  }
+  static constexpr const char* rejection = zero_divisor;
+  template <class V>
+  static TANDEM_HD bool rejects(V, V b) {
+    return is_zero_divisor(b);
+  }
+  static void check(const KernelCall& c) { tandem::detail::check_divisor(c); }
+  static Grads gradient(const GradCall& c) {
+    return {c.g[0], c.needs(1) ? Gradient(-(c.g[0] * floordiv(c.in[0], c.in[1]))) : Gradient()};
+  }
+};
+struct truncatediv_rule : Binary<reals, Saves::nothing, lanewise | non_differentiable> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    if constexpr (Integer<V>) return whole_quotient(a, b);
+    else return exact_quotient(a, b, fmod(a, b));
+  }
+  static constexpr const char* rejection = zero_divisor;
+  template <class V>
+  static TANDEM_HD bool rejects(V, V b) {
+    return is_zero_divisor(b);
+  }
+  static void check(const KernelCall& c) { tandem::detail::check_divisor(c); }
+};
+struct truncatemod_rule : Binary<reals, Saves::nothing, lanewise | non_differentiable> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    if constexpr (Integer<V>) return whole_rest(a, b);
+    else return fmod(a, b);
+  }
+  static constexpr const char* rejection = zero_divisor;
+  template <class V>
+  static TANDEM_HD bool rejects(V, V b) {
+    return is_zero_divisor(b);
+  }
+  static void check(const KernelCall& c) { tandem::detail::check_divisor(c); }
+};
+
+struct div_no_nan_rule : Binary<floats, Saves::all> {
+  static constexpr bool costly = false;
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    return select(b == V(0), V(0), a / b);
+  }
+  static Grads gradient(const GradCall& c) {
+    const Tensor q = div_no_nan(c.g[0], c.in[1]);
+    return {q, c.needs(1) ? Gradient(-(q * c.out[0])) : Gradient()};
+  }
+};
+struct multiply_no_nan_rule : Binary<floats, Saves::inputs> {
+  static constexpr bool costly = false;
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    return select(b == V(0), V(0), a * b);
+  }
+  static Grads gradient(const GradCall& c) {
+    return {c.needs(0) ? Gradient(multiply_no_nan(c.g[0], c.in[1])) : Gradient(),
+            c.needs(1) ? Gradient(multiply_no_nan(c.in[0], c.g[0])) : Gradient()};
+  }
+};
+struct squared_difference_rule : Binary<numbers, Saves::inputs> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    return (a - b) * (a - b);
+  }
+  static Grads gradient(const GradCall& c) {
+    const Tensor d = c.in[0] - c.in[1], r = tandem::detail::times_conjugate(c.g[0], d + d);
+    return {r, c.needs(1) ? Gradient(-r) : Gradient()};
+  }
+};
+struct hypot_rule : Binary<floats, Saves::all> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    const V infinity(std::numeric_limits<lane_t<V>>::infinity());
+    const V x = abs(a), y = abs(b), larger = max(x, y);
+    const V ratio = select(larger == V(0), V(0), min(x, y) / larger);
+    const V r = larger * sqrt(V(1) + ratio * ratio);
+    return select(x == infinity, infinity, select(y == infinity, infinity, r));
+  }
+  static Grads gradient(const GradCall& c) {
+    const auto slope = [&](std::size_t i) { return c.g[0] * div_no_nan(c.in[i], c.out[0]); };
+    return {c.needs(0) ? Gradient(slope(0)) : Gradient(), c.needs(1) ? Gradient(slope(1)) : Gradient()};
+  }
+};
+struct xlogy_rule : Binary<floats, Saves::inputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x, V y) {
+    return select(x == V(0), V(0), x * log(y));
+  }
+  static Grads gradient(const GradCall& c) {
+    const Tensor &x = c.in[0], &y = c.in[1];
+    return {c.needs(0) ? Gradient(c.g[0] * xlogy(tandem::detail::ones_off_zero(x), y)) : Gradient(),
+            c.needs(1) ? Gradient(c.g[0] * xdivy(x, y)) : Gradient()};
+  }
+};
+struct xlog1py_rule : Binary<floats, Saves::inputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x, V y) {
+    return select(x == V(0), V(0), x * log1p(y));
+  }
+  static Grads gradient(const GradCall& c) {
+    const Tensor &x = c.in[0], &y = c.in[1];
+    return {c.needs(0) ? Gradient(c.g[0] * xlog1py(tandem::detail::ones_off_zero(x), y)) : Gradient(),
+            c.needs(1) ? Gradient(c.g[0] * xdivy(x, y + 1)) : Gradient()};
+  }
+};
+struct xdivy_rule : Binary<floats, Saves::inputs> {
+  static constexpr bool costly = false;
+  template <class V>
+  static TANDEM_HD V forward(V x, V y) {
+    return select(x == V(0), V(0), x / y);
+  }
+  static Grads gradient(const GradCall& c) {
+    const Tensor &x = c.in[0], &y = c.in[1];
+    return {c.needs(0) ? Gradient(c.g[0] * xdivy(tandem::detail::ones_off_zero(x), y)) : Gradient(),
+            c.needs(1) ? Gradient(-(c.g[0] * xdivy(xdivy(x, y), y))) : Gradient()};
+  }
+};
+struct clip_by_value_rule : Rule<3, reals, Saves::inputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x, V low, V high) {
+    return min(max(x, low), high);
+  }
+  static constexpr const char* rejection = "has a lower bound above the upper bound";
+  template <class V>
+  static TANDEM_HD bool rejects(V, V low, V high) {
+    return low > high;
+  }
+  static void check(const KernelCall& c) {
+    if (tandem::detail::bounds_cross_any(c))
+      errors::raise<errors::InvalidArgumentError>(
+          c.op, "the lower bound is above the upper bound: " + to_string(*c.in[0].spec) + " x " +
+                    to_string(*c.in[1].spec) + " x " + to_string(*c.in[2].spec));
+  }
+  static Grads gradient(const GradCall& c) {
+    const Tensor &g = c.g[0], &x = c.in[0], &low = c.in[1], &high = c.in[2];
+    Grads r{Gradient(), Gradient(), Gradient()};
+    if (c.needs(0)) r[0] = where(logical_and(x >= low, x <= high), g, 0);
+    if (c.needs(1)) r[1] = where(x < low, g, 0);
+    if (c.needs(2)) r[2] = where(x > high, g, 0);
+    return r;
+  }
+};
+struct erf_rule : Unary<floats, Saves::inputs> {
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return erf(x);
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& x) {
+    return g * exp(-square(x)) * 1.1283791670955126;  // 2 / sqrt(pi)
+  }
+};
+struct erfc_rule : Unary<floats, Saves::inputs> {
+  static constexpr bool lanewise = true;
+  template <class V>
+  static TANDEM_HD V forward(V x) {
+    return erfc(x);
+  }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return g * exp(-square(x)) * -1.1283791670955126; }
+};
+struct nextafter_rule : Binary<dtypes::floating, Saves::nothing, lanewise | non_differentiable | own_width> {
+  template <class V>
+  static TANDEM_HD V forward(V a, V b) {
+    return nextafter(a, b);
+  }
+};
+
+}  // namespace TANDEM_NS::rules
+
+namespace TANDEM_NS {
+
+TANDEM_DEFINE_OPS(TANDEM_SPECIAL_OPS)
+TANDEM_DEFINE_FUNCTIONS(TANDEM_SPECIAL_OPS)
+
+#if TANDEM_DEFINES
 TANDEM_INLINE Tensor operator%(const Tensor& a, const Tensor& b) { return floormod(a, b, no_options); }
 TANDEM_INLINE Tensor clip_by_value(const Tensor& x, const Tensor& low, const Tensor& high, OpOptions o) {
-  return detail::special<rules::ClipByValue>(o, x, low, high);
+  return call(clip_by_value_op, o, x, low, high);
 }
-TANDEM_INLINE Tensor erf(const Tensor& x, OpOptions o) { return detail::special<rules::Erf>(o, x); }
-TANDEM_INLINE Tensor erfc(const Tensor& x, OpOptions o) { return detail::special<rules::Erfc>(o, x); }
-
-TANDEM_INLINE Grads rules::FloorMod::gradient(const GradCall& c) {
-  return {c.g[0], c.needs(1) ? Gradient(-(c.g[0] * floordiv(c.in[0], c.in[1]))) : Gradient()};
-}
-TANDEM_INLINE Grads rules::DivNoNan::gradient(const GradCall& c) {
-  const Tensor q = div_no_nan(c.g[0], c.in[1]);
-  return {q, c.needs(1) ? Gradient(-(q * c.out[0])) : Gradient()};
-}
-TANDEM_INLINE Grads rules::MultiplyNoNan::gradient(const GradCall& c) {
-  return {c.needs(0) ? Gradient(multiply_no_nan(c.g[0], c.in[1])) : Gradient(),
-          c.needs(1) ? Gradient(multiply_no_nan(c.in[0], c.g[0])) : Gradient()};
-}
-TANDEM_INLINE Grads rules::SquaredDifference::gradient(const GradCall& c) {
-  const Tensor d = c.in[0] - c.in[1], r = tandem::detail::times_conjugate(c.g[0], d + d);
-  return {r, c.needs(1) ? Gradient(-r) : Gradient()};
-}
-TANDEM_INLINE Grads rules::Hypot::gradient(const GradCall& c) {
-  const auto slope = [&](std::size_t i) { return c.g[0] * div_no_nan(c.in[i], c.out[0]); };
-  return {c.needs(0) ? Gradient(slope(0)) : Gradient(), c.needs(1) ? Gradient(slope(1)) : Gradient()};
-}
-TANDEM_INLINE Grads rules::Xlogy::gradient(const GradCall& c) {
-  const Tensor &x = c.in[0], &y = c.in[1];
-  return {c.needs(0) ? Gradient(c.g[0] * xlogy(tandem::detail::ones_off_zero(x), y)) : Gradient(),
-          c.needs(1) ? Gradient(c.g[0] * xdivy(x, y)) : Gradient()};
-}
-TANDEM_INLINE Grads rules::Xlog1py::gradient(const GradCall& c) {
-  const Tensor &x = c.in[0], &y = c.in[1];
-  return {c.needs(0) ? Gradient(c.g[0] * xlog1py(tandem::detail::ones_off_zero(x), y)) : Gradient(),
-          c.needs(1) ? Gradient(c.g[0] * xdivy(x, y + 1)) : Gradient()};
-}
-TANDEM_INLINE Grads rules::Xdivy::gradient(const GradCall& c) {
-  const Tensor &x = c.in[0], &y = c.in[1];
-  return {c.needs(0) ? Gradient(c.g[0] * xdivy(tandem::detail::ones_off_zero(x), y)) : Gradient(),
-          c.needs(1) ? Gradient(-(c.g[0] * xdivy(xdivy(x, y), y))) : Gradient()};
-}
-TANDEM_INLINE Grads rules::ClipByValue::gradient(const GradCall& c) {
-  const Tensor &g = c.g[0], &x = c.in[0], &low = c.in[1], &high = c.in[2];
-  Grads r{Gradient(), Gradient(), Gradient()};
-  if (c.needs(0)) r[0] = where(logical_and(x >= low, x <= high), g, 0);
-  if (c.needs(1)) r[1] = where(x < low, g, 0);
-  if (c.needs(2)) r[2] = where(x > high, g, 0);
-  return r;
-}
-TANDEM_INLINE Tensor rules::Erf::gradient(const Tensor& g, const Tensor& x, const Tensor&) {
-  return g * exp(-square(x)) * 1.1283791670955126;  // 2 / sqrt(pi)
-}
-TANDEM_INLINE Tensor rules::Erfc::gradient(const Tensor& g, const Tensor& x, const Tensor&) {
-  return g * exp(-square(x)) * -1.1283791670955126;
-}
+#endif
 
 }  // namespace TANDEM_NS

@@ -1,0 +1,18 @@
+// The rules of the ops that fused programs run; in compiled mode without their ops' definitions, which src/ops/ has.
+#pragma once
+#include "tandem/config.hpp"
+
+#if !TANDEM_IS_HEADER_ONLY
+#undef TANDEM_DEFINES
+#define TANDEM_DEFINES 0
+#endif
+
+#include "tandem/ops/pointwise/activation.inl"
+#include "tandem/ops/pointwise/arith.inl"
+#include "tandem/ops/pointwise/exp.inl"
+#include "tandem/ops/pointwise/special.inl"
+
+#if !TANDEM_IS_HEADER_ONLY && !defined(__CUDACC__)
+#undef TANDEM_DEFINES
+#define TANDEM_DEFINES 1
+#endif
