@@ -16,10 +16,14 @@ endfunction()
 function(tandem_add_compiled target)
   add_library(${target} ${ARGN} "${PROJECT_SOURCE_DIR}/include/tandem/config.hpp")
   tandem_common(${target} PUBLIC compiled)
-  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${TANDEM_WARNINGS}>")
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${TANDEM_WARNINGS};-ffunction-sections;-fdata-sections>")
   target_link_libraries(${target} PUBLIC Threads::Threads)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX DEFINE_SYMBOL "" CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
     CXX_EXTENSIONS OFF VERSION ${TANDEM_VERSION} SOVERSION ${TANDEM_VERSION_MAJOR}.${TANDEM_VERSION_MINOR})
+  if(NOT BUILD_SHARED_LIBS)
+    # A program that links the archive leaves out the functions that it cannot reach.
+    target_link_options(${target} INTERFACE LINKER:--gc-sections)
+  endif()
   if(BUILD_SHARED_LIBS OR TANDEM_PIC)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     # The thread's slots are read by every op: with this model that is one load, not a call.

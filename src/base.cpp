@@ -1,5 +1,6 @@
 #include "tandem/base/at_fork.inl"
 #include "tandem/base/attrs.inl"
 #include "tandem/base/device.inl"
+#include "tandem/base/error.inl"
 #include "tandem/base/scalar.inl"
 #include "tandem/base/shape.inl"

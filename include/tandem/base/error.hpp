@@ -53,28 +53,23 @@ class TANDEM_API OpError : public std::runtime_error {
   Code code_;
 };
 
-#define TANDEM_ERROR(Name, Base, code_value)                                                       \
-  class TANDEM_API Name : public Base {                                                            \
-   public:                                                                                         \
-    Name(std::string op, const std::string& what) : Base(Code::code_value, std::move(op), what) {} \
-                                                                                                   \
-   protected:                                                                                      \
-    using Base::Base;                                                                              \
-  };
+// f(class, code) for every kind of error. InvalidArgumentError: shapes, dtypes, values, indices. OutOfRangeError: the
+// end of a sequence or iterator. UnimplementedError: no kernel for a dtype or device, no gradient.
+// ResourceExhaustedError: memory, disk. DataLossError: a torn or corrupt file.
+#define TANDEM_ERROR_KINDS(f)                                                                                          \
+  f(InvalidArgumentError, invalid_argument) f(OutOfRangeError, out_of_range)                                           \
+      f(FailedPreconditionError, failed_precondition) f(UnimplementedError, unimplemented) f(NotFoundError, not_found) \
+          f(AlreadyExistsError, already_exists) f(ResourceExhaustedError, resource_exhausted)                          \
+              f(DataLossError, data_loss) f(AbortedError, aborted) f(CancelledError, cancelled)                        \
+                  f(DeadlineExceededError, deadline_exceeded) f(UnavailableError, unavailable)                         \
+                      f(InternalError, internal)
 
-TANDEM_ERROR(InvalidArgumentError, OpError, invalid_argument)  // shapes, dtypes, values, indices
-TANDEM_ERROR(OutOfRangeError, OpError, out_of_range)           // the end of a sequence or iterator
-TANDEM_ERROR(FailedPreconditionError, OpError, failed_precondition)
-TANDEM_ERROR(UnimplementedError, OpError, unimplemented)  // no kernel for that dtype or device, no gradient
-TANDEM_ERROR(NotFoundError, OpError, not_found)
-TANDEM_ERROR(AlreadyExistsError, OpError, already_exists)
-TANDEM_ERROR(ResourceExhaustedError, OpError, resource_exhausted)  // memory, disk
-TANDEM_ERROR(DataLossError, OpError, data_loss)                    // a torn or corrupt file
-TANDEM_ERROR(AbortedError, OpError, aborted)
-TANDEM_ERROR(CancelledError, OpError, cancelled)
-TANDEM_ERROR(DeadlineExceededError, OpError, deadline_exceeded)
-TANDEM_ERROR(UnavailableError, OpError, unavailable)
-TANDEM_ERROR(InternalError, OpError, internal)
+#define TANDEM_ERROR(Name, code_value)                                                                \
+  class TANDEM_API Name : public OpError {                                                            \
+   public:                                                                                            \
+    Name(std::string op, const std::string& what) : OpError(Code::code_value, std::move(op), what) {} \
+  };
+TANDEM_ERROR_KINDS(TANDEM_ERROR)
 #undef TANDEM_ERROR
 
 /// A value was asked for that is not known while a function is traced.
@@ -93,12 +88,20 @@ namespace detail {
 TANDEM_API void place_error(OpError& e);
 }  // namespace detail
 
-/// Throws E; out of line, so that a check costs its caller one predicted branch.
+/// Throws E; out of line, so that a check costs its caller one predicted branch. The library has the code for its own
+/// kinds of errors (base/error.inl).
 template <class E>
 [[noreturn, gnu::cold, gnu::noinline]] void raise(const char* op, const std::string& what) {
   E e(op, what);
   detail::place_error(e);
   throw e;
 }
+#if !TANDEM_IS_HEADER_ONLY
+#define TANDEM_RAISE(Name, ...) extern template TANDEM_API void raise<Name>(const char*, const std::string&);
+TANDEM_ERROR_KINDS(TANDEM_RAISE)
+TANDEM_RAISE(TraceError)
+TANDEM_RAISE(CudaError)
+#undef TANDEM_RAISE
+#endif
 
 }  // namespace TANDEM_NS::errors

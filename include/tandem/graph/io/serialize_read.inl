@@ -167,7 +167,7 @@ class GraphReader final : AttrReader {
     for (int i = 0; i < n; ++i) values[i] = bytes_.number<i64>();
     return n;
   }
-  Ref<Opaque> opaque(const char* name) override;
+  TANDEM_INLINE Ref<Opaque> opaque(const char* name) override;
   [[noreturn]] void misfit(const char* name) override {
     fail_in_node(*node_, std::string("has no, or a wrong attribute '") + name + "'");
   }

@@ -1,0 +1,95 @@
+// CPU kernels of reduce_mean, reduce_logsumexp, reduce_variance, reduce_std and reduce_euclidean_norm: one or two folds
+// and a finish.
+#pragma once
+#include <bit>
+#include <cstring>
+
+#include "tandem/cpu/reduce/call.hpp"
+#include "tandem/cpu/reduce/reduce.hpp"
+
+namespace TANDEM_NS::cpu {
+namespace detail {
+
+// Summed in 64 bits and truncated toward zero.
+template <class T>
+void mean_of_integers(const ReduceCall& r, void* workspace) {
+  using A = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+  const i64 n = r.length();
+  if (n == 0 && r.y.size())
+    errors::raise<errors::InvalidArgumentError>(
+        r.op, "the mean of no integers has no value: " + to_string(*r.x.spec) + " (cast to a floating dtype for NaN)");
+  A* const sums = static_cast<A*>(workspace);
+  plain_fold<T, A>(r, sums, A(0), [](A a, T x) {
+    return static_cast<A>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(static_cast<A>(x)));
+  });
+  for (i64 i = 0; i < r.y.size(); ++i) r.y.as<T>()[i] = static_cast<T>(sums[i] / static_cast<A>(n));
+}
+
+// The largest element, or 0 where that is not finite: x minus it cannot make a NaN of its own.
+template <class T>
+void finite_or_zero(void* p, i64 n) {
+  T* const m = static_cast<T*>(p);
+  for (i64 i = 0; i < n; ++i) m[i] = m[i] - m[i] == T(0) ? m[i] : T(0);
+}
+// The power of two that brings the largest size near 1, so that squares neither overflow nor vanish.
+template <class T>
+void scale_of_size(void* p, i64 n) {
+  using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  constexpr int digits = sizeof(T) == 4 ? 23 : 52, bias = sizeof(T) == 4 ? 127 : 1023;
+  T* const m = static_cast<T*>(p);
+  for (i64 i = 0; i < n; ++i) {
+    const int e = static_cast<int>(std::bit_cast<U>(m[i]) >> digits);  // no sign: m is a size
+    const int inverse = 2 * bias - e > 2 * bias - 1 ? 2 * bias - 1 : 2 * bias - e < 1 ? 1 : 2 * bias - e;
+    m[i] = e > 2 * bias ? T(1) : std::bit_cast<T>(static_cast<U>(inverse) << digits);
+  }
+}
+
+}  // namespace detail
+
+TANDEM_INLINE void reduce_mean(const KernelCall& c) {
+  const detail::ReduceCall r(c);
+  switch (r.dtype()) {
+    case DType::int8: return detail::mean_of_integers<std::int8_t>(r, c.workspace);
+    case DType::int16: return detail::mean_of_integers<std::int16_t>(r, c.workspace);
+    case DType::int32: return detail::mean_of_integers<std::int32_t>(r, c.workspace);
+    case DType::int64: return detail::mean_of_integers<std::int64_t>(r, c.workspace);
+    case DType::uint8: return detail::mean_of_integers<std::uint8_t>(r, c.workspace);
+    case DType::uint16: return detail::mean_of_integers<std::uint16_t>(r, c.workspace);
+    case DType::uint32: return detail::mean_of_integers<std::uint32_t>(r, c.workspace);
+    case DType::uint64: return detail::mean_of_integers<std::uint64_t>(r, c.workspace);
+    default: break;
+  }
+  r.to_output<Fold::sum>();
+  detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
+}
+TANDEM_INLINE void reduce_logsumexp(const KernelCall& c) {
+  const detail::ReduceCall r(c);
+  r.run<Fold::max>(nullptr, c.workspace);
+  r.dtype() == DType::float64 ? detail::finite_or_zero<double>(c.workspace, r.y.size())
+                              : detail::finite_or_zero<float>(c.workspace, r.y.size());
+  r.run<Fold::sum_exp>(c.workspace, r.y.data);
+  detail::finish<Finish::log_plus>(r, c.workspace, 0);
+}
+TANDEM_INLINE void reduce_variance(const KernelCall& c) {
+  const detail::ReduceCall r(c);
+  if (r.y.size() == 0) return;  // there is no workspace then
+  r.to_output<Fold::sum>();
+  detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
+  std::memcpy(c.workspace, r.y.data, r.y.spec->bytes());
+  r.run<Fold::sum_squared_difference>(c.workspace, r.y.data);
+  detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
+}
+TANDEM_INLINE void reduce_std(const KernelCall& c) {
+  reduce_variance(c);
+  detail::finish<Finish::sqrt_over>(detail::ReduceCall(c), nullptr, 0);
+}
+TANDEM_INLINE void reduce_euclidean_norm(const KernelCall& c) {
+  const detail::ReduceCall r(c);
+  r.run<Fold::max_abs>(nullptr, c.workspace);
+  r.dtype() == DType::float64 ? detail::scale_of_size<double>(c.workspace, r.y.size())
+                              : detail::scale_of_size<float>(c.workspace, r.y.size());
+  r.run<Fold::sum_squared_scaled>(c.workspace, r.y.data);
+  detail::finish<Finish::sqrt_over>(r, c.workspace, 0);
+}
+
+}  // namespace TANDEM_NS::cpu

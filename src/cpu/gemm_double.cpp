@@ -1,0 +1,1 @@
+#include "tandem/cpu/gemm/gemm_double.inl"

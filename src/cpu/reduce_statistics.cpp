@@ -1,0 +1,1 @@
+#include "tandem/cpu/reduce/statistics.inl"
