@@ -79,6 +79,7 @@ const Backend backend{.count = &count,
                       .release = &release,
                       .copy = &copy,
                       .launch = &launch_op,
-                      .synchronize = &wait};
+                      .synchronize = &wait,
+                      .has_kernel = [](const OpDef& op) { return op.cuda != nullptr; }};
 
 }  // namespace TANDEM_NS::cuda

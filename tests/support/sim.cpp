@@ -66,7 +66,8 @@ void launch(const tandem::OpDef& op, const tandem::KernelCall& call, Device) {
   op.cpu(call);
 }
 
-const tandem::Backend backend{[] { return 1; }, [] { return ""; }, &allocate, &release, &copy, &launch, [](int) {}};
+const tandem::Backend backend{[] { return 1; }, [] { return ""; }, &allocate, &release, &copy, &launch, [](int) {},
+                               [](const tandem::OpDef& op) { return op.cpu != nullptr; }};
 
 }  // namespace
 

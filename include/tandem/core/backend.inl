@@ -6,6 +6,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/core/cuda_kernels.hpp"
+#include "tandem/core/op.hpp"
 
 namespace TANDEM_NS {
 
@@ -22,6 +23,11 @@ TANDEM_INLINE const Backend& backend_of(Device device) {
     errors::raise<errors::InvalidArgumentError>("device", name + " does not exist; there are " + std::to_string(n));
   }
   return *b;
+}
+TANDEM_INLINE bool has_kernel(const OpDef& op, Device device) {
+  if (device.kind == Device::cpu) return op.cpu;
+  const Backend* b = backends[device.kind];
+  return b && b->has_kernel(op);
 }
 TANDEM_INLINE void copy_bytes(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes) {
   if (!bytes) return;

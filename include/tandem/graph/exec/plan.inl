@@ -1,15 +1,17 @@
-// Lifetimes, views, offsets.
+// Planning: lifetimes, views, offsets.
 #pragma once
 #include <algorithm>
 
+#include "tandem/core/backend.hpp"
 #include "tandem/graph/exec/plan.hpp"
 #include "tandem/graph/exec/plan_parts.hpp"
+#include "tandem/graph/ir/common.hpp"
 #include "tandem/ops/shape/concat.hpp"
 
 namespace TANDEM_NS {
 
-// Whether the bytes of all values can be added. Where they cannot, no arena could be had either: op by op the
-// allocation that fails is named.
+// Whether the total number of bytes does not overflow. If it does, no arena could be allocated either: run op by op,
+// so that the error names the failing allocation.
 TANDEM_INLINE bool has_countable_bytes(const Graph& g) {
   constexpr i64 most = i64{1} << 62;
   i64 total = 0;
@@ -27,15 +29,15 @@ TANDEM_INLINE bool has_countable_bytes(const Graph& g) {
 TANDEM_INLINE bool can_plan(const Graph& g) {
   if (!has_countable_bytes(g)) return false;
   for (const Node& n : g.nodes) {
-    if (!is_leaf(n) && !n.op->flags.alias && !n.op->execute && !n.op->cpu) return false;
+    if (!is_leaf(n) && !n.op->flags.alias && !n.op->execute && !has_kernel(*n.op, detail::device_of(g, n))) return false;
     for (int k = 0; k < n.outputs; ++k) {
       const Spec& s = g.spec(n.first_out + k);
       const bool open = !n.op->execute && !s.shape.is_fully_defined();
-      if (open || s.device.kind != Device::cpu || (s.dtype == DType::string && !is_leaf(n))) return false;
+      if (open || (s.dtype == DType::string && !is_leaf(n))) return false;
     }
     for (int v : n.in)
       if (!n.op->execute && !g.spec(v).shape.is_fully_defined()) return false;
-    // Sizes that were open may turn out not to be the Variable's: the interpreter raises in the right place.
+    // Unknown sizes may turn out different from the Variable's: the interpreter raises in order.
     if (n.op == &assign_variable_op &&
         !(g.spec(n.in[0]) == g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec()))
       return false;
@@ -64,8 +66,11 @@ class Planner {
     find_overwrites();
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_taken(i);
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) place(i);
-    p_.arena_bytes = arena_.size();
-    p_.work = work_ + arena_.work();
+    p_.work = work_;
+    for (const DeviceArena& a : arenas_) {
+      p_.arenas.push_back({a.device, a.memory.size()});
+      p_.arena_bytes += a.memory.size(), p_.work += a.memory.work();
+    }
     return std::move(p_);
   }
 
@@ -112,12 +117,12 @@ class Planner {
     }
   }
 
-  // What is joined with others along the leading axis is made where it will lie in the whole, which saves the copy.
+  // An operand of a concat along axis 0 is computed directly into the concat's buffer, so nothing is copied.
   bool lay_pieces() {
     std::vector<const Node*> joins;
     for (const Node& n : g_.nodes)
       if (joins_rows(n) && lies_in_arena(n.first_out) && lay_pieces(n)) joins.push_back(&n);
-    for (std::size_t j = joins.size(); j-- > 0;)  // pieces of pieces: what they lie in is known first
+    for (std::size_t j = joins.size(); j-- > 0;)  // nested concats: the outer one is resolved first
       if (const Piece whole = pieces_[at(joins[j]->first_out)]; whole.of >= 0)
         for (int x : joins[j]->in)
           if (Piece& p = pieces_[at(x)]; p.of == joins[j]->first_out) p = {whole.of, whole.offset + p.offset};
@@ -142,15 +147,15 @@ class Planner {
   bool lies_in_arena(int v) const { return in_arena(v) && !p_.escapes[at(v)]; }
 
   // A value that is assigned to a Variable may be computed in the Variable's own buffer, which the op's kernel then
-  // finds at run time. It must be the buffer of the old value from before the op until the assignment, and nobody may
-  // need the old value any more:
-  //   - the value is computed from a read of the Variable, which it lies like and which dies there;
-  //   - nothing assigns the Variable between that read and the assignment of the value: no node before the op, and none
-  //     of the assignments that follow it;
-  //   - no other read from before the op lives on;
-  //   - the value is assigned once: what lies in the buffer of one Variable has to be copied for another;
-  //   - nothing that may fail or look lies between the op and the assignment.
-  // So one buffer is given to one value at most.
+  // looks up at run time. From before the op until the assignment that buffer must hold the old value, and the old
+  // value must be dead:
+  //   - the value is computed from a read of the Variable, which has the same layout and dies there;
+  //   - nothing assigns the Variable between that read and the assignment of the value: no node before the op, and
+  //     none of the assignments that follow it;
+  //   - no other read from before the op is still live;
+  //   - the value is assigned once: the contents of one Variable's buffer must be copied for another;
+  //   - nothing that may fail or read the Variable is between the op and the assignment.
+  // So each buffer is reused by at most one value.
   void find_overwrites() {
     std::vector<VariableReads> now(g_.variables.size());
     VariablePlaces places(g_);
@@ -183,7 +188,7 @@ class Planner {
       if (x >= 0 && !reads.others_live_on(root(x), node)) p_.overwrites[at(v)] = static_cast<int>(variable);
     }
   }
-  // A result may be computed in the buffer of an argument that dies here, should the caller give it up.
+  // A result may be computed in the buffer of an argument that dies here, if the caller donates it.
   void find_taken(std::size_t node) {
     const Node& n = g_.nodes[node];
     if (!n.op->flags.in_place && !n.op->flags.pointwise) return;
@@ -201,16 +206,18 @@ class Planner {
     return p_.kind[at(value)] == Plan::variable && place_[at(value)] == static_cast<i64>(variable) &&
            !p_.escapes[at(value)];
   }
-  // An input that output k may be computed in: it lies like the output, nobody needs it after this op, and it fits.
+  // Finds an input in whose buffer output k may be computed: it has the same layout, is dead after this op, and
+  // satisfies `fits`.
   template <class Fits>
   int dying_input(std::size_t node, int k, const Fits& fits) {
     const Node& n = g_.nodes[node];
     const int v = n.first_out + k;
-    const auto first = n.op->flags.pointwise ? 0u : static_cast<unsigned>(k);  // other ops: input k
+    const auto first = n.op->flags.pointwise ? 0u : static_cast<unsigned>(k);  // other ops: only input k
     const auto end = n.op->flags.pointwise ? n.in.size() : std::min(n.in.size(), first + 1);
     for (unsigned i = first; i < end; ++i) {
       ++work_;
       const int x = n.in[i];
+      if (g_.spec(x).device != g_.spec(v).device) continue;
       if (!(g_.spec(x).shape == g_.spec(v).shape) || size_of(g_.spec(x).dtype) != size_of(g_.spec(v).dtype)) continue;
       if (!is_whole(x) || p_.last_use[at(root(x))] != static_cast<int>(node) || shared(node, i)) continue;
       if (!fits(root(x))) continue;
@@ -218,7 +225,7 @@ class Planner {
     }
     return -1;
   }
-  // Whether another input lies in the same buffer in another way.
+  // Whether another input uses the same buffer with another layout.
   bool shared(std::size_t node, unsigned i) {
     const Node& n = g_.nodes[node];
     if (times_among_inputs(node, root(n.in[i])) == 1) return false;
@@ -227,7 +234,7 @@ class Planner {
       return ++work_, root(x) == root(n.in[i]) && !(g_.spec(x).shape == g_.spec(n.in[i]).shape);
     });
   }
-  // Counted for all inputs of a node at once.
+  // Counts all inputs of a node at once and caches the result.
   int times_among_inputs(std::size_t node, int r) {
     if (std::exchange(counted_node_, static_cast<int>(node)) != static_cast<int>(node)) {
       ++counts_;
@@ -251,13 +258,18 @@ class Planner {
       const int x = may_reuse ? dying_input(node, k, [](int) { return true; }) : -1;
       const bool reuse = x >= 0 && p_.kind[at(root(x))] == Plan::arena && !gone_[at(root(x))];
       if (reuse) gone_[at(root(x))] = 1;
-      p_.arena_offset[at(v)] = reuse ? p_.arena_offset[at(root(x))] : arena_.take(g_.spec(v).bytes());
+      p_.arena_offset[at(v)] = reuse ? p_.arena_offset[at(root(x))] : arena_of(g_.spec(v).device).take(g_.spec(v).bytes());
     }
     place_workspace(node);
     release_dead(node);
   }
   void place_whole(int v) {
-    if (!std::exchange(placed_[at(v)], 1)) p_.arena_offset[at(v)] = arena_.take(g_.spec(v).bytes());
+    if (!std::exchange(placed_[at(v)], 1)) p_.arena_offset[at(v)] = arena_of(g_.spec(v).device).take(g_.spec(v).bytes());
+  }
+  Arena& arena_of(Device device) {
+    for (DeviceArena& a : arenas_)
+      if (a.device == device) return a.memory;
+    return arenas_.emplace_back(DeviceArena{device, {}}).memory;
   }
   void place_workspace(std::size_t node) {
     const Node& n = g_.nodes[node];
@@ -267,12 +279,13 @@ class Planner {
     const std::size_t bytes = n.op->workspace({specs.begin(), specs.size()}, n.attrs);
     if (!bytes) return;
     p_.workspace_bytes[node] = bytes;
-    p_.workspace_offset[node] = arena_.take(bytes);
-    arena_.give_back(p_.workspace_offset[node], bytes);
+    Arena& arena = arena_of(device_of(g_, n));
+    p_.workspace_offset[node] = arena.take(bytes);
+    arena.give_back(p_.workspace_offset[node], bytes);
   }
   void release(int v) {
     if (std::exchange(gone_[at(v)], 1)) return;
-    arena_.give_back(p_.arena_offset[at(v)], g_.spec(v).bytes());
+    arena_of(g_.spec(v).device).give_back(p_.arena_offset[at(v)], g_.spec(v).bytes());
   }
   void release_dead(std::size_t node) {
     const Node& n = g_.nodes[node];
@@ -285,21 +298,25 @@ class Planner {
 
   const Graph& g_;
   Plan p_;
-  Arena arena_;
+  struct DeviceArena {
+    Device device;
+    Arena memory;
+  };
+  std::vector<DeviceArena> arenas_;  // few: one a device
   struct Piece {
-    int of = -1;  // the value that it is made in, or -1
+    int of = -1;  // the value in whose buffer it is computed, or -1
     std::size_t offset = 0;
   };
-  std::vector<Piece> pieces_;     // by value
-  std::vector<char> placed_;      // by root: before its own op, for its first piece
-  std::vector<char> gone_;        // by root: its place was given back, or taken over
-  std::vector<i64> place_;        // by value: of the Variable that it is a read of, of the argument that it is
-  std::vector<int> assignments_;  // by value: how often it is assigned, to whatever Variable
-  std::vector<int> reader_;       // by value: the node that reads it, of those passed
+  std::vector<Piece> pieces_;     // indexed by value
+  std::vector<char> placed_;      // by root: whether it was placed before its own op, for its first operand
+  std::vector<char> gone_;        // by root: whether its buffer was released or reused
+  std::vector<i64> place_;        // by value: the index of the Variable that it reads, or of the argument that it is
+  std::vector<int> assignments_;  // by value: the number of assignments, to any Variable
+  std::vector<int> reader_;       // by value: the latest visited node that reads it
   struct Count {
     int number, times;
   };
-  std::vector<Count> counted_;  // by root: in which count, and how many of the node's inputs lie there
+  std::vector<Count> counted_;  // by root: the id of the count, and how many of the node's inputs lie there
   int counted_node_ = -1, counts_ = 0;
   std::size_t work_ = 0;
 };
@@ -309,8 +326,11 @@ class Planner {
 TANDEM_INLINE Plan make_plan(const Graph& graph) { return detail::Planner(graph).plan(); }
 
 TANDEM_INLINE std::string to_string(const Plan& p, const Graph& g) {
-  std::string s = "arena " + std::to_string(p.arena_bytes) + " bytes\n";
-  std::vector<std::size_t> first(p.root.size(), g.nodes.size());  // by root: the node that begins it
+  std::string s;
+  for (const Plan::Arena& a : p.arenas)
+    s += "arena " + std::to_string(a.bytes) + " bytes" + (a.device == Device{} ? "" : " on " + to_string(a.device)) + "\n";
+  if (p.arenas.empty()) s = "arena 0 bytes\n";
+  std::vector<std::size_t> first(p.root.size(), g.nodes.size());  // by root: the node that starts its lifetime
   for (std::size_t i = g.nodes.size(); i-- > 0;)
     for (int k = 0; k < g.nodes[i].outputs; ++k)
       first[static_cast<std::size_t>(p.root[static_cast<std::size_t>(g.nodes[i].first_out + k)])] = i;

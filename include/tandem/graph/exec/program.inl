@@ -3,9 +3,11 @@
 #include <atomic>
 #include <memory>
 
+#include "tandem/core/backend.hpp"
 #include "tandem/graph/exec/plan_parts.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/run_node.hpp"
+#include "tandem/graph/ir/common.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -35,11 +37,12 @@ class PlannedProgram final : public Program {
   struct Step {
     enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
     bool locked;  // read: of a Variable that this program's own nodes assign
-    bool last;    // assign: nobody reads the old value after it
-    KernelFn call;
+    bool last;    // assign: the old value is dead after it
+    Device device;   // kernel: where it runs
+    KernelFn call;   // on the CPU; null on other devices
     const Node* node;
     std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
-    std::uint32_t fresh, freshes;  // kernel: the outputs to be given buffers of their own
+    std::uint32_t fresh, freshes;  // kernel: the outputs that need separate buffers
   };
   struct CallAt {
     std::uint32_t operands, inputs, outputs;
@@ -50,17 +53,42 @@ class PlannedProgram final : public Program {
     std::size_t offset;
   };
 
-  // What one running call needs: an arena, the operands with their pointers, the tensors that outlive it.
+  // A block of a device's memory.
+  class DeviceMemory {
+   public:
+    explicit DeviceMemory(const Plan::Arena& a) : device_(a.device), bytes_(a.bytes) {
+      if (!bytes_) return;
+      data_ = device_.kind == Device::cpu ? memory::Blocks::allocate(bytes_)
+                                          : backend_of(device_).allocate(bytes_, device_.index);
+    }
+    DeviceMemory(DeviceMemory&& o) noexcept
+        : device_(o.device_), bytes_(o.bytes_), data_(std::exchange(o.data_, nullptr)) {}
+    DeviceMemory& operator=(DeviceMemory&&) = delete;
+    ~DeviceMemory() {
+      if (!data_) return;
+      if (device_.kind == Device::cpu) memory::Blocks::release(data_, bytes_);
+      else if (const Backend* b = backends[device_.kind]) b->release(data_, bytes_, device_.index);
+    }
+    Device device() const { return device_; }
+    char* data() const { return static_cast<char*>(data_); }
+
+   private:
+    Device device_;
+    std::size_t bytes_;
+    void* data_ = nullptr;
+  };
+
+  // The state of one running call: an arena, the operands with their pointers, the tensors that outlive the call.
   struct Frame {
     PlannedProgram& program;
-    memory::Scratch arena;
+    std::vector<DeviceMemory> arenas;  // as Plan::arenas
     std::vector<Operand> operands;
     std::vector<KernelCall> calls;
     std::vector<Tensor> tensors;  // by root: fresh values and read Variables
-    std::vector<int> filled;      // roots in tensors, to be emptied after the call
+    std::vector<int> filled;      // roots in tensors, to be cleared after the call
     std::vector<Tensor> retired;  // old values of Variables that are still read
-    std::vector<char> in_place;   // by root: was computed in the Variable's buffer
-    std::span<Tensor> given;      // arguments whose buffers results may take over
+    std::vector<char> in_place;   // by root: whether it was computed in the Variable's buffer
+    std::span<Tensor> given;      // donated arguments, whose buffers results may reuse
     std::unique_ptr<Frame> next;
 
     explicit Frame(PlannedProgram& p);
@@ -68,6 +96,11 @@ class PlannedProgram final : public Program {
       const auto r = static_cast<std::size_t>(root);
       for (std::uint32_t u = program.first_use_[r]; u < program.first_use_[r + 1]; ++u)
         operands[program.uses_[u].operand].data = static_cast<char*>(data) + program.uses_[u].offset;
+    }
+    char* arena(Device device) const {
+      for (const DeviceMemory& a : arenas)
+        if (a.device() == device) return a.data();
+      return nullptr;
     }
     void hold(int root, Tensor t) {
       filled.push_back(root);
@@ -80,7 +113,7 @@ class PlannedProgram final : public Program {
       retired.clear();
     }
   };
-  // A frame for the time of a call: the one that lies ready, or another.
+  // A frame for the duration of a call: the spare one, or a new one.
   class Lease {
    public:
     explicit Lease(PlannedProgram& p) : program_(p), frame_(p.ready_.exchange(nullptr, std::memory_order_acquire)) {
@@ -137,11 +170,11 @@ class PlannedProgram final : public Program {
 
   Plan plan_;
   std::vector<int> makers_;
-  std::vector<Step> early_, steps_;  // early: reads of Variables that the program does not assign
+  std::vector<Step> early_, steps_;  // early_: reads of Variables that the program does not assign
   std::vector<CallAt> calls_;
-  std::vector<int> fresh_;                // the outputs that kernels' steps speak of
-  std::vector<int> operand_values_;       // by operand
-  std::vector<std::uint32_t> first_use_;  // by root: its place in uses_, for pointers that change from call to call
+  std::vector<int> fresh_;                // the outputs that kernel steps refer to
+  std::vector<int> operand_values_;       // indexed by operand
+  std::vector<std::uint32_t> first_use_;  // by root: its index in uses_, for pointers that change from call to call
   std::vector<Use> uses_;
   std::atomic<Frame*> ready_{nullptr};
   std::mutex mutex_;
@@ -156,10 +189,12 @@ TANDEM_INLINE void PlannedProgram::add_operand(int value, std::vector<std::vecto
 }
 TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses) {
   const Node& n = graph_->nodes[node];
+  const Device device = device_of(*graph_, n);
   Step s{Step::kernel,
          false,
          false,
-         n.op->cpu,
+         device,
+         device.kind == Device::cpu ? n.op->cpu : nullptr,
          &n,
          static_cast<std::uint32_t>(calls_.size()),
          static_cast<std::uint32_t>(fresh_.size()),
@@ -174,8 +209,8 @@ TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std:
   }
   steps_.push_back(s);
 }
-// By Variable: whether all its assignments are nodes of this graph. That of a body is not seen here: what was read is
-// held then.
+// By Variable: whether all its assignments are nodes of this graph. Assignments in a body are not visible here, so
+// values read before them are retained.
 TANDEM_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
   std::vector<char> r(graph_->variables.size());
   for (const Node& n : graph_->nodes)
@@ -188,7 +223,7 @@ TANDEM_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
 TANDEM_INLINE void PlannedProgram::compile() {
   std::vector<std::vector<Use>> uses(graph_->specs.size());
   const std::vector<char> is_assigned = directly_assigned();
-  std::vector<int> last_use(graph_->variables.size(), -1);  // by Variable: of what was read so far
+  std::vector<int> last_use(graph_->variables.size(), -1);  // by Variable: the last use of any read so far
   for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
     const Node& n = graph_->nodes[i];
     if (n.op == &argument_op || n.op == &constant_op || n.op->flags.alias) continue;
@@ -196,13 +231,13 @@ TANDEM_INLINE void PlannedProgram::compile() {
       const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
       last_use[at] = std::max(last_use[at], plan_.last_use[static_cast<std::size_t>(n.first_out)]);
       (assigns(variable(at)) ? steps_ : early_)
-          .push_back({Step::read, static_cast<bool>(is_assigned[at]), false, nullptr, &n, at, 0, 0});
+          .push_back({Step::read, static_cast<bool>(is_assigned[at]), false, {}, nullptr, &n, at, 0, 0});
     } else if (n.op == &assign_variable_op) {
       const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
       const bool last = last_use[at] < static_cast<int>(i);
-      steps_.push_back({Step::assign, static_cast<bool>(is_assigned[at]), last, nullptr, &n, at, 0, 0});
+      steps_.push_back({Step::assign, static_cast<bool>(is_assigned[at]), last, {}, nullptr, &n, at, 0, 0});
     } else if (n.op->execute) {
-      steps_.push_back({Step::execute, false, false, nullptr, &n, 0, 0, 0});
+      steps_.push_back({Step::execute, false, false, {}, nullptr, &n, 0, 0, 0});
     } else {
       add_kernel(i, uses);
     }
@@ -215,18 +250,21 @@ TANDEM_INLINE void PlannedProgram::compile() {
 }
 
 TANDEM_INLINE PlannedProgram::Frame::Frame(PlannedProgram& p)
-    : program(p), arena(p.plan_.arena_bytes), tensors(p.graph_->specs.size()), in_place(p.graph_->specs.size()) {
+    : program(p), tensors(p.graph_->specs.size()), in_place(p.graph_->specs.size()) {
+  arenas.reserve(p.plan_.arenas.size());
+  for (const Plan::Arena& a : p.plan_.arenas) arenas.emplace_back(a);
   for (int v : p.operand_values_) operands.push_back({nullptr, &p.graph_->spec(v)});
-  char* const base = static_cast<char*>(arena.data());
   for (std::size_t r = 0; r < p.plan_.kind.size(); ++r)
     if (p.plan_.kind[r] == Plan::arena && p.plan_.root[r] == static_cast<int>(r))
-      point(static_cast<int>(r), base + p.plan_.arena_offset[r]);
+      point(static_cast<int>(r), arena(p.graph_->spec(static_cast<int>(r)).device) + p.plan_.arena_offset[r]);
   for (const Node& n : p.graph_->nodes)
     if (const Tensor* t = constant_of(n); t && !t->is_symbolic()) point(n.first_out, t->raw());
   for (const CallAt& c : p.calls_) {
     const Node& n = p.graph_->nodes[c.node];
     const Operand* first = operands.data() + c.operands;
-    void* workspace = p.plan_.workspace_bytes[c.node] ? base + p.plan_.workspace_offset[c.node] : nullptr;
+    void* workspace = p.plan_.workspace_bytes[c.node]
+                          ? arena(device_of(*p.graph_, n)) + p.plan_.workspace_offset[c.node]
+                          : nullptr;
     calls.push_back({{first, c.inputs}, {first + c.inputs, c.outputs}, n.attrs, workspace, n.op->name, nullptr});
   }
 }
@@ -286,7 +324,7 @@ TANDEM_INLINE void PlannedProgram::assign(const Step& s, Frame& f, Inputs argume
   if (f.in_place[static_cast<std::size_t>(v)]) {
     value.renew_id();
     if (plan_.last_use[static_cast<std::size_t>(v)] > static_cast<int>(s.node - graph_->nodes.data()))
-      f.tensors[static_cast<std::size_t>(v)] = value;  // `filled` has it already
+      f.tensors[static_cast<std::size_t>(v)] = value;  // already in `filled`
     return;
   }
   Tensor next = f.tensor(v, arguments);
@@ -311,7 +349,9 @@ TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Frame& f, Inputs argu
     switch (s.kind) {
       case Step::kernel:
         if (s.freshes) give_buffers(s, f);
-        return s.call(f.calls[s.index]);
+        if (s.call) [[likely]]
+          return s.call(f.calls[s.index]);
+        return backend_of(s.device).launch(*s.node->op, f.calls[s.index], s.device);
       case Step::read: return read(s, f);
       case Step::assign: return assign(s, f, arguments);
       case Step::execute: return execute(*s.node, f, arguments);
@@ -340,7 +380,7 @@ TANDEM_INLINE Ref<Program> Program::make(Ref<Graph> graph, bool planned) {
   if (planned && can_plan(*graph)) return Ref<Program>(new detail::PlannedProgram(std::move(graph)));
   return detail::make_interpreter(
       std::move(graph),
-      planned ? "no plan: a size depends on data, or a value is not in host memory" : "no plan wanted");
+      planned ? "no plan: a size depends on data, or an op has no kernel for its device" : "planning is disabled");
 }
 
 }  // namespace TANDEM_NS
