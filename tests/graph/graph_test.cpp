@@ -89,8 +89,8 @@ TEST_CASE("graph: verify compares specs with the rules") {
 }
 
 TEST_CASE("graph: verify checks leaves") {
-  CHECK_THAT(complaint([](Graph& g) { g.outputs[0] = 99; }), ContainsSubstring("%99, which nothing makes"));
-  CHECK_THAT(complaint([](Graph& g) { g.arguments.push_back(99); }), ContainsSubstring("%99, which nothing makes"));
+  CHECK_THAT(complaint([](Graph& g) { g.outputs[0] = 99; }), ContainsSubstring("%99, which no node makes"));
+  CHECK_THAT(complaint([](Graph& g) { g.arguments.push_back(99); }), ContainsSubstring("%99, which no node makes"));
   CHECK_THAT(complaint([](Graph& g) { g.arguments.clear(); }), ContainsSubstring("is not argument 0"));
   CHECK_THAT(complaint([](Graph& g) { g.variables.clear(); }),
              ContainsSubstring("Variable that the graph does not have"));

@@ -167,7 +167,7 @@ TEST_CASE("serialize: torn bytes raise DataLossError with the place") {
   }
   CHECK_THROWS_WITH(parse_graph(std::string_view(bytes).substr(0, 100), everything),
                     ContainsSubstring("is truncated") && ContainsSubstring("at byte"));
-  CHECK_THROWS_WITH(parse_graph(bytes + "x", everything), ContainsSubstring("1 bytes behind its end"));
+  CHECK_THROWS_WITH(parse_graph(bytes + "x", everything), ContainsSubstring("1 bytes after its end"));
   CHECK_THROWS_WITH(parse_graph("not a graph, but longer than 20 bytes", everything),
                     ContainsSubstring("does not begin with TANDEMGR"));
 }

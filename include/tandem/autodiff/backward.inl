@@ -1,4 +1,4 @@
-// The walk backward: one reverse loop over a tape's entries, no sort, no recursion.
+// Backward pass: one reverse loop over a tape's entries; no sort, no recursion.
 #pragma once
 #include "tandem/autodiff/gradient_sum.hpp"
 #include "tandem/autodiff/log.hpp"
@@ -13,7 +13,8 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// The value of a fused op by small ops: its reference, or the derivative of the reference of the op it goes back from.
+// The value of a fused op as a composition of small ops: its decomposition, or, for a backward op, the derivative of
+// the forward op's decomposition.
 TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
   if (op.reference) return op.reference(in, attrs);
   const BackwardOf& at = *op.backward_of;
@@ -35,7 +36,7 @@ TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> i
   return r;
 }
 
-// An op without a rule of its own, whose value small ops can make: the tape differentiates those.
+// Gradient of an op without a rule of its own but with a decomposition: the tape differentiates the decomposition.
 TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
   GradientTape tape({.watch_accessed_variables = false});
   std::vector<Tensor> sources, targets, upstream;
@@ -44,7 +45,7 @@ TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
   for (std::size_t i = 0; i < c.in.size(); ++i) {
     in.push(c.in[i]);
     if (!c.needs(i) || !is_floating(c.in[i].dtype())) continue;
-    in[i] = identity(c.in[i]);  // one tensor may be two inputs
+    in[i] = identity(c.in[i]);  // distinct ids: one tensor may be two inputs
     tape.watch(in[i]);
     sources.push_back(in[i]);
     at.push(i);
@@ -61,19 +62,19 @@ TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
 
 }  // namespace detail
 
-// The gradients by slot while one call of gradient() runs.
+// The gradients by slot during one call of gradient().
 struct GradientTape::Backward {
   GradientTape::Log& tape;
   std::vector<detail::GradientSum> sums;
-  // By slot: 0, or 1 + the slot in which its sum is formed, which a source will read. Reads of a Variable that is a
-  // source have one sum, which grows on the way back: a loop may have read it a thousand times.
+  // By slot: 0, or 1 + the slot that accumulates its sum, which a source will read. Reads of a Variable that is a
+  // source share one sum, which is accumulated during the walk: a loop may have read it a thousand times.
   std::vector<int> wanted;
 
   detail::GradientSum& sum_of(int slot) {
     const int at = wanted[static_cast<std::size_t>(slot)];
     return sums[static_cast<std::size_t>(at ? at - 1 : slot)];
   }
-  // A read that is a source itself keeps its own sum.
+  // A read that is itself a source keeps a separate sum.
   void want(std::span<const Source> sources) {
     int single;
     for (const bool variables : {false, true})
@@ -117,9 +118,10 @@ struct GradientTape::Backward {
                                               "has no gradient (" + display_name(*e.op) + " is on the path)");
   }
 
-  // What has flowed back to an output; given up here unless a source will read it.
+  // The gradient of an output; released here unless a source will read it.
   Tensor take(std::size_t slot) { return wanted[slot] ? sums[slot].value().tensor() : sums[slot].take_dense(); }
-  // The rule's gradients, none where nothing flows back. The upstream ones die here, before the next op's are made.
+  // The gradients that the rule returns; none where no gradient flows. The upstream gradients are released here,
+  // before those of the next op are computed.
   Grads pull(Entry& e) {
     Tensors upstream;
     bool any = false;
@@ -131,7 +133,7 @@ struct GradientTape::Backward {
     if (!any || e.op->flags.blocked) return {};
     return rule(e, {upstream.begin(), upstream.size()});
   }
-  // Open dims are alike and may still turn out to differ: [None] + [None] of sizes 3 and 1.
+  // Equal unknown dims may still differ at run time: [None] + [None] of sizes 3 and 1.
   static bool may_differ(const Tensor& a, const Tensor& b) {
     return !(a.shape() == b.shape()) || (a.is_symbolic() && !a.shape().is_fully_defined());
   }
@@ -163,8 +165,8 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targe
                                                                      const GradientOptions& options) {
   if (spent_)
     errors::raise<errors::FailedPreconditionError>(
-        "gradient", "this tape has been used; make it with {.persistent = true} for several gradients");
-  struct Restore {  // gradient() of a persistent tape is not recorded by itself
+        "gradient", "this tape has already been used; create it with {.persistent = true} to take several gradients");
+  struct Restore {  // gradient() of a persistent tape does not record itself
     bool& paused;
     bool outer = paused;
     ~Restore() { paused = outer; }
@@ -180,7 +182,7 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targe
   b.start(targets.list(), options.output_gradients);
   for (Entry* e = last_; e; e = e->prev) {
     b.step(*e);
-    if (!options_.persistent) release_saved(*e);  // peak memory falls as the walk goes back
+    if (!options_.persistent) release_saved(*e);  // lowers peak memory during the walk
   }
   std::vector<Gradient> result;
   for (const Source& s : sources) {
@@ -196,7 +198,7 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targe
   return result;
 }
 
-// Forward from the source: is the target reached at all, and through which blocked op?
+// Forward search from the source: is the target reached at all, and through which non-differentiable op?
 TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, std::span<const Tensor> targets) const {
   std::vector<Entry*> order;
   for (Entry* e = last_; e; e = e->prev) order.push_back(e);
@@ -222,7 +224,8 @@ TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, std
   for (const Tensor& t : targets)
     if (const int s = map_.find(t.id()); s >= 0 && reached[static_cast<std::size_t>(s)])
       if (const OpDef* by = blocker[static_cast<std::size_t>(s)])
-        return "no gradient: the path from " + source.name() + " to the target is blocked at " + display_name(*by);
+        return "no gradient: the path from " + source.name() +
+               " to the target passes through the non-differentiable op " + display_name(*by);
   return "no gradient: no path from " + source.name() + " to the target";
 }
 

@@ -1,4 +1,4 @@
-// The gradient checker: Jacobians by the tape against central differences. For tests of ops and of user code.
+// Gradient checker: compares Jacobians from the tape with central differences. For tests of ops and of user code.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace TANDEM_NS::test {
 
-/// d y / d x as [x.size(), y.size()], by the tape and by differences.
+/// Jacobian d y / d x of shape [x.size(), y.size()], from the tape and from central differences.
 struct Jacobians {
   Tensor theoretical, numerical;
 };
@@ -15,7 +15,7 @@ struct CheckOptions {
 };
 
 namespace detail {
-// A callable from inputs to one output, without std::function.
+// Type-erased callable from inputs to one output; avoids std::function.
 struct Function {
   Tensor (*call)(const void* self, const std::vector<Tensor>& x);
   const void* self;
@@ -35,14 +35,14 @@ Function wrap(const F& f) {
 }
 }  // namespace detail
 
-/// One pair of Jacobians for each x. f takes the list, or one to three tensors; x are float32 or float64.
+/// Computes one pair of Jacobians for each x. f takes the list, or one to three tensors; x are float32 or float64.
 template <class F>
 std::vector<Jacobians> compute_gradient(const F& f, const std::vector<Tensor>& x, CheckOptions options = {}) {
   return detail::compute_gradient(detail::wrap(f), x, options);
 }
-/// The largest difference between two tensors of one shape; NaN if either has one.
+/// The largest absolute difference between two tensors of the same shape; NaN if either contains one.
 TANDEM_API double max_error(const Tensor& a, const Tensor& b);
-/// The largest difference between the tape's Jacobian and the differences', over all x.
+/// The largest difference between the theoretical and the numerical Jacobian, over all x.
 template <class F>
 double compute_gradient_error(const F& f, const std::vector<Tensor>& x, CheckOptions options = {}) {
   double worst = 0;

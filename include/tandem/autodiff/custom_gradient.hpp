@@ -1,5 +1,5 @@
-// custom_gradient: any C++ callable as an op with its own backward function. Forward and backward live in one object;
-// there is no registry of names.
+// custom_gradient: any C++ callable as an op with its own backward function. Forward and backward are defined in one
+// object; there is no registry of names.
 #pragma once
 #include <span>
 #include <utility>
@@ -12,13 +12,13 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-/// The backward half of a custom op: from the output's gradient to the inputs'.
+/// Backward function of a custom op: maps the output's gradient to the inputs' gradients.
 class TANDEM_API CustomBackward : public Opaque {
  public:
   const char* kind() const override { return "closure"; }
   virtual Grads call(const Tensor& g) const = 0;
 
-  std::vector<Spec> inputs;  // of the forward call: what the gradients must have
+  std::vector<Spec> inputs;  // of the forward call; the gradients must match them
 };
 
 template <class B>
@@ -49,18 +49,17 @@ TANDEM_API Tensor apply_custom(const Tensor& value, std::span<const Tensor* cons
 
 }  // namespace detail
 
-/// Runs f(x...), which returns {value, backward}; on a tape the call counts as one op whose gradient is backward(g):
-/// one tensor for each x, in order, of its shape and dtype (a vector, or a Tensor for a single x; unset where nothing
-/// flows). Taking the gradient raises errors::InvalidArgumentError for others.
+/// Runs f(x...), which returns {value, backward}. On a tape the call counts as one op whose gradient is backward(g):
+/// one tensor for each x, in order, with its shape and dtype (a vector, or a Tensor for a single x; unset where
+/// there is no gradient). Taking the gradient raises errors::InvalidArgumentError if they do not match.
 ///   f        its own ops are not recorded; it may compute on the host
-///   backward written in public ops if higher derivatives are wanted
-///
+///   backward must be written in public ops if higher derivatives are needed
 ///   Tensor y = custom_gradient([](const Tensor& x) {
 ///     return std::pair(my_relu(x), [x](const Tensor& g) { return where(x > 0, g, zeros_like(g)); });
 ///   }, x);
 template <class F, class... X>
 Tensor custom_gradient(F&& f, const X&... x) {
-  const Tensor inputs[] = {Tensor(x)...};  // a Variable is read here, where the tapes see it
+  const Tensor inputs[] = {Tensor(x)...};  // a Variable is read here, where the tapes record the read
   auto result = [&]<std::size_t... I>(std::index_sequence<I...>) {
     const detail::Unobserved quiet;
     return f(inputs[I]...);

@@ -5,10 +5,11 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// Input 0 is the value already computed, of which the output is a view; the others are what it was computed from.
+// Input 0 is the value already computed, of which the output is a view; the others are the inputs it was computed
+// from.
 TANDEM_INLINE Specs infer_custom(const InferCall& c) { return Specs(c.spec(0)); }
 TANDEM_INLINE void check_custom_gradient(std::size_t i, const Spec& got, const Spec& want) {
-  if (!is_floating(want.dtype) && !is_complex(want.dtype)) return;  // nobody asks for it
+  if (!is_floating(want.dtype) && !is_complex(want.dtype)) return;  // its gradient is never requested
   if (got.dtype != want.dtype || !got.shape.is_compatible_with(want.shape))
     errors::raise<errors::InvalidArgumentError>(
         "custom_gradient", "the backward function gave " + to_string(got) + " as the gradient of input " +

@@ -1,5 +1,5 @@
-// GradientSum: what flows back to one value. Row-sparse gradients are collected and put together once, so that a sum of
-// n of them costs what they hold, not n times the tensor that they are rows of.
+// GradientSum: accumulates the gradients of one value. Row-sparse gradients are collected and combined once, so a
+// sum of n of them costs as much as their contents, not n times the full tensor.
 #pragma once
 #include <map>
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace TANDEM_NS::detail {
 
-/// Row-sparse gradients to one value. Those to the same range of rows are added at once, so what is held is bounded by
-/// the different ranges.
+/// Row-sparse gradients of one value. Gradients of the same range of rows are added immediately, so the memory held
+/// is bounded by the number of distinct ranges.
 class RowSum {
  public:
   void add(Gradient&& g);
   /// Whether the ranges hold more rows than the value has: they overlap, and a dense sum is smaller.
   bool exceeds_dense() const;
   const std::vector<Gradient>& parts() const { return parts_; }
-  /// The sum: row-sparse, or dense where all rows are there or ranges overlap.
+  /// Returns the sum: row-sparse, or dense where it covers all rows or ranges overlap.
   Gradient put_together();
 
  private:
@@ -26,8 +26,8 @@ class RowSum {
   Tensor joined_indices() const;
 
   std::vector<Gradient> parts_;
-  std::map<std::pair<i64, i64>, std::size_t> by_range_;  // first row and number of rows: which part
-  i64 rows_ = 0;                                         // of all ranges
+  std::map<std::pair<i64, i64>, std::size_t> by_range_;  // (first row, number of rows) -> index of the part
+  i64 rows_ = 0;                                         // total over all ranges
 };
 
 class GradientSum {
@@ -42,13 +42,13 @@ class GradientSum {
     if (other.rows_)
       for (const Gradient& g : other.rows_->parts()) add(Gradient(g));
   }
-  /// All that was added, as one gradient; unset if that is nothing.
+  /// The sum of everything added so far, as one gradient; unset if nothing was added.
   Gradient& value() {
     if (rows_) [[unlikely]]
       put_together();
     return sum_;
   }
-  /// The same in its dense form; the sum is empty then.
+  /// Returns the sum in dense form and clears it.
   Tensor take_dense() {
     if (rows_ || sum_.is_sparse()) [[unlikely]]
       return take_rows();
@@ -61,8 +61,8 @@ class GradientSum {
   Tensor take_rows();
   RowSum& rows();
 
-  Gradient sum_;                  // the dense ones; or the only one, where rows_ is null
-  std::unique_ptr<RowSum> rows_;  // the row-sparse ones
+  Gradient sum_;                  // the dense sum; or the only gradient, where rows_ is null
+  std::unique_ptr<RowSum> rows_;  // the row-sparse gradients
 };
 
 }  // namespace TANDEM_NS::detail

@@ -35,7 +35,7 @@ TANDEM_INLINE bool RowSum::exceeds_dense() const {
 }
 TANDEM_INLINE Gradient RowSum::put_together() {
   if (parts_.size() == 1) return std::move(parts_[0]);
-  const auto order = [](const Gradient& g) { return static_cast<u64>(g.first_row()); };  // indices behind ranges
+  const auto order = [](const Gradient& g) { return static_cast<u64>(g.first_row()); };  // indices after ranges
   std::stable_sort(parts_.begin(), parts_.end(),
                    [&](const Gradient& a, const Gradient& b) { return order(a) < order(b); });
   const i64 first = parts_[0].first_row();
@@ -60,7 +60,7 @@ TANDEM_INLINE Tensor RowSum::joined_values() const {
   for (const Gradient& g : parts_) parts.push_back(g.values());
   return concat_rows(std::move(parts));
 }
-// The ranges' rows are one list. int64 where dtypes differ.
+// Concatenates the rows of all ranges into one index list; int64 if dtypes differ.
 TANDEM_INLINE Tensor RowSum::joined_indices() const {
   std::vector<Tensor> parts;
   std::vector<i64> rows;

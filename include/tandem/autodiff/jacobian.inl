@@ -1,4 +1,4 @@
-// Jacobians of a tape.
+// Jacobians computed by a tape.
 #pragma once
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// Zero but for a one at every index first, first + step, ...
+// Zero except for a one at every index first, first + step, ...
 TANDEM_INLINE Tensor basis_tensor(const Spec& spec, i64 first, i64 step) {
   const Tensor t = Tensor::allocate({spec.shape, spec.dtype, {}});
   std::memset(t.raw(), 0, spec.bytes());
@@ -51,7 +51,7 @@ TANDEM_INLINE Tensor GradientTape::batch_jacobian(const Tensor& target, const Te
     errors::raise<errors::InvalidArgumentError>(
         "batch_jacobian", "the leading axes differ: " + to_string(target.spec()) + " x " + to_string(source.spec()));
   const i64 batch = target.shape().dim(0), inner = batch ? target.size() / batch : 0;
-  std::vector<Tensor> columns;  // one pass for an element of every sample at once: samples do not mix
+  std::vector<Tensor> columns;  // one pass per element for all samples at once: samples do not interact
   for (i64 i = 0; i < inner; ++i)
     columns.push_back(gradient(target, source,
                                {.output_gradients = {detail::basis_tensor(target.spec(), i, inner)},

@@ -1,4 +1,4 @@
-// Which op saved which bytes first, and which it saved alone.
+// Computes which op saved which bytes first, and which bytes only it saved.
 #pragma once
 #include <algorithm>
 #include <cstdio>
@@ -13,12 +13,12 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// One saved tensor's place in memory. Views share places, so places may overlap in any way.
+// The memory range of one saved tensor. Views share memory, so ranges may overlap in any way.
 struct SavedStretch {
   const char *begin, *end;
   std::size_t entry, row;
 };
-// From left to right over the ends of all stretches: between two of them, who saves is known.
+// Sweeps over the endpoints of all ranges, left to right: between two endpoints the set of owners is constant.
 TANDEM_INLINE void share_out(const std::vector<SavedStretch>& stretches, std::vector<TapeMemory>& rows) {
   struct End {
     const char* at;
@@ -27,7 +27,7 @@ TANDEM_INLINE void share_out(const std::vector<SavedStretch>& stretches, std::ve
   std::vector<End> ends;
   for (const SavedStretch& s : stretches) ends.push_back({s.begin, &s}), ends.push_back({s.end, &s});
   std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.at < b.at; });
-  std::map<std::pair<std::size_t, std::size_t>, int> saving;  // {entry, row}: how many of its tensors
+  std::map<std::pair<std::size_t, std::size_t>, int> saving;  // {entry, row} -> number of its tensors
   std::map<std::size_t, int> saving_rows;
   const char* from = nullptr;
   for (const End& e : ends) {

@@ -1,4 +1,4 @@
-// GradientTape::Log: what a tape records, entries in chunks. For the definitions of autodiff/tape.hpp.
+// GradientTape::Log: what a tape records, as entries in chunks. For the definitions of autodiff/tape.hpp.
 #pragma once
 #include "tandem/autodiff/slots.hpp"
 #include "tandem/autodiff/tape.hpp"
@@ -6,7 +6,8 @@
 
 namespace TANDEM_NS {
 
-// One applied op. Behind it in its chunk: the saved tensors (inputs, then outputs), the inputs' slots, the attrs.
+// One applied op. It is followed in its chunk by the saved tensors (inputs, then outputs), the inputs' slots and the
+// attrs.
 struct GradientTape::Entry {
   Entry* prev;
   const OpDef* op;
@@ -30,8 +31,8 @@ struct GradientTape::Entry {
   const Attrs& attrs() { return has_attrs ? *own_attrs() : no_attrs; }
 };
 
-// What a tape records, and how. It outlives the tape where its thread's list of observers cannot be reached from where
-// the tape is destroyed.
+// The state of a tape: what it records, and how. It outlives the tape if the observer list of the tape's thread
+// cannot be reached from where the tape is destroyed.
 struct GradientTape::Log final : Observer, Opaque {
   explicit Log(const TapeOptions& o) : options_(o) {}
   ~Log() override { free_entries(); }
@@ -59,7 +60,7 @@ struct GradientTape::Log final : Observer, Opaque {
 
   struct Reads {
     Variable variable;
-    Small<int, 1> slots;  // each read has its own
+    Small<int, 1> slots;  // one for each read
   };
   Reads& reads_of(const Variable& v);
   Slots map_;
@@ -67,7 +68,7 @@ struct GradientTape::Log final : Observer, Opaque {
   IdMap variables_;  // variable id -> index in reads_
   std::vector<Reads> reads_;
   Entry* last_ = nullptr;
-  std::vector<detail::LedgerNote> notes_;  // by entry, the oldest first; empty without a ledger
+  std::vector<detail::LedgerNote> notes_;  // indexed by entry, oldest first; empty without a ledger
   struct Chunk {
     char* data;
     int cls;

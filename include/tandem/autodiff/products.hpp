@@ -1,17 +1,18 @@
-// Jacobian-vector and Hessian-vector products, both by differentiating backward passes: there are no forward rules.
+// Jacobian-vector and Hessian-vector products, both by differentiating backward passes: there are no forward-mode
+// rules.
 #pragma once
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/create/fill.hpp"
 
 namespace TANDEM_NS {
 
-/// (d f / d x) v: how f(x) changes along v.
-///   f         Tensor -> Tensor, differentiable twice
-///   x, v      floating, of one shape
+/// Jacobian-vector product (d f / d x) v: the derivative of f at x along v.
+///   f         Tensor -> Tensor, twice differentiable
+///   x, v      floating, of the same shape
 ///   returns   f(x)'s shape
 template <class F>
 Tensor jvp(const F& f, const Tensor& x, const Tensor& v) {
-  // The backward pass u -> u^T J is linear in u: its own gradient with respect to u is J v, whatever u is.
+  // The backward pass u -> u^T J is linear in u, so its own gradient with respect to u is J v for any u.
   GradientTape outer;
   GradientTape inner;
   inner.watch(x);
@@ -22,8 +23,8 @@ Tensor jvp(const F& f, const Tensor& x, const Tensor& v) {
   return outer.gradient(g, u, {.output_gradients = {v}, .unconnected_gradients = UnconnectedGradients::zero});
 }
 
-/// H v for the Hessian H of a scalar function f at x.
-///   x, v      floating, of one shape, which is the result's
+/// Hessian-vector product H v for the Hessian H of a scalar function f at x.
+///   x, v      floating, of the same shape, which is also the result's
 template <class F>
 Tensor hessian_vector_product(const F& f, const Tensor& x, const Tensor& v) {
   GradientTape outer;

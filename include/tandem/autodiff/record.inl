@@ -1,4 +1,4 @@
-// How a tape records: entries in chunks, what each saves.
+// Recording of a tape: entries in chunks, and what each saves.
 #pragma once
 #include "tandem/autodiff/log.hpp"
 #include "tandem/autodiff/tape.hpp"
@@ -7,7 +7,7 @@ namespace TANDEM_NS {
 
 TANDEM_INLINE void GradientTape::begin(const TapeOptions& options) {
   log_ = make_ref<Log>(options);
-  log_->retain();  // by the list
+  log_->retain();  // held by the list
   detail::observe(*log_);
 }
 TANDEM_INLINE GradientTape::GradientTape(TapeOptions options) { begin(options); }
@@ -77,7 +77,7 @@ TANDEM_INLINE void GradientTape::Log::read(const Variable& v, const Tensor& valu
   reads_of(v).slots.push(slots_++);
 }
 
-// Room for an entry and what lies behind it; taken by adding the bytes to used_.
+// Returns space for an entry and its trailing data; the caller claims it by adding the bytes to used_.
 TANDEM_INLINE char* GradientTape::Log::room_for(std::size_t bytes) {
   if (used_ + bytes > room_) [[unlikely]] {
     const std::size_t want = chunks_.empty() ? 4096 : 65536;
@@ -90,8 +90,8 @@ TANDEM_INLINE char* GradientTape::Log::room_for(std::size_t bytes) {
 }
 
 namespace detail {
-// The data where the rule reads it; the shape alone where it reads the shape, or where broadcasting must be undone; in
-// a trace that may turn out only when it runs.
+// Saves the data if the rule reads it; only the shape if the rule reads the shape, or if broadcasting must be
+// undone, which in a trace may only be known at run time.
 inline void save_input(Tensor* at, const OpDef& op, const Tensor& x, const Tensor* y) {
   const Saves s = op.saves;
   if (s == Saves::all || s == Saves::inputs) ::new (at) Tensor(x);
@@ -110,7 +110,7 @@ TANDEM_INLINE void GradientTape::Log::record(const Applied& a) {
   const std::size_t at_slots = Entry::slots_at(n_in, n_out), at_attrs = Entry::attrs_at(n_in, n_out);
   const std::size_t bytes = a.attrs.empty() ? at_attrs : at_attrs + sizeof(Attrs);
   char* const place = room_for(bytes);
-  int* const slots = reinterpret_cast<int*>(place + at_slots);  // written where they will lie, if an input is watched
+  int* const slots = reinterpret_cast<int*>(place + at_slots);  // written in place; kept if an input is watched
   bool any = false;
   for (std::size_t i = 0; i < n_in; ++i) any |= (slots[i] = map_.find(a.in[i]->id())) >= 0;
   if (!any) return;

@@ -1,5 +1,5 @@
-// From value ids to a tape's slots. Ids that this thread made after the tape began are consecutive: a plain array maps
-// them. Only older ids and those of other threads are hashed.
+// Maps value ids to a tape's slots. Ids that this thread created after the tape began are consecutive, so a plain
+// array maps them. Only older ids and those of other threads are hashed.
 #pragma once
 #include <vector>
 
@@ -11,14 +11,14 @@ namespace TANDEM_NS {
 
 class Slots {
  public:
-  Slots() { dense_.reserve(64); }  // not 1, 2, 4, ...
+  Slots() { dense_.reserve(64); }  // avoids reallocation at 1, 2, 4, ...
   int find(u64 id) const {
     const u64 at = id - first_;
     if (at < dense_.size() && dense_[at] >= 0) return dense_[at];
-    return others_.find(id);  // also an id that was far ahead when it came
+    return others_.find(id);  // also an id that was far ahead when it was added
   }
   void insert(u64 id, int slot) {
-    if (id - first_ == dense_.size()) dense_.push_back(slot);  // the next id, as nearly always
+    if (id - first_ == dense_.size()) dense_.push_back(slot);  // common case: the next id
     else insert_apart(id, slot);
   }
   void clear() {

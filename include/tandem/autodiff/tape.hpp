@@ -1,5 +1,5 @@
-// GradientTape: the applied ops in order. gradient() walks them backward and calls the rows' gradient rules, which are
-// written in public ops and so can themselves be taped and traced.
+// GradientTape: records the applied ops in order. gradient() walks them backward and calls the ops' gradient rules.
+// The rules are written in public ops, so they can be taped and traced themselves.
 #pragma once
 #include <concepts>
 #include <initializer_list>
@@ -13,20 +13,20 @@
 
 namespace TANDEM_NS {
 
-/// What the gradient of a source without any path is.
+/// The gradient of a source that has no path to the targets.
 enum class UnconnectedGradients { none, zero, error };
 
 struct TapeOptions {
   bool persistent = false;               ///< gradient() may be called more than once
   bool watch_accessed_variables = true;  ///< trainable Variables are watched when they are read
-  bool ledger = false;                   ///< memory() knows source lines and scopes
+  bool ledger = false;                   ///< memory() reports source lines and scopes
 };
 struct GradientOptions {
-  std::vector<Tensor> output_gradients = {};  ///< one for each target, of its shape; ones where empty or unset
+  std::vector<Tensor> output_gradients = {};  ///< one for each target, of the target's shape; ones where empty or unset
   UnconnectedGradients unconnected_gradients = UnconnectedGradients::none;
 };
 
-/// One or more values to differentiate; their gradients add up.
+/// One or more values to differentiate; the gradients of all of them are summed.
 class Targets {
  public:
   Targets(const Tensor& y) : list_{y} {}
@@ -46,7 +46,7 @@ class Source {
   bool is_variable() const { return variable_.is_set(); }
   u64 id() const { return is_variable() ? variable_.id() : tensor_.id(); }
   const Spec& spec() const { return is_variable() ? variable_.spec() : tensor_.spec(); }
-  /// A tensor of the source's shape, for zeros_like; without data where it is a Variable.
+  /// A tensor of the source's shape, for zeros_like; without data for a Variable.
   Tensor like() const { return is_variable() ? Tensor::symbol(variable_.spec()) : tensor_; }
   std::string name() const { return is_variable() ? "variable '" + variable_.name() + "'" : to_string(spec()); }
 
@@ -55,18 +55,18 @@ class Source {
   Variable variable_;
 };
 
-/// Records the ops of this thread, while it lives, whose inputs it watches.
-///
+/// Records the ops of this thread whose inputs are watched, for as long as it lives.
 ///   Tensor x = constant(3.f);
 ///   GradientTape tape;
 ///   tape.watch(x);
 ///   Tensor dx = tape.gradient(x * x, x);  // 6
 ///
-/// A source without a path gives an unset tensor whose use raises the reason ('no path ...', 'blocked at ArgMax').
-/// Tapes may be nested: an outer tape records what the inner one's gradient() does.
-/// It belongs to its thread, but may be destroyed anywhere, also inside a traced function or by another thread while
-/// its own runs ops: from then on it records nothing. What it kept is freed at once, or, where another list of
-/// observers is in force, when its thread next records an op, makes a tape, ends a trace, or ends itself.
+/// A source without a path gives an unset tensor; using that tensor raises the reason ('no path ...',
+/// 'non-differentiable op ArgMax'). Tapes may be nested: an outer tape records what the inner tape's gradient() does.
+/// A tape belongs to its thread, but it may be destroyed anywhere, including inside a traced function or by another
+/// thread while its own thread runs ops. From then on it records nothing. Its saved tensors are freed immediately,
+/// or, if another observer list is in force, when its thread next records an op, creates a tape, ends a trace, or
+/// exits.
 class TANDEM_API GradientTape {
   struct Log;
 
@@ -76,20 +76,20 @@ class TANDEM_API GradientTape {
   GradientTape& operator=(const GradientTape&) = delete;
   ~GradientTape();
 
-  /// A Variable's reads are watched from now on.
-  ///   throws  errors::InvalidArgumentError for dtypes that have no derivative
+  /// Starts watching a tensor, or all reads of a Variable from now on.
+  ///   throws  errors::InvalidArgumentError for non-differentiable dtypes
   void watch(const Tensor& x);
   void watch(const Variable& v);
 
-  /// The gradients of the sum of the targets, each in its source's shape and dtype.
-  ///   throws  errors::FailedPreconditionError on a second call without .persistent;
-  ///           errors::UnimplementedError naming an op on the path that has no gradient
-  template <std::convertible_to<Source> S>  // a template, as are the next: {w, b} is for the braces' own form
+  /// Gradients of the sum of the targets, each with its source's shape and dtype.
+  ///   throws  errors::FailedPreconditionError on a second call without .persistent; errors::UnimplementedError
+  ///           naming an op on the path that has no gradient
+  template <std::convertible_to<Source> S>  // a template, like the next: {w, b} must select the array overload
   Tensor gradient(const Targets& targets, const S& source, const GradientOptions& options = {}) {
     return gradients(targets, {&static_cast<const Source&>(source), 1}, options)[0].tensor();
   }
-  /// Of {w, b}: as many gradients, which destructure: auto [dw, db] = tape.gradient(loss, {w, b}). Here and for
-  /// Variables row-sparse gradients stay so until they are read.
+  /// The same for {w, b}: returns as many gradients, which can be destructured: auto [dw, db] = tape.gradient(loss,
+  /// {w, b}). Here and for Variables, row-sparse gradients stay row-sparse until they are read.
   template <std::size_t N>
   Gradients<N> gradient(const Targets& targets, const Source (&sources)[N], const GradientOptions& options = {}) {
     std::vector<Gradient> list = gradients(targets, sources, options);
@@ -112,13 +112,13 @@ class TANDEM_API GradientTape {
   std::vector<Gradient> gradients(const Targets& targets, std::span<const Source> sources,
                                   const GradientOptions& options = {});
 
-  /// d target[i] / d source[j], of shape target.shape + source.shape; one backward pass an element of the target.
-  /// Needs .persistent. A target element without a path to the source gives zeros.
+  /// Jacobian d target[i] / d source[j], of shape target.shape + source.shape; one backward pass per element of the
+  /// target. Needs .persistent. A target element without a path to the source gives zeros.
   Tensor jacobian(const Tensor& target, const Source& source);
-  /// d target[b,i] / d source[b,j], of shape [b, i..., j...], for samples that do not mix.
+  /// Batch Jacobian d target[b,i] / d source[b,j], of shape [b, i..., j...], for samples that do not interact.
   Tensor batch_jacobian(const Tensor& target, const Tensor& source);
 
-  /// Ops are not recorded while the returned guard lives.
+  /// Suspends recording for as long as the returned guard lives.
   class TANDEM_API Pause {
    public:
     explicit Pause(GradientTape& t);
@@ -131,10 +131,10 @@ class TANDEM_API GradientTape {
     bool outer_;
   };
   [[nodiscard]] Pause stop_recording() { return Pause(*this); }
-  /// What the recorded ops keep alive for the gradient, by op, and by source line if the tape has a .ledger; the
+  /// What the recorded ops keep alive for the gradient, grouped by op, and by source line if the tape has a .ledger;
   /// largest first.
   std::vector<TapeMemory> memory() const;
-  /// Forgets everything recorded and watched.
+  /// Discards everything recorded and watched.
   void reset();
 
  private:
@@ -142,7 +142,7 @@ class TANDEM_API GradientTape {
   struct Backward;
   void begin(const TapeOptions& options);
 
-  Ref<Log> log_;  // counted by its thread's list of observers, too
+  Ref<Log> log_;  // also referenced by its thread's observer list
 };
 
 }  // namespace TANDEM_NS

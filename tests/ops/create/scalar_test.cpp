@@ -20,7 +20,8 @@ Tensor u64s() { return constant(std::vector<u64>{1, UINT64_MAX}); }
 template <class F>
 void check_outside(const F& f) {
   CHECK_THROWS_AS(f(), errors::InvalidArgumentError);
-  CHECK_THROWS_WITH(f(), ContainsSubstring("is outside of ") && ContainsSubstring(" and meets "));
+  CHECK_THROWS_WITH(f(),
+                    ContainsSubstring("is out of range for ") && ContainsSubstring(" and is not representable in "));
 }
 #define OUTSIDE(call) check_outside([&] { return call; })
 
@@ -45,7 +46,8 @@ TEST_CASE("numbers out of range: operators") {
   OUTSIDE(i32() >= -3000000000);
   OUTSIDE(u64s() > -1);
   OUTSIDE(i32() + std::numeric_limits<float>::infinity());
-  CHECK_THROWS_WITH(u8() + 300, ContainsSubstring("300 is outside of uint8's range, 0 to 255, and meets uint8[2]"));
+  CHECK_THROWS_WITH(u8() + 300,
+                    ContainsSubstring("300 is out of range for uint8 (0 to 255) and is not representable in uint8[2]"));
   Tensor x = i8();
   OUTSIDE(x += 200);
   OUTSIDE(x %= 200);

@@ -72,7 +72,7 @@ TEST_CASE("assert: dtypes") {
                      [&] {
                        debugging::assert_same_float_dtype({i, i});
                      }),
-             ContainsSubstring("int32 is no floating dtype"));
+             ContainsSubstring("int32 is not a floating dtype"));
 }
 
 TEST_CASE("assert: comparisons say where and what") {
@@ -87,7 +87,7 @@ TEST_CASE("assert: comparisons say where and what") {
   const std::string text = failure("assert_less", [&] { debugging::assert_less(a, b, {.message = "it must grow"}); });
   CHECK_THAT(text,
              Catch::Matchers::StartsWith("assert_less: it must grow: a < b does not hold at [0,1], the first of 3 "
-                                         "places among 4: 5.0 against 4.0\nfloat32[2,2] [[1.0, 5.0],\n [3.0, "
+                                         "failures among 4: 5.0 against 4.0\nfloat32[2,2] [[1.0, 5.0],\n [3.0, "
                                          "4.0]]\nfloat32[2] [2.0, 4.0]\n(at " __FILE__ ":"));
   CHECK_THAT(failure("assert_greater", [&] { debugging::assert_greater(constant(1), 2, {.name = "steps"}); }),
              Catch::Matchers::StartsWith("assert_greater 'steps': a > b does not hold: 1 against 2 (at " __FILE__));
@@ -133,7 +133,7 @@ TEST_CASE("assert: signs") {
   debugging::assert_non_negative(x + 1);
   debugging::assert_non_positive(x - 2);
   CHECK_THAT(failure("assert_positive", [&] { debugging::assert_positive(x); }),
-             ContainsSubstring("x > 0 does not hold at [0], the first of 2 places among 3: -1"));
+             ContainsSubstring("x > 0 does not hold at [0], the first of 2 failures among 3: -1"));
   CHECK_THAT(failure("assert_negative", [&] { debugging::assert_negative(x); }),
              ContainsSubstring("x < 0 does not hold at [1]"));
   failure("assert_non_negative", [&] { debugging::assert_non_negative(x); });
@@ -158,7 +158,7 @@ TEST_CASE("assert: near and finite") {
   const Tensor finite = constant({1.f, 2.f});
   CHECK(debugging::assert_all_finite(finite).is_same(finite));
   CHECK_THAT(failure("assert_all_finite", [&] { debugging::assert_all_finite(x, {.message = "logits"}); }),
-             ContainsSubstring("logits: x is finite does not hold at [2], the first of 1 places among 3: inf"));
+             ContainsSubstring("logits: x is finite does not hold at [2], the first of 1 failures among 3: inf"));
   GradientTape tape;
   tape.watch(finite);
   const Tensor y = square(debugging::assert_all_finite(finite));
@@ -174,7 +174,7 @@ TEST_CASE("assert: a condition with data") {
                   debugging::Assert(constant({true, false}), {constant({1, 2, 3}), constant("text")},
                                     {.message = "so it is"});
                 })
-            .starts_with("assert: so it is: the condition does not hold at [1], the first of 1 places among 2\n"
+            .starts_with("assert: so it is: the condition does not hold at [1], the first of 1 failures among 2\n"
                          "int32[3] [1, 2, 3]\nstring[] \"text\"\n(at " __FILE__ ":"));
 }
 

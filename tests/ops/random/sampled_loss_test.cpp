@@ -149,7 +149,7 @@ TEST_CASE("nce_loss and sampled_softmax_loss: errors name what does not fit") {
         [&] { nn::nce_loss(p.weights, p.biases, p.labels, p.inputs, num_sampled, num_classes, std::move(o)); });
   };
   CHECK(with(3, classes) == "no error");
-  CHECK_THAT(with(3, 8), ContainsSubstring("nn::nce_loss: wants weights [8, d]"));
+  CHECK_THAT(with(3, 8), ContainsSubstring("nn::nce_loss: needs weights [8, d]"));
   CHECK_THAT(with(3, classes, {.num_true = 2}), ContainsSubstring("labels [b, 2]"));
   CHECK_THAT(with(8, classes), ContainsSubstring("cannot draw 8 different classes of 7"));
   CHECK_THAT(with(0, classes), ContainsSubstring("must be 1 or more"));

@@ -181,7 +181,7 @@ TEST_CASE("concat and split: errors and examples", "[layout]") {
   const Tensor five = constant({0, 1, 2, 3, 4});
   CHECK(split(five, {2, -1})[1].to_vector<int>() == std::vector<int>{2, 3, 4});
   CHECK(split(five, 5)[4].raw() == static_cast<int*>(five.raw()) + 4);
-  CHECK_THROWS_WITH(split(five, 2), ContainsSubstring("2 pieces do not divide axis 0 of int32[5]"));
+  CHECK_THROWS_WITH(split(five, 2), ContainsSubstring("2 does not divide the size of axis 0 of int32[5]"));
   CHECK_THROWS_WITH(split(five, {2, 2}), ContainsSubstring("do not add up"));
   CHECK_THROWS_AS(split(five, {-1, -1}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(split(five, 0), errors::InvalidArgumentError);

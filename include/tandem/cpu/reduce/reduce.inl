@@ -19,7 +19,7 @@ struct ReduceCall {
       : x(c.in[0]), y(c.out[0]), mask(c.attrs.get<ReduceAttrs>().axis.mask(c.op, c.in[0].shape().rank())), op(c.op) {}
   DType dtype() const { return x.spec->dtype; }
   i64 parts() const { return dtype() == DType::complex64 ? 2 : 1; }
-  /// How many elements make one output.
+  /// The number of elements folded into one output.
   i64 length() const {
     i64 n = 1;
     for (int d = 0; d < x.shape().rank(); ++d)
@@ -44,7 +44,8 @@ void finish(const ReduceCall& r, const void* param, double number) {
   (r.dtype() == DType::float64 ? whole : single)[isa()](r.y.data, param, number, r.y.size() * r.parts());
 }
 
-// What a plain fold does with n neighbours: all join out[0] where `folded`, else each joins its own.
+// The step of a plain fold on n adjacent elements: all are combined into out[0] if `folded`, otherwise each into its
+// own output.
 using JoinRow = void (*)(void* out, const void* x, i64 n, bool folded);
 TANDEM_INLINE void join_rows(const ReduceCall& r, char* out, i64 out_width, JoinRow join) {
   if (r.x.size() == 0) return;
@@ -59,7 +60,7 @@ TANDEM_INLINE void join_rows(const ReduceCall& r, char* out, i64 out_width, Join
       }
   });
 }
-/// out[o] = Join(... Join(start, x0) ..., xn) one by one, for what has no fold on packs.
+/// out[o] = Join(... Join(start, x0) ..., xn) one by one, for folds without a pack implementation.
 template <class Join, class T, class A>
 void join_row(void* out, const void* x, i64 n, bool folded) {
   A* const to = static_cast<A*>(out);
@@ -94,20 +95,20 @@ void count_of(const ReduceCall& r) {
   plain_fold<T, i64>(r, r.y.as<i64>(), 0, [](i64 n, const T& x) { return n + (x != T() ? 1 : 0); });
 }
 
-// The largest element, or 0 where that is not finite: x minus it cannot make a NaN of its own.
+// The largest element, or 0 if it is not finite: subtracting it cannot introduce a NaN.
 template <class T>
 void finite_or_zero(void* p, i64 n) {
   T* const m = static_cast<T*>(p);
   for (i64 i = 0; i < n; ++i) m[i] = m[i] - m[i] == T(0) ? m[i] : T(0);
 }
-// The power of two that brings the largest size near 1, so that squares neither overflow nor vanish.
+// The power of two that brings the largest magnitude near 1, so that squares neither overflow nor underflow.
 template <class T>
 void scale_of_size(void* p, i64 n) {
   using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   constexpr int digits = sizeof(T) == 4 ? 23 : 52, bias = sizeof(T) == 4 ? 127 : 1023;
   T* const m = static_cast<T*>(p);
   for (i64 i = 0; i < n; ++i) {
-    const int e = static_cast<int>(std::bit_cast<U>(m[i]) >> digits);  // no sign: m is a size
+    const int e = static_cast<int>(std::bit_cast<U>(m[i]) >> digits);  // no sign: m is a magnitude
     const int inverse = 2 * bias - e > 2 * bias - 1 ? 2 * bias - 1 : 2 * bias - e < 1 ? 1 : 2 * bias - e;
     m[i] = e > 2 * bias ? T(1) : std::bit_cast<T>(static_cast<U>(inverse) << digits);
   }
@@ -165,7 +166,7 @@ TANDEM_INLINE void reduce_logsumexp(const KernelCall& c) {
 }
 TANDEM_INLINE void reduce_variance(const KernelCall& c) {
   const detail::ReduceCall r(c);
-  if (r.y.size() == 0) return;  // there is no workspace then
+  if (r.y.size() == 0) return;  // there is no workspace in that case
   r.to_output<Fold::sum>();
   detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
   std::memcpy(c.workspace, r.y.data, r.y.spec->bytes());

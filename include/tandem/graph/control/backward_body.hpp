@@ -1,4 +1,4 @@
-// BackwardBody: the trace of a graph that replays another graph's gradients; what it reads become its arguments. For
+// BackwardBody: traces a graph that replays another graph's gradients; the values it reads become its arguments. For
 // the definitions of graph/control/control_ops.hpp.
 #pragma once
 #include <algorithm>
@@ -18,23 +18,23 @@ class BackwardBody {
     for (int v : b_.graph->arguments) symbols_.push_back(Tensor::symbol(b_.graph->spec(v)));
   }
 
-  /// A new argument, for which the op will be given `outer`.
+  /// Adds an argument, for which the op receives `outer`.
   Tensor argument(const Tensor& outer, const Spec& spec) {
     outer_.push_back(outer);
     return tracer_.argument(spec);
   }
-  /// The values that the op is given, one for each argument.
+  /// The values passed to the op, one for each argument.
   const std::vector<Tensor>& outer() const { return outer_; }
 
-  /// Whether the value of input i is read, or its shape where that is not known.
+  /// Whether the value of input i is read, or its shape if that is not known statically.
   bool reads_input(std::size_t i) const { return uses(i) || (b_.set[i] && !is_known(i)); }
   bool reads_saved(std::size_t i) const { return uses(d_.inputs() + i); }
   void input(std::size_t i, const Tensor& symbol) { symbols_[i] = symbol; }
   void saved(std::size_t i, const Tensor& symbol) { symbols_[d_.inputs() + i] = symbol; }
-  /// In the order of the demand.
+  /// Adds an incoming gradient; call in the order of the demand.
   void upstream(const Tensor& symbol) { symbols_[d_.inputs() + d_.saved().size() + upstreams_++] = symbol; }
 
-  /// Which output of the forward graph, from `first` on, returns the value.
+  /// Index of the forward graph's output, at or after `first`, that returns the value.
   std::size_t output_of(int value, std::size_t first = 0) const {
     const std::vector<int>& outputs = d_.forward().outputs;
     const auto at = std::find(outputs.begin() + static_cast<std::ptrdiff_t>(first), outputs.end(), value);
@@ -44,10 +44,10 @@ class BackwardBody {
     return static_cast<std::size_t>(at - outputs.begin());
   }
   bool is_known(std::size_t input) const { return spec(input).shape.is_fully_defined(); }
-  /// A tensor of which the shape alone counts: input i's.
+  /// A tensor with the shape of input i, for uses that read only the shape.
   Tensor like(std::size_t i) const { return is_known(i) ? Tensor::symbol(spec(i)) : symbols_[i]; }
 
-  /// By input. All that is read has been set.
+  /// Gradients by input. All values that are read must have been set.
   std::vector<Gradient> gradients() {
     Small<const Tensor*, 16> arguments;
     for (const Tensor& t : symbols_) arguments.push(&t);
@@ -71,7 +71,7 @@ class BackwardBody {
   Derivative::Backward b_;
   std::vector<int> uses_;
   Tracer tracer_;
-  std::vector<Tensor> symbols_;  // by argument of the gradients' graph
+  std::vector<Tensor> symbols_;  // indexed by argument of the gradients' graph
   std::vector<Tensor> outer_;
   std::size_t upstreams_ = 0;
 };

@@ -15,17 +15,17 @@ namespace TANDEM_NS::detail {
 
 inline std::size_t count_of(i64 n) { return static_cast<std::size_t>(n); }
 inline const Spec& output_spec(const Graph& g, std::size_t i) { return g.spec(g.outputs[i]); }
-// The graph as it is for arguments of these specs: itself, unless they say more than it knows.
+// Binds the graph to arguments of these specs; returns it unchanged unless the specs are more specific than its own.
 inline Ref<Graph> bound_body(const Ref<Graph>& g, std::span<const Spec> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (!(g->spec(g->arguments[i]) == arguments[i])) return tandem::bind(*g, arguments);
   return g;
 }
-// Whether the call runs at once. The branch that it will not run need not fit then: its inputs only hold a place.
+// Whether the call runs eagerly. The inputs of the branch that will not run are then placeholders and need not fit.
 inline bool runs_now(const InferCall& c) {
   return std::all_of(c.in.begin(), c.in.end(), [](const Tensor* t) { return t->has_data(); });
 }
-// Inputs from `first` on, for arguments of the graph from `argument` on.
+// Checks the inputs from `first` on against the arguments of the graph from `argument` on.
 inline void check_arguments(const InferCall& c, const Graph& g, std::size_t first, std::size_t count,
                             std::size_t argument = 0) {
   for (std::size_t i = 0; i < count; ++i)
@@ -34,7 +34,8 @@ inline void check_arguments(const InferCall& c, const Graph& g, std::size_t firs
                                                                  to_string(c.spec(first + i)) + ", the graph '" +
                                                                  g.name + "' takes " + to_string(wanted));
 }
-// A program reads its arguments by the specs of its graph. The shape rule lets open sizes pass: the call knows them.
+// Checks argument i. A program relies on its graph's specs, but the shape rule accepts unknown dimensions, which are
+// known only at run time.
 inline void check_argument(const char* op, const Graph& g, std::size_t i, const Spec& is) {
   if (!agree(is, g.spec(g.arguments[i])))
     errors::raise<errors::InvalidArgumentError>(op, "argument " + std::to_string(i) + " of the graph '" + g.name +
@@ -46,14 +47,14 @@ inline std::vector<Spec> input_specs(const InferCall& c, std::size_t first, std:
   for (std::size_t i = 0; i < count; ++i) r.push_back(c.spec(first + i));
   return r;
 }
-// In place of what the branch not taken would have saved; only that branch's gradient would read it.
+// Placeholder for what the branch that did not run would have saved; only that branch's gradient would read it.
 inline Tensor placeholder(Spec s) {
   for (int i = 0; i < s.shape.rank(); ++i)
     if (s.shape.dim(i) == none) s.shape.set(i, 0);
   return Tensor::allocate(s);
 }
-// The values of the derivative's forward graph that the backward one reads, and that neither an input nor an output
-// from `first` on has.
+// Values of the derivative's forward graph that the backward graph reads and that are available neither as an input
+// nor as an output from `first` on.
 inline std::vector<int> needed_values(const Derivative& d, const std::vector<char>& is_at_hand, std::size_t first) {
   std::vector<int> needed = d.saved();
   for (std::size_t i = 0; i < d.inputs(); ++i)

@@ -1,5 +1,5 @@
-// Body: what control flow makes of a graph that it runs: its programs, and its gradients. Kept with the graph. For the
-// definitions of graph/control/control_ops.hpp.
+// Body: programs and gradients of a graph that control flow runs, kept with the graph. For the definitions of
+// graph/control/control_ops.hpp.
 #pragma once
 #include <mutex>
 
@@ -10,13 +10,13 @@ namespace TANDEM_NS {
 
 class TANDEM_API Body final : public Opaque {
  public:
-  /// The graph's, made when it is first asked for; lives as long as the graph.
+  /// The Body of a graph, created on first use; lives as long as the graph.
   static Body& of(const Graph& graph);
   const char* kind() const override { return "body"; }
 
   ConcreteFunction& function();
   const Derivative& derivative();
-  /// The graph that also returns `more` values of the derivative's forward graph; made once.
+  /// The graph that also returns the values `more` of the derivative's forward graph; created once.
   Ref<Graph> recorded(std::span<const int> more);
 
  private:

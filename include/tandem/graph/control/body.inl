@@ -1,4 +1,4 @@
-// Definitions of graph/body.hpp.
+// Definitions of graph/control/body.hpp.
 #pragma once
 #include "tandem/graph/control/body.hpp"
 #include "tandem/graph/ir/common.hpp"

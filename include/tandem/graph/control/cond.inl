@@ -1,4 +1,4 @@
-// The row of cond: shape rule, run, gradient.
+// Definition of the cond op: shape rule, execution, gradient.
 #pragma once
 #include <algorithm>
 
@@ -16,7 +16,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// What both specs allow: dims that differ are open.
+// The most specific spec that covers both; dims that differ become unknown.
 TANDEM_INLINE Spec joined_branches(const InferCall& c, std::size_t result, const Spec& a, const Spec& b) {
   if (a.dtype != b.dtype || !(a.device == b.device) || a.shape.rank() != b.shape.rank())
     errors::raise<errors::InvalidArgumentError>(
@@ -75,8 +75,8 @@ TANDEM_INLINE Tensors execute_cond(Inputs in, const Attrs& attrs) {
   return out;
 }
 
-// The graph that returns all that its gradients read; also those to what it returns for them, which gradients of higher
-// order ask for.
+// The graph that returns all that its gradients read, including the gradients with respect to those additional
+// outputs, which higher-order gradients need.
 TANDEM_INLINE Ref<Graph> recorded_branch(Ref<Graph> g) {
   for (;;) {
     Body& body = Body::of(*g);
@@ -89,8 +89,8 @@ TANDEM_INLINE Attrs recording_cond(const CondAttrs& a) {
   return CondAttrs{recorded_branch(a.then), recorded_branch(a.otherwise), a.results};
 }
 
-// A cond whose branches are the branches' gradients. Each has arguments of its own: those inputs of the cond, outputs
-// and incoming gradients that it reads.
+// A cond whose branches are the gradients of the branches. Each has separate arguments: the inputs of the cond,
+// outputs and incoming gradients that it reads.
 class CondGradient {
  public:
   explicit CondGradient(const GradCall& c)
@@ -121,8 +121,8 @@ class CondGradient {
   enum Kind : char { no_gradient, dense, sparse };
   struct Branch {
     const Graph& graph;
-    std::size_t first;  // of its arguments, among the cond's inputs without the condition
-    std::size_t rest;   // where its results beyond the cond's own stand among the outputs
+    std::size_t first;  // index of its first argument, among the cond's inputs without the condition
+    std::size_t rest;   // index of its first additional output
     const Derivative& derivative = Body::of(graph).derivative();
   };
   std::size_t output(const Branch& b, std::size_t i) const {
@@ -177,7 +177,7 @@ class CondGradient {
     given_.insert(given_.end(), body.outer().begin(), body.outer().end());
     return traced;
   }
-  // The other branch's row-sparse gradient.
+  // An empty row-sparse gradient, for the other branch.
   IndexedSlices no_rows(BackwardBody& body, std::size_t input) const {
     const Tensor indices = zeros_like(Tensor::symbol({{0}, index_specs_[input].dtype, index_specs_[input].device}));
     Spec rows = c_.in[1 + input].spec();
@@ -193,8 +193,8 @@ class CondGradient {
 
   const GradCall& c_;
   const CondAttrs& a_;
-  std::vector<Kind> set_;          // by input of the cond: what gradient reaches it
-  std::vector<Spec> index_specs_;  // by input of the cond: of a row-sparse gradient's indices
+  std::vector<Kind> set_;          // by input of the cond: the kind of gradient that reaches it
+  std::vector<Spec> index_specs_;  // by input of the cond: the spec of a row-sparse gradient's indices
   std::vector<Tensor> given_;      // the arguments of both branches
 };
 TANDEM_INLINE Grads cond_gradient(const GradCall& c) { return CondGradient(c).run(); }

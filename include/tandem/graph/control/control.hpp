@@ -1,9 +1,10 @@
-// cond, case_, switch_case: of several pieces of code one runs, by a condition that may not be known while tracing. Not
-// here: loops (while_loop.hpp, scan.hpp), the ops behind it all (control_ops.hpp).
+// cond, case_, switch_case: run one of several branches, by a condition that may not be known while tracing. Not here:
+// loops (while_loop.hpp, scan.hpp), the underlying ops (control_ops.hpp).
 //
-// Outside of traced functions these are C++'s own `if` on a tensor's value, and tapes record what the branch does. In a
-// trace all branches are traced, into graphs of their own; one node holds them, and only the branch taken runs, with
-// its effects. Code may capture what it likes. Variables that it reads and that no branch assigns are read before.
+// Outside traced functions these are C++'s own `if` on a tensor's value, and tapes record what the branch does. In a
+// trace all branches are traced, each into its own graph. One node holds them, and only the selected branch runs, with
+// its effects. Branches may capture anything. Variables that they read and that no branch assigns are read before the
+// node.
 #pragma once
 #include <optional>
 #include <span>
@@ -18,7 +19,7 @@ namespace TANDEM_NS {
 
 namespace control {
 
-/// A piece of the user's code without its types: from tensors to tensors.
+/// Type-erased user code: tensors to tensors.
 struct Code {
   std::vector<Tensor> (*call)(const void* self, std::span<const Tensor> arguments);
   const void* self = nullptr;
@@ -31,13 +32,13 @@ Code code_of(const F& f) {
 /// The value of a condition.
 ///   throws  errors::InvalidArgumentError unless it is one bool
 TANDEM_API bool value_of(const Tensor& condition, const char* op);
-/// Traces both pieces and stages the node that chooses.
+/// Traces both branches and adds the node that selects between them.
 TANDEM_API std::vector<Tensor> stage_cond(const Tensor& condition, Code then, Code otherwise, const OpOptions& options);
 [[noreturn]] TANDEM_API void raise_structure(const char* op, const char* what);
-/// Whether a function is being traced; raises if something else takes ops that cannot hold control flow.
+/// Whether a function is being traced; raises if ops are staged by something that cannot hold control flow.
 TANDEM_API bool is_tracing(const char* op);
 
-/// What code returns, as a value: a Variable's value for a Variable.
+/// The result type of a branch; a Variable is returned as its value.
 template <class T>
 using Result = std::conditional_t<std::is_same_v<std::decay_t<T>, Variable>, Tensor, std::decay_t<T>>;
 
@@ -49,13 +50,13 @@ std::vector<Tensor> tensors_of(const T& x) {
   for (const Tensor* t : flat.tensors) r.push_back(*t);
   return r;
 }
-/// The same of what code has returned, whose gradients become dense.
+/// The tensors of a branch's result; gradients become dense.
 template <class T>
 std::vector<Tensor> results_of(T& x) {
   tree::make_dense(x);
   return tensors_of(x);
 }
-/// Whether both have the same structure and the same values that are no tensors.
+/// Whether both have the same structure and equal non-tensor values.
 template <class T>
 bool same_structure(const T& a, const T& b) {
   tree::Flat x, y;
@@ -70,15 +71,16 @@ void refill(T& x, std::span<const Tensor> tensors) {
 
 }  // namespace control
 
-/// then() if the condition is true, else otherwise().
+/// Runs then() if the condition is true, else otherwise().
 ///   condition  one bool
 ///   then, otherwise  take nothing; return the same type: a Tensor, a struct, tuple or vector of tensors, or nothing
-///   returns    what the branch taken returns. In a trace results must agree in number, dtype and rank; dims that
-///              differ are open
+///   returns    what the selected branch returns. In a trace the results must agree in number, dtype and rank; dims
+///              that differ become unknown
 ///   throws     errors::InvalidArgumentError for another condition, or for branches that differ, naming both
-///   gradient   the branch's, also to what it captures and to Variables that it reads, as in eager code;
-///              row-sparse where a branch has it so and the other one has none or a row-sparse one, too. In a trace it
-///              is zeros, not nothing, to what only the other branch reads: NaN before an op of infinite derivative
+///   gradient   the branch's, also to its captures and to Variables that it reads, as in eager code; row-sparse
+///              where one branch has a row-sparse gradient and the other has none or a row-sparse one, too. In a
+///              trace it is zeros, not unset, for what only the other branch reads: NaN before an op of infinite
+///              derivative
 template <class Then, class Else>
 auto cond(const Tensor& condition, Then&& then, Else&& otherwise, OpOptions options = {}) {
   using R = control::Result<std::invoke_result_t<Then&>>;
@@ -104,7 +106,7 @@ auto cond(const Tensor& condition, Then&& then, Else&& otherwise, OpOptions opti
     return std::move(*a);
   }
 }
-/// The same for a condition that C++ knows: a plain `if`, in a trace too.
+/// The same for a condition known to C++: a plain `if`, in a trace too.
 template <class Then, class Else>
 auto cond(bool condition, Then&& then, Else&& otherwise, OpOptions = {}) {
   using R = control::Result<std::invoke_result_t<Then&>>;
@@ -113,7 +115,7 @@ auto cond(bool condition, Then&& then, Else&& otherwise, OpOptions = {}) {
   else return condition ? R(then()) : R(otherwise());
 }
 
-/// One piece of code and when it runs.
+/// A branch of case_ and its condition.
 template <class F>
 struct Case {
   Tensor condition;
@@ -124,11 +126,11 @@ Case(Tensor, F) -> Case<F>;
 
 struct CaseOptions {
   TANDEM_OP_OPTIONS;
-  bool exclusive = false;  ///< more than one true condition raises
+  bool exclusive = false;  ///< raises if more than one condition is true
 };
 
 namespace control {
-/// Raises, when it runs, if more than one of the conditions is true, or if none is.
+/// Ops that raise at run time if more than one of the conditions is true, or if none is.
 TANDEM_API void check_at_most_one(const std::vector<Tensor>& conditions);
 TANDEM_API void check_any(const std::vector<Tensor>& conditions);
 
@@ -149,15 +151,15 @@ std::invoke_result_t<const F&> choose(const OpOptions& o, const Default& otherwi
 }
 template <class F>
 std::vector<Tensor> conditions_of(const std::vector<Case<F>>& cases) {
-  if (cases.empty()) errors::raise<errors::InvalidArgumentError>("case", "needs a case");
+  if (cases.empty()) errors::raise<errors::InvalidArgumentError>("case", "needs at least one case");
   std::vector<Tensor> r;
   for (const Case<F>& c : cases) r.push_back(c.condition);
   return r;
 }
 }  // namespace control
 
-/// The code of the first case whose condition is true; else otherwise().
-///   cases      std::tuple(Case{x < 0, [&] {...}}, Case{x > 9, [&] {...}}); code as in cond
+/// Runs the first case whose condition is true; else otherwise().
+///   cases      std::tuple(Case{x < 0, [&] {...}}, Case{x > 9, [&] {...}}); branches as in cond
 ///   throws     as cond; errors::InvalidArgumentError with .exclusive if more than one condition is true
 ///   gradient   as cond
 template <class... F, class Default>
@@ -171,7 +173,7 @@ auto case_(const std::tuple<Case<F>...>& cases, const Default& otherwise, CaseOp
       },
       cases);
 }
-/// The same without code for 'none of them', which raises errors::InvalidArgumentError when it happens.
+/// The same without a default branch: raises errors::InvalidArgumentError at run time if no condition is true.
 template <class... F>
 auto case_(const std::tuple<Case<F>...>& cases, CaseOptions o = {}) {
   static_assert(sizeof...(F) > 0, "case_ needs a case");
@@ -179,7 +181,7 @@ auto case_(const std::tuple<Case<F>...>& cases, CaseOptions o = {}) {
   return case_(cases, std::get<sizeof...(F) - 1>(cases).run, o);
 }
 
-/// Both with cases of one type in a vector, of which there must be one at least.
+/// The overloads for cases of one type in a vector, which must not be empty.
 template <class F, class Default>
   requires std::is_invocable_v<const Default&>
 auto case_(const std::vector<Case<F>>& cases, const Default& otherwise, CaseOptions o = {}) {
@@ -197,7 +199,7 @@ namespace control {
 TANDEM_API Tensor is_below(const Tensor& index, i64 limit);
 TANDEM_API Tensor is_outside(const Tensor& index, i64 limit);
 
-// By halves, so that n branches nest only log n deep.
+// Selects by bisection, so that n branches nest only log n deep.
 template <std::size_t Low, std::size_t High, class Branches>
 auto choose_by_index(const Tensor& index, const Branches& branches, const OpOptions& o) {
   if constexpr (High - Low == 1) {
@@ -221,10 +223,10 @@ std::invoke_result_t<const F&> choose_by_index(const Tensor& index, std::span<co
 }
 }  // namespace control
 
-/// branches[index](); an index outside of [0, n) takes the last one.
+/// Runs branches[index](); an index outside [0, n) selects the last branch.
 ///   index      int32 or int64 scalar
-///   branches   std::tuple of pieces of code, as in cond
-///   throws     as cond; errors::InvalidArgumentError for another index
+///   branches   std::tuple of callables, as in cond
+///   throws     as cond; errors::InvalidArgumentError for another type or shape of index
 ///   gradient   as cond
 template <class... F>
 auto switch_case(const Tensor& index, const std::tuple<F...>& branches, OpOptions o = {}) {
@@ -235,7 +237,7 @@ auto switch_case(const Tensor& index, const std::tuple<F...>& branches, OpOption
       control::is_outside(index, static_cast<i64>(n)), last,
       [&] { return control::choose_by_index<0, n>(index, branches, o); }, o);
 }
-/// The same with a branch of its own for an index outside of [0, n).
+/// The same with a separate branch for an index outside [0, n).
 template <class... F, class Default>
   requires std::is_invocable_v<const Default&>
 auto switch_case(const Tensor& index, const std::tuple<F...>& branches, const Default& otherwise, OpOptions o = {}) {
@@ -246,10 +248,10 @@ auto switch_case(const Tensor& index, const std::tuple<F...>& branches, const De
       [&] { return control::choose_by_index<0, n>(index, branches, o); }, o);
 }
 
-/// Both with branches of one type in a vector, of which there must be one at least.
+/// The overloads for branches of one type in a vector, which must not be empty.
 template <class F, class Default>
 auto switch_case(const Tensor& index, const std::vector<F>& branches, const Default& otherwise, OpOptions o = {}) {
-  if (branches.empty()) errors::raise<errors::InvalidArgumentError>("switch_case", "needs a branch");
+  if (branches.empty()) errors::raise<errors::InvalidArgumentError>("switch_case", "needs at least one branch");
   return cond(
       control::is_outside(index, static_cast<i64>(branches.size())), otherwise,
       [&] { return control::choose_by_index(index, std::span<const F>(branches), 0, o); }, o);

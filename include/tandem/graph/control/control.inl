@@ -1,4 +1,4 @@
-// How code becomes the graphs of control flow.
+// Traces code into the graphs of control flow.
 #pragma once
 #include <algorithm>
 
@@ -23,14 +23,14 @@ namespace control {
 
 TANDEM_INLINE bool is_tracing(const char* op) {
   if (context.stager && !Tracer::current())
-    errors::raise<errors::FailedPreconditionError>(op, "can be traced by function() alone");
+    errors::raise<errors::FailedPreconditionError>(op, "can only be traced by function()");
   return context.stager != nullptr;
 }
 TANDEM_INLINE void raise_structure(const char* op, const char* what) {
   errors::raise<errors::InvalidArgumentError>(
       op, std::string(what) +
-              " another structure, other numbers or texts: what changes must be a tensor, and as many "
-              "of them in the same places");
+              " a different structure, or different numbers or strings: what changes must be a tensor, "
+              "and the number and positions of the tensors must stay the same");
 }
 
 TANDEM_INLINE TracedBody trace_body(std::string name, std::span<const Spec> arguments, Code code) {

@@ -1,4 +1,4 @@
-// The row of loops: shape rule and run.
+// Definition of the loop op: shape rule and execution.
 #pragma once
 #include "tandem/graph/control/body.hpp"
 #include "tandem/graph/control/loop_layout.hpp"
@@ -20,9 +20,9 @@ TANDEM_INLINE void check_layout(const InferCall& c, const LoopAttrs& a) {
     errors::raise<errors::InvalidArgumentError>(c.op.name, "the body does not fit the inputs");
   if (c.spec(0).dtype != DType::int64 || c.spec(0).shape.rank())
     errors::raise<errors::InvalidArgumentError>(
-        c.op.name, "the most iterations are " + to_string(c.spec(0)) + ", not an int64 scalar");
+        c.op.name, "the maximum number of iterations is " + to_string(c.spec(0)) + ", not an int64 scalar");
 }
-// How many rows there are, as far as it is known.
+// The number of rows, as far as it is known.
 TANDEM_INLINE i64 known_rows(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
   i64 n = none;
   for (std::size_t i = 0; i < at.rows; ++i) {
@@ -43,20 +43,20 @@ TANDEM_INLINE i64 known_rows(const InferCall& c, const LoopAttrs& a, const LoopL
     n = std::max<i64>(*static_cast<const i64*>(c.in[0]->raw()), 0);
   return n;
 }
-// The condition for inputs of the call's specs, and what ragged rows lie in.
+// Checks the condition, and the storage of ragged rows, against the specs of the inputs.
 TANDEM_INLINE void check_further_inputs(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
   for (std::size_t i = 0; i < at.rows; ++i) {
     if (!is_ragged(a.ragged_rows, i)) continue;
     const Spec &flat = c.spec(at.first_row() + i), &row = a.body->spec(a.body->arguments[at.carried + i]);
     if (flat.dtype != row.dtype || !(flat.device == row.device) || flat.shape.rank() != 1)
       errors::raise<errors::InvalidArgumentError>(
-          c.op.name, "ragged rows " + to_string(row) + " cannot lie in " + to_string(flat));
+          c.op.name, "ragged rows " + to_string(row) + " do not fit in " + to_string(flat));
   }
   if (a.condition->outputs.empty()) return;
   check_arguments(c, *a.condition, 1, at.carried, 0);
   check_arguments(c, *a.condition, at.first_condition_capture(), at.condition_captures, at.carried);
 }
-// The body for inputs of the call's specs: if the carried values keep them, else as it is.
+// Binds the body to the specs of the inputs if the carried values keep them; otherwise returns it unchanged.
 TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
   std::vector<Spec> specs;
   for (std::size_t i = 0; i < a.body->arguments.size(); ++i) {
@@ -67,7 +67,7 @@ TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const LoopAttrs& a, co
     else specs.push_back(row ? row_of(s) : s);
     if (!agree(specs[i], wanted))
       errors::raise<errors::InvalidArgumentError>(
-          c.op.name, "the body takes " + to_string(wanted) + " where " + to_string(specs[i]) + " is given");
+          c.op.name, "the body takes " + to_string(wanted) + ", but " + to_string(specs[i]) + " is passed");
   }
   const auto keeps = [&](const Graph& g) {
     for (std::size_t i = 0; i < at.carried; ++i)
@@ -168,7 +168,7 @@ class LoopRun {
       check_rows(x, sources_.back().count());
     }
   }
-  // What does not change is checked once. A carried value is checked again where the body's result may be of other
+  // Loop-invariant inputs are checked once. A carried value is checked again if the body's result may have other
   // sizes than its argument.
   void check_inputs(Inputs in) {
     const bool has_condition = !a_.condition->outputs.empty();
@@ -191,7 +191,7 @@ class LoopRun {
     check_argument("loop", *a_.body, i, carried_[i].spec());
     if (!a_.condition->outputs.empty()) check_argument("loop", *a_.condition, i, carried_[i].spec());
   }
-  // Whether every value that is as `is` says may stand where `wanted` is.
+  // Whether every value of spec `is` may be used where `wanted` is required.
   static bool implies(const Spec& is, const Spec& wanted) {
     if (!agree(is, wanted)) return false;
     for (int d = 0; d < is.shape.rank(); ++d)
@@ -201,7 +201,7 @@ class LoopRun {
   void check_rows(const Tensor& x, i64 rows) const {
     if (rows != limit_)
       errors::raise<errors::InvalidArgumentError>(
-          "loop", to_string(x.spec()) + " has not one row for each of " + std::to_string(limit_) + " iterations");
+          "loop", to_string(x.spec()) + " does not have one row for each of " + std::to_string(limit_) + " iterations");
   }
   bool goes_on() {
     if (a_.condition->outputs.empty()) return true;
@@ -227,7 +227,7 @@ class LoopRun {
   i64 limit_;
   BodyProgram condition_, body_;
   Tensors carried_, rows_;
-  Small<std::size_t, 4> unsure_;  // carried values whose sizes each iteration decides
+  Small<std::size_t, 4> unsure_;  // carried values whose sizes may change in each iteration
   std::vector<RowSource> sources_;
   std::vector<Stack> stacks_;
   std::vector<RaggedStack> ragged_;

@@ -1,5 +1,5 @@
-// The gradient of a loop: a loop over its iterations the other way round, which carries the gradients of what the loop
-// carries and the sums of those of what its body captures.
+// The gradient of a loop: a loop over its iterations in reverse, which carries the gradients of the carried values
+// and the sums of the gradients of the body's captures.
 #pragma once
 #include <algorithm>
 
@@ -13,8 +13,8 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// What the gradients read of the body's values and it does not return. Captures and rows are inputs of the gradient
-// anyway; what is carried must be kept, and where shapes are open, for the shape of zeros.
+// Values of the body that the gradients read and that the body does not return. Captures and rows are inputs of the
+// gradient anyway; carried values must be saved, and with unknown dimensions also for the shape of zeros.
 TANDEM_INLINE std::vector<int> values_to_record(const LoopAttrs& a) {
   const Derivative& d = Body::of(*a.body).derivative();
   const LoopLayout at(a);
@@ -52,7 +52,7 @@ class LoopGradient {
   }
   Grads run() {
     Derivative::Backward backward = derive();
-    std::vector<Tensor> starts;  // of what is carried
+    std::vector<Tensor> starts;  // of the carried values
     for (std::size_t i = 0; i < at_.carried; ++i)
       if (flows_[i]) starts.push_back(c_.g[i].is_set() ? c_.g[i] : zeros_like(c_.out[i]));
     for (std::size_t i = 0; i < a_.body->arguments.size(); ++i)
@@ -78,7 +78,7 @@ class LoopGradient {
   }
 
  private:
-  // By body argument: what a gradient is wanted for.
+  // By body argument: whether a gradient is needed.
   bool wants(std::size_t argument) const {
     if (!has_derivative(d_.forward().spec(d_.input_value(argument)))) return false;
     return argument < at_.carried || c_.needs(at_.input_of_argument(argument));
@@ -90,7 +90,8 @@ class LoopGradient {
     for (std::size_t i = 0; i < d.wanted.size(); ++i) d.wanted[i] = i < a_.body->arguments.size() && wants(i);
     return d;
   }
-  // A gradient that reaches a carried value in one iteration flows on in the next: until no further one is reached.
+  // A gradient that reaches a carried value in one iteration flows on in the next: repeats until no further one is
+  // reached.
   Derivative::Backward derive() {
     for (;;) {
       Derivative::Backward b = d_.backward(demand());
@@ -110,7 +111,7 @@ class LoopGradient {
     return argument >= at_.carried + at_.rows && argument < a_.body->arguments.size();
   }
 
-  // First the carried values: incoming gradients, then sums. Returns the sums.
+  // Declares the carried values: incoming gradients, then sums. Returns the sums.
   std::vector<Tensor> declare_carried(BackwardBody& body, const std::vector<Tensor>& starts) {
     std::vector<Tensor> sums;
     for (std::size_t i = 0; i < at_.carried; ++i)
@@ -136,7 +137,7 @@ class LoopGradient {
       if (wants.upstream[i]) body.upstream(i < at_.carried ? flowing_[next++] : result_rows(body, c_.g[i], i));
     rows_ = body.outer().size() - carried_;
   }
-  // An argument that gets the rows of output i, or of the gradient that comes in for it.
+  // Adds an argument that gets the rows of output i, or of its incoming gradient.
   Tensor result_rows(BackwardBody& body, const Tensor& rows, std::size_t i) {
     const std::size_t result = i - at_.carried;
     note_rows(is_ragged(a_.ragged_results, result) ? &c_.out[at_.result_table(a_, result)] : nullptr);
@@ -151,7 +152,7 @@ class LoopGradient {
     ragged_rows_ += table ? 'r' : 'd';
     if (table) tables_.push_back(*table);
   }
-  // The output that has the value of each iteration; the carried ones have that of the last alone.
+  // The output that has the value of each iteration; the carried outputs have only that of the last.
   std::size_t stacked_output(const BackwardBody& body, int value) const { return body.output_of(value, at_.carried); }
   void declare_captures(BackwardBody& body) {
     for (std::size_t i = 0; i < d_.inputs(); ++i)
@@ -176,7 +177,7 @@ class LoopGradient {
       }
     return body.finish(outputs);
   }
-  // From the outputs of the backward loop to the gradients of the loop's inputs.
+  // Maps the outputs of the backward loop to the gradients of the loop's inputs.
   Grads sort_out(Tensors out) const {
     Grads r;
     r.resize(static_cast<unsigned>(c_.in.size()));
@@ -197,7 +198,7 @@ class LoopGradient {
   const LoopLayout at_;
   const Derivative& d_;
   std::vector<char> flows_;  // by carried value: whether a gradient reaches it in some iteration
-  std::vector<char> set_;    // by input of the body: whether one iteration gives it a gradient
+  std::vector<char> set_;    // by input of the body: whether an iteration produces a gradient for it
   std::vector<Tensor> flowing_;
   std::string ragged_rows_;  // of the backward loop
   std::vector<Tensor> tables_;

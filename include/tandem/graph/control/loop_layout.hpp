@@ -1,4 +1,4 @@
-// LoopLayout: which input and output of a loop is what. For the definitions of control_ops.hpp.
+// LoopLayout: positions of a loop's inputs and outputs. For the definitions of control_ops.hpp.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -14,7 +14,7 @@ inline std::size_t ragged_before(const std::string& letters, std::size_t end) {
   return n;
 }
 
-// Where everything stands among a loop's inputs and outputs.
+// Positions of a loop's inputs and outputs.
 struct LoopLayout {
   std::size_t carried, rows, condition_captures, body_captures, stacked, row_tables, result_tables;
 
@@ -37,13 +37,13 @@ struct LoopLayout {
   std::size_t result_table(const LoopAttrs& a, std::size_t result) const {
     return carried + stacked + ragged_before(a.ragged_results, result);
   }
-  /// The place among the inputs of the body's argument i.
+  /// Position among the inputs of the body's argument i.
   std::size_t input_of_argument(std::size_t i) const {
     return i < carried + rows ? 1 + i : first_body_capture() + i - carried - rows;
   }
 };
 
-/// The parts of loop's definition (loop.inl, loop_gradient.inl).
+/// Functions of the loop op's definition (loop.inl, loop_gradient.inl).
 Specs infer_loop(const InferCall& c);
 Tensors execute_loop(Inputs in, const Attrs& attrs);
 Grads loop_gradient(const GradCall& c);

@@ -1,4 +1,4 @@
-// The rows that a loop takes and makes, one an iteration: of one shape, or ragged. For the definitions of
+// The rows that a loop reads and produces, one per iteration: of one shape, or ragged. For the definitions of
 // graph/control/control_ops.hpp.
 #pragma once
 #include <algorithm>
@@ -20,10 +20,10 @@ inline Spec stack_of(Spec s, i64 rows) {
   return s;
 }
 
-// Rows that become one tensor, in a buffer that grows by doubling where their number is not known.
+// Stacks rows into one tensor, in a buffer that grows by doubling if their number is not known.
 class Stack {
  public:
-  /// rows: how many there will be, or none.
+  /// rows: the final number of rows, or none.
   Stack(Spec row, i64 rows) : row_(std::move(row)), known_(rows) {}
 
   void put(i64 at, const Tensor& row) {
@@ -60,16 +60,16 @@ class Stack {
     else copy_bytes(start, row.device, from, row.device, static_cast<std::size_t>(rows) * row.bytes());
   }
   [[noreturn]] void raise_shape(const Spec& got) const {
-    errors::raise<errors::InvalidArgumentError>("loop", "stacks what its iterations give, which is " + to_string(row_) +
-                                                            " in one and " + to_string(got) +
-                                                            " in another; rows of one tensor have one shape");
+    errors::raise<errors::InvalidArgumentError>(
+        "loop", "stacks one result per iteration, which is " + to_string(row_) + " in one and " + to_string(got) +
+                    " in another; all rows of a tensor must have the same shape");
   }
   Spec row_;
   i64 known_, room_ = 0, count_ = 0;
   Tensor buffer_;
 };
 
-// Rows of shapes of their own, which become one behind the other.
+// Concatenates rows of different shapes.
 class RaggedStack {
  public:
   explicit RaggedStack(Spec row) : row_(std::move(row)) {}
@@ -104,7 +104,7 @@ class RaggedStack {
   Spec row_;
   std::vector<Tensor> rows_;
 };
-// What a loop takes one row of at a time.
+// An input of which the loop reads one row at a time.
 class RowSource {
  public:
   RowSource(const Tensor& rows) : x_(&rows), row_(row_of(rows.spec())) {}
@@ -132,7 +132,7 @@ class RowSource {
   }
 
  private:
-  // A graph file may hold any table.
+  // A graph file may contain any table, so it is checked.
   [[noreturn]] void raise_table() const {
     errors::raise<errors::InvalidArgumentError>(
         "loop", "the table of shapes does not describe the ragged rows in " + to_string(x_->spec()));
@@ -140,7 +140,7 @@ class RowSource {
   const Tensor* x_;
   Spec row_;
   const Tensor* table_ = nullptr;
-  std::vector<i64> starts_;  // elements
+  std::vector<i64> starts_;  // in elements
 };
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// Loops over the rows of tensors: scan, foldl, foldr, map_fn. Not here: loops by a condition (while_loop.hpp).
+// Loops over the rows of tensors: scan, foldl, foldr, map_fn. Not here: loops with a condition (while_loop.hpp).
 #pragma once
 #include "tandem/graph/control/while_loop.hpp"
 
@@ -13,14 +13,14 @@ struct FoldOptions {
 };
 struct MapOptions {
   TANDEM_OP_OPTIONS;
-  /// What f returns, one spec for each tensor: needed only where there are no rows, outside of traced functions.
+  /// The result of f, one spec per tensor: needed only if there are no rows, outside traced functions.
   std::vector<Spec> fn_output_signature = {};
-  int parallel_iterations = 10;  ///< how many may overlap; none do now
+  int parallel_iterations = 10;  ///< how many may overlap; currently none do
 };
 
 namespace control {
 
-/// x, of whose tensors each is row i.
+/// x with each of its tensors replaced by its row i.
 template <class T>
 T row(const T& x, i64 i) {
   T r = x;
@@ -30,7 +30,7 @@ T row(const T& x, i64 i) {
   return r;
 }
 TANDEM_API Tensor stack_rows(const std::vector<Tensor>& rows);
-/// The tensors of the results at each place, one row of a tensor each.
+/// Stacks the corresponding tensors of the results, one row per result.
 template <class T>
 T stacked(const std::vector<T>& results) {
   T r = results.front();
@@ -45,9 +45,9 @@ T stacked(const std::vector<T>& results) {
   refill(r, tensors);
   return r;
 }
-/// What a function of these results gives for no rows at all.
+/// The tensors with zero rows that correspond to results of these specs.
 TANDEM_API std::vector<Tensor> no_rows(const std::vector<Spec>& specs);
-/// Without the first (or last) row; and one row before (or behind) the others.
+/// Removes the first (or last) row; adds one row before (or after) the others.
 TANDEM_API Tensor other_rows(const Tensor& x, bool reverse);
 TANDEM_API Tensor with_row(const Tensor& row, const Tensor& rows, bool behind);
 
@@ -58,7 +58,7 @@ void fill(T& x, const Tensor*& next) {
     tree::detail::each_part(x, [&](auto& part) { fill(part, next); });
 }
 
-// The state after all rows, and, where they are wanted, after each.
+// The final state, and, if requested, the state after each row.
 template <class S>
 struct Scanned {
   S end, states;
@@ -111,7 +111,7 @@ Scanned<S> run_scan(const char* op, F& f, const X& xs, const S& start, bool reve
 template <class X>
 X first_row(const char* op, const X& xs, bool reverse) {
   if (count_rows(op, tensors_of(xs)) == 0)
-    errors::raise<errors::InvalidArgumentError>(op, "needs a first row, or a value to start from, and has neither");
+    errors::raise<errors::InvalidArgumentError>(op, "needs at least one row or an initial value");
   return row(xs, reverse ? -1 : 0);
 }
 template <class X>
@@ -125,11 +125,11 @@ X rows_after_first(const X& xs, bool reverse) {
 
 }  // namespace control
 
-/// All states that f gives when it goes through the rows: s[i] = f(s[i-1], xs[i]).
+/// Inclusive scan over the rows: s[i] = f(s[i-1], xs[i]); returns all states.
 ///   f          takes the state and one row of each tensor of xs; returns the next state
 ///   xs         a tensor [n, ...], or a tuple, struct or vector of them
-///   start      the state before the first row: a tensor, or a tuple, struct or vector of them
-///   returns    start's structure, each tensor [n, ...]; with .reverse the states stand at their rows' places
+///   start      the initial state: a tensor, or a tuple, struct or vector of them
+///   returns    start's structure, each tensor [n, ...]; with .reverse, state i is still at index i
 ///   throws     errors::InvalidArgumentError if a state changes its dtype or (in a trace) its shape
 ///   gradient   to xs, to start and to what f captures; Variables as in cond
 template <class F, class X, class S>
@@ -137,8 +137,8 @@ template <class F, class X, class S>
 S scan(F&& f, const X& xs, const S& start, ScanFnOptions o = {}) {
   return control::run_scan("scan", f, xs, start, o.reverse, true, {o.name, o.where}).states;
 }
-/// The same from the first row on, which is the first state.
-///   throws    errors::InvalidArgumentError also if there is no row
+/// The same with the first row as the first state.
+///   throws    errors::InvalidArgumentError also if there are no rows
 template <class F, class X>
 X scan(F&& f, const X& xs, ScanFnOptions o = {}) {
   const X first = control::first_row("scan", xs, o.reverse);
@@ -152,7 +152,7 @@ X scan(F&& f, const X& xs, ScanFnOptions o = {}) {
   return states;
 }
 
-/// The last state of scan: f(...f(f(start, xs[0]), xs[1])..., xs[n-1]); everything as there.
+/// Left fold: the last state of scan, f(...f(f(start, xs[0]), xs[1])..., xs[n-1]); otherwise as scan.
 template <class F, class X, class S>
   requires(!std::is_convertible_v<S, FoldOptions>)
 S foldl(F&& f, const X& xs, const S& start, FoldOptions o = {}) {
@@ -162,7 +162,7 @@ template <class F, class X>
 X foldl(F&& f, const X& xs, FoldOptions o = {}) {
   return foldl(f, control::rows_after_first(xs, false), control::first_row("foldl", xs, false), o);
 }
-/// foldl from the last row to the first.
+/// Right fold: foldl from the last row to the first.
 template <class F, class X, class S>
   requires(!std::is_convertible_v<S, FoldOptions>)
 S foldr(F&& f, const X& xs, const S& start, FoldOptions o = {}) {
@@ -173,11 +173,11 @@ X foldr(F&& f, const X& xs, FoldOptions o = {}) {
   return foldr(f, control::rows_after_first(xs, true), control::first_row("foldr", xs, true), o);
 }
 
-/// f of each row, stacked.
+/// Applies f to each row and stacks the results.
 ///   f          takes one row of each tensor of xs; returns a tensor, or a tuple, struct or vector of them
 ///   xs         a tensor [n, ...], or a tuple, struct or vector of them
 ///   returns    f's structure, each tensor [n, ...]
-///   throws     errors::InvalidArgumentError if n is 0 and, outside of a trace, there is no .fn_output_signature
+///   throws     errors::InvalidArgumentError if n is 0 and, outside a trace, there is no .fn_output_signature
 ///   gradient   to xs and to what f captures; Variables as in cond
 template <class F, class X>
 auto map_fn(F&& f, const X& xs, MapOptions o = {}) {
@@ -203,7 +203,7 @@ auto map_fn(F&& f, const X& xs, MapOptions o = {}) {
     const std::vector<Tensor> tensors = control::no_rows(o.fn_output_signature);
     if (tensors.empty())
       errors::raise<errors::InvalidArgumentError>(
-          "map_fn", "cannot tell what f returns from no rows at all; give .fn_output_signature");
+          "map_fn", "cannot infer what f returns when there are no rows; give .fn_output_signature");
     const Tensor* next = tensors.data();
     control::fill(none_at_all, next);
     return none_at_all;

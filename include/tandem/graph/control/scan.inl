@@ -1,4 +1,4 @@
-// Definitions of graph/scan.hpp.
+// Definitions of graph/control/scan.hpp.
 #pragma once
 #include "tandem/graph/control/loop_rows.hpp"
 #include "tandem/graph/control/scan.hpp"

@@ -1,8 +1,8 @@
-// TensorArray: a list of tensors, each written once, that loops fill and read by computed places.
+// TensorArray: a list of tensors, each written once, that loops write and read at computed indices.
 //
-// A value: write() leaves the old handle as it was and returns a new one. Outside of traced functions the elements are
-// a list that handles share. In a trace they are the rows of one tensor, beside a mark for each that has been written;
-// loops write into it in place, since they let go of the old value.
+// It has value semantics: write() leaves the old handle unchanged and returns a new one. Outside traced functions
+// the elements are a list shared by the handles. In a trace they are the rows of one tensor, with a flag for each
+// that has been written; loops write into it in place, since they release the old value.
 #pragma once
 #include <concepts>
 #include <mutex>
@@ -16,7 +16,7 @@
 
 namespace TANDEM_NS {
 
-/// A place in a TensorArray: a number, or an int32 or int64 scalar tensor.
+/// An index into a TensorArray: a number, or an int32 or int64 scalar tensor.
 class ArrayIndex {
  public:
   template <std::integral I>
@@ -24,7 +24,7 @@ class ArrayIndex {
   ArrayIndex(Dimension i) : number_(i) {}
   ArrayIndex(const Tensor& t) : tensor_(t) {}
   bool is_known() const { return !tensor_.is_set() || !tensor_.is_symbolic(); }
-  /// Of a known one.
+  /// The number; the index must be known.
   i64 number() const;
   Tensor tensor() const;
 
@@ -34,16 +34,17 @@ class ArrayIndex {
 };
 
 struct TensorArrayOptions {
-  bool dynamic_size = false;   ///< writing beyond the end makes it longer; outside of traced functions only
-  DimsArg element_shape = {};  ///< of all elements, {2, 5} or {n, 5}; not given: the first one's, in a trace
+  bool dynamic_size = false;   ///< writing beyond the end makes it longer; only outside traced functions
+  DimsArg element_shape = {};  ///< of all elements, {2, 5} or {n, 5}; default: in a trace, the shape of the first one
 };
 
 namespace detail {
-/// The elements that handles share. Each knows with which write it came, and a handle with which it ends.
+/// The list of elements, shared by handles. Each element stores the number of its write; each handle stores the last
+/// write it sees.
 struct ArrayStore final : Opaque {
   struct Element {
     Tensor value;
-    u64 written = 0;  // by which write; 0: not
+    u64 written = 0;  // number of the write; 0: not written
   };
   const char* kind() const override { return "tensor array"; }
   std::mutex mutex;
@@ -54,39 +55,40 @@ struct ArrayStore final : Opaque {
 
 class TANDEM_API TensorArray {
  public:
-  /// size elements of a dtype, none of them written.
+  /// Creates an array of `size` elements of a dtype, none of them written.
   ///   throws  errors::InvalidArgumentError for a negative size, errors::UnimplementedError for .dynamic_size in a
-  ///   trace
+  ///           trace
   TensorArray(DType dtype, i64 size, TensorArrayOptions options = {});
   TensorArray(DType dtype, const Tensor& size, TensorArrayOptions options = {});
 
   DType dtype() const { return dtype_; }
-  /// How many elements there can be, an int32 scalar.
+  /// The number of elements, an int32 scalar.
   Tensor size() const;
 
-  /// This array with element i, which has not been written before.
-  ///   throws    errors::InvalidArgumentError if it has, for i out of range, for another dtype or shape
+  /// Returns this array with element i set, which must not have been written before.
+  ///   throws    errors::InvalidArgumentError if it has been written, for i out of range, for another dtype or shape
   ///   gradient  to value
   TensorArray write(const ArrayIndex& i, const Tensor& value, OpOptions = {}) const;
-  /// Element i.
+  /// Returns element i.
   ///   throws    errors::InvalidArgumentError if it has not been written, or for i out of range
   ///   gradient  to the element
   Tensor read(const ArrayIndex& i, OpOptions = {}) const;
-  /// All elements, which have equal shapes, along a new leading axis; throws as read. gradient: to the elements
+  /// Stacks all elements, of equal shapes, along a new leading axis; throws as read. gradient: to the elements
   Tensor stack(OpOptions = {}) const;
-  /// All elements along their leading axis; throws as read. gradient: to the elements
+  /// Concatenates all elements along their leading axis; throws as read. gradient: to the elements
   Tensor concat(OpOptions = {}) const;
-  /// The elements that the indices (int32 or int64 [k]) name, stacked; throws as read. gradient: to the elements
+  /// Stacks the elements at the indices (int32 or int64 [k]); throws as read. gradient: to the elements
   Tensor gather(const Tensor& indices, OpOptions = {}) const;
 
-  /// An array whose elements are the rows of x; this one must have that size (or `.dynamic_size`), and no element.
+  /// Returns an array whose elements are the rows of x. This array must have that size (or `.dynamic_size`) and no
+  /// elements.
   TensorArray unstack(const Tensor& x) const;
-  /// This array with row k of x at indices[k]; as that many writes.
+  /// Returns this array with row k of x written at indices[k]; counts as that many writes.
   TensorArray scatter(const Tensor& indices, const Tensor& x) const;
-  /// An array whose elements are pieces of x along axis 0, of these lengths.
+  /// Returns an array whose elements are consecutive parts of x along axis 0, of these lengths.
   TensorArray split(const Tensor& x, const std::vector<i64>& lengths) const;
 
-  /// For tree.hpp: what identifies the array among arguments, and its tensors.
+  /// For tree.hpp: visits what identifies the array among arguments, and its tensors.
   template <class F>
   void each_part(const F& f) {
     parts(*this, f);
@@ -95,9 +97,9 @@ class TANDEM_API TensorArray {
   void each_part(const F& f) const {
     parts(*this, f);
   }
-  /// The spec of its elements, once it is known in a trace.
+  /// The spec of the elements, once it is known in a trace.
   std::optional<Spec> element_spec() const;
-  /// Makes the rows of an array that has no element yet.
+  /// Allocates the rows of an array that has no elements yet.
   void settle(const Spec& element);
 
  private:
@@ -106,7 +108,7 @@ class TANDEM_API TensorArray {
   static void parts(Self& self, const F& f) {
     f(self.dtype_), f(self.dynamic_);
     if (self.is_traced()) return f(self.rows_), f(self.written_);
-    // A list, element by element. A handle whose elements may be exchanged gets a list of its own.
+    // A list is visited element by element. A handle whose elements may be replaced gets its own list.
     static const Tensor unwritten;
     if constexpr (!std::is_const_v<Self>) self.replace(self.elements());
     const std::size_t n = self.store_->elements.size();
@@ -117,7 +119,7 @@ class TANDEM_API TensorArray {
     }
   }
   bool is_traced() const { return !store_; }
-  std::vector<Tensor> elements() const;  // unset where none was written
+  std::vector<Tensor> elements() const;  // unset where not written
   void replace(std::vector<Tensor> elements);
   TensorArray filled(std::vector<Tensor> list) const;
   TensorArray as_rows(const OpOptions& options) const;
@@ -128,13 +130,13 @@ class TANDEM_API TensorArray {
   DType dtype_;
   bool dynamic_;
   ShapeArg element_shape_;
-  Ref<detail::ArrayStore> store_;  // a list; or the next two
-  u64 version_ = 0;                // of the store's writes, those up to this one are ours
-  Tensor rows_, written_;          // rows_ is unset until the elements' shape is known
+  Ref<detail::ArrayStore> store_;  // the list; null in a trace, where the next two members are used
+  u64 version_ = 0;                // this handle sees the store's writes up to this one
+  Tensor rows_, written_;          // rows_ is unset until the element shape is known
 };
 
 namespace control {
-// The TensorArrays in a value, in order.
+// Visits the TensorArrays in a value, in order.
 template <class T, class F>
 void each_array(T& x, const F& f) {
   using V = std::remove_const_t<T>;
@@ -143,7 +145,7 @@ void each_array(T& x, const F& f) {
                      !tree::detail::is_text<V>)
     tree::detail::each_part(x, [&](auto& part) { each_array(part, f); });
 }
-/// Of each the spec of its elements, where it is known.
+/// The element spec of each TensorArray, if known.
 template <class T>
 std::vector<std::optional<Spec>> element_specs(const T& x) {
   std::vector<std::optional<Spec>> r;

@@ -1,4 +1,4 @@
-// The two forms of a TensorArray: a shared list, and the rows of a tensor.
+// The two representations of a TensorArray: a shared list, and the rows of a tensor.
 #pragma once
 #include "tandem/graph/control/tensor_array.hpp"
 #include "tandem/ops/cast.hpp"
@@ -33,7 +33,8 @@ TANDEM_INLINE TensorArray::TensorArray(DType dtype, const Tensor& size, TensorAr
   const Dims* const sizes = o.element_shape.get();
   if (sizes) element_shape_ = sizes->known("TensorArray");
   const ArrayIndex n(size);
-  if (n.is_known() && n.number() < 0) detail::raise_array("a size of " + std::to_string(n.number()));
+  if (n.is_known() && n.number() < 0)
+    detail::raise_array("size must not be negative, got " + std::to_string(n.number()));
   if (!context.stager) {
     store_ = make_ref<detail::ArrayStore>();
     store_->elements.resize(static_cast<std::size_t>(n.number()));
@@ -41,7 +42,7 @@ TANDEM_INLINE TensorArray::TensorArray(DType dtype, const Tensor& size, TensorAr
   }
   if (dynamic_)
     detail::raise_array<errors::UnimplementedError>(
-        "cannot grow while a function is traced; give the largest size in place of .dynamic_size");
+        "cannot grow while a function is traced; give the maximum size instead of .dynamic_size");
   written_ = zeros({size}, DType::bool_);
   if (sizes && element_shape_.get()->is_fully_defined()) settle({*element_shape_.get(), dtype_, {}});
   else if (sizes && !sizes->is_known()) settle(*sizes);
@@ -56,8 +57,9 @@ TANDEM_INLINE void TensorArray::settle(const Dims& element) {
 }
 TANDEM_INLINE void TensorArray::settle(const Spec& element) {
   if (!element.shape.is_fully_defined())
-    detail::raise_array("the shape of its elements, " + to_string(element) +
-                        ", is open when the loop begins; give .element_shape, in numbers or tensors: {shape(x)[1], 5}");
+    detail::raise_array(
+        "the element shape, " + to_string(element) +
+        ", is unknown when the loop begins; give .element_shape, in numbers or tensors: {shape(x)[1], 5}");
   settle(Dims(element.shape));
 }
 TANDEM_INLINE std::optional<Spec> TensorArray::element_spec() const {
@@ -102,7 +104,7 @@ TANDEM_INLINE TensorArray TensorArray::write(const ArrayIndex& i, const Tensor& 
   const auto n = static_cast<i64>(store_->elements.size());
   if (at < 0 || (at >= n && !dynamic_))
     detail::raise_array("index " + std::to_string(at) + " is out of range [0, " + std::to_string(n) + ")");
-  if (store_->writes != version_) {  // another handle went on from here: this one gets a list of its own
+  if (store_->writes != version_) {  // another handle has written since: this one gets its own list
     lock.unlock();
     r.replace(elements());
     return r.write(at, value, o);
@@ -121,7 +123,7 @@ TANDEM_INLINE TensorArray TensorArray::write_row(const Tensor& i, const Tensor& 
   r.rows_ = tandem::detail::update_row(r.rows_, i, value, o);
   return r;
 }
-// The same elements as rows: for a place that is not known while tracing.
+// The same elements as rows: for an index that is not known while tracing.
 TANDEM_INLINE TensorArray TensorArray::as_rows(const OpOptions& o) const {
   TensorArray r = *this;
   r.store_ = {};
@@ -147,7 +149,7 @@ TANDEM_INLINE Tensor TensorArray::read(const ArrayIndex& i, OpOptions o) const {
 }
 TANDEM_INLINE Tensor TensorArray::gather(const Tensor& indices, OpOptions o) const {
   if (is_traced()) {
-    if (!rows_.is_set()) detail::raise_array("no element has been written that could be read");
+    if (!rows_.is_set()) detail::raise_array("cannot read an element: none has been written");
     return tandem::gather(rows_, tandem::detail::check_written(indices, written_, {.where = o.where}),
                           {o.name, o.where});
   }
@@ -158,14 +160,16 @@ TANDEM_INLINE Tensor TensorArray::gather(const Tensor& indices, OpOptions o) con
 }
 TANDEM_INLINE Tensor TensorArray::stack(OpOptions o) const {
   if (is_traced()) {
-    if (!rows_.is_set()) detail::raise_array("no element has been written; give .element_shape to stack none");
+    if (!rows_.is_set())
+      detail::raise_array("cannot stack elements: none has been written; give .element_shape to get an empty stack");
     return tandem::detail::check_all_written(rows_, written_, o);
   }
   std::vector<Tensor> list;
   for (std::size_t i = 0; i < store_->elements.size(); ++i) list.push_back(element(static_cast<i64>(i)));
   if (!list.empty()) return tandem::stack(list, {o.name, o.where});
   const Shape* s = element_shape_.get();
-  if (!s || !s->is_fully_defined()) detail::raise_array("has no element to stack; give .element_shape to stack none");
+  if (!s || !s->is_fully_defined())
+    detail::raise_array("has no element to stack; give .element_shape to get an empty stack");
   Shape empty = *s;
   empty.insert(0, 0);
   return zeros(empty, {.dtype = dtype_});
@@ -173,7 +177,7 @@ TANDEM_INLINE Tensor TensorArray::stack(OpOptions o) const {
 TANDEM_INLINE Tensor TensorArray::concat(OpOptions o) const {
   if (is_traced()) {
     const Tensor all = stack({.where = o.where});
-    if (all.rank() < 2) detail::raise_array("scalars cannot be joined along an axis; stack them");
+    if (all.rank() < 2) detail::raise_array("scalars cannot be concatenated; stack them");
     return collapse_leading(all, 2, o);
   }
   std::vector<Tensor> list;
@@ -181,11 +185,11 @@ TANDEM_INLINE Tensor TensorArray::concat(OpOptions o) const {
   return tandem::concat(list, 0, o);
 }
 
-// The array that has these elements and no others.
+// The array with exactly these elements.
 TANDEM_INLINE TensorArray TensorArray::filled(std::vector<Tensor> list) const {
   const std::vector<Tensor> old = elements();
   for (const Tensor& t : old)
-    if (t.is_set()) detail::raise_array("has elements already; fill one that has none");
+    if (t.is_set()) detail::raise_array("already has elements; use an array without elements");
   if (list.size() != old.size() && !(dynamic_ && list.size() > old.size()))
     detail::raise_array("of size " + std::to_string(old.size()) + " cannot take " + std::to_string(list.size()) +
                         " elements");
@@ -222,7 +226,7 @@ TANDEM_INLINE TensorArray TensorArray::split(const Tensor& x, const std::vector<
   for (i64 n : lengths)
     if (n != lengths[0])
       detail::raise_array<errors::UnimplementedError>("holds elements of one shape while a function is traced");
-  if (lengths.empty()) detail::raise_array("is to be split into no pieces");
+  if (lengths.empty()) detail::raise_array("split needs at least one length");
   Shape s = x.shape();
   s.set(0, lengths[0]);
   s.insert(0, static_cast<i64>(lengths.size()));

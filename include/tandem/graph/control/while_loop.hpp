@@ -1,4 +1,4 @@
-// while_loop: the body runs as long as a condition holds. Not here: loops over the rows of tensors (scan.hpp).
+// while_loop: runs a body as long as a condition holds. Not here: loops over the rows of tensors (scan.hpp).
 #pragma once
 #include <tuple>
 
@@ -9,11 +9,11 @@ namespace TANDEM_NS {
 
 struct WhileLoopOptions {
   TANDEM_OP_OPTIONS;
-  /// The shapes that loop variables keep, one for each tensor in them; `none` where a size changes. Not given: their
-  /// shapes before the loop.
+  /// Shapes that the loop variables keep, one for each tensor in them; `none` for a dimension that changes. Default:
+  /// their shapes before the loop.
   std::vector<Shape> shape_invariants = {};
-  i64 maximum_iterations = none;  ///< the loop ends after so many
-  int parallel_iterations = 10;   ///< how many may overlap; none do now, so that the result is the same for each number
+  i64 maximum_iterations = none;  ///< the loop ends after this many
+  int parallel_iterations = 10;  ///< how many may overlap; currently none do, so the result is the same for each number
 };
 
 namespace control {
@@ -21,26 +21,26 @@ namespace control {
 /// A loop to be traced.
 struct LoopRequest {
   const char* op;
-  std::vector<Tensor> start;      // what is carried from iteration to iteration
-  std::vector<Tensor> rows;       // of which each iteration gets one
-  std::vector<Shape> invariants;  // of what is carried; none: as it starts
-  i64 limit = none;               // of the iterations; with rows: as many as there are
+  std::vector<Tensor> start;      // carried from iteration to iteration
+  std::vector<Tensor> rows;       // each iteration gets one row of each
+  std::vector<Shape> invariants;  // of the carried values; none: their initial shapes
+  i64 limit = none;               // maximum number of iterations; with rows: their number
   bool reverse = false;
-  const Code* condition = nullptr;  // by what is carried; null: always
-  Code body;                        // (carried, rows) -> (carried, results that are stacked)
-  const bool* again = nullptr;      // set by the body: the trace is of no use
+  const Code* condition = nullptr;  // (carried) -> bool; null: always true
+  Code body;                        // (carried, rows) -> (carried, stacked results)
+  const bool* again = nullptr;      // set by the body: the trace must be repeated
 };
-/// What is carried at the end, then the stacked results.
-///   throws  errors::InvalidArgumentError if what is carried changes its dtype or shape
+/// Returns the final carried values, then the stacked results.
+///   throws  errors::InvalidArgumentError if a carried value changes its dtype or shape
 TANDEM_API std::vector<Tensor> stage_loop(const LoopRequest& request, const OpOptions& options);
-/// How many rows tensors have.
-///   throws  errors::InvalidArgumentError unless they have equally many
+/// The number of rows of the tensors.
+///   throws  errors::InvalidArgumentError unless it is the same for all
 TANDEM_API i64 count_rows(const char* op, const std::vector<Tensor>& tensors);
 TANDEM_API void check_same_dtypes(const char* op, const std::vector<Tensor>& before, const std::vector<Tensor>& after);
 
 template <class T>
 inline constexpr bool is_tuple = tree::detail::is_a<T, std::tuple> || tree::detail::is_a<T, std::pair>;
-/// f(a, b, ...) for a tuple, if f takes it so; else f(vars).
+/// Calls f(a, b, ...) for a tuple, if f accepts it; else f(vars).
 template <class F, class V>
 decltype(auto) call_with(F& f, const V& vars) {
   if constexpr (is_tuple<V>) {
@@ -94,12 +94,12 @@ V trace_while(Condition& condition, BodyFn& body, V vars, const WhileLoopOptions
 /// Repeats vars = body(vars) while condition(vars) holds.
 ///   condition  returns one bool
 ///   body       returns what it takes
-///   vars       a tensor, a TensorArray, or a tuple, struct or vector of them; a tuple's parts are single arguments of
-///              condition and body, if they take them so. Outside of traced functions these may change their shapes, in
-///              them only as `.shape_invariants` says.
-///   returns    vars at the end
+///   vars       a tensor, a TensorArray, or a tuple, struct or vector of them; a tuple's elements are passed as
+///              separate arguments to condition and body, if they accept that. Outside traced functions the shapes
+///              may change; in them they may change only as `.shape_invariants` allows.
+///   returns    the final vars
 ///   throws     errors::InvalidArgumentError naming the variable that changes its dtype or, in a trace, its shape
-///   gradient   to vars and to what condition and body capture; Variables as in cond. It keeps of each iteration
+///   gradient   to vars and to what condition and body capture; Variables as in cond. For each iteration it saves
 ///              what its gradient needs.
 template <class Condition, class BodyFn, class V = std::vector<Tensor>>
 V while_loop(Condition&& condition, BodyFn&& body, V vars, WhileLoopOptions o = {}) {

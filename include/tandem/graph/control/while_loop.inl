@@ -1,4 +1,4 @@
-// Definitions of graph/while_loop.hpp.
+// Definitions of graph/control/while_loop.hpp.
 #pragma once
 #include "tandem/graph/control/loop_rows.hpp"
 #include "tandem/graph/control/traced_body.hpp"
@@ -10,14 +10,16 @@
 namespace TANDEM_NS::control {
 
 TANDEM_INLINE i64 count_rows(const char* op, const std::vector<Tensor>& tensors) {
-  if (tensors.empty()) errors::raise<errors::InvalidArgumentError>(op, "has no tensor to go through");
+  if (tensors.empty()) errors::raise<errors::InvalidArgumentError>(op, "needs at least one tensor to iterate over");
   i64 n = none;
   for (const Tensor& t : tensors) {
-    if (!t.rank()) errors::raise<errors::InvalidArgumentError>(op, to_string(t.spec()) + " has no rows to go through");
+    if (!t.rank())
+      errors::raise<errors::InvalidArgumentError>(op, to_string(t.spec()) + " has no rows to iterate over");
     if (t.shape().dim(0) == none) continue;
     if (n != none && n != t.shape().dim(0))
-      errors::raise<errors::InvalidArgumentError>(
-          op, "goes through tensors of " + std::to_string(n) + " and " + std::to_string(t.shape().dim(0)) + " rows");
+      errors::raise<errors::InvalidArgumentError>(op, "the tensors have " + std::to_string(n) + " and " +
+                                                          std::to_string(t.shape().dim(0)) +
+                                                          " rows; the numbers must be equal");
     n = t.shape().dim(0);
   }
   return n;
@@ -28,7 +30,7 @@ TANDEM_INLINE void check_same_dtypes(const char* op, const std::vector<Tensor>& 
     if (before[i].dtype() != after[i].dtype())
       errors::raise<errors::InvalidArgumentError>(
           op, "loop variable " + std::to_string(i) + " is " + to_string(before[i].spec()) + " before and " +
-                  to_string(after[i].spec()) + " after an iteration; a loop variable keeps its dtype");
+                  to_string(after[i].spec()) + " after an iteration; a loop variable must keep its dtype");
 }
 
 TANDEM_INLINE std::vector<Spec> carried_specs(const LoopRequest& r) {
@@ -58,14 +60,15 @@ TANDEM_INLINE void check_kept(const LoopRequest& r, const std::vector<Spec>& car
     if (want.dtype != got.dtype || !(want.device == got.device))
       errors::raise<errors::InvalidArgumentError>(
           r.op, name + " is " + to_string(want) + " on " + to_string(want.device) + " before and " + to_string(got) +
-                    " on " + to_string(got.device) + " after an iteration; a loop variable keeps its dtype and place");
+                    " on " + to_string(got.device) +
+                    " after an iteration; a loop variable must keep its dtype and device");
     bool kept = want.shape.rank() == got.shape.rank();
     for (int d = 0; kept && d < want.shape.rank(); ++d)
       kept = want.shape.dim(d) == none || want.shape.dim(d) == got.shape.dim(d);
     if (!kept)
       errors::raise<errors::InvalidArgumentError>(
           r.op, name + " changes its shape: " + to_string(want) + " before, " + to_string(got) +
-                    " after an iteration; say which of its sizes change by .shape_invariants = {..., {none}}, or "
+                    " after an iteration; mark the dims that change with .shape_invariants = {..., {none}}, or "
                     "collect values in a TensorArray");
   }
 }

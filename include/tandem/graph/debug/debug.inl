@@ -1,4 +1,4 @@
-// A call eagerly, op by op and as a program, compared.
+// Compares an eager call, an op-by-op run and a run of the program.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -21,7 +21,7 @@ TANDEM_INLINE void collect_variables(const Graph& g, VariableSet& out) {
     for (const Graph* inner : subgraphs(n)) collect_variables(*inner, out);
 }
 
-// x + 1, not x for bool, x itself for strings.
+// x + 1; not x for bool; x itself for strings.
 TANDEM_INLINE Tensor other_value(const Tensor& x) {
   const OutsideTrace outside;
   if (x.dtype() == DType::string) return x;
@@ -48,7 +48,7 @@ TANDEM_INLINE Tensor other_value(const Tensor& x) {
       case DType::bfloat16:
         reinterpret_cast<BFloat16&>(at[i]) = BFloat16(static_cast<float>(reinterpret_cast<BFloat16&>(at[i])) + 1);
         break;
-      default:  // integers: the lowest byte will do
+      default:  // integers: changing the lowest byte is enough
         at[i] = static_cast<unsigned char>(at[i] + 1);
     }
   }
@@ -64,7 +64,7 @@ TANDEM_INLINE Perturbed::~Perturbed() {
   for (const auto& [v, value] : before_) v.poke(value);
 }
 
-// The Variables of a graph, to begin again from the same state.
+// The state of a graph's Variables, to start each run from the same state.
 class State {
  public:
   explicit State(const Graph& graph) {
@@ -89,7 +89,7 @@ class State {
   std::vector<Tensor> before_;
 };
 
-// Every op of an eager run with its values.
+// Records every op of an eager run with its values.
 class EagerRecord final : public Observer {
  public:
   struct Step {
@@ -117,7 +117,7 @@ class EagerRecord final : public Observer {
   const bool checking_;
 };
 
-// One of the three runs.
+// The outcome of one of the three runs.
 struct DebugRun {
   std::vector<Tensor> results, variables;
   std::optional<std::string> error;
@@ -135,8 +135,9 @@ DebugRun run_from(const State& state, const Run& run) {
   return r;
 }
 
-// Which eager step is which node: a longest common subsequence by op and specs, for eager code runs ops that the graph
-// lacks (constants made at once) and the graph has some that no observer hears of (updates of Variables).
+// Aligns eager steps with nodes: a longest common subsequence by op and specs, since eager code runs ops that the
+// graph lacks (constants computed while tracing) and the graph has some that no observer sees (updates of
+// Variables).
 class Alignment {
  public:
   Alignment(const Graph& graph, const std::vector<EagerRecord::Step>& steps) : g_(graph), steps_(steps) {
@@ -162,7 +163,7 @@ class Alignment {
   }
   std::vector<std::pair<std::size_t, std::size_t>> longest() const {
     const std::size_t rows = nodes_.size(), columns = steps_.size();
-    std::vector<std::uint32_t> best((rows + 1) * (columns + 1));  // of the rest from here on
+    std::vector<std::uint32_t> best((rows + 1) * (columns + 1));  // of the remaining suffixes
     const auto at = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return best[i * (columns + 1) + j]; };
     for (std::size_t i = rows; i-- > 0;)
       for (std::size_t j = columns; j-- > 0;)
@@ -193,7 +194,7 @@ class Alignment {
   std::vector<std::size_t> nodes_;
 };
 
-// The first node whose value is not that of the eager step, in words; empty if all agree.
+// Describes the first node whose value differs from that of the eager step; empty if all agree.
 TANDEM_INLINE std::string first_wrong_node(const Graph& g, const std::vector<EagerRecord::Step>& steps,
                                            const std::vector<Tensor>& values) {
   for (const auto& [node, step] : Alignment(g, steps).pairs())
@@ -211,7 +212,7 @@ TANDEM_INLINE std::string outcome_difference(const Graph& g, const State& state,
     if (want.error && got.error) return {};
     return want.error ? "it succeeds, where the eager call raises: " + *want.error : "it raises: " + *got.error;
   }
-  if (want.results.size() != got.results.size()) return "it has another number of results";
+  if (want.results.size() != got.results.size()) return "it has a different number of results";
   const std::vector<int> makers = g.makers();
   for (std::size_t i = 0; i < want.results.size(); ++i)
     if (const std::string d = value_difference(want.results[i], got.results[i]); !d.empty())
@@ -224,7 +225,7 @@ TANDEM_INLINE std::string outcome_difference(const Graph& g, const State& state,
 }
 [[noreturn]] TANDEM_INLINE void raise_not_eager(const Graph& g, const std::string& what, const std::string& more) {
   errors::raise<errors::FailedPreconditionError>(
-      g.name.c_str(), "its traced call is not what an eager one is: " + what + (more.empty() ? "" : "; " + more) +
+      g.name.c_str(), "its traced call differs from an eager one: " + what + (more.empty() ? "" : "; " + more) +
                           ". If the code has changed what it does since it was traced, " + frozen_remedy);
 }
 
@@ -246,7 +247,7 @@ TANDEM_INLINE void check_against_eager(ConcreteFunction& function, Inputs argume
     return std::move(run.outputs);
   });
   record.stop();
-  if (other_result) detail::raise_not_eager(g, "a plain value in its result is another one", {});
+  if (other_result) detail::raise_not_eager(g, "a plain value in its result differs", {});
 
   std::vector<Tensor> values;
   const detail::DebugRun by_op = detail::run_from(state, [&] {
@@ -262,8 +263,7 @@ TANDEM_INLINE void check_against_eager(ConcreteFunction& function, Inputs argume
     return std::vector<Tensor>(out.begin(), out.end());
   });
   if (const std::string d = detail::outcome_difference(g, state, want, program); !d.empty())
-    detail::raise_not_eager(g, d,
-                            "op by op, the graph gives what eager code gives: it is the plan or a pass that is wrong");
+    detail::raise_not_eager(g, d, "run op by op, the graph agrees with the eager code: the plan or a pass is wrong");
 }
 
 }  // namespace TANDEM_NS

@@ -1,4 +1,4 @@
-// Texts that comparisons of traces and of runs share. For the definitions of debug.hpp.
+// Texts shared by comparisons of traces and of runs. For the definitions of debug.hpp.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@ namespace TANDEM_NS::detail {
 inline constexpr const char* frozen_remedy =
     "a host value was frozen into the trace: pass it as an argument or keep it in a Variable";
 
-/// "Mul_1 (multiply) at model.cpp:12"; of a constant, which stands on no line, who uses it.
+/// "Mul_1 (multiply) at model.cpp:12"; for a constant, which has no source line, also its user.
 std::string place_of(const Graph& g, std::size_t node);
 
 }  // namespace TANDEM_NS::detail

@@ -1,4 +1,4 @@
-// Two traces compared, node by node.
+// Compares two traces node by node.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -30,8 +30,8 @@ inline std::string differing(const Shape& shape, i64 first, i64 count, const std
   return "element " + index_text(shape, first) + " is " + actual + ", not " + expected + " (" + std::to_string(count) +
          " of " + std::to_string(shape.size()) + " differ)";
 }
-// Element i of a floating host tensor; of a complex one, its real and imaginary parts are the elements. By hand, not by
-// cast(): a header-only program would hold all of cast's kernels.
+// Element i of a floating host tensor; a complex tensor's elements are its real and imaginary parts. Avoids cast():
+// a header-only program would instantiate all of cast's kernels.
 TANDEM_INLINE double real_at(const Tensor& t, std::size_t i) {
   switch (t.dtype()) {
     case DType::float64:
@@ -80,7 +80,7 @@ TANDEM_INLINE std::string exact_difference(const Tensor& expected, const Tensor&
   return differing(expected.shape(), first, count, to_string(Tensor::view_of(expected, one, at)),
                    to_string(Tensor::view_of(actual, one, at)));
 }
-// By the dtype's precision: a pass may compute a chain in one go and round once.
+// Depends on the dtype's precision: a pass may compute a chain in higher precision and round once.
 inline double tolerance_of(DType dtype, double tolerance) {
   return dtype == DType::float16    ? std::max(tolerance, 2e-3)
          : dtype == DType::bfloat16 ? std::max(tolerance, 2e-2)
@@ -105,7 +105,7 @@ TANDEM_INLINE std::string value_difference(const Tensor& expected, const Tensor&
 
 namespace detail {
 
-// The attributes as text; of what is opaque, contents where they can be told: addresses differ from trace to trace.
+// The attributes as text; the contents of opaque ones where available: addresses differ from trace to trace.
 struct AttrTexts final : AttrVisitor {
   std::vector<std::pair<std::string, std::string>> fields;
   std::vector<const Opaque*> opaques;
@@ -129,7 +129,7 @@ struct AttrTexts final : AttrVisitor {
   }
 };
 
-// "Mul_1 (multiply) at model.cpp:12"; of a constant, which stands on no line, who uses it.
+// "Mul_1 (multiply) at model.cpp:12"; for a constant, which has no source line, also its user.
 TANDEM_INLINE std::string place_of(const Graph& g, std::size_t node) {
   const Node& n = g.nodes[node];
   std::string s = "node " + std::to_string(node) + ", '" + n.name + "' (" + n.op->name + ")";
@@ -148,7 +148,7 @@ TANDEM_INLINE std::string place_of(const Graph& g, std::size_t node) {
       return s + ", after '" + g.nodes[i].name + "' at " + line;
   return s;
 }
-// Whether only the shape of a node's outputs is ever looked at.
+// Whether only the shape of a node's outputs is ever read.
 inline bool is_shape_only(const Graph& g, const Node& n) {
   for (const Node& user : g.nodes)
     for (unsigned k = 0; k < user.in.size(); ++k)
@@ -159,7 +159,7 @@ inline bool is_shape_only(const Graph& g, const Node& n) {
 TANDEM_INLINE std::string attrs_difference(const Node& a, const Node& b) {
   AttrTexts x, y;
   a.attrs.visit(x), b.attrs.visit(y);
-  if (x.fields.size() != y.fields.size()) return "it has other attributes";
+  if (x.fields.size() != y.fields.size()) return "it has different attributes";
   for (std::size_t i = 0; i < x.fields.size(); ++i)
     if (x.fields[i] != y.fields[i])
       return x.fields[i].first + " is " + x.fields[i].second + " and then " + y.fields[i].second;
@@ -187,7 +187,7 @@ TANDEM_INLINE std::string node_difference(const Graph& g, const Node& a, const G
   } else if (std::string d = attrs_difference(a, b); !d.empty()) {
     return d;
   }
-  if (!std::equal(a.in.begin(), a.in.end(), b.in.begin(), b.in.end())) return "it has other inputs";
+  if (!std::equal(a.in.begin(), a.in.end(), b.in.begin(), b.in.end())) return "it has different inputs";
   for (int k = 0; k < a.outputs; ++k)
     if (const Spec& x = g.spec(a.first_out + k), &y = h.spec(b.first_out + k); !(x == y))
       return "it is " + to_string(x) + " and then " + to_string(y);
@@ -203,11 +203,11 @@ TANDEM_INLINE std::string trace_difference(const Graph& first, const Graph& seco
       return detail::place_of(first, i) + ": " + d;
   if (first.nodes.size() != second.nodes.size()) {
     const Graph& longer = first.nodes.size() > both ? first : second;
-    return detail::place_of(longer, both) + " is in the " + (&longer == &first ? "first" : "second") + " trace alone";
+    return detail::place_of(longer, both) + " is only in the " + (&longer == &first ? "first" : "second") + " trace";
   }
   for (std::size_t i = 0; i < std::max(first.outputs.size(), second.outputs.size()); ++i)
     if (i >= first.outputs.size() || i >= second.outputs.size() || first.outputs[i] != second.outputs[i])
-      return "result " + std::to_string(i) + " is another value";
+      return "result " + std::to_string(i) + " is a different value";
   return {};
 }
 

@@ -1,5 +1,5 @@
-// Derivative: what a graph must save for its gradients, and the graphs that compute them. Calls under a tape
-// (concrete.hpp) and control flow (control_ops.hpp) stand on it.
+// Derivative: what a graph must save for its gradients, and the graphs that compute them. Used by calls under a tape
+// (concrete.hpp) and by control flow (control_ops.hpp).
 #pragma once
 #include <compare>
 #include <vector>
@@ -8,33 +8,35 @@
 
 namespace TANDEM_NS {
 
-/// Which results have an incoming gradient and which inputs want one.
+/// Which results have an incoming gradient and which inputs need one.
 struct Demand {
   std::vector<bool> upstream, wanted;
   friend auto operator<=>(const Demand&, const Demand&) = default;
 };
 
-/// Inputs are the graph's arguments, then the value of each read of a Variable that is used; results its outputs, then
-/// the saved values. A read's gradient is also that of the argument that stands for its Variable, if one does.
+/// Inputs are the graph's arguments, then the value of each used read of a Variable. Results are the graph's
+/// outputs, then the saved values. A read's gradient is also that of the argument that represents its Variable, if
+/// there is one.
 class TANDEM_API Derivative final : public Opaque {
  public:
   explicit Derivative(const Graph& graph);
   const char* kind() const override { return "derivative"; }
 
-  /// The graph, whose control flow returns what its own gradients need.
+  /// The graph, with control flow that also returns what its own gradients need.
   const Graph& forward() const { return *forward_; }
   const std::vector<int>& reads() const { return reads_; }  // nodes
   const std::vector<int>& saved() const { return saved_; }  // values
   int input_value(std::size_t i) const;                     // the forward value of an input
   std::size_t inputs() const { return forward_->arguments.size() + reads_.size(); }
-  /// By input: whether the gradients read its value.
+  /// For each input: whether the gradients read its value.
   const std::vector<char>& reads_input() const { return reads_input_; }
-  /// All results and all inputs that have a derivative.
+  /// The demand with all results and all differentiable inputs.
   Demand full_demand() const;
 
   struct Backward {
-    Ref<Graph> graph;               // (inputs, saved values, incoming gradients) -> gradients
-    std::vector<char> set, sparse;  // by input: whether a gradient reaches it; whether as two outputs, values and rows
+    Ref<Graph> graph;  // (inputs, saved values, incoming gradients) -> gradients
+    std::vector<char> set,
+        sparse;  // by input: whether a gradient reaches it; whether it is two outputs, values and rows
   };
   Backward backward(const Demand& demand) const;
 
@@ -49,7 +51,7 @@ class TANDEM_API Derivative final : public Opaque {
 
   Ref<Graph> forward_;
   std::vector<int> reads_, results_, saved_;
-  std::vector<int> stands_for_;  // by read: the argument that stands for its Variable, or -1
+  std::vector<int> stands_for_;  // by read: the argument that represents its Variable, or -1
   std::vector<char> reads_input_;
 };
 

@@ -1,4 +1,4 @@
-// The forward ops once more, then the gradients, in one graph; what both derivatives are cut out of it.
+// The forward ops again, then the gradients, in one graph, and what both derivative graphs are extracted from it.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -16,8 +16,8 @@ namespace TANDEM_NS {
 
 struct Derivative::Joint {
   Ref<Graph> graph;
-  std::size_t forward_nodes = 0;  // the first ones
-  std::vector<int> value_of;      // by value of the forward graph: the joint graph's, or -1
+  std::size_t forward_nodes = 0;  // the first nodes
+  std::vector<int> value_of;      // by value of the forward graph: the joint graph's value, or -1
   std::vector<int> inputs;        // by input (arguments, then reads): the joint graph's argument
   std::vector<int> upstream;      // by result: the joint graph's argument, or -1
   std::vector<char> set, sparse;  // by input: whether a gradient reaches it, and of which kind
@@ -25,8 +25,8 @@ struct Derivative::Joint {
 
 namespace detail {
 
-// A copy whose control flow also returns what its gradients need. Where that makes more outputs, they get new values,
-// for an op's outputs are numbered one after the other.
+// A copy whose control flow also returns what its gradients need. Ops with additional outputs get new values, since
+// an op's outputs are numbered consecutively.
 TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
   Ref<Graph> g = graph.copy();
   std::vector<int> now(g->specs.size());
@@ -83,7 +83,7 @@ TANDEM_INLINE Demand Derivative::full_demand() const {
   return d;
 }
 
-// For the value of a read: the argument that stands for its Variable, or -1.
+// For the value of a read: the argument that represents its Variable, or -1.
 TANDEM_INLINE int Derivative::argument_of_read(std::size_t input) const {
   const std::size_t arguments = forward_->arguments.size();
   return input < arguments ? -1 : stands_for_[input - arguments];
@@ -149,7 +149,7 @@ TANDEM_INLINE Derivative::Joint Derivative::trace(const Demand& demand) const {
     if (x.is_sparse()) outputs.push_back(x.values()), outputs.push_back(x.slices().indices);
     else if (x.is_set()) outputs.push_back(x.dense());
   }
-  // Everything is looked up before the trace ends, in one list behind the outputs.
+  // Everything is resolved before the trace ends, in one list after the outputs.
   const std::size_t count = outputs.size();
   for (const Tensor& t : in) outputs.push_back(t);
   for (const Tensor& t : upstream)
@@ -165,7 +165,7 @@ TANDEM_INLINE Derivative::Joint Derivative::trace(const Demand& demand) const {
   return j;
 }
 
-// What the gradients read of the forward part, except shapes that are known and what the caller has anyway.
+// Values of the forward part that the gradients read, except known shapes and what the caller has anyway.
 TANDEM_INLINE void Derivative::find_saved() {
   const Joint j = trace(full_demand());
   std::vector<char> read(j.graph->specs.size());
@@ -189,7 +189,7 @@ TANDEM_INLINE void Derivative::find_saved() {
     reads_input_.push_back(uses[static_cast<std::size_t>(gradients->arguments[i])] > 0);
 }
 
-// The gradients alone: saved values become arguments, of the rest of the forward part only what they need stays.
+// Extracts the gradients: saved values become arguments; of the rest of the forward part only what they need stays.
 TANDEM_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
   const Graph& from = *j.graph;
   auto to = make_ref<Graph>();

@@ -1,5 +1,5 @@
-// ConcreteFunction: a function traced for one signature. It binds open dims, plans and runs its graph, and is
-// differentiable: a call under a tape is one recorded op whose gradient is a graph of its own.
+// ConcreteFunction: a function traced for one signature. It binds unknown dimensions, plans and runs its graph, and
+// is differentiable: a call under a tape is one recorded op whose gradient is a separate graph.
 #pragma once
 #include <mutex>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace TANDEM_NS {
 
 struct ExecutionOptions {
-  PassOptions passes = {};  ///< which rewrites
+  PassOptions passes = {};  ///< which rewrites to run
   bool plan = true;         ///< one arena and prebuilt kernel calls; else op by op
 };
 
@@ -22,14 +22,14 @@ class TANDEM_API ConcreteFunction : public Opaque {
   TANDEM_INLINE ~ConcreteFunction() override;
   const char* kind() const override { return "function"; }
 
-  /// Calls it as the surroundings demand: while another function is traced its ops join that trace; where a tape
-  /// watches, the call is recorded; else it just runs.
-  ///   throws  errors::InvalidArgumentError for arguments that do not fit the graph's; errors::TraceError for those
-  ///           that belong to a finished trace
+  /// Calls the function according to the context: while another function is traced, its ops are added to that trace;
+  /// under a watching tape, the call is recorded; else it just runs.
+  ///   throws  errors::InvalidArgumentError for arguments that do not match the graph's; errors::TraceError for
+  ///           those that belong to a finished trace
   Tensors call(Inputs arguments);
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments);
 
-  /// The part of it that leads from fed tensors to fetched ones, by name ("a:0") or by value: see prune() in prune.hpp.
+  /// The sub-function from fed tensors to fetched ones, by name ("a:0") or by value: see prune() in prune.hpp.
   Ref<ConcreteFunction> prune(std::span<const std::string> feeds, std::span<const std::string> fetches) const {
     return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
   }
@@ -37,14 +37,15 @@ class TANDEM_API ConcreteFunction : public Opaque {
     return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
   }
 
-  /// As traced, and as it is run (before open dims are bound and, where there are any, before ops are fused).
+  /// The graph as traced, and as optimized (before unknown dimensions are bound and, if there are any, before
+  /// fusion).
   const Graph& graph() const { return *traced_; }
   const Graph& optimized() const { return *optimized_; }
-  /// What runs it on arguments of these specs.
+  /// The program that runs it on arguments of these specs.
   Ref<Program> program_for(std::span<const Spec> arguments);
-  /// Whether one program serves all calls, since no dim is open.
+  /// Whether one program serves all calls, since every dimension is known.
   bool is_static() const { return static_; }
-  /// Where each value lies, for arguments of these specs (the graph's own where none are given).
+  /// The memory plan as text, for arguments of these specs (by default the graph's own).
   std::string plan(std::span<const Spec> arguments = {});
   /// The gradient rule of a recorded call.
   static Grads gradient(const GradCall& call);
@@ -58,7 +59,7 @@ class TANDEM_API ConcreteFunction : public Opaque {
   struct Recorded;
   template <class F>
   friend class Function;
-  /// call() for whoever knows that number and specs fit.
+  /// call() without the check that the number and specs of the arguments match.
   Tensors call_fitting(Inputs arguments);
   void check(Inputs arguments) const;
   Ref<Program> make_program(std::span<const Spec> arguments) const;
@@ -70,7 +71,7 @@ class TANDEM_API ConcreteFunction : public Opaque {
   Ref<Graph> traced_, optimized_;
   ExecutionOptions options_;
   bool static_;
-  Ref<Program> program_;  // of a graph without open dims
+  Ref<Program> program_;  // of a graph without unknown dimensions
   std::mutex mutex_;
   std::vector<Bound> bound_;  // guarded by mutex_
   u64 clock_ = 0;

@@ -1,4 +1,4 @@
-// Binding, running and replaying.
+// Binds, runs and replays functions.
 #pragma once
 #include <algorithm>
 
@@ -27,7 +27,7 @@ inline constexpr std::size_t most_bound_programs = 16;
 TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOptions options)
     : traced_(std::move(traced)), options_(options), static_(traced_->is_static()) {
   PassOptions passes = options_.passes;
-  passes.fuse &= static_, passes.fuse_reductions &= static_;  // else once the sizes are known
+  passes.fuse &= static_, passes.fuse_reductions &= static_;  // else fused once the sizes are known
   optimized_ = optimize(*traced_, passes);
   if (static_) program_ = Program::make(optimized_, options_.plan);
 }
@@ -51,10 +51,10 @@ TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(std::span<const Spec> 
   try {
     bound = tandem::bind(*optimized_, arguments);
   } catch (const errors::OpError&) {
-    // An op does not fit these sizes. Op by op, the effects before it happen, and it raises in its place.
+    // An op does not fit these sizes. Run op by op: the effects before it happen, and the error is raised in order.
     return Program::make(optimized_, false);
   }
-  if (!can_plan(*bound)) return Program::make(std::move(bound));  // or an assignment does not fit: in its place, too
+  if (!can_plan(*bound)) return Program::make(std::move(bound));  // or an assignment does not fit: also raised in order
   return Program::make(optimize(*bound, options_.passes), options_.plan);
 }
 TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(std::span<const Spec> arguments) {

@@ -1,4 +1,4 @@
-// The program that runs a graph op by op: for sizes that depend on data, strings and devices.
+// A program that runs a graph op by op: for sizes that depend on data, strings and devices.
 #pragma once
 #include <algorithm>
 
@@ -86,7 +86,7 @@ class Interpreter final : public Program {
       const Specs specs = n.op->execute ? Specs() : n.op->infer(call);
       if (!n.op->resolve)
         for (const Spec& s : specs)
-          if (!s.shape.is_fully_defined()) raise_specs(call, "the size of " + to_string(s) + " cannot be told");
+          if (!s.shape.is_fully_defined()) raise_specs(call, "the size of " + to_string(s) + " cannot be determined");
       const Tensors reuse = reusable(node, specs, values);
       const std::span<const Tensor> buffers(reuse.begin(), reuse.size());
       const OpOptions user{n.name.c_str(), n.where};
@@ -101,7 +101,7 @@ class Interpreter final : public Program {
       throw;
     }
   }
-  // By output: the buffer of an input that nobody needs after this op, where the op may write into it.
+  // By output: the buffer of an input that is dead after this op, if the op may write into it.
   Tensors reusable(std::size_t node, const Specs& specs, const std::vector<Tensor>& values) const {
     const Node& n = graph_->nodes[node];
     Tensors r;
@@ -117,9 +117,9 @@ class Interpreter final : public Program {
   }
 
   std::string why_;
-  std::vector<std::vector<int>> dies_;  // by node: the values nobody needs after it
+  std::vector<std::vector<int>> dies_;  // by node: the values that are dead after it
   std::vector<int> last_;               // by value: the node where it dies, or -1
-  std::vector<char> is_repeated_;       // by value: the last node that reads it does so more than once
+  std::vector<char> is_repeated_;       // by value: whether the last node that reads it does so more than once
 };
 
 TANDEM_INLINE Ref<Program> make_interpreter(Ref<Graph> graph, std::string why) {

@@ -1,6 +1,6 @@
-// Plan: where each value of a graph of known sizes lies while it runs. Lifetimes become offsets in one arena; views
-// share their root's place, and so do values that are joined along the leading axis; a dying input may become the
-// output. Not here: running it (program.hpp).
+// Plan: where each value of a graph of known sizes is stored while it runs. Lifetimes become offsets in one arena;
+// views share their root's buffer, and so do operands of a concat along axis 0; a dying input's buffer may be reused
+// for the output. Not here: running it (program.hpp).
 #pragma once
 #include <string>
 
@@ -10,35 +10,37 @@ namespace TANDEM_NS {
 
 struct Plan {
   enum Kind : std::uint8_t {
-    nothing,   // made by nobody (passes leave such numbers), or a shape without data
+    nothing,   // no node produces it (passes leave such numbers), or a shape without data
     constant,  // in the graph
     argument,  // the caller's
     variable,  // a Variable's buffer
     arena,     // at a fixed offset of the call's arena
-    fresh      // a tensor of its own, for it outlives the call: returned, assigned, or given to control flow
+    fresh      // a separate tensor, since it outlives the call: returned, assigned, or passed to control flow
   };
-  // By value. A view's root is the value whose buffer it lies in, that of a piece of a concat or stack the whole, which
-  // begins to live with its first piece; all others are their own roots.
+  // Indexed by value. A view's root is the value in whose buffer it lies; the root of an operand stored in a
+  // concat's or stack's buffer is that result, whose lifetime then begins with its first operand. All other values
+  // are their own roots.
   std::vector<int> root;
-  std::vector<std::size_t> offset;  // bytes into the root
-  // By root.
+  std::vector<std::size_t> offset;  // in bytes, into the root
+  // Indexed by root.
   std::vector<Kind> kind;
   std::vector<std::size_t> arena_offset;
   std::vector<int> last_use;    // the last node that reads it; nodes.size() if it is returned
-  std::vector<char> escapes;    // someone may hold it after the call
-  std::vector<int> overwrites;  // fresh: the Variable (its place) whose buffer it may take over, or -1
-  std::vector<int> takes;  // fresh: the argument (its place) whose buffer it may take over if it is given up, or -1
-  // By node.
+  std::vector<char> escapes;    // may be held after the call
+  std::vector<int> overwrites;  // fresh: the index of the Variable whose buffer it may reuse, or -1
+  std::vector<int> takes;       // fresh: the index of the argument whose buffer it may reuse if that is donated, or -1
+  // Indexed by node.
   std::vector<std::size_t> workspace_offset, workspace_bytes;
 
   std::size_t arena_bytes = 0;
-  std::size_t work = 0;  // how many inputs, assignments and free stretches were looked at to make it; for tests
+  std::size_t work = 0;  // number of inputs, assignments and free blocks visited while planning; for tests
 };
 
-/// Whether a graph can be planned: all sizes known, all on the CPU, no strings made.
+/// Whether a graph can be planned: all sizes are known, all values are on the CPU, no op outputs strings.
 TANDEM_API bool can_plan(const Graph& graph);
 TANDEM_API Plan make_plan(const Graph& graph);
-/// "arena 1024 bytes; %5 add_1 float32[32] @0 (nodes 4 to 7)": peak bytes and what each buffer holds.
+/// The plan as text, "arena 1024 bytes; %5 add_1 float32[32] @0 (nodes 4 to 7)": peak bytes and what each buffer
+/// holds.
 TANDEM_API std::string to_string(const Plan& plan, const Graph& graph);
 
 }  // namespace TANDEM_NS

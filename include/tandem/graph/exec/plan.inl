@@ -1,4 +1,4 @@
-// Lifetimes, views, offsets.
+// Planning: lifetimes, views, offsets.
 #pragma once
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 
 namespace TANDEM_NS {
 
-// Whether the bytes of all values can be added. Where they cannot, no arena could be had either: op by op the
-// allocation that fails is named.
+// Whether the total number of bytes does not overflow. If it does, no arena could be allocated either: run op by op,
+// so that the error names the failing allocation.
 TANDEM_INLINE bool has_countable_bytes(const Graph& g) {
   constexpr i64 most = i64{1} << 62;
   i64 total = 0;
@@ -35,7 +35,7 @@ TANDEM_INLINE bool can_plan(const Graph& g) {
     }
     for (int v : n.in)
       if (!n.op->execute && !g.spec(v).shape.is_fully_defined()) return false;
-    // Sizes that were open may turn out not to be the Variable's: the interpreter raises in the right place.
+    // Unknown sizes may turn out different from the Variable's: the interpreter raises in order.
     if (n.op == &assign_variable_op &&
         !(g.spec(n.in[0]) == g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec()))
       return false;
@@ -112,12 +112,12 @@ class Planner {
     }
   }
 
-  // What is joined with others along the leading axis is made where it will lie in the whole, which saves the copy.
+  // An operand of a concat along axis 0 is computed directly into the concat's buffer, so nothing is copied.
   bool lay_pieces() {
     std::vector<const Node*> joins;
     for (const Node& n : g_.nodes)
       if (joins_rows(n) && lies_in_arena(n.first_out) && lay_pieces(n)) joins.push_back(&n);
-    for (std::size_t j = joins.size(); j-- > 0;)  // pieces of pieces: what they lie in is known first
+    for (std::size_t j = joins.size(); j-- > 0;)  // nested concats: the outer one is resolved first
       if (const Piece whole = pieces_[at(joins[j]->first_out)]; whole.of >= 0)
         for (int x : joins[j]->in)
           if (Piece& p = pieces_[at(x)]; p.of == joins[j]->first_out) p = {whole.of, whole.offset + p.offset};
@@ -142,15 +142,15 @@ class Planner {
   bool lies_in_arena(int v) const { return in_arena(v) && !p_.escapes[at(v)]; }
 
   // A value that is assigned to a Variable may be computed in the Variable's own buffer, which the op's kernel then
-  // finds at run time. It must be the buffer of the old value from before the op until the assignment, and nobody may
-  // need the old value any more:
-  //   - the value is computed from a read of the Variable, which it lies like and which dies there;
-  //   - nothing assigns the Variable between that read and the assignment of the value: no node before the op, and none
-  //     of the assignments that follow it;
-  //   - no other read from before the op lives on;
-  //   - the value is assigned once: what lies in the buffer of one Variable has to be copied for another;
-  //   - nothing that may fail or look lies between the op and the assignment.
-  // So one buffer is given to one value at most.
+  // looks up at run time. From before the op until the assignment that buffer must hold the old value, and the old
+  // value must be dead:
+  //   - the value is computed from a read of the Variable, which has the same layout and dies there;
+  //   - nothing assigns the Variable between that read and the assignment of the value: no node before the op, and
+  //     none of the assignments that follow it;
+  //   - no other read from before the op is still live;
+  //   - the value is assigned once: the contents of one Variable's buffer must be copied for another;
+  //   - nothing that may fail or read the Variable is between the op and the assignment.
+  // So each buffer is reused by at most one value.
   void find_overwrites() {
     std::vector<VariableReads> now(g_.variables.size());
     VariablePlaces places(g_);
@@ -183,7 +183,7 @@ class Planner {
       if (x >= 0 && !reads.others_live_on(root(x), node)) p_.overwrites[at(v)] = static_cast<int>(variable);
     }
   }
-  // A result may be computed in the buffer of an argument that dies here, should the caller give it up.
+  // A result may be computed in the buffer of an argument that dies here, if the caller donates it.
   void find_taken(std::size_t node) {
     const Node& n = g_.nodes[node];
     if (!n.op->flags.in_place && !n.op->flags.pointwise) return;
@@ -201,12 +201,13 @@ class Planner {
     return p_.kind[at(value)] == Plan::variable && place_[at(value)] == static_cast<i64>(variable) &&
            !p_.escapes[at(value)];
   }
-  // An input that output k may be computed in: it lies like the output, nobody needs it after this op, and it fits.
+  // Finds an input in whose buffer output k may be computed: it has the same layout, is dead after this op, and
+  // satisfies `fits`.
   template <class Fits>
   int dying_input(std::size_t node, int k, const Fits& fits) {
     const Node& n = g_.nodes[node];
     const int v = n.first_out + k;
-    const auto first = n.op->flags.pointwise ? 0u : static_cast<unsigned>(k);  // other ops: input k
+    const auto first = n.op->flags.pointwise ? 0u : static_cast<unsigned>(k);  // other ops: only input k
     const auto end = n.op->flags.pointwise ? n.in.size() : std::min(n.in.size(), first + 1);
     for (unsigned i = first; i < end; ++i) {
       ++work_;
@@ -218,7 +219,7 @@ class Planner {
     }
     return -1;
   }
-  // Whether another input lies in the same buffer in another way.
+  // Whether another input uses the same buffer with another layout.
   bool shared(std::size_t node, unsigned i) {
     const Node& n = g_.nodes[node];
     if (times_among_inputs(node, root(n.in[i])) == 1) return false;
@@ -227,7 +228,7 @@ class Planner {
       return ++work_, root(x) == root(n.in[i]) && !(g_.spec(x).shape == g_.spec(n.in[i]).shape);
     });
   }
-  // Counted for all inputs of a node at once.
+  // Counts all inputs of a node at once and caches the result.
   int times_among_inputs(std::size_t node, int r) {
     if (std::exchange(counted_node_, static_cast<int>(node)) != static_cast<int>(node)) {
       ++counts_;
@@ -287,19 +288,19 @@ class Planner {
   Plan p_;
   Arena arena_;
   struct Piece {
-    int of = -1;  // the value that it is made in, or -1
+    int of = -1;  // the value in whose buffer it is computed, or -1
     std::size_t offset = 0;
   };
-  std::vector<Piece> pieces_;     // by value
-  std::vector<char> placed_;      // by root: before its own op, for its first piece
-  std::vector<char> gone_;        // by root: its place was given back, or taken over
-  std::vector<i64> place_;        // by value: of the Variable that it is a read of, of the argument that it is
-  std::vector<int> assignments_;  // by value: how often it is assigned, to whatever Variable
-  std::vector<int> reader_;       // by value: the node that reads it, of those passed
+  std::vector<Piece> pieces_;     // indexed by value
+  std::vector<char> placed_;      // by root: whether it was placed before its own op, for its first operand
+  std::vector<char> gone_;        // by root: whether its buffer was released or reused
+  std::vector<i64> place_;        // by value: the index of the Variable that it reads, or of the argument that it is
+  std::vector<int> assignments_;  // by value: the number of assignments, to any Variable
+  std::vector<int> reader_;       // by value: the latest visited node that reads it
   struct Count {
     int number, times;
   };
-  std::vector<Count> counted_;  // by root: in which count, and how many of the node's inputs lie there
+  std::vector<Count> counted_;  // by root: the id of the count, and how many of the node's inputs lie there
   int counted_node_ = -1, counts_ = 0;
   std::size_t work_ = 0;
 };
@@ -310,7 +311,7 @@ TANDEM_INLINE Plan make_plan(const Graph& graph) { return detail::Planner(graph)
 
 TANDEM_INLINE std::string to_string(const Plan& p, const Graph& g) {
   std::string s = "arena " + std::to_string(p.arena_bytes) + " bytes\n";
-  std::vector<std::size_t> first(p.root.size(), g.nodes.size());  // by root: the node that begins it
+  std::vector<std::size_t> first(p.root.size(), g.nodes.size());  // by root: the node that starts its lifetime
   for (std::size_t i = g.nodes.size(); i-- > 0;)
     for (int k = 0; k < g.nodes[i].outputs; ++k)
       first[static_cast<std::size_t>(p.root[static_cast<std::size_t>(g.nodes[i].first_out + k)])] = i;

@@ -1,5 +1,5 @@
-// What a Planner stands on: the arena's free stretches, what becomes of a Variable's reads, where Variables are. For
-// the definitions of graph/exec/plan.hpp.
+// Parts of the Planner: the arena's free list, the reads of a Variable, the indices of Variables. For the
+// definitions of graph/exec/plan.hpp.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -14,7 +14,8 @@ TANDEM_API std::vector<Variable> assigned_variables(const Graph& graph);  // pro
 
 namespace detail {
 
-// Free and taken stretches of one arena: the smallest free one that is large enough is taken, the first of these.
+// Best-fit allocator for one arena: takes the smallest free block that is large enough, the one with the lowest
+// offset among equals.
 class Arena {
  public:
   std::size_t take(std::size_t bytes) {
@@ -61,22 +62,22 @@ class Arena {
   void add(std::size_t at, std::size_t bytes) { free_[at] = bytes, by_size_.insert({bytes, at}); }
   void remove(Stretches::iterator s) { by_size_.erase({s->second, s->first}), free_.erase(s); }
 
-  Stretches free_;  // from place to size
+  Stretches free_;  // offset -> size
   std::set<std::pair<std::size_t, std::size_t>> by_size_;
   std::size_t size_ = 0, work_ = 0;
 };
 
-// What is known of one Variable on the way through a graph.
+// What is known about one Variable while walking through a graph.
 struct VariableReads {
-  int assigned = -1;    // by which node at last
+  int assigned = -1;    // the node that assigned it last
   int last_chain = -1;  // the op whose following assignments were last seen to assign it
 
-  // A read, and its last use.
+  // Adds a read and its last use.
   void add(int value, int last_use) {
     if (last_use > latest_.use) other_use_ = latest_.use, latest_ = {value, last_use};
     else other_use_ = std::max(other_use_, last_use);
   }
-  /// Whether a read but this one is used by the node or after it.
+  /// Whether another read is used by the node or after it.
   bool others_live_on(int read, std::size_t node) const {
     return (latest_.value == read ? other_use_ : latest_.use) >= static_cast<int>(node);
   }
@@ -84,15 +85,15 @@ struct VariableReads {
  private:
   struct {
     int value = -1, use = -1;
-  } latest_;  // the read that is used longest
+  } latest_;  // the read with the latest last use
   int other_use_ = -1;
 };
 
-// The places of Variables in Graph::variables.
+// The indices of Variables in Graph::variables.
 class VariablePlaces {
  public:
   explicit VariablePlaces(const Graph& g) : g_(g) {}
-  /// Of those that the node's sub-graphs assign.
+  /// The indices of the Variables that the node's sub-graphs assign.
   std::vector<std::size_t> assigned_in_bodies(const Node& n) {
     std::vector<std::size_t> r;
     for (const Graph* body : subgraphs(n))
@@ -108,7 +109,7 @@ class VariablePlaces {
     return places_;
   }
   const Graph& g_;
-  std::unordered_map<const void*, std::size_t> places_;  // made when it is first needed
+  std::unordered_map<const void*, std::size_t> places_;  // built on first use
 };
 
 }  // namespace detail

@@ -1,6 +1,6 @@
-// Program: a graph made ready to run. Where all sizes are known, kernels run on prebuilt calls over one arena
-// (plan.hpp) and a call in the steady state asks the allocator for nothing that its free lists do not have; else op by
-// op.
+// Program: a graph prepared for execution. Where all sizes are known, kernels run as prebuilt calls over one arena
+// (plan.hpp), and in the steady state a call requests from the allocator only what its free lists hold. Otherwise
+// the graph runs op by op.
 #pragma once
 #include <mutex>
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace TANDEM_NS {
 
-/// Holds the locks of all Variables that a call assigns, taken in address order; what an outer call on this thread
-/// holds already is left out. Who holds some waits for no other: Variables that a call only reads are read before.
+/// Holds the locks of all Variables that a call assigns, acquired in address order; locks already held by an outer
+/// call on this thread are skipped. A thread that holds some never waits for others: Variables that a call only
+/// reads are read before.
 class TANDEM_API VariableLocks {
  public:
   explicit VariableLocks(std::span<const Variable> sorted);
@@ -25,19 +26,19 @@ class TANDEM_API VariableLocks {
   std::span<const Variable> sorted_;
   VariableLocks* outer_;
 };
-/// The Variables that a graph, or a graph in it, assigns: each once, by address.
+/// The Variables that a graph or its sub-graphs assign: each once, by address.
 TANDEM_API std::vector<Variable> assigned_variables(const Graph& graph);
 
 class TANDEM_API Program : public Opaque {
  public:
-  /// planned: false runs op by op even where a plan could be made (a reference for tests).
+  /// planned: false runs op by op even where a plan is possible (a reference for tests).
   static Ref<Program> make(Ref<Graph> graph, bool planned = true);
   const char* kind() const override { return "program"; }
 
-  /// Runs the graph on arguments of its specs. What the caller keeps of the results is never overwritten.
-  ///   given   the first arguments once more, where the caller does not need them after the call: results may take
-  ///           over the buffers of those that nobody else holds
-  ///   throws  what a kernel raises; the effects before the failing op stand, as in an eager run
+  /// Runs the graph on arguments of its specs. Results that the caller keeps are never overwritten.
+  ///   given   the first arguments again, donated where the caller does not need them after the call: results may
+  ///           reuse those buffers that have no other owner
+  ///   throws  what a kernel raises; effects before the failing op remain, as in an eager run
   virtual Tensors run(Inputs arguments, std::span<Tensor> given = {}) = 0;
   /// The plan as text, or why there is none.
   virtual std::string plan() const = 0;

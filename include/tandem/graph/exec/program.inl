@@ -35,11 +35,11 @@ class PlannedProgram final : public Program {
   struct Step {
     enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
     bool locked;  // read: of a Variable that this program's own nodes assign
-    bool last;    // assign: nobody reads the old value after it
+    bool last;    // assign: the old value is dead after it
     KernelFn call;
     const Node* node;
     std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
-    std::uint32_t fresh, freshes;  // kernel: the outputs to be given buffers of their own
+    std::uint32_t fresh, freshes;  // kernel: the outputs that need separate buffers
   };
   struct CallAt {
     std::uint32_t operands, inputs, outputs;
@@ -50,17 +50,17 @@ class PlannedProgram final : public Program {
     std::size_t offset;
   };
 
-  // What one running call needs: an arena, the operands with their pointers, the tensors that outlive it.
+  // The state of one running call: an arena, the operands with their pointers, the tensors that outlive the call.
   struct Frame {
     PlannedProgram& program;
     memory::Scratch arena;
     std::vector<Operand> operands;
     std::vector<KernelCall> calls;
     std::vector<Tensor> tensors;  // by root: fresh values and read Variables
-    std::vector<int> filled;      // roots in tensors, to be emptied after the call
+    std::vector<int> filled;      // roots in tensors, to be cleared after the call
     std::vector<Tensor> retired;  // old values of Variables that are still read
-    std::vector<char> in_place;   // by root: was computed in the Variable's buffer
-    std::span<Tensor> given;      // arguments whose buffers results may take over
+    std::vector<char> in_place;   // by root: whether it was computed in the Variable's buffer
+    std::span<Tensor> given;      // donated arguments, whose buffers results may reuse
     std::unique_ptr<Frame> next;
 
     explicit Frame(PlannedProgram& p);
@@ -80,7 +80,7 @@ class PlannedProgram final : public Program {
       retired.clear();
     }
   };
-  // A frame for the time of a call: the one that lies ready, or another.
+  // A frame for the duration of a call: the spare one, or a new one.
   class Lease {
    public:
     explicit Lease(PlannedProgram& p) : program_(p), frame_(p.ready_.exchange(nullptr, std::memory_order_acquire)) {
@@ -137,11 +137,11 @@ class PlannedProgram final : public Program {
 
   Plan plan_;
   std::vector<int> makers_;
-  std::vector<Step> early_, steps_;  // early: reads of Variables that the program does not assign
+  std::vector<Step> early_, steps_;  // early_: reads of Variables that the program does not assign
   std::vector<CallAt> calls_;
-  std::vector<int> fresh_;                // the outputs that kernels' steps speak of
-  std::vector<int> operand_values_;       // by operand
-  std::vector<std::uint32_t> first_use_;  // by root: its place in uses_, for pointers that change from call to call
+  std::vector<int> fresh_;                // the outputs that kernel steps refer to
+  std::vector<int> operand_values_;       // indexed by operand
+  std::vector<std::uint32_t> first_use_;  // by root: its index in uses_, for pointers that change from call to call
   std::vector<Use> uses_;
   std::atomic<Frame*> ready_{nullptr};
   std::mutex mutex_;
@@ -174,8 +174,8 @@ TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std:
   }
   steps_.push_back(s);
 }
-// By Variable: whether all its assignments are nodes of this graph. That of a body is not seen here: what was read is
-// held then.
+// By Variable: whether all its assignments are nodes of this graph. Assignments in a body are not visible here, so
+// values read before them are retained.
 TANDEM_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
   std::vector<char> r(graph_->variables.size());
   for (const Node& n : graph_->nodes)
@@ -188,7 +188,7 @@ TANDEM_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
 TANDEM_INLINE void PlannedProgram::compile() {
   std::vector<std::vector<Use>> uses(graph_->specs.size());
   const std::vector<char> is_assigned = directly_assigned();
-  std::vector<int> last_use(graph_->variables.size(), -1);  // by Variable: of what was read so far
+  std::vector<int> last_use(graph_->variables.size(), -1);  // by Variable: the last use of any read so far
   for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
     const Node& n = graph_->nodes[i];
     if (n.op == &argument_op || n.op == &constant_op || n.op->flags.alias) continue;
@@ -286,7 +286,7 @@ TANDEM_INLINE void PlannedProgram::assign(const Step& s, Frame& f, Inputs argume
   if (f.in_place[static_cast<std::size_t>(v)]) {
     value.renew_id();
     if (plan_.last_use[static_cast<std::size_t>(v)] > static_cast<int>(s.node - graph_->nodes.data()))
-      f.tensors[static_cast<std::size_t>(v)] = value;  // `filled` has it already
+      f.tensors[static_cast<std::size_t>(v)] = value;  // already in `filled`
     return;
   }
   Tensor next = f.tensor(v, arguments);
@@ -340,7 +340,7 @@ TANDEM_INLINE Ref<Program> Program::make(Ref<Graph> graph, bool planned) {
   if (planned && can_plan(*graph)) return Ref<Program>(new detail::PlannedProgram(std::move(graph)));
   return detail::make_interpreter(
       std::move(graph),
-      planned ? "no plan: a size depends on data, or a value is not in host memory" : "no plan wanted");
+      planned ? "no plan: a size depends on data, or a value is not in host memory" : "planning is disabled");
 }
 
 }  // namespace TANDEM_NS

@@ -1,4 +1,5 @@
-// ConcreteFunction::Recorded: what a traced call keeps for calls under a tape. For the definitions of concrete.hpp.
+// ConcreteFunction::Recorded: the state that a traced function keeps for calls under a tape. For the definitions of
+// concrete.hpp.
 #pragma once
 #include <map>
 #include <mutex>
@@ -23,7 +24,7 @@ struct ConcreteFunction::Recorded final : Opaque {
   Derivative derivative;
   ExecutionOptions options;
   Ref<ConcreteFunction> augmented;  // returns outputs, reads, saved
-  std::vector<Variable> in_bodies;  // the Variables that control flow reads: what it returns may be their values
+  std::vector<Variable> in_bodies;  // the Variables that control flow reads: it may return their values
   std::mutex mutex;
   std::map<Demand, Backward> backwards;  // guarded by mutex
 };

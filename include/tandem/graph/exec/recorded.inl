@@ -1,5 +1,5 @@
-// A traced call under a tape: it runs the forward graph that also returns what the backward one needs, and is one op to
-// the tape.
+// A traced call under a tape: it runs the forward graph that also returns what the backward graph needs, and is one
+// op on the tape.
 #pragma once
 #include <map>
 
@@ -27,7 +27,7 @@ TANDEM_INLINE void collect_read_in_bodies(const Graph& g, bool is_body, Variable
   }
 }
 [[noreturn]] TANDEM_INLINE Specs infer_call(const InferCall& c) {
-  errors::raise<errors::InternalError>(c.op.name, "is recorded by tapes alone");
+  errors::raise<errors::InternalError>(c.op.name, "can only be recorded by tapes");
 }
 
 }  // namespace detail
@@ -59,7 +59,7 @@ TANDEM_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction::Reco
   Derivative::Backward b = derivative.backward(demand);
   Backward made{make_ref<ConcreteFunction>(b.graph, options), std::move(b.set), std::move(b.sparse)};
   const std::lock_guard lock(mutex);
-  return backwards.emplace(demand, std::move(made)).first->second;  // the first one made stays
+  return backwards.emplace(demand, std::move(made)).first->second;  // the first one wins
 }
 
 TANDEM_INLINE ConcreteFunction::~ConcreteFunction() = default;
@@ -69,7 +69,7 @@ TANDEM_INLINE Ref<ConcreteFunction::Recorded> ConcreteFunction::recorded() {
     const std::lock_guard lock(mutex_);
     if (recorded_) return recorded_;
   }
-  const detail::Alone alone;  // and not under the lock, as a backward function
+  const detail::Alone alone;  // not under the lock either, like a backward function
   Ref<Recorded> made = make_ref<Recorded>(*traced_, options_);
   const std::lock_guard lock(mutex_);
   if (!recorded_) recorded_ = std::move(made);
@@ -80,7 +80,7 @@ TANDEM_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
   Tensors all = d->augmented->run(arguments);
   const std::size_t outputs = traced_->outputs.size(), reads = d->derivative.reads().size();
   Small<const Tensor*, 8> in;
-  IdMap seen;  // a tape tells values apart by their ids: what is read, returned twice, or passed through, gets another
+  IdMap seen;  // a tape identifies values by id: a value that is read, returned twice, or passed through gets a new one
   for (const Tensor* t : arguments) in.push(t), seen.insert(t->id(), 0);
   for (const Variable& v : d->in_bodies) seen.insert(v.peek().id(), 0);
   for (std::size_t i = 0; i < reads; ++i) {

@@ -1,4 +1,4 @@
-// replay: a graph's ops applied one by one. Not here: running a graph as a whole (program.hpp).
+// replay: applies a graph's ops one by one. Not here: running a graph as one program (program.hpp).
 #pragma once
 #include "tandem/graph/ir/graph.hpp"
 

@@ -1,4 +1,4 @@
-// Definitions of graph/replay.hpp.
+// Definitions of graph/exec/replay.hpp.
 #pragma once
 #include "tandem/graph/exec/replay.hpp"
 #include "tandem/graph/exec/replay_ops.hpp"

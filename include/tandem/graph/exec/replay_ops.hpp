@@ -1,4 +1,4 @@
-// A graph's ops applied one by one, with reads and assignments as the caller wants them.
+// Applies a graph's ops one by one, with caller-defined reads and assignments.
 #pragma once
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace TANDEM_NS::detail {
 
-// Applies a graph's ops; what reads and assignments do is the caller's.
+// Applies a graph's ops; the caller defines reads and assignments.
 template <class Read, class Assign>
 Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Assign& assign,
                    std::vector<Tensor>* by_value = nullptr) {

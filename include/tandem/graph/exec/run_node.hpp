@@ -1,11 +1,11 @@
-// What the interpreter and the planned program share when they run a node.
+// Helpers shared by the interpreter and the planned program to run a node.
 #pragma once
 #include "tandem/core/profile.hpp"
 #include "tandem/graph/exec/program.hpp"
 
 namespace TANDEM_NS::detail {
 
-// The user's name and line of a node, for errors that its kernel raises.
+// Adds the node's name and source line to an error that its kernel raises.
 inline void name_error(errors::OpError& e, const Node& n) {
   name_op(e, *n.op);
   const std::string line = line_text(n.where);
@@ -19,14 +19,14 @@ inline void name_error(errors::OpError& e, const Node& n) {
 }
 inline Tensor read_now(const Variable& v) { return VariableLocks::holds(v) ? VariableAccess::value(v) : v.peek(); }
 
-// Where sizes are open, only the call shows that a value does not fit.
+// With unknown dimensions, a mismatch with the value is found only at run time.
 inline void check_assigned(const Variable& v, const Spec& value) {
   if (!(v.spec() == value))
     errors::raise<errors::InvalidArgumentError>(
-        "assign", "variable '" + v.name() + "' is " + to_string(v.spec()) + ", the value " + to_string(value));
+        "assign", "variable '" + v.name() + "' is " + to_string(v.spec()) + ", the value is " + to_string(value));
 }
 
-/// The program that runs the graph op by op; `why` it cannot be planned.
+/// A program that runs the graph op by op; `why` says why it cannot be planned.
 Ref<Program> make_interpreter(Ref<Graph> graph, std::string why);
 
 }  // namespace TANDEM_NS::detail

@@ -1,14 +1,14 @@
-// The bytes of a saved graph: numbers little-endian and of fixed width, texts and lists behind a 32-bit count. For the
-// definitions of graph/io/serialize.hpp.
+// The byte format of a saved graph: numbers are little-endian and of fixed width, strings and lists are preceded by
+// a 32-bit count. For the definitions of graph/io/serialize.hpp.
 //
 //   file      "TANDEMGR", format:32, library version:16 16 16 0:16, variables, names of the ops, graph
 //   variable  name, trainable:8, tensor
 //   graph     name, number of arguments:32, variables (their places in the file), nodes, outputs (values)
 //   node      op:32, name, inputs (values), specs of the outputs, fields:8, then each: name, kind:8, value
-//   spec      dtype:8, device:8 8, rank:8, dims:64 (an open one is INT64_MIN)
-//   tensor    spec, has data:8, the elements (a string element is a text)
+//   spec      dtype:8, device:8 8, rank:8, dims:64 (an unknown one is INT64_MIN)
+//   tensor    spec, has data:8, the elements (a string element is a string)
 //
-// Values are numbered in the order in which nodes make them.
+// Values are numbered in the order in which nodes produce them.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -23,10 +23,10 @@ inline constexpr char graph_magic[] = "TANDEMGR";
 static_assert(std::endian::native == std::endian::little, "elements are saved as they lie in memory");
 
 enum class FieldKind : std::uint8_t { number, real, text, numbers, graph, tensor };
-inline constexpr std::uint8_t not_given = 255;  // in place of the count of `numbers`
+inline constexpr std::uint8_t not_given = 255;  // replaces the count of `numbers`
 
-// Limits of the reader, which the writer keeps to: what is saved can be loaded.
-inline constexpr int max_graph_depth = 128;        // of graphs within graphs
+// Limits of the reader. The writer enforces them too, so what is saved can be loaded.
+inline constexpr int max_graph_depth = 128;        // of nested graphs
 inline constexpr i64 max_elements = i64{1} << 40;  // of one value: rules may add and multiply sizes
 inline bool is_storable(const Shape& s) {
   i64 n = 1;
@@ -57,14 +57,14 @@ class ByteWriter {
   }
 };
 
-/// Gives no byte that is not there, and no count that the bytes left could not fill.
+/// Bounds-checked reader: returns no byte that is not there, and no count that the remaining bytes could not fill.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
 
   std::size_t left() const { return bytes_.size() - at_; }
   std::string_view take(std::size_t n) {
-    if (n > left()) fail("is truncated: " + std::to_string(n) + " bytes wanted, " + std::to_string(left()) + " left");
+    if (n > left()) fail("is truncated: " + std::to_string(n) + " bytes expected, " + std::to_string(left()) + " left");
     at_ += n;
     return bytes_.substr(at_ - n, n);
   }
@@ -74,18 +74,18 @@ class ByteReader {
     std::memcpy(&x, take(sizeof x).data(), sizeof x);
     return x;
   }
-  /// A number below `limit`.
+  /// A number less than `limit`.
   template <class T = std::uint32_t>
   std::size_t below(std::size_t limit, const char* what) {
     const std::size_t x = number<T>();
     if (x >= limit) fail(std::string("has ") + what + " " + std::to_string(x) + " of " + std::to_string(limit));
     return x;
   }
-  /// How many items of at least so many bytes follow.
+  /// Reads a count of items of at least this many bytes each.
   std::size_t count(std::size_t least_bytes) {
     const std::size_t n = number<std::uint32_t>();
     if (n > left() / least_bytes)
-      fail("is truncated: " + std::to_string(n) + " items cannot lie in " + std::to_string(left()) + " bytes");
+      fail("is truncated: " + std::to_string(n) + " items do not fit in " + std::to_string(left()) + " bytes");
     return n;
   }
   std::string text() { return std::string(take(count(1))); }

@@ -1,4 +1,4 @@
-// Reading graphs from bytes that nobody vouches for.
+// Parses graphs from untrusted bytes.
 #pragma once
 #include <algorithm>
 
@@ -21,7 +21,7 @@ class GraphReader final : AttrReader {
     read_variables();
     read_ops();
     Ref<Graph> g = graph();
-    if (bytes_.left()) bytes_.fail("has " + std::to_string(bytes_.left()) + " bytes behind its end");
+    if (bytes_.left()) bytes_.fail("has " + std::to_string(bytes_.left()) + " bytes after its end");
     return g;
   }
 
@@ -30,7 +30,7 @@ class GraphReader final : AttrReader {
 
   void header() {
     if (bytes_.left() < 20 || bytes_.take(8) != graph_magic)
-      bytes_.fail("is none: it does not begin with " + std::string(graph_magic));
+      bytes_.fail("is not a saved graph: it does not begin with " + std::string(graph_magic));
     const auto format = bytes_.number<std::uint32_t>();
     std::string writer;
     for (int i = 0; i < 4; ++i)
@@ -89,11 +89,10 @@ class GraphReader final : AttrReader {
   }
 
   Ref<Graph> graph() {
-    if (++depth_ > max_graph_depth)
-      bytes_.fail("has graphs within graphs beyond depth " + std::to_string(max_graph_depth));
+    if (++depth_ > max_graph_depth) bytes_.fail("nests graphs beyond depth " + std::to_string(max_graph_depth));
     auto g = make_ref<Graph>();
     g->name = bytes_.text();
-    // Any number of arguments is possible that the bytes left could hold the nodes of.
+    // Bounds the number of arguments by the number of nodes that the remaining bytes could hold.
     g->arguments.assign(bytes_.count(1), -1);
     const std::size_t n = bytes_.count(4);
     for (std::size_t i = 0; i < n; ++i) g->variables.push_back(variables_[bytes_.below(variables_.size(), "Variable")]);
@@ -125,7 +124,7 @@ class GraphReader final : AttrReader {
     if (&op == &argument_op) claim_argument(g, n);
     const Specs is = specs_by_rule(g, n, values);
     for (std::size_t i = 0; i < outputs; ++i) {
-      g.specs[Verified::at(n.first_out) + i] = is[i];  // what the rule says, where the file said more or less
+      g.specs[Verified::at(n.first_out) + i] = is[i];  // the rule's spec replaces the file's if they differ in detail
       check_size(is[i].shape);
     }
     values.add(g, n);
@@ -134,14 +133,14 @@ class GraphReader final : AttrReader {
   void claim_argument(Graph& g, const Node& n) const {
     const i64 at = n.attrs.get<IndexAttrs>().index;
     if (at < 0 || at >= static_cast<i64>(g.arguments.size()) || g.arguments[static_cast<std::size_t>(at)] >= 0)
-      bytes_.fail("has the argument " + std::to_string(at) + " a second time, or no place for it");
+      bytes_.fail("has the argument " + std::to_string(at) + " twice, or out of range");
     g.arguments[static_cast<std::size_t>(at)] = n.first_out;
   }
   Specs specs_by_rule(const Graph& g, const Node& n, const Verified& values) const {
     try {
       return verified_specs(g, n, values);
     } catch (const errors::OpError& e) {
-      bytes_.fail(std::string("has a wrong node: ") + e.what());
+      bytes_.fail(std::string("has an invalid node: ") + e.what());
     }
   }
 
@@ -169,7 +168,7 @@ class GraphReader final : AttrReader {
   }
   Ref<Opaque> opaque(const char* name) override;
   [[noreturn]] void misfit(const char* name) override {
-    fail_in_node(*node_, std::string("has no, or a wrong attribute '") + name + "'");
+    fail_in_node(*node_, std::string("has a missing or invalid attribute '") + name + "'");
   }
   [[noreturn]] void fail_in_node(const Node& n, const std::string& what) const {
     bytes_.fail("has a node '" + n.name + "' (" + n.op->name + ") that " + what);
@@ -216,8 +215,8 @@ class GraphReader final : AttrReader {
   std::vector<const OpDef*> ops_;
   std::vector<Variable> variables_;
   int depth_ = 0;
-  const Node* node_ = nullptr;  // whose attributes are read
-  std::uint8_t fields_ = 0;     // of it that are left
+  const Node* node_ = nullptr;  // whose attributes are being read
+  std::uint8_t fields_ = 0;     // the number of its attributes that remain
 };
 
 TANDEM_INLINE Ref<Opaque> GraphReader::opaque(const char* name) {

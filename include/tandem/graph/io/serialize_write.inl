@@ -1,4 +1,4 @@
-// Writing graphs, and the hash of what is written without names.
+// Writes graphs, and hashes their structure without names.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -16,7 +16,7 @@ class GraphWriter final : AttrVisitor {
  public:
   std::string file(const Graph& g) {
     graph(g);
-    const std::string graph_bytes = std::exchange(body_, {}).out;  // only now are its ops and Variables known
+    const std::string graph_bytes = std::exchange(body_, {}).out;  // its ops and Variables are known only now
     body_.raw(graph_magic, 8);
     body_.number(graph_format);
     for (int v : {TANDEM_VERSION_MAJOR, TANDEM_VERSION_MINOR, TANDEM_VERSION_PATCH, 0})
@@ -34,7 +34,7 @@ class GraphWriter final : AttrVisitor {
     op_names();
     return std::move(body_.out) + graph_bytes;
   }
-  /// What two graphs of one structure have in common.
+  /// A string that is equal for graphs of the same structure.
   std::string structure(const Graph& g, std::string_view scope) {
     named_ = false;
     if (scope.empty()) {
@@ -50,7 +50,7 @@ class GraphWriter final : AttrVisitor {
   }
 
  private:
-  // What the graph that is being written needs; graphs lie within graphs.
+  // State for the graph that is being written; graphs are nested.
   struct Level {
     const Graph* graph = nullptr;
     std::vector<int> numbers;  // by value: its number in the file, -1 before it has one
@@ -59,7 +59,7 @@ class GraphWriter final : AttrVisitor {
 
   void begin(const Graph& g) { level_ = {&g, std::vector<int>(g.specs.size(), -1), 0}; }
   void graph(const Graph& g) {
-    if (++depth_ > max_graph_depth) refuse("a graph within graphs beyond depth " + std::to_string(max_graph_depth));
+    if (++depth_ > max_graph_depth) refuse("graphs nested beyond depth " + std::to_string(max_graph_depth));
     Level outer = std::exchange(level_, {});
     const Node* outer_node = node_;
     begin(g);
@@ -93,7 +93,7 @@ class GraphWriter final : AttrVisitor {
   int& number_of(int v) { return level_.numbers[static_cast<std::size_t>(v)]; }
   void value(int v) {
     int& n = number_of(v);
-    if (n < 0) {  // made outside of the part that is hashed
+    if (n < 0) {  // produced outside the part that is hashed
       n = level_.next++;
       spec(level_.graph->spec(v));
     }
@@ -110,9 +110,9 @@ class GraphWriter final : AttrVisitor {
   }
 
   void attributes(const Node& n) {
-    if (n.attrs.type() != n.op->attrs) refuse("attributes whose type its row does not state");
+    if (n.attrs.type() != n.op->attrs) refuse("attributes of a type that its op definition does not declare");
     const bool is_variable = n.op == &read_variable_op || n.op == &assign_variable_op;
-    if (!named_ && is_variable)  // which one, not where the graph lists it
+    if (!named_ && is_variable)  // identifies the Variable, independent of its index in the graph
       return body_.count(
           variables_.place(level_.graph->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]));
     const std::size_t at = body_.out.size();
@@ -149,7 +149,7 @@ class GraphWriter final : AttrVisitor {
   }
   [[noreturn]] void refuse(const std::string& what) const {
     const std::string where = node_ ? "node '" + node_->name + "' (" + node_->op->name + ")" : "a Variable";
-    errors::raise<errors::UnimplementedError>("serialize", where + " has " + what + ", which no file can hold");
+    errors::raise<errors::UnimplementedError>("serialize", where + " has " + what + ", which cannot be saved");
   }
 
   void spec(const Spec& s) {

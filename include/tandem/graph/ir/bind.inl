@@ -1,4 +1,4 @@
-// Definitions of graph/bind.hpp.
+// Definitions of graph/ir/bind.hpp.
 #pragma once
 #include <algorithm>
 
@@ -8,9 +8,10 @@
 namespace TANDEM_NS {
 namespace detail {
 
-inline constexpr i64 largest_shape_value = 1024;  // elements; what follows from shapes is small
+inline constexpr i64 largest_shape_value = 1024;  // in elements; values that follow from shapes are small
 
-// Whether the op's value follows from what is known of its inputs: their values, or their shapes where those suffice.
+// Whether the op's value follows from what is known about its inputs: their values, or their shapes where those
+// suffice.
 TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, std::span<const Tensor> known) {
   if (n.op->flags.random || has_effects(n) || n.op->execute || !n.outputs) return false;
   for (const Spec& s : specs)
@@ -23,7 +24,7 @@ TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, std::s
   }
   return true;
 }
-// Sizes that have become known may multiply to more than a number holds; rules and plans take products of them.
+// Sizes that have become known may overflow when multiplied; rules and plans compute products of them.
 TANDEM_INLINE void check_countable(const Node& n, const Spec& s) {
   i64 bytes = static_cast<i64>(size_of(s.dtype));
   for (i64 d : s.shape)

@@ -1,4 +1,4 @@
-// Small helpers of several definitions in graph/.
+// Small helpers shared by several definitions in graph/.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -19,10 +19,10 @@ inline std::vector<Spec> specs_of(Inputs tensors) {
 }
 inline bool has_derivative(const Spec& s) { return is_floating(s.dtype) || is_complex(s.dtype); }
 
-/// The specs that the op's own rule gives for inputs of these specs; constants are known to it by their values.
+/// Reruns the op's shape rule for inputs of these specs; constants are passed with their values.
 Specs infer_again(const Node& n, std::span<const Tensor> by_value);
 
-// Whatever goes on around: what is traced or run now is a thing of its own.
+// Suspends the current trace and tapes for the scope.
 struct Alone {
   Stager* stager = std::exchange(context.stager, nullptr);
   Observer* observers = std::exchange(context.observers, nullptr);

@@ -1,4 +1,4 @@
-// Building, checking and printing graphs.
+// Builds, verifies and prints graphs.
 #pragma once
 #include "tandem/core/apply.hpp"
 #include "tandem/core/print.hpp"
@@ -9,7 +9,7 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// The graphs among an op's attributes.
+// Collects the graphs among an op's attributes.
 struct GraphFinder final : AttrVisitor {
   Small<const Graph*, 2> found;
 
@@ -35,7 +35,7 @@ inline bool reads(const Graph& g) {
 }  // namespace detail
 
 TANDEM_INLINE Small<const Graph*, 2> subgraphs(const Node& node) {
-  if (!node.op->execute) return {};  // control flow runs its bodies itself; nothing else has any
+  if (!node.op->execute) return {};  // only control flow has sub-graphs, and it executes them itself
   detail::GraphFinder finder;
   node.attrs.visit(finder);
   return std::move(finder.found);
@@ -87,7 +87,7 @@ TANDEM_INLINE int Graph::add_constant(const Tensor& value, std::string node_name
   return add(constant_op, ConstantAttrs{make_ref<TensorBox>(value)}, {}, {&value.spec(), 1}, std::move(node_name));
 }
 TANDEM_INLINE int Graph::index_of(const Variable& v) {
-  for (; placed_ < variables.size(); ++placed_)  // copies and loaded graphs have their list already
+  for (; placed_ < variables.size(); ++placed_)  // copies and loaded graphs already have their list
     if (places_.find(variables[placed_].id()) < 0) places_.insert(variables[placed_].id(), static_cast<int>(placed_));
   if (const int at = places_.find(v.id()); at >= 0) return at;
   variables.push_back(v);
@@ -132,24 +132,24 @@ inline const Spec& leaf_spec(const Graph& g, const Node& n) {
   return n.op == &constant_op ? constant_of(n)->spec()
                               : g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec();
 }
-// A leaf has no rule: its attributes say what it must be.
+// Checks a leaf against its attributes; it has no shape rule.
 TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
   const bool stands_for_variable = n.op == &read_variable_op && n.in.size() == 1;
   if ((static_cast<int>(n.in.size()) != n.op->inputs && !stands_for_variable) || n.outputs != n.op->outputs)
-    raise_invalid(g, n, "has another number of inputs or outputs than its row");
+    raise_invalid(g, n, "does not have the number of inputs or outputs of its op definition");
   if (n.op == &constant_op) return check_agree(g, n, leaf_spec(g, n), g.spec(n.first_out));
   const auto at = static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index);
   if (n.op == &argument_op) {
     if (at >= g.arguments.size() || g.arguments[at] != n.first_out)
       raise_invalid(g, n, "is not argument " + std::to_string(at) + " of the graph");
   } else if (at >= g.variables.size()) {
-    raise_invalid(g, n, "speaks of a Variable that the graph does not have");
+    raise_invalid(g, n, "refers to a Variable that the graph does not have");
   } else {
     if (n.outputs) check_agree(g, n, leaf_spec(g, n), g.spec(n.first_out));
     if (!n.in.empty()) check_agree(g, n, leaf_spec(g, n), g.spec(n.in[0]));
   }
 }
-// The specs that the op's own rule gives for inputs of these specs; constants are known to it by their values.
+// Reruns the op's shape rule for inputs of these specs; constants are passed with their values.
 TANDEM_INLINE Specs infer_again(const Node& n, std::span<const Tensor> by_value) {
   Small<const Tensor*, 8> in;
   for (int v : n.in) in.push(&by_value[static_cast<std::size_t>(v)]);
@@ -162,7 +162,7 @@ TANDEM_INLINE void Verified::add(const Graph& g, const Node& n) {
     lacks_data[at(v)] = value && value->is_symbolic();
   }
 }
-// Kernels take the data of their inputs without a look; the trace makes constants without data only for inputs of which
+// Kernels read their inputs' data unchecked; the trace creates constants without data only for inputs of which only
 // the shape is read.
 TANDEM_INLINE void verify_data(const Graph& g, const Node& n, const Verified& values) {
   for (unsigned i = 0; i < n.in.size(); ++i)
@@ -170,7 +170,8 @@ TANDEM_INLINE void verify_data(const Graph& g, const Node& n, const Verified& va
       raise_invalid(g, n, "reads the values of %" + std::to_string(n.in[i]) + ", a constant without data");
 }
 TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, const Verified& values) {
-  if (n.op->attrs && n.attrs.type() != n.op->attrs) raise_invalid(g, n, "has not the attributes of its row");
+  if (n.op->attrs && n.attrs.type() != n.op->attrs)
+    raise_invalid(g, n, "does not have the attributes of its op definition");
   verify_data(g, n, values);
   Specs is;
   if (is_leaf(n)) {
@@ -183,7 +184,7 @@ TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, const Verified
   } catch (const errors::OpError& e) {
     raise_invalid(g, n, e.what());
   }
-  if (static_cast<int>(is.size()) != n.outputs) raise_invalid(g, n, "has another number of outputs");
+  if (static_cast<int>(is.size()) != n.outputs) raise_invalid(g, n, "has the wrong number of outputs");
   for (int k = 0; k < n.outputs; ++k) check_agree(g, n, is[static_cast<std::size_t>(k)], g.spec(n.first_out + k));
   return is;
 }
@@ -208,7 +209,7 @@ TANDEM_INLINE void verify(const Graph& g) {
       if (!values.is_made(v) || values.lacks_data[detail::Verified::at(v)])
         errors::raise<errors::InternalError>(
             "verify", "graph '" + g.name + "' takes or returns %" + std::to_string(v) +
-                          (values.is_made(v) ? ", a constant without data" : ", which nothing makes"));
+                          (values.is_made(v) ? ", a constant without data" : ", which no node makes"));
 }
 
 namespace detail {
@@ -264,9 +265,9 @@ TANDEM_INLINE std::string to_dot(const Graph& g) {
 }
 
 namespace detail {
-// Leaves and effects have no kernel: programs know them.
+// Leaves and effects have no kernel: programs handle them directly.
 [[noreturn]] TANDEM_INLINE Specs infer_leaf(const InferCall& c) {
-  errors::raise<errors::InternalError>(c.op.name, "stands in graphs alone");
+  errors::raise<errors::InternalError>(c.op.name, "can only appear in graphs");
 }
 }  // namespace detail
 

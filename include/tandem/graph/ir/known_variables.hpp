@@ -1,4 +1,4 @@
-// KnownVariables: which values Variables have while one goes through a graph (for passes and prune()).
+// KnownVariables: tracks which values Variables have while a graph is walked (for passes and prune()).
 #pragma once
 #include <vector>
 
@@ -9,25 +9,26 @@ namespace TANDEM_NS::detail {
 class KnownVariables {
  public:
   explicit KnownVariables(const Graph& g) : known_(g.variables.size()) {}
-  /// An earlier value that the read gives for sure, or -1. To be asked in program order, between calls of pass().
+  /// An earlier value that the read is guaranteed to yield, or -1. Must be called in program order, between calls of
+  /// pass().
   int known(const Graph& g, const Node& read) {
     Known& k = known_[place(read)];
     if (k.since == effects_ && g.spec(k.value) == g.spec(read.first_out)) return k.value;
     k = {read.first_out, effects_};
     return -1;
   }
-  /// Tells it of every node.
+  /// Advances past a node; must be called for every node.
   void pass(const Node& n) {
     if (n.op == &assign_variable_op) known_[place(n)] = {n.in[0], effects_};
-    else if (has_effects(n)) ++effects_;  // a body's assignments, a callback's: forget all
+    else if (has_effects(n)) ++effects_;  // assignments by a body or a callback: forget everything
   }
 
  private:
   static std::size_t place(const Node& n) { return static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index); }
   struct Known {
-    int value = -1, since = -1;  // valid while effects_ is `since`
+    int value = -1, since = -1;  // valid while effects_ == since
   };
-  std::vector<Known> known_;  // by Variable
+  std::vector<Known> known_;  // indexed by Variable
   int effects_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Partial runs of a graph: other values fed in, other values fetched, and only what lies between. Not here: running
+// Partial runs of a graph: feeds and fetches arbitrary values, and runs only the ops in between. Not here: execution
 // (program.hpp); ConcreteFunction::prune (concrete.hpp) builds on this.
 #pragma once
 #include <span>
@@ -8,20 +8,21 @@
 
 namespace TANDEM_NS {
 
-/// The part of a graph that leads from the fed values to the fetched ones. Its arguments are the fed values, with their
-/// specs, in that order; its outputs the fetched ones. What lies above a fed value does not run, nor does any op, with
-/// effects or without, that no fetch depends on; what runs keeps its order. Variables are read where they were; what an
-/// assignment in the graph has given one is read from there, whether the assignment runs or not.
+/// Extracts the part of a graph between the fed and the fetched values. Its arguments are the fed values, with their
+/// specs, in that order; its outputs are the fetched ones. Ops that only fed values depend on do not run, nor does
+/// any op, with effects or without, that no fetch depends on; the remaining ops keep their order. Variables are read
+/// where they were. A read after an assignment in the graph yields the assigned value, whether the assignment runs
+/// or not.
 ///   feeds    values of the graph; its own arguments or others
-///   fetches  values of the graph, a fed one among them too
-///   run      places in graph.nodes of ops that are to run for their effects
+///   fetches  values of the graph; fed ones are allowed
+///   run      indices in graph.nodes of ops that must run for their effects
 ///   throws   errors::InvalidArgumentError if a fetch depends on an argument that is not fed (named in the text), or
 ///            a value is fed twice; errors::OutOfRangeError for a value that the graph does not have
 TANDEM_API Ref<Graph> prune(const Graph& graph, std::span<const int> feeds, std::span<const int> fetches,
                             std::span<const int> run = {});
 
-/// The same by name: "a:1" is output 1 of the op named "a", "a" its only output. A fetched op without output runs and
-/// yields nothing.
+/// The same by name: "a:1" is output 1 of the op named "a", "a" its only output. A fetched op without outputs runs
+/// and yields nothing.
 ///   throws   also errors::NotFoundError for a name that the graph does not have
 TANDEM_API Ref<Graph> prune(const Graph& graph, std::span<const std::string> feeds,
                             std::span<const std::string> fetches);

@@ -1,4 +1,4 @@
-// Definitions of graph/prune.hpp.
+// Definitions of graph/ir/prune.hpp.
 #pragma once
 #include <algorithm>
 #include <charconv>
@@ -13,7 +13,7 @@ namespace detail {
   errors::raise<errors::InvalidArgumentError>("prune", what);
 }
 
-// What leads from values that are given to values that are wanted.
+// Finds the ops between fed and fetched values.
 class Pruner {
  public:
   Pruner(const Graph& g, std::span<const int> feeds)
@@ -55,7 +55,7 @@ class Pruner {
     if (v < 0 || at(v) >= makers_.size() || makers_[at(v)] < 0)
       errors::raise<errors::OutOfRangeError>("prune", "the graph has no value %" + std::to_string(v));
   }
-  // Where the value comes from: for a read after an assignment what was assigned.
+  // The value's source: for a read after an assignment, the assigned value.
   int source(int v) const {
     while (!fed_[at(v)] && assigned_[at(v)] >= 0) v = assigned_[at(v)];
     return v;
@@ -64,7 +64,7 @@ class Pruner {
     const Node& n = graph_.nodes[at(makers_[at(v)])];
     return n.name + ":" + std::to_string(v - n.first_out);
   }
-  // By node: inputs are made before their uses, so one walk from the end finds all.
+  // By node: whether it is needed. Inputs are produced before their uses, so one backward walk finds all.
   std::vector<char> needed_for(std::span<const int> fetches, std::span<const int> run) const {
     std::vector<char> nodes(graph_.nodes.size(), 0);
     const auto want = [&](int v) {
@@ -86,7 +86,7 @@ class Pruner {
       for (int v : fetches)
         if (by.empty() && needed_for({&v, 1}, {})[node]) by = "'" + name_of(v) + "'";
       raise_prune("input '" + graph_.nodes[node].name + "' is not fed and has no default; " +
-                  (by.empty() ? "an op that is to run" : by) + " depends on it (feed it, or a value on the way)");
+                  (by.empty() ? "an op that must run" : by) + " depends on it (feed it, or a value on the way)");
     }
   }
   void copy_node(Graph& out, Node n) {
@@ -103,13 +103,13 @@ class Pruner {
 
   const Graph& graph_;
   const std::vector<int> makers_;
-  std::vector<char> fed_;      // by value
-  std::vector<int> assigned_;  // by value: for a read that of the same value before it
+  std::vector<char> fed_;      // indexed by value
+  std::vector<int> assigned_;  // by value: for a read, the earlier value with the same contents
   std::span<const int> feeds_;
   std::vector<int> new_value_;
 };
 
-// An op of the graph and one of its values, -1 where it has none.
+// An op of the graph and one of its values, or -1 if it has none.
 struct Endpoint {
   int node, value;
 };
@@ -123,7 +123,7 @@ TANDEM_INLINE int node_named(const Graph& g, std::string_view name) {
   errors::raise<errors::NotFoundError>(
       "prune", "graph '" + g.name + "' has no op named '" + std::string(name) + "' (it has " + known + ")");
 }
-// "a:1", or "a" where there is no choice.
+// Resolves "a:1", or "a" if the op has one output.
 TANDEM_INLINE Endpoint find_tensor(const Graph& g, const std::string& tensor) {
   std::string_view name = tensor;
   int output = -1;
@@ -136,7 +136,7 @@ TANDEM_INLINE Endpoint find_tensor(const Graph& g, const std::string& tensor) {
   const Node& n = g.nodes[static_cast<std::size_t>(at)];
   if (output < 0 && n.outputs == 0) return {at, -1};
   if (output < 0 && n.outputs > 1)
-    raise_prune("'" + tensor + "' has " + std::to_string(n.outputs) + " outputs: say '" + n.name + ":0' or another");
+    raise_prune("'" + tensor + "' has " + std::to_string(n.outputs) + " outputs: use '" + n.name + ":0' or another");
   if (output >= n.outputs) raise_prune("'" + n.name + "' has no output " + std::to_string(output));
   return {at, n.first_out + std::max(output, 0)};
 }
@@ -152,7 +152,7 @@ TANDEM_INLINE Ref<Graph> prune(const Graph& graph, std::span<const std::string> 
   std::vector<int> fed, fetched, run;
   for (const std::string& name : feeds) {
     fed.push_back(detail::find_tensor(graph, name).value);
-    if (fed.back() < 0) detail::raise_prune("'" + name + "' has no output that could be fed");
+    if (fed.back() < 0) detail::raise_prune("'" + name + "' has no output to feed");
   }
   for (const std::string& name : fetches) {
     const auto [node, value] = detail::find_tensor(graph, name);

@@ -1,4 +1,4 @@
-// A set of Variables that keeps the order in which they came.
+// A set of Variables in insertion order.
 #pragma once
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace detail {
 class VariableSet {
  public:
   bool contains(const Variable& v) const { return places_.find(v.id()) >= 0; }
-  /// The place of v, which it joins if it is new.
+  /// The index of v; appends it if it is new.
   std::size_t place(const Variable& v) {
     if (const int at = places_.find(v.id()); at >= 0) return static_cast<std::size_t>(at);
     places_.insert(v.id(), static_cast<int>(list_.size()));
@@ -23,7 +23,7 @@ class VariableSet {
   std::vector<Variable> take() && { return std::move(list_); }
 
  private:
-  IdMap places_;  // by the Variables' ids
+  IdMap places_;  // by Variable id
   std::vector<Variable> list_;
 };
 

@@ -1,4 +1,4 @@
-// Dead code, constants, common sub-expressions, and optimize() itself.
+// Dead-code elimination, constant folding, common-subexpression elimination, and optimize() itself.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -36,16 +36,16 @@ TANDEM_INLINE Ref<Graph> drop_dead(const Graph& from) {
 
 namespace detail {
 
-inline constexpr std::size_t foldable_bytes = 1 << 20;  // of a result that is larger than its inputs
+inline constexpr std::size_t foldable_bytes = 1 << 20;  // limit for a result that is larger than its inputs
 
-// Whether the node is its inputs' value, by a kernel that may run at any time.
+// Whether the node is a pure function of its inputs, with a kernel that may run at any time.
 TANDEM_INLINE bool is_pure_kernel(const Node& n) {
   return !is_leaf(n) && !has_effects(n) && !n.op->flags.random && !n.op->flags.nondeterministic &&
          subgraphs(n).empty() && (n.op->flags.alias || n.op->cpu);
 }
 inline bool on_host(const Spec& s) { return s.device.kind == Device::cpu; }
 
-// The outputs' specs, data taken into account.
+// The outputs' specs, inferred with the inputs' data.
 TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
   Specs specs = n.op->infer({*n.op, in, n.attrs, no_options});
   if (!n.op->resolve) return specs;
@@ -53,7 +53,7 @@ TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
   for (const Tensor* t : in) operands.push(Operand{t->raw(), &t->spec()});
   return n.op->resolve({{operands.begin(), in.size()}, {}, n.attrs, nullptr, n.op->name});
 }
-// The outputs, if they can be known now: every input is a constant, or only its known shape is asked for.
+// The outputs, if they can be computed now: every input is a constant, or only its known shape is read.
 TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Tensor>& known) {
   if (!is_pure_kernel(n)) return {};
   Tensors held;
@@ -76,7 +76,7 @@ TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Te
     if (result > std::max(bytes, foldable_bytes)) return {};
     return run(*n.op, {in.begin(), in.size()}, n.attrs, specs);
   } catch (const errors::OpError&) {
-    return {};  // the call will raise it, or never come here
+    return {};  // raised at run time, if the op is reached
   }
 }
 
@@ -108,9 +108,9 @@ TANDEM_INLINE Ref<Graph> fold_constants(const Graph& from) {
 
 namespace detail {
 
-inline constexpr std::size_t comparable_bytes = 4096;  // constants above this are equal if they are the same
+inline constexpr std::size_t comparable_bytes = 4096;  // larger constants are equal only if they are the same tensor
 
-// Constants have equal texts exactly if they are known to be equal.
+// A key for constants: equal exactly if they are known to be equal.
 TANDEM_INLINE std::string constant_text(const Tensor& t) {
   const Spec& s = t.spec();
   std::string key = to_string(s) + std::to_string(s.device.kind) + "." + std::to_string(s.device.index);
@@ -120,7 +120,7 @@ TANDEM_INLINE std::string constant_text(const Tensor& t) {
     return key + " at " + std::to_string(t.id());
   return key + std::string(static_cast<const char*>(t.raw()), s.bytes());
 }
-// Equal for equal attributes.
+// A hash that is equal for equal attributes.
 struct AttrHash final : AttrVisitor {
   std::size_t value = 0;
 
@@ -134,7 +134,8 @@ struct AttrHash final : AttrVisitor {
   }
   void opaque(const char*, const Opaque* x) override { mix(reinterpret_cast<std::uintptr_t>(x)); }
 };
-// Nodes with equal texts and equal attributes compute the same. `effects`: how many precede the node.
+// A key: nodes with equal keys and equal attributes compute the same. `effects`: the number of effects before the
+// node.
 TANDEM_INLINE std::string meaning(const Node& n, int effects) {
   if (const Tensor* value = constant_of(n)) return "constant " + constant_text(*value);
   std::string key = n.op->name + std::to_string(reinterpret_cast<std::uintptr_t>(n.op));
@@ -142,7 +143,7 @@ TANDEM_INLINE std::string meaning(const Node& n, int effects) {
   if (reads_state(n)) key += " after " + std::to_string(effects);
   AttrHash attrs;
   n.attrs.visit(attrs);
-  return key + " with " + std::to_string(attrs.value);  // many nodes differ in their attributes alone, as x[i] do
+  return key + " with " + std::to_string(attrs.value);  // many nodes differ only in their attributes, such as x[i]
 }
 
 }  // namespace detail
@@ -192,7 +193,7 @@ TANDEM_INLINE Ref<Graph> optimize(const Graph& graph, const PassOptions& o) {
   pass(o.simplify, &simplify);
   pass(o.fold_constants, &fold_constants);
   pass(o.merge_common, &merge_common);
-  pass(o.simplify, &simplify);  // folding and merging show what was equal
+  pass(o.simplify, &simplify);  // folding and merging expose equal values
   pass(o.join_updates, &join_updates);
   pass(o.drop_dead, &drop_dead);
   pass(o.join_dense, &join_dense);

@@ -1,4 +1,4 @@
-// Epilogues: bias and activation on a matrix product, done while the product is in the cache.
+// Epilogue fusion: bias and activation are applied to a matrix product while it is in the cache.
 #pragma once
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
@@ -25,7 +25,7 @@ class DenseJoiner {
   }
 
  private:
-  // The node that makes the value for one user alone.
+  // The node that produces the value, if it has a single use.
   std::size_t only_for(int value, const OpDef& op) const {
     const auto v = static_cast<std::size_t>(value), at = static_cast<std::size_t>(makers_[v]);
     return uses_[v] == 1 && rewrite_.graph->nodes[at].op == &op ? at : nobody;
@@ -50,7 +50,7 @@ class DenseJoiner {
                                   : n.op == &sigmoid_op ? nn::DenseActivation::sigmoid
                                                         : nn::DenseActivation::none;
     const std::size_t at = a == nn::DenseActivation::none ? nobody : only_for(n.in[0], dense_op);
-    // Without a bias the kernel adds 0, which an activation of -0 would show.
+    // Without a bias the kernel adds 0, which would change an activation of -0.
     if (at == nobody || rewrite_.graph->nodes[at].in.size() != 3 ||
         rewrite_.graph->nodes[at].attrs.get<rules::DenseAttrs>().activation != nn::DenseActivation::none)
       return;

@@ -1,9 +1,9 @@
-// Fusion: which elementwise ops may run together, and the graph in which they do.
+// Pointwise fusion: groups elementwise ops that may run together, and builds the graph in which they do.
 //
-// A value's level is the least number of group borders on the way to it: it rises on every edge but those between two
-// candidates of one shape. Connected candidates of one level form a group, so a way that leaves a group arrives on a
-// higher level and never comes back: the grouped graph has no cycle. Groups stay between two effects, which are thus
-// never passed by an op that may raise.
+// A value's level is the minimum number of group borders on any path to it. It rises on every edge except those
+// between two candidates of one shape. Connected candidates of one level form a group, so a path that leaves a group
+// arrives at a higher level and never returns: the grouped graph has no cycle. Groups stay between two effects, so
+// an op that may raise is never moved across an effect.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -19,7 +19,8 @@ namespace detail {
 
 inline constexpr std::size_t most_fused_ops = 512, most_fused_inputs = 48;
 
-// By value a number that equal shapes share, also shapes with open dims that are surely equal.
+// Assigns each value a number that equal shapes share; shapes with unknown dims share one if they are guaranteed to
+// be equal.
 class ShapeClasses {
  public:
   explicit ShapeClasses(const Graph& g) : graph_(g), of_(g.specs.size(), -1) {}
@@ -39,7 +40,7 @@ class ShapeClasses {
         return (*this)[v];
     return next_++;
   }
-  // Does `other` surely broadcast to the shape of v?
+  // Whether `other` is guaranteed to broadcast to the shape of v.
   bool covers(int v, int other) const {
     if ((*this)[v] == (*this)[other]) return true;
     const Shape &a = graph_.spec(v).shape, &b = graph_.spec(other).shape;
@@ -62,7 +63,7 @@ TANDEM_INLINE bool is_fusible(const Graph& g, const Node& n) {
   return can_fuse(*n.op, g.spec(n.in[n.in.size() - 1]).dtype, n.attrs);
 }
 
-// Which nodes go together.
+// Partitions nodes into fusion groups.
 class Groups {
  public:
   explicit Groups(const Graph& g)
@@ -84,7 +85,7 @@ class Groups {
       join(i, shapes);
     }
   }
-  /// The members of each group, in program order; those of one member are left out.
+  /// The members of each group, in program order; groups of one member are omitted.
   std::vector<std::vector<int>> members() {
     std::map<int, std::vector<int>> by_root;
     for (int i = 0; i < static_cast<int>(group_.size()); ++i)
@@ -112,7 +113,7 @@ class Groups {
     for (int v : n.in)
       if (related(v) && level_[at(maker(v))] == level) group_[at(root(maker(v)))] = root(i);
   }
-  // Cuts what is too large into pieces that follow each other in program order.
+  // Splits a group that is too large into parts that follow each other in program order.
   void split(const std::vector<int>& nodes, std::vector<std::vector<int>>& to) const {
     std::vector<int> piece, inputs;
     const auto close = [&] {
@@ -135,11 +136,11 @@ class Groups {
 
   const Graph& graph_;
   std::vector<int> makers_;
-  std::vector<bool> candidate_;  // by node, as all that follow
+  std::vector<bool> candidate_;  // indexed by node, like all that follow
   std::vector<int> level_, effects_, group_;
 };
 
-// The graph with groups as single nodes.
+// Builds the graph with groups as single nodes.
 class Fuser {
  public:
   explicit Fuser(const Graph& g)
@@ -154,7 +155,7 @@ class Fuser {
     emitted_.resize(g.nodes.size());
   }
   Ref<Graph> run() {
-    // Outputs of a group: what other nodes or the caller use.
+    // Outputs of a group: values that other nodes or the caller use.
     outside_.resize(from_.specs.size());
     for (int v : from_.outputs) outside_[at(v)] = true;
     for (std::size_t i = 0; i < from_.nodes.size(); ++i)
@@ -168,7 +169,7 @@ class Fuser {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  // A unit stands where the first of its members stood, behind the units that it needs.
+  // Emits a unit at the position of its first member, after the units that it needs.
   void emit_with_inputs(int unit) {
     std::vector<int> pending{unit};
     while (!pending.empty()) {
@@ -198,7 +199,7 @@ class Fuser {
   }
   void emit_group(const std::vector<int>& nodes) {
     std::vector<int> inputs, outputs;
-    std::map<int, int> number;  // a value's, in the program
+    std::map<int, int> number;  // value -> its number in the program
     for (int i : nodes) number[from_.nodes[at(i)].first_out] = -1;
     for (int i : nodes)
       for (int v : from_.nodes[at(i)].in)
@@ -220,7 +221,7 @@ class Fuser {
       made.push_back(n.first_out);
       specs.push_back(from_.spec(n.first_out));
     }
-    if (made.empty()) return;  // dead, and left to this pass: an op without outputs could not run
+    if (made.empty()) return;  // dead: dropped here, since an op without outputs could not run
     for (int& v : inputs) v = now_[at(v)];
     const Node& last = from_.nodes[at(nodes.back())];
     const FusedAttrs attrs{make_ref<FusedProgram>(std::move(dtypes), std::move(code), std::move(outputs))};
@@ -231,7 +232,7 @@ class Fuser {
   const Graph& from_;
   const Ref<Graph> to_;
   std::vector<int> makers_, unit_, now_;    // unit_: by node, the last node of its group; now_: by value
-  std::map<int, std::vector<int>> groups_;  // by unit
+  std::map<int, std::vector<int>> groups_;  // indexed by unit
   std::vector<bool> emitted_, outside_;
 };
 

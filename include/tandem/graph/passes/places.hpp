@@ -1,5 +1,5 @@
-// Places: which values of a graph lie one behind the other in one buffer, and how many of them become one value
-// without a copy where they do. For passes that join ops. Not here: where buffers lie (graph/exec/plan.hpp).
+// Places: which values of a graph are adjacent in one buffer, and how several of them become one value without a
+// copy if they are. For passes that combine ops. Not here: where buffers lie (graph/exec/plan.hpp).
 #pragma once
 #include <algorithm>
 #include <span>
@@ -20,15 +20,15 @@ class Places {
     for (int v = 0; v < static_cast<int>(g.specs.size()); ++v) places_.push_back({v, 0});
     for (const Node& n : g.nodes) visit(n);
   }
-  /// A view, whose number may be new.
+  /// Adds a view; its value number may be new.
   void set(int view, int of, i64 begin) {
     while (static_cast<int>(places_.size()) <= view) places_.push_back({static_cast<int>(places_.size()), 0});
     const Place p = of_value(of);
     places_[static_cast<std::size_t>(view)] = {p.root, p.begin + begin};
   }
-  /// The element of its root that a value begins with; it has no order among those of other roots.
+  /// The element of its root at which a value begins; not comparable between different roots.
   i64 begin(int value) const { return of_value(value).begin; }
-  /// Whether each value follows the one before it in memory.
+  /// Whether each value follows the previous one in memory.
   bool are_neighbours(std::span<const int> values) const {
     for (std::size_t i = 1; i < values.size(); ++i) {
       const Place a = of_value(values[i - 1]), b = of_value(values[i]);
@@ -36,7 +36,8 @@ class Places {
     }
     return true;
   }
-  /// Neighbours as one value of the spec. `add(op, attrs, inputs, spec)` makes a node and returns its value.
+  /// Views adjacent values as one value of the spec. `add(op, attrs, inputs, spec)` makes a node and returns its
+  /// value.
   template <class Add>
   int view(std::span<const int> neighbours, const Spec& spec, const Add& add) const {
     const Place p = of_value(neighbours[0]);
@@ -54,7 +55,7 @@ class Places {
  private:
   struct Place {
     int root;
-    i64 begin;  // elements
+    i64 begin;  // in elements
   };
   Place of_value(int v) const {
     return v < static_cast<int>(places_.size()) ? places_[static_cast<std::size_t>(v)] : Place{v, 0};
@@ -75,7 +76,7 @@ class Places {
   }
 
   const Graph& graph_;
-  std::vector<Place> places_;  // by value
+  std::vector<Place> places_;  // indexed by value
 };
 
 }  // namespace detail

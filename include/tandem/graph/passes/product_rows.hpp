@@ -1,10 +1,10 @@
-// Products with one right operand as one product of all their rows (a part of products.inl):
+// Combines products with the same right operand into one product of all their rows (used by products.inl):
 //   A1 B, A2 B, A3 B = rows of [A1; A2; A3] B
-// An unrolled loop multiplies the inputs of its steps so. Each row is computed as before, bit by bit. Not here: sums of
-// products (product_sums.hpp).
+// An unrolled loop multiplies the inputs of its steps like this. Each row is computed as before, bit for bit. Not
+// here: sums of products (product_sums.hpp).
 //
-// A product of few rows spends much of its time on reading B. The rows are free where they lie one behind the other
-// already; else each element is copied once, against its n multiplications.
+// A product of few rows spends much of its time reading B. Adjacent rows are combined for free; otherwise each
+// element is copied once, compared with its n multiplications.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -17,9 +17,10 @@
 namespace TANDEM_NS {
 namespace detail {
 
-inline constexpr i64 few_rows = 256;      // of a product that is joined with others
-inline constexpr i64 enough_rows = 1024;  // of what they become: more are no faster, and leave the cache before use
-inline constexpr i64 many_columns = 256;  // against which a copy counts little
+inline constexpr i64 few_rows = 256;  // of a product that is combined with others
+inline constexpr i64 enough_rows =
+    1024;  // of the combined product: more are not faster, and leave the cache before use
+inline constexpr i64 many_columns = 256;  // above this the cost of a copy is negligible
 inline constexpr std::size_t fewest_products = 3;
 
 class RowJoiner {
@@ -41,8 +42,8 @@ class RowJoiner {
   }
 
  private:
-  // A group costs one visit of all nodes, or more where its members lie far apart. A graph of so many groups that this
-  // would be quadratic keeps the last of them as they are.
+  // A group costs one visit of all nodes, or more if its members are far apart. If a graph has so many groups that
+  // this would be quadratic, the last of them are not combined.
   u64 most_steps() const { return 256 * (nodes_.size() + 64); }
 
   static constexpr int none_ = -1;
@@ -50,7 +51,7 @@ class RowJoiner {
   int group(const Node& n) const { return n.outputs == 1 ? group_[at(n.first_out)] : none_; }
   i64 rows(const Node& n) const { return to_->spec(n.in[0]).shape.dim(0); }
 
-  // Rows of floating numbers by a matrix of several columns: a product of one row or column has another kernel.
+  // Floating rows times a matrix of several columns: a product of one row or column uses another kernel.
   bool can_join(const Node& n) const {
     if (n.op != &matmul_op && n.op != &dense_op) return false;
     if (n.op == &matmul_op && n.attrs.get<rules::MatmulAttrs>().transpose_a) return false;
@@ -61,7 +62,7 @@ class RowJoiner {
            x.shape.dim(0) > 1 && x.shape.dim(0) <= few_rows && x.device.kind == Device::cpu &&
            dtypes::floating.has(x.dtype);
   }
-  // Products of one group do the same to their rows, and no effect stands between them.
+  // Products of one group do the same to their rows, with no effect between them.
   void find_groups() {
     std::map<std::vector<i64>, int> known;
     i64 effects = 0;
@@ -88,9 +89,9 @@ class RowJoiner {
       if (group(nodes_[next_]) != c || !join_from(c)) done_.push_back(std::move(nodes_[next_++]));
     nodes_.swap(done_);
   }
-  // Looks for products that do not depend on each other, from that at next_ on.
+  // Finds products that do not depend on each other, from the one at next_ on.
   bool join_from(int c) {
-    constexpr int most_refused = 8;  // the steps of a loop that is fed with its own products
+    constexpr int most_refused = 8;  // the steps of a recurrent loop, which depend on each other
     ++mark_;
     std::vector<std::size_t> members;
     i64 all_rows = 0;
@@ -142,7 +143,8 @@ class RowJoiner {
     return r;
   }
 
-  // Puts one product where the last of the members stood. What depends on them follows it, and is looked at again.
+  // Inserts one product at the position of the last member. Nodes that depend on the members are moved behind it and
+  // visited again.
   void join(const std::vector<std::size_t>& members, i64 all_rows) {
     const std::set<std::size_t> joined(members.begin(), members.end());
     const std::size_t end = *joined.rbegin() + 1;
@@ -192,10 +194,10 @@ class RowJoiner {
 
   const Ref<Graph> to_;
   Places places_;
-  std::vector<Node> nodes_, done_;  // what is still to be looked at, from next_ on; what has its place
+  std::vector<Node> nodes_, done_;  // nodes_: still to be visited, from next_ on; done_: final
   std::size_t next_ = 0;
-  std::vector<int> group_, marks_;  // by value: of its product; what depends on the present members has mark_
-  std::vector<std::size_t> left_;   // by group: members that are still to be joined
+  std::vector<int> group_, marks_;  // by value: the group of its product; what depends on the current members has mark_
+  std::vector<std::size_t> left_;   // by group: members that are not yet combined
   int mark_ = 0;
   u64 steps_ = 0;
 };

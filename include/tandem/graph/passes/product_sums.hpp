@@ -1,9 +1,10 @@
-// Sums of products as one product over all their inner dimensions (a part of products.inl):
+// Combines sums of products into one product over all their inner dimensions (used by products.inl):
 //   A1 B1 + A2 B2 + A3 B3 = [A1 A2 A3] [B1; B2; B3]
-// An unrolled loop makes each weight's gradient so. Not here: products that share an operand (product_rows.hpp).
+// An unrolled loop computes each weight's gradient like this. Not here: products that share an operand
+// (product_rows.hpp).
 //
-// What a term costs apart: its m x n result is written, then read, added to the sum and written once more. What it
-// costs joined: k (m + n) elements are copied, or none of an operand whose pieces lie one behind the other already.
+// Cost of a separate term: its m x n result is written, then read, added to the sum and written again. Cost of a
+// combined term: k (m + n) elements are copied, or none of an operand whose parts are already adjacent.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -16,7 +17,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// Deeper products are no faster, and what is copied should be used while it is in the cache, and then go.
+// Deeper products are not faster, and copied operands should be used while they are in the cache, then released.
 inline constexpr i64 deepest_sum = 1024;
 inline constexpr std::size_t fewest_terms = 3;
 
@@ -38,11 +39,11 @@ class SumJoiner {
  private:
   struct Sum {
     std::size_t root;               // the last addition
-    std::vector<std::size_t> adds;  // the others
-    std::vector<int> rest;          // terms that are not joined
-    int total = -1;                 // of what is joined so far
+    std::vector<std::size_t> adds;  // the other additions
+    std::vector<int> rest;          // terms that are not combined
+    int total = -1;                 // the sum of what is combined so far
   };
-  // Terms that become one product, in the place of the last of them.
+  // Terms that become one product, at the position of the last of them.
   struct Chunk {
     Sum* sum;
     std::vector<std::size_t> terms;
@@ -78,7 +79,7 @@ class SumJoiner {
     }
     if (terms.size() >= fewest_terms) divide(std::move(sum), terms);
   }
-  // Terms of the same flags and depth, in program order, in chunks of about one size.
+  // Divides terms of equal flags and depth, in program order, into chunks of about equal size.
   void divide(Sum sum, std::vector<std::size_t>& terms) {
     std::sort(terms.begin(), terms.end());
     std::map<std::tuple<bool, bool, i64>, std::vector<std::size_t>> alike;
@@ -113,7 +114,7 @@ class SumJoiner {
     return s.k > 0 && s.k * ((a_lies ? 0 : s.m) + (b_lies ? 0 : s.n)) <= 2 * s.m * s.n;
   }
 
-  // The axis of an operand that is the inner one.
+  // The inner (contracted) axis of an operand.
   static int inner_axis(const rules::MatmulAttrs& flags, unsigned side) {
     return (side ? flags.transpose_b : !flags.transpose_a) ? 1 : 0;
   }
@@ -132,10 +133,10 @@ class SumJoiner {
     return terms;
   }
 
-  // First where one order saves a copy; then the others, in the order of those with which they share operands, so that
-  // these are put together once.
+  // Orders the terms: first the chunks where one order saves a copy; then the others, in the order of chunks with
+  // which they share operands, so that these are concatenated once.
   void choose_orders() {
-    std::map<std::vector<int>, std::vector<int>> known;  // operands: in what order
+    std::map<std::vector<int>, std::vector<int>> known;  // operands -> their order
     const auto key = [&](const Chunk& c, unsigned side) {
       std::vector<int> values = operands(c.terms, side);
       std::sort(values.begin(), values.end());

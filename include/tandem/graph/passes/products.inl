@@ -1,4 +1,4 @@
-// Many small products of matrices as few large ones, and what several of them would do alike done once.
+// Combines many small matrix products into few large ones, and shares the work that several of them repeat.
 #pragma once
 #include <map>
 
@@ -10,8 +10,8 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// Each product by a transposed matrix sorts that matrix anew, which few rows do not outweigh: several such products of
-// one matrix, as a loop's gradients are, get it transposed once.
+// Hoists a shared transpose. Each product with a transposed matrix repacks that matrix, which a product of few rows
+// does not amortize: several such products with one matrix, such as a loop's gradients, get it transposed once.
 class TransposeJoiner {
  public:
   explicit TransposeJoiner(const Graph& g) : rewrite_(g) {
@@ -30,7 +30,7 @@ class TransposeJoiner {
   }
 
  private:
-  // A product of one row or column has another kernel, which wants the matrix as it lies.
+  // A product of one row or column uses another kernel, which reads the matrix in its stored layout.
   bool is_transposed(const Node& n) const {
     if (n.op != &matmul_op || !n.attrs.get<rules::MatmulAttrs>().transpose_b) return false;
     const Spec &y = rewrite_.spec(n.first_out), &b = rewrite_.spec(n.in[1]);
@@ -48,7 +48,7 @@ class TransposeJoiner {
   }
 
   Rewrite rewrite_;
-  std::map<int, std::size_t> uses_;  // by matrix: products by it
+  std::map<int, std::size_t> uses_;  // by matrix: the number of products with it
   std::map<int, int> made_;
 };
 

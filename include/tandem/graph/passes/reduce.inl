@@ -1,4 +1,4 @@
-// Elementwise ops that run inside the reduction which alone wants their result.
+// Fuses elementwise ops into the reduction that is the only consumer of their result.
 #pragma once
 #include <optional>
 
@@ -47,7 +47,7 @@ class ReductionFuser {
     n.in = maker.in;
     rewrite_.remove(at);
   }
-  // What the node computes, as a program with one result; null if there is none.
+  // The node's computation as a program with one result; null if there is none.
   Ref<FusedProgram> program_of(const Node& n) const {
     if (n.outputs != 1) return {};
     if (n.op == &fused_op) return n.attrs.get<FusedAttrs>().program;
@@ -64,7 +64,8 @@ class ReductionFuser {
     return make_ref<FusedProgram>(std::move(dtypes), std::move(code),
                                   std::vector<int>{static_cast<int>(inputs.size())});
   }
-  // A fold of medium length stays on one thread; where what it folds is worth several, they are better used apart.
+  // A reduction of medium length runs on one thread; if its operand is expensive enough for several threads, they
+  // are better run separately.
   static bool pays(const FusedProgram& program, const Spec& whole, const Spec& reduced) {
     constexpr double most = 20000;  // ns
     constexpr i64 one_chunk = 65536;
@@ -75,7 +76,7 @@ class ReductionFuser {
   }
 
   Rewrite rewrite_;
-  std::vector<int> makers_, uses_, effects_;  // effects_: how many precede the node
+  std::vector<int> makers_, uses_, effects_;  // effects_: the number of effects before the node
 };
 
 }  // namespace detail

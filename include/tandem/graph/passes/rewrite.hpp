@@ -9,7 +9,8 @@
 
 namespace TANDEM_NS::detail {
 
-/// Values may be replaced by others that mean the same, nodes may go, and values without inputs may be added in front.
+/// Values may be replaced by equivalent ones, nodes may be removed, and values without inputs may be added at the
+/// front.
 class Rewrite {
  public:
   explicit Rewrite(const Graph& from) : graph(from.copy()), same_(from.specs.size()), gone_(from.nodes.size()) {
@@ -17,23 +18,23 @@ class Rewrite {
   }
   const Ref<Graph> graph;
 
-  /// What stands for the value now.
+  /// The current replacement of the value.
   int now(int value) const { return same_[static_cast<std::size_t>(value)]; }
   const Spec& spec(int value) const { return graph->spec(value); }
-  /// Node i, its inputs brought up to date. To be asked for in program order.
+  /// Node i with its inputs updated. Must be called in program order.
   Node& node(std::size_t i) {
     Node& n = graph->nodes[i];
     for (int& v : n.in) v = now(v);
     return n;
   }
-  /// From here on `by` stands for `value`; by was made earlier.
+  /// Replaces `value` by `by` from here on; `by` must be produced earlier.
   void replace(int value, int by) { same_[static_cast<std::size_t>(value)] = now(by); }
   void remove(std::size_t i) { gone_[i] = true; }
-  /// A further value; its node will stand before node i. To be asked for in the order of i.
+  /// Adds a value whose node will be inserted before node i. Must be called in the order of i.
   int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, std::span<const int> in, const Spec& spec) {
     return add(added_, i, op, attrs, in, spec);
   }
-  /// A further value that depends on nothing; it will stand before all others.
+  /// Adds a value that depends on nothing; its node will be placed before all others.
   int add_leaf(const OpDef& op, const Attrs& attrs, const Spec& spec) { return add(leaves_, 0, op, attrs, {}, spec); }
   Ref<Graph> finish() {
     std::vector<Node> nodes;

@@ -1,4 +1,4 @@
-// Algebra that changes no bit of a result, and advice on algebra that would.
+// Algebraic simplification that changes no bit of a result, and advice on rewrites that would.
 #pragma once
 #include <bit>
 #include <cstring>
@@ -22,12 +22,12 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// A graph while it is simplified. A rule gets a node whose inputs are up to date; it replaces the node's value or
-// changes the node, and says whether it did.
+// A graph being simplified. A rule gets a node whose inputs are up to date; it replaces the node's value or changes
+// the node, and returns whether it did.
 struct Simplifier {
   Rewrite rewrite;
   std::vector<int> makers;
-  std::size_t at = 0;                           // the node's number
+  std::size_t at = 0;                           // the node's index
   std::unordered_map<std::string, int> shapes;  // by spec: a value that has a shape and no data
 
   explicit Simplifier(const Graph& g) : rewrite(g), makers(g.makers()) {}
@@ -41,13 +41,13 @@ struct Simplifier {
     const Node* n = maker(value);
     return n && n->op == &op ? n : nullptr;
   }
-  /// Puts the value in the place of the node's output, if their specs are surely equal.
+  /// Replaces the node's output by the value, if their specs are guaranteed to be equal.
   bool replace(const Node& n, int value) {
     if (!(spec(n.first_out) == spec(value))) return false;
     rewrite.replace(n.first_out, value);
     return true;
   }
-  /// Is the value a constant of one element with these bits, given as a double (floats) or a whole number?
+  /// Whether the value is a constant of one element with these bits, given as a double (floats) or an integer.
   bool is_number(int value, double number) const {
     const Node* n = maker(value);
     const Tensor* t = n ? constant_of(*n) : nullptr;
@@ -72,14 +72,14 @@ TANDEM_INLINE bool drop_identity(Simplifier& s, Node& n) {
 TANDEM_INLINE bool is_view_of_all(const OpDef* op) {
   return op == &reshape_op || op == &expand_dims_op || op == &squeeze_op || op == &collapse_dims_op;
 }
-// A view of a view is a view of the first; of its own shape it is nothing.
+// Collapses a view of a view into a view of the first; drops a view that keeps the shape.
 TANDEM_INLINE bool join_views(Simplifier& s, Node& n) {
   const Shape& shape = s.spec(n.first_out).shape;
   if (!is_view_of_all(n.op)) return false;
   if (shape.is_fully_defined() && s.replace(n, n.in[0])) return true;
   const Node* inner = s.maker(n.in[0]);
   if (!inner || !is_view_of_all(inner->op)) return false;
-  if (n.op != &reshape_op) {  // the others count the axes of what they are given
+  if (n.op != &reshape_op) {  // the others count the axes of their input
     if (!shape.is_fully_defined()) return false;
     n.op = &reshape_op, n.attrs = rules::ReshapeAttrs{shape};
   }
@@ -137,7 +137,8 @@ TANDEM_INLINE bool transpose_in_matmul(Simplifier& s, Node& n) {
   return changed;
 }
 
-// x + 0 is not among them: -0 + 0 is 0. Nor are complex numbers, whose product has more terms.
+// Drops x * 1, x / 1 and similar. Excludes x + 0, since -0 + 0 is 0, and complex numbers, whose product has more
+// terms.
 TANDEM_INLINE bool drop_neutral_number(Simplifier& s, Node& n) {
   const bool whole = n.in.size() == 2 && is_integer(s.spec(n.in[0]).dtype);
   if (n.op == &multiply_op)
@@ -153,14 +154,14 @@ TANDEM_INLINE bool drop_double_negation(Simplifier& s, Node& n) {
   return inner && s.replace(n, inner->in[0]);
 }
 
-// The shape of x with sizes of 1 for the axes of `full` that it lacks, by broadcast_like's rule.
+// The shape of x with sizes of 1 inserted for the axes of `full` that it lacks, following broadcast_like's rule.
 TANDEM_INLINE Shape with_lacking_axes(const Shape& x, const Shape& full, std::uint32_t lacks) {
   Shape r = full;
   int d = x.rank() - 1;
   for (int i = full.rank() - 1; i >= 0; --i) r.set(i, lacks >> i & 1u || d < 0 ? 1 : x.dim(d--));
   return r;
 }
-// What the value repeats along axes of its own, in a shape that broadcasts to its own; -1 if it repeats nothing.
+// The operand that the value broadcasts, in a shape that broadcasts to the value's own; -1 if it does not broadcast.
 TANDEM_INLINE int repeated_value(Simplifier& s, int value) {
   const Node* n = s.maker(value);
   if (!n || n->op != &broadcast_like_op) return n && n->op == &broadcast_to_op ? n->in[0] : -1;
@@ -172,14 +173,14 @@ TANDEM_INLINE int repeated_value(Simplifier& s, int value) {
   spec.shape = with_lacking_axes(spec.shape, full, lacks);
   return s.rewrite.add_before(s.at, reshape_op, rules::ReshapeAttrs{spec.shape}, {&x, 1}, spec);
 }
-// Does the shape of another input than `changed` stand for the node's? Then that one may shrink.
+// Whether an input other than `changed` already determines the node's shape, so that `changed` may shrink.
 TANDEM_INLINE bool others_span(const Simplifier& s, const Node& n, std::size_t changed) {
   const Shape& shape = s.spec(n.first_out).shape;
   for (std::size_t i = 0; i < n.in.size(); ++i)
     if (i != changed && s.spec(n.in[i]).shape == shape) return shape.is_fully_defined();
   return false;
 }
-// An elementwise op repeats its inputs as it reads them: nobody need write that out first.
+// Removes explicit broadcasts before elementwise ops, which broadcast their inputs themselves.
 TANDEM_INLINE bool repeat_when_read(Simplifier& s, Node& n) {
   if (!n.op->flags.pointwise) return false;
   for (std::size_t i = 0; i < n.in.size(); ++i) {
@@ -191,7 +192,7 @@ TANDEM_INLINE bool repeat_when_read(Simplifier& s, Node& n) {
   return false;
 }
 
-// An input that is asked for its shape alone need not be computed, nor live until then.
+// Replaces an input of which only the shape is read: it need not be computed, nor stay live until then.
 TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
   for (std::size_t i = 0; i < n.in.size(); ++i) {
     const Spec spec = s.spec(n.in[i]);

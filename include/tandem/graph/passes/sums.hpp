@@ -1,4 +1,4 @@
-// Sums: trees of additions and what they add up. For passes that put something else in their place.
+// Sums: finds trees of additions and their terms. For passes that replace them.
 #pragma once
 #include <vector>
 
@@ -10,11 +10,11 @@ namespace detail {
 
 struct SumTree {
   std::size_t root;               // the last addition
-  std::vector<std::size_t> adds;  // the others, which serve nothing else
+  std::vector<std::size_t> adds;  // the others, which have no other uses
   std::vector<int> terms;         // values
 };
 
-// An addition of known floating numbers on the CPU that repeats nothing.
+// An addition of floating numbers of known shape on the CPU without broadcasting.
 inline bool is_plain_addition(const Graph& g, const Node& n) {
   if (n.op != &add_op) return false;
   const Spec& s = g.spec(n.first_out);
@@ -22,9 +22,8 @@ inline bool is_plain_addition(const Graph& g, const Node& n) {
          g.spec(n.in[0]) == s && g.spec(n.in[1]) == s;
 }
 
-// All trees of the graph, none within another. `makers` and `uses` are the graph's.
-inline std::vector<SumTree> find_sums(const Graph& g, const std::vector<int>& makers,
-                                             const std::vector<int>& uses) {
+// All addition trees of the graph, none nested in another. `makers` and `uses` are the graph's.
+inline std::vector<SumTree> find_sums(const Graph& g, const std::vector<int>& makers, const std::vector<int>& uses) {
   std::vector<SumTree> found;
   std::vector<bool> inside(g.nodes.size());
   for (std::size_t root = g.nodes.size(); root-- > 0;) {

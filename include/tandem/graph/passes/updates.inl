@@ -1,7 +1,7 @@
-// Updates of many Variables as one op.
+// Multi-tensor (foreach) update: combines the updates of many Variables into one op.
 //
-// Updates in a row are held back until something follows that may not pass an assignment; then one op stands for them,
-// with their assignments right behind it, so that it may write into the Variables' buffers.
+// Consecutive updates are held back until an op follows that must not be moved across an assignment. Then one op
+// replaces them, followed directly by their assignments, so that it may write into the Variables' buffers.
 #pragma once
 #include <algorithm>
 
@@ -50,7 +50,7 @@ class UpdateJoiner {
   const Node& maker(int value) const { return from_.nodes[at(makers_[at(value)])]; }
   static std::span<const int> rest(const Node& n) { return {n.in.begin() + n.op->outputs + 1, n.in.end()}; }
 
-  // Whether nothing about the update is left open, so that it cannot raise.
+  // Whether everything about the update is known, so that it cannot raise.
   bool can_join(const Node& n) const {
     if (!n.op->plural) return false;
     const Spec& weight = from_.spec(n.in[0]);
@@ -109,8 +109,8 @@ class UpdateJoiner {
   }
 
   static int gradient(const Node& n) { return n.in[at(n.op->outputs)]; }
-  // What the gradient is the product of with a scalar; -1 if it is not. The kernel takes the product as `multiply`
-  // does.
+  // The gradient's factor, if the gradient is its product with a scalar; otherwise -1. The kernel multiplies as
+  // `multiply` does.
   int scaled(const Node& n, int factor) const {
     const Node& product = maker(gradient(n));
     if (product.op != &multiply_op) return -1;
@@ -130,7 +130,7 @@ class UpdateJoiner {
 
   const Graph& from_;
   const Ref<Graph> to_;
-  std::vector<Node> copies_;  // by node
+  std::vector<Node> copies_;  // indexed by node
   std::vector<int> makers_, now_;
   std::vector<const Node*> updates_, assignments_;  // held back
   std::vector<int> held_since_, assigned_since_;    // by node, by Variable: the run of updates that it belongs to

@@ -1,4 +1,4 @@
-// function(): ordinary C++ over tensors, traced once a signature into a graph that runs again and again.
+// function(): ordinary C++ over tensors, traced once per signature into a graph that is run many times.
 //
 //   auto step = function([&](const Tensor& x, const Tensor& y) {
 //     GradientTape tape;
@@ -28,13 +28,13 @@ class Prototype final : public Opaque {
   const char* kind() const override { return "result"; }
   const T value;
 };
-// One address for each type.
+// One distinct address per type.
 template <class T>
 inline constexpr char type_tag = 0;
-// What f sees of an argument; of a string literal, a const char*.
+// The type as which f receives an argument; for a string literal, const char*.
 template <class A>
 using Argument = std::decay_t<const A&>;
-// An argument where f takes tensors in place of numbers.
+// Converts an argument where f takes tensors in place of numbers.
 template <class A>
 decltype(auto) number_as_tensor(const A& x) {
   if constexpr (std::is_arithmetic_v<A>) return constant(x);
@@ -45,8 +45,8 @@ using NumberAsTensor = std::conditional_t<std::is_arithmetic_v<A>, Tensor, A>;
 
 }  // namespace detail
 
-/// A traced function; copies share the cache. Calls from several threads at once are fine. It keeps the Variables of
-/// its traces alive, so none can be destroyed under it.
+/// A traced function; copies share the cache. Thread-safe to call. It keeps the Variables of its traces alive, so
+/// none can be destroyed while it exists.
 template <class F>
 class Function {
   template <class... A>
@@ -62,13 +62,13 @@ class Function {
       : f_(make_ref<detail::Prototype<Held>>(Held{std::move(f)})),
         cache_(make_ref<FunctionCache>(std::move(options))) {}
 
-  /// Calls f: traced if no trace fits, else by the graph.
-  ///   arguments  tensors, Variables (by identity), numbers, texts, enums (by value), and vectors, maps, tuples,
-  ///              optionals and plain structs of them. Numbers become tensors (as constant(number) makes them) where f
-  ///              takes tensors in their places.
-  ///   returns    what f returns, with the call's tensors; what is not a tensor is as the trace returned it. Gradients
-  ///              are dense
-  ///   throws     what f throws while it is traced (nothing is kept then) and what kernels raise
+  /// Calls f: traces it if no existing trace matches, else runs the graph.
+  ///   arguments  tensors, Variables (by identity), numbers, strings, enums (by value), and vectors, maps, tuples,
+  ///              optionals and plain structs of them. Numbers become tensors (as by constant(number)) where f takes
+  ///              tensors in their positions.
+  ///   returns    what f returns, with the call's tensors; non-tensor values are those returned by the trace.
+  ///              Gradients are dense
+  ///   throws     what f throws while it is traced (then no trace is kept) and what kernels raise
   template <class... A>
     requires(!wants_tensors<A...>)
   auto operator()(const A&... arguments) const {
@@ -96,9 +96,9 @@ class Function {
     return (*this).template operator()<detail::NumberAsTensor<A>...>(detail::number_as_tensor(arguments)...);
   }
 
-  /// Calls f and puts what it returns into `result`, whose containers keep their storage: a result of the same
-  /// structure as that of the call before allocates nothing.
-  ///   throws  as a call; `result` is as it was then
+  /// Calls f and stores what it returns in `result`, whose containers keep their storage: no allocation if the
+  /// result has the same structure as that of the previous call.
+  ///   throws  as a call; `result` is then unchanged
   template <class R, class... A>
   void call_into(R& result, const A&... arguments) const {
     if constexpr (wants_tensors<A...>) {
@@ -113,7 +113,7 @@ class Function {
     }
   }
 
-  /// The trace that serves such arguments, made if need be. A TensorSpec stands for any tensor of that spec.
+  /// The trace for such arguments, created if necessary. A TensorSpec represents any tensor of that spec.
   template <class... A>
   Ref<ConcreteFunction> get_concrete_function(const A&... arguments) const {
     return [&]<class... B>(const B&... b) {
@@ -123,9 +123,9 @@ class Function {
     }(placeholder(arguments)...);
   }
 
-  /// How often f has been traced.
+  /// The number of times f has been traced.
   int trace_count() const { return cache_->trace_count(); }
-  /// Why each time; of the latest 256 traces, the oldest first.
+  /// The reason for each trace; the latest 256, oldest first.
   std::vector<TraceRecord> trace_log() const { return cache_->trace_log(); }
 
  private:
@@ -154,7 +154,7 @@ class Function {
     requires(!std::is_base_of_v<Spec, T>)
   static const T& placeholder(const T& x) { return x; }
 
-  // for_call: the arguments are values, not mere specs.
+  // for_call: the arguments are values, not just specs.
   template <class R, class... A>
   Ref<Traced> find(bool for_call, tree::Flat& flat, const A&... arguments) const {
     const void* const type = &detail::type_tag<R(detail::Argument<A>...)>;
@@ -173,7 +173,7 @@ class Function {
     const auto body = body_of<R>(arguments...);
     return cache_->trace(flat, words(), erased(body));
   }
-  // f on the arguments with other tensors in them.
+  // f bound to the arguments, with their tensors to be replaced.
   template <class R, class... A>
   auto body_of(const A&... arguments) const {
     return [this, &arguments...](const Tensor* tensors) {
@@ -208,8 +208,8 @@ class Function {
   Ref<FunctionCache> cache_;
 };
 
-/// f as a traced function.
-///   f  takes and returns what Function's call operator says; captures by reference what it trains
+/// Makes f a traced function.
+///   f  takes and returns what Function's call operator lists; captures what it trains by reference
 template <class F>
 Function<std::decay_t<F>> function(F&& f, FunctionOptions options = {}) {
   return Function<std::decay_t<F>>(std::forward<F>(f), std::move(options));

@@ -1,4 +1,4 @@
-// The traces of one function by signature: found, made, bounded, and explained.
+// FunctionCache: finds, makes, bounds and explains the traces of one function by signature.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -13,15 +13,16 @@ namespace TANDEM_NS {
 
 struct FunctionOptions {
   std::string name = "function";
-  /// One spec for each tensor argument; dims may be `none`. One trace then serves all calls, and every call is checked.
+  /// One spec for each tensor argument; dims may be `none`. One trace then serves all calls, and every call is
+  /// checked against it.
   std::vector<Spec> input_signature = {};
-  /// After a retrace for another size, dims that differ are left open.
+  /// After a retrace for another size, the dims that differ become unknown.
   bool reduce_retracing = false;
-  int max_traces = 64;  ///< the least recently used goes
+  int max_traces = 64;  ///< the least recently used trace is evicted
   ExecutionOptions execution = {};
-  /// Looks for mistakes that tracing hides, at several times the cost. Each new trace is made twice, the second time
-  /// with other values in the Variables, and must be the same graph; the first 3 calls of each trace are made eagerly
-  /// and op by op, too, and must agree (host side effects in the code happen for each). What differs raises
+  /// Detects mistakes that tracing hides, at several times the cost. Each new trace is made twice, the second time
+  /// with other values in the Variables, and must give the same graph. The first 3 calls of each trace are also made
+  /// eagerly and op by op, and must agree (host side effects in the code happen each time). A difference raises
   /// FailedPreconditionError, which names the node and its source line. No other thread may use the function's
   /// Variables meanwhile.
   bool debug = false;
@@ -31,12 +32,12 @@ struct FunctionOptions {
 struct TraceRecord {
   std::string signature;           ///< "float32[32,784], 3"
   std::string reason;              ///< "argument 0 is float32[16,784]; the nearest trace has float32[32,784]"
-  std::string advice;              ///< how to save the trace; empty for the first
-  std::vector<std::string> hints;  ///< what the traced code could do better: advice() of graph/passes/passes.hpp
+  std::string advice;              ///< how to avoid the trace; empty for the first
+  std::vector<std::string> hints;  ///< possible improvements of the traced code: advice() of graph/passes/passes.hpp
   double seconds = 0;
 };
 
-/// A trace, with what its calls return beside tensors.
+/// A trace, with the non-tensor part of its results.
 struct Traced final : Opaque {
   using Run = FunctionRun;
   using Body = FunctionBody;
@@ -59,7 +60,7 @@ class TANDEM_API FunctionCache final : public Opaque {
   explicit FunctionCache(FunctionOptions options);
   const char* kind() const override { return "function"; }
 
-  /// The most specific trace that fits, or null.
+  /// The most specific matching trace, or null.
   ///   throws  errors::InvalidArgumentError for tensors that the input signature does not allow
   Ref<Traced> find(const tree::Flat& call);
   /// Raises TraceError for tensors that belong to a finished trace.
@@ -67,14 +68,14 @@ class TANDEM_API FunctionCache final : public Opaque {
   /// Traces the body and keeps the trace; nothing is kept if it throws.
   Ref<Traced> trace(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
 
-  /// One of a trace's first calls, with .debug: raises unless it gives what an eager call gives.
+  /// Checks one of a trace's first calls, with .debug: raises unless it gives the same as an eager call.
   void check(Traced& traced, const tree::Flat& call, Traced::Body body) const;
 
   int trace_count() const;
   std::vector<TraceRecord> trace_log() const;
 
  private:
-  // A trace under way.
+  // A trace in progress.
   struct Open {
     const void* thread;
     const tree::Flat* call;
@@ -90,15 +91,16 @@ class TANDEM_API FunctionCache final : public Opaque {
 
   const FunctionOptions options_;
   mutable std::mutex mutex_;
-  Turn turn_;                        // taken while the body is traced
-  std::vector<Open> open_;           // the innermost last; for whoever has the turn
-  std::vector<Ref<Traced>> traces_;  // those with fewer open dims first; this and below guarded by mutex_
+  Turn turn_;                        // held while the body is traced
+  std::vector<Open> open_;           // innermost last; accessed only by the holder of the turn
+  std::vector<Ref<Traced>> traces_;  // those with fewer unknown dims first; this and below guarded by mutex_
   std::vector<TraceRecord> log_;     // the latest ones
   int trace_count_ = 0;
   u64 clock_ = 0;
 };
 
-/// Gets one line when a function has been traced again and again; by default it goes to stderr. Null: silence.
+/// Sets a handler that gets one line when a function has been traced too often; the default writes to stderr. Null
+/// disables it.
 TANDEM_API void set_warning_handler(void (*handler)(const char* text));
 
 }  // namespace TANDEM_NS

@@ -1,4 +1,4 @@
-// Signatures, retraces and their reasons.
+// Signatures, and retraces with their reasons.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -29,7 +29,8 @@ TANDEM_INLINE std::atomic<void (*)(const char*)>& warning_handler() {
 inline bool same_key(const tree::Key& a, const tree::Key& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
-// Whether a tensor of spec `got` may be passed where the trace has `want`; an open dim of a symbol needs an open one.
+// Whether a tensor of spec `got` may be passed where the trace has `want`; a symbol's unknown dim requires an
+// unknown one.
 inline bool accepts(const Spec& want, const Spec& got) {
   if (want.dtype != got.dtype || !(want.device == got.device) || want.shape.rank() != got.shape.rank()) return false;
   for (int i = 0; i < want.shape.rank(); ++i)
@@ -115,7 +116,7 @@ TANDEM_INLINE std::vector<Spec> FunctionCache::specs_to_trace(const tree::Flat& 
   return specs;
 }
 
-// Against the trace with the fewest differences.
+// Compares with the trace that has the fewest differences.
 TANDEM_INLINE TraceRecord FunctionCache::explain(const std::vector<std::string>& words, const Open* caller) const {
   TraceRecord r{detail::joined(words), "the first call", "", {}, 0};
   if (caller) {
@@ -136,16 +137,16 @@ TANDEM_INLINE TraceRecord FunctionCache::explain(const std::vector<std::string>&
   }
   if (traces_.empty()) return r;
   if (!nearest || fewest == 0) {
-    r.reason =
-        nearest ? "another type of an argument, or another default device" : "another number or structure of arguments";
-    r.advice = "call it with one structure of arguments, or use a function for each";
+    r.reason = nearest ? "an argument has a different type, or the default device differs"
+                       : "the number or structure of the arguments differs";
+    r.advice = "always call it with the same structure of arguments, or use one function for each";
     return r;
   }
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == nearest->words[i]) continue;
     const bool tensor = words[i].find('[') != std::string::npos;
     r.reason = "argument " + std::to_string(i) + " is " + words[i] + "; the nearest trace has " + nearest->words[i];
-    r.advice = tensor ? "give an input signature that leaves the dim open ({none, ...}), or set .reduce_retracing"
+    r.advice = tensor ? "give an input signature that leaves the dim unknown ({none, ...}), or set .reduce_retracing"
                       : "plain values are part of the signature; pass a tensor if it changes often";
     break;
   }
@@ -172,7 +173,7 @@ TANDEM_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::vecto
       errors::raise<errors::FailedPreconditionError>(
           options_.name.c_str(),
           "makes the Variable '" + v.name() +
-              "' and lets it go when it returns, so each call would need another; make it outside of "
+              "' and releases it when it returns, so each call would need a new one; make it outside "
               "the function and keep it");
   }
   traced->function = make_ref<ConcreteFunction>(std::move(graph), options_.execution);
@@ -192,10 +193,10 @@ TANDEM_INLINE void FunctionCache::trace_again(const Traced& first, Traced::Body 
   for (const Spec& s : first.specs) symbols.push_back(tracer.argument(s));
   const Traced::Run run = body.call(body.self, symbols.data());
   std::string d = trace_difference(graph, *tracer.finish(run.outputs));
-  if (d.empty() && run.plain != first.plain) d = "a plain value in the result is another one";
+  if (d.empty() && run.plain != first.plain) d = "a plain value in the result differs";
   if (!d.empty())
     errors::raise<errors::FailedPreconditionError>(
-        options_.name.c_str(), "traced twice, it is not the same graph: " + d + ". " + detail::frozen_remedy);
+        options_.name.c_str(), "two traces give different graphs: " + d + ". " + detail::frozen_remedy);
 }
 TANDEM_INLINE void FunctionCache::check(Traced& traced, const tree::Flat& call, Traced::Body body) const {
   if (context.stager || detail::is_checking()) return;
@@ -203,7 +204,7 @@ TANDEM_INLINE void FunctionCache::check(Traced& traced, const tree::Flat& call, 
   check_against_eager(*traced.function, {call.tensors.begin(), call.tensors.size()}, traced.plain, body);
 }
 
-// The innermost trace under way on this thread, if any.
+// The innermost trace in progress on this thread, if any.
 TANDEM_INLINE const FunctionCache::Open* FunctionCache::check_recursion(const tree::Flat& call) const {
   const Open* caller = nullptr;
   std::size_t depth = 0;
@@ -224,7 +225,7 @@ TANDEM_INLINE const FunctionCache::Open* FunctionCache::check_recursion(const tr
 TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vector<std::string> words,
                                                Traced::Body body) {
   const Turn::Taken one_at_a_time(turn_);
-  if (Ref<Traced> other = find(call)) return other;  // another thread was faster
+  if (Ref<Traced> other = find(call)) return other;  // another thread was first
   TraceRecord record = explain(words, check_recursion(call));
   open_.push_back({&context, &call, record.signature});
   struct Opened {
@@ -239,7 +240,7 @@ TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vect
   return keep(std::move(traced), std::move(record));
 }
 
-// What is kept: another thread that took the turn over while the body waited for it may have traced the same.
+// Returns the trace to keep: another thread that took over the turn while the body waited may have traced the same.
 TANDEM_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceRecord record) {
   std::string warning;
   {

@@ -1,4 +1,4 @@
-// Tracer: the Stager of function(). While it is in force, each op of its thread becomes a node of a graph.
+// Tracer: the Stager of function(). While it is active, each op of its thread becomes a node of a graph.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -11,13 +11,13 @@
 
 namespace TANDEM_NS {
 
-/// Traces from its construction until finish() or destruction, on this thread. Tapes made before do not see what is
-/// traced. A tracer with an outer one traces a body of control flow: values of the outer trace that it uses become
-/// further arguments, in the order of captures().
+/// Traces on this thread from its construction until finish() or destruction. Tapes created before do not see what
+/// is traced. A tracer with an outer one traces a body of control flow: values of the outer trace that it uses
+/// become additional arguments, in the order of captures().
 class TANDEM_API Tracer final : public Stager {
  public:
   struct Options {
-    bool may_create_variables = true;  // the first trace of a function only
+    bool may_create_variables = true;  // in the first trace of a function only
     Tracer* outer = nullptr;
   };
   explicit Tracer(std::string name) : Tracer(std::move(name), Options{}) {}
@@ -26,18 +26,18 @@ class TANDEM_API Tracer final : public Stager {
   Tracer& operator=(const Tracer&) = delete;
   ~Tracer();
 
-  /// A new argument of the graph; all before the first op.
+  /// Adds an argument to the graph; all arguments precede the first op.
   Tensor argument(const Spec& spec, std::string name = {});
   /// Ends the trace. The outputs may be traced, captured or known tensors.
   Ref<Graph> finish(std::span<const Tensor> outputs);
-  /// What of the outer trace is passed in behind the declared arguments.
+  /// Values of the outer trace that are passed in after the declared arguments.
   const std::vector<Tensor>& captures() const { return captures_; }
-  /// The Variables made while tracing.
+  /// The Variables created while tracing.
   const std::vector<Variable>& created_variables() const { return created_; }
   /// The graph so far.
   const Graph& graph() const { return *graph_; }
 
-  /// The tracer in force on this thread, or null.
+  /// The active tracer on this thread, or null.
   static Tracer* current();
 
  private:
@@ -53,7 +53,8 @@ class TANDEM_API Tracer final : public Stager {
 
   void leave();
   bool knows(const Tensor& t) const { return values_.find(t.id()) >= 0 || (outer_ && outer_->knows(t)); }
-  // A known tensor from before a body's trace: to a tape around the control flow it must be an input.
+  // Whether a known tensor from before a body's trace must become an input, visible to tapes outside the control
+  // flow.
   bool may_be_watched(const Tensor& t) const {
     return outer_observers_ && t.id() < first_id_ && (is_floating(t.dtype()) || is_complex(t.dtype()));
   }
@@ -68,16 +69,16 @@ class TANDEM_API Tracer final : public Stager {
   Slots values_;  // tensor id -> value
   std::vector<Tensor> captures_;
   std::vector<Variable> created_;
-  std::unordered_map<const void*, int> places_;  // of the Variables in graph_->variables, by address
-  std::vector<int> held_;                        // by place: the value that the Variable has for sure, or -1
-  std::vector<int> holding_;                     // the places that may have one
+  std::unordered_map<const void*, int> places_;  // indices in graph_->variables, by Variable address
+  std::vector<int> held_;                        // by Variable index: the value that it is known to have, or -1
+  std::vector<int> holding_;                     // the indices that may have one
   std::unordered_map<std::string, int> names_;
   Options options_;
   Tracer* outer_;
-  Tracer* previous_;  // in force before
+  Tracer* previous_;  // the tracer active before
   Stager* outer_stager_;
   Observer* outer_observers_;
-  u64 first_id_ = new_id(context);  // of the tensors made since
+  u64 first_id_ = new_id(context);  // tensors created since have this id or a larger one
   bool active_ = true;
 };
 

@@ -1,10 +1,10 @@
-// Definitions of graph/trace.hpp.
+// Definitions of graph/trace/trace.hpp.
 #pragma once
 #include "tandem/graph/trace/trace.hpp"
 
 namespace TANDEM_NS {
 
-// The thread's tracer, beside Context: core knows stagers only.
+// The thread's tracer, separate from Context: core only knows stagers.
 TANDEM_INLINE Tracer*& tracer_slot() {
   static constinit thread_local Tracer* tracer = nullptr;
   return tracer;
@@ -57,7 +57,7 @@ TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_o
     captures_.push_back(t);
   } else if (t.is_symbolic() && !shape_only) {
     detail::raise_no_value(op, t);
-  } else if (t.is_symbolic()) {  // a constant without data: the trace does not know it when its value is asked for
+  } else if (t.is_symbolic()) {  // a constant without data: the trace does not know its value
     return graph_->add_constant(t, unique_name(scoped_name(display_name(constant_op))));
   } else {
     return add_constant(t, {});
@@ -92,14 +92,14 @@ TANDEM_INLINE Tensors Tracer::stage(const InferCall& c, const Specs& specs) {
   for (unsigned i = 0; i < specs.size(); ++i) out.push(symbol(first + static_cast<int>(i)));
   return out;
 }
-// In graph_->variables, which it joins if it is new.
+// The index in graph_->variables; appends the Variable if it is new.
 TANDEM_INLINE int Tracer::place_of(const Variable& v) {
   const int next = static_cast<int>(graph_->variables.size());
   const auto [at, is_new] = places_.try_emplace(VariableAccess::address(v), next);
   if (is_new) graph_->variables.push_back(v), held_.push_back(-1);
   return at->second;
 }
-// Reads of one value share a node, but not a tensor: to tapes each read is a value of its own.
+// Reads of one value share a node, but not a tensor: tapes treat each read as a separate value.
 TANDEM_INLINE Tensor Tracer::read(const Variable& v) {
   const int at = place_of(v);
   int& now = held_[static_cast<std::size_t>(at)];
@@ -112,12 +112,12 @@ TANDEM_INLINE Tensor Tracer::read(const Variable& v) {
 TANDEM_INLINE void Tracer::assign(const Variable& v, const Tensor& value) {
   const int at = place_of(v), in[] = {value_of(value, "assign", false)};
   graph_->add(assign_variable_op, IndexAttrs{at}, in, {}, unique_name("assign/" + v.name()));
-  held_[static_cast<std::size_t>(at)] = -1;  // what is read next is a read, too: gradients end at it
+  held_[static_cast<std::size_t>(at)] = -1;  // a later read is a read too: gradients end at it
 }
 [[noreturn]] TANDEM_INLINE void raise_created_late(const std::string& function, const std::string& variable) {
   errors::raise<errors::FailedPreconditionError>(
       "function", "'" + function + "' makes " + variable +
-                      " in a later trace; a traced function may make Variables in its first trace alone: make it "
+                      " in a later trace; a traced function may make Variables only in its first trace: make it "
                       "outside, or once and keep it");
 }
 TANDEM_INLINE void Tracer::lift(Callable body) {
@@ -131,7 +131,7 @@ TANDEM_INLINE void Tracer::lift(Callable body) {
   body.call(body.self);
 }
 TANDEM_INLINE void Tracer::created(const Variable& v) {
-  Tracer* function = this;  // not the body of control flow in it
+  Tracer* function = this;  // not the tracer of a control-flow body within it
   for (Tracer* t = this; t; function = t, t = t->outer_)
     if (!t->options_.may_create_variables) raise_created_late(t->graph_->name, "the Variable '" + v.name() + "'");
   function->created_.push_back(v);

@@ -1,5 +1,5 @@
-// What functions take and return: tensors in structs, tuples, vectors and maps beside plain values. Here they are taken
-// apart into a list of tensors and a key, and put together again.
+// What functions take and return: tensors in structs, tuples, vectors and maps, mixed with plain values. Flattens
+// them into a list of tensors and a key, and rebuilds them.
 #pragma once
 #include <array>
 #include <cstring>
@@ -18,16 +18,16 @@ namespace TANDEM_NS::tree {
 
 using Key = Small<unsigned char, 64, memory::Blocks>;
 
-/// The tensors of some arguments in order, and what else decides which trace serves them.
+/// The tensors of some arguments in order, and the key that selects their trace.
 struct Flat {
   Small<const Tensor*, 8, memory::Blocks> tensors;
   Key key;
-  std::vector<std::string>* words = nullptr;  // set: each leaf as text, for the trace log
+  std::vector<std::string>* words = nullptr;  // if set: receives each leaf as text, for the trace log
 
   void add(const void* bytes, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) key.push(static_cast<const unsigned char*>(bytes)[i]);
   }
-  /// word() is made up for the log alone: it costs more than all else.
+  /// word() is called only for the log: it is more expensive than everything else here.
   template <class Word>
   void say(const Word& word) {
     if (words) [[unlikely]]
@@ -60,7 +60,7 @@ template <class T, std::size_t... I>
 constexpr bool takes(std::index_sequence<I...>) {
   return requires { T{(static_cast<void>(I), Any())...}; };
 }
-/// How many fields an aggregate has (at most 12).
+/// The number of fields of an aggregate (at most 12).
 template <class T, std::size_t N = 12>
 constexpr std::size_t field_count() {
   if constexpr (N == 0) return 0;
@@ -92,7 +92,8 @@ auto fields_of(T& x) {
 #undef TANDEM_FIELDS
 }
 
-/// Calls f on each part of a container or struct, in order; const or not. A class names its own parts.
+/// Calls f on each element of a container or field of a struct, in order; const or not. A class enumerates its own
+/// parts.
 template <class T, class F>
 void each_part(T& x, const F& f) {
   using V = std::remove_const_t<T>;
@@ -151,14 +152,14 @@ void flatten(const T& x, Flat& to) {
   }
 }
 template <class T>
-void flatten(const T* x, Flat& to) = delete;  // a pointer's target may change unseen
+void flatten(const T* x, Flat& to) = delete;  // a pointer's target may change undetected
 inline void flatten(const char* x, Flat& to) { flatten<const char*>(x, to); }
 
 /// Replaces the tensors of x, in flatten's order.
 template <class T>
 void refill(T& x, const Tensor*& next) {
   if constexpr (std::is_const_v<T>) {
-    return;  // what a class shows and does not let go of
+    return;  // what a class exposes only as const
   } else if constexpr (std::is_same_v<T, Tensor>) {
     if (x.is_set()) x = *next++;
   } else if constexpr (!std::is_same_v<T, Variable> && !detail::is_number<T> && !detail::is_text<T>) {
@@ -180,7 +181,7 @@ struct Ignore {
   template <class T>
   void operator()(T&) const;
 };
-/// Whether an object of this type can be made empty and then filled.
+/// Whether an object of this type can be created empty and then filled.
 template <class T>
 constexpr bool is_fillable() {
   using V = std::remove_cvref_t<T>;
@@ -212,8 +213,8 @@ bool have_equal_keys(const T& a, const T& b) {
 }
 }  // namespace detail
 
-/// Makes x what `like` is, but for its tensors, which it takes out of a list, in flatten's order. What x has room for
-/// it keeps: nothing is allocated where x was filled alike before.
+/// Makes x a copy of `like`, with its tensors moved from a list, in flatten's order. x keeps its storage: no
+/// allocation if x was filled with the same structure before.
 template <class T>
 void fill(T& x, const T& like, Tensor*& next) {
   const auto each = [&](auto&& parts, auto&& like_parts) {

@@ -1,5 +1,5 @@
-// Turn: one thread at a time traces a function. Not a mutex: functions may call each other in any order, so threads
-// that trace several of them could wait for each other in a circle.
+// Turn: lets one thread at a time trace a function. Not a mutex: functions may call each other in any order, so
+// threads that trace several of them could deadlock.
 #pragma once
 #include <vector>
 
@@ -9,12 +9,12 @@ namespace TANDEM_NS {
 
 struct TurnThread;
 
-/// Of one function. A thread that waits for its turn waits for the thread that has it. Where that one waits in turn,
-/// however indirectly, for the present thread, it could not go on before the present one is done; so the present thread
-/// does not wait but takes the turn over until it is done, as if it were the other one that calls the function again.
+/// The turn of one function. A thread that requests the turn waits for the thread that holds it. If that thread in
+/// turn waits, directly or indirectly, for the requesting one, waiting would deadlock; so the requesting thread
+/// takes the turn over until it is done, as if the other thread called the function again.
 class TANDEM_API Turn {
  public:
-  /// Has the turn while it lives; as often as a thread likes.
+  /// Holds the turn for as long as it lives; a thread may nest it.
   class TANDEM_API Taken {
    public:
     explicit Taken(Turn& turn);
@@ -31,7 +31,7 @@ class TANDEM_API Turn {
 
  private:
   bool is_free_for(const TurnThread& thread) const;
-  std::vector<TurnThread*> holders_;  // the last one has the turn; all turns are guarded by one mutex
+  std::vector<TurnThread*> holders_;  // the last one holds the turn; all turns are guarded by one mutex
 };
 
 }  // namespace TANDEM_NS

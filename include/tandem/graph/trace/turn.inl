@@ -1,4 +1,4 @@
-// Definitions of graph/turn.hpp.
+// Definitions of graph/trace/turn.hpp.
 #pragma once
 #include <condition_variable>
 #include <mutex>
@@ -17,7 +17,7 @@ struct Turns {
   std::condition_variable changed;
 };
 TANDEM_INLINE Turns& turns() {
-  static Turns& all = *new Turns;  // never destroyed: functions may be called when other statics are
+  static Turns& all = *new Turns;  // never destroyed: functions may be called while other statics are destroyed
   return all;
 }
 TANDEM_INLINE const bool turns_made = (turns(), true);  // when the library is loaded (at_fork.hpp)
@@ -29,7 +29,8 @@ TANDEM_INLINE TurnThread& turn_thread() {
 
 TANDEM_INLINE bool Turn::is_free_for(const TurnThread& thread) const {
   if (holders_.empty()) return true;
-  for (const Turn* turn = this; turn && !turn->holders_.empty();) {  // empty: whoever waits for it is about to go on
+  for (const Turn* turn = this;
+       turn && !turn->holders_.empty();) {  // empty: a thread that waits for it is about to continue
     const TurnThread* const holder = turn->holders_.back();
     if (holder == &thread) return true;
     turn = holder->waits_for;
