@@ -1,4 +1,4 @@
-// The worker's side: the list of cases, the shared inputs, and the two ways to run them (answering a driver, or as a
+// The worker side: the list of cases, the shared inputs, and the two ways to run them (serving a driver, or as a
 // Google Benchmark program).
 #include "runner.hpp"
 
@@ -32,7 +32,7 @@ double seconds_for(const Work& work, std::int64_t iterations) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Iterations that take about `seconds`, found by doubling; the runs that find it are the warm-up.
+/// Finds, by doubling, the number of iterations that takes about `seconds`; these runs are also the warm-up.
 std::int64_t calibrate(const Work& work, double seconds) {
   seconds_for(work, 1);
   std::int64_t iterations = 1;
@@ -53,7 +53,7 @@ std::string print(const Digest& d) {
   return out.str();
 }
 
-/// The state of a worker that answers a driver: at most one open case.
+/// The state of a worker that serves a driver: at most one open case.
 struct Session {
   Work work;
   std::int64_t iterations = 1;
@@ -74,7 +74,7 @@ struct Session {
   }
 
   std::string sample() const {
-    work.run(1);  // wakes the pool: the process was stopped until now
+    work.run(1);  // wakes the pool: the process was stopped before
     const double taken = seconds_for(work, iterations);
     std::ostringstream out;
     out.precision(12);
@@ -95,7 +95,7 @@ struct Session {
   }
 };
 
-/// Answers one line for each line until the input ends. What libraries print goes to stderr.
+/// Answers each input line with one line until the input ends. Output of libraries goes to stderr.
 int serve() {
   const int answers = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -153,7 +153,7 @@ Digest digest(const std::vector<float>& values) {
   d.count = static_cast<std::int64_t>(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     d.sum_abs += std::fabs(static_cast<double>(values[i]));
-    d.weighted += values[i] * (1.0 + static_cast<double>(i % 7) / 7);  // weights, so that two swapped elements show
+    d.weighted += values[i] * (1.0 + static_cast<double>(i % 7) / 7);  // weights detect swapped elements
   }
   const std::size_t stride = std::max<std::size_t>(1, values.size() / picked);
   for (std::size_t i = 0; i < values.size() && d.samples.size() < picked; i += stride) d.samples.push_back(values[i]);

@@ -1,14 +1,14 @@
-// What a benchmark case is, and the inputs that every competitor shares. Not here: how cases are paired and printed
-// (driver/), and what each competitor needs for itself (support/).
+// Definition of a benchmark case, and the inputs that all competitors share. Not here: how cases are paired and
+// printed (driver/), and what each competitor needs (support/).
 //
 // How a comparison runs. Each competitor is one executable (a *worker*) that contains all its cases: two runtimes in
-// one process would share OpenMP, the allocator and the cores, and fight. The driver starts a worker per competitor and
-// number of threads, asks each for a sample in turn over a pipe, and stops (SIGSTOP) every worker but the one being
-// asked, so that a pool that spins while idle takes nothing from its rival. A round asks each competitor once, in an
-// order that alternates; the ratio of a round is peer time / our time, and the figure is the median over the rounds
-// with its quartiles. Before any sample counts, the results of both sides are compared. The machine's limit
-// (support/limit.hpp) is one more competitor in the same rounds. Started without --serve a worker is an ordinary Google
-// Benchmark program, for profiling one side alone.
+// one process would compete for OpenMP, the allocator and the cores. The driver starts one worker per competitor and
+// number of threads, asks each in turn for a sample over a pipe, and stops (SIGSTOP) all other workers, so that a
+// pool that spins while idle does not affect its competitor. A round asks each competitor once, in alternating
+// order. The ratio of a round is peer time / our time; the reported figure is the median over the rounds, with its
+// quartiles. Before any sample counts, the results of both sides are compared. The limit of the machine
+// (support/limit.hpp) is an additional competitor in the same rounds. Started without --serve, a worker is an
+// ordinary Google Benchmark program, for profiling one side in isolation.
 #pragma once
 #include <benchmark/benchmark.h>
 
@@ -20,29 +20,31 @@
 
 namespace bench {
 
-/// A case made ready to run.
-///   run     does the work the given number of times; the loop stands inside, so a 40 ns operation is not measured
-///   through a std::function result  the numbers to compare with the other side's; called once, before the first run;
-///   empty when there is nothing to compare units   operations in one of run's iterations; reported times are per
-///   operation
+/// A case that is ready to run.
+///   run     does the work the given number of times; it contains the loop, so that a 40 ns operation is not measured
+///           through a std::function
+///   result  the numbers to compare with those of the other side; called once, before the first run; empty if there is
+///           nothing to compare
+///   units   operations per iteration of run; reported times are per operation
 struct Work {
   std::function<void(std::int64_t)> run;
   std::function<std::vector<float>()> result;
   double units = 1;
 };
 
-/// Adds a case. `scenario/case`, with `@variant` behind it when a competitor has more than one way to do the same work.
-/// `make` runs only when the case is asked for. Returns true, so that a namespace-scope constant can hold the call.
+/// Registers a case. Its name is `scenario/case`, followed by `@variant` if a competitor has more than one way to do
+/// the same work. `make` only runs when the case is requested. Returns true, so that the call can initialize a
+/// namespace-scope constant.
 bool add(std::string name, std::function<Work()> make);
 
-/// Threads that this worker was told to use.
+/// The number of threads that this worker was told to use.
 int threads();
 
-/// Supplied once by each competitor (support/<competitor>.cpp): sets its number of threads and anything that makes it
-/// fast.
+/// Defined once by each competitor (support/<competitor>.cpp): sets its number of threads and everything that makes
+/// it fast.
 void prepare(int threads);
 
-/// The numbers in a competitor's result; support/<competitor>.hpp specialises it for its types.
+/// Extracts the numbers of a competitor's result; support/<competitor>.hpp specializes it for its types.
 template <class T>
 struct Values;
 
@@ -51,8 +53,8 @@ struct Values<std::vector<float>> {
   static std::vector<float> of(const std::vector<float>& values) { return values; }
 };
 
-/// Work that calls f again and again; f's return value is kept alive to the end of its iteration and is what the two
-/// sides compare.
+/// Work that calls f repeatedly. The return value of f is kept alive until the end of its iteration and is what the
+/// two sides compare.
 template <class F>
 Work repeat(F f, double units = 1) {
   Work work;
@@ -70,7 +72,7 @@ Work repeat(F f, double units = 1) {
   return work;
 }
 
-/// Work that calls f, which writes to memory that it owns; `out` says afterwards what was written.
+/// Work that calls f, which writes to memory that it owns; `out` then returns what was written.
 template <class F, class Out>
 Work repeat_into(F f, Out out) {
   Work work;
@@ -87,8 +89,8 @@ Work repeat_into(F f, Out out) {
   return work;
 }
 
-/// Work whose iterations change a state (a training step). `check` says what to compare and leaves the state fit for
-/// running on.
+/// Work whose iterations change a state (a training step). `check` returns what to compare and leaves the state
+/// usable for further runs.
 template <class F, class Check>
 Work steps(F step, Check check) {
   Work work;
@@ -99,7 +101,7 @@ Work steps(F step, Check check) {
   return work;
 }
 
-/// Steps that return their loss; the first `checked` of them are compared.
+/// Work of steps that return their loss; the losses of the first `checked` steps are compared.
 template <class Step>
 Work training(Step step, int checked) {
   return steps([step] { step(); },
@@ -110,13 +112,13 @@ Work training(Step step, int checked) {
                });
 }
 
-/// The same numbers for every competitor: normally distributed, times `scale`; they repeat after 65536.
+/// Normally distributed numbers times `scale`, the same for every competitor; they repeat after 65536.
 std::vector<float> normal(std::int64_t count, std::uint32_t seed, float scale = 1);
 
-/// The same integers for every competitor, in [0, bound).
+/// Integers in [0, bound), the same for every competitor.
 std::vector<std::int64_t> indices(std::int64_t count, std::int64_t bound, std::uint32_t seed);
 
-/// What stands for a result in the comparison: its length, two weighted sums, and numbers picked at a fixed stride.
+/// The digest by which results are compared: length, two weighted sums, and numbers sampled at a fixed stride.
 struct Digest {
   std::int64_t count = 0;
   double sum_abs = 0;

@@ -1,16 +1,16 @@
-# Examples: examples/<name>/*.cpp and examples/<name>.cpp are one program <name> each.
+# Examples: examples/<name>/*.cpp or examples/<name>.cpp is one program <name>.
 function(tandem_add_example name)
   add_executable(${name} ${ARGN})
   target_compile_options(${name} PRIVATE ${TANDEM_WARNINGS})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE $<IF:$<TARGET_EXISTS:tandem_io>,tandem_io,tandem>)
-  # One unit each: what takes time is to read the library's headers.
+  # One unity unit per program: most of the time goes into parsing the library headers.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples"
     UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   if(TANDEM_BUILD_TESTS)  # the kernels are in the library
     target_compile_options(${name} PRIVATE ${test_options})
   endif()
-  set(script "${PROJECT_SOURCE_DIR}/tests/examples/${name}.sh")  # how its user meets it, as a test
+  set(script "${PROJECT_SOURCE_DIR}/tests/examples/${name}.sh")  # runs the program as a user would, as a test
   if(TANDEM_BUILD_TESTS AND EXISTS "${script}")
     add_test(NAME example_${name} COMMAND sh "${script}" "$<TARGET_FILE:${name}>")
     set_tests_properties(example_${name} PROPERTIES LABELS fast TIMEOUT 300)
@@ -25,7 +25,7 @@ foreach(file ${example_files})
   list(APPEND files_of_example_${name} "${PROJECT_SOURCE_DIR}/examples/${file}")
 endforeach()
 list(REMOVE_DUPLICATES example_names)
-# A program may use another one's model.
+# A program may use the model of another one.
 foreach(file description model text trainer)
   list(APPEND files_of_example_beam_search "${PROJECT_SOURCE_DIR}/examples/char_rnn/${file}.cpp")
 endforeach()

@@ -1,5 +1,6 @@
-# Fuzzers: tests/fuzz/<name>.cpp, built by clang on the compiled library, whose flags count what the inputs reach (the
-# fuzz preset). As a test each runs for a fixed number of inputs; for longer: build/fuzz/safetensors_fuzz CORPUS_FOLDER
+# Fuzzers: tests/fuzz/<name>.cpp, built by clang with the compiled library, whose flags measure coverage
+# (the fuzz preset). As a test, each one runs a fixed number of inputs; to run longer:
+# build/fuzz/safetensors_fuzz CORPUS_FOLDER
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR NOT CMAKE_CXX_FLAGS_DEBUG MATCHES "fuzzer-no-link")
   message(FATAL_ERROR "TANDEM_BUILD_FUZZERS needs clang and its flags: use the fuzz preset")
 endif()

@@ -1,5 +1,5 @@
-# Install rules and the package files. Each component has its own export, so that a user of the compiled library needs
-# no package that only another component uses.
+# Install rules and the package files. Each component has a separate export, so that a user of the compiled library
+# does not need a package that only another component uses.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -1,12 +1,14 @@
 # The library targets: tandem::tandem and tandem::io (compiled), tandem::header_only and tandem::io_header_only.
 set(TANDEM_WARNINGS -Wall -Wextra $<$<BOOL:${TANDEM_WERROR}>:-Werror>)
 
-# Uses a package's headers without passing it on: an installed library then needs neither its headers nor its targets.
+# Uses the headers of a package without exporting the dependency: an installed library then needs neither its headers
+# nor its targets.
 function(tandem_private_headers target package_target)
   target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:${package_target},INTERFACE_INCLUDE_DIRECTORIES>)
 endfunction()
 
-# Language level, include path and the mode. CMake refuses a target that links two libraries of different modes.
+# Sets the language level, the include path and the mode. CMake refuses a target that links two libraries of
+# different modes.
 function(tandem_common target scope mode)
   target_compile_features(${target} ${scope} cxx_std_20)
   target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
@@ -26,7 +28,7 @@ function(tandem_add_compiled target)
   endif()
   if(BUILD_SHARED_LIBS OR TANDEM_PIC)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    # The thread's slots are read by every op: with this model that is one load, not a call.
+    # Every op reads the thread-local slots: with this TLS model that is one load, not a call.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ftls-model=initial-exec>)
   endif()
 endfunction()
@@ -36,9 +38,9 @@ function(tandem_add_cuda target)
   target_sources(${target} PRIVATE ${kernels})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}" ${CUDAToolkit_INCLUDE_DIRS})
   target_compile_definitions(${target} PRIVATE TANDEM_WITH_CUDA=1)
-  # By hand: CMake before 3.26 does not know nvcc's C++20 flag. cuBLAS, cuDNN and NVRTC are opened at run time.
-  # Rules call constexpr functions of the standard library; products are not fused into sums, as on the CPU. Warning 186:
-  # what one dtype makes a pointless comparison is none for the others.
+  # Flags are set by hand: CMake before 3.26 does not know nvcc's C++20 flag. cuBLAS, cuDNN and NVRTC are loaded at
+  # run time. Rules call constexpr functions of the standard library. Multiply-adds are not fused, as on the CPU.
+  # Warning 186: a comparison that is pointless for one dtype is meaningful for others.
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;--fmad=false;-diag-suppress=186>")
   set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY None)

@@ -1,18 +1,18 @@
-# Tests. Every folder below tests/ with *_test.cpp files is one program, test_<folder>, and one ctest entry of that name,
-# labelled fast; its *_slow_test.cpp files are a second one, labelled slow. Several files are compiled as one unit
-# (Unity.cmake). With TANDEM_HEADER_ONLY_TESTS all exist again in header-only mode, as one program of a few units. Lints
-# and packaging tests add themselves from their folders.
+# Tests. Every folder below tests/ with *_test.cpp files is one program, test_<folder>, and one ctest entry of that
+# name, labelled fast; its *_slow_test.cpp files are a second program, labelled slow. Several files are compiled as
+# one unit (Unity.cmake). With TANDEM_HEADER_ONLY_TESTS all tests also exist in header-only mode, as one program of a
+# few units. Lints and packaging tests add themselves from their folders.
 include(Unity)
 find_package(Catch2 REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
 
-# Most of a test's time is its compilation, which takes twice as long with -O1 and line numbers.
+# Most of the time of a test is its compilation, which takes twice as long with -O1 and line numbers.
 set(TANDEM_TEST_OPTIONS "-O0 -g0" CACHE STRING "compiler options of the tests alone")
 separate_arguments(test_options UNIX_COMMAND "${TANDEM_TEST_OPTIONS}")
 set(TANDEM_UNITY_BATCH 48 CACHE STRING "test files per unit in header-only mode")
 set(TANDEM_TEST_BATCH 4 CACHE STRING "test files per unit in compiled mode: most of a file's time is its headers'")
 
-# What all tests share, in both modes (equal flags let them share one precompiled header).
+# Settings shared by all tests in both modes (equal flags let them share one precompiled header).
 add_library(tandem_test_base INTERFACE)
 target_compile_features(tandem_test_base INTERFACE cxx_std_20)
 target_include_directories(tandem_test_base INTERFACE "${PROJECT_SOURCE_DIR}")
@@ -23,7 +23,8 @@ target_link_libraries(tandem_test_base INTERFACE Catch2::Catch2 Threads::Threads
 add_library(tandem_test_main OBJECT "${PROJECT_SOURCE_DIR}/tests/support/main.cpp")
 target_link_libraries(tandem_test_main PRIVATE tandem_test_base)
 if(TANDEM_PCH)
-  # A target of its own: main.cpp holds the framework's implementation and must see the header as the first.
+  # A separate target: main.cpp contains the implementation of the framework and must be the first to include the
+  # header.
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/tandem_test_pch.cpp" CONTENT "// Carries the precompiled header.\n")
   add_library(tandem_test_pch OBJECT "${PROJECT_BINARY_DIR}/tandem_test_pch.cpp")
   target_link_libraries(tandem_test_pch PRIVATE tandem_test_base)
@@ -33,7 +34,7 @@ endif()
 file(GLOB TANDEM_TEST_SUPPORT CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.cpp")
 list(FILTER TANDEM_TEST_SUPPORT EXCLUDE REGEX "/main\\.cpp$")
 
-# The helpers of tests/support, compiled once a mode; a program takes from the archive what it calls.
+# The helpers of tests/support, compiled once per mode; a program links what it calls from the archive.
 function(tandem_test_support mode)
   if(NOT TANDEM_TEST_SUPPORT OR TARGET tandem_test_support_${mode})
     return()
@@ -75,13 +76,13 @@ function(tandem_add_test name mode label)
   else()
     target_link_libraries(${name} PRIVATE $<IF:$<TARGET_EXISTS:tandem_io_header_only>,tandem_io_header_only,tandem_header_only>)
     add_dependencies(tandem_header_only_tests ${name})
-    # The tests include the headers that they test; an umbrella brings the definitions.
+    # The tests include only the headers that they test; an umbrella header provides the definitions.
     target_compile_options(${name} PRIVATE "SHELL:-include tandem/testing.hpp" "SHELL:-include tandem/cuda.hpp"
       $<$<TARGET_EXISTS:tandem_io_header_only>:SHELL:-include tandem/train.hpp>)
     list(APPEND label header_only)
   endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
-  # The line comes from tests/support/main.cpp, never beside a failure.
+  # The line is printed by tests/support/main.cpp, never together with a failure.
   set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT 900
     SKIP_REGULAR_EXPRESSION "most tests of this program were skipped")
 endfunction()
@@ -98,7 +99,7 @@ endif()
 if(NOT TANDEM_WITH_IO)
   list(FILTER test_files EXCLUDE REGEX "^(io|train)/")
 endif()
-# Files whose own loops take longer than their compilation.
+# Files whose loops take longer than their compilation.
 set(loops cpu/broadcast_test.cpp cpu/gemm_test.cpp graph/random_program_test.cpp io/safetensors_limits_test.cpp
   ops/reduce/like_test.cpp ops/reduce/reduce_test.cpp ops/reduce/scan_test.cpp)
 list(TRANSFORM loops PREPEND "${PROJECT_SOURCE_DIR}/tests/")
@@ -134,7 +135,7 @@ foreach(group ${test_groups})
     list(APPEND header_only_${label} ${files_of_${group}})
   endif()
 endforeach()
-# One program a label: most of a unit's time goes into the library, which every unit compiles anew.
+# One program per label: most of the compile time of a unit goes into the library, which every unit compiles again.
 foreach(label fast slow)
   if(TANDEM_HEADER_ONLY_TESTS AND header_only_${label})
     tandem_add_test(test_header_only_${label} header_only ${label} ${header_only_${label}})

@@ -1,5 +1,6 @@
-# Unity builds of tests: several files as one unit, each in a namespace of its own, so that helpers of two files may share
-# a name. The files' #include lines come first, at global scope; inside the namespaces they then have no effect.
+# Unity builds of tests: several files as one unit, each in a separate namespace, so that helpers in two files may
+# have the same name. The #include lines of the files come first, at global scope; inside the namespaces they then
+# have no effect.
 
 # tandem_unity_file(output files...): writes one unit.
 function(tandem_unity_file output)
@@ -33,7 +34,7 @@ function(tandem_unity_file output)
     math(EXPR number "${number} + 1")
   endforeach()
   file(CONFIGURE OUTPUT "${output}" CONTENT "${includes}${bodies}" @ONLY)
-  # New includes of a test must reach the unit.
+  # Regenerates the unit when the includes of a test change.
   set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
 endfunction()
 

@@ -1,4 +1,4 @@
-# Reads TANDEM_VERSION from include/tandem/config.hpp, the only place where the version is written.
+# Reads TANDEM_VERSION from include/tandem/config.hpp, the only place that defines the version.
 file(STRINGS "${CMAKE_CURRENT_SOURCE_DIR}/include/tandem/config.hpp" lines REGEX "#define TANDEM_VERSION_(MAJOR|MINOR|PATCH) ")
 foreach(part MAJOR MINOR PATCH)
   if(NOT "${lines}" MATCHES "TANDEM_VERSION_${part} ([0-9]+)")

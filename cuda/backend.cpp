@@ -1,4 +1,4 @@
-// The table by which the core reaches the GPU: memory, copies, launches.
+// The GPU's Backend table for the core: memory, copies, launches.
 #include "tandem/core/backend.hpp"
 
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 int count() { return devices().count; }
 const char* why_off() { return devices().why_off.c_str(); }
 
-// The second stream waits until the first has come to where it is now.
+// Makes the second stream wait for the work submitted so far to the first.
 void order(cudaStream_t first, cudaStream_t second) {
   cudaEvent_t event;
   check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "copy", "event");
@@ -34,7 +34,7 @@ void copy_between(void* to, int to_device, const void* from, int from_device, st
   order(source.stream, q.stream);
   use_device(to_device);
   check(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, q.stream), "copy", "between devices");
-  order(q.stream, source.stream);  // `from` may be released, and its memory used again, at any time from now on
+  order(q.stream, source.stream);  // `from` may be released and its memory reused from now on
 }
 // Pageable memory has been staged when the call returns; pinned memory would be read later.
 bool is_pinned(const void* p) {

@@ -1,4 +1,4 @@
-// The CUDA kernel of cast, for every pair of dtypes. Rounding and saturation as cpu/cast.hpp.
+// The CUDA kernel of cast, for every pair of dtypes. Rounding and saturation as cpu/pointwise/cast.hpp.
 #include <bit>
 
 #include "cuda/number.hpp"
@@ -15,7 +15,7 @@ inline constexpr bool is_complex_number = false;
 template <class T>
 inline constexpr bool is_complex_number<Complex<T>> = true;
 
-// Rounds to float so that a second rounding, to half precision, gives what one would: an inexact result is made odd.
+// Rounds to float such that a second rounding, to half precision, equals a single one: an inexact result is made odd.
 __device__ inline float round_to_odd(double x) {
   const float f = static_cast<float>(x);
   const auto b = std::bit_cast<std::uint32_t>(f);

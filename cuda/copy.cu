@@ -1,4 +1,4 @@
-// The kernels of strided copies and fills. Elements are moved as unsigned integers of their width.
+// The kernels of strided copies and fills. Elements are moved as unsigned integers of the same width.
 #include "cuda/copy.hpp"
 
 #include <cstring>
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(block_size) conjugate_kernel(Complex<T>* x, i6
 }
 __global__ void probe_kernel() {}
 
-// Axes by falling stride in the output, so that neighbouring threads write neighbouring places.
+// Sorts axes by descending output stride, so that adjacent threads write adjacent elements.
 void sort_axes(cpu::StridedCopy& n) {
   for (int i = 1; i < n.axes; ++i)
     for (int k = i; k > 0 && std::abs(n.to[k]) > std::abs(n.to[k - 1]); --k) {

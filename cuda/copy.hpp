@@ -1,4 +1,4 @@
-// Moving and filling memory on the device: the strided copy of which the layout ops are made, and fills.
+// Moving and filling device memory: the strided copy on which the layout ops are built, and fills.
 // For host code; the kernels are in copy.cu.
 #pragma once
 #include "cuda/queue.hpp"
@@ -8,10 +8,10 @@ namespace TANDEM_NS::cuda {
 
 /// Runs the loop nest for elements of `width` bytes (1, 2, 4, 8 or 16).
 void copy_strided(const KernelCall& c, const cpu::StridedCopy& nest, std::size_t width, void* to, const void* from);
-/// n elements of `width` bytes, each a copy of the host element.
+/// Fills n elements of `width` bytes with copies of the host element.
 void fill_elements(const KernelCall& c, void* to, std::size_t width, const void* element, i64 n);
 void fill_zero(const KernelCall& c, void* to, std::size_t bytes);
-/// x = its complex conjugate, in place; complex64 and complex128.
+/// Conjugates x in place; complex64 and complex128.
 void conjugate(const KernelCall& c, const Operand& x);
 
 }  // namespace TANDEM_NS::cuda

@@ -1,4 +1,4 @@
-// Finding devices, their queues, waiting for them, and turning what went wrong on them into errors.
+// Device detection, the devices' queues, synchronization, and conversion of device faults into errors.
 #include "cuda/device.hpp"
 
 #include <mutex>
@@ -17,17 +17,17 @@ std::string driver_trouble() {
   if (status == CUDA_SUCCESS) return {};
   const char* text = nullptr;
   d.functions.error_string(status, &text);
-  return std::string("the NVIDIA driver does not start: ") + (text ? text : "unknown error");
+  return std::string("the NVIDIA driver failed to initialize: ") + (text ? text : "unknown error");
 }
 std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
 std::string runtime_trouble(cudaError_t status) {
   std::string s = cudaGetErrorString(status);
   int has = 0;
   if (status == cudaErrorInsufficientDriver && driver().functions.version(&has) == CUDA_SUCCESS)
-    s += " (the driver offers CUDA " + version(has) + ", the library was built with " + version(CUDART_VERSION) + ")";
+    s += " (the driver supports CUDA " + version(has) + ", the library was built with " + version(CUDART_VERSION) + ")";
   return s;
 }
-// A library built for other architectures fails at its first kernel: better to say so at once.
+// A library built for other architectures fails at its first kernel, so this is checked in advance.
 std::string architecture_trouble() {
   if (const cudaError_t status = probe(); status != cudaSuccess) {
     int major = 0, minor = 0;
@@ -44,7 +44,7 @@ Devices look() {
   if (!d.why_off.empty()) return d;
   const cudaError_t status = cudaGetDeviceCount(&d.count);
   if (status != cudaSuccess || d.count == 0) {
-    d.why_off = status != cudaSuccess ? runtime_trouble(status) : "the driver finds no device";
+    d.why_off = status != cudaSuccess ? runtime_trouble(status) : "the driver found no device";
     d.count = 0;
     return d;
   }
@@ -63,8 +63,8 @@ Queue make_queue(int device) {
   return q;
 }
 
-// After a wait: what kernels have left for the host. The page is cleared before the throw, so that one bad index does
-// not spoil what follows.
+// Raises the fault that kernels have reported to the host; called after a wait. The page is cleared before the
+// throw, so that one bad index does not affect later calls.
 void raise_fault(const Queue& q) {
   if (!q.fault->found) return;
   const Fault f = *q.fault;
@@ -72,10 +72,10 @@ void raise_fault(const Queue& q) {
   const std::string found = " (found on GPU:" + std::to_string(q.device) + "; ";
   if (f.what)
     errors::raise<errors::InvalidArgumentError>(
-        f.op, f.unit + (" " + std::to_string(f.position) + " ") + f.what + found + "the result there is not valid)");
+        f.op, f.unit + (" " + std::to_string(f.position) + " ") + f.what + found + "the result there is invalid)");
   errors::raise<errors::InvalidArgumentError>(
       f.op, "index " + std::to_string(f.index) + " at position " + std::to_string(f.position) + " is out of range [" +
-                std::to_string(f.low) + ", " + std::to_string(f.limit) + ")" + found + "the result holds zeros there)");
+                std::to_string(f.low) + ", " + std::to_string(f.limit) + ")" + found + "the result is zero there)");
 }
 
 }  // namespace

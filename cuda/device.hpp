@@ -1,4 +1,4 @@
-// The devices of this machine: whether they can be used, and each one's queue. Host code only.
+// The devices of this machine: whether they can be used, and the queue of each. Host code only.
 #pragma once
 #include <atomic>
 #include <string>
@@ -9,25 +9,25 @@ namespace TANDEM_NS::cuda {
 
 inline constexpr int max_devices = 64;
 
-/// Why no device can be used; empty when `count` is above 0.
+/// The number of usable devices, or why there are none (empty if `count` is above 0).
 struct Devices {
   int count = 0;
   std::string why_off;
 };
-/// Looks once; the answer stays.
+/// Detects the devices once and returns the same result afterwards.
 const Devices& devices();
 
-/// Makes a device the calling thread's current one.
+/// Makes a device current for the calling thread.
 void use_device(int device);
-/// The device's queue, made at first use.
+/// The device's queue, created at first use.
 const Queue& queue(int device);
-/// Waits until all that was launched has run.
+/// Waits until all launched work has run.
 ///   throws  CudaError, or InvalidArgumentError for an index that a kernel found out of range
 void wait(int device);
-/// Waits that nobody asked for by name: copies to the host and between devices.
+/// The number of implicit waits: copies to the host and between devices.
 std::atomic<std::uint64_t>& hidden_waits();
 
-/// Throws UnavailableError in the function's name unless the device exists.
+/// Raises UnavailableError in the function's name unless the device exists.
 void check_device(const char* function, int device);
 
 /// Whether a kernel compiled into this library can run on the current device.

@@ -1,4 +1,4 @@
-// Opening NVIDIA's libraries with dlopen. A library that was opened is never closed: handles of its own may outlive us.
+// Loads NVIDIA's libraries with dlopen. A loaded library is never closed: its own handles may outlive this library.
 #include "cuda/driver.hpp"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 namespace TANDEM_NS::cuda {
 namespace {
 
-// Looks up functions one by one; the first that is missing spoils the whole table.
+// Looks up functions one by one; a missing function invalidates the whole table.
 class Opener {
  public:
   Opener(const std::vector<std::string>& names) : handle_(nullptr) {
@@ -33,7 +33,7 @@ class Opener {
   std::string error_, missing_;
 };
 
-// Where toolkits put their libraries if the loader's own search does not find them.
+// The default locations of toolkit libraries, for the case that the loader's own search fails.
 std::vector<std::string> places_of(const std::string& name) {
   std::vector<std::string> r{name};
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})

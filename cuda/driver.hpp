@@ -1,5 +1,5 @@
-// NVIDIA's libraries, opened when first needed: one table of typed function pointers a library, or the reason why there
-// is none. Nothing here links against them, so a program starts on a machine without any NVIDIA file.
+// NVIDIA's libraries, loaded at first use: one table of typed function pointers per library, or the reason why it is
+// not available. Nothing here links against them, so a program starts on a machine without any NVIDIA files.
 // Not here: the CUDA runtime (linked statically), devices (backend.cpp).
 #pragma once
 #include <cublasLt.h>
@@ -35,16 +35,16 @@ struct CublasLt {
   decltype(&::cublasLtMatmulPreferenceSetAttribute) preference_set;
 };
 
-/// A library's functions, or why there are none.
+/// A library's functions, or the reason why they are not available.
 template <class Functions>
 struct Library {
   Functions functions{};
-  std::string error;  // empty when the functions are there
+  std::string error;  // empty if the functions are available
 
   bool is_open() const { return error.empty(); }
 };
 
-/// Opened at the first call; the answer stays. Threads may call at once.
+/// Loads the library at the first call and returns the same result afterwards. Thread-safe.
 const Library<Driver>& driver();
 const Library<CublasLt>& cublaslt();
 

@@ -1,4 +1,4 @@
-// The CUDA entries of fill, full_like and size_of: numbers that the host knows, or a value that lies on the device.
+// The CUDA kernels of fill, full_like and size_of: values known on the host, or a value on the device.
 #include <cstring>
 
 #include "cuda/copy.hpp"

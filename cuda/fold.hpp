@@ -1,5 +1,5 @@
-// Reductions on the device: one kernel template over what is folded. The order of additions depends on shapes alone
-// (never on the device, never on which block comes first), so a result is the same on every run. For .cu files.
+// Reductions on the device: one kernel template over the fold. The order of additions depends on shapes only (never
+// on the device or the order in which blocks run), so results are reproducible. For .cu files.
 //   a fold F: types In, Acc, Out;  Acc start();  Acc take(In x, u32 place, u32 output);  Acc join(Acc, Acc);
 //             Out finish(Acc, u32 output)
 #pragma once
@@ -13,12 +13,12 @@
 
 namespace TANDEM_NS::cuda {
 
-/// A dense array whose axes are kept or folded away. Kept and folded elements are counted row by row.
+/// A dense array whose axes are kept or folded. Kept and folded elements are counted in row-major order.
 struct FoldShape {
   AxisList<1, 2 * max_rank> kept, folded;
   bool inner_folded = true;
 
-  /// Adds an axis inside of those added before; strides are counted when all are there.
+  /// Adds an axis inside those added before; strides are computed once all axes are added.
   void add(i64 n, i64 stride, bool fold) {
     if (n == 1) return;
     (fold ? folded : kept).add(n, &stride);
@@ -40,7 +40,7 @@ inline FoldShape fold_shape(const Shape& s, std::uint32_t mask) {
 
 namespace detail {
 
-// How a block of 256 threads is laid over outputs and folded elements, and into how many parts a fold is cut.
+// How a block of 256 threads maps to outputs and folded elements, and into how many parts a fold is divided.
 struct FoldPlan {
   IndexMap<1, 2 * max_rank> kept, folded;
   std::uint32_t outputs, length, lanes, parts;
@@ -60,8 +60,8 @@ __device__ typename F::Acc fold_lane(const F& f, const typename F::In* x, const 
   }
   return acc;
 }
-// Lanes of one output lie side by side where the innermost axis is folded, outputs do where it is kept: memory is then
-// read in order either way.
+// The lanes of one output are adjacent if the innermost axis is folded; the outputs are adjacent if it is kept.
+// Memory is read in order either way.
 template <class F>
 __global__ void __launch_bounds__(block_size)
     fold_kernel(F f, const typename F::In* x, typename F::Out* y, typename F::Acc* partial, FoldPlan p) {
@@ -107,8 +107,8 @@ inline FoldPlan plan_fold(const KernelCall& c, const FoldShape& s) {
   const i64 outputs = s.kept.count(), length = s.folded.count();
   if (outputs > index_limit || length > index_limit)
     errors::raise<errors::UnimplementedError>(
-        c.op, "more than 2^31 - 1 results, or elements to one result, on a GPU: " + to_string(*c.in[0].spec));
-  // Lanes for one output: as many as leave each four elements, but no fewer than a warp reads in order.
+        c.op, "more than 2^31 - 1 outputs, or elements per output, on a GPU: " + to_string(*c.in[0].spec));
+  // Lanes per output: as many as leave four elements to each, but no fewer than a warp reads in order.
   std::uint32_t lanes = s.inner_folded ? 8 : 1;
   while (lanes < block_size && static_cast<i64>(lanes) * 4 < length) lanes *= 2;
   if (!s.inner_folded)

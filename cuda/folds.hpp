@@ -1,4 +1,4 @@
-// What reductions fold: sums, products, extremes and their relatives. For .cu files.
+// The folds of reductions: sums, products, extrema and related ones. For .cu files.
 #pragma once
 #include <limits>
 
@@ -103,7 +103,7 @@ struct CountFold {
   TANDEM_HD Out finish(Acc a, std::uint32_t) const { return a; }
 };
 
-/// The place of the largest (smallest): the first of several; the first NaN over all.
+/// The position of the largest (smallest) element: the first among equals; the first NaN wins over all.
 template <class T, bool Max, class I>
 struct ArgFold {
   struct Acc {
@@ -125,8 +125,8 @@ struct ArgFold {
   TANDEM_HD Out finish(Acc a, std::uint32_t) const { return static_cast<Out>(a.at); }
 };
 
-// Second passes: `of` holds one value an output from the pass before.
-/// The largest element, or 0 where that is not finite: x minus it cannot make a NaN of its own.
+// Second passes: `of` holds one value per output from the previous pass.
+/// The largest element, or 0 if it is not finite: subtracting it cannot introduce a NaN.
 template <class T>
 struct FiniteMaxFold : ExtremeFold<T, true> {
   TANDEM_HD T finish(T m, std::uint32_t) const { return m - m == T(0) ? m : T(0); }
@@ -145,7 +145,7 @@ struct VarianceFold : SumFold<T> {
   TANDEM_HD T take(T x, std::uint32_t, std::uint32_t o) const { return (x - of[o]) * (x - of[o]); }
   TANDEM_HD T finish(T a, std::uint32_t) const { return root ? rules::sqrt(a / count) : a / count; }
 };
-/// The power of two that brings the largest size near 1, so that squares neither overflow nor vanish.
+/// The power of two that brings the largest magnitude near 1, so that squares neither overflow nor underflow.
 template <class T>
 struct ScaleFold : ExtremeFold<T, true> {
   TANDEM_HD T start() const { return T(0); }

@@ -1,5 +1,5 @@
-// The CUDA kernels of gather, its gradient, slices_to_dense and one_hot. Sums go in the order of the indices, so they
-// are the same on every run. An index out of range gives zeros and is reported at the next wait.
+// The CUDA kernels of gather, its gradient, slices_to_dense and one_hot. Sums are computed in the order of the
+// indices, so results are reproducible. An index out of range gives zeros and is reported at the next wait.
 #include "cuda/copy.hpp"
 #include "cuda/number.hpp"
 #include "cuda/report.hpp"
@@ -11,7 +11,8 @@
 namespace TANDEM_NS::cuda {
 namespace {
 
-// The four counts of a gather: batch, outer, indices a batch, elements a row; and the size of the axis.
+// The four counts of a gather: batches, outer elements, indices per batch, elements per row; and the size of the
+// axis.
 struct GatherShape {
   i64 batch = 1, outer = 1, count = 1, inner = 1, n;
 
@@ -26,7 +27,7 @@ struct alignas(16) Wide {
   u64 half[2];
 };
 
-// Rows are moved in units as wide as their length and addresses allow.
+// Moves rows in units as wide as their length and addresses allow.
 template <class T, class I>
 __global__ void __launch_bounds__(block_size)
     gather_kernel(const T* x, const I* indices, T* y, GatherShape s, i64 units, i64 total, Reporter report) {
@@ -57,7 +58,7 @@ void gather_of(const KernelCall& c, const GatherShape& s) {
   gather_units<std::uint8_t, I>(c, s, bytes);
 }
 
-// The thread of a segment's first place adds one column of all its rows. Keys are batch * n + row.
+// The thread of a segment's first position adds one column of all its rows. Keys are batch * n + row.
 template <class T>
 __global__ void __launch_bounds__(block_size)
     add_rows_kernel(const T* g, const i64* keys, const i64* places, GatherShape s, T* y, i64 total) {

@@ -1,5 +1,5 @@
-// Products by cuBLASLt. What was found for one kind of product (sizes, dtypes, alignment) is kept and used again.
-// cuBLASLt counts columns first: it computes C^T = op(B)^T op(A)^T, so its A is our B.
+// Matrix products by cuBLASLt. The plan for one kind of product (sizes, dtypes, alignment) is cached and reused.
+// cuBLASLt is column-major: it computes C^T = op(B)^T op(A)^T, so its A is our B.
 #include "cuda/gemm.hpp"
 
 #include <atomic>
@@ -16,7 +16,7 @@
 namespace TANDEM_NS::cuda {
 namespace {
 
-constexpr std::size_t workspace_bytes = std::size_t(32) << 20;  // what cuBLAS itself takes on Hopper
+constexpr std::size_t workspace_bytes = std::size_t(32) << 20;  // what cuBLAS itself uses on Hopper
 std::atomic<bool> tf32_allowed{false};
 
 const CublasLt& library(const char* op) {
@@ -44,7 +44,7 @@ Types types_of(DType d) {
 cublasOperation_t operation(bool transpose, bool conjugate) {
   return !transpose ? CUBLAS_OP_N : conjugate ? CUBLAS_OP_C : CUBLAS_OP_T;
 }
-// The largest power of two, up to 256, that divides an address and the way from one matrix to the next.
+// The largest power of two, up to 256, that divides an address and the step from one matrix to the next.
 std::uint32_t alignment(const void* p, i64 step, DType d) {
   const auto bits = reinterpret_cast<std::uintptr_t>(p) | static_cast<std::uintptr_t>(step) * size_of(d) | 256;
   return static_cast<std::uint32_t>(bits & ~(bits - 1));
@@ -73,7 +73,7 @@ Key key_of(const Product& p, cublasComputeType_t compute) {
           alignment(p.c, p.c_step, p.dtype)};
 }
 
-// One kind of product, ready to run. Lives as long as the program.
+// The plan of one kind of product. Lives as long as the program.
 struct Plan {
   cublasLtMatmulDesc_t desc;
   cublasLtMatrixLayout_t a, b, c;
@@ -141,7 +141,8 @@ class Planner {
   Types types_;
 };
 
-// What a device keeps between products. The lock is held while a product is launched: a plan carries its bias.
+// What a device caches between products. The lock is held while a product is launched, because a plan contains its
+// bias.
 struct Kept {
   std::mutex mutex;
   cublasLtHandle_t handle = nullptr;

@@ -1,14 +1,14 @@
-// Matrix products on the device: by cuBLASLt for floating and complex numbers, by a plain kernel for integers.
-// For host code.
+// Matrix products on the device: by cuBLASLt for floating and complex numbers, by a plain kernel for integers. For
+// host code.
 #pragma once
 #include "cuda/queue.hpp"
 
 namespace TANDEM_NS::cuda {
 
 /// `count` products C[m, n] = op(A)[m, k] op(B)[k, n] (+ C) (+ bias, then relu), row-major.
-///   lda ...   0: the rows lie one behind the other
+///   lda ...   0: the rows are contiguous
 ///   steps     elements from one matrix to the next; 0 repeats the first
-///   bias      n numbers, float32 alone; null: none
+///   bias      n numbers, float32 only; null: none
 struct Product {
   DType dtype = DType::float32;
   i64 m = 0, n = 0, k = 0;
@@ -26,14 +26,14 @@ struct Product {
 /// Launches the products. k == 0 gives zeros (plus C; no bias).
 ///   throws  errors::UnavailableError if cuBLASLt cannot be opened, errors::CudaError in the op's name if it fails
 void gemm(const KernelCall& c, Product p);
-/// The plain kernel: uint32 and uint64 arithmetic, which serves signed integers as well.
+/// The plain kernel: uint32 and uint64 arithmetic, which is also correct for signed integers.
 void whole_gemm(const KernelCall& c, const Product& p);
 
 /// y = activation(y + bias) for rows of n numbers; bias may be null.
 enum class Finish { none, relu, tanh, sigmoid };
 void finish_rows(const KernelCall& c, DType dtype, void* y, const void* bias, i64 rows, i64 n, Finish activation);
 
-/// Whether float32 products may round their operands to TF32's 10 bits. Off at the start.
+/// Whether float32 products may round their operands to TF32's 10 bits. Off by default.
 void set_tf32(bool allowed);
 bool tf32();
 

@@ -1,4 +1,4 @@
-// Products of integers, and what follows a product: bias and activation.
+// Products of integers, and the epilogue of a product: bias and activation.
 #include "cuda/gemm.hpp"
 #include "cuda/number.hpp"
 #include "tandem/base/scalar_math.hpp"
@@ -9,7 +9,7 @@ namespace {
 constexpr int tile = 16;
 static_assert(tile * tile == block_size);
 
-// A block makes one tile of C from tiles of A and B in shared memory.
+// Each block computes one tile of C from tiles of A and B in shared memory.
 template <class T>
 __global__ void __launch_bounds__(block_size) whole_kernel(Product p, i64 tiles_m, i64 tiles_n) {
   __shared__ T a[tile][tile], b[tile][tile];

@@ -1,12 +1,12 @@
-// The GRU on the device, reset_after form: one product for all steps' inputs, then a product and a kernel a step.
-// Formulas and what is kept for the way back as in cpu/rnn.inc.
+// The GRU on the device, reset_after form: one product for all steps' inputs, then one product and one kernel per
+// step. Formulas and residuals as in cpu/rnn/rnn.inc.
 #include "cuda/rnn.hpp"
 #include "tandem/base/scalar_math.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {
 
-// Of the two biases the state's belongs to the candidate's inside; for z and r they add up.
+// Of the two biases, the state's is inside the candidate's product; for z and r they are added.
 template <class T>
 __global__ void __launch_bounds__(block_size) join_bias_kernel(const T* bias, T* both, i64 u) {
   const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(block_size) step_kernel(StepCounts counts, i64
     h[k] = y[k] = rules::fma(z, h[k] - candidate, candidate);
   }
 }
-// dh: what reaches the state from above, replaced by its direct share to the step before.
+// dh: the gradient that reaches the state from above, replaced by its direct contribution to the previous step.
 template <class T>
 __global__ void __launch_bounds__(block_size)
     step_grad_kernel(StepCounts counts, i64 t, i64 batch, i64 u, const T* gates, const T* hu, const T* h_prev,
@@ -73,7 +73,7 @@ void forward(const KernelCall& c) {
   }
 }
 
-// dA = [ds_z, ds_r, da]: the input's sums differ from the state's in the candidate alone.
+// dA = [ds_z, ds_r, da]: the input's sums differ from the state's only in the candidate.
 template <class T>
 void input_gradients(const KernelCall& c, const RnnSizes& s, const T* ds, const T* da) {
   const i64 u = s.units, rows = s.rows();

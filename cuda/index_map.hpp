@@ -1,5 +1,5 @@
-// From a flat index to the offsets of strided operands: division by a multiplication, axes that lie together merged.
-// Plain arithmetic, for host and device.
+// Maps a flat index to the offsets of strided operands: division by multiplication, adjacent axes merged. Plain
+// arithmetic, for host and device.
 #pragma once
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 namespace TANDEM_NS::cuda {
 
 /// Division of numbers below 2^31 by a number in [1, 2^31) (Granlund & Montgomery 1994, figure 4.1). An axis without
-/// elements gives 0, by which nothing is ever divided.
+/// elements gives 0, which is never used as a divisor.
 struct FastDivisor {
   std::uint32_t divisor = 1, magic = 1, shift = 0;
 
@@ -25,7 +25,7 @@ struct FastDivisor {
 
 inline constexpr i64 index_limit = (i64(1) << 31) - 1;
 
-/// The offsets of K operands at a flat index: axes outermost first, strides in elements. At most Axes axes.
+/// Computes the offsets of K operands at a flat index: axes outermost first, strides in elements. At most Axes axes.
 template <int K, int Axes>
 struct IndexMap {
   int axes = 0;
@@ -44,13 +44,13 @@ struct IndexMap {
   }
 };
 
-/// Axes before they are an IndexMap: sizes may still be beyond 32 bits.
+/// The axes before conversion to an IndexMap: sizes may still exceed 32 bits.
 template <int K, int Axes>
 struct AxisList {
   int axes = 0;
   i64 size[Axes], stride[K][Axes];
 
-  /// Adds an axis inside of those added before; one that continues the last in every operand becomes part of it.
+  /// Adds an axis inside those added before; one that continues the last in every operand is merged into it.
   void add(i64 n, const i64* step) {
     if (n == 1) return;
     if (axes > 0) {
@@ -71,7 +71,7 @@ struct AxisList {
     for (int d = 0; d < axes; ++d) n *= size[d];
     return n;
   }
-  /// Of the first M operands.
+  /// The IndexMap of the first M operands.
   template <int M = K>
   IndexMap<M, Axes> map() const {
     IndexMap<M, Axes> m;
@@ -84,7 +84,7 @@ struct AxisList {
   }
 };
 
-/// Calls run(list, offsets) on pieces of less than 2^31 elements that make up the whole.
+/// Calls run(list, offsets) on parts of less than 2^31 elements that together cover all.
 template <int K, int Axes, class F>
 void in_pieces(AxisList<K, Axes> list, const F& run, const i64 (&at)[K]) {
   if (list.count() <= index_limit) return run(list, at);

@@ -1,5 +1,5 @@
-// The CUDA entries of broadcast_like (a strided copy that repeats; its way back, sum_to_like, is in reduce.cu) and of
-// reshapes that cannot be views.
+// The CUDA kernels of broadcast_like (a strided copy with repetition; its gradient, sum_to_like, is in reduce.cu)
+// and of reshapes that cannot be views.
 #include "cuda/copy.hpp"
 #include "tandem/cpu/reduce/plan.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
@@ -13,7 +13,7 @@ void broadcast_like(const KernelCall& c) {
   const std::uint32_t repeated = cpu::broadcast_mask(y, x, lacks);
   i64 to[max_rank];
   cpu::dense_strides(y, to);
-  // From the inside: kept axes are x's, in order.
+  // From the innermost axis outwards: kept axes are x's, in order.
   i64 from[max_rank], step = 1;
   for (int d = y.rank() - 1; d >= 0; --d) {
     const bool kept = !(repeated >> d & 1u);

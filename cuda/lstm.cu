@@ -1,5 +1,5 @@
-// The LSTM on the device: one product for all steps' inputs, then a product and a kernel a step. Formulas and what is
-// kept for the way back as in cpu/rnn.inc.
+// The LSTM on the device: one product for all steps' inputs, then one product and one kernel per step. Formulas and
+// residuals as in cpu/rnn/rnn.inc.
 #include "cuda/rnn.hpp"
 #include "tandem/base/scalar_math.hpp"
 
@@ -26,8 +26,8 @@ __global__ void __launch_bounds__(block_size)
     h[k] = y[k] = out;
   }
 }
-// dh: what reaches the state from above, set to 0 where the step's product will add what goes on; dc likewise,
-// replaced.
+// dh: the gradient that reaches the state from above, set to 0 where the step's product will add the propagated
+// gradient; dc likewise, replaced.
 template <class T>
 __global__ void __launch_bounds__(block_size)
     step_grad_kernel(StepCounts counts, i64 t, i64 batch, i64 u, const T* gates, const T* c_prev, const T* cells,

@@ -1,4 +1,4 @@
-// The CUDA entries of matmul and dense: which products they are. The products themselves: gemm.cpp.
+// The CUDA kernels of matmul and dense: maps them to products. Not here: the products themselves (gemm.cpp).
 #include "tandem/ops/linalg/matmul.hpp"
 #include "cuda/copy.hpp"
 #include "cuda/gemm.hpp"
@@ -7,7 +7,7 @@
 namespace TANDEM_NS::cuda {
 namespace {
 
-// How far apart the operand's matrices lie for each axis of the output's batch; 0 where it is repeated.
+// The step between the operand's matrices for each axis of the output's batch; 0 where it is repeated.
 struct BatchSteps {
   i64 step[max_rank];
   BatchSteps(const Shape& x, const Shape& out) {
@@ -28,9 +28,9 @@ struct BatchSteps {
     return offset;
   }
 };
-// The step that serves axes [first, batch rank) of the output's batch as one axis, or -1 where there is none.
+// The step for axes [first, batch rank) of the output's batch treated as one axis, or -1 if there is none.
 i64 one_step(const BatchSteps& s, const Shape& out, int first) {
-  i64 step = -1, next = -1;  // of the innermost axis; what the axis outside of it must have
+  i64 step = -1, next = -1;  // of the innermost axis; what the next outer axis must have
   for (int d = out.rank() - 3; d >= first; --d) {
     if (out[d] == 1) continue;
     if (step < 0) step = s.step[d];
@@ -39,10 +39,10 @@ i64 one_step(const BatchSteps& s, const Shape& out, int first) {
   }
   return step < 0 ? 0 : step;
 }
-// A b that is one matrix for all of a: then a is one tall matrix.
+// Whether b is one matrix for all of a: then a is treated as one tall matrix.
 bool is_one_matrix(const Shape& s) { return s.rank() == 2 || s.size() == s.dim(-2) * s.dim(-1); }
 
-// An operand that is conjugated but not transposed has no flag in cuBLASLt: it is copied.
+// cuBLASLt has no flag for an operand that is conjugated but not transposed: it is copied.
 const void* conjugated(const KernelCall& c, const Operand& x, const Scratch& room) {
   check(cudaMemcpyAsync(room.as<void>(), x.data, x.spec->bytes(), cudaMemcpyDeviceToDevice, queue_of(c).stream), c.op,
         "copy");
@@ -55,7 +55,7 @@ std::size_t room_for(const Operand& x, bool conjugate, bool transpose) {
 
 void batched(const KernelCall& c, Product p, const Shape& a, const Shape& b, const Shape& y) {
   const BatchSteps sa(a, y), sb(b, y);
-  int first = 0;  // axes before it are walked here, those from it on are one axis to cuBLASLt
+  int first = 0;  // axes before it are iterated here, those from it on are one axis to cuBLASLt
   while (first < y.rank() - 2 && (one_step(sa, y, first) < 0 || one_step(sb, y, first) < 0)) ++first;
   p.count = 1;
   for (int d = first; d < y.rank() - 2; ++d) p.count *= y[d];
@@ -111,7 +111,7 @@ void dense(const KernelCall& c) {
             .b = w.data,
             .c = y.data};
   const void* bias = c.in.size() > 2 ? c.in[2].data : nullptr;
-  // cuBLASLt adds a bias to float32 on the way out, and then knows relu; the rest is a pass of its own.
+  // cuBLASLt can add a bias to float32 and then apply relu as an epilogue; the rest is a separate pass.
   const bool fused = bias && p.dtype == DType::float32 && p.k > 0;
   p.bias = fused ? bias : nullptr;
   p.relu = fused && activation == Finish::relu;

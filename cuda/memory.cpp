@@ -1,4 +1,4 @@
-// The device memory cache. Small blocks are cut from slabs, because the driver hands out 2 MiB at a time.
+// The device memory cache. Small blocks are carved from slabs, because the driver allocates 2 MiB at a time.
 #include "cuda/memory.hpp"
 
 #include <mutex>
@@ -14,7 +14,7 @@ using memory::class_of;
 using memory::class_size;
 using memory::classes;
 
-constexpr std::size_t smallest = 1024;  // from here on every class is a multiple of 256 bytes
+constexpr std::size_t smallest = 1024;  // above this, every class is a multiple of 256 bytes
 constexpr std::size_t slab = std::size_t(2) << 20;
 constexpr std::size_t largest_in_slab = slab / 16;
 
@@ -27,7 +27,7 @@ struct Block {
 struct Pool {
   std::mutex mutex;
   Block* free[classes] = {};
-  Block* spare = nullptr;  // list nodes to be used again; the blocks themselves lie on the device
+  Block* spare = nullptr;  // list nodes for reuse; the blocks themselves are on the device
   memory::Info info;
 };
 
@@ -57,7 +57,7 @@ void* pop(Pool& p, int cls) {
   return data;
 }
 
-// Blocks of slabs stay: a slab could be given back only when all of it is free.
+// Blocks of slabs stay: a slab could be released only when all of it is free.
 std::int64_t trim_locked(Pool& p) {
   std::int64_t freed = 0;
   for (int cls = class_of(largest_in_slab) + 1; cls < classes; ++cls)
@@ -102,7 +102,7 @@ void* allocate(std::size_t bytes, int device) {
                     "would exceed the limit of " + std::to_string(p.info.limit) + "; see cuda::set_memory_limit");
   void* data = pop(p, cls);
   if (!data) data = fresh(p, cls);
-  if (!data) raise_exhausted(p, bytes, device, "are more than the device has left");
+  if (!data) raise_exhausted(p, bytes, device, "exceed the device's free memory");
   p.info.live += signed_size(cls);
   if (p.info.live > p.info.peak) p.info.peak = p.info.live;
   return data;

@@ -1,5 +1,5 @@
-// How elements of each dtype are stored and computed on the device: Complex in std::complex's place (which device code
-// cannot use), float in half precision's, bytes in bool_'s; and the choice of a kernel by dtype.
+// How elements of each dtype are stored and computed on the device: Complex instead of std::complex (which device
+// code cannot use), float for half precision, bytes for bool_; and dispatch of kernels by dtype.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,7 +25,7 @@ struct alignas(2 * sizeof(T)) Complex {
   friend TANDEM_HD Complex operator*(Complex a, Complex b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
-  /// Scaled by the larger part of b, so that |b|^2 need not be a number (Smith 1962).
+  /// Scaled by the larger part of b, so that |b|^2 may overflow (Smith 1962).
   friend TANDEM_HD Complex operator/(Complex a, Complex b) {
     const T re = b.re < T(0) ? -b.re : b.re, im = b.im < T(0) ? -b.im : b.im;
     if (re >= im) {
@@ -39,7 +39,7 @@ struct alignas(2 * sizeof(T)) Complex {
   friend TANDEM_HD bool operator!=(Complex a, Complex b) { return !(a == b); }
 };
 
-/// What kernels compute in for elements stored as S.
+/// The type in which kernels compute for elements stored as S.
 template <class S>
 struct ComputeOf {
   using type = S;
@@ -63,8 +63,8 @@ using ComputeOf_t = typename ComputeOf<S>::type;
       c.op, std::string("no kernel for ") + name(d) + " on " + to_string(device) + ": " + specs);
 }
 
-/// Calls f.template operator()<S>() with the type that elements of the dtype are stored as, for dtypes of the set.
-///   throws  errors::UnimplementedError for any other
+/// Calls f.template operator()<S>() with the storage type S of the dtype, for dtypes of the set.
+///   throws  errors::UnimplementedError for any other dtype
 template <DTypes Set, class F>
 void with_dtype(const KernelCall& c, DType d, F&& f) {
 #define TANDEM_CUDA_CASE(dtype, type)                                          \

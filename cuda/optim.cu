@@ -1,5 +1,5 @@
-// The CUDA kernels of the optimizers' update rules, dense and row-sparse. The learning rate and the step count lie in
-// host memory, so a launch needs no wait. The kernels follow the list in optim/rules.hpp.
+// The CUDA kernels of the optimizers' update rules, dense and row-sparse. The learning rate and the step count are
+// in host memory, so a launch does not wait. The kernels follow the list in ops/optim/rules.hpp.
 #include "cuda/copy.hpp"
 #include "cuda/number.hpp"
 #include "cuda/sort.hpp"
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(block_size) update_kernel(States<R, T> s, Para
   const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
   for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) step_at<R, T>(s, p, i, g[i]);
 }
-// Equal rows of the gradient are added up, in their order, before the rule sees them.
+// Sums equal rows of the gradient, in order, before the rule is applied.
 template <class R, class T>
 __global__ void __launch_bounds__(block_size)
     sparse_kernel(States<R, T> s, ParamsOf<R, T> p, const T* g, const i64* rows, const i64* places, i64 count,

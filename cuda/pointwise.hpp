@@ -1,6 +1,6 @@
-// pointwise<Rule>: the CUDA kernel of a pointwise op, from the rule that the CPU runs too. Equal shapes and scalars are
-// read 16 bytes at a time; what really broadcasts goes through an IndexMap. For .cu files alone; each of them makes
-// the kernels of a whole list of ops, so a new op needs no edit there.
+// pointwise<Rule>: the CUDA kernel of a pointwise op, from the same rule as on the CPU. Equal shapes and scalars are
+// read 16 bytes at a time; true broadcasts use an IndexMap. For .cu files only. Each .cu file instantiates the
+// kernels of a whole list of ops, so a new op needs no edit there.
 #pragma once
 #include <cstdint>
 
@@ -35,7 +35,7 @@ struct RuleTypes {
   static auto result(std::integer_sequence<int, K...>)
       -> decltype(rules::forward<R>(std::declval<const rules::ParamsOf<R>&>(), std::declval<Input<K>>()...));
   using Result = decltype(result(std::make_integer_sequence<int, arity>()));
-  // Half precision in, half precision out; bytes of bool_ stay bool_.
+  // Half precision in, half precision out; bool_ bytes stay bool_.
   using Out = std::conditional_t<std::is_same_v<Result, Lane>, S, Result>;
 };
 
@@ -51,13 +51,14 @@ template <class T, int N>
 struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Chunk {
   T at[N];
 };
-// Elements that a thread takes at once: 16 bytes, but four at most (a rule is unrolled as often).
+// Elements that a thread processes at once: 16 bytes, but at most four (a rule is unrolled as often).
 template <class S>
 inline constexpr int chunk = sizeof(S) >= 16  ? 1
                              : sizeof(S) == 8 ? 2
                                               : 4;
 
-/// Tells the host which element of the output a rule rejects: what Rule::check raises on the CPU before it computes.
+/// Reports to the host which element of the output a rule rejects: what Rule::check raises on the CPU before it
+/// computes.
 template <class R>
 concept Rejecting = requires {
   R::rejection;
@@ -72,7 +73,7 @@ struct Inspector {
 template <Rejecting R>
 struct Inspector<R> {
   explicit Inspector(const KernelCall& c) : report(c) {}
-  /// For a piece of the output that begins at an element.
+  /// The inspector for a part of the output that begins at an element.
   Inspector from(i64 element) const {
     Inspector r = *this;
     r.first = element;
@@ -96,7 +97,7 @@ __device__ __forceinline__ auto apply_rule(const rules::ParamsOf<R>& p, const In
   return static_cast<typename T::Out>(rules::forward<R>(p, x...));
 }
 
-// One thread's share of the elements, with the operands' positions in a parameter pack.
+// One thread's share of the elements, with the operands' positions as a parameter pack.
 template <class R, class S, int... K>
 __device__ __forceinline__ void flat_loop(const Operands<R::info.arity>& o, i64 n, const rules::ParamsOf<R>& p,
                                           const Inspector<R>& inspector, std::integer_sequence<int, K...> each) {
@@ -168,7 +169,7 @@ Operands<Arity> operands_of(const KernelCall& c) {
   o.out = c.out[0].data;
   return o;
 }
-// Operands that are as large as the output have its shape, but for axes of size 1.
+// Operands as large as the output have its shape, except for axes of size 1.
 template <int Arity>
 bool is_flat(const KernelCall& c, const Operands<Arity>& o) {
   for (std::size_t k = 0; k < Arity; ++k)
@@ -192,7 +193,7 @@ template <class R, class S>
 void run_broadcast(const KernelCall& c, const Operands<R::info.arity>& whole, const rules::ParamsOf<R>& p) {
   constexpr int arity = R::info.arity;
   const Shape& y = c.out[0].shape();
-  AxisList<arity + 1, max_rank> list;  // the output too: pieces of a large call begin somewhere in it
+  AxisList<arity + 1, max_rank> list;  // includes the output: parts of a large call begin inside it
   i64 step[arity + 1][max_rank];
   for (int k = 0; k <= arity; ++k) {
     const Shape& x = k < arity ? c.in[static_cast<std::size_t>(k)].shape() : y;
@@ -232,7 +233,7 @@ void run_rule(const KernelCall& c) {
   launch(c, &flat_kernel<R, S>, blocks_for(n, block_size * (o.vector ? chunk<S> : 1)), o, n, p, Inspector<R>(c));
 }
 
-// A rule that only chooses among values moves bits: it runs as the integer of the dtype's width.
+// A rule that only selects among values moves bits: it runs as the integer of the dtype's width.
 inline DType as_bits(DType d) {
   switch (size_of(d)) {
     case 1: return DType::bool_;
@@ -245,13 +246,13 @@ inline DType as_bits(DType d) {
 
 }  // namespace detail
 
-/// out = rule(in...), as cpu::pointwise, except that Rule::check would wait for the device: the kernel reports what
-/// Rule::rejects, and the host raises that after its next wait.
-///   throws  errors::UnimplementedError for a dtype that the rule lacks, CudaError if the launch fails
+/// out = rule(in...), as cpu::pointwise, except for Rule::check, which would wait for the device: the kernel reports
+/// what Rule::rejects, and the host raises that after its next wait.
+///   throws  errors::UnimplementedError for a dtype that the rule does not support, CudaError if the launch fails
 template <class R>
 void pointwise(const KernelCall& c) {
   static_assert(
-      detail::Rejecting<R> || !requires { R::check(c); }, "say as `rejects` what `check` raises");
+      detail::Rejecting<R> || !requires { R::check(c); }, "a rule with `check` must also define `rejects`");
   if (c.out[0].size() == 0) return;
   DType d = c.in[R::info.arity - 1].spec->dtype;
   if constexpr (rules::takes_mask<R>) d = detail::as_bits(d);
@@ -260,7 +261,7 @@ void pointwise(const KernelCall& c) {
 
 }  // namespace TANDEM_NS::cuda
 
-/// In a .cu file, at global scope: makes the kernels of a list of ops (ops/pointwise/define.hpp).
+/// In a .cu file, at global scope: instantiates the kernels of a list of ops (ops/pointwise/define.hpp).
 #define TANDEM_CUDA_KERNELS(list)                                  \
   namespace TANDEM_NS::cuda {                                      \
   list(TANDEM_CUDA_KERNEL, TANDEM_CUDA_KERNEL, TANDEM_CUDA_KERNEL) \

@@ -1,4 +1,4 @@
-// tandem/cuda.hpp's functions, in a library built with CUDA.
+// The functions of tandem/cuda.hpp, in a library built with CUDA.
 #include "tandem/cuda.hpp"
 
 #include "cuda/device.hpp"

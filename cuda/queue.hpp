@@ -1,5 +1,5 @@
-// What kernels stand on: the device's queue, launches, scratch, errors. KernelCall::stream points to a Queue.
-// Not here: which devices there are and their memory (backend.cpp, memory.cpp).
+// The basis of kernels: the device's queue, launches, scratch, errors. KernelCall::stream points to a Queue.
+// Not here: device detection and memory (backend.cpp, memory.cpp).
 #pragma once
 #include <cuda_runtime.h>
 
@@ -11,17 +11,17 @@
 
 namespace TANDEM_NS::cuda {
 
-/// The first bad index, or other bad operand, that a kernel met since the host last looked. Lies in host memory that
-/// the device can write; the texts are host pointers that the device only carries.
+/// The first bad index or operand that a kernel has found since the host last checked. In host memory that the
+/// device can write; the texts are host pointers that the device only passes on.
 struct Fault {
   int found;         // 0: none
-  const char* op;    // its name
-  const char* unit;  // what the position counts
-  const char* what;  // what is wrong there; null: an index out of range
+  const char* op;    // the op's name
+  const char* unit;  // the unit of the position
+  const char* what;  // the problem at that position; null: an index out of range
   i64 index, position, low, limit;
 };
 
-/// The one stream of a device, in whose order everything on it happens, memory reuse included.
+/// The one stream of a device, which orders everything on it, including memory reuse.
 struct Queue {
   int device;
   cudaStream_t stream;
@@ -30,10 +30,10 @@ struct Queue {
 
 inline const Queue& queue_of(const KernelCall& c) { return *static_cast<const Queue*>(c.stream); }
 
-/// Throws CudaError in the op's name: "what: the runtime's text".
+/// Raises CudaError in the op's name: "what: the runtime's text".
 void check(cudaError_t status, const char* op, const char* what);
 
-/// Device memory for the length of a scope; stream-ordered, so what was launched in the scope may still use it.
+/// Device memory with the lifetime of a scope. Stream-ordered: work launched in the scope may still use it.
 class Scratch {
  public:
   Scratch(const KernelCall& c, std::size_t bytes);
@@ -54,7 +54,7 @@ class Scratch {
 /// Threads in a block of every kernel here.
 inline constexpr unsigned block_size = 256;
 
-/// Blocks for n items, `each` of them a block; beyond the cap, kernels walk in strides of the whole grid.
+/// The number of blocks for n items, `each` of them per block. Beyond the cap, kernels use a grid-stride loop.
 inline unsigned blocks_for(i64 n, i64 each = block_size) {
   return static_cast<unsigned>(std::clamp<i64>((n + each - 1) / each, 1, 8192));
 }

@@ -1,5 +1,5 @@
-// The CUDA kernels of the random ops: the CPU's numbers (base/philox.hpp says which word makes which element).
-// The key lies in host memory. Normals agree with the CPU's to 1e-6, all else bit for bit.
+// The CUDA kernels of the random ops. They produce the CPU's numbers (base/philox.hpp defines which word makes which
+// element). The key is in host memory. Normals agree with the CPU's to 1e-6, all else bit for bit.
 #include <cmath>
 
 #include "cuda/number.hpp"
@@ -28,7 +28,7 @@ __device__ void each_element(const Stream& s, i64 n, i64 group, const F& f) {
   }
 }
 __device__ inline u64 pair_of(const Words& w, int k) { return random::join(w.w[2 * k], w.w[2 * k + 1]); }
-// A standard normal of a block: two pairs of them from four words, or one from two 64-bit words.
+// A standard normal of a block: two pairs from four 32-bit words, or one pair from two 64-bit words.
 __device__ inline double normal_of(const Words& w, int k, float) {
   const random::Pair z = k < 2 ? random::normals32(w.w[0], w.w[1]) : random::normals32(w.w[2], w.w[3]);
   return k & 1 ? z.second : z.first;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(block_size) bits64_kernel(Stream s, u64* y, i6
   each_element(s, n, group64, [=](i64 i, int k, const Words& w) { y[i] = pair_of(w, k); });
 }
 template <class T>
-struct Interval {  // low + unit * width, kept below the upper end
+struct Interval {  // low + unit * width, kept below the upper bound
   T low, width, last;
   __device__ T operator()(T unit) const {
     const T x = low + unit * width;
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(block_size) normal_kernel(Stream s, T mean, T 
   each_element(s, n, sizeof(T) == 4 ? group32 : group64,
                [=](i64 i, int k, const Words& w) { y[i] = static_cast<T>(normal_of(w, k, T())) * stddev + mean; });
 }
-// What lies beyond two standard deviations is drawn again, from blocks of the element's own.
+// Values beyond two standard deviations are redrawn, from blocks of the element's own.
 template <class T>
 __global__ void __launch_bounds__(block_size) truncated_kernel(Stream s, T mean, T stddev, T* y, i64 n) {
   each_element(s, n, sizeof(T) == 4 ? group32 : group64, [=](i64 i, int k, const Words& w) {

@@ -1,5 +1,5 @@
-// The CUDA kernel of categorical: a block a row; its threads hold the sums of equal shares of the classes. The draws
-// are the CPU's, but where a number falls within a rounding of two classes' border.
+// The CUDA kernel of categorical: one block per row, whose threads hold the sums of equal shares of the classes. The
+// draws are the CPU's, except where a number is within a rounding error of the border between two classes.
 #include <cmath>
 
 #include "cuda/number.hpp"
@@ -24,7 +24,7 @@ struct Weights {
   const T* row;
   double highest, temperature;
 
-  // Relative to the likeliest. A class of +inf shares with its like alone.
+  // Relative to the most likely class. A class of +inf shares only with other such classes.
   __device__ double operator()(i64 k) const {
     const auto x = static_cast<double>(row[k]);
     if (x == highest) return 1;
@@ -32,7 +32,7 @@ struct Weights {
   }
 };
 
-// The likeliest class, the first of several, known to all threads; -1 if nothing can be drawn from the row.
+// The most likely class, the first among equals, known to all threads; -1 if no class can be drawn from the row.
 template <class T>
 __device__ i64 likeliest(const T* row, i64 n, i64 index, T* best, i64* place, const Reporter& report,
                          const Texts& texts) {
@@ -63,7 +63,8 @@ __device__ i64 likeliest(const T* row, i64 n, i64 index, T* best, i64* place, co
   return nothing ? -1 : found;
 }
 
-// The first class whose sum lies above the target: the share that holds it, then the class in the share.
+// The first class whose cumulative sum exceeds the target: finds the share that contains it, then the class in the
+// share.
 template <class W>
 __device__ i64 pick(const W& weight, const double* before, i64 n, i64 share, double u) {
   const double total = before[block_size], most = std::nextafter(total, 0.0),

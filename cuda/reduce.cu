@@ -1,5 +1,5 @@
 // The CUDA kernels of reduce_sum, mean, prod, max, min, any, all, of sum_to_like and of tile's gradient.
-// Not here: statistics and places (reduce_more.cu), the fold itself (fold.hpp).
+// Not here: statistics and arg-reductions (reduce_more.cu), the fold itself (fold.hpp).
 #include "cuda/fold.hpp"
 #include "cuda/folds.hpp"
 #include "tandem/cpu/reduce/plan.hpp"
@@ -61,7 +61,7 @@ void sum_to_like(const KernelCall& c) {
   run_for<dtypes::number, SumFold>(c, fold_shape(x, cpu::broadcast_mask(x, c.out[0].shape(), lacks)));
 }
 
-// Each axis of the large array is copies of the small one's: the former fold.
+// Each axis of the large array consists of copies of the small one's axis: the copies are folded.
 void tile_sum(const KernelCall& c) {
   const Shape &large = c.in[0].shape(), &small = c.out[0].shape();
   FoldShape s;

@@ -9,7 +9,7 @@ namespace {
 FoldShape shape_of(const KernelCall& c) {
   return fold_shape(c.in[0].shape(), c.attrs.get<ReduceAttrs>().axis.mask(c.op, c.in[0].shape().rank()));
 }
-// Two passes: the first leaves one value an output, which the second reads.
+// Two passes: the first computes one value per output, which the second reads.
 template <class T, class First, class Second>
 void two_passes(const KernelCall& c, const FoldShape& s, const First& first, Second second) {
   const Scratch of(c, static_cast<std::size_t>(c.out[0].size()) * sizeof(T));

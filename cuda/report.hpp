@@ -1,5 +1,5 @@
-// How a kernel tells the host of an operand's value that the op rejects (an index out of range, a zero divisor): the
-// first one is written to the queue's page, which the host reads after its next wait. For .cu files.
+// How a kernel reports an operand's value that the op rejects (an index out of range, a zero divisor): the first one
+// is written to the queue's page, which the host reads after its next wait. For .cu files.
 #pragma once
 #include "cuda/queue.hpp"
 
@@ -9,7 +9,7 @@ class Reporter {
  public:
   explicit Reporter(const KernelCall& c) : fault_(queue_of(c).fault), op_(c.op) {}
 
-  /// Is index in [low, limit)? If not, says so to the host.
+  /// Returns whether index is in [low, limit); if not, reports it to the host.
   __device__ bool in_range(i64 index, i64 position, i64 limit, i64 low = 0) const {
     if (index >= low && index < limit) return true;
     if (atomicCAS(&fault_->found, 0, 1) == 0) {
@@ -24,7 +24,7 @@ class Reporter {
     return false;
   }
 
-  /// Says to the host what is wrong at a position, which counts rows, elements, ...: "element 3 is an integer ...".
+  /// Reports a problem at a position, which counts rows, elements, ...: "element 3 is an integer ...".
   ///   unit, what   host strings that outlive the launch
   __device__ void complain(const char* unit, const char* what, i64 position) const {
     if (atomicCAS(&fault_->found, 0, 1) != 0) return;

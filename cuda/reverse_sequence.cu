@@ -1,4 +1,4 @@
-// The CUDA kernel of reverse_sequence. Elements are moved as unsigned integers of their width.
+// The CUDA kernel of reverse_sequence. Elements are moved as unsigned integers of the same width.
 #include <cstdint>
 
 #include "cuda/number.hpp"
@@ -12,7 +12,7 @@ namespace {
 struct alignas(16) Wide {
   u64 half[2];
 };
-// The two axes, and how far apart neighbours along them lie.
+// The two axes, and the strides along them.
 struct SequenceShape {
   i64 sequences, batch_step, length, seq_step;
 };

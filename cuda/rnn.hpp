@@ -1,4 +1,4 @@
-// What the LSTM's and the GRU's device kernels share: sizes, lengths of rows, products and sums over all steps.
+// Code shared by the LSTM and GRU device kernels: sizes, lengths of rows, products and sums over all steps.
 // For .cu files. Values are time-major: x [t, b, i], y [t, b, u].
 #pragma once
 #include "cuda/fold.hpp"
@@ -14,8 +14,8 @@ struct RnnSizes {
   i64 rows() const { return steps * batch; }
 };
 
-/// How many steps each row of the batch takes; all of them where no lengths are given. One beyond the steps is
-/// reported.
+/// The number of steps of each row of the batch; all steps if no lengths are given. A length beyond the number of
+/// steps is reported.
 struct StepCounts {
   const void* lengths = nullptr;
   bool wide = false;
@@ -34,7 +34,7 @@ struct StepCounts {
   }
 };
 
-/// c[m, n] (+)= op(a) op(b), by the sizes of gemm.hpp's Product.
+/// c[m, n] (+)= op(a) op(b), with the sizes of gemm.hpp's Product.
 template <class T>
 void multiply(const KernelCall& c, Product p) {
   p.dtype = dtype_of<T>();
@@ -47,7 +47,7 @@ void affine(const KernelCall& c, const T* x, i64 rows, i64 k, const T* w, i64 n,
   multiply<T>(c, {.m = rows, .n = n, .k = k, .a = x, .b = w, .c = y, .bias = fused ? bias : nullptr});
   if (!fused) finish_rows(c, dtype_of<T>(), y, bias, rows, n, Finish::none);
 }
-/// out[k, n] (+)= a^T b over the rows of a [rows, k] and b [rows, n]; a row of b is ldb long, one of out ldc.
+/// out[k, n] (+)= a^T b over the rows of a [rows, k] and b [rows, n]; rows of b have stride ldb, rows of out ldc.
 template <class T>
 void weight_gradient(const KernelCall& c, const T* a, i64 k, const T* b, i64 ldb, i64 n, i64 rows, T* out, i64 ldc,
                      bool accumulate) {

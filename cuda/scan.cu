@@ -1,5 +1,5 @@
-// The CUDA kernels of cumsum, cumprod, linear_scan and shift: a thread a row along the axis, so that each row is added
-// in order. Fast for many rows; a lone long row takes one thread's time.
+// The CUDA kernels of cumsum, cumprod, linear_scan and shift: one thread per row along the axis, so that each row is
+// added in order. Fast for many rows; a single long row runs at the speed of one thread.
 #include "cuda/folds.hpp"
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
@@ -25,7 +25,7 @@ struct Rows {
   }
 };
 
-// Calls f(place, first of its row?, the carried value) along each row; f returns what is carried on.
+// Calls f(position, first of its row?, the carried value) along each row; f returns the next carry.
 template <class T, class F>
 __device__ void each_row(const Rows& s, T start, const F& f) {
   const i64 stride = static_cast<i64>(gridDim.x) * blockDim.x;

@@ -1,5 +1,5 @@
-// The CUDA kernels of softmax, log_softmax, the cross entropies and their gradients: a group of threads a slice.
-// Formulas and special cases as in cpu/softmax.inc.
+// The CUDA kernels of softmax, log_softmax, the cross entropies and their gradients: a group of threads per slice.
+// Formulas and special cases as in cpu/reduce/softmax.inc.
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
 #include "cuda/report.hpp"
@@ -9,13 +9,13 @@
 namespace TANDEM_NS::cuda {
 namespace {
 
-// `outer` x `inner` slices of n elements, `inner` apart; a small operand has one value a slice.
+// `outer` x `inner` slices of n elements, `inner` apart; a small operand has one value per slice.
 struct Slices {
   i64 count, n, inner;
   unsigned lanes;  // threads that share a slice, a power of two
 };
 
-// One thread's view of its slice and of the others that work on it.
+// One thread's view of its slice and of the other threads that work on it.
 template <class T>
 struct Slice {
   i64 base, n, step;
@@ -23,7 +23,7 @@ struct Slice {
   T* room;  // of the group
 
   __device__ i64 at(i64 j) const { return base + j * step; }
-  /// Joins one value of each thread; the tree is fixed.
+  /// Combines one value of each thread; the tree is fixed.
   template <class Join>
   __device__ T join(T x, const Join& f) const {
     room[lane] = x;
@@ -62,7 +62,7 @@ struct Operands {
   const T *a, *b, *c;
   T* y;
 };
-// Each rule works on one slice; `one` is the place of the slice's own value in small operands.
+// Each rule processes one slice; `one` is the position of the slice's value in small operands.
 struct Softmax {
   template <class T>
   static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64, bool live) {
@@ -91,7 +91,7 @@ struct LogSoftmaxGrad {  // g, y
     if (live) s.each([&](i64 i) { o.y[i] = o.a[i] - rules::exp(o.b[i]) * sum; });
   }
 };
-struct CrossEntropy {  // labels, logits; a label of 0 counts 0 whatever its logit is
+struct CrossEntropy {  // labels, logits; a label of 0 contributes 0 whatever its logit is
   template <class T>
   static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64 one, bool live) {
     const T m = s.max_of(o.b), level = rules::log(s.sum_of([&](i64 i) { return rules::exp(o.b[i] - m); }));
@@ -99,7 +99,7 @@ struct CrossEntropy {  // labels, logits; a label of 0 counts 0 whatever its log
     if (live && s.lane == 0) o.y[one] = loss;
   }
 };
-struct CrossEntropyGrad {  // g (one a slice), labels, logits
+struct CrossEntropyGrad {  // g (one per slice), labels, logits
   template <class T>
   static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64 one, bool live) {
     const T m = s.max_of(o.c), sum = s.sum_of([&](i64 i) { return rules::exp(o.c[i] - m); });
@@ -110,7 +110,7 @@ struct CrossEntropyGrad {  // g (one a slice), labels, logits
   }
 };
 
-// Every thread of a block takes part in every join, so groups beyond the last slice work on the last one again.
+// Every thread of a block takes part in every reduction, so groups beyond the last slice process the last one again.
 template <class T, class F>
 __device__ void for_slices(const Slices& s, const F& f) {
   __shared__ T room[block_size];
@@ -150,7 +150,7 @@ void run(const KernelCall& c, std::size_t full) {
   });
 }
 
-// A label out of range is reported; its slice then counts as class 0.
+// A label out of range is reported; its slice is then treated as class 0.
 template <class T, class I>
 __global__ void __launch_bounds__(block_size)
     sparse_kernel(const I* labels, const T* logits, T* loss, Slices s, Reporter report) {

@@ -1,4 +1,4 @@
-// Adam in Tandem, as it stands and (@traced) as a traced function of the gradients.
+// Adam in Tandem, eager and (@traced) as a traced function of the gradients.
 #include "../support/tandem.hpp"
 #include "work.hpp"
 
@@ -21,7 +21,7 @@ struct State {
   void step(const std::vector<tandem::Gradient>& g) { adam.apply_gradients(g, weights); }
 };
 
-/// `step` is called with gradients; `state` is what it changes.
+/// `step` is called with gradients; `state` is what it updates.
 template <class Gradients, class Step>
 bench::Work update(std::shared_ptr<State> state, const Gradients& gradients, Step step) {
   return bench::steps([=] { step(gradients); },

@@ -1,4 +1,4 @@
-// The cost of one small operation in LibTorch: a + b of 32 elements, without and with a gradient being recorded.
+// The cost of one small operation in LibTorch: a + b of 32 elements, without and with gradient recording.
 #include "../support/libtorch.hpp"
 
 namespace {

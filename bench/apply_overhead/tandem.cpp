@@ -1,4 +1,4 @@
-// The cost of one small operation in Tandem: a + b of 32 elements, without and with a tape recording it.
+// The cost of one small operation in Tandem: a + b of 32 elements, without and with a recording tape.
 #include "../support/tandem.hpp"
 
 namespace {
@@ -9,7 +9,7 @@ bench::Work no_tape() {
   return bench::repeat([a = tandem_normal({32}, 1), b = tandem_normal({32}, 2)] { return a + b; });
 }
 
-/// A thousand operations a tape, so that the tape's own making and growth are in the figure.
+/// A thousand operations per tape, so that creating and growing the tape is included in the figure.
 bench::Work recorded() {
   const Tensor a = tandem_normal({32}, 1), b = tandem_normal({32}, 2);
   constexpr int operations = 1000;

@@ -1,4 +1,4 @@
-// The same beam search written with LibTorch's ops.
+// The same beam search, written with LibTorch ops.
 #include <limits>
 
 #include "../support/libtorch.hpp"
@@ -15,7 +15,7 @@ struct Model {
   at::Tensor search() const {
     at::Tensor h = torch::zeros({batch * width, units}), last = torch::zeros({batch * width}, torch::kInt64);
     at::Tensor log_probs = torch::full({batch, width}, -std::numeric_limits<float>::infinity());
-    log_probs.select(1, 0).zero_();  // all hypotheses are equal at first: one alone goes on
+    log_probs.select(1, 0).zero_();  // all hypotheses start equal, so only the first is continued
     at::Tensor ids = torch::zeros({batch, width, length}, torch::kInt64);
     const at::Tensor first_rows = torch::arange(batch).unsqueeze(1) * width;
     for (std::int64_t t = 0; t < length; ++t) {

@@ -1,5 +1,5 @@
-// A training step of the character RNN in LibTorch: its LSTM layer, and (@cells) a loop over cells made of small
-// operations.
+// A training step of the character RNN in LibTorch: its LSTM layer, and (@cells) a loop over cells made of
+// elementary operations.
 #include "../support/libtorch_lstm.hpp"
 #include "work.hpp"
 

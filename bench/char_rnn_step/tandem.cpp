@@ -1,5 +1,5 @@
 // A training step of the character RNN in Tandem, with the fused LSTM op and (@cells) with a loop over cells made of
-// small operations; each as it stands and traced.
+// elementary operations; each one eager and traced.
 #include "../support/tandem_lstm.hpp"
 #include "work.hpp"
 
@@ -58,7 +58,7 @@ bench::Work run(F f, const Tensor& x, const Tensor& y) {
   return bench::steps([=] { f(x, y); }, [=] { return bench::values_of(f(x, y)); });
 }
 
-/// The step as it stands and as a traced function, and what it costs to trace it.
+/// The step, eager and as a traced function, and the cost of tracing it.
 template <class Make>
 void add(const std::string& variant, const std::string& traced_variant, const std::string& cost, Make make) {
   bench::add(name + variant, [=] {
@@ -72,7 +72,7 @@ void add(const std::string& variant, const std::string& traced_variant, const st
   bench::add_trace_cost(cost, [=] {
     const auto made = make();
     const auto& [f, x, y] = made;
-    f(x, y);  // makes the optimizer's Variables
+    f(x, y);  // creates the optimizer's Variables
     return made;
   });
 }

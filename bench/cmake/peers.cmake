@@ -1,5 +1,5 @@
-# The peers' workers and the machine's limits. LibTorch is taken from the PyTorch wheel in .venv, else from Debian's
-# libtorch-dev.
+# The workers of the peers and the limits of the machine. LibTorch comes from the PyTorch wheel in .venv or else from
+# Debian's libtorch-dev.
 bench_worker(limit OPTIONS ${cpu_flags} LINK OpenMP::OpenMP_CXX)
 bench_worker(eigen OPTIONS ${cpu_flags} -Wno-maybe-uninitialized LINK Eigen3::Eigen OpenMP::OpenMP_CXX)
 
@@ -32,7 +32,7 @@ elseif(EXISTS /usr/include/torch/csrc/api/include/torch/torch.h)
 endif()
 
 if(torch_folders)
-  # Linked by path and with everything kept: what registers LibTorch's kernels is never named by a program.
+  # Linked by path, keeping everything: no program refers to the code that registers LibTorch's kernels.
   set(torch_link -Wl,--no-as-needed)
   foreach(folder ${torch_folders})
     list(APPEND torch_link "-Wl,-rpath,${folder}" "-Wl,-rpath-link,${folder}")
@@ -45,7 +45,7 @@ else()
   message(STATUS "bench: no LibTorch; run bench/peers/install.sh (./dev bench --peers)")
 endif()
 
-# The Python frameworks that .venv holds: a worker each, which the driver takes with --python.
+# The Python frameworks in .venv: one worker each, which the driver uses with --python.
 foreach(peer pytorch=torch jax=jax tensorflow=tensorflow)
   string(REPLACE "=" ";" peer ${peer})
   list(GET peer 0 name)

@@ -1,5 +1,6 @@
-# startup: a hello-world program per competitor. compile_cost: the compiler's command line for a source per competitor.
-# memory: a worker that runs one case by itself. Each becomes a line `scenario|competitor|word|word...` of commands.txt, which the driver runs.
+# startup: a hello-world program per competitor. compile_cost: the compiler's command line for a source per
+# competitor. memory: a worker that runs a single case. Each becomes a line `scenario|competitor|word|word...` of
+# commands.txt, which the driver runs.
 function(bench_command scenario competitor)
   string(JOIN "|" line ${scenario} ${competitor} ${ARGN})
   set(command_lines "${command_lines}${line}\n" PARENT_SCOPE)
@@ -45,7 +46,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/include/tandem/tandem.hpp")
   endforeach()
 endif()
 
-# bench_memory(scenario case competitor...): the most memory that half a second of the case takes.
+# bench_memory(scenario case competitor...): the peak memory of running the case for half a second.
 function(bench_memory scenario case)
   foreach(competitor ${ARGN})
     string(REGEX MATCH "^[^@]+" worker ${competitor})

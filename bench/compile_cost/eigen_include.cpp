@@ -1,4 +1,4 @@
-// What it costs to compile Eigen's dense header.
+// Measures the cost of compiling Eigen's dense header.
 #include <Eigen/Dense>
 
 int main() {}

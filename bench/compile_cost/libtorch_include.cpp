@@ -1,4 +1,4 @@
-// What it costs to compile LibTorch's umbrella header.
+// Measures the cost of compiling LibTorch's umbrella header.
 #include <torch/torch.h>
 
 int main() {}

@@ -1,4 +1,4 @@
-// What it costs to compile a small model and its training step in LibTorch.
+// Measures the cost of compiling a small model and its training step in LibTorch.
 #include <torch/torch.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What it costs to compile Tandem's umbrella header.
+// Measures the cost of compiling Tandem's umbrella header.
 #include <tandem/tandem.hpp>
 
 int main() {}

@@ -1,4 +1,4 @@
-// What it costs to compile a small model and its training step in Tandem.
+// Measures the cost of compiling a small model and its training step in Tandem.
 #include <tandem/tandem.hpp>
 
 #include <cstdio>

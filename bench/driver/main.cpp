@@ -1,7 +1,7 @@
-// The program behind `./dev bench`: finds the workers beside itself, runs the cases whose names contain the filter,
-// prints the table. Usage: bench_driver [--threads=1,2] [--rounds=11] [--sample-ms=20] [--traced] [--python]
-// [--skip-compiled] [filter ...]; exit status 1 when a target is missed. --traced: only our traced functions; --python:
-// the Python frameworks compete too, without torch.compile where --skip-compiled is given.
+// The program behind `./dev bench`: finds the workers in its own folder, runs the cases whose names contain a
+// filter, and prints the table. Usage: bench_driver [--threads=1,2] [--rounds=11] [--sample-ms=20] [--traced]
+// [--python] [--skip-compiled] [filter ...]; exit status 1 if a target is missed. --traced: only Tandem's traced
+// functions; --python: also the Python frameworks, without torch.compile if --skip-compiled is given.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -65,7 +65,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-/// The worker processes of a run, started when first needed: one for each competitor, variant and number of threads.
+/// The worker processes of a run, started on demand: one per competitor, variant and number of threads.
 class Workers {
  public:
   Workers(const fs::path& folder, const Options& options) {
@@ -74,7 +74,7 @@ class Workers {
     for (const auto& [competitor, path] : paths_) list(competitor, options);
   }
 
-  /// Every case of ours or of a peer, in the order in which workers list them.
+  /// All cases of Tandem or a peer, in the order in which the workers list them.
   std::vector<std::string> scenarios() const {
     std::set<std::string> names;
     for (const auto& [competitor, cases] : cases_) {
@@ -85,7 +85,7 @@ class Workers {
     return {names.begin(), names.end()};
   }
 
-  /// The names `competitor` or `competitor@variant` that have the scenario, ours first.
+  /// The names `competitor` or `competitor@variant` that implement the scenario, Tandem's first.
   std::vector<std::string> competitors(const std::string& scenario) const {
     std::vector<std::string> found;
     for (const auto& [competitor, cases] : cases_) {

@@ -1,4 +1,4 @@
-// Interleaved measurement of one case by all its competitors. Not here: what is made of the figures (table.hpp).
+// Interleaved measurement of one case for all its competitors. Not here: how the figures are evaluated (table.hpp).
 #pragma once
 #include <functional>
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace bench::driver {
 
-/// One competitor in a comparison: a name, and a way to take one sample. `error` says why it has none.
+/// One competitor in a comparison: a name, and a way to take one sample. `error`: why it has none.
 struct Side {
   std::string name;
   std::function<Cost()> sample;
@@ -23,19 +23,19 @@ struct Quartiles {
 
 Quartiles quartiles(std::vector<double> values);
 
-/// What is compared of a cost: its seconds or its megabytes.
+/// The compared component of a cost: its seconds or its megabytes.
 using Figure = double Cost::*;
 
-/// The side's figure over the rounds.
+/// The quartiles of the side's figure over the rounds.
 Quartiles figure(const Side& side, Figure which = &Cost::seconds);
 
-/// Round by round, the first side's figure over the second's.
+/// The quartiles of the per-round ratio of the first side's figure to the second's.
 Quartiles ratio(const Side& peer, const Side& ours, Figure which = &Cost::seconds);
 
-/// Takes `rounds` samples of every side without an error, one of each a round, in alternating order.
+/// Takes `rounds` samples of every side without an error: one of each per round, in alternating order.
 void take_rounds(std::vector<Side>& sides, int rounds);
 
-/// What one side computed, as sent by its worker.
+/// The values that one side computed, as sent by its worker.
 struct Result {
   long count = 0;
   double sum_abs = 0, weighted = 0;
@@ -44,6 +44,6 @@ struct Result {
 
 Result parse_result(const std::string& line);
 
-/// Empty if the two results agree within the tolerance, else what differs.
+/// Describes how two results differ; empty if they agree within the tolerance.
 std::string difference(const Result& a, const Result& b, double tolerance);
 }  // namespace bench::driver

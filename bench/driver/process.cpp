@@ -34,9 +34,9 @@ void set_thread_environment(int threads) {
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TANDEM_NUM_THREADS"})
     setenv(name, count.c_str(), 1);
 }
-/// Ends with its parent; a session of its own, first in line for the processors where that is allowed. Otherwise
-/// whatever else runs holds up one thread of a pool for a time slice, and with it the others, which wait for it. (Nice
-/// values count within a session's group alone, so the group gets one too.)
+/// Makes the process end with its parent, in its own session, with a raised scheduling priority where permitted.
+/// Without it, any other program can preempt one thread of a pool for a time slice, and the remaining threads wait
+/// for it. (Nice values only apply within the group of a session, so the group gets one too.)
 void take_precedence() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setsid();
@@ -44,8 +44,8 @@ void take_precedence() {
   std::ofstream("/proc/self/autogroup") << -20;
 }
 
-/// Clock ticks of processor time that a thread has used, from its line in /proc (user and system time are words 14 and
-/// 15, counted from behind the name in brackets, which may hold blanks).
+/// The processor time of a thread in clock ticks, from its line in /proc (user and system time are fields 14 and 15,
+/// located by counting from the name in parentheses, which may contain blanks).
 long ticks_used(const std::filesystem::path& task) {
   std::ifstream in(task / "stat");
   std::string line;
@@ -55,7 +55,7 @@ long ticks_used(const std::filesystem::path& task) {
   return all.size() < 13 ? 0 : std::stol(all[11]) + std::stol(all[12]);
 }
 
-/// The process's threads, those that have used most processor time first.
+/// The threads of a process, ordered by processor time used, most first.
 std::vector<pid_t> busiest_first(pid_t pid) {
   std::vector<std::pair<long, pid_t>> tasks;
   for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {

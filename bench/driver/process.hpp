@@ -1,5 +1,5 @@
-// Child processes of the driver: workers that answer over a pipe, and commands whose time and memory count. Not here:
-// what they are asked.
+// Child processes of the driver: workers that answer over a pipe, and commands whose time and memory are measured.
+// Not here: the requests.
 #pragma once
 #include <sys/types.h>
 
@@ -9,7 +9,8 @@
 
 namespace bench::driver {
 
-/// A worker process. It is stopped (SIGSTOP) whenever it is not answering, so that it takes no core from its rival.
+/// A worker process. It is stopped (SIGSTOP) whenever it is not answering, so that it does not take a core from its
+/// competitor.
 class Worker {
  public:
   /// Starts `path --serve --threads=N`; throws std::runtime_error if it cannot.
@@ -23,8 +24,9 @@ class Worker {
   std::string ask(const std::string& request);
   bool alive() const { return alive_; }
 
-  /// Gives each of its busiest threads, as many as it was told to use, a processor of its own. Threads that wake
-  /// together from a stop may share one, and while anything else keeps the others from being idle they stay there.
+  /// Pins each of its busiest threads, as many as it was told to use, to a separate processor. Threads that wake
+  /// together from a stop may share a processor, and they stay there while other work keeps the remaining processors
+  /// busy.
   void spread_threads() const;
 
  private:

@@ -1,4 +1,4 @@
-// Formatting for table.hpp: a Markdown table with columns of fixed width, so that it reads well in a terminal too.
+// Formatting for table.hpp: a Markdown table with columns of fixed width, so that it is readable in a terminal too.
 #include "table.hpp"
 
 #include <algorithm>
@@ -65,12 +65,12 @@ const Side* fastest(const std::vector<Side>& sides, bool (*filter)(const Side&))
   return best;
 }
 
-/// One variant of ours against everybody else.
+/// One Tandem variant compared with all other sides.
 struct Comparison {
   const std::string& scenario;
   int threads;
   const std::vector<Side>& sides;
-  const Side* ours;  // null while Tandem has no such case
+  const Side* ours;  // null if Tandem has no such case
   const Side* best_peer = fastest(sides, is_peer);
   const Side* limit = fastest(sides, is_limit);
   const Figure compared = starts_with(scenario, "memory/") ? &Cost::megabytes : &Cost::seconds;
@@ -82,7 +82,7 @@ struct Comparison {
     return scenario + (variant.empty() ? "" : " (" + variant.substr(1) + ")");
   }
 
-  /// Header-only mode at plain -O2 is reported only; targets hold for the rest.
+  /// Header-only mode at plain -O2 is only reported; targets apply to all other sides.
   bool counts() const {
     return ours && measured(*ours) && ours->name.substr(0, ours->name.find('@')) != "tandem_header_only";
   }
@@ -92,7 +92,7 @@ struct Comparison {
     return is_peer(side) || our_plain_case || (&side == limit && limit_is_a_target());
   }
 
-  /// The most that any target asks for against this side; 0 if none does.
+  /// The strictest ratio that any target requires against this side; 0 if there is none.
   double wanted(const Side& peer) const {
     double most = 0;
     for (const Target& target : targets) {

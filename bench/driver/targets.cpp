@@ -1,4 +1,4 @@
-// The table of targets. A ratio is peer time / our time, so more is better.
+// The table of targets. A ratio is peer time / our time, so larger is better.
 #include "targets.hpp"
 
 #include <algorithm>
@@ -50,15 +50,15 @@ constexpr Target targets[] = {
     {"tiny_step/*@traced", "libtorch", 40, 40},
     {"lstm_step/b64*@traced", "libtorch", 1.15, 1.15},
     {"lstm_step/b64*@traced", "compiled", 1, 1},
-    {"lstm_step/b64*@cells_traced", "tandem", 0.95, 0.95},  // as fast as the layer, but for noise
+    {"lstm_step/b64*@cells_traced", "tandem", 0.95, 0.95},  // as fast as the layer, up to noise
     {"lstm_step/b64*@cells_traced", "compiled", 1, 1},
     {"char_rnn_step/*@traced", "libtorch", 1.2, 1.15},
     {"char_rnn_step/*@traced", "compiled", 1, 1},
     {"char_rnn_step/*@cells_traced", "compiled", 1, 1},
-    // A trace costs at most 20 eager runs of what is traced.
+    // Tracing costs at most 20 eager runs of the traced function.
     {"trace_cost/mlp_step@trace", "tandem", 1 / 20.0, 1 / 20.0},
     {"trace_cost/char_rnn_step@trace", "tandem", 1 / 20.0, 1 / 20.0},
-    // Large graphs: what is quadratic takes a minute.
+    // Large graphs: a quadratic algorithm would take a minute.
     {"trace_cost/16000_variables@trace", "seconds", 2, 2},
     {"trace_cost/16000_columns@trace", "seconds", 1, 1},
     {"trace_cost/16000_rows@trace", "seconds", 1, 1},
@@ -101,7 +101,7 @@ std::vector<Target> targets_of(const std::string& scenario, std::string_view var
 }
 
 double tolerance_of(const std::string& scenario) {
-  // Gradients through 50 steps and sums of thousands of products differ by the order of summation.
+  // Gradients through 50 steps and sums of thousands of products depend on the order of summation.
   const bool training = scenario.find("_step/") != std::string::npos;
   return training ? 1e-3 : 1e-4;
 }

@@ -1,4 +1,4 @@
-// The looked-up rows have to be read and written once; a dense gradient writes the whole table.
+// The looked-up rows must be read and written once; a dense gradient writes the entire table.
 #include "../support/limit.hpp"
 #include "work.hpp"
 

@@ -1,4 +1,4 @@
-// The work of the embedding scenario: 1024 rows out of a table of 50,000 rows of 128, and the gradient of that.
+// The work of the embedding scenario: lookup of 1024 rows in a table of 50,000 rows of 128, and its gradient.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// LSTM training in LibTorch: its layer, and (@cells) a loop over a cell made of small operations. The small case is the
-// loop; @layer the layer.
+// LSTM training in LibTorch: its layer, and (@cells) a loop over a cell made of elementary operations. The small
+// case is the loop; its @layer variant is the layer.
 #include "../support/libtorch_lstm.hpp"
 #include "work.hpp"
 

@@ -1,5 +1,5 @@
-// LSTM training in Tandem: the fused op over all steps, and (@cells) a loop over a cell made of small operations; each
-// as it stands and traced.
+// LSTM training in Tandem: the fused op over all steps, and (@cells) a loop over a cell made of elementary
+// operations; each one eager and traced.
 #include "../support/tandem_lstm.hpp"
 #include "work.hpp"
 
@@ -70,7 +70,7 @@ bench::Work run(F f, const Tensor& x) {
   return bench::steps([=] { f(x); }, [=] { return bench::values_of(f(x)); });
 }
 
-/// The step as it stands and as a traced function.
+/// The step, eager and as a traced function.
 template <class Make>
 void add(const std::string& name, const std::string& traced_name, Make make) {
   bench::add(name, [=] {
@@ -91,7 +91,7 @@ bool add_all() {
   add(small_name + "@cells", small_name + "@cells_traced", small<Cells>);
   return bench::add_trace_cost("trace_cost/lstm_step_cells", [] {
     const auto made = training<Cells>();
-    std::apply([](const auto& f, const Tensor& x) { f(x); }, made);  // makes the optimizer's Variables
+    std::apply([](const auto& f, const Tensor& x) { f(x); }, made);  // creates the optimizer's Variables
     return made;
   });
 }

@@ -18,7 +18,8 @@ struct Case {
     return values;
   }
 
-  /// Forward, gradient of the kernels, gradient of the state (not of the input).
+  /// The operations of the forward pass, the gradient of the kernels and the gradient of the state
+  /// (not of the input).
   double operations() const {
     const double gates = 2.0 * static_cast<double>(steps * batch) * 4 * static_cast<double>(units);
     return gates * (2.0 * static_cast<double>(inputs) + 3.0 * static_cast<double>(units));
@@ -29,6 +30,6 @@ struct Case {
 inline constexpr Case training = {"lstm_step/b64_T50_h256_in128_adam", 64, 50, 128, 256};
 inline constexpr double learning_rate = 1e-4, epsilon = 1e-8;
 
-/// Forward and backward of the sum of the last output; all overhead.
+/// Forward and backward of the sum of the last output; dominated by overhead.
 inline constexpr Case small = {"lstm_step/b1_T50_h32_forward_backward", 1, 50, 32, 32};
 }  // namespace bench::lstm

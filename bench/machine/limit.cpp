@@ -1,5 +1,5 @@
-// The limits that head the table: FMA peak, and copy, add and read of 256 MB buffers with and without non-temporal
-// stores.
+// The limits printed above the table: FMA peak, and copy, add and read of 256 MB buffers with and without
+// non-temporal stores.
 #include "../support/limit.hpp"
 
 namespace {

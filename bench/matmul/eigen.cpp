@@ -1,4 +1,5 @@
-// Matrix products in Eigen: its own threading, and (@split, 2 threads) the output cut by hand, which is often faster.
+// Matrix products in Eigen: with its own threading, and (@split, 2 threads) with the output partitioned by hand,
+// which is often faster.
 #include "../support/eigen.hpp"
 #include "work.hpp"
 

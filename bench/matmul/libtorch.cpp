@@ -1,4 +1,4 @@
-// Matrix products in LibTorch (MKL): into memory that is already there, which is its fastest way.
+// Matrix products in LibTorch (MKL), written to preallocated memory, which is its fastest way.
 #include "../support/libtorch.hpp"
 #include "work.hpp"
 

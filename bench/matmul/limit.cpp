@@ -1,4 +1,4 @@
-// The FMA peak for the matrix products' number of operations.
+// The FMA peak for the number of operations of the matrix products.
 #include "../support/limit.hpp"
 #include "work.hpp"
 

@@ -1,4 +1,4 @@
-// Matrix products by oneDNN's dnnl_sgemm.
+// Matrix products with oneDNN's dnnl_sgemm.
 #include <dnnl.hpp>
 
 #include <memory>

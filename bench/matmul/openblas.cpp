@@ -1,4 +1,4 @@
-// Matrix products by OpenBLAS's cblas_sgemm.
+// Matrix products with OpenBLAS's cblas_sgemm.
 #include <cblas.h>
 
 #include <memory>

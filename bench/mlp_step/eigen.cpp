@@ -1,4 +1,4 @@
-// A training step of the MLP by hand in Eigen: what the arithmetic costs without a framework around it.
+// A training step of the MLP by hand in Eigen: the cost of the arithmetic without a framework.
 #include "../support/eigen_adam.hpp"
 #include "work.hpp"
 
@@ -31,7 +31,7 @@ struct Model {
     }
   }
 
-  /// Mean cross entropy; leaves its gradient with respect to the logits in the last delta.
+  /// Returns the mean cross entropy; stores its gradient with respect to the logits in the last delta.
   float loss() {
     float sum = 0;
     for (std::int64_t i = 0; i < batch; ++i) {

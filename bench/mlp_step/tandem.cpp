@@ -17,7 +17,7 @@ struct Model {
   std::vector<tandem::Variable> weights;
 
   Model() {
-    forward(x);  // makes the Variables
+    forward(x);  // creates the Variables
     for (int l = 0; l < layers; ++l) {
       const auto variables = dense[l].trainable_variables();
       weights.insert(weights.end(), variables.begin(), variables.end());

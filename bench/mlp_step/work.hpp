@@ -19,7 +19,8 @@ inline std::vector<float> weights(int layer) {
   return normal(widths[layer] * widths[layer + 1], 10 + static_cast<std::uint32_t>(layer), 0.05f);
 }
 
-/// Forward, gradient of the weights, gradient of the activations (not of the input).
+/// The operations of the forward pass, the gradient of the weights and the gradient of the activations
+/// (not of the input).
 inline double operations() {
   double sum = 0;
   for (int l = 0; l < layers; ++l)

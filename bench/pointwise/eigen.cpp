@@ -1,4 +1,4 @@
-// Pointwise operations in Eigen: one expression into memory that is already there, split over the threads.
+// Pointwise operations in Eigen: one expression evaluated into preallocated memory, split over the threads.
 #include "../support/eigen.hpp"
 #include "work.hpp"
 
@@ -36,7 +36,7 @@ bool add_all() {
   unary("pointwise/tanh_1M", [](auto a) { return a.tanh(); });
   unary("pointwise/sigmoid_1M", [](auto a) { return a.logistic(); });
   unary("pointwise/relu_1M", [](auto a) { return a.cwiseMax(0.f); });
-  // One fused expression: the yardstick of the traced chain, not of the eager one.
+  // One fused expression: the reference for the traced chain, not for the eager one.
   const auto gelu = [](auto x) { return x * half * (1.f + (inner * (x + cubic * x * x * x)).tanh()); };
   for (const std::int64_t n : {million, sixteen_million}) unary(name("gelu9", n) + "@fused", gelu, n);
   return true;

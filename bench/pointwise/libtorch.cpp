@@ -1,4 +1,4 @@
-// Pointwise operations in LibTorch: as a user writes them, and (@out) into memory that is already there.
+// Pointwise operations in LibTorch: as a user writes them, and (@out) writing to preallocated memory.
 #include "../support/libtorch.hpp"
 #include "work.hpp"
 

@@ -1,5 +1,5 @@
-// What memory allows for the pointwise operations: two streams in and one out for add and mul, one and one for the
-// others.
+// The memory limit of the pointwise operations: two input streams and one output stream for add and mul, one of each
+// for the others.
 #include "../support/limit.hpp"
 #include "work.hpp"
 

@@ -1,4 +1,4 @@
-// Pointwise operations in Tandem, as a user writes them; the chain also traced, where it is one loop.
+// Pointwise operations in Tandem, as a user writes them; the chain is also traced, which makes it one loop.
 #include "../support/tandem.hpp"
 #include "work.hpp"
 

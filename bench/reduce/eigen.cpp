@@ -1,4 +1,4 @@
-// Sums over an axis in Eigen. Over axis 0 rows are added four at a time: `colwise().sum()` walks down the columns and
+// Sums over an axis in Eigen. Over axis 0 rows are added four at a time: `colwise().sum()` traverses the columns and
 // is several times slower.
 #include "../support/eigen.hpp"
 #include "work.hpp"

@@ -1,5 +1,5 @@
-// Softmax moves at least its input once in and its output once out (a gradient: the incoming one in as well, and two
-// results out).
+// Softmax reads at least its input once and writes its output once (with the gradient, it also reads the incoming
+// gradient, and writes two results).
 #include "../support/limit.hpp"
 #include "work.hpp"
 

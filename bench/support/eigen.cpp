@@ -1,4 +1,4 @@
-// Settings for Eigen: its products use as many OpenMP threads as were asked for.
+// Settings for Eigen: its products use the requested number of OpenMP threads.
 #include "eigen.hpp"
 
 void bench::prepare(int threads) {

@@ -1,5 +1,5 @@
-// Eigen's side of the benchmarks: its types, the shared inputs in them, and a loop over two threads. Not here: the
-// cases.
+// Eigen's side of the benchmarks: its types, the shared inputs as Eigen arrays, and a loop over two threads. Not
+// here: the cases.
 #pragma once
 #include <omp.h>
 
@@ -29,7 +29,7 @@ std::vector<float> eigen_values(const Dense& dense) {
   return {dense.data(), dense.data() + dense.size()};
 }
 
-/// Calls f(offset, length) for contiguous parts of [0, n), a part a thread; small work stays on the caller's thread.
+/// Calls f(offset, length) for contiguous parts of [0, n), one per thread; small work runs on the calling thread.
 template <class F>
 void split(std::int64_t n, F f, std::int64_t smallest = 16384) {
   const int parts = threads();

@@ -1,4 +1,4 @@
-// Adam by hand in Eigen, block by block in cache: the framework-free yardstick for the optimizer and the training
+// Adam by hand in Eigen, blocked for the cache: the framework-free reference for the optimizer and the training
 // steps.
 #pragma once
 #include <cmath>
@@ -11,7 +11,7 @@ struct EigenAdam {
   double learning_rate = 1e-3, beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-8;
   std::int64_t count = 0;
 
-  /// To be called once a step, before update().
+  /// Must be called once per step, before update().
   void advance() { ++count; }
 
   void update(float* w, const float* g, float* m, float* v, std::int64_t n) const {
@@ -33,7 +33,7 @@ struct EigenAdam {
   }
 };
 
-/// A parameter with its gradient and Adam's two moments.
+/// A parameter with its gradient and the two moments of Adam.
 struct EigenParameter {
   Matrix value, gradient, first, second;
 

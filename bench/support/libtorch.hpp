@@ -1,4 +1,5 @@
-// LibTorch's side of the benchmarks: tensors from the shared inputs, numbers out of tensors. Not here: the cases.
+// LibTorch's side of the benchmarks: conversion of the shared inputs to tensors, and of tensors to numbers. Not
+// here: the cases.
 #pragma once
 #include <torch/torch.h>
 
@@ -14,7 +15,7 @@ struct Values<at::Tensor> {
   }
 };
 
-/// A float32 tensor of its own memory with the shared inputs' numbers.
+/// A float32 tensor that owns a copy of the shared inputs.
 inline at::Tensor torch_normal(at::IntArrayRef shape, std::uint32_t seed, float scale = 1) {
   std::vector<float> values = normal(c10::multiply_integers(shape), seed, scale);
   return torch::from_blob(values.data(), shape, torch::kFloat32).clone();
@@ -25,7 +26,7 @@ inline at::Tensor torch_indices(at::IntArrayRef shape, std::int64_t bound, std::
   return torch::from_blob(values.data(), shape, torch::kInt64).clone();
 }
 
-/// Values of several tensors, one behind the other.
+/// The concatenated values of several tensors.
 inline std::vector<float> values_of(const std::vector<at::Tensor>& tensors) {
   std::vector<float> all;
   for (const auto& t : tensors) {
@@ -35,7 +36,7 @@ inline std::vector<float> values_of(const std::vector<at::Tensor>& tensors) {
   return all;
 }
 
-/// repeat() without a gradient being recorded.
+/// repeat() without gradient recording.
 template <class F>
 Work repeat_no_grad(F f) {
   return repeat([f]() mutable {

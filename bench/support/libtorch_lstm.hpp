@@ -15,7 +15,7 @@ inline void set_lstm(torch::nn::LSTM& lstm, const std::string& layer, const at::
   parameters["bias_hh_" + layer].zero_();
 }
 
-/// An LSTM cell written with small operations, as a user would.
+/// An LSTM cell written with elementary operations, as a user would write it.
 struct TorchCell {
   at::Tensor kernel, bias;  // [inputs + units, 4 units], [4 units]
 

@@ -1,5 +1,5 @@
-// The machine's limits in plain loops over AVX-512 or AVX2 registers, split over the threads. Built for the machine it
-// runs on.
+// The limits of the machine, measured by plain loops over AVX-512 or AVX2 registers, split over the threads. Built
+// for the machine on which it runs.
 #include "limit.hpp"
 
 #include <immintrin.h>
@@ -35,7 +35,7 @@ inline Vector fma(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c
 inline Vector fill(float x) { return _mm256_set1_ps(x); }
 #endif
 
-constexpr int chains = 12;  // latency 4 times 2 units, and some
+constexpr int chains = 12;  // latency 4 times 2 units, plus a reserve
 
 [[gnu::noinline]] void multiply_add(std::int64_t rounds) {
   const Vector a = fill(0.999f), b = fill(0.001f);
@@ -101,8 +101,9 @@ Loop loop_for(Stream kind, bool non_temporal) {
   return non_temporal ? sum<true> : sum<false>;
 }
 
-/// Touched memory in huge pages, so that neither page faults nor the TLB are part of the limit. Buffers of different
-/// number begin at different places in a 4 KB page: loads behind stores to the same place would wait for them.
+/// Allocates and touches memory in huge pages, so that neither page faults nor TLB misses are part of the limit.
+/// Buffers with different numbers start at different offsets within a 4 KB page: loads that follow stores to the
+/// same offset would wait for them.
 std::shared_ptr<float> memory(std::int64_t count, int number) {
   constexpr std::size_t huge = std::size_t{2} << 20, shift = 960;
   const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(float) + 4 * shift + huge - 1) / huge * huge;

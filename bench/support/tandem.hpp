@@ -1,4 +1,5 @@
-// Tandem's side of the benchmarks: tensors from the shared inputs, numbers out of tensors. Not here: the cases.
+// Tandem's side of the benchmarks: conversion of the shared inputs to tensors, and of tensors to numbers. Not here:
+// the cases.
 #pragma once
 #include <tandem/tandem.hpp>
 
@@ -17,7 +18,7 @@ inline tandem::Tensor tandem_from(const std::vector<float>& values, const tandem
   return tandem::constant(values.data(), shape);
 }
 
-/// A float32 tensor with the shared inputs' numbers.
+/// A float32 tensor with the shared inputs.
 inline tandem::Tensor tandem_normal(const tandem::Shape& shape, std::uint32_t seed, float scale = 1) {
   return tandem_from(normal(shape.size(), seed, scale), shape);
 }
@@ -26,9 +27,9 @@ inline tandem::Tensor tandem_indices(const tandem::Shape& shape, std::int64_t bo
   return tandem::constant(indices(shape.size(), bound, seed).data(), shape);
 }
 
-/// Adds what it costs to trace a function: `scenario` runs it once as it stands, `scenario@trace` makes a new traced
+/// Adds the cost of tracing a function: `scenario` runs it once eagerly, `scenario@trace` makes a new traced
 /// function of it and calls that once.
-///   make  returns a tuple of the function, fit for running, and its arguments
+///   make  returns a tuple of the function, ready to run, and its arguments
 template <class Make>
 bool add_trace_cost(const std::string& scenario, Make make) {
   const auto add_case = [=](const std::string& name, auto prepare) {
@@ -41,8 +42,8 @@ bool add_trace_cost(const std::string& scenario, Make make) {
   return add_case(scenario + "@trace", [](const auto& f) { return tandem::function(f); });
 }
 
-/// Adds `scenario`: training steps of a model with a step(x, y) that returns the loss, and with such x and y;
-/// `scenario@traced`: the same by a traced function; and what the trace costs as trace_cost/`folder`.
+/// Adds `scenario`: training steps of a model with a step(x, y) that returns the loss, with its x and y;
+/// `scenario@traced`: the same as a traced function; and the cost of tracing as trace_cost/`folder`.
 template <class Model>
 bool add_training(const std::string& scenario, int checked_steps, const std::string& folder) {
   const auto make = [] {
@@ -60,12 +61,12 @@ bool add_training(const std::string& scenario, int checked_steps, const std::str
   return add_trace_cost("trace_cost/" + folder, [make] {
     auto made = make();
     const auto& [step, x, y] = made;
-    step(x, y);  // makes the optimizer's Variables
+    step(x, y);  // creates the optimizer's Variables
     return made;
   });
 }
 
-/// Values of several tensors, one behind the other.
+/// The concatenated values of several tensors.
 inline std::vector<float> values_of(const std::vector<tandem::Tensor>& tensors) {
   std::vector<float> all;
   for (const auto& t : tensors) {

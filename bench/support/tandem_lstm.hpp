@@ -12,12 +12,12 @@ struct TandemLstm {
     return {zeros, zeros};
   }
 
-  /// All steps by the fused op: [t, b, i] -> [t, b, u].
+  /// Runs all steps with the fused op: [t, b, i] -> [t, b, u].
   tandem::Tensor outputs(const tandem::Tensor& x) const {
     return tandem::nn::lstm(x, zero_state(x.shape()[1]), kernel, recurrent, bias).output;
   }
 
-  /// The same by a loop over a cell made of small operations.
+  /// The same as a loop over a cell made of elementary operations.
   tandem::Tensor outputs_by_cells(const tandem::Tensor& x) const {
     tandem::nn::LstmState state = zero_state(x.shape()[1]);
     const tandem::Tensor k = kernel, r = recurrent, b = bias;

@@ -14,7 +14,7 @@ struct Model {
   std::vector<tandem::Variable> weights;
 
   Model() {
-    second(first(x));  // makes the Variables
+    second(first(x));  // creates the Variables
     for (const auto& layer : {first, second}) {
       const auto variables = layer.trainable_variables();
       weights.insert(weights.end(), variables.begin(), variables.end());

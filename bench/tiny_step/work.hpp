@@ -1,4 +1,4 @@
-// The work of the tiny_step scenario: 2-8-1 with tanh, batch 4, mean squared error, SGD: all overhead.
+// The work of the tiny_step scenario: 2-8-1 with tanh, batch 4, mean squared error, SGD: dominated by overhead.
 #pragma once
 #include "../runner.hpp"
 

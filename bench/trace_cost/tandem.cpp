@@ -1,12 +1,12 @@
-// What a traced function costs and gains on a graph of 50 operations, and what it costs to trace and compile large
-// ones, whose cost must grow as they do; the training steps' own files add what it costs to trace them
+// The cost and gain of a traced function for a graph of 50 operations, and the cost of tracing and compiling large
+// graphs, which must grow linearly with their size. The files of the training steps add the cost of tracing those
 // (bench::add_trace_cost).
 #include "../support/tandem.hpp"
 
 namespace {
 using tandem::Tensor;
 
-/// Ten times five operations, products among them, so that the graph does not shrink to one fused loop.
+/// Ten times five operations, including matrix products, so that the graph is not fused to one loop.
 Tensor fifty(const Tensor& in, const Tensor& w) {
   Tensor x = in;
   for (int i = 0; i < 10; ++i) x = tandem::tanh(tandem::matmul(x, w) + x) * 0.5f - in;
@@ -27,7 +27,7 @@ bench::Work thousand_calls(F f) {
 
 constexpr std::int64_t many = 16000;
 
-/// A step of Adam over many small Variables.
+/// An Adam step over many small Variables.
 auto many_variables() {
   std::vector<tandem::Variable> w;
   for (std::int64_t i = 0; i < many; ++i) w.emplace_back(tandem::ones({4}));

@@ -1,5 +1,5 @@
 // The word2vec step in LibTorch: nn::Embedding with sparse gradients and the SGD optimizer; and (@by_hand) without
-// autograd, the rows updated by index_add.
+// autograd, updating the rows with index_add.
 #include "../support/libtorch.hpp"
 #include "work.hpp"
 

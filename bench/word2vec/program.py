@@ -1,9 +1,9 @@
-"""examples/word2vec against gensim's Word2Vec on one text: words a second, neighbours, and how well the vectors agree
-with the text's own statistics.
+"""Compares examples/word2vec with gensim's Word2Vec on one text: words per second, neighbours, and the agreement of the
+vectors with the statistics of the text.
 
 python bench/word2vec/program.py PROGRAM TEXT [--threads 1,2] [--epochs 5] [--rounds 3]
 
-Both train skip-gram with 5 negatives, window 5, 100 numbers a word, subsampling from 1e-3, words that occur 5 times, on
+Both train skip-gram with 5 negatives, window 5, vectors of size 100, subsampling at 1e-3, minimum count 5, on
 the same words (runs of a to z). Effective words are those left after rare words and subsampling. The figure for the
 vectors: Spearman's rank correlation between the cosine of two words and their pointwise mutual information within 5
 words, over 1,000 pairs drawn among those that occur together 10 times. Needs gensim.
@@ -29,7 +29,7 @@ SHOWN = "war president money january peace women railroad gold soldiers schools"
 
 
 def train_gensim(words, threads, epochs):
-    """The model and its effective words a second."""
+    """The model and its effective words per second."""
     sentences = [words[i:i + 1000] for i in range(0, len(words), 1000)]
     model = Word2Vec(vector_size=100, window=5, sg=1, negative=5, min_count=5, sample=1e-3, workers=threads, seed=1)
     model.build_vocab(sentences)
@@ -39,7 +39,7 @@ def train_gensim(words, threads, epochs):
 
 
 def train_ours(program, text, threads, epochs, folder):
-    """The vectors and the effective words a second."""
+    """The vectors and the effective words per second."""
     run = subprocess.run([program, "--corpus", text, "--output", folder, "--threads", str(threads), "--epochs",
                           str(epochs), "--minutes", "60", "--held-out", "0"], capture_output=True, text=True, check=True)
     rate = re.search(r"words/s \((\d+) after subsampling\)", run.stdout.split("trained after")[1])

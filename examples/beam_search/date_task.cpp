@@ -69,7 +69,7 @@ class DateTask {
   DateTask(const DateTask&) = delete;  // the traced functions refer to this object
   DateTask& operator=(const DateTask&) = delete;
 
-  /// Trains until enough tests are exact, the time is over, or Ctrl-C; false after that.
+  /// Trains until enough test dates are exact, the time is up, or Ctrl-C is pressed; returns false after Ctrl-C.
   bool train() {
     if (std::filesystem::exists(options_.checkpoint)) restore();
     Progress progress;
@@ -101,7 +101,7 @@ class DateTask {
     return !interrupt::received;
   }
 
-  /// The share of held-out dates that the best hypothesis gives exactly; prints some that it does not.
+  /// The fraction of held-out dates whose best hypothesis is exact; prints some of the others.
   double share_exact(std::int64_t count, bool print = false) const {
     std::mt19937_64 random(options_.seed + 1'000'003);
     const std::vector<Date> all = dates_to(true, count, random);
@@ -115,7 +115,7 @@ class DateTask {
     return static_cast<double>(exact) / static_cast<double>(count);
   }
 
-  /// Prints the hypotheses for one date and draws where the model looks for each character of the best.
+  /// Prints the hypotheses for one date and draws the attention weights for each character of the best one.
   void show(const std::string& text) const {
     const Tensor inputs = constant(dates::encode_input(text), {.shape = {1, dates::input_length}});
     const auto [ids, log_probs] = translate_(inputs);
@@ -152,7 +152,7 @@ class DateTask {
     const auto [ids, log_probs] = translate_(batch_of(all).inputs);
     const auto tokens = ids.to_vector<std::int32_t>();
     std::vector<std::string> r;
-    for (std::size_t i = 0; i < all.size(); ++i)  // the first of each date's hypotheses
+    for (std::size_t i = 0; i < all.size(); ++i)  // the best hypothesis of each date
       r.push_back(
           dates::decode_output(tokens.data() + static_cast<std::ptrdiff_t>(i) * options_.width * dates::output_length,
                                dates::output_length));
@@ -179,7 +179,7 @@ class DateTask {
   std::function<std::pair<Tensor, Tensor>(const Tensor&)> translate_;
 };
 
-// A row for each character written, a column for each one read; the darker, the more it was looked at.
+// Draws the attention: one row per output character, one column per input character; darker means a larger weight.
 void DateTask::draw(const std::string& text, const Tensor& inputs, const std::vector<std::int32_t>& tokens) const {
   constexpr int cell = 26, margin = 40;
   const std::string iso = dates::decode_output(tokens.data(), dates::output_length);
@@ -221,7 +221,7 @@ void DateTask::draw(const std::string& text, const Tensor& inputs, const std::ve
 }  // namespace
 
 int translate_dates(const DateOptions& o) {
-  dates::encode_input(o.date);  // raises before training, not after it
+  dates::encode_input(o.date);  // raises before training rather than after it
   random::set_seed(o.seed);
   DateTask task(o);
   if (!task.train()) {

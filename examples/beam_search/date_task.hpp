@@ -1,4 +1,4 @@
-// The second task: dates written in many ways to ISO 8601, by a sequence-to-sequence model and beam search.
+// The second task: translates dates in many formats to ISO 8601 with a sequence-to-sequence model and beam search.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,9 +6,9 @@
 struct DateOptions {
   std::string checkpoint = "dates.safetensors";
   std::string picture = "attention.svg";
-  std::string date = "Thursday, 3 April 1997";  // what the picture shows
-  double minutes = 2.5;                         // of training at most
-  double enough = 0.999;                        // training ends when this share of a test is exact
+  std::string date = "Thursday, 3 April 1997";  // the date that the picture shows
+  double minutes = 2.5;                         // maximum training time
+  double enough = 0.999;                        // training ends when this fraction of a test is exact
   std::int64_t tests = 2000, width = 4;
   std::int64_t seed = 1;
 };

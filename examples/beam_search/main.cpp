@@ -1,7 +1,7 @@
-// beam_search: what a beam finds that greedy search does not, with two models.
+// beam_search: compares beam search with greedy search on two models.
 //   beam_search                 continues texts with a character model: one of char_rnn (--checkpoint), or a small one
-//                               that it trains at the first use
-//   beam_search dates           trains a model with attention that writes dates in ISO 8601, and shows where it looks
+//                               that it trains at first use
+//   beam_search dates           trains a model with attention that writes dates in ISO 8601, and shows its attention
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>

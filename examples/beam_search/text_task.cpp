@@ -21,9 +21,9 @@ using namespace tandem;
 
 namespace {
 
-constexpr const char* trained_here = "trained_by_beam_search";  // in the metadata of checkpoints that may be trained on
+constexpr const char* trained_here = "trained_by_beam_search";  // in the metadata of checkpoints that may be resumed
 
-// Trains a small model, or goes on with one. False if it was interrupted.
+// Trains a small model or resumes training one. Returns false if interrupted.
 bool train_small_model(const TextOptions& o, const std::string& text, bool resumed) {
   const ModelOptions base{.cell = "gru", .layers = 1, .hidden = 128, .dropout = 0.1};
   const std::string_view all = text, kept = all.substr(0, all.size() - all.size() / 20);
@@ -64,9 +64,9 @@ bool train_small_model(const TextOptions& o, const std::string& text, bool resum
   return !interrupt::received;
 }
 
-// What follows each prompt, [time, batch], all of which end in the character `last`.
+// The continuations of each prompt and the duration of the search. All prompts end in the same character.
 struct Continuations {
-  std::vector<std::vector<std::string>> texts;  // by prompt, the best first
+  std::vector<std::vector<std::string>> texts;  // by prompt, best first
   std::vector<std::vector<float>> log_probs;
   double seconds;
 };
@@ -90,7 +90,7 @@ class Decoder {
   }
 
  private:
-  // The prompts but for their last characters, [time, batch]; and that last character.
+  // The prompts without their last characters, [time, batch], and that last character.
   std::pair<Tensor, std::int32_t> encode(const std::vector<std::string>& prompts) const {
     std::vector<std::vector<std::int32_t>> rows;
     for (const std::string& p : prompts) {
@@ -152,8 +152,8 @@ void print_beams(const std::string& prompt, const Continuations& c, std::size_t 
     std::printf("  %8.3f  %s\n", static_cast<double>(c.log_probs[i][k]), printable(c.texts[i][k]).c_str());
 }
 
-// Stretches of the held-out end of the text that end in a space, evenly spread; without those with rare characters,
-// which the model does not know.
+// Evenly spaced excerpts of the held-out end of the text that end in a space. Excerpts with rare characters, which
+// the model does not know, are skipped.
 std::vector<std::string> prompts_of(const std::string& text, const Vocabulary& vocabulary, std::int64_t count) {
   constexpr std::size_t context = 60;
   const std::size_t begin = text.size() - text.size() / 20, room = text.size() - begin;

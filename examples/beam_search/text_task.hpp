@@ -1,14 +1,14 @@
-// The first task: continuing texts with a character model, greedily and by beam search.
+// The first task: continues texts with a character model, greedily and by beam search.
 #pragma once
 #include <cstdint>
 #include <string>
 
 struct TextOptions {
   std::string corpus = "/usr/share/common-licenses";
-  std::string checkpoint = "beam_search.safetensors";  // of char_rnn, or one that is trained at the first use
-  double minutes = 1;                                  // how long to train at most
+  std::string checkpoint = "beam_search.safetensors";  // of char_rnn, or one that is trained at first use
+  double minutes = 1;                                  // maximum training time
   std::string prompt;                                  // a text to continue; empty: texts of the corpus
-  std::int64_t prompts = 200;                          // how many of those
+  std::int64_t prompts = 200;                          // number of such prompts
   std::int64_t width = 8, length = 40;                 // hypotheses, characters
   std::int64_t seed = 1;
 };

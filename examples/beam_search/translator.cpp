@@ -37,7 +37,7 @@ std::pair<Tensor, Translator::State> Translator::write(const Tensor& tokens, con
   const auto seen = [&](const Tensor& weights) {  // [n, hidden]
     return squeeze(matmul(expand_dims(weights, 1), s.memory), {1});
   };
-  // The step's input holds what the last state would look at: Luong's input feeding.
+  // Luong's input feeding: the input of the step includes the context vector for the previous state.
   const Tensor x = concat({output_embedding_(tokens), seen(look(s.hidden))}, -1);
   const Tensor hidden = writer_(x, s.hidden), weights = look(hidden);
   const Tensor logits = head_(combine_(concat({hidden, seen(weights)}, -1)));

@@ -1,13 +1,13 @@
-// A sequence-to-sequence model with attention (Luong, Pham and Manning 2015, dot products): a GRU reads the input, a
-// second one writes the output character by character, looking at all of the input each time.
+// A sequence-to-sequence model with dot-product attention (Luong, Pham and Manning 2015): a GRU encodes the input,
+// and a second one decodes the output character by character, attending to the entire input at each step.
 #pragma once
 #include <tandem/tandem.hpp>
 
 #include <cstdint>
 
 struct TranslatorOptions {
-  std::int64_t inputs = 0, outputs = 0;  // tokens, 0 of the inputs being no character
-  int begin = 0;                         // the token before the first one written
+  std::int64_t inputs = 0, outputs = 0;  // numbers of tokens; input token 0 is padding
+  int begin = 0;                         // the token that precedes the first output token
   std::int64_t embedding = 32, hidden = 96;
 };
 
@@ -15,18 +15,18 @@ class Translator : public tandem::Module {
  public:
   explicit Translator(const TranslatorOptions& options);
 
-  /// What the decoder carries from one character to the next, a row for each output that is being written.
+  /// The decoder state carried from one character to the next, with one row per output sequence.
   struct State {
     tandem::Tensor hidden;   // [n, hidden]
-    tandem::Tensor memory;   // [n, time, hidden]: the input as read
-    tandem::Tensor unread;   // [n, time]: 0 for characters of the input, -1e9 behind its end
-    tandem::Tensor weights;  // [n, time]: where the last step has looked
+    tandem::Tensor memory;   // [n, time, hidden]: the encoded input
+    tandem::Tensor unread;   // [n, time]: 0 for input characters, -1e9 for padding
+    tandem::Tensor weights;  // [n, time]: attention weights of the last step
   };
-  /// Reads inputs [batch, time].
+  /// Encodes inputs [batch, time].
   State read(const tandem::Tensor& inputs) const;
-  /// Logits [n, outputs] of the tokens that follow `tokens` [n], and the state after them.
+  /// Returns the logits [n, outputs] of the tokens that follow `tokens` [n], and the new state.
   std::pair<tandem::Tensor, State> write(const tandem::Tensor& tokens, const State& state) const;
-  /// The mean cross entropy of the targets [batch, steps], each predicted from those before it.
+  /// The mean cross entropy of the targets [batch, steps], each predicted from its predecessors.
   tandem::Tensor loss(const tandem::Tensor& inputs, const tandem::Tensor& targets) const;
 
  private:

@@ -4,7 +4,8 @@
 
 namespace {
 
-// Metadata is UTF-8, the model's characters are bytes: each is written as the character of that number (ISO 8859-1).
+// Metadata is UTF-8 but the model's characters are bytes: each byte is stored as the code point of that number
+// (ISO 8859-1).
 std::string utf8_of(const std::string& bytes) {
   std::string r;
   for (const char c : bytes) {

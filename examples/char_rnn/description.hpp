@@ -1,4 +1,4 @@
-// What a checkpoint says of its model beside the values: enough to build it and to read and write its characters.
+// The metadata of a checkpoint: enough to build its model and to encode and decode its characters.
 #pragma once
 #include <tandem/train.hpp>
 
@@ -8,6 +8,6 @@
 #include "text.hpp"
 
 tandem::train::Metadata describe(const ModelOptions& model, const Vocabulary& vocabulary);
-/// What describe() wrote. throws std::runtime_error for a safetensors file of anybody else
+/// Reads what describe() wrote. throws std::runtime_error for a safetensors file that char_rnn did not write
 tandem::train::Metadata description_of(const std::string& checkpoint);
 ModelOptions model_of(const tandem::train::Metadata& description);

@@ -1,6 +1,6 @@
-// char_rnn: trains a character model on a text, then writes some text of its own.
-//   char_rnn                 train for two minutes on the licence texts of a Debian machine (or go on), then sample
-//                            from the weights that did best on held-out text
+// char_rnn: trains a character model on a text, then generates text.
+//   char_rnn                 train for two minutes on the licence texts of a Debian machine (or resume), then sample
+//                            from the weights that were best on held-out text
 //   char_rnn train|sample    one of the two
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -74,7 +74,7 @@ void add_options(CLI::App& app, Options& o) {
   add_sample_options(app, o.sample);
 }
 
-// How far a run has come, and how fast it goes.
+// The progress and speed of a run.
 class Pace {
  public:
   Pace(const Options& o, const Trainer& trainer) : o_(o), trainer_(trainer) {}
@@ -106,7 +106,7 @@ class Pace {
   double bits_ = 0, seconds_a_step_ = 0;  // running means
 };
 
-// Trains until the time or the steps are over, held-out text gets no better, or Ctrl-C.
+// Trains until the time or the steps run out, held-out text stops improving, or Ctrl-C is pressed.
 void run_steps(const Options& o, Trainer& trainer, const tandem::train::Metadata& description) {
   Progress progress;
   Pace pace(o, trainer);
@@ -145,7 +145,7 @@ int train(Options o) {
 
   const tandem::train::Metadata description = describe(o.model, vocabulary);
   run_steps(o, trainer, description);
-  const double last = trainer.evaluate(false);  // where a run ends does not change when a longer one would stop
+  const double last = trainer.evaluate(false);  // not counted, so that a longer run still stops at the same step
   trainer.checkpoint().save(o.checkpoint, description);
   const char* const why = interrupt::received      ? "interrupted"
                           : trainer.is_past_best() ? "stopped as held-out text got no better"

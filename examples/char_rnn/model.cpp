@@ -13,7 +13,7 @@ std::variant<layers::GRU, layers::LSTM> make_layer(const ModelOptions& o) {
   throw std::runtime_error("--cell must be gru or lstm, not " + o.cell);
 }
 
-// One layer over all steps, from its state (empty: zeros), which it replaces.
+// Runs one layer over all steps from its state (empty: zeros) and replaces the state.
 Tensor run_layer(const layers::GRU& rnn, const Tensor& x, State& state) {
   auto r = rnn(x, {.initial_state = state});
   state = std::move(r.state);
@@ -44,7 +44,7 @@ CharRnn::CharRnn(const ModelOptions& options) : options_(options), head_(options
 }
 
 Tensor CharRnn::run(const Tensor& ids, State& state, const random::Generator* generator) const {
-  const std::size_t parts = options_.cell == "lstm" ? 2 : 1;  // tensors of state a layer
+  const std::size_t parts = options_.cell == "lstm" ? 2 : 1;  // state tensors per layer
   Tensor x = one_hot(ids, options_.vocabulary);
   State after;
   for (std::size_t i = 0; i < layers_.size(); ++i) {

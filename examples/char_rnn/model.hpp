@@ -1,4 +1,4 @@
-// The model: characters one-hot, GRU or LSTM layers with dropout after each, logits of the next character.
+// The model: one-hot characters, GRU or LSTM layers with dropout after each, logits of the next character.
 #pragma once
 #include <tandem/tandem.hpp>
 
@@ -11,18 +11,19 @@ struct ModelOptions {
   std::string cell = "gru";  // or "lstm"
   int layers = 2;
   std::int64_t hidden = 200;
-  double dropout = 0.3;  // after each layer, while training
+  double dropout = 0.3;  // after each layer, during training
 };
 
-/// The recurrent state: one tensor a layer (GRU) or two (LSTM: h, c), each [batch, hidden]. Empty: zeros.
+/// The recurrent state: one tensor per layer (GRU) or two (LSTM: h, c), each [batch, hidden]. Empty: zeros.
 using State = std::vector<tandem::Tensor>;
 
 class CharRnn : public tandem::Module {
  public:
   explicit CharRnn(const ModelOptions& options);
-  /// Logits [time, batch, vocabulary] of the characters that follow ids [time, batch]; replaces the state.
+  /// Returns the logits [time, batch, vocabulary] of the characters that follow ids [time, batch]; replaces the
+  /// state.
   tandem::Tensor operator()(const tandem::Tensor& ids, State& state) const { return run(ids, state, nullptr); }
-  /// The same with dropout, whose random numbers come from the generator.
+  /// The same with dropout, whose random numbers are drawn from the generator.
   tandem::Tensor train(const tandem::Tensor& ids, State& state, const tandem::random::Generator& generator) const {
     return run(ids, state, &generator);
   }

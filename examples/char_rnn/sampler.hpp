@@ -1,4 +1,4 @@
-// Writing text with a model: one character at a time, the state fed back.
+// Generates text with a model: one character at a time, carrying the state.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,11 +10,11 @@
 struct SampleOptions {
   std::string start = "The ";
   std::int64_t characters = 500;
-  double temperature = 0.7;  // 0: always the likeliest character
+  double temperature = 0.7;  // 0: always the most probable character
   std::int64_t seed = 1;
 };
 
-/// Calls `write` with the start text and with each character drawn after it.
+/// Generates text: calls `write` with the start text and then with each sampled character.
 ///   throws  std::runtime_error if no character of the start text is in the vocabulary
 void sample(const CharRnn& model, const Vocabulary& vocabulary, const SampleOptions& options,
             const std::function<void(char)>& write);

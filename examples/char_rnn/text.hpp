@@ -1,4 +1,4 @@
-// The corpus as numbers: which characters there are, and the text as their indices.
+// The corpus as numbers: the vocabulary of characters, and the text as indices into it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-/// A file's bytes, or those of all regular files of a folder in the order of their names.
+/// Reads the bytes of a file, or of all regular files of a folder in name order.
 ///   throws  std::runtime_error naming the path if it is missing, empty or binary
 std::string read_corpus(const std::string& path);
 
-/// The characters that a model knows, sorted; all others are dropped.
+/// The sorted characters that a model knows; all others are dropped.
 class Vocabulary {
  public:
-  /// Every byte that occurs at least 10 times per million (and at least twice) in the text.
+  /// All bytes that occur at least 10 times per million (and at least twice) in the text.
   static Vocabulary of(std::string_view text);
   explicit Vocabulary(std::string_view characters);
 

@@ -102,7 +102,7 @@ double Trainer::step() {
   const std::vector<std::int64_t> at = position_.to_vector<std::int64_t>();
   const Windows::Batch batch = windows_.get(at[0], at[1]);
   const double value = traced_step_(batch.inputs, batch.labels).item<float>();
-  // Knowing nothing costs log(vocabulary); far beyond that there is no way back.
+  // A uniform prediction costs log(vocabulary); from far above that, training does not recover.
   if (!(value < 20 * std::log(static_cast<double>(vocabulary_) + 1)))
     throw std::runtime_error("training diverged: the loss is " + std::to_string(value) + " at step " +
                              std::to_string(steps()) + "; lower --learning-rate or --clip");
@@ -126,7 +126,7 @@ double Trainer::evaluate(bool counts) {
 }
 
 double Trainer::held_out_bits() const {
-  // Parallel streams: each reads its own stretch of the text from a zero state on.
+  // Parallel streams: each one reads its own section of the text, starting from a zero state.
   const auto n = static_cast<std::int64_t>(held_out_.size());
   const std::int64_t streams = std::clamp<std::int64_t>(n / 500, 1, 20), length = (n - 1) / streams, chunk = 100;
   State state;

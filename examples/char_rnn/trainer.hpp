@@ -1,5 +1,5 @@
-// Training: batches of windows in a shuffled order, one Adam step each, held-out bits per character, the best weights
-// seen, checkpoints.
+// Training: shuffled batches of windows, one Adam step per batch, held-out bits per character, the best weights so
+// far, checkpoints.
 #pragma once
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
@@ -16,20 +16,20 @@ struct TrainOptions {
   std::int64_t batch = 100, window = 50;
   double learning_rate = 0.002, clip = 5;
   std::int64_t seed = 1;
-  std::int64_t patience = 5;  // evaluations without a better result before training ends
+  std::int64_t patience = 5;  // number of evaluations without improvement before training ends
 };
 
-/// A text cut into windows that overlap by half; each epoch takes them in an order of its own.
+/// A text cut into windows that overlap by half; each epoch visits them in a different order.
 class Windows {
  public:
-  /// throws std::runtime_error if there are fewer characters than a window and one more
+  /// throws std::runtime_error if there are fewer than window + 1 characters
   static void check_length(std::size_t characters, const TrainOptions& options);
   Windows(std::vector<std::int32_t> text, const TrainOptions& options);
   std::int64_t batches_per_epoch() const { return batches_; }
   struct Batch {
     tandem::Tensor inputs, labels;  // [window, batch], int32
   };
-  /// A pure function of its arguments, so that a position is all that a checkpoint need hold.
+  /// A pure function of its arguments, so a checkpoint only needs to store a position.
   Batch get(std::int64_t epoch, std::int64_t batch);
 
  private:
@@ -40,19 +40,19 @@ class Windows {
   std::vector<std::int64_t> starts_;
 };
 
-/// Everything a run consists of, and its checkpoint.
+/// The complete state of a run, and its checkpoint.
 class Trainer {
  public:
   Trainer(const ModelOptions& model, const TrainOptions& options, const std::vector<std::int32_t>& train,
           std::vector<std::int32_t> held_out);
   Trainer(const Trainer&) = delete;  // the traced step refers to this object
   Trainer& operator=(const Trainer&) = delete;
-  /// One step; returns the mean loss in nats a character. throws std::runtime_error if training diverged.
+  /// Runs one step; returns the mean loss in nats per character. throws std::runtime_error if training diverged
   double step();
-  /// Mean bits a character on the held-out text, the state carried through. Keeps the weights if none before were
-  /// better; if some were, `counts` says whether this uses up patience.
+  /// Returns the mean bits per character on the held-out text, carrying the state through it. Keeps the weights if
+  /// they are the best so far; otherwise `counts` says whether this evaluation uses up patience.
   double evaluate(bool counts = true);
-  /// Whether the last `patience` evaluations were all worse than the best one.
+  /// Whether none of the last `patience` evaluations improved on the best one.
   bool is_past_best() const { return evaluations_since_best_.item<std::int64_t>() >= options_.patience; }
   double best_bits() const { return best_bits_.item<double>(); }
   std::int64_t best_step() const { return best_step_.item<std::int64_t>(); }
@@ -66,7 +66,7 @@ class Trainer {
   const tandem::train::Checkpoint& checkpoint() const { return checkpoint_; }
 
  private:
-  // One whole step: forward, backward, clipping, Adam. Ordinary eager code; traced_step_ runs it as one graph.
+  // One complete step: forward, backward, clipping, Adam. Ordinary eager code; traced_step_ runs it as one graph.
   tandem::Tensor learn(const tandem::Tensor& inputs, const tandem::Tensor& labels) const;
 
   double held_out_bits() const;

@@ -1,6 +1,6 @@
-// Runs a graph that another program saved: this one has none of the code that was traced.
+// Runs a graph that another program saved; this program contains none of the traced code.
 //   run_graph FILE             prints the graph
-//   run_graph FILE 1,2,3 ...   runs it; one list of numbers an argument, row by row
+//   run_graph FILE 1,2,3 ...   runs it; one list of numbers per argument, in row-major order
 #include <charconv>
 #include <iostream>
 
@@ -20,7 +20,7 @@ std::vector<double> numbers(const std::string& text) {
   }
   return r;
 }
-// The values as an argument of this spec; one open dim takes what the others leave.
+// The values as an argument of this spec; one unknown dimension is inferred from the number of values.
 tandem::Tensor argument(const std::vector<double>& values, const tandem::Spec& spec) {
   std::vector<tandem::i64> dims;
   for (const tandem::i64 d : spec.shape) dims.push_back(d == tandem::none ? -1 : d);

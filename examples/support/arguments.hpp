@@ -1,4 +1,4 @@
-// Checks of command-line numbers whose messages a reader understands. (CLI11's own print the range of a double.)
+// Validators of command-line numbers with readable messages. (Those of CLI11 print the range of a double.)
 #pragma once
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -17,7 +17,7 @@ bool parse(const std::string& text, T& value) {
 }
 }  // namespace detail
 
-/// A whole number of at least `least`.
+/// An integer >= `least`.
 inline CLI::Validator whole_number(std::int64_t least) {
   return CLI::Validator(
       [least](std::string& text) {
@@ -39,7 +39,7 @@ inline CLI::Validator positive_number() {
       "");
 }
 
-/// A number from `least` up to, but not including, `bound`.
+/// A number in [least, bound).
 inline CLI::Validator number_in(double least, double bound) {
   return CLI::Validator(
       [least, bound](std::string& text) {

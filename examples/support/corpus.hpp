@@ -1,4 +1,4 @@
-// The texts that a program reads: a file or a folder of files, and whether their bytes are text.
+// The corpus of a program: a file or a folder of files, and a test for binary content.
 #pragma once
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace corpus {
 
-/// The file of that name, or the regular files of that folder in the order of their names.
+/// The file of that name, or the regular files of that folder in name order.
 ///   throws  std::runtime_error if there is none
 inline std::vector<std::filesystem::path> files_of(const std::string& path) {
   namespace fs = std::filesystem;
@@ -23,7 +23,7 @@ inline std::vector<std::filesystem::path> files_of(const std::string& path) {
   return files;
 }
 
-/// A zero byte, or more than one control character in fifty.
+/// Whether the text has a zero byte, or more than one control character in fifty.
 inline bool is_binary(std::string_view bytes) {
   const auto strange = std::count_if(bytes.begin(), bytes.end(), [](char c) {
     const auto b = static_cast<unsigned char>(c);

@@ -1,4 +1,4 @@
-// Ctrl-C asks a program to save and end; a second one ends it at once.
+// Handling of Ctrl-C: the first one asks a program to save and exit, a second one ends it at once.
 #pragma once
 #include <csignal>
 
@@ -6,7 +6,7 @@ namespace interrupt {
 
 inline volatile std::sig_atomic_t received = 0;
 
-/// From now on the first Ctrl-C sets `received`.
+/// Installs the handler: the first Ctrl-C sets `received`.
 inline void watch() {
   std::signal(SIGINT, [](int) {
     received = 1;

@@ -1,4 +1,4 @@
-// The examples' progress line: share done, what the program reports, and the time left.
+// The progress line of the examples: fraction done, the program's own figures, and the time left.
 #pragma once
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-/// Seconds as "1:05" or "2:00:07".
+/// Formats seconds as "1:05" or "2:00:07".
 inline std::string clock_text(double seconds) {
   const long long s = static_cast<long long>(std::max(0.0, seconds) + 0.5);
   char text[32];
@@ -16,10 +16,11 @@ inline std::string clock_text(double seconds) {
   return text;
 }
 
-/// One line, rewritten in place on a terminal, otherwise written every ten seconds.
+/// A progress line that is rewritten in place on a terminal and otherwise printed every ten seconds.
 class Progress {
  public:
-  /// share: how much is done, 0 to 1. report: the program's own figures. `now` shows the line whatever the time.
+  /// share: the fraction done, 0 to 1. report: the program's own figures. now: shows the line regardless of the
+  /// time.
   void show(double share, double seconds_left, const std::string& report, bool now = false) {
     const auto t = std::chrono::steady_clock::now();
     if (!now && t - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10000))) return;
@@ -44,6 +45,6 @@ class Progress {
 
  private:
   bool terminal_ = ::isatty(1);
-  std::size_t shown_ = 0;  // characters of the line that stands on the terminal
+  std::size_t shown_ = 0;  // length of the line that is on the terminal
   std::chrono::steady_clock::time_point last_{};
 };

@@ -1,4 +1,4 @@
-// Negative sampling over blocks of text. A block has `length` words and, to both sides of them, `window` words more.
+// Negative sampling over blocks of text. A block has `length` words and `window` more words on either side.
 #include <memory>
 
 #include "model.hpp"
@@ -7,8 +7,8 @@ using namespace tandem;
 
 namespace {
 
-constexpr std::int64_t length = 64;   // words of a block
-constexpr std::int64_t together = 8;  // blocks of a batch
+constexpr std::int64_t length = 64;   // words per block
+constexpr std::int64_t together = 8;  // blocks per batch
 
 class Blocks : public Objective {
  public:
@@ -19,8 +19,9 @@ class Blocks : public Objective {
         noise_(noise),
         offsets_(make_offsets(o.window)) {}
 
-  // Words [b, length], words around [b, length + 2 window], negatives [b, shared]: ids. How far the window of each word
-  // reaches to the left and to the right [b, length, 1]; 0 for words that only fill up the last block.
+  // The inputs: ids of the words [b, length], of the context words [b, length + 2 window] and of the negatives
+  // [b, shared]; how far the window of each word extends to the left and to the right [b, length, 1], 0 for padding
+  // words of the last block.
   std::vector<Batch> batches(Chunk chunk) const override {
     std::vector<Batch> r;
     for (std::int64_t at = 0; at < chunk.size(); at += length * together) r.push_back(batch(chunk, at));
@@ -30,16 +31,17 @@ class Blocks : public Objective {
  protected:
   enum Input { words, around, negatives, left, right };
 
-  /// 1 for pairs of a word and one within its window, 0 for others: [b, length, length + 2 window].
+  /// A mask [b, length, length + 2 window]: 1 for a word and a context word within its window, 0 for other pairs.
   Tensor pairs(const std::vector<Tensor>& in) const {
     const Tensor inside = logical_and(offsets_ >= -in[left], offsets_ <= in[right]);
     return cast(logical_and(inside, offsets_ != 0), float32);
   }
-  /// How often each negative counts for an example, so that they weigh as much as `--negatives` of its own.
+  /// The weight of each shared negative for an example, so that together they count as much as `--negatives` own
+  /// ones.
   float share() const { return share_; }
 
  private:
-  // How far column j stands from row i.
+  // The offset of column j from row i.
   static Tensor make_offsets(std::int64_t window) {
     const Tensor rows = range(0, static_cast<double>(length)),
                  columns = range(0, static_cast<double>(length + 2 * window));
@@ -71,7 +73,7 @@ class Blocks : public Objective {
              constant(to_right, {.shape = reach})},
             examples};
   }
-  virtual std::int64_t count(const Chunk& chunk, std::int64_t i) const = 0;  // the examples of a word
+  virtual std::int64_t count(const Chunk& chunk, std::int64_t i) const = 0;  // number of examples of a word
 
   std::int64_t window_, shared_;
   float share_;
@@ -99,7 +101,7 @@ class CbowBlocks : public Blocks {
   using Blocks::Blocks;
   Tensor loss(const Word2Vec& model, const std::vector<Tensor>& in) const override {
     const Tensor size = in[left] + in[right], is_example = cast(size > 0, float32);
-    const Tensor mean = pairs(in) / maximum(size, 1);  // takes the mean of the words in each window
+    const Tensor mean = pairs(in) / maximum(size, 1);  // averages the words in each window
     const Tensor x = matmul(mean, nn::embedding_lookup(model.embeddings(), in[around]));
     const Tensor own = reduce_sum(x * nn::embedding_lookup(model.outputs(), in[words]), -1, {.keepdims = true});
     const Tensor noise = matmul(x, nn::embedding_lookup(model.outputs(), in[negatives]), {.transpose_b = true});

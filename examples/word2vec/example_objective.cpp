@@ -1,4 +1,4 @@
-// Single examples: words that are looked at (one for skip-gram, those of a window for cbow) and the word they predict.
+// Single examples: input words (one for skip-gram, those of a window for cbow) and the word that they predict.
 #include <memory>
 
 #include "model.hpp"
@@ -12,8 +12,9 @@ class Examples : public Objective {
   Examples(const ModelOptions& o, const NoiseWords& noise)
       : options_(o), is_cbow_(o.model == "cbow"), slots_(is_cbow_ ? 2 * o.window : 1), noise_(noise) {}
 
-  // The words that are looked at [b, slots] and the share of each in the mean [b, slots, 1], the word they predict
-  // [b, 1], its negatives [b, negatives], and 1 for an example, 0 for a row that only fills up the last batch [b, 1].
+  // The inputs: the input words [b, slots] and the weight of each in the mean [b, slots, 1], the word that they
+  // predict [b, 1], its negatives [b, negatives], and a mask [b, 1]: 1 for an example, 0 for a padding row of the
+  // last batch.
   std::vector<Batch> batches(Chunk chunk) const override {
     std::vector<Batch> r;
     Rows rows;
@@ -43,7 +44,7 @@ class Examples : public Objective {
  protected:
   enum Input { looked_at, shares, predicted, negatives, counts };
 
-  /// The vector that predicts, [b, size].
+  /// The predicting vector, [b, size].
   Tensor predictor(const Word2Vec& model, const std::vector<Tensor>& in) const {
     const Tensor x = nn::embedding_lookup(model.embeddings(), in[looked_at]);
     return is_cbow_ ? reduce_sum(x * in[shares], 1) : squeeze(x, {1});

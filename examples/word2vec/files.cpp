@@ -14,7 +14,7 @@ void append(std::string& text, float x) {
   char digits[32];
   text.append(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);
 }
-// A row of numbers, `separator` between them.
+// Appends a row of numbers with `separator` between them.
 void append_row(std::string& text, const float* row, std::int64_t size, char separator) {
   for (std::int64_t j = 0; j < size; ++j) {
     if (j) text += separator;
@@ -22,7 +22,7 @@ void append_row(std::string& text, const float* row, std::int64_t size, char sep
   }
   text += '\n';
 }
-// A word may hold any byte beyond ASCII; markup characters are no letters.
+// A word may contain any non-ASCII byte; markup characters are not letters.
 std::string place_of(float x, float y) {
   std::string s = "x=\"";
   append(s, x);
@@ -60,7 +60,7 @@ void write_picture(const std::string& path, const Vocabulary& v, const Tensor& p
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1400 1000\" font-family=\"sans-serif\">\n"
       "<rect width=\"1400\" height=\"1000\" fill=\"#ffffff\"/>\n";
   const std::int64_t count = places.shape()[0];
-  for (std::int64_t i = count - 1; i >= 0; --i) {  // the most frequent last: on top
+  for (std::int64_t i = count - 1; i >= 0; --i) {  // the most frequent words last, on top
     const auto k = static_cast<std::size_t>(i);
     const float x = margin + (width - 2 * margin) * (at[2 * k] - least[0]) / range[0];
     const float y = margin + (height - 2 * margin) * (1 - (at[2 * k + 1] - least[1]) / range[1]);

@@ -1,7 +1,7 @@
-// word2vec: trains vectors of words on a text, then shows which words are near each other.
+// word2vec: trains word vectors on a text, then shows which words are close to each other.
 //   word2vec                                 train for two minutes at most on the licence texts of a Debian machine (or
-//                                            go on), then print neighbours of a few words
-//   word2vec --nearest war                   the nearest words, by vectors trained before
+//                                            resume), then print neighbours of a few words
+//   word2vec --nearest war                   print the nearest words, by vectors trained before
 //   word2vec --analogy france paris italy    france is to paris as italy is to ...
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -27,7 +27,7 @@ struct Options {
   std::string nearest;
   std::vector<std::string> analogy;
   std::int64_t neighbours = 8;
-  std::int64_t picture = 250;    // words in it
+  std::int64_t picture = 250;    // words in the picture
   double checkpoint_every = 30;  // seconds
   int threads = 0;               // 0: as many as there are cores
   VocabularyOptions vocabulary;
@@ -103,7 +103,7 @@ void add_options(CLI::App& app, Options& o) {
   add_train_options(app, o.train);
 }
 
-// What a checkpoint must agree on with the command line and the vocabulary.
+// The settings in which a checkpoint must match the command line and the vocabulary.
 tandem::train::Metadata describe(const Options& o, const Vocabulary& v) {
   return {{"program", "word2vec"},
           {"model", o.model.model},
@@ -124,7 +124,7 @@ void check_description(const std::string& path, const tandem::train::Metadata& w
   }
 }
 
-// What is shown while training.
+// The figures shown while training.
 class Pace {
  public:
   void add(const Trainer::Progress& p, double seconds) {
@@ -182,7 +182,7 @@ void print(const std::string& what, const std::vector<Vectors::Neighbour>& words
   for (const Vectors::Neighbour& n : words) std::printf("  %s %.2f", n.word.c_str(), n.similarity);
   std::printf("\n");
 }
-// Frequent words that say something: long ones, beyond the most frequent.
+// Frequent but meaningful words: long ones, excluding the most frequent.
 std::vector<std::string> telling_words(const Vocabulary& v, std::size_t count) {
   std::vector<std::string> r;
   std::int64_t next = 20;
@@ -194,7 +194,7 @@ std::vector<std::string> telling_words(const Vocabulary& v, std::size_t count) {
   return r;
 }
 
-// The folder's vocabulary if there is a checkpoint beside it, otherwise that of the corpus.
+// The vocabulary in the folder if a checkpoint is next to it, otherwise that of the corpus.
 Vocabulary vocabulary_of(const Options& o, bool resumed) {
   if (resumed) return Vocabulary::load(o.file("vocabulary.txt"));
   WordReader reader(o.corpus);

@@ -8,7 +8,7 @@ Word2Vec::Word2Vec(std::int64_t vocabulary, const ModelOptions& o) {
   const Shape table{vocabulary, o.size};
   const auto width = static_cast<double>(o.size);
   const bool nce = o.loss == "nce";
-  // As in Mikolov's program; for nce as in TensorFlow's tutorial.
+  // As in Mikolov's program; for nce, as in TensorFlow's tutorial.
   const double bound = nce ? 1 : 1 / width;
   embeddings_ = add_variable("embeddings", random::uniform(table, -bound, bound));
   outputs_ = add_variable("outputs", nce ? random::truncated_normal(table, 0, 1 / std::sqrt(width)) : zeros(table));

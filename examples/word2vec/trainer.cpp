@@ -71,7 +71,7 @@ Trainer::Prepared Trainer::prepare(State from) {
   r.batches = objective_->batches(std::move(chunk));
   return r;
 }
-// With several threads one of them prepares the next chunk meanwhile.
+// With several threads, one of them prepares the next chunk in the meantime.
 void Trainer::read_ahead() {
   const auto policy = config::intra_op_parallelism_threads() > 1 ? std::launch::async : std::launch::deferred;
   next_ = std::async(policy, [this, from = state_] { return prepare(from); });
@@ -101,7 +101,7 @@ Trainer::Progress Trainer::train_chunk() {
 double Trainer::held_out_loss() const {
   if (train_bytes_ == files_.bytes()) return 0;
   WordReader reader(corpus_, train_end_);
-  reader.next();  // the place may lie within a word
+  reader.next();  // the position may be inside a word
   const Place end = files_.place_at(files_.bytes());
   double loss = 0, examples = 0;
   for (std::int64_t i = 0; i < 10; ++i) {

@@ -1,5 +1,5 @@
-// Training: chunk after chunk of the text, for several epochs, the learning rate falling in a straight line; the loss
-// on text that is held out; checkpoints.
+// Training: chunk by chunk for several epochs, with a linearly decaying learning rate; the loss on held-out text;
+// checkpoints.
 #pragma once
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
@@ -17,12 +17,12 @@
 struct TrainOptions {
   std::int64_t epochs = 20;
   double minutes = 2;
-  // At the beginning; it falls to a ten-thousandth. 0: 0.0125, half of what is usual where examples come one by one (a
-  // step here takes those of hundreds of words at once); with nce 0.5, of the mean loss.
+  // Initial value; decays to 1/10000 of it. 0: 0.0125, half of the usual value for training on single examples (a
+  // step here processes those of hundreds of words at once); with nce 0.5, for the mean loss.
   double learning_rate = 0;
-  double momentum = -1;    // below 0: 0, with nce 0.5
-  double sample = 1e-3;    // words that are more frequent than this are left out now and then; 0: none are
-  double held_out = 0.02;  // the share of the text, at its end, that is not trained on
+  double momentum = -1;    // negative: 0, with nce 0.5
+  double sample = 1e-3;    // more frequent words are dropped at random; 0: none are
+  double held_out = 0.02;  // the fraction of the text, at its end, that is not trained on
   std::int64_t seed = 1;
 };
 
@@ -33,16 +33,16 @@ class Trainer {
   Trainer& operator=(const Trainer&) = delete;
 
   struct Progress {
-    std::int64_t words = 0, trained_words = 0;  // read; left after subsampling
-    double loss = 0;                            // a mean over examples
+    std::int64_t words = 0, trained_words = 0;  // read, and left after subsampling
+    double loss = 0;                            // mean over examples
   };
   /// Trains on the next chunk. throws std::runtime_error if training diverged
   Progress train_chunk();
-  /// Whether all epochs or all minutes are over.
+  /// Whether the epochs or the minutes are used up.
   bool is_done() const { return share() >= 1; }
-  /// How much of the run is behind, 0 to 1.
+  /// The completed fraction of the run, 0 to 1.
   double share() const;
-  /// The loss of an example of held-out text; 0 if there is none.
+  /// The mean loss per example of the held-out text; 0 if there is none.
   double held_out_loss() const;
 
   const Word2Vec& model() const { return model_; }
@@ -53,9 +53,9 @@ class Trainer {
   void restore(const std::string& path);
 
  private:
-  // Where training stands: what a checkpoint holds as an int64 tensor.
+  // The training position, which a checkpoint stores as an int64 tensor.
   struct State {
-    std::int64_t epoch = 0, chunk = 0;  // of the epoch: chunks that are done
+    std::int64_t epoch = 0, chunk = 0;  // chunks completed in the epoch
     Place place;
   };
   struct Prepared {
@@ -73,7 +73,7 @@ class Trainer {
   TrainOptions options_;
   ChunkOptions chunks_;
   WordReader files_;          // for their sizes
-  std::int64_t train_bytes_;  // of an epoch; what follows is held out
+  std::int64_t train_bytes_;  // per epoch; the rest is held out
   Place train_end_;
   Subsampling subsampling_;
   NoiseWords noise_;
@@ -86,5 +86,5 @@ class Trainer {
   tandem::train::Checkpoint checkpoint_;
   std::function<tandem::Tensor(const std::vector<tandem::Tensor>&, const tandem::Tensor&)> traced_step_;
   std::unique_ptr<WordReader> reader_;
-  std::future<Prepared> next_;  // made while a chunk is trained on; last, as it uses what stands above
+  std::future<Prepared> next_;  // runs while a chunk is trained on; last, because it uses the members above
 };

@@ -1,4 +1,4 @@
-// What trained vectors are asked: which words are near, what completes an analogy; their main directions.
+// Queries on trained vectors: nearest words, analogies, principal directions.
 #pragma once
 #include <tandem/tandem.hpp>
 
@@ -10,20 +10,20 @@
 
 class Vectors {
  public:
-  /// table [words, size]: the vectors, row 0 that of <unk>
+  /// table [words, size]: the vectors; row 0 is that of <unk>
   Vectors(const Vocabulary& vocabulary, const tandem::Tensor& table);
 
   struct Neighbour {
     std::string word;
     float similarity;  // the cosine of the angle between the vectors
   };
-  /// The words most similar to one. throws std::runtime_error if it has no vector
+  /// The words most similar to `word`. throws std::runtime_error if it has no vector
   std::vector<Neighbour> nearest(const std::string& word, std::int64_t count) const;
-  /// The words d most similar to b - a + c: a is to b as c is to d. Not a, b or c.
+  /// The words d most similar to b - a + c: a is to b as c is to d. Excludes a, b and c.
   std::vector<Neighbour> analogy(const std::string& a, const std::string& b, const std::string& c,
                                  std::int64_t count) const;
-  /// The `count` most frequent words' places along the two directions in which their vectors differ most (principal
-  /// components), [count, 2].
+  /// The positions of the `count` most frequent words along the first two principal components of their vectors,
+  /// [count, 2].
   tandem::Tensor plane(std::int64_t count) const;
 
  private:
@@ -31,5 +31,5 @@ class Vectors {
   std::vector<Neighbour> nearest_to(const tandem::Tensor& direction, const std::vector<std::int64_t>& without,
                                     std::int64_t count) const;
   const Vocabulary& vocabulary_;
-  tandem::Tensor units_;  // all vectors at length 1
+  tandem::Tensor units_;  // all vectors, normalized to length 1
 };

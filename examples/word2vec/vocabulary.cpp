@@ -99,7 +99,7 @@ NoiseWords::NoiseWords(const Vocabulary& v) {
     share[k] = std::pow(static_cast<double>(v.count(static_cast<std::int64_t>(k) + 1)), 0.75);
   const double mean = std::accumulate(share.begin(), share.end(), 0.0) / static_cast<double>(n);
   for (double& s : share) s /= mean;
-  // Columns that are not full are filled up with words that have too much.
+  // Fills up columns that are not full with words that have an excess.
   std::vector<std::size_t> small, large;
   for (std::size_t k = 0; k < n; ++k) (share[k] < 1 ? small : large).push_back(k);
   columns_.assign(n, {1, 0});

@@ -1,4 +1,4 @@
-// The words that have vectors, by frequency, and the laws by which words are left out and drawn as negatives.
+// The words that have vectors, by frequency, and the distributions for subsampling and for drawing negatives.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,28 +12,29 @@
 
 struct VocabularyOptions {
   std::int64_t min_count = 5;  // rarer words have no vector
-  std::int64_t max_words = 0;  // with <unk>; 0: no limit
+  std::int64_t max_words = 0;  // including <unk>; 0: no limit
 };
 
-/// Words and how often they occur, the most frequent first. Word 0 is <unk>, which stands for all words that are not
-/// in the vocabulary.
+/// Words and their counts, most frequent first. Word 0 is <unk>, which represents all words that are not in the
+/// vocabulary.
 class Vocabulary {
  public:
-  /// Counts the words of a whole corpus. Where there are more than 20 million different ones, the rarest are forgotten.
+  /// Counts the words of an entire corpus. If there are more than 20 million distinct words, the rarest are dropped.
   ///   throws  std::runtime_error if fewer than two words are frequent enough
   static Vocabulary of(WordReader& reader, const VocabularyOptions& options);
-  /// A file that save() wrote: "word count" a line, the first <unk>. throws std::runtime_error saying what is wrong
+  /// Loads a file that save() wrote: one "word count" per line, the first for <unk>. throws std::runtime_error,
+  /// naming the defect, for any other file
   static Vocabulary load(const std::string& path);
   void save(const std::string& path) const;
 
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
   const std::string& word(std::int64_t id) const { return words_[static_cast<std::size_t>(id)]; }
   std::int64_t count(std::int64_t id) const { return counts_[static_cast<std::size_t>(id)]; }
-  /// Of the whole corpus, words outside of the vocabulary included.
+  /// The number of words in the corpus, including those outside the vocabulary.
   std::int64_t total() const { return total_; }
-  /// 0 for a word that is not in the vocabulary.
+  /// The id of a word; 0 if it is not in the vocabulary.
   std::int32_t find(std::string_view word) const;
-  /// A number by which two vocabularies can be told apart.
+  /// A checksum that distinguishes vocabularies.
   std::uint64_t checksum() const;
 
  private:
@@ -47,14 +48,14 @@ class Vocabulary {
   std::int64_t total_ = 0;
 };
 
-/// Numbers of one stretch of the corpus: the same for the same seed, epoch and stretch.
+/// The random numbers of one chunk of the corpus: determined by the seed, epoch and chunk.
 using Random = std::mt19937_64;
 
-/// Which occurrences of frequent words are left out. A word that makes up a share f of the corpus is kept with
-/// probability sqrt(t / f) + t / f (Mikolov et al. 2013, as in their program).
+/// Subsampling of frequent words. A word that makes up a fraction f of the corpus is kept with probability
+/// sqrt(t / f) + t / f (Mikolov et al. 2013, as in their program).
 class Subsampling {
  public:
-  /// t: the share from which words are left out; 0: none are
+  /// t: the frequency above which occurrences are dropped; 0: none are
   Subsampling(const Vocabulary& vocabulary, double t);
   bool keeps(std::int32_t id, Random& random) const {
     return static_cast<double>(random() >> 11) * 0x1p-53 < kept_[static_cast<std::size_t>(id)];
@@ -64,14 +65,14 @@ class Subsampling {
   std::vector<double> kept_;  // by word
 };
 
-/// Draws words in proportion to count^0.75, never <unk>.
+/// Draws words with probability proportional to count^0.75, never <unk>.
 class NoiseWords {
  public:
   explicit NoiseWords(const Vocabulary& vocabulary);
   std::int32_t operator()(Random& random) const;
 
  private:
-  struct Column {  // of the alias method (Walker 1977): word k with probability `own`, otherwise `other`
+  struct Column {  // of the alias method (Walker 1977): yields word k with probability `own`, otherwise `other`
     double own;
     std::int32_t other;
   };

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t piece = 1 << 18;  // bytes read at once
 
-// What a byte is within a word: its lower case; 0 for bytes between words.
+// Maps a byte to its lower case if it belongs to a word, and to 0 otherwise.
 constexpr std::array<char, 256> letters = [] {
   std::array<char, 256> t{};
   for (int c = 0; c < 256; ++c) {

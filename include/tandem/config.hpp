@@ -1,4 +1,4 @@
-// Version, visibility, and the two modes (compiled, header-only). No other header decides anything about modes.
+// Version, visibility, and the two modes (compiled, header-only). No other header makes decisions about modes.
 #pragma once
 
 #define TANDEM_VERSION_MAJOR 0
@@ -11,14 +11,16 @@
 #else
 #define TANDEM_IS_HEADER_ONLY 0
 #endif
-// Data of the library that its users never name: hidden in compiled mode, so that reading it is one instruction.
+// Data of the library that its users never access by name: hidden in compiled mode, so that reading it is one
+// instruction.
 #if TANDEM_IS_HEADER_ONLY
 #define TANDEM_PRIVATE TANDEM_API
 #else
 #define TANDEM_PRIVATE __attribute__((visibility("hidden")))
 #endif
 
-// .hpp files declare, .inl files define: src/ compiles these, or in header-only mode the umbrellas include them.
+// .hpp files declare, .inl files define: src/ compiles the latter; in header-only mode the umbrella headers include
+// them.
 #if TANDEM_IS_HEADER_ONLY
 #define TANDEM_MODE header_only
 #define TANDEM_INLINE inline
@@ -27,10 +29,11 @@
 #define TANDEM_INLINE
 #endif
 
-// Instruction sets. CPU kernels are built for the set that the compiler is told to build for (x86-64 alone, or -march=)
-// and for those above it up to TANDEM_HIGHEST_SET; the program takes the best that its machine has. 1: x86-64 baseline,
-// 3: x86-64-v3 (AVX2, FMA), 4: x86-64-v4 (AVX-512). Each costs a compilation of its own, so header-only mode stops at
-// v3: -DTANDEM_HIGHEST_SET=4 or -march=x86-64-v4 ask for more, =1 for the quickest build. Units of one program agree.
+// Instruction sets. CPU kernels are built for the set that the compiler targets (plain x86-64, or -march=) and for
+// those above it up to TANDEM_HIGHEST_SET; the program uses the best that its machine has. 1: x86-64 baseline, 3:
+// x86-64-v3 (AVX2, FMA), 4: x86-64-v4 (AVX-512). Each set is compiled separately, so header-only mode stops at v3:
+// -DTANDEM_HIGHEST_SET=4 or -march=x86-64-v4 select more, =1 gives the fastest build. All translation units of a
+// program must agree.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define TANDEM_COMPILED_FOR_V4 1
 #else
@@ -58,21 +61,21 @@
 #define TANDEM_HIGHEST_SET 3
 #endif
 
-// Whether an .inl file that has rules of pointwise ops defines anything else (ops/pointwise/define.hpp).
+// Whether an .inl file with rules of pointwise ops defines anything else (ops/pointwise/define.hpp).
 #ifdef __CUDACC__
 #define TANDEM_DEFINES 0
 #else
 #define TANDEM_DEFINES 1
 #endif
 
-// always_inline at -O0 too: an out-of-line rule would pass packs by another calling convention than the kernel's.
+// always_inline at -O0 too: an out-of-line rule would pass packs by a calling convention other than the kernel's.
 #ifdef __CUDACC__
 #define TANDEM_HD __host__ __device__ __forceinline__
 #else
 #define TANDEM_HD inline __attribute__((always_inline))
 #endif
 
-// TANDEM_CUDA(fn): the CUDA column of an op's row. Only the compiled library can have one.
+// TANDEM_CUDA(fn): the CUDA kernel in an op's definition. Only the compiled library can have one.
 #if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
 #define TANDEM_CUDA(fn) (fn)
 #else
@@ -84,8 +87,8 @@
 #define TANDEM_STRINGIFY_(x) #x
 #define TANDEM_STRINGIFY(x) TANDEM_STRINGIFY_(x)
 
-// The configuration's inline namespace. The tag reaches signatures and return types, so the modes cannot be mixed
-// unseen.
+// The configuration's inline namespace. The tag is part of signatures and return types, so that the modes
+// cannot be mixed unnoticed.
 namespace tandem {
 inline namespace TANDEM_MODE __attribute__((abi_tag("tandem_" TANDEM_STRINGIFY(TANDEM_MODE)))) {}
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// The answers of a library without CUDA; with it, cuda/public.cpp has them.
+// The implementation for a library without CUDA; with CUDA, cuda/public.cpp defines these functions.
 #pragma once
 #include "tandem/base/error.hpp"
 #include "tandem/cuda.hpp"

@@ -1,4 +1,4 @@
-// Files of tensors and graphs: safetensors, .npy, traced graphs. The component tandem::io.
+// Reading and writing tensors and graphs: safetensors, .npy, traced graphs. The component tandem::io.
 #pragma once
 #include "tandem/io/graph_file.hpp"
 #include "tandem/io/npy.hpp"

@@ -1,5 +1,5 @@
-// The table of all ops, put together from the lists that stand beside the rows: for loaders and for tests generated
-// from the table. Not in the umbrella: a header-only program that includes it emits every op.
+// The table of all ops, assembled from the lists next to the op definitions: for loaders and for tests generated
+// from the table. Not in the umbrella header: a header-only program that includes it emits every op.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -30,9 +30,8 @@ constexpr auto join(const std::array<const OpDef*, N>&... lists) {
 }
 
 inline constexpr auto pointwise_table =
-    join(rows_of(arith_ops), rows_of(exp_ops), rows_of(trig_ops),
-         rows_of(compare_ops), rows_of(special_ops), rows_of(bitwise_ops), rows_of(activation_ops),
-         rows_of(smooth_activation_ops));
+    join(rows_of(arith_ops), rows_of(exp_ops), rows_of(trig_ops), rows_of(compare_ops), rows_of(special_ops),
+         rows_of(bitwise_ops), rows_of(activation_ops), rows_of(smooth_activation_ops));
 inline constexpr auto shape_table =
     join(rows_of(reshape_ops), rows_of(shape_of_ops), rows_of(slice_ops), rows_of(concat_ops), rows_of(tile_ops),
          rows_of(transpose_ops), rows_of(transfer_ops), rows_of(gather_ops), rows_of(gather_nd_ops), rows_of(row_ops),
@@ -46,10 +45,10 @@ inline constexpr auto op_table =
 
 }  // namespace detail
 
-/// Every op of the library, family by family.
+/// Returns every op of the library, family by family.
 inline std::span<const OpDef* const> all_ops() { return detail::op_table; }
 
-/// The row of that name, or null.
+/// Returns the op definition of that name, or null.
 inline const OpDef* find_op(std::string_view name) {
   for (const OpDef* op : all_ops())
     if (op->name == name) return op;

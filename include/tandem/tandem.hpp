@@ -1,7 +1,7 @@
-// Tandem: everything public but cuda.hpp, testing.hpp (whose namespace is `test`) and the optional components (io.hpp,
-// train.hpp): a program's own test(), train() and io() do not clash with these names. Header-only programs include this
-// or another umbrella, a header directly in tandem/: the headers in folders declare, the umbrellas bring definitions
-// too.
+// Tandem: the complete public interface except cuda.hpp, testing.hpp (namespace `test`) and the optional components
+// (io.hpp, train.hpp), so that a program's own test(), train() and io() do not clash with these names. Header-only
+// programs must include this or another umbrella header, that is, a header directly in tandem/: headers in
+// subfolders only declare, the umbrella headers include the definitions as well.
 #pragma once
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/products.hpp"

@@ -1,4 +1,4 @@
-// Checking gradients by finite differences, for tests.
+// Gradient checks by finite differences, for tests.
 #pragma once
 #include "tandem/autodiff/check.hpp"
 

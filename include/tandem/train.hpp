@@ -1,4 +1,4 @@
-// Checkpoints. A part of the component tandem::io.
+// Checkpoints. Part of the component tandem::io.
 #pragma once
 #include "tandem/train/checkpoint.hpp"
 

@@ -80,15 +80,17 @@ TEST_CASE("scalar: the error says what is wrong with the number") {
       return e.what();
     }
   };
-  CHECK(text(300, uint8) == "op: 300 is outside of uint8's range, 0 to 255, and meets it");
-  CHECK(text(-129, int8) == "op: -129 is outside of int8's range, -128 to 127, and meets it");
+  CHECK(text(300, uint8) == "op: 300 is out of range for uint8 (0 to 255) and is not representable in it");
+  CHECK(text(-129, int8) == "op: -129 is out of range for int8 (-128 to 127) and is not representable in it");
   CHECK(text(UINT64_MAX, int64) ==
-        "op: 18446744073709551615 is outside of int64's range, -9223372036854775808 to 9223372036854775807, and meets "
-        "it");
-  CHECK(text(-1, uint64) == "op: -1 is outside of uint64's range, 0 to 18446744073709551615, and meets it");
-  CHECK(text(1e19, int32) == "op: 1e+19 is outside of int32's range, -2147483648 to 2147483647, and meets it");
-  CHECK(text(2, bool_) == "op: 2 is outside of bool's range, 0 and 1, and meets it");
-  CHECK(text(0.5, int32) == "op: 0.5 has a fraction and meets it");
-  CHECK(text(300.0000001, uint8) == "op: 300.00000010000002 has a fraction and meets it");
-  CHECK(text(std::nan(""), int32) == "op: nan is not a number and meets it");
+        "op: 18446744073709551615 is out of range for int64 (-9223372036854775808 to 9223372036854775807) and is not "
+        "representable in it");
+  CHECK(text(-1, uint64) ==
+        "op: -1 is out of range for uint64 (0 to 18446744073709551615) and is not representable in it");
+  CHECK(text(1e19, int32) ==
+        "op: 1e+19 is out of range for int32 (-2147483648 to 2147483647) and is not representable in it");
+  CHECK(text(2, bool_) == "op: 2 is out of range for bool (0 and 1) and is not representable in it");
+  CHECK(text(0.5, int32) == "op: 0.5 has a fraction and is not representable in it");
+  CHECK(text(300.0000001, uint8) == "op: 300.00000010000002 has a fraction and is not representable in it");
+  CHECK(text(std::nan(""), int32) == "op: nan is not a number and is not representable in it");
 }

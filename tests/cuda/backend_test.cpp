@@ -15,7 +15,7 @@ TEST_CASE("CUDA: there is a device, or a reason why there is none") {
     CHECK_THROWS_AS(constant(1.f).gpu(200), errors::InvalidArgumentError);
     return;
   }
-  CHECK_THROWS_WITH(constant(1.f).gpu(), ContainsSubstring("GPU:0 is off: " + cuda::why_unavailable()));
+  CHECK_THROWS_WITH(constant(1.f).gpu(), ContainsSubstring("GPU:0 is not available: " + cuda::why_unavailable()));
   CHECK_THROWS_AS(cuda::synchronize(), errors::UnavailableError);
   CHECK_THROWS_WITH(cuda::memory_info(), ContainsSubstring(cuda::why_unavailable()));
   CHECK_THROWS_AS(cuda::trim(), errors::UnavailableError);

@@ -114,7 +114,7 @@ TEST_CASE("x[i] of an index in a tensor") {
   CHECK(x[constant({{0, 1, 2}})].shape() == Shape{1, 3, 2});
   CHECK_THROWS_AS(x[constant(3)], errors::InvalidArgumentError);
   CHECK_THROWS_AS(x[constant({0, -4})], errors::InvalidArgumentError);
-  CHECK_THROWS_WITH(x[constant(1.f)], ContainsSubstring("x[i]: an index is int32 or int64, not float32[]"));
+  CHECK_THROWS_WITH(x[constant(1.f)], ContainsSubstring("x[i]: an index must be int32 or int64, not float32[]"));
   CHECK_THROWS_AS(constant(1.f)[constant({0})], errors::InvalidArgumentError);
 
   GradientTape tape({.persistent = true});

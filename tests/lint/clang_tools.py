@@ -1,6 +1,6 @@
 """clang-format over the code and clang-tidy over the library; --fix formats in place instead.
 
-Not a test: the answers depend on the tools' version, which is 14, as in Debian 12.
+Not a test: the results depend on the version of the tools, which is 14, as in Debian 12.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""Every .hpp and .inl file compiles when it is the only one, with each compiler given, and without a warning.
+"""Checks that every .hpp and .inl file compiles by itself with each given compiler, without warnings.
 
---together compiles all .hpp files as one unit instead, the last one first; with --header-only in that mode, for one
-instruction set (the kernels' text is the same in each), and then all .inl files, the last one first. Other packages'
-folders are given with --system. --passed names a file that remembers what has passed with which files, so that only
-files whose includes have changed are compiled again.
+--together compiles all .hpp files as one unit instead, in reverse order; with --header-only in that mode, for one
+instruction set (the source of the kernels is the same in each), followed by all .inl files in reverse order. --system
+gives the include folders of other packages. --passed names a file that records what has passed with which files, so
+that only files whose includes have changed are compiled again.
 """
 
 import argparse
@@ -21,7 +21,7 @@ def when_changed(path):
 
 
 class Passed:
-    """Which commands have passed, with the times of the files that each has read."""
+    """The commands that have passed, with the modification times of the files that each one has read."""
 
     def __init__(self, path):
         self.path = path
@@ -39,7 +39,7 @@ class Passed:
 
 
 def compile_alone(compiler, header, options, passed):
-    """None, or what is wrong."""
+    """None, or the error."""
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *options, "-x", "c++", "-"]
     key = " ".join([*command, header])
     if passed.holds(key):
@@ -53,7 +53,7 @@ def compile_alone(compiler, header, options, passed):
 
 
 def compile_together(compiler, headers, options):
-    """None, or what is wrong; the order is another one than that of the umbrellas."""
+    """None, or the error; the order differs from that of the umbrellas."""
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *options, "-x", "c++", "-"]
     text = "".join(f'#include "{header}"\n' for header in reversed(headers))
     run = subprocess.run(command, input=text, capture_output=True, text=True)
@@ -78,7 +78,7 @@ def main():
         options += ["-DTANDEM_HEADER_ONLY=1", "-DTANDEM_HIGHEST_SET=1"]
     suffixes = {".hpp"} if arguments.together and not arguments.header_only else {".hpp", ".inl"}
     headers = [path.relative_to(include).as_posix() for path in sources.files(("include",), suffixes)]
-    headers.sort(key=lambda header: (not header.endswith(".inl"), header))  # definitions are the last once reversed
+    headers.sort(key=lambda header: (not header.endswith(".inl"), header))  # after the reversal, definitions come last
     headers = [header for header in headers if not header.startswith(tuple(f"tandem/{f}/" for f in arguments.without))]
     if arguments.only:
         headers = [arguments.only]

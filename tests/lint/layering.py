@@ -1,6 +1,6 @@
-"""Who may include whom, and which headers stay out of declarations.
+"""Checks which files may include which, and which headers must not be included by declarations.
 
-A .hpp file declares, an .inl file defines. Files directly in include/tandem/ are umbrellas: they alone include .inl
+A .hpp file declares, an .inl file defines. Files directly in include/tandem/ are umbrellas: only they include .inl
 files, in header-only mode. src/ compiles each .inl file once.
 """
 
@@ -14,16 +14,17 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 HEAVY = {"iostream", "functional", "regex", "ranges"}
 CUDA_HEADER = re.compile(r"^(cuda|cublas|cudnn|cufft|curand|cusolver|nvrtc|nvToolsExt|driver_types)")
 FORMAT = "tandem/base/format.hpp"
-# Headers that name kernels, for the definitions of ops.
+# Headers that refer to kernels; only for the definitions of ops.
 FOR_DEFINITIONS = re.compile(r"/(row|define)\.hpp$|_kernels\.hpp$")
-# The rules of pointwise ops without their definitions, for the kernels of fused programs.
+# The rules of pointwise ops without the op definitions, for the kernels of fused programs.
 RULES = "tandem/ops/pointwise/rules.inl"
-# What kernels see of core: their call, their op, memory for scratch (none of these knows tensors), the names of CUDA's.
+# The core headers that kernels may include: their call, their op, scratch memory (none of them uses tensors), the
+# names of the CUDA kernels.
 KERNELS_SEE = ("tandem/core/allocator.hpp", "tandem/core/cuda_kernels.hpp", "tandem/core/kernel.hpp", "tandem/core/op.hpp")
-# Of the ops a kernel sees attributes; those of fused programs name the rules that they run.
+# The op headers that kernels may include: attributes; kernels of fused programs also the rules that they run.
 KERNELS_SEE_OF_OPS = re.compile(r"/\w*attrs\.hpp$|ops/optim/rules\.hpp$")
 FUSED_SEE = re.compile(r"tandem/ops/pointwise/(fused\w*\.hpp|rules\.inl)$")
-# The GPU's side of the border it stands on.
+# The headers that the CUDA part may include at its boundary.
 CUDA_SEES = ("tandem/core/backend.hpp", "tandem/cuda.hpp")
 
 
@@ -43,7 +44,7 @@ def folder_of(header):
 def ops_may(name, header):
     folder, defines = folder_of(header), is_definition(name) or FOR_DEFINITIONS.search(name)
     if folder == "ops":
-        # Files directly in ops/ are what all families share; all.hpp there lists the families.
+        # Files directly in ops/ are shared by all families; all.hpp lists the families.
         path = name.split("/")
         return defines or header.count("/") == 2 or len(path) == 3 or path[2] == header.split("/")[2]
     return folder in ("base", "core") or (bool(defines) and folder == "cpu")
@@ -75,7 +76,7 @@ def allowed(name, header):
 
 
 def heavy(name, delimiter, header):
-    """Why this header may not stand here, or None."""
+    """The reason why this header must not be included here, or None."""
     if CUDA_HEADER.match(header) and delimiter == "<":
         return None if name.startswith("cuda/") else "CUDA headers belong to cuda/"
     if header.startswith("fmt/"):
@@ -105,7 +106,7 @@ def check(name, text):
 
 
 def check_definition(name, text, headers):
-    """An .inl file includes the header of its name where there is one, and has a header of its folder in any case."""
+    """An .inl file includes the header of the same name if there is one, and in any case a header of its folder."""
     own, folder = name.removesuffix(".inl") + ".hpp", name.rpartition("/")[0] + "/"
     included = [match[2] for match in INCLUDE.finditer(text)]
     if own in headers and own not in included:
@@ -116,7 +117,7 @@ def check_definition(name, text, headers):
 
 
 def check_source(name, text):
-    """src/ has no code, so that header-only mode loses nothing."""
+    """src/ contains no code, so that header-only mode is complete."""
     code = sources.without_comments_and_strings(text)
     return [f"{name}:{number}: src/ files only include .inl files" for number, line in enumerate(code.splitlines(), 1)
             if line.strip() and not re.match(r'\s*#\s*include\b', line)] + \
@@ -125,7 +126,7 @@ def check_source(name, text):
 
 
 def included_once(definitions, lists):
-    """Each .inl file is in one unit of src/ and in one umbrella. `lists`: name of the kind -> the .inl files included."""
+    """Each .inl file is in exactly one unit of src/ and one umbrella. `lists`: kind -> the included .inl files."""
     problems = []
     for kind, included in lists.items():
         problems += [f"{name}: is in {included.count(name)} {kind}, not in one" for name in sorted(definitions)

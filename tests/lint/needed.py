@@ -1,6 +1,6 @@
-"""What programs ask the loader for: the C and C++ runtime, and Tandem itself where it is shared.
+"""Checks the shared libraries that programs need: only the C and C++ runtime, and Tandem itself if it is shared.
 
-So a program starts on a machine without any NVIDIA file, without fmt, and without a BLAS.
+Programs therefore start on a machine without NVIDIA libraries, fmt or a BLAS.
 """
 
 import argparse

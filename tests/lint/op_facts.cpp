@@ -1,4 +1,4 @@
-// Prints what the op table knows of each op, a line each: name|dtypes|gradient. For op_reference.py.
+// Prints what the op table knows about each op, one line per op: name|dtypes|gradient. For op_reference.py.
 #include <cstdio>
 
 #include "tandem/op_table.hpp"
@@ -21,7 +21,7 @@ std::string dtypes_text(DTypes d) {
   std::string r;
   const auto add = [&](const char* name) { (r += r.empty() ? "" : ", ") += name; };
   DTypes left = d;
-  left.bits &= ~dtypes::half_floating.bits;  // go wherever float32 goes
+  left.bits &= ~dtypes::half_floating.bits;  // supported wherever float32 is
   for (const Group& g : groups)
     if ((left.bits & g.dtypes.bits) == g.dtypes.bits) {
       add(g.name);

@@ -1,9 +1,10 @@
-"""Writes docs/ops.md, the reference of all public ops, from the headers and the op table; or checks that it is current.
+"""Generates docs/ops.md, the reference of all public ops, from the headers and the op table,
+or checks that it is current.
 
 python3 tests/lint/op_reference.py TABLE [--write]
 
-TABLE is the program op_facts of a build, which prints what the table knows of each op. A function and its doc comment
-become an entry; overloads that only move an option to a position are left out.
+TABLE is the program op_facts of a build, which prints what the table knows about each op. A function and its doc
+comment become an entry; overloads that only turn an option into a positional argument are omitted.
 """
 
 import argparse
@@ -15,24 +16,24 @@ import sources
 
 PAGE = sources.ROOT / "docs" / "ops.md"
 HEADERS = sources.ROOT / "include" / "tandem"
-# The families in the order of a reader's needs, and what they are called.
+# The families in the order in which a reader needs them, with their titles.
 FAMILIES = {
     "create": "Creation", "": "Conversion and copies", "shape": "Shape and layout", "index": "Indexing and order",
     "pointwise": "Element by element", "reduce": "Reductions and scans", "linalg": "Linear algebra",
     "nn": "Neural networks", "random": "Random numbers", "debug": "Checks and printing",
 }
-# Public ops that are not below ops/, because they stand on tapes, graphs or layers.
+# Public ops outside ops/, because they are built on tapes, graphs or layers.
 ELSEWHERE = {"Control flow": ("graph/control/control.hpp", "graph/control/while_loop.hpp", "graph/control/scan.hpp"),
              "Search": ("nn/beam_search.hpp",)}
 FUNCTION = re.compile(r"^(?:TANDEM_API |inline |template <.*?> (?:requires.*? )?)+(?:auto|void|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
 DECLARES = re.compile(r"TANDEM_API |inline |template ")
-HIDDEN = {"detail", "rules", "control", "impl"}  # namespaces of what users do not call
+HIDDEN = {"detail", "rules", "control", "impl"}  # internal namespaces
 INTERNAL = re.compile(r"InferCall|OpDef|const char\* op|class List|\b(?:next_key|key|collapse_leading)\(")
 KEY = re.compile(r"^   (\S+(?: \S+)*?)  +(\S.*)$")  # "///   throws    errors::..."
 
 
 def declaration(lines, at):
-    """The declaration that begins on a line, without its body, and the line behind it."""
+    """The declaration that begins on a line, without its body, and the number of the line after it."""
     text = ""
     while at < len(lines):
         text += lines[at].strip() + " "
@@ -51,8 +52,8 @@ class Header:
 
     def parse(self, lines):
         bare = sources.without_comments_and_strings("\n".join(lines)).splitlines()
-        spaces, comment, depth, at = [], [], 0, 0  # spaces: the open namespaces and the depths at which they end
-        described = False  # the comment has had its first declaration
+        spaces, comment, depth, at = [], [], 0, 0  # spaces: the enclosing namespaces and the depths at which they end
+        described = False  # whether the comment already has a declaration
         while at < len(lines):
             line, begin = lines[at].strip(), at
             if line.startswith("namespace ") and "{" in bare[at]:
@@ -67,7 +68,7 @@ class Header:
                 match = FUNCTION.match(text)
                 if match and not INTERNAL.search(text):
                     self.add("::".join(name for name, _ in spaces if name), match[1], text, comment, described)
-                # Declarations right below one comment share it.
+                # Adjacent declarations below one comment share it.
                 comment, described, at = comment if match else [], True, at - 1
             else:
                 comment = []
@@ -103,7 +104,7 @@ class Header:
 
 
 def table_of(program):
-    """What the table knows: name -> (dtypes, gradient)."""
+    """The contents of the table: name -> (dtypes, gradient)."""
     rows = {}
     for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
         name, dtypes, gradient = line.split("|")
@@ -112,7 +113,7 @@ def table_of(program):
 
 
 def host_only():
-    """The ops whose rows have no CUDA kernel."""
+    """The ops whose definitions have no CUDA kernel."""
     found = set()
     for path in sorted(HEADERS.rglob("*.inl")):
         for name, row in re.findall(r"OpDef \w+\{\s*\.name = \"(\w+)\"(.*?)\};", path.read_text(), re.S):
@@ -122,7 +123,7 @@ def host_only():
 
 
 def prose(comment):
-    """A doc comment as Markdown: sentences, then a list of what has a name of its own."""
+    """Converts a doc comment to Markdown: sentences, then a list of the keyed entries."""
     text, items = [], []
     for line in comment:
         if match := KEY.match(line):

@@ -1,4 +1,4 @@
-"""The lints themselves: each finds a planted violation, and leaves the like that is allowed alone."""
+"""Tests of the lints: each one reports a planted violation and accepts a similar but valid input."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""No file over 400 lines, no function over 60 (a lambda counts as part of the function around it)."""
+"""Checks that no file exceeds 400 lines and no function 60 (a lambda counts as part of the function around it)."""
 
 import re
 
@@ -8,7 +8,8 @@ FILE_LIMIT = 400
 FUNCTION_LIMIT = 60
 
 SCOPE = re.compile(r"\b(namespace|class|struct|union|enum)\b[^()]*$|\bextern\s*\"\"\s*$")
-# A head that ends in its parameter list, perhaps followed by qualifiers, a return type or member initialisers.
+# A function head that ends in its parameter list, optionally followed by qualifiers, a return type or member
+# initializers.
 FUNCTION = re.compile(r"\)(\s*(const|noexcept(\s*\([^()]*\))?|override|final|mutable|&&?|->[^;={}]*|requires[^;={}]*))*\s*$")
 INITIALISERS = re.compile(r"\)\s*(noexcept\s*)?:\s*[^:?].*$", re.S)
 

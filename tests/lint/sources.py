@@ -1,4 +1,4 @@
-"""What the lints share: the project's files, and a view of C++ text without comments and strings."""
+"""Shared by the lints: the files of the project, and C++ text without comments and strings."""
 
 import pathlib
 import re
@@ -10,7 +10,7 @@ CPP = {".hpp", ".inl", ".cpp", ".inc", ".cu", ".cuh"}
 
 
 def files(folders=CODE_FOLDERS, suffixes=CPP):
-    """The files of these folders, sorted; build trees and checked-in data are not code."""
+    """The files of these folders, sorted, without build trees and checked-in data."""
     found = []
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*")):
@@ -26,7 +26,7 @@ TOKEN = re.compile(
 
 
 def without_comments_and_strings(text):
-    """The text with comments, strings and characters blanked; line numbers stay."""
+    """The text with comments, strings and characters blanked; line numbers are preserved."""
 
     def blank(match):
         piece = match.group(0)
@@ -37,7 +37,7 @@ def without_comments_and_strings(text):
 
 
 def report(name, problems):
-    """Prints the problems, one a line, and ends the program."""
+    """Prints the problems, one per line, and exits."""
     for problem in problems:
         print(problem)
     print(f"{name}: {len(problems)} problem(s)")

@@ -1,10 +1,11 @@
-"""What stands in the library's object code.
+"""Checks the object code of the library.
 
 Baseline: a function outside the v3 and v4 namespaces uses no instruction that an x86-64 baseline CPU lacks. Without
 this a weak inline function compiled in a v4 region could be the copy that the linker keeps for everyone.
-Once: no strong symbol is defined by two members, or a guard has emitted a family twice.
-Statics: a function's static variable that one thread makes while another one forks is never ready in the child. Each
-that needs a guard is made when the library is loaded, or under a lock that fork() waits for, or is of one thread.
+Once: no two members define the same strong symbol, which would mean that a guard has emitted a family twice.
+Statics: if one thread initializes a function-local static variable while another one forks, it is never ready in the
+child. Each one that needs a guard is initialized when the library is loaded, or under a lock that fork() waits for, or
+belongs to one thread.
 """
 
 import argparse
@@ -29,14 +30,14 @@ OF_A_THREAD = {"detail::observe", "memory::thread_cache"}
 
 
 def made_at_first_use(names):
-    """Functions with a guarded static variable that a fork may meet half-made, from the output of nm -C."""
+    """Functions with a guarded static variable that a fork may find half-initialized, from the output of nm -C."""
     found = {match[1] for match in map(GUARD.search, names) if match}
     return [f"{name}: its static variable is made at the first call, perhaps during a fork (base/at_fork.hpp)"
             for name in sorted(found - MADE_AT_LOAD - MADE_UNDER_A_LOCK - OF_A_THREAD)]
 
 
 def beyond_baseline(listing):
-    """Functions in a disassembly that may not use what they use, one line each."""
+    """Functions in a disassembly that use instructions outside the baseline, one line each."""
     found = {}
     name = ""
     for line in listing:

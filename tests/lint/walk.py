@@ -1,4 +1,4 @@
-"""README's walk of one addition names functions that are there: each in one of the files that the walk has named."""
+"""Checks that the functions named in README's walk through one addition exist in one of the files that it names."""
 
 import re
 
@@ -11,7 +11,7 @@ NAME = re.compile(r"`([\w:.<>, ]+?)`")
 
 
 def check(page, read):
-    """The names of the walk that stand in none of its files. read(file) is a file's text below include/tandem."""
+    """The names of the walk that are in none of its files. read(file) gives the text of a file below include/tandem."""
     walk = page.split(TITLE)[1].split("\nEvery op")[0]
     files = FILE.findall(walk)
     text = "\n".join(sources.without_comments_and_strings(read(file)) for file in files)

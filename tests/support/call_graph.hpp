@@ -1,4 +1,4 @@
-// Runs a graph as a function would.
+// Runs a graph the way a traced function does.
 #pragma once
 #include <vector>
 

@@ -1,5 +1,5 @@
-// The test framework: Catch2 version 2 or 3, whichever the machine has, under version 3's names; and skipped tests,
-// which main.cpp lists. Not here: helpers that know tensors; those stand beside this file.
+// The test framework: Catch2 version 2 or 3, whichever is installed, under the names of version 3; and skipped
+// tests, which main.cpp lists. Not here: helpers that use tensors, which are in the other files of this folder.
 #pragma once
 #include <string>
 #include <vector>
@@ -28,7 +28,7 @@ inline auto ContainsSubstring(const std::string& text) { return Contains(text); 
 #define TANDEM_LEAVE_SKIPPED(reason) return
 #endif
 
-/// Leaves the test, which main.cpp then lists as skipped.
+/// Exits the test; main.cpp then lists it as skipped.
 #define TANDEM_SKIP(reason)                                                                                            \
   do {                                                                                                                 \
     testing::skipped_tests().push_back(Catch::getResultCapture().getCurrentTestName() + (": " + std::string(reason))); \

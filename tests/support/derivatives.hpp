@@ -1,5 +1,5 @@
-// Tests of gradients by whatever way: numbers read back and compared, and a function's derivatives of both orders, run
-// eagerly, as a traced call and inside of one. Not here: finite differences (tandem/autodiff/check.hpp).
+// Helpers for tests of gradients: reading and comparing values, and the first and second derivatives of a function,
+// computed eagerly, through a traced call and inside one. Not here: finite differences (tandem/autodiff/check.hpp).
 #pragma once
 #include <vector>
 
@@ -27,7 +27,7 @@ inline void check_close(const List& a, const List& b, double epsilon = 1e-5) {
   }
 }
 
-/// Value, gradient and a second derivative of a scalar function of one tensor.
+/// The value, gradient and a second derivative of a scalar function of one tensor.
 template <class F>
 List derivatives(const F& f, const tandem::Tensor& x) {
   using namespace tandem;
@@ -39,7 +39,8 @@ List derivatives(const F& f, const tandem::Tensor& x) {
   const Tensor dx = inner.gradient(y, x);
   return {y, dx, outer.gradient(reduce_sum(dx * dx), x, {.unconnected_gradients = UnconnectedGradients::zero})};
 }
-/// Eager ones are what a traced call under a tape has, and what tapes inside of a traced function give.
+/// Checks that the eager derivatives equal those of a traced call under a tape and those of tapes inside a traced
+/// function.
 template <class F>
 void check_same_derivatives(const F& f, const tandem::Tensor& x) {
   using namespace tandem;

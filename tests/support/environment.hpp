@@ -1,5 +1,5 @@
-// What a run of the tests is told by environment variables: TANDEM_RANDOM_SEED, the first random program's seed, and
-// TANDEM_RANDOM_PROGRAMS, how many there are of each kind.
+// Environment variables that configure a test run: TANDEM_RANDOM_SEED, the seed of the first random program, and
+// TANDEM_RANDOM_PROGRAMS, the number of programs of each kind.
 #pragma once
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The texts of errors.
+// Error messages in tests.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace testing {
 
-/// What f's error says; "no error" where it raises none.
+/// The message of the error that f raises; "no error" if it raises none.
 template <class Error = tandem::errors::OpError, class F>
 std::string error_of(const F& f) {
   try {

@@ -1,4 +1,4 @@
-// Graphs traced from lambdas, and graphs run op by op, without plans: what tests of passes compare with.
+// Traces graphs from lambdas and evaluates graphs op by op, without plans: the reference for tests of passes.
 #pragma once
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace testing {
 
 using List = std::vector<tandem::Tensor>;
 
-/// f's graph for arguments of these specs; f takes and returns lists.
+/// Traces f for arguments of these specs; f takes and returns lists.
 template <class F>
 tandem::Ref<tandem::Graph> traced(const std::vector<tandem::Spec>& arguments, const F& f) {
   tandem::Tracer tracer("f");
@@ -18,7 +18,7 @@ tandem::Ref<tandem::Graph> traced(const std::vector<tandem::Spec>& arguments, co
   return tracer.finish(f(symbols));
 }
 
-/// The graph's outputs; Variables are read and assigned on the way.
+/// Evaluates the outputs of a graph, reading and assigning its Variables.
 inline List evaluate(const tandem::Graph& g, const List& arguments) {
   std::vector<const tandem::Tensor*> in;
   for (const tandem::Tensor& t : arguments) in.push_back(&t);
@@ -26,7 +26,7 @@ inline List evaluate(const tandem::Graph& g, const List& arguments) {
   return {results.begin(), results.end()};
 }
 
-/// How many nodes of the graph are this op's.
+/// Counts the nodes of the graph that apply this op.
 inline int count(const tandem::Graph& g, const tandem::OpDef& op) {
   int n = 0;
   for (const tandem::Node& node : g.nodes) n += node.op == &op;

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #if __has_include(<catch2/catch_all.hpp>)
-constexpr int all_were_skipped = 4;  // Catch2 3's result then
+constexpr int all_were_skipped = 4;  // the exit status of Catch2 3 in this case
 #else
 using TestListener = Catch::TestEventListenerBase;
 constexpr int all_were_skipped = 0;
@@ -21,7 +21,7 @@ struct Counter : TestListener {
 };
 CATCH_REGISTER_LISTENER(Counter)
 
-// The last line makes ctest call the program skipped (cmake/Tests.cmake); it is not written beside a failure.
+// The last line makes ctest report the program as skipped (cmake/Tests.cmake); it is not printed if a test failed.
 int list_skipped(int result) {
   const std::vector<std::string>& skipped = testing::skipped_tests();
   for (const std::string& test : skipped) std::printf("skipped: %s\n", test.c_str());

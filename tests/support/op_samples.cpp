@@ -1,4 +1,4 @@
-// How samples are run and their calls caught. The samples themselves: op_samples_{pointwise,shape,other,debug}.cpp.
+// Runs the samples and captures their calls. The samples themselves: op_samples_{pointwise,shape,other,debug}.cpp.
 #include "tests/support/op_samples.hpp"
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace samples {
 using namespace tandem;
 
 namespace {
-// One number at a time, each of which `next` makes; two for a complex one.
+// Fills a tensor with numbers from `next`, two for each complex number.
 template <class F>
 Tensor filled(const Shape& shape, DType dtype, const F& next) {
   const bool complex = is_complex(dtype);
@@ -48,7 +48,7 @@ Tensor Numbers::key() { return constant(std::vector<i64>{77, 3}); }
 
 namespace {
 
-// Keeps the calls of one op.
+// Records the calls of one op.
 struct Catcher final : Observer {
   const OpDef& op;
   std::vector<Call> calls;

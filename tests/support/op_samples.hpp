@@ -1,5 +1,5 @@
-// Valid calls of every op in the table, made through the public functions: what the generated tests run on.
-// Not here: what the calls should give (the tests' business), random shapes.
+// Valid calls of every op in the table, made through the public functions: the inputs of the generated tests. Not
+// here: the expected results (in the tests), random shapes.
 #pragma once
 #include <random>
 #include <vector>
@@ -9,19 +9,20 @@
 
 namespace samples {
 
-/// Makes operands; the same ones for every dtype of the floating numbers. With complex64, reals are complex numbers.
+/// Generates operands, the same ones for every floating dtype. With complex64, reals() returns complex numbers.
 class Numbers {
  public:
   explicit Numbers(tandem::DType real) : real_(real), random_(1234) {}
   tandem::DType real() const { return real_; }
 
-  /// Evenly spread in [low, high), none within 0.12 of 0 (where many derivatives jump).
+  /// Uniform in [low, high), excluding values within 0.12 of 0 (where many derivatives jump).
   tandem::Tensor reals(const tandem::Shape& shape, double low = -1.5, double high = 1.5);
-  /// Of either sign, between 0.001 and 0.01 in size: what an op loses there does not show beside larger numbers.
+  /// Values of either sign with magnitudes between 0.001 and 0.01: a loss of accuracy there would be hidden by
+  /// larger numbers.
   tandem::Tensor near_zero(const tandem::Shape& shape);
   tandem::Tensor whole(const tandem::Shape& shape, int low, int high, tandem::DType dtype = tandem::int32);
   tandem::Tensor flags(const tandem::Shape& shape);
-  /// A key of the random ops.
+  /// A key for the random ops.
   tandem::Tensor key();
 
  private:
@@ -29,18 +30,18 @@ class Numbers {
   std::mt19937 random_;
 };
 
-/// One applied op, as it reached core.
+/// One applied op, as received by core.
 struct Call {
   const tandem::OpDef* op;
   std::vector<tandem::Tensor> in;
   tandem::Attrs attrs;
 };
 
-/// The sampled calls of an op with floating operands of that dtype, in a fixed order; empty if nobody wrote any. With
-/// complex64: as many of them as the op (and those that its sample calls) takes.
+/// The sampled calls of an op with floating operands of this dtype, in a fixed order; empty if there are no samples.
+/// With complex64: only those that the op (and the ops that its sample calls) supports.
 std::vector<Call> calls_of(const tandem::OpDef& op, tandem::DType real);
 
-/// The names that the samples speak of.
+/// The names of the ops that have samples.
 std::vector<std::string> sampled_names();
 
 /// Applies the call's op to other inputs.
@@ -51,7 +52,7 @@ struct Sample {
   const char* op;
   void (*run)(Numbers&);
 };
-/// Differentiates the sum of f(x)^2 twice: the ops behind the gradient are called, and those behind its gradient.
+/// Differentiates the sum of f(x)^2 twice, which calls the ops of the gradient and of the second derivative.
 template <class F>
 void back(const F& f, const tandem::Tensor& x) {
   tandem::GradientTape outer;

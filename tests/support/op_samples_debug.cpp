@@ -1,4 +1,4 @@
-// Samples of asserts and prints: asserts that hold, prints that nobody reads.
+// Samples of asserts and prints: asserts that hold, prints to /dev/null.
 #include "tandem/ops/all.hpp"
 #include "tests/support/op_samples.hpp"
 

@@ -44,7 +44,7 @@ void gru(Numbers& n, bool with_lengths, bool backward) {
   if (backward) tape.gradient(square(y), x);
 }
 
-// Two of them in one, of other shapes, and with a factor of the gradients.
+// A multi-tensor update of two Variables of different shapes, also with a factor for the gradients.
 template <int states>
 void updated_together(const OpDef& op, Numbers& n, const Attrs& attrs) {
   std::vector<Tensor> in, gradients;
@@ -61,7 +61,7 @@ void updated_together(const OpDef& op, Numbers& n, const Attrs& attrs) {
     apply_to({&op, {}, attrs}, *list);
   }
 }
-// (w, slots..., g, lr, step), its plural and its row-sparse twin; accumulators of squares are positive.
+// (w, slots..., g, lr, step), with its multi-tensor and row-sparse variants; accumulators of squares are positive.
 template <int states>
 void updated(const OpDef& dense, const OpDef& sparse, Numbers& n, const Attrs& attrs) {
   std::vector<Tensor> in;
@@ -86,7 +86,7 @@ void rmsprop(Numbers& n) {
 void rmsprop_momentum(Numbers& n) {
   updated<3>(rmsprop_momentum_update_op, rmsprop_momentum_update_sparse_op, n, RmspropAttrs{0.9, 0.5, 1e-7, false});
 }
-void rmsprop_centered(Numbers& n) {  // the mean square above the squared mean
+void rmsprop_centered(Numbers& n) {  // the mean square exceeds the squared mean
   std::vector<Tensor> in{n.reals({4, 3}), n.reals({4, 3}, 20, 30), n.reals({4, 3}), n.reals({4, 3})};
   std::vector<Tensor> rows = in;
   in.push_back(n.reals({4, 3}));

@@ -9,7 +9,7 @@ using namespace tandem;
 namespace {
 
 Tensor sizes(std::vector<i64> v) { return constant(v); }
-// Complex whatever dtype reals have.
+// Complex numbers, whatever the dtype of reals().
 Tensor complex_reals(Numbers& n, const Shape& shape) {
   const Tensor x = n.reals(shape);
   return is_complex(x.dtype()) ? x : tandem::complex(x, n.reals(shape));

@@ -1,4 +1,4 @@
-// Running, printing and reducing random programs.
+// Runs, prints and reduces random programs.
 #include "tests/support/random_program.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Machine::Traced {
 
 Machine::Machine(const Program& program, MachineOptions options) : options_(std::move(options)) {
   const auto add = [&](std::vector<Variable>& to, const char* name, const Tensor& initial) {
-    const std::string numbered = name + std::to_string(to.size());  // saved graphs tell Variables apart by their names
+    const std::string numbered = name + std::to_string(to.size());  // saved graphs distinguish Variables by name
     to.emplace_back(here(initial), VariableOptions{.name = numbered.c_str()});
   };
   for (const Tensor& t : program.variables) add(variables_, "v", t);
@@ -51,7 +51,7 @@ Tensors Machine::call(const std::shared_ptr<Program>& body, const Tensors& in) {
 Tensors Machine::gradient(const Program& body, const Tensors& given) {
   GradientTape tape;
   std::vector<Source> sources;
-  Tensors in;  // values that eager code returns twice are one object, of a traced call perhaps two: here always two
+  Tensors in;  // a value returned twice is one object in eager code but may be two from a traced call: here always two
   for (const Tensor& t : given) in.push_back(identity(t));
   for (const Tensor& t : in)
     if (is_floating(t.dtype())) {
@@ -166,7 +166,7 @@ bool is_used(const Program& p, const Step& maker) {
          std::any_of(p.steps.begin(), p.steps.end(), [&](const Step& s) { return !s.dropped && uses(s, maker); });
 }
 
-// The program with nested programs of its own; all of them, the innermost first.
+// A deep copy of the program; `all` receives the copies of it and its nested programs, innermost first.
 std::shared_ptr<Program> copy(const Program& program, std::vector<std::shared_ptr<Program>>& all) {
   auto p = std::make_shared<Program>(program);
   for (Step& s : p->steps)
@@ -212,7 +212,7 @@ std::shared_ptr<Program> reduced(const Program& program, const std::function<boo
     if (fails(*p)) break;
     p->outputs = program.outputs;
   }
-  std::reverse(all.begin(), all.end());  // the outermost first
+  std::reverse(all.begin(), all.end());  // outermost first
   for (const auto& part : all)
     for (std::size_t i = part->steps.size(); i-- > 0;) {
       Step& s = part->steps[i];

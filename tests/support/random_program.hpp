@@ -1,6 +1,6 @@
-// Random programs over the public API, with control flow, nested functions, gradients, Variables and random numbers:
-// made from a seed, run by a Machine eagerly or in traced functions, printed, and made smaller when they fail. Not
-// here: what their results are compared with (tests/graph/random_program_test.cpp).
+// Random programs over the public API, with control flow, nested functions, gradients, Variables and random numbers.
+// They are generated from a seed, run by a Machine eagerly or in traced functions, printed, and reduced when they
+// fail. Not here: the comparison of their results (tests/graph/random_program_test.cpp).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,12 +19,12 @@ using tandem::Tensor;
 using Tensors = std::vector<Tensor>;
 using Numbers = std::vector<std::int64_t>;
 
-/// The same numbers for a seed on every machine.
+/// A generator that gives the same numbers for a seed on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
   std::uint64_t next();
-  /// In [0, n).
+  /// An integer in [0, n).
   std::int64_t below(std::int64_t n) {
     return n > 0 ? static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n)) : 0;
   }
@@ -38,7 +38,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// A function of the library that programs may call: its numbers (axes, sizes) are chosen once, for operands of known
+/// A library function that programs may call. Its numbers (axes, sizes) are chosen once, for operands of known
 /// shapes, and are part of the program.
 struct Op {
   const char* name;
@@ -61,55 +61,55 @@ struct Step {
     dropout,
     call,
     gradient,
-    branch,  // in: what decides, then what both bodies capture
-    loop,    // in: what decides how often, the loop variables, what the body captures
-    scan,    // in: what is gone through, the state, what the body captures; so the other three
+    branch,  // in: the condition, then the captures of both bodies
+    loop,    // in: the iteration count, the loop variables, the captures
+    scan,    // in: the sequence, the state, the captures; likewise for the next three
     scan_back,
     fold,
     fold_back,
-    map  // in: what is gone through, what the body captures
+    map  // in: the sequence, the captures
   } kind = op;
   const Op* row = nullptr;
   std::vector<int> in{};  // registers
-  Numbers numbers{};  // op: its own; uniform: the shape; loop: how many loop variables, whether their sizes are open;
-                      // train: whether to clip
+  Numbers numbers{};  // op: its own; uniform: the shape; loop: the number of loop variables, whether their sizes are
+                      // unknown; train: whether to clip
   int variable = 0;   // read, assign, assign_add
-  Tensors results{};  // when it was made; constant: always
+  Tensors results{};  // from its generation; constant: always
   std::shared_ptr<Program> body{};   // of calls, gradients and control flow
-  std::shared_ptr<Program> other{};  // branch: what runs otherwise
+  std::shared_ptr<Program> other{};  // branch: the else body
   int first_out = 0, outputs = 1;    // registers
   bool dropped = false;              // by the reducer; its registers stay unset
 };
-/// Steps over registers, of which the first are the arguments.
+/// A sequence of steps over registers, the first of which are the arguments.
 struct Program {
   std::uint64_t seed = 0;
   std::vector<tandem::Spec> arguments;
   std::vector<Step> steps;
   std::vector<int> outputs;
   int registers = 0;
-  Tensors variables;  // their initial values; the outermost program's alone
+  Tensors variables;  // their initial values; only in the outermost program
   bool wild = false;  // values may be huge, infinite or NaN
 };
 
-/// The program of a seed. Nested programs call and differentiate each other, read and assign Variables, draw random
-/// numbers. Every step has run once on arguments_of(program, 0).
+/// Generates the program of a seed. Nested programs call and differentiate each other, read and assign Variables,
+/// and draw random numbers. Every step has run once on arguments_of(program, 0).
 std::shared_ptr<Program> make_program(std::uint64_t seed);
 Tensors arguments_of(const Program& program, std::uint64_t call);
 std::string to_string(const Program& program);
 bool has_control_flow(const Program& program);
-/// Whether a gradient goes through control flow: it is then summed in another order than in eager code.
+/// Whether a gradient goes through control flow, in which case its summation order differs from eager code.
 bool differentiates_control_flow(const Program& program);
-/// Whether there may be sums of products, which the pass join_products adds up in another order.
+/// Whether there may be sums of matrix products, for which the join_products pass changes the summation order.
 bool multiplies_matrices(const Program& program);
 
 struct MachineOptions {
-  bool trace_calls = false;               ///< nested programs are called as traced functions
-  tandem::FunctionOptions function = {};  ///< of those
-  tandem::Device device = {};             ///< where Variables and constants lie
-  bool watches = false;                   ///< whether all values stay finite; in eager code on the host
+  bool trace_calls = false;               ///< call nested programs as traced functions
+  tandem::FunctionOptions function = {};  ///< options of these functions
+  tandem::Device device = {};             ///< device of Variables and constants
+  bool watches = false;                   ///< check that all values stay finite; in eager code on the host
 };
-/// The state that a program runs on: Variables, weights and their optimizer, a generator, traced functions of its
-/// nested programs.
+/// The state of a running program: Variables, weights and their optimizer, a generator, and the traced functions of
+/// its nested programs.
 class Machine {
  public:
   explicit Machine(const Program& program, MachineOptions options = {});
@@ -117,12 +117,12 @@ class Machine {
   ~Machine();
 
   Tensors run(const Program& program, const Tensors& arguments);
-  /// One step; `registers` has room for its outputs.
+  /// Runs one step; `registers` has room for its outputs.
   void step(const Step& s, Tensors& registers);
   const std::vector<tandem::Variable>& variables() const { return variables_; }
   const std::vector<tandem::Variable>& weights() const { return weights_; }
   const tandem::random::Generator& generator() const { return generator_; }
-  /// Whether all steps so far, in nested programs too, have made finite values; true if it does not watch.
+  /// Whether all steps so far, including nested programs, produced finite values; true if values are not watched.
   bool stayed_finite() const { return stayed_finite_; }
 
  private:
@@ -139,13 +139,14 @@ class Machine {
 
   MachineOptions options_;
   std::vector<tandem::Variable> variables_, weights_;
-  tandem::optimizers::Adam adam_{{.learning_rate = 0.0731}};  // steps of a round length would end where round() jumps
+  tandem::optimizers::Adam adam_{{.learning_rate = 0.0731}};  // a round step size would land where round() jumps
   tandem::random::Generator generator_{7};
   std::vector<std::unique_ptr<Traced>> traced_;
   bool stayed_finite_ = true;
 };
 
-/// A program that still fails with fewer results and steps, also in its nested programs, and constants for others.
+/// Reduces a failing program: returns one that still fails, with fewer results and steps, also in nested programs,
+/// and with other steps replaced by constants.
 std::shared_ptr<Program> reduced(const Program& program, const std::function<bool(const Program&)>& fails);
 
 }  // namespace programs

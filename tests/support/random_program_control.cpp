@@ -1,4 +1,4 @@
-// The steps of random programs that are control flow.
+// The control-flow steps of random programs.
 #include "tandem/graph/control/scan.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/random_program.hpp"
@@ -9,7 +9,7 @@ using namespace tandem;
 
 namespace {
 
-constexpr double threshold = 0.25;  // no value that sums of small whole numbers have
+constexpr double threshold = 0.25;  // sums of small integers never equal it
 
 Tensor as_real(const Tensor& t) { return cast(t, DType::float64); }
 Tensors from(const Tensors& list, std::size_t first) {
@@ -22,7 +22,7 @@ Tensors joined(Tensors a, const Tensors& b) {
 
 }  // namespace
 
-// All results where the program's data lie: shapes are always in host memory.
+// Moves all results to the device of the program's data; shapes are always in host memory.
 Tensors Machine::run_here(const Program& body, const Tensors& in) {
   Tensors out = run(body, in);
   for (Tensor& t : out) t = here(t);
@@ -34,7 +34,7 @@ Tensors Machine::branch(const Step& s, const Tensors& in) {
       reduce_sum(as_real(in[0])) > threshold, [&] { return run_here(*s.body, captured); },
       [&] { return run_here(*s.other, captured); });
 }
-// At most three times, by the data; and not on while the first loop variable is large.
+// A loop with a data-dependent count of at most three; it also stops once the first loop variable is large.
 Tensors Machine::loop(const Step& s, const Tensors& in) {
   const auto carried = static_cast<std::size_t>(s.numbers[0]);
   const Tensor times = floormod(count_nonzero(as_real(in[0]) > threshold), 4);

@@ -1,4 +1,4 @@
-// Making random programs: steps are tried out as they are drawn, and kept if they run and their values stay tame.
+// Generates random programs. Each step is run as it is drawn, and kept if it succeeds and its values stay moderate.
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +29,8 @@ Spec some_spec(Random& r) {
   const Shape& shape = r.pick(shapes);
   return {shape, r.pick(dtypes), {}};
 }
-// Neither huge nor NaN: what follows would often be the same infinity. Wild programs may have them.
+// Whether no value is huge or NaN; otherwise the following values would often be the same infinity. Wild programs
+// may have such values.
 bool is_tame(const Tensor& t) {
   const double limit = is_floating(t.dtype()) ? 1e3 : 1e6;
   const Tensor values = cast(t, DType::float64);
@@ -58,11 +59,11 @@ class Maker {
   }
 
  private:
-  // The registers' values at the end.
+  // Adds up to `steps` steps; returns the final values of the registers.
   Tensors add_steps(Program& p, Tensors registers, i64 steps, int depth) {
     p.registers = static_cast<int>(registers.size());
     for (i64 tries = 6 * steps; steps > 0 && tries > 0; --tries) steps -= add_step(p, registers, depth);
-    // The last values, and one from anywhere; of a gradient's body those that have a gradient count.
+    // The last values and one arbitrary value; in the body of a gradient, only differentiable values count.
     const auto last = static_cast<int>(registers.size()) - 1;
     for (int r = last; r >= 0 && r > last - 3; --r) p.outputs.push_back(r);
     p.outputs.push_back(static_cast<int>(random_.below(last + 1)));
@@ -87,7 +88,7 @@ class Maker {
     p.steps.push_back(std::move(s));
     return true;
   }
-  // Later registers more often.
+  // A random register; later ones are more likely.
   int a_register(const Tensors& registers) {
     const auto n = static_cast<i64>(registers.size());
     return static_cast<int>(std::max(random_.below(n), random_.below(n)));
@@ -121,7 +122,7 @@ class Maker {
     if (s.row->choose) s.numbers = s.row->choose(random_, in);
     return true;
   }
-  // For an assignment: a register of the Variable's spec.
+  // For an assignment: chooses a register with the spec of the Variable.
   bool choose_value(Step& s, const Tensors& registers) {
     s.outputs = 0;
     const Spec& want = machine_->variables()[static_cast<std::size_t>(s.variable)].spec();
@@ -129,7 +130,7 @@ class Maker {
       if (registers[i].spec() == want && (s.in.empty() || random_.chance(30))) s.in = {static_cast<int>(i)};
     return !s.in.empty();
   }
-  // Further operands of the step; their values.
+  // Chooses further operands of the step; returns their values.
   Tensors choose_operands(Step& s, const Tensors& registers, i64 count) {
     Tensors in;
     for (; count > 0; --count) {
@@ -138,7 +139,7 @@ class Maker {
     }
     return in;
   }
-  // A nested program; its registers' values at the end.
+  // Makes a nested program; returns its final register values.
   Tensors make_body(std::shared_ptr<Program>& body, const Tensors& in, int depth) {
     body = std::make_shared<Program>();
     for (const Tensor& t : in) body->arguments.push_back(t.spec());
@@ -154,7 +155,7 @@ class Maker {
     for (const Variable& v : machine_->variables()) s.outputs += is_floating(v.dtype());
     return true;
   }
-  // The program's last register of the spec, or -1.
+  // The last register with this spec, or -1.
   static int find_spec(const Tensors& registers, const Spec& want) {
     for (std::size_t i = registers.size(); i-- > 0;)
       if (registers[i].spec() == want) return static_cast<int>(i);
@@ -180,7 +181,7 @@ class Maker {
     s.outputs = static_cast<int>(s.body->outputs.size());
     return true;
   }
-  // A body that returns what has the specs of its first arguments.
+  // Makes a body whose results have the specs of its first arguments.
   void make_loop_body(Step& s, const Tensors& in, std::size_t carried, int depth) {
     const Tensors end = make_body(s.body, in, depth);
     s.body->outputs.clear();

@@ -19,7 +19,7 @@ Shape shape_from(const Numbers& n, std::size_t from, std::size_t count) {
 }
 
 Numbers an_axis(Random& r, In in) { return {r.below(in[0].rank()), r.below(2)}; }
-// -1 stands for all axes.
+// -1 means all axes.
 Numbers some_axis(Random& r, In in) { return {r.below(in[0].rank() + 1) - 1, r.below(2)}; }
 ReduceOptions reduce(const Numbers& n) { return {.axis = n[0] < 0 ? Axes() : Axes(n[0]), .keepdims = n[1] == 1}; }
 Numbers other_shape(Random& r, In in) {
@@ -80,7 +80,7 @@ Numbers a_part(Random& r, In in) {
   while (size % parts) --parts;
   return {a, parts, r.below(parts)};
 }
-// The steps of a loop over the leading axis, of which the passes join what they do alike.
+// The steps of a loop over the leading axis, whose identical operations the passes combine.
 Numbers all_rows(Random&, In in) { return {in[0].rank() && in[0].shape()[0] ? in[0].shape()[0] : 1}; }
 Tensor sum_of_products(In x, const Numbers& n) {
   Tensor sum;

@@ -1,4 +1,4 @@
-// What the recording Stager writes down, and how it replays.
+// Definitions of recorder.hpp: recording and replaying.
 #include "tests/support/recorder.hpp"
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// A small recording Stager: it writes down every op, read and assignment of a traced function and replays them in
-// order. Not here: passes, plans, sub-graphs; the library's own tracer is in tandem/graph.
+// A minimal recording Stager: records every op, read and assignment of a traced function and replays them in order.
+// Not here: passes, plans, subgraphs; the library's own tracer is in tandem/graph.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -13,7 +13,7 @@ class Recorder final : public tandem::Stager {
  public:
   using List = std::vector<tandem::Tensor>;
 
-  /// Runs f(arguments) once, staged, on symbols of these specs; f returns a list of outputs.
+  /// Runs f(arguments) once, staged, on symbols of these specs. f returns a list of outputs.
   template <class F>
   void trace(const std::vector<tandem::Spec>& arguments, const F& f) {
     List symbols;
@@ -22,10 +22,10 @@ class Recorder final : public tandem::Stager {
     const Staging staging(*this);
     keep_outputs(f(symbols));
   }
-  /// Runs what was recorded on these arguments: kernels, reads and assignments in program order.
+  /// Replays the recording on these arguments: kernels, reads and assignments in program order.
   List replay(const List& arguments);
 
-  /// How many ops, reads and assignments there are; how often an op of that name was staged.
+  /// The number of ops, reads and assignments, and of staged ops with a given name.
   std::size_t ops() const { return count(Step::op); }
   std::size_t reads() const { return count(Step::read); }
   std::size_t assigns() const { return count(Step::assign); }
@@ -45,7 +45,7 @@ class Recorder final : public tandem::Stager {
     int first_out;
     tandem::Variable variable;
   };
-  // Puts the stager in force and takes it back, whatever happens.
+  // Installs the stager for the scope and restores the previous one, also on an exception.
   struct Staging {
     tandem::Stager* outer = tandem::context.stager;
     explicit Staging(Recorder& r) { tandem::context.stager = &r; }
@@ -69,7 +69,7 @@ class Recorder final : public tandem::Stager {
   std::vector<Operand> outputs_;
   std::unordered_map<tandem::u64, int> by_id_;
   std::vector<std::string> made_by_;
-  List symbols_;  // keeps their ids from being given up
+  List symbols_;  // keeps their ids alive
   std::size_t arguments_ = 0;
 };
 

@@ -29,7 +29,7 @@ std::size_t mapped(std::size_t bytes) {
 void protect(int rights) {
   for (const auto& [p, bytes] : blocks) ::mprotect(p, bytes, rights);
 }
-// Access while it lives; a launch may allocate and copy.
+// Grants access during its lifetime; a launch may allocate and copy.
 struct Open {
   Open() {
     if (opened++ == 0) protect(PROT_READ | PROT_WRITE);

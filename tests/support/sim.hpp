@@ -1,6 +1,6 @@
-// The `sim` device: memory of its own, poisoned when it is handed out and without any access right except while a
-// launch runs the CPU's kernel on it or a copy goes through. So a tensor that strays from its device dies at the first
-// touch. One thread may use it. Not here: the kernels, which are the CPU's.
+// The `sim` device: separate memory, poisoned on allocation and inaccessible except while a launch runs the CPU
+// kernel on it or a copy is in progress. Code that touches a tensor outside its device therefore crashes at once.
+// Only one thread may use it. Not here: the kernels, which are those of the CPU.
 #pragma once
 #include <cstdint>
 
@@ -10,7 +10,7 @@ namespace sim {
 
 inline constexpr tandem::Device device{tandem::Device::sim, 0};
 
-/// The device exists while one of these lives.
+/// The device exists during the lifetime of this object.
 class Installed {
  public:
   Installed();
@@ -19,7 +19,7 @@ class Installed {
   ~Installed();
 };
 
-/// Blocks that are allocated now, and launches so far.
+/// Currently allocated blocks, and launches so far.
 struct Counts {
   std::int64_t blocks, launches;
 };

@@ -1,4 +1,4 @@
-// How many threads kernels may use, for the length of a scope.
+// Sets the number of threads that kernels may use, for a scope.
 #pragma once
 #include "tandem/cpu/parallel.hpp"
 

@@ -1,5 +1,5 @@
-// Random tensors of every dtype, and elements read back as text: for tests of ops that move data, whatever it is.
-// Not here: tolerances (such ops are exact), gradient checks (tandem/autodiff/check.hpp).
+// Random tensors of every dtype, and elements read back as text, for tests of ops that move data of any type. Not
+// here: tolerances (such ops are exact), gradient checks (tandem/autodiff/check.hpp).
 #pragma once
 #include <cstring>
 #include <random>
@@ -15,7 +15,7 @@ inline const tandem::DType moved_dtypes[] = {tandem::float32, tandem::float64,  
                                              tandem::int32,   tandem::int64,     tandem::uint8,      tandem::bool_,
                                              tandem::string,  tandem::complex64, tandem::complex128, tandem::float16};
 
-/// A tensor whose elements all differ as far as the dtype allows: element i holds the number `first + i`.
+/// A tensor whose elements differ as far as the dtype allows: element i holds the number `first + i`.
 inline tandem::Tensor numbered(const tandem::Shape& shape, tandem::DType dtype, int first = 1) {
   tandem::Tensor t = tandem::Tensor::allocate({shape, dtype, {}});
   const std::size_t width = tandem::size_of(dtype);
@@ -42,20 +42,20 @@ inline tandem::Tensor numbered(const tandem::Shape& shape, tandem::DType dtype, 
   return t;
 }
 
-/// Element i of a host tensor, as its bytes (strings: as their text).
+/// Element i of a host tensor, as bytes (strings: as text).
 inline std::string element(const tandem::Tensor& t, tandem::i64 i) {
   if (t.dtype() == tandem::string) return std::string(static_cast<const tandem::Bytes*>(t.raw())[i].view());
   const std::size_t width = tandem::size_of(t.dtype());
   return std::string(static_cast<const char*>(t.raw()) + static_cast<std::size_t>(i) * width, width);
 }
-/// What a zero element reads as.
+/// The text of a zero element.
 inline std::string zero_element(tandem::DType d) {
   return d == tandem::string ? std::string() : std::string(tandem::size_of(d), '\0');
 }
 
 using Index = std::vector<tandem::i64>;
 
-/// The flat place of an index in a shape.
+/// The flat offset of an index in a shape.
 inline tandem::i64 place(const tandem::Shape& s, const Index& index) {
   tandem::i64 at = 0;
   for (int i = 0; i < s.rank(); ++i) at = at * s[i] + index[static_cast<std::size_t>(i)];
@@ -73,7 +73,7 @@ void for_each_index(const tandem::Shape& s, const F& f) {
     }
   }
 }
-/// Compares with a brute-force rule: wrong places are counted. from(index of y) is the flat place in x, -1 for zero.
+/// Compares with a brute-force rule and counts mismatches. from(index of y) is the flat offset in x, or -1 for zero.
 template <class F>
 tandem::i64 misplaced(const tandem::Tensor& y, const tandem::Tensor& x, const F& from) {
   tandem::i64 wrong = 0;

@@ -1,4 +1,4 @@
-// Tensors of numbers that are the same each time, and how far two tensors are apart.
+// Deterministic test tensors, and the distance between two tensors.
 #pragma once
 #include <cstring>
 
@@ -15,7 +15,7 @@ inline tandem::Tensor wave(const tandem::Shape& s, float phase = 0, tandem::DTyp
 inline bool same_bits(const tandem::Tensor& a, const tandem::Tensor& b) {
   return a.spec() == b.spec() && std::memcmp(a.raw(), b.raw(), a.spec().bytes()) == 0;
 }
-/// The largest difference, against 1 and the largest number of a.
+/// The largest absolute difference, relative to 1 + the largest magnitude in a.
 inline double distance(const tandem::Tensor& a, const tandem::Tensor& b) {
   using namespace tandem;
   REQUIRE(a.spec() == b.spec());

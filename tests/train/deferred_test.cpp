@@ -66,7 +66,8 @@ TEST_CASE("a checkpoint of another model is refused, at the latest where a layer
   } wider;
   optimizers::Adam adam;
   train::Checkpoint({{"net", wider}, {"adam", adam}}).restore(file.path);
-  CHECK_THROWS_WITH(wider.hidden(x), ContainsSubstring("'kernel' is float32[2,5], in the checkpoint float32[2,3]"));
+  CHECK_THROWS_WITH(wider.hidden(x),
+                    ContainsSubstring("'kernel' is float32[2,5], but the checkpoint has float32[2,3]"));
   CHECK(wider.variables().empty());
   struct NoBias : Model<NoBias> {
     layers::Dense hidden{3, {.use_bias = false}}, out{1};

@@ -1,4 +1,4 @@
-"""JAX by jit: whole training steps with Adam by hand, their state donated; LSTMs as a scan."""
+"""JAX with jit: complete training steps with Adam by hand and donated state; LSTMs as a scan."""
 
 import os
 
@@ -49,7 +49,7 @@ def _clipped(gradients, norm):
 
 
 def _training(work, parameters, loss, inputs, compared, clip=None):
-    """Training; compared(gradients) lists what is compared beside the loss, None to compare some losses instead."""
+    """Training; compared(gradients) lists what is compared besides the loss; None: compare several losses instead."""
     parameters = jax.tree.map(jnp.asarray, parameters)
     inputs = [jnp.asarray(i) for i in inputs]
     zeros = lambda: jax.tree.map(jnp.zeros_like, parameters)
@@ -94,7 +94,7 @@ def _mlp():
 
 
 def _lstm_outputs(weights, x):
-    """[t, b, i] -> [t, b, u]; the inputs' products for all steps at once."""
+    """[t, b, i] -> [t, b, u]; the input products for all steps at once."""
     kernel, recurrent, bias = weights
 
     def step(carry, projected):

@@ -1,5 +1,5 @@
-"""PyTorch, eager and (@compile) by torch.compile: the forward pass with its loss, and the optimizer's step. LSTMs are its
-layer; @compile_cells is the loop over cells that a user writes."""
+"""PyTorch, eager and (@compile) with torch.compile: the forward pass with its loss, and the optimizer step. LSTMs use
+its layer; @compile_cells is the loop over cells that a user writes."""
 
 import functools
 import os
@@ -8,7 +8,7 @@ import worker
 from work import CHAIN, CHAIN_GRADIENT, GELU, CharRnn, Lstm, Mlp, chain, chain_operands, gelu
 
 os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # huge pages for large tensors
-os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # no compiler processes beside the worker
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # no compiler processes besides the worker
 
 import torch
 from torch import nn
@@ -24,12 +24,12 @@ def _eager(f):
 
 
 def _compile(f):
-    torch._dynamo.reset()  # what an earlier case compiled counts against its limit
+    torch._dynamo.reset()  # compilations of earlier cases count against its limit
     return torch.compile(f)
 
 
 def _add(name, make, cells=None):
-    """Adds make(wrap) for the ways to run it; `cells` makes the same from cells."""
+    """Registers make(wrap) for each way to run it; `cells` makes the same from cells."""
     worker.case(name)(functools.partial(make, _eager))
     worker.case(name + "@compile")(functools.partial(make, _compile))
     if cells:
@@ -63,7 +63,7 @@ def _chain_gradient(wrap):
 
 
 def _training(wrap, work, model, loss, inputs, gradients, clip=None):
-    """Training of a model; gradients() gives those to compare beside the loss, None to compare some losses instead."""
+    """Training of a model; gradients() returns those to compare besides the loss; None: compare losses instead."""
     adam = torch.optim.Adam(model.parameters(), lr=work.learning_rate, eps=work.epsilon)
     inputs = [torch.from_numpy(i) for i in inputs]
     forward, update = wrap(lambda *inputs: loss(model, *inputs)), wrap(lambda: adam.step())

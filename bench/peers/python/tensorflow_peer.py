@@ -1,4 +1,4 @@
-"""TensorFlow by tf.function, without (@function) and with (@xla) jit_compile: Keras's layers and its Adam."""
+"""TensorFlow with tf.function, without (@function) and with (@xla) jit_compile: Keras's layers and its Adam."""
 
 import functools
 import os
@@ -18,7 +18,7 @@ tf.config.threading.set_inter_op_parallelism_threads(_options.threads)
 
 
 def _add(name, make):
-    """Adds make(wrap) for both ways to run it."""
+    """Registers make(wrap) for both ways to run it."""
     worker.case(name + "@function")(functools.partial(make, tf.function))
     worker.case(name + "@xla")(functools.partial(make, functools.partial(tf.function, jit_compile=True)))
 
@@ -37,7 +37,7 @@ def _chain_gradient(x, b):
 
 
 def _training(wrap, work, model, loss, inputs, compared, clip=None):
-    """Training; compared() lists the variables whose gradients are compared, None to compare some losses instead."""
+    """Training; compared() lists the variables whose gradients are compared; None: compare several losses instead."""
     inputs = [tf.constant(i) for i in inputs]
     variables = model.trainable_variables
     adam = keras.optimizers.Adam(work.learning_rate, epsilon=work.epsilon)
@@ -73,7 +73,7 @@ def _mlp(wrap):
     activations = ["relu"] * (len(Mlp.widths) - 2) + [None]
     model = keras.Sequential([keras.layers.Dense(n, a) for n, a in zip(Mlp.widths[1:], activations)])
     x, y = Mlp.inputs()
-    model(x)  # makes the variables
+    model(x)  # creates the variables
     for layer, kernel in zip(model.layers, Mlp.kernels()):
         layer.kernel.assign(kernel)
     return _training(wrap, Mlp, model, lambda x, y: _cross_entropy(model(x, training=True), y), (x, y), None)

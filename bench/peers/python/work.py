@@ -1,4 +1,4 @@
-"""The work of the scenarios that the Python peers share, as bench/<scenario>/work.hpp has it for C++: names, sizes,
+"""The work of the scenarios that the Python peers share, as in bench/<scenario>/work.hpp for C++: names, sizes,
 seeds and initial weights. Gates in the order input, forget, cell, output; kernels as [in, out]."""
 
 import numpy as np

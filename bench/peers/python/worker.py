@@ -1,7 +1,7 @@
-"""What the Python peers share: the driver's protocol, and the inputs and digests of bench/runner.cpp, number for number.
+"""Shared by the Python peers: the protocol of the driver, and the exact inputs and digests of bench/runner.cpp.
 
-A peer is one file <name>_peer.py that adds its cases with @case and ends with serve(). Its process stays a worker of the
-driver like any other (bench/runner.hpp): compiling happens when a case is opened, before anything is timed.
+A peer is one file <name>_peer.py that adds its cases with @case and ends with serve(). Its process is a worker of the
+driver like any other (bench/runner.hpp): compilation happens when a case is opened, before anything is timed.
 """
 
 import argparse
@@ -19,14 +19,14 @@ _cases = {}
 
 @dataclasses.dataclass
 class Work:
-    """A case made ready: `run()` does the work once and waits for it, `result()` gives the numbers to compare."""
+    """A case that is ready: `run()` does the work once and waits for it, `result()` returns the numbers to compare."""
 
     run: Callable
     result: Callable
 
 
 def case(name):
-    """Adds the function below it, which makes the Work, under the name."""
+    """Decorator: registers the function, which makes the Work, under the name."""
 
     def add(make):
         _cases[name] = make
@@ -36,7 +36,7 @@ def case(name):
 
 
 def options():
-    """The driver's command line."""
+    """Parses the command line passed by the driver."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--serve", action="store_true", required=True, help="answer the driver on standard input")
     parser.add_argument("--threads", type=int, default=1)
@@ -44,7 +44,7 @@ def options():
 
 
 def stay_on(processors):
-    """Keeps the process on so many of its processors: thread pools that count them get that size."""
+    """Restricts the process to this many of its processors, which thread pools take as their size."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:processors])
 
 
@@ -53,7 +53,7 @@ def _random_words(seed, count):
 
 
 def normal(shape, seed, scale=1.0):
-    """std::normal_distribution<float> of libstdc++ over std::mt19937 (the polar method, two numbers a pair)."""
+    """std::normal_distribution<float> of libstdc++ over std::mt19937 (the polar method, two numbers per pair)."""
     count = int(np.prod(shape))
     fresh = min(count, 65536)
     pairs = _random_words(seed, 2 * fresh + 256).astype(np.float32) / np.float32(2**32)
@@ -72,7 +72,7 @@ def indices(shape, bound, seed):
 
 
 def flat(*arrays):
-    """The arrays' numbers, one array behind the other."""
+    """The concatenated values of the arrays."""
     return np.concatenate([np.asarray(a, np.float32).ravel() for a in arrays])
 
 
@@ -98,7 +98,7 @@ class _Session:
         self.work = None
         self.work = _cases[name]()
         digest = _digest(np.asarray(self.work.result(), np.float32).ravel())
-        for _ in range(3):  # what compiles again once the state exists does so here
+        for _ in range(3):  # recompilation once the state exists happens here
             self.work.run()
         return digest
 
@@ -110,7 +110,7 @@ class _Session:
         return time.perf_counter() - start
 
     def calibrate(self, seconds):
-        """Iterations that take about so long, found by doubling."""
+        """The number of iterations that takes about this long, found by doubling."""
         seconds, iterations = float(seconds), 1
         while (taken := self._seconds(iterations)) < seconds / 2:
             iterations *= 8 if taken < seconds / 20 else 2
@@ -118,7 +118,7 @@ class _Session:
         return str(self.iterations)
 
     def sample(self):
-        self.work.run()  # wakes the pool: the process was stopped until now
+        self.work.run()  # wakes the pool: the process was stopped before
         return f"{self._seconds(self.iterations) / self.iterations:.12g}"
 
     def close(self):
@@ -127,7 +127,7 @@ class _Session:
 
 
 def serve():
-    """Answers one line for each line until the input ends. What libraries print goes to stderr."""
+    """Answers each input line with one line until the input ends. Output of libraries goes to stderr."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     session = _Session()
@@ -138,7 +138,7 @@ def serve():
             if verb not in requests:
                 raise ValueError("unknown request: " + line)
             reply = "ok " + getattr(session, verb)(*arguments)
-        except Exception as error:  # the driver prints it in the table and goes on with the next case
+        except Exception as error:  # the driver prints it in the table and continues with the next case
             traceback.print_exc()
             reply = "error " + " ".join(f"{type(error).__name__}: {error}".split())[:200]
         print(reply.strip(), file=answers, flush=True)

@@ -1,7 +1,8 @@
-// What fork() needs of locks: a child has the forking thread alone, so a mutex that another thread holds at that moment
-// stays locked in the child for ever. fork() therefore waits until it holds the library's own locks, in one order.
-// The same holds for a function's static variable that another thread is initialising at that moment: those of the
-// library are initialised when it is loaded.
+// Locks across fork(). Only the forking thread exists in the child, so a mutex that another thread holds at that
+// moment stays locked in the child forever. fork() therefore first acquires the library's own locks, in a fixed
+// order.
+// The same applies to a function-local static that another thread is initializing at that moment: the library's own
+// statics are initialized when it is loaded.
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -10,18 +11,20 @@
 
 namespace TANDEM_NS::detail {
 
-/// In the order in which fork() takes them: whoever holds a lock of one stage may take those of later stages.
+/// In the order in which fork() acquires them: a thread that holds a lock of one stage may acquire locks of later
+/// stages.
 enum class ForkStage : std::uint8_t { objects, pool, profiler, memory };
 struct ForkHooks {
   void (*before)();
-  void (*parent)();  // and child: after the fork; they release what before() took
+  void (*parent)();  // and child: after the fork; they release what before() acquired
   void (*child)();
 };
-/// Sets a stage's hooks, which must live for ever; again and again is once.
+/// Sets a stage's hooks, which must live forever. Repeated calls have no further effect.
 TANDEM_API void at_fork(ForkStage stage, const ForkHooks& hooks);
 
-/// A mutex of an object that fork() waits for, `objects` stage. Among these: the lower rank first, then the lower
-/// address. One that is held for five seconds is left as it is, for the forking thread itself may hold it.
+/// A mutex of an object, acquired by fork() in the `objects` stage. Within the stage, locks are acquired by rank and
+/// then by address, both ascending. A mutex that stays locked for five seconds is skipped, since the forking thread
+/// itself may hold it.
 class TANDEM_API ForkMutex {
  public:
   enum Rank : std::uint8_t { seeds, modules, variable };
@@ -37,7 +40,7 @@ class TANDEM_API ForkMutex {
  private:
   friend struct ForkMutexes;
   std::mutex mutex_;
-  ForkMutex *next_, *previous_;  // all there are
+  ForkMutex *next_, *previous_;  // list of all ForkMutexes
   Rank rank_;
 };
 

@@ -14,11 +14,11 @@
 namespace TANDEM_NS::detail {
 
 inline constexpr int fork_stages = 4;
-// Constant-initialised and never destroyed, as what registers here is global as well.
+// Constant-initialized and never destroyed, because the objects that register here are globals too.
 struct ForkState {
   std::mutex mutex;  // held from before() to its release: one fork at a time
   std::atomic<const ForkHooks*> hooks[fork_stages]{};
-  const ForkHooks* held[fork_stages]{};  // what before() ran; a stage may be added while it does
+  const ForkHooks* held[fork_stages]{};  // what before() ran; a stage may be added meanwhile
 };
 TANDEM_INLINE constinit TANDEM_API ForkState fork_state{};
 
@@ -39,7 +39,7 @@ TANDEM_INLINE void at_fork(ForkStage stage, const ForkHooks& hooks) {
   fork_state.hooks[static_cast<int>(stage)].store(&hooks, std::memory_order_release);
 }
 
-// All ForkMutexes there are, and those that a fork in progress holds.
+// All ForkMutexes, and those held by a fork in progress.
 struct ForkMutexes {
   std::mutex mutex;
   ForkMutex* first = nullptr;
@@ -55,10 +55,10 @@ struct ForkMutexes {
     }();
     return *a;
   }
-  // Whoever holds one of them may be about to make another, which takes this->mutex: after a while everybody gets on,
-  // and it is tried again. The last time what is not free is left out.
+  // A thread that holds one of them may be about to construct another, which locks this->mutex. Everything is released
+  // between attempts, so that such threads make progress. The last attempt skips mutexes that are not free.
   void take() {
-    constexpr int first_wait = 10, last_wait = 2560;  // ms; five seconds together
+    constexpr int first_wait = 10, last_wait = 2560;  // ms; five seconds in total
     for (int wait = first_wait;; wait *= 2) {
       mutex.lock();
       if (take_all(wait, wait >= last_wait)) return;

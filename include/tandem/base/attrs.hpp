@@ -1,5 +1,6 @@
-// Attrs: the attributes of one op call, one plain struct, type-erased. Inline up to 80 bytes (a Shape and a little),
-// behind a counted pointer above that. From the struct's field list come print, hash, equality, saving and loading.
+// Attrs: the attributes of one op call, a plain struct, type-erased. Stored inline up to 80 bytes (a Shape and a
+// little more), behind a reference-counted pointer above that. Printing, hashing, equality, saving and loading are
+// derived from the struct's field list.
 //
 //   struct ReduceAttrs {
 //     Axes axis;
@@ -32,7 +33,8 @@ constexpr Field<A, T> field(const char* name, T A::*member) {
   return {name, member};
 }
 
-// All fields of a struct, in order. Not a std::tuple: its constructors cost the compiler more than the ops that use it.
+// All fields of a struct, in order. Not a std::tuple: its constructors cost more compile time than the ops that use
+// it.
 template <class... F>
 struct FieldList {};
 template <class First, class... Rest>
@@ -46,7 +48,7 @@ constexpr FieldList<First, Rest...> field_list(First first, Rest... rest) {
   return {first, field_list(rest...)};
 }
 
-/// Receives the fields of an attribute struct one by one: printers, hashers and savers are such visitors.
+/// Receives the fields of an attribute struct one by one. Printers, hashers and savers implement it.
 struct AttrVisitor {
   virtual void number(const char* name, i64 value) = 0;
   virtual void real(const char* name, double value) = 0;
@@ -58,7 +60,8 @@ struct AttrVisitor {
   ~AttrVisitor() = default;
 };
 
-/// The way back: gives the fields of an attribute struct one by one, in the struct's order. Loaders are such readers.
+/// The inverse of AttrVisitor: provides the fields of an attribute struct one by one, in the struct's order. Loaders
+/// implement it.
 struct AttrReader {
   virtual i64 number(const char* name) = 0;
   virtual double real(const char* name) = 0;
@@ -66,14 +69,14 @@ struct AttrReader {
   /// Sets up to max_rank values and returns how many, or -1 for 'not given'.
   virtual int numbers(const char* name, i64* values) = 0;
   virtual Ref<Opaque> opaque(const char* name) = 0;
-  /// Raises: what was read is no value of this field.
+  /// Raises: the value that was read is not valid for this field.
   [[noreturn]] virtual void misfit(const char* name) = 0;
 
  protected:
   ~AttrReader() = default;
 };
 
-/// How many enumerators an enum among attributes has, from 0 on; stated beside the enum.
+/// The number of enumerators of an enum used as an attribute, counted from 0; specialized next to the enum.
 template <class E>
 inline constexpr int enumerators = 0;
 template <>
@@ -98,7 +101,7 @@ void visit_field(AttrVisitor& v, const char* name, const T& x) {
     for (int i = 0; i < x.size(); ++i) a[i] = x[i];
     v.numbers(name, a, x.given() ? x.size() : -1);
   } else {
-    v.opaque(name, x.get());  // Ref<Opaque> and Ref to what derives from it
+    v.opaque(name, x.get());  // Ref<Opaque>, or a Ref to a class derived from it
   }
 }
 
@@ -140,7 +143,7 @@ void read_fields(AttrReader& r, A& attrs, const FieldList<First, Rest...>& list)
   read_fields(r, attrs, list.rest);
 }
 
-// What Attrs must know of the struct it holds.
+// What Attrs needs to know about the struct that it holds.
 struct AttrType {
   std::size_t size;
   void (*copy)(void* to, const void* from);
@@ -169,7 +172,7 @@ class Attrs {
  public:
   static constexpr std::size_t inline_bytes = 80;
 
-  Attrs() {}  // leaves the bytes unset: clearing them would cost every op
+  Attrs() {}  // leaves the bytes uninitialized: clearing them would cost every op
   struct None {};
   constexpr explicit Attrs(None) : inside_{} {}
   template <class A>
@@ -242,11 +245,11 @@ Attrs read_attrs(AttrReader& r) {
 }
 }  // namespace detail
 
-inline constexpr Attrs no_attrs{Attrs::None{}};  // constant: no program makes or destroys it
+inline constexpr Attrs no_attrs{Attrs::None{}};  // constant: never constructed or destroyed at run time
 
 /// "axis=[0,1] keepdims=1", for prints and error texts.
 TANDEM_API std::string to_string(const Attrs& a);
-/// Equal types and equal fields (opaque fields by identity; floats by their bits).
+/// True for equal types and equal fields (opaque fields compare by identity, floats by their bits).
 TANDEM_API bool operator==(const Attrs& a, const Attrs& b);
 TANDEM_API std::size_t hash(const Attrs& a);
 

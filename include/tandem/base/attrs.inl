@@ -6,7 +6,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// The fields as text without loss; equality and hash go through it, for they are off every hot path.
+// The fields as lossless text. Equality and hashing use it, because neither is on a hot path.
 struct AttrPrinter final : AttrVisitor {
   std::string out;
   bool exact = false;

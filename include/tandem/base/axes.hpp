@@ -1,4 +1,4 @@
-// Axes: the axis argument of ops, with a 'not given' state of its own; its check against a rank.
+// Axes: the axis argument of ops, with a separate 'not given' state, and its validation against a rank.
 #pragma once
 #include <concepts>
 #include <initializer_list>
@@ -11,13 +11,13 @@
 namespace TANDEM_NS {
 
 namespace detail {
-// What may be written for an axis: a whole number. A bool, a float, a Tensor and a pointer do not fit.
+// The types accepted as an axis: integers. A bool, a float, a Tensor or a pointer does not convert.
 template <class I>
 concept AxisNumber = std::integral<I> && !std::same_as<I, bool>;
 }  // namespace detail
 
-/// A list of axes, each in [-rank, rank). Never made from a Tensor or a float. `Axes::none()` is the empty list;
-/// a default-made Axes means 'not given', which reductions read as all axes.
+/// A list of axes, each in [-rank, rank). Never constructed from a Tensor or a float. `Axes::none()` is the empty
+/// list; a default-constructed Axes means 'not given', which reductions read as all axes.
 class Axes {
  public:
   constexpr Axes() = default;
@@ -44,12 +44,12 @@ class Axes {
   constexpr void push(i64 axis) {
     if (count_ < 0) count_ = 0;
     if (count_ == max_rank || axis < -128 || axis > 127)
-      errors::raise<errors::InvalidArgumentError>("axes", "more than 8 axes, or an axis beyond any rank");
+      errors::raise<errors::InvalidArgumentError>("axes", "more than 8 axes, or an axis out of range for every rank");
     axis_[count_++] = static_cast<std::int8_t>(axis);
   }
 
-  /// Bit i is set when axis i of a value of this rank is meant; all axes when not given.
-  ///   throws  errors::InvalidArgumentError, in the op's name, for an axis out of range or named twice
+  /// The axes as a bit mask: bit i is set for axis i of a value of this rank. All axes if none were given.
+  ///   throws  errors::InvalidArgumentError, in the op's name, for an axis that is out of range or repeated
   std::uint32_t mask(const char* op, int rank) const {
     if (!given()) return (1u << rank) - 1;
     std::uint32_t m = 0;
@@ -75,15 +75,16 @@ class Axes {
   std::int8_t count_ = -1;
 };
 
-/// One axis of a value of this rank, counted from 0.
+/// Normalizes one axis of a value of this rank to [0, rank).
 ///   throws  errors::InvalidArgumentError, in the op's name, outside [-rank, rank)
 inline int resolve_axis(const char* op, i64 axis, int rank) {
   if (axis < -rank || axis >= rank) Axes::raise_range(op, axis, rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-// Overloads of `Tensor fn(const Tensor& x, Options o)` for axes by position: fn(x, 1), fn(x, {0, 2}), fn(x, axes) with
-// a vector, each with options behind. The braces' element type is deduced, so {} and {.axis = 1} remain options.
+// Overloads of `Tensor fn(const Tensor& x, Options o)` for positional axes: fn(x, 1), fn(x, {0, 2}), fn(x, axes)
+// with a vector, each optionally followed by options. The braces' element type is deduced, so {} and {.axis = 1}
+// remain options.
 #define TANDEM_ONE_AXIS_OVERLOAD(fn, Options, field)                       \
   template <::tandem::detail::AxisNumber I>                                \
   ::tandem::Tensor fn(const ::tandem::Tensor& x, I axis, Options o = {}) { \

@@ -1,4 +1,5 @@
-// Bytes: what a string tensor holds, one intrusive pointer to immutable bytes (null = empty). Any byte may occur.
+// Bytes: an element of a string tensor, one intrusive pointer to immutable bytes (null = empty). Any byte value may
+// occur.
 #pragma once
 #include <atomic>
 #include <cstdint>

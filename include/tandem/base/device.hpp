@@ -1,4 +1,4 @@
-// Device: where a value lives. What a device can do stands in core/backend.
+// Device: where a value lives. What a device can do is in core/backend.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ struct Device {
 };
 inline constexpr int device_kinds = 3;
 
-/// The device of a name: "CPU:0", "GPU:1", "/device:GPU:1".
+/// Parses a device name: "CPU:0", "GPU:1", "/device:GPU:1".
 ///   throws  errors::InvalidArgumentError for other names
 TANDEM_API Device device_named(std::string_view name);
 /// "CPU:0", "GPU:1"

@@ -1,4 +1,4 @@
-// Dimension: what shape()[i] gives, a size that may be unknown while a function is traced.
+// Dimension: the type of shape()[i], a size that may be unknown while a function is traced.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace TANDEM_NS {
 
-/// An open dim. A constant of its own, so that no arithmetic on sizes can produce it by accident.
+/// The value of an unknown dimension. A distinct constant, so that arithmetic on sizes cannot produce it by accident.
 inline constexpr i64 none = INT64_MIN;
 
 [[noreturn]] TANDEM_API void raise_unknown_dimension();
 
-/// The size of an axis. Converts to its number; where that is not known (a traced function whose signature leaves the
-/// axis open), it compares with `none`, and any use as a number raises.
-///   throws  errors::TraceError, with the ways to get the size as a tensor
+/// The size of an axis. Converts to an integer. If the size is unknown (a traced function whose signature leaves the
+/// dimension unspecified), it compares equal to `none` and any use as a number raises.
+///   throws  errors::TraceError, which lists the ways to get the size as a tensor
 class Dimension {
  public:
   constexpr explicit Dimension(i64 n) : number_(n) {}
@@ -28,7 +28,7 @@ class Dimension {
   }
   /// The number, or `none`.
   constexpr i64 number_or_none() const { return number_; }
-  template <std::integral I>  // a template: no conversion of b makes it ambiguous
+  template <std::integral I>  // a template, so that no conversion of b makes the call ambiguous
   friend constexpr bool operator==(Dimension a, I b) {
     return static_cast<i64>(b) == none ? !a.is_known() : static_cast<i64>(a) == static_cast<i64>(b);
   }
@@ -39,7 +39,7 @@ class Dimension {
 };
 /// The number, or "None".
 TANDEM_API std::string to_string(Dimension d);
-/// Streams the same.
+/// Streams a dimension as to_string writes it.
 TANDEM_API std::ostream& operator<<(std::ostream& out, Dimension d);
 
 }  // namespace TANDEM_NS

@@ -1,4 +1,4 @@
-// Element types, sets of them, and the map from C++ types. Knows no tensor.
+// Element types, sets of element types, and the mapping from C++ types. Does not depend on tensors.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace TANDEM_NS {
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 
-/// The element types. float16 and bfloat16 go wherever float32 goes: an op without loops for them computes in float32
-/// and rounds its results. complex128 and the quantized types can be created, copied, cast and printed; few ops compute
-/// in them.
+/// The element types. float16 and bfloat16 are accepted wherever float32 is: an op without half-precision loops
+/// computes in float32 and rounds its results. complex128 and the quantized types can be created, copied, cast and
+/// printed; few ops compute in them.
 enum class DType : std::uint8_t {
   float32,
   float64,
@@ -47,7 +47,7 @@ inline constexpr DType float32 = DType::float32, float64 = DType::float64, int8 
                        quint8 = DType::quint8, qint32 = DType::qint32;
 
 namespace detail {
-// Not local to size_of: a local table would be copied to the stack by each call.
+// At namespace scope, because a table local to size_of would be copied to the stack by each call.
 inline constexpr std::uint8_t dtype_sizes[dtype_count] = {4, 8, 1, 2, 4,  8, 1, 1, sizeof(void*), 8, 2,
                                                           2, 2, 4, 8, 16, 1, 1, 4};
 }  // namespace detail
@@ -62,7 +62,7 @@ constexpr const char* name(DType d) {
   return names[static_cast<int>(d)];
 }
 
-/// A set of dtypes, as a row of the op table states it.
+/// A set of dtypes, as op definitions declare it.
 struct DTypes {
   std::uint32_t bits = 0;
   constexpr bool has(DType d) const { return bits >> static_cast<int>(d) & 1u; }
@@ -94,7 +94,7 @@ constexpr bool is_integer(DType d) { return dtypes::integer.has(d); }
 constexpr bool is_complex(DType d) { return d == DType::complex64 || d == DType::complex128; }
 
 namespace detail {
-// std::complex without <complex>, which brings the stream headers along.
+// std::complex without <complex>, which includes the stream headers.
 template <class T>
 concept ComplexLike = requires(T z) {
   typename T::value_type;
@@ -148,7 +148,7 @@ struct DTypeOf<T> {
 };
 }  // namespace detail
 
-/// The dtype that holds values of the C++ type T: dtype_of<float> == float32.
+/// The dtype for elements of the C++ type T: dtype_of<float> == float32.
 template <class T>
 inline constexpr DType dtype_of_v = detail::DTypeOf<std::remove_cv_t<T>>::value;
 template <class T>

@@ -1,4 +1,5 @@
-// Error kinds and the one thrower. Messages: op, what was wrong, the actual specs, and a hint when there is one.
+// Error types and the one function that throws them. A message names the op, the problem, the actual specs and,
+// where possible, a hint.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -24,8 +25,9 @@ enum class Code {
   data_loss = 15
 };
 
-/// The base of everything the library throws. what() begins with the op's name and ends with the place of the call,
-/// where that is known: "matmul 'logits': inner dimensions differ: float32[2,3] x float32[4,5] (at train.cpp:12)".
+/// The base class of everything the library throws. what() begins with the op's name and ends with the location of
+/// the call, if it is known: "matmul 'logits': inner dimensions differ: float32[2,3] x float32[4,5] (at
+/// train.cpp:12)".
 class TANDEM_API OpError : public std::runtime_error {
  public:
   OpError(Code code, std::string op, const std::string& what)
@@ -33,14 +35,14 @@ class TANDEM_API OpError : public std::runtime_error {
   const char* what() const noexcept override { return text_.empty() ? std::runtime_error::what() : text_.c_str(); }
   /// The name of the op or function that failed, e.g. "matmul".
   const std::string& op() const { return op_; }
-  /// The kind of error, with the numbers gRPC uses.
+  /// The error code, numbered as in gRPC.
   Code code() const { return code_; }
-  /// Add, on the error's way out, the user's name of the call and where it stands; the first ones stay.
+  /// Adds the user's name of the call and its location while the error propagates; the first values set are kept.
   void set_name(std::string_view name) { set(name_, " '" + std::string(name) + "'"); }
   void set_place(std::string_view place) {
     set(place_, (detail_.find('\n') == std::string::npos ? " (" : "\n(") + std::string(place) + ")");
   }
-  /// Names the op as its users know it.
+  /// Replaces the op's name by the one its users know.
   void set_op(std::string_view op) { op_ = op, compose(); }
 
  private:
@@ -55,7 +57,7 @@ class TANDEM_API OpError : public std::runtime_error {
 
 // f(class, code) for every kind of error. InvalidArgumentError: shapes, dtypes, values, indices. OutOfRangeError: the
 // end of a sequence or iterator. UnimplementedError: no kernel for a dtype or device, no gradient.
-// ResourceExhaustedError: memory, disk. DataLossError: a torn or corrupt file.
+// ResourceExhaustedError: memory, disk. DataLossError: a truncated or corrupt file.
 #define TANDEM_ERROR_KINDS(f)                                                                                          \
   f(InvalidArgumentError, invalid_argument) f(OutOfRangeError, out_of_range)                                           \
       f(FailedPreconditionError, failed_precondition) f(UnimplementedError, unimplemented) f(NotFoundError, not_found) \
@@ -72,24 +74,24 @@ class TANDEM_API OpError : public std::runtime_error {
 TANDEM_ERROR_KINDS(TANDEM_ERROR)
 #undef TANDEM_ERROR
 
-/// A value was asked for that is not known while a function is traced.
+/// A value was requested that is unknown while a function is traced.
 class TANDEM_API TraceError : public FailedPreconditionError {
  public:
   TraceError(std::string op, const std::string& what) : FailedPreconditionError(std::move(op), what) {}
 };
-/// A CUDA library or driver call failed; names the op that launched it.
+/// A CUDA library or driver call failed. Names the op that launched it.
 class TANDEM_API CudaError : public InternalError {
  public:
   CudaError(std::string op, const std::string& what) : InternalError(std::move(op), what) {}
 };
 
 namespace detail {
-/// Adds the name and the line of the call that this thread is in, where they are known (core/scope.hpp has it).
+/// Adds the name and source line of the call that this thread is in, where they are known (core/scope.hpp).
 TANDEM_API void place_error(OpError& e);
 }  // namespace detail
 
-/// Throws E; out of line, so that a check costs its caller one predicted branch. The library has the code for its own
-/// kinds of errors (base/error.inl).
+/// Throws E. Out of line, so that a check costs its caller one predicted branch; for the library's own kinds of errors
+/// the code is in the library (base/error.inl).
 template <class E>
 [[noreturn, gnu::cold, gnu::noinline]] void raise(const char* op, const std::string& what) {
   E e(op, what);

@@ -1,4 +1,4 @@
-// Numbers and bytes as text, the same in every locale. For definitions only.
+// Formats numbers and bytes as text, independently of the locale. For definitions only.
 #pragma once
 #include <charconv>
 #include <cstdlib>
@@ -9,8 +9,9 @@
 
 namespace TANDEM_NS::detail {
 
-/// The fewest digits that read back as x: "0.1", "1", "1e+16", "-inf", "nan". Powers of ten from -4 up to 15 are
-/// written out. Of a NaN neither sign nor payload is written: x86 sets the sign of what 0/0 gives, others do not.
+/// The shortest decimal form that reads back as x: "0.1", "1", "1e+16", "-inf", "nan". Powers of ten from -4 up to
+/// 15 are written without an exponent. A NaN's sign and payload are omitted: x86 sets the sign of the result of 0/0,
+/// other machines do not.
 template <class F>
 std::string shortest_text(F x) {
   if (x != x) return "nan";
@@ -22,20 +23,20 @@ std::string shortest_text(F x) {
   if (power < -4 || power > 15) return s;
   s.resize(e);
   const std::size_t first = s[0] == '-', whole = first + static_cast<std::size_t>(power < 0 ? 0 : power) + 1;
-  if (s.size() > first + 1) s.erase(first + 1, 1);  // the point
+  if (s.size() > first + 1) s.erase(first + 1, 1);  // the decimal point
   if (power < 0) s.insert(first, static_cast<std::size_t>(-power), '0');
   if (s.size() < whole) s.append(whole - s.size(), '0');
   if (s.size() > whole) s.insert(whole, 1, '.');
   return s;
 }
-/// At most `digits` significant ones, as printf's %g.
+/// Formats x with at most `digits` significant digits, as printf's %g.
 inline std::string rounded_text(double x, int digits) {
   if (x != x) return "nan";
   char at[48];
   return {at, std::to_chars(at, at + sizeof at, x, std::chars_format::general, digits).ptr};
 }
 
-/// How many bytes of s at i are one well-formed UTF-8 character (RFC 3629); 0 if none is.
+/// The length in bytes of the well-formed UTF-8 character (RFC 3629) at s[i]; 0 if there is none.
 inline std::size_t utf8_length(std::string_view s, std::size_t i) {
   const auto byte = [&](std::size_t k) { return k < s.size() ? static_cast<unsigned char>(s[k]) : 0u; };
   const unsigned first = byte(i);
@@ -60,7 +61,7 @@ inline bool is_utf8(std::string_view s) {
   }
   return true;
 }
-/// In double quotes; control characters and bytes that are not UTF-8 as escapes ("\xff").
+/// Quotes s with double quotes. Control characters and bytes that are not valid UTF-8 are escaped ("\xff").
 inline std::string escaped_text(std::string_view s) {
   std::string r = "\"";
   for (std::size_t i = 0; i < s.size(); ++i) {

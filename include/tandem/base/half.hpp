@@ -8,7 +8,7 @@
 
 namespace TANDEM_NS {
 
-/// IEEE 754 binary16, for storage and conversion; it has no arithmetic of its own.
+/// IEEE 754 binary16, for storage and conversion only; it has no arithmetic.
 struct Half {
   std::uint16_t bits = 0;
 
@@ -22,7 +22,7 @@ struct Half {
     if (a > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);   // NaN
     if (a >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds to infinity
     if (a < 0x38800000u) {                                                    // subnormal half: let float round it
-      const float r = std::bit_cast<float>(a) + 0.5f;  // 0.5f has ulp 2^-24, half's smallest step
+      const float r = std::bit_cast<float>(a) + 0.5f;  // 0.5f has ulp 2^-24, the smallest step of a half
       return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(r) - 0x3f000000u));
     }
     const std::uint32_t odd = a >> 13 & 1u;
@@ -36,7 +36,7 @@ struct Half {
   }
 };
 
-/// bfloat16: the upper half of a float.
+/// bfloat16: the upper 16 bits of a float.
 struct BFloat16 {
   std::uint16_t bits = 0;
 

@@ -1,4 +1,4 @@
-// IdMap: a hash table from ids to numbers.
+// IdMap: a hash table from ids to integers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace TANDEM_NS {
 
-/// Open addressing from ids (never 0) to numbers.
+/// A hash table with open addressing from ids (never 0) to integers.
 class IdMap {
  public:
   int find(u64 id) const {
@@ -24,7 +24,7 @@ class IdMap {
     put(id, value);
     ++size_;
   }
-  /// The next insert() cannot raise.
+  /// Makes room, so that the next insert() cannot throw.
   void make_room() {
     if (size_ * 2 >= items_.size()) grow();
   }

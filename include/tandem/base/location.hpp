@@ -1,5 +1,5 @@
-// What every op's options begin with: the call's name, and the caller's source line (std::source_location is missing
-// from clang 14).
+// The fields that begin every op's options: the call's name and the caller's source location (std::source_location
+// is missing from clang 14).
 #pragma once
 #include <string>
 
@@ -19,19 +19,19 @@ struct Loc {
   }
 };
 
-// The first two fields of every op's options; a base class would make `{.name = ...}` ill-formed.
+// The first two fields of every op's options. A macro, because a base class would make `{.name = ...}` ill-formed.
 #define TANDEM_OP_OPTIONS   \
   ::tandem::Name name = {}; \
   ::tandem::Loc where = ::tandem::Loc::current()
 
-/// Options of an op that has none of its own.
+/// Options of an op that has no others.
 struct OpOptions {
   TANDEM_OP_OPTIONS;
 };
 inline constexpr OpOptions no_options{{}, {}};
 
 namespace detail {
-/// "model.cpp:12"; empty where no line is known, and for the library's own: users did not write those.
+/// "model.cpp:12". Empty if the location is unknown or inside the library, which users did not write.
 [[gnu::cold]] inline std::string line_text(const Loc& where) {
   const std::string file = where.file ? where.file : "";
   return file.empty() || file.find("include/tandem/") != file.npos ? "" : file + ":" + std::to_string(where.line);

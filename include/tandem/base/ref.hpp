@@ -1,5 +1,5 @@
-// Ref<T>: an intrusive pointer. Opaque: the counted base of what ops carry as an attribute but no one prints or saves
-// by fields: graphs, closures, fused programs.
+// Ref<T>: an intrusive pointer. Opaque: the reference-counted base class of attributes that are not printed or saved
+// field by field: graphs, closures, fused programs.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,21 +15,21 @@ class TANDEM_API Opaque {
   Opaque(const Opaque&) = delete;
   Opaque& operator=(const Opaque&) = delete;
   virtual ~Opaque() = default;
-  /// What it is, for error texts: "closure", "graph".
+  /// The kind of object, for error texts: "closure", "graph".
   virtual const char* kind() const = 0;
 
   void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }
   void release() {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  /// How many references there are at this moment.
+  /// The current number of references.
   std::uint32_t refs() const { return refs_.load(std::memory_order_acquire); }
 
  private:
   std::atomic<std::uint32_t> refs_{0};
 };
 
-/// T has retain() and release().
+/// T must have retain() and release().
 template <class T>
 class Ref {
  public:

@@ -1,4 +1,4 @@
-// Scalar: a C++ number as an operand; it takes the dtype of the tensor it meets, if that dtype can hold it.
+// Scalar: a C++ number as an operand. It adopts the dtype of the tensor operand, if that dtype can represent it.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -7,7 +7,7 @@
 
 namespace TANDEM_NS {
 
-/// What a number of type T makes where no tensor gives the dtype: float32 for float and double, else T's own.
+/// The dtype of a number of type T when no tensor determines it: float32 for float and double, otherwise T's own.
 template <class T>
   requires std::is_arithmetic_v<T>
 inline constexpr DType literal_dtype = std::is_floating_point_v<T> ? DType::float32 : dtype_of_v<T>;
@@ -24,18 +24,18 @@ class Scalar {
   constexpr Scalar(Dimension d) : Scalar(static_cast<i64>(d)) {}
 
   constexpr double real() const { return real_; }
-  /// The integer part modulo 2^64; 0 for a floating number that neither int64 nor uint64 holds.
+  /// The integer part modulo 2^64; 0 for a floating-point number outside the ranges of int64 and uint64.
   constexpr i64 whole() const { return whole_; }
   /// The integer part in 65 bits.
   constexpr __int128 wide() const { return is_high_ ? static_cast<__int128>(static_cast<u64>(whole_)) : whole_; }
-  /// Written with a fraction: no integer dtype holds it.
+  /// True if the number has a fractional part, so no integer dtype can represent it.
   constexpr bool has_fraction() const {
     return is_real_ && real_ > -0x1p53 && real_ < 0x1p53 && real_ != static_cast<double>(whole_);
   }
-  /// Can a dtype hold this number? An integer dtype must hold it exactly, bool_ holds 0 and 1; floating and complex
-  /// dtypes round, and dtypes that hold no numbers are somebody else's business.
+  /// Whether a dtype can represent this number. An integer dtype must represent it exactly and bool_ only 0 and 1.
+  /// Floating and complex dtypes round. Non-numeric dtypes are not checked here.
   constexpr bool fits(DType d) const { return !must_hold_exactly.has(d) || fits_exactly(d); }
-  /// As text, with as many digits as show a fraction.
+  /// The number as text, with as many digits as a fraction needs.
   TANDEM_API std::string text() const;
 
  private:
@@ -71,8 +71,8 @@ class Scalar {
 };
 
 namespace detail {
-/// Raises the error for a number that does not fit a dtype: "300 is outside of uint8's range, 0 to 255, and meets
-/// uint8[2]; cast the tensor first", where `meets` is the text from "uint8[2]" on.
+/// Raises the error for a number that a dtype cannot represent: "300 is out of range for uint8 (0 to 255) and is not
+/// representable in uint8[2]; cast the tensor first", where `meets` is the text from "uint8[2]" on.
 ///   throws  errors::InvalidArgumentError in the op's name
 [[noreturn]] TANDEM_API void raise_unfit(const char* op, const Scalar& x, DType d, const std::string& meets);
 }  // namespace detail

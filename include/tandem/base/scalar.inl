@@ -18,7 +18,7 @@ TANDEM_INLINE std::string Scalar::text() const {
 
 namespace detail {
 
-// The least and the largest number of an integer dtype or bool_.
+// The smallest and largest value of an integer dtype or bool_.
 TANDEM_INLINE std::string range_text(DType d) {
   if (d == DType::bool_) return "0 and 1";
   const int bits = 8 * static_cast<int>(size_of(d));
@@ -29,8 +29,8 @@ TANDEM_INLINE std::string range_text(DType d) {
 TANDEM_INLINE void raise_unfit(const char* op, const Scalar& x, DType d, const std::string& meets) {
   std::string why = " has a fraction";
   if (x.real() != x.real()) why = " is not a number";
-  else if (!x.has_fraction()) why = std::string(" is outside of ") + name(d) + "'s range, " + range_text(d) + ",";
-  errors::raise<errors::InvalidArgumentError>(op, x.text() + why + " and meets " + meets);
+  else if (!x.has_fraction()) why = std::string(" is out of range for ") + name(d) + " (" + range_text(d) + ")";
+  errors::raise<errors::InvalidArgumentError>(op, x.text() + why + " and is not representable in " + meets);
 }
 
 }  // namespace detail

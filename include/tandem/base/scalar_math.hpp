@@ -1,6 +1,7 @@
-// Every function that a pointwise rule may call, for one number, so that an unqualified call never reaches <math.h>'s
-// abs(int); and what rules say about themselves to the loops. Packs bring their own overloads, found by argument type.
-// Usable in CUDA device code. Not here: the rules (ops/pointwise), the packs (cpu/simd/pack.inc, cpu/simd/math.inc).
+// Every function that a pointwise rule may call, for one number, so that an unqualified call never resolves to
+// <math.h>'s abs(int), and the traits that rules declare for the loops. Packs have their own overloads, found by
+// argument type. Usable in CUDA device code.
+// Not here: the rules (ops/pointwise), the packs (cpu/simd/pack.inc, cpu/simd/math.inc).
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -30,23 +31,25 @@ struct ValueTraits<V> {  // a pack
 };
 }  // namespace detail
 
-/// What comparisons of V yield: bool, or a mask of as many lanes.
+/// The type of comparisons of V: bool, or a mask with as many lanes.
 template <class V>
 using mask_t = typename detail::ValueTraits<V>::Mask;
 /// The element type of V.
 template <class V>
 using lane_t = typename detail::ValueTraits<V>::Lane;
-/// As many lanes of U.
+/// A V with the same number of lanes of type U.
 template <class V, class U>
 using rebind_t = typename detail::ValueTraits<V>::template rebind<U>;
 
-// What a rule may say about itself, each optional:
+// What a rule may declare, each optional:
 //   info.first_is_mask, info.lanewise (or members of these names)
-//       its first input is a bool_ tensor, given to forward as mask_t<V>; forward takes one number at a time
-//   static constexpr bool costly = true;          worth a second thread earlier; default: rules for floats alone
-//   static constexpr bool reads_width = true;     not int64's result cut to the width (shifts, V::rebind results)
+//       its first input is a bool_ tensor, passed to forward as mask_t<V>; forward takes one number at a time
+//   static constexpr bool costly = true;          worth a second thread earlier; default: rules for floats only
+//   static constexpr bool reads_width = true;     not int64's result truncated to the width (shifts, V::rebind
+//                                                 results)
 //   using Params = SomeAttrs;                     forward's first parameter is `const Params&`, the call's attributes
-//   static void check(const KernelCall&);         runs before the loop; throws what depends on data (division by zero)
+//   static void check(const KernelCall&);         runs before the loop; throws data-dependent errors (division by
+//                                                 zero)
 namespace detail {
 struct NoParams {};
 template <class R>
@@ -100,7 +103,7 @@ TANDEM_HD ParamsOf<R> params_of(const void* attrs) {
     return {};
   }
 }
-/// R::forward with or without parameters.
+/// Calls R::forward with or without parameters.
 template <class R, class... V>
 TANDEM_HD auto forward(const ParamsOf<R>& params, V... x) {
   if constexpr (has_params<R>) {
@@ -123,7 +126,7 @@ concept Integer = std::is_integral_v<T>;
 #define TANDEM_SCALAR2(name)                                         \
   TANDEM_HD float name(float x, float y) { return ::name##f(x, y); } \
   TANDEM_HD double name(double x, double y) { return ::name(x, y); }
-// With a pack form.
+// With a pack overload.
 TANDEM_SCALAR1(exp)
 TANDEM_SCALAR1(expm1)
 TANDEM_SCALAR1(log)
@@ -137,7 +140,7 @@ TANDEM_SCALAR1(floor)
 TANDEM_SCALAR1(ceil)
 TANDEM_SCALAR1(trunc)
 TANDEM_SCALAR2(copysign)
-// Without one: for lanewise rules.
+// Without a pack overload: for lanewise rules.
 TANDEM_SCALAR1(exp2)
 TANDEM_SCALAR1(log2)
 TANDEM_SCALAR1(log10)
@@ -160,7 +163,7 @@ TANDEM_SCALAR2(nextafter)
 #undef TANDEM_SCALAR1
 #undef TANDEM_SCALAR2
 
-/// log |Gamma(x)|. By the reentrant form where there is one: lgamma writes the global signgam.
+/// log |Gamma(x)|. Uses the reentrant form where available, because lgamma writes the global signgam.
 TANDEM_HD float lgamma(float x) {
 #if defined(__CUDA_ARCH__) || !defined(__GLIBC__)
   return ::lgammaf(x);
@@ -178,7 +181,7 @@ TANDEM_HD double lgamma(double x) {
 #endif
 }
 
-/// To the nearest whole number, ties to even (the rounding mode is never changed).
+/// Rounds to the nearest integer, ties to even (the rounding mode is never changed).
 TANDEM_HD float round(float x) { return ::rintf(x); }
 TANDEM_HD double round(double x) { return ::rint(x); }
 template <Integer T>
@@ -198,7 +201,7 @@ TANDEM_HD T trunc(T x) {
   return x;
 }
 
-/// a * b + c, fused on the GPU only: without the instruction a fused form costs a hundred times as much.
+/// a * b + c, fused on the GPU only: without the instruction, a fused form is a hundred times slower.
 template <Number T>
 TANDEM_HD T fma(T a, T b, T c) {
 #ifdef __CUDA_ARCH__
@@ -208,7 +211,7 @@ TANDEM_HD T fma(T a, T b, T c) {
   return a * b + c;
 }
 
-/// 1 / (1 + e^-x). From e^-|x|, because e^-x overflows where the result is still a number.
+/// 1 / (1 + e^-x), computed from e^-|x|, because e^-x overflows where the result is still finite.
 template <Float T>
 TANDEM_HD T logistic(T x) {
   const T e = exp(-(x < T(0) ? -x : x));
@@ -219,7 +222,7 @@ template <Float T>
 TANDEM_HD T abs(T x) {
   return copysign(x, T(1));
 }
-/// The lowest integer is its own absolute value.
+/// The absolute value. The lowest integer is its own absolute value.
 template <Integer T>
 TANDEM_HD T abs(T x) {
   if constexpr (std::is_signed_v<T>) {
@@ -229,12 +232,12 @@ TANDEM_HD T abs(T x) {
     return x;
   }
 }
-/// -1, 0 or 1; NaN and -0 stay.
+/// The sign: -1, 0 or 1. NaN and -0 are returned unchanged.
 template <Number T>
 TANDEM_HD T sign(T x) {
   return x > T(0) ? T(1) : x < T(0) ? T(T(0) - T(1)) : x;
 }
-/// The larger and the smaller; NaN is passed on from either side.
+/// The larger and the smaller of two numbers. A NaN in either operand propagates.
 template <Number T>
 TANDEM_HD T max(T a, T b) {
   return a < b || b != b ? b : a;
@@ -249,7 +252,7 @@ TANDEM_HD T select(bool m, T a, T b) {
 }
 TANDEM_HD bool any(bool m) { return m; }
 TANDEM_HD bool all(bool m) { return m; }
-/// For rules that select among converted packs: a mask for lanes of U.
+/// Converts a mask for lanes of U, for rules that select among converted packs.
 template <class U>
 TANDEM_HD bool mask_cast(bool m) {
   return m;
@@ -275,7 +278,7 @@ TANDEM_HD bool is_finite(T x) {
     return true;
   }
 }
-/// The sign bit, of -0 and NaN too.
+/// The sign bit, also of -0 and NaN.
 template <Number T>
 TANDEM_HD bool is_negative(T x) {
   if constexpr (Float<T>) {
@@ -285,7 +288,7 @@ TANDEM_HD bool is_negative(T x) {
   }
 }
 
-/// x as a U. Integers wrap; a float becomes an integer by truncation, saturates, and NaN becomes 0.
+/// Converts x to U. Integers wrap. A float is truncated to an integer and saturates; NaN becomes 0.
 template <Number U, Number T>
 TANDEM_HD U convert(T x) {
   if constexpr (Float<T> && Integer<U>) {

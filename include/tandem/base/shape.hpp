@@ -1,4 +1,4 @@
-// Shape: up to 8 dims inline, each a number or open (`none`, known only when a traced function is called).
+// Shape: up to 8 dimensions inline, each a number or unknown (`none`, known only when a traced function is called).
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -20,14 +20,14 @@ class Shape;
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // it does not see that rank_ bounds what is read
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC does not see that rank_ bounds the reads
 #endif
 /// The sizes of a value's axes, outermost first. Rank 0 is a scalar; a size may be 0.
 ///   throws  errors::InvalidArgumentError beyond rank 8
 class Shape {
  public:
   Shape() {}
-  // Dim by dim: a copy of all eight at once would read widely what has just been written narrowly, which stalls.
+  // Copies dim by dim: one wide read of all eight just after narrow writes would stall on store forwarding.
   Shape(const Shape& o) noexcept : rank_(o.rank_) { copy_dims(o); }
   Shape& operator=(const Shape& o) noexcept {
     rank_ = o.rank_;
@@ -42,16 +42,16 @@ class Shape {
   }
 
   int rank() const { return rank_; }
-  /// The dim of an axis in [-rank, rank): shape[-1] is the last. One that is not known while a function is traced
-  /// compares with `none`; as a number it raises (dimension.hpp).
-  ///   throws  errors::InvalidArgumentError for an axis outside of it
+  /// The dimension of an axis in [-rank, rank): shape[-1] is the last. A dimension that is unknown while a function
+  /// is traced compares equal to `none`; using it as a number raises (dimension.hpp).
+  ///   throws  errors::InvalidArgumentError for an axis out of range
   Dimension operator[](int axis) const {
     const int at = axis < 0 ? axis + rank_ : axis;
     if (at < 0 || at >= rank_) [[unlikely]]
       raise_no_axis(*this, axis);
     return Dimension(dims_[at]);
   }
-  /// The number of the same, or `none`; the caller has checked the axis.
+  /// The same dimension as a number, or `none`. The caller has checked the axis.
   i64 dim(int axis) const { return dims_[axis < 0 ? axis + rank_ : axis]; }
   const i64* begin() const { return dims_; }
   const i64* end() const { return dims_ + rank_; }
@@ -77,13 +77,13 @@ class Shape {
     --rank_;
   }
 
-  /// The number of elements; meaningless with an open dim.
+  /// The number of elements; meaningless if a dimension is unknown.
   i64 size() const {
     i64 n = 1;
     for (int i = 0; i < rank_; ++i) n *= dims_[i];
     return n;
   }
-  /// The same; raises where a dim is open.
+  /// The number of elements; raises if a dimension is unknown.
   i64 known_size() const {
     i64 n = 1;
     for (i64 d : *this) n *= Dimension(d);
@@ -94,14 +94,14 @@ class Shape {
       if (d == none) return false;
     return true;
   }
-  /// Equal ranks, and each pair of dims equal or one of them open.
+  /// True if the ranks are equal and each pair of dimensions is equal or has an unknown one.
   bool is_compatible_with(const Shape& o) const {
     if (rank_ != o.rank_) return false;
     for (int i = 0; i < rank_; ++i)
       if (dims_[i] != o.dims_[i] && dims_[i] != none && o.dims_[i] != none) return false;
     return true;
   }
-  /// What both say together: an open dim takes the other's number.
+  /// Merges two shapes: an unknown dimension is replaced by the other shape's.
   ///   throws  errors::InvalidArgumentError with both shapes if they are not compatible
   Shape merge_with(const Shape& o) const {
     if (!is_compatible_with(o)) [[unlikely]]
@@ -111,7 +111,7 @@ class Shape {
       if (dims_[i] == none) r.dims_[i] = o.dims_[i];
     return r;
   }
-  /// The dims, open ones as `none`.
+  /// The dimensions as a list, unknown ones as `none`.
   std::vector<i64> as_list() const { return {begin(), end()}; }
 
   friend bool operator==(const Shape& a, const Shape& b) {
@@ -123,7 +123,7 @@ class Shape {
 
  private:
   [[gnu::always_inline]] void copy_dims(const Shape& o) {
-#ifndef __CUDACC__  // nvcc does not know the pragma
+#ifndef __CUDACC__  // nvcc does not recognize the pragma
 #pragma GCC unroll 8
 #endif
     for (int i = 0; i < max_rank; ++i) {
@@ -147,9 +147,9 @@ inline std::string to_string(const Shape& s) {
   for (int i = 0; i < s.rank(); ++i) r += (i ? "," : "") + to_string(s[i]);
   return r + "]";
 }
-/// "(2, None)", "(3,)", "()": a shape as TensorFlow prints it.
+/// "(2, None)", "(3,)", "()": a shape in TensorFlow's format.
 TANDEM_API std::string tuple_of(const Shape& shape);
-/// Streams a shape as tuple_of writes it.
+/// Streams a shape in the format of tuple_of.
 TANDEM_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 /// Streams a dtype's name: float32.
 TANDEM_API std::ostream& operator<<(std::ostream& out, DType dtype);

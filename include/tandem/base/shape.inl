@@ -28,9 +28,9 @@ TANDEM_INLINE std::string tuple_of(const Shape& shape) {
 TANDEM_INLINE void raise_unknown_dimension() {
   errors::raise<errors::TraceError>(
       "shape",
-      "this size is used as a number, but the traced function's signature leaves the axis open. shape(x)[axis] is the "
-      "size as a tensor, which zeros, reshape and other shape arguments, range, Slice and arithmetic take. A size that "
-      "never changes can be stated: x.set_shape, .input_signature. x.shape()[axis] == none asks whether it is known");
+      "an unknown dimension of a traced function was used as a number. Use shape(x)[axis] for the "
+      "size as a tensor: zeros, reshape and other shape arguments, range, Slice and arithmetic accept it. If the size "
+      "never changes, declare it with x.set_shape or .input_signature. To test for it: x.shape()[axis] == none");
 }
 TANDEM_INLINE std::string to_string(Dimension d) { return d.is_known() ? std::to_string(i64{d}) : "None"; }
 TANDEM_INLINE std::ostream& operator<<(std::ostream& out, Dimension d) { return out << to_string(d); }

@@ -1,4 +1,5 @@
-// A vector with room for N elements inside: what rules, kernels and gradients return without touching the heap.
+// An inlined vector with room for N elements: the return type of rules, kernels and gradients that avoids heap
+// allocation.
 #pragma once
 #include <cstddef>
 #include <cstdlib>
@@ -11,7 +12,7 @@
 
 namespace TANDEM_NS {
 
-// Where elements beyond N lie. Blocks have the alignment of any type without an alignas of its own.
+// Storage of elements beyond N. Blocks have the alignment of any type without an extended alignment.
 struct OperatorNew {
   static void* allocate(std::size_t bytes) { return ::operator new(bytes); }
   static void release(void* p, std::size_t) { ::operator delete(p); }

@@ -1,4 +1,4 @@
-// Spec: what is known of a value before it is computed: shape, dtype, device. TensorSpec: the same as users write it.
+// Spec: what is known about a value before it is computed: shape, dtype, device. TensorSpec: its user-facing form.
 #pragma once
 #include <string>
 #include <utility>
@@ -23,21 +23,21 @@ struct Spec {
 /// "float32[2,3]"
 inline std::string to_string(const Spec& s) { return name(s.dtype) + to_string(s.shape); }
 
-/// What a traced function expects of an argument: TensorSpec({none, 128}, float32), with a name where it helps. It is a
-/// Spec wherever one is wanted; the name is for reading alone.
+/// What a traced function expects of an argument: TensorSpec({none, 128}, float32), optionally with a name. Usable
+/// wherever a Spec is expected; the name is informative only.
 struct TensorSpec : Spec {
   std::string name;
 
   explicit TensorSpec(const Shape& shape, DType dtype = DType::float32, std::string name = {})
       : Spec{shape, dtype, {}}, name(std::move(name)) {}
-  /// The spec of a value that there is: TensorSpec::from_spec(x.spec()).
+  /// The spec of an existing value: TensorSpec::from_spec(x.spec()).
   static TensorSpec from_spec(const Spec& spec, std::string name = {}) {
     TensorSpec r(spec.shape, spec.dtype, std::move(name));
     r.device = spec.device;
     return r;
   }
 
-  /// Whether a value of that spec may be given: equal dtypes, and shapes that agree where both are known.
+  /// Whether a value of spec `o` is accepted: equal dtypes and compatible shapes.
   bool is_compatible_with(const Spec& o) const { return dtype == o.dtype && shape.is_compatible_with(o.shape); }
 };
 

@@ -1,7 +1,8 @@
-// The caching allocator of host memory: per-thread free lists by size class, bounded, spilling to a central list.
-// Blocks are 64-byte aligned; large ones lie on huge pages, because touching a fresh page costs far more than the
-// arithmetic that fills it. What is cached counts: info() shows it, and a limit makes room of it. Device memory is
-// core/backend's.
+// The caching allocator of host memory: bounded per-thread free lists by size class that spill to a central list.
+// Blocks are 64-byte aligned. Large blocks use huge pages, because touching a fresh page costs far more than the
+// arithmetic that fills it. Cached memory is accounted for: info() reports it, and it is freed when a limit requires
+// it.
+// Not here: device memory (core/backend).
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -22,8 +23,8 @@ inline constexpr std::size_t class_size(int c) {
   const unsigned k = static_cast<unsigned>(c) - 1;
   return c ? static_cast<std::size_t>(k % 4 + 5) << (k / 4 + 4) : 64;
 }
-inline constexpr int large_class = class_of(1 << 16) + 1;  // above 64 KiB: counted at once, checked against the limit
-// class_size() of those below, by one load.
+inline constexpr int large_class = class_of(1 << 16) + 1;  // above 64 KiB: counted and checked at once
+// class_size() of the classes below large_class, in one load.
 struct SmallSizes {
   std::int32_t of[large_class];
 };
@@ -33,7 +34,7 @@ inline constexpr SmallSizes small_sizes = [] {
   return s;
 }();
 
-// A thread keeps at most this much: of each small class, and of all large ones together.
+// The most memory that a thread caches: per small class, and for all large classes together.
 inline constexpr std::int64_t kept_of_small = 1 << 20, kept_of_large = 16 << 20;
 inline constexpr std::uint16_t most_kept(int cls) {
   if (cls >= large_class) return 2;
@@ -41,13 +42,13 @@ inline constexpr std::uint16_t most_kept(int cls) {
   return static_cast<std::uint16_t>(n < 256 ? n : 256);
 }
 
-// A thread's free lists. Made at the thread's first allocation, given back when it ends.
+// A thread's free lists. Created at the thread's first allocation, returned when the thread ends.
 struct Cache {
   void* head[classes] = {};
-  std::uint16_t room[classes];  // how many more blocks fit
+  std::uint16_t room[classes];  // how many more blocks fit, by class
   std::int64_t live = 0;        // bytes since the last flush into the shared counter
   std::int64_t large = 0;       // bytes in large blocks
-  std::uint64_t trims = 0;      // those of the process that have been heeded
+  std::uint64_t trims = 0;      // the process-wide trim() calls that this thread has handled
   Cache() {
     for (int c = 0; c < classes; ++c) room[c] = most_kept(c);
   }
@@ -62,8 +63,8 @@ inline bool count(Cache& c, std::int64_t bytes) {
   return static_cast<std::uint64_t>(c.live + 65536) <= 131072;
 }
 
-/// A block of class_size(cls) bytes, its contents undefined.
-///   throws  errors::ResourceExhaustedError when the limit or the machine's memory does not allow it
+/// Allocates a block of class_size(cls) bytes with undefined contents.
+///   throws  errors::ResourceExhaustedError if the limit or the machine's memory does not allow it
 [[nodiscard, gnu::always_inline]] inline void* allocate(int cls) {
   Cache* c = context.cache;
   if (!c || cls >= large_class || !c->head[cls]) [[unlikely]]
@@ -86,7 +87,7 @@ inline void release(void* p, int cls) {
     flush(*c);
 }
 
-/// Scratch that lives for a scope.
+/// Scratch memory with the lifetime of a scope.
 class Scratch {
  public:
   explicit Scratch(std::size_t bytes)
@@ -103,25 +104,27 @@ class Scratch {
   void* data_;
 };
 
-/// For containers whose storage a call takes and gives back: from the free lists, too.
+/// Allocator for containers with the lifetime of a call; uses the same free lists.
 struct Blocks {
   static void* allocate(std::size_t bytes) { return memory::allocate(class_of(bytes)); }
   static void release(void* p, std::size_t bytes) { memory::release(p, class_of(bytes)); }
 };
 
-/// Host memory as the library counts it. `live`, `peak` and `cached`, the free blocks in the central list and in those
-/// of all threads, are exact to 64 KiB a thread; `misses`, the requests that no free list could serve, is exact.
+/// Host memory as counted by the library. `live`, `peak` and `cached` (the free blocks in the central list and in
+/// those of all threads) are exact to 64 KiB per thread. `misses`, the requests that no free list could serve, is
+/// exact.
 struct Info {
   std::int64_t live = 0, peak = 0, cached = 0, limit = 0;
   std::uint64_t misses = 0;
 };
 TANDEM_API Info info();
 TANDEM_API void reset_peak();
-/// Bytes that may be live at once; 0 lifts the limit. A request above it raises ResourceExhaustedError. Free blocks
-/// that do not fit beside what is live go back to the operating system, now and whenever the library asks it for more.
+/// Sets how many bytes may be live at once; 0 removes the limit. A request above it raises ResourceExhaustedError.
+/// Free blocks that do not fit next to the live ones are returned to the operating system, now and whenever the
+/// library requests more memory from it.
 TANDEM_API void set_limit(std::int64_t bytes);
-/// Gives the central free list, and this thread's, back to the operating system; returns the bytes freed. Other threads
-/// give theirs back when they next need a block that they have not cached, or free one that they cannot.
+/// Returns the central free list, and this thread's, to the operating system; returns the bytes freed. Other threads
+/// return theirs when they next request a block that is not in their cache, or free one that does not fit into it.
 TANDEM_API std::int64_t trim();
 
 }  // namespace TANDEM_NS::memory

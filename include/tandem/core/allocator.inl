@@ -14,14 +14,14 @@
 
 namespace TANDEM_NS::memory {
 
-// Blocks that threads gave up, and the counters. Never destroyed: global tensors outlive every other static.
+// Blocks released by threads, and the counters. Never destroyed: global tensors may outlive every other static.
 struct Central {
   std::mutex mutex;
   void* head[classes] = {};
   std::int64_t cached = 0;
-  std::int64_t bound = 0;  // of cached
+  std::int64_t bound = 0;  // on `cached`
   std::atomic<std::int64_t> live{0}, peak{0}, limit{0};
-  std::atomic<std::int64_t> taken{0};  // from the operating system: live and cached
+  std::atomic<std::int64_t> taken{0};  // allocated from the operating system: live and cached
   std::atomic<std::uint64_t> misses{0}, trims{0};
 };
 TANDEM_API TANDEM_INLINE Central& central() {
@@ -36,7 +36,7 @@ TANDEM_API TANDEM_INLINE Central& central() {
   }();
   return *c;
 }
-TANDEM_INLINE const bool central_made = (central(), true);  // when the library is loaded (at_fork.hpp)
+TANDEM_INLINE const bool central_made = (central(), true);  // initialized when the library is loaded (base/at_fork.hpp)
 
 inline void* pop(void*& head) {
   void* p = head;
@@ -52,7 +52,7 @@ TANDEM_INLINE void to_system(void* p, int cls) {
   std::free(p);
   central().taken.fetch_sub(bytes_of(cls), std::memory_order_relaxed);
 }
-// Frees blocks of the list until `need` bytes are free or it is empty; returns how many blocks that were.
+// Frees blocks of the list until `need` bytes are freed or it is empty; returns the number of blocks freed.
 TANDEM_INLINE int drain(void*& head, int cls, std::int64_t need) {
   int freed = 0;
   for (; head && need > 0; ++freed, need -= bytes_of(cls)) to_system(pop(head), cls);
@@ -60,7 +60,7 @@ TANDEM_INLINE int drain(void*& head, int cls, std::int64_t need) {
 }
 
 inline constexpr std::int64_t everything = INT64_MAX;
-// The largest blocks first: these are the fewest.
+// Largest blocks first, which frees the fewest.
 TANDEM_INLINE std::int64_t drain(Cache& c, std::int64_t need) {
   std::int64_t freed = 0;
   for (int cls = classes; cls-- > 0 && freed < need;) {
@@ -91,7 +91,8 @@ struct ThreadEnd {
     delete c;
   }
 };
-// Null once the thread's own storage is gone: tensors destroyed after that go straight to the central list.
+// Null after the thread's storage is destroyed: tensors destroyed later return their blocks directly to the central
+// list.
 TANDEM_INLINE Cache* thread_cache() {
   if (context.cache) return context.cache;
   static thread_local ThreadEnd end;
@@ -122,8 +123,8 @@ TANDEM_INLINE void* from_central(int cls) {
   s.cached -= bytes_of(cls);
   return pop(s.head[cls]);
 }
-// Frees cached blocks until n further bytes fit under the limit: the central ones, then this thread's; the others'
-// threads free theirs when they next come to the slow paths.
+// Frees cached blocks until n more bytes fit under the limit: central ones first, then this thread's. Other threads
+// free theirs when they next reach the slow paths.
 TANDEM_INLINE void make_room(std::int64_t n) {
   Central& s = central();
   const std::int64_t limit = s.limit.load(std::memory_order_relaxed);
@@ -147,7 +148,8 @@ TANDEM_INLINE void* from_system(int cls) {
   void* p = std::aligned_alloc(align, rounded);
   if (!p && trim()) p = std::aligned_alloc(align, rounded);
   if (!p)
-    errors::raise<errors::ResourceExhaustedError>("allocate", "the system has no " + std::to_string(n) + " bytes");
+    errors::raise<errors::ResourceExhaustedError>("allocate",
+                                                  "out of memory: could not allocate " + std::to_string(n) + " bytes");
   if (align == huge) ::madvise(p, rounded, MADV_HUGEPAGE);
   central().misses.fetch_add(1, std::memory_order_relaxed);
   central().taken.fetch_add(bytes_of(cls), std::memory_order_relaxed);
@@ -165,7 +167,7 @@ TANDEM_INLINE void check_limit(int cls) {
 TANDEM_INLINE void* allocate_slow(int cls) {
   if (cls >= classes)
     errors::raise<errors::ResourceExhaustedError>("allocate",
-                                                  "no machine has so much memory (the largest block is 2^46 bytes)");
+                                                  "the request is too large (the largest block is 2^46 bytes)");
   Cache* c = thread_cache();
   if (cls >= large_class) check_limit(cls);
   heed_trims(c);

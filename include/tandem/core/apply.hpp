@@ -1,5 +1,7 @@
-// The one way to run an op: infer the specs, run the kernel or stage a node, tell the tapes that watch.
-// Observer and Stager are the only virtual interfaces: autodiff and graph implement them, core knows neither.
+// Applies ops: infers the specs, runs the kernel or records a node, notifies the observing tapes. All ops run
+// through here.
+// Observer and Stager are the only virtual interfaces. They are implemented by autodiff and graph, on which core
+// does not depend.
 #pragma once
 #include "tandem/core/observer.hpp"
 #include "tandem/core/op.hpp"
@@ -8,54 +10,57 @@ namespace TANDEM_NS {
 
 class Variable;
 
-// ops/cast.hpp has it: half precision is computed in float32 where an op has no kernel for it.
+// Defined in ops/cast.hpp: half precision is computed in float32 where an op has no kernel for it.
 TANDEM_API Tensor cast(const Tensor& x, DType to, OpOptions options);
 
-/// One op that has run (or was staged).
+/// One op that has run or was recorded in a trace.
 struct Applied {
   const OpDef& op;
   Inputs in;
   const Attrs& attrs;
   std::span<const Tensor> out;
-  const OpOptions* options = nullptr;  // null where the call had none
+  const OpOptions* options = nullptr;  // null if the call had none
 };
 
-/// A callable without std::function: code and its argument.
+/// A type-erased callable without std::function: code and its argument.
 struct Callable {
   void (*call)(void* self);
   void* self;
 };
 
-/// Takes the place of kernels while a function is traced: every op becomes a node, also one on concrete tensors.
+/// Records ops instead of executing them while a function is traced: every op becomes a node, even one on concrete
+/// tensors.
 struct Stager {
   virtual Tensors stage(const InferCall&, const Specs&) = 0;
-  /// A Variable's value at this point of the program: a hidden input, bound at call time.
+  /// Reads a Variable's value at this point of the program: a hidden input, bound when the function is called.
   virtual Tensor read(const Variable&) = 0;
-  /// A hidden output, in program order.
+  /// Assigns a Variable: a hidden output, in program order.
   virtual void assign(const Variable&, const Tensor& value) = 0;
-  /// Runs the body outside of the trace, at once (a Variable's initial value).
+  /// Runs the body immediately and outside of the trace (a Variable's initial value).
   virtual void lift(Callable body) = 0;
-  /// A Variable was made while the function is traced; raises where that may not be.
+  /// Called when a Variable is created while the function is traced; raises where that is not allowed.
   virtual void created(const Variable&) = 0;
-  /// A name_scope of this path begins; returns the path that it gets, another one if the trace had it already.
+  /// Enters a name_scope of this path and returns its path in the trace, which differs if the trace already has that
+  /// scope.
   virtual std::string scope(std::string path) { return path; }
-  /// The user made a constant and gave it a name.
+  /// Called when the user creates a named constant.
   virtual void constant(const Tensor&, const OpOptions&) {}
-  /// " (made by softmax at file.cpp:12)", for error texts.
+  /// The op that produced a tensor, for error texts: " (made by softmax at file.cpp:12)".
   virtual std::string origin(const Tensor&) = 0;
-  /// "MatMul:0", the first output of the op named MatMul; empty for a tensor that is not of this trace.
+  /// The name of a tensor: "MatMul:0", the first output of the op named MatMul; empty if it does not belong to this
+  /// trace.
   virtual std::string name_of(const Tensor&) { return {}; }
 
  protected:
   ~Stager() = default;
 };
 
-/// Applies an op to its inputs. float16 and bfloat16, where the op has no kernel for them but one for float32, are
-/// computed in float32 and each result is rounded.
-///   throws  what the op's shape rule and kernel raise; nothing is recorded then, and the inputs are as they were
+/// Applies an op to its inputs. If the op has a float32 kernel but none for float16 or bfloat16, it is computed in
+/// float32 and each result is rounded.
+///   throws  what the op's shape rule and kernel raise; in that case nothing is recorded and the inputs are unchanged
 TANDEM_API Tensors apply(const OpDef& op, Inputs in, const Attrs& attrs = no_attrs,
                          const OpOptions& options = no_options);
-/// The first output of an op, which is all that most have: the same, and quicker.
+/// Applies an op and returns its first output, the only one for most ops. Faster than apply().
 TANDEM_API Tensor apply_one(const OpDef& op, Inputs in, const Attrs& attrs, const OpOptions& options);
 template <class... T>
 Tensor apply1(const OpDef& op, const Attrs& attrs, const OpOptions& options, const T&... in) {
@@ -63,26 +68,26 @@ Tensor apply1(const OpDef& op, const Attrs& attrs, const OpOptions& options, con
   return apply_one(op, inputs, attrs, options);
 }
 
-/// apply_one() of an elementwise op two of whose inputs may be the caller's to give away: the result takes over the
-/// buffer of the first one that has its spec, that nobody else holds and that no tape could want; `first` or `second`
+/// Applies an elementwise op, with buffer donation from up to two of its inputs. The result reuses the buffer of the
+/// first of them that has the result's spec, has no other owner and cannot be needed by a tape; `first` or `second`
 /// is then empty. Either may be null.
 TANDEM_API Tensor apply_over(const OpDef& op, Inputs in, Tensor* first, Tensor* second);
 
-/// The outputs' specs, after every check that apply() makes before a kernel runs, and of the number of inputs. For
-/// loaders, whose calls no public function has checked; all inputs must lie on one device.
+/// Infers the outputs' specs after the checks that apply() makes before a kernel runs, and after checking the number
+/// of inputs. For loaders, whose calls have not been checked by a public function. All inputs must be on one device.
 TANDEM_API Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs);
 
-/// Runs the kernel: no inference, no recording. `specs` are the outputs'; `reuse[i]`, where given and set, is the
-/// buffer that output i takes over (in_place ops); as many as outputs, or none.
+/// Runs the kernel without shape inference or recording. `specs` are the outputs' specs. `reuse` has one entry per
+/// output or none: a set `reuse[i]` is the buffer that output i takes over (in_place ops).
 TANDEM_API Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
                        std::span<const Tensor> reuse = {});
 
 namespace detail {
-/// An error on its way out names the op as its users know it.
+/// Replaces the op's name in an error that propagates by the one its users know.
 inline void name_op(errors::OpError& e, const OpDef& op) {
   if (op.in_errors && e.op() == op.name) e.set_op(op.in_errors);
 }
-/// run(), with a Profiler at work; kind: "op" or "step".
+/// run() while a Profiler is active; kind: "op" or "step".
 Tensors run_timed(const char* kind, const InferCall& call, const Specs& specs, std::span<const Tensor> reuse = {});
 }  // namespace detail
 

@@ -10,7 +10,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// Output i is a view of input i; of one input, several outputs (unstack, split) lie one behind the other.
+// Output i is a view of input i. Several outputs of one input (unstack, split) are consecutive.
 TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs) {
   Tensors out;
   out.reserve(specs.size());
@@ -27,7 +27,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   }
   return out;
 }
-// Everything that a kernel call on a device or with scratch needs beyond operands.
+// Sets up everything that a kernel call needs besides operands if it runs on a device or uses scratch.
 [[gnu::noinline]] TANDEM_INLINE void launch(const OpDef& op, KernelCall& call, std::span<const Operand> in) {
   const Device device = !call.out.empty() ? call.out[0].spec->device : in.empty() ? Device{} : in[0].spec->device;
   std::size_t bytes = 0;
@@ -53,8 +53,8 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   if (call.workspace) b.release(call.workspace, bytes, device.index);
 }
 
-// The output specs that depend on data. It is read on the host: that of the host_inputs, of all inputs where a row has
-// none.
+// Computes the output specs that depend on data. The data is read on the host: that of the host_inputs, or of all
+// inputs if the op declares none.
 [[gnu::noinline]] TANDEM_INLINE Specs resolve(const OpDef& op, KernelCall call, Inputs in,
                                               std::span<Operand> operands) {
   Tensors fetched;
@@ -73,7 +73,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE Tensors run_timed(const char* kind, const InferCall& c, const Specs& specs,
                                                              std::span<const Tensor> reuse) {
-  Small<Spec, 8> held;  // an in-place op's inputs are gone when it has run
+  Small<Spec, 8> held;  // an in-place op's inputs are gone after it has run
   Small<const Spec*, 8> in, out;
   for (const Tensor* t : c.in) held.push(t->spec());
   for (const Spec& s : held) in.push(&s);
@@ -85,7 +85,8 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   return made;
 }
 
-// Where a call stands, as far as it is known: operators have the scope alone. The first place stays.
+// Adds the source location of a call, as far as it is known (operators only have the scope). The first location is
+// kept.
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE void complete_error(errors::OpError& e, const OpDef& op,
                                                                const OpOptions& options) {
   name_op(e, op);
@@ -94,7 +95,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   errors::detail::place_error(e);
   if (context.scope) e.set_place("in the scope " + std::string(context.scope));
 }
-// Runs the body; an error on its way out takes the user's name and place of the call along.
+// Runs the body. An error that propagates gets the name and location of the call.
 template <class F>
 [[gnu::always_inline]] inline auto named(const OpDef& op, const OpOptions& options, const F& body) {
   try {
@@ -108,7 +109,7 @@ inline void tell(const Applied& a) {
   for (Observer* o = context.observers; o; o = o->next) o->record(a);
 }
 
-// Once the specs are known: runs or stages the op and tells the tapes.
+// Once the specs are known: runs or records the op and notifies the tapes.
 inline Tensors apply_inferred(const InferCall& c, const Specs& specs) {
   Tensors out = context.stager   ? context.stager->stage(c, specs)
                 : is_profiling() ? run_timed("op", c, specs)
@@ -125,8 +126,8 @@ inline Tensors apply_any(const InferCall& c) {
   return apply_inferred(c, c.op.infer(c));
 }
 
-// The short way, for nearly every call: eager, a plain kernel, one output, few inputs, all with data on the host. The
-// inputs become the kernel's operands at once and are not looked at again.
+// Fast path: eager, a plain kernel, one output, fewer than 8 inputs, all with data on the host. The inputs are
+// converted to the kernel's operands immediately and not read again.
 inline constexpr std::size_t few = 8;
 [[gnu::always_inline]] inline bool is_plain(const OpDef& op, Inputs in, Operand* operands) {
   if (context.stager || !op.cpu || op.execute || op.resolve || op.workspace || op.flags.alias) return false;
@@ -205,13 +206,13 @@ TANDEM_INLINE Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs
     const Spec& s = call.spec(static_cast<std::size_t>(op.typed));
     detail::raise_dtype(call, s.dtype, s.device);
   }
-  if (!together) detail::raise_specs(call, "the inputs lie on several devices");
+  if (!together) detail::raise_specs(call, "the inputs are on different devices");
   return op.infer(call);
 }
 
 namespace detail {
 
-// The kernel's call on operands whose place is given; the caller has dealt with aliases and dims that depend on data.
+// Runs the kernel on operands whose device is known. The caller has handled aliases and data-dependent dimensions.
 [[gnu::always_inline]] inline Tensors run_kernel(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
                                                  std::span<const Tensor> reuse, Operand* operands) {
   std::size_t n = 0;

@@ -1,15 +1,16 @@
-// What apply() does about an op's inputs before its shape rule sees them: devices, dtypes without a kernel.
+// Checks and conversions of an op's inputs before its shape rule runs: devices, dtypes without a kernel.
 #pragma once
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS::detail {
 
-// The first input that is not bound to the host: where the others must be.
+// The first input that is not required to be on the host: it determines the device of the others.
 inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
   const auto first = static_cast<std::size_t>(__builtin_ctz(~static_cast<std::uint32_t>(op.host_inputs)));
   return first < inputs ? first : 0;
 }
-// A spec list that differs in device: the first input of rank > 0 decides, the others are copied there.
+// For inputs on different devices: the first input of rank > 0 determines the device, and the others are copied
+// there.
 [[gnu::cold, gnu::noinline]] inline Tensors apply_across(const OpDef& op, Inputs in, const Attrs& attrs,
                                                          const OpOptions& options) {
   Device to = in[placed_input(op, in.size())]->device();
@@ -30,7 +31,7 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
   const bool fits_float = c.op.dtypes.has(DType::float32) && (dtypes::real | dtypes::boolean).has(d);
   errors::raise<errors::UnimplementedError>(c.op.name, std::string("no kernel for ") + name(d) + " on " +
                                                            to_string(device) + ": " + inputs +
-                                                           (fits_float ? " (cast(x, float32) would be taken)" : ""));
+                                                           (fits_float ? " (cast(x, float32) is supported)" : ""));
 }
 [[gnu::cold, gnu::noinline]] inline bool on_one_device(const InferCall& c) {
   const Device device = c.spec(placed_input(c.op, c.in.size())).device;
@@ -40,22 +41,22 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
   return true;
 }
 [[gnu::always_inline]] inline bool has_kernel_dtype(const InferCall& c) {
-  const auto typed = static_cast<std::size_t>(c.op.typed);  // -1, none, is beyond all inputs
+  const auto typed = static_cast<std::size_t>(c.op.typed);  // -1 (none) exceeds every input index
   return typed >= c.in.size() || c.op.dtypes.has(c.spec(typed).dtype);
 }
-// True if all inputs lie on one device; raises for unset inputs.
+// True if all inputs are on one device; raises for unset inputs.
 inline bool check_inputs(const InferCall& c) {
   bool elsewhere = false;
   for (const Tensor* t : c.in) elsewhere |= t->spec().device != Device{};
   return !elsewhere || c.op.execute || on_one_device(c);  // control flow may take inputs from several devices
 }
-// The op is computed in float32 in place of half precision, of which all its floating inputs must be.
+// For an op computed in float32 instead of half precision: checks that all its floating inputs have the half dtype.
 [[gnu::cold, gnu::noinline]] inline void check_widens(const InferCall& c, const Spec& s) {
   if (!dtypes::half_floating.has(s.dtype) || !c.op.dtypes.has(DType::float32) || c.op.flags.own_width)
     raise_dtype(c, s.dtype, s.device);
   for (std::size_t i = 0; i < c.in.size(); ++i)
     if (is_floating(c.spec(i).dtype) && c.spec(i).dtype != s.dtype && !names_input(c.op.shape_inputs, i))
-      raise_specs(c, std::string(name(s.dtype)) + " and " + name(c.spec(i).dtype) + " do not go together",
+      raise_specs(c, std::string(name(s.dtype)) + " and " + name(c.spec(i).dtype) + " cannot be mixed",
                   "cast one of them");
 }
 [[gnu::cold, gnu::noinline]] inline Tensors apply_widened(const InferCall& c) {

@@ -1,4 +1,5 @@
-// What a device other than the CPU brings: memory, copies, launches. One table a kind; the CPU needs none.
+// The interface of a device other than the CPU: memory, copies, launches. One table per device kind; the CPU needs
+// none.
 #pragma once
 #include <cstddef>
 
@@ -10,27 +11,28 @@ namespace TANDEM_NS {
 struct OpDef;
 
 struct Backend {
-  int (*count)();                                   // devices of this kind that can be used
-  const char* (*why_off)();                         // why count() is 0
+  int (*count)();                                   // the number of usable devices of this kind
+  const char* (*why_off)();                         // the reason why count() is 0
   void* (*allocate)(std::size_t bytes, int index);  // 256-byte aligned; raises ResourceExhaustedError
   void (*release)(void* p, std::size_t bytes, int index);
   void (*copy)(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes);
   void (*launch)(const OpDef& op, const KernelCall& call, Device device);  // may return before the kernel has run
-  void (*synchronize)(int index);                                          // raises the errors of what was launched
-  bool (*has_kernel)(const OpDef& op);              // whether launch() can run the op
+  void (*synchronize)(int index);                                          // raises the errors of launched kernels
+  bool (*has_kernel)(const OpDef& op);                                     // whether launch() can run the op
 };
 
-/// The table of a kind, null where the library was built without it. Tests install the `sim` device here.
+/// The table of a device kind; null if the library was built without it. Tests install the `sim` device here.
 extern TANDEM_API const Backend* backends[device_kinds];
 
-/// The table of a device that can be used.
-///   throws  errors::UnimplementedError saying why there is none, errors::InvalidArgumentError for a wrong index
+/// Returns the table of a usable device.
+///   throws  errors::UnimplementedError with the reason if there is none, errors::InvalidArgumentError for an
+///           invalid index
 TANDEM_API const Backend& backend_of(Device device);
 
-/// Whether the op has a kernel for the device, which need not exist on this machine: passes and plans ask.
+/// Whether the op has a kernel for the device, which need not exist on this machine. Passes and plans use it.
 TANDEM_API bool has_kernel(const OpDef& op, Device device);
 
-/// Copies between any two devices; returns when the bytes have arrived if either side is the CPU.
+/// Copies bytes between any two devices. Returns when the copy is complete if either side is the CPU.
 TANDEM_API void copy_bytes(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes);
 
 }  // namespace TANDEM_NS

@@ -19,7 +19,7 @@ TANDEM_INLINE const Backend& backend_of(Device device) {
     errors::raise<errors::UnimplementedError>("device",
                                               name + ": this library was built without it (TANDEM_WITH_CUDA)");
   if (const int n = b->count(); device.index >= n) {
-    if (n == 0) errors::raise<errors::UnimplementedError>("device", name + " is off: " + b->why_off());
+    if (n == 0) errors::raise<errors::UnimplementedError>("device", name + " is not available: " + b->why_off());
     errors::raise<errors::InvalidArgumentError>("device", name + " does not exist; there are " + std::to_string(n));
   }
   return *b;

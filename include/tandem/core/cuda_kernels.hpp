@@ -1,5 +1,5 @@
-// The entry points of cuda/: kernels that ops and CPU files call by name, by the file that does. Their definitions, in
-// cuda/, are part of libraries built with CUDA alone.
+// Declarations of the kernels in cuda/, grouped by the file that refers to them. They are defined only in libraries
+// built with CUDA.
 #pragma once
 #include "tandem/core/kernel.hpp"
 
@@ -52,7 +52,7 @@ void softmax(const KernelCall& c);
 void log_softmax(const KernelCall& c);
 void softmax_grad(const KernelCall& c);
 void log_softmax_grad(const KernelCall& c);
-// ops/pointwise/row.hpp
+// ops/pointwise/define.hpp
 template <class R>
 void pointwise(const KernelCall& c);
 // ops/random/draw.inl

@@ -1,4 +1,4 @@
-// IndexedSlices: a row-sparse tensor, what the gradients of gather and of x[i] are. Gradient: a Tensor or
+// IndexedSlices: a row-sparse tensor, the form of the gradients of gather and x[i]. Gradient: a Tensor or
 // IndexedSlices.
 #pragma once
 #include <array>
@@ -12,17 +12,17 @@ namespace TANDEM_NS {
 
 /// The tensor of shape `like.shape()` that is zero but for rows `indices[i]` of axis 0, to each of which `values[i]` is
 /// added (an index may occur several times).
-///   values   [n, ...]; indices [n], int32 or int64; like: its shape alone counts
+///   values   [n, ...]; indices [n], int32 or int64; like: only its shape is used
 struct IndexedSlices {
   Tensor values, indices, like;
 
   const Shape& dense_shape() const { return like.shape(); }
 };
 
-/// The dense form; duplicate rows add up. Differentiable with respect to the values.
+/// Converts to the dense form; duplicate rows are summed. Differentiable with respect to the values.
 TANDEM_API Tensor convert_to_tensor(const IndexedSlices& slices);
 
-/// What flows back along a tape: reads as the Tensor that it converts to, made dense where it is sparse.
+/// A gradient computed by a tape. Reads as the Tensor that it converts to; a sparse one is converted to dense form.
 class TANDEM_API Gradient {
  public:
   Gradient() = default;
@@ -35,7 +35,8 @@ class TANDEM_API Gradient {
   Gradient(IndexedSlices s) : values_(std::move(s.values)) {
     if (s.indices.is_set()) rows_ = make_ref<Rows>(std::move(s.indices), std::move(s.like), -1);
   }
-  /// Row-sparse: the values are the rows first, first + 1, ... of a tensor of like's shape. values.shape()[0] is known.
+  /// A row-sparse gradient whose values are the rows first, first + 1, ... of a tensor of like's shape.
+  /// values.shape()[0] must be known.
   static Gradient of_rows(Tensor values, i64 first, Tensor like) {
     Gradient g(std::move(values));
     g.rows_ = make_ref<Rows>(Tensor(), std::move(like), first);
@@ -44,23 +45,23 @@ class TANDEM_API Gradient {
 
   bool is_set() const { return values_.is_set(); }
   bool is_sparse() const { return static_cast<bool>(rows_); }
-  /// The value, or the unset tensor with its reason; dense only.
+  /// The value, or the unset tensor with its reason; for dense gradients only.
   const Tensor& dense() const& { return values_; }
   Tensor dense() && { return std::move(values_); }
-  /// Dense: the value; row-sparse: the rows that are not zero.
+  /// The value if dense; the nonzero rows if row-sparse.
   const Tensor& values() const& { return values_; }
   Tensor values() && { return std::move(values_); }
-  /// Row-sparse only: the tensor whose shape the dense form has.
+  /// The tensor whose shape the dense form has; row-sparse only.
   const Tensor& like() const { return rows_->like; }
-  /// Row-sparse only: the first of consecutive rows; -1 where the rows are given by indices.
+  /// The first of consecutive rows, or -1 if the rows are given by indices; row-sparse only.
   i64 first_row() const { return rows_->first; }
   IndexedSlices slices() const { return {values_, rows_->first < 0 ? rows_->indices : row_indices(), rows_->like}; }
   Tensor tensor() const { return is_sparse() ? dense_form() : values_; }
   void make_dense() {
     if (is_sparse()) *this = Gradient(dense_form());
   }
-  /// For traced functions (graph/trace/tree.hpp), to which a gradient is one tensor.
-  ///   throws  errors::InvalidArgumentError for a row-sparse one
+  /// Visits the tensor, for traced functions (graph/trace/tree.hpp), which treat a gradient as one tensor.
+  ///   throws  errors::InvalidArgumentError for a row-sparse gradient
   template <class F>
   void each_part(const F& f) {
     check_dense();
@@ -87,12 +88,12 @@ class TANDEM_API Gradient {
   void check_dense() const {
     if (is_sparse())
       errors::raise<errors::InvalidArgumentError>(
-          "function", "a row-sparse gradient cannot pass here; convert_to_tensor() makes it dense");
+          "function", "a row-sparse gradient is not supported here; convert_to_tensor() makes it dense");
   }
   Tensor row_indices() const;
   Tensor dense_form() const;
 
-  // Which rows of what a row-sparse gradient has. Shared, never changed: most gradients are dense and stay small.
+  // The rows of a row-sparse gradient. Shared and immutable: most gradients are dense and stay small.
   struct Rows {
     Rows(Tensor i, Tensor l, i64 f) : indices(std::move(i)), like(std::move(l)), first(f) {}
     void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
@@ -107,7 +108,8 @@ class TANDEM_API Gradient {
   Ref<Rows> rows_;
 };
 
-/// The gradients of N sources: `auto [dw, db] = tape.gradient(loss, {w, b})`. Converts to vectors of both kinds.
+/// The gradients of N sources: `auto [dw, db] = tape.gradient(loss, {w, b})`. Converts to vectors of Tensor or
+/// Gradient.
 template <std::size_t N>
 struct Gradients : std::array<Gradient, N> {
   operator std::vector<Gradient>() const { return {this->begin(), this->end()}; }

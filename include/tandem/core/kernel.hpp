@@ -1,4 +1,4 @@
-// All that a kernel may see: pointers, specs, attributes, scratch. No tensor, no tape.
+// The interface that kernels see: pointers, specs, attributes, scratch. No tensors, no tapes.
 #pragma once
 #include <span>
 
@@ -22,18 +22,18 @@ struct Operand {
 struct KernelCall {
   std::span<const Operand> in, out;
   const Attrs& attrs;
-  void* workspace = nullptr;  // as many bytes as the row's workspace() asked for, 64-byte aligned
+  void* workspace = nullptr;  // of the size that the op's workspace() requested, 64-byte aligned
   const char* op = "";        // for error texts
-  void* stream = nullptr;     // the device's queue, where it has one
+  void* stream = nullptr;     // the device's queue, if it has one
 };
 using KernelFn = void (*)(const KernelCall&);
 
-/// The inside of an elementwise kernel for one dtype: out[i] = f(in[0][i], ...) for i in [0, n), dense operands. `out`
-/// may be one of the inputs if its elements are as wide.
+/// The inner loop of an elementwise kernel for one dtype: out[i] = f(in[0][i], ...) for i in [0, n), dense operands.
+/// `out` may alias an input whose elements have the same width.
 struct DenseLoop {
-  /// `streamed` stores past the caches (`out` on a 64-byte boundary).
+  /// `streamed` stores bypass the caches (`out` must be on a 64-byte boundary).
   void (*run)(const void* const* in, void* out, i64 n, const void* params, bool streamed) = nullptr;
-  const void* params = nullptr;  // the call's attributes, where f reads them
+  const void* params = nullptr;  // the call's attributes, if f reads them
   bool costly = false;           // worth a second thread earlier
 };
 

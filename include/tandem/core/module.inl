@@ -1,4 +1,4 @@
-// What a Module holds, how its Variables are listed, built, restored and copied.
+// Definitions of core/module.hpp: how a Module's Variables are listed, built, restored and copied.
 #pragma once
 #include <algorithm>
 #include <deque>
@@ -20,7 +20,7 @@ TANDEM_INLINE Module::Places& Module::places() {
   static Places* const made = ::new (room) Places;
   return *made;
 }
-TANDEM_INLINE const bool Module::places_made = (places(), true);  // when the library is loaded (at_fork.hpp)
+TANDEM_INLINE const bool Module::places_made = (places(), true);  // at library load (base/at_fork)
 
 TANDEM_INLINE Module::Noted*& Module::Noted::innermost() {
   static constinit thread_local Noted* noted = nullptr;
@@ -64,7 +64,7 @@ TANDEM_INLINE void Module::set_extent(std::size_t size) {
   places().sizes[this] = size;
 }
 
-// An expected slot's name: of its weight's path.
+// The name of an expected slot, derived from its weight's path.
 TANDEM_INLINE std::string Module::Contents::path_of(const Named& slot) const {
   Paths& all = static_cast<Paths&>(*paths);
   const std::lock_guard lock(all.mutex);
@@ -133,7 +133,7 @@ TANDEM_INLINE void Module::build_locked(Callable build) const {
       if (!c.names.contains(name))
         errors::raise<errors::InvalidArgumentError>("restore", "the checkpoint has '" + name + "' " +
                                                                    to_string(value.spec()) + " for a " + c.kind_name +
-                                                                   " that makes none");
+                                                                   ", which does not create it");
   } catch (...) {
     c.shrink_to(before);
     throw;
@@ -143,7 +143,7 @@ TANDEM_INLINE void Module::build_locked(Callable build) const {
 }
 
 namespace detail {
-/// "dense", then "dense_1", ...: a name that is not taken.
+/// "dense", then "dense_1", ...: a name that is not in use.
 TANDEM_INLINE std::string free_name(const std::string& kind, const std::unordered_set<std::string>& taken) {
   std::string name = kind;
   for (int i = 1; taken.contains(name); ++i) name = kind + "_" + std::to_string(i);
@@ -151,13 +151,14 @@ TANDEM_INLINE std::string free_name(const std::string& kind, const std::unordere
 }
 }  // namespace detail
 
-// Goes through a module, its children and its members, in the order in which they are listed.
+// Visits a module, its children and its members, in the order in which they are listed.
 struct Module::Walk {
-  // A module; its lock is held.
+  // Visits one module; its lock is held.
   virtual void enter(Contents&, const std::string& /*prefix*/) {}
   virtual void variable(const Named&, const std::string& /*prefix*/, bool /*is_frozen*/) {}
 
-  // Children are asked for theirs after this module's lock is gone: two modules may have two children in either order.
+  // Children are visited after this module's lock is released: two modules may contain the same two children in
+  // either order.
   void visit(const Handle& m, const std::string& prefix, bool is_frozen = false) {
     Contents& c = m.contents();
     seen_.insert(&c);
@@ -187,7 +188,7 @@ struct Module::Walk {
   ~Walk() = default;
 
  private:
-  std::set<const Opaque*> seen_;  // the Contents of modules so far
+  std::set<const Opaque*> seen_;  // the Contents of modules visited so far
 };
 
 TANDEM_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names)
@@ -229,7 +230,7 @@ TANDEM_INLINE void Module::Expected::give(const Module& module, const std::strin
 }
 
 namespace detail {
-// Those of the Variables that `wanted` takes, each once.
+// Returns the Variables that satisfy `wanted`, each once.
 template <class F>
 std::vector<Module::Named> distinct(std::vector<Module::Named>&& named, const F& wanted) {
   std::vector<Module::Named> r;
@@ -290,13 +291,13 @@ TANDEM_INLINE void Module::set_weights(const std::vector<Tensor>& values) const 
     errors::raise<errors::InvalidArgumentError>(
         "set_weights",
         std::to_string(values.size()) + " values for " + std::to_string(named.size()) + " Variables" +
-            (named.empty() ? "; layers make theirs at the first call: call the model or build() it first" : ""));
+            (named.empty() ? "; layers create theirs at the first call: call the model or build() it first" : ""));
   for (std::size_t i = 0; i < named.size(); ++i)
     if (const Spec& want = named[i].variable.spec(), &got = values[i].spec();
         want.dtype != got.dtype || !(want.shape == got.shape))
-      errors::raise<errors::InvalidArgumentError>(
-          "set_weights",
-          "'" + named[i].path + "' is " + to_string(want) + ", value " + std::to_string(i) + " " + to_string(got));
+      errors::raise<errors::InvalidArgumentError>("set_weights", "'" + named[i].path + "' is " + to_string(want) +
+                                                                     ", but value " + std::to_string(i) + " is " +
+                                                                     to_string(got));
   for (std::size_t i = 0; i < named.size(); ++i) named[i].variable.assign(values[i].to(named[i].variable.device()));
 }
 

@@ -1,4 +1,4 @@
-// How a copy of modules gets Variables of its own.
+// Clones modules: gives a copy of modules its own Variables.
 #pragma once
 #include "tandem/core/module.hpp"
 #include "tandem/core/module_state.hpp"
@@ -6,7 +6,7 @@
 
 namespace TANDEM_NS {
 
-// Contents and Variables with the copies that have been made of them.
+// Maps Contents and Variables to the copies made of them.
 struct Module::Separation {
   std::unordered_map<const Opaque*, Ref<Opaque>> contents;
   std::unordered_map<u64, Variable> variables;
@@ -29,8 +29,9 @@ struct Module::Separation {
     const std::lock_guard lock(old.mutex);
     if (!old.is_layer && !old.variables.empty())
       errors::raise<errors::FailedPreconditionError>(
-          "clone", "a " + old.kind_name + " may keep handles on its Variables ('" + old.variables[0].path +
-                       "'), which would stay those of the original; make another one and give it get_weights()");
+          "clone", "a " + old.kind_name + " may keep handles to its Variables ('" + old.variables[0].path +
+                       "'), which would still refer to the original; construct a new one and copy the weights with "
+                       "get_weights() and set_weights()");
     auto* const fresh = new Contents;
     const Ref<Opaque> kept = contents[&old] = Ref<Opaque>(fresh);
     fresh->built = old.built.load();

@@ -1,4 +1,5 @@
-// What a Module holds: its Variables and children, its place among all Modules. For the definitions of nn/module.hpp.
+// The state of a Module: its Variables and children, and the registry of all Modules. For the definitions of
+// core/module.hpp.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -14,7 +15,7 @@
 
 namespace TANDEM_NS {
 
-// A module without a place among all Modules: what children, members and walks hold.
+// A module that is not in the registry: the type of children, members and visited modules.
 struct Module::Handle {
   Ref<Opaque> state;    // a Contents
   Ref<Opaque> members;  // a Members, or null
@@ -23,34 +24,34 @@ struct Module::Handle {
 
 struct Module::Contents final : Opaque {
   std::atomic<bool> built{false}, frozen{false};
-  // Guards all below, and is held while the module is built. A build may call children, never the other way round; no
-  // two modules are locked but by such calls.
+  // Guards all members below, and is held while the module is built. A build may call children, never the reverse;
+  // no two modules are locked except by such calls.
   std::recursive_mutex mutex;
-  std::deque<Named> variables;  // addresses stay
+  std::deque<Named> variables;  // a deque: addresses are stable
   struct Child {
     std::string name;
     Handle module;
   };
   std::deque<Child> children;
-  std::vector<char> order;  // 'v' or 'm', as added
+  std::vector<char> order;  // 'v' or 'm', in the order added
   std::unordered_set<std::string> names;
   std::string kind_name = "module";
   bool is_layer = false, makes_slots = false;
-  std::map<std::string, Tensor> expected;  // by name: what a checkpoint has for Variables that are not made yet
+  std::map<std::string, Tensor> expected;  // by name: the checkpoint's values for Variables that do not exist yet
   std::string path;                        // in that checkpoint: "model/hidden/"
   Ref<Opaque> paths;                       // a Paths, of the modules of that checkpoint
 
   const char* kind() const override { return "module"; }
   void check_new(const std::string& name) const {
     if (names.contains(name))
-      errors::raise<errors::AlreadyExistsError>("module", "has a variable or module named '" + name + "' already");
+      errors::raise<errors::AlreadyExistsError>("module", "'" + name + "' is already the name of a variable or module");
   }
   void add(const Named& v) {
     names.insert(v.path);
     variables.push_back(v);
     order.push_back('v');
   }
-  // Takes away what was added since there were `count` variables and children.
+  // Removes what was added since there were `count` variables and children.
   void shrink_to(std::size_t count) {
     for (; order.size() > count; order.pop_back()) {
       if (order.back() == 'v') names.erase(variables.back().path), variables.pop_back();
@@ -58,19 +59,19 @@ struct Module::Contents final : Opaque {
     }
   }
   std::string path_of(const Named& slot) const;
-  // What a checkpoint has for a Variable, or null.
+  // The checkpoint's value for a Variable, or null.
   const Tensor* expected_for(const std::string& name, const Spec& spec) const {
     const auto found = expected.find(name);
     if (found == expected.end()) return nullptr;
     const Tensor& t = found->second;
     if (t.dtype() != spec.dtype || !(t.shape() == spec.shape))
       errors::raise<errors::InvalidArgumentError>(
-          "restore", "'" + name + "' is " + to_string(spec) + ", in the checkpoint " + to_string(t.spec()));
+          "restore", "'" + name + "' is " + to_string(spec) + ", but the checkpoint has " + to_string(t.spec()));
     return &t;
   }
 };
 
-// By id: where a checkpoint has Variables, those included that its modules make later.
+// Maps ids to paths in a checkpoint, including those of Variables that its modules create later.
 struct Module::Paths final : Opaque {
   const char* kind() const override { return "paths"; }
   std::mutex mutex;
@@ -79,24 +80,24 @@ struct Module::Paths final : Opaque {
 
 inline Module::Contents& Module::Handle::contents() const { return static_cast<Contents&>(*state); }
 
-// The members of a Model at one time; does not change.
+// The members of a Model at one point in time; immutable.
 struct Module::Members final : Opaque {
   const char* kind() const override { return "members"; }
   std::vector<Handle> list;
 };
 
-// All Modules there are by address, with the sizes of those that are Models.
+// The registry of all Modules by address, with the sizes of those that are Models.
 struct Module::Places {
   detail::ForkMutex mutex{detail::ForkMutex::modules};
   std::map<const Module*, std::size_t, std::less<>> sizes;
 
-  // With the members directly inside of a Model, in the order of their addresses, or those of the Model that it was
-  // copied from. The mutex is held.
+  // A handle with the members directly inside a Model, in address order, or those of the Model that it was copied
+  // from. The mutex is held.
   Handle handle(const Module& m) const {
     const auto end_of = [](const auto& place) { return reinterpret_cast<const char*>(place.first) + place.second; };
     auto at = sizes.find(&m);
     const char* const end = end_of(*at);
-    const char* behind = nullptr;  // the member before
+    const char* behind = nullptr;  // the end of the previous member
     std::vector<Handle> inside;
     for (++at; at != sizes.end() && reinterpret_cast<const char*>(at->first) < end; ++at) {
       if (reinterpret_cast<const char*>(at->first) < behind) continue;

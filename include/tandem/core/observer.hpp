@@ -1,4 +1,4 @@
-// Observers of a thread's ops, and the thread's list of them. Tapes are observers; core knows no more of them.
+// Observers of a thread's ops, and the thread's list of them. Tapes are observers; core does not depend on tapes.
 #pragma once
 #include <atomic>
 
@@ -10,13 +10,13 @@ class Tensor;
 class Variable;
 struct Applied;
 
-/// Hears of every op of its thread, after the kernel has succeeded.
+/// Is notified of every op of its thread, after the kernel has succeeded.
 struct Observer {
   Observer* next = nullptr;         // in its thread's list, which no other thread touches
-  std::atomic<bool> ended = false;  // set once, by any thread: it wants to hear no more, and its own thread drops it
+  std::atomic<bool> ended = false;  // set once, by any thread, to stop observing; its own thread removes it
   virtual void record(const Applied&) = 0;
   virtual void read(const Variable&, const Tensor& value) = 0;
-  /// The list has let go of it.
+  /// Called when it has been removed from the list.
   virtual void dropped() {}
 
  protected:
@@ -25,14 +25,15 @@ struct Observer {
 
 namespace detail {
 
-/// Makes o the first of this thread's observers.
+/// Adds o at the front of this thread's observers.
 TANDEM_API void observe(Observer& o);
-/// Takes o out of the list in force; false if it is not there but in a list set aside, another thread's, or none.
+/// Removes o from the active list. Returns false if it is not there but in a suspended list, another thread's, or
+/// none.
 TANDEM_API bool unobserve(Observer& o);
-/// Takes out those that have ended.
+/// Removes the observers that have ended.
 TANDEM_API void drop_ended(Observer** list);
-/// Puts a list that was set aside in force again, without those that have ended meanwhile. Who still is in the present
-/// one hears no more.
+/// Reactivates a suspended list, without the observers that have ended since. Those still in the current list are no
+/// longer notified.
 TANDEM_API void restore_observers(Observer* outer);
 
 }  // namespace detail

@@ -4,7 +4,7 @@
 
 namespace TANDEM_NS {
 
-// The list ends with its thread.
+// The list is cleared when its thread ends.
 TANDEM_INLINE void detail::observe(Observer& o) {
   struct End {
     ~End() { restore_observers(nullptr); }

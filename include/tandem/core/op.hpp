@@ -1,4 +1,5 @@
-// What an op is: one row of named fields. Optimiser, serialiser, tests and docs read the row; there is no second list.
+// The definition of an op: one struct of named fields. Optimizer, serializer, tests and docs read it; there is no
+// second list.
 #pragma once
 #include "tandem/base/location.hpp"
 #include "tandem/base/small.hpp"
@@ -14,18 +15,18 @@ using Tensors = Small<Tensor, 2, memory::Blocks>;
 using Grads = Small<Gradient, 2>;
 using Inputs = std::span<const Tensor* const>;  // pointers: a span of Tensors would copy handles, 4 ns each
 
-/// What the gradient rule reads. `shape`: the inputs' shapes, not their data.
+/// What the gradient rule reads (the residuals). `shape`: the inputs' shapes, not their data.
 enum class Saves : std::uint8_t { all, inputs, outputs, shape, nothing };
 
 struct Flags {
-  bool pointwise = false;  // element by element with broadcasting; the tape sums gradients back
-  bool alias = false;      // the outputs are views of input 0, one behind the other; no kernel
+  bool pointwise = false;  // elementwise with broadcasting; the tape reduces gradients to the inputs' shapes
+  bool alias = false;      // the outputs are consecutive views of input 0; no kernel
   bool random = false;     // a pure function of its key; never merged or folded in a trace
-  bool stateful = false;   // prints, asserts: keeps its order, never pruned
-  bool in_place = false;   // output i may be given input i's buffer; the kernel copes with both
-  bool blocked = false;    // the gradient stops here by definition ('blocked at ArgMax')
+  bool stateful = false;   // prints, asserts: keeps its order, never eliminated
+  bool in_place = false;   // output i may share input i's buffer; the kernel supports both
+  bool blocked = false;    // non-differentiable by definition ('blocked at ArgMax')
   bool nondeterministic = false;
-  bool own_width = false;  // what it computes depends on the dtype's width: half precision is not computed in float32
+  bool own_width = false;  // the result depends on the dtype's width: half precision is not computed in float32
 };
 
 struct InferCall {
@@ -34,7 +35,7 @@ struct InferCall {
   const Attrs& attrs;
   const OpOptions& options;
 
-  const Spec& spec(std::size_t i) const { return in[i]->known_spec(); }  // whoever calls a rule has checked the inputs
+  const Spec& spec(std::size_t i) const { return in[i]->known_spec(); }  // the caller of a rule has checked the inputs
   template <class A>
   const A& get() const {
     return attrs.get<A>();
@@ -43,12 +44,12 @@ struct InferCall {
 
 struct GradCall {
   const OpDef& op;
-  std::span<const Tensor> g;        // by output; unset where nothing flows back
-  std::span<const Tensor> in, out;  // as the row's `saves` says; others are unset
+  std::span<const Tensor> g;        // by output; unset if no gradient reaches it
+  std::span<const Tensor> in, out;  // as the op's `saves` declares; others are unset
   const Attrs& attrs;
   std::uint64_t wanted;
 
-  /// Whether input i wants a gradient; nothing else need be computed. Inputs from 63 on are always wanted.
+  /// Whether the gradient of input i is needed; others need not be computed. Inputs from 63 on are always needed.
   bool needs(std::size_t i) const { return wanted >> (i < 63 ? i : 63) & 1u; }
   template <class A>
   const A& get() const {
@@ -56,58 +57,59 @@ struct GradCall {
   }
 };
 
-/// Says of a backward op whose gradient it computes and what its inputs are: first `inputs` of the forward op's, then
-/// what was saved, from `upstream` on the gradients of its first `outputs` outputs, then any further forward inputs.
-/// Its value is then defined as the derivative of the forward op's reference, which gives it a gradient of its own.
+/// Declares which gradient a backward op computes and what its inputs are: the first `inputs` inputs of the forward
+/// op, then the residuals, from `upstream` on the gradients of its first `outputs` outputs, then any further forward
+/// inputs. Its value is then defined as the derivative of the forward op's reference, which makes it differentiable
+/// itself.
 struct BackwardOf {
   const OpDef* forward;
   std::uint8_t inputs, upstream, outputs;
 };
 
-/// For rows of ops that take n or more inputs.
+/// The `inputs` value of an op that takes n or more inputs.
 constexpr std::int8_t at_least(int n) { return static_cast<std::int8_t>(-1 - n); }
 
 struct OpDef {
   const char* name;                                                         // snake_case; the display name is derived
   Specs (*infer)(const InferCall&);                                         // the only shape rule
-  KernelFn cpu = nullptr, cuda = nullptr;                                   // null: not on that device
+  KernelFn cpu = nullptr, cuda = nullptr;                                   // null: not supported on that device
   DenseLoop (*loop)(DType, const Attrs&) = nullptr;                         // by the last input's dtype
-  Grads (*gradient)(const GradCall&) = nullptr;                             // null: missing, reaching it raises
-  Tensors (*reference)(std::span<const Tensor>, const Attrs&) = nullptr;    // fused ops: the same value by small ops
-  const BackwardOf* backward_of = nullptr;                                  // in reference's place, for backward ops
-  const OpDef* plural = nullptr;                                            // several of this update in one call
-  Specs (*resolve)(const KernelCall&) = nullptr;                            // output dims that depend on data
-  Tensors (*execute)(Inputs in, const Attrs&) = nullptr;                    // in a kernel's place: control flow
+  Grads (*gradient)(const GradCall&) = nullptr;                             // null: missing; using it raises
+  Tensors (*reference)(std::span<const Tensor>, const Attrs&) = nullptr;    // the decomposition of a fused op
+  const BackwardOf* backward_of = nullptr;                                  // in place of `reference`, for backward ops
+  const OpDef* plural = nullptr;                                            // the multi-tensor version of this update
+  Specs (*resolve)(const KernelCall&) = nullptr;                            // infers data-dependent output dims
+  Tensors (*execute)(Inputs in, const Attrs&) = nullptr;                    // in place of a kernel: control flow
   std::size_t (*workspace)(std::span<const Spec>, const Attrs&) = nullptr;  // scratch bytes, from the inputs' specs
   std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;            // alias ops: byte offset of the view
   DTypes dtypes = dtypes::all;                                              // of input `typed`; checked before infer
-  std::int8_t typed = 0;                                                    // -1: dtypes speaks of no input
+  std::int8_t typed = 0;                                                    // -1: dtypes applies to no input
   std::int8_t inputs = 1, outputs = 1;  // inputs: or at_least(n); outputs -1: any number
   Saves saves = Saves::all;
   std::uint16_t host_inputs = 0;   // inputs that live in host memory everywhere
-  std::uint16_t shape_inputs = 0;  // inputs read for their shape alone ('like')
+  std::uint16_t shape_inputs = 0;  // inputs of which only the shape is read ('like')
   Flags flags = {};
-  const detail::AttrType* attrs = nullptr;  // &detail::attr_type<XAttrs>, which loaders make; null: it has none
+  const detail::AttrType* attrs = nullptr;  // &detail::attr_type<XAttrs>, which loaders construct; null: no attributes
   const char* display = nullptr;            // where the derived name would be wrong
-  const char* in_errors = nullptr;          // how users know an op that they do not call by its name
+  const char* in_errors = nullptr;          // the name in error texts of an op that users do not call by its name
 };
 
-// `loop` is for groups of ops that run tile by tile (ops/pointwise/fused.hpp). Null, or a null `run`: there is more to
-// the op (or to this dtype) on the CPU than a loop over equal shapes, so it stays on its own. `params` points into the
-// attributes given.
+// `loop` is for groups of ops that run tile by tile (ops/pointwise/fused.hpp). It is null, or its `run` is null, if
+// the CPU kernel of the op (or of this dtype) is more than a loop over equal shapes; the op is then not fused.
+// `params` points into the attributes passed.
 
-// `plural` is for updates (states..., gradient, rest...) -> (states'...): the op that does several of them with one
-// rest and, maybe, a scalar by which all gradients are multiplied first: (states of the first..., of the second...,
-// ..., gradient of each..., factor, rest...) -> all states'.
+// `plural` is for updates (states..., gradient, rest...) -> (states'...): the multi-tensor op that performs several
+// of them with one rest and, optionally, a scalar by which all gradients are multiplied first: (states of the
+// first..., of the second..., ..., gradient of each..., factor, rest...) -> all states'.
 
-/// Whether a row's host_inputs or shape_inputs names input i; bit 15 stands for all from 15 on.
+/// Whether host_inputs or shape_inputs contains input i; bit 15 stands for all inputs from 15 on.
 constexpr bool names_input(std::uint16_t mask, std::size_t i) { return mask >> (i < 15 ? i : 15) & 1u; }
 
-/// "MatMul" for "matmul"'s row, "ReduceSum" for "reduce_sum": the name in traces and in 'blocked at'.
+/// The name in traces and in 'blocked at': "MatMul" for "matmul", "ReduceSum" for "reduce_sum".
 TANDEM_API std::string display_name(const OpDef& op);
 
 namespace detail {
-/// Raises E in the op's name: what, then the specs of all inputs: "add: shapes do not broadcast: float32[3] x
+/// Raises E in the op's name with `what` and the specs of all inputs: "add: shapes do not broadcast: float32[3] x
 /// float32[2]".
 template <class E = errors::InvalidArgumentError>
 [[noreturn, gnu::cold, gnu::noinline]] void raise_specs(const InferCall& c, const std::string& what,
@@ -117,11 +119,11 @@ template <class E = errors::InvalidArgumentError>
   if (!hint.empty()) s += " (" + hint + ")";
   errors::raise<E>(c.op.name, s);
 }
-/// For shape rules of backward ops: raises unless input 0, the incoming gradient, has the shape that the forward op's
-/// rule gives for `in`.
+/// For shape rules of backward ops: raises unless input 0, the upstream gradient, has the shape that the forward
+/// op's rule infers for `in`.
 inline void check_upstream(const InferCall& c, Specs (*forward)(const InferCall&), const Attrs& attrs, Inputs in) {
   if (!forward({c.op, in, attrs, c.options})[0].shape.is_compatible_with(c.spec(0).shape))
-    raise_specs(c, "the gradient has not the result's shape");
+    raise_specs(c, "gradient shape does not match result shape");
 }
 }  // namespace detail
 

@@ -18,7 +18,7 @@ template <class T>
 T element(const void* data, i64 i) {
   return static_cast<const T*>(data)[i];
 }
-// "1" is written as "1.0": a float must not look like an integer.
+// Appends ".0" to "1": a float must not look like an integer.
 inline std::string with_point(std::string s) {
   if (s.find_first_not_of("-0123456789") == std::string::npos) s += ".0";
   return s;
@@ -27,7 +27,7 @@ template <class F>
 std::string float_text(F x) {
   return with_point(shortest_text(x));
 }
-// The fewest digits that make the same 16 bits again.
+// The shortest decimal form that converts back to the same 16 bits.
 template <class H>
 std::string half_text(H x) {
   const float f = static_cast<float>(x);
@@ -68,7 +68,8 @@ inline std::string element_text(DType dtype, const void* p, i64 i) {
   return "?";
 }
 
-// Writes nested brackets. Two walks: the first only measures, so that the numbers of a matrix stand in columns.
+// Writes nested brackets. Walks the values twice: the first walk only measures, so that the numbers of a matrix
+// align in columns.
 struct ValuePrinter {
   const Operand& t;
   i64 edge;  // -1: everything
@@ -108,7 +109,7 @@ struct ValuePrinter {
   }
 };
 
-// "MatMul:0"; "?" where the trace does not know the tensor.
+// "MatMul:0"; "?" if the tensor does not belong to the trace.
 inline std::string traced_name(const Tensor& t) {
   const std::string name = context.stager ? context.stager->name_of(t) : std::string();
   return escaped_text(name.empty() ? "?" : name);

@@ -1,4 +1,4 @@
-// What a profiler keeps, and its JSON.
+// The storage of a profiler's events, and its JSON output.
 #pragma once
 #include <algorithm>
 #include <cerrno>
@@ -29,7 +29,7 @@ struct Recording final : Opaque {
   std::vector<ProfileEvent> events;
   std::size_t dropped = 0;
 };
-// Guards which recording is open, and all recordings.
+// Guards the current recording and all recordings.
 inline constinit std::mutex profile_mutex;
 inline constinit Recording* open_recording = nullptr;
 
@@ -46,7 +46,7 @@ inline int profile_thread() {
   static constinit thread_local int mine = 0;
   return mine ? mine : mine = ++threads;
 }
-// The profiler may have stopped since the op began, and another begun.
+// The profiler may have stopped since the op began, and another may have started.
 inline void keep(ProfileEvent e, i64 start, i64 end) {
   e.thread = profile_thread();
   e.duration = end - start;
@@ -77,7 +77,7 @@ TANDEM_INLINE void profile_op(const TimedOp& op, i64 start) {
   keep(std::move(e), start, end);
 }
 
-/// A JSON string; bytes that are no UTF-8 become U+FFFD.
+/// Quotes a JSON string; bytes that are not valid UTF-8 become U+FFFD.
 TANDEM_INLINE std::string json_quoted(const std::string& s) {
   std::string r = "\"";
   for (std::size_t i = 0; i < s.size();) {
@@ -123,7 +123,7 @@ inline Recording& recording_of(const Ref<Opaque>& r) { return static_cast<Record
 TANDEM_INLINE Profiler::Profiler(ProfilerOptions options) : recording_(new detail::Recording(options)) {
   const std::lock_guard lock(detail::profile_mutex);
   if (detail::open_recording)
-    errors::raise<errors::FailedPreconditionError>("profiler", "another one is at work; stop it first");
+    errors::raise<errors::FailedPreconditionError>("profiler", "another profiler is active; stop it first");
   detail::open_recording = &detail::recording_of(recording_);
   detail::open_recording->begin = detail::profile_now();
   detail::profiling.store(true);

@@ -1,4 +1,4 @@
-// name_scope, device scopes, what hides tapes, and the call that an error names: RAII, per thread.
+// RAII scopes, per thread: name_scope, device scopes, suspension of tapes, and the call site for error messages.
 #pragma once
 #include <string>
 
@@ -13,8 +13,8 @@ namespace detail {
 TANDEM_API std::string scope_path(const std::string& name);
 }
 
-/// Prefixes the names of Variables and traced ops made while it lives: "scope/w". The second scope of a name within one
-/// trace is "scope_1".
+/// Prefixes the names of Variables and traced ops created in the scope: "scope/w". A second scope of the same name
+/// within one trace becomes "scope_1".
 class TANDEM_API name_scope {
  public:
   explicit name_scope(const std::string& name) : path_(detail::scope_path(name)), outer_(context.scope) {
@@ -31,7 +31,7 @@ class TANDEM_API name_scope {
 
 inline std::string scoped_name(const std::string& name) { return context.scope ? context.scope + ("/" + name) : name; }
 
-/// New tensors are made on this device while it lives: auto scope = tandem::DeviceScope({Device::gpu, 0}).
+/// Creates new tensors on this device within the scope: auto scope = tandem::DeviceScope({Device::gpu, 0}).
 class TANDEM_API DeviceScope {
  public:
   explicit DeviceScope(Device device) : device_(device), outer_(context.device) { context.device = &device_; }
@@ -44,12 +44,12 @@ class TANDEM_API DeviceScope {
   const Device* outer_;
 };
 
-/// The same by name: auto scope = tandem::device("GPU:0").
+/// Creates a device scope by name: auto scope = tandem::device("GPU:0").
 inline DeviceScope device(std::string_view name) { return DeviceScope(device_named(name)); }
 
 namespace detail {
-// For the length of a public function: errors that are raised before an op is applied get the call's name and line,
-// too. Ops add their own (core/apply.hpp).
+// Active during a public function: adds the call's name and source location to errors raised before an op is
+// applied. Ops add their own (core/apply.hpp).
 class CallSite {
  public:
   template <class Options>
@@ -70,7 +70,7 @@ class CallSite {
   const CallSite* const outer_;
 };
 
-// Hides the thread's tapes while it lives.
+// Suspends the thread's tapes for the scope.
 class Unobserved {
  public:
   Unobserved() : outer_(context.observers) { context.observers = nullptr; }

@@ -6,7 +6,7 @@ namespace TANDEM_NS {
 TANDEM_INLINE void errors::detail::place_error(OpError& e) {
   for (const tandem::detail::CallSite* c = context.call; c; c = c->outer()) {
     const std::string line = tandem::detail::line_text(c->where());
-    if (line.empty()) continue;  // a call by the library
+    if (line.empty()) continue;  // a call made by the library
     if (c->name()) e.set_name(c->name().view());
     return e.set_place("at " + line);
   }

@@ -1,5 +1,6 @@
-// Tensor: a cheap handle on dense, row-major, immutable data, or on a value that is not known yet (while a function is
-// traced). Creation from literals and containers is in ops/create, arithmetic in ops/.
+// Tensor: a cheap handle to dense, row-major, immutable data, or to a value that is not known yet (while a function
+// is traced).
+// Not here: creation from literals and containers (ops/create), arithmetic (ops/).
 #pragma once
 #include <atomic>
 #include <initializer_list>
@@ -18,14 +19,14 @@
 
 namespace TANDEM_NS {
 
-// Header and data lie in one block up to a bound; `owner` keeps alive what a view or borrowed memory stands on.
+// Header and data share one block up to a size limit; `owner` keeps alive the memory of a view or a borrowed buffer.
 struct alignas(64) TensorHeader {
   enum Kind : std::uint8_t { own, view, external, symbolic, unset };
   std::atomic<std::uint32_t> refs;
   std::int8_t header_class;
-  std::int16_t data_class;  // -1: none of its own
+  std::int16_t data_class;  // -1: no separate data block
   Kind kind;
-  bool simple;  // own, and nothing but this block to give back: host data behind the header, no strings
+  bool simple;  // owns its data and has only this block to release: host data behind the header, no strings
   u64 id;
   void* data;
   void* owner;
@@ -41,7 +42,7 @@ class TANDEM_API Tensor {
     if (h_) h_->refs.fetch_add(1, std::memory_order_relaxed);
   }
   Tensor(Tensor&& o) noexcept : h_(std::exchange(o.h_, nullptr)) {}
-  // To a named handle alone: x[0] = t would set a temporary and leave x as it was.
+  // Assignment to a named handle only: x[0] = t would set a temporary and leave x unchanged.
   Tensor& operator=(const Tensor& o) & {
     Tensor t(o);
     std::swap(h_, t.h_);
@@ -56,7 +57,7 @@ class TANDEM_API Tensor {
   }
 
   bool is_set() const { return h_ && h_->kind != TensorHeader::unset; }
-  /// The same value object (not merely equal numbers).
+  /// True for the same value object (not merely equal numbers).
   bool is_same(const Tensor& o) const { return h_ == o.h_; }
 
   const Spec& spec() const {
@@ -66,13 +67,13 @@ class TANDEM_API Tensor {
   }
   const Shape& shape() const { return spec().shape; }
   int rank() const { return shape().rank(); }
-  /// The number of elements; raises as a number of shape() does where it is not known.
+  /// The number of elements; raises like a dimension of shape() if it is unknown.
   i64 size() const { return shape().known_size(); }
   DType dtype() const { return spec().dtype; }
   Device device() const { return spec().device; }
 
-  /// The one element, as T.
-  ///   throws  errors::InvalidArgumentError if T is not the tensor's dtype or there is not one element;
+  /// The only element, as T.
+  ///   throws  errors::InvalidArgumentError if T is not the tensor's dtype or there is not exactly one element;
   ///           errors::TraceError while a function is traced
   template <class T>
   T item() const {
@@ -80,14 +81,14 @@ class TANDEM_API Tensor {
     read_elements(dtype_of<T>(), 1, true, &r);
     return r;
   }
-  /// The element at an index, one number an axis (negative counts from the end).
+  /// The element at an index, one number per axis (negative ones count from the end).
   template <class T>
   T at(std::initializer_list<i64> index) const {
     T r{};
     read_at(dtype_of<T>(), {index.begin(), index.size()}, &r);
     return r;
   }
-  /// All elements, row by row, copied to the host.
+  /// All elements in row-major order, copied to the host.
   template <class T>
   std::vector<T> to_vector() const {
     std::vector<T> r(static_cast<std::size_t>(size()));
@@ -100,33 +101,36 @@ class TANDEM_API Tensor {
     }
     return r;
   }
-  /// The elements in place, valid while this tensor lives; for host tensors of dtype T.
+  /// The elements in place, valid during this tensor's lifetime; for host tensors of dtype T.
   template <class T>
   std::span<const T> data() const {
     check_host(dtype_of<T>());
     return {static_cast<const T*>(h_->data), static_cast<std::size_t>(h_->spec.shape.size())};
   }
 
-  /// x[i] along the leading axis: a view, O(1). Negative i counts from the end.
+  /// x[i] along the leading axis: a view, O(1). A negative i counts from the end.
   Tensor operator[](i64 i) const;
-  /// The same for an index, or indices of any shape, in a tensor: int32 or int64. A view where one index is known.
-  ///   throws    errors::InvalidArgumentError for an index out of range or of another dtype
+  /// x[i] for a tensor that holds an index or indices of any shape: int32 or int64. A view if the index is a single
+  /// known one.
+  ///   throws    errors::InvalidArgumentError for an index out of range or an index tensor of another dtype
   ///   gradient  row-sparse
   Tensor operator[](const Tensor& i) const;
-  /// x(Slice(1, 5), Ellipsis, NewAxis, -1): one item an axis; defined in ops/shape/slice.hpp.
+  /// x(Slice(1, 5), Ellipsis, NewAxis, -1): one item per axis; defined in ops/shape/slice.hpp.
   template <class... I>
   Tensor operator()(const I&... items) const;
-  /// This value on another device (itself if it is there already). The gradient is copied back.
+  /// Copies the value to another device; returns it unchanged if it is already there. The gradient is copied back.
   Tensor to(Device device) const;
   Tensor cpu() const { return to({Device::cpu, 0}); }
   Tensor gpu(int index = 0) const { return to({Device::gpu, static_cast<std::uint8_t>(index)}); }
-  /// Declares the shape, as far as it is known (`none`: open). A value that exists is only checked. In a trace this
-  /// handle then stands for a value with the numbers filled in, which every call checks (ensure_shape); other handles
-  /// know what they knew.
-  ///   throws  errors::InvalidArgumentError with both shapes if they do not agree; in a trace also when it is called
+  /// Declares the shape, as far as it is known (`none`: unknown dimension). An existing value is only checked. In a
+  /// trace, this handle then refers to a value with the dimensions filled in, which every call checks
+  /// (ensure_shape); other handles keep their shape.
+  ///   throws  errors::InvalidArgumentError with both shapes if they do not agree; in a trace also when the function
+  ///           is called
   void set_shape(const Shape& shape);
 
-  /// A tensor is no condition: use t.item<bool>(), tandem::cond (in a traced function) or where(cond, a, b).
+  /// A tensor cannot be used as a condition: use t.item<bool>(), tandem::cond (in a traced function) or where(cond,
+  /// a, b).
   explicit operator bool() const = delete;
 
   // For the library itself.
@@ -138,13 +142,13 @@ class TANDEM_API Tensor {
   bool is_symbolic() const { return h_ && h_->kind == TensorHeader::symbolic; }
   bool is_unique() const { return h_->kind == TensorHeader::own && h_->refs.load(std::memory_order_acquire) == 1; }
   void renew_id() { h_->id = new_id(context); }
-  /// Uninitialised storage (string elements start empty).
+  /// Allocates uninitialized storage (string elements start empty).
   static Tensor allocate(const Spec& spec);
-  /// A value without data: a traced one, or a shape that a tape keeps.
+  /// Creates a value without data: a traced one, or a shape that a tape keeps.
   static Tensor symbol(const Spec& spec);
-  /// The same storage under another spec, from a byte offset on; of a symbol, a symbol.
+  /// A view of the same storage with another spec, from a byte offset on; a view of a symbol is a symbol.
   static Tensor view_of(const Tensor& base, const Spec& spec, std::size_t offset = 0);
-  /// Borrowed host memory; `owner` (may be null) is released with the last handle.
+  /// Wraps borrowed host memory; `owner` (may be null) is released with the last handle.
   static Tensor borrow(const void* data, const Spec& spec, Ref<Opaque> owner);
   /// An unset tensor whose use raises FailedPreconditionError with this reason.
   static Tensor unset(std::string reason);
@@ -162,10 +166,10 @@ class TANDEM_API Tensor {
 };
 
 namespace detail {
-/// Raises TraceError in the op's name: the traced tensor t is used where its trace is not.
+/// Raises TraceError in the op's name: the traced tensor t is used outside of its trace.
 [[noreturn]] TANDEM_API void raise_no_value(const char* op, const Tensor& t);
 [[noreturn]] void raise_symbolic(const Tensor& t, const char* what);
-/// For whoever reads t.raw() of a tensor that a user gave: a tensor kept from inside a traced function has no data.
+/// Checks a user's tensor before t.raw() is read: a tensor kept from inside a traced function has no data.
 inline void check_value(const char* op, const Tensor& t) {
   if (t.is_symbolic()) [[unlikely]]
     raise_no_value(op, t);
@@ -176,7 +180,7 @@ void operator&&(const Tensor&, const Tensor&) = delete;  // write a & b
 void operator||(const Tensor&, const Tensor&) = delete;  // write a | b
 void operator!(const Tensor&) = delete;                  // write ~a
 
-/// A tensor as text: all values up to 1000 elements, the first and last 3 of each axis above that.
+/// Formats a tensor as text: all values up to 1000 elements, the first and last 3 of each axis above that.
 TANDEM_API std::string to_string(const Tensor& t);
 /// tandem.Tensor(VALUES, shape=(2, 3), dtype=float32)
 TANDEM_API std::ostream& operator<<(std::ostream& out, const Tensor& t);

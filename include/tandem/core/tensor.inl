@@ -12,16 +12,16 @@ struct Reason final : Opaque {
   explicit Reason(std::string t) : text(std::move(t)) {}
   const char* kind() const override { return "reason"; }
 };
-inline constexpr std::size_t together_bytes = 256 * 1024;  // header and data in one block up to here
+inline constexpr std::size_t together_bytes = 256 * 1024;  // header and data share one block up to this size
 
 inline std::size_t checked_bytes(const Spec& spec) {
   i64 bytes = static_cast<i64>(size_of(spec.dtype));
   for (i64 d : spec.shape)
     if (d < 0 || __builtin_mul_overflow(bytes, d, &bytes))
-      errors::raise<errors::InvalidArgumentError>("allocate", "no tensor can have the shape " + to_string(spec));
+      errors::raise<errors::InvalidArgumentError>("allocate", "invalid shape or size: " + to_string(spec));
   return static_cast<std::size_t>(bytes);
 }
-// Sets everything but data; `inside` bytes of room lie behind the header.
+// Sets everything but data; `inside` bytes follow the header.
 [[gnu::always_inline]] inline TensorHeader* make_header(const Spec& spec, TensorHeader::Kind kind, std::size_t inside) {
   const int cls = memory::class_of(sizeof(TensorHeader) + inside);
   auto* h = static_cast<TensorHeader*>(memory::allocate(cls));
@@ -38,7 +38,7 @@ inline std::size_t checked_bytes(const Spec& spec) {
 }
 }  // namespace detail
 
-// On a device, in a block of its own, or with strings inside.
+// Allocates on a device, in a separate block, or for strings.
 [[gnu::noinline]] TANDEM_INLINE Tensor Tensor::allocate_apart(const Spec& spec, std::size_t bytes) {
   if (spec.device.kind != Device::cpu) {
     void* data = backend_of(spec.device).allocate(bytes, spec.device.index);
@@ -123,7 +123,7 @@ TANDEM_INLINE void Tensor::drop(TensorHeader* h) {
         backends[h->spec.device.kind]->release(h->data, h->spec.bytes(), h->spec.device.index);
       else if (h->data_class >= 0) memory::release(h->data, h->data_class);
       break;
-    case TensorHeader::view: Tensor(static_cast<TensorHeader*>(h->owner)); break;  // gives up the root
+    case TensorHeader::view: Tensor(static_cast<TensorHeader*>(h->owner)); break;  // releases the root
     case TensorHeader::external:
     case TensorHeader::unset:
       if (h->owner) static_cast<Opaque*>(h->owner)->release();
@@ -142,7 +142,7 @@ namespace detail {
 }
 [[noreturn]] TANDEM_INLINE void raise_symbolic(const Tensor& t, const char* what) {
   const std::string origin = context.stager ? context.stager->origin(t) : std::string();
-  if (origin.empty()) raise_no_value(what, t);  // not of the trace under way
+  if (origin.empty()) raise_no_value(what, t);  // not part of the current trace
   errors::raise<errors::TraceError>(
       what, "the value of " + to_string(t.spec()) + origin +
                 " is not known while the function is traced; use tandem::cond, while_loop or where instead of host "
@@ -167,7 +167,7 @@ TANDEM_INLINE void copy_out(const Tensor& t, i64 first, i64 count, void* to) {
 TANDEM_INLINE void Tensor::read_elements(DType as, i64 count, bool one, void* to) const {
   const char* what = one ? "item" : "to_vector";
   if (one && size() != 1 && !is_symbolic())
-    errors::raise<errors::InvalidArgumentError>(what, "needs one element, the tensor is " + to_string(spec()));
+    errors::raise<errors::InvalidArgumentError>(what, "needs one element, but the tensor is " + to_string(spec()));
   detail::check_dtype(*this, as, what);
   if (is_symbolic()) detail::raise_symbolic(*this, what);
   detail::copy_out(*this, 0, count, to);
@@ -193,7 +193,7 @@ TANDEM_INLINE void Tensor::check_host(DType as) const {
   if (is_symbolic()) detail::raise_symbolic(*this, "data");
   if (device().kind != Device::cpu)
     errors::raise<errors::InvalidArgumentError>("data",
-                                                "the tensor is on " + to_string(device()) + "; take t.cpu() first");
+                                                "the tensor is on " + to_string(device()) + "; call t.cpu() first");
 }
 
 }  // namespace TANDEM_NS

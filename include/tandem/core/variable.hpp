@@ -1,4 +1,4 @@
-// Variable: the one mutable thing. A handle on a value, a lock and a name; copies of the handle share them.
+// Variable: the only mutable object. A handle to a value, a lock and a name; copies of the handle share them.
 #pragma once
 #include <span>
 #include <string>
@@ -12,19 +12,19 @@ namespace TANDEM_NS {
 
 struct VariableOptions {
   TANDEM_OP_OPTIONS;
-  bool trainable = true;  ///< false: left out by tapes and optimizers
+  bool trainable = true;  ///< false: ignored by tapes and optimizers
 };
 
-/// Reads and assignments are each atomic. A value read earlier never changes: assign_add and its like write in place
-/// only where nobody else holds the buffer. While a function is traced, reads and assignments become hidden inputs and
-/// outputs of the graph, in program order.
+/// A mutable tensor. Reads and assignments are each atomic. A value read earlier never changes: assign_add and
+/// similar functions write in place only if the buffer has no other owner. While a function is traced, reads and
+/// assignments become hidden inputs and outputs of the graph, in program order.
 class TANDEM_API Variable {
  public:
   /// An empty handle; any use raises.
   Variable() = default;
-  /// Takes over the initial value; ready at once.
+  /// Takes over the initial value; usable immediately.
   explicit Variable(const Tensor& initial, VariableOptions options = {});
-  /// Of a number, as constant() makes it: rank 0, float32 for float and double.
+  /// Creates a Variable from a number, as constant() does: rank 0, float32 for float and double.
   template <class T>
     requires std::is_arithmetic_v<T>
   explicit Variable(T initial, VariableOptions options = {})
@@ -42,12 +42,12 @@ class TANDEM_API Variable {
   i64 size() const { return shape().known_size(); }
   u64 id() const;
 
-  /// The value now. A Variable converts to a Tensor by this wherever one is wanted. To a tape each read is a value of
-  /// its own: only the reads that it has seen count as uses of the Variable.
+  /// The current value. A Variable converts to a Tensor by this function. To a tape, each read is a distinct value:
+  /// only the reads that it has seen count as uses of the Variable.
   Tensor read_value() const;
   Tensor value() const { return read_value(); }
   operator Tensor() const { return read_value(); }
-  /// Parts of the value, as a tensor's: v[i], v(Slice(1, 5), -1).
+  /// Indexes the value, as for a tensor: v[i], v(Slice(1, 5), -1).
   Tensor operator[](i64 i) const { return read_value()[i]; }
   Tensor operator[](const Tensor& i) const { return read_value()[i]; }
   template <class... I>
@@ -63,14 +63,14 @@ class TANDEM_API Variable {
     return read_value().to_vector<T>();
   }
 
-  /// Replaces the value and returns the new one. To a tape an assignment is no op: what is read later is a read of this
-  /// Variable, and no gradient goes on to what the assigned value was computed from.
+  /// Replaces the value and returns the new one. A tape does not record an assignment as an op: a later read is a
+  /// read of this Variable, and no gradient propagates to what the assigned value was computed from.
   ///   throws  errors::InvalidArgumentError if shape or dtype differ from the variable's
   Tensor assign(const Tensor& value) const;
   Tensor assign_add(const Tensor& delta) const;
   Tensor assign_sub(const Tensor& delta) const;
-  /// A number stands for a tensor full of it.
-  ///   throws  errors::InvalidArgumentError if the dtype cannot hold it (0.5 or 300 in int8)
+  /// Assigns, adds or subtracts a number, which is broadcast to the variable's shape.
+  ///   throws  errors::InvalidArgumentError if the dtype cannot represent it (0.5 or 300 in int8)
   Tensor assign(Scalar value) const;
   Tensor assign_add(Scalar delta) const;
   Tensor assign_sub(Scalar delta) const;
@@ -79,10 +79,10 @@ class TANDEM_API Variable {
   const Variable& operator-=(const Tensor& delta) const { return assign_sub(delta), *this; }
   const Variable& operator+=(Scalar delta) const { return assign_add(delta), *this; }
   const Variable& operator-=(Scalar delta) const { return assign_sub(delta), *this; }
-  /// Back to the initial value.
+  /// Restores the initial value.
   void reset() const;
 
-  /// The value outside of any tape or trace, for savers and for the library itself.
+  /// The value outside of any tape or trace; for savers and the library itself.
   Tensor peek() const;
   void poke(const Tensor& value) const;
 
@@ -96,31 +96,31 @@ class TANDEM_API Variable {
   void check_assignable(const char* op, const Tensor& value) const;
   static Tensor number(Scalar value, DType dtype);
   Tensor number_for(const char* op, Scalar value) const;
-  Ref<Opaque> state_;  // a State, whose type is complete in the library alone
+  Ref<Opaque> state_;  // a State, a complete type only inside the library
 };
 
 /// tandem.Variable("w", [1, 2], shape=(2,), dtype=float32); without the values while a function is traced.
 TANDEM_API std::string to_string(const Variable& v);
 TANDEM_API std::ostream& operator<<(std::ostream& out, const Variable& v);
 
-/// For graphs, whose calls hold the locks of the variables that they assign.
+/// For graphs, whose calls hold the locks of the variables they assign.
 struct TANDEM_API VariableAccess {
   static const void* address(const Variable& v) { return v.state_.get(); }
   static void lock(const Variable& v);
   static void unlock(const Variable& v);
   /// The value itself; the caller holds the lock.
   static Tensor& value(const Variable& v);
-  /// Whether no more than `handles` handles on the variable are left.
+  /// Whether at most `handles` handles to the variable are left.
   static bool is_kept_by(const Variable& v, unsigned handles) { return v.state_->refs() <= handles; }
 };
 
-/// Applies an in_place op whose first inputs are the variables' values and whose outputs are their new ones:
-/// (w, m, v, extra...) -> (w', m', v'). Writes in place where nobody else holds a buffer; all variables change or none.
-/// Not recorded by tapes. While tracing: one node and an assignment for each variable.
+/// Applies an in_place op whose first inputs are the variables' values and whose outputs are their new values: (w,
+/// m, v, extra...) -> (w', m', v'). Writes in place where a buffer has no other owner. Either all variables change
+/// or none. Not recorded by tapes. While tracing: one node, and an assignment for each variable.
 TANDEM_API void update(const OpDef& op, std::span<const Variable> variables, Inputs extra,
                        const Attrs& attrs = no_attrs);
-/// update() of one variable; returns the value that it replaced, which stays as it was. No assignment of another thread
-/// lies between the two.
+/// update() of one variable. Returns the replaced value, which stays unchanged. No assignment of another thread can
+/// occur between the read and the update.
 TANDEM_API Tensor fetch_update(const OpDef& op, const Variable& variable, Inputs extra, const Attrs& attrs = no_attrs);
 
 }  // namespace TANDEM_NS

@@ -1,4 +1,4 @@
-// A Variable's state, its locks and in-place writes.
+// Definitions of core/variable.hpp: state, locks, in-place writes.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -28,7 +28,7 @@ struct Variable::State final : Opaque {
   const char* kind() const override { return "variable"; }
 };
 
-extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith: what assign_add and assign_sub apply
+extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith; for assign_add and assign_sub
 namespace detail {
 TANDEM_API Tensor scalar_like(Scalar value, const Tensor& like);  // ops/create/constant
 }
@@ -37,7 +37,7 @@ TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options)
   if (initial.is_symbolic() && !context.stager) detail::raise_no_value("variable", initial);
   if (initial.is_symbolic())
     errors::raise<errors::TraceError>("variable", "its initial value " + to_string(initial.spec()) +
-                                                      " is computed inside a traced function; make it outside, or "
+                                                      " is computed inside a traced function; compute it outside, or "
                                                       "with an initializer, which runs outside of the trace");
   state_ = Ref<Opaque>(new State(initial, scoped_name(options.name.str("Variable")), options.trainable));
   if (Stager* s = context.stager) s->created(*this);
@@ -63,13 +63,13 @@ TANDEM_INLINE Tensor Variable::peek() const {
 TANDEM_INLINE void Variable::poke(const Tensor& value) const {
   check_assignable("assign", value);
   detail::check_value("assign", value);
-  Tensor old = value;  // destroyed after the lock is gone
+  Tensor old = value;  // destroyed after the lock is released
   State& s = state();
   const std::lock_guard lock(s.mutex);
   std::swap(s.value, old);
 }
-// Tapes tell values apart by their ids. A read gets one that nothing else has: neither an earlier read, which a tape
-// may not have seen, nor the value that was assigned, nor another Variable that holds the same tensor.
+// Tapes identify values by their ids. A read gets a unique id: different from an earlier read, which a tape may not
+// have seen, from the assigned value, and from another Variable that holds the same tensor.
 TANDEM_INLINE Tensor Variable::read_value() const {
   const Context& c = context;
   if (!c.observers) return c.stager ? c.stager->read(*this) : peek();
@@ -86,7 +86,7 @@ TANDEM_INLINE void Variable::check_assignable(const char* op, const Tensor& valu
   const Spec &want = spec(), &got = value.spec();
   if (want.dtype != got.dtype || !want.shape.is_compatible_with(got.shape))
     errors::raise<errors::InvalidArgumentError>(
-        op, "variable '" + name() + "' is " + to_string(want) + ", the value " + to_string(got));
+        op, "variable '" + name() + "' is " + to_string(want) + ", but the value is " + to_string(got));
 }
 TANDEM_INLINE Tensor Variable::assign(const Tensor& value) const {
   check_assignable("assign", value);
@@ -128,7 +128,7 @@ TANDEM_INLINE void Variable::reset() const { assign(state().initial); }
 
 namespace detail {
 
-// The variables' locks, taken in address order so that two updates cannot wait for each other.
+// The variables' locks, acquired in address order so that two updates cannot deadlock.
 class Locks {
  public:
   explicit Locks(std::span<Variable::State* const> states) {
@@ -151,10 +151,10 @@ class Locks {
 inline void check_updated(const OpDef& op, const Spec& want, const Spec& got, const std::string& name) {
   if (!(want == got))
     errors::raise<errors::InvalidArgumentError>(
-        op.name, "variable '" + name + "' is " + to_string(want) + ", its new value would be " + to_string(got));
+        op.name, "variable '" + name + "' is " + to_string(want) + ", but its new value would be " + to_string(got));
 }
 
-// The extra inputs on the variables' device, but for those that live on the host everywhere.
+// The extra inputs copied to the variables' device, except those that are always on the host.
 class Extras {
  public:
   Extras(const OpDef& op, std::span<const Variable> variables, Inputs extra) {
@@ -171,18 +171,18 @@ class Extras {
   Small<Tensor, 4> moved_;
   Small<const Tensor*, 4> at_;
 };
-// The new values' specs: of all variables, or of the first, where the op only reads the others.
+// Infers the new values' specs: of all variables, or of the first if the op only reads the others.
 inline Specs infer_update_of(const InferCall& call, std::size_t variables) {
   const OpDef& op = call.op;
   const auto n = static_cast<int>(call.in.size());
   if (op.inputs < 0 ? n < -1 - op.inputs : n != op.inputs)
-    raise_specs(call, "does not take " + std::to_string(variables) + " variables with " +
-                          std::to_string(call.in.size() - variables) + " further inputs");
-  if (!check_inputs(call)) raise_specs(call, "the variables are on several devices");
+    raise_specs(call, "does not accept " + std::to_string(variables) + " variables with " +
+                          std::to_string(call.in.size() - variables) + " other inputs");
+  if (!check_inputs(call)) raise_specs(call, "the variables are on different devices");
   Specs specs = op.infer(call);
   if (specs.size() > variables)
-    raise_specs(call,
-                "has " + std::to_string(specs.size()) + " new values for " + std::to_string(variables) + " variables");
+    raise_specs(call, "returns " + std::to_string(specs.size()) + " new values for " + std::to_string(variables) +
+                          " variables");
   return specs;
 }
 
@@ -200,7 +200,7 @@ TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, std::span<const
   for (unsigned i = 0; i < out.size(); ++i) stager.assign(variables[i], out[i]);
 }
 
-// Returns the values that were replaced, as long as `keeps` is set; else buffers may be written in place.
+// Returns the replaced values if `keeps` is set; otherwise buffers may be written in place.
 TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* const> states, Inputs extra,
                                  const Attrs& attrs, bool keeps) {
   Tensors out;
@@ -213,7 +213,7 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* con
   Small<Tensor, 4> reuse;
   for (unsigned i = 0; i < specs.size(); ++i) {
     check_updated(op, states[i]->spec, specs[i], states[i]->name);
-    bool borrowed = keeps;  // or the buffer is also an extra input: writing in place would change it
+    bool borrowed = keeps;  // or the buffer is also an extra input, which an in-place write would change
     for (const Tensor* t : extra) borrowed |= t->raw() == states[i]->value.raw();
     reuse.push(!borrowed && states[i]->value.is_unique() ? states[i]->value : Tensor());
   }
@@ -224,7 +224,7 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* con
     std::swap(states[i]->value, out[i]);
     states[i]->value.renew_id();
   }
-  return out;  // what dies is released when the locks are gone
+  return out;  // replaced values are destroyed after the locks are released
 }
 
 }  // namespace detail

@@ -33,8 +33,8 @@ UpdateFn<R, T> update_fn() {
   }
 }
 
-/// One update or several, seen as one stretch of elements in which each tensor takes up whole cache lines: threads
-/// share them evenly, however many tensors there are and of what sizes.
+/// One or several updates, treated as one range of elements in which each tensor occupies whole cache lines, so that
+/// threads share the work evenly regardless of the number and sizes of tensors.
 template <class R, class T>
 struct DenseUpdates {
   static constexpr std::size_t states = R::states;
@@ -70,7 +70,7 @@ struct DenseUpdates {
   }
 };
 
-/// Which of the n rows of values go to which row of the table, equal rows side by side.
+/// Maps the n rows of values to rows of the table, with equal rows adjacent.
 struct RowOrder {
   struct Item {
     i64 row, at;
@@ -96,7 +96,8 @@ struct RowOrder {
   }
 };
 
-/// Equal rows of the gradient are added up before the rule sees them; rows that do not occur keep weights and slots.
+/// Sums equal rows of the gradient before the rule is applied. Weights and slots of rows that do not occur are
+/// unchanged.
 template <class R, class T>
 void sparse_update(const KernelCall& c) {
   const auto params = UpdateParams<R, T>::make(c);
@@ -133,7 +134,7 @@ void sparse_update(const KernelCall& c) {
 
 }  // namespace detail
 
-/// (state..., gradient, ...) -> (state'...), and several of it, as OpDef::plural has it; float32 and float64.
+/// (state..., gradient, ...) -> (state'...), or several of these, as OpDef::plural defines; float32 and float64.
 template <class R>
 void optimizer_update(const KernelCall& c) {
   if (c.out[0].spec->dtype == DType::float64) detail::DenseUpdates<R, double>{c}.run();

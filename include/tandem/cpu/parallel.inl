@@ -1,4 +1,4 @@
-// The pool's threads, how work is handed to them, and what happens at fork and at exit.
+// The pool's threads, the distribution of work to them, and the handling of fork and exit.
 #pragma once
 #include <pthread.h>
 #include <sched.h>
@@ -23,7 +23,8 @@
 namespace TANDEM_NS::cpu::pool {
 
 inline constexpr int max_threads = 1024;
-// More pieces than threads, so that a thread that is held up elsewhere delays the rest by a fraction of its share only.
+// More pieces than threads, so that a thread that is delayed elsewhere delays the rest by only a fraction of its
+// share.
 inline constexpr int pieces_per_thread = 4;
 inline constexpr std::chrono::microseconds spin_time{30}, stream_gap{200};
 
@@ -50,8 +51,9 @@ bool spin(Ready ready) {
   return false;
 }
 
-/// Where threads sleep. Whoever rings has changed what `ready` reads before, both in sequentially consistent order: so
-/// either the ringer sees the sleeper or the sleeper sees the change, and ringing for nobody costs one load.
+/// Where threads sleep. The ringing thread has changed what `ready` reads before ringing, both in sequentially
+/// consistent order: either the ringer sees the sleeper or the sleeper sees the change. Ringing without a sleeper
+/// costs one load.
 class Bell {
  public:
   template <class Ready>
@@ -82,14 +84,14 @@ struct Region {
   void* context;
   i64 n;
   int pieces;
-  bool wake;  // sleeping threads, at 25 us each
+  bool wake;  // wake sleeping threads, at 25 us each
   std::atomic<bool> failed{false};
   std::exception_ptr error{};
 
   i64 begin(int piece) const {
     if (piece == pieces) return n;
     const i64 at = n / pieces * piece + n % pieces * piece / pieces;
-    return n / pieces >= 1024 ? at / 64 * 64 : at;  // whole cache lines, where it does not unbalance
+    return n / pieces >= 1024 ? at / 64 * 64 : at;  // whole cache lines, where that does not unbalance the pieces
   }
 
   void run(int piece) noexcept {
@@ -104,14 +106,15 @@ struct Region {
   }
 };
 
-/// The threads. A region is announced by one 64-bit ticket: its number, its pieces, and the next piece to claim. A
-/// thread reads the region only after it claimed a piece, and the caller returns only after all claimed pieces are
-/// done; so a thread that comes late finds nothing to claim and never touches a region that is gone.
+/// The pool of threads. A region is announced by one 64-bit ticket: its number, its number of pieces, and the next
+/// piece to claim. A thread reads the region only after it has claimed a piece, and the caller returns only after
+/// all claimed pieces are done. A late thread therefore finds nothing to claim and never touches a region that no
+/// longer exists.
 class Pool {
  public:
   explicit Pool(Pool* before) : before_(before) {}
 
-  /// False if another thread's region occupies the pool.
+  /// Returns false if another thread's region occupies the pool.
   bool run(Region& region, int threads) {
     if (busy_.test(std::memory_order_relaxed) || busy_.test_and_set(std::memory_order_acquire)) return false;
     if (threads != size_) resize(threads);
@@ -127,14 +130,14 @@ class Pool {
     return true;
   }
 
-  /// Ends the threads now if the pool is idle; else the next region does it.
+  /// Ends the threads now if the pool is idle; otherwise the next region does it.
   void try_resize(int threads) {
     if (busy_.test_and_set(std::memory_order_acquire)) return;
     if (threads != size_) resize(threads);
     busy_.clear(std::memory_order_release);
   }
 
-  /// Ends the threads for good, at the end of the process.
+  /// Ends the threads permanently, at process exit.
   void close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
@@ -142,7 +145,7 @@ class Pool {
   }
 
  private:
-  // Short work alone is done before a sleeper is up; but a stream of it keeps threads awake once they are.
+  // Short work is done before a sleeping thread is up, but a stream of it keeps threads awake once they are.
   bool worth_waking(const Region& region) {
     const auto now = std::chrono::steady_clock::now();
     const bool stream = now - last_ < stream_gap;
@@ -185,7 +188,7 @@ class Pool {
     pthread_sigmask(SIG_SETMASK, &all, &old);  // the program's signal handlers belong on its own threads
     try {
       while (int(threads_.size()) < threads - 1) threads_.emplace_back([this] { serve(); });
-    } catch (const std::system_error&) {  // the system gives no more threads: those that there are do the work
+    } catch (const std::system_error&) {  // thread creation failed: the existing threads do the work
     }
     pthread_sigmask(SIG_SETMASK, &old, nullptr);
   }
@@ -204,14 +207,14 @@ class Pool {
   alignas(64) std::atomic<int> left_{0};
   alignas(64) std::atomic_flag busy_{};
   Region* region_ = nullptr;
-  std::chrono::steady_clock::time_point last_{};  // when somebody was asleep as work came
+  std::chrono::steady_clock::time_point last_{};  // when work last arrived while a thread was asleep
   int size_ = 1;
   std::atomic<bool> may_spin_{true}, stop_{false};
   Bell work_, done_;
-  std::mutex mutex_;  // threads_ and closed_
+  std::mutex mutex_;  // guards threads_ and closed_
   std::vector<std::thread> threads_;
   bool closed_ = false;
-  // A forked child's predecessor, whose threads the child does not have: kept reachable, never used.
+  // In a forked child: the parent's pool, whose threads the child does not have; kept reachable, never used.
   [[maybe_unused]] Pool* before_;
 };
 
@@ -219,10 +222,10 @@ class Pool {
 struct Shared {
   std::atomic<Pool*> current{nullptr};
   Pool* last = nullptr;
-  std::atomic<int> threads{0};  // 0: not asked for yet
+  std::atomic<int> threads{0};  // 0: not determined yet
   std::atomic<bool> closed{false}, replaced{false};
   Executor executor{};
-  std::mutex mutex;  // current while it is made, executor
+  std::mutex mutex;  // guards `current` while it is created, and `executor`
 };
 TANDEM_INLINE constinit TANDEM_API Shared shared{};
 
@@ -259,7 +262,7 @@ struct Closer {
   return shared.current.load();
 }
 
-/// One piece for each `grain` items at most; a multiple of the number of threads as soon as there are that many.
+/// At most one piece per `grain` items; a multiple of the number of threads once there are that many.
 inline int pieces_for(i64 n, i64 grain, int threads) {
   const i64 most = std::min<i64>(n / std::max<i64>(grain, 1), i64(threads) * pieces_per_thread);
   return int(most <= threads ? std::max<i64>(most, 2) : most / threads * threads);
@@ -315,7 +318,7 @@ TANDEM_INLINE void set_intra_op_parallelism_threads(int threads) {
   if (threads < 0 || threads > cpu::pool::max_threads)
     errors::raise<errors::InvalidArgumentError>(
         "set_intra_op_parallelism_threads",
-        "threads must lie in [0, " + std::to_string(cpu::pool::max_threads) + "], got " + std::to_string(threads));
+        "threads must be in [0, " + std::to_string(cpu::pool::max_threads) + "], got " + std::to_string(threads));
   const int n = threads ? threads : cpu::pool::default_threads();
   cpu::pool::shared.threads = n;
   if (cpu::pool::Pool* p = cpu::pool::shared.current.load()) p->try_resize(n);

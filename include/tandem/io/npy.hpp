@@ -7,18 +7,19 @@
 
 namespace TANDEM_NS::io {
 
-/// Writes a tensor of any shape and device, row-major and little-endian. The file is replaced as a whole or left as it
-/// was.
-///   throws  errors::InvalidArgumentError for bfloat16, quantized and string tensors, which NumPy has no dtype for;
-///           errors::TraceError for a traced tensor; otherwise as replace_file (safetensors.hpp)
+/// Saves a tensor of any shape and device, row-major and little-endian. The file is replaced atomically: on failure
+/// it is left unchanged.
+///   throws  errors::InvalidArgumentError for bfloat16, quantized and string tensors, for which NumPy has no dtype;
+///           errors::TraceError for a traced tensor; otherwise as replace_file (io/replace_file.hpp)
 TANDEM_API void save_npy(const std::string& path, const Tensor& tensor);
-/// Reads a tensor, to the CPU: either byte order, row- or column-major. Memory and time are in proportion to the file's
+/// Loads a tensor to the CPU: either byte order, row- or column-major. Memory and time are proportional to the file
 /// size.
-///   throws  errors::NotFoundError if there is no regular file of that name; errors::DataLossError saying what is wrong
-///           with it; errors::InvalidArgumentError for dtypes that a tensor cannot have: Python objects (pickles, which
-///           are not read), structures, texts, dates; errors::UnavailableError if the system cannot read it
+///   throws  errors::NotFoundError if there is no regular file of that name; errors::DataLossError, naming the
+///           defect, if it is damaged; errors::InvalidArgumentError for dtypes that a tensor cannot have: Python
+///           objects (pickles, which are not read), structured types, text, dates; errors::UnavailableError if the
+///           system cannot read it
 TANDEM_API Tensor load_npy(const std::string& path);
-/// Reads from memory; `path` is for the error texts.
+/// Parses an .npy file in memory; `path` is used in error messages only.
 TANDEM_API Tensor parse_npy(const char* data, std::size_t size, const std::string& path);
 
 }  // namespace TANDEM_NS::io

@@ -23,7 +23,7 @@ namespace detail {
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 static_assert(std::endian::native == std::endian::little);
 
-// NumPy's letter for a kind of number; the byte count follows it in a descr.
+// A dtype and NumPy's kind letter for it; in a descr the byte count follows the letter.
 struct NpyType {
   DType dtype;
   char kind;
@@ -44,7 +44,7 @@ struct NpyHeader {
   Shape shape;
 };
 
-// Reads the header's dictionary: its three keys in any order, nothing else.
+// Parses the dictionary of the header: its three keys in any order and nothing else.
 class NpyHeaderReader {
  public:
   NpyHeaderReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -64,14 +64,14 @@ class NpyHeaderReader {
       if (!take(',') && peek() != '}') fail("its header is not a Python dictionary");
     }
     if (seen != 7) fail("its header lacks one of descr, fortran_order, shape");
-    if (peek()) fail("its header goes on after the dictionary");
+    if (peek()) fail("its header continues after the dictionary");
     return h;
   }
 
  private:
   static std::string escaped(const std::string& s) { return tandem::detail::escaped_text(s); }
   [[noreturn]] void fail(const std::string& what) const { raise_npy(path_, what); }
-  // The next character that is not a blank; 0 at the end.
+  // The next non-blank character; 0 at the end.
   char peek() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -82,20 +82,20 @@ class NpyHeaderReader {
     return true;
   }
   void expect(char c) {
-    if (!take(c)) fail(std::string("its header has no '") + c + "' where one belongs");
+    if (!take(c)) fail(std::string("its header has no '") + c + "' where one is expected");
   }
   std::string quoted() {
     const char quote = peek();
     if (quote != '\'' && quote != '"') fail("its header is not a Python dictionary");
     const std::size_t end = text_.find(quote, ++at_);
-    if (end == text_.npos) fail("its header ends within a text");
+    if (end == text_.npos) fail("its header ends within a string");
     std::string r(text_.substr(at_, end - at_));
     at_ = end + 1;
     return r;
   }
   std::string descr() {
     if (peek() == '[')
-      errors::raise<errors::InvalidArgumentError>("load_npy", path_ + " holds structures, not one dtype");
+      errors::raise<errors::InvalidArgumentError>("load_npy", path_ + " holds structures, not a single dtype");
     return quoted();
   }
   bool boolean() {
@@ -114,13 +114,13 @@ class NpyHeaderReader {
       i64 n = -1;
       peek();
       const auto result = std::from_chars(text_.data() + at_, text_.data() + text_.size(), n);
-      if (result.ec != std::errc() || n < 0) fail("its shape is not a tuple of whole numbers");
+      if (result.ec != std::errc() || n < 0) fail("its shape is not a tuple of non-negative integers");
       if (s.rank() == max_rank)
         errors::raise<errors::InvalidArgumentError>(
             "load_npy", path_ + " has more than the " + std::to_string(max_rank) + " axes that a tensor can have");
       at_ = static_cast<std::size_t>(result.ptr - text_.data());
       s.push(n);
-      if (!take(',') && peek() != ')') fail("its shape is not a tuple of whole numbers");
+      if (!take(',') && peek() != ')') fail("its shape is not a tuple of non-negative integers");
     }
     return s;
   }
@@ -149,9 +149,10 @@ TANDEM_INLINE StoredType stored_type(const std::string& descr, const std::string
   errors::raise<errors::InvalidArgumentError>(
       "load_npy", path + " holds " +
                       (objects ? "pickled Python objects" : "NumPy's " + tandem::detail::escaped_text(descr)) +
-                      ", which is not a dtype of tensors" + (objects ? " and may run code when it is read" : ""));
+                      ", which is not a tensor dtype" + (objects ? " and may run code when it is read" : ""));
 }
-// The bytes that the shape stands for; raises where they cannot be in a file of `available` ones.
+// The size in bytes of a tensor of this shape; raises unless it equals `available`, the size of the data in the
+// file.
 inline std::size_t npy_bytes(const Shape& shape, DType dtype, std::size_t available, const std::string& path) {
   std::size_t n = size_of(dtype);
   bool empty = false;
@@ -170,7 +171,7 @@ inline void swap_bytes(unsigned char* p, std::size_t bytes, DType dtype) {
   for (std::size_t i = 0; i < bytes; i += width) std::reverse(p + i, p + i + width);
 }
 
-// Source: size() and read(to, n), in order.
+// Source: has size() and read(to, n), which reads sequentially.
 template <class Source>
 Tensor read_npy(Source& source, const std::string& path) {
   const tandem::detail::OutsideTrace outside;
@@ -225,7 +226,7 @@ TANDEM_INLINE void save_npy(const std::string& path, const Tensor& tensor) {
   else if (host.rank() == 1) shape.pop_back();
   std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   constexpr std::size_t fixed = 10;
-  header.resize((fixed + header.size() + 1 + 63) / 64 * 64 - fixed - 1, ' ');  // data begins on a multiple of 64
+  header.resize((fixed + header.size() + 1 + 63) / 64 * 64 - fixed - 1, ' ');  // aligns the data to 64 bytes
   header += '\n';
   std::string start(detail::npy_magic);
   start += {1, 0, static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};

@@ -1,5 +1,5 @@
-// Where readers take their bytes from: files of users' paths (regular ones alone, by what they are when they are
-// opened), or memory. For the definitions of io/safetensors.hpp and io/npy.hpp.
+// Byte sources of the readers: regular files at user-supplied paths (the type is checked after opening), and memory.
+// For the definitions of io/safetensors.hpp and io/npy.hpp.
 #pragma once
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 
 namespace TANDEM_NS::io::detail {
 
-/// "a directory", for what is not a regular file.
+/// Names the type of a file that is not a regular file: "a directory".
 inline const char* kind_of_file(mode_t mode) {
   return S_ISDIR(mode)    ? "a directory"
          : S_ISFIFO(mode) ? "a pipe"
@@ -26,7 +26,7 @@ inline const char* kind_of_file(mode_t mode) {
                           : "not a file";
 }
 
-/// A file descriptor that is closed with its scope.
+/// A file descriptor that is closed at the end of its scope.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -44,7 +44,7 @@ class Descriptor {
   int fd_;
 };
 
-/// A file that is read from its beginning; `op` is for the error texts.
+/// A regular file, read sequentially from its beginning; `op` is used in error messages.
 class RegularFile {
  public:
   RegularFile(const char* op, const std::string& path)
@@ -78,7 +78,7 @@ class RegularFile {
   std::size_t size_ = 0;
 };
 
-/// Bytes in memory, read from their beginning.
+/// Bytes in memory, read sequentially from their beginning.
 class MemorySource {
  public:
   MemorySource(const char* data, std::size_t size) : data_(data), size_(size) {}

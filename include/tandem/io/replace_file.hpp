@@ -1,4 +1,4 @@
-// Replacing a file as a whole, or not at all.
+// Atomic replacement of a file.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace TANDEM_NS::io {
 
-/// Replaces a file by these bytes, or leaves it as it was. Threads and processes may replace one file at the same time;
-/// whoever reads sees one of them whole. The permissions of the old file are kept, and a symbolic link: its target is
-/// replaced. What a killed process has left of an earlier call for this path is removed.
+/// Atomically replaces the content of a file by these bytes; on failure the file is unchanged. Threads and processes
+/// may replace one file concurrently; a reader always sees one complete version. The permissions of the old file are
+/// kept. A symbolic link is kept too: its target is replaced. Temporary files that a killed process left behind in
+/// an earlier call for this path are removed.
 ///   throws  errors::FailedPreconditionError for a directory, a device, a pipe; errors::ResourceExhaustedError for a
-///           full disk, errors::UnavailableError for other failures of the system: each names the path
+///           full disk, errors::UnavailableError for other system errors; each names the path
 TANDEM_API void replace_file(const std::string& path, const std::vector<std::pair<const void*, std::size_t>>& parts);
 
 }  // namespace TANDEM_NS::io

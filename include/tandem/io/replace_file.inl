@@ -1,8 +1,9 @@
-// Replacing a file as a whole.
+// Definitions of io/replace_file.hpp.
 //
-// The bytes go to a temporary file beside the target, which is flushed and renamed. Its name is new for each call, so
-// that threads and processes may save to one path: the last one wins. While it is written it is locked, which shows
-// what a killed process has left behind: a name of this pattern and this boot of this machine that nobody has locked.
+// The bytes are written to a temporary file next to the target, which is then flushed and renamed. Its name is
+// unique to each call, so threads and processes may save to the same path: the last one wins. The file is locked
+// while it is being written. A file whose name has this pattern and the boot id of this machine, and which nobody
+// has locked, was therefore left behind by a killed process.
 #pragma once
 #include <dirent.h>
 #include <sys/file.h>
@@ -25,10 +26,11 @@ namespace detail {
   errors::raise<errors::UnavailableError>("save", text);
 }
 
-// Where a file is written: symbolic links are followed, also one to a file that is not there yet, as open() would.
+// The path that is written. Symbolic links are followed as open() would, including one to a file that does not exist
+// yet.
 struct Target {
   std::string folder, name;  // "" or ending in '/'
-  mode_t mode = 0;           // of the file that is replaced; 0 if there is none
+  mode_t mode = 0;           // of the replaced file; 0 if there is none
 
   explicit Target(const std::string& path) {
     if (path.empty()) errors::raise<errors::FailedPreconditionError>("save", "cannot save to '': the path is empty");
@@ -67,7 +69,7 @@ struct Target {
   }
 };
 
-// One boot of one machine: locks and process numbers mean something within it alone. Empty where it is not known.
+// Identifies one boot of one machine: locks and process ids are meaningful only within it. Empty if unknown.
 TANDEM_INLINE std::string boot_id() {
   const Descriptor f(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   char text[36];
@@ -78,25 +80,25 @@ TANDEM_INLINE std::string boot_id() {
   return hex.size() == 32 ? hex : std::string();
 }
 
-// NAME.partial.BOOT.NUMBER: the temporary files of a target.
+// The names of the temporary files of a target: NAME.partial.BOOT.NUMBER.
 class TemporaryName {
  public:
   explicit TemporaryName(const std::string& target) : TemporaryName(target, boot_id()) {}
-  /// Another one at each call.
+  /// Returns a new name at each call.
   std::string next() const {
     static std::atomic<std::uint32_t> count{0};
     char number[17];
     std::snprintf(number, sizeof number, "%08x%08x", static_cast<unsigned>(::getpid()), count.fetch_add(1));
     return start_ + number;
   }
-  /// Whether next() has made it, on this machine and since it was started.
+  /// Whether next() created this name on this machine since it was booted.
   bool has_made(std::string_view name) const {
     return boot_known_ && name.size() == start_.size() + 16 && name.starts_with(start_) &&
            name.find_first_not_of("0123456789abcdef", start_.size()) == name.npos;
   }
 
  private:
-  static constexpr std::size_t most = 9 + 32 + 1 + 16;  // bytes behind the target's name
+  static constexpr std::size_t most = 9 + 32 + 1 + 16;  // bytes appended to the target's name
   TemporaryName(const std::string& target, const std::string& boot)
       : boot_known_(!boot.empty()),
         start_(target.substr(0, 255 - most) + ".partial." + (boot_known_ ? boot : std::string(32, '0')) + ".") {}
@@ -104,13 +106,13 @@ class TemporaryName {
   std::string start_;
 };
 
-// The temporary file; removed unless it was renamed.
+// The temporary file; removed on destruction unless it was renamed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const Target& target) : target_(target), names_(target.name) {
     for (int attempts = 0; !open(); ++attempts)
       if (attempts == 1000) raise_system("cannot write", names_.next(), EEXIST);
-    if (target.mode) (void)::fchmod(fd_.get(), target.mode & 07777);  // who may read the old file may read the new one
+    if (target.mode) (void)::fchmod(fd_.get(), target.mode & 07777);  // same permissions as the old file
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -133,11 +135,11 @@ class TemporaryFile {
     path_.clear();
     const std::string folder = target_.folder.empty() ? "." : target_.folder;
     if (const Descriptor f(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); f.get() >= 0)
-      ::fsync(f.get());  // makes the new name last
+      ::fsync(f.get());  // makes the rename durable
   }
 
  private:
-  // False: the name was taken, or somebody removed the file before it was locked.
+  // Returns false if the name already existed or the file was removed before it was locked.
   bool open() {
     const std::string path = target_.folder + names_.next();
     fd_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -147,7 +149,7 @@ class TemporaryFile {
     }
     path_ = path;
     while (::flock(fd_.get(), LOCK_EX) != 0 && errno == EINTR) {
-    }  // a system without locks has no files removed either
+    }  // on a system without locks no file is removed either
     struct stat s {};
     return ::lstat(path.c_str(), &s) == 0;
   }
@@ -158,8 +160,8 @@ class TemporaryFile {
   Descriptor fd_;
 };
 
-// Removes a temporary file whose writer is gone. A file is removed by who holds its lock, under the name that it still
-// has: so never one that is being written.
+// Removes a temporary file whose writer no longer exists. Only the holder of its lock removes a file, and only if
+// the name still refers to it; so a file that is being written is never removed.
 TANDEM_INLINE void remove_abandoned(const std::string& path) {
   const Descriptor f(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat here {

@@ -1,4 +1,4 @@
-// What reader and writer agree on: dtype names, limits, checksums. For the definitions of io/safetensors.hpp.
+// Shared by the reader and the writer: dtype names, limits, checksums. For the definitions of io/safetensors.hpp.
 #pragma once
 #include <array>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace TANDEM_NS::io::detail {
 
 inline constexpr const char* metadata_key = "__metadata__";
 inline constexpr const char* crc_prefix = "crc32.";
-inline constexpr std::size_t max_header = std::size_t{32} << 20;  // bytes; what is longer is neither written nor read
+inline constexpr std::size_t max_header = std::size_t{32} << 20;  // bytes; a longer header is neither written nor read
 
 struct FormatName {
   DType dtype;
@@ -32,7 +32,7 @@ inline const FormatName* find_format(std::string_view name) {
   return nullptr;
 }
 
-// CRC-32 of IEEE 802.3 (zlib's), a byte at a time.
+// CRC-32 of IEEE 802.3 (as in zlib), one byte at a time.
 inline std::uint32_t crc32(const void* data, std::size_t size) {
   static constexpr std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> t{};

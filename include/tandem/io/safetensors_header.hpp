@@ -17,7 +17,7 @@ struct Entry {
   std::size_t begin, end;  // within the data
 };
 
-/// The header, checked against the size of the data behind it.
+/// The parsed header, validated against the size of the data that follows it.
 struct SafetensorsHeader {
   SafetensorsHeader(std::string_view text, std::size_t data_size, const std::string& path);
 

@@ -1,5 +1,5 @@
-// The JSON header of a safetensors file, read in one pass: no tree is built, so time and memory are in proportion to
-// its length.
+// The JSON header of a safetensors file, parsed in one pass. No tree is built, so time and memory are proportional
+// to its length.
 #pragma once
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -17,7 +17,8 @@ using tandem::detail::escaped_text;
   errors::raise<errors::DataLossError>("load", path + " is damaged or not a safetensors file: " + what);
 }
 
-// What the parser calls, value by value. Depths: 1 names and metadata, 2 the fields of an entry, 3 what is in a list.
+// Receives the events of the SAX parser. Depths: 1 names and metadata, 2 the fields of an entry, 3 the elements of a
+// list.
 class HeaderEvents {
  public:
   using json = nlohmann::json;
@@ -58,7 +59,7 @@ class HeaderEvents {
   static constexpr u64 max_size = INT64_MAX;
 
   bool open(bool object) {
-    if (++depth_ > 3) raise_damaged(path_, "its header nests too deep");
+    if (++depth_ > 3) raise_damaged(path_, "its header is nested too deeply");
     if (depth_ == 1 && !object) raise_damaged(path_, "its header is not a JSON object");
     if (depth_ == 2 && !object) no_object();
     if (depth_ == 3) {
@@ -72,7 +73,7 @@ class HeaderEvents {
     return true;
   }
   bool is_list_field() const { return field_ == "shape" || field_ == "data_offsets"; }
-  // A value of a kind that has no meaning where it stands; fields that are not known may hold anything.
+  // A value of a type that is invalid at its position; unknown fields may hold anything.
   bool no_value() {
     if (depth_ == 0) raise_damaged(path_, "its header is not a JSON object");
     if (depth_ == 1) no_object();
@@ -110,7 +111,7 @@ class HeaderEvents {
                        : field_ == "shape"        ? &has_shape_
                        : field_ == "data_offsets" ? &has_offsets_
                                                   : nullptr;
-    if (seen && std::exchange(*seen, true)) bad("description: a field stands there twice");
+    if (seen && std::exchange(*seen, true)) bad("description: a field occurs twice");
   }
   void set_dtype(const std::string& text) {
     const FormatName* const format = find_format(text);
@@ -137,8 +138,8 @@ class HeaderEvents {
 
   const std::string& path_;
   const std::size_t size_;
-  std::set<std::string> names_;  // no hash: who writes the names could make them collide
-  Entry entry_{};                // at depth 2, or its name at depth 1
+  std::set<std::string> names_;  // not a hash table: an attacker could choose names that collide
+  Entry entry_{};                // the current entry at depth 2, or its name at depth 1
   std::string field_;            // the last key at depth 2
   int depth_ = 0, offsets_ = 0;
   bool in_metadata_ = false, has_dtype_ = false, has_shape_ = false, has_offsets_ = false;

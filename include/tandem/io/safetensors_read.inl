@@ -1,4 +1,4 @@
-// Reading safetensors from files that may be torn or hostile.
+// Reads safetensors from files that may be truncated or hostile.
 #pragma once
 #include <algorithm>
 #include "tandem/base/format.hpp"
@@ -35,7 +35,7 @@ SafetensorsHeader read_header(Source& source, const std::string& path) {
   source.read(text.data(), n);
   return SafetensorsHeader(text, source.size() - 8 - n, path);
 }
-// The header lists the tensors without a gap, in the order of their data.
+// Reads the data of one entry. The entries are contiguous and in the order of their data.
 template <class Source>
 Tensor read_tensor(Source& source, const Entry& e, const Metadata& metadata, const std::string& path) {
   Tensor t = Tensor::allocate(e.spec);

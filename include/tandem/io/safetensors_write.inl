@@ -1,4 +1,4 @@
-// Writing safetensors: what would not be read again is refused.
+// Writes safetensors. Content that could not be read back is rejected.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -18,17 +18,18 @@ namespace detail {
 TANDEM_INLINE void check_text(const char* what, const std::string& text) {
   if (!tandem::detail::is_utf8(text))
     raise_unsaved(std::string(what) + " " + tandem::detail::escaped_text(text) +
-                  " is not UTF-8, which safetensors files are written in");
+                  " is not UTF-8, which the safetensors format requires");
 }
 TANDEM_INLINE void check_metadata(const Metadata& metadata) {
   for (const auto& [key, text] : metadata) {
     check_text("the metadata key", key);
-    check_text(("the text of the metadata " + tandem::detail::escaped_text(key) + ",").c_str(), text);
+    check_text(("the value of the metadata key " + tandem::detail::escaped_text(key) + ",").c_str(), text);
     if (key.starts_with(crc_prefix))
-      raise_unsaved("the metadata key " + tandem::detail::escaped_text(key) + " begins as those of checksums do");
+      raise_unsaved("the metadata key " + tandem::detail::escaped_text(key) +
+                    " begins with the prefix that is reserved for checksums");
   }
 }
-// The dtype's name in the format.
+// Checks that a tensor can be written; returns the name of its dtype in the format.
 TANDEM_INLINE const char* check_tensor(const NamedTensor& t) {
   check_text("the name", t.name);
   const std::string name = tandem::detail::escaped_text(t.name);
@@ -38,7 +39,8 @@ TANDEM_INLINE const char* check_tensor(const NamedTensor& t) {
         "save", name + " is a traced tensor, which has no value to save: " + to_string(t.tensor.spec()));
   const char* const dtype = format_name(t.tensor.dtype());
   if (!dtype)
-    raise_unsaved(name + " is " + to_string(t.tensor.spec()) + ", a dtype that safetensors files do not have");
+    raise_unsaved(name + " is " + to_string(t.tensor.spec()) +
+                  ", a dtype that the safetensors format does not support");
   return dtype;
 }
 
@@ -66,11 +68,11 @@ TANDEM_INLINE void save_safetensors(const std::string& path, const std::vector<N
   }
   header[detail::metadata_key] = all;
   std::string text = header.dump(-1, ' ', true);
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // data begins on a multiple of 8
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the data to 8 bytes
   if (text.size() > detail::max_header)
     detail::raise_unsaved("names, shapes and metadata take " + std::to_string(text.size()) +
                           " bytes as JSON, above the limit of " + std::to_string(detail::max_header) +
-                          ": keep long texts in a file of their own");
+                          ": store long texts in a separate file");
   unsigned char length[8];
   for (int i = 0; i < 8; ++i) length[i] = static_cast<unsigned char>(static_cast<u64>(text.size()) >> (8 * i));
   std::vector<std::pair<const void*, std::size_t>> parts{{length, 8}, {text.data(), text.size()}};

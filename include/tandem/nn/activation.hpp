@@ -1,4 +1,4 @@
-// Activations, for layers: each a function, so that a program contains those alone that it names.
+// Activations for layers. Each one is a separate function, so a program links only those that it names.
 #pragma once
 #include <type_traits>
 
@@ -8,7 +8,7 @@
 
 namespace TANDEM_NS {
 
-/// What a layer does to its result: one of the constants below, an op, or any function of one Tensor.
+/// The activation of a layer: one of the constants below, an op, or any function of one Tensor.
 ///     layers::Dense hidden{64, {.activation = Activation::relu}};
 ///     layers::Dense out{10, nn::softmax};
 class TANDEM_API Activation {
@@ -17,13 +17,13 @@ class TANDEM_API Activation {
   static const Activation linear, relu, tanh, sigmoid, gelu, elu, selu, swish, softplus;
   static const Activation softmax;  // over the last axis
 
-  /// `fused`: what a product's kernel does on the way out instead of the call; none if it has no such form.
+  /// `fused`: the epilogue that a matrix-product kernel applies instead of calling `f`; none if it has no such form.
   constexpr Activation(Function f, nn::DenseActivation fused = nn::DenseActivation::none) : f_(f), fused_(fused) {}
   /// A lambda without captures.
   template <class F>
     requires(std::is_class_v<F>&& std::is_convertible_v<F, Function>)
   constexpr Activation(const F& f) : f_(f) {}
-  /// An op, which is called with its options as they are by default.
+  /// An op, called with its default options.
   template <class Options>
   Activation(Tensor (*op)(const Tensor&, Options)) : op_(reinterpret_cast<Op>(op)), call_(&call<Options>) {}
   // nn::softmax is overloaded, so the template above cannot be deduced from its name.

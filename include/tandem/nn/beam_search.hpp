@@ -1,4 +1,4 @@
-// Beam search: the likeliest sequences of a model that predicts one token after the other.
+// Beam search: the most probable sequences of a model that predicts one token at a time.
 #pragma once
 #include <utility>
 
@@ -9,52 +9,52 @@ namespace TANDEM_NS::nn {
 
 struct BeamSearchOptions {
   TANDEM_OP_OPTIONS;
-  i64 sequence_length = none;  ///< of the results, in tokens; must be given
-  i64 beam_width = 4;          ///< how many hypotheses are kept of each sequence; 1 is greedy search
-  i64 begin_token_id = 0;      ///< stands before the first token
-  i64 end_token_id = none;     ///< ends a hypothesis; not given: none does
+  i64 sequence_length = none;  ///< length of the results in tokens; required
+  i64 beam_width = 4;          ///< number of hypotheses kept per sequence; 1 is greedy search
+  i64 begin_token_id = 0;      ///< precedes the first token
+  i64 end_token_id = none;     ///< ends a hypothesis; `none`: no token does
   bool include_begin_token = false;
-  /// alpha of the length normalization of Wu et al. 2016 (arXiv:1609.08144, section 7): hypotheses compete by
-  /// log_prob / ((5 + length) / 6)^alpha, the length with its end token. 0: by log_prob.
+  /// alpha of the length normalization of Wu et al. 2016 (arXiv:1609.08144, section 7): hypotheses are ranked by
+  /// log_prob / ((5 + length) / 6)^alpha, where the length includes the end token. 0: by log_prob.
   double length_penalty = 0;
 };
-/// The hypotheses of each sequence, the best first. Where fewer exist than the beam is wide, the last ones have the
-/// log_prob -inf and mean nothing.
+/// The hypotheses of each sequence, best first. If fewer than beam_width exist, the remaining entries have log_prob
+/// -inf and are meaningless.
 struct BeamSearchResult {
-  Tensor ids;        ///< int32 [batch, beam_width, sequence_length (+ 1 with the begin token)]; behind an end: the end
-  Tensor log_probs;  ///< float32 [batch, beam_width]: of all tokens together, the end included
+  Tensor ids;  ///< int32 [batch, beam_width, sequence_length (+ 1 with the begin token)]; padded with the end token
+  Tensor log_probs;  ///< float32 [batch, beam_width]: sum over all tokens, including the end token
 };
 
 }  // namespace TANDEM_NS::nn
 namespace TANDEM_NS::detail {
 
-/// The hypotheses so far, [batch, width] but for `last`, [batch * width], and `ids`, [batch, width, steps].
+/// The hypotheses so far: [batch, width], except `last`, [batch * width], and `ids`, [batch, width, steps].
 struct Beams {
   Tensor step, last, log_probs, lengths, is_finished, ids;
 };
 TANDEM_API void check_beam_search(const nn::BeamSearchOptions& o);
-/// Before the first token; `rows` has one row a sequence.
+/// The state before the first token; `rows` has one row per sequence.
 TANDEM_API Beams begin_beams(const Tensor& rows, const nn::BeamSearchOptions& o);
-/// Each row `width` times.
+/// Repeats each row `width` times.
 TANDEM_API Tensor repeat_rows(const Tensor& rows, i64 width);
 TANDEM_API Tensor may_go_on(const Beams& b, const nn::BeamSearchOptions& o);
-/// The hypotheses with one more token, and the row of which each is the continuation, [batch * width].
+/// Extends the hypotheses by one token. The second result, [batch * width], is the row that each one continues.
 TANDEM_API std::pair<Beams, Tensor> advance_beams(const Beams& b, const Tensor& logits, const nn::BeamSearchOptions& o);
 TANDEM_API nn::BeamSearchResult end_beams(const Beams& b, const nn::BeamSearchOptions& o);
 
 }  // namespace TANDEM_NS::detail
 namespace TANDEM_NS::nn {
-/// Searches for the sequences of greatest probability, token by token, `beam_width` hypotheses at a time. Equals the
-/// search through all sequences where the beam is wide enough. Ends early once no hypothesis can go on. Traced
-/// functions hold it as a loop.
-///   step           step(ids, state) -> pair or tuple (logits, state): ids int32 [n], the last tokens; logits floating
-///                  [n, tokens], of the next ones (-inf: impossible); state as below, with n rows
-///   initial_state  a Tensor, tuple, struct or vector of tensors of one row a sequence, [batch, ...]. step gets them
-///                  with n = batch * beam_width rows, those of one sequence together.
-///   returns        ids and log-probabilities; the lower token first among equals
-///   throws         errors::InvalidArgumentError for options out of range, a state without rows, logits of another
-///                  shape or with fewer tokens than `.end_token_id` needs
-///   gradient       to log_probs, through the tokens that were chosen
+/// Beam search for the most probable sequences: extends `beam_width` hypotheses by one token per step. Equal to
+/// exhaustive search if the beam is wide enough. Stops early once no hypothesis can continue. A traced function
+/// contains it as a loop.
+///   step           step(ids, state) -> pair or tuple (logits, state): ids int32 [n], the last tokens; logits
+///                  floating [n, tokens], for the next tokens (-inf: impossible); state as below, with n rows
+///   initial_state  a Tensor, tuple, struct or vector of tensors with one row per sequence, [batch, ...]. step
+///                  receives them with n = batch * beam_width rows; the rows of a sequence are contiguous.
+///   returns        ids and log-probabilities; ties are broken by the lower token
+///   throws         errors::InvalidArgumentError for options out of range, a state without rows, logits of any other
+///                  shape or with fewer tokens than `.end_token_id` requires
+///   gradient       through log_probs, along the chosen tokens
 template <class State, class Step>
 BeamSearchResult rnn_beam_search(const Step& step, State initial_state, BeamSearchOptions options) {
   tandem::detail::check_beam_search(options);

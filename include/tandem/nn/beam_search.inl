@@ -1,4 +1,4 @@
-// One step of beam search.
+// Definitions of nn/beam_search.hpp.
 #pragma once
 #include <limits>
 
@@ -34,8 +34,7 @@ TANDEM_INLINE void check_beam_search(const nn::BeamSearchOptions& o) {
     if (id != none && (id < 0 || id > std::numeric_limits<int>::max()))
       raise_beam_search("token " + std::to_string(id) + " is not an id");
 }
-// [batch, width], each row 0, 0, ... for sequence 0, 1, 1, ... for sequence 1: where a sequence's rows begin, in
-// sequences.
+// [batch, width]: row i holds the sequence number i in every column.
 inline Tensor sequence_numbers(const DimValue& batch, i64 width) {
   const Tensor numbers = cast(batch.is_known() ? range(batch.number) : range(batch.tensor), DType::int32);
   return broadcast_to(expand_dims(numbers, 1), {Dim(batch), width});
@@ -46,7 +45,7 @@ TANDEM_INLINE Tensor repeat_rows(const Tensor& rows, i64 width) {
 TANDEM_INLINE Beams begin_beams(const Tensor& rows, const nn::BeamSearchOptions& o) {
   const DimValue batch = get_shape(rows)[0];
   const Dims each{Dim(batch), o.beam_width};
-  // All beams are equal at first: one alone goes on.
+  // All hypotheses of a sequence start equal, so only the first is continued.
   const Tensor first = where(range(o.beam_width) == 0, constant(0.f), constant(impossible_log_prob));
   return {.step = constant(0),
           .last = reshape(fill(each, static_cast<int>(o.begin_token_id)), {-1}),
@@ -72,7 +71,7 @@ TANDEM_INLINE std::pair<Beams, Tensor> advance_beams(const Beams& b, const Tenso
   if (tokens == 0) raise_beam_search("there are no tokens to choose from: " + to_string(logits.spec()));
 
   Tensor next = reshape(cast(nn::log_softmax(logits), DType::float32), {-1, width, tokens});
-  if (o.end_token_id != none) {  // a finished hypothesis has one continuation
+  if (o.end_token_id != none) {  // a finished hypothesis has exactly one continuation
     const Tensor end_alone = where(range(tokens) == o.end_token_id, constant(0.f), constant(impossible_log_prob));
     next = where(expand_dims(b.is_finished, 2), end_alone, next);
   }

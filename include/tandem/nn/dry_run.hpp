@@ -1,12 +1,12 @@
-// check_call: a layer's first call without weights, to see whether its input fits before weights are made for it. For
-// the definitions of layers.
+// check_call: runs a layer's first call without weights, to validate the input before weights are created for it.
+// For the definitions of layers.
 #pragma once
 #include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
 
 namespace TANDEM_NS::detail {
 
-// While it lives ops run their shape rules alone: nothing is computed, recorded or added to a trace.
+// While an instance exists, ops only run shape inference: nothing is computed, recorded or added to a trace.
 class DryRun final : Stager {
  public:
   DryRun() : stager_(context.stager) { context.stager = this; }
@@ -31,15 +31,15 @@ class DryRun final : Stager {
   Unobserved quiet_;
 };
 
-/// A weight that is not there yet.
+/// A placeholder for a weight that does not exist yet.
 inline Tensor weight_like(const Shape& shape, DType dtype) { return Tensor::symbol({shape, dtype, current_device()}); }
-/// Raises what f(), made of ops, would raise for its tensors' shapes, dtypes and devices.
+/// Raises the errors that the ops in f() would raise for the shapes, dtypes and devices of their operands.
 template <class F>
 void check_call(const F& f) {
   const DryRun dry;
   f();
 }
-/// The size of x's last axis, by which a layer's weights are made.
+/// The size of the last axis of x, which determines the shapes of a layer's weights.
 inline i64 features_of(const char* layer, const Tensor& x) {
   if (x.rank() < 1)
     errors::raise<errors::InvalidArgumentError>(layer, "needs an axis of features, not " + to_string(x.spec()));

@@ -1,4 +1,4 @@
-// Initial values of weights. Formulas: Glorot & Bengio 2010, He et al. 2015, LeCun et al. 1998, as TensorFlow has them.
+// Initial values of weights. Formulas: Glorot & Bengio 2010, He et al. 2015, LeCun et al. 1998, as in TensorFlow.
 #pragma once
 #include <optional>
 
@@ -7,7 +7,7 @@
 namespace TANDEM_NS {
 
 namespace detail {
-// The kinds of Initializer, each a function: a program contains those alone that it names.
+// The kinds of Initializer. Each one is a separate function, so a program links only those that it names.
 using Draw = Tensor (*)(const Shape& shape, double a, double b, DType dtype, std::optional<i64> seed);
 TANDEM_API Tensor draw_constant(const Shape&, double a, double, DType, std::optional<i64>);
 TANDEM_API Tensor draw_uniform(const Shape&, double a, double b, DType, std::optional<i64>);
@@ -17,9 +17,9 @@ TANDEM_API Tensor draw_orthogonal(const Shape&, double gain, double, DType, std:
 TANDEM_API Tensor draw_identity(const Shape&, double gain, double, DType, std::optional<i64>);
 }  // namespace detail
 
-/// A rule for initial values: a plain value, called with the weight's shape. The fans of a kernel [..., in, out] are
-/// in and out times the receptive field (the product of the leading axes). `.seed` fixes the numbers; without it they
-/// come from the global generator (random::set_seed).
+/// A rule for initial values: a plain value type, called with the shape of the weight. The fans of a kernel
+/// [..., in, out] are in and out times the receptive field (the product of the leading axes). With a `seed` the
+/// values are reproducible; without one they are drawn from the global generator (random::set_seed).
 class TANDEM_API Initializer {
  public:
   enum class Kind : std::uint8_t { constant, uniform, normal, truncated_normal, orthogonal, identity };
@@ -28,7 +28,8 @@ class TANDEM_API Initializer {
   constexpr Initializer(Kind kind, detail::Draw draw, double a, double b, Fan fan = Fan::unscaled,
                         std::optional<i64> seed = {})
       : draw_(draw), a_(a), b_(b), seed_(seed), kind_(kind), fan_(fan) {}
-  /// A tensor of a floating dtype; throws errors::InvalidArgumentError for a shape the rule cannot fill.
+  /// Returns a tensor of a floating dtype. throws errors::InvalidArgumentError for a shape that the rule does not
+  /// support
   Tensor operator()(const Shape& shape, DType dtype = DType::float32) const;
 
  private:
@@ -59,14 +60,14 @@ constexpr Initializer TruncatedNormal(double mean = 0, double stddev = 0.05, See
           Initializer::Fan::unscaled,
           seed};
 }
-/// Variance scale / fan; uniform, normal or truncated_normal.
+/// Values with variance scale / fan; `kind` is uniform, normal or truncated_normal.
 constexpr Initializer VarianceScaling(double scale, Initializer::Fan fan, Initializer::Kind kind, Seed seed = {}) {
   const detail::Draw draw = kind == Initializer::Kind::uniform  ? &detail::draw_uniform
                             : kind == Initializer::Kind::normal ? &detail::draw_normal
                                                                 : &detail::draw_truncated_normal;
   return {kind, draw, scale, 0, fan, seed};
 }
-/// Uniform within sqrt(6 / (fan_in + fan_out)).
+/// Uniform on [-limit, limit), where limit = sqrt(6 / (fan_in + fan_out)).
 constexpr Initializer GlorotUniform(Seed seed = {}) {
   return {Initializer::Kind::uniform, &detail::draw_uniform, 1, 0, Initializer::Fan::average, seed};
 }
@@ -85,7 +86,7 @@ constexpr Initializer LecunUniform(Seed seed = {}) {
 constexpr Initializer LecunNormal(Seed seed = {}) {
   return {Initializer::Kind::truncated_normal, &detail::draw_truncated_normal, 1, 0, Initializer::Fan::in, seed};
 }
-/// Rows or columns (the fewer) orthonormal, times gain.
+/// A matrix with orthonormal rows or columns (whichever are fewer), times gain.
 constexpr Initializer Orthogonal(double gain = 1, Seed seed = {}) {
   return {Initializer::Kind::orthogonal, &detail::draw_orthogonal, gain, 0, Initializer::Fan::unscaled, seed};
 }

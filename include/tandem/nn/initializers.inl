@@ -28,7 +28,7 @@ TANDEM_INLINE Fans fans_of(const Shape& s) {
   return {static_cast<double>(s.dim(-2)) * field, static_cast<double>(s.dim(-1)) * field};
 }
 
-// Gram-Schmidt within a few rows.
+// Gram-Schmidt orthonormalization of the rows of a block.
 TANDEM_INLINE Tensor orthonormal_block(const Tensor& block) {
   const auto rows = static_cast<std::size_t>(block.shape().dim(0)),
              columns = static_cast<std::size_t>(block.shape().dim(1));
@@ -47,8 +47,9 @@ TANDEM_INLINE Tensor orthonormal_block(const Tensor& block) {
   }
   return constant(q, {.shape = block.shape()});
 }
-// The Q of a normal matrix that is no higher than wide, block by block so that most of the work is products; each block
-// twice, for accuracy. Signs stay as they fall, so Q is uniformly distributed.
+// The orthonormal factor Q of a normal matrix with rows <= columns. Works block by block, so that most of the work
+// is matrix products; each block is processed twice for accuracy. Signs are not normalized, so Q is uniformly
+// distributed.
 TANDEM_INLINE Tensor orthonormal_rows(const Tensor& normal) {
   constexpr i64 most = 32;
   std::vector<Tensor> done;
@@ -105,7 +106,8 @@ TANDEM_INLINE Tensor Initializer::operator()(const Shape& shape, DType dtype) co
     const detail::Fans f = detail::fans_of(shape);
     const double n = fan_ == Fan::in ? f.in : fan_ == Fan::out ? f.out : (f.in + f.out) / 2;
     const double variance = a_ / std::max(1.0, n);
-    // A normal cut at two deviations has .87962566 of the deviation.
+    // The standard deviation of a normal distribution truncated at two standard deviations is .87962566 of the
+    // original.
     b = kind_ == Kind::uniform ? std::sqrt(3 * variance)
                                : std::sqrt(variance) / (kind_ == Kind::truncated_normal ? .87962566103423978 : 1);
     a = kind_ == Kind::uniform ? -b : 0;

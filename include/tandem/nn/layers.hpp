@@ -1,4 +1,4 @@
-// Dense and Embedding. A layer owns its Variables, made at its first call; copies of a layer share them.
+// Dense and Embedding. A layer owns its Variables and creates them at its first call; copies of a layer share them.
 #pragma once
 #include <optional>
 
@@ -17,7 +17,7 @@ inline i64 positive(const char* layer, const char* what, i64 n) {
 }
 }  // namespace detail
 
-/// The base of layers.
+/// The base class of layers.
 class TANDEM_API Layer : public Module {
  public:
   Layer() = default;
@@ -33,8 +33,8 @@ struct DenseOptions {
   Initializer bias_initializer = initializers::Zeros();
   DType dtype = DType::float32;
 };
-/// activation(x W + b) over the last axis.
-///   x         [..., n], rank 1 or more, n fixed by the first call that does not raise
+/// Fully connected layer: activation(x W + b) over the last axis.
+///   x         [..., n], rank 1 or more; n is fixed by the first successful call
 ///   returns   [..., units]
 ///   throws    errors::InvalidArgumentError if x's last axis or dtype differs from the kernel's
 ///   variables kernel [n, units], bias [units]
@@ -45,7 +45,7 @@ class TANDEM_API Dense : public Layer {
   Dense(i64 units, Activation activation, DenseOptions options = {})
       : Dense(units, (options.activation = activation, options)) {}
   Tensor operator()(const Tensor& x) const;
-  /// Makes the variables now, for inputs of n features.
+  /// Creates the variables now, for inputs with n features.
   void build(i64 n) const;
 
  private:
@@ -58,8 +58,8 @@ struct EmbeddingOptions {
   Initializer embeddings_initializer = initializers::RandomUniform(-0.05, 0.05);
   DType dtype = DType::float32;
 };
-/// Rows of a table: ids [...] (int32 or int64, in [0, input_dim)) give [..., output_dim]. The table's gradient is
-/// row-sparse.
+/// Embedding lookup: maps ids [...] (int32 or int64, in [0, input_dim)) to rows of a table, [..., output_dim]. The
+/// gradient of the table is row-sparse.
 ///   throws    errors::InvalidArgumentError for an id out of range, with its position
 ///   variables embeddings [input_dim, output_dim]
 class TANDEM_API Embedding : public Layer {

@@ -7,7 +7,7 @@
 namespace TANDEM_NS {
 
 namespace detail {
-/// "MyNet" as "my_net", from the compiler's name of a class.
+/// Converts the compiler's name of a class to snake case: "MyNet" becomes "my_net".
 TANDEM_API std::string snake_case(std::string_view type);
 template <class T>
 std::string_view type_name() {
@@ -15,16 +15,16 @@ std::string_view type_name() {
 }
 }  // namespace detail
 
-/// A Module whose members are its children, named by their classes as Keras names them: "dense", "dense_1", "lstm".
+/// A Module whose members are its children, named after their classes as in Keras: "dense", "dense_1", "lstm".
 ///
 ///   struct Net : Model<Net> {
 ///     layers::Dense hidden{64, nn::relu}, out{10};
 ///     Tensor operator()(const Tensor& x) const { return out(hidden(x)); }
 ///   };
 ///
-/// Members are the Modules inside of the object itself, in the order of their declaration. Those elsewhere, in a vector
-/// or behind a pointer, need add_module(), as do those of a class that is derived from Net in its turn. add_module()
-/// also gives a member another name.
+/// Members are the Modules stored in the object itself, in declaration order. Modules stored elsewhere, in a vector
+/// or behind a pointer, must be registered with add_module(), and so must those of a class derived from Net.
+/// add_module() can also give a member a different name.
 template <class Self>
 class Model : public Module {
  public:
@@ -35,10 +35,10 @@ class Model : public Module {
   Model(const Model& other) : Module(other) { set_extent(sizeof(Self)); }
   Model& operator=(const Model&) = default;
 
-  /// A model with Variables of its own that begin with the same values; those that are tied stay tied. Copies made by
-  /// the copy constructor share their Variables.
-  ///   throws  errors::FailedPreconditionError if a member that is not a layer has Variables, on which it may keep
-  ///           handles (an optimizer, a Module with add_variable)
+  /// Copies the model with new Variables that start with the same values; tied Variables stay tied. The copy
+  /// constructor, in contrast, shares the Variables.
+  ///   throws  errors::FailedPreconditionError if a member that is not a layer has Variables, because it may keep
+  ///           handles to them (an optimizer, a Module with add_variable)
   Self clone() const {
     const Noted noted;
     Self copy(static_cast<const Self&>(*this));

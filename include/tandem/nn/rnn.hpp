@@ -1,4 +1,4 @@
-// Recurrent cells and layers. The layers run all steps in fused kernels; a loop over a cell gives the same numbers.
+// Recurrent cells and layers. The layers run all steps in fused kernels; a loop over a cell gives the same values.
 #pragma once
 #include <vector>
 
@@ -27,8 +27,8 @@ struct LSTMCellOptions {
   bool unit_forget_bias = true;  ///< adds 1 to the forget gate's initial bias
   RnnCellOptions weights = {};
 };
-/// One LSTM step, gate order i, f, g, o (formulas: ops/nn/lstm.hpp).
-///   x [b, i], state of two [b, units]; returns the new state, whose h is the output
+/// One LSTM step with gate order i, f, g, o (formulas: ops/nn/lstm.hpp).
+///   x [b, i], state of two tensors [b, units]; returns the new state, whose h is the output
 ///   variables kernel [i, 4 units], recurrent_kernel [units, 4 units], bias [4 units]
 class TANDEM_API LSTMCell : public Layer {
  public:
@@ -55,7 +55,7 @@ struct GRUCellOptions {
   bool reset_after = true;  ///< false: the classic GRU, which has no fused kernel
   RnnCellOptions weights = {};
 };
-/// One GRU step, gate order z, r, h (formulas: ops/nn/gru.hpp).
+/// One GRU step with gate order z, r, h (formulas: ops/nn/gru.hpp).
 ///   x [b, i], h [b, units]; returns the new h, which is the output
 ///   variables kernel [i, 3 units], recurrent_kernel [units, 3 units], bias [2, 3 units] ([3 units] if not reset_after)
 class TANDEM_API GRUCell : public Layer {
@@ -79,30 +79,30 @@ class TANDEM_API GRUCell : public Layer {
   GRUCellOptions options_;
 };
 
-/// What a recurrent layer gives; as a Tensor the output alone.
+/// The result of a recurrent layer; converts to a Tensor, its output.
 template <class State>
 struct RnnOutput {
-  Tensor output;             ///< the last layer's: [batch, units], or with return_sequences [batch, time, units]
-  std::vector<State> state;  ///< each layer's after the last step
+  Tensor output;  ///< output of the last layer: [batch, units], or with return_sequences [batch, time, units]
+  std::vector<State> state;  ///< state of each layer after the last step
 
   operator Tensor() const { return output; }
 };
 template <class State>
 struct RnnCall {
-  std::vector<State> initial_state = {};  ///< one a layer; zeros where empty
-  Tensor sequence_length = {};            ///< [batch], int32 or int64: past it a row gives zeros and keeps its state
+  std::vector<State> initial_state = {};  ///< one per layer; empty: zeros
+  Tensor sequence_length = {};  ///< [batch], int32 or int64: beyond its length a row outputs zeros and keeps its state
 };
 
 struct RnnLayerOptions {
-  bool return_sequences = false;  ///< the output of every step, not that of each row's last alone
+  bool return_sequences = false;  ///< return the output of every step, not only the last one of each row
   int num_layers = 1;
   bool time_major = false;  ///< inputs and sequences [time, batch, features]; saves two transposes
 };
 
 namespace detail {
 /// A stack of cells over a sequence.
-///   x         [batch, time, features], of any batch, also an open one
-///   throws    errors::InvalidArgumentError if shapes do not fit or the states are not one a layer
+///   x         [batch, time, features]; the batch size may be unknown
+///   throws    errors::InvalidArgumentError if shapes do not match or there is not one initial state per layer
 template <class Cell>
 class RnnLayer : public Layer {
  public:
@@ -129,13 +129,13 @@ extern template class TANDEM_API RnnLayer<GRUCell>;
 #endif
 }  // namespace detail
 
-/// A stack of LSTM layers over a sequence; gives the last output, as Keras' does, and the states.
+/// A stack of LSTM layers over a sequence. Returns the last output, as in Keras, and the states.
 class LSTM : public detail::RnnLayer<LSTMCell> {
  public:
   explicit LSTM(i64 units, const RnnLayerOptions& options = {}, const LSTMCellOptions& cell = {})
       : RnnLayer("LSTM", "lstm", units, options, cell) {}
 };
-/// A stack of GRU layers over a sequence; as LSTM, with one state tensor a layer.
+/// A stack of GRU layers over a sequence. Like LSTM, but with one state tensor per layer.
 class GRU : public detail::RnnLayer<GRUCell> {
  public:
   explicit GRU(i64 units, const RnnLayerOptions& options = {}, const GRUCellOptions& cell = {})

@@ -1,4 +1,4 @@
-// Recurrent cells and layers.
+// Definitions of nn/rnn.hpp.
 #pragma once
 #include "tandem/nn/dry_run.hpp"
 #include "tandem/nn/rnn.hpp"
@@ -14,7 +14,7 @@ namespace TANDEM_NS::layers {
 
 namespace detail {
 
-// Zeros [b, units] for an input [t, b, ...], whose b may be open.
+// Zeros [b, units] for an input [t, b, ...], where b may be unknown.
 TANDEM_INLINE Tensor zeros_for(const Tensor& x, i64 units) { return zeros({get_shape(x)[1], units}, x.dtype()); }
 TANDEM_INLINE void check_input(const char* layer, const Tensor& x) {
   if (x.rank() != 3)
@@ -109,7 +109,8 @@ TANDEM_INLINE Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) const
 }
 
 namespace detail {
-// The classic GRU multiplies r h by a part of its weights inside of each step: no fused kernel, a loop of small ops.
+// The classic GRU multiplies r h by part of its weights within each step, so it has no fused kernel: it runs as a
+// loop of elementary ops.
 TANDEM_INLINE nn::GruResult classic_gru(const Tensor& x, Tensor h, const CellWeights& w, const Tensor& lengths) {
   std::vector<Tensor> outputs;
   i64 t = 0;
@@ -127,7 +128,7 @@ inline void set_state(nn::LstmState& s, const Tensor& value) { s = {value, value
 inline void set_state(Tensor& s, const Tensor& value) { s = value; }
 }  // namespace detail
 
-// All steps: x [time, batch, features].
+// Runs all steps: x [time, batch, features].
 TANDEM_INLINE nn::LstmResult LSTMCell::run(const Tensor& x, const State& state, const detail::CellWeights& w,
                                            const Tensor& lengths) const {
   return nn::lstm(x, state, w.kernel, w.recurrent_kernel, w.bias, {.sequence_length = lengths});
@@ -159,7 +160,7 @@ typename RnnLayer<Cell>::Weights RnnLayer<Cell>::like(i64 features) const {
 }
 template <class Cell>
 void RnnLayer<Cell>::build(i64 features) const {
-  build_once([&] {  // all weights before the first Variable: if one cannot be made, no cell has any
+  build_once([&] {  // create all weights before the first Variable: if one fails, no cell has any
     Weights initial;
     for (const Cell& c : cells_) {
       initial.push_back(c.initial(features));

@@ -1,4 +1,5 @@
-// Every op's public declaration, and `math`, which has them as well: tandem::math::exp is tandem::exp.
+// Includes the public declarations of all ops, and defines namespace `math`, which contains them too:
+// tandem::math::exp is tandem::exp.
 #pragma once
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"

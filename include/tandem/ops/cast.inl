@@ -14,7 +14,7 @@ TANDEM_INLINE Specs infer_cast(const InferCall& c) {
   const DType to = c.get<CastAttrs>().to;
   if (!castable.has(s.dtype) || !castable.has(to))
     raise_specs(c, std::string("cannot convert ") + tandem::name(s.dtype) + " to " + tandem::name(to),
-                s.dtype == DType::string ? "to_vector<std::string>() gives the texts, to be parsed"
+                s.dtype == DType::string ? "to_vector<std::string>() returns the strings, which you can parse"
                 : to == DType::string    ? "to_string() writes a tensor as text"
                                          : "");
   s.dtype = to;
@@ -58,7 +58,7 @@ TANDEM_INLINE Tensor cast(const Tensor& x, DType to, OpOptions o) {
 }
 
 namespace detail {
-// The ends of a dtype's range.
+// The limits of a dtype's range.
 struct Range {
   Scalar low, high;
 };
@@ -79,15 +79,16 @@ TANDEM_INLINE Range range_of(DType d) {
     default: return {INT64_MIN, INT64_MAX};
   }
 }
-// Is every value of s within d's range?
+// Whether every value of dtype s is within the range of dtype d.
 TANDEM_INLINE bool holds(DType d, DType s) {
   if (is_floating(d)) return is_floating(s) ? size_of(d) >= size_of(s) && d != DType::float16 : d != DType::float16;
   if (!is_integer(s) || !is_integer(d)) return false;
   const bool signed_d = dtypes::signed_integer.has(d), signed_s = dtypes::signed_integer.has(s);
   return signed_d == signed_s ? size_of(d) >= size_of(s) : signed_d && size_of(d) > size_of(s);
 }
-// x, which holds values of dtype `from`, clamped to the numbers that both dtypes have. A float to an integer needs
-// nothing: cast saturates. Between floats both ends are clamped, whichever is wider, because of infinity.
+// Clamps x, which holds values of dtype `from`, to the range that both dtypes share. Float to integer needs no
+// clamping: cast saturates. Between floating dtypes both limits are clamped, whichever dtype is wider, because of
+// infinity.
 TANDEM_INLINE Tensor clamped(const Tensor& x, DType from, DType to) {
   if (!(is_integer(from) || is_floating(from)) || !(is_integer(to) || is_floating(to))) return x;
   if (is_floating(from) && is_integer(to)) return x;
@@ -104,7 +105,7 @@ TANDEM_INLINE Tensor clamped(const Tensor& x, DType from, DType to) {
 }  // namespace detail
 TANDEM_INLINE Tensor saturate_cast(const Tensor& x, DType to, OpOptions o) {
   const DType from = x.dtype();
-  const bool half = dtypes::half_floating.has(from);  // float32 holds the ends of all
+  const bool half = dtypes::half_floating.has(from);  // float32 represents the limits of all dtypes
   return cast(detail::clamped(half ? cast(x, DType::float32) : x, from, to), to, o);
 }
 

@@ -1,6 +1,6 @@
-// Dims: the shape argument of ops, whose entries may be numbers or scalar tensors (get_shape gives both in a trace).
-// Not here: the ops that take one (create/fill.hpp, random/draw.hpp, reshape.hpp, which also brings the definitions of
-// what is declared here).
+// Dims: the shape argument of ops, whose entries are numbers or scalar tensors (get_shape returns both in a trace).
+// Not here: the ops that take one (create/fill.hpp, random/draw.hpp, reshape.hpp, which also includes the
+// definitions of what is declared here).
 #pragma once
 #include <concepts>
 #include <vector>
@@ -18,7 +18,7 @@ class Dim {
   constexpr Dim(Dimension n) : number_(n.number_or_none()) {}
   Dim(const Tensor& t) : tensor_(t), is_tensor_(true) {}
 
-  /// Null for a number.
+  /// Null if the entry is a number.
   const Tensor* tensor() const { return is_tensor_ ? &tensor_ : nullptr; }
   i64 number() const { return number_; }
 
@@ -28,7 +28,7 @@ class Dim {
   bool is_tensor_ = false;
 };
 
-/// A dim as get_shape gives it: a number where it is known, a scalar int64 tensor where it is open.
+/// A dimension as get_shape returns it: a number if it is known, a scalar int64 tensor if it is unknown.
 struct DimValue {
   i64 number = 0;
   Tensor tensor = {};
@@ -53,14 +53,14 @@ class TANDEM_API Dims {
   }
   Dims(const Tensor& dims) : whole_(dims), is_whole_(true) {}
 
-  /// Whether every entry's value can be read now; not so while a function is traced on it.
+  /// Whether every entry's value can be read now. Symbolic entries of a function that is being traced cannot.
   bool is_known() const;
   /// The entries as numbers.
-  ///   throws  errors::InvalidArgumentError, in the op's name, for tensors that are not integers of the right rank
+  ///  throws  errors::InvalidArgumentError, in the op's name, for tensors that are not integers of the right rank
   Shape numbers(const char* op) const;
-  /// The same, with `none` for what cannot be read now.
+  /// The entries as numbers, with `none` for those that cannot be read now.
   Shape known(const char* op) const;
-  /// The entries one by one.
+  /// The entries, each as a number or a scalar tensor.
   std::vector<DimValue> values(const char* op) const;
   /// The entries as one int64 tensor of rank 1.
   Tensor tensor(const char* op) const;
@@ -83,18 +83,19 @@ class TANDEM_API Dims {
 };
 
 namespace rules {
-/// Of ops that take their result's shape as an input: what was known of it when they were called; empty: nothing.
+/// For ops that take their result's shape as an input: the dimensions that were known at the call; empty if none
+/// was.
 struct KnownDimsAttrs {
   Shape known;
   static constexpr auto fields = field_list(field("known", &KnownDimsAttrs::known));
 };
 }  // namespace rules
 namespace detail {
-/// A shape that such an op infers, with what was known of it.
+/// Merges a shape inferred by such an op with the dimensions known at the call.
 TANDEM_API Shape with_known(const InferCall& c, const Shape& s);
 }  // namespace detail
 
-/// The same among an op's options, where it may be left out.
+/// An optional Dims among an op's options.
 using DimsArg = detail::OptionalArg<Dims, Dim>;
 
 }  // namespace TANDEM_NS

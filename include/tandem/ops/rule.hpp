@@ -1,4 +1,5 @@
-// What a pointwise rule says about itself, the shape rule that all pointwise ops share, and lists of ops.
+// The static properties of pointwise rules, the shape rule that all pointwise ops share, and the declaration of op
+// lists.
 #pragma once
 #include "tandem/core/apply.hpp"
 
@@ -14,14 +15,14 @@ struct Info {
 };
 enum RuleFlags : unsigned {
   no_flags = 0,
-  lanewise = 1,            // runs one lane at a time on std functions, until it has a pack form
+  lanewise = 1,            // computed one lane at a time with std functions; no pack implementation yet
   takes_mask_first = 2,    // input 0 is bool_, the others share a dtype (select)
-  non_differentiable = 4,  // the gradient stops here by definition
-  own_width = 8            // depends on the dtype's width: half precision is not computed in float32
+  non_differentiable = 4,  // no gradient by definition
+  own_width = 8            // the result depends on the dtype's width: half precision is not computed in float32
 };
 constexpr RuleFlags operator|(RuleFlags a, RuleFlags b) { return static_cast<RuleFlags>(unsigned(a) | unsigned(b)); }
 
-/// The base of a rule: number of inputs, their dtypes, what the gradient reads.
+/// The base of a rule: the number of inputs, their dtypes, and which values the gradient reads.
 template <int Arity, DTypes D, Saves S, RuleFlags F = no_flags>
 struct Rule {
   static constexpr Info info{Arity,
@@ -37,22 +38,24 @@ using Unary = Rule<1, D, S, F>;
 template <DTypes D, Saves S, RuleFlags F = no_flags>
 using Binary = Rule<2, D, S, F>;
 
-// What rules compute in; half precision passes through float32 tiles.
+// The dtypes that rules compute in. Half precision is computed in float32 tiles.
 inline constexpr DTypes floats = dtypes::floating | dtypes::half_floating;
 inline constexpr DTypes reals = dtypes::real | dtypes::half_floating;
 inline constexpr DTypes numbers = dtypes::number | dtypes::half_floating;
 
 }  // namespace rules
 
-/// Broadcasts from the trailing axis: two sizes agree when equal or one of them is 1; open dims agree with anything.
-///   throws  errors::InvalidArgumentError naming the op and both specs
+/// Broadcasts two shapes from the trailing axis: two sizes are compatible if they are equal or one of them is 1.
+/// Unknown dimensions are compatible with any size.
+///  throws  errors::InvalidArgumentError naming the op and both specs
 TANDEM_API Shape broadcast_shape(const InferCall& c, const Shape& a, const Shape& b);
-/// Broadcast shape of all inputs, whose dtypes must agree; the result is bool_ where `to_bool`.
+/// Infers a pointwise op's result: the broadcast shape of all inputs, whose dtypes must match. The result is bool_
+/// if `to_bool`.
 TANDEM_API Specs infer_pointwise(const InferCall& c, const rules::Info& info, bool to_bool);
 
 }  // namespace TANDEM_NS
 
-/// Declares the OpDefs of a list of pointwise ops, and the array `name` of them for the op table.
+/// Declares the OpDefs of a list of pointwise ops, and the array `name` of pointers to them for the op table.
 #define TANDEM_DECLARE_OPS(name, list)                                                                \
   list(TANDEM_EXTERN_OP, TANDEM_EXTERN_OP, TANDEM_EXTERN_OP) inline constexpr const OpDef* name[] = { \
       list(TANDEM_OP_ADDRESS, TANDEM_OP_ADDRESS, TANDEM_OP_ADDRESS)};

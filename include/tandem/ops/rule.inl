@@ -14,9 +14,9 @@ TANDEM_INLINE Shape broadcast_shape(const InferCall& c, const Shape& a, const Sh
   return r;
 }
 namespace detail {
-// Their texts are made out of line: infer_pointwise stays small.
+// Error texts are composed out of line to keep infer_pointwise small.
 [[noreturn, gnu::cold, gnu::noinline]] TANDEM_INLINE void raise_dtypes_differ(const InferCall& c) {
-  raise_specs(c, "dtypes differ", "cast one of them, or give .dtype where it is made");
+  raise_specs(c, "dtypes differ", "cast one of them, or set .dtype where it is created");
 }
 [[noreturn, gnu::cold, gnu::noinline]] TANDEM_INLINE void raise_no_condition(const InferCall& c) {
   raise_specs(c, "the condition must be bool, not " + std::string(name(c.spec(0).dtype)));

@@ -1,4 +1,5 @@
-// ShapeArg: an optional shape among an op's options. Not std::optional, for which {.shape = {2, 3}} would not compile.
+// ShapeArg: an optional shape among an op's options. It is not a std::optional because {.shape = {2, 3}} would not
+// compile then.
 #pragma once
 #include <concepts>
 
@@ -7,7 +8,7 @@
 namespace TANDEM_NS {
 
 namespace detail {
-/// A list T of Entries, or 'not given'.
+/// An optional list T of Entries.
 template <class T, class Entry>
 class OptionalArg {
  public:
@@ -23,7 +24,7 @@ class OptionalArg {
 };
 }  // namespace detail
 
-/// A shape, or 'not given'.
+/// An optional shape.
 using ShapeArg = detail::OptionalArg<Shape, i64>;
 
 }  // namespace TANDEM_NS

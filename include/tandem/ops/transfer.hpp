@@ -1,5 +1,5 @@
-// Tensor::to(device) as an op: a copy from one device to another, whose gradient is copied back.
-// Not here: what a copy is (core/backend).
+// Tensor::to(device) as an op: copies a tensor between devices; its gradient is copied back.
+// Not here: how copies are made (core/backend).
 #pragma once
 #include "tandem/core/apply.hpp"
 

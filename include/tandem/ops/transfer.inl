@@ -12,7 +12,7 @@ TANDEM_INLINE Specs infer_transfer(const InferCall& c) {
   r[0].device = c.get<rules::TransferAttrs>().to;
   if (r[0].dtype == DType::string)
     errors::raise<errors::InvalidArgumentError>(
-        "to", "strings live in host memory alone: " + to_string(r[0]) + " to " + to_string(r[0].device));
+        "to", "strings exist only in host memory: " + to_string(r[0]) + " to " + to_string(r[0].device));
   if (r[0].device.kind != Device::cpu) (void)backend_of(r[0].device);
   return r;
 }

@@ -1,4 +1,4 @@
-// Clipping of gradients: by value, by norm, by the norm of all together (Pascanu et al. 2013).
+// Gradient clipping: by value, by norm, and by global norm (Pascanu et al. 2013).
 #pragma once
 #include <vector>
 
@@ -6,21 +6,23 @@
 
 namespace TANDEM_NS {
 
-/// t * c / max(|t|, c), |t| the Euclidean norm: a tensor whose norm is at most c stays as it is.
+/// Scales a tensor to a Euclidean norm of at most c: t * c / max(|t|, c). A tensor whose norm is at most c is
+/// unchanged.
 ///   t         floating; returns the same shape. throws errors::InvalidArgumentError unless c > 0
 ///   gradient  exact
 TANDEM_API Tensor clip_by_norm(const Tensor& t, double clip_norm);
 
 struct ClippedGradients {
   std::vector<Gradient> gradients;
-  Tensor norm;  ///< scalar: the norm before clipping
+  Tensor norm;  ///< scalar: the global norm before clipping
 };
-/// The Euclidean norm of all tensors as one vector; unset entries count as nothing, of a sparse one its values.
+/// The Euclidean norm of all gradients, taken as one vector. Unset entries are skipped; a sparse gradient
+/// contributes its values.
 TANDEM_API Tensor global_norm(const std::vector<Gradient>& gradients);
-/// Every gradient times c / max(norm, c), norm their global norm. Unset ones stay unset; a norm that is not finite
-/// makes all NaN, so that it cannot pass unseen. Sparse gradients stay sparse.
+/// Scales all gradients by c / max(norm, c), where norm is their global norm. Unset gradients stay unset and sparse
+/// ones stay sparse. A non-finite norm makes every gradient NaN, so that it cannot go unnoticed.
 TANDEM_API ClippedGradients clip_by_global_norm(const std::vector<Gradient>& gradients, double clip_norm);
-/// Every element into [lo, hi]; unset gradients stay unset.
+/// Clamps every element to [lo, hi]; unset gradients stay unset.
 TANDEM_API std::vector<Gradient> clip_by_value(const std::vector<Gradient>& gradients, double lo, double hi);
 
 }  // namespace TANDEM_NS

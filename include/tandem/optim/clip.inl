@@ -26,7 +26,7 @@ inline Tensor squared_norm(const Tensor& t) { return reduce_sum(square(t)); }
 TANDEM_INLINE Tensor clip_by_norm(const Tensor& t, double clip_norm) {
   detail::check_clip("clip_by_norm", clip_norm);
   const Tensor squared = detail::squared_norm(t);
-  // The root's slope is infinite at 0, where nothing is clipped: keep it away from 0.
+  // The derivative of sqrt is infinite at 0, where nothing is clipped, so its argument is kept away from 0.
   const Tensor norm = sqrt(maximum(squared, clip_norm * clip_norm));
   return t * (clip_norm / norm);
 }

@@ -1,5 +1,6 @@
-// Optimizers: SGD (momentum, Nesterov), RMSprop, Adam. Learning rate, step count and slots are Variables, so a traced
-// training step freezes nothing; a row-sparse gradient changes its rows alone (the lazy rule: weights and slots).
+// Optimizers: SGD (momentum, Nesterov), RMSprop, Adam. The learning rate, step count and slots are Variables, so a
+// traced training step does not bake them in as constants. A row-sparse gradient updates only its own rows, of both
+// weights and slots (lazy update).
 #pragma once
 #include <concepts>
 #include <span>
@@ -14,11 +15,11 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// A learning rate by position; {} is none.
+// A learning rate passed by position; {} does not match.
 template <class R>
 concept Rate = std::is_arithmetic_v<R> && !std::same_as<R, bool>;
 
-/// What an optimizer is made of: its update ops, its slots, its attributes.
+/// The update ops of an optimizer and the names of its slots.
 struct UpdateRule {
   const OpDef *dense, *sparse;
   std::span<const char* const> slots;
@@ -33,7 +34,7 @@ TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)
 inline constexpr const OpDef* update_ops[] = {TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)};
 #undef TANDEM_UPDATE_OPS
 
-/// The common part; make one of optimizers::*. Copies are handles on the same state.
+/// The base class of optimizers; construct one of optimizers::*. Copies are handles to the same state.
 class TANDEM_API Optimizer : public Module {
  public:
   struct GradientAndVariable {
@@ -41,9 +42,9 @@ class TANDEM_API Optimizer : public Module {
     Variable variable;
   };
 
-  /// One step. Unset gradients are skipped.
+  /// Applies one update step. Unset gradients are skipped.
   ///   throws  errors::InvalidArgumentError if there are no variables, all gradients are unset, the lists differ in
-  ///           length, or a gradient's shape or dtype is not its variable's; nothing is changed then
+  ///           length, or the shape or dtype of a gradient does not match its variable; nothing is changed then
   void apply_gradients(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables) const;
   void apply_gradients(const std::vector<GradientAndVariable>& pairs) const;
   template <std::same_as<Tensor> T>  // a template: {dw, db} is a list of Gradients
@@ -53,7 +54,7 @@ class TANDEM_API Optimizer : public Module {
   template <std::size_t N, std::size_t M>
     requires(N != M)
   void apply_gradients(const Gradients<N>&, const Variable (&)[M]) const = delete;  // the lists differ in length
-  /// One step down the gradient of loss(), which it returns; loss() runs under a tape.
+  /// Runs loss() under a tape, applies one update step with its gradients and returns the loss.
   template <std::invocable F>
   Tensor minimize(F&& loss, const std::vector<Variable>& variables) const {
     GradientTape tape;
@@ -61,12 +62,12 @@ class TANDEM_API Optimizer : public Module {
     apply_gradients(tape.gradient(y, variables), variables);
     return y;
   }
-  /// Makes the slots now, as the first apply_gradients would: needed before a checkpoint is read.
+  /// Creates the slots now instead of at the first apply_gradients, as required before a checkpoint is read.
   void build(const std::vector<Variable>& variables) const;
 
-  /// float32 scalar; assign to it to change the rate.
+  /// The learning rate, a float32 scalar; assign to it to change the rate.
   const Variable& learning_rate() const { return learning_rate_; }
-  /// int64 scalar: the steps done.
+  /// The number of completed steps, an int64 scalar.
   const Variable& iterations() const { return iterations_; }
 
  protected:
@@ -92,7 +93,7 @@ struct SGDOptions {
   double momentum = 0;
   bool nesterov = false;
 };
-/// w -= lr g; with momentum v = m v - lr g, w += v.
+/// Stochastic gradient descent: w -= lr g; with momentum v = m v - lr g, w += v.
 class TANDEM_API SGD : public Optimizer {
  public:
   explicit SGD(SGDOptions options = {});
@@ -109,7 +110,7 @@ struct RMSpropOptions {
   double epsilon = 1e-7;
   bool centered = false;
 };
-/// v = rho v + (1 - rho) g^2; w -= lr g / sqrt(v + eps).
+/// RMSprop: v = rho v + (1 - rho) g^2; w -= lr g / sqrt(v + eps).
 class TANDEM_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(RMSpropOptions options = {});
@@ -125,7 +126,7 @@ struct AdamOptions {
   double beta_2 = 0.999;
   double epsilon = 1e-7;
 };
-/// Kingma & Ba 2015.
+/// Adam (Kingma & Ba 2015).
 class TANDEM_API Adam : public Optimizer {
  public:
   explicit Adam(AdamOptions options = {});

@@ -1,4 +1,4 @@
-// The rows of the update ops, and how an optimizer applies them.
+// Definitions of optim/optimizer.hpp and of the update ops.
 #pragma once
 #include <algorithm>
 #include <deque>
@@ -17,12 +17,12 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// The learning rate and the step count, the last inputs of all updates, are scalars.
+// Checks the last two inputs of every update op: learning rate and step count, both scalars.
 inline bool has_rate_and_step(const InferCall& c) {
   const Spec &lr = c.spec(c.in.size() - 2), &step = c.spec(c.in.size() - 1);
   return lr.dtype == DType::float32 && lr.shape.rank() == 0 && step.dtype == DType::int64 && step.shape.rank() == 0;
 }
-// Slots are as the weight, which is input `first`.
+// Checks that the slots match the weight, which is input `first`.
 inline bool fits_slots(const InferCall& c, std::size_t first, std::size_t states) {
   const Spec& w = c.spec(first);
   for (std::size_t k = first + 1; k < first + states; ++k)
@@ -33,13 +33,13 @@ inline bool fits_slots(const InferCall& c, std::size_t first, std::size_t states
   errors::raise<errors::InvalidArgumentError>(
       c.op.name, "a variable of " + to_string(weight) + " cannot take a gradient of " + to_string(gradient));
 }
-// (w, slots..., g, lr, step) or, sparse, (w, slots..., values, indices, lr, step); new w and slots come out.
+// (w, slots..., g, lr, step) or, sparse, (w, slots..., values, indices, lr, step); returns the new w and slots.
 TANDEM_INLINE Specs infer_update(const InferCall& c) {
   const auto states = static_cast<std::size_t>(c.op.outputs);
   const bool sparse = c.in.size() == states + 4;
   const Spec &w = c.spec(0), &g = c.spec(states);
   if (!fits_slots(c, 0, states) || !has_rate_and_step(c))
-    raise_specs(c, "wants slots as the weight, the gradient, a float32 learning rate and an int64 step");
+    raise_specs(c, "requires slots that match the weight, a gradient, a float32 learning rate and an int64 step");
   bool fits = g.dtype == w.dtype;
   if (!sparse) {
     fits &= g.shape.is_compatible_with(w.shape);
@@ -54,7 +54,7 @@ TANDEM_INLINE Specs infer_update(const InferCall& c) {
   for (std::size_t k = 0; k < states; ++k) out.push(c.spec(k));
   return out;
 }
-// Several dense ones, as OpDef::plural has it.
+// The multi-tensor dense update; for the order of inputs see OpDef::plural.
 template <std::size_t States>
 Specs infer_updates(const InferCall& c) {
   const std::size_t count = (c.in.size() - 2) / (States + 1), factors = (c.in.size() - 2) % (States + 1);
@@ -68,8 +68,8 @@ Specs infer_updates(const InferCall& c) {
   }
   if (!fits)
     raise_specs(c,
-                "wants weights of one dtype with their slots, as many gradients, maybe a factor of them, a float32 "
-                "learning rate and an int64 step");
+                "requires weights of one dtype with their slots, as many gradients, an optional factor for them, a "
+                "float32 learning rate and an int64 step");
   Specs out;
   for (std::size_t i = 0; i < count; ++i) {
     const Spec &w = c.spec(i * States), &g = c.spec(count * States + i);
@@ -83,7 +83,7 @@ constexpr auto settings_of() -> const AttrType* {
   if constexpr (requires { typename R::Settings; }) return &attr_type<typename R::Settings>;
   else return nullptr;
 }
-// What the three rows of a rule have in common.
+// The common part of the three op definitions of a rule.
 template <class R>
 constexpr OpDef update_row(const char* name) {
   return {.name = name,
@@ -130,7 +130,7 @@ constexpr OpDef sparse_update_row(const char* name) {
 TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)
 #undef TANDEM_UPDATE_OPS
 
-// Slot Variables by the id of the weight they belong to.
+// Slot Variables, indexed by the id of their weight.
 struct Optimizer::Slots final : Opaque {
   std::mutex mutex;
   IdMap at;
@@ -141,12 +141,12 @@ struct Optimizer::Slots final : Opaque {
 TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, const Attrs& attrs, double learning_rate)
     : rule_(rule), attrs_(attrs), slots_(new Slots) {
   set_makes_slots();
-  const DeviceScope host({Device::cpu, 0});  // read by every launch: on a GPU that would be a wait a step
+  const DeviceScope host({Device::cpu, 0});  // read by every launch: on a GPU that would cost a sync per step
   learning_rate_ = add_variable("learning_rate", constant(learning_rate), false);
   iterations_ = add_variable("iterations", constant(i64{0}), false);
 }
 
-// The weight and its slots, made at first sight: all of them, or, if something raises, none.
+// Returns the weight and its slots, which are created at first use: all of them or, if anything raises, none.
 TANDEM_INLINE std::span<const Variable> Optimizer::slots_of(const Variable& v) const {
   Slots& all = static_cast<Slots&>(*slots_);
   const std::lock_guard lock(all.mutex);
@@ -209,17 +209,17 @@ namespace detail {
 using Gradients = std::span<const Gradient>;
 using Variables = std::span<const Variable>;
 
-// Whether one op for many is quicker than one for each: it gives every thread the same share. A trace gets them one by
-// one; there the pass join_updates sees more.
+// Whether one multi-tensor update is faster than one update per Variable; it balances the work between threads. A
+// trace records the updates one by one, because the join_updates pass sees more of the graph.
 TANDEM_INLINE bool worth_joining(Variables v) {
   if (v.size() < 2 || context.stager || config::intra_op_parallelism_threads() == 1) return false;
   i64 elements = 0;
   for (const Variable& x : v) elements += x.shape().size();
   return elements >= 32 * 1024;
 }
-// How many of the first gradients one op can take: dense ones of one dtype on the CPU, for different Variables.
+// The number of leading gradients that one op can process: dense, on the CPU, of one dtype, for distinct Variables.
 TANDEM_INLINE std::size_t alike(Gradients g, Variables v) {
-  constexpr std::size_t most = 64;  // looking for equal Variables and buffers takes the square of it
+  constexpr std::size_t most = 64;  // the search for equal Variables and buffers is quadratic in it
   const Device host{};
   const auto fits = [&](std::size_t i) {
     return g[i].is_set() && !g[i].is_sparse() && g[i].dense().device() == host && v[i].device() == host &&
@@ -237,7 +237,7 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& gradi
                                               const std::vector<Variable>& variables) const {
   detail::check_gradients(gradients, variables);
   const detail::Unobserved quiet;
-  std::vector<State> states;  // all before the first change
+  std::vector<State> states;  // all slots are created before the first change
   for (std::size_t i = 0; i < variables.size(); ++i)
     states.push_back(gradients[i].is_set() ? slots_of(variables[i]) : State());
   const Tensor step = iterations_.assign_add(constant(i64{1})), lr = learning_rate_;

@@ -1,4 +1,4 @@
-// Checkpoint: the Variables of modules, optimizers and generators under their names in one safetensors file.
+// Checkpoint: saves the Variables of modules, optimizers and generators by name in one safetensors file.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -11,12 +11,12 @@ namespace TANDEM_NS::train {
 
 using io::Metadata;
 
-/// A name and what it stands for: a Module (an Optimizer is one) or a single Variable.
+/// A named item of a checkpoint: a Module (such as an Optimizer) or a single Variable.
 class CheckpointItem {
  public:
   CheckpointItem(std::string name, const Module& module) : name_(std::move(name)), module_(module), is_module_(true) {}
   CheckpointItem(std::string name, const Variable& variable) : name_(std::move(name)), variable_(variable) {}
-  /// The Variables now, each under its full path: "model/hidden/kernel".
+  /// The current Variables, each with its full path: "model/hidden/kernel".
   std::vector<Module::Named> variables() const;
   const std::string& name() const { return name_; }
   /// Null for a Variable.
@@ -30,40 +30,42 @@ class CheckpointItem {
 };
 
 struct RestoreOptions {
-  bool partial = false;  ///< the file may hold more than is asked for
+  bool partial = false;  ///< allow the file to contain tensors that are not restored
 };
 
+/// Saves named items to a file and restores them.
 ///   train::Checkpoint checkpoint({{"model", model}, {"optimizer", optimizer}, {"step", step}});
 ///   checkpoint.save("run.safetensors");
 ///
-/// An optimizer's slots are saved under the paths of their weights, "optimizer/model/hidden/kernel/m", so that the
-/// order in which weights were first updated does not matter; a slot whose weight is not in the checkpoint by its
-/// number in that order, "optimizer/slot_0_m". restore() takes this second name, too, which older files have for all
-/// slots.
+/// An optimizer's slots are saved under the paths of their weights, "optimizer/model/hidden/kernel/m", so the order
+/// in which weights were first updated does not matter. A slot whose weight is not in the checkpoint is saved under
+/// its number in that order, "optimizer/slot_0_m". restore() also accepts this second name, which older files use
+/// for all slots.
 class TANDEM_API Checkpoint {
  public:
   Checkpoint(std::initializer_list<CheckpointItem> items) : items_(items) {}
 
-  /// Writes all values. The file is replaced as a whole or left as it was.
-  ///   throws  errors::FailedPreconditionError for a module without Variables (layers make theirs at the first call);
-  ///           errors as io::save_safetensors
+  /// Saves all values. The file is replaced atomically: on failure it is left unchanged.
+  ///   throws  errors::FailedPreconditionError for a module without Variables (layers create theirs at the first
+  ///           call); errors as io::save_safetensors
   void save(const std::string& path, const Metadata& metadata = {}) const;
-  /// Sets all Variables to the file's values, or none of them. Values of Variables that layers and optimizers have yet
-  /// to make are kept for them: restore() may come before the model's first call.
-  ///   throws  errors::InvalidArgumentError naming each Variable that is missing from the file or has another shape or
-  ///           dtype there, and, unless `.partial`, what the file holds beyond; errors as io::load_safetensors
+  /// Sets all Variables to the values in the file, or none of them. Values for Variables that layers and optimizers
+  /// have not created yet are kept for them: restore() may precede the first call of the model.
+  ///   throws  errors::InvalidArgumentError naming each Variable that is missing from the file or has a different
+  ///           shape or dtype there and, unless `.partial`, each tensor that only the file has; errors as
+  ///           io::load_safetensors
   void restore(const std::string& path, RestoreOptions options = {}) const;
 
  private:
   struct Entry {
-    std::string path, old_path;  // old_path: the same unless it is a slot's
+    std::string path, old_path;  // old_path: differs from path only for a slot
     Variable variable;
   };
   std::vector<Entry> entries() const;
   std::vector<CheckpointItem> items_;
 };
 
-/// What save() was given beside the values.
+/// Reads the metadata that was passed to save().
 TANDEM_API Metadata read_metadata(const std::string& path);
 
 }  // namespace TANDEM_NS::train

@@ -16,7 +16,7 @@ TANDEM_INLINE std::vector<Checkpoint::Entry> Checkpoint::entries() const {
   std::vector<Module::Named> all;
   for (const CheckpointItem& item : items_)
     for (Module::Named& n : item.variables()) all.push_back(std::move(n));
-  std::map<u64, const std::string*> paths;  // by Variable, its first
+  std::map<u64, const std::string*> paths;  // by Variable id; the first path of each
   for (const Module::Named& n : all) paths.try_emplace(n.variable.id(), &n.path);
   std::vector<Entry> entries;
   for (const Module::Named& n : all) {

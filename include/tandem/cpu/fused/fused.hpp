@@ -1,6 +1,6 @@
-// FusedCode: a fused program as the CPU runs it, tile by tile, so that what is between two instructions never leaves
-// the first-level cache. Common float ops in a row are one chain, whose value stays in registers; other ops call their
-// own loops on the tile.
+// FusedCode: a fused program as the CPU executes it, tile by tile, so that intermediate values never leave the L1
+// cache. Consecutive common float ops form one chain, whose value stays in registers; other ops run their own loops
+// on the tile.
 #pragma once
 #include <vector>
 
@@ -11,31 +11,32 @@ class FusedProgram;  // ops/pointwise/fused.hpp
 }
 namespace TANDEM_NS::cpu {
 
-/// One action of a chain on the value that it carries: an opcode (fused.inc), and where its operand lies.
+/// One superinstruction of a chain, applied to the carried value: an opcode (fused.inc) and the location of its
+/// operand.
 struct Micro {
-  std::uint16_t code;  // even; the odd one after it is for an operand of one element
+  std::uint16_t code;  // even; the next odd code is the variant for a one-element operand
   std::uint16_t slot;
 };
-/// A chain on n elements. slots: where operands and results lie; repeats: 1 for a slot of one element.
+/// Runs a chain on n elements. slots: the addresses of operands and results; repeats: 1 for a slot of one element.
 using ChainFn = void (*)(const Micro* begin, const Micro* end, void* const* slots, const std::uint8_t* repeats, i64 n,
                          bool streamed);
 
 /// One pass over a tile: a chain, or an op's loop.
 struct FusedStep {
   ChainFn chain = nullptr;
-  std::uint32_t first = 0, count = 0;  // of the chain's actions
+  std::uint32_t first = 0, count = 0;  // of the chain's superinstructions
   DenseLoop loop;
   std::uint16_t in[3] = {}, inputs = 0, out = 0;
-  bool last_use = false;  // the result is an output that nobody reads again
+  bool last_use = false;  // the result is an output that is not read again
 };
 
-/// Slots are numbered: the inputs, the outputs, then what lives between steps.
+/// Slots are numbered: the inputs, the outputs, then the intermediate values.
 class TANDEM_API FusedCode {
  public:
   explicit FusedCode(const FusedProgram& program);
-  /// The kernel. An output may lie where an input of its spec lies.
+  /// Runs the kernel. An output may share the buffer of an input of its spec.
   void run(const KernelCall& call) const;
-  /// About, in ns an element.
+  /// The estimated cost in ns per element.
   double cost() const { return cost_; }
 
  private:
@@ -45,9 +46,9 @@ class TANDEM_API FusedCode {
 
   std::vector<FusedStep> steps_;
   std::vector<Micro> micros_;
-  std::vector<DType> dtypes_;             // by slot; of what lives between steps the widest
+  std::vector<DType> dtypes_;             // by slot; for intermediate values the widest
   std::vector<bool> written_out_;         // by input: some loop reads it, so it must be as long as a tile
-  std::vector<int> last_read_, written_;  // by input and by output: when, counted in actions and loops
+  std::vector<int> last_read_, written_;  // by input and by output: last read and write, counted in actions and loops
   int inputs_ = 0, outputs_ = 0;
   double cost_ = 0.1;
 };

@@ -1,5 +1,5 @@
-// The kernel of fused_reduce: a program in blocks that stay in the first-level cache, each folded at once. Chunks and
-// the order of joins are those of cpu::fold, so are the bits.
+// The kernel of fused_reduce: runs a program in blocks that stay in the L1 cache and folds each immediately. Chunks
+// and the order of combination are those of cpu::fold, so the results are bitwise equal.
 #pragma once
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 #include "tandem/ops/pointwise/fused_reduce.hpp"
 
 namespace TANDEM_NS::cpu {
-/// A fold whose elements come piece by piece.
+/// A fold whose elements arrive block by block.
 struct PieceKernel {
   const FoldKernel* whole;
   void (*piece)(const void* x, i64 n, void* carry);
@@ -55,7 +55,7 @@ class FusedReduction {
       fold_.whole->clear(out_, rows_);
     } else {
       FusedCall call(attrs_.program->compiled(), program_call_);
-      call.streamed = false;  // nothing is written but blocks
+      call.streamed = false;  // only blocks are written
       const i64 block = std::clamp<i64>(call.tile / 1024 * 1024, 1024, block_bytes / width_);
       if (length_ <= block) fold_rows(call, block);
       else fold_long_rows(call, block);
@@ -65,7 +65,7 @@ class FusedReduction {
   }
 
  private:
-  static constexpr i64 block_bytes = 16 * 1024;  // half of a first-level cache
+  static constexpr i64 block_bytes = 16 * 1024;  // half of an L1 cache
 
   static Shape shape_of(std::span<const Operand> in) {
     Shape s = in[0].shape();
@@ -83,10 +83,10 @@ class FusedReduction {
       if (mask >> d & 1u) n *= spec_.shape.dim(d);
     return n;
   }
-  // So many elements are worth a hand-over.
+  // The number of elements worth handing to another thread.
   i64 grain() const { return static_cast<i64>(detail::fused_grain / (attrs_.program->compiled().cost() + 0.03)); }
 
-  // Several rows make a block.
+  // A block consists of several rows.
   void fold_rows(const FusedCall& call, i64 block) const {
     const i64 many = block / length_;
     parallel_for((rows_ + many - 1) / many, grain() / (many * length_) + 1, [&](i64 begin, i64 end) {
@@ -99,7 +99,7 @@ class FusedReduction {
       }
     });
   }
-  // Several blocks make a row or, of a long one, a chunk.
+  // A row consists of several blocks or, if it is long, a chunk does.
   void fold_long_rows(const FusedCall& call, i64 block) const {
     const i64 chunk = detail::chunk_of(length_), chunks = (length_ + chunk - 1) / chunk;
     const auto part = [&](FusedTiles& tiles, i64 row, i64 begin, i64 end, char* to) {
@@ -129,7 +129,7 @@ class FusedReduction {
 
   const FusedReduceAttrs& attrs_;
   const PieceKernel& fold_;
-  const Spec spec_;  // of what is reduced
+  const Spec spec_;  // of the reduced value
   const Operand whole_;
   const i64 rows_, length_, width_;
   char* const out_;

@@ -1,4 +1,4 @@
-// From a program to steps: which instructions form chains, and where each value lies.
+// Lowers a program to steps: which instructions form chains, and where each value is stored.
 #pragma once
 #include <algorithm>
 
@@ -78,13 +78,13 @@ class FusedLowering {
     if (d != DType::float32 && d != DType::float64) return false;
     return std::all_of(code(k).in.begin(), code(k).in.end(), [&](int v) { return p_.dtype_of(v) == d; });
   }
-  // The operand that a chain can begin with at instruction k; 2 if none.
+  // The operand with which a chain can begin at instruction k; 2 if none.
   std::size_t starts_with(int k) const {
     for (std::size_t carried = 0; chains(k) && carried < code(k).in.size(); ++carried)
       if (detail::opcode(code(k).op, carried) >= 0) return carried;
     return 2;
   }
-  // The instruction that takes the chain on from `value`; -1 if none can yet.
+  // The instruction that extends the chain from `value`; -1 if none can yet.
   int next(int value) const {
     for (int k : users_[at(value)])
       if (!done_[at(k)] && chains(k) && carried_operand(k, value) < 2) return k;
@@ -116,7 +116,8 @@ class FusedLowering {
     for (int v : values)
       if (--left_[at(v)] == 0 && slot_[at(v)] >= inputs_ + to_.outputs_) free_.push_back(slot_[at(v)]);
   }
-  // Times of reads and writes tell whether an output may lie where an input does: of a step, or of a chain's action.
+  // The times of reads and writes decide whether an output may share an input's buffer: the time of a step, or of a
+  // chain's action.
   std::uint16_t read(int value, int time) {
     if (value < inputs_) to_.last_read_[at(value)] = time;
     return static_cast<std::uint16_t>(slot_[at(value)]);
@@ -140,7 +141,7 @@ class FusedLowering {
       operands.push_back(c.in[i]);
     }
     const int result = inputs_ + k;
-    if (as_wide) release(operands);  // the result may then take an operand's place
+    if (as_wide) release(operands);  // the result may then reuse an operand's slot
     s.out = static_cast<std::uint16_t>(new_slot(result));
     if (!as_wide) release(operands);
     s.last_use = output(result) >= 0 && left_[at(result)] == 0;
@@ -176,7 +177,7 @@ class FusedLowering {
     s.count = static_cast<std::uint32_t>(to_.micros_.size()) - s.first;
     to_.steps_.push_back(s);
   }
-  // Stores the carried value on its way into instruction k, if anyone else wants it.
+  // Stores the carried value before instruction k consumes it, if it has other uses.
   void keep_for_others(int k, int value) {
     left_[at(value)] -= code(k).in.size() == 2 && code(k).in[0] == code(k).in[1] ? 2 : 1;
     if (left_[at(value)] == 0 && output(value) < 0) return;
@@ -198,7 +199,7 @@ class FusedLowering {
   const FusedProgram& p_;
   FusedCode& to_;
   int inputs_, now_ = 0;
-  std::vector<int> slot_, left_, free_;  // by value: its slot, its uses to come
+  std::vector<int> slot_, left_, free_;  // by value: its slot, its remaining uses
   std::vector<std::vector<int>> users_;  // by value
   std::vector<bool> done_;               // by instruction
 };

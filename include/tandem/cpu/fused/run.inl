@@ -1,4 +1,4 @@
-// The kernel of fused programs: tiles, threads, repeated inputs.
+// The kernel of fused programs: tiles, threads, broadcast inputs.
 #pragma once
 #include "tandem/cpu/fused/fused.hpp"
 #include "tandem/cpu/fused/tiles.hpp"

@@ -1,4 +1,4 @@
-// Tiles of a fused program: how a call is divided, and one thread's part of it. For the kernels of fused programs.
+// Tiles of a fused program: how a call is divided, and one thread's share of it. For the kernels of fused programs.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -13,14 +13,14 @@ namespace TANDEM_NS::cpu {
 
 namespace detail {
 inline constexpr i64 fused_tile = 1024, least_fused_tile = 256;  // elements
-inline constexpr i64 long_fused_tile = 16384;                    // where nothing lies between steps
-inline constexpr i64 fused_cache = 24 * 1024;                    // bytes that the tiles between steps may take
-inline constexpr i64 fused_streaming_bytes = 64 * 1024 * 1024;   // as for single ops (pointwise_tiles.inl)
-inline constexpr double fused_grain = 10000;                     // ns a thread gets at least
-inline constexpr double fused_ns_per_byte = 0.03;  // of inputs and outputs, which seldom are in the first-level cache
+inline constexpr i64 long_fused_tile = 16384;                    // if there are no intermediate values
+inline constexpr i64 fused_cache = 24 * 1024;                    // maximum bytes of the tiles of intermediate values
+inline constexpr i64 fused_streaming_bytes = 64 * 1024 * 1024;   // as for single ops (pointwise.inl)
+inline constexpr double fused_grain = 10000;                     // minimum ns per thread
+inline constexpr double fused_ns_per_byte = 0.03;  // of inputs and outputs, which are seldom in the L1 cache
 }  // namespace detail
 
-/// One call: the same on every thread.
+/// The plan of one call, shared by all threads.
 struct FusedCall {
   enum Layout : std::uint8_t { direct, one, spread };  // like the output; one element; repeated along some axes
 
@@ -28,11 +28,11 @@ struct FusedCall {
   const KernelCall& c;
   const i64 n = c.out[0].size();
   i64 tile = detail::fused_tile, width = 1, buffer_bytes, element_bytes = 0;
-  int buffers = 0;  // tiles that lie in scratch
+  int buffers = 0;  // tiles stored in scratch
   bool streamed = false;
   Small<Layout, 16, memory::Blocks> layout;
   Small<BroadcastAxes, 1, memory::Blocks> axes;  // of spread inputs
-  Small<bool, 8, memory::Blocks> copied;         // outputs that lie on an input which is read after they are written
+  Small<bool, 8, memory::Blocks> copied;         // outputs in the buffer of an input read later
 
   FusedCall(const FusedCode& f, const KernelCall& call) : code(f), c(call) {
     for (const DType d : code.dtypes_) width = std::max(width, static_cast<i64>(size_of(d)));
@@ -41,14 +41,14 @@ struct FusedCall {
     for (int i = 0; i < code.inputs_; ++i) lay_out_input(i, period);
     for (int o = 0; o < code.outputs_; ++o) lay_out_output(o);
     if (n > tile) choose_tile(period);
-    buffer_bytes = (std::min(tile, n) * width + 127) / 64 * 64;  // expand writes up to a register too much
+    buffer_bytes = (std::min(tile, n) * width + 127) / 64 * 64;  // expand writes up to one register too much
     streamed = n * element_bytes >= detail::fused_streaming_bytes;
   }
   const Operand& in(int i) const { return c.in[static_cast<std::size_t>(i)]; }
   const Operand& out(int o) const { return c.out[static_cast<std::size_t>(o)]; }
   i64 width_of(int slot) const { return static_cast<i64>(size_of(code.dtypes_[static_cast<std::size_t>(slot)])); }
   i64 tiles() const { return (n + tile - 1) / tile; }
-  /// So many tiles are worth a hand-over: what they take to compute and to move.
+  /// The number of tiles worth handing to another thread, from the cost of computing and moving them.
   i64 grain() const {
     const double ns = code.cost_ + detail::fused_ns_per_byte * static_cast<double>(element_bytes);
     return static_cast<i64>(detail::fused_grain / (static_cast<double>(tile) * ns));
@@ -79,7 +79,7 @@ struct FusedCall {
     buffers += conflict;
     element_bytes += width_of(code.inputs_ + o);
   }
-  // A tile of whole rows keeps a repeated row for all tiles.
+  // With tiles of whole rows, a repeated row is valid for all tiles.
   void choose_tile(i64 period) {
     if (buffers == 0 && code.steps_.size() == 1) tile = detail::long_fused_tile;
     while (tile > detail::least_fused_tile && buffers * tile * width > detail::fused_cache) tile /= 2;
@@ -87,7 +87,7 @@ struct FusedCall {
   }
 };
 
-/// One thread's part of a call.
+/// One thread's share of a call.
 class FusedTiles {
  public:
   explicit FusedTiles(const FusedCall& call)
@@ -118,7 +118,7 @@ class FusedTiles {
     if (call_.streamed) _mm_sfence();
 #endif
   }
-  /// The elements [begin, begin + n) of the only output, written to `to`.
+  /// Writes the elements [begin, begin + n) of the only output to `to`.
   void run_into(void* to, i64 begin, i64 n) {
     for (i64 done = 0; done < n; done += call_.tile) {
       into_ = static_cast<char*>(to) + done * call_.width_of(code_.inputs_);
@@ -131,7 +131,7 @@ class FusedTiles {
     int input;
     const BroadcastAxes* axes;
     char* buffer;
-    i64 filled = 0;  // elements that hold for every tile which begins where a row does
+    i64 filled = 0;  // elements valid for every tile that begins where a row does
   };
 
   char* next_buffer() { return std::exchange(buffer_, buffer_ + call_.buffer_bytes); }
@@ -173,7 +173,8 @@ class FusedTiles {
     s.loop.run(in, slot_[s.out], n, s.loop.params, streamed && s.last_use);
   }
 
-  // The elements [at, at + n) of what a repeated input spreads to: in place where they lie in a row, else written out.
+  // The elements [at, at + n) of an expanded repeated input: in place if they are contiguous in a row, otherwise
+  // written out.
   void spread(Spread& s, i64 at, i64 n) {
     const BroadcastAxes& a = *s.axes;
     const i64 inner = a.inner(), width = call_.width_of(s.input);
@@ -209,7 +210,7 @@ class FusedTiles {
   char *buffer_, *into_ = nullptr;
   Small<Spread, 2, memory::Blocks> spread_;
   Small<char*, 8, memory::Blocks> copies_;
-  alignas(64) char inside_[4096];  // for small calls: memory that they have anyway
+  alignas(64) char inside_[4096];  // for short calls, instead of scratch
 };
 
 }  // namespace TANDEM_NS::cpu

@@ -52,12 +52,12 @@ struct Kernels<double> {
 };
 #undef TANDEM_PRODUCT_KERNELS
 
-// Columns are shared out in units that are whole panels for every instruction set.
+// Columns are divided in units that are whole panels for every instruction set.
 inline constexpr i64 column_unit = 32;
-// Multiplications that are worth a hand-over to a waiting thread, and to a sleeping one.
+// The number of multiplications worth handing to a waiting thread, and to a sleeping one.
 inline constexpr double worth_sharing = 1e5, worth_waking = 4e6;
 
-/// A grid of row_parts x column_parts.
+/// A grid of row_parts x column_parts parts.
 struct Split {
   i64 row_parts = 1, column_parts = 1;
   i64 rows = 0, columns = 0;  // of one part
@@ -74,10 +74,10 @@ inline Split grid(i64 m, i64 n, i64 row_parts, i64 column_parts) {
   return s;
 }
 
-/// The grid with the cheapest largest part: its products, and what it packs (a row of A costs more than one of B).
+/// The grid whose largest part is cheapest: its products, and its packing (a row of A costs more than one of B).
 inline Split choose_split(i64 m, i64 n, i64 k, int threads) {
   const double work = double(m) * double(n) * double(k);
-  // One part a thread: more would pack more, which costs all that better balance gains.
+  // One part per thread: more parts would pack more, which costs as much as the better balance gains.
   const i64 parts = std::min<i64>(threads, i64(work / worth_sharing));
   if (parts <= 1) return {1, 1, m, n};
   Split best{1, 1, m, n};
@@ -122,13 +122,13 @@ void matrix_matrix(const Gemm<T>& g) {
   });
 }
 
-// Memory limits these: a thread is worth its hand-over from a quarter of the L2 cache on.
+// These products are memory-bound: a thread is worth using from a quarter of the L2 cache on.
 template <class T>
 inline constexpr i64 gemv_grain = (256 << 10) / i64(sizeof(T));
 
-/// Calls body(begin, end) for stretches of the n results of a product of a vector and k x n numbers.
-///   across   whether a stretch is a part of every row of the matrix. Then each thread gets one stretch, and the same
-///            one each time: short ones are slow to read, and what a core has in its cache serves the next call.
+/// Calls body(begin, end) for ranges of the n results of a product of a vector and k x n numbers.
+///   across   whether a range is a part of every row of the matrix. Then each thread gets one range, the same one
+///            each time: short ranges are slow to read, and the data in a core's cache serves the next call.
 template <class T, class F>
 void share_vector(i64 n, i64 k, bool across, F body) {
   constexpr i64 unit = 64;
@@ -137,12 +137,12 @@ void share_vector(i64 n, i64 k, bool across, F body) {
   if (!across) return parallel_for(units, std::max<i64>(1, gemv_grain<T> / (unit * k)), some_units);
   const i64 threads = threads_now(), grains = n * k / gemv_grain<T>;
   const i64 parts = std::clamp<i64>(std::min(grains, units), 1, threads);
-  // Sleeping threads are woken for as much work as parallel_for would wake them for.
+  // Sleeping threads are woken for as much work as in parallel_for.
   parallel_parts(parts, grains >= 4 * threads,
                  [&](i64 begin, i64 end) { some_units(begin * units / parts, end * units / parts); });
 }
 
-/// y = x B for a row x.
+/// y = x B for a row vector x.
 template <class T>
 void row_matrix(const Gemm<T>& g, const T* x) {
   const auto columns = Kernels<T>::gemv_columns.get();
@@ -154,7 +154,7 @@ void row_matrix(const Gemm<T>& g, const T* x) {
   });
 }
 
-/// y = A x for a column x.
+/// y = A x for a column vector x.
 template <class T>
 void matrix_column(const Gemm<T>& g, const T* x) {
   const auto columns = Kernels<T>::gemv_columns.get();
@@ -166,7 +166,7 @@ void matrix_column(const Gemm<T>& g, const T* x) {
   });
 }
 
-/// Calls f with the k numbers that lie `step` apart at x, as neighbours.
+/// Calls f with the k numbers at x with stride `step`, copied to contiguous memory if needed.
 template <class T, class F>
 void with_contiguous(const T* x, i64 step, i64 k, F f) {
   if (step == 1 || k == 1) return f(x);
@@ -176,7 +176,7 @@ void with_contiguous(const T* x, i64 step, i64 k, F f) {
   f(copy);
 }
 
-/// A row by a column: one number.
+/// The product of a row and a column: one number.
 template <class T>
 void row_column(const Gemm<T>& g, const T* x, const T* y) {
   Kernels<T>::gemv_rows.get()(x, g.k, y, 1, g.k, g.c, 1, g.accumulate);

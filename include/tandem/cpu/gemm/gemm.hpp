@@ -1,5 +1,5 @@
-// Matrix products on raw pointers: C = A * B (+ C), row-major, with an optional bias and activation on the way out.
-// Not here: tensors, batches and shape rules (ops/linalg); what a micro-kernel looks like (gemm_*.inc, gemv.inc).
+// Matrix products on raw pointers: C = A * B (+ C), row-major, with an optional bias and activation as epilogue.
+// Not here: tensors, batches and shape rules (ops/linalg); the micro-kernels (gemm_*.inc, gemv.inc).
 #pragma once
 #include <complex>
 #include <cstddef>
@@ -38,10 +38,10 @@ struct Gemm {
 };
 
 /// Computes the product, on several threads where that pays. k == 0 gives zeros (plus C, plus bias).
-/// The result does not depend on the number of threads: k is never split among them, and its blocks follow from k
-/// alone. Rounding: each C is summed in the order of k, in blocks, by fused multiply-adds (baseline: multiply, then
-/// add). float and double have micro-kernels for each instruction set; integers wrap; bias works for every T,
-/// activations for float and double only.
+/// The result does not depend on the number of threads: k is never split among them, and its blocks depend on k
+/// only. Rounding: each element of C is summed in the order of k, in blocks, by fused multiply-adds (baseline:
+/// multiply, then add). float and double have micro-kernels for each instruction set. Integers wrap. Bias works for
+/// every T, activations for float and double only.
 ///   throws    errors::ResourceExhaustedError if there is no memory for scratch
 TANDEM_API void gemm(const Gemm<float>& g);
 TANDEM_API void gemm(const Gemm<double>& g);
@@ -50,8 +50,8 @@ TANDEM_API void gemm(const Gemm<std::int64_t>& g);
 TANDEM_API void gemm(const Gemm<std::complex<float>>& g);
 TANDEM_API void gemm(const Gemm<std::complex<double>>& g);
 
-/// Bytes of scratch that gemm(g) can make use of, for the present number of threads and whatever the flags say.
-/// A smaller workspace is allowed and ignored.
+/// The bytes of scratch that gemm(g) can use, for the current number of threads and independently of the flags. A
+/// smaller workspace is allowed and ignored.
 template <class T>
 std::size_t gemm_workspace(i64 m, i64 n, i64 k);
 template <>
@@ -59,7 +59,7 @@ TANDEM_API std::size_t gemm_workspace<float>(i64 m, i64 n, i64 k);
 template <>
 TANDEM_API std::size_t gemm_workspace<double>(i64 m, i64 n, i64 k);
 
-/// How many numbers pack_b writes for a B of k x n.
+/// The number of elements that pack_b writes for a k x n matrix B.
 template <class T>
 i64 packed_b_size(i64 k, i64 n);
 template <>
@@ -67,9 +67,9 @@ TANDEM_API i64 packed_b_size<float>(i64 k, i64 n);
 template <>
 TANDEM_API i64 packed_b_size<double>(i64 k, i64 n);
 
-/// Copies B into the order in which the micro-kernels read it. Pays when one B serves several products.
+/// Copies B into the order in which the micro-kernels read it. Pays off when one B is used by several products.
 ///   b, ldb, transposed   as in Gemm
-///   out                  packed_b_size<T>(k, n) numbers, 64-byte aligned. Valid for the instruction set in use only.
+///   out                  packed_b_size<T>(k, n) numbers, 64-byte aligned. Valid only for the instruction set in use.
 TANDEM_API void pack_b(const float* b, i64 ldb, bool transposed, i64 k, i64 n, float* out);
 TANDEM_API void pack_b(const double* b, i64 ldb, bool transposed, i64 k, i64 n, double* out);
 

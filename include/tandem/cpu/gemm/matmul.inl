@@ -12,9 +12,9 @@ namespace detail {
 
 inline std::size_t round64(std::size_t n) { return (n + 63) / 64 * 64; }
 
-// One matrix of each operand for every matrix of the output.
+// The matrices of both operands for each matrix of the output.
 struct Batches {
-  i64 count = 1, a_step = 0, b_step = 0;  // steps where both are regular
+  i64 count = 1, a_step = 0, b_step = 0;  // steps, if both are regular
   bool regular = true;
   i64 m, n, k;
   int axes;
@@ -29,7 +29,7 @@ struct Batches {
       count *= c.dim(i);
     }
   }
-  /// The operands' offsets, in elements, of output matrix `i`.
+  /// Computes the operands' offsets, in elements, for output matrix `i`.
   void locate(i64 i, i64& a, i64& b) const {
     a = b = 0;
     for (int d = axes - 1; d >= 0; --d) {
@@ -51,7 +51,7 @@ struct Batches {
   }
 };
 
-// All matrices of a against one matrix b: one tall product.
+// True if all matrices of a are multiplied by one matrix b: one tall product.
 inline bool foldable(const Shape& a, const Shape& b, const MatmulFlags& f) {
   if (f.transpose_a) return false;
   for (int i = 0; i < b.rank() - 2; ++i)
@@ -60,7 +60,7 @@ inline bool foldable(const Shape& a, const Shape& b, const MatmulFlags& f) {
 }
 inline bool conjugates(const Spec& a, bool flag) { return flag && is_complex(a.dtype); }
 
-// Only a single product knows the element type.
+// Type-erased: only the single product knows the element type.
 struct BatchedProduct {
   Batches batches;
   MatmulFlags flags;
@@ -74,7 +74,7 @@ struct BatchedProduct {
     const i64 count = batches.count;
     if (count <= 0 || batches.m == 0 || batches.n == 0) return;
     const i64 work = std::max<i64>(1, batches.m * batches.n * std::max<i64>(batches.k, 1));
-    // Small products go to threads whole; each large one is split by gemm itself.
+    // Small products are assigned to threads as a whole; each large one is split by gemm itself.
     const bool whole = count > 1 && work < (1 << 21);
     if (!whole) {
       for (i64 i = 0; i < count; ++i) one(*this, i, true);
@@ -148,7 +148,7 @@ TANDEM_INLINE void matmul(const KernelCall& c, const MatmulFlags& f) {
     case DType::complex64: return detail::batched_matmul(c, f, &detail::one_product<std::complex<float>>);
     case DType::int32:
     case DType::uint32:
-      return detail::batched_matmul(c, f, &detail::one_product<std::int32_t>);  // modulo 2^n they are the same
+      return detail::batched_matmul(c, f, &detail::one_product<std::int32_t>);  // signed and unsigned agree modulo 2^n
     default: return detail::batched_matmul(c, f, &detail::one_product<std::int64_t>);
   }
 }

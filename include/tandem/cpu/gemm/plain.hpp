@@ -9,8 +9,8 @@
 
 namespace TANDEM_NS::cpu::product {
 
-// Integers wrap: computed as unsigned, where that is no undefined behaviour. Complex: the plain formula, so that a loop
-// over it is not one library call an element for the sake of infinities.
+// Integers wrap: computed as unsigned, where overflow is not undefined behavior. Complex: the textbook formula, so
+// that a loop does not make one library call per element to handle infinities.
 template <class T>
 inline T plain_multiply_add(T a, T b, T c) {
   if constexpr (std::is_integral_v<T>) {
@@ -33,7 +33,7 @@ inline T plain_add(T a, T b) {
 
 inline constexpr i64 plain_depth = 64, plain_width = 256;
 
-/// Rows [i0, i1) of C: blocks of B are copied to `room` when they lie transposed.
+/// Computes rows [i0, i1) of C. Blocks of B are copied to `room` if they are transposed.
 template <class T>
 void plain_rows(const Gemm<T>& g, i64 i0, i64 i1, T* room) {
   for (i64 i = i0; i < i1; ++i)

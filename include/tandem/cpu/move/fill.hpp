@@ -1,4 +1,4 @@
-// Filling memory with one element: the kernel of fill and full_like, and a C++ number laid out as an element of a
+// Fills memory with one element: the kernel of fill and full_like, and conversion of a C++ number to an element of a
 // dtype.
 #pragma once
 #include "tandem/core/kernel.hpp"
@@ -13,9 +13,9 @@ TANDEM_API bool write_number(void* to, DType dtype, double real, i64 whole);
 /// Copies one element of any dtype `count` times to `to`; string elements there must be valid (empty ones are).
 TANDEM_API void fill_elements(void* to, DType dtype, const void* element, i64 count);
 
-/// in[1]: the value (one element); out[0]: filled with it. in[0], the dims, has been read by resolve.
+/// out[0] is filled with in[1], the value (one element). in[0], the dims, has been read by resolve.
 TANDEM_API void fill(const KernelCall& c);
-/// in[0]: read for its shape alone; out[0]: filled with the number of FullLikeAttrs.
+/// out[0] is filled with the number in FullLikeAttrs; in[0] is read only for its shape.
 TANDEM_API void full_like(const KernelCall& c);
 
 }  // namespace TANDEM_NS::cpu

@@ -1,4 +1,4 @@
-// Definitions of cpu/fill.hpp.
+// Definitions of cpu/move/fill.hpp.
 #pragma once
 #include <cstring>
 

@@ -17,7 +17,8 @@ namespace TANDEM_NS::cpu {
 
 namespace detail {
 
-// The four counts of a gather: batch, outer, indices a batch, elements a row; and the size of the axis.
+// The four counts of a gather: batches, outer elements, indices per batch, elements per row; and the size of the
+// axis.
 struct GatherShape {
   i64 batch = 1, outer = 1, count = 1, inner = 1, n;
 
@@ -29,7 +30,7 @@ struct GatherShape {
   }
 };
 
-// Rows [first, last) of a gather; a row is `bytes` long. The rows ahead are asked for before they are needed.
+// Gathers rows [first, last); a row is `bytes` long. Prefetches upcoming rows.
 template <class I>
 void gather_rows(char* to, const char* from, const I* idx, i64 first, i64 last, std::size_t bytes, i64 end) {
   constexpr i64 ahead = 8;
@@ -60,7 +61,7 @@ void gather_block(DType d, void* to, const void* from, const I* idx, i64 first, 
 
 inline i64 grain_of(i64 bytes_each) { return std::max<i64>(1, (i64(1) << 17) / std::max<i64>(bytes_each, 1)); }
 
-// Splits `pieces` groups of `count` rows among threads: body(group, first row, last row).
+// Divides `pieces` groups of `count` rows among threads: body(group, first row, last row).
 template <class F>
 void for_row_groups(i64 pieces, i64 count, i64 row_bytes, const F& body) {
   if (count == 0) return;
@@ -87,7 +88,7 @@ void gather_of(const KernelCall& c, int axis, int batch_dims) {
 }
 
 using AddRows = void (*)(void* to, const void* from, const void* indices, i64 count, i64 inner, i64 first, i64 last);
-// Without its types: a dtype and an index type cost one loop, not one walk.
+// Type-erased: a dtype and an index type cost one loop, not one walk.
 TANDEM_INLINE void gather_grad_walk(const KernelCall& c, const GatherShape& s, AddRows rows) {
   const Operand &g = c.in[0], &idx = c.in[1], &y = c.out[0];
   const auto width = static_cast<i64>(size_of(y.spec->dtype)), wide = static_cast<i64>(size_of(idx.spec->dtype));
@@ -98,7 +99,8 @@ TANDEM_INLINE void gather_grad_walk(const KernelCall& c, const GatherShape& s, A
     rows(y.as<char>() + group * s.n * s.inner * width, g.as<const char>() + group * s.count * s.inner * width,
          idx.as<const char>() + group / s.outer * s.count * wide, s.count, s.inner, first, last);
   };
-  // Threads take groups, or columns of one group: either way each place has one writer and one order.
+  // Threads are assigned groups, or columns of one group: in both cases each element has one writer and a fixed
+  // order.
   if (groups > 1)
     return parallel_for(groups, grain_of(s.count * s.inner * width), [&](i64 b, i64 e) {
       for (i64 i = b; i < e; ++i) add(i, 0, s.inner);
@@ -110,7 +112,7 @@ TANDEM_INLINE void gather_grad_walk(const KernelCall& c, const GatherShape& s, A
 
 // An index vector of `width` entries into the leading axes of each batch's part of x.
 struct NdShape {
-  i64 batch = 1, count = 1, inner = 1, block = 1;  // block: elements of x a batch
+  i64 batch = 1, count = 1, inner = 1, block = 1;  // block: elements of x per batch
   int width;
   i64 size[max_rank], stride[max_rank];
 
@@ -171,14 +173,14 @@ void scatter_nd_of(const KernelCall& c, int indices, int updates, int batch_dims
   }
 }
 
-// outer x axis x inner, of the indexed tensor and of the indices.
+// The layout outer x axis x inner, of the indexed tensor and of the indices.
 struct AlongShape {
   i64 outer = 1, inner = 1, n, count;
   AlongShape(const Shape& x, const Shape& idx, int axis) : n(x.dim(axis)), count(idx.dim(axis)) {
     for (int i = 0; i < axis; ++i) outer *= x.dim(i);
     for (int i = axis + 1; i < x.rank(); ++i) inner *= x.dim(i);
   }
-  // f(place among the indices, place in the indexed tensor), row by row of one outer index.
+  // Calls f(position in the indices, position in the indexed tensor), row by row for one outer index.
   template <class I, class F>
   void walk(const I* idx, i64 o, const F& f) const {
     for (i64 j = 0; j < count; ++j)
@@ -210,7 +212,7 @@ void take_along_grad_of(const KernelCall& c, int axis) {
       s.walk(c.in[1].as<const I>(), o, [&](i64 at, i64 place) { to[place] = static_cast<T>(to[place] + from[at]); });
   });
 }
-// Calls f with a null pointer of a type that is copied as elements of the dtype are.
+// Calls f with a null pointer to a type that is copied the same way as elements of the dtype.
 template <class F>
 void with_copied_type(DType d, F&& f) {
   if (d == DType::string) return f(static_cast<Bytes*>(nullptr));
@@ -290,7 +292,7 @@ TANDEM_INLINE void reverse_sequence(const KernelCall& c, int seq, int batch) {
   StridedCopy others;
   for (int d = 0; d < shape.rank(); ++d)
     if (d != seq && d != batch) others.add(shape.dim(d), step[d], step[d]);
-  // Elements [first, last) of sequence b come from where they lie, or from `from` on backward.
+  // Copies elements [first, last) of sequence b, in place or from `from` on backward.
   const auto copy = [&](i64 b, i64 first, i64 last, i64 from, i64 direction) {
     StridedCopy nest = others;
     nest.add(last - first, step[seq], direction * step[seq]);

@@ -1,4 +1,4 @@
-// Checked indices and the types of what they select. For kernels that gather and scatter.
+// Index checks, and dispatch on index and element types. For kernels that gather and scatter.
 #pragma once
 #include <complex>
 #include <cstdint>
@@ -24,7 +24,7 @@ inline std::string position_text(const Shape& s, i64 flat) {
       c.op, "index " + std::to_string(value) + " at position " + position_text(idx.shape(), at) + " of " +
                 to_string(*idx.spec) + " is out of range [" + std::to_string(low) + ", " + std::to_string(n) + ")");
 }
-// All indices in [low, n), or an error about the first that is not.
+// Checks that all indices are in [low, n); raises an error for the first that is not.
 template <class I>
 void check_indices(const KernelCall& c, const Operand& idx, i64 low, i64 n) {
   const I* p = idx.as<const I>();
@@ -38,13 +38,13 @@ void check_indices(const KernelCall& c, const Operand& idx, i64 low, i64 n) {
     if (p[i] < low || p[i] >= n) raise_bad_index(c, idx, i, static_cast<i64>(p[i]), low, n);
 }
 
-// Calls f with a null pointer of the index type.
+// Calls f with a null pointer to the index type.
 template <class F>
 void with_index_type(const Operand& idx, F&& f) {
   if (idx.spec->dtype == DType::int64) f(static_cast<i64*>(nullptr));
   else f(static_cast<std::int32_t*>(nullptr));
 }
-// Calls f with a null pointer of the number type, for what can be added.
+// Calls f with a null pointer to the element type, for dtypes that support addition.
 template <class F>
 void with_number_type(DType d, F&& f) {
   switch (d) {
@@ -62,7 +62,7 @@ void with_number_type(DType d, F&& f) {
   }
 }
 
-// Adds rows to the columns [first, last) of their places, in the order of the indices.
+// Adds the columns [first, last) of rows to their destination rows, in the order of the indices.
 template <class T, class I>
 void add_rows(void* to, const void* from, const void* indices, i64 count, i64 inner, i64 first, i64 last) {
   const I* const idx = static_cast<const I*>(indices);

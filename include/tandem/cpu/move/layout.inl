@@ -44,7 +44,7 @@ inline i64 product(const Shape& s, int from, int to) {
   for (int i = from; i < to; ++i) n *= s.dim(i);
   return n;
 }
-// `outer` blocks of `length` elements, every step elements apart.
+// Copies `outer` blocks of `length` elements; consecutive blocks are a step apart.
 inline void copy_blocks(const KernelCall& c, const Operand& to, i64 to_at, i64 to_step, const Operand& from,
                         i64 from_at, i64 from_step, i64 outer, i64 length) {
   StridedCopy n;
@@ -52,7 +52,7 @@ inline void copy_blocks(const KernelCall& c, const Operand& to, i64 to_at, i64 t
   n.add(length, 1, 1);
   copy_strided(c, n, element(to, to_at), element(from, from_at));
 }
-// Tensors and the tensor that they are laid side by side in: rows of it are made of a run of each.
+// Tensors and their concatenation: each row of the concatenation consists of one run from each tensor.
 class Joined {
  public:
   Joined(const KernelCall& c, const Operand& whole, i64 outer, i64 row)
@@ -66,7 +66,7 @@ class Joined {
     const Operand* operand;
     i64 at, length;  // of its run in a row
   };
-  static constexpr i64 short_run = 64;  // bytes: below, a loop of strided elements beats a call for each run
+  static constexpr i64 short_run = 64;  // bytes: below, a strided element loop beats a call per run
 
   i64 width() const { return static_cast<i64>(size_of(whole_.spec->dtype)); }
   bool has_runs() const {
@@ -81,7 +81,8 @@ class Joined {
       Join ? copy_blocks(c_, whole_, p.at, row_, *p.operand, 0, p.length, outer_, p.length)
            : copy_blocks(c_, *p.operand, 0, p.length, whole_, p.at, row_, outer_, p.length);
   }
-  // All runs of all parts are one range of bytes: together they are often worth a hand-over where no part is.
+  // All runs of all tensors form one range of bytes: together they are often worth several threads where no single
+  // tensor is.
   template <bool Join>
   void copy_runs() const {
     i64 row = 0;  // bytes
@@ -119,7 +120,7 @@ TANDEM_INLINE void concat(const KernelCall& c, int axis, bool fresh) {
   i64 at = 0;
   for (const Operand& part : c.in) {
     const i64 length = inner * (fresh ? 1 : part.shape().dim(axis));
-    const bool lies_there = outer == 1 && part.data == detail::element(c.out[0], at);  // a plan put it there
+    const bool lies_there = outer == 1 && part.data == detail::element(c.out[0], at);  // placed by the plan
     if (!lies_there && length > 0) joined.add(part, at, length);
     at += length;
   }
@@ -145,7 +146,7 @@ void conjugate(const Operand& o) {
     for (i64 i = b; i < e; ++i) p[i] = std::conj(p[i]);
   });
 }
-// Of a single element a slice's step says nothing, and it may be too large to compute with.
+// For a size of 1, a slice's step is irrelevant, and it may be too large to compute with.
 inline i64 step_of(i64 size, i64 step) { return size > 1 ? step : 1; }
 }  // namespace detail
 TANDEM_INLINE void transpose(const KernelCall& c, const Axes& perm, bool conjugate) {
@@ -189,7 +190,7 @@ TANDEM_INLINE void unslice(const KernelCall& c, const i64* begin, const i64* ste
   if (c.in[0].size()) copy_strided(c, n, detail::element(c.out[0], at), c.in[0].data);
 }
 namespace detail {
-// Each element of a shape to its places in a shape that it broadcasts to, `width` elements apart.
+// Maps each element of a shape to its positions in a shape that it broadcasts to, `width` elements apart.
 inline StridedCopy repeated(const Shape& in, const Shape& out, i64 width) {
   i64 from[max_rank], to[max_rank];
   dense_strides(in, from);
@@ -219,7 +220,7 @@ TANDEM_INLINE void tile(const KernelCall& c) {
 }
 
 namespace detail {
-// Adds each element of `in`, in its order, to the place it was copied from.
+// Adds each element of `in`, in order, to the element that it was copied from.
 template <class T>
 void tile_sum_of(const Operand& in, const Operand& out) {
   const Shape &big = in.shape(), &small = out.shape();
@@ -262,7 +263,7 @@ TANDEM_INLINE void reverse(const KernelCall& c, std::uint32_t axes) {
   slice(c, begin, step);
 }
 namespace detail {
-// To or from the diagonals of the matrices in a shape, whose elements lie packed on the other side.
+// Copies to or from the diagonals of the matrices in a shape; on the other side, their elements are packed.
 struct DiagonalCopy {
   i64 batch, length, matrix, step, offset = 0;
   DiagonalCopy(const Shape& s, i64 k)

@@ -1,4 +1,4 @@
-// Definitions of cpu/mask.hpp.
+// Definitions of cpu/move/mask.hpp.
 #pragma once
 #include <complex>
 
@@ -8,7 +8,8 @@
 namespace TANDEM_NS::cpu {
 
 namespace detail {
-// Zero has all bits clear but for a sign: integers and bool_ have none, of a number each part is asked.
+// Integers and bool_ are zero if all bits are clear, so only their width matters. Floats also have -0; each part of a
+// complex number is tested.
 template <class F>
 void with_truth(const Operand& x, F&& f) {
   switch (x.spec->dtype) {

@@ -1,4 +1,4 @@
-// Definitions of cpu/rows.hpp.
+// Definitions of cpu/move/rows.hpp.
 #pragma once
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Definitions of cpu/sequence.hpp.
+// Definitions of cpu/move/sequence.hpp.
 #pragma once
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Definitions of cpu/sort.hpp.
+// Definitions of cpu/move/sort.hpp.
 #pragma once
 #include <algorithm>
 #include <numeric>
@@ -24,7 +24,7 @@ void sort_row(const T* x, i64 n, bool descending, T* values, std::int32_t* place
   for (i64 i = 0; i < n; ++i) values[i] = x[places[i]];
 }
 
-// Puts x[i] into the descending list of the k largest so far; it is known to belong there.
+// Inserts x[i] into the descending list of the k largest so far; it is known to belong there.
 template <class T>
 void insert_ranked(T* values, std::int32_t* places, i64 filled, T x, i64 i) {
   for (; filled > 0 && is_below(values[filled - 1], x); --filled) {
@@ -34,7 +34,7 @@ void insert_ranked(T* values, std::int32_t* places, i64 filled, T x, i64 i) {
   values[filled] = x;
   places[filled] = static_cast<std::int32_t>(i);
 }
-// For a few of many: blocks in which nothing beats the least of the list are passed over without a branch an element.
+// For small k: blocks in which no element exceeds the smallest of the list are skipped without a branch per element.
 template <class T>
 void few_of_row(const T* x, i64 n, i64 k, T* values, std::int32_t* places) {
   i64 i = 0;

@@ -1,5 +1,5 @@
-// Data movement between two strided views: what transpose, slice, concat, pad, tile, reverse and broadcast_to are made
-// of. Not here: which strides an op needs (cpu/move/layout.hpp), and indexed rows (cpu/move/index.hpp).
+// Data movement between two strided views, on which transpose, slice, concat, pad, tile, reverse and broadcast_to
+// are built. Not here: which strides an op needs (cpu/move/layout.hpp), and indexed rows (cpu/move/index.hpp).
 #pragma once
 #include <cstdint>
 
@@ -7,11 +7,12 @@
 
 namespace TANDEM_NS::cpu {
 
-/// So much to copy is worth a hand-over: about 10 us.
+/// The number of bytes worth copying on another thread: about 10 us.
 inline constexpr i64 copy_grain_bytes = 128 * 1024;
 
-/// A loop nest of copies: element (i, j, ...) goes from `from + i * from_stride[0] + j * from_stride[1] + ...` to the
-/// like place in the output. Strides count elements; 0 repeats a source element, negative ones walk backward.
+/// A loop nest of copies: element (i, j, ...) goes from `from + i * from_stride[0] + j * from_stride[1] + ...` to
+/// the corresponding location in the output. Strides count elements; 0 repeats a source element, negative ones walk
+/// backward.
 struct StridedCopy {
   static constexpr int max_axes = 16;
   int axes = 0;
@@ -24,25 +25,25 @@ struct StridedCopy {
   }
 };
 
-/// Runs the loop nest, in parallel where that pays. Any dtype; string elements are shared, not duplicated.
+/// Runs the loop nest, in parallel where that pays. Supports any dtype; string elements are shared, not duplicated.
 TANDEM_API void copy_strided(StridedCopy nest, DType dtype, void* to, const void* from);
-/// n elements that lie side by side on both sides.
+/// Copies n elements that are contiguous on both sides.
 TANDEM_API void copy_dense(DType dtype, void* to, const void* from, i64 n);
-/// n elements set to zero, false or "".
+/// Sets n elements to zero, false or "".
 TANDEM_API void fill_zero(DType dtype, void* to, i64 n);
 
-/// For kernels that serve every device: the nests are the same, only who copies differs. `to` lies in an operand of
-/// output 0's dtype and device.
+/// Runs the loop nest for kernels that serve every device: the nests are the same, only the copying function
+/// differs. `to` must be in an operand of output 0's dtype and device.
 TANDEM_API void copy_strided(const KernelCall& c, const StridedCopy& nest, void* to, const void* from);
-/// The same for elements of a dtype of their own: the parts of complex numbers.
+/// The same for elements of an explicit dtype: the parts of complex numbers.
 TANDEM_API void copy_strided(const KernelCall& c, const StridedCopy& nest, DType dtype, void* to, const void* from);
-/// Output 0 set to zero, false or "".
+/// Sets output 0 to zero, false or "".
 TANDEM_API void fill_zero(const KernelCall& c);
 
-/// Kernel: output 0 is input 0 element by element, under whatever shape.
+/// Kernel: copies input 0 to output 0 element by element, whatever their shapes.
 TANDEM_API void copy_whole(const KernelCall& c);
 
-/// Row-major strides of a shape: out[i] elements from one index of axis i to the next.
+/// Computes the row-major strides of a shape: out[i] elements from one index of axis i to the next.
 inline void dense_strides(const Shape& s, i64* out) {
   i64 step = 1;
   for (int i = s.rank() - 1; i >= 0; --i) {

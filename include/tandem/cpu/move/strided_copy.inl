@@ -1,4 +1,4 @@
-// The strided copy itself: axes merged, then rows, 64-byte tiles, or single elements.
+// The strided copy: merges axes, then copies rows, 64-byte tiles, or single elements.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -17,8 +17,8 @@ inline void swap_axes(StridedCopy& n, int i, int j) {
   std::swap(n.to[i], n.to[j]);
   std::swap(n.from[i], n.from[j]);
 }
-// Output strides descending, sizes of 1 gone, axes merged that walk on where the inner one ends. False: nothing to
-// copy.
+// Sorts output strides in descending order, removes sizes of 1, and merges axes where the outer one continues the
+// inner one. Returns false if there is nothing to copy.
 TANDEM_INLINE bool simplify(StridedCopy& n) {
   int kept = 0;
   for (int i = 0; i < n.axes; ++i) {
@@ -45,7 +45,7 @@ TANDEM_INLINE bool simplify(StridedCopy& n) {
   return true;
 }
 
-// Walks the outer axes of a nest from a linear index on.
+// Walks the outer axes of a nest, starting from a linear index.
 struct Odometer {
   const StridedCopy& n;
   int axes;
@@ -114,7 +114,7 @@ void copy_rows(const StridedCopy& n, T* to, const T* from) {
   });
 }
 
-// Planes in which the output runs along the last axis and the source along another one.
+// Copies planes in which the output is contiguous along the last axis and the source along another one.
 template <class T>
 void copy_planes(StridedCopy n, int source_axis, T* to, const T* from) {
   constexpr i64 tile = 64 / static_cast<i64>(sizeof(T));

@@ -1,5 +1,5 @@
-// One plane turned over: 64 bytes by 64 bytes at a time, so that every cache line of both sides is touched once, even
-// where all lines of a column fall into one set of the cache. 16-byte vectors suffice: memory is what it waits for.
+// Transposes one plane in tiles of 64 bytes by 64 bytes, so that every cache line of both sides is touched once,
+// even where all lines of a column map to one cache set. 16-byte vectors suffice, because it is memory-bound.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -19,10 +19,11 @@ struct Plane {
   using Block = T[tile][tile];
 
   i64 to_stride, from_stride;
-  bool stream;  // the output is too large to stay in a cache: write around it
+  bool stream;  // the output is too large for the caches: use streaming stores
 
   void copy(T* to, const T* from, i64 row, i64 row_end, i64 columns) const {
-    // Bands of columns outside: the source then runs along its lines, and few of its pages are open at a time.
+    // Bands of columns in the outer loop: the source is then read along its lines, and few of its pages are in use
+    // at a time.
     for (i64 c = 0; c < columns; c += tile)
       for (i64 r = row; r < row_end; r += tile)
         if (columns - c >= tile && row_end - r >= tile) whole(to + r * to_stride + c, from + r + c * from_stride);
@@ -59,7 +60,7 @@ struct Plane {
         for (i64 c = 0; c < tile; ++c) out[r][c] = in[c][r];
     }
   }
-  // 4 x 4 words of a block.
+  // Transposes 4 x 4 words of a block.
   static void turn_four(const T* in, T* out) {
     typedef std::uint32_t V __attribute__((vector_size(16)));
     V a, b, c, d;

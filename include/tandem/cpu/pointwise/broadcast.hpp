@@ -1,5 +1,5 @@
-// Broadcasting as numbers: the axes of an output, as few as possible, with each input's stride along them; and a walk
-// over the rows. Not here: what is computed on the rows (pointwise.hpp, and other kernels that broadcast).
+// Broadcasting: the axes of an output, as few as possible, with each input's stride along them, and a walk over the
+// rows. Not here: the computation on the rows (pointwise.hpp, and other kernels that broadcast).
 #pragma once
 #include <span>
 
@@ -10,9 +10,9 @@ namespace TANDEM_NS::cpu {
 
 inline constexpr int max_broadcast_inputs = 4;
 
-/// The axes of a broadcast, outermost first. Neighbours along which every input moves alike have become one axis and
-/// axes of size 1 are gone; at least one axis is left. A stride is in elements; 0 where the input is repeated. Along
-/// the innermost axis every stride is 0 or 1.
+/// The axes of a broadcast, outermost first. Adjacent axes along which every input advances alike are merged, and
+/// axes of size 1 are removed; at least one axis remains. Strides are in elements; 0 where the input is repeated.
+/// Along the innermost axis every stride is 0 or 1.
 struct BroadcastAxes {
   int rank = 0;
   int inputs = 0;
@@ -26,14 +26,14 @@ struct BroadcastAxes {
     return n;
   }
   bool repeats_inner(int input) const { return stride[input][rank - 1] == 0; }
-  /// Does the input lie in memory exactly as the output does?
+  /// Whether the input has exactly the output's memory layout.
   bool is_direct(int input) const {
     i64 n = 1;
     for (int d = rank - 1; d >= 0; n *= size[d--])
       if (stride[input][d] != n && size[d] != 1) return false;
     return true;
   }
-  /// Is the input the same for every row?
+  /// Whether the input is the same for every row.
   bool is_same_for_rows(int input) const {
     for (int d = 0; d + 1 < rank; ++d)
       if (stride[input][d] != 0) return false;
@@ -41,10 +41,10 @@ struct BroadcastAxes {
   }
 };
 
-/// The axes of a broadcast of `inputs` (at most 4) to `output`. The shapes are known to agree.
+/// The axes of a broadcast of `inputs` (at most 4) to `output`. The shapes must be compatible.
 TANDEM_API BroadcastAxes broadcast_axes(std::span<const Shape* const> inputs, const Shape& output);
 
-/// Where each input's row begins, row after row.
+/// Iterates over the rows, tracking where each input's row begins.
 class BroadcastRows {
  public:
   BroadcastRows(const BroadcastAxes& axes, i64 row) : axes_(axes) {
@@ -54,10 +54,10 @@ class BroadcastRows {
       for (int k = 0; k < axes.inputs; ++k) offset_[k] += index_[d] * axes.stride[k][d];
     }
   }
-  /// In elements from the input's first.
+  /// The offset in elements from the input's first.
   i64 offset(int input) const { return offset_[input]; }
   void next() { advance(1); }
-  /// `count` rows further; more than one only where there is one axis of rows.
+  /// Advances by `count` rows; more than one only if there is one axis of rows.
   void advance(i64 count) {
     if (count != 1) {
       for (int k = 0; k < axes_.inputs && axes_.rank == 2; ++k) offset_[k] += count * axes_.stride[k][0];

@@ -1,11 +1,11 @@
-// Definitions of cpu/broadcast.hpp.
+// Definitions of cpu/pointwise/broadcast.hpp.
 #pragma once
 #include "tandem/cpu/pointwise/broadcast.hpp"
 
 namespace TANDEM_NS::cpu {
 namespace detail {
 
-// Adds an axis inside the others, or lengthens the innermost one where no input notices the difference.
+// Adds an axis inside the others, or extends the innermost one where that is equivalent for every input.
 TANDEM_INLINE void add_axis(BroadcastAxes& a, i64 size, const i64 (&stride)[max_broadcast_inputs]) {
   bool joins = a.rank > 0;
   for (int k = 0; k < a.inputs && joins; ++k) joins = a.stride[k][a.rank - 1] == stride[k] * size;

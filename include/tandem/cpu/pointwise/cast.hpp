@@ -4,9 +4,9 @@
 
 namespace TANDEM_NS::cpu {
 
-/// out[0] = in[0] converted to out[0]'s dtype; equal shapes, numbers and bool_ (half precision and complex too).
+/// Converts in[0] to out[0]'s dtype. Equal shapes; numbers and bool_, including half precision and complex.
 TANDEM_API void cast(const KernelCall& c);
-/// The loop of it, for the dtypes that training programs convert between; without `run` for the others.
+/// The conversion loop for dtype pairs common in training programs; `run` is null for the others.
 TANDEM_API DenseLoop cast_loop(DType from, DType to);
 
 }  // namespace TANDEM_NS::cpu

@@ -1,4 +1,4 @@
-// Definitions of cpu/cast.hpp.
+// Definitions of cpu/pointwise/cast.hpp.
 #pragma once
 #include <bit>
 #include <complex>
@@ -14,7 +14,7 @@
 namespace TANDEM_NS::cpu {
 namespace detail {
 
-// Rounds to float so that a second rounding, to half precision, gives what one would: an inexact result is made odd.
+// Rounds to float such that a second rounding, to half precision, equals a single one: an inexact result is made odd.
 inline float round_to_odd(double x) {
   const float f = static_cast<float>(x);
   const auto b = std::bit_cast<std::uint32_t>(f);
@@ -99,8 +99,9 @@ TANDEM_INLINE CastLoop vector_loop(DType from, DType to) {
   case DType::complex64: return result(std::complex<float>);   \
   case DType::complex128: return result(std::complex<double>); \
   default: return nullptr;
-// The other pairs go through a wide type that holds every value of the source's kind, a block at a time: a loop for
-// each dtype and a few for each kind, in place of one for each of 225 pairs. No value is rounded on the way.
+// All other pairs are converted through a wide type that represents every value of the source's kind, a block at a
+// time. This takes a loop per dtype and a few per kind instead of one for each of 225 pairs. The intermediate step
+// never rounds.
 template <class T>
 struct WideOf {
   static constexpr bool real = std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
@@ -138,7 +139,7 @@ TANDEM_INLINE CastLoop widening_loop(DType from) {
 }
 #undef TANDEM_CAST_CASES
 
-// float32 from and to half precision, which has no vector loop: these need no wide type.
+// Converts between float32 and half precision, which has no vector loop and needs no wide type.
 TANDEM_INLINE CastLoop half_loop(DType from, DType to) {
   if (from == DType::float16 && to == DType::float32) return &cast_one_by_one<Half, float>;
   if (from == DType::bfloat16 && to == DType::float32) return &cast_one_by_one<BFloat16, float>;
@@ -147,12 +148,12 @@ TANDEM_INLINE CastLoop half_loop(DType from, DType to) {
   return nullptr;
 }
 
-// One share of a cast, for any pair of dtypes.
+// One thread's share of a cast, for any pair of dtypes.
 struct CastRange {
-  CastLoop direct;         // null for pairs that go through the wide type
+  CastLoop direct;         // null for pairs converted through the wide type
   CastLoop widen, narrow;  // the two steps of those
-  i64 width, width_out;    // bytes of an element
-  bool same;               // the two dtypes are one
+  i64 width, width_out;    // bytes per element
+  bool same;               // the two dtypes are equal
 
   void operator()(const char* in, char* out, i64 n) const {
     if (same) std::memcpy(out, in, static_cast<std::size_t>(n * width));

@@ -5,7 +5,7 @@
 
 namespace TANDEM_NS::cpu {
 
-/// Calls visit(i, index) for each element i of `output`; index[k] is the element of operand k that meets it.
+/// Calls visit(i, index) for each element i of `output`; index[k] is the corresponding element of operand k.
 template <class Visit>
 void for_each_element(std::span<const Operand> in, const Shape& output, Visit visit) {
   if (output.size() == 0) return;

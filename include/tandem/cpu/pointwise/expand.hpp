@@ -1,4 +1,4 @@
-// expand: a repeated input written out for dense loops, by the machine's instruction set.
+// expand: writes out a repeated input for dense loops, with the selected instruction set.
 #pragma once
 #include "tandem/cpu/simd/isa.hpp"
 #include "tandem/cpu/simd/packs.hpp"
@@ -8,8 +8,9 @@
 
 namespace TANDEM_NS::cpu {
 
-/// Writes `rows` rows of `inner` elements of `width` bytes (1, 2, 4 or 8), one after the other: row r holds the element
-/// from[r * stride] over and over (repeat) or the elements from there on. May write up to a register beyond the last.
+/// Writes `rows` consecutive rows of `inner` elements of `width` bytes (1, 2, 4 or 8). Row r holds the element
+/// from[r * stride] repeated (if `repeat`) or the elements starting there. May write up to a register beyond the
+/// last element.
 inline void expand(i64 width, char* to, const char* from, i64 rows, i64 stride, i64 inner, bool repeat) {
   using Expand = void (*)(i64, char*, const char*, i64, i64, i64, bool);
   static constexpr Expand by_isa[3] = TANDEM_EACH_ISA(expand);

@@ -1,5 +1,5 @@
-// pointwise<Rule>: the CPU kernel of a pointwise op. Equal shapes run here; broadcasting, half precision and large
-// calls go through one type-erased function. Not here: the loops (loop.inc), the packs, the rules.
+// pointwise<Rule>: the CPU kernel of a pointwise op. Equal shapes are handled here; broadcasting, half precision and
+// large calls go through one type-erased function. Not here: the loops (loop.inc), the packs, the rules.
 #pragma once
 #include <cmath>
 #include <complex>
@@ -23,14 +23,14 @@ namespace TANDEM_NS::cpu {
 using LoopFn = decltype(DenseLoop::run);
 
 /// Runs a loop over operands that broadcast to the output's shape, in tiles, on several threads where that pays.
-/// float16 and bfloat16 operands pass through float32 tiles: the loop given is then float32's; `narrow` ones that are
-/// narrow integers through int64 tiles, likewise.
+/// float16 and bfloat16 operands are converted to float32 tiles, so the loop must be float32's. With `narrow`,
+/// narrow integers are likewise converted to int64 tiles.
 TANDEM_API void run_tiled(const KernelCall& c, const DenseLoop& loop, bool narrow = false);
 
-/// Throws UnimplementedError: the op's row promises a dtype that the loops do not know.
+/// Raises UnimplementedError: the op declares a dtype that the loops do not support.
 [[noreturn]] TANDEM_API void raise_no_loop(const KernelCall& c);
 
-/// Less than this (bytes read and written) is run at once, on the caller's thread.
+/// Calls that read and write fewer bytes than this run immediately on the caller's thread.
 inline constexpr i64 small_call_bytes = 64 * 1024;
 
 namespace detail {
@@ -50,8 +50,8 @@ template <class R, class T>
 constexpr Loops loops_on_lowest_set() {
   return {TANDEM_LOWEST_ISA_ONLY(loop<R, T>)};
 }
-// In header-only mode narrow integers have no loops of their own: they pass through int64 tiles. The value comes out
-// the same, modulo their width, unless the rule itself looks at the width.
+// In header-only mode narrow integers have no separate loops: they are converted to int64 tiles. The result is the
+// same modulo their width, unless the rule itself depends on the width.
 inline constexpr DTypes narrow_integers =
     dtypes_of(DType::int8, DType::int16, DType::uint8, DType::uint16, DType::uint32);
 template <class R>
@@ -60,7 +60,7 @@ concept ReadsWidth = requires {
 };
 template <class R>
 inline constexpr bool has_narrow_loops = !TANDEM_IS_HEADER_ONLY || ReadsWidth<R> || !R::info.dtypes.has(DType::int64);
-/// The loops that the rule's dtypes ask for. The narrow and the unsigned integers are rare: they take the lowest set's.
+/// The loops for the rule's dtypes. The narrow and the unsigned integers are rare and use the lowest set's loops.
 template <class R>
 constexpr LoopTable loop_table() {
   LoopTable t{};
@@ -92,13 +92,13 @@ constexpr LoopTable loop_table() {
   return t;
 }
 inline bool is_half(DType d) { return dtypes::half_floating.has(d); }
-/// Do operands of this dtype pass through tiles of a wider one?
+/// Whether operands of this dtype are converted to tiles of a wider one.
 template <class R>
 bool is_widened(DType d) {
   return is_half(d) || (!has_narrow_loops<R> && narrow_integers.has(d));
 }
 
-/// The number of elements of the output if the inputs have its shape, else -1.
+/// The number of elements of the output if all inputs have its shape, otherwise -1.
 template <int Inputs>
 [[gnu::always_inline]] inline i64 common_size(const KernelCall& c) {
   const Shape& o = c.out[0].spec->shape;
@@ -115,7 +115,7 @@ template <int Inputs>
 
 }  // namespace detail
 
-/// The loop of the rule R for inputs of `dtype`; its `run` is null for a dtype without one.
+/// The loop of the rule R for inputs of `dtype`; `run` is null for a dtype without one.
 template <class R>
 DenseLoop dense_loop(DType dtype, const Attrs& attrs) {
   static constexpr detail::LoopTable table = detail::loop_table<R>();
@@ -124,10 +124,11 @@ DenseLoop dense_loop(DType dtype, const Attrs& attrs) {
   return loop;
 }
 
-/// The CPU kernel of the rule R (what a rule may say about itself: base/scalar_math.hpp).
-///   inputs   R::info.arity of them (1 to 3), of one dtype in R::info.dtypes, any shapes that broadcast; the first is
-///            bool_ if R::first_is_mask
-///   output   of the broadcast shape; its dtype is what forward returns: V the inputs', mask_t<V> bool_, V::rebind<U> U
+/// The CPU kernel of the rule R (what a rule may declare: base/scalar_math.hpp).
+///   inputs   R::info.arity of them (1 to 3), of one dtype in R::info.dtypes, any shapes that broadcast; the first
+///            is bool_ if R::first_is_mask
+///   output   of the broadcast shape; its dtype is what forward returns: V the inputs', mask_t<V> bool_,
+///            V::rebind<U> U
 ///   throws   errors::UnimplementedError for a dtype without loops (complex128)
 /// bool_ elements are computed as bytes 0 and 1 (std::uint8_t lanes).
 template <class R>
@@ -143,7 +144,7 @@ void pointwise(const KernelCall& c) {
     return run_tiled(c, loop, !detail::has_narrow_loops<R>);
   const void* in[arity];
   for (std::size_t k = 0; k < arity; ++k) in[k] = c.in[k].data;
-  // Here, not in a shared function: one call target a rule predicts.
+  // Called here rather than in a shared function: a call site with one target is well predicted.
   loop.run(in, c.out[0].data, n, loop.params, false);
 }
 

@@ -1,5 +1,5 @@
-// Pointwise calls cut into tiles that stay in the first-level cache. An input that is broadcast, or is converted to a
-// wider dtype (half precision, narrow integers), is written out tile by tile; all others are read where they are.
+// Pointwise calls in tiles that stay in the L1 cache. An input that is broadcast or converted to a wider dtype (half
+// precision, narrow integers) is written out tile by tile; all others are read in place.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -12,26 +12,27 @@
 namespace TANDEM_NS::cpu {
 namespace tiles {
 
-inline constexpr i64 tile = 1024;         // elements; 512 to 4096 are about equally good
-inline constexpr i64 long_piece = 16384;  // where nothing is written out, calls may be longer
+inline constexpr i64 tile = 1024;         // elements; 512 to 4096 perform about equally
+inline constexpr i64 long_piece = 16384;  // if nothing is written out, calls may be longer
 inline constexpr i64 short_row = 512;     // shorter rows share a tile
-inline constexpr i64 widest = 8;          // bytes of an element
+inline constexpr i64 widest = 8;          // bytes per element
 inline constexpr i64 widest_wide = TANDEM_IS_HEADER_ONLY ? sizeof(i64) : sizeof(float);
-inline constexpr i64 cheap_grain = 256 * 1024, costly_grain = 64 * 1024;  // bytes a thread gets at least
+inline constexpr i64 cheap_grain = 256 * 1024, costly_grain = 64 * 1024;  // minimum bytes per thread
 
-// A call that touches more than this leaves the caches before anyone reads its result, which is then stored past them.
-// A constant, for what the system says of a third level may be off by ten (virtual machines, glibc on AMD).
+// The result of a call that touches more than this leaves the caches before it is read, so it is stored past them. A
+// constant, because the L3 size that the system reports may be off by a factor of ten (virtual machines, glibc on
+// AMD).
 inline constexpr i64 streaming_bytes = 64 * 1024 * 1024;
 
-// How one call is cut: the same on every thread.
+// How one call is divided; shared by all threads.
 struct Cut {
   const KernelCall& c;
   const DenseLoop& loop;
   BroadcastAxes axes;
   int inputs;
-  bool narrow;  // narrow integers pass through int64
+  bool narrow;  // narrow integers are converted to int64
   i64 width[max_broadcast_inputs], out_width, element_bytes = 0;
-  bool direct[max_broadcast_inputs];  // lies like the output
+  bool direct[max_broadcast_inputs];  // has the output's layout
   bool streamed = false;
   i64 inner, rows, piece, pieces, rows_per_tile = 0, units;
 
@@ -48,7 +49,7 @@ struct Cut {
     for (int k = 0; k < inputs; ++k) {
       width[k] = static_cast<i64>(size_of(operand(k).spec->dtype));
       direct[k] = axes.is_direct(k);
-      element_bytes += rows > 1 && axes.is_same_for_rows(k) ? 0 : width[k];  // what is read again stays in the cache
+      element_bytes += rows > 1 && axes.is_same_for_rows(k) ? 0 : width[k];  // repeated reads stay in the cache
       plain = plain && !is_widened(operand(k).spec->dtype) && !axes.repeats_inner(k);
     }
     streamed =
@@ -95,7 +96,7 @@ inline Conversion narrowing_to(DType d) {
                            : &narrow<std::uint32_t, i64>;
 }
 
-// One thread's part of a call: its buffers and its place among the rows.
+// One thread's share of a call: its buffers and its position among the rows.
 class Worker {
  public:
   explicit Worker(const Cut& cut) : cut_(cut) {}
@@ -148,7 +149,7 @@ class Worker {
   }
   void write_out_rows(BroadcastRows& rows, i64 count, const bool* kept) {
     const int first = static_cast<int>(std::find(kept, kept + cut_.inputs, false) - kept);
-    if (first == cut_.inputs) return;  // all of them from now on: nobody asks for the rows again
+    if (first == cut_.inputs) return;  // all inputs from now on: the rows are not needed again
     const bool regular = cut_.axes.rank <= 2;
     for (i64 r = 0, step = regular ? count : 1; r < count; r += step) {
       for (int k = first; k < cut_.inputs; ++k)
@@ -180,7 +181,7 @@ class Worker {
 
   const Cut& cut_;
   const void* in_[max_broadcast_inputs];
-  alignas(64) char buffer_[max_broadcast_inputs][tile * widest + 64];  // expand writes a little too much
+  alignas(64) char buffer_[max_broadcast_inputs][tile * widest + 64];  // expand writes slightly past the end
   alignas(64) char result_[tile * widest_wide];
   alignas(64) char wide_[max_broadcast_inputs][tile * widest_wide];
 };

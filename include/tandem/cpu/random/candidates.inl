@@ -1,4 +1,4 @@
-// Definitions of cpu/candidates.hpp.
+// Definitions of cpu/random/candidates.hpp.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace TANDEM_NS::cpu {
 
 namespace detail {
 
-// The laws by which classes are drawn: draw number i of a stream, and a class's probability.
+// The distributions from which classes are drawn: draw number i of a stream, and the probability of a class.
 struct UniformLaw {
   i64 range;
   i64 draw(const random::Stream& s, i64 i) const {
@@ -32,7 +32,7 @@ struct LogUniformLaw {
   }
 };
 
-// Finds whether a class was drawn before.
+// Finds whether a class has been drawn before.
 struct DrawnClasses {
   i64* slots;
   std::size_t size;
@@ -48,7 +48,7 @@ struct DrawnClasses {
     return true;
   }
 };
-// Fills `out`; returns how many draws that took.
+// Fills `out`; returns the number of draws.
 template <class Law>
 i64 draw_classes(const Law& law, const CandidateAttrs& a, const random::Stream& s, void* workspace, i64* out) {
   if (!a.unique) {
@@ -63,7 +63,8 @@ i64 draw_classes(const Law& law, const CandidateAttrs& a, const random::Stream& 
   }
   return draws;
 }
-// How often a class is expected among the samples: unique ones are there or not, after that many independent draws.
+// The expected count of a class among the samples; unique samples contain it or not, after that many independent
+// draws.
 inline float expected_count(double p, bool unique, i64 draws) {
   const auto n = static_cast<double>(draws);
   return static_cast<float>(unique ? -std::expm1(n * std::log1p(-p)) : n * p);

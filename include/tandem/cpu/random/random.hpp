@@ -1,13 +1,14 @@
-// CPU kernels of the random ops. Each number is a function of the key and its position alone, so neither the number of
-// threads nor the instruction set shows (normals agree to a few ulp between sets, all else bit for bit).
-// Not here: sampling and shuffling (random_sample.hpp), the numbers' definitions (base/philox.hpp).
+// CPU kernels of the random ops. Each number is a function of the key and its position only, so results do not
+// depend on the number of threads or the instruction set (normals agree to a few ulp between sets, all else bit for
+// bit).
+// Not here: sampling and shuffling (sample.hpp), the definition of the numbers (base/philox.hpp).
 #pragma once
 #include "tandem/base/philox.hpp"
 #include "tandem/core/kernel.hpp"
 
 namespace TANDEM_NS::cpu {
 
-// in[0] is the key, int64[2]; out[0] takes the numbers; attributes: RandomAttrs.
+// in[0] is the key, int64[2]; out[0] receives the numbers; attributes: RandomAttrs.
 TANDEM_API void random_bits(const KernelCall& c);
 TANDEM_API void random_uniform(const KernelCall& c);
 TANDEM_API void random_normal(const KernelCall& c);
@@ -17,11 +18,11 @@ TANDEM_API void dropout(const KernelCall& c);
 /// in: state {seed, stream}; out: {seed, stream + 1}.
 TANDEM_API void random_advance(const KernelCall& c);
 
-/// What the loops of all instruction sets are given.
+/// The arguments of the loops of all instruction sets.
 struct RandomFill {
   random::Stream stream;
   double a = 0, b = 0, c = 0;   // uniform: low, width, last; normal: mean, stddev; dropout: scale
-  std::uint32_t threshold = 0;  // dropout keeps the words from here on
+  std::uint32_t threshold = 0;  // dropout keeps elements whose word is at least this
   const void* in = nullptr;     // dropout: x, from group `first` on
   i64 first = 0;
 };

@@ -1,4 +1,4 @@
-// Definitions of cpu/random.hpp.
+// Definitions of cpu/random/random.hpp.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -28,13 +28,13 @@ inline constexpr DrawFns bits32_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_bits32)},
 
 inline constexpr i64 random_grain = 256;  // groups, 64 or 32 elements each: about 10 us
 
-// Calls body(first_group, groups, elements) on ranges of whole groups; the last one may have fewer elements.
+// Calls body(first_group, groups, elements) on ranges of whole groups; the last may have fewer elements.
 template <class F>
 void each_range(i64 n, i64 group, F&& body) {
   parallel_for((n + group - 1) / group, random_grain,
                [&](i64 begin, i64 end) { body(begin, end - begin, std::min(n, end * group) - begin * group); });
 }
-// Draws `elements` from first_group on; a group that is cut off goes through a buffer.
+// Draws `elements` from first_group on; a partial group goes through a buffer.
 template <class T>
 void draw(const RandomFill& f, DrawFn fn, T* out, i64 first_group, i64 elements) {
   constexpr i64 group = sizeof(T) == 4 ? random::group32 : random::group64;
@@ -60,7 +60,7 @@ void draw_all(const RandomFill& f, const DrawFns& fns, const Operand& out) {
              [&](i64 first, i64, i64 elements) { draw<T>(f, fn, out.as<T>() + first * group, first, elements); });
 }
 
-// Integers: 64 bits an element, scaled without bias.
+// Integers: 64 bits per element, scaled without bias.
 template <class T>
 void whole_numbers(const RandomFill& f, const Operand& out, i64 low, u64 range) {
   const DrawFn fn = bits64_fns.by_isa[isa()];
@@ -75,13 +75,13 @@ void whole_numbers(const RandomFill& f, const Operand& out, i64 low, u64 range) 
   });
 }
 
-// A standard normal within two standard deviations. `z` is the pack kernel's draw; near the bound the decision is taken
-// in double precision, so that all instruction sets take the same one.
+// A standard normal within two standard deviations. `z` is the pack kernel's draw. Near the bound the decision is
+// made in double precision, so that all instruction sets decide alike.
 template <class T>
 double redrawn(const random::Stream& s, i64 i, bool refused) {
   random::Pair z{3, 3};
   if (refused) {
-    // the pack kernel's draw is clearly outside: nothing to decide
+    // the pack kernel's draw is clearly outside: no decision needed
   } else if constexpr (sizeof(T) == 4) {
     const random::Words b = s.block(random::block_of(i, random::group32));
     const i64 word = i % random::group32 / random::group_blocks;

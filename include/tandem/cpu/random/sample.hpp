@@ -7,9 +7,9 @@ namespace TANDEM_NS::cpu {
 
 /// in: logits [..., n], key; out: classes; attributes: CategoricalAttrs; workspace: categorical_slots * n doubles.
 TANDEM_API void categorical(const KernelCall& c);
-inline constexpr std::size_t categorical_slots = 16;  // rows in flight: as many can be worked on at once
+inline constexpr std::size_t categorical_slots = 16;  // rows in flight: the number that can be processed at once
 
-/// in: x, key; out: x's rows permuted, or put back; attributes: ShuffleAttrs; workspace: x's length of int64.
+/// in: x, key; out: x's rows permuted, or restored; attributes: ShuffleAttrs; workspace: x's length of int64.
 TANDEM_API void shuffle(const KernelCall& c);
 
 }  // namespace TANDEM_NS::cpu

@@ -1,4 +1,4 @@
-// Definitions of cpu/random_sample.hpp.
+// Definitions of cpu/random/sample.hpp.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace TANDEM_NS::cpu {
 
 namespace detail {
 
-// The most likely class; raises for a row from which nothing can be drawn.
+// The most likely class; raises for a row from which no class can be drawn.
 template <class T>
 i64 likeliest(const char* op, const T* row, i64 n, i64 index) {
   i64 best = 0;
@@ -30,7 +30,8 @@ i64 likeliest(const char* op, const T* row, i64 n, i64 index) {
         op, "row " + std::to_string(index) + " has only -inf: nothing can be drawn");
   return best;
 }
-// Sums of the weights up to each class, relative to the likeliest. A class of +inf shares with its like alone.
+// Cumulative weights up to each class, relative to the most likely. A class of +inf shares only with other such
+// classes.
 template <class T>
 void cumulate(const T* row, i64 n, i64 best, double temperature, double* sums) {
   const double highest = static_cast<double>(row[best]);
@@ -42,7 +43,7 @@ void cumulate(const T* row, i64 n, i64 best, double temperature, double* sums) {
     sums[k] = sum;
   }
 }
-// The first class whose sum lies above u of the whole; a class without weight has no such u.
+// The first class whose cumulative weight exceeds u times the total; a class without weight is never picked.
 inline i64 pick(const double* sums, i64 n, double u) {
   const double target = std::min(u * sums[n - 1], std::nextafter(sums[n - 1], 0.0));
   return std::upper_bound(sums, sums + n, target) - sums;
@@ -66,7 +67,7 @@ void draw_row(const KernelCall& c, i64 row, i64 n, double* sums) {
   }
 }
 
-// Fisher and Yates: order[i] changes places with one of order[0..i].
+// Fisher-Yates shuffle: swaps order[i] with one of order[0..i].
 inline void permutation(const random::Stream& s, i64* order, i64 n) {
   for (i64 i = 0; i < n; ++i) order[i] = i;
   for (i64 i = n - 1; i > 0; --i) {

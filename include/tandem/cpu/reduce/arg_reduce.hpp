@@ -5,7 +5,7 @@
 
 namespace TANDEM_NS::cpu {
 
-/// One direction, element type and instruction set. Places are written as int64 if `wide`, else as int32.
+/// One direction, element type and instruction set. Positions are written as int64 if `wide`, otherwise as int32.
 struct ArgKernel {
   std::size_t width;
   void (*rows)(const void* x, i64 count, i64 n, bool wide, void* out);

@@ -1,4 +1,4 @@
-// Definitions of cpu/arg_reduce.hpp.
+// Definitions of cpu/reduce/arg_reduce.hpp.
 #pragma once
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/reduce/arg_reduce.hpp"
@@ -14,7 +14,7 @@ inline void put_place(void* out, i64 i, i64 place, bool wide) {
   if (wide) static_cast<std::int64_t*>(out)[i] = place;
   else static_cast<std::int32_t*>(out)[i] = static_cast<std::int32_t>(place);
 }
-// For elements too narrow to hold a place in their own width.
+// For elements too narrow to hold a position in their own width.
 template <bool Max, class T>
 void arg_columns_plain(const void* from, i64 rows, i64 stride, i64 n, bool wide, void* out) {
   for (i64 c = 0; c < n; ++c) {

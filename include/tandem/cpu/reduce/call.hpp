@@ -16,7 +16,7 @@ struct ReduceCall {
       : x(c.in[0]), y(c.out[0]), mask(c.attrs.get<ReduceAttrs>().axis.mask(c.op, c.in[0].shape().rank())), op(c.op) {}
   DType dtype() const { return x.spec->dtype; }
   i64 parts() const { return dtype() == DType::complex64 ? 2 : 1; }
-  /// How many elements make one output.
+  /// The number of elements folded into one output.
   i64 length() const {
     i64 n = 1;
     for (int d = 0; d < x.shape().rank(); ++d)
@@ -41,7 +41,8 @@ void finish(const ReduceCall& r, const void* param, double number) {
   (r.dtype() == DType::float64 ? whole : single)[isa()](r.y.data, param, number, r.y.size() * r.parts());
 }
 
-// What a plain fold does with n neighbours: all join out[0] where `folded`, else each joins its own.
+// The step of a plain fold on n adjacent elements: all are combined into out[0] if `folded`, otherwise each into its
+// own output.
 using JoinRow = void (*)(void* out, const void* x, i64 n, bool folded);
 inline void join_rows(const ReduceCall& r, char* out, i64 out_width, JoinRow join) {
   if (r.x.size() == 0) return;
@@ -56,7 +57,7 @@ inline void join_rows(const ReduceCall& r, char* out, i64 out_width, JoinRow joi
       }
   });
 }
-/// out[o] = Join(... Join(start, x0) ..., xn) one by one, for what has no fold on packs.
+/// out[o] = Join(... Join(start, x0) ..., xn) one by one, for folds without a pack implementation.
 template <class Join, class T, class A>
 void join_row(void* out, const void* x, i64 n, bool folded) {
   A* const to = static_cast<A*>(out);

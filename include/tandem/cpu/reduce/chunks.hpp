@@ -1,4 +1,5 @@
-// Long folds in chunks on several threads, partial results combined in a fixed order. For the definitions of folds.
+// Long folds in chunks on several threads, with partial results combined in a fixed order. For the definitions of
+// folds.
 #pragma once
 #include <cstring>
 
@@ -7,21 +8,21 @@
 
 namespace TANDEM_NS::cpu::detail {
 
-inline constexpr i64 fold_grain = 32768;  // elements worth a hand-over
-inline constexpr i64 most_chunks = 64;    // of one output's fold
+inline constexpr i64 fold_grain = 32768;  // elements worth handing to another thread
+inline constexpr i64 most_chunks = 64;    // per output
 
-// A chunk's length follows from the fold's length alone: so the result does not depend on the number of threads.
+// A chunk's length depends on the fold's length only, so the result does not depend on the number of threads.
 inline i64 chunk_of(i64 length) {
   const i64 even = (length + most_chunks - 1) / most_chunks;
   return length <= 2 * fold_grain ? length : even < fold_grain ? fold_grain : (even + 1023) / 1024 * 1024;
 }
-// Joins `count` rows of n values at `from` by pairs into the first.
+// Combines `count` rows of n values at `from` pairwise into the first.
 inline void join_by_pairs(const FoldKernel& k, char* from, i64 count, i64 n) {
   const i64 row = n * static_cast<i64>(k.width);
   for (i64 step = 1; step < count; step *= 2)
     for (i64 i = 0; i + step < count; i += 2 * step) k.join(from + i * row, from + (i + step) * row, n);
 }
-// Each output from its chunks: piece(output, chunk, to).
+// Computes each output from its chunks: piece(output, chunk, to).
 template <class Piece>
 void join_chunks(const FoldKernel& k, i64 outputs, i64 chunks, char* out, const Piece& piece) {
   const auto width = static_cast<i64>(k.width);

@@ -1,4 +1,4 @@
-// The walk of a fold: outputs and chunks of long folds divided among threads. For the definitions of folds.
+// The driver of a fold: divides outputs and chunks of long folds among threads. For the definitions of folds.
 #pragma once
 #include <cstring>
 
@@ -11,7 +11,7 @@
 namespace TANDEM_NS::cpu {
 namespace detail {
 
-inline constexpr i64 partial_bytes = 65536;  // room for partial results, on the stack
+inline constexpr i64 partial_bytes = 65536;  // buffer for partial results, on the stack
 
 struct FoldWalk {
   const FoldKernel& k;
@@ -24,7 +24,8 @@ struct FoldWalk {
   const char* at(i64 offset) const { return x + offset * width(); }
   const char* param_of(i64 output) const { return param ? param + output * width() : nullptr; }
 
-  // Inner axis folded: one output's elements are segments of plan.inner, numbered through; [begin, end) of them.
+  // Inner axis folded: one output's elements are segments of plan.inner, numbered consecutively; folds [begin, end)
+  // of them.
   void part_of_segments(i64 output, i64 begin, i64 end, char* to) const {
     const i64 base = plan.kept.offset(output), n = plan.inner;
     alignas(16) char one[16];
@@ -52,7 +53,8 @@ struct FoldWalk {
     });
   }
 
-  // Inner axis kept: rows [begin, end) of the folded axes, columns [from, from + n) of one outer output, into `to`.
+  // Inner axis kept: folds rows [begin, end) of the folded axes, columns [from, from + n) of one outer output, into
+  // `to`.
   void part_of_rows(i64 outer, i64 begin, i64 end, i64 from, i64 n, char* to) const {
     const i64 base = plan.kept.offset(outer) + from;
     const int last = plan.folded.rank - 1;
@@ -65,7 +67,7 @@ struct FoldWalk {
       begin += w;
     }
   }
-  // Few columns and many rows: the rows are cut into chunks.
+  // Few columns and many rows: the rows are divided into chunks.
   void tall(i64 outer, i64 rows, i64 chunks) const {
     alignas(64) char partial[partial_bytes];
     const i64 n = plan.inner, chunk = (rows + chunks - 1) / chunks;
@@ -87,7 +89,7 @@ struct FoldWalk {
       return tall(outer, rows, chunks);
     const i64 tiles = (n + tile - 1) / tile, work = (n < tile ? n : tile) * rows;
     parallel_for(outer * tiles, fold_grain / work + 1, [&](i64 begin, i64 end) {
-      while (begin < end) {  // as wide a piece of one row as the range has
+      while (begin < end) {  // as wide a part of one row as the range has
         const i64 o = begin / tiles, first = begin % tiles;
         const i64 w = end - begin < tiles - first ? end - begin : tiles - first;
         const i64 from = first * tile, past = (first + w) * tile < n ? (first + w) * tile : n;
@@ -110,7 +112,7 @@ constexpr FoldOnSets on_sets() {
   if constexpr (cpu::on_every_set<T>) return {TANDEM_EACH_ISA(fold_kernel<F, T>)};
   else return on_lowest_set<F, T>();
 }
-// Sums and products wrap: the unsigned types share the signed ones' kernels. The narrow ones take the lowest set's.
+// Sums and products wrap: the unsigned types share the signed ones' kernels. The narrow ones use the lowest set's.
 template <Fold F>
 FoldOnSets fold_of_numbers(DType d) {
   switch (d) {
@@ -148,7 +150,7 @@ template <Fold F>
 FoldOnSets fold_of_truth(DType d) {
   return d == DType::bool_ ? on_sets<F, std::uint8_t>() : FoldOnSets{};
 }
-// A template over the fold: a program that only sums is not to contain the kernels of products and maxima.
+// A template over the fold: a program that only sums must not contain the kernels of products and maxima.
 template <Fold F>
 FoldOnSets fold_on_sets(DType d) {
   if constexpr (F == Fold::sum || F == Fold::prod) return fold_of_numbers<F>(d);
@@ -157,7 +159,7 @@ FoldOnSets fold_on_sets(DType d) {
   else return fold_of_floats<F>(d);
 }
 
-/// The kernel of a fold for a dtype on the set in use; throws errors::UnimplementedError in the op's name.
+/// Returns the kernel of a fold for a dtype on the set in use; raises errors::UnimplementedError in the op's name.
 template <Fold F>
 const FoldKernel& fold_kernel_of(DType dtype, const char* op) {
   const FoldKernel* k = fold_on_sets<F>(dtype).by_isa[isa()];

@@ -1,4 +1,5 @@
-// What a fold is: what is joined, what is done before and after, and the kernel of one element type.
+// The definition of a fold: the combining operation, the steps before and after it, and the kernel of one element
+// type.
 #pragma once
 #include <cstddef>
 
@@ -6,7 +7,7 @@
 
 namespace TANDEM_NS::cpu {
 
-/// What is joined, and what an element is turned into before.
+/// The combining operation, and the function applied to each element first.
 enum class Fold {
   sum,
   prod,
@@ -19,7 +20,7 @@ enum class Fold {
   sum_squared_difference,  // of (x - p)^2
   sum_squared_scaled       // of (x p)^2
 };
-/// What is done to the folded values y: y / number, log(y) + p, sqrt(y) / p.
+/// The function applied to the folded values y: y / number, log(y) + p, sqrt(y) / p.
 enum class Finish { divide, log_plus, sqrt_over };
 
 /// A fold for one element type and instruction set; pointers are to elements, strides and counts in elements.

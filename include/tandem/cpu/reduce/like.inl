@@ -15,7 +15,7 @@ TANDEM_INLINE void sum_to_like(const KernelCall& c) {
 
 namespace detail {
 
-// Fills `bytes` with copies of the first `unit` bytes, doubling what is copied until a copy is worth its call.
+// Fills `bytes` with copies of the first `unit` bytes, doubling the copied length up to an efficient size.
 inline void repeat_bytes(char* to, std::size_t unit, std::size_t bytes) {
   std::size_t block = unit, done = unit;
   while (done < bytes) {
@@ -26,7 +26,7 @@ inline void repeat_bytes(char* to, std::size_t unit, std::size_t bytes) {
   }
 }
 
-// The plan of a broadcast is that of the sum which undoes it: folded axes repeat. Strides are the large array's.
+// The plan of a broadcast is that of the sum that reverses it: folded axes repeat. Strides are the large array's.
 struct SpreadWalk {
   ReducePlan plan;
   std::size_t width;
@@ -49,7 +49,7 @@ struct SpreadWalk {
       for (i64 i = begin; i < end; ++i) block(i / units, i % units * rows, rows);
     });
   }
-  // One value or one row, over and over: the repetitions are spread.
+  // One value or one row, repeated: the repetitions are divided among threads.
   void whole() const {
     const std::size_t unit = plan.inner_folded ? width : static_cast<std::size_t>(plan.inner) * width;
     const i64 n = plan.inner_folded ? plan.inner * plan.folded.count() : plan.folded.count();

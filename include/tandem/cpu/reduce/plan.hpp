@@ -1,11 +1,12 @@
-// How a reduction walks memory: adjacent axes of one kind merge, axes of size 1 vanish, and what remains is a
-// contiguous inner axis (reduced or kept) with odometers over the outer ones. Not here: arithmetic, threads.
+// How a reduction traverses memory: adjacent axes of one kind are merged, axes of size 1 are removed, and what
+// remains is a contiguous inner axis (reduced or kept) with odometers over the outer ones. Not here: arithmetic,
+// threads.
 #pragma once
 #include "tandem/base/shape.hpp"
 
 namespace TANDEM_NS::cpu {
 
-/// Offsets of the elements of a few axes, row by row. Strides in elements.
+/// Iterates over the offsets of the elements of a few axes, in row-major order. Strides in elements.
 struct Odometer {
   i64 size[max_rank], stride[max_rank];
   int rank = 0;
@@ -34,14 +35,14 @@ struct Odometer {
 struct ReducePlan {
   bool inner_folded = true;
   i64 inner = 1;          // contiguous
-  Odometer kept, folded;  // the outer axes of either kind, without the inner one
+  Odometer kept, folded;  // the outer axes of each kind, without the inner one
 };
 
-/// The plan for folding the axes in `mask` away; each element is `parts` numbers (2 of a complex one).
+/// The plan for folding the axes in `mask`; each element consists of `parts` numbers (2 for complex).
 inline ReducePlan plan_reduce(const Shape& s, std::uint32_t mask, i64 parts = 1) {
   ReducePlan p;
   i64 stride = parts;
-  int last = parts > 1 ? 0 : -1;  // 1: folded, 0: kept, of the axis before
+  int last = parts > 1 ? 0 : -1;  // of the previous axis; 1: folded, 0: kept
   bool first = true;
   if (parts > 1) p.inner_folded = false, p.inner = parts;
   for (int d = s.rank() - 1; d >= 0; --d) {
@@ -65,7 +66,7 @@ inline ReducePlan plan_reduce(const Shape& s, std::uint32_t mask, i64 parts = 1)
   return p;
 }
 
-/// The axes of `large` that sum away to give `small`; `lacks` are those that small has not got at all.
+/// The axes of `large` that are summed to give `small`; `lacks` are those that `small` does not have at all.
 inline std::uint32_t broadcast_mask(const Shape& large, const Shape& small, std::uint32_t lacks) {
   std::uint32_t mask = lacks;
   int d = small.rank() - 1;

@@ -1,4 +1,4 @@
-// CPU kernels of the reductions, and the fold on which they and the softmax family stand.
+// CPU kernels of the reductions, and the fold on which they and the softmax family are built.
 // Not here: shape rules and gradients (ops/reduce), arg-reductions and scans (cpu/reduce/arg_reduce.hpp,
 // cpu/reduce/scan.hpp).
 #pragma once

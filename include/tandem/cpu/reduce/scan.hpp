@@ -1,4 +1,4 @@
-// CPU kernels of cumsum, cumprod, and of the two ops that cumprod's gradient is made of: linear_scan and shift.
+// CPU kernels of cumsum, cumprod, and the two ops that cumprod's gradient uses: linear_scan and shift.
 // Not here: shape rules and gradients (ops/reduce/scan.hpp).
 #pragma once
 #include "tandem/core/kernel.hpp"

@@ -1,4 +1,4 @@
-// Definitions of cpu/scan.hpp.
+// Definitions of cpu/reduce/scan.hpp.
 #pragma once
 #include <complex>
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace TANDEM_NS::cpu {
 namespace detail {
 
-// A tensor as [outer, n, inner] around the scanned axis.
+// A tensor viewed as [outer, n, inner] around the scanned axis.
 struct ScanCall {
   const KernelCall& c;
   const ScanAttrs& a;

@@ -1,4 +1,4 @@
-// Definitions of cpu/softmax.hpp.
+// Definitions of cpu/reduce/softmax.hpp.
 #pragma once
 #include <cstring>
 
@@ -13,7 +13,7 @@
 namespace TANDEM_NS::cpu {
 namespace detail {
 
-inline constexpr i64 softmax_grain = 8192;  // elements worth a hand-over: each costs an exponential
+inline constexpr i64 softmax_grain = 8192;  // elements worth a thread: each costs an exponential
 
 template <SoftmaxOp O, class T>
 const SoftmaxKernel& softmax_on_set() {
@@ -24,7 +24,7 @@ const SoftmaxKernel& softmax_on_set() {
     return TANDEM_LOWEST_ISA::softmax_kernel<O, T>;
   }
 }
-// The `full`-th input has the full shape; an operand of another size has one value a softmax.
+// Input number `full` has the full shape; an operand of another size has one value per slice.
 template <SoftmaxOp O>
 void softmax_walk(const KernelCall& c, std::size_t full) {
   const Operand& x = c.in[full];
@@ -62,7 +62,7 @@ void softmax_walk(const KernelCall& c, std::size_t full) {
   });
 }
 
-// Labels as 64-bit numbers, checked.
+// Labels as checked 64-bit integers.
 struct Labels {
   i64* at;
   Labels(const KernelCall& c, const Operand& labels, i64 classes) : at(static_cast<i64*>(c.workspace)) {

@@ -25,20 +25,20 @@ void mean_of_integers(const ReduceCall& r, void* workspace) {
   for (i64 i = 0; i < r.y.size(); ++i) r.y.as<T>()[i] = static_cast<T>(sums[i] / static_cast<A>(n));
 }
 
-// The largest element, or 0 where that is not finite: x minus it cannot make a NaN of its own.
+// The largest element, or 0 if it is not finite: subtracting it cannot introduce a NaN.
 template <class T>
 void finite_or_zero(void* p, i64 n) {
   T* const m = static_cast<T*>(p);
   for (i64 i = 0; i < n; ++i) m[i] = m[i] - m[i] == T(0) ? m[i] : T(0);
 }
-// The power of two that brings the largest size near 1, so that squares neither overflow nor vanish.
+// The power of two that brings the largest magnitude near 1, so that squares neither overflow nor underflow.
 template <class T>
 void scale_of_size(void* p, i64 n) {
   using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   constexpr int digits = sizeof(T) == 4 ? 23 : 52, bias = sizeof(T) == 4 ? 127 : 1023;
   T* const m = static_cast<T*>(p);
   for (i64 i = 0; i < n; ++i) {
-    const int e = static_cast<int>(std::bit_cast<U>(m[i]) >> digits);  // no sign: m is a size
+    const int e = static_cast<int>(std::bit_cast<U>(m[i]) >> digits);  // no sign: m is a magnitude
     const int inverse = 2 * bias - e > 2 * bias - 1 ? 2 * bias - 1 : 2 * bias - e < 1 ? 1 : 2 * bias - e;
     m[i] = e > 2 * bias ? T(1) : std::bit_cast<T>(static_cast<U>(inverse) << digits);
   }
@@ -72,7 +72,7 @@ TANDEM_INLINE void reduce_logsumexp(const KernelCall& c) {
 }
 TANDEM_INLINE void reduce_variance(const KernelCall& c) {
   const detail::ReduceCall r(c);
-  if (r.y.size() == 0) return;  // there is no workspace then
+  if (r.y.size() == 0) return;  // there is no workspace in that case
   r.to_output<Fold::sum>();
   detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
   std::memcpy(c.workspace, r.y.data, r.y.spec->bytes());

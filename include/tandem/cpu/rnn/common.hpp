@@ -1,4 +1,4 @@
-// What the LSTM's and the GRU's kernels share. For the definitions of cpu/rnn/rnn.hpp.
+// Code shared by the LSTM and GRU kernels. For the definitions of cpu/rnn/rnn.hpp.
 #pragma once
 #include "tandem/base/error.hpp"
 #include "tandem/cpu/rnn/rnn.hpp"
@@ -10,7 +10,7 @@ struct RnnSizes {
   RnnSizes(const Shape& x, const Shape& h0) : steps(x.dim(0)), batch(x.dim(1)), in(x.dim(2)), units(h0.dim(1)) {}
 };
 
-/// How many steps each row of the batch takes; all of them where no lengths are given.
+/// The number of steps of each row of the batch; all steps if no lengths are given.
 class StepCounts {
  public:
   StepCounts(const KernelCall& c, const Operand* lengths, const RnnSizes& s) : lengths_(lengths) {
@@ -31,7 +31,7 @@ class StepCounts {
   const Operand* lengths_;
 };
 
-/// Numbers of scratch for a scope.
+/// Scratch for numbers, for a scope.
 template <class T>
 struct Numbers {
   memory::Scratch scratch;
@@ -39,7 +39,7 @@ struct Numbers {
   T* data() const { return static_cast<T*>(scratch.data()); }
 };
 
-/// B of a product by which every step multiplies.
+/// The B operand of a product that is repeated in every step.
 template <class T>
 struct PackedWeights {
   Numbers<T> room;
@@ -48,7 +48,7 @@ struct PackedWeights {
   }
 };
 
-/// Shares of the batch, one a thread; few rows are not worth a hand-over.
+/// Divides the batch into one share per thread; few rows are not worth another thread.
 template <class F>
 void for_batch_shares(i64 batch, double flops, const F& f) {
   const i64 most = std::max<i64>(1, batch / 4), threads = config::intra_op_parallelism_threads();

@@ -114,7 +114,7 @@ struct GruBackward {
   }
 };
 
-// dA = [ds_z, ds_r, da]: the input's sums differ from the state's in the candidate alone.
+// dA = [ds_z, ds_r, da]: the input's sums differ from the state's only in the candidate.
 template <class T>
 void gru_input_gradients(const KernelCall& k, const RnnSizes& s, const T* ds, const T* da) {
   const i64 u = s.units, rows = s.steps * s.batch;

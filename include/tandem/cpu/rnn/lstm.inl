@@ -15,7 +15,7 @@ struct LstmForward {
   T *y, *h, *c, *gates, *cells;
   const T* packed_wh;
 
-  // Rows [from, to) of the batch through all steps; h and c carry the state.
+  // Runs rows [from, to) of the batch through all steps; h and c carry the state.
   void run(i64 from, i64 to) const {
     static constexpr void (*row[])(T*, const T*, T*, T*, i64) = TANDEM_EACH_ISA(lstm_row<T>);
     const i64 u = s.units;
@@ -81,7 +81,7 @@ struct LstmBackward {
   RnnSizes s;
   StepCounts counts;
   const T *c0, *gates, *cells, *dy;
-  T *dh, *dc, *dz;  // dh, dc: what reaches the state after the last step, then h0 and c0
+  T *dh, *dc, *dz;  // dh, dc: the state's gradient after the last step, then those of h0 and c0
   const T* packed_wh;
 
   void run(i64 from, i64 to) const {

@@ -1,5 +1,5 @@
 // The CPU kernels of the LSTM and GRU layers: one product for all steps' inputs, packed recurrent weights, and each
-// thread carrying its share of the batch through all steps without meeting the others.
+// thread carrying its share of the batch through all steps without synchronization.
 // Values are time-major: x [t, b, i], y [t, b, u].
 #pragma once
 #include <algorithm>

@@ -1,6 +1,7 @@
-// The intrinsics that the kernels use, before the first target region.
-// g++'s <immintrin.h> is mostly AVX-512: a third of a second in every header-only program. Where no kernel of that set
-// is built, its parts up to AVX2 are included in its name; a program that includes it as well gets the rest from there.
+// The intrinsics that the kernels use, included before the first target region.
+// g++'s <immintrin.h> is mostly AVX-512 and costs a third of a second in every header-only program. Where no kernel
+// of that set is built, only its parts up to AVX2 are included, under its name; a program that includes
+// <immintrin.h> as well gets the rest from it.
 #pragma once
 #include "tandem/config.hpp"
 
@@ -10,7 +11,7 @@
     __has_include(<f16cintrin.h>)
 #define _IMMINTRIN_H_INCLUDED
 #include <smmintrin.h>
-// In this order, which is <immintrin.h>'s.
+// In the order of <immintrin.h>.
 // clang-format off
 #include <avxintrin.h>
 #include <avx2intrin.h>

@@ -1,4 +1,4 @@
-// Which instruction set the CPU kernels use: asked of the machine once, then one relaxed load a call.
+// Which instruction set the CPU kernels use: detected once, then one relaxed load per call.
 // Not here: the kernels themselves (cpu/simd/for_each_isa.inc builds each once per set).
 #pragma once
 #include <atomic>
@@ -8,14 +8,14 @@
 
 namespace TANDEM_NS::cpu {
 
-/// The sets a kernel is built for. On other architectures than x86-64 there is the baseline alone.
+/// The sets that kernels are built for. Architectures other than x86-64 only have the baseline.
 enum Isa : signed char {
   level_baseline,  // x86-64 (SSE2), or plain C++ elsewhere
   level_v3,        // AVX2, FMA
   level_v4         // AVX-512 F, BW, DQ, VL
 };
 
-/// The set in use, -1 until asked for. Tests set it to run every set the machine has; never raise it above best_isa().
+/// The set in use, -1 until detected. Tests set it to run every set the machine has; never raise it above best_isa().
 inline constinit TANDEM_API std::atomic<signed char> isa_level{-1};
 
 /// The best set that was built and that this machine and its operating system support.
@@ -39,21 +39,21 @@ inline constinit TANDEM_API std::atomic<signed char> isa_level{-1};
   return best;
 }
 
-/// The set to use now: an index into a table made by TANDEM_EACH_ISA.
+/// The set to use now: an index into a table defined by TANDEM_EACH_ISA.
 inline int isa() {
   const int level = isa_level.load(std::memory_order_relaxed);
   return level >= 0 ? level : detect_isa();
 }
 
-/// Are the kernels for elements of T built for every set? In header-only mode float32's alone: each costs a compilation
-/// in every program. The others then run on the set that the compiler is told to build for.
+/// Whether the kernels for elements of T are built for every set. In header-only mode only float32's are, because
+/// each costs compile time in every program; the others run on the set that the compiler targets.
 template <class T>
 inline constexpr bool on_every_set = !TANDEM_IS_HEADER_ONLY || std::is_same_v<T, float>;
 
 }  // namespace TANDEM_NS::cpu
 
-// Three pointers to one kernel, by level. Sets below the one the program is compiled for are not built; the level of a
-// set above TANDEM_HIGHEST_SET has the best kernel that is.
+// Three pointers to one kernel, by level. Sets below the one the program is compiled for are not built; the level of
+// a set above TANDEM_HIGHEST_SET has the best kernel that is built.
 #if !defined(__x86_64__)
 #define TANDEM_LOWEST_ISA baseline
 #define TANDEM_MIDDLE_ISA baseline
@@ -83,7 +83,7 @@ inline constexpr bool on_every_set = !TANDEM_IS_HEADER_ONLY || std::is_same_v<T,
   { &TANDEM_LOWEST_ISA::__VA_ARGS__, &TANDEM_MIDDLE_ISA::__VA_ARGS__, &TANDEM_BEST_ISA::__VA_ARGS__ }
 #define TANDEM_LOWEST_ISA_ONLY(...) \
   { &TANDEM_LOWEST_ISA::__VA_ARGS__, &TANDEM_LOWEST_ISA::__VA_ARGS__, &TANDEM_LOWEST_ISA::__VA_ARGS__ }
-// For kernels of other elements than float32, see on_every_set.
+// For kernels of element types other than float32, see on_every_set.
 #if TANDEM_IS_HEADER_ONLY
 #define TANDEM_EACH_ISA_IF_COMPILED(...) TANDEM_LOWEST_ISA_ONLY(__VA_ARGS__)
 #else

@@ -1,4 +1,4 @@
-// All of the packs for every instruction set, once in a translation unit: what every header of kernels includes first.
+// All packs for every instruction set, once per translation unit; every kernel header includes this first.
 #pragma once
 #include <cmath>
 #include <cstdint>

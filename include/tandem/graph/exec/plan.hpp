@@ -30,16 +30,16 @@ struct Plan {
   // Indexed by root.
   std::vector<Kind> kind;
   std::vector<std::size_t> arena_offset;  // in the arena of its device
-  std::vector<int> last_use;    // the last node that reads it; nodes.size() if it is returned
-  std::vector<char> escapes;    // may be held after the call
-  std::vector<int> overwrites;  // fresh: the index of the Variable whose buffer it may reuse, or -1
-  std::vector<int> takes;       // fresh: the index of the argument whose buffer it may reuse if that is donated, or -1
+  std::vector<int> last_use;              // the last node that reads it; nodes.size() if it is returned
+  std::vector<char> escapes;              // may be held after the call
+  std::vector<int> overwrites;            // fresh: the index of the Variable whose buffer it may reuse, or -1
+  std::vector<int> takes;  // fresh: the index of the argument whose buffer it may reuse if that is donated, or -1
   // Indexed by node.
   std::vector<std::size_t> workspace_offset, workspace_bytes;
 
   std::vector<Arena> arenas;
   std::size_t arena_bytes = 0;  // of all arenas
-  std::size_t work = 0;  // number of inputs, assignments and free blocks visited while planning; for tests
+  std::size_t work = 0;         // number of inputs, assignments and free blocks visited while planning; for tests
 };
 
 /// Whether a graph can be planned: all sizes are known, every op has a kernel for its device, no op outputs strings.

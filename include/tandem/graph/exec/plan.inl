@@ -29,7 +29,8 @@ TANDEM_INLINE bool has_countable_bytes(const Graph& g) {
 TANDEM_INLINE bool can_plan(const Graph& g) {
   if (!has_countable_bytes(g)) return false;
   for (const Node& n : g.nodes) {
-    if (!is_leaf(n) && !n.op->flags.alias && !n.op->execute && !has_kernel(*n.op, detail::device_of(g, n))) return false;
+    if (!is_leaf(n) && !n.op->flags.alias && !n.op->execute && !has_kernel(*n.op, detail::device_of(g, n)))
+      return false;
     for (int k = 0; k < n.outputs; ++k) {
       const Spec& s = g.spec(n.first_out + k);
       const bool open = !n.op->execute && !s.shape.is_fully_defined();
@@ -258,13 +259,15 @@ class Planner {
       const int x = may_reuse ? dying_input(node, k, [](int) { return true; }) : -1;
       const bool reuse = x >= 0 && p_.kind[at(root(x))] == Plan::arena && !gone_[at(root(x))];
       if (reuse) gone_[at(root(x))] = 1;
-      p_.arena_offset[at(v)] = reuse ? p_.arena_offset[at(root(x))] : arena_of(g_.spec(v).device).take(g_.spec(v).bytes());
+      p_.arena_offset[at(v)] =
+          reuse ? p_.arena_offset[at(root(x))] : arena_of(g_.spec(v).device).take(g_.spec(v).bytes());
     }
     place_workspace(node);
     release_dead(node);
   }
   void place_whole(int v) {
-    if (!std::exchange(placed_[at(v)], 1)) p_.arena_offset[at(v)] = arena_of(g_.spec(v).device).take(g_.spec(v).bytes());
+    if (!std::exchange(placed_[at(v)], 1))
+      p_.arena_offset[at(v)] = arena_of(g_.spec(v).device).take(g_.spec(v).bytes());
   }
   Arena& arena_of(Device device) {
     for (DeviceArena& a : arenas_)
@@ -328,7 +331,8 @@ TANDEM_INLINE Plan make_plan(const Graph& graph) { return detail::Planner(graph)
 TANDEM_INLINE std::string to_string(const Plan& p, const Graph& g) {
   std::string s;
   for (const Plan::Arena& a : p.arenas)
-    s += "arena " + std::to_string(a.bytes) + " bytes" + (a.device == Device{} ? "" : " on " + to_string(a.device)) + "\n";
+    s += "arena " + std::to_string(a.bytes) + " bytes" + (a.device == Device{} ? "" : " on " + to_string(a.device)) +
+         "\n";
   if (p.arenas.empty()) s = "arena 0 bytes\n";
   std::vector<std::size_t> first(p.root.size(), g.nodes.size());  // by root: the node that starts its lifetime
   for (std::size_t i = g.nodes.size(); i-- > 0;)

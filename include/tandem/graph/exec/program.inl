@@ -36,10 +36,10 @@ class PlannedProgram final : public Program {
  private:
   struct Step {
     enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
-    bool locked;  // read: of a Variable that this program's own nodes assign
-    bool last;    // assign: the old value is dead after it
-    Device device;   // kernel: where it runs
-    KernelFn call;   // on the CPU; null on other devices
+    bool locked;    // read: of a Variable that this program's own nodes assign
+    bool last;      // assign: the old value is dead after it
+    Device device;  // kernel: where it runs
+    KernelFn call;  // on the CPU; null on other devices
     const Node* node;
     std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
     std::uint32_t fresh, freshes;  // kernel: the outputs that need separate buffers
@@ -262,9 +262,8 @@ TANDEM_INLINE PlannedProgram::Frame::Frame(PlannedProgram& p)
   for (const CallAt& c : p.calls_) {
     const Node& n = p.graph_->nodes[c.node];
     const Operand* first = operands.data() + c.operands;
-    void* workspace = p.plan_.workspace_bytes[c.node]
-                          ? arena(device_of(*p.graph_, n)) + p.plan_.workspace_offset[c.node]
-                          : nullptr;
+    void* workspace =
+        p.plan_.workspace_bytes[c.node] ? arena(device_of(*p.graph_, n)) + p.plan_.workspace_offset[c.node] : nullptr;
     calls.push_back({{first, c.inputs}, {first + c.inputs, c.outputs}, n.attrs, workspace, n.op->name, nullptr});
   }
 }

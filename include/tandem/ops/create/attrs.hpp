@@ -1,4 +1,4 @@
-// The attributes of the creation ops, for the ops and for their kernels.
+// The attributes of the creation ops, shared by the ops and their kernels.
 // Not here: public functions (fill.hpp, range.hpp).
 #pragma once
 #include "tandem/base/attrs.hpp"

@@ -1,4 +1,4 @@
-// Tensors from C++ values: literals in nested braces, containers, pointers, borrowed memory.
+// Creates tensors from C++ values: literals in nested braces, containers, pointers, borrowed memory.
 #pragma once
 #include <concepts>
 #include <optional>
@@ -12,8 +12,9 @@
 
 namespace TANDEM_NS {
 
-/// A literal: a number, a string, or braces around literals of one kind and shape. A float or double literal makes
-/// float32, an int int32, a long int64, a bool bool_, text string; a typed container keeps its own type.
+/// A literal: a number, a string, or braces around literals of the same kind and shape. A float or double literal
+/// makes float32, an int makes int32, a long makes int64, a bool makes bool_, and text makes string. A typed
+/// container keeps its own type.
 class TANDEM_API Literal {
  public:
   template <class T>
@@ -38,8 +39,8 @@ class TANDEM_API Literal {
 
 struct ConstantOptions {
   TANDEM_OP_OPTIONS;
-  std::optional<DType> dtype = {};  ///< of the tensor; an integer dtype or bool_ must hold the values exactly
-  ShapeArg shape = {};              ///< one value fills it; exactly size-many are laid out row by row
+  std::optional<DType> dtype = {};  ///< of the tensor; an integer dtype or bool_ must represent the values exactly
+  ShapeArg shape = {};              ///< filled with one value, or with as many values as it has elements (row-major)
 };
 
 namespace detail {
@@ -54,7 +55,7 @@ concept TypedContainer = requires(const C& c) {
 template <class C>
 concept NestedContainer = TypedContainer<C> && TypedContainer<typename C::value_type>;
 [[noreturn]] TANDEM_API void raise_ragged(const Shape& first, const Shape& other);
-// The elements of containers in containers, row by row.
+// The elements of nested containers, in row-major order.
 template <class C>
 struct Flattened {
   std::vector<typename C::value_type> elements;
@@ -82,36 +83,39 @@ struct Flattened<C> {
   }
 };
 
-/// Copies count elements; gives them the shape asked for, [count] without.
+/// Copies count elements into a tensor of the requested shape, or [count] without one.
 TANDEM_API Tensor constant_from(DType dtype, const void* data, std::size_t count, const ConstantOptions& options);
 }  // namespace detail
 
-/// A tensor with the values of a literal: constant(3), constant({{1.f, 2.f}, {3.f, 4.f}}), constant({"a", "b"}).
-///   returns   the braces' shape (rank 0 to 8), host memory, dtype by the literal or `.dtype`
-///   throws    errors::InvalidArgumentError for ragged braces (naming the position), mixed kinds, a number that
-///             `.dtype` cannot hold (300 in uint8, 1.5 in int32, 2 in bool_; cast converts those), or a `.shape` that
-///             neither one value nor all values fill
+/// Creates a tensor with the values of a literal: constant(3), constant({{1.f, 2.f}, {3.f, 4.f}}), constant({"a",
+/// "b"}).
+///   returns   a tensor in host memory with the shape of the braces (rank 0 to 8) or `.shape`; the dtype follows
+///             from the literal or is `.dtype`
+///   throws    errors::InvalidArgumentError for ragged braces (naming the position), literals of different kinds, a
+///             number that `.dtype` cannot represent (300 in uint8, 1.5 in int32, 2 in bool_; cast converts those),
+///             or a `.shape` whose size is not the number of values (unless there is only one)
 ///   gradient  none
 TANDEM_API Tensor constant(const Literal& value, ConstantOptions options = {});
-/// A tensor with the elements of a vector, array or span, of the container's own dtype or `.dtype`, which must hold
-/// them as it must hold literals; shape [n] or `.shape`.
+/// Creates a tensor with the elements of a vector, array or span. The dtype is the container's element type or
+/// `.dtype`, which must represent the values as for literals. The shape is [n] or `.shape`.
 template <detail::TypedContainer C>
 Tensor constant(const C& values, ConstantOptions options = {}) {
   return detail::constant_from(dtype_of<typename C::value_type>(), values.data(), values.size(), options);
 }
-/// Nested containers, {{1, 2}, {3, 4}} in vectors of vectors; rows of one depth have one size.
+/// Creates a tensor from nested containers, such as {{1, 2}, {3, 4}} in a vector of vectors. All rows at one depth
+/// must have the same size.
 template <detail::NestedContainer C>
 Tensor constant(const C& rows, ConstantOptions options = {}) {
   const detail::Flattened<C> flat(rows);
   if (!options.shape.get()) options.shape = flat.shape;
   return constant(flat.elements, options);
 }
-template <std::same_as<std::vector<bool>> C>  // a template: {1, 0} must not be taken for a vector
+template <std::same_as<std::vector<bool>> C>  // a template so that {1, 0} does not convert to a vector
 Tensor constant(const C& values, ConstantOptions options = {}) {
   const std::vector<unsigned char> bytes(values.begin(), values.end());
   return detail::constant_from(DType::bool_, bytes.data(), bytes.size(), options);
 }
-/// The same with the dtype by position: constant({1, 2}, float32).
+/// As above, with the dtype as a positional argument: constant({1, 2}, float32).
 template <std::same_as<DType> D>
 Tensor constant(const Literal& value, D dtype, ConstantOptions options = {}) {
   return options.dtype = dtype, constant(value, options);
@@ -121,14 +125,14 @@ template <class C, std::same_as<DType> D>
 Tensor constant(const C& values, D dtype, ConstantOptions options = {}) {
   return options.dtype = dtype, constant(values, options);
 }
-/// A tensor with shape.size() elements copied from a pointer.
+/// Creates a tensor from shape.size() elements copied from a pointer.
 template <class T>
   requires(!std::same_as<T, char>)  // "text" is a literal
 Tensor constant(const T* values, const Shape& shape) {
   return detail::constant_from(dtype_of<T>(), values, static_cast<std::size_t>(shape.size()), {.shape = shape});
 }
 
-/// The tensor itself; a Variable's value; or a constant.
+/// Converts the argument to a tensor: returns a tensor as it is, the value of a Variable, or a constant.
 inline Tensor convert_to_tensor(const Tensor& x) { return x; }
 inline Tensor convert_to_tensor(const Literal& value, ConstantOptions options = {}) { return constant(value, options); }
 template <detail::TypedContainer C>
@@ -136,8 +140,8 @@ Tensor convert_to_tensor(const C& values, ConstantOptions options = {}) {
   return constant(values, options);
 }
 
-/// A tensor on memory that someone else owns: no copy. The memory must not change while the tensor or anything made
-/// from it lives; `owner`, where given, is released with the last handle.
+/// Creates a tensor that borrows memory without copying it. The memory must not change while the tensor, or anything
+/// computed from it, exists. If `owner` is given, it is released together with the last handle.
 template <class T>
 Tensor from_blob(const T* values, const Shape& shape, Ref<Opaque> owner = {}) {
   return Tensor::borrow(values, {shape, dtype_of<T>(), {}}, std::move(owner));

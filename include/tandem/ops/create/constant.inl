@@ -64,7 +64,8 @@ struct LiteralReader {
     if (dtype == DType::complex128) reinterpret_cast<double*>(at)[1] = x.imag_;
     to = at + size_of(dtype);
   }
-  // What a literal is stored as before `.dtype` converts it: a double keeps its digits where float32 is not asked for.
+  // The dtype that a literal is stored as before it is converted to `.dtype`. A double keeps its precision unless
+  // float32 is requested.
   DType stored() const {
     if (!asked || *asked == dtype) return dtype;
     if (dtype == DType::complex64) return *asked == DType::complex128 ? *asked : dtype;
@@ -74,7 +75,7 @@ struct LiteralReader {
 
 namespace detail {
 
-// The shape in which values are laid out: the one asked for if they fill it, else their own.
+// The shape in which values are laid out: the requested shape if they fill it, else their own.
 TANDEM_INLINE Shape layout(const Shape& own, const ConstantOptions& o) {
   const Shape* want = o.shape.get();
   return want && want->is_fully_defined() && want->size() == own.size() ? *want : own;
@@ -98,7 +99,7 @@ void check_all_fit(const void* data, std::size_t count, DType to) {
     if (const Scalar x(static_cast<Number>(static_cast<const T*>(data)[i])); !x.fits(to)) [[unlikely]]
       raise_unfit("constant", x, to, name(to) + (", at [" + std::to_string(i) + "]; cast a constant of it"));
 }
-// cast would truncate or wrap what an integer dtype or bool_ does not hold.
+// Raises for values that an integer dtype or bool_ cannot represent, which cast would truncate or wrap.
 TANDEM_INLINE void check_elements_fit(DType from, const void* data, std::size_t count, DType to) {
   if (from == to || !(is_integer(to) || to == DType::bool_)) return;
   switch (from) {
@@ -114,7 +115,7 @@ TANDEM_INLINE void check_elements_fit(DType from, const void* data, std::size_t 
     case DType::uint16: return check_all_fit<std::uint16_t>(data, count, to);
     case DType::uint32: return check_all_fit<std::uint32_t>(data, count, to);
     case DType::uint64: return check_all_fit<u64>(data, count, to);
-    default: return;  // bool_ fits all; complex numbers and strings are for cast to refuse or convert
+    default: return;  // bool_ always fits; cast converts or rejects complex numbers and strings
   }
 }
 TANDEM_INLINE Tensor constant_from(DType dtype, const void* data, std::size_t count, const ConstantOptions& options) {
@@ -155,7 +156,7 @@ TANDEM_INLINE Tensor detail::scalar_like(Scalar value, const Tensor& like) {
     detail::raise_unfit("scalar", value, s.dtype, to_string(s) + "; cast the tensor first");
   const Tensor t = Tensor::allocate({Shape{}, s.dtype, {}});
   if (!cpu::write_number(t.raw(), s.dtype, value.real(), value.whole())) [[unlikely]]
-    errors::raise<errors::UnimplementedError>("scalar", "a number cannot meet a tensor " + to_string(s));
+    errors::raise<errors::UnimplementedError>("scalar", "a number cannot be combined with a tensor " + to_string(s));
   return s.device.kind == Device::cpu ? t : t.to(s.device);
 }
 

@@ -1,5 +1,6 @@
-// Tensors of one value: zeros, ones, fill, their *_like forms, and eye. Those whose sizes are known are host constants
-// (in a trace: captured, no node); those made from a tensor's shape or from computed sizes are ops.
+// Tensors filled with one value: zeros, ones, fill, their *_like forms, and eye. If all sizes are known, they are
+// host constants (in a trace they are captured and add no node); from a tensor's shape or from computed sizes they
+// are ops.
 // Not here: constants from literals (constant.hpp), sequences (range.hpp).
 #pragma once
 #include "tandem/base/scalar.hpp"
@@ -15,24 +16,24 @@ struct CreateOptions {
 };
 struct LikeOptions {
   TANDEM_OP_OPTIONS;
-  std::optional<DType> dtype = {};  ///< default: that of `like`
+  std::optional<DType> dtype = {};  ///< default: the dtype of `like`; for fill, that of the literal
 };
 struct EyeOptions {
   TANDEM_OP_OPTIONS;
   i64 num_columns = none;  ///< default: n
-  Shape batch_shape = {};  ///< as many equal matrices, as leading axes
+  Shape batch_shape = {};  ///< leading axes over which the matrix is repeated
   DType dtype = DType::float32;
 };
 
-/// A tensor of zeros (false, empty strings) on the current device.
-///   shape     numbers, or integer tensors: {2, 3}, {n, 3} with a scalar tensor n, shape(x)
-///   throws    errors::InvalidArgumentError for a negative or open size
+/// Creates a tensor of zeros (false for bool_, empty strings for string) on the current device.
+///   shape     numbers or integer tensors: {2, 3}, {n, 3} with a scalar tensor n, shape(x)
+///   throws    errors::InvalidArgumentError for a negative or unknown size
 ///   gradient  none
 TANDEM_API Tensor zeros(const Dims& shape, CreateOptions options = {});
-/// A tensor of ones (true); errors as zeros, and for strings.
+/// Creates a tensor of ones (true for bool_). Arguments and errors as zeros; strings are an error too.
 TANDEM_API Tensor ones(const Dims& shape, CreateOptions options = {});
-/// The same with the dtype by position: zeros({2, 3}, float64).
-template <std::same_as<DType> D>  // a template: {} is no dtype
+/// As above, with the dtype as a positional argument: zeros({2, 3}, float64).
+template <std::same_as<DType> D>  // a template so that {} does not convert to a dtype
 Tensor zeros(const Dims& shape, D dtype, CreateOptions o = {}) {
   return o.dtype = dtype, zeros(shape, o);
 }
@@ -40,22 +41,23 @@ template <std::same_as<DType> D>
 Tensor ones(const Dims& shape, D dtype, CreateOptions o = {}) {
   return o.dtype = dtype, ones(shape, o);
 }
-/// A tensor full of one literal, of its dtype or of `.dtype`: fill({2}, 7), fill({3}, "a").
-///   throws    errors::InvalidArgumentError for a negative or open size, braces as the value, or a number that `.dtype`
-///             cannot hold
+/// Creates a tensor filled with a literal, with the literal's dtype or `.dtype`: fill({2}, 7), fill({3}, "a").
+///   throws    errors::InvalidArgumentError for a negative or unknown size, a value in braces, or a number that
+///             `.dtype` cannot represent
 ///   gradient  none
 TANDEM_API Tensor fill(const Dims& dims, const Literal& value, LikeOptions options = {});
-/// A tensor full of a rank-0 tensor's value.
+/// Creates a tensor filled with the value of a rank-0 tensor.
 ///   value     rank 0, any dtype
-///   returns   shape dims, value's dtype and device
-///   throws    errors::InvalidArgumentError for a negative size, or if value or dims has another rank
+///   returns   shape dims, dtype and device of value
+///   throws    errors::InvalidArgumentError for a negative size, or if value or dims has the wrong rank
 ///   gradient  to value: the sum of g
 TANDEM_API Tensor fill(const Dims& dims, const Tensor& value, OpOptions options = {});
 
-/// Zeros, ones or a number in the shape and on the device of `like`, which is read for its shape alone.
-///   throws    errors::InvalidArgumentError for a number that the dtype cannot hold (a fraction or 300 in int8), or for
-///             strings that are not to be empty
-///   gradient  none (blocked)
+/// Creates a tensor of zeros, ones or a given number with the shape and on the device of `like`, of which only the
+/// shape is read.
+///   throws    errors::InvalidArgumentError for a number that the dtype cannot represent (a fraction or 300 in
+///             int8), or for a value other than 0 with dtype string
+///   gradient  none (non-differentiable)
 TANDEM_API Tensor zeros_like(const Tensor& like, LikeOptions options = {});
 TANDEM_API Tensor ones_like(const Tensor& like, LikeOptions options = {});
 TANDEM_API Tensor full_like(const Tensor& like, Scalar value, LikeOptions options = {});
@@ -68,8 +70,9 @@ Tensor ones_like(const Tensor& like, D dtype, LikeOptions o = {}) {
   return o.dtype = dtype, ones_like(like, o);
 }
 
-/// The n x n identity matrix (n x num_columns, batched by `.batch_shape`); n may be an integer scalar tensor.
-///   throws    errors::InvalidArgumentError for a negative size or a dtype that holds no numbers
+/// Creates the n x n identity matrix (n x num_columns if given, repeated over `.batch_shape`). n may be an integer
+/// scalar tensor.
+///   throws    errors::InvalidArgumentError for a negative size or a non-numeric dtype
 ///   gradient  none
 TANDEM_API Tensor eye(i64 n, EyeOptions options = {});
 template <detail::AxisNumber I>

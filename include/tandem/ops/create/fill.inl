@@ -83,13 +83,13 @@ namespace detail {
 TANDEM_INLINE Tensor to_current_device(const Tensor& t) {
   return current_device() == t.device() ? t : t.to(current_device());
 }
-// A host tensor; `what` names the function in errors.
+// Allocates a host tensor. `what` names the function in errors.
 TANDEM_INLINE Tensor allocate_for(const char* what, const Shape& shape, DType dtype) {
   for (i64 d : shape)
     if (d < 0)
       errors::raise<errors::InvalidArgumentError>(
           what, d == none ? "a size of " + to_string(shape) +
-                                " is not known while the function is traced; take it as a tensor: shape(x)[axis]"
+                                " is not known while the function is traced; use a tensor instead: shape(x)[axis]"
                           : "a size of " + to_string(shape) + " is negative");
   try {
     return Tensor::allocate({shape, dtype, {}});
@@ -98,12 +98,12 @@ TANDEM_INLINE Tensor allocate_for(const char* what, const Shape& shape, DType dt
     throw;
   }
 }
-// A host tensor of one number.
+// Creates a host tensor filled with one number.
 TANDEM_INLINE Tensor filled(const char* what, const Shape& shape, DType dtype, double number) {
   alignas(16) char element[16];
   const OutsideTrace outside;
   if (!cpu::write_number(element, dtype, number, static_cast<i64>(number)) && number != 0)
-    errors::raise<errors::InvalidArgumentError>(what, std::string("no ") + name(dtype) + " is a number");
+    errors::raise<errors::InvalidArgumentError>(what, std::string("dtype ") + name(dtype) + " is not numeric");
   const Tensor t = allocate_for(what, shape, dtype);
   if (number != 0) cpu::fill_elements(t.raw(), dtype, element, t.size());
   else if (dtype != DType::string) std::memset(t.raw(), 0, t.spec().bytes());
@@ -114,7 +114,7 @@ TANDEM_INLINE Tensor apply_full_like(const Tensor& like, Scalar value, const Lik
   alignas(16) char element[16];
   if (!value.fits(dtype)) raise_unfit("full_like", value, dtype, std::string(name(dtype)) + "; give another .dtype");
   if (!cpu::write_number(element, dtype, value.real(), value.whole()) && (value.real() != 0 || value.whole() != 0))
-    errors::raise<errors::InvalidArgumentError>("full_like", std::string("no ") + name(dtype) + " is a number");
+    errors::raise<errors::InvalidArgumentError>("full_like", std::string("dtype ") + name(dtype) + " is not numeric");
   return apply1(full_like_op, FullLikeAttrs{value.real(), value.whole(), dtype}, {o.name, o.where}, like);
 }
 
@@ -160,7 +160,7 @@ TANDEM_INLINE Tensor eye(i64 n, EyeOptions o) {
   shape.push(columns);
   alignas(16) char one[16];
   if (!cpu::write_number(one, o.dtype, 1, 1))
-    errors::raise<errors::InvalidArgumentError>("eye", std::string("no ") + name(o.dtype) + " is a number");
+    errors::raise<errors::InvalidArgumentError>("eye", std::string("dtype ") + name(o.dtype) + " is not numeric");
   const detail::OutsideTrace outside;
   const Tensor t = detail::allocate_for("eye", shape, o.dtype);
   std::memset(t.raw(), 0, t.spec().bytes());

@@ -1,12 +1,12 @@
-// A guard for what is made at once even while a function is traced. Values that a trace needs only at call time are
-// ops.
+// A guard for values that are computed immediately even while a function is traced. Values that a trace needs only
+// at call time are ops instead.
 #pragma once
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {
 
 namespace detail {
-// Constants are made at once, even while a function is traced: it captures their values.
+// Suspends tracing for the scope: constants are created immediately, and the trace captures their values.
 class OutsideTrace {
  public:
   OutsideTrace() : stager_(context.stager), observers_(context.observers) {
@@ -18,7 +18,7 @@ class OutsideTrace {
     context.stager = stager_;
     context.observers = observers_;
   }
-  /// Tells the trace of a constant that the user named.
+  /// Reports a constant that the user named to the trace.
   Tensor named(Tensor t, Name name, Loc where) const {
     if (stager_ && name) stager_->constant(t, {name, where});
     return t;

@@ -1,5 +1,5 @@
-// Sequences: range, linspace, sequence_mask. From C++ numbers they are host constants (in a trace: captured, no node);
-// from tensors they are ops, whose length may be known only when they run.
+// Sequences: range, linspace, sequence_mask. From C++ numbers they are host constants (in a trace they are captured
+// and add no node); from tensors they are ops, whose length may be known only when they run.
 #pragma once
 #include "tandem/base/scalar.hpp"
 #include "tandem/ops/create/attrs.hpp"
@@ -9,13 +9,13 @@ namespace TANDEM_NS {
 
 struct RangeOptions {
   TANDEM_OP_OPTIONS;
-  std::optional<DType> dtype =
-      {};  ///< default: float32 if a number has a fraction's type, int64 if one is 64 bits wide
+  std::optional<DType> dtype = {};  ///< default: float32 if any argument is floating, else the widest of their
+                                    ///< types and int
 };
 struct LinspaceOptions {
   TANDEM_OP_OPTIONS;
-  int axis = 0;                     ///< where the new axis stands; of numbers there is no other
-  std::optional<DType> dtype = {};  ///< floating; default: float32 for numbers, that of the tensors
+  int axis = 0;                     ///< position of the new axis; with number arguments it is the only axis
+  std::optional<DType> dtype = {};  ///< floating; default: float32 for numbers, else the tensors' dtype
 };
 struct SequenceMaskOptions {
   TANDEM_OP_OPTIONS;
@@ -25,7 +25,7 @@ struct SequenceMaskOptions {
 namespace detail {
 template <class T>
 concept Number = std::is_arithmetic_v<T> || std::same_as<T, Dimension>;
-// float and double numbers make float32 (as literals do), integers the widest of theirs and int.
+// float and double make float32 (as literals do); integers make the widest of their types and int.
 template <class... T>
 constexpr DType range_dtype() {
   using C = std::common_type_t<int, std::conditional_t<std::same_as<T, Dimension>, i64, T>...>;
@@ -35,9 +35,10 @@ TANDEM_API Tensor range_of_numbers(Scalar start, Scalar limit, Scalar delta, DTy
 TANDEM_API Tensor range_to(const Tensor& limit, const OpOptions& o);
 }  // namespace detail
 
-/// start, start + delta, ... before limit: ceil((limit - start) / delta) numbers, of rank 1.
-///   throws    errors::InvalidArgumentError if delta is 0 or leads away from limit, or for an integer dtype that
-///             does not hold the numbers: those given have a fraction, those made are out of its range
+/// Returns the numbers start, start + delta, ... up to but excluding limit, as a tensor of rank 1. There are
+/// ceil((limit - start) / delta) of them.
+///   throws    errors::InvalidArgumentError if delta is 0 or has the wrong sign, or if an integer dtype cannot
+///             represent the numbers: an argument has a fraction, or an element is out of range
 ///   gradient  none
 template <detail::Number L>
 Tensor range(L limit, RangeOptions options = {}) {
@@ -51,38 +52,40 @@ template <detail::Number S, detail::Number L, detail::Number D>
 Tensor range(S start, L limit, D delta, RangeOptions options = {}) {
   return detail::range_of_numbers(start, limit, delta, detail::range_dtype<S, L, D>(), options);
 }
-/// The same from rank-0 tensors of one dtype (integers or floating), on the host. In a trace the length stays open
-/// where one of them is computed.
+/// As above, from rank-0 host tensors of the same integer or floating dtype. In a trace, the length is an unknown
+/// dimension if any of them is computed.
 TANDEM_API Tensor range(const Tensor& start, const Tensor& limit, const Tensor& delta, OpOptions options = {});
-/// 0, 1, ... before limit.
+/// Returns 0, 1, ... up to but excluding limit.
 template <std::same_as<Tensor> T>
 Tensor range(const T& limit, OpOptions options = {}) {
   return detail::range_to(limit, options);
 }
 
-/// num evenly spaced numbers from start to stop, both included exactly; num = 1 gives start. Rank 1.
-///   throws    errors::InvalidArgumentError if num < 1, for a dtype that is not floating, or an axis that is not there
+/// Returns num evenly spaced numbers from start to stop, both included exactly, as a tensor of rank 1. num = 1
+/// returns start.
+///   throws    errors::InvalidArgumentError if num < 1, for a non-floating dtype, or for an axis out of range
 ///   gradient  none
 TANDEM_API Tensor linspace(Scalar start, Scalar stop, i64 num, LinspaceOptions options = {});
-/// The same between tensors of one shape, along a new axis `.axis` of the result.
-///   start     floating, any shape; stop: of the same shape and dtype
-///   gradient  linear: to start the sum of g (1 - t), to stop the sum of g t, for t from 0 to 1
+/// Interpolates between two tensors of the same shape, along a new axis `.axis` of the result.
+///   start     floating, any shape; stop: same shape and dtype
+///   gradient  to start: the sum of g (1 - t); to stop: the sum of g t, where t runs from 0 to 1 along the new axis
 TANDEM_API Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, LinspaceOptions options = {});
-/// The same with the dtype by position: linspace(0, 1, 5, float64).
-template <std::same_as<DType> D>  // a template: {} is no dtype
+/// As above, with the dtype as a positional argument: linspace(0, 1, 5, float64).
+template <std::same_as<DType> D>  // a template so that {} does not convert to a dtype
 Tensor linspace(Scalar start, Scalar stop, i64 num, D dtype, LinspaceOptions o = {}) {
   return o.dtype = dtype, linspace(start, stop, num, o);
 }
 
-/// Row i is true before position lengths[i]: [1, 3, 2], 5 -> TFFFF TTTFF TTFFF.
+/// Creates masks that are true at the first lengths[i] positions of row i: [1, 3, 2], 5 -> TFFFF TTTFF TTFFF.
 ///   lengths   int32 or int64, any shape
-///   maxlen    the new last axis; default: the longest length (0 if there are none); also a rank-0 integer tensor
-///   returns   lengths' shape + [maxlen], of `.dtype` (true is 1)
-///   throws    errors::InvalidArgumentError for a negative maxlen or a dtype that holds no numbers
-///   gradient  none (blocked)
+///   maxlen    size of the new last axis, a number or an integer tensor of rank 0; default: the largest length (0 if
+///             there are none)
+///   returns   shape lengths.shape + [maxlen], dtype `.dtype` (true is 1)
+///   throws    errors::InvalidArgumentError for a negative maxlen or a non-numeric dtype
+///   gradient  none (non-differentiable)
 TANDEM_API Tensor sequence_mask(const Tensor& lengths, std::optional<i64> maxlen = {},
                                 SequenceMaskOptions options = {});
-template <std::same_as<Tensor> T>  // a template: {} is no tensor
+template <std::same_as<Tensor> T>  // a template so that {} does not convert to a tensor
 Tensor sequence_mask(const Tensor& lengths, const T& maxlen, SequenceMaskOptions options = {});
 
 namespace detail {

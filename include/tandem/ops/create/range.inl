@@ -15,12 +15,12 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// Integer ranges are counted in 128 bits: limit - start may not fit into 64.
+// The length of integer ranges is computed in 128 bits, because limit - start may not fit in 64.
 TANDEM_INLINE i64 whole_count(const char* op, const Scalar& start, const Scalar& limit, const Scalar& delta) {
   const __int128 span = limit.wide() - start.wide(), d = delta.wide();
   if (d == 0 || (span != 0 && (span > 0) != (d > 0)))
-    errors::raise<errors::InvalidArgumentError>(
-        op, "from " + start.text() + " to " + limit.text() + " in steps of " + delta.text() + " never arrives");
+    errors::raise<errors::InvalidArgumentError>(op, "from " + start.text() + " to " + limit.text() + " in steps of " +
+                                                        delta.text() + " never reaches the limit");
   const __int128 n = (span + d - (d > 0 ? 1 : -1)) / d;
   if (n > INT64_MAX) errors::raise<errors::InvalidArgumentError>(op, "more elements than a tensor can have");
   return static_cast<i64>(n);
@@ -31,7 +31,7 @@ TANDEM_INLINE i64 real_count(const char* op, double start, double limit, double 
     errors::raise<errors::InvalidArgumentError>(op, "from " + shortest_text(start) + " to " + shortest_text(limit) +
                                                         " in steps of " + shortest_text(delta) + why);
   };
-  if (delta == 0 || (span != 0 && (span > 0) != (delta > 0)) || !(n >= 0)) raise(" never arrives");
+  if (delta == 0 || (span != 0 && (span > 0) != (delta > 0)) || !(n >= 0)) raise(" never reaches the limit");
   if (n >= 9e18) raise(" has more elements than a tensor can have");
   return static_cast<i64>(n);
 }
@@ -59,7 +59,7 @@ TANDEM_INLINE Specs resolve_range(const KernelCall& c) {
   return Specs(Spec{Shape{range_count(c.op, dtype, c.in[0].data, c.in[1].data, c.in[2].data)}, dtype, {}});
 }
 
-// Input 1, where there is one, is maxlen.
+// Input 1, if present, is maxlen.
 TANDEM_INLINE i64 checked_maxlen(const char* op, DType dtype, const void* data) {
   const i64 n = cpu::read_whole(dtype, data);
   if (n < 0) errors::raise<errors::InvalidArgumentError>(op, "maxlen " + std::to_string(n) + " is negative");
@@ -109,7 +109,8 @@ TANDEM_INLINE constexpr OpDef sequence_mask_op{.name = "sequence_mask",
                                                .attrs = &detail::attr_type<SequenceMaskAttrs>};
 
 namespace detail {
-// The numbers given must be integers, of which all that are made fit the dtype: the first and the last of them do.
+// Checks the arguments of an integer range: they must be integers, and the first and the last element must fit the
+// dtype, so that all elements do.
 TANDEM_INLINE void check_whole_range(const Scalar& start, const Scalar& limit, const Scalar& delta, DType dtype) {
   const std::string meets = std::string(name(dtype)) + "; give another .dtype";
   for (const Scalar* x : {&start, &limit, &delta})
@@ -128,7 +129,7 @@ TANDEM_INLINE Tensor detail::range_of_numbers(Scalar start, Scalar limit, Scalar
   const DType dtype = o.dtype ? *o.dtype : natural;
   const bool whole = is_integer(dtype);
   if (!dtypes::real.has(dtype))
-    errors::raise<errors::InvalidArgumentError>("range", std::string(name(dtype)) + " cannot be counted");
+    errors::raise<errors::InvalidArgumentError>("range", std::string(name(dtype)) + " is not a supported dtype");
   if (whole) check_whole_range(start, limit, delta, dtype);
   const i64 n =
       whole ? whole_count("range", start, limit, delta) : real_count("range", start.real(), limit.real(), delta.real());
@@ -150,8 +151,7 @@ TANDEM_INLINE Tensor detail::range_to(const Tensor& limit, const OpOptions& o) {
 namespace detail {
 TANDEM_INLINE void check_num(i64 num) {
   if (num < 1)
-    errors::raise<errors::InvalidArgumentError>("linspace",
-                                                std::to_string(num) + " points; there must be one at least");
+    errors::raise<errors::InvalidArgumentError>("linspace", std::to_string(num) + " points; at least one is needed");
 }
 // i / (num - 1) for i < num, exactly 0 and 1 at the ends.
 TANDEM_INLINE Tensor unit_steps(i64 num, DType dtype, bool reversed) {
@@ -191,11 +191,12 @@ TANDEM_INLINE Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, 
   if (start.dtype() != stop.dtype() || !dtypes::floating.has(start.dtype()) ||
       !start.shape().is_compatible_with(stop.shape()))
     errors::raise<errors::InvalidArgumentError>(
-        "linspace", "the ends must be floating, of one shape and dtype: " + to_string(start.spec()) + " x " +
-                        to_string(stop.spec()));
+        "linspace", "start and stop must be floating and have the same shape and dtype: " + to_string(start.spec()) +
+                        " x " + to_string(stop.spec()));
   if (o.dtype && *o.dtype != start.dtype())
-    errors::raise<errors::InvalidArgumentError>("linspace", std::string("the ends are ") + name(start.dtype()) +
-                                                                ", .dtype is " + name(*o.dtype) + "; cast the ends");
+    errors::raise<errors::InvalidArgumentError>("linspace", std::string("start and stop are ") + name(start.dtype()) +
+                                                                ", but .dtype is " + name(*o.dtype) +
+                                                                "; cast start and stop");
   const int rank = start.rank(), axis = resolve_axis("linspace", o.axis, rank + 1);
   Shape along;
   for (int i = 0; i <= rank; ++i) along.push(i == axis ? num : 1);
@@ -211,7 +212,8 @@ TANDEM_INLINE Tensor detail::sequence_mask_to(const Tensor& lengths, const Tenso
                                               const SequenceMaskOptions& o) {
   alignas(16) char element[16];
   if (!cpu::write_number(element, o.dtype, 1, 1))
-    errors::raise<errors::InvalidArgumentError>("sequence_mask", std::string("no ") + name(o.dtype) + " is a number");
+    errors::raise<errors::InvalidArgumentError>("sequence_mask",
+                                                std::string("dtype ") + name(o.dtype) + " is not numeric");
   const Tensor* const in[] = {&lengths, maxlen};
   return std::move(apply(sequence_mask_op, {in, maxlen ? 2u : 1u}, SequenceMaskAttrs{o.dtype}, {o.name, o.where})[0]);
 }

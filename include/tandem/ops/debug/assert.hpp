@@ -1,6 +1,7 @@
-// debugging::assert_*: checks of ranks, shapes, dtypes and values. What the specs tell is checked at once, also while a
-// function is traced; the rest is an op, which in a traced function runs at every call, in program order, whether
-// anything uses it or not. Not here: checks of single ops for NaN and infinity, test helpers.
+// debugging::assert_*: checks of ranks, shapes, dtypes and values. Properties known from the specs are checked
+// immediately, also while a function is traced. The others are ops: in a traced function they run at every call, in
+// program order, whether or not their results are used.
+// Not here: checks of single ops for NaN and infinity, test helpers.
 #pragma once
 #include <concepts>
 #include <initializer_list>
@@ -18,8 +19,8 @@ namespace debugging {
 
 struct AssertOptions {
   TANDEM_OP_OPTIONS;
-  std::string message = {};  ///< stands first in the error's text
-  i64 summarize = 3;         ///< the error shows so many values at both ends of each axis; -1: all
+  std::string message = {};  ///< the error message starts with it
+  i64 summarize = 3;         ///< number of values shown in errors at both ends of each axis; -1: all
 };
 struct AssertNearOptions {
   TANDEM_OP_OPTIONS;
@@ -29,7 +30,7 @@ struct AssertNearOptions {
   std::optional<double> atol = {};  ///< absolute; default: as rtol
 };
 
-/// A side of a comparison: a tensor, a Variable, or a number that takes the other side's dtype.
+/// An operand of a comparison: a tensor, a Variable, or a number, which is converted to the other operand's dtype.
 class Compared {
  public:
   Compared(const Tensor& x) : tensor_(x) {}
@@ -45,8 +46,8 @@ class Compared {
     std::optional<Scalar> number_;
 };
 
-/// A dim in assert_shapes: a number, a letter that stands for the same number wherever it occurs, "." or `none` for
-/// any; as the first of a shape "*" (or "..."): any leading axes.
+/// A dimension in assert_shapes: a number; a symbol, which means the same size wherever it occurs; or "." or `none`
+/// for any size. As the first dimension of a shape, "*" or "..." matches any leading axes.
 class DimRule {
  public:
   template <std::integral I>
@@ -57,7 +58,7 @@ class DimRule {
  private:
   std::string text_;
 };
-/// A tensor and what its shape is to be: {x, {"N", 3}}; {x, {}} is a scalar.
+/// A tensor and its expected shape: {x, {"N", 3}}; {x, {}} is a scalar.
 struct ShapeRule {
   Tensor x;
   std::vector<DimRule> dims;
@@ -78,8 +79,9 @@ TANDEM_API void all_finite(const Tensor& x, const AssertOptions& o);
 TANDEM_API void that(const Tensor& condition, std::initializer_list<Tensor> data, const AssertOptions& o);
 }  // namespace impl
 
-// A file that defines TANDEM_NO_ASSERTS before its first include gets functions that do nothing, under names of their
-// own: files with and without asserts go into one program. Arguments are computed all the same.
+// A file that defines TANDEM_NO_ASSERTS before its first include gets functions that do nothing, in a different
+// namespace, so files with and without asserts can be linked into one program. Arguments are evaluated in both
+// cases.
 #ifdef TANDEM_NO_ASSERTS
 inline namespace without_asserts {
 inline constexpr bool enabled = false;
@@ -88,102 +90,102 @@ inline namespace with_asserts {
 inline constexpr bool enabled = true;
 #endif
 
-// All asserts throw errors::InvalidArgumentError, in their own name and with `.message`. None has a gradient.
+// All asserts throw errors::InvalidArgumentError with their own name and `.message`. None has a gradient.
 
-/// x has so many axes. Known at once, in a trace too.
+/// Checks that x has the given rank. The check runs immediately, also in a trace.
 inline void assert_rank(const Tensor& x, int rank, const AssertOptions& o = {}) {
   if (enabled) impl::rank_in("assert_rank", x, {&rank, 1}, o);
 }
-/// x has so many axes or more.
+/// Checks that x has at least the given rank.
 inline void assert_rank_at_least(const Tensor& x, int rank, const AssertOptions& o = {}) {
   if (enabled) impl::rank_at_least(x, rank, o);
 }
-/// The number of x's axes is one of these.
+/// Checks that the rank of x is one of the given ranks.
 inline void assert_rank_in(const Tensor& x, std::initializer_list<int> ranks, const AssertOptions& o = {}) {
   if (enabled) impl::rank_in("assert_rank_in", x, {ranks.begin(), ranks.size()}, o);
 }
-/// x has no axes.
+/// Checks that x is a scalar (rank 0).
 inline void assert_scalar(const Tensor& x, const AssertOptions& o = {}) {
   const int rank = 0;
   if (enabled) impl::rank_in("assert_scalar", x, {&rank, 1}, o);
 }
-/// The shapes fit together: assert_shapes({{x, {"N", "Q"}}, {y, {"N", 3}}, {scale, {}}}). What a trace leaves open is
-/// checked at each call.
+/// Checks shapes against each other: assert_shapes({{x, {"N", "Q"}}, {y, {"N", 3}}, {scale, {}}}). Dimensions that
+/// are unknown in a trace are checked at each call.
 inline void assert_shapes(std::initializer_list<ShapeRule> rules, const AssertOptions& o = {}) {
   if (enabled) impl::shapes(rules, o);
 }
-/// x has this dtype.
+/// Checks that x has the given dtype.
 inline void assert_type(const Tensor& x, DType dtype, const AssertOptions& o = {}) {
   if (enabled) impl::type(x, dtype, o);
 }
-/// x has one of the integer dtypes (bool_ is none).
+/// Checks that x has an integer dtype (bool_ is not one).
 inline void assert_integer(const Tensor& x, const AssertOptions& o = {}) {
   if (enabled) impl::integer(x, o);
 }
-/// All have one floating dtype; returns it (float32 for none).
+/// Checks that all tensors have the same floating dtype, and returns it (float32 for an empty list).
 inline DType assert_same_float_dtype(std::initializer_list<Tensor> x, const AssertOptions& o = {}) {
   if (enabled) impl::same_float_dtype(x, {}, o);
   return x.size() ? x.begin()->dtype() : DType::float32;
 }
-/// All have this floating dtype; returns it.
+/// Checks that all tensors have the given floating dtype, and returns it.
 inline DType assert_same_float_dtype(std::initializer_list<Tensor> x, DType dtype, const AssertOptions& o = {}) {
   if (enabled) impl::same_float_dtype(x, dtype, o);
   return dtype;
 }
 
-// The next ones compare element by element: one dtype, shapes that broadcast. Tensors without elements pass. The error
-// has the first place that fails and its values.
+// The following asserts compare element by element. Operands must have one dtype and shapes that broadcast. Empty
+// tensors pass. The error names the first position that fails and its values.
 
-/// a == b everywhere; NaN equals nothing. Numbers, bool_ and strings.
+/// Checks that a == b for all elements. NaN equals nothing. Numbers, bool_ and strings.
 inline void assert_equal(const Compared& a, const Compared& b, const AssertOptions& o = {}) {
   if (enabled) impl::compared("assert_equal", impl::Relation::equal, a, b, o);
 }
-/// a != b everywhere. Numbers, bool_ and strings.
+/// Checks that a != b for all elements. Numbers, bool_ and strings.
 inline void assert_none_equal(const Compared& a, const Compared& b, const AssertOptions& o = {}) {
   if (enabled) impl::compared("assert_none_equal", impl::Relation::not_equal, a, b, o);
 }
-/// a < b everywhere; false with NaN, as are the next three. Real numbers.
+/// Checks that a < b for all elements. Fails for NaN. Real numbers.
 inline void assert_less(const Compared& a, const Compared& b, const AssertOptions& o = {}) {
   if (enabled) impl::compared("assert_less", impl::Relation::less, a, b, o);
 }
-/// a <= b everywhere.
+/// Checks that a <= b for all elements. Fails for NaN. Real numbers.
 inline void assert_less_equal(const Compared& a, const Compared& b, const AssertOptions& o = {}) {
   if (enabled) impl::compared("assert_less_equal", impl::Relation::less_equal, a, b, o);
 }
-/// a > b everywhere.
+/// Checks that a > b for all elements. Fails for NaN. Real numbers.
 inline void assert_greater(const Compared& a, const Compared& b, const AssertOptions& o = {}) {
   if (enabled) impl::compared("assert_greater", impl::Relation::greater, a, b, o);
 }
-/// a >= b everywhere.
+/// Checks that a >= b for all elements. Fails for NaN. Real numbers.
 inline void assert_greater_equal(const Compared& a, const Compared& b, const AssertOptions& o = {}) {
   if (enabled) impl::compared("assert_greater_equal", impl::Relation::greater_equal, a, b, o);
 }
-/// |a - b| <= atol + rtol |b|, or a == b (infinities), everywhere. Floating.
+/// Checks that |a - b| <= atol + rtol |b|, or a == b (for infinities), for all elements. Floating.
 inline void assert_near(const Compared& a, const Compared& b, const AssertNearOptions& o = {}) {
   if (enabled) impl::near(a, b, o);
 }
-/// x > 0 everywhere; false with NaN, as are the next three. Real numbers.
+/// Checks that x > 0 for all elements. Fails for NaN. Real numbers.
 inline void assert_positive(const Tensor& x, const AssertOptions& o = {}) {
   if (enabled) impl::sign("assert_positive", impl::Relation::greater, x, o);
 }
-/// x < 0 everywhere.
+/// Checks that x < 0 for all elements. Fails for NaN. Real numbers.
 inline void assert_negative(const Tensor& x, const AssertOptions& o = {}) {
   if (enabled) impl::sign("assert_negative", impl::Relation::less, x, o);
 }
-/// x >= 0 everywhere.
+/// Checks that x >= 0 for all elements. Fails for NaN. Real numbers.
 inline void assert_non_negative(const Tensor& x, const AssertOptions& o = {}) {
   if (enabled) impl::sign("assert_non_negative", impl::Relation::greater_equal, x, o);
 }
-/// x <= 0 everywhere.
+/// Checks that x <= 0 for all elements. Fails for NaN. Real numbers.
 inline void assert_non_positive(const Tensor& x, const AssertOptions& o = {}) {
   if (enabled) impl::sign("assert_non_positive", impl::Relation::less_equal, x, o);
 }
-/// No element is NaN or infinite; returns x, whose gradient is passed through. Real numbers.
+/// Checks that no element of x is NaN or infinite. Returns x; gradients pass through. Real numbers.
 inline Tensor assert_all_finite(const Tensor& x, const AssertOptions& o = {}) {
   if (enabled) impl::all_finite(x, o);
   return x;
 }
-/// The condition, bool_ of any shape, is true everywhere; the error shows the data.
+/// Checks that the condition, bool_ of any shape, is true for all elements. The error shows the data.
 inline void Assert(const Tensor& condition, std::initializer_list<Tensor> data = {}, const AssertOptions& o = {}) {
   if (enabled) impl::that(condition, data, o);
 }
@@ -195,16 +197,16 @@ extern TANDEM_API const OpDef assert_op, assert_shapes_op;
 inline constexpr const OpDef* assert_ops[] = {&assert_op, &assert_shapes_op};
 
 namespace rules {
-/// Inputs: a condition, then data for the error's text.
+/// Inputs: a condition, then the data shown in the error message.
 struct AssertAttrs {
   std::string check, claim, message;  // "assert_less", "a < b"
   i64 summarize;
-  bool element_wise;  // the data broadcast to the condition: the error names the first place
+  bool element_wise;  // the data broadcast to the condition, and the error names the first failing position
   static constexpr auto fields = field_list(
       field("check", &AssertAttrs::check), field("claim", &AssertAttrs::claim), field("message", &AssertAttrs::message),
       field("summarize", &AssertAttrs::summarize), field("element_wise", &AssertAttrs::element_wise));
 };
-/// Inputs: the shapes, one int64 vector each; rules: "N,Q;N,3;".
+/// Inputs: the shapes, one int64 vector each. rules: "N,Q;N,3;".
 struct AssertShapesAttrs {
   std::string rules, message;
   static constexpr auto fields =

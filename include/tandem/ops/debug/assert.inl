@@ -1,4 +1,4 @@
-// The asserts' conditions, their op and its error texts. Not here: assert_shapes.
+// The asserts' conditions, their op and its error messages. Not here: assert_shapes.
 #pragma once
 #include <cstring>
 
@@ -14,7 +14,7 @@ namespace TANDEM_NS {
 
 namespace debugging::impl {
 
-// Whether a value of shape x, broadcast, has the shape `to`.
+// Whether shape x broadcasts to the shape `to`.
 inline bool broadcasts_to(const Shape& x, const Shape& to) {
   if (x.rank() > to.rank()) return false;
   for (int d = 1; d <= x.rank(); ++d) {
@@ -27,11 +27,12 @@ TANDEM_INLINE Specs infer_assert(const InferCall& c) {
   const auto& a = c.get<rules::AssertAttrs>();
   check_summarize(c.op.name, a.summarize);
   for (std::size_t i = 1; a.element_wise && i < c.in.size(); ++i)
-    if (!broadcasts_to(c.spec(i).shape, c.spec(0).shape)) detail::raise_specs(c, "the data do not fit the condition");
+    if (!broadcasts_to(c.spec(i).shape, c.spec(0).shape))
+      detail::raise_specs(c, "the data does not broadcast to the condition");
   return {};
 }
 
-// The element of a broadcast operand that meets element `flat` of the whole.
+// The index of the element of a broadcast operand that corresponds to element `flat` of the broadcast shape.
 inline i64 meeting_element(const Shape& whole, i64 flat, const Shape& own) {
   i64 at = 0, stride = 1;
   for (int d = 1; d <= own.rank(); ++d) {
@@ -48,7 +49,8 @@ inline std::string index_text(const Shape& s, i64 flat) {
     r = std::to_string(flat % s.dim(d)) + (r.empty() ? "" : "," + r);
   return "[" + r + "]";
 }
-// "a < b does not hold at [0,2], the first of 2 places among 6: 3.0 against 1.0", then all data, shortened.
+// "a < b does not hold at [0,2], the first of 2 failures among 6: 3.0 against 1.0", followed by all data,
+// shortened.
 TANDEM_INLINE std::string failure_text(const KernelCall& c, const rules::AssertAttrs& a, i64 first) {
   const Operand& condition = c.in[0];
   const bool* ok = condition.as<const bool>();
@@ -57,7 +59,7 @@ TANDEM_INLINE std::string failure_text(const KernelCall& c, const rules::AssertA
   for (i64 i = first; i < n; ++i) failing += !ok[i];
   std::string s = a.claim + " does not hold";
   if (condition.shape().rank() > 0) s += " at " + index_text(condition.shape(), first);
-  if (n > 1) s += ", the first of " + std::to_string(failing) + " places among " + std::to_string(n);
+  if (n > 1) s += ", the first of " + std::to_string(failing) + " failures among " + std::to_string(n);
   for (std::size_t i = 1; a.element_wise && i < c.in.size(); ++i)
     s += (i == 1 ? ": " : " against ") +
          element_to_string(c.in[i], meeting_element(condition.shape(), first, c.in[i].shape()));
@@ -82,7 +84,8 @@ struct Claim {
 };
 template <class Options>
 void require(const Claim& claim, const Tensor& condition, std::initializer_list<const Tensor*> data, const Options& o) {
-  // Where values can be read, one byte comes from another device, and the data only for an error's text.
+  // If values can be read, only one byte is copied from another device; the data is copied only for an error
+  // message.
   if (condition.device().kind != Device::cpu && !context.stager && reduce_all(condition).template item<bool>()) return;
   Small<const Tensor*, 8> in(&condition);
   for (const Tensor* t : data) in.push(t);
@@ -90,13 +93,14 @@ void require(const Claim& claim, const Tensor& condition, std::initializer_list<
         rules::AssertAttrs{claim.check, claim.text, o.message, o.summarize, claim.element_wise}, {o.name, o.where});
 }
 
-// Both sides as tensors of one dtype whose shapes broadcast: so the error has the check's name and message.
+// Converts both operands to tensors of one dtype with shapes that broadcast. Checked here so that errors contain the
+// check's name and message.
 struct Sides {
   Tensor a, b;
 
   template <class Options>
   Sides(const char* check, const Compared& x, const Compared& y, const Options& o) {
-    if (!x.tensor() && !y.tensor()) raise_assert(check, o, "two numbers; one side must be a tensor");
+    if (!x.tensor() && !y.tensor()) raise_assert(check, o, "both operands are numbers; one must be a tensor");
     a = x.tensor() ? *x.tensor() : tandem::detail::scalar_like(x.number(), *y.tensor());
     b = y.tensor() ? *y.tensor() : tandem::detail::scalar_like(y.number(), *x.tensor());
     const bool wider = a.rank() >= b.rank();
@@ -169,13 +173,14 @@ TANDEM_INLINE void type(const Tensor& x, DType dtype, const AssertOptions& o) {
     raise_assert("assert_type", o, to_string(x.spec()) + " is not of dtype " + tandem::name(dtype));
 }
 TANDEM_INLINE void integer(const Tensor& x, const AssertOptions& o) {
-  if (!is_integer(x.dtype())) raise_assert("assert_integer", o, to_string(x.spec()) + " has no integer dtype");
+  if (!is_integer(x.dtype()))
+    raise_assert("assert_integer", o, to_string(x.spec()) + " does not have an integer dtype");
 }
 TANDEM_INLINE void same_float_dtype(std::initializer_list<Tensor> x, std::optional<DType> dtype,
                                     const AssertOptions& o) {
   const DType want = dtype ? *dtype : x.size() ? x.begin()->dtype() : DType::float32;
   if (!is_floating(want))
-    raise_assert("assert_same_float_dtype", o, std::string(tandem::name(want)) + " is no floating dtype");
+    raise_assert("assert_same_float_dtype", o, std::string(tandem::name(want)) + " is not a floating dtype");
   for (const Tensor& t : x)
     if (t.dtype() != want)
       raise_assert("assert_same_float_dtype", o, to_string(t.spec()) + " is not of dtype " + tandem::name(want));

@@ -1,4 +1,4 @@
-// assert_shapes: one checker, for what is known at once and for what is known when it runs.
+// assert_shapes: one checker for shapes known immediately and for shapes known only at run time.
 #pragma once
 #include <string_view>
 
@@ -18,10 +18,10 @@ inline std::vector<std::string_view> split_at(std::string_view s, char c) {
 }
 inline bool is_number(std::string_view s) { return s.find_first_not_of("-0123456789") == s.npos; }
 
-// Holds shapes against rules such as "N,Q;N,3;". Open dims agree with anything.
+// Checks shapes against rules such as "N,Q;N,3;". Unknown dimensions match anything.
 class ShapeChecker {
  public:
-  // What does not fit, or nothing.
+  // Describes the first mismatch; empty if there is none.
   std::string problem(std::string_view rules, std::span<const Shape> shapes) {
     const std::vector<std::string_view> parts = split_at(rules, ';');
     for (std::size_t i = 0; i < shapes.size(); ++i)
@@ -74,7 +74,7 @@ TANDEM_INLINE Specs infer_assert_shapes(const InferCall& c) {
     if (const Spec& s = c.spec(i); s.dtype != DType::int64 || s.shape.rank() != 1 || s.shape.dim(0) > max_rank)
       detail::raise_specs(c, "shapes are int64 vectors of at most 8 sizes");
   if (split_at(c.get<rules::AssertShapesAttrs>().rules, ';').size() != c.in.size())
-    detail::raise_specs(c, "not as many shapes as in the rules " + c.get<rules::AssertShapesAttrs>().rules);
+    detail::raise_specs(c, "the number of shapes does not match the rules " + c.get<rules::AssertShapesAttrs>().rules);
   return {};
 }
 TANDEM_INLINE void assert_shapes_kernel(const KernelCall& c) {
@@ -90,7 +90,7 @@ inline void append_rule(std::string& rules, const std::vector<DimRule>& dims, co
     const std::string& text = d.text();
     const bool first = &d == dims.data();
     if (text.empty() || text.find_first_of(",;") != text.npos || (!first && (text == "*" || text == "...")))
-      raise_assert("assert_shapes", o, "\"" + text + "\" cannot stand there; see debugging::DimRule");
+      raise_assert("assert_shapes", o, "\"" + text + "\" is not allowed there; see debugging::DimRule");
     rules += (first ? "" : ",") + text;
   }
 }

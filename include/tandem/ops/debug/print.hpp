@@ -1,5 +1,6 @@
-// tandem::print: tensors, numbers and text on stderr, stdout or at the end of a file. An op: in a traced function it
-// prints at every call, in program order. Not here: how values are written (core/print), `stream << tensor`.
+// tandem::print: prints tensors, numbers and text to stderr, stdout or the end of a file. It is an op: in a traced
+// function it prints at every call, in program order.
+// Not here: how values are formatted (core/print), `stream << tensor`.
 #pragma once
 #include <concepts>
 #include <initializer_list>
@@ -12,11 +13,12 @@
 namespace TANDEM_NS {
 
 namespace detail {
-/// A C++ number as print writes it: 1.0f is "1.0".
+/// Formats a C++ number as print does: 1.0f is "1.0".
 TANDEM_API std::string number_text(DType dtype, const void* number);
 }  // namespace detail
 
-/// One thing to print: a tensor or a Variable, whose value is read when the print runs, or what is known at once.
+/// An argument of print: a tensor or a Variable, whose value is read when the print runs, or a value that is known
+/// immediately.
 class PrintArg {
  public:
   PrintArg(const Tensor& x) : tensor_(x), is_tensor_(true) {}
@@ -44,25 +46,25 @@ class PrintArg {
 
 struct PrintOptions {
   TANDEM_OP_OPTIONS;
-  std::string output_stream = "stderr";  ///< "stderr", "stdout", or "file://PATH", to whose end the text is added
-  i64 summarize = 3;                     ///< so many values at both ends of each axis; -1: all
-  std::string sep = " ";                 ///< between two arguments
-  std::string end = "\n";                ///< after the last
+  std::string output_stream = "stderr";  ///< "stderr", "stdout", or "file://PATH", to which the text is appended
+  i64 summarize = 3;                     ///< number of values shown at both ends of each axis; -1: all
+  std::string sep = " ";                 ///< separator between arguments
+  std::string end = "\n";                ///< printed after the last argument
 };
 
 namespace detail {
 TANDEM_API Tensor print_all(std::initializer_list<PrintArg> args, const PrintOptions& options);
 }  // namespace detail
 
-/// Prints its arguments: print("loss", loss, {.summarize = -1}). Up to eight, or a list of any length in braces.
+/// Prints its arguments: print("loss", loss, {.summarize = -1}). Takes up to eight arguments, or a list of any
+/// length in braces. In a traced function it prints at each call, even if its result is unused. A scalar string
+/// prints without quotes.
 ///   args      tensors of any dtype, shape and device (copied to the host), Variables, numbers, text, shapes, dtypes
-///   returns   the last tensor argument unchanged, so that a print can stand inside an expression; an unset tensor
-///             where there is none
-///   throws    errors::InvalidArgumentError for another stream or a summarize below -1; errors::UnavailableError if the
-///             text cannot be written
-///   gradient  passes through what is returned as if nobody had printed it
-/// In a traced function it prints at each call, also where nothing uses the result. A scalar string prints without
-/// quotes.
+///   returns   the last tensor argument unchanged, so that print can be used inside an expression; an unset tensor
+///             if there is no tensor argument
+///   throws    errors::InvalidArgumentError for an unknown stream or a summarize below -1; errors::UnavailableError
+///             if the text cannot be written
+///   gradient  g to the returned argument, as without the print
 inline Tensor print(std::initializer_list<PrintArg> args, const PrintOptions& o = {}) {
   return detail::print_all(args, o);
 }
@@ -98,7 +100,7 @@ extern TANDEM_API const OpDef print_op;
 inline constexpr const OpDef* print_ops[] = {&print_op};
 
 namespace rules {
-/// The whole line: "{}" stands for the next input, "{{" and "}}" for a brace.
+/// format: the complete line. "{}" is a placeholder for the next input; "{{" and "}}" are literal braces.
 struct PrintAttrs {
   std::string format;
   i64 summarize;

@@ -13,7 +13,7 @@ namespace detail {
 
 inline constexpr std::string_view file_stream = "file://";
 
-// The format with value(i), a text, in place of the i-th slot; counts the slots.
+// Replaces the i-th placeholder of the format with the text value(i), and counts the placeholders.
 template <class Value>
 std::string fill_format(const char* op, const std::string& format, std::size_t& slots, const Value& value) {
   std::string r;
@@ -43,7 +43,7 @@ TANDEM_INLINE Specs infer_print(const InferCall& c) {
   if (a.stream != "stderr" && a.stream != "stdout" &&
       (a.stream.size() == file_stream.size() || a.stream.compare(0, file_stream.size(), file_stream) != 0))
     errors::raise<errors::InvalidArgumentError>(
-        c.op.name, "no stream \"" + a.stream + "\"; .output_stream is \"stderr\", \"stdout\" or \"file://PATH\"");
+        c.op.name, "unknown stream \"" + a.stream + "\"; .output_stream is \"stderr\", \"stdout\" or \"file://PATH\"");
   std::size_t slots = 0;
   fill_format(c.op.name, a.format, slots, [](std::size_t) { return std::string(); });
   if (slots != c.in.size())
@@ -56,7 +56,7 @@ TANDEM_INLINE Specs infer_print(const InferCall& c) {
 [[noreturn]] TANDEM_INLINE void raise_unwritten(const char* op, const std::string& stream) {
   errors::raise<errors::UnavailableError>(op, "cannot write to " + stream + ": " + std::strerror(errno));
 }
-// One call for the whole text: lines of several threads do not mix.
+// Writes the text in one call, so that lines from different threads do not interleave.
 inline bool write_whole(std::FILE* file, const std::string& text) {
   return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
 }

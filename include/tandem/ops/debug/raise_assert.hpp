@@ -1,4 +1,4 @@
-// How assertions fail. For the definitions of ops/debug/assert.hpp.
+// How assertions raise errors. Used by the definitions of ops/debug/assert.hpp.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace TANDEM_NS::debugging::impl {
 
-/// Raises in the check's name, the user's message first.
+/// Raises an error in the name of the check, beginning with the user's message.
 [[noreturn, gnu::cold]] inline void raise_assert(const char* check, const std::string& message, const std::string& what,
                                                  Name name = {}) {
   errors::InvalidArgumentError e(check, message.empty() ? what : message + ": " + what);

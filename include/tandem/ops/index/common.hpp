@@ -1,4 +1,4 @@
-// Parts of the shape rules of indexing ops. For their definitions.
+// Parts shared by the shape rules of indexing ops. Used by their definitions.
 #pragma once
 #include "tandem/core/op.hpp"
 

@@ -1,4 +1,4 @@
-// Rows by index: gather, nn::embedding_lookup, nn::batch_gather, and the dense form of IndexedSlices.
+// Gathers slices by index: gather, nn::embedding_lookup, nn::batch_gather, and the dense form of IndexedSlices.
 // Not here: index vectors (gather_nd.hpp), masks (mask.hpp).
 #pragma once
 #include <optional>
@@ -10,14 +10,14 @@ namespace TANDEM_NS {
 struct GatherOptions {
   TANDEM_OP_OPTIONS;
   std::optional<i64> axis = {};  ///< default: batch_dims
-  i64 batch_dims = 0;            ///< this many leading axes are shared by x and indices
+  i64 batch_dims = 0;            ///< number of leading axes that x and indices share
 };
-/// The slices of x along an axis that the indices name.
+/// Gathers slices of x along an axis by index.
 ///   x         any dtype, rank >= 1
-///   indices   int32 or int64, any shape, in [0, x.shape[axis])
-///   returns   x.shape[:axis] + indices.shape[batch_dims:] + x.shape[axis+1:]
-///   throws    errors::InvalidArgumentError naming an index out of range, its position and the range
-///   gradient  to x: row-sparse (IndexedSlices) for axis 0, else a scatter-add
+///   indices   int32 or int64, any shape, values in [0, x.shape[axis])
+///   returns   shape x.shape[:axis] + indices.shape[batch_dims:] + x.shape[axis+1:], dtype of x
+///   throws    errors::InvalidArgumentError for an index out of range, naming it, its position and the range
+///   gradient  to x: row-sparse (IndexedSlices) for axis 0, else scatter-add
 TANDEM_API Tensor gather(const Tensor& x, const Tensor& indices, GatherOptions = {});
 template <detail::AxisNumber I>
 Tensor gather(const Tensor& x, const Tensor& indices, I axis, GatherOptions o = {}) {
@@ -25,9 +25,9 @@ Tensor gather(const Tensor& x, const Tensor& indices, I axis, GatherOptions o = 
   return gather(x, indices, o);
 }
 namespace nn {
-/// The rows of an embedding table that the ids name; gather along axis 0, with its row-sparse gradient.
+/// Looks up rows of an embedding table by id: gather along axis 0, with its row-sparse gradient.
 TANDEM_API Tensor embedding_lookup(const Tensor& table, const Tensor& ids, OpOptions = {});
-/// result[i...] = gather(x[i...], indices[i...]), over all axes of the indices but the last.
+/// Gathers with all axes of the indices but the last as batch axes: result[i...] = gather(x[i...], indices[i...]).
 TANDEM_API Tensor batch_gather(const Tensor& x, const Tensor& indices, OpOptions = {});
 }  // namespace nn
 

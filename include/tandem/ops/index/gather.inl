@@ -16,13 +16,13 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// The axis from the front, after a check of axis, batch_dims and the batch's sizes.
+// Validates axis, batch_dims and the batch sizes, and returns the non-negative axis.
 TANDEM_INLINE int gather_axis(const InferCall& c, const Shape& x, const Shape& idx) {
   const auto& a = c.get<rules::GatherAttrs>();
   const int axis = resolve_axis(c.op.name, a.axis, x.rank());
   if (a.batch_dims < 0 || a.batch_dims > axis || a.batch_dims > idx.rank())
-    raise_specs(c,
-                "batch_dims = " + std::to_string(a.batch_dims) + " must lie between 0, the axis and the indices' rank");
+    raise_specs(c, "batch_dims = " + std::to_string(a.batch_dims) +
+                       " must be between 0 and both the axis and the indices' rank");
   for (int i = 0; i < a.batch_dims; ++i)
     if (x.dim(i) != idx.dim(i) && x.dim(i) != none && idx.dim(i) != none) raise_specs(c, "batch axes differ in size");
   return axis;
@@ -42,7 +42,7 @@ TANDEM_INLINE void gather_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<rules::GatherAttrs>();
   cpu::gather(c, resolve_axis(c.op, a.axis, c.in[0].shape().rank()), static_cast<int>(a.batch_dims));
 }
-// In place of x, of which the shape alone counts: so that the gradient does not hold the table's buffer.
+// Stands in for x where only its shape is needed, so that the gradient does not keep the table's buffer alive.
 TANDEM_INLINE Tensor shape_only(const Tensor& x) { return x.is_symbolic() ? x : Tensor::symbol(x.spec()); }
 TANDEM_INLINE Grads gather_gradient(const GradCall& c) {
   const auto& a = c.get<rules::GatherAttrs>();
@@ -105,10 +105,10 @@ TANDEM_INLINE Tensor gather(const Tensor& x, const Tensor& indices, GatherOption
   return apply1(gather_op, rules::GatherAttrs{o.axis.value_or(o.batch_dims), o.batch_dims}, {o.name, o.where}, x,
                 indices);
 }
-// gather takes no negative indices.
+// Converts negative indices, which gather does not accept.
 TANDEM_INLINE Tensor Tensor::operator[](const Tensor& i) const {
   if (!dtypes::index.has(i.dtype()))
-    errors::raise<errors::InvalidArgumentError>("x[i]", "an index is int32 or int64, not " + to_string(i.spec()));
+    errors::raise<errors::InvalidArgumentError>("x[i]", "an index must be int32 or int64, not " + to_string(i.spec()));
   if (i.rank() == 0 && !i.is_symbolic() && i.device().kind == Device::cpu)
     return (*this)[i.dtype() == DType::int32 ? i.item<std::int32_t>() : i.item<i64>()];
   const i64 n = shape()[0].number_or_none();

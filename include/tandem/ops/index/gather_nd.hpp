@@ -1,5 +1,5 @@
-// Elements and rows by index vectors, and along an axis: gather_nd, scatter_nd, take_along_axis.
-// Not here: whole slices of one axis (gather.hpp).
+// Gathers and scatters by index vectors, and along an axis: gather_nd, scatter_nd, take_along_axis.
+// Not here: slices along one axis (gather.hpp).
 #pragma once
 #include "tandem/core/apply.hpp"
 
@@ -9,21 +9,24 @@ struct GatherNdOptions {
   TANDEM_OP_OPTIONS;
   i64 batch_dims = 0;
 };
-/// The slices that index vectors name: result[i...] = x[indices[i..., 0], indices[i..., 1], ...].
+/// Gathers slices of x by index vectors: result[i...] = x[indices[i..., 0], indices[i..., 1], ...].
 ///   x         any dtype
-///   indices   int32 or int64 [..., w]: w leading axes of x (behind the batch's); w = 0 copies all of x
-///   returns   indices.shape[:-1] + x.shape[batch_dims + w:]
-///   throws    errors::InvalidArgumentError naming an index out of range, its position and the range
+///   indices   int32 or int64, shape [..., w]; each vector indexes w leading axes of x (after the batch axes); w = 0
+///             copies all of x
+///   returns   shape indices.shape[:-1] + x.shape[batch_dims + w:], dtype of x
+///   throws    errors::InvalidArgumentError for an index out of range, naming it, its position and the range
 ///   gradient  to x: scatter-add
 TANDEM_API Tensor gather_nd(const Tensor& x, const Tensor& indices, GatherNdOptions = {});
-/// Zeros of a shape, but updates[i...] added at indices[i...]; what meets adds up.
-///   indices   int32 or int64 [..., w]; updates: numbers, indices.shape[:-1] + shape[w:]
-///   throws    errors::InvalidArgumentError for indices out of range or shapes that do not fit
+/// Scatters updates into zeros of a given shape: adds updates[i...] at indices[i...]. Updates with equal indices
+/// accumulate.
+///   indices   int32 or int64, shape [..., w]; updates: numbers, shape indices.shape[:-1] + shape[w:]
+///   throws    errors::InvalidArgumentError for indices out of range or shapes that do not match
 ///   gradient  to updates: gather_nd(g, indices)
 TANDEM_API Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Shape& shape, OpOptions = {});
-/// result[.., i, ..] = x[.., indices[.., i, ..], ..]; with argsort's result it sorts.
-///   indices   int32 or int64 in [-n, n), of x's rank; equal sizes on the other axes
-///   throws    errors::InvalidArgumentError naming an index out of range
+/// Takes elements along an axis by index: result[.., i, ..] = x[.., indices[.., i, ..], ..]. With the indices of
+/// argsort it sorts.
+///   indices   int32 or int64, values in [-n, n); same rank as x, and equal sizes on the other axes
+///   throws    errors::InvalidArgumentError for an index out of range, naming it
 ///   gradient  to x: scatter-add
 TANDEM_API Tensor take_along_axis(const Tensor& x, const Tensor& indices, i64 axis, OpOptions = {});
 
@@ -47,7 +50,7 @@ struct AlongAttrs {
 };
 }  // namespace rules
 namespace detail {
-/// g added where take_along_axis took its elements from; the result has the shape of `like`.
+/// Adds g at the positions that take_along_axis read. The result has the shape of `like`.
 Tensor put_along_axis(const Tensor& g, const Tensor& indices, const Tensor& like, i64 axis);
 }  // namespace detail
 

@@ -31,8 +31,7 @@ TANDEM_INLINE void gather_nd_kernel(const KernelCall& c) {
 TANDEM_INLINE Grads gather_nd_gradient(const GradCall& c) {
   return {apply1(gather_nd_grad_op, c.get<rules::GatherNdAttrs>(), no_options, c.g[0], c.in[1], c.in[0]), Gradient()};
 }
-// in0: updates, in1: indices, in2: the shape's owner.
-// g, indices, like.
+// Inputs: updates, indices, and the tensor whose shape the result has.
 TANDEM_INLINE Specs infer_scatter_back(const InferCall& c, Specs (*forward)(const InferCall&)) {
   const Tensor* const in[] = {c.in[2], c.in[1]};
   check_upstream(c, forward, c.attrs, in);
@@ -79,7 +78,7 @@ TANDEM_INLINE int along_axis(const KernelCall& c) {
 }
 TANDEM_INLINE void take_along_kernel(const KernelCall& c) { cpu::take_along(c, along_axis(c)); }
 TANDEM_INLINE void take_along_grad_kernel(const KernelCall& c) { cpu::take_along_grad(c, along_axis(c)); }
-// g put back to where it was taken from.
+// Scatters g back to the positions it was taken from.
 TANDEM_INLINE Tensor put_along_axis(const Tensor& g, const Tensor& indices, const Tensor& like, i64 axis) {
   return apply1(take_along_axis_grad_op, rules::AlongAttrs{axis}, no_options, g, indices, like);
 }

@@ -1,11 +1,12 @@
-// Between masks and indices: one_hot, where(cond), boolean_mask. Not here: where(cond, a, b), which is pointwise.
+// Conversion between masks and indices: one_hot, where(cond), boolean_mask. Not here: where(cond, a, b), which is
+// pointwise.
 #pragma once
 #include "tandem/base/scalar.hpp"
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {
 
-/// A number, or a scalar tensor that a gradient may flow to.
+/// A number, or a scalar tensor through which gradients flow.
 class OneHotValue {
  public:
   template <class T>
@@ -22,29 +23,30 @@ struct OneHotOptions {
   TANDEM_OP_OPTIONS;
   OneHotValue on_value = 1;
   OneHotValue off_value = 0;
-  i64 axis = -1;                 ///< where the new axis stands in the result
-  DType dtype = DType::float32;  ///< of the result; tensors given as values have it already
+  i64 axis = -1;                 ///< position of the new axis in the result
+  DType dtype = DType::float32;  ///< of the result; values that are tensors must have it
 };
-/// off_value everywhere, but on_value where the new axis's place is the index; an index outside [0, depth) gives none.
+/// Creates a one-hot encoding: on_value at the index along the new axis, off_value elsewhere. An index outside [0,
+/// depth) gives off_value everywhere.
 ///   indices   int32 or int64, any shape
-///   returns   indices.shape with an axis of size depth
+///   returns   shape of indices with a new axis of size depth
 ///   throws    errors::InvalidArgumentError for a negative depth
 ///   gradient  to on_value and off_value
 TANDEM_API Tensor one_hot(const Tensor& indices, i64 depth, OneHotOptions = {});
 
-/// The places of the true (or nonzero) elements, row by row.
-///   cond      bool or numbers, any shape
-///   returns   int64 [n, rank]
-///   gradient  none (blocked)
+/// Returns the indices of the true (or nonzero) elements, in row-major order.
+///   cond      bool_ or numbers, any shape
+///   returns   int64, shape [n, rank]
+///   gradient  none (non-differentiable)
 TANDEM_API Tensor where(const Tensor& cond, OpOptions = {});
 
 struct BooleanMaskOptions {
   TANDEM_OP_OPTIONS;
   i64 axis = 0;
 };
-/// The slices of x at the true elements of the mask, which covers the axes from `.axis` on.
-///   mask      bool, of the shape of these axes
-///   returns   x.shape[:axis] + [n] + the axes behind the mask's
+/// Selects the slices of x where the mask is true. The mask covers the axes of x from `.axis` on.
+///   mask      bool_, with the shape of these axes
+///   returns   shape x.shape[:axis] + [n] + x.shape[axis + mask.rank:], dtype of x
 ///   throws    errors::InvalidArgumentError if the shapes do not match
 ///   gradient  to x: g at the true elements
 TANDEM_API Tensor boolean_mask(const Tensor& x, const Tensor& mask, BooleanMaskOptions = {});

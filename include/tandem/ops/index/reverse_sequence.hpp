@@ -1,5 +1,5 @@
-// reverse_sequence: the first elements of each row backward, as many as a tensor of lengths says.
-// Not here: reverse (transpose.hpp), which takes whole axes.
+// reverse_sequence: reverses the first elements of each sequence, as many as a tensor of lengths gives.
+// Not here: reverse (transpose.hpp), which reverses entire axes.
 #pragma once
 #include "tandem/core/apply.hpp"
 
@@ -8,14 +8,14 @@ namespace TANDEM_NS {
 struct ReverseSequenceOptions {
   TANDEM_OP_OPTIONS;
   i64 seq_axis = 1;    ///< the axis along which elements are reversed
-  i64 batch_axis = 0;  ///< the axis that counts the sequences
+  i64 batch_axis = 0;  ///< the batch axis, along which sequences are numbered
 };
-/// For sequence b of the batch, the first lengths[b] elements in reverse order; the others stay where they are.
+/// Reverses the first lengths[b] elements of each sequence b of a batch. The other elements keep their positions.
 ///   x         any dtype, rank >= 2
-///   lengths   int32 or int64 [x.shape[batch_axis]], each in [0, x.shape[seq_axis]]
-///   returns   x's shape and dtype
-///   throws    errors::InvalidArgumentError for a length out of range, or if the axes are equal or not there
-///   gradient  the same of g
+///   lengths   int32 or int64, shape [x.shape[batch_axis]], values in [0, x.shape[seq_axis]]
+///   returns   same shape and dtype as x
+///   throws    errors::InvalidArgumentError for a length out of range, or if the axes are equal or out of range
+///   gradient  reverse_sequence(g, lengths)
 TANDEM_API Tensor reverse_sequence(const Tensor& x, const Tensor& lengths, ReverseSequenceOptions = {});
 template <detail::AxisNumber I>
 Tensor reverse_sequence(const Tensor& x, const Tensor& lengths, I seq_axis, ReverseSequenceOptions o = {}) {

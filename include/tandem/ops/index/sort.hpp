@@ -1,4 +1,4 @@
-// Order along an axis: sort, argsort, nn::top_k. Not here: argmax (ops/reduce/arg).
+// Sorting along an axis: sort, argsort, nn::top_k. Not here: argmax (ops/reduce/arg).
 #pragma once
 #include "tandem/core/apply.hpp"
 
@@ -10,9 +10,9 @@ struct SortOptions {
   i64 axis = -1;
   Direction direction = Direction::ascending;
 };
-/// x in order along an axis, NaN above +inf.
+/// Sorts a tensor along an axis. NaN sorts above +inf.
 ///   x         integers or floating, rank >= 1
-///   gradient  g where each element came from
+///   gradient  g at the position each element came from
 TANDEM_API Tensor sort(const Tensor& x, SortOptions = {});
 TANDEM_ONE_AXIS_OVERLOAD(sort, SortOptions, axis)
 
@@ -20,24 +20,24 @@ struct ArgsortOptions {
   TANDEM_OP_OPTIONS;
   i64 axis = -1;
   Direction direction = Direction::ascending;
-  bool stable = true;  ///< equal elements keep their order; the sort is stable either way
+  bool stable = true;  ///< equal elements keep their order; the sort is always stable
 };
-/// Where sort takes its elements from, int32. gradient: none
+/// Returns the int32 indices that sort a tensor along an axis. gradient: none
 TANDEM_API Tensor argsort(const Tensor& x, ArgsortOptions = {});
 TANDEM_ONE_AXIS_OVERLOAD(argsort, ArgsortOptions, axis)
 
 namespace nn {
 struct TopKOptions {
   TANDEM_OP_OPTIONS;
-  bool sorted = true;  ///< the result is in descending order either way
+  bool sorted = true;  ///< the result is always in descending order
 };
 struct TopK {
   Tensor values, indices;
 };
-/// The k largest elements along the last axis, descending, and their int32 indices; the lower index first among equals,
-/// NaN above +inf.
-///   throws    errors::InvalidArgumentError if k is negative or above the axis's size, or for a scalar
-///   gradient  to x: g where the elements came from
+/// Returns the k largest elements along the last axis, in descending order, and their int32 indices. Among equal
+/// elements the lower index comes first; NaN is above +inf.
+///   throws    errors::InvalidArgumentError if k is negative or larger than the axis, or x is a scalar
+///   gradient  to x: g at the positions the elements came from
 TANDEM_API TopK top_k(const Tensor& x, i64 k, TopKOptions = {});
 }  // namespace nn
 

@@ -10,10 +10,10 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// Both ops give values and indices of their last axis.
+// Both ops return values and indices along the last axis.
 TANDEM_INLINE Specs infer_ordered(const InferCall& c, i64 count) {
   const Spec& x = c.spec(0);
-  if (x.shape.rank() == 0) raise_specs(c, "a scalar has no axis to order");
+  if (x.shape.rank() == 0) raise_specs(c, "a scalar has no axis to sort");
   if (x.shape.dim(-1) != none && x.shape.dim(-1) > INT32_MAX) raise_specs(c, "the axis is too long for int32 indices");
   Specs r(x, Spec{x.shape, DType::int32, x.device});
   if (count >= 0)
@@ -25,7 +25,7 @@ TANDEM_INLINE Specs infer_top_k(const InferCall& c) {
   const i64 k = c.get<rules::TopKAttrs>().k;
   const Shape& s = c.spec(0).shape;
   if (k < 0 || (s.rank() > 0 && s.dim(-1) != none && k > s.dim(-1)))
-    raise_specs(c, "k = " + std::to_string(k) + " must lie between 0 and the size of the last axis");
+    raise_specs(c, "k = " + std::to_string(k) + " must be between 0 and the size of the last axis");
   return infer_ordered(c, k);
 }
 TANDEM_INLINE void sort_kernel(const KernelCall& c) {
@@ -35,7 +35,7 @@ TANDEM_INLINE Grads ordered_gradient(const GradCall& c) {
   if (!c.g[0].is_set()) return Grads(Gradient());
   return Grads(Gradient(put_along_axis(c.g[0], c.out[1], c.in[0], -1)));
 }
-// Tensors of x with `axis` last, and the way back.
+// The permutations that move `axis` to the end and back.
 struct AxisLast {
   Axes there = Axes::none(), back = Axes::none();
   bool moved;

@@ -1,4 +1,5 @@
-// A fully connected layer's arithmetic in one op: product, bias and activation in one pass over the result.
+// A fully connected layer's arithmetic as one op: the bias and the activation are applied in one pass over the
+// product.
 // Not here: the layer and its variables (nn/layers).
 #pragma once
 #include "tandem/core/apply.hpp"
@@ -12,12 +13,13 @@ struct DenseOptions {
   TANDEM_OP_OPTIONS;
   DenseActivation activation = DenseActivation::none;
 };
-/// activation(x w + b).
+/// Computes activation(x w + b).
 ///   x         [..., k], float32 or float64
-///   w         [k, n]; b: [n], or an unset tensor for none
+///   w         [k, n]; b: [n], or an unset tensor for no bias
 ///   returns   [..., n]
-///   throws    errors::InvalidArgumentError if dtypes or sizes do not agree
-///   gradient  with z the product plus bias, gz = g * activation'(z): gz w^T, x^T gz, the sum of gz over its rows
+///   throws    errors::InvalidArgumentError if dtypes or sizes do not match
+///   gradient  with z = x w + b and gz = g * activation'(z): to x: gz w^T; to w: x^T gz; to b: the sum of gz over
+///             its rows
 TANDEM_API Tensor dense(const Tensor& x, const Tensor& w, const Tensor& b, DenseOptions = {});
 
 }  // namespace nn

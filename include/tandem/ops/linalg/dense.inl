@@ -21,7 +21,7 @@ TANDEM_INLINE Specs infer_dense(const InferCall& c) {
   if (x.shape.rank() < 1 || w.shape.rank() != 2) raise_specs(c, "needs x of shape [..., k] and w of shape [k, n]");
   if (!agree(x.shape.dim(-1), w.shape.dim(0))) raise_specs(c, "inner dimensions differ");
   if (c.in.size() > 2 && (c.spec(2).shape.rank() != 1 || !agree(c.spec(2).shape.dim(0), w.shape.dim(1))))
-    raise_specs(c, "the bias must have one element a column of w");
+    raise_specs(c, "the bias must have one element per column of w");
   Specs r(x);
   r[0].shape.set(x.shape.rank() - 1, w.shape.dim(1));
   return r;
@@ -41,7 +41,7 @@ TANDEM_INLINE Tensor dense_activate(const Tensor& z, nn::DenseActivation activat
   }
   return z;
 }
-// g * activation'(z), from y = activation(z).
+// Computes g * activation'(z) from y = activation(z).
 TANDEM_INLINE Tensor before_activation(const Tensor& g, const Tensor& y, nn::DenseActivation activation) {
   switch (activation) {
     case nn::DenseActivation::relu: return where(y > 0, g, tandem::detail::scalar_like(0, g));
@@ -61,7 +61,7 @@ TANDEM_INLINE Tensors dense_reference(std::span<const Tensor> in, const Attrs& a
 TANDEM_INLINE Grads dense_gradient(const GradCall& c) {
   const Tensor g = before_activation(c.g[0], c.out[0], c.get<rules::DenseAttrs>().activation);
   const Tensor &x = c.in[0], &w = c.in[1];
-  // As one tall matrix; the bias is added to each of its rows.
+  // Computes the product with all leading axes of x merged into one; the bias is added to each row.
   const auto rows = [](const Tensor& t) { return t.rank() == 2 ? t : collapse_leading(t, t.rank() - 1); };
   const Tensor tall = rows(g);
   Grads r{Gradient(), Gradient()};

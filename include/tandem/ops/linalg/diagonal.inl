@@ -14,12 +14,12 @@
 namespace TANDEM_NS {
 namespace detail {
 
-inline constexpr i64 max_diagonal = i64{1} << 40;  // sums with sizes do not overflow
+inline constexpr i64 max_diagonal = i64{1} << 40;  // so that sums with sizes do not overflow
 
-// Of a size that a diagonal of n elements needs, and one that was asked for.
+// Returns the requested size, or else the size that a diagonal of n elements needs.
 TANDEM_INLINE i64 diag_size(i64 n, i64 shift, i64 other_shift, i64 given, bool square) {
   if (given != none || n == none) return given;
-  if (n > INT64_MAX - max_diagonal) return n;  // no tensor is as large: its size raises
+  if (n > INT64_MAX - max_diagonal) return n;  // too large for a tensor: the size check raises
   return n + (square ? std::max(shift, other_shift) : shift);
 }
 TANDEM_INLINE Specs infer_diag(const InferCall& c) {
@@ -27,7 +27,7 @@ TANDEM_INLINE Specs infer_diag(const InferCall& c) {
   const Shape& v = c.spec(0).shape;
   if (v.rank() < 1) raise_specs(c, "the diagonal must have rank 1 or more");
   if (a.k > max_diagonal || a.k < -max_diagonal || a.rows < none || a.columns < none)
-    raise_specs(c, "k = " + std::to_string(a.k) + " and a number of rows or columns are out of range");
+    raise_specs(c, "k = " + std::to_string(a.k) + " or the number of rows or columns is out of range");
   const i64 n = v.dim(-1), down = std::max<i64>(-a.k, 0), right = std::max<i64>(a.k, 0);
   const bool square = a.rows == none && a.columns == none;
   const i64 rows = diag_size(n, down, right, a.rows, square), columns = diag_size(n, right, down, a.columns, square);
@@ -135,7 +135,7 @@ TANDEM_INLINE Tensor linalg::tensor_diag_part(const Tensor& x, OpOptions o) {
     fits = s.dim(d) == s.dim(half + d) || s.dim(d) == none || s.dim(half + d) == none;
   if (!fits)
     errors::raise<errors::InvalidArgumentError>(
-        "tensor_diag_part", "needs a shape whose second half is as its first, not " + to_string(x.spec()));
+        "tensor_diag_part", "needs a shape whose second half equals its first half, not " + to_string(x.spec()));
   const std::vector<DimValue> sizes = get_shape(x);
   Dims kept;
   for (int d = 0; d < half; ++d) kept.push(sizes[static_cast<std::size_t>(d)]);

@@ -11,12 +11,13 @@ struct MatmulOptions {
   bool adjoint_a = false;  ///< transposed and conjugated
   bool adjoint_b = false;
 };
-/// The matrix product a b over the last two axes, the leading ones broadcast.
-///   a, b      [..., m, k] and [..., k, n] (after their flags); float32, float64, complex64, 32- and 64-bit integers
-///   returns   [..., m, n], same dtype; zeros where k is 0
-///   throws    errors::InvalidArgumentError if dtypes or inner dimensions differ, batches do not broadcast, or an
-///             operand has rank below 2
-///   gradient  g b^H, a^H g, by flags: nothing is transposed in memory
+/// Multiplies matrices: the product a b over the last two axes, with the leading axes broadcast.
+///   a, b      [..., m, k] and [..., k, n] (after applying the flags); float32, float64, complex64, 32- and 64-bit
+///             integers
+///   returns   [..., m, n], same dtype; zeros if k is 0
+///   throws    errors::InvalidArgumentError if dtypes or inner dimensions differ, batch dimensions do not broadcast,
+///             or an operand has rank below 2
+///   gradient  to a: g b^H; to b: a^H g; computed with flags, so nothing is transposed in memory
 TANDEM_API Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions = {});
 
 namespace linalg {
@@ -26,10 +27,10 @@ struct MatvecOptions {
   bool transpose_a = false;
   bool adjoint_a = false;
 };
-/// The matrix-vector product a v.
+/// Multiplies a matrix and a vector: a v.
 ///   a, v      [..., m, k] and [..., k]; dtypes as matmul
 ///   returns   [..., m]
-///   gradient  g v^H, a^H g
+///   gradient  to a: g v^H; to v: a^H g
 TANDEM_API Tensor matvec(const Tensor& a, const Tensor& v, MatvecOptions = {});
 }  // namespace linalg
 
@@ -46,7 +47,7 @@ struct MatmulAttrs {
 };
 }  // namespace rules
 namespace detail {
-/// matmul with its flags in order; conjugation is left out for real numbers.
+/// matmul with positional flags. Conjugation is skipped for real numbers.
 Tensor flagged_product(const Tensor& a, bool transpose_a, bool conjugate_a, const Tensor& b, bool transpose_b,
                        bool conjugate_b);
 }  // namespace detail

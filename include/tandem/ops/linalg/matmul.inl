@@ -29,7 +29,7 @@ TANDEM_INLINE Shape without_matrix(const Shape& s) {
 TANDEM_INLINE Specs infer_matmul(const InferCall& c) {
   const Spec &a = c.spec(0), &b = c.spec(1);
   const auto& t = c.get<rules::MatmulAttrs>();
-  if (a.dtype != b.dtype) raise_specs(c, "dtypes differ", "cast one of them, or give .dtype where it is made");
+  if (a.dtype != b.dtype) raise_specs(c, "dtypes differ", "cast one of them, or set .dtype where it is created");
   if (a.shape.rank() < 2 || b.shape.rank() < 2)
     raise_specs(c, "operands need rank 2 or more", "linalg::matvec takes a matrix and a vector; or use expand_dims");
   const i64 inner_a = a.shape.dim(t.transpose_a ? -2 : -1), inner_b = b.shape.dim(t.transpose_b ? -1 : -2);
@@ -59,12 +59,12 @@ TANDEM_INLINE Tensor flagged_product(const Tensor& a, bool transpose_a, bool con
   return apply1(matmul_op, rules::MatmulAttrs{transpose_a, transpose_b, complex && conjugate_a, complex && conjugate_b},
                 no_options, a, b);
 }
-// Sums a broadcast batch back; where the other operand is one matrix, nothing was broadcast.
+// Sums a gradient over broadcast batch axes. If the other operand is a single matrix, nothing was broadcast.
 TANDEM_INLINE Tensor back_to_batch(const Tensor& d, const Tensor& like, const Tensor& other) {
   return other.rank() == 2 ? d : tandem::detail::sum_to_like(d, like);
 }
-// With y = A B: dA = g B^H, dB = A^H g. An operand that was transposed or conjugated on its way in gets its gradient
-// transposed or conjugated on its way out, which the flags of the product do.
+// With y = A B: dA = g B^H, dB = A^H g. The gradient of an operand that was transposed or conjugated is transposed
+// or conjugated as well, through the flags of the product.
 TANDEM_INLINE Grads matmul_gradient(const GradCall& c) {
   const auto& t = c.get<rules::MatmulAttrs>();
   const Tensor &g = c.g[0], &a = c.in[0], &b = c.in[1];
@@ -77,7 +77,7 @@ TANDEM_INLINE Grads matmul_gradient(const GradCall& c) {
   }
   if (c.needs(1)) {
     const bool ca = !t.conjugate_a != t.conjugate_b;
-    // One matrix for a whole batch: a single product over all of its rows sums over the batch as well.
+    // One matrix for the entire batch: a single product over all rows also sums over the batch.
     const bool fold = b.rank() == 2 && a.rank() > 2 && !t.transpose_a;
     const Tensor rows = fold ? collapse_leading(a, a.rank() - 1) : a,
                  g_rows = fold ? collapse_leading(g, g.rank() - 1) : g;

@@ -1,5 +1,6 @@
-// Cross entropies from logits: softmax, sparse softmax, sigmoid, weighted; one loss an example, never log(softmax) in
-// two steps. Reduced losses with sample weights: losses. softmax itself: softmax.hpp.
+// Cross entropies computed from logits: softmax, sparse softmax, sigmoid, weighted. They return one loss per example
+// and never compute log(softmax) in two steps.
+// Not here: reduced losses with sample weights (losses), softmax itself (softmax.hpp).
 #pragma once
 #include "tandem/base/scalar.hpp"
 #include "tandem/base/scalar_math.hpp"
@@ -15,26 +16,29 @@ struct CrossEntropyOptions {
   int axis = -1;
 };
 
-/// -sum(labels * log_softmax(logits)) along an axis; a label of 0 counts 0, also where the logit is -inf.
+/// Softmax cross entropy: -sum(labels * log_softmax(logits)) along an axis. A label of 0 contributes 0, even if the
+/// logit is -inf.
 ///   labels    floating, any distribution; logits: same shape and dtype
 ///   returns   their shape without the axis
 ///   throws    errors::InvalidArgumentError if shapes or dtypes differ, or for an axis out of range
-///   gradient  labels: -g * log_softmax(logits); logits: g * (softmax(logits) * sum(labels) - labels)
+///   gradient  to labels: -g * log_softmax(logits); to logits: g * (softmax(logits) * sum(labels) - labels)
 TANDEM_API Tensor softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
                                                     CrossEntropyOptions = {});
-/// -log_softmax(logits)[label] along the last axis.
+/// Softmax cross entropy with integer labels: -log_softmax(logits)[label] along the last axis.
 ///   labels    int32 or int64, shape [...]; logits: floating, shape [..., n]
-///   returns   labels' shape, logits' dtype
-///   throws    errors::InvalidArgumentError naming the label, its place and the range, if one is outside of [0, n)
-///   gradient  logits: g * (softmax(logits) - one_hot(labels))
+///   returns   shape of labels, dtype of logits
+///   throws    errors::InvalidArgumentError for a label outside [0, n), naming it, its position and the range
+///   gradient  to logits: g * (softmax(logits) - one_hot(labels))
 TANDEM_API Tensor sparse_softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits, OpOptions = {});
-/// -labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), element by element, without overflow.
-///   labels, logits  floating, one shape and dtype
+/// Sigmoid cross entropy: -labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), element by
+/// element. Does not overflow.
+///   labels, logits  floating, same shape and dtype
 ///   throws    errors::InvalidArgumentError if shapes or dtypes differ
-///   gradient  labels: -g * logits; logits: g * (sigmoid(logits) - labels)
+///   gradient  to labels: -g * logits; to logits: g * (sigmoid(logits) - labels)
 ///   source    max(x, 0) - x z + log(1 + e^-|x|)
 TANDEM_API Tensor sigmoid_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits, OpOptions = {});
-/// The same with the positive term weighted: -pos_weight * labels * log(sigmoid) - (1 - labels) * log(1 - sigmoid).
+/// Sigmoid cross entropy with a weighted positive term: -pos_weight * labels * log(sigmoid(logits)) - (1 - labels) *
+/// log(1 - sigmoid(logits)).
 ///   pos_weight  a number, or a tensor that broadcasts
 TANDEM_API Tensor weighted_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
                                                      const Tensor& pos_weight, OpOptions = {});

@@ -14,7 +14,7 @@ namespace TANDEM_NS {
 namespace detail {
 
 TANDEM_INLINE void check_same(const InferCall& c, const Spec& a, const Spec& b) {
-  if (a.dtype != b.dtype) raise_specs(c, "dtypes differ", "labels that are class numbers go to the sparse form");
+  if (a.dtype != b.dtype) raise_specs(c, "dtypes differ", "use the sparse form for integer class labels");
   if (!a.shape.is_compatible_with(b.shape)) raise_specs(c, "shapes of labels and logits differ");
 }
 TANDEM_INLINE Specs infer_cross_entropy(const InferCall& c) {
@@ -32,7 +32,7 @@ TANDEM_INLINE Specs infer_cross_entropy_grad(const InferCall& c) {
 TANDEM_INLINE void check_sparse(const InferCall& c, const Spec& labels, const Spec& logits) {
   if (!dtypes::index.has(labels.dtype))
     raise_specs(c, std::string("labels must be int32 or int64, not ") + name(labels.dtype),
-                "distributions go to softmax_cross_entropy_with_logits");
+                "use softmax_cross_entropy_with_logits for distributions");
   if (logits.shape.rank() == 0) raise_specs(c, "logits need a class axis");
   Shape s = logits.shape;
   s.erase(s.rank() - 1);
@@ -52,7 +52,7 @@ TANDEM_INLINE Specs infer_one_hot_like(const InferCall& c) {
   check_sparse(c, c.spec(0), c.spec(1));
   return like_logits(c, 1);
 }
-// Room for the labels as 64-bit numbers.
+// Scratch size: the labels as 64-bit integers.
 TANDEM_INLINE std::size_t labels_first(std::span<const Spec> in, const Attrs&) {
   return static_cast<std::size_t>(in[0].shape.size()) * sizeof(i64);
 }
@@ -101,7 +101,7 @@ TANDEM_INLINE constexpr OpDef softmax_cross_entropy_op{.name = "softmax_cross_en
                                                        .gradient = &detail::gradient_cross_entropy,
                                                        .reference = &detail::reference_cross_entropy,
                                                        .dtypes = dtypes::floating,
-                                                       .typed = 1,  // labels of another dtype get infer's error
+                                                       .typed = 1,  // labels of other dtypes are rejected by infer
                                                        .inputs = 2,
                                                        .saves = Saves::inputs,
                                                        .attrs = &detail::attr_type<SoftmaxAttrs>};

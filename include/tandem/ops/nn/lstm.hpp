@@ -1,6 +1,6 @@
-// The LSTM (Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000) as one op over all steps, and as
-// one step of small ops. Gate order i, f, g, o:
-//   z = x Wx + h Wh + b;  c' = s(z_f) c + s(z_i) tanh(z_g);  h' = s(z_o) tanh(c')        s: the logistic function
+// The LSTM (Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000) as one op over all steps, and
+// as a single step composed of basic ops. Gate order i, f, g, o:
+//  z = x Wx + h Wh + b;  c' = s(z_f) c + s(z_i) tanh(z_g);  h' = s(z_o) tanh(c')        s: the logistic function
 #pragma once
 #include "tandem/core/apply.hpp"
 
@@ -10,10 +10,11 @@ namespace nn {
 struct LstmState {
   Tensor h, c;
 };
-/// One step by small ops, for loops that a user writes.
-///   x [b, i], h and c [b, u], kernel [i, 4u], recurrent_kernel [u, 4u], bias [4u]; one floating dtype
-///   returns   the new h and c [b, u]
-///   gradient  by the ops it is made of
+/// Computes one LSTM step with basic ops, for hand-written loops.
+///   x         [b, i]; h and c: [b, u]; kernel: [i, 4u]; recurrent_kernel: [u, 4u]; bias: [4u]; all of one floating
+///             dtype
+///   returns   the new h and c, [b, u]
+///   gradient  that of the ops it is composed of
 TANDEM_API LstmState lstm_cell(const Tensor& x, const LstmState& state, const Tensor& kernel,
                                const Tensor& recurrent_kernel, const Tensor& bias);
 
@@ -23,12 +24,12 @@ struct LstmResult {
 };
 struct LstmOptions {
   TANDEM_OP_OPTIONS;
-  Tensor sequence_length = {};  ///< [b], int32 or int64: past it a row gives zeros and keeps its state
+  Tensor sequence_length = {};  ///< [b], int32 or int64; past its length a row outputs zeros and keeps its state
 };
-/// All steps in one fused kernel.
-///   x [t, b, i], state [b, u], weights as lstm_cell; float32 or float64
-///   throws    errors::InvalidArgumentError if shapes or dtypes do not fit, or a length is outside of [0, t]
-///   gradient  to all but the lengths, through all steps in one fused kernel
+/// Computes all steps of an LSTM in one fused kernel.
+///   x         [t, b, i]; state: [b, u]; weights as lstm_cell; float32 or float64
+///   throws    errors::InvalidArgumentError if shapes or dtypes do not match, or a length is outside [0, t]
+///   gradient  to all inputs except the lengths, through all steps in one fused kernel
 TANDEM_API LstmResult lstm(const Tensor& x, const LstmState& initial, const Tensor& kernel,
                            const Tensor& recurrent_kernel, const Tensor& bias, LstmOptions options = {});
 

@@ -28,7 +28,7 @@ TANDEM_INLINE Specs infer_lstm(const InferCall& c) {
   return out;
 }
 
-// Small ops in the fused op's place: the same outputs, so that second derivatives need no kernel.
+// Computes the outputs of the fused op with basic ops, so that second derivatives need no kernel.
 TANDEM_INLINE Tensors lstm_reference(std::span<const Tensor> in, const Attrs&) {
   nn::LstmState state{in[1], in[2]};
   std::vector<Tensor> outputs;

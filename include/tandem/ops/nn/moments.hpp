@@ -1,20 +1,21 @@
-// Small composites on reductions: nn::l2_loss, nn::l2_normalize, nn::moments, nn::zero_fraction.
+// Functions composed of reductions: nn::l2_loss, nn::l2_normalize, nn::moments, nn::zero_fraction.
 #pragma once
 #include "tandem/base/axes.hpp"
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS::nn {
 
-/// sum(x^2) / 2 over all elements; floating. (The regularizer L2 has no half.)
+/// Returns sum(x^2) / 2 over all elements. Floating. (The regularizer L2 does not divide by 2.)
 ///   gradient  g * x
 TANDEM_API Tensor l2_loss(const Tensor& x, OpOptions = {});
 
 struct L2NormalizeOptions {
   TANDEM_OP_OPTIONS;
-  Axes axis = {};          ///< not given: all
-  double epsilon = 1e-12;  ///< the least sum of squares to divide by
+  Axes axis = {};          ///< default: all axes
+  double epsilon = 1e-12;  ///< lower bound of the sum of squares
 };
-/// x / sqrt(max(sum(x^2), epsilon)), the sum over axes: vectors of length 1. Zeros stay zeros. Floating.
+/// Scales vectors along axes to length 1: x / sqrt(max(sum(x^2), epsilon)), where the sum is over the axes. Zeros
+/// stay zero. Floating.
 ///   gradient  exact
 TANDEM_API Tensor l2_normalize(const Tensor& x, L2NormalizeOptions = {});
 TANDEM_AXES_OVERLOADS(l2_normalize, L2NormalizeOptions, axis)
@@ -26,10 +27,11 @@ struct MomentsOptions {
 struct Moments {
   Tensor mean, variance;
 };
-/// Mean and population variance over axes; floating. Shapes and errors as reduce_mean.
-///   gradient  exact, through both
+/// Returns the mean and the population variance over axes. Floating. Shapes and errors as reduce_mean.
+///   gradient  exact, through both results
 TANDEM_API Moments moments(const Tensor& x, const Axes& axes, MomentsOptions = {});
-/// The share of elements that are zero, as a float32 scalar; NaN for none. Numbers. gradient: none (blocked)
+/// Returns the fraction of elements that are zero, as a float32 scalar; NaN for an empty tensor. Numbers. gradient:
+/// none (non-differentiable)
 TANDEM_API Tensor zero_fraction(const Tensor& x, OpOptions = {});
 
 }  // namespace TANDEM_NS::nn

@@ -1,4 +1,5 @@
-// What the lstm and gru ops and layers share: shape rules, the call of the backward op, masks of short rows.
+// Parts shared by the lstm and gru ops and layers: shape rules, the call of the backward op, masks for rows that end
+// early.
 #pragma once
 #include <vector>
 
@@ -15,14 +16,15 @@ namespace detail {
 
 /// Checks x [t, b, i], `states` of [b, u], kernel [i, gates u], recurrent kernel [u, gates u], bias, lengths [b].
 void check_rnn(const InferCall& c, int gates, int states, Shape bias);
-/// The shape rule of the backward ops: specs of the forward op's inputs; none of x's where it is not requested.
+/// The shape rule of the backward ops: returns the specs of the forward op's inputs, without x's if its gradient is
+/// not requested.
 Specs infer_rnn_grad(const InferCall& c);
-/// The gradients of the first `inputs` inputs, by the backward op `grad` of the operands `all`.
+/// Computes the gradients of the first `inputs` inputs by calling the backward op `grad` with the operands `all`.
 Grads rnn_gradient(const OpDef& grad, const Small<Tensor, 16>& all, const GradCall& c, unsigned inputs);
-/// The gradient of output i, zeros where there is none.
+/// The gradient of output i, or zeros if there is none.
 Tensor upstream_or_zeros(const GradCall& c, std::size_t i);
 
-/// Which rows are still running at step t.
+/// A mask of the rows that are still running at step t.
 class StepMask {
  public:
   StepMask(const Tensor& lengths, i64 t);
@@ -32,7 +34,7 @@ class StepMask {
  private:
   Tensor runs_;
 };
-/// The outputs of all steps, [t, b, u]; of zero steps the empty tensor of that shape.
+/// Stacks the outputs of all steps to [t, b, u]. For zero steps returns the empty tensor of that shape.
 Tensor stack_steps(const std::vector<Tensor>& outputs, const Tensor& x, const Tensor& h);
 
 }  // namespace detail

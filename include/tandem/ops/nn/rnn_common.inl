@@ -28,8 +28,9 @@ TANDEM_INLINE void check_rnn(const InferCall& c, int gates, int states, Shape bi
   for (std::size_t i = 1; i < k + 3; ++i) ok &= c.spec(i).dtype == c.spec(0).dtype;
   if (c.in.size() > k + 3) ok &= fits(c.spec(k + 3).shape, {x.dim(1)}) && dtypes::index.has(c.spec(k + 3).dtype);
   if (!ok)
-    raise_specs(c, "shapes or dtypes do not fit: want input [t,b,i], states [b,u], kernel [i," + std::to_string(gates) +
-                       "u], recurrent kernel [u," + std::to_string(gates) + "u], bias, lengths [b]; got");
+    raise_specs(c, "shapes or dtypes do not match: expected input [t,b,i], states [b,u], kernel [i," +
+                       std::to_string(gates) + "u], recurrent kernel [u," + std::to_string(gates) +
+                       "u], bias, lengths [b]; got");
 }
 
 TANDEM_INLINE Tensor upstream_or_zeros(const GradCall& c, std::size_t i) {
@@ -43,8 +44,8 @@ TANDEM_INLINE Grads rnn_gradient(const OpDef& grad, const Small<Tensor, 16>& all
   for (unsigned i = 0; i < inputs; ++i) r.push(i == 0 && !c.needs(0) ? Gradient() : Gradient(std::move(out[i])));
   return r;
 }
-// Behind the forward op's inputs come what it saved (its first output and those after the public ones) and the
-// gradients of the public ones: all have the shapes that its rule gives.
+// After the forward op's inputs come the values it saved (its first output and those after the public ones) and the
+// gradients of the public outputs. All must have the shapes that the forward op's rule infers.
 TANDEM_INLINE void check_rnn_grad(const InferCall& c) {
   const BackwardOf& at = *c.op.backward_of;
   const std::size_t lengths = at.upstream + std::size_t{at.outputs};
@@ -58,9 +59,9 @@ TANDEM_INLINE void check_rnn_grad(const InferCall& c) {
   bool ok = agrees(at.inputs, 0);
   for (std::size_t i = at.inputs + 1u; i < at.upstream; ++i) ok &= agrees(i, at.outputs + i - at.inputs - 1);
   for (std::size_t k = 0; k < at.outputs; ++k) ok &= agrees(at.upstream + k, k);
-  if (!ok) raise_specs(c, "saved values or gradients have not the shapes of the results");
+  if (!ok) raise_specs(c, "the shapes of saved values or gradients do not match the results");
 }
-// As the inputs; none of x's where it is not wanted.
+// The specs of the inputs, with an empty one for x if its gradient is not requested.
 TANDEM_INLINE Specs infer_rnn_grad(const InferCall& c) {
   check_rnn_grad(c);
   Specs out;

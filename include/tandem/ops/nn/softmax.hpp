@@ -1,4 +1,5 @@
-// nn::softmax and nn::log_softmax, each with a backward op of one pass. Losses on top of them: cross_entropy.hpp.
+// nn::softmax and nn::log_softmax, each with a single-pass backward op. Not here: losses built on them
+// (cross_entropy.hpp).
 #pragma once
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/nn/softmax_attrs.hpp"
@@ -11,14 +12,14 @@ struct SoftmaxOptions {
   int axis = -1;
 };
 
-/// e^x / sum(e^x) along an axis, shifted by the maximum: no overflow.
+/// Softmax along an axis: e^x / sum(e^x). Shifts by the maximum, so it does not overflow.
 ///   x         floating, rank >= 1
-///   returns   x's shape and dtype; NaN along an axis that is all -inf or has +inf or NaN; an empty axis gives an empty
-///             tensor
+///   returns   same shape and dtype as x; NaN along an axis that is all -inf or contains +inf or NaN; an empty axis
+///             gives an empty tensor
 ///   throws    errors::InvalidArgumentError for an axis out of range
 ///   gradient  y (g - sum(g y))
 TANDEM_API Tensor softmax(const Tensor& x, SoftmaxOptions = {});
-/// x - logsumexp(x) along an axis, without overflow; as softmax.
+/// Logarithm of softmax along an axis: x - logsumexp(x), without overflow. Otherwise as softmax.
 ///   gradient  g - e^y sum(g)
 TANDEM_API Tensor log_softmax(const Tensor& x, SoftmaxOptions = {});
 

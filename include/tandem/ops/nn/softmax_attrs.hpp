@@ -1,4 +1,4 @@
-// The attributes of the softmax family, shared with its kernels.
+// The attributes of the softmax family, shared by the ops and their kernels.
 #pragma once
 #include "tandem/base/attrs.hpp"
 

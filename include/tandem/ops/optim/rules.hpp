@@ -1,6 +1,6 @@
-// The update rules of optimizers, one step for packs and numbers alike, and their attributes.
-// Formulas: momentum and RMSprop as TensorFlow 2 has them; Adam: Kingma & Ba 2015, with the bias correction folded into
-// the step size (end of its section 2).
+// The optimizers' update rules and their attributes. Each rule computes one step, for packs and for single numbers.
+// Formulas: momentum and RMSprop as in TensorFlow 2; Adam as in Kingma & Ba 2015, with the bias correction folded
+// into the step size (end of section 2).
 #pragma once
 #include <cmath>
 
@@ -30,7 +30,8 @@ struct AdamAttrs {
 
 namespace rules {
 
-// The learning rate and the step count follow the gradient (dense) or the gradient's indices (sparse): the last inputs.
+// The learning rate and the step count are the last inputs. They follow the gradient (dense) or the gradient's
+// indices (sparse).
 template <class T>
 inline T learning_rate(const KernelCall& c) {
   return static_cast<T>(*c.in[c.in.size() - 2].as<float>());
@@ -38,7 +39,7 @@ inline T learning_rate(const KernelCall& c) {
 
 /// w -= lr g
 struct SgdUpdate {
-  using Settings = SgdAttrs;  // without momentum there is nothing to read in it
+  using Settings = SgdAttrs;  // not read: there is no momentum
   static constexpr int states = 1;
   template <class T>
   struct Params {
@@ -92,7 +93,7 @@ struct RmspropUpdate {
     s[0] = s[0] - V(p.lr) * g / sqrt(s[1] + V(p.epsilon));
   }
 };
-/// The same with m = momentum m + lr g / sqrt(v + eps);  w -= m
+/// RMSprop with momentum: m = momentum m + lr g / sqrt(v + eps);  w -= m
 struct RmspropMomentumUpdate {
   using Settings = RmspropAttrs;
   static constexpr int states = 3;
@@ -105,7 +106,7 @@ struct RmspropMomentumUpdate {
     s[0] = s[0] - s[2];
   }
 };
-/// Centered: a = rho a + (1 - rho) g, and v - a^2 in v's place; with momentum (0 for none)
+/// Centered RMSprop with momentum (0 for none): a = rho a + (1 - rho) g, and v - a^2 replaces v
 struct RmspropCenteredUpdate {
   using Settings = RmspropAttrs;
   static constexpr int states = 4;
@@ -146,7 +147,7 @@ struct AdamUpdate {
 }  // namespace rules
 }  // namespace TANDEM_NS
 
-/// f(name of the op, rule) for each rule: rows, look-up and kernels follow this list.
+/// f(op name, rule) for each rule. Op definitions, look-up and kernels are generated from this list.
 #define TANDEM_FOR_EACH_UPDATE(f)                                                                         \
   f(sgd_update, SgdUpdate) f(momentum_update, MomentumUpdate) f(rmsprop_update, RmspropUpdate)            \
       f(rmsprop_momentum_update, RmspropMomentumUpdate) f(rmsprop_centered_update, RmspropCenteredUpdate) \

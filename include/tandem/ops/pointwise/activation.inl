@@ -7,7 +7,7 @@
 #include "tandem/ops/pointwise/define.hpp"
 
 namespace TANDEM_NS::detail {
-// For an op f(g, y) that is linear in g and flat in y: the gradients of both.
+// The gradients of an op f(g, y) that is linear in g and piecewise constant in y.
 inline Grads of_linear_mask(const OpDef& op, const GradCall& c) {
   Grads r{Gradient(), Gradient()};
   if (c.needs(0)) r[0] = apply1(op, no_attrs, no_options, c.g[0], c.in[1]);

@@ -1,5 +1,6 @@
-// Arithmetic, element by element: add, subtract, multiply, divide, negative, abs, square, maximum, minimum, sign, and
-// the operators. Broadcasting is neither here nor in the loops. Two tensors must agree in dtype; a C++ number adapts.
+// Arithmetic, element by element: add, subtract, multiply, divide, negative, abs, square, maximum, minimum, sign,
+// and the operators. Two tensors must have the same dtype; a C++ number is converted to the tensor's dtype.
+// Not here: broadcasting, which is neither in this file nor in the loops.
 #pragma once
 #include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
@@ -7,33 +8,38 @@
 
 namespace TANDEM_NS {
 
-/// a + b; strings are joined.
-///   a, b      numbers or strings, one dtype; shapes that broadcast, any device
+/// Adds two tensors element by element. Strings are concatenated.
+///   a, b      numbers or strings of one dtype; shapes that broadcast; any device
 ///   returns   the broadcast shape, same dtype
 ///   throws    errors::InvalidArgumentError if dtypes differ or shapes do not broadcast
-///   gradient  g, g
+///   gradient  to a: g; to b: g
 TANDEM_API Tensor add(const Tensor& a, const Tensor& b, OpOptions = {});
-/// a - b; shapes, dtypes and errors as add. gradient: g, -g
+/// Subtracts two tensors element by element: a - b. Numbers; shapes and errors as add. gradient: to a: g; to b: -g
 TANDEM_API Tensor subtract(const Tensor& a, const Tensor& b, OpOptions = {});
-/// a * b; shapes, dtypes and errors as add. gradient: g * b, g * a; as in all ops, complex factors of g are conjugated
+/// Multiplies two tensors element by element: a * b. Numbers; shapes and errors as add. gradient: to a: g * b; to b:
+/// g * a; as in all ops, complex factors of g are conjugated
 TANDEM_API Tensor multiply(const Tensor& a, const Tensor& b, OpOptions = {});
-/// True division, a / b, by IEEE 754. Integers up to 16 bits give float32, wider ones float64.
-///   gradient  g / b, -g * y / b
+/// Divides two tensors element by element (true division): a / b, by IEEE 754. Integers up to 16 bits give float32,
+/// wider ones float64.
+///   gradient  to a: g / b; to b: -g * y / b
 TANDEM_API Tensor divide(const Tensor& a, const Tensor& b, OpOptions = {});
-/// divide by its other name.
+/// Alias of divide.
 inline Tensor truediv(const Tensor& a, const Tensor& b, OpOptions o = {}) { return divide(a, b, o); }
-/// -x. gradient: -g
+/// Negates a tensor: -x. gradient: -g
 TANDEM_API Tensor negative(const Tensor& x, OpOptions = {});
-/// |x|; the lowest integer stays. Of complex numbers the modulus, as float32 or float64, which does not overflow.
+/// Absolute value: |x|. The lowest integer stays as it is. For complex numbers the modulus, as float32 or float64,
+/// computed without overflow.
 ///   gradient  g * sign(x); complex: g * x / |x|, 0 at 0
 TANDEM_API Tensor abs(const Tensor& x, OpOptions = {});
-/// -1, 0 or 1; NaN stays. gradient: none (blocked)
+/// Sign of each element: -1, 0 or 1. NaN stays NaN. gradient: none (non-differentiable)
 TANDEM_API Tensor sign(const Tensor& x, OpOptions = {});
-/// x * x. gradient: 2 * g * x
+/// Squares a tensor: x * x. gradient: 2 * g * x
 TANDEM_API Tensor square(const Tensor& x, OpOptions = {});
-/// The larger of a and b; NaN passes on. gradient: all of g to the larger, to a where equal
+/// Maximum of a and b, element by element. NaN propagates. gradient: all of g to the larger operand, to a if they
+/// are equal
 TANDEM_API Tensor maximum(const Tensor& a, const Tensor& b, OpOptions = {});
-/// The smaller of a and b; NaN passes on. gradient: all of g to the smaller, to a where equal
+/// Minimum of a and b, element by element. NaN propagates. gradient: all of g to the smaller operand, to a if they
+/// are equal
 TANDEM_API Tensor minimum(const Tensor& a, const Tensor& b, OpOptions = {});
 
 TANDEM_API Tensor operator+(const Tensor& a, const Tensor& b);
@@ -53,20 +59,20 @@ TANDEM_SCALAR_OPERATORS(-)
 TANDEM_SCALAR_OPERATORS(*)
 TANDEM_SCALAR_OPERATORS(/)
 
-// The ops of this file by the form of their public functions. Everything else that lists them is derived from this.
+// The ops of this file, by the form of their public functions. All other lists of them are derived from this one.
 #define TANDEM_ARITH_OPS(unary, binary, other)                                                                     \
   binary(add) binary(subtract) binary(multiply) other(divide) unary(negative) other(abs) unary(sign) unary(square) \
       binary(maximum) binary(minimum)
 TANDEM_DECLARE_OPS(arith_ops, TANDEM_ARITH_OPS)
 
 namespace detail {
-/// a op b for temporaries: where no tape listens, the result may take over the buffer of one.
+/// Computes a op b for temporaries. If no tape is recording, the result may reuse the buffer of one of them.
 TANDEM_API Tensor over(const OpDef& op, const Tensor& a, const Tensor& b, Tensor* first, Tensor* second);
-/// g times the conjugate of x: the gradient of a holomorphic function whose derivative is x.
+/// Returns g times the conjugate of x, the gradient of a holomorphic function with derivative x.
 TANDEM_API Tensor times_conjugate(const Tensor& g, const Tensor& x);
 }  // namespace detail
 
-// Operators on temporaries and `x op= y` write into the buffer they are given, if nobody else holds it.
+// Operators on temporaries and `x op= y` write into their operand's buffer if nothing else refers to it.
 #define TANDEM_TEMPORARY_OPERATORS(op, row)                                                                     \
   inline Tensor operator op(Tensor&& a, const Tensor& b) { return detail::over(row, a, b, &a, {}); }            \
   inline Tensor operator op(const Tensor& a, Tensor&& b) { return detail::over(row, a, b, {}, &b); }            \

@@ -13,7 +13,7 @@
 #include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS::detail {
-// All of g to the operand that was chosen.
+// Passes all of g to the selected operand.
 inline Grads by_choice(const GradCall& c, const Tensor& first_chosen) {
   const Tensor zero = scalar_like(0, c.g[0]);
   return {c.needs(0) ? Gradient(where(first_chosen, c.g[0], zero)) : Gradient(),

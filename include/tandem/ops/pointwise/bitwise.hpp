@@ -1,4 +1,5 @@
-// Bits of integers, element by element, in namespace bitwise. The operators & | ^ ~: pointwise/compare.hpp.
+// Bitwise operations on integers, element by element, in namespace bitwise. Not here: the operators & | ^ ~
+// (pointwise/compare.hpp).
 #pragma once
 #include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
@@ -7,19 +8,21 @@
 namespace TANDEM_NS {
 
 namespace bitwise {
-/// Bit by bit and, or, exclusive or, complement.
+/// Bitwise AND, OR, exclusive OR and complement.
 ///   a, b      integers of one dtype; shapes that broadcast
 ///   returns   the broadcast shape, same dtype
-///   throws    errors::UnimplementedError for other dtypes; errors::InvalidArgumentError if dtypes or shapes disagree
-///   gradient  none (blocked)
+///   throws    errors::UnimplementedError for other dtypes; errors::InvalidArgumentError if dtypes differ or shapes
+///             do not broadcast
+///   gradient  none (non-differentiable)
 TANDEM_API Tensor bitwise_and(const Tensor& a, const Tensor& b, OpOptions = {});
 TANDEM_API Tensor bitwise_or(const Tensor& a, const Tensor& b, OpOptions = {});
 TANDEM_API Tensor bitwise_xor(const Tensor& a, const Tensor& b, OpOptions = {});
 TANDEM_API Tensor invert(const Tensor& x, OpOptions = {});
-/// a shifted by n bits, n clamped to [0, bits - 1]; a right shift keeps the sign. Otherwise as bitwise_and.
+/// Shifts the bits of a by n, with n clamped to [0, bits - 1]. A right shift preserves the sign. Otherwise as
+/// bitwise_and.
 TANDEM_API Tensor left_shift(const Tensor& a, const Tensor& n, OpOptions = {});
 TANDEM_API Tensor right_shift(const Tensor& a, const Tensor& n, OpOptions = {});
-/// The number of bits that are 1, as uint8. Otherwise as invert.
+/// Counts the bits that are 1, as uint8. Otherwise as invert.
 TANDEM_API Tensor population_count(const Tensor& x, OpOptions = {});
 TANDEM_SCALAR_OVERLOADS(bitwise_and)
 TANDEM_SCALAR_OVERLOADS(bitwise_or)
@@ -28,7 +31,7 @@ TANDEM_SCALAR_OVERLOADS(left_shift)
 TANDEM_SCALAR_OVERLOADS(right_shift)
 }  // namespace bitwise
 
-// The ops of this file by the form of their public functions. Everything else that lists them is derived from this.
+// The ops of this file, by the form of their public functions. All other lists of them are derived from this one.
 #define TANDEM_BITWISE_OPS(unary, binary, other)                                                                  \
   binary(bitwise_and) binary(bitwise_or) binary(bitwise_xor) unary(invert) binary(left_shift) binary(right_shift) \
       unary(population_count)

@@ -1,5 +1,6 @@
-// Comparison, choice and logic, element by element: equal ... greater_equal, where, logical_*, is_nan, is_inf,
-// is_finite, approximate_equal, and the operators == != < <= > >= & | ^ ~. Bits of integers: pointwise/bitwise.hpp.
+// Comparison, selection and logic, element by element: equal ... greater_equal, where, logical_*, is_nan, is_inf,
+// is_finite, approximate_equal, and the operators == != < <= > >= & | ^ ~.
+// Not here: bitwise operations (pointwise/bitwise.hpp).
 #pragma once
 #include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
@@ -7,28 +8,30 @@
 
 namespace TANDEM_NS {
 
-/// a == b, element by element; NaN equals nothing, strings compare byte by byte.
+/// Compares for equality element by element: a == b. NaN equals nothing; strings compare byte by byte.
 ///   a, b      one dtype (numbers, bool_, string); shapes that broadcast
 ///   returns   bool_ of the broadcast shape
 ///   throws    errors::InvalidArgumentError if dtypes differ or shapes do not broadcast
-///   gradient  none (blocked)
+///   gradient  none (non-differentiable)
 TANDEM_API Tensor equal(const Tensor& a, const Tensor& b, OpOptions = {});
-/// a != b; NaN differs from everything. Dtypes, errors and gradient as equal.
+/// Compares for inequality element by element: a != b. NaN differs from everything. Dtypes, errors and gradient as
+/// equal.
 TANDEM_API Tensor not_equal(const Tensor& a, const Tensor& b, OpOptions = {});
-/// a < b; false with NaN. Real numbers; errors and gradient as equal, errors::UnimplementedError for other dtypes.
+/// Compares element by element: a < b. False if either is NaN. Real numbers, errors::UnimplementedError for other
+/// dtypes; other errors and gradient as equal.
 TANDEM_API Tensor less(const Tensor& a, const Tensor& b, OpOptions = {});
-/// a <= b; otherwise as less.
+/// Compares element by element: a <= b. Otherwise as less.
 TANDEM_API Tensor less_equal(const Tensor& a, const Tensor& b, OpOptions = {});
-/// a > b; otherwise as less.
+/// Compares element by element: a > b. Otherwise as less.
 TANDEM_API Tensor greater(const Tensor& a, const Tensor& b, OpOptions = {});
-/// a >= b; otherwise as less.
+/// Compares element by element: a >= b. Otherwise as less.
 TANDEM_API Tensor greater_equal(const Tensor& a, const Tensor& b, OpOptions = {});
 
-/// a where the condition holds, b elsewhere.
-///   condition  bool_; a, b: any one dtype; the three shapes broadcast together
+/// Selects elements of a where the condition is true, of b where it is false.
+///   condition  bool_; a, b: same dtype, any; the three shapes broadcast together
 ///   returns    the broadcast shape, dtype of a and b
 ///   throws     errors::InvalidArgumentError if the condition is not bool_, dtypes differ or shapes do not broadcast
-///   gradient   a: g where true, exactly 0 elsewhere; b: the reverse
+///   gradient   to a: g where the condition is true, exactly 0 elsewhere; to b: the reverse
 TANDEM_API Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, OpOptions = {});
 inline Tensor where(const Tensor& condition, const Tensor& a, Scalar b, OpOptions o = {}) {
   return where(condition, a, tandem::detail::scalar_like(b, a), o);
@@ -36,7 +39,8 @@ inline Tensor where(const Tensor& condition, const Tensor& a, Scalar b, OpOption
 inline Tensor where(const Tensor& condition, Scalar a, const Tensor& b, OpOptions o = {}) {
   return where(condition, tandem::detail::scalar_like(a, b), b, o);
 }
-/// Two numbers: float32 if one of them is a float or double, else their common type.
+/// As above with two numbers. The dtype is float32 if one of them is a float or double, else that of their common
+/// type.
 template <class A, class B>
   requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>)
 Tensor where(const Tensor& condition, A a, B b, OpOptions o = {}) {
@@ -44,13 +48,15 @@ Tensor where(const Tensor& condition, A a, B b, OpOptions o = {}) {
   return where(condition, tandem::detail::scalar_like(a, like), tandem::detail::scalar_like(b, like), o);
 }
 
-/// Both, either, exactly one, not: bool_ only; other dtypes raise errors::UnimplementedError. gradient: none (blocked)
+/// Logical AND, OR, exclusive OR and NOT of bool_ tensors. Other dtypes raise errors::UnimplementedError. gradient:
+/// none (non-differentiable)
 TANDEM_API Tensor logical_and(const Tensor& a, const Tensor& b, OpOptions = {});
 TANDEM_API Tensor logical_or(const Tensor& a, const Tensor& b, OpOptions = {});
 TANDEM_API Tensor logical_xor(const Tensor& a, const Tensor& b, OpOptions = {});
 TANDEM_API Tensor logical_not(const Tensor& x, OpOptions = {});
 
-/// Is x NaN, infinite, a finite number? Real numbers (integers are finite); bool_ result. gradient: none (blocked)
+/// Tests each element for NaN, infinity, or being finite. Real numbers (integers are finite); the result is bool_.
+/// gradient: none (non-differentiable)
 TANDEM_API Tensor is_nan(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor is_inf(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor is_finite(const Tensor& x, OpOptions = {});
@@ -59,7 +65,8 @@ struct ApproximateEqualOptions {
   TANDEM_OP_OPTIONS;
   double tolerance = 1e-5;
 };
-/// |a - b| < tolerance (absolute). Real numbers, shapes as equal; bool_ result. gradient: none (blocked)
+/// Tests |a - b| < tolerance (absolute) element by element. Real numbers; shapes as equal; the result is bool_.
+/// gradient: none (non-differentiable)
 TANDEM_API Tensor approximate_equal(const Tensor& a, const Tensor& b, ApproximateEqualOptions = {});
 
 TANDEM_API Tensor operator==(const Tensor& a, const Tensor& b);
@@ -93,7 +100,7 @@ inline Tensor& operator&=(Tensor& x, const Tensor& y) { return x = x & y; }
 inline Tensor& operator|=(Tensor& x, const Tensor& y) { return x = x | y; }
 inline Tensor& operator^=(Tensor& x, const Tensor& y) { return x = x ^ y; }
 
-// The ops of this file by the form of their public functions. Everything else that lists them is derived from this.
+// The ops of this file, by the form of their public functions. All other lists of them are derived from this one.
 #define TANDEM_COMPARE_OPS(unary, binary, other)                                                                      \
   binary(equal) binary(not_equal) binary(less) binary(less_equal) binary(greater) binary(greater_equal) other(select) \
       binary(logical_and) binary(logical_or) binary(logical_xor) unary(logical_not) unary(is_nan) unary(is_inf)       \

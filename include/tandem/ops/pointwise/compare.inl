@@ -50,7 +50,8 @@ struct greater_equal_rule : Binary<reals, Saves::nothing, non_differentiable> {
     return a >= b;
   }
 };
-/// Moves bits: every dtype runs as the integer of its width; the row's kernel does the renaming and knows strings.
+/// Copies bits: every dtype is processed as the integer of its width. The op's kernel maps the dtypes and handles
+/// strings.
 struct select_rule
     : Rule<3, dtypes_of(DType::bool_, DType::int16, DType::int32, DType::int64), Saves::inputs, takes_mask_first> {
   static constexpr DTypes dtypes = tandem::dtypes::all;
@@ -141,7 +142,7 @@ void select_elements(const KernelCall& c) {
 struct Wide {
   u64 half[2];
 };
-// The dtype whose loop moves elements of this many bytes.
+// The dtype whose loop copies elements of this many bytes.
 constexpr DType select_as(std::size_t width) {
   return width == 1 ? DType::bool_ : width == 2 ? DType::int16 : width == 4 ? DType::int32 : DType::int64;
 }

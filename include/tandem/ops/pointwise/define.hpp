@@ -1,8 +1,8 @@
-// From rules to ops: OpDefs and public functions of the lists of pointwise ops. For the definitions of pointwise ops.
+// Makes OpDefs and public functions from rules, for the lists of pointwise ops. Used by the definitions of pointwise
+// ops.
 //
-// A group's header has a list, TANDEM_<GROUP>_OPS(unary, binary, other), which gives each op to the macro for the form
-// of its public function: of one tensor, of two, or written by hand. The definition of the op `sin` is `struct
-// sin_rule`.
+// A group's header has a list, TANDEM_<GROUP>_OPS(unary, binary, other), which passes each op to the macro for the
+// form of its public function: unary, binary, or hand-written. The definition of the op `sin` is `struct sin_rule`.
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/ops/rule.hpp"
@@ -13,7 +13,7 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// A comparison's forward returns bool for one number.
+// A comparison's forward function returns bool for a single number.
 template <class R>
 constexpr bool to_bool() {
   using T = std::conditional_t<R::info.dtypes.has(DType::float32), float,
@@ -29,7 +29,7 @@ Specs infer_rule(const InferCall& c) {
   return infer_pointwise(c, R::info, to_bool<R>());
 }
 
-// A unary rule may write its gradient as f(g), or f(g, x) or f(g, y) by what it saves, or f(g, x, y).
+// A unary rule may define its gradient as f(g); as f(g, x) or f(g, y), depending on what it saves; or as f(g, x, y).
 template <class R>
 Grads gradient_rule(const GradCall& c) {
   const Tensor &g = c.g[0], &x = c.in[0], &y = c.out[0];
@@ -50,8 +50,8 @@ constexpr auto attrs_of() -> const AttrType* {
   else return nullptr;
 }
 
-// Half precision passes through float32 tiles (header-only, narrow integers through int64 ones), and a rule with a
-// check looks at its data first: neither is a loop alone.
+// Returns no loop for dtypes that are computed in tiles of a wider dtype: half precision in float32 (header-only,
+// narrow integers in int64). A rule with a check has no loop either, because it reads its data first.
 template <class R>
 DenseLoop loop_rule(DType dtype, const Attrs& attrs) {
   return cpu::detail::is_widened<R>(dtype) ? DenseLoop{} : cpu::dense_loop<R>(dtype, attrs);
@@ -119,13 +119,13 @@ Tensor call(const OpDef& op, const OpOptions& options, const T&... x) {
   TANDEM_INLINE Tensor op(const Tensor& a, const Tensor& b, OpOptions o) { return call(op##_op, o, a, b); }
 #define TANDEM_POINTWISE_OP(op) TANDEM_INLINE constexpr OpDef op##_op = pointwise_op<rules::op##_rule>(#op);
 
-// Rules are definitions too, which CUDA kernels and fused programs need in their units without the rest: where
-// TANDEM_DEFINES is 0 (config.hpp, ops/pointwise/rules.inl), lists define nothing.
+// Rules are definitions too. CUDA kernels and fused programs need them in their translation units without the rest:
+// where TANDEM_DEFINES is 0 (config.hpp, ops/pointwise/rules.inl), the lists define nothing.
 #define TANDEM_DEFINE_OPS_1(list) list(TANDEM_POINTWISE_OP, TANDEM_POINTWISE_OP, TANDEM_POINTWISE_OP)
 #define TANDEM_DEFINE_OPS_0(list)
 #define TANDEM_DEFINE_FUNCTIONS_1(list) list(TANDEM_UNARY_FUNCTION, TANDEM_BINARY_FUNCTION, TANDEM_NO_FUNCTION)
 #define TANDEM_DEFINE_FUNCTIONS_0(list)
 
-/// Defines the OpDefs of a list, in namespace tandem; its public functions, in the namespace where they are declared.
+/// Defines the OpDefs of a list (in namespace tandem) or its public functions (in the namespace that declares them).
 #define TANDEM_DEFINE_OPS(list) TANDEM_JOIN(TANDEM_DEFINE_OPS_, TANDEM_DEFINES)(list)
 #define TANDEM_DEFINE_FUNCTIONS(list) TANDEM_JOIN(TANDEM_DEFINE_FUNCTIONS_, TANDEM_DEFINES)(list)

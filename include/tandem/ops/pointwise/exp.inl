@@ -102,7 +102,8 @@ struct tanh_rule : Unary<floats, Saves::outputs> {
   static Tensor gradient(const Tensor& g, const Tensor& y) { return tandem::detail::tanh_grad(g, y); }
 };
 
-/// a^n for whole n >= 0, modulo 2^bits: by squaring, in 64 bits without a sign, where overflow is defined.
+/// Computes a^n for an integer n >= 0, modulo 2^bits, by squaring in unsigned 64-bit arithmetic, where overflow is
+/// defined.
 template <Integer T>
 TANDEM_HD T whole_power(T a, T n) {
   u64 r = 1, square = static_cast<u64>(a);
@@ -135,7 +136,7 @@ struct pow_rule : Binary<reals, Saves::all> {
                                                             " x " + to_string(*b.spec) +
                                                             " (cast both to a floating dtype)");
   }
-  // The guards keep 0 * inf out of both factors and of their own gradients.
+  // The guards prevent 0 * inf in both factors and in their gradients.
   static Grads gradient(const GradCall& c) {
     const Tensor &g = c.g[0], &a = c.in[0], &b = c.in[1];
     Grads r{Gradient(), Gradient()};

@@ -1,5 +1,6 @@
-// fused: a group of elementwise ops as one op, whose attribute is a small program. Made by the pass `fuse`
-// (graph/passes/passes.hpp). Not here: how the program runs (cpu/fused/fused.hpp).
+// fused: a group of elementwise ops as one op, whose attribute is a program. Created by the pass `fuse`
+// (graph/passes/passes.hpp).
+// Not here: how the program is executed (cpu/fused/fused.hpp).
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,20 +13,20 @@ namespace cpu {
 class FusedCode;
 }
 
-/// Elementwise instructions over one iteration space, the shape that the inputs broadcast to. Values are numbered: the
-/// inputs are 0, 1, ..., instruction i makes value inputs.size() + i.
+/// Elementwise instructions over one iteration space, the broadcast shape of the inputs. Values are numbered: the
+/// inputs are 0, 1, ..., and instruction i computes value inputs.size() + i.
 class TANDEM_API FusedProgram final : public Opaque {
  public:
   struct Instruction {
-    const OpDef* op;  // its row has a `loop`
+    const OpDef* op;  // its definition has a `loop`
     Attrs attrs;
-    Small<int, 3> in;  // values made before
+    Small<int, 3> in;  // values computed earlier
     DType dtype;       // of the result
   };
 
-  /// inputs: their dtypes; outputs: values that instructions make, each once.
-  ///   throws  errors::InvalidArgumentError for a value that is not made before its use, an output that no instruction
-  ///           makes or that is named twice, or an op without a loop for its dtype
+  /// inputs: the dtypes of the inputs; outputs: values computed by instructions, without duplicates.
+  ///  throws  errors::InvalidArgumentError for a value that is used before it is computed, an output that is not
+  ///  computed by an instruction or is listed twice, or an op without a loop for its dtype
   FusedProgram(std::vector<DType> inputs, std::vector<Instruction> code, std::vector<int> outputs);
   TANDEM_INLINE ~FusedProgram() override;
   const char* kind() const override { return "fused program"; }
@@ -35,9 +36,9 @@ class TANDEM_API FusedProgram final : public Opaque {
   const std::vector<int> outputs;
 
   DType dtype_of(int value) const;
-  /// About, in ns an element.
+  /// Estimated cost in ns per element.
   double cost() const;
-  /// What the CPU runs.
+  /// The compiled form that the CPU executes.
   const cpu::FusedCode& compiled() const { return *compiled_; }
 
  private:
@@ -50,12 +51,12 @@ struct FusedAttrs {
   static constexpr auto fields = field_list(field("program", &FusedAttrs::program));
 };
 
-/// The program's outputs, all of the shape that its inputs broadcast to. No gradient: gradients are taken before
-/// fusion.
+/// Computes the program's outputs, all with the broadcast shape of its inputs. It has no gradient: gradients are
+/// computed before fusion.
 extern TANDEM_API const OpDef fused_op;
 
-/// Whether a loop is all there is to the op, so that it may stand in a program.
-///   last  dtype of the op's last input
+/// Whether the op is fully defined by its loop, so that a program may contain it.
+///  last  dtype of the op's last input
 inline bool can_fuse(const OpDef& op, DType last, const Attrs& attrs) { return op.loop && op.loop(last, attrs).run; }
 
 namespace detail {

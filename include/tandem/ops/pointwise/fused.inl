@@ -27,15 +27,15 @@ TANDEM_INLINE void FusedProgram::check() const {
   const int first = static_cast<int>(inputs.size()), values = first + static_cast<int>(code.size());
   for (int i = 0; i < values - first; ++i) {
     const Instruction& c = code[static_cast<std::size_t>(i)];
-    for (int v : c.in) require(v >= 0 && v < first + i, "an instruction uses a value before it is made");
+    for (int v : c.in) require(v >= 0 && v < first + i, "an instruction uses a value before it is computed");
     const bool complete = !c.in.empty() && c.in.size() <= 3 && static_cast<int>(c.in.size()) == c.op->inputs;
     require(complete && can_fuse(*c.op, dtype_of(c.in[c.in.size() - 1]), c.attrs), "an instruction has no loop");
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    require(outputs[i] >= first && outputs[i] < values, "an output is not made by an instruction");
+    require(outputs[i] >= first && outputs[i] < values, "an output is not computed by an instruction");
     require(std::find(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(i), outputs[i]) ==
                 outputs.begin() + static_cast<std::ptrdiff_t>(i),
-            "an output is named twice");
+            "an output is listed twice");
   }
 }
 
@@ -45,7 +45,7 @@ TANDEM_INLINE Specs infer_program(const InferCall& c, const FusedProgram& p) {
   if (c.in.size() != p.inputs.size()) raise_specs(c, "the program has " + std::to_string(p.inputs.size()) + " inputs");
   Spec s = c.spec(0);
   for (std::size_t i = 0; i < c.in.size(); ++i) {
-    if (c.spec(i).dtype != p.inputs[i]) raise_specs(c, "the program has other dtypes");
+    if (c.spec(i).dtype != p.inputs[i]) raise_specs(c, "the dtypes do not match the program's inputs");
     if (!(c.spec(i).shape == s.shape)) s.shape = broadcast_shape(c, s.shape, c.spec(i).shape);
   }
   Specs r;

@@ -10,9 +10,10 @@ namespace detail {
 TANDEM_INLINE Specs infer_fused_reduce(const InferCall& c) {
   const FusedReduceAttrs& a = c.get<FusedReduceAttrs>();
   const Specs whole = infer_program(c, *a.program);
-  if (whole.size() != 1 || !dtypes::floating.has(whole[0].dtype)) raise_specs(c, "wants a program of one float output");
+  if (whole.size() != 1 || !dtypes::floating.has(whole[0].dtype))
+    raise_specs(c, "needs a program with one floating output");
   if (const int rank = whole[0].shape.rank(); !names_last_axes(a.axis.mask(c.op.name, rank), rank))
-    raise_specs(c, "reduces the last axes alone");
+    raise_specs(c, "can reduce only the trailing axes");
   return Specs(reduced_spec(c.op.name, whole[0], {a.axis, a.keepdims}));
 }
 }  // namespace detail

@@ -1,4 +1,4 @@
-// A C++ number as an operand of a pointwise op: scalar_like, and the overloads that take numbers.
+// C++ numbers as operands of pointwise ops: scalar_like, and the overloads that take numbers.
 #pragma once
 #include "tandem/base/scalar.hpp"
 #include "tandem/core/apply.hpp"
@@ -6,13 +6,13 @@
 namespace TANDEM_NS {
 
 namespace detail {
-/// A rank-0 tensor of `like`'s dtype and device with the value of a C++ number.
-///   throws  errors::InvalidArgumentError if an integer or bool_ tensor meets a number that its dtype cannot hold:
-///           one with a fraction, out of range, or NaN
+/// Creates a rank-0 tensor of `like`'s dtype and device with the value of a C++ number.
+///  throws  errors::InvalidArgumentError if `like` is an integer or bool_ tensor and its dtype cannot represent the
+///  number: it has a fraction, is out of range, or is NaN
 TANDEM_API Tensor scalar_like(Scalar value, const Tensor& like);
 }  // namespace detail
 
-// f(tensor, number) and f(number, tensor) for a binary op f.
+// Overloads f(tensor, number) and f(number, tensor) of a binary op f.
 #define TANDEM_SCALAR_OVERLOADS(fn)                               \
   inline Tensor fn(const Tensor& a, Scalar b, OpOptions o = {}) { \
     return fn(a, ::tandem::detail::scalar_like(b, a), o);         \

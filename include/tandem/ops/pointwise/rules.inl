@@ -1,4 +1,5 @@
-// The rules of the ops that fused programs run; in compiled mode without their ops' definitions, which src/ops/ has.
+// The rules of the ops that fused programs execute. In compiled mode this does not include the ops' definitions,
+// which are in src/ops/.
 #pragma once
 #include "tandem/config.hpp"
 

@@ -1,5 +1,5 @@
-// Smooth activations, element by element, in namespace nn: gelu, swish (silu), mish, and the gradients of the first two
-// as ops of one pass.
+// Smooth activations, element by element, in namespace nn: gelu, swish (silu), mish, and single-pass gradient ops of
+// the first two.
 #pragma once
 #include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
@@ -10,13 +10,14 @@ namespace TANDEM_NS {
 namespace nn {
 struct GeluOptions {
   TANDEM_OP_OPTIONS;
-  bool approximate = false;  ///< 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) in place of x * Phi(x)
+  bool approximate = false;  ///< 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) instead of x * Phi(x)
 };
-/// x * Phi(x), Phi the distribution function of the standard normal distribution.
+/// Gaussian error linear unit: x * Phi(x), where Phi is the standard normal distribution function.
 ///   x         floating; any shape and device
 ///   returns   same shape, dtype and device as x
 ///   throws    errors::UnimplementedError if x is not floating
-///   gradient  g * (Phi(x) + x * phi(x)), or that of the approximation
+///   gradient  g * (Phi(x) + x * phi(x)), where phi is the density; with .approximate, the derivative of the
+///             approximation
 ///   source    Hendrycks and Gimpel 2016, "Gaussian Error Linear Units"
 TANDEM_API Tensor gelu(const Tensor& x, GeluOptions = {});
 
@@ -24,15 +25,17 @@ struct SwishOptions {
   TANDEM_OP_OPTIONS;
   double beta = 1;
 };
-/// x * sigmoid(beta * x). Floating. gradient: with s = sigmoid(beta x): g * (s + beta * x * s * (1 - s))
+/// Swish: x * sigmoid(beta * x). Floating. gradient: with s = sigmoid(beta x): g * (s + beta * x * s * (1 - s))
 TANDEM_API Tensor swish(const Tensor& x, SwishOptions = {});
-/// swish by its other name.
+/// Alias of swish.
 inline Tensor silu(const Tensor& x, SwishOptions o = {}) { return swish(x, o); }
-/// x * tanh(softplus(x)). Floating. gradient: exact. Source: Misra 2019, "Mish"
+/// Mish: x * tanh(softplus(x)). Floating.
+///   gradient  exact
+///   source    Misra 2019, "Mish"
 TANDEM_API Tensor mish(const Tensor& x, OpOptions = {});
 }  // namespace nn
 
-// The ops of this file by the form of their public functions. Everything else that lists them is derived from this.
+// The ops of this file, by the form of their public functions. All other lists of them are derived from this one.
 #define TANDEM_SMOOTH_ACTIVATION_OPS(unary, binary, other) \
   other(gelu) other(gelu_grad) other(gelu_tanh) other(gelu_tanh_grad) other(silu) other(silu_grad) unary(mish)
 TANDEM_DECLARE_OPS(smooth_activation_ops, TANDEM_SMOOTH_ACTIVATION_OPS)

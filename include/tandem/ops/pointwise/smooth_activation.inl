@@ -7,7 +7,7 @@
 #include "tandem/ops/pointwise/smooth_activation.hpp"
 
 namespace TANDEM_NS::detail {
-// For f(g, x) = g * h'(x): the gradients of both, given the second derivative of h.
+// The gradients of f(g, x) = g * h'(x), given the second derivative of h.
 template <class Second>
 Grads of_product_with_slope(const OpDef& op, const GradCall& c, Second second) {
   Grads r{Gradient(), Gradient()};
@@ -19,7 +19,7 @@ Grads of_product_with_slope(const OpDef& op, const GradCall& c, Second second) {
 
 namespace TANDEM_NS::rules {
 
-// The standard normal distribution: its function and its density.
+// The standard normal distribution function and its density.
 inline constexpr double sqrt_half = 0.70710678118654752440, density_at_0 = 0.39894228040143267794;
 template <class V>
 TANDEM_HD V normal_cdf(V x) {
@@ -102,7 +102,7 @@ struct silu_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, x
     });
   }
 };
-/// tanh(log(1 + e^x)) = n / (n + 2) with n = e^x (e^x + 2); both scaled by e^-2x for x > 0, so that nothing overflows.
+/// tanh(log(1 + e^x)) = n / (n + 2) with n = e^x (e^x + 2). For x > 0 both are scaled by e^-2x to avoid overflow.
 struct mish_rule : Unary<floats, Saves::inputs> {
   template <class V>
   static TANDEM_HD V forward(V x) {

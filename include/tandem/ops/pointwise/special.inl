@@ -11,7 +11,7 @@
 
 namespace TANDEM_NS::detail {
 
-// The first element that is zero, or -1. Integers of any width and sign: zero is all bits zero.
+// Returns the index of the first zero element, or -1. For integers of any width and sign, zero has all bits zero.
 template <class U>
 i64 first_zero(const Operand& x) {
   const U* p = x.as<const U>();
@@ -64,14 +64,15 @@ inline bool bounds_cross_any(const KernelCall& c) {
     default: return bounds_cross<HalfLess<BFloat16>>(c);
   }
 }
-// 1 where x is not 0, else 0, in x's dtype.
+// Returns 1 where x is not 0, else 0, in x's dtype.
 inline Tensor ones_off_zero(const Tensor& x) { return cast(x != 0, x.dtype()); }
 
 }  // namespace TANDEM_NS::detail
 
 namespace TANDEM_NS::rules {
 
-/// a / b toward zero for whole numbers; never traps (by 0: 0; the lowest number by -1: itself).
+/// Integer quotient a / b, rounded toward zero. Never traps: division by 0 returns 0, and the lowest integer divided
+/// by -1 returns itself.
 template <Integer T>
 TANDEM_HD T whole_quotient(T a, T b) {
   if (b == T(0)) return T(0);
@@ -80,12 +81,13 @@ TANDEM_HD T whole_quotient(T a, T b) {
   }
   return static_cast<T>(a / b);
 }
-/// What whole_quotient leaves over.
+/// The remainder of whole_quotient.
 template <Integer T>
 TANDEM_HD T whole_rest(T a, T b) {
   return static_cast<T>(static_cast<u64>(a) - static_cast<u64>(whole_quotient(a, b)) * static_cast<u64>(b));
 }
-/// The nearest whole number to (a - rest) / b, which is one but for rounding; a / b where that is no finite number.
+/// Returns the integer nearest to (a - rest) / b, which is an integer except for rounding errors; a / b if it is not
+/// finite.
 template <Float T>
 TANDEM_HD T exact_quotient(T a, T b, T rest) {
   const T q = a / b;
@@ -96,7 +98,8 @@ TANDEM_HD bool floor_differs(T rest, T b) {
   return rest != T(0) && (rest < T(0)) != (b < T(0));
 }
 
-// `rejects` is what `check` looks for, for one element: a GPU kernel reports it to the host (cuda/pointwise.hpp).
+// `rejects` is the condition of `check` for a single element; a GPU kernel reports it to the host
+// (cuda/pointwise.hpp).
 inline constexpr const char* zero_divisor = "is an integer division by zero";
 template <class V>
 TANDEM_HD bool is_zero_divisor(V b) {

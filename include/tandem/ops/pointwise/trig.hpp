@@ -1,5 +1,6 @@
 // Trigonometry and rounding, element by element: sin cos tan asin acos atan sinh cosh asinh acosh atanh atan2, floor
-// ceil trunc round rint. tanh stands in pointwise/exp.hpp.
+// ceil trunc round rint.
+// Not here: tanh (pointwise/exp.hpp).
 #pragma once
 #include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
@@ -7,49 +8,50 @@
 
 namespace TANDEM_NS {
 
-/// The sine; NaN at infinity.
+/// Sine; NaN at infinity.
 ///   x         floating, in radians; any shape and device
 ///   returns   same shape, dtype and device as x
 ///   throws    errors::UnimplementedError if x is not floating
 ///   gradient  g * cos(x)
 TANDEM_API Tensor sin(const Tensor& x, OpOptions = {});
-/// The cosine; NaN at infinity. Dtypes and errors as sin. gradient: -g * sin(x)
+/// Cosine; NaN at infinity. Dtypes and errors as sin. gradient: -g * sin(x)
 TANDEM_API Tensor cos(const Tensor& x, OpOptions = {});
-/// The tangent; NaN at infinity. Dtypes and errors as sin. gradient: g * (1 + y^2)
+/// Tangent; NaN at infinity. Dtypes and errors as sin. gradient: g * (1 + y^2)
 TANDEM_API Tensor tan(const Tensor& x, OpOptions = {});
-/// The angle whose sine is x; NaN outside of [-1, 1]. Dtypes and errors as sin. gradient: g / sqrt(1 - x^2)
+/// Inverse sine; NaN outside [-1, 1]. Dtypes and errors as sin. gradient: g / sqrt(1 - x^2)
 TANDEM_API Tensor asin(const Tensor& x, OpOptions = {});
-/// The angle whose cosine is x; NaN outside of [-1, 1]. Dtypes and errors as sin. gradient: -g / sqrt(1 - x^2)
+/// Inverse cosine; NaN outside [-1, 1]. Dtypes and errors as sin. gradient: -g / sqrt(1 - x^2)
 TANDEM_API Tensor acos(const Tensor& x, OpOptions = {});
-/// The angle whose tangent is x. Dtypes and errors as sin. gradient: g / (1 + x^2)
+/// Inverse tangent. Dtypes and errors as sin. gradient: g / (1 + x^2)
 TANDEM_API Tensor atan(const Tensor& x, OpOptions = {});
-/// The hyperbolic sine. Dtypes and errors as sin. gradient: g * cosh(x)
+/// Hyperbolic sine. Dtypes and errors as sin. gradient: g * cosh(x)
 TANDEM_API Tensor sinh(const Tensor& x, OpOptions = {});
-/// The hyperbolic cosine. Dtypes and errors as sin. gradient: g * sinh(x)
+/// Hyperbolic cosine. Dtypes and errors as sin. gradient: g * sinh(x)
 TANDEM_API Tensor cosh(const Tensor& x, OpOptions = {});
-/// The inverse of sinh. Dtypes and errors as sin. gradient: g / sqrt(x^2 + 1)
+/// Inverse hyperbolic sine. Dtypes and errors as sin. gradient: g / sqrt(x^2 + 1)
 TANDEM_API Tensor asinh(const Tensor& x, OpOptions = {});
-/// The inverse of cosh; NaN below 1. Dtypes and errors as sin. gradient: g / sqrt(x^2 - 1)
+/// Inverse hyperbolic cosine; NaN below 1. Dtypes and errors as sin. gradient: g / sqrt(x^2 - 1)
 TANDEM_API Tensor acosh(const Tensor& x, OpOptions = {});
-/// The inverse of tanh; infinite at -1 and 1, NaN outside. Dtypes and errors as sin. gradient: g / (1 - x^2)
+/// Inverse hyperbolic tangent; infinite at -1 and 1, NaN outside. Dtypes and errors as sin. gradient: g / (1 - x^2)
 TANDEM_API Tensor atanh(const Tensor& x, OpOptions = {});
-/// The angle of the point (x, y) from the positive x axis, in (-pi, pi]; 0 at the origin, signed zeros honoured.
-///   y, x      floating, one dtype; shapes that broadcast
-///   gradient  g * x / (x^2 + y^2); -g * y / (x^2 + y^2); 0 at the origin
+/// Angle of the point (x, y) from the positive x axis, in [-pi, pi]; 0 at the origin. Distinguishes signed zeros.
+///   y, x      floating, same dtype; shapes that broadcast
+///   gradient  to y: g * x / (x^2 + y^2); to x: -g * y / (x^2 + y^2); 0 at the origin
 TANDEM_API Tensor atan2(const Tensor& y, const Tensor& x, OpOptions = {});
-/// The largest whole number not above x. Real numbers, integers stay. gradient: none (blocked)
+/// Rounds down: the largest integer <= x. Real numbers; integers stay as they are. gradient: none
+/// (non-differentiable)
 TANDEM_API Tensor floor(const Tensor& x, OpOptions = {});
-/// The smallest whole number not below x. Otherwise as floor.
+/// Rounds up: the smallest integer >= x. Otherwise as floor.
 TANDEM_API Tensor ceil(const Tensor& x, OpOptions = {});
-/// x without its fraction. Otherwise as floor.
+/// Rounds toward zero, removing the fraction. Otherwise as floor.
 TANDEM_API Tensor trunc(const Tensor& x, OpOptions = {});
-/// The nearest whole number, halves to the even one. Otherwise as floor.
+/// Rounds to the nearest integer, with halves to even. Otherwise as floor.
 TANDEM_API Tensor round(const Tensor& x, OpOptions = {});
-/// round by its C name.
+/// Alias of round.
 inline Tensor rint(const Tensor& x, OpOptions o = {}) { return round(x, o); }
 TANDEM_SCALAR_OVERLOADS(atan2)
 
-// The ops of this file by the form of their public functions. Everything else that lists them is derived from this.
+// The ops of this file, by the form of their public functions. All other lists of them are derived from this one.
 #define TANDEM_TRIG_OPS(unary, binary, other)                                                               \
   unary(sin) unary(cos) unary(tan) unary(asin) unary(acos) unary(atan) unary(sinh) unary(cosh) unary(asinh) \
       unary(acosh) unary(atanh) binary(atan2) unary(floor) unary(ceil) unary(trunc) unary(round)

@@ -1,13 +1,13 @@
-// The attributes of the random ops, for the ops and for their kernels.
+// The attributes of the random ops, shared by the ops and their kernels.
 #pragma once
 #include "tandem/base/attrs.hpp"
 
 namespace TANDEM_NS {
 
 struct RandomAttrs {
-  Shape shape;  ///< of the result, where no `like` input gives it
+  Shape shape;  ///< of the result, unless there is a `like` input
   DType dtype;
-  Device device;  ///< of the result, where no `like` input gives it
+  Device device;  ///< of the result, unless there is a `like` input
   double a, b;    ///< normal: mean, stddev; floating uniform: the interval
   i64 low, high;  ///< integer uniform: the interval
   static constexpr auto fields =
@@ -21,9 +21,9 @@ struct DropoutAttrs {
 };
 struct CategoricalAttrs {
   i64 num_samples;
-  double temperature;  ///< 0: the most likely class
+  double temperature;  ///< 0: always the most likely class
   DType dtype;
-  bool squeeze;  ///< one sample a row, without an axis of its own
+  bool squeeze;  ///< one sample per row; the sample axis is removed
   static constexpr auto fields = field_list(
       field("num_samples", &CategoricalAttrs::num_samples), field("temperature", &CategoricalAttrs::temperature),
       field("dtype", &CategoricalAttrs::dtype), field("squeeze", &CategoricalAttrs::squeeze));

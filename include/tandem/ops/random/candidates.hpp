@@ -1,4 +1,4 @@
-// Candidate samplers: classes drawn to stand for all classes in nn::nce_loss and nn::sampled_softmax_loss.
+// Candidate samplers: draw the classes that represent all classes in nn::nce_loss and nn::sampled_softmax_loss.
 #pragma once
 #include "tandem/ops/random/attrs.hpp"
 #include "tandem/ops/random/generator.hpp"
@@ -7,27 +7,29 @@ namespace TANDEM_NS::random {
 
 struct CandidateSamplerOptions {
   TANDEM_OP_OPTIONS;
-  std::optional<i64> seed = {};          ///< a sequence of its own (generator.hpp)
-  const Generator* generator = nullptr;  ///< default: the global one
+  std::optional<i64> seed = {};          ///< selects a separate random sequence (generator.hpp)
+  const Generator* generator = nullptr;  ///< default: the global generator
 };
-/// What a candidate sampler gives.
+/// The result of a candidate sampler.
 struct Candidates {
   Tensor sampled;           ///< int64 [num_sampled]
-  Tensor true_expected;     ///< float32, the true classes' shape: how often each is expected among the samples
-  Tensor sampled_expected;  ///< float32 [num_sampled]
+  Tensor true_expected;     ///< float32, shape of true_classes: expected count of each true class in the sample
+  Tensor sampled_expected;  ///< float32 [num_sampled]: expected count of each sampled class
 };
 
-/// Draws classes with P(c) = log((c + 2) / (c + 1)) / log(range_max + 1): Zipf's law, for classes that are numbered
-/// from the most frequent on.
-///   true_classes  int64 or int32 [b, num_true], in [0, range_max)
-///   unique        no class twice: drawn again until num_sampled different ones are there
-///   throws        errors::InvalidArgumentError naming a true class out of range; for a num_sampled that is negative
-///                 or, if unique, above range_max; for a range_max below 1; if true_classes is not [b, num_true]
-///   gradient      none (blocked)
-///   source        expected counts: num_sampled P(c); of unique draws 1 - (1 - P(c))^n after n draws in all
+/// Draws classes from the log-uniform (Zipfian) distribution: P(c) = log((c + 2) / (c + 1)) / log(range_max + 1).
+/// Classes must be numbered by decreasing frequency.
+///   true_classes  int64 or int32 [b, num_true], values in [0, range_max)
+///   unique        draw each class at most once, repeating draws until there are num_sampled different ones
+///   throws        errors::InvalidArgumentError for a true class out of range, naming it; for a num_sampled that is
+///                 negative or, if unique, above range_max; for a range_max below 1; if true_classes is not [b,
+///                 num_true]
+///   gradient      none (non-differentiable)
+///   source        expected counts: num_sampled P(c); for unique draws 1 - (1 - P(c))^n, where n is the total number
+///                 of draws
 TANDEM_API Candidates log_uniform_candidate_sampler(const Tensor& true_classes, i64 num_true, i64 num_sampled,
                                                     bool unique, i64 range_max, CandidateSamplerOptions = {});
-/// The same with P(c) = 1 / range_max.
+/// Draws classes from the uniform distribution: P(c) = 1 / range_max. Otherwise as log_uniform_candidate_sampler.
 TANDEM_API Candidates uniform_candidate_sampler(const Tensor& true_classes, i64 num_true, i64 num_sampled, bool unique,
                                                 i64 range_max, CandidateSamplerOptions = {});
 

@@ -1,6 +1,6 @@
-// Tensors of random numbers: uniform, normal, truncated_normal, bits, from a generator or (stateless_*) from a seed.
-// A number depends on its key and position alone: not on threads, nor (normals: to 1e-6) on the instruction set or
-// device. Not here: draws among given values (sample.hpp), where keys come from (generator.hpp).
+// Random tensors: uniform, normal, truncated_normal, bits, from a generator or (stateless_*) from a seed. A number
+// depends only on its key and position: not on the threads, nor on the instruction set or device (normals: to 1e-6).
+// Not here: sampling from given values (sample.hpp), where keys come from (generator.hpp).
 #pragma once
 #include <array>
 #include <concepts>
@@ -33,13 +33,13 @@ struct NormalOptions {
   Parameter mean = 0;
   Parameter stddev = 1;
   DType dtype = DType::float32;
-  std::optional<i64> seed = {};          ///< a sequence of its own (generator.hpp)
-  const Generator* generator = nullptr;  ///< default: the global one
+  std::optional<i64> seed = {};          ///< selects a separate random sequence (generator.hpp)
+  const Generator* generator = nullptr;  ///< default: the global generator
 };
 struct UniformOptions {
   TANDEM_OP_OPTIONS;
   Scalar minval = 0;
-  std::optional<Scalar> maxval = {};  ///< default: 1 for floating dtypes; integers need it
+  std::optional<Scalar> maxval = {};  ///< default: 1 for floating dtypes; required for integers
   DType dtype = DType::float32;
   std::optional<i64> seed = {};
   const Generator* generator = nullptr;
@@ -51,11 +51,12 @@ struct BitsOptions {
   const Generator* generator = nullptr;
 };
 
-/// Normally distributed numbers, by Box and Muller.
-///   shape     of the result; float32, float64, float16 or bfloat16
+/// Draws normally distributed numbers, by the Box-Muller method.
+///   shape     of the result, with dtype float32, float64, float16 or bfloat16
 ///   returns   a tensor on the current device
 ///   throws    errors::InvalidArgumentError for a negative stddev or size, or an integer dtype
-///   gradient  to a mean that is a tensor: the sum of g; to a stddev: the sum of g z
+///   gradient  to mean, if it is a tensor: the sum of g; to stddev: the sum of g z, where z is the standard normal
+///             number
 TANDEM_API Tensor normal(const Dims& shape, NormalOptions options = {});
 inline Tensor normal(const Dims& shape, Parameter mean, Parameter stddev, NormalOptions o = {}) {
   o.mean = std::move(mean), o.stddev = std::move(stddev);
@@ -65,8 +66,8 @@ template <std::same_as<DType> D>
 Tensor normal(const Dims& shape, Parameter mean, Parameter stddev, D dtype, NormalOptions o = {}) {
   return o.dtype = dtype, normal(shape, std::move(mean), std::move(stddev), std::move(o));
 }
-/// As normal, but what lies beyond two standard deviations is drawn again. The variance is 0.774 of the untruncated
-/// one.
+/// Draws normally distributed numbers and redraws those beyond two standard deviations from the mean. The variance
+/// is 0.774 times that of the untruncated distribution. Otherwise as normal.
 TANDEM_API Tensor truncated_normal(const Dims& shape, NormalOptions options = {});
 inline Tensor truncated_normal(const Dims& shape, Parameter mean, Parameter stddev, NormalOptions o = {}) {
   o.mean = std::move(mean), o.stddev = std::move(stddev);
@@ -76,11 +77,11 @@ template <std::same_as<DType> D>
 Tensor truncated_normal(const Dims& shape, Parameter mean, Parameter stddev, D dtype, NormalOptions o = {}) {
   return o.dtype = dtype, truncated_normal(shape, std::move(mean), std::move(stddev), std::move(o));
 }
-/// Evenly distributed numbers in [minval, maxval): multiples of 2^-24 (float64: 2^-52) of its width; integers without
-/// modulo bias.
+/// Draws uniformly distributed numbers in [minval, maxval). Floating numbers are multiples of 2^-24 (float64: 2^-52)
+/// of the interval's width; integers have no modulo bias.
 ///   shape     of the result; any floating or integer dtype
-///   throws    errors::InvalidArgumentError if minval >= maxval, if an integer dtype comes without maxval or cannot
-///             hold the ends, or for a width beyond the dtype's range
+///   throws    errors::InvalidArgumentError if minval >= maxval, if an integer dtype is used without maxval or
+///             cannot represent the bounds, or if the interval's width exceeds the dtype's range
 ///   gradient  none
 TANDEM_API Tensor uniform(const Dims& shape, UniformOptions options = {});
 inline Tensor uniform(const Dims& shape, Scalar minval, Scalar maxval, UniformOptions o = {}) {
@@ -91,7 +92,7 @@ template <std::same_as<DType> D>
 Tensor uniform(const Dims& shape, Scalar minval, Scalar maxval, D dtype, UniformOptions o = {}) {
   return o.dtype = dtype, uniform(shape, minval, maxval, o);
 }
-/// All bits random: uint32, uint64, int32 or int64. gradient: none
+/// Draws integers whose bits are all random: uint32, uint64, int32 or int64. gradient: none
 TANDEM_API Tensor bits(const Dims& shape, BitsOptions options = {});
 
 inline Tensor Generator::normal(const Dims& shape, NormalOptions o) const {
@@ -114,20 +115,20 @@ inline Tensor Generator::uniform(const Dims& shape, Scalar minval, Scalar maxval
   return uniform(shape, minval, maxval, UniformOptions{});
 }
 
-/// A seed of two numbers, or a tensor of them (int64[2], int32[2]).
+/// A seed of two numbers, or a tensor that holds them (int64[2], int32[2]).
 class Seed {
  public:
   TANDEM_API Seed(std::initializer_list<i64> two);
   Seed(const std::array<i64, 2>& two) : Seed({two[0], two[1]}) {}
   template <std::same_as<Tensor> T>
   Seed(const T& two) : key_(two) {}
-  /// int64[2]; throws errors::InvalidArgumentError for anything else than two integers
+  /// The seed as int64[2]. Throws errors::InvalidArgumentError for anything other than two integers.
   TANDEM_API Tensor key(const char* op) const;
 
  private:
   Tensor key_;
 };
-/// Pure functions of shape and seed: the same numbers on every call.
+/// Draw random numbers as pure functions of shape and seed: every call returns the same numbers.
 ///   throws    as the functions without a seed, and errors::InvalidArgumentError if `.seed` or `.generator` is given
 TANDEM_API Tensor stateless_normal(const Dims& shape, const Seed& seed, NormalOptions options = {});
 TANDEM_API Tensor stateless_truncated_normal(const Dims& shape, const Seed& seed, NormalOptions options = {});

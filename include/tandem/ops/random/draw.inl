@@ -1,4 +1,4 @@
-// The rows of the drawing ops and the checks of their arguments.
+// The definitions of the drawing ops and the checks of their arguments.
 #pragma once
 #include <cmath>
 
@@ -15,16 +15,16 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-// What the public functions have checked, and a graph file's reader has not.
+// Checks what the public functions have already checked, for ops read from a graph file.
 TANDEM_INLINE void check_drawn(const InferCall& c, const RandomAttrs& a) {
   const bool uniform = &c.op == &random_uniform_op;
   constexpr DTypes words = dtypes_of(DType::int32, DType::int64, DType::uint32, DType::uint64);
   const DTypes able = uniform ? dtypes::real : &c.op == &random_bits_op ? words : dtypes::floating;
   bool fits = able.has(a.dtype) && !(uniform && is_integer(a.dtype) && a.low >= a.high);
   for (i64 d : a.shape) fits &= d >= 0;
-  if (!fits) raise_specs(c, "cannot draw " + to_string(Spec{a.shape, a.dtype, {}}) + " in that interval, by the key");
+  if (!fits) raise_specs(c, "cannot draw " + to_string(Spec{a.shape, a.dtype, {}}) + " in that interval with that key");
 }
-// Inputs: the key, and perhaps a tensor whose shape counts.
+// Inputs: the key, and optionally a tensor whose shape the result has.
 TANDEM_INLINE Specs infer_draw(const InferCall& c) {
   check_key(c, 0);
   const RandomAttrs& a = c.get<RandomAttrs>();
@@ -89,7 +89,8 @@ inline Tensor normal_from(const char* name, const OpDef& op, const Dims& shape, 
   return o.mean.is_tensor() ? z + o.mean.tensor() : z + Scalar(o.mean.number());
 }
 
-// The ends of an integer dtype; uint64's upper half cannot be asked for, since ends are 64-bit signed numbers.
+// The bounds of an integer dtype. The upper half of uint64 cannot be requested because bounds are signed 64-bit
+// integers.
 inline bool holds(DType d, i64 x) {
   if (dtypes::unsigned_integer.has(d)) return x >= 0 && (size_of(d) == 8 || x >> (8 * size_of(d)) == 0);
   const int spare = 64 - 8 * static_cast<int>(size_of(d));
@@ -110,7 +111,7 @@ inline RandomAttrs whole_interval(const UniformOptions& o) {
         std::string(name(o.dtype)) + " cannot hold [" + std::to_string(low) + ", " + std::to_string(high) + ")");
   return {.shape = {}, .dtype = o.dtype, .device = {}, .a = 0, .b = 0, .low = low, .high = high};
 }
-// The largest number of a 16-bit format below x, which is not its lowest.
+// The largest number of a 16-bit format below x. x must not be the format's lowest number.
 template <class H>
 float below_in(float x) {
   H h(x);
@@ -119,7 +120,7 @@ float below_in(float x) {
   else h.bits = static_cast<std::uint16_t>(h.bits + (h.bits & 0x8000u ? 1 : -1));
   return static_cast<float>(h);
 }
-// The upper end, such that what is drawn in float32 below it also rounds below it.
+// The upper bound, chosen so that float32 numbers drawn below it are also below it after rounding.
 inline double upper_end(DType dtype, double high) {
   const auto x = static_cast<float>(high);
   if (dtype == DType::float16) return std::nextafter(below_in<Half>(x), INFINITY);
@@ -184,7 +185,7 @@ TANDEM_INLINE Seed::Seed(std::initializer_list<i64> two) {
 TANDEM_INLINE Tensor Seed::key(const char* op) const {
   const Spec& s = key_.spec();
   if (!dtypes::index.has(s.dtype) || !s.shape.is_compatible_with(Shape{2}))
-    errors::raise<errors::InvalidArgumentError>(op, "a seed is two integers, int64[2], not " + to_string(s));
+    errors::raise<errors::InvalidArgumentError>(op, "a seed must be two integers, int64[2], not " + to_string(s));
   return cast(key_, DType::int64);
 }
 namespace impl {

@@ -1,4 +1,4 @@
-// nn::dropout: one op whose gradient is itself with the same key, so that no mask is stored.
+// nn::dropout: one op. Its gradient is the same op with the same key, so no mask is stored.
 #pragma once
 #include <optional>
 
@@ -11,20 +11,20 @@ namespace nn {
 
 struct DropoutOptions {
   TANDEM_OP_OPTIONS;
-  std::optional<double> rate = {};  ///< the share that is dropped, in [0, 1); has to be given
-  ShapeArg noise_shape = {};        ///< where it is 1, elements share their fate; `none`: as x
-  std::optional<i64> seed = {};     ///< a sequence of its own (random/generator.hpp)
+  std::optional<double> rate = {};  ///< the fraction of elements to drop, in [0, 1); required
+  ShapeArg noise_shape = {};        ///< elements along an axis of size 1 are dropped together; `none`: x's size
+  std::optional<i64> seed = {};     ///< selects a separate random sequence (random/generator.hpp)
   bool training = true;
-  const random::Generator* generator = nullptr;  ///< default: the global one
+  const random::Generator* generator = nullptr;  ///< default: the global generator
 };
 
 /// Sets elements to 0 with probability `.rate` and multiplies the others by 1 / (1 - rate): nn::dropout(x, {.rate =
 /// 0.1}).
-///   x         floating, any shape; open dims are fine
-///   returns   x's shape, dtype and device; x itself for rate 0 or training = false
-///   throws    errors::InvalidArgumentError without a rate or for one outside [0, 1), if x is not floating, or if
+///   x         floating, any shape, including unknown dimensions
+///   returns   same shape, dtype and device as x; x itself if the rate is 0 or .training is false
+///   throws    errors::InvalidArgumentError if the rate is missing or outside [0, 1), if x is not floating, or if
 ///             noise_shape does not broadcast to x's shape
-///   gradient  g, dropped and scaled alike
+///   gradient  g with the same elements dropped and the same scale
 TANDEM_API Tensor dropout(const Tensor& x, DropoutOptions options);
 
 }  // namespace nn

@@ -16,7 +16,7 @@ namespace detail {
 TANDEM_INLINE Specs infer_dropout(const InferCall& c) {
   check_key(c, 1);
   if (const double rate = c.get<DropoutAttrs>().rate; !(rate >= 0 && rate < 1))
-    raise_specs(c, "the rate " + shortest_text(rate) + " lies outside [0, 1)");
+    raise_specs(c, "the rate " + shortest_text(rate) + " is outside [0, 1)");
   return Specs(c.spec(0));
 }
 TANDEM_INLINE Grads dropout_gradient(const GradCall& c) {
@@ -24,7 +24,7 @@ TANDEM_INLINE Grads dropout_gradient(const GradCall& c) {
 }
 }  // namespace detail
 
-// The key is an input that the rule reads; x it does not, but `saves` cannot tell inputs apart.
+// The gradient needs only the key, not x, but `saves` does not distinguish between inputs.
 TANDEM_INLINE constexpr OpDef dropout_op{.name = "dropout",
                                          .infer = &detail::infer_dropout,
                                          .cpu = &cpu::dropout,
@@ -38,7 +38,7 @@ TANDEM_INLINE constexpr OpDef dropout_op{.name = "dropout",
                                          .attrs = &detail::attr_type<DropoutAttrs>};
 
 namespace detail {
-// noise_shape with x's sizes where it is open.
+// noise_shape with x's sizes for its unknown dimensions.
 TANDEM_INLINE Shape noise_shape_for(const Tensor& x, const Shape& noise) {
   Shape r = noise;
   const int skip = x.rank() - noise.rank();
@@ -51,7 +51,7 @@ TANDEM_INLINE Shape noise_shape_for(const Tensor& x, const Shape& noise) {
   if (!fits)
     errors::raise<errors::InvalidArgumentError>("nn::dropout", "noise_shape " + to_string(noise) +
                                                                    " does not broadcast to " + to_string(x.spec()) +
-                                                                   " (or is open where x is)");
+                                                                   " (or has an unknown dimension where x has one)");
   return r;
 }
 }  // namespace detail
@@ -65,7 +65,7 @@ TANDEM_INLINE Tensor dropout(const Tensor& x, DropoutOptions o) {
   if (!(*o.rate >= 0 && *o.rate < 1))
     errors::raise<errors::InvalidArgumentError>(
         "nn::dropout",
-        "rate " + tandem::detail::shortest_text(*o.rate) + " is not in [0, 1); it is the share that is dropped");
+        "rate " + tandem::detail::shortest_text(*o.rate) + " is not in [0, 1); it is the fraction that is dropped");
   if (!is_floating(x.dtype()))
     errors::raise<errors::InvalidArgumentError>("nn::dropout", "x must be floating, not " + to_string(x.spec()));
   if (*o.rate == 0 || !o.training) return x;

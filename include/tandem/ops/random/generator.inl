@@ -40,7 +40,7 @@ TANDEM_INLINE Tensor state_tensor(i64 seed) {
   static_cast<i64*>(t.raw())[1] = 0;
   return t;
 }
-// The seed of an op's own sequence: both numbers, well mixed (the finaliser of SplitMix64, twice).
+// The seed of an op's own sequence: both numbers, mixed with the SplitMix64 finalizer, twice.
 TANDEM_INLINE i64 mixed(i64 global, i64 op) {
   u64 x = static_cast<u64>(global);
   for (const u64 add : {0x9e3779b97f4a7c15u, static_cast<u64>(op)}) {
@@ -57,7 +57,7 @@ TANDEM_INLINE i64 entropy() {
   return seed;
 }
 
-// Generators that no user makes belong to no trace, tape or scope.
+// Suspends scopes, tapes and traces for generators that the library creates itself.
 class OutsideAll {
  public:
   OutsideAll() : scope_(std::exchange(context.scope, nullptr)) {}
@@ -68,10 +68,10 @@ class OutsideAll {
   tandem::detail::OutsideTrace trace_;
   const char* scope_;
 };
-// Never destroyed: draws may still be made while the program ends.
+// Never destroyed, because draws may still happen during program exit.
 struct Sequences {
   tandem::detail::ForkMutex mutex{tandem::detail::ForkMutex::seeds};
-  std::atomic<const Generator*> global{nullptr};  // made at its first use, as those of op seeds
+  std::atomic<const Generator*> global{nullptr};  // created on first use, like those of op seeds
   i64 seed = 0;                                   // guarded by mutex, as is by_op_seed
   std::unordered_map<i64, Generator> by_op_seed;
 };
@@ -79,7 +79,7 @@ inline Sequences& sequences() {
   static Sequences* const s = new Sequences;
   return *s;
 }
-TANDEM_INLINE const bool sequences_made = (sequences(), true);  // when the library is loaded (at_fork.hpp)
+TANDEM_INLINE const bool sequences_made = (sequences(), true);  // created when the library is loaded (at_fork.hpp)
 }  // namespace impl
 
 struct Generator::Shared final : Opaque {
@@ -93,7 +93,7 @@ TANDEM_INLINE Generator Generator::from_non_deterministic_state() { return Gener
 TANDEM_INLINE Generator::Shared& Generator::shared() const { return static_cast<Shared&>(*shared_); }
 TANDEM_INLINE const Variable& Generator::state() const { return shared().state; }
 TANDEM_INLINE void Generator::reset(i64 seed) const { state().assign(impl::state_tensor(seed)); }
-// Traced programs hold the Variable's lock from their reads on: under the same lock no two draws get one key.
+// Traced programs hold the Variable's lock from their reads on. Under the same lock, no two draws get the same key.
 TANDEM_INLINE Tensor Generator::next_key() const { return fetch_update(random_advance_op, state(), {}); }
 
 TANDEM_INLINE const Generator& global_generator() {

@@ -1,5 +1,5 @@
-// Draws among given values: categorical, sample_with_temperature, shuffle. Not here: numbers of a distribution
-// (draw.hpp).
+// Sampling from given values: categorical, sample_with_temperature, shuffle.
+// Not here: numbers from a distribution (draw.hpp).
 #pragma once
 #include "tandem/ops/random/attrs.hpp"
 #include "tandem/ops/random/generator.hpp"
@@ -10,7 +10,7 @@ struct CategoricalOptions {
   TANDEM_OP_OPTIONS;
   DType dtype = DType::int64;  ///< int64 or int32
   std::optional<i64> seed = {};
-  const Generator* generator = nullptr;  ///< default: the global one
+  const Generator* generator = nullptr;  ///< default: the global generator
 };
 struct ShuffleOptions {
   TANDEM_OP_OPTIONS;
@@ -18,20 +18,21 @@ struct ShuffleOptions {
   const Generator* generator = nullptr;
 };
 
-/// num_samples independent classes a row, with the probabilities softmax(logits).
-///   logits    [b, n], float32 or float64: log-probabilities that need not be normalised; -inf is never drawn
+/// Draws num_samples independent classes per row, with probabilities softmax(logits).
+///   logits    [b, n], float32 or float64: log-probabilities, which need not be normalized; -inf is never drawn
 ///   returns   [b, num_samples] of `.dtype`, on logits' device
-///   throws    errors::InvalidArgumentError for a row of only -inf or with a NaN, for n = 0, or another rank
-///   gradient  none (blocked)
+///   throws    errors::InvalidArgumentError for a row that is all -inf or contains NaN, for n = 0, or for the wrong
+///             rank
+///   gradient  none (non-differentiable)
 TANDEM_API Tensor categorical(const Tensor& logits, i64 num_samples, CategoricalOptions options = {});
-/// One class from softmax(log_p / temperature): below 1 the likely ones gain. 0 takes the most likely, the first of
-/// equals.
-///   log_p     [..., n], float32 or float64; a probability of 0 (-inf) is never drawn
-///   returns   log_p's shape without its last axis, int64
+/// Draws one class from softmax(log_p / temperature). A temperature below 1 favors likely classes; 0 returns the
+/// most likely class, the first among equals.
+///   log_p     [..., n], float32 or float64; a class of probability 0 (-inf) is never drawn
+///   returns   shape of log_p without the last axis, int64
 ///   throws    errors::InvalidArgumentError for a negative temperature, and as categorical
-///   gradient  none (blocked)
+///   gradient  none (non-differentiable)
 TANDEM_API Tensor sample_with_temperature(const Tensor& log_p, double temperature, CategoricalOptions options = {});
-/// The rows of x (along axis 0) in random order, every order equally likely.
+/// Shuffles the rows of x (along axis 0); all orders are equally likely.
 ///   x         any dtype, rank >= 1
 ///   gradient  g in the inverse order
 TANDEM_API Tensor shuffle(const Tensor& x, ShuffleOptions options = {});

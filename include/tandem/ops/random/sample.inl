@@ -67,7 +67,8 @@ namespace random {
 namespace impl {
 inline void check_classes(const char* op, const CategoricalOptions& o) {
   if (!dtypes::index.has(o.dtype))
-    errors::raise<errors::InvalidArgumentError>(op, std::string("classes are int64 or int32, not ") + name(o.dtype));
+    errors::raise<errors::InvalidArgumentError>(op,
+                                                std::string("classes must be int64 or int32, not ") + name(o.dtype));
 }
 }  // namespace impl
 
@@ -75,7 +76,8 @@ TANDEM_INLINE Tensor categorical(const Tensor& logits, i64 num_samples, Categori
   const tandem::detail::CallSite call(o);
   impl::check_classes("random::categorical", o);
   if (num_samples < 0)
-    errors::raise<errors::InvalidArgumentError>("random::categorical", std::to_string(num_samples) + " samples");
+    errors::raise<errors::InvalidArgumentError>("random::categorical",
+                                                std::to_string(num_samples) + " samples requested");
   return apply1(categorical_op, CategoricalAttrs{num_samples, 1, o.dtype, false}, {o.name, o.where}, logits,
                 next_key("random::categorical", {o.seed, o.generator}));
 }

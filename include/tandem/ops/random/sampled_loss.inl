@@ -18,7 +18,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// What the sampled losses are given.
+// The arguments of the sampled losses.
 struct SampledLoss {
   const char* op;
   const Tensor &weights, &biases, &labels, &inputs;
@@ -33,7 +33,7 @@ TANDEM_INLINE void check_sampled_loss(const SampledLoss& l) {
       !fits(y.dim(0), x.dim(0)) || !fits(w.dim(1), x.dim(1)) || !dtypes::floating.has(l.weights.dtype()) ||
       l.biases.dtype() != l.weights.dtype() || l.inputs.dtype() != l.weights.dtype())
     errors::raise<errors::InvalidArgumentError>(
-        l.op, "wants weights [" + std::to_string(l.num_classes) + ", d], biases [" + std::to_string(l.num_classes) +
+        l.op, "needs weights [" + std::to_string(l.num_classes) + ", d], biases [" + std::to_string(l.num_classes) +
                   "], labels [b, " + std::to_string(l.num_true) + "] and inputs [b, d] of the weights' dtype, not " +
                   to_string(l.weights.spec()) + ", " + to_string(l.biases.spec()) + ", " + to_string(l.labels.spec()) +
                   ", " + to_string(l.inputs.spec()));
@@ -47,8 +47,8 @@ TANDEM_INLINE random::Candidates candidates_for(const SampledLoss& l, const std:
   if (!given) return random::log_uniform_candidate_sampler(l.labels, l.num_true, l.num_sampled, true, l.num_classes, o);
   if (o.seed || o.generator)
     errors::raise<errors::InvalidArgumentError>(l.op,
-                                                "draws nothing where .sampled_values are given: leave .seed and "
-                                                ".generator out");
+                                                "draws nothing if .sampled_values is given: omit .seed and "
+                                                ".generator");
   if (!given->sampled.shape().is_compatible_with(Shape{l.num_sampled}))
     errors::raise<errors::InvalidArgumentError>(l.op, "num_sampled is " + std::to_string(l.num_sampled) +
                                                           ", but .sampled_values has " +
@@ -56,7 +56,7 @@ TANDEM_INLINE random::Candidates candidates_for(const SampledLoss& l, const std:
   return *given;
 }
 
-/// Logits less the logs of expected counts.
+/// Logits minus the logarithms of expected counts.
 struct SampledLogits {
   Tensor of_true, of_sampled;  // [b, num_true], [b, num_sampled]
 };

@@ -1,4 +1,5 @@
-// The place of the largest or smallest element along an axis: argmax, argmin. Values: reduce.hpp; several: nn::top_k.
+// Index of the largest or smallest element along an axis: argmax, argmin. Not here: the values (reduce.hpp), the k
+// largest (nn::top_k).
 #pragma once
 #include <concepts>
 
@@ -18,18 +19,19 @@ TANDEM_API Tensor arg_reduce(const OpDef& op, const Tensor& x, i64 axis, const A
 extern TANDEM_API const OpDef argmax_op, argmin_op;
 inline constexpr const OpDef* arg_ops[] = {&argmax_op, &argmin_op};
 
-/// Where the largest element along an axis is: the lowest index among equals, the first NaN if there is one.
+/// Returns the index of the largest element along an axis: the lowest index among equals, the first NaN if there is
+/// one.
 ///   x         real numbers, rank >= 1
 ///   axis      required; negative counts from the end
-///   returns   x's shape without the axis, of .output_type
-///   throws    errors::InvalidArgumentError for an axis out of range or empty, or another output type
-///   gradient  none (blocked)
+///   returns   shape of x without the axis, dtype .output_type
+///   throws    errors::InvalidArgumentError for an axis that is out of range or empty, or an invalid output type
+///   gradient  none (non-differentiable)
 template <std::integral I>
   requires(!std::same_as<I, bool>)
 Tensor argmax(const Tensor& x, I axis, ArgOptions options = {}) {
   return detail::arg_reduce(argmax_op, x, axis, options);
 }
-/// Where the smallest element along an axis is; as argmax.
+/// Returns the index of the smallest element along an axis. Otherwise as argmax.
 template <std::integral I>
   requires(!std::same_as<I, bool>)
 Tensor argmin(const Tensor& x, I axis, ArgOptions options = {}) {

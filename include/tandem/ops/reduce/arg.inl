@@ -12,7 +12,7 @@ TANDEM_INLINE Specs infer_arg(const InferCall& c) {
   const Spec& x = c.spec(0);
   const int axis = resolve_axis(c.op.name, a.axis, x.shape.rank());
   if (x.shape.dim(axis) == 0)
-    raise_specs(c, "axis " + std::to_string(a.axis) + " is empty, so nothing on it is largest or smallest");
+    raise_specs(c, "axis " + std::to_string(a.axis) + " is empty, so it has no largest or smallest element");
   if (!dtypes::index.has(a.output_type))
     raise_specs(c, std::string("the output type must be int32 or int64, not ") + name(a.output_type));
   Spec y{x.shape, a.output_type, x.device};

@@ -1,4 +1,4 @@
-// The attributes of reductions and scans, as kernels read them. Light: the op files and cpu/ share it.
+// The attributes of reductions and scans, shared by the ops and the kernels in cpu/.
 #pragma once
 #include "tandem/base/attrs.hpp"
 #include "tandem/base/spec.hpp"
@@ -6,13 +6,13 @@
 namespace TANDEM_NS {
 
 struct ReduceAttrs {
-  Axes axis;  // all of them when not given
+  Axes axis;  // default: all axes
   bool keepdims = false;
   static constexpr auto fields =
       field_list(field("axis", &ReduceAttrs::axis), field("keepdims", &ReduceAttrs::keepdims));
 };
-/// x without the reduced axes.
-///   throws  errors::InvalidArgumentError for an axis out of range or given twice
+/// Returns the spec of x without the reduced axes.
+///  throws  errors::InvalidArgumentError for an axis out of range or listed twice
 inline Spec reduced_spec(const char* op, const Spec& x, const ReduceAttrs& a) {
   const std::uint32_t mask = a.axis.mask(op, x.shape.rank());
   Spec y{Shape{}, x.dtype, x.device};
@@ -23,8 +23,9 @@ inline Spec reduced_spec(const char* op, const Spec& x, const ReduceAttrs& a) {
   return y;
 }
 
-/// How a smaller shape lies in a larger one: `axis` names those axes of the larger that the smaller lacks (all of them
-/// when not given); the others pair up from the trailing one, and the smaller's size 1 stands for any.
+/// How a smaller shape broadcasts to a larger one: `axis` lists the axes of the larger shape that the smaller one
+/// lacks (default: all). The others are matched from the trailing axis, and size 1 in the smaller shape matches any
+/// size.
 struct LikeAttrs {
   Axes axis;
   static constexpr auto fields = field_list(field("axis", &LikeAttrs::axis));

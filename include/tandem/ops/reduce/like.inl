@@ -7,7 +7,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// Checks that `small` lies in `large`; open dims agree with anything.
+// Checks that `small` broadcasts to `large`. Unknown dimensions match anything.
 TANDEM_INLINE void check_like(const InferCall& c, const Shape& large, const Shape& small) {
   const std::uint32_t lacks = c.get<LikeAttrs>().axis.mask(c.op.name, large.rank());
   const int rank = large.rank() - __builtin_popcount(lacks);
@@ -52,7 +52,7 @@ TANDEM_INLINE Grads gradient_broadcast_like(const GradCall& c) {
   return {sum_to_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
 }
 TANDEM_INLINE Grads gradient_reshape_like(const GradCall& c) { return {reshape_like(c.g[0], c.in[0]), Gradient()}; }
-// Shapes that agree whatever the open dims turn out to be.
+// Whether the shapes are equal whatever the values of unknown dimensions.
 inline bool surely_equal(const Tensor& a, const Tensor& b) {
   return a.shape() == b.shape() && a.shape().is_fully_defined();
 }

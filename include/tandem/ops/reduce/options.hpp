@@ -1,4 +1,4 @@
-// Options of the reductions, and their forms with axes by position.
+// Options of the reductions, and their overloads with positional axes.
 #pragma once
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
@@ -7,8 +7,8 @@ namespace TANDEM_NS {
 
 struct ReduceOptions {
   TANDEM_OP_OPTIONS;
-  Axes axis = {};         ///< default: all axes; Axes::none() is no axis at all
-  bool keepdims = false;  ///< the reduced axes stay, with size 1
+  Axes axis = {};         ///< default: all axes; Axes::none() reduces no axis
+  bool keepdims = false;  ///< keep the reduced axes with size 1
 };
 
 #define TANDEM_AXIS_OVERLOAD(fn) TANDEM_AXES_OVERLOADS(fn, ReduceOptions, axis)

@@ -1,34 +1,37 @@
-// Reductions that join elements: reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min, reduce_any, reduce_all.
-// Not here: logsumexp, variance, norms, counts (statistics.hpp), argmax (arg.hpp), running sums (scan.hpp).
+// Reductions: reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min, reduce_any, reduce_all.
+// Not here: logsumexp, variance, norms, counts (statistics.hpp), argmax (arg.hpp), cumulative sums (scan.hpp).
 #pragma once
 #include "tandem/ops/reduce/options.hpp"
 
 namespace TANDEM_NS {
 
-/// The sum over axes.
-///   x         numbers, any shape; integers wrap, floats are summed in blocks
-///   returns   x's shape without the reduced axes (with size 1 there if .keepdims), x's dtype; 0 over nothing
-///   throws    errors::InvalidArgumentError for an axis out of range or given twice
-///   gradient  g, repeated
+/// Sum over axes.
+///   x         numbers, any shape; integers wrap, floating numbers are summed in blocks
+///   returns   shape of x without the reduced axes (with size 1 there if .keepdims), dtype of x; 0 for an empty axis
+///   throws    errors::InvalidArgumentError for an axis out of range or listed twice
+///   gradient  g, broadcast to x's shape
 TANDEM_API Tensor reduce_sum(const Tensor& x, ReduceOptions = {});
-/// The mean over axes; shapes and errors as reduce_sum. Integers are summed in 64 bits and truncate toward zero.
-///   returns   NaN over nothing
-///   throws    also errors::InvalidArgumentError for the mean of no integers
-///   gradient  g / n, repeated
+/// Mean over axes. Shapes and errors as reduce_sum. Integers are summed in 64 bits and the result is truncated
+/// toward zero.
+///   returns   NaN for an empty axis
+///   throws    errors::InvalidArgumentError also for the mean of an empty integer tensor
+///   gradient  g / n, broadcast to x's shape
 TANDEM_API Tensor reduce_mean(const Tensor& x, ReduceOptions = {});
-/// The product over axes; shapes, dtypes and errors as reduce_sum; 1 over nothing.
-///   gradient  g times the product of the others, with any number of zeros
+/// Product over axes. Shapes, dtypes and errors as reduce_sum; 1 for an empty axis.
+///   gradient  g times the product of the other elements; correct with any number of zeros
 TANDEM_API Tensor reduce_prod(const Tensor& x, ReduceOptions = {});
-/// The largest element over axes; shapes and errors as reduce_sum.
-///   x         real numbers; NaN passes on
-///   returns   -inf (integers: the lowest value) over nothing
-///   gradient  g, shared equally among ties
+/// Maximum over axes. Shapes and errors as reduce_sum.
+///   x         real numbers; NaN propagates
+///   returns   -inf (integers: the lowest value) for an empty axis
+///   gradient  g, divided equally among ties
 TANDEM_API Tensor reduce_max(const Tensor& x, ReduceOptions = {});
-/// The smallest element over axes; as reduce_max; +inf (the highest integer) over nothing.
+/// Minimum over axes. Otherwise as reduce_max; +inf (integers: the highest value) for an empty axis.
 TANDEM_API Tensor reduce_min(const Tensor& x, ReduceOptions = {});
-/// Is any element true? bool_; false over nothing. Shapes and errors as reduce_sum. gradient: none (blocked)
+/// Logical OR over axes. bool_; false for an empty axis. Shapes and errors as reduce_sum. gradient: none
+/// (non-differentiable)
 TANDEM_API Tensor reduce_any(const Tensor& x, ReduceOptions = {});
-/// Are all elements true? bool_; true over nothing. Shapes and errors as reduce_sum. gradient: none (blocked)
+/// Logical AND over axes. bool_; true for an empty axis. Shapes and errors as reduce_sum. gradient: none
+/// (non-differentiable)
 TANDEM_API Tensor reduce_all(const Tensor& x, ReduceOptions = {});
 
 TANDEM_AXIS_OVERLOAD(reduce_sum)

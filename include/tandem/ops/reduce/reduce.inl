@@ -15,7 +15,8 @@ TANDEM_INLINE Grads gradient_mean(const GradCall& c) {
   const Tensor n = size_over(c.in[0], c.get<ReduceAttrs>().axis, c.g[0].dtype());
   return Grads(Gradient(spread_back(c, c.g[0] / n)));
 }
-// Axis by axis: the product of the others is the one before times the one behind, so zeros need no care.
+// Computed axis by axis. The product of the other elements is the product of those before times the product of those
+// after, so zeros need no special case.
 TANDEM_INLINE Grads gradient_prod(const GradCall& c) {
   const ReduceAttrs& a = c.get<ReduceAttrs>();
   const std::uint32_t mask = a.axis.mask(c.op.name, c.in[0].rank());

@@ -1,5 +1,5 @@
-// What the reduce_* ops share: shape rule, scratch, the broadcast of gradients, and the macro that defines an op and
-// its public function. For their definitions.
+// Parts shared by the reduce_* ops: shape rule, scratch, the broadcast of gradients, and the macro that defines an
+// op and its public function. Used by their definitions.
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/reduce/reduce.hpp"
@@ -12,7 +12,7 @@ namespace detail {
 inline Specs infer_reduce(const InferCall& c) {
   return Specs(reduced_spec(c.op.name, c.spec(0), c.get<ReduceAttrs>()));
 }
-// Room for one 8-byte value an output.
+// Scratch size: one 8-byte value per output element.
 inline std::size_t value_an_output(std::span<const Spec> in, const Attrs& attrs) {
   const Shape& s = in[0].shape;
   const std::uint32_t mask = attrs.get<ReduceAttrs>().axis.mask("reduce", s.rank());
@@ -24,9 +24,9 @@ inline std::size_t value_an_output(std::span<const Spec> in, const Attrs& attrs)
 inline Tensor reduce(const OpDef& op, const Tensor& x, const ReduceOptions& o) {
   return apply1(op, ReduceAttrs{o.axis, o.keepdims}, {o.name, o.where}, x);
 }
-// The axes that the result of a reduction lacks.
+// The axes that are missing in the result of a reduction.
 inline Axes lost_axes(const ReduceAttrs& a) { return a.keepdims ? Axes::none() : a.axis; }
-// What belongs to each output, repeated for each input that made it.
+// Broadcasts a value per output back to the inputs it was reduced from.
 inline Tensor spread_back(const GradCall& c, const Tensor& y) {
   return broadcast_like(y, c.in[0], lost_axes(c.get<ReduceAttrs>()));
 }

@@ -28,7 +28,8 @@ TANDEM_INLINE Grads gradient_cumsum(const GradCall& c) {
   return Grads(
       Gradient(cumsum(c.g[0], {.axis = static_cast<int>(a.axis), .exclusive = a.exclusive, .reverse = !a.reverse})));
 }
-// dx[i] = (product before i) * r[i], where r[i] = g[i] + x[i+1] g[i+1] + x[i+1] x[i+2] g[i+2] + ... No division.
+// dx[i] = (product before i) * r[i], where r[i] = g[i] + x[i+1] g[i+1] + x[i+1] x[i+2] g[i+2] + ... Needs no
+// division.
 TANDEM_INLINE Grads gradient_cumprod(const GradCall& c) {
   const ScanAttrs& a = c.get<ScanAttrs>();
   const int axis = static_cast<int>(a.axis);

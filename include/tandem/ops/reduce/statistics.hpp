@@ -1,25 +1,26 @@
-// Reductions in two passes, and counts: reduce_logsumexp, reduce_variance, reduce_std, reduce_euclidean_norm,
-// count_nonzero. Options, shapes and errors are reduce_sum's (reduce.hpp).
+// Two-pass reductions and counts: reduce_logsumexp, reduce_variance, reduce_std, reduce_euclidean_norm,
+// count_nonzero. Options, shapes and errors as reduce_sum (reduce.hpp).
 #pragma once
 #include "tandem/ops/reduce/options.hpp"
 
 namespace TANDEM_NS {
 
-/// log(sum(e^x)) over axes, with the maximum taken off first.
+/// Log-sum-exp over axes: log(sum(e^x)), computed with the maximum subtracted first.
 ///   x         floating
-///   returns   -inf over nothing and for elements that are all -inf; +inf if one is +inf
+///   returns   -inf for an empty axis or if all elements are -inf; +inf if one is +inf
 ///   gradient  g * e^(x - y), 0 where all are -inf
 TANDEM_API Tensor reduce_logsumexp(const Tensor& x, ReduceOptions = {});
-/// The population variance over axes, in two passes; floating. NaN over nothing.
+/// Population variance over axes, in two passes. Floating. NaN for an empty axis.
 ///   gradient  2 g (x - mean) / n
 TANDEM_API Tensor reduce_variance(const Tensor& x, ReduceOptions = {});
-/// The square root of reduce_variance; floating. gradient: g (x - mean) / (n y), 0 where y is 0
+/// Standard deviation over axes, the square root of reduce_variance. Floating. gradient: g (x - mean) / (n y), 0
+/// where y is 0
 TANDEM_API Tensor reduce_std(const Tensor& x, ReduceOptions = {});
-/// sqrt(sum(x^2)) over axes, scaled against overflow; floating. 0 over nothing.
+/// Euclidean norm over axes: sqrt(sum(x^2)), scaled so that it does not overflow. Floating. 0 for an empty axis.
 ///   gradient  g x / y, 0 where y is 0
 TANDEM_API Tensor reduce_euclidean_norm(const Tensor& x, ReduceOptions = {});
-/// How many elements over axes are not zero (true; not empty, for strings), as int64; NaN counts.
-///   gradient  none (blocked)
+/// Counts the nonzero elements over axes (true for bool_, non-empty for strings), as int64. NaN counts.
+///   gradient  none (non-differentiable)
 TANDEM_API Tensor count_nonzero(const Tensor& x, ReduceOptions = {});
 
 TANDEM_AXIS_OVERLOAD(reduce_logsumexp)

@@ -21,7 +21,7 @@ inline Tensor deviation(const GradCall& c) {
   return c.in[0] - reduce_mean(c.in[0], {.axis = c.get<ReduceAttrs>().axis, .keepdims = true});
 }
 inline Tensor reduced_count(const GradCall& c) { return size_over(c.in[0], c.get<ReduceAttrs>().axis, c.g[0].dtype()); }
-// g / y, 0 where y is 0; no infinity on the way, so that it can be differentiated again.
+// Returns g / y, or 0 where y is 0. No intermediate value is infinite, so the result can be differentiated again.
 inline Tensor over_or_zero(const Tensor& g, const Tensor& y) {
   const Tensor zero = equal(y, 0);
   return where(zero, 0, g) / where(zero, 1, y);

@@ -1,4 +1,5 @@
-// Joining and splitting along an axis: concat, stack, split, unstack. Pieces along the leading axis are O(1) views.
+// Concatenation and splitting along an axis: concat, stack, split, unstack. The results of splitting the leading
+// axis are O(1) views.
 // Not here: tile and pad (tile.hpp), slices (slice.hpp).
 #pragma once
 #include <span>
@@ -8,7 +9,7 @@
 
 namespace TANDEM_NS {
 
-/// A list of tensors as an argument: {a, b}, a vector, a span. Lives for the call it is an argument of.
+/// A list of tensors as an argument: {a, b}, a vector or a span. It is valid only during the call.
 class TensorList {
  public:
   TensorList(std::initializer_list<Tensor> list) : list_(list.begin(), list.size()) {}
@@ -20,19 +21,20 @@ class TensorList {
   std::span<const Tensor> list_;
 };
 
-/// The tensors one behind the other along an axis.
-///   list      at least one; one dtype, one rank >= 1, equal sizes on the other axes; sizes of 0 are fine
+/// Concatenates tensors along an axis.
+///   list      at least one tensor; same dtype, same rank >= 1, equal sizes on the other axes; sizes of 0 are
+///             allowed
 ///   axis      in [-rank, rank)
 ///   throws    errors::InvalidArgumentError naming the specs
-///   gradient  the pieces of g
+///   gradient  the parts of g that correspond to each tensor
 TANDEM_API Tensor concat(const TensorList& list, i64 axis, OpOptions = {});
 
 struct StackOptions {
   TANDEM_OP_OPTIONS;
   i64 axis = 0;  ///< in [-rank-1, rank]
 };
-/// Tensors of equal shape along a new axis.
-///   throws    errors::InvalidArgumentError for an empty list or differing specs
+/// Stacks tensors of equal shape along a new axis.
+///   throws    errors::InvalidArgumentError for an empty list or different specs
 ///   gradient  unstack(g)
 TANDEM_API Tensor stack(const TensorList& list, StackOptions = {});
 template <detail::AxisNumber I>
@@ -45,11 +47,11 @@ struct SplitOptions {
   TANDEM_OP_OPTIONS;
   i64 axis = 0;
 };
-/// `count` equal pieces along an axis; views where the axis is the leading one.
-///   throws    errors::InvalidArgumentError if count does not divide the axis, or is not positive
-///   gradient  the pieces' gradients joined
+/// Splits a tensor into `count` equal parts along an axis. The parts are views if the axis is the leading one.
+///   throws    errors::InvalidArgumentError if count is not positive or does not divide the axis
+///   gradient  the parts' gradients, concatenated
 TANDEM_API std::vector<Tensor> split(const Tensor& x, i64 count, SplitOptions = {});
-/// Pieces of given sizes, of which one may be -1; they add up to the axis.
+/// Splits a tensor into parts of given sizes, which must add up to the size of the axis. One of them may be -1.
 TANDEM_API std::vector<Tensor> split(const Tensor& x, const std::vector<i64>& sizes, SplitOptions = {});
 template <detail::AxisNumber I>
 std::vector<Tensor> split(const Tensor& x, i64 count, I axis, SplitOptions o = {}) {
@@ -65,10 +67,11 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<i64>& sizes, I axis
 struct UnstackOptions {
   TANDEM_OP_OPTIONS;
   i64 axis = 0;
-  i64 num = -1;  ///< how many; needed where the axis is open
+  i64 num = -1;  ///< the number of slices; required if the axis has an unknown dimension
 };
-/// The slices along an axis, without it; views where the axis is the leading one.
-///   gradient  stack of the slices' gradients
+/// Unstacks a tensor into its slices along an axis, which is removed. The slices are views if the axis is the
+/// leading one.
+///   gradient  the slices' gradients, stacked
 TANDEM_API std::vector<Tensor> unstack(const Tensor& x, UnstackOptions = {});
 /// unstack(x, num, axis), as in TensorFlow: num may be -1.
 template <detail::AxisNumber N, detail::AxisNumber I>
@@ -87,7 +90,7 @@ struct JoinAttrs {
   static constexpr auto fields = field_list(field("axis", &JoinAttrs::axis));
 };
 struct SplitAttrs {
-  i64 axis, count;  // count pieces, equal ones where sizes is empty
+  i64 axis, count;  // count parts, equal ones if sizes is empty
   Shape sizes;
   static constexpr auto fields = field_list(field("axis", &SplitAttrs::axis), field("count", &SplitAttrs::count),
                                             field("sizes", &SplitAttrs::sizes));

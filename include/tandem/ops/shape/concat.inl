@@ -30,7 +30,7 @@ TANDEM_INLINE void check_not_empty(const char* op, const TensorList& list) {
 TANDEM_INLINE Specs infer_concat(const InferCall& c) {
   Specs r(c.spec(0));
   Shape& s = r[0].shape;
-  if (s.rank() == 0) raise_specs(c, "scalars cannot be joined", "use stack");
+  if (s.rank() == 0) raise_specs(c, "scalars cannot be concatenated", "use stack");
   const int axis = resolve_axis(c.op.name, c.get<rules::JoinAttrs>().axis, s.rank());
   for (std::size_t i = 1; i < c.in.size(); ++i) {
     const Spec& x = c.spec(i);
@@ -55,7 +55,7 @@ TANDEM_INLINE Grads concat_gradient(const GradCall& c) {
   return r;
 }
 
-// Pieces of input 0 as long as the other inputs are; of those the shapes alone count.
+// Splits input 0 into parts as long as the other inputs, of which only the shapes are read.
 TANDEM_INLINE Specs infer_split_like(const InferCall& c) {
   check_upstream(c, &infer_concat, c.attrs, c.in.subspan(1));
   Specs r;
@@ -97,17 +97,17 @@ TANDEM_INLINE Grads stack_gradient(const GradCall& c) {
   return r;
 }
 
-// So many outputs no op can have: a graph file may ask for more than there is memory for their handles.
+// The maximum number of outputs of a split. A graph file may request more than there is memory for their handles.
 inline constexpr i64 most_pieces = i64{1} << 24;
 
-// The pieces' sizes in place of -1 and of 'count equal ones'.
+// The sizes of the parts, with -1 and 'count equal parts' resolved.
 TANDEM_INLINE i64 piece_size(const InferCall& c, i64 n, i64 piece) {
   const auto& a = c.get<rules::SplitAttrs>();
   if (a.sizes.rank() == 0) {
     if (a.count <= 0 || (n != none && n % a.count))
-      errors::raise<errors::InvalidArgumentError>(c.op.name, std::to_string(a.count) + " pieces do not divide axis " +
-                                                                 std::to_string(a.axis) + " of " +
-                                                                 to_string(c.spec(0)));
+      errors::raise<errors::InvalidArgumentError>(
+          c.op.name, std::to_string(a.count) + " does not divide the size of axis " + std::to_string(a.axis) + " of " +
+                         to_string(c.spec(0)));
     return n == none ? none : n / a.count;
   }
   i64 rest = n;
@@ -128,7 +128,7 @@ TANDEM_INLINE Specs infer_split(const InferCall& c) {
   const auto& a = c.get<rules::SplitAttrs>();
   const int axis = resolve_axis(c.op.name, a.axis, c.spec(0).shape.rank());
   if (a.count > most_pieces || (a.sizes.rank() && a.sizes.rank() != a.count))
-    raise_specs(c, std::to_string(a.count) + " pieces of " + std::to_string(a.sizes.rank()) + " sizes");
+    raise_specs(c, std::to_string(a.count) + " parts, but " + std::to_string(a.sizes.rank()) + " sizes");
   Specs r;
   for (i64 i = 0; i < std::max<i64>(a.count, 1); ++i)
     r.push(c.spec(0)).shape.set(axis, piece_size(c, c.spec(0).shape.dim(axis), i));
@@ -137,7 +137,7 @@ TANDEM_INLINE Specs infer_split(const InferCall& c) {
 TANDEM_INLINE void split_kernel(const KernelCall& c) {
   cpu::split(c, resolve_axis(c.op, c.attrs.get<rules::SplitAttrs>().axis, c.in[0].shape().rank()));
 }
-// A piece that nothing flowed back to is a piece of zeros.
+// A part without a gradient contributes zeros.
 TANDEM_INLINE Grads split_gradient(const GradCall& c) {
   std::vector<Tensor> g(c.g.begin(), c.g.end());
   Tensors zero;
@@ -265,7 +265,7 @@ TANDEM_INLINE std::vector<Tensor> split(const Tensor& x, const std::vector<i64>&
   }
   if (open > 1 || sizes.empty())
     errors::raise<errors::InvalidArgumentError>("split", open ? "only one size may be -1" : "no sizes are given");
-  // An op takes as many sizes as a shape has dims: longer lists are split in two first.
+  // An op takes at most as many sizes as a shape has dimensions: longer lists are first split in two.
   if (sizes.size() > max_rank) {
     const auto half = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
     const std::vector<i64> first(sizes.begin(), half), second(half, sizes.end());
@@ -290,7 +290,8 @@ TANDEM_INLINE std::vector<Tensor> unstack(const Tensor& x, UnstackOptions o) {
   const i64 n = o.num < 0 ? x.shape().dim(axis) : o.num;
   if (n == none)
     errors::raise<errors::InvalidArgumentError>(
-        "unstack", "axis " + std::to_string(axis) + " of " + to_string(x.spec()) + " is open; give .num");
+        "unstack",
+        "axis " + std::to_string(axis) + " of " + to_string(x.spec()) + " has an unknown size; specify .num");
   Axes perm(axis);
   for (int i = 0; i < x.rank(); ++i)
     if (i != axis) perm.push(i);

@@ -1,4 +1,4 @@
-// How a shape argument is read.
+// Reads shape arguments.
 #pragma once
 #include <algorithm>
 
@@ -94,7 +94,7 @@ TANDEM_INLINE Shape detail::with_known(const InferCall& c, const Shape& s) {
   const Shape& known = c.get<rules::KnownDimsAttrs>().known;
   if (known.rank() == 0) return s;
   if (!s.is_compatible_with(known))
-    raise_specs(c, "the shape " + to_string(s) + " contradicts what was known of it, " + to_string(known));
+    raise_specs(c, "the shape " + to_string(s) + " contradicts the known dimensions, " + to_string(known));
   return s.merge_with(known);
 }
 

@@ -1,5 +1,6 @@
 // The reshape family, all O(1) views of the same storage: reshape, expand_dims, squeeze, collapse_dims, nn::flatten,
-// identity, stop_gradient. Not here: reshape_like (ops/reduce/like), slices (slice.hpp).
+// identity, stop_gradient.
+// Not here: reshape_like (ops/reduce/like), slices (slice.hpp).
 #pragma once
 #include "tandem/base/axes.hpp"
 #include "tandem/core/apply.hpp"
@@ -7,41 +8,46 @@
 
 namespace TANDEM_NS {
 
-/// The same elements, row by row, under another shape.
+/// Changes the shape of a tensor; the elements keep their row-major order.
 ///   x         any dtype
-///   dims      as many elements as x; at most one entry is -1 and follows from the others; scalar tensors among them
+///   dims      same number of elements as x; at most one entry may be -1 and is computed from the others; entries
+///             may be scalar tensors
 ///   returns   a view of x, O(1)
-///   throws    errors::InvalidArgumentError if the sizes differ, or if -1 stands beside a 0 and cannot be told
-///   gradient  g in x's shape
+///   throws    errors::InvalidArgumentError if the numbers of elements differ, or if -1 is ambiguous because another
+///             entry is 0
+///   gradient  g reshaped to x's shape
 TANDEM_API Tensor reshape(const Tensor& x, const Dims& dims, OpOptions = {});
-/// A new axis of size 1 before `axis` in [-rank-1, rank]; a view. gradient: g in x's shape
+/// Inserts an axis of size 1 before `axis`, which is in [-rank-1, rank]. Returns a view. gradient: g reshaped to x's
+/// shape
 TANDEM_API Tensor expand_dims(const Tensor& x, i64 axis, OpOptions = {});
 
 struct SqueezeOptions {
   TANDEM_OP_OPTIONS;
-  Axes axis = {};  ///< not given: every axis of size 1
+  Axes axis = {};  ///< default: all axes of size 1
 };
-/// Without the axes of size 1 (or those of them named by `.axis`); a view.
-///   throws    errors::InvalidArgumentError if a named axis has another size
-///   gradient  g in x's shape
+/// Removes axes of size 1: all of them, or those in `.axis`. Returns a view.
+///   throws    errors::InvalidArgumentError if a specified axis has another size
+///   gradient  g reshaped to x's shape
 TANDEM_API Tensor squeeze(const Tensor& x, SqueezeOptions = {});
 TANDEM_AXES_OVERLOADS(squeeze, SqueezeOptions, axis)
 
-/// Groups of adjacent axes made into one axis each; a view. collapse_dims(x, {{0}, {1, 2}}) of [N,10,32] is [N,320].
+/// Merges groups of adjacent axes into one axis each. Returns a view. collapse_dims(x, {{0}, {1, 2}}) of [N,10,32]
+/// has shape [N,320].
 ///   groups    every axis exactly once, in order
-///   gradient  g in x's shape
+///   gradient  g reshaped to x's shape
 TANDEM_API Tensor collapse_dims(const Tensor& x, std::initializer_list<std::initializer_list<i64>> groups,
                                 OpOptions = {});
-/// The leading `axes` axes made into one; a view. gradient: g in x's shape
+/// Merges the leading `axes` axes into one. Returns a view. gradient: g reshaped to x's shape
 TANDEM_API Tensor collapse_leading(const Tensor& x, int axes, OpOptions = {});
 namespace nn {
-/// Axis 0 kept, all others made into one: [N, ...] to [N, size / N]; a view. gradient: g in x's shape
+/// Merges all axes except axis 0 into one: [N, ...] to [N, size / N]. Returns a view. gradient: g reshaped to x's
+/// shape
 TANDEM_API Tensor flatten(const Tensor& x, OpOptions = {});
 }  // namespace nn
 
-/// The same value as a new tensor object; a view. gradient: g
+/// Returns the same value as a new tensor object, a view. gradient: g
 TANDEM_API Tensor identity(const Tensor& x, OpOptions = {});
-/// The same value; gradients end here. gradient: none (blocked)
+/// Returns the same value and stops gradients. gradient: none (non-differentiable)
 TANDEM_API Tensor stop_gradient(const Tensor& x, OpOptions = {});
 
 extern TANDEM_API const OpDef reshape_op, reshape_dynamic_op, expand_dims_op, squeeze_op, collapse_dims_op, identity_op,
@@ -63,15 +69,16 @@ struct AxesAttrs {
   static constexpr auto fields = field_list(field("axis", &AxesAttrs::axis));
 };
 struct CollapseAttrs {
-  Shape counts;  // how many axes each group takes
+  Shape counts;  // the number of axes in each group
   static constexpr auto fields = field_list(field("counts", &CollapseAttrs::counts));
 };
 }  // namespace rules
 
 namespace detail {
-/// x with as many dims as input 1 has numbers, open but for those that were known.
+/// Infers a result with as many dimensions as input 1 has elements. They are unknown except those that were known at
+/// the call.
 Specs infer_reshape_dynamic(const InferCall& c);
-/// The gradient of ops whose result is x: g.
+/// The gradient of ops that return x: g.
 Grads pass_back(const GradCall& c);
 }  // namespace detail
 }  // namespace TANDEM_NS

@@ -13,10 +13,10 @@ namespace detail {
 [[noreturn, gnu::cold]] TANDEM_INLINE void raise_reshape(const char* op, const Spec& x, const Shape& dims,
                                                          const std::string& why) {
   errors::raise<errors::InvalidArgumentError>(op,
-                                              to_string(x) + " cannot take the shape " + to_string(dims) + ": " + why);
+                                              to_string(x) + " cannot be reshaped to " + to_string(dims) + ": " + why);
 }
-// Puts a number (or `none`) in the place of -1 and checks the sizes as far as they are known. An entry that was open
-// when it was traced is as -1 once x's size is known.
+// Resolves -1 to a number (or `none`) and checks the sizes that are known. An entry that was unknown in the trace is
+// treated as -1 once x's size is known.
 TANDEM_INLINE Shape reshaped(const char* op, const Spec& x, Shape dims) {
   int open = -1;
   i64 rest = 1;
@@ -29,7 +29,7 @@ TANDEM_INLINE Shape reshaped(const char* op, const Spec& x, Shape dims) {
     } else if (d < 0 && d != none) {
       raise_reshape(op, x, dims, "an entry is negative");
     } else if (d != none && __builtin_mul_overflow(rest, d, &rest)) {
-      raise_reshape(op, x, dims, "that is beyond any size");
+      raise_reshape(op, x, dims, "the number of elements overflows");
     }
   }
   if (!known) {
@@ -38,11 +38,12 @@ TANDEM_INLINE Shape reshaped(const char* op, const Spec& x, Shape dims) {
   }
   const i64 n = x.shape.size();
   if (open >= 0) {
-    if (rest == 0) raise_reshape(op, x, dims, "-1 cannot be told beside an axis of size 0");
-    if (n % rest) raise_reshape(op, x, dims, std::to_string(n) + " elements do not divide by " + std::to_string(rest));
+    if (rest == 0) raise_reshape(op, x, dims, "-1 is ambiguous next to an axis of size 0");
+    if (n % rest)
+      raise_reshape(op, x, dims, std::to_string(n) + " elements are not divisible by " + std::to_string(rest));
     dims.set(open, n / rest);
   } else if (rest != n) {
-    raise_reshape(op, x, dims, std::to_string(n) + " elements against " + std::to_string(rest));
+    raise_reshape(op, x, dims, std::to_string(n) + " elements do not match " + std::to_string(rest));
   }
   return dims;
 }
@@ -86,7 +87,7 @@ TANDEM_INLINE Specs infer_squeeze(const InferCall& c) {
                                                                  std::to_string(x.dim(i)) + ": " +
                                                                  to_string(c.spec(0)));
     if (named && !axis.given() && x.dim(i) == none)
-      raise_specs(c, "whether an open axis has size 1 is not known", "name the axes: .axis");
+      raise_specs(c, "cannot tell whether an axis with an unknown dimension has size 1", "name the axes: .axis");
     if (!named || x.dim(i) != 1) {
       if (!(named && x.dim(i) == none)) s.push(x.dim(i));
     }
@@ -98,12 +99,12 @@ TANDEM_INLINE Specs infer_collapse(const InferCall& c) {
   Shape s;
   int at = 0;
   for (i64 count : c.get<rules::CollapseAttrs>().counts) {
-    if (count < 0 || count > x.rank() - at) raise_specs(c, "the groups do not fit the axes");
+    if (count < 0 || count > x.rank() - at) raise_specs(c, "the groups do not match the axes");
     i64 n = 1;
     for (; count > 0; --count, ++at) n = n == none || x.dim(at) == none ? none : n * x.dim(at);
     s.push(n);
   }
-  if (at != x.rank()) raise_specs(c, "the groups do not fit the axes");
+  if (at != x.rank()) raise_specs(c, "the groups do not match the axes");
   return reshaped_spec(c, s);
 }
 TANDEM_INLINE Specs infer_identity(const InferCall& c) { return Specs(c.spec(0)); }
@@ -178,7 +179,7 @@ TANDEM_INLINE Tensor collapse_dims(const Tensor& x, std::initializer_list<std::i
       if (resolve_axis("collapse_dims", axis, x.rank()) != next++)
         errors::raise<errors::InvalidArgumentError>(
             "collapse_dims", "the groups must name every axis once and in order; axis " + std::to_string(axis) +
-                                 " stands where " + std::to_string(next - 1) + " belongs");
+                                 " is listed where axis " + std::to_string(next - 1) + " is expected");
     a.counts.push(static_cast<i64>(group.size()));
   }
   if (next != x.rank())

@@ -1,5 +1,5 @@
-// What is known of a value's shape, as tensors: shape, rank, size; get_shape, which mixes numbers and tensors in a
-// trace. Not here: x.shape(), which reads the numbers at once.
+// Shapes as tensors: shape, rank, size; and get_shape, which mixes numbers and tensors in a trace.
+// Not here: x.shape(), which reads the numbers immediately.
 #pragma once
 #include <vector>
 
@@ -12,20 +12,22 @@ struct ShapeOptions {
   TANDEM_OP_OPTIONS;
   DType out_type = DType::int32;  ///< int32 or int64
 };
-/// x's sizes as a host tensor of shape [rank].
-///   throws    errors::InvalidArgumentError for a size that int32 does not hold (take .out_type = int64)
-///   gradient  none (blocked)
+/// Returns the shape of x as a host tensor of shape [rank].
+///   throws    errors::InvalidArgumentError for a size that int32 cannot represent (use .out_type = int64)
+///   gradient  none (non-differentiable)
 TANDEM_API Tensor shape(const Tensor& x, ShapeOptions = {});
-/// How many axes x has, a host int32 scalar. gradient: none (blocked)
+/// Returns the rank of x as a host int32 scalar. gradient: none (non-differentiable)
 TANDEM_API Tensor rank(const Tensor& x, OpOptions = {});
-/// How many elements x has, a host scalar; throws as shape. gradient: none (blocked)
+/// Returns the number of elements of x as a host scalar. Errors as shape. gradient: none (non-differentiable)
 TANDEM_API Tensor size(const Tensor& x, ShapeOptions = {});
 
-/// x's sizes, each as far as it is known now; they can be entries of reshape's dims.
+/// Returns the dimensions of x, as numbers where they are known now and as scalar tensors elsewhere. They can be
+/// used as entries of reshape's dims.
 TANDEM_API std::vector<DimValue> get_shape(const Tensor& x);
-/// x itself, if its shape agrees with `shape` (open dims agree with anything); a view. In a trace the result has the
-/// numbers of both, and every call checks them, whether the result is used or not.
-///   throws    errors::InvalidArgumentError with both shapes if they do not agree
+/// Checks that x's shape is compatible with `shape` (unknown dimensions match any size), and returns x as a view. In
+/// a trace the result has the known dimensions of both, and every call checks them, whether or not the result is
+/// used.
+///   throws    errors::InvalidArgumentError with both shapes if they are not compatible
 ///   gradient  g
 TANDEM_API Tensor ensure_shape(const Tensor& x, const Shape& shape, OpOptions = {});
 

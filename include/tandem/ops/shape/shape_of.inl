@@ -25,8 +25,8 @@ TANDEM_INLINE void put_size(const KernelCall& c, i64 at, i64 n) {
     return;
   }
   if (n > INT32_MAX)
-    errors::raise<errors::InvalidArgumentError>(c.op, std::to_string(n) + " in " + to_string(*c.in[0].spec) +
-                                                          " is too large for int32; take .out_type = int64");
+    errors::raise<errors::InvalidArgumentError>(
+        c.op, std::to_string(n) + " in " + to_string(*c.in[0].spec) + " is too large for int32; use .out_type = int64");
   c.out[0].as<std::int32_t>()[at] = static_cast<std::int32_t>(n);
 }
 TANDEM_INLINE void shape_kernel(const KernelCall& c) {

@@ -1,4 +1,4 @@
-// Shape rules, gradients and rows of the slices.
+// Shape rules, gradients and definitions of the slice ops.
 #pragma once
 #include <algorithm>
 
@@ -21,7 +21,7 @@ namespace detail {
                                  : " (the axis is empty)"));
 }
 
-// Of `count` elements, every step-th from `begin` on.
+// Selects every step-th of `count` elements, starting at `begin`.
 struct SliceRange {
   i64 begin, step, count;
 };
@@ -32,7 +32,7 @@ TANDEM_INLINE SliceRange range_of(const rules::StridedSliceAttrs& a, int axis, i
   const i64 low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
   begin = begin == none ? (step > 0 ? low : high) : std::clamp(begin < 0 ? begin + n : begin, low, high);
   end = end == none ? (step > 0 ? high : low) : std::clamp(end < 0 ? end + n : end, low, high);
-  // Unsigned: a step may be as large as a number gets.
+  // Unsigned, because a step may have any 64-bit value.
   const u64 length =
       step > 0 ? (end > begin ? static_cast<u64>(end - begin) : 0) : (begin > end ? static_cast<u64>(begin - end) : 0);
   const u64 stride = step > 0 ? static_cast<u64>(step) : u64(0) - static_cast<u64>(step);
@@ -65,7 +65,7 @@ TANDEM_INLINE Specs infer_leading_slice(const InferCall& c) {
   if (r[0].shape.rank() == 0 || a.begin < 0) raise_specs(c, "no rows from " + std::to_string(a.begin) + " on");
   const i64 n = r[0].shape.dim(0), size = a.size >= 0 ? a.size : n == none ? none : n - a.begin;
   if (n != none && (size < 0 || size > n - a.begin))
-    raise_specs(c, std::to_string(a.size) + " rows from row " + std::to_string(a.begin) + " on reach beyond");
+    raise_specs(c, std::to_string(a.size) + " rows from row " + std::to_string(a.begin) + " on reach beyond the end");
   r[0].shape.set(0, size);
   return r;
 }
@@ -77,7 +77,7 @@ TANDEM_INLINE Specs infer_slice(const InferCall& c) {
   Shape& s = r[0].shape;
   const auto& a = c.get<rules::SliceAttrs>();
   if (a.begin.rank() != s.rank() || a.size.rank() != s.rank())
-    raise_specs(c, "begin " + to_string(a.begin) + " and size " + to_string(a.size) + " must have one entry an axis");
+    raise_specs(c, "begin " + to_string(a.begin) + " and size " + to_string(a.size) + " must have one entry per axis");
   for (int i = 0; i < s.rank(); ++i) {
     const i64 n = s.dim(i), b = a.begin.dim(i), size = a.size.dim(i);
     if (b < 0 || size < -1 || (n != none && (b > n || (size > 0 && size > n - b))))
@@ -92,7 +92,7 @@ TANDEM_INLINE Specs infer_strided_slice(const InferCall& c) {
   Shape& s = r[0].shape;
   const auto& a = c.get<rules::StridedSliceAttrs>();
   if (a.begin.rank() != s.rank() || a.end.rank() != s.rank() || a.step.rank() != s.rank())
-    raise_specs(c, "begin, end and step must have one entry an axis");
+    raise_specs(c, "begin, end and step must have one entry per axis");
   for (int i = 0; i < s.rank(); ++i) {
     const bool exact = a.exact >> i & 1;
     if (a.step.dim(i) == 0) raise_specs(c, "the step of axis " + std::to_string(i) + " is 0");
@@ -149,8 +149,8 @@ TANDEM_INLINE Tensor set_rows_into_zeros(const Tensor& rows, i64 first, const Te
   a.end.set(0, first + rows.shape().dim(0));
   return set_into_zeros(rows, like, a);
 }
-// Row-sparse, so that the gradients of x[0], x[1], ... add up without a tensor of x's size for each. Where the row's
-// number is not known, counted from an end that is not, the gradient is dense.
+// Row-sparse, so that the gradients of x[0], x[1], ... add up without a tensor of x's size for each. If the row's
+// number is not known, because it counts from an end that is not known, the gradient is dense.
 TANDEM_INLINE Grads index_gradient(const GradCall& c) {
   const i64 i = c.get<rules::IndexAttrs>().index, n = c.in[0].shape().dim(0);
   Tensor row = expand_dims(c.g[0], 0);
@@ -243,7 +243,7 @@ TANDEM_INLINE Tensor slice_by_numbers(const Tensor& x, const Shape& begin, const
   return apply1(slice_op, rules::SliceAttrs{begin, size}, o, x);
 }
 
-// How many axes the items take.
+// The number of axes that the items consume.
 TANDEM_INLINE int axes_taken(const Tensor& x, std::span<const SliceItem> items) {
   int taken = 0, ellipses = 0;
   for (const SliceItem& i : items) {
@@ -256,7 +256,7 @@ TANDEM_INLINE int axes_taken(const Tensor& x, std::span<const SliceItem> items) 
                                : std::to_string(taken) + " items for the axes of " + to_string(x.spec()));
   return taken;
 }
-// Items brought to one range an axis, and the axes that go or come afterwards.
+// The items as one range per axis, and the axes to remove or insert afterwards.
 struct SliceSelection {
   rules::StridedSliceAttrs a;
   Axes squeezed = Axes::none();
@@ -294,7 +294,7 @@ struct SliceSelection {
     fresh[fresh_count++] = static_cast<std::int8_t>(at);
   }
 };
-// A view where only the leading axis is cut, by a step of 1; otherwise a copy.
+// Returns a view if only the leading axis is sliced, with step 1; otherwise a copy.
 TANDEM_INLINE Tensor cut_out(const Tensor& x, const SliceSelection& s, OpOptions o) {
   bool leading = x.rank() > 0 && s.a.step.dim(0) == 1 && x.shape().dim(0) != none;
   for (int i = 1; leading && i < x.rank(); ++i) leading = s.whole(i) && !(s.a.exact >> i & 1);

@@ -1,4 +1,4 @@
-// Slices by bounds and indices that are tensors.
+// Slicing with tensors as bounds and indices.
 #pragma once
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/range.hpp"
@@ -23,14 +23,15 @@ TANDEM_INLINE void check_bound(const Tensor& t) {
   if (t.is_set() && (t.rank() != 0 || !dtypes::index.has(t.dtype())))
     errors::raise<errors::InvalidArgumentError>(
         "x(...)", "a tensor as an index or a bound must be an int32 or int64 scalar, not " + to_string(t.spec()) +
-                      "; gather takes other indices, boolean_mask takes masks");
+                      "; use gather for other indices, boolean_mask for masks");
 }
-// A bound as TensorFlow reads it: from 0 (or -1, by a negative step) to the axis's end, negative ones counted from it.
+// Normalizes a bound as TensorFlow does: clamps it from 0 (or -1, for a negative step) to the axis's end; negative
+// bounds count from the end.
 TANDEM_INLINE Tensor place(const Tensor& bound, const Tensor& n, i64 step) {
   const Tensor at = cast(bound, DType::int64), last = step > 0 ? n : n - 1;
   return minimum(maximum(where(at < 0, at + n, at), step > 0 ? 0 : -1), last);
 }
-// The places along an axis of n elements that a computed item selects.
+// The positions along an axis of n elements that a computed item selects.
 TANDEM_INLINE Tensor places_of(const SliceItem& item, const Tensor& n) {
   const Slice& s = item.slice;
   if (item.kind == SliceItem::index) {
@@ -47,7 +48,7 @@ TANDEM_INLINE Tensor places_of(const SliceItem& item, const Tensor& n) {
   const Tensor end = bound(s.end_tensor, s.end, s.step > 0 ? n : before_all);
   return range(begin, s.step > 0 ? maximum(begin, end) : minimum(begin, end), constant(s.step));
 }
-// With bounds or indices that are known only when the op runs: a gather for each of them, the others as usual.
+// Selects by bounds or indices that are known only at run time: a gather for each of them; the other items as usual.
 TANDEM_INLINE Tensor select_computed(const Tensor& x, std::span<const SliceItem> items, OpOptions o) {
   Small<SliceItem, max_rank> rest;
   Tensor y = x;

@@ -1,4 +1,4 @@
-// The parts of slicing by items, x(Slice(0, 2), ...), that constant and computed bounds share.
+// Parts of slicing by items, x(Slice(0, 2), ...), shared by constant and computed bounds.
 #pragma once
 #include <span>
 
@@ -6,11 +6,11 @@
 
 namespace TANDEM_NS::detail {
 
-/// How many axes the items select from; raises where there are more than x has.
+/// Returns the number of axes that the items consume. Raises if x has fewer.
 int axes_taken(const Tensor& x, std::span<const SliceItem> items);
-/// x(items...) for items whose bounds are numbers.
+/// x(items...) for items with constant bounds.
 Tensor select_items(const Tensor& x, std::span<const SliceItem> items, OpOptions o);
-/// slice() for bounds that are numbers.
+/// slice() with constant bounds.
 Tensor slice_by_numbers(const Tensor& x, const Shape& begin, const Shape& size, const OpOptions& o);
 
 }  // namespace TANDEM_NS::detail

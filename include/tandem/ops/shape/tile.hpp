@@ -1,4 +1,4 @@
-// Larger tensors from smaller ones: broadcast_to, tile, pad. Ops that broadcast never need broadcast_to.
+// Repetition and padding: broadcast_to, tile, pad. Ops that broadcast never need broadcast_to.
 // Not here: broadcast_like (ops/reduce/like), concat.
 #pragma once
 #include <utility>
@@ -10,26 +10,26 @@
 
 namespace TANDEM_NS {
 
-/// x repeated along its axes of size 1 and new leading ones; a copy.
+/// Broadcasts x to a shape: repeats it along its axes of size 1 and along new leading axes. Copies.
 ///   x         any dtype
-///   shape     x's shape must broadcast to it
-///   throws    errors::InvalidArgumentError if it does not
+///   shape     a shape that x's shape broadcasts to
+///   throws    errors::InvalidArgumentError if x's shape does not broadcast to it
 ///   gradient  g summed to x's shape
 TANDEM_API Tensor broadcast_to(const Tensor& x, const Dims& shape, OpOptions = {});
-/// x, multiples[i] times along axis i.
-///   multiples one an axis, numbers or integer tensors; 0 gives an empty tensor
-///   throws    errors::InvalidArgumentError for a negative one or the wrong count
-///   gradient  the sum of g's copies
+/// Repeats x multiples[i] times along axis i.
+///   multiples  one entry per axis, numbers or integer tensors; 0 gives an empty tensor
+///   throws     errors::InvalidArgumentError for a negative entry or the wrong number of entries
+///   gradient   the sum of the repetitions of g
 TANDEM_API Tensor tile(const Tensor& x, const Dims& multiples, OpOptions = {});
 
 enum class PadMode : std::uint8_t { constant, reflect, symmetric };
 struct PadOptions {
   TANDEM_OP_OPTIONS;
   PadMode mode = PadMode::constant;
-  Scalar constant_values = 0;  ///< strings are padded by ""
+  Scalar constant_values = 0;  ///< strings are padded with ""
 };
-/// How many elements pad() adds before and after each axis: {{1, 1}, {0, n}}, whose entries are numbers or integer
-/// scalar tensors, a vector of pairs, or an integer tensor of shape [rank, 2].
+/// The numbers of elements that pad() adds before and after each axis: {{1, 1}, {0, n}}, whose entries are numbers
+/// or integer scalar tensors, a vector of pairs, or an integer tensor of shape [rank, 2].
 class TANDEM_API Paddings {
  public:
   Paddings(std::initializer_list<std::pair<Dim, Dim>> list) {
@@ -46,12 +46,13 @@ class TANDEM_API Paddings {
  private:
   Dims before_, after_;
 };
-/// x with more elements around it: paddings[i] = {before, after} along axis i.
-///   mode      constant: .constant_values; reflect: mirrored without the edge (before, after < size);
-///             symmetric: mirrored with it (<= size)
-///   throws    errors::InvalidArgumentError for negative paddings, the wrong count, a mirror that is too short, or a
-///             mirror by paddings that are computed while a function is traced
-///   gradient  the middle of g; what was mirrored adds to its origin
+/// Pads x: adds paddings[i] = {before, after} elements along axis i.
+///   mode      constant: .constant_values; reflect: mirrored without the edge (before, after < size); symmetric:
+///             mirrored including the edge (<= size)
+///   throws    errors::InvalidArgumentError for negative paddings, the wrong number of pairs, an axis too short to
+///             be mirrored, or mirrored paddings that are computed while a function is traced
+///   gradient  the unpadded part of g; gradients of mirrored elements are added to the elements they were copied
+///             from
 TANDEM_API Tensor pad(const Tensor& x, const Paddings& paddings, PadOptions = {});
 
 extern TANDEM_API const OpDef broadcast_to_op, broadcast_dynamic_op, tile_op, tile_grad_op, pad_op;

@@ -46,7 +46,7 @@ TANDEM_INLINE Specs infer_tile(const InferCall& c) {
   Shape& s = r[0].shape;
   bool fits = m.rank() == s.rank();
   for (i64 n : m) fits &= n >= 0;
-  if (!fits) raise_specs(c, "multiples " + to_string(m) + " must be one number an axis, none below 0");
+  if (!fits) raise_specs(c, "multiples " + to_string(m) + " must have one non-negative number per axis");
   for (int i = 0; i < s.rank(); ++i) {
     i64 n = none;
     if (s.dim(i) != none && __builtin_mul_overflow(s.dim(i), m.dim(i), &n))
@@ -71,8 +71,8 @@ TANDEM_INLINE Specs infer_pad(const InferCall& c) {
   Specs r(c.spec(0));
   Shape& s = r[0].shape;
   if (c.spec(1).dtype != r[0].dtype) raise_specs(c, "dtypes differ");
-  if (c.spec(1).shape.rank() != 0) raise_specs(c, "the value to pad with must be a scalar");
-  if (a.before.rank() != s.rank() || a.after.rank() != s.rank()) raise_specs(c, "paddings are not one pair an axis");
+  if (c.spec(1).shape.rank() != 0) raise_specs(c, "the padding value must be a scalar");
+  if (a.before.rank() != s.rank() || a.after.rank() != s.rank()) raise_specs(c, "paddings must have one pair per axis");
   for (int i = 0; i < s.rank(); ++i) {
     i64 n = none;
     if (a.before.dim(i) < 0 || a.after.dim(i) < 0 ||
@@ -107,14 +107,14 @@ TANDEM_INLINE void check_paddings(const Tensor& x, const Shape& before, const Sh
     for (i64 n : amounts) fits &= n >= 0 || n == none;
   if (!fits)
     errors::raise<errors::InvalidArgumentError>(
-        "pad", "paddings must be one pair of numbers an axis, none below 0: " + std::to_string(before.rank()) +
+        "pad", "paddings must have one pair of non-negative numbers per axis: " + std::to_string(before.rank()) +
                    " pairs for " + to_string(x.spec()));
 }
-// By paddings that are not known now: axis by axis, between two blocks of the value.
+// Pads by paddings that are not known yet: axis by axis, concatenating x between two blocks of the value.
 TANDEM_INLINE Tensor pad_computed(const Tensor& x, const Paddings& paddings, const PadOptions& o) {
   if (o.mode != PadMode::constant)
     errors::raise<errors::InvalidArgumentError>(
-        "pad", "a mirror needs paddings that are known while the function is traced; take them as numbers");
+        "pad", "mirrored paddings must be known while the function is traced; pass them as numbers");
   const std::vector<DimValue> sides[] = {paddings.before().values("pad"), paddings.after().values("pad")};
   check_paddings(x, paddings.before().known("pad"), paddings.after().known("pad"));
   const Tensor value = pad_value(x, o);
@@ -132,14 +132,15 @@ TANDEM_INLINE Tensor pad_computed(const Tensor& x, const Paddings& paddings, con
   }
   return y;
 }
-// One axis mirrored: a gather, whose gradient adds what was mirrored to its origin.
+// Mirrors one axis with a gather, whose gradient adds the gradients of mirrored elements to their origin.
 TANDEM_INLINE Tensor mirror(const Tensor& x, int axis, i64 before, i64 after, bool edge) {
   const i64 n = x.shape().dim(axis), skip = edge ? 0 : 1;
   if (n == none && (before || after))
     errors::raise<errors::InvalidArgumentError>(
-        "pad", "axis " + std::to_string(axis) + " of " + to_string(x.spec()) +
-                   " cannot be mirrored: its size is not known while the function is traced; say it by set_shape or by "
-                   "the function's .input_signature");
+        "pad",
+        "axis " + std::to_string(axis) + " of " + to_string(x.spec()) +
+            " cannot be mirrored: its size is not known while the function is traced; specify it with set_shape or "
+            "the function's .input_signature");
   if (n == none) return x;
   if (before > n - skip || after > n - skip)
     errors::raise<errors::InvalidArgumentError>("pad", "axis " + std::to_string(axis) + " of " + to_string(x.spec()) +

@@ -1,5 +1,5 @@
-// Axes in another order or direction: transpose, linalg::matrix_transpose, linalg::adjoint, reverse.
-// matmul needs none of them: it takes flags.
+// Permutation and reversal of axes: transpose, linalg::matrix_transpose, linalg::adjoint, reverse. matmul needs none
+// of them: it has flags.
 #pragma once
 #include "tandem/base/axes.hpp"
 #include "tandem/core/apply.hpp"
@@ -8,29 +8,29 @@ namespace TANDEM_NS {
 
 struct TransposeOptions {
   TANDEM_OP_OPTIONS;
-  Axes perm = {};          ///< axis i of the result is axis perm[i] of x; not given: the axes backward
-  bool conjugate = false;  ///< complex numbers are conjugated as well
+  Axes perm = {};          ///< axis i of the result is axis perm[i] of x; default: reverse the axes
+  bool conjugate = false;  ///< also conjugate complex numbers
 };
-/// The axes in another order; a copy.
-///   throws    errors::InvalidArgumentError if perm is no permutation of x's axes
-///   gradient  the inverse permutation of g
+/// Permutes the axes of a tensor. Copies.
+///   throws    errors::InvalidArgumentError if perm is not a permutation of x's axes
+///   gradient  g with the inverse permutation
 TANDEM_API Tensor transpose(const Tensor& x, TransposeOptions = {});
 TANDEM_AXES_OVERLOADS(transpose, TransposeOptions, perm)
 
 namespace linalg {
-/// The last two axes exchanged. gradient: those of g exchanged
+/// Swaps the last two axes. gradient: g with its last two axes swapped
 TANDEM_API Tensor matrix_transpose(const Tensor& x, OpOptions = {});
-/// The last two axes exchanged, the elements conjugated. gradient: the adjoint of g
+/// Swaps the last two axes and conjugates the elements. gradient: the adjoint of g
 TANDEM_API Tensor adjoint(const Tensor& x, OpOptions = {});
 }  // namespace linalg
 
-/// The elements backward along some axes (none if the list is empty).
-///   throws    errors::InvalidArgumentError for axes out of range or named twice
+/// Reverses the order of elements along the given axes. An empty list reverses none.
+///   throws    errors::InvalidArgumentError for axes out of range or listed twice
 ///   gradient  reverse(g)
 TANDEM_API Tensor reverse(const Tensor& x, const Axes& axes, OpOptions = {});
 
 namespace detail {
-/// The complex conjugate, element by element; real numbers stay, and x is returned. gradient: the conjugate of g
+/// Complex conjugate, element by element. Returns x if it is real. gradient: the conjugate of g
 TANDEM_API Tensor conjugate(const Tensor& x, OpOptions = {});
 }  // namespace detail
 

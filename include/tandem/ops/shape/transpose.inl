@@ -17,7 +17,7 @@ TANDEM_INLINE Specs infer_transpose(const InferCall& c) {
   for (int i = 0; i < x.rank(); ++i) r[0].shape.set(i, x.dim(perm.given() ? perm[i] : -1 - i));
   return r;
 }
-// With negative entries counted from the front.
+// The permutation with negative entries resolved.
 TANDEM_INLINE Axes front_axes(const Axes& perm, int rank) {
   if (!perm.given()) return perm;
   Axes r = Axes::none();
@@ -51,7 +51,7 @@ TANDEM_INLINE Grads reverse_gradient(const GradCall& c) {
   return Grads(Gradient(apply1(reverse_op, c.attrs, no_options, c.g[0])));
 }
 TANDEM_INLINE Tensor swap_last(const char* op, const Tensor& x, bool conjugate, OpOptions o) {
-  if (x.rank() < 2) errors::raise<errors::InvalidArgumentError>(op, to_string(x.spec()) + " is no matrix");
+  if (x.rank() < 2) errors::raise<errors::InvalidArgumentError>(op, to_string(x.spec()) + " is not a matrix");
   Axes perm = Axes::none();
   for (int i = 0; i < x.rank() - 2; ++i) perm.push(i);
   perm.push(x.rank() - 1);
