@@ -27,7 +27,7 @@ gives 'run_graph: .*takes 1 arguments, not 2' "$program" "$golden" 1,2 3
 gives "run_graph: '1,x' is not a list of numbers" "$program" "$golden" 1,x
 gives 'run_graph: reshape' "$program" "$golden" 1,2,3
 gives 'run_graph: load_graph: cannot read' "$program" "$folder/none"
-gives 'run_graph: parse_graph: the graph is none' "$program" "$0"
+gives 'run_graph: parse_graph: the graph is not a saved graph' "$program" "$0"
 head -c 200 "$golden" >"$folder/torn"
 gives 'run_graph: parse_graph: the graph is truncated' "$program" "$folder/torn"
 gives 'usage' "$program"

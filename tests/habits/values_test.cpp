@@ -91,7 +91,7 @@ TEST_CASE("linspace in other dtypes") {
   CHECK(floats(cast(linspace(0, 1, 3, float16), float32)) == Floats{0, 0.5f, 1});
   CHECK_THROWS_WITH(linspace(0, 1, 5, int32), ContainsSubstring("must be floating, not int32"));
   CHECK_THROWS_AS(linspace(0, 1, 5, {.axis = 1}), errors::InvalidArgumentError);
-  CHECK_THROWS_WITH(linspace(constant(0.f), constant(1.f), 5, {.dtype = float64}), ContainsSubstring("cast the ends"));
+  CHECK_THROWS_WITH(linspace(constant(0.f), constant(1.f), 5, {.dtype = float64}), ContainsSubstring("cast start and stop"));
 }
 
 TEST_CASE("dims of a shape are counted from both ends, and checked") {

@@ -203,7 +203,7 @@ TEST_CASE("weights are set as a whole or not at all") {
   weights[0] = zeros({2, 3});
   weights[3] = zeros({2});
   CHECK_THROWS_WITH(net.set_weights(weights),
-                    ContainsSubstring("'dense_1/bias' is float32[1]") && ContainsSubstring("value 3 float32[2]"));
+                    ContainsSubstring("'dense_1/bias' is float32[1]") && ContainsSubstring("value 3 is float32[2]"));
   CHECK(floats(net(x)) == before);
   weights[3] = ones({1});
   net.set_weights(weights);

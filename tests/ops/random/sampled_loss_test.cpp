@@ -154,7 +154,7 @@ TEST_CASE("nce_loss and sampled_softmax_loss: errors name what does not fit") {
   CHECK_THAT(with(8, classes), ContainsSubstring("cannot draw 8 different classes of 7"));
   CHECK_THAT(with(0, classes), ContainsSubstring("must be 1 or more"));
   CHECK_THAT(with(4, classes, {.sampled_values = p.candidates}), ContainsSubstring("num_sampled is 4"));
-  CHECK_THAT(with(5, classes, {.sampled_values = p.candidates, .seed = 1}), ContainsSubstring("leave .seed"));
+  CHECK_THAT(with(5, classes, {.sampled_values = p.candidates, .seed = 1}), ContainsSubstring("omit .seed"));
   p.inputs = cast(p.inputs, float32);
   CHECK_THAT(with(3, classes), ContainsSubstring("of the weights' dtype"));
   CHECK_THAT(error_of([&] {

@@ -1,5 +1,6 @@
 // Epilogue fusion: bias and activation are applied to a matrix product while it is in the cache.
 #pragma once
+#include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/linalg/dense.hpp"
@@ -37,8 +38,8 @@ class DenseJoiner {
     const auto& flags = m.attrs.get<rules::MatmulAttrs>();
     const Spec &x = rewrite_.spec(m.in[0]), &w = rewrite_.spec(m.in[1]), &b = rewrite_.spec(bias);
     const bool plain = !flags.transpose_a && !flags.transpose_b && x.shape.rank() == 2 && w.shape.rank() == 2;
-    if (!plain || !dtypes::floating.has(x.dtype) || b.shape.rank() != 1 || w.shape.dim(1) == none ||
-        b.shape.dim(0) != w.shape.dim(1))
+    if (!plain || b.device != x.device || !has_kernel(dense_op, x.device) || !dtypes::floating.has(x.dtype) ||
+        b.shape.rank() != 1 || w.shape.dim(1) == none || b.shape.dim(0) != w.shape.dim(1))
       return false;
     become_dense(n, at, nn::DenseActivation::none);
     n.in.push(bias);

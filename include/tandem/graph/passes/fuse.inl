@@ -10,6 +10,7 @@
 #include <numeric>
 #include <string>
 
+#include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/pointwise/fused.hpp"
@@ -58,9 +59,10 @@ class ShapeClasses {
 
 TANDEM_INLINE bool is_fusible(const Graph& g, const Node& n) {
   if (n.outputs != 1 || n.in.empty() || !n.op->loop) return false;
+  const Device device = g.spec(n.first_out).device;
   for (int v : n.in)
-    if (g.spec(v).device.kind != Device::cpu) return false;
-  return can_fuse(*n.op, g.spec(n.in[n.in.size() - 1]).dtype, n.attrs);
+    if (g.spec(v).device != device) return false;
+  return has_kernel(fused_op, device) && can_fuse(*n.op, g.spec(n.in[n.in.size() - 1]).dtype, n.attrs);
 }
 
 // Partitions nodes into fusion groups.

@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 
+#include "tandem/core/backend.hpp"
+#include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/places.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
@@ -59,8 +61,8 @@ class RowJoiner {
       if (!to_->spec(v).shape.is_fully_defined()) return false;
     const Spec &x = to_->spec(n.in[0]), &y = to_->spec(n.first_out);
     return x.shape.rank() == 2 && y.shape.rank() == 2 && to_->spec(n.in[1]).shape.rank() == 2 && y.shape.dim(1) > 1 &&
-           x.shape.dim(0) > 1 && x.shape.dim(0) <= few_rows && x.device.kind == Device::cpu &&
-           dtypes::floating.has(x.dtype);
+           x.shape.dim(0) > 1 && x.shape.dim(0) <= few_rows && has_kernel(*n.op, x.device) &&
+           has_kernel(concat_op, x.device) && dtypes::floating.has(x.dtype);
   }
   // Products of one group do the same to their rows, with no effect between them.
   void find_groups() {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/places.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/graph/passes/sums.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 
+#include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/product_rows.hpp"
 #include "tandem/graph/passes/product_sums.hpp"
@@ -35,8 +36,8 @@ class TransposeJoiner {
     if (n.op != &matmul_op || !n.attrs.get<rules::MatmulAttrs>().transpose_b) return false;
     const Spec &y = rewrite_.spec(n.first_out), &b = rewrite_.spec(n.in[1]);
     return y.shape.rank() == 2 && y.shape.is_fully_defined() && b.shape.rank() == 2 && b.shape.is_fully_defined() &&
-           y.shape.dim(0) > 1 && y.shape.dim(0) <= few_rows && y.shape.dim(1) > 1 && y.device.kind == Device::cpu &&
-           dtypes::floating.has(y.dtype);
+           y.shape.dim(0) > 1 && y.shape.dim(0) <= few_rows && y.shape.dim(1) > 1 &&
+           has_kernel(transpose_op, y.device) && dtypes::floating.has(y.dtype);
   }
   int transposed(int value, std::size_t before) {
     const auto [known, fresh] = made_.try_emplace(value, -1);

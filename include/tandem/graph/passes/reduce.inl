@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/pointwise/fused_reduce.hpp"
@@ -36,8 +37,8 @@ class ReductionFuser {
     const auto x = static_cast<std::size_t>(n.in[0]), at = static_cast<std::size_t>(makers_[x]);
     const Spec& s = rewrite_.spec(n.in[0]);
     const auto& a = n.attrs.get<ReduceAttrs>();
-    if (uses_[x] != 1 || effects_[at] != effects || !dtypes::floating.has(s.dtype) ||
-        !names_last_axes(a.axis.mask(n.op->name, s.shape.rank()), s.shape.rank()))
+    if (uses_[x] != 1 || effects_[at] != effects || !has_kernel(fused_reduce_op, s.device) ||
+        !dtypes::floating.has(s.dtype) || !names_last_axes(a.axis.mask(n.op->name, s.shape.rank()), s.shape.rank()))
       return;
     const Node& maker = rewrite_.graph->nodes[at];
     const Ref<FusedProgram> program = program_of(maker);

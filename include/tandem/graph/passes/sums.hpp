@@ -14,12 +14,11 @@ struct SumTree {
   std::vector<int> terms;         // values
 };
 
-// An addition of floating numbers of known shape on the CPU without broadcasting.
+// An addition of floating numbers of known shape without broadcasting.
 inline bool is_plain_addition(const Graph& g, const Node& n) {
   if (n.op != &add_op) return false;
   const Spec& s = g.spec(n.first_out);
-  return s.shape.is_fully_defined() && s.device.kind == Device::cpu && dtypes::floating.has(s.dtype) &&
-         g.spec(n.in[0]) == s && g.spec(n.in[1]) == s;
+  return s.shape.is_fully_defined() && dtypes::floating.has(s.dtype) && g.spec(n.in[0]) == s && g.spec(n.in[1]) == s;
 }
 
 // All addition trees of the graph, none nested in another. `makers` and `uses` are the graph's.

@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -56,7 +57,8 @@ class UpdateJoiner {
     const Spec& weight = from_.spec(n.in[0]);
     for (int k = 0; k <= n.op->outputs; ++k)
       if (!(from_.spec(n.in[at(k)]) == weight)) return false;
-    return weight.shape.is_fully_defined() && weight.device.kind == Device::cpu;
+    return weight.shape.is_fully_defined() && has_kernel(*n.op->plural, weight.device) &&
+           (weight.device == Device{} || !n.op->host_inputs);  // of many inputs, it cannot name those on the host
   }
   bool is_held(int value) const { return held_since_[at(makers_[at(value)])] == run_; }
   bool joins(const Node& n) const {
