@@ -1,10 +1,16 @@
-// Two translation units of one program see one op row; else an op found by address would be two.
+// Two translation units of one program, both of which include every umbrella, see one definition of each op; otherwise
+// an op that is compared by its address would be two.
+#include <tandem/cuda.hpp>
 #include <tandem/tandem.hpp>
+#include <tandem/testing.hpp>
+#ifdef WITH_IO
+#include <tandem/train.hpp>
+#endif
 
-const void* row_of_other_unit();
+const void* op_of_other_unit();
 
 int main() {
   const tandem::Tensor x = tandem::constant({1.f, 2.f, 3.f});
   if ((x + x).to_vector<float>() != std::vector<float>{2, 4, 6}) return 1;
-  return row_of_other_unit() == &tandem::add_op ? 0 : 2;
+  return op_of_other_unit() == &tandem::add_op ? 0 : 2;
 }

@@ -1,0 +1,9 @@
+// The other unit of two_units.
+#include <tandem/cuda.hpp>
+#include <tandem/tandem.hpp>
+#include <tandem/testing.hpp>
+#ifdef WITH_IO
+#include <tandem/train.hpp>
+#endif
+
+const void* op_of_other_unit() { return &tandem::add_op; }
