@@ -159,6 +159,7 @@ const Sample pointwise_table[] = {
      }},
     {"erf", any<erf>},
     {"erfc", any<erfc>},
+    {"erfinv", inside<erfinv>},
     {"nextafter", pair<nextafter>},
     {"bitwise_and", whole_pair<bitwise::bitwise_and>},
     {"bitwise_or", whole_pair<bitwise::bitwise_or>},

@@ -83,6 +83,54 @@ TEST_CASE("error functions") {
   CHECK(close<double>(erf(f64({0.3})), {std::erf(0.3)}));
 }
 
+namespace {
+
+// The root of erf(y) = x by Newton's method in long double, from a first guess; |x| < 1.
+long double inverse_of_erf(long double x, long double y) {
+  const long double slope_at_0 = 1.128379167095512573896L, rest = 1 - std::abs(x);
+  y = std::abs(y);
+  for (int i = 0; i < 4; ++i) {
+    const long double error = rest < 0.5L ? rest - std::erfc(y) : std::erf(y) - std::abs(x);
+    y -= error / (slope_at_0 * std::exp(-y * y));
+  }
+  return std::copysign(y, x);
+}
+template <class T>
+double worst_erfinv(const std::vector<T>& x) {
+  const std::vector<T> y = erfinv(constant(x)).template to_vector<T>();
+  double worst = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const long double want = inverse_of_erf(x[i], y[i]);
+    const T near = static_cast<T>(want);
+    const long double ulp = std::nextafter(std::abs(near), std::numeric_limits<T>::infinity()) - std::abs(near);
+    worst = std::max(worst, static_cast<double>(std::abs(y[i] - want) / ulp));
+  }
+  return worst;
+}
+// Numbers in (-1, 1): small ones, all over, and close to the ends.
+template <class T>
+std::vector<T> inside_one(int count) {
+  std::vector<T> x;
+  for (int i = 1; i < count; ++i) {
+    const double part = static_cast<double>(i) / count;
+    x.push_back(static_cast<T>(2 * part - 1));
+    x.push_back(static_cast<T>(std::pow(2.0, -60 * part)));
+    x.push_back(static_cast<T>(1 - std::pow(2.0, -(std::numeric_limits<T>::digits - 0.01) * part)));
+  }
+  std::erase_if(x, [](T v) { return std::abs(v) >= 1; });
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("erfinv: within 4 ulp, also next to -1, 0 and 1") {
+  CHECK(worst_erfinv(inside_one<float>(20000)) <= 4);
+  CHECK(worst_erfinv(inside_one<double>(20000)) <= 4);
+  CHECK(same(erfinv(f32({1, -1, 0.f, -0.f, qnan})), {inf, -inf, 0.f, -0.f, qnan}));
+  CHECK(same(erfinv(f32({1.5f, -2, inf})), {qnan, qnan, qnan}));
+  CHECK(close<double>(erf(erfinv(f64({-0.75, 0.3, 0.999}))), {-0.75, 0.3, 0.999}));
+}
+
 TEST_CASE("nextafter reaches subnormals, which arithmetic keeps") {
   const Tensor least = nextafter(f32({0}), 1);
   CHECK(least.item<float>() == tiny);
