@@ -138,6 +138,11 @@ const Sample shape_table[] = {
      [](Numbers& n) {
        transpose(n.reals({2, 3, 4}), {.perm = {2, 0, 1}});
      }},
+    {"roll",
+     [](Numbers& n) {
+       roll(n.reals({5}), 2, 0);
+       roll(n.reals({2, 3, 2}), -4, 1);
+     }},
     {"reverse",
      [](Numbers& n) {
        reverse(n.reals({2, 3}), {1});

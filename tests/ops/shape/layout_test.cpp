@@ -102,6 +102,35 @@ TEST_CASE("reverse equals a loop", "[layout]") {
   CHECK_THROWS_AS(reverse(constant({1, 2}), 1), errors::InvalidArgumentError);
 }
 
+TEST_CASE("roll equals a loop", "[layout]") {
+  testing::Shapes random(9);
+  for (int round = 0; round < 100; ++round) {
+    const Shape s = random.shape();
+    if (s.rank() == 0) continue;
+    const Tensor x = testing::numbered(s, testing::moved_dtypes[round % 12]);
+    const int axis = random.pick(0, s.rank() - 1), shift = random.pick(-9, 9);
+    CHECK(testing::misplaced(roll(x, shift, random.pick(0, 1) ? axis : axis - s.rank()), x, [&](Index at) {
+            i64& i = at[static_cast<std::size_t>(axis)];
+            i = ((i - shift) % s[axis] + s[axis]) % s[axis];
+            return testing::place(s, at);
+          }) == 0);
+  }
+  CHECK(roll(constant({0, 1, 2, 3, 4}), 2, 0).to_vector<std::int32_t>() == std::vector<std::int32_t>{3, 4, 0, 1, 2});
+  const Tensor x = testing::numbered({2, 3}, int32);
+  CHECK(roll(x, {1, -1}, {0, 1}).to_vector<std::int32_t>() == roll(roll(x, 1, 0), -1, 1).to_vector<std::int32_t>());
+  CHECK(roll(x, {2}, {1}).to_vector<std::int32_t>() == roll(x, 2, 1).to_vector<std::int32_t>());
+  CHECK(roll(x, INT64_MIN, 1).to_vector<std::int32_t>() == roll(x, -2, 1).to_vector<std::int32_t>());
+  CHECK(roll(zeros({0, 3}), 1, 0).shape() == Shape{0, 3});
+  CHECK_THROWS_WITH(roll(x, 1, 2), ContainsSubstring("roll: ") && ContainsSubstring("axis 2"));
+  CHECK_THROWS_WITH(roll(x, {1, 2}, {0}), ContainsSubstring("2 shifts for 1 axes"));
+  testing::Shapes numbers(10);
+  CHECK(gradient_error(
+            [](const Tensor& t) {
+              return square(roll(t, {4, -1}, {2, 0}));
+            },
+            numbers.reals({2, 3, 4})) < 1e-8);
+}
+
 TEST_CASE("split takes concat apart", "[layout]") {
   testing::Shapes random(8);
   for (int round = 0; round < 200; ++round) {

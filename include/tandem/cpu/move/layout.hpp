@@ -25,6 +25,8 @@ TANDEM_API void tile(const KernelCall& c);
 TANDEM_API void tile_sum(const KernelCall& c);
 /// out = in reversed along the axes in the mask.
 TANDEM_API void reverse(const KernelCall& c, std::uint32_t axes);
+/// out = in rotated by `shift` along an axis.
+TANDEM_API void roll(const KernelCall& c, int axis, i64 shift);
 /// out = the real (part 0) or imaginary (part 1) parts of in.
 TANDEM_API void complex_part(const KernelCall& c, int part);
 /// out = in[0] + i in[1]; the inputs are broadcast to out's shape.

@@ -262,6 +262,22 @@ TANDEM_INLINE void reverse(const KernelCall& c, std::uint32_t axes) {
   }
   slice(c, begin, step);
 }
+TANDEM_INLINE void roll(const KernelCall& c, int axis, i64 shift) {
+  const Operand &x = c.in[0], &y = c.out[0];
+  const Shape& s = x.shape();
+  if (x.size() == 0) return;
+  const i64 n = s.dim(axis), outer = detail::product(s, 0, axis), inner = detail::product(s, axis + 1, s.rank());
+  const i64 first = (shift % n + n) % n;  // where element 0 goes
+  const auto move = [&](i64 to, i64 from, i64 count) {
+    if (count == 0) return;
+    StridedCopy nest;
+    nest.add(outer, n * inner, n * inner);
+    nest.add(count * inner, 1, 1);
+    copy_strided(c, nest, detail::element(y, to * inner), detail::element(x, from * inner));
+  };
+  move(first, 0, n - first);
+  move(0, n - first, first);
+}
 namespace detail {
 // Copies to or from the diagonals of the matrices in a shape; on the other side, their elements are packed.
 struct DiagonalCopy {

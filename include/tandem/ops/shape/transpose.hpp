@@ -1,6 +1,8 @@
-// Permutation and reversal of axes: transpose, linalg::matrix_transpose, linalg::adjoint, reverse. matmul needs none
-// of them: it has flags.
+// Permutation, reversal and rotation of axes: transpose, linalg::matrix_transpose, linalg::adjoint, reverse, roll.
+// matmul needs none of the transposed forms: it has flags.
 #pragma once
+#include <initializer_list>
+
 #include "tandem/base/axes.hpp"
 #include "tandem/core/apply.hpp"
 
@@ -29,13 +31,24 @@ TANDEM_API Tensor adjoint(const Tensor& x, OpOptions = {});
 ///   gradient  reverse(g)
 TANDEM_API Tensor reverse(const Tensor& x, const Axes& axes, OpOptions = {});
 
+/// Rotates the elements along an axis: element i moves to i + shift, and what passes the end comes back at the front.
+///   x         any dtype
+///   shift     any integer; negative numbers rotate towards the front
+///   throws    errors::InvalidArgumentError for an axis out of range
+///   gradient  roll(g, -shift, axis)
+TANDEM_API Tensor roll(const Tensor& x, i64 shift, i64 axis, OpOptions = {});
+/// Rotates along several axes, by shifts[k] along axes[k]: roll(x, {1, -2}, {0, 1}). Otherwise as roll along one axis.
+///   throws    errors::InvalidArgumentError unless there are as many shifts as axes
+TANDEM_API Tensor roll(const Tensor& x, std::initializer_list<i64> shifts, std::initializer_list<i64> axes,
+                       OpOptions = {});
+
 namespace detail {
 /// Complex conjugate, element by element. Returns x if it is real. gradient: the conjugate of g
 TANDEM_API Tensor conjugate(const Tensor& x, OpOptions = {});
 }  // namespace detail
 
-extern TANDEM_API const OpDef transpose_op, reverse_op;
-inline constexpr const OpDef* transpose_ops[] = {&transpose_op, &reverse_op};
+extern TANDEM_API const OpDef transpose_op, reverse_op, roll_op;
+inline constexpr const OpDef* transpose_ops[] = {&transpose_op, &reverse_op, &roll_op};
 
 namespace rules {
 struct TransposeAttrs {
@@ -47,6 +60,10 @@ struct TransposeAttrs {
 struct ReverseAttrs {
   Axes axes;
   static constexpr auto fields = field_list(field("axes", &ReverseAttrs::axes));
+};
+struct RollAttrs {
+  i64 shift, axis;
+  static constexpr auto fields = field_list(field("shift", &RollAttrs::shift), field("axis", &RollAttrs::axis));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/move/layout.hpp"
+#include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS {
@@ -50,6 +51,21 @@ TANDEM_INLINE void reverse_kernel(const KernelCall& c) {
 TANDEM_INLINE Grads reverse_gradient(const GradCall& c) {
   return Grads(Gradient(apply1(reverse_op, c.attrs, no_options, c.g[0])));
 }
+TANDEM_INLINE Specs infer_roll(const InferCall& c) {
+  (void)resolve_axis(c.op.name, c.get<rules::RollAttrs>().axis, c.spec(0).shape.rank());
+  return Specs(c.spec(0));
+}
+TANDEM_INLINE void roll_kernel(const KernelCall& c) {
+  const auto& a = c.attrs.get<rules::RollAttrs>();
+  const Shape& s = c.out[0].shape();
+  cpu::roll(c, resolve_axis(c.op, a.axis, s.rank()), a.shift);
+}
+TANDEM_INLINE Grads roll_gradient(const GradCall& c) {
+  const auto& a = c.get<rules::RollAttrs>();
+  const i64 n = c.g[0].shape().dim(resolve_axis(c.op.name, a.axis, c.g[0].rank()));
+  const i64 back = n > 0 ? -(a.shift % n) : -a.shift;  // the lowest integer has no negative
+  return Grads(Gradient(apply1(roll_op, rules::RollAttrs{back, a.axis}, no_options, c.g[0])));
+}
 TANDEM_INLINE Tensor swap_last(const char* op, const Tensor& x, bool conjugate, OpOptions o) {
   if (x.rank() < 2) errors::raise<errors::InvalidArgumentError>(op, to_string(x.spec()) + " is not a matrix");
   Axes perm = Axes::none();
@@ -76,6 +92,14 @@ TANDEM_INLINE constexpr OpDef reverse_op{.name = "reverse",
                                          .saves = Saves::nothing,
                                          .attrs = &detail::attr_type<rules::ReverseAttrs>};
 
+TANDEM_INLINE constexpr OpDef roll_op{.name = "roll",
+                                      .infer = &detail::infer_roll,
+                                      .cpu = &detail::roll_kernel,
+                                      .cuda = TANDEM_CUDA(&detail::roll_kernel),
+                                      .gradient = &detail::roll_gradient,
+                                      .saves = Saves::nothing,
+                                      .attrs = &detail::attr_type<rules::RollAttrs>};
+
 TANDEM_INLINE Tensor transpose(const Tensor& x, TransposeOptions o) {
   return apply1(transpose_op, rules::TransposeAttrs{o.perm, o.conjugate}, {o.name, o.where}, x);
 }
@@ -95,6 +119,21 @@ TANDEM_INLINE Tensor detail::conjugate(const Tensor& x, OpOptions o) {
 }
 TANDEM_INLINE Tensor reverse(const Tensor& x, const Axes& axes, OpOptions o) {
   return apply1(reverse_op, rules::ReverseAttrs{axes.given() ? axes : Axes::none()}, o, x);
+}
+
+TANDEM_INLINE Tensor roll(const Tensor& x, i64 shift, i64 axis, OpOptions o) {
+  return apply1(roll_op, rules::RollAttrs{shift, axis}, o, x);
+}
+TANDEM_INLINE Tensor roll(const Tensor& x, std::initializer_list<i64> shifts, std::initializer_list<i64> axes,
+                          OpOptions o) {
+  const tandem::detail::CallSite call(o);
+  if (shifts.size() != axes.size())
+    errors::raise<errors::InvalidArgumentError>(
+        "roll", std::to_string(shifts.size()) + " shifts for " + std::to_string(axes.size()) + " axes");
+  if (axes.size() == 0) return identity(x, o);
+  Tensor y = x;
+  for (std::size_t k = 0; k < axes.size(); ++k) y = roll(y, shifts.begin()[k], axes.begin()[k], o);
+  return y;
 }
 
 }  // namespace TANDEM_NS
