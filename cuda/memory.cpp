@@ -1,4 +1,4 @@
-// The device memory cache. Small blocks are carved from slabs, because the driver allocates 2 MiB at a time.
+// The device memory cache. InlinedVector blocks are carved from slabs, because the driver allocates 2 MiB at a time.
 #include "cuda/memory.hpp"
 
 #include <mutex>

@@ -64,23 +64,23 @@ TEST_CASE("variable: updates are in place where nobody else holds the buffer") {
   const Variable v(zeros({1000}));
   const Tensor one = ones({1000});
   v.assign_add(one);
-  const void* at = v.peek().raw();
+  const void* at = v.value_untracked().raw();
   for (int i = 0; i < 5; ++i) v.assign_add(one);
-  CHECK(v.peek().raw() == at);
+  CHECK(v.value_untracked().raw() == at);
   const Tensor held = v.read_value();
   v.assign_add(one);
-  CHECK(v.peek().raw() != at);
+  CHECK(v.value_untracked().raw() != at);
   CHECK(held.raw() == at);
   CHECK(held.at<float>({0}) == 6);
-  CHECK(v.peek().at<float>({0}) == 7);
+  CHECK(v.value_untracked().at<float>({0}) == 7);
 }
 
 TEST_CASE("variable: a read after an in-place update is another value") {
   const Variable v(zeros({4}));
   v.assign_add(ones({4}));
-  const u64 before = v.peek().id();
+  const u64 before = v.value_untracked().id();
   v.assign_add(ones({4}));
-  CHECK(v.peek().id() != before);
+  CHECK(v.value_untracked().id() != before);
 }
 
 TEST_CASE("variable: effects happen in program order") {

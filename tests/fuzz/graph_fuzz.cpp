@@ -54,7 +54,7 @@ std::vector<std::string> make_seeds() {
       if (op == &custom_gradient_op) continue;
       Tracer t("f");
       std::vector<Tensor> in;
-      Small<const Tensor*, 8> pointers;
+      InlinedVector<const Tensor*, 8> pointers;
       std::size_t i = 0;
       for (const Tensor& x : call.in)  // what the host reads stays a constant
         in.push_back(names_input(op->host_inputs, i++) ? x : t.argument(x.spec()));

@@ -49,8 +49,8 @@ TEST_CASE("debug: ops, attributes, results and Variables that change from trace 
 
 TEST_CASE("debug: a Variable's value that was taken on the host shows, for the second trace sees another one") {
   const Variable rate(constant(0.5f));
-  const auto f =
-      function([&](const Tensor& x) { return x * rate.peek().item<float>() + rate; }, {.name = "rated", .debug = true});
+  const auto f = function([&](const Tensor& x) { return x * rate.value_untracked().item<float>() + rate; },
+                          {.name = "rated", .debug = true});
   CHECK_THROWS_WITH(f(constant(1.f)), ContainsSubstring("Tensor(0.5") && ContainsSubstring("Tensor(1.5"));
   CHECK(rate.item<float>() == 0.5f);
 }
@@ -114,7 +114,7 @@ TEST_CASE("debug: code without mistakes passes: training, random numbers, nested
   const auto step = function(
       [&](const Tensor& x) {
         GradientTape tape;
-        const Tensor loss = reduce_mean(square(inner(dense(x)))) + reduce_sum(zeros_like(w[0].peek()));
+        const Tensor loss = reduce_mean(square(inner(dense(x)))) + reduce_sum(zeros_like(w[0].value_untracked()));
         adam.apply_gradients(tape.gradient(loss, w), w);
         return loss;
       },

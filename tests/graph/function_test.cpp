@@ -328,7 +328,7 @@ TEST_CASE("function: a dead chain that no pass drops is not fused into an op wit
         (void)(exp(x) + x * 2);
         return reduce_sum(x);
       },
-      {.execution = {.passes = {.drop_dead = false}}});
+      {.execution = {.passes = {.eliminate_dead_code = false}}});
   CHECK(f(constant({1.f, 2.f})).item<float>() == 3);
 }
 

@@ -117,9 +117,9 @@ TEST_CASE("fused: groups end at other ops, other shapes and effects") {
     if (r->nodes[static_cast<std::size_t>(i)].op == &fused_op) last = i;
   }
   CHECK(assigned < last);
-  const Tensor x = numbers({4, 4}, float32, 3), before = v.peek();
+  const Tensor x = numbers({4, 4}, float32, 3), before = v.value_untracked();
   const List plain = evaluate(*g, {x});
-  v.poke(before);
+  v.set_untracked(before);
   const List fused = evaluate(*r, {x});
   for (std::size_t i = 0; i < plain.size(); ++i) CHECK(same(plain[i], fused[i]));
 }
@@ -290,7 +290,7 @@ TEST_CASE("fused: a large call writes past the caches") {
 
 TEST_CASE("fused: programs that make no sense are refused") {
   using Code = std::vector<FusedProgram::Instruction>;
-  const auto instruction = [](const OpDef& op, Small<int, 3> in) {
+  const auto instruction = [](const OpDef& op, InlinedVector<int, 3> in) {
     return FusedProgram::Instruction{&op, {}, in, float32};
   };
   const std::vector<DType> one{float32};

@@ -58,7 +58,7 @@ TEST_CASE("graph: verify names what is wrong with a node") {
   CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in[1] = -1; }), ContainsSubstring("uses %-1"));
   CHECK_THAT(complaint([](Graph& g) { std::swap(named(g, "MatMul"), named(g, "Relu")); }),
              ContainsSubstring("before it is made"));
-  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in = Small<int, 3>(0); }),
+  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in = InlinedVector<int, 3>(0); }),
              ContainsSubstring("takes 2 inputs"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in.push(0); }), ContainsSubstring("takes 2 inputs"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").attrs = no_attrs; }), ContainsSubstring("attributes"));

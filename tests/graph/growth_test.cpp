@@ -148,14 +148,14 @@ TEST_CASE("growth: shapes that ops ask for") {
   });
 }
 
-TEST_CASE("merge_common: attributes that print alike are told apart") {
+TEST_CASE("eliminate_common_subexpressions: attributes that print alike are told apart") {
   const Ref<Graph> g = traced({{{40}, float32, {}}}, [](const List& a) {
     List r;
     for (i64 i = 0; i < 40; ++i) r.push_back(a[0][i]);
     r.push_back(a[0][7]);
     return r;
   });
-  const Ref<Graph> r = merge_common(*g);
+  const Ref<Graph> r = eliminate_common_subexpressions(*g);
   CHECK(count(*r, index_op) == 40);
   const Tensor x = wave({40});
   const List want = evaluate(*g, {x}), got = evaluate(*r, {x});

@@ -36,7 +36,7 @@ void check_equal(const Graph& before, const Graph& after, const List& arguments)
 template <class F>
 Ref<Graph> simple(const Spec& spec, const F& f) {
   const Ref<Graph> g = traced({spec}, [&](const List& a) { return List{f(a[0])}; });
-  const Ref<Graph> r = drop_dead(*simplify(*g));
+  const Ref<Graph> r = eliminate_dead_code(*simplify(*g));
   check_equal(*g, *r, {wave(spec.shape)});
   return r;
 }
@@ -52,7 +52,7 @@ TEST_CASE("passes: what nobody needs goes, arguments and effects stay") {
     v.assign(a[0] * 2);
     return List{a[0] - 1};
   });
-  const Ref<Graph> r = drop_dead(*g);
+  const Ref<Graph> r = eliminate_dead_code(*g);
   CHECK(count(*g, exp_op) == 1);
   CHECK(count(*r, exp_op) + count(*r, add_op) + count(*r, read_variable_op) == 0);
   CHECK(count(*r, argument_op) == 2);
@@ -67,7 +67,7 @@ TEST_CASE("passes: ops on constants become constants") {
     const Tensor table = exp(constant({1.f, 2.f, 3.f})) * 2 + 1;
     return List{a[0] * table, reshape(shape(a[0]), {1, -1}), reduce_sum(big) + reduce_sum(zeros({4}))};
   });
-  const Ref<Graph> r = drop_dead(*fold_constants(*g));
+  const Ref<Graph> r = eliminate_dead_code(*fold_constants(*g));
   CHECK(count(*r, constant_op) == 3);
   CHECK(r->nodes.size() == 5);  // with the argument and the product
   check_equal(*g, *r, {wave({3, 3})});
@@ -95,7 +95,7 @@ TEST_CASE("passes: equal ops become one") {
     return List{reduce_sum(x, {.axis = {0}}), reduce_sum(y, {.axis = {0}}), reduce_sum(y, {.axis = {1}}), a[0] - 0.f,
                 a[0] - -0.f};
   });
-  const Ref<Graph> r = merge_common(*g);
+  const Ref<Graph> r = eliminate_common_subexpressions(*g);
   CHECK(count(*r, exp_op) == 1);
   CHECK(count(*r, multiply_op) == 1);
   CHECK(count(*r, reduce_sum_op) == 2);  // their attributes differ
@@ -111,7 +111,7 @@ TEST_CASE("passes: random ops and effects are not merged") {
     return List{random::uniform({4}, {.generator = &generator}) + random::uniform({4}, {.generator = &generator}),
                 v + a[0]};
   });
-  const Ref<Graph> r = merge_common(*g);
+  const Ref<Graph> r = eliminate_common_subexpressions(*g);
   CHECK(count(*r, assign_variable_op) == count(*g, assign_variable_op));
   int drawn = 0, kept = 0;
   for (const Node& n : g->nodes) drawn += n.op->flags.random;
@@ -131,7 +131,7 @@ TEST_CASE("passes: a Variable is not read for what is known of it") {
         reduce_sum(a[0]) > 0.f, [&] { v.assign(again); }, [] {});
     return List{first, again, assigned, v * 3};
   };
-  const Ref<Graph> g = traced({matrix}, body), r = merge_common(*g);
+  const Ref<Graph> g = traced({matrix}, body), r = eliminate_common_subexpressions(*g);
   verify(*r);
   CHECK(count(*g, read_variable_op) == 4);
   CHECK(count(*r, read_variable_op) == 2);  // at the start, and after the branch that may assign
@@ -158,7 +158,7 @@ TEST_CASE("passes: views of open shapes") {
   const Ref<Graph> g = traced({{{none, 6}, float32, {}}}, [](const List& a) {
     return List{reshape(reshape(a[0], {-1, 2, 3}), {-1, 6}), expand_dims(reshape(a[0], {-1, 2}), 0)};
   });
-  const Ref<Graph> r = drop_dead(*simplify(*g));
+  const Ref<Graph> r = eliminate_dead_code(*simplify(*g));
   CHECK(count(*r, reshape_op) == 2);
   CHECK(count(*r, expand_dims_op) == 1);
   check_equal(*g, *r, {wave({4, 6})});
@@ -191,7 +191,7 @@ TEST_CASE("passes: adjoints go into matmul, conjugating what they did") {
   const Ref<Graph> g = traced({spec}, [](const List& a) {
     return List{matmul(linalg::adjoint(a[0]), a[0]), matmul(linalg::adjoint(a[0]), a[0], {.adjoint_a = true})};
   });
-  const Ref<Graph> r = drop_dead(*simplify(*g));
+  const Ref<Graph> r = eliminate_dead_code(*simplify(*g));
   CHECK(count(*r, transpose_op) == 0);
   const Tensor x = constant({{std::complex<float>(1, 2), std::complex<float>(3, -1)},
                              {std::complex<float>(0, 1), std::complex<float>(-2, 5)}});
@@ -214,7 +214,7 @@ TEST_CASE("passes: what is asked for its shape alone is not computed") {
     return List{tandem::detail::sum_to_like(a[0], exp(a[1])), tandem::detail::broadcast_like(a[1], y),
                 tandem::detail::reshape_like(reshape(a[0], {9}), y * 2)};
   });
-  const Ref<Graph> r = drop_dead(*simplify(*g));
+  const Ref<Graph> r = eliminate_dead_code(*simplify(*g));
   CHECK(count(*r, exp_op) + count(*r, multiply_op) == 0);
   check_equal(*g, *r, {wave({3, 3}), wave({3})});
 }
@@ -228,7 +228,7 @@ TEST_CASE("passes: what an elementwise op repeats anyway is not written out") {
         -tandem::detail::broadcast_like(total, a[0], Axes()),
         tandem::detail::broadcast_like(total, a[0], Axes()) * tandem::detail::broadcast_like(total, a[0], Axes())};
   });
-  const Ref<Graph> r = drop_dead(*simplify(*g));
+  const Ref<Graph> r = eliminate_dead_code(*simplify(*g));
   CHECK(count(*r, broadcast_to_op) == 0);
   CHECK(count(*r, broadcast_like_op) == 2);  // where nothing else has the shape
   check_equal(*g, *r, {wave({2, 3}), wave({2})});
@@ -245,12 +245,12 @@ TEST_CASE("passes: bias and activation join the product") {
           nn::relu(a[2] + matmul(a[0], a[1])), tanh(matmul(a[0] + 1, a[1]) + a[2]), sigmoid(shown), shown, z + a[2], z,
           tanh(matmul(a[0] - 1, a[1]))};
     });
-    const Ref<Graph> r = join_dense(*g);
+    const Ref<Graph> r = fuse_epilogues(*g);
     CHECK(count(*r, dense_op) == 3);
     CHECK(count(*r, matmul_op) == 2);   // one has another user, one no bias
     CHECK(count(*r, sigmoid_op) == 1);  // what it takes has another user
     check_equal(*g, *r, arguments);
-    CHECK(count(*optimize(*g, {.join_dense = false}), dense_op) == 0);
+    CHECK(count(*optimize(*g, {.fuse_epilogues = false}), dense_op) == 0);
   }
 }
 
@@ -264,9 +264,9 @@ TEST_CASE("passes: each can be switched off") {
   const int all = static_cast<int>(g->nodes.size());
   CHECK(nodes(none_on) == all);
   const std::pair<bool PassOptions::*, Ref<Graph> (*)(const Graph&)> passes[] = {
-      {&PassOptions::drop_dead, &drop_dead},
+      {&PassOptions::eliminate_dead_code, &eliminate_dead_code},
       {&PassOptions::fold_constants, &fold_constants},
-      {&PassOptions::merge_common, &merge_common},
+      {&PassOptions::eliminate_common_subexpressions, &eliminate_common_subexpressions},
       {&PassOptions::fuse, &fuse}};
   for (const auto& [flag, pass] : passes) {
     PassOptions one = none_on, rest;
@@ -302,13 +302,13 @@ TEST_CASE("passes: a training step keeps its numbers") {
   std::vector<Variable> state = weights;
   for (const Variable& v : adam.variables()) state.push_back(v);
   List before, after[2];
-  for (const Variable& v : state) before.push_back(v.peek());
+  for (const Variable& v : state) before.push_back(v.value_untracked());
   const Graph* graphs[] = {g.get(), r.get()};
   for (int k = 0; k < 2; ++k) {
-    for (std::size_t i = 0; i < state.size(); ++i) state[i].poke(before[i]);
+    for (std::size_t i = 0; i < state.size(); ++i) state[i].set_untracked(before[i]);
     for (int step = 0; step < 5; ++step)
       after[k].push_back(evaluate(*graphs[k], {wave({6, 4}, static_cast<float>(step)), wave({6, 1}, 2)})[0]);
-    for (const Variable& v : state) after[k].push_back(v.peek());
+    for (const Variable& v : state) after[k].push_back(v.value_untracked());
   }
   for (std::size_t i = 0; i < after[0].size(); ++i) CHECK(same_bits(after[0][i], after[1][i]));
 }

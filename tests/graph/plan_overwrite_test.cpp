@@ -173,7 +173,7 @@ TEST_CASE("plan: its work grows with the graph, not with its square") {
       return List{};
     });
   };
-  const auto one_op_for_all = [](int n) {  // as join_updates makes
+  const auto one_op_for_all = [](int n) {  // as combine_updates makes
     auto g = of_variables(n, [](const std::vector<Variable>& v, const Tensor& t) {
       const optimizers::Adam adam;
       adam.build(v);

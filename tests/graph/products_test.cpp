@@ -1,4 +1,4 @@
-// The pass join_products: which products become one, what keeps them apart, rows that keep their bits and sums that
+// The pass combine_products: which products become one, what keeps them apart, rows that keep their bits and sums that
 // keep their value.
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/ops/all.hpp"
@@ -16,7 +16,7 @@ Spec of(const Shape& s, DType dtype = float32) { return {s, dtype, {}}; }
 // The graph of f after the pass; its results are those from before it, to rounding or bit by bit.
 template <class F>
 Ref<Graph> joined(const std::vector<Spec>& specs, const F& f, bool bits = false) {
-  const Ref<Graph> g = traced(specs, f), r = join_products(*g);
+  const Ref<Graph> g = traced(specs, f), r = combine_products(*g);
   verify(*r);
   List in;
   for (const Spec& s : specs) {
@@ -31,7 +31,7 @@ Ref<Graph> joined(const std::vector<Spec>& specs, const F& f, bool bits = false)
     if (bits) CHECK(same_bits(want[i], got[i]));
     else CHECK(distance(want[i], got[i]) < (want[i].dtype() == float64 ? 1e-12 : 1e-5));
   }
-  CHECK(to_string(*join_products(*r)) == to_string(*drop_dead(*r)));
+  CHECK(to_string(*combine_products(*r)) == to_string(*eliminate_dead_code(*r)));
   return r;
 }
 // x[0]^T g[0] + x[1]^T g[1] + ..., from the last step on, as a tape adds.
@@ -46,7 +46,7 @@ Tensor gradient_sum(const Tensor& x, const Tensor& g, i64 from = 0) {
 
 }  // namespace
 
-TEST_CASE("join_products: a sum of products is one product over all depths") {
+TEST_CASE("combine_products: a sum of products is one product over all depths") {
   for (const DType dtype : {float32, float64}) {
     const std::vector<Spec> specs{of({7, 4, 5}, dtype), of({7, 4, 6}, dtype)};
     // The operands are the steps of two tensors: they are used as they lie.
@@ -61,7 +61,7 @@ TEST_CASE("join_products: a sum of products is one product over all depths") {
   }
 }
 
-TEST_CASE("join_products: sums over the same operands put them together once") {
+TEST_CASE("combine_products: sums over the same operands put them together once") {
   const Ref<Graph> r = joined({of({5, 4, 5}), of({5, 4, 6}), of({5, 4, 7})}, [](const List& a) {
     List x, h, g;
     for (i64 t = 0; t < 5; ++t) x.push_back(a[0][t]), h.push_back(tanh(a[2][t])), g.push_back(exp(a[1][t]));
@@ -77,7 +77,7 @@ TEST_CASE("join_products: sums over the same operands put them together once") {
   CHECK(count(*r, add_op) == 0);
 }
 
-TEST_CASE("join_products: any flags, any tree, and what else is added") {
+TEST_CASE("combine_products: any flags, any tree, and what else is added") {
   const auto product = [](const Tensor& a, const Tensor& b, int flags) {
     return matmul(flags & 1 ? transpose(a) : a, flags & 2 ? transpose(b) : b,
                   {.transpose_a = (flags & 1) != 0, .transpose_b = (flags & 2) != 0});
@@ -88,7 +88,7 @@ TEST_CASE("join_products: any flags, any tree, and what else is added") {
                    right = product(a[0][1], a[1][1], flags) + product(a[0][2], a[1][2], flags);
       return List{(left + right) + (product(a[0][3], a[1][3], flags) + exp(a[2]))};
     });
-    const Ref<Graph> before = drop_dead(*simplify(*g)), after = join_products(*before);
+    const Ref<Graph> before = eliminate_dead_code(*simplify(*g)), after = combine_products(*before);
     verify(*after);
     CHECK(count(*before, matmul_op) == 4);
     CHECK(count(*after, matmul_op) == 1);
@@ -98,14 +98,14 @@ TEST_CASE("join_products: any flags, any tree, and what else is added") {
   }
 }
 
-TEST_CASE("join_products: a deep sum becomes several products") {
+TEST_CASE("combine_products: a deep sum becomes several products") {
   const Ref<Graph> r =
       joined({of({9, 300, 5}), of({9, 300, 6})}, [](const List& a) { return List{gradient_sum(a[0], a[1])}; });
   CHECK(count(*r, matmul_op) == 3);
   CHECK(count(*r, add_op) == 2);
 }
 
-TEST_CASE("join_products: sums that stay as they are") {
+TEST_CASE("combine_products: sums that stay as they are") {
   const auto products = [](const std::vector<Spec>& specs, const auto& f) {
     const Ref<Graph> r = joined(specs, f, true);
     CHECK(count(*r, concat_op) + count(*r, reshape_op) == 0);
@@ -148,7 +148,7 @@ TEST_CASE("join_products: sums that stay as they are") {
                  [&](const List& a) { return List{term(a, 0) + term(a, 1) + term(a, 2)}; }) == 3);
 }
 
-TEST_CASE("join_products: products by one matrix are one product of all rows, bit by bit") {
+TEST_CASE("combine_products: products by one matrix are one product of all rows, bit by bit") {
   for (const bool forward : {true, false}) {
     const Ref<Graph> r = joined(
         {of({6, 4, 5}), of({5, 7})},
@@ -173,7 +173,7 @@ TEST_CASE("join_products: products by one matrix are one product of all rows, bi
   CHECK(count(*joined({of({3, 4, 5}), of({30, 5})}, computed, true), matmul_op) == 3);
 }
 
-TEST_CASE("join_products: rows with bias and activation") {
+TEST_CASE("combine_products: rows with bias and activation") {
   const Ref<Graph> r = joined(
       {of({3, 4, 5}), of({5, 7}), of({7})},
       [](const List& a) {
@@ -186,7 +186,7 @@ TEST_CASE("join_products: rows with bias and activation") {
   CHECK(count(*r, dense_op) == 2);
 }
 
-TEST_CASE("join_products: many rows go in several products") {
+TEST_CASE("combine_products: many rows go in several products") {
   const Ref<Graph> r = joined(
       {of({9, 250, 3}), of({3, 4})},
       [](const List& a) {
@@ -198,7 +198,7 @@ TEST_CASE("join_products: many rows go in several products") {
   CHECK(count(*r, matmul_op) == 3);
 }
 
-TEST_CASE("join_products: products that stay as they are") {
+TEST_CASE("combine_products: products that stay as they are") {
   const auto products = [](const std::vector<Spec>& specs, const auto& f) {
     return count(*joined(specs, f, true), matmul_op);
   };
@@ -226,7 +226,7 @@ TEST_CASE("join_products: products that stay as they are") {
         }) == 20);
 }
 
-TEST_CASE("join_products: a matrix that several products take transposed is transposed once") {
+TEST_CASE("combine_products: a matrix that several products take transposed is transposed once") {
   const auto transposes = [](i64 rows, i64 columns, int steps) {
     const auto f = [&](const List& a) {
       Tensor h = a[0];
@@ -242,7 +242,7 @@ TEST_CASE("join_products: a matrix that several products take transposed is tran
   CHECK(transposes(300, 7, 5) == 0);
 }
 
-TEST_CASE("join_products: what depends on the products follows them") {
+TEST_CASE("combine_products: what depends on the products follows them") {
   // Steps of a loop: the inputs' products do not depend on each other, the states' do.
   const Ref<Graph> loop = joined(
       {of({6, 4, 5}), of({5, 7}), of({7, 7})},
@@ -266,7 +266,7 @@ TEST_CASE("join_products: what depends on the products follows them") {
   CHECK(count(*circle, matmul_op) == 4);
 }
 
-TEST_CASE("join_products: a Variable that is assigned in between is another operand") {
+TEST_CASE("combine_products: a Variable that is assigned in between is another operand") {
   const Variable w(wave({5, 7}));
   const auto f = [&](const List& a) {
     List out;
@@ -276,13 +276,13 @@ TEST_CASE("join_products: a Variable that is assigned in between is another oper
     }
     return out;
   };
-  const Ref<Graph> g = merge_common(*traced({of({6, 4, 5})}, f)), r = join_products(*g);
+  const Ref<Graph> g = eliminate_common_subexpressions(*traced({of({6, 4, 5})}, f)), r = combine_products(*g);
   verify(*r);
   CHECK(count(*g, matmul_op) == 6);
   CHECK(count(*r, matmul_op) == 2);
-  const Tensor x = wave({6, 4, 5}), before = w.peek() + 0.f;
+  const Tensor x = wave({6, 4, 5}), before = w.value_untracked() + 0.f;
   const List want = evaluate(*g, {x});
-  w.poke(before);
+  w.set_untracked(before);
   const List got = evaluate(*r, {x});
   for (std::size_t i = 0; i < want.size(); ++i) CHECK(same_bits(want[i], got[i]));
 

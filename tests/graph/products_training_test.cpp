@@ -1,5 +1,5 @@
-// Loops over recurrent cells, whose products the pass join_products joins: they train as in eager code. The pass alone:
-// products_test.
+// Loops over recurrent cells, whose products the pass combine_products joins: they train as in eager code. The pass
+// alone: products_test.
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/trace/function.hpp"
@@ -30,7 +30,7 @@ struct CellTraining {
     for (const layers::Layer* l :
          {static_cast<const layers::Layer*>(&first), static_cast<const layers::Layer*>(&second),
           static_cast<const layers::Layer*>(&head)})
-      for (const Variable& v : l->variables()) weights.push_back(v), initial.push_back(v.peek() + 0.f);
+      for (const Variable& v : l->variables()) weights.push_back(v), initial.push_back(v.value_untracked() + 0.f);
   }
   static const Tensor& output(const Tensor& h) { return h; }
   static const Tensor& output(const nn::LstmState& s) { return s.h; }
@@ -45,7 +45,7 @@ struct CellTraining {
   }
   // The losses of some steps, then the weights and the gradient to the input.
   List run(const FunctionOptions* options) {
-    for (std::size_t i = 0; i < weights.size(); ++i) weights[i].poke(initial[i] + 0.f);
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i].set_untracked(initial[i] + 0.f);
     const optimizers::Adam adam{{.learning_rate = 0.01}};
     adam.build(weights);
     const auto step = [&](const Tensor& x) {
@@ -67,7 +67,7 @@ struct CellTraining {
       const auto [value, dx] = options ? f(x) : step(x);
       all.push_back(value), all.push_back(dx);
     }
-    for (const Variable& w : weights) all.push_back(w.peek() + 0.f);
+    for (const Variable& w : weights) all.push_back(w.value_untracked() + 0.f);
     return all;
   }
 };
@@ -85,12 +85,12 @@ void check_training() {
 
 }  // namespace
 
-TEST_CASE("join_products: a loop over cells trains as in eager code") {
+TEST_CASE("combine_products: a loop over cells trains as in eager code") {
   check_training<layers::LSTMCell, nn::LstmState>();
   check_training<layers::GRUCell, Tensor>();
 }
 
-TEST_CASE("join_products: of a loop's training step few products remain") {
+TEST_CASE("combine_products: of a loop's training step few products remain") {
   const Variable w(wave({10, 12})), r(wave({12, 12}) * 0.1f);
   const auto gradients = [&](const List& a) {
     GradientTape tape;
@@ -104,7 +104,7 @@ TEST_CASE("join_products: of a loop's training step few products remain") {
     return List{g[0], g[1]};
   };
   const Ref<Graph> g = traced({of({30, 8, 10})}, gradients), joined = optimize(*g);
-  CHECK(count(*optimize(*g, {.join_products = false}), matmul_op) >= 148);
+  CHECK(count(*optimize(*g, {.combine_products = false}), matmul_op) >= 148);
   // Forward and backward through the state, step by step; the inputs' products and two gradients.
   CHECK(count(*joined, matmul_op) <= 63);
   const Tensor x = wave({30, 8, 10});

@@ -146,13 +146,13 @@ struct Way {
   ExecutionOptions execution = {};
   bool traced = true, on_device = false;
 };
-constexpr PassOptions no_passes{.drop_dead = false,
+constexpr PassOptions no_passes{.eliminate_dead_code = false,
                                 .simplify = false,
                                 .fold_constants = false,
-                                .merge_common = false,
-                                .join_updates = false,
-                                .join_dense = false,
-                                .join_products = false,
+                                .eliminate_common_subexpressions = false,
+                                .combine_updates = false,
+                                .fuse_epilogues = false,
+                                .combine_products = false,
                                 .fuse = false,
                                 .fuse_reductions = false};
 const Way eager{.name = "eager", .traced = false};

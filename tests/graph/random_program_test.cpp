@@ -35,13 +35,13 @@ struct Way {
   bool serialized = false;  // the graph has been bytes
   double tolerance = 0;
 };
-constexpr PassOptions no_passes{.drop_dead = false,
+constexpr PassOptions no_passes{.eliminate_dead_code = false,
                                 .simplify = false,
                                 .fold_constants = false,
-                                .merge_common = false,
-                                .join_updates = false,
-                                .join_dense = false,
-                                .join_products = false,
+                                .eliminate_common_subexpressions = false,
+                                .combine_updates = false,
+                                .fuse_epilogues = false,
+                                .combine_products = false,
                                 .fuse = false,
                                 .fuse_reductions = false};
 // Passes change no bit, but for sums of matrix products; sizes that are known late, and gradients that are summed in
@@ -51,13 +51,14 @@ const Way ways[] = {
     {.name = "op by op", .execution = {.passes = no_passes, .plan = false}},
     {.name = "all passes"},
     {.name = "all passes, op by op", .execution = {.plan = false}},
-    {.name = "without drop_dead", .execution = {.passes = {.drop_dead = false}}},
+    {.name = "without eliminate_dead_code", .execution = {.passes = {.eliminate_dead_code = false}}},
     {.name = "without simplify", .execution = {.passes = {.simplify = false}}},
     {.name = "without fold_constants", .execution = {.passes = {.fold_constants = false}}},
-    {.name = "without merge_common", .execution = {.passes = {.merge_common = false}}},
-    {.name = "without join_updates", .execution = {.passes = {.join_updates = false}}},
-    {.name = "without join_dense", .execution = {.passes = {.join_dense = false}}},
-    {.name = "without join_products", .execution = {.passes = {.join_products = false}}},
+    {.name = "without eliminate_common_subexpressions",
+     .execution = {.passes = {.eliminate_common_subexpressions = false}}},
+    {.name = "without combine_updates", .execution = {.passes = {.combine_updates = false}}},
+    {.name = "without fuse_epilogues", .execution = {.passes = {.fuse_epilogues = false}}},
+    {.name = "without combine_products", .execution = {.passes = {.combine_products = false}}},
     {.name = "without fuse", .execution = {.passes = {.fuse = false}}},
     {.name = "without fuse_reductions", .execution = {.passes = {.fuse_reductions = false}}},
     {.name = "functions in eager code", .traced = false, .inner = true, .tolerance = 1e-6},
@@ -169,13 +170,13 @@ List run(const Code& p, const Way& w, const Comparable& comparable, bool raises)
     }
     all.push_back(constant(raised));
   }
-  for (const Variable& v : variables) all.push_back(v.peek());
-  all.push_back(machine.generator().state().peek());
+  for (const Variable& v : variables) all.push_back(v.value_untracked());
+  all.push_back(machine.generator().state().value_untracked());
   return all;
 }
 // Bodies of control flow are optimised whatever the way's options say.
 double tolerance_of(const Code& p, const Way& w) {
-  const bool joins = w.execution.passes.join_products || programs::has_control_flow(p);
+  const bool joins = w.execution.passes.combine_products || programs::has_control_flow(p);
   const bool regrouped = w.traced && joins && programs::multiplies_matrices(p);
   return regrouped || programs::differentiates_control_flow(p) ? std::max(w.tolerance, 1e-5) : w.tolerance;
 }
@@ -186,8 +187,8 @@ std::optional<std::string> failure(const Code& p, const Way& w, int* unknown_siz
   if (p.wild && tolerance > 0) return {};  // infinity - infinity, if another order of sums overflows
   const Comparable comparable = comparable_calls(p, w.tape);
   // Else what raises may be gone, for nobody wants its result; from bodies of control flow it goes in any case.
-  const bool raises =
-      w.traced && !w.execution.passes.drop_dead && !w.execution.passes.simplify && !programs::has_control_flow(p);
+  const bool raises = w.traced && !w.execution.passes.eliminate_dead_code && !w.execution.passes.simplify &&
+                      !programs::has_control_flow(p);
   const List want = run(p, w.tape ? eager_tape : eager, comparable, raises);
   List got;
   try {

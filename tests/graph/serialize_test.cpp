@@ -61,7 +61,7 @@ TEST_CASE("serialize: every op's sampled calls come back with their attributes")
     for (const samples::Call& call : samples::calls_of(*op, float32)) {
       INFO(op->name);
       Tracer t("f");
-      Small<const Tensor*, 8> in;
+      InlinedVector<const Tensor*, 8> in;
       for (const Tensor& x : call.in) in.push(&x);
       const Tensors out = apply(*op, {in.begin(), in.size()}, call.attrs);
       const Ref<Graph> g = t.finish({out.begin(), out.size()});

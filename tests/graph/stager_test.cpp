@@ -55,11 +55,11 @@ struct Training : Module {
 
 List values_of(const std::vector<Variable>& variables) {
   List r;
-  for (const Variable& v : variables) r.push_back(v.peek());
+  for (const Variable& v : variables) r.push_back(v.value_untracked());
   return r;
 }
 void restore(const std::vector<Variable>& variables, const List& values) {
-  for (std::size_t i = 0; i < variables.size(); ++i) variables[i].poke(values[i]);
+  for (std::size_t i = 0; i < variables.size(); ++i) variables[i].set_untracked(values[i]);
 }
 // Ten steps on changing batches; the learning rate falls after the fifth.
 template <class Step>
@@ -113,10 +113,11 @@ TEST_CASE("stager: nothing on the host is frozen") {
   const List batch{wave({6, 4}, 0), wave({6, 1}, 1)};
   const List state = values_of(t.state());
   t.adam.learning_rate().assign(constant(0.f));
-  const Tensor before = t.weights()[0].peek();
+  const Tensor before = t.weights()[0].value_untracked();
   const float first = recorder.replay(batch)[0].item<float>(), second = recorder.replay(batch)[0].item<float>();
-  CHECK(t.weights()[0].peek().to_vector<float>() == before.to_vector<float>());  // the rate is read at each call
-  CHECK(first != second);                                                        // so are the random keys
+  CHECK(t.weights()[0].value_untracked().to_vector<float>() ==
+        before.to_vector<float>());  // the rate is read at each call
+  CHECK(first != second);            // so are the random keys
   CHECK(t.adam.iterations().item<i64>() == 2);
   restore(t.state(), state);
   t.adam.learning_rate().assign(constant(0.f));
@@ -163,7 +164,7 @@ TEST_CASE("stager: row-sparse gradients stay sparse") {
     return {reduce_sum(rows)};
   };
   adam.build({table});
-  const Tensor initial = table.peek();
+  const Tensor initial = table.value_untracked();
   Recorder recorder;
   recorder.trace({{{4}, int32, {}}}, step);
   CHECK(recorder.staged(slices_to_dense_op) == 0);
@@ -173,7 +174,7 @@ TEST_CASE("stager: row-sparse gradients stay sparse") {
   const Floats traced = table.to_vector<float>();
   for (const Variable& v : adam.variables())
     if (!v.is_same(adam.learning_rate())) v.reset();
-  table.poke(initial);
+  table.set_untracked(initial);
   step(ids);
   check_close(table.to_vector<float>(), traced);
   CHECK(Floats(traced.begin(), traced.begin() + 3) == initial[0].to_vector<float>());

@@ -31,7 +31,7 @@ struct Training : Module {
     for (const Module* m : {static_cast<const Module*>(&rnn), static_cast<const Module*>(&head)})
       for (const Variable& v : m->trainable_variables()) weights.push_back(v);
     adam.build(weights);
-    for (const Variable& v : variables()) initial.push_back(v.peek());
+    for (const Variable& v : variables()) initial.push_back(v.value_untracked());
   }
   Tensor step(const Tensor& ids, const Tensor& labels) const {
     GradientTape tape;
@@ -42,7 +42,7 @@ struct Training : Module {
   }
   void restart() {
     const std::vector<Variable> all = variables();
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].poke(initial[i]);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].set_untracked(initial[i]);
   }
   // Losses of the steps, then every weight.
   template <class Step>
@@ -129,7 +129,7 @@ TEST_CASE("training step: a training step equals eager over 200 steps") {
     Model m;
     m.build();
     std::vector<Tensor> initial;
-    for (const Variable& v : m.state()) initial.push_back(v.peek());
+    for (const Variable& v : m.state()) initial.push_back(v.value_untracked());
     const auto train = [&](const auto& step) {
       std::vector<float> losses;
       for (int i = 0; i < 200; ++i)
@@ -139,7 +139,7 @@ TEST_CASE("training step: a training step equals eager over 200 steps") {
     };
     const std::vector<float> eager = train([&](const Tensor& x, const Tensor& y) { return m.step(x, y); });
     const std::vector<Variable> state = m.state();
-    for (std::size_t i = 0; i < initial.size(); ++i) state[i].poke(initial[i]);
+    for (std::size_t i = 0; i < initial.size(); ++i) state[i].set_untracked(initial[i]);
     const auto f =
         function([&](const Tensor& x, const Tensor& y) { return m.step(x, y); }, {.execution = {.plan = planned}});
     const std::vector<float> traced = train(f);

@@ -1,5 +1,5 @@
-// The pass join_updates: which updates become one, what keeps them apart, and numbers that are those of the updates one
-// by one, bit for bit, on any number of threads.
+// The pass combine_updates: which updates become one, what keeps them apart, and numbers that are those of the updates
+// one by one, bit for bit, on any number of threads.
 #include <cstring>
 
 #include "tandem/autodiff/tape.hpp"
@@ -26,7 +26,7 @@ std::vector<Variable> weights_of(const std::vector<Shape>& shapes) {
 }
 List values_of(const std::vector<Variable>& variables) {
   List r;
-  for (const Variable& v : variables) r.push_back(v.peek() + 0.f);
+  for (const Variable& v : variables) r.push_back(v.value_untracked() + 0.f);
   return r;
 }
 bool same(const List& a, const List& b) {
@@ -70,40 +70,40 @@ void for_each_optimizer(const F& f) {
 
 }  // namespace
 
-TEST_CASE("join_updates: the updates of a step are one op, assigned behind it") {
+TEST_CASE("combine_updates: the updates of a step are one op, assigned behind it") {
   for_each_optimizer([](const Optimizer& optimizer, const OpDef& op) {
     INFO(op.name);
     const Ref<Graph> g = step_of(optimizer, weights_of({{3, 4}, {4}, {}, {0, 2}}));
     CHECK(count(*g, op) == 4);
-    const Ref<Graph> r = join_updates(*g);
+    const Ref<Graph> r = combine_updates(*g);
     verify(*r);
     CHECK(count(*r, op) == 0);
-    CHECK(count(*r, *op.plural) == 1);
+    CHECK(count(*r, *op.multi_tensor) == 1);
     CHECK(count(*r, assign_variable_op) == count(*g, assign_variable_op));
     CHECK(r->nodes.size() == g->nodes.size() - 3);
-    CHECK(assigns_at_once(*r, *op.plural));
-    CHECK(count(*optimize(*g, {.join_updates = false}), op) == 4);
-    CHECK(to_string(*join_updates(*r)) == to_string(*r));
+    CHECK(assigns_at_once(*r, *op.multi_tensor));
+    CHECK(count(*optimize(*g, {.combine_updates = false}), op) == 4);
+    CHECK(to_string(*combine_updates(*r)) == to_string(*r));
   });
 }
 
-TEST_CASE("join_updates: bits, for any sizes and any number of threads") {
+TEST_CASE("combine_updates: bits, for any sizes and any number of threads") {
   const std::vector<Shape> shapes{{3, 4}, {1}, {}, {0, 2}, {150, 300}, {63}, {64}, {65}, {100003}, {2, 1}};
   for_each_optimizer([&](const Optimizer& optimizer, const OpDef& op) {
     INFO(op.name);
     const std::vector<Variable> weights = weights_of(shapes);
-    const Ref<Graph> g = step_of(optimizer, weights), r = join_updates(*g);
+    const Ref<Graph> g = step_of(optimizer, weights), r = combine_updates(*g);
     std::vector<Variable> state = weights;
     for (const Variable& v : optimizer.variables()) state.push_back(v);
     List gradients, before;
     for (const Shape& s : shapes) gradients.push_back(wave(s, 3));
-    for (const Variable& v : state) before.push_back(v.peek());
+    for (const Variable& v : state) before.push_back(v.value_untracked());
     const auto after = [&](const Graph& graph, int threads) {
       const Threads use(threads);
-      for (std::size_t i = 0; i < state.size(); ++i) state[i].poke(before[i]);
+      for (std::size_t i = 0; i < state.size(); ++i) state[i].set_untracked(before[i]);
       for (int i = 0; i < 3; ++i) evaluate(graph, gradients);
       List values;
-      for (const Variable& v : state) values.push_back(v.peek());
+      for (const Variable& v : state) values.push_back(v.value_untracked());
       return values;
     };
     const List want = after(*g, 1);
@@ -111,12 +111,12 @@ TEST_CASE("join_updates: bits, for any sizes and any number of threads") {
   });
 }
 
-TEST_CASE("join_updates: a common factor of the gradients goes into the op") {
+TEST_CASE("combine_updates: a common factor of the gradients goes into the op") {
   const std::vector<Variable> weights = weights_of({{3, 4}, {4}, {200}});
   const optimizers::Adam adam({.learning_rate = 0.1});
   const Ref<Graph> g = step_of(adam, weights, true);
   CHECK(count(*g, multiply_op) == 3);
-  const Ref<Graph> r = drop_dead(*join_updates(*g));
+  const Ref<Graph> r = eliminate_dead_code(*combine_updates(*g));
   verify(*r);
   CHECK(count(*r, multiply_op) == 0);
   for (const Node& n : r->nodes)
@@ -124,13 +124,13 @@ TEST_CASE("join_updates: a common factor of the gradients goes into the op") {
   std::vector<Variable> state = weights;
   for (const Variable& v : adam.variables()) state.push_back(v);
   List before;
-  for (const Variable& v : state) before.push_back(v.peek());
+  for (const Variable& v : state) before.push_back(v.value_untracked());
   List after[2];
   const Graph* graphs[] = {g.get(), r.get()};
   for (int k = 0; k < 2; ++k) {
-    for (std::size_t i = 0; i < state.size(); ++i) state[i].poke(before[i]);
+    for (std::size_t i = 0; i < state.size(); ++i) state[i].set_untracked(before[i]);
     for (int i = 0; i < 3; ++i) evaluate(*graphs[k], {wave({3, 4}, 1), wave({4}, 2), wave({200}, 3)});
-    for (const Variable& v : state) after[k].push_back(v.peek());
+    for (const Variable& v : state) after[k].push_back(v.value_untracked());
   }
   CHECK(same(after[0], after[1]));
 
@@ -142,13 +142,13 @@ TEST_CASE("join_updates: a common factor of the gradients goes into the op") {
     adam.apply_gradients(scaled, weights);
     return List{};
   });
-  const Ref<Graph> joined = join_updates(*mixed);
+  const Ref<Graph> joined = combine_updates(*mixed);
   CHECK(count(*joined, adam_updates_op) == 1);
   for (const Node& n : joined->nodes)
     if (n.op == &adam_updates_op) CHECK(n.in.size() == 3 * 4 + 2);
 }
 
-TEST_CASE("join_updates: what stands between keeps updates apart") {
+TEST_CASE("combine_updates: what stands between keeps updates apart") {
   const std::vector<Variable> w = weights_of({{4}, {4}, {4}, {4}});
   const optimizers::SGD sgd, other{{.momentum = 0.5}};
   sgd.build(w), other.build(w);
@@ -157,12 +157,12 @@ TEST_CASE("join_updates: what stands between keeps updates apart") {
   for (const Variable& v : other.variables())
     if (is_floating(v.dtype())) state.push_back(v);
   const auto joined = [&](const auto& f) {
-    const Ref<Graph> g = traced({s}, f), r = join_updates(*g);
+    const Ref<Graph> g = traced({s}, f), r = combine_updates(*g);
     verify(*r);
     const List before = values_of(state);
     evaluate(*g, {wave({4})});
     const List want = values_of(state);
-    for (std::size_t i = 0; i < state.size(); ++i) state[i].poke(before[i]);
+    for (std::size_t i = 0; i < state.size(); ++i) state[i].set_untracked(before[i]);
     evaluate(*r, {wave({4})});
     CHECK(same(values_of(state), want));
     CHECK(count(*r, assign_variable_op) == count(*g, assign_variable_op));
@@ -207,18 +207,18 @@ TEST_CASE("join_updates: what stands between keeps updates apart") {
   CHECK(count(*sparse, sgd_update_sparse_op) == 1);
 }
 
-TEST_CASE("join_updates: dtypes and open shapes stay apart") {
+TEST_CASE("combine_updates: dtypes and open shapes stay apart") {
   const Variable a(wave({4})), b(cast(wave({4}), float64)), c(wave({4})), d(wave({4}));
   const optimizers::SGD sgd;
   const Ref<Graph> g = traced({{{4}, float32, {}}, {{4}, float64, {}}, {{none}, float32, {}}}, [&](const List& in) {
     sgd.apply_gradients({Gradient(in[0]), Gradient(in[1]), Gradient(in[0]), Gradient(in[2])}, {a, b, c, d});
     return List{};
   });
-  const Ref<Graph> r = join_updates(*g);
+  const Ref<Graph> r = combine_updates(*g);
   CHECK(count(*r, sgd_update_op) == 4);
 }
 
-TEST_CASE("join_updates: a traced step writes in place, allocates nothing and equals eager") {
+TEST_CASE("combine_updates: a traced step writes in place, allocates nothing and equals eager") {
   layers::Dense hidden{40, {.activation = Activation::tanh}}, out{1};
   hidden.build(30), out.build(40);
   std::vector<Variable> weights = hidden.variables();
@@ -229,7 +229,7 @@ TEST_CASE("join_updates: a traced step writes in place, allocates nothing and eq
   for (const Variable& v : adam.variables()) state.push_back(v);
   const List initial = [&] {
     List r;
-    for (const Variable& v : state) r.push_back(v.peek());
+    for (const Variable& v : state) r.push_back(v.value_untracked());
     return r;
   }();
   const auto step = [&](const Tensor& x) {
@@ -239,7 +239,8 @@ TEST_CASE("join_updates: a traced step writes in place, allocates nothing and eq
     return loss;
   };
   const auto run = [&](const auto& f) {
-    for (std::size_t i = 0; i < state.size(); ++i) state[i].poke(initial[i] + cast(constant(0), initial[i].dtype()));
+    for (std::size_t i = 0; i < state.size(); ++i)
+      state[i].set_untracked(initial[i] + cast(constant(0), initial[i].dtype()));
     for (int i = 0; i < 20; ++i) f(wave({8, 30}, static_cast<float>(i)));
     return values_of(weights);
   };
@@ -247,7 +248,7 @@ TEST_CASE("join_updates: a traced step writes in place, allocates nothing and eq
   for (const bool planned : {true, false}) {
     const auto with = function(step, {.execution = {.passes = {.fuse = false}, .plan = planned}});
     const auto without =
-        function(step, {.execution = {.passes = {.join_updates = false, .fuse = false}, .plan = planned}});
+        function(step, {.execution = {.passes = {.combine_updates = false, .fuse = false}, .plan = planned}});
     const List a = run(with);
     CHECK(same(a, run(without)));
     CHECK(same(a, eager));
@@ -255,15 +256,15 @@ TEST_CASE("join_updates: a traced step writes in place, allocates nothing and eq
   const auto f = function(step);
   const Tensor x = wave({8, 30});
   for (int i = 0; i < 3; ++i) f(x);
-  const void* const place = weights[0].peek().raw();
+  const void* const place = weights[0].value_untracked().raw();
   const auto before = memory::info().misses;
   for (int i = 0; i < 20; ++i) f(x);
   CHECK(memory::info().misses == before);
-  CHECK(weights[0].peek().raw() == place);
+  CHECK(weights[0].value_untracked().raw() == place);
   CHECK_THAT(f.get_concrete_function(x)->plan(), ContainsSubstring(" in '" + weights[0].name() + "'"));
 }
 
-TEST_CASE("join_updates: the joined graph can be saved") {
+TEST_CASE("combine_updates: the joined graph can be saved") {
   const std::vector<Variable> weights = weights_of({{3, 4}, {4}});
   const optimizers::Adam adam;
   const Ref<Graph> r = optimize(*step_of(adam, weights, true));

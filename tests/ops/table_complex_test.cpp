@@ -109,7 +109,7 @@ template <class F>
 std::set<std::string> for_each_complex(const F& f) {
   std::set<std::string> met;
   for_each_call(complex64, [&](const Call& c) {
-    if (!has_gradient(*c.op) || c.op->flags.blocked || c.op == &custom_gradient_op) return;
+    if (!has_gradient(*c.op) || c.op->flags.non_differentiable || c.op == &custom_gradient_op) return;
     const ComplexSources s(c);
     if (!s.any_complex()) return;
     const Tensors out = samples::apply_to(c, c.in);
@@ -127,7 +127,7 @@ TEST_CASE("op table: gradients of complex operands are conjugated as TensorFlow'
   });
   // Every op that takes complex numbers has been there.
   for (const OpDef* op : all_ops())
-    if (op->dtypes.has(complex64) && op->typed >= 0 && has_gradient(*op) && !op->flags.blocked) {
+    if (op->dtypes.has(complex64) && op->dtype_input >= 0 && has_gradient(*op) && !op->flags.non_differentiable) {
       CAPTURE(op->name);
       CHECK((met.count(op->name) || op == &custom_gradient_op));
     }

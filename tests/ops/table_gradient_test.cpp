@@ -77,7 +77,7 @@ bool any_floating(const Tensors& out, std::size_t count) {
 template <class F>
 void for_each_differentiable(const F& f) {
   for_each_call(float64, [&](const Call& c) {
-    if (!has_gradient(*c.op) || c.op->flags.blocked || !moves_freely(*c.op)) return;
+    if (!has_gradient(*c.op) || c.op->flags.non_differentiable || !moves_freely(*c.op)) return;
     const Tensors out = samples::apply_to(c, c.in);
     const std::size_t outputs = public_outputs(c, out);
     const Sources s(c);
@@ -108,7 +108,7 @@ TEST_CASE("op table: second gradients against differences") {
 TEST_CASE("op table: a blocked op gives an unset gradient that names it") {
   for_each_call(float64, [&](const Call& c) {
     const Sources s(c);
-    if (!c.op->flags.blocked || s.x.empty() || c.op->outputs == 0) return;
+    if (!c.op->flags.non_differentiable || s.x.empty() || c.op->outputs == 0) return;
     GradientTape tape;
     for (const Tensor& t : s.x) tape.watch(t);
     const Tensors out = samples::apply_to(c, c.in);
@@ -122,7 +122,7 @@ TEST_CASE("op table: a blocked op gives an unset gradient that names it") {
 TEST_CASE("op table: the ops without a gradient are these") {
   std::set<std::string> without;
   for (const OpDef* op : all_ops())
-    if (!has_gradient(*op) && !op->flags.blocked) without.insert(op->name);
+    if (!has_gradient(*op) && !op->flags.non_differentiable) without.insert(op->name);
   const std::set<std::string> known{"sgd_update",
                                     "sgd_updates",
                                     "sgd_update_sparse",

@@ -89,7 +89,7 @@ TEST_CASE("op table: an in_place op may write into its inputs' buffers") {
       specs.push(want[i].spec());
       if (i < in.size() && in[i].spec() == want[i].spec() && in[i].dtype() != string) reuse[i] = in[i] = copy_of(in[i]);
     }
-    Small<const Tensor*, 8> pointers;
+    InlinedVector<const Tensor*, 8> pointers;
     for (const Tensor& t : in) pointers.push(&t);
     const Tensors got = run(*c.op, {pointers.begin(), pointers.size()}, c.attrs, specs, reuse);
     for (std::size_t i = 0; i < want.size(); ++i) {
@@ -101,8 +101,8 @@ TEST_CASE("op table: an in_place op may write into its inputs' buffers") {
 
 TEST_CASE("op table: a fused op's reference has its value") {
   for_each_call(float64, [](const Call& c) {
-    if (!c.op->reference) return;
-    const Tensors value = samples::apply_to(c, c.in), reference = c.op->reference(c.in, c.attrs);
+    if (!c.op->decomposition) return;
+    const Tensors value = samples::apply_to(c, c.in), reference = c.op->decomposition(c.in, c.attrs);
     REQUIRE(reference.size() <= value.size());
     for (std::size_t i = 0; i < reference.size(); ++i) {
       CHECK(reference[i].spec() == value[i].spec());
@@ -113,8 +113,8 @@ TEST_CASE("op table: a fused op's reference has its value") {
 
 TEST_CASE("op table: a dtype without a kernel raises and names the op") {
   for_each_call(float32, [](const Call& c) {
-    if (c.op->typed < 0) return;
-    const auto typed = static_cast<std::size_t>(c.op->typed);
+    if (c.op->dtype_input < 0) return;
+    const auto typed = static_cast<std::size_t>(c.op->dtype_input);
     for (int d = 0; d < dtype_count; ++d) {
       const auto dtype = static_cast<DType>(d);
       if (c.op->dtypes.has(dtype) || dtypes::half_floating.has(dtype)) continue;
@@ -213,7 +213,7 @@ bool refuses(const OpDef& op, DType d) {
 TEST_CASE("op table: a dtype that the row names computes what another one does") {
   std::set<std::string> refused;
   for_each_call(float32, [&](const Call& c) {
-    const auto typed = static_cast<std::size_t>(c.op->typed < 0 ? 0 : c.op->typed);
+    const auto typed = static_cast<std::size_t>(c.op->dtype_input < 0 ? 0 : c.op->dtype_input);
     const DType was = c.in[typed].dtype();
     for (int k = 0; k < dtype_count; ++k) {
       const auto d = static_cast<DType>(k);
@@ -233,7 +233,7 @@ TEST_CASE("op table: a dtype that the row names computes what another one does")
 TEST_CASE("op table: half precision without a kernel of its own is float32's result, rounded") {
   for_each_call(float32, [](const Call& c) {
     const bool takes_others = std::string(c.op->name).find("_update") != std::string::npos;  // float32 learning rates
-    if (c.op->typed < 0 || !c.op->dtypes.has(float32) || c.op->flags.own_width || takes_others) return;
+    if (c.op->dtype_input < 0 || !c.op->dtypes.has(float32) || c.op->flags.own_width || takes_others) return;
     for (const DType half : {float16, bfloat16}) {
       if (c.op->dtypes.has(half)) continue;
       CAPTURE(name(half));

@@ -31,7 +31,7 @@ List forward_and_back(const Call& c, const List& arguments) {
     results.push_back(y);
     if (is_floating(y.dtype())) targets.push_back(square(y));
   }
-  if (targets.empty() || x.empty() || c.op->flags.blocked || !has_gradient(*c.op)) return results;
+  if (targets.empty() || x.empty() || c.op->flags.non_differentiable || !has_gradient(*c.op)) return results;
   for (const Tensor& g : tape.gradient(targets, x, {.unconnected_gradients = UnconnectedGradients::zero}))
     results.push_back(g);
   return results;

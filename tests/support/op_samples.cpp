@@ -104,7 +104,7 @@ std::vector<std::string> sampled_names() {
 }
 
 Tensors apply_to(const Call& call, const std::vector<Tensor>& in) {
-  Small<const Tensor*, 8> pointers;
+  InlinedVector<const Tensor*, 8> pointers;
   for (const Tensor& t : in) pointers.push(&t);
   return apply(*call.op, {pointers.begin(), pointers.size()}, call.attrs);
 }

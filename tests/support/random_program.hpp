@@ -99,7 +99,7 @@ std::string to_string(const Program& program);
 bool has_control_flow(const Program& program);
 /// Whether a gradient goes through control flow, in which case its summation order differs from eager code.
 bool differentiates_control_flow(const Program& program);
-/// Whether there may be sums of matrix products, for which the join_products pass changes the summation order.
+/// Whether there may be sums of matrix products, for which the combine_products pass changes the summation order.
 bool multiplies_matrices(const Program& program);
 
 struct MachineOptions {

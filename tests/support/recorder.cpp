@@ -67,11 +67,11 @@ void Recorder::run_step(const Step& s, List& values) const {
     return o.value < 0 ? o.captured : values[static_cast<std::size_t>(o.value)];
   };
   if (s.kind == Step::read) {
-    values[static_cast<std::size_t>(s.first_out)] = s.variable.peek();
+    values[static_cast<std::size_t>(s.first_out)] = s.variable.value_untracked();
     return;
   }
-  if (s.kind == Step::assign) return s.variable.poke(of(s.in[0]));
-  Small<const Tensor*, 8> in;
+  if (s.kind == Step::assign) return s.variable.set_untracked(of(s.in[0]));
+  InlinedVector<const Tensor*, 8> in;
   for (const Operand& o : s.in) in.push(&of(o));
   const InferCall call{*s.row, {in.begin(), in.size()}, s.attrs, no_options};
   const Tensors out = run(*s.row, call.in, s.attrs, s.row->infer(call));

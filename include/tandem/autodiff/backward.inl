@@ -16,7 +16,7 @@ namespace detail {
 // The value of a fused op as a composition of small ops: its decomposition, or, for a backward op, the derivative of
 // the forward op's decomposition.
 TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
-  if (op.reference) return op.reference(in, attrs);
+  if (op.decomposition) return op.decomposition(in, attrs);
   const BackwardOf& at = *op.backward_of;
   GradientTape tape({.watch_accessed_variables = false});
   Tensors forward;
@@ -26,7 +26,7 @@ TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> i
     tape.watch(sources.back());
   }
   for (std::size_t i = at.upstream + at.outputs; i < in.size(); ++i) forward.push(in[i]);
-  const Tensors y = at.forward->reference({forward.begin(), forward.size()}, no_attrs);
+  const Tensors y = at.forward->decomposition({forward.begin(), forward.size()}, no_attrs);
   for (std::size_t i = 0; i < at.outputs; ++i) targets.push_back(y[i]), upstream.push_back(in[at.upstream + i]);
   Tensors r;
   for (Tensor& g :
@@ -40,7 +40,7 @@ TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> i
 TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
   GradientTape tape({.watch_accessed_variables = false});
   std::vector<Tensor> sources, targets, upstream;
-  Small<std::size_t, 4> at;
+  InlinedVector<std::size_t, 4> at;
   Tensors in;
   for (std::size_t i = 0; i < c.in.size(); ++i) {
     in.push(c.in[i]);
@@ -113,7 +113,7 @@ struct GradientTape::Backward {
       wants |= static_cast<std::uint64_t>(e.in_slots()[i] >= 0) << (i < 63 ? i : 63);
     const GradCall call{*e.op, g, {e.saved(), e.n_in}, {e.saved() + e.n_in, e.n_out}, e.attrs(), wants};
     if (e.op->gradient) return e.op->gradient(call);
-    if (e.op->reference || e.op->backward_of) return detail::gradient_by_reference(call);
+    if (e.op->decomposition || e.op->backward_of) return detail::gradient_by_reference(call);
     errors::raise<errors::UnimplementedError>(e.op->name,
                                               "has no gradient (" + display_name(*e.op) + " is on the path)");
   }
@@ -130,7 +130,7 @@ struct GradientTape::Backward {
       any |= sums[first + i].is_set();
       upstream.push(take(first + i));
     }
-    if (!any || e.op->flags.blocked) return {};
+    if (!any || e.op->flags.non_differentiable) return {};
     return rule(e, {upstream.begin(), upstream.size()});
   }
   // Equal unknown dims may still differ at run time: [None] + [None] of sizes 3 and 1.
@@ -218,7 +218,7 @@ TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, std
     if (!from) continue;
     for (std::uint32_t i = 0; i < e.n_out; ++i) {
       reached[static_cast<std::size_t>(e.first_out + i)] = 1;
-      blocker[static_cast<std::size_t>(e.first_out + i)] = by ? by : e.op->flags.blocked ? e.op : nullptr;
+      blocker[static_cast<std::size_t>(e.first_out + i)] = by ? by : e.op->flags.non_differentiable ? e.op : nullptr;
     }
   }
   for (const Tensor& t : targets)

@@ -33,7 +33,7 @@ TANDEM_INLINE Grads custom_gradient_rule(const GradCall& c) {
 }
 TANDEM_INLINE Tensor apply_custom(const Tensor& value, std::span<const Tensor* const> in,
                                   Ref<CustomBackward> backward) {
-  Small<const Tensor*, 4> all(&value);
+  InlinedVector<const Tensor*, 4> all(&value);
   for (const Tensor* t : in) all.push(t), backward->inputs.push_back(t->spec());
   return std::move(apply(custom_gradient_op, {all.begin(), all.size()}, CustomAttrs{std::move(backward)})[0]);
 }
@@ -43,7 +43,7 @@ TANDEM_INLINE Tensor apply_custom(const Tensor& value, std::span<const Tensor* c
 TANDEM_INLINE constexpr OpDef custom_gradient_op{.name = "custom_gradient",
                                                  .infer = &detail::infer_custom,
                                                  .gradient = &detail::custom_gradient_rule,
-                                                 .typed = -1,
+                                                 .dtype_input = -1,
                                                  .inputs = at_least(1),
                                                  .saves = Saves::nothing,
                                                  .flags = {.alias = true},

@@ -13,12 +13,12 @@ namespace TANDEM_NS {
 /// output of another) count for the entry that saved them first, so the bytes of all entries sum to what the tape
 /// holds.
 struct TapeMemory {
-  std::string op;     ///< "MatMul"
-  std::string scope;  ///< the innermost name_scope; empty without a ledger
-  Loc where;          ///< the caller's source location, if known: functions have it with a .ledger, operators do not
-  int count = 0;      ///< recorded ops
-  i64 bytes = 0;      ///< saved first by this entry
-  i64 own = 0;        ///< saved only by this entry: what would be freed if its ops saved nothing
+  std::string op;        ///< "MatMul"
+  std::string scope;     ///< the innermost name_scope; empty without a ledger
+  SourceLocation where;  ///< the caller's source location, if known: functions have it with a .ledger, operators do not
+  int count = 0;         ///< recorded ops
+  i64 bytes = 0;         ///< saved first by this entry
+  i64 own = 0;           ///< saved only by this entry: what would be freed if its ops saved nothing
 };
 
 /// Formats the entries and their total as a table.
@@ -26,7 +26,7 @@ TANDEM_API std::string to_string(std::span<const TapeMemory> rows);
 
 namespace detail {
 struct LedgerNote {
-  Loc where;
+  SourceLocation where;
   std::string scope;
 };
 }  // namespace detail

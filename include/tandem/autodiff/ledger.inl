@@ -45,7 +45,7 @@ TANDEM_INLINE void share_out(const std::vector<SavedStretch>& stretches, std::ve
     }
   }
 }
-inline bool same_line(const Loc& a, const Loc& b) {
+inline bool same_line(const SourceLocation& a, const SourceLocation& b) {
   if (a.line != b.line || !a.file != !b.file) return false;
   return !a.file || std::strcmp(a.file, b.file) == 0;
 }
@@ -53,7 +53,7 @@ inline bool same_line(const Loc& a, const Loc& b) {
 }  // namespace detail
 
 TANDEM_INLINE void GradientTape::Log::note(const Applied& a) {
-  notes_.push_back({a.options ? a.options->where : Loc{}, context.scope ? context.scope : ""});
+  notes_.push_back({a.options ? a.options->where : SourceLocation{}, context.scope ? context.scope : ""});
 }
 TANDEM_INLINE std::vector<TapeMemory> GradientTape::Log::memory() const {
   std::vector<Entry*> entries;

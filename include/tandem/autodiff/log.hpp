@@ -60,7 +60,7 @@ struct GradientTape::Log final : Observer, Opaque {
 
   struct Reads {
     Variable variable;
-    Small<int, 1> slots;  // one for each read
+    InlinedVector<int, 1> slots;  // one for each read
   };
   Reads& reads_of(const Variable& v);
   Slots map_;

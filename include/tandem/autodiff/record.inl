@@ -119,10 +119,10 @@ TANDEM_INLINE void GradientTape::Log::record(const Applied& a) {
   if (e->has_attrs) ::new (place + at_attrs) Attrs(a.attrs);
   Tensor* saved = e->saved();
   for (const Tensor* x : a.in) {
-    if (a.op.flags.blocked) ::new (saved++) Tensor();
+    if (a.op.flags.non_differentiable) ::new (saved++) Tensor();
     else detail::save_input(saved++, a.op, *x, a.out.data());
   }
-  const bool keep = !a.op.flags.blocked && (a.op.saves == Saves::all || a.op.saves == Saves::outputs);
+  const bool keep = !a.op.flags.non_differentiable && (a.op.saves == Saves::all || a.op.saves == Saves::outputs);
   for (const Tensor& y : a.out) {
     map_.insert(y.id(), slots_++);
     if (keep) ::new (saved++) Tensor(y);

@@ -8,13 +8,13 @@
 
 namespace TANDEM_NS {
 
-struct Loc {
+struct SourceLocation {
   const char* file = nullptr;
   const char* function = nullptr;
   int line = 0;
 
-  static constexpr Loc current(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
-                               int line = __builtin_LINE()) {
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(),
+                                          const char* function = __builtin_FUNCTION(), int line = __builtin_LINE()) {
     return {file, function, line};
   }
 };
@@ -22,7 +22,7 @@ struct Loc {
 // The first two fields of every op's options. A macro, because a base class would make `{.name = ...}` ill-formed.
 #define TANDEM_OP_OPTIONS   \
   ::tandem::Name name = {}; \
-  ::tandem::Loc where = ::tandem::Loc::current()
+  ::tandem::SourceLocation where = ::tandem::SourceLocation::current()
 
 /// Options of an op that has no others.
 struct OpOptions {
@@ -32,7 +32,7 @@ inline constexpr OpOptions no_options{{}, {}};
 
 namespace detail {
 /// "model.cpp:12". Empty if the location is unknown or inside the library, which users did not write.
-[[gnu::cold]] inline std::string line_text(const Loc& where) {
+[[gnu::cold]] inline std::string line_text(const SourceLocation& where) {
   const std::string file = where.file ? where.file : "";
   return file.empty() || file.find("include/tandem/") != file.npos ? "" : file + ":" + std::to_string(where.line);
 }

@@ -32,7 +32,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   const Device device = !call.out.empty() ? call.out[0].spec->device : in.empty() ? Device{} : in[0].spec->device;
   std::size_t bytes = 0;
   if (op.workspace) {
-    Small<Spec, 4> specs;
+    InlinedVector<Spec, 4> specs;
     for (const Operand& o : in) specs.push(*o.spec);
     bytes = op.workspace({specs.begin(), specs.size()}, call.attrs);
   }
@@ -58,7 +58,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 [[gnu::noinline]] TANDEM_INLINE Specs resolve(const OpDef& op, KernelCall call, Inputs in,
                                               std::span<Operand> operands) {
   Tensors fetched;
-  Small<Operand, 8> host;
+  InlinedVector<Operand, 8> host;
   for (std::size_t i = 0; i < in.size(); ++i) {
     host.push(operands[i]);
     if (!in[i]->raw() && !names_input(op.shape_inputs, i)) check_value(op.name, *in[i]);
@@ -73,8 +73,8 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE Tensors run_timed(const char* kind, const InferCall& c, const Specs& specs,
                                                              std::span<const Tensor> reuse) {
-  Small<Spec, 8> held;  // an in-place op's inputs are gone after it has run
-  Small<const Spec*, 8> in, out;
+  InlinedVector<Spec, 8> held;  // an in-place op's inputs are gone after it has run
+  InlinedVector<const Spec*, 8> in, out;
   for (const Tensor* t : c.in) held.push(t->spec());
   for (const Spec& s : held) in.push(&s);
   const i64 start = profile_now();
@@ -130,7 +130,7 @@ inline Tensors apply_any(const InferCall& c) {
 // converted to the kernel's operands immediately and not read again.
 inline constexpr std::size_t few = 8;
 [[gnu::always_inline]] inline bool is_plain(const OpDef& op, Inputs in, Operand* operands) {
-  if (context.stager || !op.cpu || op.execute || op.resolve || op.workspace || op.flags.alias) return false;
+  if (context.stager || !op.cpu || op.host_kernel || op.resolve || op.workspace || op.flags.alias) return false;
   if (is_profiling() || op.outputs != 1 || in.size() >= few) return false;
   bool elsewhere = false;
   for (const Tensor* t : in) {
@@ -203,7 +203,7 @@ TANDEM_INLINE Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs
                                   (op.inputs < 0 ? " or more inputs" : " inputs") + ", not " + std::to_string(n));
   const bool together = detail::check_inputs(call);
   if (!detail::has_kernel_dtype(call)) {
-    const Spec& s = call.spec(static_cast<std::size_t>(op.typed));
+    const Spec& s = call.spec(static_cast<std::size_t>(op.dtype_input));
     detail::raise_dtype(call, s.dtype, s.device);
   }
   if (!together) detail::raise_specs(call, "the inputs are on different devices");
@@ -242,12 +242,12 @@ namespace detail {
 }
 [[gnu::noinline]] TANDEM_INLINE Tensors run_many(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
                                                  std::span<const Tensor> reuse) {
-  Small<Operand, 8> operands;
+  InlinedVector<Operand, 8> operands;
   operands.reserve(static_cast<unsigned>(in.size()) + specs.size());
   return run_kernel(op, in, attrs, specs, reuse, operands.data());
 }
 [[gnu::noinline]] TANDEM_INLINE Specs resolved_specs(const OpDef& op, Inputs in, const Attrs& attrs) {
-  Small<Operand, 8> operands;
+  InlinedVector<Operand, 8> operands;
   for (const Tensor* t : in) operands.push(Operand{t->raw(), &t->spec()});
   return resolve(op, {{}, {}, attrs, nullptr, op.name, nullptr}, in, {operands.begin(), in.size()});
 }
@@ -257,8 +257,8 @@ namespace detail {
 TANDEM_INLINE Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
                           std::span<const Tensor> reuse) {
   if (op.flags.alias) return detail::run_alias(op, in, attrs, specs);
-  if (op.execute) [[unlikely]]
-    return op.execute(in, attrs);
+  if (op.host_kernel) [[unlikely]]
+    return op.host_kernel(in, attrs);
   if (op.resolve) [[unlikely]]
     return detail::run_many(op, in, attrs, detail::resolved_specs(op, in, attrs), reuse);
   if (in.size() + specs.size() > detail::few) [[unlikely]]

@@ -20,7 +20,7 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
       break;
     }
   Tensors moved;
-  Small<const Tensor*, 4> pointers;
+  InlinedVector<const Tensor*, 4> pointers;
   for (std::size_t i = 0; i < in.size(); ++i) moved.push(names_input(op.host_inputs, i) ? in[i]->cpu() : in[i]->to(to));
   for (const Tensor& t : moved) pointers.push(&t);
   return apply(op, {pointers.begin(), pointers.size()}, attrs, options);
@@ -41,14 +41,14 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
   return true;
 }
 [[gnu::always_inline]] inline bool has_kernel_dtype(const InferCall& c) {
-  const auto typed = static_cast<std::size_t>(c.op.typed);  // -1 (none) exceeds every input index
+  const auto typed = static_cast<std::size_t>(c.op.dtype_input);  // -1 (none) exceeds every input index
   return typed >= c.in.size() || c.op.dtypes.has(c.spec(typed).dtype);
 }
 // True if all inputs are on one device; raises for unset inputs.
 inline bool check_inputs(const InferCall& c) {
   bool elsewhere = false;
   for (const Tensor* t : c.in) elsewhere |= t->spec().device != Device{};
-  return !elsewhere || c.op.execute || on_one_device(c);  // control flow may take inputs from several devices
+  return !elsewhere || c.op.host_kernel || on_one_device(c);  // control flow may take inputs from several devices
 }
 // For an op computed in float32 instead of half precision: checks that all its floating inputs have the half dtype.
 [[gnu::cold, gnu::noinline]] inline void check_widens(const InferCall& c, const Spec& s) {
@@ -60,11 +60,11 @@ inline bool check_inputs(const InferCall& c) {
                   "cast one of them");
 }
 [[gnu::cold, gnu::noinline]] inline Tensors apply_widened(const InferCall& c) {
-  const Spec& s = c.spec(static_cast<std::size_t>(c.op.typed));
+  const Spec& s = c.spec(static_cast<std::size_t>(c.op.dtype_input));
   const DType narrow = s.dtype;
   check_widens(c, s);
   Tensors wide;
-  Small<const Tensor*, 4> pointers;
+  InlinedVector<const Tensor*, 4> pointers;
   for (std::size_t i = 0; i < c.in.size(); ++i) {
     const bool whole = c.spec(i).dtype != narrow || names_input(c.op.shape_inputs, i);
     wide.push(whole ? *c.in[i] : tandem::cast(*c.in[i], DType::float32, no_options));

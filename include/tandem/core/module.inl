@@ -98,7 +98,8 @@ TANDEM_INLINE void Module::add_variables(const std::vector<Named>& named) const 
       c.check_new(n.path);
       if (!c.expected.empty() && n.weight.is_set()) {
         const std::string path = c.path_of(n);
-        if (const Tensor* t = c.expected_for(path, n.variable.spec())) n.variable.poke(t->to(n.variable.device()));
+        if (const Tensor* t = c.expected_for(path, n.variable.spec()))
+          n.variable.set_untracked(t->to(n.variable.device()));
         c.expected.erase(path);
       }
       c.add(n);

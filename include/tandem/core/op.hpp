@@ -1,8 +1,8 @@
 // The definition of an op: one struct of named fields. Optimizer, serializer, tests and docs read it; there is no
 // second list.
 #pragma once
+#include "tandem/base/inlined_vector.hpp"
 #include "tandem/base/location.hpp"
-#include "tandem/base/small.hpp"
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/kernel.hpp"
 #include "tandem/core/tensor.hpp"
@@ -10,21 +10,22 @@
 namespace TANDEM_NS {
 
 struct OpDef;
-using Specs = Small<Spec, 1>;
-using Tensors = Small<Tensor, 2, memory::Blocks>;
-using Grads = Small<Gradient, 2>;
+using Specs = InlinedVector<Spec, 1>;
+using Tensors = InlinedVector<Tensor, 2, memory::Blocks>;
+using Grads = InlinedVector<Gradient, 2>;
 using Inputs = std::span<const Tensor* const>;  // pointers: a span of Tensors would copy handles, 4 ns each
 
 /// What the gradient rule reads (the residuals). `shape`: the inputs' shapes, not their data.
 enum class Saves : std::uint8_t { all, inputs, outputs, shape, nothing };
 
 struct Flags {
-  bool pointwise = false;  // elementwise with broadcasting; the tape reduces gradients to the inputs' shapes
-  bool alias = false;      // the outputs are consecutive views of input 0; no kernel
-  bool random = false;     // a pure function of its key; never merged or folded in a trace
-  bool stateful = false;   // prints, asserts: keeps its order, never eliminated
-  bool in_place = false;   // output i may share input i's buffer; the kernel supports both
-  bool blocked = false;    // non-differentiable by definition ('blocked at ArgMax')
+  bool pointwise = false;           // elementwise with broadcasting; the tape reduces gradients to the inputs' shapes
+  bool alias = false;               // the outputs are consecutive views of input 0; no kernel
+  bool random = false;              // a pure function of its key; never merged or folded in a trace
+  bool stateful = false;            // prints, asserts: keeps its order, never eliminated
+  bool in_place = false;            // output i may share input i's buffer; the kernel supports both
+  bool non_differentiable = false;  // by definition: gradients stop here
+  bool commutative = false;         // f(a, b) and f(b, a) are equal
   bool nondeterministic = false;
   bool own_width = false;  // the result depends on the dtype's width: half precision is not computed in float32
 };
@@ -59,7 +60,7 @@ struct GradCall {
 
 /// Declares which gradient a backward op computes and what its inputs are: the first `inputs` inputs of the forward
 /// op, then the residuals, from `upstream` on the gradients of its first `outputs` outputs, then any further forward
-/// inputs. Its value is then defined as the derivative of the forward op's reference, which makes it differentiable
+/// inputs. Its value is then defined as the derivative of the forward op's decomposition, which makes it differentiable
 /// itself.
 struct BackwardOf {
   const OpDef* forward;
@@ -70,20 +71,20 @@ struct BackwardOf {
 constexpr std::int8_t at_least(int n) { return static_cast<std::int8_t>(-1 - n); }
 
 struct OpDef {
-  const char* name;                                                         // snake_case; the display name is derived
-  Specs (*infer)(const InferCall&);                                         // the only shape rule
-  KernelFn cpu = nullptr, cuda = nullptr;                                   // null: not supported on that device
-  DenseLoop (*loop)(DType, const Attrs&) = nullptr;                         // by the last input's dtype
-  Grads (*gradient)(const GradCall&) = nullptr;                             // null: missing; using it raises
-  Tensors (*reference)(std::span<const Tensor>, const Attrs&) = nullptr;    // the decomposition of a fused op
-  const BackwardOf* backward_of = nullptr;                                  // in place of `reference`, for backward ops
-  const OpDef* plural = nullptr;                                            // the multi-tensor version of this update
-  Specs (*resolve)(const KernelCall&) = nullptr;                            // infers data-dependent output dims
-  Tensors (*execute)(Inputs in, const Attrs&) = nullptr;                    // in place of a kernel: control flow
+  const char* name;                                                           // snake_case; the display name is derived
+  Specs (*infer)(const InferCall&);                                           // the only shape rule
+  KernelFn cpu = nullptr, cuda = nullptr;                                     // null: not supported on that device
+  DenseLoop (*loop)(DType, const Attrs&) = nullptr;                           // by the last input's dtype
+  Grads (*gradient)(const GradCall&) = nullptr;                               // null: missing; using it raises
+  Tensors (*decomposition)(std::span<const Tensor>, const Attrs&) = nullptr;  // the decomposition of a fused op
+  const BackwardOf* backward_of = nullptr;                    // in place of `decomposition`, for backward ops
+  const OpDef* multi_tensor = nullptr;                        // the multi-tensor version of this update
+  Specs (*resolve)(const KernelCall&) = nullptr;              // infers data-dependent output dims
+  Tensors (*host_kernel)(Inputs in, const Attrs&) = nullptr;  // in place of a kernel: control flow
   std::size_t (*workspace)(std::span<const Spec>, const Attrs&) = nullptr;  // scratch bytes, from the inputs' specs
   std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;            // alias ops: byte offset of the view
-  DTypes dtypes = dtypes::all;                                              // of input `typed`; checked before infer
-  std::int8_t typed = 0;                                                    // -1: dtypes applies to no input
+  DTypes dtypes = dtypes::all;          // of input `dtype_input`; checked before infer
+  std::int8_t dtype_input = 0;          // -1: dtypes applies to no input
   std::int8_t inputs = 1, outputs = 1;  // inputs: or at_least(n); outputs -1: any number
   Saves saves = Saves::all;
   std::uint16_t host_inputs = 0;   // inputs that live in host memory everywhere
@@ -98,14 +99,14 @@ struct OpDef {
 // the CPU kernel of the op (or of this dtype) is more than a loop over equal shapes; the op is then not fused.
 // `params` points into the attributes passed.
 
-// `plural` is for updates (states..., gradient, rest...) -> (states'...): the multi-tensor op that performs several
-// of them with one rest and, optionally, a scalar by which all gradients are multiplied first: (states of the
+// `multi_tensor` is for updates (states..., gradient, rest...) -> (states'...): the multi-tensor op that performs
+// several of them with one rest and, optionally, a scalar by which all gradients are multiplied first: (states of the
 // first..., of the second..., ..., gradient of each..., factor, rest...) -> all states'.
 
 /// Whether host_inputs or shape_inputs contains input i; bit 15 stands for all inputs from 15 on.
 constexpr bool names_input(std::uint16_t mask, std::size_t i) { return mask >> (i < 15 ? i : 15) & 1u; }
 
-/// The name in traces and in 'blocked at': "MatMul" for "matmul", "ReduceSum" for "reduce_sum".
+/// The name in traces and in errors about gradients: "MatMul" for "matmul", "ReduceSum" for "reduce_sum".
 TANDEM_API std::string display_name(const OpDef& op);
 
 namespace detail {

@@ -24,7 +24,7 @@ struct ProfileEvent {
   std::string op;               ///< the op's name; empty for events that are not ops
   std::string shapes;           ///< "float32[2,3] x float32[3,4] -> float32[2,4]"
   i64 bytes = 0;                ///< of all operands, inputs and outputs
-  Loc where;                    ///< the user's source location, if it is known
+  SourceLocation where;         ///< the user's source location, if it is known
   int thread = 0;               ///< 1, 2, ... in the order of their first events
   i64 start = 0, duration = 0;  ///< nanoseconds since the profiler began
 };
@@ -89,7 +89,7 @@ struct TimedOp {
   const char* kind;
   const char* op;
   Name name;  // may be empty
-  Loc where;
+  SourceLocation where;
   std::span<const Spec*const> in, out;
 };
 i64 profile_now();

@@ -61,12 +61,12 @@ class CallSite {
   ~CallSite() { context.call = outer_; }
 
   const Name& name() const { return name_; }
-  const Loc& where() const { return where_; }
+  const SourceLocation& where() const { return where_; }
   const CallSite* outer() const { return outer_; }
 
  private:
   const Name& name_;
-  const Loc& where_;
+  const SourceLocation& where_;
   const CallSite* const outer_;
 };
 

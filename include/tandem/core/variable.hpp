@@ -83,8 +83,8 @@ class TANDEM_API Variable {
   void reset() const;
 
   /// The value outside of any tape or trace; for savers and the library itself.
-  Tensor peek() const;
-  void poke(const Tensor& value) const;
+  Tensor value_untracked() const;
+  void set_untracked(const Tensor& value) const;
 
   struct State;
 

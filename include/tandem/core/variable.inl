@@ -55,12 +55,12 @@ TANDEM_INLINE void VariableAccess::lock(const Variable& v) { v.state().mutex.loc
 TANDEM_INLINE void VariableAccess::unlock(const Variable& v) { v.state().mutex.unlock(); }
 TANDEM_INLINE Tensor& VariableAccess::value(const Variable& v) { return v.state().value; }
 
-TANDEM_INLINE Tensor Variable::peek() const {
+TANDEM_INLINE Tensor Variable::value_untracked() const {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   return s.value;
 }
-TANDEM_INLINE void Variable::poke(const Tensor& value) const {
+TANDEM_INLINE void Variable::set_untracked(const Tensor& value) const {
   check_assignable("assign", value);
   detail::check_value("assign", value);
   Tensor old = value;  // destroyed after the lock is released
@@ -72,7 +72,7 @@ TANDEM_INLINE void Variable::poke(const Tensor& value) const {
 // have seen, from the assigned value, and from another Variable that holds the same tensor.
 TANDEM_INLINE Tensor Variable::read_value() const {
   const Context& c = context;
-  if (!c.observers) return c.stager ? c.stager->read(*this) : peek();
+  if (!c.observers) return c.stager ? c.stager->read(*this) : value_untracked();
   const auto observed = [this] {
     State& s = state();
     const std::lock_guard lock(s.mutex);
@@ -92,7 +92,7 @@ TANDEM_INLINE Tensor Variable::assign(const Tensor& value) const {
   check_assignable("assign", value);
   Tensor there = value.device() == device() ? value : value.to(device());
   if (Stager* s = context.stager) s->assign(*this, there);
-  else poke(there);
+  else set_untracked(there);
   return there;
 }
 TANDEM_INLINE Tensor Variable::assign_add(const Tensor& delta) const {
@@ -144,7 +144,7 @@ class Locks {
   }
 
  private:
-  Small<Variable::State*, 8> order_;
+  InlinedVector<Variable::State*, 8> order_;
   unsigned count_ = 0;
 };
 
@@ -168,8 +168,8 @@ class Extras {
   Inputs list() const { return {at_.begin(), at_.size()}; }
 
  private:
-  Small<Tensor, 4> moved_;
-  Small<const Tensor*, 4> at_;
+  InlinedVector<Tensor, 4> moved_;
+  InlinedVector<const Tensor*, 4> at_;
 };
 // Infers the new values' specs: of all variables, or of the first if the op only reads the others.
 inline Specs infer_update_of(const InferCall& call, std::size_t variables) {
@@ -188,8 +188,8 @@ inline Specs infer_update_of(const InferCall& call, std::size_t variables) {
 
 TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, std::span<const Variable> variables, Inputs extra,
                                 const Attrs& attrs) {
-  Small<Tensor, 4> values;
-  Small<const Tensor*, 8> in;
+  InlinedVector<Tensor, 4> values;
+  InlinedVector<const Tensor*, 8> in;
   for (const Variable& v : variables) values.push(stager.read(v));
   for (const Tensor& t : values) in.push(&t);
   for (const Tensor* t : extra) in.push(t);
@@ -205,12 +205,12 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* con
                                  const Attrs& attrs, bool keeps) {
   Tensors out;
   const Locks locks(states);
-  Small<const Tensor*, 8> in;
+  InlinedVector<const Tensor*, 8> in;
   for (Variable::State* s : states) in.push(&s->value);
   for (const Tensor* t : extra) in.push(t);
   const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
   const Specs specs = infer_update_of(call, states.size());
-  Small<Tensor, 4> reuse;
+  InlinedVector<Tensor, 4> reuse;
   for (unsigned i = 0; i < specs.size(); ++i) {
     check_updated(op, states[i]->spec, specs[i], states[i]->name);
     bool borrowed = keeps;  // or the buffer is also an extra input, which an in-place write would change
@@ -232,7 +232,7 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* con
 TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, Inputs given, const Attrs& attrs) {
   const detail::Extras extras(op, variables, given);
   if (Stager* s = context.stager) return detail::stage_update(*s, op, variables, extras.list(), attrs);
-  Small<Variable::State*, 8> states;
+  InlinedVector<Variable::State*, 8> states;
   for (const Variable& v : variables) states.push(&v.state());
   detail::run_update(op, {states.begin(), states.size()}, extras.list(), attrs, false);
 }
@@ -250,7 +250,7 @@ TANDEM_INLINE Tensor fetch_update(const OpDef& op, const Variable& variable, Inp
 TANDEM_INLINE std::string to_string(const Variable& v) {
   std::string s = "tandem.Variable(" + detail::escaped_text(v.name());
   if (!context.stager) {
-    const Tensor value = v.peek();
+    const Tensor value = v.value_untracked();
     s += (value.rank() > 1 ? "," : ", ") + detail::values_text(value);
   }
   return s + detail::spec_text(v.spec());

@@ -134,7 +134,7 @@ void sparse_update(const KernelCall& c) {
 
 }  // namespace detail
 
-/// (state..., gradient, ...) -> (state'...), or several of these, as OpDef::plural defines; float32 and float64.
+/// (state..., gradient, ...) -> (state'...), or several of these, as OpDef::multi_tensor defines; float32 and float64.
 template <class R>
 void optimizer_update(const KernelCall& c) {
   if (c.out[0].spec->dtype == DType::float64) detail::DenseUpdates<R, double>{c}.run();

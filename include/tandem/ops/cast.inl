@@ -41,7 +41,7 @@ constexpr OpDef whole_cast_row() {
   r.name = "whole_cast";
   r.gradient = nullptr;
   r.saves = Saves::nothing;
-  r.flags.blocked = true;
+  r.flags.non_differentiable = true;
   r.display = "Cast";
   return r;
 }

@@ -11,14 +11,15 @@ struct Info {
   int arity;
   DTypes dtypes;
   Saves saves;
-  bool lanewise, first_is_mask, blocked, own_width;
+  bool lanewise, first_is_mask, non_differentiable, own_width, commutative;
 };
 enum RuleFlags : unsigned {
   no_flags = 0,
   lanewise = 1,            // computed one lane at a time with std functions; no pack implementation yet
   takes_mask_first = 2,    // input 0 is bool_, the others share a dtype (select)
   non_differentiable = 4,  // no gradient by definition
-  own_width = 8            // the result depends on the dtype's width: half precision is not computed in float32
+  own_width = 8,           // the result depends on the dtype's width: half precision is not computed in float32
+  commutative = 16         // f(a, b) and f(b, a) are equal
 };
 constexpr RuleFlags operator|(RuleFlags a, RuleFlags b) { return static_cast<RuleFlags>(unsigned(a) | unsigned(b)); }
 
@@ -31,7 +32,8 @@ struct Rule {
                              (F & rules::lanewise) != 0,
                              (F & takes_mask_first) != 0,
                              (F & non_differentiable) != 0,
-                             (F & rules::own_width) != 0};
+                             (F & rules::own_width) != 0,
+                             (F & rules::commutative) != 0};
 };
 template <DTypes D, Saves S, RuleFlags F = no_flags>
 using Unary = Rule<1, D, S, F>;

@@ -54,7 +54,7 @@ TANDEM_INLINE Specs infer_update(const InferCall& c) {
   for (std::size_t k = 0; k < states; ++k) out.push(c.spec(k));
   return out;
 }
-// The multi-tensor dense update; for the order of inputs see OpDef::plural.
+// The multi-tensor dense update; for the order of inputs see OpDef::multi_tensor.
 template <std::size_t States>
 Specs infer_updates(const InferCall& c) {
   const std::size_t count = (c.in.size() - 2) / (States + 1), factors = (c.in.size() - 2) % (States + 1);
@@ -106,7 +106,7 @@ template <class R>
 constexpr OpDef dense_update_row(const char* name, const OpDef* plural) {
   OpDef row = update_row<R>(name);
   row.cuda = TANDEM_CUDA(&cuda::optimizer_update<R>);
-  row.plural = plural;
+  row.multi_tensor = plural;
   row.inputs = R::states + 3;
   row.host_inputs = static_cast<std::uint16_t>(3u << (R::states + 1));  // learning rate, step
   return row;
@@ -158,7 +158,7 @@ TANDEM_INLINE std::span<const Variable> Optimizer::slots_of(const Variable& v) c
     const detail::Unobserved quiet;
     for (const char* slot : rule_.slots) {
       const std::string name = "slot_" + std::to_string(at) + "_" + slot;
-      state.emplace_back(zeros_like(v.peek()), VariableOptions{.name = name.c_str(), .trainable = false});
+      state.emplace_back(zeros_like(v.value_untracked()), VariableOptions{.name = name.c_str(), .trainable = false});
       slots.push_back({name, state.back(), v, slot});
     }
   };
@@ -210,7 +210,7 @@ using Gradients = std::span<const Gradient>;
 using Variables = std::span<const Variable>;
 
 // Whether one multi-tensor update is faster than one update per Variable; it balances the work between threads. A
-// trace records the updates one by one, because the join_updates pass sees more of the graph.
+// trace records the updates one by one, because the combine_updates pass sees more of the graph.
 TANDEM_INLINE bool worth_joining(Variables v) {
   if (v.size() < 2 || context.stager || config::intra_op_parallelism_threads() == 1) return false;
   i64 elements = 0;
@@ -268,7 +268,7 @@ TANDEM_INLINE void Optimizer::apply_together(std::span<const Gradient> gradients
   for (const Gradient& g : gradients) extra.push_back(&g.dense());
   extra.push_back(&lr);
   extra.push_back(&step);
-  update(*rule_.dense->plural, all, extra, attrs_);
+  update(*rule_.dense->multi_tensor, all, extra, attrs_);
 }
 TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<GradientAndVariable>& pairs) const {
   std::vector<Gradient> g;

@@ -38,7 +38,7 @@ TANDEM_INLINE void Checkpoint::save(const std::string& path, const Metadata& met
           "save",
           "'" + item.name() +
               "' has no Variables yet; layers make theirs at the first call: call the model or build() it first");
-  for (const Entry& e : entries()) tensors.push_back({e.path, e.variable.peek()});
+  for (const Entry& e : entries()) tensors.push_back({e.path, e.variable.value_untracked()});
   io::save_safetensors(path, tensors, metadata);
 }
 TANDEM_INLINE void Checkpoint::restore(const std::string& path, RestoreOptions options) const {
@@ -75,7 +75,7 @@ TANDEM_INLINE void Checkpoint::restore(const std::string& path, RestoreOptions o
     for (const auto& [name, t] : left) wrong += "\n  " + name + " " + to_string(t.spec()) + " is only in the file";
   if (!wrong.empty())
     errors::raise<errors::InvalidArgumentError>("restore", path + " belongs to another model:" + wrong);
-  for (const auto& [variable, value] : changes) variable.poke(value);
+  for (const auto& [variable, value] : changes) variable.set_untracked(value);
   give(values, true);
 }
 TANDEM_INLINE Metadata read_metadata(const std::string& path) { return io::load_safetensors_metadata(path); }

@@ -35,7 +35,7 @@ Tensor random_numbers(testing::Shapes& random, const Shape& s) {
     for (T& x : v) x += T(0, static_cast<float>(random.pick(-9, 9)));
   return constant(v, {.shape = s});
 }
-// Small whole numbers: every order of summation gives the same, so equality is exact.
+// InlinedVector whole numbers: every order of summation gives the same, so equality is exact.
 template <class T>
 i64 wrong_products(const Tensor& y, const Tensor& a, const Tensor& b, const Flags& f) {
   i64 wrong = 0;
@@ -191,7 +191,7 @@ TEST_CASE("dense equals its reference, gradients too", "[matmul]") {
         const auto f = [&](const std::vector<Tensor>& t) {
           return nn::dense(t[0], t[1], bias ? t[2] : Tensor(), {.activation = activation});
         };
-        const Tensor want = dense_op.reference(in, rules::DenseAttrs{activation})[0];
+        const Tensor want = dense_op.decomposition(in, rules::DenseAttrs{activation})[0];
         CHECK(test::max_error(f(in), want) < 1e-14);
         if (s.size()) CHECK(test::compute_gradient_error(f, in, {.delta = 1e-6}) < 1e-7);
       }

@@ -25,8 +25,7 @@ TANDEM_INLINE int opcode(const OpDef* op, std::size_t carried) {
   if (op == &name##_op) return 2 * micro::name;
   TANDEM_FUSED_UNARY(TANDEM_MICRO)
 #undef TANDEM_MICRO
-  const bool commutes = op == &add_op || op == &multiply_op;
-  return commutes ? opcode(op, 0) : -1;
+  return carried == 1 && op->flags.commutative ? opcode(op, 0) : -1;
 }
 TANDEM_INLINE ChainFn chain_of(DType d) {
   static constexpr ChainFn floats[] = TANDEM_EACH_ISA(fused_chain<float>),

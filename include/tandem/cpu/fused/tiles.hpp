@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tandem/base/small.hpp"
+#include "tandem/base/inlined_vector.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/cpu/fused/fused.hpp"
 #include "tandem/cpu/pointwise/broadcast.hpp"
@@ -30,9 +30,9 @@ struct FusedCall {
   i64 tile = detail::fused_tile, width = 1, buffer_bytes, element_bytes = 0;
   int buffers = 0;  // tiles stored in scratch
   bool streamed = false;
-  Small<Layout, 16, memory::Blocks> layout;
-  Small<BroadcastAxes, 1, memory::Blocks> axes;  // of spread inputs
-  Small<bool, 8, memory::Blocks> copied;         // outputs in the buffer of an input read later
+  InlinedVector<Layout, 16, memory::Blocks> layout;
+  InlinedVector<BroadcastAxes, 1, memory::Blocks> axes;  // of spread inputs
+  InlinedVector<bool, 8, memory::Blocks> copied;         // outputs in the buffer of an input read later
 
   FusedCall(const FusedCode& f, const KernelCall& call) : code(f), c(call) {
     for (const DType d : code.dtypes_) width = std::max(width, static_cast<i64>(size_of(d)));
@@ -208,8 +208,8 @@ class FusedTiles {
   void** slot_;
   std::uint8_t* repeats_;
   char *buffer_, *into_ = nullptr;
-  Small<Spread, 2, memory::Blocks> spread_;
-  Small<char*, 8, memory::Blocks> copies_;
+  InlinedVector<Spread, 2, memory::Blocks> spread_;
+  InlinedVector<char*, 8, memory::Blocks> copies_;
   alignas(64) char inside_[4096];  // for short calls, instead of scratch
 };
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "tandem/base/bytes.hpp"
-#include "tandem/base/small.hpp"
+#include "tandem/base/inlined_vector.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/move/layout.hpp"
@@ -109,7 +109,7 @@ class Joined {
   const KernelCall& c_;
   const Operand& whole_;
   const i64 outer_, row_;
-  Small<Part, 8, memory::Blocks> parts_;
+  InlinedVector<Part, 8, memory::Blocks> parts_;
 };
 }  // namespace detail
 

@@ -49,7 +49,7 @@ class BackwardBody {
 
   /// Gradients by input. All values that are read must have been set.
   std::vector<Gradient> gradients() {
-    Small<const Tensor*, 16> arguments;
+    InlinedVector<const Tensor*, 16> arguments;
     for (const Tensor& t : symbols_) arguments.push(&t);
     const Tensors out = replay(*b_.graph, {arguments.begin(), arguments.size()});
     std::vector<Gradient> r(d_.inputs());

@@ -106,7 +106,7 @@ class CondGradient {
     Grads r;
     r.resize(static_cast<unsigned>(c_.in.size()));
     if (!back.results) return r;
-    Small<const Tensor*, 16> in;
+    InlinedVector<const Tensor*, 16> in;
     in.push(&c_.in[0]);
     for (const Tensor& t : given_) in.push(&t);
     Tensors g = apply_control(cond_op, {in.begin(), in.size()}, back, count_of(back.results));
@@ -128,8 +128,8 @@ class CondGradient {
   std::size_t output(const Branch& b, std::size_t i) const {
     return i < count_of(a_.results) ? i : b.rest + i - count_of(a_.results);
   }
-  Demand demand(const Branch& b) const {
-    Demand d = b.derivative.full_demand();
+  RequestedGradients demand(const Branch& b) const {
+    RequestedGradients d = b.derivative.full_demand();
     for (std::size_t i = 0; i < d.upstream.size(); ++i) d.upstream[i] = d.upstream[i] && c_.g[output(b, i)].is_set();
     for (std::size_t i = 0; i < d.wanted.size(); ++i)
       d.wanted[i] = d.wanted[i] && i < b.graph.arguments.size() && c_.needs(1 + b.first + i);
@@ -158,7 +158,7 @@ class CondGradient {
                                     : from_output(d.input_value(i)));
     for (std::size_t i = 0; i < d.saved().size(); ++i)
       if (body.reads_saved(i)) body.saved(i, from_output(d.saved()[i]));
-    const Demand wants = demand(b);
+    const RequestedGradients wants = demand(b);
     for (std::size_t i = 0; i < wants.upstream.size(); ++i)
       if (wants.upstream[i]) body.upstream(body.argument(c_.g[output(b, i)], d.forward().spec(d.forward().outputs[i])));
     const std::vector<Gradient> gradients = body.gradients();
@@ -204,14 +204,14 @@ TANDEM_INLINE Grads cond_gradient(const GradCall& c) { return CondGradient(c).ru
 TANDEM_INLINE constexpr OpDef cond_op{.name = "cond",
                                       .infer = &detail::infer_cond,
                                       .gradient = &detail::cond_gradient,
-                                      .execute = &detail::execute_cond,
-                                      .typed = -1,
+                                      .host_kernel = &detail::execute_cond,
+                                      .dtype_input = -1,
                                       .inputs = at_least(1),
                                       .outputs = -1,
                                       .attrs = &detail::attr_type<CondAttrs>};
 
 TANDEM_INLINE Attrs recording(const OpDef& op, const Attrs& attrs) {
-  if (op.execute == &detail::execute_cond) return detail::recording_cond(attrs.get<CondAttrs>());
+  if (op.host_kernel == &detail::execute_cond) return detail::recording_cond(attrs.get<CondAttrs>());
   if (attrs.holds<LoopAttrs>()) return detail::recording_loop(attrs.get<LoopAttrs>());
   return attrs;
 }

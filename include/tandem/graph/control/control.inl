@@ -88,7 +88,7 @@ TANDEM_INLINE std::vector<Tensor> stage_cond(const Tensor& condition, Code then,
   hoist_reads({&a, &b});
   for (TracedBody* body : {&a, &b}) pass_in_read_variables(*body);
   if (a.graph->outputs.size() != b.graph->outputs.size()) raise_structure("cond", "the branches return");
-  Small<const Tensor*, 16> in;
+  InlinedVector<const Tensor*, 16> in;
   in.push(&condition);
   for (const TracedBody* body : {&a, &b})
     for (const Tensor& t : body->captures) in.push(&t);

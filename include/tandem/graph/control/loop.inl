@@ -227,11 +227,11 @@ class LoopRun {
   i64 limit_;
   BodyProgram condition_, body_;
   Tensors carried_, rows_;
-  Small<std::size_t, 4> unsure_;  // carried values whose sizes may change in each iteration
+  InlinedVector<std::size_t, 4> unsure_;  // carried values whose sizes may change in each iteration
   std::vector<RowSource> sources_;
   std::vector<Stack> stacks_;
   std::vector<RaggedStack> ragged_;
-  Small<const Tensor*, 8> condition_in_, body_in_;
+  InlinedVector<const Tensor*, 8> condition_in_, body_in_;
 };
 TANDEM_INLINE Tensors execute_loop(Inputs in, const Attrs& attrs) { return LoopRun(in, attrs.get<LoopAttrs>()).run(); }
 
@@ -239,8 +239,8 @@ TANDEM_INLINE Tensors execute_loop(Inputs in, const Attrs& attrs) { return LoopR
 TANDEM_INLINE constexpr OpDef loop_op{.name = "loop",
                                       .infer = &detail::infer_loop,
                                       .gradient = &detail::loop_gradient,
-                                      .execute = &detail::execute_loop,
-                                      .typed = -1,
+                                      .host_kernel = &detail::execute_loop,
+                                      .dtype_input = -1,
                                       .inputs = at_least(1),
                                       .outputs = -1,
                                       .attrs = &detail::attr_type<LoopAttrs>};

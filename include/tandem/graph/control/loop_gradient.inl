@@ -69,7 +69,7 @@ class LoopGradient {
     back.ragged_rows = ragged_rows_;
     back.body = finish(body, sums, back);
     const std::vector<Tensor>& outer = body.outer();
-    Small<const Tensor*, 16> in;
+    InlinedVector<const Tensor*, 16> in;
     in.push(&c_.out[at_.count_output()]);
     for (std::size_t i = 0; i < carried_ + rows_; ++i) in.push(&outer[i]);
     for (const Tensor& t : tables_) in.push(&t);
@@ -83,8 +83,8 @@ class LoopGradient {
     if (!has_derivative(d_.forward().spec(d_.input_value(argument)))) return false;
     return argument < at_.carried || c_.needs(at_.input_of_argument(argument));
   }
-  Demand demand() const {
-    Demand d = d_.full_demand();
+  RequestedGradients demand() const {
+    RequestedGradients d = d_.full_demand();
     for (std::size_t i = 0; i < d.upstream.size(); ++i)
       d.upstream[i] = i < at_.carried ? static_cast<bool>(flows_[i]) : d.upstream[i] && c_.g[i].is_set();
     for (std::size_t i = 0; i < d.wanted.size(); ++i) d.wanted[i] = i < a_.body->arguments.size() && wants(i);
@@ -132,7 +132,7 @@ class LoopGradient {
     }
     for (std::size_t i = 0; i < d_.saved().size(); ++i)
       if (body.reads_saved(i)) body.saved(i, from_stack(d_.saved()[i]));
-    const Demand wants = demand();
+    const RequestedGradients wants = demand();
     for (std::size_t i = 0, next = 0; i < wants.upstream.size(); ++i)
       if (wants.upstream[i]) body.upstream(i < at_.carried ? flowing_[next++] : result_rows(body, c_.g[i], i));
     rows_ = body.outer().size() - carried_;

@@ -94,7 +94,7 @@ TANDEM_INLINE std::vector<Tensor> stage_loop(const LoopRequest& r, const OpOptio
   hoist_reads({&condition, &body});
   pass_in_read_variables(body);
   const Tensor limit = limit_of(r);
-  Small<const Tensor*, 16> in;
+  InlinedVector<const Tensor*, 16> in;
   in.push(&limit);
   const std::vector<Tensor>* const lists[] = {&r.start, &r.rows, &condition.captures, &body.captures};
   for (const std::vector<Tensor>* list : lists)

@@ -57,11 +57,11 @@ TANDEM_INLINE Tensor other_value(const Tensor& x) {
 TANDEM_INLINE Perturbed::Perturbed(const Graph& graph) {
   VariableSet variables;
   collect_variables(graph, variables);
-  for (const Variable& v : variables.list()) before_.emplace_back(v, v.peek());
-  for (const auto& [v, value] : before_) v.poke(other_value(value));
+  for (const Variable& v : variables.list()) before_.emplace_back(v, v.value_untracked());
+  for (const auto& [v, value] : before_) v.set_untracked(other_value(value));
 }
 TANDEM_INLINE Perturbed::~Perturbed() {
-  for (const auto& [v, value] : before_) v.poke(value);
+  for (const auto& [v, value] : before_) v.set_untracked(value);
 }
 
 // The state of a graph's Variables, to start each run from the same state.
@@ -76,11 +76,11 @@ class State {
   ~State() { restore(); }
   std::vector<Tensor> now() const {
     std::vector<Tensor> r;
-    for (const Variable& v : variables_.list()) r.push_back(v.peek());
+    for (const Variable& v : variables_.list()) r.push_back(v.value_untracked());
     return r;
   }
   void restore() const {
-    for (std::size_t i = 0; i < before_.size(); ++i) variables_.list()[i].poke(before_[i]);
+    for (std::size_t i = 0; i < before_.size(); ++i) variables_.list()[i].set_untracked(before_[i]);
   }
   const std::string& name(std::size_t i) const { return variables_.list()[i].name(); }
 
@@ -252,8 +252,8 @@ TANDEM_INLINE void check_against_eager(ConcreteFunction& function, Inputs argume
   std::vector<Tensor> values;
   const detail::DebugRun by_op = detail::run_from(state, [&] {
     const Tensors out = detail::replay_ops(
-        g, arguments, [&](const Node& n) { return detail::variable_of(g, n).peek(); },
-        [&](const Node& n, const Tensor& value) { detail::variable_of(g, n).poke(value); }, &values);
+        g, arguments, [&](const Node& n) { return detail::variable_of(g, n).value_untracked(); },
+        [&](const Node& n, const Tensor& value) { detail::variable_of(g, n).set_untracked(value); }, &values);
     return std::vector<Tensor>(out.begin(), out.end());
   });
   if (const std::string d = detail::outcome_difference(g, state, want, by_op); !d.empty())

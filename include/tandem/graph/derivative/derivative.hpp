@@ -9,9 +9,9 @@
 namespace TANDEM_NS {
 
 /// Which results have an incoming gradient and which inputs need one.
-struct Demand {
+struct RequestedGradients {
   std::vector<bool> upstream, wanted;
-  friend auto operator<=>(const Demand&, const Demand&) = default;
+  friend auto operator<=>(const RequestedGradients&, const RequestedGradients&) = default;
 };
 
 /// Inputs are the graph's arguments, then the value of each used read of a Variable. Results are the graph's
@@ -31,23 +31,23 @@ class TANDEM_API Derivative final : public Opaque {
   /// For each input: whether the gradients read its value.
   const std::vector<char>& reads_input() const { return reads_input_; }
   /// The demand with all results and all differentiable inputs.
-  Demand full_demand() const;
+  RequestedGradients full_demand() const;
 
   struct Backward {
     Ref<Graph> graph;  // (inputs, saved values, incoming gradients) -> gradients
     std::vector<char> set,
         sparse;  // by input: whether a gradient reaches it; whether it is two outputs, values and rows
   };
-  Backward backward(const Demand& demand) const;
+  Backward backward(const RequestedGradients& demand) const;
 
  private:
   struct Joint;
-  Joint trace(const Demand& demand) const;
+  Joint trace(const RequestedGradients& demand) const;
   Ref<Graph> cut(const Joint& joint) const;
   void find_saved();
   int argument_of_read(std::size_t input) const;
-  bool is_asked_for(const Demand& demand, std::size_t input) const;
-  void pass_on(const Demand& demand, std::vector<Gradient>& by_input) const;
+  bool is_asked_for(const RequestedGradients& demand, std::size_t input) const;
+  void pass_on(const RequestedGradients& demand, std::vector<Gradient>& by_input) const;
 
   Ref<Graph> forward_;
   std::vector<int> reads_, results_, saved_;

@@ -35,7 +35,7 @@ TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
   for (Node& n : g->nodes) {
     for (int& v : n.in) v = now[static_cast<std::size_t>(v)];
     Specs specs;
-    if (n.op->execute) {
+    if (n.op->host_kernel) {
       n.attrs = recording(*n.op, n.attrs);
       specs = infer_again(n, known);
     }
@@ -56,7 +56,7 @@ TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
 }  // namespace detail
 
 TANDEM_INLINE Derivative::Derivative(const Graph& graph) {
-  const detail::Alone alone;
+  const detail::ScopedDetach alone;
   forward_ = detail::recordable(graph);
   const std::vector<int> uses = forward_->uses();
   std::vector<int> argument(forward_->specs.size(), -1);  // by value
@@ -76,8 +76,8 @@ TANDEM_INLINE int Derivative::input_value(std::size_t i) const {
   if (i < arguments) return forward_->arguments[i];
   return forward_->nodes[static_cast<std::size_t>(reads_[i - arguments])].first_out;
 }
-TANDEM_INLINE Demand Derivative::full_demand() const {
-  Demand d;
+TANDEM_INLINE RequestedGradients Derivative::full_demand() const {
+  RequestedGradients d;
   for (int v : forward_->outputs) d.upstream.push_back(detail::has_derivative(forward_->spec(v)));
   for (std::size_t i = 0; i < inputs(); ++i) d.wanted.push_back(detail::has_derivative(forward_->spec(input_value(i))));
   return d;
@@ -88,11 +88,11 @@ TANDEM_INLINE int Derivative::argument_of_read(std::size_t input) const {
   const std::size_t arguments = forward_->arguments.size();
   return input < arguments ? -1 : stands_for_[input - arguments];
 }
-TANDEM_INLINE bool Derivative::is_asked_for(const Demand& demand, std::size_t input) const {
+TANDEM_INLINE bool Derivative::is_asked_for(const RequestedGradients& demand, std::size_t input) const {
   const int argument = argument_of_read(input);
   return demand.wanted[input] || (argument >= 0 && demand.wanted[static_cast<std::size_t>(argument)]);
 }
-TANDEM_INLINE void Derivative::pass_on(const Demand& demand, std::vector<Gradient>& by_input) const {
+TANDEM_INLINE void Derivative::pass_on(const RequestedGradients& demand, std::vector<Gradient>& by_input) const {
   std::vector<detail::GradientSum> sums(forward_->arguments.size());
   for (std::size_t i = sums.size(); i < by_input.size(); ++i) {
     const int argument = argument_of_read(i);
@@ -106,7 +106,7 @@ TANDEM_INLINE void Derivative::pass_on(const Demand& demand, std::vector<Gradien
     if (sums[i].is_set()) by_input[i] = std::move(sums[i].value());
 }
 
-TANDEM_INLINE Derivative::Joint Derivative::trace(const Demand& demand) const {
+TANDEM_INLINE Derivative::Joint Derivative::trace(const RequestedGradients& demand) const {
   Joint j;
   const Graph& forward = *forward_;
   Tracer tracer("gradient of " + forward.name);
@@ -123,7 +123,7 @@ TANDEM_INLINE Derivative::Joint Derivative::trace(const Demand& demand) const {
   const auto reads = [&](const Node& n) {
     return std::binary_search(reads_.begin(), reads_.end(), static_cast<int>(&n - forward.nodes.data()));
   };
-  Small<const Tensor*, 8> arguments;
+  InlinedVector<const Tensor*, 8> arguments;
   for (std::size_t i = 0; i < forward.arguments.size(); ++i) arguments.push(&in[i]);
   detail::replay_ops(
       forward, {arguments.begin(), arguments.size()},
@@ -223,7 +223,7 @@ TANDEM_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
   for (std::size_t i = 0; i < from.nodes.size(); ++i) {
     const Node& n = from.nodes[i];
     if (!keep[i]) continue;
-    Small<int, 8> in;
+    InlinedVector<int, 8> in;
     for (unsigned k = 0; k < n.in.size(); ++k) {
       int& v = map[static_cast<std::size_t>(n.in[k])];
       in.push(v < 0 ? to->add_constant(Tensor::symbol(from.spec(n.in[k])), "shape") : v);
@@ -236,8 +236,8 @@ TANDEM_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
   for (int v : from.outputs) to->outputs.push_back(map[static_cast<std::size_t>(v)]);
   return to;
 }
-TANDEM_INLINE Derivative::Backward Derivative::backward(const Demand& demand) const {
-  const detail::Alone alone;
+TANDEM_INLINE Derivative::Backward Derivative::backward(const RequestedGradients& demand) const {
+  const detail::ScopedDetach alone;
   Joint j = trace(demand);
   Ref<Graph> graph = cut(j);
   return {std::move(graph), std::move(j.set), std::move(j.sparse)};

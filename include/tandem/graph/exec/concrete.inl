@@ -81,7 +81,7 @@ TANDEM_INLINE Tensors ConcreteFunction::run(Inputs arguments) {
 }
 TANDEM_INLINE Tensors ConcreteFunction::run_program(Inputs arguments) {
   if (static_) return program_->run(arguments);
-  Small<Spec, 8, memory::Blocks> specs;
+  InlinedVector<Spec, 8, memory::Blocks> specs;
   for (const Tensor* t : arguments) specs.push(t->spec());
   return program_for({specs.begin(), specs.size()})->run(arguments);
 }
@@ -98,7 +98,7 @@ TANDEM_INLINE Tensors ConcreteFunction::call(Inputs arguments) {
   return call_fitting(arguments);
 }
 TANDEM_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) {
-  Small<const Tensor*, 8> in;
+  InlinedVector<const Tensor*, 8> in;
   for (const Tensor& t : arguments) in.push(&t);
   Tensors out = call({in.begin(), in.size()});
   return {std::make_move_iterator(out.begin()), std::make_move_iterator(out.end())};

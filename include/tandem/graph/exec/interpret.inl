@@ -79,11 +79,11 @@ class Interpreter final : public Program {
   }
   void apply_op(std::size_t node, std::vector<Tensor>& values) const {
     const Node& n = graph_->nodes[node];
-    Small<const Tensor*, 8> in;
+    InlinedVector<const Tensor*, 8> in;
     for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
     try {
       const InferCall call{*n.op, {in.begin(), in.size()}, n.attrs, no_options};
-      const Specs specs = n.op->execute ? Specs() : n.op->infer(call);
+      const Specs specs = n.op->host_kernel ? Specs() : n.op->infer(call);
       if (!n.op->resolve)
         for (const Spec& s : specs)
           if (!s.shape.is_fully_defined()) raise_specs(call, "the size of " + to_string(s) + " cannot be determined");

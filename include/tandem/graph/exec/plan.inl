@@ -29,15 +29,15 @@ TANDEM_INLINE bool has_countable_bytes(const Graph& g) {
 TANDEM_INLINE bool can_plan(const Graph& g) {
   if (!has_countable_bytes(g)) return false;
   for (const Node& n : g.nodes) {
-    if (!is_leaf(n) && !n.op->flags.alias && !n.op->execute && !has_kernel(*n.op, detail::device_of(g, n)))
+    if (!is_leaf(n) && !n.op->flags.alias && !n.op->host_kernel && !has_kernel(*n.op, detail::device_of(g, n)))
       return false;
     for (int k = 0; k < n.outputs; ++k) {
       const Spec& s = g.spec(n.first_out + k);
-      const bool open = !n.op->execute && !s.shape.is_fully_defined();
+      const bool open = !n.op->host_kernel && !s.shape.is_fully_defined();
       if (open || (s.dtype == DType::string && !is_leaf(n))) return false;
     }
     for (int v : n.in)
-      if (!n.op->execute && !g.spec(v).shape.is_fully_defined()) return false;
+      if (!n.op->host_kernel && !g.spec(v).shape.is_fully_defined()) return false;
     // Unknown sizes may turn out different from the Variable's: the interpreter raises in order.
     if (n.op == &assign_variable_op &&
         !(g.spec(n.in[0]) == g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec()))
@@ -89,7 +89,7 @@ class Planner {
     const Plan::Kind kind = n.op == &argument_op        ? Plan::argument
                             : n.op == &constant_op      ? constant_of(n)->is_symbolic() ? Plan::nothing : Plan::constant
                             : n.op == &read_variable_op ? Plan::variable
-                            : n.op->execute             ? Plan::fresh
+                            : n.op->host_kernel         ? Plan::fresh
                                                         : Plan::arena;
     std::size_t offset = 0;
     if (n.op == &assign_variable_op) ++assignments_[at(n.in[0])];
@@ -114,7 +114,7 @@ class Planner {
     const Node& n = g_.nodes[node];
     for (int v : n.in) {
       if (!n.op->flags.alias) use(v, node);
-      if (n.op == &assign_variable_op || n.op->execute) escape(v);
+      if (n.op == &assign_variable_op || n.op->host_kernel) escape(v);
     }
   }
 
@@ -167,7 +167,7 @@ class Planner {
         now[at_variable(n)].add(n.first_out, p_.last_use[at(n.first_out)]);
       } else if (n.op == &assign_variable_op) {
         now[at_variable(n)].assigned = static_cast<int>(i);
-      } else if (n.op->execute) {
+      } else if (n.op->host_kernel) {
         for (std::size_t v : places.assigned_in_bodies(n)) now[v].assigned = static_cast<int>(i);
       } else if (n.op->flags.in_place || n.op->flags.pointwise) {
         find_overwrite(i, now);
@@ -250,7 +250,7 @@ class Planner {
   bool in_arena(int v) const { return root(v) == v && p_.kind[at(v)] == Plan::arena; }
   void place(std::size_t node) {
     const Node& n = g_.nodes[node];
-    if (is_leaf(n) || n.op->flags.alias || n.op->execute) return release_dead(node);
+    if (is_leaf(n) || n.op->flags.alias || n.op->host_kernel) return release_dead(node);
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;
       if (pieces_[at(v)].of >= 0) place_whole(root(v));
@@ -277,7 +277,7 @@ class Planner {
   void place_workspace(std::size_t node) {
     const Node& n = g_.nodes[node];
     if (!n.op->workspace) return;
-    Small<Spec, 4> specs;
+    InlinedVector<Spec, 4> specs;
     for (int v : n.in) specs.push(g_.spec(v));
     const std::size_t bytes = n.op->workspace({specs.begin(), specs.size()}, n.attrs);
     if (!bytes) return;

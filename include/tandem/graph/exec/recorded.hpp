@@ -19,14 +19,14 @@ struct ConcreteFunction::Recorded final : Opaque {
     Ref<ConcreteFunction> function;
     std::vector<char> set, sparse;
   };
-  const Backward& backward(const Demand& demand);
+  const Backward& backward(const RequestedGradients& demand);
 
   Derivative derivative;
   ExecutionOptions options;
   Ref<ConcreteFunction> augmented;  // returns outputs, reads, saved
   std::vector<Variable> in_bodies;  // the Variables that control flow reads: it may return their values
   std::mutex mutex;
-  std::map<Demand, Backward> backwards;  // guarded by mutex
+  std::map<RequestedGradients, Backward> backwards;  // guarded by mutex
 };
 
 }  // namespace TANDEM_NS

@@ -35,7 +35,7 @@ TANDEM_INLINE void collect_read_in_bodies(const Graph& g, bool is_body, Variable
 TANDEM_INLINE constexpr OpDef call_function_op{.name = "call_function",
                                                .infer = &detail::infer_call,
                                                .gradient = &detail::call_gradient,
-                                               .typed = -1,
+                                               .dtype_input = -1,
                                                .inputs = -1};
 
 TANDEM_INLINE ConcreteFunction::Recorded::Recorded(const Graph& g, const ExecutionOptions& o)
@@ -49,13 +49,14 @@ TANDEM_INLINE ConcreteFunction::Recorded::Recorded(const Graph& g, const Executi
   in_bodies = std::move(read).take();
   augmented = make_ref<ConcreteFunction>(more, options);
 }
-TANDEM_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction::Recorded::backward(const Demand& demand) {
+TANDEM_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction::Recorded::backward(
+    const RequestedGradients& demand) {
   {
     const std::lock_guard lock(mutex);
     if (const auto at = backwards.find(demand); at != backwards.end()) return at->second;
   }
   // Not under the lock: custom gradients may call, and so trace, functions that other threads trace.
-  const detail::Alone alone;
+  const detail::ScopedDetach alone;
   Derivative::Backward b = derivative.backward(demand);
   Backward made{make_ref<ConcreteFunction>(b.graph, options), std::move(b.set), std::move(b.sparse)};
   const std::lock_guard lock(mutex);
@@ -69,7 +70,7 @@ TANDEM_INLINE Ref<ConcreteFunction::Recorded> ConcreteFunction::recorded() {
     const std::lock_guard lock(mutex_);
     if (recorded_) return recorded_;
   }
-  const detail::Alone alone;  // not under the lock either, like a backward function
+  const detail::ScopedDetach alone;  // not under the lock either, like a backward function
   Ref<Recorded> made = make_ref<Recorded>(*traced_, options_);
   const std::lock_guard lock(mutex_);
   if (!recorded_) recorded_ = std::move(made);
@@ -79,10 +80,10 @@ TANDEM_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
   const Ref<Recorded> d = recorded();
   Tensors all = d->augmented->run(arguments);
   const std::size_t outputs = traced_->outputs.size(), reads = d->derivative.reads().size();
-  Small<const Tensor*, 8> in;
+  InlinedVector<const Tensor*, 8> in;
   IdMap seen;  // a tape identifies values by id: a value that is read, returned twice, or passed through gets a new one
   for (const Tensor* t : arguments) in.push(t), seen.insert(t->id(), 0);
-  for (const Variable& v : d->in_bodies) seen.insert(v.peek().id(), 0);
+  for (const Variable& v : d->in_bodies) seen.insert(v.value_untracked().id(), 0);
   for (std::size_t i = 0; i < reads; ++i) {
     Tensor& value = all[outputs + i];
     seen.insert(value.id(), 0);
@@ -113,12 +114,12 @@ TANDEM_INLINE Grads call_gradient(const GradCall& c) { return ConcreteFunction::
 
 TANDEM_INLINE Grads ConcreteFunction::gradient(const GradCall& c) {
   auto& d = static_cast<Recorded&>(*c.get<detail::CallAttrs>().derivative);
-  Demand demand;
+  RequestedGradients demand;
   for (const Tensor& g : c.g) demand.upstream.push_back(g.is_set());
   for (std::size_t i = 0; i < c.in.size(); ++i)
     demand.wanted.push_back(c.needs(i) && detail::has_derivative(c.in[i].spec()));
   const Recorded::Backward& b = d.backward(demand);
-  Small<const Tensor*, 16> in;
+  InlinedVector<const Tensor*, 16> in;
   for (const Tensor& t : c.in) in.push(&t);
   for (std::size_t i = d.derivative.forward().outputs.size(); i < c.out.size(); ++i) in.push(&c.out[i]);
   for (const Tensor& g : c.g)

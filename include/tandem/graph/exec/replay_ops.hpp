@@ -27,10 +27,10 @@ Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Ass
     } else if (n.op == &assign_variable_op) {
       assign(n, values[static_cast<std::size_t>(n.in[0])]);
     } else {
-      Small<const Tensor*, 8> in;
+      InlinedVector<const Tensor*, 8> in;
       for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
       const OpOptions options{.name = {}, .where = n.where};
-      Tensors out = n.op->execute && context.observers
+      Tensors out = n.op->host_kernel && context.observers
                         ? apply(*n.op, {in.begin(), in.size()}, recording(*n.op, n.attrs), options)
                         : apply(*n.op, {in.begin(), in.size()}, n.attrs, options);
       for (unsigned k = 0; k < static_cast<unsigned>(n.outputs); ++k) values[first + k] = std::move(out[k]);

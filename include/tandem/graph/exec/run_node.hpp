@@ -12,12 +12,14 @@ inline void name_error(errors::OpError& e, const Node& n) {
   e.set_name(line.empty() ? n.name : n.name + " at " + line);
 }
 [[gnu::cold, gnu::noinline]] inline void profile_node(const Graph& g, const Node& n, i64 start) {
-  Small<const Spec*, 8> in, out;
+  InlinedVector<const Spec*, 8> in, out;
   for (int v : n.in) in.push(&g.spec(v));
   for (int k = 0; k < n.outputs; ++k) out.push(&g.spec(n.first_out + k));
   profile_op({"step", n.op->name, n.name.c_str(), n.where, {in.begin(), in.size()}, {out.begin(), out.size()}}, start);
 }
-inline Tensor read_now(const Variable& v) { return VariableLocks::holds(v) ? VariableAccess::value(v) : v.peek(); }
+inline Tensor read_now(const Variable& v) {
+  return VariableLocks::holds(v) ? VariableAccess::value(v) : v.value_untracked();
+}
 
 // With unknown dimensions, a mismatch with the value is found only at run time.
 inline void check_assigned(const Variable& v, const Spec& value) {

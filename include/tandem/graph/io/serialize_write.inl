@@ -23,7 +23,7 @@ class GraphWriter final : AttrVisitor {
       body_.number(static_cast<std::uint16_t>(v));
     body_.count(variables_.list().size());
     for (const Variable& v : variables_.list()) {
-      const Tensor value = v.peek();
+      const Tensor value = v.value_untracked();
       if (value.is_symbolic())
         errors::raise<errors::UnimplementedError>(
             "serialize", "variable '" + v.name() + "' holds a traced tensor, which has no value: assign one first");

@@ -13,7 +13,7 @@ inline constexpr i64 largest_shape_value = 1024;  // in elements; values that fo
 // Whether the op's value follows from what is known about its inputs: their values, or their shapes where those
 // suffice.
 TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, std::span<const Tensor> known) {
-  if (n.op->flags.random || has_effects(n) || n.op->execute || !n.outputs) return false;
+  if (n.op->flags.random || has_effects(n) || n.op->host_kernel || !n.outputs) return false;
   for (const Spec& s : specs)
     if (!s.shape.is_fully_defined() || s.shape.size() > largest_shape_value || is_floating(s.dtype) ||
         s.dtype == DType::string)
@@ -34,7 +34,7 @@ TANDEM_INLINE void check_countable(const Node& n, const Spec& s) {
 }
 TANDEM_INLINE void bind_node(Graph& g, std::size_t at, std::vector<Tensor>& known, std::vector<Node>& out) {
   Node& n = g.nodes[at];
-  Small<const Tensor*, 8> in;
+  InlinedVector<const Tensor*, 8> in;
   for (int v : n.in) in.push(&known[static_cast<std::size_t>(v)]);
   const Inputs inputs(in.begin(), in.size());
   const Specs specs = n.op->infer({*n.op, inputs, n.attrs, no_options});

@@ -1,4 +1,4 @@
-// Small helpers shared by several definitions in graph/.
+// InlinedVector helpers shared by several definitions in graph/.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -27,12 +27,12 @@ inline bool has_derivative(const Spec& s) { return is_floating(s.dtype) || is_co
 Specs infer_again(const Node& n, std::span<const Tensor> by_value);
 
 // Suspends the current trace and tapes for the scope.
-struct Alone {
+struct ScopedDetach {
   Stager* stager = std::exchange(context.stager, nullptr);
   Observer* observers = std::exchange(context.observers, nullptr);
-  Alone() = default;
-  Alone(const Alone&) = delete;
-  ~Alone() { context.stager = stager, restore_observers(observers); }
+  ScopedDetach() = default;
+  ScopedDetach(const ScopedDetach&) = delete;
+  ~ScopedDetach() { context.stager = stager, restore_observers(observers); }
 };
 
 }  // namespace TANDEM_NS::detail

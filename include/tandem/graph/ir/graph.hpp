@@ -16,10 +16,10 @@ namespace TANDEM_NS {
 struct Node {
   const OpDef* op = nullptr;
   Attrs attrs;
-  Small<int, 3> in;  // values
+  InlinedVector<int, 3> in;  // values
   int first_out = 0, outputs = 1;
-  std::string name;  // "scope/MatMul_1"; unique in its graph, no effect on semantics
-  Loc where;         // the user's source location, if known
+  std::string name;      // "scope/MatMul_1"; unique in its graph, no effect on semantics
+  SourceLocation where;  // the user's source location, if known
 };
 
 /// Lazily created object attached to its owner: created once, by the first thread that needs it.
@@ -54,7 +54,7 @@ class TANDEM_API Graph : public Opaque {
   const Spec& spec(int value) const { return specs[static_cast<std::size_t>(value)]; }
   /// Appends an op and returns its first output.
   int add(const OpDef& op, const Attrs& attrs, std::span<const int> in, std::span<const Spec> out,
-          std::string name = {}, Loc where = {});
+          std::string name = {}, SourceLocation where = {});
   int add_argument(const Spec& spec, std::string name = {});
   int add_constant(const Tensor& value, std::string name = {});
   /// The index of v in `variables`; appends it if it is new.
@@ -78,7 +78,7 @@ TANDEM_API bool has_effects(const Node& node);
 /// Whether the op may read state: a Variable's value, or anything that a sub-graph reads.
 TANDEM_API bool reads_state(const Node& node);
 /// The graphs in a node's attributes (bodies of control flow).
-TANDEM_API Small<const Graph*, 2> subgraphs(const Node& node);
+TANDEM_API InlinedVector<const Graph*, 2> subgraphs(const Node& node);
 
 /// A tensor as an attribute: the value of a constant op.
 class TANDEM_API TensorBox final : public Opaque {

@@ -11,7 +11,7 @@ namespace detail {
 
 // Collects the graphs among an op's attributes.
 struct GraphFinder final : AttrVisitor {
-  Small<const Graph*, 2> found;
+  InlinedVector<const Graph*, 2> found;
 
   void number(const char*, i64) override {}
   void real(const char*, double) override {}
@@ -34,8 +34,8 @@ inline bool reads(const Graph& g) {
 
 }  // namespace detail
 
-TANDEM_INLINE Small<const Graph*, 2> subgraphs(const Node& node) {
-  if (!node.op->execute) return {};  // only control flow has sub-graphs, and it executes them itself
+TANDEM_INLINE InlinedVector<const Graph*, 2> subgraphs(const Node& node) {
+  if (!node.op->host_kernel) return {};  // only control flow has sub-graphs, and it executes them itself
   detail::GraphFinder finder;
   node.attrs.visit(finder);
   return std::move(finder.found);
@@ -70,7 +70,7 @@ TANDEM_INLINE Ref<Graph> Graph::copy() const {
   return g;
 }
 TANDEM_INLINE int Graph::add(const OpDef& op, const Attrs& attrs, std::span<const int> in, std::span<const Spec> out,
-                             std::string node_name, Loc where) {
+                             std::string node_name, SourceLocation where) {
   Node& n = nodes.emplace_back();
   n.op = &op, n.attrs = attrs, n.name = std::move(node_name), n.where = where;
   for (int v : in) n.in.push(v);
@@ -151,7 +151,7 @@ TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
 }
 // Reruns the op's shape rule for inputs of these specs; constants are passed with their values.
 TANDEM_INLINE Specs infer_again(const Node& n, std::span<const Tensor> by_value) {
-  Small<const Tensor*, 8> in;
+  InlinedVector<const Tensor*, 8> in;
   for (int v : n.in) in.push(&by_value[static_cast<std::size_t>(v)]);
   return checked_specs(*n.op, {in.begin(), in.size()}, n.attrs);
 }
@@ -273,23 +273,23 @@ namespace detail {
 
 TANDEM_INLINE constexpr OpDef argument_op{.name = "argument",
                                           .infer = &detail::infer_leaf,
-                                          .typed = -1,
+                                          .dtype_input = -1,
                                           .inputs = 0,
                                           .attrs = &detail::attr_type<IndexAttrs>};
 TANDEM_INLINE constexpr OpDef constant_op{.name = "constant",
                                           .infer = &detail::infer_leaf,
-                                          .typed = -1,
+                                          .dtype_input = -1,
                                           .inputs = 0,
                                           .attrs = &detail::attr_type<ConstantAttrs>,
                                           .display = "Const"};
 TANDEM_INLINE constexpr OpDef read_variable_op{.name = "read_variable",
                                                .infer = &detail::infer_leaf,
-                                               .typed = -1,
+                                               .dtype_input = -1,
                                                .inputs = 0,
                                                .attrs = &detail::attr_type<IndexAttrs>};
 TANDEM_INLINE constexpr OpDef assign_variable_op{.name = "assign_variable",
                                                  .infer = &detail::infer_leaf,
-                                                 .typed = -1,
+                                                 .dtype_input = -1,
                                                  .inputs = 1,
                                                  .outputs = 0,
                                                  .flags = {.stateful = true},

@@ -17,7 +17,7 @@ namespace detail {
 TANDEM_INLINE TANDEM_API constinit thread_local u64 pass_steps = 0;
 }
 
-TANDEM_INLINE Ref<Graph> drop_dead(const Graph& from) {
+TANDEM_INLINE Ref<Graph> eliminate_dead_code(const Graph& from) {
   detail::Rewrite r(from);
   std::vector<bool> wanted(from.specs.size());
   for (int v : from.outputs) wanted[static_cast<std::size_t>(v)] = true;
@@ -49,7 +49,7 @@ inline bool on_host(const Spec& s) { return s.device.kind == Device::cpu; }
 TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
   Specs specs = n.op->infer({*n.op, in, n.attrs, no_options});
   if (!n.op->resolve) return specs;
-  Small<Operand, 4> operands;
+  InlinedVector<Operand, 4> operands;
   for (const Tensor* t : in) operands.push(Operand{t->raw(), &t->spec()});
   return n.op->resolve({{operands.begin(), in.size()}, {}, n.attrs, nullptr, n.op->name});
 }
@@ -57,7 +57,7 @@ TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
 TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Tensor>& known) {
   if (!is_pure_kernel(n)) return {};
   Tensors held;
-  Small<const Tensor*, 4> in;
+  InlinedVector<const Tensor*, 4> in;
   std::size_t bytes = 0;
   for (unsigned i = 0; i < n.in.size(); ++i) {
     const Tensor& t = known[static_cast<std::size_t>(n.in[i])];
@@ -148,7 +148,7 @@ TANDEM_INLINE std::string meaning(const Node& n, int effects) {
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> merge_common(const Graph& from) {
+TANDEM_INLINE Ref<Graph> eliminate_common_subexpressions(const Graph& from) {
   detail::Rewrite r(from);
   detail::KnownVariables variables(from);
   std::unordered_multimap<std::string, std::size_t> seen;
@@ -189,15 +189,15 @@ TANDEM_INLINE Ref<Graph> optimize(const Graph& graph, const PassOptions& o) {
     verify(*g);
 #endif
   };
-  pass(o.drop_dead, &drop_dead);
+  pass(o.eliminate_dead_code, &eliminate_dead_code);
   pass(o.simplify, &simplify);
   pass(o.fold_constants, &fold_constants);
-  pass(o.merge_common, &merge_common);
+  pass(o.eliminate_common_subexpressions, &eliminate_common_subexpressions);
   pass(o.simplify, &simplify);  // folding and merging expose equal values
-  pass(o.join_updates, &join_updates);
-  pass(o.drop_dead, &drop_dead);
-  pass(o.join_dense, &join_dense);
-  pass(o.join_products, &join_products);
+  pass(o.combine_updates, &combine_updates);
+  pass(o.eliminate_dead_code, &eliminate_dead_code);
+  pass(o.fuse_epilogues, &fuse_epilogues);
+  pass(o.combine_products, &combine_products);
   pass(o.fuse, &fuse);
   pass(o.fuse_reductions, &fuse_reductions);
   return g;

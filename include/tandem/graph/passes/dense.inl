@@ -12,9 +12,9 @@
 namespace TANDEM_NS {
 namespace detail {
 
-class DenseJoiner {
+class EpilogueFuser {
  public:
-  explicit DenseJoiner(const Graph& g) : rewrite_(g), makers_(g.makers()), uses_(g.uses()) {}
+  explicit EpilogueFuser(const Graph& g) : rewrite_(g), makers_(g.makers()), uses_(g.uses()) {}
 
   Ref<Graph> run() {
     for (std::size_t i = 0; i < rewrite_.graph->nodes.size(); ++i) {
@@ -70,6 +70,6 @@ class DenseJoiner {
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> join_dense(const Graph& from) { return detail::DenseJoiner(from).run(); }
+TANDEM_INLINE Ref<Graph> fuse_epilogues(const Graph& from) { return detail::EpilogueFuser(from).run(); }
 
 }  // namespace TANDEM_NS

@@ -11,39 +11,39 @@ namespace TANDEM_NS {
 
 /// Which passes optimize() runs.
 struct PassOptions {
-  bool drop_dead = true;
+  bool eliminate_dead_code = true;
   bool simplify = true;
   bool fold_constants = true;
-  bool merge_common = true;
-  bool join_updates = true;
-  bool join_dense = true;
-  bool join_products = true;
+  bool eliminate_common_subexpressions = true;
+  bool combine_updates = true;
+  bool fuse_epilogues = true;
+  bool combine_products = true;
   bool fuse = true;
   bool fuse_reductions = true;
 };
 
 /// Runs all passes. The results are the original's, special values and rounding included, except for the order of
-/// addition in sums of products (join_products). Effects keep their order and their position among the ops that may
+/// addition in sums of products (combine_products). Effects keep their order and their position among the ops that may
 /// raise.
 ///   throws  errors::InternalError from verify() after a pass that broke the graph (builds with asserts)
 TANDEM_API Ref<Graph> optimize(const Graph& graph, const PassOptions& options = {});
 
 /// Dead-code elimination: removes the ops that neither an output nor an effect needs. Arguments stay.
-TANDEM_API Ref<Graph> drop_dead(const Graph& graph);
+TANDEM_API Ref<Graph> eliminate_dead_code(const Graph& graph);
 /// Constant folding: replaces ops on constants by constants. Skips random ops, effects, control flow, results above
 /// 1 MiB that are larger than their inputs, and ops that raise: their error belongs to the call.
 TANDEM_API Ref<Graph> fold_constants(const Graph& graph);
 /// Common-subexpression elimination: merges equal ops on equal inputs, and small equal constants. Skips random ops
 /// and effects; ops that read Variables are merged only between two effects. A Variable is not read again after an
 /// assignment: the assigned value is used.
-TANDEM_API Ref<Graph> merge_common(const Graph& graph);
+TANDEM_API Ref<Graph> eliminate_common_subexpressions(const Graph& graph);
 /// Algebraic simplification that changes no bit of any result: views of views, transposes of transposes and before
 /// matmul, x * 1, x / 1, x - 0, double negation, casts to the same dtype. A broadcast that an elementwise op would
 /// do anyway is not materialized for it, and a value of which only the known shape is read is not computed.
 TANDEM_API Ref<Graph> simplify(const Graph& graph);
 /// Epilogue fusion: combines a product of two matrices, a bias and an optional relu, tanh or sigmoid into one
 /// `dense` op, where the intermediate values have no other uses.
-TANDEM_API Ref<Graph> join_dense(const Graph& graph);
+TANDEM_API Ref<Graph> fuse_epilogues(const Graph& graph);
 /// Combines many small matrix products, as in an unrolled loop over the steps of a sequence, into few large ones. A sum
 /// of products (the gradient of a weight that every step uses) becomes one product over all their inner dimensions,
 /// where concatenating the operands costs less than adding the results. Independent products of up to 256 rows each
@@ -51,13 +51,13 @@ TANDEM_API Ref<Graph> join_dense(const Graph& graph);
 /// transposed once. Operands that are already adjacent in memory, as the steps of one tensor are, are not copied. The
 /// first rewrite is a fusion, which adds floating numbers in another order; the others change no bit. CPU, float32 and
 /// float64, known shapes; never across an effect.
-TANDEM_API Ref<Graph> join_products(const Graph& graph);
+TANDEM_API Ref<Graph> combine_products(const Graph& graph);
 /// Multi-tensor (foreach) update: combines consecutive updates of Variables by one rule with the same settings,
-/// learning rate and step into one op (OpDef::plural) with the same numbers, which distributes all their elements
+/// learning rate and step into one op (OpDef::multi_tensor) with the same numbers, which distributes all their elements
 /// over the threads. If all gradients were multiplied by one scalar before, as clip_by_global_norm does, the op does
 /// that multiplication. CPU only. Skips row-sparse updates, and updates separated by a read of an updated Variable,
 /// by another effect or by an op that may raise.
-TANDEM_API Ref<Graph> join_updates(const Graph& graph);
+TANDEM_API Ref<Graph> combine_updates(const Graph& graph);
 /// Pointwise fusion: combines connected elementwise ops over one shape into one `fused` op
 /// (ops/pointwise/fused.hpp), which runs them tile by tile. CPU only; never across an effect; half precision,
 /// strings and ops that check their data are not fused.

@@ -25,9 +25,9 @@ inline constexpr i64 enough_rows =
 inline constexpr i64 many_columns = 256;  // above this the cost of a copy is negligible
 inline constexpr std::size_t fewest_products = 3;
 
-class RowJoiner {
+class RowCombiner {
  public:
-  explicit RowJoiner(const Graph& g)
+  explicit RowCombiner(const Graph& g)
       : to_(g.copy()),
         places_(*to_),
         nodes_(std::exchange(to_->nodes, {})),
@@ -162,7 +162,7 @@ class RowJoiner {
       const i64 count = rows(n);
       places_.set(n.first_out, whole, begin * to_->spec(whole).shape.dim(1));
       group_[at(n.first_out)] = none_;
-      n.op = &leading_slice_op, n.attrs = rules::LeadingSliceAttrs{begin, count}, n.in = Small<int, 3>(whole);
+      n.op = &leading_slice_op, n.attrs = rules::LeadingSliceAttrs{begin, count}, n.in = InlinedVector<int, 3>(whole);
       begin += count;
       done_.push_back(std::move(n));
     }

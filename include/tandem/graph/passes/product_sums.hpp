@@ -22,9 +22,9 @@ namespace detail {
 inline constexpr i64 deepest_sum = 1024;
 inline constexpr std::size_t fewest_terms = 3;
 
-class SumJoiner {
+class SumCombiner {
  public:
-  explicit SumJoiner(const Graph& g) : rewrite_(g), makers_(g.makers()), uses_(g.uses()), places_(*rewrite_.graph) {
+  explicit SumCombiner(const Graph& g) : rewrite_(g), makers_(g.makers()), uses_(g.uses()), places_(*rewrite_.graph) {
     for (SumTree& t : find_sums(g, makers_, uses_)) find_terms(t);
   }
 

@@ -13,9 +13,9 @@ namespace detail {
 
 // Hoists a shared transpose. Each product with a transposed matrix repacks that matrix, which a product of few rows
 // does not amortize: several such products with one matrix, such as a loop's gradients, get it transposed once.
-class TransposeJoiner {
+class TransposeSharer {
  public:
-  explicit TransposeJoiner(const Graph& g) : rewrite_(g) {
+  explicit TransposeSharer(const Graph& g) : rewrite_(g) {
     for (const Node& n : g.nodes)
       if (is_transposed(n)) ++uses_[n.in[1]];
   }
@@ -55,10 +55,10 @@ class TransposeJoiner {
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> join_products(const Graph& from) {
-  const Ref<Graph> sums = detail::SumJoiner(from).run();
-  const Ref<Graph> rows = detail::RowJoiner(*sums).run();
-  return drop_dead(*detail::TransposeJoiner(*rows).run());
+TANDEM_INLINE Ref<Graph> combine_products(const Graph& from) {
+  const Ref<Graph> sums = detail::SumCombiner(from).run();
+  const Ref<Graph> rows = detail::RowCombiner(*sums).run();
+  return eliminate_dead_code(*detail::TransposeSharer(*rows).run());
 }
 
 }  // namespace TANDEM_NS

@@ -87,7 +87,7 @@ TANDEM_INLINE bool join_views(Simplifier& s, Node& n) {
   return true;
 }
 
-using Permutation = Small<int, 8>;
+using Permutation = InlinedVector<int, 8>;
 TANDEM_INLINE Permutation permutation_of(const Node& n, int rank) {
   const Axes& perm = n.attrs.get<rules::TransposeAttrs>().perm;
   Permutation r;

@@ -13,9 +13,9 @@
 namespace TANDEM_NS {
 namespace detail {
 
-class UpdateJoiner {
+class UpdateCombiner {
  public:
-  explicit UpdateJoiner(const Graph& g)
+  explicit UpdateCombiner(const Graph& g)
       : from_(g),
         to_(g.copy()),
         copies_(std::exchange(to_->nodes, {})),
@@ -53,11 +53,11 @@ class UpdateJoiner {
 
   // Whether everything about the update is known, so that it cannot raise.
   bool can_join(const Node& n) const {
-    if (!n.op->plural) return false;
+    if (!n.op->multi_tensor) return false;
     const Spec& weight = from_.spec(n.in[0]);
     for (int k = 0; k <= n.op->outputs; ++k)
       if (!(from_.spec(n.in[at(k)]) == weight)) return false;
-    return weight.shape.is_fully_defined() && has_kernel(*n.op->plural, weight.device) &&
+    return weight.shape.is_fully_defined() && has_kernel(*n.op->multi_tensor, weight.device) &&
            (weight.device == Device{} || !n.op->host_inputs);  // of many inputs, it cannot name those on the host
   }
   bool is_held(int value) const { return held_since_[at(makers_[at(value)])] == run_; }
@@ -105,7 +105,7 @@ class UpdateJoiner {
     if (factor >= 0) in.push_back(factor);
     in.insert(in.end(), rest(first).begin(), rest(first).end());
     for (int& v : in) v = now_[at(v)];
-    int out = to_->add(*first.op->plural, first.attrs, in, specs, first.name, first.where);
+    int out = to_->add(*first.op->multi_tensor, first.attrs, in, specs, first.name, first.where);
     for (const Node* n : updates_)
       for (int k = 0; k < n->outputs; ++k) now_[at(n->first_out + k)] = out++;
   }
@@ -141,6 +141,6 @@ class UpdateJoiner {
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> join_updates(const Graph& from) { return detail::UpdateJoiner(from).run(); }
+TANDEM_INLINE Ref<Graph> combine_updates(const Graph& from) { return detail::UpdateCombiner(from).run(); }
 
 }  // namespace TANDEM_NS

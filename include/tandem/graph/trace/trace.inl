@@ -77,7 +77,7 @@ TANDEM_INLINE void Tracer::constant(const Tensor& t, const OpOptions& o) {
 }
 
 TANDEM_INLINE Tensors Tracer::stage(const InferCall& c, const Specs& specs) {
-  Small<int, 8> in;
+  InlinedVector<int, 8> in;
   for (std::size_t i = 0; i < c.in.size(); ++i)
     in.push(value_of(*c.in[i], c.op.name, names_input(c.op.shape_inputs, i)));
   const int first = graph_->add(c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},

@@ -16,11 +16,11 @@
 
 namespace TANDEM_NS::tree {
 
-using Key = Small<unsigned char, 64, memory::Blocks>;
+using Key = InlinedVector<unsigned char, 64, memory::Blocks>;
 
 /// The tensors of some arguments in order, and the key that selects their trace.
 struct Flat {
-  Small<const Tensor*, 8, memory::Blocks> tensors;
+  InlinedVector<const Tensor*, 8, memory::Blocks> tensors;
   Key key;
   std::vector<std::string>* words = nullptr;  // if set: receives each leaf as text, for the trace log
 

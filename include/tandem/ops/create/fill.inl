@@ -64,7 +64,7 @@ TANDEM_INLINE constexpr OpDef fill_op{.name = "fill",
                                       .cuda = TANDEM_CUDA(&cuda::fill),
                                       .gradient = &detail::fill_gradient,
                                       .resolve = &detail::resolve_fill,
-                                      .typed = 1,
+                                      .dtype_input = 1,
                                       .inputs = 2,
                                       .saves = Saves::shape,
                                       .host_inputs = 1,
@@ -75,7 +75,7 @@ TANDEM_INLINE constexpr OpDef full_like_op{.name = "full_like",
                                            .cuda = TANDEM_CUDA(&cuda::full_like),
                                            .saves = Saves::nothing,
                                            .shape_inputs = 1,
-                                           .flags = {.blocked = true},
+                                           .flags = {.non_differentiable = true},
                                            .attrs = &detail::attr_type<FullLikeAttrs>};
 
 namespace detail {

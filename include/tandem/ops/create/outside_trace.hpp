@@ -19,7 +19,7 @@ class OutsideTrace {
     context.observers = observers_;
   }
   /// Reports a constant that the user named to the trace.
-  Tensor named(Tensor t, Name name, Loc where) const {
+  Tensor named(Tensor t, Name name, SourceLocation where) const {
     if (stager_ && name) stager_->constant(t, {name, where});
     return t;
   }

@@ -96,7 +96,7 @@ TANDEM_INLINE constexpr OpDef range_op{.name = "range",
                                        .inputs = 3,
                                        .saves = Saves::nothing,
                                        .host_inputs = 7,
-                                       .flags = {.blocked = true}};
+                                       .flags = {.non_differentiable = true}};
 TANDEM_INLINE constexpr OpDef sequence_mask_op{.name = "sequence_mask",
                                                .infer = &detail::infer_sequence_mask,
                                                .cpu = &cpu::sequence_mask,
@@ -105,7 +105,7 @@ TANDEM_INLINE constexpr OpDef sequence_mask_op{.name = "sequence_mask",
                                                .inputs = at_least(1),
                                                .saves = Saves::nothing,
                                                .host_inputs = 2,
-                                               .flags = {.blocked = true},
+                                               .flags = {.non_differentiable = true},
                                                .attrs = &detail::attr_type<SequenceMaskAttrs>};
 
 namespace detail {

@@ -87,7 +87,7 @@ void require(const Claim& claim, const Tensor& condition, std::initializer_list<
   // If values can be read, only one byte is copied from another device; the data is copied only for an error
   // message.
   if (condition.device().kind != Device::cpu && !context.stager && reduce_all(condition).template item<bool>()) return;
-  Small<const Tensor*, 8> in(&condition);
+  InlinedVector<const Tensor*, 8> in(&condition);
   for (const Tensor* t : data) in.push(t);
   apply(assert_op, {in.begin(), in.size()},
         rules::AssertAttrs{claim.check, claim.text, o.message, o.summarize, claim.element_wise}, {o.name, o.where});
@@ -147,7 +147,7 @@ TANDEM_INLINE constexpr OpDef assert_op{.name = "assert",
                                         .outputs = 0,
                                         .saves = Saves::nothing,
                                         .host_inputs = 0xffff,
-                                        .flags = {.stateful = true, .blocked = true},
+                                        .flags = {.stateful = true, .non_differentiable = true},
                                         .attrs = &detail::attr_type<rules::AssertAttrs>};
 
 namespace debugging::impl {
@@ -212,7 +212,7 @@ TANDEM_INLINE void all_finite(const Tensor& x, const AssertOptions& o) {
   require({"assert_all_finite", "x is finite"}, is_finite(x, {o.name, o.where}), {&x}, o);
 }
 TANDEM_INLINE void that(const Tensor& condition, std::initializer_list<Tensor> data, const AssertOptions& o) {
-  Small<const Tensor*, 8> in(&condition);
+  InlinedVector<const Tensor*, 8> in(&condition);
   for (const Tensor& t : data) in.push(&t);
   apply(assert_op, {in.begin(), in.size()},
         rules::AssertAttrs{"assert", "the condition", o.message, o.summarize, false}, {o.name, o.where});

@@ -105,7 +105,7 @@ TANDEM_INLINE constexpr OpDef assert_shapes_op{.name = "assert_shapes",
                                                .outputs = 0,
                                                .saves = Saves::nothing,
                                                .host_inputs = 0xffff,
-                                               .flags = {.stateful = true, .blocked = true},
+                                               .flags = {.stateful = true, .non_differentiable = true},
                                                .attrs = &detail::attr_type<rules::AssertShapesAttrs>};
 
 TANDEM_INLINE void debugging::impl::shapes(std::initializer_list<ShapeRule> rules, const AssertOptions& o) {
@@ -122,7 +122,7 @@ TANDEM_INLINE void debugging::impl::shapes(std::initializer_list<ShapeRule> rule
     raise_assert("assert_shapes", o, problem);
   if (!open) return;
   Tensors sizes;
-  Small<const Tensor*, 8> in;
+  InlinedVector<const Tensor*, 8> in;
   for (const ShapeRule& r : rules) sizes.push(shape(r.x, {.out_type = DType::int64}));
   for (const Tensor& t : sizes) in.push(&t);
   apply(assert_shapes_op, {in.begin(), in.size()}, rules::AssertShapesAttrs{text, o.message}, {o.name, o.where});

@@ -92,7 +92,7 @@ TANDEM_INLINE std::string number_text(DType dtype, const void* number) {
 
 TANDEM_INLINE Tensor print_all(std::initializer_list<PrintArg> args, const PrintOptions& o) {
   rules::PrintAttrs attrs{{}, o.summarize, o.output_stream};
-  Small<const Tensor*, 8> in;
+  InlinedVector<const Tensor*, 8> in;
   bool first = true;
   for (const PrintArg& arg : args) {
     if (!first) append_literal(attrs.format, o.sep);
@@ -114,12 +114,12 @@ TANDEM_INLINE Tensor print_all(std::initializer_list<PrintArg> args, const Print
 TANDEM_INLINE constexpr OpDef print_op{.name = "print",
                                        .infer = &detail::infer_print,
                                        .cpu = &detail::print_kernel,
-                                       .typed = -1,
+                                       .dtype_input = -1,
                                        .inputs = at_least(0),
                                        .outputs = 0,
                                        .saves = Saves::nothing,
                                        .host_inputs = 0xffff,
-                                       .flags = {.stateful = true, .blocked = true},
+                                       .flags = {.stateful = true, .non_differentiable = true},
                                        .attrs = &detail::attr_type<rules::PrintAttrs>};
 
 }  // namespace TANDEM_NS

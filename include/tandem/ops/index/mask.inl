@@ -62,7 +62,7 @@ TANDEM_INLINE constexpr OpDef where_op{.name = "where",
                                        .resolve = &detail::resolve_where,
                                        .dtypes = dtypes::boolean | dtypes::number,
                                        .saves = Saves::nothing,
-                                       .flags = {.blocked = true}};
+                                       .flags = {.non_differentiable = true}};
 
 TANDEM_INLINE Tensor one_hot(const Tensor& indices, i64 depth, OneHotOptions o) {
   const auto value = [&](const OneHotValue& v) {

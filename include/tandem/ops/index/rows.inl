@@ -88,12 +88,12 @@ TANDEM_INLINE constexpr OpDef mark_written_op{.name = "mark_written",
                                               .infer = &detail::infer_mark_written,
                                               .cpu = &cpu::mark_row,
                                               .inputs = 2,
-                                              .flags = {.in_place = true, .blocked = true}};
+                                              .flags = {.in_place = true, .non_differentiable = true}};
 TANDEM_INLINE constexpr OpDef check_written_op{.name = "check_written",
                                                .infer = &detail::infer_check_written,
                                                .cpu = &cpu::check_row,
                                                .inputs = 2,
-                                               .flags = {.blocked = true}};
+                                               .flags = {.non_differentiable = true}};
 TANDEM_INLINE constexpr OpDef check_all_written_op{.name = "check_all_written",
                                                    .infer = &detail::infer_check_all_written,
                                                    .cpu = &cpu::check_rows,

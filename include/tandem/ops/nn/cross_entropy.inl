@@ -94,22 +94,23 @@ TANDEM_INLINE Tensors reference_sparse_grad(std::span<const Tensor> in, const At
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef softmax_cross_entropy_op{.name = "softmax_cross_entropy_with_logits",
-                                                       .infer = &detail::infer_cross_entropy,
-                                                       .cpu = &cpu::softmax_cross_entropy,
-                                                       .cuda = TANDEM_CUDA(&cuda::softmax_cross_entropy),
-                                                       .gradient = &detail::gradient_cross_entropy,
-                                                       .reference = &detail::reference_cross_entropy,
-                                                       .dtypes = dtypes::floating,
-                                                       .typed = 1,  // labels of other dtypes are rejected by infer
-                                                       .inputs = 2,
-                                                       .saves = Saves::inputs,
-                                                       .attrs = &detail::attr_type<SoftmaxAttrs>};
+TANDEM_INLINE constexpr OpDef softmax_cross_entropy_op{
+    .name = "softmax_cross_entropy_with_logits",
+    .infer = &detail::infer_cross_entropy,
+    .cpu = &cpu::softmax_cross_entropy,
+    .cuda = TANDEM_CUDA(&cuda::softmax_cross_entropy),
+    .gradient = &detail::gradient_cross_entropy,
+    .decomposition = &detail::reference_cross_entropy,
+    .dtypes = dtypes::floating,
+    .dtype_input = 1,  // labels of other dtypes are rejected by infer
+    .inputs = 2,
+    .saves = Saves::inputs,
+    .attrs = &detail::attr_type<SoftmaxAttrs>};
 TANDEM_INLINE constexpr OpDef softmax_cross_entropy_grad_op{.name = "softmax_cross_entropy_grad",
                                                             .infer = &detail::infer_cross_entropy_grad,
                                                             .cpu = &cpu::softmax_cross_entropy_grad,
                                                             .cuda = TANDEM_CUDA(&cuda::softmax_cross_entropy_grad),
-                                                            .reference = &detail::reference_cross_entropy_grad,
+                                                            .decomposition = &detail::reference_cross_entropy_grad,
                                                             .dtypes = dtypes::floating,
                                                             .inputs = 3,
                                                             .saves = Saves::inputs,
@@ -119,10 +120,10 @@ TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_op{.name = "sparse_so
                                                               .cpu = &cpu::sparse_softmax_cross_entropy,
                                                               .cuda = TANDEM_CUDA(&cuda::sparse_softmax_cross_entropy),
                                                               .gradient = &detail::gradient_sparse,
-                                                              .reference = &detail::reference_sparse,
+                                                              .decomposition = &detail::reference_sparse,
                                                               .workspace = &detail::labels_first,
                                                               .dtypes = dtypes::floating,
-                                                              .typed = 1,
+                                                              .dtype_input = 1,
                                                               .inputs = 2,
                                                               .saves = Saves::inputs};
 TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_grad_op{
@@ -130,7 +131,7 @@ TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_grad_op{
     .infer = &detail::infer_sparse_grad,
     .cpu = &cpu::sparse_softmax_cross_entropy_grad,
     .cuda = TANDEM_CUDA(&cuda::sparse_softmax_cross_entropy_grad),
-    .reference = &detail::reference_sparse_grad,
+    .decomposition = &detail::reference_sparse_grad,
     .workspace = &detail::labels_second,
     .dtypes = dtypes::floating,
     .inputs = 3,
@@ -141,10 +142,10 @@ TANDEM_INLINE constexpr OpDef one_hot_like_op{.name = "one_hot_like",
                                               .cuda = TANDEM_CUDA(&cuda::one_hot_like),
                                               .workspace = &detail::labels_first,
                                               .dtypes = dtypes::floating,
-                                              .typed = 1,
+                                              .dtype_input = 1,
                                               .inputs = 2,
                                               .saves = Saves::nothing,
-                                              .flags = {.blocked = true}};
+                                              .flags = {.non_differentiable = true}};
 TANDEM_INLINE Tensor nn::softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
                                                            CrossEntropyOptions o) {
   return apply1(softmax_cross_entropy_op, SoftmaxAttrs{o.axis}, {o.name, o.where}, labels, logits);

@@ -39,7 +39,7 @@ TANDEM_INLINE Tensors gru_reference(std::span<const Tensor> in, const Attrs&) {
   return {stack_steps(outputs, in[0], in[1]), h};
 }
 TANDEM_INLINE Grads gru_gradient(const GradCall& c) {
-  Small<Tensor, 16> all;
+  InlinedVector<Tensor, 16> all;
   for (int i = 0; i < 5; ++i) all.push(c.in[static_cast<std::size_t>(i)]);
   for (int i : {0, 2, 3}) all.push(c.out[static_cast<std::size_t>(i)]);
   for (int i = 0; i < 2; ++i) all.push(upstream_or_zeros(c, static_cast<std::size_t>(i)));
@@ -58,7 +58,7 @@ TANDEM_INLINE constexpr OpDef gru_op{.name = "gru",
                                      .cpu = &cpu::gru,
                                      .cuda = TANDEM_CUDA(&cuda::gru),
                                      .gradient = &detail::gru_gradient,
-                                     .reference = &detail::gru_reference,
+                                     .decomposition = &detail::gru_reference,
                                      .dtypes = dtypes::floating,
                                      .inputs = at_least(5),
                                      .outputs = 4};
@@ -92,7 +92,7 @@ TANDEM_INLINE Tensor gru_cell(const Tensor& x, const Tensor& h, const Tensor& ke
 }
 TANDEM_INLINE GruResult gru(const Tensor& x, const Tensor& initial, const Tensor& kernel,
                             const Tensor& recurrent_kernel, const Tensor& bias, GruOptions o) {
-  Small<const Tensor*, 8> in(&x, &initial, &kernel, &recurrent_kernel, &bias);
+  InlinedVector<const Tensor*, 8> in(&x, &initial, &kernel, &recurrent_kernel, &bias);
   if (o.sequence_length.is_set()) in.push(&o.sequence_length);
   Tensors out = apply(gru_op, {in.begin(), in.size()}, no_attrs, {o.name, o.where});
   return {std::move(out[0]), std::move(out[1])};

@@ -43,7 +43,7 @@ TANDEM_INLINE Tensors lstm_reference(std::span<const Tensor> in, const Attrs&) {
 }
 
 TANDEM_INLINE Grads lstm_gradient(const GradCall& c) {
-  Small<Tensor, 16> all;
+  InlinedVector<Tensor, 16> all;
   for (int i = 0; i < 6; ++i) all.push(c.in[static_cast<std::size_t>(i)]);
   for (int i : {0, 3, 4}) all.push(c.out[static_cast<std::size_t>(i)]);
   for (int i = 0; i < 3; ++i) all.push(upstream_or_zeros(c, static_cast<std::size_t>(i)));
@@ -62,7 +62,7 @@ TANDEM_INLINE constexpr OpDef lstm_op{.name = "lstm",
                                       .cpu = &cpu::lstm,
                                       .cuda = TANDEM_CUDA(&cuda::lstm),
                                       .gradient = &detail::lstm_gradient,
-                                      .reference = &detail::lstm_reference,
+                                      .decomposition = &detail::lstm_reference,
                                       .dtypes = dtypes::floating,
                                       .inputs = at_least(6),
                                       .outputs = 5};
@@ -87,7 +87,7 @@ TANDEM_INLINE LstmState lstm_cell(const Tensor& x, const LstmState& s, const Ten
 }
 TANDEM_INLINE LstmResult lstm(const Tensor& x, const LstmState& initial, const Tensor& kernel,
                               const Tensor& recurrent_kernel, const Tensor& bias, LstmOptions o) {
-  Small<const Tensor*, 8> in(&x, &initial.h, &initial.c, &kernel, &recurrent_kernel, &bias);
+  InlinedVector<const Tensor*, 8> in(&x, &initial.h, &initial.c, &kernel, &recurrent_kernel, &bias);
   if (o.sequence_length.is_set()) in.push(&o.sequence_length);
   Tensors out = apply(lstm_op, {in.begin(), in.size()}, no_attrs, {o.name, o.where});
   return {std::move(out[0]), {std::move(out[1]), std::move(out[2])}};

@@ -20,7 +20,7 @@ void check_rnn(const InferCall& c, int gates, int states, Shape bias);
 /// not requested.
 Specs infer_rnn_grad(const InferCall& c);
 /// Computes the gradients of the first `inputs` inputs by calling the backward op `grad` with the operands `all`.
-Grads rnn_gradient(const OpDef& grad, const Small<Tensor, 16>& all, const GradCall& c, unsigned inputs);
+Grads rnn_gradient(const OpDef& grad, const InlinedVector<Tensor, 16>& all, const GradCall& c, unsigned inputs);
 /// The gradient of output i, or zeros if there is none.
 Tensor upstream_or_zeros(const GradCall& c, std::size_t i);
 

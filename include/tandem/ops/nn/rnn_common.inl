@@ -36,8 +36,9 @@ TANDEM_INLINE void check_rnn(const InferCall& c, int gates, int states, Shape bi
 TANDEM_INLINE Tensor upstream_or_zeros(const GradCall& c, std::size_t i) {
   return c.g[i].is_set() ? c.g[i] : zeros_like(c.out[i]);
 }
-TANDEM_INLINE Grads rnn_gradient(const OpDef& grad, const Small<Tensor, 16>& all, const GradCall& c, unsigned inputs) {
-  Small<const Tensor*, 16> in;
+TANDEM_INLINE Grads rnn_gradient(const OpDef& grad, const InlinedVector<Tensor, 16>& all, const GradCall& c,
+                                 unsigned inputs) {
+  InlinedVector<const Tensor*, 16> in;
   for (const Tensor& t : all) in.push(&t);
   Tensors out = apply(grad, {in.begin(), in.size()}, RnnGradAttrs{c.needs(0)});
   Grads r;
@@ -49,7 +50,7 @@ TANDEM_INLINE Grads rnn_gradient(const OpDef& grad, const Small<Tensor, 16>& all
 TANDEM_INLINE void check_rnn_grad(const InferCall& c) {
   const BackwardOf& at = *c.op.backward_of;
   const std::size_t lengths = at.upstream + std::size_t{at.outputs};
-  Small<const Tensor*, 8> in;
+  InlinedVector<const Tensor*, 8> in;
   for (std::size_t i = 0; i < at.inputs; ++i) in.push(c.in[i]);
   if (c.in.size() > lengths) in.push(c.in[lengths]);
   const Specs made = at.forward->infer({c.op, {in.begin(), in.size()}, no_attrs, c.options});

@@ -23,7 +23,7 @@ inline Grads by_choice(const GradCall& c, const Tensor& first_chosen) {
 
 namespace TANDEM_NS::rules {
 
-struct add_rule : Binary<numbers, Saves::nothing> {
+struct add_rule : Binary<numbers, Saves::nothing, commutative> {
   static constexpr DTypes dtypes = numbers | DType::string;
   static void kernel(const KernelCall& c);
   template <class V>
@@ -39,7 +39,7 @@ struct subtract_rule : Binary<numbers, Saves::nothing> {
   }
   static Grads gradient(const GradCall& c) { return {c.g[0], c.needs(1) ? Gradient(-c.g[0]) : Gradient()}; }
 };
-struct multiply_rule : Binary<numbers, Saves::inputs> {
+struct multiply_rule : Binary<numbers, Saves::inputs, commutative> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     return a * b;

@@ -6,19 +6,19 @@
 
 namespace TANDEM_NS::rules {
 
-struct bitwise_and_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable> {
+struct bitwise_and_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable | commutative> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     return a & b;
   }
 };
-struct bitwise_or_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable> {
+struct bitwise_or_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable | commutative> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     return a | b;
   }
 };
-struct bitwise_xor_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable> {
+struct bitwise_xor_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable | commutative> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     return a ^ b;

@@ -10,7 +10,7 @@
 
 namespace TANDEM_NS::rules {
 
-struct equal_rule : Binary<numbers | DType::bool_, Saves::nothing, non_differentiable> {
+struct equal_rule : Binary<numbers | DType::bool_, Saves::nothing, non_differentiable | commutative> {
   static constexpr DTypes dtypes = numbers | DType::bool_ | DType::string;
   static void kernel(const KernelCall& c);
   template <class V>
@@ -18,7 +18,7 @@ struct equal_rule : Binary<numbers | DType::bool_, Saves::nothing, non_different
     return a == b;
   }
 };
-struct not_equal_rule : Binary<numbers | DType::bool_, Saves::nothing, non_differentiable> {
+struct not_equal_rule : Binary<numbers | DType::bool_, Saves::nothing, non_differentiable | commutative> {
   static constexpr DTypes dtypes = numbers | DType::bool_ | DType::string;
   static void kernel(const KernelCall& c);
   template <class V>
@@ -70,19 +70,19 @@ struct select_rule
     return r;
   }
 };
-struct logical_and_rule : Binary<dtypes::boolean, Saves::nothing, non_differentiable> {
+struct logical_and_rule : Binary<dtypes::boolean, Saves::nothing, non_differentiable | commutative> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     return a & b;
   }
 };
-struct logical_or_rule : Binary<dtypes::boolean, Saves::nothing, non_differentiable> {
+struct logical_or_rule : Binary<dtypes::boolean, Saves::nothing, non_differentiable | commutative> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     return a | b;
   }
 };
-struct logical_xor_rule : Binary<dtypes::boolean, Saves::nothing, non_differentiable> {
+struct logical_xor_rule : Binary<dtypes::boolean, Saves::nothing, non_differentiable | commutative> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     return a ^ b;

@@ -94,10 +94,14 @@ constexpr OpDef pointwise_op(const char* name) {
           .loop = detail::loop_of<R>(),
           .gradient = detail::gradient_of<R>(),
           .dtypes = detail::dtypes_of_rule<R>(),
-          .typed = R::info.first_is_mask ? 1 : 0,
+          .dtype_input = R::info.first_is_mask ? 1 : 0,
           .inputs = R::info.arity,
           .saves = R::info.saves,
-          .flags = {.pointwise = true, .in_place = true, .blocked = R::info.blocked, .own_width = R::info.own_width},
+          .flags = {.pointwise = true,
+                    .in_place = true,
+                    .non_differentiable = R::info.non_differentiable,
+                    .commutative = R::info.commutative,
+                    .own_width = R::info.own_width},
           .attrs = detail::attrs_of<R>(),
           .in_errors = detail::name_in_errors<R>()};
 }

@@ -20,8 +20,8 @@ class TANDEM_API FusedProgram final : public Opaque {
   struct Instruction {
     const OpDef* op;  // its definition has a `loop`
     Attrs attrs;
-    Small<int, 3> in;  // values computed earlier
-    DType dtype;       // of the result
+    InlinedVector<int, 3> in;  // values computed earlier
+    DType dtype;               // of the result
   };
 
   /// inputs: the dtypes of the inputs; outputs: values computed by instructions, without duplicates.

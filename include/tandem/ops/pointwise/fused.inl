@@ -59,7 +59,7 @@ TANDEM_INLINE void fused_kernel(const KernelCall& c) { c.attrs.get<FusedAttrs>()
 TANDEM_INLINE constexpr OpDef fused_op{.name = "fused",
                                        .infer = &detail::infer_fused,
                                        .cpu = &detail::fused_kernel,
-                                       .typed = -1,
+                                       .dtype_input = -1,
                                        .inputs = at_least(1),
                                        .outputs = -1,
                                        .saves = Saves::nothing,

@@ -21,7 +21,7 @@ TANDEM_INLINE Specs infer_fused_reduce(const InferCall& c) {
 TANDEM_INLINE constexpr OpDef fused_reduce_op{.name = "fused_reduce",
                                               .infer = &detail::infer_fused_reduce,
                                               .cpu = &cpu::fused_reduce,
-                                              .typed = -1,
+                                              .dtype_input = -1,
                                               .inputs = at_least(1),
                                               .saves = Saves::nothing,
                                               .attrs = &detail::attr_type<FusedReduceAttrs>};

@@ -194,7 +194,7 @@ struct multiply_no_nan_rule : Binary<floats, Saves::inputs> {
             c.needs(1) ? Gradient(multiply_no_nan(c.in[0], c.g[0])) : Gradient()};
   }
 };
-struct squared_difference_rule : Binary<numbers, Saves::inputs> {
+struct squared_difference_rule : Binary<numbers, Saves::inputs, commutative> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     return (a - b) * (a - b);

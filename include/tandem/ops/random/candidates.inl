@@ -34,7 +34,7 @@ constexpr OpDef candidate_row(const char* name, const char* in_errors, KernelFn 
           .outputs = 3,
           .saves = Saves::nothing,
           .host_inputs = 2,
-          .flags = {.random = true, .blocked = true},
+          .flags = {.random = true, .non_differentiable = true},
           .attrs = &attr_type<CandidateAttrs>,
           .in_errors = in_errors};
 }

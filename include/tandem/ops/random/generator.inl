@@ -29,7 +29,7 @@ TANDEM_INLINE constexpr OpDef random_advance_op{.name = "random_advance",
                                                 .cpu = &cpu::random_advance,
                                                 .dtypes = dtypes_of(DType::int64),
                                                 .saves = Saves::nothing,
-                                                .flags = {.in_place = true, .blocked = true}};
+                                                .flags = {.in_place = true, .non_differentiable = true}};
 
 namespace random {
 

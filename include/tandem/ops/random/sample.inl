@@ -49,7 +49,7 @@ TANDEM_INLINE constexpr OpDef categorical_op{.name = "categorical",
                                              .inputs = 2,
                                              .saves = Saves::nothing,
                                              .host_inputs = 2,
-                                             .flags = {.random = true, .blocked = true},
+                                             .flags = {.random = true, .non_differentiable = true},
                                              .attrs = &detail::attr_type<CategoricalAttrs>};
 TANDEM_INLINE constexpr OpDef shuffle_op{.name = "shuffle",
                                          .infer = &detail::infer_shuffle,

@@ -31,7 +31,7 @@ TANDEM_INLINE constexpr OpDef argmax_op{.name = "argmax",
                                         .cuda = TANDEM_CUDA(&cuda::argmax),
                                         .dtypes = dtypes::real,
                                         .saves = Saves::nothing,
-                                        .flags = {.blocked = true},
+                                        .flags = {.non_differentiable = true},
                                         .attrs = &detail::attr_type<ArgAttrs>,
                                         .display = "ArgMax"};
 TANDEM_INLINE constexpr OpDef argmin_op{.name = "argmin",
@@ -40,7 +40,7 @@ TANDEM_INLINE constexpr OpDef argmin_op{.name = "argmin",
                                         .cuda = TANDEM_CUDA(&cuda::argmin),
                                         .dtypes = dtypes::real,
                                         .saves = Saves::nothing,
-                                        .flags = {.blocked = true},
+                                        .flags = {.non_differentiable = true},
                                         .attrs = &detail::attr_type<ArgAttrs>,
                                         .display = "ArgMin"};
 

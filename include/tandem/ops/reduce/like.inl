@@ -92,7 +92,7 @@ TANDEM_INLINE constexpr OpDef size_of_op{.name = "size_of",
                                          .cuda = TANDEM_CUDA(&cuda::size_of),
                                          .saves = Saves::nothing,
                                          .shape_inputs = 1,
-                                         .flags = {.blocked = true},
+                                         .flags = {.non_differentiable = true},
                                          .attrs = &detail::attr_type<SizeAttrs>};
 
 TANDEM_INLINE Tensor detail::sum_to_like(const Tensor& x, const Tensor& like, const Axes& axis, OpOptions o) {

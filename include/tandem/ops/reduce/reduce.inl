@@ -20,8 +20,8 @@ TANDEM_INLINE Grads gradient_mean(const GradCall& c) {
 TANDEM_INLINE Grads gradient_prod(const GradCall& c) {
   const ReduceAttrs& a = c.get<ReduceAttrs>();
   const std::uint32_t mask = a.axis.mask(c.op.name, c.in[0].rank());
-  Small<Tensor, 8> partial(c.in[0]);
-  Small<int, 8> axes;
+  InlinedVector<Tensor, 8> partial(c.in[0]);
+  InlinedVector<int, 8> axes;
   for (int d = 0; d < c.in[0].rank(); ++d)
     if (mask >> d & 1u) {
       axes.push(d);
@@ -50,7 +50,7 @@ TANDEM_REDUCTION(reduce_mean, .gradient = &detail::gradient_mean, .workspace = &
 TANDEM_REDUCTION(reduce_prod, .gradient = &detail::gradient_prod, .dtypes = dtypes::number, .saves = Saves::inputs)
 TANDEM_REDUCTION(reduce_max, .gradient = &detail::gradient_extreme, .dtypes = dtypes::real, .saves = Saves::all)
 TANDEM_REDUCTION(reduce_min, .gradient = &detail::gradient_extreme, .dtypes = dtypes::real, .saves = Saves::all)
-TANDEM_REDUCTION(reduce_any, .dtypes = dtypes::boolean, .saves = Saves::nothing, .flags = {.blocked = true})
-TANDEM_REDUCTION(reduce_all, .dtypes = dtypes::boolean, .saves = Saves::nothing, .flags = {.blocked = true})
+TANDEM_REDUCTION(reduce_any, .dtypes = dtypes::boolean, .saves = Saves::nothing, .flags = {.non_differentiable = true})
+TANDEM_REDUCTION(reduce_all, .dtypes = dtypes::boolean, .saves = Saves::nothing, .flags = {.non_differentiable = true})
 
 }  // namespace TANDEM_NS

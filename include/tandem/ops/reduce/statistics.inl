@@ -56,7 +56,7 @@ TANDEM_INLINE constexpr OpDef count_nonzero_op{.name = "count_nonzero",
                                                .cuda = TANDEM_CUDA(&cuda::count_nonzero),
                                                .dtypes = dtypes::number | dtypes::boolean | DType::string,
                                                .saves = Saves::nothing,
-                                               .flags = {.blocked = true},
+                                               .flags = {.non_differentiable = true},
                                                .attrs = &detail::attr_type<ReduceAttrs>};
 TANDEM_INLINE Tensor count_nonzero(const Tensor& x, ReduceOptions o) { return detail::reduce(count_nonzero_op, x, o); }
 

@@ -12,7 +12,7 @@ namespace detail {
 
 TANDEM_INLINE Tensors apply_list(const OpDef& op, const TensorList& list, const Attrs& attrs, OpOptions o,
                                  const Tensor* first = nullptr) {
-  Small<const Tensor*, 8> in;
+  InlinedVector<const Tensor*, 8> in;
   if (first) in.push(first);
   for (const Tensor& t : list.list()) in.push(&t);
   return apply(op, {in.begin(), in.size()}, attrs, o);

@@ -153,7 +153,7 @@ TANDEM_INLINE constexpr OpDef identity_op{.name = "identity",
 TANDEM_INLINE constexpr OpDef stop_gradient_op{.name = "stop_gradient",
                                                .infer = &detail::infer_identity,
                                                .saves = Saves::nothing,
-                                               .flags = {.alias = true, .blocked = true}};
+                                               .flags = {.alias = true, .non_differentiable = true}};
 
 TANDEM_INLINE Tensor reshape(const Tensor& x, const Dims& dims, OpOptions o) {
   const tandem::detail::CallSite call(o);

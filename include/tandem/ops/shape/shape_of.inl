@@ -50,7 +50,7 @@ inline constexpr OpDef size_row(const char* name, Specs (*infer)(const InferCall
           .cpu = kernel,
           .saves = Saves::nothing,
           .shape_inputs = 1,
-          .flags = {.blocked = true},
+          .flags = {.non_differentiable = true},
           .attrs = attrs};
 }
 

@@ -324,7 +324,7 @@ TANDEM_INLINE Tensor strided_slice(const Tensor& x, const Shape& begin, const Sh
     errors::raise<errors::InvalidArgumentError>(
         "strided_slice", "begin, end and strides differ in length: " + to_string(begin) + ", " + to_string(end) + ", " +
                              to_string(o.strides));
-  Small<SliceItem, max_rank> items;
+  InlinedVector<SliceItem, max_rank> items;
   for (int i = 0; i < n; ++i) {
     if (o.ellipsis_mask >> i & 1) items.push(SliceItem(Ellipsis));
     else if (o.new_axis_mask >> i & 1) items.push(SliceItem(NewAxis));

@@ -50,7 +50,7 @@ TANDEM_INLINE Tensor places_of(const SliceItem& item, const Tensor& n) {
 }
 // Selects by bounds or indices that are known only at run time: a gather for each of them; the other items as usual.
 TANDEM_INLINE Tensor select_computed(const Tensor& x, std::span<const SliceItem> items, OpOptions o) {
-  Small<SliceItem, max_rank> rest;
+  InlinedVector<SliceItem, max_rank> rest;
   Tensor y = x;
   int axis = 0;
   const int taken = axes_taken(x, items);

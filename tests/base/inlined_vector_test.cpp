@@ -1,12 +1,12 @@
-// Small: a vector with room inside, its growth, copies and moves, and that it destroys all it made.
-#include "tandem/base/small.hpp"
+// InlinedVector: a vector with room inside, its growth, copies and moves, and that it destroys all it made.
+#include "tandem/base/inlined_vector.hpp"
 
 #include <string>
 #include <utility>
 
 #include "tests/support/catch.hpp"
 
-using tandem::Small;
+using tandem::InlinedVector;
 
 namespace {
 // Counts what is alive.
@@ -30,7 +30,7 @@ std::string text(const S& s) {
 
 TEST_CASE("small: grows from its own room to the heap and keeps its elements") {
   {
-    Small<Counted, 2> s;
+    InlinedVector<Counted, 2> s;
     CHECK(s.empty());
     for (int i = 0; i < 100; ++i) {
       CHECK(s.push(i).value == i);
@@ -44,7 +44,7 @@ TEST_CASE("small: grows from its own room to the heap and keeps its elements") {
 }
 
 TEST_CASE("small: an element of its own may be pushed while it grows") {
-  Small<std::string, 2> s(std::string(40, 'a'), std::string(40, 'b'));
+  InlinedVector<std::string, 2> s(std::string(40, 'a'), std::string(40, 'b'));
   s.push(s[0]);
   s.push(s[1]);
   s.push(s[2]);
@@ -55,22 +55,22 @@ TEST_CASE("small: an element of its own may be pushed while it grows") {
 TEST_CASE("small: copies are independent, moves take the elements along") {
   for (const int n : {0, 1, 2, 3, 9}) {
     {
-      Small<Counted, 2> a;
+      InlinedVector<Counted, 2> a;
       for (int i = 0; i < n; ++i) a.push(i);
       const std::string want = text(a);
-      Small<Counted, 2> b(a);
+      InlinedVector<Counted, 2> b(a);
       CHECK(text(b) == want);
       b.push(77);
       CHECK(text(a) == want);
-      Small<Counted, 2> c(std::move(a));
+      InlinedVector<Counted, 2> c(std::move(a));
       CHECK(text(c) == want);
-      Small<Counted, 2> d;
+      InlinedVector<Counted, 2> d;
       d.push(5), d.push(6), d.push(7);
       d = c;
       CHECK(text(d) == want);
       d = std::move(b);
       CHECK(text(d) == want + "77 ");
-      const Small<Counted, 2>& same = d;
+      const InlinedVector<Counted, 2>& same = d;
       d = same;
       CHECK(text(d) == want + "77 ");
     }
@@ -80,7 +80,7 @@ TEST_CASE("small: copies are independent, moves take the elements along") {
 
 TEST_CASE("small: resize, reserve and clear") {
   {
-    Small<Counted, 2> s(1, 2);
+    InlinedVector<Counted, 2> s(1, 2);
     s.reserve(10);
     const Counted* at = s.data();
     s.resize(7);

@@ -19,27 +19,27 @@ struct OperatorNew {
 };
 
 template <class T, unsigned N, class Heap = OperatorNew>
-class Small {
+class InlinedVector {
   static_assert(alignof(T) <= alignof(std::max_align_t));
 
  public:
-  Small() {}
+  InlinedVector() {}
   template <class U, class... Us>
-    requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Small>)
-  Small(U&& u, Us&&... us) {
+    requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, InlinedVector>)
+  InlinedVector(U&& u, Us&&... us) {
     push(std::forward<U>(u));
     (push(std::forward<Us>(us)), ...);
   }
-  Small(Small&& o) noexcept { take(o); }
-  Small(const Small& o) {
+  InlinedVector(InlinedVector&& o) noexcept { take(o); }
+  InlinedVector(const InlinedVector& o) {
     for (const T& x : o) push(x);
   }
-  Small& operator=(Small o) noexcept {
+  InlinedVector& operator=(InlinedVector o) noexcept {
     clear();
     take(o);
     return *this;
   }
-  ~Small() {
+  ~InlinedVector() {
     destroy();
     if (data_ != inside()) [[unlikely]]
       release();
@@ -88,7 +88,7 @@ class Small {
     if constexpr (!std::is_trivially_destructible_v<T>)
       for (T *x = data_, *end = data_ + size_; x != end; ++x) x->~T();
   }
-  void take(Small& o) noexcept {
+  void take(InlinedVector& o) noexcept {
     if (o.data_ != o.inside()) [[unlikely]] {
       data_ = std::exchange(o.data_, o.inside());
       size_ = std::exchange(o.size_, 0u);
