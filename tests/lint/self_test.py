@@ -59,7 +59,7 @@ Specs infer_j(const InferCall& c);
 
 class Walk(unittest.TestCase):
     def test_names(self):
-        page = walk.TITLE + "\n\n1. `ns::f<T>` (`a.hpp`) of `a`.\n2. `gone` and `x.g`.\n\nEvery op"
+        page = walk.TITLES[0] + "\n\n1. `ns::f<T>` (`a.hpp`) of `a`.\n2. `gone` and `x.g`.\n\nEvery op"
         problems = walk.check(page, {"a.hpp": "int f(int); // gone\nint g();"}.get)
         self.assertEqual(len(problems), 1)
         self.assertIn("`gone`", problems[0])

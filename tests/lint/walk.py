@@ -5,14 +5,14 @@ import re
 import sources
 
 PAGE = sources.ROOT / "README.md"
-TITLE = "## One addition, step by step"
+TITLES = ("## One addition, step by step", "## The gradient of a product, step by step")
 FILE = re.compile(r"`([\w/]+\.(?:hpp|inl|inc))`")
 NAME = re.compile(r"`([\w:.<>, ]+?)`")
 
 
-def check(page, read):
+def check(page, read, title=TITLES[0]):
     """The names of the walk that are in none of its files. read(file) gives the text of a file below include/tandem."""
-    walk = page.split(TITLE)[1].split("\nEvery op")[0]
+    walk = re.search(r"^1\. .*?(?=\n\n|\Z)", page.split(title)[1], re.S | re.M)[0]
     files = FILE.findall(walk)
     text = "\n".join(sources.without_comments_and_strings(read(file)) for file in files)
     problems = [] if files else ["README's walk names no files"]
@@ -24,4 +24,6 @@ def check(page, read):
 
 
 if __name__ == "__main__":
-    sources.report("walk", check(PAGE.read_text(), lambda file: (sources.ROOT / "include/tandem" / file).read_text()))
+    pages = [check(PAGE.read_text(), lambda file: (sources.ROOT / "include/tandem" / file).read_text(), title)
+             for title in TITLES]
+    sources.report("walk", sum(pages, []))
