@@ -134,6 +134,14 @@ def included_once(definitions, lists):
     return problems
 
 
+def missing_lists(headers, table):
+    """The op table names every list of ops. `headers`: name -> text."""
+    return [f"{name}: {match[1]} is not in tandem/op_table.hpp" for name, text in headers.items()
+            if folder_of(name) in ("ops", "autodiff", "optim")
+            for match in re.finditer(r"^TANDEM_(?:DECLARE_)?OPS\((\w+),", text, re.M)
+            if not re.search(rf"\b{match[1]}\b", table)]
+
+
 def cycles(includes):
     """Groups of headers that include each other; `includes`: header -> headers."""
     order, low, stack, found = {}, {}, [], []
@@ -177,6 +185,7 @@ def main():
         elif is_umbrella(name):
             in_umbrellas += included
     problems += included_once(definitions - {RULES}, {"units of src/": in_sources, "umbrellas": in_umbrellas})
+    problems += missing_lists({name: texts[name] for name in headers}, texts["tandem/op_table.hpp"])
     problems += cycles({name: [match[2] for match in INCLUDE.finditer(texts[name])] for name in headers})
     sources.report("layering", problems)
 

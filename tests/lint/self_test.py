@@ -120,6 +120,11 @@ class Layering(unittest.TestCase):
         self.assertEqual(layering.included_once({"a.inl", "b.inl", "c.inl"}, {"units": ["a.inl", "a.inl", "b.inl"]}),
                          ["a.inl: is in 2 units, not in one", "c.inl: is in 0 units, not in one"])
 
+    def test_lists_of_ops(self):
+        header = {"tandem/ops/shape/tile.hpp": "TANDEM_OPS(tile_ops, tile)\n"}
+        self.assertFalse(layering.missing_lists(header, "rows_of(tile_ops)"))
+        self.assertTrue(layering.missing_lists(header, "rows_of(more_tile_ops)"))
+
     def test_cycles(self):
         self.assertEqual(layering.cycles({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}), [])
         self.assertEqual(layering.cycles({"a": ["b"], "b": ["c"], "c": ["b"]}), ["b c: include each other"])

@@ -72,7 +72,6 @@ Tensor custom_gradient(F&& f, const X&... x) {
   return detail::apply_custom(value, pointers, Ref<detail::CustomBackward>(new Closure(std::move(backward))));
 }
 
-extern TANDEM_API const OpDef custom_gradient_op;
-inline constexpr const OpDef* custom_gradient_ops[] = {&custom_gradient_op};
+TANDEM_OPS(custom_gradient_ops, custom_gradient)
 
 }  // namespace TANDEM_NS

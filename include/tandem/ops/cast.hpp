@@ -23,7 +23,6 @@ struct CastAttrs {
   static constexpr auto fields = field_list(field("to", &CastAttrs::to));
 };
 /// Two op definitions: whole_cast_op is non-differentiable and is used wherever either dtype is an integer or bool_.
-extern TANDEM_API const OpDef cast_op, whole_cast_op;
-inline constexpr const OpDef* cast_ops[] = {&cast_op, &whole_cast_op};
+TANDEM_OPS(cast_ops, cast, whole_cast)
 
 }  // namespace TANDEM_NS

@@ -61,5 +61,3 @@ TANDEM_API Specs infer_pointwise(const InferCall& c, const rules::Info& info, bo
 #define TANDEM_DECLARE_OPS(name, list)                                                                \
   list(TANDEM_EXTERN_OP, TANDEM_EXTERN_OP, TANDEM_EXTERN_OP) inline constexpr const OpDef* name[] = { \
       list(TANDEM_OP_ADDRESS, TANDEM_OP_ADDRESS, TANDEM_OP_ADDRESS)};
-#define TANDEM_EXTERN_OP(op) extern TANDEM_API const OpDef op##_op;
-#define TANDEM_OP_ADDRESS(op) &op##_op,

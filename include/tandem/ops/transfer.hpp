@@ -5,8 +5,7 @@
 
 namespace TANDEM_NS {
 
-extern TANDEM_API const OpDef transfer_op;
-inline constexpr const OpDef* transfer_ops[] = {&transfer_op};
+TANDEM_OPS(transfer_ops, transfer)
 
 namespace rules {
 struct TransferAttrs {

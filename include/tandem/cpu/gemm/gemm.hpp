@@ -6,11 +6,12 @@
 #include <cstdint>
 
 #include "tandem/base/dtype.hpp"
+#include "tandem/base/fused_activation.hpp"
 #include "tandem/config.hpp"
 
 namespace TANDEM_NS::cpu {
 
-enum class Activation : std::uint8_t { none, relu, tanh, sigmoid };
+using Activation = FusedActivation;
 
 /// One product: C[m, n] = activation(op(A)[m, k] * op(B)[k, n] + (accumulate ? C : 0) + bias[n]).
 ///   A         m x k with lda >= k, or, if transpose_a, k x m with lda >= m

@@ -36,8 +36,7 @@ struct LoopAttrs {
       field("ragged_rows", &LoopAttrs::ragged_rows), field("ragged_results", &LoopAttrs::ragged_results));
 };
 
-extern TANDEM_API const OpDef cond_op, loop_op;
-inline constexpr const OpDef* control_ops[] = {&cond_op, &loop_op};
+TANDEM_OPS(control_ops, cond, loop)
 
 /// Attributes with which tapes record the op: it then returns everything that its gradients of any order need.
 /// Attributes made by this function are returned unchanged.

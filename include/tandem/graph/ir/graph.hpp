@@ -99,8 +99,7 @@ struct IndexAttrs {
 };
 
 /// A read in a body of control flow may have an input that represents the Variable: the read's gradient flows there.
-extern TANDEM_API const OpDef argument_op, constant_op, read_variable_op, assign_variable_op;
-inline constexpr const OpDef* graph_ops[] = {&argument_op, &constant_op, &read_variable_op, &assign_variable_op};
+TANDEM_OPS(graph_ops, argument, constant, read_variable, assign_variable)
 
 /// Whether the op is one of these four, whose specs are stored in the graph and not computed by a rule.
 inline bool is_leaf(const Node& n) {

@@ -87,7 +87,6 @@ Tensor eye(const Tensor& n, I num_columns, EyeOptions o = {}) {
   return eye(n, o);
 }
 
-extern TANDEM_API const OpDef fill_op, full_like_op;
-inline constexpr const OpDef* fill_ops[] = {&fill_op, &full_like_op};
+TANDEM_OPS(fill_ops, fill, full_like)
 
 }  // namespace TANDEM_NS

@@ -96,7 +96,6 @@ Tensor sequence_mask(const Tensor& lengths, const T& maxlen, SequenceMaskOptions
   return detail::sequence_mask_to(lengths, &maxlen, options);
 }
 
-extern TANDEM_API const OpDef range_op, sequence_mask_op;
-inline constexpr const OpDef* range_ops[] = {&range_op, &sequence_mask_op};
+TANDEM_OPS(range_ops, range, sequence_mask)
 
 }  // namespace TANDEM_NS

@@ -193,8 +193,7 @@ inline void Assert(const Tensor& condition, std::initializer_list<Tensor> data =
 }  // namespace with_asserts
 }  // namespace debugging
 
-extern TANDEM_API const OpDef assert_op, assert_shapes_op;
-inline constexpr const OpDef* assert_ops[] = {&assert_op, &assert_shapes_op};
+TANDEM_OPS(assert_ops, assert, assert_shapes)
 
 namespace rules {
 /// Inputs: a condition, then the data shown in the error message.

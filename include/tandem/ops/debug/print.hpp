@@ -96,8 +96,7 @@ inline Tensor print(const PrintArg& a, const PrintArg& b, const PrintArg& c, con
   return detail::print_all({a, b, c, d, e, f, g, h}, o);
 }
 
-extern TANDEM_API const OpDef print_op;
-inline constexpr const OpDef* print_ops[] = {&print_op};
+TANDEM_OPS(print_ops, print)
 
 namespace rules {
 /// format: the complete line. "{}" is a placeholder for the next input; "{{" and "}}" are literal braces.

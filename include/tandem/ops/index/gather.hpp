@@ -31,8 +31,7 @@ TANDEM_API Tensor embedding_lookup(const Tensor& table, const Tensor& ids, OpOpt
 TANDEM_API Tensor batch_gather(const Tensor& x, const Tensor& indices, OpOptions = {});
 }  // namespace nn
 
-extern TANDEM_API const OpDef gather_op, gather_grad_op, slices_to_dense_op;
-inline constexpr const OpDef* gather_ops[] = {&gather_op, &gather_grad_op, &slices_to_dense_op};
+TANDEM_OPS(gather_ops, gather, gather_grad, slices_to_dense)
 
 namespace rules {
 struct GatherAttrs {

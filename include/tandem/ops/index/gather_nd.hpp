@@ -30,10 +30,7 @@ TANDEM_API Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const
 ///   gradient  to x: scatter-add
 TANDEM_API Tensor take_along_axis(const Tensor& x, const Tensor& indices, i64 axis, OpOptions = {});
 
-extern TANDEM_API const OpDef gather_nd_op, gather_nd_grad_op, scatter_nd_op, take_along_axis_op,
-    take_along_axis_grad_op;
-inline constexpr const OpDef* gather_nd_ops[] = {&gather_nd_op, &gather_nd_grad_op, &scatter_nd_op, &take_along_axis_op,
-                                                 &take_along_axis_grad_op};
+TANDEM_OPS(gather_nd_ops, gather_nd, gather_nd_grad, scatter_nd, take_along_axis, take_along_axis_grad)
 
 namespace rules {
 struct GatherNdAttrs {

@@ -51,8 +51,7 @@ struct BooleanMaskOptions {
 ///   gradient  to x: g at the true elements
 TANDEM_API Tensor boolean_mask(const Tensor& x, const Tensor& mask, BooleanMaskOptions = {});
 
-extern TANDEM_API const OpDef one_hot_op, where_op;
-inline constexpr const OpDef* mask_ops[] = {&one_hot_op, &where_op};
+TANDEM_OPS(mask_ops, one_hot, where)
 
 namespace rules {
 struct OneHotAttrs {

@@ -23,8 +23,7 @@ Tensor reverse_sequence(const Tensor& x, const Tensor& lengths, I seq_axis, Reve
   return reverse_sequence(x, lengths, o);
 }
 
-extern TANDEM_API const OpDef reverse_sequence_op;
-inline constexpr const OpDef* reverse_sequence_ops[] = {&reverse_sequence_op};
+TANDEM_OPS(reverse_sequence_ops, reverse_sequence)
 
 namespace rules {
 struct ReverseSequenceAttrs {

@@ -39,8 +39,6 @@ TANDEM_API Tensor check_written(const Tensor& i, const Tensor& written, OpOption
 TANDEM_API Tensor check_all_written(const Tensor& x, const Tensor& written, OpOptions = {});
 }  // namespace detail
 
-extern TANDEM_API const OpDef update_row_op, add_rows_op, mark_written_op, check_written_op, check_all_written_op;
-inline constexpr const OpDef* row_ops[] = {&update_row_op, &add_rows_op, &mark_written_op, &check_written_op,
-                                           &check_all_written_op};
+TANDEM_OPS(row_ops, update_row, add_rows, mark_written, check_written, check_all_written)
 
 }  // namespace TANDEM_NS

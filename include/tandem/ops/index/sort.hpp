@@ -41,8 +41,7 @@ struct TopK {
 TANDEM_API TopK top_k(const Tensor& x, i64 k, TopKOptions = {});
 }  // namespace nn
 
-extern TANDEM_API const OpDef sort_op, top_k_op;
-inline constexpr const OpDef* sort_ops[] = {&sort_op, &top_k_op};
+TANDEM_OPS(sort_ops, sort, top_k)
 
 template <>
 inline constexpr int enumerators<Direction> = 2;

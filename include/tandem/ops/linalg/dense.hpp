@@ -2,13 +2,14 @@
 // product.
 // Not here: the layer and its variables (nn/layers).
 #pragma once
+#include "tandem/base/fused_activation.hpp"
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {
 
 namespace nn {
 
-enum class DenseActivation : std::uint8_t { none, relu, tanh, sigmoid };
+using DenseActivation = FusedActivation;
 struct DenseOptions {
   TANDEM_OP_OPTIONS;
   DenseActivation activation = DenseActivation::none;
@@ -24,11 +25,10 @@ TANDEM_API Tensor dense(const Tensor& x, const Tensor& w, const Tensor& b, Dense
 
 }  // namespace nn
 
-extern TANDEM_API const OpDef dense_op;
-inline constexpr const OpDef* dense_ops[] = {&dense_op};
+TANDEM_OPS(dense_ops, dense)
 
 template <>
-inline constexpr int enumerators<nn::DenseActivation> = 4;
+inline constexpr int enumerators<FusedActivation> = 4;
 
 namespace rules {
 struct DenseAttrs {

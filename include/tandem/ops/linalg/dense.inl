@@ -26,9 +26,7 @@ TANDEM_INLINE Specs infer_dense(const InferCall& c) {
   r[0].shape.set(x.shape.rank() - 1, w.shape.dim(1));
   return r;
 }
-TANDEM_INLINE void dense_kernel(const KernelCall& c) {
-  cpu::dense(c, static_cast<cpu::Activation>(c.attrs.get<rules::DenseAttrs>().activation));
-}
+TANDEM_INLINE void dense_kernel(const KernelCall& c) { cpu::dense(c, c.attrs.get<rules::DenseAttrs>().activation); }
 TANDEM_INLINE std::size_t dense_workspace(std::span<const Spec> in, const Attrs&) {
   return cpu::dense_workspace(in[0], in[1]);
 }

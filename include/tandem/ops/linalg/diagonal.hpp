@@ -48,8 +48,7 @@ TANDEM_API Tensor tensor_diag_part(const Tensor& x, OpOptions = {});
 
 }  // namespace linalg
 
-extern TANDEM_API const OpDef diag_op, diag_part_op, set_diag_op;
-inline constexpr const OpDef* diagonal_ops[] = {&diag_op, &diag_part_op, &set_diag_op};
+TANDEM_OPS(diagonal_ops, diag, diag_part, set_diag)
 
 namespace rules {
 struct DiagAttrs {

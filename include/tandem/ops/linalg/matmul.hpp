@@ -34,8 +34,7 @@ struct MatvecOptions {
 TANDEM_API Tensor matvec(const Tensor& a, const Tensor& v, MatvecOptions = {});
 }  // namespace linalg
 
-extern TANDEM_API const OpDef matmul_op;
-inline constexpr const OpDef* matmul_ops[] = {&matmul_op};
+TANDEM_OPS(matmul_ops, matmul)
 
 namespace rules {
 struct MatmulAttrs {

@@ -47,13 +47,7 @@ TANDEM_API Tensor weighted_cross_entropy_with_logits(const Tensor& labels, const
 
 }  // namespace nn
 
-extern TANDEM_API const OpDef softmax_cross_entropy_op, softmax_cross_entropy_grad_op, sparse_softmax_cross_entropy_op,
-    sparse_softmax_cross_entropy_grad_op, one_hot_like_op, sigmoid_cross_entropy_with_logits_op;
-inline constexpr const OpDef* cross_entropy_ops[] = {&softmax_cross_entropy_op,
-                                                     &softmax_cross_entropy_grad_op,
-                                                     &sparse_softmax_cross_entropy_op,
-                                                     &sparse_softmax_cross_entropy_grad_op,
-                                                     &one_hot_like_op,
-                                                     &sigmoid_cross_entropy_with_logits_op};
+TANDEM_OPS(cross_entropy_ops, softmax_cross_entropy, softmax_cross_entropy_grad, sparse_softmax_cross_entropy,
+           sparse_softmax_cross_entropy_grad, one_hot_like, sigmoid_cross_entropy_with_logits)
 
 }  // namespace TANDEM_NS

@@ -33,7 +33,6 @@ TANDEM_API GruResult gru(const Tensor& x, const Tensor& initial, const Tensor& k
 
 }  // namespace nn
 
-extern TANDEM_API const OpDef gru_op, gru_grad_op;
-inline constexpr const OpDef* gru_ops[] = {&gru_op, &gru_grad_op};
+TANDEM_OPS(gru_ops, gru, gru_grad)
 
 }  // namespace TANDEM_NS

@@ -35,7 +35,6 @@ TANDEM_API LstmResult lstm(const Tensor& x, const LstmState& initial, const Tens
 
 }  // namespace nn
 
-extern TANDEM_API const OpDef lstm_op, lstm_grad_op;
-inline constexpr const OpDef* lstm_ops[] = {&lstm_op, &lstm_grad_op};
+TANDEM_OPS(lstm_ops, lstm, lstm_grad)
 
 }  // namespace TANDEM_NS

@@ -28,7 +28,6 @@ TANDEM_ONE_AXIS_OVERLOAD(log_softmax, SoftmaxOptions, axis)
 
 }  // namespace nn
 
-extern TANDEM_API const OpDef softmax_op, log_softmax_op, softmax_grad_op, log_softmax_grad_op;
-inline constexpr const OpDef* softmax_ops[] = {&softmax_op, &log_softmax_op, &softmax_grad_op, &log_softmax_grad_op};
+TANDEM_OPS(softmax_ops, softmax, log_softmax, softmax_grad, log_softmax_grad)
 
 }  // namespace TANDEM_NS

@@ -22,7 +22,6 @@ TANDEM_API Tensor conj(const Tensor& x, OpOptions = {});
 /// i x / |x|^2, 0 at 0
 TANDEM_API Tensor angle(const Tensor& x, OpOptions = {});
 
-extern TANDEM_API const OpDef complex_op, real_op, imag_op;
-inline constexpr const OpDef* complex_ops[] = {&complex_op, &real_op, &imag_op};
+TANDEM_OPS(complex_ops, complex, real, imag)
 
 }  // namespace TANDEM_NS

@@ -35,6 +35,5 @@ TANDEM_API Candidates uniform_candidate_sampler(const Tensor& true_classes, i64 
 
 }  // namespace TANDEM_NS::random
 namespace TANDEM_NS {
-extern TANDEM_API const OpDef log_uniform_candidate_sampler_op, uniform_candidate_sampler_op;
-inline constexpr const OpDef* candidate_ops[] = {&log_uniform_candidate_sampler_op, &uniform_candidate_sampler_op};
+TANDEM_OPS(candidate_ops, log_uniform_candidate_sampler, uniform_candidate_sampler)
 }  // namespace TANDEM_NS

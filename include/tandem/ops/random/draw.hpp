@@ -137,7 +137,5 @@ TANDEM_API Tensor stateless_bits(const Dims& shape, const Seed& seed, BitsOption
 
 }  // namespace TANDEM_NS::random
 namespace TANDEM_NS {
-extern TANDEM_API const OpDef random_uniform_op, random_normal_op, truncated_normal_op, random_bits_op;
-inline constexpr const OpDef* draw_ops[] = {&random_uniform_op, &random_normal_op, &truncated_normal_op,
-                                            &random_bits_op, &random_advance_op};
+TANDEM_OPS(draw_ops, random_uniform, random_normal, truncated_normal, random_bits, random_advance)
 }  // namespace TANDEM_NS

@@ -28,6 +28,5 @@ struct DropoutOptions {
 TANDEM_API Tensor dropout(const Tensor& x, DropoutOptions options);
 
 }  // namespace nn
-extern TANDEM_API const OpDef dropout_op;
-inline constexpr const OpDef* dropout_ops[] = {&dropout_op};
+TANDEM_OPS(dropout_ops, dropout)
 }  // namespace TANDEM_NS

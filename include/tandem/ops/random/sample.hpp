@@ -39,6 +39,5 @@ TANDEM_API Tensor shuffle(const Tensor& x, ShuffleOptions options = {});
 
 }  // namespace TANDEM_NS::random
 namespace TANDEM_NS {
-extern TANDEM_API const OpDef categorical_op, shuffle_op;
-inline constexpr const OpDef* sample_ops[] = {&categorical_op, &shuffle_op};
+TANDEM_OPS(sample_ops, categorical, shuffle)
 }  // namespace TANDEM_NS

@@ -16,8 +16,7 @@ struct ArgOptions {
 namespace detail {
 TANDEM_API Tensor arg_reduce(const OpDef& op, const Tensor& x, i64 axis, const ArgOptions& options);
 }
-extern TANDEM_API const OpDef argmax_op, argmin_op;
-inline constexpr const OpDef* arg_ops[] = {&argmax_op, &argmin_op};
+TANDEM_OPS(arg_ops, argmax, argmin)
 
 /// Returns the index of the largest element along an axis: the lowest index among equals, the first NaN if there is
 /// one.

@@ -35,7 +35,6 @@ TANDEM_API Tensor reshape_like(const Tensor& x, const Tensor& like, OpOptions = 
 TANDEM_API Tensor size_over(const Tensor& x, const Axes& axis, DType dtype, OpOptions = {});
 }  // namespace detail
 
-extern TANDEM_API const OpDef sum_to_like_op, broadcast_like_op, reshape_like_op, size_of_op;
-inline constexpr const OpDef* like_ops[] = {&sum_to_like_op, &broadcast_like_op, &reshape_like_op, &size_of_op};
+TANDEM_OPS(like_ops, sum_to_like, broadcast_like, reshape_like, size_of)
 
 }  // namespace TANDEM_NS

@@ -42,9 +42,6 @@ TANDEM_AXIS_OVERLOAD(reduce_min)
 TANDEM_AXIS_OVERLOAD(reduce_any)
 TANDEM_AXIS_OVERLOAD(reduce_all)
 
-extern TANDEM_API const OpDef reduce_sum_op, reduce_mean_op, reduce_prod_op, reduce_max_op, reduce_min_op,
-    reduce_any_op, reduce_all_op;
-inline constexpr const OpDef* reduce_ops[] = {&reduce_sum_op, &reduce_mean_op, &reduce_prod_op, &reduce_max_op,
-                                              &reduce_min_op, &reduce_any_op,  &reduce_all_op};
+TANDEM_OPS(reduce_ops, reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min, reduce_any, reduce_all)
 
 }  // namespace TANDEM_NS

@@ -32,7 +32,6 @@ TANDEM_API Tensor linear_scan(const Tensor& a, const Tensor& b, int axis, bool r
 TANDEM_API Tensor shift(const Tensor& x, int axis, bool reverse);
 }  // namespace detail
 
-extern TANDEM_API const OpDef cumsum_op, cumprod_op, linear_scan_op, shift_op;
-inline constexpr const OpDef* scan_ops[] = {&cumsum_op, &cumprod_op, &linear_scan_op, &shift_op};
+TANDEM_OPS(scan_ops, cumsum, cumprod, linear_scan, shift)
 
 }  // namespace TANDEM_NS

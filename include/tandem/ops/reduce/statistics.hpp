@@ -29,9 +29,6 @@ TANDEM_AXIS_OVERLOAD(reduce_std)
 TANDEM_AXIS_OVERLOAD(reduce_euclidean_norm)
 TANDEM_AXIS_OVERLOAD(count_nonzero)
 
-extern TANDEM_API const OpDef reduce_logsumexp_op, reduce_variance_op, reduce_std_op, reduce_euclidean_norm_op,
-    count_nonzero_op;
-inline constexpr const OpDef* statistics_ops[] = {&reduce_logsumexp_op, &reduce_variance_op, &reduce_std_op,
-                                                  &reduce_euclidean_norm_op, &count_nonzero_op};
+TANDEM_OPS(statistics_ops, reduce_logsumexp, reduce_variance, reduce_std, reduce_euclidean_norm, count_nonzero)
 
 }  // namespace TANDEM_NS

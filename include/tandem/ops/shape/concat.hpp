@@ -80,9 +80,7 @@ std::vector<Tensor> unstack(const Tensor& x, N num, I axis, UnstackOptions o = {
   return unstack(x, o);
 }
 
-extern TANDEM_API const OpDef concat_op, split_like_op, stack_op, split_op, split_leading_op, unstack_op;
-inline constexpr const OpDef* concat_ops[] = {&concat_op, &split_like_op,    &stack_op,
-                                              &split_op,  &split_leading_op, &unstack_op};
+TANDEM_OPS(concat_ops, concat, split_like, stack, split, split_leading, unstack)
 
 namespace rules {
 struct JoinAttrs {

@@ -50,10 +50,7 @@ TANDEM_API Tensor identity(const Tensor& x, OpOptions = {});
 /// Returns the same value and stops gradients. gradient: none (non-differentiable)
 TANDEM_API Tensor stop_gradient(const Tensor& x, OpOptions = {});
 
-extern TANDEM_API const OpDef reshape_op, reshape_dynamic_op, expand_dims_op, squeeze_op, collapse_dims_op, identity_op,
-    stop_gradient_op;
-inline constexpr const OpDef* reshape_ops[] = {&reshape_op,       &reshape_dynamic_op, &expand_dims_op,  &squeeze_op,
-                                               &collapse_dims_op, &identity_op,        &stop_gradient_op};
+TANDEM_OPS(reshape_ops, reshape, reshape_dynamic, expand_dims, squeeze, collapse_dims, identity, stop_gradient)
 
 namespace rules {
 struct ReshapeAttrs {

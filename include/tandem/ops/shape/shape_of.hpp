@@ -31,8 +31,7 @@ TANDEM_API std::vector<DimValue> get_shape(const Tensor& x);
 ///   gradient  g
 TANDEM_API Tensor ensure_shape(const Tensor& x, const Shape& shape, OpOptions = {});
 
-extern TANDEM_API const OpDef shape_op, rank_op, size_op, ensure_shape_op;
-inline constexpr const OpDef* shape_of_ops[] = {&shape_op, &rank_op, &size_op, &ensure_shape_op};
+TANDEM_OPS(shape_of_ops, shape, rank, size, ensure_shape)
 
 namespace rules {
 struct ShapeAttrs {

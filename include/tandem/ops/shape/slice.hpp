@@ -84,9 +84,7 @@ struct StridedSliceOptions {
 /// slice_by with TensorFlow's arguments: item i is begin[i]:end[i]:strides[i], or what the masks specify.
 TANDEM_API Tensor strided_slice(const Tensor& x, const Shape& begin, const Shape& end, StridedSliceOptions = {});
 
-extern TANDEM_API const OpDef index_op, leading_slice_op, slice_op, strided_slice_op, strided_slice_grad_op;
-inline constexpr const OpDef* slice_ops[] = {&index_op, &leading_slice_op, &slice_op, &strided_slice_op,
-                                             &strided_slice_grad_op};
+TANDEM_OPS(slice_ops, index, leading_slice, slice, strided_slice, strided_slice_grad)
 
 namespace detail {
 /// Returns zeros of like's shape, with the given rows at first, first + 1, .... The number of rows must be known.

@@ -55,8 +55,7 @@ class TANDEM_API Paddings {
 ///             from
 TANDEM_API Tensor pad(const Tensor& x, const Paddings& paddings, PadOptions = {});
 
-extern TANDEM_API const OpDef broadcast_to_op, broadcast_dynamic_op, tile_op, tile_grad_op, pad_op;
-inline constexpr const OpDef* tile_ops[] = {&broadcast_to_op, &broadcast_dynamic_op, &tile_op, &tile_grad_op, &pad_op};
+TANDEM_OPS(tile_ops, broadcast_to, broadcast_dynamic, tile, tile_grad, pad)
 
 namespace rules {
 struct BroadcastAttrs {

@@ -47,8 +47,7 @@ namespace detail {
 TANDEM_API Tensor conjugate(const Tensor& x, OpOptions = {});
 }  // namespace detail
 
-extern TANDEM_API const OpDef transpose_op, reverse_op, roll_op;
-inline constexpr const OpDef* transpose_ops[] = {&transpose_op, &reverse_op, &roll_op};
+TANDEM_OPS(transpose_ops, transpose, reverse, roll)
 
 namespace rules {
 struct TransposeAttrs {
