@@ -89,7 +89,7 @@ TEST_CASE("CUDA: the ops without a kernel are these") {
 TEST_CASE("CUDA: an op without a kernel names itself and the device") {
   TANDEM_NEEDS_GPU;
   table_calls::for_each_call(float32, [&](const Call& c) {
-    if (c.op->cuda || c.op->flags.alias || c.op->resolve || has_strings(c.in) || c.in.empty()) return;
+    if (c.op->cuda || c.op->flags.alias || c.op->rare.resolve || has_strings(c.in) || c.in.empty()) return;
     const List in = on_device(*c.op, c.in);
     bool on_host = true;
     for (const Tensor& t : in) on_host &= t.device() != gpu;

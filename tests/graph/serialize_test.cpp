@@ -56,6 +56,27 @@ TEST_CASE("serialize: a training step comes back and trains") {
   CHECK(w.to_vector<float>() != Floats{1, -1});
 }
 
+TEST_CASE("serialize: a split into parts of many sizes is one op and comes back") {
+  std::vector<i64> sizes;
+  for (i64 i = 0; i < 300; ++i) sizes.push_back(i % 3);
+  sizes[7] = -1;
+  Tracer t("parts");
+  const Tensor x = t.argument({{2, 310}, float32, {}}, "x");
+  const std::vector<Tensor> parts = split(x, sizes, {.axis = 1});
+  const Ref<Graph> g = t.finish(parts);
+  REQUIRE(g->nodes.size() == 2);
+  CHECK(g->spec(g->outputs[7]).shape == Shape{2, 310 - 299});
+  const Ref<Graph> back = loaded(*g);
+  CHECK(to_string(*back) == to_string(*g));
+  CHECK(back->nodes[1].attrs == g->nodes[1].attrs);
+  const Tensor value = reshape(range(0.f, 620.f), {2, 310});
+  const std::vector<Tensor> want = split(value, sizes, {.axis = 1});
+  const auto got = call(back, {value});
+  REQUIRE(want.size() == 300);
+  for (unsigned i = 0; i < 300; ++i) CHECK(got[i].to_vector<float>() == want[i].to_vector<float>());
+  CHECK(concat(want, 1).to_vector<float>() == value.to_vector<float>());
+}
+
 TEST_CASE("serialize: every op's sampled calls come back with their attributes") {
   for (const OpDef* op : all_ops()) {
     for (const samples::Call& call : samples::calls_of(*op, float32)) {

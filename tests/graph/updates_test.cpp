@@ -78,10 +78,10 @@ TEST_CASE("combine_updates: the updates of a step are one op, assigned behind it
     const Ref<Graph> r = combine_updates(*g);
     verify(*r);
     CHECK(count(*r, op) == 0);
-    CHECK(count(*r, *op.multi_tensor) == 1);
+    CHECK(count(*r, *op.rare.multi_tensor) == 1);
     CHECK(count(*r, assign_variable_op) == count(*g, assign_variable_op));
     CHECK(r->nodes.size() == g->nodes.size() - 3);
-    CHECK(assigns_at_once(*r, *op.multi_tensor));
+    CHECK(assigns_at_once(*r, *op.rare.multi_tensor));
     CHECK(count(*optimize(*g, {.combine_updates = false}), op) == 4);
     CHECK(to_string(*combine_updates(*r)) == to_string(*r));
   });

@@ -36,7 +36,7 @@ std::string dtypes_text(DTypes d) {
 
 int main() {
   for (const OpDef* op : all_ops()) {
-    const bool differentiable = op->gradient || op->decomposition || op->backward_of;
+    const bool differentiable = op->gradient || op->rare.decomposition || op->rare.backward_of;
     std::printf("%s|%s|%s\n", op->name, dtypes_text(op->dtypes).c_str(),
                 op->flags.non_differentiable ? "blocked"
                 : differentiable             ? "has"

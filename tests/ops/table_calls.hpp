@@ -23,11 +23,13 @@ void for_each_call(tandem::DType real, const F& f) {
   }
 }
 
-inline bool has_gradient(const tandem::OpDef& op) { return op.gradient || op.decomposition || op.backward_of; }
+inline bool has_gradient(const tandem::OpDef& op) {
+  return op.gradient || op.rare.decomposition || op.rare.backward_of;
+}
 
 /// Outputs beyond these serve the gradient alone (an LSTM's gates).
 inline std::size_t public_outputs(const samples::Call& c, const tandem::Tensors& out) {
-  return c.op->decomposition ? c.op->decomposition(c.in, c.attrs).size() : out.size();
+  return c.op->rare.decomposition ? c.op->rare.decomposition(c.in, c.attrs).size() : out.size();
 }
 
 /// The gradients of all floating outputs of a call on these inputs, weighted by numbers, to all floating inputs that

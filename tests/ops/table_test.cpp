@@ -101,8 +101,8 @@ TEST_CASE("op table: an in_place op may write into its inputs' buffers") {
 
 TEST_CASE("op table: a fused op's reference has its value") {
   for_each_call(float64, [](const Call& c) {
-    if (!c.op->decomposition) return;
-    const Tensors value = samples::apply_to(c, c.in), reference = c.op->decomposition(c.in, c.attrs);
+    if (!c.op->rare.decomposition) return;
+    const Tensors value = samples::apply_to(c, c.in), reference = c.op->rare.decomposition(c.in, c.attrs);
     REQUIRE(reference.size() <= value.size());
     for (std::size_t i = 0; i < reference.size(); ++i) {
       CHECK(reference[i].spec() == value[i].spec());
@@ -125,7 +125,7 @@ TEST_CASE("op table: a dtype without a kernel raises and names the op") {
         samples::apply_to(c, in);
         FAIL_CHECK("no error");
       } catch (const errors::UnimplementedError& e) {
-        CHECK(e.op() == (c.op->in_errors ? c.op->in_errors : c.op->name));
+        CHECK(e.op() == (c.op->rare.in_errors ? c.op->rare.in_errors : c.op->name));
         CHECK_THAT(e.what(), ContainsSubstring(name(dtype)));
       }
     }

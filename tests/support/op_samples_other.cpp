@@ -76,7 +76,7 @@ void updated(const OpDef& dense, const OpDef& sparse, Numbers& n, const Attrs& a
   }
   apply_to({&dense, {}, attrs}, in);
   apply_to({&sparse, {}, attrs}, rows);
-  updated_together<states>(*dense.multi_tensor, n, attrs);
+  updated_together<states>(*dense.rare.multi_tensor, n, attrs);
 }
 void sgd(Numbers& n) { updated<1>(sgd_update_op, sgd_update_sparse_op, n, SgdAttrs{0, false}); }
 void momentum(Numbers& n) { updated<2>(momentum_update_op, momentum_update_sparse_op, n, SgdAttrs{0.9, true}); }

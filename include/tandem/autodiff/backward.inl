@@ -16,8 +16,8 @@ namespace detail {
 // The value of a fused op as a composition of small ops: its decomposition, or, for a backward op, the derivative of
 // the forward op's decomposition.
 TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
-  if (op.decomposition) return op.decomposition(in, attrs);
-  const BackwardOf& at = *op.backward_of;
+  if (op.rare.decomposition) return op.rare.decomposition(in, attrs);
+  const BackwardOf& at = *op.rare.backward_of;
   GradientTape tape({.watch_accessed_variables = false});
   Tensors forward;
   std::vector<Tensor> sources, targets, upstream;
@@ -26,7 +26,7 @@ TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> i
     tape.watch(sources.back());
   }
   for (std::size_t i = at.upstream + at.outputs; i < in.size(); ++i) forward.push(in[i]);
-  const Tensors y = at.forward->decomposition({forward.begin(), forward.size()}, no_attrs);
+  const Tensors y = at.forward->rare.decomposition({forward.begin(), forward.size()}, no_attrs);
   for (std::size_t i = 0; i < at.outputs; ++i) targets.push_back(y[i]), upstream.push_back(in[at.upstream + i]);
   Tensors r;
   for (Tensor& g :
@@ -113,7 +113,7 @@ struct GradientTape::Backward {
       wants |= static_cast<std::uint64_t>(e.in_slots()[i] >= 0) << (i < 63 ? i : 63);
     const GradCall call{*e.op, g, {e.saved(), e.n_in}, {e.saved() + e.n_in, e.n_out}, e.attrs(), wants};
     if (e.op->gradient) return e.op->gradient(call);
-    if (e.op->decomposition || e.op->backward_of) return detail::gradient_by_reference(call);
+    if (e.op->rare.decomposition || e.op->rare.backward_of) return detail::gradient_by_reference(call);
     errors::raise<errors::UnimplementedError>(e.op->name,
                                               "has no gradient (" + display_name(*e.op) + " is on the path)");
   }

@@ -16,12 +16,16 @@
 #include <type_traits>
 
 #include "tandem/base/axes.hpp"
+#include "tandem/base/inlined_vector.hpp"
 #include "tandem/base/ref.hpp"
 #include "tandem/base/spec.hpp"
 
 namespace TANDEM_NS {
 
 class Attrs;
+
+/// A list of integers of any length as an attribute; a Shape has up to max_rank.
+using IntList = InlinedVector<i64, 6>;
 
 template <class A, class T>
 struct Field {
@@ -55,6 +59,8 @@ struct AttrVisitor {
   virtual void text(const char* name, const std::string& value) = 0;
   virtual void numbers(const char* name, const i64* values, int count) = 0;
   virtual void opaque(const char* name, const Opaque* value) = 0;
+  /// An IntList.
+  virtual void list(const char* name, const i64* values, int count) { numbers(name, values, count); }
 
  protected:
   ~AttrVisitor() = default;
@@ -68,6 +74,7 @@ struct AttrReader {
   virtual std::string text(const char* name) = 0;
   /// Sets up to max_rank values and returns how many, or -1 for 'not given'.
   virtual int numbers(const char* name, i64* values) = 0;
+  virtual IntList list(const char* name) = 0;
   virtual Ref<Opaque> opaque(const char* name) = 0;
   /// Raises: the value that was read is not valid for this field.
   [[noreturn]] virtual void misfit(const char* name) = 0;
@@ -94,6 +101,8 @@ void visit_field(AttrVisitor& v, const char* name, const T& x) {
     v.text(name, x);
   } else if constexpr (std::is_same_v<T, Shape>) {
     v.numbers(name, x.begin(), x.rank());
+  } else if constexpr (std::is_same_v<T, IntList>) {
+    v.list(name, x.begin(), static_cast<int>(x.size()));
   } else if constexpr (std::is_same_v<T, Device>) {
     v.number(name, x.kind * 256 + x.index);
   } else if constexpr (std::is_same_v<T, Axes>) {
@@ -110,6 +119,7 @@ TANDEM_API void read_field(AttrReader& r, const char* name, Shape& to);
 TANDEM_API void read_field(AttrReader& r, const char* name, Axes& to);
 TANDEM_API void read_field(AttrReader& r, const char* name, Device& to);
 inline void read_field(AttrReader& r, const char* name, std::string& to) { to = r.text(name); }
+inline void read_field(AttrReader& r, const char* name, IntList& to) { to = r.list(name); }
 template <class T>
 void read_field(AttrReader& r, const char* name, T& to) {
   if constexpr (std::is_floating_point_v<T>) {

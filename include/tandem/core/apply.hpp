@@ -85,7 +85,7 @@ TANDEM_API Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Spe
 namespace detail {
 /// Replaces the op's name in an error that propagates by the one its users know.
 inline void name_op(errors::OpError& e, const OpDef& op) {
-  if (op.in_errors && e.op() == op.name) e.set_op(op.in_errors);
+  if (op.rare.in_errors && e.op() == op.name) e.set_op(op.rare.in_errors);
 }
 /// run() while a Profiler is active; kind: "op" or "step".
 Tensors run_timed(const char* kind, const InferCall& call, const Specs& specs, std::span<const Tensor> reuse = {});

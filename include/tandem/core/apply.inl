@@ -21,7 +21,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
       out.push(Tensor::symbol(specs[i]));
       continue;
     }
-    if (i == 0 || in.size() > 1) at = op.offset ? op.offset(x.spec(), attrs) : 0;
+    if (i == 0 || in.size() > 1) at = op.rare.offset ? op.rare.offset(x.spec(), attrs) : 0;
     out.push(Tensor::view_of(x, specs[i], at));
     at += specs[i].bytes();
   }
@@ -68,7 +68,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
     host[i].data = t.raw();
   }
   call.in = {host.begin(), in.size()};
-  return op.resolve(call);
+  return op.rare.resolve(call);
 }
 
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE Tensors run_timed(const char* kind, const InferCall& c, const Specs& specs,
@@ -130,7 +130,8 @@ inline Tensors apply_any(const InferCall& c) {
 // converted to the kernel's operands immediately and not read again.
 inline constexpr std::size_t few = 8;
 [[gnu::always_inline]] inline bool is_plain(const OpDef& op, Inputs in, Operand* operands) {
-  if (context.stager || !op.cpu || op.host_kernel || op.resolve || op.workspace || op.flags.alias) return false;
+  if (context.stager || !op.cpu || op.rare.host_kernel || op.rare.resolve || op.workspace || op.flags.alias)
+    return false;
   if (is_profiling() || op.outputs != 1 || in.size() >= few) return false;
   bool elsewhere = false;
   for (const Tensor* t : in) {
@@ -257,9 +258,9 @@ namespace detail {
 TANDEM_INLINE Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
                           std::span<const Tensor> reuse) {
   if (op.flags.alias) return detail::run_alias(op, in, attrs, specs);
-  if (op.host_kernel) [[unlikely]]
-    return op.host_kernel(in, attrs);
-  if (op.resolve) [[unlikely]]
+  if (op.rare.host_kernel) [[unlikely]]
+    return op.rare.host_kernel(in, attrs);
+  if (op.rare.resolve) [[unlikely]]
     return detail::run_many(op, in, attrs, detail::resolved_specs(op, in, attrs), reuse);
   if (in.size() + specs.size() > detail::few) [[unlikely]]
     return detail::run_many(op, in, attrs, specs, reuse);

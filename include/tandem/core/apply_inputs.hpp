@@ -48,7 +48,7 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
 inline bool check_inputs(const InferCall& c) {
   bool elsewhere = false;
   for (const Tensor* t : c.in) elsewhere |= t->spec().device != Device{};
-  return !elsewhere || c.op.host_kernel || on_one_device(c);  // control flow may take inputs from several devices
+  return !elsewhere || c.op.rare.host_kernel || on_one_device(c);  // control flow may take inputs from several devices
 }
 // For an op computed in float32 instead of half precision: checks that all its floating inputs have the half dtype.
 [[gnu::cold, gnu::noinline]] inline void check_widens(const InferCall& c, const Spec& s) {

@@ -70,19 +70,25 @@ struct BackwardOf {
 /// The `inputs` value of an op that takes n or more inputs.
 constexpr std::int8_t at_least(int n) { return static_cast<std::int8_t>(-1 - n); }
 
-struct OpDef {
-  const char* name;                                                           // snake_case; the display name is derived
-  Specs (*infer)(const InferCall&);                                           // the only shape rule
-  KernelFn cpu = nullptr, cuda = nullptr;                                     // null: not supported on that device
-  DenseLoop (*loop)(DType, const Attrs&) = nullptr;                           // by the last input's dtype
-  Grads (*gradient)(const GradCall&) = nullptr;                               // null: missing; using it raises
+/// The columns of an OpDef that few ops have.
+struct RareColumns {
   Tensors (*decomposition)(std::span<const Tensor>, const Attrs&) = nullptr;  // the decomposition of a fused op
-  const BackwardOf* backward_of = nullptr;                    // in place of `decomposition`, for backward ops
-  const OpDef* multi_tensor = nullptr;                        // the multi-tensor version of this update
-  Specs (*resolve)(const KernelCall&) = nullptr;              // infers data-dependent output dims
-  Tensors (*host_kernel)(Inputs in, const Attrs&) = nullptr;  // in place of a kernel: control flow
+  const BackwardOf* backward_of = nullptr;                        // in place of `decomposition`, for backward ops
+  const OpDef* multi_tensor = nullptr;                            // the multi-tensor version of this update
+  Specs (*resolve)(const KernelCall&) = nullptr;                  // infers data-dependent output dims
+  Tensors (*host_kernel)(Inputs in, const Attrs&) = nullptr;      // in place of a kernel: control flow
+  std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;  // alias ops: byte offset of the view
+  const char* display = nullptr;                                  // where the derived name would be wrong
+  const char* in_errors = nullptr;  // the name in error texts of an op that users do not call by its name
+};
+
+struct OpDef {
+  const char* name;                                                         // snake_case; the display name is derived
+  Specs (*infer)(const InferCall&);                                         // the only shape rule
+  KernelFn cpu = nullptr, cuda = nullptr;                                   // null: not supported on that device
+  DenseLoop (*loop)(DType, const Attrs&) = nullptr;                         // by the last input's dtype
+  Grads (*gradient)(const GradCall&) = nullptr;                             // null: missing; using it raises
   std::size_t (*workspace)(std::span<const Spec>, const Attrs&) = nullptr;  // scratch bytes, from the inputs' specs
-  std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;            // alias ops: byte offset of the view
   DTypes dtypes = dtypes::all;          // of input `dtype_input`; checked before infer
   std::int8_t dtype_input = 0;          // -1: dtypes applies to no input
   std::int8_t inputs = 1, outputs = 1;  // inputs: or at_least(n); outputs -1: any number
@@ -91,8 +97,7 @@ struct OpDef {
   std::uint16_t shape_inputs = 0;  // inputs of which only the shape is read ('like')
   Flags flags = {};
   const detail::AttrType* attrs = nullptr;  // &detail::attr_type<XAttrs>, which loaders construct; null: no attributes
-  const char* display = nullptr;            // where the derived name would be wrong
-  const char* in_errors = nullptr;          // the name in error texts of an op that users do not call by its name
+  RareColumns rare = {};
 };
 
 // `loop` is for groups of ops that run tile by tile (ops/pointwise/fused.hpp). It is null, or its `run` is null, if

@@ -4,7 +4,7 @@
 
 namespace TANDEM_NS {
 TANDEM_INLINE std::string display_name(const OpDef& op) {
-  if (op.display) return op.display;
+  if (op.rare.display) return op.rare.display;
   std::string r;
   bool upper = true;
   for (const char* p = op.name; *p; ++p) {

@@ -42,7 +42,7 @@ constexpr OpDef whole_cast_row() {
   r.gradient = nullptr;
   r.saves = Saves::nothing;
   r.flags.non_differentiable = true;
-  r.display = "Cast";
+  r.rare.display = "Cast";
   return r;
 }
 TANDEM_INLINE bool is_whole(DType d) { return is_integer(d) || d == DType::bool_; }

@@ -106,7 +106,7 @@ template <class R>
 constexpr OpDef dense_update_row(const char* name, const OpDef* plural) {
   OpDef row = update_row<R>(name);
   row.cuda = TANDEM_CUDA(&cuda::optimizer_update<R>);
-  row.multi_tensor = plural;
+  row.rare.multi_tensor = plural;
   row.inputs = R::states + 3;
   row.host_inputs = static_cast<std::uint16_t>(3u << (R::states + 1));  // learning rate, step
   return row;
@@ -268,7 +268,7 @@ TANDEM_INLINE void Optimizer::apply_together(std::span<const Gradient> gradients
   for (const Gradient& g : gradients) extra.push_back(&g.dense());
   extra.push_back(&lr);
   extra.push_back(&step);
-  update(*rule_.dense->multi_tensor, all, extra, attrs_);
+  update(*rule_.dense->rare.multi_tensor, all, extra, attrs_);
 }
 TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<GradientAndVariable>& pairs) const {
   std::vector<Gradient> g;

@@ -114,7 +114,7 @@ TEST_CASE("fused softmax rows agree with their references") {
       const auto same = [&](const OpDef& op, const std::vector<Tensor>& in) {
         std::vector<const Tensor*> at;
         for (const Tensor& t : in) at.push_back(&t);
-        const auto fused = numbers(apply(op, at, a)[0]), small = numbers(op.decomposition(in, a)[0]);
+        const auto fused = numbers(apply(op, at, a)[0]), small = numbers(op.rare.decomposition(in, a)[0]);
         for (std::size_t i = 0; i < fused.size(); ++i) REQUIRE(std::abs(fused[i] - small[i]) < 2e-5);
       };
       same(softmax_op, {x});

@@ -204,14 +204,14 @@ TANDEM_INLINE Grads cond_gradient(const GradCall& c) { return CondGradient(c).ru
 TANDEM_INLINE constexpr OpDef cond_op{.name = "cond",
                                       .infer = &detail::infer_cond,
                                       .gradient = &detail::cond_gradient,
-                                      .host_kernel = &detail::execute_cond,
                                       .dtype_input = -1,
                                       .inputs = at_least(1),
                                       .outputs = -1,
-                                      .attrs = &detail::attr_type<CondAttrs>};
+                                      .attrs = &detail::attr_type<CondAttrs>,
+                                      .rare = {.host_kernel = &detail::execute_cond}};
 
 TANDEM_INLINE Attrs recording(const OpDef& op, const Attrs& attrs) {
-  if (op.host_kernel == &detail::execute_cond) return detail::recording_cond(attrs.get<CondAttrs>());
+  if (op.rare.host_kernel == &detail::execute_cond) return detail::recording_cond(attrs.get<CondAttrs>());
   if (attrs.holds<LoopAttrs>()) return detail::recording_loop(attrs.get<LoopAttrs>());
   return attrs;
 }

@@ -239,10 +239,10 @@ TANDEM_INLINE Tensors execute_loop(Inputs in, const Attrs& attrs) { return LoopR
 TANDEM_INLINE constexpr OpDef loop_op{.name = "loop",
                                       .infer = &detail::infer_loop,
                                       .gradient = &detail::loop_gradient,
-                                      .host_kernel = &detail::execute_loop,
                                       .dtype_input = -1,
                                       .inputs = at_least(1),
                                       .outputs = -1,
-                                      .attrs = &detail::attr_type<LoopAttrs>};
+                                      .attrs = &detail::attr_type<LoopAttrs>,
+                                      .rare = {.host_kernel = &detail::execute_loop}};
 
 }  // namespace TANDEM_NS

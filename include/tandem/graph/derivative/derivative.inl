@@ -35,7 +35,7 @@ TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
   for (Node& n : g->nodes) {
     for (int& v : n.in) v = now[static_cast<std::size_t>(v)];
     Specs specs;
-    if (n.op->host_kernel) {
+    if (n.op->rare.host_kernel) {
       n.attrs = recording(*n.op, n.attrs);
       specs = infer_again(n, known);
     }

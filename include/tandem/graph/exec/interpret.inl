@@ -83,8 +83,8 @@ class Interpreter final : public Program {
     for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
     try {
       const InferCall call{*n.op, {in.begin(), in.size()}, n.attrs, no_options};
-      const Specs specs = n.op->host_kernel ? Specs() : n.op->infer(call);
-      if (!n.op->resolve)
+      const Specs specs = n.op->rare.host_kernel ? Specs() : n.op->infer(call);
+      if (!n.op->rare.resolve)
         for (const Spec& s : specs)
           if (!s.shape.is_fully_defined()) raise_specs(call, "the size of " + to_string(s) + " cannot be determined");
       const Tensors reuse = reusable(node, specs, values);
@@ -105,7 +105,7 @@ class Interpreter final : public Program {
   Tensors reusable(std::size_t node, const Specs& specs, const std::vector<Tensor>& values) const {
     const Node& n = graph_->nodes[node];
     Tensors r;
-    if (!n.op->flags.in_place || n.op->resolve) return r;
+    if (!n.op->flags.in_place || n.op->rare.resolve) return r;
     r.resize(specs.size());
     for (unsigned k = 0; k < specs.size() && k < n.in.size(); ++k) {
       const int v = n.in[k];

@@ -29,15 +29,15 @@ TANDEM_INLINE bool has_countable_bytes(const Graph& g) {
 TANDEM_INLINE bool can_plan(const Graph& g) {
   if (!has_countable_bytes(g)) return false;
   for (const Node& n : g.nodes) {
-    if (!is_leaf(n) && !n.op->flags.alias && !n.op->host_kernel && !has_kernel(*n.op, detail::device_of(g, n)))
+    if (!is_leaf(n) && !n.op->flags.alias && !n.op->rare.host_kernel && !has_kernel(*n.op, detail::device_of(g, n)))
       return false;
     for (int k = 0; k < n.outputs; ++k) {
       const Spec& s = g.spec(n.first_out + k);
-      const bool open = !n.op->host_kernel && !s.shape.is_fully_defined();
+      const bool open = !n.op->rare.host_kernel && !s.shape.is_fully_defined();
       if (open || (s.dtype == DType::string && !is_leaf(n))) return false;
     }
     for (int v : n.in)
-      if (!n.op->host_kernel && !g.spec(v).shape.is_fully_defined()) return false;
+      if (!n.op->rare.host_kernel && !g.spec(v).shape.is_fully_defined()) return false;
     // Unknown sizes may turn out different from the Variable's: the interpreter raises in order.
     if (n.op == &assign_variable_op &&
         !(g.spec(n.in[0]) == g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec()))
@@ -89,7 +89,7 @@ class Planner {
     const Plan::Kind kind = n.op == &argument_op        ? Plan::argument
                             : n.op == &constant_op      ? constant_of(n)->is_symbolic() ? Plan::nothing : Plan::constant
                             : n.op == &read_variable_op ? Plan::variable
-                            : n.op->host_kernel         ? Plan::fresh
+                            : n.op->rare.host_kernel    ? Plan::fresh
                                                         : Plan::arena;
     std::size_t offset = 0;
     if (n.op == &assign_variable_op) ++assignments_[at(n.in[0])];
@@ -99,7 +99,7 @@ class Planner {
       if (kind == Plan::variable || kind == Plan::argument) place_[at(v)] = n.attrs.get<IndexAttrs>().index;
       if (!n.op->flags.alias) continue;
       const int x = n.in[n.in.size() > 1 ? at(k) : 0];
-      if (k == 0 || n.in.size() > 1) offset = n.op->offset ? n.op->offset(g_.spec(x), n.attrs) : 0;
+      if (k == 0 || n.in.size() > 1) offset = n.op->rare.offset ? n.op->rare.offset(g_.spec(x), n.attrs) : 0;
       p_.root[at(v)] = root(x);
       p_.offset[at(v)] = p_.offset[at(x)] + offset;
       offset += g_.spec(v).bytes();
@@ -114,7 +114,7 @@ class Planner {
     const Node& n = g_.nodes[node];
     for (int v : n.in) {
       if (!n.op->flags.alias) use(v, node);
-      if (n.op == &assign_variable_op || n.op->host_kernel) escape(v);
+      if (n.op == &assign_variable_op || n.op->rare.host_kernel) escape(v);
     }
   }
 
@@ -167,7 +167,7 @@ class Planner {
         now[at_variable(n)].add(n.first_out, p_.last_use[at(n.first_out)]);
       } else if (n.op == &assign_variable_op) {
         now[at_variable(n)].assigned = static_cast<int>(i);
-      } else if (n.op->host_kernel) {
+      } else if (n.op->rare.host_kernel) {
         for (std::size_t v : places.assigned_in_bodies(n)) now[v].assigned = static_cast<int>(i);
       } else if (n.op->flags.in_place || n.op->flags.pointwise) {
         find_overwrite(i, now);
@@ -250,7 +250,7 @@ class Planner {
   bool in_arena(int v) const { return root(v) == v && p_.kind[at(v)] == Plan::arena; }
   void place(std::size_t node) {
     const Node& n = g_.nodes[node];
-    if (is_leaf(n) || n.op->flags.alias || n.op->host_kernel) return release_dead(node);
+    if (is_leaf(n) || n.op->flags.alias || n.op->rare.host_kernel) return release_dead(node);
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;
       if (pieces_[at(v)].of >= 0) place_whole(root(v));

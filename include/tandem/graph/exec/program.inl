@@ -236,7 +236,7 @@ TANDEM_INLINE void PlannedProgram::compile() {
       const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
       const bool last = last_use[at] < static_cast<int>(i);
       steps_.push_back({Step::assign, static_cast<bool>(is_assigned[at]), last, {}, nullptr, &n, at, 0, 0});
-    } else if (n.op->host_kernel) {
+    } else if (n.op->rare.host_kernel) {
       steps_.push_back({Step::execute, false, false, {}, nullptr, &n, 0, 0, 0});
     } else {
       add_kernel(i, uses);
@@ -336,7 +336,7 @@ TANDEM_INLINE void PlannedProgram::execute(const Node& n, Frame& f, Inputs argum
   in.reserve(n.in.size());
   for (int v : n.in) in.push(f.tensor(v, arguments));
   for (const Tensor& t : in) pointers.push(&t);
-  Tensors out = n.op->host_kernel({pointers.begin(), pointers.size()}, n.attrs);
+  Tensors out = n.op->rare.host_kernel({pointers.begin(), pointers.size()}, n.attrs);
   for (int k = 0; k < n.outputs; ++k) {
     Tensor& t = out[static_cast<std::size_t>(k)];
     f.point(n.first_out + k, t.raw());

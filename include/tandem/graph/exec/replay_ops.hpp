@@ -30,7 +30,7 @@ Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Ass
       InlinedVector<const Tensor*, 8> in;
       for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
       const OpOptions options{.name = {}, .where = n.where};
-      Tensors out = n.op->host_kernel && context.observers
+      Tensors out = n.op->rare.host_kernel && context.observers
                         ? apply(*n.op, {in.begin(), in.size()}, recording(*n.op, n.attrs), options)
                         : apply(*n.op, {in.begin(), in.size()}, n.attrs, options);
       for (unsigned k = 0; k < static_cast<unsigned>(n.outputs); ++k) values[first + k] = std::move(out[k]);

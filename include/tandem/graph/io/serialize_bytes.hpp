@@ -22,7 +22,7 @@ namespace TANDEM_NS::detail {
 inline constexpr char graph_magic[] = "TANDEMGR";
 static_assert(std::endian::native == std::endian::little, "elements are saved as they lie in memory");
 
-enum class FieldKind : std::uint8_t { number, real, text, numbers, graph, tensor };
+enum class FieldKind : std::uint8_t { number, real, text, numbers, graph, tensor, list };
 inline constexpr std::uint8_t not_given = 255;  // replaces the count of `numbers`
 
 // Limits of the reader. The writer enforces them too, so what is saved can be loaded.

@@ -166,6 +166,17 @@ class GraphReader final : AttrReader {
     for (int i = 0; i < n; ++i) values[i] = bytes_.number<i64>();
     return n;
   }
+  IntList list(const char* name) override {
+    if (!begins(name)) misfit(name);
+    const FieldKind kind = bytes_.number<FieldKind>();  // short lists of earlier versions: numbers
+    if (kind != FieldKind::list && kind != FieldKind::numbers) misfit(name);
+    const std::size_t n =
+        kind == FieldKind::list ? bytes_.count(sizeof(i64)) : bytes_.below<std::uint8_t>(max_rank + 1, "list of size");
+    IntList r;
+    r.reserve(static_cast<unsigned>(n));
+    for (std::size_t i = 0; i < n; ++i) r.push(bytes_.number<i64>());
+    return r;
+  }
   TANDEM_INLINE Ref<Opaque> opaque(const char* name) override;
   [[noreturn]] void misfit(const char* name) override {
     fail_in_node(*node_, std::string("has a missing or invalid attribute '") + name + "'");

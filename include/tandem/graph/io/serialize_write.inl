@@ -134,6 +134,11 @@ class GraphWriter final : AttrVisitor {
     body_.number(n < 0 ? not_given : static_cast<std::uint8_t>(n));
     for (int i = 0; i < n; ++i) body_.number(values[i]);
   }
+  void list(const char* name, const i64* values, int n) override {
+    field(name, FieldKind::list);
+    body_.count(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) body_.number(values[i]);
+  }
   void opaque(const char* name, const Opaque* x) override {
     if (const auto* g = dynamic_cast<const Graph*>(x)) {
       field(name, FieldKind::graph);

@@ -13,7 +13,7 @@ inline constexpr i64 largest_shape_value = 1024;  // in elements; values that fo
 // Whether the op's value follows from what is known about its inputs: their values, or their shapes where those
 // suffice.
 TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, std::span<const Tensor> known) {
-  if (n.op->flags.random || has_effects(n) || n.op->host_kernel || !n.outputs) return false;
+  if (n.op->flags.random || has_effects(n) || n.op->rare.host_kernel || !n.outputs) return false;
   for (const Spec& s : specs)
     if (!s.shape.is_fully_defined() || s.shape.size() > largest_shape_value || is_floating(s.dtype) ||
         s.dtype == DType::string)

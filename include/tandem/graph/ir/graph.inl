@@ -35,7 +35,7 @@ inline bool reads(const Graph& g) {
 }  // namespace detail
 
 TANDEM_INLINE InlinedVector<const Graph*, 2> subgraphs(const Node& node) {
-  if (!node.op->host_kernel) return {};  // only control flow has sub-graphs, and it executes them itself
+  if (!node.op->rare.host_kernel) return {};  // only control flow has sub-graphs, and it executes them itself
   detail::GraphFinder finder;
   node.attrs.visit(finder);
   return std::move(finder.found);
@@ -281,7 +281,7 @@ TANDEM_INLINE constexpr OpDef constant_op{.name = "constant",
                                           .dtype_input = -1,
                                           .inputs = 0,
                                           .attrs = &detail::attr_type<ConstantAttrs>,
-                                          .display = "Const"};
+                                          .rare = {.display = "Const"}};
 TANDEM_INLINE constexpr OpDef read_variable_op{.name = "read_variable",
                                                .infer = &detail::infer_leaf,
                                                .dtype_input = -1,

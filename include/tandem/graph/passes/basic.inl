@@ -48,10 +48,10 @@ inline bool on_host(const Spec& s) { return s.device.kind == Device::cpu; }
 // The outputs' specs, inferred with the inputs' data.
 TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
   Specs specs = n.op->infer({*n.op, in, n.attrs, no_options});
-  if (!n.op->resolve) return specs;
+  if (!n.op->rare.resolve) return specs;
   InlinedVector<Operand, 4> operands;
   for (const Tensor* t : in) operands.push(Operand{t->raw(), &t->spec()});
-  return n.op->resolve({{operands.begin(), in.size()}, {}, n.attrs, nullptr, n.op->name});
+  return n.op->rare.resolve({{operands.begin(), in.size()}, {}, n.attrs, nullptr, n.op->name});
 }
 // The outputs, if they can be computed now: every input is a constant, or only its known shape is read.
 TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Tensor>& known) {
@@ -65,7 +65,7 @@ TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Te
     if (t.is_set() && !t.is_symbolic()) held.push(t);
     else if (names_input(n.op->shape_inputs, i) && s.shape.is_fully_defined()) held.push(Tensor::symbol(s));
     else return {};
-    if (n.op->resolve && !on_host(s)) return {};
+    if (n.op->rare.resolve && !on_host(s)) return {};
     bytes += held[i].is_symbolic() ? 0 : s.bytes();
   }
   for (const Tensor& t : held) in.push(&t);

@@ -69,7 +69,7 @@ class Places {
       if (!whole.shape.is_fully_defined() || !part.shape.is_fully_defined()) return;
       if (whole.dtype != part.dtype || whole.dtype == DType::string) return;
       if (k == 0 || n.in.size() > 1)
-        begin = n.op->offset ? static_cast<i64>(n.op->offset(whole, n.attrs) / size_of(whole.dtype)) : 0;
+        begin = n.op->rare.offset ? static_cast<i64>(n.op->rare.offset(whole, n.attrs) / size_of(whole.dtype)) : 0;
       set(v, x, begin);
       begin += part.shape.size();
     }

@@ -53,11 +53,11 @@ class UpdateCombiner {
 
   // Whether everything about the update is known, so that it cannot raise.
   bool can_join(const Node& n) const {
-    if (!n.op->multi_tensor) return false;
+    if (!n.op->rare.multi_tensor) return false;
     const Spec& weight = from_.spec(n.in[0]);
     for (int k = 0; k <= n.op->outputs; ++k)
       if (!(from_.spec(n.in[at(k)]) == weight)) return false;
-    return weight.shape.is_fully_defined() && has_kernel(*n.op->multi_tensor, weight.device) &&
+    return weight.shape.is_fully_defined() && has_kernel(*n.op->rare.multi_tensor, weight.device) &&
            (weight.device == Device{} || !n.op->host_inputs);  // of many inputs, it cannot name those on the host
   }
   bool is_held(int value) const { return held_since_[at(makers_[at(value)])] == run_; }
@@ -105,7 +105,7 @@ class UpdateCombiner {
     if (factor >= 0) in.push_back(factor);
     in.insert(in.end(), rest(first).begin(), rest(first).end());
     for (int& v : in) v = now_[at(v)];
-    int out = to_->add(*first.op->multi_tensor, first.attrs, in, specs, first.name, first.where);
+    int out = to_->add(*first.op->rare.multi_tensor, first.attrs, in, specs, first.name, first.where);
     for (const Node* n : updates_)
       for (int k = 0; k < n->outputs; ++k) now_[at(n->first_out + k)] = out++;
   }

@@ -91,22 +91,22 @@ TANDEM_INLINE Specs resolve_sequence_mask(const KernelCall& c) {
 TANDEM_INLINE constexpr OpDef range_op{.name = "range",
                                        .infer = &detail::infer_range,
                                        .cpu = &cpu::range,
-                                       .resolve = &detail::resolve_range,
                                        .dtypes = dtypes::real,
                                        .inputs = 3,
                                        .saves = Saves::nothing,
                                        .host_inputs = 7,
-                                       .flags = {.non_differentiable = true}};
+                                       .flags = {.non_differentiable = true},
+                                       .rare = {.resolve = &detail::resolve_range}};
 TANDEM_INLINE constexpr OpDef sequence_mask_op{.name = "sequence_mask",
                                                .infer = &detail::infer_sequence_mask,
                                                .cpu = &cpu::sequence_mask,
-                                               .resolve = &detail::resolve_sequence_mask,
                                                .dtypes = dtypes::index,
                                                .inputs = at_least(1),
                                                .saves = Saves::nothing,
                                                .host_inputs = 2,
                                                .flags = {.non_differentiable = true},
-                                               .attrs = &detail::attr_type<SequenceMaskAttrs>};
+                                               .attrs = &detail::attr_type<SequenceMaskAttrs>,
+                                               .rare = {.resolve = &detail::resolve_sequence_mask}};
 
 namespace detail {
 // Checks the arguments of an integer range: they must be integers, and the first and the last element must fit the

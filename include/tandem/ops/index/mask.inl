@@ -59,10 +59,10 @@ TANDEM_INLINE constexpr OpDef one_hot_op{.name = "one_hot",
 TANDEM_INLINE constexpr OpDef where_op{.name = "where",
                                        .infer = &detail::infer_where,
                                        .cpu = &cpu::where_true,
-                                       .resolve = &detail::resolve_where,
                                        .dtypes = dtypes::boolean | dtypes::number,
                                        .saves = Saves::nothing,
-                                       .flags = {.non_differentiable = true}};
+                                       .flags = {.non_differentiable = true},
+                                       .rare = {.resolve = &detail::resolve_where}};
 
 TANDEM_INLINE Tensor one_hot(const Tensor& indices, i64 depth, OneHotOptions o) {
   const auto value = [&](const OneHotValue& v) {

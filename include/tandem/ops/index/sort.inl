@@ -75,7 +75,7 @@ TANDEM_INLINE constexpr OpDef top_k_op{.name = "top_k",
                                        .outputs = 2,
                                        .saves = Saves::all,
                                        .attrs = &detail::attr_type<rules::TopKAttrs>,
-                                       .display = "TopK"};
+                                       .rare = {.display = "TopK"}};
 
 TANDEM_INLINE Tensor sort(const Tensor& x, SortOptions o) {
   return detail::ordered("sort", x, o.axis, o.direction, {o.name, o.where}, 0);

@@ -79,12 +79,12 @@ TANDEM_INLINE constexpr OpDef dense_op{.name = "dense",
                                        .cpu = &detail::dense_kernel,
                                        .cuda = TANDEM_CUDA(&cuda::dense),
                                        .gradient = &detail::dense_gradient,
-                                       .decomposition = &detail::dense_reference,
                                        .workspace = &detail::dense_workspace,
                                        .dtypes = dtypes::floating,
                                        .inputs = at_least(2),
                                        .saves = Saves::all,
-                                       .attrs = &detail::attr_type<rules::DenseAttrs>};
+                                       .attrs = &detail::attr_type<rules::DenseAttrs>,
+                                       .rare = {.decomposition = &detail::dense_reference}};
 
 TANDEM_INLINE Tensor nn::dense(const Tensor& x, const Tensor& w, const Tensor& b, DenseOptions o) {
   const rules::DenseAttrs a{o.activation};

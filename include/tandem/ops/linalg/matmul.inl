@@ -101,7 +101,7 @@ TANDEM_INLINE constexpr OpDef matmul_op{
     .inputs = 2,
     .saves = Saves::inputs,
     .attrs = &detail::attr_type<rules::MatmulAttrs>,
-    .display = "MatMul"};
+    .rare = {.display = "MatMul"}};
 
 TANDEM_INLINE Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
   if ((o.transpose_a && o.adjoint_a) || (o.transpose_b && o.adjoint_b)) {

@@ -100,42 +100,43 @@ TANDEM_INLINE constexpr OpDef softmax_cross_entropy_op{
     .cpu = &cpu::softmax_cross_entropy,
     .cuda = TANDEM_CUDA(&cuda::softmax_cross_entropy),
     .gradient = &detail::gradient_cross_entropy,
-    .decomposition = &detail::reference_cross_entropy,
     .dtypes = dtypes::floating,
     .dtype_input = 1,  // labels of other dtypes are rejected by infer
     .inputs = 2,
     .saves = Saves::inputs,
-    .attrs = &detail::attr_type<SoftmaxAttrs>};
-TANDEM_INLINE constexpr OpDef softmax_cross_entropy_grad_op{.name = "softmax_cross_entropy_grad",
-                                                            .infer = &detail::infer_cross_entropy_grad,
-                                                            .cpu = &cpu::softmax_cross_entropy_grad,
-                                                            .cuda = TANDEM_CUDA(&cuda::softmax_cross_entropy_grad),
-                                                            .decomposition = &detail::reference_cross_entropy_grad,
-                                                            .dtypes = dtypes::floating,
-                                                            .inputs = 3,
-                                                            .saves = Saves::inputs,
-                                                            .attrs = &detail::attr_type<SoftmaxAttrs>};
+    .attrs = &detail::attr_type<SoftmaxAttrs>,
+    .rare = {.decomposition = &detail::reference_cross_entropy}};
+TANDEM_INLINE constexpr OpDef softmax_cross_entropy_grad_op{
+    .name = "softmax_cross_entropy_grad",
+    .infer = &detail::infer_cross_entropy_grad,
+    .cpu = &cpu::softmax_cross_entropy_grad,
+    .cuda = TANDEM_CUDA(&cuda::softmax_cross_entropy_grad),
+    .dtypes = dtypes::floating,
+    .inputs = 3,
+    .saves = Saves::inputs,
+    .attrs = &detail::attr_type<SoftmaxAttrs>,
+    .rare = {.decomposition = &detail::reference_cross_entropy_grad}};
 TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_op{.name = "sparse_softmax_cross_entropy_with_logits",
                                                               .infer = &detail::infer_sparse,
                                                               .cpu = &cpu::sparse_softmax_cross_entropy,
                                                               .cuda = TANDEM_CUDA(&cuda::sparse_softmax_cross_entropy),
                                                               .gradient = &detail::gradient_sparse,
-                                                              .decomposition = &detail::reference_sparse,
                                                               .workspace = &detail::labels_first,
                                                               .dtypes = dtypes::floating,
                                                               .dtype_input = 1,
                                                               .inputs = 2,
-                                                              .saves = Saves::inputs};
+                                                              .saves = Saves::inputs,
+                                                              .rare = {.decomposition = &detail::reference_sparse}};
 TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_grad_op{
     .name = "sparse_softmax_cross_entropy_grad",
     .infer = &detail::infer_sparse_grad,
     .cpu = &cpu::sparse_softmax_cross_entropy_grad,
     .cuda = TANDEM_CUDA(&cuda::sparse_softmax_cross_entropy_grad),
-    .decomposition = &detail::reference_sparse_grad,
     .workspace = &detail::labels_second,
     .dtypes = dtypes::floating,
     .inputs = 3,
-    .saves = Saves::inputs};
+    .saves = Saves::inputs,
+    .rare = {.decomposition = &detail::reference_sparse_grad}};
 TANDEM_INLINE constexpr OpDef one_hot_like_op{.name = "one_hot_like",
                                               .infer = &detail::infer_one_hot_like,
                                               .cpu = &cpu::one_hot_like,

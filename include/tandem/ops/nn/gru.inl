@@ -58,20 +58,20 @@ TANDEM_INLINE constexpr OpDef gru_op{.name = "gru",
                                      .cpu = &cpu::gru,
                                      .cuda = TANDEM_CUDA(&cuda::gru),
                                      .gradient = &detail::gru_gradient,
-                                     .decomposition = &detail::gru_reference,
                                      .dtypes = dtypes::floating,
                                      .inputs = at_least(5),
-                                     .outputs = 4};
+                                     .outputs = 4,
+                                     .rare = {.decomposition = &detail::gru_reference}};
 TANDEM_INLINE constexpr OpDef gru_grad_op{.name = "gru_grad",
                                           .infer = &detail::infer_gru_grad,
                                           .cpu = &cpu::gru_grad,
                                           .cuda = TANDEM_CUDA(&cuda::gru_grad),
-                                          .backward_of = &detail::gru_backward,
                                           .dtypes = dtypes::floating,
                                           .inputs = at_least(10),
                                           .outputs = 5,
                                           .saves = Saves::inputs,
-                                          .attrs = &detail::attr_type<RnnGradAttrs>};
+                                          .attrs = &detail::attr_type<RnnGradAttrs>,
+                                          .rare = {.backward_of = &detail::gru_backward}};
 
 namespace nn {
 

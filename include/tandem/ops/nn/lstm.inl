@@ -62,20 +62,20 @@ TANDEM_INLINE constexpr OpDef lstm_op{.name = "lstm",
                                       .cpu = &cpu::lstm,
                                       .cuda = TANDEM_CUDA(&cuda::lstm),
                                       .gradient = &detail::lstm_gradient,
-                                      .decomposition = &detail::lstm_reference,
                                       .dtypes = dtypes::floating,
                                       .inputs = at_least(6),
-                                      .outputs = 5};
+                                      .outputs = 5,
+                                      .rare = {.decomposition = &detail::lstm_reference}};
 TANDEM_INLINE constexpr OpDef lstm_grad_op{.name = "lstm_grad",
                                            .infer = &detail::infer_lstm_grad,
                                            .cpu = &cpu::lstm_grad,
                                            .cuda = TANDEM_CUDA(&cuda::lstm_grad),
-                                           .backward_of = &detail::lstm_backward,
                                            .dtypes = dtypes::floating,
                                            .inputs = at_least(12),
                                            .outputs = 6,
                                            .saves = Saves::inputs,
-                                           .attrs = &detail::attr_type<RnnGradAttrs>};
+                                           .attrs = &detail::attr_type<RnnGradAttrs>,
+                                           .rare = {.backward_of = &detail::lstm_backward}};
 
 namespace nn {
 

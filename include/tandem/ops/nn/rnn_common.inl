@@ -48,7 +48,7 @@ TANDEM_INLINE Grads rnn_gradient(const OpDef& grad, const InlinedVector<Tensor, 
 // After the forward op's inputs come the values it saved (its first output and those after the public ones) and the
 // gradients of the public outputs. All must have the shapes that the forward op's rule infers.
 TANDEM_INLINE void check_rnn_grad(const InferCall& c) {
-  const BackwardOf& at = *c.op.backward_of;
+  const BackwardOf& at = *c.op.rare.backward_of;
   const std::size_t lengths = at.upstream + std::size_t{at.outputs};
   InlinedVector<const Tensor*, 8> in;
   for (std::size_t i = 0; i < at.inputs; ++i) in.push(c.in[i]);
@@ -66,7 +66,7 @@ TANDEM_INLINE void check_rnn_grad(const InferCall& c) {
 TANDEM_INLINE Specs infer_rnn_grad(const InferCall& c) {
   check_rnn_grad(c);
   Specs out;
-  for (std::size_t i = 0; i < c.op.backward_of->inputs; ++i) out.push(c.spec(i));
+  for (std::size_t i = 0; i < c.op.rare.backward_of->inputs; ++i) out.push(c.spec(i));
   if (!c.get<RnnGradAttrs>().input) out[0].shape = {0};
   return out;
 }

@@ -46,37 +46,37 @@ TANDEM_INLINE constexpr OpDef softmax_op{.name = "softmax",
                                          .cpu = &cpu::softmax,
                                          .cuda = TANDEM_CUDA(&cuda::softmax),
                                          .gradient = &detail::gradient_softmax,
-                                         .decomposition = &detail::reference_softmax,
                                          .dtypes = dtypes::floating,
                                          .saves = Saves::outputs,
-                                         .attrs = &detail::attr_type<SoftmaxAttrs>};
+                                         .attrs = &detail::attr_type<SoftmaxAttrs>,
+                                         .rare = {.decomposition = &detail::reference_softmax}};
 TANDEM_INLINE constexpr OpDef log_softmax_op{.name = "log_softmax",
                                              .infer = &detail::infer_softmax,
                                              .cpu = &cpu::log_softmax,
                                              .cuda = TANDEM_CUDA(&cuda::log_softmax),
                                              .gradient = &detail::gradient_log_softmax,
-                                             .decomposition = &detail::reference_log_softmax,
                                              .dtypes = dtypes::floating,
                                              .saves = Saves::outputs,
-                                             .attrs = &detail::attr_type<SoftmaxAttrs>};
+                                             .attrs = &detail::attr_type<SoftmaxAttrs>,
+                                             .rare = {.decomposition = &detail::reference_log_softmax}};
 TANDEM_INLINE constexpr OpDef softmax_grad_op{.name = "softmax_grad",
                                               .infer = &detail::infer_softmax,
                                               .cpu = &cpu::softmax_grad,
                                               .cuda = TANDEM_CUDA(&cuda::softmax_grad),
-                                              .decomposition = &detail::reference_softmax_grad,
                                               .dtypes = dtypes::floating,
                                               .inputs = 2,
                                               .saves = Saves::inputs,
-                                              .attrs = &detail::attr_type<SoftmaxAttrs>};
+                                              .attrs = &detail::attr_type<SoftmaxAttrs>,
+                                              .rare = {.decomposition = &detail::reference_softmax_grad}};
 TANDEM_INLINE constexpr OpDef log_softmax_grad_op{.name = "log_softmax_grad",
                                                   .infer = &detail::infer_softmax,
                                                   .cpu = &cpu::log_softmax_grad,
                                                   .cuda = TANDEM_CUDA(&cuda::log_softmax_grad),
-                                                  .decomposition = &detail::reference_log_softmax_grad,
                                                   .dtypes = dtypes::floating,
                                                   .inputs = 2,
                                                   .saves = Saves::inputs,
-                                                  .attrs = &detail::attr_type<SoftmaxAttrs>};
+                                                  .attrs = &detail::attr_type<SoftmaxAttrs>,
+                                                  .rare = {.decomposition = &detail::reference_log_softmax_grad}};
 
 TANDEM_INLINE Tensor nn::softmax(const Tensor& x, SoftmaxOptions o) {
   return apply1(softmax_op, SoftmaxAttrs{o.axis}, {o.name, o.where}, x);

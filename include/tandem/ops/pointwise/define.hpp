@@ -103,7 +103,7 @@ constexpr OpDef pointwise_op(const char* name) {
                     .commutative = R::info.commutative,
                     .own_width = R::info.own_width},
           .attrs = detail::attrs_of<R>(),
-          .in_errors = detail::name_in_errors<R>()};
+          .rare = {.in_errors = detail::name_in_errors<R>()}};
 }
 
 /// The body of a public function.

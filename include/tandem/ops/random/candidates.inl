@@ -36,7 +36,7 @@ constexpr OpDef candidate_row(const char* name, const char* in_errors, KernelFn 
           .host_inputs = 2,
           .flags = {.random = true, .non_differentiable = true},
           .attrs = &attr_type<CandidateAttrs>,
-          .in_errors = in_errors};
+          .rare = {.in_errors = in_errors}};
 }
 }  // namespace detail
 
@@ -53,9 +53,9 @@ TANDEM_INLINE Candidates candidates(const OpDef& op, const Tensor& true_classes,
   const Shape& s = true_classes.shape();
   if (s.rank() != 2 || (s.dim(1) != num_true && s.dim(1) != none))
     errors::raise<errors::InvalidArgumentError>(
-        op.in_errors,
+        op.rare.in_errors,
         "true_classes must be [b, num_true = " + std::to_string(num_true) + "], not " + to_string(true_classes.spec()));
-  const Tensor key = next_key(op.in_errors, {o.seed, o.generator});
+  const Tensor key = next_key(op.rare.in_errors, {o.seed, o.generator});
   const Tensor* const in[] = {&true_classes, &key};
   Tensors r = apply(op, in, a, {o.name, o.where});
   return {std::move(r[0]), std::move(r[1]), std::move(r[2])};

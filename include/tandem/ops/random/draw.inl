@@ -44,7 +44,7 @@ constexpr OpDef draw_row(const char* name, const char* in_errors, KernelFn cpu, 
           .shape_inputs = 2,
           .flags = {.random = true, .non_differentiable = true},
           .attrs = &attr_type<RandomAttrs>,
-          .in_errors = in_errors};
+          .rare = {.in_errors = in_errors}};
 }
 
 }  // namespace detail

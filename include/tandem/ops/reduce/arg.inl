@@ -33,7 +33,7 @@ TANDEM_INLINE constexpr OpDef argmax_op{.name = "argmax",
                                         .saves = Saves::nothing,
                                         .flags = {.non_differentiable = true},
                                         .attrs = &detail::attr_type<ArgAttrs>,
-                                        .display = "ArgMax"};
+                                        .rare = {.display = "ArgMax"}};
 TANDEM_INLINE constexpr OpDef argmin_op{.name = "argmin",
                                         .infer = &detail::infer_arg,
                                         .cpu = &cpu::argmin,
@@ -42,6 +42,6 @@ TANDEM_INLINE constexpr OpDef argmin_op{.name = "argmin",
                                         .saves = Saves::nothing,
                                         .flags = {.non_differentiable = true},
                                         .attrs = &detail::attr_type<ArgAttrs>,
-                                        .display = "ArgMin"};
+                                        .rare = {.display = "ArgMin"}};
 
 }  // namespace TANDEM_NS

@@ -89,7 +89,7 @@ struct JoinAttrs {
 };
 struct SplitAttrs {
   i64 axis, count;  // count parts, equal ones if sizes is empty
-  Shape sizes;
+  IntList sizes;
   static constexpr auto fields = field_list(field("axis", &SplitAttrs::axis), field("count", &SplitAttrs::count),
                                             field("sizes", &SplitAttrs::sizes));
 };

@@ -100,38 +100,42 @@ TANDEM_INLINE Grads stack_gradient(const GradCall& c) {
 // The maximum number of outputs of a split. A graph file may request more than there is memory for their handles.
 inline constexpr i64 most_pieces = i64{1} << 24;
 
-// The sizes of the parts, with -1 and 'count equal parts' resolved.
-TANDEM_INLINE i64 piece_size(const InferCall& c, i64 n, i64 piece) {
+// The sizes of the parts along an axis of n elements, with -1 and 'count equal parts' resolved.
+TANDEM_INLINE IntList part_sizes(const InferCall& c, i64 n) {
   const auto& a = c.get<rules::SplitAttrs>();
-  if (a.sizes.rank() == 0) {
+  IntList parts = a.sizes;
+  if (parts.empty()) {
     if (a.count <= 0 || (n != none && n % a.count))
       errors::raise<errors::InvalidArgumentError>(
           c.op.name, std::to_string(a.count) + " does not divide the size of axis " + std::to_string(a.axis) + " of " +
                          to_string(c.spec(0)));
-    return n == none ? none : n / a.count;
+    parts.reserve(static_cast<unsigned>(a.count));
+    for (i64 i = 0; i < a.count; ++i) parts.push(n == none ? none : n / a.count);
+    return parts;
   }
-  i64 rest = n;
-  int open = 0;
-  for (i64 s : a.sizes) {
-    if (s == -1) ++open;
-    else if (s < 0 || (n != none && s > n)) rest = -1, open = 2;
+  i64 rest = n, *unknown = nullptr;
+  bool fits = true;
+  for (i64& s : parts) {
+    if (s == -1) fits &= !std::exchange(unknown, &s);
+    else if (s < 0 || (n != none && s > rest)) fits = false;
     else if (n != none) rest -= s;
   }
-  if (n != none && (open ? open > 1 || rest < 0 : rest != 0))
-    errors::raise<errors::InvalidArgumentError>(c.op.name, "the sizes " + to_string(a.sizes) +
-                                                               " do not add up to axis " + std::to_string(a.axis) +
-                                                               " of " + to_string(c.spec(0)));
-  const i64 s = a.sizes.dim(static_cast<int>(piece));
-  return s == -1 ? rest : s;
+  if (!fits || (n != none && !unknown && rest != 0)) {
+    std::string sizes;
+    for (i64 s : a.sizes) sizes += (sizes.empty() ? "" : ",") + std::to_string(s);
+    errors::raise<errors::InvalidArgumentError>(c.op.name, "the sizes [" + sizes + "] do not add up to axis " +
+                                                               std::to_string(a.axis) + " of " + to_string(c.spec(0)));
+  }
+  if (unknown) *unknown = rest;
+  return parts;
 }
 TANDEM_INLINE Specs infer_split(const InferCall& c) {
   const auto& a = c.get<rules::SplitAttrs>();
   const int axis = resolve_axis(c.op.name, a.axis, c.spec(0).shape.rank());
-  if (a.count > most_pieces || (a.sizes.rank() && a.sizes.rank() != a.count))
-    raise_specs(c, std::to_string(a.count) + " parts, but " + std::to_string(a.sizes.rank()) + " sizes");
+  if (a.count > most_pieces || (!a.sizes.empty() && a.sizes.size() != static_cast<std::size_t>(a.count)))
+    raise_specs(c, std::to_string(a.count) + " parts, but " + std::to_string(a.sizes.size()) + " sizes");
   Specs r;
-  for (i64 i = 0; i < std::max<i64>(a.count, 1); ++i)
-    r.push(c.spec(0)).shape.set(axis, piece_size(c, c.spec(0).shape.dim(axis), i));
+  for (i64 size : part_sizes(c, c.spec(0).shape.dim(axis))) r.push(c.spec(0)).shape.set(axis, size);
   return r;
 }
 TANDEM_INLINE void split_kernel(const KernelCall& c) {
@@ -225,7 +229,7 @@ TANDEM_INLINE constexpr OpDef split_leading_op{.name = "split_leading",
                                                .saves = Saves::shape,
                                                .flags = {.alias = true},
                                                .attrs = &detail::attr_type<rules::SplitAttrs>,
-                                               .in_errors = "split"};
+                                               .rare = {.in_errors = "split"}};
 TANDEM_INLINE constexpr OpDef unstack_op{.name = "unstack",
                                          .infer = &detail::infer_unstack,
                                          .gradient = &detail::unstack_gradient,
@@ -265,24 +269,10 @@ TANDEM_INLINE std::vector<Tensor> split(const Tensor& x, const std::vector<i64>&
   }
   if (open > 1 || sizes.empty())
     errors::raise<errors::InvalidArgumentError>("split", open ? "only one size may be -1" : "no sizes are given");
-  // An op takes at most as many sizes as a shape has dimensions: longer lists are first split in two.
-  if (sizes.size() > max_rank) {
-    const auto half = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
-    const std::vector<i64> first(sizes.begin(), half), second(half, sizes.end());
-    const auto total = [](const std::vector<i64>& part) {
-      i64 n = 0;
-      for (i64 s : part) {
-        if (s == -1) return i64(-1);
-        n += s;
-      }
-      return n;
-    };
-    const std::vector<Tensor> parts = split(x, {total(first), total(second)}, o);
-    std::vector<Tensor> r = split(parts[0], first, o);
-    for (Tensor& t : split(parts[1], second, o)) r.push_back(std::move(t));
-    return r;
-  }
-  return detail::split_by(x, {o.axis, static_cast<i64>(sizes.size()), Shape(std::span(sizes))}, {o.name, o.where});
+  IntList list;
+  list.reserve(static_cast<unsigned>(sizes.size()));
+  for (i64 s : sizes) list.push(s);
+  return detail::split_by(x, {o.axis, static_cast<i64>(sizes.size()), std::move(list)}, {o.name, o.where});
 }
 TANDEM_INLINE std::vector<Tensor> unstack(const Tensor& x, UnstackOptions o) {
   const tandem::detail::CallSite call(o);

@@ -139,12 +139,11 @@ TANDEM_INLINE constexpr OpDef reshape_dynamic_op{.name = "reshape_dynamic",
                                                  .cpu = &cpu::copy_whole,
                                                  .cuda = TANDEM_CUDA(&cuda::copy_whole),
                                                  .gradient = &detail::reshape_dynamic_back,
-                                                 .resolve = &detail::resolve_reshape,
                                                  .inputs = 2,
                                                  .saves = Saves::shape,
                                                  .host_inputs = 2,
                                                  .attrs = &detail::attr_type<rules::KnownDimsAttrs>,
-                                                 .in_errors = "reshape"};
+                                                 .rare = {.resolve = &detail::resolve_reshape, .in_errors = "reshape"}};
 TANDEM_INLINE constexpr OpDef identity_op{.name = "identity",
                                           .infer = &detail::infer_identity,
                                           .gradient = &detail::pass_back,

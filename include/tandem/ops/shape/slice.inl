@@ -189,19 +189,18 @@ TANDEM_INLINE Grads strided_slice_grad_gradient(const GradCall& c) {
 TANDEM_INLINE constexpr OpDef index_op{.name = "index",
                                        .infer = &detail::infer_index,
                                        .gradient = &detail::index_gradient,
-                                       .offset = &detail::index_offset,
                                        .saves = Saves::shape,
                                        .flags = {.alias = true},
                                        .attrs = &detail::attr_type<rules::IndexAttrs>,
-                                       .in_errors = "x[i]"};
-TANDEM_INLINE constexpr OpDef leading_slice_op{.name = "leading_slice",
-                                               .infer = &detail::infer_leading_slice,
-                                               .gradient = &detail::leading_slice_gradient,
-                                               .offset = &detail::leading_slice_offset,
-                                               .saves = Saves::shape,
-                                               .flags = {.alias = true},
-                                               .attrs = &detail::attr_type<rules::LeadingSliceAttrs>,
-                                               .in_errors = "x(...)"};
+                                       .rare = {.offset = &detail::index_offset, .in_errors = "x[i]"}};
+TANDEM_INLINE constexpr OpDef leading_slice_op{
+    .name = "leading_slice",
+    .infer = &detail::infer_leading_slice,
+    .gradient = &detail::leading_slice_gradient,
+    .saves = Saves::shape,
+    .flags = {.alias = true},
+    .attrs = &detail::attr_type<rules::LeadingSliceAttrs>,
+    .rare = {.offset = &detail::leading_slice_offset, .in_errors = "x(...)"}};
 TANDEM_INLINE constexpr OpDef slice_op{.name = "slice",
                                        .infer = &detail::infer_slice,
                                        .cpu = &detail::slice_kernel,
@@ -216,7 +215,7 @@ TANDEM_INLINE constexpr OpDef strided_slice_op{.name = "strided_slice",
                                                .gradient = &detail::strided_slice_gradient,
                                                .saves = Saves::shape,
                                                .attrs = &detail::attr_type<rules::StridedSliceAttrs>,
-                                               .in_errors = "x(...)"};
+                                               .rare = {.in_errors = "x(...)"}};
 TANDEM_INLINE constexpr OpDef strided_slice_grad_op{.name = "strided_slice_grad",
                                                     .infer = &detail::infer_strided_slice_grad,
                                                     .cpu = &detail::strided_slice_grad_kernel,
