@@ -22,6 +22,7 @@
 #include "tandem/core/op.inl"
 #include "tandem/core/print.inl"
 #include "tandem/core/profile.inl"
+#include "tandem/core/run.inl"
 #include "tandem/core/scope.inl"
 #include "tandem/core/tensor.inl"
 #include "tandem/core/variable.inl"

@@ -2,4 +2,5 @@
 #include "tandem/core/context.inl"
 #include "tandem/core/observer.inl"
 #include "tandem/core/op.inl"
+#include "tandem/core/run.inl"
 #include "tandem/core/scope.inl"

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <memory>
 
-#include "tandem/core/backend.hpp"
+#include "tandem/core/invoke.hpp"
 #include "tandem/graph/exec/plan_parts.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/run_node.hpp"
@@ -36,10 +36,10 @@ class PlannedProgram final : public Program {
  private:
   struct Step {
     enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
-    bool locked;    // read: of a Variable that this program's own nodes assign
-    bool last;      // assign: the old value is dead after it
-    Device device;  // kernel: where it runs
-    KernelFn call;  // on the CPU; null on other devices
+    bool locked;      // read: of a Variable that this program's own nodes assign
+    bool last;        // assign: the old value is dead after it
+    Device device;    // kernel: where it runs
+    const OpDef* op;  // kernel
     const Node* node;
     std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
     std::uint32_t fresh, freshes;  // kernel: the outputs that need separate buffers
@@ -194,7 +194,7 @@ TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std:
          false,
          false,
          device,
-         device.kind == Device::cpu ? n.op->cpu : nullptr,
+         n.op,
          &n,
          static_cast<std::uint32_t>(calls_.size()),
          static_cast<std::uint32_t>(fresh_.size()),
@@ -264,7 +264,7 @@ TANDEM_INLINE PlannedProgram::Frame::Frame(PlannedProgram& p)
     const Operand* first = operands.data() + c.operands;
     void* workspace =
         p.plan_.workspace_bytes[c.node] ? arena(device_of(*p.graph_, n)) + p.plan_.workspace_offset[c.node] : nullptr;
-    calls.push_back({{first, c.inputs}, {first + c.inputs, c.outputs}, n.attrs, workspace, n.op->name, nullptr});
+    calls.push_back(kernel_call(*n.op, first, c.inputs, c.outputs, n.attrs, workspace));
   }
 }
 TANDEM_INLINE Tensor PlannedProgram::Frame::tensor(int value, Inputs arguments) const {
@@ -348,9 +348,7 @@ TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Frame& f, Inputs argu
     switch (s.kind) {
       case Step::kernel:
         if (s.freshes) give_buffers(s, f);
-        if (s.call) [[likely]]
-          return s.call(f.calls[s.index]);
-        return backend_of(s.device).launch(*s.node->op, f.calls[s.index], s.device);
+        return invoke(*s.op, f.calls[s.index], s.device);
       case Step::read: return read(s, f);
       case Step::assign: return assign(s, f, arguments);
       case Step::execute: return execute(*s.node, f, arguments);

@@ -168,7 +168,7 @@ class GraphReader final : AttrReader {
   }
   IntList list(const char* name) override {
     if (!begins(name)) misfit(name);
-    const FieldKind kind = bytes_.number<FieldKind>();  // short lists of earlier versions: numbers
+    const FieldKind kind = bytes_.number<FieldKind>();  // numbers, or list where it is long
     if (kind != FieldKind::list && kind != FieldKind::numbers) misfit(name);
     const std::size_t n =
         kind == FieldKind::list ? bytes_.count(sizeof(i64)) : bytes_.below<std::uint8_t>(max_rank + 1, "list of size");

@@ -135,6 +135,7 @@ class GraphWriter final : AttrVisitor {
     for (int i = 0; i < n; ++i) body_.number(values[i]);
   }
   void list(const char* name, const i64* values, int n) override {
+    if (n <= max_rank) return numbers(name, values, n);  // as earlier versions read it
     field(name, FieldKind::list);
     body_.count(static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i) body_.number(values[i]);

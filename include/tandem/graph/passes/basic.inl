@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "tandem/core/apply.hpp"
+#include "tandem/core/invoke.hpp"
 #include "tandem/graph/ir/known_variables.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
@@ -51,7 +52,7 @@ TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
   if (!n.op->rare.resolve) return specs;
   InlinedVector<Operand, 4> operands;
   for (const Tensor* t : in) operands.push(Operand{t->raw(), &t->spec()});
-  return n.op->rare.resolve({{operands.begin(), in.size()}, {}, n.attrs, nullptr, n.op->name});
+  return n.op->rare.resolve(kernel_call(*n.op, operands.begin(), in.size(), 0, n.attrs));
 }
 // The outputs, if they can be computed now: every input is a constant, or only its known shape is read.
 TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Tensor>& known) {

@@ -1,0 +1,24 @@
+// From operands to a kernel that runs: the one place where kernel calls are built, for eager calls, interpreted and
+// planned programs. Not here: tensors (run() in apply.hpp).
+#pragma once
+#include "tandem/core/backend.hpp"
+#include "tandem/core/op.hpp"
+
+namespace TANDEM_NS {
+
+/// The number of inputs and outputs up to which operands are on the stack.
+inline constexpr std::size_t few_operands = 8;
+
+/// The call of an op's kernel on `inputs` operands and the `outputs` that follow them.
+inline KernelCall kernel_call(const OpDef& op, const Operand* operands, std::size_t inputs, std::size_t outputs,
+                              const Attrs& attrs, void* workspace = nullptr) {
+  return {{operands, inputs}, {operands + inputs, outputs}, attrs, workspace, op.name, nullptr};
+}
+/// Runs the kernel of a call whose buffers and scratch exist: on the CPU at once, elsewhere by a launch.
+inline void invoke(const OpDef& op, const KernelCall& call, Device device) {
+  if (device.kind == Device::cpu) [[likely]]
+    return op.cpu(call);
+  backend_of(device).launch(op, call, device);
+}
+
+}  // namespace TANDEM_NS
