@@ -62,10 +62,12 @@
 #endif
 
 // Whether an .inl file with rules of pointwise ops defines anything else (ops/pointwise/define.hpp).
+#ifndef TANDEM_DEFINES
 #ifdef __CUDACC__
 #define TANDEM_DEFINES 0
 #else
 #define TANDEM_DEFINES 1
+#endif
 #endif
 
 // always_inline at -O0 too: an out-of-line rule would pass packs by a calling convention other than the kernel's.
