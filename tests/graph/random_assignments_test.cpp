@@ -13,6 +13,7 @@
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/graph_eval.hpp"
 #include "tests/support/random_program.hpp"
 #include "tests/support/sim.hpp"
 
@@ -146,18 +147,9 @@ struct Way {
   ExecutionOptions execution = {};
   bool traced = true, on_device = false;
 };
-constexpr PassOptions no_passes{.eliminate_dead_code = false,
-                                .simplify = false,
-                                .fold_constants = false,
-                                .eliminate_common_subexpressions = false,
-                                .combine_updates = false,
-                                .fuse_epilogues = false,
-                                .combine_products = false,
-                                .fuse = false,
-                                .fuse_reductions = false};
 const Way eager{.name = "eager", .traced = false};
 const Way ways[] = {{.name = "traced"},
-                    {.name = "traced, without passes", .execution = {.passes = no_passes}},
+                    {.name = "traced, without passes", .execution = {.passes = testing::no_passes}},
                     {.name = "traced, without a plan", .execution = {.plan = false}},
                     {.name = "traced, on the sim device", .on_device = true}};
 

@@ -10,6 +10,7 @@
 #include "tandem/op_table.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/graph_eval.hpp"
 #include "tests/support/random_program.hpp"
 #include "tests/support/sim.hpp"
 
@@ -35,20 +36,11 @@ struct Way {
   bool serialized = false;  // the graph has been bytes
   double tolerance = 0;
 };
-constexpr PassOptions no_passes{.eliminate_dead_code = false,
-                                .simplify = false,
-                                .fold_constants = false,
-                                .eliminate_common_subexpressions = false,
-                                .combine_updates = false,
-                                .fuse_epilogues = false,
-                                .combine_products = false,
-                                .fuse = false,
-                                .fuse_reductions = false};
 // Passes change no bit, but for sums of matrix products; sizes that are known late, and gradients that are summed in
 // another order, may.
 const Way ways[] = {
-    {.name = "planned", .execution = {.passes = no_passes}},
-    {.name = "op by op", .execution = {.passes = no_passes, .plan = false}},
+    {.name = "planned", .execution = {.passes = testing::no_passes}},
+    {.name = "op by op", .execution = {.passes = testing::no_passes, .plan = false}},
     {.name = "all passes"},
     {.name = "all passes, op by op", .execution = {.plan = false}},
     {.name = "without eliminate_dead_code", .execution = {.passes = {.eliminate_dead_code = false}}},

@@ -27,6 +27,8 @@ ELSEWHERE = {"Control flow": ("graph/control/control.hpp", "graph/control/while_
              "Search": ("nn/beam_search.hpp",)}
 FUNCTION = re.compile(r"^(?:TANDEM_API |inline |template <.*?> (?:requires.*? )?)+(?:auto|void|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
 DECLARES = re.compile(r"TANDEM_API |inline |template ")
+# Functions whose op has another name than they: one name, two ops.
+OTHER_OP = {re.compile(r"\bwhere\(const Tensor& condition, (?!OpOptions)"): "select"}
 HIDDEN = {"detail", "rules", "control", "impl"}  # internal namespaces
 INTERNAL = re.compile(r"InferCall|OpDef|const char\* op|class List|\b(?:next_key|key|collapse_leading)\(")
 KEY = re.compile(r"^   (\S+(?: \S+)*?)  +(\S.*)$")  # "///   throws    errors::..."
@@ -149,10 +151,11 @@ def entry(scope, names, texts, comment, options, rows, on_host):
         for field, default, note in options.get(struct, []):
             lines.append(f"- *.{field}* = `{default}`" + (f": {note}" if note else ""))
     for name in dict.fromkeys(names):
-        if name in rows:
-            dtypes, gradient = rows[name]
+        op = next((other for pattern, other in OTHER_OP.items() if pattern.search(texts[0])), name)
+        if op in rows:
+            dtypes, gradient = rows[op]
             which = f" of `{name}`" if len(titles) > 1 else ""
-            lines.append(f"- *kernel*{which}: {dtypes}; {'CPU' if name in on_host else 'CPU and GPU'}" +
+            lines.append(f"- *kernel*{which}: {dtypes}; {'CPU' if op in on_host else 'CPU and GPU'}" +
                          {"has": "", "blocked": "; the gradient stops here", "none": "; no gradient"}[gradient])
     while lines[-1] == "":
         lines.pop()

@@ -3,11 +3,28 @@
 #include <vector>
 
 #include "tandem/graph/exec/program.hpp"
+#include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/trace/trace.hpp"
 
 namespace testing {
 
 using List = std::vector<tandem::Tensor>;
+
+/// All passes off.
+inline constexpr tandem::PassOptions no_passes{.eliminate_dead_code = false,
+                                               .simplify = false,
+                                               .fold_constants = false,
+                                               .eliminate_common_subexpressions = false,
+                                               .combine_updates = false,
+                                               .fuse_epilogues = false,
+                                               .combine_products = false,
+                                               .fuse = false,
+                                               .fuse_reductions = false};
+// A switch that is missing above fails to compile here, because there are more than these names.
+static_assert([] {
+  const auto [a, b, c, d, e, f, g, h, i] = no_passes;
+  return !(a || b || c || d || e || f || g || h || i);
+}());
 
 /// Traces f for arguments of these specs; f takes and returns lists.
 template <class F>
