@@ -18,7 +18,10 @@ endfunction()
 function(tandem_add_compiled target)
   add_library(${target} ${ARGN} "${PROJECT_SOURCE_DIR}/include/tandem/config.hpp")
   tandem_common(${target} PUBLIC compiled)
-  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${TANDEM_WARNINGS};-ffunction-sections;-fdata-sections>")
+  # Functions begin on a cache line: where the linker puts the loops of a kernel then does not depend on other functions
+  # (otherwise up to 3 % of an LSTM step; costs 3 % of the code's size).
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:${TANDEM_WARNINGS};-ffunction-sections;-fdata-sections;-falign-functions=64>")
   target_link_libraries(${target} PUBLIC Threads::Threads)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX DEFINE_SYMBOL "" CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
     CXX_EXTENSIONS OFF VERSION ${TANDEM_VERSION} SOVERSION ${TANDEM_VERSION_MAJOR}.${TANDEM_VERSION_MINOR})
