@@ -1,5 +1,5 @@
 #include "tandem/graph/passes/basic.inl"
-#include "tandem/graph/passes/dense.inl"
+#include "tandem/graph/passes/epilogues.inl"
 #include "tandem/graph/passes/fuse.inl"
 #include "tandem/graph/passes/products.inl"
 #include "tandem/graph/passes/reduce.inl"

@@ -28,8 +28,7 @@ struct Less {
   }
 };
 struct Select {
-  static constexpr Info info{3, dtypes::real};
-  static constexpr bool first_is_mask = true;
+  static constexpr Info info{.arity = 3, .dtypes = dtypes::real, .first_is_mask = true};
   template <class M, class V>
   static TANDEM_HD V forward(M m, V a, V b) {
     using namespace tandem::rules;

@@ -72,8 +72,7 @@ struct Cast {
   }
 };
 struct Select {
-  static constexpr Info info{3, dtypes::real};
-  static constexpr bool first_is_mask = true;
+  static constexpr Info info{.arity = 3, .dtypes = dtypes::real, .first_is_mask = true};
   template <class M, class V>
   static TANDEM_HD V forward(M m, V a, V b) {
     using namespace tandem::rules;
@@ -95,8 +94,7 @@ struct Clip {
   }
 };
 struct Tangent {
-  static constexpr Info info{1, dtypes::floating};
-  static constexpr bool lanewise = true;
+  static constexpr Info info{.arity = 1, .dtypes = dtypes::floating, .lanewise = true};
   template <class V>
   static TANDEM_HD V forward(V x) {
     return tandem::rules::tan(x);

@@ -15,6 +15,7 @@ using tandem::Shape;
 struct Info {
   int arity;
   tandem::DTypes dtypes;
+  bool first_is_mask = false, lanewise = false;
 };
 
 struct alignas(64) Line {  // a cache line: arrays begin where the allocator's do

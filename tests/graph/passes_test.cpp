@@ -17,8 +17,8 @@
 #include "tests/support/wave.hpp"
 
 using namespace tandem;
-using testing::count, testing::evaluate, testing::List, testing::no_passes, testing::same_bits,
-    testing::traced, testing::wave;
+using testing::count, testing::evaluate, testing::List, testing::no_passes, testing::same_bits, testing::traced,
+    testing::wave;
 
 namespace {
 
@@ -260,14 +260,15 @@ TEST_CASE("passes: each can be switched off") {
   optimizers::Adam adam;
   adam.build({u, v});
   // Something for every pass.
-  const Ref<Graph> g = traced({matrix, square_matrix, {{3}, float32, {}}, {{8, 2, 3}, float32, {}}}, [&](const List& a) {
-    const Tensor unused = a[0] + 5, two = exp(constant(0.f)) + 1;
-    List out{-(-a[0]) * two, sqrt(abs(a[0])) * two, sqrt(abs(a[0])) - two, reduce_sum(exp(a[0] * 3)),
-             nn::relu(matmul(a[0], a[1]) + a[2])};
-    for (int i = 0; i < 8; ++i) out.push_back(matmul(a[3][i], a[1]));
-    adam.apply_gradients({a[0], a[0] * 2}, {u, v});
-    return out;
-  });
+  const Ref<Graph> g =
+      traced({matrix, square_matrix, {{3}, float32, {}}, {{8, 2, 3}, float32, {}}}, [&](const List& a) {
+        const Tensor unused = a[0] + 5, two = exp(constant(0.f)) + 1;
+        List out{-(-a[0]) * two, sqrt(abs(a[0])) * two, sqrt(abs(a[0])) - two, reduce_sum(exp(a[0] * 3)),
+                 nn::relu(matmul(a[0], a[1]) + a[2])};
+        for (int i = 0; i < 8; ++i) out.push_back(matmul(a[3][i], a[1]));
+        adam.apply_gradients({a[0], a[0] * 2}, {u, v});
+        return out;
+      });
   struct Switch {
     bool PassOptions::*on;
     Ref<Graph> (*pass)(const Graph&);
@@ -293,7 +294,7 @@ TEST_CASE("passes: each can be switched off") {
     one.*on = true, rest.*on = false;
     CHECK(text(one) != to_string(*g));
     if (pass != &eliminate_dead_code) CHECK(text(rest) != all);  // combine_products removes dead code, too
-    CHECK(to_string(*pass(*optimize(*g, one))) == text(one));  // what runs is this pass, to its end
+    CHECK(to_string(*pass(*optimize(*g, one))) == text(one));    // what runs is this pass, to its end
     check_equal(*g, *optimize(*g, one), arguments);
     check_equal(*g, *optimize(*g, rest), arguments);
   }

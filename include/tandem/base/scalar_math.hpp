@@ -41,9 +41,10 @@ using lane_t = typename detail::ValueTraits<V>::Lane;
 template <class V, class U>
 using rebind_t = typename detail::ValueTraits<V>::template rebind<U>;
 
-// What a rule may declare, each optional:
-//   info.first_is_mask, info.lanewise (or members of these names)
-//       its first input is a bool_ tensor, passed to forward as mask_t<V>; forward takes one number at a time
+// What a rule declares. Its info (ops/rule.hpp) says among other things:
+//   info.first_is_mask                            the first input is a bool_ tensor, passed to forward as mask_t<V>
+//   info.lanewise                                 forward takes one number at a time
+// and optionally:
 //   static constexpr bool costly = true;          worth a second thread earlier; default: rules for floats only
 //   static constexpr bool reads_width = true;     not int64's result truncated to the width (shifts, V::rebind
 //                                                 results)
@@ -69,25 +70,9 @@ inline constexpr bool has_params = requires {
   typename R::Params;
 };
 template <class R>
-constexpr bool takes_mask_of() {
-  if constexpr (requires { R::info.first_is_mask; }) {
-    if (R::info.first_is_mask) return true;
-  }
-  if constexpr (requires { R::first_is_mask; }) return R::first_is_mask;
-  return false;
-}
+inline constexpr bool takes_mask = R::info.first_is_mask;
 template <class R>
-inline constexpr bool takes_mask = takes_mask_of<R>();
-template <class R>
-constexpr bool is_lanewise_of() {
-  if constexpr (requires { R::info.lanewise; }) {
-    if (R::info.lanewise) return true;
-  }
-  if constexpr (requires { R::lanewise; }) return R::lanewise;
-  return false;
-}
-template <class R>
-inline constexpr bool is_lanewise = is_lanewise_of<R>();
+inline constexpr bool is_lanewise = R::info.lanewise;
 template <class R>
 constexpr bool is_costly_of() {
   if constexpr (requires { R::costly; }) return R::costly;

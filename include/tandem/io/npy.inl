@@ -61,10 +61,10 @@ class NpyHeaderReader {
       else if (key == "shape") bit = 4, h.shape = shape();
       if (!bit || seen & bit) fail("its header has the key " + escaped(key) + (bit ? " twice" : ""));
       seen |= bit;
-      if (!take(',') && value_untracked() != '}') fail("its header is not a Python dictionary");
+      if (!take(',') && peek() != '}') fail("its header is not a Python dictionary");
     }
     if (seen != 7) fail("its header lacks one of descr, fortran_order, shape");
-    if (value_untracked()) fail("its header continues after the dictionary");
+    if (peek()) fail("its header continues after the dictionary");
     return h;
   }
 
@@ -72,12 +72,12 @@ class NpyHeaderReader {
   static std::string escaped(const std::string& s) { return tandem::detail::escaped_text(s); }
   [[noreturn]] void fail(const std::string& what) const { raise_npy(path_, what); }
   // The next non-blank character; 0 at the end.
-  char value_untracked() {
+  char peek() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
   }
   bool take(char c) {
-    if (value_untracked() != c) return false;
+    if (peek() != c) return false;
     ++at_;
     return true;
   }
@@ -85,7 +85,7 @@ class NpyHeaderReader {
     if (!take(c)) fail(std::string("its header has no '") + c + "' where one is expected");
   }
   std::string quoted() {
-    const char quote = value_untracked();
+    const char quote = peek();
     if (quote != '\'' && quote != '"') fail("its header is not a Python dictionary");
     const std::size_t end = text_.find(quote, ++at_);
     if (end == text_.npos) fail("its header ends within a string");
@@ -94,12 +94,12 @@ class NpyHeaderReader {
     return r;
   }
   std::string descr() {
-    if (value_untracked() == '[')
+    if (peek() == '[')
       errors::raise<errors::InvalidArgumentError>("load_npy", path_ + " holds structures, not a single dtype");
     return quoted();
   }
   bool boolean() {
-    value_untracked();
+    peek();
     for (const std::string_view word : {"True", "False"})
       if (text_.substr(at_).starts_with(word)) {
         at_ += word.size();
@@ -112,7 +112,7 @@ class NpyHeaderReader {
     expect('(');
     while (!take(')')) {
       i64 n = -1;
-      value_untracked();
+      peek();
       const auto result = std::from_chars(text_.data() + at_, text_.data() + text_.size(), n);
       if (result.ec != std::errc() || n < 0) fail("its shape is not a tuple of non-negative integers");
       if (s.rank() == max_rank)
@@ -120,7 +120,7 @@ class NpyHeaderReader {
             "load_npy", path_ + " has more than the " + std::to_string(max_rank) + " axes that a tensor can have");
       at_ = static_cast<std::size_t>(result.ptr - text_.data());
       s.push(n);
-      if (!take(',') && value_untracked() != ')') fail("its shape is not a tuple of non-negative integers");
+      if (!take(',') && peek() != ')') fail("its shape is not a tuple of non-negative integers");
     }
     return s;
   }

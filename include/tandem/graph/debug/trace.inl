@@ -129,7 +129,6 @@ struct AttrTexts final : AttrVisitor {
   }
 };
 
-// "Mul_1 (multiply) at model.cpp:12"; for a constant, which has no source line, also its user.
 TANDEM_INLINE std::string place_of(const Graph& g, std::size_t node) {
   const Node& n = g.nodes[node];
   std::string s = "node " + std::to_string(node) + ", '" + n.name + "' (" + n.op->name + ")";

@@ -48,14 +48,13 @@ struct right_shift_rule : Binary<dtypes::integer, Saves::nothing, non_differenti
     return a >> shift_amount(n);
   }
 };
-struct population_count_rule : Unary<dtypes::integer, Saves::nothing, non_differentiable> {
+struct population_count_rule : Unary<dtypes::integer, Saves::nothing, non_differentiable | lanewise> {
   static Specs infer(const InferCall& c) {
     Spec s = c.spec(0);
     s.dtype = DType::uint8;
     return s;
   }
   static constexpr bool reads_width = true;
-  static constexpr bool lanewise = true;
   template <class V>
   static TANDEM_HD std::uint8_t forward(V x) {
     std::uint8_t n = 0;

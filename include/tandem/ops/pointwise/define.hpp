@@ -117,9 +117,11 @@ Tensor call(const OpDef& op, const OpOptions& options, const T&... x) {
 #endif
 
 #define TANDEM_NO_FUNCTION(op)
-#define TANDEM_UNARY_FUNCTION(op) \
+#define TANDEM_UNARY_FUNCTION(op)                                                          \
+  static_assert(rules::op##_rule::info.arity == 1, "the list says that " #op " is unary"); \
   TANDEM_INLINE Tensor op(const Tensor& x, OpOptions o) { return call(op##_op, o, x); }
-#define TANDEM_BINARY_FUNCTION(op) \
+#define TANDEM_BINARY_FUNCTION(op)                                                          \
+  static_assert(rules::op##_rule::info.arity == 2, "the list says that " #op " is binary"); \
   TANDEM_INLINE Tensor op(const Tensor& a, const Tensor& b, OpOptions o) { return call(op##_op, o, a, b); }
 #define TANDEM_POINTWISE_OP(op) TANDEM_INLINE constexpr OpDef op##_op = pointwise_op<rules::op##_rule>(#op);
 

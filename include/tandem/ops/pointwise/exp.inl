@@ -111,8 +111,7 @@ TANDEM_HD T whole_power(T a, T n) {
     if (e & 1u) r *= square;
   return static_cast<T>(r);
 }
-struct pow_rule : Binary<reals, Saves::all> {
-  static constexpr bool lanewise = true;
+struct pow_rule : Binary<reals, Saves::all, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     if constexpr (Integer<V>) return whole_power(a, b);

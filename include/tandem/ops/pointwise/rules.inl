@@ -4,6 +4,7 @@
 #include "tandem/config.hpp"
 
 #if !TANDEM_IS_HEADER_ONLY
+#pragma push_macro("TANDEM_DEFINES")
 #undef TANDEM_DEFINES
 #define TANDEM_DEFINES 0
 #endif
@@ -13,7 +14,6 @@
 #include "tandem/ops/pointwise/exp.inl"
 #include "tandem/ops/pointwise/special.inl"
 
-#if !TANDEM_IS_HEADER_ONLY && !defined(__CUDACC__)
-#undef TANDEM_DEFINES
-#define TANDEM_DEFINES 1
+#if !TANDEM_IS_HEADER_ONLY
+#pragma pop_macro("TANDEM_DEFINES")
 #endif

@@ -62,9 +62,9 @@ TANDEM_API Tensor erf(const Tensor& x, OpOptions = {});
 /// Complementary error function: 1 - erf(x), accurate for large x. Otherwise as erf. gradient: -g * 2 / sqrt(pi) *
 /// e^(-x^2)
 TANDEM_API Tensor erfc(const Tensor& x, OpOptions = {});
-/// Inverse error function: the y with erf(y) = x, within 4 ulp; infinite at -1 and 1, NaN outside. Floating. Source of the
-/// approximation: Wichura, "Algorithm AS 241: The percentage points of the normal distribution", 1988. gradient: g *
-/// sqrt(pi) / 2 * exp(y^2)
+/// Inverse error function: the y with erf(y) = x, within 4 ulp; infinite at -1 and 1, NaN outside. Floating. Source of
+/// the approximation: Wichura, "Algorithm AS 241: The percentage points of the normal distribution", 1988. gradient: g
+/// * sqrt(pi) / 2 * exp(y^2)
 TANDEM_API Tensor erfinv(const Tensor& x, OpOptions = {});
 
 /// Returns the next representable number after a in the direction of b: nextafter(0, 1) is the smallest subnormal.
@@ -93,7 +93,7 @@ TANDEM_SCALAR_OVERLOADS(nextafter)
 // The ops of this file, by the form of their public functions. All other lists of them are derived from this one.
 #define TANDEM_SPECIAL_OPS(unary, binary, other)                                                                       \
   binary(floordiv) binary(floormod) binary(truncatediv) binary(truncatemod) binary(div_no_nan) binary(multiply_no_nan) \
-      binary(squared_difference) binary(hypot) binary(xlogy) binary(xlog1py) binary(xdivy) binary(clip_by_value)       \
+      binary(squared_difference) binary(hypot) binary(xlogy) binary(xlog1py) binary(xdivy) other(clip_by_value)        \
           unary(erf) unary(erfc) unary(erfinv) binary(nextafter)
 TANDEM_DECLARE_OPS(special_ops, TANDEM_SPECIAL_OPS)
 

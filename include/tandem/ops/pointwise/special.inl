@@ -286,8 +286,7 @@ struct erf_rule : Unary<floats, Saves::inputs> {
     return g * exp(-square(x)) * 1.1283791670955126;  // 2 / sqrt(pi)
   }
 };
-struct erfc_rule : Unary<floats, Saves::inputs> {
-  static constexpr bool lanewise = true;
+struct erfc_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     return erfc(x);

@@ -23,80 +23,70 @@ struct cos_rule : Unary<floats, Saves::inputs> {
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return -(g * sin(x)); }
 };
-struct tan_rule : Unary<floats, Saves::outputs> {
-  static constexpr bool lanewise = true;
+struct tan_rule : Unary<floats, Saves::outputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     return tan(x);
   }
   static Tensor gradient(const Tensor& g, const Tensor& y) { return g * (square(y) + 1); }
 };
-struct asin_rule : Unary<floats, Saves::inputs> {
-  static constexpr bool lanewise = true;
+struct asin_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     return asin(x);
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g / sqrt((1 - x) * (1 + x)); }
 };
-struct acos_rule : Unary<floats, Saves::inputs> {
-  static constexpr bool lanewise = true;
+struct acos_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     return acos(x);
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return -(g / sqrt((1 - x) * (1 + x))); }
 };
-struct atan_rule : Unary<floats, Saves::inputs> {
-  static constexpr bool lanewise = true;
+struct atan_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     return atan(x);
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g / (square(x) + 1); }
 };
-struct sinh_rule : Unary<floats, Saves::inputs> {
-  static constexpr bool lanewise = true;
+struct sinh_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     return sinh(x);
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g * cosh(x); }
 };
-struct cosh_rule : Unary<floats, Saves::inputs> {
-  static constexpr bool lanewise = true;
+struct cosh_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     return cosh(x);
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g * sinh(x); }
 };
-struct asinh_rule : Unary<floats, Saves::inputs> {
-  static constexpr bool lanewise = true;
+struct asinh_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     return asinh(x);
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g / sqrt(square(x) + 1); }
 };
-struct acosh_rule : Unary<floats, Saves::inputs> {
-  static constexpr bool lanewise = true;
+struct acosh_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     return acosh(x);
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g / sqrt((x - 1) * (x + 1)); }
 };
-struct atanh_rule : Unary<floats, Saves::inputs> {
-  static constexpr bool lanewise = true;
+struct atanh_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     return atanh(x);
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g / ((1 - x) * (1 + x)); }
 };
-struct atan2_rule : Binary<floats, Saves::inputs> {
-  static constexpr bool lanewise = true;
+struct atan2_rule : Binary<floats, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V y, V x) {
     return atan2(y, x);
