@@ -101,6 +101,7 @@
 #include "tandem/ops/create/range.inl"
 #include "tandem/ops/debug/assert.inl"
 #include "tandem/ops/debug/assert_shapes.inl"
+#include "tandem/ops/debug/check_numerics.inl"
 #include "tandem/ops/debug/print.inl"
 #include "tandem/ops/index/gather.inl"
 #include "tandem/ops/index/gather_nd.inl"

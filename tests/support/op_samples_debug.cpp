@@ -23,6 +23,10 @@ const Sample debug_table[] = {
        apply_to({&assert_shapes_op, {}, attrs},
                 {constant(std::vector<i64>{2, 3}), constant(std::vector<i64>{5, 4, 2})});
      }},
+    {"check_numerics",
+     [](Numbers& n) {
+       debugging::check_numerics(n.reals({2, 3}), "loss");
+     }},
     {"print",
      [](Numbers& n) {
        print("x", n.reals({2, 3}), n.flags({4}), constant("text"), {.output_stream = "file:///dev/null"});

@@ -42,6 +42,8 @@ class TANDEM_API OpError : public std::runtime_error {
   void set_place(std::string_view place) {
     set(place_, (detail_.find('\n') == std::string::npos ? " (" : "\n(") + std::string(place) + ")");
   }
+  /// Adds what the failing call was part of: "in the gradient of Sqrt"; the first value set is kept.
+  void set_context(std::string_view context) { set(context_, " (" + std::string(context) + ")"); }
   /// Replaces the op's name by the one its users know.
   void set_op(std::string_view op) { op_ = op, compose(); }
 
@@ -49,9 +51,9 @@ class TANDEM_API OpError : public std::runtime_error {
   void set(std::string& part, std::string text) {
     if (part.empty()) part = std::move(text), compose();
   }
-  void compose() { text_ = op_ + name_ + ": " + detail_ + place_; }
+  void compose() { text_ = op_ + name_ + ": " + detail_ + context_ + place_; }
 
-  std::string op_, detail_, name_, place_, text_;
+  std::string op_, detail_, name_, context_, place_, text_;
   Code code_;
 };
 

@@ -14,6 +14,7 @@ struct Applied;
 struct Observer {
   Observer* next = nullptr;         // in its thread's list, which no other thread touches
   std::atomic<bool> ended = false;  // set once, by any thread, to stop observing; its own thread removes it
+  bool every_op = false;            // while it is active, traced functions run op by op, through apply()
   virtual void record(const Applied&) = 0;
   virtual void read(const Variable&, const Tensor& value) = 0;
   /// Called when it has been removed from the list.
@@ -35,6 +36,12 @@ TANDEM_API void drop_ended(Observer** list);
 /// Reactivates a suspended list, without the observers that have ended since. Those still in the current list are no
 /// longer notified.
 TANDEM_API void restore_observers(Observer* outer);
+/// Whether one of this thread's observers has `every_op`.
+inline bool is_every_op_observed() {
+  for (const Observer* o = context.observers; o; o = o->next)
+    if (o->every_op) return true;
+  return false;
+}
 
 }  // namespace detail
 

@@ -22,6 +22,9 @@ TANDEM_API std::string values_to_string(const Operand& x, FormatOptions options 
 /// Formats one element of a kernel's operand, by its flat index; strings are quoted.
 TANDEM_API std::string element_to_string(const Operand& x, i64 index);
 
+/// Formats the index of the element with this flat index: "[1,0,2]".
+TANDEM_API std::string index_to_string(const Shape& shape, i64 flat);
+
 namespace detail {
 /// Parts of the printed form of Tensors and Variables: the values, after a line break if there are rows; shape and
 /// dtype.

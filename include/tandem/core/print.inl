@@ -139,6 +139,12 @@ TANDEM_INLINE std::string values_to_string(const Operand& x, FormatOptions o) {
   p.walk(0, 0);
   return std::move(p.out);
 }
+TANDEM_INLINE std::string index_to_string(const Shape& shape, i64 flat) {
+  std::string s;
+  for (int a = shape.rank(); a-- > 0; flat /= shape.dim(a))
+    s = std::to_string(flat % shape.dim(a)) + (s.empty() ? "" : "," + s);
+  return "[" + s + "]";
+}
 TANDEM_INLINE std::string element_to_string(const Operand& x, i64 index) {
   return detail::element_text(x.spec->dtype, x.data, index);
 }

@@ -6,6 +6,7 @@
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/debug/assert.hpp"
+#include "tandem/ops/debug/check_numerics.hpp"
 #include "tandem/ops/debug/print.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/gather_nd.hpp"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "tandem/core/print.hpp"
 #include "tandem/graph/debug/debug.hpp"
 #include "tandem/graph/debug/texts.hpp"
 #include "tandem/graph/exec/program.hpp"
@@ -19,15 +20,9 @@ inline std::string in_short(const Tensor& t) {
   if (!has_values(t)) return t.is_set() ? to_string(t.spec()) : "unset";
   return t.size() <= 8 ? to_string(t) : to_string(t.spec());
 }
-inline std::string index_text(const Shape& shape, i64 flat) {
-  std::string s;
-  for (int a = shape.rank(); a-- > 0; flat /= shape.dim(a))
-    s = std::to_string(flat % shape.dim(a)) + (s.empty() ? "" : ",") + s;
-  return "[" + s + "]";
-}
 inline std::string differing(const Shape& shape, i64 first, i64 count, const std::string& expected,
                              const std::string& actual) {
-  return "element " + index_text(shape, first) + " is " + actual + ", not " + expected + " (" + std::to_string(count) +
+  return "element " + index_to_string(shape, first) + " is " + actual + ", not " + expected + " (" + std::to_string(count) +
          " of " + std::to_string(shape.size()) + " differ)";
 }
 // Element i of a floating host tensor; a complex tensor's elements are its real and imaginary parts. Avoids cast():

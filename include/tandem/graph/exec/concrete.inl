@@ -90,7 +90,10 @@ TANDEM_INLINE Tensors ConcreteFunction::call_fitting(Inputs arguments) {
   if (c.stager) return replay(*traced_, arguments);
   for (const Tensor* t : arguments) detail::check_value(traced_->name.c_str(), *t);
   if (c.observers) detail::drop_ended(&c.observers);
-  if (c.observers) return detail::is_checking() ? replay(*traced_, arguments) : run_recorded(arguments);
+  if (c.observers) {
+    const bool op_by_op = detail::is_checking() || detail::is_every_op_observed();
+    return op_by_op ? replay(*traced_, arguments) : run_recorded(arguments);
+  }
   return run(arguments);
 }
 TANDEM_INLINE Tensors ConcreteFunction::call(Inputs arguments) {

@@ -29,7 +29,8 @@ Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Ass
     } else {
       InlinedVector<const Tensor*, 8> in;
       for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
-      const OpOptions options{.name = {}, .where = n.where};
+      // In another trace the nodes get names of their own.
+      const OpOptions options{.name = context.stager ? Name() : Name(n.name), .where = n.where};
       Tensors out = n.op->rare.host_kernel && context.observers
                         ? apply(*n.op, {in.begin(), in.size()}, recording(*n.op, n.attrs), options)
                         : apply(*n.op, {in.begin(), in.size()}, n.attrs, options);

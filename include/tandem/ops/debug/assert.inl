@@ -43,12 +43,6 @@ inline i64 meeting_element(const Shape& whole, i64 flat, const Shape& own) {
   }
   return at;
 }
-inline std::string index_text(const Shape& s, i64 flat) {
-  std::string r;
-  for (int d = s.rank() - 1; d >= 0; flat /= s.dim(d--))
-    r = std::to_string(flat % s.dim(d)) + (r.empty() ? "" : "," + r);
-  return "[" + r + "]";
-}
 // "a < b does not hold at [0,2], the first of 2 failures among 6: 3.0 against 1.0", followed by all data,
 // shortened.
 TANDEM_INLINE std::string failure_text(const KernelCall& c, const rules::AssertAttrs& a, i64 first) {
@@ -58,7 +52,7 @@ TANDEM_INLINE std::string failure_text(const KernelCall& c, const rules::AssertA
   i64 failing = 0;
   for (i64 i = first; i < n; ++i) failing += !ok[i];
   std::string s = a.claim + " does not hold";
-  if (condition.shape().rank() > 0) s += " at " + index_text(condition.shape(), first);
+  if (condition.shape().rank() > 0) s += " at " + index_to_string(condition.shape(), first);
   if (n > 1) s += ", the first of " + std::to_string(failing) + " failures among " + std::to_string(n);
   for (std::size_t i = 1; a.element_wise && i < c.in.size(); ++i)
     s += (i == 1 ? ": " : " against ") +

@@ -1,0 +1,151 @@
+// check_numerics and enable_check_numerics: what they report, in forward and backward passes, eager and traced.
+#include "tandem/ops/debug/check_numerics.hpp"
+
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "tandem/autodiff/custom_gradient.hpp"
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/trace/function.hpp"
+#include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/sim.hpp"
+
+using namespace tandem;
+using Catch::Matchers::ContainsSubstring, Catch::Matchers::StartsWith;
+using debugging::check_numerics, debugging::CheckNumericsScope;
+using testing::error_of;
+
+namespace {
+
+constexpr float inf = std::numeric_limits<float>::infinity(), quiet_nan = std::numeric_limits<float>::quiet_NaN();
+
+std::string checked(const Tensor& x) {
+  return error_of<errors::InvalidArgumentError>([&] { return check_numerics(x, "loss"); });
+}
+
+}  // namespace
+
+TEST_CASE("check_numerics returns finite tensors and reports the first other element") {
+  const Tensor x = constant({{1.f, 2.f}, {3.f, 4.f}});
+  CHECK(check_numerics(x, "loss").to_vector<float>() == x.to_vector<float>());
+  CHECK(check_numerics(zeros({0, 3}), "loss").shape() == Shape{0, 3});
+  CHECK_THAT(checked(constant({{1.f, 2.f}, {-inf, quiet_nan}})),
+             StartsWith("check_numerics: loss: -inf at [1,0], the first of 2 numbers") &&
+                 ContainsSubstring("float32[2,2]") && ContainsSubstring("check_numerics_test.cpp:"));
+  CHECK_THAT(checked(constant(quiet_nan)), StartsWith("check_numerics: loss: nan in float32[]"));
+  CHECK_THAT(error_of([] { return check_numerics(constant({1}), "loss"); }), ContainsSubstring("no kernel for int32"));
+}
+
+TEST_CASE("check_numerics: every floating dtype, every position") {
+  for (const DType d : {float16, bfloat16, float32, float64, complex64, complex128})
+    for (const i64 at : {0, 1, 1023, 1024, 2500}) {
+      const Tensor x = one_hot(constant(at), 2501, {.on_value = quiet_nan, .off_value = 65000.});
+      const Tensor finite = fill({2501}, 65000.f);
+      INFO(name(d) << " at " << at);
+      CHECK_THAT(checked(cast(x, d)), ContainsSubstring("at [" + std::to_string(at) + "]"));
+      CHECK_NOTHROW(check_numerics(cast(finite, d), "loss"));
+    }
+  const Tensor c = complex(constant({1.f, 2.f}), constant({0.f, inf}));
+  CHECK_THAT(checked(c), ContainsSubstring("at [1]"));
+}
+
+TEST_CASE("check_numerics: its gradient is checked too") {
+  const Tensor x = constant({0.f, 4.f});
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  const Tensor y = reduce_sum(square(check_numerics(x, "x")));
+  CHECK(tape.gradient(y, x).to_vector<float>() == std::vector<float>{0, 8});
+  const Tensor z = reduce_sum(sqrt(check_numerics(x, "x")));
+  CHECK_THAT(error_of([&] { return tape.gradient(z, x); }), ContainsSubstring("x (gradient): inf at [0]"));
+}
+
+TEST_CASE("check_numerics in a traced function runs although nothing uses its result") {
+  auto f = function([](const Tensor& x) {
+    check_numerics(x, "in f");
+    return x + 1;
+  });
+  CHECK(f(constant({1.f}))[0].item<float>() == 2);
+  CHECK_THAT(error_of([&] { return f(constant({quiet_nan})); }), ContainsSubstring("in f: nan at [0]"));
+}
+
+TEST_CASE("the trap names the op, its operands and the element") {
+  const Tensor x = constant({1.f, 0.f, 0.f, 2.f});
+  CHECK(std::isinf(log(x).to_vector<float>()[1]));
+  {
+    const CheckNumericsScope trap;
+    CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { return log(x); }),
+               StartsWith("log: the result of Log has -inf at [1], the first of 2 numbers that are not finite") &&
+                   ContainsSubstring("its operands: float32[4]") && ContainsSubstring("check_numerics_test.cpp:"));
+    CHECK(exp(x).size() == 4);
+    CHECK_NOTHROW(constant({1, 2}) / constant({1, 1}));
+    const CheckNumericsScope inner;
+  }
+  CHECK_NOTHROW(log(x));  // the scope has ended
+}
+
+TEST_CASE("the trap names the op whose gradient is not finite") {
+  const CheckNumericsScope trap;
+  const Tensor x = constant({4.f, 0.f});
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = reduce_sum(sqrt(x));  // 2 + 0
+  CHECK(y.item<float>() == 2);
+  CHECK_THAT(error_of([&] { return tape.gradient(y, x); }),
+             ContainsSubstring("inf at [1]") && ContainsSubstring("(in the gradient of Sqrt)"));
+}
+
+TEST_CASE("the trap sees every op of traced functions, those traced before included") {
+  int traces = 0;
+  auto f = function([&](const Tensor& x) {
+    ++traces;
+    return reduce_sum(log(x, {.name = "suspect"}) * 2);
+  });
+  const Tensor zero = constant({1.f, 0.f});
+  CHECK(std::isinf(f(zero).item<float>()));
+  {
+    const CheckNumericsScope trap;
+    CHECK_THAT(error_of([&] { return f(zero); }), StartsWith("log 'suspect': the result of Log has -inf at [1]"));
+    CHECK(f(constant({1.f, 1.f})).item<float>() == 0);
+  }
+  CHECK(std::isinf(f(zero).item<float>()));
+  CHECK(traces == 1);
+}
+
+TEST_CASE("the trap works together with a tape and a traced function") {
+  auto f = function([](const Tensor& x) { return reduce_sum(sqrt(x)); });
+  const Tensor x = constant({4.f, 0.f});
+  const CheckNumericsScope trap;
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = f(x);
+  CHECK_THAT(error_of([&] { return tape.gradient(y, x); }), ContainsSubstring("in the gradient of Sqrt"));
+}
+
+TEST_CASE("the trap belongs to its thread and is switched off by name") {
+  debugging::enable_check_numerics();
+  debugging::enable_check_numerics();
+  std::thread([] {
+    CHECK(!debugging::is_check_numerics_enabled());
+    log(constant({0.f}));
+    debugging::enable_check_numerics();  // ends with the thread
+    GradientTape tape;
+    CHECK_THROWS_AS(log(constant({0.f})), errors::InvalidArgumentError);
+  }).join();
+  CHECK(debugging::is_check_numerics_enabled());
+  CHECK_THROWS_AS(log(constant({0.f})), errors::InvalidArgumentError);
+  debugging::disable_check_numerics();
+  CHECK(!debugging::is_check_numerics_enabled());
+  CHECK_NOTHROW(log(constant({0.f})));
+}
+
+TEST_CASE("check_numerics on another device") {
+  const sim::Installed installed;
+  const Tensor x = constant({1.f, 0.f}).to(sim::device);
+  CHECK(check_numerics(x, "x").device() == sim::device);
+  CHECK_THAT(error_of([&] { return check_numerics(1 / x, "x"); }), ContainsSubstring("inf at [1]"));
+  const CheckNumericsScope trap;
+  CHECK_THAT(error_of([&] { return 1 / x; }), ContainsSubstring("inf at [1]"));
+}
