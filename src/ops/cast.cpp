@@ -1,2 +1,3 @@
 #include "tandem/ops/cast.inl"
+#include "tandem/ops/host_function.inl"
 #include "tandem/ops/transfer.inl"

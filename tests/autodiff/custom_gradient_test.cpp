@@ -6,6 +6,8 @@
 
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/control/control.hpp"
+#include "tandem/graph/control/while_loop.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
@@ -180,6 +182,56 @@ TEST_CASE("custom_gradient: in a trace open dims are compatible with any, known 
   CHECK(slope([](const Tensor& g) { return g * 5; })(ones({2, 3})).to_vector<float>() == Floats(6, 5.f));
   CHECK_THROWS_WITH(slope([](const Tensor& g) { return reduce_sum(g, 1); })(ones({2, 3})),
                     ContainsSubstring("float32[None] as the gradient of input 0, which is float32[None,3]"));
+}
+
+TEST_CASE("custom_gradient: a tape outside of the traced function calls the backward function of each call") {
+  Variable scale(constant(10.f));
+  auto f = function([&](const Tensor& x, const Tensor& other) {
+    const Tensor twice = other * 2;
+    return custom_gradient(
+        [&](const Tensor& a, const Tensor& b) {
+          return std::pair(a * b + 1, [=](const Tensor& g) {
+            return std::vector<Tensor>{g * twice * scale, Tensor()};
+          });
+        },
+        x * 3, other);
+  });
+  for (const float factor : {10.f, 20.f}) {
+    scale.assign(constant(factor));
+    const Tensor x = constant({1.f, 2.f}), other = constant({5.f, 7.f});
+    GradientTape tape({.persistent = true});
+    tape.watch(x);
+    tape.watch(other);
+    const Tensor y = f(x, other);
+    scale.assign(constant(-1.f));  // the backward function uses the value that the forward call has read
+    CHECK(y.to_vector<float>() == Floats{16, 43});
+    CHECK(tape.gradient(y, x).to_vector<float>() == Floats{3 * 10 * factor, 3 * 14 * factor});
+    CHECK(!tape.gradient(y, other).is_set());
+  }
+  CHECK(f.trace_count() == 1);
+}
+
+TEST_CASE("custom_gradient: in the branches and loops of a traced function, twice differentiated") {
+  const auto cube = [](const Tensor& x) {
+    return custom_gradient(
+        [](const Tensor& a) { return std::pair(a * a * a, [a](const Tensor& g) { return g * 3 * a * a; }); }, x);
+  };
+  auto f = function([&](const Tensor& x) {
+    const Tensor twice = cond(
+        reduce_sum(x) > 0, [&] { return cube(x); }, [&] { return x; });
+    return while_loop([](const Tensor& i, const Tensor&) { return i < 2; },
+                      [&](const Tensor& i, const Tensor& t) { return std::tuple(i + 1, cube(t)); },
+                      std::tuple(constant(0), twice));
+  });
+  const Tensor x = constant({1.f, 0.5f});
+  GradientTape outer;
+  outer.watch(x);
+  GradientTape inner;
+  inner.watch(x);
+  const Tensor y = std::get<1>(f(x));  // x^27
+  const Tensor dy = inner.gradient(y, x), ddy = outer.gradient(dy, x);
+  CHECK(dy.to_vector<float>()[0] == 27);
+  CHECK(ddy.to_vector<float>()[0] == 27 * 26);
 }
 
 TEST_CASE("gradient: an output gradient of another dtype raises") {

@@ -144,11 +144,24 @@ TEST_CASE("serialize: whether a Variable is trainable is kept") {
 TEST_CASE("serialize: closures are refused by op and node") {
   Tracer t("f");
   const Tensor x = t.argument({{2}, float32, {}}, "x");
-  const Tensor outputs[] = {
-      custom_gradient([](const Tensor& a) { return std::pair(a * a, [](const Tensor& g) { return g; }); }, x)};
+  const Tensor outputs[] = {host_function([](const Tensor& a) { return a; }, {x}, TensorSpec({2}, float32))};
   const Ref<Graph> g = t.finish(outputs);
   CHECK_THROWS_AS(serialize(*g), errors::UnimplementedError);
-  CHECK_THROWS_WITH(serialize(*g), ContainsSubstring("node 'CustomGradient' (custom_gradient) has a closure"));
+  CHECK_THROWS_WITH(serialize(*g), ContainsSubstring("node 'HostFunction' (host_function) has a closure"));
+}
+
+TEST_CASE("serialize: a custom gradient is saved with its backward function and what that captured") {
+  Tracer t("f");
+  const Tensor x = t.argument({{2}, float32, {}}, "x");
+  const Tensor outputs[] = {custom_gradient(
+      [](const Tensor& a) { return std::pair(a * a, [a](const Tensor& g) { return g * a * 100; }); }, x)};
+  const Ref<ConcreteFunction> f = make_ref<ConcreteFunction>(loaded(*t.finish(outputs)));
+  const Tensor at = constant({1.f, 2.f});
+  GradientTape tape;
+  tape.watch(at);
+  const Tensor y = (*f)({at})[0];
+  CHECK(y.to_vector<float>() == std::vector<float>{1, 4});
+  CHECK(tape.gradient(y, at).to_vector<float>() == std::vector<float>{100, 200});
 }
 
 TEST_CASE("serialize: only allowed ops are loaded") {

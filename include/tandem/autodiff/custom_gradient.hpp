@@ -45,6 +45,8 @@ struct CustomAttrs {
   static constexpr auto fields = field_list(field("backward", &CustomAttrs::backward));
 };
 
+/// Calls the backward function and checks the number and the specs of the gradients.
+TANDEM_API Grads call_backward(const CustomBackward& backward, const Tensor& g);
 TANDEM_API Tensor apply_custom(const Tensor& value, std::span<const Tensor* const> in, Ref<CustomBackward> backward);
 
 }  // namespace detail
@@ -53,7 +55,8 @@ TANDEM_API Tensor apply_custom(const Tensor& value, std::span<const Tensor* cons
 /// one tensor for each x, in order, with its shape and dtype (a vector, or a Tensor for a single x; unset where
 /// there is no gradient). Taking the gradient raises errors::InvalidArgumentError if they do not match.
 ///   f        its own ops are not recorded; it may compute on the host
-///   backward must be written in public ops if higher derivatives are needed
+///   backward must be written in public ops if higher derivatives are needed. In a traced function it is traced as
+///            well, at once
 ///   Tensor y = custom_gradient([](const Tensor& x) {
 ///     return std::pair(my_relu(x), [x](const Tensor& g) { return where(x > 0, g, zeros_like(g)); });
 ///   }, x);

@@ -16,25 +16,29 @@ TANDEM_INLINE void check_custom_gradient(std::size_t i, const Spec& got, const S
                                std::to_string(i) + ", which is " + to_string(want) +
                                "; a gradient has its input's shape and dtype (see reduce_sum, broadcast_to, cast)");
 }
+TANDEM_INLINE Grads call_backward(const CustomBackward& backward, const Tensor& g) {
+  Grads r = backward.call(g);
+  if (r.size() != backward.inputs.size())
+    errors::raise<errors::InvalidArgumentError>(
+        "custom_gradient", "the backward function gave " + std::to_string(r.size()) + " gradients for " +
+                               std::to_string(backward.inputs.size()) + " inputs");
+  for (std::size_t i = 0; i < r.size(); ++i)
+    if (r[i].is_set()) check_custom_gradient(i, r[i].dense().spec(), backward.inputs[i]);
+  return r;
+}
 TANDEM_INLINE Grads custom_gradient_rule(const GradCall& c) {
-  const CustomBackward& backward = *c.get<CustomAttrs>().backward;
-  Grads from = backward.call(c.g[0]);
-  if (from.size() + 1 != c.in.size())
-    errors::raise<errors::InvalidArgumentError>("custom_gradient", "the backward function gave " +
-                                                                       std::to_string(from.size()) + " gradients for " +
-                                                                       std::to_string(c.in.size() - 1) + " inputs");
   Grads r;
   r.push(Gradient());
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    if (from[i].is_set()) check_custom_gradient(i, from[i].dense().spec(), backward.inputs[i]);
-    r.push(std::move(from[i]));
-  }
+  for (Gradient& g : call_backward(*c.get<CustomAttrs>().backward, c.g[0])) r.push(std::move(g));
   return r;
 }
 TANDEM_INLINE Tensor apply_custom(const Tensor& value, std::span<const Tensor* const> in,
                                   Ref<CustomBackward> backward) {
+  for (const Tensor* t : in) backward->inputs.push_back(t->spec());
+  if (context.stager)
+    if (Tensor staged = context.stager->custom_gradient(value, in, *backward); staged.is_set()) return staged;
   InlinedVector<const Tensor*, 4> all(&value);
-  for (const Tensor* t : in) all.push(t), backward->inputs.push_back(t->spec());
+  for (const Tensor* t : in) all.push(t);
   return std::move(apply(custom_gradient_op, {all.begin(), all.size()}, CustomAttrs{std::move(backward)})[0]);
 }
 

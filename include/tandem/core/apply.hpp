@@ -43,6 +43,12 @@ struct Stager {
   /// Enters a name_scope of this path and returns its path in the trace, which differs if the trace already has that
   /// scope.
   virtual std::string scope(std::string path) { return path; }
+  /// Stages the result of a custom gradient: a view of `value` with that backward function (a detail::CustomBackward).
+  /// Unset: the caller applies its own op.
+  virtual Tensor custom_gradient(const Tensor& value, Inputs in, const Opaque& backward) {
+    (void)value, (void)in, (void)backward;
+    return Tensor();
+  }
   /// Called when the user creates a named constant.
   virtual void constant(const Tensor&, const OpOptions&) {}
   /// The op that produced a tensor, for error texts: " (made by softmax at file.cpp:12)".

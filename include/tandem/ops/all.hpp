@@ -8,6 +8,7 @@
 #include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/debug/check_numerics.hpp"
 #include "tandem/ops/debug/print.hpp"
+#include "tandem/ops/host_function.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
 #include "tandem/ops/index/mask.hpp"

@@ -1,5 +1,6 @@
-// The ops behind cond and the loops: op definitions whose attributes are graphs, which they run with their own
-// programs. Not here: how lambdas become such graphs (control.hpp, while_loop.hpp, scan.hpp).
+// The ops behind cond, the loops and custom gradients in traces: op definitions whose attributes are graphs. Cond and
+// loops run them with their own programs. Not here: how lambdas become such graphs (control.hpp, while_loop.hpp,
+// scan.hpp).
 //
 // Gradients: the gradient of a cond is a cond, that of a loop is a loop that runs in the opposite direction, so both
 // are differentiable again. The forward op saves what the gradient needs: recording() makes the same op with more
@@ -36,7 +37,19 @@ struct LoopAttrs {
       field("ragged_rows", &LoopAttrs::ragged_rows), field("ragged_results", &LoopAttrs::ragged_results));
 };
 
-TANDEM_OPS(control_ops, cond, loop)
+/// A custom gradient in a trace: its backward function is traced too, because the tensors that it captured exist only
+/// while the function is traced. Inputs: the value, of which the output is a view; the inputs that it was computed
+/// from; the backward graph's captures.
+struct TracedGradientAttrs {
+  Ref<Graph> backward;  // (gradient of the value, captures) -> the gradients that are set
+  i64 inputs;
+  std::string set;  // by input: 's' if the backward function gives a gradient
+  static constexpr auto fields =
+      field_list(field("backward", &TracedGradientAttrs::backward), field("inputs", &TracedGradientAttrs::inputs),
+                 field("set", &TracedGradientAttrs::set));
+};
+
+TANDEM_OPS(control_ops, cond, loop, traced_gradient)
 
 /// Attributes with which tapes record the op: it then returns everything that its gradients of any order need.
 /// Attributes made by this function are returned unchanged.

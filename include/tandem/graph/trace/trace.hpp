@@ -48,6 +48,7 @@ class TANDEM_API Tracer final : public Stager {
   TANDEM_INLINE void created(const Variable&) override;
   std::string scope(std::string path) override { return unique_name(std::move(path)); }
   TANDEM_INLINE void constant(const Tensor&, const OpOptions&) override;
+  TANDEM_INLINE Tensor custom_gradient(const Tensor& value, Inputs in, const Opaque& backward) override;
   TANDEM_INLINE std::string origin(const Tensor&) override;
   TANDEM_INLINE std::string name_of(const Tensor&) override;
 
