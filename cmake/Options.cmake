@@ -19,6 +19,13 @@ option(TANDEM_WITH_IO "Build tandem::io: checkpoints and safetensors (needs nloh
 if(TANDEM_WITH_IO AND NOT nlohmann_json_FOUND)
   message(FATAL_ERROR "TANDEM_WITH_IO=ON needs nlohmann_json (Debian: nlohmann-json3-dev); set it OFF to go without")
 endif()
+if(TANDEM_WITH_IO)
+  find_package(ZLIB QUIET)
+  option(TANDEM_WITH_ZLIB "Read and write compressed .npz files (needs zlib)" ${ZLIB_FOUND})
+  if(TANDEM_WITH_ZLIB AND NOT ZLIB_FOUND)
+    message(FATAL_ERROR "TANDEM_WITH_ZLIB=ON needs zlib (Debian: zlib1g-dev); set it OFF to go without")
+  endif()
+endif()
 
 if(TANDEM_WITH_CUDA)
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})

@@ -22,4 +22,10 @@ TANDEM_API Tensor load_npy(const std::string& path);
 /// Parses an .npy file in memory; `path` is used in error messages only.
 TANDEM_API Tensor parse_npy(const char* data, std::size_t size, const std::string& path);
 
+namespace detail {
+/// The bytes that precede the data of an .npy file of this tensor.
+///   throws  as save_npy, in the name of `op`
+TANDEM_API std::string npy_start(const char* op, const Tensor& tensor);
+}  // namespace detail
+
 }  // namespace TANDEM_NS::io

@@ -210,27 +210,31 @@ Tensor read_npy(Source& source, const std::string& path) {
 
 }  // namespace detail
 
-TANDEM_INLINE void save_npy(const std::string& path, const Tensor& tensor) {
-  const tandem::detail::OutsideTrace outside;
+TANDEM_INLINE std::string detail::npy_start(const char* op, const Tensor& tensor) {
   if (tensor.is_symbolic())
-    errors::raise<errors::TraceError>("save_npy", "a traced tensor has no value to save: " + to_string(tensor.spec()));
-  const std::string descr = detail::descr_of(tensor.dtype());
+    errors::raise<errors::TraceError>(op, "a traced tensor has no value to save: " + to_string(tensor.spec()));
+  const std::string descr = descr_of(tensor.dtype());
   if (descr.empty())
-    errors::raise<errors::InvalidArgumentError>("save_npy",
+    errors::raise<errors::InvalidArgumentError>(op,
                                                 "NumPy has no dtype for " + to_string(tensor.spec()) +
                                                     (tensor.dtype() == DType::bfloat16 ? ": cast it to float32" : ""));
-  const Tensor host = tensor.cpu();
   std::string shape;
-  for (const i64 d : host.shape()) shape += std::to_string(d) + ", ";
-  if (host.rank() > 1) shape.resize(shape.size() - 2);
-  else if (host.rank() == 1) shape.pop_back();
+  for (const i64 d : tensor.shape()) shape += std::to_string(d) + ", ";
+  if (tensor.rank() > 1) shape.resize(shape.size() - 2);
+  else if (tensor.rank() == 1) shape.pop_back();
   std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   constexpr std::size_t fixed = 10;
   header.resize((fixed + header.size() + 1 + 63) / 64 * 64 - fixed - 1, ' ');  // aligns the data to 64 bytes
   header += '\n';
-  std::string start(detail::npy_magic);
+  std::string start(npy_magic);
   start += {1, 0, static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
-  replace_file(path, {{start.data(), start.size()}, {header.data(), header.size()}, {host.raw(), host.spec().bytes()}});
+  return start + header;
+}
+TANDEM_INLINE void save_npy(const std::string& path, const Tensor& tensor) {
+  const tandem::detail::OutsideTrace outside;
+  const std::string start = detail::npy_start("save_npy", tensor);
+  const Tensor host = tensor.cpu();
+  replace_file(path, {{start.data(), start.size()}, {host.raw(), host.spec().bytes()}});
 }
 TANDEM_INLINE Tensor load_npy(const std::string& path) {
   detail::RegularFile file("load_npy", path);

@@ -44,7 +44,7 @@ class Descriptor {
   int fd_;
 };
 
-/// A regular file, read sequentially from its beginning; `op` is used in error messages.
+/// A regular file, read sequentially from its beginning or at an offset; `op` is used in error messages.
 class RegularFile {
  public:
   RegularFile(const char* op, const std::string& path)
@@ -59,14 +59,19 @@ class RegularFile {
   }
   std::size_t size() const { return size_; }
   void read(void* to, std::size_t size) {
+    read_at(to, at_, size);
+    at_ += size;
+  }
+  void read_at(void* to, std::size_t offset, std::size_t size) {
     char* p = static_cast<char*>(to);
     while (size) {
-      const ssize_t n = ::read(fd_.get(), p, std::min(size, std::size_t{1} << 30));
+      const ssize_t n = ::pread(fd_.get(), p, std::min(size, std::size_t{1} << 30), static_cast<off_t>(offset));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0)
         errors::raise<errors::UnavailableError>(
             op_, "cannot read " + path_ + " to its end: " + (n < 0 ? std::strerror(errno) : "it became shorter"));
       p += n;
+      offset += static_cast<std::size_t>(n);
       size -= static_cast<std::size_t>(n);
     }
   }
@@ -75,22 +80,25 @@ class RegularFile {
   const char* op_;
   const std::string& path_;
   Descriptor fd_;
-  std::size_t size_ = 0;
+  std::size_t size_ = 0, at_ = 0;
 };
 
-/// Bytes in memory, read sequentially from their beginning.
+/// Bytes in memory, read sequentially from their beginning or at an offset.
 class MemorySource {
  public:
   MemorySource(const char* data, std::size_t size) : data_(data), size_(size) {}
   std::size_t size() const { return size_; }
   void read(void* to, std::size_t n) {
-    if (n) std::memcpy(to, data_, n);
-    data_ += n;
+    read_at(to, at_, n);
+    at_ += n;
+  }
+  void read_at(void* to, std::size_t offset, std::size_t n) const {
+    if (n) std::memcpy(to, data_ + offset, n);
   }
 
  private:
   const char* data_;
-  std::size_t size_;
+  std::size_t size_, at_ = 0;
 };
 
 }  // namespace TANDEM_NS::io::detail

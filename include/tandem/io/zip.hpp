@@ -1,0 +1,101 @@
+// The parts of the ZIP format that .npz files use: stored and deflated members, 64-bit sizes when reading. Source:
+// PKWARE's APPNOTE 6.3. For the definitions of io/npz.hpp.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tandem/base/error.hpp"
+#include "tandem/config.hpp"
+
+#if __has_include(<zlib.h>) && !defined(TANDEM_NO_ZLIB)
+#include <zlib.h>
+#define TANDEM_HAS_ZLIB 1
+#else
+#define TANDEM_HAS_ZLIB 0
+#endif
+
+namespace TANDEM_NS::io::detail {
+
+struct ZipMember {
+  std::string name;
+  std::uint16_t method = 0;  // 0: stored, 8: deflated
+  std::uint32_t crc = 0;
+  std::uint64_t compressed = 0, size = 0, offset = 0;  // offset: of its local header
+};
+
+inline constexpr std::uint32_t local_signature = 0x04034b50, central_signature = 0x02014b50, end_signature = 0x06054b50,
+                               end64_signature = 0x06064b50, locator64_signature = 0x07064b50;
+inline constexpr std::size_t local_bytes = 30, central_bytes = 46, end_bytes = 22, end64_bytes = 56,
+                             locator64_bytes = 20;
+inline constexpr std::uint64_t largest_deflate_ratio = 1032;
+
+inline std::uint32_t crc_of(const void* data, std::size_t n, std::uint32_t crc = 0) {
+  static constexpr auto table = [] {
+    std::array<std::uint32_t, 256> t{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      t[i] = i;
+      for (int bit = 0; bit < 8; ++bit) t[i] = t[i] >> 1 ^ (t[i] & 1 ? 0xedb88320u : 0);
+    }
+    return t;
+  }();
+  const auto* p = static_cast<const unsigned char*>(data);
+  crc = ~crc;
+  for (std::size_t i = 0; i < n; ++i) crc = table[(crc ^ p[i]) & 255] ^ crc >> 8;
+  return ~crc;
+}
+
+inline void append_number(std::string& to, std::uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) to += static_cast<char>(value >> 8 * i & 255);
+}
+inline std::uint64_t number_at(std::string_view bytes, std::size_t at, int count) {
+  std::uint64_t r = 0;
+  for (int i = 0; i < count; ++i)
+    r |= std::uint64_t{static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)])} << 8 * i;
+  return r;
+}
+
+// The fields that local and central headers share, from the version needed to the name's length; the date is
+// 1980-01-01.
+inline void append_common(std::string& to, const ZipMember& m) {
+  append_number(to, 20, 2);      // version needed
+  append_number(to, 0x0800, 2);  // names are UTF-8
+  append_number(to, m.method, 2);
+  append_number(to, 0, 2);       // time
+  append_number(to, 0x0021, 2);  // date
+  append_number(to, m.crc, 4);
+  append_number(to, m.compressed, 4);
+  append_number(to, m.size, 4);
+  append_number(to, m.name.size(), 2);
+}
+inline std::string local_header(const ZipMember& m) {
+  std::string r;
+  append_number(r, local_signature, 4);
+  append_common(r, m);
+  append_number(r, 0, 2);  // extra fields
+  return r + m.name;
+}
+inline std::string central_directory(const std::vector<ZipMember>& members, std::uint64_t offset) {
+  std::string r;
+  for (const ZipMember& m : members) {
+    append_number(r, central_signature, 4);
+    append_number(r, 20, 2);  // made by version 2.0, MS-DOS
+    append_common(r, m);
+    append_number(r, 0, 2 + 2 + 2 + 2 + 4);  // extra fields, comment, disk, attributes
+    append_number(r, m.offset, 4);
+    r += m.name;
+  }
+  const std::size_t bytes = r.size();
+  append_number(r, end_signature, 4);
+  append_number(r, 0, 4);  // disks
+  append_number(r, members.size(), 2);
+  append_number(r, members.size(), 2);
+  append_number(r, bytes, 4);
+  append_number(r, offset, 4);
+  append_number(r, 0, 2);  // comment
+  return r;
+}
+
+}  // namespace TANDEM_NS::io::detail

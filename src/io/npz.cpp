@@ -1,0 +1,1 @@
+#include "tandem/io/npz.inl"

@@ -1,0 +1,196 @@
+// .npz files: round trips, files by NumPy, damaged and hostile archives.
+#include "tandem/io/npz.hpp"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "tandem/graph/trace/function.hpp"
+#include "tandem/io/zip.hpp"
+#include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/values.hpp"
+
+namespace npz_test {
+using namespace tandem;
+using testing::error_of;
+namespace fs = std::filesystem;
+
+struct File {
+  std::string path = (fs::temp_directory_path() / ("tandem_npz_" + std::to_string(std::random_device()()))).string();
+  ~File() { fs::remove(path); }
+  std::string bytes() const {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+};
+std::vector<io::NamedTensor> parse(const std::string& s) { return io::parse_npz(s.data(), s.size(), "memory"); }
+std::string fault(const std::string& s) {
+  return error_of([&] { parse(s); });
+}
+std::string from_hex(const char* hex) {
+  std::string r;
+  for (; *hex; hex += 2) r += static_cast<char>(std::stoi(std::string(hex, 2), nullptr, 16));
+  return r;
+}
+std::string saved(const std::vector<io::NamedTensor>& tensors, io::NpzOptions options = {}) {
+  const File file;
+  io::save_npz(file.path, tensors, options);
+  return file.bytes();
+}
+
+TEST_CASE("save_npz, load_npz: every dtype that NumPy has comes back, stored and compressed") {
+  const File file;
+  std::vector<io::NamedTensor> all;
+  for (const DType d : {float32, float64, float16, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool_,
+                        complex64, complex128})
+    for (const Shape& s : {Shape{}, Shape{0}, Shape{3}, Shape{2, 3, 2}})
+      all.push_back({std::string(name(d)) + to_string(s), testing::numbered(s, d)});
+  for (const bool compressed : {false, true}) {
+    if (compressed && !TANDEM_HAS_ZLIB) continue;
+    io::save_npz(file.path, all, {.compressed = compressed});
+    const std::vector<io::NamedTensor> back = io::load_npz(file.path);
+    REQUIRE(back.size() == all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      CHECK(back[i].name == all[i].name);
+      REQUIRE(back[i].tensor.spec() == all[i].tensor.spec());
+      CHECK((all[i].tensor.size() == 0 ||
+             std::memcmp(back[i].tensor.raw(), all[i].tensor.raw(), all[i].tensor.spec().bytes()) == 0));
+    }
+    CHECK(io::load_npz(file.path, "int16[3]").dtype() == int16);
+  }
+  io::save_npz(file.path, std::map<std::string, Tensor>{{"b", constant(1)}, {"a", constant({2, 3})}});
+  CHECK(io::load_npz(file.path)[0].name == "a");
+  CHECK_THAT(error_of([&] { io::load_npz(file.path, "c"); }), ContainsSubstring("has no tensor 'c'; it has: a, b"));
+  CHECK_THROWS_AS(io::load_npz("/nowhere.npz"), errors::NotFoundError);
+}
+
+#if TANDEM_HAS_ZLIB
+TEST_CASE("save_npz: repetitive data are compressed, random data of more than one block survive") {
+  CHECK(saved({{"x", zeros({100000})}}, {.compressed = true}).size() < 2000);
+  const Tensor x = random::stateless_uniform({300000}, constant({1, 2}));
+  const Tensor back = parse(saved({{"x", x}}, {.compressed = true}))[0].tensor;
+  CHECK(std::memcmp(back.raw(), x.raw(), x.spec().bytes()) == 0);
+}
+#endif
+
+// numpy.savez(f, a=numpy.float32([1.5]), b=numpy.int8([[1, 2]])) of NumPy 2.4, as bytes.
+TEST_CASE("load_npz reads what NumPy has written") {
+  const auto found = parse(
+      from_hex("504b03042d00000000000000210054792e83ffffffffffffffff05001400612e6e7079010010008400000000000000840000"
+               "0000000000934e554d5059010076007b276465736372273a20273c6634272c2027666f727472616e5f6f72646572273a2046"
+               "616c73652c20277368617065273a2028312c292c207d20202020202020202020202020202020202020202020202020202020"
+               "20202020202020202020202020202020202020202020202020202020202020200a0000c03f504b03042d0000000000000021"
+               "00302579e2ffffffffffffffff05001400622e6e70790100100082000000000000008200000000000000934e554d50590100"
+               "76007b276465736372273a20277c6931272c2027666f727472616e5f6f72646572273a2046616c73652c2027736861706527"
+               "3a2028312c2032292c207d202020202020202020202020202020202020202020202020202020202020202020202020202020"
+               "202020202020202020202020202020202020200a0102504b01022d032d00000000000000210054792e838400000084000000"
+               "050000000000000000000000800100000000612e6e7079504b01022d032d000000000000002100302579e282000000820000"
+               "000500000000000000000000008001bb000000622e6e7079504b0506000000000200020066000000740100000000"));
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].name == "a");
+  CHECK(found[0].tensor.to_vector<float>() == std::vector<float>{1.5f});
+  CHECK(found[1].tensor.spec() == Spec{{1, 2}, int8, {}});
+}
+
+TEST_CASE("load_npz: a file that ends early or has a changed byte never yields other values") {
+  for (const bool compressed : {false, true}) {
+    if (compressed && !TANDEM_HAS_ZLIB) continue;
+    const Tensor x = constant({1.f, 2.f, 3.f});
+    const std::string good = saved({{"x", x}, {"y", x}}, {.compressed = compressed});
+    REQUIRE(parse(good).size() == 2);
+    for (std::size_t n = 0; n < good.size(); ++n) CHECK(fault(good.substr(0, n)) != "no error");
+    for (std::size_t i = 0; i < good.size(); ++i) {
+      std::string bad = good;
+      bad[i] = static_cast<char>(bad[i] ^ 0x10);
+      try {
+        for (const io::NamedTensor& t : parse(bad)) CHECK(t.tensor.to_vector<float>() == x.to_vector<float>());
+      } catch (const errors::OpError&) {
+      }
+    }
+  }
+}
+
+TEST_CASE("load_npz: what is damaged is named") {
+  const std::string good = saved({{"x", constant({1.f, 2.f})}});
+  const std::size_t directory = good.find("PK\1\2");
+  REQUIRE(directory != good.npos);
+  const auto changed = [&](std::size_t at, std::uint64_t value, int bytes) {
+    std::string s = good, number;
+    io::detail::append_number(number, value, bytes);
+    return s.replace(at, number.size(), number);
+  };
+  CHECK_THAT(fault("PK"), ContainsSubstring("shorter than 22 bytes"));
+  CHECK_THAT(fault(std::string(100, 'x')), ContainsSubstring("no end record"));
+  CHECK_THAT(fault(changed(directory + 16, 1, 4)), ContainsSubstring("the CRC-32 of x.npy does not match"));
+  CHECK_THAT(fault(changed(directory + 20, 1u << 20, 4)), ContainsSubstring("x.npy lies beyond its end"));
+  CHECK_THAT(fault(changed(directory + 24, 5, 4)), ContainsSubstring("does not have the size"));
+  CHECK_THAT(fault(changed(directory + 42, 7, 4)), ContainsSubstring("no header where the directory says"));
+  CHECK_THAT(fault(changed(directory + 10, 12, 2)), ContainsSubstring("compressed by method 12"));
+  CHECK_THAT(fault(changed(6, 1, 2)), ContainsSubstring("encrypted"));
+#if TANDEM_HAS_ZLIB
+  std::string bomb = saved({{"x", zeros({1000})}}, {.compressed = true});
+  std::string huge;
+  io::detail::append_number(huge, 0xfffffff0u, 4);
+  CHECK_THAT(fault(bomb.replace(bomb.find("PK\1\2") + 24, 4, huge)),
+             ContainsSubstring("larger than its compressed data can hold"));
+#endif
+}
+
+TEST_CASE("load_npz: 64-bit sizes and end records, comments") {
+  const std::string good = saved({{"x", constant({1.f, 2.f})}});
+  const std::size_t directory = good.find("PK\1\2"), end = good.find("PK\5\6");
+  const std::uint64_t size = io::detail::number_at(good, directory + 24, 4);
+  // The member's sizes and offset move into an extra field, those of the directory into a 64-bit end record.
+  std::string entry = good.substr(directory, end - directory), extra;
+  for (const std::size_t at : {20u, 24u, 42u}) entry.replace(at, 4, "\xff\xff\xff\xff");
+  io::detail::append_number(extra, 1, 2);
+  io::detail::append_number(extra, 24, 2);
+  for (const std::uint64_t n : {size, size, std::uint64_t{0}}) io::detail::append_number(extra, n, 8);
+  entry.replace(30, 2, std::string("\x1c\0", 2));
+  std::string wide = good.substr(0, directory) + entry + extra;
+  const std::size_t record = wide.size();
+  io::detail::append_number(wide, 0x06064b50, 4);
+  io::detail::append_number(wide, 44, 8);
+  io::detail::append_number(wide, 0, 12);
+  for (const std::uint64_t n :
+       {std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{record - directory}, std::uint64_t{directory}})
+    io::detail::append_number(wide, n, 8);
+  io::detail::append_number(wide, 0x07064b50, 4);
+  io::detail::append_number(wide, 0, 4);
+  io::detail::append_number(wide, record, 8);
+  io::detail::append_number(wide, 1, 4);
+  io::detail::append_number(wide, 0x06054b50, 4);
+  io::detail::append_number(wide, 0, 4);
+  wide += std::string(12, '\xff');
+  io::detail::append_number(wide, 5, 2);
+  wide += "hello";
+  CHECK(parse(wide)[0].tensor.to_vector<float>() == std::vector<float>{1, 2});
+  for (std::size_t n = 0; n < wide.size(); ++n) CHECK(fault(wide.substr(0, n)) != "no error");
+}
+
+TEST_CASE("save_npz: what cannot be saved is refused, and the file stays") {
+  const File file;
+  const Tensor x = constant({1, 2});
+  io::save_npz(file.path, {{"x", x}});
+  const auto refused = [&](const std::vector<io::NamedTensor>& tensors) {
+    return error_of([&] { io::save_npz(file.path, tensors); });
+  };
+  CHECK_THAT(refused({{"x", x}, {"x", x}}), ContainsSubstring("two tensors have the name 'x'"));
+  CHECK_THAT(refused({{"", x}}), ContainsSubstring("name is empty"));
+  CHECK_THAT(refused({{"x", zeros({2}, bfloat16)}}),
+             ContainsSubstring("save_npz: NumPy has no dtype for bfloat16[2]: cast it"));
+  const auto traced = function([&](const Tensor& t) {
+    io::save_npz(file.path, {{"t", t}});
+    return t;
+  });
+  CHECK_THROWS_AS(traced(constant(1.f)), errors::TraceError);
+  CHECK(io::load_npz(file.path, "x").to_vector<std::int32_t>() == std::vector<std::int32_t>{1, 2});
+  const File two;
+  std::ofstream(two.path, std::ios::binary) << saved({{"x", x}});
+  CHECK(io::load_npz(two.path).size() == 1);
+}
+
+}  // namespace npz_test
