@@ -20,6 +20,9 @@ struct Function {
   Tensor (*call)(const void* self, const std::vector<Tensor>& x);
   const void* self;
 };
+TANDEM_API std::vector<double> to_double(const Tensor& t);
+/// A tensor of this spec, float32 or float64, with these values.
+TANDEM_API Tensor from_double(const std::vector<double>& values, const Spec& like);
 TANDEM_API std::vector<Jacobians> compute_gradient(Function f, const std::vector<Tensor>& x, CheckOptions options);
 
 template <class F>
