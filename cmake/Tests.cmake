@@ -97,7 +97,7 @@ if(NOT TANDEM_WITH_CUDA)
   list(FILTER test_files EXCLUDE REGEX "^cuda/")
 endif()
 if(NOT TANDEM_WITH_IO)
-  list(FILTER test_files EXCLUDE REGEX "^(io|train)/")
+  list(FILTER test_files EXCLUDE REGEX "^(io|train|golden)/")
 endif()
 # Files whose loops take longer than their compilation.
 set(loops cpu/broadcast_test.cpp cpu/gemm_test.cpp graph/random_program_test.cpp io/safetensors_limits_test.cpp

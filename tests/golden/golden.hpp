@@ -1,0 +1,140 @@
+// Comparison of operations with golden values: cases of a .npz file made by make.py, each run in float64 and float32,
+// forward and backward.
+#pragma once
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/io/npz.hpp"
+#include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
+
+namespace golden {
+
+using namespace tandem;
+
+struct Case {
+  std::string name;                // op:number
+  std::vector<Tensor> x, y, w, g;  // inputs, outputs, weights, gradients (unset where there is none)
+  std::vector<i64> p;
+  std::vector<double> q;
+
+  int integer(std::size_t i) const { return static_cast<int>(p.at(i)); }
+};
+using List = std::vector<Tensor>;
+/// Calls the operation on inputs x, with the parameters of the case.
+using Call = List (*)(const Case& c, const List& x);
+
+struct Op {
+  Call call;
+  double float64 = 1e-12, float32 = 2e-6;  // tolerances, relative to the largest value of a result
+};
+
+namespace detail {
+
+inline void put(List& list, const std::string& number, Tensor t) {
+  const auto at = static_cast<std::size_t>(std::stoi(number));
+  if (list.size() <= at) list.resize(at + 1);
+  list[at] = std::move(t);
+}
+inline std::map<std::string, Case> load(const std::string& family) {
+  std::map<std::string, Case> cases;
+  for (io::NamedTensor& a : io::load_npz(TANDEM_SOURCE_DIR "/tests/golden/" + family + ".npz")) {
+    const std::size_t slash = a.name.find('/');
+    const std::string name = a.name.substr(0, slash), part = a.name.substr(slash + 1), number = part.substr(1);
+    Case& c = cases[name];
+    c.name = name;
+    if (part == "p") c.p = a.tensor.to_vector<i64>();
+    else if (part == "q") c.q = a.tensor.to_vector<double>();
+    else put(part[0] == 'x' ? c.x : part[0] == 'y' ? c.y : part[0] == 'w' ? c.w : c.g, number, std::move(a.tensor));
+  }
+  return cases;
+}
+
+// Real numbers of a tensor of any numeric dtype; complex ones as pairs.
+inline std::vector<double> numbers(const Tensor& t) {
+  if (is_complex(t.dtype())) {
+    const Tensor wide = cast(t, complex128);
+    const auto* const parts = static_cast<const double*>(wide.raw());
+    return {parts, parts + 2 * wide.size()};
+  }
+  return cast(t, float64).to_vector<double>();
+}
+inline double largest(const std::vector<double>& v) {
+  double r = 0;
+  for (const double x : v)
+    if (std::isfinite(x)) r = std::max(r, std::fabs(x));
+  return r;
+}
+inline void compare(const std::string& what, const Tensor& got, const Tensor& want, double tolerance) {
+  INFO(what);
+  REQUIRE(got.is_set());
+  REQUIRE(got.shape() == want.shape());
+  const std::vector<double> a = numbers(got), b = numbers(want);
+  const double bound = tolerance * std::max(largest(b), 1e-3);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) || std::fabs(a[i] - b[i]) <= bound;
+    if (!same) FAIL_CHECK("element " << i << " is " << a[i] << ", not " << b[i]);
+    if (!same) return;
+  }
+}
+inline Tensor in_precision(const Tensor& t, DType real) {
+  if (is_complex(t.dtype())) return cast(t, real == float64 ? complex128 : complex64);
+  return is_floating(t.dtype()) ? cast(t, real) : t;
+}
+
+inline void check_gradients(const Case& c, const Op& op, const List& x, DType real, double tolerance) {
+  GradientTape tape;
+  List sources;
+  for (std::size_t i = 0; i < c.g.size(); ++i)
+    if (c.g[i].is_set()) tape.watch(x[i]), sources.push_back(x[i]);
+  if (sources.empty()) return;
+  const List y = op.call(c, x);
+  List targets, upstream;
+  for (std::size_t i = 0; i < c.w.size(); ++i)
+    if (c.w[i].is_set()) targets.push_back(y.at(i)), upstream.push_back(cast(in_precision(c.w[i], real), y[i].dtype()));
+  const List g = tape.gradient(targets, sources,
+                               {.output_gradients = upstream, .unconnected_gradients = UnconnectedGradients::zero});
+  for (std::size_t i = 0, k = 0; i < c.g.size(); ++i)
+    if (c.g[i].is_set()) compare("gradient " + std::to_string(i), g[k++], c.g[i], 8 * tolerance);
+}
+inline void check_case(const Case& c, const Op& op, DType real) {
+  INFO(c.name << " in " << name(real));
+  // float32 is compared with the exact value of the rounded inputs only up to its condition, hence in float64 first.
+  const double tolerance = real == float64 ? op.float64 : op.float32;
+  List x;
+  for (const Tensor& t : c.x) x.push_back(in_precision(t, real));
+  const List y = op.call(c, x);
+  REQUIRE(y.size() == c.y.size());
+  for (std::size_t i = 0; i < y.size(); ++i) compare("output " + std::to_string(i), y[i], c.y[i], tolerance);
+  check_gradients(c, op, x, real, tolerance);
+}
+
+}  // namespace detail
+
+/// Runs all cases of tests/golden/<family>.npz. Every case needs an op of that name, and every op a case.
+inline void check(const std::string& family, const std::map<std::string, Op>& ops) {
+  std::set<std::string> met;
+  for (const auto& [name, c] : detail::load(family)) {
+    const std::string op = name.substr(0, name.find(':'));
+    INFO(name);
+    REQUIRE(ops.count(op));
+    met.insert(op);
+    for (const DType real : {float64, float32}) detail::check_case(c, ops.at(op), real);
+  }
+  for (const auto& [name, op] : ops)
+    if (!met.count(name)) FAIL_CHECK("no case of " << name);
+}
+
+}  // namespace golden
+
+// An entry of check()'s map: the operation as an expression over c (the case) and x (the inputs).
+#define GOLDEN_OP(name, ...)                                                                   \
+  {                                                                                            \
+    name, Op {                                                                                 \
+      [](const Case& c, const List& x) -> List { return (void)c, (void)x, List{__VA_ARGS__}; } \
+    }                                                                                          \
+  }
