@@ -218,7 +218,7 @@ TANDEM_INLINE const FunctionCache::Open* FunctionCache::check_recursion(const tr
   if (same || depth >= detail::deepest_recursion)
     errors::raise<errors::FailedPreconditionError>(
         options_.name.c_str(),
-        "calls itself while it is traced; a graph has no recursion: use while_loop, or call the "
+        "is being traced and calls itself; a graph has no recursion: use while_loop, or call the "
         "function without function()");
   return caller;
 }

@@ -1,0 +1,182 @@
+// Traps of graphs, variables and control flow, by the numbers of the table of pitfalls.
+#include <functional>
+#include <stdexcept>
+#include <thread>
+
+#include "tandem/tandem.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+
+namespace pitfalls_graphs {
+
+using namespace tandem;
+using Catch::Matchers::ContainsSubstring;
+using testing::error_of;
+using Floats = std::vector<float>;
+constexpr std::int64_t slack = 128 << 10;  // live memory is exact to 64 KiB for each thread
+
+TEST_CASE("P2: a traced function owns its graph: making 1000 of them leaves nothing behind") {
+  const auto once = [] {
+    std::string name;
+    auto f = function([&](const Tensor& x) {
+      const Tensor y = x + constant({1.f, 2.f});
+      return y;
+    });
+    const auto concrete = f.get_concrete_function(TensorSpec({2}, float32));
+    for (const Node& n : concrete->graph().nodes) name += n.name + " ";
+    return name;
+  };
+  const std::string first = once();
+  const auto before = memory::info().live;
+  for (int i = 0; i < 1000; ++i) REQUIRE(once() == first);
+  CHECK(memory::info().live <= before + slack);
+}
+
+TEST_CASE("P3, P4: a Variable has its value from the start, the same for eager and traced code and all threads") {
+  Variable v(constant(1.f));
+  CHECK(v.read_value().item<float>() == 1);
+  auto add_one = function([&] {
+    v.assign_add(constant(1.f));
+    return v * 10;
+  });
+  CHECK(add_one().item<float>() == 20);
+  v.assign(constant(5.f));
+  CHECK(add_one().item<float>() == 60);
+  std::thread([&] { v.assign(constant(7.f)); }).join();
+  CHECK(add_one().item<float>() == 80);
+}
+
+TEST_CASE("P7: a declared shape is checked at each call, with both shapes in the error") {
+  auto f = function([](const Tensor& x) { return x * 2; }, {.input_signature = {TensorSpec({32, 128})}});
+  CHECK_THAT(error_of([&] {
+               return f(ones({31, 128}));
+             }),
+             ContainsSubstring("[32,128]") && ContainsSubstring("[31,128]"));
+  auto g = function(
+      [](const Tensor& x) {
+        return ensure_shape(x, {32, 128});
+      },
+      {.input_signature = {TensorSpec({none, 128})}});
+  CHECK(g(ones({32, 128})).shape() == Shape{32, 128});
+  CHECK_THAT(error_of([&] {
+               return g(ones({31, 128}));
+             }),
+             ContainsSubstring("[32,128]") && ContainsSubstring("[31,128]"));
+}
+
+TEST_CASE("P12: a slice along the leading axis shares its tensor's memory") {
+  const Tensor x = ones({10000, 1000});
+  const auto before = memory::info().live;
+  Tensor row = x[17];
+  const Tensor rows = x(Slice(5, 100));
+  CHECK(memory::info().live <= before + slack);
+  CHECK(row.raw() == static_cast<const float*>(x.raw()) + 17 * 1000);
+  CHECK(rows.shape() == Shape{95, 1000});
+}
+
+TEST_CASE("P13: reads and assignments keep the program's order") {
+  for (int run = 0; run < 10; ++run) {
+    Variable v(constant(3.f));
+    auto f = function([&] {
+      const Tensor before = v + 0.f;
+      v.assign(constant(7.f));
+      return std::pair(before, v + 0.f);
+    });
+    const auto [before, after] = f();
+    CHECK(before.item<float>() == 3);
+    CHECK(after.item<float>() == 7);
+  }
+}
+
+TEST_CASE("P14: asserts that nothing uses are not lost") {
+  auto f = function([](const Tensor& x) {
+    debugging::assert_positive(x, {.message = "must be positive"});
+    return x + 1;
+  });
+  for (int i = 0; i < 3; ++i) CHECK(f(constant({1.f})).to_vector<float>() == Floats{2});
+  CHECK_THAT(error_of([&] { return f(constant({-1.f})); }), ContainsSubstring("must be positive"));
+}
+
+TEST_CASE("P16: a loop variable that changes its shape is named, with the way out") {
+  auto f = function([](const Tensor& x) {
+    return while_loop([](const Tensor& i, const Tensor&) { return i < 3; },
+                      [](const Tensor& i, const Tensor& t) {
+                        return std::tuple(i + 1, concat({t, t}, 0));
+                      },
+                      std::tuple(constant(0), x));
+  });
+  CHECK_THAT(error_of([&] { return f(ones({2})); }), ContainsSubstring("shape_invariants"));
+}
+
+TEST_CASE("P28: gather works on any axis, in batches, and refuses what is out of range") {
+  const Tensor x = reshape(range(24), {2, 3, 4});
+  CHECK(gather(x, constant({3, 0}), 2).to_vector<int>() == std::vector<int>{3, 0, 7, 4, 11, 8, 15, 12, 19, 16, 23, 20});
+  CHECK(gather(x, constant({{2}, {0}}), {.axis = 1, .batch_dims = 1}).to_vector<int>() ==
+        std::vector<int>{8, 9, 10, 11, 12, 13, 14, 15});
+  CHECK_THAT(error_of([&] { return gather(x, constant(std::vector<i64>{i64{1} << 31}), 1); }),
+             ContainsSubstring("2147483648") && ContainsSubstring("3"));
+}
+
+TEST_CASE("P38: an axis out of range is named with the rank") {
+  CHECK_THAT(error_of([] { return reduce_sum(ones({2, 3}), 2); }), ContainsSubstring("2") && ContainsSubstring("rank"));
+}
+
+TEST_CASE("P51: lengths may be int32 or int64") {
+  const Tensor x = constant({{1, 2, 3, 4}, {5, 6, 7, 8}});
+  for (const DType d : {int32, int64})
+    CHECK(reverse_sequence(x, cast(constant({2, 4}), d), {.seq_axis = 1}).to_vector<int>() ==
+          std::vector<int>{2, 1, 3, 4, 8, 7, 6, 5});
+}
+
+TEST_CASE("P53: a tensor that memory does not hold raises with its size") {
+  memory::set_limit(memory::info().live + (1 << 20));
+  const std::string text = error_of<errors::ResourceExhaustedError>([] { return zeros({3160, 6144, 3}); });
+  memory::set_limit(0);
+  CHECK_THAT(text, ContainsSubstring("232980480") && ContainsSubstring("CPU:0"));
+  CHECK(zeros({3, 3}).size() == 9);
+}
+
+TEST_CASE("P58: a traced function that calls itself says so") {
+  int depth = 0;
+  const std::function<Tensor(const Tensor&)>* again = nullptr;
+  auto f = function([&](const Tensor& x) { return ++depth < 3 ? (*again)(x) : x; });
+  const std::function<Tensor(const Tensor&)> call = [&](const Tensor& x) { return f(x); };
+  again = &call;
+  CHECK_THAT(error_of([&] { return f(ones({2})); }), ContainsSubstring("is being traced"));
+}
+
+TEST_CASE("C4: an exception in the body of a loop or a host function arrives at the caller") {
+  auto f = function([](const Tensor& x) {
+    return map_fn(
+        [](const Tensor& row) {
+          return host_function(
+              [](const Tensor& t) -> Tensor {
+                if (t.item<float>() == 2) throw std::runtime_error("row two");
+                return t;
+              },
+              {row}, TensorSpec({}, float32));
+        },
+        x);
+  });
+  CHECK_THROWS_WITH(f(constant({1.f, 2.f, 3.f})), "row two");
+  CHECK(f(constant({1.f, 4.f})).to_vector<float>() == Floats{1, 4});
+}
+
+TEST_CASE("C5: dropping tapes, tensors and functions frees everything") {
+  const auto step = [] {
+    Variable w(ones({64, 64}));
+    auto f = function([&](const Tensor& x) {
+      GradientTape tape;
+      const Tensor loss = reduce_sum(square(matmul(x, w)));
+      return tape.gradient(loss, w);
+    });
+    GradientTape outer;
+    return f(ones({8, 64})).size();
+  };
+  step();
+  const auto before = memory::info().live;
+  for (int i = 0; i < 200; ++i) step();
+  CHECK(memory::info().live <= before + slack);
+}
+
+}  // namespace pitfalls_graphs
