@@ -1,0 +1,189 @@
+// Definitions of cpu/conv/conv.hpp: the choice of kernels, and how work is divided among threads.
+#pragma once
+#include <cstring>
+
+#include "tandem/core/allocator.hpp"
+#include "tandem/cpu/conv/conv.hpp"
+#include "tandem/cpu/conv/kernels.hpp"
+#include "tandem/cpu/conv/make_plan.hpp"
+#include "tandem/cpu/parallel.hpp"
+
+namespace TANDEM_NS::cpu {
+namespace convolution {
+
+template <class T>
+class Room {
+ public:
+  explicit Room(i64 numbers) : scratch_(static_cast<std::size_t>(numbers) * sizeof(T)) {}
+  T* data() const { return static_cast<T*>(scratch_.data()); }
+
+ private:
+  memory::Scratch scratch_;
+};
+
+/// Calls body(begin, end) for ranges of the items, which are worth `work` multiplications together.
+template <class F>
+void share(i64 items, double work, F body) {
+  if (work > product::worth_sharing && items > 1) return parallel_parts(items, work > product::worth_waking, body);
+  if (items > 0) body(i64(0), items);
+}
+inline double results(const ConvPlan& p) {
+  return double(p.batch * p.axis[0].count) * double(p.axis[1].count * p.axis[2].count);
+}
+// Enough bands for a few per thread, unless that makes them worthless.
+inline i64 bands_wanted(double work) {
+  return std::min<i64>(4 * product::threads_now(), i64(work / product::worth_sharing));
+}
+
+template <class T>
+void run_gather(PlanOf& of, const T* x, const T* filter, bool transposed, T* y) {
+  using K = Kernels<T>;
+  const ConvPlan& p = of.plan;
+  const double work = results(p) * double(p.segments * p.k * p.columns * p.groups);
+  of.divide(bands_wanted(work));
+  const i64 panels = K::panels.get()(p), size = panels * K::panel_size.get()(p), room = of.room();
+  const Room<T> packed(size);
+  share(panels, double(size) * 4,
+        [&](i64 begin, i64 end) { K::pack.get()(p, filter, transposed, begin, end, packed.data()); });
+  share(p.items(), work, [&](i64 begin, i64 end) {
+    const Room<T> band(room);
+    K::gather.get()(p, x, packed.data(), y, begin, end, band.data());
+  });
+}
+
+// `sums`: how many consecutive channels are added to one result.
+template <class T>
+void run_depthwise(PlanOf& of, const T* x, const T* filter, i64 sums, T* y) {
+  using K = Kernels<T>;
+  const ConvPlan& p = of.plan;
+  const double work = results(p) * double(p.segments * p.groups * p.repeat) * 4;  // its operands come from memory
+  of.divide(bands_wanted(work));
+  const Room<T> packed(K::depthwise_size.get()(p));
+  K::pack_depthwise.get()(p, filter, packed.data());
+  const i64 room = of.room(), line = sums > 1 ? p.axis[2].count * p.groups : 0;
+  share(p.items(), work, [&](i64 begin, i64 end) {
+    const Room<T> band(room), row(line);
+    K::depthwise.get()(p, x, packed.data(), y, begin, end, sums, band.data(), row.data());
+  });
+}
+
+template <class T>
+void forward(const Sizes& s, const T* x, const T* w, T* y) {
+  if (s.is_product()) {
+    Gemm<T> g;
+    g.m = s.pixels_out(), g.n = s.out_channels, g.k = s.in_channels;
+    g.a = x, g.lda = g.k, g.b = w, g.ldb = g.n, g.c = y, g.ldc = g.n;
+    return gemm(g);
+  }
+  PlanOf of(s, sizeof(T));
+  s.depthwise() ? run_depthwise(of, x, w, 1, y) : run_gather(of, x, w, false, y);
+}
+
+template <class T>
+void backward(const Sizes& s, const T* g, const T* w, T* dx) {
+  if (s.is_product()) {
+    Gemm<T> p;
+    p.m = s.pixels_in(), p.n = s.in_channels, p.k = s.out_channels, p.transpose_b = true;
+    p.a = g, p.lda = p.k, p.b = w, p.ldb = p.k, p.c = dx, p.ldc = p.n;
+    return gemm(p);
+  }
+  const WindowAxis* const a = s.axis;
+  for (i64 i = 0; i < std::min(a[0].stride, a[0].in); ++i)
+    for (i64 j = 0; j < std::min(a[1].stride, a[1].in); ++j)
+      for (i64 k = 0; k < std::min(a[2].stride, a[2].in); ++k) {
+        const i64 r[] = {i, j, k};
+        PlanOf of(s, r, sizeof(T));
+        s.depthwise() ? run_depthwise(of, g, w, s.out_channels, dx) : run_gather(of, g, w, true, dx);
+      }
+}
+
+/// The filter gradient as sums over chunks of the bands, whose number depends on the sizes only, as a result must.
+template <class T>
+class FilterGradient {
+ public:
+  FilterGradient(const Sizes& s, const T* x, const T* g, T* dw)
+      : of_(s, sizeof(T)), p_(of_.plan), deep_(s.depthwise()), x_(x), g_(g), dw_(dw) {
+    size_ = s.taps() * s.in_channels * s.groups * s.out_channels;
+    work_ = results(p_) * double(size_) * (deep_ ? 4.0 / double(s.groups) : 1);
+    const i64 most = std::min<i64>(16, i64(work_ / 1e6) + 1);
+    of_.divide(most);
+    chunks_ = std::clamp<i64>((4 << 20) / (size_ * i64(sizeof(T))), 1, std::min(most, p_.items()));
+    // Few chunks: also by segments, each of which then copies its bands itself.
+    parts_ = deep_ || chunks_ >= 8 || work_ < 1e7 ? 1 : p_.segments;
+  }
+
+  void run() {
+    const Room<T> partial((chunks_ - 1) * size_);
+    share(chunks_ * parts_, work_, [&](i64 begin, i64 end) {
+      const Room<T> band(of_.room()), panel(deep_ ? 0 : Kernels<T>::panel_room.get()(p_));
+      for (i64 i = begin; i < end; ++i) {
+        const i64 chunk = i / parts_;
+        one(chunk, i % parts_, chunk ? partial.data() + (chunk - 1) * size_ : dw_, band.data(), panel.data());
+      }
+    });
+    for (i64 c = 1; c < chunks_; ++c)
+      for (i64 i = 0; i < size_; ++i) dw_[i] += partial.data()[(c - 1) * size_ + i];
+  }
+
+ private:
+  void one(i64 chunk, i64 part, T* to, T* band, T* panel) const {
+    const i64 begin = chunk * p_.items() / chunks_, end = (chunk + 1) * p_.items() / chunks_;
+    if (deep_) {
+      std::memset(static_cast<void*>(to), 0, static_cast<std::size_t>(size_) * sizeof(T));
+      return Kernels<T>::correlate_depthwise.get()(p_, x_, g_, to, begin, end, band);
+    }
+    Kernels<T>::correlate.get()(p_, x_, g_, to, begin, end, part * p_.segments / parts_,
+                                (part + 1) * p_.segments / parts_, true, band, panel);
+  }
+
+  PlanOf of_;
+  const ConvPlan& p_;
+  const bool deep_;
+  const T *const x_, *const g_;
+  T* const dw_;
+  i64 size_, chunks_, parts_;
+  double work_;
+};
+
+template <class T>
+void filter_gradient(const Sizes& s, const T* x, const T* g, T* dw) {
+  if (s.is_product()) {
+    Gemm<T> p;
+    p.m = s.in_channels, p.n = s.out_channels, p.k = s.pixels_out(), p.transpose_a = true;
+    p.a = x, p.lda = p.m, p.b = g, p.ldb = p.n, p.c = dw, p.ldc = p.n;
+    return gemm(p);
+  }
+  FilterGradient<T>(s, x, g, dw).run();
+}
+
+inline void clear(const Operand& y) { std::memset(y.data, 0, y.spec->bytes()); }
+
+}  // namespace convolution
+
+TANDEM_INLINE void conv(const KernelCall& c) {
+  const Operand &x = c.in[0], &w = c.in[1], &y = c.out[0];
+  if (y.size() == 0) return;
+  if (x.size() == 0 || w.size() == 0) return convolution::clear(y);
+  const auto s = convolution::sizes_of(c.attrs.get<rules::ConvAttrs>(), x.shape(), w.shape());
+  if (y.spec->dtype == DType::float64) convolution::forward(s, x.as<double>(), w.as<double>(), y.as<double>());
+  else convolution::forward(s, x.as<float>(), w.as<float>(), y.as<float>());
+}
+TANDEM_INLINE void conv_transpose(const KernelCall& c) {
+  const Operand &g = c.in[0], &w = c.in[1], &dx = c.out[0];
+  if (dx.size() == 0) return;
+  if (g.size() == 0 || w.size() == 0) return convolution::clear(dx);
+  const auto s = convolution::sizes_of(c.attrs.get<rules::ConvAttrs>(), dx.shape(), w.shape());
+  if (dx.spec->dtype == DType::float64) convolution::backward(s, g.as<double>(), w.as<double>(), dx.as<double>());
+  else convolution::backward(s, g.as<float>(), w.as<float>(), dx.as<float>());
+}
+TANDEM_INLINE void conv_filter_grad(const KernelCall& c) {
+  const Operand &x = c.in[0], &g = c.in[1], &dw = c.out[0];
+  if (dw.size() == 0) return;
+  if (x.size() == 0 || g.size() == 0) return convolution::clear(dw);
+  const auto s = convolution::sizes_of(c.attrs.get<rules::ConvAttrs>(), x.shape(), dw.shape());
+  if (dw.spec->dtype == DType::float64)
+    convolution::filter_gradient(s, x.as<double>(), g.as<double>(), dw.as<double>());
+  else convolution::filter_gradient(s, x.as<float>(), g.as<float>(), dw.as<float>());
+}
+
+}  // namespace TANDEM_NS::cpu

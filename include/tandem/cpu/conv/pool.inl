@@ -1,0 +1,195 @@
+// Definitions of cpu/conv/pool.hpp.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "tandem/cpu/conv/pool.hpp"
+#include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/packs.hpp"
+
+#define TANDEM_KERNELS "tandem/cpu/conv/pool.inc"
+#include "tandem/cpu/simd/for_each_isa.inc"
+
+namespace TANDEM_NS::cpu {
+namespace pooling {
+
+inline PoolPlan plan_of(const KernelCall& c, const Shape& x) {
+  const auto& a = c.attrs.get<rules::PoolAttrs>();
+  const WindowAxes axes(a, x, a.ksize.begin());
+  return {x.dim(0), x.dim(-1), {axes.axis[0], axes.axis[1], axes.axis[2]}};
+}
+inline constexpr i64 worth_sharing = 16384;  // elements read
+
+/// Calls body(part) for every row of results.
+template <class F>
+void each_row(const PoolPlan& p, F body) {
+  const i64 planes = p.axis[0].out, rows = p.axis[1].out, read = p.axis[0].window * p.axis[1].window * p.axis[2].window;
+  parallel_for(p.batch * planes * rows, worth_sharing / std::max<i64>(1, p.axis[2].out * read * p.channels) + 1,
+               [&](i64 begin, i64 end) {
+                 for (i64 i = begin; i < end; ++i) {
+                   const i64 row = i % rows, plane = i / rows % planes;
+                   body(PoolPart{i / rows / planes, plane, plane + 1, row, row + 1, 0, p.channels});
+                 }
+               });
+}
+
+template <class T>
+using Pool = void (*)(const PoolPlan&, const PoolPart&, const T*, T*);
+template <class T>
+using TwoInputs = void (*)(const PoolPlan&, const PoolPart&, const T*, const T*, T*);
+#define TANDEM_ON_SET(T, type, ...)                                 \
+  [] {                                                              \
+    if constexpr (on_every_set<T> && std::is_floating_point_v<T>) { \
+      static constexpr type<T> k[] = TANDEM_EACH_ISA(__VA_ARGS__);  \
+      return k[isa()];                                              \
+    } else {                                                        \
+      return static_cast<type<T>>(&TANDEM_LOWEST_ISA::__VA_ARGS__); \
+    }                                                               \
+  }()
+
+template <class T>
+void forward(const KernelCall& c, Pool<T> kernel) {
+  const PoolPlan p = plan_of(c, c.in[0].shape());
+  if (c.out[0].size() == 0) return;
+  each_row(p, [&](const PoolPart& part) { kernel(p, part, c.in[0].as<const T>(), c.out[0].as<T>()); });
+}
+
+// A part of the image that no other part's windows touch, set to zero.
+template <class T>
+void clear(const PoolPlan& p, const PoolPart& part, T* dx) {
+  const WindowAxis &d = p.axis[0], &h = p.axis[1], &w = p.axis[2];
+  const auto first = [](const WindowAxis& a, i64 t) {
+    return t <= 0 ? 0 : t >= a.out ? a.in : std::clamp<i64>(t * a.stride - a.before, 0, a.in);
+  };
+  const i64 row = w.in * p.channels, n = part.channel_end - part.channel;
+  for (i64 z = first(d, part.plane), z_end = first(d, part.plane_end); z < z_end; ++z)
+    for (i64 y = first(h, part.row), y_end = first(h, part.row_end); y < y_end; ++y) {
+      T* to = dx + ((part.image * d.in + z) * h.in + y) * row + part.channel;
+      if (n == p.channels) std::fill_n(to, row, T(0));
+      else
+        for (i64 x = 0; x < w.in; ++x, to += p.channels) std::fill_n(to, n, T(0));
+    }
+}
+inline bool apart(const WindowAxis& a) { return a.stride > (a.window - 1) * a.dilation; }
+
+template <class T>
+void backward(const KernelCall& c, TwoInputs<T> kernel, bool reads_x) {
+  const Operand &g = c.in[0], &x = c.in[1], &dx = c.out[0];
+  if (dx.size() == 0) return;
+  if (g.size() == 0) return std::fill_n(dx.as<T>(), dx.size(), T(0)), void();
+  const PoolPlan p = plan_of(c, x.shape());
+  const auto run = [&](const PoolPart& part) {
+    clear(p, part, dx.as<T>());
+    kernel(p, part, g.as<const T>(), reads_x ? x.as<const T>() : nullptr, dx.as<T>());
+  };
+  if (apart(p.axis[0]) && apart(p.axis[1])) return each_row(p, run);
+  // Windows overlap: whole images, by blocks of channels.
+  constexpr i64 block = 64;
+  const i64 blocks = (p.channels + block - 1) / block, image = x.size() / p.batch / blocks;
+  parallel_for(p.batch * blocks, worth_sharing / std::max<i64>(1, image) + 1, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) {
+      const i64 channel = i % blocks * block;
+      run({i / blocks, 0, p.axis[0].out, 0, p.axis[1].out, channel, std::min(p.channels, channel + block)});
+    }
+  });
+}
+
+template <class T>
+void pick(const KernelCall& c) {
+  const PoolPlan p = plan_of(c, c.in[1].shape());
+  if (c.out[0].size() == 0) return;
+  const auto kernel = TANDEM_ON_SET(T, TwoInputs, pooling::pool_pick<T>);
+  each_row(p, [&](const PoolPart& part) {
+    kernel(p, part, c.in[0].as<const T>(), c.in[1].as<const T>(), c.out[0].as<T>());
+  });
+}
+
+template <class T>
+i64 winner_at(const PoolPlan& p, const T* image, i64 z, i64 y, i64 x, i64 channel) {
+  i64 at = -1;
+  T best{};
+  const auto inside = [](const WindowAxis& a, i64 t, i64 k) {
+    const i64 q = t * a.stride - a.before + k * a.dilation;
+    return q >= 0 && q < a.in ? q : -1;
+  };
+  for (i64 i = 0; i < p.axis[0].window; ++i)
+    for (i64 j = 0; j < p.axis[1].window; ++j)
+      for (i64 l = 0; l < p.axis[2].window; ++l) {
+        const i64 pz = inside(p.axis[0], z, i), py = inside(p.axis[1], y, j), px = inside(p.axis[2], x, l);
+        if (pz < 0 || py < 0 || px < 0) continue;
+        const i64 q = ((pz * p.axis[1].in + py) * p.axis[2].in + px) * p.channels + channel;
+        const T v = image[q];
+        if (at < 0 || v > best || (v != v && best == best)) best = v, at = q;
+      }
+  return at;
+}
+template <class T>
+void argmax(const KernelCall& c) {
+  const PoolPlan p = plan_of(c, c.in[0].shape());
+  if (c.out[0].size() == 0) return;
+  const bool batch = c.attrs.get<rules::PoolAttrs>().include_batch;
+  const i64 size = c.in[0].size() / p.batch;
+  each_row(p, [&](const PoolPart& r) {
+    const T* const image = c.in[0].as<const T>() + r.image * size;
+    i64* to =
+        c.out[0].as<i64>() + ((r.image * p.axis[0].out + r.plane) * p.axis[1].out + r.row) * p.axis[2].out * p.channels;
+    for (i64 t = 0; t < p.axis[2].out; ++t)
+      for (i64 channel = 0; channel < p.channels; ++channel) {
+        const i64 at = winner_at(p, image, r.plane, r.row, t, channel);
+        *to++ = batch && at >= 0 ? at + r.image * size : at;
+      }
+  });
+}
+
+/// f(static_cast<T*>(nullptr)) for the type of a real dtype.
+template <class F>
+void with_real_type(DType d, F&& f) {
+  switch (d) {
+    case DType::float64: return f(static_cast<double*>(nullptr));
+    case DType::int8: return f(static_cast<std::int8_t*>(nullptr));
+    case DType::int16: return f(static_cast<std::int16_t*>(nullptr));
+    case DType::int32: return f(static_cast<std::int32_t*>(nullptr));
+    case DType::int64: return f(static_cast<i64*>(nullptr));
+    case DType::uint8: return f(static_cast<std::uint8_t*>(nullptr));
+    case DType::uint16: return f(static_cast<std::uint16_t*>(nullptr));
+    case DType::uint32: return f(static_cast<std::uint32_t*>(nullptr));
+    case DType::uint64: return f(static_cast<u64*>(nullptr));
+    default: return f(static_cast<float*>(nullptr));
+  }
+}
+template <class T>
+void mean(const KernelCall& c) {
+  forward<T>(c, TANDEM_ON_SET(T, Pool, pooling::avg_pool<T>));
+}
+template <class T>
+void gradient(const KernelCall& c, bool of_maximum) {
+  backward<T>(c, TANDEM_ON_SET(T, TwoInputs, pooling::pool_grad<T>), of_maximum);
+}
+inline bool is_double(const KernelCall& c) { return c.out[0].spec->dtype == DType::float64; }
+
+}  // namespace pooling
+
+TANDEM_INLINE void max_pool(const KernelCall& c) {
+  pooling::with_real_type(c.out[0].spec->dtype, [&]<class T>(T*) {
+    pooling::forward<T>(c, TANDEM_ON_SET(T, pooling::Pool, pooling::max_pool<T>));
+  });
+}
+TANDEM_INLINE void max_pool_grad(const KernelCall& c) {
+  pooling::is_double(c) ? pooling::gradient<double>(c, true) : pooling::gradient<float>(c, true);
+}
+TANDEM_INLINE void max_pool_pick(const KernelCall& c) {
+  pooling::is_double(c) ? pooling::pick<double>(c) : pooling::pick<float>(c);
+}
+TANDEM_INLINE void max_pool_argmax(const KernelCall& c) {
+  pooling::with_real_type(c.in[0].spec->dtype, [&]<class T>(T*) { pooling::argmax<T>(c); });
+}
+TANDEM_INLINE void avg_pool(const KernelCall& c) {
+  pooling::is_double(c) ? pooling::mean<double>(c) : pooling::mean<float>(c);
+}
+TANDEM_INLINE void avg_pool_grad(const KernelCall& c) {
+  pooling::is_double(c) ? pooling::gradient<double>(c, false) : pooling::gradient<float>(c, false);
+}
+#undef TANDEM_ON_SET
+
+}  // namespace TANDEM_NS::cpu

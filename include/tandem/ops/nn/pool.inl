@@ -1,0 +1,226 @@
+// Definitions of ops/nn/pool.hpp. The gradient of a maximum moves g to the winners of x's windows (max_pool_grad); its
+// own gradient reads at the winners (max_pool_pick), and the other way round.
+#pragma once
+#include "tandem/core/scope.hpp"
+#include "tandem/cpu/conv/pool.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/nn/conv.hpp"
+#include "tandem/ops/nn/image_axes.hpp"
+#include "tandem/ops/nn/pool.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+// The shape of x after pooling.
+TANDEM_INLINE Shape pool_shape(const InferCall& c, const Shape& x) {
+  const auto& a = c.get<rules::PoolAttrs>();
+  const int spatial = a.ksize.rank();
+  check_window(c, a, spatial);
+  if (x.rank() != spatial + 2) raise_specs(c, "the image must have rank " + std::to_string(spatial + 2));
+  for (i64 k : a.ksize)
+    if (k < 1 || k > max_window_entry) raise_specs(c, "a window of size " + std::to_string(k));
+  Shape y{x.dim(0)};
+  for (int i = 0; i < spatial; ++i) y.push(window_result(c, a, i, x.dim(1 + i), a.ksize.dim(i)));
+  y.push(x.dim(-1));
+  return y;
+}
+TANDEM_INLINE Specs infer_pool(const InferCall& c) {
+  Specs r(c.spec(0));
+  r[0].shape = pool_shape(c, c.spec(0).shape);
+  return r;
+}
+TANDEM_INLINE Specs infer_max_pool_argmax(const InferCall& c) {
+  Specs r = infer_pool(c);
+  r[0].dtype = DType::int64;
+  return r;
+}
+// The gradient, and the image or a tensor of its shape.
+TANDEM_INLINE Specs infer_avg_pool_grad(const InferCall& c) {
+  if (!pool_shape(c, c.spec(1).shape).is_compatible_with(c.spec(0).shape))
+    raise_specs(c, "gradient shape does not match result shape");
+  Specs r(c.spec(0));
+  r[0].shape = c.spec(1).shape;
+  return r;
+}
+TANDEM_INLINE Specs infer_max_pool_grad(const InferCall& c) {
+  if (c.spec(1).dtype != c.spec(0).dtype) raise_specs(c, "dtypes differ");
+  return infer_avg_pool_grad(c);
+}
+// What is read at the winners, and the image.
+TANDEM_INLINE Specs infer_max_pool_pick(const InferCall& c) {
+  if (c.spec(1).dtype != c.spec(0).dtype || !c.spec(1).shape.is_compatible_with(c.spec(0).shape))
+    raise_specs(c, "shapes or dtypes differ");
+  Specs r(c.spec(0));
+  r[0].shape = pool_shape(c, c.spec(1).shape);
+  return r;
+}
+
+TANDEM_INLINE Grads max_pool_gradient(const GradCall& c) {
+  return Grads(Gradient(apply1(max_pool_grad_op, c.attrs, no_options, c.g[0], c.in[0])));
+}
+TANDEM_INLINE Grads max_pool_grad_gradient(const GradCall& c) {
+  return {c.needs(0) ? Gradient(apply1(max_pool_pick_op, c.attrs, no_options, c.g[0], c.in[1])) : Gradient(),
+          Gradient()};
+}
+TANDEM_INLINE Grads max_pool_pick_gradient(const GradCall& c) {
+  return {c.needs(0) ? Gradient(apply1(max_pool_grad_op, c.attrs, no_options, c.g[0], c.in[1])) : Gradient(),
+          Gradient()};
+}
+TANDEM_INLINE Grads avg_pool_gradient(const GradCall& c) {
+  return Grads(Gradient(apply1(avg_pool_grad_op, c.attrs, no_options, c.g[0], c.in[0])));
+}
+TANDEM_INLINE Grads avg_pool_grad_gradient(const GradCall& c) {
+  return {c.needs(0) ? Gradient(apply1(avg_pool_op, c.attrs, no_options, c.g[0])) : Gradient(), Gradient()};
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef max_pool_op{.name = "max_pool",
+                                          .infer = &detail::infer_pool,
+                                          .cpu = &cpu::max_pool,
+                                          .gradient = &detail::max_pool_gradient,
+                                          .dtypes = dtypes::real,
+                                          .saves = Saves::inputs,
+                                          .attrs = &detail::attr_type<rules::PoolAttrs>};
+TANDEM_INLINE constexpr OpDef max_pool_grad_op{.name = "max_pool_grad",
+                                               .infer = &detail::infer_max_pool_grad,
+                                               .cpu = &cpu::max_pool_grad,
+                                               .gradient = &detail::max_pool_grad_gradient,
+                                               .dtypes = dtypes::floating,
+                                               .inputs = 2,
+                                               .saves = Saves::inputs,
+                                               .attrs = &detail::attr_type<rules::PoolAttrs>};
+TANDEM_INLINE constexpr OpDef max_pool_pick_op{.name = "max_pool_pick",
+                                               .infer = &detail::infer_max_pool_pick,
+                                               .cpu = &cpu::max_pool_pick,
+                                               .gradient = &detail::max_pool_pick_gradient,
+                                               .dtypes = dtypes::floating,
+                                               .inputs = 2,
+                                               .saves = Saves::inputs,
+                                               .attrs = &detail::attr_type<rules::PoolAttrs>};
+TANDEM_INLINE constexpr OpDef max_pool_argmax_op{.name = "max_pool_argmax",
+                                                 .infer = &detail::infer_max_pool_argmax,
+                                                 .cpu = &cpu::max_pool_argmax,
+                                                 .dtypes = dtypes::real,
+                                                 .saves = Saves::nothing,
+                                                 .flags = {.non_differentiable = true},
+                                                 .attrs = &detail::attr_type<rules::PoolAttrs>};
+TANDEM_INLINE constexpr OpDef avg_pool_op{.name = "avg_pool",
+                                          .infer = &detail::infer_pool,
+                                          .cpu = &cpu::avg_pool,
+                                          .gradient = &detail::avg_pool_gradient,
+                                          .dtypes = dtypes::floating,
+                                          .saves = Saves::shape,
+                                          .attrs = &detail::attr_type<rules::PoolAttrs>};
+TANDEM_INLINE constexpr OpDef avg_pool_grad_op{.name = "avg_pool_grad",
+                                               .infer = &detail::infer_avg_pool_grad,
+                                               .cpu = &cpu::avg_pool_grad,
+                                               .gradient = &detail::avg_pool_grad_gradient,
+                                               .dtypes = dtypes::floating,
+                                               .inputs = 2,
+                                               .saves = Saves::shape,
+                                               .shape_inputs = 2,
+                                               .attrs = &detail::attr_type<rules::PoolAttrs>};
+
+namespace detail {
+
+// Raises unless x has 1 to 3 spatial axes, or `spatial` of them if that is not 0; returns how many.
+inline int pool_axes(const char* op, const Tensor& x, int spatial) {
+  const int axes = x.rank() - 2;
+  if (axes < 1 || axes > 3 || (spatial && axes != spatial))
+    errors::raise<errors::InvalidArgumentError>(op, to_string(x.spec()) + " does not have rank " +
+                                                        (spatial ? std::to_string(spatial + 2) : "3, 4 or 5") +
+                                                        ": batch, spatial axes, channels");
+  return axes;
+}
+inline rules::PoolAttrs pool_attrs(const char* op, int spatial, const WindowSizes& ksize, const WindowSizes& strides,
+                                   const Padding& padding, DataFormat format, const WindowSizes& dilations) {
+  rules::PoolAttrs a;
+  a.ksize = spatial_sizes(op, "ksize", ksize, spatial, format);
+  a.strides = spatial_sizes(op, "strides", strides, spatial, format);
+  a.dilations = spatial_sizes(op, "dilations", dilations, spatial, format);
+  set_padding(op, padding, spatial, format, a);
+  return a;
+}
+TANDEM_INLINE Tensor call_pool(const OpDef& op, int spatial, const Tensor& x, const nn::PoolOptions& o) {
+  const CallSite call(o);
+  const int axes = pool_axes(op.name, x, spatial);
+  const auto a =
+      pool_attrs(op.name, axes, o.ksize, o.strides.size() ? o.strides : o.ksize, o.padding, o.data_format, {});
+  return with_channels_of(apply1(op, a, {o.name, o.where}, with_channels_last(x, o.data_format)), o.data_format);
+}
+
+}  // namespace detail
+
+namespace nn {
+
+TANDEM_INLINE Tensor max_pool(const Tensor& x, PoolOptions o) {
+  return tandem::detail::call_pool(max_pool_op, 0, x, o);
+}
+TANDEM_INLINE Tensor avg_pool(const Tensor& x, PoolOptions o) {
+  return tandem::detail::call_pool(avg_pool_op, 0, x, o);
+}
+TANDEM_INLINE Tensor max_pool1d(const Tensor& x, PoolOptions o) {
+  return tandem::detail::call_pool(max_pool_op, 1, x, o);
+}
+TANDEM_INLINE Tensor max_pool2d(const Tensor& x, PoolOptions o) {
+  return tandem::detail::call_pool(max_pool_op, 2, x, o);
+}
+TANDEM_INLINE Tensor max_pool3d(const Tensor& x, PoolOptions o) {
+  return tandem::detail::call_pool(max_pool_op, 3, x, o);
+}
+TANDEM_INLINE Tensor avg_pool1d(const Tensor& x, PoolOptions o) {
+  return tandem::detail::call_pool(avg_pool_op, 1, x, o);
+}
+TANDEM_INLINE Tensor avg_pool2d(const Tensor& x, PoolOptions o) {
+  return tandem::detail::call_pool(avg_pool_op, 2, x, o);
+}
+TANDEM_INLINE Tensor avg_pool3d(const Tensor& x, PoolOptions o) {
+  return tandem::detail::call_pool(avg_pool_op, 3, x, o);
+}
+
+TANDEM_INLINE ArgmaxPool max_pool_with_argmax(const Tensor& x, ArgmaxPoolOptions o) {
+  const tandem::detail::CallSite call(o);
+  const char* const op = "max_pool_with_argmax";
+  tandem::detail::pool_axes(op, x, 2);
+  if (!dtypes::index.has(o.output_dtype))
+    errors::raise<errors::InvalidArgumentError>(
+        op, std::string("output_dtype must be int32 or int64, not ") + tandem::name(o.output_dtype));
+  auto a = tandem::detail::pool_attrs(op, 2, o.ksize, o.strides.size() ? o.strides : o.ksize, o.padding,
+                                      DataFormat::channels_last, {});
+  const Tensor y = apply1(max_pool_op, a, {o.name, o.where}, x);
+  a.include_batch = o.include_batch_in_index;
+  return {y, cast(apply1(max_pool_argmax_op, a, {{}, o.where}, x), o.output_dtype)};
+}
+
+TANDEM_INLINE Tensor pool(const Tensor& x, const WindowSizes& window_shape, PoolingType type, GeneralPoolOptions o) {
+  const tandem::detail::CallSite call(o);
+  const int axes = tandem::detail::pool_axes("pool", x, 0);
+  const auto a =
+      tandem::detail::pool_attrs("pool", axes, window_shape, o.strides, o.padding, o.data_format, o.dilations);
+  const Tensor image = tandem::detail::with_channels_last(x, o.data_format);
+  return tandem::detail::with_channels_of(
+      apply1(type == PoolingType::max ? max_pool_op : avg_pool_op, a, {o.name, o.where}, image), o.data_format);
+}
+
+TANDEM_INLINE Tensor local_response_normalization(const Tensor& x, LocalResponseNormalizationOptions o) {
+  const tandem::detail::CallSite call(o);
+  if (x.rank() == 0 || o.depth_radius < 0)
+    errors::raise<errors::InvalidArgumentError>(
+        "local_response_normalization",
+        x.rank() ? "depth_radius is negative: " + std::to_string(o.depth_radius) : "a scalar has no channels");
+  // The sums over neighboring channels are a convolution with ones, along the channels as a spatial axis.
+  const Tensor rows =
+      expand_dims(x.rank() > 1 ? collapse_leading(square(x), x.rank() - 1) : expand_dims(square(x), 0), -1);
+  const Tensor window = ones({2 * o.depth_radius + 1, 1, 1}, {.dtype = x.dtype()});
+  const Tensor sums = tandem::detail::reshape_like(conv1d(rows, window, {.padding = Padding::same}), x);
+  return x / pow(o.bias + o.alpha * sums, o.beta);
+}
+
+}  // namespace nn
+}  // namespace TANDEM_NS

@@ -1,0 +1,3 @@
+#include "tandem/ops/nn/conv.inl"
+#include "tandem/ops/nn/pool.inl"
+#include "tandem/ops/nn/window.inl"

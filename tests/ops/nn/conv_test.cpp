@@ -1,0 +1,397 @@
+// Convolutions against loops: paddings, strides, dilations, groups, layouts, both precisions and every instruction set;
+// the exact arrays of the specification; errors. Not here: gradients (conv_gradient_test.cpp), transposed convolutions.
+#include "tandem/ops/nn/conv.hpp"
+
+#include "tandem/autodiff/tape.hpp"
+
+#include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/isa.hpp"
+#include "tandem/graph/trace/function.hpp"
+#include "tests/ops/nn/conv_loops.hpp"
+#include "tests/support/errors.hpp"
+
+namespace conv_test {
+using namespace tandem;
+using conv_loops::Axis;
+using conv_loops::check_close;
+using conv_loops::each_product;
+using conv_loops::numbers;
+using conv_loops::wave;
+using testing::error_of;
+
+struct Case {
+  std::vector<Axis> axes;
+  i64 batch, channels, in, out;
+};
+Shape image(const Case& c) {
+  Shape s{c.batch};
+  for (const Axis& a : c.axes) s.push(a.in);
+  s.push(c.channels);
+  return s;
+}
+Shape filter(const Case& c) {
+  Shape s;
+  for (const Axis& a : c.axes) s.push(a.window);
+  s.push(c.in), s.push(c.out);
+  return s;
+}
+nn::ConvOptions options(const Case& c) {
+  std::vector<i64> strides, dilations;
+  std::vector<std::pair<i64, i64>> pads;
+  for (const Axis& a : c.axes) {
+    strides.push_back(a.stride), dilations.push_back(a.dilation);
+    pads.emplace_back(a.before, a.after);
+  }
+  return {.strides = strides, .padding = c.axes[0].same ? Padding::same : Padding(pads), .dilations = dilations};
+}
+// The convolution, its input gradient and its filter gradient.
+void check(const Case& c, DType dtype, double tolerance) {
+  const Tensor x = wave(image(c), .3, dtype), w = wave(filter(c), 1, dtype);
+  GradientTape tape;
+  tape.watch(x);
+  tape.watch(w);
+  const Tensor y = nn::convolution(x, w, options(c));
+  const Tensor g = wave(y.shape(), 2, dtype);
+  const auto d = tape.gradient(y, std::vector<Tensor>{x, w}, {.output_gradients = {g}});
+  const auto vx = numbers(x), vw = numbers(w), vg = numbers(g);
+  std::vector<double> want_y(static_cast<std::size_t>(y.size())), want_x(vx.size()), want_w(vw.size());
+  each_product(c.batch, c.axes, c.channels, c.in, c.out, [&](i64 at_y, i64 at_x, i64 at_w) {
+    const auto i = static_cast<std::size_t>(at_y), j = static_cast<std::size_t>(at_x),
+               k = static_cast<std::size_t>(at_w);
+    want_y[i] += vx[j] * vw[k];
+    want_x[j] += vg[i] * vw[k];
+    want_w[k] += vg[i] * vx[j];
+  });
+  INFO(to_string(x.spec()) << " * " << to_string(w.spec()) << " -> " << to_string(y.spec()) << " stride "
+                           << c.axes.back().stride << " dilation " << c.axes.back().dilation);
+  check_close(y, want_y, tolerance);
+  check_close(d[0], want_x, tolerance);
+  check_close(d[1], want_w, tolerance);
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> r;
+  const auto add = [&](std::vector<Axis> axes, i64 batch, i64 channels, i64 in, i64 out) {
+    r.push_back({std::move(axes), batch, channels, in, out});
+  };
+  for (bool same : {false, true})
+    for (i64 stride : {1, 2, 3})
+      for (i64 dilation : {1, 2})
+        add({{9, 3, stride, dilation, 0, 0, same}, {11, 2, stride, dilation, 0, 0, same}}, 2, 3, 3, 5);
+  add({{6, 3, 1, 1, 0, 0, true}, {30, 3, 1, 1, 0, 0, true}}, 2, 16, 16, 40);  // several tiles and panels
+  add({{5, 5, 1, 1, 0, 0, true}, {29, 5, 1, 1, 0, 0, true}}, 3, 1, 1, 32);    // one channel
+  add({{7, 3, 2, 1, 1, 0}, {6, 4, 3, 1, 2, 3}}, 2, 4, 4, 6);                  // explicit padding
+  add({{4, 1, 1, 1}, {5, 1, 1, 1}}, 2, 7, 7, 9);                              // a matrix product
+  add({{4, 1, 2, 1}, {5, 1, 3, 1}}, 2, 7, 7, 9);                              // stride > window
+  add({{3, 2, 5, 1, 0, 0, true}, {2, 1, 4, 1, 0, 0, true}}, 1, 2, 2, 3);      // stride > image
+  add({{4, 3, 1, 4, 0, 0, true}, {3, 3, 2, 5, 0, 0, true}}, 1, 2, 2, 3);      // dilation > image
+  add({{6, 3, 1, 1, 0, 0, true}, {7, 3, 2, 1, 0, 0, true}}, 2, 6, 2, 9);      // three groups
+  add({{6, 3, 2, 1, 0, 0, true}, {12, 3, 1, 2, 0, 0, true}}, 2, 19, 1, 19);   // depthwise
+  add({{6, 3, 1, 1}, {9, 5, 1, 1}}, 2, 5, 1, 15);                             // depthwise, three results each
+  add({{8, 4, 2, 1, 0, 0, true}, {8, 4, 2, 1, 0, 0, true}}, 1, 16, 1, 32);
+  add({{17, 4, 2, 1, 0, 0, true}}, 3, 5, 5, 4);  // one axis
+  add({{40, 3, 1, 3}}, 2, 6, 6, 33);
+  add({{5, 2, 1, 1, 0, 0, true}, {6, 3, 2, 1, 0, 0, true}, {7, 3, 1, 1, 0, 0, true}}, 2, 3, 3, 4);  // three axes
+  add({{4, 2, 2, 1}, {5, 2, 1, 2}, {6, 3, 2, 1}}, 1, 4, 2, 6);
+  add({{3, 3, 1, 1}, {3, 3, 1, 1}}, 5, 4, 4, 2);                              // a single result
+  add({{3, 3, 1, 1, 0, 0, true}, {4, 3, 1, 1, 0, 0, true}}, 2, 600, 600, 3);  // several blocks of the sum
+  return r;
+}
+
+TEST_CASE("conv: values and gradients agree with loops on every instruction set") {
+  const int best = cpu::best_isa();
+  for (int level = 0; level <= best; ++level) {
+    cpu::isa_level.store(static_cast<signed char>(level));
+    for (const Case& c : cases()) {
+      check(c, float32, c.in > 100 ? 1e-5 : 3e-6);  // sums of 5400 products round more often
+      check(c, float64, 1e-14);
+    }
+  }
+  cpu::isa_level.store(static_cast<signed char>(best));
+}
+
+TEST_CASE("conv: results do not depend on the number of threads") {
+  const Case large{{{30, 3, 1, 1, 0, 0, true}, {28, 3, 1, 1, 0, 0, true}}, 4, 16, 16, 24};
+  const Case deep{{{30, 3, 1, 1, 0, 0, true}, {28, 3, 1, 1, 0, 0, true}}, 4, 40, 1, 40};
+  for (const Case& c : {large, deep}) {
+    std::vector<std::vector<float>> first;
+    for (int threads : {1, 2, 3, 8}) {
+      config::set_intra_op_parallelism_threads(threads);
+      const Tensor x = wave(image(c), .3), w = wave(filter(c), 1);
+      GradientTape tape;
+      tape.watch(x);
+      tape.watch(w);
+      const Tensor y = nn::convolution(x, w, options(c));
+      const auto d = tape.gradient(square(y), std::vector<Tensor>{x, w});
+      const std::vector<std::vector<float>> all{y.to_vector<float>(), d[0].to_vector<float>(), d[1].to_vector<float>()};
+      if (first.empty()) first = all;
+      CHECK(first == all);
+    }
+  }
+  config::set_intra_op_parallelism_threads(0);
+}
+
+TEST_CASE("conv2d: exact array 1") {
+  const Tensor x = constant({{{{0.f}, {1.f}}, {{2.f}, {3.f}}}, {{{2.f}, {4.f}}, {{6.f}, {8.f}}}});
+  const Tensor w = constant({1.f, 2.f}, {.shape = {1, 1, 1, 2}});
+  const std::vector<float> want{0, 0, 1, 2, 2, 4, 3, 6, 2, 4, 4, 8, 6, 12, 8, 16};
+  const Tensor y = nn::conv2d(x, w, {.strides = {1, 1, 1, 1}, .padding = Padding::valid});
+  CHECK(y.shape() == Shape{2, 2, 2, 2});
+  CHECK(y.to_vector<float>() == want);
+  const Tensor first = nn::conv2d(transpose(x, {.perm = {0, 3, 1, 2}}), w, {.data_format = DataFormat::nchw});
+  CHECK(first.shape() == Shape{2, 2, 2, 2});
+  CHECK(transpose(first, {.perm = {0, 2, 3, 1}}).to_vector<float>() == want);
+}
+
+TEST_CASE("conv2d: exact array 2") {
+  std::vector<float> x;
+  for (int r = 0; r < 6; ++r)
+    for (int c = 0; c < 6; ++c) x.push_back(static_cast<float>(c + 0.1 * r));
+  const Tensor w = constant({0.f, .5f, 0.f, 0.f, 1.f, 0.f, 0.f, .5f, 0.f}, {.shape = {3, 3, 1, 1}});
+  const Tensor y =
+      nn::conv2d(constant(x, {.shape = {1, 6, 6, 1}}), w, {.strides = {1, 3, 3, 1}, .padding = Padding::same});
+  CHECK(y.shape() == Shape{1, 2, 2, 1});
+  CHECK(y.to_vector<float>() == std::vector<float>{2.20000005f, 8.19999981f, 2.79999995f, 8.80000019f});
+}
+
+TEST_CASE("conv1d: examples") {
+  const Tensor x = constant({1.f, 2.f, 3.f, 4.f, 5.f}, {.shape = {1, 5, 1}});
+  const Tensor w = constant({1.f, 0.f, -1.f}, {.shape = {3, 1, 1}});
+  using Floats = std::vector<float>;
+  CHECK(nn::conv1d(x, w).to_vector<float>() == Floats{-2, -2, -2});
+  CHECK(nn::conv1d(x, w, {.stride = 1, .padding = Padding::same}).to_vector<float>() == Floats{-2, -2, -2, -2, 4});
+  CHECK(nn::conv1d(x, w, {.dilations = 2}).to_vector<float>() == Floats{-4});
+  const Tensor first = nn::conv1d(transpose(x, {.perm = {0, 2, 1}}), w, {.data_format = DataFormat::ncw});
+  CHECK(first.shape() == Shape{1, 1, 3});
+  CHECK(first.to_vector<float>() == Floats{-2, -2, -2});
+}
+
+TEST_CASE("conv: SAME pads the smaller half first") {
+  const auto padding_of = [](i64 n, i64 k, i64 s) {  // the total, from the first and the last result on ones
+    const Tensor x = ones({1, n, 1}), w = ones({k, 1, 1});
+    const auto y = numbers(nn::conv1d(x, w, {.stride = s, .padding = Padding::same}));
+    return 2 * k - static_cast<i64>(y.front() + y.back());
+  };
+  CHECK(padding_of(5, 2, 2) == 1);
+  CHECK(padding_of(6, 3, 3) == 0);
+  CHECK(padding_of(4, 3, 2) == 1);
+  CHECK(padding_of(7, 3, 2) == 2);
+  const Tensor x = constant({1.f, 2.f, 3.f, 4.f}, {.shape = {1, 4, 1}}),
+               w = constant({1.f, 10.f, 100.f}, {.shape = {3, 1, 1}});
+  CHECK(nn::conv1d(x, w, {.stride = 2, .padding = Padding::same}).to_vector<float>() == std::vector<float>{321, 43});
+  // Twice as much, VALID and SAME of five pixels under windows of two.
+  const Tensor five = ones({1, 5, 1}), two = ones({2, 1, 1});
+  CHECK(nn::conv1d(five, two, {.stride = 2}).shape() == Shape{1, 2, 1});
+  CHECK(nn::conv1d(five, two, {.stride = 2, .padding = Padding::same}).shape() == Shape{1, 3, 1});
+}
+
+TEST_CASE("conv2d: the sizes of a small network") {
+  const Tensor x = zeros({3, 250, 151, 1});
+  const nn::ConvOptions two{.strides = 2, .padding = Padding::same};
+  Tensor y = nn::conv2d(x, zeros({5, 5, 1, 32}), two);
+  CHECK(y.shape() == Shape{3, 125, 76, 32});
+  y = nn::max_pool(y, {.ksize = 2, .strides = 2, .padding = Padding::same});
+  CHECK(y.shape() == Shape{3, 63, 38, 32});
+  y = nn::conv2d(y, zeros({5, 5, 32, 64}), {.padding = Padding::same});
+  CHECK(y.shape() == Shape{3, 63, 38, 64});
+  y = nn::max_pool(y, {.ksize = 2, .strides = 2, .padding = Padding::same});
+  CHECK(y.shape() == Shape{3, 32, 19, 64});
+  CHECK(nn::flatten(y).shape() == Shape{3, 38912});
+}
+
+TEST_CASE("conv2d: a dilated filter equals one stuffed with zeros") {
+  const Tensor x = wave({2, 9, 10, 3}, .5), w = wave({2, 3, 3, 4}, .2);
+  std::vector<float> stuffed(3 * 5 * 3 * 4);
+  const auto v = w.to_vector<float>();
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t j = 0; j < 3; ++j)
+      for (std::size_t c = 0; c < 12; ++c) stuffed[(2 * i * 5 + 2 * j) * 12 + c] = v[(i * 3 + j) * 12 + c];
+  const Tensor dense = constant(stuffed, {.shape = {3, 5, 3, 4}});
+  for (const Padding& p : {Padding::valid, Padding::same}) {
+    const Tensor a = nn::conv2d(x, w, {.padding = p, .dilations = {1, 2, 2, 1}}),
+                 b = nn::conv2d(x, dense, {.padding = p});
+    CHECK(a.shape() == b.shape());
+    check_close(a, numbers(b), 1e-6);
+  }
+}
+
+TEST_CASE("conv: channels first equals channels last transposed") {
+  const Tensor x = wave({2, 5, 8, 7}, .5), w = wave({3, 2, 5, 6}, .2);
+  const Tensor first = nn::conv2d(
+      x, w, {.strides = {1, 1, 2, 1}, .padding = {{0, 0}, {0, 0}, {1, 0}, {0, 1}}, .data_format = DataFormat::nchw});
+  const Tensor last = nn::conv2d(transpose(x, {.perm = {0, 2, 3, 1}}), w,
+                                 {.strides = {1, 2, 1, 1}, .padding = {{0, 0}, {1, 0}, {0, 1}, {0, 0}}});
+  CHECK(first.shape() == Shape{2, 6, 4, 7});
+  check_close(transpose(first, {.perm = {0, 2, 3, 1}}), numbers(last), 1e-5);
+  const Tensor volume = wave({2, 3, 4, 5, 6}, .5), w3 = wave({2, 2, 2, 3, 4}, .1);
+  const Tensor first3 = nn::conv3d(volume, w3, {.data_format = DataFormat::ncdhw});
+  CHECK(first3.shape() == Shape{2, 4, 3, 4, 5});
+  check_close(transpose(first3, {.perm = {0, 2, 3, 4, 1}}),
+              numbers(nn::conv3d(transpose(volume, {.perm = {0, 2, 3, 4, 1}}), w3)), 1e-5);
+}
+
+TEST_CASE("conv2d: fixed kernels") {
+  std::vector<float> picture;
+  for (int r = 0; r < 4; ++r)
+    for (float v : {0.f, 0.f, 9.f, 9.f}) picture.push_back(v);
+  const Tensor x = constant(picture, {.shape = {1, 4, 4, 1}});
+  const Tensor edge = constant({-1.f, -1.f, -1.f, -1.f, 8.f, -1.f, -1.f, -1.f, -1.f}, {.shape = {3, 3, 1, 1}});
+  const Tensor sharpen = constant({0.f, -1.f, 0.f, -1.f, 5.f, -1.f, 0.f, -1.f, 0.f}, {.shape = {3, 3, 1, 1}});
+  const auto row = [&](const Tensor& k) {
+    const auto y = nn::conv2d(x, k, {.padding = Padding::same}).to_vector<float>();
+    return std::vector<float>(y.begin() + 4, y.begin() + 8);
+  };
+  CHECK(row(edge) == std::vector<float>{0, -27, 27, 27});
+  CHECK(row(sharpen) == std::vector<float>{0, -9, 18, 18});
+  const Tensor flat = fill({1, 5, 5, 1}, 77.f);
+  for (float v : nn::conv2d(flat, edge).to_vector<float>()) CHECK(v == 0);
+  for (float v : nn::conv2d(flat, sharpen).to_vector<float>()) CHECK(v == 77);
+  const auto clipped = minimum(nn::relu(nn::conv2d(flat, edge * 9 + sharpen * 9)), 255).to_vector<float>();
+  CHECK(clipped == std::vector<float>(9, 255));
+}
+
+TEST_CASE("depthwise and separable convolutions") {
+  const Tensor x = wave({2, 6, 7, 3}, .5, float64), d = wave({3, 2, 3, 2}, .1, float64),
+               p = wave({1, 1, 6, 5}, .8, float64);
+  const Tensor y = nn::depthwise_conv2d(x, d, {.strides = {1, 2, 2, 1}, .padding = Padding::same});
+  CHECK(y.shape() == Shape{2, 3, 4, 6});
+  const auto vx = numbers(x), vd = numbers(d), vy = numbers(y);
+  const Axis a{6, 3, 2, 1, 0, 0, true}, b{7, 2, 2, 1, 0, 0, true};
+  for (i64 n = 0, at = 0; n < 2; ++n)
+    for (i64 i = 0; i < 3; ++i)
+      for (i64 j = 0; j < 4; ++j)
+        for (i64 k = 0; k < 3; ++k)
+          for (i64 q = 0; q < 2; ++q, ++at) {
+            double sum = 0;
+            for (i64 r = 0; r < 3; ++r)
+              for (i64 c = 0; c < 2; ++c)
+                if (a.at(i, r) >= 0 && b.at(j, c) >= 0)
+                  sum += vx[static_cast<std::size_t>(((n * 6 + a.at(i, r)) * 7 + b.at(j, c)) * 3 + k)] *
+                         vd[static_cast<std::size_t>(((r * 2 + c) * 3 + k) * 2 + q)];
+            CHECK(vy[static_cast<std::size_t>(at)] == Approx(sum).margin(1e-12));
+          }
+  const nn::ConvOptions o{.strides = {1, 2, 2, 1}, .padding = Padding::same};
+  CHECK(numbers(nn::separable_conv2d(x, d, p, o)) == numbers(nn::conv2d(nn::depthwise_conv2d(x, d, o), p)));
+  const Tensor first =
+      nn::separable_conv2d(transpose(x, {.perm = {0, 3, 1, 2}}), d, p,
+                           {.strides = {1, 1, 2, 2}, .padding = Padding::same, .data_format = DataFormat::nchw});
+  check_close(transpose(first, {.perm = {0, 2, 3, 1}}), numbers(nn::separable_conv2d(x, d, p, o)), 1e-12);
+}
+
+TEST_CASE("conv: empty images and sums over nothing") {
+  CHECK(nn::conv2d(zeros({0, 5, 6, 3}), zeros({3, 3, 3, 4})).shape() == Shape{0, 3, 4, 4});
+  CHECK(nn::conv2d(zeros({2, 2, 6, 3}), zeros({3, 3, 3, 4})).shape() ==
+        Shape{2, 0, 4, 4});  // no row fits, none is too many
+  CHECK(nn::conv2d(zeros({2, 0, 6, 3}), zeros({3, 3, 3, 4}), {.padding = Padding::same}).shape() == Shape{2, 0, 6, 4});
+  CHECK(nn::conv1d(zeros({1, 3, 0}), zeros({2, 0, 2})).to_vector<float>() == std::vector<float>(4));
+  GradientTape tape;
+  const Tensor x = ones({0, 5, 6, 3}), w = ones({3, 3, 3, 4});
+  tape.watch(w);
+  const Tensor dw = tape.gradient(nn::conv2d(x, w), w);
+  CHECK(dw.shape() == w.shape());
+  CHECK(dw.to_vector<float>() == std::vector<float>(108));
+}
+
+TEST_CASE("conv: NaN and infinity reach the windows that contain them, and no others") {
+  std::vector<float> v(6 * 6 * 2, 1);
+  v[(2 * 6 + 3) * 2] = std::nanf("");
+  const auto y = nn::conv2d(constant(v, {.shape = {1, 6, 6, 2}}), ones({3, 3, 2, 1}), {.padding = Padding::same})
+                     .to_vector<float>();
+  for (int r = 0; r < 6; ++r)
+    for (int c = 0; c < 6; ++c)
+      CHECK(std::isnan(y[static_cast<std::size_t>(r * 6 + c)]) == (std::abs(r - 2) <= 1 && std::abs(c - 3) <= 1));
+}
+
+TEST_CASE("conv: half precision is computed in float32") {
+  const Tensor x = wave({1, 5, 5, 2}, .3), w = wave({3, 3, 2, 3}, .4);
+  for (DType d : {float16, bfloat16}) {
+    const Tensor y = nn::conv2d(cast(x, d), cast(w, d));
+    CHECK(y.dtype() == d);
+    CHECK(numbers(y) == numbers(cast(nn::conv2d(cast(cast(x, d), float32), cast(cast(w, d), float32)), d)));
+  }
+}
+
+TEST_CASE("conv: traced calls with unknown sizes") {
+  const auto f = function(
+      [](const Tensor& x, const Tensor& w) {
+        const Tensor y = nn::conv2d(x, w, {.strides = 2, .padding = Padding::same});
+        CHECK(y.shape().dim(3) == 4);
+        return y;
+      },
+      {.input_signature = {TensorSpec({none, none, 7, none}), TensorSpec({3, 3, none, 4})}});
+  const auto gradient = function(
+      [&](const Tensor& x, const Tensor& w) {
+        GradientTape tape;
+        tape.watch(x);
+        tape.watch(w);
+        const auto d = tape.gradient(square(nn::conv2d(x, w, {.strides = 2, .padding = Padding::same})),
+                                     std::vector<Tensor>{x, w});
+        return reduce_sum(square(d[0])) + reduce_sum(square(d[1]));
+      },
+      {.input_signature = {TensorSpec({none, none, 7, none}), TensorSpec({3, 3, none, 4})}});
+  for (i64 n : {1, 3}) {
+    const Tensor x = wave({n, n + 4, 7, 2 * n}, .3), w = wave({3, 3, n, 4}, .5);
+    check_close(f(x, w), numbers(nn::conv2d(x, w, {.strides = 2, .padding = Padding::same})), 1e-6);
+    GradientTape tape;
+    tape.watch(x);
+    tape.watch(w);
+    const auto d =
+        tape.gradient(square(nn::conv2d(x, w, {.strides = 2, .padding = Padding::same})), std::vector<Tensor>{x, w});
+    check_close(gradient(x, w), numbers(reduce_sum(square(d[0])) + reduce_sum(square(d[1]))), 1e-5);
+  }
+}
+
+TEST_CASE("conv: errors") {
+  const Tensor x = zeros({2, 5, 6, 3}), w = zeros({3, 3, 3, 4});
+  CHECK(error_of([&] {
+          nn::conv2d(x, zeros({3, 3, 2, 4}));
+        }).find("conv2d: the filter has 2 input channels, the image 3: float32[2,5,6,3] x float32[3,3,2,4]") == 0);
+  CHECK(error_of([&] {
+          nn::conv2d(zeros({1, 5, 5, 4}), zeros({3, 3, 2, 5}));
+        }).find("conv2d: 5 output channels cannot be divided into 2 groups") == 0);
+  CHECK(error_of([&] {
+          nn::conv2d(zeros({5, 6, 3}), w);
+        }).find("conv2d: image and filter must have rank 4: float32[5,6,3] x float32[3,3,3,4]") == 0);
+  CHECK(error_of([&] {
+          nn::conv2d(x, zeros({7, 3, 3, 4}));
+        }).find("conv2d: a window of 7 with dilation 1 does not fit into size 5 of spatial axis 0") == 0);
+  CHECK(error_of([&] {
+          nn::conv1d(zeros({1, 3, 1}), zeros({3, 1, 1}), {.dilations = 3});
+        }).find("conv1d: a window of 3 with dilation 3 does not fit into size 3 of spatial axis 0") == 0);
+  CHECK(error_of([&] {
+          nn::conv2d(x, w, {.strides = {1, 2, 3}});
+        }).find("conv2d: strides has 3 entries for 2 spatial axes") == 0);
+  CHECK(error_of([&] {
+          nn::conv2d(x, w, {.strides = {2, 1, 1, 1}});
+        }).find("conv2d: strides must be 1 for batch and channels, not 2 and 1") == 0);
+  CHECK(error_of([&] { nn::conv2d(x, w, {.strides = 0}); }).find("conv2d: strides must be positive, not 0") == 0);
+  CHECK(error_of([&] { nn::conv2d(x, w, {.dilations = -1}); }).find("conv2d: dilations must be positive, not -1") == 0);
+  CHECK(error_of([&] {
+          nn::conv2d(x, w, {.padding = {{1, 1}, {0, -1}}});
+        }).find("conv2d: padding is negative: {0, -1}") == 0);
+  CHECK(error_of([&] {
+          nn::conv2d(x, w, {.padding = {{1, 1}, {0, 0}, {0, 0}, {0, 0}}});
+        }).find("conv2d: batch and channels cannot be padded") == 0);
+  CHECK(error_of([&] {
+          nn::conv2d(x, zeros({3, 3, 3, 4}, float64));
+        }).find("conv2d: dtypes differ: float32[2,5,6,3] x float64[3,3,3,4]") == 0);
+  CHECK_THROWS_AS(nn::conv2d(cast(x, int32), cast(w, int32)), errors::UnimplementedError);
+  CHECK(error_of([&] {
+          nn::convolution(zeros({2, 3}), w);
+        }).find("convolution: float32[2,3] does not have rank 3, 4 or 5") == 0);
+  CHECK(error_of([&] {
+          nn::depthwise_conv2d(x, zeros({3, 3, 2, 2}));
+        }).find("depthwise_conv2d: channels of image and filter differ: float32[2,5,6,3] x float32[3,3,2,2]") == 0);
+  CHECK(error_of([&] {
+          nn::separable_conv2d(x, zeros({3, 3, 3, 2}), zeros({2, 1, 6, 2}));
+        }).find("separable_conv2d: the pointwise filter must be [1,1,in,out]") == 0);
+  CHECK(
+      error_of([&] {
+        apply1(conv2d_op, rules::ConvAttrs{{{1, i64(1) << 40}, {1, 1}, {}, PaddingKind::valid}, {}}, no_options, x, w);
+      }).find("conv2d: strides and dilations must be positive") == 0);
+  CHECK(error_of([&] {
+          apply1(conv2d_op, rules::ConvAttrs{{{1}, {1}, {}, PaddingKind::valid}, {}}, no_options, x, w);
+        }).find("conv2d: image and filter must have rank 3") == 0);
+}
+
+}  // namespace conv_test

@@ -1,0 +1,252 @@
+// Pooling against loops, examples, NaN, integers, indices; local response normalization; errors. Not here: gradients
+// (conv_gradient_test.cpp).
+#include "tandem/ops/nn/pool.hpp"
+
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/isa.hpp"
+#include "tandem/graph/trace/function.hpp"
+#include "tests/ops/nn/conv_loops.hpp"
+#include "tests/support/errors.hpp"
+
+namespace pool_test {
+using namespace tandem;
+using conv_loops::Axis;
+using conv_loops::check_close;
+using conv_loops::numbers;
+using conv_loops::wave;
+using testing::error_of;
+using Floats = std::vector<float>;
+
+struct Window {
+  double largest = -HUGE_VAL, sum = 0;
+  i64 count = 0;
+};
+// The windows of an image [n, axes..., channels].
+std::vector<Window> windows(const Tensor& x, const std::vector<Axis>& axes) {
+  const i64 channels = x.shape().dim(-1), batch = x.shape().dim(0);
+  i64 results = batch;
+  for (const Axis& a : axes) results *= a.out();
+  std::vector<Window> r(static_cast<std::size_t>(results * channels));
+  const auto v = numbers(x);
+  // A depthwise "convolution" visits each window's elements.
+  conv_loops::each_product(batch, axes, channels, 1, channels, [&](i64 at_y, i64 at_x, i64) {
+    Window& w = r[static_cast<std::size_t>(at_y)];
+    const double value = v[static_cast<std::size_t>(at_x)];
+    w.largest = std::fmax(w.largest, value);
+    w.sum += value;
+    ++w.count;
+  });
+  return r;
+}
+void check(const std::vector<Axis>& axes, i64 batch, i64 channels, DType dtype) {
+  Shape s{batch};
+  std::vector<i64> ksize, strides, dilations;
+  std::vector<std::pair<i64, i64>> pads;
+  for (const Axis& a : axes) {
+    s.push(a.in);
+    ksize.push_back(a.window), strides.push_back(a.stride), dilations.push_back(a.dilation);
+    pads.emplace_back(a.before, a.after);
+  }
+  s.push(channels);
+  const Tensor x = wave(s, .4, dtype);
+  const nn::GeneralPoolOptions o{
+      .strides = strides, .padding = axes[0].same ? Padding::same : Padding(pads), .dilations = dilations};
+  std::vector<double> largest, mean, g_over_count;
+  const auto all = windows(x, axes);
+  for (const Window& w : all) {
+    largest.push_back(w.largest);
+    mean.push_back(w.sum / static_cast<double>(w.count));
+  }
+  INFO(to_string(x.spec()) << " window " << ksize.back() << " stride " << strides.back());
+  CHECK(numbers(nn::pool(x, ksize, nn::PoolingType::max, o)) == largest);
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = nn::pool(x, ksize, nn::PoolingType::avg, o);
+  check_close(y, mean, dtype == float64 ? 1e-14 : 1e-6);
+  const Tensor g = wave(y.shape(), 1, dtype);
+  std::vector<double> dx(static_cast<std::size_t>(x.size()));
+  const auto vg = numbers(g);
+  conv_loops::each_product(batch, axes, channels, 1, channels, [&](i64 at_y, i64 at_x, i64) {
+    const auto i = static_cast<std::size_t>(at_y);
+    dx[static_cast<std::size_t>(at_x)] += vg[i] / static_cast<double>(all[i].count);
+  });
+  check_close(tape.gradient(y, x, {.output_gradients = {g}}), dx, dtype == float64 ? 1e-14 : 1e-6);
+}
+
+TEST_CASE("pool: values agree with loops on every instruction set") {
+  const int best = cpu::best_isa();
+  for (int level = 0; level <= best; ++level) {
+    cpu::isa_level.store(static_cast<signed char>(level));
+    for (DType dtype : {float32, float64})
+      for (i64 channels : {1, 3, 16, 70, 130})
+        for (bool same : {false, true}) {
+          check({{7, 2, 2, 1, 0, 0, same}, {9, 2, 2, 1, 0, 0, same}}, 2, channels, dtype);
+          check({{7, 3, 2, 1, 0, 0, same}, {8, 3, 1, 1, 0, 0, same}}, 2, channels, dtype);
+          check({{9, 2, 1, 2, 0, 0, same}, {8, 3, 2, 3, 0, 0, same}}, 1, channels, dtype);
+          check({{11, 2, 3, 1, 0, 0, same}}, 3, channels, dtype);
+          check({{4, 2, 2, 1, 0, 0, same}, {5, 3, 2, 1, 0, 0, same}, {3, 2, 1, 1, 0, 0, same}}, 2, channels, dtype);
+        }
+    check({{5, 3, 2, 1, 1, 2}, {6, 2, 1, 1, 0, 1}}, 2, 5, float32);
+  }
+  cpu::isa_level.store(static_cast<signed char>(best));
+}
+
+TEST_CASE("pool: examples") {
+  const Tensor a = constant({1.f, .2f, 1.5f, .1f, 1.2f, 1.4f, 1.1f, .4f, .4f}, {.shape = {1, 3, 3, 1}});
+  CHECK(nn::max_pool(a, {.ksize = {1, 3, 3, 1}, .strides = {1, 1, 1, 1}}).to_vector<float>() == Floats{1.5f});
+  const Tensor b = constant({1.f, 1.f, 1.f, 1.f, .5f, 0.f, 0.f, 0.f, 0.f}, {.shape = {1, 3, 3, 1}});
+  CHECK(nn::avg_pool(b, {.ksize = 3}).to_vector<float>() == Floats{.5f});
+  const Tensor c = constant({1.f, 2.f, 3.f, 4.f}, {.shape = {1, 2, 2, 1}});
+  const nn::PoolOptions same{.ksize = 2, .strides = 1, .padding = Padding::same};
+  CHECK(nn::max_pool(c, same).to_vector<float>() == Floats{4, 4, 4, 4});
+  CHECK(nn::avg_pool(c, same).to_vector<float>() == Floats{2.5f, 3, 3.5f, 4});
+  // Padding is smaller than all numbers.
+  CHECK(nn::max_pool(-c, same).to_vector<float>() == Floats{-1, -2, -3, -4});
+  CHECK(nn::max_pool(cast(-c, int32), same).to_vector<std::int32_t>() == std::vector<std::int32_t>{-1, -2, -3, -4});
+  CHECK(nn::max_pool2d(c).to_vector<float>() == Floats{4});
+  CHECK(nn::avg_pool2d(c).to_vector<float>() == Floats{2.5f});
+  CHECK(nn::avg_pool1d(reshape(c, {1, 4, 1})).to_vector<float>() == Floats{1.5f, 3.5f});
+  CHECK(nn::max_pool1d(reshape(c, {1, 4, 1}), {.ksize = 3, .strides = 1}).to_vector<float>() == Floats{3, 4});
+  CHECK(nn::max_pool3d(reshape(c, {1, 2, 2, 1, 1}), {.ksize = {2, 1, 1}}).to_vector<float>() == Floats{3, 4});
+  CHECK(nn::avg_pool3d(reshape(c, {1, 2, 2, 1, 1}), {.ksize = {2, 2, 1}}).to_vector<float>() == Floats{2.5f});
+}
+
+TEST_CASE("max_pool: every dtype, NaN and infinities") {
+  for (DType d : {int8, int16, int32, int64, uint8, uint16, uint32, uint64}) {
+    const Tensor x = cast(reshape(range(0, 2 * 5 * 40), {1, 2, 5, 40}) % 100, d);
+    const auto y = numbers(nn::max_pool(x, {.ksize = {2, 5}, .strides = 1}));
+    const auto v = numbers(x);
+    for (std::size_t c = 0; c < 40; ++c) {
+      double most = 0;
+      for (std::size_t i = 0; i < 10; ++i) most = std::fmax(most, v[i * 40 + c]);
+      CHECK(y[c] == most);
+    }
+  }
+  const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
+  const auto y = nn::max_pool(constant({1.f, nan, inf, 2.f, -inf, -inf}, {.shape = {1, 6, 1}})).to_vector<float>();
+  CHECK(std::isnan(y[0]));
+  CHECK(y[1] == inf);
+  CHECK(y[2] == -inf);
+  // A window in the padding alone.
+  CHECK(nn::max_pool(ones({1, 2, 1}), {.padding = {{2, 0}}}).to_vector<float>() == Floats{-inf, 1});
+  CHECK(nn::avg_pool(ones({1, 2, 1}), {.padding = {{2, 0}}}).to_vector<float>() == Floats{0, 1});
+  const Tensor h = cast(constant({1.f, 2.f, 3.f, 4.f}, {.shape = {1, 4, 1}}), float16);
+  CHECK(nn::max_pool(h).dtype() == float16);
+  GradientTape tape;
+  tape.watch(h);
+  CHECK(cast(tape.gradient(nn::avg_pool(h), h), float32).to_vector<float>() == Floats{.5f, .5f, .5f, .5f});
+}
+
+TEST_CASE("max_pool_with_argmax") {
+  const Tensor x = constant({1.f, 9.f, 2.f, 8.f, 9.f, 3.f, 0.f, 8.f, 5.f, 1.f, 5.f, 1.f, 4.f, 7.f, 4.f, 7.f},
+                            {.shape = {2, 2, 2, 2}});
+  const auto r = nn::max_pool_with_argmax(x);
+  CHECK(r.output.to_vector<float>() == Floats{9, 9, 5, 7});
+  CHECK(r.argmax.to_vector<i64>() == std::vector<i64>{4, 1, 0, 5});
+  const auto all = nn::max_pool_with_argmax(x, {.output_dtype = int32, .include_batch_in_index = true});
+  CHECK(all.argmax.to_vector<std::int32_t>() == std::vector<std::int32_t>{4, 1, 8, 13});
+  const Tensor y = wave({2, 5, 6, 3}, .3);
+  const auto s = nn::max_pool_with_argmax(
+      y, {.ksize = 3, .strides = {1, 2, 2, 1}, .padding = Padding::same, .include_batch_in_index = true});
+  CHECK(gather(reshape(y, {-1}), s.argmax).to_vector<float>() == s.output.to_vector<float>());
+  CHECK(error_of([&] {
+          nn::max_pool_with_argmax(x, {.output_dtype = float32});
+        }).find("max_pool_with_argmax: output_dtype must be int32 or int64, not float32") == 0);
+}
+
+TEST_CASE("pool: channels first, empty images, unknown sizes, threads") {
+  const Tensor x = wave({2, 3, 6, 5}, .2);
+  const Tensor first =
+      nn::max_pool(x, {.ksize = {1, 1, 3, 2}, .strides = {1, 1, 2, 1}, .data_format = DataFormat::nchw});
+  const Tensor last =
+      nn::max_pool(transpose(x, {.perm = {0, 2, 3, 1}}), {.ksize = {1, 3, 2, 1}, .strides = {1, 2, 1, 1}});
+  CHECK(first.shape() == Shape{2, 3, 2, 4});
+  CHECK(transpose(first, {.perm = {0, 2, 3, 1}}).to_vector<float>() == last.to_vector<float>());
+  CHECK(nn::avg_pool(zeros({0, 4, 4, 2})).shape() == Shape{0, 2, 2, 2});
+  CHECK(nn::max_pool(zeros({2, 1, 4, 2})).shape() == Shape{2, 0, 2, 2});
+  GradientTape tape;
+  const Tensor e = ones({2, 1, 4, 2});
+  tape.watch(e);
+  CHECK(tape.gradient(nn::max_pool(e), e).to_vector<float>() == Floats(16));
+  const auto f = function(
+      [](const Tensor& t) {
+        GradientTape inner;
+        inner.watch(t);
+        const Tensor y = nn::max_pool(t) * nn::avg_pool(t);
+        CHECK(y.shape().dim(1) == none);
+        return inner.gradient(y, t);
+      },
+      {.input_signature = {TensorSpec({none, none, 4, none})}});
+  const auto eager = [](const Tensor& t) {
+    GradientTape inner;
+    inner.watch(t);
+    return inner.gradient(nn::max_pool(t) * nn::avg_pool(t), t);
+  };
+  for (i64 n : {2, 3}) {
+    const Tensor t = wave({n, n + 3, 4, n}, .2);
+    CHECK(f(t).to_vector<float>() == eager(t).to_vector<float>());
+  }
+  const Tensor large = wave({3, 30, 40, 70}, .2);
+  std::vector<Floats> results;
+  for (int threads : {1, 2, 5}) {
+    config::set_intra_op_parallelism_threads(threads);
+    results.push_back(eager(large).to_vector<float>());
+    CHECK(results.back() == results.front());
+  }
+  config::set_intra_op_parallelism_threads(0);
+}
+
+TEST_CASE("local_response_normalization") {
+  const Tensor x = constant({1.f, 2.f, 3.f}, {.shape = {1, 1, 3, 1}});
+  const auto y = nn::lrn(x).to_vector<float>();
+  CHECK(y[0] == Approx(.70710677f).epsilon(1e-7));
+  CHECK(y[1] == Approx(.89442718f).epsilon(1e-7));
+  CHECK(y[2] == Approx(.94868326f).epsilon(1e-7));
+  const Tensor z = wave({2, 3, 4, 7}, .2, float64);
+  const auto v = numbers(z),
+             got =
+                 numbers(nn::local_response_normalization(z, {.depth_radius = 2, .bias = 2, .alpha = .5, .beta = .75}));
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    double sum = 0;
+    for (std::size_t c = 0; c < 7; ++c)
+      if (std::abs(static_cast<int>(c) - static_cast<int>(i % 7)) <= 2) sum += v[i - i % 7 + c] * v[i - i % 7 + c];
+    CHECK(got[i] == Approx(v[i] / std::pow(2 + .5 * sum, .75)).epsilon(1e-12));
+  }
+  // An infinite channel reaches its neighbors only.
+  std::vector<float> far(8, 1);
+  far[7] = std::numeric_limits<float>::infinity();
+  const auto w = nn::lrn(constant(far), {.depth_radius = 2}).to_vector<float>();
+  CHECK(w[4] == Approx(1 / std::sqrt(6.0)));
+  CHECK(w[5] == 0);
+  CHECK(nn::lrn(zeros({0, 4})).shape() == Shape{0, 4});
+  CHECK(error_of([] { nn::lrn(constant(1.f)); }).find("local_response_normalization: a scalar has no channels") == 0);
+  CHECK(error_of([&] {
+          nn::lrn(x, {.depth_radius = -1});
+        }).find("local_response_normalization: depth_radius is negative: -1") == 0);
+}
+
+TEST_CASE("pool: errors") {
+  const Tensor x = zeros({2, 5, 6, 3});
+  CHECK(error_of([&] {
+          nn::max_pool(x, {.ksize = 7});
+        }).find("max_pool: a window of 7 with dilation 1 does not fit into size 5 of spatial axis 0") == 0);
+  CHECK(error_of([&] {
+          nn::max_pool(zeros({2, 3}));
+        }).find("max_pool: float32[2,3] does not have rank 3, 4 or 5: batch, spatial axes, channels") == 0);
+  CHECK(error_of([&] { nn::avg_pool3d(x); }).find("avg_pool: float32[2,5,6,3] does not have rank 5") == 0);
+  CHECK(error_of([&] {
+          nn::avg_pool(x, {.ksize = {1, 2, 2}});
+        }).find("avg_pool: ksize has 3 entries for 2 spatial axes") == 0);
+  CHECK(error_of([&] {
+          nn::avg_pool(x, {.ksize = {1, 2, 2, 3}});
+        }).find("avg_pool: ksize must be 1 for batch and channels, not 1 and 3") == 0);
+  CHECK(error_of([&] { nn::max_pool(x, {.ksize = 0}); }).find("max_pool: ksize must be positive, not 0") == 0);
+  CHECK(error_of([&] { nn::max_pool(x, {.strides = -2}); }).find("max_pool: strides must be positive, not -2") == 0);
+  CHECK_THROWS_AS(nn::avg_pool(cast(x, int32)), errors::UnimplementedError);
+  CHECK(error_of([&] {
+          nn::pool(zeros({3}), {2}, nn::PoolingType::avg);
+        }).find("pool: float32[3] does not have rank 3, 4 or 5") == 0);
+}
+
+}  // namespace pool_test
