@@ -67,6 +67,7 @@ std::span<const Sample> shape_samples();
 std::span<const Sample> other_samples();
 std::span<const Sample> debug_samples();
 std::span<const Sample> conv_samples();
+std::span<const Sample> special_samples();
 }  // namespace detail
 
 }  // namespace samples

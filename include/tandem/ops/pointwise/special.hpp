@@ -1,6 +1,6 @@
 // Integer division, division that handles zeros, clipping and the error functions, element by element: floordiv
 // floormod truncatediv truncatemod div_no_nan multiply_no_nan squared_difference hypot xlogy xlog1py xdivy
-// clip_by_value erf erfc erfinv nextafter.
+// clip_by_value erf erfc nextafter.
 #pragma once
 #include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
@@ -62,10 +62,6 @@ TANDEM_API Tensor erf(const Tensor& x, OpOptions = {});
 /// Complementary error function: 1 - erf(x), accurate for large x. Otherwise as erf. gradient: -g * 2 / sqrt(pi) *
 /// e^(-x^2)
 TANDEM_API Tensor erfc(const Tensor& x, OpOptions = {});
-/// Inverse error function: the y with erf(y) = x, within 4 ulp; infinite at -1 and 1, NaN outside. Floating. Source of
-/// the approximation: Wichura, "Algorithm AS 241: The percentage points of the normal distribution", 1988. gradient: g
-/// * sqrt(pi) / 2 * exp(y^2)
-TANDEM_API Tensor erfinv(const Tensor& x, OpOptions = {});
 
 /// Returns the next representable number after a in the direction of b: nextafter(0, 1) is the smallest subnormal.
 /// float32 and float64.
@@ -94,7 +90,7 @@ TANDEM_SCALAR_OVERLOADS(nextafter)
 #define TANDEM_SPECIAL_OPS(unary, binary, other)                                                                       \
   binary(floordiv) binary(floormod) binary(truncatediv) binary(truncatemod) binary(div_no_nan) binary(multiply_no_nan) \
       binary(squared_difference) binary(hypot) binary(xlogy) binary(xlog1py) binary(xdivy) other(clip_by_value)        \
-          unary(erf) unary(erfc) unary(erfinv) binary(nextafter)
+          unary(erf) unary(erfc) binary(nextafter)
 TANDEM_DECLARE_OPS(special_ops, TANDEM_SPECIAL_OPS)
 
 }  // namespace TANDEM_NS
