@@ -1,3 +1,4 @@
+#include "tandem/cpu/move/band.inl"
 #include "tandem/cpu/move/fill.inl"
 #include "tandem/cpu/move/layout.inl"
 #include "tandem/cpu/move/sequence.inl"

@@ -1,3 +1,8 @@
+#include "tandem/ops/linalg/band_part.inl"
+#include "tandem/ops/linalg/contract.inl"
 #include "tandem/ops/linalg/dense.inl"
 #include "tandem/ops/linalg/diagonal.inl"
+#include "tandem/ops/linalg/einsum.inl"
 #include "tandem/ops/linalg/matmul.inl"
+#include "tandem/ops/linalg/norm.inl"
+#include "tandem/ops/linalg/products.inl"

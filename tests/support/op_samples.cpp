@@ -74,8 +74,9 @@ struct Catcher final : Observer {
 
 template <class F>
 void for_each_sample(const F& f) {
-  for (const auto& family : {detail::pointwise_samples(), detail::shape_samples(), detail::other_samples(),
-                             detail::debug_samples(), detail::conv_samples(), detail::special_samples()})
+  for (const auto& family :
+       {detail::pointwise_samples(), detail::shape_samples(), detail::other_samples(), detail::debug_samples(),
+        detail::conv_samples(), detail::special_samples(), detail::linalg_samples()})
     for (const detail::Sample& s : family) f(s);
 }
 

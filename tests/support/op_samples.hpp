@@ -68,6 +68,7 @@ std::span<const Sample> other_samples();
 std::span<const Sample> debug_samples();
 std::span<const Sample> conv_samples();
 std::span<const Sample> special_samples();
+std::span<const Sample> linalg_samples();
 }  // namespace detail
 
 }  // namespace samples
