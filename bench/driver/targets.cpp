@@ -25,6 +25,8 @@ constexpr Target targets[] = {
     {"softmax/forward_128x1000", "libtorch", 1.8, 1.8},
     {"softmax/forward_backward_128x1000", "libtorch", 1.6, 1.6},
     {"softmax/nll*", "libtorch", 2, 2},
+    {"conv2d/*", "libtorch", 1, 1},
+    {"pool/*", "libtorch", 1.3, 1.3},
     {"reduce/sum*", "limit", 0.9, 0.9},
     {"embedding/gather_1024_of_50kx128", "best", 1.2, 1.2},
     {"embedding/gather_and_sparse_gradient", "seconds", 20e-6, 20e-6},
