@@ -66,6 +66,8 @@ std::span<const Sample> pointwise_samples();
 std::span<const Sample> shape_samples();
 std::span<const Sample> other_samples();
 std::span<const Sample> debug_samples();
+std::span<const Sample> signal_samples();  // of optional components, if they are built
+std::span<const Sample> string_samples();
 }  // namespace detail
 
 }  // namespace samples
