@@ -1,4 +1,5 @@
-# The library targets: tandem::tandem and tandem::io (compiled), tandem::header_only and tandem::io_header_only.
+# The library targets: tandem::tandem and tandem::header_only, and two targets of each optional component: tandem::io
+# (compiled) and tandem::io_header_only.
 set(TANDEM_WARNINGS -Wall -Wextra $<$<BOOL:${TANDEM_WERROR}>:-Werror>)
 
 # Uses the headers of a package without exporting the dependency: an installed library then needs neither its headers
@@ -50,11 +51,33 @@ function(tandem_add_cuda target)
   target_link_libraries(${target} PRIVATE CUDA::cudart_static)
 endfunction()
 
+# tandem_add_component(name FOLDERS ... [HEADERS package targets] [LIBRARIES names]): the optional component <name>,
+# compiled from these folders of src/. HEADERS: packages of which only headers are used. LIBRARIES: what a program that
+# links the component needs as well.
+function(tandem_add_component name)
+  cmake_parse_arguments(c "" "" "FOLDERS;HEADERS;LIBRARIES" ${ARGN})
+  list(JOIN c_FOLDERS "|" folders)
+  set(sources ${tandem_all_sources})
+  list(FILTER sources INCLUDE REGEX "/src/(${folders})/")
+  tandem_add_compiled(tandem_${name} ${sources})
+  add_library(tandem::${name} ALIAS tandem_${name})
+  set_target_properties(tandem_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(tandem_${name} PUBLIC tandem PRIVATE ${c_LIBRARIES})
+  foreach(package ${c_HEADERS})
+    tandem_private_headers(tandem_${name} ${package})
+  endforeach()
+
+  add_library(tandem_${name}_header_only INTERFACE)
+  add_library(tandem::${name}_header_only ALIAS tandem_${name}_header_only)
+  set_target_properties(tandem_${name}_header_only PROPERTIES EXPORT_NAME ${name}_header_only)
+  target_link_libraries(tandem_${name}_header_only INTERFACE tandem_header_only ${c_HEADERS} ${c_LIBRARIES})
+  set(tandem_optional_components ${tandem_optional_components} ${name} PARENT_SCOPE)
+endfunction()
+
 # src/<folder>/ of an optional component stays out of the core library.
-file(GLOB_RECURSE tandem_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.cpp")
-set(tandem_io_sources ${tandem_sources})
-list(FILTER tandem_sources EXCLUDE REGEX "/src/(io|train)/")
-list(FILTER tandem_io_sources INCLUDE REGEX "/src/(io|train)/")
+file(GLOB_RECURSE tandem_all_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.cpp")
+set(tandem_sources ${tandem_all_sources})
+list(FILTER tandem_sources EXCLUDE REGEX "/src/(io|train|signal|strings)/")
 
 tandem_add_compiled(tandem ${tandem_sources})
 add_library(tandem::tandem ALIAS tandem)
@@ -69,17 +92,9 @@ tandem_common(tandem_header_only INTERFACE header_only)
 target_compile_definitions(tandem_header_only INTERFACE TANDEM_HEADER_ONLY=1)
 target_link_libraries(tandem_header_only INTERFACE Threads::Threads)
 
+set(tandem_optional_components)
 if(TANDEM_WITH_IO)
-  tandem_add_compiled(tandem_io ${tandem_io_sources})
-  add_library(tandem::io ALIAS tandem_io)
-  set_target_properties(tandem_io PROPERTIES EXPORT_NAME io)
-  target_link_libraries(tandem_io PUBLIC tandem)
-  tandem_private_headers(tandem_io nlohmann_json::nlohmann_json)
-
-  add_library(tandem_io_header_only INTERFACE)
-  add_library(tandem::io_header_only ALIAS tandem_io_header_only)
-  set_target_properties(tandem_io_header_only PROPERTIES EXPORT_NAME io_header_only)
-  target_link_libraries(tandem_io_header_only INTERFACE tandem_header_only nlohmann_json::nlohmann_json)
+  tandem_add_component(io FOLDERS io train HEADERS nlohmann_json::nlohmann_json)
   if(TANDEM_WITH_ZLIB)
     target_link_libraries(tandem_io PRIVATE ZLIB::ZLIB)
     target_link_libraries(tandem_io_header_only INTERFACE ZLIB::ZLIB)
@@ -87,4 +102,11 @@ if(TANDEM_WITH_IO)
     target_compile_definitions(tandem_io PRIVATE TANDEM_NO_ZLIB)
     target_compile_definitions(tandem_io_header_only INTERFACE TANDEM_NO_ZLIB)
   endif()
+endif()
+if(TANDEM_WITH_SIGNAL)
+  tandem_add_component(signal FOLDERS signal)
+endif()
+if(TANDEM_WITH_STRINGS)
+  tandem_add_component(strings FOLDERS strings
+    LIBRARIES "$<BUILD_INTERFACE:${TANDEM_RE2_LIBRARY}>" "$<INSTALL_INTERFACE:re2>")
 endif()

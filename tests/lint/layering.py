@@ -8,8 +8,10 @@ import re
 
 import sources
 
-LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "optim", "io", "data", "image", "summary", "train",
+LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "optim", "io", "signal", "strings", "data", "image", "summary", "train",
           "serving", "distribute"]
+# The folders outside of ops/ whose definitions may include kernels.
+DEFINE_OPS = ("optim", "signal", "strings")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 HEAVY = {"iostream", "functional", "regex", "ranges"}
 CUDA_HEADER = re.compile(r"^(cuda|cublas|cudnn|cufft|curand|cusolver|nvrtc|nvToolsExt|driver_types)")
@@ -72,7 +74,7 @@ def allowed(name, header):
     above = LAYERS[: LAYERS.index(folder) + 1]
     if folder == "core" and is_definition(name):
         above = above + ["ops"]
-    return folder_of(header) in above and (folder_of(header) != "cpu" or is_definition(name) and folder == "optim")
+    return folder_of(header) in above and (folder_of(header) != "cpu" or folder in DEFINE_OPS and bool(is_definition(name) or FOR_DEFINITIONS.search(name)))
 
 
 def heavy(name, delimiter, header):

@@ -24,7 +24,7 @@ MNEMONIC = re.compile(
 
 GUARD = re.compile(r" [A-Za-z] guard variable for tandem::\w+::(\w[\w:]*)[(\[]")
 MADE_AT_LOAD = {"Module::places", "detail::ForkMutexes::all", "detail::at_fork", "detail::turns", "memory::central",
-                "random::impl::sequences"}
+                "random::impl::sequences", "cpu::fourier::plans"}
 MADE_UNDER_A_LOCK = {"cpu::pool::start"}
 OF_A_THREAD = {"detail::observe", "memory::thread_cache"}
 

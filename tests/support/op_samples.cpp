@@ -74,9 +74,16 @@ struct Catcher final : Observer {
 
 template <class F>
 void for_each_sample(const F& f) {
-  for (const auto& family :
-       {detail::pointwise_samples(), detail::shape_samples(), detail::other_samples(), detail::debug_samples(),
-        detail::conv_samples(), detail::special_samples(), detail::linalg_samples()})
+  for (const auto& family : {
+         detail::pointwise_samples(), detail::shape_samples(), detail::other_samples(), detail::debug_samples(),
+             detail::conv_samples(), detail::special_samples(), detail::linalg_samples(),
+#if TANDEM_WITH_SIGNAL
+             detail::signal_samples(),
+#endif
+#if TANDEM_WITH_STRINGS
+             detail::string_samples(),
+#endif
+       })
     for (const detail::Sample& s : family) f(s);
 }
 

@@ -69,6 +69,8 @@ std::span<const Sample> debug_samples();
 std::span<const Sample> conv_samples();
 std::span<const Sample> special_samples();
 std::span<const Sample> linalg_samples();
+std::span<const Sample> signal_samples();  // of optional components, if they are built
+std::span<const Sample> string_samples();
 }  // namespace detail
 
 }  // namespace samples

@@ -27,7 +27,7 @@ TANDEM_API void at_fork(ForkStage stage, const ForkHooks& hooks);
 /// itself may hold it.
 class TANDEM_API ForkMutex {
  public:
-  enum Rank : std::uint8_t { seeds, modules, variable };
+  enum Rank : std::uint8_t { seeds, modules, variable, plans };
   explicit ForkMutex(Rank rank);
   ForkMutex(const ForkMutex&) = delete;
   ForkMutex& operator=(const ForkMutex&) = delete;

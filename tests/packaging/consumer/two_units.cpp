@@ -6,6 +6,12 @@
 #ifdef WITH_IO
 #include <tandem/train.hpp>
 #endif
+#ifdef WITH_SIGNAL
+#include <tandem/signal.hpp>
+#endif
+#ifdef WITH_STRINGS
+#include <tandem/strings.hpp>
+#endif
 
 const void* op_of_other_unit();
 

@@ -1,0 +1,3 @@
+#include "tandem/cpu/signal/frames.inl"
+#include "tandem/signal/fft.inl"
+#include "tandem/signal/frames.inl"

@@ -1,0 +1,28 @@
+// Every op that the generated tests cover: the core's table and the ops of the optional components that are built.
+#pragma once
+#include <vector>
+
+#include "tandem/op_table.hpp"
+#if TANDEM_WITH_SIGNAL
+#include "tandem/signal.hpp"
+#endif
+#if TANDEM_WITH_STRINGS
+#include "tandem/strings.hpp"
+#endif
+
+namespace samples {
+
+inline std::vector<const tandem::OpDef*> tested_ops() {
+  std::vector<const tandem::OpDef*> r(tandem::all_ops().begin(), tandem::all_ops().end());
+  [[maybe_unused]] const auto add = [&](const auto& list) { r.insert(r.end(), std::begin(list), std::end(list)); };
+#if TANDEM_WITH_SIGNAL
+  add(tandem::fft_ops);
+  add(tandem::frame_ops);
+#endif
+#if TANDEM_WITH_STRINGS
+  add(tandem::string_ops);
+#endif
+  return r;
+}
+
+}  // namespace samples
