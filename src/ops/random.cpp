@@ -1,4 +1,5 @@
 #include "tandem/ops/random/candidates.inl"
+#include "tandem/ops/random/distributions.inl"
 #include "tandem/ops/random/draw.inl"
 #include "tandem/ops/random/dropout.inl"
 #include "tandem/ops/random/generator.inl"

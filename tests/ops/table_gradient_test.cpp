@@ -17,10 +17,10 @@ using List = std::vector<Tensor>;
 
 // Not so a closure that holds its own operands; a cast to fewer digits than differences need; and backward ops that
 // take what the forward op saved beside what it was computed from, so that no input can be moved alone. The second
-// gradients of the forward ops cover the latter. Nor ops that have no derivative by their first operand, or no second
-// one: those of ops/pointwise/special_gradient_test.cpp.
+// gradients of the forward ops cover the latter. Nor ops without a derivative by their first operand, or a second one,
+// or that moves their draws apart (ops/pointwise/special_gradient_test.cpp, ops/random/distributions_test.cpp).
 bool moves_freely(const OpDef& op) {
-  for (const OpDef* partly : {&polygamma_op, &zeta_op, &igamma_op, &igammac_op, &betainc_op})
+  for (const OpDef* partly : {&polygamma_op, &zeta_op, &igamma_op, &igammac_op, &betainc_op, &random_gamma_op})
     if (&op == partly) return false;
   return &op != &custom_gradient_op && &op != &cast_op && &op != &lstm_grad_op && &op != &gru_grad_op;
 }

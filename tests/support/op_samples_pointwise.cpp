@@ -18,6 +18,13 @@ void any(Numbers& n) {
   f(n.reals({19}), {});
   f(n.near_zero({7}), {});
 }
+// Complex numbers stay away from poles, and from 0, where second differences in float32 have too few digits.
+template <Unary f>
+void any_real(Numbers& n) {
+  if (!is_complex(n.real())) return any<f>(n);
+  f(n.reals({2, 3}, -0.9, 0.9), {});
+  f(n.reals({19}, 0.4, 0.9), {});
+}
 template <Unary f>
 void positive(Numbers& n) {
   f(n.reals({2, 3}, 0.2, 3), {});
@@ -87,16 +94,16 @@ const Sample pointwise_table[] = {
      [](Numbers& n) {
        reciprocal(n.reals({2, 3}));
        reciprocal(n.reals({}));
-       reciprocal(n.reals({19}));
+       reciprocal(n.reals({19}, is_complex(n.real()) ? 0.4 : -1.5, 1.5));
      }},
-    {"sigmoid", any<sigmoid>},
+    {"sigmoid", any_real<sigmoid>},
     {"log_sigmoid", any<log_sigmoid>},
     {"softplus", any<softplus>},
-    {"tanh", any<tanh>},
+    {"tanh", any_real<tanh>},
     {"pow", positive_pair<pow>},
     {"tanh_grad", gradient_of<tanh>},
     {"sigmoid_grad", gradient_of<sigmoid>},
-    {"sin", any<sin>},
+    {"sin", any_real<sin>},
     {"cos", any<cos>},
     {"tan", inside<tan>},
     {"asin", inside<asin>},

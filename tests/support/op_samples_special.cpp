@@ -75,6 +75,18 @@ const Sample special_table[] = {
      [](Numbers& n) {
        zeta(n.reals({3}, 1.5, 4), n.reals({2, 3}, 0.5, 3));
      }},
+    {"random_gamma",
+     [](Numbers& n) {
+       random::stateless_gamma({4, 3}, {1, 2}, n.reals({3}, 0.5, 3));
+     }},
+    {"random_poisson",
+     [](Numbers& n) {
+       random::stateless_poisson({4, 3}, {1, 2}, n.reals({3}, 0.5, 30));
+     }},
+    {"random_binomial",
+     [](Numbers&) {
+       random::stateless_binomial({4, 3}, {1, 2}, 20, 0.3);
+     }},
 };
 
 }  // namespace

@@ -44,6 +44,7 @@
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/pointwise/trig.hpp"
 #include "tandem/ops/random/candidates.hpp"
+#include "tandem/ops/random/distributions.hpp"
 #include "tandem/ops/random/draw.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tandem/ops/random/generator.hpp"

@@ -43,7 +43,7 @@ using Binary = Rule<2, D, S, F>;
 // The dtypes that rules compute in. Half precision is computed in float32 tiles.
 inline constexpr DTypes floats = dtypes::floating | dtypes::half_floating;
 inline constexpr DTypes reals = dtypes::real | dtypes::half_floating;
-inline constexpr DTypes numbers = dtypes::number | dtypes::half_floating;
+inline constexpr DTypes numbers = dtypes::number | DType::complex128 | dtypes::half_floating;
 
 }  // namespace rules
 

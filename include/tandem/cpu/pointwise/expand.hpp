@@ -8,7 +8,7 @@
 
 namespace TANDEM_NS::cpu {
 
-/// Writes `rows` consecutive rows of `inner` elements of `width` bytes (1, 2, 4 or 8). Row r holds the element
+/// Writes `rows` consecutive rows of `inner` elements of `width` bytes (1, 2, 4, 8 or 16). Row r holds the element
 /// from[r * stride] repeated (if `repeat`) or the elements starting there. May write up to a register beyond the
 /// last element.
 inline void expand(i64 width, char* to, const char* from, i64 rows, i64 stride, i64 inner, bool repeat) {

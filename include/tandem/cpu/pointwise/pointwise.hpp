@@ -88,6 +88,7 @@ constexpr LoopTable loop_table() {
   }
   TANDEM_LOOPS(uint64, std::uint64_t, loops_on_lowest_set)
   TANDEM_LOOPS(complex64, std::complex<float>, loops_on_lowest_set)
+  TANDEM_LOOPS(complex128, std::complex<double>, loops_on_lowest_set)
 #undef TANDEM_LOOPS
   return t;
 }
@@ -129,7 +130,7 @@ DenseLoop dense_loop(DType dtype, const Attrs& attrs) {
 ///            is bool_ if R::first_is_mask
 ///   output   of the broadcast shape; its dtype is what forward returns: V the inputs', mask_t<V> bool_,
 ///            V::rebind<U> U
-///   throws   errors::UnimplementedError for a dtype without loops (complex128)
+///   throws   errors::UnimplementedError for a dtype without loops
 /// bool_ elements are computed as bytes 0 and 1 (std::uint8_t lanes).
 template <class R>
 void pointwise(const KernelCall& c) {

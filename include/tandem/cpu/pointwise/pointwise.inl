@@ -12,7 +12,7 @@
 namespace TANDEM_NS::cpu {
 namespace tiles {
 
-inline constexpr i64 tile = 1024;         // elements; 512 to 4096 perform about equally
+inline constexpr i64 tile = 1024;         // elements of up to 8 bytes; 512 to 4096 perform about equally
 inline constexpr i64 long_piece = 16384;  // if nothing is written out, calls may be longer
 inline constexpr i64 short_row = 512;     // shorter rows share a tile
 inline constexpr i64 widest = 8;          // bytes per element
@@ -34,7 +34,7 @@ struct Cut {
   i64 width[max_broadcast_inputs], out_width, element_bytes = 0;
   bool direct[max_broadcast_inputs];  // has the output's layout
   bool streamed = false;
-  i64 inner, rows, piece, pieces, rows_per_tile = 0, units;
+  i64 inner, rows, length, piece, pieces, rows_per_tile = 0, units;  // length: elements of a tile
 
   Cut(const KernelCall& call, const DenseLoop& l, bool narrow_ones)
       : c(call), loop(l), inputs(static_cast<int>(call.in.size())), narrow(narrow_ones) {
@@ -54,9 +54,10 @@ struct Cut {
     }
     streamed =
         inner * rows * element_bytes >= streaming_bytes && reinterpret_cast<std::uintptr_t>(c.out[0].data) % 64 == 0;
-    piece = plain ? long_piece : tile;
+    length = std::max(out_width, *std::max_element(width, width + inputs)) > widest ? tile / 2 : tile;
+    piece = plain ? long_piece : length;
     pieces = (inner + piece - 1) / piece;
-    if (inner < short_row && rows > 1) rows_per_tile = tile / inner;
+    if (inner < short_row && rows > 1) rows_per_tile = length / inner;
     units = rows_per_tile ? (rows + rows_per_tile - 1) / rows_per_tile : rows * pieces;
   }
   bool is_widened(DType d) const { return detail::is_half(d) || (narrow && detail::narrow_integers.has(d)); }
@@ -125,7 +126,7 @@ class Worker {
           continue;
         }
         if (repeated[k] != from)
-          expand(cut_.width[k], buffer_[k], cut_.data(k, from), 1, 0, std::min(tile, cut_.inner), true);
+          expand(cut_.width[k], buffer_[k], cut_.data(k, from), 1, 0, std::min(cut_.length, cut_.inner), true);
         repeated[k] = from;
         in_[k] = buffer_[k];
       }

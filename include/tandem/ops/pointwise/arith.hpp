@@ -31,7 +31,7 @@ TANDEM_API Tensor negative(const Tensor& x, OpOptions = {});
 /// computed without overflow.
 ///   gradient  g * sign(x); complex: g * x / |x|, 0 at 0
 TANDEM_API Tensor abs(const Tensor& x, OpOptions = {});
-/// Sign of each element: -1, 0 or 1. NaN stays NaN. gradient: none (non-differentiable)
+/// Sign of each element: -1, 0 or 1; for complex numbers x / |x|. NaN stays NaN. gradient: none (non-differentiable)
 TANDEM_API Tensor sign(const Tensor& x, OpOptions = {});
 /// Squares a tensor: x * x. gradient: 2 * g * x
 TANDEM_API Tensor square(const Tensor& x, OpOptions = {});

@@ -8,6 +8,7 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/complex.hpp"
+#include "tandem/ops/pointwise/complex_math.hpp"
 #include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/shape/transpose.hpp"
@@ -53,7 +54,7 @@ struct multiply_rule : Binary<numbers, Saves::inputs, commutative> {
     return {c.needs(0) ? times(c.in[1]) : Gradient(), c.needs(1) ? times(c.in[0]) : Gradient()};
   }
 };
-struct divide_rule : Binary<floats | dtypes::complex, Saves::all> {
+struct divide_rule : Binary<floats | complexes, Saves::all> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     return a / b;
@@ -77,10 +78,11 @@ struct abs_rule : Unary<reals, Saves::inputs> {
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g * sign(x); }
 };
-struct sign_rule : Unary<reals, Saves::nothing, non_differentiable> {
+struct sign_rule : Unary<reals | complexes, Saves::nothing, non_differentiable> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return select(x > V(0), V(1), select(x < V(0), V(V(0) - V(1)), x));
+    if constexpr (ComplexNumber<V>) return complex_sign(x);
+    else return select(x > V(0), V(1), select(x < V(0), V(V(0) - V(1)), x));
   }
 };
 struct square_rule : Unary<numbers, Saves::inputs> {

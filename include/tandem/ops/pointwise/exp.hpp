@@ -9,18 +9,20 @@
 namespace TANDEM_NS {
 
 /// Exponential: e^x.
-///   x         floating; any shape and device
+///   x         floating or complex; any shape and device
 ///   returns   same shape, dtype and device as x; inf on overflow
-///   throws    errors::UnimplementedError if x is not floating
-///   gradient  g * y
+///   throws    errors::UnimplementedError if x is neither floating nor complex
+///   gradient  g * y; for complex numbers with the conjugate of the derivative, here and below
 TANDEM_API Tensor exp(const Tensor& x, OpOptions = {});
 /// Computes e^x - 1, accurate near 0. Dtypes and errors as exp. gradient: g * (y + 1)
 TANDEM_API Tensor expm1(const Tensor& x, OpOptions = {});
-/// Natural logarithm; -inf at 0, NaN below 0. Dtypes and errors as exp. gradient: g / x
+/// Natural logarithm; -inf at 0, NaN below 0. The imaginary part of a complex logarithm is in [-pi, pi]. Dtypes and
+/// errors as exp. gradient: g / x
 TANDEM_API Tensor log(const Tensor& x, OpOptions = {});
 /// Computes log(1 + x), accurate near 0. Dtypes and errors as exp. gradient: g / (1 + x)
 TANDEM_API Tensor log1p(const Tensor& x, OpOptions = {});
-/// Square root; NaN below 0, -0 at -0. Dtypes and errors as exp. gradient: g / (2 y), inf at 0
+/// Square root; NaN below 0, -0 at -0. The real part of a complex root is not negative. Dtypes and errors as exp.
+/// gradient: g / (2 y), inf at 0
 TANDEM_API Tensor sqrt(const Tensor& x, OpOptions = {});
 /// Reciprocal square root: 1 / sqrt(x); inf at 0. Dtypes and errors as exp. gradient: -g * y^3 / 2
 TANDEM_API Tensor rsqrt(const Tensor& x, OpOptions = {});
@@ -28,10 +30,10 @@ TANDEM_API Tensor rsqrt(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor reciprocal(const Tensor& x, OpOptions = {});
 /// Logistic sigmoid: 1 / (1 + e^-x), without overflow. Dtypes and errors as exp. gradient: g * y * (1 - y)
 TANDEM_API Tensor sigmoid(const Tensor& x, OpOptions = {});
-/// Logarithm of the sigmoid: log(sigmoid(x)) = -softplus(-x), without overflow. Dtypes and errors as exp. gradient:
+/// Logarithm of the sigmoid: log(sigmoid(x)) = -softplus(-x), without overflow. Floating; otherwise as exp. gradient:
 /// g * sigmoid(-x)
 TANDEM_API Tensor log_sigmoid(const Tensor& x, OpOptions = {});
-/// Softplus: log(1 + e^x), without overflow. Dtypes and errors as exp. gradient: g * sigmoid(x)
+/// Softplus: log(1 + e^x), without overflow. Floating; otherwise as exp. gradient: g * sigmoid(x)
 TANDEM_API Tensor softplus(const Tensor& x, OpOptions = {});
 /// Hyperbolic tangent. Dtypes and errors as exp. gradient: g * (1 - y^2)
 TANDEM_API Tensor tanh(const Tensor& x, OpOptions = {});
@@ -40,7 +42,7 @@ TANDEM_API Tensor tanh(const Tensor& x, OpOptions = {});
 ///   returns   the broadcast shape, same dtype
 ///   throws    errors::InvalidArgumentError if dtypes differ, shapes do not broadcast, or an integer exponent is
 ///             negative
-///   gradient  to a: g * b * a^(b - 1), 0 where b is 0; to b: g * y * log(a) where a > 0, else 0
+///   gradient  to a: g * b * a^(b - 1), 0 where b is 0; to b: g * y * log(a) where a > 0 (complex: a != 0), else 0
 TANDEM_API Tensor pow(const Tensor& a, const Tensor& b, OpOptions = {});
 /// Power with a C++ number as exponent: a^b. An exponent of 2 is computed as a * a.
 TANDEM_API Tensor pow(const Tensor& a, Scalar b, OpOptions = {});

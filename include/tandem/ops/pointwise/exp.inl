@@ -3,8 +3,10 @@
 #include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/complex_math.hpp"
 #include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS::detail {
 template <class T>
@@ -21,64 +23,75 @@ inline Tensor sigmoid_grad(const Tensor& g, const Tensor& y) {
 
 namespace TANDEM_NS::rules {
 
-struct exp_rule : Unary<floats, Saves::outputs> {
+struct exp_rule : Unary<floats | complexes, Saves::outputs> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return exp(x);
+    if constexpr (ComplexNumber<V>) return complex_exp(x);
+    else return exp(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& y) { return g * y; }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return tandem::detail::times_conjugate(g, y); }
 };
-struct expm1_rule : Unary<floats, Saves::outputs> {
+struct expm1_rule : Unary<floats | complexes, Saves::outputs> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return expm1(x);
+    if constexpr (ComplexNumber<V>) return complex_expm1(x);
+    else return expm1(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& y) { return g * (y + 1); }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return tandem::detail::times_conjugate(g, y + 1); }
 };
-struct log_rule : Unary<floats, Saves::inputs> {
+struct log_rule : Unary<floats | complexes, Saves::inputs> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return log(x);
+    if constexpr (ComplexNumber<V>) return complex_log(x);
+    else return log(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / x; }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / tandem::detail::conjugate(x); }
 };
-struct log1p_rule : Unary<floats, Saves::inputs> {
+struct log1p_rule : Unary<floats | complexes, Saves::inputs> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return log1p(x);
+    if constexpr (ComplexNumber<V>) return complex_log1p(x);
+    else return log1p(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / (x + 1); }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / tandem::detail::conjugate(x + 1); }
 };
-struct sqrt_rule : Unary<floats, Saves::outputs> {
+struct sqrt_rule : Unary<floats | complexes, Saves::outputs> {
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return sqrt(x);
+    if constexpr (ComplexNumber<V>) return complex_sqrt(x);
+    else return sqrt(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& y) { return g / (y + y); }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return g / tandem::detail::conjugate(y + y); }
 };
-struct rsqrt_rule : Unary<floats, Saves::outputs> {
+struct rsqrt_rule : Unary<floats | complexes, Saves::outputs> {
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return V(1) / sqrt(x);
+    if constexpr (ComplexNumber<V>) return V(1) / complex_sqrt(x);
+    else return V(1) / sqrt(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& y) { return g * (square(y) * y) * -0.5; }
+  static Tensor gradient(const Tensor& g, const Tensor& y) {
+    return tandem::detail::times_conjugate(g, square(y) * y) * -0.5;
+  }
 };
-struct reciprocal_rule : Unary<floats, Saves::outputs> {
+struct reciprocal_rule : Unary<floats | complexes, Saves::outputs> {
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V x) {
     return V(1) / x;
   }
-  static Tensor gradient(const Tensor& g, const Tensor& y) { return -(g * square(y)); }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return -tandem::detail::times_conjugate(g, square(y)); }
 };
-struct sigmoid_rule : Unary<floats, Saves::outputs> {
+struct sigmoid_rule : Unary<floats | complexes, Saves::outputs> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return logistic(x);
+    if constexpr (ComplexNumber<V>) return complex_logistic(x);
+    else return logistic(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& y) { return tandem::detail::sigmoid_grad(g, y); }
+  static Tensor gradient(const Tensor& g, const Tensor& y) {
+    return is_complex(y.dtype()) ? tandem::detail::times_conjugate(g, y * (1 - y)) : tandem::detail::sigmoid_grad(g, y);
+  }
 };
 struct log_sigmoid_rule : Unary<floats, Saves::inputs> {
   template <class V>
@@ -94,12 +107,15 @@ struct softplus_rule : Unary<floats, Saves::inputs> {
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g * tandem::sigmoid(x); }
 };
-struct tanh_rule : Unary<floats, Saves::outputs> {
+struct tanh_rule : Unary<floats | complexes, Saves::outputs> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return tanh(x);
+    if constexpr (ComplexNumber<V>) return complex_tanh(x);
+    else return tanh(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& y) { return tandem::detail::tanh_grad(g, y); }
+  static Tensor gradient(const Tensor& g, const Tensor& y) {
+    return is_complex(y.dtype()) ? tandem::detail::times_conjugate(g, 1 - square(y)) : tandem::detail::tanh_grad(g, y);
+  }
 };
 
 /// Computes a^n for an integer n >= 0, modulo 2^bits, by squaring in unsigned 64-bit arithmetic, where overflow is
@@ -111,10 +127,11 @@ TANDEM_HD T whole_power(T a, T n) {
     if (e & 1u) r *= square;
   return static_cast<T>(r);
 }
-struct pow_rule : Binary<reals, Saves::all, lanewise> {
+struct pow_rule : Binary<reals | complexes, Saves::all, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     if constexpr (Integer<V>) return whole_power(a, b);
+    else if constexpr (ComplexNumber<V>) return complex_pow(a, b);
     else return pow(a, b);
   }
   static constexpr const char* rejection = "is an integer to a negative power";
@@ -137,12 +154,13 @@ struct pow_rule : Binary<reals, Saves::all, lanewise> {
   }
   // The guards prevent 0 * inf in both factors and in their gradients.
   static Grads gradient(const GradCall& c) {
+    using tandem::detail::scalar_like, tandem::detail::times_conjugate;
     const Tensor &g = c.g[0], &a = c.in[0], &b = c.in[1];
     Grads r{Gradient(), Gradient()};
-    if (c.needs(0)) r[0] = g * b * pow(a, where(b == 0, tandem::detail::scalar_like(1, b), b) - 1);
+    if (c.needs(0)) r[0] = times_conjugate(g, b * pow(a, where(b == 0, scalar_like(1, b), b) - 1));
     if (c.needs(1)) {
-      const Tensor positive = a > 0, one = tandem::detail::scalar_like(1, a), zero = tandem::detail::scalar_like(0, a);
-      r[1] = where(positive, g * c.out[0] * log(where(positive, a, one)), zero);
+      const Tensor positive = is_complex(a.dtype()) ? a != 0 : a > 0, one = scalar_like(1, a), zero = scalar_like(0, a);
+      r[1] = where(positive, times_conjugate(g, c.out[0] * log(where(positive, a, one))), zero);
     }
     return r;
   }

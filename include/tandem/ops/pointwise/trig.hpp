@@ -9,30 +9,30 @@
 namespace TANDEM_NS {
 
 /// Sine; NaN at infinity.
-///   x         floating, in radians; any shape and device
+///   x         floating or complex, in radians; any shape and device
 ///   returns   same shape, dtype and device as x
-///   throws    errors::UnimplementedError if x is not floating
-///   gradient  g * cos(x)
+///   throws    errors::UnimplementedError if x is neither floating nor complex
+///   gradient  g * cos(x); for complex numbers with the conjugate of the derivative, here and below
 TANDEM_API Tensor sin(const Tensor& x, OpOptions = {});
 /// Cosine; NaN at infinity. Dtypes and errors as sin. gradient: -g * sin(x)
 TANDEM_API Tensor cos(const Tensor& x, OpOptions = {});
 /// Tangent; NaN at infinity. Dtypes and errors as sin. gradient: g * (1 + y^2)
 TANDEM_API Tensor tan(const Tensor& x, OpOptions = {});
-/// Inverse sine; NaN outside [-1, 1]. Dtypes and errors as sin. gradient: g / sqrt(1 - x^2)
+/// Inverse sine; NaN outside [-1, 1]. Floating; otherwise as sin. gradient: g / sqrt(1 - x^2)
 TANDEM_API Tensor asin(const Tensor& x, OpOptions = {});
-/// Inverse cosine; NaN outside [-1, 1]. Dtypes and errors as sin. gradient: -g / sqrt(1 - x^2)
+/// Inverse cosine; NaN outside [-1, 1]. Floating; otherwise as sin. gradient: -g / sqrt(1 - x^2)
 TANDEM_API Tensor acos(const Tensor& x, OpOptions = {});
-/// Inverse tangent. Dtypes and errors as sin. gradient: g / (1 + x^2)
+/// Inverse tangent. Floating; otherwise as sin. gradient: g / (1 + x^2)
 TANDEM_API Tensor atan(const Tensor& x, OpOptions = {});
 /// Hyperbolic sine. Dtypes and errors as sin. gradient: g * cosh(x)
 TANDEM_API Tensor sinh(const Tensor& x, OpOptions = {});
 /// Hyperbolic cosine. Dtypes and errors as sin. gradient: g * sinh(x)
 TANDEM_API Tensor cosh(const Tensor& x, OpOptions = {});
-/// Inverse hyperbolic sine. Dtypes and errors as sin. gradient: g / sqrt(x^2 + 1)
+/// Inverse hyperbolic sine. Floating; otherwise as sin. gradient: g / sqrt(x^2 + 1)
 TANDEM_API Tensor asinh(const Tensor& x, OpOptions = {});
-/// Inverse hyperbolic cosine; NaN below 1. Dtypes and errors as sin. gradient: g / sqrt(x^2 - 1)
+/// Inverse hyperbolic cosine; NaN below 1. Floating; otherwise as sin. gradient: g / sqrt(x^2 - 1)
 TANDEM_API Tensor acosh(const Tensor& x, OpOptions = {});
-/// Inverse hyperbolic tangent; infinite at -1 and 1, NaN outside. Dtypes and errors as sin. gradient: g / (1 - x^2)
+/// Inverse hyperbolic tangent; infinite at -1 and 1, NaN outside. Floating; otherwise as sin. gradient: g / (1 - x^2)
 TANDEM_API Tensor atanh(const Tensor& x, OpOptions = {});
 /// Angle of the point (x, y) from the positive x axis, in [-pi, pi]; 0 at the origin. Distinguishes signed zeros.
 ///   y, x      floating, same dtype; shapes that broadcast

@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/complex_math.hpp"
 #include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/special.hpp"
@@ -9,26 +10,29 @@
 
 namespace TANDEM_NS::rules {
 
-struct sin_rule : Unary<floats, Saves::inputs> {
+struct sin_rule : Unary<floats | complexes, Saves::inputs> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return sin(x);
+    if constexpr (ComplexNumber<V>) return over_i(complex_sinh(times_i(x)));
+    else return sin(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& x) { return g * cos(x); }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return tandem::detail::times_conjugate(g, cos(x)); }
 };
-struct cos_rule : Unary<floats, Saves::inputs> {
+struct cos_rule : Unary<floats | complexes, Saves::inputs> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return cos(x);
+    if constexpr (ComplexNumber<V>) return complex_cosh(times_i(x));
+    else return cos(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& x) { return -(g * sin(x)); }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return -tandem::detail::times_conjugate(g, sin(x)); }
 };
-struct tan_rule : Unary<floats, Saves::outputs, lanewise> {
+struct tan_rule : Unary<floats | complexes, Saves::outputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return tan(x);
+    if constexpr (ComplexNumber<V>) return over_i(complex_tanh(times_i(x)));
+    else return tan(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& y) { return g * (square(y) + 1); }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return tandem::detail::times_conjugate(g, square(y) + 1); }
 };
 struct asin_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
@@ -51,19 +55,21 @@ struct atan_rule : Unary<floats, Saves::inputs, lanewise> {
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g / (square(x) + 1); }
 };
-struct sinh_rule : Unary<floats, Saves::inputs, lanewise> {
+struct sinh_rule : Unary<floats | complexes, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return sinh(x);
+    if constexpr (ComplexNumber<V>) return complex_sinh(x);
+    else return sinh(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& x) { return g * cosh(x); }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return tandem::detail::times_conjugate(g, cosh(x)); }
 };
-struct cosh_rule : Unary<floats, Saves::inputs, lanewise> {
+struct cosh_rule : Unary<floats | complexes, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return cosh(x);
+    if constexpr (ComplexNumber<V>) return complex_cosh(x);
+    else return cosh(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& x) { return g * sinh(x); }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return tandem::detail::times_conjugate(g, sinh(x)); }
 };
 struct asinh_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>

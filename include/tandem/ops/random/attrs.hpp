@@ -28,6 +28,10 @@ struct CategoricalAttrs {
       field("num_samples", &CategoricalAttrs::num_samples), field("temperature", &CategoricalAttrs::temperature),
       field("dtype", &CategoricalAttrs::dtype), field("squeeze", &CategoricalAttrs::squeeze));
 };
+struct DistributionAttrs {
+  DType dtype;  ///< of the result
+  static constexpr auto fields = field_list(field("dtype", &DistributionAttrs::dtype));
+};
 struct CandidateAttrs {
   i64 num_sampled, range_max;
   bool unique;

@@ -128,6 +128,16 @@ class Seed {
  private:
   Tensor key_;
 };
+namespace impl {
+// The key of a stateless function, whose options must have no other source.
+template <class Options>
+Tensor stateless_key(const char* op, const Seed& seed, const Options& o) {
+  if (o.seed || o.generator)
+    errors::raise<errors::InvalidArgumentError>(
+        op, std::string("takes its seed as an argument, not as ") + (o.seed ? ".seed" : ".generator"));
+  return seed.key(op);
+}
+}  // namespace impl
 /// Draw random numbers as pure functions of shape and seed: every call returns the same numbers.
 ///   throws    as the functions without a seed, and errors::InvalidArgumentError if `.seed` or `.generator` is given
 TANDEM_API Tensor stateless_normal(const Dims& shape, const Seed& seed, NormalOptions options = {});

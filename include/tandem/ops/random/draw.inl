@@ -188,15 +188,6 @@ TANDEM_INLINE Tensor Seed::key(const char* op) const {
     errors::raise<errors::InvalidArgumentError>(op, "a seed must be two integers, int64[2], not " + to_string(s));
   return cast(key_, DType::int64);
 }
-namespace impl {
-template <class Options>
-Tensor stateless_key(const char* op, const Seed& seed, const Options& o) {
-  if (o.seed || o.generator)
-    errors::raise<errors::InvalidArgumentError>(
-        op, std::string("takes its seed as an argument, not as ") + (o.seed ? ".seed" : ".generator"));
-  return seed.key(op);
-}
-}  // namespace impl
 TANDEM_INLINE Tensor stateless_normal(const Dims& shape, const Seed& seed, NormalOptions o) {
   const tandem::detail::CallSite call(o);
   return impl::normal_from("random::stateless_normal", random_normal_op, shape,

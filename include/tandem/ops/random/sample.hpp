@@ -1,7 +1,8 @@
-// Sampling from given values: categorical, sample_with_temperature, shuffle.
+// Sampling from given values: categorical, sample_with_temperature, shuffle, permutation, and stateless forms.
 // Not here: numbers from a distribution (draw.hpp).
 #pragma once
 #include "tandem/ops/random/attrs.hpp"
+#include "tandem/ops/random/draw.hpp"
 #include "tandem/ops/random/generator.hpp"
 
 namespace TANDEM_NS::random {
@@ -36,6 +37,17 @@ TANDEM_API Tensor sample_with_temperature(const Tensor& log_p, double temperatur
 ///   x         any dtype, rank >= 1
 ///   gradient  g in the inverse order
 TANDEM_API Tensor shuffle(const Tensor& x, ShuffleOptions options = {});
+/// Draws a random order of the integers 0 ... n - 1; all orders are equally likely.
+///   returns   int64[n]
+///   throws    errors::InvalidArgumentError for a negative n
+///   gradient  none
+TANDEM_API Tensor permutation(i64 n, ShuffleOptions options = {});
+
+/// Draw as pure functions of their arguments: every call returns the same. Otherwise as categorical and shuffle.
+///   throws    errors::InvalidArgumentError also if `.seed` or `.generator` is given
+TANDEM_API Tensor stateless_categorical(const Tensor& logits, i64 num_samples, const Seed& seed,
+                                        CategoricalOptions options = {});
+TANDEM_API Tensor stateless_shuffle(const Tensor& x, const Seed& seed, ShuffleOptions options = {});
 
 }  // namespace TANDEM_NS::random
 namespace TANDEM_NS {

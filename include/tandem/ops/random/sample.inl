@@ -3,6 +3,7 @@
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/random/sample.hpp"
+#include "tandem/ops/create/range.hpp"
 #include "tandem/ops/random/sample.hpp"
 
 namespace TANDEM_NS {
@@ -70,16 +71,25 @@ inline void check_classes(const char* op, const CategoricalOptions& o) {
     errors::raise<errors::InvalidArgumentError>(op,
                                                 std::string("classes must be int64 or int32, not ") + name(o.dtype));
 }
+inline Tensor drawn_classes(const char* op, const Tensor& logits, i64 num_samples, const Tensor& key,
+                            const CategoricalOptions& o) {
+  check_classes(op, o);
+  if (num_samples < 0)
+    errors::raise<errors::InvalidArgumentError>(op, std::to_string(num_samples) + " samples requested");
+  return apply1(categorical_op, CategoricalAttrs{num_samples, 1, o.dtype, false}, {o.name, o.where}, logits, key);
+}
 }  // namespace impl
 
 TANDEM_INLINE Tensor categorical(const Tensor& logits, i64 num_samples, CategoricalOptions o) {
   const tandem::detail::CallSite call(o);
-  impl::check_classes("random::categorical", o);
-  if (num_samples < 0)
-    errors::raise<errors::InvalidArgumentError>("random::categorical",
-                                                std::to_string(num_samples) + " samples requested");
-  return apply1(categorical_op, CategoricalAttrs{num_samples, 1, o.dtype, false}, {o.name, o.where}, logits,
-                next_key("random::categorical", {o.seed, o.generator}));
+  return impl::drawn_classes("random::categorical", logits, num_samples,
+                             next_key("random::categorical", {o.seed, o.generator}), o);
+}
+TANDEM_INLINE Tensor stateless_categorical(const Tensor& logits, i64 num_samples, const Seed& seed,
+                                           CategoricalOptions o) {
+  const tandem::detail::CallSite call(o);
+  const char* const op = "random::stateless_categorical";
+  return impl::drawn_classes(op, logits, num_samples, impl::stateless_key(op, seed, o), o);
 }
 TANDEM_INLINE Tensor sample_with_temperature(const Tensor& log_p, double temperature, CategoricalOptions o) {
   const tandem::detail::CallSite call(o);
@@ -94,6 +104,18 @@ TANDEM_INLINE Tensor shuffle(const Tensor& x, ShuffleOptions o) {
   const tandem::detail::CallSite call(o);
   return apply1(shuffle_op, ShuffleAttrs{false}, {o.name, o.where}, x,
                 next_key("random::shuffle", {o.seed, o.generator}));
+}
+TANDEM_INLINE Tensor stateless_shuffle(const Tensor& x, const Seed& seed, ShuffleOptions o) {
+  const tandem::detail::CallSite call(o);
+  return apply1(shuffle_op, ShuffleAttrs{false}, {o.name, o.where}, x,
+                impl::stateless_key("random::stateless_shuffle", seed, o));
+}
+TANDEM_INLINE Tensor permutation(i64 n, ShuffleOptions o) {
+  const tandem::detail::CallSite call(o);
+  if (n < 0)
+    errors::raise<errors::InvalidArgumentError>("random::permutation", std::to_string(n) + " integers requested");
+  return apply1(shuffle_op, ShuffleAttrs{false}, {o.name, o.where}, range(0, n, 1, {.dtype = DType::int64}),
+                next_key("random::permutation", {o.seed, o.generator}));
 }
 
 }  // namespace random

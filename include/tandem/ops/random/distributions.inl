@@ -1,0 +1,198 @@
+// Definitions of ops/random/distributions.hpp.
+#pragma once
+#include "tandem/core/scope.hpp"
+#include "tandem/cpu/random/distributions.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/pointwise/gamma.hpp"
+#include "tandem/ops/pointwise/incomplete.hpp"
+#include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/random/distributions.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/ops/shape/tile.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+TANDEM_INLINE Specs infer_random_gamma(const InferCall& c) {
+  check_key(c, 1);
+  return Specs(c.spec(0));
+}
+// The parameters have the result's shape; the key is the last input.
+TANDEM_INLINE Specs infer_counted(const InferCall& c) {
+  check_key(c, c.in.size() - 1);
+  Specs out(c.spec(0));
+  out[0].dtype = c.get<DistributionAttrs>().dtype;
+  if (!(dtypes::floating | dtypes::index).has(out[0].dtype))
+    raise_specs(c, std::string("cannot draw ") + name(out[0].dtype));
+  if (c.in.size() == 3 && (c.spec(1).dtype != c.spec(0).dtype || !c.spec(1).shape.is_compatible_with(c.spec(0).shape)))
+    raise_specs(c, "counts and probs differ");
+  return out;
+}
+// Implicit reparameterization: y moves such that P(alpha, y) stays.
+TANDEM_INLINE Grads random_gamma_gradient(const GradCall& c) {
+  const Tensor &alpha = c.in[0], &y = c.out[0];
+  const Tensor density = exp(xlogy(alpha - 1, y) - y - lgamma(alpha));
+  return {c.needs(0) ? Gradient(-(c.g[0] * apply1(igamma_grad_a_op, no_attrs, no_options, alpha, y) / density))
+                     : Gradient(),
+          Gradient()};
+}
+constexpr OpDef counted_row(const char* name, const char* in_errors, KernelFn cpu, DTypes of, std::int8_t parameters) {
+  return {.name = name,
+          .infer = &infer_counted,
+          .cpu = cpu,
+          .dtypes = of,
+          .inputs = static_cast<std::int8_t>(parameters + 1),
+          .saves = Saves::nothing,
+          .host_inputs = static_cast<std::uint16_t>(1 << parameters),
+          .flags = {.random = true, .non_differentiable = true},
+          .attrs = &attr_type<DistributionAttrs>,
+          .rare = {.in_errors = in_errors}};
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef random_gamma_op{.name = "random_gamma",
+                                              .infer = &detail::infer_random_gamma,
+                                              .cpu = &cpu::random_gamma,
+                                              .gradient = &detail::random_gamma_gradient,
+                                              .dtypes = dtypes::floating,
+                                              .inputs = 2,
+                                              .host_inputs = 2,
+                                              .flags = {.random = true},
+                                              .rare = {.in_errors = "random::gamma"}};
+TANDEM_INLINE constexpr OpDef random_poisson_op =
+    detail::counted_row("random_poisson", "random::poisson", &cpu::random_poisson, dtypes::floating, 1);
+TANDEM_INLINE constexpr OpDef random_binomial_op =
+    detail::counted_row("random_binomial", "random::binomial", &cpu::random_binomial, dtypes_of(DType::float64), 2);
+
+namespace random::impl {
+
+// Who draws: the name in error texts, the options' name and line, the key, and how parameters meet the shape.
+struct Draw {
+  const char* op;
+  OpOptions options;
+  Tensor key;
+  const Dims& shape;
+  bool is_whole;  // `shape` is the result's; otherwise the parameters' follows
+
+  // The parameter for each number drawn.
+  Tensor spread(const Tensor& parameter) const {
+    if (is_whole) return broadcast_to(parameter, shape);
+    Dims dims;
+    for (const DimValue& d : shape.values(op)) dims.push(d);
+    for (const DimValue& d : get_shape(parameter)) dims.push(d);
+    return broadcast_to(parameter, dims);
+  }
+};
+inline DType dtype_of_parameters(const char* op, const std::optional<DType>& asked, const Parameter& a,
+                                 const Parameter& b) {
+  const DType own = a.is_tensor() ? a.tensor().dtype() : b.is_tensor() ? b.tensor().dtype() : DType::float32;
+  const DType dtype = asked.value_or(own);
+  if (!is_floating(dtype))
+    errors::raise<errors::InvalidArgumentError>(op, std::string(tandem::name(dtype)) + " is not floating");
+  return dtype;
+}
+inline Tensor as_tensor(const char* op, const Parameter& p, DType dtype) {
+  if (!p.is_tensor()) return constant(p.number(), {.dtype = dtype});
+  if (p.tensor().dtype() != dtype)
+    errors::raise<errors::InvalidArgumentError>(
+        op, "a parameter is " + to_string(p.tensor().spec()) + ", not " + tandem::name(dtype) + " (cast it)");
+  return p.tensor();
+}
+// a, broadcast with b.
+inline Tensor with_shape_of(const Tensor& a, const Tensor& b) { return where(constant(true), a, b); }
+inline Tensor gamma_numbers(const Draw& d, const Tensor& alpha) {
+  const bool half = dtypes::half_floating.has(alpha.dtype());
+  const Tensor wide = d.spread(half ? cast(alpha, DType::float32) : alpha);
+  return cast(apply1(random_gamma_op, no_attrs, d.options, wide, d.key), alpha.dtype());
+}
+inline Tensor gamma_of(const Draw& d, const Parameter& alpha, const GammaOptions& o) {
+  const DType dtype = dtype_of_parameters(d.op, o.dtype, alpha, o.beta);
+  if (!o.beta.is_tensor() && !(o.beta.number() > 0))
+    errors::raise<errors::InvalidArgumentError>(d.op, "beta " + std::to_string(o.beta.number()) + " is not positive");
+  const Tensor shapes = as_tensor(d.op, alpha, dtype), rates = as_tensor(d.op, o.beta, dtype);
+  if (!o.beta.is_tensor()) {
+    const Tensor y = gamma_numbers(d, shapes);
+    return o.beta.number() == 1 ? y : y / rates;
+  }
+  return gamma_numbers(d, with_shape_of(shapes, rates)) / rates;
+}
+inline Tensor counted(const OpDef& op, const Draw& d, DType dtype, const Tensor* parameters, std::size_t count) {
+  const bool half = dtypes::half_floating.has(dtype);
+  Tensor wide[2];
+  const Tensor* in[3];
+  for (std::size_t i = 0; i < count; ++i) wide[i] = d.spread(parameters[i]), in[i] = &wide[i];
+  in[count] = &d.key;
+  const DistributionAttrs attrs{half ? DType::float32 : dtype};
+  return cast(apply_one(op, {in, count + 1}, attrs, d.options), dtype);
+}
+inline Tensor poisson_of(const Draw& d, const Parameter& lam, DType dtype) {
+  const DType own = dtype_of_parameters(d.op, {}, lam, lam);
+  Tensor mean = as_tensor(d.op, lam, own);
+  if (dtypes::half_floating.has(own)) mean = cast(mean, DType::float32);
+  return counted(random_poisson_op, d, dtype, &mean, 1);
+}
+inline Tensor binomial_of(const Draw& d, const Parameter& counts, const Parameter& probs, DType dtype) {
+  const auto wide = [](const Parameter& p) {
+    return p.is_tensor() ? cast(p.tensor(), DType::float64) : constant(p.number(), {.dtype = DType::float64});
+  };
+  const Tensor n = wide(counts), p = wide(probs), parameters[] = {with_shape_of(n, p), with_shape_of(p, n)};
+  return counted(random_binomial_op, d, dtype, parameters, 2);
+}
+
+}  // namespace random::impl
+
+namespace random {
+
+TANDEM_INLINE Tensor gamma(const Dims& shape, const Parameter& alpha, GammaOptions o) {
+  const tandem::detail::CallSite call(o);
+  const char* const op = "random::gamma";
+  return impl::gamma_of({op, {o.name, o.where}, next_key(op, {o.seed, o.generator}), shape, false}, alpha, o);
+}
+TANDEM_INLINE Tensor stateless_gamma(const Dims& shape, const Seed& seed, const Parameter& alpha, GammaOptions o) {
+  const tandem::detail::CallSite call(o);
+  const char* const op = "random::stateless_gamma";
+  return impl::gamma_of({op, {o.name, o.where}, impl::stateless_key(op, seed, o), shape, true}, alpha, o);
+}
+TANDEM_INLINE Tensor beta(const Dims& shape, const Parameter& a, const Parameter& b, BetaOptions o) {
+  const tandem::detail::CallSite call(o);
+  const char* const op = "random::beta";
+  const DType dtype = impl::dtype_of_parameters(op, o.dtype, a, b);
+  const Tensor p = impl::as_tensor(op, a, dtype), q = impl::as_tensor(op, b, dtype);
+  const KeySource source{o.seed, o.generator};
+  const Tensor x =
+      impl::gamma_numbers({op, {o.name, o.where}, next_key(op, source), shape, false}, impl::with_shape_of(p, q));
+  const Tensor y =
+      impl::gamma_numbers({op, {o.name, o.where}, next_key(op, source), shape, false}, impl::with_shape_of(q, p));
+  return x / (x + y);
+}
+TANDEM_INLINE Tensor poisson(const Dims& shape, const Parameter& lam, PoissonOptions o) {
+  const tandem::detail::CallSite call(o);
+  const char* const op = "random::poisson";
+  return impl::poisson_of({op, {o.name, o.where}, next_key(op, {o.seed, o.generator}), shape, false}, lam, o.dtype);
+}
+TANDEM_INLINE Tensor stateless_poisson(const Dims& shape, const Seed& seed, const Parameter& lam, PoissonOptions o) {
+  const tandem::detail::CallSite call(o);
+  const char* const op = "random::stateless_poisson";
+  return impl::poisson_of({op, {o.name, o.where}, impl::stateless_key(op, seed, o), shape, true}, lam, o.dtype);
+}
+TANDEM_INLINE Tensor binomial(const Dims& shape, const Parameter& counts, const Parameter& probs, BinomialOptions o) {
+  const tandem::detail::CallSite call(o);
+  const char* const op = "random::binomial";
+  return impl::binomial_of({op, {o.name, o.where}, next_key(op, {o.seed, o.generator}), shape, false}, counts, probs,
+                           o.dtype);
+}
+TANDEM_INLINE Tensor stateless_binomial(const Dims& shape, const Seed& seed, const Parameter& counts,
+                                        const Parameter& probs, BinomialOptions o) {
+  const tandem::detail::CallSite call(o);
+  const char* const op = "random::stateless_binomial";
+  return impl::binomial_of({op, {o.name, o.where}, impl::stateless_key(op, seed, o), shape, true}, counts, probs,
+                           o.dtype);
+}
+
+}  // namespace random
+}  // namespace TANDEM_NS
