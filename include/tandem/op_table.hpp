@@ -35,7 +35,9 @@ inline constexpr auto pointwise_table =
 inline constexpr auto shape_table =
     join(rows_of(reshape_ops), rows_of(shape_of_ops), rows_of(slice_ops), rows_of(concat_ops), rows_of(tile_ops),
          rows_of(transpose_ops), rows_of(transfer_ops), rows_of(gather_ops), rows_of(gather_nd_ops), rows_of(row_ops),
-         rows_of(mask_ops), rows_of(sort_ops), rows_of(reverse_sequence_ops), rows_of(complex_ops));
+         rows_of(mask_ops), rows_of(sort_ops), rows_of(reverse_sequence_ops), rows_of(complex_ops),
+         rows_of(segment_ops), rows_of(scatter_ops), rows_of(partition_ops), rows_of(unique_ops), rows_of(count_ops),
+         rows_of(search_ops), rows_of(repeat_ops), rows_of(add_n_ops));
 inline constexpr auto op_table =
     join(pointwise_table, shape_table, rows_of(cast_ops), rows_of(fill_ops), rows_of(range_ops), rows_of(reduce_ops),
          rows_of(statistics_ops), rows_of(arg_ops), rows_of(scan_ops), rows_of(like_ops), rows_of(matmul_ops),
