@@ -1,5 +1,8 @@
+#include "tandem/ops/pointwise/add_n.inl"
+#include "tandem/ops/shape/blocks.inl"
 #include "tandem/ops/shape/concat.inl"
 #include "tandem/ops/shape/dims.inl"
+#include "tandem/ops/shape/repeat.inl"
 #include "tandem/ops/shape/reshape.inl"
 #include "tandem/ops/shape/shape_of.inl"
 #include "tandem/ops/shape/slice.inl"

@@ -74,6 +74,7 @@ struct Catcher final : Observer {
 
 template <class F>
 void for_each_sample(const F& f) {
+<<<<<<< HEAD
   for (const auto& family : {
          detail::pointwise_samples(), detail::shape_samples(), detail::other_samples(), detail::debug_samples(),
              detail::conv_samples(), detail::special_samples(), detail::linalg_samples(),
@@ -84,6 +85,8 @@ void for_each_sample(const F& f) {
              detail::string_samples(),
 #endif
        })
+=======
+  for (const auto& family : {detail::pointwise_samples(), detail::shape_samples(), detail::other_samples(), detail::debug_samples(), detail::conv_samples(), detail::special_samples(), detail::linalg_samples(), detail::signal_samples(), detail::string_samples(), detail::index_samples()})
     for (const detail::Sample& s : family) f(s);
 }
 

@@ -71,6 +71,7 @@ std::span<const Sample> special_samples();
 std::span<const Sample> linalg_samples();
 std::span<const Sample> signal_samples();  // of optional components, if they are built
 std::span<const Sample> string_samples();
+std::span<const Sample> index_samples();
 }  // namespace detail
 
 }  // namespace samples

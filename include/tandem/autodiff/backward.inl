@@ -236,6 +236,7 @@ TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, std
 
 TANDEM_INLINE std::vector<Gradient> GradientTape::gradients(const Targets& targets, std::span<const Source> sources,
                                                             const GradientOptions& options) {
+  const detail::ShapeChecks lenient(false);
   return log_->differentiate(targets, sources, options);
 }
 

@@ -30,6 +30,27 @@ static_assert(sizeof(Context) <= 64);
 
 extern TANDEM_API constinit thread_local Context context;
 
+namespace detail {
+/// Whether a StrictShapes scope is active on this thread (ops/debug/strict_shapes.hpp). Not part of Context, which
+/// fills one cache line: only checks that are about to broadcast or to reduce everything read it.
+extern TANDEM_API constinit thread_local bool strict_shapes;
+/// Whether a call checks shapes strictly: a user's own call does, not those that public functions make of other ops.
+inline bool checks_strictly() { return strict_shapes && !context.call; }
+
+// Sets whether shapes are checked strictly, for a scope. Gradients and the preparation of graphs, which call ops of
+// their own, switch it off.
+class ShapeChecks {
+ public:
+  explicit ShapeChecks(bool strict) : before_(strict_shapes) { strict_shapes = strict; }
+  ShapeChecks(const ShapeChecks&) = delete;
+  ShapeChecks& operator=(const ShapeChecks&) = delete;
+  ~ShapeChecks() { strict_shapes = before_; }
+
+ private:
+  bool before_;
+};
+}  // namespace detail
+
 /// Reserves the next block of ids for this thread and returns its first.
 TANDEM_API std::uint64_t new_id_block();
 

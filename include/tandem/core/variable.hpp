@@ -79,6 +79,19 @@ class TANDEM_API Variable {
   const Variable& operator-=(const Tensor& delta) const { return assign_sub(delta), *this; }
   const Variable& operator+=(Scalar delta) const { return assign_add(delta), *this; }
   const Variable& operator-=(Scalar delta) const { return assign_sub(delta), *this; }
+  /// Replaces slices of the value, adds to them or subtracts from them, by index vectors, in place where nothing else
+  /// refers to the buffer: tensor_scatter_nd_update and its relatives (ops/index/scatter.hpp). Return the new value.
+  ///   throws  errors::InvalidArgumentError for an index out of range or shapes that do not match; the value is then
+  ///           unchanged
+  Tensor scatter_nd_update(const Tensor& indices, const Tensor& updates) const;
+  Tensor scatter_nd_add(const Tensor& indices, const Tensor& updates) const;
+  Tensor scatter_nd_sub(const Tensor& indices, const Tensor& updates) const;
+  /// The same for rows: replaces them, adds to them, subtracts from them, or combines them by maximum or minimum.
+  Tensor scatter_update(const IndexedSlices& rows) const;
+  Tensor scatter_add(const IndexedSlices& rows) const;
+  Tensor scatter_sub(const IndexedSlices& rows) const;
+  Tensor scatter_max(const IndexedSlices& rows) const;
+  Tensor scatter_min(const IndexedSlices& rows) const;
   /// Restores the initial value.
   void reset() const;
 

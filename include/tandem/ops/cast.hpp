@@ -1,4 +1,4 @@
-// Conversion between dtypes: cast, saturate_cast. The kernel: cpu/cast.hpp. Strings: ops/string.
+// Conversion between dtypes: cast, saturate_cast, bitcast. The kernel: cpu/cast.hpp. Strings: ops/string.
 #pragma once
 #include "tandem/core/apply.hpp"
 
@@ -17,12 +17,20 @@ TANDEM_API Tensor cast(const Tensor& x, DType to, OpOptions = {});
 /// represent, as in TensorFlow; NaN stays NaN. Otherwise as cast.
 ///   gradient  g cast to x's dtype inside the range, 0 outside
 TANDEM_API Tensor saturate_cast(const Tensor& x, DType to, OpOptions = {});
+/// Reinterprets the bytes of a tensor as another dtype. If the new elements are smaller, a last axis is added for those
+/// of one old element; if they are larger, the last axis must have the elements of one new one, and disappears.
+///   x         any dtype except string
+///   returns   shape of x, or with an axis more or less; dtype `to`. A copy.
+///   throws    errors::InvalidArgumentError for strings, or a last axis of another size
+///   gradient  none (non-differentiable)
+TANDEM_API Tensor bitcast(const Tensor& x, DType to, OpOptions = {});
 
 struct CastAttrs {
   DType to;
   static constexpr auto fields = field_list(field("to", &CastAttrs::to));
 };
-/// Two op definitions: whole_cast_op is non-differentiable and is used wherever either dtype is an integer or bool_.
-TANDEM_OPS(cast_ops, cast, whole_cast)
+/// Two op definitions of cast: whole_cast_op is non-differentiable and is used wherever either dtype is an integer or
+/// bool_.
+TANDEM_OPS(cast_ops, cast, whole_cast, bitcast)
 
 }  // namespace TANDEM_NS

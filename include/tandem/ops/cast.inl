@@ -1,6 +1,7 @@
 // Definitions of ops/cast.hpp.
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
+#include "tandem/cpu/move/strided_copy.hpp"
 #include "tandem/cpu/pointwise/cast.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -45,12 +46,41 @@ constexpr OpDef whole_cast_row() {
   r.rare.display = "Cast";
   return r;
 }
+TANDEM_INLINE Specs infer_bitcast(const InferCall& c) {
+  Spec s = c.spec(0);
+  const DType to = c.get<CastAttrs>().to;
+  if (s.dtype == DType::string || to == DType::string) raise_specs(c, "strings have no fixed number of bytes");
+  const auto old = static_cast<i64>(size_of(s.dtype)), now = static_cast<i64>(size_of(to));
+  if (old > now) {
+    s.shape.push(old / now);
+  } else if (old < now) {
+    if (s.shape.rank() == 0 || (s.shape.dim(-1) != now / old && s.shape.dim(-1) != none))
+      raise_specs(c, std::string("the last axis must have size ") + std::to_string(now / old) + " to become " +
+                         tandem::name(to));
+    s.shape.resize(s.shape.rank() - 1);
+  }
+  s.dtype = to;
+  return s;
+}
+TANDEM_INLINE void bitcast_kernel(const KernelCall& c) {
+  if (c.in[0].spec->bytes() != c.out[0].spec->bytes())
+    errors::raise<errors::InvalidArgumentError>(
+        c.op, to_string(*c.in[0].spec) + " does not have the bytes of " + to_string(*c.out[0].spec));
+  cpu::copy_dense(DType::uint8, c.out[0].data, c.in[0].data, static_cast<i64>(c.out[0].spec->bytes()));
+}
 TANDEM_INLINE bool is_whole(DType d) { return is_integer(d) || d == DType::bool_; }
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef cast_op = detail::cast_row();
 TANDEM_INLINE constexpr OpDef whole_cast_op = detail::whole_cast_row();
+TANDEM_INLINE constexpr OpDef bitcast_op{.name = "bitcast",
+                                         .infer = &detail::infer_bitcast,
+                                         .cpu = &detail::bitcast_kernel,
+                                         .saves = Saves::nothing,
+                                         .flags = {.non_differentiable = true, .own_width = true},
+                                         .attrs = &detail::attr_type<CastAttrs>};
 
+TANDEM_INLINE Tensor bitcast(const Tensor& x, DType to, OpOptions o) { return apply1(bitcast_op, CastAttrs{to}, o, x); }
 TANDEM_INLINE Tensor cast(const Tensor& x, DType to, OpOptions o) {
   const DType from = x.dtype();
   if (from == to) return x;

@@ -6,6 +6,9 @@ namespace TANDEM_NS {
 
 TANDEM_INLINE Shape broadcast_shape(const InferCall& c, const Shape& a, const Shape& b) {
   Shape r = a.rank() >= b.rank() ? a : b;
+  if (a.rank() != b.rank() && a.rank() && b.rank() && detail::checks_strictly()) [[unlikely]]
+    detail::raise_specs(c, "ranks differ: " + to_string(a) + " and " + to_string(b),
+                        "StrictShapes is active; expand_dims adds axes");
   for (int d = 1; d <= r.rank(); ++d) {
     const i64 x = d <= a.rank() ? a.dim(a.rank() - d) : 1, y = d <= b.rank() ? b.dim(b.rank() - d) : 1;
     if (x != y && x != 1 && y != 1 && x != none && y != none) detail::raise_specs(c, "shapes do not broadcast");

@@ -20,7 +20,10 @@ inline Gradient map_values(const Gradient& g, const auto& f) {
   s.values = f(s.values);
   return s;
 }
-inline Tensor squared_norm(const Tensor& t) { return reduce_sum(square(t)); }
+inline Tensor squared_norm(const Tensor& t) {
+  const ShapeChecks lenient(false);
+  return reduce_sum(square(t));
+}
 }  // namespace detail
 
 TANDEM_INLINE Tensor clip_by_norm(const Tensor& t, double clip_norm) {

@@ -9,6 +9,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/cpu/move/index.hpp"
 #include "tandem/cpu/move/indices.hpp"
+#include "tandem/cpu/move/nd_shape.hpp"
 #include "tandem/cpu/move/rows.hpp"
 #include "tandem/cpu/move/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
@@ -110,39 +111,6 @@ TANDEM_INLINE void gather_grad_walk(const KernelCall& c, const GatherShape& s, A
                [&](i64 b, i64 e) { add(0, b * 16, std::min(s.inner, e * 16)); });
 }
 
-// An index vector of `width` entries into the leading axes of each batch's part of x.
-struct NdShape {
-  i64 batch = 1, count = 1, inner = 1, block = 1;  // block: elements of x per batch
-  int width;
-  i64 size[max_rank], stride[max_rank];
-
-  NdShape(const Shape& x, const Shape& idx, int batch_dims) : width(static_cast<int>(idx.dim(-1))) {
-    for (int i = 0; i < batch_dims; ++i) batch *= x.dim(i);
-    for (int i = batch_dims; i < idx.rank() - 1; ++i) count *= idx.dim(i);
-    i64 all[max_rank];
-    dense_strides(x, all);
-    for (int i = batch_dims; i < x.rank(); ++i) block *= x.dim(i);
-    for (int i = batch_dims + width; i < x.rank(); ++i) inner *= x.dim(i);
-    for (int i = 0; i < width; ++i) {
-      size[i] = x.dim(batch_dims + i);
-      stride[i] = all[batch_dims + i];
-    }
-  }
-  template <class I>
-  i64 place(const I* index) const {
-    i64 at = 0;
-    for (int k = 0; k < width; ++k) at += static_cast<i64>(index[k]) * stride[k];
-    return at;
-  }
-  template <class I>
-  void check(const KernelCall& c, const Operand& idx) const {
-    const I* p = idx.as<const I>();
-    for (i64 i = 0, n = idx.size(); i < n; i += width)
-      for (int k = 0; k < width; ++k)
-        if (p[i + k] < 0 || p[i + k] >= size[k]) [[unlikely]]
-          raise_bad_index(c, idx, i + k, static_cast<i64>(p[i + k]), 0, size[k]);
-  }
-};
 template <class I>
 void gather_nd_of(const KernelCall& c, int batch_dims) {
   const Operand &x = c.in[0], &idx = c.in[1], &y = c.out[0];
@@ -211,18 +179,6 @@ void take_along_grad_of(const KernelCall& c, int axis) {
     for (i64 o = b; o < e; ++o)
       s.walk(c.in[1].as<const I>(), o, [&](i64 at, i64 place) { to[place] = static_cast<T>(to[place] + from[at]); });
   });
-}
-// Calls f with a null pointer to a type that is copied the same way as elements of the dtype.
-template <class F>
-void with_copied_type(DType d, F&& f) {
-  if (d == DType::string) return f(static_cast<Bytes*>(nullptr));
-  switch (size_of(d)) {
-    case 1: return f(static_cast<std::uint8_t*>(nullptr));
-    case 2: return f(static_cast<std::uint16_t*>(nullptr));
-    case 4: return f(static_cast<std::uint32_t*>(nullptr));
-    case 8: return f(static_cast<u64*>(nullptr));
-    default: return f(static_cast<std::complex<double>*>(nullptr));
-  }
 }
 template <class T, class I>
 void one_hot_of(const KernelCall& c, int axis) {

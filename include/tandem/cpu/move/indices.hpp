@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "tandem/base/bytes.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/core/kernel.hpp"
 
@@ -59,6 +60,34 @@ void with_number_type(DType d, F&& f) {
     case DType::int64:
     case DType::uint64: return f(static_cast<u64*>(nullptr));
     default: return f(static_cast<std::complex<float>*>(nullptr));
+  }
+}
+// Calls f with a null pointer to the element type, for dtypes that have an order.
+template <class F>
+void with_ordered_type(DType d, F&& f) {
+  switch (d) {
+    case DType::float32: return f(static_cast<float*>(nullptr));
+    case DType::float64: return f(static_cast<double*>(nullptr));
+    case DType::int8: return f(static_cast<std::int8_t*>(nullptr));
+    case DType::int16: return f(static_cast<std::int16_t*>(nullptr));
+    case DType::int32: return f(static_cast<std::int32_t*>(nullptr));
+    case DType::int64: return f(static_cast<i64*>(nullptr));
+    case DType::uint8: return f(static_cast<std::uint8_t*>(nullptr));
+    case DType::uint16: return f(static_cast<std::uint16_t*>(nullptr));
+    case DType::uint32: return f(static_cast<std::uint32_t*>(nullptr));
+    default: return f(static_cast<u64*>(nullptr));
+  }
+}
+// Calls f with a null pointer to a type that is copied the same way as elements of the dtype.
+template <class F>
+void with_copied_type(DType d, F&& f) {
+  if (d == DType::string) return f(static_cast<Bytes*>(nullptr));
+  switch (size_of(d)) {
+    case 1: return f(static_cast<std::uint8_t*>(nullptr));
+    case 2: return f(static_cast<std::uint16_t*>(nullptr));
+    case 4: return f(static_cast<std::uint32_t*>(nullptr));
+    case 8: return f(static_cast<u64*>(nullptr));
+    default: return f(static_cast<std::complex<double>*>(nullptr));
   }
 }
 

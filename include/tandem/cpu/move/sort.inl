@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tandem/core/allocator.hpp"
+#include "tandem/cpu/move/indices.hpp"
 #include "tandem/cpu/move/sort.hpp"
 #include "tandem/cpu/parallel.hpp"
 
@@ -63,21 +64,6 @@ void many_of_row(const T* x, i64 n, i64 k, T* values, std::int32_t* places, std:
   }
 }
 
-template <class F>
-void with_ordered_type(DType d, F&& f) {
-  switch (d) {
-    case DType::float32: return f(static_cast<float*>(nullptr));
-    case DType::float64: return f(static_cast<double*>(nullptr));
-    case DType::int8: return f(static_cast<std::int8_t*>(nullptr));
-    case DType::int16: return f(static_cast<std::int16_t*>(nullptr));
-    case DType::int32: return f(static_cast<std::int32_t*>(nullptr));
-    case DType::int64: return f(static_cast<i64*>(nullptr));
-    case DType::uint8: return f(static_cast<std::uint8_t*>(nullptr));
-    case DType::uint16: return f(static_cast<std::uint16_t*>(nullptr));
-    case DType::uint32: return f(static_cast<std::uint32_t*>(nullptr));
-    default: return f(static_cast<u64*>(nullptr));
-  }
-}
 inline i64 rows_of(const Shape& s) {
   i64 rows = 1;
   for (int i = 0; i + 1 < s.rank(); ++i) rows *= s.dim(i);

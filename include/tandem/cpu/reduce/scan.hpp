@@ -1,5 +1,5 @@
-// CPU kernels of cumsum, cumprod, and the two ops that cumprod's gradient uses: linear_scan and shift.
-// Not here: shape rules and gradients (ops/reduce/scan.hpp).
+// CPU kernels of cumsum, cumprod, and of the ops that cumprod's gradient and cumulative_logsumexp use: linear_scan,
+// shift and cumulative_max. Not here: shape rules and gradients (ops/reduce/scan.hpp).
 #pragma once
 #include "tandem/core/kernel.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
@@ -17,5 +17,6 @@ TANDEM_API void cumsum(const KernelCall& c);
 TANDEM_API void cumprod(const KernelCall& c);
 TANDEM_API void linear_scan(const KernelCall& c);
 TANDEM_API void shift(const KernelCall& c);
+TANDEM_API void cumulative_max(const KernelCall& c);
 
 }  // namespace TANDEM_NS::cpu

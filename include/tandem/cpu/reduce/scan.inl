@@ -138,5 +138,22 @@ TANDEM_INLINE void shift(const KernelCall& c) {
     std::memset(s.a.reverse ? y + block - row : y, 0, row);
   }
 }
+TANDEM_INLINE void cumulative_max(const KernelCall& c) {
+  const detail::ScanCall s(c);
+  const auto rows = [&]<class T>(T*) {
+    detail::each_row(s, [&](i64 first, i64 step) {
+      const T* const x = c.in[0].as<const T>() + first;
+      T* const y = c.out[0].as<T>() + first;
+      T largest = s.n ? x[0] : T(0);
+      for (i64 k = 0; k < s.n; ++k) {
+        const T v = x[k * step];
+        largest = largest < v || v != v ? v : largest;  // NaN stays
+        y[k * step] = largest;
+      }
+    });
+  };
+  if (s.dtype() == DType::float64) rows(static_cast<double*>(nullptr));
+  else rows(static_cast<float*>(nullptr));
+}
 
 }  // namespace TANDEM_NS::cpu

@@ -107,6 +107,7 @@ TANDEM_INLINE void Derivative::pass_on(const RequestedGradients& demand, std::ve
 }
 
 TANDEM_INLINE Derivative::Joint Derivative::trace(const RequestedGradients& demand) const {
+  const detail::ShapeChecks lenient(false);
   Joint j;
   const Graph& forward = *forward_;
   Tracer tracer("gradient of " + forward.name);

@@ -26,6 +26,7 @@ inline constexpr std::size_t most_bound_programs = 16;
 
 TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOptions options)
     : traced_(std::move(traced)), options_(options), static_(traced_->is_static()) {
+  const detail::ShapeChecks lenient(false);
   PassOptions passes = options_.passes;
   passes.fuse &= static_, passes.fuse_reductions &= static_;  // else fused once the sizes are known
   optimized_ = optimize(*traced_, passes);
@@ -47,6 +48,7 @@ TANDEM_INLINE void ConcreteFunction::check(Inputs arguments) const {
   }
 }
 TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(std::span<const Spec> arguments) const {
+  const detail::ShapeChecks lenient(false);
   Ref<Graph> bound;
   try {
     bound = tandem::bind(*optimized_, arguments);

@@ -82,6 +82,7 @@ class Interpreter final : public Program {
     InlinedVector<const Tensor*, 8> in;
     for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
     try {
+      const ShapeChecks lenient(false);
       const InferCall call{*n.op, {in.begin(), in.size()}, n.attrs, no_options};
       const Specs specs = n.op->rare.host_kernel ? Specs() : n.op->infer(call);
       if (!n.op->rare.resolve)

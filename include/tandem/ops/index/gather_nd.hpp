@@ -2,6 +2,7 @@
 // Not here: slices along one axis (gather.hpp).
 #pragma once
 #include "tandem/core/apply.hpp"
+#include "tandem/ops/dims.hpp"
 
 namespace TANDEM_NS {
 
@@ -20,9 +21,10 @@ TANDEM_API Tensor gather_nd(const Tensor& x, const Tensor& indices, GatherNdOpti
 /// Scatters updates into zeros of a given shape: adds updates[i...] at indices[i...]. Updates with equal indices
 /// accumulate.
 ///   indices   int32 or int64, shape [..., w]; updates: numbers, shape indices.shape[:-1] + shape[w:]
+///   shape     numbers or integer tensors
 ///   throws    errors::InvalidArgumentError for indices out of range or shapes that do not match
 ///   gradient  to updates: gather_nd(g, indices)
-TANDEM_API Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Shape& shape, OpOptions = {});
+TANDEM_API Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Dims& shape, OpOptions = {});
 /// Takes elements along an axis by index: result[.., i, ..] = x[.., indices[.., i, ..], ..]. With the indices of
 /// argsort it sorts.
 ///   indices   int32 or int64, values in [-n, n); same rank as x, and equal sizes on the other axes

@@ -1,8 +1,11 @@
 // Definitions of ops/index/gather_nd.hpp.
 #pragma once
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/move/index.hpp"
+#include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
+#include "tandem/ops/index/scatter.hpp"
 
 namespace TANDEM_NS {
 
@@ -136,8 +139,11 @@ TANDEM_INLINE constexpr OpDef take_along_axis_grad_op{.name = "take_along_axis_g
 TANDEM_INLINE Tensor gather_nd(const Tensor& x, const Tensor& indices, GatherNdOptions o) {
   return apply1(gather_nd_op, rules::GatherNdAttrs{o.batch_dims}, {o.name, o.where}, x, indices);
 }
-TANDEM_INLINE Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Shape& shape, OpOptions o) {
-  return apply1(scatter_nd_op, rules::ScatterNdAttrs{shape}, o, indices, updates);
+TANDEM_INLINE Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Dims& shape, OpOptions o) {
+  const tandem::detail::CallSite call(o);
+  if (shape.is_known())
+    return apply1(scatter_nd_op, rules::ScatterNdAttrs{shape.numbers("scatter_nd")}, o, indices, updates);
+  return tensor_scatter_nd_add(zeros(shape, {.dtype = updates.dtype()}), indices, updates, o);
 }
 TANDEM_INLINE Tensor take_along_axis(const Tensor& x, const Tensor& indices, i64 axis, OpOptions o) {
   return apply1(take_along_axis_op, rules::AlongAttrs{axis}, o, x, indices);

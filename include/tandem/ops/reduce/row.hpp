@@ -9,7 +9,13 @@
 namespace TANDEM_NS {
 namespace detail {
 
+[[noreturn, gnu::cold, gnu::noinline]] inline void raise_no_axis_given(const InferCall& c) {
+  raise_specs(c, "no axis is given for rank " + std::to_string(c.spec(0).shape.rank()),
+              "StrictShapes is active; list all axes in .axis to reduce them");
+}
 inline Specs infer_reduce(const InferCall& c) {
+  if (c.spec(0).shape.rank() >= 2 && !c.get<ReduceAttrs>().axis.given() && checks_strictly()) [[unlikely]]
+    raise_no_axis_given(c);
   return Specs(reduced_spec(c.op.name, c.spec(0), c.get<ReduceAttrs>()));
 }
 // Scratch size: one 8-byte value per output element.

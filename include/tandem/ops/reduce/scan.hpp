@@ -1,4 +1,5 @@
-// Cumulative sums and products: cumsum, cumprod; and linear_scan and shift, which compute cumprod's gradient.
+// Cumulative sums and products: cumsum, cumprod, cumulative_logsumexp; and the ops with which they and their gradients
+// are computed: linear_scan, shift, cumulative_max.
 #pragma once
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
@@ -20,9 +21,14 @@ struct ScanOptions {
 TANDEM_API Tensor cumsum(const Tensor& x, ScanOptions = {});
 /// Cumulative product along an axis. Otherwise as cumsum. gradient: correct with any number of zeros
 TANDEM_API Tensor cumprod(const Tensor& x, ScanOptions = {});
+/// Cumulative log-sum-exp along an axis: y[i] = log(e^x[0] + ... + e^x[i]), with the largest element so far subtracted
+/// first. Floating; exclusive results begin with -inf. Otherwise as cumsum.
+///   gradient  e^x[i] times the sum of g[j] e^-y[j] over j >= i, computed as a recurrence that does not overflow
+TANDEM_API Tensor cumulative_logsumexp(const Tensor& x, ScanOptions = {});
 
 TANDEM_ONE_AXIS_OVERLOAD(cumsum, ScanOptions, axis)
 TANDEM_ONE_AXIS_OVERLOAD(cumprod, ScanOptions, axis)
+TANDEM_ONE_AXIS_OVERLOAD(cumulative_logsumexp, ScanOptions, axis)
 
 namespace detail {
 /// First-order linear recurrence along an axis: y[i] = b[i] + a[i] * y[i - 1], with 0 before the first element; with
@@ -30,8 +36,10 @@ namespace detail {
 TANDEM_API Tensor linear_scan(const Tensor& a, const Tensor& b, int axis, bool reverse);
 /// Shifts elements by one along an axis: y[i] = x[i - 1], with 0 first; x[i + 1], with 0 last, in reverse.
 TANDEM_API Tensor shift(const Tensor& x, int axis, bool reverse);
+/// Cumulative maximum along an axis. Floating; NaN propagates. gradient: none (non-differentiable)
+TANDEM_API Tensor cumulative_max(const Tensor& x, int axis, bool reverse);
 }  // namespace detail
 
-TANDEM_OPS(scan_ops, cumsum, cumprod, linear_scan, shift)
+TANDEM_OPS(scan_ops, cumsum, cumprod, linear_scan, shift, cumulative_max)
 
 }  // namespace TANDEM_NS

@@ -1,9 +1,16 @@
 // Definitions of ops/reduce/scan.hpp.
 #pragma once
+#include <limits>
+
 #include "tandem/core/cuda_kernels.hpp"
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/reduce/scan.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/reduce/scan.hpp"
+#include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS {
@@ -84,6 +91,13 @@ TANDEM_INLINE constexpr OpDef shift_op{.name = "shift",
                                        .dtypes = dtypes::number,
                                        .saves = Saves::nothing,
                                        .attrs = &detail::attr_type<ScanAttrs>};
+TANDEM_INLINE constexpr OpDef cumulative_max_op{.name = "cumulative_max",
+                                                .infer = &detail::infer_scan,
+                                                .cpu = &cpu::cumulative_max,
+                                                .dtypes = dtypes::floating,
+                                                .saves = Saves::nothing,
+                                                .flags = {.non_differentiable = true},
+                                                .attrs = &detail::attr_type<ScanAttrs>};
 
 namespace detail {
 inline Tensor scan(const OpDef& op, const Tensor& x, const ScanOptions& o) {
@@ -92,5 +106,27 @@ inline Tensor scan(const OpDef& op, const Tensor& x, const ScanOptions& o) {
 }  // namespace detail
 TANDEM_INLINE Tensor cumsum(const Tensor& x, ScanOptions o) { return detail::scan(cumsum_op, x, o); }
 TANDEM_INLINE Tensor cumprod(const Tensor& x, ScanOptions o) { return detail::scan(cumprod_op, x, o); }
+TANDEM_INLINE Tensor detail::cumulative_max(const Tensor& x, int axis, bool reverse) {
+  return apply1(cumulative_max_op, ScanAttrs{axis, false, reverse}, no_options, x);
+}
+// Keeps the sum of e^(x - m), where m is the largest element so far: if m grows from m' to m, the sum so far is
+// multiplied by e^(m' - m). The result does not depend on m, which is therefore a constant to the gradient.
+TANDEM_INLINE Tensor cumulative_logsumexp(const Tensor& x, ScanOptions o) {
+  const detail::CallSite call(o);
+  if (!is_floating(x.dtype()))
+    errors::raise<errors::UnimplementedError>("cumulative_logsumexp",
+                                              std::string("x must be floating, not ") + name(x.dtype()));
+  resolve_axis("cumulative_logsumexp", o.axis, x.rank());
+  if (dtypes::half_floating.has(x.dtype())) return cast(cumulative_logsumexp(cast(x, DType::float32), o), x.dtype());
+  const double lowest = x.dtype() == DType::float64 ? std::numeric_limits<double>::lowest()
+                                                    : static_cast<double>(std::numeric_limits<float>::lowest());
+  const Tensor largest = maximum(detail::cumulative_max(stop_gradient(x), o.axis, o.reverse), lowest);
+  const Tensor before = detail::shift(largest, o.axis, o.reverse);
+  const Tensor sums = detail::linear_scan(exp(minimum(before - largest, 0)), exp(x - largest), o.axis, o.reverse);
+  const Tensor s = o.exclusive ? detail::shift(sums, o.axis, o.reverse) : sums, m = o.exclusive ? before : largest;
+  const Tensor none_yet = equal(s, 0);
+  return where(none_yet, -std::numeric_limits<double>::infinity(), m + log(where(none_yet, 1, s)),
+               {.name = o.name, .where = o.where});
+}
 
 }  // namespace TANDEM_NS

@@ -2,24 +2,12 @@
 // axis are O(1) views.
 // Not here: tile and pad (tile.hpp), slices (slice.hpp).
 #pragma once
-#include <span>
 #include <vector>
 
 #include "tandem/core/apply.hpp"
+#include "tandem/ops/tensor_list.hpp"
 
 namespace TANDEM_NS {
-
-/// A list of tensors as an argument: {a, b}, a vector or a span. It is valid only during the call.
-class TensorList {
- public:
-  TensorList(std::initializer_list<Tensor> list) : list_(list.begin(), list.size()) {}
-  TensorList(const std::vector<Tensor>& list) : list_(list) {}
-  TensorList(std::span<const Tensor> list) : list_(list) {}
-  std::span<const Tensor> list() const { return list_; }
-
- private:
-  std::span<const Tensor> list_;
-};
 
 /// Concatenates tensors along an axis.
 ///   list      at least one tensor; same dtype, same rank >= 1, equal sizes on the other axes; sizes of 0 are
@@ -78,6 +66,12 @@ template <detail::AxisNumber N, detail::AxisNumber I>
 std::vector<Tensor> unstack(const Tensor& x, N num, I axis, UnstackOptions o = {}) {
   o.num = static_cast<i64>(num), o.axis = static_cast<i64>(axis);
   return unstack(x, o);
+}
+/// Returns each tensor of a list as a new tensor object: identity(x) for each. gradient: g to each
+TANDEM_API std::vector<Tensor> identity_n(const TensorList& list, OpOptions = {});
+/// Alias of stack along axis 0.
+inline Tensor parallel_stack(const TensorList& list, OpOptions o = {}) {
+  return stack(list, {.name = o.name, .where = o.where});
 }
 
 TANDEM_OPS(concat_ops, concat, split_like, stack, split, split_leading, unstack)

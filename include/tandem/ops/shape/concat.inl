@@ -4,6 +4,7 @@
 #include "tandem/cpu/move/layout.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS {
@@ -288,6 +289,11 @@ TANDEM_INLINE std::vector<Tensor> unstack(const Tensor& x, UnstackOptions o) {
   const Tensor rows = axis == 0 ? x : transpose(x, {.perm = perm});
   const Tensor* const in[] = {&rows};
   return detail::to_vector(apply(unstack_op, in, rules::SplitAttrs{0, n, {}}, {o.name, o.where}));
+}
+TANDEM_INLINE std::vector<Tensor> identity_n(const TensorList& list, OpOptions o) {
+  std::vector<Tensor> r;
+  for (const Tensor& x : list.list()) r.push_back(identity(x, o));
+  return r;
 }
 
 }  // namespace TANDEM_NS

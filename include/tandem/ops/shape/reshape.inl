@@ -78,6 +78,9 @@ TANDEM_INLINE Specs infer_expand_dims(const InferCall& c) {
 TANDEM_INLINE Specs infer_squeeze(const InferCall& c) {
   const Shape& x = c.spec(0).shape;
   const Axes axis = c.get<rules::AxesAttrs>().axis;
+  if (x.rank() >= 2 && !axis.given() && checks_strictly())
+    raise_specs(c, "no axis is given for rank " + std::to_string(x.rank()),
+                "StrictShapes is active; name the axes in .axis");
   const std::uint32_t mask = axis.mask(c.op.name, x.rank());
   Shape s;
   for (int i = 0; i < x.rank(); ++i) {

@@ -1,10 +1,11 @@
-// Shapes as tensors: shape, rank, size; and get_shape, which mixes numbers and tensors in a trace.
-// Not here: x.shape(), which reads the numbers immediately.
+// Shapes as tensors: shape, shape_n, rank, size; get_shape, which mixes numbers and tensors in a trace; and the shapes
+// to which two others broadcast. Not here: x.shape(), which reads the numbers immediately.
 #pragma once
 #include <vector>
 
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/dims.hpp"
+#include "tandem/ops/tensor_list.hpp"
 
 namespace TANDEM_NS {
 
@@ -20,6 +21,18 @@ TANDEM_API Tensor shape(const Tensor& x, ShapeOptions = {});
 TANDEM_API Tensor rank(const Tensor& x, OpOptions = {});
 /// Returns the number of elements of x as a host scalar. Errors as shape. gradient: none (non-differentiable)
 TANDEM_API Tensor size(const Tensor& x, ShapeOptions = {});
+/// Returns the shapes of several tensors: shape(x) for each.
+TANDEM_API std::vector<Tensor> shape_n(const TensorList& list, ShapeOptions = {});
+
+/// Returns the shape to which two shapes broadcast. Unknown dimensions are compatible with any size.
+///   throws    errors::InvalidArgumentError with both shapes if they do not broadcast
+TANDEM_API Shape broadcast_static_shape(const Shape& a, const Shape& b, OpOptions = {});
+/// Returns the shape to which two shapes broadcast, which are known when the op runs.
+///   a, b      int32 or int64 vectors of one dtype, on the host
+///   returns   a host vector of that dtype, as long as the longer one
+///   throws    errors::InvalidArgumentError with both shapes if they do not broadcast
+///   gradient  none (non-differentiable)
+TANDEM_API Tensor broadcast_dynamic_shape(const Tensor& a, const Tensor& b, OpOptions = {});
 
 /// Returns the dimensions of x, as numbers where they are known now and as scalar tensors elsewhere. They can be
 /// used as entries of reshape's dims.
@@ -31,7 +44,7 @@ TANDEM_API std::vector<DimValue> get_shape(const Tensor& x);
 ///   gradient  g
 TANDEM_API Tensor ensure_shape(const Tensor& x, const Shape& shape, OpOptions = {});
 
-TANDEM_OPS(shape_of_ops, shape, rank, size, ensure_shape)
+TANDEM_OPS(shape_of_ops, shape, rank, size, ensure_shape, broadcast_dynamic_shape)
 
 namespace rules {
 struct ShapeAttrs {

@@ -1,5 +1,6 @@
 // Definitions of ops/shape/shape_of.hpp.
 #pragma once
+#include "tandem/core/scope.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
@@ -43,6 +44,42 @@ TANDEM_INLINE Specs infer_ensure_shape(const InferCall& c) {
   return r;
 }
 
+// Merges two shapes as broadcasting does. False if they are not compatible.
+TANDEM_INLINE bool broadcast_shapes(const Shape& a, const Shape& b, Shape& r) {
+  r = a.rank() >= b.rank() ? a : b;
+  for (int d = 1; d <= r.rank(); ++d) {
+    const i64 x = d <= a.rank() ? a.dim(-d) : 1, y = d <= b.rank() ? b.dim(-d) : 1;
+    if (x != y && x != 1 && y != 1 && x != none && y != none) return false;
+    r.set(r.rank() - d, x == 1 ? y : y == 1 || y == none ? x : y);
+  }
+  return true;
+}
+[[noreturn, gnu::cold]] TANDEM_INLINE void raise_no_broadcast(const char* op, const Shape& a, const Shape& b) {
+  errors::raise<errors::InvalidArgumentError>(
+      op, "the shapes " + to_string(a) + " and " + to_string(b) + " do not broadcast");
+}
+TANDEM_INLINE Specs infer_broadcast_shape(const InferCall& c) {
+  if (c.spec(0).dtype != c.spec(1).dtype || !dtypes::index.has(c.spec(0).dtype) || c.spec(0).shape.rank() != 1 ||
+      c.spec(1).shape.rank() != 1)
+    raise_specs(c, "shapes must be int32 or int64 vectors of one dtype");
+  const i64 a = c.spec(0).shape.dim(0), b = c.spec(1).shape.dim(0);
+  if (a == none || b == none || a > max_rank || b > max_rank)
+    raise_specs(c, "the numbers of dimensions must be known, and not above " + std::to_string(max_rank));
+  return Specs(Spec{Shape{a > b ? a : b}, c.spec(0).dtype, Device{}});
+}
+TANDEM_INLINE Shape shape_in(const Operand& x) {
+  Shape s;
+  for (i64 i = 0; i < x.size(); ++i)
+    s.push(x.spec->dtype == DType::int64 ? x.as<const i64>()[i] : x.as<const std::int32_t>()[i]);
+  return s;
+}
+TANDEM_INLINE void broadcast_shape_kernel(const KernelCall& c) {
+  const Shape a = shape_in(c.in[0]), b = shape_in(c.in[1]);
+  Shape r;
+  if (!broadcast_shapes(a, b, r)) raise_no_broadcast(c.op, a, b);
+  for (int i = 0; i < r.rank(); ++i) put_size(c, i, r.dim(i));
+}
+
 inline constexpr OpDef size_row(const char* name, Specs (*infer)(const InferCall&), KernelFn kernel,
                                 const AttrType* attrs) {
   return {.name = name,
@@ -68,6 +105,29 @@ TANDEM_INLINE constexpr OpDef ensure_shape_op{.name = "ensure_shape",
                                               .flags = {.alias = true, .stateful = true},
                                               .attrs = &detail::attr_type<rules::EnsureShapeAttrs>};
 
+TANDEM_INLINE constexpr OpDef broadcast_dynamic_shape_op{.name = "broadcast_dynamic_shape",
+                                                         .infer = &detail::infer_broadcast_shape,
+                                                         .cpu = &detail::broadcast_shape_kernel,
+                                                         .dtypes = dtypes::index,
+                                                         .inputs = 2,
+                                                         .saves = Saves::nothing,
+                                                         .host_inputs = 3,
+                                                         .flags = {.non_differentiable = true}};
+
+TANDEM_INLINE std::vector<Tensor> shape_n(const TensorList& list, ShapeOptions o) {
+  std::vector<Tensor> r;
+  for (const Tensor& x : list.list()) r.push_back(shape(x, o));
+  return r;
+}
+TANDEM_INLINE Shape broadcast_static_shape(const Shape& a, const Shape& b, OpOptions o) {
+  const tandem::detail::CallSite call(o);
+  Shape r;
+  if (!detail::broadcast_shapes(a, b, r)) detail::raise_no_broadcast("broadcast_static_shape", a, b);
+  return r;
+}
+TANDEM_INLINE Tensor broadcast_dynamic_shape(const Tensor& a, const Tensor& b, OpOptions o) {
+  return apply1(broadcast_dynamic_shape_op, no_attrs, o, a, b);
+}
 TANDEM_INLINE Tensor shape(const Tensor& x, ShapeOptions o) {
   return apply1(shape_op, rules::ShapeAttrs{o.out_type}, {o.name, o.where}, x);
 }

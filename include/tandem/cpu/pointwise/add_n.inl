@@ -1,0 +1,35 @@
+// Definitions of cpu/pointwise/add_n.hpp.
+#pragma once
+#include <algorithm>
+
+#include "tandem/cpu/move/indices.hpp"
+#include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/pointwise/add_n.hpp"
+
+namespace TANDEM_NS::cpu {
+
+namespace detail {
+// Adds the inputs block by block, so that a block of the sum stays in the cache.
+template <class T>
+void add_blocks(const KernelCall& c) {
+  constexpr i64 block = 2048;
+  T* const to = c.out[0].as<T>();
+  parallel_for(c.out[0].size(), 16384, [&](i64 begin, i64 end) {
+    for (i64 at = begin; at < end; at += block) {
+      const i64 n = std::min(block, end - at);
+      std::copy_n(c.in[0].as<const T>() + at, n, to + at);
+      for (std::size_t k = 1; k < c.in.size(); ++k) {
+        const T* const x = c.in[k].as<const T>() + at;
+        T* const y = to + at;
+        for (i64 i = 0; i < n; ++i) y[i] = static_cast<T>(y[i] + x[i]);
+      }
+    }
+  });
+}
+}  // namespace detail
+
+TANDEM_INLINE void add_n(const KernelCall& c) {
+  detail::with_number_type(c.out[0].spec->dtype, [&]<class T>(T*) { detail::add_blocks<T>(c); });
+}
+
+}  // namespace TANDEM_NS::cpu

@@ -1,0 +1,253 @@
+// Definitions of ops/index/segment.hpp.
+#pragma once
+#include "tandem/core/scope.hpp"
+#include "tandem/cpu/move/segment.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/index/common.hpp"
+#include "tandem/ops/index/gather.hpp"
+#include "tandem/ops/index/segment.hpp"
+#include "tandem/ops/index/sort.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/reduce/scan.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+using cpu::SegmentFold;
+
+// The shape of rows numbered by `ids`, input 1, if there are `rows` segments.
+TANDEM_INLINE Specs infer_segments(const InferCall& c, i64 rows) {
+  const Shape &x = c.spec(0).shape, &ids = c.spec(1).shape;
+  check_index_dtype(c, 1);
+  if (ids.rank() != 1 || x.rank() < 1) raise_specs(c, "the ids must have rank 1, one for each row");
+  if (ids.dim(0) != x.dim(0) && ids.dim(0) != none && x.dim(0) != none)
+    raise_specs(c, "there must be one id for each row");
+  Specs r(c.spec(0));
+  r[0].shape.set(0, rows);
+  return r;
+}
+TANDEM_INLINE Specs infer_sorted_segments(const InferCall& c) { return infer_segments(c, none); }
+TANDEM_INLINE Specs infer_unsorted_segments(const InferCall& c) {
+  if (c.spec(2).shape.rank() < 1) raise_specs(c, "the number of segments must be the first dimension of input 2");
+  return infer_segments(c, c.spec(2).shape.dim(0));
+}
+TANDEM_INLINE Specs resolve_segments(const KernelCall& c) {
+  Specs r(*c.in[0].spec);
+  r[0].shape.set(0, cpu::segment_rows(c));
+  return r;
+}
+TANDEM_INLINE Specs infer_segment_take(const InferCall& c) {
+  check_index_dtype(c, 1);
+  if (c.spec(1).shape.rank() != 1 || c.spec(0).shape.rank() < 1) raise_specs(c, "the ids must have rank 1");
+  Specs r(c.spec(0));
+  r[0].shape.set(0, c.spec(1).shape.dim(0));
+  return r;
+}
+
+template <SegmentFold F>
+void segment_kernel(const KernelCall& c) {
+  cpu::segment_fold(c, F);
+}
+template <SegmentFold F>
+void unsorted_segment_kernel(const KernelCall& c) {
+  cpu::unsorted_segment_fold(c, F);
+}
+
+TANDEM_INLINE Tensor segment_take(const Tensor& x, const Tensor& ids, OpOptions o) {
+  return apply1(segment_take_op, no_attrs, o, x, ids);
+}
+// Sums by ids, with as many segments as `like` has rows.
+TANDEM_INLINE Tensor sum_segments(const Tensor& x, const Tensor& ids, const Tensor& like) {
+  return apply1(unsorted_segment_sum_op, no_attrs, no_options, x, ids, like);
+}
+TANDEM_INLINE Grads segment_gradients(const GradCall& c, const Tensor& x) {
+  return c.in.size() == 3 ? Grads{x, Gradient(), Gradient()} : Grads{x, Gradient()};
+}
+TANDEM_INLINE Grads segment_sum_gradient(const GradCall& c) {
+  return segment_gradients(c, segment_take(c.g[0], c.in[1]));
+}
+TANDEM_INLINE Grads segment_take_gradient(const GradCall& c) {
+  return {sum_segments(c.g[0], c.in[1], c.in[0]), Gradient()};
+}
+// Shares g among the elements that equal the extreme value of their segment.
+TANDEM_INLINE Grads segment_extreme_gradient(const GradCall& c) {
+  const Tensor &x = c.in[0], &ids = c.in[1], &y = c.out[0];
+  const Tensor chosen = cast(equal(x, segment_take(y, ids)), x.dtype());
+  const Tensor share = c.g[0] / maximum(sum_segments(chosen, ids, y), 1);
+  return segment_gradients(c, chosen * segment_take(share, ids));
+}
+
+TANDEM_INLINE LeadingRows::LeadingRows(const char* op, const Tensor& data, const Tensor& numbers)
+    : x(data), ids(numbers) {
+  const int rank = ids.rank();
+  bool fits = rank <= x.rank();
+  for (int i = 0; fits && i < rank; ++i) {
+    const i64 a = x.shape().dim(i), b = ids.shape().dim(i);
+    fits = a == b || a == none || b == none;
+  }
+  if (!fits)
+    errors::raise<errors::InvalidArgumentError>(
+        op, "the ids must have the shape of x's leading axes: " + to_string(x.spec()) + " x " + to_string(ids.spec()));
+  if (rank == 0) x = expand_dims(x, 0), ids = expand_dims(ids, 0);
+  if (rank > 1) x = collapse_leading(x, rank), ids = collapse_leading(ids, rank);
+}
+TANDEM_INLINE Tensor as_rows(const Tensor& v, int rank) {
+  Dims dims{-1};
+  for (int i = 1; i < rank; ++i) dims.push(1);
+  return rank == 1 ? v : reshape(v, dims);
+}
+
+// For ids without gaps between equal ones: the product of the elements before (reverse: after) each one in its
+// segment. Needs no division.
+TANDEM_INLINE Tensor product_before(const Tensor& x, const Tensor& ids, bool reverse) {
+  const Tensor number = ids + 1;  // shift fills with 0, which is not the number of a segment
+  const Tensor starts = as_rows(not_equal(number, shift(number, 0, reverse)), x.rank());
+  return linear_scan(where(starts, 0, shift(x, 0, reverse)), where(starts, ones_like(x), 0), 0, reverse);
+}
+TANDEM_INLINE Tensor product_of_others(const Tensor& x, const Tensor& ids) {
+  return product_before(x, ids, false) * product_before(x, ids, true);
+}
+TANDEM_INLINE Grads segment_prod_gradient(const GradCall& c) {
+  return {segment_take(c.g[0], c.in[1]) * product_of_others(c.in[0], c.in[1]), Gradient()};
+}
+TANDEM_INLINE Grads unsorted_segment_prod_gradient(const GradCall& c) {
+  const Tensor order = argsort(c.in[1]);
+  const Tensor others = product_of_others(gather(c.in[0], order), gather(c.in[1], order));
+  return {segment_take(c.g[0], c.in[1]) * gather(others, argsort(order)), Gradient(), Gradient()};
+}
+
+constexpr OpDef segment_row(const char* name, KernelFn kernel, Grads (*gradient)(const GradCall&), Saves saves) {
+  return {.name = name,
+          .infer = &infer_sorted_segments,
+          .cpu = kernel,
+          .gradient = gradient,
+          .dtypes = dtypes::real,
+          .inputs = 2,
+          .saves = saves,
+          .rare = {.resolve = &resolve_segments}};
+}
+constexpr OpDef unsorted_segment_row(const char* name, KernelFn kernel, Grads (*gradient)(const GradCall&),
+                                     Saves saves) {
+  return {.name = name,
+          .infer = &infer_unsorted_segments,
+          .cpu = kernel,
+          .gradient = gradient,
+          .dtypes = dtypes::real,
+          .inputs = 3,
+          .saves = saves,
+          .shape_inputs = 4};
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef segment_sum_op = detail::segment_row(
+    "segment_sum", &detail::segment_kernel<cpu::SegmentFold::sum>, &detail::segment_sum_gradient, Saves::inputs);
+TANDEM_INLINE constexpr OpDef segment_prod_op = detail::segment_row(
+    "segment_prod", &detail::segment_kernel<cpu::SegmentFold::prod>, &detail::segment_prod_gradient, Saves::inputs);
+TANDEM_INLINE constexpr OpDef segment_max_op = detail::segment_row(
+    "segment_max", &detail::segment_kernel<cpu::SegmentFold::max>, &detail::segment_extreme_gradient, Saves::all);
+TANDEM_INLINE constexpr OpDef segment_min_op = detail::segment_row(
+    "segment_min", &detail::segment_kernel<cpu::SegmentFold::min>, &detail::segment_extreme_gradient, Saves::all);
+TANDEM_INLINE constexpr OpDef unsorted_segment_sum_op =
+    detail::unsorted_segment_row("unsorted_segment_sum", &detail::unsorted_segment_kernel<cpu::SegmentFold::sum>,
+                                 &detail::segment_sum_gradient, Saves::inputs);
+TANDEM_INLINE constexpr OpDef unsorted_segment_prod_op =
+    detail::unsorted_segment_row("unsorted_segment_prod", &detail::unsorted_segment_kernel<cpu::SegmentFold::prod>,
+                                 &detail::unsorted_segment_prod_gradient, Saves::inputs);
+TANDEM_INLINE constexpr OpDef unsorted_segment_max_op =
+    detail::unsorted_segment_row("unsorted_segment_max", &detail::unsorted_segment_kernel<cpu::SegmentFold::max>,
+                                 &detail::segment_extreme_gradient, Saves::all);
+TANDEM_INLINE constexpr OpDef unsorted_segment_min_op =
+    detail::unsorted_segment_row("unsorted_segment_min", &detail::unsorted_segment_kernel<cpu::SegmentFold::min>,
+                                 &detail::segment_extreme_gradient, Saves::all);
+TANDEM_INLINE constexpr OpDef segment_take_op{.name = "segment_take",
+                                              .infer = &detail::infer_segment_take,
+                                              .cpu = &cpu::segment_take,
+                                              .gradient = &detail::segment_take_gradient,
+                                              .dtypes = dtypes::real,
+                                              .inputs = 2,
+                                              .saves = Saves::inputs};
+
+namespace detail {
+
+// A tensor with one row for each segment, of which only the shape is read.
+TANDEM_INLINE Tensor segments_like(const char* op, const Dim& num, const Tensor& x) {
+  const Dims dims{num};
+  if (!dims.is_known()) return zeros(dims, {.dtype = DType::bool_});
+  const i64 n = dims.numbers(op).dim(0);
+  if (n < 0) errors::raise<errors::InvalidArgumentError>(op, "num_segments = " + std::to_string(n) + " is negative");
+  return context.stager ? zeros({n}, {.dtype = DType::bool_}) : Tensor::symbol({Shape{n}, DType::bool_, x.device()});
+}
+TANDEM_INLINE Tensor unsorted_segments(const OpDef& op, const Tensor& x, const Tensor& ids, const Dim& num,
+                                       const OpOptions& o) {
+  const CallSite call(o);
+  const LeadingRows rows(op.name, x, ids);
+  return apply1(op, no_attrs, o, rows.x, rows.ids, segments_like(op.name, num, x));
+}
+// Divides sums by the numbers of rows in their segments; integers truncate.
+template <class Sum>
+Tensor segment_means(const Tensor& x, const Tensor& ids, const Sum& sum, const OpOptions& o) {
+  const bool whole = is_integer(x.dtype());
+  const DType d = whole ? DType::int64 : x.dtype();
+  const Tensor counts = maximum(sum(ones_like(ids, d)), 1), sums = sum(cast(x, d));
+  if (whole) return cast(truncatediv(sums, as_rows(counts, sums.rank())), x.dtype(), o);
+  return divide(sums, as_rows(counts, sums.rank()), o);
+}
+
+}  // namespace detail
+
+TANDEM_INLINE Tensor segment_sum(const Tensor& x, const Tensor& ids, OpOptions o) {
+  return apply1(segment_sum_op, no_attrs, o, x, ids);
+}
+TANDEM_INLINE Tensor segment_prod(const Tensor& x, const Tensor& ids, OpOptions o) {
+  return apply1(segment_prod_op, no_attrs, o, x, ids);
+}
+TANDEM_INLINE Tensor segment_max(const Tensor& x, const Tensor& ids, OpOptions o) {
+  return apply1(segment_max_op, no_attrs, o, x, ids);
+}
+TANDEM_INLINE Tensor segment_min(const Tensor& x, const Tensor& ids, OpOptions o) {
+  return apply1(segment_min_op, no_attrs, o, x, ids);
+}
+TANDEM_INLINE Tensor segment_mean(const Tensor& x, const Tensor& ids, OpOptions o) {
+  const detail::CallSite call(o);
+  return detail::segment_means(
+      x, ids, [&](const Tensor& t) { return segment_sum(t, ids); }, o);
+}
+TANDEM_INLINE Tensor unsorted_segment_sum(const Tensor& x, const Tensor& ids, const Dim& num, OpOptions o) {
+  return detail::unsorted_segments(unsorted_segment_sum_op, x, ids, num, o);
+}
+TANDEM_INLINE Tensor unsorted_segment_prod(const Tensor& x, const Tensor& ids, const Dim& num, OpOptions o) {
+  return detail::unsorted_segments(unsorted_segment_prod_op, x, ids, num, o);
+}
+TANDEM_INLINE Tensor unsorted_segment_max(const Tensor& x, const Tensor& ids, const Dim& num, OpOptions o) {
+  return detail::unsorted_segments(unsorted_segment_max_op, x, ids, num, o);
+}
+TANDEM_INLINE Tensor unsorted_segment_min(const Tensor& x, const Tensor& ids, const Dim& num, OpOptions o) {
+  return detail::unsorted_segments(unsorted_segment_min_op, x, ids, num, o);
+}
+TANDEM_INLINE Tensor unsorted_segment_mean(const Tensor& x, const Tensor& ids, const Dim& num, OpOptions o) {
+  const detail::CallSite call(o);
+  const detail::LeadingRows rows("unsorted_segment_mean", x, ids);
+  const Tensor like = detail::segments_like("unsorted_segment_mean", num, x);
+  return detail::segment_means(
+      rows.x, rows.ids, [&](const Tensor& t) { return detail::sum_segments(t, rows.ids, like); }, o);
+}
+TANDEM_INLINE Tensor unsorted_segment_sqrt_n(const Tensor& x, const Tensor& ids, const Dim& num, OpOptions o) {
+  const detail::CallSite call(o);
+  if (!is_floating(x.dtype()))
+    errors::raise<errors::UnimplementedError>("unsorted_segment_sqrt_n",
+                                              std::string("x must be floating, not ") + name(x.dtype()));
+  const detail::LeadingRows rows("unsorted_segment_sqrt_n", x, ids);
+  const Tensor like = detail::segments_like("unsorted_segment_sqrt_n", num, x);
+  const Tensor sums = detail::sum_segments(rows.x, rows.ids, like);
+  const Tensor counts = maximum(detail::sum_segments(ones_like(rows.ids, x.dtype()), rows.ids, like), 1);
+  return divide(sums, detail::as_rows(sqrt(counts), sums.rank()), o);
+}
+
+}  // namespace TANDEM_NS

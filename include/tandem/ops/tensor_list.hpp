@@ -1,0 +1,23 @@
+// TensorList: a list of tensors as the argument of an op.
+#pragma once
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "tandem/core/tensor.hpp"
+
+namespace TANDEM_NS {
+
+/// A list of tensors as an argument: {a, b}, a vector or a span. It is valid only during the call.
+class TensorList {
+ public:
+  TensorList(std::initializer_list<Tensor> list) : list_(list.begin(), list.size()) {}
+  TensorList(const std::vector<Tensor>& list) : list_(list) {}
+  TensorList(std::span<const Tensor> list) : list_(list) {}
+  std::span<const Tensor> list() const { return list_; }
+
+ private:
+  std::span<const Tensor> list_;
+};
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,2 @@
+#include "tandem/cpu/move/lookup.inl"
+#include "tandem/cpu/move/count.inl"
