@@ -1,4 +1,5 @@
-# The library targets: tandem::tandem and tandem::io (compiled), tandem::header_only and tandem::io_header_only.
+# The library targets: tandem::tandem, tandem::io and tandem::linalg (compiled), tandem::header_only,
+# tandem::io_header_only and tandem::linalg_header_only.
 set(TANDEM_WARNINGS -Wall -Wextra $<$<BOOL:${TANDEM_WERROR}>:-Werror>)
 
 # Uses the headers of a package without exporting the dependency: an installed library then needs neither its headers
@@ -53,8 +54,10 @@ endfunction()
 # src/<folder>/ of an optional component stays out of the core library.
 file(GLOB_RECURSE tandem_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.cpp")
 set(tandem_io_sources ${tandem_sources})
-list(FILTER tandem_sources EXCLUDE REGEX "/src/(io|train)/")
+set(tandem_linalg_sources ${tandem_sources})
+list(FILTER tandem_sources EXCLUDE REGEX "/src/(io|train|linalg)/")
 list(FILTER tandem_io_sources INCLUDE REGEX "/src/(io|train)/")
+list(FILTER tandem_linalg_sources INCLUDE REGEX "/src/linalg/")
 
 tandem_add_compiled(tandem ${tandem_sources})
 add_library(tandem::tandem ALIAS tandem)
@@ -69,15 +72,23 @@ tandem_common(tandem_header_only INTERFACE header_only)
 target_compile_definitions(tandem_header_only INTERFACE TANDEM_HEADER_ONLY=1)
 target_link_libraries(tandem_header_only INTERFACE Threads::Threads)
 
-if(TANDEM_WITH_IO)
-  tandem_add_compiled(tandem_io ${tandem_io_sources})
-  add_library(tandem::io ALIAS tandem_io)
-  set_target_properties(tandem_io PROPERTIES EXPORT_NAME io)
-  target_link_libraries(tandem_io PUBLIC tandem)
-  tandem_private_headers(tandem_io nlohmann_json::nlohmann_json)
+# tandem_add_component(name package_target sources...): tandem::<name> and tandem::<name>_header_only.
+function(tandem_add_component name package_target)
+  tandem_add_compiled(tandem_${name} ${ARGN})
+  add_library(tandem::${name} ALIAS tandem_${name})
+  set_target_properties(tandem_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(tandem_${name} PUBLIC tandem)
+  tandem_private_headers(tandem_${name} ${package_target})
 
-  add_library(tandem_io_header_only INTERFACE)
-  add_library(tandem::io_header_only ALIAS tandem_io_header_only)
-  set_target_properties(tandem_io_header_only PROPERTIES EXPORT_NAME io_header_only)
-  target_link_libraries(tandem_io_header_only INTERFACE tandem_header_only nlohmann_json::nlohmann_json)
+  add_library(tandem_${name}_header_only INTERFACE)
+  add_library(tandem::${name}_header_only ALIAS tandem_${name}_header_only)
+  set_target_properties(tandem_${name}_header_only PROPERTIES EXPORT_NAME ${name}_header_only)
+  target_link_libraries(tandem_${name}_header_only INTERFACE tandem_header_only ${package_target})
+endfunction()
+
+if(TANDEM_WITH_IO)
+  tandem_add_component(io nlohmann_json::nlohmann_json ${tandem_io_sources})
+endif()
+if(TANDEM_WITH_LINALG)
+  tandem_add_component(linalg Eigen3::Eigen ${tandem_linalg_sources})
 endif()

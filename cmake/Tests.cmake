@@ -16,7 +16,8 @@ set(TANDEM_TEST_BATCH 4 CACHE STRING "test files per unit in compiled mode: most
 add_library(tandem_test_base INTERFACE)
 target_compile_features(tandem_test_base INTERFACE cxx_std_20)
 target_include_directories(tandem_test_base INTERFACE "${PROJECT_SOURCE_DIR}")
-target_compile_definitions(tandem_test_base INTERFACE TANDEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_compile_definitions(tandem_test_base INTERFACE TANDEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+  TANDEM_TEST_LINALG=$<TARGET_EXISTS:tandem_linalg>)
 target_compile_options(tandem_test_base INTERFACE ${TANDEM_WARNINGS} ${test_options})
 target_link_libraries(tandem_test_base INTERFACE Catch2::Catch2 Threads::Threads)
 
@@ -42,10 +43,12 @@ function(tandem_test_support mode)
   add_library(tandem_test_support_${mode} STATIC EXCLUDE_FROM_ALL ${TANDEM_TEST_SUPPORT})
   target_link_libraries(tandem_test_support_${mode} PUBLIC tandem_test_base)
   if(mode STREQUAL compiled)
-    target_link_libraries(tandem_test_support_${mode} PUBLIC tandem)
+    target_link_libraries(tandem_test_support_${mode} PUBLIC tandem $<TARGET_NAME_IF_EXISTS:tandem_linalg>)
   else()
-    target_link_libraries(tandem_test_support_${mode} PUBLIC tandem_header_only)
-    target_compile_options(tandem_test_support_${mode} PRIVATE "SHELL:-include tandem/testing.hpp")
+    target_link_libraries(tandem_test_support_${mode} PUBLIC tandem_header_only
+      $<TARGET_NAME_IF_EXISTS:tandem_linalg_header_only>)
+    target_compile_options(tandem_test_support_${mode} PRIVATE "SHELL:-include tandem/testing.hpp"
+      $<$<TARGET_EXISTS:tandem_linalg_header_only>:SHELL:-include tandem/linalg.hpp>)
     set_target_properties(tandem_test_support_${mode} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   endif()
 endfunction()
@@ -72,13 +75,16 @@ function(tandem_add_test name mode label)
     target_precompile_headers(${name} REUSE_FROM tandem_test_pch)
   endif()
   if(mode STREQUAL compiled)
-    target_link_libraries(${name} PRIVATE $<IF:$<TARGET_EXISTS:tandem_io>,tandem_io,tandem>)
+    target_link_libraries(${name} PRIVATE $<IF:$<TARGET_EXISTS:tandem_io>,tandem_io,tandem>
+      $<TARGET_NAME_IF_EXISTS:tandem_linalg>)
   else()
-    target_link_libraries(${name} PRIVATE $<IF:$<TARGET_EXISTS:tandem_io_header_only>,tandem_io_header_only,tandem_header_only>)
+    target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:tandem_linalg_header_only>
+      $<IF:$<TARGET_EXISTS:tandem_io_header_only>,tandem_io_header_only,tandem_header_only>)
     add_dependencies(tandem_header_only_tests ${name})
     # The tests include only the headers that they test; an umbrella header provides the definitions.
     target_compile_options(${name} PRIVATE "SHELL:-include tandem/testing.hpp" "SHELL:-include tandem/cuda.hpp"
-      $<$<TARGET_EXISTS:tandem_io_header_only>:SHELL:-include tandem/train.hpp>)
+      $<$<TARGET_EXISTS:tandem_io_header_only>:SHELL:-include tandem/train.hpp>
+      $<$<TARGET_EXISTS:tandem_linalg_header_only>:SHELL:-include tandem/linalg.hpp>)
     list(APPEND label header_only)
   endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
@@ -98,6 +104,9 @@ if(NOT TANDEM_WITH_CUDA)
 endif()
 if(NOT TANDEM_WITH_IO)
   list(FILTER test_files EXCLUDE REGEX "^(io|train)/")
+endif()
+if(NOT TANDEM_WITH_LINALG)
+  list(FILTER test_files EXCLUDE REGEX "^linalg/")
 endif()
 # Files whose loops take longer than their compilation.
 set(loops cpu/broadcast_test.cpp cpu/gemm_test.cpp graph/random_program_test.cpp io/safetensors_limits_test.cpp

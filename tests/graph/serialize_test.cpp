@@ -4,9 +4,9 @@
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/trace/trace.hpp"
-#include "tandem/op_table.hpp"
 #include "tests/support/call_graph.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/every_op.hpp"
 #include "tests/support/op_samples.hpp"
 
 using namespace tandem;
@@ -15,7 +15,7 @@ using Floats = std::vector<float>;
 
 namespace {
 
-const LoadOptions everything{.ops = all_ops()};
+const LoadOptions everything{.ops = testing::every_op()};
 
 // One step of w -= 0.1 dw of a small regression; returns the loss.
 Ref<Graph> training(const Variable& w) {
@@ -78,7 +78,7 @@ TEST_CASE("serialize: a split into parts of many sizes is one op and comes back"
 }
 
 TEST_CASE("serialize: every op's sampled calls come back with their attributes") {
-  for (const OpDef* op : all_ops()) {
+  for (const OpDef* op : testing::every_op()) {
     for (const samples::Call& call : samples::calls_of(*op, float32)) {
       INFO(op->name);
       Tracer t("f");

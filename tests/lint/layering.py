@@ -8,7 +8,7 @@ import re
 
 import sources
 
-LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "optim", "io", "data", "image", "summary", "train",
+LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "optim", "linalg", "io", "data", "image", "summary", "train",
           "serving", "distribute"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 HEAVY = {"iostream", "functional", "regex", "ranges"}
@@ -18,6 +18,8 @@ FORMAT = "tandem/base/format.hpp"
 FOR_DEFINITIONS = re.compile(r"/(row|define)\.hpp$|_kernels\.hpp$")
 # The rules of pointwise ops without the op definitions, for the kernels of fused programs.
 RULES = "tandem/ops/pointwise/rules.inl"
+# The table of the ops of tandem::linalg.
+LINALG_TABLE = "tandem/linalg_op_table.hpp"
 # The core headers that kernels may include: their call, their op, scratch memory (none of them uses tensors), the
 # names of the CUDA kernels.
 KERNELS_SEE = ("tandem/core/allocator.hpp", "tandem/core/cuda_kernels.hpp", "tandem/core/kernel.hpp", "tandem/core/op.hpp")
@@ -72,7 +74,8 @@ def allowed(name, header):
     above = LAYERS[: LAYERS.index(folder) + 1]
     if folder == "core" and is_definition(name):
         above = above + ["ops"]
-    return folder_of(header) in above and (folder_of(header) != "cpu" or is_definition(name) and folder == "optim")
+    return folder_of(header) in above and (folder_of(header) != "cpu" or folder in ("optim", "linalg") and
+                                           bool(is_definition(name) or FOR_DEFINITIONS.search(name)))
 
 
 def heavy(name, delimiter, header):
@@ -134,10 +137,10 @@ def included_once(definitions, lists):
     return problems
 
 
-def missing_lists(headers, table):
-    """The op table names every list of ops. `headers`: name -> text."""
-    return [f"{name}: {match[1]} is not in tandem/op_table.hpp" for name, text in headers.items()
-            if folder_of(name) in ("ops", "autodiff", "optim")
+def missing_lists(headers, table, name_of_table="tandem/op_table.hpp", folders=("ops", "autodiff", "optim")):
+    """The op table names every list of ops in these folders. `headers`: name -> text."""
+    return [f"{name}: {match[1]} is not in {name_of_table}" for name, text in headers.items()
+            if folder_of(name) in folders
             for match in re.finditer(r"^TANDEM_(?:DECLARE_)?OPS\((\w+),", text, re.M)
             if not re.search(rf"\b{match[1]}\b", table)]
 
@@ -185,7 +188,9 @@ def main():
         elif is_umbrella(name):
             in_umbrellas += included
     problems += included_once(definitions - {RULES}, {"units of src/": in_sources, "umbrellas": in_umbrellas})
-    problems += missing_lists({name: texts[name] for name in headers}, texts["tandem/op_table.hpp"])
+    declared = {name: texts[name] for name in headers}
+    problems += missing_lists(declared, texts["tandem/op_table.hpp"])
+    problems += missing_lists(declared, texts[LINALG_TABLE], LINALG_TABLE, ("linalg",))
     problems += cycles({name: [match[2] for match in INCLUDE.finditer(texts[name])] for name in headers})
     sources.report("layering", problems)
 

@@ -10,7 +10,7 @@ import subprocess
 import sources
 
 NEEDED = re.compile(r"\(NEEDED\)\s+Shared library: \[(.+)\]")
-ALLOWED = re.compile(r"^(lib(stdc\+\+|m|gcc_s|c|pthread|dl|rt|atomic|asan|ubsan|tsan|tandem(_io)?)|ld-linux.*)\.so(\.|$)")
+ALLOWED = re.compile(r"^(lib(stdc\+\+|m|gcc_s|c|pthread|dl|rt|atomic|asan|ubsan|tsan|tandem(_io|_linalg)?)|ld-linux.*)\.so(\.|$)")
 
 
 def beyond(name, dynamic_section):

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/op_table.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/every_op.hpp"
 #include "tests/support/op_samples.hpp"
 
 namespace table_calls {
@@ -14,7 +14,7 @@ namespace table_calls {
 /// f(call) for every sampled call of every op, under a note that names them.
 template <class F>
 void for_each_call(tandem::DType real, const F& f) {
-  for (const tandem::OpDef* op : tandem::all_ops()) {
+  for (const tandem::OpDef* op : testing::every_op()) {
     const std::vector<samples::Call> calls = samples::calls_of(*op, real);
     for (std::size_t k = 0; k < calls.size(); ++k) {
       INFO(op->name << ", call " << k);
@@ -25,6 +25,20 @@ void for_each_call(tandem::DType real, const F& f) {
 
 inline bool has_gradient(const tandem::OpDef& op) {
   return op.gradient || op.rare.decomposition || op.rare.backward_of;
+}
+
+/// Operands at which a function of a call's operands is differentiated: where the op reads one triangle of a
+/// self-adjoint matrix, and its gradient is self-adjoint, the matrix is made so first.
+inline std::vector<tandem::Tensor> self_adjoint(const samples::Call& c, std::vector<tandem::Tensor> in) {
+  using namespace tandem;
+  if (std::string(c.op->name) == "cholesky") in[0] = 0.5 * (in[0] + linalg::adjoint(in[0]));
+  return in;
+}
+/// Whether results are determined up to factors of modulus 1, or up to their order, so that complex numbers give
+/// others than real ones, and only some functions of them are differentiable. Tests of those: tests/linalg.
+inline bool has_free_phases(const tandem::OpDef& op) {
+  const std::string name = op.name;
+  return name == "svd" || name == "eigh" || name == "eig" || name == "eigvals";
 }
 
 /// Outputs beyond these serve the gradient alone (an LSTM's gates).

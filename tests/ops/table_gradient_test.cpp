@@ -59,7 +59,7 @@ struct Sources {
   List with(const List& moved) const {
     List in = call.in;
     for (std::size_t k = 0; k < at.size(); ++k) in[at[k]] = moved[k];
-    return in;
+    return self_adjoint(call, in);
   }
 };
 
@@ -121,7 +121,7 @@ TEST_CASE("op table: a blocked op gives an unset gradient that names it") {
 // Optimizer updates are not recorded by tapes; whoever applies their rows by hand gets an error.
 TEST_CASE("op table: the ops without a gradient are these") {
   std::set<std::string> without;
-  for (const OpDef* op : all_ops())
+  for (const OpDef* op : testing::every_op())
     if (!has_gradient(*op) && !op->flags.non_differentiable) without.insert(op->name);
   const std::set<std::string> known{"sgd_update",
                                     "sgd_updates",

@@ -1,7 +1,5 @@
 // Tests generated from the op table: what every op must keep, whoever wrote it. An op without a sample fails.
 // Not here: whether an op computes the right thing (its family's tests), gradients (table_gradient_test.cpp).
-#include "tandem/op_table.hpp"
-
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -16,14 +14,14 @@ using samples::Call;
 
 TEST_CASE("op table: names are unique, are found, and have samples") {
   std::set<std::string> names;
-  for (const OpDef* op : all_ops()) {
+  for (const OpDef* op : testing::every_op()) {
     CAPTURE(op->name);
     CHECK(names.insert(op->name).second);
-    CHECK(find_op(op->name) == op);
     CHECK(op->infer != nullptr);
     CHECK((op->cpu != nullptr) != op->flags.alias);
     CHECK(!samples::calls_of(*op, float32).empty());
   }
+  for (const OpDef* op : all_ops()) CHECK(find_op(op->name) == op);
   CHECK(find_op("") == nullptr);
   CHECK(find_op("Add") == nullptr);
   for (const std::string& name : samples::sampled_names()) {
@@ -47,7 +45,7 @@ bool same_numbers(const Call& a, const Call& b) {
 }  // namespace
 
 TEST_CASE("op table: float32 agrees with float64") {
-  for (const OpDef* op : all_ops()) {
+  for (const OpDef* op : testing::every_op()) {
     if (op->flags.random) continue;  // draws differ by dtype
     const std::vector<Call> in32 = samples::calls_of(*op, float32), in64 = samples::calls_of(*op, float64);
     REQUIRE(in32.size() == in64.size());
@@ -187,6 +185,7 @@ void check_against_reference(const Call& c, DType was, DType d) {
   const Tensors got = samples::apply_to(c, with_dtype(c, was, d, d));
   const DType other = reference_of(*c.op, d);
   if (is_quantized(d) || d == string || c.op->flags.random) return;
+  if (has_free_phases(*c.op) && is_complex(d)) return;
   const Tensors want = samples::apply_to(c, with_dtype(c, was, other, d));
   REQUIRE(got.size() == want.size());
   for (std::size_t i = 0; i < got.size(); ++i) {

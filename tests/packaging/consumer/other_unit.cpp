@@ -5,5 +5,8 @@
 #ifdef WITH_IO
 #include <tandem/train.hpp>
 #endif
+#ifdef WITH_LINALG
+#include <tandem/linalg.hpp>
+#endif
 
 const void* op_of_other_unit() { return &tandem::add_op; }

@@ -6,11 +6,18 @@
 #ifdef WITH_IO
 #include <tandem/train.hpp>
 #endif
+#ifdef WITH_LINALG
+#include <tandem/linalg.hpp>
+#endif
 
 const void* op_of_other_unit();
 
 int main() {
   const tandem::Tensor x = tandem::constant({1.f, 2.f, 3.f});
   if ((x + x).to_vector<float>() != std::vector<float>{2, 4, 6}) return 1;
+#ifdef WITH_LINALG
+  const tandem::Tensor a = tandem::constant({{4.f, 2.f}, {2.f, 3.f}});
+  if (tandem::linalg::det(a).item<float>() != 8 || tandem::linalg::svd(a).s.shape() != tandem::Shape{2}) return 3;
+#endif
   return op_of_other_unit() == &tandem::add_op ? 0 : 2;
 }
