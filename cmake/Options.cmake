@@ -40,6 +40,12 @@ if(TANDEM_WITH_STRINGS AND NOT tandem_has_re2)
   message(FATAL_ERROR "TANDEM_WITH_STRINGS=ON needs RE2 (Debian: libre2-dev); set it OFF to go without")
 endif()
 
+find_package(Eigen3 3.4 QUIET NO_MODULE)
+option(TANDEM_WITH_LINALG "Build tandem::linalg: decompositions and solvers (needs Eigen 3.4)" ${Eigen3_FOUND})
+if(TANDEM_WITH_LINALG AND NOT Eigen3_FOUND)
+  message(FATAL_ERROR "TANDEM_WITH_LINALG=ON needs Eigen 3.4 (Debian: libeigen3-dev); set it OFF to go without")
+endif()
+
 if(TANDEM_WITH_CUDA)
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(CMAKE_CUDA_COMPILER nvcc HINTS /usr/local/cuda/bin)

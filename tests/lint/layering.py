@@ -8,10 +8,12 @@ import re
 
 import sources
 
-LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "optim", "io", "signal", "strings", "data", "image", "summary", "train",
+LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "optim", "linalg", "io", "signal", "strings", "data", "image", "summary", "train",
           "serving", "distribute"]
 # The folders outside of ops/ whose definitions may include kernels.
-DEFINE_OPS = ("optim", "signal", "strings")
+DEFINE_OPS = ("optim", "linalg", "signal", "strings")
+# The table of the ops of tandem::linalg.
+LINALG_TABLE = "tandem/linalg_op_table.hpp"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 HEAVY = {"iostream", "functional", "regex", "ranges"}
 CUDA_HEADER = re.compile(r"^(cuda|cublas|cudnn|cufft|curand|cusolver|nvrtc|nvToolsExt|driver_types)")
@@ -136,10 +138,10 @@ def included_once(definitions, lists):
     return problems
 
 
-def missing_lists(headers, table):
-    """The op table names every list of ops. `headers`: name -> text."""
-    return [f"{name}: {match[1]} is not in tandem/op_table.hpp" for name, text in headers.items()
-            if folder_of(name) in ("ops", "autodiff", "optim")
+def missing_lists(headers, table, name_of_table="tandem/op_table.hpp", folders=("ops", "autodiff", "optim")):
+    """The op table names every list of ops in these folders. `headers`: name -> text."""
+    return [f"{name}: {match[1]} is not in {name_of_table}" for name, text in headers.items()
+            if folder_of(name) in folders
             for match in re.finditer(r"^TANDEM_(?:DECLARE_)?OPS\((\w+),", text, re.M)
             if not re.search(rf"\b{match[1]}\b", table)]
 
@@ -187,7 +189,9 @@ def main():
         elif is_umbrella(name):
             in_umbrellas += included
     problems += included_once(definitions - {RULES}, {"units of src/": in_sources, "umbrellas": in_umbrellas})
-    problems += missing_lists({name: texts[name] for name in headers}, texts["tandem/op_table.hpp"])
+    declared = {name: texts[name] for name in headers}
+    problems += missing_lists(declared, texts["tandem/op_table.hpp"])
+    problems += missing_lists(declared, texts[LINALG_TABLE], LINALG_TABLE, ("linalg",))
     problems += cycles({name: [match[2] for match in INCLUDE.finditer(texts[name])] for name in headers})
     sources.report("layering", problems)
 

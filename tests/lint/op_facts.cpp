@@ -2,6 +2,9 @@
 #include <cstdio>
 
 #include "tandem/op_table.hpp"
+#if TANDEM_WITH_LINALG
+#include "tandem/linalg_op_table.hpp"
+#endif
 
 namespace {
 
@@ -35,7 +38,12 @@ std::string dtypes_text(DTypes d) {
 }  // namespace
 
 int main() {
-  for (const OpDef* op : all_ops()) {
+#if TANDEM_WITH_LINALG
+  const auto ops = linalg::all_ops();
+#else
+  const auto ops = all_ops();
+#endif
+  for (const OpDef* op : ops) {
     const bool differentiable = op->gradient || op->rare.decomposition || op->rare.backward_of;
     std::printf("%s|%s|%s\n", op->name, dtypes_text(op->dtypes).c_str(),
                 op->flags.non_differentiable ? "blocked"

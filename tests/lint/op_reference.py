@@ -23,7 +23,9 @@ FAMILIES = {
     "nn": "Neural networks", "random": "Random numbers", "debug": "Checks and printing",
 }
 # Public ops outside ops/, because they are built on tapes, graphs or layers.
-ELSEWHERE = {"Control flow": ("graph/control/control.hpp", "graph/control/while_loop.hpp", "graph/control/scan.hpp"),
+ELSEWHERE = {"Decompositions and solvers": tuple(f"linalg/{name}.hpp" for name in (
+                 "solve", "lstsq", "det", "qr", "eigen", "svd", "expm")),
+             "Control flow": ("graph/control/control.hpp", "graph/control/while_loop.hpp", "graph/control/scan.hpp"),
              "Search": ("nn/beam_search.hpp",)}
 FUNCTION = re.compile(r"^(?:TANDEM_API |inline |template <.*?> (?:requires.*? )?)+(?:auto|void|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
 DECLARES = re.compile(r"TANDEM_API |inline |template ")

@@ -124,6 +124,15 @@ class Layering(unittest.TestCase):
         header = {"tandem/ops/shape/tile.hpp": "TANDEM_OPS(tile_ops, tile)\n"}
         self.assertFalse(layering.missing_lists(header, "rows_of(tile_ops)"))
         self.assertTrue(layering.missing_lists(header, "rows_of(more_tile_ops)"))
+        of_component = {"tandem/linalg/qr.hpp": "TANDEM_OPS(linalg_qr_ops, qr)\n"}
+        self.assertFalse(layering.missing_lists(of_component, ""))
+        self.assertTrue(layering.missing_lists(of_component, "", "tandem/linalg_op_table.hpp", ("linalg",)))
+
+    def test_components(self):
+        for name, header, wrong in [("tandem/linalg/qr.inl", "tandem/cpu/parallel.hpp", False), ("tandem/linalg/qr.hpp", "tandem/cpu/parallel.hpp", True),
+                                    ("tandem/linalg/lu_kernels.hpp", "tandem/cpu/gemm/gemm.hpp", False), ("tandem/io/npy.inl", "tandem/cpu/parallel.hpp", True),
+                                    ("tandem/ops/linalg/norm.inl", "tandem/linalg/svd.hpp", True), ("tandem/linalg/qr.hpp", "<Eigen/Dense>", True)]:
+            self.assertEqual(bool(self.problems(name, header)), wrong, (name, header))
 
     def test_cycles(self):
         self.assertEqual(layering.cycles({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}), [])
@@ -166,6 +175,10 @@ class Symbols(unittest.TestCase):
         names = ["lib.a:a.o:0000 T f", "lib.a:b.o:0010 T f", "lib.a:a.o:0020 W g", "lib.a:b.o:0030 W g", "lib.a:a.o:0 T h"]
         self.assertEqual(symbols.defined_twice(names), ["f: defined in lib.a:a.o, lib.a:b.o"])
 
+
+    def test_others(self):
+        self.assertEqual(len(symbols.of_others(["0010 W Eigen::internal::gemm(double*)", "0020 W std::vector<Eigen::Matrix<double> >::size()"])), 2)
+        self.assertFalse(symbols.of_others(["0010 W TandemEigen::internal::gemm(double*)", "0020 T tandem::linalg::impl::qr()"]))
 
     def test_statics(self):
         line = "0000000000000008 b guard variable for tandem::compiled::{}::all"

@@ -2,6 +2,7 @@
 
 Baseline: a function outside the v3 and v4 namespaces uses no instruction that an x86-64 baseline CPU lacks. Without
 this a weak inline function compiled in a v4 region could be the copy that the linker keeps for everyone.
+Others: no symbol in namespace Eigen, whose templates a program may have compiled with other flags.
 Once: no two members define the same strong symbol, which would mean that a guard has emitted a family twice.
 Statics: if one thread initializes a function-local static variable while another one forks, it is never ready in the
 child. Each one that needs a guard is initialized when the library is loaded, or under a lock that fork() waits for, or
@@ -60,6 +61,11 @@ def defined_twice(names):
     return [f"{symbol}: defined in {', '.join(sorted(where))}" for symbol, where in members.items() if len(where) > 1]
 
 
+def of_others(names):
+    """Weak symbols of Eigen under its own name, from the output of nm -C: a program's own could replace them."""
+    return [f"{line.strip()}: Eigen is not renamed" for line in names if re.search(r"(?<![A-Za-z])Eigen::", line)]
+
+
 def lines_of(*command):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         yield from process.stdout
@@ -77,6 +83,7 @@ def main():
     for library in arguments.libraries:
         problems += defined_twice(lines_of(arguments.nm, "-A", "--defined-only", library))
         problems += made_at_first_use(lines_of(arguments.nm, "-C", "--defined-only", library))
+        problems += of_others(lines_of(arguments.nm, "-C", "--defined-only", library))[:5]
         problems += beyond_baseline(lines_of(arguments.objdump, "-d", "--no-show-raw-insn", library))
     sources.report("symbols", problems)
 

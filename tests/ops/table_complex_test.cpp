@@ -56,7 +56,7 @@ struct ComplexSources {
   List with(const List& moved) const {
     List in = call.in;
     for (std::size_t k = 0; k < at.size(); ++k) in[at[k]] = moved[k];
-    return in;
+    return self_adjoint(call, in);
   }
   bool any_complex() const {
     for (const Tensor& t : x)
@@ -109,7 +109,8 @@ template <class F>
 std::set<std::string> for_each_complex(const F& f) {
   std::set<std::string> met;
   for_each_call(complex64, [&](const Call& c) {
-    if (!has_gradient(*c.op) || c.op->flags.non_differentiable || c.op == &custom_gradient_op) return;
+    if (!has_gradient(*c.op) || c.op->flags.non_differentiable || c.op == &custom_gradient_op || has_free_phases(*c.op))
+      return;
     const ComplexSources s(c);
     if (!s.any_complex()) return;
     const Tensors out = samples::apply_to(c, c.in);
@@ -129,7 +130,7 @@ TEST_CASE("op table: gradients of complex operands are conjugated as TensorFlow'
   for (const OpDef* op : samples::tested_ops())
     if (op->dtypes.has(complex64) && op->dtype_input >= 0 && has_gradient(*op) && !op->flags.non_differentiable) {
       CAPTURE(op->name);
-      CHECK((met.count(op->name) || op == &custom_gradient_op));
+      CHECK((met.count(op->name) || op == &custom_gradient_op || has_free_phases(*op)));
     }
 }
 

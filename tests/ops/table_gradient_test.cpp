@@ -62,7 +62,7 @@ struct Sources {
   List with(const List& moved) const {
     List in = call.in;
     for (std::size_t k = 0; k < at.size(); ++k) in[at[k]] = moved[k];
-    return in;
+    return self_adjoint(call, in);
   }
 };
 

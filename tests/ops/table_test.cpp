@@ -187,6 +187,7 @@ void check_against_reference(const Call& c, DType was, DType d) {
   const Tensors got = samples::apply_to(c, with_dtype(c, was, d, d));
   const DType other = reference_of(*c.op, d);
   if (is_quantized(d) || d == string || c.op->flags.random) return;
+  if (has_free_phases(*c.op) && is_complex(d)) return;
   const Tensors want = samples::apply_to(c, with_dtype(c, was, other, d));
   REQUIRE(got.size() == want.size());
   for (std::size_t i = 0; i < got.size(); ++i) {

@@ -3,6 +3,9 @@
 #include <vector>
 
 #include "tandem/op_table.hpp"
+#if TANDEM_WITH_LINALG
+#include "tandem/linalg.hpp"
+#endif
 #if TANDEM_WITH_SIGNAL
 #include "tandem/signal.hpp"
 #endif
@@ -15,6 +18,14 @@ namespace samples {
 inline std::vector<const tandem::OpDef*> tested_ops() {
   std::vector<const tandem::OpDef*> r(tandem::all_ops().begin(), tandem::all_ops().end());
   [[maybe_unused]] const auto add = [&](const auto& list) { r.insert(r.end(), std::begin(list), std::end(list)); };
+#if TANDEM_WITH_LINALG
+  add(tandem::linalg_solve_ops);
+  add(tandem::linalg_qr_ops);
+  add(tandem::linalg_eigen_ops);
+  add(tandem::linalg_svd_ops);
+  add(tandem::linalg_det_ops);
+  add(tandem::linalg_expm_ops);
+#endif
 #if TANDEM_WITH_SIGNAL
   add(tandem::fft_ops);
   add(tandem::frame_ops);

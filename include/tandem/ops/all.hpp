@@ -73,6 +73,10 @@
 #include "tandem/ops/shape/transpose.hpp"
 #include "tandem/ops/transfer.hpp"
 
+namespace TANDEM_NS::linalg {
+using nn::l2_normalize;
+using tandem::eye;
+}  // namespace TANDEM_NS::linalg
 namespace TANDEM_NS::math {
 using namespace tandem;
 using nn::l2_normalize, nn::top_k, nn::zero_fraction;

@@ -5,6 +5,9 @@
 #ifdef WITH_IO
 #include <tandem/train.hpp>
 #endif
+#ifdef WITH_LINALG
+#include <tandem/linalg.hpp>
+#endif
 #ifdef WITH_SIGNAL
 #include <tandem/signal.hpp>
 #endif

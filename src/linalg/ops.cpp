@@ -1,0 +1,8 @@
+#include "tandem/linalg/common.inl"
+#include "tandem/linalg/det.inl"
+#include "tandem/linalg/eigen.inl"
+#include "tandem/linalg/expm.inl"
+#include "tandem/linalg/lstsq.inl"
+#include "tandem/linalg/qr.inl"
+#include "tandem/linalg/solve.inl"
+#include "tandem/linalg/svd.inl"
