@@ -88,7 +88,7 @@ TEST_CASE("serialize: every op's sampled calls come back with their attributes")
       for (const Tensor& x : call.in) in.push(&x);
       const Tensors out = apply(*op, {in.begin(), in.size()}, call.attrs);
       const Ref<Graph> g = t.finish({out.begin(), out.size()});
-      if (op == &custom_gradient_op) {
+      if (op == &custom_gradient_op || std::string(op->name).find("table_") != std::string::npos) {  // refer to objects
         CHECK_THROWS_AS(serialize(*g), errors::UnimplementedError);
         continue;
       }

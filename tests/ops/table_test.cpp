@@ -193,6 +193,7 @@ void check_against_reference(const Call& c, DType was, DType d) {
   for (std::size_t i = 0; i < got.size(); ++i) {
     CAPTURE(i, to_string(got[i]), to_string(want[i]));
     CHECK(got[i].shape() == want[i].shape());
+    if (got[i].dtype() == string) continue;  // the text of a number depends on its dtype
     if (tolerance_of(d) == 0) CHECK(same_bits(got[i], cast(want[i], got[i].dtype())));
     else CHECK(relative_error(as_doubles(got[i]), as_doubles(want[i]), largest_input(c)) <= tolerance_of(d));
   }
@@ -207,6 +208,7 @@ bool refuses(const OpDef& op, DType d) {
   if (name == "transfer") return d == string;  // which lives in host memory alone
   if (name == "cast" || name == "whole_cast") return d == string || is_quantized(d);
   if (name == "bitcast" || name == "invert_permutation") return true;  // not numbers: bytes, or a permutation
+  if (name.find("table_") != std::string::npos) return true;  // the sample's table has keys of one dtype
   return name == "check_written" || name == "mark_written" || name == "random_uniform" || name == "random_normal" ||
          name == "truncated_normal" || name == "random_bits";
 }

@@ -32,6 +32,12 @@ inline std::vector<const tandem::OpDef*> tested_ops() {
 #endif
 #if TANDEM_WITH_STRINGS
   add(tandem::string_ops);
+  add(tandem::regex_ops);
+  add(tandem::string_number_ops);
+  add(tandem::unicode_ops);
+  add(tandem::lookup_ops);
+  add(tandem::csv_ops);
+  add(tandem::codec_ops);
 #endif
   return r;
 }

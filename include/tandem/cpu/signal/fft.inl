@@ -109,20 +109,23 @@ void rows_as_lanes(const Kernels<T>& k, const Rows<T>& r) {
   });
 }
 template <class T>
-void each_row(const Kernels<T>& k, const Rows<T>& r) {
-  const Ref<Plan<T>> plan = plan_of<T>(r.n, k.lanes);
+void each_row(const Kernels<T>& k, const Plan<T>& plan, const Rows<T>& r) {
   const bool split = r.n >= worth_splitting && r.rows < 8;
   const auto some = [&](i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
-      if (plan->n1) planned_row(k, *plan, r, i, split);
-      else convolved_row(*plan, r, i);
+      if (plan.n1) planned_row(k, plan, r, i, split);
+      else convolved_row(plan, r, i);
     }
   };
   if (split) some(0, r.rows);
   else parallel_for(r.rows, grain / r.n + 1, some);
 }
-// Whether rows of length n are transformed a row to a lane.
-inline bool as_lanes(i64 n, i64 rows, i64 w) { return is_smooth(n) && (n < 2 * w || (rows >= w && n <= 8 * w)); }
+// Whether the packs of both rounds have less than 4 of 5 lanes in use.
+template <class T>
+bool wastes_lanes(const Plan<T>& plan, i64 w) {
+  const i64 packs = (plan.n2 + w - 1) / w * plan.n1 + (plan.n1 + w - 1) / w * plan.n2;
+  return 5 * plan.n < 2 * packs * w;
+}
 
 // The axis in the middle of [outer, n, inner]: columns, or one by one where n has a large prime factor.
 template <class T>
@@ -172,8 +175,11 @@ void complex_rows(const T* x, i64 xs, T* y, i64 ys, i64 rows, i64 n, bool invers
   if (rows == 0 || n == 0) return;
   const Kernels<T>& k = kernels_of<T>();
   const detail::Rows<T> r{x, xs, y, ys, rows, n, inverse ? T(-1) : T(1), static_cast<T>(scale)};
-  if (detail::as_lanes(n, rows, k.lanes)) detail::rows_as_lanes(k, r);
-  else detail::each_row(k, r);
+  const i64 w = k.lanes;
+  if (is_smooth(n) && (n < 2 * w || (rows >= w && n <= 8 * w))) return detail::rows_as_lanes(k, r);
+  const Ref<Plan<T>> plan = plan_of<T>(n, k.lanes);
+  const bool lanes = plan->n1 && rows >= w && n <= 128 * w && detail::wastes_lanes(*plan, w);
+  lanes ? detail::rows_as_lanes(k, r) : detail::each_row(k, *plan, r);
 }
 
 }  // namespace TANDEM_NS::cpu::fourier

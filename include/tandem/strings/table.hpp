@@ -1,0 +1,55 @@
+// The contents of lookup tables, shared by the tables and the ops that read them. Part of the component
+// tandem::strings.
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "tandem/base/at_fork.hpp"
+#include "tandem/base/bytes.hpp"
+#include "tandem/core/apply.hpp"
+
+namespace TANDEM_NS::lookup::impl {
+
+/// A value of any dtype that tables have: the bits of a number, or a text.
+struct Value {
+  u64 bits = 0;
+  Bytes text;
+  friend bool operator==(const Value& a, const Value& b) { return a.bits == b.bits && a.text == b.text; }
+};
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+};
+/// Keys (texts, or numbers as int64) and their values. What changes after construction is guarded by the mutex.
+struct TANDEM_API Table final : Opaque {
+  DType key, value;
+  Value missing;  // the value of other keys
+  std::unordered_map<std::string, Value, TextHash, std::equal_to<>> texts;
+  std::unordered_map<i64, Value> numbers;
+  mutable tandem::detail::ForkMutex mutex{tandem::detail::ForkMutex::plans};
+
+  Table(DType k, DType v) : key(k), value(v) {}
+  const char* kind() const override { return "lookup table"; }
+  std::size_t size() const { return texts.size() + numbers.size(); }
+};
+
+/// The dtypes of keys and values.
+inline constexpr DTypes key_dtypes = dtypes::index | DType::string;
+inline constexpr DTypes value_dtypes =
+    dtypes_of(DType::string, DType::float32, DType::float64, DType::int32, DType::int64, DType::bool_);
+
+}  // namespace TANDEM_NS::lookup::impl
+
+namespace TANDEM_NS::rules {
+struct TableAttrs {
+  Ref<lookup::impl::Table> table;
+  i64 oov_buckets;  // of unknown keys, behind the ids of the others; 0: they have the table's default
+  static constexpr auto fields =
+      field_list(field("table", &TableAttrs::table), field("oov_buckets", &TableAttrs::oov_buckets));
+};
+struct IndexToStringAttrs {
+  std::string default_value;
+  static constexpr auto fields = field_list(field("default_value", &IndexToStringAttrs::default_value));
+};
+}  // namespace TANDEM_NS::rules

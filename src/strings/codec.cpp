@@ -1,0 +1,2 @@
+#include "tandem/strings/codec.inl"
+#include "tandem/strings/csv.inl"

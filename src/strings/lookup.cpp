@@ -1,0 +1,2 @@
+#include "tandem/strings/lookup.inl"
+#include "tandem/strings/vocabulary.inl"

@@ -1,0 +1,1 @@
+#include "tandem/strings/regex.inl"

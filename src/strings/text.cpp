@@ -1,0 +1,3 @@
+#include "tandem/strings/text.inl"
+#include "tandem/strings/numbers.inl"
+#include "tandem/strings/unicode.inl"
