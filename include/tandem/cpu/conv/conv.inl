@@ -35,10 +35,33 @@ inline i64 bands_wanted(double work) {
   return std::min<i64>(4 * product::threads_now(), i64(work / product::worth_sharing));
 }
 
+// For so few results for each pixel lanes are pixels rather than channels, if sums are not too long to be added up in
+// one go.
+inline constexpr i64 max_planar = 4, max_planar_sum = 4096;
+inline bool is_planar(const ConvPlan& p) {
+  return p.groups == 1 && p.columns <= max_planar && p.segments * p.k <= max_planar_sum;
+}
+template <class T>
+void run_planar(PlanOf& of, const T* x, const T* filter, bool transposed, T* y) {
+  using K = Kernels<T>;
+  const ConvPlan& p = of.plan;
+  const i64 size = p.segments * p.k * p.columns;
+  const double work = results(p) * double(size);
+  of.divide(bands_wanted(work));
+  const Room<T> packed(size);
+  K::pack_planar.get()(p, filter, transposed, packed.data());
+  const i64 room = K::planar_room.get()(p);
+  share(p.items(), work, [&](i64 begin, i64 end) {
+    const Room<T> band(room);
+    K::planar.get()(p, x, packed.data(), y, begin, end, band.data());
+  });
+}
+
 template <class T>
 void run_gather(PlanOf& of, const T* x, const T* filter, bool transposed, T* y) {
   using K = Kernels<T>;
   const ConvPlan& p = of.plan;
+  if (is_planar(p)) return run_planar(of, x, filter, transposed, y);
   const double work = results(p) * double(p.segments * p.k * p.columns * p.groups);
   of.divide(bands_wanted(work));
   const i64 panels = K::panels.get()(p), size = panels * K::panel_size.get()(p), room = of.room();

@@ -7,6 +7,8 @@
 #include "tandem/cpu/simd/for_each_isa.inc"
 #define TANDEM_KERNELS "tandem/cpu/conv/gather.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"
+#define TANDEM_KERNELS "tandem/cpu/conv/planar.inc"
+#include "tandem/cpu/simd/for_each_isa.inc"
 #define TANDEM_KERNELS "tandem/cpu/conv/correlate.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"
 #define TANDEM_KERNELS "tandem/cpu/conv/depthwise.inc"
@@ -21,6 +23,8 @@ using Pack = void (*)(const ConvPlan&, const T*, bool, i64, i64, T*);
 template <class T>
 using Gather = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, T*);
 template <class T>
+using PackPlanar = void (*)(const ConvPlan&, const T*, bool, T*);
+template <class T>
 using Correlate = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, i64, i64, bool, T*, T*);
 template <class T>
 using PackDepthwise = void (*)(const ConvPlan&, const T*, T*);
@@ -34,6 +38,9 @@ using CorrelateDepthwise = void (*)(const ConvPlan&, const T*, const T*, T*, i64
   static constexpr ByIsa<Size> panel_size{SETS(convolution::panel_size<T>)};                     \
   static constexpr ByIsa<Pack<T>> pack{SETS(convolution::pack_filter<T>)};                       \
   static constexpr ByIsa<Gather<T>> gather{SETS(convolution::gather<T>)};                        \
+  static constexpr ByIsa<Size> planar_room{SETS(convolution::planar_room<T>)};                   \
+  static constexpr ByIsa<PackPlanar<T>> pack_planar{SETS(convolution::pack_planar<T>)};          \
+  static constexpr ByIsa<Gather<T>> planar{SETS(convolution::planar<T>)};                        \
   static constexpr ByIsa<Size> panel_room{SETS(convolution::panel_room<T>)};                     \
   static constexpr ByIsa<Correlate<T>> correlate{SETS(convolution::correlate<T>)};               \
   static constexpr ByIsa<Size> depthwise_size{SETS(convolution::packed_depthwise_size<T>)};      \
