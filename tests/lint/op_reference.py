@@ -170,7 +170,8 @@ def page(program):
            "Every public op, by family: its declaration, what it does, its options. All are in namespace `tandem` and take",
            "`.name` too; options are given as `{.axis = 1}`. *kernel* has the dtypes and devices of the op's own kernel; an",
            "op without one is composed of others. `float16` and `bfloat16` are accepted wherever `float32` is. Header-only programs include",
-           "`<tandem/tandem.hpp>`: the headers named here declare only.", ""]
+           "`<tandem/tandem.hpp>`: the headers named here declare only. Decompositions and solvers are the component",
+           "`tandem::linalg`; header-only programs include `<tandem/linalg.hpp>` for them.", ""]
     elsewhere = [HEADERS / name for names in ELSEWHERE.values() for name in names]
     headers = {path: Header(path) for path in sorted((HEADERS / "ops").rglob("*.hpp")) + elsewhere}
     options = {name: fields for header in headers.values() for name, fields in header.options.items()}

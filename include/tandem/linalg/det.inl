@@ -9,6 +9,7 @@
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/linalg/diagonal.hpp"
+#include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/complex.hpp"

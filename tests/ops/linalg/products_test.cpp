@@ -1,6 +1,8 @@
 // band_part, kron, cross, matrix_power: values, edges, gradients, unknown sizes, errors.
 #include "tandem/ops/linalg/products.hpp"
 
+#include <complex>
+
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/all.hpp"
@@ -94,6 +96,20 @@ TEST_CASE("products: sizes that a trace does not know") {
   recorder.trace({Spec{{none, none, none}, float64, {}}, Spec{{none, none}, float64, {}}}, f);
   const List got = recorder.replay({a, b}), want = f({a, b});
   for (std::size_t i = 0; i < want.size(); ++i) CHECK(test::max_error(got[i], want[i]) == 0);
+}
+
+TEST_CASE("matmul: narrow integers wrap, complex128 is conjugated by flags") {
+  for (const DType d : {int8, int16, uint8, uint16}) {
+    const Tensor a = cast(constant({{1, 2}, {3, 100}}), d), y = matmul(a, a, {.transpose_b = true});
+    CHECK(y.dtype() == d);
+    CHECK(ints(cast(y, int32)) == ints(cast(cast(constant({{5, 203}, {203, 10009}}), d), int32)));
+  }
+  CHECK_THROWS_AS(matmul(constant({{1}}, {.dtype = int8}), constant({{1}})), errors::InvalidArgumentError);
+  using Z = std::complex<double>;
+  const Tensor z = constant(std::vector<Z>{{1, 2}, {0, -1}}, {.shape = {2, 1}});
+  CHECK(matmul(z, z, {.adjoint_a = true}).to_vector<Z>() == std::vector<Z>{{6, 0}});
+  CHECK(matmul(z, z, {.transpose_a = true}).to_vector<Z>() == std::vector<Z>{{-4, 4}});
+  CHECK(matmul(z, z, {.adjoint_b = true}).to_vector<Z>()[1] == Z(-2, 1));
 }
 
 TEST_CASE("matmul of vectors raises and names matvec") {

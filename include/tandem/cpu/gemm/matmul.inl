@@ -99,13 +99,17 @@ void one_product(const BatchedProduct& p, i64 i, bool alone) {
   gemm(g);
 }
 
-inline const void* conjugated(const Operand& x, char*& room) {
-  using T = std::complex<float>;
+template <class T>
+const void* conjugated_as(const Operand& x, char*& room) {
   T* to = reinterpret_cast<T*>(room);
   const T* from = x.as<T>();
   for (i64 i = 0, n = x.size(); i < n; ++i) to[i] = std::conj(from[i]);
   room += round64(x.spec->bytes());
   return to;
+}
+inline const void* conjugated(const Operand& x, char*& room) {
+  return x.spec->dtype == DType::complex128 ? conjugated_as<std::complex<double>>(x, room)
+                                            : conjugated_as<std::complex<float>>(x, room);
 }
 
 TANDEM_INLINE void batched_matmul(const KernelCall& c, const MatmulFlags& f, decltype(BatchedProduct::one) one) {
@@ -146,6 +150,7 @@ TANDEM_INLINE void matmul(const KernelCall& c, const MatmulFlags& f) {
     case DType::float32: return detail::batched_matmul(c, f, &detail::one_product<float>);
     case DType::float64: return detail::batched_matmul(c, f, &detail::one_product<double>);
     case DType::complex64: return detail::batched_matmul(c, f, &detail::one_product<std::complex<float>>);
+    case DType::complex128: return detail::batched_matmul(c, f, &detail::one_product<std::complex<double>>);
     case DType::int32:
     case DType::uint32:
       return detail::batched_matmul(c, f, &detail::one_product<std::int32_t>);  // signed and unsigned agree modulo 2^n

@@ -1,6 +1,5 @@
 // Definitions of ops/linalg/contract.hpp.
 #pragma once
-#include "tandem/ops/cast.hpp"
 #include "tandem/ops/linalg/contract.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -126,15 +125,6 @@ TANDEM_INLINE void push_sizes(Dims& dims, const Labelled& x, const Labels& label
   for (const int l : labels) dims.push(sizes[static_cast<std::size_t>(place_of(x.labels, l))]);
 }
 
-// Products of narrow integers are computed in 32 bits: modulo 2^n that is the same.
-TANDEM_INLINE Tensor product_of(const MatrixOperand& a, const MatrixOperand& b) {
-  const DType d = a.tensor.dtype();
-  const bool narrow = is_integer(d) && size_of(d) < 4;
-  const auto wide = [&](const Tensor& t) { return narrow ? cast(t, DType::int32) : t; };
-  const Tensor y = flagged_product(wide(a.tensor), a.transposed, false, wide(b.tensor), b.transposed, false);
-  return narrow ? cast(y, d) : y;
-}
-
 TANDEM_INLINE Labelled contract(const Labelled& a, const Labelled& b, const Labels& keep) {
   Roles r = roles_of(a.labels, b.labels, keep);
   if (r.inner.size() == 0) return multiply_labelled(a, b, r);
@@ -147,7 +137,8 @@ TANDEM_INLINE Labelled contract(const Labelled& a, const Labelled& b, const Labe
   const bool smaller_a = sa.is_fully_defined() && sb.is_fully_defined() && sa.size() < sb.size();
   if (b_fits && (!a_fits || smaller_a)) r.inner = of_b;
   const MatrixOperand x = matrix_of(a, r, r.rows, r.inner, false), y = matrix_of(b, r, r.columns, r.inner, true);
-  Labelled out{product_of(x, y), joined({&r.batch, &r.rows, &r.columns})};
+  Labelled out{matmul(x.tensor, y.tensor, {.transpose_a = x.transposed, .transpose_b = y.transposed}),
+               joined({&r.batch, &r.rows, &r.columns})};
   if (r.rows.size() == 1 && r.columns.size() == 1) return out;
   const std::vector<DimValue> sizes = get_shape(out.tensor);
   Dims dims;

@@ -12,8 +12,8 @@ struct MatmulOptions {
   bool adjoint_b = false;
 };
 /// Multiplies matrices: the product a b over the last two axes, with the leading axes broadcast.
-///   a, b      [..., m, k] and [..., k, n] (after applying the flags); float32, float64, complex64, 32- and 64-bit
-///             integers
+///   a, b      [..., m, k] and [..., k, n] (after applying the flags); numbers, same dtype; integers of 8 and
+///             16 bits are multiplied in 32 and wrap
 ///   returns   [..., m, n], same dtype; zeros if k is 0
 ///   throws    errors::InvalidArgumentError if dtypes or inner dimensions differ, batch dimensions do not broadcast,
 ///             or an operand has rank below 2

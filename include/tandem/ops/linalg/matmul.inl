@@ -3,6 +3,7 @@
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/gemm/matmul.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/rule.hpp"
@@ -97,11 +98,24 @@ TANDEM_INLINE constexpr OpDef matmul_op{
     .cuda = TANDEM_CUDA(&cuda::matmul),
     .gradient = &detail::matmul_gradient,
     .workspace = &detail::matmul_workspace,
-    .dtypes = dtypes::floating | dtypes::complex | dtypes::index | DType::uint32 | DType::uint64,
+    .dtypes = dtypes::floating | dtypes::complex | dtypes::index | DType::uint32 | DType::uint64 | DType::complex128,
     .inputs = 2,
     .saves = Saves::inputs,
     .attrs = &detail::attr_type<rules::MatmulAttrs>,
     .rare = {.display = "MatMul"}};
+
+namespace detail {
+// In 32 bits, since modulo 2^n that is the same.
+TANDEM_INLINE Tensor narrow_product(const Tensor& a, const Tensor& b, MatmulOptions o) {
+  const CallSite call(o);
+  if (a.dtype() != b.dtype())
+    errors::raise<errors::InvalidArgumentError>(
+        "matmul", "dtypes differ: " + to_string(a.spec()) + " x " + to_string(b.spec()) + " (cast one of them)");
+  const auto [name, where] = OpOptions{o.name, o.where};
+  o.name = {};
+  return cast(matmul(cast(a, DType::int32), cast(b, DType::int32), o), a.dtype(), {name, where});
+}
+}  // namespace detail
 
 TANDEM_INLINE Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
   if ((o.transpose_a && o.adjoint_a) || (o.transpose_b && o.adjoint_b)) {
@@ -109,7 +123,9 @@ TANDEM_INLINE Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
     errors::raise<errors::InvalidArgumentError>("matmul",
                                                 "an operand is both transposed and adjoint; give one of them");
   }
-  const bool complex = is_complex(a.dtype());
+  const DType d = a.dtype();
+  if (is_integer(d) && size_of(d) < 4) return tandem::detail::narrow_product(a, b, o);
+  const bool complex = is_complex(d);
   return apply1(matmul_op,
                 rules::MatmulAttrs{o.transpose_a || o.adjoint_a, o.transpose_b || o.adjoint_b, complex && o.adjoint_a,
                                    complex && o.adjoint_b},
