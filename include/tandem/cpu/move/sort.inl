@@ -1,7 +1,8 @@
 // Definitions of cpu/move/sort.hpp.
 #pragma once
 #include <algorithm>
-#include <numeric>
+#include <cstring>
+#include <utility>
 
 #include "tandem/core/allocator.hpp"
 #include "tandem/cpu/move/indices.hpp"
@@ -17,12 +18,83 @@ bool is_below(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) return a < b || (b != b && a == a);
   else return a < b;
 }
+// A number that orders as an element does: NaN above all others, -0 as 0. Descending order is that of the complement.
 template <class T>
-void sort_row(const T* x, i64 n, bool descending, T* values, std::int32_t* places) {
-  std::iota(places, places + n, 0);
-  if (descending) std::stable_sort(places, places + n, [x](int a, int b) { return is_below(x[b], x[a]); });
-  else std::stable_sort(places, places + n, [x](int a, int b) { return is_below(x[a], x[b]); });
-  for (i64 i = 0; i < n; ++i) values[i] = x[places[i]];
+auto order_key(T x, bool descending) {
+  using Wide = std::conditional_t<sizeof(T) <= 4, std::uint32_t, u64>;
+  using Bits =
+      std::conditional_t<sizeof(T) == 1, std::uint8_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, Wide>>;
+  constexpr Bits sign = static_cast<Bits>(Bits(1) << (8 * sizeof(T) - 1));
+  Bits bits = 0;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (x != T(0)) std::memcpy(&bits, &x, sizeof(T));
+    bits = x != x        ? static_cast<Bits>(~Bits(0))
+           : bits & sign ? static_cast<Bits>(~bits)
+                         : static_cast<Bits>(bits | sign);
+  } else {
+    bits = std::is_signed_v<T> ? static_cast<Bits>(static_cast<Bits>(x) ^ sign) : static_cast<Bits>(x);
+  }
+  return static_cast<Wide>(descending ? static_cast<Bits>(~bits) : bits);
+}
+// A key and the place of its element. Places make all records different, so that any sort of them is stable.
+template <class Key>
+struct SortRecord {
+  Key key;
+  std::uint32_t place;
+  friend bool operator<(const SortRecord& a, const SortRecord& b) {
+    return a.key < b.key || (a.key == b.key && a.place < b.place);
+  }
+};
+template <>
+struct SortRecord<std::uint32_t> {
+  u64 both;
+  SortRecord(std::uint32_t key, std::uint32_t place) : both(u64(key) << 32 | place) {}
+  friend bool operator<(SortRecord a, SortRecord b) { return a.both < b.both; }
+};
+inline std::uint32_t place_of(SortRecord<std::uint32_t> r) { return static_cast<std::uint32_t>(r.both); }
+inline std::uint32_t place_of(const SortRecord<u64>& r) { return r.place; }
+inline unsigned digit_of(SortRecord<std::uint32_t> r, int d) { return (r.both >> (32 + 8 * d)) & 255u; }
+inline unsigned digit_of(const SortRecord<u64>& r, int d) { return (r.key >> (8 * d)) & 255u; }
+
+template <class T>
+using RecordOf = SortRecord<decltype(order_key(T(), false))>;
+template <class T>
+void make_records(const T* x, i64 n, bool descending, RecordOf<T>* to) {
+  for (i64 i = 0; i < n; ++i) to[i] = RecordOf<T>{order_key(x[i], descending), static_cast<std::uint32_t>(i)};
+}
+// Sorts by the lowest byte first, and stably by each further one; bytes that are equal in all keys are skipped. Returns
+// where the result is: in `a` or in `b`.
+template <int Bytes, class R>
+R* radix_sort(R* a, R* b, i64 n) {
+  std::uint32_t count[Bytes][256] = {};
+  for (i64 i = 0; i < n; ++i)
+    for (int d = 0; d < Bytes; ++d) ++count[d][digit_of(a[i], d)];
+  for (int d = 0; d < Bytes; ++d) {
+    std::uint32_t* const start = count[d];
+    if (start[digit_of(a[0], d)] == n) continue;
+    for (std::uint32_t k = 0, sum = 0; k < 256; ++k) sum += std::exchange(start[k], sum);
+    for (i64 i = 0; i < n; ++i) b[start[digit_of(a[i], d)]++] = a[i];
+    std::swap(a, b);
+  }
+  return a;
+}
+// Sorts n records; there is room for as many behind them. Short lists are sorted by comparisons, which take less time
+// than the counts. Returns where the result is.
+template <class T>
+const RecordOf<T>* sort_records(RecordOf<T>* r, i64 n) {
+  if (n > static_cast<i64>(8 * sizeof(T) + 16)) return radix_sort<sizeof(T)>(r, r + n, n);
+  std::sort(r, r + n);
+  return r;
+}
+template <class T>
+void sort_row(const T* x, i64 n, bool descending, T* values, std::int32_t* places, RecordOf<T>* room) {
+  make_records(x, n, descending, room);
+  const RecordOf<T>* const sorted = sort_records<T>(room, n);
+  for (i64 i = 0; i < n; ++i) {
+    const std::uint32_t at = place_of(sorted[i]);
+    places[i] = static_cast<std::int32_t>(at);
+    values[i] = x[at];
+  }
 }
 
 // Inserts x[i] into the descending list of the k largest so far; it is known to belong there.
@@ -53,14 +125,26 @@ void few_of_row(const T* x, i64 n, i64 k, T* values, std::int32_t* places) {
         if (is_below(values[k - 1], x[j])) insert_ranked(values, places, k - 1, x[j], j);
   }
 }
+// For other k: sorts only the elements whose leading bits can be among the first k. `room` is for 2 n records.
 template <class T>
-void many_of_row(const T* x, i64 n, i64 k, T* values, std::int32_t* places, std::int32_t* room) {
-  std::iota(room, room + n, 0);
-  std::partial_sort(room, room + k, room + n,
-                    [x](int a, int b) { return is_below(x[b], x[a]) || (!is_below(x[a], x[b]) && a < b); });
+void many_of_row(const T* x, i64 n, i64 k, T* values, std::int32_t* places, RecordOf<T>* room) {
+  constexpr int width = 8 * sizeof(T);
+  const int bits = n < 2048 || width < 12 ? 8 : 12;
+  std::uint32_t count[4096];
+  std::fill_n(count, 1 << bits, 0u);
+  for (i64 i = 0; i < n; ++i) ++count[order_key(x[i], true) >> (width - bits)];
+  u64 last = 0;
+  for (i64 sum = count[0]; sum < k;) sum += count[++last];
+  i64 m = 0;
+  for (i64 i = 0; i < n; ++i) {
+    const auto key = order_key(x[i], true);
+    if (static_cast<u64>(key >> (width - bits)) <= last) room[m++] = RecordOf<T>{key, static_cast<std::uint32_t>(i)};
+  }
+  const RecordOf<T>* const sorted = sort_records<T>(room, m);
   for (i64 i = 0; i < k; ++i) {
-    places[i] = room[i];
-    values[i] = x[room[i]];
+    const std::uint32_t at = place_of(sorted[i]);
+    places[i] = static_cast<std::int32_t>(at);
+    values[i] = x[at];
   }
 }
 
@@ -78,9 +162,10 @@ TANDEM_INLINE void sort(const KernelCall& c, bool descending) {
   detail::with_ordered_type(c.in[0].spec->dtype, [&](auto t) {
     using T = std::remove_pointer_t<decltype(t)>;
     parallel_for(detail::rows_of(s), std::max<i64>(1, 4096 / std::max<i64>(n, 1)), [&](i64 b, i64 e) {
-      for (i64 r = b; r < e; ++r)
+      const memory::Scratch room(2 * static_cast<std::size_t>(n) * sizeof(detail::RecordOf<T>));
+      for (i64 r = b; n > 0 && r < e; ++r)
         detail::sort_row(c.in[0].as<const T>() + r * n, n, descending, c.out[0].as<T>() + r * n,
-                         c.out[1].as<std::int32_t>() + r * n);
+                         c.out[1].as<std::int32_t>() + r * n, static_cast<detail::RecordOf<T>*>(room.data()));
     });
   });
 }
@@ -88,19 +173,20 @@ TANDEM_INLINE void top_k(const KernelCall& c) {
   const Shape& s = c.in[0].shape();
   const i64 n = s.dim(-1), k = c.out[0].shape().dim(-1);
   if (k == 0) return;
+  const bool few = k <= 16 || (k <= 64 && n >= 64 * k);
   detail::with_ordered_type(c.in[0].spec->dtype, [&](auto t) {
     using T = std::remove_pointer_t<decltype(t)>;
     parallel_for(detail::rows_of(s), std::max<i64>(1, (1 << 15) / n), [&](i64 b, i64 e) {
-      const memory::Scratch room(k <= 64 ? 0 : static_cast<std::size_t>(n) * sizeof(std::int32_t));
+      const memory::Scratch room(few ? 0 : 2 * static_cast<std::size_t>(n) * sizeof(detail::RecordOf<T>));
       for (i64 r = b; r < e; ++r) {
         const T* x = c.in[0].as<const T>() + r * n;
         T* values = c.out[0].as<T>() + r * k;
         std::int32_t* places = c.out[1].as<std::int32_t>() + r * k;
-        if (k <= 64) {
+        if (few) {
           detail::few_of_row(x, n, k, values, places);
           continue;
         }
-        detail::many_of_row(x, n, k, values, places, static_cast<std::int32_t*>(room.data()));
+        detail::many_of_row(x, n, k, values, places, static_cast<detail::RecordOf<T>*>(room.data()));
       }
     });
   });
