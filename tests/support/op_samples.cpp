@@ -1,4 +1,4 @@
-// Runs the samples and captures their calls. The samples themselves: op_samples_{pointwise,shape,other,debug}.cpp.
+// Runs the samples and captures their calls. The samples themselves: op_samples_{pointwise,shape,other,debug,norm}.cpp.
 #include "tests/support/op_samples.hpp"
 
 #include <cmath>
@@ -74,8 +74,8 @@ struct Catcher final : Observer {
 
 template <class F>
 void for_each_sample(const F& f) {
-  for (const auto& family :
-       {detail::pointwise_samples(), detail::shape_samples(), detail::other_samples(), detail::debug_samples()})
+  for (const auto& family : {detail::pointwise_samples(), detail::shape_samples(), detail::other_samples(),
+                             detail::debug_samples(), detail::norm_samples()})
     for (const detail::Sample& s : family) f(s);
 }
 

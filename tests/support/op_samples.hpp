@@ -66,6 +66,7 @@ std::span<const Sample> pointwise_samples();
 std::span<const Sample> shape_samples();
 std::span<const Sample> other_samples();
 std::span<const Sample> debug_samples();
+std::span<const Sample> norm_samples();
 }  // namespace detail
 
 }  // namespace samples
