@@ -12,13 +12,14 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/reduce/scan.hpp"
-#include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/ops/shape/tile.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -78,33 +79,46 @@ TANDEM_INLINE Specs infer_attention_grad(const InferCall& c) {
   return out;
 }
 
-// How many heads of q each head of k serves, if more than one and k has several.
-inline i64 heads_per_key(const Tensor& q, const Tensor& k) {
-  if (q.rank() < 3 || k.rank() < 3) return 1;
-  const i64 h = q.shape().dim(-3), of_k = k.shape().dim(-3);
-  return h == none || of_k == none || of_k <= 1 || h == of_k || h % of_k ? 1 : h / of_k;
-}
-// Repeats each head of k [..., h, n, d] for the heads of q that it serves.
-TANDEM_INLINE Tensor spread_heads(const Tensor& k, i64 times) {
-  if (times == 1) return k;
-  const Tensor heads = expand_dims(k, -3);
-  const std::vector<DimValue> sizes = get_shape(k);
-  Dims dims;
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    dims.push(i + 3 == sizes.size() ? Dim(k.shape().dim(-3) * times) : Dim(sizes[i]));
-  return reshape(concat(TensorList(std::vector<Tensor>(static_cast<std::size_t>(times), heads)), -3), dims);
-}
-// The inverse for gradients: sums the heads that one head of k serves, and the axes along which it was broadcast.
-TANDEM_INLINE Tensor gather_heads(const Tensor& dk, const Tensor& k, i64 times) {
-  if (times == 1) return sum_to_like(dk, k);
-  const std::vector<DimValue> sizes = get_shape(dk);
-  Dims dims;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (i + 3 == sizes.size()) dims.push(k.shape().dim(-3)), dims.push(times);
-    else dims.push(sizes[i]);
+// How the heads of k, on axis -3, are repeated for those of q that they serve.
+class SharedHeads {
+ public:
+  SharedHeads(const Tensor& q, const Tensor& k) {
+    if (q.rank() < 3 || k.rank() < 3) return;
+    const i64 of_q = q.shape().dim(-3), of_k = k.shape().dim(-3);
+    const bool known = of_q != none && of_k != none;
+    if (known && (of_k <= 1 || of_q <= of_k || of_q % of_k)) return;  // equal, broadcast, or an error
+    shares_ = true;
+    heads_ = get_shape(q)[static_cast<std::size_t>(q.rank() - 3)];
+    keys_ = get_shape(k)[static_cast<std::size_t>(k.rank() - 3)];
+    times_ = known ? Dim(of_q / of_k) : Dim(floordiv(heads_.value(), keys_.value()));
   }
-  return sum_to_like(reduce_sum(reshape(dk, dims), {.axis = -3}), k);
-}
+  /// Repeats each head of k [..., h, n, d].
+  Tensor spread(const Tensor& k) const {
+    if (!shares_) return k;
+    return reshape(broadcast_to(expand_dims(k, -3), sizes(k, true)), sizes(k, false));
+  }
+  /// The inverse for gradients: sums over the repetitions, and over the axes along which k was broadcast.
+  Tensor gather(const Tensor& dk, const Tensor& k) const {
+    if (!shares_) return sum_to_like(dk, k);
+    return sum_to_like(reduce_sum(reshape(dk, sizes(dk, true)), {.axis = -3}), k);
+  }
+
+ private:
+  // The shape of t with the heads as [heads of k, repetitions], or as the heads of q.
+  Dims sizes(const Tensor& t, bool split) const {
+    const std::vector<DimValue> of = get_shape(t);
+    Dims dims;
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      if (i + 3 != of.size()) dims.push(of[i]);
+      else if (!split) dims.push(heads_);
+      else dims.push(keys_), dims.push(times_);
+    }
+    return dims;
+  }
+  bool shares_ = false;
+  DimValue heads_, keys_;
+  Dim times_ = 1;
+};
 
 inline Tensor attention_scale(const Tensor& q, const AttentionAttrs& a) {
   if (!a.by_width) return scalar_like(a.scale, q);
@@ -133,11 +147,11 @@ TANDEM_INLINE AttentionWeights attention_weights(const Tensor& s) {
   return {e / safe, squeeze(where(blank, zero, m + log(safe)), -1)};
 }
 TANDEM_INLINE Tensors reference_attention(std::span<const Tensor> in, const Attrs& attrs) {
-  const i64 times = heads_per_key(in[0], in[1]);
+  const SharedHeads heads(in[0], in[1]);
   const Tensor* const mask = in.size() > 3 ? &in[3] : nullptr;
-  const Tensor s = attention_scores(in[0], spread_heads(in[1], times), mask, attrs.get<AttentionAttrs>());
+  const Tensor s = attention_scores(in[0], heads.spread(in[1]), mask, attrs.get<AttentionAttrs>());
   const AttentionWeights w = attention_weights(s);
-  return {matmul(w.weights, spread_heads(in[2], times)), w.lse};
+  return {matmul(w.weights, heads.spread(in[2])), w.lse};
 }
 
 // The scores' weights and gradients, with delta = sum(g y) - (the gradient of lse).
@@ -153,12 +167,12 @@ TANDEM_INLINE ScoreGradient score_gradient(const Tensor& g, const Tensor& q, con
 TANDEM_INLINE Tensors reference_attention_grad(std::span<const Tensor> in, const Attrs& attrs) {
   const AttentionAttrs& a = attrs.get<AttentionAttrs>();
   const Tensor &g = in[0], &q = in[1];
-  const i64 times = heads_per_key(q, in[2]);
-  const Tensor k = spread_heads(in[2], times), v = spread_heads(in[3], times);
+  const SharedHeads heads(q, in[2]);
+  const Tensor k = heads.spread(in[2]), v = heads.spread(in[3]);
   const ScoreGradient s = score_gradient(g, q, k, v, in[4], in[5], in.size() > 6 ? &in[6] : nullptr, a);
   const Tensor ds = s.ds * attention_scale(q, a);
-  return {matmul(ds, k), gather_heads(matmul(ds, q, {.transpose_a = true}), in[2], times),
-          gather_heads(matmul(s.weights, g, {.transpose_a = true}), in[3], times)};
+  return {matmul(ds, k), heads.gather(matmul(ds, q, {.transpose_a = true}), in[2]),
+          heads.gather(matmul(s.weights, g, {.transpose_a = true}), in[3])};
 }
 TANDEM_INLINE Grads gradient_attention(const GradCall& c) {
   const Tensor &q = c.in[0], &k = c.in[1], &v = c.in[2], &y = c.out[0], &lse = c.out[1];
@@ -173,10 +187,9 @@ TANDEM_INLINE Grads gradient_attention(const GradCall& c) {
   for (Tensor& t : out) r.push(Gradient(std::move(t)));
   if (!mask) return r;
   if (c.needs(3) && mask->dtype() != DType::bool_) {
-    const i64 times = heads_per_key(q, k);
+    const SharedHeads heads(q, k);
     const Tensor ds =
-        score_gradient(g, q, spread_heads(k, times), spread_heads(v, times), lse, delta, mask, c.get<AttentionAttrs>())
-            .ds;
+        score_gradient(g, q, heads.spread(k), heads.spread(v), lse, delta, mask, c.get<AttentionAttrs>()).ds;
     r.push(Gradient(sum_to_like(ds, *mask)));
   } else {
     r.push(Gradient());
@@ -226,12 +239,10 @@ TANDEM_INLINE Tensor nn::scaled_dot_product_attention(const Tensor& q, const Ten
   const AttentionAttrs a{o.causal, !o.scale, o.scale.value_or(0)};
   const Tensor* const mask = o.mask.is_set() ? &o.mask : nullptr;
   if (o.dropout_rate > 0 || !tandem::detail::attention_is_fused(q, k, v)) {
-    const i64 times = tandem::detail::heads_per_key(q, k);
-    const Tensor s = tandem::detail::attention_scores(q, tandem::detail::spread_heads(k, times), mask, a);
+    const Tensor s = tandem::detail::attention_scores(q, tandem::detail::SharedHeads(q, k).spread(k), mask, a);
     Tensor w = tandem::detail::attention_weights(s).weights;
     if (o.dropout_rate > 0) w = dropout(w, {.rate = o.dropout_rate, .seed = o.seed});
-    return matmul(w, tandem::detail::spread_heads(v, tandem::detail::heads_per_key(q, v)),
-                  {.name = o.name, .where = o.where});
+    return matmul(w, tandem::detail::SharedHeads(q, v).spread(v), {.name = o.name, .where = o.where});
   }
   Tensor keys = k, values = v;
   while (keys.rank() < q.rank() && keys.rank() >= 2) keys = expand_dims(keys, 0), values = expand_dims(values, 0);
