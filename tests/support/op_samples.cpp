@@ -74,22 +74,24 @@ struct Catcher final : Observer {
 
 template <class F>
 void for_each_sample(const F& f) {
-  for (const auto& family : {
-           detail::pointwise_samples(),
-           detail::special_samples(),
-           detail::shape_samples(),
-           detail::index_samples(),
-           detail::linalg_samples(),
-           detail::conv_samples(),
-           detail::other_samples(),
-           detail::debug_samples(),
+  const std::span<const detail::Sample> families[] = {
+    detail::pointwise_samples(),
+    detail::special_samples(),
+    detail::shape_samples(),
+    detail::index_samples(),
+    detail::linalg_samples(),
+    detail::conv_samples(),
+    detail::norm_samples(),
+    detail::other_samples(),
+    detail::debug_samples(),
 #if TANDEM_WITH_SIGNAL
-           detail::signal_samples(),
+    detail::signal_samples(),
 #endif
 #if TANDEM_WITH_STRINGS
-           detail::string_samples(),
+    detail::string_samples(),
 #endif
-       })
+  };
+  for (const auto& family : families)
     for (const detail::Sample& s : family) f(s);
 }
 

@@ -66,6 +66,7 @@ std::span<const Sample> pointwise_samples();
 std::span<const Sample> shape_samples();
 std::span<const Sample> other_samples();
 std::span<const Sample> debug_samples();
+std::span<const Sample> norm_samples();
 std::span<const Sample> conv_samples();
 std::span<const Sample> special_samples();
 std::span<const Sample> linalg_samples();

@@ -25,8 +25,13 @@ Tensor gather(const Tensor& x, const Tensor& indices, I axis, GatherOptions o = 
   return gather(x, indices, o);
 }
 namespace nn {
+struct EmbeddingLookupOptions {
+  TANDEM_OP_OPTIONS;
+  std::optional<double> max_norm = {};  ///< scales rows with a larger Euclidean norm down to this one
+};
 /// Looks up rows of an embedding table by id: gather along axis 0, with its row-sparse gradient.
-TANDEM_API Tensor embedding_lookup(const Tensor& table, const Tensor& ids, OpOptions = {});
+///   throws    errors::InvalidArgumentError for an id out of range, or a max_norm that is not positive
+TANDEM_API Tensor embedding_lookup(const Tensor& table, const Tensor& ids, EmbeddingLookupOptions = {});
 /// Gathers with all axes of the indices but the last as batch axes: result[i...] = gather(x[i...], indices[i...]).
 TANDEM_API Tensor batch_gather(const Tensor& x, const Tensor& indices, OpOptions = {});
 }  // namespace nn

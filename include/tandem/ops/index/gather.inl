@@ -8,6 +8,7 @@
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/reduce/statistics.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
@@ -115,8 +116,18 @@ TANDEM_INLINE Tensor Tensor::operator[](const Tensor& i) const {
   const Tensor rows = n != none ? tandem::detail::scalar_like(n, i) : tandem::shape(*this, {.out_type = i.dtype()})[0];
   return gather(*this, where(i < 0, i + rows, i), 0);
 }
-TANDEM_INLINE Tensor nn::embedding_lookup(const Tensor& table, const Tensor& ids, OpOptions o) {
-  return apply1(gather_op, rules::GatherAttrs{0, 0}, o, table, ids);
+TANDEM_INLINE Tensor nn::embedding_lookup(const Tensor& table, const Tensor& ids, EmbeddingLookupOptions o) {
+  const Tensor rows = gather(table, ids, {.name = o.name, .where = o.where, .axis = 0});
+  if (!o.max_norm) return rows;
+  const tandem::detail::CallSite call(o);
+  if (!(*o.max_norm > 0))
+    errors::raise<errors::InvalidArgumentError>("embedding_lookup",
+                                                "max_norm must be positive, not " + std::to_string(*o.max_norm));
+  Axes axes = Axes::none();
+  for (int d = ids.rank(); d < rows.rank(); ++d) axes.push(d);
+  const Tensor norm = reduce_euclidean_norm(rows, {.axis = axes, .keepdims = true});
+  const Tensor most = tandem::detail::scalar_like(*o.max_norm, rows);
+  return rows * (most / maximum(norm, most));
 }
 TANDEM_INLINE Tensor nn::batch_gather(const Tensor& x, const Tensor& indices, OpOptions o) {
   const tandem::detail::CallSite call(o);

@@ -1,0 +1,12 @@
+// CPU kernels of scaled dot-product attention, forward and backward, tile by tile: the matrix of weights is never
+// stored as a whole. Not here: shape rules, decompositions (ops/nn/attention).
+#pragma once
+#include "tandem/core/kernel.hpp"
+#include "tandem/ops/nn/attention_attrs.hpp"
+
+namespace TANDEM_NS::cpu {
+
+TANDEM_API void attention(const KernelCall& c);       // q k v [mask] -> y lse
+TANDEM_API void attention_grad(const KernelCall& c);  // g q k v lse delta [mask] -> dq dk dv
+
+}  // namespace TANDEM_NS::cpu

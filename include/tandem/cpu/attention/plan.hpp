@@ -1,0 +1,150 @@
+// What the forward and backward kernels of attention share: sizes, which keys and which part of the mask belong to a
+// batch of queries, and the kernels of the instruction set in use. For the definitions of attention.hpp.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "tandem/core/allocator.hpp"
+#include "tandem/cpu/attention/attention.hpp"
+#include "tandem/cpu/gemm/gemm.hpp"
+#include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/reduce/kernels.hpp"
+#include "tandem/cpu/simd/packs.hpp"
+
+namespace TANDEM_NS::cpu {
+
+/// A tile of scores and what is known of its rows. Read by every instruction set, so it has no functions.
+template <class T>
+struct AttentionTile {
+  T* s;             // rows x ld: products of queries and keys; weights on return
+  T* ds;            // backward: products of gradients and values; gradients of the products on return
+  i64 rows, n, ld;  // n: keys
+  i64 allowed;      // the number of keys that row 0 sees; row r sees r more (not causal: n, and each row sees all)
+  bool causal;
+  T scale;
+  const T* bias;  // added to the scores, or null; rows bias_ld apart
+  i64 bias_ld;
+  T *highest, *sum;  // forward: by row, updated; backward: the logsumexp and delta
+  T* y;              // forward: rows x e, the results so far, not yet divided by the sums
+  i64 e;
+};
+
+}  // namespace TANDEM_NS::cpu
+
+#define TANDEM_KERNELS "tandem/cpu/attention/attention.inc"
+#include "tandem/cpu/simd/for_each_isa.inc"
+
+namespace TANDEM_NS::cpu::detail {
+
+template <class T>
+struct AttentionKernels {
+  void (*forward)(const AttentionTile<T>&);
+  void (*finish)(const AttentionTile<T>&);
+  void (*backward)(const AttentionTile<T>&);
+  void (*flags)(const void*, i64, i64, void*);
+};
+#define TANDEM_ATTENTION(SETS)                                                                        \
+  static constexpr decltype(AttentionKernels<T>::forward) forward[] = SETS(attention_rows<T>);        \
+  static constexpr decltype(AttentionKernels<T>::finish) finish[] = SETS(attention_finish<T>);        \
+  static constexpr decltype(AttentionKernels<T>::backward) backward[] = SETS(attention_grad_rows<T>); \
+  static constexpr decltype(AttentionKernels<T>::flags) flags[] = SETS(bias_of_flags<T>);             \
+  return {forward[isa()], finish[isa()], backward[isa()], flags[isa()]};
+template <class T>
+AttentionKernels<T> attention_kernels() {
+  if constexpr (on_every_set<T>) {
+    TANDEM_ATTENTION(TANDEM_EACH_ISA)
+  } else {
+    TANDEM_ATTENTION(TANDEM_LOWEST_ISA_ONLY)
+  }
+}
+#undef TANDEM_ATTENTION
+
+// Numbers of T with the lifetime of a scope, on a cache line.
+template <class T>
+struct TileRoom {
+  memory::Scratch scratch;
+  explicit TileRoom(i64 n) : scratch(static_cast<std::size_t>(n) * sizeof(T)) {}
+  T* data() const { return static_cast<T*>(scratch.data()); }
+};
+
+// Divides n into the fewest parts of at most `most`, of similar size.
+struct Tiles {
+  i64 count, size, n;
+  Tiles(i64 total, i64 most) : count(std::max<i64>(1, (total + most - 1) / most)), n(total) {
+    size = (n + count - 1) / count;
+    count = size ? (n + size - 1) / size : 0;
+  }
+  i64 begin(i64 i) const { return i * size; }
+  i64 width(i64 i) const { return std::min(size, n - i * size); }
+};
+
+struct AttentionPlan {
+  const Shape &q, &k;
+  const Operand* mask;
+  i64 batches = 1, key_batches = 1;  // matrices of queries; of keys and values
+  i64 m, n, d, e;                    // queries, keys, width of both, width of values
+  bool causal;
+  double scale;
+  i64 mask_row = 0, mask_column = 0;  // strides
+
+  AttentionPlan(const KernelCall& c, const Shape& queries, const Shape& keys, const Shape& values, const Operand* mask)
+      : q(queries), k(keys), mask(mask), m(q.dim(-2)), n(k.dim(-2)), d(q.dim(-1)), e(values.dim(-1)) {
+    const AttentionAttrs& a = c.attrs.get<AttentionAttrs>();
+    causal = a.causal;
+    scale = a.by_width ? 1 / std::sqrt(static_cast<double>(std::max<i64>(d, 1))) : a.scale;
+    for (int i = 0; i < q.rank() - 2; ++i) batches *= q.dim(i), key_batches *= k.dim(i);
+    if (!mask) return;
+    const Shape& s = mask->shape();
+    if (s.rank() > 0 && s.dim(-1) != 1) mask_column = 1;
+    if (s.rank() > 1 && s.dim(-2) != 1) mask_row = s.dim(-1);
+  }
+  /// The matrix of keys of matrix `i` of queries: of fewer heads, each serves several adjacent ones.
+  i64 keys_of(i64 i) const {
+    i64 at = 0, step = 1;
+    for (int a = q.rank() - 3; a >= 0; --a) {
+      at += i % q.dim(a) * k.dim(a) / q.dim(a) * step;
+      i /= q.dim(a);
+      step *= k.dim(a);
+    }
+    return at;
+  }
+  /// The element of the mask for matrix `i` of queries, query 0 and key 0.
+  i64 mask_of(i64 i) const {
+    const Shape& s = mask->shape();
+    i64 at = 0, step = (s.rank() > 0 ? s.dim(-1) : 1) * (s.rank() > 1 ? s.dim(-2) : 1);
+    for (int a = q.rank() - 3, b = s.rank() - 3; a >= 0; --a, --b) {
+      if (b >= 0) at += s.dim(b) == 1 ? 0 : i % q.dim(a) * step;
+      if (b >= 0) step *= s.dim(b);
+      i /= q.dim(a);
+    }
+    return at;
+  }
+  bool flags() const { return mask->spec->dtype == DType::bool_; }
+  /// The numbers that bias() may write for a tile.
+  i64 bias_room(i64 rows, i64 keys) const { return mask && (flags() || !mask_column) ? rows * keys : 0; }
+
+  /// Sets what is added to the scores of a tile, in `room` unless the mask itself can be read.
+  template <class T>
+  void bias(AttentionTile<T>& t, const AttentionKernels<T>& kernels, i64 batch, i64 query, i64 key, T* room) const {
+    t.bias = nullptr, t.bias_ld = 0;
+    if (!mask) return;
+    const i64 at = mask_of(batch) + query * mask_row + key * mask_column, rows = mask_row ? t.rows : 1;
+    if (!flags() && mask_column) {
+      t.bias = mask->as<const T>() + at, t.bias_ld = mask_row;
+      return;
+    }
+    for (i64 r = 0; r < rows; ++r) {
+      if (flags()) kernels.flags(mask->as<const char>() + at + r * mask_row, mask_column, t.n, room + r * t.n);
+      else std::fill_n(room + r * t.n, t.n, mask->as<const T>()[at + r * mask_row]);
+    }
+    t.bias = room, t.bias_ld = mask_row ? t.n : 0;
+  }
+  /// Sets which keys a tile's rows see.
+  template <class T>
+  void visibility(AttentionTile<T>& t, i64 query, i64 key) const {
+    t.causal = causal;
+    t.allowed = causal ? query + 1 - key : t.n;
+  }
+};
+
+}  // namespace TANDEM_NS::cpu::detail

@@ -1,0 +1,14 @@
+// CPU kernels of fused_batch_norm in training, forward and backward, for channels on any axis.
+// Not here: shape rules, decompositions, inference (ops/nn/batch_norm).
+#pragma once
+#include "tandem/core/kernel.hpp"
+#include "tandem/ops/nn/norm_attrs.hpp"
+
+namespace TANDEM_NS::cpu {
+
+TANDEM_API void batch_norm(const KernelCall& c);       // x scale offset -> y mean variance
+TANDEM_API void batch_norm_grad(const KernelCall& c);  // g x scale mean variance -> dx dscale doffset
+/// The bytes of scratch that both need.
+TANDEM_API std::size_t batch_norm_workspace(const Spec& x, const BatchNormAttrs& a);
+
+}  // namespace TANDEM_NS::cpu

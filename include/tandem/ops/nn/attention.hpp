@@ -1,0 +1,37 @@
+// nn::scaled_dot_product_attention: one kernel forward and one backward, which never store the matrix of weights.
+// Not here: projections and heads (layers), additive attention.
+#pragma once
+#include <optional>
+
+#include "tandem/core/apply.hpp"
+#include "tandem/ops/nn/attention_attrs.hpp"
+
+namespace TANDEM_NS {
+namespace nn {
+
+struct AttentionOptions {
+  TANDEM_OP_OPTIONS;
+  Tensor mask = {};                  ///< bool_: true keeps; floating: added to the scores; broadcasts to [..., m, n]
+  bool causal = false;               ///< query i sees keys 0 to i
+  std::optional<double> scale = {};  ///< of the products; default: 1 / sqrt(d)
+  double dropout_rate = 0;           ///< the fraction of weights to drop, in [0, 1)
+  std::optional<i64> seed = {};      ///< of the dropout: selects a separate random sequence
+};
+/// Scaled dot-product attention: softmax(q k^T scale + mask) v, where softmax is over the keys. The weights are not
+/// stored unless there is dropout, so memory is linear in the lengths.
+///   q         floating [..., m, d]; k: [..., n, d]; v: [..., n, e]; same dtype, rank >= 2. Leading axes broadcast.
+///   Axis
+///             -3 of k and v (heads) may be a divisor of that of q: each of their heads serves several adjacent ones of
+///             q
+///   returns   [..., m, e]; a query whose keys are all masked gives 0
+///   throws    errors::InvalidArgumentError if shapes or dtypes do not match, or the rate is outside of [0, 1)
+///   gradient  exact, to q, k, v and a floating mask; the weights are computed again, tile by tile
+///   source    Vaswani et al. 2017, "Attention Is All You Need"
+TANDEM_API Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                               AttentionOptions = {});
+
+}  // namespace nn
+
+TANDEM_OPS(attention_ops, scaled_dot_product_attention, scaled_dot_product_attention_grad)
+
+}  // namespace TANDEM_NS

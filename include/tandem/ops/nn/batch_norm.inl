@@ -1,0 +1,152 @@
+// Definitions of ops/nn/batch_norm.hpp.
+#pragma once
+#include "tandem/core/scope.hpp"
+#include "tandem/cpu/norm/batch_norm.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/nn/batch_norm.hpp"
+#include "tandem/ops/nn/layer_norm.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+// x [..., channels, ...] is input `at`; the inputs after it are numbers per channel. Returns their spec.
+TANDEM_INLINE Spec check_batch_norm(const InferCall& c, std::size_t at) {
+  const Spec& x = c.spec(at);
+  if (x.shape.rank() < 2) raise_specs(c, "needs an input of rank 2 to 5: [batch, ..., channels]");
+  const int axis = resolve_axis(c.op.name, c.get<BatchNormAttrs>().axis, x.shape.rank());
+  const Spec params{{x.shape.dim(axis)}, x.dtype, x.device};
+  for (std::size_t i = at + 1; i < c.in.size(); ++i)
+    if (c.spec(i).dtype != x.dtype || !c.spec(i).shape.is_compatible_with(params.shape))
+      raise_specs(c, "scale, offset and statistics need x's dtype and the shape " + to_string(params.shape) +
+                         " of its channels");
+  return params;
+}
+TANDEM_INLINE Specs infer_batch_norm(const InferCall& c) {
+  const Spec params = check_batch_norm(c, 0);
+  Specs out(c.spec(0));
+  out.push(params);
+  out.push(params);
+  return out;
+}
+TANDEM_INLINE Specs infer_batch_norm_grad(const InferCall& c) {
+  const Spec params = check_batch_norm(c, 1);
+  if (c.spec(0).dtype != c.spec(1).dtype || !c.spec(0).shape.is_compatible_with(c.spec(1).shape))
+    raise_specs(c, "gradient shape does not match result shape");
+  Specs out(c.spec(1));
+  out.push(params);
+  out.push(params);
+  return out;
+}
+TANDEM_INLINE std::size_t batch_norm_scratch(std::span<const Spec> in, const Attrs& a) {
+  return cpu::batch_norm_workspace(in[0], a.get<BatchNormAttrs>());  // g and x have one shape
+}
+
+// The axis of the channels, the others, and numbers per channel in a shape that broadcasts to x.
+struct Channels {
+  int axis, rank;
+  Axes others = Axes::none();
+  Channels(const char* op, i64 at, int rank_of_x) : axis(resolve_axis(op, at, rank_of_x)), rank(rank_of_x) {
+    for (int d = 0; d < rank; ++d)
+      if (d != axis) others.push(d);
+  }
+  Tensor spread(const Tensor& t) const { return axis == rank - 1 ? t : along_axes(t, 1u << axis, rank); }
+};
+TANDEM_INLINE Tensors reference_batch_norm(std::span<const Tensor> in, const Attrs& a) {
+  const Channels ch("fused_batch_norm", a.get<BatchNormAttrs>().axis, in[0].rank());
+  const Tensor mean = reduce_mean(in[0], {.axis = ch.others}), d = in[0] - ch.spread(mean);
+  const Tensor variance = reduce_mean(square(d), {.axis = ch.others});
+  const Tensor factor = in[1] * rsqrt(variance + scalar_like(a.get<BatchNormAttrs>().epsilon, in[0]));
+  return {d * ch.spread(factor) + ch.spread(in[2]), mean, variance};
+}
+// As a function of g, x, scale and the statistics, each on its own.
+TANDEM_INLINE Tensors reference_batch_norm_grad(std::span<const Tensor> in, const Attrs& a) {
+  const Channels ch("fused_batch_norm", a.get<BatchNormAttrs>().axis, in[0].rank());
+  const Tensor factor = rsqrt(in[4] + scalar_like(a.get<BatchNormAttrs>().epsilon, in[4]));
+  const Tensor z = (in[1] - ch.spread(in[3])) * ch.spread(factor), n = size_over(in[1], ch.others, in[1].dtype());
+  const Tensor doffset = reduce_sum(in[0], {.axis = ch.others}), dscale = reduce_sum(in[0] * z, {.axis = ch.others});
+  const Tensor dx = ch.spread(in[2] * factor) * (in[0] - ch.spread(doffset / n) - z * ch.spread(dscale / n));
+  return {dx, dscale, doffset};
+}
+// The statistics are results too: their gradients reach x as those of a mean and a variance do.
+TANDEM_INLINE Grads gradient_batch_norm(const GradCall& c) {
+  const Tensor &x = c.in[0], &mean = c.out[1];
+  const Tensor g = c.g[0].is_set() ? c.g[0] : zeros_like(x);
+  const Tensor* const in[] = {&g, &x, &c.in[1], &mean, &c.out[2]};
+  Tensors d = apply(fused_batch_norm_grad_op, in, c.attrs);
+  const Channels ch(c.op.name, c.get<BatchNormAttrs>().axis, x.rank());
+  const Tensor n = c.g[1].is_set() || c.g[2].is_set() ? size_over(x, ch.others, x.dtype()) : Tensor();
+  Tensor dx = d[0];
+  if (c.g[1].is_set()) dx = dx + ch.spread(c.g[1] / n);
+  if (c.g[2].is_set()) dx = dx + (x - ch.spread(mean)) * ch.spread(2 * c.g[2] / n);
+  return {Gradient(dx), Gradient(std::move(d[1])), Gradient(std::move(d[2]))};
+}
+
+}  // namespace detail
+
+TANDEM_INLINE constexpr OpDef fused_batch_norm_op{.name = "fused_batch_norm",
+                                                  .infer = &detail::infer_batch_norm,
+                                                  .cpu = &cpu::batch_norm,
+                                                  .gradient = &detail::gradient_batch_norm,
+                                                  .workspace = &detail::batch_norm_scratch,
+                                                  .dtypes = dtypes::floating,
+                                                  .inputs = 3,
+                                                  .outputs = 3,
+                                                  .attrs = &detail::attr_type<BatchNormAttrs>,
+                                                  .rare = {.decomposition = &detail::reference_batch_norm}};
+TANDEM_INLINE constexpr OpDef fused_batch_norm_grad_op{.name = "fused_batch_norm_grad",
+                                                       .infer = &detail::infer_batch_norm_grad,
+                                                       .cpu = &cpu::batch_norm_grad,
+                                                       .workspace = &detail::batch_norm_scratch,
+                                                       .dtypes = dtypes::floating,
+                                                       .inputs = 5,
+                                                       .outputs = 3,
+                                                       .saves = Saves::inputs,
+                                                       .attrs = &detail::attr_type<BatchNormAttrs>,
+                                                       .rare = {.decomposition = &detail::reference_batch_norm_grad}};
+
+namespace nn {
+
+TANDEM_INLINE Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
+                                         const Tensor& offset, const Tensor& scale, double variance_epsilon,
+                                         OpOptions o) {
+  const tandem::detail::CallSite call(o);
+  Tensor factor = rsqrt(variance + tandem::detail::scalar_like(variance_epsilon, variance));
+  if (scale.is_set()) factor = factor * scale;
+  const Tensor y = multiply(x - mean, factor, o);
+  return offset.is_set() ? add(y, offset, o) : y;
+}
+
+TANDEM_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset,
+                                              FusedBatchNormOptions o) {
+  const tandem::detail::CallSite call(o);
+  constexpr const char* op = "fused_batch_norm";
+  const auto fail = [](const std::string& what) { errors::raise<errors::InvalidArgumentError>(op, what); };
+  const bool blends = o.is_training && o.exponential_avg_factor != 1;
+  if (x.rank() < 2 || x.rank() > 5) fail("needs an input of rank 2 to 5, not " + to_string(x.spec()));
+  if ((!o.is_training || blends) && !(o.mean.is_set() && o.variance.is_set()))
+    fail("needs .mean and .variance unless it is training with an average factor of 1");
+  const i64 axis = o.data_format == DataFormat::channels_first ? 1 : x.rank() - 1;
+  const tandem::detail::Channels ch(op, axis, x.rank());
+  if (!o.is_training) {
+    const auto spread = [&](const Tensor& t) { return t.rank() == 1 ? ch.spread(t) : t; };
+    return {batch_normalization(x, spread(o.mean), spread(o.variance), spread(offset), spread(scale), o.epsilon,
+                                {o.name, o.where}),
+            o.mean, o.variance};
+  }
+  const Tensor* const in[] = {&x, &scale, &offset};
+  Tensors out = apply(fused_batch_norm_op, in, BatchNormAttrs{axis, o.epsilon}, {o.name, o.where});
+  const Tensor n = tandem::detail::size_over(x, ch.others, x.dtype());
+  Tensor mean = out[1], variance = out[2] * (n / maximum(n - 1, 1));
+  if (blends) {
+    mean = o.mean * (1 - o.exponential_avg_factor) + mean * o.exponential_avg_factor;
+    variance = o.variance * (1 - o.exponential_avg_factor) + variance * o.exponential_avg_factor;
+  }
+  return {std::move(out[0]), std::move(mean), std::move(variance)};
+}
+
+}  // namespace nn
+}  // namespace TANDEM_NS

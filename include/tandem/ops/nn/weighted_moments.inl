@@ -1,0 +1,47 @@
+// Definitions of ops/nn/weighted_moments.hpp.
+#pragma once
+#include "tandem/core/scope.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/nn/weighted_moments.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+
+namespace TANDEM_NS {
+
+TANDEM_INLINE Tensor nn::masked_mean(const Tensor& x, const Tensor& mask, MaskedMeanOptions o) {
+  const tandem::detail::CallSite call(o);
+  const ReduceOptions over{.name = o.name, .where = o.where, .axis = o.axis, .keepdims = o.keepdims};
+  const Tensor counts = tandem::detail::broadcast_like(cast(mask, DType::bool_), x);
+  const Tensor sum = reduce_sum(where(counts, x, tandem::detail::scalar_like(0, x)), over);
+  const Tensor n = reduce_sum(cast(counts, x.dtype()), over);
+  return sum / maximum(n, tandem::detail::scalar_like(1, n));
+}
+
+TANDEM_INLINE nn::Moments nn::weighted_moments(const Tensor& x, const Axes& axes, const Tensor& frequency_weights,
+                                               MomentsOptions o) {
+  const tandem::detail::CallSite call(o);
+  const ReduceOptions kept{.axis = axes, .keepdims = true};
+  const ReduceOptions over{.name = o.name, .where = o.where, .axis = axes, .keepdims = o.keepdims};
+  const Tensor w = tandem::detail::broadcast_like(frequency_weights, x);
+  const Tensor total = reduce_sum(w, over), mean = reduce_sum(w * x, kept) / reduce_sum(w, kept);
+  return {reduce_sum(w * x, over) / total, reduce_sum(w * square(x - mean), over) / total};
+}
+
+TANDEM_INLINE nn::SufficientStatistics nn::sufficient_statistics(const Tensor& x, const Axes& axes,
+                                                                 SufficientStatisticsOptions o) {
+  const tandem::detail::CallSite call(o);
+  const ReduceOptions over{.name = o.name, .where = o.where, .axis = axes, .keepdims = o.keepdims};
+  const Tensor d = o.shift.is_set() ? x - o.shift : x;
+  return {tandem::detail::size_over(x, axes, x.dtype()), reduce_sum(d, over), reduce_sum(square(d), over), o.shift};
+}
+
+TANDEM_INLINE nn::Moments nn::normalize_moments(const Tensor& counts, const Tensor& mean_ss, const Tensor& variance_ss,
+                                                const Tensor& shift, OpOptions o) {
+  const tandem::detail::CallSite call(o);
+  const Tensor mean = divide(mean_ss, counts, o);
+  return {shift.is_set() ? mean + shift : mean, divide(variance_ss, counts, o) - square(mean)};
+}
+
+}  // namespace TANDEM_NS

@@ -1,0 +1,1 @@
+#include "tandem/cpu/attention/attention.inl"

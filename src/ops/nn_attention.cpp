@@ -1,0 +1,1 @@
+#include "tandem/ops/nn/attention.inl"
