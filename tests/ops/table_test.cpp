@@ -204,7 +204,7 @@ namespace {
 bool refuses(const OpDef& op, DType d) {
   const std::string name = op.name;
   if (name == "transfer") return d == string;  // which lives in host memory alone
-  if (name == "cast" || name == "whole_cast") return d == string || is_quantized(d);
+  if (name == "cast" || name == "whole_cast") return d == string;
   return name == "check_written" || name == "mark_written" || name == "random_uniform" || name == "random_normal" ||
          name == "truncated_normal" || name == "random_bits";
 }

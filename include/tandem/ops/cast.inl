@@ -7,7 +7,7 @@
 
 namespace TANDEM_NS {
 namespace detail {
-inline constexpr DTypes castable = dtypes::number | dtypes::half_floating | dtypes::boolean | DType::complex128;
+inline constexpr DTypes castable = dtypes::number | dtypes::half_floating | dtypes::boolean | DType::complex128 | dtypes::quantized;
 
 TANDEM_INLINE Specs infer_cast(const InferCall& c) {
   Spec s = c.spec(0);
@@ -45,7 +45,7 @@ constexpr OpDef whole_cast_row() {
   r.rare.display = "Cast";
   return r;
 }
-TANDEM_INLINE bool is_whole(DType d) { return is_integer(d) || d == DType::bool_; }
+TANDEM_INLINE bool is_whole(DType d) { return is_integer(d) || d == DType::bool_ || dtypes::quantized.has(d); }
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef cast_op = detail::cast_row();
