@@ -206,7 +206,7 @@ namespace {
 bool refuses(const OpDef& op, DType d) {
   const std::string name = op.name;
   if (name == "transfer") return d == string;  // which lives in host memory alone
-  if (name == "cast" || name == "whole_cast") return d == string || is_quantized(d);
+  if (name == "cast" || name == "whole_cast") return d == string;
   if (name == "bitcast" || name == "invert_permutation") return true;  // not numbers: bytes, or a permutation
   if (name.find("table_") != std::string::npos) return true;  // the sample's table has keys of one dtype
   return name == "check_written" || name == "mark_written" || name == "random_uniform" || name == "random_normal" ||

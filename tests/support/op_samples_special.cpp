@@ -75,6 +75,22 @@ const Sample special_table[] = {
      [](Numbers& n) {
        zeta(n.reals({3}, 1.5, 4), n.reals({2, 3}, 0.5, 3));
      }},
+    {"fake_quant",
+     [](Numbers& n) {
+       quantization::fake_quant_with_min_max_args(n.reals({2, 3}), {.min = -1, .max = 2});
+     }},
+    {"quantize_and_dequantize",
+     [](Numbers& n) {
+       quantization::quantize_and_dequantize(n.reals({2, 3}), -1, 1, {.range_given = true});
+     }},
+    {"quantize",
+     [](Numbers& n) {
+       quantization::quantize(n.reals({2, 3}), -1, 1);
+     }},
+    {"dequantize",
+     [](Numbers& n) {
+       quantization::dequantize(quantization::quantize(n.reals({2, 3}), -1, 1));
+     }},
     {"random_gamma",
      [](Numbers& n) {
        random::stateless_gamma({4, 3}, {1, 2}, n.reals({3}, 0.5, 3));

@@ -84,6 +84,7 @@ inline constexpr DTypes unsigned_integer = dtypes_of(DType::uint8, DType::uint16
 inline constexpr DTypes integer = signed_integer | unsigned_integer;
 inline constexpr DTypes index = dtypes_of(DType::int32, DType::int64);
 inline constexpr DTypes boolean = dtypes_of(DType::bool_);
+inline constexpr DTypes quantized = dtypes_of(DType::qint8, DType::quint8, DType::qint32);
 inline constexpr DTypes real = floating | integer;  ///< ordered numbers
 inline constexpr DTypes number = real | complex;
 inline constexpr DTypes all{(1u << dtype_count) - 1};

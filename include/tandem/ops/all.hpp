@@ -54,6 +54,7 @@
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/gamma.hpp"
 #include "tandem/ops/pointwise/incomplete.hpp"
+#include "tandem/ops/pointwise/quantize.hpp"
 #include "tandem/ops/pointwise/smooth_activation.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/pointwise/trig.hpp"

@@ -6,11 +6,11 @@ namespace TANDEM_NS {
 
 /// Converts a tensor to another dtype. Float to integer truncates toward zero and saturates; NaN becomes 0. Integer
 /// to a narrower integer wraps modulo 2^n. Number to bool_ is x != 0, so NaN is true. Complex to real keeps the real
-/// part.
+/// part. Quantized numbers are cast as their integer codes.
 ///   x         any dtype except string; any shape and device
 ///   returns   same shape and device as x, dtype `to`; x itself if it already has that dtype
 ///   throws    errors::InvalidArgumentError for strings
-///   gradient  g cast to x's dtype; none (non-differentiable) if either dtype is an integer or bool_
+///   gradient  g cast to x's dtype; none (non-differentiable) if either dtype is an integer, quantized or bool_
 TANDEM_API Tensor cast(const Tensor& x, DType to, OpOptions = {});
 /// Converts a tensor to another dtype, clamping values outside the range of `to` to its nearest limit, also from
 /// integer to integer. Between floating dtypes, infinity becomes the largest finite number that both dtypes can

@@ -8,7 +8,7 @@
 
 namespace TANDEM_NS {
 namespace detail {
-inline constexpr DTypes castable = dtypes::number | dtypes::half_floating | dtypes::boolean | DType::complex128;
+inline constexpr DTypes castable = dtypes::number | dtypes::half_floating | dtypes::boolean | DType::complex128 | dtypes::quantized;
 
 TANDEM_INLINE Specs infer_cast(const InferCall& c) {
   Spec s = c.spec(0);
@@ -68,7 +68,7 @@ TANDEM_INLINE void bitcast_kernel(const KernelCall& c) {
         c.op, to_string(*c.in[0].spec) + " does not have the bytes of " + to_string(*c.out[0].spec));
   cpu::copy_dense(DType::uint8, c.out[0].data, c.in[0].data, static_cast<i64>(c.out[0].spec->bytes()));
 }
-TANDEM_INLINE bool is_whole(DType d) { return is_integer(d) || d == DType::bool_; }
+TANDEM_INLINE bool is_whole(DType d) { return is_integer(d) || d == DType::bool_ || dtypes::quantized.has(d); }
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef cast_op = detail::cast_row();

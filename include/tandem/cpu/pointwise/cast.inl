@@ -98,6 +98,9 @@ TANDEM_INLINE CastLoop vector_loop(DType from, DType to) {
   case DType::bfloat16: return result(BFloat16);               \
   case DType::complex64: return result(std::complex<float>);   \
   case DType::complex128: return result(std::complex<double>); \
+  case DType::qint8: return result(std::int8_t);               \
+  case DType::quint8: return result(std::uint8_t);             \
+  case DType::qint32: return result(std::int32_t);             \
   default: return nullptr;
 // All other pairs are converted through a wide type that represents every value of the source's kind, a block at a
 // time. This takes a loop per dtype and a few per kind instead of one for each of 225 pairs. The intermediate step

@@ -1,0 +1,2 @@
+#include "tandem/cpu/pointwise/quantize.inl"
+#include "tandem/ops/pointwise/quantize.inl"
