@@ -26,10 +26,11 @@ TANDEM_API Tensor truncatediv(const Tensor& a, const Tensor& b, OpOptions = {});
 /// Remainder of truncatediv, with the sign of a. Dtypes, errors and gradient as floordiv.
 TANDEM_API Tensor truncatemod(const Tensor& a, const Tensor& b, OpOptions = {});
 
-/// Computes a / b, or 0 where b is 0. Floating, one dtype; shapes broadcast. gradient: as divide, 0 where b is 0
+/// Computes a / b, or 0 where b is 0. Floating or complex, one dtype; shapes broadcast. gradient: as divide, 0 where b
+/// is 0
 TANDEM_API Tensor div_no_nan(const Tensor& a, const Tensor& b, OpOptions = {});
-/// Computes a * b, or 0 where b is 0, even if a is infinite or NaN. Floating, one dtype. gradient: as multiply,
-/// without NaN
+/// Computes a * b, or 0 where b is 0, even if a is infinite or NaN. Floating or complex, one dtype. gradient: as
+/// multiply, without NaN
 TANDEM_API Tensor multiply_no_nan(const Tensor& a, const Tensor& b, OpOptions = {});
 /// Computes (a - b)^2. Numbers of one dtype. gradient: to a: 2 * g * (a - b); to b: -2 * g * (a - b)
 TANDEM_API Tensor squared_difference(const Tensor& a, const Tensor& b, OpOptions = {});
@@ -42,8 +43,8 @@ TANDEM_API Tensor xlogy(const Tensor& x, const Tensor& y, OpOptions = {});
 /// Computes x * log(1 + y), or 0 where x is 0. Otherwise as xlogy. gradient: to x: g * log1p(y), 0 where x is 0; to
 /// y: g * x / (1 + y)
 TANDEM_API Tensor xlog1py(const Tensor& x, const Tensor& y, OpOptions = {});
-/// Computes x / y, or 0 where x is 0, even if y is 0. Otherwise as xlogy. gradient: to x: g / y, 0 where x is 0; to
-/// y: -g * x / y^2
+/// Computes x / y, or 0 where x is 0, even if y is 0. Complex too; otherwise as xlogy. gradient: to x: g / y, 0 where x
+/// is 0; to y: -g * x / y^2
 TANDEM_API Tensor xdivy(const Tensor& x, const Tensor& y, OpOptions = {});
 
 /// Clips values to the interval [low, high]. NaN stays NaN.

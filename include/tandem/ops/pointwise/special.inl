@@ -8,6 +8,7 @@
 #include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS::detail {
 
@@ -172,26 +173,27 @@ struct truncatemod_rule : Binary<reals, Saves::nothing, lanewise | non_different
   static void check(const KernelCall& c) { tandem::detail::check_divisor(c); }
 };
 
-struct div_no_nan_rule : Binary<floats, Saves::all> {
+struct div_no_nan_rule : Binary<floats | dtypes::complex, Saves::all> {
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     return select(b == V(0), V(0), a / b);
   }
   static Grads gradient(const GradCall& c) {
-    const Tensor q = div_no_nan(c.g[0], c.in[1]);
-    return {q, c.needs(1) ? Gradient(-(q * c.out[0])) : Gradient()};
+    const Tensor q = div_no_nan(c.g[0], tandem::detail::conjugate(c.in[1]));
+    return {q, c.needs(1) ? Gradient(-tandem::detail::times_conjugate(q, c.out[0])) : Gradient()};
   }
 };
-struct multiply_no_nan_rule : Binary<floats, Saves::inputs> {
+struct multiply_no_nan_rule : Binary<floats | dtypes::complex, Saves::inputs> {
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
     return select(b == V(0), V(0), a * b);
   }
   static Grads gradient(const GradCall& c) {
-    return {c.needs(0) ? Gradient(multiply_no_nan(c.g[0], c.in[1])) : Gradient(),
-            c.needs(1) ? Gradient(multiply_no_nan(c.in[0], c.g[0])) : Gradient()};
+    using tandem::detail::conjugate;
+    return {c.needs(0) ? Gradient(multiply_no_nan(c.g[0], conjugate(c.in[1]))) : Gradient(),
+            c.needs(1) ? Gradient(multiply_no_nan(conjugate(c.in[0]), c.g[0])) : Gradient()};
   }
 };
 struct squared_difference_rule : Binary<numbers, Saves::inputs, commutative> {
@@ -240,14 +242,14 @@ struct xlog1py_rule : Binary<floats, Saves::inputs> {
             c.needs(1) ? Gradient(c.g[0] * xdivy(x, y + 1)) : Gradient()};
   }
 };
-struct xdivy_rule : Binary<floats, Saves::inputs> {
+struct xdivy_rule : Binary<floats | dtypes::complex, Saves::inputs> {
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V x, V y) {
     return select(x == V(0), V(0), x / y);
   }
   static Grads gradient(const GradCall& c) {
-    const Tensor &x = c.in[0], &y = c.in[1];
+    const Tensor x = tandem::detail::conjugate(c.in[0]), y = tandem::detail::conjugate(c.in[1]);
     return {c.needs(0) ? Gradient(c.g[0] * xdivy(tandem::detail::ones_off_zero(x), y)) : Gradient(),
             c.needs(1) ? Gradient(-(c.g[0] * xdivy(xdivy(x, y), y))) : Gradient()};
   }
