@@ -105,3 +105,20 @@ TEST_CASE("complex: errors name the op and the dtypes") {
   CHECK_THROWS_AS(tandem::complex(i32({1}), i32({1})), errors::UnimplementedError);
   CHECK_THROWS_WITH(tandem::complex(f32({1, 2}), f32({1, 2, 3})), ContainsSubstring("broadcast"));
 }
+
+TEST_CASE("complex numbers: division and multiplication without NaN, and the Euclidean norm") {
+  const Tensor a = tandem::complex(constant({1.f, 3.f}), constant({2.f, -1.f}));
+  const Tensor b = tandem::complex(constant({0.f, 1.f}), constant({0.f, 1.f}));
+  using List = std::vector<std::complex<float>>;
+  CHECK(div_no_nan(a, b).to_vector<std::complex<float>>() == List{0, {1, -2}});
+  CHECK(xdivy(b, a - a).to_vector<std::complex<float>>()[0] == std::complex<float>(0));
+  const Tensor infinite = tandem::complex(constant({INFINITY, 3.f}), constant({2.f, -1.f}));
+  CHECK(multiply_no_nan(infinite, b).to_vector<std::complex<float>>() == List{0, {4, 2}});
+  const Tensor z = tandem::complex(constant({3.f, 0.f}), constant({0.f, 4.f}));
+  CHECK(reduce_euclidean_norm(z).item<float>() == 5);
+  GradientTape tape;
+  tape.watch(z);
+  const List g = Tensor(tape.gradient(reduce_euclidean_norm(z), z)).to_vector<std::complex<float>>();
+  CHECK(std::abs(g[0] - std::complex<float>(.6f, 0)) < 1e-6f);
+  CHECK(std::abs(g[1] - std::complex<float>(0, .8f)) < 1e-6f);
+}

@@ -43,8 +43,8 @@ TANDEM_API Tensor xlogy(const Tensor& x, const Tensor& y, OpOptions = {});
 /// Computes x * log(1 + y), or 0 where x is 0. Otherwise as xlogy. gradient: to x: g * log1p(y), 0 where x is 0; to
 /// y: g * x / (1 + y)
 TANDEM_API Tensor xlog1py(const Tensor& x, const Tensor& y, OpOptions = {});
-/// Computes x / y, or 0 where x is 0, even if y is 0. Otherwise as xlogy. gradient: to x: g / y, 0 where x is 0; to
-/// y: -g * x / y^2
+/// Computes x / y, or 0 where x is 0, even if y is 0. Complex too; otherwise as xlogy. gradient: to x: g / y, 0 where x
+/// is 0; to y: -g * x / y^2
 TANDEM_API Tensor xdivy(const Tensor& x, const Tensor& y, OpOptions = {});
 
 /// Clips values to the interval [low, high]. NaN stays NaN.

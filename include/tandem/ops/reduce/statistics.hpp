@@ -16,7 +16,8 @@ TANDEM_API Tensor reduce_variance(const Tensor& x, ReduceOptions = {});
 /// Standard deviation over axes, the square root of reduce_variance. Floating. gradient: g (x - mean) / (n y), 0
 /// where y is 0
 TANDEM_API Tensor reduce_std(const Tensor& x, ReduceOptions = {});
-/// Euclidean norm over axes: sqrt(sum(x^2)), scaled so that it does not overflow. Floating. 0 for an empty axis.
+/// Euclidean norm over axes: sqrt(sum(x^2)), scaled so that it does not overflow. Floating, or complex with a
+/// real result. 0 for an empty axis.
 ///   gradient  g x / y, 0 where y is 0
 TANDEM_API Tensor reduce_euclidean_norm(const Tensor& x, ReduceOptions = {});
 /// Counts the nonzero elements over axes (true for bool_, non-empty for strings), as int64. NaN counts.

@@ -49,7 +49,18 @@ TANDEM_INLINE Specs infer_count(const InferCall& c) {
 TANDEM_STATISTIC(reduce_logsumexp, gradient_logsumexp, all)
 TANDEM_STATISTIC(reduce_variance, gradient_variance, inputs)
 TANDEM_STATISTIC(reduce_std, gradient_std, all)
-TANDEM_STATISTIC(reduce_euclidean_norm, gradient_norm, all)
+TANDEM_INLINE constexpr OpDef reduce_euclidean_norm_op{.name = "reduce_euclidean_norm",
+                                                       .infer = &detail::infer_reduce,
+                                                       .cpu = &cpu::reduce_euclidean_norm,
+                                                       .cuda = TANDEM_CUDA(&cuda::reduce_euclidean_norm),
+                                                       .gradient = &detail::gradient_norm,
+                                                       .workspace = &detail::value_an_output,
+                                                       .dtypes = dtypes::floating,
+                                                       .saves = Saves::all,
+                                                       .attrs = &detail::attr_type<ReduceAttrs>};
+TANDEM_INLINE Tensor reduce_euclidean_norm(const Tensor& x, ReduceOptions o) {
+  return detail::reduce(reduce_euclidean_norm_op, is_complex(x.dtype()) ? abs(x) : x, o);
+}
 TANDEM_INLINE constexpr OpDef count_nonzero_op{.name = "count_nonzero",
                                                .infer = &detail::infer_count,
                                                .cpu = &cpu::count_nonzero,
