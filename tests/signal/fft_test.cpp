@@ -77,7 +77,8 @@ TEST_CASE("fft: float32 keeps six digits at 2^16 and at a prime beside it") {
 }
 
 TEST_CASE("fft2d and fft3d: a transform of each axis") {
-  for (const auto& [d, h, w] : {std::array{2L, 3L, 4L}, std::array{1L, 37L, 20L}, std::array{3L, 8L, 33L}}) {
+  for (const auto& [d, h, w] :
+       {std::array{2L, 3L, 4L}, std::array{1L, 37L, 20L}, std::array{1L, 100L, 3L}, std::array{3L, 8L, 33L}}) {
     const std::vector<C> x = noise(d * h * w);
     std::vector<C> y = x;
     const auto along = [&](long count, long n, long step, long jump) {  // columns of n numbers, `step` apart

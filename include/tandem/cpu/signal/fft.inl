@@ -127,13 +127,15 @@ bool wastes_lanes(const Plan<T>& plan, i64 w) {
   return 5 * plan.n < 2 * packs * w;
 }
 
-// The axis in the middle of [outer, n, inner]: columns, or one by one where n has a large prime factor.
+// The axis in the middle of [outer, n, inner]: columns side by side; or one by one, as rows, where n has a large prime
+// factor, would not fit into the caches, or there are few columns.
 template <class T>
 void columns(const T* x, T* y, i64 outer, i64 n, i64 inner, bool inverse, double scale) {
   const Kernels<T>& k = kernels_of<T>();
   const i64 w = k.lanes, tiles = (inner + w - 1) / w;
   const T sign = inverse ? T(-1) : T(1), factor = static_cast<T>(scale);
-  const Ref<Passes<T>> passes = is_smooth(n) ? passes_of<T>(n) : Ref<Passes<T>>();
+  const bool together = is_smooth(n) && (inner >= w || n <= 64) && n <= 8192;
+  const Ref<Passes<T>> passes = together ? passes_of<T>(n) : Ref<Passes<T>>();
   parallel_for(outer * tiles, grain / (n * w) + 1, [&](i64 begin, i64 end) {
     const Room<T> room(passes ? 6 * n * w : 4 * n);
     for (i64 i = begin; i < end; ++i) {
