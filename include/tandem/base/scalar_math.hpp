@@ -231,9 +231,10 @@ template <Number T>
 TANDEM_HD T min(T a, T b) {
   return b < a || b != b ? b : a;
 }
-template <class T>
-  requires(Number<T> || requires(T z) { z.real(), z.imag(); })
-TANDEM_HD T select(bool m, T a, T b) { return m ? a : b; }
+template <Number T>
+TANDEM_HD T select(bool m, T a, T b) {
+  return m ? a : b;
+}
 TANDEM_HD bool any(bool m) { return m; }
 TANDEM_HD bool all(bool m) { return m; }
 /// Converts a mask for lanes of U, for rules that select among converted packs.
