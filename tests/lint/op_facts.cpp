@@ -1,10 +1,7 @@
-// Prints what the op table knows about each op, one line per op: name|dtypes|gradient. For op_reference.py.
+// Prints what the op table and the components' lists know about each op, one line per op: name|dtypes|gradient. For op_reference.py.
 #include <cstdio>
 
-#include "tandem/op_table.hpp"
-#if TANDEM_WITH_LINALG
-#include "tandem/linalg_op_table.hpp"
-#endif
+#include "tests/support/tested_ops.hpp"
 
 namespace {
 
@@ -38,12 +35,7 @@ std::string dtypes_text(DTypes d) {
 }  // namespace
 
 int main() {
-#if TANDEM_WITH_LINALG
-  const auto ops = linalg::all_ops();
-#else
-  const auto ops = all_ops();
-#endif
-  for (const OpDef* op : ops) {
+  for (const OpDef* op : samples::tested_ops()) {
     const bool differentiable = op->gradient || op->rare.decomposition || op->rare.backward_of;
     std::printf("%s|%s|%s\n", op->name, dtypes_text(op->dtypes).c_str(),
                 op->flags.non_differentiable ? "blocked"

@@ -25,6 +25,9 @@ FAMILIES = {
 # Public ops outside ops/, because they are built on tapes, graphs or layers.
 ELSEWHERE = {"Decompositions and solvers": tuple(f"linalg/{name}.hpp" for name in (
                  "solve", "lstsq", "det", "qr", "eigen", "svd", "expm")),
+             "Fourier transforms": ("signal/fft.hpp", "signal/frames.hpp"),
+             "Strings and tables": tuple(f"strings/{name}.hpp" for name in (
+                 "text", "regex", "numbers", "unicode", "lookup", "vocabulary", "codec", "csv")),
              "Control flow": ("graph/control/control.hpp", "graph/control/while_loop.hpp", "graph/control/scan.hpp"),
              "Search": ("nn/beam_search.hpp",)}
 FUNCTION = re.compile(r"^(?:TANDEM_API |inline |template <.*?> (?:requires.*? )?)+(?:auto|void|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
@@ -123,6 +126,11 @@ def host_only():
         for name, row in re.findall(r"OpDef \w+\{\s*\.name = \"(\w+)\"(.*?)\};", path.read_text(), re.S):
             if ".cuda" not in row and ".flags = {.alias" not in row and ".execute" not in row:
                 found.add(name)
+        # Definitions that a function returns.
+        for name, maker in re.findall(r"OpDef (\w+)_op = (?:\w+::)*(\w+)\(", path.read_text()):
+            body = re.search(rf"OpDef {maker}\(.*?\n\}}", path.read_text(), re.S)
+            if body and ".cuda" not in body[0] and "alias" not in body[0]:
+                found.add(name)
     return found
 
 
@@ -171,7 +179,8 @@ def page(program):
            "`.name` too; options are given as `{.axis = 1}`. *kernel* has the dtypes and devices of the op's own kernel; an",
            "op without one is composed of others. `float16` and `bfloat16` are accepted wherever `float32` is. Header-only programs include",
            "`<tandem/tandem.hpp>`: the headers named here declare only. Decompositions and solvers are the component",
-           "`tandem::linalg`; header-only programs include `<tandem/linalg.hpp>` for them.", ""]
+           "`tandem::linalg`, Fourier transforms `tandem::signal`, strings and tables `tandem::strings`; header-only programs",
+           "include `<tandem/linalg.hpp>`, `<tandem/signal.hpp>`, `<tandem/strings.hpp>` for them.", ""]
     elsewhere = [HEADERS / name for names in ELSEWHERE.values() for name in names]
     headers = {path: Header(path) for path in sorted((HEADERS / "ops").rglob("*.hpp")) + elsewhere}
     options = {name: fields for header in headers.values() for name, fields in header.options.items()}
