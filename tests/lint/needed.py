@@ -11,7 +11,7 @@ import subprocess
 import sources
 
 NEEDED = re.compile(r"\(NEEDED\)\s+Shared library: \[(.+)\]")
-ALLOWED = re.compile(r"^(lib(stdc\+\+|m|gcc_s|c|pthread|dl|rt|atomic|asan|ubsan|tsan|re2|tandem(_\w+)?)|ld-linux.*)\.so(\.|$)")
+ALLOWED = re.compile(r"^(lib(stdc\+\+|m|gcc_s|c|pthread|dl|rt|atomic|asan|ubsan|tsan|re2|z|tandem(_\w+)?)|ld-linux.*)\.so(\.|$)")
 
 
 def beyond(name, dynamic_section):

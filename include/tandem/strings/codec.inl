@@ -107,7 +107,7 @@ TANDEM_INLINE void decode_base64_kernel(const KernelCall& c) {
     const std::string_view s = c.in[0].as<const Bytes>()[i].view();
     std::string r;
     if (!from_base64(s, r))
-      raise(c.op, strings::impl::quoted(s) + " is not valid base64 (element " + std::to_string(i) + ")");
+      raise(c.op, strings::impl::in_quotes(s) + " is not valid base64 (element " + std::to_string(i) + ")");
     c.out[0].as<Bytes>()[i] = Bytes(r);
   }
 }

@@ -20,7 +20,7 @@ TANDEM_INLINE Specs infer_decode_csv(const InferCall& c) {
   const std::size_t columns = c.in.size() - 1;
   if (a.field_delim.size() != 1 || a.field_delim == "\"" || a.field_delim == "\n" || a.field_delim == "\r")
     raise(c.op.name, "field_delim must be one character other than a quote or a line break, not " +
-                         strings::impl::quoted(a.field_delim));
+                         strings::impl::in_quotes(a.field_delim));
   if (!a.select_cols.empty() && a.select_cols.size() != columns)
     raise(c.op.name, std::to_string(a.select_cols.size()) + " selected columns need as many defaults, not " +
                          std::to_string(columns));

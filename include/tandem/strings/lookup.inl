@@ -22,7 +22,7 @@ inline i64 number_key(DType d, const void* keys, i64 i) {
 }
 inline std::string_view text_key(const void* keys, i64 i) { return static_cast<const Bytes*>(keys)[i].view(); }
 inline std::string key_text(DType d, const void* keys, i64 i) {
-  return d == DType::string ? strings::impl::quoted(text_key(keys, i)) : std::to_string(number_key(d, keys, i));
+  return d == DType::string ? strings::impl::in_quotes(text_key(keys, i)) : std::to_string(number_key(d, keys, i));
 }
 inline Value value_at(DType d, const void* values, i64 i) {
   Value v;

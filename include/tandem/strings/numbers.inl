@@ -22,7 +22,7 @@ void parse_all(const KernelCall& c) {
   for (i64 i = 0; i < c.in[0].size(); ++i) {
     const std::string_view s = c.in[0].as<const Bytes>()[i].view();
     if (!parse_number(s, c.out[0].as<T>()[i]))
-      raise(c.op, quoted(s) + " is not a valid " + name(dtype_of<T>()) + " (element " + std::to_string(i) + ")");
+      raise(c.op, in_quotes(s) + " is not a valid " + name(dtype_of<T>()) + " (element " + std::to_string(i) + ")");
   }
 }
 TANDEM_INLINE void to_number_kernel(const KernelCall& c) {
@@ -49,7 +49,7 @@ TANDEM_INLINE Specs infer_as_string(const InferCall& c) {
     if (value < -1 || value > most_digits)
       raise(c.op.name, std::string(what) + " is " + std::to_string(value) + ", out of [-1, 1000]");
   if (a.fill != "" && a.fill != "0" && a.fill != "-" && a.fill != "+" && a.fill != " ")
-    raise(c.op.name, "fill is " + quoted(a.fill) + "; use \"0\", \"-\", \"+\" or \" \"");
+    raise(c.op.name, "fill is " + in_quotes(a.fill) + "; use \"0\", \"-\", \"+\" or \" \"");
   if (a.scientific && a.shortest) raise(c.op.name, "scientific and shortest exclude each other");
   if (!is_floating(d) && !is_complex(d) && (a.precision >= 0 || a.scientific || a.shortest))
     raise(c.op.name, std::string("precision, scientific and shortest are for floating numbers, not ") + name(d));
@@ -121,7 +121,7 @@ TANDEM_INLINE Specs infer_format(const InferCall& c) {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = a.text.find(a.placeholder, at)) != a.text.npos; at += a.placeholder.size()) ++count;
   if (count != c.in.size())
-    raise(c.op.name, "the text " + quoted(a.text) + " has " + std::to_string(count) + " placeholders for " +
+    raise(c.op.name, "the text " + in_quotes(a.text) + " has " + std::to_string(count) + " placeholders for " +
                          std::to_string(c.in.size()) + " tensors");
   return Specs(host_spec(Shape{}, DType::string));
 }

@@ -16,13 +16,13 @@ inline re2::StringPiece piece(std::string_view s) { return {s.data(), s.size()};
 class Pattern {
  public:
   Pattern(const char* op, const std::string& pattern) : re_(pattern, options()) {
-    if (!re_.ok()) raise(op, "the pattern " + quoted(pattern) + " is not valid: " + re_.error());
+    if (!re_.ok()) raise(op, "the pattern " + in_quotes(pattern) + " is not valid: " + re_.error());
   }
   const RE2& operator*() const { return re_; }
   void check_rewrite(const char* op, const std::string& rewrite) const {
     std::string reason;
     if (!re_.CheckRewriteString(piece(rewrite), &reason))
-      raise(op, "the rewrite " + quoted(rewrite) + " is not valid: " + reason);
+      raise(op, "the rewrite " + in_quotes(rewrite) + " is not valid: " + reason);
   }
 
  private:

@@ -18,7 +18,7 @@ inline constexpr std::uint16_t all_on_host = 0xffff;
   errors::raise<errors::InvalidArgumentError>(op, what);
 }
 /// A text in an error: quoted, and cut if it is long.
-inline std::string quoted(std::string_view s) {
+inline std::string in_quotes(std::string_view s) {
   constexpr std::size_t most = 60;
   return '"' + std::string(s.substr(0, most)) + (s.size() > most ? "...\"" : "\"");
 }

@@ -159,8 +159,8 @@ inline i64 number_at(const Operand& x, i64 i) {
 inline std::string_view part_of(const char* op, std::string_view s, i64 pos, i64 len, Unit unit) {
   const i64 n = count_units(s, unit);
   if (pos > n || pos < -n)
-    raise(op,
-          "position " + std::to_string(pos) + " is out of range for " + quoted(s) + " of length " + std::to_string(n));
+    raise(op, "position " + std::to_string(pos) + " is out of range for " + in_quotes(s) + " of length " +
+                  std::to_string(n));
   if (len < 0) raise(op, "the length " + std::to_string(len) + " is negative");
   s.remove_prefix(offset_of(s, pos < 0 ? pos + n : pos, unit));
   return s.substr(0, offset_of(s, len, unit));

@@ -20,7 +20,7 @@ TANDEM_INLINE Vocabulary::Vocabulary(std::vector<std::string> words, VocabularyO
   table_ = make_ref<impl::Table>(DType::string, DType::int64);
   for (std::size_t i = 0; i < words_.size(); ++i)
     if (!table_->texts.emplace(words_[i], impl::Value{i, {}}).second)
-      strings::impl::raise("Vocabulary", "the word " + strings::impl::quoted(words_[i]) + " occurs twice");
+      strings::impl::raise("Vocabulary", "the word " + strings::impl::in_quotes(words_[i]) + " occurs twice");
   const tandem::detail::OutsideTrace outside;
   mapping_ = constant(words_);
 }
@@ -61,7 +61,7 @@ TANDEM_INLINE void Vocabulary::save(const std::string& path) const {
   std::string text;
   for (const std::string& w : words_) {
     if (w.find_first_of("\r\n") != w.npos)
-      strings::impl::raise("Vocabulary::save", "the word " + strings::impl::quoted(w) + " has a line break");
+      strings::impl::raise("Vocabulary::save", "the word " + strings::impl::in_quotes(w) + " has a line break");
     (text += w) += '\n';
   }
   strings::impl::write_text("Vocabulary::save", path, text);
