@@ -45,7 +45,7 @@ int lost_children(int children, const F& f) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-      signal(SIGALRM, SIG_DFL);  // ends a child that hangs
+      ::signal(SIGALRM, SIG_DFL);  // ends a child that hangs
       alarm(20);
       f();
       _exit(0);

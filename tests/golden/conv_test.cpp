@@ -11,26 +11,26 @@ namespace {
 
 Padding padding_of(i64 same) { return same ? Padding::same : Padding::valid; }
 // p: stride, dilation, whether SAME.
-nn::ConvOptions conv_options(const Case& c) {
+nn::ConvOptions conv_options(const GoldenCase& c) {
   return {.strides = c.p[0], .padding = padding_of(c.p[2]), .dilations = c.p[1]};
 }
 // p: stride, whether SAME, the window's sizes.
-nn::PoolOptions pool_options(const Case& c) {
+nn::PoolOptions pool_options(const GoldenCase& c) {
   return {.ksize = std::vector<i64>(c.p.begin() + 2, c.p.end()), .strides = c.p[0], .padding = padding_of(c.p[1])};
 }
 #define CONV(op) GOLDEN_OP(#op, nn::op(x[0], x[1], conv_options(c)))
 #define POOL(op) GOLDEN_OP(#op, nn::op(x[0], pool_options(c)))
 
-List conv1d(const Case& c, const List& x) {
+GoldenList conv1d(const GoldenCase& c, const GoldenList& x) {
   return {nn::conv1d(x[0], x[1], {.stride = c.p[0], .padding = padding_of(c.p[2]), .dilations = c.p[1]})};
 }
-List conv2d_transpose(const Case& c, const List& x) {
+GoldenList conv2d_transpose(const GoldenCase& c, const GoldenList& x) {
   const Shape s = x[0].shape(), w = x[1].shape();
   const i64 stride = c.p[0];
   const Dims output{s[0], (s[1] - 1) * stride + w[0], (s[2] - 1) * stride + w[1], w[2]};
   return {nn::conv2d_transpose(x[0], x[1], output, {.strides = stride, .padding = Padding::valid})};
 }
-List lrn(const Case& c, const List& x) {
+GoldenList lrn(const GoldenCase& c, const GoldenList& x) {
   return {nn::lrn(x[0], {.depth_radius = c.p[0], .bias = c.q[0], .alpha = c.q[1], .beta = c.q[2]})};
 }
 
@@ -46,9 +46,9 @@ TEST_CASE("golden values: convolution and pooling") {
                  POOL(avg_pool1d),
                  POOL(avg_pool2d),
                  POOL(avg_pool3d),
-                 {"conv1d", Op{&conv1d}},
-                 {"lrn", Op{&lrn}},
-                 {"conv2d_transpose", Op{&conv2d_transpose}},
+                 {"conv1d", GoldenOp{&conv1d}},
+                 {"lrn", GoldenOp{&lrn}},
+                 {"conv2d_transpose", GoldenOp{&conv2d_transpose}},
                  GOLDEN_OP("separable_conv2d", nn::separable_conv2d(x[0], x[1], x[2], conv_options(c)))});
 }
 

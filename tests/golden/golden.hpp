@@ -16,7 +16,7 @@ namespace golden {
 
 using namespace tandem;
 
-struct Case {
+struct GoldenCase {
   std::string name;                // op:number
   std::vector<Tensor> x, y, w, g;  // inputs, outputs, weights, gradients (unset where there is none)
   std::vector<i64> p;
@@ -24,28 +24,28 @@ struct Case {
 
   int integer(std::size_t i) const { return static_cast<int>(p.at(i)); }
 };
-using List = std::vector<Tensor>;
+using GoldenList = std::vector<Tensor>;
 /// Calls the operation on inputs x, with the parameters of the case.
-using Call = List (*)(const Case& c, const List& x);
+using Call = GoldenList (*)(const GoldenCase& c, const GoldenList& x);
 
-struct Op {
+struct GoldenOp {
   Call call;
   double float64 = 1e-12, float32 = 2e-6;  // tolerances, relative to the largest value of a result
 };
 
 namespace detail {
 
-inline void put(List& list, const std::string& number, Tensor t) {
+inline void put(GoldenList& list, const std::string& number, Tensor t) {
   const auto at = static_cast<std::size_t>(std::stoi(number));
   if (list.size() <= at) list.resize(at + 1);
   list[at] = std::move(t);
 }
-inline std::map<std::string, Case> load(const std::string& family) {
-  std::map<std::string, Case> cases;
+inline std::map<std::string, GoldenCase> load(const std::string& family) {
+  std::map<std::string, GoldenCase> cases;
   for (io::NamedTensor& a : io::load_npz(TANDEM_SOURCE_DIR "/tests/golden/" + family + ".npz")) {
     const std::size_t slash = a.name.find('/');
     const std::string name = a.name.substr(0, slash), part = a.name.substr(slash + 1), number = part.substr(1);
-    Case& c = cases[name];
+    GoldenCase& c = cases[name];
     c.name = name;
     if (part == "p") c.p = a.tensor.to_vector<i64>();
     else if (part == "q") c.q = a.tensor.to_vector<double>();
@@ -86,28 +86,29 @@ inline Tensor in_precision(const Tensor& t, DType real) {
   return is_floating(t.dtype()) ? cast(t, real) : t;
 }
 
-inline void check_gradients(const Case& c, const Op& op, const List& x, DType real, double tolerance) {
+inline void check_gradients(const GoldenCase& c, const GoldenOp& op, const GoldenList& x, DType real,
+                            double tolerance) {
   GradientTape tape;
-  List sources;
+  GoldenList sources;
   for (std::size_t i = 0; i < c.g.size(); ++i)
     if (c.g[i].is_set()) tape.watch(x[i]), sources.push_back(x[i]);
   if (sources.empty()) return;
-  const List y = op.call(c, x);
-  List targets, upstream;
+  const GoldenList y = op.call(c, x);
+  GoldenList targets, upstream;
   for (std::size_t i = 0; i < c.w.size(); ++i)
     if (c.w[i].is_set()) targets.push_back(y.at(i)), upstream.push_back(cast(in_precision(c.w[i], real), y[i].dtype()));
-  const List g = tape.gradient(targets, sources,
-                               {.output_gradients = upstream, .unconnected_gradients = UnconnectedGradients::zero});
+  const GoldenList g = tape.gradient(
+      targets, sources, {.output_gradients = upstream, .unconnected_gradients = UnconnectedGradients::zero});
   for (std::size_t i = 0, k = 0; i < c.g.size(); ++i)
     if (c.g[i].is_set()) compare("gradient " + std::to_string(i), g[k++], c.g[i], 8 * tolerance);
 }
-inline void check_case(const Case& c, const Op& op, DType real) {
+inline void check_case(const GoldenCase& c, const GoldenOp& op, DType real) {
   INFO(c.name << " in " << name(real));
   // float32 is compared with the exact value of the rounded inputs only up to its condition, hence in float64 first.
   const double tolerance = real == float64 ? op.float64 : op.float32;
-  List x;
+  GoldenList x;
   for (const Tensor& t : c.x) x.push_back(in_precision(t, real));
-  const List y = op.call(c, x);
+  const GoldenList y = op.call(c, x);
   REQUIRE(y.size() == c.y.size());
   for (std::size_t i = 0; i < y.size(); ++i) compare("output " + std::to_string(i), y[i], c.y[i], tolerance);
   check_gradients(c, op, x, real, tolerance);
@@ -116,7 +117,7 @@ inline void check_case(const Case& c, const Op& op, DType real) {
 }  // namespace detail
 
 /// Runs all cases of tests/golden/<family>.npz. Every case needs an op of that name, and every op a case.
-inline void check(const std::string& family, const std::map<std::string, Op>& ops) {
+inline void check(const std::string& family, const std::map<std::string, GoldenOp>& ops) {
   std::set<std::string> met;
   for (const auto& [name, c] : detail::load(family)) {
     const std::string op = name.substr(0, name.find(':'));
@@ -132,9 +133,9 @@ inline void check(const std::string& family, const std::map<std::string, Op>& op
 }  // namespace golden
 
 // An entry of check()'s map: the operation as an expression over c (the case) and x (the inputs).
-#define GOLDEN_OP(name, ...)                                                                   \
-  {                                                                                            \
-    name, Op {                                                                                 \
-      [](const Case& c, const List& x) -> List { return (void)c, (void)x, List{__VA_ARGS__}; } \
-    }                                                                                          \
+#define GOLDEN_OP(name, ...)                                                                                           \
+  {                                                                                                                    \
+    name, GoldenOp {                                                                                                   \
+      [](const GoldenCase& c, const GoldenList& x) -> GoldenList { return (void)c, (void)x, GoldenList{__VA_ARGS__}; } \
+    }                                                                                                                  \
   }

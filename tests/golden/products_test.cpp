@@ -11,11 +11,11 @@ namespace {
 
 const std::vector<i64> time_first{1, 0, 2};
 
-List lstm(const Case&, const List& x) {  // x, kernel, recurrent kernel, bias, h, c
+GoldenList lstm(const GoldenCase&, const GoldenList& x) {  // x, kernel, recurrent kernel, bias, h, c
   const nn::LstmResult r = nn::lstm(transpose(x[0], {.perm = time_first}), {x[4], x[5]}, x[1], x[2], x[3]);
   return {transpose(r.output, {.perm = time_first}), r.state.h, r.state.c};
 }
-List gru(const Case&, const List& x) {  // x, kernel, recurrent kernel, bias, recurrent bias, h
+GoldenList gru(const GoldenCase&, const GoldenList& x) {  // x, kernel, recurrent kernel, bias, recurrent bias, h
   const nn::GruResult r = nn::gru(transpose(x[0], {.perm = time_first}), x[5], x[1], x[2], stack({x[3], x[4]}));
   return {transpose(r.output, {.perm = time_first}), r.state};
 }
@@ -28,8 +28,8 @@ TEST_CASE("golden values: products, losses, recurrent layers") {
          GOLDEN_OP("softmax_cross_entropy", nn::softmax_cross_entropy_with_logits(x[0], x[1])),
          GOLDEN_OP("sparse_softmax_cross_entropy", nn::sparse_softmax_cross_entropy_with_logits(x[0], x[1])),
          GOLDEN_OP("sigmoid_cross_entropy", nn::sigmoid_cross_entropy_with_logits(x[0], x[1])),
-         {"lstm", Op{&lstm}},
-         {"gru", Op{&gru}}});
+         {"lstm", GoldenOp{&lstm}},
+         {"gru", GoldenOp{&gru}}});
 }
 
 }  // namespace golden_test

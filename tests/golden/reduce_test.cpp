@@ -10,7 +10,7 @@ using namespace ::golden;
 namespace {
 
 // p: keepdims, then the axes; without axes all are reduced.
-ReduceOptions options_of(const Case& c) {
+ReduceOptions options_of(const GoldenCase& c) {
   ReduceOptions o{.keepdims = c.integer(0) != 0};
   if (c.p.size() > 1) o.axis = std::vector<i64>(c.p.begin() + 1, c.p.end());
   return o;
