@@ -7,42 +7,43 @@ namespace golden_test {
 
 using namespace ::golden;
 
-#define UNARY(op) GOLDEN_OP(#op, op(x[0]))
-#define BINARY(op) GOLDEN_OP(#op, op(x[0], x[1]))
+#define GOLDEN_UNARY(op) GOLDEN_OP(#op, op(x[0]))
+#define GOLDEN_BINARY(op) GOLDEN_OP(#op, op(x[0], x[1]))
 
 TEST_CASE("golden values: unary ops") {
   using namespace tandem::nn;
-  check("unary", {UNARY(abs),          UNARY(negative),
-                  UNARY(square),       UNARY(sqrt),
-                  UNARY(rsqrt),        UNARY(reciprocal),
-                  UNARY(exp),          UNARY(expm1),
-                  UNARY(log),          UNARY(log1p),
-                  UNARY(sin),          UNARY(cos),
-                  UNARY(tan),          UNARY(asin),
-                  UNARY(acos),         UNARY(atan),
-                  UNARY(sinh),         UNARY(cosh),
-                  UNARY(tanh),         UNARY(asinh),
-                  UNARY(acosh),        UNARY(atanh),
-                  UNARY(sigmoid),      UNARY(log_sigmoid),
-                  UNARY(erf),          UNARY(erfc),
-                  UNARY(erfinv),       UNARY(floor),
-                  UNARY(ceil),         UNARY(trunc),
-                  UNARY(round),        UNARY(sign),
-                  UNARY(relu),         UNARY(relu6),
-                  UNARY(elu),          UNARY(selu),
-                  UNARY(gelu),         UNARY(silu),
-                  UNARY(softplus),     UNARY(softsign),
-                  UNARY(mish),         UNARY(leaky_relu),
-                  UNARY(hard_sigmoid), GOLDEN_OP("gelu_tanh", gelu(x[0], {.approximate = true}))});
+  check("unary", {GOLDEN_UNARY(abs),          GOLDEN_UNARY(negative),
+                  GOLDEN_UNARY(square),       GOLDEN_UNARY(sqrt),
+                  GOLDEN_UNARY(rsqrt),        GOLDEN_UNARY(reciprocal),
+                  GOLDEN_UNARY(exp),          GOLDEN_UNARY(expm1),
+                  GOLDEN_UNARY(log),          GOLDEN_UNARY(log1p),
+                  GOLDEN_UNARY(sin),          GOLDEN_UNARY(cos),
+                  GOLDEN_UNARY(tan),          GOLDEN_UNARY(asin),
+                  GOLDEN_UNARY(acos),         GOLDEN_UNARY(atan),
+                  GOLDEN_UNARY(sinh),         GOLDEN_UNARY(cosh),
+                  GOLDEN_UNARY(tanh),         GOLDEN_UNARY(asinh),
+                  GOLDEN_UNARY(acosh),        GOLDEN_UNARY(atanh),
+                  GOLDEN_UNARY(sigmoid),      GOLDEN_UNARY(log_sigmoid),
+                  GOLDEN_UNARY(erf),          GOLDEN_UNARY(erfc),
+                  GOLDEN_UNARY(erfinv),       GOLDEN_UNARY(floor),
+                  GOLDEN_UNARY(ceil),         GOLDEN_UNARY(trunc),
+                  GOLDEN_UNARY(round),        GOLDEN_UNARY(sign),
+                  GOLDEN_UNARY(relu),         GOLDEN_UNARY(relu6),
+                  GOLDEN_UNARY(elu),          GOLDEN_UNARY(selu),
+                  GOLDEN_UNARY(gelu),         GOLDEN_UNARY(silu),
+                  GOLDEN_UNARY(softplus),     GOLDEN_UNARY(softsign),
+                  GOLDEN_UNARY(mish),         GOLDEN_UNARY(leaky_relu),
+                  GOLDEN_UNARY(hard_sigmoid), GOLDEN_OP("gelu_tanh", gelu(x[0], {.approximate = true}))});
 }
 
 TEST_CASE("golden values: binary ops") {
-  check("binary", {BINARY(add), BINARY(subtract), BINARY(multiply), BINARY(divide), BINARY(pow), BINARY(maximum),
-                   BINARY(minimum), BINARY(atan2), BINARY(hypot), BINARY(squared_difference), BINARY(xlogy),
-                   BINARY(xlog1py), BINARY(floordiv), BINARY(floormod)});
+  check("binary", {GOLDEN_BINARY(add), GOLDEN_BINARY(subtract), GOLDEN_BINARY(multiply), GOLDEN_BINARY(divide),
+                   GOLDEN_BINARY(pow), GOLDEN_BINARY(maximum), GOLDEN_BINARY(minimum), GOLDEN_BINARY(atan2),
+                   GOLDEN_BINARY(hypot), GOLDEN_BINARY(squared_difference), GOLDEN_BINARY(xlogy),
+                   GOLDEN_BINARY(xlog1py), GOLDEN_BINARY(floordiv), GOLDEN_BINARY(floormod)});
 }
 
-#undef UNARY
-#undef BINARY
+#undef GOLDEN_UNARY
+#undef GOLDEN_BINARY
 
 }  // namespace golden_test

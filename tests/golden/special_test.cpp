@@ -8,13 +8,13 @@ namespace golden_test {
 using namespace ::golden;
 
 // float32: the functions are steep, and the inputs are rounded.
-#define UNARY(op)                                                                                  \
+#define GOLDEN_UNARY(op)                                                                           \
   {                                                                                                \
 #op, GoldenOp {                                                                                \
       [](const GoldenCase&, const GoldenList& x) -> GoldenList { return {op(x[0])}; }, 1e-11, 1e-4 \
     }                                                                                              \
   }
-#define BINARY(op)                                                                                       \
+#define GOLDEN_BINARY(op)                                                                                \
   {                                                                                                      \
 #op, GoldenOp {                                                                                      \
       [](const GoldenCase&, const GoldenList& x) -> GoldenList { return {op(x[0], x[1])}; }, 1e-11, 1e-4 \
@@ -22,26 +22,26 @@ using namespace ::golden;
   }
 
 TEST_CASE("golden values: special functions") {
-  check("special", {UNARY(lgamma),
-                    UNARY(digamma),
-                    UNARY(ndtri),
-                    UNARY(erfcinv),
-                    UNARY(bessel_i0),
-                    UNARY(bessel_i1),
-                    UNARY(bessel_i0e),
-                    UNARY(bessel_i1e),
-                    BINARY(igamma),
-                    BINARY(igammac),
-                    BINARY(polygamma),
-                    BINARY(zeta),
-                    UNARY(lbeta),
+  check("special", {GOLDEN_UNARY(lgamma),
+                    GOLDEN_UNARY(digamma),
+                    GOLDEN_UNARY(ndtri),
+                    GOLDEN_UNARY(erfcinv),
+                    GOLDEN_UNARY(bessel_i0),
+                    GOLDEN_UNARY(bessel_i1),
+                    GOLDEN_UNARY(bessel_i0e),
+                    GOLDEN_UNARY(bessel_i1e),
+                    GOLDEN_BINARY(igamma),
+                    GOLDEN_BINARY(igammac),
+                    GOLDEN_BINARY(polygamma),
+                    GOLDEN_BINARY(zeta),
+                    GOLDEN_UNARY(lbeta),
                     {"betainc", GoldenOp{[](const GoldenCase&, const GoldenList& x) -> GoldenList {
                                            return {betainc(x[0], x[1], x[2])};
                                          },
                                          1e-11, 1e-4}}});
 }
 
-#undef UNARY
-#undef BINARY
+#undef GOLDEN_UNARY
+#undef GOLDEN_BINARY
 
 }  // namespace golden_test
