@@ -20,10 +20,11 @@ inline C root(long k, long n, bool inverse = false) {
 }
 inline std::vector<C> transformed(const std::vector<C>& x, bool inverse = false) {
   const long n = static_cast<long>(x.size());
-  std::vector<C> y(x.size());
+  std::vector<C> y(x.size()), roots;
+  for (long k = 0; k < n; ++k) roots.push_back(root(k, n, inverse));
   for (long k = 0; k < n; ++k) {
     for (long j = 0; j < n; ++j)
-      y[static_cast<std::size_t>(k)] += x[static_cast<std::size_t>(j)] * root(j * k, n, inverse);
+      y[static_cast<std::size_t>(k)] += x[static_cast<std::size_t>(j)] * roots[static_cast<std::size_t>(j * k % n)];
     if (inverse) y[static_cast<std::size_t>(k)] /= static_cast<double>(n);
   }
   return y;
