@@ -104,7 +104,6 @@ inline void check_gradients(const GoldenCase& c, const GoldenOp& op, const Golde
 }
 inline void check_case(const GoldenCase& c, const GoldenOp& op, DType real) {
   INFO(c.name << " in " << name(real));
-  // float32 is compared with the exact value of the rounded inputs only up to its condition, hence in float64 first.
   const double tolerance = real == float64 ? op.float64 : op.float32;
   GoldenList x;
   for (const Tensor& t : c.x) x.push_back(in_precision(t, real));

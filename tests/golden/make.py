@@ -26,10 +26,10 @@ class Family:
         self.random = np.random.default_rng(abs(hash_of(name)))
 
     def normal(self, *shape):
-        return self.random.normal(size=shape)
+        return representable(self.random.normal(size=shape))
 
     def uniform(self, low, high, *shape):
-        return self.random.uniform(low, high, size=shape)
+        return representable(self.random.uniform(low, high, size=shape))
 
     def integers(self, low, high, *shape):
         return self.random.integers(low, high, size=shape).astype(np.int64)
@@ -38,7 +38,7 @@ class Family:
         """Adds a case. f takes and returns torch tensors (one or a tuple); with gradient=False NumPy arrays."""
         case = f"{op}:{self.counts.get(op, 0)}"
         self.counts[op] = self.counts.get(op, 0) + 1
-        inputs = [np.asarray(x) for x in inputs]
+        inputs = [representable(x) if np.asarray(x).dtype.kind == "f" else np.asarray(x) for x in inputs]
         if gradient:
             outputs = self.differentiate(case, inputs, f)
         else:
@@ -77,6 +77,11 @@ class Family:
         path = FOLDER / f"{self.name}.npz"
         np.savez_compressed(path, **self.arrays)
         print(f"{path.name}: {sum(self.counts.values())} cases of {len(self.counts)} ops, {path.stat().st_size} bytes")
+
+
+def representable(x):
+    """Doubles that float32 represents too, so that both precisions get the same inputs."""
+    return np.asarray(x, dtype=np.float32).astype(np.float64)
 
 
 def hash_of(text):

@@ -79,11 +79,13 @@ void for_each_sample(const F& f) {
     detail::special_samples(),
     detail::shape_samples(),
     detail::index_samples(),
-    detail::linalg_samples(),
     detail::conv_samples(),
     detail::norm_samples(),
     detail::other_samples(),
     detail::debug_samples(),
+#if TANDEM_WITH_LINALG
+    detail::linalg_samples(),
+#endif
 #if TANDEM_WITH_SIGNAL
     detail::signal_samples(),
 #endif

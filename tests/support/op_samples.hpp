@@ -69,10 +69,10 @@ std::span<const Sample> debug_samples();
 std::span<const Sample> norm_samples();
 std::span<const Sample> conv_samples();
 std::span<const Sample> special_samples();
-std::span<const Sample> linalg_samples();
-std::span<const Sample> signal_samples();  // of optional components, if they are built
-std::span<const Sample> string_samples();
 std::span<const Sample> index_samples();
+std::span<const Sample> linalg_samples();  // this and below: of optional components, if they are built
+std::span<const Sample> signal_samples();
+std::span<const Sample> string_samples();
 }  // namespace detail
 
 }  // namespace samples

@@ -1,10 +1,7 @@
-// Samples of the ops of linear algebra: those of the core and of tandem::linalg. Matrices are well-conditioned, their
-// eigenvalues and singular values distinct.
+// Samples of the ops of tandem::linalg. Matrices are well-conditioned, their eigenvalues and singular values distinct.
+#include "tandem/linalg.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/op_samples.hpp"
-#if TANDEM_WITH_LINALG
-#include "tandem/linalg.hpp"
-#endif
 
 namespace samples::detail {
 
@@ -12,7 +9,6 @@ using namespace tandem;
 
 namespace {
 
-#if TANDEM_WITH_LINALG
 // A matrix of this shape with small elements beside a diagonal of 2, 3.5, 5.
 Tensor matrix(Numbers& n, const Shape& shape) {
   const Tensor x = n.reals(shape, -.7, .7), d = cast(constant({2.f, 3.5f, 5.f}), n.real());
@@ -23,15 +19,8 @@ Tensor positive(Numbers& n, const Shape& shape) {
   const Tensor x = matrix(n, shape);
   return matmul(x, x, {.adjoint_b = true});
 }
-#endif
 
 const Sample linalg_table[] = {
-    {"band_part",
-     [](Numbers& n) {
-       linalg::band_part(n.reals({3, 4}), 1, 0);
-       linalg::band_part(n.reals({2, 3, 3}), -1, 1);
-     }},
-#if TANDEM_WITH_LINALG
     {"cholesky",
      [](Numbers& n) {
        linalg::cholesky(positive(n, {3, 3}));
@@ -116,7 +105,6 @@ const Sample linalg_table[] = {
        linalg::expm(n.reals({3, 3}));
        linalg::expm(n.reals({2, 2, 2}));
      }},
-#endif
 };
 
 }  // namespace

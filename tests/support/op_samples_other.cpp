@@ -289,6 +289,11 @@ const Sample other_table[] = {
      [](Numbers& n) {
        nn::dropout(n.reals({4, 5}), {.rate = 0.4});
      }},
+    {"band_part",
+     [](Numbers& n) {
+       linalg::band_part(n.reals({3, 4}), 1, 0);
+       linalg::band_part(n.reals({2, 3, 3}), -1, 1);
+     }},
     {"custom_gradient",
      [](Numbers& n) {
        custom_gradient([](const Tensor& x) { return std::pair(x * x, [x](const Tensor& g) { return g * (2 * x); }); },

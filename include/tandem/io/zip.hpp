@@ -83,7 +83,7 @@ inline std::string central_directory(const std::vector<ZipMember>& members, std:
     append_number(r, central_signature, 4);
     append_number(r, 20, 2);  // made by version 2.0, MS-DOS
     append_common(r, m);
-    append_number(r, 0, 2 + 2 + 2 + 2 + 4);  // extra fields, comment, disk, attributes
+    r.append(2 + 2 + 2 + 2 + 4, '\0');  // extra fields, comment, disk, internal and external attributes
     append_number(r, m.offset, 4);
     r += m.name;
   }

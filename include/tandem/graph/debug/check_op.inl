@@ -10,6 +10,7 @@
 #include "tandem/graph/exec/concrete.hpp"
 #include "tandem/graph/io/serialize.hpp"
 #include "tandem/graph/trace/trace.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/trig.hpp"
@@ -105,7 +106,7 @@ class OpCheck {
     for (const Tensor& t : x) tape.watch(t);
     std::vector<Tensor> parts;
     for (const Tensor& g : tape.gradient(weighted(f(x)), x, {.unconnected_gradients = UnconnectedGradients::zero}))
-      parts.push_back(reshape(g, {-1}));
+      parts.push_back(cast(reshape(g, {-1}), DType::float64));  // the sources may be of both precisions
     return concat(parts, 0);
   }
   template <class F>

@@ -11,6 +11,7 @@
 #include "tandem/ops/index/scatter.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/shape/reshape.hpp"
 
 namespace TANDEM_NS {
 
