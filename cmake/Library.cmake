@@ -111,5 +111,7 @@ if(TANDEM_WITH_SIGNAL)
 endif()
 if(TANDEM_WITH_STRINGS)
   tandem_add_component(strings FOLDERS strings
-    LIBRARIES "$<BUILD_INTERFACE:${TANDEM_RE2_LIBRARY}>" "$<INSTALL_INTERFACE:re2>")
+    LIBRARIES "$<BUILD_INTERFACE:${TANDEM_RE2_LIBRARY}>" "$<INSTALL_INTERFACE:tandem::re2>")  # of tandemConfig.cmake
+  target_include_directories(tandem_strings SYSTEM PRIVATE "${TANDEM_RE2_INCLUDE_DIR}")
+  target_include_directories(tandem_strings_header_only SYSTEM INTERFACE "$<BUILD_INTERFACE:${TANDEM_RE2_INCLUDE_DIR}>")
 endif()

@@ -9,27 +9,36 @@ find_package(Python3 COMPONENTS Interpreter)
 # Most of the time of a test is its compilation, which takes twice as long with -O1 and line numbers.
 set(TANDEM_TEST_OPTIONS "-O0 -g0" CACHE STRING "compiler options of the tests alone")
 separate_arguments(test_options UNIX_COMMAND "${TANDEM_TEST_OPTIONS}")
-set(TANDEM_UNITY_BATCH 48 CACHE STRING "test files per unit in header-only mode")
+set(TANDEM_UNITY_BATCH 200 CACHE STRING "test files per unit in header-only mode")
 set(TANDEM_TEST_BATCH 4 CACHE STRING "test files per unit in compiled mode: most of a file's time is its headers'")
 
 # Settings shared by all tests in both modes (equal flags let them share one precompiled header).
 add_library(tandem_test_base INTERFACE)
 target_compile_features(tandem_test_base INTERFACE cxx_std_20)
 target_include_directories(tandem_test_base INTERFACE "${PROJECT_SOURCE_DIR}")
-target_compile_definitions(tandem_test_base INTERFACE TANDEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_compile_definitions(tandem_test_base INTERFACE TANDEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CATCH_CONFIG_FAST_COMPILE)
 target_compile_options(tandem_test_base INTERFACE ${TANDEM_WARNINGS} ${test_options})
 target_link_libraries(tandem_test_base INTERFACE Catch2::Catch2 Threads::Threads)
 
 add_library(tandem_test_main OBJECT "${PROJECT_SOURCE_DIR}/tests/support/main.cpp")
 target_link_libraries(tandem_test_main PRIVATE tandem_test_base)
-if(TANDEM_PCH)
-  # A separate target: main.cpp contains the implementation of the framework and must be the first to include the
-  # header.
-  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/tandem_test_pch.cpp" CONTENT "// Carries the precompiled header.\n")
-  add_library(tandem_test_pch OBJECT "${PROJECT_BINARY_DIR}/tandem_test_pch.cpp")
-  target_link_libraries(tandem_test_pch PRIVATE tandem_test_base)
-  target_precompile_headers(tandem_test_pch PRIVATE "${PROJECT_SOURCE_DIR}/tests/support/catch.hpp")
-endif()
+# A precompiled header for each mode, carried by a target of its own: main.cpp contains the implementation of the
+# framework and must be the first to include it. With the compiled library it holds the umbrella too, which is most of
+# the time of a unit.
+function(tandem_test_pch mode)
+  if(NOT TANDEM_PCH OR TARGET tandem_test_pch_${mode})
+    return()
+  endif()
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/tandem_test_pch_${mode}.cpp" CONTENT "// Carries the precompiled header.\n")
+  add_library(tandem_test_pch_${mode} OBJECT "${PROJECT_BINARY_DIR}/tandem_test_pch_${mode}.cpp")
+  target_link_libraries(tandem_test_pch_${mode} PRIVATE tandem_test_base)
+  set(headers "${PROJECT_SOURCE_DIR}/tests/support/catch.hpp")
+  if(mode STREQUAL compiled)
+    target_link_libraries(tandem_test_pch_${mode} PRIVATE tandem ${tandem_component_targets})
+    list(APPEND headers <tandem/tandem.hpp>)
+  endif()
+  target_precompile_headers(tandem_test_pch_${mode} PRIVATE ${headers})
+endfunction()
 
 file(GLOB TANDEM_TEST_SUPPORT CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.cpp")
 list(FILTER TANDEM_TEST_SUPPORT EXCLUDE REGEX "/main\\.cpp$")
@@ -40,7 +49,7 @@ target_compile_definitions(tandem_test_base INTERFACE ${tandem_component_macros}
 set(tandem_component_umbrellas)
 foreach(component ${tandem_optional_components})
   string(REGEX REPLACE "^io$" "train" umbrella ${component})  # train.hpp includes io.hpp
-  list(APPEND tandem_component_umbrellas "SHELL:-include tandem/${umbrella}.hpp")
+  list(APPEND tandem_component_umbrellas "-include tandem/${umbrella}.hpp")
 endforeach()
 
 # The helpers of tests/support, compiled once per mode; a program links what it calls from the archive.
@@ -56,6 +65,8 @@ function(tandem_test_support mode)
     target_link_libraries(tandem_test_support_${mode} PUBLIC tandem_header_only ${tandem_header_only_targets})
     target_compile_options(tandem_test_support_${mode} PRIVATE "SHELL:-include tandem/testing.hpp"
       ${tandem_component_umbrellas})
+    # Not optimised: the linker keeps the kernels of the programs' own units, which come first.
+    target_compile_options(tandem_test_support_${mode} PRIVATE -O0)
     set_target_properties(tandem_test_support_${mode} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   endif()
 endfunction()
@@ -79,7 +90,8 @@ function(tandem_add_test name mode label)
   tandem_test_support(${mode})
   target_link_libraries(${name} PRIVATE tandem_test_base $<TARGET_NAME_IF_EXISTS:tandem_test_support_${mode}>)
   if(TANDEM_PCH)
-    target_precompile_headers(${name} REUSE_FROM tandem_test_pch)
+    tandem_test_pch(${mode})
+    target_precompile_headers(${name} REUSE_FROM tandem_test_pch_${mode})
   endif()
   if(mode STREQUAL compiled)
     target_link_libraries(${name} PRIVATE tandem ${tandem_component_targets})
@@ -87,14 +99,44 @@ function(tandem_add_test name mode label)
     target_link_libraries(${name} PRIVATE tandem_header_only ${tandem_header_only_targets})
     add_dependencies(tandem_header_only_tests ${name})
     # The tests include only the headers that they test; an umbrella header provides the definitions.
-    target_compile_options(${name} PRIVATE "SHELL:-include tandem/testing.hpp" "SHELL:-include tandem/cuda.hpp"
-      ${tandem_component_umbrellas})
+    target_compile_options(${name} PRIVATE "SHELL:-include tandem/testing.hpp" "SHELL:-include tandem/cuda.hpp")
     list(APPEND label header_only)
   endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
   # The line is printed by tests/support/main.cpp, never together with a failure.
   set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT 900
     SKIP_REGULAR_EXPRESSION "most tests of this program were skipped")
+endfunction()
+
+# Whether a test needs the definitions of an optional component.
+function(tandem_uses_components result file)
+  set(${result} OFF PARENT_SCOPE)
+  file(STRINGS "${file}" includes REGEX "# *include +\"(tandem/(io|train|linalg|signal|strings)|tests/support/tested_ops|tests/ops/table_calls)")
+  if(includes OR file MATCHES "/tests/(io|train|golden|linalg|signal|strings|ops)/[^/]+$")
+    set(${result} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+# tandem_add_header_only_tests(name label sources...)
+function(tandem_add_header_only_tests name label)
+  set(core)
+  set(of_components)
+  foreach(file ${ARGN})
+    tandem_uses_components(uses "${file}")
+    if(uses)
+      list(APPEND of_components "${file}")
+    else()
+      list(APPEND core "${file}")
+    endif()
+  endforeach()
+  tandem_add_test(${name} header_only ${label} ${core})
+  set(TANDEM_UNITY_BATCH 1000)
+  tandem_unity(unit "${PROJECT_BINARY_DIR}/unity/${name}_components" ${of_components})
+  if(unit)
+    target_sources(${name} PRIVATE ${unit})
+    list(JOIN tandem_component_umbrellas " " flags)
+    set_source_files_properties(${unit} PROPERTIES COMPILE_FLAGS "${flags}")
+  endif()
 endfunction()
 
 if(TANDEM_HEADER_ONLY_TESTS)
@@ -108,6 +150,10 @@ if(NOT TANDEM_WITH_CUDA)
 endif()
 if(NOT TANDEM_WITH_IO)
   list(FILTER test_files EXCLUDE REGEX "^(io|train|golden)/")
+endif()
+if(TANDEM_WITH_IO AND NOT TANDEM_WITH_ZLIB)  # golden values are compressed
+  target_compile_definitions(tandem_test_base INTERFACE TANDEM_NO_ZLIB)
+  list(FILTER test_files EXCLUDE REGEX "^golden/")
 endif()
 foreach(component linalg signal strings)
   if(NOT component IN_LIST tandem_optional_components)
@@ -151,10 +197,12 @@ foreach(group ${test_groups})
     list(APPEND header_only_${label} ${files_of_${group}})
   endif()
 endforeach()
-# One program per label: most of the compile time of a unit goes into the library, which every unit compiles again.
+# One program per label, of as few units as there are cores: most of the compile time of a unit goes into the library,
+# which every unit compiles again. The definitions of the components are in the second unit only, and in the one of
+# tests/support.
 foreach(label fast slow)
   if(TANDEM_HEADER_ONLY_TESTS AND header_only_${label})
-    tandem_add_test(test_header_only_${label} header_only ${label} ${header_only_${label}})
+    tandem_add_header_only_tests(test_header_only_${label} ${label} ${header_only_${label}})
   endif()
 endforeach()
 

@@ -48,7 +48,8 @@ __global__ void __launch_bounds__(block_size) scan_kernel(F join, const T* x, T*
 template <class T>
 __global__ void __launch_bounds__(block_size) linear_kernel(const T* a, const T* b, T* y, Rows s) {
   each_row(s, T(0), [&](i64 i, bool first, T value) {
-    return y[i] = first ? b[i] : b[i] + a[i] * value;  // not a * 0: a may be infinite
+    // Neither a * 0 nor 0 * value: the other factor may be infinite.
+    return y[i] = first || a[i] == T(0) ? b[i] : b[i] + a[i] * value;
   });
 }
 template <class T>

@@ -27,6 +27,8 @@
 #include "tandem/linalg/kernels_factor.inl"
 #include "tandem/linalg/kernels_qr.inl"
 #include "tandem/linalg/kernels_svd.inl"
+#include "tandem/linalg/kernels_svd_complex.inl"
+#include "tandem/linalg/kernels_svd_real.inl"
 #include "tandem/linalg/lstsq.inl"
 #include "tandem/linalg/qr.inl"
 #include "tandem/linalg/solve.inl"

@@ -242,3 +242,24 @@ TEST_CASE("gradient: an output gradient of another dtype raises") {
   CHECK_THROWS_WITH(tape.gradient(y, x, {.output_gradients = {ones({2}, {.dtype = float64})}}),
                     ContainsSubstring("output gradient float64[2] for a target of float32[2]"));
 }
+
+TEST_CASE("custom_gradient: a program that takes no gradient computes nothing for the backward function") {
+  auto f = function(
+      [](const Tensor& x) {
+        const Tensor costly = exp(x);
+        return custom_gradient(
+            [&](const Tensor& t) { return std::pair(t * 2, [costly](const Tensor& g) { return g * costly; }); }, x + 1);
+      },
+      {.execution = {.passes = {.fuse = false}}});
+  const Tensor x = constant({0.f, 0.f});
+  const auto concrete = f.get_concrete_function(x);
+  const auto exps = [](const Graph& g) {
+    return std::count_if(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return n.op == &exp_op; });
+  };
+  CHECK(exps(concrete->graph()) == 1);
+  CHECK(exps(concrete->optimized()) == 0);
+  CHECK(f(x).to_vector<float>() == Floats{2, 2});
+  GradientTape tape;
+  tape.watch(x);
+  CHECK(tape.gradient(f(x), x).to_vector<float>() == Floats{1, 1});
+}

@@ -18,8 +18,8 @@ nn::ConvOptions conv_options(const GoldenCase& c) {
 nn::PoolOptions pool_options(const GoldenCase& c) {
   return {.ksize = std::vector<i64>(c.p.begin() + 2, c.p.end()), .strides = c.p[0], .padding = padding_of(c.p[1])};
 }
-#define CONV(op) GOLDEN_OP(#op, nn::op(x[0], x[1], conv_options(c)))
-#define POOL(op) GOLDEN_OP(#op, nn::op(x[0], pool_options(c)))
+#define CONV(op) GOLDEN_SUM(#op, nn::op(x[0], x[1], conv_options(c)))
+#define POOL(op) GOLDEN_SUM(#op, nn::op(x[0], pool_options(c)))
 
 GoldenList conv1d(const GoldenCase& c, const GoldenList& x) {
   return {nn::conv1d(x[0], x[1], {.stride = c.p[0], .padding = padding_of(c.p[2]), .dilations = c.p[1]})};
@@ -46,10 +46,10 @@ TEST_CASE("golden values: convolution and pooling") {
                  POOL(avg_pool1d),
                  POOL(avg_pool2d),
                  POOL(avg_pool3d),
-                 {"conv1d", GoldenOp{&conv1d}},
-                 {"lrn", GoldenOp{&lrn}},
-                 {"conv2d_transpose", GoldenOp{&conv2d_transpose}},
-                 GOLDEN_OP("separable_conv2d", nn::separable_conv2d(x[0], x[1], x[2], conv_options(c)))});
+                 {"conv1d", GoldenOp{&conv1d, sums}},
+                 {"lrn", GoldenOp{&lrn, sums}},
+                 {"conv2d_transpose", GoldenOp{&conv2d_transpose, sums}},
+                 GOLDEN_SUM("separable_conv2d", nn::separable_conv2d(x[0], x[1], x[2], conv_options(c)))});
 }
 
 #undef CONV

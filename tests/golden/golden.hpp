@@ -28,9 +28,18 @@ using GoldenList = std::vector<Tensor>;
 /// Calls the operation on inputs x, with the parameters of the case.
 using Call = GoldenList (*)(const GoldenCase& c, const GoldenList& x);
 
+/// What an error is relative to: the element that is wrong, or, where terms cancel, the largest of the result.
+enum class Of { element, largest };
+struct GoldenBounds {
+  Of output = Of::element, gradient = Of::element;
+  double float64 = 1e-13, float32 = 2e-6;          // of outputs
+  double gradient64 = 8e-13, gradient32 = 1.6e-5;  // of gradients
+};
+/// For sums, products and convolutions.
+inline constexpr GoldenBounds sums{.output = Of::largest, .gradient = Of::largest};
 struct GoldenOp {
   Call call;
-  double float64 = 1e-12, float32 = 2e-6;  // tolerances, relative to the largest value of a result
+  GoldenBounds bounds = {};
 };
 
 namespace detail {
@@ -69,13 +78,14 @@ inline double largest(const std::vector<double>& v) {
     if (std::isfinite(x)) r = std::max(r, std::fabs(x));
   return r;
 }
-inline void compare(const std::string& what, const Tensor& got, const Tensor& want, double tolerance) {
+inline void compare(const std::string& what, const Tensor& got, const Tensor& want, Of of, double tolerance) {
   INFO(what);
   REQUIRE(got.is_set());
   REQUIRE(got.shape() == want.shape());
   const std::vector<double> a = numbers(got), b = numbers(want);
-  const double bound = tolerance * std::max(largest(b), 1e-3);
+  const double top = std::max(largest(b), 1e-3);
   for (std::size_t i = 0; i < a.size(); ++i) {
+    const double bound = of == Of::largest ? tolerance * top : tolerance * std::fabs(b[i]) + 1e-35;
     const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) || std::fabs(a[i] - b[i]) <= bound;
     if (!same) FAIL_CHECK("element " << i << " is " << a[i] << ", not " << b[i]);
     if (!same) return;
@@ -86,8 +96,8 @@ inline Tensor in_precision(const Tensor& t, DType real) {
   return is_floating(t.dtype()) ? cast(t, real) : t;
 }
 
-inline void check_gradients(const GoldenCase& c, const GoldenOp& op, const GoldenList& x, DType real,
-                            double tolerance) {
+inline void check_gradients(const GoldenCase& c, const GoldenOp& op, const GoldenList& x, DType real) {
+  const double tolerance = real == float64 ? op.bounds.gradient64 : op.bounds.gradient32;
   GradientTape tape;
   GoldenList sources;
   for (std::size_t i = 0; i < c.g.size(); ++i)
@@ -100,17 +110,18 @@ inline void check_gradients(const GoldenCase& c, const GoldenOp& op, const Golde
   const GoldenList g = tape.gradient(
       targets, sources, {.output_gradients = upstream, .unconnected_gradients = UnconnectedGradients::zero});
   for (std::size_t i = 0, k = 0; i < c.g.size(); ++i)
-    if (c.g[i].is_set()) compare("gradient " + std::to_string(i), g[k++], c.g[i], 8 * tolerance);
+    if (c.g[i].is_set()) compare("gradient " + std::to_string(i), g[k++], c.g[i], op.bounds.gradient, tolerance);
 }
 inline void check_case(const GoldenCase& c, const GoldenOp& op, DType real) {
   INFO(c.name << " in " << name(real));
-  const double tolerance = real == float64 ? op.float64 : op.float32;
+  const double tolerance = real == float64 ? op.bounds.float64 : op.bounds.float32;
   GoldenList x;
   for (const Tensor& t : c.x) x.push_back(in_precision(t, real));
   const GoldenList y = op.call(c, x);
   REQUIRE(y.size() == c.y.size());
-  for (std::size_t i = 0; i < y.size(); ++i) compare("output " + std::to_string(i), y[i], c.y[i], tolerance);
-  check_gradients(c, op, x, real, tolerance);
+  for (std::size_t i = 0; i < y.size(); ++i)
+    compare("output " + std::to_string(i), y[i], c.y[i], op.bounds.output, tolerance);
+  check_gradients(c, op, x, real);
 }
 
 }  // namespace detail
@@ -131,10 +142,15 @@ inline void check(const std::string& family, const std::map<std::string, GoldenO
 
 }  // namespace golden
 
-// An entry of check()'s map: the operation as an expression over c (the case) and x (the inputs).
-#define GOLDEN_OP(name, ...)                                                                                           \
-  {                                                                                                                    \
-    name, GoldenOp {                                                                                                   \
-      [](const GoldenCase& c, const GoldenList& x) -> GoldenList { return (void)c, (void)x, GoldenList{__VA_ARGS__}; } \
-    }                                                                                                                  \
+// An entry of check()'s map: the operation as an expression over c (the case) and x (the inputs); its bounds.
+#define GOLDEN_WITHIN(bounds, name, ...)                           \
+  {                                                                \
+    name, GoldenOp {                                               \
+      [](const GoldenCase& c, const GoldenList& x) -> GoldenList { \
+        return (void)c, (void)x, GoldenList{__VA_ARGS__};          \
+      },                                                           \
+          bounds                                                   \
+    }                                                              \
   }
+#define GOLDEN_OP(name, ...) GOLDEN_WITHIN(GoldenBounds{}, name, __VA_ARGS__)
+#define GOLDEN_SUM(name, ...) GOLDEN_WITHIN(sums, name, __VA_ARGS__)

@@ -22,13 +22,14 @@ const NormOrder matrix_orders[] = {"fro", 1, INFINITY};
 
 TEST_CASE("golden values: contractions and norms") {
   using namespace tandem::linalg;
-  check("linalg",
-        {GOLDEN_OP("einsum", einsum(equations[c.integer(0)], x)), GOLDEN_OP("tensordot", tensordot(x[0], x[1], c.p[0])),
-         GOLDEN_OP("kron", kron(x[0], x[1])), GOLDEN_OP("cross", cross(x[0], x[1])),
-         GOLDEN_OP("matrix_power", matrix_power(x[0], c.p[0])), GOLDEN_OP("band_part", band_part(x[0], c.p[0], c.p[1])),
-         GOLDEN_OP("norm", tandem::norm(x[0], {.ord = orders[c.integer(0)], .axis = c.p[1]})),
-         GOLDEN_OP("matrix_norm", tandem::norm(x[0], {.ord = matrix_orders[c.integer(0)], .axis = {-2, -1}})),
-         GOLDEN_OP("trace", trace(x[0])), GOLDEN_OP("matvec", matvec(x[0], x[1]))});
+  check(
+      "linalg",
+      {GOLDEN_SUM("einsum", einsum(equations[c.integer(0)], x)), GOLDEN_SUM("tensordot", tensordot(x[0], x[1], c.p[0])),
+       GOLDEN_SUM("kron", kron(x[0], x[1])), GOLDEN_SUM("cross", cross(x[0], x[1])),
+       GOLDEN_SUM("matrix_power", matrix_power(x[0], c.p[0])), GOLDEN_OP("band_part", band_part(x[0], c.p[0], c.p[1])),
+       GOLDEN_SUM("norm", tandem::norm(x[0], {.ord = orders[c.integer(0)], .axis = c.p[1]})),
+       GOLDEN_SUM("matrix_norm", tandem::norm(x[0], {.ord = matrix_orders[c.integer(0)], .axis = {-2, -1}})),
+       GOLDEN_SUM("trace", trace(x[0])), GOLDEN_SUM("matvec", matvec(x[0], x[1]))});
 }
 
 }  // namespace golden_test

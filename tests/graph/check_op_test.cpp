@@ -160,4 +160,14 @@ TEST_CASE("check_op finds what cannot be saved, and errors that are not an OpErr
              ContainsSubstring("raises what is not an OpError: no elements"));
 }
 
+TEST_CASE("check_op says that gradients of half and complex inputs are not checked") {
+  const auto doubled = [](const Tensor& x) { return x * 2; };
+  CHECK_THAT(failures(doubled, {cast(x, float16)}), ContainsSubstring("with respect to float16[2,3] is not checked"));
+  CHECK_THAT(failures(doubled, {complex(x, x)}), ContainsSubstring("with respect to complex128[2,3] is not checked"));
+  CHECK(failures(doubled, {complex(x, x)}, {.gradients = 0}) == "");
+  // A float32 input behind one of float64: its differences need the larger delta.
+  CHECK(failures([](const Tensor& a, const Tensor& b) { return a * cast(b * b, float64); }, {x, cast(x, float32)},
+                 {.gradient_tolerance = 2e-3, .gradients = 1}) == "");
+}
+
 }  // namespace outside

@@ -203,7 +203,7 @@ std::optional<std::string> failure(const Code& p, const Way& w, int* unknown_siz
 TEST_CASE("random programs: every way gives eager's results") {
   const sim::Installed installed;
   const std::uint64_t first = testing::number_from("TANDEM_RANDOM_SEED", 1),
-                      count = testing::number_from("TANDEM_RANDOM_PROGRAMS", 300);
+                      count = testing::number_from("TANDEM_RANDOM_PROGRAMS", 150);
   int failures = 0, open = 0, of_control_flow = 0, in_control_flow = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const auto p = programs::make_program(seed);

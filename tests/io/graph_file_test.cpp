@@ -6,6 +6,7 @@
 
 #include "tandem/graph/trace/trace.hpp"
 #include "tandem/op_table.hpp"
+#include "tandem/ops/debug/strict_shapes.hpp"
 #include "tandem/ops/host_function.hpp"
 #include "tests/support/call_graph.hpp"
 #include "tests/support/catch.hpp"
@@ -39,9 +40,8 @@ TEST_CASE("graph file: what is saved is loaded and runs") {
 TEST_CASE("graph file: a graph that cannot be saved leaves the file as it was") {
   const Folder folder;
   io::save_graph(folder / "f", *trace([](const Tensor& x) { return x * 2; }));
-  const auto closure = trace([](const Tensor& x) {
-    return host_function([](const Tensor& a) { return a; }, {x}, TensorSpec({2}, float32));
-  });
+  const auto closure = trace(
+      [](const Tensor& x) { return host_function([](const Tensor& a) { return a; }, {x}, TensorSpec({2}, float32)); });
   CHECK_THROWS_AS(io::save_graph(folder / "f", *closure), errors::UnimplementedError);
   CHECK(io::load_graph(folder / "f", {.ops = all_ops()})->nodes.back().name == "Multiply");
   CHECK_THROWS_AS(io::save_graph(folder / "no such folder/f", *trace([](const Tensor& x) { return x; })),
@@ -57,4 +57,12 @@ TEST_CASE("graph file: what is no graph file is named") {
   CHECK_THROWS_AS(load("/dev/zero"), errors::NotFoundError);
   std::ofstream(folder / "empty").close();
   CHECK_THROWS_AS(load(folder / "empty"), errors::DataLossError);
+}
+
+TEST_CASE("graph file: StrictShapes does not concern the ops in a file") {
+  const Folder folder;
+  const Ref<Graph> g = trace([](const Tensor& x) { return expand_dims(x, 0) + x; });
+  const debugging::StrictShapes strict;
+  io::save_graph(folder / "f", *g);
+  CHECK(io::load_graph(folder / "f", {.ops = all_ops()})->outputs.size() == 1);
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 
 #include "tandem/graph/trace/function.hpp"
@@ -98,15 +99,17 @@ TEST_CASE("load_npz reads what NumPy has written") {
 TEST_CASE("load_npz: a file that ends early or has a changed byte never yields other values") {
   for (const bool compressed : {false, true}) {
     if (compressed && !TANDEM_HAS_ZLIB) continue;
-    const Tensor x = constant({1.f, 2.f, 3.f});
-    const std::string good = saved({{"x", x}, {"y", x}}, {.compressed = compressed});
+    const std::map<std::string, std::vector<float>> values{{"first", {1, 2, 3}}, {"second", {-4, 5.5f, 6}}};
+    const std::string good = saved({{"first", constant(values.at("first"))}, {"second", constant(values.at("second"))}},
+                                   {.compressed = compressed});
     REQUIRE(parse(good).size() == 2);
     for (std::size_t n = 0; n < good.size(); ++n) CHECK(fault(good.substr(0, n)) != "no error");
     for (std::size_t i = 0; i < good.size(); ++i) {
       std::string bad = good;
       bad[i] = static_cast<char>(bad[i] ^ 0x10);
       try {
-        for (const io::NamedTensor& t : parse(bad)) CHECK(t.tensor.to_vector<float>() == x.to_vector<float>());
+        for (const io::NamedTensor& t : parse(bad))
+          if (values.contains(t.name)) CHECK(t.tensor.to_vector<float>() == values.at(t.name));
       } catch (const errors::OpError&) {
       }
     }
@@ -130,6 +133,9 @@ TEST_CASE("load_npz: what is damaged is named") {
   CHECK_THAT(fault(changed(directory + 42, 7, 4)), ContainsSubstring("no header where the directory says"));
   CHECK_THAT(fault(changed(directory + 10, 12, 2)), ContainsSubstring("compressed by method 12"));
   CHECK_THAT(fault(changed(6, 1, 2)), ContainsSubstring("encrypted"));
+  std::string other_dtype = good;
+  other_dtype[good.find("<f4") + 1] = 'V';
+  CHECK_THAT(fault(other_dtype), ContainsSubstring("the CRC-32 of x.npy does not match"));
 #if TANDEM_HAS_ZLIB
   std::string bomb = saved({{"x", zeros({1000})}}, {.compressed = true});
   std::string huge;
@@ -137,6 +143,49 @@ TEST_CASE("load_npz: what is damaged is named") {
   CHECK_THAT(fault(bomb.replace(bomb.find("PK\1\2") + 24, 4, huge)),
              ContainsSubstring("larger than its compressed data can hold"));
 #endif
+}
+
+// Many entries of one member would each be inflated: the archive's memory bound would be multiplied.
+TEST_CASE("load_npz: members that overlap are refused") {
+  const std::string good = saved({{"a", constant({1.f, 2.f})}});
+  const std::size_t directory = good.find("PK\1\2"), end = good.find("PK\5\6");
+  std::string entries, number;
+  for (char name = 'a'; name < 'f'; ++name) {
+    std::string entry = good.substr(directory, end - directory);
+    entry[46] = name;
+    entries += entry;
+  }
+  std::string bad = good.substr(0, directory) + entries + good.substr(end);
+  io::detail::append_number(number, 5, 2);
+  for (const std::size_t at : {8u, 10u}) bad.replace(directory + entries.size() + at, 2, number);
+  number.clear();
+  io::detail::append_number(number, entries.size(), 4);
+  bad.replace(directory + entries.size() + 12, 4, number);
+  CHECK_THAT(fault(bad), ContainsSubstring("overlap"));
+}
+
+#if TANDEM_HAS_ZLIB
+TEST_CASE("load_npz: memory::set_limit holds for compressed tensors") {
+  const std::string zip = saved({{"x", zeros({1 << 20})}}, {.compressed = true});
+  memory::set_limit(memory::info().live + (1 << 20));
+  const std::string text = error_of<errors::ResourceExhaustedError>([&] { return parse(zip); });
+  memory::set_limit(0);
+  CHECK_THAT(text, ContainsSubstring("4194304"));
+  CHECK(parse(zip)[0].tensor.size() == 1 << 20);
+}
+#endif
+
+TEST_CASE("zip: checksums and the largest sizes") {
+  std::string text = "123456789";
+  CHECK(io::detail::crc_by_tables(text.data(), text.size()) == 0xcbf43926u);
+  for (int i = 0; i < 100; ++i) text += static_cast<char>(i * 37);
+  const std::uint32_t whole = io::detail::crc_by_tables(text.data(), text.size());
+  for (std::size_t n = 0; n < text.size(); ++n) {
+    const std::uint32_t part = io::detail::crc_by_tables(text.data(), n);
+    CHECK(io::detail::crc_by_tables(text.data() + n, text.size() - n, part) == whole);
+  }
+  CHECK_NOTHROW(io::detail::check_32_bits(0xfffffffeu, "x"));
+  CHECK_THROWS_AS(io::detail::check_32_bits(0xffffffffu, "x"), errors::InvalidArgumentError);
 }
 
 TEST_CASE("load_npz: 64-bit sizes and end records, comments") {

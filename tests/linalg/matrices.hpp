@@ -32,9 +32,14 @@ inline Tensor random_matrix(const Shape& s, DType d = float64, unsigned seed = 1
   for (auto& z : v) z = {spread(random), spread(random)};
   return cast(constant(v, {.shape = s}), d);
 }
-/// The numbers of a tensor as complex doubles; complex128 has no arithmetic of its own.
+/// The numbers of a tensor as complex doubles.
 inline std::vector<std::complex<double>> numbers(const Tensor& t) {
   return cast(t, complex128).to_vector<std::complex<double>>();
+}
+inline double largest(const Tensor& a) {
+  double r = 0;
+  for (const std::complex<double>& z : numbers(a)) r = std::fmax(r, std::abs(z));
+  return r;
 }
 /// The largest difference, relative to the largest number of b or 1.
 inline double distance(const Tensor& a, const Tensor& b) {

@@ -105,6 +105,13 @@ TEST_CASE("linalg::eigh: v diag(w) v^H = a, ascending, from the lower triangle")
   Doubles lower = symmetric().to_vector<double>();
   lower[1] = lower[2] = lower[5] = NAN;  // above the diagonal
   CHECK(distance(linalg::eigvalsh(doubles({3, 3}, lower)), linalg::eigvalsh(symmetric())) == 0);
+  // The gradient of the first eigenvalue is v v^T, folded into the triangle that is read.
+  const Tensor a = symmetric();
+  GradientTape tape;
+  tape.watch(a);
+  const Tensor g = tape.gradient(linalg::eigvalsh(a)[0], a), v = linalg::eigh(a).v(Slice(), Slice(0, 1));
+  const Tensor whole = matmul(v, v, {.transpose_b = true});
+  CHECK(distance(g, linalg::band_part(2 * whole, -1, 0) - linalg::band_part(whole, 0, 0)) < 1e-13);
   lower[3] = NAN;
   CHECK(std::isnan(linalg::eigh(doubles({3, 3}, lower)).v.to_vector<double>()[0]));
   CHECK(linalg::eigh(zeros({2, 0, 0})).w.shape() == Shape{2, 0});

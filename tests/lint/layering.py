@@ -12,8 +12,8 @@ LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "optim", "lin
           "serving", "distribute"]
 # The folders outside of ops/ whose definitions may include kernels.
 DEFINE_OPS = ("optim", "linalg", "signal", "strings")
-# The table of the ops of tandem::linalg.
-LINALG_TABLE = "tandem/linalg_op_table.hpp"
+# The components that have a table of their ops.
+WITH_TABLES = ("linalg", "signal", "strings")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 HEAVY = {"iostream", "functional", "regex", "ranges"}
 CUDA_HEADER = re.compile(r"^(cuda|cublas|cudnn|cufft|curand|cusolver|nvrtc|nvToolsExt|driver_types)")
@@ -191,7 +191,9 @@ def main():
     problems += included_once(definitions - {RULES}, {"units of src/": in_sources, "umbrellas": in_umbrellas})
     declared = {name: texts[name] for name in headers}
     problems += missing_lists(declared, texts["tandem/op_table.hpp"])
-    problems += missing_lists(declared, texts[LINALG_TABLE], LINALG_TABLE, ("linalg",))
+    for folder in WITH_TABLES:
+        table = f"tandem/{folder}_op_table.hpp"
+        problems += missing_lists(declared, texts[table], table, (folder,))
     problems += cycles({name: [match[2] for match in INCLUDE.finditer(texts[name])] for name in headers})
     sources.report("layering", problems)
 

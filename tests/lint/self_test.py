@@ -56,6 +56,27 @@ Specs infer_j(const InferCall& c);
             self.assertIn(part, page)
         self.assertIn("- *gradient*: -g", op_reference.entry(*header.functions[1], {}, {}, set()))
 
+    def test_keys(self):
+        header = self.header("""/// One thing.
+///   x, axis   numbers,
+///   of any size
+///   throws    if a b or c
+///   d e  holds
+///   gradient none
+TANDEM_API Tensor f(const Tensor& x, FOptions = {});""")
+        scope, names, texts, comment = header.functions[0]
+        items = dict(op_reference.prose(comment)[1])
+        self.assertEqual(items["x, axis"], "numbers, of any size")
+        self.assertEqual(items["gradient"], "none")
+        problems = op_reference.unknown_keys(names, texts, comment, {"FOptions": [["axis", "-1", ""]]})
+        self.assertEqual(len(problems), 1)
+        self.assertIn("f: 'd e' names no", problems[0])
+
+    def test_host_only(self):
+        self.assertLessEqual({"shape", "dynamic_stitch", "unsorted_segment_max", "conv2d_filter_grad"},
+                             op_reference.host_only())
+        self.assertFalse({"matmul", "reduce_sum", "expand_dims", "random_uniform"} & op_reference.host_only())
+
 
 class Walk(unittest.TestCase):
     def test_names(self):

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/control/control.hpp"
+#include "tandem/graph/control/while_loop.hpp"
 #include "tandem/graph/io/serialize.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
@@ -166,7 +170,8 @@ TEST_CASE("host_function: errors") {
   CHECK_THROWS_WITH(f(x), "no such file");
   CHECK_THROWS_WITH(f(x), "no such file");  // a failed call leaves the function usable
   auto saved = function([&](const Tensor& x) { return host_function(same, {x}, TensorSpec({2}, float32)); });
-  CHECK_THAT(error_of([&] { return serialize(saved.get_concrete_function(x)->graph()); }), ContainsSubstring("closure"));
+  CHECK_THAT(error_of([&] { return serialize(saved.get_concrete_function(x)->graph()); }),
+             ContainsSubstring("closure"));
 }
 
 TEST_CASE("host_function gets host tensors and returns to the device of its input") {
@@ -178,4 +183,92 @@ TEST_CASE("host_function gets host tensors and returns to the device of its inpu
   auto f = function([](const Tensor& x) { return host_function(host_relu, {x * 2}, TensorSpec({2}, float32)) + 1; });
   CHECK(f(x).device() == sim::device);
   CHECK(f(x).to_vector<float>() == Floats{3, 1});
+}
+
+TEST_CASE("host_function: results that belong to a trace are refused") {
+  auto f = function(
+      [](const Tensor& x) { return host_function([x](const Tensor&) { return x; }, {x}, TensorSpec({2}, float32)); });
+  CHECK_THAT(error_of<errors::TraceError>([&] {
+               return f(constant({1.f, 2.f}));
+             }),
+             ContainsSubstring("host_function") && ContainsSubstring("has no value"));
+}
+
+namespace {
+Tensor run_on_host(const std::function<void()>& f, const Tensor& x) {
+  const auto code = [f](const Tensor& t) {
+    f();
+    return t;
+  };
+  return host_function(code, {x}, TensorSpec({}, float32));
+}
+}  // namespace
+
+TEST_CASE("host_function: Variables that it assigns are read afterwards, eager and traced") {
+  const Variable c(0.f);
+  const auto add = [&] { c.assign_add(1.f); };
+  const auto f = [&](const Tensor& x) {
+    const Tensor before = c + 0.f;
+    run_on_host(add, x);
+    return std::pair(before, x * 0 + c);
+  };
+  for (const bool plan : {true, false}) {
+    auto traced = function(f, {.execution = {.plan = plan}});
+    c.assign(0.f);
+    for (int i = 0; i < 3; ++i) {
+      const auto [before, after] = i ? traced(constant(5.f)) : f(constant(5.f));
+      CHECK(before.item<float>() == static_cast<float>(i));
+      CHECK(after.item<float>() == static_cast<float>(i + 1));
+    }
+  }
+  auto loop = function([&](const Tensor& x) {
+    return std::get<1>(while_loop(
+        [](const Tensor& i, const Tensor&) { return i < 3; },
+        [&](const Tensor& i, const Tensor& sum) { return std::tuple(i + 1, sum + run_on_host(add, x) * 0 + c); },
+        std::tuple(constant(0), x)));
+  });
+  c.assign(0.f);
+  CHECK(loop(constant(0.f)).item<float>() == 1 + 2 + 3);
+  auto branch = function([&](const Tensor& x) {
+    return cond(
+        x > 0, [&] { return run_on_host(add, constant(0.f)) * 0 + c; }, [&] { return c + 0.f; });
+  });
+  c.assign(0.f);
+  GradientTape tape;
+  const Tensor y = branch(constant(1.f));
+  CHECK(y.item<float>() == 1);
+  CHECK(tape.gradient(y, c).item<float>() == 1);
+}
+
+TEST_CASE("host_function: what the traced function assigns it may read, not assign") {
+  const Variable v(1.f, {.name = "counter"});
+  float seen = 0;
+  std::function<void()> work = [&] { seen = v.item<float>(); };
+  auto inner = function([&] {
+    v.assign_add(1.f);
+    return v + 0.f;
+  });
+  inner();
+  for (const bool plan : {true, false}) {
+    auto f = function(
+        [&](const Tensor& x) {
+          v.assign(v * 2.f);
+          run_on_host([&] { work(); }, x);
+          v.assign_add(x);
+          return v + 0.f;
+        },
+        {.execution = {.plan = plan}});
+    v.assign(3.f);
+    CHECK(f(constant(1.f)).item<float>() == 7);
+    CHECK(seen == 6);
+    for (const std::function<void()>& wrong :
+         {std::function<void()>([&] { v.assign(1.f); }), {[&] { v.assign_add(1.f); }}, {[&] { inner(); }}}) {
+      const std::function<void()> right = std::exchange(work, wrong);
+      CHECK_THAT(error_of<errors::FailedPreconditionError>([&] { return f(constant(1.f)); }),
+                 ContainsSubstring("the variable 'counter' is assigned by the traced function that is running"));
+      work = right;
+    }
+    v.assign(3.f);
+    CHECK(f(constant(1.f)).item<float>() == 7);  // no lock is left
+  }
 }

@@ -25,7 +25,16 @@ TEST_CASE("P17: cross entropies have a gradient to their labels") {
   CHECK(test::compute_gradient_error(sigmoid_form, w, {.delta = 1e-5}) < 1e-9);
 }
 
-TEST_CASE("P18: a path that is blocked says where; a custom op without a backward function says so at once") {
+constexpr OpDef my_op{.name = "my_op",
+                      .infer = [](const InferCall& c) { return Specs(c.spec(0)); },
+                      .cpu =
+                          [](const KernelCall& c) {
+                            for (i64 i = 0; i < c.in[0].size(); ++i)
+                              c.out[0].as<float>()[i] = c.in[0].as<const float>()[i];
+                          },
+                      .dtypes = dtypes::floating};
+
+TEST_CASE("P18: a path that is blocked says where; gradient() raises for an op without a backward function") {
   const Tensor w = constant({1.f, 3.f, 2.f});
   GradientTape tape;
   tape.watch(w);
@@ -33,6 +42,13 @@ TEST_CASE("P18: a path that is blocked says where; a custom op without a backwar
   const Tensor g = tape.gradient(y, w);
   CHECK(!g.is_set());
   CHECK_THAT(error_of([&] { return g + 1; }), ContainsSubstring("ArgMax"));
+  const Variable other(constant(1.f)), source(w, {.name = "source"});
+  GradientTape second;
+  const Tensor z = reduce_sum(apply1(my_op, no_attrs, no_options, source * 2)) + other;
+  CHECK_THAT(error_of([&] {
+               return second.gradient(z, std::vector<Variable>{other, source});
+             }),
+             ContainsSubstring("MyOp has no backward") && ContainsSubstring("from variable 'source'"));
 }
 
 TEST_CASE("P19: unset gradients pass through clipping and updates; all unset raises with the names") {

@@ -1,4 +1,5 @@
 // Traps of graphs, variables and control flow, by the numbers of the table of pitfalls.
+#include <atomic>
 #include <functional>
 #include <stdexcept>
 #include <thread>
@@ -74,18 +75,34 @@ TEST_CASE("P12: a slice along the leading axis shares its tensor's memory") {
   CHECK(rows.shape() == Shape{95, 1000});
 }
 
-TEST_CASE("P13: reads and assignments keep the program's order") {
+TEST_CASE("P13: reads and assignments keep the program's order, ten times and on eight threads") {
+  const Tensor b = constant(2.f);
+  const auto order = [&](const Variable& a) {
+    a.assign(1.f);
+    const Tensor before = a + b;
+    a.assign(5.f);
+    return std::pair(before, a + b);
+  };
+  const auto wrong = [](const std::pair<Tensor, Tensor>& c) {
+    return c.first.item<float>() != 3 || c.second.item<float>() != 7;
+  };
+  const Variable shared(1.f);
+  auto traced = function([&] { return order(shared); });
   for (int run = 0; run < 10; ++run) {
-    Variable v(constant(3.f));
-    auto f = function([&] {
-      const Tensor before = v + 0.f;
-      v.assign(constant(7.f));
-      return std::pair(before, v + 0.f);
-    });
-    const auto [before, after] = f();
-    CHECK(before.item<float>() == 3);
-    CHECK(after.item<float>() == 7);
+    const Variable own(1.f);
+    CHECK(!wrong(order(own)));
+    CHECK(!wrong(traced()));
+    CHECK(shared.item<float>() == 5);
   }
+  std::atomic<int> failures = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      const Variable own(1.f);
+      for (int run = 0; run < 125; ++run) failures += wrong(order(own)) + wrong(traced());
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(failures == 0);
 }
 
 TEST_CASE("P14: asserts that nothing uses are not lost") {
@@ -106,6 +123,28 @@ TEST_CASE("P16: a loop variable that changes its shape is named, with the way ou
                       std::tuple(constant(0), x));
   });
   CHECK_THAT(error_of([&] { return f(ones({2})); }), ContainsSubstring("shape_invariants"));
+}
+
+// The work is counted in memory: a write that copied the array would need a second one.
+TEST_CASE("P16: writes to a TensorArray in a loop take the memory of the elements, for twice as many twice as much") {
+  const auto peak_of = [](int n) {
+    auto fill_rows = function([n](const Tensor& row) {
+      return std::get<1>(
+                 while_loop([n](const Tensor& i, const TensorArray&) { return i < n; },
+                            [&](const Tensor& i, const TensorArray& a) { return std::tuple(i + 1, a.write(i, row)); },
+                            std::tuple(constant(0), TensorArray(float32, n))))
+          .read(n - 1);
+    });
+    const Tensor row = ones({16});
+    fill_rows(row);
+    const auto before = memory::info().live;
+    memory::reset_peak();
+    CHECK(fill_rows(row).to_vector<float>() == Floats(16, 1));
+    return static_cast<double>(memory::info().peak - before);
+  };
+  const double small = peak_of(10000), large = peak_of(20000);
+  CHECK(small < 10000 * 64 * 1.5);
+  CHECK(large / small < 2.5);
 }
 
 TEST_CASE("P28: gather works on any axis, in batches, and refuses what is out of range") {

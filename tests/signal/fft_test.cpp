@@ -158,6 +158,16 @@ TEST_CASE("dct: both types against their sums") {
       const Tensor t = cast(real(complex_tensor(x, {n}, complex128)), d);
       const double eps = d == float32 ? 2e-6 : 1e-13, size = static_cast<double>(n);
       CHECK(error_of(numbers_of(signal::dct(t)), two) < eps);
+      // 18 rows, more than a group: the multiples 1 to 18 of one, each as if it were alone.
+      const Tensor rows = t * reshape(cast(range(1, 19), d), {18, 1});
+      for (const int type : {2, 3}) {
+        const std::vector<C> have = numbers_of(signal::dct(rows, {.type = type})), &one = type == 2 ? two : three;
+        for (long r = 0; r < 18; ++r) {
+          std::vector<C> want = one;
+          for (C& z : want) z *= static_cast<double>(r + 1);
+          CHECK(error_of(part(have, r * n, n), want) < eps);
+        }
+      }
       CHECK(error_of(numbers_of(signal::dct(t, {.type = 3})), three) < eps);
       CHECK(error_of(numbers_of(signal::idct(signal::dct(t)) / constant(2 * size, d)), x) < eps);
       const Tensor y = signal::dct(t, {.norm = "ortho"});
@@ -218,8 +228,7 @@ TEST_CASE("fft: wrong operands say what is wrong") {
 }
 
 namespace {
-// A number that depends on every real (or imaginary) part, with second derivatives. Each part is read once: sums of
-// gradients that are complex128 have no kernel.
+// A number that depends on every real (or imaginary) part, with second derivatives.
 Tensor energy(const Tensor& parts) {
   const Tensor w = 1 + cast(range(parts.size()), float64) / 7;
   return reduce_sum(square(square(reshape(parts, {-1}))) * w);

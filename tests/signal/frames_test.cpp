@@ -3,8 +3,10 @@
 
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/io/serialize.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
+#include "tandem/signal_op_table.hpp"
 #include "tests/signal/complex_values.hpp"
 #include "tests/support/errors.hpp"
 
@@ -22,11 +24,67 @@ TEST_CASE("frame: cuts an axis into frames that overlap") {
   CHECK(signal::frame(x, 5, 4, {.pad_end = true}).to_vector<std::int32_t>() == Ints{1, 2, 3, 4, 5, 5, 6, 7, 0, 0});
   CHECK(signal::frame(x, 3, 3, {.pad_end = true, .pad_value = -4}).to_vector<std::int32_t>() ==
         Ints{1, 2, 3, 4, 5, 6, 7, -4, -4});
+  const auto padded = [](const Tensor& t, double pad) {
+    return signal::frame(t, 2, 2, {.name = "cut", .pad_end = true, .pad_value = pad});
+  };
+  const Tensor three = constant({1.f, 2.f, 3.f});
+  CHECK(padded(three, -INFINITY).to_vector<float>() == Floats{1, 2, 3, -INFINITY});
+  CHECK(std::isnan(padded(three, NAN).to_vector<float>()[3]));
+  CHECK(padded(constant({INFINITY, 2.f, 3.f}), 7).to_vector<float>() == Floats{INFINITY, 2, 3, 7});
+  CHECK(numbers_of(padded(cast(three, complex128), .5)) == std::vector<C>{1, 2, 3, .5});
+  CHECK_THROWS_AS(padded(x, .5), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(padded(x, NAN), errors::InvalidArgumentError);
   CHECK(signal::frame(zeros({0}), 3, 3, {.pad_end = true}).shape() == Shape{0, 3});
   const Tensor y = reshape(range(8), {4, 2});  // rows of an axis in front
   CHECK(signal::frame(y, 2, 1, {.axis = 0}).shape() == Shape{3, 2, 2});
   CHECK(signal::frame(y, 2, 1, {.axis = -2}).to_vector<std::int32_t>() == Ints{0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7});
   CHECK(signal::frame(y, 2, 2).shape() == Shape{4, 1, 2});
+  CHECK(signal::frame(y, 2, 3, {.pad_end = true, .pad_value = -1, .axis = 0}).to_vector<std::int32_t>() ==
+        Ints{0, 1, 2, 3, 6, 7, -1, -1});
+}
+
+TEST_CASE("frames: rows of a batch, and the axis 0, are as those of one signal") {
+  const long n = 23;
+  const Tensor x = real(complex_tensor(noise(3 * n), {3, n}, complex128));
+  const auto same = [](const Tensor& a, const Tensor& b) { return error_of(numbers_of(a), numbers_of(b)) < 1e-14; };
+  const auto frames = [&](long r, long length, long step, bool pad_end) {  // by the definition
+    std::vector<C> want;
+    for (long from = 0; pad_end ? from < n : from + length <= n; from += step)
+      for (long k = 0; k < length; ++k)
+        want.push_back(from + k < n ? numbers_of(x(r))[static_cast<std::size_t>(from + k)] : C(7));
+    return want;
+  };
+  for (const bool pad_end : {false, true})
+    for (const i64 step : {1, 3, 6}) {
+      CAPTURE(pad_end, step);
+      const signal::FrameOptions o{.pad_end = pad_end, .pad_value = 7};
+      const Tensor y = signal::frame(x, 5, step, o), whole = signal::overlap_and_add(y, step);
+      const Tensor first = signal::frame(transpose(x), 5, step, {.pad_end = pad_end, .pad_value = 7, .axis = 0});
+      for (long r = 0; r < 3; ++r) {
+        CHECK(numbers_of(y(r)) == frames(r, 5, step, pad_end));
+        CHECK(numbers_of(first(Slice(), Slice(), r)) == frames(r, 5, step, pad_end));
+        std::vector<C> sum(static_cast<std::size_t>(whole.shape()[1]));
+        for (std::size_t i = 0; i < numbers_of(y(r)).size(); ++i)
+          sum[i / 5 * static_cast<std::size_t>(step) + i % 5] += numbers_of(y(r))[i];
+        CHECK(error_of(numbers_of(whole(r)), sum) < 1e-14);
+      }
+    }
+  for (const bool pad_end : {false, true}) {
+    const Tensor y = signal::stft(x, 8, 3, {.pad_end = pad_end}), back = signal::inverse_stft(y, 8, 3);
+    for (long r = 0; r < 3; ++r) {
+      CHECK(same(y(r), signal::stft(x(r), 8, 3, {.pad_end = pad_end})));
+      CHECK(same(back(r), signal::inverse_stft(y(r), 8, 3)));
+    }
+  }
+}
+
+TEST_CASE("signal: a saved graph is loaded with signal::all_ops()") {
+  auto f = function([](const Tensor& x) { return signal::dct(signal::frame(x, 4, 2)); });
+  const std::string bytes = serialize(f.get_concrete_function(TensorSpec({10}))->graph());
+  CHECK_THROWS_AS(parse_graph(bytes, {.ops = all_ops()}), errors::NotFoundError);
+  ConcreteFunction loaded(parse_graph(bytes, {.ops = {all_ops(), signal::all_ops()}}));
+  const Tensor x = sin(cast(range(10), float32));
+  CHECK(loaded(std::vector<Tensor>{x})[0].to_vector<float>() == f(x).to_vector<float>());
 }
 
 TEST_CASE("overlap_and_add: undoes frame but for the overlaps") {
@@ -131,6 +189,9 @@ TEST_CASE("frames: wrong operands say what is wrong") {
              ContainsSubstring("overlap_and_add: frame_step must be at least 1, not 0"));
   CHECK_THAT(error_of([] { signal::hann_window(0); }),
              ContainsSubstring("hann_window: window_length must be at least 1, not 0"));
+  CHECK_THROWS_AS(signal::hann_window(i64(1) << 50), errors::ResourceExhaustedError);
+  CHECK_THROWS_AS(signal::inverse_stft_window(i64(1) << 50, 2), errors::ResourceExhaustedError);
+  CHECK_THROWS_AS(signal::inverse_stft_window(i64(1) << 50, 2, nullptr), errors::ResourceExhaustedError);
   CHECK_THAT(error_of([] { signal::hamming_window(3, {.dtype = int32}); }),
              ContainsSubstring("hamming_window: the dtype must be floating, not int32"));
 }

@@ -162,6 +162,10 @@ TEST_CASE("Vocabulary: from counts, from a list, in a file, and back") {
   CHECK_THROWS_AS(lookup::Vocabulary::load(folder.path + "/none"), errors::NotFoundError);
   CHECK_THROWS_AS(lookup::Vocabulary::load(folder.file("empty.txt", "")), errors::DataLossError);
   CHECK_THROWS_AS(lookup::Vocabulary::load(folder.file("twice.txt", "a\nb\nb\n")), errors::DataLossError);
+  CHECK_THAT(error_of([] {
+               lookup::Vocabulary::from_counts({{"a", 9}, {"b", 5}, {"a", 1}}, {.max_size = 2});
+             }),
+             ContainsSubstring("the word \"a\" occurs twice"));
   CHECK_THAT(error_of([] { lookup::Vocabulary({"a", "a"}); }), ContainsSubstring("the word \"a\" occurs twice"));
   CHECK_THAT(error_of([&] { lookup::Vocabulary({"a\nb"}).save(path); }), ContainsSubstring("has a line break"));
   CHECK_THAT(error_of([&] { v.word(4); }), ContainsSubstring("index 4 is out of range [0, 4)"));
@@ -186,6 +190,22 @@ TEST_CASE("decode_csv: columns, defaults, quotes") {
         Texts{"\"a"});
   CHECK(texts(io::decode_csv(constant({"\"x\ny\""}), {constant("")})[0]) == Texts{"x\ny"});
   CHECK(io::decode_csv(zeros({0}, {.dtype = string}), {constant(1)})[0].shape() == Shape{0});
+}
+
+TEST_CASE("tables, decode_csv, decode_raw and decode_base64 of many elements on several threads") {
+  constexpr i64 n = 5000;
+  const Tensor numbers = range(n), digits = strings::as_string(numbers);
+  const lookup::StaticVocabularyTable table(digits);
+  CHECK(table(digits).to_vector<i64>() == cast(numbers, int64).to_vector<i64>());
+  CHECK(io::decode_csv(digits, {constant(i64{0})})[0].to_vector<i64>() == cast(numbers, int64).to_vector<i64>());
+  CHECK(texts(io::decode_base64(io::encode_base64(digits))) == texts(digits));
+  const Tensor raw = io::decode_raw(constant(Texts(n, std::string("\1\0\2\0", 4))), int16);
+  CHECK(raw.shape() == Shape{n, 2});
+  CHECK(raw.to_vector<std::int16_t>()[2 * n - 1] == 2);
+  Texts bad = texts(digits);
+  bad[70] = "x", bad[4000] = "y";
+  CHECK_THAT(error_of([&] { io::decode_csv(constant(bad), {constant(0)}); }),
+             ContainsSubstring("Field 0 in record 70 is not a valid int32: x"));
 }
 
 TEST_CASE("decode_csv: errors name field and record") {
@@ -285,6 +305,9 @@ TEST_CASE("serialize_tensor and parse_tensor: every dtype, and damaged bytes") {
   const std::string overflow =
       std::string("TNDT\1\4\2\0", 8) + std::string("\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0", 16) + "1234";
   CHECK_THROWS_AS(io::parse_tensor(constant(overflow), int32), errors::DataLossError);
+  std::string empty = std::string("TNDT\1\4\3\0", 8) + std::string(24, '\0');
+  empty[15] = '\x40', empty[16] = 4;  // [2^62, 4, 0]
+  CHECK_THROWS_AS(io::parse_tensor(constant(empty), int32), errors::DataLossError);
   std::mt19937 random(1);
   int read = 0, refused = 0;
   for (int i = 0; i < 2000; ++i) {

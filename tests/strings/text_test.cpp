@@ -6,11 +6,13 @@
 #include <limits>
 
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/io/serialize.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/strings/numbers.hpp"
 #include "tandem/strings/regex.hpp"
 #include "tandem/strings/unicode.hpp"
+#include "tandem/strings_op_table.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 
@@ -24,6 +26,14 @@ namespace {
 Texts texts(const Tensor& t) { return t.to_vector<std::string>(); }
 std::string text(const Tensor& t) { return t.item<std::string>(); }
 }  // namespace
+
+TEST_CASE("strings: a saved graph is loaded with strings::all_ops()") {
+  auto f = function([](const Tensor& x) { return strings::upper(x); });
+  const std::string bytes = serialize(f.get_concrete_function(TensorSpec({2}, string))->graph());
+  CHECK_THROWS_AS(parse_graph(bytes, {.ops = all_ops()}), errors::NotFoundError);
+  ConcreteFunction loaded(parse_graph(bytes, {.ops = strings::all_ops()}));
+  CHECK(texts(loaded(std::vector<Tensor>{constant({"a", "b"})})[0]) == Texts{"A", "B"});
+}
 
 TEST_CASE("join: element by element, with broadcasting") {
   const Tensor x = constant({{"a", "b"}, {"c", ""}});
@@ -48,6 +58,11 @@ TEST_CASE("reduce_join: along axes") {
   CHECK(text(strings::reduce_join(x)) == "abcdef");
   CHECK(texts(strings::reduce_join(x, 0, {.separator = "+"})) == Texts{"a+d", "b+e", "c+f"});
   CHECK(texts(strings::reduce_join(x, -1)) == Texts{"abc", "def"});
+  CHECK(text(strings::reduce_join(x, {0, 1})) == "adbecf");
+  CHECK(text(strings::reduce_join(x, {1, 0})) == "abcdef");
+  CHECK(text(strings::reduce_join(x, {-2, -1}, {.separator = "."})) == "a.d.b.e.c.f");
+  CHECK(texts(strings::reduce_join(constant({{{"a", "b"}, {"c", "d"}}, {{"e", "f"}, {"g", "h"}}}), {2, 0})) ==
+        Texts{"abef", "cdgh"});
   CHECK(strings::reduce_join(x, 1, {.keepdims = true}).shape() == Shape{2, 1});
   CHECK(texts(strings::reduce_join(zeros({2, 0}, {.dtype = string}), 1)) == Texts{"", ""});
   CHECK(text(strings::reduce_join(constant({"", "", "x"}), {.separator = "."})) == "..x");
@@ -65,6 +80,9 @@ TEST_CASE("split: pieces and how many each string has") {
   CHECK(texts(strings::split(constant({"a b  c d"}), {.maxsplit = 2}).values) == Texts{"a", "b", "c d"});
   CHECK(texts(strings::split(constant({"a::b::c"}), {.sep = "::", .maxsplit = 1}).values) == Texts{"a", "b::c"});
   CHECK(texts(strings::split(constant({"a b"}), {.maxsplit = 0}).values) == Texts{"a b"});
+  // As Python's str.split.
+  CHECK(texts(strings::split(constant({" 1 2 3  ", "a  ", " "}), {.maxsplit = 1}).values) == Texts{"1", "2 3  ", "a"});
+  CHECK(texts(strings::split(constant({" a b ", " "}), {.maxsplit = 0}).values) == Texts{"a b "});
   CHECK(strings::split(zeros({0}, {.dtype = string})).values.shape() == Shape{0});
   CHECK_THAT(error_of([] { strings::split(constant("a"), {.maxsplit = -2}); }),
              ContainsSubstring("split: maxsplit is -2"));
@@ -135,6 +153,11 @@ TEST_CASE("to_number: every dtype, and what is not a number") {
   CHECK(strings::to_number(constant("3.5")).item<float>() == 3.5f);
   CHECK(strings::to_number(constant({" 1e3 ", "+2", "-.5", "inf", "1e999", "-1e999", "1e-999"}), float64)
             .to_vector<double>() == std::vector<double>{1000, 2, -.5, INFINITY, INFINITY, -INFINITY, 0});
+  const std::string zeros_400(400, '0');
+  CHECK(strings::to_number(constant({"0." + zeros_400 + "1e5", "1" + zeros_400 + "e-5", "-1" + zeros_400 + "e-5",
+                                     "-0." + zeros_400 + "1e5", "0." + zeros_400 + "1e999", "12345e-999"}),
+                           float64)
+            .to_vector<double>() == std::vector<double>{0, INFINITY, -INFINITY, -0., INFINITY, 0});
   CHECK(std::isnan(strings::to_number(constant("nan")).item<float>()));
   CHECK(strings::to_number(constant({"-128", "127"}), int8).to_vector<std::int8_t>() ==
         std::vector<std::int8_t>{-128, 127});
@@ -273,6 +296,26 @@ TEST_CASE("strings: traced functions give the same texts, also for unknown sizes
   }
   auto bad = function([](const Tensor& x) { return strings::regex_full_match(x, "("); });
   CHECK_THAT(error_of([&] { bad(constant({"a"})); }), ContainsSubstring("the pattern \"(\" is not valid"));
+}
+
+TEST_CASE("strings: many elements on several threads; the first error is raised") {
+  constexpr i64 n = 20'000;
+  const Tensor x = range(n), digits = strings::as_string(x);
+  CHECK(strings::to_number(digits, int32).to_vector<std::int32_t>() == cast(x, int32).to_vector<std::int32_t>());
+  const Tensor row = constant({"a", "b"}), column = reshape(digits, {n, 1});
+  const Texts joined = texts(strings::join({column, row})), parts = texts(strings::substr(constant(joined), -1, 1));
+  for (std::size_t i = 0; i < joined.size(); ++i) {
+    REQUIRE(joined[i] == std::to_string(i / 2) + (i % 2 ? "b" : "a"));
+    REQUIRE(parts[i] == (i % 2 ? "b" : "a"));
+  }
+  Texts bad = texts(digits);
+  bad[7] = "x", bad[15'000] = "y";
+  for (int k = 0; k < 5; ++k) {
+    CHECK_THAT(error_of([&] { strings::to_number(constant(bad), int32); }),
+               ContainsSubstring("\"x\" is not a valid int32 (element 7)"));
+    CHECK_THAT(error_of([&] { strings::substr(digits, 2, 1); }),
+               ContainsSubstring("position 2 is out of range for \"0\""));
+  }
 }
 
 TEST_CASE("strings: gradients stop and name the op") {

@@ -23,7 +23,7 @@ Tensor batch_norm(Numbers& n, const Tensor& x, DataFormat format) {
 }
 
 void attentions(Numbers& n) {
-  const Tensor q = n.reals({4, 2, 3}), k = n.reals({2, 5, 3}), v = n.reals({2, 5, 2});
+  const Tensor q = n.reals({1, 4, 2, 3}), k = n.reals({1, 2, 5, 3}), v = n.reals({1, 2, 5, 2});
   nn::scaled_dot_product_attention(n.reals({2, 3}), n.reals({4, 3}), n.reals({4, 2}));
   nn::scaled_dot_product_attention(q, k, v, {.causal = true, .scale = 0.7});
   nn::scaled_dot_product_attention(q, k, v, {.mask = n.reals({4, 1, 5})});
@@ -70,10 +70,10 @@ const Sample norm_table[] = {
     {"scaled_dot_product_attention", &attentions},
     {"scaled_dot_product_attention_grad",
      [](Numbers& n) {
-       const Tensor k = n.reals({2, 3, 4}), v = n.reals({2, 3, 5}), mask = n.reals({3});
-       back([&](const Tensor& q) { return nn::scaled_dot_product_attention(q, k, v); }, n.reals({2, 2, 4}));
+       const Tensor k = n.reals({1, 2, 3, 4}), v = n.reals({1, 2, 3, 5}), mask = n.reals({3});
+       back([&](const Tensor& q) { return nn::scaled_dot_product_attention(q, k, v); }, n.reals({1, 2, 2, 4}));
        back([&](const Tensor& q) { return nn::scaled_dot_product_attention(q, k, v, {.mask = mask, .causal = true}); },
-            n.reals({4, 2, 4}));
+            n.reals({1, 4, 2, 4}));
      }},
 };
 

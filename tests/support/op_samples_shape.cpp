@@ -57,6 +57,10 @@ const Sample shape_table[] = {
      [](Numbers& n) {
        size(n.reals({2, 3}), {.out_type = int64});
      }},
+    {"same_dims",
+     [](Numbers& n) {
+       apply1(same_dims_op, rules::SameDimsAttrs{{1}, {0}}, no_options, n.reals({2, 3}), n.reals({3, 4}));
+     }},
     {"ensure_shape",
      [](Numbers& n) {
        ensure_shape(n.reals({2, 3}), {none, 3});

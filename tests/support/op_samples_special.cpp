@@ -53,6 +53,17 @@ const Sample special_table[] = {
      [](Numbers& n) {
        apply1(igamma_grad_a_op, no_attrs, no_options, n.reals({2, 3}, 0.5, 3), n.reals({3}, 0.5, 3));
      }},
+    {"igamma_grad_x",
+     [](Numbers& n) {
+       apply1(igamma_grad_x_op, rules::DensityAttrs{1, 0}, no_options, n.reals({2, 3}, 0.5, 3), n.reals({3}, 0.5, 3));
+     }},
+    {"gamma_sample_grad",
+     [](Numbers& n) {
+       apply1(gamma_sample_grad_op, rules::GammaSampleAttrs{false}, no_options, n.reals({2, 3}, 0.5, 3),
+              n.reals({3}, 0.5, 3));
+       apply1(gamma_sample_grad_op, rules::GammaSampleAttrs{true}, no_options, n.reals({3}, 0.5, 3),
+              n.reals({3}, -3, 1));
+     }},
     {"betainc",
      [](Numbers& n) {
        betainc(n.reals({2, 3}, 0.5, 3), n.reals({3}, 0.5, 3), n.reals({2, 1}, 0.2, 0.8));
@@ -65,6 +76,11 @@ const Sample special_table[] = {
     {"betainc_grad_b",
      [](Numbers& n) {
        apply1(betainc_grad_b_op, no_attrs, no_options, n.reals({3}, 0.5, 3), n.reals({3}, 0.5, 3),
+              n.reals({3}, 0.2, 0.8));
+     }},
+    {"betainc_grad_x",
+     [](Numbers& n) {
+       apply1(betainc_grad_x_op, rules::DensityAttrs{1, 1}, no_options, n.reals({3}, 0.5, 3), n.reals({3}, 0.5, 3),
               n.reals({3}, 0.2, 0.8));
      }},
     {"polygamma",

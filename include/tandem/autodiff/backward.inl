@@ -1,5 +1,7 @@
 // Backward pass: one reverse loop over a tape's entries; no sort, no recursion.
 #pragma once
+#include <algorithm>
+
 #include "tandem/autodiff/gradient_sum.hpp"
 #include "tandem/autodiff/log.hpp"
 #include "tandem/autodiff/tape.hpp"
@@ -65,6 +67,7 @@ TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
 // The gradients by slot during one call of gradient().
 struct GradientTape::Backward {
   GradientTape::Log& tape;
+  std::span<const Source> sources;
   std::vector<detail::GradientSum> sums;
   // By slot: 0, or 1 + the slot that accumulates its sum, which a source will read. Reads of a Variable that is a
   // source share one sum, which is accumulated during the walk: a loop may have read it a thousand times.
@@ -75,7 +78,7 @@ struct GradientTape::Backward {
     return sums[static_cast<std::size_t>(at ? at - 1 : slot)];
   }
   // A read that is itself a source keeps a separate sum.
-  void want(std::span<const Source> sources) {
+  void want() {
     int single;
     for (const bool variables : {false, true})
       for (const Source& s : sources) {
@@ -119,8 +122,10 @@ struct GradientTape::Backward {
       error.set_context("in the gradient of " + display_name(*e.op));
       throw;
     }
-    errors::raise<errors::UnimplementedError>(e.op->name,
-                                              "has no gradient (" + display_name(*e.op) + " is on the path)");
+    const std::string from = tape.source_of(e, sources);
+    errors::raise<errors::UnimplementedError>(e.op->name, "has no gradient (" + display_name(*e.op) +
+                                                              " has no backward function and is on the path" +
+                                                              (from.empty() ? "" : " from " + from) + ")");
   }
 
   // The gradient of an output; released here unless a source will read it.
@@ -181,9 +186,9 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targe
     leave();
     spent_ = true;
   }
-  Backward b{*this, std::vector<detail::GradientSum>(static_cast<std::size_t>(slots_)),
+  Backward b{*this, sources, std::vector<detail::GradientSum>(static_cast<std::size_t>(slots_)),
              std::vector<int>(static_cast<std::size_t>(slots_))};
-  b.want(sources);
+  b.want();
   b.start(targets.list(), options.output_gradients);
   for (Entry* e = last_; e; e = e->prev) {
     b.step(*e);
@@ -201,6 +206,26 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targe
     result.push_back(std::move(sum));
   }
   return result;
+}
+
+// The name of the first source from which the op is reached; empty if there is none.
+TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, std::span<const Source> sources) const {
+  std::vector<Entry*> order;
+  for (Entry* e = last_; e; e = e->prev) order.push_back(e);
+  for (const Source& source : sources) {
+    std::vector<char> reached(static_cast<std::size_t>(slots_));
+    int single;
+    for (int slot : slots_of(source, single)) reached[static_cast<std::size_t>(slot)] = 1;
+    for (std::size_t k = order.size(); k-- > 0;) {
+      const Entry& e = *order[k];
+      const std::span<const int> in(e.in_slots(), e.n_in);
+      if (std::none_of(in.begin(), in.end(), [&](int s) { return s >= 0 && reached[static_cast<std::size_t>(s)]; }))
+        continue;
+      if (&e == &op) return source.name();
+      for (std::uint32_t i = 0; i < e.n_out; ++i) reached[static_cast<std::size_t>(e.first_out + i)] = 1;
+    }
+  }
+  return {};
 }
 
 // Forward search from the source: is the target reached at all, and through which non-differentiable op?

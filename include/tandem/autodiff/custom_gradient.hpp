@@ -54,12 +54,15 @@ TANDEM_API Tensor apply_custom(const Tensor& value, std::span<const Tensor* cons
 /// Runs f(x...), which returns {value, backward}. On a tape the call counts as one op whose gradient is backward(g):
 /// one tensor for each x, in order, with its shape and dtype (a vector, or a Tensor for a single x; unset where
 /// there is no gradient). Taking the gradient raises errors::InvalidArgumentError if they do not match.
-///   f        its own ops are not recorded; it may compute on the host
-///   backward must be written in public ops if higher derivatives are needed. In a traced function it is traced as
-///            well, at once
+///
 ///   Tensor y = custom_gradient([](const Tensor& x) {
 ///     return std::pair(my_relu(x), [x](const Tensor& g) { return where(x > 0, g, zeros_like(g)); });
 ///   }, x);
+///
+///   f         its own ops are not recorded; it may compute on the host
+///   backward  must be written in public ops if higher derivatives are needed. In a traced function it is traced as
+///             well, at once: the Variables that it reads are then read in the forward call, while eagerly they are
+///             read when the gradient is taken. Capture a value that f has read where that matters
 template <class F, class... X>
 Tensor custom_gradient(F&& f, const X&... x) {
   const Tensor inputs[] = {Tensor(x)...};  // a Variable is read here, where the tapes record the read

@@ -55,6 +55,7 @@ struct GradientTape::Log final : Observer, Opaque {
   void free_entries();
   std::vector<Gradient> differentiate(const Targets&, std::span<const Source>, const GradientOptions&);
   std::string why_unset(const Source&, std::span<const Tensor> targets) const;
+  std::string source_of(const Entry& op, std::span<const Source> sources) const;
   std::span<const int> slots_of(const Source&, int& single) const;
   std::vector<TapeMemory> memory() const;
 

@@ -91,12 +91,15 @@ inline int resolve_axis(const char* op, i64 axis, int rank) {
     o.field = static_cast<decltype(o.field)>(axis);                        \
     return fn(x, o);                                                       \
   }
-#define TANDEM_AXES_OVERLOADS(fn, Options, field)                                                 \
-  template <::tandem::detail::AxisNumber I>                                                       \
-  ::tandem::Tensor fn(const ::tandem::Tensor& x, I axis, Options o = {}) {                        \
-    o.field = axis;                                                                               \
-    return fn(x, o);                                                                              \
-  }                                                                                               \
+#define TANDEM_AXES_OVERLOADS(fn, Options, field)                          \
+  template <::tandem::detail::AxisNumber I>                                \
+  ::tandem::Tensor fn(const ::tandem::Tensor& x, I axis, Options o = {}) { \
+    o.field = axis;                                                        \
+    return fn(x, o);                                                       \
+  }                                                                        \
+  TANDEM_AXIS_LIST_OVERLOADS(fn, Options, field)
+// The same without fn(x, 1).
+#define TANDEM_AXIS_LIST_OVERLOADS(fn, Options, field)                                            \
   template <::tandem::detail::AxisNumber I>                                                       \
   ::tandem::Tensor fn(const ::tandem::Tensor& x, std::initializer_list<I> axes, Options o = {}) { \
     o.field = ::tandem::Axes::none();                                                             \

@@ -32,4 +32,11 @@ class Name {
   std::string_view text_;
 };
 
+/// The first field of options that have a choice given as a string: f(x, {"ij"}), which would be the call's name, does
+/// not compile.
+class Designated {
+ public:
+  explicit Designated() = default;
+};
+
 }  // namespace TANDEM_NS

@@ -81,6 +81,7 @@ TANDEM_API Tensor apply_over(const OpDef& op, Inputs in, Tensor* first, Tensor* 
 
 /// Infers the outputs' specs after the checks that apply() makes before a kernel runs, and after checking the number
 /// of inputs. For loaders, whose calls have not been checked by a public function. All inputs must be on one device.
+/// StrictShapes does not apply: the calls are not the user's own.
 TANDEM_API Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs);
 
 /// Runs the kernel without shape inference or recording. `specs` are the outputs' specs. `reuse` has one entry per

@@ -121,6 +121,7 @@ TANDEM_INLINE std::string detail::scope_path(const std::string& name) {
   return context.stager ? context.stager->scope(std::move(path)) : path;
 }
 TANDEM_INLINE Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs) {
+  const detail::ShapeChecks lenient(false);
   const InferCall call{op, in, attrs, no_options};
   const int n = static_cast<int>(in.size());
   if (op.inputs < 0 ? n < -1 - op.inputs : n != op.inputs)

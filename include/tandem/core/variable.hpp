@@ -81,8 +81,11 @@ class TANDEM_API Variable {
   const Variable& operator-=(Scalar delta) const { return assign_sub(delta), *this; }
   /// Replaces slices of the value, adds to them or subtracts from them, by index vectors, in place where nothing else
   /// refers to the buffer: tensor_scatter_nd_update and its relatives (ops/index/scatter.hpp). Return the new value.
-  ///   throws  errors::InvalidArgumentError for an index out of range or shapes that do not match; the value is then
-  ///           unchanged
+  /// In half precision the sums, maxima and minima are computed in float32 and assigned as a whole: not in place, and
+  /// another thread's assignment may occur in between.
+  ///   throws  errors::InvalidArgumentError for an index out of range or shapes that do not match,
+  ///           errors::UnimplementedError for a dtype that tensor_scatter_nd_add and its relatives do not have; the
+  ///           value is then unchanged
   Tensor scatter_nd_update(const Tensor& indices, const Tensor& updates) const;
   Tensor scatter_nd_add(const Tensor& indices, const Tensor& updates) const;
   Tensor scatter_nd_sub(const Tensor& indices, const Tensor& updates) const;
@@ -116,11 +119,15 @@ class TANDEM_API Variable {
 TANDEM_API std::string to_string(const Variable& v);
 TANDEM_API std::ostream& operator<<(std::ostream& out, const Variable& v);
 
-/// For graphs, whose calls hold the locks of the variables they assign.
+/// For graphs, whose calls hold the locks of the variables they assign. While a thread's call holds a lock, the same
+/// thread reads the variable without it (in a host function) and does not assign it.
 struct TANDEM_API VariableAccess {
   static const void* address(const Variable& v) { return v.state_.get(); }
   static void lock(const Variable& v);
   static void unlock(const Variable& v);
+  /// Checks before an assignment that no call on this thread holds the lock.
+  ///   throws  errors::FailedPreconditionError with the variable's name if one does
+  static void check_free(const Variable& v);
   /// The value itself; the caller holds the lock.
   static Tensor& value(const Variable& v);
   /// Whether at most `handles` handles to the variable are left.

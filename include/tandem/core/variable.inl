@@ -1,6 +1,7 @@
 // Definitions of core/variable.hpp: state, locks, in-place writes.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include "tandem/base/format.hpp"
@@ -16,7 +17,8 @@ namespace TANDEM_NS {
 
 struct Variable::State final : Opaque {
   detail::ForkMutex mutex{detail::ForkMutex::variable};
-  Tensor value;  // guarded by mutex
+  std::atomic<const Context*> holder = nullptr;  // the thread whose call of a graph holds the mutex
+  Tensor value;                                  // guarded by mutex
   const Tensor initial;
   const Spec spec;
   const std::string name;
@@ -26,6 +28,8 @@ struct Variable::State final : Opaque {
   State(const Tensor& v, std::string n, bool t)
       : value(v), initial(v), spec(v.spec()), name(std::move(n)), id(new_id(context)), trainable(t) {}
   const char* kind() const override { return "variable"; }
+  // Without the mutex: a thread finds its own address only if it has stored it.
+  bool is_held_here() const { return holder.load(std::memory_order_relaxed) == &context; }
 };
 
 extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith; for assign_add and assign_sub
@@ -51,18 +55,49 @@ TANDEM_INLINE bool Variable::trainable() const { return state().trainable; }
 TANDEM_INLINE const Spec& Variable::spec() const { return state().spec; }
 TANDEM_INLINE u64 Variable::id() const { return state().id; }
 
-TANDEM_INLINE void VariableAccess::lock(const Variable& v) { v.state().mutex.lock(); }
-TANDEM_INLINE void VariableAccess::unlock(const Variable& v) { v.state().mutex.unlock(); }
+TANDEM_INLINE void VariableAccess::lock(const Variable& v) {
+  v.state().mutex.lock();
+  v.state().holder.store(&context, std::memory_order_relaxed);
+}
+TANDEM_INLINE void VariableAccess::unlock(const Variable& v) {
+  v.state().holder.store(nullptr, std::memory_order_relaxed);
+  v.state().mutex.unlock();
+}
+TANDEM_INLINE void VariableAccess::check_free(const Variable& v) {
+  if (v.state().is_held_here()) [[unlikely]]
+    errors::raise<errors::FailedPreconditionError>(
+        "assign", "the variable '" + v.name() +
+                      "' is assigned by the traced function that is running; a host function that it calls may read "
+                      "the variable, not assign it");
+}
 TANDEM_INLINE Tensor& VariableAccess::value(const Variable& v) { return v.state().value; }
+
+namespace detail {
+// Locks a Variable for a read. A host function reads what the graph that calls it has locked on the same thread.
+class ReadLock {
+ public:
+  explicit ReadLock(Variable::State& s) : mutex_(s.is_held_here() ? nullptr : &s.mutex) {
+    if (mutex_) mutex_->lock();
+  }
+  ReadLock(const ReadLock&) = delete;
+  ~ReadLock() {
+    if (mutex_) mutex_->unlock();
+  }
+
+ private:
+  ForkMutex* const mutex_;
+};
+}  // namespace detail
 
 TANDEM_INLINE Tensor Variable::value_untracked() const {
   State& s = state();
-  const std::lock_guard lock(s.mutex);
+  const detail::ReadLock lock(s);
   return s.value;
 }
 TANDEM_INLINE void Variable::set_untracked(const Tensor& value) const {
   check_assignable("assign", value);
   detail::check_value("assign", value);
+  VariableAccess::check_free(*this);
   Tensor old = value;  // destroyed after the lock is released
   State& s = state();
   const std::lock_guard lock(s.mutex);
@@ -75,7 +110,7 @@ TANDEM_INLINE Tensor Variable::read_value() const {
   if (!c.observers) return c.stager ? c.stager->read(*this) : value_untracked();
   const auto observed = [this] {
     State& s = state();
-    const std::lock_guard lock(s.mutex);
+    const detail::ReadLock lock(s);
     return Tensor::view_of(s.value, s.spec);
   };
   Tensor v = c.stager ? c.stager->read(*this) : observed();
@@ -179,6 +214,10 @@ inline Specs infer_update_of(const InferCall& call, std::size_t variables) {
     raise_specs(call, "does not accept " + std::to_string(variables) + " variables with " +
                           std::to_string(call.in.size() - variables) + " other inputs");
   if (!check_inputs(call)) raise_specs(call, "the variables are on different devices");
+  if (!has_kernel_dtype(call)) {
+    const Spec& s = call.spec(static_cast<std::size_t>(op.dtype_input));
+    raise_dtype(call, s.dtype, s.device);
+  }
   Specs specs = op.infer(call);
   if (specs.size() > variables)
     raise_specs(call, "returns " + std::to_string(specs.size()) + " new values for " + std::to_string(variables) +
@@ -210,16 +249,19 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* con
   for (const Tensor* t : extra) in.push(t);
   const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
   const Specs specs = infer_update_of(call, states.size());
+  const bool observed = is_every_op_observed();  // an observer may refuse the new values
   InlinedVector<Tensor, 4> reuse;
   for (unsigned i = 0; i < specs.size(); ++i) {
     check_updated(op, states[i]->spec, specs[i], states[i]->name);
-    bool borrowed = keeps;  // or the buffer is also an extra input, which an in-place write would change
+    bool borrowed = keeps || observed;  // or the buffer is also an extra input, which an in-place write would change
     for (const Tensor* t : extra) borrowed |= t->raw() == states[i]->value.raw();
     reuse.push(!borrowed && states[i]->value.is_unique() ? states[i]->value : Tensor());
   }
   const std::span<const Tensor> buffers(reuse.begin(), reuse.size());
   out = is_profiling() ? run_timed("op", call, specs, buffers) : run(op, call.in, attrs, specs, buffers);
   reuse.clear();
+  for (Observer* o = observed ? context.observers : nullptr; o; o = o->next)
+    if (o->every_op) o->record({op, call.in, attrs, {out.begin(), out.size()}});
   for (unsigned i = 0; i < out.size(); ++i) {
     std::swap(states[i]->value, out[i]);
     states[i]->value.renew_id();
@@ -233,7 +275,7 @@ TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, 
   const detail::Extras extras(op, variables, given);
   if (Stager* s = context.stager) return detail::stage_update(*s, op, variables, extras.list(), attrs);
   InlinedVector<Variable::State*, 8> states;
-  for (const Variable& v : variables) states.push(&v.state());
+  for (const Variable& v : variables) VariableAccess::check_free(v), states.push(&v.state());
   detail::run_update(op, {states.begin(), states.size()}, extras.list(), attrs, false);
 }
 TANDEM_INLINE Tensor fetch_update(const OpDef& op, const Variable& variable, Inputs given, const Attrs& attrs) {
@@ -243,6 +285,7 @@ TANDEM_INLINE Tensor fetch_update(const OpDef& op, const Variable& variable, Inp
     detail::stage_update(*s, op, {&variable, 1}, extras.list(), attrs);
     return old;
   }
+  VariableAccess::check_free(variable);
   Variable::State* const states[] = {&variable.state()};
   return std::move(detail::run_update(op, states, extras.list(), attrs, true)[0]);
 }

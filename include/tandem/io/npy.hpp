@@ -23,6 +23,24 @@ TANDEM_API Tensor load_npy(const std::string& path);
 TANDEM_API Tensor parse_npy(const char* data, std::size_t size, const std::string& path);
 
 namespace detail {
+/// Bytes that are read from their beginning on, of any source with size() and read(to, n).
+class ByteSource {
+ public:
+  template <class Source>
+  explicit ByteSource(Source& source)
+      : size_(source.size()),
+        read_([](void* self, void* to, std::size_t n) { static_cast<Source*>(self)->read(to, n); }),
+        source_(&source) {}
+  std::size_t size() const { return size_; }
+  void read(void* to, std::size_t n) const { read_(source_, to, n); }
+
+ private:
+  std::size_t size_;
+  void (*read_)(void* self, void* to, std::size_t n);
+  void* source_;
+};
+/// Reads an .npy file: its header, then the data straight into the tensor.
+TANDEM_API Tensor read_npy(const ByteSource& source, const std::string& path);
 /// The bytes that precede the data of an .npy file of this tensor.
 ///   throws  as save_npy, in the name of `op`
 TANDEM_API std::string npy_start(const char* op, const Tensor& tensor);

@@ -21,6 +21,7 @@ namespace TANDEM_NS::io {
 namespace detail {
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
+inline constexpr std::size_t longest_npy_header = 1 << 20;  // a tensor's has about 100 bytes
 static_assert(std::endian::native == std::endian::little);
 
 // A dtype and NumPy's kind letter for it; in a descr the byte count follows the letter.
@@ -171,9 +172,7 @@ inline void swap_bytes(unsigned char* p, std::size_t bytes, DType dtype) {
   for (std::size_t i = 0; i < bytes; i += width) std::reverse(p + i, p + i + width);
 }
 
-// Source: has size() and read(to, n), which reads sequentially.
-template <class Source>
-Tensor read_npy(Source& source, const std::string& path) {
+TANDEM_INLINE Tensor read_npy(const ByteSource& source, const std::string& path) {
   const tandem::detail::OutsideTrace outside;
   unsigned char start[12];  // magic, version, length
   const std::size_t size = source.size();
@@ -188,6 +187,7 @@ Tensor read_npy(Source& source, const std::string& path) {
   std::size_t length = 0;
   for (std::size_t i = 8; i < fixed; ++i) length |= std::size_t{start[i]} << (8 * (i - 8));
   if (length > size - fixed) raise_npy(path, "it ends within its header");
+  if (length > longest_npy_header) raise_npy(path, "its header has " + std::to_string(length) + " bytes");
   std::string text(length, '\0');
   source.read(text.data(), length);
   NpyHeader h = NpyHeaderReader(text, path).read();
@@ -238,11 +238,11 @@ TANDEM_INLINE void save_npy(const std::string& path, const Tensor& tensor) {
 }
 TANDEM_INLINE Tensor load_npy(const std::string& path) {
   detail::RegularFile file("load_npy", path);
-  return detail::read_npy(file, path);
+  return detail::read_npy(detail::ByteSource(file), path);
 }
 TANDEM_INLINE Tensor parse_npy(const char* data, std::size_t size, const std::string& path) {
   detail::MemorySource source(data, size);
-  return detail::read_npy(source, path);
+  return detail::read_npy(detail::ByteSource(source), path);
 }
 
 }  // namespace TANDEM_NS::io

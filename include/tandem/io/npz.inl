@@ -1,8 +1,6 @@
 // Definitions of io/npz.hpp: writing a ZIP archive, and reading one that may be damaged or hostile.
 #pragma once
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <set>
 
 #include "tandem/io/npz.hpp"
@@ -53,32 +51,88 @@ TANDEM_INLINE std::string deflated(std::initializer_list<std::string_view> parts
   deflateEnd(&z);
   return out;
 }
-// Inflates exactly to.size() bytes; false if the data are damaged or of another size.
-TANDEM_INLINE bool inflate_all(std::string_view from, char* to, std::size_t size) {
-  z_stream z{};
-  if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
-    errors::raise<errors::ResourceExhaustedError>("load_npz", "zlib has no memory");
-  constexpr std::size_t most = std::size_t{1} << 30;
-  char none_left = 0;  // to see whether more bytes follow
-  int state = Z_OK;
-  std::size_t read = 0, written = 0;
-  while (state == Z_OK) {
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(from.data() + read));
-    z.avail_in = static_cast<uInt>(std::min(from.size() - read, most));
-    const std::size_t room = std::min(size - written, most);
-    z.next_out = reinterpret_cast<Bytef*>(room ? to + written : &none_left),
-    z.avail_out = static_cast<uInt>(room ? room : 1);
-    const uInt in = z.avail_in, out = z.avail_out;
-    state = inflate(&z, Z_NO_FLUSH);
-    read += in - z.avail_in;
-    if (!room && z.avail_out == 0) state = Z_DATA_ERROR;
-    if (room) written += out - z.avail_out;
-    if (in == z.avail_in && out == z.avail_out) break;  // no progress: the data end early
+// Inflates raw deflate data that `source` holds from `at` on, piece by piece.
+template <class Source>
+class Inflater {
+ public:
+  Inflater(Source& source, std::uint64_t at, std::uint64_t bytes) : source_(source), at_(at), left_(bytes) {
+    if (inflateInit2(&z_, -MAX_WBITS) != Z_OK)
+      errors::raise<errors::ResourceExhaustedError>("load_npz", "zlib has no memory");
   }
-  inflateEnd(&z);
-  return state == Z_STREAM_END && written == size && read == from.size();
-}
+  Inflater(const Inflater&) = delete;
+  ~Inflater() { inflateEnd(&z_); }
+  // The next n bytes; false if the data are damaged or end before.
+  bool read(char* to, std::size_t n) {
+    while (n && state_ == Z_OK) {
+      refill();
+      const uInt room = static_cast<uInt>(std::min(n, std::size_t{1} << 30));
+      z_.next_out = reinterpret_cast<Bytef*>(to), z_.avail_out = room;
+      state_ = inflate(&z_, Z_NO_FLUSH);
+      to += room - z_.avail_out, n -= room - z_.avail_out;
+    }
+    return n == 0 && (state_ == Z_OK || state_ == Z_STREAM_END);
+  }
+  // Whether the data end here.
+  bool at_end() {
+    char more;
+    return !read(&more, 1) && state_ == Z_STREAM_END && !left_ && !z_.avail_in;
+  }
+
+ private:
+  void refill() {
+    if (z_.avail_in || !left_) return;
+    const std::size_t n = std::min<std::uint64_t>(left_, sizeof piece_);
+    source_.read_at(piece_, at_, n);
+    at_ += n, left_ -= n;
+    z_.next_in = reinterpret_cast<Bytef*>(piece_), z_.avail_in = static_cast<uInt>(n);
+  }
+
+  Source& source_;
+  std::uint64_t at_, left_;
+  z_stream z_{};
+  int state_ = Z_OK;
+  char piece_[1 << 14];
+};
 #endif
+
+// The data of a stored member, with the functions of Inflater.
+template <class Source>
+struct StoredData {
+  Source& source;
+  std::uint64_t at;
+  bool read(char* to, std::size_t n) {
+    source.read_at(to, at, n);
+    at += n;
+    return true;
+  }
+  static bool at_end() { return true; }
+};
+// The content of a member as the source of read_npy. Data: StoredData or Inflater.
+template <class Data>
+class MemberSource {
+ public:
+  MemberSource(const ZipMember& m, Data& data, const std::string& path) : m_(m), data_(data), path_(path) {}
+  std::size_t size() const { return m_.size; }
+  void read(void* to, std::size_t n) {
+    if (!data_.read(static_cast<char*>(to), n)) raise_npz(path_, "the compressed data of " + m_.name + " are damaged");
+    crc_ = crc_of(to, n, crc_);
+    done_ += n;
+  }
+  // Reads what is left and checks the whole.
+  void finish() {
+    char rest[4096];
+    while (done_ < m_.size) read(rest, std::min<std::uint64_t>(m_.size - done_, sizeof rest));
+    if (!data_.at_end()) raise_npz(path_, "the compressed data of " + m_.name + " are damaged");
+    if (crc_ != m_.crc) raise_npz(path_, "the CRC-32 of " + m_.name + " does not match");
+  }
+
+ private:
+  const ZipMember& m_;
+  Data& data_;
+  const std::string& path_;
+  std::uint64_t done_ = 0;
+  std::uint32_t crc_ = 0;
+};
 
 // Reads the members of an archive. Source: has size() and read_at(to, offset, n).
 template <class Source>
@@ -93,24 +147,38 @@ class ZipReader {
     std::size_t at = 0;
     for (std::uint64_t i = 0; i < d.count; ++i) r.push_back(member(bytes, at));
     if (at != bytes.size()) fail("its directory has more than " + std::to_string(d.count) + " entries");
+    std::uint64_t room = source_.size();
+    for (const ZipMember& m : r) {
+      if (m.compressed > room || room - m.compressed < local_bytes)
+        fail(m.name + " lies beyond its end, or its members overlap");
+      room -= m.compressed + local_bytes;
+    }
     return r;
   }
-  // The bytes of a member, inflated and checked.
-  std::string content(const ZipMember& m) const {
+  // The tensor in a member, read straight from its data.
+  Tensor tensor(const ZipMember& m) const {
     const std::string header = part(m.offset, local_bytes, m.name);
     if (number_at(header, 0, 4) != local_signature) fail(m.name + " has no header where the directory says");
     if (number_at(header, 6, 2) & 1)
       errors::raise<errors::UnimplementedError>("load_npz", path_ + ": " + m.name + " is encrypted");
     const std::uint64_t begin = m.offset + local_bytes + number_at(header, 26, 2) + number_at(header, 28, 2);
-    std::string bytes = part(begin, m.compressed, m.name);
-    if (m.method == 8) bytes = inflated(m, bytes);
-    else if (m.method != 0)
+    if (begin > source_.size() || m.compressed > source_.size() - begin) fail(m.name + " lies beyond its end");
+    if (m.method == 0) {
+      if (m.compressed != m.size) fail(m.name + " does not have the size that the directory says");
+      StoredData<Source> data{source_, begin};
+      return checked(m, data);
+    }
+    if (m.method != 8)
       errors::raise<errors::UnimplementedError>("load_npz", path_ + ": " + m.name + " is compressed by method " +
                                                                 std::to_string(m.method) +
                                                                 "; only deflate (8) is read");
-    if (bytes.size() != m.size) fail(m.name + " does not have the size that the directory says");
-    if (crc_of(bytes.data(), bytes.size()) != m.crc) fail("the CRC-32 of " + m.name + " does not match");
-    return bytes;
+#if TANDEM_HAS_ZLIB
+    if (m.size / largest_deflate_ratio > m.compressed) fail(m.name + " is larger than its compressed data can hold");
+    Inflater<Source> data(source_, begin, m.compressed);
+    return checked(m, data);
+#else
+    raise_no_zlib("load_npz", path_ + ": " + m.name + " is compressed");
+#endif
   }
 
  private:
@@ -178,16 +246,17 @@ class ZipReader {
       extra.remove_prefix(4 + bytes);
     }
   }
-  std::string inflated(const ZipMember& m, const std::string& bytes) const {
-#if TANDEM_HAS_ZLIB
-    if (m.size / largest_deflate_ratio > m.compressed) fail(m.name + " is larger than its compressed data can hold");
-    std::string r(m.size, '\0');
-    if (!inflate_all(bytes, r.data(), r.size())) fail("the compressed data of " + m.name + " are damaged");
-    return r;
-#else
-    (void)bytes;
-    raise_no_zlib("load_npz", path_ + ": " + m.name + " is compressed");
-#endif
+  template <class Data>
+  Tensor checked(const ZipMember& m, Data& data) const {
+    MemberSource<Data> member(m, data, path_);
+    try {
+      Tensor t = read_npy(ByteSource(member), path_ + ": " + m.name);
+      member.finish();
+      return t;
+    } catch (const errors::InvalidArgumentError&) {  // perhaps the dtype's name is damaged
+      member.finish();
+      throw;
+    }
   }
 
   Source& source_;
@@ -204,8 +273,7 @@ std::vector<NamedTensor> read_npz(Source& source, const std::string& path, const
     std::string name = m.name.ends_with(npy_suffix) ? m.name.substr(0, m.name.size() - npy_suffix.size()) : m.name;
     if (!seen.insert(name).second) raise_npz(path, "it has two members " + name);
     if (!wanted(name)) continue;
-    const std::string bytes = reader.content(m);
-    r.push_back({std::move(name), parse_npy(bytes.data(), bytes.size(), path + ": " + m.name)});
+    r.push_back({std::move(name), reader.tensor(m)});
   }
   return r;
 }
@@ -221,10 +289,6 @@ inline void check_npz_names(const std::vector<NamedTensor>& tensors) {
   if (tensors.size() >= 0xffff)
     errors::raise<errors::InvalidArgumentError>("save_npz", "more than 65,534 tensors (see save_safetensors)");
 }
-[[noreturn]] inline void raise_too_large(const std::string& at) {
-  errors::raise<errors::InvalidArgumentError>(
-      "save_npz", "the file would exceed 4 GiB at " + at + " (save_safetensors has no limit)");
-}
 // The parts of one member: the header of the archive, then its data.
 struct NpzPart {
   std::string start;  // the local header; then the .npy header, or all data if they are compressed
@@ -236,6 +300,7 @@ TANDEM_INLINE NpzPart npz_part(ZipMember& m, const Tensor& t, NpzOptions options
   const std::string_view data(static_cast<const char*>(host.raw()), host.spec().bytes());
   m.crc = crc_of(data.data(), data.size(), crc_of(start.data(), start.size()));
   m.size = m.compressed = start.size() + data.size();
+  check_32_bits(m.size, m.name);
   if (!options.compressed) return {local_header(m) + start, host};
 #if TANDEM_HAS_ZLIB
   const std::string bytes = deflated({start, data});
@@ -259,10 +324,10 @@ TANDEM_INLINE void save_npz(const std::string& path, const std::vector<NamedTens
     m.name = t.name + std::string(detail::npy_suffix), m.offset = offset;
     parts.push_back(detail::npz_part(m, t.tensor, options));
     offset += parts.back().start.size() + (parts.back().host.is_set() ? parts.back().host.spec().bytes() : 0);
-    if (offset > 0xffffffffu) detail::raise_too_large(t.name);
+    detail::check_32_bits(offset, t.name);
   }
   const std::string directory = detail::central_directory(members, offset);
-  if (offset + directory.size() > 0xffffffffu) detail::raise_too_large("the directory");
+  detail::check_32_bits(offset + directory.size(), "the directory");
   std::vector<std::pair<const void*, std::size_t>> bytes;
   for (const detail::NpzPart& p : parts) {
     bytes.push_back({p.start.data(), p.start.size()});

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <complex>
 #include <limits>
+#include <new>
 #include <string>
 
 #include "tandem/base/error.hpp"
@@ -55,10 +56,18 @@ inline i64 matrix_at(const Shape& operand, const Shape& out, i64 i) {
   return at;
 }
 /// Calls body(first, last) on ranges of matrices, on several threads where their work (in multiplications) pays.
+///   throws  errors::ResourceExhaustedError in the op's name if the body has no memory for copies
 template <class F>
-void for_matrices(i64 count, double work, const F& body) {
+void for_matrices(const KernelCall& c, i64 count, double work, const F& body) {
   const i64 grain = static_cast<i64>(std::max(1., std::min(1e9, 4e4 / std::max(work, 1.))));
-  cpu::parallel_for(count, grain, body);
+  cpu::parallel_for(count, grain, [&](i64 first, i64 last) {
+    try {
+      body(first, last);
+    } catch (const std::bad_alloc&) {
+      errors::raise<errors::ResourceExhaustedError>(c.op,
+                                                    "no memory for a copy of a matrix of " + to_string(*c.in[0].spec));
+    }
+  });
 }
 inline double cube(i64 n) { return static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n); }
 

@@ -14,9 +14,11 @@ struct EigenPairs {
 ///   returns   {w, v}: the eigenvalues, real and ascending, [..., n]; unit eigenvectors in the columns, [..., n, n],
 ///             each determined up to its sign (complex: up to a factor of modulus 1)
 ///   throws    errors::InvalidArgumentError if the matrices are not square
-///   gradient  of the lower triangle: v (diag(gw) + F (v^H gv)) v^H, where F has 1 / (w_j - w_i), 0 for equal values
+///   gradient  the lower triangle of G + G^H with the diagonal counted once, as in TensorFlow; 0 above it. G is
+///             v (diag(gw) + F * (v^H gv)) v^H, where F has 1 / (w_j - w_i), 0 for equal values
 TANDEM_API EigenPairs eigh(const Tensor& a, OpOptions = {});
-/// Eigenvalues of self-adjoint matrices, as eigh. gradient: v diag(g) v^H
+/// Eigenvalues of self-adjoint matrices, as eigh.
+///   gradient  as eigh, with G = v diag(g) v^H
 TANDEM_API Tensor eigvalsh(const Tensor& a, OpOptions = {});
 /// Eigenvalues and eigenvectors of square matrices, in no particular order.
 ///   a         [..., n, n], floating or complex

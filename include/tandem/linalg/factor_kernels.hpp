@@ -59,12 +59,14 @@ std::unique_ptr<T[]> copied(const Block<T>& x, T factor, bool conjugated) {
 template <class T>
 void subtract_product(const Block<T>& c, const Block<T>& a, bool adjoint_a, const Block<T>& b, bool adjoint_b) {
   if (c.rows == 0 || c.columns == 0) return;
-  const auto minus_a = copied(a, T(-1), adjoint_a);
-  std::unique_ptr<T[]> b_copy;
-  if (is_complex_number<T> && adjoint_b) b_copy = copied(b, T(1), true);
+  const bool negate_a = a.rows * a.columns <= b.rows * b.columns;  // the smaller one
+  const auto copy_of = [](const Block<T>& x, bool negated, bool adjoint) {
+    return negated || (is_complex_number<T> && adjoint) ? copied(x, T(negated ? -1 : 1), adjoint) : nullptr;
+  };
+  const auto a_copy = copy_of(a, negate_a, adjoint_a), b_copy = copy_of(b, !negate_a, adjoint_b);
   cpu::Gemm<T> g;
   g.m = c.rows, g.n = c.columns, g.k = adjoint_a ? a.rows : a.columns;
-  g.a = minus_a.get(), g.lda = a.columns, g.transpose_a = adjoint_a;
+  g.a = a_copy ? a_copy.get() : a.at, g.lda = a_copy ? a.columns : a.ld, g.transpose_a = adjoint_a;
   g.b = b_copy ? b_copy.get() : b.at, g.ldb = b_copy ? b.columns : b.ld, g.transpose_b = adjoint_b;
   g.c = c.at, g.ldc = c.ld, g.accumulate = true;
   cpu::gemm(g);

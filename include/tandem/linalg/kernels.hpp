@@ -14,7 +14,7 @@ void det(const KernelCall& c);
 void slogdet(const KernelCall& c);
 void expm(const KernelCall& c);  // kernels_expm.inl
 
-// By Eigen, in double precision (kernels_qr.inl, kernels_svd.inl, kernels_eigen.inl).
+// By Eigen, in double precision (kernels_qr.inl, kernels_svd*.inl, kernels_eigen.inl).
 void qr(const KernelCall& c);
 void svd(const KernelCall& c, bool full);
 void svdvals(const KernelCall& c);

@@ -14,7 +14,7 @@ TANDEM_INLINE void eigh(const KernelCall& c) {
   FirstFailure failure;
   with_wide_type(c.in[0].spec->dtype, [&]<class T, class W>(T, W) {
     using R = typename RealOf<T>::type;
-    for_matrices(matrices_of(s), 10 * cube(n) + 100, [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), 10 * cube(n) + 100, [&](i64 first, i64 last) {
       for (i64 b = first; b < last; ++b) {
         Matrix<W> a = loaded<W>(c.in[0].as<T>() + b * n * n, n, n);
         a.template triangularView<Eigen::StrictlyUpper>().setZero();  // it is not read, and may hold NaN
@@ -53,7 +53,7 @@ TANDEM_INLINE void eig(const KernelCall& c) {
   FirstFailure failure;
   with_wide_type(c.in[0].spec->dtype, [&]<class T, class W>(T, W) {
     using C = std::complex<typename RealOf<T>::type>;
-    for_matrices(matrices_of(s), 25 * cube(n) + 100, [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), 25 * cube(n) + 100, [&](i64 first, i64 last) {
       for (i64 b = first; b < last; ++b) {
         const Matrix<W> a = loaded<W>(c.in[0].as<T>() + b * n * n, n, n);
         if (!all_finite(a)) {

@@ -95,7 +95,7 @@ TANDEM_INLINE void expm(const KernelCall& c) {
   const i64 n = s.dim(-1);
   if (n == 0) return;
   with_wide_type(c.out[0].spec->dtype, [&]<class T, class W>(T, W) {
-    for_matrices(matrices_of(s), 10 * cube(n), [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), 10 * cube(n), [&](i64 first, i64 last) {
       for (i64 m = first; m < last; ++m) {
         const T* const from = c.in[0].as<T>() + m * n * n;
         const Dense<W> r = exponential(Dense<W>(from, from + n * n), n);

@@ -14,7 +14,7 @@ TANDEM_INLINE void cholesky(const KernelCall& c) {
   const i64 n = s.dim(-1);
   FirstFailure failure;
   with_type(c.out[0].spec->dtype, [&]<class T>(T) {
-    for_matrices(matrices_of(s), cube(n) / 3, [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), cube(n) / 3, [&](i64 first, i64 last) {
       for (i64 m = first; m < last; ++m) {
         const T* const from = c.in[0].as<T>() + m * n * n;
         const Block<T> to{c.out[0].as<T>() + m * n * n, n, n, n};
@@ -32,7 +32,7 @@ TANDEM_INLINE void triangular_solve(const KernelCall& c, bool lower, bool adjoin
   const i64 n = s.dim(-2), k = s.dim(-1);
   FirstFailure failure;
   with_type(c.out[0].spec->dtype, [&]<class T>(T) {
-    for_matrices(matrices_of(s), static_cast<double>(n * n * k) / 2, [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), static_cast<double>(n * n * k) / 2, [&](i64 first, i64 last) {
       for (i64 m = first; m < last; ++m) {
         const Block<T> a{c.in[0].as<T>() + matrix_at(sa, s, m) * n * n, n, n, n};
         const T* const b = c.in[1].as<T>() + matrix_at(sb, s, m) * n * k;
@@ -77,7 +77,7 @@ TANDEM_INLINE void solve(const KernelCall& c, bool adjoint) {
   if (n == 0) return;
   FirstFailure failure;
   with_type(c.out[0].spec->dtype, [&]<class T>(T) {
-    for_matrices(matrices_of(s), cube(n) / 3 + static_cast<double>(n * n * k), [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), cube(n) / 3 + static_cast<double>(n * n * k), [&](i64 first, i64 last) {
       LuFactors<T> lu(n);
       for (i64 m = first; m < last; ++m) {
         const T* const b = c.in[1].as<T>() + matrix_at(sb, s, m) * n * k;
@@ -97,7 +97,7 @@ TANDEM_INLINE void inv(const KernelCall& c) {
   if (n == 0) return;
   FirstFailure failure;
   with_type(c.out[0].spec->dtype, [&]<class T>(T) {
-    for_matrices(matrices_of(s), cube(n), [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), cube(n), [&](i64 first, i64 last) {
       LuFactors<T> lu(n);
       for (i64 m = first; m < last; ++m) {
         const Block<T> x{c.out[0].as<T>() + m * n * n, n, n, n};
@@ -116,7 +116,7 @@ TANDEM_INLINE void lu(const KernelCall& c) {
   const i64 rows = s.dim(-2), columns = s.dim(-1);
   const bool narrow = c.out[1].spec->dtype == DType::int32;
   with_type(c.out[0].spec->dtype, [&]<class T>(T) {
-    for_matrices(matrices_of(s), static_cast<double>(rows * columns * std::min(rows, columns)), [&](i64 b, i64 e) {
+    for_matrices(c, matrices_of(s), static_cast<double>(rows * columns * std::min(rows, columns)), [&](i64 b, i64 e) {
       std::vector<i64> pivots(static_cast<std::size_t>(std::min(rows, columns))), order(static_cast<std::size_t>(rows));
       for (i64 m = b; m < e; ++m) {
         const T* const from = c.in[0].as<T>() + m * rows * columns;
@@ -138,7 +138,7 @@ TANDEM_INLINE void det(const KernelCall& c) {
   const Shape& s = c.in[0].shape();
   const i64 n = s.dim(-1);
   with_type(c.out[0].spec->dtype, [&]<class T>(T) {
-    for_matrices(matrices_of(s), cube(n) / 3, [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), cube(n) / 3, [&](i64 first, i64 last) {
       LuFactors<T> lu(n);
       for (i64 m = first; m < last; ++m) {
         lu.factor(c.in[0].as<T>() + m * n * n);
@@ -153,7 +153,7 @@ TANDEM_INLINE void slogdet(const KernelCall& c) {
   const i64 n = s.dim(-1);
   with_type(c.out[0].spec->dtype, [&]<class T>(T) {
     using R = typename RealOf<T>::type;
-    for_matrices(matrices_of(s), cube(n) / 3, [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), cube(n) / 3, [&](i64 first, i64 last) {
       LuFactors<T> lu(n);
       for (i64 m = first; m < last; ++m) {
         lu.factor(c.in[0].as<T>() + m * n * n);

@@ -6,6 +6,7 @@
 #include "tandem/linalg/eigen_kernels.hpp"
 #include "tandem/linalg/factor_kernels.hpp"
 #include "tandem/linalg/kernels.hpp"
+#include "tandem/linalg/svd_kernels.hpp"
 
 namespace TANDEM_NS::linalg::impl {
 
@@ -26,18 +27,7 @@ struct Singular {
       return;
     }
     if (!all_finite(a)) return;
-    const unsigned wanted = !vectors ? 0
-                            : full   ? Eigen::ComputeFullU | Eigen::ComputeFullV
-                                     : Eigen::ComputeThinU | Eigen::ComputeThinV;
-    if (k <= 32) take(Eigen::JacobiSVD<Matrix<W>>(a, wanted), vectors);
-    else take(Eigen::BDCSVD<Matrix<W>>(a, wanted), vectors);
-  }
-
- private:
-  template <class S>
-  void take(const S& svd, bool vectors) {
-    s = svd.singularValues();
-    if (vectors) u = svd.matrixU(), v = svd.matrixV();
+    decompose(a, vectors, full, u, s, v);
   }
 };
 
@@ -50,7 +40,7 @@ TANDEM_INLINE void svd(const KernelCall& c, bool full) {
   const i64 m = s.dim(-2), n = s.dim(-1), k = std::min(m, n), ku = full ? m : k, kv = full ? n : k;
   with_wide_type(c.in[0].spec->dtype, [&]<class T, class W>(T, W) {
     using R = typename RealOf<T>::type;
-    for_matrices(matrices_of(s), svd_work(m, n), [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), svd_work(m, n), [&](i64 first, i64 last) {
       for (i64 b = first; b < last; ++b) {
         const Singular<W> x(loaded<W>(c.in[0].as<T>() + b * m * n, m, n), true, full);
         store(x.s, c.out[0].as<R>() + b * k);
@@ -65,7 +55,7 @@ TANDEM_INLINE void svdvals(const KernelCall& c) {
   const i64 m = s.dim(-2), n = s.dim(-1), k = std::min(m, n);
   with_wide_type(c.in[0].spec->dtype, [&]<class T, class W>(T, W) {
     using R = typename RealOf<T>::type;
-    for_matrices(matrices_of(s), svd_work(m, n), [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), svd_work(m, n), [&](i64 first, i64 last) {
       for (i64 b = first; b < last; ++b)
         store(Singular<W>(loaded<W>(c.in[0].as<T>() + b * m * n, m, n), false, false).s, c.out[0].as<R>() + b * k);
     });
@@ -79,7 +69,7 @@ TANDEM_INLINE void pinv(const KernelCall& c, double rcond) {
     using R = typename RealOf<T>::type;
     const double cut =
         rcond >= 0 ? rcond : 10. * static_cast<double>(std::max(m, n)) * std::numeric_limits<R>::epsilon();
-    for_matrices(matrices_of(s), svd_work(m, n), [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), svd_work(m, n), [&](i64 first, i64 last) {
       for (i64 b = first; b < last; ++b) {
         Singular<W> x(loaded<W>(c.in[0].as<T>() + b * m * n, m, n), true, false);
         for (i64 i = 0; i < k; ++i) x.v.col(i) *= x.s(i) <= cut * x.s(0) ? 0. : 1 / x.s(i);
@@ -138,7 +128,7 @@ TANDEM_INLINE void cofactor(const KernelCall& c) {
   const i64 n = s.dim(-1);
   if (n == 0) return;
   with_wide_type(c.in[0].spec->dtype, [&]<class T, class W>(T, W) {
-    for_matrices(matrices_of(s), 2 * cube(n) + 100, [&](i64 first, i64 last) {
+    for_matrices(c, matrices_of(s), 2 * cube(n) + 100, [&](i64 first, i64 last) {
       for (i64 b = first; b < last; ++b)
         store(cofactors(loaded<W>(c.in[0].as<T>() + b * n * n, n, n)), c.out[0].as<T>() + b * n * n);
     });

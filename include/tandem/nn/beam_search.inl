@@ -56,11 +56,13 @@ TANDEM_INLINE Beams begin_beams(const Tensor& rows, const nn::BeamSearchOptions&
                       static_cast<int>(o.end_token_id == none ? 0 : o.end_token_id))};
 }
 TANDEM_INLINE Tensor may_go_on(const Beams& b, const nn::BeamSearchOptions& o) {
+  const ShapeChecks lenient(false);
   const Tensor live = logical_and(logical_not(b.is_finished), b.log_probs > impossible_log_prob);
   return logical_and(b.step < o.sequence_length, reduce_any(live));
 }
 TANDEM_INLINE std::pair<Beams, Tensor> advance_beams(const Beams& b, const Tensor& logits,
                                                      const nn::BeamSearchOptions& o) {
+  const ShapeChecks lenient(false);
   const i64 width = o.beam_width;
   if (logits.rank() != 2 || logits.shape().dim(1) == none || !is_floating(logits.dtype()))
     raise_beam_search("step must return floating logits of shape [n, tokens], not " + to_string(logits.spec()));

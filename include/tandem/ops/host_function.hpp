@@ -66,23 +66,21 @@ TANDEM_API std::vector<Tensor> apply_host_function(const std::vector<Tensor>& in
 }  // namespace detail
 
 /// Runs f on the host as an op: eagerly at once, in a traced function at each of its calls. In f the tensors have
-/// values and lie in host memory, so that it may read them, loop over them and call other libraries.
-///
-///   Tensor y = host_function([](const Tensor& x) { return constant(my_filter(x.to_vector<float>())); },
-///                            {x}, TensorSpec({none}, float32));
+/// values and lie in host memory, so that it may read them, loop over them and call other libraries:
+/// `host_function([](const Tensor& x) { return constant(my_filter(x.to_vector<float>())); }, {x}, TensorSpec({none}))`.
 ///
 ///   f        takes the tensors (at most three) or the list as const std::vector<Tensor>&, and returns a Tensor or a
 ///            std::vector<Tensor>. A copy of it is kept as long as a traced function needs it. It may run on several
-///            threads at once. Its own ops are neither recorded nor traced
+///            threads at once. Its own ops are neither recorded nor traced. It may read and assign Variables, except
+///            that what the traced function assigns, which stays locked during its call, can only be read, and only on
+///            the thread that f runs on
 ///   in       any dtypes and devices; copied to the host where they are not there
 ///   out      the spec of each result; `none` for sizes that depend on the data
 ///   returns  a tensor, or a vector for a vector of specs, on the device of the first input
-///   throws   errors::InvalidArgumentError if the results do not match `out`, and whatever f throws
-///   gradient none (errors::UnimplementedError on the path of a gradient); custom_gradient adds one:
-///              custom_gradient([](const Tensor& x) {
-///                return std::pair(host_function(f, {x}, spec), [x](const Tensor& g) { return host_function(df, ...);
-///                });
-///              }, x)
+///   throws   errors::InvalidArgumentError if the results do not match `out`, errors::FailedPreconditionError if f
+///            assigns a Variable that the traced function assigns too, and whatever f throws
+///   gradient none (errors::UnimplementedError on the path of a gradient); custom_gradient
+///            (autodiff/custom_gradient.hpp) adds one, whose backward function may call host_function again
 template <class F>
 std::vector<Tensor> host_function(F f, const std::vector<Tensor>& in, const std::vector<TensorSpec>& out,
                                   HostFunctionOptions options = {}) {

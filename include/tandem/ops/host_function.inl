@@ -24,6 +24,7 @@ TANDEM_INLINE void check_host_results(const std::vector<Tensor>& got, const std:
     errors::raise<errors::InvalidArgumentError>("host_function", "the function returned " + std::to_string(got.size()) +
                                                                      " tensors, its specs are " +
                                                                      std::to_string(want.size()));
+  for (const Tensor& t : got) check_value("host_function", t);  // not one that f has captured from a trace
   for (std::size_t i = 0; i < got.size(); ++i)
     if (got[i].dtype() != want[i].dtype || !want[i].shape.is_compatible_with(got[i].shape()))
       errors::raise<errors::InvalidArgumentError>("host_function", "the function returned " + to_string(got[i].spec()) +

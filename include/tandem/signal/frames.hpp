@@ -7,14 +7,15 @@ namespace TANDEM_NS::signal {
 struct FrameOptions {
   TANDEM_OP_OPTIONS;
   bool pad_end = false;  ///< keep the last frames, which the signal does not fill
-  double pad_value = 0;  ///< behind the end of the signal
+  double pad_value = 0;  ///< behind the end of the signal; a number that x's dtype has
   i64 axis = -1;
 };
 /// Cuts an axis into frames that may overlap.
 ///   x         numbers, [..., n, ...]
 ///   returns   [..., frames, frame_length, ...], dtype of x: frames = max(0, 1 + (n - frame_length) / frame_step),
 ///             rounded down, or with `.pad_end` n / frame_step, rounded up
-///   throws    errors::InvalidArgumentError for a scalar, or a length or step below 1
+///   throws    errors::InvalidArgumentError for a scalar, a length or step below 1, or a pad_value with a fraction for
+///             integers
 ///   gradient  overlap_and_add(g), as far as x reaches
 TANDEM_API Tensor frame(const Tensor& x, i64 frame_length, i64 frame_step, FrameOptions = {});
 /// Adds frames up to a signal: y[t] = sum over f of x[f, t - f * frame_step].

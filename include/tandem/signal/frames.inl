@@ -1,5 +1,6 @@
 // Definitions of signal/frames.hpp.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -10,6 +11,7 @@
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/signal/frames.hpp"
 
 namespace TANDEM_NS {
@@ -123,17 +125,33 @@ TANDEM_INLINE Grads frames_like_gradient(const GradCall& c) {
   return {Gradient(pad_or_trim_like(apply1(overlap_and_add_op, a, no_options, c.g[0]), c.in[0], axis)), Gradient()};
 }
 
+inline Tensor finish_window(const Tensor& w, const WindowOptions& o) {
+  const tandem::detail::OutsideTrace outside;
+  const Tensor there = current_device() == w.device() ? w : w.to(current_device());
+  return outside.named(cast(there, o.dtype), o.name, o.where);
+}
 // a - b cos(2 pi k / n), with TensorFlow's n: the length if it is even and `periodic`, else one less.
 inline Tensor cosine_window(const char* op, i64 length, double a, double b, const WindowOptions& o) {
   const tandem::detail::CallSite call(o);
   check_positive(op, "window_length", length);
   if (!is_floating(o.dtype)) raise(op, std::string("the dtype must be floating, not ") + name(o.dtype));
   const double n = static_cast<double>(o.periodic && length % 2 == 0 ? length : length - 1);
-  std::vector<double> w;
+  const Tensor w = Tensor::allocate({Shape{length}, DType::float64, {}});
+  double* const at = static_cast<double*>(w.raw());
   for (i64 k = 0; k < length; ++k)
-    w.push_back(length == 1 ? 1 : a - b * std::cos(2 * std::numbers::pi * static_cast<double>(k) / n));
+    at[k] = length == 1 ? 1 : a - b * std::cos(2 * std::numbers::pi * static_cast<double>(k) / n);
+  return finish_window(w, o);
+}
+// The numbers of a window of n, whatever device makes it.
+inline void write_window(double* to, i64 n, WindowFn make, const WindowOptions& o) {
+  if (!make) return void(std::fill_n(to, n, 1.));
   const tandem::detail::OutsideTrace outside;
-  return outside.named(cast(constant(w), o.dtype), o.name, o.where);
+  const std::vector<double> w =
+      cast(make(n, {.periodic = o.periodic, .dtype = o.dtype}), DType::float64).to_vector<double>();
+  if (static_cast<i64>(w.size()) != n)
+    raise("inverse_stft_window",
+          "the forward window has " + std::to_string(w.size()) + " elements, not " + std::to_string(n));
+  std::copy(w.begin(), w.end(), to);
 }
 inline DType real_of(DType d) {
   return d == DType::complex128 || d == DType::float64 ? DType::float64 : DType::float32;
@@ -196,10 +214,10 @@ TANDEM_INLINE Tensor impl::pad_or_trim(const Tensor& x, i64 axis, i64 length) {
 TANDEM_INLINE Tensor frame(const Tensor& x, i64 frame_length, i64 frame_step, FrameOptions o) {
   const tandem::detail::CallSite call(o);
   const rules::FrameAttrs a{o.axis, frame_length, frame_step, o.pad_end};
-  const Tensor y = apply1(frame_op, a, {o.name, o.where}, x);
-  if (!o.pad_end || o.pad_value == 0) return y;
-  const Tensor filled = apply1(frame_op, a, no_options, ones_like(x));
-  return y + (1 - filled) * cast(constant(o.pad_value), x.dtype());
+  const OpOptions named{o.name, o.where};
+  if (!o.pad_end || o.pad_value == 0) return apply1(frame_op, a, named, x);
+  const Tensor filled = apply1(frame_op, a, no_options, ones_like(x, DType::int8));
+  return where(equal(filled, 0), o.pad_value, apply1(frame_op, a, no_options, x), named);
 }
 TANDEM_INLINE Tensor overlap_and_add(const Tensor& x, i64 frame_step, OpOptions o) {
   return apply1(overlap_and_add_op, rules::FrameAttrs{-2, 0, frame_step, false}, o, x);
@@ -212,12 +230,15 @@ TANDEM_INLINE Tensor inverse_stft_window(i64 n, i64 frame_step, WindowFn forward
   const tandem::detail::CallSite call(o);
   impl::check_positive("inverse_stft_window", "window_length", n);
   impl::check_positive("inverse_stft_window", "frame_step", frame_step);
-  const tandem::detail::OutsideTrace outside;
-  std::vector<double> w(static_cast<std::size_t>(n), 1.), sums(static_cast<std::size_t>(std::min(n, frame_step)));
-  if (forward) w = cast(forward(n, {.periodic = o.periodic, .dtype = o.dtype}), DType::float64).to_vector<double>();
-  for (std::size_t k = 0; k < w.size(); ++k) sums[k % static_cast<std::size_t>(frame_step)] += w[k] * w[k];
-  for (std::size_t k = 0; k < w.size(); ++k) w[k] /= sums[k % static_cast<std::size_t>(frame_step)];
-  return outside.named(cast(constant(w), o.dtype), o.name, o.where);
+  const auto allocated = [](i64 count) { return Tensor::allocate({Shape{count}, DType::float64, {}}); };
+  const Tensor w = allocated(n), sums = allocated(std::min(n, frame_step));
+  const auto of = [&](i64 k) -> double& { return static_cast<double*>(sums.raw())[k % frame_step]; };
+  double* const at = static_cast<double*>(w.raw());
+  impl::write_window(at, n, forward, o);
+  for (i64 k = 0; k < sums.size(); ++k) of(k) = 0;
+  for (i64 k = 0; k < n; ++k) of(k) += at[k] * at[k];
+  for (i64 k = 0; k < n; ++k) at[k] /= of(k);
+  return impl::finish_window(w, o);
 }
 TANDEM_INLINE Tensor stft(const Tensor& x, i64 frame_length, i64 frame_step, StftOptions o) {
   const tandem::detail::CallSite call(o);

@@ -56,15 +56,17 @@ TANDEM_INLINE Specs resolve_decode_raw(const KernelCall& c) {
 }
 TANDEM_INLINE void decode_raw_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<rules::DecodeRawAttrs>();
-  char* to = c.out[0].as<char>();
-  for (i64 i = 0; i < c.in[0].size(); ++i) {
-    const std::string_view s = c.in[0].as<const Bytes>()[i].view();
-    if (s.empty()) continue;
-    std::memcpy(to, s.data(), s.size());
-    if (a.little_endian != host_is_little) swap_numbers(to, s.size(), a.dtype);
-    normalize(to, s.size(), a.dtype);
-    to += s.size();
-  }
+  if (c.out[0].size() == 0) return;
+  const std::size_t length = c.in[0].as<const Bytes>()->view().size();  // of all strings
+  const i64 grain = static_cast<i64>(65536 / length) + 1;
+  cpu::parallel_for(c.in[0].size(), grain, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) {
+      char* const to = c.out[0].as<char>() + static_cast<std::size_t>(i) * length;
+      std::memcpy(to, c.in[0].as<const Bytes>()[i].view().data(), length);
+      if (a.little_endian != host_is_little) swap_numbers(to, length, a.dtype);
+      normalize(to, length, a.dtype);
+    }
+  });
 }
 
 inline constexpr char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -103,13 +105,15 @@ TANDEM_INLINE void encode_base64_kernel(const KernelCall& c) {
   strings::impl::map_strings<Bytes>(c, [&](std::string_view s) { return Bytes(to_base64(s, pad)); });
 }
 TANDEM_INLINE void decode_base64_kernel(const KernelCall& c) {
-  for (i64 i = 0; i < c.in[0].size(); ++i) {
-    const std::string_view s = c.in[0].as<const Bytes>()[i].view();
+  const Bytes* const x = c.in[0].as<const Bytes>();
+  const i64 bad = strings::impl::first_failure(c.in[0].size(), 512, [&](i64 i) {
     std::string r;
-    if (!from_base64(s, r))
-      raise(c.op, strings::impl::in_quotes(s) + " is not valid base64 (element " + std::to_string(i) + ")");
+    if (!from_base64(x[i].view(), r)) return false;
     c.out[0].as<Bytes>()[i] = Bytes(r);
-  }
+    return true;
+  });
+  if (bad < c.in[0].size())
+    raise(c.op, strings::impl::in_quotes(x[bad].view()) + " is not valid base64 (element " + std::to_string(bad) + ")");
 }
 
 inline constexpr std::string_view tensor_magic{"TNDT\x01", 5};
@@ -182,12 +186,14 @@ class TensorReader {
       if (n > static_cast<u64>(std::numeric_limits<i64>::max())) fail("its shape is not valid");
       s.push(static_cast<i64>(n));
     }
-    u64 size = 1;
-    for (const i64 n : s)
-      if (n == 0) return s;
-    for (const i64 n : s)
-      if (__builtin_mul_overflow(size, static_cast<u64>(n), &size) || size > left_.size() / least)
-        fail("it ends within its elements");
+    // Without the sizes of 0: no part of the product may overflow.
+    i64 size = 1;
+    bool is_empty = false;
+    for (const i64 n : s) {
+      is_empty |= n == 0;
+      if (n > 0 && __builtin_mul_overflow(size, n, &size)) fail("its shape is not valid");
+    }
+    if (!is_empty && static_cast<u64>(size) > left_.size() / least) fail("it ends within its elements");
     return s;
   }
   void read_texts(const Tensor& t) {

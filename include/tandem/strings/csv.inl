@@ -131,7 +131,8 @@ inline void decode_record(const KernelCall& c, i64 record, std::string_view text
   }
 }
 TANDEM_INLINE void decode_csv_kernel(const KernelCall& c) {
-  for (i64 i = 0; i < c.in[0].size(); ++i) decode_record(c, i, c.in[0].as<const Bytes>()[i].view());
+  strings::impl::for_each_or_raise(c.in[0].size(), 64,
+                                   [&](i64 i) { decode_record(c, i, c.in[0].as<const Bytes>()[i].view()); });
 }
 
 }  // namespace io::impl

@@ -77,11 +77,13 @@ TANDEM_INLINE Specs infer_find(const InferCall& c) {
   return Specs(host_spec(c.spec(0).shape, c.get<rules::TableAttrs>().table->value));
 }
 inline void find_all(const KernelCall& c, const Table& t, i64 buckets) {
-  for (i64 i = 0; i < c.in[0].size(); ++i) {
-    const Value* const v = find(t, c.in[0].data, i);
-    if (!v && buckets) c.out[0].as<i64>()[i] = bucket_of(t, c.in[0].data, i, buckets);
-    else put_value(t.value, c.out[0].data, i, v ? *v : t.missing);
-  }
+  cpu::parallel_for(c.in[0].size(), 512, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) {
+      const Value* const v = find(t, c.in[0].data, i);
+      if (!v && buckets) c.out[0].as<i64>()[i] = bucket_of(t, c.in[0].data, i, buckets);
+      else put_value(t.value, c.out[0].data, i, v ? *v : t.missing);
+    }
+  });
 }
 TANDEM_INLINE void find_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<rules::TableAttrs>();

@@ -19,11 +19,12 @@ TANDEM_INLINE Specs infer_to_number(const InferCall& c) {
 }
 template <class T>
 void parse_all(const KernelCall& c) {
-  for (i64 i = 0; i < c.in[0].size(); ++i) {
-    const std::string_view s = c.in[0].as<const Bytes>()[i].view();
-    if (!parse_number(s, c.out[0].as<T>()[i]))
-      raise(c.op, in_quotes(s) + " is not a valid " + name(dtype_of<T>()) + " (element " + std::to_string(i) + ")");
-  }
+  const Bytes* const x = c.in[0].as<const Bytes>();
+  T* const y = c.out[0].as<T>();
+  const i64 bad = first_failure(c.in[0].size(), 512, [=](i64 i) { return parse_number(x[i].view(), y[i]); });
+  if (bad < c.in[0].size())
+    raise(c.op, in_quotes(x[bad].view()) + " is not a valid " + name(dtype_of<T>()) + " (element " +
+                    std::to_string(bad) + ")");
 }
 TANDEM_INLINE void to_number_kernel(const KernelCall& c) {
   switch (c.out[0].spec->dtype) {

@@ -1,5 +1,6 @@
 // Parsing of one number, without regard to the locale. For definitions.
 #pragma once
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string_view>
@@ -10,15 +11,18 @@ namespace TANDEM_NS::strings::impl {
 
 /// Whether a text that is out of a floating type's range is too small: its magnitude is below 1.
 inline bool is_below_one(std::string_view s) {
-  const std::size_t e = s.find_first_of("eE");
-  if (e != s.npos) {
-    i64 power = 0;
+  const std::size_t e = std::min(s.find_first_of("eE"), s.size()), point = std::min(s.find('.'), e);
+  const std::size_t digit = s.find_first_of("123456789");
+  if (digit >= e) return true;  // 0
+  // The power of ten of the first digit that is not 0, without the exponent.
+  const auto own = static_cast<i64>(point) - static_cast<i64>(digit) - (digit < point);
+  i64 power = 0;
+  if (e < s.size()) {
     const std::size_t from = e + 1 + (e + 1 < s.size() && s[e + 1] == '+');
     if (std::from_chars(s.data() + from, s.data() + s.size(), power).ec == std::errc::result_out_of_range)
       return s[from] == '-';
-    if (power != 0) return power < 0;
   }
-  return s.substr(0, s.find('.')).find_first_of("123456789") == s.npos;
+  return power < -own;
 }
 /// Parses all of s as a T; false if it is not one. White space around it is ignored, as is a plus sign.
 template <class T>

@@ -5,6 +5,8 @@
 #endif
 #include <re2/re2.h>
 
+#include <memory>
+
 #include "tandem/strings/regex.hpp"
 #include "tandem/strings/string_kernels.hpp"
 
@@ -33,11 +35,17 @@ class Pattern {
   }
   RE2 re_;
 };
+// The compiled pattern. Each thread keeps its last one, because compiling takes longer than most uses.
+TANDEM_INLINE std::shared_ptr<const Pattern> compiled(const char* op, const std::string& pattern) {
+  static thread_local std::shared_ptr<const Pattern> last;
+  if (!last || (**last).pattern() != pattern) last = std::make_shared<const Pattern>(op, pattern);
+  return last;
+}
 // A pattern that is applied now is compiled by the kernel, which also checks it.
 inline void check_pattern(const InferCall& c) {
   if (!context.stager) return;
   const auto& a = c.get<rules::RegexAttrs>();
-  Pattern(c.op.name, a.pattern).check_rewrite(c.op.name, a.rewrite);
+  compiled(c.op.name, a.pattern)->check_rewrite(c.op.name, a.rewrite);
 }
 TANDEM_INLINE Specs infer_regex_replace(const InferCall& c) {
   check_pattern(c);
@@ -45,12 +53,12 @@ TANDEM_INLINE Specs infer_regex_replace(const InferCall& c) {
 }
 TANDEM_INLINE void regex_replace_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<rules::RegexAttrs>();
-  const Pattern pattern(c.op, a.pattern);
-  pattern.check_rewrite(c.op, a.rewrite);
+  const std::shared_ptr<const Pattern> pattern = compiled(c.op, a.pattern);
+  pattern->check_rewrite(c.op, a.rewrite);
   map_strings<Bytes>(c, [&](std::string_view s) {
     std::string text(s);
-    if (a.global) RE2::GlobalReplace(&text, *pattern, piece(a.rewrite));
-    else RE2::Replace(&text, *pattern, piece(a.rewrite));
+    if (a.global) RE2::GlobalReplace(&text, **pattern, piece(a.rewrite));
+    else RE2::Replace(&text, **pattern, piece(a.rewrite));
     return Bytes(text);
   });
 }
@@ -59,8 +67,8 @@ TANDEM_INLINE Specs infer_regex_full_match(const InferCall& c) {
   return Specs(host_spec(c.spec(0).shape, DType::bool_));
 }
 TANDEM_INLINE void regex_full_match_kernel(const KernelCall& c) {
-  const Pattern pattern(c.op, c.attrs.get<rules::RegexAttrs>().pattern);
-  map_strings<bool>(c, [&](std::string_view s) { return RE2::FullMatch(piece(s), *pattern); });
+  const std::shared_ptr<const Pattern> pattern = compiled(c.op, c.attrs.get<rules::RegexAttrs>().pattern);
+  map_strings<bool>(c, [&](std::string_view s) { return RE2::FullMatch(piece(s), **pattern); });
 }
 
 }  // namespace strings::impl

@@ -1,5 +1,6 @@
 // What the definitions of string ops share: kernels over all elements, broadcasting, checks of dtypes.
 #pragma once
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,33 @@ inline std::string in_quotes(std::string_view s) {
 /// A result of this dtype in host memory.
 inline Spec host_spec(const Shape& shape, DType dtype) { return {shape, dtype, {}}; }
 
+/// Calls good(i) for each i below n, on several threads; returns the first i for which it is false, or n. What comes
+/// after it may have been skipped.
+template <class F>
+i64 first_failure(i64 n, i64 grain, const F& good) {
+  std::atomic<i64> first{n};
+  cpu::parallel_for(n, grain, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end && i < first; ++i) {
+      if (good(i)) continue;
+      for (i64 now = first; i < now && !first.compare_exchange_weak(now, i);) {
+      }
+      return;
+    }
+  });
+  return first;
+}
+/// Calls f(i) for each i below n, on several threads. Raises what the first of them raises that does.
+template <class F>
+void for_each_or_raise(i64 n, i64 grain, const F& f) {
+  const i64 first = first_failure(n, grain, [&](i64 i) {
+    try {
+      return f(i), true;
+    } catch (const errors::OpError&) {
+      return false;
+    }
+  });
+  if (first < n) f(first);
+}
 /// out[i] = f(in0[i]), on several threads: f must not raise.
 template <class T, class F>
 void map_strings(const KernelCall& c, const F& f) {
@@ -35,16 +63,29 @@ void map_strings(const KernelCall& c, const F& f) {
   });
 }
 
-/// The position in an operand of each element of the broadcast shape, in order.
+/// The position in an operand of each element of the broadcast shape, in order, from element `first` on.
 class BroadcastIndex {
  public:
-  BroadcastIndex(const Shape& from, const Shape& to) : rank_(to.rank()) {
+  BroadcastIndex(const Shape& from, const Shape& to, i64 first = 0) : rank_(to.rank()) {
     i64 stride = 1;
     for (int d = to.rank() - 1, e = from.rank() - 1; d >= 0; --d, --e) {
       size_[d] = to.dim(d), at_[d] = 0;
       step_[d] = e < 0 || from.dim(e) == 1 ? 0 : stride;
       if (e >= 0) stride *= from.dim(e);
     }
+    for (int d = rank_ - 1; d >= 0 && first > 0; --d) {
+      at_[d] = first % size_[d], first /= size_[d];
+      offset_ += at_[d] * step_[d];
+    }
+  }
+  /// All elements of x, whose axes `order` lists from the slowest to the fastest.
+  static BroadcastIndex permuted(const Shape& x, const Shape& order) {
+    BroadcastIndex r(x, x), natural = r;
+    for (int d = 0; d < x.rank(); ++d) {
+      const int from = static_cast<int>(order.dim(d));
+      r.size_[d] = natural.size_[from], r.step_[d] = natural.step_[from];
+    }
+    return r;
   }
   i64 next() {
     const i64 now = offset_;

@@ -27,11 +27,12 @@ TANDEM_API Tensor join(const TensorList& list, JoinOptions = {});
 
 struct ReduceJoinOptions {
   TANDEM_OP_OPTIONS;
-  Axes axis = {};  ///< default: all axes
+  Axes axis = {};  ///< default: all axes, from the last to the first
   bool keepdims = false;
   std::string separator = "";
 };
-/// Joins the strings along axes, in row-major order.
+/// Joins the strings along axes, one axis after the other in the order of `.axis`: of [["a", "b"], ["c", "d"]], axis
+/// {0, 1} gives "acbd", {1, 0} and the default give "abcd".
 ///   x         string
 ///   returns   string, the shape of x without the axes; an axis of size 0 gives ""
 ///   throws    errors::InvalidArgumentError for an axis out of range or listed twice
@@ -53,7 +54,9 @@ struct Pieces {
 ///   x         string
 ///   throws    errors::InvalidArgumentError for a maxsplit below -1
 ///   gradient  none (non-differentiable)
-/// With a `.sep`, two separators in a row have an empty piece between them, and an empty string is one empty piece.
+/// Without a `.sep`, white space at the beginning is dropped, and that at the end unless it is behind the
+/// `.maxsplit`-th separator, as by Python's str.split. With a `.sep`, two separators in a row have an empty piece
+/// between them, and an empty string is one empty piece.
 TANDEM_API Pieces split(const Tensor& x, SplitOptions = {});
 /// As above, with the separator as an argument: split(x, ",").
 template <std::convertible_to<std::string_view> S>  // a template, so that {.maxsplit = 1} is options

@@ -27,17 +27,19 @@ TANDEM_INLINE Specs infer_join(const InferCall& c) {
 }
 TANDEM_INLINE void join_kernel(const KernelCall& c) {
   const std::string& separator = c.attrs.get<rules::StringJoinAttrs>().separator;
-  std::vector<BroadcastIndex> at;
-  for (const Operand& x : c.in) at.emplace_back(x.shape(), c.out[0].shape());
-  std::string s;
-  for (i64 k = 0; k < c.out[0].size(); ++k) {
-    s.clear();
-    for (std::size_t i = 0; i < c.in.size(); ++i) {
-      if (i) s += separator;
-      s += c.in[i].as<const Bytes>()[at[i].next()].view();
+  cpu::parallel_for(c.out[0].size(), 512, [&](i64 begin, i64 end) {
+    std::vector<BroadcastIndex> at;
+    for (const Operand& x : c.in) at.emplace_back(x.shape(), c.out[0].shape(), begin);
+    std::string s;
+    for (i64 k = begin; k < end; ++k) {
+      s.clear();
+      for (std::size_t i = 0; i < c.in.size(); ++i) {
+        if (i) s += separator;
+        s += c.in[i].as<const Bytes>()[at[i].next()].view();
+      }
+      c.out[0].as<Bytes>()[k] = Bytes(s);
     }
-    c.out[0].as<Bytes>()[k] = Bytes(s);
-  }
+  });
 }
 
 TANDEM_INLINE Specs infer_reduce_join(const InferCall& c) {
@@ -55,31 +57,41 @@ TANDEM_INLINE void reduce_join_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<rules::ReduceJoinAttrs>();
   const Shape& x = c.in[0].shape();
   const std::uint32_t mask = a.axis.mask(c.op, x.rank());
-  Shape kept = x;  // the result's shape with the axes at size 1, for the position of each element's text
+  // The axes of x from the slowest to the fastest: those that stay, then the listed ones from the last to the first.
+  Shape order;
+  i64 joined = 1;
   for (int d = 0; d < x.rank(); ++d)
-    if (mask >> d & 1u) kept.set(d, 1);
-  std::vector<std::string> texts(static_cast<std::size_t>(c.out[0].size()));
-  std::vector<bool> begun(texts.size());
-  BroadcastIndex at(kept, x);
-  for (i64 i = 0; i < c.in[0].size(); ++i) {
-    const auto to = static_cast<std::size_t>(at.next());
-    if (begun[to]) texts[to] += a.separator;
-    begun[to] = true;
-    texts[to] += c.in[0].as<const Bytes>()[i].view();
+    if (!(mask >> d & 1u)) order.push(d);
+  for (int i = a.axis.size() - 1; i >= 0; --i) order.push((a.axis[i] + x.rank()) % x.rank());
+  for (int d = 0; d < x.rank(); ++d) {
+    if (!a.axis.given()) order.push(d);
+    if (mask >> d & 1u) joined *= x.dim(d);
   }
-  for (std::size_t k = 0; k < texts.size(); ++k) c.out[0].as<Bytes>()[k] = Bytes(texts[k]);
+  BroadcastIndex at = BroadcastIndex::permuted(x, order);
+  std::string s;
+  for (i64 k = 0; k < c.out[0].size(); ++k) {
+    s.clear();
+    for (i64 j = 0; j < joined; ++j) {
+      if (j) s += a.separator;
+      s += c.in[0].as<const Bytes>()[at.next()].view();
+    }
+    c.out[0].as<Bytes>()[k] = Bytes(s);
+  }
 }
 
 // Calls piece(text) for each piece of s; returns how many there are.
 template <class F>
 i64 split_at_spaces(std::string_view s, i64 most, const F& piece) {
+  const auto without_spaces = [](std::string_view rest) {
+    while (!rest.empty() && is_space(rest.front())) rest.remove_prefix(1);
+    return rest;
+  };
   i64 count = 0;
-  for (s = stripped(s); !s.empty();) {
+  for (s = without_spaces(s); !s.empty(); s = without_spaces(s)) {
     std::size_t end = 0;
     while (end < s.size() && (!is_space(s[end]) || count == most)) ++end;
     piece(s.substr(0, end));
     ++count;
-    while (end < s.size() && is_space(s[end])) ++end;
     s.remove_prefix(end);
   }
   return count;
@@ -168,12 +180,12 @@ inline std::string_view part_of(const char* op, std::string_view s, i64 pos, i64
 TANDEM_INLINE void substr_kernel(const KernelCall& c) {
   const Unit unit = c.attrs.get<rules::UnitAttrs>().unit;
   const Shape& s = c.out[0].shape();
-  BroadcastIndex x(c.in[0].shape(), s), pos(c.in[1].shape(), s), len(c.in[2].shape(), s);
-  for (i64 k = 0; k < c.out[0].size(); ++k) {
+  for_each_or_raise(c.out[0].size(), 512, [&](i64 k) {
+    BroadcastIndex x(c.in[0].shape(), s, k), pos(c.in[1].shape(), s, k), len(c.in[2].shape(), s, k);
     const Bytes& from = c.in[0].as<const Bytes>()[x.next()];
     const i64 first = number_at(c.in[1], pos.next()), count = number_at(c.in[2], len.next());
     c.out[0].as<Bytes>()[k] = Bytes(part_of(c.op, from.view(), first, count, unit));
-  }
+  });
 }
 
 }  // namespace strings::impl

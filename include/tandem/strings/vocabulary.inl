@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
+#include <unordered_set>
 
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/create/constant.hpp"
@@ -32,6 +34,10 @@ TANDEM_INLINE Vocabulary Vocabulary::from_counts(std::vector<std::pair<std::stri
   std::sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
+  std::unordered_set<std::string_view> seen;
+  for (const auto& [word, count] : counts)
+    if (!seen.insert(word).second)
+      strings::impl::raise("Vocabulary", "the word " + strings::impl::in_quotes(word) + " occurs twice");
   std::vector<std::string> words;
   for (const auto& [word, count] : counts) {
     if (o.max_size && static_cast<i64>(words.size()) + 1 >= o.max_size) break;

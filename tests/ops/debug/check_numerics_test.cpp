@@ -7,8 +7,11 @@
 
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/control/control.hpp"
+#include "tandem/graph/control/while_loop.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
+#include "tandem/ops/host_function.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/sim.hpp"
@@ -148,4 +151,94 @@ TEST_CASE("check_numerics on another device") {
   CHECK_THAT(error_of([&] { return check_numerics(1 / x, "x"); }), ContainsSubstring("inf at [1]"));
   const CheckNumericsScope trap;
   CHECK_THAT(error_of([&] { return 1 / x; }), ContainsSubstring("inf at [1]"));
+}
+
+TEST_CASE("the trap does not read what the branch that did not run would have saved") {
+  const auto body = [](const Tensor& x) {
+    return cond(
+        reduce_sum(x) > 0, [&] { return exp(sin(x) * x); }, [&] { return exp(sqrt(-x)) * tanh(x); });
+  };
+  auto branch = function(body);
+  auto loop = function([&](const Tensor& x) {
+    return std::get<1>(while_loop([](const Tensor& i, const Tensor&) { return i < 3; },
+                                  [&](const Tensor& i, const Tensor& t) { return std::tuple(i + 1, body(t) * 0.25f); },
+                                  std::tuple(constant(0), x)));
+  });
+  const CheckNumericsScope trap;
+  for (const float v : {0.5f, -0.5f}) {
+    for (int i = 0; i < 20; ++i) fill({1000}, 3e38f);  // in the buffers that the placeholders will get
+    const Tensor x = fill({1000}, v);
+    GradientTape tape({.persistent = true});
+    tape.watch(x);
+    CHECK_NOTHROW(tape.gradient(branch(x), x));
+    CHECK_NOTHROW(tape.gradient(loop(x), x));
+    CHECK_NOTHROW(branch(x));
+  }
+}
+
+TEST_CASE("the trap checks the value of a custom gradient and updates of Variables, eager and traced") {
+  const Tensor zero = constant({1.f, 0.f});
+  const auto custom = [](const Tensor& x) {
+    return custom_gradient([](const Tensor& t) { return std::pair(log(t), [](const Tensor& g) { return g; }); }, x);
+  };
+  const Variable v(constant({1.f, 2.f}));
+  const auto update = [&](const Tensor& x) {
+    v.assign_add(x * 2e38f);
+    return v + 0.f;
+  };
+  auto traced = function(update);
+  const CheckNumericsScope trap;
+  CHECK_THAT(error_of([&] { return custom(zero); }), ContainsSubstring("CustomGradient has -inf at [1]"));
+  CHECK(custom(constant({1.f, 1.f})).to_vector<float>() == std::vector<float>{0, 0});
+  v.assign(constant({1e38f, 1e38f}));
+  CHECK_THAT(error_of([&] { update(zero + 0.5f); }), ContainsSubstring("the result of Add has inf at [0]"));
+  CHECK(v.to_vector<float>() == std::vector<float>{1e38f, 1e38f});  // not updated
+  CHECK_THAT(error_of([&] { return traced(zero + 0.5f); }), ContainsSubstring("the result of Add has inf at [0]"));
+}
+
+TEST_CASE("the trap is not enabled or disabled where that has no effect") {
+  auto enabling = function([](const Tensor& x) {
+    debugging::enable_check_numerics();
+    return x + 1;
+  });
+  CHECK_THROWS_AS(enabling(constant(1.f)), errors::FailedPreconditionError);
+  CHECK(!debugging::is_check_numerics_enabled());
+  const auto disabling = [](const Tensor& x) {
+    return custom_gradient(
+        [](const Tensor& t) {
+          debugging::disable_check_numerics();
+          return std::pair(t * 1, [](const Tensor& g) { return g; });
+        },
+        x);
+  };
+  auto traced = function([](const Tensor& x) {
+    debugging::disable_check_numerics();
+    return x + 1;
+  });
+  {
+    const CheckNumericsScope trap;
+    CHECK_THROWS_AS(disabling(constant(1.f)), errors::FailedPreconditionError);
+    CHECK_THROWS_AS(traced(constant(1.f)), errors::FailedPreconditionError);
+    CHECK_THROWS_AS(log(constant({0.f})), errors::InvalidArgumentError);
+  }
+  const auto host = [](const Tensor& x) {
+    debugging::enable_check_numerics();  // ends with the function
+    CHECK_THROWS_AS(log(constant({0.f})), errors::InvalidArgumentError);
+    return x;
+  };
+  host_function(host, {constant(1.f)}, TensorSpec({}, float32));
+  CHECK(!debugging::is_check_numerics_enabled());
+  CHECK_NOTHROW(log(constant({0.f})));
+  const CheckNumericsScope trap;
+  CHECK_THROWS_AS(log(constant({0.f})), errors::InvalidArgumentError);
+}
+
+TEST_CASE("check_numerics on another device: its gradient is checked too") {
+  const sim::Installed installed;
+  const Tensor x = constant({0.f, 4.f}).to(sim::device);
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  const Tensor y = reduce_sum(square(check_numerics(x, "x"))), z = reduce_sum(sqrt(check_numerics(x, "x")));
+  CHECK(tape.gradient(y, x).to_vector<float>() == std::vector<float>{0, 8});
+  CHECK_THAT(error_of([&] { return tape.gradient(z, x); }), ContainsSubstring("x (gradient): inf at [0]"));
 }

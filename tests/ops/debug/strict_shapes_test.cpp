@@ -55,6 +55,12 @@ TEST_CASE("StrictShapes: gradients, the library's own calls and finished functio
   const Tensor y = segment_mean(reduce_variance(x * w, {.axis = 1, .keepdims = true}), ids);
   CHECK(Tensor(tape.gradient(y, x)).shape() == Shape{2, 3});
   CHECK(traced(x).shape() == Shape{2, 3});
+  // Op by op: in the trace of another function, and under an observer of every op.
+  const auto outer = function([&](const Tensor& t) { return traced(t); });
+  CHECK(outer(x).shape() == Shape{2, 3});
+  debugging::enable_check_numerics();
+  CHECK(traced(x).shape() == Shape{2, 3});
+  debugging::disable_check_numerics();
   const auto inside = function([](const Tensor& t) { return t + constant({1.f, 2.f, 3.f}); });
   CHECK_THROWS_WITH(inside(x), ContainsSubstring("ranks differ"));
 }

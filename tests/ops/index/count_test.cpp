@@ -28,6 +28,8 @@ TEST_CASE("bincount: examples and options") {
   CHECK(ints(bincount(zeros({0}, int32))) == Ints{});
   CHECK(ints(bincount(zeros({0}, int32), {.minlength = 2})) == Ints{0, 0});
   CHECK(ints(bincount(constant({{0, 1}, {1, 1}}))) == Ints{1, 3});
+  CHECK(ints(bincount(constant({INT64_MAX, i64(1)}), {.maxlength = 3})) == Ints{0, 1, 0});
+  CHECK(ints(bincount(constant({INT64_MAX}), {.minlength = 3, .maxlength = 2})) == Ints{0, 0});
   const Tensor rows = constant({{1, 1, 0}, {2, 0, 0}});
   CHECK(ints(bincount(rows, {.axis = -1})) == Ints{1, 2, 0, 2, 0, 1});
   CHECK(ints(bincount(rows, {.maxlength = 2, .axis = 1, .binary_output = true})) == Ints{1, 1, 1, 0});
@@ -71,6 +73,8 @@ TEST_CASE("bincount: errors") {
   CHECK_THROWS_WITH(bincount(constant({{1}}), {.axis = 0}), ContainsSubstring(".axis must be the last axis"));
   CHECK_THROWS_WITH(bincount(constant({1}), {.minlength = -1}), ContainsSubstring("negative"));
   CHECK_THROWS_AS(bincount(constant({1}), {.dtype = uint8}), errors::InvalidArgumentError);
+  CHECK_THROWS_WITH(bincount(constant({INT64_MAX})), ContainsSubstring("bincount: the value 9223372036854775807"));
+  CHECK_THROWS_WITH(bincount(constant({1}), {.weights = constant({true})}), ContainsSubstring("bincount: no kernel"));
   CHECK_THROWS_WITH(bincount(constant({-1}), {.weights = zeros({1})}), ContainsSubstring("is negative"));
 }
 
@@ -98,6 +102,14 @@ TEST_CASE("confusion_matrix") {
   CHECK(confusion_matrix(constant({0, 0, 1}), constant({0, 0, 0}),
                          {.weights = constant({.5f, 2.f, 1.f}), .dtype = float32})
             .to_vector<float>() == std::vector<float>{2.5f, 0, 1, 0});
+  for (const DType d : {float16, bfloat16, float32, float64, complex64, int8}) {
+    const Tensor w = cast(constant({.5f, 2.f}), d);
+    const Tensor m = confusion_matrix(constant({0, 1}), constant({0, 0}), {.weights = w});
+    CHECK(m.dtype() == d);
+    CHECK(cast(m, float32).to_vector<float>() == std::vector<float>{d == int8 ? 0.f : .5f, 0, 2, 0});
+  }
+  CHECK(ints(confusion_matrix(constant({0, 1}), constant({0, 0}), {.weights = constant({true, false})})) ==
+        Ints{1, 0, 0, 0});
   CHECK(confusion_matrix(zeros({0}, int32), zeros({0}, int64), {.num_classes = 2}).to_vector<int>() == Ints(4));
   const auto f = function([](const Tensor& a, const Tensor& b) { return confusion_matrix(a, b); },
                           {.input_signature = {TensorSpec({none}, int32), TensorSpec({none}, int32)}});
@@ -105,6 +117,8 @@ TEST_CASE("confusion_matrix") {
   CHECK_THROWS_WITH(confusion_matrix(labels, found, {.num_classes = 4}),
                     ContainsSubstring("confusion_matrix: index 4 at position [2]"));
   CHECK_THROWS_WITH(confusion_matrix(constant({-1}), constant({0})), ContainsSubstring("index -1"));
+  CHECK_THROWS_WITH(confusion_matrix(constant({i64(0)}), constant({INT64_MAX})),
+                    ContainsSubstring("9223372036854775807 is too large"));
   CHECK_THROWS_WITH(confusion_matrix(labels, constant({1})), ContainsSubstring("one shape [n]"));
   CHECK_THROWS_WITH(confusion_matrix(constant({1.f}), constant({1})), ContainsSubstring("must be integers"));
 }

@@ -76,6 +76,14 @@ TEST_CASE("unique and setdiff1d equal loops, whatever the dtype") {
   }
 }
 
+TEST_CASE("unique and setdiff1d: numbers whose low bits are 0") {
+  constexpr i64 n = 50000;
+  const Tensor i = range(n), wide = i * (i64(1) << 47), real = cast(i, float64) * 1024.;
+  CHECK(unique(wide).idx.to_vector<int>() == cast(i, int32).to_vector<int>());
+  CHECK(unique(real).y.size() == n);
+  CHECK(setdiff1d(real, real).out.size() == 0);
+}
+
 TEST_CASE("setdiff1d: the documented example, NaN, errors") {
   const SetDiff1d r = setdiff1d(constant({1, 2, 3, 4, 5, 6}), constant({1, 3, 5}));
   CHECK(ints(r.out) == Ints{2, 4, 6});

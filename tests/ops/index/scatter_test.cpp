@@ -2,6 +2,8 @@
 // both orders, traces, errors.
 #include "tandem/ops/index/scatter.hpp"
 
+#include <complex>
+
 #include "tandem/autodiff/check.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
@@ -123,7 +125,9 @@ TEST_CASE("a Variable's scatter functions change its rows") {
   v.scatter_min(IndexedSlices{constant({{-1.f, 9.f}}), constant({3}), before});
   CHECK(v.to_vector<float>() == std::vector<float>{6, 8, 31, 2, 5, 0, -1, 3});
   CHECK(before.to_vector<float>() == std::vector<float>(8));
-  CHECK_THROWS_WITH(v.scatter_nd_add(constant({{4}}), ones({1, 2})), ContainsSubstring("index 4"));
+  CHECK_THROWS_WITH(v.scatter_nd_add(constant({{4}}), ones({1, 2})), ContainsSubstring("scatter_nd_add: index 4"));
+  CHECK_THROWS_WITH(v.scatter_sub({ones({1, 2}), constant({4}), v}), ContainsSubstring("scatter_sub: index 4"));
+  CHECK_THROWS_WITH(v.scatter_max({ones({1, 2}), constant({4}), v}), ContainsSubstring("scatter_max: index 4"));
   CHECK(v.to_vector<float>() == std::vector<float>{6, 8, 31, 2, 5, 0, -1, 3});
   const auto f = function([&](const Tensor& u) { return v.scatter_nd_update(constant({{0}}), u); });
   const Tensor traced = f(constant({{1.f, 1.f}}));
@@ -131,10 +135,57 @@ TEST_CASE("a Variable's scatter functions change its rows") {
   CHECK(v.to_vector<float>()[0] == 1);
 }
 
+TEST_CASE("a Variable's scatter functions: every dtype, eager and traced") {
+  const Tensor at = constant({{2}, {2}});
+  for (int k = 0; k < dtype_count; ++k) {
+    const DType d = static_cast<DType>(k);
+    INFO(name(d));
+    if (d == DType::string || dtypes::quantized.has(d)) {  // these are only replaced
+      const Variable v(zeros({3}, d));
+      CHECK(v.scatter_nd_update(at, zeros({2}, d)).shape() == Shape{3});
+      CHECK_THROWS_AS(v.scatter_nd_add(at, zeros({2}, d)), errors::UnimplementedError);
+      CHECK_THROWS_AS(v.scatter_max({zeros({2}, d), constant({0, 1}), v}), errors::UnimplementedError);
+      continue;
+    }
+    const Tensor u = ones({2}, d);
+    const auto both = [&](const char* function_name, bool supported, decltype(&tensor_scatter_nd_add) tensor_op,
+                          auto scatter) {
+      const Variable v(zeros({3}, d)), w(zeros({3}, d));
+      const auto traced = function([&](const Tensor& x) { return scatter(w, x); });
+      if (supported) {
+        const std::vector<std::complex<float>> want =
+            cast(tensor_op(zeros({3}, d), at, u, OpOptions{}), complex64).to_vector<std::complex<float>>();
+        CHECK(cast(scatter(v, u), complex64).template to_vector<std::complex<float>>() == want);
+        CHECK(cast(traced(u), complex64).template to_vector<std::complex<float>>() == want);
+        CHECK(cast(w, complex64).to_vector<std::complex<float>>() == want);
+      } else {
+        CHECK_THROWS_WITH(scatter(v, u), ContainsSubstring(function_name + std::string(": no kernel for ") + name(d)));
+        CHECK_THROWS_AS(traced(u), errors::UnimplementedError);
+      }
+    };
+    const bool ordered = (dtypes::real | dtypes::half_floating).has(d), number = ordered || d == DType::complex64;
+    const auto rows = [](const Variable& v, const Tensor& x) { return IndexedSlices{x, constant({2, 2}), v}; };
+    both("scatter_nd_update", true, tensor_scatter_nd_update,
+         [&](const Variable& v, const Tensor& x) { return v.scatter_nd_update(at, x); });
+    both("scatter_nd_add", number, tensor_scatter_nd_add,
+         [&](const Variable& v, const Tensor& x) { return v.scatter_nd_add(at, x); });
+    both("scatter_nd_sub", number, tensor_scatter_nd_sub,
+         [&](const Variable& v, const Tensor& x) { return v.scatter_nd_sub(at, x); });
+    both("scatter_add", number, tensor_scatter_nd_add,
+         [&](const Variable& v, const Tensor& x) { return v.scatter_add(rows(v, x)); });
+    both("scatter_max", ordered, tensor_scatter_nd_max,
+         [&](const Variable& v, const Tensor& x) { return v.scatter_max(rows(v, x)); });
+    both("scatter_min", ordered, tensor_scatter_nd_min,
+         [&](const Variable& v, const Tensor& x) { return v.scatter_min(rows(v, x)); });
+  }
+}
+
 TEST_CASE("tensor_scatter_nd: errors") {
   const Tensor x = zeros({3, 2});
   CHECK_THROWS_WITH(tensor_scatter_nd_add(x, constant({{3}}), zeros({1, 2})),
                     ContainsSubstring("tensor_scatter_nd_add: index 3 at position [0,0]"));
+  CHECK_THROWS_WITH(tensor_scatter_nd_sub(x, constant({{3}}), zeros({1, 2})),
+                    ContainsSubstring("tensor_scatter_nd_sub: index 3"));
   CHECK_THROWS_WITH(tensor_scatter_nd_update(x, constant({{-1}}), zeros({1, 2})), ContainsSubstring("index -1"));
   CHECK_THROWS_WITH(tensor_scatter_nd_update(x, constant({{1}}), zeros({2, 2})),
                     ContainsSubstring("updates must have the shape [1,2]"));
@@ -186,6 +237,10 @@ TEST_CASE("dynamic_partition and dynamic_stitch") {
   CHECK_THROWS_WITH(dynamic_partition(x, constant({0, 1}), 3), ContainsSubstring("leading axes"));
   CHECK_THROWS_WITH(dynamic_partition(x, constant({0, 1, 2, 0}), 0), ContainsSubstring("num_partitions = 0"));
   CHECK_THROWS_WITH(dynamic_stitch({constant({-1})}, {constant({1})}), ContainsSubstring("index -1"));
+  CHECK_THROWS_WITH(dynamic_stitch({constant({INT64_MAX})}, {constant({1})}),
+                    ContainsSubstring("dynamic_stitch: the value 9223372036854775807"));
+  CHECK_THROWS_WITH(dynamic_stitch({constant({0}), constant({1})}, {constant({1}), constant({1.f})}),
+                    ContainsSubstring("dynamic_stitch: dtypes differ"));
   CHECK_THROWS_WITH(dynamic_stitch({}, {}), ContainsSubstring("at least one"));
   CHECK_THROWS_AS(dynamic_stitch({constant({0})}, {constant({1, 2})}), errors::InvalidArgumentError);
 }

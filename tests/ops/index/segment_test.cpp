@@ -118,6 +118,44 @@ TEST_CASE("segments: special values, empty segments, ids of another rank") {
         std::vector<std::uint8_t>{44});
 }
 
+TEST_CASE("segments: half precision is rounded once, and its missing segments are finite") {
+  const float inf = std::numeric_limits<float>::infinity();
+  const auto floats = [](const Tensor& t) { return cast(t, float32).to_vector<float>(); };
+  for (const DType d : {float16, bfloat16}) {
+    const float limit = d == float16 ? 65504.f : 0x1.fep127f;
+    const Tensor ids = constant({0, 1, 1, 3}), x = cast(constant({-inf, 1.f, 2.f, inf}), d);
+    CHECK(floats(unsorted_segment_max(x, ids, 5)) == std::vector<float>{-inf, 2, -limit, inf, -limit});
+    CHECK(floats(unsorted_segment_min(x, ids, 5)) == std::vector<float>{-inf, 1, limit, inf, limit});
+    CHECK(unsorted_segment_max(x, ids, 5).dtype() == d);
+    // Neither the sum, 122880, nor (in bfloat16) the number of rows is a number of the dtype.
+    const Tensor many = cast(fill({4097}, 30.f), d), none_but_0 = zeros({4097}, int32);
+    CHECK(floats(segment_mean(many, none_but_0)) == std::vector<float>{30});
+    CHECK(floats(unsorted_segment_mean(many, none_but_0, 2)) == std::vector<float>{30, 0});
+    CHECK(floats(unsorted_segment_sqrt_n(many, none_but_0, 1)) ==
+          floats(cast(constant({122910 / std::sqrt(4097.)}, {.dtype = float32}), d)));
+    CHECK(segment_mean(many, none_but_0).dtype() == d);
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor g = tape.gradient(unsorted_segment_max(x, constant({1, 0, 0, -1}), 3), x);
+    CHECK(floats(g) == std::vector<float>{1, 0, 1, 0});
+  }
+}
+
+TEST_CASE("segment products: the gradient of a segment does not depend on the others") {
+  const auto gradient = [](auto f, const Tensor& t) {
+    GradientTape tape;
+    tape.watch(t);
+    return Tensor(tape.gradient(f(t), t)).template to_vector<float>();
+  };
+  const Tensor x = constant({1e30f, 1e30f, 1e30f, 3.f, 4.f});
+  const std::vector<float> g = gradient([](const Tensor& t) { return segment_prod(t, constant({0, 0, 0, 1, 1})); }, x);
+  CHECK(std::isinf(g[0]));
+  CHECK(g[3] == 4);
+  CHECK(g[4] == 3);
+  const auto dropped = [](const Tensor& t) { return unsorted_segment_prod(t, constant({-1, -1, -1, 1, 1}), 2); };
+  CHECK(gradient(dropped, x) == std::vector<float>{0, 0, 0, 4, 3});
+}
+
 TEST_CASE("segments: gradients of both orders, with ties and zeros") {
   testing::Shapes random(32);
   const Tensor x = random.reals({6, 2}), a = constant({0, 0, 0, 2, 2, 3}), b = constant({2, 0, -1, 2, 0, 2});
@@ -218,4 +256,13 @@ TEST_CASE("segments: errors") {
   CHECK_THROWS_WITH(unsorted_segment_sum(x, constant({0, 0}), 3), ContainsSubstring("shape of x's leading axes"));
   CHECK_THROWS_AS(unsorted_segment_sqrt_n(constant({1}), constant({0}), 1), errors::UnimplementedError);
   CHECK_THROWS_AS(segment_sum(constant({"a"}), constant({0})), errors::UnimplementedError);
+}
+
+TEST_CASE("segments: errors name the function that was called") {
+  const Tensor x = constant({1.f}), two = constant({0, 1}), far = constant({3}), flag = constant({true});
+  CHECK_THROWS_WITH(segment_mean(x, two), ContainsSubstring("segment_mean: there must be one id"));
+  CHECK_THROWS_WITH(segment_mean(flag, constant({0})), ContainsSubstring("segment_mean: no kernel for bool"));
+  CHECK_THROWS_WITH(unsorted_segment_mean(x, far, 2), ContainsSubstring("unsorted_segment_mean: index 3"));
+  CHECK_THROWS_WITH(unsorted_segment_sqrt_n(x, far, 2), ContainsSubstring("unsorted_segment_sqrt_n: index 3"));
+  CHECK_THROWS_WITH(segment_sum(x, constant({INT64_MAX})), ContainsSubstring("9223372036854775807 is too large"));
 }

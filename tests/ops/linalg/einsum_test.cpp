@@ -208,6 +208,59 @@ TEST_CASE("einsum: sizes that a trace does not know") {
   CHECK(test::max_error(traced(reals({3, 2})), einsum("ij,kj->ik", reals({3, 2}), reals({3, 2}))) == 0);
 }
 
+TEST_CASE("einsum: sizes that a trace does not know are compared by each call") {
+  const auto traced = [](const char* equation, int operands) {
+    return function(
+        [equation](const Tensor& a, const Tensor& b, const Tensor& c) {
+          const List all{a, b, c};
+          const std::size_t n = std::string_view(equation).find(',') == std::string_view::npos ? 1 : 2;
+          return einsum(equation, std::span(all).first(n)) + 0 * reduce_sum(c);
+        },
+        {.input_signature = {TensorSpec(operands == 1 ? Shape{none} : Shape{none, none}, float64),
+                             TensorSpec(operands == 1 ? Shape{none} : Shape{none, none}, float64),
+                             TensorSpec({none}, float64)}});
+  };
+  struct Bad {
+    const char* equation;
+    Shape a, b;
+  };
+  for (const Bad& x : {Bad{"ij,ij->", {2, 3}, {3, 2}}, Bad{"bi,bi->b", {1, 3}, {4, 3}}, Bad{"ii->", {2, 3}, {2, 3}},
+                       Bad{"ij,jk->ik", {2, 3}, {2, 3}}, Bad{"i,i->i", {1}, {3}}}) {
+    CAPTURE(x.equation);
+    auto f = traced(x.equation, x.a.rank());
+    const Tensor one = ones({1}, {.dtype = float64});
+    CHECK_THAT(error_of<errors::InvalidArgumentError>(
+                   [&] { f(ones(x.a, {.dtype = float64}), ones(x.b, {.dtype = float64}), one); }),
+               ContainsSubstring("must have the same size"));
+    const Tensor a = ones(x.a.rank() == 1 ? Shape{3} : Shape{3, 3}, {.dtype = float64});
+    CHECK_NOTHROW(f(a, a, one));
+  }
+  auto dot = function(
+      [](const Tensor& a, const Tensor& b) {
+        return tensordot(a, b, {{1}, {0}});
+      },
+      {.input_signature = {TensorSpec({none, none}), TensorSpec({none, none})}});
+  CHECK_THROWS_AS(dot(ones({2, 3}), ones({2, 3})), errors::InvalidArgumentError);
+  CHECK(dot(ones({2, 3}), ones({3, 1})).to_vector<float>() == std::vector<float>{3, 3});
+}
+
+TEST_CASE("einsum: short sums, eight axes, complex128, the caller's line") {
+  const Tensor a = reals({50, 3}, 1), b = reals({50, 3}, 2);
+  CHECK(test::max_error(einsum("bi,bi->b", a, b), reduce_sum(a * b, {.axis = 1})) == 0);
+  CHECK(test::max_error(einsum("bi,ib->b", a, transpose(b)), reduce_sum(a * b, {.axis = 1})) == 0);
+  const Tensor c = reals({1, 2, 1, 2, 1, 2, 1, 17}, 3), d = reals({1, 2, 1, 2, 1, 2, 1, 17}, 4);
+  CHECK(test::max_error(einsum("abcdefgh,abcdefgh->abcdefg", c, d), reduce_sum(c * d, {.axis = -1})) < 1e-15);
+  using Z = std::complex<double>;
+  const Tensor z = constant(std::vector<Z>{{1, 2}, {3, 4}, {5, -6}, {-7, 8}}, {.shape = {2, 2}});
+  CHECK(einsum("ij->j", z).to_vector<Z>() == std::vector<Z>{{6, -4}, {-4, 12}});
+  CHECK(linalg::trace(z).item<Z>() == Z(-6, 10));
+  GradientTape tape;
+  tape.watch(z);
+  CHECK(tape.gradient(real(reduce_sum(z)), z).to_vector<Z>() == std::vector<Z>(4, 1));
+  const std::string line = "einsum_test.cpp:" + std::to_string(__LINE__ + 1);
+  CHECK_THAT(error_of([&] { einsum("ij,jk->ik", a, b); }), ContainsSubstring(line));
+}
+
 TEST_CASE("einsum: errors say where") {
   const Tensor a = reals({2, 3}), b = reals({3, 4});
   const auto error = [&](const char* equation, const List& x) {
@@ -250,6 +303,7 @@ TEST_CASE("tensordot: errors") {
                  ContainsSubstring("float64[2,3] x float64[3,4]"));
   CHECK_THAT(error_of([&] { tensordot(a, b, 3); }), ContainsSubstring("cannot sum over 3 axes"));
   CHECK_THAT(error_of([&] { tensordot(a, b, {{0, 1}, {0}}); }), ContainsSubstring("the lists have 2 and 1 axes"));
+  CHECK_THAT(error_of([&] { tensordot(a, b, {{}, {0}}); }), ContainsSubstring("the lists have 0 and 1 axes"));
   CHECK_THAT(error_of([&] { tensordot(a, b, {{1, 1}, {0, 0}}); }), ContainsSubstring("axis 1 is given twice"));
   CHECK_THAT(error_of([&] { tensordot(a, b, {{2}, {0}}); }), ContainsSubstring("axis 2 is out of range"));
   CHECK_THAT(error_of([&] { tensordot(a, cast(b, float32), 1); }), ContainsSubstring("dtypes differ"));

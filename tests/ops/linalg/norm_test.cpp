@@ -34,7 +34,7 @@ TEST_CASE("norm: vectors, matrices and all elements, as NumPy") {
   CHECK(value(norm(x, {.ord = 3})) == Approx(6.083328124270).epsilon(1e-9));
   CHECK(norm(x, {.ord = 1, .axis = 1}).to_vector<double>() == std::vector<double>{6, 9.5});
   CHECK(norm(x, {.ord = inf, .axis = 0}).to_vector<double>() == std::vector<double>{4, 5, 3});
-  CHECK(norm(x, 1, {.ord = 2}).to_vector<double>()[0] == Approx(3.7416573867739413));
+  CHECK(norm(x, {.ord = 2, .axis = 1}).to_vector<double>()[0] == Approx(3.7416573867739413));
   CHECK(value(norm(x, {.axis = {0, 1}})) == Approx(7.433034373659253));
   CHECK(value(norm(x, {.ord = "fro", .axis = {-2, -1}})) == Approx(7.433034373659253));
   CHECK(value(norm(x, {.ord = 1, .axis = {0, 1}})) == 7);      // the largest column: 2 + 5
@@ -73,8 +73,17 @@ TEST_CASE("norm: gradients") {
   CHECK(value(reduce_sum(gradient_of(zeros({2, 2}), {.axis = {0, 1}}))) == 0);
   // Ties are shared.
   CHECK(gradient_of(constant({-2.f, 1.f, 2.f}), {.ord = inf}).to_vector<float>() == std::vector<float>{-.5f, 0, .5f});
+  const Tensor some = constant({0., 4., 0., 1.}, {.dtype = float64});  // zeros have no slope, whatever the order
+  for (const double ord : {.5, 3.}) {
+    GradientTape outer;
+    outer.watch(some);
+    const Tensor g = gradient_of(some, {.ord = ord});
+    CHECK(g.to_vector<double>()[0] == 0);
+    if (ord < 1) CHECK(test::max_error(g, constant({0., 1.5, 0., 3.}, {.dtype = float64})) < 1e-14);
+    for (const double v : outer.gradient(g, some).to_vector<double>()) CHECK(std::isfinite(v));
+  }
   const Tensor d = cast(x, float64);
-  for (const double ord : {1., 2., 3., 2.5, inf}) {
+  for (const double ord : {.5, 1., 2., 3., 2.5, inf}) {
     CAPTURE(ord);
     const auto f = [&](const Tensor& t) { return norm(t, {.ord = ord, .axis = 1}); };
     CHECK(test::compute_gradient_error(f, d, {.delta = 1e-5}) < 1e-8);
@@ -126,5 +135,7 @@ TEST_CASE("norm: errors") {
   CHECK_THAT(error({.axis = {0, 2}}), ContainsSubstring("axis 2 is out of range"));
   CHECK_THAT(error({.axis = {0, 0}}), ContainsSubstring("axis 0 is given twice"));
   CHECK_THAT(error_of([&] { norm(x, {.ord = "two"}); }), ContainsSubstring("unknown order \"two\""));
-  CHECK_THROWS_AS(norm(constant({1, 2})), errors::UnimplementedError);
+  CHECK_THAT(error({.ord = "fro", .axis = 1}), ContainsSubstring("order fro is a norm of matrices; give two axes"));
+  for (const double ord : {1., 2., inf})
+    CHECK_THROWS_AS(norm(constant({1, 2}), {.ord = ord}), errors::UnimplementedError);
 }

@@ -96,6 +96,17 @@ TEST_CASE("products: sizes that a trace does not know") {
   recorder.trace({Spec{{none, none, none}, float64, {}}, Spec{{none, none}, float64, {}}}, f);
   const List got = recorder.replay({a, b}), want = f({a, b});
   for (std::size_t i = 0; i < want.size(); ++i) CHECK(test::max_error(got[i], want[i]) == 0);
+  for (const i64 power : {0, 1, 2}) {
+    testing::Recorder square;
+    square.trace({Spec{{none, none}, float64, {}}},
+                 [&](const List& x) { return List{linalg::matrix_power(x[0], power)}; });
+    CHECK_THROWS_AS(square.replay({random.reals({2, 3})}), errors::InvalidArgumentError);
+    CHECK_NOTHROW(square.replay({random.reals({3, 3})}));
+  }
+  testing::Recorder halves;
+  halves.trace({Spec{{none, none, none, none}, float64, {}}},
+               [](const List& x) { return List{linalg::tensor_diag_part(x[0])}; });
+  CHECK_THROWS_AS(halves.replay({random.reals({2, 3, 3, 2})}), errors::InvalidArgumentError);
 }
 
 TEST_CASE("matmul: narrow integers wrap, complex128 is conjugated by flags") {

@@ -188,7 +188,18 @@ TEST_CASE("attention with NaN, infinities and masked rows") {
   const auto y = nn::scaled_dot_product_attention(constant({{nan}, {1.f}}), k, v).to_vector<float>();
   CHECK(std::isnan(y[0]));
   CHECK(y[1] == Approx(1 + 2 / (1 + std::exp(-1.))));
+  // Behind a mask they do not count.
+  const Tensor beyond = constant({{nan}, {std::numeric_limits<float>::infinity()}, {1.f}, {2.f}});
+  const Tensor values = constant({{5.f}, {6.f}, {1.f}, {3.f}}), flags = constant({false, false, true, true});
+  const Tensor one = constant({{1.f}});
+  CHECK(nn::scaled_dot_product_attention(one, beyond, values, {.mask = flags}).item<float>() == Approx(y[1]));
   const float low = -std::numeric_limits<float>::infinity();
+  const Tensor hidden = constant({low, low, 0.f, 0.f});
+  CHECK(nn::scaled_dot_product_attention(one, beyond, values, {.mask = hidden}).item<float>() == Approx(y[1]));
+  const Tensor twice = stack(std::vector<Tensor>{beyond, beyond}), both = stack(std::vector<Tensor>{values, values});
+  for (const Tensor& m : {flags, hidden})  // composed
+    for (const double v : numbers(nn::scaled_dot_product_attention(constant({{{1.f}}}), twice, both, {.mask = m})))
+      CHECK(v == Approx(y[1]));
   const Tensor q = constant({{1.f}, {1.f}}), mask = constant({{low, low}, {low, 0.f}});
   GradientTape tape;
   for (const Tensor* t : {&q, &k, &v, &mask}) tape.watch(*t);
@@ -198,6 +209,25 @@ TEST_CASE("attention with NaN, infinities and masked rows") {
   CHECK(g[2].to_vector<float>() == std::vector<float>{0, 1});
   for (const std::size_t i : {0, 1, 3})
     for (const float x : g[i].to_vector<float>()) CHECK(x == 0);
+}
+
+TEST_CASE("attention in half precision rounds only its result") {
+  for (const DType d : {float16, bfloat16}) {
+    // More keys than queries are not fused. Without a future, query i is the mean of values 0 to i.
+    const Tensor q = cast(loops::random({1, 300, 4}, 1), d), k = cast(loops::random({2, 300, 4}, 2), d);
+    const Tensor v = cast(loops::random({2, 300, 3}, 3), d), m = cast(loops::random({300, 300}, 4), d);
+    for (const bool composed : {true, false}) {
+      const Tensor keys = composed ? k : k[0], values = composed ? v : v[0];
+      for (const Tensor& mask : {Tensor(), m}) {
+        const auto y = nn::scaled_dot_product_attention(q, keys, values, {.mask = mask, .causal = true});
+        CHECK(y.dtype() == d);
+        const Tensor want =
+            nn::scaled_dot_product_attention(cast(q, float32), cast(keys, float32), cast(values, float32),
+                                             {.mask = mask.is_set() ? cast(mask, float32) : mask, .causal = true});
+        check_close(cast(y, float32), numbers(cast(cast(want, d), float32)), 0);
+      }
+    }
+  }
 }
 
 TEST_CASE("attention whose operands broadcast, and with dropout") {
@@ -262,6 +292,32 @@ TEST_CASE("attention of nothing, with unknown dimensions, and of wrong operands"
   CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, {.mask = blank({3, 3})}),
                     ContainsSubstring("the mask must be bool_ or of q's dtype and broadcast to [3,2,2]"));
   CHECK_THROWS_AS(nn::scaled_dot_product_attention(blank({4}), blank({4}), blank({4})), errors::InvalidArgumentError);
+}
+
+TEST_CASE("attention takes axis -3 for heads from rank 4 on, and sizes that come later") {
+  const auto blank = [](const Shape& s) { return zeros(s); };
+  CHECK_THROWS_WITH(nn::scaled_dot_product_attention(blank({8, 2, 4}), blank({4, 5, 4}), blank({4, 5, 4})),
+                    ContainsSubstring("float32[8,2,4] x float32[4,5,4]"));
+  CHECK_THROWS_AS(
+      nn::scaled_dot_product_attention(blank({8, 2, 4}), blank({4, 5, 4}), blank({4, 5, 4}), {.dropout_rate = .5}),
+      errors::InvalidArgumentError);
+  // Queries whose batch is known only when they come.
+  const auto g = function([](const Tensor& x, const Tensor& y) { return nn::scaled_dot_product_attention(x, y, y); },
+                          {.input_signature = {TensorSpec{{none, 2, 4}, float32}, TensorSpec{{5, 3, 4}, float32}}});
+  const Tensor keys = loops::random({5, 3, 4}, 1);
+  for (const i64 batch : {1, 5}) {
+    const Tensor x = loops::random({batch, 2, 4}, 2);
+    check_close(g(x, keys), numbers(nn::scaled_dot_product_attention(x, keys, keys)), 1e-6);
+  }
+  CHECK_THROWS_AS(g(loops::random({2, 2, 4}, 2), keys), errors::InvalidArgumentError);
+  const auto heads =
+      function([](const Tensor& x, const Tensor& y) { return nn::scaled_dot_product_attention(x, y, y); },
+               {.input_signature = {TensorSpec{{2, none, 2, 4}, float32}, TensorSpec{{2, 3, 3, 4}, float32}}});
+  const Tensor of_heads = loops::random({2, 3, 3, 4}, 1);
+  for (const i64 n : {1, 3, 6}) {
+    const Tensor x = loops::random({2, n, 2, 4}, 2);
+    check_close(heads(x, of_heads), numbers(nn::scaled_dot_product_attention(x, of_heads, of_heads)), 1e-6);
+  }
 }
 
 }  // namespace attention_test

@@ -143,6 +143,52 @@ TEST_CASE("fused_batch_norm in inference, with averages, and batch_normalization
   CHECK(test::compute_gradient_error(f, {x, mean, sqrt(variance), offset, scale}, {.delta = 1e-5}) < 1e-6);
 }
 
+TEST_CASE("fused_batch_norm in half precision") {
+  for (const DType d : {float16, bfloat16}) {
+    const Tensor x = cast(loops::random({70000, 2}, 1), d), scale = cast(constant({1.f, 2.f}), d);
+    const auto r = nn::fused_batch_norm(x, scale, scale);
+    const Tensor wide = cast(scale, float32);
+    const auto want = nn::fused_batch_norm(cast(x, float32), wide, wide);
+    CHECK(r.y.dtype() == d);
+    check_close(cast(r.y, float32), numbers(cast(cast(want.y, d), float32)), 0);
+    check_close(cast(r.variance, float32), numbers(want.variance), 1e-2);
+    GradientTape tape;
+    tape.watch(scale);
+    const auto given = nn::fused_batch_norm(scale * cast(constant({{1.f}, {3.f}}), d), scale, scale,
+                                            {.mean = scale, .variance = scale, .is_training = false});
+    const Tensor g = tape.gradient(given.y, scale);
+    CHECK(g.dtype() == d);
+  }
+}
+
+TEST_CASE("fused_batch_norm in inference takes one number for each channel") {
+  const Tensor x = loops::random({2, 3, 4}, 1, float64), three = loops::random({3}, 2, float64);
+  const Tensor positive = square(three) + .5;
+  const auto v = numbers(x), a = numbers(three), s = numbers(positive);
+  std::vector<double> want;
+  for (std::size_t i = 0; i < v.size(); ++i)
+    want.push_back((v[i] - a[i / 4 % 3]) / std::sqrt(s[i / 4 % 3] + 1e-3) * a[i / 4 % 3] + a[i / 4 % 3]);
+  const auto run = [&](const Tensor& scale, const Tensor& offset, const Tensor& mean, const Tensor& variance,
+                       bool training) {
+    return nn::fused_batch_norm(x, scale, offset,
+                                {.mean = mean,
+                                 .variance = variance,
+                                 .data_format = DataFormat::nchw,
+                                 .is_training = training,
+                                 .exponential_avg_factor = .5})
+        .y;
+  };
+  check_close(run(three, three, three, positive, false), want, 1e-12);
+  for (const bool training : {true, false})
+    for (const Tensor& wrong : {constant(1.), loops::random({1}, 1, float64), loops::random({4}, 1, float64),
+                                loops::random({3}, 1), loops::random({2, 3, 4}, 1, float64)}) {
+      CHECK_THROWS_AS(run(wrong, three, three, three, training), errors::InvalidArgumentError);
+      CHECK_THROWS_AS(run(three, wrong, three, three, training), errors::InvalidArgumentError);
+      CHECK_THROWS_AS(run(three, three, wrong, three, training), errors::InvalidArgumentError);
+      CHECK_THROWS_AS(run(three, three, three, wrong, training), errors::InvalidArgumentError);
+    }
+}
+
 TEST_CASE("fused_batch_norm with unknown dimensions, empty batches and wrong operands") {
   const Tensor scale = constant({1.f, 2.f, 3.f}), offset = constant({0.f, 1.f, 2.f});
   const auto f = function(

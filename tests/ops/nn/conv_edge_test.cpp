@@ -76,6 +76,44 @@ TEST_CASE("conv: traced calls with unknown sizes") {
   }
 }
 
+TEST_CASE("conv: scratch that no memory holds raises") {
+  const i64 far = i64(1) << 29;
+  const auto f = [&] {
+    nn::conv3d(
+        ones({1, 1, 1, 1, 1}), ones({2, 2, 2, 1, 1}),
+        {.strides = far, .padding = {{2 * far, 2 * far}, {2 * far, 2 * far}, {2 * far, 2 * far}}, .dilations = far});
+  };
+  CHECK_THROWS_AS(f(), errors::ResourceExhaustedError);
+}
+
+TEST_CASE("depthwise_conv2d and conv2d_transpose: channels that are known when a traced function runs") {
+  const auto deep = function([](const Tensor& x, const Tensor& w) { return nn::depthwise_conv2d(x, w); },
+                             {.input_signature = {TensorSpec({1, 4, 4, none}), TensorSpec({3, 3, none, none})}});
+  const Tensor x = wave({1, 4, 4, 4}, .3);
+  check_close(deep(x, wave({3, 3, 4, 2}, 1)), numbers(nn::depthwise_conv2d(x, wave({3, 3, 4, 2}, 1))), 1e-6);
+  CHECK_THROWS_AS(deep(x, wave({3, 3, 2, 6}, 1)), errors::InvalidArgumentError);
+  const auto transposed = function(
+      [](const Tensor& g, const Tensor& w) {
+        return nn::conv2d_transpose(g, w, {1, 4, 4, 4}, {.strides = 2});
+      },
+      {.input_signature = {TensorSpec({1, 2, 2, 4}), TensorSpec({3, 3, none, 4})}});
+  CHECK(transposed(ones({1, 2, 2, 4}), ones({3, 3, 4, 4})).shape() == Shape{1, 4, 4, 4});
+  CHECK_THROWS_AS(transposed(ones({1, 2, 2, 4}), ones({3, 3, 2, 4})), errors::InvalidArgumentError);
+}
+
+TEST_CASE("conv: errors of empty images and filters, and of too short a list of paddings") {
+  const Tensor x = zeros({2, 5, 6, 3}), w = zeros({3, 3, 3, 4});
+  CHECK(error_of([&] {
+          nn::conv2d(zeros({2, 5, 6, 0}), w);
+        }).find("conv2d: the filter has 3 input channels, the image 0") == 0);
+  CHECK(error_of([&] {
+          nn::conv2d(x, zeros({3, 0, 3, 4}));
+        }).find("conv2d: the filter has size 0 on spatial axis 1") == 0);
+  CHECK(error_of([&] {
+          nn::conv2d(x, w, {.padding = {{1, 1}}});
+        }).find("conv2d: padding has 1 entries for 2 spatial axes (give 2 or 4 with batch and channels)") == 0);
+}
+
 TEST_CASE("conv: errors") {
   const Tensor x = zeros({2, 5, 6, 3}), w = zeros({3, 3, 3, 4});
   CHECK(error_of([&] {

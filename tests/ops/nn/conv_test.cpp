@@ -96,7 +96,22 @@ std::vector<Case> cases() {
   add({{3, 2, 2, 1, 0, 0, true}, {21, 4, 3, 2, 0, 0, true}}, 1, 1, 1, 3);
   add({{3, 3, 1, 1, 0, 0, true}, {60, 5, 1, 1, 0, 0, true}}, 1, 33, 33, 4);
   add({{3, 3, 1, 1, 0, 0, true}, {4, 3, 1, 1, 0, 0, true}}, 2, 600, 600, 3);  // several blocks of the sum
+  // Taps that read only padding, at both ends of an axis and everywhere.
+  add({{4, 5, 1, 3, 0, 0, true}, {5, 5, 1, 4, 0, 0, true}}, 2, 3, 3, 9);
+  add({{4, 5, 2, 3, 0, 0, true}, {7, 3, 1, 1, 0, 0, true}}, 2, 3, 3, 2);
+  add({{4, 5, 1, 3, 0, 0, true}, {5, 7, 1, 2, 0, 0, true}}, 2, 6, 1, 12);
+  add({{4, 3, 1, (1 << 29) - 1, 0, 0, true}, {5, 3, 1, 1 << 29, 0, 0, true}}, 1, 16, 16, 5);
+  add({{1, 2, 1, (1 << 29) - 1, 0, 0, true}, {1, 2, 1, (1 << 29) - 1, 0, 0, true}}, 1, 16, 16, 5);
+  add({{40, 2, 17, 1, 0, 0, true}, {50, 3, 16, 2, 0, 0, true}}, 1, 2, 2, 3);  // most pixels are not read
   return r;
+}
+
+TEST_CASE("conv: a large filter's gradient is divided by its segments too") {
+  for (const int threads : {1, 3}) {
+    config::set_intra_op_parallelism_threads(threads);
+    check({{{10, 3}, {10, 3}}, 1, 128, 128, 160}, float32, 1e-5);
+  }
+  config::set_intra_op_parallelism_threads(0);
 }
 
 TEST_CASE("conv: values and gradients agree with loops on every instruction set") {

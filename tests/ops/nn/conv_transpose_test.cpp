@@ -78,7 +78,11 @@ TEST_CASE("conv2d_transpose: empty, and errors") {
                   "float32[3,3,2,4]") == 0);
   CHECK(error_of([&] {
           nn::conv2d_transpose(x, w, {1, 4, 4, 3}, {.strides = 2});
-        }).find("conv2d_transpose: the filter has 2 input channels, the image 3") == 0);
+        }).find("conv2d_transpose: output_shape has 3 channels, the filter 2: float32[1,2,2,4] x float32[3,3,2,4]") ==
+        0);
+  CHECK(error_of([&] {
+          nn::conv2d_transpose(x, w, {1, 4, 4, 4}, {.strides = 2});  // not a convolution of two groups
+        }).find("conv2d_transpose: output_shape has 4 channels, the filter 2") == 0);
   CHECK(error_of([&] {
           nn::conv2d_transpose(x, w, {4, 4, 2});
         }).find("conv2d_transpose: output_shape [4,4,2] does not have the rank of the input") == 0);

@@ -5,6 +5,7 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/cpu/simd/isa.hpp"
 #include "tandem/graph/trace/function.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/reshape.hpp"
@@ -186,7 +187,40 @@ TEST_CASE("layer_norm of empty tensors, unknown dimensions and wrong operands") 
   CHECK_THROWS_WITH(nn::layer_norm(constant({{1.f, 2.f}}), {.scale = scale}),
                     ContainsSubstring("layer_norm: scale and offset need x's dtype and the shape of the normalized "
                                       "axes, [2]: float32[1,2] x float32[3]"));
+  // The same over other axes than the last, where a wrong parameter must not broadcast.
+  const Tensor block = loops::random({2, 1, 4}, 1);
+  for (const Tensor& wrong : {loops::random({5}, 2), loops::random({2, 1}, 2), loops::random({1}, 2, float64)}) {
+    CHECK(error_of([&] { nn::layer_norm(block, 1, {.scale = wrong}); })
+              .find("layer_norm: scale and offset need x's dtype and the shape of the normalized axes, [1]: "
+                    "float32[2,1,4] x ") == 0);
+    CHECK_THROWS_AS(nn::layer_norm(block, 1, {.offset = wrong}), errors::InvalidArgumentError);
+    CHECK_THROWS_AS(nn::rms_norm(block, 1, {.scale = wrong}), errors::InvalidArgumentError);
+  }
+  const auto first = function([](const Tensor& x, const Tensor& s) { return nn::layer_norm(x, 0, {.scale = s}); },
+                              {.input_signature = {TensorSpec{{none, none}, float32}, TensorSpec{{none}, float32}}});
+  CHECK(first(loops::random({2, 3}, 1), loops::random({2}, 2)).shape() == Shape{2, 3});
+  CHECK_THROWS_AS(first(loops::random({1, 3}, 1), loops::random({2}, 2)), errors::InvalidArgumentError);
   CHECK_THROWS_AS(nn::layer_norm(constant({1, 2})), errors::UnimplementedError);
+}
+
+TEST_CASE("norms in half precision round only their results") {
+  const Tensor large = loops::random({6, 4, 8}, 1) * 400.f;  // squares overflow float16
+  for (const DType d : {float16, bfloat16}) {
+    const Tensor x = cast(large, d), wide = cast(x, float32);
+    const Tensor a = cast(loops::random({8}, 2), d), b = cast(loops::random({6}, 3), d);
+    const auto check = [&](const auto& f) {
+      const Tensor y = f(x, a, b), want = f(wide, cast(a, float32), cast(b, float32));
+      CHECK(y.dtype() == d);
+      CHECK(cast(y, float32).to_vector<float>() == cast(cast(want, d), float32).to_vector<float>());
+    };
+    using T = const Tensor&;
+    check([](T x, T a, T) { return nn::layer_norm(x, {.scale = a, .offset = a}); });
+    check([](T x, T, T b) { return nn::layer_norm(x, 0, {.scale = b, .offset = b}); });
+    check([](T x, T, T b) { return nn::rms_norm(x, 0, {.scale = b}); });
+    check([](T x, T a, T) { return nn::group_norm(x, 2, {.scale = a, .offset = a}); });
+    check([](T x, T, T) { return nn::group_norm(x, 2, {.axis = 1}); });
+    check([](T x, T a, T) { return nn::instance_norm(x, {.scale = a, .offset = a}); });
+  }
 }
 
 TEST_CASE("group_norm and instance_norm agree with loops") {
@@ -237,8 +271,9 @@ TEST_CASE("group_norm and instance_norm agree with loops") {
         }).find("group_norm: 2 groups do not divide the channels of float32[1,3]") != std::string::npos);
   CHECK_THROWS_WITH(nn::group_norm(constant({{1.f, 2.f}}), 1, {.axis = 0}),
                     ContainsSubstring("group_norm: axis 0 is the batch, not the channels"));
-  CHECK_THROWS_WITH(nn::instance_norm(constant({{1.f, 2.f}}), {.scale = constant({1.f})}),
-                    ContainsSubstring("instance_norm: scale and offset need the shape [channels], not [1]"));
+  CHECK_THROWS_WITH(
+      nn::instance_norm(constant({{1.f, 2.f}}), {.scale = constant({1.f})}),
+      ContainsSubstring("instance_norm: scale and offset need x's dtype and the shape [channels], not float32[1]"));
 }
 
 }  // namespace layer_norm_test

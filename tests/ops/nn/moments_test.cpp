@@ -2,6 +2,7 @@
 #include "tandem/ops/nn/moments.hpp"
 
 #include "tandem/autodiff/check.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tests/ops/reduce/loops.hpp"
 #include "tests/support/catch.hpp"
@@ -16,6 +17,8 @@ TEST_CASE("moments and losses of examples") {
   CHECK(variance.to_vector<float>() == std::vector<float>{1, 1});
   CHECK(nn::moments(constant({{1.f, 2.f}}), {0, 1}, {.keepdims = true}).mean.shape() == Shape{1, 1});
   CHECK(nn::zero_fraction(constant({0, 1, 0, 2})).item<float>() == .5f);
+  const Tensor half = constant({300.f, 400.f}, {.dtype = float16});  // squares overflow
+  CHECK(cast(nn::l2_normalize(half), float32).to_vector<float>()[0] == Approx(.6).epsilon(1e-3));
   CHECK(std::isnan(nn::zero_fraction(constant(std::vector<float>{})).item<float>()));
 }
 TEST_CASE("gradients of moments") {

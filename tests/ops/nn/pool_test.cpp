@@ -128,6 +128,12 @@ TEST_CASE("max_pool: every dtype, NaN and infinities") {
   CHECK(std::isnan(y[0]));
   CHECK(y[1] == inf);
   CHECK(y[2] == -inf);
+  // In every lane of the vectors, and beside them.
+  const i64 channels = 37;
+  Floats values(static_cast<std::size_t>(2 * channels), 1);
+  for (i64 c = 0; c < channels; c += 3) values[static_cast<std::size_t>(c % 2 * channels + c)] = nan;
+  const auto wide = nn::max_pool(constant(values, {.shape = {1, 2, channels}})).to_vector<float>();
+  for (i64 c = 0; c < channels; ++c) CHECK(std::isnan(wide[static_cast<std::size_t>(c)]) == (c % 3 == 0));
   // A window in the padding alone.
   CHECK(nn::max_pool(ones({1, 2, 1}), {.padding = {{2, 0}}}).to_vector<float>() == Floats{-inf, 1});
   CHECK(nn::avg_pool(ones({1, 2, 1}), {.padding = {{2, 0}}}).to_vector<float>() == Floats{0, 1});
@@ -136,6 +142,16 @@ TEST_CASE("max_pool: every dtype, NaN and infinities") {
   GradientTape tape;
   tape.watch(h);
   CHECK(cast(tape.gradient(nn::avg_pool(h), h), float32).to_vector<float>() == Floats{.5f, .5f, .5f, .5f});
+}
+
+TEST_CASE("max_pool: the gradient of a window with more elements than float32 can count") {
+  const i64 n = (i64(1) << 24) + 3;
+  const Tensor x = concat({zeros({1, n - 1, 1}), ones({1, 1, 1})}, 1);
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor g = tape.gradient(nn::max_pool(x, {.ksize = n}), x);
+  CHECK(reduce_sum(g).item<float>() == 1);
+  CHECK(reduce_sum(g * x).item<float>() == 1);
 }
 
 TEST_CASE("max_pool_with_argmax") {
@@ -220,6 +236,9 @@ TEST_CASE("local_response_normalization") {
   CHECK(w[4] == Approx(1 / std::sqrt(6.0)));
   CHECK(w[5] == 0);
   CHECK(nn::lrn(zeros({0, 4})).shape() == Shape{0, 4});
+  const Tensor half = constant({300.f, 400.f}, {.dtype = float16});  // squares overflow
+  const auto narrow = numbers(nn::lrn(half, {.beta = .25}));
+  CHECK(narrow[1] == Approx(400 / std::pow(250001., .25)).epsilon(1e-3));
   CHECK(error_of([] { nn::lrn(constant(1.f)); }).find("local_response_normalization: a scalar has no channels") == 0);
   CHECK(error_of([&] {
           nn::lrn(x, {.depth_radius = -1});
@@ -241,6 +260,7 @@ TEST_CASE("pool: errors") {
   CHECK(error_of([&] {
           nn::avg_pool(x, {.ksize = {1, 2, 2, 3}});
         }).find("avg_pool: ksize must be 1 for batch and channels, not 1 and 3") == 0);
+  CHECK(error_of([&] { nn::max_pool(x, {.ksize = {}}); }).find("max_pool: ksize is empty") == 0);
   CHECK(error_of([&] { nn::max_pool(x, {.ksize = 0}); }).find("max_pool: ksize must be positive, not 0") == 0);
   CHECK(error_of([&] { nn::max_pool(x, {.strides = -2}); }).find("max_pool: strides must be positive, not -2") == 0);
   CHECK_THROWS_AS(nn::avg_pool(cast(x, int32)), errors::UnimplementedError);

@@ -132,6 +132,8 @@ TEST_CASE("masked_mean counts what the mask keeps") {
   const Tensor z = loops::random({2, 3}, 1, float64);
   CHECK(second_error([&](const std::vector<Tensor>& t) { return square(nn::masked_mean(t[0], mask, 1)); }, {z}) < 1e-7);
   CHECK_THROWS_AS(nn::masked_mean(x, constant({true, false})), errors::InvalidArgumentError);
+  const Tensor half = cast(fill({70000}, 3.f), float16);  // neither sum nor number fit into float16
+  CHECK(cast(nn::masked_mean(half, constant(true)), float32).item<float>() == 3);
 }
 
 TEST_CASE("moments from weights and from sufficient statistics") {
@@ -148,6 +150,12 @@ TEST_CASE("moments from weights and from sufficient statistics") {
     CHECK(numbers(weighted.variance)[c] == Approx(square).epsilon(1e-12));
     CHECK(numbers(kept.variance)[c] == Approx(square).epsilon(1e-12));
   }
+  const auto wide = nn::weighted_moments(constant({1.f, 3.f}), 0, constant({{1.f, 3.f}, {1.f, 1.f}}));
+  CHECK(wide.mean.to_vector<float>() == Floats{1, 3});
+  CHECK(nn::weighted_moments(constant({1.f, 3.f}), 1, constant({{1.f, 3.f}, {1.f, 1.f}})).mean.to_vector<float>() ==
+        Floats{2.5f, 2});
+  const Tensor half = constant({300.f, 400.f}, {.dtype = float16});  // squares overflow
+  CHECK(numbers(cast(nn::weighted_moments(half, 0, half).variance, float32))[0] == Approx(2449).epsilon(1e-3));
   const auto f = [](const std::vector<Tensor>& t) {
     const auto m = nn::weighted_moments(t[0], 0, t[1]);
     return m.mean * m.variance;
@@ -180,6 +188,17 @@ TEST_CASE("bias_add adds to the channels, and only to as many as there are") {
                                                                 "for each channel: float32[2,3,2] x "));
 }
 
+TEST_CASE("bias_add checks channels that are known when a traced function runs") {
+  for (const DataFormat format : {DataFormat::nhwc, DataFormat::nchw}) {
+    const auto f =
+        function([&](const Tensor& x, const Tensor& bias) { return nn::bias_add(x, bias, {.data_format = format}); },
+                 {.input_signature = {TensorSpec{{none, none}, float32}, TensorSpec{{none}, float32}}});
+    CHECK(f(zeros({1, 2}), constant({1.f, 2.f})).to_vector<float>() == Floats{1, 2});
+    CHECK_THROWS_AS(f(zeros({2, 1}), ones({5})), errors::InvalidArgumentError);
+    CHECK_THROWS_AS(f(zeros({2, 5}), ones({1})), errors::InvalidArgumentError);
+  }
+}
+
 TEST_CASE("crelu keeps both signs") {
   CHECK(nn::crelu(constant({{-1.f, 2.f}})).to_vector<float>() == Floats{0, 2, 1, 0});
   CHECK(nn::crelu(constant({{-1, 2}}), {.axis = 0}).shape() == Shape{2, 2});
@@ -198,8 +217,17 @@ TEST_CASE("last_relevant reads the last step of each sequence") {
   tape.watch(x);
   const Tensor g = tape.gradient(nn::last_relevant(x, constant({2, 0, 1})), x);
   CHECK(g.to_vector<float>() == Floats{0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0});
-  CHECK_THROWS_AS(nn::last_relevant(x, constant({3, 0, 1})), errors::InvalidArgumentError);
-  CHECK_THROWS_AS(nn::last_relevant(x, constant({-1, 0, 1})), errors::InvalidArgumentError);
+  CHECK_THROWS_WITH(
+      nn::last_relevant(x, constant({3, 0, 1})),
+      ContainsSubstring("last_relevant: lengths must be in [0, time]: ") && ContainsSubstring("3 against 2"));
+  CHECK_THROWS_WITH(nn::last_relevant(x, constant({0, -7, 1})),
+                    ContainsSubstring("last_relevant: lengths must be in [0, time]: ") && ContainsSubstring("-7"));
+  CHECK(nn::last_relevant(zeros({2, 0, 3}), constant({0, 0})).to_vector<float>() == Floats(6));
+  const auto f = function([](const Tensor& y, const Tensor& n) { return nn::last_relevant(y, n); },
+                          {.input_signature = {TensorSpec{{none, none, 2}, float32}, TensorSpec{{none}, int32}}});
+  CHECK(f(x, constant({2, 0, 1})).to_vector<float>() == Floats{2, 3, 0, 0, 8, 9});
+  CHECK(f(zeros({2, 0, 2}), constant({0, 0})).to_vector<float>() == Floats(4));
+  CHECK_THROWS_AS(f(x, constant({3, 0, 1})), errors::InvalidArgumentError);
   CHECK_THROWS_WITH(nn::last_relevant(x, constant({1.f})), ContainsSubstring("last_relevant: needs outputs"));
 }
 

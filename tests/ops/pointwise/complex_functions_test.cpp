@@ -118,6 +118,16 @@ TEST_CASE("complex functions: what is not finite, large and zero") {
   CHECK(same_parts(log(constant(std::vector<C>{{0, 0}})), {{-inf, 0}}));
   CHECK(same_parts(tanh(constant(std::vector<C>{{1000, 1}, {-1000, 1}})), {{1, 0}, {-1, 0}}));
   CHECK(same_parts(sigmoid(constant(std::vector<C>{{1000, 0}, {-1000, 0}})), {{1, 0}, {0, 0}}));
+  // e^90 is above float32's range, but not its product with a small cosine.
+  const Tensor large = constant(std::vector<C>{{90, 1.57079f}, {-90, 1.57079f}, {inf, 0}, {-inf, -0.f}});
+  CHECK(exp(large).to_vector<C>()[0].real() == Approx(7.6572752e33).epsilon(1e-5));
+  CHECK(exp(large).to_vector<C>()[0].imag() == inf);
+  CHECK(expm1(large).to_vector<C>()[0].real() == Approx(7.6572752e33).epsilon(1e-5));
+  CHECK(cosh(large).to_vector<C>()[0].real() == Approx(3.8286376e33).epsilon(1e-5));
+  CHECK(sinh(large).to_vector<C>()[1].real() == Approx(-3.8286376e33).epsilon(1e-5));
+  CHECK(cosh(large).to_vector<C>()[2] == C(inf, 0));
+  CHECK(cosh(large).to_vector<C>()[3] == C(inf, 0));
+  CHECK(cos(constant(std::vector<C>{{0, inf}})).to_vector<C>()[0] == C(inf, 0));
   CHECK(same_parts(sign(constant(std::vector<C>{{0, 0}, {3, -4}})), {{0, 0}, {.6f, -.8f}}));
   const auto root = sqrt(constant(std::vector<C>{{3e38f, 3e38f}, {1e-44f, 0}})).to_vector<C>();
   CHECK(root[0].real() == Approx(1.9029767e19).epsilon(1e-5));

@@ -151,6 +151,13 @@ TEST_CASE("fake_quant: gradients to x inside, to min and max outside") {
   CHECK(same(tape.gradient(y, x), {0, 2, 4, 8, 0}));
   CHECK(tape.gradient(y, min).item<float>() == 1);
   CHECK(tape.gradient(y, max).item<float>() == 16);
+  const Tensor zero = constant(0.f);
+  GradientTape untrained({.persistent = true});
+  untrained.watch(x);
+  untrained.watch(zero);
+  const Tensor none_yet = quantization::fake_quant_with_min_max_vars(x, zero, zero) * g;
+  CHECK(same(untrained.gradient(none_yet, x), {1, 2, 4, 8, 16}));
+  CHECK(untrained.gradient(none_yet, zero).item<float>() == 0);
   const Tensor low = f32({-1, -2}), high = f32({1, 2}), m = constant({{0.5f, 1.5f}, {3.f, -3.f}});
   GradientTape channels({.persistent = true});
   channels.watch(low);
@@ -178,6 +185,9 @@ TEST_CASE("quantization: bad arguments") {
   using errors::InvalidArgumentError;
   const Tensor x = f32({1, 2});
   CHECK_THROWS_WITH(quantization::quantize(x, 1, -1), ContainsSubstring("is above max_range"));
+  CHECK_THROWS_WITH(quantization::quantize(x, 5, 3),
+                    ContainsSubstring("min_range 5.000000 is above max_range 3.000000"));
+  CHECK_THROWS_WITH(quantization::quantize(x, -1e8f, -2e8f), ContainsSubstring("is above max_range -200000000.000000"));
   CHECK_THROWS_WITH(quantization::quantize(x, 0, 1, {.T = uint8}), ContainsSubstring("uint8 is not qint8"));
   CHECK_THROWS_AS(quantization::quantize(x, 0, 1, {.narrow_range = true}), InvalidArgumentError);
   CHECK_THROWS_AS(quantization::quantize(x, f32({0, 1}), f32({1, 2})), InvalidArgumentError);
@@ -188,4 +198,13 @@ TEST_CASE("quantization: bad arguments") {
   CHECK_THROWS_WITH(quantization::fake_quant_with_min_max_args(x, {.num_bits = 1}), ContainsSubstring("num_bits is 1"));
   CHECK_THROWS_AS(quantization::fake_quant_with_min_max_vars(x, x, x), InvalidArgumentError);
   CHECK_THROWS_AS(quantization::quantize_and_dequantize(x, 0, 1, {.num_bits = 64}), InvalidArgumentError);
+  CHECK_THROWS_WITH(quantization::quantize_and_dequantize(x, 3, -3, {.range_given = true}),
+                    ContainsSubstring("quantize_and_dequantize: min is above max"));
+  CHECK_THROWS_WITH(quantization::quantize_and_dequantize(x, x, x, {.range_given = true}),
+                    ContainsSubstring("input_min and input_max must be scalars"));
+  CHECK_THROWS_WITH(quantization::fake_quant_with_min_max_vars(x, constant(2.f), constant(1.f)),
+                    ContainsSubstring("fake_quant_with_min_max_vars: min is above max"));
+  CHECK_THROWS_WITH(quantization::fake_quant_with_min_max_vars_per_channel(x, f32({0, 2}), f32({1, 1})),
+                    ContainsSubstring("min is above max"));
+  CHECK(quantization::quantize_and_dequantize(constant(Floats{}, {.shape = {0}}), 0, 0).size() == 0);
 }

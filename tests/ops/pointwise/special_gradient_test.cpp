@@ -7,6 +7,7 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/bessel.hpp"
 #include "tandem/ops/pointwise/erf_inverse.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/gamma.hpp"
 #include "tandem/ops/pointwise/incomplete.hpp"
 #include "tests/ops/pointwise/values.hpp"
@@ -68,6 +69,50 @@ TEST_CASE("gradients: incomplete gamma functions by x (two orders) and a") {
       ContainsSubstring("non-differentiable op IgammaGradA"));
 }
 
+TEST_CASE("gradients: densities of large parameters in float32, at the ends, and by a and b (mixed)") {
+  const Tensor large = slope([](const Tensor& x) { return igamma(1e5f, x); }, f32({100100}));
+  CHECK(close<float>(large, {1.19887904e-3f}, 4));
+  const Tensor beta = slope([](const Tensor& x) { return betainc(f32({1e5f}), f32({5e4f}), x); }, f32({0.6650390625f}));
+  CHECK(close<float>(beta, {133.920256f}, 4));
+  const Tensor shapes = f32({2, 2, 1, 0.5f, 3}), ends = f32({inf, 0, 0, 0, inf});
+  CHECK(same(slope([=](const Tensor& x) { return igamma(shapes, x); }, ends), {0, 0, 1, inf, 0}));
+  CHECK(same(slope(
+                 [](const Tensor& x) {
+                   return betainc(f32({1, 2, 0.5f, 2}), f32({3, 1, 2, 2}), x);
+                 },
+                 f32({0, 1, 0, 1})),
+             {3, 2, inf, 0}));
+  const auto by_x = [](const Tensor& a, const Tensor& x) {
+    return slope([=](const Tensor& t) { return igamma(a, t); }, x);
+  };
+  // Values of mpmath.
+  CHECK(close<double>(slope([=](const Tensor& a) { return by_x(a, f64({2})); }, f64({1})), {0.171924915503798386}, 64));
+  const auto beta_by_x = [](const Tensor& a, const Tensor& b) {
+    return slope([=](const Tensor& t) { return betainc(a, b, t); }, f64({0.25}));
+  };
+  CHECK(close<double>(slope([=](const Tensor& a) { return beta_by_x(a, f64({3})); }, f64({1})), {0.754378265610184581},
+                      64));
+  CHECK(close<double>(slope([=](const Tensor& b) { return beta_by_x(f64({2}), b); }, f64({1})), {0.606158963774109536},
+                      64));
+  // At an end: x e^-x has the slope 1 at 0, e^-x the slope -1.
+  CHECK(same(slope([=](const Tensor& x) { return by_x(f32({2, 1, 3}), x); }, f32({0, 0, inf})), {1, -1, 0}));
+}
+
+TEST_CASE("gradients: NaN where the incomplete functions are NaN") {
+  CHECK(same(slope([](const Tensor& a) { return igamma(a, 2.f); }, f32({-1, 0, qnan})), {qnan, qnan, qnan}));
+  CHECK(same(slope([](const Tensor& a) { return betainc(a, f32({2}), f32({0.5f})); }, f32({-1})), {qnan}));
+  CHECK(same(slope([](const Tensor& b) { return betainc(f32({2}), b, f32({1.5f})); }, f32({1})), {qnan}));
+}
+
+TEST_CASE("gradients: samples of the gamma distribution and their logarithms") {
+  const Tensor alpha = f64({0.01, 0.3, 4, 50}), l = f64({-300, -2, 1.5, 4});
+  const Tensor by_log = apply1(gamma_sample_grad_op, rules::GammaSampleAttrs{true}, no_options, alpha, l);
+  CHECK(close<double>(by_log, {29943.91145421313, 7.069805212467721522, 0.2461108123229005391, 0.01919702057942492984},
+                      1e4));
+  const Tensor x = exp(l), plain = apply1(gamma_sample_grad_op, rules::GammaSampleAttrs{false}, no_options, alpha, x);
+  CHECK(close<double>(plain, (by_log * x).to_vector<double>(), 64));
+}
+
 TEST_CASE("gradients: betainc by x (two orders), a and b") {
   const Tensor a = f64({0.4, 2, 30, 3}), b = f64({1.5, 0.6, 20, 15}), x = f64({0.3, 0.8, 0.55, 0.1});
   check_two_orders(
@@ -89,6 +134,7 @@ TEST_CASE("gradients: Bessel functions at and near 0") {
   CHECK(same(slope([](const Tensor& t) { return bessel_i0(t); }, f32({0, -0.f})), {0, -0.f}));
   CHECK(same(slope([](const Tensor& t) { return bessel_i1(t); }, f32({0, 1e-30f})), {0.5f, 0.5f}));
   CHECK(same(slope([](const Tensor& t) { return bessel_i1e(t); }, f32({0, 1e-30f})), {0.5f, 0.5f}));
+  CHECK(same(slope([](const Tensor& t) { return bessel_i1(t); }, f32({100, -100, inf})), {inf, inf, inf}));
   CHECK(same(slope([](const Tensor& t) { return slope([](const Tensor& u) { return bessel_i1(u); }, t); }, f32({0})),
              {0}));
 }

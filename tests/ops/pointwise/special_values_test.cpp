@@ -86,6 +86,11 @@ TEST_CASE("polygamma and zeta: orders, poles and ends") {
   CHECK(same(zeta(f32({1, 0.5f, -2, qnan, 2, inf}), f32({2, 2, 2, 2, qnan, 2})), {inf, qnan, qnan, qnan, qnan, 0}));
   CHECK(same(zeta(f32({2, 3, 2.5f, 2}), f32({0, -4, -1.5f, inf})), {inf, qnan, qnan, 0}));
   CHECK(same(zeta(f32({inf, inf}), f32({1, 0.5f})), {1, inf}));
+  CHECK(same(polygamma(f32({24, 25}), f32({inf, inf})), {-0.f, 0}));
+  // Numbers to which 1 cannot be added, large orders, and factors that leave the range.
+  CHECK(same(zeta(f32({1e17f, 1e30f}), f32({0x1p53f, 1e17f})), {0, 0}));
+  CHECK(close<double>(zeta(f64({50}), f64({40})), {1.118393776233474110e-80}, 32));
+  CHECK(close<double>(polygamma(f64({20}), f64({3e15})), {-3.4887474078966549e-293}, 64));
 }
 
 TEST_CASE("incomplete functions: ends of the intervals and outside") {
@@ -95,6 +100,8 @@ TEST_CASE("incomplete functions: ends of the intervals and outside") {
   CHECK(same(
       betainc(f32({2, 2, 2, 2, 0, 2, qnan}), f32({3, 3, 3, 3, 3, -1, 3}), f32({0, 1, -0.1f, 1.1f, 0.5f, 0.5f, 0.5f})),
       {0, 1, qnan, qnan, qnan, qnan, qnan}));
+  CHECK(lower(f64({30, 1e200}), f64({1e200, 1.1e200})).to_vector<double>() == Doubles{1, 1});
+  CHECK(upper(f64({30, 1e200}), f64({1e308, 1.1e200})).to_vector<double>() == Doubles{0, 0});
   CHECK(lower(f64({1e8}), f64({1e8})).to_vector<double>()[0] == Approx(0.5).epsilon(1e-4));
   const Tensor a = constant({{0.5f}, {2.f}}), x = f32({0.1f, 1, 3});
   CHECK(igamma(a, x).shape() == Shape{2, 3});

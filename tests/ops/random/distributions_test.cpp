@@ -137,6 +137,56 @@ TEST_CASE("beta: moments and distribution") {
   CHECK(random::beta({3}, constant({1.f, 2.f}), 1).shape() == Shape{3, 2});
 }
 
+TEST_CASE("beta: small parameters, also in half precision") {
+  for (const DType dtype : {float32, float16})
+    for (const double a : {0.01, 0.001}) {
+      CAPTURE(a, name(dtype));
+      const Doubles x = sorted(random::beta({many}, a, a, {.dtype = dtype, .seed = 22}));
+      const Moments m = moments(x);  // NaN, if any of them is
+      CHECK(std::abs(m.mean - 0.5) < 0.006);
+      CHECK(std::abs(m.variance - 0.25 / (2 * a + 1)) < 0.002);
+      CHECK(std::count(x.begin(), x.end(), 0.5) < 20);
+      CHECK((x.front() >= 0 && x.back() <= 1));
+    }
+  const Doubles y = sorted(random::gamma({1000}, 0.01, {.dtype = float16, .seed = 23}));
+  CHECK(y.front() == 0x1p-14);
+}
+
+TEST_CASE("beta: gradients to a and b, and of gamma for large alpha in float32") {
+  const Tensor a = constant(2.0, {.dtype = float64}), b = constant(3.0, {.dtype = float64});
+  GradientTape tape({.persistent = true});
+  tape.watch(a);
+  tape.watch(b);
+  const Tensor x = random::beta({4}, a, b, {.seed = 24});
+  CHECK(tape.gradient(x, a).item<double>() > 0);
+  CHECK(tape.gradient(x, b).item<double>() < 0);
+  const Tensor large = constant(1e5f);
+  GradientTape single;
+  single.watch(large);
+  const Tensor z = random::stateless_gamma({100}, {5, 7}, large);
+  CHECK(single.gradient(reduce_mean(z), large).item<float>() == Approx(1).epsilon(1e-3));
+}
+
+TEST_CASE("distributions: a scalar parameter draws the same numbers as a tensor of it") {
+  const Tensor whole = constant(std::vector<float>(1000, 3.f)), one = constant(3.f);
+  const auto gammas = random::stateless_gamma({1000}, {1, 2}, whole).to_vector<float>();
+  CHECK(random::stateless_gamma({1000}, {1, 2}, 3).to_vector<float>() == gammas);
+  CHECK(random::stateless_poisson({1000}, {1, 2}, 3).to_vector<float>() ==
+        random::stateless_poisson({1000}, {1, 2}, whole).to_vector<float>());
+  CHECK(random::stateless_binomial({1000}, {1, 2}, 3, 0.5).to_vector<std::int32_t>() ==
+        random::stateless_binomial({1000}, {1, 2}, whole, 0.5).to_vector<std::int32_t>());
+  CHECK(random::gamma({0, 3}, 2).shape() == Shape{0, 3});
+  GradientTape tape({.persistent = true});
+  tape.watch(whole);
+  tape.watch(one);
+  double sum = 0;
+  for (const float g : tape.gradient(random::stateless_gamma({1000}, {1, 2}, whole), whole).to_vector<float>())
+    sum += static_cast<double>(g);
+  const Tensor g = tape.gradient(random::stateless_gamma({1000}, {1, 2}, one), one);
+  CHECK(g.shape() == Shape{});
+  CHECK(g.item<float>() == Approx(sum).epsilon(1e-5));
+}
+
 TEST_CASE("poisson: masses below and above the change of method, dtypes") {
   for (const double mean : {0.1, 3.0, 9.9, 10.0, 25.0, 300.0}) {
     CAPTURE(mean);
@@ -238,6 +288,16 @@ TEST_CASE("distributions: bad arguments") {
   using errors::InvalidArgumentError;
   CHECK_THROWS_WITH(random::gamma({2}, 0), ContainsSubstring("random::gamma: alpha must be positive"));
   CHECK_THROWS_AS(random::gamma({2}, NAN), InvalidArgumentError);
+  CHECK_THROWS_WITH(random::gamma({2}, 1, {.beta = constant({1.f, -2.f})}),
+                    ContainsSubstring("random::gamma: beta must be positive, but element 1 is -2"));
+  CHECK_THROWS_WITH(random::gamma({2}, constant({1.f, NAN})), ContainsSubstring("alpha must be positive"));
+  CHECK_THROWS_WITH(random::beta({2}, 1, -1), ContainsSubstring("random::beta: b must be positive, but it is -1"));
+  CHECK_THROWS_WITH(random::beta({2}, 0, 1), ContainsSubstring("random::beta: a must be positive"));
+  CHECK_THROWS_WITH(random::stateless_gamma({2}, {1, 2}, -1),
+                    ContainsSubstring("random::stateless_gamma: alpha must be positive"));
+  CHECK_THROWS_WITH(random::stateless_poisson({2}, {1, 2}, -1), ContainsSubstring("random::stateless_poisson: lam"));
+  CHECK_THROWS_WITH(random::stateless_binomial({2}, {1, 2}, 1, 2),
+                    ContainsSubstring("random::stateless_binomial: probs"));
   CHECK_THROWS_WITH(random::gamma({2}, 1, {.beta = 0}), ContainsSubstring("beta"));
   CHECK_THROWS_WITH(random::gamma({2}, constant({1.f}), {.dtype = float64}), ContainsSubstring("not float64"));
   CHECK_THROWS_AS(random::gamma({2}, 1, {.dtype = int32}), InvalidArgumentError);

@@ -2,6 +2,7 @@
 #include "tandem/ops/reduce/scan.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "loops.hpp"
 #include "tandem/autodiff/check.hpp"
@@ -77,6 +78,9 @@ TEST_CASE("linear_scan and shift") {
   const Tensor a = constant({2.f, 3.f, 4.f}), b = constant({1.f, 1.f, 1.f});
   CHECK(detail::linear_scan(a, b, 0, false).to_vector<float>() == std::vector<float>{1, 4, 17});
   CHECK(detail::linear_scan(a, b, 0, true).to_vector<float>() == std::vector<float>{9, 4, 1});
+  const float inf = std::numeric_limits<float>::infinity();  // a = 0 begins anew, whatever came before
+  CHECK(detail::linear_scan(constant({0.f, inf, 0.f}), constant({2.f, 1.f, 3.f}), 0, false).to_vector<float>() ==
+        std::vector<float>{2, inf, 3});
   CHECK(detail::shift(a, 0, false).to_vector<float>() == std::vector<float>{0, 2, 3});
   CHECK(detail::shift(a, 0, true).to_vector<float>() == std::vector<float>{3, 4, 0});
   const Tensor m = constant({{1.f, 2.f}, {3.f, 4.f}});

@@ -97,6 +97,14 @@ TEST_CASE("blocks: errors") {
   CHECK_THROWS_WITH(space_to_batch_nd(x, {2}, {{-1, 1}}), ContainsSubstring("negative"));
   CHECK_THROWS_WITH(batch_to_space_nd(x, {2}, {{5, 4}}), ContainsSubstring("exceed axis 1"));
   CHECK_THROWS_WITH(batch_to_space_nd(x, {3}, {{0, 0}}), ContainsSubstring("3 does not divide axis 0"));
+  CHECK_THROWS_WITH(batch_to_space_nd(x, {2}, {{INT64_MAX, 1}}), ContainsSubstring("exceed axis 1"));
+  const auto traced = function(
+      [](const Tensor& t) {
+        return batch_to_space_nd(t, {2}, {{5, 4}});
+      },
+      {.input_signature = {TensorSpec({none, none, 6, 3}, float32)}});
+  CHECK(traced(zeros({2, 5, 6, 3})).shape() == Shape{1, 1, 6, 3});
+  CHECK_THROWS_AS(traced(x), errors::InvalidArgumentError);
 }
 
 TEST_CASE("repeat") {
@@ -128,6 +136,34 @@ TEST_CASE("repeat") {
   CHECK_THROWS_WITH(repeat(v, -1), ContainsSubstring("-1"));
   CHECK_THROWS_WITH(repeat(v, constant({1.f})), ContainsSubstring("int32 or int64"));
   CHECK_THROWS_AS(repeat(v, 1, {.axis = 1}), errors::InvalidArgumentError);
+  CHECK_THROWS_WITH(repeat(v, std::vector<i64>(3, i64(1) << 62)), ContainsSubstring("up to position 1 is too large"));
+  const Tensor deep = reshape(v, {1, 1, 1, 1, 1, 1, 1, 3});
+  CHECK(repeat(deep, 2, {.axis = -1}).shape() == Shape{1, 1, 1, 1, 1, 1, 1, 6});
+  CHECK(ints(repeat(deep, 2, {.axis = -1})) == Ints{1, 1, 2, 2, 3, 3});
+}
+
+TEST_CASE("repeat: in a trace, numbers of repeats are checked against sizes that it does not know") {
+  const Tensor v = constant({1, 2, 3});
+  const auto by_tensor = [](const Shape& x, const Shape& n) {
+    return function([](const Tensor& t, const Tensor& r) { return repeat(t, r); },
+                    {.input_signature = {TensorSpec(x, int32), TensorSpec(n, int32)}});
+  };
+  for (const Shape& n : {Shape{none}, Shape{3}})
+    for (const Shape& x : {Shape{none}, Shape{3}}) {
+      const auto f = by_tensor(x, n);
+      CHECK(ints(f(v, constant({1, 0, 2}))) == Ints{1, 3, 3});
+      if (n[0] == none) {
+        CHECK(ints(f(v, constant({2}))) == Ints{1, 1, 2, 2, 3, 3});
+        CHECK_THROWS_AS(f(v, constant({1, 2})), errors::InvalidArgumentError);
+      }
+    }
+  const auto g = function(
+      [](const Tensor& t) {
+        return repeat(t, {1, 2});
+      },
+      {.input_signature = {TensorSpec({none}, int32)}});
+  CHECK(ints(g(constant({1, 2}))) == Ints{1, 2, 2});
+  CHECK_THROWS_AS(g(v), errors::InvalidArgumentError);
 }
 
 TEST_CASE("meshgrid") {

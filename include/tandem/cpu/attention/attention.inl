@@ -76,7 +76,7 @@ void attention_of(const KernelCall& c) {
   };
   const double work = static_cast<double>(queries.size * p.n) * static_cast<double>(p.d + p.e);
   const i64 numbers = queries.size * keys.size + (queries.size + 15) / 16 * 16 + p.bias_room(queries.size, keys.size);
-  parallel_for(p.batches * queries.count, static_cast<i64>(attention_work / work) + 1, [&](i64 begin, i64 end) {
+  parallel_for(p.batches * queries.count, static_cast<i64>(attention_work / (work + 1)) + 1, [&](i64 begin, i64 end) {
     const TileRoom<T> room(numbers);
     for (i64 i = begin; i < end; ++i) one(i / queries.count, i % queries.count, room.data());
   });

@@ -1,6 +1,8 @@
 // Definitions of cpu/conv/conv.hpp: the choice of kernels, and how work is divided among threads.
 #pragma once
 #include <cstring>
+#include <numeric>
+#include <vector>
 
 #include "tandem/core/allocator.hpp"
 #include "tandem/cpu/conv/conv.hpp"
@@ -14,7 +16,7 @@ namespace convolution {
 template <class T>
 class Room {
  public:
-  explicit Room(i64 numbers) : scratch_(static_cast<std::size_t>(numbers) * sizeof(T)) {}
+  explicit Room(i64 numbers) : scratch_(static_cast<std::size_t>(scratch_product(numbers, i64(sizeof(T))))) {}
   T* data() const { return static_cast<T*>(scratch_.data()); }
 
  private:
@@ -99,7 +101,21 @@ void forward(const Sizes& s, const T* x, const T* w, T* y) {
     return gemm(g);
   }
   PlanOf of(s, sizeof(T));
+  if (of.taps() == 0) return std::fill_n(y, s.pixels_out() * s.groups * s.out_channels, T(0)), void();
   s.depthwise() ? run_depthwise(of, x, w, 1, y) : run_gather(of, x, w, false, y);
+}
+
+// The remainders by the stride of the positions that windows read.
+inline std::vector<i64> remainders(const WindowAxis& a) {
+  std::vector<i64> found;
+  const i64 period = a.stride / std::gcd(a.stride, a.dilation);  // those of so many taps differ
+  for (i64 k = 0; k < std::min(a.window, period); ++k) {
+    const i64 r = ((k * a.dilation - a.before) % a.stride + a.stride) % a.stride;
+    i64 taps = 0;
+    if (r < a.in) each_tap(a, r, [&](const ConvTap&) { ++taps; });
+    if (taps) found.push_back(r);
+  }
+  return found;
 }
 
 template <class T>
@@ -110,12 +126,18 @@ void backward(const Sizes& s, const T* g, const T* w, T* dx) {
     p.a = g, p.lda = p.k, p.b = w, p.ldb = p.k, p.c = dx, p.ldc = p.n;
     return gemm(p);
   }
-  const WindowAxis* const a = s.axis;
-  for (i64 i = 0; i < std::min(a[0].stride, a[0].in); ++i)
-    for (i64 j = 0; j < std::min(a[1].stride, a[1].in); ++j)
-      for (i64 k = 0; k < std::min(a[2].stride, a[2].in); ++k) {
-        const i64 r[] = {i, j, k};
-        PlanOf of(s, r, sizeof(T));
+  std::vector<i64> r[3];
+  bool all = true;
+  for (int i = 0; i < 3; ++i) {
+    r[i] = remainders(s.axis[i]);
+    all = all && static_cast<i64>(r[i].size()) == std::min(s.axis[i].stride, s.axis[i].in);
+  }
+  if (!all) std::fill_n(dx, s.pixels_in() * s.groups * s.in_channels, T(0));  // what no window reads
+  for (const i64 i : r[0])
+    for (const i64 j : r[1])
+      for (const i64 k : r[2]) {
+        const i64 at[] = {i, j, k};
+        PlanOf of(s, at, sizeof(T));
         s.depthwise() ? run_depthwise(of, g, w, s.out_channels, dx) : run_gather(of, g, w, true, dx);
       }
 }
@@ -125,7 +147,7 @@ template <class T>
 class FilterGradient {
  public:
   FilterGradient(const Sizes& s, const T* x, const T* g, T* dw)
-      : of_(s, sizeof(T)), p_(of_.plan), deep_(s.depthwise()), x_(x), g_(g), dw_(dw) {
+      : of_(s, sizeof(T)), p_(of_.plan), deep_(s.depthwise()), taps_(s.taps()), x_(x), g_(g), dw_(dw) {
     size_ = s.taps() * s.in_channels * s.groups * s.out_channels;
     work_ = results(p_) * double(size_) * (deep_ ? 4.0 / double(s.groups) : 1);
     const i64 most = std::min<i64>(16, i64(work_ / 1e6) + 1);
@@ -137,6 +159,11 @@ class FilterGradient {
 
   void run() {
     const Room<T> partial((chunks_ - 1) * size_);
+    if (of_.taps() < taps_) {  // the other taps read only zeros
+      std::fill_n(dw_, size_, T(0));
+      std::fill_n(partial.data(), (chunks_ - 1) * size_, T(0));
+      if (of_.taps() == 0) return;
+    }
     share(chunks_ * parts_, work_, [&](i64 begin, i64 end) {
       const Room<T> band(of_.room()), panel(deep_ ? 0 : Kernels<T>::panel_room.get()(p_));
       for (i64 i = begin; i < end; ++i) {
@@ -162,6 +189,7 @@ class FilterGradient {
   PlanOf of_;
   const ConvPlan& p_;
   const bool deep_;
+  const i64 taps_;
   const T *const x_, *const g_;
   T* const dw_;
   i64 size_, chunks_, parts_;

@@ -1,5 +1,7 @@
 // The kernels of convolutions by element type and instruction set. For the definitions of conv.hpp.
 #pragma once
+#include <limits>
+
 #include "tandem/cpu/conv/plan.hpp"
 #include "tandem/cpu/gemm/driver.hpp"
 

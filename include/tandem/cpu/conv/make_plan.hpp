@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/base/error.hpp"
 #include "tandem/base/inlined_vector.hpp"
 #include "tandem/cpu/conv/plan.hpp"
 #include "tandem/ops/nn/window_attrs.hpp"
@@ -29,6 +30,33 @@ inline Sizes sizes_of(const rules::ConvAttrs& a, const Shape& x, const Shape& w)
   return {x.dim(0), groups, in, groups ? w.dim(-1) / groups : 0, {axes.axis[0], axes.axis[1], axes.axis[2]}};
 }
 
+/// a * b, numbers of scratch: padding and strides can make it larger than any memory.
+///   throws  errors::ResourceExhaustedError if it is not representable
+inline i64 scratch_product(i64 a, i64 b) {
+  i64 r;
+  if (__builtin_mul_overflow(a, b, &r))
+    errors::raise<errors::ResourceExhaustedError>("convolution", "the scratch for a band of rows exceeds all memory");
+  return r;
+}
+
+/// Calls f for each tap of a convolution along an axis that reads inside of the image for some result, in the order of
+/// their offsets. These are neighbors: the others read only zeros.
+template <class F>
+void each_tap(const WindowAxis& a, F f) {
+  for (i64 k = 0; k < a.window; ++k)
+    if (const i64 offset = k * a.dilation - a.before; offset < a.in && offset + (a.out - 1) * a.stride >= 0)
+      f(ConvTap{offset, k});
+}
+/// The same for the input gradient at the positions r + t * stride, which reads gradients of the results.
+template <class F>
+void each_tap(const WindowAxis& a, i64 r, F f) {
+  const i64 count = (a.in - r + a.stride - 1) / a.stride;
+  for (i64 k = a.window - 1; k >= 0; --k) {
+    const i64 at = r + a.before - k * a.dilation, offset = at / a.stride;
+    if (at % a.stride == 0 && offset < a.out && offset + count - 1 >= 0) f(ConvTap{offset, k});
+  }
+}
+
 /// A plan and the arrays that it refers to.
 class PlanOf {
  public:
@@ -41,7 +69,7 @@ class PlanOf {
     begin(s, s.groups, s.in_channels, s.out_channels, deep ? s.out_channels : 1);
     for (int i = 0; i < 3; ++i) {
       const WindowAxis& a = s.axis[i];
-      for (i64 k = 0; k < a.window; ++k) taps_[i].push(ConvTap{k * a.dilation - a.before, k});
+      each_tap(a, [&](const ConvTap& tap) { taps_[i].push(tap); });
       plan.axis[i] = {a.in, a.out, a.out, 0, 1, a.stride, nullptr, 0, 0, 0};
     }
     finish(deep, element);
@@ -53,9 +81,7 @@ class PlanOf {
     else begin(s, s.groups, s.out_channels, s.in_channels, 1);
     for (int i = 0; i < 3; ++i) {
       const WindowAxis& a = s.axis[i];
-      for (i64 k = a.window - 1; k >= 0; --k)  // in the order of the positions that are read
-        if (const i64 at = r[i] + a.before - k * a.dilation; at % a.stride == 0)
-          taps_[i].push(ConvTap{at / a.stride, k});
+      each_tap(a, r[i], [&](const ConvTap& tap) { taps_[i].push(tap); });
       const i64 count = (a.in - r[i] + a.stride - 1) / a.stride;
       plan.axis[i] = {a.out, a.in, count, r[i], a.stride, 1, nullptr, 0, 0, 0};
     }
@@ -70,7 +96,9 @@ class PlanOf {
     set_band((rows + bands - 1) / bands);
   }
   /// The scratch for a band, in numbers.
-  i64 room() const { return plan.direct ? 0 : plan.axis[0].span() * plan.plane; }
+  i64 room() const { return plan.direct ? 0 : scratch_product(plan.axis[0].span(), plan.plane); }
+  /// The taps that read inside of the image somewhere. Without any all results are zeros.
+  i64 taps() const { return plan.axis[0].tap_count * plan.axis[1].tap_count * plan.axis[2].tap_count; }
 
   ConvPlan plan = {};
 
@@ -90,19 +118,21 @@ class PlanOf {
     const ConvAxis& w = plan.axis[2];
     plan.merged = plan.groups == 1 && !deep && w.high - w.low + 1 == w.tap_count;
     const i64 channels = plan.groups * plan.depth * plan.repeat;
-    plan.row = channels * (plan.direct ? w.in : (w.count - 1) * w.in_step + w.span());
+    plan.row = scratch_product(channels, plan.direct ? w.in : (w.count - 1) * w.in_step + w.span());
     plan.segments = plan.axis[0].tap_count * plan.axis[1].tap_count * (plan.merged ? 1 : w.tap_count);
     plan.k = plan.merged ? w.tap_count * plan.depth : plan.depth;
     // As many rows as let a band, what is left of it included, stay in the L2 cache.
     const ConvAxis& h = plan.axis[1];
-    const i64 rows = (192 << 10) / std::max<i64>(1, plan.row * plan.axis[0].span() * i64(element));
+    const i64 bytes = scratch_product(scratch_product(plan.row, plan.axis[0].span()), i64(element));
+    const i64 rows = (192 << 10) / std::max<i64>(1, bytes);
     set_band((rows - h.span()) / std::max<i64>(1, h.in_step) + 1);
   }
   void set_band(i64 rows) {
     const ConvAxis &h = plan.axis[1], &w = plan.axis[2];
     plan.band = std::clamp<i64>(rows, 1, std::max<i64>(1, h.count));
     plan.bands = (h.count + plan.band - 1) / plan.band;
-    plan.plane = plan.row * (plan.direct ? h.in : (plan.band - 1) * h.in_step + h.span());
+    plan.plane = scratch_product(plan.row, plan.direct ? h.in : (plan.band - 1) * h.in_step + h.span());
+    if (!plan.direct) (void)scratch_product(plan.plane, plan.axis[0].span());  // offsets are below that
     const i64 channels = plan.groups * plan.depth * plan.repeat;
     offsets_.clear(), rows_.clear();
     for (const ConvTap& i : taps_[0])

@@ -84,8 +84,10 @@ void backward(const KernelCall& c, TwoInputs<T> kernel, bool reads_x) {
     kernel(p, part, g.as<const T>(), reads_x ? x.as<const T>() : nullptr, dx.as<T>());
   };
   if (apart(p.axis[0]) && apart(p.axis[1])) return each_row(p, run);
-  // Windows overlap: whole images, by blocks of channels.
-  constexpr i64 block = 64;
+  // Windows overlap: whole images, by blocks of channels, which are smaller if there are fewer than threads.
+  const i64 threads = config::intra_op_parallelism_threads();
+  i64 block = 64;
+  while (block > 16 && p.batch * ((p.channels + block - 1) / block) < threads) block /= 2;
   const i64 blocks = (p.channels + block - 1) / block, image = x.size() / p.batch / blocks;
   parallel_for(p.batch * blocks, worth_sharing / std::max<i64>(1, image) + 1, [&](i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {

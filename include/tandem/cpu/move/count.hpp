@@ -4,8 +4,8 @@
 
 namespace TANDEM_NS::cpu {
 
-/// The largest of the integers in an operand (int32 or int64), plus 1; 0 if there are none.
-TANDEM_API i64 largest_plus_one(const Operand& x);
+/// The largest of the integers in an input (int32 or int64), plus 1, but at most `most`; 0 if there are none.
+TANDEM_API i64 largest_plus_one(const KernelCall& c, std::size_t input, i64 most = none);
 /// out[r, v] = the number of i with in0[r, i] = v (`once`: 1 if there are any) for r in [0, rows); values from the size
 /// of out's last axis on are not counted.
 TANDEM_API void bincount(const KernelCall& c, i64 rows, bool once);

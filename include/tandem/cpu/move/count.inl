@@ -23,7 +23,10 @@ void count_rows(const KernelCall& c, i64 rows, bool once) {
   std::fill_n(to, rows * size, O(0));
   for (i64 r = 0; r < rows; ++r)
     for (i64 i = r * n; i < (r + 1) * n; ++i)
-      if (O* const at = to + r * size + static_cast<i64>(v[i]); v[i] < size) *at = once ? O(1) : *at + O(1);
+      if (v[i] < size) {
+        O& at = to[r * size + static_cast<i64>(v[i])];
+        at = once ? O(1) : at + O(1);
+      }
 }
 template <class F>
 void with_count_type(DType d, F&& f) {
@@ -54,12 +57,13 @@ void histogram_of(const KernelCall& c) {
 
 }  // namespace detail
 
-TANDEM_INLINE i64 largest_plus_one(const Operand& x) {
+TANDEM_INLINE i64 largest_plus_one(const KernelCall& c, std::size_t input, i64 most) {
+  const Operand& x = c.in[input];
   i64 largest = -1;
   detail::with_index_type(x, [&]<class I>(I*) {
     for (i64 i = 0, n = x.size(); i < n; ++i) largest = std::max(largest, static_cast<i64>(x.as<const I>()[i]));
   });
-  return largest + 1;
+  return most != none && largest >= most ? most : detail::rows_up_to(c, largest);
 }
 TANDEM_INLINE void bincount(const KernelCall& c, i64 rows, bool once) {
   detail::with_index_type(c.in[0], [&]<class I>(I*) {

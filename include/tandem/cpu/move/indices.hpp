@@ -2,6 +2,7 @@
 #pragma once
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "tandem/base/bytes.hpp"
@@ -39,6 +40,13 @@ void check_indices(const KernelCall& c, const Operand& idx, i64 low, i64 n) {
     if (p[i] < low || p[i] >= n) raise_bad_index(c, idx, i, static_cast<i64>(p[i]), low, n);
 }
 
+// The number of rows if `last` is the last one's index.
+inline i64 rows_up_to(const KernelCall& c, i64 last) {
+  if (last == std::numeric_limits<i64>::max())
+    errors::raise<errors::InvalidArgumentError>(c.op,
+                                                "the value " + std::to_string(last) + " is too large for an index");
+  return last + 1;
+}
 // Calls f with a null pointer to the index type.
 template <class F>
 void with_index_type(const Operand& idx, F&& f) {

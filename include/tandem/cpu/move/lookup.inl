@@ -25,8 +25,12 @@ inline float comparable(const Half& x) { return static_cast<float>(x); }
 inline float comparable(const BFloat16& x) { return static_cast<float>(x); }
 inline std::string_view comparable(const Bytes& x) { return x.view(); }
 
+// The table takes the low bits, in which numbers that are multiples of powers of two do not differ.
 inline u64 mixed(u64 x) {
+  x ^= x >> 32;
   x *= 0x9e3779b97f4a7c15u;
+  x ^= x >> 29;
+  x *= 0xbf58476d1ce4e5b9u;
   return x ^ (x >> 32);
 }
 // Equal for elements that are equal: -0 is 0.

@@ -102,7 +102,7 @@ TANDEM_INLINE i64 stitched_rows(const KernelCall& c) {
   detail::with_index_type(c.in[0], [&]<class I>(I*) {
     for (i64 i = 0, n = c.in[0].size(); i < n; ++i) last = std::max(last, static_cast<i64>(c.in[0].as<const I>()[i]));
   });
-  return last + 1;
+  return detail::rows_up_to(c, last);
 }
 TANDEM_INLINE void stitch(const KernelCall& c) {
   const Operand &idx = c.in[0], &x = c.in[1], &y = c.out[0];

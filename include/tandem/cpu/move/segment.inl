@@ -160,7 +160,7 @@ TANDEM_INLINE i64 segment_rows(const KernelCall& c) {
   const i64 n = ids.size();
   if (n == 0) return 0;
   const i64 last = ids.spec->dtype == DType::int64 ? ids.as<const i64>()[n - 1] : ids.as<const std::int32_t>()[n - 1];
-  return last < 0 ? 0 : last + 1;
+  return last < 0 ? 0 : detail::rows_up_to(c, last);
 }
 TANDEM_INLINE void segment_fold(const KernelCall& c, SegmentFold fold) {
   detail::fold_rows(detail::SegmentWork(c, true), fold);

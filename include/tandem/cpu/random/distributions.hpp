@@ -6,9 +6,11 @@
 
 namespace TANDEM_NS::cpu {
 
-/// in: alpha, key; out: numbers of alpha's shape and dtype.
+// The attributes are DistributionAttrs. A parameter of rank 0 serves all numbers.
+
+/// in: alpha, key, and optionally rates, which are only checked; out: numbers of alpha's dtype.
 TANDEM_API void random_gamma(const KernelCall& c);
-/// in: lam, key; out: numbers of lam's shape, of the dtype of DistributionAttrs.
+/// in: lam, key; out: numbers of the attributes' dtype.
 TANDEM_API void random_poisson(const KernelCall& c);
 /// in: counts, probs (same shape, float64), key; out: as random_poisson.
 TANDEM_API void random_binomial(const KernelCall& c);

@@ -9,6 +9,7 @@
 #include "tandem/base/scalar_math.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/random/distributions.hpp"
+#include "tandem/ops/random/attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 namespace detail {
@@ -27,9 +28,9 @@ struct Attempts {
 // In (0, 1].
 inline double positive_unit(std::uint32_t low, std::uint32_t high) { return 1 - random::unit(random::join(low, high)); }
 
-// Gamma(alpha, 1), by the method of Marsaglia and Tsang ("A simple method for generating gamma variables", 2000); below
-// 1 a number for alpha + 1 times a power of a uniform one.
-inline double gamma_number(double alpha, Attempts at) {
+// Gamma(alpha, 1), or its logarithm, by the method of Marsaglia and Tsang ("A simple method for generating gamma
+// variables", 2000); below 1 a number for alpha + 1 times a power of a uniform one.
+inline double gamma_number(double alpha, bool is_log, Attempts at) {
   const double d = (alpha < 1 ? alpha + 1 : alpha) - 1. / 3, c = 1 / std::sqrt(9 * d);
   double log_scale = 0, x = d;
   for (bool first = true; at.more(); first = false) {
@@ -41,6 +42,7 @@ inline double gamma_number(double alpha, Attempts at) {
     x = d * v;
     if (std::log(positive_unit(b.w[0], b.w[1])) < 0.5 * z * z + d - x + d * std::log(v)) break;
   }
+  if (is_log) return std::log(x) + log_scale;
   return alpha < 1 ? std::exp(std::log(x) + log_scale) : x;
 }
 
@@ -136,31 +138,46 @@ void write_numbers_as(DType dtype, const Operand& out, const F& make) {
 }
 // Raises unless good(x) for every element.
 template <class T, class F>
-void check_each(const KernelCall& c, std::size_t input, const char* what, const F& good) {
+void check_each(const KernelCall& c, std::size_t input, const std::string& what, const F& good) {
   const T* x = c.in[input].as<const T>();
+  const bool is_scalar = c.in[input].shape().rank() == 0;
   for (i64 i = 0; i < c.in[input].size(); ++i)
     if (!good(static_cast<double>(x[i])))
-      errors::raise<errors::InvalidArgumentError>(
-          c.op, std::string(what) + ", but element " + std::to_string(i) + " is " + std::to_string(x[i]));
+      errors::raise<errors::InvalidArgumentError>(c.attrs.get<DistributionAttrs>().op.c_str(),
+                                                  what + ", but " +
+                                                      (is_scalar ? std::string("it") : "element " + std::to_string(i)) +
+                                                      " is " + std::to_string(x[i]));
 }
+// A parameter for each number: a scalar serves all.
+template <class T>
+struct Each {
+  const T* data;
+  i64 step;
+  explicit Each(const Operand& x) : data(x.as<const T>()), step(x.shape().rank() > 0) {}
+  double operator[](i64 i) const { return static_cast<double>(data[i * step]); }
+};
 
 template <class T>
 void gamma_numbers(const KernelCall& c) {
-  check_each<T>(c, 0, "alpha must be positive", [](double x) { return x > 0; });
+  const auto& a = c.attrs.get<DistributionAttrs>();
+  const auto is_positive = [](double x) { return x > 0; };
+  check_each<T>(c, 0, a.parameter + " must be positive", is_positive);
+  if (c.in.size() > 2) check_each<T>(c, 2, "beta must be positive", is_positive);
   const random::Stream s = random::stream_of(c.in[1].as<i64>());
-  const T* alpha = c.in[0].as<const T>();
-  write_numbers<T>(c.out[0], [&](i64 i) {
-    const double x = gamma_number(static_cast<double>(alpha[i]), {s, static_cast<u64>(i)});
-    return std::max(x, static_cast<double>(std::numeric_limits<T>::min()));  // a density may be infinite at 0
+  const Each<T> alpha(c.in[0]);
+  // A density may be infinite at 0, and the difference of two infinite logarithms is NaN.
+  const auto lowest = static_cast<double>(a.log ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::min());
+  write_numbers<T>(c.out[0], [&, is_log = a.log](i64 i) {
+    return std::max(gamma_number(alpha[i], is_log, {s, static_cast<u64>(i)}), lowest);
   });
 }
 template <class T>
 void poisson_numbers(const KernelCall& c) {
   check_each<T>(c, 0, "lam must not be negative", [](double x) { return x >= 0; });
   const random::Stream s = random::stream_of(c.in[1].as<i64>());
-  const T* lam = c.in[0].as<const T>();
+  const Each<T> lam(c.in[0]);
   write_numbers_as(c.out[0].spec->dtype, c.out[0], [&](i64 i) {
-    return poisson_number(static_cast<double>(lam[i]), {s, static_cast<u64>(i)});
+    return poisson_number(lam[i], {s, static_cast<u64>(i)});
   });
 }
 
@@ -179,7 +196,7 @@ TANDEM_INLINE void random_binomial(const KernelCall& c) {
                              [](double x) { return x >= 0 && x == std::floor(x) && x < 0x1p62; });
   detail::check_each<double>(c, 1, "probs must be in [0, 1]", [](double x) { return x >= 0 && x <= 1; });
   const random::Stream s = random::stream_of(c.in[2].as<i64>());
-  const double *counts = c.in[0].as<const double>(), *probs = c.in[1].as<const double>();
+  const detail::Each<double> counts(c.in[0]), probs(c.in[1]);
   detail::write_numbers_as(c.out[0].spec->dtype, c.out[0], [&](i64 i) {
     return detail::binomial_number(counts[i], probs[i], {s, static_cast<u64>(i)});
   });

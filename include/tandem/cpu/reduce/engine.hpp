@@ -118,7 +118,8 @@ FoldOnSets fold_of_numbers(DType d) {
   switch (d) {
     case DType::float32:
     case DType::complex64: return on_sets<F, float>();
-    case DType::float64: return on_sets<F, double>();
+    case DType::float64:
+    case DType::complex128: return on_sets<F, double>();
     case DType::int32:
     case DType::uint32: return on_sets<F, std::int32_t>();
     case DType::int64:
@@ -137,7 +138,8 @@ FoldOnSets fold_of_ordered(DType d) {
     case DType::uint16: return on_lowest_set<F, std::uint16_t>();
     case DType::uint32: return on_lowest_set<F, std::uint32_t>();
     case DType::uint64: return on_lowest_set<F, std::uint64_t>();
-    case DType::complex64: return {};
+    case DType::complex64:
+    case DType::complex128: return {};
     default: return fold_of_numbers<F>(d);
   }
 }

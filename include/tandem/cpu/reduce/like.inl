@@ -8,9 +8,8 @@ namespace TANDEM_NS::cpu {
 TANDEM_INLINE void sum_to_like(const KernelCall& c) {
   const Operand &x = c.in[0], &y = c.out[0];
   const std::uint32_t lacks = c.attrs.get<LikeAttrs>().axis.mask(c.op, x.shape().rank());
-  const bool complex = x.spec->dtype == DType::complex64;
   fold(detail::fold_kernel_of<Fold::sum>(x.spec->dtype, c.op), x.data, x.shape(),
-       broadcast_mask(x.shape(), y.shape(), lacks), nullptr, y.data, complex ? 2 : 1);
+       broadcast_mask(x.shape(), y.shape(), lacks), nullptr, y.data, is_complex(x.spec->dtype) ? 2 : 1);
 }
 
 namespace detail {

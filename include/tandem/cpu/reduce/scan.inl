@@ -94,7 +94,8 @@ void linear_rows(const ScanCall& s) {
     T value(0);
     for (i64 k = 0; k < s.n; ++k) {
       const i64 i = first + k * step;
-      y[i] = value = k == 0 ? b[i] : b[i] + a[i] * value;  // not a * 0: a may be infinite
+      // Neither a * 0 nor 0 * value: the other factor may be infinite.
+      y[i] = value = k == 0 || a[i] == T(0) ? b[i] : b[i] + a[i] * value;
     }
   });
 }

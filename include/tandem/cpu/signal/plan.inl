@@ -21,6 +21,8 @@ struct PlanCache {
     Ref<Opaque> plan;
   };
   static constexpr std::size_t most_entries = 64, most_bytes = std::size_t(64) << 20;
+  // These stay whatever their size: one transform has a plan, the passes of its two factors, and roots.
+  static constexpr std::size_t least_entries = 4;
 
   tandem::detail::ForkMutex mutex{tandem::detail::ForkMutex::plans};
   std::vector<Entry> entries;
@@ -39,10 +41,9 @@ struct PlanCache {
   void keep(const Entry& e) {
     std::vector<Entry> dropped;  // freed after the lock
     const std::lock_guard lock(mutex);
-    if (e.bytes > most_bytes / 2) return;
     entries.push_back(e);
     bytes += e.bytes;
-    while (bytes > most_bytes || entries.size() > most_entries) {
+    while (entries.size() > least_entries && (bytes > most_bytes || entries.size() > most_entries)) {
       bytes -= entries.front().bytes;
       dropped.push_back(entries.front());
       entries.erase(entries.begin());

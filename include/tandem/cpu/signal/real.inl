@@ -87,33 +87,47 @@ namespace detail {
 // Source of both: Makhoul, "A fast cosine transform in one and two dimensions", 1980. The even elements, then the odd
 // ones in reverse order, have a real transform V with out[k] = a[k] Re(exp(-pi i k / (2 n)) V[k]).
 template <class T>
-void cosine_row(const T* x, T* y, i64 n, T first, T rest, const Roots<T>& roots, T* room) {
-  T *const v = room, *const z = room + n;
-  for (i64 j = 0; 2 * j < n; ++j) v[j] = x[2 * j];
-  for (i64 j = 0; 2 * j + 1 < n; ++j) v[n - 1 - j] = x[2 * j + 1];
-  real_rows(v, n, z, n + 2, 1, n, false, 1);
+void cosine_rows(const T* from, T* to, i64 rows, i64 n, T first, T rest, const Roots<T>& roots, T* room) {
+  T *const v = room, *const transformed = room + rows * n;
+  for (i64 r = 0; r < rows; ++r) {
+    const T* const x = from + r * n;
+    for (i64 j = 0; 2 * j < n; ++j) v[r * n + j] = x[2 * j];
+    for (i64 j = 0; 2 * j + 1 < n; ++j) v[r * n + n - 1 - j] = x[2 * j + 1];
+  }
+  real_rows(v, n, transformed, n + 2, rows, n, false, 1);
   const T *const c = roots.at.data(), *const s = c + n / 2 + 1;
-  y[0] = first * z[0];
-  for (i64 k = 1; 2 * k <= n; ++k) {
-    const T re = z[2 * k], im = z[2 * k + 1];
-    y[n - k] = -rest * (s[k] * re + c[k] * im);
-    y[k] = rest * (c[k] * re - s[k] * im);
+  for (i64 r = 0; r < rows; ++r) {
+    const T* const z = transformed + r * (n + 2);
+    T* const y = to + r * n;
+    y[0] = first * z[0];
+    for (i64 k = 1; 2 * k <= n; ++k) {
+      const T re = z[2 * k], im = z[2 * k + 1];
+      y[n - k] = -rest * (s[k] * re + c[k] * im);
+      y[k] = rest * (c[k] * re - s[k] * im);
+    }
   }
 }
-// The transpose of cosine_row, step by step.
+// The transpose of cosine_rows, step by step.
 template <class T>
-void cosine_row_back(const T* x, T* y, i64 n, T first, T rest, const Roots<T>& roots, T* room) {
-  T *const v = room, *const z = room + n;
+void cosine_rows_back(const T* from, T* to, i64 rows, i64 n, T first, T rest, const Roots<T>& roots, T* room) {
+  T *const v = room, *const halves = room + rows * n;
   const T *const c = roots.at.data(), *const s = c + n / 2 + 1;
-  z[0] = first * x[0], z[1] = T(0);
-  for (i64 k = 1; 2 * k <= n; ++k) {
-    const T a = rest * x[k], b = 2 * k == n ? T(0) : rest * x[n - k];
-    z[2 * k] = c[k] * a - s[k] * b;
-    z[2 * k + 1] = -s[k] * a - c[k] * b;
+  for (i64 r = 0; r < rows; ++r) {
+    const T* const x = from + r * n;
+    T* const z = halves + r * (n + 2);
+    z[0] = first * x[0], z[1] = T(0);
+    for (i64 k = 1; 2 * k <= n; ++k) {
+      const T a = rest * x[k], b = 2 * k == n ? T(0) : rest * x[n - k];
+      z[2 * k] = c[k] * a - s[k] * b;
+      z[2 * k + 1] = -s[k] * a - c[k] * b;
+    }
   }
-  half_rows(z, n + 2, v, n, 1, n, false, 1);
-  for (i64 j = 0; 2 * j < n; ++j) y[2 * j] = v[j];
-  for (i64 j = 0; 2 * j + 1 < n; ++j) y[2 * j + 1] = v[n - 1 - j];
+  half_rows(halves, n + 2, v, n, rows, n, false, 1);
+  for (i64 r = 0; r < rows; ++r) {
+    T* const y = to + r * n;
+    for (i64 j = 0; 2 * j < n; ++j) y[2 * j] = v[r * n + j];
+    for (i64 j = 0; 2 * j + 1 < n; ++j) y[2 * j + 1] = v[r * n + n - 1 - j];
+  }
 }
 template <class T>
 void dct(const KernelCall& c, int type, double first, double rest) {
@@ -123,10 +137,8 @@ void dct(const KernelCall& c, int type, double first, double rest) {
   const T* const x = c.in[0].as<const T>();
   T* const y = c.out[0].as<T>();
   row_groups<T>(c.in[0].size() / n, n, 2 * n + 2, [&](i64 from, i64 count, T* room) {
-    for (i64 r = from; r < from + count; ++r) {
-      const auto row = type == 2 ? &cosine_row<T> : &cosine_row_back<T>;
-      row(x + r * n, y + r * n, n, static_cast<T>(first), static_cast<T>(rest), *roots, room);
-    }
+    const auto rows = type == 2 ? &cosine_rows<T> : &cosine_rows_back<T>;
+    rows(x + from * n, y + from * n, count, n, static_cast<T>(first), static_cast<T>(rest), *roots, room);
   });
 }
 template <class T>

@@ -2,6 +2,7 @@
 // control.hpp.
 #pragma once
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -47,11 +48,15 @@ inline std::vector<Spec> input_specs(const InferCall& c, std::size_t first, std:
   for (std::size_t i = 0; i < count; ++i) r.push_back(c.spec(first + i));
   return r;
 }
-// Placeholder for what the branch that did not run would have saved; only that branch's gradient would read it.
+// Placeholder for what the branch that did not run would have saved; only that branch's gradient would read it, and
+// observers of every op, for which it is 0.
 inline Tensor placeholder(Spec s) {
   for (int i = 0; i < s.shape.rank(); ++i)
     if (s.shape.dim(i) == none) s.shape.set(i, 0);
-  return Tensor::allocate(s);
+  if (!is_every_op_observed() || !has_derivative(s)) return Tensor::allocate(s);
+  const Tensor zero = Tensor::allocate({s.shape, s.dtype, {}});
+  if (const std::size_t bytes = s.bytes()) std::memset(zero.raw(), 0, bytes);
+  return zero.to(s.device);
 }
 // Values of the derivative's forward graph that the backward graph reads and that are available neither as an input
 // nor as an output from `first` on.

@@ -41,6 +41,11 @@ TANDEM_INLINE TracedBody trace_body(std::string name, std::span<const Spec> argu
   Ref<Graph> graph = tracer.finish(outputs);
   return {std::move(graph), tracer.captures()};
 }
+TANDEM_INLINE void hoist_steady_reads(std::initializer_list<TracedBody*> bodies) {
+  for (const TracedBody* b : bodies)
+    if (std::any_of(b->graph->nodes.begin(), b->graph->nodes.end(), detail::runs_host_code)) return;
+  hoist_reads(bodies);
+}
 TANDEM_INLINE void hoist_reads(std::initializer_list<TracedBody*> bodies) {
   detail::VariableSet assigned;
   for (const TracedBody* b : bodies)
@@ -85,7 +90,7 @@ TANDEM_INLINE bool value_of(const Tensor& condition, const char* op) {
 TANDEM_INLINE std::vector<Tensor> stage_cond(const Tensor& condition, Code then, Code otherwise,
                                              const OpOptions& options) {
   TracedBody a = trace_body("cond, if true", {}, then), b = trace_body("cond, if false", {}, otherwise);
-  hoist_reads({&a, &b});
+  hoist_steady_reads({&a, &b});
   for (TracedBody* body : {&a, &b}) pass_in_read_variables(*body);
   if (a.graph->outputs.size() != b.graph->outputs.size()) raise_structure("cond", "the branches return");
   InlinedVector<const Tensor*, 16> in;

@@ -91,7 +91,7 @@ TANDEM_INLINE std::vector<Tensor> stage_loop(const LoopRequest& r, const OpOptio
     if (s.dtype != DType::bool_ || (s.shape.is_fully_defined() && s.shape.size() != 1))
       errors::raise<errors::InvalidArgumentError>(r.op, "the condition must be one bool, not " + to_string(s));
   }
-  hoist_reads({&condition, &body});
+  hoist_steady_reads({&condition, &body});
   pass_in_read_variables(body);
   const Tensor limit = limit_of(r);
   InlinedVector<const Tensor*, 16> in;

@@ -12,7 +12,7 @@ namespace TANDEM_NS::test {
 struct CheckOpOptions {
   double tolerance = 1e-6;                 ///< of values, relative to the largest
   double gradient_tolerance = 1e-5;        ///< of gradients against differences, relative to the largest, at least 1
-  double delta = 0;                        ///< of the differences; 0: 1e-5 for float64, 1/1024 for float32
+  double delta = 0;                        ///< of the differences; 0: 1e-5, 1/1024 if an input is float32
   int gradients = 2;                       ///< orders of gradients to check: 0, 1 or 2
   bool unknown_dimensions = true;          ///< also traces f for inputs of unknown sizes
   std::span<const OpDef* const> ops = {};  ///< all ops that f applies: its graph is then saved and loaded too
@@ -26,8 +26,9 @@ TANDEM_API std::vector<std::string> check_op(Function f, const std::vector<Tenso
 ///
 /// Compared with the eager value: a second eager call, a traced call op by op and as a planned program, with all
 /// passes, with unknown dimensions, and after saving and loading its graph. Gradients of the eager and of the traced
-/// call are compared with central differences, in first and second order, for floating inputs. Inputs with an axis of
-/// size 0 must give a result or raise an errors::OpError.
+/// call are compared with central differences, in first and second order, for inputs of float32 and float64; inputs of
+/// half precision and complex ones are reported as not checked. Inputs with an axis of size 0 must give a result or
+/// raise an errors::OpError.
 ///
 ///   f  takes the list, or one to three tensors, and returns one tensor
 ///   x  use float64 where gradients are checked: differences of float32 have about three digits

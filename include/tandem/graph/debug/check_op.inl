@@ -111,7 +111,7 @@ class OpCheck {
   }
   template <class F>
   void check_against_differences(const std::string& what, const F& f, const std::vector<Tensor>& x) {
-    const bool wide = x[0].dtype() == DType::float64;
+    const bool wide = std::all_of(x.begin(), x.end(), [](const Tensor& t) { return t.dtype() == DType::float64; });
     const double delta = options_.delta > 0 ? options_.delta : wide ? 1e-5 : 1.0 / 1024;
     attempt(what, [&] {
       const auto listed = [&](const std::vector<Tensor>& in) { return f(in); };
@@ -127,8 +127,12 @@ class OpCheck {
   }
   void check_gradients() {
     std::vector<Tensor> floats;
-    for (const Tensor& t : x_)
+    for (const Tensor& t : x_) {
       if (is_differentiable(t)) floats.push_back(t);
+      else if (const DType d = t.dtype(); is_floating(d) || is_complex(d))
+        failures_.push_back("the gradient with respect to " + to_string(t.spec()) +
+                            " is not checked: use float64 or float32, or .gradients = 0");
+    }
     if (floats.empty() || !is_differentiable(value_)) return;
     const auto eager = [&](const std::vector<Tensor>& in) { return call(with(in)); };
     check_against_differences("the gradient", eager, floats);

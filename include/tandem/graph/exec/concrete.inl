@@ -4,11 +4,13 @@
 
 #include "tandem/core/observer.hpp"
 #include "tandem/core/profile.hpp"
+#include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/exec/concrete.hpp"
 #include "tandem/graph/exec/recorded.hpp"
 #include "tandem/graph/exec/replay.hpp"
 #include "tandem/graph/ir/bind.hpp"
 #include "tandem/graph/ir/common.hpp"
+#include "tandem/ops/shape/reshape.hpp"
 
 namespace TANDEM_NS {
 
@@ -22,6 +24,20 @@ TANDEM_INLINE bool is_checking() { return checking_slot(); }
 
 inline constexpr std::size_t most_bound_programs = 16;
 
+// What a program runs of the graph: a custom gradient's backward function and its inputs are not needed, only its
+// value.
+TANDEM_INLINE Ref<Graph> forward_part(const Graph& from) {
+  Ref<Graph> g = from.copy();
+  for (Node& n : g->nodes)
+    if (n.op == &traced_gradient_op) {
+      const int value = n.in[0];
+      n.op = &identity_op, n.attrs = no_attrs;
+      n.in.clear();
+      n.in.push(value);
+    }
+  return g;
+}
+
 }  // namespace detail
 
 TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOptions options)
@@ -29,7 +45,7 @@ TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOpt
   const detail::ShapeChecks lenient(false);
   PassOptions passes = options_.passes;
   passes.fuse &= static_, passes.fuse_reductions &= static_;  // else fused once the sizes are known
-  optimized_ = optimize(*traced_, passes);
+  optimized_ = optimize(*detail::forward_part(*traced_), passes);
   if (static_) program_ = Program::make(optimized_, options_.plan);
 }
 
@@ -82,10 +98,12 @@ TANDEM_INLINE Tensors ConcreteFunction::run(Inputs arguments) {
   return run_program(arguments);
 }
 TANDEM_INLINE Tensors ConcreteFunction::run_program(Inputs arguments) {
-  if (static_) return program_->run(arguments);
+  if (static_) return program_->check_free(), program_->run(arguments);
   InlinedVector<Spec, 8, memory::Blocks> specs;
   for (const Tensor* t : arguments) specs.push(t->spec());
-  return program_for({specs.begin(), specs.size()})->run(arguments);
+  const Ref<Program> program = program_for({specs.begin(), specs.size()});
+  program->check_free();
+  return program->run(arguments);
 }
 TANDEM_INLINE Tensors ConcreteFunction::call_fitting(Inputs arguments) {
   Context& c = context;

@@ -5,6 +5,7 @@
 #include "tandem/core/profile.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/run_node.hpp"
+#include "tandem/graph/ir/common.hpp"
 
 namespace TANDEM_NS {
 
@@ -19,7 +20,8 @@ inline void collect_assigned(const Graph& g, std::vector<Variable>& out) {
 }
 class Interpreter final : public Program {
  public:
-  Interpreter(Ref<Graph> graph, std::string why) : Program(std::move(graph)), why_(std::move(why)) {
+  Interpreter(Ref<Graph> graph, std::string why)
+      : Program(std::move(graph)), why_(std::move(why)), is_early_(early_reads()) {
     dies_.resize(graph_->nodes.size());
     last_.assign(graph_->specs.size(), -1);
     is_repeated_.resize(graph_->specs.size());
@@ -37,9 +39,9 @@ class Interpreter final : public Program {
 
   Tensors run(Inputs arguments, std::span<Tensor> given) override {
     std::vector<Tensor> values(graph_->specs.size());
-    for (const Node& n : graph_->nodes)
-      if (n.op == &read_variable_op && !assigns(variable(n)))
-        values[static_cast<std::size_t>(n.first_out)] = read_now(variable(n));
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
+      if (const Node& n = graph_->nodes[i]; is_early_[i])
+        values[static_cast<std::size_t>(n.first_out)] = variable(n).value_untracked();
     const VariableLocks locks(assigned_);
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       step(i, arguments, given, values);
@@ -61,7 +63,7 @@ class Interpreter final : public Program {
     } else if (n.op == &constant_op) {
       values[first] = *constant_of(n);
     } else if (n.op == &read_variable_op) {
-      if (!values[first].is_set()) values[first] = read_now(variable(n));
+      if (!values[first].is_set()) values[first] = variable(n).value_untracked();
     } else if (n.op == &assign_variable_op) {
       Tensor& value = values[static_cast<std::size_t>(n.in[0])];
       check_assigned(variable(n), value.spec());
@@ -118,6 +120,7 @@ class Interpreter final : public Program {
   }
 
   std::string why_;
+  std::vector<char> is_early_;          // by node: early_reads()
   std::vector<std::vector<int>> dies_;  // by node: the values that are dead after it
   std::vector<int> last_;               // by value: the node where it dies, or -1
   std::vector<char> is_repeated_;       // by value: whether the last node that reads it does so more than once
@@ -129,6 +132,16 @@ TANDEM_INLINE Ref<Program> make_interpreter(Ref<Graph> graph, std::string why) {
 
 }  // namespace detail
 
+TANDEM_INLINE std::vector<char> Program::early_reads() const {
+  std::vector<char> r;
+  bool after_host_code = false;
+  for (const Node& n : graph_->nodes) {
+    after_host_code = after_host_code || detail::runs_host_code(n);
+    r.push_back(!after_host_code && n.op == &read_variable_op &&
+                !assigns(graph_->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]));
+  }
+  return r;
+}
 TANDEM_INLINE std::vector<Variable> assigned_variables(const Graph& graph) {
   std::vector<Variable> r;
   detail::collect_assigned(graph, r);

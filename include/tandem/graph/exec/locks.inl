@@ -20,7 +20,6 @@ TANDEM_INLINE bool VariableLocks::contains(std::span<const Variable> sorted, con
 TANDEM_INLINE bool VariableLocks::has(const Variable& v) const {
   return contains(sorted_, v) || (outer_ && outer_->has(v));
 }
-TANDEM_INLINE bool VariableLocks::holds(const Variable& v) { return held_locks() && held_locks()->has(v); }
 TANDEM_INLINE VariableLocks::VariableLocks(std::span<const Variable> sorted) : sorted_(sorted), outer_(held_locks()) {
   for (const Variable& v : sorted_)
     if (!outer_ || !outer_->has(v)) VariableAccess::lock(v);

@@ -11,14 +11,13 @@
 namespace TANDEM_NS {
 
 /// Holds the locks of all Variables that a call assigns, acquired in address order; locks already held by an outer
-/// call on this thread are skipped. A thread that holds some never waits for others: Variables that a call only
-/// reads are read before.
+/// call on this thread are skipped. A thread that holds some waits for no others, because Variables that a call only
+/// reads are read before; except in host functions and for reads that follow one.
 class TANDEM_API VariableLocks {
  public:
   explicit VariableLocks(std::span<const Variable> sorted);
   VariableLocks(const VariableLocks&) = delete;
   ~VariableLocks();
-  static bool holds(const Variable& v);
   static bool contains(std::span<const Variable> sorted, const Variable& v);
 
  private:
@@ -42,11 +41,18 @@ class TANDEM_API Program : public Opaque {
   virtual Tensors run(Inputs arguments, std::span<Tensor> given = {}) = 0;
   /// The plan as text, or why there is none.
   virtual std::string plan() const = 0;
+  /// Checks, before a call that a user makes, that it may assign its Variables (VariableAccess::check_free).
+  void check_free() const {
+    for (const Variable& v : assigned_) VariableAccess::check_free(v);
+  }
   const Graph& graph() const { return *graph_; }
 
  protected:
   explicit Program(Ref<Graph> graph) : graph_(std::move(graph)), assigned_(assigned_variables(*graph_)) {}
   bool assigns(const Variable& v) const { return VariableLocks::contains(assigned_, v); }
+  /// By node: whether it reads a Variable that nothing in the graph can have assigned before, neither its own
+  /// assignments nor a host function. Such reads happen before the locks are acquired.
+  std::vector<char> early_reads() const;
   Ref<Graph> graph_;
   std::vector<Variable> assigned_;
 };

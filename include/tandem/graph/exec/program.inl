@@ -170,7 +170,7 @@ class PlannedProgram final : public Program {
 
   Plan plan_;
   std::vector<int> makers_;
-  std::vector<Step> early_, steps_;  // early_: reads of Variables that the program does not assign
+  std::vector<Step> early_, steps_;  // early_: early_reads()
   std::vector<CallAt> calls_;
   std::vector<int> fresh_;                // the outputs that kernel steps refer to
   std::vector<int> operand_values_;       // indexed by operand
@@ -222,7 +222,7 @@ TANDEM_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
 }
 TANDEM_INLINE void PlannedProgram::compile() {
   std::vector<std::vector<Use>> uses(graph_->specs.size());
-  const std::vector<char> is_assigned = directly_assigned();
+  const std::vector<char> is_assigned = directly_assigned(), is_early = early_reads();
   std::vector<int> last_use(graph_->variables.size(), -1);  // by Variable: the last use of any read so far
   for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
     const Node& n = graph_->nodes[i];
@@ -230,7 +230,7 @@ TANDEM_INLINE void PlannedProgram::compile() {
     if (n.op == &read_variable_op) {
       const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
       last_use[at] = std::max(last_use[at], plan_.last_use[static_cast<std::size_t>(n.first_out)]);
-      (assigns(variable(at)) ? steps_ : early_)
+      (is_early[i] ? early_ : steps_)
           .push_back({Step::read, static_cast<bool>(is_assigned[at]), false, {}, nullptr, &n, at, 0, 0});
     } else if (n.op == &assign_variable_op) {
       const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
@@ -313,7 +313,7 @@ TANDEM_INLINE void PlannedProgram::read(const Step& s, Frame& f) const {
   const int v = s.node->first_out;
   const Variable& x = variable(s.index);
   if (s.locked && !plan_.escapes[static_cast<std::size_t>(v)]) return f.point(v, VariableAccess::value(x).raw());
-  Tensor t = s.locked ? VariableAccess::value(x) : read_now(x);
+  Tensor t = x.value_untracked();
   f.point(v, t.raw());
   f.hold(v, std::move(t));
 }

@@ -5,6 +5,7 @@
 
 namespace TANDEM_NS {
 TANDEM_INLINE Tensors replay(const Graph& g, Inputs arguments) {
+  const detail::ShapeChecks lenient(false);
   return detail::replay_ops(
       g, arguments, [&](const Node& n) { return detail::variable_of(g, n).read_value(); },
       [&](const Node& n, const Tensor& value) { detail::variable_of(g, n).assign(value); });

@@ -17,10 +17,6 @@ inline void name_error(errors::OpError& e, const Node& n) {
   for (int k = 0; k < n.outputs; ++k) out.push(&g.spec(n.first_out + k));
   profile_op({"step", n.op->name, n.name.c_str(), n.where, {in.begin(), in.size()}, {out.begin(), out.size()}}, start);
 }
-inline Tensor read_now(const Variable& v) {
-  return VariableLocks::holds(v) ? VariableAccess::value(v) : v.value_untracked();
-}
-
 // With unknown dimensions, a mismatch with the value is found only at run time.
 inline void check_assigned(const Variable& v, const Spec& value) {
   if (!(v.spec() == value))

@@ -1,9 +1,11 @@
 // Serializes graphs to bytes and back: ops by name, attributes by field, constants, Variables with their values. Not
 // here: files (io/graph_file.hpp), the table of all ops that a loader uses (op_table.hpp).
 #pragma once
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,10 +23,27 @@ inline constexpr std::uint32_t graph_format = 1;
 ///           verify)
 TANDEM_API std::string serialize(const Graph& graph);
 
+/// Ops from one list, or from several: all_ops(), or {linalg::all_ops(), signal::all_ops()}.
+class OpLists {
+ public:
+  using List = std::span<const OpDef* const>;
+  OpLists() = default;
+  template <class L>
+    requires(std::is_convertible_v<const L&, List>)
+  OpLists(const L& list) : lists_{List(list)} {}
+  OpLists(std::initializer_list<List> lists) : lists_(lists) {}
+
+  const std::vector<List>& lists() const { return lists_; }
+
+ private:
+  std::vector<List> lists_;
+};
+
 struct LoadOptions {
   /// The ops that may occur besides arguments, constants, Variables and control flow: all_ops() of op_table.hpp, or
-  /// fewer. For untrusted graphs leave out print, which can write to files.
-  std::span<const OpDef* const> ops;
+  /// fewer; with components {linalg::all_ops(), signal::all_ops(), strings::all_ops()} of linalg_op_table.hpp,
+  /// signal_op_table.hpp, strings_op_table.hpp. For untrusted graphs leave out print, which can write to files.
+  OpLists ops = {};
   /// By saved name: Variables that replace the saved ones. All others are created anew.
   std::vector<std::pair<std::string, Variable>> variables = {};
 };

@@ -53,12 +53,16 @@ class GraphReader final : AttrReader {
       if (row->name == name) return row;
     for (const OpDef* row : control_ops)
       if (row->name == name) return row;
-    for (const OpDef* row : options_.ops)
-      if (row->name == name) return row;
+    std::size_t count = 0;
+    for (const std::span<const OpDef* const> list : options_.ops.lists()) {
+      for (const OpDef* row : list)
+        if (row->name == name) return row;
+      count += list.size();
+    }
     errors::raise<errors::NotFoundError>(
-        "parse_graph", "the graph has the op '" + name + "', which is not among the " +
-                           std::to_string(options_.ops.size()) +
-                           " ops of LoadOptions::ops (all_ops() of tandem/op_table.hpp has every op of this library)");
+        "parse_graph", "the graph has the op '" + name + "', which is not among the " + std::to_string(count) +
+                           " ops of LoadOptions::ops (all_ops() of tandem/op_table.hpp has those of the core, "
+                           "linalg::, signal:: and strings::all_ops() of tandem/*_op_table.hpp those of a component)");
   }
 
   void read_variables() {

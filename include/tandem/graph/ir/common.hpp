@@ -21,6 +21,13 @@ inline std::vector<Spec> specs_of(Inputs tensors) {
 inline Device device_of(const Graph& g, const Node& n) {
   return n.outputs ? g.spec(n.first_out).device : n.in.empty() ? Device{} : g.spec(n.in[0]).device;
 }
+/// Whether the node runs code of the user (a host function), which may assign any Variable.
+inline bool runs_host_code(const Node& n) {
+  if (n.op->flags.stateful && n.op->rare.host_kernel) return true;
+  for (const Graph* body : subgraphs(n))
+    if (std::any_of(body->nodes.begin(), body->nodes.end(), runs_host_code)) return true;
+  return false;
+}
 inline bool has_derivative(const Spec& s) { return is_floating(s.dtype) || is_complex(s.dtype); }
 
 /// Reruns the op's shape rule for inputs of these specs; constants are passed with their values.

@@ -16,7 +16,7 @@ class OutsideTrace {
   OutsideTrace(const OutsideTrace&) = delete;
   ~OutsideTrace() {
     context.stager = stager_;
-    context.observers = observers_;
+    restore_observers(observers_);
   }
   /// Reports a constant that the user named to the trace.
   Tensor named(Tensor t, Name name, SourceLocation where) const {

@@ -78,6 +78,7 @@ struct Claim {
 };
 template <class Options>
 void require(const Claim& claim, const Tensor& condition, std::initializer_list<const Tensor*> data, const Options& o) {
+  const tandem::detail::ShapeChecks lenient(false);
   // If values can be read, only one byte is copied from another device; the data is copied only for an error
   // message.
   if (condition.device().kind != Device::cpu && !context.stager && reduce_all(condition).template item<bool>()) return;
@@ -183,6 +184,7 @@ TANDEM_INLINE void same_float_dtype(std::initializer_list<Tensor> x, std::option
 TANDEM_INLINE void compared(const char* check, Relation r, const Compared& a, const Compared& b,
                             const AssertOptions& o) {
   const Sides sides(check, a, b, o);
+  const tandem::detail::ShapeChecks lenient(false);
   require({check, std::string("a") + sign_of(r) + "b"}, related(r, sides.a, sides.b, {o.name, o.where}),
           {&sides.a, &sides.b}, o);
 }
@@ -192,6 +194,7 @@ TANDEM_INLINE void sign(const char* check, Relation to_zero, const Tensor& x, co
 }
 TANDEM_INLINE void near(const Compared& a, const Compared& b, const AssertNearOptions& o) {
   const Sides sides("assert_near", a, b, o);
+  const tandem::detail::ShapeChecks lenient(false);
   const Tensor &x = sides.a, &y = sides.b;
   if (!is_floating(x.dtype()))
     raise_assert("assert_near", o, to_string(x.spec()) + " is not floating (see assert_equal)");

@@ -28,10 +28,20 @@ TANDEM_API Tensor check_numerics(const Tensor& x, std::string message, CheckNume
 ///
 /// Traced functions run op by op while it is on, also those that were traced before; the error names the node. The
 /// bodies of while_loop, cond and scan run as one op, and integers are not checked. When it is off it costs nothing.
+/// Updates of Variables are checked before they happen. Within code whose ops are not recorded (the function of a
+/// custom_gradient, of which the value is checked, or of a host_function) only checks that are enabled there happen,
+/// and they end with that code.
+///   throws  errors::FailedPreconditionError in a function that is being traced
 TANDEM_API void enable_check_numerics();
 /// Ends the checks of this thread; no effect if they are off.
+///   throws  errors::FailedPreconditionError where ops are not recorded, or in a function that is being traced, if the
+///           checks were enabled outside of it
 TANDEM_API void disable_check_numerics();
 TANDEM_API bool is_check_numerics_enabled();
+namespace impl {
+/// Ends the checks; false if they are on but cannot be ended here.
+TANDEM_API bool end_check_numerics() noexcept;
+}  // namespace impl
 
 /// Enables the checks for a scope:
 ///   { const debugging::CheckNumericsScope trap;  train_step(); }
@@ -41,7 +51,7 @@ class CheckNumericsScope {
   CheckNumericsScope(const CheckNumericsScope&) = delete;
   CheckNumericsScope& operator=(const CheckNumericsScope&) = delete;
   ~CheckNumericsScope() {
-    if (!outer_) disable_check_numerics();
+    if (!outer_) impl::end_check_numerics();
   }
 
  private:

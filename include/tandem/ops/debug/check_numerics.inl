@@ -73,7 +73,20 @@ TANDEM_INLINE Grads gradient_check_numerics(const GradCall& c) {
 // The number of elements is not asked for on a device unless there is one to report.
 TANDEM_INLINE bool is_finite_on_device(const Tensor& x) {
   const detail::Unobserved quiet;
+  const detail::ShapeChecks lenient(false);
   return reduce_all(is_finite(x)).template item<bool>();
+}
+
+// The result for a tensor that is_finite_on_device: no kernel runs, but tapes record the op, whose gradient is checked.
+TANDEM_INLINE Tensor checked_on_device(const Tensor& x, std::string message, const OpOptions& options) {
+  Tensor y = [&] {
+    const tandem::detail::Unobserved quiet;
+    return identity(x, options);
+  }();
+  const Tensor* const in[] = {&x};
+  const Attrs attrs = rules::CheckNumericsAttrs{std::move(message)};
+  for (Observer* o = context.observers; o; o = o->next) o->record({check_numerics_op, in, attrs, {&y, 1}, &options});
+  return y;
 }
 
 // Checks the results of each op of its thread.
@@ -86,7 +99,7 @@ class NumericsTrap final : public Observer {
   bool active = false;
 
   void record(const Applied& a) override {
-    if (a.op.flags.alias) return;  // a view of what has been checked
+    if (a.op.flags.alias && a.in.size() == 1) return;  // a view of what has been checked, unlike a custom gradient's
     for (std::size_t i = 0; i < a.out.size(); ++i)
       if (a.out[i].has_data() && has_finite_dtype(a.out[i].dtype())) check(a, i);
   }
@@ -117,18 +130,28 @@ TANDEM_INLINE NumericsTrap& numerics_trap() {
 TANDEM_INLINE void debugging::enable_check_numerics() {
   impl::NumericsTrap& trap = impl::numerics_trap();
   if (trap.active) return;
+  if (context.stager)
+    errors::raise<errors::FailedPreconditionError>(
+        "enable_check_numerics", "cannot be enabled while a function is traced: enable it around the calls");
   detail::observe(trap);
   trap.active = true;
 }
+TANDEM_INLINE bool debugging::impl::end_check_numerics() noexcept {
+  return !numerics_trap().active || tandem::detail::unobserve(numerics_trap());
+}
 TANDEM_INLINE void debugging::disable_check_numerics() {
-  if (impl::numerics_trap().active) detail::unobserve(impl::numerics_trap());
+  if (!impl::end_check_numerics())
+    errors::raise<errors::FailedPreconditionError>(
+        "disable_check_numerics",
+        "cannot be disabled in a traced function or where ops are not recorded, such as in a custom gradient: "
+        "disable it where it was enabled");
 }
 TANDEM_INLINE bool debugging::is_check_numerics_enabled() { return impl::numerics_trap().active; }
 
 TANDEM_INLINE Tensor debugging::check_numerics(const Tensor& x, std::string message, CheckNumericsOptions o) {
   const OpOptions options{o.name, o.where};
   if (x.has_data() && x.device().kind != Device::cpu && is_floating(x.dtype()) && !context.stager) {
-    if (impl::is_finite_on_device(x)) return identity(x, options);
+    if (impl::is_finite_on_device(x)) return impl::checked_on_device(x, std::move(message), options);
     return apply1(check_numerics_op, rules::CheckNumericsAttrs{std::move(message)}, options, x.cpu());
   }
   return apply1(check_numerics_op, rules::CheckNumericsAttrs{std::move(message)}, options, x);

@@ -25,8 +25,8 @@ struct HistogramOptions {
 struct ConfusionMatrixOptions {
   TANDEM_OP_OPTIONS;
   std::optional<i64> num_classes = {};  ///< default: the largest label or prediction + 1
-  Tensor weights = {};                  ///< of the shape of the labels; default: 1 each
-  DType dtype = DType::int32;           ///< of the result
+  Tensor weights = {};                  ///< of the shape of the labels; default: 1 each; bool_ counts where true
+  std::optional<DType> dtype = {};      ///< of the result; default: that of the weights, int32 for counts
 };
 
 /// Counts how often each non-negative integer occurs in x: [1, 1, 2, 4] -> [0, 2, 1, 0, 1].
@@ -40,7 +40,7 @@ TANDEM_API Tensor bincount(const Tensor& x, BincountOptions = {});
 /// Confusion matrix of a classification: element [i, j] is the number (the sum of the weights) of samples of class i
 /// that were predicted to be of class j.
 ///   labels, predictions  integers, shape [n]; values in [0, num_classes)
-///   returns   shape [num_classes, num_classes], dtype .dtype
+///   returns   shape [num_classes, num_classes], dtype .dtype or that of the weights
 ///   throws    errors::InvalidArgumentError for a value out of range, naming it, or shapes that do not match
 ///   gradient  none (non-differentiable)
 TANDEM_API Tensor confusion_matrix(const Tensor& labels, const Tensor& predictions, ConfusionMatrixOptions = {});

@@ -20,10 +20,6 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-TANDEM_INLINE i64 bincount_size(const rules::BincountAttrs& a, i64 largest_plus_one) {
-  const i64 n = std::max(largest_plus_one, a.minlength);
-  return a.maxlength == none ? n : std::min(n, a.maxlength);
-}
 TANDEM_INLINE Spec bincount_spec(const Spec& x, const rules::BincountAttrs& a, i64 size) {
   Shape s;
   if (a.rows) s = x.shape, s.resize(x.shape.rank() - 1);
@@ -41,7 +37,8 @@ TANDEM_INLINE Specs infer_bincount(const InferCall& c) {
 }
 TANDEM_INLINE Specs resolve_bincount(const KernelCall& c) {
   const auto& a = c.attrs.get<rules::BincountAttrs>();
-  return Specs(bincount_spec(*c.in[0].spec, a, bincount_size(a, cpu::largest_plus_one(c.in[0]))));
+  const i64 size = std::max(cpu::largest_plus_one(c, 0, a.maxlength), a.minlength);
+  return Specs(bincount_spec(*c.in[0].spec, a, a.maxlength == none ? size : std::min(size, a.maxlength)));
 }
 TANDEM_INLINE void bincount_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<rules::BincountAttrs>();
@@ -73,7 +70,7 @@ TANDEM_INLINE Specs infer_confusion(const InferCall& c) {
 TANDEM_INLINE Specs resolve_confusion(const KernelCall& c) {
   const auto& a = c.attrs.get<rules::ConfusionAttrs>();
   i64 n = a.num_classes;
-  if (n == none) n = std::max(cpu::largest_plus_one(c.in[0]), cpu::largest_plus_one(c.in[1]));
+  if (n == none) n = std::max(cpu::largest_plus_one(c, 0), cpu::largest_plus_one(c, 1));
   return Specs(Spec{Shape{n, n}, a.dtype, c.in[0].spec->device});
 }
 
@@ -129,9 +126,11 @@ TANDEM_INLINE Tensor weighted_counts(const Tensor& x, const Tensor& counts, cons
     ids = wide + expand_dims(rows, 1) * size;
   }
   ids = where(wide < size, ids, -1);
-  const Tensor sums = apply1(unsorted_segment_sum_op, no_attrs, {o.name, o.where}, reshape(w, {-1}), reshape(ids, {-1}),
-                             reshape(counts, {-1}));
-  return reshape_like(sums, counts);
+  return in_name_of("bincount", [&] {
+    return reshape_like(apply1(unsorted_segment_sum_op, no_attrs, {o.name, o.where}, reshape(w, {-1}),
+                               reshape(ids, {-1}), reshape(counts, {-1})),
+                        counts);
+  });
 }
 }  // namespace detail
 
@@ -155,14 +154,17 @@ TANDEM_INLINE Tensor histogram_fixed_width(const Tensor& x, std::pair<double, do
 }
 TANDEM_INLINE Tensor confusion_matrix(const Tensor& labels, const Tensor& predictions, ConfusionMatrixOptions o) {
   const tandem::detail::CallSite call(o);
-  const rules::ConfusionAttrs a{o.num_classes.value_or(none), o.dtype};
+  const DType own = o.weights.is_set() && o.weights.dtype() != DType::bool_ ? o.weights.dtype() : DType::int32;
+  const DType dtype = o.dtype.value_or(own), wide = dtypes::half_floating.has(dtype) ? DType::float32 : dtype;
+  const rules::ConfusionAttrs a{o.num_classes.value_or(none), wide};
   if (!is_integer(labels.dtype()) || !is_integer(predictions.dtype()))
     errors::raise<errors::InvalidArgumentError>("confusion_matrix", "labels and predictions must be integers, not " +
                                                                         to_string(labels.spec()) + " and " +
                                                                         to_string(predictions.spec()));
   const Tensor rows = cast(labels, DType::int64), columns = cast(predictions, DType::int64);
-  if (!o.weights.is_set()) return apply1(confusion_matrix_op, a, {o.name, o.where}, rows, columns);
-  return apply1(confusion_matrix_op, a, {o.name, o.where}, rows, columns, cast(o.weights, o.dtype));
+  const OpOptions named{o.name, o.where};
+  if (!o.weights.is_set()) return cast(apply1(confusion_matrix_op, a, named, rows, columns), dtype);
+  return cast(apply1(confusion_matrix_op, a, named, rows, columns, cast(o.weights, wide)), dtype);
 }
 
 }  // namespace TANDEM_NS

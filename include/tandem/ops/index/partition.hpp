@@ -12,9 +12,8 @@ namespace TANDEM_NS {
 ///   x           any dtype
 ///   partitions  int32 or int64, the shape of leading axes of x; values in [0, num_partitions)
 ///   returns     num_partitions tensors of shape [n] + x.shape[partitions.rank:], dtype of x
-///   throws      errors::InvalidArgumentError for a value out of range, naming it and its position, if num_partitions
-///   is
-///               not positive, or if the shapes do not match
+///   throws      errors::InvalidArgumentError for a value out of range, naming it and its position, if the number of
+///               partitions is not positive, or if the shapes do not match
 ///   gradient    to x: each slice gets the gradient of the row that it went to
 TANDEM_API std::vector<Tensor> dynamic_partition(const Tensor& x, const Tensor& partitions, i64 num_partitions,
                                                  OpOptions = {});

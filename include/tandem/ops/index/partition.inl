@@ -116,7 +116,9 @@ TANDEM_INLINE Tensor dynamic_stitch(const TensorList& indices, const TensorList&
     ids.push_back(part.ids), rows.push_back(part.x);
   }
   const bool one = ids.size() == 1;
-  return apply1(dynamic_stitch_op, no_attrs, o, one ? ids[0] : concat(ids, 0), one ? rows[0] : concat(rows, 0));
+  return detail::in_name_of("dynamic_stitch", [&] {
+    return apply1(dynamic_stitch_op, no_attrs, o, one ? ids[0] : concat(ids, 0), one ? rows[0] : concat(rows, 0));
+  });
 }
 
 }  // namespace TANDEM_NS

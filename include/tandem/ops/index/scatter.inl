@@ -87,7 +87,8 @@ TANDEM_INLINE Tensor tensor_scatter_nd_add(const Tensor& x, const Tensor& indice
 }
 TANDEM_INLINE Tensor tensor_scatter_nd_sub(const Tensor& x, const Tensor& indices, const Tensor& updates, OpOptions o) {
   const detail::CallSite call(o);
-  return apply1(tensor_scatter_nd_add_op, no_attrs, o, x, indices, -updates);
+  return detail::in_name_of("tensor_scatter_nd_sub",
+                            [&] { return apply1(tensor_scatter_nd_add_op, no_attrs, o, x, indices, -updates); });
 }
 TANDEM_INLINE Tensor tensor_scatter_nd_max(const Tensor& x, const Tensor& indices, const Tensor& updates, OpOptions o) {
   return apply1(tensor_scatter_nd_max_op, no_attrs, o, x, indices, updates);
@@ -99,37 +100,51 @@ TANDEM_INLINE Tensor tensor_scatter_nd_min(const Tensor& x, const Tensor& indice
 namespace detail {
 TANDEM_INLINE Tensor scatter_variable(const Variable& v, const OpDef& op, const Tensor& indices,
                                       const Tensor& updates) {
-  const Tensor* const extra[] = {&indices, &updates};
-  update(op, {&v, 1}, extra);
+  if (dtypes::half_floating.has(v.dtype()) && !op.dtypes.has(v.dtype())) {  // no kernel that writes in place
+    const Unobserved quiet;                                                 // as update(): not recorded by tapes
+    v.assign(apply1(op, no_attrs, no_options, v.read_value(), indices, updates));
+  } else {
+    const Tensor* const extra[] = {&indices, &updates};
+    update(op, {&v, 1}, extra);
+  }
   return v.read_value();
 }
-// The rows of slices as index vectors.
-TANDEM_INLINE Tensor row_vectors(const IndexedSlices& s) { return expand_dims(s.indices, -1); }
+// Scatters the rows of slices.
+TANDEM_INLINE Tensor scatter_rows(const Variable& v, const OpDef& op, const IndexedSlices& rows) {
+  return scatter_variable(v, op, expand_dims(rows.indices, -1), rows.values);
+}
 }  // namespace detail
 
 TANDEM_INLINE Tensor Variable::scatter_nd_update(const Tensor& indices, const Tensor& updates) const {
-  return detail::scatter_variable(*this, tensor_scatter_nd_update_op, indices, updates);
+  return detail::in_name_of("scatter_nd_update", [&] {
+    return detail::scatter_variable(*this, tensor_scatter_nd_update_op, indices, updates);
+  });
 }
 TANDEM_INLINE Tensor Variable::scatter_nd_add(const Tensor& indices, const Tensor& updates) const {
-  return detail::scatter_variable(*this, tensor_scatter_nd_add_op, indices, updates);
+  return detail::in_name_of(
+      "scatter_nd_add", [&] { return detail::scatter_variable(*this, tensor_scatter_nd_add_op, indices, updates); });
 }
 TANDEM_INLINE Tensor Variable::scatter_nd_sub(const Tensor& indices, const Tensor& updates) const {
-  return detail::scatter_variable(*this, tensor_scatter_nd_add_op, indices, -updates);
+  return detail::in_name_of(
+      "scatter_nd_sub", [&] { return detail::scatter_variable(*this, tensor_scatter_nd_add_op, indices, -updates); });
 }
 TANDEM_INLINE Tensor Variable::scatter_update(const IndexedSlices& rows) const {
-  return scatter_nd_update(detail::row_vectors(rows), rows.values);
+  return detail::in_name_of("scatter_update",
+                            [&] { return detail::scatter_rows(*this, tensor_scatter_nd_update_op, rows); });
 }
 TANDEM_INLINE Tensor Variable::scatter_add(const IndexedSlices& rows) const {
-  return scatter_nd_add(detail::row_vectors(rows), rows.values);
+  return detail::in_name_of("scatter_add", [&] { return detail::scatter_rows(*this, tensor_scatter_nd_add_op, rows); });
 }
 TANDEM_INLINE Tensor Variable::scatter_sub(const IndexedSlices& rows) const {
-  return scatter_nd_sub(detail::row_vectors(rows), rows.values);
+  return detail::in_name_of("scatter_sub", [&] {
+    return detail::scatter_rows(*this, tensor_scatter_nd_add_op, {-rows.values, rows.indices, rows.like});
+  });
 }
 TANDEM_INLINE Tensor Variable::scatter_max(const IndexedSlices& rows) const {
-  return detail::scatter_variable(*this, tensor_scatter_nd_max_op, detail::row_vectors(rows), rows.values);
+  return detail::in_name_of("scatter_max", [&] { return detail::scatter_rows(*this, tensor_scatter_nd_max_op, rows); });
 }
 TANDEM_INLINE Tensor Variable::scatter_min(const IndexedSlices& rows) const {
-  return detail::scatter_variable(*this, tensor_scatter_nd_min_op, detail::row_vectors(rows), rows.values);
+  return detail::in_name_of("scatter_min", [&] { return detail::scatter_rows(*this, tensor_scatter_nd_min_op, rows); });
 }
 
 }  // namespace TANDEM_NS

@@ -1,5 +1,7 @@
 // Definitions of ops/index/segment.hpp.
 #pragma once
+#include <limits>
+
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/move/segment.hpp"
 #include "tandem/ops/cast.hpp"
@@ -117,8 +119,9 @@ TANDEM_INLINE Grads segment_prod_gradient(const GradCall& c) {
   return {segment_take(c.g[0], c.in[1]) * product_of_others(c.in[0], c.in[1]), Gradient()};
 }
 TANDEM_INLINE Grads unsorted_segment_prod_gradient(const GradCall& c) {
-  const Tensor order = argsort(c.in[1]);
-  const Tensor others = product_of_others(gather(c.in[0], order), gather(c.in[1], order));
+  // Dropped elements become 1: the gradients of their products, which are not used, stay finite.
+  const Tensor x = where(as_rows(c.in[1] < 0, c.in[0].rank()), 1, c.in[0]), order = argsort(c.in[1]);
+  const Tensor others = product_of_others(gather(x, order), gather(c.in[1], order));
   return {segment_take(c.g[0], c.in[1]) * gather(others, argsort(order)), Gradient(), Gradient()};
 }
 
@@ -190,14 +193,28 @@ TANDEM_INLINE Tensor unsorted_segments(const OpDef& op, const Tensor& x, const T
   const LeadingRows rows(op.name, x, ids);
   return apply1(op, no_attrs, o, rows.x, rows.ids, segments_like(op.name, num, x));
 }
+// Half precision is rounded only once, at the end.
+inline DType sums_dtype(DType d) { return dtypes::half_floating.has(d) ? DType::float32 : d; }
 // Divides sums by the numbers of rows in their segments; integers truncate.
 template <class Sum>
 Tensor segment_means(const Tensor& x, const Tensor& ids, const Sum& sum, const OpOptions& o) {
   const bool whole = is_integer(x.dtype());
-  const DType d = whole ? DType::int64 : x.dtype();
+  const DType d = whole ? DType::int64 : sums_dtype(x.dtype());
   const Tensor counts = maximum(sum(ones_like(ids, d)), 1), sums = sum(cast(x, d));
-  if (whole) return cast(truncatediv(sums, as_rows(counts, sums.rank())), x.dtype(), o);
-  return divide(sums, as_rows(counts, sums.rank()), o);
+  const Tensor divisors = as_rows(counts, sums.rank());
+  if (!whole && d == x.dtype()) return divide(sums, divisors, o);
+  return cast(whole ? truncatediv(sums, divisors) : divide(sums, divisors), x.dtype(), o);
+}
+// unsorted_segment_max and _min. In half precision, a segment without rows gets the limit of that dtype.
+TANDEM_INLINE Tensor unsorted_extremes(const OpDef& op, const Tensor& x, const Tensor& ids, const Dim& num,
+                                       const OpOptions& o) {
+  if (!dtypes::half_floating.has(x.dtype())) return unsorted_segments(op, x, ids, num, o);
+  const CallSite call(o);
+  const double sign = &op == &unsorted_segment_max_op ? -1 : 1;
+  const double missing = static_cast<double>(std::numeric_limits<float>::max());  // not a half-precision number
+  const double limit = x.dtype() == DType::float16 ? 65504. : 0x1.fep127;
+  const Tensor y = unsorted_segments(op, cast(x, DType::float32), ids, num, no_options);
+  return where(equal(y, sign * missing), sign * limit, cast(y, x.dtype()), {.name = o.name, .where = o.where});
 }
 
 }  // namespace detail
@@ -216,8 +233,8 @@ TANDEM_INLINE Tensor segment_min(const Tensor& x, const Tensor& ids, OpOptions o
 }
 TANDEM_INLINE Tensor segment_mean(const Tensor& x, const Tensor& ids, OpOptions o) {
   const detail::CallSite call(o);
-  return detail::segment_means(
-      x, ids, [&](const Tensor& t) { return segment_sum(t, ids); }, o);
+  const auto sum = [&](const Tensor& t) { return segment_sum(t, ids); };
+  return detail::in_name_of("segment_mean", [&] { return detail::segment_means(x, ids, sum, o); });
 }
 TANDEM_INLINE Tensor unsorted_segment_sum(const Tensor& x, const Tensor& ids, const Dim& num, OpOptions o) {
   return detail::unsorted_segments(unsorted_segment_sum_op, x, ids, num, o);
@@ -226,17 +243,17 @@ TANDEM_INLINE Tensor unsorted_segment_prod(const Tensor& x, const Tensor& ids, c
   return detail::unsorted_segments(unsorted_segment_prod_op, x, ids, num, o);
 }
 TANDEM_INLINE Tensor unsorted_segment_max(const Tensor& x, const Tensor& ids, const Dim& num, OpOptions o) {
-  return detail::unsorted_segments(unsorted_segment_max_op, x, ids, num, o);
+  return detail::unsorted_extremes(unsorted_segment_max_op, x, ids, num, o);
 }
 TANDEM_INLINE Tensor unsorted_segment_min(const Tensor& x, const Tensor& ids, const Dim& num, OpOptions o) {
-  return detail::unsorted_segments(unsorted_segment_min_op, x, ids, num, o);
+  return detail::unsorted_extremes(unsorted_segment_min_op, x, ids, num, o);
 }
 TANDEM_INLINE Tensor unsorted_segment_mean(const Tensor& x, const Tensor& ids, const Dim& num, OpOptions o) {
   const detail::CallSite call(o);
   const detail::LeadingRows rows("unsorted_segment_mean", x, ids);
   const Tensor like = detail::segments_like("unsorted_segment_mean", num, x);
-  return detail::segment_means(
-      rows.x, rows.ids, [&](const Tensor& t) { return detail::sum_segments(t, rows.ids, like); }, o);
+  const auto sum = [&](const Tensor& t) { return detail::sum_segments(t, rows.ids, like); };
+  return detail::in_name_of("unsorted_segment_mean", [&] { return detail::segment_means(rows.x, rows.ids, sum, o); });
 }
 TANDEM_INLINE Tensor unsorted_segment_sqrt_n(const Tensor& x, const Tensor& ids, const Dim& num, OpOptions o) {
   const detail::CallSite call(o);
@@ -245,9 +262,13 @@ TANDEM_INLINE Tensor unsorted_segment_sqrt_n(const Tensor& x, const Tensor& ids,
                                               std::string("x must be floating, not ") + name(x.dtype()));
   const detail::LeadingRows rows("unsorted_segment_sqrt_n", x, ids);
   const Tensor like = detail::segments_like("unsorted_segment_sqrt_n", num, x);
-  const Tensor sums = detail::sum_segments(rows.x, rows.ids, like);
-  const Tensor counts = maximum(detail::sum_segments(ones_like(rows.ids, x.dtype()), rows.ids, like), 1);
-  return divide(sums, detail::as_rows(sqrt(counts), sums.rank()), o);
+  const DType d = detail::sums_dtype(x.dtype());
+  return detail::in_name_of("unsorted_segment_sqrt_n", [&] {
+    const Tensor sums = detail::sum_segments(cast(rows.x, d), rows.ids, like);
+    const Tensor counts = maximum(detail::sum_segments(ones_like(rows.ids, d), rows.ids, like), 1);
+    const Tensor divisors = detail::as_rows(sqrt(counts), sums.rank());
+    return d == x.dtype() ? divide(sums, divisors, o) : cast(divide(sums, divisors), x.dtype(), o);
+  });
 }
 
 }  // namespace TANDEM_NS

@@ -16,6 +16,8 @@ struct Labelled {
 };
 
 bool has_label(const Labels& labels, int label);
+/// The position of a label that is there.
+int place_of(const Labels& labels, int label);
 /// Sums over the labels that are not in `keep`.
 Labelled sum_labels(const Labelled& x, const Labels& keep);
 /// Transposes to this order of labels; the same tensor if it has it already.

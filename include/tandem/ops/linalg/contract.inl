@@ -125,9 +125,23 @@ TANDEM_INLINE void push_sizes(Dims& dims, const Labelled& x, const Labels& label
   for (const int l : labels) dims.push(sizes[static_cast<std::size_t>(place_of(x.labels, l))]);
 }
 
+inline constexpr i64 short_dot = 16;  // elements
+// Whether elements are multiplied, then summed: batches of dot products that are too short for matrix products, or that
+// would have too many axes as matrices. reduce_sum has no half precision.
+TANDEM_INLINE bool better_multiplied(const Labelled& a, const Roles& r) {
+  if (r.rows.size() || r.columns.size() || dtypes::half_floating.has(a.tensor.dtype())) return false;
+  i64 length = 1;
+  for (const int l : r.inner) {
+    const i64 n = a.tensor.spec().shape.dim(place_of(a.labels, l));
+    length = n == none || length > short_dot ? short_dot + 1 : length * n;
+  }
+  return r.batch.size() + 2 > max_rank || (r.batch.size() && length <= short_dot);
+}
+
 TANDEM_INLINE Labelled contract(const Labelled& a, const Labelled& b, const Labels& keep) {
   Roles r = roles_of(a.labels, b.labels, keep);
   if (r.inner.size() == 0) return multiply_labelled(a, b, r);
+  if (better_multiplied(a, r)) return sum_labels(multiply_labelled(a, b, r), keep);
   Labels of_b;
   for (const int l : b.labels)
     if (has_label(r.inner, l)) of_b.push(l);

@@ -136,11 +136,14 @@ TANDEM_INLINE Tensor linalg::tensor_diag_part(const Tensor& x, OpOptions o) {
   if (!fits)
     errors::raise<errors::InvalidArgumentError>(
         "tensor_diag_part", "needs a shape whose second half equals its first half, not " + to_string(x.spec()));
-  const std::vector<DimValue> sizes = get_shape(x);
+  Shape first, second;
+  for (int d = 0; d < half; ++d) first.push(d), second.push(half + d);
+  const Tensor y = tandem::detail::same_dims(x, second, x, first);
+  const std::vector<DimValue> sizes = get_shape(y);
   Dims kept;
   for (int d = 0; d < half; ++d) kept.push(sizes[static_cast<std::size_t>(d)]);
-  const Tensor n = reduce_prod(tandem::shape(x, {.out_type = DType::int64})(Slice(0, half)));
-  return reshape(diag_part(reshape(x, {n, n}), {.where = o.where}), kept, o);
+  const Tensor n = reduce_prod(tandem::shape(y, {.out_type = DType::int64})(Slice(0, half)));
+  return reshape(diag_part(reshape(y, {n, n}), {.where = o.where}), kept, o);
 }
 
 }  // namespace TANDEM_NS

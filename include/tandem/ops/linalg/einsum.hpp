@@ -1,5 +1,6 @@
 // Sums of products in Einstein's notation: einsum. Not here: how two operands are multiplied (contract.hpp).
 #pragma once
+#include <concepts>
 #include <initializer_list>
 #include <span>
 #include <string_view>
@@ -24,10 +25,22 @@ TANDEM_API Tensor einsum(std::string_view equation, std::span<const Tensor> oper
 inline Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands, OpOptions o = {}) {
   return einsum(equation, std::span<const Tensor>(operands.begin(), operands.size()), o);
 }
+namespace detail {
+// An equation and the line where it is written: nothing can follow a list of operands.
+struct EquationHere {
+  std::string_view text;
+  SourceLocation where;
+  template <std::convertible_to<std::string_view> S>
+  constexpr EquationHere(const S& equation, SourceLocation here = SourceLocation::current())
+      : text(equation), where(here) {}
+};
+}  // namespace detail
 /// einsum("ij,jk->ik", a, b): the operands one by one.
 template <class... T>
   requires(sizeof...(T) > 0 && (std::is_same_v<T, Tensor> && ...))
-Tensor einsum(std::string_view equation, const T&... operands) { return einsum(equation, {operands...}, OpOptions{}); }
+Tensor einsum(detail::EquationHere equation, const T&... operands) {
+  return einsum(equation.text, {operands...}, OpOptions{{}, equation.where});
+}
 
 namespace linalg {
 using tandem::einsum;

@@ -7,6 +7,7 @@
 #include "tandem/ops/linalg/diagonal.hpp"
 #include "tandem/ops/linalg/einsum.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS {
@@ -115,6 +116,28 @@ TANDEM_INLINE void check_sizes(const EinsumEquation& e, const std::vector<Labell
                                                                   "\"");
       }
       size[l] = n;
+    }
+}
+
+TANDEM_INLINE std::size_t first_with(const std::vector<Labelled>& operands, int label) {
+  std::size_t o = 0;
+  while (!has_label(operands[o].labels, label)) ++o;
+  return o;
+}
+// Lets every call compare the sizes of one letter that are unknown now: with its first occurrence. (An ellipsis
+// broadcasts, which the products check.)
+TANDEM_INLINE void check_unknown_sizes(std::vector<Labelled>& operands) {
+  for (std::size_t o = 0; o < operands.size(); ++o)
+    for (std::size_t first = 0; first <= o; ++first) {
+      Labelled& x = operands[o];
+      Shape axes, others;
+      for (std::size_t i = 0; i < x.labels.size(); ++i) {
+        const int l = x.labels[i];
+        if (l >= first_broadcast_label || first_with(operands, l) != first) continue;
+        const int at = place_of(operands[first].labels, l);
+        if (o != first || at != static_cast<int>(i)) axes.push(static_cast<i64>(i)), others.push(at);
+      }
+      x.tensor = same_dims(x.tensor, axes, operands[first].tensor, others);
     }
 }
 
@@ -234,6 +257,7 @@ TANDEM_INLINE Tensor einsum(std::string_view equation, std::span<const Tensor> l
   int dots = 0;
   std::vector<tandem::detail::Labelled> x = tandem::detail::labelled_operands(e, terms, list, dots);
   tandem::detail::check_sizes(e, x);
+  tandem::detail::check_unknown_sizes(x);
   const tandem::detail::Labels out = tandem::detail::output_labels(e, terms, dots);
   for (tandem::detail::Labelled& t : x) t = tandem::detail::without_repetition(t);
   while (x.size() > 1) tandem::detail::combine_pair(x, out);

@@ -38,13 +38,16 @@ struct NormOptions {
 /// scaled so that nothing overflows. Of matrices (two axes, rows first): "euclidean" and "fro" are the square root of
 /// the sum of squares, 1 the largest sum of a column of |x|, INFINITY that of a row; 2 and "nuc" need singular values:
 /// linalg::matrix_norm.
-///   x         floating or complex64
+///   x         floating or complex
 ///   returns   x's shape without the axes; floating; 0 for an empty vector
 ///   throws    errors::InvalidArgumentError for an order that the number of axes does not have, more than two axes, or
-///             an axis out of range
+///             an axis out of range; errors::UnimplementedError for other dtypes
 ///   gradient  g * x / norm, 0 where the norm is 0; sign(x) for 1; divided equally among ties for INFINITY
 TANDEM_API Tensor norm(const Tensor& x, NormOptions = {});
-TANDEM_AXES_OVERLOADS(norm, NormOptions, axis)
+TANDEM_AXIS_LIST_OVERLOADS(norm, NormOptions, axis)
+// Not norm(x, 1): the second argument of tf.norm and np.linalg.norm is the order. Write {.ord = 1} or {.axis = 1}.
+template <detail::AxisNumber I>
+Tensor norm(const Tensor& x, I, NormOptions = {}) = delete;
 
 namespace linalg {
 using tandem::norm;

@@ -34,7 +34,8 @@ namespace detail {
 TANDEM_INLINE Tensor power_norm(const Tensor& x, double p, const Axes& axis) {
   const Tensor top = stop_gradient(reduce_max(x, {.axis = axis, .keepdims = true}));
   const Tensor scale = where(logical_and(greater(top, 0), is_finite(top)), top, 1);
-  const Tensor sum = reduce_sum(pow(x / scale, p), {.axis = axis, .keepdims = true});
+  const Tensor r = x / scale, nothing = equal(r, 0);  // whose slope would be infinite for p < 1
+  const Tensor sum = reduce_sum(where(nothing, 0, pow(where(nothing, 1, r), p)), {.axis = axis, .keepdims = true});
   const Tensor zero = equal(sum, 0);
   return where(zero, 0, pow(where(zero, 1, sum), 1 / p)) * scale;
 }
@@ -65,11 +66,15 @@ TANDEM_INLINE void check_order(const Tensor& x, const NormOrder& ord, const Axes
   const auto refuse = [&](const std::string& why) {
     errors::raise<errors::InvalidArgumentError>("norm", why + ": " + to_string(x.spec()));
   };
+  if (!is_floating(x.dtype()) && !is_complex(x.dtype()))
+    errors::raise<errors::UnimplementedError>(
+        "norm", "only floating and complex dtypes have norms: " + to_string(x.spec()) + " (cast it)");
   if (axis.given() && (axis.size() == 0 || axis.size() > 2))
     refuse(std::to_string(axis.size()) + " axes; give one for vectors, two for matrices");
   (void)axis.mask("norm", x.rank());
   if (matrix && (ord.kind() == NormOrder::nuclear || (power && ord.p() == 2)))
     refuse("order " + text + " of a matrix needs singular values: linalg::matrix_norm of tandem/linalg.hpp");
+  if (ord.kind() == NormOrder::frobenius && axis.size() == 1) refuse("order fro is a norm of matrices; give two axes");
   if (ord.kind() == NormOrder::nuclear) refuse("order nuc is a norm of matrices; give two axes");
   if (power && !(ord.p() > 0)) refuse("order " + text + " is not positive");
   if (matrix && power && ord.p() != 1 && !std::isinf(ord.p()))

@@ -15,16 +15,17 @@ namespace TANDEM_NS {
 class TensordotAxes {
  public:
   template <detail::AxisNumber I>
-  TensordotAxes(I count) : count_(static_cast<i64>(count)) {}
+  TensordotAxes(I count) : is_count_(true), count_(static_cast<i64>(count)) {}
   TensordotAxes(const Axes& a, const Axes& b) : a_(a), b_(b) {}
 
-  bool is_count() const { return !a_.given(); }
+  bool is_count() const { return is_count_; }
   i64 count() const { return count_; }
   const Axes& a() const { return a_; }
   const Axes& b() const { return b_; }
 
  private:
   Axes a_, b_;
+  bool is_count_ = false;
   i64 count_ = 0;
 };
 /// Tensor product, summed over pairs of axes: one matrix product after transposition.

@@ -45,6 +45,7 @@ TANDEM_INLINE Tensor tensordot(const Tensor& a, const Tensor& b, const Tensordot
   (void)in_b.mask("tensordot", sb.rank());
   tandem::detail::Labelled x{a, {}}, y{b, {}};
   tandem::detail::Labels keep;
+  Shape paired_a, paired_b;
   for (int i = 0; i < sa.rank(); ++i) x.labels.push(i);
   for (int i = 0; i < sb.rank(); ++i) y.labels.push(max_rank + i);
   for (int k = 0; k < in_a.size(); ++k) {
@@ -52,14 +53,16 @@ TANDEM_INLINE Tensor tensordot(const Tensor& a, const Tensor& b, const Tensordot
     if (sa.dim(p) != sb.dim(q) && sa.dim(p) != none && sb.dim(q) != none)
       refuse("axis " + std::to_string(p) + " of a and axis " + std::to_string(q) + " of b have different sizes");
     y.labels[static_cast<std::size_t>(q)] = p;
+    paired_a.push(p), paired_b.push(q);
   }
+  y.tensor = tandem::detail::same_dims(b, paired_b, a, paired_a);
   if (sa.rank() + sb.rank() - 2 * in_a.size() > max_rank)
     refuse("the result has more than " + std::to_string(max_rank) + " axes");
   for (const int l : x.labels)
     if (!tandem::detail::has_label(y.labels, l)) keep.push(l);
   for (const int l : y.labels)
     if (l >= max_rank) keep.push(l);
-  return tandem::detail::contract(x, y, keep).tensor;
+  return identity(tandem::detail::contract(x, y, keep).tensor, o);
 }
 
 TANDEM_INLINE Tensor linalg::kron(const Tensor& a, const Tensor& b, OpOptions o) {
@@ -103,8 +106,8 @@ TANDEM_INLINE Tensor linalg::matrix_power(const Tensor& a, i64 n, OpOptions o) {
   if (s.rank() < 2) refuse("needs square matrices");
   if (s.dim(-1) != s.dim(-2) && s.dim(-1) != none && s.dim(-2) != none) refuse("the matrices are not square");
   if (n < 0) refuse("the power " + std::to_string(n) + " is negative (take the power of linalg::inv of it)");
-  if (n == 0) return set_diag(zeros_like(a), ones_like(diag_part(a)));
-  Tensor result, square = a;
+  Tensor result, square = tandem::detail::same_dims(a, {-2}, a, {-1});
+  if (n == 0) return set_diag(zeros_like(square), ones_like(diag_part(square)), {.name = o.name, .where = o.where});
   for (; n > 0; n /= 2) {
     if (n % 2) result = result.is_set() ? matmul(result, square) : square;
     if (n > 1) square = matmul(square, square);

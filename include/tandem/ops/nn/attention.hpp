@@ -20,9 +20,8 @@ struct AttentionOptions {
 /// Scaled dot-product attention: softmax(q k^T scale + mask) v, where softmax is over the keys. The weights are not
 /// stored unless there is dropout, so memory is linear in the lengths.
 ///   q         floating [..., m, d]; k: [..., n, d]; v: [..., n, e]; same dtype, rank >= 2. Leading axes broadcast.
-///   Axis
-///             -3 of k and v (heads) may be a divisor of that of q: each of their heads serves several adjacent ones of
-///             q
+///             From rank 4 on, axis -3 of k and v (heads) may be a divisor of that of q: each of their heads serves
+///             several adjacent ones of q
 ///   returns   [..., m, e]; a query whose keys are all masked gives 0
 ///   throws    errors::InvalidArgumentError if shapes or dtypes do not match, or the rate is outside of [0, 1)
 ///   gradient  exact, to q, k, v and a floating mask; the weights are computed again, tile by tile

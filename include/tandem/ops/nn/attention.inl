@@ -9,6 +9,7 @@
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/nn/attention.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -40,11 +41,11 @@ TANDEM_INLINE Shape check_attention(const InferCall& c, std::size_t first, std::
   Shape scores = q.shape;
   scores.set(rank - 1, k.shape.dim(-2) == none ? v.shape.dim(-2) : k.shape.dim(-2));
   for (int a = 0; a < rank - 2; ++a)
-    ok &= !differ(k.shape.dim(a), v.shape.dim(a)) && serves(k.shape.dim(a), q.shape.dim(a), a == rank - 3);
+    ok &= !differ(k.shape.dim(a), v.shape.dim(a)) && serves(k.shape.dim(a), q.shape.dim(a), a > 0 && a == rank - 3);
   if (!ok)
     raise_specs(c,
                 "shapes or dtypes do not match: expected q [..,m,d], k [..,n,d], v [..,n,e] with leading axes that "
-                "broadcast, or divide on axis -3; got");
+                "broadcast, or from rank 4 on divide on axis -3; got");
   if (c.in.size() <= mask) return scores;
   const Spec& s = c.spec(mask);
   ok = (s.dtype == DType::bool_ || s.dtype == q.dtype) && s.shape.rank() <= rank;
@@ -83,14 +84,19 @@ TANDEM_INLINE Specs infer_attention_grad(const InferCall& c) {
 class SharedHeads {
  public:
   SharedHeads(const Tensor& q, const Tensor& k) {
-    if (q.rank() < 3 || k.rank() < 3) return;
+    if (q.rank() < 4 || k.rank() < 3) return;  // axis -3 of rank 3 is a batch
     const i64 of_q = q.shape().dim(-3), of_k = k.shape().dim(-3);
     const bool known = of_q != none && of_k != none;
     if (known && (of_k <= 1 || of_q <= of_k || of_q % of_k)) return;  // equal, broadcast, or an error
     shares_ = true;
-    heads_ = get_shape(q)[static_cast<std::size_t>(q.rank() - 3)];
+    const DimValue heads = get_shape(q)[static_cast<std::size_t>(q.rank() - 3)];
     keys_ = get_shape(k)[static_cast<std::size_t>(k.rank() - 3)];
-    times_ = known ? Dim(of_q / of_k) : Dim(floordiv(heads_.value(), keys_.value()));
+    if (known) {
+      heads_ = heads, times_ = Dim(of_q / of_k);
+    } else {  // q with one head, which is broadcast to those of k, divides to 0
+      const Tensor keys = keys_.value(), times = maximum(floordiv(heads.value(), keys), scalar_like(1, keys));
+      heads_ = Dim(keys * times), times_ = Dim(times);
+    }
   }
   /// Repeats each head of k [..., h, n, d].
   Tensor spread(const Tensor& k) const {
@@ -116,8 +122,8 @@ class SharedHeads {
     return dims;
   }
   bool shares_ = false;
-  DimValue heads_, keys_;
-  Dim times_ = 1;
+  DimValue keys_;
+  Dim heads_ = 1, times_ = 1;
 };
 
 inline Tensor attention_scale(const Tensor& q, const AttentionAttrs& a) {
@@ -128,9 +134,11 @@ inline Tensor attention_scale(const Tensor& q, const AttentionAttrs& a) {
 TANDEM_INLINE Tensor attention_scores(const Tensor& q, const Tensor& k, const Tensor* mask, const AttentionAttrs& a) {
   Tensor s = matmul(q, k, {.transpose_b = true}) * attention_scale(q, a);
   const Tensor lowest = scalar_like(-std::numeric_limits<double>::infinity(), s);
-  if (mask) s = mask->dtype() == DType::bool_ ? where(*mask, s, lowest) : s + *mask;
+  if (mask)
+    s = mask->dtype() == DType::bool_ ? where(*mask, s, lowest) : where(equal(*mask, lowest), lowest, s + *mask);
   if (!a.causal) return s;
-  const Tensor ones = ones_like(s);  // their sums number queries and keys, whether or not the sizes are known
+  // Sums of ones number queries and keys, whether or not the sizes are known.
+  const Tensor ones = ones_like(s, {.dtype = DType::int32});
   return where(less_equal(cumsum(ones, -1), cumsum(ones, -2)), s, lowest);
 }
 // The weights and the logsumexp [..., m] of scores; both are 0 where all scores are -inf.
@@ -197,13 +205,14 @@ TANDEM_INLINE Grads gradient_attention(const GradCall& c) {
   return r;
 }
 
-// Whether the fused op takes these shapes: keys and values with the same leading axes, none larger than q's.
+// Whether the fused op takes these shapes: keys and values with the same leading axes, none larger than q's. Sizes that
+// are all unknown are taken to fit, which the op checks when it runs.
 TANDEM_INLINE bool attention_is_fused(const Tensor& q, const Tensor& k, const Tensor& v) {
   if (q.rank() < 2 || k.rank() != v.rank() || k.rank() > q.rank() || k.rank() < 2) return true;  // or an error
   for (int a = 3; a <= k.rank(); ++a) {
     const i64 of_q = q.shape().dim(-a), of_k = k.shape().dim(-a), of_v = v.shape().dim(-a);
     if (of_k != none && of_v != none && of_k != of_v) return false;
-    if (of_q == 1 && of_k != none && of_k != 1) return false;
+    if ((of_q == 1 && of_k != 1) || (of_q == none && of_k > 1)) return false;
   }
   return true;
 }
@@ -239,10 +248,16 @@ TANDEM_INLINE Tensor nn::scaled_dot_product_attention(const Tensor& q, const Ten
   const AttentionAttrs a{o.causal, !o.scale, o.scale.value_or(0)};
   const Tensor* const mask = o.mask.is_set() ? &o.mask : nullptr;
   if (o.dropout_rate > 0 || !tandem::detail::attention_is_fused(q, k, v)) {
-    const Tensor s = tandem::detail::attention_scores(q, tandem::detail::SharedHeads(q, k).spread(k), mask, a);
+    using tandem::detail::widened;
+    if (k.dtype() != q.dtype() || v.dtype() != q.dtype())
+      errors::raise<errors::InvalidArgumentError>("scaled_dot_product_attention", "dtypes of q, k and v differ");
+    const Tensor keys = tandem::detail::SharedHeads(q, k).spread(widened(k));
+    const Tensor bias = mask && mask->dtype() == q.dtype() ? widened(*mask) : o.mask;
+    const Tensor s = tandem::detail::attention_scores(widened(q), keys, mask ? &bias : nullptr, a);
     Tensor w = tandem::detail::attention_weights(s).weights;
     if (o.dropout_rate > 0) w = dropout(w, {.rate = o.dropout_rate, .seed = o.seed});
-    return matmul(w, tandem::detail::SharedHeads(q, v).spread(v), {.name = o.name, .where = o.where});
+    const Tensor values = tandem::detail::SharedHeads(q, v).spread(widened(v));
+    return cast(matmul(w, values, {.name = o.name, .where = o.where}), q.dtype());
   }
   Tensor keys = k, values = v;
   while (keys.rank() < q.rank() && keys.rank() >= 2) keys = expand_dims(keys, 0), values = expand_dims(values, 0);

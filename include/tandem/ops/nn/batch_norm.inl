@@ -4,6 +4,7 @@
 #include "tandem/cpu/norm/batch_norm.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/nn/batch_norm.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/nn/layer_norm.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -131,16 +132,24 @@ TANDEM_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor& sca
     fail("needs .mean and .variance unless it is training with an average factor of 1");
   const i64 axis = o.data_format == DataFormat::channels_first ? 1 : x.rank() - 1;
   const tandem::detail::Channels ch(op, axis, x.rank());
+  const Shape channels{x.shape().dim(ch.axis)};
+  const Tensor* const params[] = {&scale, &offset, &o.mean, &o.variance};
+  for (const Tensor* t : params)
+    if (t->is_set() && (t->dtype() != x.dtype() || !t->shape().is_compatible_with(channels)))
+      fail("scale, offset and statistics need x's dtype and the shape " + to_string(channels) +
+           " of its channels: " + to_string(x.spec()) + " x " + to_string(t->spec()));
   if (!o.is_training) {
-    const auto spread = [&](const Tensor& t) { return t.rank() == 1 ? ch.spread(t) : t; };
-    return {batch_normalization(x, spread(o.mean), spread(o.variance), spread(offset), spread(scale), o.epsilon,
-                                {o.name, o.where}),
-            o.mean, o.variance};
+    const auto spread = [&](const Tensor& t) {
+      return t.is_set() ? tandem::detail::along_axes(tandem::detail::widened(t), 1u << axis, x) : t;
+    };
+    const Tensor y = batch_normalization(tandem::detail::widened(x), spread(o.mean), spread(o.variance), spread(offset),
+                                         spread(scale), o.epsilon, {o.name, o.where});
+    return {cast(y, x.dtype()), o.mean, o.variance};
   }
   const Tensor* const in[] = {&x, &scale, &offset};
   Tensors out = apply(fused_batch_norm_op, in, BatchNormAttrs{axis, o.epsilon}, {o.name, o.where});
-  const Tensor n = tandem::detail::size_over(x, ch.others, x.dtype());
-  Tensor mean = out[1], variance = out[2] * (n / maximum(n - 1, 1));
+  const Tensor n = tandem::detail::size_over(x, ch.others, tandem::detail::widened(x.dtype()));
+  Tensor mean = out[1], variance = out[2] * cast(n / maximum(n - 1, 1), x.dtype());
   if (blends) {
     mean = o.mean * (1 - o.exponential_avg_factor) + mean * o.exponential_avg_factor;
     variance = o.variance * (1 - o.exponential_avg_factor) + variance * o.exponential_avg_factor;

@@ -28,9 +28,8 @@ struct Conv1dOptions {
 ///   w         [kh, kw, c / groups, o], whatever the data format; dtype of x. If its third size is a fraction of the
 ///             channels, the channels and results are divided into groups, and each group of results reads one group
 ///             of channels
-///   returns   [n, oh, ow, o] (or [n, o, oh, ow]): Padding::same ceil(h / s); otherwise ceil((h - (kh - 1) d) / s),
-///   where h
-///             includes explicit padding
+///   returns   [n, oh, ow, o] (or [n, o, oh, ow]): Padding::same ceil(h / s); otherwise
+///             ceil((h - (kh - 1) d) / s), where h includes explicit padding
 ///   throws    errors::InvalidArgumentError if ranks, dtypes or channels do not match, the window does not fit, or an
 ///             option has the wrong number of entries
 ///   gradient  to x: conv2d_transpose(g, w); to w: the correlation of x with g

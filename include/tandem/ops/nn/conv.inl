@@ -25,7 +25,7 @@ TANDEM_INLINE Shape conv_shape(const InferCall& c, const Shape& x, const Shape& 
     raise_specs(c, "image and filter must have rank " + std::to_string(spatial + 2));
   const i64 channels = x.dim(-1), in = w.dim(-2), out = w.dim(-1);
   if (channels != none && in != none) {
-    const bool fits = in == 0 ? channels == 0 : channels % in == 0;
+    const bool fits = in == 0 ? channels == 0 : channels > 0 && channels % in == 0;
     if (!fits)
       raise_specs(c, "the filter has " + std::to_string(in) + " input channels, the image " + std::to_string(channels),
                   "the image's must be a multiple of the filter's");
@@ -33,6 +33,8 @@ TANDEM_INLINE Shape conv_shape(const InferCall& c, const Shape& x, const Shape& 
       raise_specs(
           c, std::to_string(out) + " output channels cannot be divided into " + std::to_string(groups) + " groups");
   }
+  for (int i = 0; i < spatial; ++i)
+    if (w.dim(i) == 0) raise_specs(c, "the filter has size 0 on spatial axis " + std::to_string(i));
   Shape y{x.dim(0)};
   for (int i = 0; i < spatial; ++i) y.push(window_result(c, a, i, x.dim(1 + i), w.dim(i)));
   y.push(out);
@@ -166,6 +168,14 @@ TANDEM_INLINE rules::ConvAttrs conv_attrs(const char* op, int spatial, const Win
   set_padding(op, padding, spatial, format, a);
   return a;
 }
+/// w, whose size on an axis must be `size`. If one of the two is not known yet, that is checked when it runs.
+inline Tensor with_size(const Tensor& w, std::size_t axis, const DimValue& size) {
+  const std::vector<DimValue> sizes = get_shape(w);
+  if (sizes[axis].is_known() && size.is_known()) return w;
+  Dims dims;
+  for (std::size_t i = 0; i < sizes.size(); ++i) dims.push(i == axis ? size : sizes[i]);
+  return reshape(w, dims);
+}
 inline void check_image_rank(const char* op, const Tensor& x, const Tensor& w, int spatial) {
   if (x.rank() != spatial + 2 || w.rank() != spatial + 2)
     errors::raise<errors::InvalidArgumentError>(op, "image and filter must have rank " + std::to_string(spatial + 2) +
@@ -196,13 +206,23 @@ TANDEM_INLINE Tensor call_conv_transpose(int spatial, const Tensor& x, const Ten
   check_image_rank(op.name, x, w, spatial);
   auto a = conv_attrs(op.name, spatial, o.strides, o.padding, o.data_format, o.dilations);
   const Dims dims = dims_with_channels_last(op.name, output_shape, o.data_format);
+  const std::vector<DimValue> sizes = dims.values(op.name);
+  Tensor filter = w;  // with fewer channels it would be one of groups, as in the gradient of a convolution
+  if (static_cast<int>(sizes.size()) == x.rank()) {
+    const i64 in = w.shape().dim(-2);
+    if (in != none && sizes.back().is_known() && sizes.back().number != in)
+      errors::raise<errors::InvalidArgumentError>(op.name, "output_shape has " + std::to_string(sizes.back().number) +
+                                                               " channels, the filter " + std::to_string(in) + ": " +
+                                                               to_string(x.spec()) + " x " + to_string(w.spec()));
+    filter = with_size(w, static_cast<std::size_t>(spatial), sizes.back());
+  }
   const Tensor image = with_channels_last(x, o.data_format);
   Tensor y;
   if (dims.is_known()) {
     a.output = dims.numbers(op.name);
-    y = apply1(op, a, {o.name, o.where}, image, w);
+    y = apply1(op, a, {o.name, o.where}, image, filter);
   } else {
-    y = apply1(op, a, {o.name, o.where}, image, w, zeros(dims, {.dtype = x.dtype()}));
+    y = apply1(op, a, {o.name, o.where}, image, filter, zeros(dims, {.dtype = x.dtype()}));
   }
   return with_channels_of(y, o.data_format);
 }
@@ -230,13 +250,15 @@ TANDEM_INLINE Tensor convolution(const Tensor& x, const Tensor& w, ConvOptions o
 TANDEM_INLINE Tensor depthwise_conv2d(const Tensor& x, const Tensor& w, ConvOptions o) {
   const tandem::detail::CallSite call(o);
   tandem::detail::check_image_rank("depthwise_conv2d", x, w, 2);
-  const i64 channels = x.shape().dim(o.data_format == DataFormat::channels_first ? 1 : 3), in = w.shape().dim(2);
+  const int axis = o.data_format == DataFormat::channels_first ? 1 : 3;
+  const i64 channels = x.shape().dim(axis), in = w.shape().dim(2);
   if (channels != in && channels != none && in != none)
     errors::raise<errors::InvalidArgumentError>(
         "depthwise_conv2d",
         "channels of image and filter differ: " + to_string(x.spec()) + " x " + to_string(w.spec()));
   // One group for each channel: [kh, kw, c, m] is [kh, kw, 1, c m].
-  return conv2d(x, expand_dims(collapse_dims(w, {{0}, {1}, {2, 3}}), 2), o);
+  const Tensor filter = tandem::detail::with_size(w, 2, get_shape(x)[static_cast<std::size_t>(axis)]);
+  return conv2d(x, expand_dims(collapse_dims(filter, {{0}, {1}, {2, 3}}), 2), o);
 }
 TANDEM_INLINE Tensor separable_conv2d(const Tensor& x, const Tensor& depthwise, const Tensor& pointwise,
                                       ConvOptions o) {

@@ -21,7 +21,8 @@ struct ConvTransposeOptions {
 ///   w             [kh, kw, o, c]: results come before the channels of x; dtype of x
 ///   output_shape  [n, oh, ow, o] (or [n, o, oh, ow]): a shape that conv2d with these options maps to x's; numbers, or
 ///                 tensors where a size is not known
-///   throws        errors::InvalidArgumentError if conv2d would not give x's shape, with the shape that it would give
+///   throws        errors::InvalidArgumentError if conv2d would not give x's shape, with the shape that it would
+///                 give, or if o is not the filter's
 ///   gradient      to x: conv2d(g, w); to w: the correlation of g with x
 TANDEM_API Tensor conv2d_transpose(const Tensor& x, const Tensor& w, const Dims& output_shape,
                                    ConvTransposeOptions = {});

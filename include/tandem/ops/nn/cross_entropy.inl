@@ -169,6 +169,7 @@ TANDEM_INLINE Tensor nn::sigmoid_cross_entropy_with_logits(const Tensor& labels,
 TANDEM_INLINE Tensor nn::weighted_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
                                                             const Tensor& pos_weight, OpOptions o) {
   detail::check_elementwise(sigmoid_cross_entropy_with_logits_op, labels, logits, o);
+  const tandem::detail::ShapeChecks lenient(false);
   const Tensor weight = (pos_weight - 1) * labels + 1;
   return (logits - labels * logits) + weight * softplus(-logits);
 }

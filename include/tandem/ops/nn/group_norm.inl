@@ -1,6 +1,7 @@
 // Definitions of nn::group_norm and nn::instance_norm (ops/nn/layer_norm.hpp).
 #pragma once
 #include "tandem/core/scope.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/nn/layer_norm.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -20,15 +21,16 @@ TANDEM_INLINE int channel_axis(const char* op, const Tensor& x, const nn::GroupN
   const int axis = resolve_axis(op, o.axis, x.rank());
   if (axis == 0) fail("axis 0 is the batch, not the channels");
   for (const Tensor* t : {&o.scale, &o.offset})
-    if (t->is_set() && !t->shape().is_compatible_with({x.shape().dim(axis)}))
-      fail("scale and offset need the shape [channels], not " + to_string(t->shape()) + ", for an input");
+    if (t->is_set() && (t->dtype() != x.dtype() || !t->shape().is_compatible_with({x.shape().dim(axis)})))
+      fail("scale and offset need x's dtype and the shape [channels], not " + to_string(t->spec()) + ", for an input");
   return axis;
 }
-TANDEM_INLINE Tensor with_channel_params(Tensor y, int axis, const nn::GroupNormOptions& o) {
+// y is what x was normalized to, in the dtype that is computed in.
+TANDEM_INLINE Tensor with_channel_params(Tensor y, const Tensor& x, int axis, const nn::GroupNormOptions& o) {
   const OpOptions named{o.name, o.where};
-  if (o.scale.is_set()) y = multiply(y, along_axes(o.scale, 1u << axis, y.rank()), named);
-  if (o.offset.is_set()) y = add(y, along_axes(o.offset, 1u << axis, y.rank()), named);
-  return y;
+  if (o.scale.is_set()) y = multiply(y, along_axes(widened(o.scale), 1u << axis, x), named);
+  if (o.offset.is_set()) y = add(y, along_axes(widened(o.offset), 1u << axis, x), named);
+  return cast(y, x.dtype());
 }
 // Over axes that need not be the last ones.
 TANDEM_INLINE Tensor normalized_over(const Tensor& x, const Axes& axes, double epsilon) {
@@ -58,11 +60,11 @@ TANDEM_INLINE Tensor nn::group_norm(const Tensor& x, i64 groups, GroupNormOption
   Axes over = Axes::none();
   for (int d = 1; d <= x.rank(); ++d)
     if (d != axis) over.push(d);
-  const Tensor grouped = reshape(x, split);
+  const Tensor grouped = reshape(tandem::detail::widened(x), split);
   // Channels first: what is normalized together is contiguous.
   const Tensor y = axis == 1 ? layer_norm(grouped, {.axis = over, .epsilon = o.epsilon})
                              : tandem::detail::normalized_over(grouped, over, o.epsilon);
-  return tandem::detail::with_channel_params(tandem::detail::reshape_like(y, x), axis, o);
+  return tandem::detail::with_channel_params(tandem::detail::reshape_like(y, x), x, axis, o);
 }
 TANDEM_INLINE Tensor nn::instance_norm(const Tensor& x, GroupNormOptions o) {
   const tandem::detail::CallSite call(o);
@@ -70,9 +72,10 @@ TANDEM_INLINE Tensor nn::instance_norm(const Tensor& x, GroupNormOptions o) {
   Axes over = Axes::none();
   for (int d = 1; d < x.rank(); ++d)
     if (d != axis) over.push(d);
-  const Tensor y = axis == 1 && x.rank() > 2 ? layer_norm(x, {.axis = over, .epsilon = o.epsilon})
-                                             : tandem::detail::normalized_over(x, over, o.epsilon);
-  return tandem::detail::with_channel_params(y, axis, o);
+  const Tensor wide = tandem::detail::widened(x);
+  const Tensor y = axis == 1 && x.rank() > 2 ? layer_norm(wide, {.axis = over, .epsilon = o.epsilon})
+                                             : tandem::detail::normalized_over(wide, over, o.epsilon);
+  return tandem::detail::with_channel_params(y, x, axis, o);
 }
 
 }  // namespace TANDEM_NS

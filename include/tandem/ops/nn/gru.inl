@@ -77,6 +77,7 @@ namespace nn {
 
 TANDEM_INLINE Tensor gru_cell(const Tensor& x, const Tensor& h, const Tensor& kernel, const Tensor& recurrent_kernel,
                               const Tensor& bias, bool reset_after) {
+  const tandem::detail::ShapeChecks lenient(false);
   const SplitOptions last{.axis = -1};
   const i64 u = recurrent_kernel.shape().dim(0);
   if (reset_after) {

@@ -65,6 +65,9 @@ TANDEM_OPS(layer_norm_ops, layer_norm, layer_norm_grad, rms_norm, rms_norm_grad)
 namespace detail {
 /// Gives t, with one axis for each axis of x in `mask`, axes of size 1 for the others, so that it broadcasts to x.
 TANDEM_API Tensor along_axes(Tensor t, std::uint32_t mask, int rank);
+/// The same for a parameter, whose sizes must be those of x. Sizes that are not known yet are checked when it runs.
+///   throws  errors::InvalidArgumentError if the numbers of elements differ
+TANDEM_API Tensor along_axes(const Tensor& t, std::uint32_t mask, const Tensor& x);
 }  // namespace detail
 
 }  // namespace TANDEM_NS

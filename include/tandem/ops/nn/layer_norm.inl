@@ -1,15 +1,16 @@
 // Definitions of ops/nn/layer_norm.hpp, the fused ops.
 #pragma once
-#include <bit>
 #include <string>
 
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/norm/layer_norm.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/nn/layer_norm.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -114,6 +115,17 @@ TANDEM_INLINE Tensor along_axes(Tensor t, std::uint32_t mask, int rank) {
     if (!(mask >> d & 1u)) t = expand_dims(t, d);
   return t;
 }
+TANDEM_INLINE Tensor along_axes(const Tensor& t, std::uint32_t mask, const Tensor& x) {
+  const std::vector<DimValue> sizes = get_shape(x);
+  bool known = t.shape().is_fully_defined();
+  Dims dims;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    const bool own = mask >> d & 1u;
+    known = known && (!own || sizes[d].is_known());
+    dims.push(own ? Dim(sizes[d]) : Dim(1));
+  }
+  return known ? along_axes(t, mask, x.rank()) : reshape(t, dims);
+}
 // By the fused op if the axes are the last ones, otherwise composed.
 TANDEM_INLINE Tensor norm_over(const OpDef& op, const Tensor& x, const Axes& axes, double epsilon, const Tensor& scale,
                                const Tensor& offset, const OpOptions& o) {
@@ -129,15 +141,18 @@ TANDEM_INLINE Tensor norm_over(const OpDef& op, const Tensor& x, const Axes& axe
     return apply_one(op, {in.begin(), in.size()}, LayerNormAttrs{n, epsilon, scale.is_set(), offset.is_set()}, o);
   }
   if (mask == 0) errors::raise<errors::InvalidArgumentError>(op.name, "needs at least one axis");
-  Tensor y = standardized(x, axes, &op == &layer_norm_op, epsilon).value;
-  const int width = std::popcount(mask);
+  Shape want;
+  for (int d = 0; d < rank; ++d)
+    if (mask >> d & 1u) want.push(x.shape().dim(d));
   for (const Tensor* t : {&scale, &offset})
-    if (t->is_set() && t->rank() != width)
+    if (t->is_set() && (t->dtype() != x.dtype() || !t->shape().is_compatible_with(want)))
       errors::raise<errors::InvalidArgumentError>(
-          op.name, "scale and offset need the shape of the normalized axes, not " + to_string(t->shape()));
-  if (scale.is_set()) y = multiply(y, along_axes(scale, mask, rank), o);
-  if (offset.is_set()) y = add(y, along_axes(offset, mask, rank), o);
-  return y;
+          op.name, "scale and offset need x's dtype and the shape of the normalized axes, " + to_string(want) + ": " +
+                       to_string(x.spec()) + " x " + to_string(t->spec()));
+  Tensor y = standardized(widened(x), axes, &op == &layer_norm_op, epsilon).value;
+  if (scale.is_set()) y = multiply(y, along_axes(widened(scale), mask, x), o);
+  if (offset.is_set()) y = add(y, along_axes(widened(offset), mask, x), o);
+  return cast(y, x.dtype());
 }
 
 }  // namespace detail

@@ -81,6 +81,7 @@ namespace nn {
 
 TANDEM_INLINE LstmState lstm_cell(const Tensor& x, const LstmState& s, const Tensor& kernel,
                                   const Tensor& recurrent_kernel, const Tensor& bias) {
+  const tandem::detail::ShapeChecks lenient(false);
   const std::vector<Tensor> z = split(matmul(x, kernel) + matmul(s.h, recurrent_kernel) + bias, 4, {.axis = -1});
   const Tensor c = sigmoid(z[1]) * s.c + sigmoid(z[0]) * tandem::tanh(z[2]);
   return {sigmoid(z[3]) * tandem::tanh(c), c};

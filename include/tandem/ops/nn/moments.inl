@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/nn/moments.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -13,13 +14,15 @@ namespace TANDEM_NS {
 
 TANDEM_INLINE Tensor nn::l2_loss(const Tensor& x, OpOptions o) {
   const tandem::detail::CallSite call(o);
-  return reduce_sum(square(x, o), {.name = o.name, .where = o.where}) * 0.5;
+  const Tensor squares = square(tandem::detail::widened(x), o);
+  return cast(reduce_sum(squares, {.name = o.name, .where = o.where}) * 0.5, x.dtype());
 }
 TANDEM_INLINE Tensor nn::l2_normalize(const Tensor& x, L2NormalizeOptions o) {
   const tandem::detail::CallSite call(o);
-  const Tensor squares = reduce_sum(square(x), {.axis = o.axis, .keepdims = true});
-  const Tensor least = tandem::detail::scalar_like(o.epsilon, x);
-  return multiply(x, rsqrt(maximum(squares, least)), {.name = o.name, .where = o.where});
+  const Tensor wide = tandem::detail::widened(x);
+  const Tensor squares = reduce_sum(square(wide), {.axis = o.axis, .keepdims = true});
+  const Tensor least = tandem::detail::scalar_like(o.epsilon, wide);
+  return cast(multiply(wide, rsqrt(maximum(squares, least)), {.name = o.name, .where = o.where}), x.dtype());
 }
 TANDEM_INLINE nn::Moments nn::moments(const Tensor& x, const Axes& axes, MomentsOptions o) {
   const tandem::detail::CallSite call(o);

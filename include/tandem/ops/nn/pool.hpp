@@ -17,9 +17,8 @@ struct PoolOptions {
 };
 
 /// Maxima of a moving window, for each channel. NaN is larger than numbers; padding is smaller than all of them.
-///   x         [n, h, w, c], or [n, c, h, w] with DataFormat::nchw; [n, length, c] and [n, d, h, w, c] likewise;
-///   integers
-///             or floating
+///   x         [n, h, w, c], or [n, c, h, w] with DataFormat::nchw; [n, length, c] and [n, d, h, w, c]
+///             likewise; integers or floating
 ///   returns   [n, oh, ow, c] (or [n, c, oh, ow]): Padding::same ceil(h / s); otherwise ceil((h - (kh - 1)) / s)
 ///   throws    errors::InvalidArgumentError if the window does not fit, or an option has the wrong number of entries
 ///   gradient  g at each window's first maximum (or first NaN)

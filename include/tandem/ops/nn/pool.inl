@@ -6,6 +6,7 @@
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/nn/conv.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/nn/image_axes.hpp"
 #include "tandem/ops/nn/pool.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -141,6 +142,7 @@ inline int pool_axes(const char* op, const Tensor& x, int spatial) {
 inline rules::PoolAttrs pool_attrs(const char* op, int spatial, const WindowSizes& ksize, const WindowSizes& strides,
                                    const Padding& padding, DataFormat format, const WindowSizes& dilations) {
   rules::PoolAttrs a;
+  if (ksize.size() == 0) errors::raise<errors::InvalidArgumentError>(op, "ksize is empty: a window has a size");
   a.ksize = spatial_sizes(op, "ksize", ksize, spatial, format);
   a.strides = spatial_sizes(op, "strides", strides, spatial, format);
   a.dilations = spatial_sizes(op, "dilations", dilations, spatial, format);
@@ -215,11 +217,11 @@ TANDEM_INLINE Tensor local_response_normalization(const Tensor& x, LocalResponse
         "local_response_normalization",
         x.rank() ? "depth_radius is negative: " + std::to_string(o.depth_radius) : "a scalar has no channels");
   // The sums over neighboring channels are a convolution with ones, along the channels as a spatial axis.
-  const Tensor rows =
-      expand_dims(x.rank() > 1 ? collapse_leading(square(x), x.rank() - 1) : expand_dims(square(x), 0), -1);
-  const Tensor window = ones({2 * o.depth_radius + 1, 1, 1}, {.dtype = x.dtype()});
+  const Tensor wide = tandem::detail::widened(x), squares = square(wide);
+  const Tensor rows = expand_dims(x.rank() > 1 ? collapse_leading(squares, x.rank() - 1) : expand_dims(squares, 0), -1);
+  const Tensor window = ones({2 * o.depth_radius + 1, 1, 1}, {.dtype = wide.dtype()});
   const Tensor sums = tandem::detail::reshape_like(conv1d(rows, window, {.padding = Padding::same}), x);
-  return x / pow(o.bias + o.alpha * sums, o.beta);
+  return cast(wide / pow(o.bias + o.alpha * sums, o.beta), x.dtype());
 }
 
 }  // namespace nn

@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/nn/layer_norm.hpp"
 #include "tandem/ops/nn/recipes.hpp"
@@ -14,6 +15,7 @@
 #include "tandem/ops/reduce/statistics.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/tile.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -30,7 +32,8 @@ TANDEM_INLINE Tensor bias_add(const Tensor& x, const Tensor& bias, BiasAddOption
   const int rank = x.rank(), axis = o.data_format == DataFormat::channels_first ? 1 : rank - 1;
   if (rank < 2 || !bias.shape().is_compatible_with({x.shape().dim(axis)}))
     tandem::detail::raise_operands("bias_add", "needs an input of rank 2 or more and a bias for each channel", x, bias);
-  const Tensor spread = axis == rank - 1 ? bias : tandem::detail::along_axes(bias, 1u << axis, rank);
+  const bool known = bias.shape().is_fully_defined() && x.shape().dim(axis) != none;
+  const Tensor spread = axis == rank - 1 && known ? bias : tandem::detail::along_axes(bias, 1u << axis, x);
   return add(x, spread, {o.name, o.where});
 }
 
@@ -44,10 +47,18 @@ TANDEM_INLINE Tensor last_relevant(const Tensor& outputs, const Tensor& lengths,
   if (outputs.rank() < 2 || lengths.rank() != 1 || !dtypes::index.has(lengths.dtype()))
     tandem::detail::raise_operands("last_relevant", "needs outputs [batch, time, ...] and integer lengths [batch]",
                                    outputs, lengths);
-  const Tensor zero = tandem::detail::scalar_like(0, lengths);
-  // A length of 0 reads step 0, and a negative one keeps its index, which gather refuses.
-  const Tensor step = lengths - cast(not_equal(lengths, zero), lengths.dtype());
-  const Tensor rows = gather(outputs, step, {.name = o.name, .where = o.where, .axis = 1, .batch_dims = 1});
+  using debugging::impl::Relation;
+  const debugging::AssertOptions in_range{.where = o.where, .message = "lengths must be in [0, time]"};
+  const Tensor time = tandem::detail::size_over(outputs, 1, lengths.dtype());
+  debugging::impl::sign("last_relevant", Relation::greater_equal, lengths, in_range);
+  debugging::impl::compared("last_relevant", Relation::less_equal, lengths, time, in_range);
+  const Tensor zero = tandem::detail::scalar_like(0, lengths), one = tandem::detail::scalar_like(1, lengths);
+  // A length of 0 reads step 0, which must exist.
+  std::vector<std::pair<i64, i64>> more(static_cast<std::size_t>(outputs.rank()));
+  more[1].second = 1;
+  const bool exists = outputs.shape().dim(1) > 0;
+  const Tensor rows = gather(exists ? outputs : pad(outputs, more), maximum(lengths - one, zero),
+                             {.name = o.name, .where = o.where, .axis = 1, .batch_dims = 1});
   const Tensor runs = tandem::detail::along_axes(greater(lengths, zero), 1u, rows.rank());
   return where(runs, rows, tandem::detail::scalar_like(0, rows));
 }

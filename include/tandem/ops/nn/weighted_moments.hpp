@@ -25,7 +25,7 @@ Tensor masked_mean(const Tensor& x, const Tensor& mask, I axis, MaskedMeanOption
 }
 
 /// Weighted mean and population variance over axes: sum(w x) / sum(w) and sum(w (x - mean)^2) / sum(w).
-///   x         floating; frequency_weights: same dtype, broadcasts to x
+///   x         floating; frequency_weights: same dtype; they broadcast against each other
 ///   returns   NaN where the weights sum to 0
 ///   gradient  exact, to both
 TANDEM_API Moments weighted_moments(const Tensor& x, const Axes& axes, const Tensor& frequency_weights,

@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/nn/weighted_moments.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
@@ -14,9 +15,10 @@ TANDEM_INLINE Tensor nn::masked_mean(const Tensor& x, const Tensor& mask, Masked
   const tandem::detail::CallSite call(o);
   const ReduceOptions over{.name = o.name, .where = o.where, .axis = o.axis, .keepdims = o.keepdims};
   const Tensor counts = tandem::detail::broadcast_like(cast(mask, DType::bool_), x);
-  const Tensor sum = reduce_sum(where(counts, x, tandem::detail::scalar_like(0, x)), over);
-  const Tensor n = reduce_sum(cast(counts, x.dtype()), over);
-  return sum / maximum(n, tandem::detail::scalar_like(1, n));
+  const Tensor wide = tandem::detail::widened(x);
+  const Tensor sum = reduce_sum(where(counts, wide, tandem::detail::scalar_like(0, wide)), over);
+  const Tensor n = reduce_sum(cast(counts, wide.dtype()), over);
+  return cast(sum / maximum(n, tandem::detail::scalar_like(1, n)), x.dtype());
 }
 
 TANDEM_INLINE nn::Moments nn::weighted_moments(const Tensor& x, const Axes& axes, const Tensor& frequency_weights,
@@ -24,17 +26,24 @@ TANDEM_INLINE nn::Moments nn::weighted_moments(const Tensor& x, const Axes& axes
   const tandem::detail::CallSite call(o);
   const ReduceOptions kept{.axis = axes, .keepdims = true};
   const ReduceOptions over{.name = o.name, .where = o.where, .axis = axes, .keepdims = o.keepdims};
-  const Tensor w = tandem::detail::broadcast_like(frequency_weights, x);
-  const Tensor total = reduce_sum(w, over), mean = reduce_sum(w * x, kept) / reduce_sum(w, kept);
-  return {reduce_sum(w * x, over) / total, reduce_sum(w * square(x - mean), over) / total};
+  if (frequency_weights.dtype() != x.dtype())
+    errors::raise<errors::InvalidArgumentError>(
+        "weighted_moments",
+        "dtypes of x and its weights differ: " + to_string(x.spec()) + " x " + to_string(frequency_weights.spec()));
+  const Tensor wide = tandem::detail::widened(x), weights = tandem::detail::widened(frequency_weights);
+  const Tensor products = weights * wide, w = tandem::detail::broadcast_like(weights, products);
+  const Tensor total = reduce_sum(w, over), mean = reduce_sum(products, kept) / reduce_sum(w, kept);
+  return {cast(reduce_sum(products, over) / total, x.dtype()),
+          cast(reduce_sum(w * square(wide - mean), over) / total, x.dtype())};
 }
 
 TANDEM_INLINE nn::SufficientStatistics nn::sufficient_statistics(const Tensor& x, const Axes& axes,
                                                                  SufficientStatisticsOptions o) {
   const tandem::detail::CallSite call(o);
   const ReduceOptions over{.name = o.name, .where = o.where, .axis = axes, .keepdims = o.keepdims};
-  const Tensor d = o.shift.is_set() ? x - o.shift : x;
-  return {tandem::detail::size_over(x, axes, x.dtype()), reduce_sum(d, over), reduce_sum(square(d), over), o.shift};
+  const Tensor wide = tandem::detail::widened(x), d = o.shift.is_set() ? wide - tandem::detail::widened(o.shift) : wide;
+  return {tandem::detail::size_over(x, axes, x.dtype()), cast(reduce_sum(d, over), x.dtype()),
+          cast(reduce_sum(square(d), over), x.dtype()), o.shift};
 }
 
 TANDEM_INLINE nn::Moments nn::normalize_moments(const Tensor& counts, const Tensor& mean_ss, const Tensor& variance_ss,

@@ -73,8 +73,7 @@ class WindowSizes {
 namespace detail {
 /// The entries for `spatial` axes.
 ///   throws  errors::InvalidArgumentError, in the op's name, for another number of entries, an entry below 1, or one
-///   for
-///           batch or channels that is not 1
+///           for batch or channels that is not 1
 TANDEM_API Shape spatial_sizes(const char* op, const char* what, const WindowSizes& sizes, int spatial,
                                DataFormat format);
 /// Sets kind and pads of the attributes.

@@ -13,17 +13,17 @@ inline int channel_entry(int spatial, DataFormat format) {
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void raise_entries(const char* op, const char* what, int given,
-                                                                 int spatial) {
-  errors::raise<errors::InvalidArgumentError>(op, std::string(what) + " has " + std::to_string(given) +
-                                                      " entries for " + std::to_string(spatial) +
-                                                      " spatial axes (give 1, " + std::to_string(spatial) + ", or " +
-                                                      std::to_string(spatial + 2) + " with batch and channels)");
+                                                                 int spatial, bool or_one) {
+  errors::raise<errors::InvalidArgumentError>(
+      op, std::string(what) + " has " + std::to_string(given) + " entries for " + std::to_string(spatial) +
+              " spatial axes (give " + (or_one ? "1, " : "") + std::to_string(spatial) + " or " +
+              std::to_string(spatial + 2) + " with batch and channels)");
 }
 
 TANDEM_INLINE Shape spatial_sizes(const char* op, const char* what, const WindowSizes& sizes, int spatial,
                                   DataFormat format) {
   const int n = sizes.size();
-  if (n != 0 && n != 1 && n != spatial && n != spatial + 2) raise_entries(op, what, n, spatial);
+  if (n != 0 && n != 1 && n != spatial && n != spatial + 2) raise_entries(op, what, n, spatial, true);
   if (n == spatial + 2 && n > 2 && (sizes[0] != 1 || sizes[channel_entry(spatial, format)] != 1))
     errors::raise<errors::InvalidArgumentError>(op, std::string(what) + " must be 1 for batch and channels, not " +
                                                         std::to_string(sizes[0]) + " and " +
@@ -45,7 +45,7 @@ TANDEM_INLINE void set_padding(const char* op, const Padding& padding, int spati
   to.pads = Shape();
   if (to.padding != PaddingKind::given) return;
   const int n = padding.size();
-  if (n != spatial && n != spatial + 2) raise_entries(op, "padding", n, spatial);
+  if (n != spatial && n != spatial + 2) raise_entries(op, "padding", n, spatial, false);
   if (n != spatial)
     for (int i : {0, channel_entry(spatial, format)})
       if (padding.before(i) || padding.after(i))

@@ -7,10 +7,11 @@
 #include "tandem/ops/pointwise/polynomial.hpp"
 
 namespace TANDEM_NS::detail {
-// y / x, and the limit 1/2 where x is 0.
+// y / x, and the limit 1/2 where x is 0; 0 where y is infinite, as what it is subtracted from.
 inline Tensor bessel_i1_over(const Tensor& y, const Tensor& x) {
   const Tensor at_zero = x == 0;
-  return where(at_zero, scalar_like(0.5, x), y) / where(at_zero, scalar_like(1, x), x);
+  return where(at_zero, scalar_like(0.5, x), where(is_inf(y), scalar_like(0, x), y)) /
+         where(at_zero, scalar_like(1, x), x);
 }
 }  // namespace TANDEM_NS::detail
 

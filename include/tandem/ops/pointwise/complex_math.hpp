@@ -23,13 +23,26 @@ template <ComplexNumber Z>
 TANDEM_HD Z complex_polar(part_t<Z> r, part_t<Z> t) {
   return t == 0 ? Z(r, t) : r == 0 ? Z(r, copysign(r, t)) : Z(r * cos(t), r * sin(t));
 }
+/// Whether e^x may overflow, where a product with a small sine or cosine does not.
+template <class T>
+TANDEM_HD bool is_huge_exponent(T x) {
+  return x > T(0.693) * std::numeric_limits<T>::max_exponent;
+}
+/// e^x (p + i q) for large x.
+template <ComplexNumber Z>
+TANDEM_HD Z scaled_by_exp(part_t<Z> x, part_t<Z> p, part_t<Z> q) {
+  const part_t<Z> half = exp(x / 2);
+  return Z(half * p * half, half * q * half);
+}
 template <ComplexNumber Z>
 TANDEM_HD Z complex_exp(Z z) {
+  if (is_huge_exponent(z.real()) && z.imag() != 0) return scaled_by_exp<Z>(z.real(), cos(z.imag()), sin(z.imag()));
   return complex_polar<Z>(exp(z.real()), z.imag());
 }
 template <ComplexNumber Z>
 TANDEM_HD Z complex_expm1(Z z) {
   using T = part_t<Z>;
+  if (is_huge_exponent(z.real())) return complex_exp(z);
   const T half = sin(z.imag() * T(0.5)), less = expm1(z.real());  // cos y - 1 = -2 sin^2(y / 2)
   return z.imag() == 0 ? Z(less, z.imag()) : Z(less * cos(z.imag()) - 2 * half * half, exp(z.real()) * sin(z.imag()));
 }
@@ -69,13 +82,17 @@ TANDEM_HD Z complex_sqrt(Z z) {
 }
 template <ComplexNumber Z>
 TANDEM_HD Z complex_sinh(Z z) {
-  const auto x = z.real(), y = z.imag();
+  using T = part_t<Z>;
+  const T x = z.real(), y = z.imag(), half(0.5);
+  if (is_huge_exponent(abs(x)) && y != 0) return scaled_by_exp<Z>(abs(x), copysign(half, x) * cos(y), half * sin(y));
   return y == 0 ? Z(sinh(x), y) : Z(sinh(x) * cos(y), cosh(x) * sin(y));
 }
 template <ComplexNumber Z>
 TANDEM_HD Z complex_cosh(Z z) {
-  const auto x = z.real(), y = z.imag();
-  return y == 0 ? Z(cosh(x), x * y) : Z(cosh(x) * cos(y), sinh(x) * sin(y));
+  using T = part_t<Z>;
+  const T x = z.real(), y = z.imag(), half(0.5);
+  if (is_huge_exponent(abs(x)) && y != 0) return scaled_by_exp<Z>(abs(x), half * cos(y), copysign(half, x) * sin(y));
+  return y == 0 ? Z(cosh(x), copysign(T(1), x) * y) : Z(cosh(x) * cos(y), sinh(x) * sin(y));
 }
 /// By Kahan's formula with the tangent of the imaginary part; beyond 20 the limit, whose imaginary part vanishes.
 template <ComplexNumber Z>

@@ -33,6 +33,12 @@ TANDEM_HD Dual log_gamma(Dual a) { return {log_gamma(a.v), a.d * digamma_of(a.v)
 TANDEM_HD double log_gamma_1p(double a) { return (a - 1) * a * lgamma_ratio(a - 1); }
 TANDEM_HD Dual log_gamma_1p(Dual a) { return {log_gamma_1p(a.v), a.d * digamma_of(1 + a.v)}; }
 
+/// NaN; of a Dual also the derivative.
+template <class N>
+TANDEM_HD N not_a_number() {
+  const N nan(std::numeric_limits<double>::quiet_NaN());
+  return nan * nan;
+}
 TANDEM_HD double value_of(double a) { return a; }
 TANDEM_HD double value_of(Dual a) { return a.v; }
 /// Whether adding `term` no longer changes `sum`, nor the derivative.

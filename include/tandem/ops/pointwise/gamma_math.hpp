@@ -141,21 +141,21 @@ TANDEM_HD V digamma_of(V x) {
   return select(x != x, x, r);
 }
 
-/// The sum of (q / (q + k))^s over k >= 0, for s > 1 and q > 0: terms up to q + k >= 12 + s / 2, then the
-/// Euler-Maclaurin formula with eight Bernoulli numbers.
+/// The sum of (q / (q + k))^s over k >= 0, for s > 1 and q > 0: terms up to q + k >= 12 + s, or until they are too
+/// small to count, then the Euler-Maclaurin formula with eight Bernoulli numbers.
 TANDEM_HD double scaled_zeta(double s, double q) {
   // B(2 j) / (2 j)!
   constexpr double bernoulli[] = {1. / 12,          -1. / 720,
                                   1. / 30240,       -1. / 1209600,
                                   1. / 47900160,    -691. / 1307674368000,
                                   1. / 74724249600, -3617. / 10670622842880000};
-  double sum = 0, p = q;
-  for (const double last = 12 + 0.5 * s; p < last; p += 1) {
-    const double term = pow(q / p, s);
+  double sum = 0, k = 0;  // counted apart from q, to which 1 may be too small to be added
+  for (const double last = 12 + s; q + k < last; k += 1) {
+    const double term = exp(-s * log1p(k / q));
     sum += term;
     if (term < sum * 1e-18) return sum;
   }
-  const double power = pow(q / p, s);
+  const double p = q + k, power = exp(-s * log1p(k / q));
   sum += power * (p / (s - 1) + 0.5);
   double factor = s * power / p;
   for (int j = 0; j < 8; ++j) {
@@ -166,7 +166,8 @@ TANDEM_HD double scaled_zeta(double s, double q) {
   }
   return sum;
 }
-TANDEM_HD double zeta_of_positive(double s, double q) { return pow(q, -s) * scaled_zeta(s, q); }
+/// q^(1 - s) is the size of the sum for large q: q^-s may underflow before.
+TANDEM_HD double zeta_of_positive(double s, double q) { return pow(q, 1 - s) * (scaled_zeta(s, q) / q); }
 /// The Hurwitz zeta function for all q. Below 0 the terms on both sides of 0 are those of q's fraction and of 1 minus
 /// it; the ones below q are taken away.
 TANDEM_HD double hurwitz_zeta(double s, double q) {
@@ -193,10 +194,15 @@ TANDEM_HD double polygamma_of(double n, double x) {
   const bool odd = fmod(n, 2.0) != 0;
   if (x <= 0 && x == floor(x)) return odd ? inf : nan;
   double factorial = 1, value;
-  if (n <= 20) {
-    for (double k = 2; k <= n; k += 1) factorial *= k;
+  for (double k = 2; k <= n && n <= 20; k += 1) factorial *= k;
+  if (x == inf) {
+    value = 0;
+  } else if (n <= 20 && x > 0) {  // in halves: x^-n may leave the range where the product does not
+    const double half = pow(x, -0.5 * n);
+    value = (factorial * half) * (half * (scaled_zeta(n + 1, x) / x));
+  } else if (n <= 20) {
     value = factorial * hurwitz_zeta(n + 1, x);
-  } else if (x > 0) {  // in logarithms: both factors may leave the range where the product does not
+  } else if (x > 0) {  // in logarithms, for the same reason
     value = exp(log_gamma(n + 1) - (n + 1) * log(x)) * scaled_zeta(n + 1, x);
   } else {
     value = exp(log_gamma(n + 1)) * hurwitz_zeta(n + 1, x);

@@ -1,5 +1,6 @@
 // Incomplete gamma and beta functions, element by element: igamma igammac betainc.
 #pragma once
+#include "tandem/base/attrs.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/rule.hpp"
 
@@ -18,7 +19,7 @@ TANDEM_API Tensor igamma(const Tensor& a, const Tensor& x, OpOptions = {});
 /// igamma. gradient: minus that of igamma
 TANDEM_API Tensor igammac(const Tensor& a, const Tensor& x, OpOptions = {});
 /// Regularized incomplete beta function: the integral of t^(a - 1) (1 - t)^(b - 1) over [0, x], divided by B(a, b). NaN
-/// if a <= 0, b <= 0 or x is outside [0, 1]. Relative error below 1e-12 (float32: 1e-6) for a and b in [1e-3, 1e5].
+/// if a <= 0, b <= 0 or x is outside [0, 1]. Relative error below 1e-11 (float32: 1e-6) for a and b in [1e-3, 1e5].
 ///   a, b, x   floating, same dtype; shapes that broadcast
 ///   returns   the broadcast shape, same dtype
 ///   throws    errors::InvalidArgumentError if dtypes differ or shapes do not broadcast
@@ -30,8 +31,21 @@ TANDEM_SCALAR_OVERLOADS(igamma)
 TANDEM_SCALAR_OVERLOADS(igammac)
 
 // The ops of this file, by the form of their public functions. All other lists of them are derived from this one.
-#define TANDEM_INCOMPLETE_OPS(unary, binary, other) \
-  binary(igamma) binary(igammac) other(igamma_grad_a) other(betainc) other(betainc_grad_a) other(betainc_grad_b)
+#define TANDEM_INCOMPLETE_OPS(unary, binary, other)                                                                \
+  binary(igamma) binary(igammac) other(igamma_grad_a) other(igamma_grad_x) other(gamma_sample_grad) other(betainc) \
+      other(betainc_grad_a) other(betainc_grad_b) other(betainc_grad_x)
 TANDEM_DECLARE_OPS(incomplete_ops, TANDEM_INCOMPLETE_OPS)
+
+namespace rules {
+struct DensityAttrs {
+  i64 order_a, order_b;  ///< how much less than a and b the exponents are: 1 for the density, more for its derivatives
+  static constexpr auto fields =
+      field_list(field("order_a", &DensityAttrs::order_a), field("order_b", &DensityAttrs::order_b));
+};
+struct GammaSampleAttrs {
+  bool log;  ///< of the logarithms of the numbers
+  static constexpr auto fields = field_list(field("log", &GammaSampleAttrs::log));
+};
+}  // namespace rules
 
 }  // namespace TANDEM_NS

@@ -31,15 +31,30 @@ TANDEM_HD N stirling_rest(N a) {
   return sum / a;
 }
 
-/// x^a e^-x / Gamma(a).
+/// x^(a - less) e^-x / Gamma(a) for x > 0.
 template <class N>
-TANDEM_HD N gamma_prefix(N a, double x) {
+TANDEM_HD N gamma_prefix(N a, double x, double less = 0) {
   if (value_of(a) < 10) {
-    if (value_of(a) < 1) return a * exp(a * N(log(x)) - N(x) - log_gamma_1p(a));
-    return exp(a * N(log(x)) - N(x) - log_gamma(a));
+    const N exponent = (a - N(less)) * N(log(x)) - N(x);
+    if (value_of(a) < 1) return a * exp(exponent - log_gamma_1p(a));
+    return exp(exponent - log_gamma(a));
   }
   const N u = (N(x) - a) / a;  // a log x - x - log Gamma(a) without its large terms
-  return sqrt(a * N(1 / 6.28318530717958647693)) * exp(a * log1p_less(u, N(x) / a) - stirling_rest(a));
+  N exponent = a * log1p_less(u, N(x) / a) - stirling_rest(a);
+  if (less != 0) exponent = exponent - N(less * log(x));
+  return sqrt(a * N(1 / 6.28318530717958647693)) * exp(exponent);
+}
+/// 0^power.
+TANDEM_HD double zero_power(double power) {
+  return power > 0 ? 0 : power == 0 ? 1 : power < 0 ? std::numeric_limits<double>::infinity() : power;
+}
+/// gamma_prefix also at the ends; NaN outside.
+TANDEM_HD double gamma_density(double a, double x, double less) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  if (!(a > 0) || !(x >= 0) || (a == inf && x == inf)) return not_a_number<double>();
+  if (x == inf || a == inf) return 0;
+  if (x == 0) return a == less ? exp(-log_gamma(a)) : zero_power(a - less);
+  return gamma_prefix(a, x, less);
 }
 /// P(a, x) / prefix: the sum of x^n / (a (a + 1) ... (a + n)).
 template <class N>
@@ -98,7 +113,7 @@ TANDEM_HD N gamma_tail(N a, double x) {
   const double m = value_of(a) - 1, sign = x > value_of(a) ? 1 : -1, s = sign * (x - m);
   // h(u) >= s u + m u^2 / (2 + 4 u / 3) above and s u + m u^2 / 2 below.
   const double bend = sign > 0 ? 4. / 3 : 0, p = s * bend + m, q = 2 * s - 40 * bend;
-  double end = (-q + sqrt(q * q + 320 * p)) / (2 * p);
+  double end = (-q + hypot(q, sqrt(320 * p))) / (2 * p);
   if (sign < 0 && end > 1) end = 1;
   N sum = N(0);
   for (int panel = 0; panel < 3; ++panel)
@@ -113,9 +128,9 @@ template <class N>
 TANDEM_HD N incomplete_gamma(N a, double x, bool upper) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   const double size = value_of(a);
-  if (!(size > 0) || !(x >= 0) || (size == inf && x == inf)) return N(std::numeric_limits<double>::quiet_NaN());
+  if (!(size > 0) || !(x >= 0) || (size == inf && x == inf)) return not_a_number<N>();
   if (x == 0 || size == inf) return N(upper ? 1 : 0);
-  if (x == inf) return N(upper ? 0 : 1);
+  if (x == inf || (size >= 30 && x > 1e6 * size)) return N(upper ? 0 : 1);  // e^-x is 0
   N tail = N(0);
   bool is_upper = x > size;
   if (size >= 30) {
@@ -128,6 +143,16 @@ TANDEM_HD N incomplete_gamma(N a, double x, bool upper) {
     tail = gamma_prefix(a, x) * (is_upper ? gamma_fraction(a, x) : gamma_series(a, x));
   }
   return is_upper == upper ? tail : N(1) - tail;
+}
+
+/// The derivative by a of log x, or of x if not `log`, where x is a gamma distributed number that moves with a such
+/// that P(a, x) stays. `y` is log x or x. For tiny x, P(a, x) is x^a / Gamma(a + 1).
+TANDEM_HD double gamma_sample_slope(double a, double y, bool is_log) {
+  const double x = is_log ? exp(y) : y, log_x = is_log ? y : log(y);
+  const bool upper = x > a;  // the smaller tail: the derivative of 1 - tail has the same digits
+  const double slope = x < 1e-17 ? (digamma_of(a + 1) - log_x) / a
+                                 : (upper ? 1 : -1) * incomplete_gamma(Dual(a, 1), x, upper).d / gamma_density(a, x, 0);
+  return is_log ? slope : slope * x;
 }
 
 /// log Gamma(a) - log Gamma(a + b) for a >= 10, without the cancellation of large terms.
@@ -146,17 +171,23 @@ TANDEM_HD N log_beta(N a, N b) {
   if (value_of(a) >= 10) return log_gamma(b) + log_gamma_drop(a, b);
   return log_gamma(a) + log_gamma(b) - log_gamma(a + b);
 }
-/// x^a y^b / B(a, b) with y = 1 - x.
+/// x^(a - less_a) y^(b - less_b) / B(a, b) with y = 1 - x, for x in (0, 1).
 template <class N>
-TANDEM_HD N beta_prefix(N a, N b, double x, double y) {
-  if (value_of(a) < 10 || value_of(b) < 10) {
-    const double log_x = x < 0.5 ? log(x) : log1p(-y), log_y = y < 0.5 ? log(y) : log1p(-x);
-    return exp(a * N(log_x) + b * N(log_y) - log_beta(a, b));
-  }
+TANDEM_HD N beta_prefix(N a, N b, double x, double y, double less_a = 0, double less_b = 0) {
+  const double log_x = x < 0.5 ? log(x) : log1p(-y), log_y = y < 0.5 ? log(y) : log1p(-x);
+  if (value_of(a) < 10 || value_of(b) < 10)
+    return exp((a - N(less_a)) * N(log_x) + (b - N(less_b)) * N(log_y) - log_beta(a, b));
   const N sum = a + b, apart = b * N(x) - a * N(y);  // (a + b) times the distance from the mean
   const N exponent = a * log1p_less(apart / a, N(x) * sum / a) + b * log1p_less(-(apart / b), N(y) * sum / b);
-  const N rest = stirling_rest(sum) - stirling_rest(a) - stirling_rest(b);
+  const N rest = stirling_rest(sum) - stirling_rest(a) - stirling_rest(b) - N(less_a * log_x + less_b * log_y);
   return sqrt(a * b / sum * N(1 / 6.28318530717958647693)) * exp(exponent + rest);
+}
+/// beta_prefix also at the ends; NaN outside.
+TANDEM_HD double beta_density(double a, double b, double x, double less_a, double less_b) {
+  if (!(a > 0) || !(b > 0) || !(x >= 0 && x <= 1)) return not_a_number<double>();
+  if (x > 0 && x < 1) return beta_prefix(a, b, x, 1 - x, less_a, less_b);
+  const double power = x == 0 ? a - less_a : b - less_b;
+  return power == 0 ? exp(-log_beta(a, b)) : zero_power(power);
 }
 /// The continued fraction of I_x(a, b) a / prefix, in Lentz's form.
 template <class N>
@@ -182,7 +213,7 @@ TANDEM_HD N beta_fraction(N a, N b, double x) {
 template <class N>
 TANDEM_HD N incomplete_beta(N a, N b, double x) {
   const double p = value_of(a), q = value_of(b), y = 1 - x;
-  if (!(p > 0) || !(q > 0) || !(x >= 0 && x <= 1)) return N(std::numeric_limits<double>::quiet_NaN());
+  if (!(p > 0) || !(q > 0) || !(x >= 0 && x <= 1)) return not_a_number<N>();
   if (x == 0 || x == 1) return N(x);
   if (x < (p + 1) / (p + q + 2)) return beta_prefix(a, b, x, y) * beta_fraction(a, b, x) / a;
   return N(1) - beta_prefix(a, b, x, y) * beta_fraction(b, a, y) / b;

@@ -69,7 +69,7 @@ struct QuantizeAndDequantizeOptions {
 /// at which the two ends of the range become the lowest and the highest code.
 ///   x         float32 or float64; any shape
 ///   input_min, input_max  scalars of x's dtype, or numbers
-///   throws    errors::InvalidArgumentError for num_bits outside [2, 63]
+///   throws    errors::InvalidArgumentError if input_min > input_max, or for num_bits outside [2, 63]
 ///   gradient  g (straight-through); none to the range
 TANDEM_API Tensor quantize_and_dequantize(const Tensor& x, const Tensor& input_min, const Tensor& input_max,
                                           QuantizeAndDequantizeOptions options = {});
@@ -99,8 +99,9 @@ struct FakeQuantOptions {
 ///             Inference", 2018
 TANDEM_API Tensor fake_quant_with_min_max_args(const Tensor& x, FakeQuantArgsOptions options = {});
 /// As fake_quant_with_min_max_args, with an interval that is trained.
-///   min, max  scalars of x's dtype; where both are 0 the result is 0
-///   gradient  to x as above; to min: the sum of g below the interval; to max: above
+///   min, max  scalars of x's dtype; where they are equal the result is 0
+///   throws    errors::InvalidArgumentError if min > max, or for num_bits outside [2, 16]
+///   gradient  to x as above, g where min and max are equal; to min: the sum of g below the interval; to max: above
 TANDEM_API Tensor fake_quant_with_min_max_vars(const Tensor& x, const Tensor& min, const Tensor& max,
                                                FakeQuantOptions options = {});
 /// As fake_quant_with_min_max_vars, with an interval for each entry of the last axis.

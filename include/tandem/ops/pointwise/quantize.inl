@@ -7,6 +7,7 @@
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/quantize.hpp"
+#include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/pointwise/trig.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #ifndef __CUDACC__
@@ -28,8 +29,22 @@ TANDEM_HD CodeInterval<V> code_interval(const FakeQuantAttrs& p, V low, V high) 
   const V zero = floor(min(max(first - low / step, first), last) + V(T(0.5)));
   return {step, (first - zero) * step, (last - zero) * step};
 }
-struct fake_quant_rule : Rule<3, dtypes::floating, Saves::inputs> {
+/// The check of the ranges of both ops.
+struct OrderedRange {
+  static constexpr const char* rejection = "has a min above max";
+  template <class V>
+  static TANDEM_HD bool rejects(V, V low, V high) {
+    return low > high;
+  }
+  static void check(const KernelCall& c) {
+    if (c.out[0].size() > 0 && tandem::detail::bounds_cross_any(c))
+      errors::raise<errors::InvalidArgumentError>(
+          c.op, "min is above max, in the ranges " + to_string(*c.in[1].spec) + " and " + to_string(*c.in[2].spec));
+  }
+};
+struct fake_quant_rule : Rule<3, dtypes::floating, Saves::inputs>, OrderedRange {
   using Params = FakeQuantAttrs;
+  static constexpr const char* in_errors = "quantization::fake_quant_with_min_max_vars";
   template <class V>
   static TANDEM_HD V forward(const Params& p, V x, V low, V high) {
     const CodeInterval<V> c = code_interval(p, low, high);
@@ -44,13 +59,14 @@ struct fake_quant_rule : Rule<3, dtypes::floating, Saves::inputs> {
     const Tensor zero = floor(minimum(maximum(p.low - c.in[1] / step, p.low), p.high) + 0.5);
     const Tensor low = (p.low - zero) * step, high = (p.high - zero) * step;
     Grads r{Gradient(), Gradient(), Gradient()};
-    if (c.needs(0)) r[0] = where(logical_and(x >= low, x <= high), g, 0);
+    // An empty interval is not trained yet: everything goes to x.
+    if (c.needs(0)) r[0] = where(logical_or(step == 0, logical_and(x >= low, x <= high)), g, 0);
     if (c.needs(1)) r[1] = where(x < low, g, 0);
     if (c.needs(2)) r[2] = where(x > high, g, 0);
     return r;
   }
 };
-struct quantize_and_dequantize_rule : Rule<3, dtypes::floating, Saves::nothing> {
+struct quantize_and_dequantize_rule : Rule<3, dtypes::floating, Saves::nothing>, OrderedRange {
   using Params = QuantizeGridAttrs;
   static constexpr const char* in_errors = "quantization::quantize_and_dequantize";
   template <class V>
@@ -151,9 +167,10 @@ TANDEM_INLINE Quantized quantize(const Tensor& x, const Tensor& min_range, const
   const impl::Codes codes = impl::codes_of(o.T, o.narrow_range);
   const QuantizeAttrs attrs{o.T, codes.low, codes.high, scaled, to_even};
   Quantized r;
-  // A range in the wrong order must not become one by widening.
-  const Tensor checked = where(min_range <= max_range, last, first - 1);
-  r.output = apply1(quantize_op, attrs, {o.name, o.where}, x, first, checked);
+  // A range in the wrong order must not become one by widening: the kernel refuses it.
+  const Tensor ordered = min_range <= max_range;
+  r.output = apply1(quantize_op, attrs, {o.name, o.where}, x, where(ordered, first, min_range),
+                    where(ordered, last, max_range));
   if (scaled) {
     const auto lowest = static_cast<double>(codes.low), highest = static_cast<double>(codes.high);
     const Tensor step = lowest < 0 ? maximum(first / lowest, last / highest) : last / highest;
@@ -179,6 +196,11 @@ TANDEM_INLINE Tensor quantize_and_dequantize(const Tensor& x, const Tensor& inpu
   if (o.num_bits < 2 || o.num_bits > 63)
     errors::raise<errors::InvalidArgumentError>("quantization::quantize_and_dequantize",
                                                 "num_bits is " + std::to_string(o.num_bits) + ", not in [2, 63]");
+  if (o.range_given && (input_min.rank() != 0 || input_max.rank() != 0))
+    errors::raise<errors::InvalidArgumentError>("quantization::quantize_and_dequantize",
+                                                "input_min and input_max must be scalars, not " +
+                                                    to_string(input_min.spec()) + " and " +
+                                                    to_string(input_max.spec()));
   const double codes = static_cast<double>(u64{1} << (o.signed_input ? o.num_bits - 1 : o.num_bits));
   const QuantizeGridAttrs attrs{o.signed_input ? (o.narrow_range ? 1 - codes : -codes) : 0, codes - 1,
                                 o.round_mode == RoundMode::half_to_even};

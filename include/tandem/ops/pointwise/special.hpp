@@ -94,4 +94,9 @@ TANDEM_SCALAR_OVERLOADS(nextafter)
           unary(erf) unary(erfc) binary(nextafter)
 TANDEM_DECLARE_OPS(special_ops, TANDEM_SPECIAL_OPS)
 
+namespace detail {
+/// For the checks of values: whether input 1, a lower bound, is above input 2, the upper one, for any element.
+TANDEM_API bool bounds_cross_any(const KernelCall& c);
+}  // namespace detail
+
 }  // namespace TANDEM_NS

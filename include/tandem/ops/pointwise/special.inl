@@ -35,6 +35,7 @@ inline void check_divisor(const KernelCall& c) {
                                                           " of the divisor is 0");
 }
 
+#if TANDEM_DEFINES
 template <class T>
 bool bounds_cross(const KernelCall& c) {
   const T *low = c.in[1].as<const T>(), *high = c.in[2].as<const T>();
@@ -50,7 +51,7 @@ struct HalfLess : H {
     return static_cast<float>(static_cast<const H&>(a)) > static_cast<float>(static_cast<const H&>(b));
   }
 };
-inline bool bounds_cross_any(const KernelCall& c) {
+TANDEM_INLINE bool bounds_cross_any(const KernelCall& c) {
   switch (c.in[1].spec->dtype) {
     case DType::float32: return bounds_cross<float>(c);
     case DType::float64: return bounds_cross<double>(c);
@@ -66,6 +67,7 @@ inline bool bounds_cross_any(const KernelCall& c) {
     default: return bounds_cross<HalfLess<BFloat16>>(c);
   }
 }
+#endif
 // Returns 1 where x is not 0, else 0, in x's dtype.
 inline Tensor ones_off_zero(const Tensor& x) { return cast(x != 0, x.dtype()); }
 

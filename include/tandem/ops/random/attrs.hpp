@@ -1,5 +1,7 @@
 // The attributes of the random ops, shared by the ops and their kernels.
 #pragma once
+#include <string>
+
 #include "tandem/base/attrs.hpp"
 
 namespace TANDEM_NS {
@@ -28,9 +30,16 @@ struct CategoricalAttrs {
       field("num_samples", &CategoricalAttrs::num_samples), field("temperature", &CategoricalAttrs::temperature),
       field("dtype", &CategoricalAttrs::dtype), field("squeeze", &CategoricalAttrs::squeeze));
 };
+/// Of the distributions with parameters. A parameter that is a scalar serves all numbers.
 struct DistributionAttrs {
-  DType dtype;  ///< of the result
-  static constexpr auto fields = field_list(field("dtype", &DistributionAttrs::dtype));
+  DType dtype;                ///< of the result
+  Shape shape;                ///< of the result, if the parameters are scalars; otherwise it has their shape
+  std::string op, parameter;  ///< the names in error texts: of the function, and of the first parameter
+  bool log;                   ///< the logarithms of the numbers (gamma)
+  static constexpr auto fields =
+      field_list(field("dtype", &DistributionAttrs::dtype), field("shape", &DistributionAttrs::shape),
+                 field("op", &DistributionAttrs::op), field("parameter", &DistributionAttrs::parameter),
+                 field("log", &DistributionAttrs::log));
 };
 struct CandidateAttrs {
   i64 num_sampled, range_max;

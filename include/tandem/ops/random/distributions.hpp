@@ -36,13 +36,14 @@ struct BinomialOptions {
 ///   shape     of the numbers drawn for each pair of parameters
 ///   alpha     number or floating tensor; positive. Broadcasts with beta
 ///   returns   shape followed by the parameters' broadcast shape; at least the dtype's smallest normal number / beta
-///   throws    errors::InvalidArgumentError for alpha <= 0 or NaN, or parameters of different dtypes
+///   throws    errors::InvalidArgumentError for alpha or beta <= 0 or NaN, or parameters of different dtypes
 ///   gradient  to alpha: g times the derivative of the quantile function at the number drawn, -(dP / dalpha) / density
 ///             (implicit reparameterization), of first order only; to beta: as of y / beta
 ///   source    Marsaglia and Tsang, 2000; gradient: Figurnov, Mohamed and Mnih, 2018
 TANDEM_API Tensor gamma(const Dims& shape, const Parameter& alpha, GammaOptions options = {});
 /// Draws beta distributed numbers, with density proportional to x^(a - 1) (1 - x)^(b - 1): x / (x + y) of two gamma
-/// distributed numbers. Shapes, dtypes, errors and gradients to a and b as gamma.
+/// distributed numbers, computed from their logarithms. Rounded to the dtype: 0 and 1 occur for small a and b. Shapes,
+/// dtypes, errors and gradients to a and b as gamma.
 TANDEM_API Tensor beta(const Dims& shape, const Parameter& a, const Parameter& b, BetaOptions options = {});
 /// Draws Poisson distributed numbers.
 ///   shape     of the numbers drawn for each lam

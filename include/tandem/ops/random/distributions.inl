@@ -7,24 +7,34 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
-#include "tandem/ops/pointwise/gamma.hpp"
 #include "tandem/ops/pointwise/incomplete.hpp"
-#include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/random/distributions.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/tile.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
 
+// The result has the parameters' shape, or that of the attributes if they are scalars.
+inline Specs infer_drawn(const InferCall& c) {
+  Specs out(c.spec(0));
+  if (out[0].shape.rank() > 0) return out;
+  out[0].shape = c.get<DistributionAttrs>().shape;
+  for (const i64 d : out[0].shape)
+    if (d < 0) raise_specs(c, "cannot draw numbers of shape " + to_string(out[0].shape));
+  return out;
+}
 TANDEM_INLINE Specs infer_random_gamma(const InferCall& c) {
   check_key(c, 1);
-  return Specs(c.spec(0));
+  if (c.in.size() > 3 || (c.in.size() == 3 && c.spec(2).dtype != c.spec(0).dtype))
+    raise_specs(c, "alpha and beta differ");
+  return infer_drawn(c);
 }
-// The parameters have the result's shape; the key is the last input.
+// The key is the last input.
 TANDEM_INLINE Specs infer_counted(const InferCall& c) {
   check_key(c, c.in.size() - 1);
-  Specs out(c.spec(0));
+  Specs out = infer_drawn(c);
   out[0].dtype = c.get<DistributionAttrs>().dtype;
   if (!(dtypes::floating | dtypes::index).has(out[0].dtype))
     raise_specs(c, std::string("cannot draw ") + name(out[0].dtype));
@@ -34,11 +44,14 @@ TANDEM_INLINE Specs infer_counted(const InferCall& c) {
 }
 // Implicit reparameterization: y moves such that P(alpha, y) stays.
 TANDEM_INLINE Grads random_gamma_gradient(const GradCall& c) {
-  const Tensor &alpha = c.in[0], &y = c.out[0];
-  const Tensor density = exp(xlogy(alpha - 1, y) - y - lgamma(alpha));
-  return {c.needs(0) ? Gradient(-(c.g[0] * apply1(igamma_grad_a_op, no_attrs, no_options, alpha, y) / density))
-                     : Gradient(),
-          Gradient()};
+  const Tensor& alpha = c.in[0];
+  Grads r{Gradient(), Gradient()};
+  while (r.size() < c.in.size()) r.push(Gradient());
+  if (!c.needs(0)) return r;
+  const rules::GammaSampleAttrs attrs{c.get<DistributionAttrs>().log};
+  const Tensor g = c.g[0] * apply1(gamma_sample_grad_op, attrs, no_options, alpha, c.out[0]);
+  r[0] = alpha.rank() == 0 ? reduce_sum(g) : g;
+  return r;
 }
 constexpr OpDef counted_row(const char* name, const char* in_errors, KernelFn cpu, DTypes of, std::int8_t parameters) {
   return {.name = name,
@@ -60,9 +73,10 @@ TANDEM_INLINE constexpr OpDef random_gamma_op{.name = "random_gamma",
                                               .cpu = &cpu::random_gamma,
                                               .gradient = &detail::random_gamma_gradient,
                                               .dtypes = dtypes::floating,
-                                              .inputs = 2,
+                                              .inputs = at_least(2),
                                               .host_inputs = 2,
                                               .flags = {.random = true},
+                                              .attrs = &detail::attr_type<DistributionAttrs>,
                                               .rare = {.in_errors = "random::gamma"}};
 TANDEM_INLINE constexpr OpDef random_poisson_op =
     detail::counted_row("random_poisson", "random::poisson", &cpu::random_poisson, dtypes::floating, 1);
@@ -79,13 +93,17 @@ struct Draw {
   const Dims& shape;
   bool is_whole;  // `shape` is the result's; otherwise the parameters' follows
 
-  // The parameter for each number drawn.
+  // The parameter for each number drawn; a scalar stays one, if the shape is known.
   Tensor spread(const Tensor& parameter) const {
+    if (parameter.rank() == 0 && shape.is_known()) return parameter;
     if (is_whole) return broadcast_to(parameter, shape);
     Dims dims;
     for (const DimValue& d : shape.values(op)) dims.push(d);
     for (const DimValue& d : get_shape(parameter)) dims.push(d);
     return broadcast_to(parameter, dims);
+  }
+  DistributionAttrs attrs(DType dtype, const char* parameter, bool log = false) const {
+    return {dtype, shape.is_known() ? shape.numbers(op) : Shape{}, op, parameter, log};
   }
 };
 inline DType dtype_of_parameters(const char* op, const std::optional<DType>& asked, const Parameter& a,
@@ -105,10 +123,15 @@ inline Tensor as_tensor(const char* op, const Parameter& p, DType dtype) {
 }
 // a, broadcast with b.
 inline Tensor with_shape_of(const Tensor& a, const Tensor& b) { return where(constant(true), a, b); }
-inline Tensor gamma_numbers(const Draw& d, const Tensor& alpha) {
-  const bool half = dtypes::half_floating.has(alpha.dtype());
-  const Tensor wide = d.spread(half ? cast(alpha, DType::float32) : alpha);
-  return cast(apply1(random_gamma_op, no_attrs, d.options, wide, d.key), alpha.dtype());
+inline DType computed_in(DType dtype) { return dtypes::half_floating.has(dtype) ? DType::float32 : dtype; }
+// `rates`: null, or only to be checked.
+inline Tensor gamma_numbers(const Draw& d, const Tensor& alpha, const Tensor* rates) {
+  const DType dtype = alpha.dtype(), wide = computed_in(dtype);
+  const Tensor a = d.spread(cast(alpha, wide)), b = rates ? cast(*rates, wide) : Tensor();
+  const Tensor* const in[] = {&a, &d.key, &b};
+  const Tensor y = apply_one(random_gamma_op, {in, rates ? 3u : 2u}, d.attrs(wide, "alpha"), d.options);
+  // float16's smallest normal number: y has only float32's, which is also that of bfloat16.
+  return cast(dtype == DType::float16 ? maximum(y, 0x1p-14) : y, dtype);
 }
 inline Tensor gamma_of(const Draw& d, const Parameter& alpha, const GammaOptions& o) {
   const DType dtype = dtype_of_parameters(d.op, o.dtype, alpha, o.beta);
@@ -116,32 +139,33 @@ inline Tensor gamma_of(const Draw& d, const Parameter& alpha, const GammaOptions
     errors::raise<errors::InvalidArgumentError>(d.op, "beta " + std::to_string(o.beta.number()) + " is not positive");
   const Tensor shapes = as_tensor(d.op, alpha, dtype), rates = as_tensor(d.op, o.beta, dtype);
   if (!o.beta.is_tensor()) {
-    const Tensor y = gamma_numbers(d, shapes);
+    const Tensor y = gamma_numbers(d, shapes, nullptr);
     return o.beta.number() == 1 ? y : y / rates;
   }
-  return gamma_numbers(d, with_shape_of(shapes, rates)) / rates;
+  return gamma_numbers(d, with_shape_of(shapes, rates), &rates) / rates;
 }
-inline Tensor counted(const OpDef& op, const Draw& d, DType dtype, const Tensor* parameters, std::size_t count) {
-  const bool half = dtypes::half_floating.has(dtype);
+inline Tensor log_gamma_numbers(const Draw& d, const Tensor& alpha, const char* name) {
+  return apply1(random_gamma_op, d.attrs(alpha.dtype(), name, true), d.options, d.spread(alpha), d.key);
+}
+inline Tensor counted(const OpDef& op, const Draw& d, DType dtype, const char* name, const Tensor* parameters,
+                      std::size_t count) {
   Tensor wide[2];
   const Tensor* in[3];
   for (std::size_t i = 0; i < count; ++i) wide[i] = d.spread(parameters[i]), in[i] = &wide[i];
   in[count] = &d.key;
-  const DistributionAttrs attrs{half ? DType::float32 : dtype};
-  return cast(apply_one(op, {in, count + 1}, attrs, d.options), dtype);
+  return cast(apply_one(op, {in, count + 1}, d.attrs(computed_in(dtype), name), d.options), dtype);
 }
 inline Tensor poisson_of(const Draw& d, const Parameter& lam, DType dtype) {
   const DType own = dtype_of_parameters(d.op, {}, lam, lam);
-  Tensor mean = as_tensor(d.op, lam, own);
-  if (dtypes::half_floating.has(own)) mean = cast(mean, DType::float32);
-  return counted(random_poisson_op, d, dtype, &mean, 1);
+  const Tensor mean = cast(as_tensor(d.op, lam, own), computed_in(own));
+  return counted(random_poisson_op, d, dtype, "lam", &mean, 1);
 }
 inline Tensor binomial_of(const Draw& d, const Parameter& counts, const Parameter& probs, DType dtype) {
   const auto wide = [](const Parameter& p) {
     return p.is_tensor() ? cast(p.tensor(), DType::float64) : constant(p.number(), {.dtype = DType::float64});
   };
   const Tensor n = wide(counts), p = wide(probs), parameters[] = {with_shape_of(n, p), with_shape_of(p, n)};
-  return counted(random_binomial_op, d, dtype, parameters, 2);
+  return counted(random_binomial_op, d, dtype, "counts", parameters, 2);
 }
 
 }  // namespace random::impl
@@ -161,14 +185,15 @@ TANDEM_INLINE Tensor stateless_gamma(const Dims& shape, const Seed& seed, const 
 TANDEM_INLINE Tensor beta(const Dims& shape, const Parameter& a, const Parameter& b, BetaOptions o) {
   const tandem::detail::CallSite call(o);
   const char* const op = "random::beta";
-  const DType dtype = impl::dtype_of_parameters(op, o.dtype, a, b);
-  const Tensor p = impl::as_tensor(op, a, dtype), q = impl::as_tensor(op, b, dtype);
+  const DType dtype = impl::dtype_of_parameters(op, o.dtype, a, b), wide = impl::computed_in(dtype);
+  const Tensor p = cast(impl::as_tensor(op, a, dtype), wide), q = cast(impl::as_tensor(op, b, dtype), wide);
   const KeySource source{o.seed, o.generator};
-  const Tensor x =
-      impl::gamma_numbers({op, {o.name, o.where}, next_key(op, source), shape, false}, impl::with_shape_of(p, q));
-  const Tensor y =
-      impl::gamma_numbers({op, {o.name, o.where}, next_key(op, source), shape, false}, impl::with_shape_of(q, p));
-  return x / (x + y);
+  // x / (x + y) from logarithms: for small parameters both numbers are tiny.
+  const Tensor x = impl::log_gamma_numbers({op, {o.name, o.where}, next_key(op, source), shape, false},
+                                           impl::with_shape_of(p, q), "a");
+  const Tensor y = impl::log_gamma_numbers({op, {o.name, o.where}, next_key(op, source), shape, false},
+                                           impl::with_shape_of(q, p), "b");
+  return cast(sigmoid(x - y), dtype);
 }
 TANDEM_INLINE Tensor poisson(const Dims& shape, const Parameter& lam, PoissonOptions o) {
   const tandem::detail::CallSite call(o);

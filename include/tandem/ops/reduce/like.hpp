@@ -30,7 +30,7 @@ TANDEM_API Tensor broadcast_like(const Tensor& x, const Tensor& like, const Axes
 ///   gradient  reshape_like(g, x)
 TANDEM_API Tensor reshape_like(const Tensor& x, const Tensor& like, OpOptions = {});
 /// Returns the number of elements of x over some axes (default: all) as a scalar of a numeric dtype, known when the
-/// op runs.
+/// op runs. float16 gives infinity for 65520 and more.
 ///   gradient  none (non-differentiable)
 TANDEM_API Tensor size_over(const Tensor& x, const Axes& axis, DType dtype, OpOptions = {});
 }  // namespace detail

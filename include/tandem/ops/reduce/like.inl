@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/reduce/reduce.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/reduce/like.hpp"
 
 namespace TANDEM_NS {
@@ -64,21 +65,22 @@ TANDEM_INLINE constexpr OpDef sum_to_like_op{.name = "sum_to_like",
                                              .cpu = &cpu::sum_to_like,
                                              .cuda = TANDEM_CUDA(&cuda::sum_to_like),
                                              .gradient = &detail::gradient_sum_to_like,
-                                             .dtypes = dtypes::number,
+                                             .dtypes = dtypes::number | DType::complex128,
                                              .inputs = 2,
                                              .saves = Saves::shape,
                                              .shape_inputs = 2,
                                              .attrs = &detail::attr_type<LikeAttrs>};
-TANDEM_INLINE constexpr OpDef broadcast_like_op{.name = "broadcast_like",
-                                                .infer = &detail::infer_broadcast_like,
-                                                .cpu = &cpu::broadcast_like,
-                                                .cuda = TANDEM_CUDA(&cuda::broadcast_like),
-                                                .gradient = &detail::gradient_broadcast_like,
-                                                .dtypes = dtypes::number | dtypes::half_floating | dtypes::boolean,
-                                                .inputs = 2,
-                                                .saves = Saves::shape,
-                                                .shape_inputs = 2,
-                                                .attrs = &detail::attr_type<LikeAttrs>};
+TANDEM_INLINE constexpr OpDef broadcast_like_op{
+    .name = "broadcast_like",
+    .infer = &detail::infer_broadcast_like,
+    .cpu = &cpu::broadcast_like,
+    .cuda = TANDEM_CUDA(&cuda::broadcast_like),
+    .gradient = &detail::gradient_broadcast_like,
+    .dtypes = dtypes::number | DType::complex128 | dtypes::half_floating | dtypes::boolean,
+    .inputs = 2,
+    .saves = Saves::shape,
+    .shape_inputs = 2,
+    .attrs = &detail::attr_type<LikeAttrs>};
 TANDEM_INLINE constexpr OpDef reshape_like_op{.name = "reshape_like",
                                               .infer = &detail::infer_reshape_like,
                                               .gradient = &detail::gradient_reshape_like,
@@ -107,6 +109,7 @@ TANDEM_INLINE Tensor detail::reshape_like(const Tensor& x, const Tensor& like, O
   return detail::surely_equal(x, like) ? x : apply1(reshape_like_op, no_attrs, o, x, like);
 }
 TANDEM_INLINE Tensor detail::size_over(const Tensor& x, const Axes& axis, DType dtype, OpOptions o) {
+  if (dtypes::half_floating.has(dtype)) return cast(size_over(x, axis, DType::float32), dtype, o);
   return apply1(size_of_op, SizeAttrs{axis, dtype}, o, x);
 }
 

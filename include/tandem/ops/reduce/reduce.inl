@@ -44,7 +44,8 @@ TANDEM_INLINE Grads gradient_extreme(const GradCall& c) {
 
 }  // namespace detail
 
-TANDEM_REDUCTION(reduce_sum, .gradient = &detail::gradient_sum, .dtypes = dtypes::number, .saves = Saves::shape)
+TANDEM_REDUCTION(reduce_sum, .gradient = &detail::gradient_sum, .dtypes = dtypes::number | DType::complex128,
+                 .saves = Saves::shape)
 TANDEM_REDUCTION(reduce_mean, .gradient = &detail::gradient_mean, .workspace = &detail::value_an_output,
                  .dtypes = dtypes::number, .saves = Saves::shape)
 TANDEM_REDUCTION(reduce_prod, .gradient = &detail::gradient_prod, .dtypes = dtypes::number, .saves = Saves::inputs)

@@ -32,7 +32,7 @@ TANDEM_ONE_AXIS_OVERLOAD(cumulative_logsumexp, ScanOptions, axis)
 
 namespace detail {
 /// First-order linear recurrence along an axis: y[i] = b[i] + a[i] * y[i - 1], with 0 before the first element; with
-/// y[i + 1] in reverse. Floating or complex.
+/// y[i + 1] in reverse. Where a[i] is 0, y[i] is b[i], even if y[i - 1] is infinite or NaN. Floating or complex.
 TANDEM_API Tensor linear_scan(const Tensor& a, const Tensor& b, int axis, bool reverse);
 /// Shifts elements by one along an axis: y[i] = x[i - 1], with 0 first; x[i + 1], with 0 last, in reverse.
 TANDEM_API Tensor shift(const Tensor& x, int axis, bool reverse);

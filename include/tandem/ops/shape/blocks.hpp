@@ -11,6 +11,7 @@ namespace TANDEM_NS {
 
 namespace nn {
 struct DepthOptions {
+  Designated designated{};
   TANDEM_OP_OPTIONS;
   std::string_view data_format = "NHWC";  ///< or "NCHW"
 };
@@ -21,8 +22,9 @@ struct DepthOptions {
 TANDEM_API Tensor space_to_depth(const Tensor& x, i64 block, DepthOptions = {});
 /// Moves groups of channels into blocks of positions, the inverse of space_to_depth: [N, H, W, block * block * C] to
 /// [N, H * block, W * block, C].
-///   throws    errors::InvalidArgumentError for another rank, a block below 1 or block * block not dividing the
-///   channels gradient  space_to_depth(g, block)
+///   throws    errors::InvalidArgumentError for another rank, a block below 1, or block * block that does not divide
+///             the channels
+///   gradient  space_to_depth(g, block)
 TANDEM_API Tensor depth_to_space(const Tensor& x, i64 block, DepthOptions = {});
 }  // namespace nn
 using nn::depth_to_space;

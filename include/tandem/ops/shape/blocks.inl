@@ -145,11 +145,15 @@ TANDEM_INLINE Tensor batch_to_space_nd(const Tensor& x, const std::vector<i64>& 
     }
     const auto at = static_cast<std::size_t>(i);
     const DimValue whole = detail::times(n, block_shape[at]);
-    if (whole.is_known() && whole.number < crops[at].first + crops[at].second)
+    const auto [first, second] = crops[at];
+    i64 cropped = 0;
+    if (__builtin_add_overflow(first, second, &cropped) || (whole.is_known() && whole.number < cropped))
       detail::raise_blocks(op, x,
-                           "crops of " + std::to_string(crops[at].first) + " and " + std::to_string(crops[at].second) +
-                               " exceed axis " + std::to_string(i + 1));
-    perm.push(i), dims.push(whole), keep(crops[at].first, crops[at].second ? -crops[at].second : none);
+                           "crops of " + std::to_string(first) + " and " + std::to_string(second) + " exceed axis " +
+                               std::to_string(i + 1));
+    perm.push(i), keep(first, second ? -second : none);
+    // If the crops exceed a size that is not known, the reshape, to more elements than there are, raises.
+    dims.push(whole.is_known() || cropped == 0 ? whole : DimValue{0, maximum(whole.tensor, cropped)});
   }
   return apply1(strided_slice_op, cut, o, detail::rearranged(x, parts, perm, dims, no_options));
 }

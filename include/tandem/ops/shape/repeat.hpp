@@ -29,6 +29,7 @@ Tensor repeat(const Tensor& x, I repeats, RepeatOptions o = {}) {
 }
 
 struct MeshgridOptions {
+  Designated designated{};
   TANDEM_OP_OPTIONS;
   std::string_view indexing = "xy";  ///< "xy": the first two axes are exchanged; or "ij"
 };

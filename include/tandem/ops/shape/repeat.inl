@@ -26,7 +26,10 @@ TANDEM_INLINE Specs infer_repeat(const InferCall& c) {
 }
 TANDEM_INLINE Specs resolve_repeat(const KernelCall& c) {
   i64 n = 0;
-  for (i64 i = 0; i < c.in[0].size(); ++i) n += std::max<i64>(0, count_of(c.in[0], i));
+  for (i64 i = 0; i < c.in[0].size(); ++i)
+    if (__builtin_add_overflow(n, std::max<i64>(0, count_of(c.in[0], i)), &n))
+      errors::raise<errors::InvalidArgumentError>(
+          c.op, "the sum of the numbers of repeats up to position " + std::to_string(i) + " is too large");
   return Specs(Spec{Shape{n}, DType::int64, c.in[0].spec->device});
 }
 TANDEM_INLINE void repeat_kernel(const KernelCall& c) {
@@ -54,7 +57,9 @@ TANDEM_INLINE Tensor repeat_each(const Tensor& x, int axis, const Tensor& repeat
     errors::raise<errors::InvalidArgumentError>("repeat", std::to_string(count) + " numbers of repeats for the " +
                                                               std::to_string(n) + " elements of axis " +
                                                               std::to_string(axis) + ": " + to_string(x.spec()));
-  const Tensor rows = apply1(repeat_indices_op, no_attrs, no_options, repeats);
+  const bool sure = n != none && count != none;  // otherwise the numbers are checked at run time
+  const Tensor each = sure ? repeats : broadcast_to(repeats, {get_shape(x)[static_cast<std::size_t>(axis)]});
+  const Tensor rows = apply1(repeat_indices_op, no_attrs, no_options, each);
   return gather(x, rows, {.name = o.name, .where = o.where, .axis = axis});
 }
 
@@ -72,8 +77,10 @@ TANDEM_INLINE Tensor repeat(const Tensor& x, const std::vector<i64>& repeats, Re
   const tandem::detail::CallSite call(o);
   const Tensor flat = detail::flat_unless(x, o);
   const int axis = resolve_axis("repeat", o.axis.value_or(0), flat.rank());
-  if (repeats.size() == 1) return detail::repeat_all(flat, axis, repeats[0], {o.name, o.where});
+  if (repeats.size() == 1 && flat.rank() < max_rank)
+    return detail::repeat_all(flat, axis, repeats[0], {o.name, o.where});
   const DeviceScope there(x.device());
+  if (repeats.size() == 1) return repeat(x, constant(repeats[0]), o);
   return detail::repeat_each(flat, axis, constant(repeats, {.shape = {static_cast<i64>(repeats.size())}}),
                              {o.name, o.where});
 }

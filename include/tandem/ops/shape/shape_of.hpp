@@ -44,7 +44,15 @@ TANDEM_API std::vector<DimValue> get_shape(const Tensor& x);
 ///   gradient  g
 TANDEM_API Tensor ensure_shape(const Tensor& x, const Shape& shape, OpOptions = {});
 
-TANDEM_OPS(shape_of_ops, shape, rank, size, ensure_shape, broadcast_dynamic_shape)
+namespace detail {
+/// Checks that axis axes[k] of x has the size of axis others[k] of `like`, for each k, and returns x. Where one of the
+/// sizes is not known in a trace it is checked by every call, whose result is a view.
+///   throws    errors::InvalidArgumentError if sizes differ
+///   gradient  g
+TANDEM_API Tensor same_dims(const Tensor& x, const Shape& axes, const Tensor& like, const Shape& others);
+}  // namespace detail
+
+TANDEM_OPS(shape_of_ops, shape, rank, size, ensure_shape, same_dims, broadcast_dynamic_shape)
 
 namespace rules {
 struct ShapeAttrs {
@@ -54,6 +62,11 @@ struct ShapeAttrs {
 struct EnsureShapeAttrs {
   Shape shape;
   static constexpr auto fields = field_list(field("shape", &EnsureShapeAttrs::shape));
+};
+struct SameDimsAttrs {
+  Shape axes, others;  // of the first and the second input, in pairs
+  static constexpr auto fields =
+      field_list(field("axes", &SameDimsAttrs::axes), field("others", &SameDimsAttrs::others));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

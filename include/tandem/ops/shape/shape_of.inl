@@ -44,6 +44,23 @@ TANDEM_INLINE Specs infer_ensure_shape(const InferCall& c) {
   return r;
 }
 
+TANDEM_INLINE Specs infer_same_dims(const InferCall& c) {
+  const auto& a = c.get<rules::SameDimsAttrs>();
+  Specs r(c.spec(0));
+  if (a.axes.rank() != a.others.rank()) raise_specs(c, "the axes are not in pairs");
+  for (int k = 0; k < a.axes.rank(); ++k) {
+    const int axis = resolve_axis(c.op.name, a.axes.dim(k), r[0].shape.rank()),
+              other = resolve_axis(c.op.name, a.others.dim(k), c.spec(1).shape.rank());
+    const i64 n = r[0].shape.dim(axis), want = c.spec(1).shape.dim(other);
+    if (n != want && n != none && want != none)
+      raise_specs(c, "axis " + std::to_string(axis) + " and axis " + std::to_string(other) +
+                         " must have the same size, not " + std::to_string(n) + " and " + std::to_string(want));
+    if (n == none) r[0].shape.set(axis, want);
+  }
+  return r;
+}
+TANDEM_INLINE Grads same_dims_gradient(const GradCall& c) { return {Gradient(c.g[0]), Gradient()}; }
+
 // Merges two shapes as broadcasting does. False if they are not compatible.
 TANDEM_INLINE bool broadcast_shapes(const Shape& a, const Shape& b, Shape& r) {
   r = a.rank() >= b.rank() ? a : b;
@@ -105,6 +122,14 @@ TANDEM_INLINE constexpr OpDef ensure_shape_op{.name = "ensure_shape",
                                               .flags = {.alias = true, .stateful = true},
                                               .attrs = &detail::attr_type<rules::EnsureShapeAttrs>};
 
+TANDEM_INLINE constexpr OpDef same_dims_op{.name = "same_dims",
+                                           .infer = &detail::infer_same_dims,
+                                           .gradient = &detail::same_dims_gradient,
+                                           .inputs = 2,
+                                           .saves = Saves::nothing,
+                                           .shape_inputs = 2,
+                                           .flags = {.alias = true},
+                                           .attrs = &detail::attr_type<rules::SameDimsAttrs>};
 TANDEM_INLINE constexpr OpDef broadcast_dynamic_shape_op{.name = "broadcast_dynamic_shape",
                                                          .infer = &detail::infer_broadcast_shape,
                                                          .cpu = &detail::broadcast_shape_kernel,
@@ -147,6 +172,15 @@ TANDEM_INLINE std::vector<DimValue> get_shape(const Tensor& x) {
 }
 TANDEM_INLINE Tensor ensure_shape(const Tensor& x, const Shape& shape, OpOptions o) {
   return apply1(ensure_shape_op, rules::EnsureShapeAttrs{shape}, o, x);
+}
+TANDEM_INLINE Tensor detail::same_dims(const Tensor& x, const Shape& axes, const Tensor& like, const Shape& others) {
+  const Shape &s = x.spec().shape, &t = like.spec().shape;
+  bool known = true;
+  for (int k = 0; k < axes.rank(); ++k) {
+    const i64 n = s.dim(static_cast<int>(axes.dim(k)));
+    known = known && n != none && n == t.dim(static_cast<int>(others.dim(k)));
+  }
+  return known ? x : apply1(same_dims_op, rules::SameDimsAttrs{axes, others}, no_options, x, like);
 }
 TANDEM_INLINE void Tensor::set_shape(const Shape& want) {
   const Shape& known = shape();

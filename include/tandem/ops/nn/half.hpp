@@ -1,0 +1,12 @@
+// What is composed of several ops computes half precision in float32, so that only its result is rounded.
+// Not here: single ops, for which apply() does the same.
+#pragma once
+#include "tandem/ops/cast.hpp"
+
+namespace TANDEM_NS::detail {
+
+inline DType widened(DType d) { return dtypes::half_floating.has(d) ? DType::float32 : d; }
+/// x, or float32 for half precision; unset if x is.
+inline Tensor widened(const Tensor& x) { return x.is_set() ? cast(x, widened(x.dtype())) : x; }
+
+}  // namespace TANDEM_NS::detail

@@ -1,0 +1,17 @@
+// The table of all ops of the core and of tandem::signal, for loaders: parse_graph(bytes, {.ops = signal::all_ops()}).
+// Not in the umbrella header, as op_table.hpp.
+#pragma once
+#include "tandem/op_table.hpp"
+#include "tandem/signal.hpp"
+
+namespace TANDEM_NS::signal {
+
+namespace impl {
+inline constexpr auto op_table = tandem::detail::join(tandem::detail::op_table, tandem::detail::rows_of(fft_ops),
+                                                      tandem::detail::rows_of(frame_ops));
+}  // namespace impl
+
+/// Returns every op of the core and of this component.
+inline std::span<const OpDef* const> all_ops() { return impl::op_table; }
+
+}  // namespace TANDEM_NS::signal

@@ -1,0 +1,1 @@
+#include "tandem/linalg/kernels_svd_real.inl"
