@@ -169,6 +169,7 @@ set_source_files_properties(${loops} PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMP
 # The first tests what names mean at global scope, the second defines a macro before it includes the library.
 set(tests_alone habits/names_test.cpp ops/debug/no_asserts_test.cpp)
 list(TRANSFORM tests_alone PREPEND "${PROJECT_SOURCE_DIR}/tests/")
+set_source_files_properties(${tests_alone} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 list(APPEND tests_alone ${loops})
 
 set(test_groups)

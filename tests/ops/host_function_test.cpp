@@ -222,16 +222,18 @@ TEST_CASE("host_function: Variables that it assigns are read afterwards, eager a
     }
   }
   auto loop = function([&](const Tensor& x) {
-    return std::get<1>(while_loop(
-        [](const Tensor& i, const Tensor&) { return i < 3; },
-        [&](const Tensor& i, const Tensor& sum) { return std::tuple(i + 1, sum + run_on_host(add, x) * 0 + c); },
-        std::tuple(constant(0), x)));
+    return std::get<1>(while_loop([](const Tensor& i, const Tensor&) { return i < 3; },
+                                  [&](const Tensor& i, const Tensor& sum) {
+                                    run_on_host(add, x);
+                                    return std::tuple(i + 1, sum + c);
+                                  },
+                                  std::tuple(constant(0), x)));
   });
   c.assign(0.f);
   CHECK(loop(constant(0.f)).item<float>() == 1 + 2 + 3);
   auto branch = function([&](const Tensor& x) {
     return cond(
-        x > 0, [&] { return run_on_host(add, constant(0.f)) * 0 + c; }, [&] { return c + 0.f; });
+        x > 0, [&] { return run_on_host(add, constant(0.f)), c + 0.f; }, [&] { return c + 0.f; });
   });
   c.assign(0.f);
   GradientTape tape;

@@ -35,11 +35,12 @@ class Pattern {
   }
   RE2 re_;
 };
-// The compiled pattern. Each thread keeps its last one, because compiling takes longer than most uses.
-TANDEM_INLINE std::shared_ptr<const Pattern> compiled(const char* op, const std::string& pattern) {
-  static thread_local std::shared_ptr<const Pattern> last;
-  if (!last || (**last).pattern() != pattern) last = std::make_shared<const Pattern>(op, pattern);
-  return last;
+// Each thread keeps its last compiled pattern, because compiling takes longer than most uses.
+inline constinit thread_local std::shared_ptr<const Pattern> last_pattern;
+inline std::shared_ptr<const Pattern> compiled(const char* op, const std::string& pattern) {
+  if (!last_pattern || (**last_pattern).pattern() != pattern)
+    last_pattern = std::make_shared<const Pattern>(op, pattern);
+  return last_pattern;
 }
 // A pattern that is applied now is compiled by the kernel, which also checks it.
 inline void check_pattern(const InferCall& c) {
