@@ -71,10 +71,14 @@
 #endif
 
 // always_inline at -O0 too: an out-of-line rule would pass packs by a calling convention other than the kernel's.
+// TANDEM_HD_CALL is for large ones: in CUDA a function that kernels call, because ptxas takes minutes for a copy of it in
+// each of them.
 #ifdef __CUDACC__
 #define TANDEM_HD __host__ __device__ __forceinline__
+#define TANDEM_HD_CALL inline __host__ __device__ __noinline__
 #else
 #define TANDEM_HD inline __attribute__((always_inline))
+#define TANDEM_HD_CALL TANDEM_HD
 #endif
 
 // TANDEM_CUDA(fn): the CUDA kernel in an op's definition. Only the compiled library can have one.

@@ -28,10 +28,10 @@ TANDEM_HD Dual sqrt(Dual a) {
   const double y = sqrt(a.v);
   return {y, a.d / (2 * y)};
 }
-TANDEM_HD Dual log_gamma(Dual a) { return {log_gamma(a.v), a.d * digamma_of(a.v)}; }
+TANDEM_HD_CALL Dual log_gamma(Dual a) { return {log_gamma(a.v), a.d * digamma_of(a.v)}; }
 /// log Gamma(1 + a) for 0 <= a <= 1, relatively accurate near 0.
-TANDEM_HD double log_gamma_1p(double a) { return (a - 1) * a * lgamma_ratio(a - 1); }
-TANDEM_HD Dual log_gamma_1p(Dual a) { return {log_gamma_1p(a.v), a.d * digamma_of(1 + a.v)}; }
+TANDEM_HD_CALL double log_gamma_1p(double a) { return (a - 1) * a * lgamma_ratio(a - 1); }
+TANDEM_HD_CALL Dual log_gamma_1p(Dual a) { return {log_gamma_1p(a.v), a.d * digamma_of(1 + a.v)}; }
 
 /// NaN; of a Dual also the derivative.
 template <class N>
