@@ -49,7 +49,7 @@ target_compile_definitions(tandem_test_base INTERFACE ${tandem_component_macros}
 set(tandem_component_umbrellas)
 foreach(component ${tandem_optional_components})
   string(REGEX REPLACE "^io$" "train" umbrella ${component})  # train.hpp includes io.hpp
-  list(APPEND tandem_component_umbrellas "-include tandem/${umbrella}.hpp")
+  string(APPEND tandem_component_umbrellas " -include tandem/${umbrella}.hpp")
 endforeach()
 
 # The helpers of tests/support, compiled once per mode; a program links what it calls from the archive.
@@ -63,8 +63,8 @@ function(tandem_test_support mode)
     target_link_libraries(tandem_test_support_${mode} PUBLIC tandem ${tandem_component_targets})
   else()
     target_link_libraries(tandem_test_support_${mode} PUBLIC tandem_header_only ${tandem_header_only_targets})
-    target_compile_options(tandem_test_support_${mode} PRIVATE "SHELL:-include tandem/testing.hpp"
-      ${tandem_component_umbrellas})
+    target_compile_options(tandem_test_support_${mode} PRIVATE
+      "SHELL:-include tandem/testing.hpp${tandem_component_umbrellas}")
     # Not optimised: the linker keeps the kernels of the programs' own units, which come first.
     target_compile_options(tandem_test_support_${mode} PRIVATE -O0)
     set_target_properties(tandem_test_support_${mode} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
@@ -134,8 +134,7 @@ function(tandem_add_header_only_tests name label)
   tandem_unity(unit "${PROJECT_BINARY_DIR}/unity/${name}_components" ${of_components})
   if(unit)
     target_sources(${name} PRIVATE ${unit})
-    list(JOIN tandem_component_umbrellas " " flags)
-    set_source_files_properties(${unit} PROPERTIES COMPILE_FLAGS "${flags}")
+    set_source_files_properties(${unit} PROPERTIES COMPILE_FLAGS "${tandem_component_umbrellas}")
   endif()
 endfunction()
 

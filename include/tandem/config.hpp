@@ -71,8 +71,8 @@
 #endif
 
 // always_inline at -O0 too: an out-of-line rule would pass packs by a calling convention other than the kernel's.
-// TANDEM_HD_CALL is for large ones: in CUDA a function that kernels call, because ptxas takes minutes for a copy of it in
-// each of them.
+// TANDEM_HD_CALL is for large ones: in CUDA a function that kernels call, because ptxas takes minutes for a copy of it
+// in each of them.
 #ifdef __CUDACC__
 #define TANDEM_HD __host__ __device__ __forceinline__
 #define TANDEM_HD_CALL inline __host__ __device__ __noinline__
