@@ -93,7 +93,8 @@ TEST_CASE("CUDA: the ops without a kernel are these") {
       "where",
       // Updates of many Variables at once: on a GPU one by one.
       "sgd_updates", "momentum_updates", "rmsprop_updates", "rmsprop_momentum_updates", "rmsprop_centered_updates",
-      "adam_updates"};
+      "adam_updates", "amsgrad_updates", "adamw_updates", "adamax_updates", "nadam_updates", "adagrad_updates",
+      "adadelta_updates", "ftrl_updates", "decay_updates", "average_updates"};
   CHECK(without == known);
 }
 

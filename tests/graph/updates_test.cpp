@@ -9,6 +9,7 @@
 #include "tandem/nn/layers.hpp"
 #include "tandem/op_table.hpp"
 #include "tandem/optim/clip.hpp"
+#include "tandem/optim/optimizers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"
 #include "tests/support/threads.hpp"
@@ -66,6 +67,13 @@ void for_each_optimizer(const F& f) {
   f(RMSprop{{.momentum = 0.5}}, rmsprop_momentum_update_op);
   f(RMSprop{{.centered = true}}, rmsprop_centered_update_op);
   f(Adam{}, adam_update_op);
+  f(Adam{{.amsgrad = true}}, amsgrad_update_op);
+  f(AdamW{}, adamw_update_op);
+  f(Adamax{}, adamax_update_op);
+  f(Nadam{}, nadam_update_op);
+  f(Adagrad{}, adagrad_update_op);
+  f(Adadelta{}, adadelta_update_op);
+  f(Ftrl{}, ftrl_update_op);
 }
 
 }  // namespace

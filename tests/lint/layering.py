@@ -8,7 +8,7 @@ import re
 
 import sources
 
-LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "optim", "linalg", "io", "signal", "strings", "data", "image", "summary", "train",
+LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "losses", "metrics", "optim", "linalg", "io", "signal", "strings", "data", "image", "summary", "train",
           "serving", "distribute"]
 # The folders outside of ops/ whose definitions may include kernels.
 DEFINE_OPS = ("optim", "linalg", "signal", "strings")

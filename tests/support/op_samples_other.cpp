@@ -98,6 +98,18 @@ void rmsprop_centered(Numbers& n) {  // the mean square exceeds the squared mean
   updated_together<4>(rmsprop_centered_updates_op, n, RmspropAttrs{0.9, 0.5, 1e-7, true});
 }
 void adam(Numbers& n) { updated<3>(adam_update_op, adam_update_sparse_op, n, AdamAttrs{0.9, 0.999, 1e-7}); }
+void amsgrad(Numbers& n) { updated<4>(amsgrad_update_op, amsgrad_update_sparse_op, n, AdamAttrs{0.9, 0.999, 1e-7}); }
+void adamw(Numbers& n) { updated<3>(adamw_update_op, adamw_update_sparse_op, n, AdamwAttrs{0.9, 0.999, 1e-7, 0.02}); }
+void adamax(Numbers& n) { updated<3>(adamax_update_op, adamax_update_sparse_op, n, AdamAttrs{0.9, 0.999, 1e-7}); }
+void nadam(Numbers& n) { updated<3>(nadam_update_op, nadam_update_sparse_op, n, AdamAttrs{0.9, 0.999, 1e-7}); }
+void adagrad(Numbers& n) { updated<2>(adagrad_update_op, adagrad_update_sparse_op, n, AdagradAttrs{1e-7}); }
+void adadelta(Numbers& n) { updated<3>(adadelta_update_op, adadelta_update_sparse_op, n, AdadeltaAttrs{0.95, 1e-7}); }
+void ftrl(Numbers& n) {
+  updated<3>(ftrl_update_op, ftrl_update_sparse_op, n, FtrlAttrs{-0.5, 0.1, 0.2, 0.1, 0.3});
+  updated<3>(ftrl_update_op, ftrl_update_sparse_op, n, FtrlAttrs{-0.7, 0.1, 0, 0, 0});
+}
+void decay(Numbers& n) { updated<1>(decay_update_op, decay_update_sparse_op, n, DecayAttrs{0.02}); }
+void average(Numbers& n) { updated<1>(average_update_op, average_update_sparse_op, n, no_attrs); }
 
 const Sample other_table[] = {
     {"reduce_sum", reduced<reduce_sum>},
@@ -317,6 +329,33 @@ const Sample other_table[] = {
     {"adam_update", adam},
     {"adam_updates", adam},
     {"adam_update_sparse", adam},
+    {"amsgrad_update", amsgrad},
+    {"amsgrad_updates", amsgrad},
+    {"amsgrad_update_sparse", amsgrad},
+    {"adamw_update", adamw},
+    {"adamw_updates", adamw},
+    {"adamw_update_sparse", adamw},
+    {"adamax_update", adamax},
+    {"adamax_updates", adamax},
+    {"adamax_update_sparse", adamax},
+    {"nadam_update", nadam},
+    {"nadam_updates", nadam},
+    {"nadam_update_sparse", nadam},
+    {"adagrad_update", adagrad},
+    {"adagrad_updates", adagrad},
+    {"adagrad_update_sparse", adagrad},
+    {"adadelta_update", adadelta},
+    {"adadelta_updates", adadelta},
+    {"adadelta_update_sparse", adadelta},
+    {"ftrl_update", ftrl},
+    {"ftrl_updates", ftrl},
+    {"ftrl_update_sparse", ftrl},
+    {"decay_update", decay},
+    {"decay_updates", decay},
+    {"decay_update_sparse", decay},
+    {"average_update", average},
+    {"average_updates", average},
+    {"average_update_sparse", average},
 };
 
 }  // namespace

@@ -2,26 +2,40 @@
 #pragma once
 #include <vector>
 
+#include "tandem/base/axes.hpp"
+#include "tandem/base/location.hpp"
 #include "tandem/core/indexed_slices.hpp"
 
 namespace TANDEM_NS {
 
+struct ClipByNormOptions {
+  TANDEM_OP_OPTIONS;
+  Axes axes = {};  ///< one norm for each position along the other axes; none: one norm of the whole tensor
+};
 /// Scales a tensor to a Euclidean norm of at most c: t * c / max(|t|, c). A tensor whose norm is at most c is
 /// unchanged.
 ///   t         floating; returns the same shape. throws errors::InvalidArgumentError unless c > 0
 ///   gradient  exact
-TANDEM_API Tensor clip_by_norm(const Tensor& t, double clip_norm);
+TANDEM_API Tensor clip_by_norm(const Tensor& t, double clip_norm, ClipByNormOptions options = {});
+/// Scales each gradient on its own. Unset gradients stay unset; a sparse gradient counts its values.
+TANDEM_API std::vector<Gradient> clip_by_norm(const std::vector<Gradient>& gradients, double clip_norm);
 
 struct ClippedGradients {
   std::vector<Gradient> gradients;
   Tensor norm;  ///< scalar: the global norm before clipping
+};
+struct ClipByGlobalNormOptions {
+  TANDEM_OP_OPTIONS;
+  Tensor use_norm = {};
 };
 /// The Euclidean norm of all gradients, taken as one vector. Unset entries are skipped; a sparse gradient
 /// contributes its values.
 TANDEM_API Tensor global_norm(const std::vector<Gradient>& gradients);
 /// Scales all gradients by c / max(norm, c), where norm is their global norm. Unset gradients stay unset and sparse
 /// ones stay sparse. A non-finite norm makes every gradient NaN, so that it cannot go unnoticed.
-TANDEM_API ClippedGradients clip_by_global_norm(const std::vector<Gradient>& gradients, double clip_norm);
+///   .use_norm  the global norm, a scalar, if it is known already
+TANDEM_API ClippedGradients clip_by_global_norm(const std::vector<Gradient>& gradients, double clip_norm,
+                                                ClipByGlobalNormOptions options = {});
 /// Clamps every element to [lo, hi]; unset gradients stay unset.
 TANDEM_API std::vector<Gradient> clip_by_value(const std::vector<Gradient>& gradients, double lo, double hi);
 

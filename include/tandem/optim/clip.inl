@@ -1,5 +1,6 @@
 // Definitions of optim/clip.hpp.
 #pragma once
+#include "tandem/core/scope.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -20,18 +21,25 @@ inline Gradient map_values(const Gradient& g, const auto& f) {
   s.values = f(s.values);
   return s;
 }
-inline Tensor squared_norm(const Tensor& t) {
+inline Tensor squared_norm(const Tensor& t, const Axes& axes = {}) {
   const ShapeChecks lenient(false);
-  return reduce_sum(square(t));
+  return reduce_sum(square(t), {.axis = axes, .keepdims = axes.given()});
 }
 }  // namespace detail
 
-TANDEM_INLINE Tensor clip_by_norm(const Tensor& t, double clip_norm) {
+TANDEM_INLINE Tensor clip_by_norm(const Tensor& t, double clip_norm, ClipByNormOptions o) {
+  const detail::CallSite call(o);
   detail::check_clip("clip_by_norm", clip_norm);
-  const Tensor squared = detail::squared_norm(t);
+  const Tensor squared = detail::squared_norm(t, o.axes);
   // The derivative of sqrt is infinite at 0, where nothing is clipped, so its argument is kept away from 0.
   const Tensor norm = sqrt(maximum(squared, clip_norm * clip_norm));
   return t * (clip_norm / norm);
+}
+TANDEM_INLINE std::vector<Gradient> clip_by_norm(const std::vector<Gradient>& gradients, double clip_norm) {
+  std::vector<Gradient> r;
+  for (const Gradient& g : gradients)
+    r.push_back(detail::map_values(g, [&](const Tensor& t) { return clip_by_norm(t, clip_norm); }));
+  return r;
 }
 TANDEM_INLINE Tensor global_norm(const std::vector<Gradient>& gradients) {
   Tensor sum;
@@ -43,9 +51,11 @@ TANDEM_INLINE Tensor global_norm(const std::vector<Gradient>& gradients) {
   if (!sum.is_set()) errors::raise<errors::InvalidArgumentError>("global_norm", "no gradient is set");
   return sqrt(sum);
 }
-TANDEM_INLINE ClippedGradients clip_by_global_norm(const std::vector<Gradient>& gradients, double clip_norm) {
+TANDEM_INLINE ClippedGradients clip_by_global_norm(const std::vector<Gradient>& gradients, double clip_norm,
+                                                   ClipByGlobalNormOptions o) {
+  const detail::CallSite call(o);
   detail::check_clip("clip_by_global_norm", clip_norm);
-  ClippedGradients r{{}, global_norm(gradients)};
+  ClippedGradients r{{}, o.use_norm.is_set() ? o.use_norm : global_norm(gradients)};
   const Tensor finite = where(is_finite(r.norm), r.norm, r.norm - r.norm);  // infinity becomes NaN
   const Tensor scale = clip_norm / maximum(finite, clip_norm);
   for (const Gradient& g : gradients)

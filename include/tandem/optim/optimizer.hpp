@@ -1,6 +1,6 @@
-// Optimizers: SGD (momentum, Nesterov), RMSprop, Adam. The learning rate, step count and slots are Variables, so a
-// traced training step does not bake them in as constants. A row-sparse gradient updates only its own rows, of both
-// weights and slots (lazy update).
+// The base class of optimizers, and SGD (momentum, Nesterov), RMSprop, Adam; the others are in optimizers.hpp. The
+// learning rate, step count and slots are Variables, so a traced training step does not bake them in as constants. A
+// row-sparse gradient updates only its own rows, of both weights and slots (lazy update).
 #pragma once
 #include <concepts>
 #include <span>
@@ -10,19 +10,30 @@
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/module.hpp"
 #include "tandem/ops/optim/rules.hpp"
+#include "tandem/optim/learning_rate.hpp"
+#include "tandem/optim/options.hpp"
+#include "tandem/optim/slots.hpp"
 
 namespace TANDEM_NS {
 
 namespace detail {
 
-// A learning rate passed by position; {} does not match.
+// A learning rate passed by position: a number, a Variable or a schedule; {} does not match.
 template <class R>
-concept Rate = std::is_arithmetic_v<R> && !std::same_as<R, bool>;
+concept PositionalRate = Rate<R> || std::same_as<R, LearningRate> || std::derived_from<R, Variable> || RateFunction<R>;
 
-/// The update ops of an optimizer and the names of its slots.
+/// One update that is made of several ops: the gradient, a weight and its slots, the numbers that update ops take.
+struct UpdateCall {
+  const Gradient& gradient;
+  std::span<const Variable> state;
+  const Tensor &lr, &step;
+  const Attrs& attrs;
+};
+/// The update ops of an optimizer, or a function instead of them, and its slots.
 struct UpdateRule {
   const OpDef *dense, *sparse;
-  std::span<const char* const> slots;
+  std::vector<SlotKind> slots;
+  void (*composite)(const UpdateCall&) = nullptr;
 };
 
 }  // namespace detail
@@ -42,7 +53,9 @@ class TANDEM_API Optimizer : public Module {
     Variable variable;
   };
 
-  /// Applies one update step. Unset gradients are skipped.
+  /// Applies one update step. Unset gradients are skipped: their Variables and slots do not change. Gradients are
+  /// clipped first, then weights decay, then they are updated (as in Keras 3). A row-sparse gradient does all of this
+  /// to the rows that it names alone; equal rows add up after the clipping.
   ///   throws  errors::InvalidArgumentError if there are no variables, all gradients are unset, the lists differ in
   ///           length, or the shape or dtype of a gradient does not match its variable; nothing is changed then
   void apply_gradients(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables) const;
@@ -62,77 +75,114 @@ class TANDEM_API Optimizer : public Module {
     apply_gradients(tape.gradient(y, variables), variables);
     return y;
   }
+  /// Runs loss() under a tape and returns its gradients, for apply_gradients.
+  template <std::invocable F>
+  std::vector<GradientAndVariable> compute_gradients(F&& loss, const std::vector<Variable>& variables) const {
+    GradientTape tape;
+    const Tensor y = std::forward<F>(loss)();
+    std::vector<GradientAndVariable> pairs;
+    for (Gradient& g : tape.gradient(y, variables)) pairs.push_back({std::move(g), variables[pairs.size()]});
+    return pairs;
+  }
   /// Creates the slots now instead of at the first apply_gradients, as required before a checkpoint is read.
   void build(const std::vector<Variable>& variables) const;
 
-  /// The learning rate, a float32 scalar; assign to it to change the rate.
+  /// The learning rate, a float32 scalar or the Variable that was passed; assign to it to change the rate. With a
+  /// schedule, the rate of the latest step, which the next step replaces.
   const Variable& learning_rate() const { return learning_rate_; }
+  /// Whether the learning rate is a function of the step.
+  bool has_schedule() const { return rate_.is_schedule(); }
   /// The number of completed steps, an int64 scalar.
   const Variable& iterations() const { return iterations_; }
 
  protected:
-  Optimizer(detail::UpdateRule rule, const Attrs& attrs, double learning_rate);
+  Optimizer(detail::UpdateRule rule, const Attrs& attrs, const LearningRate& learning_rate,
+            const detail::CommonOptions& options = {});
 
  private:
-  struct Slots;
-  std::span<const Variable> slots_of(const Variable& v) const;
   using State = std::span<const Variable>;  // a weight and its slots
+  State slots_of(const Variable& v) const;
+  bool clips() const;
+  std::vector<Gradient> clipped(const std::vector<Gradient>& gradients) const;
   void apply_one(const Gradient& g, State state, const Tensor& lr, const Tensor& step) const;
   void apply_together(std::span<const Gradient> gradients, std::span<const State> states, const Tensor& lr,
                       const Tensor& step) const;
   detail::UpdateRule rule_;
   Attrs attrs_;
+  LearningRate rate_;
+  detail::CommonOptions options_;
   Variable learning_rate_, iterations_;
-  Ref<Opaque> slots_;  // a Slots
+  Ref<detail::Slots> slots_;
 };
 
 namespace optimizers {
 
+namespace detail {
+TANDEM_API tandem::detail::UpdateRule amsgrad_rule();
+/// `.amsgrad = true`, with the rule that it chooses: a program that does not set the option does not compile it.
+class Amsgrad {
+ public:
+  Amsgrad() = default;
+  template <std::same_as<bool> B>
+  Amsgrad(B on) : rule_(on ? &amsgrad_rule : nullptr) {}
+  explicit operator bool() const { return rule_; }
+  tandem::detail::UpdateRule rule() const { return rule_(); }
+
+ private:
+  tandem::detail::UpdateRule (*rule_)() = nullptr;
+};
+}  // namespace detail
+
 struct SGDOptions {
-  double learning_rate = 0.01;
+  LearningRate learning_rate = 0.01;
   double momentum = 0;
   bool nesterov = false;
+  TANDEM_OPTIMIZER_OPTIONS;
 };
 /// Stochastic gradient descent: w -= lr g; with momentum v = m v - lr g, w += v.
+///   throws  errors::InvalidArgumentError, as all optimizers do, for a negative learning rate or decay, a momentum
+///           outside of [0, 1), a bound of clipping that is not positive, or more than one way of clipping
 class TANDEM_API SGD : public Optimizer {
  public:
   explicit SGD(SGDOptions options = {});
-  template <detail::Rate R>
+  template <tandem::detail::PositionalRate R>
   explicit SGD(R learning_rate, double momentum = 0, bool nesterov = false)
-      : SGD(SGDOptions{
-            .learning_rate = static_cast<double>(learning_rate), .momentum = momentum, .nesterov = nesterov}) {}
+      : SGD(SGDOptions{.learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov}) {}
 };
 
 struct RMSpropOptions {
-  double learning_rate = 0.001;
+  LearningRate learning_rate = 0.001;
   double rho = 0.9;
   double momentum = 0;
   double epsilon = 1e-7;
   bool centered = false;
+  TANDEM_OPTIMIZER_OPTIONS;
 };
 /// RMSprop: v = rho v + (1 - rho) g^2; w -= lr g / sqrt(v + eps).
 class TANDEM_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(RMSpropOptions options = {});
-  template <detail::Rate R>
+  template <tandem::detail::PositionalRate R>
   explicit RMSprop(R learning_rate, double rho = 0.9, double momentum = 0)
-      : RMSprop(RMSpropOptions{.learning_rate = static_cast<double>(learning_rate), .rho = rho, .momentum = momentum}) {
-  }
+      : RMSprop(RMSpropOptions{.learning_rate = learning_rate, .rho = rho, .momentum = momentum}) {}
 };
 
 struct AdamOptions {
-  double learning_rate = 0.001;
+  LearningRate learning_rate = 0.001;
   double beta_1 = 0.9;
   double beta_2 = 0.999;
   double epsilon = 1e-7;
+  detail::Amsgrad amsgrad = {};  ///< true: AMSGrad, whose steps are divided by the largest v so far
+  TANDEM_OPTIMIZER_OPTIONS;
 };
-/// Adam (Kingma & Ba 2015).
+/// Adam (Kingma & Ba 2015): m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
+/// w -= lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + eps).
 class TANDEM_API Adam : public Optimizer {
  public:
   explicit Adam(AdamOptions options = {});
-  template <detail::Rate R>
+  template <tandem::detail::PositionalRate R>
   explicit Adam(R learning_rate, double beta_1 = 0.9, double beta_2 = 0.999)
-      : Adam(AdamOptions{.learning_rate = static_cast<double>(learning_rate), .beta_1 = beta_1, .beta_2 = beta_2}) {}
+      : Adam(AdamOptions{.learning_rate = learning_rate, .beta_1 = beta_1, .beta_2 = beta_2}) {}
 };
 
 }  // namespace optimizers

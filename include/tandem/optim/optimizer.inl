@@ -1,16 +1,13 @@
 // Definitions of optim/optimizer.hpp and of the update ops.
 #pragma once
 #include <algorithm>
-#include <deque>
-#include <mutex>
 
-#include "tandem/base/id_map.hpp"
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/optim.hpp"
 #include "tandem/ops/create/constant.hpp"
-#include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/optim/rules.hpp"
+#include "tandem/optim/check_options.hpp"
 #include "tandem/optim/optimizer.hpp"
 
 namespace TANDEM_NS {
@@ -20,7 +17,8 @@ namespace detail {
 // Checks the last two inputs of every update op: learning rate and step count, both scalars.
 inline bool has_rate_and_step(const InferCall& c) {
   const Spec &lr = c.spec(c.in.size() - 2), &step = c.spec(c.in.size() - 1);
-  return lr.dtype == DType::float32 && lr.shape.rank() == 0 && step.dtype == DType::int64 && step.shape.rank() == 0;
+  const bool is_rate = lr.dtype == DType::float32 || lr.dtype == DType::float64;
+  return is_rate && lr.shape.rank() == 0 && step.dtype == DType::int64 && step.shape.rank() == 0;
 }
 // Checks that the slots match the weight, which is input `first`.
 inline bool fits_slots(const InferCall& c, std::size_t first, std::size_t states) {
@@ -39,7 +37,8 @@ TANDEM_INLINE Specs infer_update(const InferCall& c) {
   const bool sparse = c.in.size() == states + 4;
   const Spec &w = c.spec(0), &g = c.spec(states);
   if (!fits_slots(c, 0, states) || !has_rate_and_step(c))
-    raise_specs(c, "requires slots that match the weight, a gradient, a float32 learning rate and an int64 step");
+    raise_specs(
+        c, "requires slots that match the weight, a gradient, a float32 or float64 learning rate and an int64 step");
   bool fits = g.dtype == w.dtype;
   if (!sparse) {
     fits &= g.shape.is_compatible_with(w.shape);
@@ -69,7 +68,7 @@ Specs infer_updates(const InferCall& c) {
   if (!fits)
     raise_specs(c,
                 "requires weights of one dtype with their slots, as many gradients, an optional factor for them, a "
-                "float32 learning rate and an int64 step");
+                "float32 or float64 learning rate and an int64 step");
   Specs out;
   for (std::size_t i = 0; i < count; ++i) {
     const Spec &w = c.spec(i * States), &g = c.spec(count * States + i);
@@ -130,50 +129,18 @@ constexpr OpDef sparse_update_row(const char* name) {
 TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)
 #undef TANDEM_UPDATE_OPS
 
-// Slot Variables, indexed by the id of their weight.
-struct Optimizer::Slots final : Opaque {
-  std::mutex mutex;
-  IdMap at;
-  std::deque<std::vector<Variable>> states;  // each: the weight, then its slots
-  const char* kind() const override { return "slots"; }
-};
-
-TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, const Attrs& attrs, double learning_rate)
-    : rule_(rule), attrs_(attrs), slots_(new Slots) {
+TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, const Attrs& attrs, const LearningRate& learning_rate,
+                                   const detail::CommonOptions& options)
+    : rule_(std::move(rule)), attrs_(attrs), rate_(learning_rate), options_(options), slots_(new detail::Slots) {
   set_makes_slots();
   const DeviceScope host({Device::cpu, 0});  // read by every launch: on a GPU that would cost a sync per step
-  learning_rate_ = add_variable("learning_rate", constant(learning_rate), false);
+  if (rate_.variable().is_set()) add_variables({{"learning_rate", learning_rate_ = rate_.variable()}});
+  else learning_rate_ = add_variable("learning_rate", constant(static_cast<float>(rate_.number())), false);
   iterations_ = add_variable("iterations", constant(i64{0}), false);
 }
 
-// Returns the weight and its slots, which are created at first use: all of them or, if anything raises, none.
 TANDEM_INLINE std::span<const Variable> Optimizer::slots_of(const Variable& v) const {
-  Slots& all = static_cast<Slots&>(*slots_);
-  const std::lock_guard lock(all.mutex);
-  if (const int at = all.at.find(v.id()); at >= 0) return all.states[static_cast<std::size_t>(at)];
-  const int at = static_cast<int>(all.states.size());
-  std::vector<Variable> state{v};
-  std::vector<Named> slots;
-  auto make = [&] {
-    const detail::Unobserved quiet;
-    for (const char* slot : rule_.slots) {
-      const std::string name = "slot_" + std::to_string(at) + "_" + slot;
-      state.emplace_back(zeros_like(v.value_untracked()), VariableOptions{.name = name.c_str(), .trainable = false});
-      slots.push_back({name, state.back(), v, slot});
-    }
-  };
-  if (context.stager) context.stager->lift({[](void* f) { (*static_cast<decltype(make)*>(f))(); }, &make});
-  else make();
-  all.at.make_room();
-  all.states.push_back(std::move(state));
-  try {
-    add_variables(slots);
-  } catch (...) {
-    all.states.pop_back();
-    throw;
-  }
-  all.at.insert(v.id(), at);
-  return all.states.back();
+  return slots_->of(v, rule_.slots, [&](const std::vector<Named>& slots) { add_variables(slots); });
 }
 TANDEM_INLINE void Optimizer::build(const std::vector<Variable>& variables) const {
   for (const Variable& v : variables) slots_of(v);
@@ -233,15 +200,28 @@ TANDEM_INLINE std::size_t alike(Gradients g, Variables v) {
 }
 }  // namespace detail
 
-TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& gradients,
+TANDEM_INLINE bool Optimizer::clips() const {
+  return options_.clipnorm.is_set() || options_.clipvalue.is_set() || options_.global_clipnorm.is_set();
+}
+// One of the three is set.
+TANDEM_INLINE std::vector<Gradient> Optimizer::clipped(const std::vector<Gradient>& gradients) const {
+  if (options_.clipnorm.is_set()) return options_.clipnorm.apply(gradients);
+  if (options_.clipvalue.is_set()) return options_.clipvalue.apply(gradients);
+  return options_.global_clipnorm.apply(gradients);
+}
+TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& unclipped,
                                               const std::vector<Variable>& variables) const {
-  detail::check_gradients(gradients, variables);
+  detail::check_gradients(unclipped, variables);
   const detail::Unobserved quiet;
+  const std::vector<Gradient> own = clips() ? clipped(unclipped) : std::vector<Gradient>();
+  const std::vector<Gradient>& gradients = clips() ? own : unclipped;
   std::vector<State> states;  // all slots are created before the first change
   for (std::size_t i = 0; i < variables.size(); ++i)
     states.push_back(gradients[i].is_set() ? slots_of(variables[i]) : State());
-  const Tensor step = iterations_.assign_add(constant(i64{1})), lr = learning_rate_;
-  const bool join = detail::worth_joining(variables);
+  const Tensor step = iterations_.assign_add(constant(i64{1}));
+  const Tensor lr = rate_.is_schedule() ? rate_.next(step, learning_rate_) : learning_rate_.read_value();
+  if (options_.weight_decay.is_set()) options_.weight_decay.apply(gradients, variables, lr, step);
+  const bool join = !rule_.composite && detail::worth_joining(variables);
   for (std::size_t i = 0, n = 1; i < gradients.size(); i += n) {
     const auto g = detail::Gradients(gradients).subspan(i);
     const auto v = detail::Variables(variables).subspan(i);
@@ -251,7 +231,9 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& gradi
   }
 }
 TANDEM_INLINE void Optimizer::apply_one(const Gradient& g, State state, const Tensor& lr, const Tensor& step) const {
-  if (g.is_sparse()) {
+  if (rule_.composite) {
+    rule_.composite({g, state, lr, step, attrs_});
+  } else if (g.is_sparse()) {
     const IndexedSlices s = g.slices();
     const Tensor* const extra[] = {&s.values, &s.indices, &lr, &step};
     update(*rule_.sparse, state, extra, attrs_);
@@ -279,43 +261,50 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<GradientAndVaria
 
 namespace optimizers {
 namespace detail {
+using tandem::detail::CallSite;
 using tandem::detail::UpdateRule;
-inline constexpr const char* momentum_slots[] = {"momentum"};
-inline constexpr const char* rmsprop_slots[] = {"rms", "momentum", "mean"};
-inline constexpr const char* adam_slots[] = {"m", "v"};
 
 TANDEM_INLINE UpdateRule sgd_rule(const SGDOptions& o) {
+  const CallSite call(o);
+  check_common("SGD", o);
+  check_share("SGD", "momentum", o.momentum);
   if (o.momentum == 0) return {&sgd_update_op, &sgd_update_sparse_op, {}};
-  return {&momentum_update_op, &momentum_update_sparse_op, momentum_slots};
+  return {&momentum_update_op, &momentum_update_sparse_op, {{"momentum"}}};
 }
 TANDEM_INLINE UpdateRule rmsprop_rule(const RMSpropOptions& o) {
-  const std::span<const char* const> slots(rmsprop_slots);
-  if (o.centered) return {&rmsprop_centered_update_op, &rmsprop_centered_update_sparse_op, slots};
-  if (o.momentum != 0) return {&rmsprop_momentum_update_op, &rmsprop_momentum_update_sparse_op, slots.first(2)};
-  return {&rmsprop_update_op, &rmsprop_update_sparse_op, slots.first(1)};
+  const CallSite call(o);
+  check_common("RMSprop", o);
+  check_share("RMSprop", "rho", o.rho);
+  check_share("RMSprop", "momentum", o.momentum);
+  check_not_negative("RMSprop", "epsilon", o.epsilon);
+  if (o.centered)
+    return {&rmsprop_centered_update_op, &rmsprop_centered_update_sparse_op, {{"rms"}, {"momentum"}, {"mean"}}};
+  if (o.momentum != 0)
+    return {&rmsprop_momentum_update_op, &rmsprop_momentum_update_sparse_op, {{"rms"}, {"momentum"}}};
+  return {&rmsprop_update_op, &rmsprop_update_sparse_op, {{"rms"}}};
 }
-inline void check_share(const char* op, const char* name, double x) {
-  if (!(x >= 0 && x < 1))
-    errors::raise<errors::InvalidArgumentError>(op, std::string(name) + " must be in [0, 1), not " + std::to_string(x));
+TANDEM_INLINE UpdateRule adam_rule(const AdamOptions& o) {
+  const CallSite call(o);
+  check_moments("Adam", o);
+  if (o.amsgrad) return o.amsgrad.rule();
+  return {&adam_update_op, &adam_update_sparse_op, {{"m"}, {"v"}}};
+}
+TANDEM_INLINE UpdateRule amsgrad_rule() {
+  return {&amsgrad_update_op, &amsgrad_update_sparse_op, {{"m"}, {"v"}, {"v_max"}}};
 }
 }  // namespace detail
 
 TANDEM_INLINE SGD::SGD(SGDOptions o)
-    : Optimizer(detail::sgd_rule(o), SgdAttrs{o.momentum, o.nesterov}, o.learning_rate) {
-  detail::check_share("SGD", "momentum", o.momentum);
+    : Optimizer(detail::sgd_rule(o), SgdAttrs{o.momentum, o.nesterov}, o.learning_rate, detail::common(o)) {
   set_kind("sgd");
 }
 TANDEM_INLINE RMSprop::RMSprop(RMSpropOptions o)
-    : Optimizer(detail::rmsprop_rule(o), RmspropAttrs{o.rho, o.momentum, o.epsilon, o.centered}, o.learning_rate) {
-  detail::check_share("RMSprop", "rho", o.rho);
-  detail::check_share("RMSprop", "momentum", o.momentum);
+    : Optimizer(detail::rmsprop_rule(o), RmspropAttrs{o.rho, o.momentum, o.epsilon, o.centered}, o.learning_rate,
+                detail::common(o)) {
   set_kind("rmsprop");
 }
 TANDEM_INLINE Adam::Adam(AdamOptions o)
-    : Optimizer({&adam_update_op, &adam_update_sparse_op, detail::adam_slots}, AdamAttrs{o.beta_1, o.beta_2, o.epsilon},
-                o.learning_rate) {
-  detail::check_share("Adam", "beta_1", o.beta_1);
-  detail::check_share("Adam", "beta_2", o.beta_2);
+    : Optimizer(detail::adam_rule(o), AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
   set_kind("adam");
 }
 

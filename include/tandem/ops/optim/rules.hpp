@@ -1,11 +1,10 @@
 // The optimizers' update rules and their attributes. Each rule computes one step, for packs and for single numbers.
-// Formulas: momentum and RMSprop as in TensorFlow 2; Adam as in Kingma & Ba 2015, with the bias correction folded
-// into the step size (end of section 2).
+// Formulas: momentum and RMSprop as in TensorFlow 2; the others' are in adam_rules.hpp and adaptive_rules.hpp.
 #pragma once
-#include <cmath>
-
 #include "tandem/base/scalar_math.hpp"
 #include "tandem/core/op.hpp"
+#include "tandem/ops/optim/adam_rules.hpp"
+#include "tandem/ops/optim/adaptive_rules.hpp"
 
 namespace TANDEM_NS {
 
@@ -22,20 +21,8 @@ struct RmspropAttrs {
       field_list(field("rho", &RmspropAttrs::rho), field("momentum", &RmspropAttrs::momentum),
                  field("epsilon", &RmspropAttrs::epsilon), field("centered", &RmspropAttrs::centered));
 };
-struct AdamAttrs {
-  double beta_1, beta_2, epsilon;
-  static constexpr auto fields = field_list(field("beta_1", &AdamAttrs::beta_1), field("beta_2", &AdamAttrs::beta_2),
-                                            field("epsilon", &AdamAttrs::epsilon));
-};
 
 namespace rules {
-
-// The learning rate and the step count are the last inputs. They follow the gradient (dense) or the gradient's
-// indices (sparse).
-template <class T>
-inline T learning_rate(const KernelCall& c) {
-  return static_cast<T>(*c.in[c.in.size() - 2].as<float>());
-}
 
 /// w -= lr g
 struct SgdUpdate {
@@ -121,34 +108,14 @@ struct RmspropCenteredUpdate {
   }
 };
 
-/// m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  w -= lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + eps)
-struct AdamUpdate {
-  using Settings = AdamAttrs;
-  static constexpr int states = 3;
-  template <class T>
-  struct Params {
-    T step_size, beta_1, rest_1, beta_2, rest_2, epsilon;
-    static Params make(const KernelCall& c) {
-      const auto& a = c.attrs.get<AdamAttrs>();
-      const auto t = static_cast<double>(*c.in[c.in.size() - 1].as<i64>());
-      const double size = learning_rate<double>(c) * std::sqrt(1 - std::pow(a.beta_2, t)) / (1 - std::pow(a.beta_1, t));
-      return {static_cast<T>(size),     static_cast<T>(a.beta_1),     static_cast<T>(1 - a.beta_1),
-              static_cast<T>(a.beta_2), static_cast<T>(1 - a.beta_2), static_cast<T>(a.epsilon)};
-    }
-  };
-  template <class P, class V>
-  static TANDEM_HD void step(const P& p, V* s, V g) {
-    s[1] = V(p.beta_1) * s[1] + V(p.rest_1) * g;
-    s[2] = V(p.beta_2) * s[2] + V(p.rest_2) * g * g;
-    s[0] = s[0] - V(p.step_size) * s[1] / (sqrt(s[2]) + V(p.epsilon));
-  }
-};
-
 }  // namespace rules
 }  // namespace TANDEM_NS
 
 /// f(op name, rule) for each rule. Op definitions, look-up and kernels are generated from this list.
-#define TANDEM_FOR_EACH_UPDATE(f)                                                                         \
-  f(sgd_update, SgdUpdate) f(momentum_update, MomentumUpdate) f(rmsprop_update, RmspropUpdate)            \
-      f(rmsprop_momentum_update, RmspropMomentumUpdate) f(rmsprop_centered_update, RmspropCenteredUpdate) \
-          f(adam_update, AdamUpdate)
+#define TANDEM_FOR_EACH_UPDATE(f)                                                                            \
+  f(sgd_update, SgdUpdate) f(momentum_update, MomentumUpdate) f(rmsprop_update, RmspropUpdate)               \
+      f(rmsprop_momentum_update, RmspropMomentumUpdate) f(rmsprop_centered_update, RmspropCenteredUpdate)    \
+          f(adam_update, AdamUpdate) f(amsgrad_update, AmsgradUpdate) f(adamw_update, AdamwUpdate)           \
+              f(adamax_update, AdamaxUpdate) f(nadam_update, NadamUpdate) f(adagrad_update, AdagradUpdate)   \
+                  f(adadelta_update, AdadeltaUpdate) f(ftrl_update, FtrlUpdate) f(decay_update, DecayUpdate) \
+                      f(average_update, AverageUpdate)

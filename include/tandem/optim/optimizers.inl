@@ -1,0 +1,141 @@
+// Definitions of optim/optimizers.hpp.
+#pragma once
+#include "tandem/core/scope.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/optim/rules.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/optim/check_options.hpp"
+#include "tandem/optim/optimizers.hpp"
+
+namespace TANDEM_NS::optimizers {
+namespace detail {
+using tandem::detail::CallSite;
+using tandem::detail::SlotKind;
+using tandem::detail::UpdateCall;
+using tandem::detail::UpdateRule;
+
+template <class Options>
+UpdateRule moments_rule(const char* name, const Options& o, UpdateRule rule) {
+  const CallSite call(o);
+  check_moments(name, o);
+  return rule;
+}
+// AMSGrad has no form with the decay inside.
+TANDEM_INLINE tandem::detail::CommonOptions adamw_options(const AdamWOptions& o) {
+  tandem::detail::CommonOptions all = common(o);
+  if (!o.amsgrad) all.weight_decay = {};
+  return all;
+}
+TANDEM_INLINE UpdateRule adamw_rule(const AdamWOptions& o) {
+  const CallSite call(o);
+  check_moments("AdamW", o);
+  if (o.amsgrad) return o.amsgrad.rule();
+  return {&adamw_update_op, &adamw_update_sparse_op, {{"m"}, {"v"}}};
+}
+TANDEM_INLINE Attrs adamw_attrs(const AdamWOptions& o) {
+  if (o.amsgrad) return AdamAttrs{o.beta_1, o.beta_2, o.epsilon};
+  return AdamwAttrs{o.beta_1, o.beta_2, o.epsilon, o.weight_decay};
+}
+
+inline Tensor norm_of(const Tensor& t) {
+  const tandem::detail::ShapeChecks lenient(false);
+  return sqrt(reduce_sum(square(t)));
+}
+// Which elements a gradient updates; unset for all.
+inline Tensor updated_elements(const Gradient& g) {
+  if (!g.is_sparse()) return {};
+  const IndexedSlices s = g.slices();
+  return convert_to_tensor(IndexedSlices{ones_like(s.values), s.indices, s.like}) > 0;
+}
+TANDEM_INLINE void lamb_update(const UpdateCall& c) {
+  const auto& a = c.attrs.get<AdamAttrs>();
+  const Tensor weight = c.state[0], m = c.state[1], v = c.state[2], g = c.gradient.tensor();
+  const Tensor rows = updated_elements(c.gradient);
+  const auto among = [&](const Tensor& changed, const Tensor& otherwise) {
+    return rows.is_set() ? where(rows, changed, otherwise) : changed;
+  };
+  const Tensor t = cast(c.step, DType::float64);
+  const auto correction = [&](double beta) { return cast(1 - pow(beta, t), weight.dtype()); };
+  const Tensor new_m = among(a.beta_1 * m + (1 - a.beta_1) * g, m);
+  const Tensor new_v = among(a.beta_2 * v + (1 - a.beta_2) * square(g), v);
+  const Tensor zero = zeros_like(weight);
+  const Tensor u = among(new_m / correction(a.beta_1) / (sqrt(new_v / correction(a.beta_2)) + a.epsilon), zero);
+  const Tensor w_norm = norm_of(among(weight, zero)), u_norm = norm_of(u);
+  const Tensor both = logical_and(w_norm > 0, u_norm > 0);
+  const Tensor ratio = where(both, w_norm / where(u_norm > 0, u_norm, 1), 1);
+  c.state[1].assign(new_m);
+  c.state[2].assign(new_v);
+  c.state[0].assign_sub(cast(c.lr, weight.dtype()) * ratio * u);
+}
+
+TANDEM_INLINE UpdateRule adagrad_rule(const AdagradOptions& o) {
+  const CallSite call(o);
+  check_common("Adagrad", o);
+  check_not_negative("Adagrad", "initial_accumulator_value", o.initial_accumulator_value);
+  check_not_negative("Adagrad", "epsilon", o.epsilon);
+  return {&adagrad_update_op, &adagrad_update_sparse_op, {{"accumulator", o.initial_accumulator_value}}};
+}
+TANDEM_INLINE UpdateRule adadelta_rule(const AdadeltaOptions& o) {
+  const CallSite call(o);
+  check_common("Adadelta", o);
+  check_share("Adadelta", "rho", o.rho);
+  check_not_negative("Adadelta", "epsilon", o.epsilon);
+  return {&adadelta_update_op, &adadelta_update_sparse_op, {{"accumulated_grad"}, {"accumulated_delta"}}};
+}
+TANDEM_INLINE UpdateRule ftrl_rule(const FtrlOptions& o) {
+  const CallSite call(o);
+  check_common("Ftrl", o);
+  if (!o.learning_rate.is_schedule() && !o.learning_rate.variable().is_set())
+    check_positive("Ftrl", "learning_rate", o.learning_rate.number());
+  check_not_negative("Ftrl", "-learning_rate_power", -o.learning_rate_power);
+  check_not_negative("Ftrl", "initial_accumulator_value", o.initial_accumulator_value);
+  check_not_negative("Ftrl", "l1_regularization_strength", o.l1_regularization_strength);
+  check_not_negative("Ftrl", "l2_regularization_strength", o.l2_regularization_strength);
+  check_not_negative("Ftrl", "l2_shrinkage_regularization_strength", o.l2_shrinkage_regularization_strength);
+  check_not_negative("Ftrl", "beta", o.beta);
+  const SlotKind accumulator{"accumulator", o.initial_accumulator_value};
+  return {&ftrl_update_op, &ftrl_update_sparse_op, {accumulator, {"linear"}}};
+}
+TANDEM_INLINE FtrlAttrs ftrl_attrs(const FtrlOptions& o) {
+  return {o.learning_rate_power, o.l1_regularization_strength, o.l2_regularization_strength,
+          o.l2_shrinkage_regularization_strength, o.beta};
+}
+}  // namespace detail
+
+TANDEM_INLINE AdamW::AdamW(AdamWOptions o)
+    : Optimizer(detail::adamw_rule(o), detail::adamw_attrs(o), o.learning_rate, detail::adamw_options(o)) {
+  set_kind("adamw");
+}
+TANDEM_INLINE Adamax::Adamax(AdamaxOptions o)
+    : Optimizer(detail::moments_rule("Adamax", o, {&adamax_update_op, &adamax_update_sparse_op, {{"m"}, {"u"}}}),
+                AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
+  set_kind("adamax");
+}
+TANDEM_INLINE Nadam::Nadam(NadamOptions o)
+    : Optimizer(detail::moments_rule("Nadam", o, {&nadam_update_op, &nadam_update_sparse_op, {{"m"}, {"v"}}}),
+                AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
+  set_kind("nadam");
+}
+TANDEM_INLINE Lamb::Lamb(LambOptions o)
+    : Optimizer(detail::moments_rule("Lamb", o, {nullptr, nullptr, {{"m"}, {"v"}}, &detail::lamb_update}),
+                AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
+  set_kind("lamb");
+}
+TANDEM_INLINE Adagrad::Adagrad(AdagradOptions o)
+    : Optimizer(detail::adagrad_rule(o), AdagradAttrs{o.epsilon}, o.learning_rate, detail::common(o)) {
+  set_kind("adagrad");
+}
+TANDEM_INLINE Adadelta::Adadelta(AdadeltaOptions o)
+    : Optimizer(detail::adadelta_rule(o), AdadeltaAttrs{o.rho, o.epsilon}, o.learning_rate, detail::common(o)) {
+  set_kind("adadelta");
+}
+TANDEM_INLINE Ftrl::Ftrl(FtrlOptions o)
+    : Optimizer(detail::ftrl_rule(o), detail::ftrl_attrs(o), o.learning_rate, detail::common(o)) {
+  set_kind("ftrl");
+}
+
+}  // namespace TANDEM_NS::optimizers

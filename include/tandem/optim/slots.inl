@@ -1,0 +1,40 @@
+// Definitions of optim/slots.hpp.
+#pragma once
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/optim/slots.hpp"
+
+namespace TANDEM_NS::detail {
+
+TANDEM_INLINE std::vector<Module::Named> Slots::make(const Variable& weight, std::span<const SlotKind> kinds) const {
+  std::vector<Module::Named> slots;
+  auto make = [&] {
+    const Unobserved quiet;
+    const Tensor value = weight.value_untracked();
+    for (const SlotKind& kind : kinds) {
+      const std::string name = "slot_" + std::to_string(states_.size()) + "_" + kind.name;
+      const Tensor initial = kind.is_copy        ? value
+                             : kind.initial != 0 ? full_like(value, kind.initial)
+                                                 : zeros_like(value);
+      slots.push_back({name, Variable(initial, {.name = name.c_str(), .trainable = false}), weight, kind.name});
+    }
+  };
+  if (context.stager) context.stager->lift({[](void* f) { (*static_cast<decltype(make)*>(f))(); }, &make});
+  else make();
+  return slots;
+}
+TANDEM_INLINE std::vector<Variable> Slots::state_of(const Variable& weight, const std::vector<Module::Named>& slots) {
+  std::vector<Variable> state{weight};
+  for (const Module::Named& s : slots) state.push_back(s.variable);
+  return state;
+}
+TANDEM_INLINE std::span<const Variable> Slots::find(const Variable& weight) const {
+  const std::lock_guard lock(mutex_);
+  const int at = at_.find(weight.id());
+  return at < 0 ? std::span<const Variable>() : states_[static_cast<std::size_t>(at)];
+}
+TANDEM_INLINE std::vector<std::vector<Variable>> Slots::all() const {
+  const std::lock_guard lock(mutex_);
+  return {states_.begin(), states_.end()};
+}
+
+}  // namespace TANDEM_NS::detail

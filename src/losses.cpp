@@ -1,0 +1,5 @@
+#include "tandem/losses/crossentropy.inl"
+#include "tandem/losses/hinge.inl"
+#include "tandem/losses/loss.inl"
+#include "tandem/losses/pair.inl"
+#include "tandem/losses/regression.inl"

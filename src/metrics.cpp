@@ -1,0 +1,7 @@
+#include "tandem/metrics/accuracy.inl"
+#include "tandem/metrics/confusion.inl"
+#include "tandem/metrics/curve.inl"
+#include "tandem/metrics/mean.inl"
+#include "tandem/metrics/mean_iou.inl"
+#include "tandem/metrics/metric.inl"
+#include "tandem/metrics/of_losses.inl"
