@@ -73,6 +73,7 @@ inline void check_32_bits(std::uint64_t bytes, const std::string& at) {
         "save_npz", "a tensor or the file would reach 4 GiB at " + at + " (save_safetensors has no limit)");
 }
 
+// Little endian, of up to 8 bytes.
 inline void append_number(std::string& to, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) to += static_cast<char>(value >> 8 * i & 255);
 }
