@@ -1,6 +1,6 @@
 #include "tandem/nn/activation.inl"
 #include "tandem/nn/beam_search.inl"
 #include "tandem/nn/initializers.inl"
-#include "tandem/nn/layers.inl"
 #include "tandem/nn/model.inl"
 #include "tandem/nn/rnn.inl"
+#include "tandem/nn/regularizers.inl"

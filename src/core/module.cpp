@@ -1,2 +1,3 @@
 #include "tandem/core/module.inl"
 #include "tandem/core/module_separate.inl"
+#include "tandem/core/module_summary.inl"

@@ -31,6 +31,8 @@ static_assert(sizeof(Context) <= 64);
 extern TANDEM_API constinit thread_local Context context;
 
 namespace detail {
+/// Whether a training_scope says so on this thread (core/scope.hpp).
+extern TANDEM_API constinit thread_local bool training;
 /// Whether a StrictShapes scope is active on this thread (ops/debug/strict_shapes.hpp). Not part of Context, which
 /// fills one cache line: only checks that are about to broadcast or to reduce everything read it.
 extern TANDEM_API constinit thread_local bool strict_shapes;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tandem/core/regularizer.hpp"
 #include "tandem/core/variable.hpp"
 
 namespace TANDEM_NS {
@@ -23,9 +24,10 @@ class TANDEM_API Module {
   struct Named {
     std::string path;  ///< "hidden/kernel"
     Variable variable;
-    Variable weight = {};    ///< of an optimizer's slot: the weight it belongs to
-    std::string slot = {};   ///< of an optimizer's slot: "momentum"
-    bool is_frozen = false;  ///< by set_trainable(false) of its module or an enclosing one
+    Variable weight = {};          ///< of an optimizer's slot: the weight it belongs to
+    std::string slot = {};         ///< of an optimizer's slot: "momentum"
+    bool is_frozen = false;        ///< by set_trainable(false) of its module or an enclosing one
+    Regularizer regularizer = {};  ///< its penalty, for losses()
   };
 
   Module();
@@ -43,6 +45,12 @@ class TANDEM_API Module {
   std::vector<Variable> variables_by_name(const std::string& name) const;
   /// The number of elements in the trainable variables.
   i64 count_params() const;
+  /// What to add to the loss: the penalties of the trainable Variables that have a regularizer, computed from their
+  /// present values, and those of outputs (.activity_regularizer), from each layer's latest call.
+  std::vector<Tensor> losses() const;
+  /// A table of the layers below this module: names, classes, output shapes as far as they are known, and numbers of
+  /// parameters.
+  std::string summary() const;
   /// Freezes or unfreezes this module. false freezes it with its children, including children created later:
   /// trainable_variables() then omits their Variables. true makes those that were created as trainable trainable
   /// again.
@@ -75,14 +83,19 @@ class TANDEM_API Module {
   explicit Module(const char* kind);
   /// Adds a Variable.
   ///   throws  errors::AlreadyExistsError if this module has a variable or child of that name
-  Variable add_variable(const std::string& name, const Tensor& initial, bool trainable = true) const;
+  Variable add_variable(const std::string& name, const Tensor& initial, bool trainable = true,
+                        const Regularizer& regularizer = {}) const;
   /// Adds existing Variables under their paths as names: all of them, or none if a name is in use.
   void add_variables(const std::vector<Named>& named) const;
   /// Adds a child module.
   ///   throws  errors::AlreadyExistsError as add_variable; errors::InvalidArgumentError for the module itself
   void add_module(const std::string& name, const Module& child) const;
+  /// Adds a child module under the name of its class: "dense", then "dense_1".
+  void add_module(const Module& child) const;
   /// The i-th Variable of this module itself.
   const Variable& variable(std::size_t i) const;
+  /// The number of its own Variables.
+  std::size_t weight_count() const;
   /// Runs build() once for all copies of this handle, outside of tapes and traces. For layers whose shapes depend on
   /// their first input. If it raises, everything it added to this module is removed, and the next call builds again.
   template <class F>
@@ -92,6 +105,10 @@ class TANDEM_API Module {
   bool is_built() const;
   /// Sets the name of this module's class, shown in lists of Models.
   void set_kind(std::string kind) const;
+  /// Keeps the loss of a layer's latest call, for losses(); replaces that of the call before.
+  void set_call_loss(const Tensor& loss) const;
+  /// Keeps the shape of a module's result, for summary().
+  static void note_output(const Module& module, const Shape& shape);
   /// Declares that this module creates slots, for Variables owned by others.
   void set_makes_slots() const;
   /// For Model: this object has `size` bytes, and the Modules inside it are its members.

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <deque>
 #include <mutex>
-#include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "tandem/base/at_fork.hpp"
 #include "tandem/base/id_map.hpp"
 #include "tandem/core/module.hpp"
 #include "tandem/core/module_state.hpp"
+#include "tandem/core/module_walk.hpp"
 #include "tandem/core/scope.hpp"
 
 namespace TANDEM_NS {
@@ -74,14 +73,15 @@ TANDEM_INLINE std::string Module::Contents::path_of(const Named& slot) const {
 TANDEM_INLINE Module::Contents& Module::contents() const { return static_cast<Contents&>(*state_); }
 TANDEM_INLINE void Module::set_kind(std::string kind) const { contents().kind_name = std::move(kind); }
 TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = true; }
-TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tensor& initial, bool trainable) const {
+TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tensor& initial, bool trainable,
+                                            const Regularizer& regularizer) const {
   Contents& c = contents();
   const std::lock_guard lock(c.mutex);
   c.check_new(name);
   const Tensor* expected = c.expected_for(name, initial.spec());
   const Tensor value = expected ? expected->to(initial.device()) : initial;
   Variable v(value, {.name = name.c_str(), .trainable = trainable});
-  c.add({name, v});
+  c.add({.path = name, .variable = v, .regularizer = regularizer});
   if (expected) {
     Paths& paths = static_cast<Paths&>(*c.paths);
     const std::lock_guard lock_paths(paths.mutex);
@@ -119,7 +119,22 @@ TANDEM_INLINE void Module::add_module(const std::string& name, const Module& chi
   c.children.push_back({name, child.handle()});
   c.order.push_back('m');
 }
+TANDEM_INLINE void Module::add_module(const Module& child) const {
+  std::string name;
+  {
+    Contents& c = contents();
+    const std::lock_guard lock(c.mutex);
+    name = detail::free_name(child.contents().kind_name, c.names);
+  }
+  add_module(name, child);
+}
+TANDEM_INLINE void Module::set_call_loss(const Tensor& loss) const {
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  c.call_loss = loss;
+}
 TANDEM_INLINE const Variable& Module::variable(std::size_t i) const { return contents().variables[i].variable; }
+TANDEM_INLINE std::size_t Module::weight_count() const { return contents().variables.size(); }
 TANDEM_INLINE bool Module::is_built() const { return contents().built.load(std::memory_order_acquire); }
 TANDEM_INLINE void Module::build_locked(Callable build) const {
   Contents& c = contents();
@@ -142,55 +157,6 @@ TANDEM_INLINE void Module::build_locked(Callable build) const {
   c.expected.clear();
   c.built.store(true, std::memory_order_release);
 }
-
-namespace detail {
-/// "dense", then "dense_1", ...: a name that is not in use.
-TANDEM_INLINE std::string free_name(const std::string& kind, const std::unordered_set<std::string>& taken) {
-  std::string name = kind;
-  for (int i = 1; taken.contains(name); ++i) name = kind + "_" + std::to_string(i);
-  return name;
-}
-}  // namespace detail
-
-// Visits a module, its children and its members, in the order in which they are listed.
-struct Module::Walk {
-  // Visits one module; its lock is held.
-  virtual void enter(Contents&, const std::string& /*prefix*/) {}
-  virtual void variable(const Named&, const std::string& /*prefix*/, bool /*is_frozen*/) {}
-
-  // Children are visited after this module's lock is released: two modules may contain the same two children in
-  // either order.
-  void visit(const Handle& m, const std::string& prefix, bool is_frozen = false) {
-    Contents& c = m.contents();
-    seen_.insert(&c);
-    is_frozen |= c.frozen.load(std::memory_order_relaxed);
-    std::unique_lock lock(c.mutex);
-    enter(c, prefix);
-    const std::vector<char> order = c.order;
-    const std::vector<Named> variables(c.variables.begin(), c.variables.end());
-    const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
-    std::unordered_set<std::string> names = c.names;
-    lock.unlock();
-    std::size_t v = 0, child = 0;
-    for (char kind : order) {
-      if (kind == 'v') variable(variables[v++], prefix, is_frozen);
-      else visit(children[child].module, prefix + children[child].name + "/", is_frozen), ++child;
-    }
-    if (!m.members) return;
-    for (const Handle& member : static_cast<const Members&>(*m.members).list) {
-      if (seen_.contains(&member.contents())) continue;
-      const std::string name = detail::free_name(member.contents().kind_name, names);
-      names.insert(name);
-      visit(member, prefix + name + "/", is_frozen);
-    }
-  }
-
- protected:
-  ~Walk() = default;
-
- private:
-  std::set<const Opaque*> seen_;  // the Contents of modules visited so far
-};
 
 TANDEM_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names)
     : names_(std::move(names)) {
@@ -277,6 +243,22 @@ TANDEM_INLINE i64 Module::count_params() const {
   i64 n = 0;
   for (const Variable& v : trainable_variables()) n += v.shape().size();
   return n;
+}
+TANDEM_INLINE std::vector<Tensor> Module::losses() const {
+  struct Losses final : Walk {
+    std::vector<Tensor> out;
+    IdMap seen;
+    void enter(Contents& c, const std::string&) override {
+      if (c.call_loss.is_set()) out.push_back(c.call_loss);
+    }
+    void variable(const Named& v, const std::string&, bool is_frozen) override {
+      if (!v.regularizer || is_frozen || !v.variable.trainable() || seen.find(v.variable.id()) >= 0) return;
+      seen.insert(v.variable.id(), 1);
+      out.push_back(v.regularizer(v.variable));
+    }
+  } all;
+  all.visit(handle(), "");
+  return std::move(all.out);
 }
 TANDEM_INLINE void Module::set_trainable(bool trainable) const {
   contents().frozen.store(!trainable, std::memory_order_relaxed);

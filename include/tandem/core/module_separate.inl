@@ -40,6 +40,7 @@ struct Module::Separation {
     fresh->names = old.names;
     fresh->kind_name = old.kind_name;
     fresh->is_layer = old.is_layer;
+    fresh->output = old.output;
     fresh->expected = old.expected;
     fresh->path = old.path;
     fresh->paths = old.paths;

@@ -37,6 +37,8 @@ struct Module::Contents final : Opaque {
   std::unordered_set<std::string> names;
   std::string kind_name = "module";
   bool is_layer = false, makes_slots = false;
+  Tensor call_loss;                        // of the latest call, or unset
+  std::string output;                      // the shape of a result, or empty
   std::map<std::string, Tensor> expected;  // by name: the checkpoint's values for Variables that do not exist yet
   std::string path;                        // in that checkpoint: "model/hidden/"
   Ref<Opaque> paths;                       // a Paths, of the modules of that checkpoint

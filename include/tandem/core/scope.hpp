@@ -47,6 +47,22 @@ class TANDEM_API DeviceScope {
 /// Creates a device scope by name: auto scope = tandem::device("GPU:0").
 inline DeviceScope device(std::string_view name) { return DeviceScope(device_named(name)); }
 
+/// Layers that behave differently in training (Dropout, BatchNormalization) do so within the scope:
+///     auto scope = training_scope(true);
+/// Outside of all scopes they infer. A traced function has a trace for each of the two.
+class TANDEM_API training_scope {
+ public:
+  explicit training_scope(bool training) : outer_(detail::training) { detail::training = training; }
+  training_scope(const training_scope&) = delete;
+  training_scope& operator=(const training_scope&) = delete;
+  ~training_scope() { detail::training = outer_; }
+
+ private:
+  bool outer_;
+};
+/// Whether layers are in training mode on this thread.
+inline bool is_training() { return detail::training; }
+
 namespace detail {
 // Active during a public function: adds the call's name and source location to errors raised before an op is
 // applied. Ops add their own (core/apply.hpp).

@@ -15,6 +15,14 @@ class DryRun final : Stager {
   ~DryRun() { context.stager = stager_; }
 
  private:
+  struct Lifted {
+    explicit Lifted(DryRun& run) : run(run) { context.stager = run.stager_; }
+    Lifted(const Lifted&) = delete;
+    Lifted& operator=(const Lifted&) = delete;
+    ~Lifted() { context.stager = &run; }
+    DryRun& run;
+  };
+
   Tensors stage(const InferCall&, const Specs& specs) override {
     Tensors out;
     out.reserve(specs.size());
@@ -23,7 +31,11 @@ class DryRun final : Stager {
   }
   Tensor read(const Variable& v) override { return Tensor::symbol(v.spec()); }
   void assign(const Variable&, const Tensor&) override {}
-  void lift(Callable body) override { body.call(body.self); }
+  void lift(Callable body) override {  // of a layer inside of a model: its weights are made in earnest
+    const Lifted lifted(*this);
+    if (stager_) stager_->lift(body);
+    else body.call(body.self);
+  }
   void created(const Variable&) override {}
   std::string origin(const Tensor&) override { return {}; }
 

@@ -15,6 +15,10 @@ class TensorList {
   TensorList(const std::vector<Tensor>& list) : list_(list) {}
   TensorList(std::span<const Tensor> list) : list_(list) {}
   std::span<const Tensor> list() const { return list_; }
+  std::size_t size() const { return list_.size(); }
+  const Tensor& operator[](std::size_t i) const { return list_[i]; }
+  auto begin() const { return list_.begin(); }
+  auto end() const { return list_.end(); }
 
  private:
   std::span<const Tensor> list_;

@@ -160,6 +160,7 @@ class Function {
     const void* const type = &detail::type_tag<R(detail::Argument<A>...)>;
     flat.add(&type, sizeof type);
     flat.key.push(current_device().kind), flat.key.push(current_device().index);
+    flat.key.push(static_cast<unsigned char>(is_training()));
     (tree::flatten(arguments, flat), ...);
     if (Ref<Traced> hit = cache_->find(flat)) return hit;
     if (for_call) cache_->check_values(flat);

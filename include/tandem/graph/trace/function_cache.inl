@@ -137,7 +137,7 @@ TANDEM_INLINE TraceRecord FunctionCache::explain(const std::vector<std::string>&
   }
   if (traces_.empty()) return r;
   if (!nearest || fewest == 0) {
-    r.reason = nearest ? "an argument has a different type, or the default device differs"
+    r.reason = nearest ? "an argument has a different type, or the default device or training_scope differs"
                        : "the number or structure of the arguments differs";
     r.advice = "always call it with the same structure of arguments, or use one function for each";
     return r;

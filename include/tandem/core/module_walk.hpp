@@ -1,0 +1,60 @@
+// Module::Walk: visits a module and what is below it. For the definitions of core/module.hpp.
+#pragma once
+#include <set>
+#include <string>
+#include <unordered_set>
+
+#include "tandem/core/module_state.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+/// "dense", then "dense_1", ...: a name that is not in use.
+inline std::string free_name(const std::string& kind, const std::unordered_set<std::string>& taken) {
+  std::string name = kind;
+  for (int i = 1; taken.contains(name); ++i) name = kind + "_" + std::to_string(i);
+  return name;
+}
+}  // namespace detail
+
+// Visits a module, its children and its members, in the order in which they are listed.
+struct Module::Walk {
+  // Visits one module; its lock is held.
+  virtual void enter(Contents&, const std::string& /*prefix*/) {}
+  virtual void variable(const Named&, const std::string& /*prefix*/, bool /*is_frozen*/) {}
+
+  // Children are visited after this module's lock is released: two modules may contain the same two children in
+  // either order.
+  void visit(const Handle& m, const std::string& prefix, bool is_frozen = false) {
+    Contents& c = m.contents();
+    seen_.insert(&c);
+    is_frozen |= c.frozen.load(std::memory_order_relaxed);
+    std::unique_lock lock(c.mutex);
+    enter(c, prefix);
+    const std::vector<char> order = c.order;
+    const std::vector<Named> variables(c.variables.begin(), c.variables.end());
+    const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
+    std::unordered_set<std::string> names = c.names;
+    lock.unlock();
+    std::size_t v = 0, child = 0;
+    for (char kind : order) {
+      if (kind == 'v') variable(variables[v++], prefix, is_frozen);
+      else visit(children[child].module, prefix + children[child].name + "/", is_frozen), ++child;
+    }
+    if (!m.members) return;
+    for (const Handle& member : static_cast<const Members&>(*m.members).list) {
+      if (seen_.contains(&member.contents())) continue;
+      const std::string name = detail::free_name(member.contents().kind_name, names);
+      names.insert(name);
+      visit(member, prefix + name + "/", is_frozen);
+    }
+  }
+
+ protected:
+  ~Walk() = default;
+
+ private:
+  std::set<const Opaque*> seen_;  // the Contents of modules visited so far
+};
+
+}  // namespace TANDEM_NS

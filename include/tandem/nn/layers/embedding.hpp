@@ -1,0 +1,28 @@
+// Embedding: a table of vectors.
+#pragma once
+#include "tandem/nn/layers/layer.hpp"
+
+namespace TANDEM_NS::layers {
+
+struct EmbeddingOptions {
+  Initializer embeddings_initializer = initializers::RandomUniform(-0.05, 0.05);
+  Regularizer embeddings_regularizer = {};
+  bool mask_zero = false;  ///< id 0 is padding: compute_mask() is false there
+  DType dtype = DType::float32;
+};
+/// Embedding lookup: maps ids [...] (int32 or int64, in [0, input_dim)) to rows of a table, [..., output_dim]. The
+/// gradient of the table is row-sparse.
+///   throws    errors::InvalidArgumentError for an id out of range, with its position
+///   variables embeddings [input_dim, output_dim]
+class TANDEM_API Embedding : public Layer {
+ public:
+  Embedding(i64 input_dim, i64 output_dim, EmbeddingOptions options = {});
+  Tensor operator()(const Tensor& ids) const;
+  /// bool_ [...], false where ids are 0: the mask of recurrent and attention layers. Unset without .mask_zero.
+  Tensor compute_mask(const Tensor& ids) const;
+
+ private:
+  bool mask_zero_;
+};
+
+}  // namespace TANDEM_NS::layers

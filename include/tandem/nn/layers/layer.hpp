@@ -1,0 +1,98 @@
+// layers::Layer: the base class of layers, and how a layer makes its weights at its first call.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tandem/core/module.hpp"
+#include "tandem/core/op.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/nn/dry_run.hpp"
+#include "tandem/nn/initializers.hpp"
+#include "tandem/nn/regularizers.hpp"
+
+namespace TANDEM_NS::layers {
+
+namespace detail {
+inline i64 positive(const char* layer, const char* what, i64 n) {
+  if (n <= 0)
+    errors::raise<errors::InvalidArgumentError>(layer,
+                                                std::string(what) + " must be positive, not " + std::to_string(n));
+  return n;
+}
+}  // namespace detail
+
+/// Options of the call of a layer that behaves differently in training.
+struct CallOptions {
+  std::optional<bool> training = {};  ///< default: whether a training_scope says so
+
+  bool is_training() const { return training.value_or(tandem::is_training()); }
+};
+
+/// The base class of layers. A layer owns its Variables and creates them at its first call; copies of a layer share
+/// them. A layer of one's own derives from it and says which weights it needs, and what it computes with them:
+///
+///   struct Scale : layers::Layer {
+///     Scale() : Layer("scale") {}  // its name in a Model
+///     Tensor operator()(const Tensor& x) const {
+///       return run_with_weights(
+///           [&] { return Weights{{"scale", {features_of("Scale", x)}, initializers::Ones()}}; },
+///           [&](const Tensors& w) { return x * w[0]; });
+///     }
+///   };
+class TANDEM_API Layer : public Module {
+ public:
+  Layer() = default;
+
+ protected:
+  using Module::Module;
+
+  /// What a weight is made from.
+  struct Weight {
+    const char* name;
+    Shape shape;
+    Initializer initializer;
+    DType dtype = DType::float32;
+    Regularizer regularizer = {};
+    bool trainable = true;
+  };
+  using Weights = std::vector<Weight>;
+
+  /// Returns run(weights), where `weights` are the values of the layer's Variables. The first call makes them:
+  /// `weights_for()` lists them, and run() is tried without values first, so that an input which it refuses leaves the
+  /// layer unbuilt.
+  template <class For, class Run>
+  auto run_with_weights(const For& weights_for, const Run& run) const {
+    if (!is_built()) {
+      const Weights list = weights_for();
+      Shape result;
+      tandem::detail::check_call([&] {
+        Tensors placeholders;
+        for (const Weight& w : list) placeholders.push(tandem::detail::weight_like(w.shape, w.dtype));
+        note(run(placeholders), result);
+      });
+      add_weights(list);
+      note_output(*this, result);
+    }
+    Tensors values;
+    for (std::size_t i = 0, n = weight_count(); i < n; ++i) values.push(variable(i));
+    return run(values);
+  }
+  /// Makes the weights, all or none.
+  void add_weights(const Weights& weights) const;
+  /// The size of the last axis of x.
+  ///   throws  errors::InvalidArgumentError, in the layer's name, if there is none or it is unknown
+  static i64 features_of(const char* layer, const Tensor& x) { return tandem::detail::features_of(layer, x); }
+  /// Adds `regularizer(y)` to losses(), if there is a regularizer; returns y.
+  const Tensor& penalized(const Tensor& y, const Regularizer& regularizer) const {
+    if (regularizer) set_call_loss(regularizer(y));
+    return y;
+  }
+
+ private:
+  static void note(const Tensor& y, Shape& shape) { shape = y.shape(); }
+  template <class Y>
+  static void note(const Y&, Shape&) {}
+};
+
+}  // namespace TANDEM_NS::layers

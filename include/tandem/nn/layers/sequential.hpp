@@ -1,0 +1,86 @@
+// Sequential: layers one after the other. Lambda: a function as a layer.
+#pragma once
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tandem/nn/layers/layer.hpp"
+
+namespace TANDEM_NS::layers {
+
+/// What Sequential can hold: a layer, or anything else that maps one Tensor to one Tensor.
+template <class L>
+concept LayerLike = std::is_invocable_r_v<Tensor, const L&, const Tensor&>;
+
+/// A function of one Tensor as a layer: Lambda([](const Tensor& x) { return x / 255; }).
+template <LayerLike F>
+class Lambda : public Layer {
+ public:
+  explicit Lambda(F f) : Layer("lambda"), f_(std::move(f)) {}
+  Tensor operator()(const Tensor& x) const { return f_(x); }
+
+ private:
+  F f_;
+};
+
+/// Layers one after the other:
+///
+///   layers::Sequential net{layers::Flatten(), layers::Dense(128, nn::relu), layers::Dropout(0.2), layers::Dense(10)};
+///   net.build({none, 28, 28});
+///   std::cout << net.summary();
+///
+/// Copies share the layers' Variables, as copies of any layer do; Model::clone() gives a copy its own.
+class TANDEM_API Sequential : public Layer {
+ public:
+  Sequential() : Layer("sequential") {}
+  template <LayerLike... L>
+    requires(sizeof...(L) > 0 && !(sizeof...(L) == 1 && (std::derived_from<L, Sequential> && ...)))
+  explicit Sequential(L... layers) : Sequential() { (add(std::move(layers)), ...); }
+  Sequential(const Sequential& other);
+  Sequential(Sequential&&) = default;
+  Sequential& operator=(Sequential other) {
+    Layer::operator=(other);
+    elements_ = std::move(other.elements_);
+    return *this;
+  }
+
+  /// Appends a layer, or a function of one Tensor.
+  template <LayerLike L>
+  Sequential& add(L layer) {
+    if constexpr (std::derived_from<L, Module>) {
+      elements_.push_back(std::make_unique<Holder<L>>(std::move(layer)));
+      add_module(elements_.back()->module());
+      return *this;
+    } else {
+      return add(Lambda<L>(std::move(layer)));
+    }
+  }
+  Tensor operator()(const Tensor& x) const;
+  /// Creates all layers' Variables for inputs of this shape; the sizes that layers do not need to know may be `none`.
+  void build(const Shape& input, DType dtype = DType::float32) const;
+  std::size_t size() const { return elements_.size(); }
+
+ private:
+  struct Element {
+    Element() = default;
+    Element(const Element&) = default;
+    Element& operator=(const Element&) = delete;
+    virtual ~Element() = default;
+    virtual Tensor call(const Tensor& x) const = 0;
+    virtual std::unique_ptr<Element> copy() const = 0;
+    virtual const Module& module() const = 0;
+  };
+  template <class L>
+  struct Holder final : Element {
+    explicit Holder(L layer) : layer(std::move(layer)) {}
+    Tensor call(const Tensor& x) const override { return layer(x); }
+    std::unique_ptr<Element> copy() const override { return std::make_unique<Holder>(*this); }
+    const Module& module() const override { return layer; }
+    L layer;
+  };
+  std::vector<std::unique_ptr<Element>> elements_;
+};
+
+}  // namespace TANDEM_NS::layers

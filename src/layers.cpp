@@ -1,0 +1,6 @@
+#include "tandem/nn/layers/dense.inl"
+#include "tandem/nn/layers/embedding.inl"
+#include "tandem/nn/layers/layer.inl"
+#include "tandem/nn/layers/merge.inl"
+#include "tandem/nn/layers/sequential.inl"
+#include "tandem/nn/layers/shape.inl"
