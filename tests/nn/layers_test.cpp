@@ -157,10 +157,10 @@ TEST_CASE("summary: layers, output shapes, parameters") {
   CHECK(net.summary() ==
         "Layer              Output shape    Parameters\n"
         "---------------------------------------------\n"
-        "sequential         [?,10]                   0\n"
-        "flatten (flatten)  [?,784]                  0\n"
-        "dense (dense)      [?,128]            100,480\n"
-        "dense_1 (dense)    [?,10]               1,290\n"
+        "sequential         [None,10]                0\n"
+        "flatten (flatten)  [None,784]               0\n"
+        "dense (dense)      [None,128]         100,480\n"
+        "dense_1 (dense)    [None,10]            1,290\n"
         "---------------------------------------------\n"
         "Total: 101,770, trainable: 101,770\n");
   net.set_trainable(false);

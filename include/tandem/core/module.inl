@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include "tandem/base/at_fork.hpp"
@@ -248,8 +249,9 @@ TANDEM_INLINE std::vector<Tensor> Module::losses() const {
   struct Losses final : Walk {
     std::vector<Tensor> out;
     IdMap seen;
+    std::set<const Contents*> entered;  // a module that was added under two names is visited twice
     void enter(Contents& c, const std::string&) override {
-      if (c.call_loss.is_set()) out.push_back(c.call_loss);
+      if (c.call_loss.is_set() && entered.insert(&c).second) out.push_back(c.call_loss);
     }
     void variable(const Named& v, const std::string&, bool is_frozen) override {
       if (!v.regularizer || is_frozen || !v.variable.trainable() || seen.find(v.variable.id()) >= 0) return;
