@@ -10,3 +10,18 @@
 #include "tandem/data/split.hpp"
 #include "tandem/data/synthetic.hpp"
 #include "tandem/data/table.hpp"
+
+#if TANDEM_IS_HEADER_ONLY
+#include "tandem/data/batches.inl"
+#include "tandem/data/csv.inl"
+#include "tandem/data/file.inl"
+#include "tandem/data/idx.inl"
+#include "tandem/data/permutation.inl"
+#include "tandem/data/sequences.inl"
+#include "tandem/data/split.inl"
+#include "tandem/data/synthetic_digits.inl"
+#include "tandem/data/synthetic_letters.inl"
+#include "tandem/data/synthetic_texts.inl"
+#include "tandem/data/table.inl"
+#include "tandem/tandem.hpp"
+#endif

@@ -1,5 +1,5 @@
-"""Checks the shared libraries that programs need: only the C and C++ runtime, RE2 (tandem::strings), zlib (tandem::io),
-and Tandem itself if it is shared.
+"""Checks the shared libraries that programs need: only the C and C++ runtime, RE2 (tandem::strings), zlib (tandem::io
+and tandem::data), and Tandem itself if it is shared.
 
 Programs therefore start on a machine without NVIDIA libraries, fmt or a BLAS.
 """

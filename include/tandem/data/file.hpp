@@ -28,4 +28,9 @@ TANDEM_API std::vector<std::string> read_lines(const std::string& path, ReadOpti
 /// The lines of a text, as read_lines. The views refer to it.
 TANDEM_API std::vector<std::string_view> lines_of(std::string_view text);
 
+namespace detail {
+/// read_file, in the name of `op`.
+std::string read_file(const char* op, const std::string& path, i64 max_bytes);
+}  // namespace detail
+
 }  // namespace TANDEM_NS::data

@@ -14,11 +14,15 @@
 
 namespace TANDEM_NS::data {
 
+namespace detail {
+class TableReader;
+}
+
 /// A column of a table, by name or by its number from 0.
 class Column {
  public:
   template <std::integral I>
-  Column(I index) : index_(static_cast<i64>(index)) {}
+  Column(I index) : index_(static_cast<i64>(index)), by_name_(false) {}
   Column(std::string name) : name_(std::move(name)) {}
   Column(const char* name) : name_(name) {}
 
@@ -28,7 +32,8 @@ class Column {
 
  private:
   std::string name_;
-  i64 index_ = -1;
+  i64 index_ = 0;
+  bool by_name_ = true;
 };
 
 struct NumbersOptions {
@@ -72,7 +77,7 @@ class TANDEM_API Table {
   Categories categories(const Column& column) const;
 
  private:
-  friend class TableBuilder;
+  friend class detail::TableReader;
   Tensor numbers_of(std::span<const std::size_t> columns, Shape shape, NumbersOptions) const;
 
   std::vector<std::string> columns_;

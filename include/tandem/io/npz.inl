@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tandem/io/inflate.hpp"
 #include "tandem/io/npz.hpp"
 #include "tandem/io/regular_file.hpp"
 #include "tandem/io/replace_file.hpp"
@@ -18,9 +19,6 @@ inline constexpr std::string_view npy_suffix = ".npy";
 
 [[noreturn]] inline void raise_npz(const std::string& path, const std::string& what) {
   errors::raise<errors::DataLossError>("load_npz", path + " is damaged or not an .npz file: " + what);
-}
-[[noreturn]] inline void raise_no_zlib(const char* op, const std::string& what) {
-  errors::raise<errors::UnimplementedError>(op, what + ": this program was built without zlib (Debian: zlib1g-dev)");
 }
 
 #if TANDEM_HAS_ZLIB
@@ -51,48 +49,6 @@ TANDEM_INLINE std::string deflated(std::initializer_list<std::string_view> parts
   deflateEnd(&z);
   return out;
 }
-// Inflates raw deflate data that `source` holds from `at` on, piece by piece.
-template <class Source>
-class Inflater {
- public:
-  Inflater(Source& source, std::uint64_t at, std::uint64_t bytes) : source_(source), at_(at), left_(bytes) {
-    if (inflateInit2(&z_, -MAX_WBITS) != Z_OK)
-      errors::raise<errors::ResourceExhaustedError>("load_npz", "zlib has no memory");
-  }
-  Inflater(const Inflater&) = delete;
-  ~Inflater() { inflateEnd(&z_); }
-  // The next n bytes; false if the data are damaged or end before.
-  bool read(char* to, std::size_t n) {
-    while (n && state_ == Z_OK) {
-      refill();
-      const uInt room = static_cast<uInt>(std::min(n, std::size_t{1} << 30));
-      z_.next_out = reinterpret_cast<Bytef*>(to), z_.avail_out = room;
-      state_ = inflate(&z_, Z_NO_FLUSH);
-      to += room - z_.avail_out, n -= room - z_.avail_out;
-    }
-    return n == 0 && (state_ == Z_OK || state_ == Z_STREAM_END);
-  }
-  // Whether the data end here.
-  bool at_end() {
-    char more;
-    return !read(&more, 1) && state_ == Z_STREAM_END && !left_ && !z_.avail_in;
-  }
-
- private:
-  void refill() {
-    if (z_.avail_in || !left_) return;
-    const std::size_t n = std::min<std::uint64_t>(left_, sizeof piece_);
-    source_.read_at(piece_, at_, n);
-    at_ += n, left_ -= n;
-    z_.next_in = reinterpret_cast<Bytef*>(piece_), z_.avail_in = static_cast<uInt>(n);
-  }
-
-  Source& source_;
-  std::uint64_t at_, left_;
-  z_stream z_{};
-  int state_ = Z_OK;
-  char piece_[1 << 14];
-};
 #endif
 
 // The data of a stored member, with the functions of Inflater.
@@ -174,7 +130,7 @@ class ZipReader {
                                                                 "; only deflate (8) is read");
 #if TANDEM_HAS_ZLIB
     if (m.size / largest_deflate_ratio > m.compressed) fail(m.name + " is larger than its compressed data can hold");
-    Inflater<Source> data(source_, begin, m.compressed);
+    Inflater<Source> data("load_npz", source_, begin, m.compressed, Wrapper::none);
     return checked(m, data);
 #else
     raise_no_zlib("load_npz", path_ + ": " + m.name + " is compressed");

@@ -1,5 +1,5 @@
 // Byte sources of the readers: regular files at user-supplied paths (the type is checked after opening), and memory.
-// For the definitions of io/safetensors.hpp and io/npy.hpp.
+// For definitions.
 #pragma once
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -82,6 +82,14 @@ class RegularFile {
   Descriptor fd_;
   std::size_t size_ = 0, at_ = 0;
 };
+
+/// The content of a regular file.
+inline std::string read_regular_file(const char* op, const std::string& path) {
+  RegularFile file(op, path);
+  std::string content(file.size(), '\0');
+  file.read(content.data(), content.size());
+  return content;
+}
 
 /// Bytes in memory, read sequentially from their beginning or at an offset.
 class MemorySource {

@@ -11,13 +11,7 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/config.hpp"
-
-#if __has_include(<zlib.h>) && !defined(TANDEM_NO_ZLIB)
-#include <zlib.h>
-#define TANDEM_HAS_ZLIB 1
-#else
-#define TANDEM_HAS_ZLIB 0
-#endif
+#include "tandem/io/inflate.hpp"
 
 namespace TANDEM_NS::io::detail {
 
@@ -32,7 +26,6 @@ inline constexpr std::uint32_t local_signature = 0x04034b50, central_signature =
                                end64_signature = 0x06064b50, locator64_signature = 0x07064b50;
 inline constexpr std::size_t local_bytes = 30, central_bytes = 46, end_bytes = 22, end64_bytes = 56,
                              locator64_bytes = 20;
-inline constexpr std::uint64_t largest_deflate_ratio = 1032;
 static_assert(std::endian::native == std::endian::little);
 
 // The CRC-32 by tables, eight bytes a step; table k advances a byte over k zero bytes more.

@@ -1,10 +1,9 @@
 // Definitions of strings/csv.hpp.
 #pragma once
-#include <algorithm>
-
+#include "tandem/base/csv_scanner.hpp"
+#include "tandem/base/parse_number.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/strings/csv.hpp"
-#include "tandem/strings/parse_number.hpp"
 #include "tandem/strings/string_kernels.hpp"
 
 namespace TANDEM_NS {
@@ -44,51 +43,37 @@ TANDEM_INLINE Specs infer_decode_csv(const InferCall& c) {
 class CsvRecord {
  public:
   CsvRecord(const KernelCall& c, i64 record, std::string_view text)
-      : c_(c), a_(c.attrs.get<rules::CsvAttrs>()), record_(record), text_(text) {}
+      : CsvRecord(c, record, text, c.attrs.get<rules::CsvAttrs>()) {}
 
-  bool at_end() const { return at_ > text_.size(); }
+  bool at_end() const { return at_end_; }
   /// The next field; valid until the one after it is read.
   std::string_view next() {
-    if (a_.use_quote_delim && at_ < text_.size() && text_[at_] == '"') return quoted();
-    const std::size_t end = std::min(text_.find(a_.field_delim[0], at_), text_.size());
-    const std::string_view s = text_.substr(at_, end - at_);
-    if (a_.use_quote_delim && s.find('"') != s.npos) fail("an unquoted field has a quote");
-    if (s.find_first_of("\r\n") != s.npos) fail("an unquoted field has a line break");
-    return at_ = end + 1, s;
+    const tandem::detail::CsvField f = fields_.next();
+    if (f.fault) fail(f.fault);
+    if (f.end == f.record) fail("an unquoted field has a line break");
+    at_end_ = f.end == f.text;
+    if (!f.doubled) return f.raw;
+    unquoted_ = f.raw;
+    return std::string_view(unquoted_).substr(0, tandem::detail::undouble_quotes(unquoted_.data(), unquoted_.size()));
   }
 
  private:
-  std::string_view quoted() {
-    unquoted_.clear();
-    for (++at_;;) {
-      const std::size_t quote = text_.find('"', at_);
-      if (quote == text_.npos) fail("a quoted field has no end");
-      unquoted_.append(text_, at_, quote - at_);
-      at_ = quote + 1;
-      if (at_ < text_.size() && text_[at_] == '"') {
-        unquoted_ += '"', ++at_;
-        continue;
-      }
-      if (at_ < text_.size() && text_[at_] != a_.field_delim[0])
-        fail("a quote inside of a quoted field must be doubled");
-      return ++at_, unquoted_;
-    }
-  }
+  CsvRecord(const KernelCall& c, i64 record, std::string_view text, const rules::CsvAttrs& a)
+      : c_(c), record_(record), fields_(text, a.field_delim[0], a.use_quote_delim) {}
   [[noreturn]] void fail(const std::string& what) const {
     raise(c_.op, what + " in record " + std::to_string(record_));
   }
 
   const KernelCall& c_;
-  const rules::CsvAttrs& a_;
   i64 record_;
-  std::string_view text_;
-  std::size_t at_ = 0;
+  tandem::detail::CsvScanner fields_;
+  bool at_end_ = false;
   std::string unquoted_;
 };
 
 template <class T>
 void write_number(const KernelCall& c, std::size_t column, i64 record, std::string_view s, const char* kind) {
-  if (!strings::impl::parse_number(s, c.out[column].as<T>()[record]))
+  if (!tandem::detail::parse_number(s, c.out[column].as<T>()[record]))
     raise(c.op, "Field " + std::to_string(column) + " in record " + std::to_string(record) + " is not a valid " + kind +
                     ": " + std::string(s));
 }

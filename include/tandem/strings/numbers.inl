@@ -2,10 +2,10 @@
 #pragma once
 #include <complex>
 
+#include "tandem/base/parse_number.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/debug/summary.hpp"
 #include "tandem/strings/numbers.hpp"
-#include "tandem/strings/parse_number.hpp"
 #include "tandem/strings/string_kernels.hpp"
 
 namespace TANDEM_NS {
@@ -21,7 +21,8 @@ template <class T>
 void parse_all(const KernelCall& c) {
   const Bytes* const x = c.in[0].as<const Bytes>();
   T* const y = c.out[0].as<T>();
-  const i64 bad = first_failure(c.in[0].size(), 512, [=](i64 i) { return parse_number(x[i].view(), y[i]); });
+  const i64 bad =
+      first_failure(c.in[0].size(), 512, [=](i64 i) { return tandem::detail::parse_number(x[i].view(), y[i]); });
   if (bad < c.in[0].size())
     raise(c.op, in_quotes(x[bad].view()) + " is not a valid " + name(dtype_of<T>()) + " (element " +
                     std::to_string(bad) + ")");

@@ -28,7 +28,8 @@ class TANDEM_API Vocabulary {
   ///   throws  errors::InvalidArgumentError for a word that occurs twice, or a negative max_size
   static Vocabulary from_counts(std::vector<std::pair<std::string, i64>> counts, VocabularyCountOptions = {});
   /// Reads a file that save() has written: a word a line, the unknown word first.
-  ///   throws  errors::NotFoundError if there is no such file; errors::DataLossError if it is empty or a word occurs
+  ///   throws  errors::NotFoundError if no such file can be opened; errors::DataLossError if it is empty or a word
+  ///   occurs
   ///           twice; errors::UnavailableError if it cannot be read
   static Vocabulary load(const std::string& path);
   /// Writes a word a line.

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "tandem/base/lines.hpp"
 #include "tandem/core/scope.hpp"
+#include "tandem/io/regular_file.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/strings/string_kernels.hpp"
@@ -46,14 +48,9 @@ TANDEM_INLINE Vocabulary Vocabulary::from_counts(std::vector<std::pair<std::stri
   return Vocabulary(std::move(words), {.name = o.name, .where = o.where, .unknown = o.unknown});
 }
 TANDEM_INLINE Vocabulary Vocabulary::load(const std::string& path) {
-  const std::string text = strings::impl::read_text("Vocabulary::load", path);
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const bool carriage_return = end > at && text[end - 1] == '\r';
-    words.push_back(text.substr(at, end - at - carriage_return));
-    at = end + 1;
-  }
+  const std::string text = io::detail::read_regular_file("Vocabulary::load", path);
+  const std::vector<std::string_view> lines = tandem::detail::lines_of(text);
+  std::vector<std::string> words(lines.begin(), lines.end());
   if (words.empty()) errors::raise<errors::DataLossError>("Vocabulary::load", path + " has no words");
   const std::string unknown = words[0];
   words.erase(words.begin());

@@ -2,6 +2,9 @@
 #include <tandem/cuda.hpp>
 #include <tandem/tandem.hpp>
 #include <tandem/testing.hpp>
+#ifdef WITH_DATA
+#include <tandem/data.hpp>
+#endif
 #ifdef WITH_IO
 #include <tandem/train.hpp>
 #endif

@@ -7,7 +7,7 @@
 
 #include "tandem/base/dtype.hpp"
 
-namespace TANDEM_NS::strings::impl {
+namespace TANDEM_NS::detail {
 
 /// Whether a text that is out of a floating type's range is too small: its magnitude is below 1.
 inline bool is_below_one(std::string_view s) {
@@ -44,4 +44,4 @@ bool parse_number(std::string_view s, T& to) {
   }
 }
 
-}  // namespace TANDEM_NS::strings::impl
+}  // namespace TANDEM_NS::detail

@@ -1,0 +1,38 @@
+// Definitions of data/split.hpp.
+#pragma once
+#include <cmath>
+
+#include "tandem/data/permutation.hpp"
+#include "tandem/data/split.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/ops/index/gather.hpp"
+
+namespace TANDEM_NS::data::detail {
+
+TANDEM_INLINE void split_rows(i64 n, std::span<const double> fractions, SplitOptions options, std::span<Tensor> parts) {
+  const tandem::detail::OutsideTrace outside;
+  constexpr i64 own_stream = -1;  // not the order of an epoch
+  constexpr double rounding = 1e-9;
+  const Permutation order(n, options.seed, own_stream);
+  double sum = 0;
+  for (const double f : fractions) {
+    sum += f;
+    if (!(f > 0) || sum > 1 + rounding)
+      errors::raise<errors::InvalidArgumentError>(
+          "split", "fractions must be above 0 and have a sum of at most 1; " + std::to_string(f) + " is " +
+                       (f > 0 ? "too much: the sum is " + std::to_string(sum) : "not"));
+  }
+  sum = 0;
+  i64 begin = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    sum += fractions[p];
+    const i64 end = std::min(n, static_cast<i64>(std::llround(sum * static_cast<double>(n))));
+    parts[p] = Tensor::allocate({Shape{end - begin}, DType::int64, {}});
+    i64* const rows = static_cast<i64*>(parts[p].raw());
+    for (i64 i = begin; i < end; ++i) rows[i - begin] = options.shuffle ? order(i) : i;
+    begin = end;
+  }
+}
+TANDEM_INLINE Tensor rows_of(const Tensor& x, const Tensor& rows) { return gather(x, rows); }
+
+}  // namespace TANDEM_NS::data::detail
