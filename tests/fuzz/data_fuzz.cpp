@@ -1,0 +1,89 @@
+// libFuzzer target: any bytes given to the readers of tandem::data are read or refused by one of the errors that they
+// declare. The first byte of an input says what the others are: a CSV text, an IDX file, or changes of a good one; and
+// whether they are given as a file, which may be compressed.
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "tandem/data/csv.hpp"
+#include "tandem/data/file.hpp"
+#include "tandem/data/idx.hpp"
+
+namespace {
+
+using namespace tandem;
+
+template <class F>
+void attempt(const F& f) {
+  try {
+    f();
+  } catch (const errors::DataLossError&) {
+  } catch (const errors::InvalidArgumentError&) {    // texts that are not numbers
+  } catch (const errors::ResourceExhaustedError&) {  // max_bytes
+  }
+}
+constexpr i64 most = 1 << 20;
+
+// Every cell lies inside of the table's text, and a table that is written and read again is the same.
+void check_table(const std::string& text, const data::CsvOptions& options) {
+  const data::Table t = data::parse_csv(text, options);
+  std::string written;
+  for (i64 i = 0; i < t.rows(); ++i) {
+    const auto row = t.row(i);
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      written += c ? ",\"" : "\"";
+      for (const char x : row[c]) written += x == '"' ? std::string("\"\"") : std::string(1, x);
+      written += '"';
+    }
+    written += '\n';
+  }
+  const data::Table again = data::parse_csv(written, {.header = false});
+  if (again.rows() != t.rows()) __builtin_trap();
+  for (i64 i = 0; i < t.rows(); ++i)
+    for (std::size_t c = 0; c < t.row(i).size(); ++c)
+      if (t.row(i)[c] != again.row(i)[c]) __builtin_trap();
+  if (t.columns().empty()) return;
+  (void)t.categories(0);
+  attempt([&] { (void)t.numbers(0, {.missing = 0}); });
+}
+std::string changed(std::string s, const std::string& changes) {
+  for (std::size_t i = 0; i + 1 < changes.size(); i += 2)
+    s[static_cast<unsigned char>(changes[i]) % s.size()] = changes[i + 1];
+  return s;
+}
+// A file that is removed with the process.
+class File {
+ public:
+  explicit File(const std::string& content) : file_(std::tmpfile()) {
+    std::fwrite(content.data(), 1, content.size(), file_);
+    std::fflush(file_);
+  }
+  ~File() { std::fclose(file_); }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(::fileno(file_)); }
+
+ private:
+  std::FILE* file_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (!size) return 0;
+  const unsigned kind = data[0];
+  std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const std::string good("\0\0\x0b\2\0\0\0\2\0\0\0\3abcdefghijkl", 24);
+  switch (kind & 7) {
+    case 0: attempt([&] { check_table(bytes, {.header = (kind & 8) != 0}); }); break;
+    case 1: attempt([&] { check_table(bytes, {.field_delim = "\t", .use_quote_delim = (kind & 8) != 0}); }); break;
+    case 2: attempt([&] { check_table(bytes, {.header = false, .select_cols = {1, 0}}); }); break;
+    case 3: attempt([&] { (void)to_string(data::parse_idx(bytes, "fuzz")); }); break;
+    case 4: attempt([&] { (void)to_string(data::parse_idx(changed(good, bytes), "fuzz")); }); break;
+    case 5: attempt([&] { (void)data::load_idx(File(bytes).path(), {.max_bytes = most}); }); break;
+    case 6: attempt([&] { (void)data::read_lines(File("\x1f\x8b\x08" + bytes).path(), {.max_bytes = most}); }); break;
+    default: attempt([&] { (void)data::load_tsv(File(bytes).path(), {.max_bytes = most}); });
+  }
+  return 0;
+}
