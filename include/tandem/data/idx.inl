@@ -103,14 +103,14 @@ class IdxReader {
   }
   // The bytes of the elements. Sizes that lie are refused before memory is allocated for them.
   u64 checked_bytes(const Spec& spec) const {
-    u64 n = size_of(spec.dtype);
-    bool empty = false, too_large = false;
-    for (const i64 d : spec.shape) empty |= d == 0;
-    for (const i64 d : spec.shape) too_large |= !empty && __builtin_mul_overflow(n, static_cast<u64>(d), &n);
-    if (empty) n = 0;
-    if (too_large || n > content_.most()) fail(4, "the " + to_string(spec) + " of its header is larger than the file");
-    if (n > limit_) raise_limit("load_idx", path_, limit_);
-    return n;
+    i64 n = static_cast<i64>(size_of(spec.dtype));
+    bool too_large = false;
+    for (const i64 d : spec.shape) too_large |= __builtin_mul_overflow(n, d, &n);
+    const u64 bytes = static_cast<u64>(n);
+    if (too_large || bytes > content_.most())
+      fail(4, "the " + to_string(spec) + " of its header is larger than the file");
+    if (bytes > limit_) raise_limit("load_idx", path_, limit_);
+    return bytes;
   }
 
   Content& content_;
