@@ -88,6 +88,7 @@ TEST_CASE("print: nested brackets, columns of equal width, empty axes") {
   CHECK(values_to_string(make<float>({2, 0}, {})) == "[[],\n []]");
   CHECK(streamed(make<float>({0}, {})) == "tandem.Tensor([], shape=(0,), dtype=float32)");
   CHECK(values_to_string(make<float>({0, 3}, {})) == "[]");
+  CHECK(values_to_string(make<float>({1001, 0}, {})) == "[[],\n [],\n [],\n ...,\n [],\n [],\n []]");
 }
 
 TEST_CASE("print: all values up to 1000 elements, the edges above") {

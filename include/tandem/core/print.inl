@@ -109,6 +109,16 @@ struct ValuePrinter {
   }
 };
 
+// The number of elements; of an empty tensor that of the innermost brackets.
+inline i64 written_items(const Shape& shape) {
+  i64 n = 1;
+  for (const i64 d : shape) {
+    if (d == 0) break;
+    n *= d;
+  }
+  return n;
+}
+
 // "MatMul:0"; "?" if the tensor does not belong to the trace.
 inline std::string traced_name(const Tensor& t) {
   const std::string name = context.stager ? context.stager->name_of(t) : std::string();
@@ -133,7 +143,7 @@ TANDEM_INLINE std::string values_to_string(const Tensor& t, FormatOptions o) {
   return values_to_string(Operand{host.raw(), &host.spec()}, o);
 }
 TANDEM_INLINE std::string values_to_string(const Operand& x, FormatOptions o) {
-  detail::ValuePrinter p{x, x.size() > o.threshold ? o.edge : -1};
+  detail::ValuePrinter p{x, detail::written_items(x.shape()) > o.threshold ? o.edge : -1};
   if (p.rank() > 1 && x.size()) p.walk(0, 0);
   p.measuring = false;
   p.walk(0, 0);

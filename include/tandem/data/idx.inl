@@ -101,12 +101,13 @@ class IdxReader {
     }
     return s;
   }
-  // The bytes of the elements. Sizes that lie are refused before memory is allocated for them.
+  // The bytes of the elements. Sizes that lie are refused before memory is allocated for them; a size of 0 does not
+  // excuse others whose product overflows.
   u64 checked_bytes(const Spec& spec) const {
     i64 n = static_cast<i64>(size_of(spec.dtype));
-    bool too_large = false;
-    for (const i64 d : spec.shape) too_large |= __builtin_mul_overflow(n, d, &n);
-    const u64 bytes = static_cast<u64>(n);
+    bool empty = false, too_large = false;
+    for (const i64 d : spec.shape) empty |= d == 0, too_large |= d && __builtin_mul_overflow(n, d, &n);
+    const u64 bytes = empty ? 0 : static_cast<u64>(n);
     if (too_large || bytes > content_.most())
       fail(4, "the " + to_string(spec) + " of its header is larger than the file");
     if (bytes > limit_) raise_limit("load_idx", path_, limit_);
