@@ -36,6 +36,15 @@ TEST_CASE("parse_csv: header, rows, columns") {
   CHECK(data::parse_csv("x,y\n1,2\n", {.column_names = {"a", "b"}}).columns() == Texts{"a", "b"});
 }
 
+TEST_CASE("parse_csv: records end with LF, CR LF or CR") {
+  for (const char* text :
+       {"a,b\n1,2\n3,4\n", "a,b\r\n1,2\r\n3,4", "a,b\r1,2\r3,4\r", "a,\"b\"\r\n\"1\",\"2\"\r\n3,\"4\""}) {
+    const data::Table t = data::parse_csv(text);
+    CHECK(t.columns() == Texts{"a", "b"});
+    CHECK(t.numbers({"a", "b"}).to_vector<float>() == Floats{1, 2, 3, 4});
+  }
+}
+
 TEST_CASE("parse_csv: quotes, doubled quotes, embedded delimiters and line breaks") {
   const data::Table t =
       data::parse_csv("a,b\n\"x, y\",\"He said \"\"no\"\"\"\n\"two\nlines\",\"\"\n\"\"\"\",\"\"\"a\"\"b\"\n");

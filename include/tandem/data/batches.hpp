@@ -47,13 +47,12 @@ class TANDEM_API BatchPlan {
 ///     for (auto [images, labels] : batches.epoch(epoch)) step(images, labels);
 /// An epoch has every row once. Its order is a pure function of seed and epoch: training that was interrupted goes on
 /// by epoch(epoch, index) or batch(step), at no cost. The object does not change and may be used by several threads.
-///   N       the number of tensors, which have the same number of rows (sizes of axis 0). A batch of one is a Tensor,
-///   of
-///           several an array of them: [batch_size, ...], in the dtype and on the device of the tensor. Rows in order
-///           are views
-///   throws  errors::InvalidArgumentError for scalars, tensors with different numbers of rows, a batch_size below 1,
-///   and
-///           where drop_remainder leaves no batch; errors::TraceError for traced tensors
+///   N       the number of tensors, which have the same number of rows (sizes of axis 0). A batch of one tensor is a
+///           Tensor, of several an array of them: [batch_size, ...], in the dtype and on the device of the tensor. Rows
+///           in order are views
+///   throws  errors::InvalidArgumentError for scalars, for tensors with different numbers of rows, for a batch_size
+///   below
+///           1, and where drop_remainder leaves no batch; errors::TraceError for traced tensors
 template <std::size_t N>
 class Batches {
  public:
@@ -72,9 +71,8 @@ class Batches {
   i64 rows() const { return plan_.rows(); }
 
   /// Batch number `index` of an epoch.
-  ///   throws  errors::OutOfRangeError for an index that the epoch does not have; errors::TraceError while a function
-  ///   is
-  ///           traced, which would keep this batch for all calls: pass batches to the function as arguments
+  ///   throws  errors::OutOfRangeError for an index that the epoch does not have; errors::TraceError in a traced
+  ///           function, which would keep this batch for all calls: pass batches to the function as arguments
   Batch batch(i64 epoch, i64 index) const {
     std::array<Tensor, N> r;
     plan_.read(tensors_, epoch, index, r);

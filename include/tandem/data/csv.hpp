@@ -18,8 +18,8 @@ struct CsvOptions {
   i64 max_bytes = ReadOptions().max_bytes;     ///< as ReadOptions::max_bytes
 };
 /// Reads a file of comma-separated values (RFC 4180), plain or compressed by gzip. A field may be in double quotes,
-/// inside of which two quotes stand for one, and delimiters and line breaks for themselves. Records end with LF or CR
-/// LF, the last one may end with the file. Empty lines and a byte order mark are skipped.
+/// inside of which two quotes stand for one, and delimiters and line breaks for themselves. Records end with LF, CR LF
+/// or CR, the last one may end with the file. Empty lines and a byte order mark are skipped.
 ///   returns  all fields as texts; fields have the white space that the file has
 ///   throws   errors::DataLossError, naming record and line, for quotes that do not match and for a record with more or
 ///            fewer fields than the first one; errors::InvalidArgumentError for a delimiter of another length, for an

@@ -8,8 +8,8 @@ namespace TANDEM_NS::data {
 
 namespace detail {
 
-// Reads up to `limit` bytes, in pieces that grow with what has been read: the size of compressed data's content is not
-// known.
+// Reads up to `limit` bytes, in pieces that grow with what has been read: the size of the content of compressed data is
+// not known.
 TANDEM_INLINE std::string read_content(FileContent& content, std::uint64_t limit) {
   constexpr std::uint64_t least = std::uint64_t{1} << 16;
   std::string text;

@@ -65,10 +65,9 @@ class TANDEM_API Table {
 
   /// A column as numbers. White space around a number is ignored.
   ///   returns  float32 or float64 [rows]; of several columns [rows, columns]
-  ///   throws   errors::InvalidArgumentError, naming file, record and column, for a text that is not a number, and for
-  ///   a
-  ///            missing field (empty, or the file's `na_value`) unless `missing` is given; for an unknown column and
-  ///            other dtypes
+  ///   throws   errors::InvalidArgumentError, naming file, record and column, for a text that is not a number; for a
+  ///            missing field (empty, or the file's `na_value`) unless `missing` is given; for an unknown column, and
+  ///            for other dtypes
   Tensor numbers(const Column& column, NumbersOptions = {}) const;
   Tensor numbers(std::initializer_list<Column> columns, NumbersOptions = {}) const;
   Tensor numbers(const std::vector<std::string>& columns, NumbersOptions = {}) const;
