@@ -139,6 +139,20 @@ TEST_CASE("Bidirectional: time_major, traced with unknown sizes, gradients") {
   CHECK(open(zeros({1, 2, 3}), fill({1, 2}, true), constant({1}))[1].shape() == Shape{1, 2, 3});
 }
 
+TEST_CASE("recurrent layers in a Sequential, with its summary") {
+  const layers::Sequential net{layers::Embedding(10, 4),
+                               layers::Bidirectional(layers::GRU(3, {.return_sequences = true})),
+                               layers::RNN(layers::LSTMCell(2)), layers::LSTM(3), layers::Dense(1)};
+  CHECK_THROWS_WITH(net(constant({{1, 2, 3}})), ContainsSubstring("LSTM"));  // the RNN returns its last output
+  const layers::Sequential tagger{layers::Embedding(10, 4),
+                                  layers::Bidirectional(layers::GRU(3, {.return_sequences = true})), layers::LSTM(5),
+                                  layers::Dense(1)};
+  tagger.build({none, none}, int32);
+  CHECK(tagger.variables().size() == 12);
+  CHECK(tagger(constant({{1, 2, 3}, {4, 5, 6}})).shape() == Shape{2, 1});
+  CHECK_THAT(tagger.summary(), ContainsSubstring("lstm") && ContainsSubstring("5]"));
+}
+
 TEST_CASE("TimeDistributed applies a layer to each step") {
   const layers::Dense dense(2);
   const layers::TimeDistributed each{dense};

@@ -98,13 +98,15 @@ class RNN : public Layer {
     const RnnOrder order{options_.time_major, options_.go_backwards};
     detail::Sequence s = order.begin("RNN", x, call.mask, call.sequence_length);
     const State start = call.initial_state ? *call.initial_state : detail::zero_state_of(cell(), get_shape(s.x)[1]);
-    if (!is_built()) build_cell(s.x, start);
+    const bool first = !is_built();
+    if (first) build_cell(s.x, start);
     const Tensor inputs = options_.dropout(s.x, call.is_training());
     detail::RnnSteps<State> all = detail::run_cell("RNN", cell(), inputs, start, s.lengths);
     RnnOutput<State> r{{}, std::move(all.state)};
     r.output = options_.return_sequences
                    ? order.end(all.output, s)
                    : detail::last_output(cell(), detail::RnnSteps<State>{all.output, r.state}, s.lengths);
+    if (first) note_output(*this, r.output.shape());
     return r;
   }
   const Cell& cell() const { return cells_[0]; }

@@ -42,7 +42,8 @@ class RnnStack : public Layer {
            const typename Cell::Options& cell);
 
  private:
-  RnnOutput<State> run(const Tensor& x, const Call& call, const std::vector<Tensors>& weights) const;
+  template <class WeightsOf>
+  RnnOutput<State> run(const Tensor& x, const Call& call, const WeightsOf& weights_of) const;
   const char *name_, *kind_;
   RnnLayerOptions options_;
   std::vector<Cell> cells_;

@@ -51,23 +51,23 @@ void RnnStack<Cell>::build(i64 features) const {
 template <class Cell>
 RnnOutput<typename RnnStack<Cell>::State> RnnStack<Cell>::operator()(const Tensor& x, const Call& call) const {
   check_stack_input(name_, x, call.initial_state.size(), cells_.size());
-  std::vector<Tensors> weights;
   if (!is_built()) {
     const i64 features = features_of(name_, x);
-    for (i64 n = features; const Cell& c : cells_) {
-      weights.push_back(placeholders(c.weights_for(n)));
-      n = c.units();
-    }
-    tandem::detail::check_call([&] { run(x, call, weights); });
+    Shape result;
+    tandem::detail::check_call([&] {
+      result = run(x, call, [&](std::size_t i) {
+                 return placeholders(cells_[i].weights_for(i ? cells_[i].units() : features));
+               }).output.shape();
+    });
     build(features);
-    weights.clear();
+    note_output(*this, result);
   }
-  for (const Cell& c : cells_) weights.push_back(c.weights());
-  return run(x, call, weights);
+  return run(x, call, [&](std::size_t i) { return cells_[i].weights(); });
 }
 template <class Cell>
+template <class WeightsOf>
 RnnOutput<typename RnnStack<Cell>::State> RnnStack<Cell>::run(const Tensor& input, const Call& call,
-                                                              const std::vector<Tensors>& weights) const {
+                                                              const WeightsOf& weights_of) const {
   const RnnOrder order{options_.time_major, options_.go_backwards};
   Sequence s = order.begin(name_, input, call.mask, call.sequence_length);
   const bool training = call.is_training();
@@ -76,7 +76,7 @@ RnnOutput<typename RnnStack<Cell>::State> RnnStack<Cell>::run(const Tensor& inpu
     typename Cell::State initial;
     if (call.initial_state.empty()) set_zeros(initial, s.x, cells_[i].units());
     else initial = call.initial_state[i];
-    auto y = cells_[i].run(name_, options_.dropout(s.x, training), initial, weights[i], s.lengths);
+    auto y = cells_[i].run(name_, options_.dropout(s.x, training), initial, weights_of(i), s.lengths);
     s.x = std::move(y.output);
     r.state.push_back(std::move(y.state));
   }
