@@ -2,5 +2,4 @@
 #include "tandem/nn/beam_search.inl"
 #include "tandem/nn/initializers.inl"
 #include "tandem/nn/model.inl"
-#include "tandem/nn/rnn.inl"
 #include "tandem/nn/regularizers.inl"

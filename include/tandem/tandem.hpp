@@ -28,7 +28,6 @@
 #include "tandem/nn/layers.hpp"
 #include "tandem/nn/model.hpp"
 #include "tandem/nn/regularizers.hpp"
-#include "tandem/nn/rnn.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/average.hpp"
 #include "tandem/optim/clip.hpp"

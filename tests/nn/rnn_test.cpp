@@ -1,5 +1,5 @@
 // LSTM and GRU: known sequences, fused kernels against loops of cells, lengths, states, gradients of both orders.
-#include "tandem/nn/rnn.hpp"
+#include "tandem/nn/layers/rnn_stack.hpp"
 
 #include <cmath>
 

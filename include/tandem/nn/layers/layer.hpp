@@ -55,6 +55,7 @@ class TANDEM_API Layer : public Module {
     DType dtype = DType::float32;
     Regularizer regularizer = {};
     bool trainable = true;
+    Tensor (*adjusted)(const Tensor& initial) = nullptr;  // if set: the initial value, from the initializer's
   };
   using Weights = std::vector<Weight>;
 
@@ -66,20 +67,30 @@ class TANDEM_API Layer : public Module {
     if (!is_built()) {
       const Weights list = weights_for();
       Shape result;
-      tandem::detail::check_call([&] {
-        Tensors placeholders;
-        for (const Weight& w : list) placeholders.push(tandem::detail::weight_like(w.shape, w.dtype));
-        note(run(placeholders), result);
-      });
+      tandem::detail::check_call([&] { note(run(placeholders(list)), result); });
       add_weights(list);
       note_output(*this, result);
     }
+    return run(weights());
+  }
+  /// The values of the weights.
+  Tensors weights() const {
     Tensors values;
     for (std::size_t i = 0, n = weight_count(); i < n; ++i) values.push(variable(i));
-    return run(values);
+    return values;
   }
   /// Makes the weights, all or none.
   void add_weights(const Weights& weights) const;
+  /// The two steps of it, to be called in build_once(): a layer of several parts makes all values before the first
+  /// Variable.
+  static std::vector<Tensor> initial_values(const Weights& weights);
+  void add_weights(const Weights& weights, const std::vector<Tensor>& values) const;
+  /// What stands for weights that do not exist yet, when the first call's input is checked.
+  static Tensors placeholders(const Weights& weights) {
+    Tensors r;
+    for (const Weight& w : weights) r.push(tandem::detail::weight_like(w.shape, w.dtype));
+    return r;
+  }
   /// The size of the last axis of x.
   ///   throws  errors::InvalidArgumentError, in the layer's name, if there is none or it is unknown
   static i64 features_of(const char* layer, const Tensor& x) { return tandem::detail::features_of(layer, x); }

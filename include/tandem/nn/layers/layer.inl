@@ -4,13 +4,20 @@
 
 namespace TANDEM_NS::layers {
 
+TANDEM_INLINE std::vector<Tensor> Layer::initial_values(const Weights& weights) {
+  std::vector<Tensor> values;
+  for (const Weight& w : weights) {
+    const Tensor initial = w.initializer(w.shape, w.dtype);
+    values.push_back(w.adjusted ? w.adjusted(initial) : initial);
+  }
+  return values;
+}
+TANDEM_INLINE void Layer::add_weights(const Weights& weights, const std::vector<Tensor>& values) const {
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    add_variable(weights[i].name, values[i], weights[i].trainable, weights[i].regularizer);
+}
 TANDEM_INLINE void Layer::add_weights(const Weights& weights) const {
-  build_once([&] {
-    std::vector<Tensor> initial;  // all values before the first Variable
-    for (const Weight& w : weights) initial.push_back(w.initializer(w.shape, w.dtype));
-    for (std::size_t i = 0; i < weights.size(); ++i)
-      add_variable(weights[i].name, initial[i], weights[i].trainable, weights[i].regularizer);
-  });
+  build_once([&] { add_weights(weights, initial_values(weights)); });
 }
 
 }  // namespace TANDEM_NS::layers

@@ -31,6 +31,12 @@ TANDEM_API Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k,
 
 }  // namespace nn
 
+namespace detail {
+/// The weights of attention, softmax over the last axis of scores [..., m, n]; 0 for a query whose keys are all masked.
+///   mask  as AttentionOptions::mask, or unset
+TANDEM_API Tensor attention_probabilities(const Tensor& scores, const Tensor& mask, bool causal);
+}  // namespace detail
+
 TANDEM_OPS(attention_ops, scaled_dot_product_attention, scaled_dot_product_attention_grad)
 
 }  // namespace TANDEM_NS

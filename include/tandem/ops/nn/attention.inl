@@ -130,16 +130,19 @@ inline Tensor attention_scale(const Tensor& q, const AttentionAttrs& a) {
   if (!a.by_width) return scalar_like(a.scale, q);
   return rsqrt(maximum(size_over(q, -1, q.dtype()), scalar_like(1, q)));
 }
-// The scores [..., m, n], with -inf where a key is masked; k has q's heads.
-TANDEM_INLINE Tensor attention_scores(const Tensor& q, const Tensor& k, const Tensor* mask, const AttentionAttrs& a) {
-  Tensor s = matmul(q, k, {.transpose_b = true}) * attention_scale(q, a);
+// The scores [..., m, n], with -inf where a key is masked.
+TANDEM_INLINE Tensor masked_scores(Tensor s, const Tensor* mask, bool causal) {
   const Tensor lowest = scalar_like(-std::numeric_limits<double>::infinity(), s);
   if (mask)
     s = mask->dtype() == DType::bool_ ? where(*mask, s, lowest) : where(equal(*mask, lowest), lowest, s + *mask);
-  if (!a.causal) return s;
+  if (!causal) return s;
   // Sums of ones number queries and keys, whether or not the sizes are known.
   const Tensor ones = ones_like(s, {.dtype = DType::int32});
   return where(less_equal(cumsum(ones, -1), cumsum(ones, -2)), s, lowest);
+}
+// The same of q and k, which has q's heads.
+TANDEM_INLINE Tensor attention_scores(const Tensor& q, const Tensor& k, const Tensor* mask, const AttentionAttrs& a) {
+  return masked_scores(matmul(q, k, {.transpose_b = true}) * attention_scale(q, a), mask, a.causal);
 }
 // The weights and the logsumexp [..., m] of scores; both are 0 where all scores are -inf.
 struct AttentionWeights {
@@ -153,6 +156,9 @@ TANDEM_INLINE AttentionWeights attention_weights(const Tensor& s) {
   const Tensor e = exp(s - m), sum = reduce_sum(e, keys);
   const Tensor blank = equal(sum, zero), safe = where(blank, one, sum);
   return {e / safe, squeeze(where(blank, zero, m + log(safe)), -1)};
+}
+TANDEM_INLINE Tensor attention_probabilities(const Tensor& scores, const Tensor& mask, bool causal) {
+  return attention_weights(masked_scores(scores, mask.is_set() ? &mask : nullptr, causal)).weights;
 }
 TANDEM_INLINE Tensors reference_attention(std::span<const Tensor> in, const Attrs& attrs) {
   const SharedHeads heads(in[0], in[1]);

@@ -1,0 +1,149 @@
+// Recurrent cells: SimpleRNNCell, LSTMCell, GRUCell. A cell computes one step; it maps a step's input and the state to
+// the next state.
+// Not here: layers that run a cell over a sequence (rnn_stack.hpp, rnn.hpp).
+#pragma once
+#include "tandem/nn/activation.hpp"
+#include "tandem/nn/layers/layer.hpp"
+#include "tandem/nn/layers/rnn_steps.hpp"
+#include "tandem/ops/dims.hpp"
+#include "tandem/ops/nn/gru.hpp"
+#include "tandem/ops/nn/lstm.hpp"
+
+namespace TANDEM_NS::layers {
+
+/// How the weights of a recurrent cell are made.
+struct RnnCellOptions {
+  Initializer kernel_initializer = initializers::GlorotUniform();
+  Initializer recurrent_initializer = initializers::Orthogonal();
+  Initializer bias_initializer = initializers::Zeros();
+  Regularizer kernel_regularizer = {};
+  Regularizer recurrent_regularizer = {};
+  Regularizer bias_regularizer = {};
+  DType dtype = DType::float32;
+};
+
+namespace detail {
+template <class Cell>
+class RnnStack;
+
+// The code of the forms without a fused kernel: one step, and all of them. The weights are those of the cell.
+struct PeepholeLstm {
+  nn::LstmState (*step)(const Tensor& x, const nn::LstmState&, const Tensors& weights);
+  RnnSteps<nn::LstmState> (*run)(const char* layer, const Tensor& x, const nn::LstmState&, const Tensors& weights,
+                                 const Tensor& lengths);
+};
+TANDEM_API extern const PeepholeLstm peephole_lstm;
+TANDEM_API RnnSteps<Tensor> classic_gru(const char* layer, const Tensor& x, const Tensor& h, const Tensors& weights,
+                                        const Tensor& lengths);
+
+/// What the cells have in common.
+class TANDEM_API GateCell : public Layer {
+ public:
+  i64 units() const { return units_; }
+
+ protected:
+  GateCell(const char* name, const char* kind, i64 units, const RnnCellOptions& options)
+      : Layer(kind), units_(positive(name, "units", units)), weights_(options) {}
+  Weights weights_of(i64 features, i64 gates, const Shape& bias) const;
+  Tensor zeros_of(const Dim& batch) const;
+  i64 units_;
+  RnnCellOptions weights_;
+};
+}  // namespace detail
+
+struct SimpleRNNCellOptions {
+  tandem::Activation activation = tandem::Activation::tanh;
+  bool use_bias = true;
+  RnnCellOptions weights = {};
+};
+/// One step of the simple recurrent network (Elman 1990): h' = activation(x W + h U + b).
+///   x [b, i], h [b, units]; returns the new h, which is the output
+///   variables kernel [i, units], recurrent_kernel [units, units], bias [units]
+class TANDEM_API SimpleRNNCell : public detail::GateCell {
+ public:
+  using State = Tensor;
+  using Options = SimpleRNNCellOptions;
+  explicit SimpleRNNCell(i64 units, const SimpleRNNCellOptions& options = {});
+  Tensor operator()(const Tensor& x, const Tensor& h) const;
+  /// Zeros [batch, units].
+  Tensor zero_state(const Dim& batch) const { return zeros_of(batch); }
+  void build(i64 features) const { add_weights(weights_for(features)); }
+  /// For layers: all steps of x [time, batch, i].
+  detail::RnnSteps<Tensor> run_sequence(const char* layer, const Tensor& x, const Tensor& h,
+                                        const Tensor& lengths) const;
+
+ private:
+  template <class>
+  friend class detail::RnnStack;
+  Weights weights_for(i64 features) const;
+  detail::RnnSteps<Tensor> run(const char* layer, const Tensor& x, const Tensor& h, const Tensors& w,
+                               const Tensor& lengths) const;
+  Tensor step(const Tensor& projected, const Tensor& h, const Tensors& w) const;
+  Tensor projected(const Tensor& x, const Tensors& w) const;
+  SimpleRNNCellOptions options_;
+};
+
+struct LSTMCellOptions {
+  bool unit_forget_bias = true;  ///< adds 1 to the forget gate's initial bias
+  /// The gates see c through weights of their own: i and f the old one, o the new one (Gers, Schraudolph and
+  /// Schmidhuber 2002). This form has no fused kernel.
+  detail::Feature<& detail::peephole_lstm> use_peepholes = {};
+  RnnCellOptions weights = {};
+};
+/// One LSTM step with gate order i, f, g, o (formulas: ops/nn/lstm.hpp).
+///   x [b, i], state of two tensors [b, units]; returns the new state, whose h is the output
+///   variables kernel [i, 4 units], recurrent_kernel [units, 4 units], bias [4 units]; with peepholes also
+///             input_gate_peephole_weights, forget_gate_peephole_weights, output_gate_peephole_weights [units]
+class TANDEM_API LSTMCell : public detail::GateCell {
+ public:
+  using State = nn::LstmState;
+  using Options = LSTMCellOptions;
+  explicit LSTMCell(i64 units, const LSTMCellOptions& options = {});
+  nn::LstmState operator()(const Tensor& x, const nn::LstmState& state) const;
+  /// Zeros [batch, units], twice.
+  nn::LstmState zero_state(const Dim& batch) const;
+  void build(i64 features) const { add_weights(weights_for(features)); }
+  /// For layers: all steps of x [time, batch, i].
+  detail::RnnSteps<nn::LstmState> run_sequence(const char* layer, const Tensor& x, const nn::LstmState& state,
+                                               const Tensor& lengths) const;
+
+ private:
+  template <class>
+  friend class detail::RnnStack;
+  Weights weights_for(i64 features) const;
+  detail::RnnSteps<nn::LstmState> run(const char* layer, const Tensor& x, const nn::LstmState& state, const Tensors& w,
+                                      const Tensor& lengths) const;
+  LSTMCellOptions options_;
+};
+
+struct GRUCellOptions {
+  detail::Feature<&detail::classic_gru, false> reset_after = {};  ///< default: true. false: the classic GRU, which
+                                                                  ///< has no fused kernel
+  RnnCellOptions weights = {};
+};
+/// One GRU step with gate order z, r, h (formulas: ops/nn/gru.hpp).
+///   x [b, i], h [b, units]; returns the new h, which is the output
+///   variables kernel [i, 3 units], recurrent_kernel [units, 3 units], bias [2, 3 units] ([3 units] if not reset_after)
+class TANDEM_API GRUCell : public detail::GateCell {
+ public:
+  using State = Tensor;
+  using Options = GRUCellOptions;
+  explicit GRUCell(i64 units, const GRUCellOptions& options = {});
+  Tensor operator()(const Tensor& x, const Tensor& h) const;
+  /// Zeros [batch, units].
+  Tensor zero_state(const Dim& batch) const { return zeros_of(batch); }
+  void build(i64 features) const { add_weights(weights_for(features)); }
+  /// For layers: all steps of x [time, batch, i].
+  detail::RnnSteps<Tensor> run_sequence(const char* layer, const Tensor& x, const Tensor& h,
+                                        const Tensor& lengths) const;
+
+ private:
+  template <class>
+  friend class detail::RnnStack;
+  Weights weights_for(i64 features) const;
+  detail::RnnSteps<Tensor> run(const char* layer, const Tensor& x, const Tensor& h, const Tensors& w,
+                               const Tensor& lengths) const;
+  GRUCellOptions options_;
+};
+
+}  // namespace TANDEM_NS::layers

@@ -1,0 +1,93 @@
+// Definitions of nn/layers/rnn_stack.hpp.
+#pragma once
+#include <string>
+
+#include "tandem/nn/layers/rnn_stack.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
+
+namespace TANDEM_NS::layers {
+
+namespace detail {
+
+TANDEM_INLINE void check_stack_input(const char* layer, const Tensor& x, std::size_t states, std::size_t layers) {
+  if (x.rank() != 3)
+    errors::raise<errors::InvalidArgumentError>(
+        layer, "needs an input of rank 3, [batch, time, features], not " + to_string(x.spec()));
+  if (states != 0 && states != layers)
+    errors::raise<errors::InvalidArgumentError>(
+        layer, std::to_string(states) + " initial states for " + std::to_string(layers) + " layers");
+}
+// Zeros for an input [time, batch, ...], where the batch may be unknown.
+TANDEM_INLINE void set_zeros(Tensor& state, const Tensor& x, i64 units) {
+  state = zeros({get_shape(x)[1], units}, x.dtype());
+}
+TANDEM_INLINE void set_zeros(nn::LstmState& state, const Tensor& x, i64 units) {
+  set_zeros(state.h, x, units);
+  state.c = state.h;
+}
+
+template <class Cell>
+RnnStack<Cell>::RnnStack(const char* name, const char* kind, i64 units, const RnnLayerOptions& options,
+                         const typename Cell::Options& cell)
+    : Layer(kind), name_(name), kind_(kind), options_(options) {
+  positive(name, "num_layers", options.num_layers);
+  for (int i = 0; i < options.num_layers; ++i)
+    add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));
+}
+template <class Cell>
+void RnnStack<Cell>::build(i64 features) const {
+  build_once([&] {  // create all values before the first Variable: if one fails, no cell has any
+    std::vector<Weights> weights;
+    std::vector<std::vector<Tensor>> values;
+    for (const Cell& c : cells_) {
+      values.push_back(initial_values(weights.emplace_back(c.weights_for(features))));
+      features = c.units();
+    }
+    for (std::size_t i = 0; i < cells_.size(); ++i)
+      cells_[i].build_once([&] { cells_[i].add_weights(weights[i], values[i]); });
+  });
+}
+template <class Cell>
+RnnOutput<typename RnnStack<Cell>::State> RnnStack<Cell>::operator()(const Tensor& x, const Call& call) const {
+  check_stack_input(name_, x, call.initial_state.size(), cells_.size());
+  if (!is_built()) {
+    const i64 features = features_of(name_, x);
+    Shape result;
+    tandem::detail::check_call([&] {
+      result = run(x, call, [&](std::size_t i) {
+                 return placeholders(cells_[i].weights_for(i ? cells_[i].units() : features));
+               }).output.shape();
+    });
+    build(features);
+    note_output(*this, result);
+  }
+  return run(x, call, [&](std::size_t i) { return cells_[i].weights(); });
+}
+template <class Cell>
+template <class WeightsOf>
+RnnOutput<typename RnnStack<Cell>::State> RnnStack<Cell>::run(const Tensor& input, const Call& call,
+                                                              const WeightsOf& weights_of) const {
+  const RnnOrder order{options_.time_major, options_.go_backwards};
+  Sequence s = order.begin(name_, input, call.mask, call.sequence_length);
+  const bool training = call.is_training();
+  RnnOutput<State> r;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    typename Cell::State initial;
+    if (call.initial_state.empty()) set_zeros(initial, s.x, cells_[i].units());
+    else initial = call.initial_state[i];
+    auto y = cells_[i].run(name_, options_.dropout(s.x, training), initial, weights_of(i), s.lengths);
+    s.x = std::move(y.output);
+    r.state.push_back(std::move(y.state));
+  }
+  r.output = options_.return_sequences ? order.end(s.x, s) : output_of(r.state.back());
+  return r;
+}
+#if !TANDEM_IS_HEADER_ONLY
+template class RnnStack<LSTMCell>;
+template class RnnStack<GRUCell>;
+template class RnnStack<SimpleRNNCell>;
+#endif
+
+}  // namespace detail
+}  // namespace TANDEM_NS::layers

@@ -1,0 +1,72 @@
+// Definitions of nn/layers/transformer.hpp.
+#pragma once
+#include "tandem/nn/layers/transformer.hpp"
+#include "tandem/ops/linalg/dense.hpp"
+#include "tandem/ops/nn/layer_norm.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/random/dropout.hpp"
+
+namespace TANDEM_NS::layers {
+
+TANDEM_INLINE TransformerBlock::TransformerBlock(i64 intermediate_dim, i64 num_heads,
+                                                 const TransformerBlockOptions& options)
+    : Layer("transformer_block"),
+      intermediate_(detail::positive("TransformerBlock", "intermediate_dim", intermediate_dim)),
+      heads_(detail::positive("TransformerBlock", "num_heads", num_heads)),
+      options_(options) {
+  attention_.push_back(MultiHeadAttention({.dropout = options.dropout,
+                                           .kernel_initializer = options.kernel_initializer,
+                                           .bias_initializer = options.bias_initializer,
+                                           .dtype = options.dtype},
+                                          num_heads, 0));
+  add_module("self_attention", attention_[0]);
+}
+TANDEM_INLINE Layer::Weights TransformerBlock::weights_for(i64 n) const {
+  if (n % heads_ != 0)
+    errors::raise<errors::InvalidArgumentError>("TransformerBlock", "num_heads = " + std::to_string(heads_) +
+                                                                        " does not divide the " + std::to_string(n) +
+                                                                        " features of the input");
+  const TransformerBlockOptions& o = options_;
+  const Initializer ones = initializers::Ones(), zeros = initializers::Zeros();
+  return {{"attention_norm_gamma", {n}, ones, o.dtype},
+          {"attention_norm_beta", {n}, zeros, o.dtype},
+          {"intermediate_kernel", {n, intermediate_}, o.kernel_initializer, o.dtype},
+          {"intermediate_bias", {intermediate_}, o.bias_initializer, o.dtype},
+          {"output_kernel", {intermediate_, n}, o.kernel_initializer, o.dtype},
+          {"output_bias", {n}, o.bias_initializer, o.dtype},
+          {"output_norm_gamma", {n}, ones, o.dtype},
+          {"output_norm_beta", {n}, zeros, o.dtype}};
+}
+TANDEM_INLINE Tensor TransformerBlock::operator()(const Tensor& x, const TransformerCall& call) const {
+  detail::check_attention_inputs("TransformerBlock", x, x);
+  return run_with_weights([&] { return weights_for(features_of("TransformerBlock", x)); },
+                          [&](const Tensors& w) { return run(x, call, w); });
+}
+TANDEM_INLINE Tensor TransformerBlock::run(const Tensor& x, const TransformerCall& call, const Tensors& w) const {
+  const bool training = CallOptions{call.training}.is_training();
+  const auto normalized = [&](const Tensor& t, std::size_t i) {
+    return nn::layer_norm(t, {.epsilon = options_.layer_norm_epsilon, .scale = w[i], .offset = w[i + 1]});
+  };
+  const auto dropped = [&](const Tensor& t) {
+    return nn::dropout(t, {.rate = options_.dropout, .training = training});
+  };
+  // One part with its residual connection; the weights of its normalization begin at i.
+  const auto part = [&](const Tensor& t, std::size_t i, const auto& f) {
+    if (options_.normalize_first) return t + dropped(f(normalized(t, i)));
+    return normalized(t + dropped(f(t)), i);
+  };
+  const Tensor attended = part(x, 0, [&](const Tensor& t) -> Tensor {
+    return attention_[0](t, t,
+                         {.attention_mask = call.attention_mask,
+                          .value_mask = call.padding_mask,
+                          .use_causal_mask = options_.use_causal_mask,
+                          .training = training});
+  });
+  return part(attended, 6, [&](const Tensor& t) {
+    const nn::DenseActivation inside = options_.activation.fused();
+    const Tensor h = nn::dense(t, w[2], w[3], {.activation = inside});
+    return nn::dense(inside == nn::DenseActivation::none ? options_.activation(h) : h, w[4], w[5]);
+  });
+}
+
+}  // namespace TANDEM_NS::layers

@@ -1,0 +1,5 @@
+#include "tandem/nn/layers/bidirectional.inl"
+#include "tandem/nn/layers/rnn_cells.inl"
+#include "tandem/nn/layers/rnn_stack.inl"
+#include "tandem/nn/layers/rnn_steps.inl"
+#include "tandem/nn/layers/time_distributed.inl"
