@@ -4,6 +4,7 @@
 //   char_rnn train|sample    one of the two
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <numbers>
@@ -121,8 +122,9 @@ void run_steps(const Options& o, Trainer& trainer, const tandem::train::Metadata
       const double held_out = trainer.evaluate();
       trainer.checkpoint().save(o.checkpoint, description);
       progress.end();
-      std::printf("step %lld: %.3f bits/char in training, %.3f held out%s\n", static_cast<long long>(trainer.steps()),
-                  pace.bits(), held_out, trainer.best_step() == trainer.steps() ? " (best)" : "");
+      std::printf("step %lld: %.3f bits/char in training, %.3f held out, perplexity %.2f%s\n",
+                  static_cast<long long>(trainer.steps()), pace.bits(), held_out, std::exp2(held_out),
+                  trainer.best_step() == trainer.steps() ? " (best)" : "");
     }
   }
   progress.end();
@@ -151,9 +153,10 @@ int train(Options o) {
                           : trainer.is_past_best() ? "stopped as held-out text got no better"
                                                    : "trained";
   std::printf(
-      "%s after %lld steps, %s: %.3f bits/char held out at the end, %.3f at its best (step %lld); checkpoint %s\n", why,
-      static_cast<long long>(trainer.steps()), clock_text(trainer.seconds()).c_str(), last, trainer.best_bits(),
-      static_cast<long long>(trainer.best_step()), o.checkpoint.c_str());
+      "%s after %lld steps, %s: %.3f bits/char held out at the end, %.3f at its best (step %lld, perplexity %.2f); "
+      "checkpoint %s\n",
+      why, static_cast<long long>(trainer.steps()), clock_text(trainer.seconds()).c_str(), last, trainer.best_bits(),
+      static_cast<long long>(trainer.best_step()), std::exp2(trainer.best_bits()), o.checkpoint.c_str());
   return interrupt::received ? 130 : 0;
 }
 

@@ -64,7 +64,7 @@ Trainer::Trainer(const ModelOptions& model, const TrainOptions& options, const s
       model_(model),
       best_(model),
       variables_(model_.trainable_variables()),
-      optimizer_({.learning_rate = options.learning_rate}),
+      optimizer_({.learning_rate = options.learning_rate, .global_clipnorm = options.clip}),
       position_(number("position", constant(std::vector<std::int64_t>{0, 0}))),
       seconds_(number("seconds", float64_scalar(0))),
       best_bits_(number("best_bits", float64_scalar(std::numeric_limits<double>::infinity()))),
@@ -89,13 +89,13 @@ Trainer::Trainer(const ModelOptions& model, const TrainOptions& options, const s
 }
 
 Tensor Trainer::learn(const Tensor& inputs, const Tensor& labels) const {
-  GradientTape tape;
-  State state;
-  const Tensor loss =
-      reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, model_.train(inputs, state, dropout_)));
-  const auto gradients = tape.gradient(loss, variables_);
-  optimizer_.apply_gradients(clip_by_global_norm(gradients, options_.clip).gradients, variables_);
-  return loss;
+  return optimizer_.minimize(
+      [&] {
+        State state;
+        return reduce_mean(
+            nn::sparse_softmax_cross_entropy_with_logits(labels, model_.train(inputs, state, dropout_)));
+      },
+      variables_);
 }
 
 double Trainer::step() {
