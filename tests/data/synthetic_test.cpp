@@ -16,15 +16,15 @@
 namespace data_synthetic_test {
 using namespace tandem;
 
-bool equal(const Tensor& a, const Tensor& b) {
+bool same_bytes(const Tensor& a, const Tensor& b) {
   return a.spec() == b.spec() && std::memcmp(a.raw(), b.raw(), a.spec().bytes()) == 0;
 }
 
 TEST_CASE("generated data are functions of their arguments") {
-  CHECK(equal(data::synthetic_digits(20, 1).images, data::synthetic_digits(20, 1).images));
-  CHECK_FALSE(equal(data::synthetic_digits(20, 1).images, data::synthetic_digits(20, 2).images));
-  CHECK(equal(data::synthetic_letters(20, 1).images, data::synthetic_letters(20, 1).images));
-  CHECK_FALSE(equal(data::synthetic_letters(20, 1).images, data::synthetic_letters(20, 2).images));
+  CHECK(same_bytes(data::synthetic_digits(20, 1).images, data::synthetic_digits(20, 1).images));
+  CHECK_FALSE(same_bytes(data::synthetic_digits(20, 1).images, data::synthetic_digits(20, 2).images));
+  CHECK(same_bytes(data::synthetic_letters(20, 1).images, data::synthetic_letters(20, 1).images));
+  CHECK_FALSE(same_bytes(data::synthetic_letters(20, 1).images, data::synthetic_letters(20, 2).images));
   CHECK(data::synthetic_reviews(20, 1).texts == data::synthetic_reviews(20, 1).texts);
   CHECK(data::synthetic_reviews(20, 1).texts != data::synthetic_reviews(20, 2).texts);
   CHECK(data::synthetic_titanic(1) == data::synthetic_titanic(1));
