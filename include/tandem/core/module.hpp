@@ -53,7 +53,8 @@ class TANDEM_API Module {
   std::string summary() const;
   /// Freezes or unfreezes this module. false freezes it with its children, including children created later:
   /// trainable_variables() then omits their Variables. true makes those that were created as trainable trainable
-  /// again.
+  /// again. layers::BatchNormalization infers while it is frozen; a traced function keeps the mode that it was traced
+  /// in.
   void set_trainable(bool trainable) const;
   /// The values of variables(), in the same order.
   std::vector<Tensor> get_weights() const;
@@ -103,6 +104,8 @@ class TANDEM_API Module {
     if (!is_built()) build_locked({[](void* f) { (*static_cast<const F*>(f))(); }, const_cast<F*>(&build)});
   }
   bool is_built() const;
+  /// Whether set_trainable(false) froze this module, itself or with an enclosing one.
+  bool is_frozen() const;
   /// Sets the name of this module's class, shown in lists of Models.
   void set_kind(std::string kind) const;
   /// Keeps the loss of a layer's latest call, for losses(); replaces that of the call before.
@@ -141,6 +144,7 @@ class TANDEM_API Module {
   struct Walk;
   struct Separation;
   void build_locked(Callable build) const;
+  void note_frozen(bool in_frozen) const;
   Handle handle() const;
   static Places& places();
   static const bool places_made;

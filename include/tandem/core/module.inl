@@ -114,11 +114,14 @@ TANDEM_INLINE void Module::add_module(const std::string& name, const Module& chi
   if (child.state_ == state_)
     errors::raise<errors::InvalidArgumentError>("module", "cannot have itself as its child '" + name + "'");
   Contents& c = contents();
-  const std::lock_guard lock(c.mutex);
-  c.check_new(name);
-  c.names.insert(name);
-  c.children.push_back({name, child.handle()});
-  c.order.push_back('m');
+  {
+    const std::lock_guard lock(c.mutex);
+    c.check_new(name);
+    c.names.insert(name);
+    c.children.push_back({name, child.handle()});
+    c.order.push_back('m');
+  }
+  if (is_frozen()) child.note_frozen(true);
 }
 TANDEM_INLINE void Module::add_module(const Module& child) const {
   std::string name;
@@ -174,7 +177,7 @@ TANDEM_INLINE void Module::Expected::give(const Module& module, const std::strin
 
     Giving(const Expected& all, std::map<std::string, Tensor>& values, bool keep)
         : all(all), values(values), keep(keep) {}
-    void enter(Contents& c, const std::string& prefix) override {
+    void enter(Contents& c, const std::string& prefix, bool) override {
       if (!c.makes_slots && (!c.is_layer || c.built)) return;
       std::map<std::string, Tensor> mine;
       for (auto i = values.lower_bound(prefix); i != values.end() && i->first.starts_with(prefix);) {
@@ -250,7 +253,7 @@ TANDEM_INLINE std::vector<Tensor> Module::losses() const {
     std::vector<Tensor> out;
     IdMap seen;
     std::set<const Contents*> entered;  // a module that was added under two names is visited twice
-    void enter(Contents& c, const std::string&) override {
+    void enter(Contents& c, const std::string&, bool) override {
       if (c.call_loss.is_set() && entered.insert(&c).second) out.push_back(c.call_loss);
     }
     void variable(const Named& v, const std::string&, bool is_frozen) override {
@@ -262,9 +265,19 @@ TANDEM_INLINE std::vector<Tensor> Module::losses() const {
   all.visit(handle(), "");
   return std::move(all.out);
 }
+TANDEM_INLINE void Module::note_frozen(bool in_frozen) const {
+  struct Marking final : Walk {
+    void enter(Contents& c, const std::string&, bool is_frozen) override {
+      c.in_frozen.store(is_frozen, std::memory_order_relaxed);
+    }
+  } marking;
+  marking.visit(handle(), "", in_frozen);
+}
 TANDEM_INLINE void Module::set_trainable(bool trainable) const {
   contents().frozen.store(!trainable, std::memory_order_relaxed);
+  note_frozen(false);
 }
+TANDEM_INLINE bool Module::is_frozen() const { return contents().in_frozen.load(std::memory_order_relaxed); }
 TANDEM_INLINE std::vector<Tensor> Module::get_weights() const {
   std::vector<Tensor> r;
   for (const Variable& v : variables()) r.push_back(v.value());

@@ -36,6 +36,7 @@ struct Module::Separation {
     const Ref<Opaque> kept = contents[&old] = Ref<Opaque>(fresh);
     fresh->built = old.built.load();
     fresh->frozen = old.frozen.load();
+    fresh->in_frozen = old.in_frozen.load();
     fresh->order = old.order;
     fresh->names = old.names;
     fresh->kind_name = old.kind_name;

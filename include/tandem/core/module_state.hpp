@@ -24,6 +24,7 @@ struct Module::Handle {
 
 struct Module::Contents final : Opaque {
   std::atomic<bool> built{false}, frozen{false};
+  std::atomic<bool> in_frozen{false};  // it is frozen, or an enclosing module was when that was frozen or it was added
   // Guards all members below, and is held while the module is built. A build may call children, never the reverse;
   // no two modules are locked except by such calls.
   std::recursive_mutex mutex;

@@ -40,7 +40,7 @@ TANDEM_INLINE std::string Module::summary() const {
     std::vector<std::string> prefixes;
     std::unordered_set<u64> seen;
     i64 total = 0, trainable = 0;
-    void enter(Contents& c, const std::string& prefix) override {
+    void enter(Contents& c, const std::string& prefix, bool) override {
       const std::string path = prefix.empty() ? "" : prefix.substr(0, prefix.size() - 1);
       rows.push_back({prefix.empty() ? c.kind_name : path + " (" + c.kind_name + ")", c.output});
       prefixes.push_back(prefix);

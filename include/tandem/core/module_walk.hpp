@@ -20,7 +20,7 @@ inline std::string free_name(const std::string& kind, const std::unordered_set<s
 // Visits a module, its children and its members, in the order in which they are listed.
 struct Module::Walk {
   // Visits one module; its lock is held.
-  virtual void enter(Contents&, const std::string& /*prefix*/) {}
+  virtual void enter(Contents&, const std::string& /*prefix*/, bool /*is_frozen*/) {}
   virtual void variable(const Named&, const std::string& /*prefix*/, bool /*is_frozen*/) {}
 
   // Children are visited after this module's lock is released: two modules may contain the same two children in
@@ -30,7 +30,7 @@ struct Module::Walk {
     seen_.insert(&c);
     is_frozen |= c.frozen.load(std::memory_order_relaxed);
     std::unique_lock lock(c.mutex);
-    enter(c, prefix);
+    enter(c, prefix, is_frozen);
     const std::vector<char> order = c.order;
     const std::vector<Named> variables(c.variables.begin(), c.variables.end());
     const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
