@@ -2,7 +2,9 @@
 #pragma once
 #include "tandem/nn/layers/attention.hpp"
 #include "tandem/nn/layers/bidirectional.hpp"
+#include "tandem/nn/layers/conv.hpp"
 #include "tandem/nn/layers/dense.hpp"
+#include "tandem/nn/layers/depthwise_conv.hpp"
 #include "tandem/nn/layers/embedding.hpp"
 #include "tandem/nn/layers/merge.hpp"
 #include "tandem/nn/layers/multi_head_attention.hpp"

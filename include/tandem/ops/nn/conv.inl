@@ -181,11 +181,20 @@ inline void check_image_rank(const char* op, const Tensor& x, const Tensor& w, i
     errors::raise<errors::InvalidArgumentError>(op, "image and filter must have rank " + std::to_string(spatial + 2) +
                                                         ": " + to_string(x.spec()) + " x " + to_string(w.spec()));
 }
+/// Causal padding as explicit padding, by the size of the filter.
+inline Padding resolved_padding(const OpDef& op, const Tensor& w, const nn::ConvOptions& o) {
+  if (!o.padding.is_causal() || w.rank() != 3) return o.padding;
+  const i64 size = w.shape().dim(0);
+  if (size == none)
+    errors::raise<errors::InvalidArgumentError>(
+        op.name, "Padding::causal needs a filter of known size, not " + to_string(w.spec()));
+  return {{(size - 1) * spatial_sizes(op.name, "dilations", o.dilations, 1, o.data_format).dim(0), 0}};
+}
 TANDEM_INLINE Tensor call_conv(int spatial, const Tensor& x, const Tensor& w, const nn::ConvOptions& o) {
   const CallSite call(o);
   const OpDef& op = *conv_by_axes[spatial - 1];
   check_image_rank(op.name, x, w, spatial);
-  const auto a = conv_attrs(op.name, spatial, o.strides, o.padding, o.data_format, o.dilations);
+  const auto a = conv_attrs(op.name, spatial, o.strides, resolved_padding(op, w, o), o.data_format, o.dilations);
   return with_channels_of(apply1(op, a, {o.name, o.where}, with_channels_last(x, o.data_format), w), o.data_format);
 }
 

@@ -11,11 +11,12 @@
 namespace TANDEM_NS {
 
 /// What surrounds an image under a moving window. `valid`: nothing; the window stays inside. `same`: as many pixels as
-/// let result size ceil(size / stride) come out, the smaller half first. Or explicit numbers of pixels, {before, after}
-/// of each spatial axis: {{1, 1}, {0, 2}}, or of each axis of the image, with {0, 0} for batch and channels.
+/// let result size ceil(size / stride) come out, the smaller half first. `causal`, for conv1d only: as many before the
+/// sequence that no result depends on later elements. Or explicit numbers of pixels, {before, after} of each spatial
+/// axis: {{1, 1}, {0, 2}}, or of each axis of the image, with {0, 0} for batch and channels.
 class Padding {
  public:
-  static const Padding valid, same;
+  static const Padding valid, same, causal;
 
   Padding(std::initializer_list<std::pair<i64, i64>> pads) : kind_(PaddingKind::given) {
     for (const auto& p : pads) push(p);
@@ -24,13 +25,15 @@ class Padding {
     for (const auto& p : pads) push(p);
   }
   constexpr PaddingKind kind() const { return kind_; }
+  constexpr bool is_causal() const { return count_ == causal_count; }
   /// The number of pairs that were given, and the entries of pair i.
   constexpr int size() const { return count_; }
   constexpr i64 before(int i) const { return pads_[2 * i]; }
   constexpr i64 after(int i) const { return pads_[2 * i + 1]; }
 
  private:
-  constexpr explicit Padding(PaddingKind kind) : kind_(kind) {}
+  static constexpr int causal_count = -1;
+  constexpr explicit Padding(PaddingKind kind, int count = 0) : kind_(kind), count_(count) {}
   void push(const std::pair<i64, i64>& p) {
     if (count_ < max_rank) pads_[2 * count_] = p.first, pads_[2 * count_ + 1] = p.second;
     ++count_;
@@ -42,6 +45,7 @@ class Padding {
 };
 inline constexpr Padding Padding::valid{PaddingKind::valid};
 inline constexpr Padding Padding::same{PaddingKind::same};
+inline constexpr Padding Padding::causal{PaddingKind::given, Padding::causal_count};
 
 /// Strides, dilations or window sizes: one number for all spatial axes, one for each of them, or one for each axis of
 /// the image, which is 1 for batch and channels: 2, {2, 1}, {1, 2, 1, 1}. Empty: not given.

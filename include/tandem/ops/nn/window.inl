@@ -44,6 +44,7 @@ TANDEM_INLINE void set_padding(const char* op, const Padding& padding, int spati
   to.padding = padding.kind();
   to.pads = Shape();
   if (to.padding != PaddingKind::given) return;
+  if (padding.is_causal()) errors::raise<errors::InvalidArgumentError>(op, "Padding::causal is for conv1d");
   const int n = padding.size();
   if (n != spatial && n != spatial + 2) raise_entries(op, "padding", n, spatial, false);
   if (n != spatial)
