@@ -1,4 +1,5 @@
 #include "tandem/nn/layers/conv.inl"
 #include "tandem/nn/layers/conv_base.inl"
 #include "tandem/nn/layers/depthwise_conv.inl"
+#include "tandem/nn/layers/padding.inl"
 #include "tandem/nn/layers/pooling.inl"
