@@ -1,0 +1,137 @@
+// Normalization layers: BatchNormalization, LayerNormalization, RMSNormalization, GroupNormalization,
+// UnitNormalization. Not here: the ops (ops/nn/batch_norm.hpp, layer_norm.hpp), Normalization of inputs by statistics
+// of the data set (preprocessing.hpp).
+#pragma once
+#include "tandem/base/axes.hpp"
+#include "tandem/nn/layers/layer.hpp"
+
+namespace TANDEM_NS::layers {
+
+struct BatchNormalizationOptions {
+  int axis = -1;  ///< of the channels
+  double momentum = 0.99;
+  double epsilon = 0.001;  ///< added to the variance
+  bool center = true;      ///< add beta
+  bool scale = true;       ///< multiply by gamma
+  Initializer beta_initializer = initializers::Zeros();
+  Initializer gamma_initializer = initializers::Ones();
+  Initializer moving_mean_initializer = initializers::Zeros();
+  Initializer moving_variance_initializer = initializers::Ones();
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
+  DType dtype = DType::float32;
+};
+/// Batch normalization: gamma * (x - mean) / sqrt(variance + epsilon) + beta for each channel. In training, mean and
+/// population variance are those of the batch, and each call moves the averages: moving = moving * momentum + batch *
+/// (1 - momentum). Otherwise they are the moving averages, which then do not change. A frozen layer
+/// (set_trainable(false)) always infers.
+///   x         floating, rank >= 2; the number of channels is fixed by the first successful call
+///   returns   same shape and dtype as x
+///   throws    errors::InvalidArgumentError, in the layer's name, for another dtype, axis or number of channels, or a
+///             momentum outside [0, 1]
+///   variables gamma, beta, moving_mean, moving_variance: [channels]; the last two are not trainable, and float32 also
+///             for half precision
+///   source    Ioffe and Szegedy 2015, "Batch Normalization"
+class TANDEM_API BatchNormalization : public Layer {
+ public:
+  explicit BatchNormalization(BatchNormalizationOptions options = {});
+  Tensor operator()(const Tensor& x, const CallOptions& call = {}) const;
+
+ private:
+  struct Result {
+    Tensor y, mean, variance;
+  };
+  int channel_axis(const Tensor& x) const;
+  Weights weights_for(const Tensor& x) const;
+  Result normalized(const Tensor& x, const Tensors& weights, bool training) const;
+  std::size_t first_average() const { return std::size_t(options_.scale) + std::size_t(options_.center); }
+  BatchNormalizationOptions options_;
+};
+
+struct LayerNormalizationOptions {
+  Axes axis = -1;          ///< the axes that are normalized together
+  double epsilon = 0.001;  ///< added to the variance
+  bool center = true;      ///< add beta
+  bool scale = true;       ///< multiply by gamma
+  Initializer beta_initializer = initializers::Zeros();
+  Initializer gamma_initializer = initializers::Ones();
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
+  DType dtype = DType::float32;
+};
+/// Layer normalization: gamma * (x - mean) / sqrt(variance + epsilon) + beta over the axes of each example.
+///   x         floating; its sizes on these axes are fixed by the first successful call
+///   returns   same shape and dtype as x
+///   throws    errors::InvalidArgumentError, in the layer's name, for an axis out of range, or one of another or
+///   unknown
+///             size
+///   variables gamma, beta, with the shape of the axes
+///   source    Ba, Kiros and Hinton 2016, "Layer Normalization"
+class TANDEM_API LayerNormalization : public Layer {
+ public:
+  explicit LayerNormalization(LayerNormalizationOptions options = {})
+      : Layer("layer_normalization"), options_(options) {}
+  Tensor operator()(const Tensor& x) const;
+
+ private:
+  LayerNormalizationOptions options_;
+};
+
+struct RMSNormalizationOptions {
+  Axes axis = -1;
+  double epsilon = 1e-6;  ///< added to the mean square
+  Initializer scale_initializer = initializers::Ones();
+  Regularizer scale_regularizer = {};
+  DType dtype = DType::float32;
+};
+/// Root-mean-square normalization: scale * x / sqrt(mean(x^2) + epsilon) over the axes of each example. Otherwise as
+/// LayerNormalization.
+///   variables scale, with the shape of the axes
+///   source    Zhang and Sennrich 2019, "Root Mean Square Layer Normalization"
+class TANDEM_API RMSNormalization : public Layer {
+ public:
+  explicit RMSNormalization(RMSNormalizationOptions options = {}) : Layer("rms_normalization"), options_(options) {}
+  Tensor operator()(const Tensor& x) const;
+
+ private:
+  RMSNormalizationOptions options_;
+};
+
+struct GroupNormalizationOptions {
+  i64 groups = 32;  ///< -1: as many as channels, which is instance normalization
+  int axis = -1;    ///< of the channels
+  double epsilon = 0.001;
+  bool center = true;
+  bool scale = true;
+  Initializer beta_initializer = initializers::Zeros();
+  Initializer gamma_initializer = initializers::Ones();
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
+  DType dtype = DType::float32;
+};
+/// Group normalization: as layer normalization over all axes except the batch, separately for each group of adjacent
+/// channels; gamma and beta are per channel.
+///   x         floating, rank >= 2; the number of channels is fixed by the first successful call
+///   throws    errors::InvalidArgumentError if .groups does not divide the channels, and as LayerNormalization
+///   variables gamma, beta: [channels]
+///   source    Wu and He 2018, "Group Normalization"
+class TANDEM_API GroupNormalization : public Layer {
+ public:
+  explicit GroupNormalization(GroupNormalizationOptions options = {});
+  Tensor operator()(const Tensor& x) const;
+
+ private:
+  GroupNormalizationOptions options_;
+};
+
+/// Scales vectors along axes to length 1: x / sqrt(max(sum(x^2), 1e-12)). Floating.
+class TANDEM_API UnitNormalization : public Layer {
+ public:
+  explicit UnitNormalization(Axes axis = -1) : Layer("unit_normalization"), axis_(axis) {}
+  Tensor operator()(const Tensor& x) const;
+
+ private:
+  Axes axis_;
+};
+
+}  // namespace TANDEM_NS::layers

@@ -1,0 +1,162 @@
+// Definitions of nn/layers/normalization.hpp.
+#pragma once
+#include "tandem/nn/layers/normalization.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/nn/batch_norm.hpp"
+#include "tandem/ops/nn/half.hpp"
+#include "tandem/ops/nn/layer_norm.hpp"
+#include "tandem/ops/nn/moments.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+
+namespace TANDEM_NS::layers {
+
+namespace detail {
+// The sizes of x on some axes, in the order of x.
+TANDEM_INLINE Shape sizes_on(const char* layer, const Tensor& x, const Axes& axes) {
+  const std::uint32_t mask = axes.mask(layer, x.rank());
+  Shape r;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (!(mask >> i & 1u)) continue;
+    r.push(x.shape().dim(i));
+    if (r.dim(-1) == none)
+      errors::raise<errors::InvalidArgumentError>(
+          layer, "the size of axis " + std::to_string(i) + " must be known at the first call: " + to_string(x.spec()));
+  }
+  return r;
+}
+inline void check_dtype(const char* layer, const Tensor& x, DType dtype) {
+  if (x.dtype() != dtype)
+    errors::raise<errors::InvalidArgumentError>(layer, "the input is " + to_string(x.spec()) + ", the weights are " +
+                                                           std::string(tandem::name(dtype)) +
+                                                           ": cast it, or make the layer with .dtype");
+}
+}  // namespace detail
+
+TANDEM_INLINE BatchNormalization::BatchNormalization(BatchNormalizationOptions options)
+    : Layer("batch_normalization"), options_(options) {
+  if (!(options.momentum >= 0 && options.momentum <= 1))
+    errors::raise<errors::InvalidArgumentError>("BatchNormalization", "momentum must be in [0, 1]");
+}
+TANDEM_INLINE int BatchNormalization::channel_axis(const Tensor& x) const {
+  if (x.rank() < 2)
+    errors::raise<errors::InvalidArgumentError>(
+        "BatchNormalization", "needs an input of rank 2 or more, [batch, ..., channels], not " + to_string(x.spec()));
+  detail::check_dtype("BatchNormalization", x, options_.dtype);
+  return resolve_axis("BatchNormalization", options_.axis, x.rank());
+}
+TANDEM_INLINE Layer::Weights BatchNormalization::weights_for(const Tensor& x) const {
+  const BatchNormalizationOptions& o = options_;
+  const Shape channels = detail::sizes_on("BatchNormalization", x, channel_axis(x));
+  const DType wide = tandem::detail::widened(o.dtype);
+  Weights w;
+  if (o.scale) w.push_back({"gamma", channels, o.gamma_initializer, o.dtype, o.gamma_regularizer});
+  if (o.center) w.push_back({"beta", channels, o.beta_initializer, o.dtype, o.beta_regularizer});
+  w.push_back({"moving_mean", channels, o.moving_mean_initializer, wide, {}, false});
+  w.push_back({"moving_variance", channels, o.moving_variance_initializer, wide, {}, false});
+  return w;
+}
+// In training also the batch's statistics.
+TANDEM_INLINE BatchNormalization::Result BatchNormalization::normalized(const Tensor& x, const Tensors& w,
+                                                                        bool training) const {
+  const int axis = channel_axis(x);
+  const Tensor &mean = w[first_average()], &variance = w[first_average() + 1];
+  if (!Shape{x.shape().dim(axis)}.is_compatible_with(mean.shape()))
+    errors::raise<errors::InvalidArgumentError>("BatchNormalization",
+                                                "the layer was built for " + std::to_string(mean.shape().dim(0)) +
+                                                    " channels, the input is " + to_string(x.spec()));
+  const Tensor gamma = options_.scale ? w[0] : Tensor(), beta = options_.center ? w[first_average() - 1] : Tensor();
+  if (training) {
+    const Tensor scale = gamma.is_set() ? gamma : ones(mean.shape(), {.dtype = x.dtype()});
+    const Tensor offset = beta.is_set() ? beta : zeros(mean.shape(), {.dtype = x.dtype()});
+    const Tensor* const in[] = {&x, &scale, &offset};
+    Tensors out = apply(fused_batch_norm_op, in, BatchNormAttrs{axis, options_.epsilon});
+    return {std::move(out[0]), std::move(out[1]), std::move(out[2])};
+  }
+  const auto spread = [&](const Tensor& t) {
+    return t.is_set() ? tandem::detail::along_axes(tandem::detail::widened(t), 1u << axis, x) : t;
+  };
+  const Tensor y = nn::batch_normalization(tandem::detail::widened(x), spread(mean), spread(variance), spread(beta),
+                                           spread(gamma), options_.epsilon);
+  return {cast(y, x.dtype()), {}, {}};
+}
+TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const CallOptions& call) const {
+  const bool training = call.is_training() && !is_frozen();
+  Result r;
+  run_with_weights([&] { return weights_for(x); },
+                   [&](const Tensors& w) {
+                     r = normalized(x, w, training);
+                     return r.y;
+                   });
+  if (!training) return r.y;
+  const tandem::detail::Unobserved quiet;
+  const auto move = [&](std::size_t i, const Tensor& batch) {
+    const Variable& moving = variable(first_average() + i);
+    moving.assign(moving * options_.momentum + tandem::detail::widened(batch) * (1 - options_.momentum));
+  };
+  move(0, r.mean);
+  move(1, r.variance);
+  return r.y;
+}
+
+TANDEM_INLINE Tensor LayerNormalization::operator()(const Tensor& x) const {
+  const LayerNormalizationOptions& o = options_;
+  detail::check_dtype("LayerNormalization", x, o.dtype);
+  return run_with_weights(
+      [&] {
+        const Shape shape = detail::sizes_on("LayerNormalization", x, o.axis);
+        Weights w;
+        if (o.scale) w.push_back({"gamma", shape, o.gamma_initializer, o.dtype, o.gamma_regularizer});
+        if (o.center) w.push_back({"beta", shape, o.beta_initializer, o.dtype, o.beta_regularizer});
+        return w;
+      },
+      [&](const Tensors& w) {
+        return nn::layer_norm(x, {.axis = o.axis,
+                                  .epsilon = o.epsilon,
+                                  .scale = o.scale ? w[0] : Tensor(),
+                                  .offset = o.center ? w[w.size() - 1] : Tensor()});
+      });
+}
+
+TANDEM_INLINE Tensor RMSNormalization::operator()(const Tensor& x) const {
+  const RMSNormalizationOptions& o = options_;
+  detail::check_dtype("RMSNormalization", x, o.dtype);
+  return run_with_weights(
+      [&] {
+        return Weights{{"scale", detail::sizes_on("RMSNormalization", x, o.axis), o.scale_initializer, o.dtype,
+                        o.scale_regularizer}};
+      },
+      [&](const Tensors& w) { return nn::rms_norm(x, {.axis = o.axis, .epsilon = o.epsilon, .scale = w[0]}); });
+}
+
+TANDEM_INLINE GroupNormalization::GroupNormalization(GroupNormalizationOptions options)
+    : Layer("group_normalization"), options_(options) {
+  if (options.groups < 1 && options.groups != -1)
+    errors::raise<errors::InvalidArgumentError>(
+        "GroupNormalization",
+        "groups must be positive, or -1 for one for each channel; not " + std::to_string(options.groups));
+}
+TANDEM_INLINE Tensor GroupNormalization::operator()(const Tensor& x) const {
+  const GroupNormalizationOptions& o = options_;
+  detail::check_dtype("GroupNormalization", x, o.dtype);
+  return run_with_weights(
+      [&] {
+        const Shape channels = detail::sizes_on("GroupNormalization", x, o.axis);
+        Weights w;
+        if (o.scale) w.push_back({"gamma", channels, o.gamma_initializer, o.dtype, o.gamma_regularizer});
+        if (o.center) w.push_back({"beta", channels, o.beta_initializer, o.dtype, o.beta_regularizer});
+        return w;
+      },
+      [&](const Tensors& w) {
+        const nn::GroupNormOptions norm{.axis = o.axis,
+                                        .epsilon = o.epsilon,
+                                        .scale = o.scale ? w[0] : Tensor(),
+                                        .offset = o.center ? w[w.size() - 1] : Tensor()};
+        return o.groups == -1 ? nn::instance_norm(x, norm) : nn::group_norm(x, o.groups, norm);
+      });
+}
+
+TANDEM_INLINE Tensor UnitNormalization::operator()(const Tensor& x) const {
+  return nn::l2_normalize(x, {.axis = axis_});
+}
+
+}  // namespace TANDEM_NS::layers

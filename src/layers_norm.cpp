@@ -1,0 +1,1 @@
+#include "tandem/nn/layers/normalization.inl"
