@@ -1,1 +1,2 @@
+#include "tandem/nn/layers/noise.inl"
 #include "tandem/nn/layers/normalization.inl"

@@ -133,6 +133,7 @@
 #include "tandem/nn/layers/rnn_cells.inl"
 #include "tandem/nn/layers/rnn_stack.inl"
 #include "tandem/nn/layers/rnn_steps.inl"
+#include "tandem/nn/layers/noise.inl"
 #include "tandem/nn/layers/normalization.inl"
 #include "tandem/nn/layers/padding.inl"
 #include "tandem/nn/layers/pooling.inl"

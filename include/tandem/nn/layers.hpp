@@ -11,6 +11,7 @@
 #include "tandem/nn/layers/position.hpp"
 #include "tandem/nn/layers/rnn.hpp"
 #include "tandem/nn/layers/rnn_stack.hpp"
+#include "tandem/nn/layers/noise.hpp"
 #include "tandem/nn/layers/normalization.hpp"
 #include "tandem/nn/layers/padding.hpp"
 #include "tandem/nn/layers/pooling.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "tandem/ops/dims.hpp"
 #include "tandem/ops/random/attrs.hpp"
 #include "tandem/ops/random/generator.hpp"
 #include "tandem/ops/shape_arg.hpp"
@@ -29,4 +30,10 @@ TANDEM_API Tensor dropout(const Tensor& x, DropoutOptions options);
 
 }  // namespace nn
 TANDEM_OPS(dropout_ops, dropout)
+
+namespace detail {
+/// noise_shape with x's sizes for its unknown dimensions.
+///   throws  errors::InvalidArgumentError, in the op's name, if it does not broadcast to x's shape
+TANDEM_API Dims noise_dims(const char* op, const Tensor& x, const Shape& noise_shape);
+}  // namespace detail
 }  // namespace TANDEM_NS

@@ -9,6 +9,7 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/random/draw.hpp"
 #include "tandem/ops/random/dropout.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
 
 namespace TANDEM_NS {
 
@@ -38,20 +39,20 @@ TANDEM_INLINE constexpr OpDef dropout_op{.name = "dropout",
                                          .attrs = &detail::attr_type<DropoutAttrs>};
 
 namespace detail {
-// noise_shape with x's sizes for its unknown dimensions.
-TANDEM_INLINE Shape noise_shape_for(const Tensor& x, const Shape& noise) {
-  Shape r = noise;
+TANDEM_INLINE Dims noise_dims(const char* op, const Tensor& x, const Shape& noise) {
+  const std::vector<DimValue> sizes = get_shape(x);
   const int skip = x.rank() - noise.rank();
   bool fits = skip >= 0;
+  Dims r;
   for (int i = 0; fits && i < noise.rank(); ++i) {
-    if (noise.dim(i) == none) r.set(i, x.shape().dim(i + skip));
-    fits =
-        r.dim(i) != none && (r.dim(i) == 1 || r.dim(i) == x.shape().dim(i + skip) || x.shape().dim(i + skip) == none);
+    const DimValue& size = sizes[static_cast<std::size_t>(i + skip)];
+    const i64 n = noise.dim(i);
+    fits = n == none || n == 1 || !size.is_known() || size.is(n);
+    r.push(n == none ? Dim(size) : Dim(n));
   }
   if (!fits)
-    errors::raise<errors::InvalidArgumentError>("nn::dropout", "noise_shape " + to_string(noise) +
-                                                                   " does not broadcast to " + to_string(x.spec()) +
-                                                                   " (or has an unknown dimension where x has one)");
+    errors::raise<errors::InvalidArgumentError>(
+        op, "noise_shape " + to_string(noise) + " does not broadcast to " + to_string(x.spec()));
   return r;
 }
 }  // namespace detail
@@ -72,7 +73,7 @@ TANDEM_INLINE Tensor dropout(const Tensor& x, DropoutOptions o) {
   const OpOptions named{o.name, o.where};
   const DropoutAttrs attrs{*o.rate};
   if (const Shape* noise = o.noise_shape.get()) {
-    const Shape shape = tandem::detail::noise_shape_for(x, *noise);
+    const Dims shape = tandem::detail::noise_dims("nn::dropout", x, *noise);
     const DType dtype = x.dtype() == DType::float64 ? DType::float64 : DType::float32;
     const Tensor key = random::next_key("nn::dropout", {o.seed, o.generator});
     const Tensor mask = apply1(dropout_op, attrs, named, ones(shape, {.dtype = dtype}), key);
