@@ -1,2 +1,3 @@
+#include "tandem/nn/layers/activation.inl"
 #include "tandem/nn/layers/noise.inl"
 #include "tandem/nn/layers/normalization.inl"

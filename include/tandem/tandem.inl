@@ -121,6 +121,7 @@
 #include "tandem/nn/initializers.inl"
 #include "tandem/nn/layers/attention.inl"
 #include "tandem/nn/layers/bidirectional.inl"
+#include "tandem/nn/layers/activation.inl"
 #include "tandem/nn/layers/conv.inl"
 #include "tandem/nn/layers/conv_base.inl"
 #include "tandem/nn/layers/dense.inl"

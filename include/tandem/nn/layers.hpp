@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/nn/layers/attention.hpp"
 #include "tandem/nn/layers/bidirectional.hpp"
+#include "tandem/nn/layers/activation.hpp"
 #include "tandem/nn/layers/conv.hpp"
 #include "tandem/nn/layers/dense.hpp"
 #include "tandem/nn/layers/depthwise_conv.hpp"
