@@ -138,6 +138,7 @@
 #include "tandem/nn/layers/normalization.inl"
 #include "tandem/nn/layers/padding.inl"
 #include "tandem/nn/layers/pooling.inl"
+#include "tandem/nn/layers/preprocessing.inl"
 #include "tandem/nn/layers/sequential.inl"
 #include "tandem/nn/layers/shape.inl"
 #include "tandem/nn/layers/time_distributed.inl"

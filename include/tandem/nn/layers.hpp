@@ -16,6 +16,7 @@
 #include "tandem/nn/layers/normalization.hpp"
 #include "tandem/nn/layers/padding.hpp"
 #include "tandem/nn/layers/pooling.hpp"
+#include "tandem/nn/layers/preprocessing.hpp"
 #include "tandem/nn/layers/sequential.hpp"
 #include "tandem/nn/layers/shape.hpp"
 #include "tandem/nn/layers/time_distributed.hpp"

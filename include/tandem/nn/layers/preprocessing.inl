@@ -1,0 +1,172 @@
+// Definitions of nn/layers/preprocessing.hpp.
+#pragma once
+#include <algorithm>
+#include <numeric>
+
+#include "tandem/nn/layers/preprocessing.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/create/range.hpp"
+#include "tandem/ops/index/gather.hpp"
+#include "tandem/ops/index/mask.hpp"
+#include "tandem/ops/index/search.hpp"
+#include "tandem/ops/nn/layer_norm.hpp"
+#include "tandem/ops/nn/moments.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+
+namespace TANDEM_NS::layers {
+
+namespace detail {
+inline Tensor floating(const Tensor& x) { return is_floating(x.dtype()) ? x : cast(x, DType::float32); }
+// x, whose elements must be in [0, n): gather names one that is not, and its position.
+inline Tensor in_range(const char* layer, const Tensor& x, i64 n) {
+  return gather(range(i64(0), n), cast(x, DType::int64), {.name = layer});
+}
+inline void check_integers(const char* layer, const Tensor& x) {
+  if (!dtypes::index.has(x.dtype()))
+    errors::raise<errors::InvalidArgumentError>(layer, "x must be int32 or int64, not " + to_string(x.spec()));
+}
+}  // namespace detail
+
+TANDEM_INLINE Tensor Rescaling::operator()(const Tensor& x) const { return detail::floating(x) * scale_ + offset_; }
+
+TANDEM_INLINE Normalization::Normalization(NormalizationOptions options) : Layer("normalization"), options_(options) {
+  if (options.mean.is_set() != options.variance.is_set())
+    errors::raise<errors::InvalidArgumentError>("Normalization", "needs both .mean and .variance, or neither");
+}
+TANDEM_INLINE void Normalization::adapt(const Tensor& data) const {
+  if (options_.mean.is_set())
+    errors::raise<errors::FailedPreconditionError>("Normalization", ".mean and .variance are given");
+  if (data.size() == 0)
+    errors::raise<errors::InvalidArgumentError>("Normalization",
+                                                "cannot adapt to empty data: " + to_string(data.spec()));
+  const std::uint32_t kept = options_.axis.mask("Normalization", data.rank());
+  Shape shape;
+  Axes over = Axes::none();
+  for (int i = 0; i < data.rank(); ++i)
+    if (kept >> i & 1u) shape.push(data.shape().dim(i));
+    else over.push(i);
+  if (is_built() && !(variable(0).shape() == shape))
+    errors::raise<errors::InvalidArgumentError>(
+        "Normalization",
+        "statistics of shape " + to_string(shape) + " differ from the present ones, " + to_string(variable(0).shape()));
+  const nn::Moments m = nn::moments(cast(data, DType::float32), over);
+  add_weights({{"mean", shape, initializers::Zeros(), DType::float32, {}, false},
+               {"variance", shape, initializers::Ones(), DType::float32, {}, false}});
+  variable(0).assign(m.mean);
+  variable(1).assign(m.variance);
+}
+TANDEM_INLINE Tensor Normalization::operator()(const Tensor& input) const {
+  if (!options_.mean.is_set() && !is_built())
+    errors::raise<errors::FailedPreconditionError>("Normalization",
+                                                   "has no statistics: call adapt(data), or give .mean and .variance");
+  const Tensor x = detail::floating(input);
+  const std::uint32_t kept = options_.axis.mask("Normalization", x.rank());
+  const bool given = options_.mean.is_set();
+  const auto spread = [&](const Tensor& statistic) {
+    const Tensor t = cast(statistic, x.dtype());
+    return given ? t : tandem::detail::along_axes(t, kept, x);
+  };
+  const Tensor mean = spread(given ? options_.mean : variable(0).value());
+  const Tensor deviation = maximum(sqrt(spread(given ? options_.variance : variable(1).value())), 1e-7);
+  return options_.invert ? x * deviation + mean : (x - mean) / deviation;
+}
+
+TANDEM_INLINE CategoryEncoding::CategoryEncoding(i64 num_tokens, CategoryEncodingOptions options)
+    : Layer("category_encoding"),
+      num_tokens_(detail::positive("CategoryEncoding", "num_tokens", num_tokens)),
+      options_(options) {
+  if (options.output_mode == OutputMode::integer)
+    errors::raise<errors::InvalidArgumentError>("CategoryEncoding", "output_mode must be one_hot, multi_hot or count");
+}
+TANDEM_INLINE Tensor CategoryEncoding::encoded(const Tensor& input, const Tensor& weights) const {
+  detail::check_integers("CategoryEncoding", input);
+  const bool is_one_hot = options_.output_mode == OutputMode::one_hot;
+  Tensor x = detail::in_range("CategoryEncoding", input, num_tokens_);
+  if (is_one_hot && x.rank() > 0 && x.shape().dim(-1) == 1) x = squeeze(x, {-1});
+  if (!is_one_hot && x.rank() == 0) x = expand_dims(x, 0);
+  const Tensor rows = one_hot(x, num_tokens_, {.dtype = options_.dtype});
+  if (is_one_hot) return rows;
+  if (options_.output_mode == OutputMode::multi_hot) return reduce_max(rows, {.axis = -2});
+  return reduce_sum(weights.is_set() ? rows * expand_dims(cast(weights, options_.dtype), -1) : rows, {.axis = -2});
+}
+TANDEM_INLINE Tensor CategoryEncoding::operator()(const Tensor& x) const { return encoded(x, {}); }
+TANDEM_INLINE Tensor CategoryEncoding::operator()(const Tensor& x, const Tensor& count_weights) const {
+  if (options_.output_mode != OutputMode::count || !x.shape().is_compatible_with(count_weights.shape()))
+    errors::raise<errors::InvalidArgumentError>(
+        "CategoryEncoding", "count_weights are for OutputMode::count, and have the shape of x: " + to_string(x.spec()) +
+                                ", " + to_string(count_weights.spec()));
+  return encoded(x, count_weights);
+}
+
+TANDEM_INLINE Discretization::Discretization(std::vector<double> bin_boundaries, DiscretizationOptions options)
+    : Layer("discretization"), boundaries_(std::move(bin_boundaries)) {
+  for (std::size_t i = 1; i < boundaries_.size(); ++i)
+    if (!(boundaries_[i - 1] < boundaries_[i]))
+      errors::raise<errors::InvalidArgumentError>("Discretization", "bin_boundaries must ascend");
+  if (options.output_mode != OutputMode::integer)
+    encoding_.emplace(static_cast<i64>(boundaries_.size()) + 1,
+                      CategoryEncodingOptions{.output_mode = options.output_mode, .dtype = options.dtype});
+}
+TANDEM_INLINE Tensor Discretization::operator()(const Tensor& x) const {
+  const DType dtype = x.dtype() == DType::float32 ? DType::float32 : DType::float64;
+  const Tensor bounds = constant(boundaries_, {.dtype = dtype, .shape = Shape{static_cast<i64>(boundaries_.size())}});
+  const Tensor flat = reshape(cast(x, dtype), {-1});
+  const Tensor bins =
+      tandem::detail::reshape_like(searchsorted(bounds, flat, {.side = Side::right, .out_type = DType::int64}), x);
+  return encoding_ ? (*encoding_)(bins) : bins;
+}
+
+TANDEM_INLINE IntegerLookup::IntegerLookup(std::vector<i64> vocabulary, IntegerLookupOptions options)
+    : Layer("integer_lookup"), tokens_(std::move(vocabulary)), ids_(tokens_.size()), options_(options) {
+  const auto fail = [](const std::string& what) { errors::raise<errors::InvalidArgumentError>("IntegerLookup", what); };
+  if (tokens_.empty()) fail("the vocabulary is empty");
+  if (options.num_oov_indices < 0) fail("num_oov_indices is negative");
+  std::iota(ids_.begin(), ids_.end(), i64(0));
+  std::sort(ids_.begin(), ids_.end(),
+            [&](i64 a, i64 b) { return tokens_[static_cast<std::size_t>(a)] < tokens_[static_cast<std::size_t>(b)]; });
+  for (i64& id : ids_) {
+    const i64 token = tokens_[static_cast<std::size_t>(id)];
+    if (!sorted_.empty() && sorted_.back() == token) fail("the vocabulary has " + std::to_string(token) + " twice");
+    sorted_.push_back(token);
+    id += options.num_oov_indices;
+  }
+}
+TANDEM_INLINE Tensor IntegerLookup::operator()(const Tensor& input) const {
+  detail::check_integers("IntegerLookup", input);
+  const Tensor x = cast(input, DType::int64);
+  const i64 oov = options_.num_oov_indices;
+  if (options_.invert) {
+    std::vector<i64> by_id(static_cast<std::size_t>(oov), -1);
+    by_id.insert(by_id.end(), tokens_.begin(), tokens_.end());
+    return gather(constant(by_id), x, {.name = "IntegerLookup"});
+  }
+  const Tensor sorted = constant(sorted_), ids = constant(ids_), flat = reshape(x, {-1});
+  const Tensor at =
+      minimum(searchsorted(sorted, flat, {.out_type = DType::int64}), static_cast<i64>(sorted_.size()) - 1);
+  const Tensor is_known = gather(sorted, at) == flat;
+  const Tensor found = gather(ids, at);
+  const Tensor other = oov > 1 ? floormod(flat, constant(oov, {.dtype = DType::int64})) : zeros_like(flat);
+  if (oov > 0) return tandem::detail::reshape_like(where(is_known, found, other), x);
+  // No id for unknown integers: -1 is out of range, and the error has its position.
+  return tandem::detail::reshape_like(
+      detail::in_range("IntegerLookup", where(is_known, found, i64(-1)), static_cast<i64>(tokens_.size())), x);
+}
+
+TANDEM_INLINE Tensor Masking::operator()(const Tensor& x) const {
+  return x * cast(expand_dims(compute_mask(x), -1), x.dtype());
+}
+TANDEM_INLINE Tensor Masking::compute_mask(const Tensor& x) const {
+  if (x.rank() < 1)
+    errors::raise<errors::InvalidArgumentError>("Masking", "needs an axis of features, not " + to_string(x.spec()));
+  return reduce_any(x != mask_value_, {.axis = -1});
+}
+
+}  // namespace TANDEM_NS::layers
