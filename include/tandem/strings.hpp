@@ -1,9 +1,10 @@
-// Ops on string tensors, lookup tables and vocabularies, CSV, base64, serialized tensors. The component
-// tandem::strings.
+// Ops on string tensors, lookup tables and vocabularies, layers::StringLookup, CSV, base64, serialized tensors. The
+// component tandem::strings.
 #pragma once
 #include "tandem/strings/codec.hpp"
 #include "tandem/strings/csv.hpp"
 #include "tandem/strings/lookup.hpp"
+#include "tandem/strings/lookup_layer.hpp"
 #include "tandem/strings/numbers.hpp"
 #include "tandem/strings/regex.hpp"
 #include "tandem/strings/text.hpp"
@@ -14,6 +15,7 @@
 #include "tandem/strings/codec.inl"
 #include "tandem/strings/csv.inl"
 #include "tandem/strings/lookup.inl"
+#include "tandem/strings/lookup_layer.inl"
 #include "tandem/strings/numbers.inl"
 #include "tandem/strings/regex.inl"
 #include "tandem/strings/text.inl"

@@ -1,2 +1,3 @@
 #include "tandem/strings/lookup.inl"
+#include "tandem/strings/lookup_layer.inl"
 #include "tandem/strings/vocabulary.inl"
