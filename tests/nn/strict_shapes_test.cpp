@@ -45,6 +45,34 @@ TEST_CASE("StrictShapes: layers and cells") {
   CHECK(layers::Dense(2)(x).shape() == Shape{3, 2});
 }
 
+TEST_CASE("StrictShapes: recurrent layers over loops, masks and both directions; attention") {
+  const Tensor steps = random::stateless_normal({3, 5, 4}, {3, 4}), lengths = constant({5, 2, 0});
+  const Tensor mask = greater(steps(Ellipsis, 0), 0.f);
+  const layers::SimpleRNN simple(2, {.return_sequences = true, .go_backwards = true});
+  const layers::LSTM peepholes(2, {.return_sequences = true}, {.use_peepholes = true});
+  const layers::RNN stacked(layers::StackedRNNCells({layers::SimpleRNNCell(3), layers::SimpleRNNCell(2)}));
+  const layers::Bidirectional both(layers::GRU(2, {.return_sequences = true}));
+  const layers::TimeDistributed each(layers::Dense(2));
+  const layers::MultiHeadAttention heads(2, 2);
+  const layers::Attention dot({.use_scale = true});
+  const layers::AdditiveAttention additive;
+  const layers::TransformerBlock block(6, 2);
+  const layers::PositionEmbedding learned(5);
+  const layers::AttentionCall call{.attention_mask = fill({5, 5}, true), .query_mask = mask, .value_mask = mask};
+  check_lenient("SimpleRNN", [&] { return Tensor(simple(steps, {.mask = mask, .sequence_length = lengths})); });
+  check_lenient("LSTM with peepholes", [&] { return Tensor(peepholes(steps, {.sequence_length = lengths})); });
+  check_lenient("RNN", [&] { return Tensor(stacked(steps, {.mask = mask})); });
+  check_lenient("Bidirectional", [&] { return Tensor(both(steps, {.mask = mask, .sequence_length = lengths})); });
+  check_lenient("TimeDistributed", [&] { return each(steps); });
+  check_lenient("MultiHeadAttention", [&] { return Tensor(heads(steps, steps, call)); });
+  check_lenient("MultiHeadAttention with scores",
+                [&] { return heads(steps, steps, {.value_mask = mask, .return_attention_scores = true}).scores; });
+  check_lenient("Attention", [&] { return Tensor(dot(steps, steps, call)); });
+  check_lenient("AdditiveAttention", [&] { return Tensor(additive(steps, steps, call)); });
+  check_lenient("TransformerBlock", [&] { return block(steps, {.padding_mask = mask}); });
+  check_lenient("positions", [&] { return learned(steps) + layers::SinePositionEncoding()(steps); });
+}
+
 TEST_CASE("StrictShapes: beam search") {
   const Tensor table = random::stateless_normal({5, 5}, {1, 2}), rows = zeros({2, 1});
   const debugging::StrictShapes strict;
