@@ -51,6 +51,7 @@ TEST_CASE("F6: the operators are the named ops") {
     CHECK(equal_all(a - b, subtract(a, b)));
     CHECK(equal_all(a * b, multiply(a, b)));
     CHECK(equal_all(a / b, divide(a, b)));
+    CHECK(equal_all(a / b, truediv(a, b)));
     CHECK(equal_all(a % b, floormod(a, b)));
     CHECK(equal_all(a < b, less(a, b)));
     CHECK(equal_all(a <= b, less_equal(a, b)));

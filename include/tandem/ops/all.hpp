@@ -29,6 +29,7 @@
 #include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/linalg/norm.hpp"
 #include "tandem/ops/linalg/products.hpp"
+#include "tandem/ops/nn/adaptive_pool.hpp"
 #include "tandem/ops/nn/attention.hpp"
 #include "tandem/ops/nn/batch_norm.hpp"
 #include "tandem/ops/nn/conv.hpp"
