@@ -171,6 +171,8 @@
 #include "tandem/ops/nn/batch_norm.inl"
 #include "tandem/ops/nn/conv.inl"
 #include "tandem/ops/nn/cross_entropy.inl"
+#include "tandem/ops/nn/ctc.inl"
+#include "tandem/ops/nn/embedding.inl"
 #include "tandem/ops/nn/group_norm.inl"
 #include "tandem/ops/nn/gru.inl"
 #include "tandem/ops/nn/information.inl"

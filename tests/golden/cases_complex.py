@@ -19,4 +19,3 @@ def make(f):
     f.add("complex", [f.normal(7), f.normal(7)], torch.complex)
     f.add("matmul", [plane(f, 3, 4), plane(f, 4, 2)], torch.matmul)
     f.add("reduce_sum", [plane(f, 3, 4)], lambda x: x.sum(1))
-    f.add("reduce_prod", [plane(f, 3, 4)], lambda x: x.prod(1))

@@ -24,6 +24,18 @@ def attention(q, k, v, mask=None, causal=False):
     return torch.softmax(scores, -1) @ v
 
 
+def combined(table, ids, segments, weights, combiner):
+    """The weighted rows of each of 4 examples: their sum, their mean, or divided by the norm of the weights."""
+    rows = []
+    for k in range(4):
+        w = weights[segments == k]
+        total = (table[ids[segments == k]] * w[:, None]).sum(0)
+        if combiner and len(w):
+            total = total / (w.sum() if combiner == 1 else torch.sqrt((w * w).sum()))
+        rows.append(total)
+    return torch.stack(rows)
+
+
 def make(f):
     for shape in ((4, 7), (2, 3, 33)):
         n = shape[-1]
@@ -67,3 +79,10 @@ def make(f):
     f.add("conv3d_transpose", [f.normal(1, 2, 3, 2, 3), f.normal(2, 2, 2, 4, 3)],
           lambda x, w: functional.conv_transpose3d(x.permute(0, 4, 1, 2, 3), w.permute(4, 3, 0, 1, 2), stride=2)
           .permute(0, 2, 3, 4, 1), p=[1, 4, 6, 4, 4])
+    labels, sizes, steps = np.array([[1, 2, 2], [3, 1, 0], [0, 0, 0]]), np.array([3, 2, 0]), np.array([6, 4, 5])
+    f.add("ctc_loss", [labels, f.normal(6, 3, 4), sizes, steps],
+          lambda l, x, n, t: functional.ctc_loss(torch.log_softmax(x, -1), l, t, n, 0, "none"))
+    for combiner in (0, 1, 2):
+        f.add("embedding_lookup_sparse",
+              [f.normal(5, 3), np.array([4, 0, 4, 2, 1]), np.array([2, 0, 0, 2, 2]), f.uniform(0.5, 2, 5)],
+              lambda x, i, s, w: combined(x, i, s, w, combiner), p=[combiner, 4])

@@ -194,9 +194,10 @@ def accuracy(text):
     lines = ["## Accuracy", "",
              "The largest errors in units of the last place, from subnormal numbers to the largest ones, on every instruction",
              "set. `tests/ops/pointwise/accuracy_test.cpp` checks them against `long double`. *of* is what an error is relative",
-             "to where that is larger than the true value: next to a zero between poles.", "",
+             "to where that is larger than the true value.", "",
              "| function | from | to | float32 | float64 | of |", "|---|---|---|---|---|---|"]
-    scales = {"relative": "", "one_below_zero": "1 below 0", "digamma_scale": "0.002 at 1.46"}
+    scales = {"relative": "", "one_below_zero": "1 below 0", "digamma_scale": "0.002 near 1.46",
+              "argument": "the argument"}
     for row in re.findall(r"^ACCURACY\(([^)]*)\)", text, re.M):
         op, _, low, high, single, double, scale = re.split(r",\s*", row)
         lines.append(f"| `{op}` | {low} | {high} | {single} | {double} | {scales[scale]} |")

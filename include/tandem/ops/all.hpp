@@ -35,6 +35,8 @@
 #include "tandem/ops/nn/conv.hpp"
 #include "tandem/ops/nn/conv_transpose.hpp"
 #include "tandem/ops/nn/cross_entropy.hpp"
+#include "tandem/ops/nn/ctc.hpp"
+#include "tandem/ops/nn/embedding.hpp"
 #include "tandem/ops/nn/gru.hpp"
 #include "tandem/ops/nn/information.hpp"
 #include "tandem/ops/nn/layer_norm.hpp"

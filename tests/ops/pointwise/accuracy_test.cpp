@@ -28,6 +28,8 @@ long double gelu_l(long double x) {
 }
 long double swish_l(long double x) { return x == -INFINITY ? 0 : x * sigmoid_l(x); }
 long double mish_l(long double x) { return x == -INFINITY ? 0 : x * std::tanh(softplus_l(x)); }
+// x Phi(x) is made of 1 + erf, which cancels far below 0: there its error is small against x alone.
+long double argument(long double x) { return std::isfinite(x) ? std::fabs(x) : 0; }
 // By Newton's method; near 0 by the series.
 long double erfinv_l(long double x) {
   constexpr long double half_root_pi = 0.88622692545275801364908374167057259L;
