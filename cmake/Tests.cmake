@@ -160,7 +160,7 @@ if((TANDEM_WITH_IO OR TANDEM_WITH_DATA) AND NOT TANDEM_WITH_ZLIB)  # golden valu
 endif()
 foreach(component data linalg signal strings)
   if(NOT component IN_LIST tandem_optional_components)
-    list(FILTER test_files EXCLUDE REGEX "^${component}/")
+    list(FILTER test_files EXCLUDE REGEX "^(${component}/|golden/with_${component}_)")
   endif()
 endforeach()
 # Files whose loops take longer than their compilation.

@@ -4,4 +4,5 @@
 #include "tandem/autodiff/gradient_sum.inl"
 #include "tandem/autodiff/jacobian.inl"
 #include "tandem/autodiff/ledger.inl"
+#include "tandem/autodiff/recompute.inl"
 #include "tandem/autodiff/record.inl"

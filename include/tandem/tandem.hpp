@@ -5,9 +5,11 @@
 #pragma once
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/products.hpp"
+#include "tandem/autodiff/recompute.hpp"
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/config.hpp"
 #include "tandem/core/allocator.hpp"
+#include "tandem/core/determinism.hpp"
 #include "tandem/core/profile.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/core/tensor.hpp"

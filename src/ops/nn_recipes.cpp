@@ -1,3 +1,5 @@
+#include "tandem/ops/nn/ctc.inl"
+#include "tandem/ops/nn/embedding.inl"
 #include "tandem/ops/nn/information.inl"
 #include "tandem/ops/nn/recipes.inl"
 #include "tandem/ops/nn/weighted_moments.inl"

@@ -2,8 +2,10 @@
 #include "tandem/autodiff/check.hpp"
 
 #include <cmath>
+#include <complex>
 
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/core/determinism.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 
@@ -90,4 +92,37 @@ TEST_CASE("second order: recurrent ops by the derivative of their reference") {
         return concat({reshape(r.output, {-1}), reshape(r.state, {-1})}, 0);
       },
       {x, h, wave({2, 6}, 3), wave({2, 6}, 4), wave({2, 6}, 5)});
+}
+
+TEST_CASE("assert_all_close: within tolerances, NaN and infinities; the first difference is named") {
+  const Tensor a = constant({1.f, 2.f, NAN, INFINITY});
+  CHECK_NOTHROW(test::assert_all_close(a, a));
+  CHECK_NOTHROW(test::assert_all_close(a, cast(a, float64) * 1.0000005));
+  CHECK_NOTHROW(test::assert_all_close(constant({100.f}), constant({101.f}), {.rtol = 0, .atol = 1}));
+  CHECK_NOTHROW(test::assert_all_close(constant({1, 2}), constant({1.f, 2.f})));
+  const auto differ = [](const Tensor& x, const Tensor& y) {
+    CHECK_THROWS_AS(test::assert_all_close(x, y), errors::InvalidArgumentError);
+  };
+  differ(a, constant({1.f, 2.f, NAN, -INFINITY}));
+  differ(a, constant({1.f, 2.f, 3.f, INFINITY}));
+  differ(constant({1e30f}), constant({INFINITY}));
+  differ(constant({INFINITY}), constant({1e30f}));
+  differ(constant(std::complex<float>(1, 2)), constant(std::complex<float>(1, -2)));
+  CHECK_THROWS_WITH(test::assert_all_close(constant({{1, 2}, {3, 4}}), constant({{1, 2}, {5, 9}}), {.message = "sums"}),
+                    ContainsSubstring("sums: 2 of 4 elements differ, first at [1,0]: 3 and 5"));
+  CHECK_THROWS_WITH(test::assert_all_close(ones({2}), ones({3})),
+                    ContainsSubstring("float32[2]") && ContainsSubstring("float32[3]"));
+}
+
+TEST_CASE("is_gpu_available says whether tensors can be moved to a GPU") {
+  if (test::is_gpu_available()) CHECK_NOTHROW(constant(1.f).gpu(0));
+  else CHECK_THROWS_AS(constant(1.f).gpu(0), errors::OpError);
+}
+
+TEST_CASE("enable_op_determinism: sums over collisions have the same bits in each call") {
+  config::enable_op_determinism();
+  const Tensor x = cast(wave({1000}, 0.1), float32), ids = cast(round(cast(wave({1000}, 0.7), float32) * 3 + 3), int32);
+  const auto sums = [&] { return unsorted_segment_sum(x, ids, 7).to_vector<float>(); };
+  const auto first = sums();
+  for (int i = 0; i < 5; ++i) CHECK(sums() == first);
 }

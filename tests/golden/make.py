@@ -70,13 +70,18 @@ class Family:
             for i, t in enumerate(tensors):
                 g = next(gradients) if t.requires_grad else None
                 if g is not None:
-                    self.arrays[f"{case}/g{i}"] = g.numpy()
-        return [y.detach().numpy() for y in outputs]
+                    self.arrays[f"{case}/g{i}"] = resolved(g)
+        return [resolved(y.detach()) for y in outputs]
 
     def save(self):
         path = FOLDER / f"{self.name}.npz"
         np.savez_compressed(path, **self.arrays)
         print(f"{path.name}: {sum(self.counts.values())} cases of {len(self.counts)} ops, {path.stat().st_size} bytes")
+
+
+def resolved(t):
+    """The NumPy array of a tensor that may be a lazy conjugate or negative."""
+    return t.resolve_conj().resolve_neg().numpy()
 
 
 def representable(x):

@@ -4,6 +4,7 @@ import unittest
 
 import layering
 import needed
+import op_coverage
 import op_reference
 import readme
 import sizes
@@ -76,6 +77,29 @@ TANDEM_API Tensor f(const Tensor& x, FOptions = {});""")
         self.assertLessEqual({"shape", "dynamic_stitch", "unsorted_segment_max", "conv2d_filter_grad"},
                              op_reference.host_only())
         self.assertFalse({"matmul", "reduce_sum", "expand_dims", "random_uniform"} & op_reference.host_only())
+
+
+class OpCoverage(unittest.TestCase):
+    DECLARED = {("", "f"), ("nn", "g")}
+
+    def problems(self, *lines):
+        return op_coverage.check(lines, self.DECLARED, {"unary": {"f"}}.get, "f(x); g(x);")
+
+    def test_accepted(self):
+        self.assertFalse(self.problems("# Title", "", "f: golden unary", "nn::g: golden unary:f", "h: missing no time"))
+
+    def test_violations(self):
+        for line in ("f", "f: golden unary:gone", "f: because", "h: exact", "nn::f: exact", "h: missing",
+                     "f: missing but there"):
+            self.assertTrue(self.problems(line), line)
+        self.assertTrue(self.problems("f: exact", "f: exact"))
+        self.assertTrue(op_coverage.check(["f: exact"], self.DECLARED, {}.get, "no call"))
+
+    def test_declared_names(self):
+        text = "namespace TANDEM_NS {\nnamespace nn {\nTANDEM_API Tensor g(int);\n}\nclass C {};\n// Tensor f(int);\n}\n"
+        found = op_coverage.declared_names(text)
+        self.assertLessEqual({("nn", "g"), ("", "C")}, found)
+        self.assertNotIn(("", "f"), found)
 
 
 class Walk(unittest.TestCase):

@@ -1,5 +1,7 @@
 // float16 and bfloat16 in ops that compute in float32: products, reductions, training. Every op of the table:
 // table_test.
+#include <cmath>
+
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
@@ -72,4 +74,38 @@ TEST_CASE("half precision: two dtypes in one op raise and name both") {
   const Tensor a = ones({2, 2}, float16);
   CHECK_THROWS_WITH(matmul(a, ones({2, 2}, bfloat16)), ContainsSubstring("float16 and bfloat16 cannot be mixed"));
   CHECK_THROWS_WITH(matmul(a, ones({2, 2})), ContainsSubstring("float16 and float32 cannot be mixed"));
+}
+
+namespace {
+// Learns the argmax of a linear map by a layer norm, a product and a softmax computed in a dtype, with float32 weights;
+// the loss before and after.
+std::pair<float, float> train(DType dtype) {
+  const Tensor x = random::stateless_normal({64, 8}, {1, 2}), map = random::stateless_normal({8, 4}, {3, 4});
+  const Tensor labels = one_hot(argmax(matmul(x, map), 1), 4);
+  Variable w(zeros({8, 4}));
+  auto step = function([&](const Tensor& in, const Tensor& wanted) {
+    GradientTape tape;
+    const Tensor y = matmul(nn::layer_norm(cast(in, dtype)), cast(w, dtype)), p = nn::softmax(y);
+    CHECK((y.dtype() == dtype && p.dtype() == dtype));
+    const Tensor loss = -reduce_mean(reduce_sum(wanted * log(cast(p, float32)), 1));
+    const Tensor g = tape.gradient(loss, w);
+    CHECK(g.dtype() == float32);
+    w.assign_sub(g * 0.5f);
+    return loss;
+  });
+  const float first = step(x, labels).item<float>();
+  for (int i = 0; i < 200; ++i) step(x, labels);
+  return {first, step(x, labels).item<float>()};
+}
+}  // namespace
+
+TEST_CASE("half precision: training with float32 master weights, softmax and a norm in between") {
+  const float wide = train(float32).second;
+  CHECK(wide < 0.5f);
+  for (const DType half : {bfloat16, float16}) {
+    CAPTURE(name(half));
+    const auto [first, last] = train(half);
+    CHECK(first == Approx(std::log(4.f)).epsilon(1e-2));
+    CHECK(last == Approx(wide).epsilon(half == float16 ? 5e-3 : 3e-2));
+  }
 }

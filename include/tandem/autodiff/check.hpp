@@ -1,5 +1,7 @@
-// Gradient checker: compares Jacobians from the tape with central differences. For tests of ops and of user code.
+// Gradient checker: compares Jacobians from the tape with central differences. Comparison of tensors. For tests of ops
+// and of user code.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "tandem/core/tensor.hpp"
@@ -45,6 +47,19 @@ std::vector<Jacobians> compute_gradient(const F& f, const std::vector<Tensor>& x
 }
 /// The largest absolute difference between two tensors of the same shape; NaN if either contains one.
 TANDEM_API double max_error(const Tensor& a, const Tensor& b);
+struct AllCloseOptions {
+  double rtol = 1e-6;  ///< relative to b
+  double atol = 1e-6;
+  std::string message = {};  ///< the error's text begins with it
+};
+/// Checks that |a - b| <= atol + rtol |b| in every element. NaN equals NaN, and infinities of one sign are equal.
+///   a, b    same shape; any dtypes except string, which need not agree
+///   throws  errors::InvalidArgumentError with both specs if the shapes differ, or with the number of elements that
+///           differ, the place of the first and both values
+TANDEM_API void assert_all_close(const Tensor& a, const Tensor& b, const AllCloseOptions& options = {});
+/// Whether a GPU can be used: the library has its kernels, and this machine a device and a driver.
+TANDEM_API bool is_gpu_available();
+
 /// The largest difference between the theoretical and the numerical Jacobian, over all x.
 template <class F>
 double compute_gradient_error(const F& f, const std::vector<Tensor>& x, CheckOptions options = {}) {

@@ -1,10 +1,15 @@
 // Definitions of autodiff/check.hpp.
 #pragma once
 #include <cmath>
+#include <complex>
 
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/core/backend.hpp"
+#include "tandem/core/print.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/shape/reshape.hpp"
 
 namespace TANDEM_NS::test {
 namespace detail {
@@ -76,6 +81,37 @@ TANDEM_INLINE double max_error(const Tensor& a, const Tensor& b) {
     if (std::isnan(worst)) break;
   }
   return worst;
+}
+
+namespace detail {
+inline bool is_close(std::complex<double> a, std::complex<double> b, const AllCloseOptions& o) {
+  if (a == b || (std::isnan(std::abs(a)) && std::isnan(std::abs(b)))) return true;
+  const double difference = std::abs(a - b), bound = o.atol + o.rtol * std::abs(b);
+  return difference <= bound && std::isfinite(bound);
+}
+}  // namespace detail
+
+TANDEM_INLINE void assert_all_close(const Tensor& a, const Tensor& b, const AllCloseOptions& o) {
+  const auto fail = [&](const std::string& what) {
+    errors::raise<errors::InvalidArgumentError>("assert_all_close", (o.message.empty() ? "" : o.message + ": ") + what);
+  };
+  if (!(a.shape() == b.shape()))
+    fail("the shapes of " + to_string(a.spec()) + " and " + to_string(b.spec()) + " differ");
+  const auto x = cast(a, complex128).to_vector<std::complex<double>>(),
+             y = cast(b, complex128).to_vector<std::complex<double>>();
+  std::size_t count = 0, first = 0;
+  for (std::size_t i = x.size(); i-- > 0;)
+    if (!detail::is_close(x[i], y[i], o)) ++count, first = i;
+  if (count == 0) return;
+  const auto at = static_cast<i64>(first);
+  const auto text = [at](const Tensor& t) { return values_to_string(reshape(t, {-1})[at]); };
+  fail(std::to_string(count) + " of " + std::to_string(x.size()) + " elements differ, first at " +
+       index_to_string(a.shape(), at) + ": " + text(a) + " and " + text(b));
+}
+
+TANDEM_INLINE bool is_gpu_available() {
+  const Backend* gpu = backends[Device::gpu];
+  return gpu && gpu->count() > 0;
 }
 
 }  // namespace TANDEM_NS::test

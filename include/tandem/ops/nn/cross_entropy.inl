@@ -24,8 +24,13 @@ TANDEM_INLINE Specs infer_cross_entropy(const InferCall& c) {
   return r;
 }
 TANDEM_INLINE Specs like_logits(const InferCall& c, std::size_t logits) { return Specs(c.spec(logits)); }
+// Of backward ops: inputs 0 and 2 are the upstream gradient and the logits, which only a graph file can mix.
+TANDEM_INLINE void check_gradient(const InferCall& c, Specs (*forward)(const InferCall&)) {
+  if (c.spec(0).dtype != c.spec(2).dtype) raise_specs(c, "the dtypes of gradient and logits differ");
+  check_upstream(c, forward, c.attrs, c.in.subspan(1));
+}
 TANDEM_INLINE Specs infer_cross_entropy_grad(const InferCall& c) {
-  check_upstream(c, &infer_cross_entropy, c.attrs, c.in.subspan(1));
+  check_gradient(c, &infer_cross_entropy);
   return like_logits(c, 2);
 }
 
@@ -45,7 +50,7 @@ TANDEM_INLINE Specs infer_sparse(const InferCall& c) {
   return r;
 }
 TANDEM_INLINE Specs infer_sparse_grad(const InferCall& c) {
-  check_upstream(c, &infer_sparse, c.attrs, c.in.subspan(1));
+  check_gradient(c, &infer_sparse);
   return like_logits(c, 2);
 }
 TANDEM_INLINE Specs infer_one_hot_like(const InferCall& c) {
