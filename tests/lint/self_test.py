@@ -155,6 +155,11 @@ class Layering(unittest.TestCase):
                                     ("tandem/ops/linalg/norm.inl", "tandem/linalg/svd.hpp", True), ("tandem/linalg/qr.hpp", "<Eigen/Dense>", True)]:
             self.assertEqual(bool(self.problems(name, header)), wrong, (name, header))
 
+    def test_passes(self):
+        for head, wrong in [("Benchmark row: chain100.", False), ("Benchmark row: nothing.", True), ("Like chain100.", True)]:
+            text = f"// A pass. {head}\n#pragma once\n"
+            self.assertEqual(bool(layering.unpaid_pass("tandem/graph/passes/a.inl", text, {"chain100"})), wrong, head)
+
     def test_cycles(self):
         self.assertEqual(layering.cycles({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}), [])
         self.assertEqual(layering.cycles({"a": ["b"], "b": ["c"], "c": ["b"]}), ["b c: include each other"])

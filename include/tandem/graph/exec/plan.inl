@@ -6,6 +6,7 @@
 #include "tandem/graph/exec/plan.hpp"
 #include "tandem/graph/exec/plan_parts.hpp"
 #include "tandem/graph/ir/common.hpp"
+#include "tandem/graph/ir/views.hpp"
 #include "tandem/ops/shape/concat.hpp"
 
 namespace TANDEM_NS {
@@ -56,7 +57,8 @@ class Planner {
     p_.last_use.assign(values, -1), p_.escapes.resize(values), p_.overwrites.assign(values, -1);
     p_.takes.assign(values, -1);
     p_.workspace_offset.resize(g_.nodes.size()), p_.workspace_bytes.resize(g_.nodes.size());
-    for (std::size_t v = 0; v < values; ++v) p_.root[v] = static_cast<int>(v);
+    const std::vector<View> views = views_of(g_);
+    for (std::size_t v = 0; v < values; ++v) p_.root[v] = views[v].base, p_.offset[v] = views[v].offset;
     gone_.resize(values), place_.assign(values, -1), pieces_.resize(values), placed_.resize(values);
     assignments_.resize(values), reader_.assign(values, -1), counted_.resize(values);
   }
@@ -91,18 +93,11 @@ class Planner {
                             : n.op == &read_variable_op ? Plan::variable
                             : n.op->rare.host_kernel    ? Plan::fresh
                                                         : Plan::arena;
-    std::size_t offset = 0;
     if (n.op == &assign_variable_op) ++assignments_[at(n.in[0])];
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;
       p_.kind[at(v)] = kind;
       if (kind == Plan::variable || kind == Plan::argument) place_[at(v)] = n.attrs.get<IndexAttrs>().index;
-      if (!n.op->flags.alias) continue;
-      const int x = n.in[n.in.size() > 1 ? at(k) : 0];
-      if (k == 0 || n.in.size() > 1) offset = n.op->rare.offset ? n.op->rare.offset(g_.spec(x), n.attrs) : 0;
-      p_.root[at(v)] = root(x);
-      p_.offset[at(v)] = p_.offset[at(x)] + offset;
-      offset += g_.spec(v).bytes();
     }
   }
   void find_lifetimes() {

@@ -15,7 +15,7 @@ namespace detail {
 class PlannedProgram final : public Program {
  public:
   explicit PlannedProgram(Ref<Graph> graph)
-      : Program(std::move(graph)), plan_(make_plan(*graph_)), makers_(graph_->makers()) {
+      : Program(std::move(graph)), plan_(make_plan(*graph_)), producers_(graph_->producers()) {
     compile();
   }
   std::string plan() const override { return to_string(plan_, *graph_); }
@@ -169,7 +169,7 @@ class PlannedProgram final : public Program {
   const Variable& variable(std::uint32_t i) const { return graph_->variables[i]; }
 
   Plan plan_;
-  std::vector<int> makers_;
+  std::vector<int> producers_;
   std::vector<Step> early_, steps_;  // early_: early_reads()
   std::vector<CallAt> calls_;
   std::vector<int> fresh_;                // the outputs that kernel steps refer to
@@ -274,10 +274,10 @@ TANDEM_INLINE Tensor PlannedProgram::Frame::tensor(int value, Inputs arguments) 
   const auto r = static_cast<std::size_t>(root);
   Tensor t;
   if (program.plan_.kind[r] == Plan::argument) {
-    const Node& n = g.nodes[static_cast<std::size_t>(program.makers_[r])];
+    const Node& n = g.nodes[static_cast<std::size_t>(program.producers_[r])];
     t = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
   } else if (program.plan_.kind[r] == Plan::constant) {
-    t = *constant_of(g.nodes[static_cast<std::size_t>(program.makers_[r])]);
+    t = *constant_of(g.nodes[static_cast<std::size_t>(program.producers_[r])]);
   } else {
     t = tensors[r];
   }

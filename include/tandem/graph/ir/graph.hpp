@@ -61,7 +61,7 @@ class TANDEM_API Graph : public Opaque {
   int index_of(const Variable& v);
 
   /// For each value: the node that produces it, or -1.
-  std::vector<int> makers() const;
+  std::vector<int> producers() const;
   /// For each value: the number of uses, by inputs of nodes and outputs of the graph.
   std::vector<int> uses() const;
   /// Whether every dimension of every value is known.

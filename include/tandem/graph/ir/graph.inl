@@ -94,7 +94,7 @@ TANDEM_INLINE int Graph::index_of(const Variable& v) {
   places_.insert(v.id(), static_cast<int>(placed_++));
   return static_cast<int>(variables.size()) - 1;
 }
-TANDEM_INLINE std::vector<int> Graph::makers() const {
+TANDEM_INLINE std::vector<int> Graph::producers() const {
   std::vector<int> r(specs.size(), -1);
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (int k = 0; k < nodes[i].outputs; ++k)
@@ -245,7 +245,7 @@ TANDEM_INLINE std::string to_string(const Graph& g) {
   return s + "  return " + detail::joined(g.outputs) + "\n}\n";
 }
 TANDEM_INLINE std::string to_dot(const Graph& g) {
-  const std::vector<int> makers = g.makers();
+  const std::vector<int> producers = g.producers();
   const auto quoted = [](std::string s) {
     for (std::size_t i = 0; (i = s.find_first_of("\"\\", i)) != std::string::npos; i += 2) s.insert(i, 1, '\\');
     return '"' + s + '"';
@@ -255,11 +255,11 @@ TANDEM_INLINE std::string to_dot(const Graph& g) {
     const Node& n = g.nodes[i];
     s += "  n" + std::to_string(i) + " [label=" + quoted(n.name.empty() ? n.op->name : n.name) + "];\n";
     for (int v : n.in)
-      s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) + " -> n" + std::to_string(i) +
+      s += "  n" + std::to_string(producers[static_cast<std::size_t>(v)]) + " -> n" + std::to_string(i) +
            " [label=" + quoted(to_string(g.spec(v))) + "];\n";
   }
   for (int v : g.outputs)
-    s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) +
+    s += "  n" + std::to_string(producers[static_cast<std::size_t>(v)]) +
          " -> output [label=" + quoted(to_string(g.spec(v))) + "];\n";
   return s + "}\n";
 }
