@@ -68,8 +68,8 @@ class TANDEM_API Graph : public Opaque {
   bool is_static() const;
 
  private:
-  IdMap places_;  // of variables: by id, as far as index_of() has seen them
-  std::size_t placed_ = 0;
+  IdMap indices_;  // of variables: by id, as far as index_of() has seen them
+  std::size_t indexed_ = 0;
 };
 
 /// Whether the op has side effects: assignments, prints, asserts, control flow with such a body. Such ops are never

@@ -87,11 +87,12 @@ TANDEM_INLINE int Graph::add_constant(const Tensor& value, std::string node_name
   return add(constant_op, ConstantAttrs{make_ref<TensorBox>(value)}, {}, {&value.spec(), 1}, std::move(node_name));
 }
 TANDEM_INLINE int Graph::index_of(const Variable& v) {
-  for (; placed_ < variables.size(); ++placed_)  // copies and loaded graphs already have their list
-    if (places_.find(variables[placed_].id()) < 0) places_.insert(variables[placed_].id(), static_cast<int>(placed_));
-  if (const int at = places_.find(v.id()); at >= 0) return at;
+  for (; indexed_ < variables.size(); ++indexed_)  // copies and loaded graphs already have their list
+    if (indices_.find(variables[indexed_].id()) < 0)
+      indices_.insert(variables[indexed_].id(), static_cast<int>(indexed_));
+  if (const int at = indices_.find(v.id()); at >= 0) return at;
   variables.push_back(v);
-  places_.insert(v.id(), static_cast<int>(placed_++));
+  indices_.insert(v.id(), static_cast<int>(indexed_++));
   return static_cast<int>(variables.size()) - 1;
 }
 TANDEM_INLINE std::vector<int> Graph::producers() const {

@@ -40,8 +40,8 @@ class Pruner {
     out->name = graph_.name;
     for (int v : feeds_) {
       const Node& n = graph_.nodes[at(producers_[at(v)])];
-      const bool alone = n.outputs == 1 && !needed[at(producers_[at(v)])];
-      new_value_[at(v)] = out->add_argument(graph_.spec(v), alone ? n.name : name_of(v));
+      const bool keeps_name = n.outputs == 1 && !needed[at(producers_[at(v)])];
+      new_value_[at(v)] = out->add_argument(graph_.spec(v), keeps_name ? n.name : name_of(v));
     }
     for (std::size_t i = 0; i < needed.size(); ++i)
       if (needed[i]) copy_node(*out, graph_.nodes[i]);

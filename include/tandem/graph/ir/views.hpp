@@ -25,8 +25,8 @@ inline std::vector<View> views_of(const Graph& g) {
       const int v = n.first_out + k, x = n.in[n.in.size() > 1 ? static_cast<std::size_t>(k) : 0];
       if (!g.spec(x).shape.is_fully_defined() || !g.spec(v).shape.is_fully_defined()) break;
       if (k == 0 || n.in.size() > 1) offset = n.op->rare.offset ? n.op->rare.offset(g.spec(x), n.attrs) : 0;
-      const View& whole = views[static_cast<std::size_t>(x)];
-      views[static_cast<std::size_t>(v)] = {whole.base, whole.offset + offset};
+      const View& source = views[static_cast<std::size_t>(x)];
+      views[static_cast<std::size_t>(v)] = {source.base, source.offset + offset};
       offset += g.spec(v).bytes();
     }
   }

@@ -77,7 +77,7 @@ class Groups {
       const Node& n = g.nodes[at(i)];
       candidate_[at(i)] = is_fusible(g, n);
       shapes.visit(n, candidate_[at(i)]);
-      join(i, shapes);
+      connect(i, shapes);
     }
   }
   /// The members of each group, in program order; groups of one member are omitted.
@@ -97,7 +97,7 @@ class Groups {
     while (group_[at(i)] != i) i = group_[at(i)] = group_[at(group_[at(i)])];
     return i;
   }
-  void join(int i, const ShapeClasses& shapes) {
+  void connect(int i, const ShapeClasses& shapes) {
     const Node& n = graph_.nodes[at(i)];
     const auto related = [&](int v) {
       return candidate_[at(i)] && candidate_[at(producer(v))] && shapes[v] == shapes[n.first_out] &&
@@ -110,21 +110,21 @@ class Groups {
   }
   // Splits a group that is too large into parts that follow each other in program order.
   void split(const std::vector<int>& nodes, std::vector<std::vector<int>>& to) const {
-    std::vector<int> piece, inputs;
+    std::vector<int> part, inputs;
     const auto close = [&] {
-      if (piece.size() > 1) to.push_back(piece);
-      piece.clear(), inputs.clear();
+      if (part.size() > 1) to.push_back(part);
+      part.clear(), inputs.clear();
     };
     for (int i : nodes) {
       for (int v : graph_.nodes[at(i)].in)
         if (std::find(inputs.begin(), inputs.end(), v) == inputs.end() &&
-            std::find(piece.begin(), piece.end(), producer(v)) == piece.end())
+            std::find(part.begin(), part.end(), producer(v)) == part.end())
           inputs.push_back(v);
-      if (piece.size() >= most_fused_ops || inputs.size() > most_fused_inputs) {
+      if (part.size() >= most_fused_ops || inputs.size() > most_fused_inputs) {
         close();
         for (int v : graph_.nodes[at(i)].in) inputs.push_back(v);
       }
-      piece.push_back(i);
+      part.push_back(i);
     }
     close();
   }

@@ -66,11 +66,11 @@ class ReductionFuser {
   }
   // A reduction of medium length runs on one thread; if its operand is expensive enough for several threads, they
   // are better run separately.
-  static bool pays(const FusedProgram& program, const Spec& whole, const Spec& reduced) {
+  static bool pays(const FusedProgram& program, const Spec& operand, const Spec& reduced) {
     constexpr double most = 20000;  // ns
     constexpr i64 one_chunk = 65536;
-    if (!whole.shape.is_fully_defined() || reduced.shape.size() == 0) return true;
-    const i64 size = whole.shape.size();
+    if (!operand.shape.is_fully_defined() || reduced.shape.size() == 0) return true;
+    const i64 size = operand.shape.size();
     return size / reduced.shape.size() > one_chunk || reduced.shape.size() >= 8 ||
            static_cast<double>(size) * program.cost() < most;
   }

@@ -73,7 +73,7 @@ TANDEM_INLINE bool is_view_of_all(const OpDef* op) {
   return op == &reshape_op || op == &expand_dims_op || op == &squeeze_op || op == &collapse_dims_op;
 }
 // Collapses a view of a view into a view of the first; drops a view that keeps the shape.
-TANDEM_INLINE bool join_views(Simplifier& s, Node& n) {
+TANDEM_INLINE bool merge_views(Simplifier& s, Node& n) {
   const Shape& shape = s.spec(n.first_out).shape;
   if (!is_view_of_all(n.op)) return false;
   if (shape.is_fully_defined() && s.replace(n, n.in[0])) return true;
@@ -102,7 +102,7 @@ TANDEM_INLINE bool is_ordered(const Permutation& p) {
 TANDEM_INLINE bool conjugates(const Simplifier& s, const Node& n) {
   return n.attrs.get<rules::TransposeAttrs>().conjugate && is_complex(s.spec(n.first_out).dtype);
 }
-TANDEM_INLINE bool join_transposes(Simplifier& s, Node& n) {
+TANDEM_INLINE bool merge_transposes(Simplifier& s, Node& n) {
   if (n.op != &transpose_op) return false;
   const int rank = s.spec(n.first_out).shape.rank();
   Permutation perm = permutation_of(n, rank);
@@ -140,13 +140,13 @@ TANDEM_INLINE bool transpose_in_matmul(Simplifier& s, Node& n) {
 // Drops x * 1, x / 1 and similar. Excludes x + 0, since -0 + 0 is 0, and complex numbers, whose product has more
 // terms.
 TANDEM_INLINE bool drop_neutral_number(Simplifier& s, Node& n) {
-  const bool whole = n.in.size() == 2 && is_integer(s.spec(n.in[0]).dtype);
+  const bool integral = n.in.size() == 2 && is_integer(s.spec(n.in[0]).dtype);
   if (n.op == &multiply_op)
     return (s.is_number(n.in[1], 1) && s.replace(n, n.in[0])) || (s.is_number(n.in[0], 1) && s.replace(n, n.in[1]));
   if (n.op == &divide_op) return s.is_number(n.in[1], 1) && s.replace(n, n.in[0]);
   if (n.op == &subtract_op) return s.is_number(n.in[1], 0) && s.replace(n, n.in[0]);
   if (n.op != &add_op) return false;
-  const double zero = whole ? 0. : -0.;
+  const double zero = integral ? 0. : -0.;
   return (s.is_number(n.in[1], zero) && s.replace(n, n.in[0])) || (s.is_number(n.in[0], zero) && s.replace(n, n.in[1]));
 }
 TANDEM_INLINE bool drop_double_negation(Simplifier& s, Node& n) {
@@ -212,8 +212,8 @@ TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
 
 TANDEM_INLINE Ref<Graph> simplify(const Graph& from) {
   using Rule = bool (*)(detail::Simplifier&, Node&);
-  static constexpr Rule rules[] = {&detail::drop_identity,       &detail::join_views,
-                                   &detail::join_transposes,     &detail::transpose_in_matmul,
+  static constexpr Rule rules[] = {&detail::drop_identity,       &detail::merge_views,
+                                   &detail::merge_transposes,    &detail::transpose_in_matmul,
                                    &detail::drop_neutral_number, &detail::drop_double_negation,
                                    &detail::repeat_when_read,    &detail::forget_data};
   detail::Simplifier s(from);
@@ -234,9 +234,9 @@ struct Advice {
   const OpDef *outer, *inner;
   const char *pattern, *why, *instead;
 };
-TANDEM_INLINE std::string place_of(const Node& n) {
-  const std::string line = line_text(n.where), &place = line.empty() ? n.name : line;
-  return place.empty() ? "" : place + ": ";
+TANDEM_INLINE std::string location_of(const Node& n) {
+  const std::string line = line_text(n.where), &location = line.empty() ? n.name : line;
+  return location.empty() ? "" : location + ": ";
 }
 
 }  // namespace detail
@@ -253,7 +253,7 @@ TANDEM_INLINE std::vector<std::string> advice(const Graph& g) {
     for (const detail::Advice& a : list) {
       if (n.op != a.outer) continue;
       const Node& inner = g.nodes[analysis.producer(n.in[0])];
-      if (inner.op == a.inner) r.push_back(detail::place_of(n) + a.pattern + " " + a.why + ": use " + a.instead);
+      if (inner.op == a.inner) r.push_back(detail::location_of(n) + a.pattern + " " + a.why + ": use " + a.instead);
     }
   return r;
 }

@@ -33,11 +33,11 @@ class UpdateCombiner {
         append(n);
       } else if (is_assignment(n)) {
         hold_assignment(n);
-      } else if (joins(n)) {
+      } else if (continues_run(n)) {
         hold_update(n);
       } else {
         close();
-        if (can_join(n)) hold_update(n);
+        if (can_combine(n)) hold_update(n);
         else append(n);
       }
     }
@@ -53,7 +53,7 @@ class UpdateCombiner {
   static std::span<const int> rest(const Node& n) { return {n.in.begin() + n.op->outputs + 1, n.in.end()}; }
 
   // Whether everything about the update is known, so that it cannot raise.
-  bool can_join(const Node& n) const {
+  bool can_combine(const Node& n) const {
     if (!n.op->rare.multi_tensor) return false;
     const Spec& weight = from_.spec(n.in[0]);
     for (int k = 0; k <= n.op->outputs; ++k)
@@ -62,8 +62,8 @@ class UpdateCombiner {
            (weight.device == Device{} || !n.op->host_inputs);  // of many inputs, it cannot name those on the host
   }
   bool is_held(int value) const { return held_since_[analysis_.producer(value)] == run_; }
-  bool joins(const Node& n) const {
-    if (updates_.empty() || !can_join(n)) return false;
+  bool continues_run(const Node& n) const {
+    if (updates_.empty() || !can_combine(n)) return false;
     const Node& first = *updates_[0];
     return n.op == first.op && n.attrs == first.attrs && from_.spec(n.in[0]).dtype == from_.spec(first.in[0]).dtype &&
            std::ranges::equal(rest(n), rest(first)) &&
@@ -87,12 +87,12 @@ class UpdateCombiner {
     for (int& v : copy.in) v = now_[at(v)];
   }
   void close() {
-    if (updates_.size() > 1) append_joined();
+    if (updates_.size() > 1) append_combined();
     else if (updates_.size() == 1) append(*updates_[0]);
     for (const Node* a : assignments_) append(*a);
     updates_.clear(), assignments_.clear(), ++run_;
   }
-  void append_joined() {
+  void append_combined() {
     const Node& first = *updates_[0];
     const int factor = common_factor();
     std::vector<int> in;
