@@ -50,7 +50,7 @@ Specs infer_j(const InferCall& c);
 }  // namespace TANDEM_NS""")
         self.assertEqual([(scope, names) for scope, names, _, _ in header.functions], [("nn", ["f"]), ("", ["g", "h"])])
         self.assertEqual(header.options, {"FOptions": [["axis", "-1", "the axis, from the end"]]})
-        page = "\n".join(op_reference.entry(*header.functions[0], header.options, {"f": ("all", "has")}, {"f"}))
+        page = "\n".join(op_reference.entry(*header.functions[0], header.options, {"f": ("all", "has", "x")}, {"f"}))
         for part in ("#### `nn::f`", "- *x*: numbers, any shape", "- *gradient*: g", "- *kernel*: all; CPU",
                      "- *.axis* = `-1`: the axis, from the end"):
             self.assertIn(part, page)
@@ -71,6 +71,11 @@ TANDEM_API Tensor f(const Tensor& x, FOptions = {});""")
         problems = op_reference.unknown_keys(names, texts, comment, {"FOptions": [["axis", "-1", ""]]})
         self.assertEqual(len(problems), 1)
         self.assertIn("f: 'd e' names no", problems[0])
+
+    def test_names_of_inputs(self):
+        texts = ["Tensor f(const Tensor& x, const TensorList& list);"]
+        self.assertFalse(op_reference.wrong_names(["f"], texts, {"f": ("all", "has", "x, list...")}))
+        self.assertEqual(len(op_reference.wrong_names(["f"], texts, {"f": ("all", "has", "x, values...")})), 1)
 
     def test_host_only(self):
         self.assertLessEqual({"shape", "dynamic_stitch", "unsorted_segment_max", "conv2d_filter_grad"},
