@@ -34,9 +34,11 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
   }
   if (differ) inputs = named_inputs(c);
   const bool fits_float = c.op.dtypes.has(DType::float32) && (dtypes::real | dtypes::boolean).has(d);
-  errors::raise<errors::UnimplementedError>(c.op.name, std::string("no kernel for ") + name(d) + " on " +
-                                                           to_string(device) + ": " + inputs +
-                                                           (fits_float ? " (cast(x, float32) is supported)" : ""));
+  errors::raise<errors::UnimplementedError>(
+      c.op.name, std::string("no kernel for ") + name(d) + " on " + to_string(device) + ": " + inputs +
+                     (fits_float ? " (cast(" + input_name(c.op, static_cast<std::size_t>(c.op.dtype_input)) +
+                                       ", float32) is supported)"
+                                 : ""));
 }
 [[gnu::cold, gnu::noinline]] inline bool on_one_device(const InferCall& c) {
   const Device device = c.spec(placed_input(c.op, c.in.size())).device;
