@@ -30,7 +30,30 @@ void fill_two(const KernelCall& c) {
   }
 }
 constexpr OpDef two_op{.name = "two", .infer = &infer_two, .cpu = &fill_two};
+
+// Takes floats, named x and w, and any number of further tensors.
+Specs infer_first(const InferCall& c) { return {c.spec(0)}; }
+constexpr OpDef named_op{.name = "named",
+                         .input_names = "x, w, more...",
+                         .infer = &infer_first,
+                         .cpu = &fill_two,
+                         .dtypes = dtypes::floating,
+                         .dtype_input = 1,
+                         .inputs = at_least(2)};
+constexpr OpDef unnamed_op{.name = "unnamed", .infer = &infer_first, .cpu = &fill_two, .inputs = 2};
 }  // namespace
+
+TEST_CASE("apply: errors name the inputs") {
+  CHECK(input_name(named_op, 0) == "x");
+  CHECK(input_name(named_op, 1) == "w");
+  CHECK(input_name(named_op, 4) == "more[2]");
+  CHECK(input_name(unnamed_op, 1) == "input 1");
+  const Tensor x = constant({1.f, 2.f}), n = constant({1, 2}), unset;
+  CHECK_THAT(error_of(named_op, x, n, false, no_options),
+             ContainsSubstring("named: no kernel for int32 on CPU:0: x is float32[2], w is int32[2]"));
+  CHECK_THAT(error_of(named_op, x, unset, true, no_options), ContainsSubstring("named: w: the tensor is unset"));
+  CHECK_THAT(error_of(add_op, x, unset, true, no_options), ContainsSubstring("add: b: the tensor is unset"));
+}
 
 TEST_CASE("apply: both ways give the same value and are recorded") {
   const Tensor a = constant({1.f, 2.f}), b = constant({3.f, 5.f});

@@ -146,6 +146,16 @@ def missing_lists(headers, table, name_of_table="tandem/op_table.hpp", folders=(
             if not re.search(rf"\b{match[1]}\b", table)]
 
 
+def unpaid_pass(name, text, scenarios):
+    """A pass names in its first lines a benchmark scenario that it improves."""
+    if not name.startswith("tandem/graph/passes/") or not name.endswith(".inl"):
+        return []
+    head = text.split("#pragma once")[0].partition("Benchmark row")[2]
+    if set(re.findall(r"\w+", head)) & scenarios:
+        return []
+    return [f"{name}: its first lines name no benchmark row (bench/) that it improves"]
+
+
 def cycles(includes):
     """Groups of headers that include each other; `includes`: header -> headers."""
     order, low, stack, found = {}, {}, [], []
@@ -176,6 +186,7 @@ def main():
              for path in sources.files(("include", "cuda", "src"))}
     headers = {name for name in texts if name.endswith(".hpp") and name.startswith("tandem/")}
     definitions = {name for name in texts if name.endswith(".inl") and not is_umbrella(name) or name == "tandem/cuda.inl"}
+    scenarios = {path.parent.name for path in (sources.ROOT / "bench").glob("*/tandem.cpp")}
     problems, in_sources, in_umbrellas = [], [], []
     for name, text in texts.items():
         included = [match[2] for match in INCLUDE.finditer(text)]
@@ -183,7 +194,7 @@ def main():
             problems += check_source(name, text)
             in_sources += included
             continue
-        problems += check(name, text)
+        problems += check(name, text) + unpaid_pass(name, text, scenarios)
         if name in definitions:
             problems += check_definition(name, text, headers)
         elif is_umbrella(name):

@@ -1,4 +1,4 @@
-// Prints what the op table and the components' lists know about each op, one line per op: name|dtypes|gradient. For
+// Prints what the op table and the components' lists know about each op, one line per op: name|dtypes|gradient|names of the inputs. For
 // op_reference.py.
 #include <cstdio>
 
@@ -38,10 +38,11 @@ std::string dtypes_text(DTypes d) {
 int main() {
   for (const OpDef* op : samples::tested_ops()) {
     const bool differentiable = op->gradient || op->rare.decomposition || op->rare.backward_of;
-    std::printf("%s|%s|%s\n", op->name, dtypes_text(op->dtypes).c_str(),
+    std::printf("%s|%s|%s|%s\n", op->name, dtypes_text(op->dtypes).c_str(),
                 op->flags.non_differentiable ? "blocked"
                 : differentiable             ? "has"
-                                             : "none");
+                                             : "none",
+                op->input_names);
   }
   return 0;
 }

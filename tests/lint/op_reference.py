@@ -116,11 +116,11 @@ class Header:
 
 
 def table_of(program):
-    """The contents of the table: name -> (dtypes, gradient)."""
+    """The contents of the table: name -> (dtypes, gradient, names of the inputs)."""
     rows = {}
     for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
-        name, dtypes, gradient = line.split("|")
-        rows[name] = (dtypes, gradient)
+        name, dtypes, gradient, inputs = line.split("|")
+        rows[name] = (dtypes, gradient, inputs)
     return rows
 
 
@@ -169,6 +169,18 @@ def unknown_keys(names, texts, comment, options):
             for key, _ in prose(comment)[1] if not set(key.split(", ")) <= known]
 
 
+def wrong_names(names, texts, rows):
+    """Tensor parameters that the op of the same name calls otherwise."""
+    found = []
+    for name in dict.fromkeys(names):
+        op = next((other for pattern, other in OTHER_OP.items() if pattern.search(texts[0])), name)
+        parameters = re.findall(r"const Tensor(?:List)?& (\w+)", " ".join(text for text in texts if f" {name}(" in text))
+        if op in rows:
+            found += [f"{name}: its parameter '{p}' is not among the op's input_names, \"{rows[op][2]}\""
+                      for p in parameters if p not in re.findall(r"\w+", rows[op][2])]
+    return found
+
+
 def entry(scope, names, texts, comment, options, rows, on_host):
     """The Markdown of the functions that share a comment."""
     titles = list(dict.fromkeys(f"{scope}::{name}" if scope else name for name in names))
@@ -180,7 +192,7 @@ def entry(scope, names, texts, comment, options, rows, on_host):
     for name in dict.fromkeys(names):
         op = next((other for pattern, other in OTHER_OP.items() if pattern.search(texts[0])), name)
         if op in rows:
-            dtypes, gradient = rows[op]
+            dtypes, gradient, _ = rows[op]
             which = f" of `{name}`" if len(titles) > 1 else ""
             lines.append(f"- *kernel*{which}: {dtypes}; {'CPU' if op in on_host else 'CPU and GPU'}" +
                          {"has": "", "blocked": "; the gradient stops here", "none": "; no gradient"}[gradient])
@@ -230,7 +242,7 @@ def page(program, problems):
                 continue
             out.extend([f"### {path.stem}", "", f"`#include <tandem/{path.relative_to(HEADERS)}>`", ""])
             for scope, names, texts, comment in headers[path].functions:
-                problems.extend(unknown_keys(names, texts, comment, options))
+                problems.extend(unknown_keys(names, texts, comment, options) + wrong_names(names, texts, rows))
                 out.extend(entry(scope, names, texts, comment, options, rows, on_host))
 
     for folder, title in FAMILIES.items():

@@ -51,7 +51,7 @@ Specs infer_j(const InferCall& c);
 }  // namespace TANDEM_NS""")
         self.assertEqual([(scope, names) for scope, names, _, _ in header.functions], [("nn", ["f"]), ("", ["g", "h"])])
         self.assertEqual(header.options, {"FOptions": [["axis", "-1", "the axis, from the end"]]})
-        page = "\n".join(op_reference.entry(*header.functions[0], header.options, {"f": ("all", "has")}, {"f"}))
+        page = "\n".join(op_reference.entry(*header.functions[0], header.options, {"f": ("all", "has", "x")}, {"f"}))
         for part in ("#### `nn::f`", "- *x*: numbers, any shape", "- *gradient*: g", "- *kernel*: all; CPU",
                      "- *.axis* = `-1`: the axis, from the end"):
             self.assertIn(part, page)
@@ -72,6 +72,11 @@ TANDEM_API Tensor f(const Tensor& x, FOptions = {});""")
         problems = op_reference.unknown_keys(names, texts, comment, {"FOptions": [["axis", "-1", ""]]})
         self.assertEqual(len(problems), 1)
         self.assertIn("f: 'd e' names no", problems[0])
+
+    def test_names_of_inputs(self):
+        texts = ["Tensor f(const Tensor& x, const TensorList& list);"]
+        self.assertFalse(op_reference.wrong_names(["f"], texts, {"f": ("all", "has", "x, list...")}))
+        self.assertEqual(len(op_reference.wrong_names(["f"], texts, {"f": ("all", "has", "x, values...")})), 1)
 
     def test_host_only(self):
         self.assertLessEqual({"shape", "dynamic_stitch", "unsorted_segment_max", "conv2d_filter_grad"},
@@ -178,6 +183,11 @@ class Layering(unittest.TestCase):
                                     ("tandem/linalg/lu_kernels.hpp", "tandem/cpu/gemm/gemm.hpp", False), ("tandem/io/npy.inl", "tandem/cpu/parallel.hpp", True),
                                     ("tandem/ops/linalg/norm.inl", "tandem/linalg/svd.hpp", True), ("tandem/linalg/qr.hpp", "<Eigen/Dense>", True)]:
             self.assertEqual(bool(self.problems(name, header)), wrong, (name, header))
+
+    def test_passes(self):
+        for head, wrong in [("Benchmark row: chain100.", False), ("Benchmark row: nothing.", True), ("Like chain100.", True)]:
+            text = f"// A pass. {head}\n#pragma once\n"
+            self.assertEqual(bool(layering.unpaid_pass("tandem/graph/passes/a.inl", text, {"chain100"})), wrong, head)
 
     def test_cycles(self):
         self.assertEqual(layering.cycles({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}), [])

@@ -2,6 +2,7 @@
 // Not here: whether an op computes the right thing (its family's tests), gradients (table_gradient_test.cpp).
 #include "tandem/op_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -29,6 +30,39 @@ TEST_CASE("op table: names are unique, are found, and have samples") {
   for (const std::string& name : samples::sampled_names()) {
     CAPTURE(name);
     CHECK(names.count(name) == 1);
+  }
+}
+
+namespace {
+// The names in OpDef::input_names; the last may end in "...".
+std::vector<std::string> names_of(const OpDef& op) {
+  std::vector<std::string> r(1);
+  for (const char* p = op.input_names; *p; ++p) {
+    if (*p != ',') r.back() += *p;
+    else if (*++p == ' ') r.emplace_back();
+  }
+  return r;
+}
+}  // namespace
+
+TEST_CASE("op table: every input has a name of its own") {
+  for (const OpDef* op : samples::tested_ops()) {
+    CAPTURE(op->name, op->input_names);
+    std::vector<std::string> names = names_of(*op);
+    const bool any_number = names.back().ends_with("...");
+    if (any_number) names.back().resize(names.back().size() - 3);
+    for (const std::string& name : names)
+      CHECK((!name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == name.npos));
+    CHECK(std::set<std::string>(names.begin(), names.end()).size() == names.size());
+    if (op->inputs >= 0) {
+      CHECK(!any_number);
+      CHECK(static_cast<int>(names.size()) == op->inputs);
+    } else {  // more inputs than the required ones
+      CHECK((any_number || static_cast<int>(names.size()) > -1 - op->inputs));
+    }
+    for (const Call& c : samples::calls_of(*op, float32))
+      for (std::size_t i = 0; i < c.in.size(); ++i)
+        CHECK(input_name(*op, i).rfind(names[std::min(i, names.size() - 1)], 0) == 0);
   }
 }
 
@@ -208,7 +242,7 @@ bool refuses(const OpDef& op, DType d) {
   if (name == "transfer") return d == string;  // which lives in host memory alone
   if (name == "cast" || name == "whole_cast") return d == string;
   if (name == "bitcast" || name == "invert_permutation") return true;  // not numbers: bytes, or a permutation
-  if (name.find("table_") != std::string::npos) return true;  // the sample's table has keys of one dtype
+  if (name.find("table_") != std::string::npos) return true;           // the sample's table has keys of one dtype
   return name == "check_written" || name == "mark_written" || name == "random_uniform" || name == "random_normal" ||
          name == "truncated_normal" || name == "random_bits";
 }

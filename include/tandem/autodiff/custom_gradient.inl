@@ -45,6 +45,7 @@ TANDEM_INLINE Tensor apply_custom(const Tensor& value, std::span<const Tensor* c
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef custom_gradient_op{.name = "custom_gradient",
+                                                 .input_names = "result, inputs...",
                                                  .infer = &detail::infer_custom,
                                                  .gradient = &detail::custom_gradient_rule,
                                                  .dtype_input = -1,

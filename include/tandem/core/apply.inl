@@ -132,7 +132,9 @@ TANDEM_INLINE Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs
     const Spec& s = call.spec(static_cast<std::size_t>(op.dtype_input));
     detail::raise_dtype(call, s.dtype, s.device);
   }
-  if (!together) detail::raise_specs(call, "the inputs are on different devices");
+  if (!together)
+    errors::raise<errors::InvalidArgumentError>(op.name,
+                                                "the inputs are on different devices: " + detail::named_inputs(call));
   return op.infer(call);
 }
 

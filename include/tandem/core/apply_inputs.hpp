@@ -27,11 +27,18 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
 }
 [[noreturn, gnu::cold, gnu::noinline]] inline void raise_dtype(const InferCall& c, DType d, Device device) {
   std::string inputs;
-  for (const Tensor* t : c.in) inputs += (inputs.empty() ? "" : " x ") + to_string(t->spec());
+  bool differ = false;  // then it must be said whose dtype is wrong
+  for (const Tensor* t : c.in) {
+    inputs += (inputs.empty() ? "" : " x ") + to_string(t->spec());
+    differ |= t->spec().dtype != d;
+  }
+  if (differ) inputs = named_inputs(c);
   const bool fits_float = c.op.dtypes.has(DType::float32) && (dtypes::real | dtypes::boolean).has(d);
-  errors::raise<errors::UnimplementedError>(c.op.name, std::string("no kernel for ") + name(d) + " on " +
-                                                           to_string(device) + ": " + inputs +
-                                                           (fits_float ? " (cast(x, float32) is supported)" : ""));
+  errors::raise<errors::UnimplementedError>(
+      c.op.name, std::string("no kernel for ") + name(d) + " on " + to_string(device) + ": " + inputs +
+                     (fits_float ? " (cast(" + input_name(c.op, static_cast<std::size_t>(c.op.dtype_input)) +
+                                       ", float32) is supported)"
+                                 : ""));
 }
 [[gnu::cold, gnu::noinline]] inline bool on_one_device(const InferCall& c) {
   const Device device = c.spec(placed_input(c.op, c.in.size())).device;
@@ -44,10 +51,16 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
   const auto typed = static_cast<std::size_t>(c.op.dtype_input);  // -1 (none) exceeds every input index
   return typed >= c.in.size() || c.op.dtypes.has(c.spec(typed).dtype);
 }
+[[noreturn, gnu::cold, gnu::noinline]] inline void raise_unset(const InferCall& c, std::size_t i) {
+  errors::raise<errors::FailedPreconditionError>(c.op.name, input_name(c.op, i) + ": " + c.in[i]->unset_reason());
+}
 // True if all inputs are on one device; raises for unset inputs.
 inline bool check_inputs(const InferCall& c) {
   bool elsewhere = false;
-  for (const Tensor* t : c.in) elsewhere |= t->spec().device != Device{};
+  for (std::size_t i = 0; i < c.in.size(); ++i) {
+    if (!c.in[i]->is_set()) raise_unset(c, i);
+    elsewhere |= c.spec(i).device != Device{};
+  }
   return !elsewhere || c.op.rare.host_kernel || on_one_device(c);  // control flow may take inputs from several devices
 }
 // For an op computed in float32 instead of half precision: checks that all its floating inputs have the half dtype.

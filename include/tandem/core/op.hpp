@@ -83,9 +83,10 @@ struct RareColumns {
 };
 
 struct OpDef {
-  const char* name;                                                         // snake_case; the display name is derived
-  Specs (*infer)(const InferCall&);                                         // the only shape rule
-  KernelFn cpu = nullptr, cuda = nullptr;                                   // null: not supported on that device
+  const char* name;                        // snake_case; the display name is derived
+  const char* input_names = "x";           // "x, w", for error texts; optional ones follow; "list...": any number
+  Specs (*infer)(const InferCall&);        // the only shape rule
+  KernelFn cpu = nullptr, cuda = nullptr;  // null: not supported on that device
   DenseLoop (*loop)(DType, const Attrs&) = nullptr;                         // by the last input's dtype
   Grads (*gradient)(const GradCall&) = nullptr;                             // null: missing; using it raises
   std::size_t (*workspace)(std::span<const Spec>, const Attrs&) = nullptr;  // scratch bytes, from the inputs' specs
@@ -114,7 +115,12 @@ constexpr bool names_input(std::uint16_t mask, std::size_t i) { return mask >> (
 /// The name in traces and in errors about gradients: "MatMul" for "matmul", "ReduceSum" for "reduce_sum".
 TANDEM_API std::string display_name(const OpDef& op);
 
+/// The name of input i: "w", "list[2]".
+TANDEM_API std::string input_name(const OpDef& op, std::size_t i);
+
 namespace detail {
+/// The inputs by name, with their devices if these differ: "x is float32[3], w is int32[3]".
+TANDEM_API std::string named_inputs(const InferCall& c);
 /// Raises E in the op's name with `what` and the specs of all inputs: "add: shapes do not broadcast: float32[3] x
 /// float32[2]".
 template <class E = errors::InvalidArgumentError>

@@ -152,6 +152,7 @@ class TANDEM_API Tensor {
   static Tensor borrow(const void* data, const Spec& spec, Ref<Opaque> owner);
   /// An unset tensor whose use raises FailedPreconditionError with this reason.
   static Tensor unset(std::string reason);
+  std::string unset_reason() const;
   [[noreturn]] void raise_unset() const;
 
  private:

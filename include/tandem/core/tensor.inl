@@ -103,9 +103,11 @@ TANDEM_INLINE Tensor Tensor::unset(std::string reason) {
   h->owner = r;
   return Tensor(h);
 }
+TANDEM_INLINE std::string Tensor::unset_reason() const {
+  return h_ ? static_cast<detail::Reason*>(h_->owner)->text : "the tensor is unset (made by Tensor())";
+}
 TANDEM_INLINE void Tensor::raise_unset() const {
-  errors::raise<errors::FailedPreconditionError>(
-      "tensor", h_ ? static_cast<detail::Reason*>(h_->owner)->text : "the tensor is unset (made by Tensor())");
+  errors::raise<errors::FailedPreconditionError>("tensor", unset_reason());
 }
 
 TANDEM_INLINE void Tensor::drop(TensorHeader* h) {

@@ -77,18 +77,21 @@ TANDEM_INLINE Grads slogdet_gradient(const GradCall& c) {
 }  // namespace linalg::impl
 
 TANDEM_INLINE constexpr OpDef det_op{.name = "det",
+                                     .input_names = "a",
                                      .infer = &linalg::impl::infer_det,
                                      .cpu = &linalg::impl::det,
                                      .gradient = &linalg::impl::det_gradient,
                                      .dtypes = linalg::impl::matrix_dtypes,
                                      .saves = Saves::inputs};
 TANDEM_INLINE constexpr OpDef cofactor_op{.name = "cofactor",
+                                          .input_names = "a",
                                           .infer = &linalg::impl::infer_cofactor,
                                           .cpu = &linalg::impl::cofactor,
                                           .gradient = &linalg::impl::cofactor_gradient,
                                           .dtypes = linalg::impl::matrix_dtypes,
                                           .saves = Saves::inputs};
 TANDEM_INLINE constexpr OpDef slogdet_op{.name = "slogdet",
+                                         .input_names = "a",
                                          .infer = &linalg::impl::infer_det,
                                          .cpu = &linalg::impl::slogdet,
                                          .gradient = &linalg::impl::slogdet_gradient,

@@ -50,6 +50,7 @@ TANDEM_INLINE Grads eigvalsh_gradient(const GradCall& c) {
 }  // namespace linalg::impl
 
 TANDEM_INLINE constexpr OpDef eigh_op{.name = "eigh",
+                                      .input_names = "a",
                                       .infer = &linalg::impl::infer_eigh,
                                       .cpu = &linalg::impl::eigh,
                                       .gradient = &linalg::impl::eigh_gradient,
@@ -57,12 +58,14 @@ TANDEM_INLINE constexpr OpDef eigh_op{.name = "eigh",
                                       .outputs = 2,
                                       .saves = Saves::outputs};
 TANDEM_INLINE constexpr OpDef eigvalsh_op{.name = "eigvalsh",
+                                          .input_names = "a",
                                           .infer = &linalg::impl::infer_eigh,
                                           .cpu = &linalg::impl::eigh,
                                           .gradient = &linalg::impl::eigvalsh_gradient,
                                           .dtypes = linalg::impl::matrix_dtypes,
                                           .saves = Saves::inputs};
 TANDEM_INLINE constexpr OpDef eig_op{.name = "eig",
+                                     .input_names = "a",
                                      .infer = &linalg::impl::infer_eig,
                                      .cpu = &linalg::impl::eig,
                                      .dtypes = linalg::impl::matrix_dtypes,
@@ -70,6 +73,7 @@ TANDEM_INLINE constexpr OpDef eig_op{.name = "eig",
                                      .saves = Saves::nothing,
                                      .flags = {.non_differentiable = true}};
 TANDEM_INLINE constexpr OpDef eigvals_op{.name = "eigvals",
+                                         .input_names = "a",
                                          .infer = &linalg::impl::infer_eig,
                                          .cpu = &linalg::impl::eig,
                                          .dtypes = linalg::impl::matrix_dtypes,

@@ -25,6 +25,7 @@ TANDEM_INLINE Grads expm_gradient(const GradCall& c) {
 }  // namespace linalg::impl
 
 TANDEM_INLINE constexpr OpDef expm_op{.name = "expm",
+                                      .input_names = "a",
                                       .infer = &linalg::impl::infer_expm,
                                       .cpu = &linalg::impl::expm,
                                       .gradient = &linalg::impl::expm_gradient,

@@ -50,6 +50,7 @@ TANDEM_INLINE Grads qr_gradient(const GradCall& c) {
 }  // namespace linalg::impl
 
 TANDEM_INLINE constexpr OpDef qr_op{.name = "qr",
+                                    .input_names = "a",
                                     .infer = &linalg::impl::infer_qr,
                                     .cpu = &linalg::impl::qr,
                                     .gradient = &linalg::impl::qr_gradient,

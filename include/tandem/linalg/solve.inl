@@ -81,12 +81,14 @@ TANDEM_INLINE Grads inv_gradient(const GradCall& c) {
 }  // namespace linalg::impl
 
 TANDEM_INLINE constexpr OpDef cholesky_op{.name = "cholesky",
+                                          .input_names = "a",
                                           .infer = &linalg::impl::infer_square,
                                           .cpu = &linalg::impl::cholesky,
                                           .gradient = &linalg::impl::cholesky_gradient,
                                           .dtypes = linalg::impl::matrix_dtypes,
                                           .saves = Saves::outputs};
 TANDEM_INLINE constexpr OpDef triangular_solve_op{.name = "triangular_solve",
+                                                  .input_names = "a, b",
                                                   .infer = &linalg::impl::infer_system,
                                                   .cpu = &linalg::impl::triangular_solve_kernel,
                                                   .gradient = &linalg::impl::triangular_solve_gradient,
@@ -94,6 +96,7 @@ TANDEM_INLINE constexpr OpDef triangular_solve_op{.name = "triangular_solve",
                                                   .inputs = 2,
                                                   .attrs = &detail::attr_type<rules::TriangularSolveAttrs>};
 TANDEM_INLINE constexpr OpDef solve_op{.name = "solve",
+                                       .input_names = "a, b",
                                        .infer = &linalg::impl::infer_system,
                                        .cpu = &linalg::impl::solve_kernel,
                                        .gradient = &linalg::impl::solve_gradient,
@@ -101,12 +104,14 @@ TANDEM_INLINE constexpr OpDef solve_op{.name = "solve",
                                        .inputs = 2,
                                        .attrs = &detail::attr_type<rules::SolveAttrs>};
 TANDEM_INLINE constexpr OpDef inv_op{.name = "inv",
+                                     .input_names = "a",
                                      .infer = &linalg::impl::infer_square,
                                      .cpu = &linalg::impl::inv,
                                      .gradient = &linalg::impl::inv_gradient,
                                      .dtypes = linalg::impl::matrix_dtypes,
                                      .saves = Saves::outputs};
 TANDEM_INLINE constexpr OpDef lu_op{.name = "lu",
+                                    .input_names = "a",
                                     .infer = &linalg::impl::infer_lu,
                                     .cpu = &linalg::impl::lu,
                                     .dtypes = linalg::impl::matrix_dtypes,

@@ -131,6 +131,7 @@ TANDEM_INLINE Tensor matrices_last(const Tensor& x, int rows, int columns) {
 }  // namespace linalg::impl
 
 TANDEM_INLINE constexpr OpDef svd_op{.name = "svd",
+                                     .input_names = "a",
                                      .infer = &linalg::impl::infer_svd,
                                      .cpu = &linalg::impl::svd_kernel,
                                      .gradient = &linalg::impl::svd_gradient,
@@ -139,6 +140,7 @@ TANDEM_INLINE constexpr OpDef svd_op{.name = "svd",
                                      .saves = Saves::outputs,
                                      .attrs = &detail::attr_type<rules::SvdAttrs>};
 TANDEM_INLINE constexpr OpDef svdvals_op{.name = "svdvals",
+                                         .input_names = "a",
                                          .infer = &linalg::impl::infer_svdvals,
                                          .cpu = &linalg::impl::svdvals,
                                          .gradient = &linalg::impl::svdvals_gradient,
@@ -146,6 +148,7 @@ TANDEM_INLINE constexpr OpDef svdvals_op{.name = "svdvals",
                                          .saves = Saves::inputs,
                                          .rare = {.in_errors = "svd"}};
 TANDEM_INLINE constexpr OpDef pinv_op{.name = "pinv",
+                                      .input_names = "a",
                                       .infer = &linalg::impl::infer_pinv,
                                       .cpu = &linalg::impl::pinv_kernel,
                                       .gradient = &linalg::impl::pinv_gradient,

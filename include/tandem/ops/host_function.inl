@@ -55,6 +55,7 @@ TANDEM_INLINE std::vector<Tensor> apply_host_function(const std::vector<Tensor>&
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef host_function_op{.name = "host_function",
+                                               .input_names = "inputs...",
                                                .infer = &detail::infer_host_function,
                                                .dtype_input = -1,
                                                .inputs = at_least(0),
@@ -65,6 +66,7 @@ TANDEM_INLINE constexpr OpDef host_function_op{.name = "host_function",
                                                .rare = {.host_kernel = &detail::run_host_function}};
 TANDEM_INLINE constexpr OpDef pure_host_function_op{
     .name = "pure_host_function",
+    .input_names = "inputs...",
     .infer = &detail::infer_host_function,
     .dtype_input = -1,
     .inputs = at_least(0),

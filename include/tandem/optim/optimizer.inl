@@ -82,6 +82,20 @@ constexpr auto settings_of() -> const AttrType* {
   if constexpr (requires { typename R::Settings; }) return &attr_type<typename R::Settings>;
   else return nullptr;
 }
+struct UpdateNames {
+  const char *dense, *sparse;
+};
+template <class R>
+constexpr UpdateNames input_names_of() {
+  constexpr UpdateNames by_states[] = {
+      {"variable, gradient, learning_rate, step", "variable, values, indices, learning_rate, step"},
+      {"variable, slot, gradient, learning_rate, step", "variable, slot, values, indices, learning_rate, step"},
+      {"variable, slot_1, slot_2, gradient, learning_rate, step",
+       "variable, slot_1, slot_2, values, indices, learning_rate, step"},
+      {"variable, slot_1, slot_2, slot_3, gradient, learning_rate, step",
+       "variable, slot_1, slot_2, slot_3, values, indices, learning_rate, step"}};
+  return by_states[R::states - 1];
+}
 // The common part of the three op definitions of a rule.
 template <class R>
 constexpr OpDef update_row(const char* name) {
@@ -99,6 +113,7 @@ constexpr OpDef updates_row(const char* name) {
   OpDef row = update_row<R>(name);
   row.infer = &infer_updates<R::states>;
   row.inputs = at_least(R::states + 3), row.outputs = -1;
+  row.input_names = "inputs...";
   return row;
 }
 template <class R>
@@ -107,6 +122,7 @@ constexpr OpDef dense_update_row(const char* name, const OpDef* plural) {
   row.cuda = TANDEM_CUDA(&cuda::optimizer_update<R>);
   row.rare.multi_tensor = plural;
   row.inputs = R::states + 3;
+  row.input_names = input_names_of<R>().dense;
   row.host_inputs = static_cast<std::uint16_t>(3u << (R::states + 1));  // learning rate, step
   return row;
 }
@@ -116,6 +132,7 @@ constexpr OpDef sparse_update_row(const char* name) {
   row.cpu = &cpu::optimizer_sparse_update<R>;
   row.cuda = TANDEM_CUDA(&cuda::optimizer_sparse_update<R>);
   row.inputs = R::states + 4;
+  row.input_names = input_names_of<R>().sparse;
   row.host_inputs = static_cast<std::uint16_t>(3u << (R::states + 2));
   return row;
 }

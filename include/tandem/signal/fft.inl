@@ -115,6 +115,7 @@ TANDEM_INLINE constexpr OpDef rfft_op{.name = "rfft",
                                       .saves = Saves::shape,
                                       .attrs = &detail::attr_type<rules::RealFftAttrs>};
 TANDEM_INLINE constexpr OpDef irfft_op{.name = "irfft",
+                                       .input_names = "x, like",
                                        .infer = &signal::impl::infer_irfft,
                                        .cpu = &signal::impl::irfft_kernel,
                                        .gradient = &signal::impl::irfft_gradient,

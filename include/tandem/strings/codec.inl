@@ -235,6 +235,7 @@ TANDEM_INLINE constexpr OpDef decode_base64_op{.name = "decode_base64",
                                                .host_inputs = strings::impl::all_on_host,
                                                .flags = {.non_differentiable = true}};
 TANDEM_INLINE constexpr OpDef serialize_tensor_op{.name = "serialize_tensor",
+                                                  .input_names = "x",
                                                   .infer = &io::impl::infer_serialize_tensor,
                                                   .cpu = &io::impl::serialize_tensor_kernel,
                                                   .host_inputs = strings::impl::all_on_host,

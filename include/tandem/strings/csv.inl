@@ -123,6 +123,7 @@ TANDEM_INLINE void decode_csv_kernel(const KernelCall& c) {
 }  // namespace io::impl
 
 TANDEM_INLINE constexpr OpDef decode_csv_op{.name = "decode_csv",
+                                            .input_names = "records, record_defaults...",
                                             .infer = &io::impl::infer_decode_csv,
                                             .cpu = &io::impl::decode_csv_kernel,
                                             .dtypes = strings::impl::text,

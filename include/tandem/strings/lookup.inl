@@ -135,6 +135,7 @@ TANDEM_INLINE void index_to_string_kernel(const KernelCall& c) {
 }  // namespace lookup::impl
 
 TANDEM_INLINE constexpr OpDef table_find_op{.name = "table_find",
+                                            .input_names = "keys",
                                             .infer = &lookup::impl::infer_find,
                                             .cpu = &lookup::impl::find_kernel,
                                             .dtypes = lookup::impl::key_dtypes,
@@ -143,6 +144,7 @@ TANDEM_INLINE constexpr OpDef table_find_op{.name = "table_find",
                                             .attrs = &detail::attr_type<rules::TableAttrs>,
                                             .rare = {.in_errors = "lookup"}};
 TANDEM_INLINE constexpr OpDef mutable_table_find_op{.name = "mutable_table_find",
+                                                    .input_names = "keys",
                                                     .infer = &lookup::impl::infer_find,
                                                     .cpu = &lookup::impl::mutable_find_kernel,
                                                     .dtypes = lookup::impl::key_dtypes,
@@ -151,6 +153,7 @@ TANDEM_INLINE constexpr OpDef mutable_table_find_op{.name = "mutable_table_find"
                                                     .attrs = &detail::attr_type<rules::TableAttrs>,
                                                     .rare = {.in_errors = "lookup"}};
 TANDEM_INLINE constexpr OpDef mutable_table_insert_op{.name = "mutable_table_insert",
+                                                      .input_names = "keys, values",
                                                       .infer = &lookup::impl::infer_insert,
                                                       .cpu = &lookup::impl::insert_kernel,
                                                       .dtypes = lookup::impl::key_dtypes,
@@ -161,6 +164,7 @@ TANDEM_INLINE constexpr OpDef mutable_table_insert_op{.name = "mutable_table_ins
                                                       .attrs = &detail::attr_type<rules::TableAttrs>,
                                                       .rare = {.in_errors = "insert"}};
 TANDEM_INLINE constexpr OpDef mutable_table_remove_op{.name = "mutable_table_remove",
+                                                      .input_names = "keys",
                                                       .infer = &lookup::impl::infer_remove,
                                                       .cpu = &lookup::impl::remove_kernel,
                                                       .dtypes = lookup::impl::key_dtypes,
@@ -170,6 +174,7 @@ TANDEM_INLINE constexpr OpDef mutable_table_remove_op{.name = "mutable_table_rem
                                                       .attrs = &detail::attr_type<rules::TableAttrs>,
                                                       .rare = {.in_errors = "remove"}};
 TANDEM_INLINE constexpr OpDef index_to_string_op{.name = "index_to_string",
+                                                 .input_names = "indices, mapping",
                                                  .infer = &lookup::impl::infer_index_to_string,
                                                  .cpu = &lookup::impl::index_to_string_kernel,
                                                  .dtypes = dtypes::index,

@@ -176,6 +176,7 @@ TANDEM_INLINE constexpr OpDef as_string_op{.name = "as_string",
                                            .flags = {.non_differentiable = true},
                                            .attrs = &detail::attr_type<rules::AsStringAttrs>};
 TANDEM_INLINE constexpr OpDef string_format_op{.name = "string_format",
+                                               .input_names = "inputs...",
                                                .infer = &strings::impl::infer_format,
                                                .cpu = &strings::impl::format_kernel,
                                                .dtype_input = -1,

@@ -191,6 +191,7 @@ TANDEM_INLINE void substr_kernel(const KernelCall& c) {
 }  // namespace strings::impl
 
 TANDEM_INLINE constexpr OpDef string_join_op{.name = "string_join",
+                                             .input_names = "list...",
                                              .infer = &strings::impl::infer_join,
                                              .cpu = &strings::impl::join_kernel,
                                              .dtypes = strings::impl::text,
@@ -245,6 +246,7 @@ TANDEM_INLINE constexpr OpDef string_length_op{.name = "string_length",
                                                .attrs = &detail::attr_type<rules::UnitAttrs>,
                                                .rare = {.in_errors = "length"}};
 TANDEM_INLINE constexpr OpDef substr_op{.name = "substr",
+                                        .input_names = "x, pos, len",
                                         .infer = &strings::impl::infer_substr,
                                         .cpu = &strings::impl::substr_kernel,
                                         .dtypes = strings::impl::text,

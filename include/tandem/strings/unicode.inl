@@ -145,6 +145,7 @@ TANDEM_INLINE constexpr OpDef unicode_decode_op{.name = "unicode_decode",
                                                 .attrs = &detail::attr_type<rules::UnicodeAttrs>,
                                                 .rare = {.resolve = &strings::impl::resolve_unicode_decode}};
 TANDEM_INLINE constexpr OpDef unicode_encode_op{.name = "unicode_encode",
+                                                .input_names = "row_lengths, values",
                                                 .infer = &strings::impl::infer_unicode_encode,
                                                 .cpu = &strings::impl::unicode_encode_kernel,
                                                 .dtypes = dtypes::index,

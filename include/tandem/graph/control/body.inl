@@ -11,7 +11,7 @@ TANDEM_INLINE Body& Body::of(const Graph& graph) {
 }
 TANDEM_INLINE ConcreteFunction& Body::function() {
   const std::lock_guard lock(mutex_);
-  const detail::ScopedDetach alone;
+  const detail::ScopedDetach detached;
   if (!function_) function_ = make_ref<ConcreteFunction>(graph_.copy());
   return *function_;
 }

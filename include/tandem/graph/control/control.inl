@@ -65,17 +65,18 @@ TANDEM_INLINE void pass_in_read_variables(TracedBody& b) {
   Graph& g = *b.graph;
   const auto before = static_cast<std::ptrdiff_t>(g.nodes.size());
   std::vector<int> argument(g.variables.size(), -1);
-  const auto place = [](const Node& n) { return detail::count_of(n.attrs.get<IndexAttrs>().index); };
+  const auto variable_of = [](const Node& n) { return detail::count_of(n.attrs.get<IndexAttrs>().index); };
   for (std::ptrdiff_t i = 0; i < before; ++i) {
     const Node& n = g.nodes[detail::count_of(i)];
-    if (n.op != &read_variable_op || !detail::has_derivative(g.spec(n.first_out)) || argument[place(n)] >= 0) continue;
-    const std::size_t at = place(n);
+    if (n.op != &read_variable_op || !detail::has_derivative(g.spec(n.first_out)) || argument[variable_of(n)] >= 0)
+      continue;
+    const std::size_t at = variable_of(n);
     b.captures.push_back(g.variables[at].read_value());
     argument[at] = g.add_argument(g.variables[at].spec(), "captured/" + g.variables[at].name());
   }
   std::rotate(g.nodes.begin(), g.nodes.begin() + before, g.nodes.end());
   for (Node& n : g.nodes)
-    if (n.op == &read_variable_op && argument[place(n)] >= 0) n.in.push(argument[place(n)]);
+    if (n.op == &read_variable_op && argument[variable_of(n)] >= 0) n.in.push(argument[variable_of(n)]);
 }
 TANDEM_INLINE std::vector<Tensor> listed(Tensors tensors) {
   return {std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end())};

@@ -9,14 +9,14 @@ namespace TANDEM_NS {
 namespace detail {
 
 TANDEM_INLINE void check_layout(const InferCall& c, const LoopAttrs& a) {
-  const std::size_t given = c.in.size();
+  const std::size_t count = c.in.size();
   const std::size_t arguments = a.body->arguments.size();
   const bool fits =
       a.carried >= 0 && a.rows >= 0 && count_of(a.carried) <= arguments &&
       count_of(a.rows) <= arguments - count_of(a.carried) && count_of(a.carried) <= a.body->outputs.size() &&
       (a.condition->outputs.empty() ||
        (a.condition->outputs.size() == 1 && !a.reverse && count_of(a.carried) <= a.condition->arguments.size()));
-  if (!fits || LoopLayout(a).inputs() != given)
+  if (!fits || LoopLayout(a).inputs() != count)
     errors::raise<errors::InvalidArgumentError>(c.op.name, "the body does not fit the inputs");
   if (c.spec(0).dtype != DType::int64 || c.spec(0).shape.rank())
     errors::raise<errors::InvalidArgumentError>(
@@ -107,12 +107,12 @@ TANDEM_INLINE Specs infer_loop(const InferCall& c) {
 class BodyProgram {
  public:
   explicit BodyProgram(const Graph& g) : function_(Body::of(g).function()) {}
-  Tensors run(std::span<const Tensor* const> arguments, std::span<Tensor> given = {}) {
+  Tensors run(std::span<const Tensor* const> arguments, std::span<Tensor> donated = {}) {
     if (!program_ || (!function_.is_static() && changed(arguments))) {
       specs_ = specs_of(arguments);
       program_ = function_.program_for(specs_);
     }
-    return program_->run(arguments, given);
+    return program_->run(arguments, donated);
   }
 
  private:

@@ -28,11 +28,11 @@ TANDEM_INLINE Grads traced_gradient_rule(const GradCall& c) {
   const auto& a = c.get<TracedGradientAttrs>();
   InlinedVector<const Tensor*, 8> in(&c.g[0]);
   for (std::size_t i = 1 + count_of(a.inputs); i < c.in.size(); ++i) in.push(&c.in[i]);
-  Tensors given = replay(*a.backward, {in.begin(), in.size()});
+  Tensors gradients = replay(*a.backward, {in.begin(), in.size()});
   Grads r;
   r.push(Gradient());
   std::size_t next = 0;
-  for (const char set : a.set) r.push(set == 's' ? Gradient(std::move(given[next++])) : Gradient());
+  for (const char set : a.set) r.push(set == 's' ? Gradient(std::move(gradients[next++])) : Gradient());
   return r;
 }
 
@@ -52,12 +52,12 @@ TANDEM_INLINE Tensor Tracer::custom_gradient(const Tensor& value, Inputs in, con
   const auto& code = static_cast<const detail::CustomBackward&>(backward);
   std::string set;
   const auto traced = [&](std::span<const Tensor> g) {
-    std::vector<Tensor> given;
+    std::vector<Tensor> gradients;
     for (const Gradient& x : detail::call_backward(code, g[0])) {
       set += x.is_set() ? 's' : '-';
-      if (x.is_set()) given.push_back(x.dense());
+      if (x.is_set()) gradients.push_back(x.dense());
     }
-    return given;
+    return gradients;
   };
   control::TracedBody body = control::trace_body("backward function", {{value.spec()}}, control::code_of(traced));
   control::hoist_reads({&body});

@@ -202,7 +202,7 @@ TANDEM_INLINE std::string first_wrong_node(const Graph& g, const std::vector<Eag
       const Tensor& traced = values[static_cast<std::size_t>(g.nodes[node].first_out) + k];
       if (!traced.is_set() || g.nodes[node].op->flags.nondeterministic) continue;
       const std::string d = value_difference(steps[step].out[k], traced);
-      if (!d.empty()) return "the first node that differs is " + place_of(g, node) + ": " + d;
+      if (!d.empty()) return "the first node that differs is " + location_of(g, node) + ": " + d;
     }
   return {};
 }
@@ -213,11 +213,11 @@ TANDEM_INLINE std::string outcome_difference(const Graph& g, const State& state,
     return want.error ? "it succeeds, where the eager call raises: " + *want.error : "it raises: " + *got.error;
   }
   if (want.results.size() != got.results.size()) return "it has a different number of results";
-  const std::vector<int> makers = g.makers();
+  const std::vector<int> producers = g.producers();
   for (std::size_t i = 0; i < want.results.size(); ++i)
     if (const std::string d = value_difference(want.results[i], got.results[i]); !d.empty())
       return "result " + std::to_string(i) + " differs (" +
-             place_of(g, static_cast<std::size_t>(makers[static_cast<std::size_t>(g.outputs[i])])) + "): " + d;
+             location_of(g, static_cast<std::size_t>(producers[static_cast<std::size_t>(g.outputs[i])])) + "): " + d;
   for (std::size_t i = 0; i < want.variables.size(); ++i)
     if (const std::string d = value_difference(want.variables[i], got.variables[i]); !d.empty())
       return "variable '" + state.name(i) + "' differs after the call: " + d;

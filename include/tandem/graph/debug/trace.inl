@@ -22,8 +22,8 @@ inline std::string in_short(const Tensor& t) {
 }
 inline std::string differing(const Shape& shape, i64 first, i64 count, const std::string& expected,
                              const std::string& actual) {
-  return "element " + index_to_string(shape, first) + " is " + actual + ", not " + expected + " (" + std::to_string(count) +
-         " of " + std::to_string(shape.size()) + " differ)";
+  return "element " + index_to_string(shape, first) + " is " + actual + ", not " + expected + " (" +
+         std::to_string(count) + " of " + std::to_string(shape.size()) + " differ)";
 }
 // Element i of a floating host tensor; a complex tensor's elements are its real and imaginary parts. Avoids cast():
 // a header-only program would instantiate all of cast's kernels.
@@ -124,7 +124,7 @@ struct AttrTexts final : AttrVisitor {
   }
 };
 
-TANDEM_INLINE std::string place_of(const Graph& g, std::size_t node) {
+TANDEM_INLINE std::string location_of(const Graph& g, std::size_t node) {
   const Node& n = g.nodes[node];
   std::string s = "node " + std::to_string(node) + ", '" + n.name + "' (" + n.op->name + ")";
   if (const std::string line = line_text(n.where); !line.empty()) return s + " at " + line;
@@ -194,10 +194,10 @@ TANDEM_INLINE std::string trace_difference(const Graph& first, const Graph& seco
   const std::size_t both = std::min(first.nodes.size(), second.nodes.size());
   for (std::size_t i = 0; i < both; ++i)
     if (const std::string d = detail::node_difference(first, first.nodes[i], second, second.nodes[i]); !d.empty())
-      return detail::place_of(first, i) + ": " + d;
+      return detail::location_of(first, i) + ": " + d;
   if (first.nodes.size() != second.nodes.size()) {
     const Graph& longer = first.nodes.size() > both ? first : second;
-    return detail::place_of(longer, both) + " is only in the " + (&longer == &first ? "first" : "second") + " trace";
+    return detail::location_of(longer, both) + " is only in the " + (&longer == &first ? "first" : "second") + " trace";
   }
   for (std::size_t i = 0; i < std::max(first.outputs.size(), second.outputs.size()); ++i)
     if (i >= first.outputs.size() || i >= second.outputs.size() || first.outputs[i] != second.outputs[i])

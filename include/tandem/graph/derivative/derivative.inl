@@ -56,7 +56,7 @@ TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
 }  // namespace detail
 
 TANDEM_INLINE Derivative::Derivative(const Graph& graph) {
-  const detail::ScopedDetach alone;
+  const detail::ScopedDetach detached;
   forward_ = detail::recordable(graph);
   const std::vector<int> uses = forward_->uses();
   std::vector<int> argument(forward_->specs.size(), -1);  // by value
@@ -133,11 +133,12 @@ TANDEM_INLINE Derivative::Joint Derivative::trace(const RequestedGradients& dema
     if (const Tensor* t = constant_of(n); t && t->is_symbolic())
       values[static_cast<std::size_t>(n.first_out)] = Tensor();
   j.forward_nodes = tracer.graph().nodes.size();
-  std::vector<Tensor> given;
+  std::vector<Tensor> output_gradients;
   for (std::size_t i = 0; i < demand.upstream.size(); ++i)
     if (demand.upstream[i])
-      targets.push_back(values[static_cast<std::size_t>(results_[i])]), given.push_back(upstream[i]);
-  std::vector<Gradient> g = tape.gradients(targets, sources, {.output_gradients = given}), by_input(in.size());
+      targets.push_back(values[static_cast<std::size_t>(results_[i])]), output_gradients.push_back(upstream[i]);
+  std::vector<Gradient> g = tape.gradients(targets, sources, {.output_gradients = output_gradients}),
+                        by_input(in.size());
   for (std::size_t i = 0, k = 0; i < in.size(); ++i)
     if (is_asked_for(demand, i)) by_input[i] = std::move(g[k++]);
   pass_on(demand, by_input);
@@ -199,8 +200,8 @@ TANDEM_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
   std::vector<int> map(from.specs.size(), -1);
   for (int v : j.inputs) map[static_cast<std::size_t>(v)] = to->add_argument(from.spec(v), "input");
   for (int v : saved_) {
-    const int at = j.value_of[static_cast<std::size_t>(v)], place = to->add_argument(forward_->spec(v), "saved");
-    if (at >= 0 && map[static_cast<std::size_t>(at)] < 0) map[static_cast<std::size_t>(at)] = place;
+    const int at = j.value_of[static_cast<std::size_t>(v)], argument = to->add_argument(forward_->spec(v), "saved");
+    if (at >= 0 && map[static_cast<std::size_t>(at)] < 0) map[static_cast<std::size_t>(at)] = argument;
   }
   for (int v : j.upstream)
     if (v >= 0) map[static_cast<std::size_t>(v)] = to->add_argument(from.spec(v), "upstream");
@@ -238,7 +239,7 @@ TANDEM_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
   return to;
 }
 TANDEM_INLINE Derivative::Backward Derivative::backward(const RequestedGradients& demand) const {
-  const detail::ScopedDetach alone;
+  const detail::ScopedDetach detached;
   Joint j = trace(demand);
   Ref<Graph> graph = cut(j);
   return {std::move(graph), std::move(j.set), std::move(j.sparse)};

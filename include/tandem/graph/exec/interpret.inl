@@ -37,14 +37,14 @@ class Interpreter final : public Program {
   }
   std::string plan() const override { return why_; }
 
-  Tensors run(Inputs arguments, std::span<Tensor> given) override {
+  Tensors run(Inputs arguments, std::span<Tensor> donated) override {
     std::vector<Tensor> values(graph_->specs.size());
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
       if (const Node& n = graph_->nodes[i]; is_early_[i])
         values[static_cast<std::size_t>(n.first_out)] = variable(n).value_untracked();
     const VariableLocks locks(assigned_);
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
-      step(i, arguments, given, values);
+      step(i, arguments, donated, values);
       for (int v : dies_[i]) values[static_cast<std::size_t>(v)] = Tensor();
     }
     Tensors out;
@@ -53,12 +53,12 @@ class Interpreter final : public Program {
   }
 
  private:
-  void step(std::size_t node, Inputs arguments, std::span<Tensor> given, std::vector<Tensor>& values) const {
+  void step(std::size_t node, Inputs arguments, std::span<Tensor> donated, std::vector<Tensor>& values) const {
     const Node& n = graph_->nodes[node];
     const auto first = static_cast<std::size_t>(n.first_out);
     if (n.op == &argument_op) {
       const auto at = static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index);
-      if (at < given.size()) values[first] = std::move(given[at]);
+      if (at < donated.size()) values[first] = std::move(donated[at]);
       else values[first] = *arguments[at];
     } else if (n.op == &constant_op) {
       values[first] = *constant_of(n);

@@ -1,5 +1,5 @@
 // Plan: where each value of a graph of known sizes is stored while it runs. Lifetimes become offsets in one arena;
-// views share their root's buffer, and so do operands of a concat along axis 0; a dying input's buffer may be reused
+// views share their base's buffer, and so do operands of a concat along axis 0; a dying input's buffer may be reused
 // for the output. Not here: running it (program.hpp).
 #pragma once
 #include <string>
@@ -22,18 +22,18 @@ struct Plan {
     arena,     // at a fixed offset of the call's arena
     fresh      // a separate tensor, since it outlives the call: returned, assigned, or passed to control flow
   };
-  // Indexed by value. A view's root is the value in whose buffer it lies; the root of an operand stored in a
+  // Indexed by value. A view's base is the value in whose buffer it lies; the base of an operand stored in a
   // concat's or stack's buffer is that result, whose lifetime then begins with its first operand. All other values
-  // are their own roots.
-  std::vector<int> root;
-  std::vector<std::size_t> offset;  // in bytes, into the root
-  // Indexed by root.
+  // are their own bases.
+  std::vector<int> base;
+  std::vector<std::size_t> offset;  // in bytes, into the base
+  // Indexed by base.
   std::vector<Kind> kind;
   std::vector<std::size_t> arena_offset;  // in the arena of its device
   std::vector<int> last_use;              // the last node that reads it; nodes.size() if it is returned
   std::vector<char> escapes;              // may be held after the call
   std::vector<int> overwrites;            // fresh: the index of the Variable whose buffer it may reuse, or -1
-  std::vector<int> takes;  // fresh: the index of the argument whose buffer it may reuse if that is donated, or -1
+  std::vector<int> donor;  // fresh: the index of the argument whose buffer it may reuse if that is donated, or -1
   // Indexed by node.
   std::vector<std::size_t> workspace_offset, workspace_bytes;
 

@@ -6,6 +6,7 @@
 #include "tandem/graph/exec/plan.hpp"
 #include "tandem/graph/exec/plan_parts.hpp"
 #include "tandem/graph/ir/common.hpp"
+#include "tandem/graph/ir/views.hpp"
 #include "tandem/ops/shape/concat.hpp"
 
 namespace TANDEM_NS {
@@ -52,21 +53,22 @@ class Planner {
  public:
   explicit Planner(const Graph& graph) : g_(graph) {
     const std::size_t values = g_.specs.size();
-    p_.root.resize(values), p_.offset.resize(values), p_.kind.resize(values), p_.arena_offset.resize(values);
+    p_.base.resize(values), p_.offset.resize(values), p_.kind.resize(values), p_.arena_offset.resize(values);
     p_.last_use.assign(values, -1), p_.escapes.resize(values), p_.overwrites.assign(values, -1);
-    p_.takes.assign(values, -1);
+    p_.donor.assign(values, -1);
     p_.workspace_offset.resize(g_.nodes.size()), p_.workspace_bytes.resize(g_.nodes.size());
-    for (std::size_t v = 0; v < values; ++v) p_.root[v] = static_cast<int>(v);
-    gone_.resize(values), place_.assign(values, -1), pieces_.resize(values), placed_.resize(values);
+    const std::vector<View> views = views_of(g_);
+    for (std::size_t v = 0; v < values; ++v) p_.base[v] = views[v].base, p_.offset[v] = views[v].offset;
+    released_.resize(values), index_.assign(values, -1), slots_.resize(values), is_allocated_.resize(values);
     assignments_.resize(values), reader_.assign(values, -1), counted_.resize(values);
   }
   Plan plan() {
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_roots(g_.nodes[i]);
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_bases(g_.nodes[i]);
     find_lifetimes();
-    if (lay_pieces()) find_lifetimes();
+    if (assign_slots()) find_lifetimes();
     find_overwrites();
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_taken(i);
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) place(i);
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_donor(i);
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) allocate(i);
     p_.work = work_;
     for (const DeviceArena& a : arenas_) {
       p_.arenas.push_back({a.device, a.memory.size()});
@@ -77,32 +79,25 @@ class Planner {
 
  private:
   static std::size_t at(int v) { return static_cast<std::size_t>(v); }
-  int root(int v) const { return p_.root[at(v)]; }
-  bool is_whole(int v) const { return p_.offset[at(v)] == 0 && g_.spec(v).bytes() == g_.spec(root(v)).bytes(); }
-  void use(int v, std::size_t node) { p_.last_use[at(root(v))] = static_cast<int>(node); }
+  int base(int v) const { return p_.base[at(v)]; }
+  bool spans_base(int v) const { return p_.offset[at(v)] == 0 && g_.spec(v).bytes() == g_.spec(base(v)).bytes(); }
+  void use(int v, std::size_t node) { p_.last_use[at(base(v))] = static_cast<int>(node); }
   void escape(int v) {
-    p_.escapes[at(root(v))] = 1;
-    if (p_.kind[at(root(v))] == Plan::arena) p_.kind[at(root(v))] = Plan::fresh;
+    p_.escapes[at(base(v))] = 1;
+    if (p_.kind[at(base(v))] == Plan::arena) p_.kind[at(base(v))] = Plan::fresh;
   }
 
-  void find_roots(const Node& n) {
+  void find_bases(const Node& n) {
     const Plan::Kind kind = n.op == &argument_op        ? Plan::argument
                             : n.op == &constant_op      ? constant_of(n)->is_symbolic() ? Plan::nothing : Plan::constant
                             : n.op == &read_variable_op ? Plan::variable
                             : n.op->rare.host_kernel    ? Plan::fresh
                                                         : Plan::arena;
-    std::size_t offset = 0;
     if (n.op == &assign_variable_op) ++assignments_[at(n.in[0])];
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;
       p_.kind[at(v)] = kind;
-      if (kind == Plan::variable || kind == Plan::argument) place_[at(v)] = n.attrs.get<IndexAttrs>().index;
-      if (!n.op->flags.alias) continue;
-      const int x = n.in[n.in.size() > 1 ? at(k) : 0];
-      if (k == 0 || n.in.size() > 1) offset = n.op->rare.offset ? n.op->rare.offset(g_.spec(x), n.attrs) : 0;
-      p_.root[at(v)] = root(x);
-      p_.offset[at(v)] = p_.offset[at(x)] + offset;
-      offset += g_.spec(v).bytes();
+      if (kind == Plan::variable || kind == Plan::argument) index_[at(v)] = n.attrs.get<IndexAttrs>().index;
     }
   }
   void find_lifetimes() {
@@ -119,33 +114,33 @@ class Planner {
   }
 
   // An operand of a concat along axis 0 is computed directly into the concat's buffer, so nothing is copied.
-  bool lay_pieces() {
-    std::vector<const Node*> joins;
+  bool assign_slots() {
+    std::vector<const Node*> concats;
     for (const Node& n : g_.nodes)
-      if (joins_rows(n) && lies_in_arena(n.first_out) && lay_pieces(n)) joins.push_back(&n);
-    for (std::size_t j = joins.size(); j-- > 0;)  // nested concats: the outer one is resolved first
-      if (const Piece whole = pieces_[at(joins[j]->first_out)]; whole.of >= 0)
-        for (int x : joins[j]->in)
-          if (Piece& p = pieces_[at(x)]; p.of == joins[j]->first_out) p = {whole.of, whole.offset + p.offset};
-    for (std::size_t v = 0; !joins.empty() && v < p_.root.size(); ++v)
-      if (const Piece& p = pieces_[at(p_.root[v])]; p.of >= 0) p_.root[v] = p.of, p_.offset[v] += p.offset;
-    return !joins.empty();
+      if (concatenates_rows(n) && may_move(n.first_out) && assign_slots(n)) concats.push_back(&n);
+    for (std::size_t j = concats.size(); j-- > 0;)  // nested concats: the outer one is resolved first
+      if (const Slot outer = slots_[at(concats[j]->first_out)]; outer.of >= 0)
+        for (int x : concats[j]->in)
+          if (Slot& p = slots_[at(x)]; p.of == concats[j]->first_out) p = {outer.of, outer.offset + p.offset};
+    for (std::size_t v = 0; !concats.empty() && v < p_.base.size(); ++v)
+      if (const Slot& p = slots_[at(p_.base[v])]; p.of >= 0) p_.base[v] = p.of, p_.offset[v] += p.offset;
+    return !concats.empty();
   }
-  bool lay_pieces(const Node& join) {
+  bool assign_slots(const Node& concat) {
     bool any = false;
     std::size_t offset = 0;
-    for (int x : join.in) {
-      if (lies_in_arena(x) && pieces_[at(x)].of < 0 && offset % 64 == 0)
-        pieces_[at(x)] = {join.first_out, offset}, any = true;
+    for (int x : concat.in) {
+      if (may_move(x) && slots_[at(x)].of < 0 && offset % 64 == 0)
+        slots_[at(x)] = {concat.first_out, offset}, any = true;
       offset += g_.spec(x).bytes();
     }
     return any;
   }
-  static bool joins_rows(const Node& n) {
+  static bool concatenates_rows(const Node& n) {
     if (n.op != &concat_op && n.op != &stack_op) return false;
     return n.attrs.get<rules::JoinAttrs>().axis == 0;
   }
-  bool lies_in_arena(int v) const { return in_arena(v) && !p_.escapes[at(v)]; }
+  bool may_move(int v) const { return in_arena(v) && !p_.escapes[at(v)]; }
 
   // A value that is assigned to a Variable may be computed in the Variable's own buffer, which the op's kernel then
   // looks up at run time. From before the op until the assignment that buffer must hold the old value, and the old
@@ -159,7 +154,7 @@ class Planner {
   // So each buffer is reused by at most one value.
   void find_overwrites() {
     std::vector<VariableReads> now(g_.variables.size());
-    VariablePlaces places(g_);
+    VariableIndices indices(g_);
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) {
       const Node& n = g_.nodes[i];
       if (n.op == &read_variable_op) {
@@ -168,7 +163,7 @@ class Planner {
       } else if (n.op == &assign_variable_op) {
         now[at_variable(n)].assigned = static_cast<int>(i);
       } else if (n.op->rare.host_kernel) {
-        for (std::size_t v : places.assigned_in_bodies(n)) now[v].assigned = static_cast<int>(i);
+        for (std::size_t v : indices.assigned_in_bodies(n)) now[v].assigned = static_cast<int>(i);
       } else if (n.op->flags.in_place || n.op->flags.pointwise) {
         find_overwrite(i, now);
       }
@@ -186,25 +181,25 @@ class Planner {
       if (!(g_.variables[variable].spec() == g_.spec(v))) continue;
       const int x =
           dying_input(node, k, [&](int r) { return is_read_of(r, variable) && reader_[at(r)] > reads.assigned; });
-      if (x >= 0 && !reads.others_live_on(root(x), node)) p_.overwrites[at(v)] = static_cast<int>(variable);
+      if (x >= 0 && !reads.others_live_on(base(x), node)) p_.overwrites[at(v)] = static_cast<int>(variable);
     }
   }
   // A result may be computed in the buffer of an argument that dies here, if the caller donates it.
-  void find_taken(std::size_t node) {
+  void find_donor(std::size_t node) {
     const Node& n = g_.nodes[node];
     if (!n.op->flags.in_place && !n.op->flags.pointwise) return;
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;
-      if (root(v) != v || p_.kind[at(v)] != Plan::fresh || p_.overwrites[at(v)] >= 0) continue;
+      if (base(v) != v || p_.kind[at(v)] != Plan::fresh || p_.overwrites[at(v)] >= 0) continue;
       const int x = dying_input(node, k, [&](int r) {
         return p_.kind[at(r)] == Plan::argument && !p_.escapes[at(r)] && g_.spec(r) == g_.spec(v);
       });
-      if (x >= 0) p_.takes[at(v)] = static_cast<int>(place_[at(root(x))]);
+      if (x >= 0) p_.donor[at(v)] = static_cast<int>(index_[at(base(x))]);
     }
   }
   static std::size_t at_variable(const Node& n) { return static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index); }
   bool is_read_of(int value, std::size_t variable) const {
-    return p_.kind[at(value)] == Plan::variable && place_[at(value)] == static_cast<i64>(variable) &&
+    return p_.kind[at(value)] == Plan::variable && index_[at(value)] == static_cast<i64>(variable) &&
            !p_.escapes[at(value)];
   }
   // Finds an input in whose buffer output k may be computed: it has the same layout, is dead after this op, and
@@ -220,8 +215,8 @@ class Planner {
       const int x = n.in[i];
       if (g_.spec(x).device != g_.spec(v).device) continue;
       if (!(g_.spec(x).shape == g_.spec(v).shape) || size_of(g_.spec(x).dtype) != size_of(g_.spec(v).dtype)) continue;
-      if (!is_whole(x) || p_.last_use[at(root(x))] != static_cast<int>(node) || shared(node, i)) continue;
-      if (!fits(root(x))) continue;
+      if (!spans_base(x) || p_.last_use[at(base(x))] != static_cast<int>(node) || shared(node, i)) continue;
+      if (!fits(base(x))) continue;
       return x;
     }
     return -1;
@@ -229,10 +224,10 @@ class Planner {
   // Whether another input uses the same buffer with another layout.
   bool shared(std::size_t node, unsigned i) {
     const Node& n = g_.nodes[node];
-    if (times_among_inputs(node, root(n.in[i])) == 1) return false;
+    if (times_among_inputs(node, base(n.in[i])) == 1) return false;
     if (!n.op->flags.pointwise) return true;
     return std::any_of(n.in.begin(), n.in.end(), [&](int x) {
-      return ++work_, root(x) == root(n.in[i]) && !(g_.spec(x).shape == g_.spec(n.in[i]).shape);
+      return ++work_, base(x) == base(n.in[i]) && !(g_.spec(x).shape == g_.spec(n.in[i]).shape);
     });
   }
   // Counts all inputs of a node at once and caches the result.
@@ -240,41 +235,41 @@ class Planner {
     if (std::exchange(counted_node_, static_cast<int>(node)) != static_cast<int>(node)) {
       ++counts_;
       for (int x : g_.nodes[node].in) {
-        Count& c = counted_[at(root(x))];
+        Count& c = counted_[at(base(x))];
         c = {counts_, c.number == counts_ ? c.times + 1 : 1}, ++work_;
       }
     }
     return counted_[at(r)].times;
   }
 
-  bool in_arena(int v) const { return root(v) == v && p_.kind[at(v)] == Plan::arena; }
-  void place(std::size_t node) {
+  bool in_arena(int v) const { return base(v) == v && p_.kind[at(v)] == Plan::arena; }
+  void allocate(std::size_t node) {
     const Node& n = g_.nodes[node];
     if (is_leaf(n) || n.op->flags.alias || n.op->rare.host_kernel) return release_dead(node);
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;
-      if (pieces_[at(v)].of >= 0) place_whole(root(v));
-      if (!in_arena(v) || placed_[at(v)]) continue;
+      if (slots_[at(v)].of >= 0) allocate_base(base(v));
+      if (!in_arena(v) || is_allocated_[at(v)]) continue;
       const bool may_reuse = n.op->flags.pointwise || n.op->flags.in_place;
       const int x = may_reuse ? dying_input(node, k, [](int) { return true; }) : -1;
-      const bool reuse = x >= 0 && p_.kind[at(root(x))] == Plan::arena && !gone_[at(root(x))];
-      if (reuse) gone_[at(root(x))] = 1;
+      const bool reuse = x >= 0 && p_.kind[at(base(x))] == Plan::arena && !released_[at(base(x))];
+      if (reuse) released_[at(base(x))] = 1;
       p_.arena_offset[at(v)] =
-          reuse ? p_.arena_offset[at(root(x))] : arena_of(g_.spec(v).device).take(g_.spec(v).bytes());
+          reuse ? p_.arena_offset[at(base(x))] : arena_of(g_.spec(v).device).allocate(g_.spec(v).bytes());
     }
-    place_workspace(node);
+    allocate_workspace(node);
     release_dead(node);
   }
-  void place_whole(int v) {
-    if (!std::exchange(placed_[at(v)], 1))
-      p_.arena_offset[at(v)] = arena_of(g_.spec(v).device).take(g_.spec(v).bytes());
+  void allocate_base(int v) {
+    if (!std::exchange(is_allocated_[at(v)], 1))
+      p_.arena_offset[at(v)] = arena_of(g_.spec(v).device).allocate(g_.spec(v).bytes());
   }
   Arena& arena_of(Device device) {
     for (DeviceArena& a : arenas_)
       if (a.device == device) return a.memory;
     return arenas_.emplace_back(DeviceArena{device, {}}).memory;
   }
-  void place_workspace(std::size_t node) {
+  void allocate_workspace(std::size_t node) {
     const Node& n = g_.nodes[node];
     if (!n.op->workspace) return;
     InlinedVector<Spec, 4> specs;
@@ -283,17 +278,17 @@ class Planner {
     if (!bytes) return;
     p_.workspace_bytes[node] = bytes;
     Arena& arena = arena_of(device_of(g_, n));
-    p_.workspace_offset[node] = arena.take(bytes);
-    arena.give_back(p_.workspace_offset[node], bytes);
+    p_.workspace_offset[node] = arena.allocate(bytes);
+    arena.release(p_.workspace_offset[node], bytes);
   }
   void release(int v) {
-    if (std::exchange(gone_[at(v)], 1)) return;
-    arena_of(g_.spec(v).device).give_back(p_.arena_offset[at(v)], g_.spec(v).bytes());
+    if (std::exchange(released_[at(v)], 1)) return;
+    arena_of(g_.spec(v).device).release(p_.arena_offset[at(v)], g_.spec(v).bytes());
   }
   void release_dead(std::size_t node) {
     const Node& n = g_.nodes[node];
     for (int x : n.in)
-      if (const int r = root(x); p_.kind[at(r)] == Plan::arena && p_.last_use[at(r)] == static_cast<int>(node))
+      if (const int r = base(x); p_.kind[at(r)] == Plan::arena && p_.last_use[at(r)] == static_cast<int>(node))
         release(r);
     for (int k = 0; k < n.outputs; ++k)
       if (const int v = n.first_out + k; in_arena(v) && p_.last_use[at(v)] < 0) release(v);
@@ -306,20 +301,20 @@ class Planner {
     Arena memory;
   };
   std::vector<DeviceArena> arenas_;  // few: one a device
-  struct Piece {
+  struct Slot {
     int of = -1;  // the value in whose buffer it is computed, or -1
     std::size_t offset = 0;
   };
-  std::vector<Piece> pieces_;     // indexed by value
-  std::vector<char> placed_;      // by root: whether it was placed before its own op, for its first operand
-  std::vector<char> gone_;        // by root: whether its buffer was released or reused
-  std::vector<i64> place_;        // by value: the index of the Variable that it reads, or of the argument that it is
-  std::vector<int> assignments_;  // by value: the number of assignments, to any Variable
-  std::vector<int> reader_;       // by value: the latest visited node that reads it
+  std::vector<Slot> slots_;         // indexed by value
+  std::vector<char> is_allocated_;  // by base: whether it was allocated before its own op, for its first operand
+  std::vector<char> released_;      // by base: whether its buffer was released or reused
+  std::vector<i64> index_;          // by value: the index of the Variable that it reads, or of the argument that it is
+  std::vector<int> assignments_;    // by value: the number of assignments, to any Variable
+  std::vector<int> reader_;         // by value: the latest visited node that reads it
   struct Count {
     int number, times;
   };
-  std::vector<Count> counted_;  // by root: the id of the count, and how many of the node's inputs lie there
+  std::vector<Count> counted_;  // by base: the id of the count, and how many of the node's inputs lie there
   int counted_node_ = -1, counts_ = 0;
   std::size_t work_ = 0;
 };
@@ -334,15 +329,15 @@ TANDEM_INLINE std::string to_string(const Plan& p, const Graph& g) {
     s += "arena " + std::to_string(a.bytes) + " bytes" + (a.device == Device{} ? "" : " on " + to_string(a.device)) +
          "\n";
   if (p.arenas.empty()) s = "arena 0 bytes\n";
-  std::vector<std::size_t> first(p.root.size(), g.nodes.size());  // by root: the node that starts its lifetime
+  std::vector<std::size_t> first(p.base.size(), g.nodes.size());  // by base: the node that starts its lifetime
   for (std::size_t i = g.nodes.size(); i-- > 0;)
     for (int k = 0; k < g.nodes[i].outputs; ++k)
-      first[static_cast<std::size_t>(p.root[static_cast<std::size_t>(g.nodes[i].first_out + k)])] = i;
+      first[static_cast<std::size_t>(p.base[static_cast<std::size_t>(g.nodes[i].first_out + k)])] = i;
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& n = g.nodes[i];
     for (int k = 0; k < n.outputs; ++k) {
       const auto v = static_cast<std::size_t>(n.first_out + k);
-      if (p.root[v] != static_cast<int>(v) || (p.kind[v] != Plan::arena && p.kind[v] != Plan::fresh)) continue;
+      if (p.base[v] != static_cast<int>(v) || (p.kind[v] != Plan::arena && p.kind[v] != Plan::fresh)) continue;
       s += "  %" + std::to_string(v) + " " + n.name + " " + to_string(g.specs[v]);
       s += p.kind[v] == Plan::fresh
                ? p.overwrites[v] < 0 ? " in a buffer of its own"

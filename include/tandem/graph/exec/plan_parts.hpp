@@ -18,7 +18,7 @@ namespace detail {
 // offset among equals.
 class Arena {
  public:
-  std::size_t take(std::size_t bytes) {
+  std::size_t allocate(std::size_t bytes) {
     bytes = rounded(bytes);
     ++work_;
     const auto best = by_size_.lower_bound({bytes, 0});
@@ -28,7 +28,7 @@ class Arena {
     if (free > bytes) add(at + bytes, free - bytes);
     return at;
   }
-  void give_back(std::size_t at, std::size_t bytes) {
+  void release(std::size_t at, std::size_t bytes) {
     bytes = rounded(bytes);
     ++work_;
     const auto next = free_.lower_bound(at);
@@ -90,26 +90,26 @@ struct VariableReads {
 };
 
 // The indices of Variables in Graph::variables.
-class VariablePlaces {
+class VariableIndices {
  public:
-  explicit VariablePlaces(const Graph& g) : g_(g) {}
+  explicit VariableIndices(const Graph& g) : g_(g) {}
   /// The indices of the Variables that the node's sub-graphs assign.
   std::vector<std::size_t> assigned_in_bodies(const Node& n) {
     std::vector<std::size_t> r;
     for (const Graph* body : subgraphs(n))
       for (const Variable& v : assigned_variables(*body))
-        if (const auto at = places().find(VariableAccess::address(v)); at != places_.end()) r.push_back(at->second);
+        if (const auto at = indices().find(VariableAccess::address(v)); at != indices_.end()) r.push_back(at->second);
     return r;
   }
 
  private:
-  const std::unordered_map<const void*, std::size_t>& places() {
-    for (std::size_t i = places_.size(); i < g_.variables.size(); ++i)
-      places_.emplace(VariableAccess::address(g_.variables[i]), i);
-    return places_;
+  const std::unordered_map<const void*, std::size_t>& indices() {
+    for (std::size_t i = indices_.size(); i < g_.variables.size(); ++i)
+      indices_.emplace(VariableAccess::address(g_.variables[i]), i);
+    return indices_;
   }
   const Graph& g_;
-  std::unordered_map<const void*, std::size_t> places_;  // built on first use
+  std::unordered_map<const void*, std::size_t> indices_;  // built on first use
 };
 
 }  // namespace detail

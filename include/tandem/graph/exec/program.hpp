@@ -35,10 +35,10 @@ class TANDEM_API Program : public Opaque {
   const char* kind() const override { return "program"; }
 
   /// Runs the graph on arguments of its specs. Results that the caller keeps are never overwritten.
-  ///   given   the first arguments again, donated where the caller does not need them after the call: results may
+  ///   donated   the first arguments again, donated where the caller does not need them after the call: results may
   ///           reuse those buffers that have no other owner
   ///   throws  what a kernel raises; effects before the failing op remain, as in an eager run
-  virtual Tensors run(Inputs arguments, std::span<Tensor> given = {}) = 0;
+  virtual Tensors run(Inputs arguments, std::span<Tensor> donated = {}) = 0;
   /// The plan as text, or why there is none.
   virtual std::string plan() const = 0;
   /// Checks, before a call that a user makes, that it may assign its Variables (VariableAccess::check_free).

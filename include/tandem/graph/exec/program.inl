@@ -1,4 +1,5 @@
-// The planned program: kernel calls built once over a frame (an arena and the operands' pointers), run in order.
+// The planned program: kernel calls built once over the state of an execution (an arena and the operands' pointers),
+// run in order.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -15,21 +16,21 @@ namespace detail {
 class PlannedProgram final : public Program {
  public:
   explicit PlannedProgram(Ref<Graph> graph)
-      : Program(std::move(graph)), plan_(make_plan(*graph_)), makers_(graph_->makers()) {
+      : Program(std::move(graph)), plan_(make_plan(*graph_)), producers_(graph_->producers()) {
     compile();
   }
   std::string plan() const override { return to_string(plan_, *graph_); }
 
-  Tensors run(Inputs arguments, std::span<Tensor> given) override {
-    const Lease frame(*this);
-    frame->given = given;
-    for (std::size_t i = 0; i < arguments.size(); ++i) frame->point(graph_->arguments[i], arguments[i]->raw());
-    run_steps(early_, *frame, arguments);
+  Tensors run(Inputs arguments, std::span<Tensor> donated) override {
+    const Lease execution(*this);
+    execution->donated = donated;
+    for (std::size_t i = 0; i < arguments.size(); ++i) execution->point(graph_->arguments[i], arguments[i]->raw());
+    run_steps(early_, *execution, arguments);
     const VariableLocks locks(assigned_);
-    run_steps(steps_, *frame, arguments);
+    run_steps(steps_, *execution, arguments);
     Tensors out;
     out.reserve(static_cast<unsigned>(graph_->outputs.size()));
-    for (int v : graph_->outputs) out.push(frame->tensor(v, arguments));
+    for (int v : graph_->outputs) out.push(execution->tensor(v, arguments));
     return out;
   }
 
@@ -79,21 +80,21 @@ class PlannedProgram final : public Program {
   };
 
   // The state of one running call: an arena, the operands with their pointers, the tensors that outlive the call.
-  struct Frame {
+  struct Execution {
     PlannedProgram& program;
     std::vector<DeviceMemory> arenas;  // as Plan::arenas
     std::vector<Operand> operands;
     std::vector<KernelCall> calls;
-    std::vector<Tensor> tensors;  // by root: fresh values and read Variables
-    std::vector<int> filled;      // roots in tensors, to be cleared after the call
+    std::vector<Tensor> tensors;  // by base: fresh values and read Variables
+    std::vector<int> filled;      // bases in tensors, to be cleared after the call
     std::vector<Tensor> retired;  // old values of Variables that are still read
-    std::vector<char> in_place;   // by root: whether it was computed in the Variable's buffer
-    std::span<Tensor> given;      // donated arguments, whose buffers results may reuse
-    std::unique_ptr<Frame> next;
+    std::vector<char> in_place;   // by base: whether it was computed in the Variable's buffer
+    std::span<Tensor> donated;    // donated arguments, whose buffers results may reuse
+    std::unique_ptr<Execution> next;
 
-    explicit Frame(PlannedProgram& p);
-    void point(int root, void* data) {
-      const auto r = static_cast<std::size_t>(root);
+    explicit Execution(PlannedProgram& p);
+    void point(int base, void* data) {
+      const auto r = static_cast<std::size_t>(base);
       for (std::uint32_t u = program.first_use_[r]; u < program.first_use_[r + 1]; ++u)
         operands[program.uses_[u].operand].data = static_cast<char*>(data) + program.uses_[u].offset;
     }
@@ -102,9 +103,9 @@ class PlannedProgram final : public Program {
         if (a.device() == device) return a.data();
       return nullptr;
     }
-    void hold(int root, Tensor t) {
-      filled.push_back(root);
-      tensors[static_cast<std::size_t>(root)] = std::move(t);
+    void hold(int base, Tensor t) {
+      filled.push_back(base);
+      tensors[static_cast<std::size_t>(base)] = std::move(t);
     }
     Tensor tensor(int value, Inputs arguments) const;
     void clear() {
@@ -113,77 +114,77 @@ class PlannedProgram final : public Program {
       retired.clear();
     }
   };
-  // A frame for the duration of a call: the spare one, or a new one.
+  // An execution state for the duration of a call: the spare one, or a new one.
   class Lease {
    public:
-    explicit Lease(PlannedProgram& p) : program_(p), frame_(p.ready_.exchange(nullptr, std::memory_order_acquire)) {
-      if (!frame_) frame_ = p.take_frame();
+    explicit Lease(PlannedProgram& p) : program_(p), execution_(p.ready_.exchange(nullptr, std::memory_order_acquire)) {
+      if (!execution_) execution_ = p.take_spare();
     }
     Lease(const Lease&) = delete;
     ~Lease() {
-      frame_->clear();
-      if (Frame* other = program_.ready_.exchange(frame_, std::memory_order_acq_rel)) program_.put_frame(other);
+      execution_->clear();
+      if (Execution* other = program_.ready_.exchange(execution_, std::memory_order_acq_rel)) program_.put_spare(other);
     }
-    Frame* operator->() const { return frame_; }
-    Frame& operator*() const { return *frame_; }
+    Execution* operator->() const { return execution_; }
+    Execution& operator*() const { return *execution_; }
 
    private:
     PlannedProgram& program_;
-    Frame* frame_;
+    Execution* execution_;
   };
 
  public:
   ~PlannedProgram() override { delete ready_.load(); }
 
  private:
-  Frame* take_frame() {
+  Execution* take_spare() {
     {
       const std::lock_guard lock(mutex_);
       if (spare_) {
-        Frame* f = spare_.release();
-        spare_ = std::move(f->next);
-        return f;
+        Execution* e = spare_.release();
+        spare_ = std::move(e->next);
+        return e;
       }
     }
-    return new Frame(*this);
+    return new Execution(*this);
   }
-  void put_frame(Frame* f) {
+  void put_spare(Execution* e) {
     const std::lock_guard lock(mutex_);
-    f->next = std::move(spare_);
-    spare_.reset(f);
+    e->next = std::move(spare_);
+    spare_.reset(e);
   }
 
   void compile();
   void add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses);
   void add_operand(int value, std::vector<std::vector<Use>>& uses);
   std::vector<char> directly_assigned() const;
-  void run_step(const Step& s, Frame& f, Inputs arguments) const;
-  void run_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
-  void run_timed_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const;
-  void give_buffers(const Step& s, Frame& f) const;
-  static Tensor take_given(int argument, Frame& f);
-  void read(const Step& s, Frame& f) const;
-  void assign(const Step& s, Frame& f, Inputs arguments) const;
-  void execute(const Node& n, Frame& f, Inputs arguments) const;
-  int root(int value) const { return plan_.root[static_cast<std::size_t>(value)]; }
+  void run_step(const Step& s, Execution& e, Inputs arguments) const;
+  void run_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const;
+  void run_timed_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const;
+  void bind_outputs(const Step& s, Execution& e) const;
+  static Tensor take_donated(int argument, Execution& e);
+  void read(const Step& s, Execution& e) const;
+  void assign(const Step& s, Execution& e, Inputs arguments) const;
+  void execute(const Node& n, Execution& e, Inputs arguments) const;
+  int base(int value) const { return plan_.base[static_cast<std::size_t>(value)]; }
   const Variable& variable(std::uint32_t i) const { return graph_->variables[i]; }
 
   Plan plan_;
-  std::vector<int> makers_;
+  std::vector<int> producers_;
   std::vector<Step> early_, steps_;  // early_: early_reads()
   std::vector<CallAt> calls_;
   std::vector<int> fresh_;                // the outputs that kernel steps refer to
   std::vector<int> operand_values_;       // indexed by operand
-  std::vector<std::uint32_t> first_use_;  // by root: its index in uses_, for pointers that change from call to call
+  std::vector<std::uint32_t> first_use_;  // by base: its index in uses_, for pointers that change from call to call
   std::vector<Use> uses_;
-  std::atomic<Frame*> ready_{nullptr};
+  std::atomic<Execution*> ready_{nullptr};
   std::mutex mutex_;
-  std::unique_ptr<Frame> spare_;  // guarded by mutex_
+  std::unique_ptr<Execution> spare_;  // guarded by mutex_
 };
 
 TANDEM_INLINE void PlannedProgram::add_operand(int value, std::vector<std::vector<Use>>& uses) {
   const auto v = static_cast<std::size_t>(value);
-  uses[static_cast<std::size_t>(root(value))].push_back(
+  uses[static_cast<std::size_t>(base(value))].push_back(
       {static_cast<std::uint32_t>(operand_values_.size()), plan_.offset[v]});
   operand_values_.push_back(value);
 }
@@ -215,9 +216,9 @@ TANDEM_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
   std::vector<char> r(graph_->variables.size());
   for (const Node& n : graph_->nodes)
     if (n.op == &assign_variable_op) r[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)] = 1;
-  VariablePlaces places(*graph_);
+  VariableIndices indices(*graph_);
   for (const Node& n : graph_->nodes)
-    for (std::size_t v : places.assigned_in_bodies(n)) r[v] = 0;
+    for (std::size_t v : indices.assigned_in_bodies(n)) r[v] = 0;
   return r;
 }
 TANDEM_INLINE void PlannedProgram::compile() {
@@ -249,13 +250,13 @@ TANDEM_INLINE void PlannedProgram::compile() {
   first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
 }
 
-TANDEM_INLINE PlannedProgram::Frame::Frame(PlannedProgram& p)
+TANDEM_INLINE PlannedProgram::Execution::Execution(PlannedProgram& p)
     : program(p), tensors(p.graph_->specs.size()), in_place(p.graph_->specs.size()) {
   arenas.reserve(p.plan_.arenas.size());
   for (const Plan::Arena& a : p.plan_.arenas) arenas.emplace_back(a);
   for (int v : p.operand_values_) operands.push_back({nullptr, &p.graph_->spec(v)});
   for (std::size_t r = 0; r < p.plan_.kind.size(); ++r)
-    if (p.plan_.kind[r] == Plan::arena && p.plan_.root[r] == static_cast<int>(r))
+    if (p.plan_.kind[r] == Plan::arena && p.plan_.base[r] == static_cast<int>(r))
       point(static_cast<int>(r), arena(p.graph_->spec(static_cast<int>(r)).device) + p.plan_.arena_offset[r]);
   for (const Node& n : p.graph_->nodes)
     if (const Tensor* t = constant_of(n); t && !t->is_symbolic()) point(n.first_out, t->raw());
@@ -267,91 +268,91 @@ TANDEM_INLINE PlannedProgram::Frame::Frame(PlannedProgram& p)
     calls.push_back(kernel_call(*n.op, first, c.inputs, c.outputs, n.attrs, workspace));
   }
 }
-TANDEM_INLINE Tensor PlannedProgram::Frame::tensor(int value, Inputs arguments) const {
+TANDEM_INLINE Tensor PlannedProgram::Execution::tensor(int value, Inputs arguments) const {
   const Graph& g = program.graph();
   const auto v = static_cast<std::size_t>(value);
-  const int root = program.root(value);
-  const auto r = static_cast<std::size_t>(root);
+  const int base = program.base(value);
+  const auto r = static_cast<std::size_t>(base);
   Tensor t;
   if (program.plan_.kind[r] == Plan::argument) {
-    const Node& n = g.nodes[static_cast<std::size_t>(program.makers_[r])];
+    const Node& n = g.nodes[static_cast<std::size_t>(program.producers_[r])];
     t = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
   } else if (program.plan_.kind[r] == Plan::constant) {
-    t = *constant_of(g.nodes[static_cast<std::size_t>(program.makers_[r])]);
+    t = *constant_of(g.nodes[static_cast<std::size_t>(program.producers_[r])]);
   } else {
     t = tensors[r];
   }
-  return root == value ? t : Tensor::view_of(t, g.specs[v], program.plan_.offset[v]);
+  return base == value ? t : Tensor::view_of(t, g.specs[v], program.plan_.offset[v]);
 }
 
-TANDEM_INLINE void PlannedProgram::give_buffers(const Step& s, Frame& f) const {
+TANDEM_INLINE void PlannedProgram::bind_outputs(const Step& s, Execution& e) const {
   for (std::uint32_t i = s.fresh; i < s.fresh + s.freshes; ++i) {
     const int v = fresh_[i];
     const auto at = static_cast<std::size_t>(v);
     if (const int over = plan_.overwrites[at]; over >= 0) {
       if (Tensor& now = VariableAccess::value(variable(static_cast<std::uint32_t>(over))); now.is_unique()) {
-        f.in_place[at] = 1;
-        f.filled.push_back(v);
-        f.point(v, now.raw());
+        e.in_place[at] = 1;
+        e.filled.push_back(v);
+        e.point(v, now.raw());
         continue;
       }
     }
-    Tensor t = take_given(plan_.takes[at], f);
+    Tensor t = take_donated(plan_.donor[at], e);
     if (!t.is_set()) t = Tensor::allocate(graph_->spec(v));
-    f.point(v, t.raw());
-    f.hold(v, std::move(t));
+    e.point(v, t.raw());
+    e.hold(v, std::move(t));
   }
 }
-TANDEM_INLINE Tensor PlannedProgram::take_given(int argument, Frame& f) {
-  if (argument < 0 || static_cast<std::size_t>(argument) >= f.given.size()) return {};
-  Tensor& x = f.given[static_cast<std::size_t>(argument)];
+TANDEM_INLINE Tensor PlannedProgram::take_donated(int argument, Execution& e) {
+  if (argument < 0 || static_cast<std::size_t>(argument) >= e.donated.size()) return {};
+  Tensor& x = e.donated[static_cast<std::size_t>(argument)];
   if (!x.is_set() || !x.is_unique()) return {};
   x.renew_id();
   return std::exchange(x, Tensor());
 }
-TANDEM_INLINE void PlannedProgram::read(const Step& s, Frame& f) const {
+TANDEM_INLINE void PlannedProgram::read(const Step& s, Execution& e) const {
   const int v = s.node->first_out;
   const Variable& x = variable(s.index);
-  if (s.locked && !plan_.escapes[static_cast<std::size_t>(v)]) return f.point(v, VariableAccess::value(x).raw());
+  if (s.locked && !plan_.escapes[static_cast<std::size_t>(v)]) return e.point(v, VariableAccess::value(x).raw());
   Tensor t = x.value_untracked();
-  f.point(v, t.raw());
-  f.hold(v, std::move(t));
+  e.point(v, t.raw());
+  e.hold(v, std::move(t));
 }
-TANDEM_INLINE void PlannedProgram::assign(const Step& s, Frame& f, Inputs arguments) const {
+TANDEM_INLINE void PlannedProgram::assign(const Step& s, Execution& e, Inputs arguments) const {
   const int v = s.node->in[0];
   Tensor& value = VariableAccess::value(variable(s.index));
-  if (f.in_place[static_cast<std::size_t>(v)]) {
+  if (e.in_place[static_cast<std::size_t>(v)]) {
     value.renew_id();
     if (plan_.last_use[static_cast<std::size_t>(v)] > static_cast<int>(s.node - graph_->nodes.data()))
-      f.tensors[static_cast<std::size_t>(v)] = value;  // already in `filled`
+      e.tensors[static_cast<std::size_t>(v)] = value;  // already in `filled`
     return;
   }
-  Tensor next = f.tensor(v, arguments);
+  Tensor next = e.tensor(v, arguments);
   std::swap(value, next);
-  if (!s.last) f.retired.push_back(std::move(next));
+  if (!s.last) e.retired.push_back(std::move(next));
 }
-TANDEM_INLINE void PlannedProgram::execute(const Node& n, Frame& f, Inputs arguments) const {
+TANDEM_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inputs arguments) const {
   Tensors in;
   InlinedVector<const Tensor*, 8> pointers;
   in.reserve(n.in.size());
-  for (int v : n.in) in.push(f.tensor(v, arguments));
+  for (int v : n.in) in.push(e.tensor(v, arguments));
   for (const Tensor& t : in) pointers.push(&t);
   Tensors out = n.op->rare.host_kernel({pointers.begin(), pointers.size()}, n.attrs);
   for (int k = 0; k < n.outputs; ++k) {
     Tensor& t = out[static_cast<std::size_t>(k)];
-    f.point(n.first_out + k, t.raw());
-    f.hold(n.first_out + k, std::move(t));
+    e.point(n.first_out + k, t.raw());
+    e.hold(n.first_out + k, std::move(t));
   }
 }
-TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Frame& f, Inputs arguments) const {
+TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Execution& e, Inputs arguments) const {
   try {
     switch (s.kind) {
       case Step::kernel:
-        if (s.freshes) give_buffers(s, f);
-        return invoke(*s.op, f.calls[s.index], s.device);
-      case Step::read: return read(s, f);
-      case Step::assign: return assign(s, f, arguments);
-      case Step::execute: return execute(*s.node, f, arguments);
+        if (s.freshes) bind_outputs(s, e);
+        return invoke(*s.op, e.calls[s.index], s.device);
+      case Step::read: return read(s, e);
+      case Step::assign: return assign(s, e, arguments);
+      case Step::execute: return execute(*s.node, e, arguments);
     }
   } catch (errors::OpError& e) {
     name_error(e, *s.node);
@@ -359,14 +360,15 @@ TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Frame& f, Inputs argu
   }
 }
 
-TANDEM_INLINE void PlannedProgram::run_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const {
-  if (is_profiling()) return run_timed_steps(steps, f, arguments);
-  for (const Step& s : steps) run_step(s, f, arguments);
+TANDEM_INLINE void PlannedProgram::run_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const {
+  if (is_profiling()) return run_timed_steps(steps, e, arguments);
+  for (const Step& s : steps) run_step(s, e, arguments);
 }
-TANDEM_INLINE void PlannedProgram::run_timed_steps(const std::vector<Step>& steps, Frame& f, Inputs arguments) const {
+TANDEM_INLINE void PlannedProgram::run_timed_steps(const std::vector<Step>& steps, Execution& e,
+                                                   Inputs arguments) const {
   for (const Step& s : steps) {
     const i64 start = profile_now();
-    run_step(s, f, arguments);
+    run_step(s, e, arguments);
     profile_node(*graph_, *s.node, start);
   }
 }

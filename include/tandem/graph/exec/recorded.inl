@@ -56,7 +56,7 @@ TANDEM_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction::Reco
     if (const auto at = backwards.find(demand); at != backwards.end()) return at->second;
   }
   // Not under the lock: custom gradients may call, and so trace, functions that other threads trace.
-  const detail::ScopedDetach alone;
+  const detail::ScopedDetach detached;
   Derivative::Backward b = derivative.backward(demand);
   Backward made{make_ref<ConcreteFunction>(b.graph, options), std::move(b.set), std::move(b.sparse)};
   const std::lock_guard lock(mutex);
@@ -70,7 +70,7 @@ TANDEM_INLINE Ref<ConcreteFunction::Recorded> ConcreteFunction::recorded() {
     const std::lock_guard lock(mutex_);
     if (recorded_) return recorded_;
   }
-  const detail::ScopedDetach alone;  // not under the lock either, like a backward function
+  const detail::ScopedDetach detached;  // not under the lock either, like a backward function
   Ref<Recorded> made = make_ref<Recorded>(*traced_, options_);
   const std::lock_guard lock(mutex_);
   if (!recorded_) recorded_ = std::move(made);

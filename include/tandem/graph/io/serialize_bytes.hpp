@@ -3,7 +3,7 @@
 //
 //   file      "TANDEMGR", format:32, library version:16 16 16 0:16, variables, names of the ops, graph
 //   variable  name, trainable:8, tensor
-//   graph     name, number of arguments:32, variables (their places in the file), nodes, outputs (values)
+//   graph     name, number of arguments:32, variables (their indices in the file), nodes, outputs (values)
 //   node      op:32, name, inputs (values), specs of the outputs, fields:8, then each: name, kind:8, value
 //   spec      dtype:8, device:8 8, rank:8, dims:64 (an unknown one is INT64_MIN)
 //   tensor    spec, has data:8, the elements (a string element is a string)

@@ -81,8 +81,8 @@ class GraphReader final : AttrReader {
                   : "no Variable of the graph is named '" + name + "', which LoadOptions::variables gives");
   }
   Variable variable(const std::string& name, bool trainable, const Tensor& value) const {
-    for (const auto& [given, v] : options_.variables) {
-      if (given != name) continue;
+    for (const auto& [its_name, v] : options_.variables) {
+      if (its_name != name) continue;
       if (!(v.spec() == value.spec()))
         errors::raise<errors::InvalidArgumentError>("parse_graph", "the Variable given for '" + name + "' is " +
                                                                        to_string(v.spec()) + ", the saved one " +

@@ -67,7 +67,7 @@ class GraphWriter final : AttrVisitor {
       body_.text(g.name);
       body_.count(g.arguments.size());
       body_.count(g.variables.size());
-      for (const Variable& v : g.variables) body_.count(variables_.place(v));
+      for (const Variable& v : g.variables) body_.count(variables_.index_of(v));
     }
     body_.count(g.nodes.size());
     for (const Node& n : g.nodes) node(n);
@@ -114,7 +114,7 @@ class GraphWriter final : AttrVisitor {
     const bool is_variable = n.op == &read_variable_op || n.op == &assign_variable_op;
     if (!named_ && is_variable)  // identifies the Variable, independent of its index in the graph
       return body_.count(
-          variables_.place(level_.graph->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]));
+          variables_.index_of(level_.graph->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]));
     const std::size_t at = body_.out.size();
     fields_ = 0;
     body_.number(fields_);

@@ -61,15 +61,15 @@ class TANDEM_API Graph : public Opaque {
   int index_of(const Variable& v);
 
   /// For each value: the node that produces it, or -1.
-  std::vector<int> makers() const;
+  std::vector<int> producers() const;
   /// For each value: the number of uses, by inputs of nodes and outputs of the graph.
   std::vector<int> uses() const;
   /// Whether every dimension of every value is known.
   bool is_static() const;
 
  private:
-  IdMap places_;  // of variables: by id, as far as index_of() has seen them
-  std::size_t placed_ = 0;
+  IdMap indices_;  // of variables: by id, as far as index_of() has seen them
+  std::size_t indexed_ = 0;
 };
 
 /// Whether the op has side effects: assignments, prints, asserts, control flow with such a body. Such ops are never

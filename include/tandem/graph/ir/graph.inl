@@ -87,14 +87,15 @@ TANDEM_INLINE int Graph::add_constant(const Tensor& value, std::string node_name
   return add(constant_op, ConstantAttrs{make_ref<TensorBox>(value)}, {}, {&value.spec(), 1}, std::move(node_name));
 }
 TANDEM_INLINE int Graph::index_of(const Variable& v) {
-  for (; placed_ < variables.size(); ++placed_)  // copies and loaded graphs already have their list
-    if (places_.find(variables[placed_].id()) < 0) places_.insert(variables[placed_].id(), static_cast<int>(placed_));
-  if (const int at = places_.find(v.id()); at >= 0) return at;
+  for (; indexed_ < variables.size(); ++indexed_)  // copies and loaded graphs already have their list
+    if (indices_.find(variables[indexed_].id()) < 0)
+      indices_.insert(variables[indexed_].id(), static_cast<int>(indexed_));
+  if (const int at = indices_.find(v.id()); at >= 0) return at;
   variables.push_back(v);
-  places_.insert(v.id(), static_cast<int>(placed_++));
+  indices_.insert(v.id(), static_cast<int>(indexed_++));
   return static_cast<int>(variables.size()) - 1;
 }
-TANDEM_INLINE std::vector<int> Graph::makers() const {
+TANDEM_INLINE std::vector<int> Graph::producers() const {
   std::vector<int> r(specs.size(), -1);
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (int k = 0; k < nodes[i].outputs; ++k)
@@ -245,7 +246,7 @@ TANDEM_INLINE std::string to_string(const Graph& g) {
   return s + "  return " + detail::joined(g.outputs) + "\n}\n";
 }
 TANDEM_INLINE std::string to_dot(const Graph& g) {
-  const std::vector<int> makers = g.makers();
+  const std::vector<int> producers = g.producers();
   const auto quoted = [](std::string s) {
     for (std::size_t i = 0; (i = s.find_first_of("\"\\", i)) != std::string::npos; i += 2) s.insert(i, 1, '\\');
     return '"' + s + '"';
@@ -255,11 +256,11 @@ TANDEM_INLINE std::string to_dot(const Graph& g) {
     const Node& n = g.nodes[i];
     s += "  n" + std::to_string(i) + " [label=" + quoted(n.name.empty() ? n.op->name : n.name) + "];\n";
     for (int v : n.in)
-      s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) + " -> n" + std::to_string(i) +
+      s += "  n" + std::to_string(producers[static_cast<std::size_t>(v)]) + " -> n" + std::to_string(i) +
            " [label=" + quoted(to_string(g.spec(v))) + "];\n";
   }
   for (int v : g.outputs)
-    s += "  n" + std::to_string(makers[static_cast<std::size_t>(v)]) +
+    s += "  n" + std::to_string(producers[static_cast<std::size_t>(v)]) +
          " -> output [label=" + quoted(to_string(g.spec(v))) + "];\n";
   return s + "}\n";
 }

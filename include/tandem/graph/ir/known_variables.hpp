@@ -12,19 +12,19 @@ class KnownVariables {
   /// An earlier value that the read is guaranteed to yield, or -1. Must be called in program order, between calls of
   /// pass().
   int known(const Graph& g, const Node& read) {
-    Known& k = known_[place(read)];
+    Known& k = known_[variable_of(read)];
     if (k.since == effects_ && g.spec(k.value) == g.spec(read.first_out)) return k.value;
     k = {read.first_out, effects_};
     return -1;
   }
   /// Advances past a node; must be called for every node.
   void pass(const Node& n) {
-    if (n.op == &assign_variable_op) known_[place(n)] = {n.in[0], effects_};
+    if (n.op == &assign_variable_op) known_[variable_of(n)] = {n.in[0], effects_};
     else if (has_effects(n)) ++effects_;  // assignments by a body or a callback: forget everything
   }
 
  private:
-  static std::size_t place(const Node& n) { return static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index); }
+  static std::size_t variable_of(const Node& n) { return static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index); }
   struct Known {
     int value = -1, since = -1;  // valid while effects_ == since
   };

@@ -17,7 +17,7 @@ namespace detail {
 class Pruner {
  public:
   Pruner(const Graph& g, std::span<const int> feeds)
-      : graph_(g), makers_(g.makers()), fed_(g.specs.size(), 0), assigned_(g.specs.size(), -1), feeds_(feeds) {
+      : graph_(g), producers_(g.producers()), fed_(g.specs.size(), 0), assigned_(g.specs.size(), -1), feeds_(feeds) {
     KnownVariables variables(g);
     for (const Node& n : g.nodes) {
       variables.pass(n);
@@ -39,9 +39,9 @@ class Pruner {
     auto out = make_ref<Graph>();
     out->name = graph_.name;
     for (int v : feeds_) {
-      const Node& n = graph_.nodes[at(makers_[at(v)])];
-      const bool alone = n.outputs == 1 && !needed[at(makers_[at(v)])];
-      new_value_[at(v)] = out->add_argument(graph_.spec(v), alone ? n.name : name_of(v));
+      const Node& n = graph_.nodes[at(producers_[at(v)])];
+      const bool keeps_name = n.outputs == 1 && !needed[at(producers_[at(v)])];
+      new_value_[at(v)] = out->add_argument(graph_.spec(v), keeps_name ? n.name : name_of(v));
     }
     for (std::size_t i = 0; i < needed.size(); ++i)
       if (needed[i]) copy_node(*out, graph_.nodes[i]);
@@ -52,7 +52,7 @@ class Pruner {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   void check(int v) const {
-    if (v < 0 || at(v) >= makers_.size() || makers_[at(v)] < 0)
+    if (v < 0 || at(v) >= producers_.size() || producers_[at(v)] < 0)
       errors::raise<errors::OutOfRangeError>("prune", "the graph has no value %" + std::to_string(v));
   }
   // The value's source: for a read after an assignment, the assigned value.
@@ -61,7 +61,7 @@ class Pruner {
     return v;
   }
   std::string name_of(int v) const {
-    const Node& n = graph_.nodes[at(makers_[at(v)])];
+    const Node& n = graph_.nodes[at(producers_[at(v)])];
     return n.name + ":" + std::to_string(v - n.first_out);
   }
   // By node: whether it is needed. Inputs are produced before their uses, so one backward walk finds all.
@@ -69,7 +69,7 @@ class Pruner {
     std::vector<char> nodes(graph_.nodes.size(), 0);
     const auto want = [&](int v) {
       v = source(v);
-      if (!fed_[at(v)]) nodes[at(makers_[at(v)])] = 1;
+      if (!fed_[at(v)]) nodes[at(producers_[at(v)])] = 1;
     };
     for (int v : fetches) want(v);
     for (int node : run) nodes[at(node)] = 1;
@@ -80,7 +80,7 @@ class Pruner {
   }
   void check_arguments(const std::vector<char>& needed, std::span<const int> fetches) const {
     for (int a : graph_.arguments) {
-      const std::size_t node = at(makers_[at(a)]);
+      const std::size_t node = at(producers_[at(a)]);
       if (!needed[node]) continue;
       std::string by;
       for (int v : fetches)
@@ -102,7 +102,7 @@ class Pruner {
   }
 
   const Graph& graph_;
-  const std::vector<int> makers_;
+  const std::vector<int> producers_;
   std::vector<char> fed_;      // indexed by value
   std::vector<int> assigned_;  // by value: for a read, the earlier value with the same contents
   std::span<const int> feeds_;

@@ -10,20 +10,20 @@ namespace detail {
 
 class VariableSet {
  public:
-  bool contains(const Variable& v) const { return places_.find(v.id()) >= 0; }
+  bool contains(const Variable& v) const { return indices_.find(v.id()) >= 0; }
   /// The index of v; appends it if it is new.
-  std::size_t place(const Variable& v) {
-    if (const int at = places_.find(v.id()); at >= 0) return static_cast<std::size_t>(at);
-    places_.insert(v.id(), static_cast<int>(list_.size()));
+  std::size_t index_of(const Variable& v) {
+    if (const int at = indices_.find(v.id()); at >= 0) return static_cast<std::size_t>(at);
+    indices_.insert(v.id(), static_cast<int>(list_.size()));
     list_.push_back(v);
     return list_.size() - 1;
   }
-  void insert(const Variable& v) { place(v); }
+  void insert(const Variable& v) { index_of(v); }
   const std::vector<Variable>& list() const { return list_; }
   std::vector<Variable> take() && { return std::move(list_); }
 
  private:
-  IdMap places_;  // by Variable id
+  IdMap indices_;  // by Variable id
   std::vector<Variable> list_;
 };
 

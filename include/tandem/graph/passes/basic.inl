@@ -1,4 +1,7 @@
-// Dead-code elimination, constant folding, common-subexpression elimination, and optimize() itself.
+// Passes that remove ops, and optimize() itself. Benchmark rows:
+//   dead-code elimination             lstm_step b1_T50_h32 @cells_traced (100 ops fewer: unused gradients)
+//   constant folding                  lstm_step @cells_traced, @traced; tiny_step @traced (what follows from shapes)
+//   common-subexpression elimination  adam @traced, tiny_step @traced (Variables are read once)
 #pragma once
 #include <algorithm>
 #include <bit>

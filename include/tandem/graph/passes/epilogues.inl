@@ -1,4 +1,5 @@
-// Epilogue fusion: bias and activation are applied to a matrix product while it is in the cache.
+// Epilogue fusion: bias and activation are applied to a matrix product while it is in the cache. Benchmark rows:
+// char_rnn_step @traced and @cells_traced (the logits).
 #pragma once
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
@@ -14,13 +15,13 @@ namespace detail {
 
 class EpilogueFuser {
  public:
-  explicit EpilogueFuser(const Graph& g) : rewrite_(g), makers_(g.makers()), uses_(g.uses()) {}
+  explicit EpilogueFuser(const Graph& g) : rewrite_(g) {}
 
   Ref<Graph> run() {
     for (std::size_t i = 0; i < rewrite_.graph->nodes.size(); ++i) {
       Node& n = rewrite_.node(i);
-      if (n.op == &add_op) join_bias(n, n.in[0], n.in[1]) || join_bias(n, n.in[1], n.in[0]);
-      else join_activation(n);
+      if (n.op == &add_op) fuse_bias(n, n.in[0], n.in[1]) || fuse_bias(n, n.in[1], n.in[0]);
+      else fuse_activation(n);
     }
     return rewrite_.finish();
   }
@@ -28,12 +29,12 @@ class EpilogueFuser {
  private:
   // The node that produces the value, if it has a single use.
   std::size_t only_for(int value, const OpDef& op) const {
-    const auto v = static_cast<std::size_t>(value), at = static_cast<std::size_t>(makers_[v]);
-    return uses_[v] == 1 && rewrite_.graph->nodes[at].op == &op ? at : nobody;
+    const std::size_t at = rewrite_.producer(value);
+    return rewrite_.has_one_use(value) && rewrite_.graph->nodes[at].op == &op ? at : no_node;
   }
-  bool join_bias(Node& n, int product, int bias) {
+  bool fuse_bias(Node& n, int product, int bias) {
     const std::size_t at = only_for(product, matmul_op);
-    if (at == nobody) return false;
+    if (at == no_node) return false;
     const Node& m = rewrite_.graph->nodes[at];
     const auto& flags = m.attrs.get<rules::MatmulAttrs>();
     const Spec &x = rewrite_.spec(m.in[0]), &w = rewrite_.spec(m.in[1]), &b = rewrite_.spec(bias);
@@ -45,14 +46,14 @@ class EpilogueFuser {
     n.in.push(bias);
     return true;
   }
-  void join_activation(Node& n) {
+  void fuse_activation(Node& n) {
     const nn::DenseActivation a = n.op == &relu_op      ? nn::DenseActivation::relu
                                   : n.op == &tanh_op    ? nn::DenseActivation::tanh
                                   : n.op == &sigmoid_op ? nn::DenseActivation::sigmoid
                                                         : nn::DenseActivation::none;
-    const std::size_t at = a == nn::DenseActivation::none ? nobody : only_for(n.in[0], dense_op);
+    const std::size_t at = a == nn::DenseActivation::none ? no_node : only_for(n.in[0], dense_op);
     // Without a bias the kernel adds 0, which would change an activation of -0.
-    if (at == nobody || rewrite_.graph->nodes[at].in.size() != 3 ||
+    if (at == no_node || rewrite_.graph->nodes[at].in.size() != 3 ||
         rewrite_.graph->nodes[at].attrs.get<rules::DenseAttrs>().activation != nn::DenseActivation::none)
       return;
     become_dense(n, at, a);
@@ -63,9 +64,7 @@ class EpilogueFuser {
     rewrite_.remove(product);
   }
 
-  static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
   Rewrite rewrite_;
-  std::vector<int> makers_, uses_;
 };
 
 }  // namespace detail

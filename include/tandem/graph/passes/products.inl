@@ -1,64 +1,292 @@
-// Combines many small matrix products into few large ones, and shares the work that several of them repeat.
+// Combines small matrix products. Benchmark rows: lstm_step @cells_traced and char_rnn_step @cells_traced, where a
+// loop over the steps of a sequence multiplies by the same weights in each step. Its products become few large ones:
+//   A1 B1 + A2 B2 + A3 B3 = [A1 A2 A3] [B1; B2; B3]    the gradient of a weight that every step uses
+//   A1 B, A2 B, A3 B      = rows of [A1; A2; A3] B     the inputs of all steps, and their gradients
+//   A1 B^T, ... each depending on the one before       B is transposed once
+// Not here: bias and activation (epilogues.inl).
 #pragma once
+#include <algorithm>
 #include <map>
+#include <optional>
 
 #include "tandem/core/backend.hpp"
+#include "tandem/graph/ir/views.hpp"
 #include "tandem/graph/passes/passes.hpp"
-#include "tandem/graph/passes/product_rows.hpp"
-#include "tandem/graph/passes/product_sums.hpp"
+#include "tandem/graph/passes/rewrite.hpp"
+#include "tandem/ops/linalg/dense.hpp"
+#include "tandem/ops/linalg/matmul.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/slice.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
 
-// Hoists a shared transpose. Each product with a transposed matrix repacks that matrix, which a product of few rows
-// does not amortize: several such products with one matrix, such as a loop's gradients, get it transposed once.
-class TransposeSharer {
+inline constexpr std::size_t fewest_products = 3;
+// Of combined products: larger ones are not faster, and copied operands should be used while they are in the cache.
+inline constexpr i64 deepest_sum = 1024, most_rows = 1024;
+inline constexpr i64 few_rows = 256;      // of a product that is combined with others
+inline constexpr i64 many_columns = 256;  // from here on the cost of concatenating the rows is negligible
+
+class ProductCombiner {
  public:
-  explicit TransposeSharer(const Graph& g) : rewrite_(g) {
-    for (const Node& n : g.nodes)
-      if (is_transposed(n)) ++uses_[n.in[1]];
-  }
+  explicit ProductCombiner(const Graph& g) : from_(g), rewrite_(g), views_(views_of(g)), in_sum_(g.nodes.size()) {}
+
   Ref<Graph> run() {
-    for (std::size_t i = 0; i < rewrite_.graph->nodes.size(); ++i) {
-      Node& n = rewrite_.node(i);
-      if (!is_transposed(n) || uses_[n.in[1]] < fewest_products) continue;
-      auto flags = n.attrs.get<rules::MatmulAttrs>();
-      flags.transpose_b = false;
-      n.attrs = flags, n.in[1] = transposed(n.in[1], i);
-    }
-    return rewrite_.finish();
+    find_sums();
+    for (const auto& [last, terms] : sums_)
+      if (terms.size() >= fewest_products) combine_sum(last, terms);
+    find_groups();
+    for (const auto& [_, members] : groups_) combine_rows(members);
+    return eliminate_dead_code(*rewrite_.finish());
   }
 
  private:
-  // A product of one row or column uses another kernel, which reads the matrix in its stored layout.
-  bool is_transposed(const Node& n) const {
-    if (n.op != &matmul_op || !n.attrs.get<rules::MatmulAttrs>().transpose_b) return false;
-    const Spec &y = rewrite_.spec(n.first_out), &b = rewrite_.spec(n.in[1]);
-    return y.shape.rank() == 2 && y.shape.is_fully_defined() && b.shape.rank() == 2 && b.shape.is_fully_defined() &&
-           y.shape.dim(0) > 1 && y.shape.dim(0) <= few_rows && y.shape.dim(1) > 1 &&
-           has_kernel(transpose_op, y.device) && dtypes::floating.has(y.dtype);
+  using Nodes = std::vector<std::size_t>;  // products, in program order
+  using Key = std::vector<i64>;
+
+  const Node& node(std::size_t i) const { return from_.nodes[i]; }
+  const Shape& shape(int value) const { return rewrite_.spec(value).shape; }
+  static rules::MatmulAttrs flags(const Node& n) {
+    return n.op == &matmul_op ? n.attrs.get<rules::MatmulAttrs>() : rules::MatmulAttrs{};
   }
-  int transposed(int value, std::size_t before) {
-    const auto [known, fresh] = made_.try_emplace(value, -1);
-    if (!fresh) return known->second;
-    Spec s = rewrite_.spec(value);
-    s.shape = {s.shape.dim(1), s.shape.dim(0)};
-    return known->second =
-               rewrite_.add_before(before, transpose_op, rules::TransposeAttrs{Axes(), false}, {&value, 1}, s);
+  bool is_matrix(int value) const { return shape(value).rank() == 2 && shape(value).is_fully_defined(); }
+  bool is_product_of_matrices(const Node& n) const {
+    return (n.op == &matmul_op || n.op == &dense_op) && is_matrix(n.in[0]) && is_matrix(n.in[1]) &&
+           dtypes::floating.has(rewrite_.spec(n.first_out).dtype) &&
+           has_kernel(concat_op, rewrite_.spec(n.first_out).device);
+  }
+  std::vector<int> operands(std::span<const std::size_t> products, unsigned side) const {
+    std::vector<int> r;
+    for (const std::size_t i : products) r.push_back(node(i).in[side]);
+    return r;
+  }
+  const View& view(int value) const { return views_[static_cast<std::size_t>(value)]; }
+  // Whether each value follows the one before it in memory.
+  bool are_adjacent(std::span<const int> values) const {
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      const View &a = view(values[i - 1]), &b = view(values[i]);
+      if (a.base != b.base || a.offset + from_.spec(values[i - 1]).bytes() != b.offset) return false;
+    }
+    return from_.spec(view(values[0]).base).dtype == from_.spec(values[0]).dtype;
   }
 
+  // Adds the concatenation of matrices along an axis; without a copy where they are adjacent.
+  int concatenated(const std::vector<int>& values, int axis, std::size_t before) {
+    const auto [known, is_new] = concatenated_.try_emplace({axis, values}, -1);
+    if (!is_new) return known->second;
+    Spec spec = rewrite_.spec(values[0]);
+    i64 size = 0;
+    for (const int v : values) size += shape(v).dim(axis);
+    spec.shape.set(axis, size);
+    return known->second = axis == 0 && are_adjacent(values)
+                               ? stretch(view(values[0]), spec, before)
+                               : rewrite_.add_before(before, concat_op, rules::JoinAttrs{axis}, values, spec);
+  }
+  // Adds a value of this spec that is a part of the base's buffer.
+  int stretch(const View& v, const Spec& spec, std::size_t before) {
+    int x = rewrite_.now(v.base);
+    Spec s = rewrite_.spec(x);
+    const i64 all = s.shape.size(), size = spec.shape.size();
+    if (all != size) {
+      s.shape = {all};
+      x = rewrite_.add_before(before, reshape_op, rules::ReshapeAttrs{s.shape}, {&x, 1}, s);
+      s.shape = {size};
+      const rules::LeadingSliceAttrs part{static_cast<i64>(v.offset / size_of(s.dtype)), size};
+      x = rewrite_.add_before(before, leading_slice_op, part, {&x, 1}, s);
+    }
+    return s == spec ? x : rewrite_.add_before(before, reshape_op, rules::ReshapeAttrs{spec.shape}, {&x, 1}, spec);
+  }
+
+  // Sums. A term is a product that is used only here.
+  bool is_term(int value) const {
+    const Node& n = node(rewrite_.producer(value));
+    return n.op == &matmul_op && is_product_of_matrices(n);
+  }
+  i64 depth(std::size_t term) const { return shape(node(term).in[0]).dim(flags(node(term)).transpose_a ? 0 : 1); }
+  bool are_alike(std::size_t a, std::size_t b) const { return node(a).attrs == node(b).attrs && depth(a) == depth(b); }
+  // The terms of a value, taken from sums_ if it is a sum itself; none if it has another use.
+  Nodes take_terms(int value) {
+    if (!rewrite_.has_one_use(value)) return {};
+    const std::size_t i = rewrite_.producer(value);
+    if (is_term(value)) return {i};
+    auto sum = sums_.extract(i);
+    return sum ? std::move(sum.mapped()) : Nodes();
+  }
+  void find_sums() {
+    for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
+      const Node& n = node(i);
+      if (n.op != &add_op || !is_matrix(n.first_out) || shape(n.in[0]) != shape(n.in[1])) continue;
+      Nodes terms = take_terms(n.in[0]), others = take_terms(n.in[1]);
+      if (terms.empty() || others.empty() || !are_alike(terms[0], others[0])) {
+        if (terms.size() > 1) sums_[rewrite_.producer(n.in[0])] = std::move(terms);
+        if (others.size() > 1) sums_[rewrite_.producer(n.in[1])] = std::move(others);
+        continue;
+      }
+      if (terms.size() < others.size()) terms.swap(others);
+      terms.insert(terms.end(), others.begin(), others.end());
+      sums_[i] = std::move(terms);
+    }
+  }
+  // The contracted axis of an operand.
+  static int inner_axis(const rules::MatmulAttrs& f, unsigned side) {
+    return (side ? f.transpose_b : !f.transpose_a) ? 1 : 0;
+  }
+  // A separate term writes its m x n result, reads it, and adds it to the sum; a combined one copies k (m + n)
+  // elements, or none of an operand whose parts are adjacent. Backpropagation visits the steps in reverse.
+  void combine_sum(std::size_t last, Nodes terms) {
+    std::sort(terms.begin(), terms.end());
+    const rules::MatmulAttrs f = flags(node(terms[0]));
+    const auto is_copied = [&](unsigned side) {
+      return inner_axis(f, side) != 0 || !are_adjacent(operands(terms, side));
+    };
+    const bool reversed = is_copied(0) && is_copied(1);
+    if (reversed) std::reverse(terms.begin(), terms.end());
+    const Shape& result = shape(node(last).first_out);
+    const i64 m = result.dim(0), n = result.dim(1), k = depth(terms[0]), count = static_cast<i64>(terms.size());
+    const i64 parts = std::max<i64>(1, (count * k + deepest_sum - 1) / deepest_sum);
+    const auto each = static_cast<std::size_t>((count + parts - 1) / parts);
+    if (k == 0 || each < fewest_products || k * (m * is_copied(0) + n * is_copied(1)) > 2 * m * n) return;
+    std::vector<std::span<const std::size_t>> chunks;
+    for (std::size_t i = 0; i < terms.size(); i += each)
+      chunks.emplace_back(&terms[i], std::min(each, terms.size() - i));
+    if (reversed) std::reverse(chunks.begin(), chunks.end());
+    int total = -1;
+    for (const auto& chunk : chunks) total = add_chunk(chunk, f, total);
+    for (const std::size_t t : terms) in_sum_[t] = true;
+    rewrite_.replace(node(last).first_out, total);
+  }
+  // Adds the sum of `total`, if there is one, and some terms.
+  int add_chunk(std::span<const std::size_t> terms, const rules::MatmulAttrs& f, int total) {
+    const std::size_t last = *std::max_element(terms.begin(), terms.end());
+    const Spec spec = rewrite_.spec(node(last).first_out);
+    const int in[] = {concatenated(operands(terms, 0), inner_axis(f, 0), last),
+                      concatenated(operands(terms, 1), inner_axis(f, 1), last)};
+    const int product = rewrite_.add_before(last, matmul_op, f, in, {&spec, 1}, &node(last));
+    const int both[] = {total, product};
+    return total < 0 ? product : rewrite_.add_before(last, add_op, no_attrs, both, spec);
+  }
+
+  // Products with the same right operand. Those of one row or one column use other kernels, with other rounding.
+  std::optional<Key> key(std::size_t i) const {
+    const Node& n = node(i);
+    if (in_sum_[i] || !is_product_of_matrices(n) || flags(n).transpose_a) return {};
+    const i64 rows = shape(n.in[0]).dim(0), columns = shape(n.first_out).dim(1);
+    if (rows < 2 || rows > few_rows || columns < 2) return {};
+    Key k{n.op == &dense_op ? 1 + static_cast<i64>(n.attrs.get<rules::DenseAttrs>().activation) : 0,
+          flags(n).transpose_b, rewrite_.effects_before(i)};
+    for (unsigned operand = 1; operand < n.in.size(); ++operand) k.push_back(n.in[operand]);
+    return k;
+  }
+  // Groups products that may be combined all at once. If a product depends on another one by the same operand (the
+  // state of a recurrent layer), those by this operand are not grouped. The level of a node is the largest number of
+  // other products on a path to it; products of one level do not depend on each other, nor do combined ones.
+  void find_groups() {
+    std::map<Key, Nodes> by_key;
+    for (std::size_t i = 0; i < from_.nodes.size(); ++i)
+      if (const auto k = key(i)) by_key[*k].push_back(i);
+    std::vector<int> bit(from_.nodes.size(), -1);  // by product: the number of its right operand
+    std::vector<Nodes> alike;
+    for (auto& [_, products] : by_key) {
+      if (products.size() < fewest_products || alike.size() == 64) continue;  // as many as a mask of them has bits
+      for (const std::size_t i : products) bit[i] = static_cast<int>(alike.size());
+      alike.push_back(std::move(products));
+    }
+    const u64 recurrent = recurrent_ones(bit);
+    for (std::size_t a = 0; a < alike.size(); ++a) {
+      if (!(recurrent >> a & 1u)) continue;
+      for (const std::size_t i : alike[a]) bit[i] = -1;
+      share_transpose(alike[a]);
+    }
+    std::vector<int> level(from_.nodes.size());
+    for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
+      for (const int v : node(i).in) {
+        const std::size_t p = rewrite_.producer(v);
+        level[i] = std::max(level[i], level[p] + (bit[p] >= 0));
+      }
+      if (bit[i] >= 0) groups_[{level[i], bit[i]}].push_back(i);
+    }
+  }
+  // The right operands by which products are multiplied that depend on each other.
+  u64 recurrent_ones(const std::vector<int>& bit) const {
+    u64 found = 0;
+    std::vector<u64> needs(from_.nodes.size());  // by node: the operands of the products that it depends on
+    for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
+      for (const int v : node(i).in) needs[i] |= needs[rewrite_.producer(v)];
+      if (bit[i] < 0) continue;
+      const u64 own = u64{1} << bit[i];
+      found |= needs[i] & own;
+      needs[i] |= own;
+    }
+    return found;
+  }
+  void combine_rows(Nodes members) {
+    std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
+      return view(node(a).in[0]).offset < view(node(b).in[0]).offset;
+    });
+    if (!are_adjacent(operands(members, 0))) {
+      std::sort(members.begin(), members.end());
+      if (shape(node(members[0]).first_out).dim(1) < many_columns) return share_transpose(members);
+    }
+    for (std::size_t i = 0, end = 0; i < members.size(); i = end) {
+      i64 rows = 0;
+      for (; end < members.size(); ++end) {
+        const i64 more = shape(node(members[end]).in[0]).dim(0);
+        if (rows && rows + more > most_rows) break;
+        rows += more;
+      }
+      if (end - i >= fewest_products) add_product({&members[i], end - i}, rows);
+    }
+  }
+  // Adds the product of all rows of the members' left operands.
+  void add_product(std::span<const std::size_t> members, i64 rows) {
+    const std::size_t last = *std::max_element(members.begin(), members.end());
+    const Node& n = node(last);
+    std::vector<int> in(n.in.begin(), n.in.end());
+    in[0] = concatenated(operands(members, 0), 0, last);
+    Spec spec = rewrite_.spec(n.first_out);
+    spec.shape.set(0, rows);
+    const int product = rewrite_.add_before(last, *n.op, n.attrs, in, {&spec, 1}, &n);
+    i64 begin = 0;
+    for (const std::size_t i : members) {
+      const Spec part = rewrite_.spec(node(i).first_out);
+      const rules::LeadingSliceAttrs slice{begin, part.shape.dim(0)};
+      rewrite_.replace(node(i).first_out,
+                       rewrite_.add_before(last, leading_slice_op, slice, {&product, 1}, {&part, 1}, &node(i)));
+      begin += part.shape.dim(0);
+    }
+  }
+
+  // Each product with a transposed matrix packs it anew, which a product of few rows does not amortize.
+  void share_transpose(const Nodes& products) {
+    rules::MatmulAttrs f = flags(node(products[0]));
+    if (!f.transpose_b || products.size() < fewest_products) return;
+    const int b = node(products[0]).in[1];
+    Spec spec = rewrite_.spec(b);
+    if (!has_kernel(transpose_op, spec.device)) return;
+    spec.shape = {spec.shape.dim(1), spec.shape.dim(0)};
+    const int transposed =
+        rewrite_.add_before(products[0], transpose_op, rules::TransposeAttrs{Axes(), false}, {&b, 1}, spec);
+    f.transpose_b = false;
+    for (const std::size_t i : products) {
+      Node& n = rewrite_.node(i);
+      n.attrs = f, n.in[1] = transposed;
+    }
+  }
+
+  const Graph& from_;
   Rewrite rewrite_;
-  std::map<int, std::size_t> uses_;  // by matrix: the number of products with it
-  std::map<int, int> made_;
+  std::vector<View> views_;
+  std::vector<bool> in_sum_;                                      // by node: whether it is a term of a combined sum
+  std::map<std::size_t, Nodes> sums_;                             // by the last addition: the terms
+  std::map<std::pair<int, int>, Nodes> groups_;                   // by level and right operand
+  std::map<std::pair<int, std::vector<int>>, int> concatenated_;  // by axis and values
 };
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> combine_products(const Graph& from) {
-  const Ref<Graph> sums = detail::SumCombiner(from).run();
-  const Ref<Graph> rows = detail::RowCombiner(*sums).run();
-  return eliminate_dead_code(*detail::TransposeSharer(*rows).run());
-}
+TANDEM_INLINE Ref<Graph> combine_products(const Graph& from) { return detail::ProductCombiner(from).run(); }
 
 }  // namespace TANDEM_NS

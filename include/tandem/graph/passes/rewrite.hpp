@@ -1,73 +1,118 @@
 // Rewrite: a copy of a graph while a pass changes it. For the definitions of passes.
 #pragma once
+#include <algorithm>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "tandem/graph/ir/graph.hpp"
+#include "tandem/graph/passes/analysis.hpp"
 
 namespace TANDEM_NS::detail {
 
-/// Values may be replaced by equivalent ones, nodes may be removed, and values without inputs may be added at the
-/// front.
-class Rewrite {
+/// Values may be replaced by equivalent ones, nodes may be changed or removed, and nodes may be added. The analysis is
+/// that of the original graph.
+class Rewrite : public Analysis {
  public:
-  explicit Rewrite(const Graph& from) : graph(from.copy()), same_(from.specs.size()), gone_(from.nodes.size()) {
+  explicit Rewrite(const Graph& from)
+      : Analysis(from), graph(from.copy()), same_(from.specs.size()), gone_(from.nodes.size()) {
     std::iota(same_.begin(), same_.end(), 0);
   }
   const Ref<Graph> graph;
 
   /// The current replacement of the value.
-  int now(int value) const { return same_[static_cast<std::size_t>(value)]; }
-  const Spec& spec(int value) const { return graph->spec(value); }
-  /// Node i with its inputs updated. Must be called in program order.
-  Node& node(std::size_t i) {
-    Node& n = graph->nodes[i];
-    for (int& v : n.in) v = now(v);
-    return n;
+  int now(int value) const {
+    while (same_[static_cast<std::size_t>(value)] != value) value = same_[static_cast<std::size_t>(value)];
+    return value;
   }
-  /// Replaces `value` by `by` from here on; `by` must be produced earlier.
+  const Spec& spec(int value) const { return graph->spec(value); }
+  /// Node i with its inputs updated.
+  Node& node(std::size_t i) {
+    for (int& v : graph->nodes[i].in) v = now(v);
+    return graph->nodes[i];
+  }
+  /// Replaces `value` by `by`, which must not depend on it.
   void replace(int value, int by) { same_[static_cast<std::size_t>(value)] = now(by); }
   void remove(std::size_t i) { gone_[i] = true; }
-  /// Adds a value whose node will be inserted before node i. Must be called in the order of i.
-  int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, std::span<const int> in, const Spec& spec) {
-    return add(added_, i, op, attrs, in, spec);
+  /// Adds a node before node i, or earlier if a node before i needs it; returns its first output.
+  int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, std::span<const int> in, std::span<const Spec> out,
+                 const Node* named_after = nullptr) {
+    Node n;
+    n.op = &op, n.attrs = attrs;
+    for (int v : in) n.in.push(v);
+    n.first_out = static_cast<int>(graph->specs.size()), n.outputs = static_cast<int>(out.size());
+    if (named_after) n.name = named_after->name, n.where = named_after->where;
+    for (const Spec& s : out) same_.push_back(static_cast<int>(same_.size())), graph->specs.push_back(s);
+    added_.push_back({i, std::move(n)});
+    return added_.back().node.first_out;
   }
-  /// Adds a value that depends on nothing; its node will be placed before all others.
-  int add_leaf(const OpDef& op, const Attrs& attrs, const Spec& spec) { return add(leaves_, 0, op, attrs, {}, spec); }
-  Ref<Graph> finish() {
-    std::vector<Node> nodes;
-    for (Added& a : leaves_) nodes.push_back(std::move(a.node));
-    auto next = added_.begin();
-    for (std::size_t i = 0; i < gone_.size(); ++i) {
-      for (; next != added_.end() && next->before == i; ++next) nodes.push_back(std::move(next->node));
-      if (!gone_[i]) nodes.push_back(std::move(node(i)));
-    }
-    graph->nodes = std::move(nodes);
-    for (int& v : graph->outputs) v = now(v);
-    return graph;
+  int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, std::span<const int> in, const Spec& out) {
+    return add_before(i, op, attrs, in, {&out, 1});
   }
+  /// The rewritten graph, in the original order as far as inputs precede their uses; ends the rewrite.
+  Ref<Graph> finish();
 
  private:
   struct Added {
     std::size_t before;
     Node node;
   };
-  int add(std::vector<Added>& to, std::size_t before, const OpDef& op, const Attrs& attrs, std::span<const int> in,
-          const Spec& spec) {
-    Node n;
-    n.op = &op, n.attrs = attrs, n.first_out = static_cast<int>(graph->specs.size());
-    for (int v : in) n.in.push(v);
-    graph->specs.push_back(spec);
-    same_.push_back(n.first_out);
-    to.push_back({before, std::move(n)});
-    return to.back().node.first_out;
+  std::vector<Node> all_nodes();
+  // Views cost nothing and cannot raise, so they follow where their source goes.
+  bool is_view(const Node& n) const {
+    return n.op->flags.alias && !n.op->flags.stateful && n.in.size() == 1 && spec(n.in[0]).shape.is_fully_defined() &&
+           spec(n.first_out).shape.is_fully_defined();
   }
+  static void append_with_inputs(std::size_t i, std::vector<Node>& all, const std::vector<std::size_t>& producers,
+                                 std::vector<char>& done, std::vector<Node>& to);
 
   std::vector<int> same_;
   std::vector<bool> gone_;
-  std::vector<Added> leaves_, added_;
+  std::vector<Added> added_;
 };
+
+// The remaining and the added nodes, each of these at its place.
+inline std::vector<Node> Rewrite::all_nodes() {
+  std::vector<Node> all;
+  all.reserve(gone_.size() + added_.size());
+  std::stable_sort(added_.begin(), added_.end(), [](const Added& a, const Added& b) { return a.before < b.before; });
+  auto next = added_.begin();
+  for (std::size_t i = 0; i < gone_.size(); ++i) {
+    for (; next != added_.end() && next->before == i; ++next) all.push_back(std::move(next->node));
+    if (!gone_[i]) all.push_back(std::move(graph->nodes[i]));
+  }
+  for (Node& n : all)
+    for (int& v : n.in) v = now(v);
+  return all;
+}
+// Appends node i after the nodes that it needs and that are not yet there.
+inline void Rewrite::append_with_inputs(std::size_t i, std::vector<Node>& all,
+                                        const std::vector<std::size_t>& producers, std::vector<char>& done,
+                                        std::vector<Node>& to) {
+  for (std::vector<std::size_t> pending{i}; !pending.empty();) {
+    const std::size_t n = pending.back();
+    if (!done[n])
+      for (int v : all[n].in)
+        if (const std::size_t p = producers[static_cast<std::size_t>(v)]; !done[p]) pending.push_back(p);
+    if (pending.back() != n) continue;
+    pending.pop_back();
+    if (!std::exchange(done[n], 1)) to.push_back(std::move(all[n]));
+  }
+}
+inline Ref<Graph> Rewrite::finish() {
+  std::vector<Node> all = all_nodes();
+  std::vector<std::size_t> producers(graph->specs.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (int k = 0; k < all[i].outputs; ++k) producers[static_cast<std::size_t>(all[i].first_out + k)] = i;
+  std::vector<char> done(all.size());
+  graph->nodes.clear();
+  graph->nodes.reserve(all.size());
+  for (int& v : graph->outputs) v = now(v);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!is_view(all[i])) append_with_inputs(i, all, producers, done, graph->nodes);
+  for (int v : graph->outputs)
+    append_with_inputs(producers[static_cast<std::size_t>(v)], all, producers, done, graph->nodes);
+  return graph;
+}
 
 }  // namespace TANDEM_NS::detail

@@ -64,15 +64,15 @@ class TANDEM_API Tracer final : public Stager {
   int add_constant(const Tensor& t, Name name);
   Tensor symbol(int value);
   std::string unique_name(std::string name);
-  int place_of(const Variable& v);
+  int index_of(const Variable& v);
 
   Ref<Graph> graph_;
   Slots values_;  // tensor id -> value
   std::vector<Tensor> captures_;
   std::vector<Variable> created_;
-  std::unordered_map<const void*, int> places_;  // indices in graph_->variables, by Variable address
-  std::vector<int> held_;                        // by Variable index: the value that it is known to have, or -1
-  std::vector<int> holding_;                     // the indices that may have one
+  std::unordered_map<const void*, int> indices_;  // indices in graph_->variables, by Variable address
+  std::vector<int> held_;                         // by Variable index: the value that it is known to have, or -1
+  std::vector<int> holding_;                      // the indices that may have one
   std::unordered_map<std::string, int> names_;
   Options options_;
   Tracer* outer_;

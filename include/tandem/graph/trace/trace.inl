@@ -93,15 +93,15 @@ TANDEM_INLINE Tensors Tracer::stage(const InferCall& c, const Specs& specs) {
   return out;
 }
 // The index in graph_->variables; appends the Variable if it is new.
-TANDEM_INLINE int Tracer::place_of(const Variable& v) {
+TANDEM_INLINE int Tracer::index_of(const Variable& v) {
   const int next = static_cast<int>(graph_->variables.size());
-  const auto [at, is_new] = places_.try_emplace(VariableAccess::address(v), next);
+  const auto [at, is_new] = indices_.try_emplace(VariableAccess::address(v), next);
   if (is_new) graph_->variables.push_back(v), held_.push_back(-1);
   return at->second;
 }
 // Reads of one value share a node, but not a tensor: tapes treat each read as a separate value.
 TANDEM_INLINE Tensor Tracer::read(const Variable& v) {
-  const int at = place_of(v);
+  const int at = index_of(v);
   int& now = held_[static_cast<std::size_t>(at)];
   if (now < 0) {
     now = graph_->add(read_variable_op, IndexAttrs{at}, {}, {&v.spec(), 1}, unique_name(v.name()));
@@ -110,7 +110,7 @@ TANDEM_INLINE Tensor Tracer::read(const Variable& v) {
   return symbol(now);
 }
 TANDEM_INLINE void Tracer::assign(const Variable& v, const Tensor& value) {
-  const int at = place_of(v), in[] = {value_of(value, "assign", false)};
+  const int at = index_of(v), in[] = {value_of(value, "assign", false)};
   graph_->add(assign_variable_op, IndexAttrs{at}, in, {}, unique_name("assign/" + v.name()));
   held_[static_cast<std::size_t>(at)] = -1;  // a later read is a read too: gradients end at it
 }

@@ -59,6 +59,7 @@ TANDEM_INLINE Specs infer_full_like(const InferCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef fill_op{.name = "fill",
+                                      .input_names = "dims, value",
                                       .infer = &detail::infer_fill,
                                       .cpu = &cpu::fill,
                                       .cuda = TANDEM_CUDA(&cuda::fill),
@@ -70,6 +71,7 @@ TANDEM_INLINE constexpr OpDef fill_op{.name = "fill",
                                       .attrs = &detail::attr_type<rules::KnownDimsAttrs>,
                                       .rare = {.resolve = &detail::resolve_fill}};
 TANDEM_INLINE constexpr OpDef full_like_op{.name = "full_like",
+                                           .input_names = "like",
                                            .infer = &detail::infer_full_like,
                                            .cpu = &cpu::full_like,
                                            .cuda = TANDEM_CUDA(&cuda::full_like),

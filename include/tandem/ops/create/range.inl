@@ -89,6 +89,7 @@ TANDEM_INLINE Specs resolve_sequence_mask(const KernelCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef range_op{.name = "range",
+                                       .input_names = "start, limit, delta",
                                        .infer = &detail::infer_range,
                                        .cpu = &cpu::range,
                                        .dtypes = dtypes::real,
@@ -98,6 +99,7 @@ TANDEM_INLINE constexpr OpDef range_op{.name = "range",
                                        .flags = {.non_differentiable = true},
                                        .rare = {.resolve = &detail::resolve_range}};
 TANDEM_INLINE constexpr OpDef sequence_mask_op{.name = "sequence_mask",
+                                               .input_names = "lengths, maxlen",
                                                .infer = &detail::infer_sequence_mask,
                                                .cpu = &cpu::sequence_mask,
                                                .dtypes = dtypes::index,

@@ -135,6 +135,7 @@ inline double epsilon_of(DType d) {
 }  // namespace debugging::impl
 
 TANDEM_INLINE constexpr OpDef assert_op{.name = "assert",
+                                        .input_names = "condition, data...",
                                         .infer = &debugging::impl::infer_assert,
                                         .cpu = &debugging::impl::assert_kernel,
                                         .dtypes = dtypes::boolean,

@@ -98,6 +98,7 @@ inline void append_rule(std::string& rules, const std::vector<DimRule>& dims, co
 }  // namespace debugging::impl
 
 TANDEM_INLINE constexpr OpDef assert_shapes_op{.name = "assert_shapes",
+                                               .input_names = "tensors...",
                                                .infer = &debugging::impl::infer_assert_shapes,
                                                .cpu = &debugging::impl::assert_shapes_kernel,
                                                .dtypes = dtypes_of(DType::int64),

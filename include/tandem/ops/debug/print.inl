@@ -112,6 +112,7 @@ TANDEM_INLINE Tensor print_all(std::initializer_list<PrintArg> args, const Print
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef print_op{.name = "print",
+                                       .input_names = "data...",
                                        .infer = &detail::infer_print,
                                        .cpu = &detail::print_kernel,
                                        .dtype_input = -1,

@@ -93,6 +93,7 @@ TANDEM_INLINE constexpr OpDef bincount_op{.name = "bincount",
                                           .attrs = &detail::attr_type<rules::BincountAttrs>,
                                           .rare = {.resolve = &detail::resolve_bincount}};
 TANDEM_INLINE constexpr OpDef histogram_fixed_width_op{.name = "histogram_fixed_width",
+                                                       .input_names = "x, range",
                                                        .infer = &detail::infer_histogram,
                                                        .cpu = &cpu::histogram,
                                                        .dtypes = dtypes::real,
@@ -101,6 +102,7 @@ TANDEM_INLINE constexpr OpDef histogram_fixed_width_op{.name = "histogram_fixed_
                                                        .flags = {.non_differentiable = true},
                                                        .attrs = &detail::attr_type<rules::HistogramAttrs>};
 TANDEM_INLINE constexpr OpDef confusion_matrix_op{.name = "confusion_matrix",
+                                                  .input_names = "labels, predictions, weights",
                                                   .infer = &detail::infer_confusion,
                                                   .cpu = &cpu::confusion,
                                                   .dtypes = dtypes::index,

@@ -75,6 +75,7 @@ TANDEM_INLINE Grads slices_to_dense_gradient(const GradCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef gather_op{.name = "gather",
+                                        .input_names = "x, indices",
                                         .infer = &detail::infer_gather,
                                         .cpu = &detail::gather_kernel,
                                         .cuda = TANDEM_CUDA(&cuda::gather),
@@ -83,6 +84,7 @@ TANDEM_INLINE constexpr OpDef gather_op{.name = "gather",
                                         .saves = Saves::inputs,
                                         .attrs = &detail::attr_type<rules::GatherAttrs>};
 TANDEM_INLINE constexpr OpDef gather_grad_op{.name = "gather_grad",
+                                             .input_names = "g, indices, like",
                                              .infer = &detail::infer_scatter_like,
                                              .cpu = &detail::gather_grad_kernel,
                                              .cuda = TANDEM_CUDA(&cuda::gather_grad),
@@ -93,6 +95,7 @@ TANDEM_INLINE constexpr OpDef gather_grad_op{.name = "gather_grad",
                                              .shape_inputs = 4,
                                              .attrs = &detail::attr_type<rules::GatherAttrs>};
 TANDEM_INLINE constexpr OpDef slices_to_dense_op{.name = "slices_to_dense",
+                                                 .input_names = "values, indices, like",
                                                  .infer = &detail::infer_scatter_like,
                                                  .cpu = &detail::slices_to_dense_kernel,
                                                  .cuda = TANDEM_CUDA(&cuda::slices_to_dense),

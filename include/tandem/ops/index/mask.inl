@@ -48,6 +48,7 @@ TANDEM_INLINE Specs resolve_where(const KernelCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef one_hot_op{.name = "one_hot",
+                                         .input_names = "indices, on_value, off_value",
                                          .infer = &detail::infer_one_hot,
                                          .cpu = &detail::one_hot_kernel,
                                          .cuda = TANDEM_CUDA(&cuda::one_hot),
@@ -57,6 +58,7 @@ TANDEM_INLINE constexpr OpDef one_hot_op{.name = "one_hot",
                                          .saves = Saves::inputs,
                                          .attrs = &detail::attr_type<rules::OneHotAttrs>};
 TANDEM_INLINE constexpr OpDef where_op{.name = "where",
+                                       .input_names = "cond",
                                        .infer = &detail::infer_where,
                                        .cpu = &cpu::where_true,
                                        .dtypes = dtypes::boolean | dtypes::number,

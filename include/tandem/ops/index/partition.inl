@@ -78,6 +78,7 @@ TANDEM_INLINE Grads stitch_gradient(const GradCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef dynamic_partition_op{.name = "dynamic_partition",
+                                                   .input_names = "x, partitions",
                                                    .infer = &detail::infer_partition,
                                                    .cpu = &cpu::partition,
                                                    .gradient = &detail::partition_gradient,
@@ -87,6 +88,7 @@ TANDEM_INLINE constexpr OpDef dynamic_partition_op{.name = "dynamic_partition",
                                                    .attrs = &detail::attr_type<rules::PartitionAttrs>,
                                                    .rare = {.resolve = &detail::resolve_partition}};
 TANDEM_INLINE constexpr OpDef dynamic_stitch_op{.name = "dynamic_stitch",
+                                                .input_names = "indices, data",
                                                 .infer = &detail::infer_stitch,
                                                 .cpu = &cpu::stitch,
                                                 .gradient = &detail::stitch_gradient,

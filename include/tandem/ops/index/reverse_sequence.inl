@@ -33,6 +33,7 @@ TANDEM_INLINE Grads reverse_sequence_gradient(const GradCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef reverse_sequence_op{.name = "reverse_sequence",
+                                                  .input_names = "x, lengths",
                                                   .infer = &detail::infer_reverse_sequence,
                                                   .cpu = &detail::reverse_sequence_kernel,
                                                   .cuda = TANDEM_CUDA(&cuda::reverse_sequence),

@@ -70,6 +70,7 @@ TANDEM_INLINE Grads check_all_written_gradient(const GradCall& c) { return {c.g[
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef update_row_op{.name = "update_row",
+                                            .input_names = "x, index, row",
                                             .infer = &detail::infer_update_row,
                                             .cpu = &cpu::update_row,
                                             .gradient = &detail::update_row_gradient,
@@ -77,6 +78,7 @@ TANDEM_INLINE constexpr OpDef update_row_op{.name = "update_row",
                                             .saves = Saves::inputs,
                                             .flags = {.in_place = true}};
 TANDEM_INLINE constexpr OpDef add_rows_op{.name = "add_rows",
+                                          .input_names = "x, indices, rows",
                                           .infer = &detail::infer_add_rows,
                                           .cpu = &cpu::add_rows,
                                           .gradient = &detail::add_rows_gradient,
@@ -85,16 +87,19 @@ TANDEM_INLINE constexpr OpDef add_rows_op{.name = "add_rows",
                                           .saves = Saves::inputs,
                                           .flags = {.in_place = true}};
 TANDEM_INLINE constexpr OpDef mark_written_op{.name = "mark_written",
+                                              .input_names = "written, index",
                                               .infer = &detail::infer_mark_written,
                                               .cpu = &cpu::mark_row,
                                               .inputs = 2,
                                               .flags = {.in_place = true, .non_differentiable = true}};
 TANDEM_INLINE constexpr OpDef check_written_op{.name = "check_written",
+                                               .input_names = "index, written",
                                                .infer = &detail::infer_check_written,
                                                .cpu = &cpu::check_row,
                                                .inputs = 2,
                                                .flags = {.non_differentiable = true}};
 TANDEM_INLINE constexpr OpDef check_all_written_op{.name = "check_all_written",
+                                                   .input_names = "x, written",
                                                    .infer = &detail::infer_check_all_written,
                                                    .cpu = &cpu::check_rows,
                                                    .gradient = &detail::check_all_written_gradient,

@@ -54,6 +54,7 @@ TANDEM_INLINE Grads scatter_extreme_gradient(const GradCall& c) {
 constexpr OpDef scatter_row(const char* name, KernelFn kernel, Grads (*gradient)(const GradCall&), DTypes dtypes,
                             Saves saves) {
   return {.name = name,
+          .input_names = "x, indices, updates",
           .infer = &infer_scatter_into,
           .cpu = kernel,
           .gradient = gradient,

@@ -39,6 +39,7 @@ TANDEM_INLINE Specs infer_invert(const InferCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef searchsorted_op{.name = "searchsorted",
+                                              .input_names = "sorted, values",
                                               .infer = &detail::infer_search,
                                               .cpu = &detail::search_kernel,
                                               .dtypes = dtypes::real,
@@ -47,6 +48,7 @@ TANDEM_INLINE constexpr OpDef searchsorted_op{.name = "searchsorted",
                                               .flags = {.non_differentiable = true},
                                               .attrs = &detail::attr_type<rules::SearchSortedAttrs>};
 TANDEM_INLINE constexpr OpDef unravel_index_op{.name = "unravel_index",
+                                               .input_names = "indices, dims",
                                                .infer = &detail::infer_unravel,
                                                .cpu = &cpu::unravel,
                                                .dtypes = dtypes::index,

@@ -36,7 +36,7 @@ TANDEM_INLINE Specs infer_segments(const InferCall& c, i64 rows) {
 }
 TANDEM_INLINE Specs infer_sorted_segments(const InferCall& c) { return infer_segments(c, none); }
 TANDEM_INLINE Specs infer_unsorted_segments(const InferCall& c) {
-  if (c.spec(2).shape.rank() < 1) raise_specs(c, "the number of segments must be the first dimension of input 2");
+  if (c.spec(2).shape.rank() < 1) raise_specs(c, "the number of segments must be the first dimension of `like`");
   return infer_segments(c, c.spec(2).shape.dim(0));
 }
 TANDEM_INLINE Specs resolve_segments(const KernelCall& c) {
@@ -127,6 +127,7 @@ TANDEM_INLINE Grads unsorted_segment_prod_gradient(const GradCall& c) {
 
 constexpr OpDef segment_row(const char* name, KernelFn kernel, Grads (*gradient)(const GradCall&), Saves saves) {
   return {.name = name,
+          .input_names = "x, ids",
           .infer = &infer_sorted_segments,
           .cpu = kernel,
           .gradient = gradient,
@@ -138,6 +139,7 @@ constexpr OpDef segment_row(const char* name, KernelFn kernel, Grads (*gradient)
 constexpr OpDef unsorted_segment_row(const char* name, KernelFn kernel, Grads (*gradient)(const GradCall&),
                                      Saves saves) {
   return {.name = name,
+          .input_names = "x, ids, like",
           .infer = &infer_unsorted_segments,
           .cpu = kernel,
           .gradient = gradient,
@@ -170,6 +172,7 @@ TANDEM_INLINE constexpr OpDef unsorted_segment_min_op =
     detail::unsorted_segment_row("unsorted_segment_min", &detail::unsorted_segment_kernel<cpu::SegmentFold::min>,
                                  &detail::segment_extreme_gradient, Saves::all);
 TANDEM_INLINE constexpr OpDef segment_take_op{.name = "segment_take",
+                                              .input_names = "x, ids",
                                               .infer = &detail::infer_segment_take,
                                               .cpu = &cpu::segment_take,
                                               .gradient = &detail::segment_take_gradient,

@@ -44,6 +44,7 @@ TANDEM_INLINE constexpr OpDef number_distinct_op{.name = "number_distinct",
                                                  .attrs = &detail::attr_type<rules::DistinctAttrs>,
                                                  .rare = {.in_errors = "unique"}};
 TANDEM_INLINE constexpr OpDef is_member_op{.name = "is_member",
+                                           .input_names = "values, y",
                                            .infer = &detail::infer_member,
                                            .cpu = &cpu::is_member,
                                            .inputs = 2,

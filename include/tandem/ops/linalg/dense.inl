@@ -75,6 +75,7 @@ TANDEM_INLINE Grads dense_gradient(const GradCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef dense_op{.name = "dense",
+                                       .input_names = "x, w, b",
                                        .infer = &detail::infer_dense,
                                        .cpu = &detail::dense_kernel,
                                        .cuda = TANDEM_CUDA(&cuda::dense),

@@ -78,6 +78,7 @@ TANDEM_INLINE Grads set_diag_gradient(const GradCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef diag_op{.name = "diag",
+                                      .input_names = "diagonal",
                                       .infer = &detail::infer_diag,
                                       .cpu = &detail::diag_kernel,
                                       .cuda = TANDEM_CUDA(&detail::diag_kernel),
@@ -92,6 +93,7 @@ TANDEM_INLINE constexpr OpDef diag_part_op{.name = "diag_part",
                                            .saves = Saves::shape,
                                            .attrs = &detail::attr_type<rules::DiagPartAttrs>};
 TANDEM_INLINE constexpr OpDef set_diag_op{.name = "set_diag",
+                                          .input_names = "x, diagonal",
                                           .infer = &detail::infer_set_diag,
                                           .cpu = &detail::set_diag_kernel,
                                           .cuda = TANDEM_CUDA(&detail::set_diag_kernel),

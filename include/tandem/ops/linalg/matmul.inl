@@ -93,6 +93,7 @@ TANDEM_INLINE Grads matmul_gradient(const GradCall& c) {
 
 TANDEM_INLINE constexpr OpDef matmul_op{
     .name = "matmul",
+    .input_names = "a, b",
     .infer = &detail::infer_matmul,
     .cpu = &detail::matmul_kernel,
     .cuda = TANDEM_CUDA(&cuda::matmul),

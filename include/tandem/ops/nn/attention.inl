@@ -226,6 +226,7 @@ TANDEM_INLINE bool attention_is_fused(const Tensor& q, const Tensor& k, const Te
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_op{.name = "scaled_dot_product_attention",
+                                                              .input_names = "q, k, v, mask",
                                                               .infer = &detail::infer_attention,
                                                               .cpu = &cpu::attention,
                                                               .gradient = &detail::gradient_attention,
@@ -236,6 +237,7 @@ TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_op{.name = "scaled_do
                                                               .rare = {.decomposition = &detail::reference_attention}};
 TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_grad_op{
     .name = "scaled_dot_product_attention_grad",
+    .input_names = "g, q, k, v, lse, delta, mask",
     .infer = &detail::infer_attention_grad,
     .cpu = &cpu::attention_grad,
     .dtypes = dtypes::floating,

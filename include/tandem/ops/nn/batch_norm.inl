@@ -89,6 +89,7 @@ TANDEM_INLINE Grads gradient_batch_norm(const GradCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef fused_batch_norm_op{.name = "fused_batch_norm",
+                                                  .input_names = "x, scale, offset",
                                                   .infer = &detail::infer_batch_norm,
                                                   .cpu = &cpu::batch_norm,
                                                   .gradient = &detail::gradient_batch_norm,
@@ -99,6 +100,7 @@ TANDEM_INLINE constexpr OpDef fused_batch_norm_op{.name = "fused_batch_norm",
                                                   .attrs = &detail::attr_type<BatchNormAttrs>,
                                                   .rare = {.decomposition = &detail::reference_batch_norm}};
 TANDEM_INLINE constexpr OpDef fused_batch_norm_grad_op{.name = "fused_batch_norm_grad",
+                                                       .input_names = "g, x, scale, mean, variance",
                                                        .infer = &detail::infer_batch_norm_grad,
                                                        .cpu = &cpu::batch_norm_grad,
                                                        .workspace = &detail::batch_norm_scratch,

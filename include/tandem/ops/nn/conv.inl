@@ -109,6 +109,7 @@ TANDEM_INLINE Grads conv_filter_grad_gradient(const GradCall& c) {
 
 constexpr OpDef conv_def(const char* name, const char* display) {
   return {.name = name,
+          .input_names = "x, w",
           .infer = &infer_conv,
           .cpu = &cpu::conv,
           .gradient = &conv_gradient,
@@ -120,6 +121,7 @@ constexpr OpDef conv_def(const char* name, const char* display) {
 }
 constexpr OpDef conv_transpose_def(const char* name, const char* display) {
   return {.name = name,
+          .input_names = "x, w, like",
           .infer = &infer_conv_transpose,
           .cpu = &cpu::conv_transpose,
           .gradient = &conv_transpose_gradient,
@@ -132,6 +134,7 @@ constexpr OpDef conv_transpose_def(const char* name, const char* display) {
 }
 constexpr OpDef conv_filter_grad_def(const char* name, const char* display) {
   return {.name = name,
+          .input_names = "x, g, like",
           .infer = &infer_conv_filter_grad,
           .cpu = &cpu::conv_filter_grad,
           .gradient = &conv_filter_grad_gradient,

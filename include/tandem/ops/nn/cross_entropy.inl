@@ -101,6 +101,7 @@ TANDEM_INLINE Tensors reference_sparse_grad(std::span<const Tensor> in, const At
 
 TANDEM_INLINE constexpr OpDef softmax_cross_entropy_op{
     .name = "softmax_cross_entropy_with_logits",
+    .input_names = "labels, logits",
     .infer = &detail::infer_cross_entropy,
     .cpu = &cpu::softmax_cross_entropy,
     .cuda = TANDEM_CUDA(&cuda::softmax_cross_entropy),
@@ -113,6 +114,7 @@ TANDEM_INLINE constexpr OpDef softmax_cross_entropy_op{
     .rare = {.decomposition = &detail::reference_cross_entropy}};
 TANDEM_INLINE constexpr OpDef softmax_cross_entropy_grad_op{
     .name = "softmax_cross_entropy_grad",
+    .input_names = "g, labels, logits",
     .infer = &detail::infer_cross_entropy_grad,
     .cpu = &cpu::softmax_cross_entropy_grad,
     .cuda = TANDEM_CUDA(&cuda::softmax_cross_entropy_grad),
@@ -122,6 +124,7 @@ TANDEM_INLINE constexpr OpDef softmax_cross_entropy_grad_op{
     .attrs = &detail::attr_type<SoftmaxAttrs>,
     .rare = {.decomposition = &detail::reference_cross_entropy_grad}};
 TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_op{.name = "sparse_softmax_cross_entropy_with_logits",
+                                                              .input_names = "labels, logits",
                                                               .infer = &detail::infer_sparse,
                                                               .cpu = &cpu::sparse_softmax_cross_entropy,
                                                               .cuda = TANDEM_CUDA(&cuda::sparse_softmax_cross_entropy),
@@ -134,6 +137,7 @@ TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_op{.name = "sparse_so
                                                               .rare = {.decomposition = &detail::reference_sparse}};
 TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_grad_op{
     .name = "sparse_softmax_cross_entropy_grad",
+    .input_names = "g, labels, logits",
     .infer = &detail::infer_sparse_grad,
     .cpu = &cpu::sparse_softmax_cross_entropy_grad,
     .cuda = TANDEM_CUDA(&cuda::sparse_softmax_cross_entropy_grad),
@@ -143,6 +147,7 @@ TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_grad_op{
     .saves = Saves::inputs,
     .rare = {.decomposition = &detail::reference_sparse_grad}};
 TANDEM_INLINE constexpr OpDef one_hot_like_op{.name = "one_hot_like",
+                                              .input_names = "labels, logits",
                                               .infer = &detail::infer_one_hot_like,
                                               .cpu = &cpu::one_hot_like,
                                               .cuda = TANDEM_CUDA(&cuda::one_hot_like),

@@ -54,6 +54,7 @@ inline constexpr BackwardOf gru_backward{.forward = &gru_op, .inputs = 5, .upstr
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef gru_op{.name = "gru",
+                                     .input_names = "x, initial, kernel, recurrent_kernel, bias, sequence_length",
                                      .infer = &detail::infer_gru,
                                      .cpu = &cpu::gru,
                                      .cuda = TANDEM_CUDA(&cuda::gru),
@@ -62,16 +63,18 @@ TANDEM_INLINE constexpr OpDef gru_op{.name = "gru",
                                      .inputs = at_least(5),
                                      .outputs = 4,
                                      .rare = {.decomposition = &detail::gru_reference}};
-TANDEM_INLINE constexpr OpDef gru_grad_op{.name = "gru_grad",
-                                          .infer = &detail::infer_gru_grad,
-                                          .cpu = &cpu::gru_grad,
-                                          .cuda = TANDEM_CUDA(&cuda::gru_grad),
-                                          .dtypes = dtypes::floating,
-                                          .inputs = at_least(10),
-                                          .outputs = 5,
-                                          .saves = Saves::inputs,
-                                          .attrs = &detail::attr_type<RnnGradAttrs>,
-                                          .rare = {.backward_of = &detail::gru_backward}};
+TANDEM_INLINE constexpr OpDef gru_grad_op{
+    .name = "gru_grad",
+    .input_names = "x, initial, kernel, recurrent_kernel, bias, output, gates, candidate, g, g_state, sequence_length",
+    .infer = &detail::infer_gru_grad,
+    .cpu = &cpu::gru_grad,
+    .cuda = TANDEM_CUDA(&cuda::gru_grad),
+    .dtypes = dtypes::floating,
+    .inputs = at_least(10),
+    .outputs = 5,
+    .saves = Saves::inputs,
+    .attrs = &detail::attr_type<RnnGradAttrs>,
+    .rare = {.backward_of = &detail::gru_backward}};
 
 namespace nn {
 

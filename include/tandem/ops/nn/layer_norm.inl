@@ -158,6 +158,7 @@ TANDEM_INLINE Tensor norm_over(const OpDef& op, const Tensor& x, const Axes& axe
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef layer_norm_op{.name = "layer_norm",
+                                            .input_names = "x, parameters...",
                                             .infer = &detail::infer_layer_norm,
                                             .cpu = &cpu::layer_norm,
                                             .gradient = &detail::gradient_layer_norm,
@@ -167,6 +168,7 @@ TANDEM_INLINE constexpr OpDef layer_norm_op{.name = "layer_norm",
                                             .attrs = &detail::attr_type<LayerNormAttrs>,
                                             .rare = {.decomposition = &detail::reference_layer_norm}};
 TANDEM_INLINE constexpr OpDef layer_norm_grad_op{.name = "layer_norm_grad",
+                                                 .input_names = "g, x, scale",
                                                  .infer = &detail::infer_layer_norm_grad,
                                                  .cpu = &cpu::layer_norm_grad,
                                                  .workspace = &detail::layer_norm_scratch,
@@ -177,6 +179,7 @@ TANDEM_INLINE constexpr OpDef layer_norm_grad_op{.name = "layer_norm_grad",
                                                  .attrs = &detail::attr_type<LayerNormAttrs>,
                                                  .rare = {.decomposition = &detail::reference_layer_norm_grad}};
 TANDEM_INLINE constexpr OpDef rms_norm_op{.name = "rms_norm",
+                                          .input_names = "x, parameters...",
                                           .infer = &detail::infer_layer_norm,
                                           .cpu = &cpu::rms_norm,
                                           .gradient = &detail::gradient_rms_norm,
@@ -186,6 +189,7 @@ TANDEM_INLINE constexpr OpDef rms_norm_op{.name = "rms_norm",
                                           .attrs = &detail::attr_type<LayerNormAttrs>,
                                           .rare = {.decomposition = &detail::reference_rms_norm}};
 TANDEM_INLINE constexpr OpDef rms_norm_grad_op{.name = "rms_norm_grad",
+                                               .input_names = "g, x, scale",
                                                .infer = &detail::infer_layer_norm_grad,
                                                .cpu = &cpu::rms_norm_grad,
                                                .workspace = &detail::layer_norm_scratch,

@@ -57,25 +57,30 @@ inline constexpr BackwardOf lstm_backward{.forward = &lstm_op, .inputs = 6, .ups
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef lstm_op{.name = "lstm",
-                                      .infer = &detail::infer_lstm,
-                                      .cpu = &cpu::lstm,
-                                      .cuda = TANDEM_CUDA(&cuda::lstm),
-                                      .gradient = &detail::lstm_gradient,
-                                      .dtypes = dtypes::floating,
-                                      .inputs = at_least(6),
-                                      .outputs = 5,
-                                      .rare = {.decomposition = &detail::lstm_reference}};
-TANDEM_INLINE constexpr OpDef lstm_grad_op{.name = "lstm_grad",
-                                           .infer = &detail::infer_lstm_grad,
-                                           .cpu = &cpu::lstm_grad,
-                                           .cuda = TANDEM_CUDA(&cuda::lstm_grad),
-                                           .dtypes = dtypes::floating,
-                                           .inputs = at_least(12),
-                                           .outputs = 6,
-                                           .saves = Saves::inputs,
-                                           .attrs = &detail::attr_type<RnnGradAttrs>,
-                                           .rare = {.backward_of = &detail::lstm_backward}};
+TANDEM_INLINE constexpr OpDef lstm_op{
+    .name = "lstm",
+    .input_names = "x, initial_h, initial_c, kernel, recurrent_kernel, bias, sequence_length",
+    .infer = &detail::infer_lstm,
+    .cpu = &cpu::lstm,
+    .cuda = TANDEM_CUDA(&cuda::lstm),
+    .gradient = &detail::lstm_gradient,
+    .dtypes = dtypes::floating,
+    .inputs = at_least(6),
+    .outputs = 5,
+    .rare = {.decomposition = &detail::lstm_reference}};
+TANDEM_INLINE constexpr OpDef lstm_grad_op{
+    .name = "lstm_grad",
+    .input_names =
+        "x, initial_h, initial_c, kernel, recurrent_kernel, bias, output, gates, cells, g, g_h, g_c, sequence_length",
+    .infer = &detail::infer_lstm_grad,
+    .cpu = &cpu::lstm_grad,
+    .cuda = TANDEM_CUDA(&cuda::lstm_grad),
+    .dtypes = dtypes::floating,
+    .inputs = at_least(12),
+    .outputs = 6,
+    .saves = Saves::inputs,
+    .attrs = &detail::attr_type<RnnGradAttrs>,
+    .rare = {.backward_of = &detail::lstm_backward}};
 
 namespace nn {
 

@@ -9,6 +9,7 @@
 namespace TANDEM_NS::rules {
 
 struct sigmoid_cross_entropy_with_logits_rule : Binary<tandem::dtypes::floating, Saves::inputs> {
+  static constexpr const char* input_names = "labels, logits";
   static constexpr bool costly = true;
   template <class V>
   static TANDEM_HD V forward(V z, V x) {

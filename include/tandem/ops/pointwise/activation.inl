@@ -25,7 +25,8 @@ struct relu_rule : Unary<reals, Saves::outputs> {
   }
   static Tensor gradient(const Tensor& g, const Tensor& y) { return apply1(relu_grad_op, no_attrs, no_options, g, y); }
 };
-struct relu_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, y
+struct relu_grad_rule : Binary<floats, Saves::inputs> {
+  static constexpr const char* input_names = "g, y";
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V g, V y) {
@@ -40,7 +41,8 @@ struct relu6_rule : Unary<reals, Saves::outputs> {
   }
   static Tensor gradient(const Tensor& g, const Tensor& y) { return apply1(relu6_grad_op, no_attrs, no_options, g, y); }
 };
-struct relu6_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, y
+struct relu6_grad_rule : Binary<floats, Saves::inputs> {
+  static constexpr const char* input_names = "g, y";
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V g, V y) {
@@ -48,7 +50,8 @@ struct relu6_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, y
   }
   static Grads gradient(const GradCall& c) { return tandem::detail::of_linear_mask(relu6_grad_op, c); }
 };
-struct leaky_relu_rule : Binary<floats, Saves::inputs> {  // inputs: x, alpha
+struct leaky_relu_rule : Binary<floats, Saves::inputs> {
+  static constexpr const char* input_names = "x, alpha";
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V x, V alpha) {
@@ -62,7 +65,8 @@ struct leaky_relu_rule : Binary<floats, Saves::inputs> {  // inputs: x, alpha
     return r;
   }
 };
-struct leaky_relu_grad_rule : Rule<3, floats, Saves::inputs> {  // inputs: g, x, alpha
+struct leaky_relu_grad_rule : Rule<3, floats, Saves::inputs> {
+  static constexpr const char* input_names = "g, x, alpha";
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V g, V x, V alpha) {
@@ -85,7 +89,8 @@ struct elu_rule : Unary<floats, Saves::outputs> {
   }
   static Tensor gradient(const Tensor& g, const Tensor& y) { return apply1(elu_grad_op, no_attrs, no_options, g, y); }
 };
-struct elu_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, y
+struct elu_grad_rule : Binary<floats, Saves::inputs> {
+  static constexpr const char* input_names = "g, y";
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V g, V y) {

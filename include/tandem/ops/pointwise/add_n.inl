@@ -26,6 +26,7 @@ TANDEM_INLINE Grads add_n_gradient(const GradCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef add_n_op{.name = "add_n",
+                                       .input_names = "list...",
                                        .infer = &detail::infer_add_n,
                                        .cpu = &cpu::add_n,
                                        .gradient = &detail::add_n_gradient,

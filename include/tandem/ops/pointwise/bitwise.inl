@@ -35,6 +35,7 @@ TANDEM_HD V shift_amount(V n) {
   return min(max(n, V(0)), V(8 * sizeof(lane_t<V>) - 1));
 }
 struct left_shift_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable> {
+  static constexpr const char* input_names = "a, n";
   static constexpr bool reads_width = true;
   template <class V>
   static TANDEM_HD V forward(V a, V n) {
@@ -42,6 +43,7 @@ struct left_shift_rule : Binary<dtypes::integer, Saves::nothing, non_differentia
   }
 };
 struct right_shift_rule : Binary<dtypes::integer, Saves::nothing, non_differentiable> {
+  static constexpr const char* input_names = "a, n";
   static constexpr bool reads_width = true;
   template <class V>
   static TANDEM_HD V forward(V a, V n) {

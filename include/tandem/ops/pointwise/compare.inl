@@ -54,6 +54,7 @@ struct greater_equal_rule : Binary<reals, Saves::nothing, non_differentiable> {
 /// strings.
 struct select_rule
     : Rule<3, dtypes_of(DType::bool_, DType::int16, DType::int32, DType::int64), Saves::inputs, takes_mask_first> {
+  static constexpr const char* input_names = "condition, a, b";
   static constexpr DTypes dtypes = tandem::dtypes::all;
   static constexpr const char* in_errors = "where";
   static void kernel(const KernelCall& c);

@@ -42,6 +42,7 @@ constexpr OpDef complex_part_row(const char* name, KernelFn kernel, Grads (*grad
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef complex_op{.name = "complex",
+                                         .input_names = "re, im",
                                          .infer = &detail::infer_complex,
                                          .cpu = &cpu::complex_of_parts,
                                          .cuda = TANDEM_CUDA(&cpu::complex_of_parts),

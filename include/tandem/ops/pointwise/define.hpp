@@ -78,6 +78,14 @@ constexpr DTypes dtypes_of_rule() {
   else return R::info.dtypes;
 }
 template <class R>
+constexpr const char* input_names_of_rule() {
+  if constexpr (requires { R::input_names; }) return R::input_names;
+  else {
+    static_assert(R::info.arity <= 2, "a rule of three inputs names them: input_names");
+    return R::info.arity == 1 ? "x" : "a, b";
+  }
+}
+template <class R>
 constexpr const char* name_in_errors() {
   if constexpr (requires { R::in_errors; }) return R::in_errors;
   else return nullptr;
@@ -88,6 +96,7 @@ constexpr const char* name_in_errors() {
 template <class R>
 constexpr OpDef pointwise_op(const char* name) {
   return {.name = name,
+          .input_names = detail::input_names_of_rule<R>(),
           .infer = detail::infer_of<R>(),
           .cpu = detail::kernel_of<R>(),
           .cuda = TANDEM_CUDA(&cuda::pointwise<R>),

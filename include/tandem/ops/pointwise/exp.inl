@@ -165,7 +165,8 @@ struct pow_rule : Binary<reals | complexes, Saves::all, lanewise> {
     return r;
   }
 };
-struct tanh_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, y
+struct tanh_grad_rule : Binary<floats, Saves::inputs> {
+  static constexpr const char* input_names = "g, y";
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V g, V y) {
@@ -178,7 +179,8 @@ struct tanh_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, y
     return r;
   }
 };
-struct sigmoid_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, y
+struct sigmoid_grad_rule : Binary<floats, Saves::inputs> {
+  static constexpr const char* input_names = "g, y";
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V g, V y) {

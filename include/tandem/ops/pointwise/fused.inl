@@ -57,6 +57,7 @@ TANDEM_INLINE void fused_kernel(const KernelCall& c) { c.attrs.get<FusedAttrs>()
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef fused_op{.name = "fused",
+                                       .input_names = "inputs...",
                                        .infer = &detail::infer_fused,
                                        .cpu = &detail::fused_kernel,
                                        .dtype_input = -1,

@@ -19,6 +19,7 @@ TANDEM_INLINE Specs infer_fused_reduce(const InferCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef fused_reduce_op{.name = "fused_reduce",
+                                              .input_names = "inputs...",
                                               .infer = &detail::infer_fused_reduce,
                                               .cpu = &cpu::fused_reduce,
                                               .dtype_input = -1,

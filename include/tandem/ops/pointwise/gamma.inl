@@ -24,6 +24,7 @@ struct digamma_rule : Unary<floats, Saves::inputs> {
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g * tandem::polygamma(1, x); }
 };
 struct polygamma_rule : Binary<floats, Saves::inputs, lanewise> {
+  static constexpr const char* input_names = "n, x";
   template <class V>
   static TANDEM_HD V forward(V n, V x) {
     return static_cast<V>(polygamma_of(static_cast<double>(n), static_cast<double>(x)));
@@ -33,6 +34,7 @@ struct polygamma_rule : Binary<floats, Saves::inputs, lanewise> {
   }
 };
 struct zeta_rule : Binary<floats, Saves::inputs, lanewise> {
+  static constexpr const char* input_names = "x, q";
   template <class V>
   static TANDEM_HD V forward(V x, V q) {
     return static_cast<V>(hurwitz_zeta(static_cast<double>(x), static_cast<double>(q)));

@@ -28,6 +28,7 @@ namespace TANDEM_NS::rules {
 
 // float32 is computed in float64.
 struct igamma_rule : Binary<floats, Saves::inputs, lanewise> {
+  static constexpr const char* input_names = "a, x";
   template <class V>
   static TANDEM_HD V forward(V a, V x) {
     return static_cast<V>(incomplete_gamma(static_cast<double>(a), static_cast<double>(x), false));
@@ -35,6 +36,7 @@ struct igamma_rule : Binary<floats, Saves::inputs, lanewise> {
   static Grads gradient(const GradCall& c) { return tandem::detail::gradient_of_igamma(c, c.g[0]); }
 };
 struct igammac_rule : Binary<floats, Saves::inputs, lanewise> {
+  static constexpr const char* input_names = "a, x";
   template <class V>
   static TANDEM_HD V forward(V a, V x) {
     return static_cast<V>(incomplete_gamma(static_cast<double>(a), static_cast<double>(x), true));
@@ -43,6 +45,7 @@ struct igammac_rule : Binary<floats, Saves::inputs, lanewise> {
 };
 /// The derivative of igamma by a.
 struct igamma_grad_a_rule : Binary<floats, Saves::nothing, lanewise | non_differentiable> {
+  static constexpr const char* input_names = "a, x";
   template <class V>
   static TANDEM_HD V forward(V a, V x) {
     const Dual at(static_cast<double>(a), 1);
@@ -54,6 +57,7 @@ struct igamma_grad_a_rule : Binary<floats, Saves::nothing, lanewise | non_differ
 };
 /// The derivative of igamma by x.
 struct igamma_grad_x_rule : Binary<floats, Saves::all, lanewise> {
+  static constexpr const char* input_names = "a, x";
   using Params = DensityAttrs;
   template <class V>
   static TANDEM_HD V forward(const Params& p, V a, V x) {
@@ -72,6 +76,7 @@ struct igamma_grad_x_rule : Binary<floats, Saves::all, lanewise> {
 };
 /// The derivative by alpha of a gamma distributed number, or of its logarithm.
 struct gamma_sample_grad_rule : Binary<floats, Saves::nothing, lanewise | non_differentiable> {
+  static constexpr const char* input_names = "a, x";
   using Params = GammaSampleAttrs;
   template <class V>
   static TANDEM_HD V forward(const Params& p, V alpha, V y) {
@@ -79,6 +84,7 @@ struct gamma_sample_grad_rule : Binary<floats, Saves::nothing, lanewise | non_di
   }
 };
 struct betainc_rule : Rule<3, floats, Saves::inputs, lanewise> {
+  static constexpr const char* input_names = "a, b, x";
   template <class V>
   static TANDEM_HD V forward(V a, V b, V x) {
     return static_cast<V>(incomplete_beta(static_cast<double>(a), static_cast<double>(b), static_cast<double>(x)));
@@ -94,6 +100,7 @@ struct betainc_rule : Rule<3, floats, Saves::inputs, lanewise> {
 };
 /// The derivatives of betainc by a and b.
 struct betainc_grad_a_rule : Rule<3, floats, Saves::nothing, lanewise | non_differentiable> {
+  static constexpr const char* input_names = "a, b, x";
   template <class V>
   static TANDEM_HD V forward(V a, V b, V x) {
     const Dual p(static_cast<double>(a), 1), q(static_cast<double>(b));
@@ -101,6 +108,7 @@ struct betainc_grad_a_rule : Rule<3, floats, Saves::nothing, lanewise | non_diff
   }
 };
 struct betainc_grad_b_rule : Rule<3, floats, Saves::nothing, lanewise | non_differentiable> {
+  static constexpr const char* input_names = "a, b, x";
   template <class V>
   static TANDEM_HD V forward(V a, V b, V x) {
     const Dual p(static_cast<double>(a)), q(static_cast<double>(b), 1);
@@ -109,6 +117,7 @@ struct betainc_grad_b_rule : Rule<3, floats, Saves::nothing, lanewise | non_diff
 };
 /// The derivative of betainc by x.
 struct betainc_grad_x_rule : Rule<3, floats, Saves::all, lanewise> {
+  static constexpr const char* input_names = "a, b, x";
   using Params = DensityAttrs;
   template <class V>
   static TANDEM_HD V forward(const Params& p, V a, V b, V x) {

@@ -43,6 +43,7 @@ struct OrderedRange {
   }
 };
 struct fake_quant_rule : Rule<3, dtypes::floating, Saves::inputs>, OrderedRange {
+  static constexpr const char* input_names = "x, min, max";
   using Params = FakeQuantAttrs;
   static constexpr const char* in_errors = "quantization::fake_quant_with_min_max_vars";
   template <class V>
@@ -67,6 +68,7 @@ struct fake_quant_rule : Rule<3, dtypes::floating, Saves::inputs>, OrderedRange 
   }
 };
 struct quantize_and_dequantize_rule : Rule<3, dtypes::floating, Saves::nothing>, OrderedRange {
+  static constexpr const char* input_names = "x, input_min, input_max";
   using Params = QuantizeGridAttrs;
   static constexpr const char* in_errors = "quantization::quantize_and_dequantize";
   template <class V>
@@ -112,9 +114,10 @@ TANDEM_INLINE Specs infer_dequantize(const InferCall& c) {
   check_code_range(c, c.spec(0).dtype, out[0].dtype);
   return out;
 }
-constexpr OpDef quantize_row(const char* name, const char* in_errors, Specs (*infer)(const InferCall&), KernelFn cpu,
-                             DTypes of) {
+constexpr OpDef quantize_row(const char* name, const char* input_names, const char* in_errors,
+                             Specs (*infer)(const InferCall&), KernelFn cpu, DTypes of) {
   return {.name = name,
+          .input_names = input_names,
           .infer = infer,
           .cpu = cpu,
           .dtypes = of,
@@ -127,10 +130,12 @@ constexpr OpDef quantize_row(const char* name, const char* in_errors, Specs (*in
 }
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef quantize_op = detail::quantize_row(
-    "quantize", "quantization::quantize", &detail::infer_quantize, &cpu::quantize, dtypes::floating);
-TANDEM_INLINE constexpr OpDef dequantize_op = detail::quantize_row(
-    "dequantize", "quantization::dequantize", &detail::infer_dequantize, &cpu::dequantize, dtypes::quantized);
+TANDEM_INLINE constexpr OpDef quantize_op =
+    detail::quantize_row("quantize", "x, min_range, max_range", "quantization::quantize", &detail::infer_quantize,
+                         &cpu::quantize, dtypes::floating);
+TANDEM_INLINE constexpr OpDef dequantize_op =
+    detail::quantize_row("dequantize", "q, min_range, max_range", "quantization::dequantize", &detail::infer_dequantize,
+                         &cpu::dequantize, dtypes::quantized);
 
 namespace quantization {
 namespace impl {

@@ -38,7 +38,8 @@ struct gelu_rule : Unary<floats, Saves::inputs> {
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return apply1(gelu_grad_op, no_attrs, no_options, g, x); }
 };
-struct gelu_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, x
+struct gelu_grad_rule : Binary<floats, Saves::inputs> {
+  static constexpr const char* input_names = "g, x";
   template <class V>
   static TANDEM_HD V forward(V g, V x) {
     return g * (normal_cdf(x) + x * normal_density(x));
@@ -66,7 +67,8 @@ struct gelu_tanh_rule : Unary<floats, Saves::inputs> {
     return apply1(gelu_tanh_grad_op, no_attrs, no_options, g, x);
   }
 };
-struct gelu_tanh_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, x
+struct gelu_tanh_grad_rule : Binary<floats, Saves::inputs> {
+  static constexpr const char* input_names = "g, x";
   template <class V>
   static TANDEM_HD V forward(V g, V x) {
     using T = lane_t<V>;
@@ -89,7 +91,8 @@ struct silu_rule : Unary<floats, Saves::inputs> {
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return apply1(silu_grad_op, no_attrs, no_options, g, x); }
 };
-struct silu_grad_rule : Binary<floats, Saves::inputs> {  // inputs: g, x
+struct silu_grad_rule : Binary<floats, Saves::inputs> {
+  static constexpr const char* input_names = "g, x";
   template <class V>
   static TANDEM_HD V forward(V g, V x) {
     const V s = logistic(x);

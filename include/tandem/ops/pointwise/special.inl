@@ -223,6 +223,7 @@ struct hypot_rule : Binary<floats, Saves::all> {
   }
 };
 struct xlogy_rule : Binary<floats | complexes, Saves::inputs> {
+  static constexpr const char* input_names = "x, y";
   template <class V>
   static TANDEM_HD V forward(V x, V y) {
     if constexpr (ComplexNumber<V>) return select(x == V(0), V(0), x * complex_log(y));
@@ -236,6 +237,7 @@ struct xlogy_rule : Binary<floats | complexes, Saves::inputs> {
   }
 };
 struct xlog1py_rule : Binary<floats | complexes, Saves::inputs> {
+  static constexpr const char* input_names = "x, y";
   template <class V>
   static TANDEM_HD V forward(V x, V y) {
     if constexpr (ComplexNumber<V>) return select(x == V(0), V(0), x * complex_log1p(y));
@@ -249,6 +251,7 @@ struct xlog1py_rule : Binary<floats | complexes, Saves::inputs> {
   }
 };
 struct xdivy_rule : Binary<floats | complexes, Saves::inputs> {
+  static constexpr const char* input_names = "x, y";
   static constexpr bool costly = false;
   template <class V>
   static TANDEM_HD V forward(V x, V y) {
@@ -262,6 +265,7 @@ struct xdivy_rule : Binary<floats | complexes, Saves::inputs> {
   }
 };
 struct clip_by_value_rule : Rule<3, reals, Saves::inputs> {
+  static constexpr const char* input_names = "x, low, high";
   template <class V>
   static TANDEM_HD V forward(V x, V low, V high) {
     return min(max(x, low), high);

@@ -93,6 +93,7 @@ struct atanh_rule : Unary<floats, Saves::inputs, lanewise> {
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g / ((1 - x) * (1 + x)); }
 };
 struct atan2_rule : Binary<floats, Saves::inputs, lanewise> {
+  static constexpr const char* input_names = "y, x";
   template <class V>
   static TANDEM_HD V forward(V y, V x) {
     return atan2(y, x);

@@ -26,6 +26,7 @@ TANDEM_INLINE std::size_t candidates_workspace(std::span<const Spec>, const Attr
 }
 constexpr OpDef candidate_row(const char* name, const char* in_errors, KernelFn cpu) {
   return {.name = name,
+          .input_names = "true_classes, key",
           .infer = &infer_candidates,
           .cpu = cpu,
           .workspace = &candidates_workspace,

@@ -53,8 +53,10 @@ TANDEM_INLINE Grads random_gamma_gradient(const GradCall& c) {
   r[0] = alpha.rank() == 0 ? reduce_sum(g) : g;
   return r;
 }
-constexpr OpDef counted_row(const char* name, const char* in_errors, KernelFn cpu, DTypes of, std::int8_t parameters) {
+constexpr OpDef counted_row(const char* name, const char* input_names, const char* in_errors, KernelFn cpu, DTypes of,
+                            std::int8_t parameters) {
   return {.name = name,
+          .input_names = input_names,
           .infer = &infer_counted,
           .cpu = cpu,
           .dtypes = of,
@@ -69,6 +71,7 @@ constexpr OpDef counted_row(const char* name, const char* in_errors, KernelFn cp
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef random_gamma_op{.name = "random_gamma",
+                                              .input_names = "alpha, key, rates",
                                               .infer = &detail::infer_random_gamma,
                                               .cpu = &cpu::random_gamma,
                                               .gradient = &detail::random_gamma_gradient,
@@ -79,9 +82,9 @@ TANDEM_INLINE constexpr OpDef random_gamma_op{.name = "random_gamma",
                                               .attrs = &detail::attr_type<DistributionAttrs>,
                                               .rare = {.in_errors = "random::gamma"}};
 TANDEM_INLINE constexpr OpDef random_poisson_op =
-    detail::counted_row("random_poisson", "random::poisson", &cpu::random_poisson, dtypes::floating, 1);
-TANDEM_INLINE constexpr OpDef random_binomial_op =
-    detail::counted_row("random_binomial", "random::binomial", &cpu::random_binomial, dtypes_of(DType::float64), 2);
+    detail::counted_row("random_poisson", "lam, key", "random::poisson", &cpu::random_poisson, dtypes::floating, 1);
+TANDEM_INLINE constexpr OpDef random_binomial_op = detail::counted_row(
+    "random_binomial", "counts, probs, key", "random::binomial", &cpu::random_binomial, dtypes_of(DType::float64), 2);
 
 namespace random::impl {
 

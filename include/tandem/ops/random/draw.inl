@@ -34,6 +34,7 @@ TANDEM_INLINE Specs infer_draw(const InferCall& c) {
 }
 constexpr OpDef draw_row(const char* name, const char* in_errors, KernelFn cpu, KernelFn cuda) {
   return {.name = name,
+          .input_names = "key, like",
           .infer = &infer_draw,
           .cpu = cpu,
           .cuda = cuda,

@@ -27,6 +27,7 @@ TANDEM_INLINE Grads dropout_gradient(const GradCall& c) {
 
 // The gradient needs only the key, not x, but `saves` does not distinguish between inputs.
 TANDEM_INLINE constexpr OpDef dropout_op{.name = "dropout",
+                                         .input_names = "x, key",
                                          .infer = &detail::infer_dropout,
                                          .cpu = &cpu::dropout,
                                          .cuda = TANDEM_CUDA(&cuda::dropout),

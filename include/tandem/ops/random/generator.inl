@@ -25,6 +25,7 @@ TANDEM_INLINE Specs infer_advance(const InferCall& c) {
 }
 }  // namespace detail
 TANDEM_INLINE constexpr OpDef random_advance_op{.name = "random_advance",
+                                                .input_names = "state",
                                                 .infer = &detail::infer_advance,
                                                 .cpu = &cpu::random_advance,
                                                 .dtypes = dtypes_of(DType::int64),

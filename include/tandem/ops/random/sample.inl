@@ -42,6 +42,7 @@ TANDEM_INLINE Grads shuffle_gradient(const GradCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef categorical_op{.name = "categorical",
+                                             .input_names = "logits, key",
                                              .infer = &detail::infer_categorical,
                                              .cpu = &cpu::categorical,
                                              .cuda = TANDEM_CUDA(&cuda::categorical),
@@ -53,6 +54,7 @@ TANDEM_INLINE constexpr OpDef categorical_op{.name = "categorical",
                                              .flags = {.random = true, .non_differentiable = true},
                                              .attrs = &detail::attr_type<CategoricalAttrs>};
 TANDEM_INLINE constexpr OpDef shuffle_op{.name = "shuffle",
+                                         .input_names = "x, key",
                                          .infer = &detail::infer_shuffle,
                                          .cpu = &cpu::shuffle,
                                          .gradient = &detail::shuffle_gradient,

@@ -61,6 +61,7 @@ inline bool surely_equal(const Tensor& a, const Tensor& b) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef sum_to_like_op{.name = "sum_to_like",
+                                             .input_names = "x, like",
                                              .infer = &detail::infer_sum_to_like,
                                              .cpu = &cpu::sum_to_like,
                                              .cuda = TANDEM_CUDA(&cuda::sum_to_like),
@@ -72,6 +73,7 @@ TANDEM_INLINE constexpr OpDef sum_to_like_op{.name = "sum_to_like",
                                              .attrs = &detail::attr_type<LikeAttrs>};
 TANDEM_INLINE constexpr OpDef broadcast_like_op{
     .name = "broadcast_like",
+    .input_names = "x, like",
     .infer = &detail::infer_broadcast_like,
     .cpu = &cpu::broadcast_like,
     .cuda = TANDEM_CUDA(&cuda::broadcast_like),
@@ -82,6 +84,7 @@ TANDEM_INLINE constexpr OpDef broadcast_like_op{
     .shape_inputs = 2,
     .attrs = &detail::attr_type<LikeAttrs>};
 TANDEM_INLINE constexpr OpDef reshape_like_op{.name = "reshape_like",
+                                              .input_names = "x, like",
                                               .infer = &detail::infer_reshape_like,
                                               .gradient = &detail::gradient_reshape_like,
                                               .inputs = 2,

@@ -76,6 +76,7 @@ TANDEM_INLINE constexpr OpDef cumprod_op{.name = "cumprod",
                                          .saves = Saves::inputs,
                                          .attrs = &detail::attr_type<ScanAttrs>};
 TANDEM_INLINE constexpr OpDef linear_scan_op{.name = "linear_scan",
+                                             .input_names = "a, b",
                                              .infer = &detail::infer_scan,
                                              .cpu = &cpu::linear_scan,
                                              .cuda = TANDEM_CUDA(&cuda::linear_scan),

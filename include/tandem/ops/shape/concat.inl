@@ -190,6 +190,7 @@ TANDEM_INLINE Grads unstack_gradient(const GradCall& c) {
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef concat_op{.name = "concat",
+                                        .input_names = "list...",
                                         .infer = &detail::infer_concat,
                                         .cpu = &detail::concat_kernel,
                                         .cuda = TANDEM_CUDA(&detail::concat_kernel),
@@ -198,6 +199,7 @@ TANDEM_INLINE constexpr OpDef concat_op{.name = "concat",
                                         .saves = Saves::shape,
                                         .attrs = &detail::attr_type<rules::JoinAttrs>};
 TANDEM_INLINE constexpr OpDef split_like_op{.name = "split_like",
+                                            .input_names = "g, list...",
                                             .infer = &detail::infer_split_like,
                                             .cpu = &detail::split_like_kernel,
                                             .cuda = TANDEM_CUDA(&detail::split_like_kernel),
@@ -208,6 +210,7 @@ TANDEM_INLINE constexpr OpDef split_like_op{.name = "split_like",
                                             .shape_inputs = 0xfffe,
                                             .attrs = &detail::attr_type<rules::JoinAttrs>};
 TANDEM_INLINE constexpr OpDef stack_op{.name = "stack",
+                                       .input_names = "list...",
                                        .infer = &detail::infer_stack,
                                        .cpu = &detail::stack_kernel,
                                        .cuda = TANDEM_CUDA(&detail::stack_kernel),

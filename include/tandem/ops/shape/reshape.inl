@@ -138,6 +138,7 @@ TANDEM_INLINE constexpr OpDef squeeze_op = detail::view_row<rules::AxesAttrs>("s
 TANDEM_INLINE constexpr OpDef collapse_dims_op =
     detail::view_row<rules::CollapseAttrs>("collapse_dims", &detail::infer_collapse);
 TANDEM_INLINE constexpr OpDef reshape_dynamic_op{.name = "reshape_dynamic",
+                                                 .input_names = "x, dims",
                                                  .infer = &detail::infer_reshape_dynamic,
                                                  .cpu = &cpu::copy_whole,
                                                  .cuda = TANDEM_CUDA(&cuda::copy_whole),

@@ -123,6 +123,7 @@ TANDEM_INLINE constexpr OpDef ensure_shape_op{.name = "ensure_shape",
                                               .attrs = &detail::attr_type<rules::EnsureShapeAttrs>};
 
 TANDEM_INLINE constexpr OpDef same_dims_op{.name = "same_dims",
+                                           .input_names = "x, like",
                                            .infer = &detail::infer_same_dims,
                                            .gradient = &detail::same_dims_gradient,
                                            .inputs = 2,
@@ -131,6 +132,7 @@ TANDEM_INLINE constexpr OpDef same_dims_op{.name = "same_dims",
                                            .flags = {.alias = true},
                                            .attrs = &detail::attr_type<rules::SameDimsAttrs>};
 TANDEM_INLINE constexpr OpDef broadcast_dynamic_shape_op{.name = "broadcast_dynamic_shape",
+                                                         .input_names = "a, b",
                                                          .infer = &detail::infer_broadcast_shape,
                                                          .cpu = &detail::broadcast_shape_kernel,
                                                          .dtypes = dtypes::index,

@@ -217,6 +217,7 @@ TANDEM_INLINE constexpr OpDef strided_slice_op{.name = "strided_slice",
                                                .attrs = &detail::attr_type<rules::StridedSliceAttrs>,
                                                .rare = {.in_errors = "x(...)"}};
 TANDEM_INLINE constexpr OpDef strided_slice_grad_op{.name = "strided_slice_grad",
+                                                    .input_names = "g, like",
                                                     .infer = &detail::infer_strided_slice_grad,
                                                     .cpu = &detail::strided_slice_grad_kernel,
                                                     .cuda = TANDEM_CUDA(&detail::strided_slice_grad_kernel),

@@ -1,5 +1,5 @@
-// Plans: values that are joined along the leading axis are made where they will lie in the whole. What else a plan
-// decides is seen by the tests of functions (function_test, updates_test).
+// Plans: operands of a concat along the leading axis are computed in its buffer. What else a plan decides is seen by
+// the tests of functions (function_test, updates_test).
 #include "tandem/graph/exec/plan.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
@@ -34,7 +34,7 @@ int in_place(const Shape& shape, const F& f) {
     const auto whole = static_cast<std::size_t>(n.first_out);
     for (const int v : n.in) {
       const auto x = static_cast<std::size_t>(v);
-      found += plan.root[x] == plan.root[whole] && plan.offset[x] == plan.offset[whole] + offset;
+      found += plan.base[x] == plan.base[whole] && plan.offset[x] == plan.offset[whole] + offset;
       offset += g->spec(v).bytes();
     }
   }
@@ -45,7 +45,7 @@ const Shape matrix{rows, columns};
 
 }  // namespace
 
-TEST_CASE("plan: pieces lie in the whole that they are joined to") {
+TEST_CASE("plan: operands of a concat lie in its buffer") {
   CHECK(in_place(matrix, [](const List& a) { return List{stack({exp(a[0]), tanh(a[1])}) * 2}; }) == 2);
   CHECK(in_place(matrix, [](const List& a) { return List{concat({exp(a[0]), tanh(a[1])}, 0) * 2}; }) == 2);
   // Also where they are used, seen as views and worked on in place before and after.
@@ -61,7 +61,7 @@ TEST_CASE("plan: pieces lie in the whole that they are joined to") {
         }) == 5);
 }
 
-TEST_CASE("plan: pieces that have a place already, or two, are copied") {
+TEST_CASE("plan: operands that have a buffer already, or two, are copied") {
   // Arguments and constants.
   CHECK(in_place(matrix, [](const List& a) { return List{stack({exp(a[0]), a[1], ones(matrix)}) * 2}; }) == 1);
   // A view, and one value twice.
@@ -80,12 +80,12 @@ TEST_CASE("plan: pieces that have a place already, or two, are copied") {
           const Tensor x = exp(a[0]);
           return List{stack({x, tanh(a[1])}) * 2, x};
         }) == 1);
-  // Other axes; places that vectors of 64 bytes do not like.
+  // Other axes; indices that vectors of 64 bytes do not like.
   CHECK(in_place(matrix, [](const List& a) { return List{concat({exp(a[0]), tanh(a[1])}, 1) * 2}; }) == 0);
   CHECK(in_place({3, 5}, [](const List& a) { return List{concat({exp(a[0]), tanh(a[1])}, 0) * 2}; }) == 1);
 }
 
-TEST_CASE("plan: the whole is printed with the life of its pieces") {
+TEST_CASE("plan: a concat is printed with the lifetimes of its operands") {
   const Spec spec{matrix, float32, {}};
   const Ref<Graph> g = traced({spec}, [](const List& a) {
     const Tensor x = exp(a[0]), y = tanh(x);
