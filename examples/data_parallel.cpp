@@ -41,10 +41,11 @@ int compare(const Options& o) {
   if (!devices.empty()) ways.emplace_back(devices);
 
   std::vector<Tensor> weights;
-  double difference = 0;
+  float difference = 0;
   for (const distribute::Slices& slices : ways) {
     weights.push_back(fit(slices, o));
-    difference = std::max(difference, double(reduce_max(abs(weights.back() - weights[0])).item<float>()));
+    const float d = reduce_max(abs(weights.back() - weights[0])).item<float>();
+    if (!(d <= difference)) difference = d;  // NaN, too
   }
   std::printf("largest difference of a weight: %.1e\n", difference);
 

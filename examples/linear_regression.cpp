@@ -110,7 +110,8 @@ int compare(const program::Options& o) {
   double difference = 0;
   for (const Solution& s : solutions) {
     std::printf("%12.7f", mse(p.a, p.y, s.theta).item<double>());
-    difference = std::max(difference, largest_difference(s.theta, solutions[0].theta));
+    const double d = largest_difference(s.theta, solutions[0].theta);
+    if (!(d <= difference)) difference = d;  // NaN, too
   }
   std::printf("\nlargest difference from the normal equation: %.1e\n", difference);
   for (const std::int64_t epochs : {10, 100})

@@ -24,7 +24,7 @@ has_real() {
 }
 # number PATTERN: what the first group of the sed pattern matches in out; nothing if it does not match.
 number() {
-  sed -nE "s,.*$1.*,\\1,p" out | tail -n 1
+  sed -nE "s#.*$1.*#\\1#p" out | tail -n 1
 }
 # near VALUE WANTED TOLERANCE
 near() {

@@ -127,8 +127,9 @@ auto run_slices(const char* op, std::vector<Tensor> (Partition::*together)(const
 ///              latter with make_parallel_mean), for tensors that differ in axis 0, and for slices that differ in the
 ///              number of their results; errors::UnimplementedError for a device that is not usable
 ///   gradient   that of the slices
-/// The calls follow one another on the calling thread, to which tapes and traces belong. On the CPU each op uses the
-/// library's threads by itself, so that slices there save memory, not time; launches on GPUs overlap.
+/// The calls follow one another on the calling thread, to which tapes and traces belong. On the CPU slices therefore
+/// save no time: each op has all of the library's threads already. Devices to which kernels are only launched can work
+/// at the same time.
 template <class F, class... A>
 auto make_parallel(F&& f, const Slices& slices, const A&... arguments) {
   return detail::run_slices("make_parallel", &detail::Partition::concat, f, slices, arguments...);

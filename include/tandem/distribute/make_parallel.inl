@@ -1,9 +1,17 @@
 // Definitions of distribute/make_parallel.hpp: the division of tensors into slices, sizes unknown in a trace included.
 #pragma once
+#include <algorithm>
 #include <string>
 
 #include "tandem/distribute/make_parallel.hpp"
-#include "tandem/ops/all.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/ops/shape/slice.hpp"
+#include "tandem/ops/transfer.hpp"
 
 namespace TANDEM_NS::distribute {
 
