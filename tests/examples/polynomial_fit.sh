@@ -6,7 +6,7 @@
 # The numbers of 40 runs elsewhere: 4.992 +- .005, 0 +- .001, 3.07 to 4.20.
 for seed in 1 2 3 4 5; do
   "$program" --seed $seed >out 2>&1 || { fail "seed $seed"; cat out; }
-  weights_near 5 .04 0 .01 3.65 .65 || { fail "seed $seed"; cat out; }
+  weights_near 4.99 .03 0 .01 3.65 .65 || { fail "seed $seed"; cat out; }
 done
 "$program" --seed 1 >a && "$program" --seed 1 >b && cmp -s a b || fail 'the same seed gives another result'
 "$program" --steps 2000 >out 2>&1 && weights_near 5 .01 0 .005 3.01 .07 || { fail '2000 steps'; cat out; }
