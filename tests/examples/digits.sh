@@ -6,6 +6,11 @@ mnist=$(cd "$(dirname "$0")/../../../shared/data/mnist" 2>/dev/null && pwd) || m
 has_real_digits() {
   [ -n "$mnist" ] || { echo 'SKIPPED: real digits, as there is no ../shared/data/mnist beside the source directory'; false; }
 }
+# right_above LIMIT: more than so many percent of what was held out are right, by the last line of `out`.
+right_above() {
+  right=$(tail -n 1 out | sed -n 's/^\(.* \)\{0,1\}\([0-9.]*\) % of [0-9]* held-out [a-z]* right.*/\2/p')
+  awk "BEGIN { exit !(\"$right\" != \"\" && $right + 0 > $1) }" || { fail "'$right' % are right, not $1 %"; cat out; }
+}
 # refuses PATTERN COMMAND...: the command fails with status 1 and one line that has the pattern.
 refuses() {
   says "$@"
