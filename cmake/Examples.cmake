@@ -3,7 +3,7 @@ function(tandem_add_example name)
   add_executable(${name} ${ARGN})
   target_compile_options(${name} PRIVATE ${TANDEM_WARNINGS})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${name} PRIVATE tandem $<TARGET_NAME_IF_EXISTS:tandem_io> $<TARGET_NAME_IF_EXISTS:tandem_data>)
+  target_link_libraries(${name} PRIVATE $<IF:$<TARGET_EXISTS:tandem_io>,tandem_io,tandem>)
   # One unity unit per program: most of the time goes into parsing the library headers.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples"
     UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
