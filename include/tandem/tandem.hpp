@@ -15,6 +15,7 @@
 #include "tandem/core/tensor.hpp"
 #include "tandem/core/variable.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/distribute/make_parallel.hpp"
 #include "tandem/graph/control/scan.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/losses/crossentropy.hpp"

@@ -71,6 +71,7 @@
 #include "tandem/cpu/reduce/statistics.inl"
 #include "tandem/cpu/rnn/gru.inl"
 #include "tandem/cpu/rnn/lstm.inl"
+#include "tandem/distribute/make_parallel.inl"
 #include "tandem/graph/control/body.inl"
 #include "tandem/graph/control/cond.inl"
 #include "tandem/graph/control/control.inl"

@@ -1,0 +1,108 @@
+// bf16_training: a network on digits in bfloat16, which has the range of float32 but 8 bits of precision. The weights
+// stay in float32: a step is often smaller than the distance of a bfloat16 to the next one, and would be lost.
+#include <cstdio>
+
+#include <tandem/data.hpp>
+#include <tandem/tandem.hpp>
+
+#include "examples/support/digits.hpp"
+#include "examples/support/program.hpp"
+#include "examples/support/stopwatch.hpp"
+
+using namespace tandem;
+
+namespace {
+
+// A dense layer that has its weights in float32 and computes in another dtype. Gradients pass through the casts.
+struct MixedDense : layers::Layer {
+  MixedDense(i64 units, DType compute) : Layer("mixed_dense"), units(units), compute(compute) {}
+  Tensor operator()(const Tensor& x) const {
+    return run_with_weights(
+        [&] {
+          return Weights{{"kernel", {features_of("MixedDense", x), units}, initializers::GlorotUniform()},
+                         {"bias", {units}, initializers::Zeros()}};
+        },
+        [&](const Tensors& w) { return matmul(cast(x, compute), cast(w[0], compute)) + cast(w[1], compute); });
+  }
+  i64 units;
+  DType compute;
+};
+
+struct Net : Model<Net> {
+  explicit Net(DType compute) : hidden(256, compute), hidden_2(128, compute), out(10, compute) {}
+  Tensor operator()(const Tensor& images) const {
+    const Tensor x = reshape(cast(images, float32) / 255, {-1, 28 * 28});
+    return cast(out(nn::relu(hidden_2(nn::relu(hidden(x))))), float32);  // the loss is computed in float32
+  }
+  MixedDense hidden, hidden_2, out;
+};
+Tensor loss_of(const Net& net, const Tensor& images, const Tensor& labels) {
+  return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(cast(labels, int32), net(images)));
+}
+
+// What a tape keeps of one batch, for its gradient.
+i64 bytes_kept(const Net& net, const Tensor& images, const Tensor& labels) {
+  GradientTape tape;
+  const Tensor loss = loss_of(net, images, labels);
+  i64 bytes = 0;
+  for (const TapeMemory& m : tape.memory()) bytes += m.bytes;
+  return bytes;
+}
+void round_to_bfloat16(const std::vector<Variable>& weights) {
+  for (const Variable& w : weights) w.assign(cast(cast(w, bfloat16), float32));
+}
+
+struct Setting {
+  const char* name;
+  DType compute;
+  bool round_weights;  // as if they were in bfloat16, too
+};
+
+void train(const Setting& setting, const digits::Digits& d, const program::Options& o) {
+  random::set_seed(o.seed);
+  const Net net(setting.compute);
+  const optimizers::Adam adam(0.001);
+  const data::Batches batches({d.train.images, d.train.labels}, {.batch_size = 100, .seed = o.seed});
+  const auto [first_images, first_labels] = batches.batch(0);
+  const i64 kept = bytes_kept(net, first_images, first_labels);  // makes the weights
+  const auto step = function([&](const Tensor& images, const Tensor& labels) {
+    adam.minimize([&] { return loss_of(net, images, labels); }, net.trainable_variables());
+    if (setting.round_weights) round_to_bfloat16(net.trainable_variables());
+  });
+  Stopwatch watch;
+  watch.start();
+  std::int64_t i = 0;
+  for (; i < o.steps && !interrupt::received; ++i) {
+    const auto [images, labels] = batches.batch(i);
+    step(images, labels);
+  }
+  watch.stop();
+  const Tensor right = metrics::sparse_categorical_accuracy(cast(d.test.labels, int32), net(d.test.images));
+  std::printf("%-28s %6.2f %%  %8.5f  %6.2f ms  %6lld kB\n", setting.name, 100 * reduce_mean(right).item<float>(),
+              loss_of(net, d.train.images, d.train.labels).item<float>(),
+              1e3 * watch.seconds() / static_cast<double>(std::max<std::int64_t>(i, 1)),
+              static_cast<long long>(kept / 1000));
+}
+
+int compare(const program::Options& o) {
+  const digits::Digits d = digits::load(o.data, o.seed);
+  std::printf("%-28s %8s  %8s  %9s  %9s\n", "", "test", "loss", "step", "kept");
+  for (const Setting& setting :
+       {Setting{"float32", float32, false}, Setting{"bfloat16, float32 weights", bfloat16, false},
+        Setting{"bfloat16, weights too", bfloat16, true}})
+    if (!interrupt::received) train(setting, d, o);
+  if (interrupt::received) return std::puts("interrupted"), 130;
+  std::puts(
+      "test: the share of held-out digits that are right; loss: of training; kept: by a tape, for the gradient of a\n"
+      "batch of 100. A CPU computes products of bfloat16 in float32: here it costs time and saves no memory.");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  program::Options o{.steps = 600};
+  CLI::App app("Trains a network on digits in float32 and in bfloat16, and compares them.");
+  program::add_options(app, o, "a folder with MNIST's files; default: generated digits");
+  return program::run("bf16_training", app, argc, argv, [&] { return compare(o); });
+}

@@ -1,0 +1,133 @@
+// softmax_regression: one matrix that maps features to classes. Tells irises apart by four lengths, or spam from other
+// mail by the words in it (--task spam).
+#include <cstdio>
+
+#include <tandem/data.hpp>
+#include <tandem/tandem.hpp>
+
+#include "examples/support/bag_of_words.hpp"
+#include "examples/support/program.hpp"
+
+using namespace tandem;
+
+namespace {
+
+struct Options : program::Options {
+  std::string task = "iris";
+  std::int64_t words = 2000;
+};
+
+struct Samples {
+  Tensor x;       // [n, features]
+  Tensor labels;  // int32 [n]
+  i64 classes = 0;
+};
+
+// --- iris
+
+// Three clusters with the means and covariances of the 150 flowers that R. A. Fisher published in 1936; sizes in cm.
+Samples generated_flowers() {
+  struct Species {
+    std::vector<std::vector<double>> mean, factor;  // factor times its transpose is the covariance
+  };
+  const Species all[] = {
+      {{{5.006, 3.428, 1.462, 0.246}},
+       {{0.352, 0, 0, 0}, {0.281, 0.254, 0, 0}, {0.046, -0.005, 0.167, 0}, {0.029, 0.004, 0.028, 0.097}}},
+      {{{5.936, 2.770, 4.260, 1.326}},
+       {{0.516, 0, 0, 0}, {0.165, 0.267, 0, 0}, {0.354, 0.091, 0.295, 0}, {0.108, 0.088, 0.091, 0.107}}},
+      {{{6.588, 2.974, 5.552, 2.026}},
+       {{0.636, 0, 0, 0}, {0.147, 0.287, 0, 0}, {0.477, 0.004, 0.278, 0}, {0.077, 0.126, 0.042, 0.228}}}};
+  std::vector<Tensor> clusters;
+  for (const Species& s : all) {
+    const Tensor z = random::normal({50, 4});
+    clusters.push_back(constant(s.mean, float32) + matmul(z, constant(s.factor, float32), {.transpose_b = true}));
+  }
+  return {concat(clusters, 0), repeat(range(3), 50), 3};
+}
+Samples load_flowers(const std::string& path) {
+  const data::Table table = data::load_csv(path);
+  std::vector<std::string> features = table.columns();
+  if (table.rows() < 10 || features.size() < 2)
+    throw std::runtime_error(path + " needs two columns and ten rows at least");
+  const data::Categories classes = table.categories(features.back());
+  features.pop_back();
+  return {table.numbers(features), classes.codes, static_cast<i64>(classes.names.size())};
+}
+
+// --- spam
+
+Samples load_mails(const Options& o) {
+  const data::Table table = data::load_tsv(o.data);
+  if (table.rows() < 10) throw std::runtime_error(o.data + " needs ten rows at least");
+  std::vector<std::string> texts = table.texts("subject");
+  const std::vector<std::string> bodies = table.texts("body");
+  for (std::size_t i = 0; i < texts.size(); ++i) texts[i] += " " + bodies[i];
+  const data::Categories classes = table.categories("label");
+  return {words::bags(texts, o.words), classes.codes, static_cast<i64>(classes.names.size())};
+}
+Samples generated_reviews(const Options& o) {
+  const data::Reviews reviews = data::synthetic_reviews(3000, o.seed);
+  return {words::bags(reviews.texts, o.words), reviews.labels, 2};
+}
+
+// --- both
+
+struct Linear : Model<Linear> {
+  explicit Linear(i64 classes) : dense(classes, {.kernel_initializer = initializers::Zeros()}) {}
+  Tensor operator()(const Tensor& x) const { return dense(x); }  // logits
+  layers::Dense dense;
+};
+Tensor loss_of(const Linear& model, const Tensor& x, const Tensor& labels) {
+  return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, model(x)));
+}
+void train(const Linear& model, const Optimizer& optimizer, const data::Batches<2>& batches, std::int64_t steps) {
+  const auto step = function([&](const Tensor& x, const Tensor& labels) {
+    GradientTape tape;
+    const Tensor loss = loss_of(model, x, labels);
+    optimizer.apply_gradients(tape.gradient(loss, model.trainable_variables()), model.trainable_variables());
+  });
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const auto [x, labels] = batches.batch(i);
+    step(x, labels);
+  }
+}
+void report(const char* what, const Linear& model, const Tensor& x, const Tensor& labels) {
+  const Tensor right = metrics::sparse_categorical_accuracy(labels, model(x));
+  std::printf("%s: %.0f of %lld right (%.1f %%), loss %.5f\n", what, reduce_sum(right).item<float>(),
+              static_cast<long long>(labels.size()), 100 * reduce_mean(right).item<float>(),
+              loss_of(model, x, labels).item<float>());
+}
+
+int classify(const Options& o) {
+  random::set_seed(o.seed);
+  const bool flowers = o.task == "iris";
+  const Samples s = flowers ? (o.data.empty() ? generated_flowers() : load_flowers(o.data))
+                            : (o.data.empty() ? generated_reviews(o) : load_mails(o));
+  const Tensor held_out = range(s.labels.size()) % 5 == 0;  // every fifth row
+  const Tensor others = logical_not(held_out);
+  const Tensor x = boolean_mask(s.x, others), labels = boolean_mask(s.labels, others);
+
+  const Linear model(s.classes);
+  if (flowers)
+    train(model, optimizers::SGD(0.01), data::Batches({x, labels}, {.batch_size = x.shape()[0], .shuffle = false}),
+          o.steps);
+  else train(model, optimizers::Adam(0.01), data::Batches({x, labels}, {.batch_size = 100, .seed = o.seed}), o.steps);
+  report("held out", model, boolean_mask(s.x, held_out), boolean_mask(s.labels, held_out));
+  report("training rows", model, x, labels);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options o;
+  CLI::App app("Softmax regression: kinds of irises, or spam.");
+  program::add_options(app, o,
+                       "iris: a CSV file, the class in its last column; default: generated flowers. spam: a TSV file "
+                       "with the columns label, subject and body; default: generated reviews");
+  app.add_option("--task", o.task, "iris or spam")->check(CLI::IsMember({"iris", "spam"}))->capture_default_str();
+  app.add_option("--words", o.words, "of spam: how many of the most frequent words count")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
+  return program::run("softmax_regression", app, argc, argv, [&] { return classify(o); });
+}

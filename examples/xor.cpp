@@ -1,0 +1,92 @@
+// xor: the smallest problem that needs a hidden layer. Trains a network of 2-4-1 units from twenty random starts.
+#include <cstdio>
+
+#include <tandem/data.hpp>
+#include <tandem/tandem.hpp>
+
+#include "examples/support/program.hpp"
+
+using namespace tandem;
+
+namespace {
+
+struct Options : program::Options {
+  std::int64_t hidden = 4, starts = 20;
+};
+
+// One start in forty ends with three rows right, where two hidden units do the same.
+constexpr Initializer start = initializers::RandomNormal(0, 0.5);
+
+struct Net : Model<Net> {
+  explicit Net(i64 units)
+      : hidden(units, nn::tanh, {.kernel_initializer = start}), out(1, {.kernel_initializer = start}) {}
+  Tensor operator()(const Tensor& x) const { return out(hidden(x)); }  // a logit
+  layers::Dense hidden, out;
+};
+
+struct TruthTable {
+  Tensor x, y;  // [rows, inputs], [rows, 1]
+};
+TruthTable load(const std::string& path) {
+  const data::Table table = data::load_csv(path);
+  std::vector<std::string> inputs = table.columns();
+  if (table.rows() == 0 || inputs.size() < 2) throw std::runtime_error(path + " needs two columns and a row at least");
+  const std::string output = inputs.back();
+  inputs.pop_back();
+  return {table.numbers(inputs), table.numbers({output})};
+}
+
+struct Result {
+  Tensor probabilities;
+  float loss;
+  i64 right;
+};
+Result train(const TruthTable& t, const Options& o) {
+  const Net net(o.hidden);
+  const optimizers::Adam adam(0.05);
+  const losses::BinaryCrossentropy loss({.from_logits = true});
+  const auto step = function([&] {
+    GradientTape tape;
+    const Tensor y = loss(t.y, net(t.x));
+    adam.apply_gradients(tape.gradient(y, net.trainable_variables()), net.trainable_variables());
+    return y;
+  });
+  Tensor last;
+  for (std::int64_t i = 0; i < o.steps; ++i) last = step();
+  const Tensor p = sigmoid(net(t.x));
+  const Tensor is_right = (p > 0.5) == (t.y > 0.5);
+  return {p, last.item<float>(), reduce_sum(cast(is_right, int64)).item<i64>()};
+}
+
+int run(const Options& o) {
+  const TruthTable t = o.data.empty() ? TruthTable{constant({{0., 0.}, {0., 1.}, {1., 0.}, {1., 1.}}),
+                                                   constant({{0.}, {1.}, {1.}, {0.}})}
+                                      : load(o.data);
+  std::int64_t solved = 0;
+  float largest = 0;
+  for (std::int64_t i = 0; i < o.starts; ++i) {
+    random::set_seed(o.seed + i);
+    const Result r = train(t, o);
+    if (i == 0)
+      std::printf("inputs\n%s\nprobabilities of 1\n%s\n", to_string(t.x).c_str(), to_string(r.probabilities).c_str());
+    solved += r.right == t.y.size();
+    largest = std::max(largest, r.loss);
+  }
+  std::printf("%lld hidden units: all %lld rows right from %lld of %lld starts, largest loss %.2g\n",
+              static_cast<long long>(o.hidden), static_cast<long long>(t.y.size()), static_cast<long long>(solved),
+              static_cast<long long>(o.starts), largest);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options o;
+  CLI::App app("Learns exclusive or from twenty random starts.");
+  program::add_options(app, o, "a CSV file of 0 and 1 whose last column is learnt; default: exclusive or");
+  app.add_option("--hidden", o.hidden, "units; two are enough to represent it, but hard to train")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
+  app.add_option("--starts", o.starts, "how often to train")->check(arguments::whole_number(1))->capture_default_str();
+  return program::run("xor", app, argc, argv, [&] { return run(o); });
+}

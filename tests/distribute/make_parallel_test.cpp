@@ -1,0 +1,206 @@
+// make_parallel and make_parallel_mean: slices of equal and other sizes, eager, traced and under tapes, on two devices,
+// with structs of tensors, and wrong arguments.
+#include <limits>
+#include <tuple>
+
+#include "tandem/tandem.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/sim.hpp"
+
+namespace make_parallel_test {
+using namespace tandem;
+using distribute::make_parallel;
+using distribute::make_parallel_mean;
+
+std::vector<float> floats(const Tensor& t) { return t.cpu().to_vector<float>(); }
+void check_close(const Tensor& a, const Tensor& b, double tolerance = 1e-6) {
+  REQUIRE(a.shape() == b.shape());
+  const std::vector<float> x = floats(a), y = floats(b);
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(x[i] == Approx(y[i]).epsilon(tolerance).margin(tolerance));
+}
+
+// The polynomial 5 x^2 + 3, fitted by three weights: features [rows, 3], values [rows, 1].
+struct Points {
+  Tensor x, y;
+};
+Points points(i64 rows) {
+  const Tensor x = random::stateless_uniform({rows, 1}, {5, 6}, {.minval = -1, .maxval = 1});
+  return {concat({square(x), x, ones_like(x)}, 1), 5 * square(x) + 3};
+}
+Tensor first_weights() { return constant({{.5f}, {-.25f}, {1.f}}); }
+
+struct Step {
+  Tensor loss, gradient;
+};
+template <class Loss>
+Step differentiated(const Variable& w, const Loss& loss) {
+  GradientTape tape;
+  const Tensor y = loss();
+  return {y, tape.gradient(y, w)};
+}
+
+TEST_CASE("make_parallel: a + b on two slices is a + b") {
+  const Tensor a = reshape(range(0.f, 20.f), {10, 2}), b = 3 * a;
+  const auto add = [](const Tensor& x, const Tensor& y) { return x + y; };
+  for (const int n : {1, 2, 3, 4, 10, 25}) CHECK(floats(make_parallel(add, n, a, b)) == floats(a + b));
+  CHECK(floats(make_parallel(add, {"CPU:0", "CPU:0", "CPU:0"}, a, b)) == floats(a + b));
+}
+
+TEST_CASE("make_parallel: sizes of slices differ by one, and no slice is empty") {
+  const auto sizes = [](i64 rows, int n) {
+    std::vector<i64> r;
+    const Tensor y = make_parallel([&](const Tensor& x) { return r.push_back(x.shape()[0]), x; }, n, zeros({rows, 2}));
+    CHECK(y.shape() == Shape{rows, 2});
+    return r;
+  };
+  CHECK(sizes(10, 4) == std::vector<i64>{3, 3, 2, 2});
+  CHECK(sizes(8, 4) == std::vector<i64>{2, 2, 2, 2});
+  CHECK(sizes(2, 4) == std::vector<i64>{1, 1});
+  CHECK(sizes(0, 4) == std::vector<i64>{0});
+}
+
+TEST_CASE("make_parallel: loss and gradients do not depend on the number of slices") {
+  const auto [x, y] = points(10);
+  const Variable w(first_weights());
+  const auto error = [&](const Tensor& a, const Tensor& b) { return square(matmul(a, w) - b); };
+  const auto mean = [&](const Tensor& a, const Tensor& b) { return reduce_mean(error(a, b)); };
+  const Step whole = differentiated(w, [&] { return mean(x, y); });
+  for (const int n : {1, 2, 3, 4, 10}) {
+    const auto concatenated = [&] { return reduce_mean(make_parallel(error, n, x, y)); };
+    const auto averaged = [&] { return make_parallel_mean(mean, n, x, y); };
+    const auto check = [&](const Step& step) {
+      check_close(step.loss, whole.loss);
+      check_close(step.gradient, whole.gradient);
+    };
+    check(differentiated(w, concatenated));
+    check(differentiated(w, averaged));
+    check(function([&] { return differentiated(w, concatenated); })());
+    check(function([&] { return differentiated(w, averaged); })());
+    check(differentiated(w, [&] { return function(concatenated)(); }));
+  }
+}
+
+TEST_CASE("make_parallel_mean: gradients that each slice takes are averaged, too") {
+  const auto [x, y] = points(11);
+  const Variable w(first_weights());
+  const auto step = [&](const Tensor& a, const Tensor& b) {
+    return differentiated(w, [&] { return reduce_mean(square(matmul(a, w) - b)); });
+  };
+  const Step whole = step(x, y), sliced = make_parallel_mean(step, 4, x, y);
+  check_close(sliced.loss, whole.loss);
+  check_close(sliced.gradient, whole.gradient);
+
+  const Variable table(reshape(range(0.f, 12.f), {6, 2}));  // the gradient of gather is row-sparse
+  const auto rows = [&](const Tensor& i) {
+    GradientTape tape;
+    return tape.gradient(reduce_mean(square(gather(table, i))), std::vector<Variable>{table});
+  };
+  const Tensor i = constant({0, 3, 3, 5, 1});
+  check_close(make_parallel_mean(rows, 2, i)[0].tensor(), rows(i)[0].tensor());
+}
+
+TEST_CASE("make_parallel: a number of rows that a trace does not know") {
+  const Variable w(first_weights());
+  const auto error = [&](const Tensor& a, const Tensor& b) { return square(matmul(a, w) - b); };
+  const TensorSpec xs({none, 3}, float32), ys({none, 1}, float32);
+  const auto concatenated = function(
+      [&](const Tensor& x, const Tensor& y) {
+        return differentiated(w, [&] { return reduce_mean(make_parallel(error, 4, x, y)); });
+      },
+      {.name = "concatenated", .input_signature = {xs, ys}});
+  const auto averaged = function(
+      [&](const Tensor& x, const Tensor& y) {
+        return differentiated(w, [&] {
+          return make_parallel_mean([&](const Tensor& a, const Tensor& b) { return reduce_mean(error(a, b)); }, 4, x,
+                                    y);
+        });
+      },
+      {.name = "averaged", .input_signature = {xs, ys}});
+  for (const i64 rows : {8, 10, 4, 3, 1}) {  // with fewer than four, slices are empty
+    const auto [x, y] = points(rows);
+    const Step whole = differentiated(w, [&] { return reduce_mean(error(x, y)); });
+    for (const Step& step : {concatenated(x, y), averaged(x, y)}) {
+      check_close(step.loss, whole.loss);
+      check_close(step.gradient, whole.gradient);
+    }
+  }
+  CHECK(concatenated.trace_count() == 1);
+  CHECK(averaged.trace_count() == 1);
+}
+
+TEST_CASE("make_parallel: structs, tuples and vectors of tensors; other arguments are passed as they are") {
+  const Variable scale(constant(2.f));
+  const auto f = [](const Points& p, const Variable& v, float shift) {
+    return std::tuple(p.x * v, std::vector<Tensor>{p.y + shift, p.y - shift}, 7);
+  };
+  const Points p = points(5);
+  const auto [x, ys, number] = make_parallel(f, 2, p, scale, 1.5f);
+  CHECK(floats(x) == floats(p.x * 2));
+  REQUIRE(ys.size() == 2);
+  CHECK(floats(ys[0]) == floats(p.y + 1.5f));
+  CHECK(floats(ys[1]) == floats(p.y - 1.5f));
+  CHECK(number == 7);
+}
+
+TEST_CASE("make_parallel: each slice and its gradient run on its device, the result comes back") {
+  const sim::Installed installed;
+  const auto [x, y] = points(10);
+  const Variable w(first_weights());
+  const std::vector<Device> devices{{Device::cpu, 0}, sim::device};
+  std::vector<Device> seen, scopes;
+  const auto error = [&](const Tensor& a, const Tensor& b) {
+    const Tensor e = square(matmul(a, w) - b);
+    return seen.push_back(e.device()), scopes.push_back(current_device()), e;
+  };
+  const auto sliced = [&] {
+    return differentiated(w, [&] { return reduce_mean(make_parallel(error, devices, x, y)); });
+  };
+  const Step whole = differentiated(w, [&] { return reduce_mean(square(matmul(x, w) - y)); });
+  const Step eager = sliced();
+  CHECK(seen == devices);
+  CHECK(scopes == devices);
+  CHECK(eager.loss.device() == Device{});
+  CHECK(eager.gradient.device() == w.device());
+  const auto traced = function(sliced);
+  for (const Step& step : {eager, traced(), traced()}) {
+    check_close(step.loss, whole.loss);
+    check_close(step.gradient, whole.gradient);
+  }
+
+  Tensor mean;
+  std::int64_t forward = 0;
+  {
+    GradientTape tape;
+    const auto before = sim::counts().launches;
+    mean =
+        make_parallel_mean([&](const Tensor& a, const Tensor& b) { return reduce_mean(error(a, b)); }, devices, x, y);
+    forward = sim::counts().launches;
+    CHECK(forward > before);
+    check_close(tape.gradient(mean, w), whole.gradient);
+  }
+  CHECK(sim::counts().launches > forward);  // the gradient, too
+  check_close(mean, whole.loss);
+  CHECK(mean.device() == Device{});
+}
+
+TEST_CASE("make_parallel: what is wrong is said before f is called") {
+  const auto f = [](const Tensor& x) -> Tensor { throw std::logic_error("called with " + to_string(x.spec())); };
+  const auto g = [](const Tensor& x, const Tensor&) { return x; };
+  const Tensor x = ones({4, 2});
+  CHECK_THROWS_WITH(make_parallel(f, 0, x), ContainsSubstring("must be positive, not 0"));
+  CHECK_THROWS_WITH(make_parallel(f, {"TPU:0"}, x), ContainsSubstring("'TPU:0' does not name a device"));
+  CHECK_THROWS_AS(make_parallel(f, {"GPU:0", "GPU:63"}, x), errors::OpError);
+  CHECK_THROWS_WITH(make_parallel(f, 2, constant(1.f)), ContainsSubstring("float32[]") && ContainsSubstring("capture"));
+  CHECK_THROWS_WITH(make_parallel(g, 2, x, ones({5})), ContainsSubstring("float32[4,2] and float32[5]"));
+  CHECK_THROWS_WITH(make_parallel([] { return Tensor(); }, 2), ContainsSubstring("no tensor among the arguments"));
+  const auto sum = [](const Tensor& a) { return reduce_sum(a); };
+  CHECK_THROWS_WITH(make_parallel(sum, 2, x), ContainsSubstring("make_parallel_mean averages"));
+  CHECK_THROWS_WITH(make_parallel_mean([](const Tensor& a) { return cast(a, int32); }, 2, x),
+                    ContainsSubstring("has no mean: int32"));
+  CHECK_THROWS_WITH(make_parallel_mean([](const Tensor& a) { return a; }, 3, x), ContainsSubstring("differ in shape"));
+  const auto uneven = [](const Tensor& a) { return std::vector<Tensor>(static_cast<std::size_t>(a.shape()[0]), a); };
+  CHECK_THROWS_WITH(make_parallel(uneven, 3, x), ContainsSubstring("different numbers of tensors: 2 and 1"));
+}
+
+}  // namespace make_parallel_test
