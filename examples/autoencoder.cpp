@@ -3,12 +3,13 @@
 //   autoencoder --dims 2      two numbers: also draws where the digits lie in the plane
 //   autoencoder --data DIR    MNIST's four files, train-images-idx3-ubyte.gz and so on
 // It saves a checkpoint after each epoch and at Ctrl-C; the same command goes on from it.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "examples/support/arguments.hpp"
+#include <tandem/data.hpp>
+#include <tandem/tandem.hpp>
+
 #include "examples/support/digits.hpp"
-#include "examples/support/interrupt.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/saved_run.hpp"
 #include "examples/support/svg.hpp"
 
@@ -135,22 +136,15 @@ int learn(const Options& o) {
 int main(int argc, char** argv) {
   Options o;
   CLI::App app("Squeezes pictures of digits into a few numbers and draws what it makes of them.");
-  app.add_option("--data", o.data, "folder of MNIST's four files (default: generated digits)");
+  app.add_option("--data", o.data, "the folder of MNIST's four files; default: generated digits");
   app.add_option("--dims", o.dims, "numbers per picture; 2: also draw the plane")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
   app.add_option("--picture", o.picture, "file of the reconstructions")->capture_default_str();
   app.add_option("--plane", o.plane, "file of the plane")->capture_default_str();
-  app.add_option("--checkpoint", o.checkpoint, "file to save to, and to go on from")->capture_default_str();
+  app.add_option("--checkpoint", o.checkpoint, "the file to save to, and to go on from")->capture_default_str();
   app.add_option("--epochs", o.epochs)->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--batch", o.batch)->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  interrupt::watch();
-  try {
-    return learn(o);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "autoencoder: %s\n", e.what());
-    return 1;
-  }
+  return program::run("autoencoder", app, argc, argv, [&] { return learn(o); });
 }

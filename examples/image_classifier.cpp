@@ -3,14 +3,15 @@
 //   image_classifier --size 250 151     larger ones
 //   image_classifier --data DIR         digits instead: MNIST's four files, train-images-idx3-ubyte.gz and so on
 // It saves a checkpoint at its end and at Ctrl-C; the same command goes on from it.
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <numbers>
 
-#include "examples/support/arguments.hpp"
+#include <tandem/data.hpp>
+#include <tandem/tandem.hpp>
+
 #include "examples/support/digits.hpp"
-#include "examples/support/interrupt.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/saved_run.hpp"
 #include "examples/support/stopwatch.hpp"
@@ -107,9 +108,9 @@ std::pair<double, double> evaluate(const SmallAlexNet& net, const Pictures& pict
 
 int learn(const Options& o) {
   const auto [classes, train, test, source] = task_of(o);
-  print_shapes();
   const data::Batches batches({train.images, train.labels},
                               {.batch_size = o.batch, .seed = o.seed, .drop_remainder = true});
+  print_shapes();
   random::set_seed(o.seed);  // of the initial weights and of dropout
   const SmallAlexNet net(classes);
   net(batches.batch(0)[0]);  // makes the weights
@@ -154,20 +155,13 @@ int learn(const Options& o) {
 int main(int argc, char** argv) {
   Options o;
   CLI::App app("A small AlexNet learns to classify pictures.");
-  app.add_option("--data", o.data, "folder of MNIST's four files (default: generated stripes and checkers)");
+  app.add_option("--data", o.data, "the folder of MNIST's four files; default: generated pictures");
   app.add_option("--size", o.size, "height and width of generated pictures")
       ->check(arguments::whole_number(8))
       ->capture_default_str();
-  app.add_option("--checkpoint", o.checkpoint, "file to save to, and to go on from")->capture_default_str();
+  app.add_option("--checkpoint", o.checkpoint, "the file to save to, and to go on from")->capture_default_str();
   app.add_option("--steps", o.steps)->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--batch", o.batch)->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  interrupt::watch();
-  try {
-    return learn(o);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "image_classifier: %s\n", e.what());
-    return 1;
-  }
+  return program::run("image_classifier", app, argc, argv, [&] { return learn(o); });
 }

@@ -2,12 +2,13 @@
 //   mnist_mlp                generated digits: a few seconds
 //   mnist_mlp --data DIR     MNIST's four files, train-images-idx3-ubyte.gz and so on
 // It saves a checkpoint after each epoch. Stopped, even by kill -9, and started again, it goes on to the same result.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "examples/support/arguments.hpp"
+#include <tandem/data.hpp>
+#include <tandem/tandem.hpp>
+
 #include "examples/support/digits.hpp"
-#include "examples/support/interrupt.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/saved_run.hpp"
 #include "examples/support/stopwatch.hpp"
 
@@ -91,17 +92,10 @@ int learn(const Options& o) {
 int main(int argc, char** argv) {
   Options o;
   CLI::App app("A network with two hidden layers learns to read digits.");
-  app.add_option("--data", o.data, "folder of MNIST's four files (default: generated digits)");
-  app.add_option("--checkpoint", o.checkpoint, "file to save to, and to go on from")->capture_default_str();
+  app.add_option("--data", o.data, "the folder of MNIST's four files; default: generated digits");
+  app.add_option("--checkpoint", o.checkpoint, "the file to save to, and to go on from")->capture_default_str();
   app.add_option("--epochs", o.epochs)->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--batch", o.batch)->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  interrupt::watch();
-  try {
-    return learn(o);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "mnist_mlp: %s\n", e.what());
-    return 1;
-  }
+  return program::run("mnist_mlp", app, argc, argv, [&] { return learn(o); });
 }

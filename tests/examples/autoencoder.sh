@@ -25,7 +25,7 @@ PY
 grep -q 'going on from parts' out || fail 'the second run did not resume'
 grep -q -F "$(grep '^epoch  4' whole.out)" out || { fail 'resumed and uninterrupted training differ'; cat out; }
 says "its dims is '16', not '2'" "$program" --checkpoint parts --dims 2
-is_interruptible "$program" --epochs 1000
+interrupted "$program" --epochs 1000
 
 # Two numbers: also the plane.
 "$program" --epochs 1 --dims 2 --checkpoint two >out 2>&1 || { fail 'train, two numbers'; cat out; }
@@ -36,14 +36,13 @@ svg = xml.parse("autoencoder_plane.svg").getroot()
 assert len(svg.findall(ns + "circle")) == 1510 and len(svg.findall(ns + "g")) == 400
 PY
 
-if has_real_digits; then
+if has_real mnist; then
   "$program" --data "$mnist" --epochs 5 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }
   error_below 40  # what principal components of the same number leave
 fi
 
-refuses_other_data "$program"
-says 'dims' "$program" --dims 0
-says "'abc' is not a whole number of at least 1" "$program" --epochs abc
-says 'leaves no batch' "$program" --batch 100000
+bad_digits
+fails_with 2 'dims' "$program" --dims 0
+fails_with 2 "'abc' is not a whole number of at least 1" "$program" --epochs abc
 
 finish

@@ -18,16 +18,15 @@ done
 grep -q 'going on from parts' out || fail 'the second run did not resume'
 cmp -s whole parts || fail 'resumed and uninterrupted training differ'
 says "its data is '12x10', not '12x11'" "$program" --size 12 11 --checkpoint whole
-is_interruptible "$program" --size 12 10 --steps 1000000
+interrupted "$program" --size 12 10 --steps 1000000
 
-if has_real_digits; then
+if has_real mnist; then
   "$program" --data "$mnist" --batch 32 --steps 250 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }
   right_above 80
 fi
 
-refuses_other_data "$program"
-says "'abc' is not a whole number of at least 8" "$program" --size 12 abc
-says 'size' "$program" --size 12
-says 'leaves no batch' "$program" --size 12 10 --batch 241
+bad_digits
+fails_with 2 "'abc' is not a whole number of at least 8" "$program" --size 12 abc
+fails_with 2 'size' "$program" --size 12
 
 finish

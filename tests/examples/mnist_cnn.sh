@@ -18,15 +18,14 @@ done
 grep -q 'going on from parts' out || fail 'the second run did not resume'
 cmp -s whole parts || fail 'resumed and uninterrupted training differ'
 says "its batch normalization is 'on', not 'off'" "$program" --batch 10 --checkpoint whole
-is_interruptible "$program" --epochs 1000
+interrupted "$program" --epochs 1000
 
-if has_real_digits; then
+if has_real mnist; then
   "$program" --data "$mnist" --steps 40 --batch 50 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }
   right_above 80
 fi
 
-refuses_other_data "$program"
-says "'0' is not a whole number of at least 1" "$program" --steps 0
-says 'leaves no batch' "$program" --batch 100000
+bad_digits
+fails_with 2 "'0' is not a whole number of at least 1" "$program" --steps 0
 
 finish

@@ -25,18 +25,16 @@ assert curve(seen) | curve([again]) == whole and curve(seen).items() <= whole.it
 PY
 cmp -s whole killed || fail 'the checkpoints of a killed and an uninterrupted run differ'
 says "its batch is '100', not '50'" "$program" --checkpoint whole --batch 50
-is_interruptible "$program" --epochs 100000
+interrupted "$program" --epochs 100000
 
-if has_real_digits; then
+if has_real mnist; then
   "$program" --data "$mnist" --epochs 12 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }
   right_above 95
 fi
 
-refuses_other_data "$program"
+bad_digits
 head -c 1000 whole >torn
 says 'is damaged' "$program" --checkpoint torn
-says "'0' is not a whole number of at least 1" "$program" --epochs 0
-says 'batch' "$program" --batch x
-says 'leaves no batch' "$program" --batch 100000
+fails_with 2 "'0' is not a whole number of at least 1" "$program" --epochs 0
 
 finish
