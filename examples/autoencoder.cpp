@@ -1,0 +1,150 @@
+// autoencoder: squeezes pictures of digits into a few numbers and draws what it makes of them.
+//   autoencoder               generated digits, 16 numbers each
+//   autoencoder --dims 2      two numbers: also draws where the digits lie in the plane
+//   autoencoder --data DIR    MNIST's four files, train-images-idx3-ubyte.gz and so on
+// It saves a checkpoint after each epoch and at Ctrl-C; the same command goes on from it.
+#include <cstdio>
+
+#include <tandem/data.hpp>
+#include <tandem/tandem.hpp>
+
+#include "examples/support/digits.hpp"
+#include "examples/support/program.hpp"
+#include "examples/support/saved_run.hpp"
+#include "examples/support/svg.hpp"
+
+using namespace tandem;
+
+namespace {
+
+struct Options {
+  std::string data;  // empty: generated digits
+  std::string checkpoint = "autoencoder.safetensors", picture = "autoencoder.svg", plane = "autoencoder_plane.svg";
+  int dims = 16, epochs = 60, batch = 100, seed = 1;
+};
+
+struct Autoencoder : Module {
+  layers::Sequential encoder, decoder;
+
+  explicit Autoencoder(i64 dims)
+      : encoder{layers::Flatten(), layers::Dense(256, nn::relu), layers::Dense(64, nn::relu), layers::Dense(dims)},
+        decoder{layers::Dense(64, nn::relu), layers::Dense(256, nn::relu), layers::Dense(784),
+                layers::Reshape({28, 28})} {
+    add_module("encoder", encoder), add_module("decoder", decoder);
+  }
+  /// The logits of the pixels.
+  Tensor operator()(const Tensor& images) const { return decoder(encoder(images)); }
+};
+
+Tensor pixels(const Tensor& images) { return cast(images, DType::float32) / 255; }
+
+// The mean square of the errors, as a share of the pixels' variance.
+double error(const Autoencoder& net, const Tensor& images) {
+  const Tensor residual = images - sigmoid(net(images)), spread = images - reduce_mean(images, 0);
+  return (reduce_sum(square(residual)) / reduce_sum(square(spread))).item<float>();
+}
+
+// Three digits of each kind, and below each one what is decoded from its code.
+void draw_reconstructions(const std::string& path, const Tensor& images, const Tensor& decoded, const Tensor& labels) {
+  constexpr int side = 28, pixel = 2, step = (side + 2) * pixel, rows = 3, top = 34;
+  Svg svg(10 * step + 8, rows * (2 * step + 8) + top);
+  svg.text(8, 20, "Held-out digits, and below each one what is decoded from its code");
+  const std::vector<std::uint8_t> digit = labels.to_vector<std::uint8_t>();
+  int drawn[10] = {};
+  for (std::size_t i = 0; i < digit.size(); ++i) {
+    const int column = digit[i], row = drawn[column]++;
+    if (row >= rows) continue;
+    const int x = 6 + column * step, y = top + row * (2 * step + 8);
+    svg.image(x, y, pixel, images[i64(i)].to_vector<float>(), side);
+    svg.image(x, y + step, pixel, decoded[i64(i)].to_vector<float>(), side);
+  }
+  svg.save(path);
+}
+
+// Left, where the encoder puts the digits in the plane; right, what the decoder makes of its points.
+void draw_plane(const std::string& path, const Autoencoder& net, const Tensor& images, const Tensor& labels) {
+  static constexpr const char* colors[] = {"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd",
+                                           "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"};
+  constexpr double size = 600, left = 20, top = 50;
+  constexpr i64 grid = 20;
+  Svg svg(2 * size + 3 * left, size + top + 20);
+  for (int digit = 0; digit < 10; ++digit) {
+    svg.disc(left + 10 + 40 * digit, 25, 6, colors[digit]);
+    svg.text(left + 20 + 40 * digit, 30, std::to_string(digit));
+  }
+  const Tensor codes = net.encoder(images), low = reduce_min(codes, 0), extent = reduce_max(codes, 0) - low;
+  const std::vector<float> place = ((codes - low) / extent).to_vector<float>();
+  const std::vector<std::uint8_t> digit = labels.to_vector<std::uint8_t>();
+  for (std::size_t i = 0; i < digit.size(); ++i)
+    svg.disc(left + size * place[2 * i], top + size * (1 - place[2 * i + 1]), 3, colors[digit[i]]);
+
+  const Tensor at = (cast(range(grid), DType::float32) + 0.5) / grid;
+  const Tensor x = tile(at, {grid}), y = repeat(reverse(at, 0), grid);
+  const Tensor decoded = sigmoid(net.decoder(low + stack({x, y}, 1) * extent));
+  for (i64 i = 0; i < grid * grid; ++i)
+    svg.image(2 * left + size + size / grid * double(i % grid), top + size / grid * double(i / grid), size / grid / 28,
+              decoded[i].to_vector<float>(), 28);
+  svg.save(path);
+}
+
+int learn(const Options& o) {
+  const digits::Digits digits = digits::load(o.data, o.seed);
+  const Tensor held_out = pixels(digits.test.images);
+  const data::Batches batches(digits.train.images, {.batch_size = o.batch, .seed = o.seed, .drop_remainder = true});
+
+  random::set_seed(o.seed);  // of the initial weights
+  const Autoencoder net(o.dims);
+  net(zeros({1, 28, 28}));  // makes the weights
+  std::printf("%s\n", net.summary().c_str());
+
+  const losses::BinaryCrossentropy loss({.from_logits = true});
+  const optimizers::Adam adam(2e-3);
+  const std::vector<Variable> weights = net.trainable_variables();
+  adam.build(weights);
+  const auto step = function([&](const Tensor& images) {
+    const Tensor x = pixels(images);
+    return adam.minimize([&] { return loss(x, net(x)); }, weights);
+  });
+  const metrics::Mean mean_loss;
+  const SavedRun run(o.checkpoint,
+                     {{"program", "autoencoder"},
+                      {"data", digits.source},
+                      {"dims", std::to_string(o.dims)},
+                      {"batch", std::to_string(o.batch)},
+                      {"seed", std::to_string(o.seed)}},
+                     {{"model", net}, {"optimizer", adam}, {"mean_loss", mean_loss}});
+
+  for (i64 i = adam.iterations().item<i64>(); i < o.epochs * batches.size() && !interrupt::received; ++i) {
+    mean_loss.update_state(step(batches.batch(i)));
+    if ((i + 1) % batches.size() != 0) continue;
+    std::printf("epoch %2d: loss %.4f, error on held-out digits %.1f %% of their variance\n",
+                int((i + 1) / batches.size()), mean_loss.result().item<double>(), 100 * error(net, held_out));
+    std::fflush(stdout);
+    mean_loss.reset_state();
+    run.save();
+  }
+  if (interrupt::received) return run.interrupted();
+  draw_reconstructions(o.picture, held_out, sigmoid(net(held_out)), digits.test.labels);
+  if (o.dims == 2) draw_plane(o.plane, net, held_out, digits.test.labels);
+  std::printf("784 pixels in %d numbers: error %.1f %% of the variance; drawn in %s%s\n", o.dims,
+              100 * error(net, held_out), o.picture.c_str(), o.dims == 2 ? (" and " + o.plane).c_str() : "");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options o;
+  CLI::App app("Squeezes pictures of digits into a few numbers and draws what it makes of them.");
+  app.add_option("--data", o.data, "the folder of MNIST's four files; default: generated digits");
+  app.add_option("--dims", o.dims, "numbers per picture; 2: also draw the plane")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
+  app.add_option("--picture", o.picture, "file of the reconstructions")->capture_default_str();
+  app.add_option("--plane", o.plane, "file of the plane")->capture_default_str();
+  app.add_option("--checkpoint", o.checkpoint, "the file to save to, and to go on from")->capture_default_str();
+  app.add_option("--epochs", o.epochs)->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--batch", o.batch)->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
+  return program::run("autoencoder", app, argc, argv, [&] { return learn(o); });
+}

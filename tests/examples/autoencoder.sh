@@ -1,0 +1,48 @@
+#!/bin/sh
+# autoencoder as a user meets it: train, draw, resume, interrupt, and what goes wrong. Usage: autoencoder.sh PROGRAM
+. "$(dirname "$0")/digits.sh"
+
+# error_below LIMIT: the error in `out` is below so many percent of the variance.
+error_below() {
+  error=$(sed -n 's/^784 pixels in [0-9]* numbers: error \([0-9.]*\) % of the variance.*/\1/p' out)
+  awk "BEGIN { exit !(\"$error\" != \"\" && $error + 0 < $1) }" || { fail "the error is '$error' %, not below $1 %"; cat out; }
+}
+
+"$program" --epochs 4 --checkpoint whole >out 2>&1 || { fail 'train'; cat out; }
+error_below 40
+cp out whole.out
+python3 - <<'PY' || fail 'the picture'
+import xml.etree.ElementTree as xml
+ns = "{http://www.w3.org/2000/svg}"
+svg = xml.parse("autoencoder.svg").getroot()
+images = svg.findall(ns + "g")
+assert len(images) == 60 and all(g.findall(ns + "path") for g in images), len(images)
+PY
+
+# Stopped and resumed equals uninterrupted.
+"$program" --epochs 2 --checkpoint parts >/dev/null 2>&1 || fail 'train, first part'
+"$program" --epochs 4 --checkpoint parts >out 2>&1 || { fail 'train, second part'; cat out; }
+grep -q 'going on from parts' out || fail 'the second run did not resume'
+grep -q -F "$(grep '^epoch  4' whole.out)" out || { fail 'resumed and uninterrupted training differ'; cat out; }
+says "its dims is '16', not '2'" "$program" --checkpoint parts --dims 2
+interrupted "$program" --epochs 1000
+
+# Two numbers: also the plane.
+"$program" --epochs 1 --dims 2 --checkpoint two >out 2>&1 || { fail 'train, two numbers'; cat out; }
+python3 - <<'PY' || fail 'the picture of the plane'
+import xml.etree.ElementTree as xml
+ns = "{http://www.w3.org/2000/svg}"
+svg = xml.parse("autoencoder_plane.svg").getroot()
+assert len(svg.findall(ns + "circle")) == 1510 and len(svg.findall(ns + "g")) == 400
+PY
+
+if has_real mnist; then
+  "$program" --data "$mnist" --epochs 5 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }
+  error_below 40  # what principal components of the same number leave
+fi
+
+bad_digits
+fails_with 2 'dims' "$program" --dims 0
+fails_with 2 "'abc' is not a whole number of at least 1" "$program" --epochs abc
+
+finish

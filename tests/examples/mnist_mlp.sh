@@ -1,0 +1,40 @@
+#!/bin/sh
+# mnist_mlp as a user meets it: train, be killed and resume, interrupt, and what goes wrong. Usage: mnist_mlp.sh PROGRAM
+. "$(dirname "$0")/digits.sh"
+
+"$program" --epochs 4 --checkpoint whole >out 2>&1 || { fail 'train'; cat out; }
+right_above 95
+cp out whole.out
+
+# Killed and resumed equals uninterrupted: the same losses and accuracies, whatever was lost.
+python3 - "$program" <<'PY' || fail 'a killed run'
+import re, subprocess, sys
+run = [sys.argv[1], "--epochs", "4", "--checkpoint", "killed"]
+def curve(lines): return dict(re.findall(r"epoch +(\d+): (.* right),", "".join(lines)))
+p = subprocess.Popen(run, stdout=subprocess.PIPE, text=True)
+seen = []
+for line in p.stdout:
+    seen.append(line)
+    if line.startswith("epoch  3"): break
+p.kill()
+p.communicate()
+again = subprocess.run(run, stdout=subprocess.PIPE, text=True, check=True).stdout
+whole = curve(open("whole.out"))
+assert "going on from killed" in again and len(whole) == 4, again
+assert curve(seen) | curve([again]) == whole and curve(seen).items() <= whole.items(), (seen, again, whole)
+PY
+cmp -s whole killed || fail 'the checkpoints of a killed and an uninterrupted run differ'
+says "its batch is '100', not '50'" "$program" --checkpoint whole --batch 50
+interrupted "$program" --epochs 100000
+
+if has_real mnist; then
+  "$program" --data "$mnist" --epochs 12 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }
+  right_above 95
+fi
+
+bad_digits
+head -c 1000 whole >torn
+says 'is damaged' "$program" --checkpoint torn
+fails_with 2 "'0' is not a whole number of at least 1" "$program" --epochs 0
+
+finish
