@@ -9,6 +9,7 @@
 #include "examples/support/bag_of_words.hpp"
 #include "examples/support/program.hpp"
 #include "examples/support/stopwatch.hpp"
+#include "examples/support/word_numbers.hpp"
 
 using namespace tandem;
 
@@ -52,17 +53,7 @@ Tensor numbers_of(const Texts& texts, const Options& o) {
   std::vector<std::vector<std::string>> training;
   for (std::size_t i = 0; i < texts.words.size(); ++i)
     if (i % 5 != 0) training.push_back(texts.words[i]);
-  const auto vocabulary = words::vocabulary(training, o.words);
-  std::vector<std::vector<std::int32_t>> rows;
-  for (const auto& text : texts.words) {
-    auto& row = rows.emplace_back();
-    for (const std::string& word : text) {
-      const auto at = vocabulary.find(word);
-      row.push_back(at == vocabulary.end() ? 1 : static_cast<std::int32_t>(at->second) + 2);
-    }
-  }
-  return data::pad_sequences(rows, {.maxlen = o.length, .padding = data::Side::post, .truncating = data::Side::post})
-      .sequences;
+  return words::numbers(texts.words, words::vocabulary(training, o.words), o.length, 2).sequences;
 }
 
 // --- model
