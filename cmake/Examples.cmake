@@ -55,7 +55,7 @@ foreach(file ${example_files})
 endforeach()
 list(REMOVE_DUPLICATES example_names)
 # A program may use the model of another one.
-foreach(file description model text trainer)
+foreach(file description model trainer)
   list(APPEND files_of_example_beam_search "${PROJECT_SOURCE_DIR}/examples/char_rnn/${file}.cpp")
 endforeach()
 foreach(name ${example_names})

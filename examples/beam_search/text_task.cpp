@@ -12,8 +12,8 @@
 
 #include "examples/char_rnn/description.hpp"
 #include "examples/char_rnn/model.hpp"
-#include "examples/char_rnn/text.hpp"
 #include "examples/char_rnn/trainer.hpp"
+#include "examples/support/characters.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/progress.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "examples/support/characters.hpp"
 #include "model.hpp"
-#include "text.hpp"
 
 tandem::train::Metadata describe(const ModelOptions& model, const Vocabulary& vocabulary);
 /// Reads what describe() wrote. throws std::runtime_error for a safetensors file that char_rnn did not write

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "examples/support/characters.hpp"
 #include "model.hpp"
-#include "text.hpp"
 
 struct SampleOptions {
   std::string start = "The ";

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "examples/support/characters.hpp"
 #include "model.hpp"
-#include "text.hpp"
 
 struct TrainOptions {
   std::int64_t batch = 100, window = 50;

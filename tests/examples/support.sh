@@ -60,6 +60,18 @@ bad_arguments() {
   fails_with 2 "'x' is not a whole number of at least 0" "$program" --seed x
   fails_with 2 'nonsense' "$program" --nonsense
 }
+# stops_at_interrupt ARGUMENTS...: Ctrl-C after the first report of a step ends the program: status 130.
+stops_at_interrupt() {
+  python3 - "$program" "$@" <<'PY' || fail "an interrupted run of $*"
+import signal, subprocess, sys
+p = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
+for line in p.stdout:
+    if "step " in line: break
+p.send_signal(signal.SIGINT)
+out = p.communicate()[0]
+assert p.returncode == 130 and "interrupted" in out, (p.returncode, out)
+PY
+}
 finish() {
   [ $failures = 0 ] && echo 'all passed'
   exit $failures

@@ -1,0 +1,156 @@
+// sequence_labelling: a label for each step of a sequence, by a network that reads it from left to right, and by one
+// that reads it both ways.
+//   sequence_labelling                            words in pictures of letters; some look alike, and only the letter
+//                                                 behind them tells which they are
+//   sequence_labelling --task tags --data FILE    parts of speech: a sentence a line, word/tag word/tag ...
+#include <cstdio>
+#include <tandem/data.hpp>
+#include <tandem/tandem.hpp>
+
+#include "examples/support/bag_of_words.hpp"
+#include "examples/support/program.hpp"
+#include "examples/support/stopwatch.hpp"
+#include "examples/support/tagged_text.hpp"
+#include "examples/support/word_numbers.hpp"
+
+using namespace tandem;
+
+namespace {
+
+struct Options : program::Options {
+  std::string task = "letters";
+  i64 units = 300, batch = 10;
+  i64 embedding = 100, words = 30000, length = 30;  // of tags: numbers a word, known words, words a sentence
+};
+
+// --- data
+
+struct Sequences {
+  Tensor inputs;           // [n, time, ...]
+  Tensor labels, lengths;  // int32 [n, time] and [n]: what is behind the length does not count
+};
+struct Task {
+  Sequences train, test;
+  i64 labels;
+};
+
+Task letters(i64 seed) {
+  const data::Letters d = data::synthetic_letters(3000, seed);
+  const Tensor images = reshape(d.images, {3000, 14, 16 * 8});
+  const auto [train, test] = data::split({images, d.labels, d.lengths}, {0.66, 0.34}, {.seed = seed});
+  return {{train[0], train[1], train[2]}, {test[0], test[1], test[2]}, 26};
+}
+
+void report(const char* how, double accuracy) {
+  std::printf("%-26s %.2f %% right, %.2f %% wrong\n", how, 100 * accuracy, 100 * (1 - accuracy));
+  std::fflush(stdout);
+}
+
+// Every tenth line is held out.
+Task tags(const Options& o) {
+  const tagged::Split text = tagged::read(o.data, o.length);
+  auto all_tags = text.train.tags;
+  all_tags.insert(all_tags.end(), text.test.tags.begin(), text.test.tags.end());
+  const auto tag_numbers = words::vocabulary(all_tags, 1'000'000);
+  const auto vocabulary = words::vocabulary(text.train.words, o.words);
+  const auto sequences = [&](const tagged::Sentences& s) {  // word 0 is the unknown one
+    const data::PaddedSequences words = words::numbers(s.words, vocabulary, o.length, 1);
+    return Sequences{words.sequences, words::numbers(s.tags, tag_numbers, o.length, 0).sequences, words.lengths};
+  };
+  const std::size_t held_out = text.test.words.size();
+  std::printf("%zu sentences, %zu of them held out; %zu words, %zu tags\n", text.train.words.size() + held_out,
+              held_out, vocabulary.size(), tag_numbers.size());
+  report("commonest tag of each word", tagged::commonest_tags(text));
+  return {sequences(text.train), sequences(text.test), static_cast<i64>(tag_numbers.size())};
+}
+
+// --- model
+
+// What the recurrent layer reads: pixels, or a vector for each word.
+layers::Sequential features(const Options& o) {
+  if (o.task == "tags") return layers::Sequential(layers::Embedding(o.words + 1, o.embedding));
+  return layers::Sequential(layers::Lambda([](const Tensor& pixels) { return cast(pixels, float32); }));
+}
+
+template <class Rnn>
+struct Labeller : Model<Labeller<Rnn>> {
+  layers::Sequential features;
+  Rnn rnn;
+  layers::Dense dense;  // the same for all steps
+
+  Labeller(const layers::Sequential& features, const Rnn& rnn, i64 labels)
+      : features(features), rnn(rnn), dense(labels) {}
+  /// Logits [batch, time, labels].
+  Tensor operator()(const Tensor& inputs, const Tensor& lengths) const {
+    return dense(rnn(features(inputs), {.sequence_length = lengths}));
+  }
+};
+
+/// Trains a model, and returns the share of right labels in the held-out sequences.
+template <class Rnn>
+double train(const char* how, const Rnn& rnn, const Task& task, const Options& o) {
+  random::set_seed(o.seed);
+  const Labeller<Rnn> model(features(o), rnn, task.labels);
+  const auto& [inputs, labels, lengths] = task.train;
+  const data::Batches batches({inputs, labels, lengths}, {.batch_size = o.batch, .seed = o.seed});
+  const data::Batches held_out({task.test.inputs, task.test.labels, task.test.lengths},
+                               {.batch_size = 100, .shuffle = false});
+  const optimizers::RMSprop rmsprop({.learning_rate = 0.002, .global_clipnorm = 5});
+  const metrics::Mean loss;
+  const metrics::SparseCategoricalAccuracy right;
+  model(batches.batch(0)[0], batches.batch(0)[2]);  // makes the weights
+  const auto step = function([&](const Tensor& inputs, const Tensor& labels, const Tensor& lengths) {
+    loss.update_state(rmsprop.minimize(
+        [&] {
+          const Tensor each = nn::sparse_softmax_cross_entropy_with_logits(labels, model(inputs, lengths));
+          return nn::masked_mean(each, sequence_mask(lengths, labels.shape()[1]));
+        },
+        model.trainable_variables()));
+  });
+
+  Stopwatch watch;
+  for (i64 done = 0; done < o.steps && !interrupt::received;) {
+    const auto [inputs, labels, lengths] = batches.batch(done);
+    watch.start();
+    step(inputs, labels, lengths);
+    watch.stop();
+    if (++done % 200 != 0 && done != o.steps) continue;
+    std::printf("%s, step %lld: loss %.3f; %.0f sequences/s\n", how, static_cast<long long>(done),
+                loss.result().template item<double>(), static_cast<double>(done * o.batch) / watch.seconds());
+    std::fflush(stdout);
+    loss.reset_state();
+  }
+  for (const auto& [inputs, labels, lengths] : held_out.epoch(0))
+    right.update_state(labels, model(inputs, lengths), sequence_mask(lengths, labels.shape()[1]));
+  return right.result().template item<double>();
+}
+
+int label(const Options& o) {
+  if ((o.task == "tags") == o.data.empty())
+    throw std::runtime_error("--task tags needs --data, and letters are generated: give both options or neither");
+  const Task task = o.task == "tags" ? tags(o) : letters(o.seed);
+  const layers::GRU gru(o.units, {.return_sequences = true});
+  const double forward = train("one way", gru, task, o);
+  report("one way", forward);
+  if (!interrupt::received) report("both ways", train("both ways", layers::Bidirectional(gru), task, o));
+  return interrupt::received ? std::puts("interrupted after the steps above"), 130 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options o;
+  CLI::App app("A label for each step of a sequence: letters of words, or parts of speech.");
+  program::add_options(app, o,
+                       "of tags: a text file, plain or compressed by gzip, with lines of word/tag word/tag ...");
+  app.add_option("--task", o.task, "letters or tags")->check(CLI::IsMember({"letters", "tags"}))->capture_default_str();
+  const auto add = [&](const char* name, i64& value, const char* what) {
+    app.add_option(name, value, what)->check(arguments::whole_number(1))->capture_default_str();
+  };
+  add("--units", o.units, "of a GRU");
+  add("--batch", o.batch, "sequences a step");
+  add("--embedding", o.embedding, "of tags: numbers a word");
+  add("--words", o.words, "of tags: how many of the most frequent words are known");
+  add("--length", o.length, "of tags: words a sentence at most");
+  return program::run("sequence_labelling", app, argc, argv, [&] { return label(o); });
+}

@@ -1,0 +1,175 @@
+// transformer_lm: a small transformer that writes text, a character at a time.
+//   transformer_lm                     on the licence texts of a Debian machine
+//   transformer_lm --data FILE         on a text file, or on the files of a folder
+// It saves a checkpoint every 100 steps and at Ctrl-C. The same command goes on from it; once trained, it only writes.
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+#include <tandem/data.hpp>
+#include <tandem/tandem.hpp>
+
+#include "examples/support/characters.hpp"
+#include "examples/support/program.hpp"
+#include "examples/support/saved_run.hpp"
+#include "examples/support/stopwatch.hpp"
+#include "examples/support/text_file.hpp"
+
+using namespace tandem;
+
+namespace {
+
+struct Options : program::Options {
+  std::string checkpoint = "transformer_lm.safetensors", start = "The ";
+  i64 layers = 2, width = 128, heads = 4, window = 64, batch = 16, characters = 400;
+  double learning_rate = 3e-3, dropout = 0.1, temperature = 0.7;
+};
+
+// Predicts each character from those before it in the window.
+struct Transformer : Model<Transformer> {
+  layers::Embedding characters;
+  layers::PositionEmbedding positions;
+  layers::Sequential blocks;
+  layers::LayerNormalization norm;
+  layers::Dense dense;
+
+  Transformer(i64 vocabulary, const Options& o)
+      : characters(vocabulary, o.width), positions(o.window), dense(vocabulary) {
+    for (i64 i = 0; i < o.layers; ++i)
+      blocks.add(layers::TransformerBlock(
+          4 * o.width, o.heads,
+          {.dropout = o.dropout, .activation = nn::gelu, .normalize_first = true, .use_causal_mask = true}));
+  }
+  /// ids: int32 [batch, time]. Returns the logits of the character behind each one, [batch, time, vocabulary].
+  Tensor operator()(const Tensor& ids) const {
+    const Tensor x = characters(ids);
+    return dense(norm(blocks(x + positions(x))));
+  }
+};
+
+// Cuts a text into windows of `length` characters, one every `stride`: int32 [n, length].
+Tensor windows(const std::vector<std::int32_t>& text, i64 length, i64 stride) {
+  if (std::ssize(text) < length)
+    throw std::runtime_error("the text, or its held-out last twentieth, has fewer characters than a window");
+  const i64 n = (std::ssize(text) - length) / stride + 1;
+  return gather(constant(text), expand_dims(range(n) * stride, 1) + range(length));
+}
+// The cross entropy of each character of windows [n, length] but the first, in bits: [n, length - 1].
+Tensor bits_of(const Transformer& model, const Tensor& windows) {
+  const Tensor logits = model(windows(Ellipsis, Slice(0, -1)));
+  return nn::sparse_softmax_cross_entropy_with_logits(windows(Ellipsis, Slice(1)), logits) / std::numbers::ln2;
+}
+// The mean of a text. Each character is predicted from at least half a window of those before it.
+double bits_a_character(const Transformer& model, const std::vector<std::int32_t>& text, i64 window) {
+  const i64 seen = window / 2;
+  const metrics::Mean bits;
+  const data::Batches batches(windows(text, window + 1, window - seen), {.batch_size = 64, .shuffle = false});
+  for (const Tensor& batch : batches.epoch(0)) bits.update_state(bits_of(model, batch)(Ellipsis, Slice(seen)));
+  return bits.result().item<double>();
+}
+
+// Continues a text: draws a character, appends it, and reads the last window again.
+void write(const Transformer& model, const Vocabulary& vocabulary, const Options& o) {
+  std::vector<std::int32_t> text = vocabulary.encode(o.start);
+  if (text.empty()) throw std::runtime_error("--start: none of its characters is known to the model");
+  random::set_seed(o.seed);
+  for (const std::int32_t id : text) std::putchar(vocabulary[id]);
+  for (i64 i = 0; i < o.characters && !interrupt::received; ++i) {
+    const std::vector<std::int32_t> last(text.end() - std::min(o.window, std::ssize(text)), text.end());
+    const Tensor logits = model(expand_dims(constant(last), 0))(0, -1);
+    text.push_back(cast(random::sample_with_temperature(logits, o.temperature), int32).item<std::int32_t>());
+    std::putchar(vocabulary[text.back()]);
+    std::fflush(stdout);
+  }
+  std::putchar('\n');
+}
+
+int learn(const Options& o) {
+  const std::string all = read_corpus(o.data);
+  const std::string_view text = std::string_view(all).substr(0, all.size() - all.size() / 20);
+  const Vocabulary vocabulary = Vocabulary::of(text);
+  const std::vector<std::int32_t> held_out = vocabulary.encode(std::string_view(all).substr(text.size()));
+  const data::Batches batches(windows(vocabulary.encode(text), o.window + 1, o.window),
+                              {.batch_size = o.batch, .seed = o.seed});
+
+  random::set_seed(o.seed);  // of the initial weights and of dropout
+  const Transformer model(vocabulary.size(), o);
+  model(zeros({1, 1}, int32));  // makes the weights
+  std::printf("%s\n", model.summary().c_str());
+
+  const double warm_up = std::min(100., static_cast<double>(o.steps) / 10);
+  const optimizers::AdamW adam({.learning_rate = optimizers::schedules::CosineDecay(
+                                    0, static_cast<double>(o.steps) - warm_up,
+                                    {.alpha = 0.05, .warmup_target = o.learning_rate, .warmup_steps = warm_up}),
+                                .weight_decay = 0.01,
+                                .global_clipnorm = 1});
+  const std::vector<Variable> weights = model.trainable_variables();
+  adam.build(weights);
+  const auto step = function([&](const Tensor& windows) {
+    const training_scope training(true);
+    return adam.minimize([&] { return reduce_mean(bits_of(model, windows)); }, weights);
+  });
+
+  const auto text_of = [](auto number) { return std::to_string(number); };
+  const metrics::Mean bits;
+  const SavedRun run(
+      o.checkpoint,
+      {{"program", "transformer_lm"},
+       {"text", text_of(stable_hash(all))},
+       {"steps", text_of(o.steps)},
+       {"seed", text_of(o.seed)},
+       {"batch", text_of(o.batch)},
+       {"window", text_of(o.window)},
+       {"layers", text_of(o.layers)},
+       {"heads", text_of(o.heads)},
+       {"width", text_of(o.width)},
+       {"learning_rate", text_of(o.learning_rate)},
+       {"dropout", text_of(o.dropout)}},
+      {{"model", model}, {"optimizer", adam}, {"random", random::global_generator().state()}, {"mean_bits", bits}});
+
+  Stopwatch watch;
+  const i64 first = adam.iterations().item<i64>();
+  for (i64 done = first; done < o.steps && !interrupt::received;) {
+    const Tensor batch = batches.batch(done);
+    watch.start();
+    bits.update_state(step(batch));
+    watch.stop();
+    if (++done % 100 != 0 && done != o.steps) continue;
+    const double mean = bits.result().item<double>();
+    bits.reset_state();
+    run.save();
+    std::printf("step %lld: %.3f bits a character, %.0f characters/s\n", static_cast<long long>(done), mean,
+                static_cast<double>((done - first) * o.batch * o.window) / watch.seconds());
+    std::fflush(stdout);
+  }
+  if (interrupt::received) return run.interrupted();
+  const double held_out_bits = bits_a_character(model, held_out, o.window);
+  std::printf("held out: %.3f bits a character, perplexity %.2f. At temperature %g it writes:\n\n", held_out_bits,
+              std::exp2(held_out_bits), o.temperature);
+  write(model, vocabulary, o);
+  return interrupt::received ? 130 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options o;
+  o.data = "/usr/share/common-licenses", o.steps = 2000;
+  CLI::App app("A small transformer that writes text, a character at a time.");
+  program::add_options(app, o, "a text file, plain or compressed by gzip, or a folder of them");
+  const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* what) {
+    app.add_option(name, value, what)->check(check)->capture_default_str();
+  };
+  const CLI::Validator count = arguments::whole_number(1);
+  add("--layers", o.layers, count, "blocks of attention and dense layers");
+  add("--width", o.width, count, "numbers a character, a multiple of --heads");
+  add("--heads", o.heads, count, "of attention");
+  add("--window", o.window, count, "characters that the model sees");
+  add("--batch", o.batch, count, "windows a step");
+  add("--dropout", o.dropout, arguments::number_in(0, 1), "share of activations dropped in training");
+  add("--learning-rate", o.learning_rate, arguments::positive_number(), "after the warm-up; then a cosine decay");
+  add("--temperature", o.temperature, arguments::number_in(0, 1e6), "of what it writes; 0: always the likeliest");
+  add("--characters", o.characters, arguments::whole_number(0), "how many it writes");
+  app.add_option("--start", o.start, "what the written text begins with")->capture_default_str();
+  app.add_option("--checkpoint", o.checkpoint, "the file of the model")->capture_default_str();
+  return program::run("transformer_lm", app, argc, argv, [&] { return learn(o); });
+}

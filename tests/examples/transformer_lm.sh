@@ -1,0 +1,66 @@
+#!/bin/sh
+# transformer_lm as a user meets it: train, write, resume, interrupt, and what goes wrong. Usage: transformer_lm.sh PROGRAM
+. "$(dirname "$0")/support.sh"
+
+small() {
+  "$program" --data corpus.txt --width 32 --window 24 --batch 16 --heads 2 --steps 200 --learning-rate 0.01 "$@"
+}
+held_out='held out: ([0-9.]+) bits a character'
+
+i=0
+while [ $i -lt 120 ]; do
+  echo "The quick brown fox number $i jumps over the lazy dog; and then it rests."
+  i=$((i + 1))
+done >corpus.txt
+
+# It learns: a guess by the frequency of characters costs 4.4 bits; all that has to be guessed here is the number.
+small --checkpoint model --characters 80 >whole.out 2>&1 || { fail 'train'; cat whole.out; }
+cp whole.out out
+near "$(number "$held_out")" 0.25 0.25 || { fail 'held out'; cat out; }
+
+# Interrupted and continued equals uninterrupted, the written text included; then it only writes.
+stops_at_interrupt --data corpus.txt --width 32 --window 24 --batch 16 --heads 2 --steps 1000000 --checkpoint stopped
+[ -s stopped ] || fail 'no checkpoint after an interrupt'
+python3 - "$program" <<'PY' || fail 'a killed run'
+import subprocess, sys
+p = subprocess.Popen([sys.argv[1], "--data", "corpus.txt", "--width", "32", "--window", "24", "--batch", "16", "--heads", "2",
+                      "--steps", "200", "--learning-rate", "0.01", "--checkpoint", "killed"], stdout=subprocess.PIPE, text=True)
+for line in p.stdout:
+    if line.startswith("step 100"): break
+p.kill()
+p.communicate()
+PY
+for run in continued trained; do small --checkpoint killed --characters 80 >$run.out 2>&1 || { fail $run; cat $run.out; }; done
+grep -q 'going on from killed' continued.out || fail 'the run after a kill did not resume'
+for run in whole continued trained; do sed -n '/^held out/,$p' $run.out >$run; done
+{ [ -s whole ] && cmp -s whole continued; } || { fail 'continued and uninterrupted training differ'; cat whole continued; }
+cmp -s whole trained || { fail 'a trained model writes something else'; cat whole trained; }
+greedy() { small --checkpoint model --temperature 0 --characters 40 --start 'number 7'; }
+greedy >greedy.1
+greedy >greedy.2
+cmp -s greedy.1 greedy.2 || fail 'greedy texts differ'
+grep -q '^number 7.* jumps over' greedy.1 || { fail 'the start'; cat greedy.1; }
+
+if has_real text/moby_dick.txt.gz; then
+  "$program" --data "$real/text/moby_dick.txt.gz" --steps 200 --width 64 --batch 16 --characters 20 --checkpoint moby >out 2>&1 ||
+    { fail 'a novel'; cat out; }
+  near "$(number "$held_out")" 3.4 0.5 || { fail 'a novel: held out'; cat out; }
+fi
+
+# Bad input.
+: >empty.txt
+printf 'abc\000def' >binary.txt
+echo short >short.txt
+printf '\037\213\010\000not gzip' >damaged.txt.gz
+fails_with 1 'there is no nowhere.txt' "$program" --data nowhere.txt
+fails_with 1 'empty.txt is empty' "$program" --data empty.txt
+fails_with 1 'binary.txt is binary' "$program" --data binary.txt
+fails_with 1 'damaged.txt.gz' "$program" --data damaged.txt.gz
+fails_with 1 'fewer characters than a window' "$program" --data short.txt
+says "its [a-z_]* is '.*', not '.*'" "$program" --data corpus.txt --width 32 --window 24 --batch 16 --heads 2 --steps 50 --checkpoint model
+says 'none of its characters' small --checkpoint model --start '@@'
+says 'heads' "$program" --data corpus.txt --width 10 --heads 3
+"$program" --help >out 2>&1 && grep -q -- --data out || fail 'no help'
+fails_with 2 "'1' is not a number in" "$program" --dropout 1
+bad_arguments
+finish
