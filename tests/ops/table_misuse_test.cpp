@@ -105,6 +105,7 @@ class Fields final : AttrVisitor, AttrReader {
     bool absent = false;  // Axes that are not given
     Ref<Opaque> opaque;
   };
+  using AttrVisitor::list;
   explicit Fields(const Attrs& a) { a.visit(*this); }
 
   // The places that can be replaced: (field, element), elements of lists from 0, and -1 for a number by itself.

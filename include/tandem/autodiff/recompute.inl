@@ -8,12 +8,12 @@
 namespace TANDEM_NS::detail {
 
 // Lists the trainable Variables that are read while it lives.
-class VariableReads final : Observer {
+class ReadVariables final : Observer {
  public:
-  VariableReads() { observe(*this); }
-  VariableReads(const VariableReads&) = delete;
-  VariableReads& operator=(const VariableReads&) = delete;
-  ~VariableReads() { unobserve(*this); }
+  ReadVariables() { observe(*this); }
+  ReadVariables(const ReadVariables&) = delete;
+  ReadVariables& operator=(const ReadVariables&) = delete;
+  ~ReadVariables() { unobserve(*this); }
   const std::vector<Variable>& list() const { return list_; }
 
  private:
@@ -50,7 +50,7 @@ TANDEM_INLINE Tensor call_recomputed(const Ref<Recomputed>& f, std::vector<Tenso
   Tensor value;
   {
     const Unobserved quiet;
-    const VariableReads reads;
+    const ReadVariables reads;
     value = f->call(x);
     variables = reads.list();
   }

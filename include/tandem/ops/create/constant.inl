@@ -87,7 +87,7 @@ TANDEM_INLINE Tensor finish_constant(Tensor t, const ConstantOptions& o) {
       errors::raise<errors::InvalidArgumentError>(
           "constant", std::to_string(t.size()) + " values do not fill the shape " + to_string(*want) +
                           " (one value, or exactly as many as it has elements)");
-    const Tensor one = std::exchange(t, Tensor::allocate({*want, t.dtype(), {}}));
+    const Tensor one = std::exchange(t, allocate_for("constant", *want, t.dtype()));
     cpu::fill_elements(t.raw(), t.dtype(), one.raw(), t.size());
   }
   if (o.dtype && *o.dtype != t.dtype()) t = cast(t, *o.dtype);

@@ -85,7 +85,6 @@ namespace detail {
 TANDEM_INLINE Tensor to_current_device(const Tensor& t) {
   return current_device() == t.device() ? t : t.to(current_device());
 }
-// Allocates a host tensor. `what` names the function in errors.
 TANDEM_INLINE Tensor allocate_for(const char* what, const Shape& shape, DType dtype) {
   for (i64 d : shape)
     if (d < 0)
@@ -142,7 +141,12 @@ TANDEM_INLINE Tensor fill(const Dims& dims, const Literal& value, LikeOptions o)
   const tandem::detail::CallSite call(o);
   if (!dims.is_known())
     return detail::fill_computed("fill", dims, constant(value, {.dtype = o.dtype}), {o.name, o.where});
-  return constant(value, {.name = o.name, .where = o.where, .dtype = o.dtype, .shape = dims.numbers("fill")});
+  try {
+    return constant(value, {.name = o.name, .where = o.where, .dtype = o.dtype, .shape = dims.numbers("fill")});
+  } catch (errors::OpError& e) {
+    e.set_op("fill");
+    throw;
+  }
 }
 TANDEM_INLINE Tensor fill(const Dims& dims, const Tensor& value, OpOptions o) {
   const tandem::detail::CallSite call(o);

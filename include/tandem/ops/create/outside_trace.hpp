@@ -1,5 +1,5 @@
-// A guard for values that are computed immediately even while a function is traced. Values that a trace needs only
-// at call time are ops instead.
+// For values that are computed immediately even while a function is traced: a guard, and their allocation. Values that
+// a trace needs only at call time are ops instead.
 #pragma once
 #include "tandem/core/apply.hpp"
 
@@ -28,6 +28,10 @@ class OutsideTrace {
   Stager* stager_;
   Observer* observers_;
 };
+
+/// Allocates a host tensor. `what` names the function in errors: a negative or unknown size, or one that no memory
+/// holds.
+TANDEM_API Tensor allocate_for(const char* what, const Shape& shape, DType dtype);
 }  // namespace detail
 
 }  // namespace TANDEM_NS

@@ -136,7 +136,7 @@ TANDEM_INLINE Tensor detail::range_of_numbers(Scalar start, Scalar limit, Scalar
   const i64 n =
       whole ? whole_count("range", start, limit, delta) : real_count("range", start.real(), limit.real(), delta.real());
   const OutsideTrace outside;
-  const Tensor t = Tensor::allocate({Shape{n}, dtype, {}});
+  const Tensor t = allocate_for("range", Shape{n}, dtype);
   if (whole) cpu::count_whole(t.raw(), dtype, n, start.whole(), delta.whole());
   else cpu::count_real(t.raw(), dtype, n, start.real(), delta.real());
   return current_device() == t.device() ? t : t.to(current_device());
@@ -158,7 +158,7 @@ TANDEM_INLINE void check_num(i64 num) {
 // i / (num - 1) for i < num, exactly 0 and 1 at the ends.
 TANDEM_INLINE Tensor unit_steps(i64 num, DType dtype, bool reversed) {
   const OutsideTrace outside;
-  Tensor t = Tensor::allocate({Shape{num}, dtype, {}});
+  Tensor t = allocate_for("linspace", Shape{num}, dtype);
   const double last = num > 1 ? static_cast<double>(num - 1) : 1;
   for (i64 i = 0; i < num; ++i) {
     const double x = static_cast<double>(i) / last;
@@ -179,7 +179,7 @@ TANDEM_INLINE Tensor linspace(Scalar start, Scalar stop, i64 num, LinspaceOption
                                                 std::string("the dtype must be floating, not ") + name(dtype));
   resolve_axis("linspace", o.axis, 1);
   const detail::OutsideTrace outside;
-  const Tensor t = Tensor::allocate({Shape{num}, dtype, {}});
+  const Tensor t = detail::allocate_for("linspace", Shape{num}, dtype);
   const double step = num > 1 ? (stop.real() - start.real()) / static_cast<double>(num - 1) : 0;
   cpu::count_real(t.raw(), dtype, num, start.real(), step);
   if (num > 1)
