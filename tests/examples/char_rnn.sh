@@ -68,7 +68,7 @@ for left in killed.partial.*; do [ ! -e "$left" ] || fail "$left was left by a k
 # Training ends when held-out text gets no better, and the best weights are what is sampled.
 "$program" train --corpus corpus.txt --hidden 16 --batch 8 --window 20 --learning-rate 0.5 --clip 1000 --steps 5000 \
   --checkpoint-every 10 --patience 2 --checkpoint early >out 2>&1 || { fail 'train, to stop early'; cat out; }
-best=$(sed -n 's/^stopped as held-out text got no better.* at its best (step \([0-9]*\)).*/\1/p' out)
+best=$(sed -n 's/^stopped as held-out text got no better.* at its best (step \([0-9]*\),.*/\1/p' out)
 last=$(sed -n 's/^step \([0-9]*\): .* held out.*/\1/p' out | tail -n 1)
 [ "$last" = $((${best:--20} + 20)) ] || { fail "best at step '$best', but the last evaluation was at step '$last'"; cat out; }
 grep -q "^step $best: .*(best)" out || { fail 'the best step is not marked'; cat out; }
