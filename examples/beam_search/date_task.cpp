@@ -54,7 +54,7 @@ class DateTask {
                 .outputs = dates::outputs,
                 .begin = dates::begin}),
         variables_(model_.trainable_variables()),
-        adam_(2e-3),
+        adam_({.learning_rate = 2e-3, .global_clipnorm = 1}),
         seconds_(zeros({}, float64), {.name = "seconds", .trainable = false}),
         checkpoint_({{"model", model_}, {"optimizer", adam_}, {"seconds", seconds_}}),
         step_(function([this](const Tensor& x, const Tensor& y) { return learn(x, y); }, {.name = "training_step"})),
@@ -135,10 +135,7 @@ class DateTask {
 
  private:
   Tensor learn(const Tensor& inputs, const Tensor& targets) const {
-    GradientTape tape;
-    const Tensor loss = model_.loss(inputs, targets);
-    adam_.apply_gradients(clip_by_global_norm(tape.gradient(loss, variables_), 1).gradients, variables_);
-    return loss;
+    return adam_.minimize([&] { return model_.loss(inputs, targets); }, variables_);
   }
   nn::BeamSearchResult search(const Tensor& inputs) const {
     return nn::rnn_beam_search([this](const Tensor& last, const Translator::State& s) { return model_.write(last, s); },

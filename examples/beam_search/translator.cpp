@@ -26,22 +26,21 @@ Translator::State Translator::read(const Tensor& inputs) const {
   const Tensor is_character = inputs != 0;
   const Tensor lengths = reduce_sum(cast(is_character, int32), 1);
   const auto r = reader_(input_embedding_(inputs), {.sequence_length = lengths});
-  const Tensor unread = where(is_character, 0.f, -1e9f);
-  return {r.state[0], r.output, unread, zeros_like(unread)};
+  return {r.state[0], r.output, is_character, zeros_like(is_character, float32)};
 }
 
 std::pair<Tensor, Translator::State> Translator::write(const Tensor& tokens, const State& s) const {
-  const auto look = [&](const Tensor& hidden) {  // [n, time]
-    return nn::softmax(linalg::matvec(s.memory, hidden) + s.unread);
-  };
-  const auto seen = [&](const Tensor& weights) {  // [n, hidden]
-    return squeeze(matmul(expand_dims(weights, 1), s.memory), {1});
+  const auto look = [&](const Tensor& hidden) {
+    const auto seen =
+        attention_(expand_dims(hidden, 1), s.memory, {.value_mask = s.is_character, .return_attention_scores = true});
+    return std::pair(squeeze(seen.output, {1}), squeeze(seen.scores, {1}));
   };
   // Luong's input feeding: the input of the step includes the context vector for the previous state.
-  const Tensor x = concat({output_embedding_(tokens), seen(look(s.hidden))}, -1);
-  const Tensor hidden = writer_(x, s.hidden), weights = look(hidden);
-  const Tensor logits = head_(combine_(concat({hidden, seen(weights)}, -1)));
-  return {logits, {hidden, s.memory, s.unread, weights}};
+  const Tensor x = concat({output_embedding_(tokens), look(s.hidden).first}, -1);
+  const Tensor hidden = writer_(x, s.hidden);
+  const auto [seen, weights] = look(hidden);
+  const Tensor logits = head_(combine_(concat({hidden, seen}, -1)));
+  return {logits, {hidden, s.memory, s.is_character, weights}};
 }
 
 Tensor Translator::loss(const Tensor& inputs, const Tensor& targets) const {

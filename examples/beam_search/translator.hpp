@@ -17,10 +17,10 @@ class Translator : public tandem::Module {
 
   /// The decoder state carried from one character to the next, with one row per output sequence.
   struct State {
-    tandem::Tensor hidden;   // [n, hidden]
-    tandem::Tensor memory;   // [n, time, hidden]: the encoded input
-    tandem::Tensor unread;   // [n, time]: 0 for input characters, -1e9 for padding
-    tandem::Tensor weights;  // [n, time]: attention weights of the last step
+    tandem::Tensor hidden;        // [n, hidden]
+    tandem::Tensor memory;        // [n, time, hidden]: the encoded input
+    tandem::Tensor is_character;  // [n, time], bool_: false for padding
+    tandem::Tensor weights;       // [n, time]: attention weights of the last step
   };
   /// Encodes inputs [batch, time].
   State read(const tandem::Tensor& inputs) const;
@@ -34,5 +34,6 @@ class Translator : public tandem::Module {
   tandem::layers::Embedding input_embedding_, output_embedding_;
   tandem::layers::GRU reader_;
   tandem::layers::GRUCell writer_;
+  tandem::layers::Attention attention_;
   tandem::layers::Dense combine_, head_;
 };

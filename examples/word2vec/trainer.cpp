@@ -44,12 +44,8 @@ Trainer::Trainer(std::string corpus, const Vocabulary& vocabulary, const ModelOp
 }
 
 Tensor Trainer::learn(const std::vector<Tensor>& inputs, const Tensor& rate) const {
-  GradientTape tape;
-  const Tensor loss = objective_->loss(model_, inputs);
   optimizer_.learning_rate().assign(rate);
-  const std::vector<Variable> variables = model_.trained();
-  optimizer_.apply_gradients(tape.gradient(loss, variables), variables);
-  return loss;
+  return optimizer_.minimize([&] { return objective_->loss(model_, inputs); }, model_.trained());
 }
 
 double Trainer::share() const {
