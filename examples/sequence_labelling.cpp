@@ -133,7 +133,9 @@ int label(const Options& o) {
   const double forward = train("one way", gru, task, o);
   report("one way", forward);
   if (!interrupt::received) report("both ways", train("both ways", layers::Bidirectional(gru), task, o));
-  return interrupt::received ? std::puts("interrupted after the steps above"), 130 : 0;
+  if (!interrupt::received) return 0;
+  std::puts("interrupted after the steps above");
+  return 130;
 }
 
 }  // namespace

@@ -70,7 +70,6 @@ double bits_a_character(const Transformer& model, const std::vector<std::int32_t
 // Continues a text: draws a character, appends it, and reads the last window again.
 void write(const Transformer& model, const Vocabulary& vocabulary, const Options& o) {
   std::vector<std::int32_t> text = vocabulary.encode(o.start);
-  if (text.empty()) throw std::runtime_error("--start: none of its characters is known to the model");
   random::set_seed(o.seed);
   for (const std::int32_t id : text) std::putchar(vocabulary[id]);
   for (i64 i = 0; i < o.characters && !interrupt::received; ++i) {
@@ -83,10 +82,30 @@ void write(const Transformer& model, const Vocabulary& vocabulary, const Options
   std::putchar('\n');
 }
 
+// A linear warm-up, then half a wave of a cosine.
+optimizers::AdamW optimizer(const Options& o) {
+  const double warm_up = std::min(100., static_cast<double>(o.steps) / 10);
+  const optimizers::schedules::CosineDecay rate(
+      0, static_cast<double>(o.steps) - warm_up,
+      {.alpha = 0.05, .warmup_target = o.learning_rate, .warmup_steps = warm_up});
+  return optimizers::AdamW({.learning_rate = rate, .weight_decay = 0.01, .global_clipnorm = 1});
+}
+// What a run that goes on must agree with.
+train::Metadata settings(const Options& o, const std::string& text) {
+  return {{"program", "transformer_lm"},         {"text", std::to_string(stable_hash(text))},
+          {"steps", std::to_string(o.steps)},    {"seed", std::to_string(o.seed)},
+          {"batch", std::to_string(o.batch)},    {"window", std::to_string(o.window)},
+          {"layers", std::to_string(o.layers)},  {"heads", std::to_string(o.heads)},
+          {"width", std::to_string(o.width)},    {"learning_rate", std::to_string(o.learning_rate)},
+          {"dropout", std::to_string(o.dropout)}};
+}
+
 int learn(const Options& o) {
   const std::string all = read_corpus(o.data);
   const std::string_view text = std::string_view(all).substr(0, all.size() - all.size() / 20);
   const Vocabulary vocabulary = Vocabulary::of(text);
+  if (vocabulary.encode(o.start).empty())
+    throw std::runtime_error("--start: none of its characters is known to the model");
   const std::vector<std::int32_t> held_out = vocabulary.encode(std::string_view(all).substr(text.size()));
   const data::Batches batches(windows(vocabulary.encode(text), o.window + 1, o.window),
                               {.batch_size = o.batch, .seed = o.seed});
@@ -96,12 +115,7 @@ int learn(const Options& o) {
   model(zeros({1, 1}, int32));  // makes the weights
   std::printf("%s\n", model.summary().c_str());
 
-  const double warm_up = std::min(100., static_cast<double>(o.steps) / 10);
-  const optimizers::AdamW adam({.learning_rate = optimizers::schedules::CosineDecay(
-                                    0, static_cast<double>(o.steps) - warm_up,
-                                    {.alpha = 0.05, .warmup_target = o.learning_rate, .warmup_steps = warm_up}),
-                                .weight_decay = 0.01,
-                                .global_clipnorm = 1});
+  const optimizers::AdamW adam = optimizer(o);
   const std::vector<Variable> weights = model.trainable_variables();
   adam.build(weights);
   const auto step = function([&](const Tensor& windows) {
@@ -109,21 +123,9 @@ int learn(const Options& o) {
     return adam.minimize([&] { return reduce_mean(bits_of(model, windows)); }, weights);
   });
 
-  const auto text_of = [](auto number) { return std::to_string(number); };
   const metrics::Mean bits;
   const SavedRun run(
-      o.checkpoint,
-      {{"program", "transformer_lm"},
-       {"text", text_of(stable_hash(all))},
-       {"steps", text_of(o.steps)},
-       {"seed", text_of(o.seed)},
-       {"batch", text_of(o.batch)},
-       {"window", text_of(o.window)},
-       {"layers", text_of(o.layers)},
-       {"heads", text_of(o.heads)},
-       {"width", text_of(o.width)},
-       {"learning_rate", text_of(o.learning_rate)},
-       {"dropout", text_of(o.dropout)}},
+      o.checkpoint, settings(o, all),
       {{"model", model}, {"optimizer", adam}, {"random", random::global_generator().state()}, {"mean_bits", bits}});
 
   Stopwatch watch;
@@ -135,6 +137,7 @@ int learn(const Options& o) {
     watch.stop();
     if (++done % 100 != 0 && done != o.steps) continue;
     const double mean = bits.result().item<double>();
+    if (!std::isfinite(mean)) throw std::runtime_error("training diverged; lower --learning-rate");
     bits.reset_state();
     run.save();
     std::printf("step %lld: %.3f bits a character, %.0f characters/s\n", static_cast<long long>(done), mean,

@@ -12,6 +12,7 @@
 
 #include "description.hpp"
 #include "examples/support/arguments.hpp"
+#include "examples/support/characters.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/progress.hpp"
 #include "sampler.hpp"

@@ -50,7 +50,7 @@ fi
 # Bad input.
 : >empty.txt
 printf 'abc\000def' >binary.txt
-echo short >short.txt
+echo The end >short.txt
 printf '\037\213\010\000not gzip' >damaged.txt.gz
 fails_with 1 'there is no nowhere.txt' "$program" --data nowhere.txt
 fails_with 1 'empty.txt is empty' "$program" --data empty.txt
@@ -58,8 +58,10 @@ fails_with 1 'binary.txt is binary' "$program" --data binary.txt
 fails_with 1 'damaged.txt.gz' "$program" --data damaged.txt.gz
 fails_with 1 'fewer characters than a window' "$program" --data short.txt
 says "its [a-z_]* is '.*', not '.*'" "$program" --data corpus.txt --width 32 --window 24 --batch 16 --heads 2 --steps 50 --checkpoint model
-says 'none of its characters' small --checkpoint model --start '@@'
-says 'heads' "$program" --data corpus.txt --width 10 --heads 3
+fails_with 1 'none of its characters' small --checkpoint model --start '@@'
+fails_with 1 'heads' "$program" --data corpus.txt --width 10 --heads 3
+says 'training diverged' "$program" --data corpus.txt --width 32 --window 24 --heads 2 --steps 200 --learning-rate 1e30 --checkpoint bad
+[ ! -e bad ] || fail 'a diverged run left a checkpoint'
 "$program" --help >out 2>&1 && grep -q -- --data out || fail 'no help'
 fails_with 2 "'1' is not a number in" "$program" --dropout 1
 bad_arguments
