@@ -3,6 +3,7 @@
 //   sequence_classification                generated film reviews
 //   sequence_classification --data FILE    mails: a TSV file with the columns label, subject and body
 #include <cstdio>
+
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
 

@@ -4,6 +4,7 @@
 //                                                 behind them tells which they are
 //   sequence_labelling --task tags --data FILE    parts of speech: a sentence a line, word/tag word/tag ...
 #include <cstdio>
+
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numbers>
+
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
 
