@@ -19,3 +19,8 @@ def make(f):
     f.add("complex", [f.normal(7), f.normal(7)], torch.complex)
     f.add("matmul", [plane(f, 3, 4), plane(f, 4, 2)], torch.matmul)
     f.add("reduce_sum", [plane(f, 3, 4)], lambda x: x.sum(1))
+    f.add("reduce_prod", [plane(f, 3, 4)], lambda x: x.prod(1))
+    f.add("reduce_mean", [plane(f, 3, 4)], lambda x: x.mean(0))
+    f.add("cumsum", [plane(f, 3, 4)], lambda x: x.cumsum(1))
+    f.add("cumprod", [plane(f, 3, 4)], lambda x: x.cumprod(1))
+    f.add("gather", [plane(f, 3, 4), f.integers(0, 3, 5)], lambda x, i: x[i])

@@ -39,6 +39,11 @@ TEST_CASE("golden values: complex numbers") {
                     COMPLEX_BINARY(pow),
                     COMPLEX_BINARY(complex),
                     COMPLEX_BINARY(matmul),
+                    GOLDEN_SUM("reduce_prod", reduce_prod(x[0], 1)),
+                    GOLDEN_SUM("reduce_mean", reduce_mean(x[0], 0)),
+                    GOLDEN_SUM("cumsum", cumsum(x[0], {.axis = 1})),
+                    GOLDEN_SUM("cumprod", cumprod(x[0], {.axis = 1})),
+                    GOLDEN_SUM("gather", gather(x[0], x[1])),
                     GOLDEN_SUM("reduce_sum", reduce_sum(x[0], 1))});
 }
 

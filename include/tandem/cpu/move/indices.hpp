@@ -67,6 +67,7 @@ void with_number_type(DType d, F&& f) {
     case DType::uint32: return f(static_cast<std::uint32_t*>(nullptr));
     case DType::int64:
     case DType::uint64: return f(static_cast<u64*>(nullptr));
+    case DType::complex128: return f(static_cast<std::complex<double>*>(nullptr));
     default: return f(static_cast<std::complex<float>*>(nullptr));
   }
 }

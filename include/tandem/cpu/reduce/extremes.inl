@@ -11,11 +11,17 @@ TANDEM_INLINE void reduce_max(const KernelCall& c) { detail::ReduceCall(c).to_ou
 TANDEM_INLINE void reduce_min(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::min>(); }
 TANDEM_INLINE void reduce_any(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::any>(); }
 TANDEM_INLINE void reduce_all(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::all>(); }
+namespace detail {
+template <class C>
+void complex_product(const ReduceCall& r) {
+  plain_fold<C, C>(r, r.y.as<C>(), C(1), [](C a, C b) { return a * b; });
+}
+}  // namespace detail
 TANDEM_INLINE void reduce_prod(const KernelCall& c) {
   const detail::ReduceCall r(c);
-  if (r.dtype() != DType::complex64) return r.to_output<Fold::prod>();
-  using C = std::complex<float>;
-  detail::plain_fold<C, C>(r, r.y.as<C>(), C(1), [](C a, C b) { return a * b; });
+  if (r.dtype() == DType::complex64) detail::complex_product<std::complex<float>>(r);
+  else if (r.dtype() == DType::complex128) detail::complex_product<std::complex<double>>(r);
+  else r.to_output<Fold::prod>();
 }
 
 }  // namespace TANDEM_NS::cpu

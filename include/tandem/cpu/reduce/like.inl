@@ -88,6 +88,7 @@ TANDEM_INLINE void size_of(const KernelCall& c) {
     case DType::float32: return detail::put_number<float>(y, n);
     case DType::float64: return detail::put_number<double>(y, n);
     case DType::complex64: y.as<float>()[0] = static_cast<float>(n), y.as<float>()[1] = 0; return;
+    case DType::complex128: y.as<double>()[0] = static_cast<double>(n), y.as<double>()[1] = 0; return;
     default: std::memcpy(y.data, &n, size_of(y.spec->dtype));  // integers wrap; little endian
   }
 }

@@ -37,6 +37,7 @@ TANDEM_INLINE void count_nonzero(const KernelCall& c) {
     case DType::float32: return detail::count_of<float>(r);
     case DType::float64: return detail::count_of<double>(r);
     case DType::complex64: return detail::count_of<std::complex<float>>(r);
+    case DType::complex128: return detail::count_of<std::complex<double>>(r);
     case DType::string:
       return detail::plain_fold<Bytes, i64>(r, r.y.as<i64>(), 0,
                                             [](i64 n, const Bytes& s) { return n + (s.view().empty() ? 0 : 1); });

@@ -45,7 +45,8 @@ const ScanKernel& scan_kernel_of(DType d) {
   switch (d) {
     case DType::float32:
     case DType::complex64: return scan_on_set<F, float>();
-    case DType::float64: return scan_on_set<F, double>();
+    case DType::float64:
+    case DType::complex128: return scan_on_set<F, double>();
     case DType::int32:
     case DType::uint32: return scan_on_set<F, std::int32_t>();
     case DType::int64:
@@ -104,26 +105,35 @@ void linear_rows(const ScanCall& s) {
 
 TANDEM_INLINE void cumsum(const KernelCall& c) {
   const detail::ScanCall s(c);
-  detail::scan<Fold::sum>(s, s.dtype() == DType::complex64 ? 2 : 1);
+  detail::scan<Fold::sum>(s, is_complex(s.dtype()) ? 2 : 1);
 }
-TANDEM_INLINE void cumprod(const KernelCall& c) {
-  const detail::ScanCall s(c);
-  if (s.dtype() != DType::complex64) return detail::scan<Fold::prod>(s, 1);
-  using C = std::complex<float>;
-  detail::each_row(s, [&](i64 first, i64 step) {
+namespace detail {
+template <class C>
+void complex_products(const ScanCall& s) {
+  const C* const x = s.c.in[0].as<const C>();
+  C* const y = s.c.out[0].as<C>();
+  each_row(s, [&](i64 first, i64 step) {
     C value(1);
     for (i64 k = 0; k < s.n; ++k) {
-      const C next = value * c.in[0].as<const C>()[first + k * step];
-      c.out[0].as<C>()[first + k * step] = s.a.exclusive ? value : next;
+      const C next = value * x[first + k * step];
+      y[first + k * step] = s.a.exclusive ? value : next;
       value = next;
     }
   });
+}
+}  // namespace detail
+TANDEM_INLINE void cumprod(const KernelCall& c) {
+  const detail::ScanCall s(c);
+  if (s.dtype() == DType::complex64) detail::complex_products<std::complex<float>>(s);
+  else if (s.dtype() == DType::complex128) detail::complex_products<std::complex<double>>(s);
+  else detail::scan<Fold::prod>(s, 1);
 }
 TANDEM_INLINE void linear_scan(const KernelCall& c) {
   const detail::ScanCall s(c);
   switch (s.dtype()) {
     case DType::float64: return detail::linear_rows<double>(s);
     case DType::complex64: return detail::linear_rows<std::complex<float>>(s);
+    case DType::complex128: return detail::linear_rows<std::complex<double>>(s);
     default: return detail::linear_rows<float>(s);
   }
 }

@@ -51,7 +51,7 @@ TANDEM_INLINE Grads gather_nd_grad_gradient(const GradCall& c) {
 TANDEM_INLINE Specs infer_scatter_nd(const InferCall& c) {
   check_index_dtype(c, 0);
   const Shape &idx = c.spec(0).shape, &updates = c.spec(1).shape, &to = c.get<rules::ScatterNdAttrs>().shape;
-  if (!dtypes::number.has(c.spec(1).dtype)) raise_specs(c, "updates must be numbers");
+  if (!(dtypes::number | DType::complex128).has(c.spec(1).dtype)) raise_specs(c, "updates must be numbers");
   if (!to.is_fully_defined() || idx.rank() == 0 || idx.dim(-1) == none || idx.dim(-1) > to.rank())
     raise_specs(c, "index vectors do not fit the shape " + to_string(to));
   for (i64 d : to)
@@ -107,7 +107,7 @@ TANDEM_INLINE constexpr OpDef gather_nd_grad_op{.name = "gather_nd_grad",
                                                 .infer = &detail::infer_gather_nd_grad,
                                                 .cpu = &detail::gather_nd_grad_kernel,
                                                 .gradient = &detail::gather_nd_grad_gradient,
-                                                .dtypes = dtypes::number,
+                                                .dtypes = dtypes::number | DType::complex128,
                                                 .inputs = 3,
                                                 .saves = Saves::inputs,
                                                 .shape_inputs = 4,
@@ -117,7 +117,7 @@ TANDEM_INLINE constexpr OpDef scatter_nd_op{.name = "scatter_nd",
                                             .infer = &detail::infer_scatter_nd,
                                             .cpu = &detail::scatter_nd_kernel,
                                             .gradient = &detail::scatter_nd_gradient,
-                                            .dtypes = dtypes::number,
+                                            .dtypes = dtypes::number | DType::complex128,
                                             .dtype_input = 1,
                                             .inputs = 2,
                                             .saves = Saves::inputs,
@@ -135,7 +135,7 @@ TANDEM_INLINE constexpr OpDef take_along_axis_grad_op{.name = "take_along_axis_g
                                                       .infer = &detail::infer_take_along_grad,
                                                       .cpu = &detail::take_along_grad_kernel,
                                                       .gradient = &detail::take_along_grad_gradient,
-                                                      .dtypes = dtypes::number,
+                                                      .dtypes = dtypes::number | DType::complex128,
                                                       .inputs = 3,
                                                       .saves = Saves::inputs,
                                                       .shape_inputs = 4,

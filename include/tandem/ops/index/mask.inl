@@ -61,7 +61,7 @@ TANDEM_INLINE constexpr OpDef where_op{.name = "where",
                                        .input_names = "cond",
                                        .infer = &detail::infer_where,
                                        .cpu = &cpu::where_true,
-                                       .dtypes = dtypes::boolean | dtypes::number,
+                                       .dtypes = dtypes::boolean | dtypes::number | DType::complex128,
                                        .saves = Saves::nothing,
                                        .flags = {.non_differentiable = true},
                                        .rare = {.resolve = &detail::resolve_where}};

@@ -82,7 +82,7 @@ TANDEM_INLINE constexpr OpDef add_rows_op{.name = "add_rows",
                                           .infer = &detail::infer_add_rows,
                                           .cpu = &cpu::add_rows,
                                           .gradient = &detail::add_rows_gradient,
-                                          .dtypes = dtypes::number,
+                                          .dtypes = dtypes::number | DType::complex128,
                                           .inputs = 3,
                                           .saves = Saves::inputs,
                                           .flags = {.in_place = true}};

@@ -71,7 +71,7 @@ TANDEM_INLINE constexpr OpDef tensor_scatter_nd_update_op =
                         &detail::scatter_update_gradient, dtypes::all, Saves::inputs);
 TANDEM_INLINE constexpr OpDef tensor_scatter_nd_add_op =
     detail::scatter_row("tensor_scatter_nd_add", &detail::scatter_kernel<cpu::ScatterMode::add>,
-                        &detail::scatter_add_gradient, dtypes::number, Saves::inputs);
+                        &detail::scatter_add_gradient, dtypes::number | DType::complex128, Saves::inputs);
 TANDEM_INLINE constexpr OpDef tensor_scatter_nd_max_op =
     detail::scatter_row("tensor_scatter_nd_max", &detail::scatter_kernel<cpu::ScatterMode::max>,
                         &detail::scatter_extreme_gradient, dtypes::real, Saves::all);

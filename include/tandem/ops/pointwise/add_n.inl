@@ -30,7 +30,7 @@ TANDEM_INLINE constexpr OpDef add_n_op{.name = "add_n",
                                        .infer = &detail::infer_add_n,
                                        .cpu = &cpu::add_n,
                                        .gradient = &detail::add_n_gradient,
-                                       .dtypes = dtypes::number,
+                                       .dtypes = dtypes::number | DType::complex128,
                                        .inputs = at_least(1),
                                        .saves = Saves::nothing};
 

@@ -43,7 +43,8 @@ TANDEM_INLINE Specs infer_reshape_like(const InferCall& c) {
 TANDEM_INLINE Specs infer_size_of(const InferCall& c) {
   const SizeAttrs& a = c.get<SizeAttrs>();
   (void)a.axis.mask(c.op.name, c.spec(0).shape.rank());
-  if (!dtypes::number.has(a.dtype)) raise_specs(c, std::string("a size cannot be ") + name(a.dtype));
+  if (!(dtypes::number | DType::complex128).has(a.dtype))
+    raise_specs(c, std::string("a size cannot be ") + name(a.dtype));
   return Specs(Spec{Shape{}, a.dtype, c.spec(0).device});
 }
 TANDEM_INLINE Grads gradient_sum_to_like(const GradCall& c) {

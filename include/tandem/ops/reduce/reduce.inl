@@ -47,8 +47,9 @@ TANDEM_INLINE Grads gradient_extreme(const GradCall& c) {
 TANDEM_REDUCTION(reduce_sum, .gradient = &detail::gradient_sum, .dtypes = dtypes::number | DType::complex128,
                  .saves = Saves::shape)
 TANDEM_REDUCTION(reduce_mean, .gradient = &detail::gradient_mean, .workspace = &detail::value_an_output,
-                 .dtypes = dtypes::number, .saves = Saves::shape)
-TANDEM_REDUCTION(reduce_prod, .gradient = &detail::gradient_prod, .dtypes = dtypes::number, .saves = Saves::inputs)
+                 .dtypes = dtypes::number | DType::complex128, .saves = Saves::shape)
+TANDEM_REDUCTION(reduce_prod, .gradient = &detail::gradient_prod, .dtypes = dtypes::number | DType::complex128,
+                 .saves = Saves::inputs)
 TANDEM_REDUCTION(reduce_max, .gradient = &detail::gradient_extreme, .dtypes = dtypes::real, .saves = Saves::all)
 TANDEM_REDUCTION(reduce_min, .gradient = &detail::gradient_extreme, .dtypes = dtypes::real, .saves = Saves::all)
 TANDEM_REDUCTION(reduce_any, .dtypes = dtypes::boolean, .saves = Saves::nothing, .flags = {.non_differentiable = true})

@@ -61,14 +61,15 @@ TANDEM_INLINE constexpr OpDef reduce_euclidean_norm_op{.name = "reduce_euclidean
 TANDEM_INLINE Tensor reduce_euclidean_norm(const Tensor& x, ReduceOptions o) {
   return detail::reduce(reduce_euclidean_norm_op, is_complex(x.dtype()) ? abs(x) : x, o);
 }
-TANDEM_INLINE constexpr OpDef count_nonzero_op{.name = "count_nonzero",
-                                               .infer = &detail::infer_count,
-                                               .cpu = &cpu::count_nonzero,
-                                               .cuda = TANDEM_CUDA(&cuda::count_nonzero),
-                                               .dtypes = dtypes::number | dtypes::boolean | DType::string,
-                                               .saves = Saves::nothing,
-                                               .flags = {.non_differentiable = true},
-                                               .attrs = &detail::attr_type<ReduceAttrs>};
+TANDEM_INLINE constexpr OpDef count_nonzero_op{
+    .name = "count_nonzero",
+    .infer = &detail::infer_count,
+    .cpu = &cpu::count_nonzero,
+    .cuda = TANDEM_CUDA(&cuda::count_nonzero),
+    .dtypes = dtypes::number | DType::complex128 | dtypes::boolean | DType::string,
+    .saves = Saves::nothing,
+    .flags = {.non_differentiable = true},
+    .attrs = &detail::attr_type<ReduceAttrs>};
 TANDEM_INLINE Tensor count_nonzero(const Tensor& x, ReduceOptions o) { return detail::reduce(count_nonzero_op, x, o); }
 
 }  // namespace TANDEM_NS
