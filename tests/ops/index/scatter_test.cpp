@@ -163,7 +163,7 @@ TEST_CASE("a Variable's scatter functions: every dtype, eager and traced") {
         CHECK_THROWS_AS(traced(u), errors::UnimplementedError);
       }
     };
-    const bool ordered = (dtypes::real | dtypes::half_floating).has(d), number = ordered || d == DType::complex64;
+    const bool ordered = (dtypes::real | dtypes::half_floating).has(d), number = ordered || is_complex(d);
     const auto rows = [](const Variable& v, const Tensor& x) { return IndexedSlices{x, constant({2, 2}), v}; };
     both("scatter_nd_update", true, tensor_scatter_nd_update,
          [&](const Variable& v, const Tensor& x) { return v.scatter_nd_update(at, x); });
