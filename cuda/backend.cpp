@@ -61,12 +61,12 @@ void copy(void* to, Device to_device, const void* from, Device from_device, std:
   wait(to_device.index);
 }
 
-void launch_op(const OpDef& op, const KernelCall& call, Device device) {
+void launch_op(const OpDef& op, const KernelCall& call, Stream stream) {
   if (!op.cuda)
-    errors::raise<errors::UnimplementedError>(op.name,
-                                              "no kernel on " + to_string(device) + " (move the operands by .cpu())");
+    errors::raise<errors::UnimplementedError>(
+        op.name, "no kernel on " + to_string(stream.device) + " (move the operands by .cpu())");
   KernelCall c = call;
-  c.stream = const_cast<Queue*>(&queue(device.index));
+  c.stream = {stream.device, stream.queue ? stream.queue : const_cast<Queue*>(&queue(stream.device.index))};
   op.cuda(c);
   check(cudaGetLastError(), op.name, "launch");
 }

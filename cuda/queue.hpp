@@ -1,4 +1,4 @@
-// The basis of kernels: the device's queue, launches, scratch, errors. KernelCall::stream points to a Queue.
+// The basis of kernels: the device's queue, launches, scratch, errors. KernelCall::stream is a Queue.
 // Not here: device detection and memory (backend.cpp, memory.cpp).
 #pragma once
 #include <cuda_runtime.h>
@@ -28,7 +28,7 @@ struct Queue {
   Fault* fault;
 };
 
-inline const Queue& queue_of(const KernelCall& c) { return *static_cast<const Queue*>(c.stream); }
+inline const Queue& queue_of(const KernelCall& c) { return *static_cast<const Queue*>(c.stream.queue); }
 
 /// Raises CudaError in the op's name: "what: the runtime's text".
 void check(cudaError_t status, const char* op, const char* what);

@@ -7,8 +7,10 @@
 
 #include <cstring>
 #include <map>
+#include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "tandem/core/backend.hpp"
 #include "tandem/core/op.hpp"
@@ -59,22 +61,66 @@ void copy(void* to, Device, const void* from, Device, std::size_t bytes) {
   const Open open;
   std::memcpy(to, from, bytes);
 }
-void launch(const tandem::OpDef& op, const tandem::KernelCall& call, Device) {
+
+// A captured launch has its own operands, as those of a CUDA graph: later changes of the call do not reach it.
+struct Launch {
+  const tandem::OpDef* op;
+  std::vector<tandem::Operand> operands;
+  std::size_t inputs;
+  tandem::Attrs attrs;
+  void* workspace;
+
+  void run() const {
+    const std::span<const tandem::Operand> all(operands);
+    op->cpu({all.first(inputs), all.subspan(inputs), attrs, workspace, op->name, {device}});
+  }
+};
+using Captured = std::vector<Launch>;
+std::unique_ptr<Captured> capturing;
+std::int64_t captures = 0, replays = 0;
+
+void launch(const tandem::OpDef& op, const tandem::KernelCall& call, tandem::Stream stream) {
   if (!op.cpu) tandem::errors::raise<tandem::errors::UnimplementedError>(op.name, "no kernel on SIM:0");
+  if (!(stream == tandem::Stream{device}))
+    tandem::errors::raise<tandem::errors::InternalError>(op.name, "not a stream of SIM:0");
+  if (capturing) {
+    std::vector<tandem::Operand> operands(call.in.begin(), call.in.end());
+    operands.insert(operands.end(), call.out.begin(), call.out.end());
+    capturing->push_back({&op, std::move(operands), call.in.size(), call.attrs, call.workspace});
+    return;
+  }
   ++launches;
   const Open open;
   op.cpu(call);
 }
+void launch_captured(void* captured, tandem::Stream) {
+  ++replays;
+  const Open open;
+  for (const Launch& l : *static_cast<const Captured*>(captured)) l.run();
+}
 
-const tandem::Backend backend{[] { return 1; }, [] { return ""; }, &allocate, &release, &copy, &launch, [](int) {},
-                               [](const tandem::OpDef& op) { return op.cpu != nullptr; }};
+const tandem::Backend backend{.count = [] { return 1; },
+                              .why_off = [] { return ""; },
+                              .allocate = &allocate,
+                              .release = &release,
+                              .copy = &copy,
+                              .launch = &launch,
+                              .synchronize = [](int) {},
+                              .has_kernel = [](const tandem::OpDef& op) { return op.cpu != nullptr; },
+                              .begin_capture = [](tandem::Stream) { capturing = std::make_unique<Captured>(); },
+                              .end_capture = [](tandem::Stream) -> void* {
+                                ++captures;
+                                return capturing.release();
+                              },
+                              .launch_captured = &launch_captured,
+                              .release_captured = [](void* c) { delete static_cast<Captured*>(c); }};
 
 }  // namespace
 
 Installed::Installed() { tandem::backends[Device::sim] = &backend; }
 Installed::~Installed() { tandem::backends[Device::sim] = nullptr; }
 
-Counts counts() { return {static_cast<std::int64_t>(blocks.size()), launches}; }
+Counts counts() { return {static_cast<std::int64_t>(blocks.size()), launches, captures, replays}; }
 
 bool is_readable(const void* p) {
   char byte;

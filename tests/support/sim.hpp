@@ -19,9 +19,9 @@ class Installed {
   ~Installed();
 };
 
-/// Currently allocated blocks, and launches so far.
+/// Currently allocated blocks; so far: launches, captures, launches of captures.
 struct Counts {
-  std::int64_t blocks, launches;
+  std::int64_t blocks, launches, captures, replays;
 };
 Counts counts();
 

@@ -16,9 +16,17 @@ struct Backend {
   void* (*allocate)(std::size_t bytes, int index);  // 256-byte aligned; raises ResourceExhaustedError
   void (*release)(void* p, std::size_t bytes, int index);
   void (*copy)(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes);
-  void (*launch)(const OpDef& op, const KernelCall& call, Device device);  // may return before the kernel has run
+  void (*launch)(const OpDef& op, const KernelCall& call, Stream stream);  // may return before the kernel has run
   void (*synchronize)(int index);                                          // raises the errors of launched kernels
   bool (*has_kernel)(const OpDef& op);                                     // whether launch() can run the op
+
+  // Captures (CUDA graphs); null where the device has none. Between begin and end, launches on the stream are recorded
+  // and not run. end_capture() returns them as one launch, or null if one of them cannot be captured; the operands'
+  // addresses and the attributes are part of it, and what the kernels keep in memory of their own must stay valid.
+  void (*begin_capture)(Stream stream) = nullptr;
+  void* (*end_capture)(Stream stream) = nullptr;
+  void (*launch_captured)(void* captured, Stream stream) = nullptr;
+  void (*release_captured)(void* captured) = nullptr;
 };
 
 /// The table of a device kind; null if the library was built without it. Tests install the `sim` device here.

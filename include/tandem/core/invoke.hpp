@@ -12,13 +12,13 @@ inline constexpr std::size_t few_operands = 8;
 /// The call of an op's kernel on `inputs` operands and the `outputs` that follow them.
 inline KernelCall kernel_call(const OpDef& op, const Operand* operands, std::size_t inputs, std::size_t outputs,
                               const Attrs& attrs, void* workspace = nullptr) {
-  return {{operands, inputs}, {operands + inputs, outputs}, attrs, workspace, op.name, nullptr};
+  return {{operands, inputs}, {operands + inputs, outputs}, attrs, workspace, op.name, {}};
 }
 /// Runs the kernel of a call whose buffers and scratch exist: on the CPU at once, elsewhere by a launch.
-inline void invoke(const OpDef& op, const KernelCall& call, Device device) {
-  if (device.kind == Device::cpu) [[likely]]
+inline void invoke(const OpDef& op, const KernelCall& call, Stream stream) {
+  if (stream.device.kind == Device::cpu) [[likely]]
     return op.cpu(call);
-  backend_of(device).launch(op, call, device);
+  backend_of(stream.device).launch(op, call, stream);
 }
 
 }  // namespace TANDEM_NS

@@ -19,12 +19,21 @@ struct Operand {
   }
 };
 
+/// A queue of a device, in which kernels and copies run in the order of their launches. A value. The CPU has one
+/// stream, which runs everything at once.
+struct Stream {
+  Device device;
+  void* queue = nullptr;  // of the device's backend; null: the device's compute stream
+
+  friend bool operator==(const Stream&, const Stream&) = default;
+};
+
 struct KernelCall {
   std::span<const Operand> in, out;
   const Attrs& attrs;
   void* workspace = nullptr;  // of the size that the op's workspace() requested, 64-byte aligned
   const char* op = "";        // for error texts
-  void* stream = nullptr;     // the device's queue, if it has one
+  Stream stream = {};         // where it runs
 };
 using KernelFn = void (*)(const KernelCall&);
 

@@ -36,12 +36,12 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   if (device.kind == Device::cpu) {
     const memory::Scratch scratch(bytes);
     call.workspace = scratch.data();
-    return invoke(op, call, device);
+    return invoke(op, call, Stream{device});
   }
   const Backend& b = backend_of(device);
   call.workspace = bytes ? b.allocate(bytes, device.index) : nullptr;
   try {
-    invoke(op, call, device);
+    invoke(op, call, Stream{device});
   } catch (...) {
     if (call.workspace) b.release(call.workspace, bytes, device.index);
     throw;

@@ -3,8 +3,11 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "tandem/core/invoke.hpp"
+#include "tandem/graph/exec/capture.hpp"
+#include "tandem/graph/exec/device_memory.hpp"
 #include "tandem/graph/exec/plan_parts.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/run_node.hpp"
@@ -27,7 +30,8 @@ class PlannedProgram final : public Program {
     for (std::size_t i = 0; i < arguments.size(); ++i) execution->point(graph_->arguments[i], arguments[i]->raw());
     run_steps(early_, *execution, arguments);
     const VariableLocks locks(assigned_);
-    run_steps(steps_, *execution, arguments);
+    if (execution->captures && !is_profiling()) run_captured(*execution);
+    else run_steps(steps_, *execution, arguments);
     Tensors out;
     out.reserve(static_cast<unsigned>(graph_->outputs.size()));
     for (int v : graph_->outputs) out.push(execution->tensor(v, arguments));
@@ -39,7 +43,7 @@ class PlannedProgram final : public Program {
     enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
     bool locked;      // read: of a Variable that this program's own nodes assign
     bool last;        // assign: the old value is dead after it
-    Device device;    // kernel: where it runs
+    Stream stream;    // kernel: where it runs
     const OpDef* op;  // kernel
     const Node* node;
     std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
@@ -54,42 +58,18 @@ class PlannedProgram final : public Program {
     std::size_t offset;
   };
 
-  // A block of a device's memory.
-  class DeviceMemory {
-   public:
-    explicit DeviceMemory(const Plan::Arena& a) : device_(a.device), bytes_(a.bytes) {
-      if (!bytes_) return;
-      data_ = device_.kind == Device::cpu ? memory::Blocks::allocate(bytes_)
-                                          : backend_of(device_).allocate(bytes_, device_.index);
-    }
-    DeviceMemory(DeviceMemory&& o) noexcept
-        : device_(o.device_), bytes_(o.bytes_), data_(std::exchange(o.data_, nullptr)) {}
-    DeviceMemory& operator=(DeviceMemory&&) = delete;
-    ~DeviceMemory() {
-      if (!data_) return;
-      if (device_.kind == Device::cpu) memory::Blocks::release(data_, bytes_);
-      else if (const Backend* b = backends[device_.kind]) b->release(data_, bytes_, device_.index);
-    }
-    Device device() const { return device_; }
-    char* data() const { return static_cast<char*>(data_); }
-
-   private:
-    Device device_;
-    std::size_t bytes_;
-    void* data_ = nullptr;
-  };
-
   // The state of one running call: an arena, the operands with their pointers, the tensors that outlive the call.
   struct Execution {
     PlannedProgram& program;
     std::vector<DeviceMemory> arenas;  // as Plan::arenas
     std::vector<Operand> operands;
     std::vector<KernelCall> calls;
-    std::vector<Tensor> tensors;  // by base: fresh values and read Variables
-    std::vector<int> filled;      // bases in tensors, to be cleared after the call
-    std::vector<Tensor> retired;  // old values of Variables that are still read
-    std::vector<char> in_place;   // by base: whether it was computed in the Variable's buffer
-    std::span<Tensor> donated;    // donated arguments, whose buffers results may reuse
+    std::vector<Tensor> tensors;       // by base: fresh values and read Variables
+    std::vector<int> filled;           // bases in tensors, to be cleared after the call
+    std::vector<Tensor> retired;       // old values of Variables that are still read
+    std::vector<char> in_place;        // by base: whether it was computed in the Variable's buffer
+    std::span<Tensor> donated;         // donated arguments, whose buffers results may reuse
+    std::optional<Captures> captures;  // if the program's launches can be captured
     std::unique_ptr<Execution> next;
 
     explicit Execution(PlannedProgram& p);
@@ -158,6 +138,18 @@ class PlannedProgram final : public Program {
   void add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses);
   void add_operand(int value, std::vector<std::vector<Use>>& uses);
   std::vector<char> directly_assigned() const;
+  // Runs a step; errors get the name of its node.
+  template <class F>
+  static void named(const Step& s, const F& run) {
+    try {
+      run();
+    } catch (errors::OpError& e) {
+      name_error(e, *s.node);
+      throw;
+    }
+  }
+  bool can_capture() const;
+  void run_captured(Execution& e) const;
   void run_step(const Step& s, Execution& e, Inputs arguments) const;
   void run_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const;
   void run_timed_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const;
@@ -194,7 +186,7 @@ TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std:
   Step s{Step::kernel,
          false,
          false,
-         device,
+         Stream{device},
          n.op,
          &n,
          static_cast<std::uint32_t>(calls_.size()),
@@ -267,6 +259,7 @@ TANDEM_INLINE PlannedProgram::Execution::Execution(PlannedProgram& p)
         p.plan_.workspace_bytes[c.node] ? arena(device_of(*p.graph_, n)) + p.plan_.workspace_offset[c.node] : nullptr;
     calls.push_back(kernel_call(*n.op, first, c.inputs, c.outputs, n.attrs, workspace));
   }
+  if (p.can_capture()) captures.emplace(p.steps_[0].stream);
 }
 TANDEM_INLINE Tensor PlannedProgram::Execution::tensor(int value, Inputs arguments) const {
   const Graph& g = program.graph();
@@ -345,21 +338,37 @@ TANDEM_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inputs a
   }
 }
 TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Execution& e, Inputs arguments) const {
-  try {
+  named(s, [&] {
     switch (s.kind) {
       case Step::kernel:
         if (s.freshes) bind_outputs(s, e);
-        return invoke(*s.op, e.calls[s.index], s.device);
+        return invoke(*s.op, e.calls[s.index], s.stream);
       case Step::read: return read(s, e);
       case Step::assign: return assign(s, e, arguments);
       case Step::execute: return execute(*s.node, e, arguments);
     }
-  } catch (errors::OpError& e) {
-    name_error(e, *s.node);
-    throw;
-  }
+  });
 }
 
+// Whether the program only launches kernels, on one device that can capture them, on operands of that device: what a
+// kernel reads on the host is part of a launch.
+TANDEM_INLINE bool PlannedProgram::can_capture() const {
+  if (steps_.size() < 2) return false;
+  const Stream stream = steps_[0].stream;
+  const Backend* const b = backends[stream.device.kind];
+  if (!b || !b->begin_capture) return false;
+  const bool launches_only =
+      std::all_of(steps_.begin(), steps_.end(), [&](const Step& s) { return s.op && s.stream == stream; });
+  return launches_only && std::all_of(operand_values_.begin(), operand_values_.end(),
+                                      [&](int v) { return graph_->spec(v).device == stream.device; });
+}
+TANDEM_INLINE void PlannedProgram::run_captured(Execution& e) const {
+  for (const Step& s : steps_)
+    if (s.freshes) bind_outputs(s, e);
+  e.captures->run(e.operands, [&] {
+    for (const Step& s : steps_) named(s, [&] { invoke(*s.op, e.calls[s.index], s.stream); });
+  });
+}
 TANDEM_INLINE void PlannedProgram::run_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const {
   if (is_profiling()) return run_timed_steps(steps, e, arguments);
   for (const Step& s : steps) run_step(s, e, arguments);

@@ -1,0 +1,74 @@
+// Captures: the launches of a planned program as one launch (a CUDA graph), where they repeat. Not here: which programs
+// can be captured (program.inl), how a device captures (core/backend.hpp).
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "tandem/core/backend.hpp"
+
+namespace TANDEM_NS::detail {
+
+/// Captured launches are valid for the operands with which they were captured. A program whose results a loop keeps
+/// alternates between few sets of buffers, so several captures are kept; the one that was made first makes room.
+class Captures {
+ public:
+  explicit Captures(Stream stream) : stream_(stream), backend_(backend_of(stream.device)) {}
+  Captures(const Captures&) = delete;
+  ~Captures() {
+    for (const Capture& c : known_) release(c);
+  }
+  /// Launches kernels on the operands. `launch_all` launches them one by one; at the second call with the same
+  /// operands it is captured, from then on the capture is launched.
+  template <class F>
+  void run(std::span<const Operand> operands, const F& launch_all) {
+    Capture* const c = supported_ ? find(operands) : nullptr;
+    if (c && !c->launches) supported_ = capture(*c, launch_all);
+    if (c && c->launches) backend_.launch_captured(c->launches, stream_);
+    else launch_all();
+  }
+
+ private:
+  static constexpr std::size_t most = 4;
+  struct Capture {
+    std::vector<const void*> operands;
+    void* launches = nullptr;  // null until the second call
+  };
+
+  // The capture for these operands; null if it is the first call with them.
+  Capture* find(std::span<const Operand> operands) {
+    const auto is_same = [](const Operand& o, const void* data) { return o.data == data; };
+    for (Capture& c : known_)
+      if (std::equal(operands.begin(), operands.end(), c.operands.begin(), is_same)) return &c;
+    if (known_.size() == most) {
+      release(known_.front());
+      known_.erase(known_.begin());
+    }
+    Capture& c = known_.emplace_back();
+    for (const Operand& o : operands) c.operands.push_back(o.data);
+    return nullptr;
+  }
+  // Returns whether the device could capture the launches. What raises in a capture may be correct outside of it.
+  template <class F>
+  bool capture(Capture& c, const F& launch_all) {
+    backend_.begin_capture(stream_);
+    bool complete = true;
+    try {
+      launch_all();
+    } catch (const errors::OpError&) {
+      complete = false;
+    }
+    c.launches = backend_.end_capture(stream_);
+    if (!complete) release(c), c.launches = nullptr;
+    return c.launches != nullptr;
+  }
+  void release(const Capture& c) const {
+    if (c.launches) backend_.release_captured(c.launches);
+  }
+
+  const Stream stream_;
+  const Backend& backend_;
+  std::vector<Capture> known_;
+  bool supported_ = true;
+};
+
+}  // namespace TANDEM_NS::detail
