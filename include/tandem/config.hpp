@@ -88,6 +88,18 @@
 #define TANDEM_CUDA(fn) nullptr
 #endif
 
+// TANDEM_VIRTUAL(object, Class::function)(arguments): a virtual call that g++ does not prepare to devirtualize. For
+// object.function() it compiles every override, with all that they reach, even if a program makes none of the objects;
+// in header-only mode that costs more than the program itself. Through a pointer to member, the machine code is the
+// same.
+#define TANDEM_VIRTUAL(object, member) ((object).*&member)
+// For a function that deletes an object by its base class, which has the same effect and no other spelling.
+#if defined(__GNUC__) && !defined(__clang__)
+#define TANDEM_NO_DEVIRTUALIZE __attribute__((optimize("no-devirtualize")))
+#else
+#define TANDEM_NO_DEVIRTUALIZE
+#endif
+
 #define TANDEM_JOIN_(a, b) a##b
 #define TANDEM_JOIN(a, b) TANDEM_JOIN_(a, b)
 #define TANDEM_STRINGIFY_(x) #x

@@ -36,7 +36,8 @@ TANDEM_INLINE Tensor apply_custom(const Tensor& value, std::span<const Tensor* c
                                   Ref<CustomBackward> backward) {
   for (const Tensor* t : in) backward->inputs.push_back(t->spec());
   if (context.stager)
-    if (Tensor staged = context.stager->custom_gradient(value, in, *backward); staged.is_set()) return staged;
+    if (Tensor staged = TANDEM_VIRTUAL(*context.stager, Stager::custom_gradient)(value, in, *backward); staged.is_set())
+      return staged;
   InlinedVector<const Tensor*, 4> all(&value);
   for (const Tensor* t : in) all.push(t);
   return std::move(apply(custom_gradient_op, {all.begin(), all.size()}, CustomAttrs{std::move(backward)})[0]);

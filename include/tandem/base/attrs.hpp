@@ -94,23 +94,23 @@ namespace detail {
 template <class T>
 void visit_field(AttrVisitor& v, const char* name, const T& x) {
   if constexpr (std::is_floating_point_v<T>) {
-    v.real(name, x);
+    TANDEM_VIRTUAL(v, AttrVisitor::real)(name, x);
   } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
-    v.number(name, static_cast<i64>(x));
+    TANDEM_VIRTUAL(v, AttrVisitor::number)(name, static_cast<i64>(x));
   } else if constexpr (std::is_same_v<T, std::string>) {
-    v.text(name, x);
+    TANDEM_VIRTUAL(v, AttrVisitor::text)(name, x);
   } else if constexpr (std::is_same_v<T, Shape>) {
-    v.numbers(name, x.begin(), x.rank());
+    TANDEM_VIRTUAL(v, AttrVisitor::numbers)(name, x.begin(), x.rank());
   } else if constexpr (std::is_same_v<T, IntList>) {
-    v.list(name, x.begin(), static_cast<int>(x.size()));
+    TANDEM_VIRTUAL(v, AttrVisitor::list)(name, x.begin(), static_cast<int>(x.size()));
   } else if constexpr (std::is_same_v<T, Device>) {
-    v.number(name, x.kind * 256 + x.index);
+    TANDEM_VIRTUAL(v, AttrVisitor::number)(name, x.kind * 256 + x.index);
   } else if constexpr (std::is_same_v<T, Axes>) {
     i64 a[max_rank];
     for (int i = 0; i < x.size(); ++i) a[i] = x[i];
-    v.numbers(name, a, x.given() ? x.size() : -1);
+    TANDEM_VIRTUAL(v, AttrVisitor::numbers)(name, a, x.given() ? x.size() : -1);
   } else {
-    v.opaque(name, x.get());  // Ref<Opaque>, or a Ref to a class derived from it
+    TANDEM_VIRTUAL(v, AttrVisitor::opaque)(name, x.get());  // Ref<Opaque>, or a Ref to a class derived from it
   }
 }
 
@@ -118,23 +118,25 @@ TANDEM_API i64 read_number(AttrReader& r, const char* name, i64 low, i64 high);
 TANDEM_API void read_field(AttrReader& r, const char* name, Shape& to);
 TANDEM_API void read_field(AttrReader& r, const char* name, Axes& to);
 TANDEM_API void read_field(AttrReader& r, const char* name, Device& to);
-inline void read_field(AttrReader& r, const char* name, std::string& to) { to = r.text(name); }
-inline void read_field(AttrReader& r, const char* name, IntList& to) { to = r.list(name); }
+inline void read_field(AttrReader& r, const char* name, std::string& to) {
+  to = TANDEM_VIRTUAL(r, AttrReader::text)(name);
+}
+inline void read_field(AttrReader& r, const char* name, IntList& to) { to = TANDEM_VIRTUAL(r, AttrReader::list)(name); }
 template <class T>
 void read_field(AttrReader& r, const char* name, T& to) {
   if constexpr (std::is_floating_point_v<T>) {
-    to = static_cast<T>(r.real(name));
+    to = static_cast<T>(TANDEM_VIRTUAL(r, AttrReader::real)(name));
   } else if constexpr (std::is_enum_v<T>) {
     static_assert(enumerators<T> > 0, "specialise tandem::enumerators for this enum");
     to = static_cast<T>(read_number(r, name, 0, enumerators<T> - 1));
   } else if constexpr (std::is_integral_v<T>) {
-    const i64 value = r.number(name);
+    const i64 value = TANDEM_VIRTUAL(r, AttrReader::number)(name);
     to = static_cast<T>(value);
-    if (static_cast<i64>(to) != value) r.misfit(name);
+    if (static_cast<i64>(to) != value) TANDEM_VIRTUAL(r, AttrReader::misfit)(name);
   } else {
-    const Ref<Opaque> value = r.opaque(name);
+    const Ref<Opaque> value = TANDEM_VIRTUAL(r, AttrReader::opaque)(name);
     to = T(dynamic_cast<decltype(to.get())>(value.get()));
-    if (!to) r.misfit(name);
+    if (!to) TANDEM_VIRTUAL(r, AttrReader::misfit)(name);
   }
 }
 

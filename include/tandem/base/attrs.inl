@@ -29,7 +29,7 @@ struct AttrPrinter final : AttrVisitor {
     out += "]";
   }
   void opaque(const char* name, const Opaque* value) override {
-    key(name), out += value ? value->kind() : "nothing";
+    key(name), out += value ? TANDEM_VIRTUAL(*value, Opaque::kind)() : "nothing";
     if (exact) out += std::to_string(reinterpret_cast<std::uintptr_t>(value));
   }
 };
@@ -41,22 +41,22 @@ TANDEM_INLINE std::string exact_text(const Attrs& a) {
 }
 
 TANDEM_INLINE i64 read_number(AttrReader& r, const char* name, i64 low, i64 high) {
-  const i64 value = r.number(name);
-  if (value < low || value > high) r.misfit(name);
+  const i64 value = TANDEM_VIRTUAL(r, AttrReader::number)(name);
+  if (value < low || value > high) TANDEM_VIRTUAL(r, AttrReader::misfit)(name);
   return value;
 }
 TANDEM_INLINE void read_field(AttrReader& r, const char* name, Shape& to) {
   i64 dims[max_rank];
-  const int rank = r.numbers(name, dims);
-  if (rank < 0) r.misfit(name);
+  const int rank = TANDEM_VIRTUAL(r, AttrReader::numbers)(name, dims);
+  if (rank < 0) TANDEM_VIRTUAL(r, AttrReader::misfit)(name);
   to = Shape(std::span<const i64>(dims, static_cast<std::size_t>(rank)));
 }
 TANDEM_INLINE void read_field(AttrReader& r, const char* name, Axes& to) {
   i64 axes[max_rank];
-  const int count = r.numbers(name, axes);
+  const int count = TANDEM_VIRTUAL(r, AttrReader::numbers)(name, axes);
   to = count < 0 ? Axes() : Axes::none();
   for (int i = 0; i < count; ++i) {
-    if (axes[i] < INT8_MIN || axes[i] > INT8_MAX) r.misfit(name);
+    if (axes[i] < INT8_MIN || axes[i] > INT8_MAX) TANDEM_VIRTUAL(r, AttrReader::misfit)(name);
     to.push(axes[i]);
   }
 }

@@ -20,12 +20,14 @@ class TANDEM_API Opaque {
 
   void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }
   void release() {
-    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(this);
   }
   /// The current number of references.
   std::uint32_t refs() const { return refs_.load(std::memory_order_acquire); }
 
  private:
+  TANDEM_NO_DEVIRTUALIZE static void destroy(Opaque* o) { delete o; }
+
   std::atomic<std::uint32_t> refs_{0};
 };
 

@@ -32,12 +32,12 @@ template <class F>
   }
 }
 inline void tell(const Applied& a) {
-  for (Observer* o = context.observers; o; o = o->next) o->record(a);
+  for (Observer* o = context.observers; o; o = o->next) TANDEM_VIRTUAL(*o, Observer::record)(a);
 }
 
 // Once the specs are known: runs or records the op and notifies the tapes.
 inline Tensors apply_inferred(const InferCall& c, const Specs& specs) {
-  Tensors out = context.stager   ? context.stager->stage(c, specs)
+  Tensors out = context.stager   ? TANDEM_VIRTUAL(*context.stager, Stager::stage)(c, specs)
                 : is_profiling() ? run_timed("op", c, specs)
                                  : run(c.op, c.in, c.attrs, specs);
   tell({c.op, c.in, c.attrs, {out.begin(), out.size()}, &c.options});
@@ -119,7 +119,7 @@ TANDEM_INLINE Tensor apply_over(const OpDef& op, Inputs in, Tensor* first, Tenso
 
 TANDEM_INLINE std::string detail::scope_path(const std::string& name) {
   std::string path = scoped_name(name);
-  return context.stager ? context.stager->scope(std::move(path)) : path;
+  return context.stager ? TANDEM_VIRTUAL(*context.stager, Stager::scope)(std::move(path)) : path;
 }
 TANDEM_INLINE Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs) {
   const detail::ShapeChecks lenient(false);

@@ -147,7 +147,7 @@ TANDEM_INLINE void Module::build_locked(Callable build) const {
   const detail::Unobserved quiet;
   const std::size_t before = c.order.size();
   try {
-    if (context.stager) context.stager->lift(build);
+    if (context.stager) TANDEM_VIRTUAL(*context.stager, Stager::lift)(build);
     else build.call(build.self);
     for (const auto& [name, value] : c.expected)
       if (!c.names.contains(name))

@@ -18,7 +18,7 @@ TANDEM_INLINE bool detail::unobserve(Observer& o) {
   for (Observer** at = &context.observers; *at; at = &(*at)->next)
     if (*at == &o) {
       *at = o.next;
-      o.dropped();
+      TANDEM_VIRTUAL(o, Observer::dropped)();
       return true;
     }
   return false;
@@ -30,14 +30,14 @@ TANDEM_INLINE void detail::drop_ended(Observer** list) {
       continue;
     }
     *at = o->next;
-    o->dropped();  // which may destroy other tapes
+    TANDEM_VIRTUAL(*o, Observer::dropped)();  // which may destroy other tapes
     at = list;
   }
 }
 TANDEM_INLINE void detail::restore_observers(Observer* outer) {
   while (Observer* o = context.observers) {
     context.observers = o->next;
-    o->dropped();
+    TANDEM_VIRTUAL(*o, Observer::dropped)();
   }
   drop_ended(&outer);
   context.observers = outer;

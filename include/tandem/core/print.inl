@@ -121,7 +121,7 @@ inline i64 written_items(const Shape& shape) {
 
 // "MatMul:0"; "?" if the tensor does not belong to the trace.
 inline std::string traced_name(const Tensor& t) {
-  const std::string name = context.stager ? context.stager->name_of(t) : std::string();
+  const std::string name = context.stager ? TANDEM_VIRTUAL(*context.stager, Stager::name_of)(t) : std::string();
   return escaped_text(name.empty() ? "?" : name);
 }
 

@@ -143,7 +143,7 @@ namespace detail {
               "from that function, or compute it here");
 }
 [[noreturn]] TANDEM_INLINE void raise_symbolic(const Tensor& t, const char* what) {
-  const std::string origin = context.stager ? context.stager->origin(t) : std::string();
+  const std::string origin = context.stager ? TANDEM_VIRTUAL(*context.stager, Stager::origin)(t) : std::string();
   if (origin.empty()) raise_no_value(what, t);  // not part of the current trace
   errors::raise<errors::TraceError>(
       what, "the value of " + to_string(t.spec()) + origin +

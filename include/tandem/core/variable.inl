@@ -44,7 +44,7 @@ TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options)
                                                       " is computed inside a traced function; compute it outside, or "
                                                       "with an initializer, which runs outside of the trace");
   state_ = Ref<Opaque>(new State(initial, scoped_name(options.name.str("Variable")), options.trainable));
-  if (Stager* s = context.stager) s->created(*this);
+  if (Stager* s = context.stager) TANDEM_VIRTUAL(*s, Stager::created)(*this);
 }
 TANDEM_INLINE Variable::State& Variable::state() const {
   if (!state_) errors::raise<errors::FailedPreconditionError>("variable", "the handle is empty (made by Variable())");
@@ -107,14 +107,14 @@ TANDEM_INLINE void Variable::set_untracked(const Tensor& value) const {
 // have seen, from the assigned value, and from another Variable that holds the same tensor.
 TANDEM_INLINE Tensor Variable::read_value() const {
   const Context& c = context;
-  if (!c.observers) return c.stager ? c.stager->read(*this) : value_untracked();
+  if (!c.observers) return c.stager ? TANDEM_VIRTUAL(*c.stager, Stager::read)(*this) : value_untracked();
   const auto observed = [this] {
     State& s = state();
     const detail::ReadLock lock(s);
     return Tensor::view_of(s.value, s.spec);
   };
-  Tensor v = c.stager ? c.stager->read(*this) : observed();
-  for (Observer* o = c.observers; o; o = o->next) o->read(*this, v);
+  Tensor v = c.stager ? TANDEM_VIRTUAL(*c.stager, Stager::read)(*this) : observed();
+  for (Observer* o = c.observers; o; o = o->next) TANDEM_VIRTUAL(*o, Observer::read)(*this, v);
   return v;
 }
 TANDEM_INLINE void Variable::check_assignable(const char* op, const Tensor& value) const {
@@ -126,7 +126,7 @@ TANDEM_INLINE void Variable::check_assignable(const char* op, const Tensor& valu
 TANDEM_INLINE Tensor Variable::assign(const Tensor& value) const {
   check_assignable("assign", value);
   Tensor there = value.device() == device() ? value : value.to(device());
-  if (Stager* s = context.stager) s->assign(*this, there);
+  if (Stager* s = context.stager) TANDEM_VIRTUAL(*s, Stager::assign)(*this, there);
   else set_untracked(there);
   return there;
 }
@@ -229,14 +229,14 @@ TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, std::span<const
                                 const Attrs& attrs) {
   InlinedVector<Tensor, 4> values;
   InlinedVector<const Tensor*, 8> in;
-  for (const Variable& v : variables) values.push(stager.read(v));
+  for (const Variable& v : variables) values.push(TANDEM_VIRTUAL(stager, Stager::read)(v));
   for (const Tensor& t : values) in.push(&t);
   for (const Tensor* t : extra) in.push(t);
   const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
   const Specs specs = infer_update_of(call, variables.size());
   for (unsigned i = 0; i < specs.size(); ++i) check_updated(op, variables[i].spec(), specs[i], variables[i].name());
-  const Tensors out = stager.stage(call, specs);
-  for (unsigned i = 0; i < out.size(); ++i) stager.assign(variables[i], out[i]);
+  const Tensors out = TANDEM_VIRTUAL(stager, Stager::stage)(call, specs);
+  for (unsigned i = 0; i < out.size(); ++i) TANDEM_VIRTUAL(stager, Stager::assign)(variables[i], out[i]);
 }
 
 // Returns the replaced values if `keeps` is set; otherwise buffers may be written in place.
@@ -261,7 +261,7 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* con
   out = is_profiling() ? run_timed("op", call, specs, buffers) : run(op, call.in, attrs, specs, buffers);
   reuse.clear();
   for (Observer* o = observed ? context.observers : nullptr; o; o = o->next)
-    if (o->every_op) o->record({op, call.in, attrs, {out.begin(), out.size()}});
+    if (o->every_op) TANDEM_VIRTUAL(*o, Observer::record)({op, call.in, attrs, {out.begin(), out.size()}});
   for (unsigned i = 0; i < out.size(); ++i) {
     std::swap(states[i]->value, out[i]);
     states[i]->value.renew_id();
@@ -281,7 +281,7 @@ TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, 
 TANDEM_INLINE Tensor fetch_update(const OpDef& op, const Variable& variable, Inputs given, const Attrs& attrs) {
   const detail::Extras extras(op, {&variable, 1}, given);
   if (Stager* s = context.stager) {
-    Tensor old = s->read(variable);
+    Tensor old = TANDEM_VIRTUAL(*s, Stager::read)(variable);
     detail::stage_update(*s, op, {&variable, 1}, extras.list(), attrs);
     return old;
   }

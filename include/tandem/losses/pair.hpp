@@ -24,7 +24,7 @@ class TANDEM_API PairFunction {
   PairFunction(F f) : closure_(new ClosureOf<F>(std::move(f))) {}
 
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred) const {
-    return plain_ ? plain_(y_true, y_pred, no_options) : closure_->call(y_true, y_pred);
+    return plain_ ? plain_(y_true, y_pred, no_options) : TANDEM_VIRTUAL(*closure_, Closure::call)(y_true, y_pred);
   }
 
  private:

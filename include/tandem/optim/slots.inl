@@ -18,7 +18,8 @@ TANDEM_INLINE std::vector<Module::Named> Slots::make(const Variable& weight, std
       slots.push_back({name, Variable(initial, {.name = name.c_str(), .trainable = false}), weight, kind.name});
     }
   };
-  if (context.stager) context.stager->lift({[](void* f) { (*static_cast<decltype(make)*>(f))(); }, &make});
+  if (context.stager)
+    TANDEM_VIRTUAL(*context.stager, Stager::lift)({[](void* f) { (*static_cast<decltype(make)*>(f))(); }, &make});
   else make();
   return slots;
 }

@@ -20,7 +20,7 @@ class OutsideTrace {
   }
   /// Reports a constant that the user named to the trace.
   Tensor named(Tensor t, Name name, SourceLocation where) const {
-    if (stager_ && name) stager_->constant(t, {name, where});
+    if (stager_ && name) TANDEM_VIRTUAL(*stager_, Stager::constant)(t, {name, where});
     return t;
   }
 
