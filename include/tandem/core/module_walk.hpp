@@ -30,7 +30,7 @@ struct Module::Walk {
     seen_.insert(&c);
     is_frozen |= c.frozen.load(std::memory_order_relaxed);
     std::unique_lock lock(c.mutex);
-    enter(c, prefix, is_frozen);
+    TANDEM_VIRTUAL(*this, Walk::enter)(c, prefix, is_frozen);
     const std::vector<char> order = c.order;
     const std::vector<Named> variables(c.variables.begin(), c.variables.end());
     const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
@@ -38,7 +38,7 @@ struct Module::Walk {
     lock.unlock();
     std::size_t v = 0, child = 0;
     for (char kind : order) {
-      if (kind == 'v') variable(variables[v++], prefix, is_frozen);
+      if (kind == 'v') TANDEM_VIRTUAL(*this, Walk::variable)(variables[v++], prefix, is_frozen);
       else visit(children[child].module, prefix + children[child].name + "/", is_frozen), ++child;
     }
     if (!m.members) return;
