@@ -82,6 +82,23 @@ TEST_CASE("a call that raises leaves the layers after it unbuilt") {
   CHECK(net.variables().size() == 2);
 }
 
+TEST_CASE("losses of outputs belong to the eager or traced calls that made them") {
+  const layers::Sequential net{
+      layers::Dense(1, {.kernel_initializer = initializers::Ones(), .activity_regularizer = regularizers::L2(1)})};
+  net.build({none, 2});
+  CHECK(net.losses().empty());  // build() computes nothing
+  const auto traced = function([&](const Tensor& x) {
+    net(x);
+    return add_n(net.losses());
+  });
+  CHECK(traced(ones({1, 2})).item<float>() == 4);
+  CHECK(net.losses().empty());  // a value of a finished trace
+  net(ones({2, 2}));
+  net.build({none, 2});
+  REQUIRE(net.losses().size() == 1);
+  CHECK(net.losses()[0].item<float>() == 8);
+}
+
 TEST_CASE("copies of a Sequential share weights, clones of a Model have their own") {
   struct Net : Model<Net> {
     layers::Sequential body{layers::Dense(2), Scale()};
