@@ -82,6 +82,22 @@ TEST_CASE("a call that raises leaves the layers after it unbuilt") {
   CHECK(net.variables().size() == 2);
 }
 
+TEST_CASE("Sequential: itself as a layer raises and is not added") {
+  layers::Sequential net{layers::Dense(3)};
+  CHECK_THROWS_WITH(net.add(net), ContainsSubstring("itself"));
+  CHECK(net.size() == 1);
+  CHECK(net(pair_of_rows).shape() == Shape{2, 3});
+}
+
+TEST_CASE("Sequential: a layer that is added later makes the output shape of the summary unknown") {
+  layers::Sequential net{layers::Dense(3)};
+  net(pair_of_rows);
+  CHECK_THAT(net.summary(), ContainsSubstring("sequential     [None,3]"));
+  net.add(layers::Dense(4));
+  CHECK(net(pair_of_rows).shape() == Shape{2, 4});
+  CHECK_THAT(net.summary(), ContainsSubstring("sequential         -"));
+}
+
 TEST_CASE("losses of outputs belong to the eager or traced calls that made them") {
   const layers::Sequential net{
       layers::Dense(1, {.kernel_initializer = initializers::Ones(), .activity_regularizer = regularizers::L2(1)})};

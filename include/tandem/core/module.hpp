@@ -115,6 +115,8 @@ class TANDEM_API Module {
   static void note_output(const Module& module, const Shape& shape);
   /// Declares that this module creates slots, for Variables owned by others.
   void set_makes_slots() const;
+  /// Makes it unknown again.
+  void forget_output() const;
   /// For Model: this object has `size` bytes, and the Modules inside it are its members.
   void set_extent(std::size_t size);
   /// For Model: gives modules, copies of others, their own Variables with the same values.
