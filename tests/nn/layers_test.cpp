@@ -98,6 +98,17 @@ TEST_CASE("Sequential: a layer that is added later makes the output shape of the
   CHECK_THAT(net.summary(), ContainsSubstring("sequential         -"));
 }
 
+TEST_CASE("summary: a cell and attention with scores have no output shape of rank 0") {
+  struct Net : Model<Net> {
+    layers::RNN<layers::LSTMCell> rnn{layers::LSTMCell(2)};
+    layers::TransformerBlock block{4, 1};
+  };
+  const Net net;
+  net.rnn(ones({1, 3, 2}));
+  net.block(ones({1, 3, 2}));
+  CHECK_THAT(net.summary(), !ContainsSubstring("[]"));
+}
+
 TEST_CASE("losses of outputs belong to the eager or traced calls that made them") {
   const layers::Sequential net{
       layers::Dense(1, {.kernel_initializer = initializers::Ones(), .activity_regularizer = regularizers::L2(1)})};
