@@ -126,6 +126,15 @@ TEST_CASE("losses of outputs belong to the eager or traced calls that made them"
   CHECK(net.losses()[0].item<float>() == 8);
 }
 
+TEST_CASE("rates of dropout outside of [0, 1) raise when the layer is made, with its name") {
+  CHECK_THROWS_WITH(layers::LSTM(2, {.dropout = 1.5}), ContainsSubstring("LSTM: rate 1.5"));
+  CHECK_THROWS_WITH(layers::RNN(layers::GRUCell(2), {.dropout = -1}), ContainsSubstring("RNN: rate -1"));
+  CHECK_THROWS_WITH(layers::Attention({.dropout = 1}), ContainsSubstring("Attention: rate 1"));
+  CHECK_THROWS_WITH(layers::AdditiveAttention({.dropout = 1}), ContainsSubstring("AdditiveAttention: rate 1"));
+  CHECK_THROWS_WITH(layers::MultiHeadAttention(1, 2, {.dropout = 1}), ContainsSubstring("MultiHeadAttention: rate 1"));
+  CHECK_THROWS_WITH(layers::TransformerBlock(2, 1, {.dropout = 1}), ContainsSubstring("TransformerBlock: rate 1"));
+}
+
 TEST_CASE("copies of a Sequential share weights, clones of a Model have their own") {
   struct Net : Model<Net> {
     layers::Sequential body{layers::Dense(2), Scale()};

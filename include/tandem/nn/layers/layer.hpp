@@ -21,6 +21,9 @@ inline i64 positive(const char* layer, const char* what, i64 n) {
                                                 std::string(what) + " must be positive, not " + std::to_string(n));
   return n;
 }
+/// A rate of dropout.
+///   throws  errors::InvalidArgumentError, in the layer's name, if it is not in [0, 1)
+TANDEM_API double checked_rate(const char* layer, double rate);
 }  // namespace detail
 
 /// Options of the call of a layer that behaves differently in training.

@@ -14,6 +14,7 @@ TANDEM_INLINE TransformerBlock::TransformerBlock(i64 intermediate_dim, i64 num_h
       intermediate_(detail::positive("TransformerBlock", "intermediate_dim", intermediate_dim)),
       heads_(detail::positive("TransformerBlock", "num_heads", num_heads)),
       options_(options) {
+  detail::checked_rate("TransformerBlock", options.dropout);
   attention_.push_back(MultiHeadAttention({.dropout = options.dropout,
                                            .kernel_initializer = options.kernel_initializer,
                                            .bias_initializer = options.bias_initializer,
