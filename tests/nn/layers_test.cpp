@@ -135,6 +135,13 @@ TEST_CASE("rates of dropout outside of [0, 1) raise when the layer is made, with
   CHECK_THROWS_WITH(layers::TransformerBlock(2, 1, {.dropout = 1}), ContainsSubstring("TransformerBlock: rate 1"));
 }
 
+TEST_CASE("TransformerBlock: a first call that raises makes no weights, those of attention neither") {
+  const auto flat = [](const Tensor& x) { return reshape(x, {-1}); };
+  const layers::TransformerBlock block(4, 2, {.activation = flat});
+  CHECK_THROWS_WITH(block(ones({1, 2, 4})), ContainsSubstring("dense"));
+  CHECK(block.variables().empty());
+}
+
 TEST_CASE("copies of a Sequential share weights, clones of a Model have their own") {
   struct Net : Model<Net> {
     layers::Sequential body{layers::Dense(2), Scale()};

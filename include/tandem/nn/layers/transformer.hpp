@@ -44,7 +44,7 @@ class TANDEM_API TransformerBlock : public Layer {
 
  private:
   Weights weights_for(i64 features) const;
-  Tensor run(const Tensor& x, const TransformerCall& call, const Tensors& w) const;
+  Tensor run(const Tensor& x, const TransformerCall& call, const Tensors& w, const Tensors& attention) const;
   i64 intermediate_, heads_;
   TransformerBlockOptions options_;
   std::vector<MultiHeadAttention> attention_;  // one. Not a member: a Model would take it for one of its own
