@@ -142,6 +142,14 @@ TEST_CASE("TransformerBlock: a first call that raises makes no weights, those of
   CHECK(block.variables().empty());
 }
 
+TEST_CASE("positions: errors name the layer") {
+  const layers::PositionEmbedding learned(5);
+  learned(ones({2, 3, 4}));
+  CHECK_THROWS_WITH(learned(ones({2, 3, 5})), ContainsSubstring("PositionEmbedding: the layer was built for 4"));
+  CHECK_THROWS_WITH(layers::SinePositionEncoding()(ones({1, 2, 4}, {.dtype = int32})),
+                    ContainsSubstring("SinePositionEncoding: x must be floating"));
+}
+
 TEST_CASE("copies of a Sequential share weights, clones of a Model have their own") {
   struct Net : Model<Net> {
     layers::Sequential body{layers::Dense(2), Scale()};
