@@ -154,3 +154,10 @@ TEST_CASE("Masking: steps whose features all have the value") {
   check_layer_gradients(two, constant({{2.5, 1.}, {3., 4.}}, {.dtype = float64}), {});
   CHECK_THROWS_WITH(masking(constant(1.f)), ContainsSubstring("Masking"));
 }
+
+TEST_CASE("Normalization: inputs of another size raise, also where they would broadcast") {
+  const layers::Normalization n;
+  n.adapt(ones({4, 3}));
+  CHECK_THROWS_WITH(n(ones({2, 1})), ContainsSubstring("Normalization: the statistics have the shape [3]"));
+  CHECK_THROWS_WITH(n(ones({2, 4})), ContainsSubstring("Normalization: the statistics have the shape [3]"));
+}

@@ -105,6 +105,8 @@ class TANDEM_API Module {
     if (!is_built()) build_locked({[](void* f) { (*static_cast<const F*>(f))(); }, const_cast<F*>(&build)});
   }
   bool is_built() const;
+  /// Whether train::Checkpoint keeps values for Variables that this module has not created yet.
+  bool is_expected() const;
   /// Whether set_trainable(false) froze this module, itself or with an enclosing one.
   bool is_frozen() const;
   /// Sets the name of this module's class, shown in lists of Models.

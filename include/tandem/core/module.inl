@@ -149,6 +149,11 @@ TANDEM_INLINE void Module::set_call_loss(const Tensor& loss) const {
 TANDEM_INLINE const Variable& Module::variable(std::size_t i) const { return contents().variables[i].variable; }
 TANDEM_INLINE std::size_t Module::weight_count() const { return contents().variables.size(); }
 TANDEM_INLINE bool Module::is_built() const { return contents().built.load(std::memory_order_acquire); }
+TANDEM_INLINE bool Module::is_expected() const {
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  return !c.expected.empty();
+}
 TANDEM_INLINE void Module::build_locked(Callable build) const {
   Contents& c = contents();
   const std::lock_guard lock(c.mutex);

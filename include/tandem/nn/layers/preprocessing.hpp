@@ -31,8 +31,9 @@ struct NormalizationOptions {
 /// Normalizes by the statistics of a data set: (x - mean) / max(sqrt(variance), 1e-7). They are given, or computed by
 /// adapt().
 ///   x         numbers; integers become float32
-///   throws    errors::FailedPreconditionError before adapt() if there are no given statistics;
-///             errors::InvalidArgumentError, in the layer's name, for an axis out of range or of another size
+///   throws    errors::FailedPreconditionError before adapt() if there are no given statistics, nor any from a
+///             checkpoint; errors::InvalidArgumentError, in the layer's name, for an axis out of range or of another
+///             size
 ///   variables mean, variance: float32, with the shape of the axes, not trainable; none if they are given
 class TANDEM_API Normalization : public Layer {
  public:
@@ -45,6 +46,8 @@ class TANDEM_API Normalization : public Layer {
   Tensor operator()(const Tensor& x) const;
 
  private:
+  void make_statistics(const Shape& shape) const;
+  void check_sizes(const Tensor& x, std::uint32_t kept) const;
   NormalizationOptions options_;
 };
 

@@ -58,18 +58,38 @@ TANDEM_INLINE void Normalization::adapt(const Tensor& data) const {
         "Normalization",
         "statistics of shape " + to_string(shape) + " differ from the present ones, " + to_string(variable(0).shape()));
   const nn::Moments m = nn::moments(cast(data, DType::float32), over);
-  add_weights({{"mean", shape, initializers::Zeros(), DType::float32, {}, false},
-               {"variance", shape, initializers::Ones(), DType::float32, {}, false}});
+  make_statistics(shape);
   variable(0).assign(m.mean);
   variable(1).assign(m.variance);
 }
-TANDEM_INLINE Tensor Normalization::operator()(const Tensor& input) const {
-  if (!options_.mean.is_set() && !is_built())
+TANDEM_INLINE void Normalization::make_statistics(const Shape& shape) const {
+  add_weights({{"mean", shape, initializers::Zeros(), DType::float32, {}, false},
+               {"variance", shape, initializers::Ones(), DType::float32, {}, false}});
+}
+// Those of a checkpoint that was restored before adapt() are made here.
+TANDEM_INLINE void Normalization::check_sizes(const Tensor& x, std::uint32_t kept) const {
+  if (!is_built() && !is_expected())
     errors::raise<errors::FailedPreconditionError>("Normalization",
                                                    "has no statistics: call adapt(data), or give .mean and .variance");
+  Shape sizes;
+  for (int i = 0; i < x.rank(); ++i)
+    if (kept >> i & 1u) sizes.push(x.shape().dim(i));
+  if (!is_built()) {
+    if (!sizes.is_fully_defined())
+      errors::raise<errors::InvalidArgumentError>(
+          "Normalization", "the sizes of its axes must be known at the first call: " + to_string(x.spec()));
+    make_statistics(sizes);
+  }
+  if (!sizes.is_compatible_with(variable(0).shape()))
+    errors::raise<errors::InvalidArgumentError>(
+        "Normalization",
+        "the statistics have the shape " + to_string(variable(0).shape()) + ", the input is " + to_string(x.spec()));
+}
+TANDEM_INLINE Tensor Normalization::operator()(const Tensor& input) const {
   const Tensor x = detail::floating(input);
   const std::uint32_t kept = options_.axis.mask("Normalization", x.rank());
   const bool given = options_.mean.is_set();
+  if (!given) check_sizes(x, kept);
   const auto spread = [&](const Tensor& statistic) {
     const Tensor t = cast(statistic, x.dtype());
     return given ? t : tandem::detail::along_axes(t, kept, x);
