@@ -161,3 +161,11 @@ TEST_CASE("Normalization: inputs of another size raise, also where they would br
   CHECK_THROWS_WITH(n(ones({2, 1})), ContainsSubstring("Normalization: the statistics have the shape [3]"));
   CHECK_THROWS_WITH(n(ones({2, 4})), ContainsSubstring("Normalization: the statistics have the shape [3]"));
 }
+
+TEST_CASE("CategoryEncoding: one example keeps its axis; examples without categories are zeros") {
+  const layers::CategoryEncoding rows(3, {.output_mode = layers::OutputMode::one_hot});
+  CHECK(rows(constant({1})).shape() == Shape{1, 3});
+  CHECK(rows(constant({{1}})).shape() == Shape{1, 3});
+  const layers::CategoryEncoding many(3);
+  CHECK(floats(many(zeros({1, 0}, {.dtype = int32}))) == Floats{0, 0, 0});
+}

@@ -63,8 +63,8 @@ struct CategoryEncodingOptions {
   DType dtype = DType::float32;
 };
 /// Encodes categories 0 to num_tokens - 1.
-///   x         integers. multi_hot, count: [..., n] (a scalar counts as [1]), to [..., num_tokens]. one_hot: [...] or
-///             [..., 1], to [..., num_tokens]
+///   x         integers. multi_hot, count: [..., n] (a scalar counts as [1]), to [..., num_tokens]. one_hot: [...] or,
+///             of rank 2 or more, [..., 1], to [..., num_tokens]
 ///   throws    errors::InvalidArgumentError for a category out of range, naming it and its position, an x that is not
 ///             of integers, or OutputMode::integer
 class TANDEM_API CategoryEncoding : public Layer {

@@ -110,11 +110,12 @@ TANDEM_INLINE Tensor CategoryEncoding::encoded(const Tensor& input, const Tensor
   detail::check_integers("CategoryEncoding", input);
   const bool is_one_hot = options_.output_mode == OutputMode::one_hot;
   Tensor x = detail::in_range("CategoryEncoding", input, num_tokens_);
-  if (is_one_hot && x.rank() > 0 && x.shape().dim(-1) == 1) x = squeeze(x, {-1});
+  if (is_one_hot && x.rank() > 1 && x.shape().dim(-1) == 1) x = squeeze(x, {-1});
   if (!is_one_hot && x.rank() == 0) x = expand_dims(x, 0);
   const Tensor rows = one_hot(x, num_tokens_, {.dtype = options_.dtype});
   if (is_one_hot) return rows;
-  if (options_.output_mode == OutputMode::multi_hot) return reduce_max(rows, {.axis = -2});
+  if (options_.output_mode == OutputMode::multi_hot)
+    return maximum(reduce_max(rows, {.axis = -2}), 0);  // 0 also without categories
   return reduce_sum(weights.is_set() ? rows * expand_dims(cast(weights, options_.dtype), -1) : rows, {.axis = -2});
 }
 TANDEM_INLINE Tensor CategoryEncoding::operator()(const Tensor& x) const { return encoded(x, {}); }
