@@ -169,3 +169,10 @@ TEST_CASE("CategoryEncoding: one example keeps its axis; examples without catego
   const layers::CategoryEncoding many(3);
   CHECK(floats(many(zeros({1, 0}, {.dtype = int32}))) == Floats{0, 0, 0});
 }
+
+TEST_CASE("Discretization has no member that a Model lists") {
+  struct Net : Model<Net> {
+    layers::Discretization bins{{1.}, {.output_mode = layers::OutputMode::one_hot}};
+  };
+  CHECK_THAT(Net().summary(), !ContainsSubstring("category_encoding"));
+}

@@ -96,7 +96,7 @@ class TANDEM_API Discretization : public Layer {
 
  private:
   std::vector<double> boundaries_;
-  std::optional<CategoryEncoding> encoding_;
+  std::vector<CategoryEncoding> encoding_;  // one or none. Not a member: a Model would take it for one of its own
 };
 
 struct IntegerLookupOptions {

@@ -133,8 +133,8 @@ TANDEM_INLINE Discretization::Discretization(std::vector<double> bin_boundaries,
     if (!(boundaries_[i - 1] < boundaries_[i]))
       errors::raise<errors::InvalidArgumentError>("Discretization", "bin_boundaries must ascend");
   if (options.output_mode != OutputMode::integer)
-    encoding_.emplace(static_cast<i64>(boundaries_.size()) + 1,
-                      CategoryEncodingOptions{.output_mode = options.output_mode, .dtype = options.dtype});
+    encoding_.emplace_back(static_cast<i64>(boundaries_.size()) + 1,
+                           CategoryEncodingOptions{.output_mode = options.output_mode, .dtype = options.dtype});
 }
 TANDEM_INLINE Tensor Discretization::operator()(const Tensor& x) const {
   const DType dtype = x.dtype() == DType::float32 ? DType::float32 : DType::float64;
@@ -142,7 +142,7 @@ TANDEM_INLINE Tensor Discretization::operator()(const Tensor& x) const {
   const Tensor flat = reshape(cast(x, dtype), {-1});
   const Tensor bins =
       tandem::detail::reshape_like(searchsorted(bounds, flat, {.side = Side::right, .out_type = DType::int64}), x);
-  return encoding_ ? (*encoding_)(bins) : bins;
+  return encoding_.empty() ? bins : encoding_[0](bins);
 }
 
 TANDEM_INLINE IntegerLookup::IntegerLookup(std::vector<i64> vocabulary, IntegerLookupOptions options)
