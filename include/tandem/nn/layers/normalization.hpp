@@ -23,8 +23,8 @@ struct BatchNormalizationOptions {
 };
 /// Batch normalization: gamma * (x - mean) / sqrt(variance + epsilon) + beta for each channel. In training, mean and
 /// population variance are those of the batch, and each call moves the averages: moving = moving * momentum + batch *
-/// (1 - momentum). Otherwise they are the moving averages, which then do not change. A frozen layer
-/// (set_trainable(false)) always infers.
+/// (1 - momentum); an empty batch leaves them. Otherwise they are the moving averages, which then do not change. A
+/// frozen layer (set_trainable(false)) always infers.
 ///   x         floating, rank >= 2; the number of channels is fixed by the first successful call
 ///   returns   same shape and dtype as x
 ///   throws    errors::InvalidArgumentError, in the layer's name, for another dtype, axis or number of channels, or a
