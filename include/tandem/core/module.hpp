@@ -115,10 +115,10 @@ class TANDEM_API Module {
   void set_call_loss(const Tensor& loss) const;
   /// Keeps the shape of a module's result, for summary().
   static void note_output(const Module& module, const Shape& shape);
-  /// Declares that this module creates slots, for Variables owned by others.
-  void set_makes_slots() const;
   /// Makes it unknown again.
   void forget_output() const;
+  /// Declares that this module creates slots, for Variables owned by others.
+  void set_makes_slots() const;
   /// For Model: this object has `size` bytes, and the Modules inside it are its members.
   void set_extent(std::size_t size);
   /// For Model: gives modules, copies of others, their own Variables with the same values.

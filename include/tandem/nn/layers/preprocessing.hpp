@@ -107,9 +107,9 @@ struct IntegerLookupOptions {
 /// the ids below.
 ///   x         int32 or int64, any shape
 ///   returns   int64 in x's shape
-///   throws    errors::InvalidArgumentError for an empty vocabulary, an entry that occurs twice, x of another dtype,
-///   with
-///             .num_oov_indices = 0 for an integer that is not in the vocabulary, with .invert for an id out of range
+///   throws    errors::InvalidArgumentError for an empty vocabulary, an entry that occurs twice, x of another dtype;
+///             with .num_oov_indices = 0 for an integer that is not in the vocabulary; with .invert for an id out of
+///             range
 class TANDEM_API IntegerLookup : public Layer {
  public:
   explicit IntegerLookup(std::vector<i64> vocabulary, IntegerLookupOptions options = {});
