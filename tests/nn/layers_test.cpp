@@ -82,6 +82,74 @@ TEST_CASE("a call that raises leaves the layers after it unbuilt") {
   CHECK(net.variables().size() == 2);
 }
 
+TEST_CASE("Sequential: itself as a layer raises and is not added") {
+  layers::Sequential net{layers::Dense(3)};
+  CHECK_THROWS_WITH(net.add(net), ContainsSubstring("itself"));
+  CHECK(net.size() == 1);
+  CHECK(net(pair_of_rows).shape() == Shape{2, 3});
+}
+
+TEST_CASE("Sequential: a layer that is added later makes the output shape of the summary unknown") {
+  layers::Sequential net{layers::Dense(3)};
+  net(pair_of_rows);
+  CHECK_THAT(net.summary(), ContainsSubstring("sequential     [None,3]"));
+  net.add(layers::Dense(4));
+  CHECK(net(pair_of_rows).shape() == Shape{2, 4});
+  CHECK_THAT(net.summary(), ContainsSubstring("sequential         -"));
+}
+
+TEST_CASE("summary: a cell and attention with scores have no output shape of rank 0") {
+  struct Net : Model<Net> {
+    layers::RNN<layers::LSTMCell> rnn{layers::LSTMCell(2)};
+    layers::TransformerBlock block{4, 1};
+  };
+  const Net net;
+  net.rnn(ones({1, 3, 2}));
+  net.block(ones({1, 3, 2}));
+  CHECK_THAT(net.summary(), !ContainsSubstring("[]"));
+}
+
+TEST_CASE("losses of outputs belong to the eager or traced calls that made them") {
+  const layers::Sequential net{
+      layers::Dense(1, {.kernel_initializer = initializers::Ones(), .activity_regularizer = regularizers::L2(1)})};
+  net.build({none, 2});
+  CHECK(net.losses().empty());  // build() computes nothing
+  const auto traced = function([&](const Tensor& x) {
+    net(x);
+    return add_n(net.losses());
+  });
+  CHECK(traced(ones({1, 2})).item<float>() == 4);
+  CHECK(net.losses().empty());  // a value of a finished trace
+  net(ones({2, 2}));
+  net.build({none, 2});
+  REQUIRE(net.losses().size() == 1);
+  CHECK(net.losses()[0].item<float>() == 8);
+}
+
+TEST_CASE("rates of dropout outside of [0, 1) raise when the layer is made, with its name") {
+  CHECK_THROWS_WITH(layers::LSTM(2, {.dropout = 1.5}), ContainsSubstring("LSTM: rate 1.5"));
+  CHECK_THROWS_WITH(layers::RNN(layers::GRUCell(2), {.dropout = -1}), ContainsSubstring("RNN: rate -1"));
+  CHECK_THROWS_WITH(layers::Attention({.dropout = 1}), ContainsSubstring("Attention: rate 1"));
+  CHECK_THROWS_WITH(layers::AdditiveAttention({.dropout = 1}), ContainsSubstring("AdditiveAttention: rate 1"));
+  CHECK_THROWS_WITH(layers::MultiHeadAttention(1, 2, {.dropout = 1}), ContainsSubstring("MultiHeadAttention: rate 1"));
+  CHECK_THROWS_WITH(layers::TransformerBlock(2, 1, {.dropout = 1}), ContainsSubstring("TransformerBlock: rate 1"));
+}
+
+TEST_CASE("TransformerBlock: a first call that raises makes no weights, those of attention neither") {
+  const auto flat = [](const Tensor& x) { return reshape(x, {-1}); };
+  const layers::TransformerBlock block(4, 2, {.activation = flat});
+  CHECK_THROWS_WITH(block(ones({1, 2, 4})), ContainsSubstring("dense"));
+  CHECK(block.variables().empty());
+}
+
+TEST_CASE("positions: errors name the layer") {
+  const layers::PositionEmbedding learned(5);
+  learned(ones({2, 3, 4}));
+  CHECK_THROWS_WITH(learned(ones({2, 3, 5})), ContainsSubstring("PositionEmbedding: the layer was built for 4"));
+  CHECK_THROWS_WITH(layers::SinePositionEncoding()(ones({1, 2, 4}, {.dtype = int32})),
+                    ContainsSubstring("SinePositionEncoding: x must be floating"));
+}
+
 TEST_CASE("copies of a Sequential share weights, clones of a Model have their own") {
   struct Net : Model<Net> {
     layers::Sequential body{layers::Dense(2), Scale()};

@@ -261,3 +261,18 @@ TEST_CASE("normalization layers: wrong input and options name the layer, and lea
   CHECK_THROWS_WITH(layers::GroupNormalization({.groups = 2})(samples({2, 3})), ContainsSubstring("2 groups"));
   CHECK_THROWS_WITH(layers::RMSNormalization()(constant({1})), ContainsSubstring("RMSNormalization"));
 }
+
+TEST_CASE("BatchNormalization: an empty batch leaves the averages, also one of unknown size") {
+  const layers::BatchNormalization layer({.momentum = .5});
+  const auto scope = training_scope(true);
+  const auto traced =
+      function([&](const Tensor& x) { return layer(x); }, {.input_signature = {TensorSpec({none, 1}, float32)}});
+  for (const bool is_traced : {false, true}) {
+    const auto call = [&](const Tensor& x) { return is_traced ? traced(x) : layer(x); };
+    CHECK(call(zeros({0, 1})).shape() == Shape{0, 1});
+    CHECK(layer.variables()[2].item<float>() == (is_traced ? 1 : 0));
+    call(constant({{1.f}, {3.f}}));
+  }
+  CHECK(layer.variables()[2].item<float>() == 1.5f);
+  CHECK(layer.variables()[3].item<float>() == 1);
+}

@@ -154,3 +154,25 @@ TEST_CASE("Masking: steps whose features all have the value") {
   check_layer_gradients(two, constant({{2.5, 1.}, {3., 4.}}, {.dtype = float64}), {});
   CHECK_THROWS_WITH(masking(constant(1.f)), ContainsSubstring("Masking"));
 }
+
+TEST_CASE("Normalization: inputs of another size raise, also where they would broadcast") {
+  const layers::Normalization n;
+  n.adapt(ones({4, 3}));
+  CHECK_THROWS_WITH(n(ones({2, 1})), ContainsSubstring("Normalization: the statistics have the shape [3]"));
+  CHECK_THROWS_WITH(n(ones({2, 4})), ContainsSubstring("Normalization: the statistics have the shape [3]"));
+}
+
+TEST_CASE("CategoryEncoding: one example keeps its axis; examples without categories are zeros") {
+  const layers::CategoryEncoding rows(3, {.output_mode = layers::OutputMode::one_hot});
+  CHECK(rows(constant({1})).shape() == Shape{1, 3});
+  CHECK(rows(constant({{1}})).shape() == Shape{1, 3});
+  const layers::CategoryEncoding many(3);
+  CHECK(floats(many(zeros({1, 0}, {.dtype = int32}))) == Floats{0, 0, 0});
+}
+
+TEST_CASE("Discretization has no member that a Model lists") {
+  struct Net : Model<Net> {
+    layers::Discretization bins{{1.}, {.output_mode = layers::OutputMode::one_hot}};
+  };
+  CHECK_THAT(Net().summary(), !ContainsSubstring("category_encoding"));
+}

@@ -99,3 +99,16 @@ TEST_CASE("a plain Module inside of a Model and a tied layer have the same names
   CHECK(floats(b(x)) == floats(want));
   CHECK(b.variables().size() == 4);
 }
+
+TEST_CASE("Normalization takes its statistics from a checkpoint, without adapt()") {
+  const File file;
+  const layers::Normalization a, b, unfit;
+  a.adapt(constant({{1.f, 2.f}, {3.f, 6.f}}));
+  train::Checkpoint({{"norm", a}}).save(file.path);
+  train::Checkpoint({{"norm", b}}).restore(file.path);
+  CHECK(floats(b(x)) == floats(a(x)));
+  CHECK(b.variables().size() == 2);
+  train::Checkpoint({{"norm", unfit}}).restore(file.path);
+  CHECK_THROWS_WITH(unfit(ones({1, 3})), ContainsSubstring("'mean'"));
+  CHECK_THROWS_AS(layers::Normalization()(x), errors::FailedPreconditionError);
+}

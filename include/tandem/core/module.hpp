@@ -46,7 +46,8 @@ class TANDEM_API Module {
   /// The number of elements in the trainable variables.
   i64 count_params() const;
   /// What to add to the loss: the penalties of the trainable Variables that have a regularizer, computed from their
-  /// present values, and those of outputs (.activity_regularizer), from each layer's latest call.
+  /// present values, and those of outputs (.activity_regularizer), from each layer's latest call; in a traced function
+  /// and outside of it, from calls that were made there.
   std::vector<Tensor> losses() const;
   /// A table of the layers below this module: names, classes, output shapes as far as they are known, and numbers of
   /// parameters.
@@ -104,6 +105,8 @@ class TANDEM_API Module {
     if (!is_built()) build_locked({[](void* f) { (*static_cast<const F*>(f))(); }, const_cast<F*>(&build)});
   }
   bool is_built() const;
+  /// Whether train::Checkpoint keeps values for Variables that this module has not created yet.
+  bool is_expected() const;
   /// Whether set_trainable(false) froze this module, itself or with an enclosing one.
   bool is_frozen() const;
   /// Sets the name of this module's class, shown in lists of Models.
@@ -112,6 +115,8 @@ class TANDEM_API Module {
   void set_call_loss(const Tensor& loss) const;
   /// Keeps the shape of a module's result, for summary().
   static void note_output(const Module& module, const Shape& shape);
+  /// Makes it unknown again.
+  void forget_output() const;
   /// Declares that this module creates slots, for Variables owned by others.
   void set_makes_slots() const;
   /// For Model: this object has `size` bytes, and the Modules inside it are its members.

@@ -132,7 +132,16 @@ TANDEM_INLINE void Module::add_module(const Module& child) const {
   }
   add_module(name, child);
 }
+namespace detail {
+// Whether a layer's loss has a value here: one that was computed in a trace exists in that trace only, and one of a
+// call that only infers shapes nowhere.
+inline bool exists_here(const Tensor& loss) {
+  return !loss.is_symbolic() || (context.stager && !context.stager->name_of(loss).empty());
+}
+}  // namespace detail
+
 TANDEM_INLINE void Module::set_call_loss(const Tensor& loss) const {
+  if (loss.is_set() && !detail::exists_here(loss)) return;
   Contents& c = contents();
   const std::lock_guard lock(c.mutex);
   c.call_loss = loss;
@@ -140,6 +149,11 @@ TANDEM_INLINE void Module::set_call_loss(const Tensor& loss) const {
 TANDEM_INLINE const Variable& Module::variable(std::size_t i) const { return contents().variables[i].variable; }
 TANDEM_INLINE std::size_t Module::weight_count() const { return contents().variables.size(); }
 TANDEM_INLINE bool Module::is_built() const { return contents().built.load(std::memory_order_acquire); }
+TANDEM_INLINE bool Module::is_expected() const {
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  return !c.expected.empty();
+}
 TANDEM_INLINE void Module::build_locked(Callable build) const {
   Contents& c = contents();
   const std::lock_guard lock(c.mutex);
@@ -254,7 +268,8 @@ TANDEM_INLINE std::vector<Tensor> Module::losses() const {
     IdMap seen;
     std::set<const Contents*> entered;  // a module that was added under two names is visited twice
     void enter(Contents& c, const std::string&, bool) override {
-      if (c.call_loss.is_set() && entered.insert(&c).second) out.push_back(c.call_loss);
+      if (!c.call_loss.is_set() || !entered.insert(&c).second) return;
+      if (detail::exists_here(c.call_loss)) out.push_back(c.call_loss);
     }
     void variable(const Named& v, const std::string&, bool is_frozen) override {
       if (!v.regularizer || is_frozen || !v.variable.trainable() || seen.find(v.variable.id()) >= 0) return;

@@ -30,6 +30,12 @@ TANDEM_INLINE void Module::note_output(const Module& module, const Shape& shape)
   c.output = std::move(text);
 }
 
+TANDEM_INLINE void Module::forget_output() const {
+  Contents& c = contents();
+  const std::lock_guard lock(c.mutex);
+  c.output.clear();
+}
+
 TANDEM_INLINE std::string Module::summary() const {
   struct Row {
     std::string name, output;

@@ -51,8 +51,7 @@ class TANDEM_API BatchPlan {
 ///           Tensor, of several an array of them: [batch_size, ...], in the dtype and on the device of the tensor. Rows
 ///           in order are views
 ///   throws  errors::InvalidArgumentError for scalars, for tensors with different numbers of rows, for a batch_size
-///   below
-///           1, and where drop_remainder leaves no batch; errors::TraceError for traced tensors
+///           that is not positive, and where drop_remainder leaves no batch; errors::TraceError for traced tensors
 template <std::size_t N>
 class Batches {
  public:

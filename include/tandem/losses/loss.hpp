@@ -21,9 +21,8 @@ struct LossOptions {
 
 /// A loss: loss(y_true, y_pred), the arguments in Keras' order. An object without state; copies of its subclasses to a
 /// Loss keep what they compute.
-///   y_true         numbers or bool_, converted to the dtype of y_pred; the shape of y_pred. Unlike Keras' losses,
-///   these
-///                  never broadcast y_true and y_pred or remove axes: [n] and [n, 1] raise
+///   y_true         numbers or bool_, converted to the dtype of y_pred; the shape of y_pred. Unlike Keras' losses, a
+///                  loss never broadcasts y_true and y_pred or removes axes: [n] and [n, 1] raise
 ///   y_pred         floating, rank >= 1; half precision is computed in float32
 ///   sample_weight  unset, one number, [batch], or any leading part of the losses' shape. A loss with weight 0 does
 ///                  not count, even if it is NaN

@@ -26,9 +26,8 @@ struct MeanTensorOptions {
 };
 /// The weighted mean of tensors of one shape, element by element; 0 where the weights are 0.
 ///   returns    the shape of the values
-///   throws     errors::InvalidArgumentError for values of another shape than the first;
-///   errors::FailedPreconditionError
-///              for result() without a shape
+///   throws     errors::InvalidArgumentError for values of another shape than the first; for result() without a
+///              shape, errors::FailedPreconditionError
 ///   variables  total, count; created with the shape
 struct TANDEM_API MeanTensor : ValueMetric {
   explicit MeanTensor(MeanTensorOptions = {});

@@ -28,8 +28,8 @@ class TANDEM_API Initializer {
   constexpr Initializer(Kind kind, detail::Draw draw, double a, double b, Fan fan = Fan::unscaled,
                         std::optional<i64> seed = {})
       : draw_(draw), a_(a), b_(b), seed_(seed), kind_(kind), fan_(fan) {}
-  /// Returns a tensor of a floating dtype. throws errors::InvalidArgumentError for a shape that the rule does not
-  /// support
+  /// Returns a tensor of a floating dtype.
+  ///   throws  errors::InvalidArgumentError for a shape that the rule does not support
   Tensor operator()(const Shape& shape, DType dtype = DType::float32) const;
 
  private:

@@ -16,9 +16,8 @@ struct DecodeRawOptions {
 ///   x         string, all of one length
 ///   out_type  a number dtype or bool_
 ///   returns   the shape of x with a further axis: the numbers of each string
-///   throws    errors::InvalidArgumentError if the strings have different lengths, or ones that the size of a number
-///   does
-///             not divide
+///   throws    errors::InvalidArgumentError if the strings have different lengths, or a length that is not a multiple
+///             of the size of a number
 ///   gradient  none (non-differentiable)
 TANDEM_API Tensor decode_raw(const Tensor& x, DType out_type, DecodeRawOptions = {});
 

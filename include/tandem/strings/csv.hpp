@@ -21,9 +21,8 @@ struct DecodeCsvOptions {
 ///                    where a field is required; its dtype is that of the column: float32, float64, int32, int64,
 ///                    string
 ///   returns          a tensor for each column, in the shape of records
-///   throws           errors::InvalidArgumentError, naming field and record, for a field that is required but missing
-///   or
-///                    not a number, for another number of fields, and for quotes that do not match
+///   throws           errors::InvalidArgumentError, naming field and record, for a required field that is missing, for
+///                    one that is not a number, for another number of fields, and for quotes that do not match
 ///   gradient         none (non-differentiable)
 TANDEM_API std::vector<Tensor> decode_csv(const Tensor& records, const TensorList& record_defaults,
                                           DecodeCsvOptions = {});

@@ -28,14 +28,12 @@ class TANDEM_API Vocabulary {
   ///   throws  errors::InvalidArgumentError for a word that occurs twice, or a negative max_size
   static Vocabulary from_counts(std::vector<std::pair<std::string, i64>> counts, VocabularyCountOptions = {});
   /// Reads a file that save() has written: a word a line, the unknown word first.
-  ///   throws  errors::NotFoundError if no such file can be opened; errors::DataLossError if it is empty or a word
-  ///   occurs
-  ///           twice; errors::UnavailableError if it cannot be read
+  ///   throws  errors::NotFoundError if no such file can be opened; errors::DataLossError if it is empty or has a
+  ///           word twice; errors::UnavailableError if it cannot be read
   static Vocabulary load(const std::string& path);
   /// Writes a word a line.
-  ///   throws  errors::InvalidArgumentError for a word with a line break; errors::UnavailableError if the file cannot
-  ///   be
-  ///           written
+  ///   throws  errors::InvalidArgumentError for a word with a line break; errors::UnavailableError if the file
+  ///           cannot be written
   void save(const std::string& path) const;
 
   i64 size() const { return static_cast<i64>(words_.size()); }

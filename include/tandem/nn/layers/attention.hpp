@@ -38,7 +38,9 @@ struct AttentionLayerOptions {
 ///   source    Luong, Pham and Manning 2015, "Effective Approaches to Attention-based Neural Machine Translation"
 class TANDEM_API Attention : public Layer {
  public:
-  explicit Attention(const AttentionLayerOptions& options = {}) : Layer("attention"), options_(options) {}
+  explicit Attention(const AttentionLayerOptions& options = {}) : Layer("attention"), options_(options) {
+    detail::checked_rate("Attention", options.dropout);
+  }
   AttentionOutput operator()(const Tensor& query, const Tensor& value, const AttentionCall& call = {}) const;
 
  private:
@@ -58,7 +60,9 @@ struct AdditiveAttentionOptions {
 class TANDEM_API AdditiveAttention : public Layer {
  public:
   explicit AdditiveAttention(const AdditiveAttentionOptions& options = {})
-      : Layer("additive_attention"), options_(options) {}
+      : Layer("additive_attention"), options_(options) {
+    detail::checked_rate("AdditiveAttention", options.dropout);
+  }
   AttentionOutput operator()(const Tensor& query, const Tensor& value, const AttentionCall& call = {}) const;
 
  private:

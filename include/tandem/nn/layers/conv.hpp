@@ -110,7 +110,8 @@ class Conv3D : public detail::Convolution {
 ///   x         [n, h, w, c], or [n, c, h, w] with DataFormat::nchw; c is fixed by the first successful call
 ///   returns   [n, oh, ow, filters] (or [n, filters, oh, ow])
 ///   throws    errors::InvalidArgumentError, in the layer's name, for another rank, dtype or number of channels,
-///             explicit padding, or an .output_padding that is not in [0, stride)
+///             explicit padding, or an .output_padding that is not in [0, stride); in that of the op for a size that a
+///             convolution with the same options would not map back to h, as may be with .output_padding and an even k'
 ///   variables kernel [kh, kw, filters, c], bias [filters]
 class Conv2DTranspose : public detail::TransposedConvolution {
  public:

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tandem/core/module.hpp"
@@ -20,6 +21,9 @@ inline i64 positive(const char* layer, const char* what, i64 n) {
                                                 std::string(what) + " must be positive, not " + std::to_string(n));
   return n;
 }
+/// A rate of dropout.
+///   throws  errors::InvalidArgumentError, in the layer's name, if it is not in [0, 1)
+TANDEM_API double checked_rate(const char* layer, double rate);
 }  // namespace detail
 
 /// Options of the call of a layer that behaves differently in training.
@@ -66,10 +70,10 @@ class TANDEM_API Layer : public Module {
   auto run_with_weights(const For& weights_for, const Run& run) const {
     if (!is_built()) {
       const Weights list = weights_for();
-      Shape result;
-      tandem::detail::check_call([&] { note(run(placeholders(list)), result); });
+      Tensor result;
+      tandem::detail::check_call([&] { result = tensor_of(run(placeholders(list))); });
       add_weights(list);
-      note_output(*this, result);
+      if (result.is_set()) note_output(*this, result.shape());
     }
     return run(weights());
   }
@@ -101,9 +105,12 @@ class TANDEM_API Layer : public Module {
   }
 
  private:
-  static void note(const Tensor& y, Shape& shape) { shape = y.shape(); }
+  // What a call returns, if that is one tensor.
   template <class Y>
-  static void note(const Y&, Shape&) {}
+  static Tensor tensor_of(const Y& y) {
+    if constexpr (std::is_convertible_v<const Y&, Tensor>) return y;
+    else return Tensor();
+  }
 };
 
 }  // namespace TANDEM_NS::layers

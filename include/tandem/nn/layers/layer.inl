@@ -1,8 +1,16 @@
 // Definitions of nn/layers/layer.hpp.
 #pragma once
+#include "tandem/base/format.hpp"
 #include "tandem/nn/layers/layer.hpp"
 
 namespace TANDEM_NS::layers {
+
+TANDEM_INLINE double detail::checked_rate(const char* layer, double rate) {
+  if (!(rate >= 0 && rate < 1))
+    errors::raise<errors::InvalidArgumentError>(
+        layer, "rate " + tandem::detail::shortest_text(rate) + " is not in [0, 1); it is the fraction that is dropped");
+  return rate;
+}
 
 TANDEM_INLINE std::vector<Tensor> Layer::initial_values(const Weights& weights) {
   std::vector<Tensor> values;

@@ -31,6 +31,7 @@ TANDEM_INLINE MultiHeadAttention::MultiHeadAttention(i64 num_heads, i64 key_dim,
                                                      const MultiHeadAttentionOptions& options)
     : MultiHeadAttention(options, detail::positive("MultiHeadAttention", "num_heads", num_heads),
                          detail::positive("MultiHeadAttention", "key_dim", key_dim)) {
+  detail::checked_rate("MultiHeadAttention", options.dropout);
   for (const i64 n : {options.value_dim, options.output_shape})
     if (n != 0) detail::positive("MultiHeadAttention", "value_dim and output_shape", n);
 }

@@ -15,12 +15,6 @@
 namespace TANDEM_NS::layers {
 
 namespace detail {
-TANDEM_INLINE double checked_rate(const char* layer, double rate) {
-  if (!(rate >= 0 && rate < 1))
-    errors::raise<errors::InvalidArgumentError>(
-        layer, "rate " + tandem::detail::shortest_text(rate) + " is not in [0, 1); it is the fraction that is dropped");
-  return rate;
-}
 inline Dims dims_of(const Tensor& x) {
   Dims r;
   for (const DimValue& n : get_shape(x)) r.push(n);

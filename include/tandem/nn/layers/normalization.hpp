@@ -23,8 +23,8 @@ struct BatchNormalizationOptions {
 };
 /// Batch normalization: gamma * (x - mean) / sqrt(variance + epsilon) + beta for each channel. In training, mean and
 /// population variance are those of the batch, and each call moves the averages: moving = moving * momentum + batch *
-/// (1 - momentum). Otherwise they are the moving averages, which then do not change. A frozen layer
-/// (set_trainable(false)) always infers.
+/// (1 - momentum); an empty batch leaves them. Otherwise they are the moving averages, which then do not change. A
+/// frozen layer (set_trainable(false)) always infers.
 ///   x         floating, rank >= 2; the number of channels is fixed by the first successful call
 ///   returns   same shape and dtype as x
 ///   throws    errors::InvalidArgumentError, in the layer's name, for another dtype, axis or number of channels, or a
@@ -62,9 +62,8 @@ struct LayerNormalizationOptions {
 /// Layer normalization: gamma * (x - mean) / sqrt(variance + epsilon) + beta over the axes of each example.
 ///   x         floating; its sizes on these axes are fixed by the first successful call
 ///   returns   same shape and dtype as x
-///   throws    errors::InvalidArgumentError, in the layer's name, for an axis out of range, or one of another or
-///   unknown
-///             size
+///   throws    errors::InvalidArgumentError, in the layer's name, for an axis out of range, or one of unknown size
+///             at the first call; in that of the op for one of another size
 ///   variables gamma, beta, with the shape of the axes
 ///   source    Ba, Kiros and Hinton 2016, "Layer Normalization"
 class TANDEM_API LayerNormalization : public Layer {

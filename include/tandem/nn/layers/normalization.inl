@@ -7,6 +7,8 @@
 #include "tandem/ops/nn/layer_norm.hpp"
 #include "tandem/ops/nn/moments.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/reduce/like.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -88,10 +90,14 @@ TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const CallO
                      return r.y;
                    });
   if (!training) return r.y;
+  const bool is_known = x.shape().is_fully_defined();
+  if (is_known && x.size() == 0) return r.y;  // an empty batch has no statistics
   const tandem::detail::Unobserved quiet;
   const auto move = [&](std::size_t i, const Tensor& batch) {
     const Variable& moving = variable(first_average() + i);
-    moving.assign(moving * options_.momentum + tandem::detail::widened(batch) * (1 - options_.momentum));
+    const Tensor next = moving * options_.momentum + tandem::detail::widened(batch) * (1 - options_.momentum);
+    const tandem::detail::ShapeChecks lenient(false);
+    moving.assign(is_known ? next : where(tandem::detail::size_over(x, Axes(), next.dtype()) > 0, next, moving));
   };
   move(0, r.mean);
   move(1, r.variance);

@@ -33,7 +33,7 @@ struct SinePositionEncodingOptions {
 /// / d)) for even i, the cosine of the same for odd i.
 ///   x         floating [..., time, d]; time may be unknown
 ///   returns   the waves of positions start_index, start_index + 1, ..., with x's shape and dtype
-///   throws    errors::InvalidArgumentError if x is not of rank 2 or more, or d is unknown
+///   throws    errors::InvalidArgumentError if x is not floating, not of rank 2 or more, or d is unknown
 ///   source    Vaswani et al. 2017, "Attention Is All You Need"
 class TANDEM_API SinePositionEncoding : public Layer {
  public:

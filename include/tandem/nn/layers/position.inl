@@ -40,6 +40,10 @@ TANDEM_INLINE Tensor PositionEmbedding::operator()(const Tensor& x, const Positi
         return Weights{{"position_embeddings", {length_, features}, options_.initializer, options_.dtype}};
       },
       [&](const Tensors& w) {
+        if (!Shape{x.shape().dim(-1)}.is_compatible_with({w[0].shape().dim(1)}))
+          errors::raise<errors::InvalidArgumentError>("PositionEmbedding",
+                                                      "the layer was built for " + std::to_string(w[0].shape().dim(1)) +
+                                                          " features, the input is " + to_string(x.spec()));
         return tandem::detail::broadcast_like(slice(w[0], {call.start_index, 0}, {time, -1}), x);
       });
 }
@@ -47,6 +51,9 @@ TANDEM_INLINE Tensor PositionEmbedding::operator()(const Tensor& x, const Positi
 TANDEM_INLINE Tensor SinePositionEncoding::operator()(const Tensor& x, const PositionCall& call) const {
   const DimValue time = detail::steps_of("SinePositionEncoding", x);
   const i64 features = features_of("SinePositionEncoding", x);
+  if (!is_floating(x.dtype()))
+    errors::raise<errors::InvalidArgumentError>("SinePositionEncoding",
+                                                "x must be floating, not " + to_string(x.spec()));
   std::vector<double> frequencies, phases;
   for (i64 i = 0; i < features; ++i) {
     frequencies.push_back(

@@ -31,8 +31,9 @@ struct NormalizationOptions {
 /// Normalizes by the statistics of a data set: (x - mean) / max(sqrt(variance), 1e-7). They are given, or computed by
 /// adapt().
 ///   x         numbers; integers become float32
-///   throws    errors::FailedPreconditionError before adapt() if there are no given statistics;
-///             errors::InvalidArgumentError, in the layer's name, for an axis out of range or of another size
+///   throws    errors::FailedPreconditionError before adapt() if there are no given statistics, nor any from a
+///             checkpoint; errors::InvalidArgumentError, in the layer's name, for an axis out of range or of another
+///             size
 ///   variables mean, variance: float32, with the shape of the axes, not trainable; none if they are given
 class TANDEM_API Normalization : public Layer {
  public:
@@ -45,6 +46,8 @@ class TANDEM_API Normalization : public Layer {
   Tensor operator()(const Tensor& x) const;
 
  private:
+  void make_statistics(const Shape& shape) const;
+  void check_sizes(const Tensor& x, std::uint32_t kept) const;
   NormalizationOptions options_;
 };
 
@@ -60,8 +63,8 @@ struct CategoryEncodingOptions {
   DType dtype = DType::float32;
 };
 /// Encodes categories 0 to num_tokens - 1.
-///   x         integers. multi_hot, count: [..., n] (a scalar counts as [1]), to [..., num_tokens]. one_hot: [...] or
-///             [..., 1], to [..., num_tokens]
+///   x         integers. multi_hot, count: [..., n] (a scalar counts as [1]), to [..., num_tokens]. one_hot: [...] or,
+///             of rank 2 or more, [..., 1], to [..., num_tokens]
 ///   throws    errors::InvalidArgumentError for a category out of range, naming it and its position, an x that is not
 ///             of integers, or OutputMode::integer
 class TANDEM_API CategoryEncoding : public Layer {
@@ -93,7 +96,7 @@ class TANDEM_API Discretization : public Layer {
 
  private:
   std::vector<double> boundaries_;
-  std::optional<CategoryEncoding> encoding_;
+  std::vector<CategoryEncoding> encoding_;  // one or none. Not a member: a Model would take it for one of its own
 };
 
 struct IntegerLookupOptions {
@@ -104,9 +107,9 @@ struct IntegerLookupOptions {
 /// the ids below.
 ///   x         int32 or int64, any shape
 ///   returns   int64 in x's shape
-///   throws    errors::InvalidArgumentError for an empty vocabulary, an entry that occurs twice, x of another dtype,
-///   with
-///             .num_oov_indices = 0 for an integer that is not in the vocabulary, with .invert for an id out of range
+///   throws    errors::InvalidArgumentError for an empty vocabulary, an entry that occurs twice, x of another dtype;
+///             with .num_oov_indices = 0 for an integer that is not in the vocabulary; with .invert for an id out of
+///             range
 class TANDEM_API IntegerLookup : public Layer {
  public:
   explicit IntegerLookup(std::vector<i64> vocabulary, IntegerLookupOptions options = {});

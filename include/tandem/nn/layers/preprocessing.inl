@@ -58,18 +58,38 @@ TANDEM_INLINE void Normalization::adapt(const Tensor& data) const {
         "Normalization",
         "statistics of shape " + to_string(shape) + " differ from the present ones, " + to_string(variable(0).shape()));
   const nn::Moments m = nn::moments(cast(data, DType::float32), over);
-  add_weights({{"mean", shape, initializers::Zeros(), DType::float32, {}, false},
-               {"variance", shape, initializers::Ones(), DType::float32, {}, false}});
+  make_statistics(shape);
   variable(0).assign(m.mean);
   variable(1).assign(m.variance);
 }
-TANDEM_INLINE Tensor Normalization::operator()(const Tensor& input) const {
-  if (!options_.mean.is_set() && !is_built())
+TANDEM_INLINE void Normalization::make_statistics(const Shape& shape) const {
+  add_weights({{"mean", shape, initializers::Zeros(), DType::float32, {}, false},
+               {"variance", shape, initializers::Ones(), DType::float32, {}, false}});
+}
+// Those of a checkpoint that was restored before adapt() are made here.
+TANDEM_INLINE void Normalization::check_sizes(const Tensor& x, std::uint32_t kept) const {
+  if (!is_built() && !is_expected())
     errors::raise<errors::FailedPreconditionError>("Normalization",
                                                    "has no statistics: call adapt(data), or give .mean and .variance");
+  Shape sizes;
+  for (int i = 0; i < x.rank(); ++i)
+    if (kept >> i & 1u) sizes.push(x.shape().dim(i));
+  if (!is_built()) {
+    if (!sizes.is_fully_defined())
+      errors::raise<errors::InvalidArgumentError>(
+          "Normalization", "the sizes of its axes must be known at the first call: " + to_string(x.spec()));
+    make_statistics(sizes);
+  }
+  if (!sizes.is_compatible_with(variable(0).shape()))
+    errors::raise<errors::InvalidArgumentError>(
+        "Normalization",
+        "the statistics have the shape " + to_string(variable(0).shape()) + ", the input is " + to_string(x.spec()));
+}
+TANDEM_INLINE Tensor Normalization::operator()(const Tensor& input) const {
   const Tensor x = detail::floating(input);
   const std::uint32_t kept = options_.axis.mask("Normalization", x.rank());
   const bool given = options_.mean.is_set();
+  if (!given) check_sizes(x, kept);
   const auto spread = [&](const Tensor& statistic) {
     const Tensor t = cast(statistic, x.dtype());
     return given ? t : tandem::detail::along_axes(t, kept, x);
@@ -90,11 +110,12 @@ TANDEM_INLINE Tensor CategoryEncoding::encoded(const Tensor& input, const Tensor
   detail::check_integers("CategoryEncoding", input);
   const bool is_one_hot = options_.output_mode == OutputMode::one_hot;
   Tensor x = detail::in_range("CategoryEncoding", input, num_tokens_);
-  if (is_one_hot && x.rank() > 0 && x.shape().dim(-1) == 1) x = squeeze(x, {-1});
+  if (is_one_hot && x.rank() > 1 && x.shape().dim(-1) == 1) x = squeeze(x, {-1});
   if (!is_one_hot && x.rank() == 0) x = expand_dims(x, 0);
   const Tensor rows = one_hot(x, num_tokens_, {.dtype = options_.dtype});
   if (is_one_hot) return rows;
-  if (options_.output_mode == OutputMode::multi_hot) return reduce_max(rows, {.axis = -2});
+  if (options_.output_mode == OutputMode::multi_hot)
+    return maximum(reduce_max(rows, {.axis = -2}), 0);  // 0 also without categories
   return reduce_sum(weights.is_set() ? rows * expand_dims(cast(weights, options_.dtype), -1) : rows, {.axis = -2});
 }
 TANDEM_INLINE Tensor CategoryEncoding::operator()(const Tensor& x) const { return encoded(x, {}); }
@@ -112,8 +133,8 @@ TANDEM_INLINE Discretization::Discretization(std::vector<double> bin_boundaries,
     if (!(boundaries_[i - 1] < boundaries_[i]))
       errors::raise<errors::InvalidArgumentError>("Discretization", "bin_boundaries must ascend");
   if (options.output_mode != OutputMode::integer)
-    encoding_.emplace(static_cast<i64>(boundaries_.size()) + 1,
-                      CategoryEncodingOptions{.output_mode = options.output_mode, .dtype = options.dtype});
+    encoding_.emplace_back(static_cast<i64>(boundaries_.size()) + 1,
+                           CategoryEncodingOptions{.output_mode = options.output_mode, .dtype = options.dtype});
 }
 TANDEM_INLINE Tensor Discretization::operator()(const Tensor& x) const {
   const DType dtype = x.dtype() == DType::float32 ? DType::float32 : DType::float64;
@@ -121,7 +142,7 @@ TANDEM_INLINE Tensor Discretization::operator()(const Tensor& x) const {
   const Tensor flat = reshape(cast(x, dtype), {-1});
   const Tensor bins =
       tandem::detail::reshape_like(searchsorted(bounds, flat, {.side = Side::right, .out_type = DType::int64}), x);
-  return encoding_ ? (*encoding_)(bins) : bins;
+  return encoding_.empty() ? bins : encoding_[0](bins);
 }
 
 TANDEM_INLINE IntegerLookup::IntegerLookup(std::vector<i64> vocabulary, IntegerLookupOptions options)

@@ -91,6 +91,7 @@ class RNN : public Layer {
   using State = detail::CellState<Cell>;
   using Call = RnnCall<std::optional<State>>;
   explicit RNN(Cell cell, const RnnOptions& options = {}) : Layer("rnn"), options_(options) {
+    detail::checked_rate("RNN", options.dropout.rate());
     cells_.push_back(std::move(cell));
     if constexpr (std::derived_from<Cell, Module>) add_module(cells_[0]);
   }

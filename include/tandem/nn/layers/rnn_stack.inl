@@ -32,6 +32,7 @@ RnnStack<Cell>::RnnStack(const char* name, const char* kind, i64 units, const Rn
                          const typename Cell::Options& cell)
     : Layer(kind), name_(name), kind_(kind), options_(options) {
   positive(name, "num_layers", options.num_layers);
+  checked_rate(name, options.dropout.rate());
   for (int i = 0; i < options.num_layers; ++i)
     add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));
 }

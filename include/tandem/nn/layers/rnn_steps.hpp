@@ -53,6 +53,7 @@ class RnnDropout {
  public:
   constexpr RnnDropout() = default;
   constexpr RnnDropout(double rate) : rate_(rate), drop_(&detail::drop_inputs) {}
+  constexpr double rate() const { return rate_; }
   Tensor operator()(const Tensor& x, bool training) const { return drop_ && training ? drop_(x, rate_) : x; }
 
  private:

@@ -50,8 +50,10 @@ class TANDEM_API Sequential : public Layer {
   template <LayerLike L>
   Sequential& add(L layer) {
     if constexpr (std::derived_from<L, Module>) {
-      elements_.push_back(std::make_unique<Holder<L>>(std::move(layer)));
-      add_module(elements_.back()->module());
+      auto element = std::make_unique<Holder<L>>(std::move(layer));
+      add_module(element->module());
+      forget_output();
+      elements_.push_back(std::move(element));
       return *this;
     } else {
       return add(Lambda<L>(std::move(layer)));

@@ -29,14 +29,12 @@ struct TransformerCall {
 ///   x         [batch, time, d], where num_heads divides d
 ///   returns   [batch, time, d]
 ///   throws    errors::InvalidArgumentError if shapes or dtypes do not match
-///   variables self_attention (MultiHeadAttention, key_dim d / num_heads); attention_norm_gamma, attention_norm_beta
-///   [d];
-///             intermediate_kernel [d, intermediate_dim], intermediate_bias; output_kernel [intermediate_dim, d],
-///             output_bias; output_norm_gamma, output_norm_beta [d]
+///   variables self_attention (MultiHeadAttention, key_dim d / num_heads); attention_norm_gamma [d] and
+///             attention_norm_beta; intermediate_kernel [d, intermediate_dim], intermediate_bias; output_kernel
+///             [intermediate_dim, d], output_bias; output_norm_gamma [d], output_norm_beta
 ///   gradient  to x and all weights
-///   source    Vaswani et al. 2017, "Attention Is All You Need"; pre-norm: Xiong et al. 2020, "On Layer Normalization
-///   in
-///             the Transformer Architecture"
+///   source    Vaswani et al. 2017, "Attention Is All You Need"; pre-norm: Xiong et al. 2020, "On Layer
+///             Normalization in the Transformer Architecture"
 class TANDEM_API TransformerBlock : public Layer {
  public:
   TransformerBlock(i64 intermediate_dim, i64 num_heads, const TransformerBlockOptions& options = {});
@@ -44,7 +42,7 @@ class TANDEM_API TransformerBlock : public Layer {
 
  private:
   Weights weights_for(i64 features) const;
-  Tensor run(const Tensor& x, const TransformerCall& call, const Tensors& w) const;
+  Tensor run(const Tensor& x, const TransformerCall& call, const Tensors& w, const Tensors& attention) const;
   i64 intermediate_, heads_;
   TransformerBlockOptions options_;
   std::vector<MultiHeadAttention> attention_;  // one. Not a member: a Model would take it for one of its own

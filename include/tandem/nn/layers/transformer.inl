@@ -14,6 +14,7 @@ TANDEM_INLINE TransformerBlock::TransformerBlock(i64 intermediate_dim, i64 num_h
       intermediate_(detail::positive("TransformerBlock", "intermediate_dim", intermediate_dim)),
       heads_(detail::positive("TransformerBlock", "num_heads", num_heads)),
       options_(options) {
+  detail::checked_rate("TransformerBlock", options.dropout);
   attention_.push_back(MultiHeadAttention({.dropout = options.dropout,
                                            .kernel_initializer = options.kernel_initializer,
                                            .bias_initializer = options.bias_initializer,
@@ -39,10 +40,20 @@ TANDEM_INLINE Layer::Weights TransformerBlock::weights_for(i64 n) const {
 }
 TANDEM_INLINE Tensor TransformerBlock::operator()(const Tensor& x, const TransformerCall& call) const {
   detail::check_attention_inputs("TransformerBlock", x, x);
-  return run_with_weights([&] { return weights_for(features_of("TransformerBlock", x)); },
-                          [&](const Tensors& w) { return run(x, call, w); });
+  const MultiHeadAttention& attention = attention_[0];
+  if (!is_built()) {  // all weights, those of attention too, or none
+    const i64 n = features_of("TransformerBlock", x);
+    const Weights own = weights_for(n), inner = attention.weights_for(n, n, n);
+    tandem::detail::check_call([&] { run(x, call, placeholders(own), placeholders(inner)); });
+    attention.add_weights(inner);
+    add_weights(own);
+    note_output(attention, x.shape());
+    note_output(*this, x.shape());
+  }
+  return run(x, call, weights(), attention.weights());
 }
-TANDEM_INLINE Tensor TransformerBlock::run(const Tensor& x, const TransformerCall& call, const Tensors& w) const {
+TANDEM_INLINE Tensor TransformerBlock::run(const Tensor& x, const TransformerCall& call, const Tensors& w,
+                                           const Tensors& attention) const {
   const bool training = CallOptions{call.training}.is_training();
   const auto normalized = [&](const Tensor& t, std::size_t i) {
     return nn::layer_norm(t, {.epsilon = options_.layer_norm_epsilon, .scale = w[i], .offset = w[i + 1]});
@@ -56,11 +67,12 @@ TANDEM_INLINE Tensor TransformerBlock::run(const Tensor& x, const TransformerCal
     return normalized(t + dropped(f(t)), i);
   };
   const Tensor attended = part(x, 0, [&](const Tensor& t) -> Tensor {
-    return attention_[0](t, t,
-                         {.attention_mask = call.attention_mask,
-                          .value_mask = call.padding_mask,
-                          .use_causal_mask = options_.use_causal_mask,
-                          .training = training});
+    return attention_[0].attend(t, t, t,
+                                {.attention_mask = call.attention_mask,
+                                 .value_mask = call.padding_mask,
+                                 .use_causal_mask = options_.use_causal_mask,
+                                 .training = training},
+                                attention);
   });
   return part(attended, 6, [&](const Tensor& t) {
     const nn::DenseActivation inside = options_.activation.fused();
