@@ -95,7 +95,7 @@ TEST_CASE("Sequential: a layer that is added later makes the output shape of the
   CHECK_THAT(net.summary(), ContainsSubstring("sequential     [None,3]"));
   net.add(layers::Dense(4));
   CHECK(net(pair_of_rows).shape() == Shape{2, 4});
-  CHECK_THAT(net.summary(), ContainsSubstring("sequential         -"));
+  CHECK_THAT(net.summary(), ContainsSubstring("sequential       -"));
 }
 
 TEST_CASE("summary: a cell and attention with scores have no output shape of rank 0") {
