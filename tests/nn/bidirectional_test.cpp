@@ -172,3 +172,12 @@ TEST_CASE("TimeDistributed applies a layer to each step") {
   CHECK(distance(open(steps), y) < 1e-6);
   CHECK_THROWS_WITH(each(constant({1.f})), ContainsSubstring("TimeDistributed"));
 }
+
+TEST_CASE("Bidirectional: a first call with a wrong length makes the weights of both layers or of none") {
+  const layers::Bidirectional both{layers::GRU(2)};
+  CHECK_THROWS_WITH(both(steps, {.sequence_length = constant({9, 0, 2, 3})}), ContainsSubstring("length 9"));
+  CHECK(both.variables().size() == 6);
+  const layers::Bidirectional refused{layers::GRU(2)};
+  CHECK_THROWS_AS(refused(steps[0]), errors::InvalidArgumentError);
+  CHECK(refused.variables().empty());
+}

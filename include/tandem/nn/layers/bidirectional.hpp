@@ -91,6 +91,17 @@ class Bidirectional : public Layer {
     add_module(std::string("backward_") + both_[1].kind(), both_[1]);
   }
   BidirectionalOutput<State> operator()(const Tensor& x, const Call& call = {}) const {
+    if (!is_built()) {  // both layers make their weights, also where the values of the input make the first one raise
+      tandem::detail::check_call([&] { run(x, call); });
+      build_once([] {});
+    }
+    return run(x, call);
+  }
+  const L& forward_layer() const { return both_[0]; }
+  const L& backward_layer() const { return both_[1]; }
+
+ private:
+  BidirectionalOutput<State> run(const Tensor& x, const Call& call) const {
     const auto& o = both_[0].options();
     RnnMask mask = call.mask;
     Tensor lengths = call.sequence_length;
@@ -104,10 +115,6 @@ class Bidirectional : public Layer {
     Tensor merged = merge_(f.output, b.output);
     return {std::move(merged), std::move(f.output), std::move(b.output), std::move(f.state), std::move(b.state)};
   }
-  const L& forward_layer() const { return both_[0]; }
-  const L& backward_layer() const { return both_[1]; }
-
- private:
   static typename L::Call call_of(const Initial& initial, const RnnMask& mask, const Tensor& lengths,
                                   std::optional<bool> training) {
     return {.initial_state = initial, .mask = mask, .sequence_length = lengths, .training = training};
