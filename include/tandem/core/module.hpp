@@ -46,8 +46,8 @@ class TANDEM_API Module {
   /// The number of elements in the trainable variables.
   i64 count_params() const;
   /// What to add to the loss: the penalties of the trainable Variables that have a regularizer, computed from their
-  /// present values, and those of outputs (.activity_regularizer), from each layer's latest call; in a traced function
-  /// and outside of it, from calls that were made there.
+  /// present values, and those of outputs (.activity_regularizer), from each layer's latest call. Those of a traced
+  /// call have a value in that trace only; elsewhere their use raises.
   std::vector<Tensor> losses() const;
   /// A table of the layers below this module: names, classes, output shapes as far as they are known, and numbers of
   /// parameters.

@@ -132,16 +132,9 @@ TANDEM_INLINE void Module::add_module(const Module& child) const {
   }
   add_module(name, child);
 }
-namespace detail {
-// Whether a layer's loss has a value here: one that was computed in a trace exists in that trace only, and one of a
-// call that only infers shapes nowhere.
-inline bool exists_here(const Tensor& loss) {
-  return !loss.is_symbolic() || (context.stager && !context.stager->name_of(loss).empty());
-}
-}  // namespace detail
-
 TANDEM_INLINE void Module::set_call_loss(const Tensor& loss) const {
-  if (loss.is_set() && !detail::exists_here(loss)) return;
+  const bool is_symbolic = loss.is_set() && loss.is_symbolic();
+  if (is_symbolic && (!context.stager || context.stager->name_of(loss).empty())) return;  // only shapes are inferred
   Contents& c = contents();
   const std::lock_guard lock(c.mutex);
   c.call_loss = loss;
@@ -268,8 +261,7 @@ TANDEM_INLINE std::vector<Tensor> Module::losses() const {
     IdMap seen;
     std::set<const Contents*> entered;  // a module that was added under two names is visited twice
     void enter(Contents& c, const std::string&, bool) override {
-      if (!c.call_loss.is_set() || !entered.insert(&c).second) return;
-      if (detail::exists_here(c.call_loss)) out.push_back(c.call_loss);
+      if (c.call_loss.is_set() && entered.insert(&c).second) out.push_back(c.call_loss);
     }
     void variable(const Named& v, const std::string&, bool is_frozen) override {
       if (!v.regularizer || is_frozen || !v.variable.trainable() || seen.find(v.variable.id()) >= 0) return;
