@@ -94,7 +94,7 @@
 // same.
 #define TANDEM_VIRTUAL(object, member) ((object).*&member)
 // For a function that deletes an object by its base class, which has the same effect and no other spelling.
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define TANDEM_NO_DEVIRTUALIZE __attribute__((optimize("no-devirtualize")))
 #else
 #define TANDEM_NO_DEVIRTUALIZE
