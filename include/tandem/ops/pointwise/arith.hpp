@@ -68,12 +68,14 @@ TANDEM_DECLARE_OPS(arith_ops, TANDEM_ARITH_OPS)
 namespace detail {
 /// Computes a op b for temporaries. If no tape is recording, the result may reuse the buffer of one of them.
 TANDEM_API Tensor over(const OpDef& op, const Tensor& a, const Tensor& b, Tensor* first, Tensor* second);
+/// The same for a / b: that of integers is float64.
+TANDEM_API Tensor quotient_over(const OpDef& op, const Tensor& a, const Tensor& b, Tensor* first, Tensor* second);
 /// Returns g times the conjugate of x, the gradient of a holomorphic function with derivative x.
 TANDEM_API Tensor times_conjugate(const Tensor& g, const Tensor& x);
 }  // namespace detail
 
 // Operators on temporaries and `x op= y` write into their operand's buffer if nothing else refers to it.
-#define TANDEM_TEMPORARY_OPERATORS(op, row)                                                                     \
+#define TANDEM_TEMPORARY_OPERATORS(op, row, over)                                                               \
   inline Tensor operator op(Tensor&& a, const Tensor& b) { return detail::over(row, a, b, &a, {}); }            \
   inline Tensor operator op(const Tensor& a, Tensor&& b) { return detail::over(row, a, b, {}, &b); }            \
   inline Tensor operator op(Tensor&& a, Tensor&& b) { return detail::over(row, a, b, &a, &b); }                 \
@@ -81,10 +83,10 @@ TANDEM_API Tensor times_conjugate(const Tensor& g, const Tensor& x);
   inline Tensor operator op(Scalar a, Tensor&& b) { return tandem::detail::scalar_like(a, b) op std::move(b); } \
   inline Tensor& operator op##=(Tensor& x, const Tensor& y) { return x = std::move(x) op y; }                   \
   inline Tensor& operator op##=(Tensor& x, Scalar y) { return x = std::move(x) op y; }
-TANDEM_TEMPORARY_OPERATORS(+, add_op)
-TANDEM_TEMPORARY_OPERATORS(-, subtract_op)
-TANDEM_TEMPORARY_OPERATORS(*, multiply_op)
-TANDEM_TEMPORARY_OPERATORS(/, divide_op)
+TANDEM_TEMPORARY_OPERATORS(+, add_op, over)
+TANDEM_TEMPORARY_OPERATORS(-, subtract_op, over)
+TANDEM_TEMPORARY_OPERATORS(*, multiply_op, over)
+TANDEM_TEMPORARY_OPERATORS(/, divide_op, quotient_over)
 #undef TANDEM_TEMPORARY_OPERATORS
 
 }  // namespace TANDEM_NS

@@ -147,9 +147,12 @@ TANDEM_INLINE Tensor abs(const Tensor& x, OpOptions o) {
   return apply1(abs_op, no_attrs, o, x);
 }
 TANDEM_INLINE Tensor detail::over(const OpDef& op, const Tensor& a, const Tensor& b, Tensor* first, Tensor* second) {
-  if (&op == &divide_op && is_integer(a.dtype())) return divide(a, b, no_options);
   const Tensor* const in[] = {&a, &b};
   return apply_over(op, in, first, second);
+}
+TANDEM_INLINE Tensor detail::quotient_over(const OpDef& op, const Tensor& a, const Tensor& b, Tensor* first,
+                                           Tensor* second) {
+  return is_integer(a.dtype()) ? divide(a, b, no_options) : over(op, a, b, first, second);
 }
 TANDEM_INLINE Tensor operator+(const Tensor& a, const Tensor& b) { return apply1(add_op, no_attrs, no_options, a, b); }
 TANDEM_INLINE Tensor operator-(const Tensor& a, const Tensor& b) {
