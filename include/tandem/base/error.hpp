@@ -30,8 +30,11 @@ enum class Code {
 /// train.cpp:12)".
 class TANDEM_API OpError : public std::runtime_error {
  public:
-  OpError(Code code, std::string op, const std::string& what)
-      : std::runtime_error(op + ": " + what), op_(std::move(op)), detail_(what), code_(code) {}
+  // Out of line, because every kind of error would repeat the code for seven strings.
+  [[gnu::cold]] TANDEM_INLINE OpError(Code code, std::string op, const std::string& what);
+  [[gnu::cold]] TANDEM_INLINE OpError(const OpError&);
+  [[gnu::cold]] TANDEM_INLINE ~OpError() override;
+  OpError& operator=(const OpError&) = default;
   const char* what() const noexcept override { return text_.empty() ? std::runtime_error::what() : text_.c_str(); }
   /// The name of the op or function that failed, e.g. "matmul".
   const std::string& op() const { return op_; }

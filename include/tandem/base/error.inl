@@ -1,6 +1,15 @@
-// The throwers of the library's errors, compiled once.
+// Definitions of base/error.hpp; the throwers of the library's errors, compiled once.
 #pragma once
 #include "tandem/base/error.hpp"
+
+namespace TANDEM_NS::errors {
+
+TANDEM_INLINE OpError::OpError(Code code, std::string op, const std::string& what)
+    : std::runtime_error(op + ": " + what), op_(std::move(op)), detail_(what), code_(code) {}
+TANDEM_INLINE OpError::OpError(const OpError&) = default;
+TANDEM_INLINE OpError::~OpError() = default;
+
+}  // namespace TANDEM_NS::errors
 
 #if !TANDEM_IS_HEADER_ONLY
 namespace TANDEM_NS::errors {

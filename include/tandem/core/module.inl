@@ -2,9 +2,9 @@
 #pragma once
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <set>
-#include <unordered_map>
 
 #include "tandem/base/at_fork.hpp"
 #include "tandem/base/id_map.hpp"

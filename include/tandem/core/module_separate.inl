@@ -8,8 +8,8 @@ namespace TANDEM_NS {
 
 // Maps Contents and Variables to the copies made of them.
 struct Module::Separation {
-  std::unordered_map<const Opaque*, Ref<Opaque>> contents;
-  std::unordered_map<u64, Variable> variables;
+  std::map<const Opaque*, Ref<Opaque>> contents;
+  std::map<u64, Variable> variables;
 
   Variable copy(const Variable& v) {
     const auto [at, fresh] = variables.try_emplace(v.id());

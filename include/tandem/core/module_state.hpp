@@ -5,9 +5,8 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "tandem/base/at_fork.hpp"
@@ -35,7 +34,7 @@ struct Module::Contents final : Opaque {
   };
   std::deque<Child> children;
   std::vector<char> order;  // 'v' or 'm', in the order added
-  std::unordered_set<std::string> names;
+  std::set<std::string> names;
   std::string kind_name = "module";
   bool is_layer = false, makes_slots = false;
   Tensor call_loss;                        // of the latest call, or unset
@@ -78,7 +77,7 @@ struct Module::Contents final : Opaque {
 struct Module::Paths final : Opaque {
   const char* kind() const override { return "paths"; }
   std::mutex mutex;
-  std::unordered_map<u64, std::string> of;
+  std::map<u64, std::string> of;
 };
 
 inline Module::Contents& Module::Handle::contents() const { return static_cast<Contents&>(*state); }

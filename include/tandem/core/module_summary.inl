@@ -1,7 +1,7 @@
 // Module::summary(): a module's layers as a table.
 #pragma once
 #include <algorithm>
-#include <unordered_set>
+#include <set>
 
 #include "tandem/core/module.hpp"
 #include "tandem/core/module_state.hpp"
@@ -44,7 +44,7 @@ TANDEM_INLINE std::string Module::summary() const {
   struct Rows final : Walk {
     std::vector<Row> rows;
     std::vector<std::string> prefixes;
-    std::unordered_set<u64> seen;
+    std::set<u64> seen;
     i64 total = 0, trainable = 0;
     void enter(Contents& c, const std::string& prefix, bool) override {
       const std::string path = prefix.empty() ? "" : prefix.substr(0, prefix.size() - 1);

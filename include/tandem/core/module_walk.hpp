@@ -2,7 +2,6 @@
 #pragma once
 #include <set>
 #include <string>
-#include <unordered_set>
 
 #include "tandem/core/module_state.hpp"
 
@@ -10,7 +9,7 @@ namespace TANDEM_NS {
 
 namespace detail {
 /// "dense", then "dense_1", ...: a name that is not in use.
-inline std::string free_name(const std::string& kind, const std::unordered_set<std::string>& taken) {
+inline std::string free_name(const std::string& kind, const std::set<std::string>& taken) {
   std::string name = kind;
   for (int i = 1; taken.contains(name); ++i) name = kind + "_" + std::to_string(i);
   return name;
@@ -34,7 +33,7 @@ struct Module::Walk {
     const std::vector<char> order = c.order;
     const std::vector<Named> variables(c.variables.begin(), c.variables.end());
     const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
-    std::unordered_set<std::string> names = c.names;
+    std::set<std::string> names = c.names;
     lock.unlock();
     std::size_t v = 0, child = 0;
     for (char kind : order) {

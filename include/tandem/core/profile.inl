@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -11,6 +10,7 @@
 #include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/base/format.hpp"
+#include "tandem/base/threads.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/core/profile.hpp"
 
@@ -19,6 +19,7 @@ namespace TANDEM_NS {
 namespace detail {
 
 TANDEM_INLINE TANDEM_PRIVATE constinit std::atomic<bool> profiling{false};
+TANDEM_INLINE TANDEM_PRIVATE constinit std::atomic<void (*)(const TimedOp&, i64)> op_recorder{nullptr};
 
 struct Recording final : Opaque {
   explicit Recording(ProfilerOptions o) : options(o) {}
@@ -37,10 +38,7 @@ inline constexpr ForkHooks profile_fork_hooks{[] { profile_mutex.lock(); }, [] {
                                               [] { profile_mutex.unlock(); }};
 TANDEM_INLINE const bool profile_hooked_fork = (at_fork(ForkStage::profiler, profile_fork_hooks), true);
 
-TANDEM_INLINE i64 profile_now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+TANDEM_INLINE i64 profile_now() { return nanoseconds_now(); }
 inline int profile_thread() {
   static constinit std::atomic<int> threads{0};
   static constinit thread_local int mine = 0;
@@ -61,7 +59,7 @@ inline bool must_synchronize() {
   const std::lock_guard lock(profile_mutex);
   return open_recording && open_recording->options.synchronize;
 }
-TANDEM_INLINE void profile_op(const TimedOp& op, i64 start) {
+inline void record_op(const TimedOp& op, i64 start) {
   const Spec* where = !op.out.empty() ? op.out[0] : !op.in.empty() ? op.in[0] : nullptr;
   if (where && where->device.kind != Device::cpu && must_synchronize())
     backend_of(where->device).synchronize(where->device.index);
@@ -126,6 +124,7 @@ TANDEM_INLINE Profiler::Profiler(ProfilerOptions options) : recording_(new detai
     errors::raise<errors::FailedPreconditionError>("profiler", "another profiler is active; stop it first");
   detail::open_recording = &detail::recording_of(recording_);
   detail::open_recording->begin = detail::profile_now();
+  detail::op_recorder.store(&detail::record_op, std::memory_order_release);
   detail::profiling.store(true);
 }
 TANDEM_INLINE Profiler::~Profiler() { stop(); }

@@ -3,21 +3,19 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
+#include "tandem/base/threads.hpp"
 #include "tandem/cpu/parallel.hpp"
 
 namespace TANDEM_NS::cpu::pool {
@@ -26,28 +24,33 @@ inline constexpr int max_threads = 1024;
 // More pieces than threads, so that a thread that is delayed elsewhere delays the rest by only a fraction of its
 // share.
 inline constexpr int pieces_per_thread = 4;
-inline constexpr std::chrono::microseconds spin_time{30}, stream_gap{200};
+inline constexpr i64 spin_time = 30'000, stream_gap = 200'000;  // nanoseconds
 
 TANDEM_INLINE constinit thread_local bool inside = false;
+
+inline unsigned processors() {
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? unsigned(online) : 1;
+}
 
 inline void pause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #else
-  std::this_thread::yield();
+  sched_yield();
 #endif
 }
 
 /// Spins until `ready` or for `spin_time`; true if it became ready.
 template <class Ready>
 bool spin(Ready ready) {
-  const auto end = std::chrono::steady_clock::now() + spin_time;
+  const i64 end = tandem::detail::nanoseconds_now() + spin_time;
   do {
     for (int i = 0; i < 32; ++i) {
       if (ready()) return true;
       pause();
     }
-  } while (std::chrono::steady_clock::now() < end);
+  } while (tandem::detail::nanoseconds_now() < end);
   return false;
 }
 
@@ -60,7 +63,7 @@ class Bell {
   void wait(Ready ready) {
     std::unique_lock lock(mutex_);
     sleepers_.fetch_add(1);
-    condition_.wait(lock, ready);
+    while (!ready()) condition_.wait(lock);
     sleepers_.fetch_sub(1);
   }
 
@@ -74,7 +77,7 @@ class Bell {
 
  private:
   std::mutex mutex_;
-  std::condition_variable condition_;
+  tandem::detail::Condition condition_;
   std::atomic<int> sleepers_{0};
 };
 
@@ -147,7 +150,7 @@ class Pool {
  private:
   // Short work is done before a sleeping thread is up, but a stream of it keeps threads awake once they are.
   bool worth_waking(const Region& region) {
-    const auto now = std::chrono::steady_clock::now();
+    const i64 now = tandem::detail::nanoseconds_now();
     const bool stream = now - last_ < stream_gap;
     last_ = now;
     return region.wake || stream;
@@ -176,19 +179,26 @@ class Pool {
     }
   }
 
+  static void* serve_pool(void* pool) {
+    static_cast<Pool*>(pool)->serve();
+    return nullptr;
+  }
+
   void resize(int threads) {
     std::lock_guard lock(mutex_);
     if (closed_) return;
     stop_threads();
     size_ = threads;
-    may_spin_ = unsigned(threads) <= std::max(1u, std::thread::hardware_concurrency());
+    may_spin_ = unsigned(threads) <= processors();
     stop_ = false;
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);  // the program's signal handlers belong on its own threads
-    try {
-      while (int(threads_.size()) < threads - 1) threads_.emplace_back([this] { serve(); });
-    } catch (const std::system_error&) {  // thread creation failed: the existing threads do the work
+    threads_.reserve(std::size_t(threads));
+    while (int(threads_.size()) < threads - 1) {
+      pthread_t thread;
+      if (pthread_create(&thread, nullptr, &serve_pool, this) != 0) break;  // the existing threads do the work
+      threads_.push_back(thread);
     }
     pthread_sigmask(SIG_SETMASK, &old, nullptr);
   }
@@ -196,9 +206,9 @@ class Pool {
   void stop_threads() {
     stop_ = true;
     work_.ring();
-    for (std::thread& t : threads_) {
-      if (t.get_id() == std::this_thread::get_id()) t.detach();  // exit() called from within a piece
-      else t.join();
+    for (pthread_t t : threads_) {
+      if (pthread_equal(t, pthread_self())) pthread_detach(t);  // exit() called from within a piece
+      else pthread_join(t, nullptr);
     }
     threads_.clear();
   }
@@ -207,12 +217,12 @@ class Pool {
   alignas(64) std::atomic<int> left_{0};
   alignas(64) std::atomic_flag busy_{};
   Region* region_ = nullptr;
-  std::chrono::steady_clock::time_point last_{};  // when work last arrived while a thread was asleep
+  i64 last_ = 0;  // when work last arrived while a thread was asleep
   int size_ = 1;
   std::atomic<bool> may_spin_{true}, stop_{false};
   Bell work_, done_;
   std::mutex mutex_;  // guards threads_ and closed_
-  std::vector<std::thread> threads_;
+  std::vector<pthread_t> threads_;
   bool closed_ = false;
   // In a forked child: the parent's pool, whose threads the child does not have; kept reachable, never used.
   [[maybe_unused]] Pool* before_;
@@ -233,7 +243,7 @@ inline int default_threads() {
   cpu_set_t set;
   CPU_ZERO(&set);
   const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-  return std::clamp(allowed > 0 ? allowed : int(std::thread::hardware_concurrency()), 1, max_threads);
+  return std::clamp(allowed > 0 ? allowed : int(processors()), 1, max_threads);
 }
 
 inline void before_fork() { shared.mutex.lock(); }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 
 #include "tandem/graph/exec/plan.hpp"
 
@@ -103,13 +102,13 @@ class VariableIndices {
   }
 
  private:
-  const std::unordered_map<const void*, std::size_t>& indices() {
+  const std::map<const void*, std::size_t>& indices() {
     for (std::size_t i = indices_.size(); i < g_.variables.size(); ++i)
       indices_.emplace(VariableAccess::address(g_.variables[i]), i);
     return indices_;
   }
   const Graph& g_;
-  std::unordered_map<const void*, std::size_t> indices_;  // built on first use
+  std::map<const void*, std::size_t> indices_;  // built on first use
 };
 
 }  // namespace detail

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <map>
 #include <string_view>
-#include <unordered_map>
 
 #include "tandem/core/apply.hpp"
 #include "tandem/core/invoke.hpp"
@@ -155,7 +155,7 @@ TANDEM_INLINE std::string meaning(const Node& n, int effects) {
 TANDEM_INLINE Ref<Graph> eliminate_common_subexpressions(const Graph& from) {
   detail::Rewrite r(from);
   detail::KnownVariables variables(from);
-  std::unordered_multimap<std::string, std::size_t> seen;
+  std::multimap<std::string, std::size_t> seen;
   int effects = 0;
   for (std::size_t i = 0; i < from.nodes.size(); ++i) {
     const Node& n = r.node(i);

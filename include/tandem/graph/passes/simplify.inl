@@ -3,8 +3,8 @@
 #pragma once
 #include <bit>
 #include <cstring>
+#include <map>
 #include <string>
-#include <unordered_map>
 
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
@@ -27,8 +27,8 @@ namespace detail {
 // the node, and returns whether it did.
 struct Simplifier {
   Rewrite rewrite;
-  std::size_t at = 0;                           // the node's index
-  std::unordered_map<std::string, int> shapes;  // by spec: a value that has a shape and no data
+  std::size_t at = 0;                 // the node's index
+  std::map<std::string, int> shapes;  // by spec: a value that has a shape and no data
 
   explicit Simplifier(const Graph& g) : rewrite(g) {}
 

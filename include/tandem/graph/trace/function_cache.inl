@@ -2,10 +2,10 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 
 #include "tandem/base/id_map.hpp"
+#include "tandem/base/threads.hpp"
 #include "tandem/core/profile.hpp"
 #include "tandem/graph/debug/texts.hpp"
 #include "tandem/graph/ir/common.hpp"
@@ -233,9 +233,9 @@ TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vect
     ~Opened() { list.pop_back(); }
   } opened{open_};
   const ProfileScope span("trace", options_.name);
-  const auto start = std::chrono::steady_clock::now();
+  const i64 start = detail::nanoseconds_now();
   Ref<Traced> traced = make(call, std::move(words), body);
-  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  record.seconds = static_cast<double>(detail::nanoseconds_now() - start) * 1e-9;
   record.hints = advice(traced->function->graph());
   return keep(std::move(traced), std::move(record));
 }

@@ -1,7 +1,7 @@
 // Tracer: the Stager of function(). While it is active, each op of its thread becomes a node of a graph.
 #pragma once
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "tandem/autodiff/slots.hpp"
@@ -70,10 +70,10 @@ class TANDEM_API Tracer final : public Stager {
   Slots values_;  // tensor id -> value
   std::vector<Tensor> captures_;
   std::vector<Variable> created_;
-  std::unordered_map<const void*, int> indices_;  // indices in graph_->variables, by Variable address
-  std::vector<int> held_;                         // by Variable index: the value that it is known to have, or -1
-  std::vector<int> holding_;                      // the indices that may have one
-  std::unordered_map<std::string, int> names_;
+  std::map<const void*, int> indices_;  // indices in graph_->variables, by Variable address
+  std::vector<int> held_;               // by Variable index: the value that it is known to have, or -1
+  std::vector<int> holding_;            // the indices that may have one
+  std::map<std::string, int> names_;
   Options options_;
   Tracer* outer_;
   Tracer* previous_;  // the tracer active before

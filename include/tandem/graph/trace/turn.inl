@@ -1,8 +1,8 @@
 // Definitions of graph/trace/turn.hpp.
 #pragma once
-#include <condition_variable>
 #include <mutex>
 
+#include "tandem/base/threads.hpp"
 #include "tandem/graph/trace/turn.hpp"
 
 namespace TANDEM_NS {
@@ -14,7 +14,7 @@ struct TurnThread {
 namespace detail {
 struct Turns {
   std::mutex mutex;
-  std::condition_variable changed;
+  Condition changed;
 };
 TANDEM_INLINE Turns& turns() {
   static Turns& all = *new Turns;  // never destroyed: functions may be called while other statics are destroyed

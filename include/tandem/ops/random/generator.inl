@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <map>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 
 #include "tandem/base/at_fork.hpp"
@@ -74,7 +74,7 @@ struct Sequences {
   tandem::detail::ForkMutex mutex{tandem::detail::ForkMutex::seeds};
   std::atomic<const Generator*> global{nullptr};  // created on first use, like those of op seeds
   i64 seed = 0;                                   // guarded by mutex, as is by_op_seed
-  std::unordered_map<i64, Generator> by_op_seed;
+  std::map<i64, Generator> by_op_seed;
 };
 inline Sequences& sequences() {
   static Sequences* const s = new Sequences;
