@@ -16,8 +16,7 @@ struct Model {
   Model() {
     const torch::NoGradGuard guard;
     for (int i = 0; i < 2; ++i) {
-      conv[i] =
-          torch::nn::Conv2d(torch::nn::Conv2dOptions(channels[i], channels[i + 1], window).padding(window / 2));
+      conv[i] = torch::nn::Conv2d(torch::nn::Conv2dOptions(channels[i], channels[i + 1], window).padding(window / 2));
       std::vector<float> w = filter(i);
       conv[i]->weight.set_data(torch::from_blob(w.data(), {window, window, channels[i], channels[i + 1]})
                                    .permute({3, 2, 0, 1})
@@ -33,8 +32,8 @@ struct Model {
       dense[i]->bias.zero_();
       all->push_back(dense[i]);
     }
-    adam = std::make_unique<torch::optim::Adam>(all->parameters(),
-                                                torch::optim::AdamOptions(learning_rate).eps(epsilon));
+    adam =
+        std::make_unique<torch::optim::Adam>(all->parameters(), torch::optim::AdamOptions(learning_rate).eps(epsilon));
   }
   at::Tensor step() {
     adam->zero_grad();

@@ -92,8 +92,7 @@ Tensor Trainer::learn(const Tensor& inputs, const Tensor& labels) const {
   return optimizer_.minimize(
       [&] {
         State state;
-        return reduce_mean(
-            nn::sparse_softmax_cross_entropy_with_logits(labels, model_.train(inputs, state, dropout_)));
+        return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, model_.train(inputs, state, dropout_)));
       },
       variables_);
 }

@@ -1,5 +1,5 @@
-// Prints what the op table and the components' lists know about each op, one line per op: name|dtypes|gradient|names of the inputs. For
-// op_reference.py.
+// Prints what the op table and the components' lists know about each op, one line per op: name|dtypes|gradient|names of
+// the inputs. For op_reference.py.
 #include <cstdio>
 
 #include "tests/support/tested_ops.hpp"

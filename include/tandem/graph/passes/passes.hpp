@@ -47,10 +47,10 @@ TANDEM_API Ref<Graph> fuse_epilogues(const Graph& graph);
 /// Combines small matrix products, as in an unrolled loop over the steps of a sequence, into few large ones. A sum of
 /// products (the gradient of a weight that every step uses) becomes one product over all their inner dimensions, where
 /// concatenating the operands costs less than adding the results. Products of up to 256 rows each with the same right
-/// operand, none of which depends on another, become one product of all rows, between two effects. A matrix that several
-/// other such products use transposed is transposed once. Operands that are already adjacent in memory, as the steps of
-/// one tensor are, are not copied. The first rewrite is a fusion, which adds floating numbers in another order; the
-/// others change no bit. Known shapes, floating dtypes.
+/// operand, none of which depends on another, become one product of all rows, between two effects. A matrix that
+/// several other such products use transposed is transposed once. Operands that are already adjacent in memory, as the
+/// steps of one tensor are, are not copied. The first rewrite is a fusion, which adds floating numbers in another
+/// order; the others change no bit. Known shapes, floating dtypes.
 TANDEM_API Ref<Graph> combine_products(const Graph& graph);
 /// Multi-tensor (foreach) update: combines consecutive updates of Variables by one rule with the same settings,
 /// learning rate and step into one op (OpDef::multi_tensor) with the same numbers, which distributes all their elements
