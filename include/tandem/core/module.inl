@@ -134,7 +134,8 @@ TANDEM_INLINE void Module::add_module(const Module& child) const {
 }
 TANDEM_INLINE void Module::set_call_loss(const Tensor& loss) const {
   const bool is_symbolic = loss.is_set() && loss.is_symbolic();
-  if (is_symbolic && (!context.stager || context.stager->name_of(loss).empty())) return;  // only shapes are inferred
+  if (is_symbolic && (!context.stager || TANDEM_VIRTUAL(*context.stager, Stager::name_of)(loss).empty()))
+    return;  // only shapes are inferred
   Contents& c = contents();
   const std::lock_guard lock(c.mutex);
   c.call_loss = loss;
