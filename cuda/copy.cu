@@ -35,7 +35,9 @@ __global__ void __launch_bounds__(block_size) conjugate_kernel(Complex<T>* x, i6
   const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
   for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) x[i].im = -x[i].im;
 }
+#ifndef TANDEM_CUDA_EMULATED
 __global__ void probe_kernel() {}
+#endif
 
 // Sorts axes by descending output stride, so that adjacent threads write adjacent elements.
 void sort_axes(cpu::StridedCopy& n) {
