@@ -1,7 +1,8 @@
 // Tandem's side of time_to_loss/program.py: trains a network on given batches from given weights.
 //   time_to_loss mlp|cnn THREADS INPUTS.npz OUTPUTS.npz
-// INPUTS has images uint8 [n, 28, 28], labels int64 [n], order int32 [steps, batch], learning_rate float32 [], and the
-// kernels weight_0, weight_1, ...; OUTPUTS gets losses float32 [steps] and seconds float64 [steps], since the start.
+// INPUTS has images uint8 [n, 28, 28], labels int64 [n], order int32 [steps, batch], learning_rate float32 [], epsilon
+// float64 [], and the kernels weight_0, weight_1, ...; OUTPUTS gets losses float32 [steps] and seconds float64 [steps],
+// since the start.
 #include <tandem/io.hpp>
 #include <tandem/tandem.hpp>
 
@@ -35,7 +36,8 @@ void train(const std::string& model, std::map<std::string, Tensor> given, const 
     weights[2 * i].assign(given.at("weight_" + std::to_string(i)));
 
   const losses::SparseCategoricalCrossentropy loss({.from_logits = true});
-  const optimizers::Adam adam({.learning_rate = given.at("learning_rate").item<float>(), .epsilon = 1e-8});
+  const optimizers::Adam adam(
+      {.learning_rate = given.at("learning_rate").item<float>(), .epsilon = given.at("epsilon").item<double>()});
   const auto step = function([&](const Tensor& rows) {
     const Tensor x = gather(given.at("images"), rows), y = gather(given.at("labels"), rows);
     return adam.minimize([&] { return loss(y, net(x)); }, weights);
