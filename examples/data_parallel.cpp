@@ -36,6 +36,7 @@ Tensor fit(const distribute::Slices& slices, const Options& o) {
 
 int compare(const Options& o) {
   std::vector<distribute::Slices> ways{1, 2, 4};
+  config::set_logical_cpu_devices(4);  // so that --devices also takes CPU:1 to CPU:3
   std::vector<Device> devices;
   for (const std::string& name : o.devices) devices.push_back(device_named(name));
   if (!devices.empty()) ways.emplace_back(devices);
@@ -67,6 +68,6 @@ int main(int argc, char** argv) {
   CLI::App app("Fits a parabola, with each batch divided into slices.");
   program::add_options(app, o, "a CSV file with the columns x and y; default: points of y = 5 x^2 + 3");
   app.add_option("--batch", o.batch, "points of a step")->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--devices", o.devices, "one slice more for each, such as GPU:0 GPU:1");
+  app.add_option("--devices", o.devices, "one slice more for each, such as GPU:0 GPU:1, or CPU:0 to CPU:3");
   return program::run("data_parallel", app, argc, argv, [&] { return compare(o); });
 }

@@ -1,5 +1,6 @@
 #include "tandem/nn/layers/bidirectional.inl"
 #include "tandem/nn/layers/rnn_cells.inl"
+#include "tandem/nn/layers/rnn_dropout.inl"
 #include "tandem/nn/layers/rnn_stack.inl"
 #include "tandem/nn/layers/rnn_steps.inl"
 #include "tandem/nn/layers/time_distributed.inl"

@@ -1,5 +1,6 @@
 #include "tandem/nn/activation.inl"
 #include "tandem/nn/beam_search.inl"
+#include "tandem/nn/constraints.inl"
 #include "tandem/nn/initializers.inl"
 #include "tandem/nn/model.inl"
 #include "tandem/nn/regularizers.inl"

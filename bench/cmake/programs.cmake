@@ -46,6 +46,14 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/include/tandem/tandem.hpp")
   endforeach()
 endif()
 
+# Our side of time_to_loss/program.py.
+if(TARGET tandem_io)
+  add_executable(time_to_loss time_to_loss/train.cpp)
+  target_compile_options(time_to_loss PRIVATE -O2 -Wall -Wextra)
+  target_link_libraries(time_to_loss PRIVATE tandem::io)
+  set_target_properties(time_to_loss PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+endif()
+
 # bench_memory(scenario case competitor...): the peak memory of running the case for half a second.
 function(bench_memory scenario case)
   foreach(competitor ${ARGN})

@@ -56,7 +56,9 @@ constexpr Target targets[] = {
     {"mlp_step/*@traced", "jax@jit", 1.07, 1.2},
     {"tiny_step/*@traced", "libtorch", 40, 40},
     {"mnist_cnn/*@traced", "libtorch", 1.15, 1.15},
+    {"mnist_cnn/*@traced", "compiled", 1.15, 1.15},
     {"transformer_block/*@traced", "libtorch", 1.2, 1.2},
+    {"transformer_block/*@traced", "compiled", 1.2, 1.2},
     {"lstm_step/b64*@traced", "libtorch", 1.15, 1.15},
     {"lstm_step/b64*@traced", "compiled", 1, 1},
     {"lstm_step/b64*@cells_traced", "tandem", 0.95, 0.95},  // as fast as the layer, up to noise

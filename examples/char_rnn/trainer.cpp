@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <random>
 #include <stdexcept>
 
@@ -129,7 +128,7 @@ double Trainer::held_out_bits() const {
   const auto n = static_cast<std::int64_t>(held_out_.size());
   const std::int64_t streams = std::clamp<std::int64_t>(n / 500, 1, 20), length = (n - 1) / streams, chunk = 100;
   State state;
-  double nats = 0;
+  const metrics::Perplexity perplexity({.from_logits = true});
   for (std::int64_t at = 0; at < length; at += chunk) {
     const std::int64_t steps = std::min(chunk, length - at);
     std::vector<std::int32_t> inputs, labels;
@@ -139,9 +138,7 @@ double Trainer::held_out_bits() const {
         labels.push_back(held_out_[static_cast<std::size_t>(s * length + t + 1)]);
       }
     const Shape shape{steps, streams};
-    const Tensor logits = model_(constant(inputs, {.shape = shape}), state);
-    nats += reduce_sum(nn::sparse_softmax_cross_entropy_with_logits(constant(labels, {.shape = shape}), logits))
-                .item<float>();
+    perplexity.update_state(constant(labels, {.shape = shape}), model_(constant(inputs, {.shape = shape}), state));
   }
-  return nats / static_cast<double>(length * streams) / std::numbers::ln2;
+  return perplexity.bits().item<double>();
 }

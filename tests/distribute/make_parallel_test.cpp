@@ -1,5 +1,6 @@
 // make_parallel and make_parallel_mean: slices of equal and other sizes, eager, traced and under tapes, on two devices,
 // with structs of tensors, and wrong arguments.
+#include <algorithm>
 #include <limits>
 #include <tuple>
 
@@ -182,6 +183,97 @@ TEST_CASE("make_parallel: each slice and its gradient run on its device, the res
   CHECK(sim::counts().launches > forward);  // the gradient, too
   check_close(mean, whole.loss);
   CHECK(mean.device() == Device{});
+}
+
+namespace {
+// The devices on which results of ops were computed.
+struct Placement final : Observer {
+  std::vector<Device> devices;
+  Placement() { every_op = true, detail::observe(*this); }
+  ~Placement() { detail::unobserve(*this); }
+  void record(const Applied& a) override {
+    for (const Tensor& t : a.out) devices.push_back(t.device());
+  }
+  void read(const Variable&, const Tensor&) override {}
+  std::size_t count(Device d) const { return static_cast<std::size_t>(std::count(devices.begin(), devices.end(), d)); }
+};
+struct LogicalCpus {
+  explicit LogicalCpus(int n) { config::set_logical_cpu_devices(n); }
+  ~LogicalCpus() { config::set_logical_cpu_devices(1); }
+};
+}  // namespace
+
+TEST_CASE("logical CPU devices: listed, named, and refused beyond their number") {
+  using Devices = std::vector<Device>;
+  CHECK(config::list_logical_devices("CPU") == Devices{{Device::cpu, 0}});
+  CHECK_THROWS_WITH(device_named("CPU:1"), ContainsSubstring("CPU:1 does not exist; there is 1"));
+  CHECK_THROWS_AS(ones({2}).to({Device::cpu, 1}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(distribute::Slices(Devices{{Device::cpu, 1}}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(config::set_logical_cpu_devices(0), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(config::set_logical_cpu_devices(257), errors::InvalidArgumentError);
+  CHECK_THROWS_WITH(config::list_logical_devices("TPU"), ContainsSubstring("'TPU'"));
+  {
+    const LogicalCpus three(3);
+    CHECK(config::logical_cpu_devices() == 3);
+    CHECK(config::list_logical_devices("CPU") == Devices{{Device::cpu, 0}, {Device::cpu, 1}, {Device::cpu, 2}});
+    CHECK(config::list_logical_devices().size() >= 3);
+    CHECK_THROWS_WITH(device_named("CPU:3"), ContainsSubstring("there are 3"));
+    const auto scope = device("CPU:2");
+    const Tensor x = constant({1.f, 2.f}), y = 2 * x + 1;
+    CHECK(y.device() == Device{Device::cpu, 2});
+    CHECK(zeros({2}).device() == Device{Device::cpu, 2});
+    CHECK((ones({2}).to({Device::cpu, 1}) + y).device() == Device{Device::cpu, 1});
+    CHECK(floats(y) == std::vector<float>{3, 5});
+  }
+  CHECK_THROWS_AS(device_named("CPU:1"), errors::InvalidArgumentError);
+}
+
+TEST_CASE("make_parallel: logical CPU devices, gradients on the device of the forward op") {
+  const LogicalCpus four(4);
+  const auto [x, y] = points(10);
+  const Variable w(first_weights());
+  const std::vector<Device> devices = config::list_logical_devices("CPU");
+  std::vector<Device> seen;
+  const auto error = [&](const Tensor& a, const Tensor& b) {
+    const Tensor e = square(matmul(a, w) - b);
+    return seen.push_back(e.device()), e;
+  };
+  const Step whole = differentiated(w, [&] { return reduce_mean(square(matmul(x, w) - y)); });
+  const auto sliced = [&] {
+    return differentiated(w, [&] { return reduce_mean(make_parallel(error, devices, x, y)); });
+  };
+  const Step eager = sliced();
+  CHECK(seen == devices);
+  CHECK(eager.loss.device() == Device{});
+  CHECK(eager.gradient.device() == Device{});
+  const auto traced = function(sliced);
+  for (const Step& step : {eager, traced(), traced()}) {
+    check_close(step.loss, whole.loss);
+    check_close(step.gradient, whole.gradient);
+  }
+
+  GradientTape tape;
+  std::vector<std::size_t> forward, backward;
+  Tensor loss;
+  {
+    const Placement placement;
+    loss =
+        make_parallel_mean([&](const Tensor& a, const Tensor& b) { return reduce_mean(error(a, b)); }, devices, x, y);
+    for (const Device d : devices) forward.push_back(placement.count(d));
+  }
+  {
+    const Placement placement;
+    check_close(tape.gradient(loss, w), whole.gradient);
+    for (const Device d : devices) backward.push_back(placement.count(d));
+  }
+  check_close(loss, whole.loss);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    CAPTURE(i);
+    CHECK(forward[i] >= 5);   // transfers, the product, the difference, its square, the mean
+    CHECK(backward[i] >= 4);  // their gradients
+  }
+  CHECK(forward[1] == forward[2]);
+  CHECK(backward[1] == backward[2]);
 }
 
 TEST_CASE("make_parallel: what is wrong is said before f is called") {

@@ -3,7 +3,8 @@
 import os
 
 import worker
-from work import CHAIN, CHAIN_GRADIENT, GELU, CharRnn, Lstm, Mlp, chain, chain_operands, gelu
+from work import CHAIN, CHAIN_GRADIENT, GELU, chain, chain_operands, gelu
+from work import CharRnn, Lstm, Mlp, MnistCnn, TransformerBlock
 
 _options = worker.options()
 worker.stay_on(_options.threads)
@@ -39,7 +40,8 @@ def _adam(work, parameters, gradients, moments, count):
     first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, moments[0], gradients)
     second = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, moments[1], gradients)
     correct_1, correct_2 = 1 - 0.9**count, jnp.sqrt(1 - 0.999**count)
-    update = lambda p, m, v: p - work.learning_rate / correct_1 * m / (jnp.sqrt(v) / correct_2 + work.epsilon)
+    kept = 1 - work.learning_rate * getattr(work, "decay", 0)
+    update = lambda p, m, v: p * kept - work.learning_rate / correct_1 * m / (jnp.sqrt(v) / correct_2 + work.epsilon)
     return jax.tree.map(update, parameters, first, second), (first, second)
 
 
@@ -81,16 +83,61 @@ def _cross_entropy(logits, labels):
     return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), labels[..., None], -1))
 
 
+def _dense(layers, x):
+    """Layers of a kernel and a bias each, with relu between them."""
+    for kernel, bias in layers[:-1]:
+        x = jax.nn.relu(x @ kernel + bias)
+    kernel, bias = layers[-1]
+    return x @ kernel + bias
+
+
+def _with_biases(kernels):
+    return [(k, worker.np.zeros(k.shape[-1], worker.np.float32)) for k in kernels]
+
+
 @worker.case(Mlp.name + "@jit")
 def _mlp():
-    def loss(layers, x, y):
-        for kernel, bias in layers[:-1]:
-            x = jax.nn.relu(x @ kernel + bias)
-        kernel, bias = layers[-1]
-        return _cross_entropy(x @ kernel + bias, y)
+    loss = lambda layers, x, y: _cross_entropy(_dense(layers, x), y)
+    return _training(Mlp, _with_biases(Mlp.kernels()), loss, Mlp.inputs(), None)
 
-    layers = [(k, worker.np.zeros(k.shape[1], worker.np.float32)) for k in Mlp.kernels()]
-    return _training(Mlp, layers, loss, Mlp.inputs(), None)
+
+@worker.case(MnistCnn.name + "@jit")
+def _cnn():
+    window, layout = (1, 2, 2, 1), ("NHWC", "HWIO", "NHWC")
+
+    def loss(parameters, x, y):
+        for kernel, bias in parameters["convolutions"]:
+            x = jax.lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=layout)
+            x = jax.lax.reduce_window(jax.nn.relu(x + bias), -jnp.inf, jax.lax.max, window, window, "VALID")
+        return _cross_entropy(_dense(parameters["dense"], x.reshape(len(x), -1)), y)
+
+    parameters = {"convolutions": _with_biases(MnistCnn.filters()), "dense": _with_biases(MnistCnn.kernels())}
+    return _training(MnistCnn, parameters, loss, MnistCnn.inputs(), None)
+
+
+def _layer_norm(x, scale, offset):
+    centred = x - jnp.mean(x, -1, keepdims=True)
+    variance = jnp.mean(centred * centred, -1, keepdims=True)
+    return centred * jax.lax.rsqrt(variance + TransformerBlock.norm_epsilon) * scale + offset
+
+
+@worker.case(TransformerBlock.name + "@jit")
+def _transformer():
+    work, ones = TransformerBlock, worker.np.ones(TransformerBlock.width, worker.np.float32)
+
+    def attention(x, qkv, out):
+        split = _dense([qkv], x).reshape(work.batch, work.tokens, 3, work.heads, -1)
+        mixed = jax.nn.dot_product_attention(split[:, :, 0], split[:, :, 1], split[:, :, 2])
+        return _dense([out], mixed.reshape(x.shape))
+
+    def loss(parameters, x):
+        (qkv, out, up, down), norms = parameters["dense"], parameters["norms"]
+        x = x + attention(_layer_norm(x, *norms[0]), qkv, out)
+        x = x + _dense([down], jax.nn.gelu(_dense([up], _layer_norm(x, *norms[1])), approximate=False))
+        return jnp.mean(x * x)
+
+    parameters = {"dense": _with_biases(work.kernels()), "norms": [(ones, 0 * ones) for _ in range(2)]}
+    return _training(work, parameters, loss, [work.x()], None)
 
 
 def _lstm_outputs(weights, x):

@@ -1,11 +1,12 @@
 """PyTorch, eager and (@compile) with torch.compile: the forward pass with its loss, and the optimizer step. LSTMs use
-its layer; @compile_cells is the loop over cells that a user writes."""
+its layer; @compile_cells is the loop over cells that a user writes. Pictures are in the channels-last memory format."""
 
 import functools
 import os
 
 import worker
-from work import CHAIN, CHAIN_GRADIENT, GELU, CharRnn, Lstm, Mlp, chain, chain_operands, gelu
+from work import CHAIN, CHAIN_GRADIENT, GELU, chain, chain_operands, gelu
+from work import CharRnn, Lstm, Mlp, MnistCnn, TransformerBlock
 
 os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # huge pages for large tensors
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # no compiler processes besides the worker
@@ -64,7 +65,11 @@ def _chain_gradient(wrap):
 
 def _training(wrap, work, model, loss, inputs, gradients, clip=None):
     """Training of a model; gradients() returns those to compare besides the loss; None: compare losses instead."""
-    adam = torch.optim.Adam(model.parameters(), lr=work.learning_rate, eps=work.epsilon)
+    if hasattr(work, "decay"):
+        decay = {"weight_decay": work.decay}
+        adam = torch.optim.AdamW(model.parameters(), lr=work.learning_rate, eps=work.epsilon, **decay)
+    else:
+        adam = torch.optim.Adam(model.parameters(), lr=work.learning_rate, eps=work.epsilon)
     inputs = [torch.from_numpy(i) for i in inputs]
     forward, update = wrap(lambda *inputs: loss(model, *inputs)), wrap(lambda: adam.step())
 
@@ -85,13 +90,18 @@ def _training(wrap, work, model, loss, inputs, gradients, clip=None):
     return worker.Work(step, result)
 
 
+def _linear(kernel):
+    """A layer with these weights [in, out], and zeros for the bias."""
+    linear = nn.Linear(*kernel.shape)
+    linear.weight = _parameter(kernel.T)
+    nn.init.zeros_(linear.bias)
+    return linear
+
+
 def _mlp(wrap):
     layers = []
     for kernel in Mlp.kernels():
-        linear = nn.Linear(*kernel.shape)
-        linear.weight = _parameter(kernel.T)
-        nn.init.zeros_(linear.bias)
-        layers += [linear, nn.ReLU()]
+        layers += [_linear(kernel), nn.ReLU()]
     loss = lambda model, x, y: functional.cross_entropy(model(x), y)
     return _training(wrap, Mlp, nn.Sequential(*layers[:-1]), loss, Mlp.inputs(), None)
 
@@ -166,11 +176,61 @@ def _char_rnn(recurrent, wrap):
     return _training(wrap, CharRnn, model, loss, CharRnn.inputs(), gradients, CharRnn.clip)
 
 
+class _Cnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convolutions, self.dense = nn.ModuleList(), nn.ModuleList()
+        for kernel in MnistCnn.filters():
+            layer = nn.Conv2d(*kernel.shape[2:], MnistCnn.window, padding=MnistCnn.window // 2)
+            values = torch.from_numpy(kernel).permute(3, 2, 0, 1)
+            layer.weight = nn.Parameter(values.clone(memory_format=torch.channels_last))
+            nn.init.zeros_(layer.bias)
+            self.convolutions.append(layer)
+        for kernel in MnistCnn.kernels():
+            self.dense.append(_linear(kernel))
+
+    def forward(self, x):
+        x = x.permute(0, 3, 1, 2)
+        for layer in self.convolutions:
+            x = functional.max_pool2d(functional.relu(layer(x)), 2)
+        x = x.permute(0, 2, 3, 1).flatten(1)  # as the shared weights have it; a view in this format
+        return self.dense[1](functional.relu(self.dense[0](x)))
+
+
+def _cnn(wrap):
+    loss = lambda model, x, y: functional.cross_entropy(model(x), y)
+    return _training(wrap, MnistCnn, _Cnn(), loss, MnistCnn.inputs(), None)
+
+
+class _Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out, self.up, self.down = (_linear(kernel) for kernel in TransformerBlock.kernels())
+        norms = (nn.LayerNorm(TransformerBlock.width, eps=TransformerBlock.norm_epsilon) for _ in range(2))
+        self.norm_1, self.norm_2 = norms
+
+    def attention(self, x):
+        split = self.qkv(x).unflatten(2, (3, TransformerBlock.heads, -1)).permute(2, 0, 3, 1, 4)
+        mixed = functional.scaled_dot_product_attention(split[0], split[1], split[2])
+        return self.out(mixed.transpose(1, 2).reshape(x.shape))
+
+    def forward(self, x):
+        x = x + self.attention(self.norm_1(x))
+        return x + self.down(functional.gelu(self.up(self.norm_2(x))))
+
+
+def _block(wrap):
+    loss = lambda model, x: model(x).square().mean()
+    return _training(wrap, TransformerBlock, _Block(), loss, [TransformerBlock.x()], None)
+
+
 _add(CHAIN, lambda wrap: _forward(chain, chain_operands(), wrap))
 _add(CHAIN_GRADIENT, _chain_gradient)
 for _name, _count in GELU.items():
     _add(_name, lambda wrap, count=_count: _forward(gelu(torch.tanh), [worker.normal(count, 1)], wrap))
 _add(Mlp.name, _mlp)
 _add(Lstm.name, _lstm, _lstm_cells)
+_add(MnistCnn.name, _cnn)
+_add(TransformerBlock.name, _block)
 _add(CharRnn.name, functools.partial(_char_rnn, _Layer), functools.partial(_char_rnn, _Cells))
 worker.serve()

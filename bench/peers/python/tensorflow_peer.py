@@ -4,7 +4,8 @@ import functools
 import os
 
 import worker
-from work import CHAIN, CHAIN_GRADIENT, GELU, CharRnn, Lstm, Mlp, chain, chain_operands, gelu
+from work import CHAIN, CHAIN_GRADIENT, GELU, chain, chain_operands, gelu
+from work import CharRnn, Lstm, Mlp, MnistCnn, TransformerBlock
 
 _options = worker.options()
 worker.stay_on(_options.threads)
@@ -40,7 +41,10 @@ def _training(wrap, work, model, loss, inputs, compared, clip=None):
     """Training; compared() lists the variables whose gradients are compared; None: compare several losses instead."""
     inputs = [tf.constant(i) for i in inputs]
     variables = model.trainable_variables
-    adam = keras.optimizers.Adam(work.learning_rate, epsilon=work.epsilon)
+    make, decay = keras.optimizers.Adam, {}
+    if hasattr(work, "decay"):
+        make, decay = keras.optimizers.AdamW, {"weight_decay": work.decay}
+    adam = make(work.learning_rate, epsilon=work.epsilon, **decay)
     adam.build(variables)
     places = [next(i for i, v in enumerate(variables) if v is wanted) for wanted in compared] if compared else []
 
@@ -79,6 +83,45 @@ def _mlp(wrap):
     return _training(wrap, Mlp, model, lambda x, y: _cross_entropy(model(x, training=True), y), (x, y), None)
 
 
+def _cnn(wrap):
+    convolution = lambda filters: keras.layers.Conv2D(filters, MnistCnn.window, padding="same", activation="relu")
+    convolutions = [convolution(filters) for filters in MnistCnn.channels[1:]]
+    dense = [keras.layers.Dense(MnistCnn.dense[1], "relu"), keras.layers.Dense(MnistCnn.dense[2])]
+    pooled = [layer for c in convolutions for layer in (c, keras.layers.MaxPooling2D())]
+    model = keras.Sequential([*pooled, keras.layers.Flatten(), *dense])
+    x, y = MnistCnn.inputs()
+    model(x)
+    for layer, kernel in zip(convolutions + dense, MnistCnn.filters() + MnistCnn.kernels()):
+        layer.kernel.assign(kernel)
+    return _training(wrap, MnistCnn, model, lambda x, y: _cross_entropy(model(x, training=True), y), (x, y), None)
+
+
+class _Block(keras.Model):
+    def __init__(self):
+        super().__init__(name="block")
+        self.dense = [keras.layers.Dense(kernel.shape[1]) for kernel in TransformerBlock.kernels()]
+        self.norms = [keras.layers.LayerNormalization(epsilon=TransformerBlock.norm_epsilon) for _ in range(2)]
+
+    def attention(self, x):
+        work = TransformerBlock
+        split = tf.reshape(self.dense[0](x), (work.batch, work.tokens, 3, work.heads, work.width // work.heads))
+        q, k, v = tf.unstack(split, axis=2)
+        mixed = keras.ops.dot_product_attention(q, k, v)
+        return self.dense[1](tf.reshape(mixed, x.shape))
+
+    def call(self, x):
+        x = x + self.attention(self.norms[0](x))
+        return x + self.dense[3](tf.nn.gelu(self.dense[2](self.norms[1](x))))
+
+
+def _block(wrap):
+    model, x = _Block(), TransformerBlock.x()
+    model(x)
+    for layer, kernel in zip(model.dense, TransformerBlock.kernels()):
+        layer.kernel.assign(kernel)
+    return _training(wrap, TransformerBlock, model, lambda x: tf.reduce_mean(tf.square(model(x))), [x], None)
+
+
 def _batch_first(array):
     return array.swapaxes(0, 1).copy()
 
@@ -113,5 +156,7 @@ for _name, _count in GELU.items():
     _add(_name, lambda wrap, count=_count: _calls(gelu(tf.tanh), [worker.normal(count, 1)], wrap))
 _add(Mlp.name, _mlp)
 _add(Lstm.name, _lstm)
+_add(MnistCnn.name, _cnn)
+_add(TransformerBlock.name, _block)
 _add(CharRnn.name, _char_rnn)
 worker.serve()

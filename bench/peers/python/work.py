@@ -84,3 +84,45 @@ class CharRnn:
     @classmethod
     def output(cls):
         return normal((cls.units, cls.symbols), 4, 0.05)
+
+
+class MnistCnn:
+    """Filters are [5, 5, in, out], matrices [in, out], pictures [batch, 28, 28, 1]."""
+
+    name = "mnist_cnn/conv32_conv64_1024_10_b128_adam"
+    batch, size, window, classes = 128, 28, 5, 10
+    channels, dense = (1, 32, 64), (7 * 7 * 64, 1024, 10)
+    learning_rate, epsilon = 1e-3, 1e-8
+    checked_steps = 3
+
+    @classmethod
+    def inputs(cls):
+        return normal((cls.batch, cls.size, cls.size, cls.channels[0]), 1), indices(cls.batch, cls.classes, 2)
+
+    @classmethod
+    def filters(cls):
+        pairs = zip(cls.channels, cls.channels[1:])
+        return [normal((cls.window, cls.window, *pair), 10 + i, 0.05) for i, pair in enumerate(pairs)]
+
+    @classmethod
+    def kernels(cls):
+        return [normal(pair, 20 + i, 0.02) for i, pair in enumerate(zip(cls.dense, cls.dense[1:]))]
+
+
+class TransformerBlock:
+    """Query, key and value are the thirds of one projection; the normalizations come before."""
+
+    name = "transformer_block/256_8heads_b16_t128_adamw"
+    batch, tokens, width, heads, inner = 16, 128, 256, 8, 1024
+    learning_rate, epsilon, decay, norm_epsilon = 1e-3, 1e-8, 0.01, 1e-5
+    checked_steps = 3
+
+    @classmethod
+    def x(cls):
+        return normal((cls.batch, cls.tokens, cls.width), 1)
+
+    @classmethod
+    def kernels(cls):
+        w = cls.width
+        shapes = (w, 3 * w), (w, w), (w, cls.inner), (cls.inner, w)
+        return [normal(shape, 10 + i, 0.05) for i, shape in enumerate(shapes)]

@@ -20,7 +20,7 @@ TANDEM_INLINE Tensor basis_tensor(const Spec& spec, i64 first, i64 step) {
     if (spec.dtype == DType::float64) static_cast<double*>(t.raw())[i] = 1;
     else static_cast<float*>(t.raw())[i] = 1;
   }
-  return spec.device.kind == Device::cpu ? t : t.to(spec.device);
+  return t.to(spec.device);
 }
 TANDEM_INLINE void check_jacobian(const Spec& y, bool persistent) {
   if (!persistent)

@@ -86,7 +86,7 @@ class TANDEM_API Module {
   /// Adds a Variable.
   ///   throws  errors::AlreadyExistsError if this module has a variable or child of that name
   Variable add_variable(const std::string& name, const Tensor& initial, bool trainable = true,
-                        const Regularizer& regularizer = {}) const;
+                        const Regularizer& regularizer = {}, const Constraint& constraint = {}) const;
   /// Adds existing Variables under their paths as names: all of them, or none if a name is in use.
   void add_variables(const std::vector<Named>& named) const;
   /// Adds a child module.

@@ -75,13 +75,13 @@ TANDEM_INLINE Module::Contents& Module::contents() const { return static_cast<Co
 TANDEM_INLINE void Module::set_kind(std::string kind) const { contents().kind_name = std::move(kind); }
 TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = true; }
 TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tensor& initial, bool trainable,
-                                            const Regularizer& regularizer) const {
+                                            const Regularizer& regularizer, const Constraint& constraint) const {
   Contents& c = contents();
   const std::lock_guard lock(c.mutex);
   c.check_new(name);
   const Tensor* expected = c.expected_for(name, initial.spec());
   const Tensor value = expected ? expected->to(initial.device()) : initial;
-  Variable v(value, {.name = name.c_str(), .trainable = trainable});
+  Variable v(value, {.name = name.c_str(), .trainable = trainable, .constraint = constraint});
   c.add({.path = name, .variable = v, .regularizer = regularizer});
   if (expected) {
     Paths& paths = static_cast<Paths&>(*c.paths);

@@ -7,12 +7,14 @@
 #include "tandem/base/scalar.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
+#include "tandem/core/constraint.hpp"
 
 namespace TANDEM_NS {
 
 struct VariableOptions {
   TANDEM_OP_OPTIONS;
-  bool trainable = true;  ///< false: ignored by tapes and optimizers
+  bool trainable = true;       ///< false: ignored by tapes and optimizers
+  Constraint constraint = {};  ///< what optimizers project the value to after each update: one of constraints::*
 };
 
 /// A mutable tensor. Reads and assignments are each atomic. A value read earlier never changes: assign_add and
@@ -23,6 +25,7 @@ class TANDEM_API Variable {
   /// An empty handle; any use raises.
   Variable() = default;
   /// Takes over the initial value; usable immediately.
+  ///   throws  errors::InvalidArgumentError if the constraint does not return a value of the same shape and dtype
   explicit Variable(const Tensor& initial, VariableOptions options = {});
   /// Creates a Variable from a number, as constant() does: rank 0, float32 for float and double.
   template <class T>
@@ -34,6 +37,8 @@ class TANDEM_API Variable {
   bool is_same(const Variable& o) const { return state_ == o.state_; }
   const std::string& name() const;
   bool trainable() const;
+  /// Applied by optimizers, and not by assignments.
+  const Constraint& constraint() const;
   const Spec& spec() const;
   const Shape& shape() const { return spec().shape; }
   DType dtype() const { return spec().dtype; }

@@ -24,9 +24,10 @@ struct Variable::State final : Opaque {
   const std::string name;
   const u64 id;
   const bool trainable;
+  const Constraint constraint;
 
-  State(const Tensor& v, std::string n, bool t)
-      : value(v), initial(v), spec(v.spec()), name(std::move(n)), id(new_id(context)), trainable(t) {}
+  State(const Tensor& v, std::string n, bool t, const Constraint& c)
+      : value(v), initial(v), spec(v.spec()), name(std::move(n)), id(new_id(context)), trainable(t), constraint(c) {}
   const char* kind() const override { return "variable"; }
   // Without the mutex: a thread finds its own address only if it has stored it.
   bool is_held_here() const { return holder.load(std::memory_order_relaxed) == &context; }
@@ -43,7 +44,9 @@ TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options)
     errors::raise<errors::TraceError>("variable", "its initial value " + to_string(initial.spec()) +
                                                       " is computed inside a traced function; compute it outside, or "
                                                       "with an initializer, which runs outside of the trace");
-  state_ = Ref<Opaque>(new State(initial, scoped_name(options.name.str("Variable")), options.trainable));
+  if (options.constraint) options.constraint.code()->check(options.constraint, initial);
+  state_ =
+      Ref<Opaque>(new State(initial, scoped_name(options.name.str("Variable")), options.trainable, options.constraint));
   if (Stager* s = context.stager) TANDEM_VIRTUAL(*s, Stager::created)(*this);
 }
 TANDEM_INLINE Variable::State& Variable::state() const {
@@ -53,6 +56,7 @@ TANDEM_INLINE Variable::State& Variable::state() const {
 TANDEM_INLINE const std::string& Variable::name() const { return state().name; }
 TANDEM_INLINE bool Variable::trainable() const { return state().trainable; }
 TANDEM_INLINE const Spec& Variable::spec() const { return state().spec; }
+TANDEM_INLINE const Constraint& Variable::constraint() const { return state().constraint; }
 TANDEM_INLINE u64 Variable::id() const { return state().id; }
 
 TANDEM_INLINE void VariableAccess::lock(const Variable& v) {
@@ -162,6 +166,18 @@ TANDEM_INLINE Tensor Variable::assign_sub(Scalar delta) const { return assign_su
 TANDEM_INLINE void Variable::reset() const { assign(state().initial); }
 
 namespace detail {
+
+TANDEM_INLINE void check_constraint(const Constraint& constraint, const Tensor& initial) {
+  const Unobserved quiet;
+  const Tensor projected = constraint(initial);
+  if (projected.dtype() != initial.dtype() || !(projected.shape() == initial.shape()))
+    errors::raise<errors::InvalidArgumentError>(
+        "variable", "the constraint makes " + to_string(projected.spec()) + " of " + to_string(initial.spec()));
+}
+TANDEM_INLINE void apply_constraint(const Constraint& constraint, const Variable& v) {
+  v.assign(constraint(v.read_value()));
+}
+TANDEM_INLINE constinit const ConstraintCode constraint_code{&check_constraint, &apply_constraint};
 
 // The variables' locks, acquired in address order so that two updates cannot deadlock.
 class Locks {

@@ -21,8 +21,10 @@ class Slices {
   ///   throws  errors::InvalidArgumentError if n is not positive
   template <std::integral I>
   Slices(I n) : count_(checked(static_cast<i64>(n))) {}
-  /// A slice for each device: {"GPU:0", "GPU:1"}. A device may be named more than once.
-  ///   throws  errors::InvalidArgumentError for an empty list or a name that is not a device's
+  /// A slice for each device: {"GPU:0", "GPU:1"}, or {"CPU:0", "CPU:1"} after config::set_logical_cpu_devices(2). A
+  /// device may be named more than once.
+  ///   throws  errors::InvalidArgumentError for an empty list, a name that is not a device's, or a CPU that does not
+  ///           exist
   TANDEM_API Slices(std::initializer_list<std::string_view> devices);
   TANDEM_API Slices(std::vector<Device> devices);
 

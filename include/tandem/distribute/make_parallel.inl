@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "tandem/base/logical_cpus.hpp"
 #include "tandem/distribute/make_parallel.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -26,7 +27,9 @@ TANDEM_INLINE Slices::Slices(std::initializer_list<std::string_view> devices)
   for (const std::string_view name : devices) devices_.push_back(device_named(name));
 }
 TANDEM_INLINE Slices::Slices(std::vector<Device> devices)
-    : devices_(std::move(devices)), count_(checked(static_cast<i64>(devices_.size()))) {}
+    : devices_(std::move(devices)), count_(checked(static_cast<i64>(devices_.size()))) {
+  for (const Device d : devices_) tandem::detail::check_logical_cpu(d);
+}
 
 namespace detail {
 

@@ -1,5 +1,6 @@
 // Definitions of ops/transfer.hpp.
 #pragma once
+#include "tandem/base/logical_cpus.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/ops/transfer.hpp"
 
@@ -14,6 +15,7 @@ TANDEM_INLINE Specs infer_transfer(const InferCall& c) {
     errors::raise<errors::InvalidArgumentError>(
         "to", "strings exist only in host memory: " + to_string(r[0]) + " to " + to_string(r[0].device));
   if (r[0].device.kind != Device::cpu) (void)backend_of(r[0].device);
+  else check_logical_cpu(r[0].device);
   return r;
 }
 TANDEM_INLINE void transfer_kernel(const KernelCall& c) {

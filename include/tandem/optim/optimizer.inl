@@ -246,6 +246,8 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& uncli
     if (n > 1) apply_together(g.first(n), Span<const State>(states).subspan(i, n), lr, step);
     else if (g[0].is_set()) apply_one(g[0], states[i], lr, step);
   }
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    if (const Constraint& c = variables[i].constraint(); c && gradients[i].is_set()) c.code()->apply(c, variables[i]);
 }
 TANDEM_INLINE void Optimizer::apply_one(const Gradient& g, State state, const Tensor& lr, const Tensor& step) const {
   if (rule_.composite) {

@@ -45,6 +45,7 @@ class TANDEM_API LeakyReLU : public Layer {
 struct PReLUOptions {
   Initializer alpha_initializer = initializers::Zeros();
   Regularizer alpha_regularizer = {};
+  Constraint alpha_constraint = {};
   std::vector<int> shared_axes = {};  ///< axes along which elements have one slope; the batch is axis 0
   DType dtype = DType::float32;
 };

@@ -47,8 +47,8 @@ TANDEM_INLINE Shape PReLU::alpha_shape(const Tensor& x) const {
 TANDEM_INLINE Tensor PReLU::operator()(const Tensor& x) const {
   return run_with_weights(
       [&] {
-        return Weights{
-            {"alpha", alpha_shape(x), options_.alpha_initializer, options_.dtype, options_.alpha_regularizer}};
+        return Weights{{"alpha", alpha_shape(x), options_.alpha_initializer, options_.dtype, options_.alpha_regularizer,
+                        options_.alpha_constraint}};
       },
       [&](const Tensors& w) {
         Shape fits{none};

@@ -18,6 +18,8 @@ struct ConvOptions {
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
   Regularizer activity_regularizer = {};  ///< of the layer's output
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
   DType dtype = DType::float32;
 };
 struct ConvTransposeOptions {
@@ -33,6 +35,8 @@ struct ConvTransposeOptions {
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
   Regularizer activity_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
   DType dtype = DType::float32;
 };
 
@@ -51,6 +55,7 @@ class TANDEM_API Convolution : public ConvBase {
   i64 filters_, groups_;
   Initializer kernel_initializer_;
   Regularizer kernel_regularizer_;
+  Constraint kernel_constraint_;
 };
 /// A transposed convolution layer of any number of spatial axes.
 class TANDEM_API TransposedConvolution : public ConvBase {
@@ -68,6 +73,7 @@ class TANDEM_API TransposedConvolution : public ConvBase {
   std::vector<i64> output_padding_;  // one entry for each spatial axis, or empty
   Initializer kernel_initializer_;
   Regularizer kernel_regularizer_;
+  Constraint kernel_constraint_;
 };
 }  // namespace detail
 

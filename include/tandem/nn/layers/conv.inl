@@ -15,16 +15,17 @@ TANDEM_INLINE Convolution::Convolution(const char* layer, const char* kind, int 
       filters_(positive(layer, "filters", filters)),
       groups_(positive(layer, "groups", o.groups)),
       kernel_initializer_(o.kernel_initializer),
-      kernel_regularizer_(o.kernel_regularizer) {
+      kernel_regularizer_(o.kernel_regularizer),
+      kernel_constraint_(o.kernel_constraint) {
   if (filters % groups_)
     fail(std::to_string(filters) + " filters cannot be divided into " + std::to_string(groups_) + " groups");
 }
 TANDEM_INLINE Layer::Weights Convolution::weights_for(i64 channels) const {
   if (channels % groups_)
     fail(std::to_string(channels) + " channels cannot be divided into " + std::to_string(groups_) + " groups");
-  return with_bias_weight(
-      {{"kernel", kernel_shape(channels / groups_, filters_), kernel_initializer_, dtype_, kernel_regularizer_}},
-      filters_);
+  return with_bias_weight({{"kernel", kernel_shape(channels / groups_, filters_), kernel_initializer_, dtype_,
+                            kernel_regularizer_, kernel_constraint_}},
+                          filters_);
 }
 TANDEM_INLINE Tensor Convolution::operator()(const Tensor& x) const {
   return activated(run_with_weights([&] { return weights_for(channels_of(x)); },
@@ -40,7 +41,8 @@ TANDEM_INLINE TransposedConvolution::TransposedConvolution(const char* layer, co
     : ConvBase(layer, kind, spatial, kernel_size, o),
       filters_(positive(layer, "filters", filters)),
       kernel_initializer_(o.kernel_initializer),
-      kernel_regularizer_(o.kernel_regularizer) {
+      kernel_regularizer_(o.kernel_regularizer),
+      kernel_constraint_(o.kernel_constraint) {
   if (o.padding.kind() == PaddingKind::given) fail("padding must be Padding::valid or Padding::same");
   const int entries = o.output_padding.size();
   if (entries > 1 && entries != spatial)
@@ -54,8 +56,9 @@ TANDEM_INLINE TransposedConvolution::TransposedConvolution(const char* layer, co
   }
 }
 TANDEM_INLINE Layer::Weights TransposedConvolution::weights_for(i64 channels) const {
-  return with_bias_weight(
-      {{"kernel", kernel_shape(filters_, channels), kernel_initializer_, dtype_, kernel_regularizer_}}, filters_);
+  return with_bias_weight({{"kernel", kernel_shape(filters_, channels), kernel_initializer_, dtype_,
+                            kernel_regularizer_, kernel_constraint_}},
+                          filters_);
 }
 TANDEM_INLINE Dims TransposedConvolution::output_shape(const Tensor& x) const {
   const bool channels_first = window_.data_format == DataFormat::channels_first;

@@ -24,6 +24,7 @@ class TANDEM_API ConvBase : public Layer {
     use_bias_ = o.use_bias;
     bias_initializer_ = o.bias_initializer;
     bias_regularizer_ = o.bias_regularizer;
+    bias_constraint_ = o.bias_constraint;
     activity_regularizer_ = o.activity_regularizer;
   }
 
@@ -54,6 +55,7 @@ class TANDEM_API ConvBase : public Layer {
   tandem::Activation activation_ = tandem::Activation::linear;
   Initializer bias_initializer_ = initializers::Zeros();
   Regularizer bias_regularizer_, activity_regularizer_;
+  Constraint bias_constraint_;
 };
 
 }  // namespace TANDEM_NS::layers::detail

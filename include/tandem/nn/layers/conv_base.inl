@@ -51,7 +51,7 @@ TANDEM_INLINE Shape ConvBase::kernel_shape(i64 a, i64 b) const {
   return s;
 }
 TANDEM_INLINE Layer::Weights ConvBase::with_bias_weight(Weights weights, i64 filters) const {
-  if (use_bias_) weights.push_back({"bias", {filters}, bias_initializer_, dtype_, bias_regularizer_});
+  if (use_bias_) weights.push_back({"bias", {filters}, bias_initializer_, dtype_, bias_regularizer_, bias_constraint_});
   return weights;
 }
 TANDEM_INLINE Tensor ConvBase::biased(const Tensor& y, const Tensors& weights) const {

@@ -13,6 +13,8 @@ struct DenseOptions {
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
   Regularizer activity_regularizer = {};  ///< of the layer's output
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
   DType dtype = DType::float32;
 };
 /// Fully connected layer: activation(x W + b) over the last axis.

@@ -9,8 +9,8 @@ TANDEM_INLINE Dense::Dense(i64 units, DenseOptions options)
     : Layer("dense"), units_(detail::positive("Dense", "units", units)), options_(options) {}
 TANDEM_INLINE Layer::Weights Dense::weights_for(i64 n) const {
   const DenseOptions& o = options_;
-  Weights w{{"kernel", {n, units_}, o.kernel_initializer, o.dtype, o.kernel_regularizer}};
-  if (o.use_bias) w.push_back({"bias", {units_}, o.bias_initializer, o.dtype, o.bias_regularizer});
+  Weights w{{"kernel", {n, units_}, o.kernel_initializer, o.dtype, o.kernel_regularizer, o.kernel_constraint}};
+  if (o.use_bias) w.push_back({"bias", {units_}, o.bias_initializer, o.dtype, o.bias_regularizer, o.bias_constraint});
   return w;
 }
 TANDEM_INLINE void Dense::build(i64 n) const { add_weights(weights_for(n)); }

@@ -18,6 +18,8 @@ struct DepthwiseConvOptions {
   Regularizer depthwise_regularizer = {};
   Regularizer bias_regularizer = {};
   Regularizer activity_regularizer = {};  ///< of the layer's output
+  Constraint depthwise_constraint = {};
+  Constraint bias_constraint = {};
   DType dtype = DType::float32;
 };
 struct SeparableConvOptions {
@@ -35,6 +37,9 @@ struct SeparableConvOptions {
   Regularizer pointwise_regularizer = {};
   Regularizer bias_regularizer = {};
   Regularizer activity_regularizer = {};
+  Constraint depthwise_constraint = {};
+  Constraint pointwise_constraint = {};
+  Constraint bias_constraint = {};
   DType dtype = DType::float32;
 };
 
@@ -52,6 +57,7 @@ class TANDEM_API DepthwiseConvolution : public ConvBase {
   i64 multiplier_;
   Initializer initializer_;
   Regularizer regularizer_;
+  Constraint constraint_;
 };
 /// A separable convolution layer of one or two spatial axes.
 class TANDEM_API SeparableConvolution : public ConvBase {
@@ -67,6 +73,7 @@ class TANDEM_API SeparableConvolution : public ConvBase {
   i64 filters_, multiplier_;
   Initializer depthwise_initializer_, pointwise_initializer_;
   Regularizer depthwise_regularizer_, pointwise_regularizer_;
+  Constraint depthwise_constraint_, pointwise_constraint_;
 };
 }  // namespace detail
 

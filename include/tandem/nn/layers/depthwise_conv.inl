@@ -20,12 +20,13 @@ TANDEM_INLINE DepthwiseConvolution::DepthwiseConvolution(const char* layer, cons
     : ConvBase(layer, kind, spatial, kernel_size, o),
       multiplier_(positive(layer, "depth_multiplier", o.depth_multiplier)),
       initializer_(o.depthwise_initializer),
-      regularizer_(o.depthwise_regularizer) {}
+      regularizer_(o.depthwise_regularizer),
+      constraint_(o.depthwise_constraint) {}
 TANDEM_INLINE Tensor DepthwiseConvolution::operator()(const Tensor& x) const {
   const auto weights_for = [&] {
     const i64 channels = channels_of(x);
     return with_bias_weight(
-        {{"depthwise_kernel", kernel_shape(channels, multiplier_), initializer_, dtype_, regularizer_}},
+        {{"depthwise_kernel", kernel_shape(channels, multiplier_), initializer_, dtype_, regularizer_, constraint_}},
         channels * multiplier_);
   };
   return activated(run_with_weights(weights_for, [&](const Tensors& w) {
@@ -41,16 +42,19 @@ TANDEM_INLINE SeparableConvolution::SeparableConvolution(const char* layer, cons
       depthwise_initializer_(o.depthwise_initializer),
       pointwise_initializer_(o.pointwise_initializer),
       depthwise_regularizer_(o.depthwise_regularizer),
-      pointwise_regularizer_(o.pointwise_regularizer) {}
+      pointwise_regularizer_(o.pointwise_regularizer),
+      depthwise_constraint_(o.depthwise_constraint),
+      pointwise_constraint_(o.pointwise_constraint) {}
 TANDEM_INLINE Layer::Weights SeparableConvolution::weights_for(i64 channels) const {
   Shape pixel;
   for (int i = 0; i < spatial_; ++i) pixel.push(1);
   pixel.push(channels * multiplier_);
   pixel.push(filters_);
-  return with_bias_weight({{"depthwise_kernel", kernel_shape(channels, multiplier_), depthwise_initializer_, dtype_,
-                            depthwise_regularizer_},
-                           {"pointwise_kernel", pixel, pointwise_initializer_, dtype_, pointwise_regularizer_}},
-                          filters_);
+  return with_bias_weight(
+      {{"depthwise_kernel", kernel_shape(channels, multiplier_), depthwise_initializer_, dtype_, depthwise_regularizer_,
+        depthwise_constraint_},
+       {"pointwise_kernel", pixel, pointwise_initializer_, dtype_, pointwise_regularizer_, pointwise_constraint_}},
+      filters_);
 }
 TANDEM_INLINE Tensor SeparableConvolution::operator()(const Tensor& x) const {
   return activated(run_with_weights([&] { return weights_for(channels_of(x)); },

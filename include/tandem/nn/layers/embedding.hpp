@@ -7,6 +7,7 @@ namespace TANDEM_NS::layers {
 struct EmbeddingOptions {
   Initializer embeddings_initializer = initializers::RandomUniform(-0.05, 0.05);
   Regularizer embeddings_regularizer = {};
+  Constraint embeddings_constraint = {};
   bool mask_zero = false;  ///< id 0 is padding: compute_mask() is false there
   DType dtype = DType::float32;
 };

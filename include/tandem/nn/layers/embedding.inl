@@ -14,7 +14,8 @@ TANDEM_INLINE Embedding::Embedding(i64 input_dim, i64 output_dim, EmbeddingOptio
                 {input_dim, output_dim},
                 options.embeddings_initializer,
                 options.dtype,
-                options.embeddings_regularizer}});
+                options.embeddings_regularizer,
+                options.embeddings_constraint}});
 }
 TANDEM_INLINE Tensor Embedding::operator()(const Tensor& ids) const { return gather(variable(0), ids); }
 TANDEM_INLINE Tensor Embedding::compute_mask(const Tensor& ids) const { return mask_zero_ ? ids != 0 : Tensor(); }

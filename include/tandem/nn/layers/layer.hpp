@@ -8,6 +8,7 @@
 #include "tandem/core/module.hpp"
 #include "tandem/core/op.hpp"
 #include "tandem/core/scope.hpp"
+#include "tandem/nn/constraints.hpp"
 #include "tandem/nn/dry_run.hpp"
 #include "tandem/nn/initializers.hpp"
 #include "tandem/nn/regularizers.hpp"
@@ -58,6 +59,7 @@ class TANDEM_API Layer : public Module {
     Initializer initializer;
     DType dtype = DType::float32;
     Regularizer regularizer = {};
+    Constraint constraint = {};
     bool trainable = true;
     Tensor (*adjusted)(const Tensor& initial) = nullptr;  // if set: the initial value, from the initializer's
   };

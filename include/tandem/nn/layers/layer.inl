@@ -22,7 +22,7 @@ TANDEM_INLINE std::vector<Tensor> Layer::initial_values(const Weights& weights) 
 }
 TANDEM_INLINE void Layer::add_weights(const Weights& weights, const std::vector<Tensor>& values) const {
   for (std::size_t i = 0; i < weights.size(); ++i)
-    add_variable(weights[i].name, values[i], weights[i].trainable, weights[i].regularizer);
+    add_variable(weights[i].name, values[i], weights[i].trainable, weights[i].regularizer, weights[i].constraint);
 }
 TANDEM_INLINE void Layer::add_weights(const Weights& weights) const {
   build_once([&] { add_weights(weights, initial_values(weights)); });

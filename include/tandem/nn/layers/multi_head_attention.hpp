@@ -13,6 +13,8 @@ struct MultiHeadAttentionOptions {
   Initializer bias_initializer = initializers::Zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
   DType dtype = DType::float32;
 };
 /// Multi-head attention: in each head softmax(q k^T / sqrt(key_dim)) v of its own projections of query, key and value;

@@ -41,8 +41,8 @@ TANDEM_INLINE Layer::Weights MultiHeadAttention::weights_for(i64 query, i64 key,
   const i64 keys = heads_ * key_dim, values = heads_ * (o.value_dim ? o.value_dim : key_dim);
   Weights all;
   const auto add = [&](const char* kernel, const char* bias, i64 in, i64 out) {
-    all.push_back({kernel, {in, out}, o.kernel_initializer, o.dtype, o.kernel_regularizer});
-    if (o.use_bias) all.push_back({bias, {out}, o.bias_initializer, o.dtype, o.bias_regularizer});
+    all.push_back({kernel, {in, out}, o.kernel_initializer, o.dtype, o.kernel_regularizer, o.kernel_constraint});
+    if (o.use_bias) all.push_back({bias, {out}, o.bias_initializer, o.dtype, o.bias_regularizer, o.bias_constraint});
   };
   add("query_kernel", "query_bias", query, keys);
   add("key_kernel", "key_bias", key, keys);

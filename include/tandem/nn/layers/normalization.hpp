@@ -19,6 +19,8 @@ struct BatchNormalizationOptions {
   Initializer moving_variance_initializer = initializers::Ones();
   Regularizer beta_regularizer = {};
   Regularizer gamma_regularizer = {};
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
   DType dtype = DType::float32;
 };
 /// Batch normalization: gamma * (x - mean) / sqrt(variance + epsilon) + beta for each channel. In training, mean and
@@ -57,6 +59,8 @@ struct LayerNormalizationOptions {
   Initializer gamma_initializer = initializers::Ones();
   Regularizer beta_regularizer = {};
   Regularizer gamma_regularizer = {};
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
   DType dtype = DType::float32;
 };
 /// Layer normalization: gamma * (x - mean) / sqrt(variance + epsilon) + beta over the axes of each example.
@@ -106,6 +110,8 @@ struct GroupNormalizationOptions {
   Initializer gamma_initializer = initializers::Ones();
   Regularizer beta_regularizer = {};
   Regularizer gamma_regularizer = {};
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
   DType dtype = DType::float32;
 };
 /// Group normalization: as layer normalization over all axes except the batch, separately for each group of adjacent

@@ -51,10 +51,10 @@ TANDEM_INLINE Layer::Weights BatchNormalization::weights_for(const Tensor& x) co
   const Shape channels = detail::sizes_on("BatchNormalization", x, channel_axis(x));
   const DType wide = tandem::detail::widened(o.dtype);
   Weights w;
-  if (o.scale) w.push_back({"gamma", channels, o.gamma_initializer, o.dtype, o.gamma_regularizer});
-  if (o.center) w.push_back({"beta", channels, o.beta_initializer, o.dtype, o.beta_regularizer});
-  w.push_back({"moving_mean", channels, o.moving_mean_initializer, wide, {}, false});
-  w.push_back({"moving_variance", channels, o.moving_variance_initializer, wide, {}, false});
+  if (o.scale) w.push_back({"gamma", channels, o.gamma_initializer, o.dtype, o.gamma_regularizer, o.gamma_constraint});
+  if (o.center) w.push_back({"beta", channels, o.beta_initializer, o.dtype, o.beta_regularizer, o.beta_constraint});
+  w.push_back({"moving_mean", channels, o.moving_mean_initializer, wide, {}, {}, false});
+  w.push_back({"moving_variance", channels, o.moving_variance_initializer, wide, {}, {}, false});
   return w;
 }
 // In training also the batch's statistics.
@@ -111,8 +111,9 @@ TANDEM_INLINE Tensor LayerNormalization::operator()(const Tensor& x) const {
       [&] {
         const Shape shape = detail::sizes_on("LayerNormalization", x, o.axis);
         Weights w;
-        if (o.scale) w.push_back({"gamma", shape, o.gamma_initializer, o.dtype, o.gamma_regularizer});
-        if (o.center) w.push_back({"beta", shape, o.beta_initializer, o.dtype, o.beta_regularizer});
+        if (o.scale)
+          w.push_back({"gamma", shape, o.gamma_initializer, o.dtype, o.gamma_regularizer, o.gamma_constraint});
+        if (o.center) w.push_back({"beta", shape, o.beta_initializer, o.dtype, o.beta_regularizer, o.beta_constraint});
         return w;
       },
       [&](const Tensors& w) {
@@ -148,8 +149,10 @@ TANDEM_INLINE Tensor GroupNormalization::operator()(const Tensor& x) const {
       [&] {
         const Shape channels = detail::sizes_on("GroupNormalization", x, o.axis);
         Weights w;
-        if (o.scale) w.push_back({"gamma", channels, o.gamma_initializer, o.dtype, o.gamma_regularizer});
-        if (o.center) w.push_back({"beta", channels, o.beta_initializer, o.dtype, o.beta_regularizer});
+        if (o.scale)
+          w.push_back({"gamma", channels, o.gamma_initializer, o.dtype, o.gamma_regularizer, o.gamma_constraint});
+        if (o.center)
+          w.push_back({"beta", channels, o.beta_initializer, o.dtype, o.beta_regularizer, o.beta_constraint});
         return w;
       },
       [&](const Tensors& w) {

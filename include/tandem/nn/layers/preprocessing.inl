@@ -63,8 +63,8 @@ TANDEM_INLINE void Normalization::adapt(const Tensor& data) const {
   variable(1).assign(m.variance);
 }
 TANDEM_INLINE void Normalization::make_statistics(const Shape& shape) const {
-  add_weights({{"mean", shape, initializers::Zeros(), DType::float32, {}, false},
-               {"variance", shape, initializers::Ones(), DType::float32, {}, false}});
+  add_weights({{"mean", shape, initializers::Zeros(), DType::float32, {}, {}, false},
+               {"variance", shape, initializers::Ones(), DType::float32, {}, {}, false}});
 }
 // Those of a checkpoint that was restored before adapt() are made here.
 TANDEM_INLINE void Normalization::check_sizes(const Tensor& x, std::uint32_t kept) const {

@@ -101,7 +101,8 @@ class RNN : public Layer {
     const State start = call.initial_state ? *call.initial_state : detail::zero_state_of(cell(), get_shape(s.x)[1]);
     const bool first = !is_built();
     if (first) build_cell(s.x, start);
-    const Tensor inputs = options_.dropout(s.x, call.is_training());
+    const training_scope scope(call.is_training());  // for the cell, too
+    const Tensor inputs = options_.dropout(s.x, is_training());
     detail::RnnSteps<State> all = detail::run_cell("RNN", cell(), inputs, start, s.lengths);
     RnnOutput<State> r{{}, std::move(all.state)};
     r.output = options_.return_sequences

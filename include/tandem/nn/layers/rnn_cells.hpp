@@ -1,9 +1,11 @@
 // Recurrent cells: SimpleRNNCell, LSTMCell, GRUCell. A cell computes one step; it maps a step's input and the state to
-// the next state.
+// the next state. Its .dropout and .recurrent_dropout belong to a sequence: RNN applies them, and a step that is called
+// by hand drops nothing.
 // Not here: layers that run a cell over a sequence (rnn_stack.hpp, rnn.hpp).
 #pragma once
 #include "tandem/nn/activation.hpp"
 #include "tandem/nn/layers/layer.hpp"
+#include "tandem/nn/layers/rnn_dropout.hpp"
 #include "tandem/nn/layers/rnn_steps.hpp"
 #include "tandem/ops/dims.hpp"
 #include "tandem/ops/nn/gru.hpp"
@@ -19,6 +21,9 @@ struct RnnCellOptions {
   Regularizer kernel_regularizer = {};
   Regularizer recurrent_regularizer = {};
   Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint recurrent_constraint = {};
+  Constraint bias_constraint = {};
   DType dtype = DType::float32;
 };
 
@@ -42,8 +47,12 @@ class TANDEM_API GateCell : public Layer {
   i64 units() const { return units_; }
 
  protected:
-  GateCell(const char* name, const char* kind, i64 units, const RnnCellOptions& options)
-      : Layer(kind), units_(positive(name, "units", units)), weights_(options) {}
+  template <class Options>
+  GateCell(const char* name, const char* kind, i64 units, const Options& options)
+      : Layer(kind), units_(positive(name, "units", units)), weights_(options.weights) {
+    checked_rate(name, options.dropout.rate());
+    checked_rate(name, options.recurrent_dropout.rate());
+  }
   Weights weights_of(i64 features, i64 gates, const Shape& bias) const;
   Tensor zeros_of(const Dim& batch) const;
   i64 units_;
@@ -55,6 +64,8 @@ struct SimpleRNNCellOptions {
   tandem::Activation activation = tandem::Activation::tanh;
   bool use_bias = true;
   RnnCellOptions weights = {};
+  RnnDropout dropout = {};                  ///< of the inputs, in RNN
+  RecurrentDropout recurrent_dropout = {};  ///< of the state, in RNN
 };
 /// One step of the simple recurrent network (Elman 1990): h' = activation(x W + h U + b).
 ///   x [b, i], h [b, units]; returns the new h, which is the output
@@ -68,7 +79,7 @@ class TANDEM_API SimpleRNNCell : public detail::GateCell {
   /// Zeros [batch, units].
   Tensor zero_state(const Dim& batch) const { return zeros_of(batch); }
   void build(i64 features) const { add_weights(weights_for(features)); }
-  /// For layers: all steps of x [time, batch, i].
+  /// For layers: all steps of x [time, batch, i]; dropout if a training_scope says so.
   detail::RnnSteps<Tensor> run_sequence(const char* layer, const Tensor& x, const Tensor& h,
                                         const Tensor& lengths) const;
 
@@ -77,7 +88,7 @@ class TANDEM_API SimpleRNNCell : public detail::GateCell {
   friend class detail::RnnStack;
   Weights weights_for(i64 features) const;
   detail::RnnSteps<Tensor> run(const char* layer, const Tensor& x, const Tensor& h, const Tensors& w,
-                               const Tensor& lengths) const;
+                               const Tensor& lengths, bool training) const;
   Tensor step(const Tensor& projected, const Tensor& h, const Tensors& w) const;
   Tensor projected(const Tensor& x, const Tensors& w) const;
   SimpleRNNCellOptions options_;
@@ -89,6 +100,8 @@ struct LSTMCellOptions {
   /// Schmidhuber 2002). This form has no fused kernel.
   detail::Feature<& detail::peephole_lstm> use_peepholes = {};
   RnnCellOptions weights = {};
+  RnnDropout dropout = {};                  ///< of the inputs, in RNN
+  RecurrentDropout recurrent_dropout = {};  ///< of the state, in RNN
 };
 /// One LSTM step with gate order i, f, g, o (formulas: ops/nn/lstm.hpp).
 ///   x [b, i], state of two tensors [b, units]; returns the new state, whose h is the output
@@ -103,7 +116,7 @@ class TANDEM_API LSTMCell : public detail::GateCell {
   /// Zeros [batch, units], twice.
   nn::LstmState zero_state(const Dim& batch) const;
   void build(i64 features) const { add_weights(weights_for(features)); }
-  /// For layers: all steps of x [time, batch, i].
+  /// For layers: all steps of x [time, batch, i]; dropout if a training_scope says so.
   detail::RnnSteps<nn::LstmState> run_sequence(const char* layer, const Tensor& x, const nn::LstmState& state,
                                                const Tensor& lengths) const;
 
@@ -112,7 +125,7 @@ class TANDEM_API LSTMCell : public detail::GateCell {
   friend class detail::RnnStack;
   Weights weights_for(i64 features) const;
   detail::RnnSteps<nn::LstmState> run(const char* layer, const Tensor& x, const nn::LstmState& state, const Tensors& w,
-                                      const Tensor& lengths) const;
+                                      const Tensor& lengths, bool training) const;
   LSTMCellOptions options_;
 };
 
@@ -120,6 +133,8 @@ struct GRUCellOptions {
   detail::Feature<&detail::classic_gru, false> reset_after = {};  ///< default: true. false: the classic GRU, which
                                                                   ///< has no fused kernel
   RnnCellOptions weights = {};
+  RnnDropout dropout = {};                  ///< of the inputs, in RNN
+  RecurrentDropout recurrent_dropout = {};  ///< of the state, in RNN
 };
 /// One GRU step with gate order z, r, h (formulas: ops/nn/gru.hpp).
 ///   x [b, i], h [b, units]; returns the new h, which is the output
@@ -133,7 +148,7 @@ class TANDEM_API GRUCell : public detail::GateCell {
   /// Zeros [batch, units].
   Tensor zero_state(const Dim& batch) const { return zeros_of(batch); }
   void build(i64 features) const { add_weights(weights_for(features)); }
-  /// For layers: all steps of x [time, batch, i].
+  /// For layers: all steps of x [time, batch, i]; dropout if a training_scope says so.
   detail::RnnSteps<Tensor> run_sequence(const char* layer, const Tensor& x, const Tensor& h,
                                         const Tensor& lengths) const;
 
@@ -142,7 +157,7 @@ class TANDEM_API GRUCell : public detail::GateCell {
   friend class detail::RnnStack;
   Weights weights_for(i64 features) const;
   detail::RnnSteps<Tensor> run(const char* layer, const Tensor& x, const Tensor& h, const Tensors& w,
-                               const Tensor& lengths) const;
+                               const Tensor& lengths, bool training) const;
   GRUCellOptions options_;
 };
 

@@ -1,6 +1,7 @@
 // Definitions of nn/layers/rnn_cells.hpp.
 #pragma once
 #include "tandem/nn/layers/rnn_cells.hpp"
+#include "tandem/nn/layers/rnn_projected.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
@@ -14,34 +15,23 @@ namespace detail {
 
 TANDEM_INLINE Layer::Weights GateCell::weights_of(i64 features, i64 gates, const Shape& bias) const {
   const RnnCellOptions& o = weights_;
-  return {{"kernel", {features, gates * units_}, o.kernel_initializer, o.dtype, o.kernel_regularizer},
-          {"recurrent_kernel", {units_, gates * units_}, o.recurrent_initializer, o.dtype, o.recurrent_regularizer},
-          {"bias", bias, o.bias_initializer, o.dtype, o.bias_regularizer}};
+  return {
+      {"kernel", {features, gates * units_}, o.kernel_initializer, o.dtype, o.kernel_regularizer, o.kernel_constraint},
+      {"recurrent_kernel",
+       {units_, gates * units_},
+       o.recurrent_initializer,
+       o.dtype,
+       o.recurrent_regularizer,
+       o.recurrent_constraint},
+      {"bias", bias, o.bias_initializer, o.dtype, o.bias_regularizer, o.bias_constraint}};
 }
 TANDEM_INLINE Tensor GateCell::zeros_of(const Dim& batch) const {
   return zeros({batch, units_}, {.dtype = weights_.dtype});
 }
-// Runs a step over inputs that are projected already, for all steps in one product.
-template <class State, class Step>
-RnnSteps<State> run_projected(const char* layer, const Tensor& x, const State& start, const Tensor& lengths,
-                              const Step& step) {
-  const auto code = [&](Span<const Tensor> in) {
-    State state = start;
-    control::refill(state, in.first(in.size() - 1));
-    std::vector<Tensor> out = control::tensors_of(step(in.back(), state));
-    out.push_back(out.front());  // h is the output
-    return out;
-  };
-  RnnSteps<std::vector<Tensor>> all = run_loop(layer, x, control::tensors_of(start), lengths, control::code_of(code));
-  RnnSteps<State> r{std::move(all.output), start};
-  control::refill(r.state, all.state);
-  return r;
-}
-
 }  // namespace detail
 
 TANDEM_INLINE SimpleRNNCell::SimpleRNNCell(i64 units, const SimpleRNNCellOptions& options)
-    : GateCell("SimpleRNNCell", "simple_rnn_cell", units, options.weights), options_(options) {}
+    : GateCell("SimpleRNNCell", "simple_rnn_cell", units, options), options_(options) {}
 TANDEM_INLINE Layer::Weights SimpleRNNCell::weights_for(i64 features) const {
   Weights w = weights_of(features, 1, {units_});
   if (!options_.use_bias) w.pop_back();
@@ -58,14 +48,18 @@ TANDEM_INLINE Tensor SimpleRNNCell::operator()(const Tensor& x, const Tensor& h)
                           [&](const Tensors& w) { return step(projected(x, w), h, w); });
 }
 TANDEM_INLINE detail::RnnSteps<Tensor> SimpleRNNCell::run(const char* layer, const Tensor& x, const Tensor& start,
-                                                          const Tensors& w, const Tensor& lengths) const {
-  return detail::run_projected(layer, projected(x, w), start, lengths,
+                                                          const Tensors& w, const Tensor& lengths,
+                                                          bool training) const {
+  if (const auto* dropped = options_.recurrent_dropout.selected(training))
+    return dropped->simple_rnn({layer, x, w, lengths, options_.dropout.rate(), options_.recurrent_dropout.rate()},
+                               start, options_.use_bias, options_.activation);
+  return detail::run_projected(layer, projected(options_.dropout(x, training), w), start, lengths,
                                [&](const Tensor& z, const Tensor& h) { return step(z, h, w); });
 }
 TANDEM_INLINE detail::RnnSteps<Tensor> SimpleRNNCell::run_sequence(const char* layer, const Tensor& x, const Tensor& h,
                                                                    const Tensor& lengths) const {
   return run_with_weights([&] { return weights_for(features_of(layer, x)); },
-                          [&](const Tensors& w) { return run(layer, x, h, w, lengths); });
+                          [&](const Tensors& w) { return run(layer, x, h, w, lengths, is_training()); });
 }
 
 namespace detail {
@@ -92,14 +86,19 @@ TANDEM_INLINE Tensor bias_of_ones_for_forget(const Tensor& bias) {
 }  // namespace detail
 
 TANDEM_INLINE LSTMCell::LSTMCell(i64 units, const LSTMCellOptions& options)
-    : GateCell("LSTMCell", "lstm_cell", units, options.weights), options_(options) {}
+    : GateCell("LSTMCell", "lstm_cell", units, options), options_(options) {}
 TANDEM_INLINE Layer::Weights LSTMCell::weights_for(i64 features) const {
   Weights w = weights_of(features, 4, {4 * units_});
   if (options_.unit_forget_bias) w[2].adjusted = &detail::bias_of_ones_for_forget;
   if (!options_.use_peepholes) return w;
   for (const char* name :
        {"input_gate_peephole_weights", "forget_gate_peephole_weights", "output_gate_peephole_weights"})
-    w.push_back({name, {units_}, weights_.kernel_initializer, weights_.dtype, weights_.kernel_regularizer});
+    w.push_back({name,
+                 {units_},
+                 weights_.kernel_initializer,
+                 weights_.dtype,
+                 weights_.kernel_regularizer,
+                 weights_.kernel_constraint});
   return w;
 }
 TANDEM_INLINE nn::LstmState LSTMCell::zero_state(const Dim& batch) const {
@@ -115,16 +114,19 @@ TANDEM_INLINE nn::LstmState LSTMCell::operator()(const Tensor& x, const nn::Lstm
 }
 TANDEM_INLINE detail::RnnSteps<nn::LstmState> LSTMCell::run(const char* layer, const Tensor& x,
                                                             const nn::LstmState& state, const Tensors& w,
-                                                            const Tensor& lengths) const {
-  if (const auto* p = options_.use_peepholes.selected()) return p->run(layer, x, state, w, lengths);
-  nn::LstmResult r = nn::lstm(x, state, w[0], w[1], w[2], {.sequence_length = lengths});
+                                                            const Tensor& lengths, bool training) const {
+  if (const auto* dropped = options_.recurrent_dropout.selected(training))
+    return dropped->lstm({layer, x, w, lengths, options_.dropout.rate(), options_.recurrent_dropout.rate()}, state);
+  const Tensor in = options_.dropout(x, training);
+  if (const auto* p = options_.use_peepholes.selected()) return p->run(layer, in, state, w, lengths);
+  nn::LstmResult r = nn::lstm(in, state, w[0], w[1], w[2], {.sequence_length = lengths});
   return {std::move(r.output), std::move(r.state)};
 }
 TANDEM_INLINE detail::RnnSteps<nn::LstmState> LSTMCell::run_sequence(const char* layer, const Tensor& x,
                                                                      const nn::LstmState& state,
                                                                      const Tensor& lengths) const {
   return run_with_weights([&] { return weights_for(features_of(layer, x)); },
-                          [&](const Tensors& w) { return run(layer, x, state, w, lengths); });
+                          [&](const Tensors& w) { return run(layer, x, state, w, lengths, is_training()); });
 }
 
 namespace detail {
@@ -144,7 +146,7 @@ TANDEM_INLINE RnnSteps<Tensor> classic_gru(const char* layer, const Tensor& x, c
 }  // namespace detail
 
 TANDEM_INLINE GRUCell::GRUCell(i64 units, const GRUCellOptions& options)
-    : GateCell("GRUCell", "gru_cell", units, options.weights), options_(options) {}
+    : GateCell("GRUCell", "gru_cell", units, options), options_(options) {}
 TANDEM_INLINE Layer::Weights GRUCell::weights_for(i64 features) const {
   return weights_of(features, 3, options_.reset_after ? Shape{2, 3 * units_} : Shape{3 * units_});
 }
@@ -153,15 +155,18 @@ TANDEM_INLINE Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) const
                           [&](const Tensors& w) { return nn::gru_cell(x, h, w[0], w[1], w[2], options_.reset_after); });
 }
 TANDEM_INLINE detail::RnnSteps<Tensor> GRUCell::run(const char* layer, const Tensor& x, const Tensor& h,
-                                                    const Tensors& w, const Tensor& lengths) const {
-  if (const auto classic = options_.reset_after.selected()) return classic(layer, x, h, w, lengths);
-  nn::GruResult r = nn::gru(x, h, w[0], w[1], w[2], {.sequence_length = lengths});
+                                                    const Tensors& w, const Tensor& lengths, bool training) const {
+  if (const auto* dropped = options_.recurrent_dropout.selected(training))
+    return dropped->gru({layer, x, w, lengths, options_.dropout.rate(), options_.recurrent_dropout.rate()}, h);
+  const Tensor in = options_.dropout(x, training);
+  if (const auto classic = options_.reset_after.selected()) return classic(layer, in, h, w, lengths);
+  nn::GruResult r = nn::gru(in, h, w[0], w[1], w[2], {.sequence_length = lengths});
   return {std::move(r.output), std::move(r.state)};
 }
 TANDEM_INLINE detail::RnnSteps<Tensor> GRUCell::run_sequence(const char* layer, const Tensor& x, const Tensor& h,
                                                              const Tensor& lengths) const {
   return run_with_weights([&] { return weights_for(features_of(layer, x)); },
-                          [&](const Tensors& w) { return run(layer, x, h, w, lengths); });
+                          [&](const Tensors& w) { return run(layer, x, h, w, lengths, is_training()); });
 }
 
 }  // namespace TANDEM_NS::layers

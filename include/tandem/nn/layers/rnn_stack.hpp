@@ -16,6 +16,7 @@ struct RnnLayerOptions {
   /// own last step, and its padding stays behind it.
   GoBackwards go_backwards = {};
   RnnDropout dropout = {};  ///< of each layer's inputs, the same features of a row at each step, in training
+  RecurrentDropout recurrent_dropout = {};  ///< of each layer's state, likewise. Training leaves the fused kernels
 };
 
 namespace detail {

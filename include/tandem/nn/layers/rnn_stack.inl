@@ -33,8 +33,12 @@ RnnStack<Cell>::RnnStack(const char* name, const char* kind, i64 units, const Rn
     : Layer(kind), name_(name), kind_(kind), options_(options) {
   positive(name, "num_layers", options.num_layers);
   checked_rate(name, options.dropout.rate());
+  checked_rate(name, options.recurrent_dropout.rate());
+  typename Cell::Options each = cell;
+  if (options.dropout.rate() != 0) each.dropout = options.dropout;
+  if (options.recurrent_dropout.rate() != 0) each.recurrent_dropout = options.recurrent_dropout;
   for (int i = 0; i < options.num_layers; ++i)
-    add_module("cell_" + std::to_string(i), cells_.emplace_back(units, cell));
+    add_module("cell_" + std::to_string(i), cells_.emplace_back(units, each));
 }
 template <class Cell>
 void RnnStack<Cell>::build(i64 features) const {
@@ -77,7 +81,7 @@ RnnOutput<typename RnnStack<Cell>::State> RnnStack<Cell>::run(const Tensor& inpu
     typename Cell::State initial;
     if (call.initial_state.empty()) set_zeros(initial, s.x, cells_[i].units());
     else initial = call.initial_state[i];
-    auto y = cells_[i].run(name_, options_.dropout(s.x, training), initial, weights_of(i), s.lengths);
+    auto y = cells_[i].run(name_, s.x, initial, weights_of(i), s.lengths, training);
     s.x = std::move(y.output);
     r.state.push_back(std::move(y.state));
   }

@@ -154,10 +154,11 @@ TANDEM_INLINE Tensor detail::scalar_like(Scalar value, const Tensor& like) {
   const Spec& s = like.spec();
   if (!value.fits(s.dtype)) [[unlikely]]
     detail::raise_unfit("scalar", value, s.dtype, to_string(s) + "; cast the tensor first");
-  const Tensor t = Tensor::allocate({Shape{}, s.dtype, {}});
+  const bool on_host = s.device.kind == Device::cpu;
+  const Tensor t = Tensor::allocate({Shape{}, s.dtype, on_host ? s.device : Device{}});
   if (!cpu::write_number(t.raw(), s.dtype, value.real(), value.whole())) [[unlikely]]
     errors::raise<errors::UnimplementedError>("scalar", "a number cannot be combined with a tensor " + to_string(s));
-  return s.device.kind == Device::cpu ? t : t.to(s.device);
+  return on_host ? t : t.to(s.device);
 }
 
 }  // namespace TANDEM_NS
