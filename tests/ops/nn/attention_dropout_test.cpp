@@ -8,6 +8,7 @@
 #include "tandem/ops/all.hpp"
 #include "tests/ops/reduce/loops.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sim.hpp"
 #include "tests/support/threads.hpp"
 
 namespace attention_dropout_test {
@@ -154,6 +155,23 @@ TEST_CASE("attention with dropout: set_seed repeats, every call of a traced func
   random::set_seed(5);
   (void)f(x);
   CHECK(seeded().to_vector<float>() == one);
+}
+
+TEST_CASE("attention with dropout on another device") {
+  const sim::Installed installed;
+  const Tensor x = loops::random({2, 9, 3, 4}, 1), there = x.to(sim::device);
+  const auto f = [](const Tensor& t) {
+    random::set_seed(2);
+    GradientTape tape;
+    tape.watch(t);
+    const Tensor y = nn::scaled_dot_product_attention(t, t, t, {.steps_first = true, .dropout_rate = 0.5});
+    return std::vector<Tensor>{y, tape.gradient(y, t)};
+  };
+  const auto got = f(there), want = f(x);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(got[i].device() == sim::device);
+    check_near(got[i].to(Device{}), want[i], 0);
+  }
 }
 
 TEST_CASE("attention with dropout stores no matrix of weights") {

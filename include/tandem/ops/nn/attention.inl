@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "tandem/core/backend.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/attention/attention.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -319,7 +320,8 @@ TANDEM_INLINE Tensor nn::scaled_dot_product_attention(const Tensor& q, const Ten
         "scaled_dot_product_attention", "dropout_rate must be in [0, 1), not " + std::to_string(o.dropout_rate));
   AttentionAttrs a{o.causal, !o.scale, o.scale.value_or(0), o.steps_first};
   Tensor keys = k, values = v, key;
-  const bool fused = tandem::detail::attention_is_fused(q, k, v, a);
+  const bool fused =
+      has_kernel(scaled_dot_product_attention_op, q.device()) && tandem::detail::attention_is_fused(q, k, v, a);
   for (const int least = a.steps_first ? 3 : 2; fused && keys.rank() < q.rank() && keys.rank() >= least;)
     keys = expand_dims(keys, 0), values = expand_dims(values, 0);
   InlinedVector<const Tensor*, 8> in(&q, &keys, &values);
