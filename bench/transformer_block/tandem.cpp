@@ -13,10 +13,10 @@ struct Block : tandem::Model<Block> {
   layers::Dense qkv{3 * width}, out{width}, up{inner}, down{width};
 
   Tensor attention(const Tensor& x) const {
-    const std::vector<Tensor> split = tandem::unstack(
-        tandem::transpose(tandem::reshape(qkv(x), {batch, tokens, 3, heads, width / heads}), {2, 0, 3, 1, 4}));
-    const Tensor mixed = nn::scaled_dot_product_attention(split[0], split[1], split[2]);
-    return out(tandem::reshape(tandem::transpose(mixed, {0, 2, 1, 3}), {batch, tokens, width}));
+    std::vector<Tensor> thirds = tandem::split(qkv(x), 3, -1);
+    for (Tensor& t : thirds) t = tandem::reshape(t, {batch, tokens, heads, width / heads});
+    const Tensor mixed = nn::scaled_dot_product_attention(thirds[0], thirds[1], thirds[2], {.steps_first = true});
+    return out(tandem::reshape(mixed, {batch, tokens, width}));
   }
   Tensor operator()(const Tensor& x) const {
     const Tensor h = x + attention(norm_1(x));

@@ -12,6 +12,7 @@
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/derivatives.hpp"
+#include "tests/support/graph_eval.hpp"
 #include "tests/support/wave.hpp"
 
 using namespace tandem;
@@ -69,6 +70,20 @@ TEST_CASE("MultiHeadAttention: heads, value sizes, output size, biases") {
                                                                           {.mask = pair_mask})) < 1e-6);
   }
   CHECK(distance(y.output, tensordot(concat(heads, -1), w[6], 1) + w[7]) < 1e-5);
+}
+
+TEST_CASE("MultiHeadAttention: heads are split and merged without a copy") {
+  const layers::MultiHeadAttention mha(2, 3);
+  mha(query, value);
+  const auto g = testing::traced({query.spec(), value.spec()}, [&](const List& in) -> List {
+    GradientTape tape;
+    const Tensor loss = reduce_sum(mha(in[0], in[1]));
+    List r;
+    for (const Gradient& d : tape.gradient(loss, mha.trainable_variables())) r.push_back(d.tensor());
+    return r;
+  });
+  CHECK(testing::count(*g, scaled_dot_product_attention_grad_op) == 1);
+  for (const Node& n : g->nodes) CHECK(!(n.op == &transpose_op && g->spec(n.first_out).shape.rank() == 4));
 }
 
 TEST_CASE("attention layers: masks hide keys, and give zeros for queries") {

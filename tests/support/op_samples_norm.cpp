@@ -28,6 +28,8 @@ void attentions(Numbers& n) {
   nn::scaled_dot_product_attention(q, k, v, {.causal = true, .scale = 0.7});
   nn::scaled_dot_product_attention(q, k, v, {.mask = n.reals({4, 1, 5})});
   nn::scaled_dot_product_attention(q, k, v, {.mask = n.flags({2, 5})});
+  nn::scaled_dot_product_attention(n.reals({2, 2, 4, 3}), n.reals({2, 5, 2, 3}), n.reals({2, 5, 2, 2}),
+                                   {.causal = true, .steps_first = true});
 }
 
 const Sample norm_table[] = {
@@ -74,6 +76,8 @@ const Sample norm_table[] = {
        back([&](const Tensor& q) { return nn::scaled_dot_product_attention(q, k, v); }, n.reals({1, 2, 2, 4}));
        back([&](const Tensor& q) { return nn::scaled_dot_product_attention(q, k, v, {.mask = mask, .causal = true}); },
             n.reals({1, 4, 2, 4}));
+       back([&](const Tensor& q) { return nn::scaled_dot_product_attention(q, k, v, {.steps_first = true}); },
+            n.reals({1, 3, 6, 4}));
      }},
 };
 

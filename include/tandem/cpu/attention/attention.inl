@@ -28,7 +28,7 @@ struct PackedKeys {
     parallel_for(tiles.count * p.key_batches, (1 << 15) / (tiles.size * p.d + 1) + 1, [&](i64 begin, i64 end) {
       for (i64 i = begin; i < end; ++i) {
         const i64 tile = i % tiles.count;
-        pack_b(k + (i / tiles.count * p.n + tiles.begin(tile)) * p.d, p.d, true, p.d, tiles.width(tile),
+        pack_b(k + p.of_k.at(i / tiles.count, tiles.begin(tile)), p.of_k.ld, true, p.d, tiles.width(tile),
                room.data() + i * step);
       }
     });
@@ -38,7 +38,7 @@ struct PackedKeys {
 
 template <class T>
 void attention_of(const KernelCall& c) {
-  const AttentionPlan p(c, c.in[0].shape(), c.in[1].shape(), c.in[2].shape(), c.in.size() > 3 ? &c.in[3] : nullptr);
+  const AttentionPlan p(c, 0, 3);
   const T *const q = c.in[0].as<T>(), *const k = c.in[1].as<T>(), *const v = c.in[2].as<T>();
   T *const y = c.out[0].as<T>(), *const lse = c.out[1].as<T>();
   std::memset(y, 0, c.out[0].spec->bytes());
@@ -51,9 +51,10 @@ void attention_of(const KernelCall& c) {
   const auto one = [&](i64 batch, i64 tile, T* room) {
     const i64 first = queries.begin(tile), row = batch * p.m + first, of_keys = p.keys_of(batch);
     AttentionTile<T> t{};
-    t.rows = queries.width(tile), t.scale = static_cast<T>(p.scale), t.e = p.e;
-    t.s = room, t.y = y + row * p.e, t.highest = lse + row, t.sum = room + queries.size * keys.size;
-    T* const bias = t.sum + (queries.size + 15) / 16 * 16;
+    t.rows = queries.width(tile), t.scale = static_cast<T>(p.scale), t.e = p.e, t.y_ld = p.of_y.ld;
+    t.s = room, t.y = y + p.of_y.at(batch, first), t.highest = lse + row, t.sum = room + queries.size * keys.size;
+    T* const kept = t.sum + (queries.size + 15) / 16 * 16;
+    T* const bias = kept + p.dropout_room(queries.size, keys.size);
     std::fill_n(t.highest, t.rows, -std::numeric_limits<T>::infinity());
     std::fill_n(t.sum, t.rows, T(0));
     for (i64 i = 0; i < keys.count; ++i) {
@@ -62,20 +63,22 @@ void attention_of(const KernelCall& c) {
       t.n = t.ld = keys.width(i);
       p.visibility(t, first, key);
       p.bias(t, kernels, batch, first, key, bias);
-      Gemm<T> scores{.m = t.rows, .n = t.n, .k = p.d, .a = q + row * p.d, .lda = p.d};
-      scores.b = k + (of_keys * p.n + key) * p.d, scores.ldb = p.d, scores.transpose_b = true;
+      p.drop(t, batch, first, key, kept);
+      Gemm<T> scores{.m = t.rows, .n = t.n, .k = p.d, .a = q + p.of_q.at(batch, first), .lda = p.of_q.ld};
+      scores.b = k + p.of_k.at(of_keys, key), scores.ldb = p.of_k.ld, scores.transpose_b = true;
       scores.packed_b = packed.at(of_keys, i), scores.c = t.s, scores.ldc = t.ld;
       gemm(scores);
       kernels.forward(t);
       Gemm<T> values{.m = t.rows, .n = p.e, .k = t.n, .a = t.s, .lda = t.ld};
-      values.b = v + (of_keys * p.n + key) * p.e, values.ldb = p.e;
-      values.c = t.y, values.ldc = p.e, values.accumulate = true;
+      values.b = v + p.of_v.at(of_keys, key), values.ldb = p.of_v.ld;
+      values.c = t.y, values.ldc = t.y_ld, values.accumulate = true;
       gemm(values);
     }
     kernels.finish(t);
   };
   const double work = static_cast<double>(queries.size * p.n) * static_cast<double>(p.d + p.e);
-  const i64 numbers = queries.size * keys.size + (queries.size + 15) / 16 * 16 + p.bias_room(queries.size, keys.size);
+  const i64 numbers = queries.size * keys.size + (queries.size + 15) / 16 * 16 +
+                      p.dropout_room(queries.size, keys.size) + p.bias_room(queries.size, keys.size);
   parallel_for(p.batches * queries.count, static_cast<i64>(attention_work / (work + 1)) + 1, [&](i64 begin, i64 end) {
     const TileRoom<T> room(numbers);
     for (i64 i = begin; i < end; ++i) one(i / queries.count, i % queries.count, room.data());
@@ -88,11 +91,7 @@ template <class T>
 class AttentionGrad {
  public:
   explicit AttentionGrad(const KernelCall& c)
-      : c_(c),
-        p_(c, c.in[1].shape(), c.in[2].shape(), c.in[3].shape(), c.in.size() > 6 ? &c.in[6] : nullptr),
-        kernels_(attention_kernels<T>()),
-        queries_(p_.m, 128),
-        keys_(p_.n, 128) {}
+      : c_(c), p_(c, 1, 6), kernels_(attention_kernels<T>()), queries_(p_.m, 128), keys_(p_.n, 128) {}
 
   void run() {
     for (const Operand& o : c_.out) std::memset(o.data, 0, o.spec->bytes());
@@ -128,7 +127,8 @@ class AttentionGrad {
   i64 tile_numbers() const { return queries_.size * keys_.size; }
   i64 packed(i64 width) const { return (packed_b_size<T>(width, keys_.size) + 15) / 16 * 16; }
   i64 numbers() const {
-    return 2 * tile_numbers() + packed(p_.d) + packed(p_.e) + p_.bias_room(queries_.size, keys_.size);
+    return 2 * tile_numbers() + packed(p_.d) + packed(p_.e) + p_.dropout_room(queries_.size, keys_.size) +
+           p_.bias_room(queries_.size, keys_.size);
   }
   static void add(const T* x, T* to, i64 n) {
     parallel_for(n, 1 << 15, [=](i64 begin, i64 end) {
@@ -137,54 +137,74 @@ class AttentionGrad {
   }
   void task(i64 key_batch, i64 group, T* dq, T* room) const {
     T *const packed_k = room + 2 * tile_numbers(), *const packed_v = packed_k + packed(p_.d);
-    T* const bias = packed_v + packed(p_.e);
+    T* const rest = packed_v + packed(p_.e);
     const i64 first = group * keys_.count / groups_, last = (group + 1) * keys_.count / groups_;
     for (i64 i = first; i < last; ++i) {
-      const i64 at = key_batch * p_.n + keys_.begin(i), n = keys_.width(i);
-      if (p_.d) pack_b(k() + at * p_.d, p_.d, true, p_.d, n, packed_k);
-      if (p_.e) pack_b(v() + at * p_.e, p_.e, true, p_.e, n, packed_v);
+      const Keys keys = keys_at(key_batch, i);
+      if (p_.d) pack_b(keys.k, p_.of_k.ld, true, p_.d, keys.n, packed_k);
+      if (p_.e) pack_b(keys.v, p_.of_v.ld, true, p_.e, keys.n, packed_v);
       for (i64 b = starts_[key_batch]; b < starts_[key_batch + 1]; ++b) {
         for (i64 j = 0; j < queries_.count; ++j) {
-          if (p_.causal && keys_.begin(i) >= queries_.begin(j) + queries_.width(j)) continue;
-          one(order_[b], j, i, at, dq, room, packed_k, packed_v, bias);
+          if (p_.causal && keys.first >= queries_.begin(j) + queries_.width(j)) continue;
+          one(order_[b], j, keys, dq, room, packed_k, packed_v, rest);
         }
       }
     }
   }
-  // One tile of queries against one of keys, whose rows in k and v begin at `at`.
-  void one(i64 batch, i64 query_tile, i64 key_tile, i64 at, T* dq, T* room, const T* packed_k, const T* packed_v,
-           T* bias) const {
-    const i64 query = queries_.begin(query_tile), key = keys_.begin(key_tile), row = batch * p_.m + query;
+  // A tile of keys and values, and where their gradients go.
+  struct Keys {
+    i64 first, n;
+    const T *k, *v;
+    T *dk, *dv;
+  };
+  Keys keys_at(i64 key_batch, i64 tile) const {
+    const i64 first = keys_.begin(tile), k = p_.of_k.at(key_batch, first), v = p_.of_v.at(key_batch, first);
+    return {first,
+            keys_.width(tile),
+            c_.in[2].as<T>() + k,
+            c_.in[3].as<T>() + v,
+            c_.out[1].as<T>() + k,
+            c_.out[2].as<T>() + v};
+  }
+  // One tile of queries against one of keys.
+  void one(i64 batch, i64 query_tile, const Keys& keys, T* dq, T* room, const T* packed_k, const T* packed_v,
+           T* rest) const {
+    const i64 query = queries_.begin(query_tile), row = batch * p_.m + query;
     AttentionTile<T> t{};
-    t.rows = queries_.width(query_tile), t.n = t.ld = keys_.width(key_tile), t.scale = static_cast<T>(p_.scale);
+    t.rows = queries_.width(query_tile), t.n = t.ld = keys.n, t.scale = static_cast<T>(p_.scale);
     t.s = room, t.ds = room + tile_numbers();
     t.highest = c_.in[4].as<T>() + row, t.sum = c_.in[5].as<T>() + row;
-    p_.visibility(t, query, key);
-    p_.bias(t, kernels_, batch, query, key, bias);
-    const T *const q = c_.in[1].as<T>() + row * p_.d, *const g = c_.in[0].as<T>() + row * p_.e;
-    by_keys(q, p_.d, k() + at * p_.d, packed_k, t, t.s);
-    by_keys(g, p_.e, v() + at * p_.e, packed_v, t, t.ds);
+    p_.visibility(t, query, keys.first);
+    p_.drop(t, batch, query, keys.first, rest);
+    p_.bias(t, kernels_, batch, query, keys.first, rest + p_.dropout_room(queries_.size, keys_.size));
+    const i64 at = p_.of_q.at(batch, query);
+    const Rows q{c_.in[1].as<T>() + at, p_.of_q.ld, p_.d};
+    const Rows g{c_.in[0].as<T>() + p_.of_y.at(batch, query), p_.of_y.ld, p_.e};
+    by_keys(q, keys.k, p_.of_k.ld, packed_k, t, t.s);
+    by_keys(g, keys.v, p_.of_v.ld, packed_v, t, t.ds);
     kernels_.backward(t);
-    transposed(t, t.s, g, p_.e, c_.out[2].as<T>() + at * p_.e);
-    transposed(t, t.ds, q, p_.d, c_.out[1].as<T>() + at * p_.d);
-    Gemm<T> rows{.m = t.rows, .n = p_.d, .k = t.n, .a = t.ds, .lda = t.ld, .b = k() + at * p_.d, .ldb = p_.d};
-    rows.c = dq + row * p_.d, rows.ldc = p_.d, rows.accumulate = true;
+    transposed(t, t.s, g, keys.dv, p_.of_v.ld);
+    transposed(t, t.ds, q, keys.dk, p_.of_k.ld);
+    Gemm<T> rows{.m = t.rows, .n = p_.d, .k = t.n, .a = t.ds, .lda = t.ld, .b = keys.k, .ldb = p_.of_k.ld};
+    rows.c = dq + at, rows.ldc = p_.of_q.ld, rows.accumulate = true;
     gemm(rows);
   }
+  struct Rows {
+    const T* x;
+    i64 ld, width;
+  };
   // out [rows, keys] = x [rows, width] y[keys, width]^T.
-  static void by_keys(const T* x, i64 width, const T* y, const T* packed, const AttentionTile<T>& t, T* out) {
-    Gemm<T> g{.m = t.rows, .n = t.n, .k = width, .a = x, .lda = width, .b = y, .ldb = width};
-    g.c = out, g.ldc = t.ld, g.transpose_b = true, g.packed_b = width ? packed : nullptr;
+  static void by_keys(const Rows& x, const T* y, i64 ldy, const T* packed, const AttentionTile<T>& t, T* out) {
+    Gemm<T> g{.m = t.rows, .n = t.n, .k = x.width, .a = x.x, .lda = x.ld, .b = y, .ldb = ldy};
+    g.c = out, g.ldc = t.ld, g.transpose_b = true, g.packed_b = x.width ? packed : nullptr;
     gemm(g);
   }
   // to [keys, width] += w [rows, keys]^T x [rows, width].
-  static void transposed(const AttentionTile<T>& t, const T* w, const T* x, i64 width, T* to) {
-    Gemm<T> g{.m = t.n, .n = width, .k = t.rows, .a = w, .lda = t.ld, .b = x, .ldb = width};
-    g.c = to, g.ldc = width, g.transpose_a = true, g.accumulate = true;
+  static void transposed(const AttentionTile<T>& t, const T* w, const Rows& x, T* to, i64 ld) {
+    Gemm<T> g{.m = t.n, .n = x.width, .k = t.rows, .a = w, .lda = t.ld, .b = x.x, .ldb = x.ld};
+    g.c = to, g.ldc = ld, g.transpose_a = true, g.accumulate = true;
     gemm(g);
   }
-  const T* k() const { return c_.in[2].as<T>(); }
-  const T* v() const { return c_.in[3].as<T>(); }
 
   const KernelCall& c_;
   const AttentionPlan p_;

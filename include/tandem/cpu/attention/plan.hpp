@@ -8,6 +8,7 @@
 #include "tandem/cpu/attention/attention.hpp"
 #include "tandem/cpu/gemm/gemm.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/random/random.hpp"
 #include "tandem/cpu/reduce/kernels.hpp"
 #include "tandem/cpu/simd/packs.hpp"
 
@@ -24,9 +25,10 @@ struct AttentionTile {
   T scale;
   const T* bias;  // added to the scores, or null; rows bias_ld apart
   i64 bias_ld;
+  const T* kept;     // rows x ld: what dropout multiplies the weights by, or null
   T *highest, *sum;  // forward: by row, updated; backward: the logsumexp and delta
-  T* y;              // forward: rows x e, the results so far, not yet divided by the sums
-  i64 e;
+  T* y;              // forward: rows x e, the results so far, not yet divided by the sums; rows y_ld apart
+  i64 e, y_ld;
 };
 
 }  // namespace TANDEM_NS::cpu
@@ -78,25 +80,69 @@ struct Tiles {
   i64 width(i64 i) const { return std::min(size, n - i * size); }
 };
 
+// Where the matrices [steps, width] of an operand lie, one for each head: in its last two axes, or with the heads
+// between them.
+struct MatrixPlaces {
+  i64 heads = 1, ld, head, batch;  // ld: from row to row; head, batch: from matrix to matrix
+
+  MatrixPlaces(const Shape& s, bool steps_first) {
+    const i64 width = s.dim(-1), steps = s.dim(steps_first ? -3 : -2);
+    if (s.rank() > 2) heads = s.dim(steps_first ? -2 : -3);
+    ld = steps_first ? heads * width : width;
+    head = steps_first ? width : steps * width;
+    batch = heads * steps * width;
+  }
+  /// The element at which row `row` of matrix i begins.
+  i64 at(i64 i, i64 row) const { return i / heads * batch + i % heads * head + row * ld; }
+};
+
 struct AttentionPlan {
-  const Shape &q, &k;
-  const Operand* mask;
+  const bool steps_first;
+  const Shape q, k;  // [..., heads, steps, width]
+  const MatrixPlaces of_q, of_k, of_v, of_y;
+  const Operand* mask = nullptr;
+  double dropout = 0;  // of the weights: as if they were stored as [..., heads, m, n]
+  random::Stream random = {};
   i64 batches = 1, key_batches = 1;  // matrices of queries; of keys and values
   i64 m, n, d, e;                    // queries, keys, width of both, width of values
   bool causal;
   double scale;
   i64 mask_row = 0, mask_column = 0;  // strides
 
-  AttentionPlan(const KernelCall& c, const Shape& queries, const Shape& keys, const Shape& values, const Operand* mask)
-      : q(queries), k(keys), mask(mask), m(q.dim(-2)), n(k.dim(-2)), d(q.dim(-1)), e(values.dim(-1)) {
-    const AttentionAttrs& a = c.attrs.get<AttentionAttrs>();
+  /// Inputs `first` to `first` + 2 are q, k and v; the mask, if there is one, is input `others`, the key the last.
+  AttentionPlan(const KernelCall& c, std::size_t first, std::size_t others)
+      : AttentionPlan(c, c.in[first].shape(), c.in[first + 1].shape(), c.in[first + 2].shape()) {
+    dropout = attrs_of(c).dropout;
+    if (dropout > 0) random = random::stream_of(c.in[c.in.size() - 1].as<i64>());
+    if (c.in.size() - (dropout > 0) > others) set_mask(&c.in[others]);
+  }
+  AttentionPlan(const KernelCall& c, const Shape& queries, const Shape& keys, const Shape& values)
+      : steps_first(attrs_of(c).steps_first),
+        q(attrs_of(c).heads_first(queries)),
+        k(attrs_of(c).heads_first(keys)),
+        of_q(queries, steps_first),
+        of_k(keys, steps_first),
+        of_v(values, steps_first),
+        of_y(with_width(queries, values.dim(-1)), steps_first),
+        m(q.dim(-2)),
+        n(k.dim(-2)),
+        d(q.dim(-1)),
+        e(values.dim(-1)) {
+    const AttentionAttrs& a = attrs_of(c);
     causal = a.causal;
     scale = a.by_width ? 1 / std::sqrt(static_cast<double>(std::max<i64>(d, 1))) : a.scale;
     for (int i = 0; i < q.rank() - 2; ++i) batches *= q.dim(i), key_batches *= k.dim(i);
-    if (!mask) return;
+  }
+  void set_mask(const Operand* m) {
+    mask = m;
     const Shape& s = mask->shape();
     if (s.rank() > 0 && s.dim(-1) != 1) mask_column = 1;
     if (s.rank() > 1 && s.dim(-2) != 1) mask_row = s.dim(-1);
+  }
+  static const AttentionAttrs& attrs_of(const KernelCall& c) { return c.attrs.get<AttentionAttrs>(); }
+  static Shape with_width(Shape s, i64 width) {
+    s.set(s.rank() - 1, width);
+    return s;
   }
   /// The matrix of keys of matrix `i` of queries: of fewer heads, each serves several adjacent ones.
   i64 keys_of(i64 i) const {
@@ -138,6 +184,14 @@ struct AttentionPlan {
       else std::fill_n(room + r * t.n, t.n, mask->as<const T>()[at + r * mask_row]);
     }
     t.bias = room, t.bias_ld = mask_row ? t.n : 0;
+  }
+  i64 dropout_room(i64 rows, i64 keys) const { return dropout > 0 ? (rows * keys + 15) / 16 * 16 : 0; }
+  /// Sets what dropout multiplies a tile's weights by. It depends on the key and the weights' positions only.
+  template <class T>
+  void drop(AttentionTile<T>& t, i64 batch, i64 query, i64 key, T* room) const {
+    t.kept = dropout > 0 ? room : nullptr;
+    for (i64 r = 0; t.kept && r < t.rows; ++r)
+      dropout_factors(random, dropout, (batch * m + query + r) * n + key, t.n, room + r * t.ld);
   }
   /// Sets which keys a tile's rows see.
   template <class T>

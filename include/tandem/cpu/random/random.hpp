@@ -15,6 +15,9 @@ TANDEM_API void random_normal(const KernelCall& c);
 TANDEM_API void truncated_normal(const KernelCall& c);
 /// in: x, key; attributes: DropoutAttrs.
 TANDEM_API void dropout(const KernelCall& c);
+/// Writes that by which dropout multiplies elements `first` to `first` + n: 0, or 1 / (1 - rate).
+TANDEM_API void dropout_factors(const random::Stream& stream, double rate, i64 first, i64 n, float* out);
+TANDEM_API void dropout_factors(const random::Stream& stream, double rate, i64 first, i64 n, double* out);
 /// in: state {seed, stream}; out: {seed, stream + 1}.
 TANDEM_API void random_advance(const KernelCall& c);
 

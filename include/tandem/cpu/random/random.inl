@@ -115,7 +115,36 @@ void truncated(const random::Stream& s, const DrawFns& fns, const Operand& out, 
   });
 }
 
+inline RandomFill dropping(const random::Stream& stream, double rate, const void* in) {
+  return {.stream = stream,
+          .a = 1 / (1 - rate),
+          .threshold = static_cast<std::uint32_t>(std::min(rate * 0x1p32, 0xffffffffp0)),
+          .in = in};
+}
+// Ones go through dropout, some groups at a time; what precedes `first` in its group is not kept.
+template <class T>
+void factors_of(const random::Stream& stream, double rate, i64 first, i64 n, const DrawFns& fns, T* out) {
+  constexpr i64 group = sizeof(T) == 4 ? random::group32 : random::group64, most = 4;
+  alignas(64) T ones[most * group], drawn[most * group];
+  std::fill_n(ones, most * group, T(1));
+  RandomFill f = dropping(stream, rate, ones);
+  for (i64 skip = first % group; n > 0; skip = 0) {
+    const i64 groups = std::min(most, (skip + n + group - 1) / group), count = std::min(n, groups * group - skip);
+    f.first = first / group;
+    fns.by_isa[isa()](f, drawn, f.first, groups);
+    std::copy_n(drawn + skip, count, out);
+    first += count, out += count, n -= count;
+  }
+}
+
 }  // namespace detail
+
+TANDEM_INLINE void dropout_factors(const random::Stream& stream, double rate, i64 first, i64 n, float* out) {
+  detail::factors_of(stream, rate, first, n, detail::drop32_fns, out);
+}
+TANDEM_INLINE void dropout_factors(const random::Stream& stream, double rate, i64 first, i64 n, double* out) {
+  detail::factors_of(stream, rate, first, n, detail::drop64_fns, out);
+}
 
 TANDEM_INLINE void random_bits(const KernelCall& c) {
   const RandomFill f{.stream = random::stream_of(c.in[0].as<i64>())};
@@ -163,10 +192,7 @@ TANDEM_INLINE void truncated_normal(const KernelCall& c) {
 
 TANDEM_INLINE void dropout(const KernelCall& c) {
   const double rate = c.attrs.get<DropoutAttrs>().rate;
-  const RandomFill f{.stream = random::stream_of(c.in[1].as<i64>()),
-                     .a = 1 / (1 - rate),
-                     .threshold = static_cast<std::uint32_t>(std::min(rate * 0x1p32, 0xffffffffp0)),
-                     .in = c.in[0].data};
+  const RandomFill f = detail::dropping(random::stream_of(c.in[1].as<i64>()), rate, c.in[0].data);
   if (c.out[0].spec->dtype == DType::float32) detail::draw_all<float>(f, detail::drop32_fns, c.out[0]);
   else detail::draw_all<double>(f, detail::drop64_fns, c.out[0]);
 }

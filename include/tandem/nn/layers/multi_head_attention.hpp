@@ -18,8 +18,8 @@ struct MultiHeadAttentionOptions {
   DType dtype = DType::float32;
 };
 /// Multi-head attention: in each head softmax(q k^T / sqrt(key_dim)) v of its own projections of query, key and value;
-/// the heads' results are projected once more. Without dropout, and unless the scores are asked for, the weights of the
-/// values are never stored (nn::scaled_dot_product_attention).
+/// the heads' results are projected once more. Unless the scores are asked for, the weights of the values are never
+/// stored (nn::scaled_dot_product_attention), and heads are split and merged without copies.
 ///   query     [batch, m, d]; value: [batch, n, e]; key: [batch, n, f], default: the values
 ///   returns   [batch, m, output_shape]; a head gives zeros for a query that sees no key. Scores, on request:
 ///             [batch, heads, m, n]

@@ -14,17 +14,17 @@
 namespace TANDEM_NS::layers {
 
 namespace detail {
-// [batch, steps, heads * n] as [batch, heads, steps, n], and back.
+// [batch, steps, heads * n] as [batch, steps, heads, n], and back. Neither copies.
 TANDEM_INLINE Tensor split_heads(const Tensor& x, i64 heads) {
   const std::vector<DimValue> dims = get_shape(x);
-  const Tensor parts = reshape(x, {dims[0], dims[1], heads, x.shape().dim(2) / heads});
-  return transpose(parts, {.perm = {0, 2, 1, 3}});
+  return reshape(x, {dims[0], dims[1], heads, x.shape().dim(2) / heads});
 }
 TANDEM_INLINE Tensor merge_heads(const Tensor& x) {
-  const Tensor parts = transpose(x, {.perm = {0, 2, 1, 3}});
-  const std::vector<DimValue> dims = get_shape(parts);
-  return reshape(parts, {dims[0], dims[1], x.shape().dim(1) * x.shape().dim(3)});
+  const std::vector<DimValue> dims = get_shape(x);
+  return reshape(x, {dims[0], dims[1], x.shape().dim(2) * x.shape().dim(3)});
 }
+// Swaps heads and steps.
+TANDEM_INLINE Tensor swapped(const Tensor& x) { return transpose(x, {.perm = {0, 2, 1, 3}}); }
 }  // namespace detail
 
 TANDEM_INLINE MultiHeadAttention::MultiHeadAttention(i64 num_heads, i64 key_dim,
@@ -69,15 +69,18 @@ TANDEM_INLINE AttentionOutput MultiHeadAttention::attend(const Tensor& query, co
                v = detail::split_heads(projected(value, 2), heads_);
   const Tensor mask = detail::mask_of_scores("MultiHeadAttention", call, true);
   if (!call.return_attention_scores) {
-    const Tensor y = nn::scaled_dot_product_attention(
-        q, k, v,
-        {.mask = mask, .causal = call.use_causal_mask, .dropout_rate = call.is_training() ? options_.dropout : 0});
+    const Tensor y = nn::scaled_dot_product_attention(q, k, v,
+                                                      {.mask = mask,
+                                                       .causal = call.use_causal_mask,
+                                                       .steps_first = true,
+                                                       .dropout_rate = call.is_training() ? options_.dropout : 0});
     return {projected(detail::merge_heads(y), 3)};
   }
   const double key_dim = static_cast<double>(q.shape().dim(3));
-  const Tensor scores = matmul(q * (1 / std::sqrt(key_dim)), k, {.transpose_b = true});
+  const Tensor scores =
+      matmul(detail::swapped(q * (1 / std::sqrt(key_dim))), detail::swapped(k), {.transpose_b = true});
   const Tensor weights = detail::weights_of_scores(scores, mask, call, options_.dropout);
-  return {projected(detail::merge_heads(matmul(weights, v)), 3), weights};
+  return {projected(detail::merge_heads(detail::swapped(matmul(weights, detail::swapped(v)))), 3), weights};
 }
 
 }  // namespace TANDEM_NS::layers

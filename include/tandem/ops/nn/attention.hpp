@@ -14,15 +14,19 @@ struct AttentionOptions {
   Tensor mask = {};                  ///< bool_: true keeps; floating: added to the scores; broadcasts to [..., m, n]
   bool causal = false;               ///< query i sees keys 0 to i
   std::optional<double> scale = {};  ///< of the products; default: 1 / sqrt(d)
+  bool steps_first = false;          ///< q, k, v and the result are [..., steps, heads, width], as projections are
   double dropout_rate = 0;           ///< the fraction of weights to drop, in [0, 1)
   std::optional<i64> seed = {};      ///< of the dropout: selects a separate random sequence
 };
-/// Scaled dot-product attention: softmax(q k^T scale + mask) v, where softmax is over the keys. The weights are not
-/// stored unless there is dropout, so memory is linear in the lengths.
+/// Scaled dot-product attention: softmax(q k^T scale + mask) v, where softmax is over the keys. The weights are never
+/// stored, so memory is linear in the lengths. Dropout's mask is not stored either: it is drawn again for the gradient.
 ///   q         floating [..., m, d]; k: [..., n, d]; v: [..., n, e]; same dtype, rank >= 2. Leading axes broadcast.
 ///             From rank 4 on, axis -3 of k and v (heads) may be a divisor of that of q: each of their heads serves
 ///             several adjacent ones of q
-///   returns   [..., m, e]; a query whose keys are all masked gives 0
+///             With .steps_first, q is [..., m, heads, d], k [..., n, heads, d] and v [..., n, heads, e], rank >= 3:
+///             the layout of jax.nn.dot_product_attention (BTNH) and flash-attention. A projection [batch, steps,
+///             heads * d] has it after a reshape, without the copies that transposes are; the mask stays [..., m, n]
+///   returns   [..., m, e], with .steps_first [..., m, heads, e]; a query whose keys are all masked gives 0
 ///   throws    errors::InvalidArgumentError if shapes or dtypes do not match, or the rate is outside of [0, 1)
 ///   gradient  exact, to q, k, v and a floating mask; the weights are computed again, tile by tile
 ///   source    Vaswani et al. 2017, "Attention Is All You Need"

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "tandem/core/backend.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/attention/attention.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -15,12 +16,14 @@
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/random/dropout.hpp"
+#include "tandem/ops/random/generator.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/reduce/scan.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/tile.hpp"
+#include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -29,47 +32,59 @@ namespace detail {
 inline bool serves(i64 size, i64 of, bool heads) {
   return size == none || of == none || size == of || size == 1 || (heads && size > 0 && of % size == 0);
 }
-// The operands from `first` on: q k v; the mask is input `mask` if there is one. Returns the shape [..., m, n].
+// How many of the inputs are not the key of dropout.
+inline std::size_t without_key(std::size_t inputs, const AttentionAttrs& a) { return inputs - (a.dropout > 0); }
+// The mask, if there is one: input `i` of those without the key.
+inline const Tensor* mask_at(Span<const Tensor> in, std::size_t i, const AttentionAttrs& a) {
+  return without_key(in.size(), a) > i ? &in[i] : nullptr;
+}
+// The operands from `first` on: q k v; then the mask, input `mask`, and the key, if they are there. Returns the shape
+// [..., m, n].
 TANDEM_INLINE Shape check_attention(const InferCall& c, std::size_t first, std::size_t mask) {
-  const Spec &q = c.spec(first), &k = c.spec(first + 1), &v = c.spec(first + 2);
-  const int rank = q.shape.rank();
-  if (rank < 2 || k.shape.rank() != rank || v.shape.rank() != rank)
-    raise_specs(c, "queries, keys and values need one rank, 2 or more");
-  const auto differ = [](i64 a, i64 b) { return a != none && b != none && a != b; };
-  bool ok = k.dtype == q.dtype && v.dtype == q.dtype && !differ(q.shape.dim(-1), k.shape.dim(-1)) &&
-            !differ(k.shape.dim(-2), v.shape.dim(-2));
-  Shape scores = q.shape;
-  scores.set(rank - 1, k.shape.dim(-2) == none ? v.shape.dim(-2) : k.shape.dim(-2));
-  for (int a = 0; a < rank - 2; ++a)
-    ok &= !differ(k.shape.dim(a), v.shape.dim(a)) && serves(k.shape.dim(a), q.shape.dim(a), a > 0 && a == rank - 3);
+  const AttentionAttrs& a = c.get<AttentionAttrs>();
+  if (!(a.dropout >= 0 && a.dropout < 1)) raise_specs(c, "the rate of dropout is outside of [0, 1)");
+  const std::size_t inputs = without_key(c.in.size(), a);
+  if (inputs < mask || inputs > mask + 1)
+    raise_specs(c, a.dropout > 0 ? "needs at most one mask, and a key" : "needs at most one mask");
+  if (a.dropout > 0) check_key(c, inputs);
+  const Spec &specs = c.spec(first), &k_spec = c.spec(first + 1), &v_spec = c.spec(first + 2);
+  const int rank = specs.shape.rank(), least = a.steps_first ? 3 : 2;
+  if (rank < least || k_spec.shape.rank() != rank || v_spec.shape.rank() != rank)
+    raise_specs(c, "queries, keys and values need one rank, " + std::to_string(least) + " or more");
+  const Shape q = a.heads_first(specs.shape), k = a.heads_first(k_spec.shape), v = a.heads_first(v_spec.shape);
+  const auto differ = [](i64 x, i64 y) { return x != none && y != none && x != y; };
+  bool ok = k_spec.dtype == specs.dtype && v_spec.dtype == specs.dtype && !differ(q.dim(-1), k.dim(-1)) &&
+            !differ(k.dim(-2), v.dim(-2));
+  Shape scores = q;
+  scores.set(rank - 1, k.dim(-2) == none ? v.dim(-2) : k.dim(-2));
+  for (int d = 0; d < rank - 2; ++d)
+    ok &= !differ(k.dim(d), v.dim(d)) && serves(k.dim(d), q.dim(d), d > 0 && d == rank - 3);
   if (!ok)
-    raise_specs(c,
-                "shapes or dtypes do not match: expected q [..,m,d], k [..,n,d], v [..,n,e] with leading axes that "
-                "broadcast, or from rank 4 on divide on axis -3; got");
-  if (c.in.size() <= mask) return scores;
+    raise_specs(c, std::string("shapes or dtypes do not match: expected ") +
+                       (a.steps_first ? "q [..,m,heads,d], k [..,n,heads,d], v [..,n,heads,e] with leading axes that "
+                                        "broadcast, and from rank 4 on heads of k and v that divide q's; got"
+                                      : "q [..,m,d], k [..,n,d], v [..,n,e] with leading axes that "
+                                        "broadcast, or from rank 4 on divide on axis -3; got"));
+  if (inputs == mask) return scores;
   const Spec& s = c.spec(mask);
-  ok = (s.dtype == DType::bool_ || s.dtype == q.dtype) && s.shape.rank() <= rank;
-  for (int a = 1; ok && a <= s.shape.rank(); ++a) ok = s.shape.dim(-a) == 1 || !differ(s.shape.dim(-a), scores.dim(-a));
+  ok = (s.dtype == DType::bool_ || s.dtype == specs.dtype) && s.shape.rank() <= rank;
+  for (int d = 1; ok && d <= s.shape.rank(); ++d) ok = s.shape.dim(-d) == 1 || !differ(s.shape.dim(-d), scores.dim(-d));
   if (!ok) raise_specs(c, "the mask must be bool_ or of q's dtype and broadcast to " + to_string(scores));
   return scores;
 }
 TANDEM_INLINE Specs infer_attention(const InferCall& c) {
-  if (c.in.size() > 4) raise_specs(c, "needs q, k, v and at most one mask");
-  (void)check_attention(c, 0, 3);
-  const Spec& q = c.spec(0);
-  Specs out(q);
-  out[0].shape.set(q.shape.rank() - 1, c.spec(2).shape.dim(-1));
-  Spec lse = q;
-  lse.shape.erase(q.shape.rank() - 1);
+  Spec lse = c.spec(0);
+  lse.shape = check_attention(c, 0, 3);
+  lse.shape.erase(lse.shape.rank() - 1);
+  Specs out(c.spec(0));
+  out[0].shape.set(out[0].shape.rank() - 1, c.spec(2).shape.dim(-1));
   out.push(lse);
   return out;
 }
 TANDEM_INLINE Specs infer_attention_grad(const InferCall& c) {
-  if (c.in.size() > 7) raise_specs(c, "needs g, q, k, v, lse, delta and at most one mask");
-  (void)check_attention(c, 1, 6);
-  Shape y = c.spec(1).shape, rows = y;
-  y.set(y.rank() - 1, c.spec(3).shape.dim(-1));
+  Shape rows = check_attention(c, 1, 6), y = c.spec(1).shape;
   rows.erase(rows.rank() - 1);
+  y.set(y.rank() - 1, c.spec(3).shape.dim(-1));
   bool ok = c.spec(0).shape.is_compatible_with(y);
   for (const std::size_t i : {4, 5}) ok &= c.spec(i).shape.is_compatible_with(rows);
   for (const std::size_t i : {0, 4, 5}) ok &= c.spec(i).dtype == c.spec(1).dtype;
@@ -79,6 +94,15 @@ TANDEM_INLINE Specs infer_attention_grad(const InferCall& c) {
   out.push(c.spec(3));
   return out;
 }
+
+// Swaps axes `axis` and `axis` + 1, which count from the end: [..., steps, heads, width] and [..., heads, steps, width]
+// with an axis of -3.
+TANDEM_INLINE Tensor swap_axes(const Tensor& t, int axis) {
+  Axes order = Axes::none();
+  for (int d = 0; d < t.rank(); ++d) order.push(d == t.rank() + axis ? d + 1 : d == t.rank() + axis + 1 ? d - 1 : d);
+  return transpose(t, {.perm = order});
+}
+inline Tensor heads_first(const Tensor& t, const AttentionAttrs& a) { return a.steps_first ? swap_axes(t, -3) : t; }
 
 // How the heads of k, on axis -3, are repeated for those of q that they serve.
 class SharedHeads {
@@ -160,73 +184,113 @@ TANDEM_INLINE AttentionWeights attention_weights(const Tensor& s) {
 TANDEM_INLINE Tensor attention_probabilities(const Tensor& scores, const Tensor& mask, bool causal) {
   return attention_weights(masked_scores(scores, mask.is_set() ? &mask : nullptr, causal)).weights;
 }
+// Dropout as the kernels apply it, to a tensor of the weights' shape.
+TANDEM_INLINE Tensor dropped(const Tensor& weights, Span<const Tensor> in, const AttentionAttrs& a) {
+  if (a.dropout == 0) return weights;
+  return apply1(dropout_op, DropoutAttrs{a.dropout}, no_options, weights, in[in.size() - 1]);
+}
 TANDEM_INLINE Tensors reference_attention(Span<const Tensor> in, const Attrs& attrs) {
-  const SharedHeads heads(in[0], in[1]);
-  const Tensor* const mask = in.size() > 3 ? &in[3] : nullptr;
-  const Tensor s = attention_scores(in[0], heads.spread(in[1]), mask, attrs.get<AttentionAttrs>());
-  const AttentionWeights w = attention_weights(s);
-  return {matmul(w.weights, heads.spread(in[2])), w.lse};
+  const AttentionAttrs& a = attrs.get<AttentionAttrs>();
+  const Tensor q = heads_first(in[0], a), k = heads_first(in[1], a), v = heads_first(in[2], a);
+  const SharedHeads heads(q, k);
+  const AttentionWeights w = attention_weights(attention_scores(q, heads.spread(k), mask_at(in, 3, a), a));
+  return {heads_first(matmul(dropped(w.weights, in, a), heads.spread(v)), a), w.lse};
 }
 
-// The scores' weights and gradients, with delta = sum(g y) - (the gradient of lse).
+// Of operands as the backward op has them: g q k v lse delta [mask] [key], with the heads first and as many in k and v
+// as in q. The weights after dropout, and the scores' gradients, with delta = sum(g y) - (the gradient of lse).
 struct ScoreGradient {
   Tensor weights, ds;
 };
-TANDEM_INLINE ScoreGradient score_gradient(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
-                                           const Tensor& lse, const Tensor& delta, const Tensor* mask,
-                                           const AttentionAttrs& a) {
-  const Tensor p = exp(attention_scores(q, k, mask, a) - expand_dims(lse, -1));
-  return {p, p * (matmul(g, v, {.transpose_b = true}) - expand_dims(delta, -1))};
+TANDEM_INLINE ScoreGradient score_gradient(Span<const Tensor> in, const Tensor& g, const Tensor& q, const Tensor& k,
+                                           const Tensor& v, const AttentionAttrs& a) {
+  const Tensor p = exp(attention_scores(q, k, mask_at(in, 6, a), a) - expand_dims(in[4], -1));
+  const Tensor dp = dropped(matmul(g, v, {.transpose_b = true}), in, a);
+  return {dropped(p, in, a), p * (dp - expand_dims(in[5], -1))};
 }
+struct HeadsFirst {
+  Tensor g, q, k, v;
+  HeadsFirst(Span<const Tensor> in, const AttentionAttrs& a)
+      : g(heads_first(in[0], a)), q(heads_first(in[1], a)), k(heads_first(in[2], a)), v(heads_first(in[3], a)) {}
+};
 TANDEM_INLINE Tensors reference_attention_grad(Span<const Tensor> in, const Attrs& attrs) {
   const AttentionAttrs& a = attrs.get<AttentionAttrs>();
-  const Tensor &g = in[0], &q = in[1];
-  const SharedHeads heads(q, in[2]);
-  const Tensor k = heads.spread(in[2]), v = heads.spread(in[3]);
-  const ScoreGradient s = score_gradient(g, q, k, v, in[4], in[5], in.size() > 6 ? &in[6] : nullptr, a);
-  const Tensor ds = s.ds * attention_scale(q, a);
-  return {matmul(ds, k), heads.gather(matmul(ds, q, {.transpose_a = true}), in[2]),
-          heads.gather(matmul(s.weights, g, {.transpose_a = true}), in[3])};
+  const HeadsFirst t(in, a);
+  const SharedHeads heads(t.q, t.k);
+  const Tensor k = heads.spread(t.k);
+  const ScoreGradient s = score_gradient(in, t.g, t.q, k, heads.spread(t.v), a);
+  const Tensor ds = s.ds * attention_scale(t.q, a);
+  return {heads_first(matmul(ds, k), a), heads_first(heads.gather(matmul(ds, t.q, {.transpose_a = true}), t.k), a),
+          heads_first(heads.gather(matmul(s.weights, t.g, {.transpose_a = true}), t.v), a)};
+}
+// The gradient to a mask that is added to the scores.
+TANDEM_INLINE Tensor mask_gradient(Span<const Tensor> in, const AttentionAttrs& a) {
+  const HeadsFirst t(in, a);
+  const SharedHeads heads(t.q, t.k);
+  return sum_to_like(score_gradient(in, t.g, t.q, heads.spread(t.k), heads.spread(t.v), a).ds, in[6]);
 }
 TANDEM_INLINE Grads gradient_attention(const GradCall& c) {
-  const Tensor &q = c.in[0], &k = c.in[1], &v = c.in[2], &y = c.out[0], &lse = c.out[1];
-  const Tensor g = c.g[0].is_set() ? c.g[0] : zeros_like(y);
+  const AttentionAttrs& a = c.get<AttentionAttrs>();
+  const Tensor &y = c.out[0], g = c.g[0].is_set() ? c.g[0] : zeros_like(y);
   Tensor delta = reduce_sum(g * y, {.axis = -1});
+  if (a.steps_first) delta = swap_axes(delta, -2);
   if (c.g[1].is_set()) delta = delta - c.g[1];
-  InlinedVector<const Tensor*, 8> in(&g, &q, &k, &v, &lse, &delta);
-  const Tensor* const mask = c.in.size() > 3 ? &c.in[3] : nullptr;
-  if (mask) in.push(mask);
-  Tensors out = apply(scaled_dot_product_attention_grad_op, {in.begin(), in.size()}, c.attrs);
+  std::vector<Tensor> in{g, c.in[0], c.in[1], c.in[2], c.out[1], delta};
+  for (std::size_t i = 3; i < c.in.size(); ++i) in.push_back(c.in[i]);
+  InlinedVector<const Tensor*, 8> pointers;
+  for (const Tensor& t : in) pointers.push(&t);
   Grads r;
-  for (Tensor& t : out) r.push(Gradient(std::move(t)));
-  if (!mask) return r;
-  if (c.needs(3) && mask->dtype() != DType::bool_) {
-    const SharedHeads heads(q, k);
-    const Tensor ds =
-        score_gradient(g, q, heads.spread(k), heads.spread(v), lse, delta, mask, c.get<AttentionAttrs>()).ds;
-    r.push(Gradient(sum_to_like(ds, *mask)));
-  } else {
-    r.push(Gradient());
+  for (Tensor& t : apply(scaled_dot_product_attention_grad_op, {pointers.begin(), pointers.size()}, c.attrs))
+    r.push(Gradient(std::move(t)));
+  const Tensor* const mask = mask_at(in, 6, a);
+  if (mask) {
+    const bool wanted = c.needs(3) && mask->dtype() != DType::bool_;
+    r.push(wanted ? Gradient(mask_gradient(in, a)) : Gradient());
   }
+  if (a.dropout > 0) r.push(Gradient());  // the key
   return r;
 }
 
 // Whether the fused op takes these shapes: keys and values with the same leading axes, none larger than q's. Sizes that
 // are all unknown are taken to fit, which the op checks when it runs.
-TANDEM_INLINE bool attention_is_fused(const Tensor& q, const Tensor& k, const Tensor& v) {
+TANDEM_INLINE bool attention_is_fused(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionAttrs& a) {
   if (q.rank() < 2 || k.rank() != v.rank() || k.rank() > q.rank() || k.rank() < 2) return true;  // or an error
-  for (int a = 3; a <= k.rank(); ++a) {
-    const i64 of_q = q.shape().dim(-a), of_k = k.shape().dim(-a), of_v = v.shape().dim(-a);
+  const Shape queries = a.heads_first(q.shape()), keys = a.heads_first(k.shape()), values = a.heads_first(v.shape());
+  for (int d = 3; d <= k.rank(); ++d) {
+    const i64 of_q = queries.dim(-d), of_k = keys.dim(-d), of_v = values.dim(-d);
     if (of_k != none && of_v != none && of_k != of_v) return false;
     if ((of_q == 1 && of_k != 1) || (of_q == none && of_k > 1)) return false;
   }
   return true;
 }
+inline Tensor attention_key(const nn::AttentionOptions& o) {
+  return random::next_key("scaled_dot_product_attention", {o.seed, nullptr});
+}
+// Attention of small ops, of q, k and v of any shapes that broadcast, and the mask.
+TANDEM_INLINE Tensor composed_attention(Span<const Tensor* const> in, AttentionAttrs a, const nn::AttentionOptions& o) {
+  const char* const op = "scaled_dot_product_attention";
+  const DType dtype = in[0]->dtype();
+  std::vector<Tensor> wide;
+  for (const Tensor* t : in) wide.push_back(t->dtype() == dtype ? widened(*t) : *t);
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (in[i]->dtype() != dtype) errors::raise<errors::InvalidArgumentError>(op, "dtypes of q, k and v differ");
+    if (a.steps_first && in[i]->rank() < 3)
+      errors::raise<errors::InvalidArgumentError>(
+          op, "with .steps_first q, k and v need rank 3 or more, not " + to_string(in[i]->spec()));
+    wide[i] = heads_first(wide[i], a);
+  }
+  a.dropout = 0;
+  const Tensor &q = wide[0], keys = SharedHeads(q, wide[1]).spread(wide[1]);
+  Tensor w = attention_weights(attention_scores(q, keys, mask_at(wide, 3, a), a)).weights;
+  if (o.dropout_rate > 0) w = apply1(dropout_op, DropoutAttrs{o.dropout_rate}, no_options, w, attention_key(o));
+  const Tensor y = matmul(w, SharedHeads(q, wide[2]).spread(wide[2]), {.name = o.name, .where = o.where});
+  return heads_first(cast(y, dtype), a);
+}
 
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_op{.name = "scaled_dot_product_attention",
-                                                              .input_names = "q, k, v, mask",
+                                                              .input_names = "q, k, v, mask, key",
                                                               .infer = &detail::infer_attention,
                                                               .cpu = &cpu::attention,
                                                               .gradient = &detail::gradient_attention,
@@ -237,7 +301,7 @@ TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_op{.name = "scaled_do
                                                               .rare = {.decomposition = &detail::reference_attention}};
 TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_grad_op{
     .name = "scaled_dot_product_attention_grad",
-    .input_names = "g, q, k, v, lse, delta, mask",
+    .input_names = "g, q, k, v, lse, delta, mask, key",
     .infer = &detail::infer_attention_grad,
     .cpu = &cpu::attention_grad,
     .dtypes = dtypes::floating,
@@ -253,25 +317,24 @@ TANDEM_INLINE Tensor nn::scaled_dot_product_attention(const Tensor& q, const Ten
   if (!(o.dropout_rate >= 0 && o.dropout_rate < 1))
     errors::raise<errors::InvalidArgumentError>(
         "scaled_dot_product_attention", "dropout_rate must be in [0, 1), not " + std::to_string(o.dropout_rate));
-  const AttentionAttrs a{o.causal, !o.scale, o.scale.value_or(0)};
-  const Tensor* const mask = o.mask.is_set() ? &o.mask : nullptr;
-  if (o.dropout_rate > 0 || !tandem::detail::attention_is_fused(q, k, v)) {
-    using tandem::detail::widened;
-    if (k.dtype() != q.dtype() || v.dtype() != q.dtype())
-      errors::raise<errors::InvalidArgumentError>("scaled_dot_product_attention", "dtypes of q, k and v differ");
-    const Tensor keys = tandem::detail::SharedHeads(q, k).spread(widened(k));
-    const Tensor bias = mask && mask->dtype() == q.dtype() ? widened(*mask) : o.mask;
-    const Tensor s = tandem::detail::attention_scores(widened(q), keys, mask ? &bias : nullptr, a);
-    Tensor w = tandem::detail::attention_weights(s).weights;
-    if (o.dropout_rate > 0) w = dropout(w, {.rate = o.dropout_rate, .seed = o.seed});
-    const Tensor values = tandem::detail::SharedHeads(q, v).spread(widened(v));
-    return cast(matmul(w, values, {.name = o.name, .where = o.where}), q.dtype());
-  }
-  Tensor keys = k, values = v;
-  while (keys.rank() < q.rank() && keys.rank() >= 2) keys = expand_dims(keys, 0), values = expand_dims(values, 0);
+  AttentionAttrs a{o.causal, !o.scale, o.scale.value_or(0), o.steps_first};
+  Tensor keys = k, values = v, key;
+  const bool fused =
+      has_kernel(scaled_dot_product_attention_op, q.device()) && tandem::detail::attention_is_fused(q, k, v, a);
+  for (const int least = a.steps_first ? 3 : 2; fused && keys.rank() < q.rank() && keys.rank() >= least;)
+    keys = expand_dims(keys, 0), values = expand_dims(values, 0);
   InlinedVector<const Tensor*, 8> in(&q, &keys, &values);
-  if (mask) in.push(mask);
-  return apply_one(scaled_dot_product_attention_op, {in.begin(), in.size()}, a, {o.name, o.where});
+  if (o.mask.is_set()) in.push(&o.mask);
+  if (!fused) return tandem::detail::composed_attention({in.begin(), in.size()}, a, o);
+  const OpOptions named{o.name, o.where};
+  if (o.dropout_rate > 0) {
+    const Attrs without = a;  // wrong operands raise before a key is drawn
+    (void)tandem::detail::infer_attention({scaled_dot_product_attention_op, {in.begin(), in.size()}, without, named});
+    key = tandem::detail::attention_key(o);
+    in.push(&key);
+    a.dropout = o.dropout_rate;
+  }
+  return apply_one(scaled_dot_product_attention_op, {in.begin(), in.size()}, a, named);
 }
 
 }  // namespace TANDEM_NS
