@@ -11,6 +11,12 @@ bench::Work product(const at::Tensor& a, const at::Tensor& b) {
 }
 
 bool add_all() {
+  for (const auto b : bench::matmul::batches) {
+    bench::add(b.name(), [=] {
+      return bench::repeat_no_grad([x = torch_normal({b.count, b.each.m, b.each.k}, 1),
+                                    y = torch_normal({b.count, b.each.k, b.each.n}, 2)] { return torch::bmm(x, y); });
+    });
+  }
   for (const auto size : bench::matmul::sizes) {
     bench::add(size.name(), [=] {
       return product(torch_normal({size.m, size.k}, 1), torch_normal({size.k, size.n}, 2));

@@ -25,7 +25,22 @@ bench::Work product(Size s, char transpose_a = 'N', char transpose_b = 'N') {
       [o] { return o->c; });
 }
 
+/// One product after the other, which is how dnnl_sgemm does a batch.
+bench::Work batch_of(bench::matmul::Batch b) {
+  const auto [m, k, n] = b.each;
+  auto o = std::make_shared<Operands>(Operands{bench::normal(b.count * m * k, 1), bench::normal(b.count * k * n, 2),
+                                               std::vector<float>(b.count * m * n)});
+  return bench::repeat_into(
+      [=, m = m, k = k, n = n] {
+        for (std::int64_t i = 0; i < b.count; ++i)
+          dnnl_sgemm('N', 'N', m, n, k, 1.f, o->a.data() + i * m * k, k, o->b.data() + i * k * n, n, 0.f,
+                     o->c.data() + i * m * n, n);
+      },
+      [o] { return o->c; });
+}
+
 bool add_all() {
+  for (const auto b : bench::matmul::batches) bench::add(b.name(), [=] { return batch_of(b); });
   for (const auto size : bench::matmul::sizes) bench::add(size.name(), [=] { return product(size); });
   bench::add(bench::matmul::transposed_a, [] { return product(bench::matmul::transposed, 'T'); });
   return bench::add(bench::matmul::transposed_b, [] { return product(bench::matmul::transposed, 'N', 'T'); });

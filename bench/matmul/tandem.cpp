@@ -6,6 +6,12 @@ namespace {
 using bench::tandem_normal;
 
 bool add_all() {
+  for (const auto b : bench::matmul::batches) {
+    bench::add(b.name(), [=] {
+      return bench::repeat([x = tandem_normal({b.count, b.each.m, b.each.k}, 1),
+                            y = tandem_normal({b.count, b.each.k, b.each.n}, 2)] { return tandem::matmul(x, y); });
+    });
+  }
   for (const auto size : bench::matmul::sizes) {
     bench::add(size.name(), [=] {
       return bench::repeat([a = tandem_normal({size.m, size.k}, 1), b = tandem_normal({size.k, size.n}, 2)] {

@@ -1,4 +1,5 @@
-// The work of the matmul scenario: C[m,n] = A[m,k] B[k,n] in float32, and 1024^3 with A or B stored transposed.
+// The work of the matmul scenario: C[m,n] = A[m,k] B[k,n] in float32, 1024^3 with A or B stored transposed, and batches
+// of products.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,4 +19,13 @@ inline constexpr Size sizes[] = {{64, 64, 64},       {128, 128, 128},    {256, 2
 inline constexpr Size transposed = {1024, 1024, 1024};
 inline constexpr const char* transposed_a = "matmul/1024_transposed_a";
 inline constexpr const char* transposed_b = "matmul/1024_transposed_b";
+
+struct Batch {
+  std::int64_t count;
+  Size each;
+  std::string name() const { return "matmul/batch_" + std::to_string(count) + "_" + each.name().substr(7); }
+  double operations() const { return static_cast<double>(count) * each.operations(); }
+};
+inline constexpr Batch batches[] = {
+    {12, {200, 64, 200}}, {12, {200, 200, 64}}, {100, {31, 17, 45}}, {64, {128, 64, 128}}};
 }  // namespace bench::matmul

@@ -11,7 +11,7 @@ namespace bench {
 
 template <>
 struct Values<tandem::Tensor> {
-  static std::vector<float> of(const tandem::Tensor& t) { return t.to_vector<float>(); }
+  static std::vector<float> of(const tandem::Tensor& t) { return tandem::cast(t, tandem::float32).to_vector<float>(); }
 };
 
 inline tandem::Tensor tandem_from(const std::vector<float>& values, const tandem::Shape& shape) {
