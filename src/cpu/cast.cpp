@@ -1,1 +1,2 @@
 #include "tandem/cpu/pointwise/cast.inl"
+#include "tandem/cpu/pointwise/half.inl"

@@ -100,7 +100,7 @@ TEST_CASE("fused_reduce: what is used elsewhere, other axes, dtypes and effects 
                 reduce_sum(before),                    // across an effect
                 reduce_sum(exp(a[0]), {.axis = {0}}),  // the first axis
                 reduce_sum(square(a[1])),              // integers
-                reduce_sum(cast(a[2], float32)),       // an op without a loop
+                reduce_sum(cast(a[2], float64)),       // an op without a loop
                 reduce_sum(exp(a[0]), {.axis = Axes::none()}),
                 reduce_prod(exp(a[0])),
                 reduce_sum(a[0])};

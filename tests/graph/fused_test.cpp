@@ -56,6 +56,7 @@ bool same(const Tensor& a, const Tensor& b) {
   if (!(a.spec() == b.spec())) return false;
   if (a.dtype() == float32) return same_floats<float>(a, b);
   if (a.dtype() == float64) return same_floats<double>(a, b);
+  if (dtypes::half_floating.has(a.dtype())) return same(cast(a, float32), cast(b, float32));
   return std::memcmp(a.raw(), b.raw(), a.spec().bytes()) == 0;
 }
 void check_same(const Graph& plain, const Graph& fused, const List& arguments) {
@@ -149,14 +150,30 @@ TEST_CASE("fused: open dims") {
 
 TEST_CASE("fused: what has more to it than a loop stays alone") {
   const Ref<Graph> g = traced({{{4}, float16, {}}, {{4}, int32, {}}}, [](const List& a) {
-    return List{exp(a[0]) + a[0], floordiv(a[1], a[1] + 7) * 2};
+    return List{nextafter(cast(a[0], float64), cast(a[0], float64)), floordiv(a[1], a[1] + 7) * 2};
   });
   const Ref<Graph> r = fuse(*g);
-  CHECK(count(*r, exp_op) == 1);
+  CHECK(count(*r, nextafter_op) == 1);
   CHECK(count(*r, floordiv_op) == 1);
   const Ref<Graph> by_zero =
       traced({{{4}, int32, {}}}, [](const List& a) { return List{floordiv(a[0], a[0] * 0 + 0)}; });
   CHECK_THROWS_AS(evaluate(*fuse(*by_zero), {ones({4}, {.dtype = int32})}), errors::InvalidArgumentError);
+}
+
+TEST_CASE("fused: half precision is widened in tiles, and every op rounds as it does alone") {
+  EachIsa().run([] {
+    for (const DType half : {float16, bfloat16}) {
+      const Spec s{{5, 300}, half, {}}, row{{300}, half, {}}, one{{}, half, {}};
+      const Ref<Graph> g = traced({s, row, one}, [](const List& a) {
+        const Tensor x = tanh(a[0] * a[1] + a[2]), y = where(x > a[2], x * x, exp(x));
+        return List{y, x, cast(y, float32) * 3.f, cast(cast(x, float32) + 1.f, a[0].dtype())};
+      });
+      const Ref<Graph> r = fuse(*g);
+      CHECK(count(*r, fused_op) == 1);
+      CHECK(count(*r, tanh_op) + count(*r, cast_op) == 0);
+      check_same(*g, *r, {numbers({5, 300}, half, 1), numbers({300}, half, 2), numbers({}, half, 3)});
+    }
+  });
 }
 
 TEST_CASE("fused: any size, any instruction set, any number of threads") {

@@ -19,7 +19,8 @@ struct Half {
  private:
   static TANDEM_HD std::uint16_t from_float(std::uint32_t f) {
     const std::uint32_t sign = f >> 16 & 0x8000u, a = f & 0x7fffffffu;
-    if (a > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);   // NaN
+    // NaN, with the upper bits of its fraction and made quiet, as the instructions of x86-64 do.
+    if (a > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u | (a >> 13 & 0x3ffu));
     if (a >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds to infinity
     if (a < 0x38800000u) {                                                    // subnormal half: let float round it
       const float r = std::bit_cast<float>(a) + 0.5f;  // 0.5f has ulp 2^-24, the smallest step of a half
@@ -30,7 +31,7 @@ struct Half {
   }
   static TANDEM_HD std::uint32_t to_float(std::uint16_t h) {
     const std::uint32_t sign = (h & 0x8000u) << 16, exponent = h >> 10 & 0x1fu, fraction = h & 0x3ffu;
-    if (exponent == 31) return sign | 0x7f800000u | fraction << 13;
+    if (exponent == 31) return sign | 0x7f800000u | fraction << 13 | (fraction ? 0x400000u : 0u);
     if (exponent) return sign | ((exponent + 112) << 23) | fraction << 13;
     return sign | std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * 0x1p-24f);
   }

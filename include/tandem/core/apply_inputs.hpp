@@ -47,10 +47,6 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
       return false;
   return true;
 }
-[[gnu::always_inline]] inline bool has_kernel_dtype(const InferCall& c) {
-  const auto typed = static_cast<std::size_t>(c.op.dtype_input);  // -1 (none) exceeds every input index
-  return typed >= c.in.size() || c.op.dtypes.has(c.spec(typed).dtype);
-}
 [[noreturn, gnu::cold, gnu::noinline]] inline void raise_unset(const InferCall& c, std::size_t i) {
   errors::raise<errors::FailedPreconditionError>(c.op.name, input_name(c.op, i) + ": " + c.in[i]->unset_reason());
 }
@@ -71,6 +67,16 @@ inline bool check_inputs(const InferCall& c) {
     if (is_floating(c.spec(i).dtype) && c.spec(i).dtype != s.dtype && !names_input(c.op.shape_inputs, i))
       raise_specs(c, std::string(name(s.dtype)) + " and " + name(c.spec(i).dtype) + " cannot be mixed",
                   "cast one of them");
+}
+// Whether half precision is passed to the kernel as it is, for a dtype that the op does not list.
+[[gnu::noinline]] inline bool takes_half(const InferCall& c, const Spec& s) {
+  if (!c.op.flags.takes_half || !dtypes::half_floating.has(s.dtype) || s.device.kind == Device::gpu) return false;
+  check_widens(c, s);
+  return true;
+}
+[[gnu::always_inline]] inline bool has_kernel_dtype(const InferCall& c) {
+  const auto typed = static_cast<std::size_t>(c.op.dtype_input);  // -1 (none) exceeds every input index
+  return typed >= c.in.size() || c.op.dtypes.has(c.spec(typed).dtype) || takes_half(c, c.spec(typed));
 }
 [[gnu::cold, gnu::noinline]] inline Tensors apply_widened(const InferCall& c) {
   const Spec& s = c.spec(static_cast<std::size_t>(c.op.dtype_input));

@@ -37,6 +37,9 @@ struct KernelCall {
 };
 using KernelFn = void (*)(const KernelCall&);
 
+/// Whether kernels are built that take half precision as it is. Header-only programs cast its operands to float32.
+inline constexpr bool kernels_take_half = !TANDEM_IS_HEADER_ONLY;
+
 /// The inner loop of an elementwise kernel for one dtype: out[i] = f(in[0][i], ...) for i in [0, n), dense operands.
 /// `out` may alias an input whose elements have the same width.
 struct DenseLoop {

@@ -27,7 +27,8 @@ struct Flags {
   bool non_differentiable = false;  // by definition: gradients stop here
   bool commutative = false;         // f(a, b) and f(b, a) are equal
   bool nondeterministic = false;
-  bool own_width = false;  // the result depends on the dtype's width: half precision is not computed in float32
+  bool own_width = false;   // the result depends on the dtype's width: half precision is not computed in float32
+  bool takes_half = false;  // the CPU kernel reads and writes half precision; elsewhere its operands are cast
 };
 
 struct InferCall {

@@ -7,6 +7,7 @@
 
 #include "tandem/base/dtype.hpp"
 #include "tandem/base/fused_activation.hpp"
+#include "tandem/base/half.hpp"
 #include "tandem/config.hpp"
 
 namespace TANDEM_NS::cpu {
@@ -50,6 +51,13 @@ TANDEM_API void gemm(const Gemm<std::int32_t>& g);
 TANDEM_API void gemm(const Gemm<std::int64_t>& g);
 TANDEM_API void gemm(const Gemm<std::complex<float>>& g);
 TANDEM_API void gemm(const Gemm<std::complex<double>>& g);
+
+#if !TANDEM_IS_HEADER_ONLY
+/// The same for half precision, without `accumulate`, `packed_b` and `workspace`: the bits of float32's result, which
+/// are rounded once. No float32 copy of an operand is made; blocks of them are widened as they are packed.
+TANDEM_API void gemm(const Gemm<Half>& g);
+TANDEM_API void gemm(const Gemm<BFloat16>& g);
+#endif
 
 /// The bytes of scratch that gemm(g) can use, for the current number of threads and independently of the flags. A
 /// smaller workspace is allowed and ignored.

@@ -154,6 +154,10 @@ TANDEM_INLINE void matmul(const KernelCall& c, const MatmulFlags& f) {
     case DType::int32:
     case DType::uint32:
       return detail::batched_matmul(c, f, &detail::one_product<std::int32_t>);  // signed and unsigned agree modulo 2^n
+#if !TANDEM_IS_HEADER_ONLY
+    case DType::float16: return detail::batched_matmul(c, f, &detail::one_product<Half>);
+    case DType::bfloat16: return detail::batched_matmul(c, f, &detail::one_product<BFloat16>);
+#endif
     default: return detail::batched_matmul(c, f, &detail::one_product<std::int64_t>);
   }
 }
@@ -178,12 +182,18 @@ void dense_of(const KernelCall& c, Activation activation) {
 }  // namespace detail
 
 TANDEM_INLINE void dense(const KernelCall& c, Activation activation) {
-  if (c.out[0].spec->dtype == DType::float64) detail::dense_of<double>(c, activation);
-  else detail::dense_of<float>(c, activation);
+  switch (c.out[0].spec->dtype) {
+    case DType::float64: return detail::dense_of<double>(c, activation);
+#if !TANDEM_IS_HEADER_ONLY
+    case DType::float16: return detail::dense_of<Half>(c, activation);
+    case DType::bfloat16: return detail::dense_of<BFloat16>(c, activation);
+#endif
+    default: return detail::dense_of<float>(c, activation);
+  }
 }
 TANDEM_INLINE std::size_t dense_workspace(const Spec& x, const Spec& w) {
   const i64 k = w.shape.dim(0), n = w.shape.dim(1), m = k ? x.shape.size() / k : 0;
-  if (m == 0 || n == 0) return 0;
+  if (m == 0 || n == 0 || dtypes::half_floating.has(x.dtype)) return 0;
   return x.dtype == DType::float64 ? gemm_workspace<double>(m, n, k) : gemm_workspace<float>(m, n, k);
 }
 

@@ -7,6 +7,7 @@
 #include "tandem/base/scalar_math.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/pointwise/cast.hpp"
+#include "tandem/cpu/pointwise/half.hpp"
 #include "tandem/cpu/simd/packs.hpp"
 
 #define TANDEM_KERNELS "tandem/cpu/pointwise/cast.inc"
@@ -71,6 +72,8 @@ CastLoop vector_loop_from(DType to) {
   }
 }
 TANDEM_INLINE CastLoop vector_loop(DType from, DType to) {
+  if (dtypes::half_floating.has(from) && to == DType::float32) return half_rows(from).widen_loop;
+  if (dtypes::half_floating.has(to) && from == DType::float32) return half_rows(to).round_loop;
   switch (from) {
     case DType::float32: return vector_loop_from<float>(to);
     case DType::float64: return vector_loop_from<double>(to);
@@ -142,15 +145,6 @@ TANDEM_INLINE CastLoop widening_loop(DType from) {
 }
 #undef TANDEM_CAST_CASES
 
-// Converts between float32 and half precision, which has no vector loop and needs no wide type.
-TANDEM_INLINE CastLoop half_loop(DType from, DType to) {
-  if (from == DType::float16 && to == DType::float32) return &cast_one_by_one<Half, float>;
-  if (from == DType::bfloat16 && to == DType::float32) return &cast_one_by_one<BFloat16, float>;
-  if (from == DType::float32 && to == DType::float16) return &cast_one_by_one<float, Half>;
-  if (from == DType::float32 && to == DType::bfloat16) return &cast_one_by_one<float, BFloat16>;
-  return nullptr;
-}
-
 // One thread's share of a cast, for any pair of dtypes.
 struct CastRange {
   CastLoop direct;         // null for pairs converted through the wide type
@@ -184,8 +178,7 @@ TANDEM_INLINE void cast(const KernelCall& c) {
   const char* const in = c.in[0].as<const char>();
   char* const out = c.out[0].as<char>();
   const auto width = static_cast<i64>(size_of(from)), width_out = static_cast<i64>(size_of(to));
-  const detail::CastLoop vector = detail::vector_loop(from, to);
-  const detail::CastRange range{vector ? vector : detail::half_loop(from, to),
+  const detail::CastRange range{detail::vector_loop(from, to),
                                 detail::widening_loop(from),
                                 detail::narrowing_loop(from, to),
                                 width,

@@ -7,6 +7,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/pointwise/expand.hpp"
+#include "tandem/cpu/pointwise/half.hpp"
 #include "tandem/cpu/pointwise/pointwise.hpp"
 
 namespace TANDEM_NS::cpu {
@@ -69,32 +70,25 @@ struct Cut {
   }
 };
 
-template <class T, class Wide>
-inline void widen(void* to, const void* from, i64 n) {
-  for (i64 i = 0; i < n; ++i) static_cast<Wide*>(to)[i] = static_cast<Wide>(static_cast<const T*>(from)[i]);
+template <class To, class From>
+void convert(const void* const* in, void* out, i64 n, const void*, bool) {
+  for (i64 i = 0; i < n; ++i) static_cast<To*>(out)[i] = static_cast<To>(static_cast<const From*>(in[0])[i]);
 }
-template <class T, class Wide>
-inline void narrow(void* to, const void* from, i64 n) {
-  for (i64 i = 0; i < n; ++i) static_cast<T*>(to)[i] = static_cast<T>(static_cast<const Wide*>(from)[i]);
-}
-using Conversion = void (*)(void* to, const void* from, i64 n);
-inline Conversion widening_from(DType d) {
+inline LoopFn widening_from(DType d) {
+  if (detail::is_half(d)) return half_rows(d).widen_loop;
   switch (d) {
-    case DType::float16: return &widen<Half, float>;
-    case DType::bfloat16: return &widen<BFloat16, float>;
-    case DType::int8: return &widen<std::int8_t, i64>;
-    case DType::int16: return &widen<std::int16_t, i64>;
-    case DType::uint8: return &widen<std::uint8_t, i64>;
-    case DType::uint16: return &widen<std::uint16_t, i64>;
-    default: return &widen<std::uint32_t, i64>;
+    case DType::int8: return &convert<i64, std::int8_t>;
+    case DType::int16: return &convert<i64, std::int16_t>;
+    case DType::uint8: return &convert<i64, std::uint8_t>;
+    case DType::uint16: return &convert<i64, std::uint16_t>;
+    default: return &convert<i64, std::uint32_t>;
   }
 }
-inline Conversion narrowing_to(DType d) {
-  if (d == DType::float16) return &narrow<Half, float>;
-  if (d == DType::bfloat16) return &narrow<BFloat16, float>;
-  return size_of(d) == 1   ? &narrow<std::uint8_t, i64>
-         : size_of(d) == 2 ? &narrow<std::uint16_t, i64>
-                           : &narrow<std::uint32_t, i64>;
+inline LoopFn narrowing_to(DType d) {
+  if (detail::is_half(d)) return half_rows(d).round_loop;
+  return size_of(d) == 1   ? &convert<std::uint8_t, i64>
+         : size_of(d) == 2 ? &convert<std::uint16_t, i64>
+                           : &convert<std::uint32_t, i64>;
 }
 
 // One thread's share of a call: its buffers and its position among the rows.
@@ -167,7 +161,8 @@ class Worker {
     const DType dtype = cut_.c.out[0].spec->dtype;
     if (cut_.is_widened(dtype)) {
       cut_.loop.run(in_, result_, n, cut_.loop.params, false);
-      narrowing_to(dtype)(out, result_, n);
+      const void* const from = result_;
+      narrowing_to(dtype)(&from, out, n, nullptr, false);
     } else {
       const bool streamed = cut_.streamed && at * cut_.out_width % 64 == 0;
       cut_.loop.run(in_, out, n, cut_.loop.params, streamed);
@@ -176,7 +171,7 @@ class Worker {
   void widen(int k, i64 n) {
     const DType dtype = cut_.operand(k).spec->dtype;
     if (!cut_.is_widened(dtype)) return;
-    widening_from(dtype)(wide_[k], in_[k], n);
+    widening_from(dtype)(&in_[k], wide_[k], n, nullptr, false);
     in_[k] = wide_[k];
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/cpu/pointwise/half_tile.hpp"
 #include "tandem/cpu/reduce/engine.hpp"
 #include "tandem/cpu/reduce/reduce.hpp"
 
@@ -32,6 +33,25 @@ struct ReduceCall {
     run<F>(nullptr, y.data);
   }
 };
+
+/// Calls f(c), with a float32 result that is rounded afterwards where c's is half precision.
+template <class F>
+void with_wide_result(const KernelCall& c, const F& f) {
+  if constexpr (kernels_take_half) {
+    if (dtypes::half_floating.has(c.out[0].spec->dtype)) {
+      const i64 n = c.out[0].size();
+      HalfTile tile(c.out[0].spec->dtype, n);
+      Spec spec = *c.out[0].spec;
+      spec.dtype = DType::float32;
+      const Operand wide{tile.room(n), &spec};
+      KernelCall call = c;
+      call.out = {&wide, 1};
+      f(call);
+      return tile.round(wide.as<float>(), c.out[0].data, n, 1, n);
+    }
+  }
+  f(c);
+}
 
 using FinishFn = void (*)(void* out, const void* param, double number, i64 n);
 template <Finish F>

@@ -21,7 +21,7 @@ struct FoldWalk {
   char* out;
 
   i64 width() const { return static_cast<i64>(k.width); }
-  const char* at(i64 offset) const { return x + offset * width(); }
+  const char* at(i64 offset) const { return x + offset * static_cast<i64>(k.read_width); }
   const char* param_of(i64 output) const { return param ? param + output * width() : nullptr; }
 
   // Inner axis folded: one output's elements are segments of plan.inner, numbered consecutively; folds [begin, end)
@@ -152,9 +152,19 @@ template <Fold F>
 FoldOnSets fold_of_truth(DType d) {
   return d == DType::bool_ ? on_sets<F, std::uint8_t>() : FoldOnSets{};
 }
+// The folds whose results are rounded as they are; others of half precision are computed as float32.
+template <Fold F>
+FoldOnSets fold_of_half(DType d) {
+  if constexpr (kernels_take_half && (F == Fold::sum || F == Fold::max || F == Fold::min)) {
+    if (d == DType::float16) return {TANDEM_EACH_ISA(fold_kernel<F, Half>)};
+    if (d == DType::bfloat16) return {TANDEM_EACH_ISA(fold_kernel<F, BFloat16>)};
+  }
+  return {};
+}
 // A template over the fold: a program that only sums must not contain the kernels of products and maxima.
 template <Fold F>
 FoldOnSets fold_on_sets(DType d) {
+  if (kernels_take_half && dtypes::half_floating.has(d)) return fold_of_half<F>(d);
   if constexpr (F == Fold::sum || F == Fold::prod) return fold_of_numbers<F>(d);
   else if constexpr (F == Fold::max || F == Fold::min) return fold_of_ordered<F>(d);
   else if constexpr (F == Fold::any || F == Fold::all) return fold_of_truth<F>(d);

@@ -7,8 +7,12 @@
 
 namespace TANDEM_NS::cpu {
 
-TANDEM_INLINE void reduce_max(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::max>(); }
-TANDEM_INLINE void reduce_min(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::min>(); }
+TANDEM_INLINE void reduce_max(const KernelCall& c) {
+  detail::with_wide_result(c, [](const KernelCall& k) { detail::ReduceCall(k).to_output<Fold::max>(); });
+}
+TANDEM_INLINE void reduce_min(const KernelCall& c) {
+  detail::with_wide_result(c, [](const KernelCall& k) { detail::ReduceCall(k).to_output<Fold::min>(); });
+}
 TANDEM_INLINE void reduce_any(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::any>(); }
 TANDEM_INLINE void reduce_all(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::all>(); }
 namespace detail {

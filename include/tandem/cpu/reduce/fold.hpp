@@ -23,9 +23,10 @@ enum class Fold {
 /// The function applied to the folded values y: y / number, log(y) + p, sqrt(y) / p.
 enum class Finish { divide, log_plus, sqrt_over };
 
-/// A fold for one element type and instruction set; pointers are to elements, strides and counts in elements.
+/// A fold for one element type and instruction set; pointers are to elements, strides and counts in elements. Half
+/// precision is read and folded as float32: `width` is of the parameters and results, `read_width` of x.
 struct FoldKernel {
-  std::size_t width;
+  std::size_t width, read_width;
   void (*segments)(const void* x, i64 count, i64 stride, i64 n, const void* param, void* out);
   void (*columns)(const void* x, i64 rows, i64 stride, i64 n, const void* param, void* out);
   void (*join)(void* into, const void* from, i64 n);

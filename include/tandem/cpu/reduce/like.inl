@@ -1,18 +1,18 @@
 // CPU kernels of sum_to_like, broadcast_like and size_of.
 #pragma once
-#include "tandem/cpu/reduce/engine.hpp"
+#include "tandem/cpu/reduce/call.hpp"
 #include "tandem/cpu/reduce/reduce.hpp"
 
 namespace TANDEM_NS::cpu {
 
-TANDEM_INLINE void sum_to_like(const KernelCall& c) {
+namespace detail {
+
+inline void sum_to_shape(const KernelCall& c) {
   const Operand &x = c.in[0], &y = c.out[0];
   const std::uint32_t lacks = c.attrs.get<LikeAttrs>().axis.mask(c.op, x.shape().rank());
-  fold(detail::fold_kernel_of<Fold::sum>(x.spec->dtype, c.op), x.data, x.shape(),
-       broadcast_mask(x.shape(), y.shape(), lacks), nullptr, y.data, is_complex(x.spec->dtype) ? 2 : 1);
+  fold(fold_kernel_of<Fold::sum>(x.spec->dtype, c.op), x.data, x.shape(), broadcast_mask(x.shape(), y.shape(), lacks),
+       nullptr, y.data, is_complex(x.spec->dtype) ? 2 : 1);
 }
-
-namespace detail {
 
 // Fills `bytes` with copies of the first `unit` bytes, doubling the copied length up to an efficient size.
 inline void repeat_bytes(char* to, std::size_t unit, std::size_t bytes) {
@@ -61,6 +61,8 @@ struct SpreadWalk {
 };
 
 }  // namespace detail
+
+TANDEM_INLINE void sum_to_like(const KernelCall& c) { detail::with_wide_result(c, &detail::sum_to_shape); }
 
 TANDEM_INLINE void broadcast_like(const KernelCall& c) {
   const Operand &x = c.in[0], &y = c.out[0];

@@ -30,7 +30,9 @@ TANDEM_INLINE void fold(const FoldKernel& k, const void* x, const Shape& shape, 
   walk.plan.inner_folded ? walk.segments() : walk.columns();
 }
 
-TANDEM_INLINE void reduce_sum(const KernelCall& c) { detail::ReduceCall(c).to_output<Fold::sum>(); }
+TANDEM_INLINE void reduce_sum(const KernelCall& c) {
+  detail::with_wide_result(c, [](const KernelCall& k) { detail::ReduceCall(k).to_output<Fold::sum>(); });
+}
 TANDEM_INLINE void count_nonzero(const KernelCall& c) {
   const detail::ReduceCall r(c);
   switch (r.dtype()) {

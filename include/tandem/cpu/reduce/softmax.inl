@@ -1,8 +1,11 @@
 // Definitions of cpu/reduce/softmax.hpp.
 #pragma once
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/pointwise/half_tile.hpp"
 #include "tandem/cpu/reduce/kernels.hpp"
 #include "tandem/cpu/reduce/softmax.hpp"
 #include "tandem/cpu/simd/packs.hpp"
@@ -24,6 +27,55 @@ const SoftmaxKernel& softmax_on_set() {
     return TANDEM_LOWEST_ISA::softmax_kernel<O, T>;
   }
 }
+// Half precision: rows, or columns of an inner axis, are computed as float32 a tile at a time.
+struct HalfSoftmax {
+  const KernelCall& c;
+  const SoftmaxKernel& k;
+  i64 outer, inner, n;
+  bool full[4];  // n values per slice, instead of one; the last is the result's
+
+  DType dtype() const { return c.out[0].spec->dtype; }
+  i64 values(std::size_t i) const { return full[i] ? n : 1; }
+
+  void rows() const {
+    parallel_for(outer, softmax_grain / (n + 1) + 1, [this](i64 begin, i64 end) {
+      const i64 most = std::clamp<i64>(half_tile_numbers / std::max<i64>(n, 1), 1, end - begin);
+      HalfTile tile(dtype(), 4 * most * n);
+      i64 step[4];
+      for (std::size_t i = 0; i < 4; ++i) step[i] = values(i);
+      for (; begin < end; begin += most)
+        compute(tile, begin, 0, std::min(most, end - begin), 1,
+                [&](const void* const* in, void* out) { k.rows(in, out, step, std::min(most, end - begin), n); });
+    });
+  }
+  void columns() const {
+    const i64 width = 64, tiles = (inner + width - 1) / width,
+              grain = softmax_grain / ((n + 1) * std::min(inner, width)) + 1;
+    parallel_for(outer * tiles, grain, [this, tiles, width](i64 begin, i64 end) {
+      HalfTile tile(dtype(), 4 * width * n);
+      for (i64 t = begin; t < end; ++t) {
+        const i64 from = t % tiles * width, w = std::min(width, inner - from);
+        compute(tile, t / tiles, from, 1, w, [&](const void* const* in, void* out) { k.columns(in, out, w, n, w); });
+      }
+    });
+  }
+
+ private:
+  // Runs f on float32 copies of `count` outer indices from `at` on, w columns from `from` on; one of the two is 1.
+  template <class F>
+  void compute(HalfTile& tile, i64 at, i64 from, i64 count, i64 w, const F& f) const {
+    tile.clear();
+    const void* in[3] = {};
+    for (std::size_t i = 0; i < c.in.size(); ++i)
+      in[i] =
+          tile.widen(c.in[i].as<const std::uint16_t>() + at * values(i) * inner + from, inner, count * values(i), w);
+    const i64 lines = count * values(3);
+    float* const out = tile.room(lines * w);
+    f(in, out);
+    tile.round(out, c.out[0].as<std::uint16_t>() + at * values(3) * inner + from, inner, lines, w);
+  }
+};
+
 // Input number `full` has the full shape; an operand of another size has one value per slice.
 template <SoftmaxOp O>
 void softmax_walk(const KernelCall& c, std::size_t full) {
@@ -36,6 +88,14 @@ void softmax_walk(const KernelCall& c, std::size_t full) {
   if (outer * inner == 0) return;
   const SoftmaxKernel& k = x.spec->dtype == DType::float64 ? softmax_on_set<O, double>() : softmax_on_set<O, float>();
   const i64 n = s.dim(axis), width = static_cast<i64>(k.width);
+  if constexpr (kernels_take_half) {
+    if (dtypes::half_floating.has(x.spec->dtype)) {
+      HalfSoftmax h{c, k, outer, inner, n, {}};
+      for (std::size_t i = 0; i < c.in.size(); ++i) h.full[i] = c.in[i].shape().rank() == s.rank();
+      h.full[3] = c.out[0].shape().rank() == s.rank();
+      return inner == 1 ? h.rows() : h.columns();
+    }
+  }
   i64 step[4] = {0, 0, 0, 0};  // elements from one outer index to the next
   const char* in[3] = {};
   for (std::size_t i = 0; i < c.in.size(); ++i) {
@@ -103,7 +163,17 @@ TANDEM_INLINE void sparse_softmax_cross_entropy(const KernelCall& c) {
   constexpr Fn single[] = TANDEM_EACH_ISA(sparse_rows<float>),
                whole[] = TANDEM_EACH_ISA_IF_COMPILED(sparse_rows<double>);
   const Fn run = (x.spec->dtype == DType::float64 ? whole : single)[isa()];
+  const bool half = kernels_take_half && dtypes::half_floating.has(x.spec->dtype);
   parallel_for(rows, detail::softmax_grain / (n + 1) + 1, [&](i64 begin, i64 end) {
+    if constexpr (kernels_take_half) {
+      if (half)
+        return each_half_tile(x.spec->dtype, begin, end, n, [&](HalfTile& tile, i64 at, i64 count) {
+          const float* const in = tile.widen(x.as<const std::uint16_t>() + at * n, count * n, 1, count * n);
+          float* const out = tile.room(count);
+          run(in, labels.at + at, count, n, out);
+          tile.round(out, c.out[0].as<std::uint16_t>() + at, count, 1, count);
+        });
+    }
     run(x.as<const char>() + begin * n * width, labels.at + begin, end - begin, n, c.out[0].as<char>() + begin * width);
   });
 }
@@ -115,7 +185,18 @@ TANDEM_INLINE void sparse_softmax_cross_entropy_grad(const KernelCall& c) {
   constexpr Fn single[] = TANDEM_EACH_ISA(sparse_grad_rows<float>),
                whole[] = TANDEM_EACH_ISA_IF_COMPILED(sparse_grad_rows<double>);
   const Fn run = (x.spec->dtype == DType::float64 ? whole : single)[isa()];
+  const bool half = kernels_take_half && dtypes::half_floating.has(x.spec->dtype);
   parallel_for(rows, detail::softmax_grain / (n + 1) + 1, [&](i64 begin, i64 end) {
+    if constexpr (kernels_take_half) {
+      if (half)
+        return each_half_tile(x.spec->dtype, begin, end, n, [&](HalfTile& tile, i64 at, i64 count) {
+          const float* const g = tile.widen(c.in[0].as<const std::uint16_t>() + at, count, 1, count);
+          const float* const in = tile.widen(x.as<const std::uint16_t>() + at * n, count * n, 1, count * n);
+          float* const out = tile.room(count * n);
+          run(g, labels.at + at, in, count, n, out);
+          tile.round(out, c.out[0].as<std::uint16_t>() + at * n, count * n, 1, count * n);
+        });
+    }
     run(c.in[0].as<const char>() + begin * width, labels.at + begin, x.as<const char>() + begin * n * width,
         end - begin, n, c.out[0].as<char>() + begin * n * width);
   });

@@ -59,8 +59,11 @@ TANDEM_INLINE void reduce_mean(const KernelCall& c) {
     case DType::uint64: return detail::mean_of_integers<std::uint64_t>(r, c.workspace);
     default: break;
   }
-  r.to_output<Fold::sum>();
-  detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
+  detail::with_wide_result(c, [](const KernelCall& k) {
+    const detail::ReduceCall wide(k);
+    wide.to_output<Fold::sum>();
+    detail::finish<Finish::divide>(wide, nullptr, static_cast<double>(wide.length()));
+  });
 }
 TANDEM_INLINE void reduce_logsumexp(const KernelCall& c) {
   const detail::ReduceCall r(c);

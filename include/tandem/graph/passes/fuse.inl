@@ -14,6 +14,7 @@
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/fused.hpp"
 
 namespace TANDEM_NS {
@@ -58,12 +59,18 @@ class ShapeClasses {
   int next_ = 0;
 };
 
+// Pointwise ops of half precision have no loop of their own: a program widens their operands, runs float32's loop and
+// rounds its result, as the op's kernel does.
+inline bool is_widened(const OpDef& op, DType last) {
+  return dtypes::half_floating.has(last) && op.flags.pointwise && !op.flags.own_width;
+}
 TANDEM_INLINE bool is_fusible(const Graph& g, const Node& n) {
   if (n.outputs != 1 || n.in.empty() || !n.op->loop) return false;
   const Device device = g.spec(n.first_out).device;
   for (int v : n.in)
     if (g.spec(v).device != device) return false;
-  return has_kernel(fused_op, device) && can_fuse(*n.op, g.spec(n.in[n.in.size() - 1]).dtype, n.attrs);
+  const DType last = g.spec(n.in[n.in.size() - 1]).dtype;
+  return has_kernel(fused_op, device) && can_fuse(*n.op, is_widened(*n.op, last) ? DType::float32 : last, n.attrs);
 }
 
 // Partitions nodes into fusion groups.
@@ -135,6 +142,37 @@ class Groups {
   std::vector<int> level_, group_;
 };
 
+// The instructions of a program. Values are numbered: its inputs, whose dtypes come first, then the results.
+struct Code {
+  std::vector<DType> dtypes;
+  std::vector<FusedProgram::Instruction> instructions;
+  std::map<int, int> wide;  // the float32 copies of half-precision values
+
+  int emit(const OpDef* op, const Attrs& attrs, InlinedVector<int, 3> in, DType dtype) {
+    instructions.push_back({op, attrs, std::move(in), dtype});
+    return static_cast<int>(dtypes.size() + instructions.size()) - 1;
+  }
+  DType dtype_of(int value) const {
+    const auto v = static_cast<std::size_t>(value);
+    return v < dtypes.size() ? dtypes[v] : instructions[v - dtypes.size()].dtype;
+  }
+  int widened(int value) {
+    if (!dtypes::half_floating.has(dtype_of(value))) return value;
+    const auto [it, is_new] = wide.try_emplace(value);
+    if (is_new) it->second = emit(&cast_op, CastAttrs{DType::float32}, {value}, DType::float32);
+    return it->second;
+  }
+  // The number of the node's result.
+  int add(const Node& n, DType dtype, DType last, const std::map<int, int>& number) {
+    const bool widens = is_widened(*n.op, last);
+    InlinedVector<int, 3> in;
+    for (int v : n.in) in.push(widens ? widened(number.at(v)) : number.at(v));
+    const bool rounds = widens && dtypes::half_floating.has(dtype);
+    const int result = emit(n.op, n.attrs, std::move(in), rounds ? DType::float32 : dtype);
+    return rounds ? emit(&cast_op, CastAttrs{dtype}, {result}, dtype) : result;
+  }
+};
+
 // Replaces each group by one node.
 class Fuser {
  public:
@@ -168,25 +206,22 @@ class Fuser {
       for (int v : from_.nodes[at(i)].in)
         if (number.try_emplace(v, static_cast<int>(inputs.size())).second) inputs.push_back(v);
 
-    std::vector<FusedProgram::Instruction> code;
-    std::vector<DType> dtypes;
-    for (int v : inputs) dtypes.push_back(from_.spec(v).dtype);
+    Code code;
+    for (int v : inputs) code.dtypes.push_back(from_.spec(v).dtype);
     std::vector<Spec> specs;
     std::vector<int> results;
     for (int i : nodes) {
       rewrite_.remove(at(i));
       const Node& n = from_.nodes[at(i)];
-      FusedProgram::Instruction& c = code.emplace_back();
-      c.op = n.op, c.attrs = n.attrs, c.dtype = from_.spec(n.first_out).dtype;
-      for (int v : n.in) c.in.push(number[v]);
-      number[n.first_out] = static_cast<int>(inputs.size() + code.size()) - 1;
+      number[n.first_out] = code.add(n, from_.spec(n.first_out).dtype, from_.spec(n.in[n.in.size() - 1]).dtype, number);
       if (!is_result_[at(n.first_out)]) continue;
       outputs.push_back(number[n.first_out]);
       results.push_back(n.first_out);
       specs.push_back(from_.spec(n.first_out));
     }
     if (results.empty()) return;  // dead: dropped here, since an op without outputs could not run
-    const FusedAttrs attrs{make_ref<FusedProgram>(std::move(dtypes), std::move(code), std::move(outputs))};
+    const FusedAttrs attrs{
+        make_ref<FusedProgram>(std::move(code.dtypes), std::move(code.instructions), std::move(outputs))};
     int made = rewrite_.add_before(at(nodes.front()), fused_op, attrs, inputs, specs, &from_.nodes[at(nodes.back())]);
     for (int v : results) rewrite_.replace(v, made++);
   }

@@ -4,6 +4,7 @@
 #include "tandem/cpu/gemm/matmul.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -43,8 +44,8 @@ TANDEM_INLINE Tensor dense_activate(const Tensor& z, nn::DenseActivation activat
 TANDEM_INLINE Tensor before_activation(const Tensor& g, const Tensor& y, nn::DenseActivation activation) {
   switch (activation) {
     case nn::DenseActivation::relu: return where(y > 0, g, tandem::detail::scalar_like(0, g));
-    case nn::DenseActivation::tanh: return g * (1 - y * y);
-    case nn::DenseActivation::sigmoid: return g * (y * (1 - y));
+    case nn::DenseActivation::tanh: return cast(widened(g) * (1 - widened(y) * widened(y)), g.dtype());
+    case nn::DenseActivation::sigmoid: return cast(widened(g) * (widened(y) * (1 - widened(y))), g.dtype());
     case nn::DenseActivation::none: break;
   }
   return g;
@@ -84,6 +85,7 @@ TANDEM_INLINE constexpr OpDef dense_op{.name = "dense",
                                        .dtypes = dtypes::floating,
                                        .inputs = at_least(2),
                                        .saves = Saves::all,
+                                       .flags = {.takes_half = kernels_take_half},
                                        .attrs = &detail::attr_type<rules::DenseAttrs>,
                                        .rare = {.decomposition = &detail::dense_reference}};
 

@@ -110,6 +110,7 @@ TANDEM_INLINE constexpr OpDef softmax_cross_entropy_op{
     .dtype_input = 1,  // labels of other dtypes are rejected by infer
     .inputs = 2,
     .saves = Saves::inputs,
+    .flags = {.takes_half = kernels_take_half},
     .attrs = &detail::attr_type<SoftmaxAttrs>,
     .rare = {.decomposition = &detail::reference_cross_entropy}};
 TANDEM_INLINE constexpr OpDef softmax_cross_entropy_grad_op{
@@ -121,6 +122,7 @@ TANDEM_INLINE constexpr OpDef softmax_cross_entropy_grad_op{
     .dtypes = dtypes::floating,
     .inputs = 3,
     .saves = Saves::inputs,
+    .flags = {.takes_half = kernels_take_half},
     .attrs = &detail::attr_type<SoftmaxAttrs>,
     .rare = {.decomposition = &detail::reference_cross_entropy_grad}};
 TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_op{.name = "sparse_softmax_cross_entropy_with_logits",
@@ -134,6 +136,7 @@ TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_op{.name = "sparse_so
                                                               .dtype_input = 1,
                                                               .inputs = 2,
                                                               .saves = Saves::inputs,
+                                                              .flags = {.takes_half = kernels_take_half},
                                                               .rare = {.decomposition = &detail::reference_sparse}};
 TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_grad_op{
     .name = "sparse_softmax_cross_entropy_grad",
@@ -145,6 +148,7 @@ TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_grad_op{
     .dtypes = dtypes::floating,
     .inputs = 3,
     .saves = Saves::inputs,
+    .flags = {.takes_half = kernels_take_half},
     .rare = {.decomposition = &detail::reference_sparse_grad}};
 TANDEM_INLINE constexpr OpDef one_hot_like_op{.name = "one_hot_like",
                                               .input_names = "labels, logits",

@@ -71,6 +71,7 @@ TANDEM_INLINE constexpr OpDef sum_to_like_op{.name = "sum_to_like",
                                              .inputs = 2,
                                              .saves = Saves::shape,
                                              .shape_inputs = 2,
+                                             .flags = {.takes_half = kernels_take_half},
                                              .attrs = &detail::attr_type<LikeAttrs>};
 TANDEM_INLINE constexpr OpDef broadcast_like_op{
     .name = "broadcast_like",

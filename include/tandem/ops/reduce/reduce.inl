@@ -1,6 +1,7 @@
 // Definitions of ops/reduce/reduce.hpp.
 #pragma once
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
@@ -11,9 +12,10 @@ namespace TANDEM_NS {
 namespace detail {
 
 TANDEM_INLINE Grads gradient_sum(const GradCall& c) { return Grads(Gradient(spread_back(c, c.g[0]))); }
+// A count may be beyond the range or the precision of half precision.
 TANDEM_INLINE Grads gradient_mean(const GradCall& c) {
-  const Tensor n = size_over(c.in[0], c.get<ReduceAttrs>().axis, c.g[0].dtype());
-  return Grads(Gradient(spread_back(c, c.g[0] / n)));
+  const Tensor g = widened(c.g[0]), n = size_over(c.in[0], c.get<ReduceAttrs>().axis, g.dtype());
+  return Grads(Gradient(spread_back(c, cast(g / n, c.g[0].dtype()))));
 }
 // Computed axis by axis. The product of the other elements is the product of those before times the product of those
 // after, so zeros need no special case.
@@ -37,21 +39,24 @@ TANDEM_INLINE Grads gradient_prod(const GradCall& c) {
 }
 TANDEM_INLINE Grads gradient_extreme(const GradCall& c) {
   const ReduceAttrs& a = c.get<ReduceAttrs>();
-  const Tensor tie = cast(equal(c.in[0], spread_back(c, c.out[0])), c.g[0].dtype());
+  const Tensor g = widened(c.g[0]), tie = cast(equal(c.in[0], spread_back(c, c.out[0])), g.dtype());
   const Tensor ties = reduce_sum(tie, {.axis = a.axis, .keepdims = a.keepdims});
-  return Grads(Gradient(spread_back(c, c.g[0] / ties) * tie));
+  return Grads(Gradient(cast(spread_back(c, g / ties) * tie, c.g[0].dtype())));
 }
 
 }  // namespace detail
 
 TANDEM_REDUCTION(reduce_sum, .gradient = &detail::gradient_sum, .dtypes = dtypes::number | DType::complex128,
-                 .saves = Saves::shape)
+                 .saves = Saves::shape, .flags = {.takes_half = kernels_take_half})
 TANDEM_REDUCTION(reduce_mean, .gradient = &detail::gradient_mean, .workspace = &detail::value_an_output,
-                 .dtypes = dtypes::number | DType::complex128, .saves = Saves::shape)
+                 .dtypes = dtypes::number | DType::complex128, .saves = Saves::shape,
+                 .flags = {.takes_half = kernels_take_half})
 TANDEM_REDUCTION(reduce_prod, .gradient = &detail::gradient_prod, .dtypes = dtypes::number | DType::complex128,
                  .saves = Saves::inputs)
-TANDEM_REDUCTION(reduce_max, .gradient = &detail::gradient_extreme, .dtypes = dtypes::real, .saves = Saves::all)
-TANDEM_REDUCTION(reduce_min, .gradient = &detail::gradient_extreme, .dtypes = dtypes::real, .saves = Saves::all)
+TANDEM_REDUCTION(reduce_max, .gradient = &detail::gradient_extreme, .dtypes = dtypes::real, .saves = Saves::all,
+                 .flags = {.takes_half = kernels_take_half})
+TANDEM_REDUCTION(reduce_min, .gradient = &detail::gradient_extreme, .dtypes = dtypes::real, .saves = Saves::all,
+                 .flags = {.takes_half = kernels_take_half})
 TANDEM_REDUCTION(reduce_any, .dtypes = dtypes::boolean, .saves = Saves::nothing, .flags = {.non_differentiable = true})
 TANDEM_REDUCTION(reduce_all, .dtypes = dtypes::boolean, .saves = Saves::nothing, .flags = {.non_differentiable = true})
 
