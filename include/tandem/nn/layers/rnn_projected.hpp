@@ -1,10 +1,10 @@
 // run_projected: a loop over the steps of a cell whose inputs are projected already. For the definitions of cells
 // without a fused kernel.
 #pragma once
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "tandem/base/span.hpp"
 #include "tandem/nn/layers/rnn_steps.hpp"
 
 namespace TANDEM_NS::layers::detail {
@@ -13,7 +13,7 @@ namespace TANDEM_NS::layers::detail {
 template <class State, class Step>
 RnnSteps<State> run_projected(const char* layer, const Tensor& x, const State& start, const Tensor& lengths,
                               const Step& step) {
-  const auto code = [&](std::span<const Tensor> in) {
+  const auto code = [&](Span<const Tensor> in) {
     State state = start;
     control::refill(state, in.first(in.size() - 1));
     std::vector<Tensor> out = control::tensors_of(step(in.back(), state));
