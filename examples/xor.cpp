@@ -14,8 +14,8 @@ struct Options : program::Options {
   std::int64_t hidden = 4, starts = 20;
 };
 
-// The twenty starts of the default seed all succeed; of 200, 4 end with three rows right. With Glorot's initializer, the
-// default of layers, 11 do.
+// The twenty starts of the default seed all succeed; of 200, 4 end with three rows right. With Glorot's initializer,
+// the default of layers, 11 do.
 constexpr Initializer start = initializers::RandomNormal(0, 0.5);
 
 struct Net : Model<Net> {

@@ -16,6 +16,7 @@ torch.compile. Needs PyTorch and NumPy.
 import argparse
 import gzip
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -50,7 +51,7 @@ def load(folder):
     random = numpy.random.default_rng(1)
     prototypes = numpy.kron(random.uniform(0, 255, (10, 7, 7)), numpy.ones((4, 4)))
     labels = random.integers(0, 10, 8500)
-    noise = random.normal(0, 120, (len(labels), 28, 28))
+    noise = random.normal(0, 250, (len(labels), 28, 28))
     return numpy.clip(prototypes[labels] + noise, 0, 255).astype(numpy.uint8), labels
 
 
@@ -171,6 +172,10 @@ def main():
     parser.add_argument("--compile", action="store_true")
     arguments = parser.parse_args()
     given = inputs_of(arguments)
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, -20)  # both sides: what else runs would disturb two threads most
+    except PermissionError:
+        pass
     for threads in map(int, arguments.threads.split(",")):
         compare(arguments, given, threads)
 

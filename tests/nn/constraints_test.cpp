@@ -58,6 +58,23 @@ TEST_CASE("constraints: the formulas of Keras") {
   CHECK(floats(cast(MaxNorm(2)(cast(4 * ones({4, 1}), bfloat16)), float32)) == Floats(4, 1));
 }
 
+TEST_CASE("constraints: values computed by Keras 3.15") {
+  using namespace constraints;
+  const auto check = [](const Constraint& c, const Floats& want) { check_close(floats(c(matrix)), want); };
+  check(MaxNorm(2), {1.2f, -.49999988f, 0, 1.6f, .24999994f, 0});
+  check(MaxNorm(1, 1), {.98639393f, -.16439898f, 0, .9980526f, .06237829f, 0});
+  check(UnitNorm(), {.6f, -.894427f, 0, .8f, .4472135f, 0});
+  check(MinMaxNorm(), {.6f, -.49999988f, 0, .8f, .24999994f, 0});
+  check(MinMaxNorm(1, 2, .75), {1.65f, -.79582018f, 0, 2.2f, .39791009f, 0});
+  check(NonNeg(), {3, 0, 0, 4, .25f, 0});
+  const layers::Dense d(3, {.kernel_constraint = MaxNorm(2)});  // after a step of SGD, learning rate 1
+  d.build(2);
+  d.set_weights({matrix, zeros({3})});
+  optimizers::SGD(1.f).apply_gradients({ones({2, 3}), zeros({3})}, d.trainable_variables());
+  check_close(floats(d.variables()[0]),
+              {1.10940039f, -1.49999988f, -.99999994f, 1.66410065f, -.74999994f, -.99999994f});
+}
+
 TEST_CASE("constraints: applied after each update, to Variables that have a gradient") {
   const auto step_of = [](bool traced) {
     const Variable a(matrix, {.constraint = constraints::MaxNorm(2)}), b(matrix),

@@ -22,7 +22,7 @@ TANDEM_API Constraint::Settings norm_settings(const char* name, const Constraint
 ///
 /// The constraint of a weight is applied after the whole update, and only where the weight had a gradient. It applies
 /// to all of the weight, as in Keras, also where the gradient is row-sparse. Assignments, initial values and
-/// checkpoints are taken as they are.
+/// checkpoints are taken as they are; the Variables of a loaded graph have no constraints.
 namespace constraints {
 
 /// Scales weights down whose norm exceeds max_value.
