@@ -33,7 +33,31 @@ bench::Work conv_forward_backward(const Case& c) {
   });
 }
 
+// Weights and statistics are Variables, as in a model.
+struct Network {
+  Tensor x;
+  tandem::Variable w, gamma, beta, mean, variance;
+  explicit Network(const Case& c)
+      : x(tandem_normal({c.batch, c.size, c.size, c.channels}, 1)),
+        w(tandem_normal({c.window, c.window, c.channels, c.filters}, 2)),
+        gamma(tandem_normal({c.filters}, 4)),
+        beta(tandem_normal({c.filters}, 5)),
+        mean(tandem_normal({c.filters}, 6)),
+        variance(0.5 + tandem::square(tandem_normal({c.filters}, 7))) {}
+  Tensor operator()(const Tensor& in) const {
+    return tandem::nn::relu(tandem::nn::batch_normalization(convolved(in, w), mean, variance, beta, gamma, epsilon));
+  }
+};
+void add_inference(const Case& c) {
+  bench::add(c.name(inference), [=] { return bench::repeat([n = Network(c)] { return n(n.x); }); });
+  bench::add(c.name(inference) + "@traced", [=] {
+    const auto n = std::make_shared<Network>(c);
+    return bench::repeat([n, f = tandem::function([n](const Tensor& x) { return (*n)(x); })] { return f(n->x); });
+  });
+}
+
 bool add_all() {
+  for (const Case& c : inference_cases) add_inference(c);
   for (const Case& c : cases) {
     bench::add(c.name(forward), [=] { return conv_forward(c); });
     bench::add(c.name(forward_backward), [=] { return conv_forward_backward(c); });

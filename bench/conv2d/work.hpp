@@ -1,5 +1,6 @@
 // The work of the conv2d scenario: convolutions with as much padding as keeps the size, channels last. With gradients:
-// to the filter, and to the input where it is not a picture (more than one channel).
+// to the filter, and to the input where it is not a picture (more than one channel). Inference: the convolution, batch
+// normalization by given statistics, and relu.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,6 +21,10 @@ struct Case {
 };
 
 inline constexpr Case cases[] = {{32, 28, 1, 5, 32}, {128, 28, 1, 5, 32}, {128, 14, 32, 5, 64}, {32, 56, 64, 3, 64}};
+// Batches of pictures, and one picture in the deep layers of a residual network.
+inline constexpr Case inference_cases[] = {{32, 28, 128, 3, 128}, {1, 14, 256, 3, 256}, {1, 14, 1024, 1, 256}};
+inline constexpr double epsilon = 1e-3;
+inline constexpr const char* inference = "inference";
 inline constexpr const char* forward = "forward";
 inline constexpr const char* forward_backward = "forward_backward";
 }  // namespace bench::conv2d

@@ -40,14 +40,14 @@ inline constexpr auto shape_table =
          rows_of(mask_ops), rows_of(sort_ops), rows_of(reverse_sequence_ops), rows_of(complex_ops),
          rows_of(segment_ops), rows_of(scatter_ops), rows_of(partition_ops), rows_of(unique_ops), rows_of(count_ops),
          rows_of(search_ops), rows_of(repeat_ops));
-inline constexpr auto op_table =
-    join(pointwise_table, shape_table, rows_of(cast_ops), rows_of(fill_ops), rows_of(range_ops), rows_of(reduce_ops),
-         rows_of(statistics_ops), rows_of(arg_ops), rows_of(scan_ops), rows_of(like_ops), rows_of(matmul_ops),
-         rows_of(dense_ops), rows_of(diagonal_ops), rows_of(band_part_ops), rows_of(softmax_ops), rows_of(conv_ops),
-         rows_of(pool_ops), rows_of(cross_entropy_ops), rows_of(lstm_ops), rows_of(gru_ops), rows_of(draw_ops),
-         rows_of(sample_ops), rows_of(distribution_ops), rows_of(candidate_ops), rows_of(dropout_ops),
-         rows_of(assert_ops), rows_of(check_numerics_ops), rows_of(print_ops), rows_of(custom_gradient_ops),
-         rows_of(update_ops), rows_of(layer_norm_ops), rows_of(batch_norm_ops), rows_of(attention_ops));
+inline constexpr auto op_table = join(
+    pointwise_table, shape_table, rows_of(cast_ops), rows_of(fill_ops), rows_of(range_ops), rows_of(reduce_ops),
+    rows_of(statistics_ops), rows_of(arg_ops), rows_of(scan_ops), rows_of(like_ops), rows_of(matmul_ops),
+    rows_of(dense_ops), rows_of(diagonal_ops), rows_of(band_part_ops), rows_of(softmax_ops), rows_of(conv_ops),
+    rows_of(fused_conv_ops), rows_of(pool_ops), rows_of(cross_entropy_ops), rows_of(lstm_ops), rows_of(gru_ops),
+    rows_of(draw_ops), rows_of(sample_ops), rows_of(distribution_ops), rows_of(candidate_ops), rows_of(dropout_ops),
+    rows_of(assert_ops), rows_of(check_numerics_ops), rows_of(print_ops), rows_of(custom_gradient_ops),
+    rows_of(update_ops), rows_of(layer_norm_ops), rows_of(batch_norm_ops), rows_of(attention_ops));
 
 }  // namespace detail
 

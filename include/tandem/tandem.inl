@@ -188,6 +188,7 @@
 #include "tandem/ops/nn/cross_entropy.inl"
 #include "tandem/ops/nn/ctc.inl"
 #include "tandem/ops/nn/embedding.inl"
+#include "tandem/ops/nn/fused_conv.inl"
 #include "tandem/ops/nn/group_norm.inl"
 #include "tandem/ops/nn/gru.inl"
 #include "tandem/ops/nn/information.inl"

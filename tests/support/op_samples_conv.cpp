@@ -31,6 +31,19 @@ void convolved(Numbers& n) {
       (void)tape.gradient(square(y), std::vector<Tensor>{x, w});
     }
 }
+// Convolutions with all kinds of epilogues.
+template <int inputs>
+void with_epilogue(Numbers& n) {
+  using A = FusedActivation;
+  for (const A activation : {A::none, A::relu, A::tanh, A::sigmoid})
+    for (i64 in : {2, 1}) {
+      rules::FusedConvAttrs a;
+      a.strides = a.dilations = Shape{1, 1}, a.padding = PaddingKind::same, a.activation = activation;
+      const Tensor t[] = {n.reals(image(2)), n.reals(filter(2, in, 4)), n.reals({4}), n.reals({4}), n.reals({4})};
+      const Tensor* const all[] = {&t[0], &t[1], &t[2], &t[3], &t[4]};
+      (void)apply(fused_conv_op, {all, inputs}, a);
+    }
+}
 void transposed(Numbers& n) {
   nn::conv2d_transpose(n.reals({2, 2, 3, 3}), n.reals({3, 2, 2, 3}), {2, 4, 5, 2}, {.strides = 2});
 }
@@ -53,6 +66,10 @@ const Sample conv_table[] = {
     {"conv1d_filter_grad", convolved<1>},
     {"conv2d_filter_grad", convolved<2>},
     {"conv3d_filter_grad", convolved<3>},
+    {"fused_conv", with_epilogue<2>},
+    {"fused_conv", with_epilogue<3>},
+    {"fused_conv", with_epilogue<4>},
+    {"fused_conv", with_epilogue<5>},
     {"max_pool", pooled<nn::max_pool>},
     {"max_pool_grad", pooled<nn::max_pool>},
     {"max_pool_pick", pooled<nn::max_pool>},

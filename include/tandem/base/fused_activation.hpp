@@ -1,11 +1,13 @@
-// FusedActivation: what a matrix product's kernel applies to its result before it stores it.
+// FusedActivation: what the kernel of a matrix product or a convolution applies to its result before it stores it.
 #pragma once
 #include <cstdint>
 
-#include "tandem/config.hpp"
+#include "tandem/base/attrs.hpp"
 
 namespace TANDEM_NS {
 
 enum class FusedActivation : std::uint8_t { none, relu, tanh, sigmoid };
+template <>
+inline constexpr int enumerators<FusedActivation> = 4;
 
 }  // namespace TANDEM_NS

@@ -76,6 +76,7 @@ struct RareColumns {
   Tensors (*decomposition)(Span<const Tensor>, const Attrs&) = nullptr;  // the decomposition of a fused op
   const BackwardOf* backward_of = nullptr;                        // in place of `decomposition`, for backward ops
   const OpDef* multi_tensor = nullptr;                            // the multi-tensor version of this update
+  const OpDef* with_epilogue = nullptr;                           // convolutions: the op with what follows them
   Specs (*resolve)(const KernelCall&) = nullptr;                  // infers data-dependent output dims
   Tensors (*host_kernel)(Inputs in, const Attrs&) = nullptr;      // in place of a kernel: control flow
   std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;  // alias ops: byte offset of the view
@@ -109,6 +110,9 @@ struct OpDef {
 // `multi_tensor` is for updates (states..., gradient, rest...) -> (states'...): the multi-tensor op that performs
 // several of them with one rest and, optionally, a scalar by which all gradients are multiplied first: (states of the
 // first..., of the second..., ..., gradient of each..., factor, rest...) -> all states'.
+
+// `with_epilogue` is for ops with two inputs and rules::ConvAttrs: the op with these, up to three vectors (bias, scale,
+// offset) and rules::FusedConvAttrs that computes activation((y + bias) * scale + offset).
 
 /// Whether host_inputs or shape_inputs contains input i; bit 15 stands for all inputs from 15 on.
 constexpr bool names_input(std::uint16_t mask, std::size_t i) { return mask >> (i < 15 ? i : 15) & 1u; }

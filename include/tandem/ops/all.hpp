@@ -37,6 +37,7 @@
 #include "tandem/ops/nn/cross_entropy.hpp"
 #include "tandem/ops/nn/ctc.hpp"
 #include "tandem/ops/nn/embedding.hpp"
+#include "tandem/ops/nn/fused_conv.hpp"
 #include "tandem/ops/nn/gru.hpp"
 #include "tandem/ops/nn/information.hpp"
 #include "tandem/ops/nn/layer_norm.hpp"

@@ -20,7 +20,7 @@ using Floats = std::vector<float>;
 
 struct Window {
   double largest = -HUGE_VAL, sum = 0;
-  i64 count = 0;
+  i64 count = 0, winner = -1;
 };
 // The windows of an image [n, axes..., channels].
 std::vector<Window> windows(const Tensor& x, const std::vector<Axis>& axes) {
@@ -33,7 +33,7 @@ std::vector<Window> windows(const Tensor& x, const std::vector<Axis>& axes) {
   conv_loops::each_product(batch, axes, channels, 1, channels, [&](i64 at_y, i64 at_x, i64) {
     Window& w = r[static_cast<std::size_t>(at_y)];
     const double value = v[static_cast<std::size_t>(at_x)];
-    w.largest = std::fmax(w.largest, value);
+    if (w.winner < 0 || value > w.largest) w.largest = value, w.winner = at_x;
     w.sum += value;
     ++w.count;
   });
@@ -56,22 +56,25 @@ void check(const std::vector<Axis>& axes, i64 batch, i64 channels, DType dtype) 
   const auto all = windows(x, axes);
   for (const Window& w : all) {
     largest.push_back(w.largest);
-    mean.push_back(w.sum / static_cast<double>(w.count));
+    mean.push_back(w.count ? w.sum / static_cast<double>(w.count) : 0);
   }
   INFO(to_string(x.spec()) << " window " << ksize.back() << " stride " << strides.back());
   CHECK(numbers(nn::pool(x, ksize, nn::PoolingType::max, o)) == largest);
-  GradientTape tape;
+  GradientTape tape({.persistent = true});
   tape.watch(x);
-  const Tensor y = nn::pool(x, ksize, nn::PoolingType::avg, o);
+  const Tensor y = nn::pool(x, ksize, nn::PoolingType::avg, o), most = nn::pool(x, ksize, nn::PoolingType::max, o);
   check_close(y, mean, dtype == float64 ? 1e-14 : 1e-6);
   const Tensor g = wave(y.shape(), 1, dtype);
-  std::vector<double> dx(static_cast<std::size_t>(x.size()));
+  std::vector<double> dx(static_cast<std::size_t>(x.size())), dx_of_maxima = dx;
   const auto vg = numbers(g);
   conv_loops::each_product(batch, axes, channels, 1, channels, [&](i64 at_y, i64 at_x, i64) {
     const auto i = static_cast<std::size_t>(at_y);
     dx[static_cast<std::size_t>(at_x)] += vg[i] / static_cast<double>(all[i].count);
   });
   check_close(tape.gradient(y, x, {.output_gradients = {g}}), dx, dtype == float64 ? 1e-14 : 1e-6);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].winner >= 0) dx_of_maxima[static_cast<std::size_t>(all[i].winner)] += vg[i];
+  check_close(tape.gradient(most, x, {.output_gradients = {g}}), dx_of_maxima, dtype == float64 ? 1e-14 : 1e-6);
 }
 
 TEST_CASE("pool: values agree with loops on every instruction set") {
@@ -88,6 +91,8 @@ TEST_CASE("pool: values agree with loops on every instruction set") {
           check({{4, 2, 2, 1, 0, 0, same}, {5, 3, 2, 1, 0, 0, same}, {3, 2, 1, 1, 0, 0, same}}, 2, channels, dtype);
         }
     check({{5, 3, 2, 1, 1, 2}, {6, 2, 1, 1, 0, 1}}, 2, 5, float32);
+    check({{8, 3, 3, 1, 1, 0}, {10, 3, 3, 1, 2, 1}}, 2, 37, float32);  // adjacent windows, some of them in the padding
+    check({{3, 4, 4, 1, 5, 0}, {9, 2, 2, 1, 0, 0}}, 2, 21, float32);
   }
   cpu::isa_level.store(static_cast<signed char>(best));
 }

@@ -6,8 +6,11 @@
 
 namespace TANDEM_NS::cpu {
 
-/// out = in0 convolved with in1 (cross-correlation). The attributes are rules::ConvAttrs, as for all here.
+/// out = in0 convolved with in1 (cross-correlation). The attributes are rules::ConvAttrs, as for all but one here.
 TANDEM_API void conv(const KernelCall& c);
+/// The same with an epilogue, activation((y + in2) * in3 + in4), of which inputs may be missing from the end on. The
+/// attributes are rules::FusedConvAttrs.
+TANDEM_API void fused_conv(const KernelCall& c);
 /// out = the transposed convolution: the gradient of conv's input, where in0 is the gradient of its result and in1 the
 /// filter.
 TANDEM_API void conv_transpose(const KernelCall& c);

@@ -44,7 +44,7 @@ inline bool is_planar(const ConvPlan& p) {
   return p.groups == 1 && p.columns <= max_planar && p.segments * p.k <= max_planar_sum;
 }
 template <class T>
-void run_planar(PlanOf& of, const T* x, const T* filter, bool transposed, T* y) {
+void run_planar(PlanOf& of, const T* x, const T* filter, bool transposed, T* y, const Epilogue<T>& e) {
   using K = Kernels<T>;
   const ConvPlan& p = of.plan;
   const i64 size = p.segments * p.k * p.columns;
@@ -55,30 +55,32 @@ void run_planar(PlanOf& of, const T* x, const T* filter, bool transposed, T* y) 
   const i64 room = K::planar_room.get()(p);
   share(p.items(), work, [&](i64 begin, i64 end) {
     const Room<T> band(room);
-    K::planar.get()(p, x, packed.data(), y, begin, end, band.data());
+    K::planar.get()(p, x, packed.data(), y, begin, end, band.data(), e);
   });
 }
 
 template <class T>
-void run_gather(PlanOf& of, const T* x, const T* filter, bool transposed, T* y) {
+void run_gather(PlanOf& of, const T* x, const T* filter, bool transposed, T* y, const Epilogue<T>& e) {
   using K = Kernels<T>;
   const ConvPlan& p = of.plan;
-  if (is_planar(p)) return run_planar(of, x, filter, transposed, y);
+  if (is_planar(p)) return run_planar(of, x, filter, transposed, y, e);
   const double work = results(p) * double(p.segments * p.k * p.columns * p.groups);
   of.divide(bands_wanted(work));
   const i64 panels = K::panels.get()(p), size = panels * K::panel_size.get()(p), room = of.room();
   const Room<T> packed(size);
-  share(panels, double(size) * 4,
-        [&](i64 begin, i64 end) { K::pack.get()(p, filter, transposed, begin, end, packed.data()); });
+  const bool alone = product::threads_now() == 1;  // then the kernel packs what it needs next
+  if (!alone)
+    share(panels, double(size) * 4,
+          [&](i64 begin, i64 end) { K::pack.get()(p, filter, transposed, begin, end, packed.data()); });
   share(p.items(), work, [&](i64 begin, i64 end) {
     const Room<T> band(room);
-    K::gather.get()(p, x, packed.data(), y, begin, end, band.data());
+    K::gather.get()(p, x, alone ? filter : nullptr, transposed, packed.data(), y, begin, end, band.data(), e);
   });
 }
 
 // `sums`: how many consecutive channels are added to one result.
 template <class T>
-void run_depthwise(PlanOf& of, const T* x, const T* filter, i64 sums, T* y) {
+void run_depthwise(PlanOf& of, const T* x, const T* filter, i64 sums, T* y, const Epilogue<T>& e) {
   using K = Kernels<T>;
   const ConvPlan& p = of.plan;
   const double work = results(p) * double(p.segments * p.groups * p.repeat) * 4;  // its operands come from memory
@@ -88,21 +90,25 @@ void run_depthwise(PlanOf& of, const T* x, const T* filter, i64 sums, T* y) {
   const i64 room = of.room(), line = sums > 1 ? p.axis[2].count * p.groups : 0;
   share(p.items(), work, [&](i64 begin, i64 end) {
     const Room<T> band(room), row(line);
-    K::depthwise.get()(p, x, packed.data(), y, begin, end, sums, band.data(), row.data());
+    K::depthwise.get()(p, x, packed.data(), y, begin, end, sums, band.data(), row.data(), e);
   });
 }
 
+// The product of x and w, or zeros without them, as [rows, columns].
 template <class T>
-void forward(const Sizes& s, const T* x, const T* w, T* y) {
-  if (s.is_product()) {
-    Gemm<T> g;
-    g.m = s.pixels_out(), g.n = s.out_channels, g.k = s.in_channels;
-    g.a = x, g.lda = g.k, g.b = w, g.ldb = g.n, g.c = y, g.ldc = g.n;
-    return gemm(g);
-  }
+void product_of(i64 rows, i64 columns, i64 k, const T* x, const T* w, T* y, const Epilogue<T>& e) {
+  Gemm<T> g;
+  g.m = rows, g.n = columns, g.k = k;
+  g.a = x, g.lda = k, g.b = w, g.ldb = columns, g.c = y, g.ldc = columns;
+  g.activation = e.activation, g.bias = e.bias, g.scale = e.scale, g.offset = e.offset;
+  gemm(g);
+}
+template <class T>
+void forward(const Sizes& s, const T* x, const T* w, T* y, const Epilogue<T>& e) {
+  if (s.is_product()) return product_of(s.pixels_out(), s.out_channels, s.in_channels, x, w, y, e);
   PlanOf of(s, sizeof(T));
-  if (of.taps() == 0) return std::fill_n(y, s.pixels_out() * s.groups * s.out_channels, T(0)), void();
-  s.depthwise() ? run_depthwise(of, x, w, 1, y) : run_gather(of, x, w, false, y);
+  if (of.taps() == 0) return product_of<T>(s.pixels_out(), s.groups * s.out_channels, 0, nullptr, nullptr, y, e);
+  s.depthwise() ? run_depthwise(of, x, w, 1, y, e) : run_gather(of, x, w, false, y, e);
 }
 
 // The remainders by the stride of the positions that windows read.
@@ -138,7 +144,7 @@ void backward(const Sizes& s, const T* g, const T* w, T* dx) {
       for (const i64 k : r[2]) {
         const i64 at[] = {i, j, k};
         PlanOf of(s, at, sizeof(T));
-        s.depthwise() ? run_depthwise(of, g, w, s.out_channels, dx) : run_gather(of, g, w, true, dx);
+        s.depthwise() ? run_depthwise(of, g, w, s.out_channels, dx, {}) : run_gather(of, g, w, true, dx, {});
       }
 }
 
@@ -207,17 +213,29 @@ void filter_gradient(const Sizes& s, const T* x, const T* g, T* dw) {
   FilterGradient<T>(s, x, g, dw).run();
 }
 
+template <class T>
+void convolve(const KernelCall& c, const rules::ConvAttrs& a, FusedActivation activation) {
+  const Operand &x = c.in[0], &w = c.in[1], &y = c.out[0];
+  const auto vector = [&](std::size_t i) { return c.in.size() > i ? c.in[i].as<const T>() : nullptr; };
+  const Epilogue<T> e{activation, vector(2), vector(3), vector(4)};
+  if (x.size() == 0 || w.size() == 0)
+    return product_of<T>(y.size() / y.shape().dim(-1), y.shape().dim(-1), 0, nullptr, nullptr, y.as<T>(), e);
+  forward(sizes_of(a, x.shape(), w.shape()), x.as<const T>(), w.as<const T>(), y.as<T>(), e);
+}
+inline void convolve(const KernelCall& c, const rules::ConvAttrs& a, FusedActivation activation) {
+  if (c.out[0].size() == 0) return;
+  c.out[0].spec->dtype == DType::float64 ? convolve<double>(c, a, activation) : convolve<float>(c, a, activation);
+}
 inline void clear(const Operand& y) { std::memset(y.data, 0, y.spec->bytes()); }
 
 }  // namespace convolution
 
 TANDEM_INLINE void conv(const KernelCall& c) {
-  const Operand &x = c.in[0], &w = c.in[1], &y = c.out[0];
-  if (y.size() == 0) return;
-  if (x.size() == 0 || w.size() == 0) return convolution::clear(y);
-  const auto s = convolution::sizes_of(c.attrs.get<rules::ConvAttrs>(), x.shape(), w.shape());
-  if (y.spec->dtype == DType::float64) convolution::forward(s, x.as<double>(), w.as<double>(), y.as<double>());
-  else convolution::forward(s, x.as<float>(), w.as<float>(), y.as<float>());
+  convolution::convolve(c, c.attrs.get<rules::ConvAttrs>(), FusedActivation::none);
+}
+TANDEM_INLINE void fused_conv(const KernelCall& c) {
+  const auto& a = c.attrs.get<rules::FusedConvAttrs>();
+  convolution::convolve(c, a, a.activation);
 }
 TANDEM_INLINE void conv_transpose(const KernelCall& c) {
   const Operand &g = c.in[0], &w = c.in[1], &dx = c.out[0];

@@ -23,7 +23,9 @@ using Size = i64 (*)(const ConvPlan&);
 template <class T>
 using Pack = void (*)(const ConvPlan&, const T*, bool, i64, i64, T*);
 template <class T>
-using Gather = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, T*);
+using Gather = void (*)(const ConvPlan&, const T*, const T*, bool, T*, T*, i64, i64, T*, const Epilogue<T>&);
+template <class T>
+using Planar = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, T*, const Epilogue<T>&);
 template <class T>
 using PackPlanar = void (*)(const ConvPlan&, const T*, bool, T*);
 template <class T>
@@ -31,7 +33,7 @@ using Correlate = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, i6
 template <class T>
 using PackDepthwise = void (*)(const ConvPlan&, const T*, T*);
 template <class T>
-using Depthwise = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, i64, T*, T*);
+using Depthwise = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, i64, T*, T*, const Epilogue<T>&);
 template <class T>
 using CorrelateDepthwise = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, T*);
 
@@ -42,7 +44,7 @@ using CorrelateDepthwise = void (*)(const ConvPlan&, const T*, const T*, T*, i64
   static constexpr ByIsa<Gather<T>> gather{SETS(convolution::gather<T>)};                        \
   static constexpr ByIsa<Size> planar_room{SETS(convolution::planar_room<T>)};                   \
   static constexpr ByIsa<PackPlanar<T>> pack_planar{SETS(convolution::pack_planar<T>)};          \
-  static constexpr ByIsa<Gather<T>> planar{SETS(convolution::planar<T>)};                        \
+  static constexpr ByIsa<Planar<T>> planar{SETS(convolution::planar<T>)};                        \
   static constexpr ByIsa<Size> panel_room{SETS(convolution::panel_room<T>)};                     \
   static constexpr ByIsa<Correlate<T>> correlate{SETS(convolution::correlate<T>)};               \
   static constexpr ByIsa<Size> depthwise_size{SETS(convolution::packed_depthwise_size<T>)};      \

@@ -25,6 +25,7 @@ TANDEM_API void avg_pool_grad(const KernelCall& c);
 struct PoolPlan {
   i64 batch, channels;
   WindowAxis axis[3];
+  bool adjacent;  // windows do not overlap, and there is nothing between them
 };
 /// A part of the results: some rows of one image, and some channels.
 struct PoolPart {

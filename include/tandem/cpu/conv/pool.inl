@@ -17,7 +17,9 @@ namespace pooling {
 inline PoolPlan plan_of(const KernelCall& c, const Shape& x) {
   const auto& a = c.attrs.get<rules::PoolAttrs>();
   const WindowAxes axes(a, x, a.ksize.begin());
-  return {x.dim(0), x.dim(-1), {axes.axis[0], axes.axis[1], axes.axis[2]}};
+  PoolPlan p{x.dim(0), x.dim(-1), {axes.axis[0], axes.axis[1], axes.axis[2]}, true};
+  for (const WindowAxis& w : p.axis) p.adjacent = p.adjacent && w.dilation == 1 && w.stride == w.window;
+  return p;
 }
 inline constexpr i64 worth_sharing = 16384;  // elements read
 
@@ -55,20 +57,34 @@ void forward(const KernelCall& c, Pool<T> kernel) {
   each_row(p, [&](const PoolPart& part) { kernel(p, part, c.in[0].as<const T>(), c.out[0].as<T>()); });
 }
 
+// The first position that the windows from t on touch, and those before t do not.
+inline i64 first_of(const WindowAxis& a, i64 t) {
+  return t <= 0 ? 0 : t >= a.out ? a.in : std::clamp<i64>(t * a.stride - a.before, 0, a.in);
+}
 // A part of the image that no other part's windows touch, set to zero.
 template <class T>
 void clear(const PoolPlan& p, const PoolPart& part, T* dx) {
   const WindowAxis &d = p.axis[0], &h = p.axis[1], &w = p.axis[2];
-  const auto first = [](const WindowAxis& a, i64 t) {
-    return t <= 0 ? 0 : t >= a.out ? a.in : std::clamp<i64>(t * a.stride - a.before, 0, a.in);
-  };
   const i64 row = w.in * p.channels, n = part.channel_end - part.channel;
-  for (i64 z = first(d, part.plane), z_end = first(d, part.plane_end); z < z_end; ++z)
-    for (i64 y = first(h, part.row), y_end = first(h, part.row_end); y < y_end; ++y) {
+  for (i64 z = first_of(d, part.plane), z_end = first_of(d, part.plane_end); z < z_end; ++z)
+    for (i64 y = first_of(h, part.row), y_end = first_of(h, part.row_end); y < y_end; ++y) {
       T* to = dx + ((part.image * d.in + z) * h.in + y) * row + part.channel;
       if (n == p.channels) std::fill_n(to, row, T(0));
       else
         for (i64 x = 0; x < w.in; ++x, to += p.channels) std::fill_n(to, n, T(0));
+    }
+}
+// The same where windows are adjacent, for all channels: only what lies behind the last windows.
+template <class T>
+void clear_rest(const PoolPlan& p, const PoolPart& part, T* dx) {
+  const WindowAxis &d = p.axis[0], &h = p.axis[1], &w = p.axis[2];
+  const auto past = [](const WindowAxis& a) { return std::clamp<i64>(a.out * a.stride - a.before, 0, a.in); };
+  const i64 row = w.in * p.channels, covered = past(w) * p.channels;
+  for (i64 z = first_of(d, part.plane), z_end = first_of(d, part.plane_end); z < z_end; ++z)
+    for (i64 y = first_of(h, part.row), y_end = first_of(h, part.row_end); y < y_end; ++y) {
+      T* const to = dx + ((part.image * d.in + z) * h.in + y) * row;
+      const i64 from = z < past(d) && y < past(h) ? covered : 0;
+      std::fill_n(to + from, row - from, T(0));
     }
 }
 inline bool apart(const WindowAxis& a) { return a.stride > (a.window - 1) * a.dilation; }
@@ -80,7 +96,7 @@ void backward(const KernelCall& c, TwoInputs<T> kernel, bool reads_x) {
   if (g.size() == 0) return std::fill_n(dx.as<T>(), dx.size(), T(0)), void();
   const PoolPlan p = plan_of(c, x.shape());
   const auto run = [&](const PoolPart& part) {
-    clear(p, part, dx.as<T>());
+    p.adjacent ? clear_rest(p, part, dx.as<T>()) : clear(p, part, dx.as<T>());
     kernel(p, part, g.as<const T>(), reads_x ? x.as<const T>() : nullptr, dx.as<T>());
   };
   if (apart(p.axis[0]) && apart(p.axis[1])) return each_row(p, run);
@@ -165,8 +181,12 @@ void mean(const KernelCall& c) {
   forward<T>(c, TANDEM_ON_SET(T, Pool, pooling::avg_pool<T>));
 }
 template <class T>
-void gradient(const KernelCall& c, bool of_maximum) {
-  backward<T>(c, TANDEM_ON_SET(T, TwoInputs, pooling::pool_grad<T>), of_maximum);
+void max_gradient(const KernelCall& c) {
+  backward<T>(c, TANDEM_ON_SET(T, TwoInputs, pooling::max_pool_grad<T>), true);
+}
+template <class T>
+void mean_gradient(const KernelCall& c) {
+  backward<T>(c, TANDEM_ON_SET(T, TwoInputs, pooling::avg_pool_grad<T>), false);
 }
 inline bool is_double(const KernelCall& c) { return c.out[0].spec->dtype == DType::float64; }
 
@@ -178,7 +198,7 @@ TANDEM_INLINE void max_pool(const KernelCall& c) {
   });
 }
 TANDEM_INLINE void max_pool_grad(const KernelCall& c) {
-  pooling::is_double(c) ? pooling::gradient<double>(c, true) : pooling::gradient<float>(c, true);
+  pooling::is_double(c) ? pooling::max_gradient<double>(c) : pooling::max_gradient<float>(c);
 }
 TANDEM_INLINE void max_pool_pick(const KernelCall& c) {
   pooling::is_double(c) ? pooling::pick<double>(c) : pooling::pick<float>(c);
@@ -190,7 +210,7 @@ TANDEM_INLINE void avg_pool(const KernelCall& c) {
   pooling::is_double(c) ? pooling::mean<double>(c) : pooling::mean<float>(c);
 }
 TANDEM_INLINE void avg_pool_grad(const KernelCall& c) {
-  pooling::is_double(c) ? pooling::gradient<double>(c, false) : pooling::gradient<float>(c, false);
+  pooling::is_double(c) ? pooling::mean_gradient<double>(c) : pooling::mean_gradient<float>(c);
 }
 #undef TANDEM_ON_SET
 

@@ -1,4 +1,5 @@
-// Matrix products on raw pointers: C = A * B (+ C), row-major, with an optional bias and activation as epilogue.
+// Matrix products on raw pointers: C = A * B (+ C), row-major, with bias, scale, offset and activation as an optional
+// epilogue.
 // Not here: tensors, batches and shape rules (ops/linalg); the micro-kernels (gemm_*.inc, gemv.inc).
 #pragma once
 #include <complex>
@@ -14,11 +15,21 @@ namespace TANDEM_NS::cpu {
 
 using Activation = FusedActivation;
 
-/// One product: C[m, n] = activation(op(A)[m, k] * op(B)[k, n] + (accumulate ? C : 0) + bias[n]).
+/// What is applied to results while they are in the cache: activation((y + bias) * scale + offset). The vectors have
+/// one number for each column, and may be null.
+template <class T>
+struct Epilogue {
+  Activation activation = Activation::none;
+  const T *bias = nullptr, *scale = nullptr, *offset = nullptr;
+  bool is_empty() const { return activation == Activation::none && !bias && !scale && !offset; }
+};
+
+/// One product: C[m, n] = activation((op(A)[m, k] * op(B)[k, n] + (accumulate ? C : 0) + bias[n]) * scale[n] +
+/// offset[n]).
 ///   A         m x k with lda >= k, or, if transpose_a, k x m with lda >= m
 ///   B         k x n with ldb >= n, or, if transpose_b, n x k with ldb >= k; ignored if packed_b is given
 ///   C         m x n with ldc >= n; overlaps neither A nor B
-///   bias      n numbers, added to each row of C; may be null
+///   bias, scale, offset   n numbers for each row of C; may be null. scale and offset for float and double only
 ///   packed_b  what pack_b wrote for this k, n and T; may be null
 ///   workspace gemm_workspace(...) bytes, 64-byte aligned, or null: then scratch comes from the caching allocator
 template <class T>
@@ -34,6 +45,7 @@ struct Gemm {
   bool accumulate = false;
   Activation activation = Activation::none;
   const T* bias = nullptr;
+  const T *scale = nullptr, *offset = nullptr;
   const T* packed_b = nullptr;
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;

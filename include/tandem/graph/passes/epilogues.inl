@@ -1,14 +1,17 @@
-// Epilogue fusion: bias and activation are applied to a matrix product while it is in the cache. Benchmark rows:
-// char_rnn_step @traced and @cells_traced (the logits).
+// Epilogue fusion: bias and activation are applied to a matrix product while it is in the cache, and so is batch
+// normalization at inference to a convolution. Benchmark rows: char_rnn_step @traced and @cells_traced (the logits),
+// conv2d/inference* @traced.
 #pragma once
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
+#include "tandem/ops/nn/window_attrs.hpp"
 #include "tandem/ops/pointwise/activation.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/shape/reshape.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -20,6 +23,7 @@ class EpilogueFuser {
   Ref<Graph> run() {
     for (std::size_t i = 0; i < rewrite_.graph->nodes.size(); ++i) {
       Node& n = rewrite_.node(i);
+      if (fuse_into_convolution(n, i)) continue;
       if (n.op == &add_op) fuse_bias(n, n.in[0], n.in[1]) || fuse_bias(n, n.in[1], n.in[0]);
       else fuse_activation(n);
     }
@@ -46,11 +50,14 @@ class EpilogueFuser {
     n.in.push(bias);
     return true;
   }
+  static FusedActivation activation_of(const Node& n) {
+    return n.op == &relu_op      ? FusedActivation::relu
+           : n.op == &tanh_op    ? FusedActivation::tanh
+           : n.op == &sigmoid_op ? FusedActivation::sigmoid
+                                 : FusedActivation::none;
+  }
   void fuse_activation(Node& n) {
-    const nn::DenseActivation a = n.op == &relu_op      ? nn::DenseActivation::relu
-                                  : n.op == &tanh_op    ? nn::DenseActivation::tanh
-                                  : n.op == &sigmoid_op ? nn::DenseActivation::sigmoid
-                                                        : nn::DenseActivation::none;
+    const nn::DenseActivation a = activation_of(n);
     const std::size_t at = a == nn::DenseActivation::none ? no_node : only_for(n.in[0], dense_op);
     // Without a bias the kernel adds 0, which would change an activation of -0.
     if (at == no_node || rewrite_.graph->nodes[at].in.size() != 3 ||
@@ -62,6 +69,62 @@ class EpilogueFuser {
     const Node& m = rewrite_.graph->nodes[product];
     n.op = &dense_op, n.attrs = rules::DenseAttrs{activation}, n.in = m.in;
     rewrite_.remove(product);
+  }
+
+  // The convolution, with or without an epilogue, that produces the value, if it has a single use, no activation yet,
+  // and a version with an epilogue on its device.
+  std::size_t convolution_for(int value) const {
+    const std::size_t at = rewrite_.producer(value);
+    if (at == no_node || !rewrite_.has_one_use(value)) return no_node;
+    const Node& m = rewrite_.graph->nodes[at];
+    const OpDef* fused = m.op->rare.with_epilogue;
+    const Spec& y = rewrite_.spec(value);
+    const bool suits = fused && has_kernel(*fused, y.device) && dtypes::floating.has(y.dtype) &&
+                       (m.op != fused || m.attrs.get<rules::FusedConvAttrs>().activation == FusedActivation::none);
+    return suits ? at : no_node;
+  }
+  // Whether the value has one number for each channel of the convolution's results.
+  bool is_per_channel(int value, const Spec& y) const {
+    const Spec& v = rewrite_.spec(value);
+    const i64 channels = y.shape.dim(-1);
+    return v.device == y.device && v.dtype == y.dtype && channels != none && v.shape.rank() >= 1 &&
+           v.shape.rank() <= y.shape.rank() && v.shape.is_fully_defined() && v.shape.dim(-1) == channels &&
+           v.shape.size() == channels;
+  }
+  bool fuse_into_convolution(Node& n, std::size_t i) {
+    if (activation_of(n) != FusedActivation::none) {
+      const std::size_t at = convolution_for(n.in[0]);
+      if (at != no_node) become_convolution(n, at, activation_of(n));
+      return at != no_node;
+    }
+    if (n.op != &add_op && n.op != &subtract_op && n.op != &multiply_op) return false;
+    return fuse_vector(n, i, n.in[0], n.in[1]) || (n.op != &subtract_op && fuse_vector(n, i, n.in[1], n.in[0]));
+  }
+  // y + v, y - v and y * v for a convolution's y: v becomes its bias, scale or offset.
+  bool fuse_vector(Node& n, std::size_t i, int y, int v) {
+    const std::size_t at = convolution_for(y);
+    if (at == no_node || !is_per_channel(v, rewrite_.spec(y))) return false;
+    const OpDef& op = *n.op;
+    const std::size_t inputs = rewrite_.graph->nodes[at].in.size();
+    if (&op == &multiply_op ? inputs != 3 : inputs == 5) return false;
+    become_convolution(n, at, FusedActivation::none);
+    const Spec spec{{rewrite_.spec(y).shape.dim(-1)}, rewrite_.spec(v).dtype, rewrite_.spec(v).device};
+    if (rewrite_.spec(v).shape.rank() != 1)
+      v = rewrite_.add_before(i, reshape_op, rules::ReshapeAttrs{spec.shape}, {&v, 1}, spec);
+    const int both[] = {inputs == 3 ? n.in[2] : v, v};
+    if (inputs == 3 && &op != &multiply_op) n.in[2] = rewrite_.add_before(i, op, no_attrs, both, spec);
+    else if (&op == &subtract_op) n.in.push(rewrite_.add_before(i, negative_op, no_attrs, {&v, 1}, spec));
+    else n.in.push(v);
+    return true;
+  }
+  void become_convolution(Node& n, std::size_t convolution, FusedActivation activation) {
+    const Node& m = rewrite_.graph->nodes[convolution];
+    rules::FusedConvAttrs a;
+    if (m.op == m.op->rare.with_epilogue) a = m.attrs.get<rules::FusedConvAttrs>();
+    else static_cast<rules::ConvAttrs&>(a) = m.attrs.get<rules::ConvAttrs>();
+    a.activation = activation;
+    n.op = m.op->rare.with_epilogue, n.attrs = a, n.in = m.in;
+    rewrite_.remove(convolution);
   }
 
   Rewrite rewrite_;

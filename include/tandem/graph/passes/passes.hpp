@@ -42,7 +42,8 @@ TANDEM_API Ref<Graph> eliminate_common_subexpressions(const Graph& graph);
 /// do anyway is not materialized for it, and a value of which only the known shape is read is not computed.
 TANDEM_API Ref<Graph> simplify(const Graph& graph);
 /// Epilogue fusion: combines a product of two matrices, a bias and an optional relu, tanh or sigmoid into one
-/// `dense` op, where the intermediate values have no other uses.
+/// `dense` op, where the intermediate values have no other uses. Likewise a convolution, what is added to each channel
+/// and what multiplies it (a bias, batch normalization at inference), and an activation into one `fused_conv` op.
 TANDEM_API Ref<Graph> fuse_epilogues(const Graph& graph);
 /// Combines small matrix products, as in an unrolled loop over the steps of a sequence, into few large ones. A sum of
 /// products (the gradient of a weight that every step uses) becomes one product over all their inner dimensions, where

@@ -4,6 +4,7 @@
 
 #include "tandem/nn/layers/conv.hpp"
 #include "tandem/ops/nn/conv_transpose.hpp"
+#include "tandem/ops/nn/fused_conv.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 
@@ -28,11 +29,18 @@ TANDEM_INLINE Layer::Weights Convolution::weights_for(i64 channels) const {
                           filters_);
 }
 TANDEM_INLINE Tensor Convolution::operator()(const Tensor& x) const {
-  return activated(run_with_weights([&] { return weights_for(channels_of(x)); },
-                                    [&](const Tensors& w) {
-                                      const Tensor image = with_channels(x, w[0].shape().dim(-2) * groups_);
-                                      return biased(nn::convolution(image, w[0], window_), w);
-                                    }));
+  const FusedActivation inside =
+      window_.data_format == DataFormat::channels_last ? activation_.fused() : FusedActivation::none;
+  const Tensor y =
+      run_with_weights([&] { return weights_for(channels_of(x)); },
+                       [&](const Tensors& w) {
+                         const Tensor image = with_channels(x, w[0].shape().dim(-2) * groups_);
+                         return inside == FusedActivation::none
+                                    ? biased(nn::convolution(image, w[0], window_), w)
+                                    : tandem::detail::call_fused_conv(spatial_, image, w[0],
+                                                                      use_bias_ ? w[1] : Tensor(), window_, inside);
+                       });
+  return inside == FusedActivation::none ? activated(y) : penalized(y, activity_regularizer_);
 }
 
 TANDEM_INLINE TransposedConvolution::TransposedConvolution(const char* layer, const char* kind, int spatial,

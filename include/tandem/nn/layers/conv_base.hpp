@@ -47,14 +47,15 @@ class TANDEM_API ConvBase : public Layer {
   Shape kernel_, strides_, dilations_;  // one entry for each spatial axis
   nn::ConvOptions window_;
   DType dtype_;
+  bool use_bias_ = true;
+  tandem::Activation activation_ = tandem::Activation::linear;
+  Regularizer activity_regularizer_;
 
  private:
   ConvBase(const char* layer, const char* kind, int spatial, const WindowSizes& kernel_size, nn::ConvOptions window,
            DType dtype);
-  bool use_bias_ = true;
-  tandem::Activation activation_ = tandem::Activation::linear;
   Initializer bias_initializer_ = initializers::Zeros();
-  Regularizer bias_regularizer_, activity_regularizer_;
+  Regularizer bias_regularizer_;
   Constraint bias_constraint_;
 };
 

@@ -25,10 +25,14 @@ TANDEM_API Tensor dense(const Tensor& x, const Tensor& w, const Tensor& b, Dense
 
 }  // namespace nn
 
-TANDEM_OPS(dense_ops, dense)
+namespace detail {
+/// The activation of z, by ops.
+TANDEM_API Tensor fused_activation(const Tensor& z, FusedActivation activation);
+/// g * activation'(z), from y = activation(z).
+TANDEM_API Tensor before_activation(const Tensor& g, const Tensor& y, FusedActivation activation);
+}  // namespace detail
 
-template <>
-inline constexpr int enumerators<FusedActivation> = 4;
+TANDEM_OPS(dense_ops, dense)
 
 namespace rules {
 struct DenseAttrs {

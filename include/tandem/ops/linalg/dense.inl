@@ -31,7 +31,7 @@ TANDEM_INLINE void dense_kernel(const KernelCall& c) { cpu::dense(c, c.attrs.get
 TANDEM_INLINE std::size_t dense_workspace(Span<const Spec> in, const Attrs&) {
   return cpu::dense_workspace(in[0], in[1]);
 }
-TANDEM_INLINE Tensor dense_activate(const Tensor& z, nn::DenseActivation activation) {
+TANDEM_INLINE Tensor fused_activation(const Tensor& z, FusedActivation activation) {
   switch (activation) {
     case nn::DenseActivation::relu: return maximum(z, 0);
     case nn::DenseActivation::tanh: return tanh(z);
@@ -40,8 +40,7 @@ TANDEM_INLINE Tensor dense_activate(const Tensor& z, nn::DenseActivation activat
   }
   return z;
 }
-// Computes g * activation'(z) from y = activation(z).
-TANDEM_INLINE Tensor before_activation(const Tensor& g, const Tensor& y, nn::DenseActivation activation) {
+TANDEM_INLINE Tensor before_activation(const Tensor& g, const Tensor& y, FusedActivation activation) {
   switch (activation) {
     case nn::DenseActivation::relu: return where(y > 0, g, tandem::detail::scalar_like(0, g));
     case nn::DenseActivation::tanh: return cast(widened(g) * (1 - widened(y) * widened(y)), g.dtype());
@@ -55,7 +54,7 @@ TANDEM_INLINE Tensors dense_reference(Span<const Tensor> in, const Attrs& attrs)
   Tensor z = matmul(vector ? expand_dims(in[0], 0) : in[0], in[1]);
   if (vector) z = squeeze(z, {.axis = {0}});
   if (in.size() > 2) z = z + in[2];
-  return Tensors(dense_activate(z, attrs.get<rules::DenseAttrs>().activation));
+  return Tensors(fused_activation(z, attrs.get<rules::DenseAttrs>().activation));
 }
 TANDEM_INLINE Grads dense_gradient(const GradCall& c) {
   const Tensor g = before_activation(c.g[0], c.out[0], c.get<rules::DenseAttrs>().activation);

@@ -62,6 +62,12 @@ namespace detail {
 ///   throws  errors::InvalidArgumentError, in the op's name
 TANDEM_API rules::ConvAttrs conv_attrs(const char* op, int spatial, const WindowSizes& strides, const Padding& padding,
                                        DataFormat format, const WindowSizes& dilations);
+/// The attributes that o says for a call with x and w.
+///   throws  errors::InvalidArgumentError, in the op's name
+TANDEM_API rules::ConvAttrs conv_attrs_of(const OpDef& op, int spatial, const Tensor& x, const Tensor& w,
+                                          const nn::ConvOptions& o);
+/// The shape of a convolution's result: the shape rule of an op with these attributes, for known or unknown sizes.
+TANDEM_API Shape conv_shape(const InferCall& c, const rules::ConvAttrs& a, const Shape& x, const Shape& w);
 /// The ops for one to three spatial axes.
 inline constexpr const OpDef* conv_by_axes[] = {&conv1d_op, &conv2d_op, &conv3d_op};
 inline constexpr const OpDef* conv_transpose_by_axes[] = {&conv1d_transpose_op, &conv2d_transpose_op,

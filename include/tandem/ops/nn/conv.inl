@@ -7,6 +7,7 @@
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/nn/conv.hpp"
 #include "tandem/ops/nn/conv_transpose.hpp"
+#include "tandem/ops/nn/fused_conv.hpp"
 #include "tandem/ops/nn/image_axes.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
@@ -16,9 +17,7 @@ namespace detail {
 
 inline int spatial_axes_of(const rules::ConvAttrs& a) { return a.strides.rank(); }
 
-// The shape of C(x, w).
-TANDEM_INLINE Shape conv_shape(const InferCall& c, const Shape& x, const Shape& w) {
-  const auto& a = c.get<rules::ConvAttrs>();
+TANDEM_INLINE Shape conv_shape(const InferCall& c, const rules::ConvAttrs& a, const Shape& x, const Shape& w) {
   const int spatial = spatial_axes_of(a);
   check_window(c, a, spatial);
   if (x.rank() != spatial + 2 || w.rank() != spatial + 2)
@@ -42,6 +41,9 @@ TANDEM_INLINE Shape conv_shape(const InferCall& c, const Shape& x, const Shape& 
 }
 inline void check_conv_dtypes(const InferCall& c) {
   if (c.spec(1).dtype != c.spec(0).dtype) raise_specs(c, "dtypes differ", "cast one of them");
+}
+inline Shape conv_shape(const InferCall& c, const Shape& x, const Shape& w) {
+  return conv_shape(c, c.get<rules::ConvAttrs>(), x, w);
 }
 TANDEM_INLINE Specs infer_conv(const InferCall& c) {
   check_conv_dtypes(c);
@@ -117,7 +119,7 @@ constexpr OpDef conv_def(const char* name, const char* display) {
           .inputs = 2,
           .saves = Saves::inputs,
           .attrs = &attr_type<rules::ConvAttrs>,
-          .rare = {.display = display}};
+          .rare = {.with_epilogue = &fused_conv_op, .display = display}};
 }
 constexpr OpDef conv_transpose_def(const char* name, const char* display) {
   return {.name = name,
@@ -193,11 +195,15 @@ inline Padding resolved_padding(const OpDef& op, const Tensor& w, const nn::Conv
         op.name, "Padding::causal needs a filter of known size, not " + to_string(w.spec()));
   return {{(size - 1) * spatial_sizes(op.name, "dilations", o.dilations, 1, o.data_format).dim(0), 0}};
 }
+TANDEM_INLINE rules::ConvAttrs conv_attrs_of(const OpDef& op, int spatial, const Tensor& x, const Tensor& w,
+                                             const nn::ConvOptions& o) {
+  check_image_rank(op.name, x, w, spatial);
+  return conv_attrs(op.name, spatial, o.strides, resolved_padding(op, w, o), o.data_format, o.dilations);
+}
 TANDEM_INLINE Tensor call_conv(int spatial, const Tensor& x, const Tensor& w, const nn::ConvOptions& o) {
   const CallSite call(o);
   const OpDef& op = *conv_by_axes[spatial - 1];
-  check_image_rank(op.name, x, w, spatial);
-  const auto a = conv_attrs(op.name, spatial, o.strides, resolved_padding(op, w, o), o.data_format, o.dilations);
+  const auto a = conv_attrs_of(op, spatial, x, w, o);
   return with_channels_of(apply1(op, a, {o.name, o.where}, with_channels_last(x, o.data_format), w), o.data_format);
 }
 

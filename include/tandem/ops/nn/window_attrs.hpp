@@ -2,6 +2,7 @@
 // that follow from them. Shared by the ops and their kernels; images are [batch, spatial..., channels].
 #pragma once
 #include "tandem/base/attrs.hpp"
+#include "tandem/base/fused_activation.hpp"
 
 namespace TANDEM_NS {
 
@@ -22,6 +23,13 @@ struct ConvAttrs : WindowAttrs {
   static constexpr auto fields = field_list(field("strides", &ConvAttrs::strides),
                                             field("dilations", &ConvAttrs::dilations), field("pads", &ConvAttrs::pads),
                                             field("padding", &ConvAttrs::padding), field("output", &ConvAttrs::output));
+};
+struct FusedConvAttrs : ConvAttrs {
+  FusedActivation activation;
+  static constexpr auto fields =
+      field_list(field("strides", &FusedConvAttrs::strides), field("dilations", &FusedConvAttrs::dilations),
+                 field("pads", &FusedConvAttrs::pads), field("padding", &FusedConvAttrs::padding),
+                 field("activation", &FusedConvAttrs::activation));
 };
 struct PoolAttrs : WindowAttrs {
   Shape ksize;
