@@ -1,6 +1,7 @@
 // float16 and bfloat16 in ops that compute in float32: products, reductions, training. Every op of the table:
 // table_test.
 #include <cmath>
+#include <tuple>
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/trace/function.hpp"
@@ -74,6 +75,97 @@ TEST_CASE("half precision: two dtypes in one op raise and name both") {
   const Tensor a = ones({2, 2}, float16);
   CHECK_THROWS_WITH(matmul(a, ones({2, 2}, bfloat16)), ContainsSubstring("float16 and bfloat16 cannot be mixed"));
   CHECK_THROWS_WITH(matmul(a, ones({2, 2})), ContainsSubstring("float16 and float32 cannot be mixed"));
+}
+
+namespace {
+std::vector<std::uint16_t> bits(const Tensor& x) { return bitcast(x, uint16).to_vector<std::uint16_t>(); }
+Tensor drawn(const Shape& shape, DType d, i64 seed) { return cast(random::stateless_normal(shape, {seed, 1}), d); }
+// Whether f has the bits of the same on float32 operands, rounded.
+template <class F, class... T>
+void check_rounded(const char* what, const F& f, const T&... x) {
+  const DType half = std::get<0>(std::tie(x...)).dtype();
+  CAPTURE(what, name(half));
+  const Tensor got = f(x...), want = f(cast(x, float32)...);
+  CHECK(got.dtype() == half);
+  CHECK(bits(got) == bits(cast(want, half)));
+}
+}  // namespace
+
+TEST_CASE("half precision: tiles, rows longer than one, and columns give float32's bits, rounded") {
+  for (const DType half : {bfloat16, float16}) {
+    for (const Shape& s : {Shape{3, 5000}, {300, 40}, {1, 1}, {0, 5}, {4, 7, 130}, {2, 3, 64}}) {
+      CAPTURE(s);
+      const Tensor x = drawn(s, half, 1), scale = drawn({s.dim(-1)}, half, 2), g = drawn(s, half, 3);
+      for (const int axis : {-1, 0}) {
+        check_rounded(
+            "softmax", [&](const Tensor& t) { return nn::softmax(t, {.axis = axis}); }, x);
+        check_rounded(
+            "log_softmax", [&](const Tensor& t) { return nn::log_softmax(t, {.axis = axis}); }, x);
+        check_rounded(
+            "sum", [&](const Tensor& t) { return reduce_sum(t, axis); }, x);
+        check_rounded(
+            "mean", [&](const Tensor& t) { return reduce_mean(t, axis); }, x);
+        check_rounded(
+            "max", [&](const Tensor& t) { return reduce_max(t, axis); }, x);
+      }
+      check_rounded(
+          "sum of all", [](const Tensor& t) { return reduce_sum(t); }, x);
+      check_rounded(
+          "norm", [](const Tensor& t, const Tensor& a) { return nn::layer_norm(t, {.scale = a, .offset = a}); }, x,
+          scale);
+      for (const std::size_t k : {0, 1})
+        check_rounded(
+            "norm's gradient",
+            [&](const Tensor& t, const Tensor& a, const Tensor& up) {
+              GradientTape tape;
+              tape.watch(t), tape.watch(a);
+              const Tensor y = nn::layer_norm(t, {.scale = a});
+              return tape.gradient(y, {t, a}, {.output_gradients = {up}})[k];
+            },
+            x, scale, g);
+      if (s.rank() != 2 || s.dim(0) == 0) continue;
+      const Tensor labels = cast(range(s.dim(0)), int32) % static_cast<int>(s.dim(1));
+      const auto loss = [&](const Tensor& t) { return nn::sparse_softmax_cross_entropy_with_logits(labels, t); };
+      check_rounded("loss", loss, x);
+      check_rounded(
+          "loss's gradient",
+          [&](const Tensor& t) {
+            GradientTape tape;
+            tape.watch(t);
+            return tape.gradient(loss(t), t);
+          },
+          x);
+    }
+    const Tensor many = drawn({200000}, half, 4), tall = drawn({5000, 20}, half, 5);
+    check_rounded(
+        "a long sum", [](const Tensor& t) { return reduce_sum(t); }, many);
+    check_rounded(
+        "tall columns", [](const Tensor& t) { return reduce_sum(t, 0); }, tall);
+  }
+}
+
+TEST_CASE("half precision: a batch of products, and a gradient's count beyond float16's range") {
+  for (const DType half : {bfloat16, float16}) {
+    const Tensor a = drawn({4, 1, 30, 50}, half, 1), b = drawn({3, 50, 20}, half, 2);
+    check_rounded(
+        "batch", [](const Tensor& x, const Tensor& y) { return matmul(x, y); }, a, b);
+    check_rounded(
+        "transposed",
+        [](const Tensor& x, const Tensor& y) { return matmul(y, x, {.transpose_a = true, .transpose_b = true}); }, a,
+        b);
+    check_rounded(
+        "vector", [](const Tensor& x, const Tensor& y) { return linalg::matvec(x, y); }, drawn({6, 30, 50}, half, 3),
+        drawn({50}, half, 4));
+    const Tensor equal_ones = ones({100000}, half);
+    check_rounded(
+        "ties",
+        [](const Tensor& t) {
+          GradientTape tape;
+          tape.watch(t);
+          return tape.gradient(reduce_max(t) * 16384.f, t);
+        },
+        equal_ones);
+  }
 }
 
 namespace {

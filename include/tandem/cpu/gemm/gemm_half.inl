@@ -3,7 +3,7 @@
 #pragma once
 #include "tandem/cpu/gemm/driver.hpp"
 #include "tandem/cpu/gemm/gemm.hpp"
-#include "tandem/cpu/pointwise/half_kernels.hpp"
+#include "tandem/cpu/pointwise/half_packs.hpp"
 
 #if !TANDEM_IS_HEADER_ONLY
 #define TANDEM_KERNELS "tandem/cpu/gemm/half.inc"

@@ -1,6 +1,6 @@
 // The folds on packs for every instruction set. For the definitions of folds.
 #pragma once
-#include "tandem/cpu/pointwise/half_kernels.hpp"
+#include "tandem/cpu/pointwise/half_packs.hpp"
 #include "tandem/cpu/reduce/fold.hpp"
 #include "tandem/cpu/simd/packs.hpp"
 
