@@ -35,7 +35,7 @@ inline bool serves(i64 size, i64 of, bool heads) {
 // How many of the inputs are not the key of dropout.
 inline std::size_t without_key(std::size_t inputs, const AttentionAttrs& a) { return inputs - (a.dropout > 0); }
 // The mask, if there is one: input `i` of those without the key.
-inline const Tensor* mask_at(std::span<const Tensor> in, std::size_t i, const AttentionAttrs& a) {
+inline const Tensor* mask_at(Span<const Tensor> in, std::size_t i, const AttentionAttrs& a) {
   return without_key(in.size(), a) > i ? &in[i] : nullptr;
 }
 // The operands from `first` on: q k v; then the mask, input `mask`, and the key, if they are there. Returns the shape
@@ -185,11 +185,11 @@ TANDEM_INLINE Tensor attention_probabilities(const Tensor& scores, const Tensor&
   return attention_weights(masked_scores(scores, mask.is_set() ? &mask : nullptr, causal)).weights;
 }
 // Dropout as the kernels apply it, to a tensor of the weights' shape.
-TANDEM_INLINE Tensor dropped(const Tensor& weights, std::span<const Tensor> in, const AttentionAttrs& a) {
+TANDEM_INLINE Tensor dropped(const Tensor& weights, Span<const Tensor> in, const AttentionAttrs& a) {
   if (a.dropout == 0) return weights;
   return apply1(dropout_op, DropoutAttrs{a.dropout}, no_options, weights, in[in.size() - 1]);
 }
-TANDEM_INLINE Tensors reference_attention(std::span<const Tensor> in, const Attrs& attrs) {
+TANDEM_INLINE Tensors reference_attention(Span<const Tensor> in, const Attrs& attrs) {
   const AttentionAttrs& a = attrs.get<AttentionAttrs>();
   const Tensor q = heads_first(in[0], a), k = heads_first(in[1], a), v = heads_first(in[2], a);
   const SharedHeads heads(q, k);
@@ -202,18 +202,18 @@ TANDEM_INLINE Tensors reference_attention(std::span<const Tensor> in, const Attr
 struct ScoreGradient {
   Tensor weights, ds;
 };
-TANDEM_INLINE ScoreGradient score_gradient(std::span<const Tensor> in, const Tensor& g, const Tensor& q,
-                                           const Tensor& k, const Tensor& v, const AttentionAttrs& a) {
+TANDEM_INLINE ScoreGradient score_gradient(Span<const Tensor> in, const Tensor& g, const Tensor& q, const Tensor& k,
+                                           const Tensor& v, const AttentionAttrs& a) {
   const Tensor p = exp(attention_scores(q, k, mask_at(in, 6, a), a) - expand_dims(in[4], -1));
   const Tensor dp = dropped(matmul(g, v, {.transpose_b = true}), in, a);
   return {dropped(p, in, a), p * (dp - expand_dims(in[5], -1))};
 }
 struct HeadsFirst {
   Tensor g, q, k, v;
-  HeadsFirst(std::span<const Tensor> in, const AttentionAttrs& a)
+  HeadsFirst(Span<const Tensor> in, const AttentionAttrs& a)
       : g(heads_first(in[0], a)), q(heads_first(in[1], a)), k(heads_first(in[2], a)), v(heads_first(in[3], a)) {}
 };
-TANDEM_INLINE Tensors reference_attention_grad(std::span<const Tensor> in, const Attrs& attrs) {
+TANDEM_INLINE Tensors reference_attention_grad(Span<const Tensor> in, const Attrs& attrs) {
   const AttentionAttrs& a = attrs.get<AttentionAttrs>();
   const HeadsFirst t(in, a);
   const SharedHeads heads(t.q, t.k);
@@ -224,7 +224,7 @@ TANDEM_INLINE Tensors reference_attention_grad(std::span<const Tensor> in, const
           heads_first(heads.gather(matmul(s.weights, t.g, {.transpose_a = true}), t.v), a)};
 }
 // The gradient to a mask that is added to the scores.
-TANDEM_INLINE Tensor mask_gradient(std::span<const Tensor> in, const AttentionAttrs& a) {
+TANDEM_INLINE Tensor mask_gradient(Span<const Tensor> in, const AttentionAttrs& a) {
   const HeadsFirst t(in, a);
   const SharedHeads heads(t.q, t.k);
   return sum_to_like(score_gradient(in, t.g, t.q, heads.spread(t.k), heads.spread(t.v), a).ds, in[6]);
@@ -267,8 +267,7 @@ inline Tensor attention_key(const nn::AttentionOptions& o) {
   return random::next_key("scaled_dot_product_attention", {o.seed, nullptr});
 }
 // Attention of small ops, of q, k and v of any shapes that broadcast, and the mask.
-TANDEM_INLINE Tensor composed_attention(std::span<const Tensor* const> in, AttentionAttrs a,
-                                        const nn::AttentionOptions& o) {
+TANDEM_INLINE Tensor composed_attention(Span<const Tensor* const> in, AttentionAttrs a, const nn::AttentionOptions& o) {
   const char* const op = "scaled_dot_product_attention";
   const DType dtype = in[0]->dtype();
   std::vector<Tensor> wide;
