@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "tandem/core/backend.hpp"
-#include "tandem/core/op.hpp"
 
 namespace sim {
 namespace {
@@ -22,6 +21,7 @@ using tandem::Device;
 
 std::map<void*, std::size_t> blocks;  // address -> mapped bytes
 std::int64_t launches = 0;
+const tandem::OpDef* missing = nullptr;
 int opened = 0;
 
 std::size_t mapped(std::size_t bytes) {
@@ -106,7 +106,7 @@ const tandem::Backend backend{.count = [] { return 1; },
                               .copy = &copy,
                               .launch = &launch,
                               .synchronize = [](int) {},
-                              .has_kernel = [](const tandem::OpDef& op) { return op.cpu != nullptr; },
+                              .has_kernel = [](const tandem::OpDef& op) { return op.cpu && &op != missing; },
                               .begin_capture = [](tandem::Stream) { capturing = std::make_unique<Captured>(); },
                               .end_capture = [](tandem::Stream) -> void* {
                                 ++captures;
@@ -119,6 +119,9 @@ const tandem::Backend backend{.count = [] { return 1; },
 
 Installed::Installed() { tandem::backends[Device::sim] = &backend; }
 Installed::~Installed() { tandem::backends[Device::sim] = nullptr; }
+
+Without::Without(const tandem::OpDef& op) { missing = &op; }
+Without::~Without() { missing = nullptr; }
 
 Counts counts() { return {static_cast<std::int64_t>(blocks.size()), launches, captures, replays}; }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 
+#include "tandem/core/op.hpp"
 #include "tandem/core/tensor.hpp"
 
 namespace sim {
@@ -17,6 +18,15 @@ class Installed {
   Installed(const Installed&) = delete;
   Installed& operator=(const Installed&) = delete;
   ~Installed();
+};
+
+/// The device has no kernel for this op during the lifetime of this object.
+class Without {
+ public:
+  explicit Without(const tandem::OpDef& op);
+  Without(const Without&) = delete;
+  Without& operator=(const Without&) = delete;
+  ~Without();
 };
 
 /// Currently allocated blocks; so far: launches, captures, launches of captures.
