@@ -1,5 +1,5 @@
-// sort, argsort and top_k against std::stable_sort: every dtype, row lengths on both sides of the kernels' limits, many
-// ties, NaN, zeros of both signs.
+// sort, argsort and top_k against std::stable_sort: every dtype and instruction set, row lengths on both sides of the
+// kernels' limits, many ties, NaN, zeros of both signs, rows that mislead the choice of pivots and samples.
 #include "tandem/ops/index/sort.hpp"
 
 #include <algorithm>
@@ -7,8 +7,10 @@
 #include <limits>
 #include <numeric>
 
+#include "tandem/cpu/simd/isa.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sets.hpp"
 #include "tests/support/threads.hpp"
 #include "tests/support/values.hpp"
 
@@ -43,7 +45,72 @@ Tensor numbers(testing::Shapes& random, const Shape& s, DType d, int kinds) {
   return cast(constant(v, {.dtype = float64, .shape = s}), d);
 }
 
+void check_order(const Tensor& x) {
+  const int n = static_cast<int>(x.shape()[0]);
+  const std::vector<double> v = cast(x, float64).to_vector<double>();
+  const std::vector<int> up = order_of(v, 0, n, false), down = order_of(v, 0, n, true);
+  CHECK(argsort(x).to_vector<int>() == up);
+  CHECK(argsort(x, {.direction = Direction::descending}).to_vector<int>() == down);
+  for (const int k : {1, 5, 40, 100, n}) {
+    if (k > n) continue;
+    CAPTURE(n, k);
+    CHECK(nn::top_k(x, k).indices.to_vector<int>() == std::vector<int>(down.begin(), down.begin() + k));
+  }
+}
+// Positions whose elements a pivot is chosen from: five runs of `lanes` elements.
+std::vector<std::size_t> sampled(std::size_t n, std::size_t lanes) {
+  std::vector<std::size_t> at;
+  for (std::size_t k = 0; k < 5; ++k)
+    for (std::size_t i = 0; i < lanes; ++i) at.push_back(k * ((n - lanes) / 4) + i);
+  return at;
+}
+// A row of which every pivot is nearly the smallest element: what is sampled gets the smallest numbers that are left.
+std::vector<float> misleading_row(std::size_t n, std::size_t lanes) {
+  std::vector<float> row(n, -1);
+  std::vector<std::size_t> left(n);
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  for (float next = 0; left.size() > 16 * lanes;) {
+    const std::vector<std::size_t> at = sampled(left.size(), lanes);
+    for (const std::size_t i : at)
+      if (row[left[i]] < 0) row[left[i]] = next++;
+    std::vector<float> medians;
+    for (std::size_t i = 0; i < lanes; ++i) {
+      std::vector<float> five;
+      for (std::size_t k = 0; k < 5; ++k) five.push_back(row[left[at[k * lanes + i]]]);
+      std::sort(five.begin(), five.end());
+      medians.push_back(five[2]);
+    }
+    std::sort(medians.begin(), medians.end());
+    std::erase_if(left, [&](std::size_t i) { return row[i] >= 0 && row[i] < medians[lanes / 2]; });
+  }
+  for (float& x : row)
+    if (x < 0) x = static_cast<float>(n);
+  return row;
+}
+
 }  // namespace
+
+TEST_CASE("every instruction set sorts alike", "[sort]") {
+  testing::Shapes random(94);
+  testing::on_every_set([&] {
+    for (const int n : {1, 9, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300, 1001, 6000})
+      for (const DType d : {float32, int32, uint32, float64, int16})
+        check_order(numbers(random, {n}, d, 1 << (n % 15)));
+  });
+}
+
+TEST_CASE("rows that mislead the choice of pivots and samples are sorted", "[sort]") {
+  testing::on_every_set([] {
+    check_order(constant(misleading_row(3000, cpu::isa() == cpu::level_v4 ? 8 : 4)));
+    for (const float outlier : {-1e30f, 1e30f, std::numeric_limits<float>::quiet_NaN()}) {
+      constexpr std::size_t n = 20000, sample = 512;
+      std::vector<float> row(n);
+      for (std::size_t i = 0; i < n; ++i) row[i] = static_cast<float>((i * 7919) % n);
+      for (std::size_t i = 0; i < sample; ++i) row[i * n / sample] = outlier;
+      check_order(constant(row));
+    }
+  });
+}
 
 TEST_CASE("sort and argsort equal a stable sort", "[sort]") {
   testing::Shapes random(91);

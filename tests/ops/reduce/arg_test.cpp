@@ -1,12 +1,16 @@
 // argmax and argmin against loops on every axis; ties, NaN, long rows, output types, errors.
 #include "tandem/ops/reduce/arg.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "loops.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sets.hpp"
 
 namespace arg_test {
 using namespace tandem;
@@ -54,6 +58,20 @@ TEST_CASE("argmax of long rows and columns") {
   check_axes(loops::random_ints({4, 9000, 2}, 8, DType::int32, 0, 1000));
 }
 
+TEST_CASE("every instruction set finds the first of the largest in rows of every length") {
+  testing::on_every_set([] {
+    for (int n = 1; n < 140; ++n)
+      for (int at = 0; at < n; at += 1 + n / 9) {
+        std::vector<float> row(static_cast<std::size_t>(n), -1);
+        std::fill(row.begin() + at, row.begin() + std::min(n, at + 20), 0.f);  // beyond a row there are zeros, too
+        CAPTURE(n, at);
+        CHECK(argmax(constant(row), 0).item<i64>() == at);
+        CHECK(argmin(cast(constant(row), int32) * -1, 0).item<i64>() == at);
+        row[static_cast<std::size_t>(at)] = std::numeric_limits<float>::quiet_NaN();
+        CHECK(argmax(constant(row), 0).item<i64>() == at);
+      }
+  });
+}
 TEST_CASE("the first NaN wins") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (i64 n : {5, 100, 9000})

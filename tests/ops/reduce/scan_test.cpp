@@ -9,6 +9,7 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sets.hpp"
 
 namespace scan_test {
 using namespace tandem;
@@ -56,6 +57,15 @@ TEST_CASE("scans of long rows") {
   }
   check_scan(&cumsum, false, loops::random_ints({700, 3}, 8, DType::int32), 0);
   check_scan(&cumsum, false, loops::random_ints({3, 2100}, 9, DType::int32), 0);
+}
+TEST_CASE("every instruction set scans rows of every length") {
+  testing::on_every_set([] {
+    for (i64 n = 1; n < 70; ++n) {
+      check_scan(&cumsum, false, loops::random_ints({2, n}, 10, DType::int32), 0);
+      check_scan(&cumsum, false, loops::random_ints({2, n}, 11, DType::int64), 0);
+      check_scan(&cumsum, false, loops::random({2, n}, 12), 1e-6);
+    }
+  });
 }
 TEST_CASE("scan examples") {
   const Tensor x = constant({1, 2, 3});

@@ -8,6 +8,7 @@
 #include "tandem/base/inlined_vector.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/cuda_kernels.hpp"
+#include "tandem/cpu/move/interleave.hpp"
 #include "tandem/cpu/move/layout.hpp"
 #include "tandem/cpu/move/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
@@ -77,6 +78,22 @@ class Joined {
   template <bool Join>
   void copy() const {
     if (has_runs()) return copy_runs<Join>();
+    if (on_gpu(c_)) return copy_each<Join>();
+    if (const Interleave move = interleave_of<Join>(parts_.size(), width()); move && is_interleaved()) {
+      void* part[most_interleaved];
+      for (unsigned p = 0; p < parts_.size(); ++p) part[p] = (parts_.begin() + p)->operand->data;
+      return parallel_for(outer_, std::max<i64>(1, copy_grain_bytes / (row_ * width())),
+                          [&](i64 begin, i64 end) { move(whole_.data, part, begin, end); });
+    }
+    copy_each<Join>();
+  }
+  // Each row has one element of each tensor.
+  bool is_interleaved() const {
+    return row_ == static_cast<i64>(parts_.size()) && whole_.spec->dtype != DType::string &&
+           std::all_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.length == 1; });
+  }
+  template <bool Join>
+  void copy_each() const {
     for (const Part& p : parts_)
       Join ? copy_blocks(c_, whole_, p.at, row_, *p.operand, 0, p.length, outer_, p.length)
            : copy_blocks(c_, *p.operand, 0, p.length, whole_, p.at, row_, outer_, p.length);
@@ -87,6 +104,7 @@ class Joined {
   void copy_runs() const {
     i64 row = 0;  // bytes
     for (const Part& p : parts_) row += p.length * width();
+    const bool streamed = outer_ * row >= streaming_copy_bytes;
     parallel_for(outer_ * row, copy_grain_bytes, [&](i64 begin, i64 end) {
       for (i64 r = begin / row; begin < end; ++r) {
         i64 at = r * row;
@@ -94,7 +112,8 @@ class Joined {
           const i64 length = p.length * width(), first = std::max(begin, at), last = std::min(end, at + length);
           if (first < last)
             copy_run<Join>(static_cast<char*>(element(whole_, r * row_ + p.at)) + (first - at),
-                           static_cast<char*>(element(*p.operand, r * p.length)) + (first - at), last - first);
+                           static_cast<char*>(element(*p.operand, r * p.length)) + (first - at), last - first,
+                           streamed);
           at += length;
         }
         begin = at;
@@ -102,8 +121,11 @@ class Joined {
     });
   }
   template <bool Join>
-  static void copy_run(char* whole, char* part, i64 n) {
-    std::memcpy(Join ? whole : part, Join ? part : whole, static_cast<std::size_t>(n));
+  static void copy_run(char* whole, char* part, i64 n, bool streamed) {
+    char* const to = Join ? whole : part;
+    const char* const from = Join ? part : whole;
+    if (streamed && n >= shortest_streamed_run) copy_around(to, from, n);
+    else std::memcpy(to, from, static_cast<std::size_t>(n));
   }
 
   const KernelCall& c_;

@@ -1,6 +1,7 @@
 // Definitions of cpu/move/sort.hpp.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -8,16 +9,15 @@
 #include "tandem/cpu/move/indices.hpp"
 #include "tandem/cpu/move/sort.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/packs.hpp"
+
+#define TANDEM_KERNELS "tandem/cpu/move/sort.inc"
+#include "tandem/cpu/simd/for_each_isa.inc"
 
 namespace TANDEM_NS::cpu {
 
 namespace detail {
 
-template <class T>
-bool is_below(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) return a < b || (b != b && a == a);
-  else return a < b;
-}
 // A number that orders as an element does: NaN above all others, -0 as 0. Descending order is that of the complement.
 template <class T>
 auto order_key(T x, bool descending) {
@@ -45,22 +45,46 @@ struct SortRecord {
     return a.key < b.key || (a.key == b.key && a.place < b.place);
   }
 };
+// Both in one number, which is signed because AVX2 compares such ones only.
 template <>
 struct SortRecord<std::uint32_t> {
-  u64 both;
-  SortRecord(std::uint32_t key, std::uint32_t place) : both(u64(key) << 32 | place) {}
+  std::int64_t both;
+  SortRecord(std::uint32_t key, std::uint32_t place)
+      : both(static_cast<std::int64_t>(u64(key ^ 0x80000000u) << 32 | place)) {}
   friend bool operator<(SortRecord a, SortRecord b) { return a.both < b.both; }
 };
-inline std::uint32_t place_of(SortRecord<std::uint32_t> r) { return static_cast<std::uint32_t>(r.both); }
+using PackedRecord = SortRecord<std::uint32_t>;
+inline std::uint32_t place_of(PackedRecord r) { return static_cast<std::uint32_t>(r.both); }
 inline std::uint32_t place_of(const SortRecord<u64>& r) { return r.place; }
-inline unsigned digit_of(SortRecord<std::uint32_t> r, int d) { return (r.both >> (32 + 8 * d)) & 255u; }
+inline unsigned digit_of(PackedRecord r, int d) {
+  return (static_cast<u64>(r.both) ^ u64(1) << 63) >> (32 + 8 * d) & 255u;
+}
 inline unsigned digit_of(const SortRecord<u64>& r, int d) { return (r.key >> (8 * d)) & 255u; }
 
 template <class T>
 using RecordOf = SortRecord<decltype(order_key(T(), false))>;
+// The records of one row, and as many again to sort them; a sort on packs stores slightly past either half.
+template <class T>
+class SortRoom {
+ public:
+  using Record = RecordOf<T>;
+  explicit SortRoom(i64 n) : half_(n + 16), room_(2 * static_cast<std::size_t>(half_) * sizeof(Record)) {}
+  Record* records() const { return static_cast<Record*>(room_.data()); }
+  Record* other() const { return records() + half_; }
+
+ private:
+  i64 half_;
+  memory::Scratch room_;
+};
+
 template <class T>
 void make_records(const T* x, i64 n, bool descending, RecordOf<T>* to) {
-  for (i64 i = 0; i < n; ++i) to[i] = RecordOf<T>{order_key(x[i], descending), static_cast<std::uint32_t>(i)};
+  i64 i = 0;
+  if constexpr (sizeof(T) == 4) {
+    static constexpr decltype(&TANDEM_LOWEST_ISA::make_records<T>) by_isa[3] = TANDEM_EACH_ISA(make_records<T>);
+    i = by_isa[isa()](x, n, descending, &to->both);
+  }
+  for (; i < n; ++i) to[i] = RecordOf<T>{order_key(x[i], descending), static_cast<std::uint32_t>(i)};
 }
 // Sorts by the lowest byte first, and stably by each further one; bytes that are equal in all keys are skipped. Returns
 // where the result is: in `a` or in `b`.
@@ -78,18 +102,26 @@ R* radix_sort(R* a, R* b, i64 n) {
   }
   return a;
 }
-// Sorts n records; there is room for as many behind them. Short lists are sorted by comparisons, which take less time
-// than the counts. Returns where the result is.
+// Sorts n > 0 records, or at least finds the first `wanted`. By comparisons on packs where a record is one number, and
+// by bytes otherwise, but for short lists, which take less time than the counts. Returns where the result is.
 template <class T>
-const RecordOf<T>* sort_records(RecordOf<T>* r, i64 n) {
-  if (n > static_cast<i64>(8 * sizeof(T) + 16)) return radix_sort<sizeof(T)>(r, r + n, n);
+const RecordOf<T>* sort_records(const SortRoom<T>& room, i64 n, i64 wanted) {
+  constexpr bool packed = std::is_same_v<RecordOf<T>, PackedRecord>;
+  RecordOf<T>* const r = room.records();
+  if constexpr (packed && sizeof(T) == 4) {
+    static constexpr decltype(&TANDEM_LOWEST_ISA::sort_records) by_isa[3] = TANDEM_EACH_ISA(sort_records);
+    if (isa() != level_baseline && n > 16) {
+      if (!by_isa[isa()](&r->both, n, wanted, &room.other()->both)) std::sort(r, r + n);
+      return r;
+    }
+  }
+  if (n > static_cast<i64>(8 * sizeof(T) + 16)) return radix_sort<sizeof(T)>(r, room.other(), n);
   std::sort(r, r + n);
   return r;
 }
+// Writes the first n elements of a row in the order of its records.
 template <class T>
-void sort_row(const T* x, i64 n, bool descending, T* values, std::int32_t* places, RecordOf<T>* room) {
-  make_records(x, n, descending, room);
-  const RecordOf<T>* const sorted = sort_records<T>(room, n);
+void write_sorted(const T* x, const RecordOf<T>* sorted, i64 n, T* values, std::int32_t* places) {
   for (i64 i = 0; i < n; ++i) {
     const std::uint32_t at = place_of(sorted[i]);
     places[i] = static_cast<std::int32_t>(at);
@@ -97,55 +129,48 @@ void sort_row(const T* x, i64 n, bool descending, T* values, std::int32_t* place
   }
 }
 
-// Inserts x[i] into the descending list of the k largest so far; it is known to belong there.
+// The kernels of top_k.
 template <class T>
-void insert_ranked(T* values, std::int32_t* places, i64 filled, T x, i64 i) {
-  for (; filled > 0 && is_below(values[filled - 1], x); --filled) {
-    values[filled] = values[filled - 1];
-    places[filled] = places[filled - 1];
-  }
-  values[filled] = x;
-  places[filled] = static_cast<std::int32_t>(i);
-}
-// For small k: blocks in which no element exceeds the smallest of the list are skipped without a branch per element.
+struct LargestKernels {
+  void (*few)(const T* x, i64 n, i64 k, T* values, std::int32_t* places);
+  i64 (*find)(const T* x, i64 n, T least, std::int32_t* places, i64 most);
+};
 template <class T>
-void few_of_row(const T* x, i64 n, i64 k, T* values, std::int32_t* places) {
-  i64 i = 0;
-  for (; i < k; ++i) insert_ranked(values, places, i, x[i], i);
-  constexpr i64 block = 32;
-  for (; i < n; i += block) {
-    const i64 end = std::min(n, i + block);
-    const T least = values[k - 1];
-    int any = 0;
-    if (end - i == block)
-      for (i64 j = 0; j < block; ++j) any |= !(x[i + j] <= least);
-    else any = 1;
-    if (any)
-      for (i64 j = i; j < end; ++j)
-        if (is_below(values[k - 1], x[j])) insert_ranked(values, places, k - 1, x[j], j);
+LargestKernels<T> largest_kernels() {
+  if constexpr (on_every_set<T> && sizeof(T) >= 4) {
+    static constexpr decltype(LargestKernels<T>::few) few[3] = TANDEM_EACH_ISA(largest_of_row<T>);
+    static constexpr decltype(LargestKernels<T>::find) find[3] = TANDEM_EACH_ISA(find_not_below<T>);
+    return {few[isa()], find[isa()]};
+  } else {
+    return {&TANDEM_LOWEST_ISA::largest_of_row<T>, &TANDEM_LOWEST_ISA::find_not_below<T>};
   }
 }
-// For other k: sorts only the elements whose leading bits can be among the first k. `room` is for 2 n records.
+// For a small share of a long row: makes records of the elements that are not below a bound, which is estimated from a
+// sample such that usually about k elements, but not fewer, are left. Returns their number, 0 if this fails.
 template <class T>
-void many_of_row(const T* x, i64 n, i64 k, T* values, std::int32_t* places, RecordOf<T>* room) {
-  constexpr int width = 8 * sizeof(T);
-  const int bits = n < 2048 || width < 12 ? 8 : 12;
-  std::uint32_t count[4096];
-  std::fill_n(count, 1 << bits, 0u);
-  for (i64 i = 0; i < n; ++i) ++count[order_key(x[i], true) >> (width - bits)];
-  u64 last = 0;
-  for (i64 sum = count[0]; sum < k;) sum += count[++last];
-  i64 m = 0;
-  for (i64 i = 0; i < n; ++i) {
-    const auto key = order_key(x[i], true);
-    if (static_cast<u64>(key >> (width - bits)) <= last) room[m++] = RecordOf<T>{key, static_cast<std::uint32_t>(i)};
-  }
-  const RecordOf<T>* const sorted = sort_records<T>(room, m);
-  for (i64 i = 0; i < k; ++i) {
-    const std::uint32_t at = place_of(sorted[i]);
-    places[i] = static_cast<std::int32_t>(at);
-    values[i] = x[at];
-  }
+i64 make_likely_records(const T* x, i64 n, i64 k, const SortRoom<T>& room) {
+  constexpr i64 sample = 512, most = 4096;
+  const i64 expected = k * sample / n, rank = expected + 3 * static_cast<i64>(std::sqrt(expected + 1)) + 3;
+  if (n < 8 * sample || 2 * rank * n > most * sample) return 0;
+  RecordOf<T>* const r = room.records();
+  T chosen[sample];
+  for (i64 i = 0; i < sample; ++i) chosen[i] = x[i * n / sample];
+  make_records(chosen, sample, true, r);
+  const T least = chosen[place_of(sort_records(room, sample, rank + 1)[rank])];
+  if (least != least) return 0;  // the bound is NaN
+  std::int32_t found[most + 128];
+  const i64 count = largest_kernels<T>().find(x, n, least, found, most);
+  if (count < k || count > most) return 0;
+  for (i64 i = 0; i < count; ++i)
+    r[i] = RecordOf<T>{order_key(x[found[i]], true), static_cast<std::uint32_t>(found[i])};
+  return count;
+}
+// The k largest of a row, descending, for any k.
+template <class T>
+void many_of_row(const T* x, i64 n, i64 k, T* values, std::int32_t* places, const SortRoom<T>& room) {
+  i64 left = make_likely_records(x, n, k, room);
+  if (left == 0) make_records(x, left = n, true, room.records());
+  write_sorted(x, sort_records(room, left, k), k, values, places);
 }
 
 inline i64 rows_of(const Shape& s) {
@@ -162,10 +187,13 @@ TANDEM_INLINE void sort(const KernelCall& c, bool descending) {
   detail::with_ordered_type(c.in[0].spec->dtype, [&](auto t) {
     using T = std::remove_pointer_t<decltype(t)>;
     parallel_for(detail::rows_of(s), std::max<i64>(1, 4096 / std::max<i64>(n, 1)), [&](i64 b, i64 e) {
-      const memory::Scratch room(2 * static_cast<std::size_t>(n) * sizeof(detail::RecordOf<T>));
-      for (i64 r = b; n > 0 && r < e; ++r)
-        detail::sort_row(c.in[0].as<const T>() + r * n, n, descending, c.out[0].as<T>() + r * n,
-                         c.out[1].as<std::int32_t>() + r * n, static_cast<detail::RecordOf<T>*>(room.data()));
+      const detail::SortRoom<T> room(n);
+      for (i64 r = b; n > 0 && r < e; ++r) {
+        const T* const x = c.in[0].as<const T>() + r * n;
+        detail::make_records(x, n, descending, room.records());
+        detail::write_sorted(x, detail::sort_records(room, n, n), n, c.out[0].as<T>() + r * n,
+                             c.out[1].as<std::int32_t>() + r * n);
+      }
     });
   });
 }
@@ -177,16 +205,13 @@ TANDEM_INLINE void top_k(const KernelCall& c) {
   detail::with_ordered_type(c.in[0].spec->dtype, [&](auto t) {
     using T = std::remove_pointer_t<decltype(t)>;
     parallel_for(detail::rows_of(s), std::max<i64>(1, (1 << 15) / n), [&](i64 b, i64 e) {
-      const memory::Scratch room(few ? 0 : 2 * static_cast<std::size_t>(n) * sizeof(detail::RecordOf<T>));
+      const detail::SortRoom<T> room(few ? 0 : n);
       for (i64 r = b; r < e; ++r) {
         const T* x = c.in[0].as<const T>() + r * n;
         T* values = c.out[0].as<T>() + r * k;
         std::int32_t* places = c.out[1].as<std::int32_t>() + r * k;
-        if (few) {
-          detail::few_of_row(x, n, k, values, places);
-          continue;
-        }
-        detail::many_of_row(x, n, k, values, places, static_cast<detail::RecordOf<T>*>(room.data()));
+        if (few) detail::largest_kernels<T>().few(x, n, k, values, places);
+        else detail::many_of_row(x, n, k, values, places, room);
       }
     });
   });

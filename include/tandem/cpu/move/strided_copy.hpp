@@ -10,6 +10,12 @@ namespace TANDEM_NS::cpu {
 /// The number of bytes worth copying on another thread: about 10 us.
 inline constexpr i64 copy_grain_bytes = 128 * 1024;
 
+/// A copy that writes more than this leaves the caches before it is read, so it is written past them. A constant: the
+/// sizes of caches that systems report may be off by a factor of ten.
+inline constexpr i64 streaming_copy_bytes = 32 * 1024 * 1024;
+/// ... unless its runs are shorter: the lines at their ends are then written twice too often.
+inline constexpr i64 shortest_streamed_run = 16 * 1024;
+
 /// A loop nest of copies: element (i, j, ...) goes from `from + i * from_stride[0] + j * from_stride[1] + ...` to
 /// the corresponding location in the output. Strides count elements; 0 repeats a source element, negative ones walk
 /// backward.
@@ -29,6 +35,8 @@ struct StridedCopy {
 TANDEM_API void copy_strided(StridedCopy nest, DType dtype, void* to, const void* from);
 /// Copies n elements that are contiguous on both sides.
 TANDEM_API void copy_dense(DType dtype, void* to, const void* from, i64 n);
+/// Copies bytes past the caches.
+TANDEM_API void copy_around(void* to, const void* from, i64 bytes);
 /// Sets n elements to zero, false or "".
 TANDEM_API void fill_zero(DType dtype, void* to, i64 n);
 

@@ -7,6 +7,10 @@
 #include "tandem/cpu/move/strided_copy.hpp"
 #include "tandem/cpu/move/transpose_tile.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/packs.hpp"
+
+#define TANDEM_KERNELS "tandem/cpu/move/transpose.inc"
+#include "tandem/cpu/simd/for_each_isa.inc"
 
 namespace TANDEM_NS::cpu {
 
@@ -85,10 +89,12 @@ inline void copy_row(T* to, i64 to_step, const T* from, i64 from_step, i64 n) {
     for (i64 i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
 }
 template <class T>
-inline void copy_row_dense(T* to, const T* from, i64 n) {
-  if constexpr (std::is_trivially_copyable_v<T>)
-    if (n * static_cast<i64>(sizeof(T)) >= 32)
-      return void(std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T)));
+inline void copy_row_dense(T* to, const T* from, i64 n, bool streamed) {
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    const i64 bytes = n * static_cast<i64>(sizeof(T));
+    if (streamed && bytes >= shortest_streamed_run) return copy_around(to, from, bytes);
+    if (bytes >= 32) return void(std::memcpy(to, from, static_cast<std::size_t>(bytes)));
+  }
   for (i64 i = 0; i < n; ++i) to[i] = from[i];
 }
 
@@ -97,9 +103,10 @@ void copy_rows(const StridedCopy& n, T* to, const T* from) {
   const int outer = n.axes - 1;
   const i64 length = n.size[outer], to_step = n.to[outer], from_step = n.from[outer];
   const i64 grain = std::max<i64>(1, copy_grain_bytes / (length * static_cast<i64>(sizeof(T))));
+  const bool streamed = length * outer_size(n, outer) * static_cast<i64>(sizeof(T)) >= streaming_copy_bytes;
   if (outer == 0) {
     parallel_for(length, copy_grain_bytes / static_cast<i64>(sizeof(T)), [=](i64 b, i64 e) {
-      if (to_step == 1 && from_step == 1) copy_row_dense(to + b, from + b, e - b);
+      if (to_step == 1 && from_step == 1) copy_row_dense(to + b, from + b, e - b, streamed);
       else copy_row(to + b * to_step, to_step, from + b * from_step, from_step, e - b);
     });
     return;
@@ -108,7 +115,7 @@ void copy_rows(const StridedCopy& n, T* to, const T* from) {
     Odometer at(n, outer, b);
     const bool dense = to_step == 1 && from_step == 1;
     for (i64 i = b; i < e; ++i, at.next()) {
-      if (dense) copy_row_dense(to + at.to, from + at.from, length);
+      if (dense) copy_row_dense(to + at.to, from + at.from, length, streamed);
       else copy_row(to + at.to, to_step, from + at.from, from_step, length);
     }
   });
@@ -121,15 +128,23 @@ void copy_planes(StridedCopy n, int source_axis, T* to, const T* from) {
   swap_axes(n, source_axis, n.axes - 2);
   const int outer = n.axes - 2;
   const i64 rows = n.size[outer], columns = n.size[outer + 1];  // of the output
-  const Plane<T> plane{n.to[outer], n.from[outer + 1],
-                       rows * columns * outer_size(n, outer) * static_cast<i64>(sizeof(T)) >= (8 << 20)};
+  const i64 bytes = rows * columns * outer_size(n, outer) * static_cast<i64>(sizeof(T));
+  // Lines that are 1 KB apart share few sets of the caches: these outputs are not kept there for long, either.
+  const bool aliases = sizeof(T) == 4 && n.to[outer] % 256 == 0 && bytes >= (1 << 20);
+  const Plane<T> plane{n.to[outer], n.from[outer + 1], aliases || bytes >= (8 << 20)};
   const i64 bands = (rows + tile - 1) / tile;
   const i64 grain = std::max<i64>(1, copy_grain_bytes / (tile * columns * static_cast<i64>(sizeof(T))));
   parallel_for(outer_size(n, outer) * bands, grain, [&, to, from](i64 b, i64 e) {
     for (i64 i = b; i < e;) {
       const Odometer at(n, outer, i / bands);
       const i64 first = i % bands, last = std::min(bands, first + e - i);
-      plane.copy(to + at.to, from + at.from, first * tile, std::min(rows, last * tile), columns);
+      if constexpr (sizeof(T) == 4) {
+        static constexpr decltype(&TANDEM_LOWEST_ISA::turn_plane) turn[3] = TANDEM_EACH_ISA(turn_plane);
+        turn[isa()](to + at.to, plane.to_stride, from + at.from, plane.from_stride, first * tile,
+                    std::min(rows, last * tile), columns, plane.stream);
+      } else {
+        plane.copy(to + at.to, from + at.from, first * tile, std::min(rows, last * tile), columns);
+      }
       i += last - first;
     }
   });
@@ -167,6 +182,19 @@ TANDEM_INLINE void copy_dense(DType dtype, void* to, const void* from, i64 n) {
   StridedCopy nest;
   nest.add(n, 1, 1);
   copy_strided(nest, dtype, to, from);
+}
+TANDEM_INLINE void copy_around(void* to, const void* from, i64 bytes) {
+  char* y = static_cast<char*>(to);
+  const char* x = static_cast<const char*>(from);
+#if defined(__SSE2__)
+  const i64 head = std::min<i64>(bytes, -reinterpret_cast<std::intptr_t>(y) & 63);
+  std::memcpy(y, x, static_cast<std::size_t>(head));
+  for (y += head, x += head, bytes -= head; bytes >= 64; y += 64, x += 64, bytes -= 64)
+    for (int i = 0; i < 4; ++i)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(y) + i, _mm_loadu_si128(reinterpret_cast<const __m128i*>(x) + i));
+  _mm_sfence();
+#endif
+  std::memcpy(y, x, static_cast<std::size_t>(bytes));
 }
 TANDEM_INLINE void fill_zero(DType dtype, void* to, i64 n) {
   if (dtype == DType::string) {

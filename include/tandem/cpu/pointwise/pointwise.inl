@@ -182,6 +182,50 @@ class Worker {
   alignas(64) char wide_[max_broadcast_inputs][tile * widest_wide];
 };
 
+// A small call that broadcasts: its inputs are written out in the output's layout, without tables or tiles.
+struct SmallCall {
+  static constexpr i64 bytes = 4096;  // of an operand
+
+  const void* in[max_broadcast_inputs];
+  alignas(64) char room[max_broadcast_inputs][bytes + 64];  // expand writes slightly past the end
+
+  // Writes out input k. False if it alternates between repeated and other axes more than twice.
+  bool write_out(int k, const Operand& x, const Shape& out) {
+    const Shape& s = x.spec->shape;
+    i64 size[3] = {1, 1, 1};  // innermost first
+    bool repeats = false, repeats_inner = false;
+    int groups = 0;
+    for (int d = 1; d <= out.rank(); ++d) {
+      const i64 n = out.dim(out.rank() - d);
+      if (n == 1) continue;
+      const bool repeated = d > s.rank() || s.dim(s.rank() - d) == 1;
+      if (groups == 0) repeats_inner = repeated;
+      if (groups == 0 || repeated != repeats) ++groups;
+      if (groups > 3) return false;
+      size[groups - 1] *= n;
+      repeats = repeated;
+    }
+    in[k] = x.data;
+    if (groups == 0 || (groups == 1 && !repeats_inner)) return true;
+    in[k] = room[k];
+    const i64 width = static_cast<i64>(size_of(x.spec->dtype)), block = size[0] * size[1] * width;
+    for (i64 i = 0; i < size[2]; ++i)
+      expand(width, room[k] + i * block, static_cast<const char*>(x.data) + (repeats_inner ? 0 : i * size[0] * width),
+             size[1], repeats_inner ? 1 : 0, size[0], repeats_inner);
+    return true;
+  }
+};
+// Returns false if the call is not small or not that simple.
+inline bool run_small(const KernelCall& c, const DenseLoop& loop, i64 n) {
+  SmallCall call;
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
+    if (n * static_cast<i64>(size_of(c.in[k].spec->dtype)) > SmallCall::bytes) return false;
+    if (!call.write_out(static_cast<int>(k), c.in[k], c.out[0].spec->shape)) return false;
+  }
+  loop.run(call.in, c.out[0].data, n, loop.params, false);
+  return true;
+}
+
 }  // namespace tiles
 
 TANDEM_INLINE void raise_no_loop(const KernelCall& c) {
@@ -189,7 +233,10 @@ TANDEM_INLINE void raise_no_loop(const KernelCall& c) {
 }
 
 TANDEM_INLINE void run_tiled(const KernelCall& c, const DenseLoop& loop, bool narrow) {
-  if (c.out[0].spec->shape.size() == 0) return;
+  const i64 n = c.out[0].spec->shape.size();
+  const DType dtype = c.in.back().spec->dtype;  // the first may be a mask
+  const bool widened = detail::is_half(dtype) || (narrow && detail::narrow_integers.has(dtype));
+  if (n == 0 || (!widened && n <= tiles::SmallCall::bytes && tiles::run_small(c, loop, n))) return;
   const tiles::Cut cut(c, loop, narrow);
   parallel_for(cut.units, cut.grain(), [&cut](i64 begin, i64 end) {
     tiles::Worker worker(cut);
