@@ -23,12 +23,12 @@ TANDEM_INLINE Specs infer_fused_conv(const InferCall& c) {
   return r;
 }
 // The convolution plus the bias.
-inline Tensor before_scale(std::span<const Tensor> in, const Attrs& attrs) {
+inline Tensor before_scale(Span<const Tensor> in, const Attrs& attrs) {
   const rules::ConvAttrs& a = attrs.get<rules::FusedConvAttrs>();
   const Tensor y = apply1(*conv_by_axes[a.strides.rank() - 1], a, no_options, in[0], in[1]);
   return in.size() > 2 ? y + in[2] : y;
 }
-TANDEM_INLINE Tensors fused_conv_reference(std::span<const Tensor> in, const Attrs& attrs) {
+TANDEM_INLINE Tensors fused_conv_reference(Span<const Tensor> in, const Attrs& attrs) {
   Tensor y = before_scale(in, attrs);
   if (in.size() > 3) y = y * in[3];
   if (in.size() > 4) y = y + in[4];
