@@ -68,14 +68,14 @@ void run_gather(PlanOf& of, const T* x, const T* filter, bool transposed, T* y, 
   of.divide(bands_wanted(work));
   const i64 panels = K::panels.get()(p), size = panels * K::panel_size.get()(p), room = of.room();
   const Room<T> packed(size);
-  const bool alone = product::threads_now() == 1;  // then the kernel packs what it needs next
-  if (!alone)
-    share(panels, double(size) * 4,
-          [&](i64 begin, i64 end) { K::pack.get()(p, filter, transposed, begin, end, packed.data()); });
-  share(p.items(), work, [&](i64 begin, i64 end) {
+  const auto bands = [&](const T* unpacked, i64 begin, i64 end) {
     const Room<T> band(room);
-    K::gather.get()(p, x, alone ? filter : nullptr, transposed, packed.data(), y, begin, end, band.data(), e);
-  });
+    K::gather.get()(p, x, unpacked, transposed, packed.data(), y, begin, end, band.data(), e);
+  };
+  if (product::threads_now() == 1) return bands(filter, 0, p.items());  // packs what it needs next
+  share(panels, double(size) * 4,
+        [&](i64 begin, i64 end) { K::pack.get()(p, filter, transposed, begin, end, packed.data()); });
+  share(p.items(), work, [&](i64 begin, i64 end) { bands(nullptr, begin, end); });
 }
 
 // `sums`: how many consecutive channels are added to one result.
