@@ -14,6 +14,6 @@ inline constexpr auto op_table = tandem::detail::join(
 }  // namespace impl
 
 /// Returns every op of the core and of this component.
-inline std::span<const OpDef* const> all_ops() { return impl::op_table; }
+inline Span<const OpDef* const> all_ops() { return impl::op_table; }
 
 }  // namespace TANDEM_NS::linalg

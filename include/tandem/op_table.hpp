@@ -3,10 +3,10 @@
 #pragma once
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string_view>
 
 #include "tandem/autodiff/custom_gradient.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/random/candidates.hpp"
 #include "tandem/ops/random/dropout.hpp"
@@ -52,7 +52,7 @@ inline constexpr auto op_table =
 }  // namespace detail
 
 /// Returns every op of the library, family by family.
-inline std::span<const OpDef* const> all_ops() { return detail::op_table; }
+inline Span<const OpDef* const> all_ops() { return detail::op_table; }
 
 /// Returns the op definition of that name, or null.
 inline const OpDef* find_op(std::string_view name) {

@@ -12,6 +12,6 @@ inline constexpr auto op_table = tandem::detail::join(tandem::detail::op_table, 
 }  // namespace impl
 
 /// Returns every op of the core and of this component.
-inline std::span<const OpDef* const> all_ops() { return impl::op_table; }
+inline Span<const OpDef* const> all_ops() { return impl::op_table; }
 
 }  // namespace TANDEM_NS::signal

@@ -2,6 +2,7 @@
 #include "tandem/base/shape.hpp"
 
 #include <complex>
+#include <span>
 #include <sstream>
 #include <vector>
 

@@ -85,6 +85,8 @@ def heavy(name, delimiter, header):
         return None if name.startswith("cuda/") else "CUDA headers belong to cuda/"
     if header.startswith("fmt/"):
         return f"fmt costs every header-only program half a second: {FORMAT} writes numbers"
+    if header == "span":
+        return "its constraints cost every header-only program a second: tandem/base/span.hpp has Span"
     if is_definition(name) or FOR_DEFINITIONS.search(name):
         return None
     if header in HEAVY or header.startswith(("Eigen/", "unsupported/")):

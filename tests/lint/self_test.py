@@ -157,7 +157,8 @@ class Layering(unittest.TestCase):
         for header in ["<iostream>", "<functional>", "<Eigen/Core>", "tandem/ops/reduce/row.hpp"]:
             self.assertTrue(self.problems("tandem/ops/reduce/sum.hpp", header), header)
             self.assertFalse(self.problems("tandem/ops/reduce/sum.inl", header), header)
-        self.assertTrue(self.problems("tandem/core/tensor.inl", "<fmt/format.h>"))
+        for header in ["<fmt/format.h>", "<span>"]:
+            self.assertTrue(self.problems("tandem/core/tensor.inl", header), header)
         self.assertTrue(self.problems("tandem/cuda.hpp", "<cuda_runtime.h>"))
 
     def test_definitions(self):

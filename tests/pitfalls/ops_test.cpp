@@ -1,6 +1,7 @@
 // Traps of windows, masks, sequences and memory, by the numbers of the table of pitfalls.
 #include <cmath>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 

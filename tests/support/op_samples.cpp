@@ -74,7 +74,7 @@ struct Catcher final : Observer {
 
 template <class F>
 void for_each_sample(const F& f) {
-  const std::span<const detail::Sample> families[] = {
+  const tandem::Span<const detail::Sample> families[] = {
     detail::pointwise_samples(),
     detail::special_samples(),
     detail::shape_samples(),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 
 namespace samples {
@@ -62,17 +63,17 @@ void back(const F& f, const tandem::Tensor& x) {
   const tandem::Tensor y = f(x);
   (void)outer.gradient(inner.gradient(tandem::square(y), x), x);
 }
-std::span<const Sample> pointwise_samples();
-std::span<const Sample> shape_samples();
-std::span<const Sample> other_samples();
-std::span<const Sample> debug_samples();
-std::span<const Sample> norm_samples();
-std::span<const Sample> conv_samples();
-std::span<const Sample> special_samples();
-std::span<const Sample> index_samples();
-std::span<const Sample> linalg_samples();  // this and below: of optional components, if they are built
-std::span<const Sample> signal_samples();
-std::span<const Sample> string_samples();
+tandem::Span<const Sample> pointwise_samples();
+tandem::Span<const Sample> shape_samples();
+tandem::Span<const Sample> other_samples();
+tandem::Span<const Sample> debug_samples();
+tandem::Span<const Sample> norm_samples();
+tandem::Span<const Sample> conv_samples();
+tandem::Span<const Sample> special_samples();
+tandem::Span<const Sample> index_samples();
+tandem::Span<const Sample> linalg_samples();  // this and below: of optional components, if they are built
+tandem::Span<const Sample> signal_samples();
+tandem::Span<const Sample> string_samples();
 }  // namespace detail
 
 }  // namespace samples

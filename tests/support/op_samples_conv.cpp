@@ -67,6 +67,6 @@ const Sample conv_table[] = {
 
 }  // namespace
 
-std::span<const Sample> conv_samples() { return conv_table; }
+tandem::Span<const Sample> conv_samples() { return conv_table; }
 
 }  // namespace samples::detail

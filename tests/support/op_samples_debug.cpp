@@ -35,6 +35,6 @@ const Sample debug_table[] = {
 
 }  // namespace
 
-std::span<const Sample> debug_samples() { return debug_table; }
+tandem::Span<const Sample> debug_samples() { return debug_table; }
 
 }  // namespace samples::detail

@@ -127,6 +127,6 @@ const Sample index_table[] = {
 
 }  // namespace
 
-std::span<const Sample> index_samples() { return index_table; }
+tandem::Span<const Sample> index_samples() { return index_table; }
 
 }  // namespace samples::detail

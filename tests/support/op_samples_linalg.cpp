@@ -109,6 +109,6 @@ const Sample linalg_table[] = {
 
 }  // namespace
 
-std::span<const Sample> linalg_samples() { return linalg_table; }
+tandem::Span<const Sample> linalg_samples() { return linalg_table; }
 
 }  // namespace samples::detail

@@ -79,6 +79,6 @@ const Sample norm_table[] = {
 
 }  // namespace
 
-std::span<const Sample> norm_samples() { return norm_table; }
+tandem::Span<const Sample> norm_samples() { return norm_table; }
 
 }  // namespace samples::detail

@@ -360,6 +360,6 @@ const Sample other_table[] = {
 
 }  // namespace
 
-std::span<const Sample> other_samples() { return other_table; }
+tandem::Span<const Sample> other_samples() { return other_table; }
 
 }  // namespace samples::detail

@@ -231,6 +231,6 @@ const Sample pointwise_table[] = {
 
 }  // namespace
 
-std::span<const Sample> pointwise_samples() { return pointwise_table; }
+tandem::Span<const Sample> pointwise_samples() { return pointwise_table; }
 
 }  // namespace samples::detail

@@ -294,6 +294,6 @@ const Sample shape_table[] = {
 
 }  // namespace
 
-std::span<const Sample> shape_samples() { return shape_table; }
+tandem::Span<const Sample> shape_samples() { return shape_table; }
 
 }  // namespace samples::detail

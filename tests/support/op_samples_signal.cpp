@@ -55,7 +55,7 @@ void pad_calls(Numbers& n) {
 
 }  // namespace
 
-std::span<const Sample> signal_samples() {
+tandem::Span<const Sample> signal_samples() {
   static const Sample list[] = {
       {"fft", fft_calls},
       {"rfft", rfft_calls},

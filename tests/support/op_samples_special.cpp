@@ -123,6 +123,6 @@ const Sample special_table[] = {
 
 }  // namespace
 
-std::span<const Sample> special_samples() { return special_table; }
+tandem::Span<const Sample> special_samples() { return special_table; }
 
 }  // namespace samples::detail

@@ -60,7 +60,7 @@ void serialize_calls(Numbers& n) { io::serialize_tensor(n.whole({2, 3}, 0, 9)); 
 
 }  // namespace
 
-std::span<const Sample> string_samples() {
+tandem::Span<const Sample> string_samples() {
   static const Sample list[] = {
       {"string_join", join_calls},
       {"reduce_join", reduce_join_calls},

@@ -89,7 +89,7 @@ void Machine::step(const Step& s, Tensors& registers) {
     case Step::assign_add: variable().assign_add(in[0]); break;
     case Step::train: out = {train(in[0], s.numbers[0] == 1)}; break;
     case Step::uniform: {
-      const Shape shape{std::span<const i64>(s.numbers)};
+      const Shape shape{tandem::Span<const i64>(s.numbers)};
       out = {here(random::uniform(shape, {.generator = &generator_}))};
       break;
     }

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "tandem/base/span.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/random/generator.hpp"
 #include "tandem/optim/optimizer.hpp"
@@ -43,10 +43,10 @@ class Random {
 struct Op {
   const char* name;
   int inputs;  // at least 1; -1: one to three
-  Tensor (*call)(std::span<const Tensor> in, const Numbers& numbers);
-  Numbers (*choose)(Random&, std::span<const Tensor> in) = nullptr;
+  Tensor (*call)(tandem::Span<const Tensor> in, const Numbers& numbers);
+  Numbers (*choose)(Random&, tandem::Span<const Tensor> in) = nullptr;
 };
-std::span<const Op> ops();
+tandem::Span<const Op> ops();
 
 struct Program;
 struct Step {

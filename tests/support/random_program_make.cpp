@@ -217,7 +217,7 @@ class Maker {
   Random random_;
   bool wild_ = false;
   Machine* machine_ = nullptr;
-  std::span<const Op> rows_ = ops();
+  tandem::Span<const Op> rows_ = ops();
 };
 
 }  // namespace

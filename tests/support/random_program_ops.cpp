@@ -8,7 +8,7 @@ namespace programs {
 namespace {
 
 using namespace tandem;
-using In = std::span<const Tensor>;
+using In = tandem::Span<const Tensor>;
 
 std::size_t at(i64 i) { return static_cast<std::size_t>(i); }
 int axis(const Numbers& n) { return static_cast<int>(n[0]); }
@@ -251,6 +251,6 @@ const Op table[] = {
 
 }  // namespace
 
-std::span<const Op> ops() { return table; }
+tandem::Span<const Op> ops() { return table; }
 
 }  // namespace programs

@@ -71,7 +71,7 @@ struct Launch {
   void* workspace;
 
   void run() const {
-    const std::span<const tandem::Operand> all(operands);
+    const tandem::Span<const tandem::Operand> all(operands);
     op->cpu({all.first(inputs), all.subspan(inputs), attrs, workspace, op->name, {device}});
   }
 };

@@ -17,7 +17,7 @@ namespace detail {
 
 // The value of a fused op as a composition of small ops: its decomposition, or, for a backward op, the derivative of
 // the forward op's decomposition.
-TANDEM_INLINE Tensors reference_value(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
+TANDEM_INLINE Tensors reference_value(const OpDef& op, Span<const Tensor> in, const Attrs& attrs) {
   if (op.rare.decomposition) return op.rare.decomposition(in, attrs);
   const BackwardOf& at = *op.rare.backward_of;
   GradientTape tape({.watch_accessed_variables = false});
@@ -67,7 +67,7 @@ TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
 // The gradients by slot during one call of gradient().
 struct GradientTape::Backward {
   GradientTape::Log& tape;
-  std::span<const Source> sources;
+  Span<const Source> sources;
   std::vector<detail::GradientSum> sums;
   // By slot: 0, or 1 + the slot that accumulates its sum, which a source will read. Reads of a Variable that is a
   // source share one sum, which is accumulated during the walk: a loop may have read it a thousand times.
@@ -97,7 +97,7 @@ struct GradientTape::Backward {
     return std::move(sum.value());
   }
 
-  void start(std::span<const Tensor> targets, const std::vector<Tensor>& upstream) {
+  void start(Span<const Tensor> targets, const std::vector<Tensor>& upstream) {
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const int slot = tape.map_.find(targets[i].id());
       if (slot < 0) continue;
@@ -110,7 +110,7 @@ struct GradientTape::Backward {
     }
   }
 
-  Grads rule(Entry& e, std::span<const Tensor> g) {
+  Grads rule(Entry& e, Span<const Tensor> g) {
     std::uint64_t wants = 0;
     for (std::uint32_t i = 0; i < e.n_in; ++i)
       wants |= static_cast<std::uint64_t>(e.in_slots()[i] >= 0) << (i < 63 ? i : 63);
@@ -161,17 +161,15 @@ struct GradientTape::Backward {
   }
 };
 
-TANDEM_INLINE std::span<const int> GradientTape::Log::slots_of(const Source& s, int& single) const {
-  if (!s.is_variable())
-    return (single = map_.find(s.id())) < 0 ? std::span<const int>() : std::span<const int>(&single, 1);
+TANDEM_INLINE Span<const int> GradientTape::Log::slots_of(const Source& s, int& single) const {
+  if (!s.is_variable()) return (single = map_.find(s.id())) < 0 ? Span<const int>() : Span<const int>(&single, 1);
   const int at = variables_.find(s.id());
   if (at < 0) return {};
   const Reads& r = reads_[static_cast<std::size_t>(at)];
   return {r.slots.begin(), r.slots.size()};
 }
 
-TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targets& targets,
-                                                                     std::span<const Source> sources,
+TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targets& targets, Span<const Source> sources,
                                                                      const GradientOptions& options) {
   if (spent_)
     errors::raise<errors::FailedPreconditionError>(
@@ -209,7 +207,7 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targe
 }
 
 // The name of the first source from which the op is reached; empty if there is none.
-TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, std::span<const Source> sources) const {
+TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, Span<const Source> sources) const {
   std::vector<Entry*> order;
   for (Entry* e = last_; e; e = e->prev) order.push_back(e);
   for (const Source& source : sources) {
@@ -218,7 +216,7 @@ TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, std::spa
     for (int slot : slots_of(source, single)) reached[static_cast<std::size_t>(slot)] = 1;
     for (std::size_t k = order.size(); k-- > 0;) {
       const Entry& e = *order[k];
-      const std::span<const int> in(e.in_slots(), e.n_in);
+      const Span<const int> in(e.in_slots(), e.n_in);
       if (std::none_of(in.begin(), in.end(), [&](int s) { return s >= 0 && reached[static_cast<std::size_t>(s)]; }))
         continue;
       if (&e == &op) return source.name();
@@ -229,7 +227,7 @@ TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, std::spa
 }
 
 // Forward search from the source: is the target reached at all, and through which non-differentiable op?
-TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, std::span<const Tensor> targets) const {
+TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, Span<const Tensor> targets) const {
   std::vector<Entry*> order;
   for (Entry* e = last_; e; e = e->prev) order.push_back(e);
   std::vector<char> reached(static_cast<std::size_t>(slots_));
@@ -259,7 +257,7 @@ TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, std
   return "no gradient: no path from " + source.name() + " to the target";
 }
 
-TANDEM_INLINE std::vector<Gradient> GradientTape::gradients(const Targets& targets, std::span<const Source> sources,
+TANDEM_INLINE std::vector<Gradient> GradientTape::gradients(const Targets& targets, Span<const Source> sources,
                                                             const GradientOptions& options) {
   const detail::ShapeChecks lenient(false);
   return log_->differentiate(targets, sources, options);

@@ -1,10 +1,10 @@
 // custom_gradient: any C++ callable as an op with its own backward function. Forward and backward are defined in one
 // object; there is no registry of names.
 #pragma once
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/scope.hpp"
 
@@ -47,7 +47,7 @@ struct CustomAttrs {
 
 /// Calls the backward function and checks the number and the specs of the gradients.
 TANDEM_API Grads call_backward(const CustomBackward& backward, const Tensor& g);
-TANDEM_API Tensor apply_custom(const Tensor& value, std::span<const Tensor* const> in, Ref<CustomBackward> backward);
+TANDEM_API Tensor apply_custom(const Tensor& value, Span<const Tensor* const> in, Ref<CustomBackward> backward);
 
 }  // namespace detail
 

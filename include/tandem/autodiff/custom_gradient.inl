@@ -32,8 +32,7 @@ TANDEM_INLINE Grads custom_gradient_rule(const GradCall& c) {
   for (Gradient& g : call_backward(*c.get<CustomAttrs>().backward, c.g[0])) r.push(std::move(g));
   return r;
 }
-TANDEM_INLINE Tensor apply_custom(const Tensor& value, std::span<const Tensor* const> in,
-                                  Ref<CustomBackward> backward) {
+TANDEM_INLINE Tensor apply_custom(const Tensor& value, Span<const Tensor* const> in, Ref<CustomBackward> backward) {
   for (const Tensor* t : in) backward->inputs.push_back(t->spec());
   if (context.stager)
     if (Tensor staged = TANDEM_VIRTUAL(*context.stager, Stager::custom_gradient)(value, in, *backward); staged.is_set())

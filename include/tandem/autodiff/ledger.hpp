@@ -1,11 +1,11 @@
 // Memory ledger of a tape: what keeps how many bytes alive until the gradient is taken.
 #pragma once
-#include <span>
 #include <string>
 #include <vector>
 
 #include "tandem/base/location.hpp"
 #include "tandem/base/shape.hpp"
+#include "tandem/base/span.hpp"
 
 namespace TANDEM_NS {
 
@@ -22,7 +22,7 @@ struct TapeMemory {
 };
 
 /// Formats the entries and their total as a table.
-TANDEM_API std::string to_string(std::span<const TapeMemory> rows);
+TANDEM_API std::string to_string(Span<const TapeMemory> rows);
 
 namespace detail {
 struct LedgerNote {

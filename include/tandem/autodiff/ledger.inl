@@ -82,7 +82,7 @@ TANDEM_INLINE std::vector<TapeMemory> GradientTape::Log::memory() const {
   return rows;
 }
 
-TANDEM_INLINE std::string to_string(std::span<const TapeMemory> rows) {
+TANDEM_INLINE std::string to_string(Span<const TapeMemory> rows) {
   std::string s = "op                      count           bytes     only its own  where\n";
   TapeMemory sum{.op = "total", .scope = {}, .where = {}};
   const auto add = [&](const TapeMemory& r) {

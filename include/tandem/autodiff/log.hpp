@@ -21,7 +21,7 @@ struct GradientTape::Entry {
     return (slots_at(n_in, n_out) + n_in * sizeof(int) + 15) & ~std::size_t(15);
   }
   Tensor* saved() { return reinterpret_cast<Tensor*>(this + 1); }
-  std::span<Tensor> all_saved() { return {saved(), std::size_t(n_in) + n_out}; }
+  Span<Tensor> all_saved() { return {saved(), std::size_t(n_in) + n_out}; }
   const int* in_slots() const {
     return reinterpret_cast<const int*>(reinterpret_cast<const char*>(this) + slots_at(n_in, n_out));
   }
@@ -53,10 +53,10 @@ struct GradientTape::Log final : Observer, Opaque {
   void note(const Applied&);
   void release_saved(Entry&);
   void free_entries();
-  std::vector<Gradient> differentiate(const Targets&, std::span<const Source>, const GradientOptions&);
-  std::string why_unset(const Source&, std::span<const Tensor> targets) const;
-  std::string source_of(const Entry& op, std::span<const Source> sources) const;
-  std::span<const int> slots_of(const Source&, int& single) const;
+  std::vector<Gradient> differentiate(const Targets&, Span<const Source>, const GradientOptions&);
+  std::string why_unset(const Source&, Span<const Tensor> targets) const;
+  std::string source_of(const Entry& op, Span<const Source> sources) const;
+  Span<const int> slots_of(const Source&, int& single) const;
   std::vector<TapeMemory> memory() const;
 
   struct Reads {

@@ -3,11 +3,11 @@
 #pragma once
 #include <concepts>
 #include <initializer_list>
-#include <span>
 #include <vector>
 
 #include "tandem/autodiff/ledger.hpp"
 #include "tandem/base/ref.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/variable.hpp"
 
@@ -32,7 +32,7 @@ class Targets {
   Targets(const Tensor& y) : list_{y} {}
   Targets(std::vector<Tensor> ys) : list_(std::move(ys)) {}
   Targets(std::initializer_list<Tensor> ys) : list_(ys) {}
-  std::span<const Tensor> list() const { return list_; }
+  Span<const Tensor> list() const { return list_; }
 
  private:
   std::vector<Tensor> list_;
@@ -109,7 +109,7 @@ class TANDEM_API GradientTape {
     return gradients(targets, std::vector<Source>(sources.begin(), sources.end()), options);
   }
   /// The same for a list of tensors and Variables.
-  std::vector<Gradient> gradients(const Targets& targets, std::span<const Source> sources,
+  std::vector<Gradient> gradients(const Targets& targets, Span<const Source> sources,
                                   const GradientOptions& options = {});
 
   /// Jacobian d target[i] / d source[j], of shape target.shape + source.shape; one backward pass per element of the

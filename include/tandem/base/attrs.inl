@@ -49,7 +49,7 @@ TANDEM_INLINE void read_field(AttrReader& r, const char* name, Shape& to) {
   i64 dims[max_rank];
   const int rank = TANDEM_VIRTUAL(r, AttrReader::numbers)(name, dims);
   if (rank < 0) TANDEM_VIRTUAL(r, AttrReader::misfit)(name);
-  to = Shape(std::span<const i64>(dims, static_cast<std::size_t>(rank)));
+  to = Shape(Span<const i64>(dims, static_cast<std::size_t>(rank)));
 }
 TANDEM_INLINE void read_field(AttrReader& r, const char* name, Axes& to) {
   i64 axes[max_rank];

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "tandem/base/dimension.hpp"
+#include "tandem/base/span.hpp"
 
 namespace TANDEM_NS {
 
@@ -37,7 +37,7 @@ class Shape {
   Shape(std::initializer_list<i64> dims) {
     for (i64 d : dims) push(d);
   }
-  explicit Shape(std::span<const i64> dims) {
+  explicit Shape(Span<const i64> dims) {
     for (i64 d : dims) push(d);
   }
 

@@ -18,7 +18,7 @@ struct Applied {
   const OpDef& op;
   Inputs in;
   const Attrs& attrs;
-  std::span<const Tensor> out;
+  Span<const Tensor> out;
   const OpOptions* options = nullptr;  // null if the call had none
 };
 
@@ -87,7 +87,7 @@ TANDEM_API Specs checked_specs(const OpDef& op, Inputs in, const Attrs& attrs);
 /// Runs the kernel without shape inference or recording. `specs` are the outputs' specs. `reuse` has one entry per
 /// output or none: a set `reuse[i]` is the buffer that output i takes over (in_place ops).
 TANDEM_API Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
-                       std::span<const Tensor> reuse = {});
+                       Span<const Tensor> reuse = {});
 
 namespace detail {
 /// Replaces the op's name in an error that propagates by the one its users know.
@@ -95,7 +95,7 @@ inline void name_op(errors::OpError& e, const OpDef& op) {
   if (op.rare.in_errors && e.op() == op.name) e.set_op(op.rare.in_errors);
 }
 /// run() while a Profiler is active; kind: "op" or "step".
-Tensors run_timed(const char* kind, const InferCall& call, const Specs& specs, std::span<const Tensor> reuse = {});
+Tensors run_timed(const char* kind, const InferCall& call, const Specs& specs, Span<const Tensor> reuse = {});
 }  // namespace detail
 
 }  // namespace TANDEM_NS

@@ -1,8 +1,8 @@
 // The interface that kernels see: pointers, specs, attributes, scratch. No tensors, no tapes.
 #pragma once
-#include <span>
 
 #include "tandem/base/attrs.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/base/spec.hpp"
 
 namespace TANDEM_NS {
@@ -29,7 +29,7 @@ struct Stream {
 };
 
 struct KernelCall {
-  std::span<const Operand> in, out;
+  Span<const Operand> in, out;
   const Attrs& attrs;
   void* workspace = nullptr;  // of the size that the op's workspace() requested, 64-byte aligned
   const char* op = "";        // for error texts

@@ -13,7 +13,7 @@ struct OpDef;
 using Specs = InlinedVector<Spec, 1>;
 using Tensors = InlinedVector<Tensor, 2, memory::Blocks>;
 using Grads = InlinedVector<Gradient, 2>;
-using Inputs = std::span<const Tensor* const>;  // pointers: a span of Tensors would copy handles, 4 ns each
+using Inputs = Span<const Tensor* const>;  // pointers: a span of Tensors would copy handles, 4 ns each
 
 /// What the gradient rule reads (the residuals). `shape`: the inputs' shapes, not their data.
 enum class Saves : std::uint8_t { all, inputs, outputs, shape, nothing };
@@ -45,8 +45,8 @@ struct InferCall {
 
 struct GradCall {
   const OpDef& op;
-  std::span<const Tensor> g;        // by output; unset if no gradient reaches it
-  std::span<const Tensor> in, out;  // as the op's `saves` declares; others are unset
+  Span<const Tensor> g;        // by output; unset if no gradient reaches it
+  Span<const Tensor> in, out;  // as the op's `saves` declares; others are unset
   const Attrs& attrs;
   std::uint64_t wanted;
 
@@ -72,7 +72,7 @@ constexpr std::int8_t at_least(int n) { return static_cast<std::int8_t>(-1 - n);
 
 /// The columns of an OpDef that few ops have.
 struct RareColumns {
-  Tensors (*decomposition)(std::span<const Tensor>, const Attrs&) = nullptr;  // the decomposition of a fused op
+  Tensors (*decomposition)(Span<const Tensor>, const Attrs&) = nullptr;  // the decomposition of a fused op
   const BackwardOf* backward_of = nullptr;                        // in place of `decomposition`, for backward ops
   const OpDef* multi_tensor = nullptr;                            // the multi-tensor version of this update
   Specs (*resolve)(const KernelCall&) = nullptr;                  // infers data-dependent output dims
@@ -87,12 +87,12 @@ struct OpDef {
   const char* input_names = "x";           // "x, w", for error texts; optional ones follow; "list...": any number
   Specs (*infer)(const InferCall&);        // the only shape rule
   KernelFn cpu = nullptr, cuda = nullptr;  // null: not supported on that device
-  DenseLoop (*loop)(DType, const Attrs&) = nullptr;                         // by the last input's dtype
-  Grads (*gradient)(const GradCall&) = nullptr;                             // null: missing; using it raises
-  std::size_t (*workspace)(std::span<const Spec>, const Attrs&) = nullptr;  // scratch bytes, from the inputs' specs
-  DTypes dtypes = dtypes::all;          // of input `dtype_input`; checked before infer
-  std::int8_t dtype_input = 0;          // -1: dtypes applies to no input
-  std::int8_t inputs = 1, outputs = 1;  // inputs: or at_least(n); outputs -1: any number
+  DenseLoop (*loop)(DType, const Attrs&) = nullptr;                    // by the last input's dtype
+  Grads (*gradient)(const GradCall&) = nullptr;                        // null: missing; using it raises
+  std::size_t (*workspace)(Span<const Spec>, const Attrs&) = nullptr;  // scratch bytes, from the inputs' specs
+  DTypes dtypes = dtypes::all;                                         // of input `dtype_input`; checked before infer
+  std::int8_t dtype_input = 0;                                         // -1: dtypes applies to no input
+  std::int8_t inputs = 1, outputs = 1;                                 // inputs: or at_least(n); outputs -1: any number
   Saves saves = Saves::all;
   std::uint16_t host_inputs = 0;   // inputs that live in host memory everywhere
   std::uint16_t shape_inputs = 0;  // inputs of which only the shape is read ('like')

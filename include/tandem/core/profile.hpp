@@ -2,12 +2,12 @@
 // chrome://tracing. Without an active Profiler, an op pays one test of one byte.
 #pragma once
 #include <atomic>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "tandem/base/location.hpp"
 #include "tandem/base/ref.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/base/spec.hpp"
 
 namespace TANDEM_NS {
@@ -90,7 +90,7 @@ struct TimedOp {
   const char* op;
   Name name;  // may be empty
   SourceLocation where;
-  std::span<const Spec*const> in, out;
+  Span<const Spec*const> in, out;
 };
 i64 profile_now();
 /// Records an op. Set by the first profiler: every op reaches this, and a program without a profiler would compile it.

@@ -25,7 +25,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   return out;
 }
 // Sets up everything that a kernel call needs besides operands if it runs on a device or uses scratch.
-[[gnu::noinline]] TANDEM_INLINE void launch(const OpDef& op, KernelCall& call, std::span<const Operand> in) {
+[[gnu::noinline]] TANDEM_INLINE void launch(const OpDef& op, KernelCall& call, Span<const Operand> in) {
   const Device device = !call.out.empty() ? call.out[0].spec->device : in.empty() ? Device{} : in[0].spec->device;
   std::size_t bytes = 0;
   if (op.workspace) {
@@ -51,8 +51,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 
 // Computes the output specs that depend on data. The data is read on the host: that of the host_inputs, or of all
 // inputs if the op declares none.
-[[gnu::noinline]] TANDEM_INLINE Specs resolve(const OpDef& op, KernelCall call, Inputs in,
-                                              std::span<Operand> operands) {
+[[gnu::noinline]] TANDEM_INLINE Specs resolve(const OpDef& op, KernelCall call, Inputs in, Span<Operand> operands) {
   Tensors fetched;
   InlinedVector<Operand, 8> host;
   for (std::size_t i = 0; i < in.size(); ++i) {
@@ -68,7 +67,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 }
 
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE Tensors run_timed(const char* kind, const InferCall& c, const Specs& specs,
-                                                             std::span<const Tensor> reuse) {
+                                                             Span<const Tensor> reuse) {
   InlinedVector<Spec, 8> held;  // an in-place op's inputs are gone after it has run
   InlinedVector<const Spec*, 8> in, out;
   for (const Tensor* t : c.in) held.push(t->spec());
@@ -83,7 +82,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 
 // Runs the kernel on operands whose device is known. The caller has handled aliases and data-dependent dimensions.
 [[gnu::always_inline]] inline Tensors run_kernel(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
-                                                 std::span<const Tensor> reuse, Operand* operands) {
+                                                 Span<const Tensor> reuse, Operand* operands) {
   std::size_t n = 0;
   for (const Tensor* t : in) {
     if (!t->raw() && !names_input(op.shape_inputs, n)) [[unlikely]]
@@ -110,7 +109,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   return out;
 }
 [[gnu::noinline]] TANDEM_INLINE Tensors run_many(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
-                                                 std::span<const Tensor> reuse) {
+                                                 Span<const Tensor> reuse) {
   InlinedVector<Operand, 8> operands;
   operands.reserve(static_cast<unsigned>(in.size()) + specs.size());
   return run_kernel(op, in, attrs, specs, reuse, operands.data());
@@ -124,7 +123,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 }  // namespace detail
 
 TANDEM_INLINE Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const Specs& specs,
-                          std::span<const Tensor> reuse) {
+                          Span<const Tensor> reuse) {
   if (op.flags.alias) return detail::run_alias(op, in, attrs, specs);
   if (op.rare.host_kernel) [[unlikely]]
     return op.rare.host_kernel(in, attrs);

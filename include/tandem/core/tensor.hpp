@@ -5,7 +5,6 @@
 #include <atomic>
 #include <initializer_list>
 #include <iosfwd>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "tandem/base/bytes.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/base/ref.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/base/spec.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/context.hpp"
@@ -103,7 +103,7 @@ class TANDEM_API Tensor {
   }
   /// The elements in place, valid during this tensor's lifetime; for host tensors of dtype T.
   template <class T>
-  std::span<const T> data() const {
+  Span<const T> data() const {
     check_host(dtype_of<T>());
     return {static_cast<const T*>(h_->data), static_cast<std::size_t>(h_->spec.shape.size())};
   }
@@ -160,7 +160,7 @@ class TANDEM_API Tensor {
   static void destroy(TensorHeader* h);
   static Tensor allocate_apart(const Spec& spec, std::size_t bytes);
   void read_elements(DType as, i64 count, bool one, void* to) const;
-  void read_at(DType as, std::span<const i64> index, void* to) const;
+  void read_at(DType as, Span<const i64> index, void* to) const;
   void check_host(DType as) const;
 
   TensorHeader* h_ = nullptr;

@@ -174,7 +174,7 @@ TANDEM_INLINE void Tensor::read_elements(DType as, i64 count, bool one, void* to
   if (is_symbolic()) detail::raise_symbolic(*this, what);
   detail::copy_out(*this, 0, count, to);
 }
-TANDEM_INLINE void Tensor::read_at(DType as, std::span<const i64> index, void* to) const {
+TANDEM_INLINE void Tensor::read_at(DType as, Span<const i64> index, void* to) const {
   detail::check_dtype(*this, as, "at");
   if (is_symbolic()) detail::raise_symbolic(*this, "at");
   if (static_cast<int>(index.size()) != rank())

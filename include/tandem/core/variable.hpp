@@ -1,11 +1,11 @@
 // Variable: the only mutable object. A handle to a value, a lock and a name; copies of the handle share them.
 #pragma once
-#include <span>
 #include <string>
 #include <vector>
 
 #include "tandem/base/location.hpp"
 #include "tandem/base/scalar.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {
@@ -106,7 +106,7 @@ class TANDEM_API Variable {
 
  private:
   friend struct VariableAccess;
-  friend TANDEM_API void update(const OpDef&, std::span<const Variable>, Inputs, const Attrs&);
+  friend TANDEM_API void update(const OpDef&, Span<const Variable>, Inputs, const Attrs&);
   friend TANDEM_API Tensor fetch_update(const OpDef&, const Variable&, Inputs, const Attrs&);
   State& state() const;
   void check_assignable(const char* op, const Tensor& value) const;
@@ -137,8 +137,7 @@ struct TANDEM_API VariableAccess {
 /// Applies an in_place op whose first inputs are the variables' values and whose outputs are their new values: (w,
 /// m, v, extra...) -> (w', m', v'). Writes in place where a buffer has no other owner. Either all variables change
 /// or none. Not recorded by tapes. While tracing: one node, and an assignment for each variable.
-TANDEM_API void update(const OpDef& op, std::span<const Variable> variables, Inputs extra,
-                       const Attrs& attrs = no_attrs);
+TANDEM_API void update(const OpDef& op, Span<const Variable> variables, Inputs extra, const Attrs& attrs = no_attrs);
 /// update() of one variable. Returns the replaced value, which stays unchanged. No assignment of another thread can
 /// occur between the read and the update.
 TANDEM_API Tensor fetch_update(const OpDef& op, const Variable& variable, Inputs extra, const Attrs& attrs = no_attrs);

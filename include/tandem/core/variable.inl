@@ -166,7 +166,7 @@ namespace detail {
 // The variables' locks, acquired in address order so that two updates cannot deadlock.
 class Locks {
  public:
-  explicit Locks(std::span<Variable::State* const> states) {
+  explicit Locks(Span<Variable::State* const> states) {
     for (Variable::State* s : states) order_.push(s);
     std::sort(order_.begin(), order_.end());
     Variable::State** end = std::unique(order_.begin(), order_.end());
@@ -192,7 +192,7 @@ inline void check_updated(const OpDef& op, const Spec& want, const Spec& got, co
 // The extra inputs copied to the variables' device, except those that are always on the host.
 class Extras {
  public:
-  Extras(const OpDef& op, std::span<const Variable> variables, Inputs extra) {
+  Extras(const OpDef& op, Span<const Variable> variables, Inputs extra) {
     moved_.reserve(static_cast<unsigned>(extra.size()));
     for (std::size_t i = 0; i < extra.size(); ++i) {
       const bool stays = names_input(op.host_inputs, variables.size() + i) || variables.empty() ||
@@ -225,7 +225,7 @@ inline Specs infer_update_of(const InferCall& call, std::size_t variables) {
   return specs;
 }
 
-TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, std::span<const Variable> variables, Inputs extra,
+TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, Span<const Variable> variables, Inputs extra,
                                 const Attrs& attrs) {
   InlinedVector<Tensor, 4> values;
   InlinedVector<const Tensor*, 8> in;
@@ -240,8 +240,8 @@ TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, std::span<const
 }
 
 // Returns the replaced values if `keeps` is set; otherwise buffers may be written in place.
-TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* const> states, Inputs extra,
-                                 const Attrs& attrs, bool keeps) {
+TANDEM_INLINE Tensors run_update(const OpDef& op, Span<Variable::State* const> states, Inputs extra, const Attrs& attrs,
+                                 bool keeps) {
   Tensors out;
   const Locks locks(states);
   InlinedVector<const Tensor*, 8> in;
@@ -257,7 +257,7 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* con
     for (const Tensor* t : extra) borrowed |= t->raw() == states[i]->value.raw();
     reuse.push(!borrowed && states[i]->value.is_unique() ? states[i]->value : Tensor());
   }
-  const std::span<const Tensor> buffers(reuse.begin(), reuse.size());
+  const Span<const Tensor> buffers(reuse.begin(), reuse.size());
   out = is_profiling() ? run_timed("op", call, specs, buffers) : run(op, call.in, attrs, specs, buffers);
   reuse.clear();
   for (Observer* o = observed ? context.observers : nullptr; o; o = o->next)
@@ -271,7 +271,7 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, std::span<Variable::State* con
 
 }  // namespace detail
 
-TANDEM_INLINE void update(const OpDef& op, std::span<const Variable> variables, Inputs given, const Attrs& attrs) {
+TANDEM_INLINE void update(const OpDef& op, Span<const Variable> variables, Inputs given, const Attrs& attrs) {
   const detail::Extras extras(op, variables, given);
   if (Stager* s = context.stager) return detail::stage_update(*s, op, variables, extras.list(), attrs);
   InlinedVector<Variable::State*, 8> states;

@@ -3,9 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
-#include <span>
 #include <type_traits>
 
+#include "tandem/base/span.hpp"
 #include "tandem/core/tensor.hpp"
 #include "tandem/data/permutation.hpp"
 
@@ -23,11 +23,11 @@ namespace detail {
 class TANDEM_API BatchPlan {
  public:
   ///   throws  as Batches
-  BatchPlan(std::span<const Tensor> tensors, BatchesOptions options);
+  BatchPlan(Span<const Tensor> tensors, BatchesOptions options);
   i64 rows() const { return rows_; }
   i64 batches() const { return batches_; }
   /// Writes the rows of a batch of each tensor to `out`.
-  void read(std::span<const Tensor> tensors, i64 epoch, i64 index, std::span<Tensor> out) const;
+  void read(Span<const Tensor> tensors, i64 epoch, i64 index, Span<Tensor> out) const;
   /// The epoch of a step, and its batch in it.
   struct Position {
     i64 epoch, index;

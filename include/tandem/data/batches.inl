@@ -9,7 +9,7 @@
 
 namespace TANDEM_NS::data::detail {
 
-TANDEM_INLINE i64 common_rows(const char* op, std::span<const Tensor> tensors) {
+TANDEM_INLINE i64 common_rows(const char* op, Span<const Tensor> tensors) {
   for (const Tensor& t : tensors) {
     tandem::detail::check_value(op, t);
     if (t.rank() == 0) errors::raise<errors::InvalidArgumentError>(op, "a tensor has no rows: " + to_string(t.spec()));
@@ -20,7 +20,7 @@ TANDEM_INLINE i64 common_rows(const char* op, std::span<const Tensor> tensors) {
   return tensors.empty() ? 0 : tensors[0].shape().dim(0);
 }
 
-TANDEM_INLINE BatchPlan::BatchPlan(std::span<const Tensor> tensors, BatchesOptions options)
+TANDEM_INLINE BatchPlan::BatchPlan(Span<const Tensor> tensors, BatchesOptions options)
     : options_(options), rows_(common_rows("Batches", tensors)) {
   const i64 size = options.batch_size;
   if (size < 1)
@@ -32,7 +32,7 @@ TANDEM_INLINE BatchPlan::BatchPlan(std::span<const Tensor> tensors, BatchesOptio
                                                                std::to_string(rows_) + " rows, and batch_size is " +
                                                                std::to_string(size));
 }
-TANDEM_INLINE void BatchPlan::read(std::span<const Tensor> tensors, i64 epoch, i64 index, std::span<Tensor> out) const {
+TANDEM_INLINE void BatchPlan::read(Span<const Tensor> tensors, i64 epoch, i64 index, Span<Tensor> out) const {
   if (context.stager)
     errors::raise<errors::TraceError>("Batches",
                                       "a traced function would keep this batch for all calls: read batches outside of "

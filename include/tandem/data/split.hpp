@@ -2,8 +2,8 @@
 #pragma once
 #include <array>
 #include <cstddef>
-#include <span>
 
+#include "tandem/base/span.hpp"
 #include "tandem/core/tensor.hpp"
 
 namespace TANDEM_NS::data {
@@ -15,9 +15,9 @@ struct SplitOptions {
 
 namespace detail {
 /// Writes the row numbers of each part, int64, to `parts`.
-TANDEM_API void split_rows(i64 n, std::span<const double> fractions, SplitOptions options, std::span<Tensor> parts);
+TANDEM_API void split_rows(i64 n, Span<const double> fractions, SplitOptions options, Span<Tensor> parts);
 /// The number of rows of all of these tensors.
-TANDEM_API i64 common_rows(const char* op, std::span<const Tensor> tensors);
+TANDEM_API i64 common_rows(const char* op, Span<const Tensor> tensors);
 TANDEM_API Tensor rows_of(const Tensor& x, const Tensor& rows);
 }  // namespace detail
 

@@ -9,7 +9,7 @@
 
 namespace TANDEM_NS::data::detail {
 
-TANDEM_INLINE void split_rows(i64 n, std::span<const double> fractions, SplitOptions options, std::span<Tensor> parts) {
+TANDEM_INLINE void split_rows(i64 n, Span<const double> fractions, SplitOptions options, Span<Tensor> parts) {
   const tandem::detail::OutsideTrace outside;
   constexpr i64 own_stream = -1;  // not the order of an epoch
   constexpr double rounding = 1e-9;

@@ -5,11 +5,11 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tandem/base/span.hpp"
 #include "tandem/core/tensor.hpp"
 
 namespace TANDEM_NS::data {
@@ -56,7 +56,7 @@ class TANDEM_API Table {
   const std::vector<std::string>& columns() const { return columns_; }
   /// The texts of a row, valid during the table's lifetime.
   ///   throws  errors::InvalidArgumentError for a row out of range
-  std::span<const std::string_view> row(i64 row) const;
+  Span<const std::string_view> row(i64 row) const;
   /// One text, valid during the table's lifetime.
   std::string_view text(i64 row, const Column& column) const;
   /// The texts of a column.
@@ -77,7 +77,7 @@ class TANDEM_API Table {
 
  private:
   friend class detail::TableReader;
-  Tensor numbers_of(std::span<const std::size_t> columns, Shape shape, NumbersOptions) const;
+  Tensor numbers_of(Span<const std::size_t> columns, Shape shape, NumbersOptions) const;
 
   std::vector<std::string> columns_;
   std::shared_ptr<const std::string> content_;  // what the cells refer to

@@ -57,7 +57,7 @@ TANDEM_INLINE std::size_t Column::among(const std::vector<std::string>& names, c
 TANDEM_INLINE i64 Table::rows() const {
   return columns_.empty() ? 0 : static_cast<i64>(cells_->size() / columns_.size());
 }
-TANDEM_INLINE std::span<const std::string_view> Table::row(i64 row) const {
+TANDEM_INLINE Span<const std::string_view> Table::row(i64 row) const {
   if (row < 0 || row >= rows())
     detail::raise_table("Table::row", "there is no row " + std::to_string(row) + " in " + std::to_string(rows()));
   return {cells_->data() + static_cast<std::size_t>(row) * columns_.size(), columns_.size()};
@@ -73,7 +73,7 @@ TANDEM_INLINE std::vector<std::string> Table::texts(const Column& column) const 
   return r;
 }
 
-TANDEM_INLINE Tensor Table::numbers_of(std::span<const std::size_t> columns, Shape shape, NumbersOptions o) const {
+TANDEM_INLINE Tensor Table::numbers_of(Span<const std::size_t> columns, Shape shape, NumbersOptions o) const {
   const tandem::detail::OutsideTrace outside;
   if (o.dtype != DType::float32 && o.dtype != DType::float64)
     detail::raise_table("Table::numbers", std::string("dtype must be float32 or float64, not ") + name(o.dtype));

@@ -32,7 +32,7 @@ TANDEM_INLINE DType complex_dtype(DType d) {
   return d == DType::float64 ? DType::complex128 : d;
 }
 TANDEM_INLINE Shape leading(const Shape& s, int axes) {
-  return Shape(std::span(s.begin(), static_cast<std::size_t>(s.rank() - axes)));
+  return Shape(Span(s.begin(), static_cast<std::size_t>(s.rank() - axes)));
 }
 
 TANDEM_INLINE Tensor product(const Tensor& a, const Tensor& b) { return matmul(a, b); }

@@ -33,7 +33,7 @@ class DryRun final : Stager {
   void assign(const Variable&, const Tensor&) override {}
   void lift(Callable body) override {  // of a layer inside of a model: its weights are made in earnest
     const Lifted lifted(*this);
-    if (stager_) stager_->lift(body);
+    if (stager_) TANDEM_VIRTUAL(*stager_, Stager::lift)(body);
     else body.call(body.self);
   }
   void created(const Variable&) override {}

@@ -1,10 +1,10 @@
 // host_function: C++ code that runs on the host as an op, also inside traced functions. Not here: gradients of one's
 // own (autodiff/custom_gradient.hpp), ops with kernels of their own (core/op.hpp; CONTRIBUTING has an example).
 #pragma once
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {
@@ -21,7 +21,7 @@ class TANDEM_API HostCode : public Opaque {
  public:
   explicit HostCode(std::vector<Spec> results) : results(std::move(results)) {}
   const char* kind() const override { return "closure"; }
-  virtual std::vector<Tensor> call(std::span<const Tensor> in) const = 0;
+  virtual std::vector<Tensor> call(Span<const Tensor> in) const = 0;
 
   const std::vector<Spec> results;
 };
@@ -36,7 +36,7 @@ template <class F>
 class HostClosure final : public HostCode {
  public:
   HostClosure(F f, std::vector<Spec> results) : HostCode(std::move(results)), f_(std::move(f)) {}
-  std::vector<Tensor> call(std::span<const Tensor> in) const override { return listed(call_with(in)); }
+  std::vector<Tensor> call(Span<const Tensor> in) const override { return listed(call_with(in)); }
   /// The number of tensors that the code takes; -1: it takes the list.
   static constexpr int arity() {
     if constexpr (std::is_invocable_v<const F&, const std::vector<Tensor>&>) return -1;
@@ -47,7 +47,7 @@ class HostClosure final : public HostCode {
   }
 
  private:
-  auto call_with(std::span<const Tensor> in) const {
+  auto call_with(Span<const Tensor> in) const {
     if constexpr (arity() < 0) return f_(std::vector<Tensor>(in.begin(), in.end()));
     else if constexpr (arity() == 0) return f_();
     else if constexpr (arity() == 1) return f_(in[0]);

@@ -1,9 +1,9 @@
 // TensorList: a list of tensors as the argument of an op.
 #pragma once
 #include <initializer_list>
-#include <span>
 #include <vector>
 
+#include "tandem/base/span.hpp"
 #include "tandem/core/tensor.hpp"
 
 namespace TANDEM_NS {
@@ -13,15 +13,15 @@ class TensorList {
  public:
   TensorList(std::initializer_list<Tensor> list) : list_(list.begin(), list.size()) {}
   TensorList(const std::vector<Tensor>& list) : list_(list) {}
-  TensorList(std::span<const Tensor> list) : list_(list) {}
-  std::span<const Tensor> list() const { return list_; }
+  TensorList(Span<const Tensor> list) : list_(list) {}
+  Span<const Tensor> list() const { return list_; }
   std::size_t size() const { return list_.size(); }
   const Tensor& operator[](std::size_t i) const { return list_[i]; }
   auto begin() const { return list_.begin(); }
   auto end() const { return list_.end(); }
 
  private:
-  std::span<const Tensor> list_;
+  Span<const Tensor> list_;
 };
 
 }  // namespace TANDEM_NS

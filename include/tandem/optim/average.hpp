@@ -62,7 +62,7 @@ class TANDEM_API WeightAverage : public Module {
   TANDEM_INLINE virtual ~WeightAverage();
 
  private:
-  std::span<const Variable> state_of(const Variable& variable) const;
+  Span<const Variable> state_of(const Variable& variable) const;
   std::vector<std::vector<Variable>> averaged(const char* caller) const;
   Variable iterations_;
   Ref<detail::Slots> slots_;

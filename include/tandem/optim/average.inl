@@ -21,7 +21,7 @@ TANDEM_INLINE WeightAverage::WeightAverage(const char* kind) : slots_(new detail
   iterations_ = add_variable("iterations", constant(i64{0}), false);
 }
 TANDEM_INLINE WeightAverage::~WeightAverage() = default;
-TANDEM_INLINE std::span<const Variable> WeightAverage::state_of(const Variable& variable) const {
+TANDEM_INLINE Span<const Variable> WeightAverage::state_of(const Variable& variable) const {
   return slots_->of(variable, detail::average_slots, [&](const std::vector<Named>& slots) { add_variables(slots); });
 }
 TANDEM_INLINE void WeightAverage::build(const std::vector<Variable>& variables) const {

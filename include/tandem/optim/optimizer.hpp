@@ -3,10 +3,10 @@
 // row-sparse gradient updates only its own rows, of both weights and slots (lazy update).
 #pragma once
 #include <concepts>
-#include <span>
 #include <vector>
 
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/module.hpp"
 #include "tandem/ops/optim/rules.hpp"
@@ -25,7 +25,7 @@ concept PositionalRate = Rate<R> || std::same_as<R, LearningRate> || std::derive
 /// One update that is made of several ops: the gradient, a weight and its slots, the numbers that update ops take.
 struct UpdateCall {
   const Gradient& gradient;
-  std::span<const Variable> state;
+  Span<const Variable> state;
   const Tensor &lr, &step;
   const Attrs& attrs;
 };
@@ -100,12 +100,12 @@ class TANDEM_API Optimizer : public Module {
             const detail::CommonOptions& options = {});
 
  private:
-  using State = std::span<const Variable>;  // a weight and its slots
+  using State = Span<const Variable>;  // a weight and its slots
   State slots_of(const Variable& v) const;
   bool clips() const;
   std::vector<Gradient> clipped(const std::vector<Gradient>& gradients) const;
   void apply_one(const Gradient& g, State state, const Tensor& lr, const Tensor& step) const;
-  void apply_together(std::span<const Gradient> gradients, std::span<const State> states, const Tensor& lr,
+  void apply_together(Span<const Gradient> gradients, Span<const State> states, const Tensor& lr,
                       const Tensor& step) const;
   detail::UpdateRule rule_;
   Attrs attrs_;

@@ -156,7 +156,7 @@ TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, const Attrs& attrs, 
   iterations_ = add_variable("iterations", constant(i64{0}), false);
 }
 
-TANDEM_INLINE std::span<const Variable> Optimizer::slots_of(const Variable& v) const {
+TANDEM_INLINE Span<const Variable> Optimizer::slots_of(const Variable& v) const {
   return slots_->of(v, rule_.slots, [&](const std::vector<Named>& slots) { add_variables(slots); });
 }
 TANDEM_INLINE void Optimizer::build(const std::vector<Variable>& variables) const {
@@ -190,8 +190,8 @@ TANDEM_INLINE void check_gradients(const std::vector<Gradient>& g, const std::ve
 }  // namespace detail
 
 namespace detail {
-using Gradients = std::span<const Gradient>;
-using Variables = std::span<const Variable>;
+using Gradients = Span<const Gradient>;
+using Variables = Span<const Variable>;
 
 // Whether one multi-tensor update is faster than one update per Variable; it balances the work between threads. A
 // trace records the updates one by one, because the combine_updates pass sees more of the graph.
@@ -243,7 +243,7 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& uncli
     const auto g = detail::Gradients(gradients).subspan(i);
     const auto v = detail::Variables(variables).subspan(i);
     n = join ? std::max<std::size_t>(1, detail::alike(g, v)) : 1;
-    if (n > 1) apply_together(g.first(n), std::span<const State>(states).subspan(i, n), lr, step);
+    if (n > 1) apply_together(g.first(n), Span<const State>(states).subspan(i, n), lr, step);
     else if (g[0].is_set()) apply_one(g[0], states[i], lr, step);
   }
 }
@@ -259,8 +259,8 @@ TANDEM_INLINE void Optimizer::apply_one(const Gradient& g, State state, const Te
     update(*rule_.dense, state, extra, attrs_);
   }
 }
-TANDEM_INLINE void Optimizer::apply_together(std::span<const Gradient> gradients, std::span<const State> states,
-                                             const Tensor& lr, const Tensor& step) const {
+TANDEM_INLINE void Optimizer::apply_together(Span<const Gradient> gradients, Span<const State> states, const Tensor& lr,
+                                             const Tensor& step) const {
   std::vector<Variable> all;
   std::vector<const Tensor*> extra;
   for (const State state : states) all.insert(all.end(), state.begin(), state.end());

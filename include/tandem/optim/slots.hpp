@@ -2,11 +2,11 @@
 #pragma once
 #include <deque>
 #include <mutex>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "tandem/base/id_map.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/core/module.hpp"
 #include "tandem/core/scope.hpp"
 
@@ -26,7 +26,7 @@ class TANDEM_API Slots final : public Opaque {
   /// Returns the weight and its slots, which are created at first use: all of them or, if anything raises, none.
   /// add(named) makes them Variables of a module; outside of tapes and traces.
   template <class Add>
-  std::span<const Variable> of(const Variable& weight, std::span<const SlotKind> kinds, const Add& add) {
+  Span<const Variable> of(const Variable& weight, Span<const SlotKind> kinds, const Add& add) {
     const std::lock_guard lock(mutex_);
     if (const int at = at_.find(weight.id()); at >= 0) return states_[static_cast<std::size_t>(at)];
     const int at = static_cast<int>(states_.size());
@@ -43,12 +43,12 @@ class TANDEM_API Slots final : public Opaque {
     return states_.back();
   }
   /// The weight and its slots, or nothing if it has none.
-  std::span<const Variable> find(const Variable& weight) const;
+  Span<const Variable> find(const Variable& weight) const;
   /// All weights with their slots, in the order in which they were first used.
   std::vector<std::vector<Variable>> all() const;
 
  private:
-  std::vector<Module::Named> make(const Variable& weight, std::span<const SlotKind> kinds) const;
+  std::vector<Module::Named> make(const Variable& weight, Span<const SlotKind> kinds) const;
   static std::vector<Variable> state_of(const Variable& weight, const std::vector<Module::Named>& slots);
 
   mutable std::mutex mutex_;

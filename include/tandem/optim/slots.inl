@@ -5,7 +5,7 @@
 
 namespace TANDEM_NS::detail {
 
-TANDEM_INLINE std::vector<Module::Named> Slots::make(const Variable& weight, std::span<const SlotKind> kinds) const {
+TANDEM_INLINE std::vector<Module::Named> Slots::make(const Variable& weight, Span<const SlotKind> kinds) const {
   std::vector<Module::Named> slots;
   auto make = [&] {
     const Unobserved quiet;
@@ -28,10 +28,10 @@ TANDEM_INLINE std::vector<Variable> Slots::state_of(const Variable& weight, cons
   for (const Module::Named& s : slots) state.push_back(s.variable);
   return state;
 }
-TANDEM_INLINE std::span<const Variable> Slots::find(const Variable& weight) const {
+TANDEM_INLINE Span<const Variable> Slots::find(const Variable& weight) const {
   const std::lock_guard lock(mutex_);
   const int at = at_.find(weight.id());
-  return at < 0 ? std::span<const Variable>() : states_[static_cast<std::size_t>(at)];
+  return at < 0 ? Span<const Variable>() : states_[static_cast<std::size_t>(at)];
 }
 TANDEM_INLINE std::vector<std::vector<Variable>> Slots::all() const {
   const std::lock_guard lock(mutex_);

@@ -209,7 +209,7 @@ TANDEM_INLINE Tensor format(const std::string& text, const TensorList& inputs, F
                    {o.name, o.where});
 }
 TANDEM_INLINE Tensor format(const std::string& text, const Tensor& input, FormatOptions o) {
-  return format(text, {std::span<const Tensor>(&input, 1)}, o);
+  return format(text, {Span<const Tensor>(&input, 1)}, o);
 }
 TANDEM_INLINE Tensor to_hash_bucket(const Tensor& x, i64 num_buckets, OpOptions o) {
   return apply1(to_hash_bucket_op, rules::BucketAttrs{num_buckets}, o, x);

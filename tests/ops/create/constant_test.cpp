@@ -5,6 +5,7 @@
 #include <array>
 #include <complex>
 #include <numeric>
+#include <span>
 
 #include "tandem/core/variable.hpp"
 #include "tandem/ops/pointwise/operand.hpp"

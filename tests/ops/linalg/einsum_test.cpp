@@ -214,7 +214,7 @@ TEST_CASE("einsum: sizes that a trace does not know are compared by each call") 
         [equation](const Tensor& a, const Tensor& b, const Tensor& c) {
           const List all{a, b, c};
           const std::size_t n = std::string_view(equation).find(',') == std::string_view::npos ? 1 : 2;
-          return einsum(equation, std::span(all).first(n)) + 0 * reduce_sum(c);
+          return einsum(equation, Span(all).first(n)) + 0 * reduce_sum(c);
         },
         {.input_signature = {TensorSpec(operands == 1 ? Shape{none} : Shape{none, none}, float64),
                              TensorSpec(operands == 1 ? Shape{none} : Shape{none, none}, float64),

@@ -67,7 +67,7 @@ class FusedReduction {
  private:
   static constexpr i64 block_bytes = 16 * 1024;  // half of an L1 cache
 
-  static Shape shape_of(std::span<const Operand> in) {
+  static Shape shape_of(Span<const Operand> in) {
     Shape s = in[0].shape();
     for (const Operand& x : in.subspan(1)) {
       while (s.rank() < x.shape().rank()) s.insert(0, 1);

@@ -1,9 +1,9 @@
 // Broadcasting: the axes of an output, as few as possible, with each input's stride along them, and a walk over the
 // rows. Not here: the computation on the rows (pointwise.hpp, and other kernels that broadcast).
 #pragma once
-#include <span>
 
 #include "tandem/base/shape.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/config.hpp"
 
 namespace TANDEM_NS::cpu {
@@ -42,7 +42,7 @@ struct BroadcastAxes {
 };
 
 /// The axes of a broadcast of `inputs` (at most 4) to `output`. The shapes must be compatible.
-TANDEM_API BroadcastAxes broadcast_axes(std::span<const Shape* const> inputs, const Shape& output);
+TANDEM_API BroadcastAxes broadcast_axes(Span<const Shape* const> inputs, const Shape& output);
 
 /// Iterates over the rows, tracking where each input's row begins.
 class BroadcastRows {

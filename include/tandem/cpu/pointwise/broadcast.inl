@@ -16,7 +16,7 @@ TANDEM_INLINE void add_axis(BroadcastAxes& a, i64 size, const i64 (&stride)[max_
 
 }  // namespace detail
 
-TANDEM_INLINE BroadcastAxes broadcast_axes(std::span<const Shape* const> inputs, const Shape& output) {
+TANDEM_INLINE BroadcastAxes broadcast_axes(Span<const Shape* const> inputs, const Shape& output) {
   BroadcastAxes a;
   a.inputs = static_cast<int>(inputs.size());
   i64 full[max_rank][max_broadcast_inputs] = {};

@@ -7,7 +7,7 @@ namespace TANDEM_NS::cpu {
 
 /// Calls visit(i, index) for each element i of `output`; index[k] is the corresponding element of operand k.
 template <class Visit>
-void for_each_element(std::span<const Operand> in, const Shape& output, Visit visit) {
+void for_each_element(Span<const Operand> in, const Shape& output, Visit visit) {
   if (output.size() == 0) return;
   const Shape* shapes[max_broadcast_inputs];
   for (std::size_t k = 0; k < in.size(); ++k) shapes[k] = &in[k].spec->shape;

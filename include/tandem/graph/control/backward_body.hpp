@@ -61,7 +61,7 @@ class BackwardBody {
     }
     return r;
   }
-  Ref<Graph> finish(std::span<const Tensor> outputs) { return tracer_.finish(outputs); }
+  Ref<Graph> finish(Span<const Tensor> outputs) { return tracer_.finish(outputs); }
 
  private:
   bool uses(std::size_t argument) const { return uses_[static_cast<std::size_t>(b_.graph->arguments[argument])] > 0; }

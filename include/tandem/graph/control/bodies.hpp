@@ -17,7 +17,7 @@ namespace TANDEM_NS::detail {
 inline std::size_t count_of(i64 n) { return static_cast<std::size_t>(n); }
 inline const Spec& output_spec(const Graph& g, std::size_t i) { return g.spec(g.outputs[i]); }
 // Binds the graph to arguments of these specs; returns it unchanged unless the specs are more specific than its own.
-inline Ref<Graph> bound_body(const Ref<Graph>& g, std::span<const Spec> arguments) {
+inline Ref<Graph> bound_body(const Ref<Graph>& g, Span<const Spec> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (!(g->spec(g->arguments[i]) == arguments[i])) return tandem::bind(*g, arguments);
   return g;

@@ -17,7 +17,7 @@ class TANDEM_API Body final : public Opaque {
   ConcreteFunction& function();
   const Derivative& derivative();
   /// The graph that also returns the values `more` of the derivative's forward graph; created once.
-  Ref<Graph> recorded(std::span<const int> more);
+  Ref<Graph> recorded(Span<const int> more);
 
  private:
   explicit Body(const Graph& graph) : graph_(graph) {}

@@ -25,7 +25,7 @@ TANDEM_INLINE const Derivative& Body::derivative() {
   if (!derivative_) derivative_ = std::move(made);
   return *derivative_;
 }
-TANDEM_INLINE Ref<Graph> Body::recorded(std::span<const int> more) {
+TANDEM_INLINE Ref<Graph> Body::recorded(Span<const int> more) {
   const Graph& forward = derivative().forward();
   const std::lock_guard lock(mutex_);
   if (!recorded_) {

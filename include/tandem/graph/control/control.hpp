@@ -7,11 +7,11 @@
 // node.
 #pragma once
 #include <optional>
-#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "tandem/base/span.hpp"
 #include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/trace/tree.hpp"
 
@@ -21,13 +21,12 @@ namespace control {
 
 /// Type-erased user code: tensors to tensors.
 struct Code {
-  std::vector<Tensor> (*call)(const void* self, std::span<const Tensor> arguments);
+  std::vector<Tensor> (*call)(const void* self, Span<const Tensor> arguments);
   const void* self = nullptr;
 };
 template <class F>
 Code code_of(const F& f) {
-  return {[](const void* self, std::span<const Tensor> arguments) { return (*static_cast<const F*>(self))(arguments); },
-          &f};
+  return {[](const void* self, Span<const Tensor> arguments) { return (*static_cast<const F*>(self))(arguments); }, &f};
 }
 /// The value of a condition.
 ///   throws  errors::InvalidArgumentError unless it is one bool
@@ -64,7 +63,7 @@ bool same_structure(const T& a, const T& b) {
   return x.key.size() == y.key.size() && std::equal(x.key.begin(), x.key.end(), y.key.begin());
 }
 template <class T>
-void refill(T& x, std::span<const Tensor> tensors) {
+void refill(T& x, Span<const Tensor> tensors) {
   const Tensor* next = tensors.data();
   tree::refill(x, next);
 }
@@ -89,13 +88,13 @@ auto cond(const Tensor& condition, Then&& then, Else&& otherwise, OpOptions opti
     if constexpr (std::is_void_v<R>) control::value_of(condition, "cond") ? then() : otherwise();
     else return control::value_of(condition, "cond") ? R(then()) : R(otherwise());
   } else if constexpr (std::is_void_v<R>) {
-    const auto first = [&](std::span<const Tensor>) { return then(), std::vector<Tensor>(); };
-    const auto second = [&](std::span<const Tensor>) { return otherwise(), std::vector<Tensor>(); };
+    const auto first = [&](Span<const Tensor>) { return then(), std::vector<Tensor>(); };
+    const auto second = [&](Span<const Tensor>) { return otherwise(), std::vector<Tensor>(); };
     control::stage_cond(condition, control::code_of(first), control::code_of(second), options);
   } else {
     std::optional<R> a, b;
-    const auto first = [&](std::span<const Tensor>) { return control::results_of(a.emplace(then())); };
-    const auto second = [&](std::span<const Tensor>) {
+    const auto first = [&](Span<const Tensor>) { return control::results_of(a.emplace(then())); };
+    const auto second = [&](Span<const Tensor>) {
       const std::vector<Tensor> r = control::results_of(b.emplace(otherwise()));
       if (!control::same_structure(*a, *b)) control::raise_structure("cond", "the branches return");
       return r;
@@ -144,7 +143,7 @@ auto choose(const OpOptions& o, const Default& otherwise, const Case<First>& fir
   }
 }
 template <class F, class Default>
-std::invoke_result_t<const F&> choose(const OpOptions& o, const Default& otherwise, std::span<const Case<F>> cases) {
+std::invoke_result_t<const F&> choose(const OpOptions& o, const Default& otherwise, Span<const Case<F>> cases) {
   if (cases.empty()) return otherwise();
   return cond(
       cases[0].condition, cases[0].run, [&] { return choose(o, otherwise, cases.subspan(1)); }, o);
@@ -187,7 +186,7 @@ template <class F, class Default>
 auto case_(const std::vector<Case<F>>& cases, const Default& otherwise, CaseOptions o = {}) {
   const std::vector<Tensor> conditions = control::conditions_of(cases);
   if (o.exclusive) control::check_at_most_one(conditions);
-  return control::choose({o.name, o.where}, otherwise, std::span<const Case<F>>(cases));
+  return control::choose({o.name, o.where}, otherwise, Span<const Case<F>>(cases));
 }
 template <class F>
 auto case_(const std::vector<Case<F>>& cases, CaseOptions o = {}) {
@@ -212,7 +211,7 @@ auto choose_by_index(const Tensor& index, const Branches& branches, const OpOpti
   }
 }
 template <class F>
-std::invoke_result_t<const F&> choose_by_index(const Tensor& index, std::span<const F> branches, i64 low,
+std::invoke_result_t<const F&> choose_by_index(const Tensor& index, Span<const F> branches, i64 low,
                                                const OpOptions& o) {
   if (branches.size() == 1) return branches[0]();
   const std::size_t half = branches.size() / 2;
@@ -254,7 +253,7 @@ auto switch_case(const Tensor& index, const std::vector<F>& branches, const Defa
   if (branches.empty()) errors::raise<errors::InvalidArgumentError>("switch_case", "needs at least one branch");
   return cond(
       control::is_outside(index, static_cast<i64>(branches.size())), otherwise,
-      [&] { return control::choose_by_index(index, std::span<const F>(branches), 0, o); }, o);
+      [&] { return control::choose_by_index(index, Span<const F>(branches), 0, o); }, o);
 }
 template <class F>
 auto switch_case(const Tensor& index, const std::vector<F>& branches, OpOptions o = {}) {

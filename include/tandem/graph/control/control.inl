@@ -33,7 +33,7 @@ TANDEM_INLINE void raise_structure(const char* op, const char* what) {
               "and the number and positions of the tensors must stay the same");
 }
 
-TANDEM_INLINE TracedBody trace_body(std::string name, std::span<const Spec> arguments, Code code) {
+TANDEM_INLINE TracedBody trace_body(std::string name, Span<const Spec> arguments, Code code) {
   Tracer tracer(std::move(name), {.outer = Tracer::current()});
   std::vector<Tensor> symbols;
   for (const Spec& s : arguments) symbols.push_back(tracer.argument(s));

@@ -107,7 +107,7 @@ TANDEM_INLINE Specs infer_loop(const InferCall& c) {
 class BodyProgram {
  public:
   explicit BodyProgram(const Graph& g) : function_(Body::of(g).function()) {}
-  Tensors run(std::span<const Tensor* const> arguments, std::span<Tensor> donated = {}) {
+  Tensors run(Span<const Tensor* const> arguments, Span<Tensor> donated = {}) {
     if (!program_ || (!function_.is_static() && changed(arguments))) {
       specs_ = specs_of(arguments);
       program_ = function_.program_for(specs_);
@@ -116,7 +116,7 @@ class BodyProgram {
   }
 
  private:
-  bool changed(std::span<const Tensor* const> arguments) const {
+  bool changed(Span<const Tensor* const> arguments) const {
     for (std::size_t i = 0; i < arguments.size(); ++i)
       if (!(arguments[i]->spec() == specs_[i])) return true;
     return false;

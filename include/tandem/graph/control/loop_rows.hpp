@@ -116,7 +116,7 @@ class RowSource {
     for (i64 i = 0; i < table.shape().dim(0); ++i) {
       starts_.push_back(flat.size() - left);
       i64 size = 1;
-      for (i64 d : std::span(dims + static_cast<std::size_t>(i) * rank, rank))
+      for (i64 d : Span(dims + static_cast<std::size_t>(i) * rank, rank))
         if (d < 0 || __builtin_mul_overflow(size, d, &size)) raise_table();
       if (size > left) raise_table();
       left -= size;
@@ -127,7 +127,7 @@ class RowSource {
     if (!table_) return Tensor::view_of(*x_, row_, static_cast<std::size_t>(i) * row_.bytes());
     const auto rank = static_cast<std::size_t>(row_.shape.rank()), at = static_cast<std::size_t>(i);
     Spec s = row_;
-    s.shape = Shape(std::span(static_cast<const i64*>(table_->raw()) + at * rank, rank));
+    s.shape = Shape(Span(static_cast<const i64*>(table_->raw()) + at * rank, rank));
     return Tensor::view_of(*x_, s, static_cast<std::size_t>(starts_[at]) * size_of(s.dtype));
   }
 

@@ -66,7 +66,7 @@ struct Scanned {
 template <class F, class X, class S>
 Scanned<S> trace_scan(const char* op, F& f, const X& xs, const S& start, bool reverse, bool keep, const OpOptions& o) {
   const std::size_t carried = tensors_of(start).size();
-  const auto iterate = [&](std::span<const Tensor> symbols) {
+  const auto iterate = [&](Span<const Tensor> symbols) {
     S state = start;
     X x = xs;
     refill(state, symbols.first(carried));
@@ -81,8 +81,8 @@ Scanned<S> trace_scan(const char* op, F& f, const X& xs, const S& start, bool re
   const std::vector<Tensor> out =
       stage_loop({op, tensors_of(start), tensors_of(xs), {}, none, reverse, nullptr, code_of(iterate)}, o);
   Scanned<S> r{start, start};
-  refill(r.end, std::span(out).first(carried));
-  if (keep) refill(r.states, std::span(out).subspan(carried));
+  refill(r.end, Span(out).first(carried));
+  if (keep) refill(r.states, Span(out).subspan(carried));
   return r;
 }
 template <class F, class X, class S>
@@ -184,7 +184,7 @@ auto map_fn(F&& f, const X& xs, MapOptions o = {}) {
   using R = control::Result<std::invoke_result_t<F&, const X&>>;
   if (control::is_tracing("map_fn")) {
     std::optional<R> result;
-    const auto iterate = [&](std::span<const Tensor> symbols) {
+    const auto iterate = [&](Span<const Tensor> symbols) {
       X x = xs;
       control::refill(x, symbols);
       return control::tensors_of(result.emplace(f(std::as_const(x))));

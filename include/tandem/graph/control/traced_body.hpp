@@ -1,10 +1,10 @@
 // Traces the lambdas of control flow as graphs. For the definitions of control.hpp and while_loop.hpp.
 #pragma once
 #include <initializer_list>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "tandem/base/span.hpp"
 #include "tandem/graph/control/bodies.hpp"
 #include "tandem/graph/control/control.hpp"
 
@@ -16,7 +16,7 @@ struct TracedBody {
   std::vector<Tensor> captures;
 };
 
-TracedBody trace_body(std::string name, std::span<const Spec> arguments, Code code);
+TracedBody trace_body(std::string name, Span<const Spec> arguments, Code code);
 /// Turns reads of Variables that none of the bodies assigns into captures: the read then happens outside the control
 /// flow, where tapes record it.
 void hoist_reads(std::initializer_list<TracedBody*> bodies);

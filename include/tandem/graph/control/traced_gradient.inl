@@ -51,7 +51,7 @@ TANDEM_INLINE constexpr OpDef traced_gradient_op{.name = "traced_gradient",
 TANDEM_INLINE Tensor Tracer::custom_gradient(const Tensor& value, Inputs in, const Opaque& backward) {
   const auto& code = static_cast<const detail::CustomBackward&>(backward);
   std::string set;
-  const auto traced = [&](std::span<const Tensor> g) {
+  const auto traced = [&](Span<const Tensor> g) {
     std::vector<Tensor> gradients;
     for (const Gradient& x : detail::call_backward(code, g[0])) {
       set += x.is_set() ? 's' : '-';

@@ -56,12 +56,12 @@ V trace_while(Condition& condition, BodyFn& body, V vars, const WhileLoopOptions
   for (;;) {
     bool again = false;
     std::vector<std::optional<Spec>> elements;  // of the TensorArrays after an iteration
-    const auto goes_on = [&](std::span<const Tensor> symbols) {
+    const auto goes_on = [&](Span<const Tensor> symbols) {
       V in = vars;
       refill(in, symbols);
       return std::vector<Tensor>{call_with(condition, in)};
     };
-    const auto iterate = [&](std::span<const Tensor> symbols) {
+    const auto iterate = [&](Span<const Tensor> symbols) {
       V in = vars;
       refill(in, symbols);
       V out(call_with(body, std::as_const(in)));

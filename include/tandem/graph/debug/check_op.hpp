@@ -1,21 +1,21 @@
 // check_op: the checks that the library's own ops pass, for an op or a function of one's own. For tests.
 #pragma once
-#include <span>
 #include <string>
 #include <vector>
 
 #include "tandem/autodiff/check.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/core/op.hpp"
 
 namespace TANDEM_NS::test {
 
 struct CheckOpOptions {
-  double tolerance = 1e-6;                 ///< of values, relative to the largest
-  double gradient_tolerance = 1e-5;        ///< of gradients against differences, relative to the largest, at least 1
-  double delta = 0;                        ///< of the differences; 0: 1e-5, 1/1024 if an input is float32
-  int gradients = 2;                       ///< orders of gradients to check: 0, 1 or 2
-  bool unknown_dimensions = true;          ///< also traces f for inputs of unknown sizes
-  std::span<const OpDef* const> ops = {};  ///< all ops that f applies: its graph is then saved and loaded too
+  double tolerance = 1e-6;            ///< of values, relative to the largest
+  double gradient_tolerance = 1e-5;   ///< of gradients against differences, relative to the largest, at least 1
+  double delta = 0;                   ///< of the differences; 0: 1e-5, 1/1024 if an input is float32
+  int gradients = 2;                  ///< orders of gradients to check: 0, 1 or 2
+  bool unknown_dimensions = true;     ///< also traces f for inputs of unknown sizes
+  Span<const OpDef* const> ops = {};  ///< all ops that f applies: its graph is then saved and loaded too
 };
 
 namespace detail {

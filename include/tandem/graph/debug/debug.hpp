@@ -34,7 +34,7 @@ TANDEM_API std::string value_difference(const Tensor& expected, const Tensor& ac
 ///   plain   the non-tensor part of the result when it was traced
 ///   throws  errors::FailedPreconditionError naming the first node whose value is not the eager one, with its source
 ///           line and both values, or the result or Variable that differs
-TANDEM_API void check_against_eager(ConcreteFunction& function, Inputs arguments, std::span<const unsigned char> plain,
+TANDEM_API void check_against_eager(ConcreteFunction& function, Inputs arguments, Span<const unsigned char> plain,
                                     FunctionBody eager);
 
 namespace detail {

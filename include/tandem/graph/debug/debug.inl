@@ -231,8 +231,8 @@ TANDEM_INLINE std::string outcome_difference(const Graph& g, const State& state,
 
 }  // namespace detail
 
-TANDEM_INLINE void check_against_eager(ConcreteFunction& function, Inputs arguments,
-                                       std::span<const unsigned char> plain, FunctionBody eager) {
+TANDEM_INLINE void check_against_eager(ConcreteFunction& function, Inputs arguments, Span<const unsigned char> plain,
+                                       FunctionBody eager) {
   if (context.stager || detail::is_checking()) return;
   const detail::Unobserved quiet;
   const Graph& g = function.graph();

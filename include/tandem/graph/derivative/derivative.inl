@@ -230,7 +230,7 @@ TANDEM_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
       int& v = map[static_cast<std::size_t>(n.in[k])];
       in.push(v < 0 ? to->add_constant(Tensor::symbol(from.spec(n.in[k])), "shape") : v);
     }
-    const std::span<const Spec> specs(from.specs.data() + n.first_out, static_cast<std::size_t>(n.outputs));
+    const Span<const Spec> specs(from.specs.data() + n.first_out, static_cast<std::size_t>(n.outputs));
     const int first = to->add(*n.op, n.attrs, {in.begin(), in.size()}, specs, n.name, n.where);
     for (int k = 0; k < n.outputs; ++k)
       if (int& v = map[static_cast<std::size_t>(n.first_out + k)]; v < 0) v = first + k;

@@ -20,7 +20,7 @@ class Captures {
   /// Launches kernels on the operands. `launch_all` launches them one by one; at the second call with the same
   /// operands it is captured, from then on the capture is launched.
   template <class F>
-  void run(std::span<const Operand> operands, const F& launch_all) {
+  void run(Span<const Operand> operands, const F& launch_all) {
     Capture* const c = supported_ ? find(operands) : nullptr;
     if (c && !c->launches) supported_ = capture(*c, launch_all);
     if (c && c->launches) backend_.launch_captured(c->launches, stream_);
@@ -35,7 +35,7 @@ class Captures {
   };
 
   // The capture for these operands; null if it is the first call with them.
-  Capture* find(std::span<const Operand> operands) {
+  Capture* find(Span<const Operand> operands) {
     const auto is_same = [](const Operand& o, const void* data) { return o.data == data; };
     for (Capture& c : known_)
       if (std::equal(operands.begin(), operands.end(), c.operands.begin(), is_same)) return &c;

@@ -30,10 +30,10 @@ class TANDEM_API ConcreteFunction : public Opaque {
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments);
 
   /// The sub-function from fed tensors to fetched ones, by name ("a:0") or by value: see prune() in prune.hpp.
-  Ref<ConcreteFunction> prune(std::span<const std::string> feeds, std::span<const std::string> fetches) const {
+  Ref<ConcreteFunction> prune(Span<const std::string> feeds, Span<const std::string> fetches) const {
     return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
   }
-  Ref<ConcreteFunction> prune(std::span<const int> feeds, std::span<const int> fetches) const {
+  Ref<ConcreteFunction> prune(Span<const int> feeds, Span<const int> fetches) const {
     return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
   }
 
@@ -42,11 +42,11 @@ class TANDEM_API ConcreteFunction : public Opaque {
   const Graph& graph() const { return *traced_; }
   const Graph& optimized() const { return *optimized_; }
   /// The program that runs it on arguments of these specs.
-  Ref<Program> program_for(std::span<const Spec> arguments);
+  Ref<Program> program_for(Span<const Spec> arguments);
   /// Whether one program serves all calls, since every dimension is known.
   bool is_static() const { return static_; }
   /// The memory plan as text, for arguments of these specs (by default the graph's own).
-  std::string plan(std::span<const Spec> arguments = {});
+  std::string plan(Span<const Spec> arguments = {});
   /// The gradient rule of a recorded call.
   static Grads gradient(const GradCall& call);
 
@@ -62,7 +62,7 @@ class TANDEM_API ConcreteFunction : public Opaque {
   /// call() without the check that the number and specs of the arguments match.
   Tensors call_fitting(Inputs arguments);
   void check(Inputs arguments) const;
-  Ref<Program> make_program(std::span<const Spec> arguments) const;
+  Ref<Program> make_program(Span<const Spec> arguments) const;
   Tensors run(Inputs arguments);
   Tensors run_program(Inputs arguments);
   Tensors run_recorded(Inputs arguments);

@@ -63,7 +63,7 @@ TANDEM_INLINE void ConcreteFunction::check(Inputs arguments) const {
                                      " on " + to_string(want.device));
   }
 }
-TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(std::span<const Spec> arguments) const {
+TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(Span<const Spec> arguments) const {
   const detail::ShapeChecks lenient(false);
   Ref<Graph> bound;
   try {
@@ -75,7 +75,7 @@ TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(std::span<const Spec> 
   if (!can_plan(*bound)) return Program::make(std::move(bound));  // or an assignment does not fit: also raised in order
   return Program::make(optimize(*bound, options_.passes), options_.plan);
 }
-TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(std::span<const Spec> arguments) {
+TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(Span<const Spec> arguments) {
   if (static_) return program_;
   const std::lock_guard lock(mutex_);
   for (Bound& b : bound_)
@@ -126,7 +126,7 @@ TANDEM_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::vector
   Tensors out = call({in.begin(), in.size()});
   return {std::make_move_iterator(out.begin()), std::make_move_iterator(out.end())};
 }
-TANDEM_INLINE std::string ConcreteFunction::plan(std::span<const Spec> arguments) {
+TANDEM_INLINE std::string ConcreteFunction::plan(Span<const Spec> arguments) {
   std::vector<Spec> own;
   for (int v : traced_->arguments) own.push_back(traced_->spec(v));
   return program_for(arguments.empty() ? own : arguments)->plan();

@@ -37,7 +37,7 @@ class Interpreter final : public Program {
   }
   std::string plan() const override { return why_; }
 
-  Tensors run(Inputs arguments, std::span<Tensor> donated) override {
+  Tensors run(Inputs arguments, Span<Tensor> donated) override {
     std::vector<Tensor> values(graph_->specs.size());
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
       if (const Node& n = graph_->nodes[i]; is_early_[i])
@@ -53,7 +53,7 @@ class Interpreter final : public Program {
   }
 
  private:
-  void step(std::size_t node, Inputs arguments, std::span<Tensor> donated, std::vector<Tensor>& values) const {
+  void step(std::size_t node, Inputs arguments, Span<Tensor> donated, std::vector<Tensor>& values) const {
     const Node& n = graph_->nodes[node];
     const auto first = static_cast<std::size_t>(n.first_out);
     if (n.op == &argument_op) {
@@ -91,7 +91,7 @@ class Interpreter final : public Program {
         for (const Spec& s : specs)
           if (!s.shape.is_fully_defined()) raise_specs(call, "the size of " + to_string(s) + " cannot be determined");
       const Tensors reuse = reusable(node, specs, values);
-      const std::span<const Tensor> buffers(reuse.begin(), reuse.size());
+      const Span<const Tensor> buffers(reuse.begin(), reuse.size());
       const OpOptions user{n.name.c_str(), n.where};
       Tensors out = is_profiling() ? run_timed("step", {*n.op, call.in, n.attrs, user}, specs, buffers)
                                    : ::tandem::run(*n.op, call.in, n.attrs, specs, buffers);

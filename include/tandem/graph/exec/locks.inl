@@ -11,7 +11,7 @@ TANDEM_INLINE VariableLocks*& held_locks() {
   static constinit thread_local VariableLocks* innermost = nullptr;
   return innermost;
 }
-TANDEM_INLINE bool VariableLocks::contains(std::span<const Variable> sorted, const Variable& v) {
+TANDEM_INLINE bool VariableLocks::contains(Span<const Variable> sorted, const Variable& v) {
   const auto less = [](const Variable& a, const Variable& b) {
     return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
   };
@@ -20,7 +20,7 @@ TANDEM_INLINE bool VariableLocks::contains(std::span<const Variable> sorted, con
 TANDEM_INLINE bool VariableLocks::has(const Variable& v) const {
   return contains(sorted_, v) || (outer_ && outer_->has(v));
 }
-TANDEM_INLINE VariableLocks::VariableLocks(std::span<const Variable> sorted) : sorted_(sorted), outer_(held_locks()) {
+TANDEM_INLINE VariableLocks::VariableLocks(Span<const Variable> sorted) : sorted_(sorted), outer_(held_locks()) {
   for (const Variable& v : sorted_)
     if (!outer_ || !outer_->has(v)) VariableAccess::lock(v);
   held_locks() = this;

@@ -15,14 +15,14 @@ namespace TANDEM_NS {
 /// reads are read before; except in host functions and for reads that follow one.
 class TANDEM_API VariableLocks {
  public:
-  explicit VariableLocks(std::span<const Variable> sorted);
+  explicit VariableLocks(Span<const Variable> sorted);
   VariableLocks(const VariableLocks&) = delete;
   ~VariableLocks();
-  static bool contains(std::span<const Variable> sorted, const Variable& v);
+  static bool contains(Span<const Variable> sorted, const Variable& v);
 
  private:
   bool has(const Variable& v) const;
-  std::span<const Variable> sorted_;
+  Span<const Variable> sorted_;
   VariableLocks* outer_;
 };
 /// The Variables that a graph or its sub-graphs assign: each once, by address.
@@ -38,7 +38,7 @@ class TANDEM_API Program : public Opaque {
   ///   donated   the first arguments again, donated where the caller does not need them after the call: results may
   ///           reuse those buffers that have no other owner
   ///   throws  what a kernel raises; effects before the failing op remain, as in an eager run
-  virtual Tensors run(Inputs arguments, std::span<Tensor> donated = {}) = 0;
+  virtual Tensors run(Inputs arguments, Span<Tensor> donated = {}) = 0;
   /// The plan as text, or why there is none.
   virtual std::string plan() const = 0;
   /// Checks, before a call that a user makes, that it may assign its Variables (VariableAccess::check_free).

@@ -24,7 +24,7 @@ class PlannedProgram final : public Program {
   }
   std::string plan() const override { return to_string(plan_, *graph_); }
 
-  Tensors run(Inputs arguments, std::span<Tensor> donated) override {
+  Tensors run(Inputs arguments, Span<Tensor> donated) override {
     const Lease execution(*this);
     execution->donated = donated;
     for (std::size_t i = 0; i < arguments.size(); ++i) execution->point(graph_->arguments[i], arguments[i]->raw());
@@ -68,7 +68,7 @@ class PlannedProgram final : public Program {
     std::vector<int> filled;           // bases in tensors, to be cleared after the call
     std::vector<Tensor> retired;       // old values of Variables that are still read
     std::vector<char> in_place;        // by base: whether it was computed in the Variable's buffer
-    std::span<Tensor> donated;         // donated arguments, whose buffers results may reuse
+    Span<Tensor> donated;              // donated arguments, whose buffers results may reuse
     std::optional<Captures> captures;  // if the program's launches can be captured
     std::unique_ptr<Execution> next;
 

@@ -2,13 +2,13 @@
 // here: files (io/graph_file.hpp), the table of all ops that a loader uses (op_table.hpp).
 #pragma once
 #include <initializer_list>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "tandem/base/span.hpp"
 #include "tandem/graph/ir/graph.hpp"
 
 namespace TANDEM_NS {
@@ -26,7 +26,7 @@ TANDEM_API std::string serialize(const Graph& graph);
 /// Ops from one list, or from several: all_ops(), or {linalg::all_ops(), signal::all_ops()}.
 class OpLists {
  public:
-  using List = std::span<const OpDef* const>;
+  using List = Span<const OpDef* const>;
   OpLists() = default;
   template <class L>
     requires(std::is_convertible_v<const L&, List>)

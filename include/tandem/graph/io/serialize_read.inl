@@ -54,7 +54,7 @@ class GraphReader final : AttrReader {
     for (const OpDef* row : control_ops)
       if (row->name == name) return row;
     std::size_t count = 0;
-    for (const std::span<const OpDef* const> list : options_.ops.lists()) {
+    for (const Span<const OpDef* const> list : options_.ops.lists()) {
       for (const OpDef* row : list)
         if (row->name == name) return row;
       count += list.size();

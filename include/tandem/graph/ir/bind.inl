@@ -12,7 +12,7 @@ inline constexpr i64 largest_shape_value = 1024;  // in elements; values that fo
 
 // Whether the op's value follows from what is known about its inputs: their values, or their shapes where those
 // suffice.
-TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, std::span<const Tensor> known) {
+TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, Span<const Tensor> known) {
   if (n.op->flags.random || has_effects(n) || n.op->rare.host_kernel || !n.outputs) return false;
   for (const Spec& s : specs)
     if (!s.shape.is_fully_defined() || s.shape.size() > largest_shape_value || is_floating(s.dtype) ||
@@ -55,7 +55,7 @@ TANDEM_INLINE void bind_node(Graph& g, std::size_t at, std::vector<Tensor>& know
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> bind(const Graph& graph, std::span<const Spec> arguments) {
+TANDEM_INLINE Ref<Graph> bind(const Graph& graph, Span<const Spec> arguments) {
   Ref<Graph> g = graph.copy();
   std::vector<Tensor> known(g->specs.size());
   std::vector<Node> out;

@@ -31,7 +31,7 @@ inline bool runs_host_code(const Node& n) {
 inline bool has_derivative(const Spec& s) { return is_floating(s.dtype) || is_complex(s.dtype); }
 
 /// Reruns the op's shape rule for inputs of these specs; constants are passed with their values.
-Specs infer_again(const Node& n, std::span<const Tensor> by_value);
+Specs infer_again(const Node& n, Span<const Tensor> by_value);
 
 // Suspends the current trace and tapes for the scope.
 struct ScopedDetach {

@@ -2,11 +2,11 @@
 // traced (trace.hpp), rewritten (passes.hpp), planned and run (plan.hpp, program.hpp).
 #pragma once
 #include <atomic>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "tandem/base/id_map.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/core/op.hpp"
 #include "tandem/core/variable.hpp"
 
@@ -53,8 +53,8 @@ class TANDEM_API Graph : public Opaque {
   Ref<Graph> copy() const;
   const Spec& spec(int value) const { return specs[static_cast<std::size_t>(value)]; }
   /// Appends an op and returns its first output.
-  int add(const OpDef& op, const Attrs& attrs, std::span<const int> in, std::span<const Spec> out,
-          std::string name = {}, SourceLocation where = {});
+  int add(const OpDef& op, const Attrs& attrs, Span<const int> in, Span<const Spec> out, std::string name = {},
+          SourceLocation where = {});
   int add_argument(const Spec& spec, std::string name = {});
   int add_constant(const Tensor& value, std::string name = {});
   /// The index of v in `variables`; appends it if it is new.

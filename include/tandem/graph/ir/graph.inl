@@ -69,7 +69,7 @@ TANDEM_INLINE Ref<Graph> Graph::copy() const {
   g->variables = variables, g->name = name;
   return g;
 }
-TANDEM_INLINE int Graph::add(const OpDef& op, const Attrs& attrs, std::span<const int> in, std::span<const Spec> out,
+TANDEM_INLINE int Graph::add(const OpDef& op, const Attrs& attrs, Span<const int> in, Span<const Spec> out,
                              std::string node_name, SourceLocation where) {
   Node& n = nodes.emplace_back();
   n.op = &op, n.attrs = attrs, n.name = std::move(node_name), n.where = where;
@@ -151,7 +151,7 @@ TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
   }
 }
 // Reruns the op's shape rule for inputs of these specs; constants are passed with their values.
-TANDEM_INLINE Specs infer_again(const Node& n, std::span<const Tensor> by_value) {
+TANDEM_INLINE Specs infer_again(const Node& n, Span<const Tensor> by_value) {
   InlinedVector<const Tensor*, 8> in;
   for (int v : n.in) in.push(&by_value[static_cast<std::size_t>(v)]);
   return checked_specs(*n.op, {in.begin(), in.size()}, n.attrs);

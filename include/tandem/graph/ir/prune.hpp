@@ -1,9 +1,9 @@
 // Partial runs of a graph: feeds and fetches arbitrary values, and runs only the ops in between. Not here: execution
 // (program.hpp); ConcreteFunction::prune (concrete.hpp) builds on this.
 #pragma once
-#include <span>
 #include <string>
 
+#include "tandem/base/span.hpp"
 #include "tandem/graph/ir/graph.hpp"
 
 namespace TANDEM_NS {
@@ -18,13 +18,12 @@ namespace TANDEM_NS {
 ///   run      indices in graph.nodes of ops that must run for their effects
 ///   throws   errors::InvalidArgumentError if a fetch depends on an argument that is not fed (named in the text), or
 ///            a value is fed twice; errors::OutOfRangeError for a value that the graph does not have
-TANDEM_API Ref<Graph> prune(const Graph& graph, std::span<const int> feeds, std::span<const int> fetches,
-                            std::span<const int> run = {});
+TANDEM_API Ref<Graph> prune(const Graph& graph, Span<const int> feeds, Span<const int> fetches,
+                            Span<const int> run = {});
 
 /// The same by name: "a:1" is output 1 of the op named "a", "a" its only output. A fetched op without outputs runs
 /// and yields nothing.
 ///   throws   also errors::NotFoundError for a name that the graph does not have
-TANDEM_API Ref<Graph> prune(const Graph& graph, std::span<const std::string> feeds,
-                            std::span<const std::string> fetches);
+TANDEM_API Ref<Graph> prune(const Graph& graph, Span<const std::string> feeds, Span<const std::string> fetches);
 
 }  // namespace TANDEM_NS

@@ -16,7 +16,7 @@ namespace detail {
 // Finds the ops between fed and fetched values.
 class Pruner {
  public:
-  Pruner(const Graph& g, std::span<const int> feeds)
+  Pruner(const Graph& g, Span<const int> feeds)
       : graph_(g), producers_(g.producers()), fed_(g.specs.size(), 0), assigned_(g.specs.size(), -1), feeds_(feeds) {
     KnownVariables variables(g);
     for (const Node& n : g.nodes) {
@@ -28,7 +28,7 @@ class Pruner {
       if (std::exchange(fed_[at(v)], 1)) raise_prune("'" + name_of(v) + "' is fed twice");
     }
   }
-  Ref<Graph> graph(std::span<const int> fetches, std::span<const int> run) {
+  Ref<Graph> graph(Span<const int> fetches, Span<const int> run) {
     for (int v : fetches) check(v);
     for (int node : run)
       if (node < 0 || at(node) >= graph_.nodes.size())
@@ -65,7 +65,7 @@ class Pruner {
     return n.name + ":" + std::to_string(v - n.first_out);
   }
   // By node: whether it is needed. Inputs are produced before their uses, so one backward walk finds all.
-  std::vector<char> needed_for(std::span<const int> fetches, std::span<const int> run) const {
+  std::vector<char> needed_for(Span<const int> fetches, Span<const int> run) const {
     std::vector<char> nodes(graph_.nodes.size(), 0);
     const auto want = [&](int v) {
       v = source(v);
@@ -78,7 +78,7 @@ class Pruner {
         for (int v : graph_.nodes[i].in) want(v);
     return nodes;
   }
-  void check_arguments(const std::vector<char>& needed, std::span<const int> fetches) const {
+  void check_arguments(const std::vector<char>& needed, Span<const int> fetches) const {
     for (int a : graph_.arguments) {
       const std::size_t node = at(producers_[at(a)]);
       if (!needed[node]) continue;
@@ -105,7 +105,7 @@ class Pruner {
   const std::vector<int> producers_;
   std::vector<char> fed_;      // indexed by value
   std::vector<int> assigned_;  // by value: for a read, the earlier value with the same contents
-  std::span<const int> feeds_;
+  Span<const int> feeds_;
   std::vector<int> new_value_;
 };
 
@@ -143,12 +143,11 @@ TANDEM_INLINE Endpoint find_tensor(const Graph& g, const std::string& tensor) {
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> prune(const Graph& graph, std::span<const int> feeds, std::span<const int> fetches,
-                               std::span<const int> run) {
+TANDEM_INLINE Ref<Graph> prune(const Graph& graph, Span<const int> feeds, Span<const int> fetches,
+                               Span<const int> run) {
   return detail::Pruner(graph, feeds).graph(fetches, run);
 }
-TANDEM_INLINE Ref<Graph> prune(const Graph& graph, std::span<const std::string> feeds,
-                               std::span<const std::string> fetches) {
+TANDEM_INLINE Ref<Graph> prune(const Graph& graph, Span<const std::string> feeds, Span<const std::string> fetches) {
   std::vector<int> fed, fetched, run;
   for (const std::string& name : feeds) {
     fed.push_back(detail::find_tensor(graph, name).value);

@@ -58,14 +58,14 @@ class ProductCombiner {
            dtypes::floating.has(rewrite_.spec(n.first_out).dtype) &&
            has_kernel(concat_op, rewrite_.spec(n.first_out).device);
   }
-  std::vector<int> operands(std::span<const std::size_t> products, unsigned side) const {
+  std::vector<int> operands(Span<const std::size_t> products, unsigned side) const {
     std::vector<int> r;
     for (const std::size_t i : products) r.push_back(node(i).in[side]);
     return r;
   }
   const View& view(int value) const { return views_[static_cast<std::size_t>(value)]; }
   // Whether each value follows the one before it in memory.
-  bool are_adjacent(std::span<const int> values) const {
+  bool are_adjacent(Span<const int> values) const {
     for (std::size_t i = 1; i < values.size(); ++i) {
       const View &a = view(values[i - 1]), &b = view(values[i]);
       if (a.base != b.base || a.offset + from_.spec(values[i - 1]).bytes() != b.offset) return false;
@@ -149,7 +149,7 @@ class ProductCombiner {
     const i64 parts = std::max<i64>(1, (count * k + deepest_sum - 1) / deepest_sum);
     const auto each = static_cast<std::size_t>((count + parts - 1) / parts);
     if (k == 0 || each < fewest_products || k * (m * is_copied(0) + n * is_copied(1)) > 2 * m * n) return;
-    std::vector<std::span<const std::size_t>> chunks;
+    std::vector<Span<const std::size_t>> chunks;
     for (std::size_t i = 0; i < terms.size(); i += each)
       chunks.emplace_back(&terms[i], std::min(each, terms.size() - i));
     if (reversed) std::reverse(chunks.begin(), chunks.end());
@@ -159,7 +159,7 @@ class ProductCombiner {
     rewrite_.replace(node(last).first_out, total);
   }
   // Adds the sum of `total`, if there is one, and some terms.
-  int add_chunk(std::span<const std::size_t> terms, const rules::MatmulAttrs& f, int total) {
+  int add_chunk(Span<const std::size_t> terms, const rules::MatmulAttrs& f, int total) {
     const std::size_t last = *std::max_element(terms.begin(), terms.end());
     const Spec spec = rewrite_.spec(node(last).first_out);
     const int in[] = {concatenated(operands(terms, 0), inner_axis(f, 0), last),
@@ -241,7 +241,7 @@ class ProductCombiner {
     }
   }
   // Adds the product of all rows of the members' left operands.
-  void add_product(std::span<const std::size_t> members, i64 rows) {
+  void add_product(Span<const std::size_t> members, i64 rows) {
     const std::size_t last = *std::max_element(members.begin(), members.end());
     const Node& n = node(last);
     std::vector<int> in(n.in.begin(), n.in.end());

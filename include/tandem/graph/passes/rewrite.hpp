@@ -2,10 +2,10 @@
 #pragma once
 #include <algorithm>
 #include <numeric>
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "tandem/base/span.hpp"
 #include "tandem/graph/passes/analysis.hpp"
 
 namespace TANDEM_NS::detail {
@@ -35,7 +35,7 @@ class Rewrite : public Analysis {
   void replace(int value, int by) { same_[static_cast<std::size_t>(value)] = now(by); }
   void remove(std::size_t i) { gone_[i] = true; }
   /// Adds a node before node i, or earlier if a node before i needs it; returns its first output.
-  int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, std::span<const int> in, std::span<const Spec> out,
+  int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, Span<const int> in, Span<const Spec> out,
                  const Node* named_after = nullptr) {
     Node n;
     n.op = &op, n.attrs = attrs;
@@ -46,7 +46,7 @@ class Rewrite : public Analysis {
     added_.push_back({i, std::move(n)});
     return added_.back().node.first_out;
   }
-  int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, std::span<const int> in, const Spec& out) {
+  int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, Span<const int> in, const Spec& out) {
     return add_before(i, op, attrs, in, {&out, 1});
   }
   /// The rewritten graph, in the original order as far as inputs precede their uses; ends the rewrite.

@@ -50,7 +50,7 @@ class UpdateCombiner {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   static i64 variable_of(const Node& n) { return n.attrs.get<IndexAttrs>().index; }
   const Node& producer(int value) const { return from_.nodes[analysis_.producer(value)]; }
-  static std::span<const int> rest(const Node& n) { return {n.in.begin() + n.op->outputs + 1, n.in.end()}; }
+  static Span<const int> rest(const Node& n) { return Span<const int>(n.in).subspan(at(n.op->outputs) + 1); }
 
   // Whether everything about the update is known, so that it cannot raise.
   bool can_combine(const Node& n) const {

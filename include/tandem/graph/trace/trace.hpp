@@ -29,7 +29,7 @@ class TANDEM_API Tracer final : public Stager {
   /// Adds an argument to the graph; all arguments precede the first op.
   Tensor argument(const Spec& spec, std::string name = {});
   /// Ends the trace. The outputs may be traced, captured or known tensors.
-  Ref<Graph> finish(std::span<const Tensor> outputs);
+  Ref<Graph> finish(Span<const Tensor> outputs);
   /// Values of the outer trace that are passed in after the declared arguments.
   const std::vector<Tensor>& captures() const { return captures_; }
   /// The Variables created while tracing.

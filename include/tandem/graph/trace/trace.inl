@@ -156,7 +156,7 @@ TANDEM_INLINE std::string Tracer::name_of(const Tensor& t) {
   return n ? n->name + ":" + std::to_string(v - n->first_out) : std::string();
 }
 
-TANDEM_INLINE Ref<Graph> Tracer::finish(std::span<const Tensor> outputs) {
+TANDEM_INLINE Ref<Graph> Tracer::finish(Span<const Tensor> outputs) {
   for (const Tensor& t : outputs) graph_->outputs.push_back(value_of(t, "return", false));
   leave();
   return graph_;

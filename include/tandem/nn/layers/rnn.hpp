@@ -38,7 +38,7 @@ RnnSteps<State> run_cell(const char* layer, const Cell& cell, const Tensor& x, c
   if constexpr (requires { cell.run_sequence(layer, x, start, lengths); }) {
     return cell.run_sequence(layer, x, start, lengths);
   } else {
-    const auto code = [&](std::span<const Tensor> in) {
+    const auto code = [&](Span<const Tensor> in) {
       State state = start;
       control::refill(state, in.first(in.size() - 1));
       const auto result = cell(in.back(), std::as_const(state));

@@ -25,7 +25,7 @@ TANDEM_INLINE Tensor GateCell::zeros_of(const Dim& batch) const {
 template <class State, class Step>
 RnnSteps<State> run_projected(const char* layer, const Tensor& x, const State& start, const Tensor& lengths,
                               const Step& step) {
-  const auto code = [&](std::span<const Tensor> in) {
+  const auto code = [&](Span<const Tensor> in) {
     State state = start;
     control::refill(state, in.first(in.size() - 1));
     std::vector<Tensor> out = control::tensors_of(step(in.back(), state));

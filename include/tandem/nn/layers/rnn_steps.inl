@@ -140,7 +140,7 @@ struct CellLoop {
   control::Code step;
 
   // state..., the step of x, whether rows run: state..., output
-  std::vector<Tensor> iterate(std::span<const Tensor> in) const {
+  std::vector<Tensor> iterate(Span<const Tensor> in) const {
     const std::size_t states = start.size();
     std::vector<Tensor> next = step.call(step.self, in.first(states + 1));
     if (!runs.is_set()) return next;
@@ -154,7 +154,7 @@ struct CellLoop {
   std::vector<Tensor> staged() const {
     std::vector<Tensor> rows{x};
     if (runs.is_set()) rows.push_back(runs);
-    const auto body = [&](std::span<const Tensor> in) { return iterate(in); };
+    const auto body = [&](Span<const Tensor> in) { return iterate(in); };
     return control::stage_loop({layer, start, rows, {}, none, false, nullptr, control::code_of(body)}, {});
   }
   std::vector<Tensor> unrolled() const {

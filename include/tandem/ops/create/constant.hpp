@@ -2,11 +2,11 @@
 #pragma once
 #include <concepts>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "tandem/base/scalar.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/shape_arg.hpp"
 

@@ -6,11 +6,11 @@
 #include <concepts>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "tandem/base/scalar.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/variable.hpp"
 
@@ -67,7 +67,7 @@ struct ShapeRule {
 namespace impl {
 enum class Relation { equal, not_equal, less, less_equal, greater, greater_equal };
 TANDEM_API void rank_at_least(const Tensor& x, int rank, const AssertOptions& o);
-TANDEM_API void rank_in(const char* check, const Tensor& x, std::span<const int> ranks, const AssertOptions& o);
+TANDEM_API void rank_in(const char* check, const Tensor& x, Span<const int> ranks, const AssertOptions& o);
 TANDEM_API void shapes(std::initializer_list<ShapeRule> rules, const AssertOptions& o);
 TANDEM_API void type(const Tensor& x, DType dtype, const AssertOptions& o);
 TANDEM_API void integer(const Tensor& x, const AssertOptions& o);

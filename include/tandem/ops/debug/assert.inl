@@ -148,7 +148,7 @@ TANDEM_INLINE constexpr OpDef assert_op{.name = "assert",
 
 namespace debugging::impl {
 
-TANDEM_INLINE void rank_in(const char* check, const Tensor& x, std::span<const int> ranks, const AssertOptions& o) {
+TANDEM_INLINE void rank_in(const char* check, const Tensor& x, Span<const int> ranks, const AssertOptions& o) {
   std::string wanted;
   for (const int r : ranks) {
     if (r == x.rank()) return;

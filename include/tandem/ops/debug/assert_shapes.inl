@@ -22,7 +22,7 @@ inline bool is_number(std::string_view s) { return s.find_first_not_of("-0123456
 class ShapeChecker {
  public:
   // Describes the first mismatch; empty if there is none.
-  std::string problem(std::string_view rules, std::span<const Shape> shapes) {
+  std::string problem(std::string_view rules, Span<const Shape> shapes) {
     const std::vector<std::string_view> parts = split_at(rules, ';');
     for (std::size_t i = 0; i < shapes.size(); ++i)
       if (std::string s = misfit(parts[i], i, shapes[i]); !s.empty()) return s;
@@ -79,7 +79,7 @@ TANDEM_INLINE Specs infer_assert_shapes(const InferCall& c) {
 }
 TANDEM_INLINE void assert_shapes_kernel(const KernelCall& c) {
   std::vector<Shape> shapes;
-  for (const Operand& x : c.in) shapes.emplace_back(std::span(x.as<const i64>(), static_cast<std::size_t>(x.size())));
+  for (const Operand& x : c.in) shapes.emplace_back(Span(x.as<const i64>(), static_cast<std::size_t>(x.size())));
   const auto& a = c.attrs.get<rules::AssertShapesAttrs>();
   if (const std::string problem = ShapeChecker().problem(a.rules, shapes); !problem.empty())
     raise_assert("assert_shapes", a.message, problem);

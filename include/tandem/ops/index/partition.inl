@@ -107,7 +107,7 @@ TANDEM_INLINE std::vector<Tensor> dynamic_partition(const Tensor& x, const Tenso
 }
 TANDEM_INLINE Tensor dynamic_stitch(const TensorList& indices, const TensorList& data, OpOptions o) {
   const detail::CallSite call(o);
-  const std::span<const Tensor> idx = indices.list(), x = data.list();
+  const Span<const Tensor> idx = indices.list(), x = data.list();
   if (idx.empty() || idx.size() != x.size())
     errors::raise<errors::InvalidArgumentError>(
         "dynamic_stitch", std::to_string(idx.size()) + " index tensors for " + std::to_string(x.size()) +

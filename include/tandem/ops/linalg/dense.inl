@@ -27,7 +27,7 @@ TANDEM_INLINE Specs infer_dense(const InferCall& c) {
   return r;
 }
 TANDEM_INLINE void dense_kernel(const KernelCall& c) { cpu::dense(c, c.attrs.get<rules::DenseAttrs>().activation); }
-TANDEM_INLINE std::size_t dense_workspace(std::span<const Spec> in, const Attrs&) {
+TANDEM_INLINE std::size_t dense_workspace(Span<const Spec> in, const Attrs&) {
   return cpu::dense_workspace(in[0], in[1]);
 }
 TANDEM_INLINE Tensor dense_activate(const Tensor& z, nn::DenseActivation activation) {
@@ -49,7 +49,7 @@ TANDEM_INLINE Tensor before_activation(const Tensor& g, const Tensor& y, nn::Den
   }
   return g;
 }
-TANDEM_INLINE Tensors dense_reference(std::span<const Tensor> in, const Attrs& attrs) {
+TANDEM_INLINE Tensors dense_reference(Span<const Tensor> in, const Attrs& attrs) {
   const bool vector = in[0].rank() == 1;
   Tensor z = matmul(vector ? expand_dims(in[0], 0) : in[0], in[1]);
   if (vector) z = squeeze(z, {.axis = {0}});

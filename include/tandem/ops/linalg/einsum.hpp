@@ -2,10 +2,10 @@
 #pragma once
 #include <concepts>
 #include <initializer_list>
-#include <span>
 #include <string_view>
 #include <vector>
 
+#include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {
@@ -21,9 +21,9 @@ namespace TANDEM_NS {
 ///   throws    errors::InvalidArgumentError with the position in the equation if it is malformed or does not fit the
 ///             operands' ranks, and with the sizes where those of one letter differ
 ///   gradient  that of the products and sums
-TANDEM_API Tensor einsum(std::string_view equation, std::span<const Tensor> operands, OpOptions = {});
+TANDEM_API Tensor einsum(std::string_view equation, Span<const Tensor> operands, OpOptions = {});
 inline Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands, OpOptions o = {}) {
-  return einsum(equation, std::span<const Tensor>(operands.begin(), operands.size()), o);
+  return einsum(equation, Span<const Tensor>(operands.begin(), operands.size()), o);
 }
 namespace detail {
 // An equation and the line where it is written: nothing can follow a list of operands.

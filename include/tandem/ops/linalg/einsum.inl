@@ -230,7 +230,7 @@ TANDEM_INLINE void combine_pair(std::vector<Labelled>& operands, const Labels& o
 }
 
 TANDEM_INLINE std::vector<Labelled> labelled_operands(const EinsumEquation& e, const EinsumTerms& terms,
-                                                      std::span<const Tensor> list, int& dots) {
+                                                      Span<const Tensor> list, int& dots) {
   std::vector<Labelled> r;
   dots = 0;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -246,7 +246,7 @@ TANDEM_INLINE std::vector<Labelled> labelled_operands(const EinsumEquation& e, c
 
 }  // namespace detail
 
-TANDEM_INLINE Tensor einsum(std::string_view equation, std::span<const Tensor> list, OpOptions o) {
+TANDEM_INLINE Tensor einsum(std::string_view equation, Span<const Tensor> list, OpOptions o) {
   const tandem::detail::CallSite call(o);
   const tandem::detail::EinsumEquation e{equation};
   tandem::detail::EinsumTerms terms = tandem::detail::parse_equation(e);

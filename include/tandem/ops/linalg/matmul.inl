@@ -14,7 +14,7 @@ namespace TANDEM_NS {
 namespace detail {
 
 TANDEM_INLINE Shape without_matrix(const Shape& s) {
-  return Shape(std::span(s.begin(), static_cast<std::size_t>(s.rank() - 2)));
+  return Shape(Span(s.begin(), static_cast<std::size_t>(s.rank() - 2)));
 }
 
 [[noreturn, gnu::cold]] TANDEM_INLINE void raise_inner(const InferCall& c, const rules::MatmulAttrs& t) {
@@ -50,7 +50,7 @@ TANDEM_INLINE cpu::MatmulFlags matmul_flags(const Attrs& attrs) {
   return {t.transpose_a, t.transpose_b, t.conjugate_a, t.conjugate_b};
 }
 TANDEM_INLINE void matmul_kernel(const KernelCall& c) { cpu::matmul(c, matmul_flags(c.attrs)); }
-TANDEM_INLINE std::size_t matmul_workspace(std::span<const Spec> in, const Attrs& attrs) {
+TANDEM_INLINE std::size_t matmul_workspace(Span<const Spec> in, const Attrs& attrs) {
   return cpu::matmul_workspace(in[0], in[1], matmul_flags(attrs));
 }
 

@@ -160,7 +160,7 @@ TANDEM_INLINE AttentionWeights attention_weights(const Tensor& s) {
 TANDEM_INLINE Tensor attention_probabilities(const Tensor& scores, const Tensor& mask, bool causal) {
   return attention_weights(masked_scores(scores, mask.is_set() ? &mask : nullptr, causal)).weights;
 }
-TANDEM_INLINE Tensors reference_attention(std::span<const Tensor> in, const Attrs& attrs) {
+TANDEM_INLINE Tensors reference_attention(Span<const Tensor> in, const Attrs& attrs) {
   const SharedHeads heads(in[0], in[1]);
   const Tensor* const mask = in.size() > 3 ? &in[3] : nullptr;
   const Tensor s = attention_scores(in[0], heads.spread(in[1]), mask, attrs.get<AttentionAttrs>());
@@ -178,7 +178,7 @@ TANDEM_INLINE ScoreGradient score_gradient(const Tensor& g, const Tensor& q, con
   const Tensor p = exp(attention_scores(q, k, mask, a) - expand_dims(lse, -1));
   return {p, p * (matmul(g, v, {.transpose_b = true}) - expand_dims(delta, -1))};
 }
-TANDEM_INLINE Tensors reference_attention_grad(std::span<const Tensor> in, const Attrs& attrs) {
+TANDEM_INLINE Tensors reference_attention_grad(Span<const Tensor> in, const Attrs& attrs) {
   const AttentionAttrs& a = attrs.get<AttentionAttrs>();
   const Tensor &g = in[0], &q = in[1];
   const SharedHeads heads(q, in[2]);

@@ -42,7 +42,7 @@ TANDEM_INLINE Specs infer_batch_norm_grad(const InferCall& c) {
   out.push(params);
   return out;
 }
-TANDEM_INLINE std::size_t batch_norm_scratch(std::span<const Spec> in, const Attrs& a) {
+TANDEM_INLINE std::size_t batch_norm_scratch(Span<const Spec> in, const Attrs& a) {
   return cpu::batch_norm_workspace(in[0], a.get<BatchNormAttrs>());  // g and x have one shape
 }
 
@@ -56,7 +56,7 @@ struct Channels {
   }
   Tensor spread(const Tensor& t) const { return axis == rank - 1 ? t : along_axes(t, 1u << axis, rank); }
 };
-TANDEM_INLINE Tensors reference_batch_norm(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_batch_norm(Span<const Tensor> in, const Attrs& a) {
   const Channels ch("fused_batch_norm", a.get<BatchNormAttrs>().axis, in[0].rank());
   const Tensor mean = reduce_mean(in[0], {.axis = ch.others}), d = in[0] - ch.spread(mean);
   const Tensor variance = reduce_mean(square(d), {.axis = ch.others});
@@ -64,7 +64,7 @@ TANDEM_INLINE Tensors reference_batch_norm(std::span<const Tensor> in, const Att
   return {d * ch.spread(factor) + ch.spread(in[2]), mean, variance};
 }
 // As a function of g, x, scale and the statistics, each on its own.
-TANDEM_INLINE Tensors reference_batch_norm_grad(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_batch_norm_grad(Span<const Tensor> in, const Attrs& a) {
   const Channels ch("fused_batch_norm", a.get<BatchNormAttrs>().axis, in[0].rank());
   const Tensor factor = rsqrt(in[4] + scalar_like(a.get<BatchNormAttrs>().epsilon, in[4]));
   const Tensor z = (in[1] - ch.spread(in[3])) * ch.spread(factor), n = size_over(in[1], ch.others, in[1].dtype());

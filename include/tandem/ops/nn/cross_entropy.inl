@@ -58,10 +58,10 @@ TANDEM_INLINE Specs infer_one_hot_like(const InferCall& c) {
   return like_logits(c, 1);
 }
 // Scratch size: the labels as 64-bit integers.
-TANDEM_INLINE std::size_t labels_first(std::span<const Spec> in, const Attrs&) {
+TANDEM_INLINE std::size_t labels_first(Span<const Spec> in, const Attrs&) {
   return static_cast<std::size_t>(in[0].shape.size()) * sizeof(i64);
 }
-TANDEM_INLINE std::size_t labels_second(std::span<const Spec> in, const Attrs&) {
+TANDEM_INLINE std::size_t labels_second(Span<const Spec> in, const Attrs&) {
   return static_cast<std::size_t>(in[1].shape.size()) * sizeof(i64);
 }
 
@@ -73,12 +73,12 @@ TANDEM_INLINE Grads gradient_cross_entropy(const GradCall& c) {
   if (c.needs(1)) r[1] = apply1(softmax_cross_entropy_grad_op, c.attrs, no_options, c.g[0], c.in[0], c.in[1]);
   return r;
 }
-TANDEM_INLINE Tensors reference_cross_entropy(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_cross_entropy(Span<const Tensor> in, const Attrs& a) {
   const int axis = class_axis(a);
   const Tensor term = in[0] * nn::log_softmax(in[1], axis);
   return Tensors(-reduce_sum(where(equal(in[0], 0), 0, term), axis));
 }
-TANDEM_INLINE Tensors reference_cross_entropy_grad(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_cross_entropy_grad(Span<const Tensor> in, const Attrs& a) {
   const int axis = class_axis(a);
   const Tensor mass = reduce_sum(in[1], {.axis = axis, .keepdims = true});
   return Tensors(broadcast_like(in[0], in[2], axis) * (nn::softmax(in[2], axis) * mass - in[1]));
@@ -89,11 +89,11 @@ TANDEM_INLINE Grads gradient_sparse(const GradCall& c) {
 TANDEM_INLINE Tensor one_hot_like(const Tensor& labels, const Tensor& logits) {
   return apply1(one_hot_like_op, no_attrs, no_options, labels, logits);
 }
-TANDEM_INLINE Tensors reference_sparse(std::span<const Tensor> in, const Attrs&) {
+TANDEM_INLINE Tensors reference_sparse(Span<const Tensor> in, const Attrs&) {
   const Tensor hot = equal(one_hot_like(in[0], in[1]), 1);
   return Tensors(-reduce_sum(where(hot, nn::log_softmax(in[1]), 0), -1));
 }
-TANDEM_INLINE Tensors reference_sparse_grad(std::span<const Tensor> in, const Attrs&) {
+TANDEM_INLINE Tensors reference_sparse_grad(Span<const Tensor> in, const Attrs&) {
   return Tensors(broadcast_like(in[0], in[2], -1) * (nn::softmax(in[2]) - one_hot_like(in[1], in[2])));
 }
 

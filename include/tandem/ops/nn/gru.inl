@@ -26,7 +26,7 @@ TANDEM_INLINE Specs infer_gru(const InferCall& c) {
   push({x.shape.dim(0), x.shape.dim(1), u});
   return out;
 }
-TANDEM_INLINE Tensors gru_reference(std::span<const Tensor> in, const Attrs&) {
+TANDEM_INLINE Tensors gru_reference(Span<const Tensor> in, const Attrs&) {
   Tensor h = in[1];
   std::vector<Tensor> outputs;
   i64 t = 0;

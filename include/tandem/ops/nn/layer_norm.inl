@@ -55,7 +55,7 @@ TANDEM_INLINE Grads layer_norm_gradient(const OpDef& grad, const GradCall& c) {
 }
 TANDEM_INLINE Grads gradient_layer_norm(const GradCall& c) { return layer_norm_gradient(layer_norm_grad_op, c); }
 TANDEM_INLINE Grads gradient_rms_norm(const GradCall& c) { return layer_norm_gradient(rms_norm_grad_op, c); }
-TANDEM_INLINE std::size_t layer_norm_scratch(std::span<const Spec> in, const Attrs& a) {
+TANDEM_INLINE std::size_t layer_norm_scratch(Span<const Spec> in, const Attrs& a) {
   return cpu::layer_norm_grad_workspace(in[1], a.get<LayerNormAttrs>());
 }
 
@@ -79,13 +79,13 @@ TANDEM_INLINE Standardized standardized(const Tensor& x, const Axes& axes, bool 
   const Tensor factor = rsqrt(reduce_mean(square(d), over) + scalar_like(epsilon, x));
   return {d * factor, factor};
 }
-TANDEM_INLINE Tensors composed_norm(std::span<const Tensor> in, const LayerNormAttrs& a, bool centered) {
+TANDEM_INLINE Tensors composed_norm(Span<const Tensor> in, const LayerNormAttrs& a, bool centered) {
   Tensor y = standardized(in[0], last_axes(a.axes), centered, a.epsilon).value;
   if (a.scale) y = y * in[1];
   if (a.offset) y = y + in[in.size() - 1];
   return Tensors(y);
 }
-TANDEM_INLINE Tensors composed_norm_grad(std::span<const Tensor> in, const LayerNormAttrs& a, bool centered) {
+TANDEM_INLINE Tensors composed_norm_grad(Span<const Tensor> in, const LayerNormAttrs& a, bool centered) {
   const ReduceOptions over{.axis = last_axes(a.axes), .keepdims = true};
   const Standardized z = standardized(in[1], over.axis, centered, a.epsilon);
   const Tensor h = a.scale ? in[0] * in[2] : in[0];
@@ -97,16 +97,16 @@ TANDEM_INLINE Tensors composed_norm_grad(std::span<const Tensor> in, const Layer
   if (a.offset) out.push(reduce_sum(in[0], {.axis = rows}));
   return out;
 }
-TANDEM_INLINE Tensors reference_layer_norm(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_layer_norm(Span<const Tensor> in, const Attrs& a) {
   return composed_norm(in, a.get<LayerNormAttrs>(), true);
 }
-TANDEM_INLINE Tensors reference_rms_norm(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_rms_norm(Span<const Tensor> in, const Attrs& a) {
   return composed_norm(in, a.get<LayerNormAttrs>(), false);
 }
-TANDEM_INLINE Tensors reference_layer_norm_grad(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_layer_norm_grad(Span<const Tensor> in, const Attrs& a) {
   return composed_norm_grad(in, a.get<LayerNormAttrs>(), true);
 }
-TANDEM_INLINE Tensors reference_rms_norm_grad(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_rms_norm_grad(Span<const Tensor> in, const Attrs& a) {
   return composed_norm_grad(in, a.get<LayerNormAttrs>(), false);
 }
 

@@ -29,7 +29,7 @@ TANDEM_INLINE Specs infer_lstm(const InferCall& c) {
 }
 
 // Computes the outputs of the fused op with basic ops, so that second derivatives need no kernel.
-TANDEM_INLINE Tensors lstm_reference(std::span<const Tensor> in, const Attrs&) {
+TANDEM_INLINE Tensors lstm_reference(Span<const Tensor> in, const Attrs&) {
   nn::LstmState state{in[1], in[2]};
   std::vector<Tensor> outputs;
   i64 t = 0;

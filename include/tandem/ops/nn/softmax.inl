@@ -24,18 +24,18 @@ TANDEM_INLINE Grads gradient_log_softmax(const GradCall& c) {
   return Grads(Gradient(apply1(log_softmax_grad_op, c.attrs, no_options, c.g[0], c.out[0])));
 }
 inline ReduceOptions along(const Attrs& a) { return {.axis = a.get<SoftmaxAttrs>().axis, .keepdims = true}; }
-TANDEM_INLINE Tensors reference_softmax(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_softmax(Span<const Tensor> in, const Attrs& a) {
   const Tensor e = exp(in[0] - reduce_max(in[0], along(a)));
   return Tensors(e / reduce_sum(e, along(a)));
 }
-TANDEM_INLINE Tensors reference_log_softmax(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_log_softmax(Span<const Tensor> in, const Attrs& a) {
   const Tensor shifted = in[0] - reduce_max(in[0], along(a));
   return Tensors(shifted - log(reduce_sum(exp(shifted), along(a))));
 }
-TANDEM_INLINE Tensors reference_softmax_grad(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_softmax_grad(Span<const Tensor> in, const Attrs& a) {
   return Tensors(in[1] * (in[0] - reduce_sum(in[0] * in[1], along(a))));
 }
-TANDEM_INLINE Tensors reference_log_softmax_grad(std::span<const Tensor> in, const Attrs& a) {
+TANDEM_INLINE Tensors reference_log_softmax_grad(Span<const Tensor> in, const Attrs& a) {
   return Tensors(in[0] - exp(in[1]) * reduce_sum(in[0], along(a)));
 }
 

@@ -36,7 +36,7 @@ TANDEM_INLINE constexpr OpDef add_n_op{.name = "add_n",
 
 TANDEM_INLINE Tensor add_n(const TensorList& list, OpOptions o) {
   const detail::CallSite call(o);
-  const std::span<const Tensor> in = list.list();
+  const Span<const Tensor> in = list.list();
   if (in.empty()) errors::raise<errors::InvalidArgumentError>("add_n", "the list is empty");
   std::vector<const Tensor*> operands;
   for (const Tensor& t : in) operands.push_back(&t);

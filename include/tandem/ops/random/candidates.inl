@@ -20,7 +20,7 @@ TANDEM_INLINE Specs infer_candidates(const InferCall& c) {
   return Specs(Spec{samples, DType::int64, classes.device}, Spec{classes.shape, DType::float32, classes.device},
                Spec{samples, DType::float32, classes.device});
 }
-TANDEM_INLINE std::size_t candidates_workspace(std::span<const Spec>, const Attrs& attrs) {
+TANDEM_INLINE std::size_t candidates_workspace(Span<const Spec>, const Attrs& attrs) {
   const CandidateAttrs& a = attrs.get<CandidateAttrs>();
   return a.unique ? cpu::candidate_slots(a.num_sampled) * sizeof(i64) : 0;
 }

@@ -24,7 +24,7 @@ TANDEM_INLINE Specs infer_categorical(const InferCall& c) {
   if (!a.squeeze) s.push(a.num_samples);
   return out;
 }
-TANDEM_INLINE std::size_t categorical_workspace(std::span<const Spec> in, const Attrs&) {
+TANDEM_INLINE std::size_t categorical_workspace(Span<const Spec> in, const Attrs&) {
   return cpu::categorical_slots * static_cast<std::size_t>(in[0].shape.dim(-1)) * sizeof(double);
 }
 TANDEM_INLINE Specs infer_shuffle(const InferCall& c) {
@@ -32,7 +32,7 @@ TANDEM_INLINE Specs infer_shuffle(const InferCall& c) {
   if (c.spec(0).shape.rank() == 0) raise_specs(c, "a scalar has no rows");
   return Specs(c.spec(0));
 }
-TANDEM_INLINE std::size_t shuffle_workspace(std::span<const Spec> in, const Attrs&) {
+TANDEM_INLINE std::size_t shuffle_workspace(Span<const Spec> in, const Attrs&) {
   return static_cast<std::size_t>(in[0].shape.dim(0)) * sizeof(i64);
 }
 TANDEM_INLINE Grads shuffle_gradient(const GradCall& c) {

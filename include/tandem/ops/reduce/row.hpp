@@ -19,7 +19,7 @@ inline Specs infer_reduce(const InferCall& c) {
   return Specs(reduced_spec(c.op.name, c.spec(0), c.get<ReduceAttrs>()));
 }
 // Scratch size: one 8-byte value per output element.
-inline std::size_t value_an_output(std::span<const Spec> in, const Attrs& attrs) {
+inline std::size_t value_an_output(Span<const Spec> in, const Attrs& attrs) {
   const Shape& s = in[0].shape;
   const std::uint32_t mask = attrs.get<ReduceAttrs>().axis.mask("reduce", s.rank());
   std::size_t n = 8;

@@ -100,7 +100,7 @@ TANDEM_INLINE Tensor repeat(const Tensor& x, const Tensor& repeats, RepeatOption
 
 TANDEM_INLINE std::vector<Tensor> meshgrid(const TensorList& list, MeshgridOptions o) {
   const tandem::detail::CallSite call(o);
-  const std::span<const Tensor> in = list.list();
+  const Span<const Tensor> in = list.list();
   const auto count = static_cast<int>(in.size());
   if (o.indexing != "xy" && o.indexing != "ij")
     errors::raise<errors::InvalidArgumentError>(

@@ -66,7 +66,7 @@ TANDEM_INLINE Specs infer_reshape_dynamic(const InferCall& c) {
 TANDEM_INLINE Specs resolve_reshape(const KernelCall& c) {
   const i64* dims = c.in[1].as<i64>();
   Specs r(*c.in[0].spec);
-  r[0].shape = reshaped(c.op, *c.in[0].spec, Shape(std::span(dims, static_cast<std::size_t>(c.in[1].size()))));
+  r[0].shape = reshaped(c.op, *c.in[0].spec, Shape(Span(dims, static_cast<std::size_t>(c.in[1].size()))));
   return r;
 }
 TANDEM_INLINE Specs infer_expand_dims(const InferCall& c) {

@@ -3,8 +3,8 @@
 // Not here: splitting an axis (concat.hpp), index tensors (ops/index).
 #pragma once
 #include <concepts>
-#include <span>
 
+#include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/dims.hpp"
 

@@ -244,7 +244,7 @@ TANDEM_INLINE Tensor slice_by_numbers(const Tensor& x, const Shape& begin, const
 }
 
 // The number of axes that the items consume.
-TANDEM_INLINE int axes_taken(const Tensor& x, std::span<const SliceItem> items) {
+TANDEM_INLINE int axes_taken(const Tensor& x, Span<const SliceItem> items) {
   int taken = 0, ellipses = 0;
   for (const SliceItem& i : items) {
     taken += i.kind == SliceItem::range || i.kind == SliceItem::index;
@@ -263,7 +263,7 @@ struct SliceSelection {
   std::int8_t fresh[2 * max_rank];
   int fresh_count = 0;
 
-  SliceSelection(const Tensor& x, std::span<const SliceItem> items) {
+  SliceSelection(const Tensor& x, Span<const SliceItem> items) {
     const int taken = axes_taken(x, items);
     int out = 0;
     for (const SliceItem& i : items) {
@@ -305,7 +305,7 @@ TANDEM_INLINE Tensor cut_out(const Tensor& x, const SliceSelection& s, OpOptions
   const SliceRange r = range_of(s.a, 0, n);
   return apply1(leading_slice_op, rules::LeadingSliceAttrs{r.begin, r.count}, o, x);
 }
-TANDEM_INLINE Tensor select_items(const Tensor& x, std::span<const SliceItem> items, OpOptions o) {
+TANDEM_INLINE Tensor select_items(const Tensor& x, Span<const SliceItem> items, OpOptions o) {
   if (items.size() == 1 && items[0].kind == SliceItem::index)
     return apply1(index_op, rules::IndexAttrs{items[0].slice.begin}, o, x);
   const SliceSelection s(x, items);

@@ -49,7 +49,7 @@ TANDEM_INLINE Tensor places_of(const SliceItem& item, const Tensor& n) {
   return range(begin, s.step > 0 ? maximum(begin, end) : minimum(begin, end), constant(s.step));
 }
 // Selects by bounds or indices that are known only at run time: a gather for each of them; the other items as usual.
-TANDEM_INLINE Tensor select_computed(const Tensor& x, std::span<const SliceItem> items, OpOptions o) {
+TANDEM_INLINE Tensor select_computed(const Tensor& x, Span<const SliceItem> items, OpOptions o) {
   InlinedVector<SliceItem, max_rank> rest;
   Tensor y = x;
   int axis = 0;

@@ -36,7 +36,7 @@ TANDEM_INLINE Specs infer_broadcast_to(const InferCall& c) {
 }
 TANDEM_INLINE Specs resolve_broadcast(const KernelCall& c) {
   return broadcast_spec(c.op, *c.in[0].spec,
-                        Shape(std::span(c.in[1].as<const i64>(), static_cast<std::size_t>(c.in[1].size()))));
+                        Shape(Span(c.in[1].as<const i64>(), static_cast<std::size_t>(c.in[1].size()))));
 }
 TANDEM_INLINE Grads broadcast_gradient(const GradCall& c) { return Grads(Gradient(sum_to_like(c.g[0], c.in[0]))); }
 
