@@ -67,12 +67,13 @@ class Joined {
     const Operand* operand;
     i64 at, length;  // of its run in a row
   };
-  static constexpr i64 short_run = 64;  // bytes: below, a strided element loop beats a call per run
+  static constexpr i64 short_run = 64;  // bytes: below, a strided element loop beats a call per run,
+  static constexpr i64 few_runs = 32;   // unless it costs more to prepare
 
   i64 width() const { return static_cast<i64>(size_of(whole_.spec->dtype)); }
   bool has_runs() const {
     if (on_gpu(c_) || whole_.spec->dtype == DType::string) return false;
-    return outer_ == 1 ||
+    return outer_ * static_cast<i64>(parts_.size()) <= few_runs || outer_ == 1 ||
            std::all_of(parts_.begin(), parts_.end(), [&](const Part& p) { return p.length * width() >= short_run; });
   }
   template <bool Join>
