@@ -17,7 +17,8 @@ namespace TANDEM_NS {
 inline constexpr std::uint32_t graph_format = 1;
 
 /// Serializes the graph with all that it needs to run elsewhere: constants, Variables (name, trainable, current
-/// value) and the graphs of control flow. Source lines are not kept. The same graph gives the same bytes.
+/// value) and the graphs of control flow. Source lines are not kept. The same graph gives the same bytes. Ops whose
+/// kernels take half precision in this build alone are saved in float32 between casts, which gives the same bits.
 ///   throws  errors::UnimplementedError if an op holds something that cannot be saved (a custom gradient's closure,
 ///           a fused program: save the graph as it was traced), errors::InternalError if the graph is invalid (see
 ///           verify)

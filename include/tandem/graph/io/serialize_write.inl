@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "tandem/graph/io/half_casts.hpp"
 #include "tandem/graph/io/serialize.hpp"
 #include "tandem/graph/io/serialize_bytes.hpp"
 #include "tandem/graph/ir/variable_set.hpp"
@@ -59,6 +60,14 @@ class GraphWriter final : AttrVisitor {
 
   void begin(const Graph& g) { level_ = {&g, std::vector<int>(g.specs.size(), -1), 0}; }
   void graph(const Graph& g) {
+    const auto has_half = [&](const Node& n) { return passes_half(g, n); };
+    if (named_ && std::any_of(g.nodes.begin(), g.nodes.end(), has_half)) {
+      const Ref<Graph> portable = with_half_casts(g);
+      return nodes_of(*portable);
+    }
+    nodes_of(g);
+  }
+  void nodes_of(const Graph& g) {
     if (++depth_ > max_graph_depth) refuse("graphs nested beyond depth " + std::to_string(max_graph_depth));
     Level outer = std::exchange(level_, {});
     const Node* outer_node = node_;
