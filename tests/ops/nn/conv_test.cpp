@@ -129,7 +129,9 @@ TEST_CASE("conv: values and gradients agree with loops on every instruction set"
 TEST_CASE("conv: results do not depend on the number of threads") {
   const Case large{{{30, 3, 1, 1, 0, 0, true}, {28, 3, 1, 1, 0, 0, true}}, 4, 16, 16, 24};
   const Case deep{{{30, 3, 1, 1, 0, 0, true}, {28, 3, 1, 1, 0, 0, true}}, 4, 40, 1, 40};
-  for (const Case& c : {large, deep}) {
+  const Case heavy{
+      {{9, 3, 1, 1, 0, 0, true}, {7, 3, 1, 1, 0, 0, true}}, 1, 96, 96, 192};  // a filter larger than the image
+  for (const Case& c : {large, deep, heavy}) {
     std::vector<std::vector<float>> first;
     for (int threads : {1, 2, 3, 8}) {
       config::set_intra_op_parallelism_threads(threads);

@@ -68,14 +68,21 @@ void run_gather(PlanOf& of, const T* x, const T* filter, bool transposed, T* y, 
   of.divide(bands_wanted(work));
   const i64 panels = K::panels.get()(p), size = panels * K::panel_size.get()(p), room = of.room();
   const Room<T> packed(size);
-  const auto bands = [&](const T* unpacked, i64 begin, i64 end) {
+  const auto run_part = [&](const T* unpacked, const ConvPart& part) {
     const Room<T> band(room);
-    K::gather.get()(p, x, unpacked, transposed, packed.data(), y, begin, end, band.data(), e);
+    K::gather.get()(p, x, unpacked, transposed, packed.data(), y, part, band.data(), e);
   };
-  if (product::threads_now() == 1) return bands(filter, 0, p.items());  // packs what it needs next
+  const i64 threads = product::threads_now();
+  // One thread packs what it needs next; so do several, each its own panels, of a filter that is larger than the
+  // results.
+  const bool by_panels = panels % threads == 0 && double(size) > results(p) * double(p.columns * p.groups);
+  if (threads == 1 || by_panels)
+    return share(threads, work, [&](i64 begin, i64 end) {
+      run_part(filter, {0, p.items(), begin * panels / threads, end * panels / threads});
+    });
   share(panels, double(size) * 4,
         [&](i64 begin, i64 end) { K::pack.get()(p, filter, transposed, begin, end, packed.data()); });
-  share(p.items(), work, [&](i64 begin, i64 end) { bands(nullptr, begin, end); });
+  share(p.items(), work, [&](i64 begin, i64 end) { run_part(nullptr, {begin, end, 0, panels}); });
 }
 
 // `sums`: how many consecutive channels are added to one result.

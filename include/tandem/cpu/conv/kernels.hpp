@@ -23,7 +23,7 @@ using Size = i64 (*)(const ConvPlan&);
 template <class T>
 using Pack = void (*)(const ConvPlan&, const T*, bool, i64, i64, T*);
 template <class T>
-using Gather = void (*)(const ConvPlan&, const T*, const T*, bool, T*, T*, i64, i64, T*, const Epilogue<T>&);
+using Gather = void (*)(const ConvPlan&, const T*, const T*, bool, T*, T*, const ConvPart&, T*, const Epilogue<T>&);
 template <class T>
 using Planar = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, T*, const Epilogue<T>&);
 template <class T>

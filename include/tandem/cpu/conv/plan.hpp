@@ -43,4 +43,9 @@ struct ConvPlan {
   i64 items() const { return batch * axis[0].count * bands; }
 };
 
+/// A part of the results: the bands [begin, end) and the filter's panels [panel, past).
+struct ConvPart {
+  i64 begin, end, panel, past;
+};
+
 }  // namespace TANDEM_NS::cpu
