@@ -4,7 +4,7 @@ import os
 
 import worker
 from work import CHAIN, CHAIN_GRADIENT, GELU, chain, chain_operands, gelu
-from work import CharRnn, Lstm, Mlp, MnistCnn, TransformerBlock
+from work import CharRnn, Lstm, Mlp, MnistCnn, SkipGram, TransformerBlock
 
 _options = worker.options()
 worker.stay_on(_options.threads)
@@ -113,6 +113,35 @@ def _cnn():
 
     parameters = {"convolutions": _with_biases(MnistCnn.filters()), "dense": _with_biases(MnistCnn.kernels())}
     return _training(MnistCnn, parameters, loss, MnistCnn.inputs(), None)
+
+
+@worker.case(SkipGram.name + "@jit")
+def _skip_gram():
+    words, near, noise = [jnp.asarray(i) for i in SkipGram.inputs()]
+
+    def loss(x, positive, negative):  # of rows, so that gradients are of rows, too
+        scores = (x * positive).sum(1), x @ negative.T
+        return -(jax.nn.log_sigmoid(scores[0]).sum() + jax.nn.log_sigmoid(-scores[1]).sum()) / SkipGram.batch
+
+    def step(tables, words, near, noise):
+        u, v = tables
+        value, (x, positive, negative) = jax.value_and_grad(loss, (0, 1, 2))(u[words], v[near], v[noise])
+        rate = -SkipGram.learning_rate
+        return (u.at[words].add(rate * x), v.at[near].add(rate * positive).at[noise].add(rate * negative)), value
+
+    step = jax.jit(step, donate_argnums=0)
+    tables = tuple(jnp.asarray(t) for t in SkipGram.tables())
+
+    def run():
+        nonlocal tables
+        tables, value = step(tables, words, near, noise)
+        jax.block_until_ready((tables, value))
+
+    def result():
+        run()
+        return worker.flat(tables[0][words], tables[1][noise])
+
+    return worker.Work(run, result)
 
 
 def _layer_norm(x, scale, offset):

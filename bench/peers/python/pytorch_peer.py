@@ -6,7 +6,7 @@ import os
 
 import worker
 from work import CHAIN, CHAIN_GRADIENT, GELU, chain, chain_operands, gelu
-from work import CharRnn, Lstm, Mlp, MnistCnn, TransformerBlock
+from work import CharRnn, Lstm, Mlp, MnistCnn, SkipGram, TransformerBlock
 
 os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # huge pages for large tensors
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # no compiler processes besides the worker
@@ -224,6 +224,49 @@ def _block(wrap):
     return _training(wrap, TransformerBlock, _Block(), loss, [TransformerBlock.x()], None)
 
 
+class _SkipGram:
+    """Embeddings with sparse gradients and the SGD optimizer; compiled: the same by hand, since torch.compile has no
+    sparse gradients."""
+
+    def __init__(self, wrap):
+        self.words, self.near, self.noise = (torch.from_numpy(i) for i in SkipGram.inputs())
+        tables = [torch.from_numpy(t.copy()) for t in SkipGram.tables()]
+        self.u, self.v = (nn.Embedding.from_pretrained(t, freeze=False, sparse=True) for t in tables)
+        self.sgd = torch.optim.SGD([self.u.weight, self.v.weight], lr=SkipGram.learning_rate)
+        self.by_hand = wrap(_SkipGram.update)
+        self.step = self.eager if wrap is _eager else self.compiled
+
+    def eager(self):
+        self.sgd.zero_grad()
+        x = self.u(self.words)
+        positive, negative = (x * self.v(self.near)).sum(1), x @ self.v(self.noise).T
+        loss = -(functional.logsigmoid(positive).sum() + functional.logsigmoid(-negative).sum()) / SkipGram.batch
+        loss.backward()
+        self.sgd.step()
+
+    @staticmethod
+    def update(u, v, words, near, noise):
+        rate = -SkipGram.learning_rate / SkipGram.batch
+        x, p, n = u[words], v[near], v[noise]
+        a, b = torch.sigmoid((x * p).sum(1, True)) - 1, torch.sigmoid(x @ n.T)
+        u.index_add_(0, words, a * p + b @ n, alpha=rate)
+        v.index_add_(0, near, a * x, alpha=rate)
+        v.index_add_(0, noise, b.T @ x, alpha=rate)
+
+    def compiled(self):
+        with torch.no_grad():
+            self.by_hand(self.u.weight, self.v.weight, self.words, self.near, self.noise)
+
+    def result(self):
+        self.step()
+        return _numbers(self.u.weight[self.words], self.v.weight[self.noise])
+
+
+def _skip_gram(wrap):
+    work = _SkipGram(wrap)
+    return worker.Work(work.step, work.result)
+
+
 _add(CHAIN, lambda wrap: _forward(chain, chain_operands(), wrap))
 _add(CHAIN_GRADIENT, _chain_gradient)
 for _name, _count in GELU.items():
@@ -231,6 +274,7 @@ for _name, _count in GELU.items():
 _add(Mlp.name, _mlp)
 _add(Lstm.name, _lstm, _lstm_cells)
 _add(MnistCnn.name, _cnn)
+_add(SkipGram.name, _skip_gram)
 _add(TransformerBlock.name, _block)
 _add(CharRnn.name, functools.partial(_char_rnn, _Layer), functools.partial(_char_rnn, _Cells))
 worker.serve()

@@ -5,7 +5,7 @@ import os
 
 import worker
 from work import CHAIN, CHAIN_GRADIENT, GELU, chain, chain_operands, gelu
-from work import CharRnn, Lstm, Mlp, MnistCnn, TransformerBlock
+from work import CharRnn, Lstm, Mlp, MnistCnn, SkipGram, TransformerBlock
 
 _options = worker.options()
 worker.stay_on(_options.threads)
@@ -96,6 +96,31 @@ def _cnn(wrap):
     return _training(wrap, MnistCnn, model, lambda x, y: _cross_entropy(model(x, training=True), y), (x, y), None)
 
 
+def _skip_gram(wrap):
+    inputs = [tf.constant(i) for i in SkipGram.inputs()]
+    u, v = (tf.Variable(t) for t in SkipGram.tables())
+
+    @wrap
+    def step(words, near, noise):
+        with tf.GradientTape() as tape:
+            x = tf.gather(u, words)
+            positive = tf.reduce_sum(x * tf.gather(v, near), 1)
+            negative = tf.matmul(x, tf.gather(v, noise), transpose_b=True)
+            scores = tf.reduce_sum(tf.math.log_sigmoid(positive)) + tf.reduce_sum(tf.math.log_sigmoid(-negative))
+            loss = -scores / SkipGram.batch
+        for table, rows in zip((u, v), tape.gradient(loss, (u, v))):
+            table.scatter_sub(tf.IndexedSlices(SkipGram.learning_rate * rows.values, rows.indices))
+        return loss
+
+    run = lambda: step(*inputs).numpy()  # waits
+
+    def result():
+        run()
+        return worker.flat(tf.gather(u, inputs[0]), tf.gather(v, inputs[2]))
+
+    return worker.Work(run, result)
+
+
 class _Block(keras.Model):
     def __init__(self):
         super().__init__(name="block")
@@ -157,6 +182,7 @@ for _name, _count in GELU.items():
 _add(Mlp.name, _mlp)
 _add(Lstm.name, _lstm)
 _add(MnistCnn.name, _cnn)
+_add(SkipGram.name, _skip_gram)
 _add(TransformerBlock.name, _block)
 _add(CharRnn.name, _char_rnn)
 worker.serve()

@@ -126,3 +126,21 @@ class TransformerBlock:
         w = cls.width
         shapes = (w, 3 * w), (w, w), (w, cls.inner), (cls.inner, w)
         return [normal(shape, 10 + i, 0.05) for i, shape in enumerate(shapes)]
+
+
+class SkipGram:
+    """SGD with row-sparse gradients. Compared: the rows of the words and of the noise after one step."""
+
+    name = "word2vec/step_50kx128_b1024_n64"
+    vocabulary, width, batch, negatives = 50000, 128, 1024, 64
+    scale, learning_rate = 0.1, 0.1
+
+    @classmethod
+    def tables(cls):
+        return [normal((cls.vocabulary, cls.width), seed, cls.scale) for seed in (1, 2)]
+
+    @classmethod
+    def inputs(cls):
+        """The words, those that they predict, and the noise."""
+        counts = cls.batch, cls.batch, cls.negatives
+        return [indices(count, cls.vocabulary, 3 + i) for i, count in enumerate(counts)]
