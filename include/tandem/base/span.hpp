@@ -1,4 +1,4 @@
-// Span: a view of contiguous elements, as std::span. The constraints of std::span's constructors took a sixth of the time
+// Span: a view of contiguous elements, as std::span. The constraints of std::span's constructors took a tenth of the time
 // to compile a header-only program; each of those of Span is one test.
 #pragma once
 #include <cstddef>
