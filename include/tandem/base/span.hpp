@@ -1,5 +1,5 @@
-// Span: a view of contiguous elements, as std::span. The constraints of std::span's constructors took a tenth of the time
-// to compile a header-only program; each of those of Span is one test.
+// Span: a view of contiguous elements, as std::span. The constraints of std::span's constructors took a tenth of the
+// time to compile a header-only program; each of those of Span is one test.
 #pragma once
 #include <cstddef>
 #include <type_traits>
@@ -9,8 +9,8 @@
 
 namespace TANDEM_NS {
 
-/// A pointer to elements that belong to someone else, and their number. Converts from whatever has data() and size(), as
-/// vectors, arrays and std::span, and from C arrays; std::span converts from it. Does not extend lifetimes: as a
+/// A pointer to elements that belong to someone else, and their number. Converts from whatever has data() and size(),
+/// as vectors, arrays and std::span, and from C arrays; std::span converts from it. Does not extend lifetimes: as a
 /// parameter it may refer to a temporary, as a variable it may not.
 template <class T>
 class Span {
