@@ -22,7 +22,8 @@ struct Case {
 
 inline constexpr Case cases[] = {{32, 28, 1, 5, 32}, {128, 28, 1, 5, 32}, {128, 14, 32, 5, 64}, {32, 56, 64, 3, 64}};
 // Batches of pictures, and one picture in the deep layers of a residual network.
-inline constexpr Case inference_cases[] = {{32, 28, 128, 3, 128}, {1, 14, 256, 3, 256}, {1, 14, 1024, 1, 256}};
+inline constexpr Case inference_cases[] = {
+    {32, 28, 128, 3, 128}, {1, 14, 256, 3, 256}, {1, 7, 512, 3, 512}, {1, 14, 1024, 1, 256}};
 inline constexpr double epsilon = 1e-3;
 inline constexpr const char* inference = "inference";
 inline constexpr const char* forward = "forward";

@@ -21,6 +21,7 @@ constexpr Target targets[] = {
     {"pointwise/relu_1M", "best", 1.2, 1.2},
     {"pointwise/gelu9_1M", "libtorch", 4, 4},
     {"matmul/*", "best", 1, 1},
+    {"matmul/by_weight*", "libtorch", 1.2, 1.2},
     {"matmul/256x256x256", "limit", 0.9, 0.9},
     {"matmul/512x512x512", "limit", 0.9, 0.9},
     {"matmul/1024x1024x1024", "limit", 0.9, 0.9},

@@ -17,6 +17,12 @@ bool add_all() {
                                     y = torch_normal({b.count, b.each.k, b.each.n}, 2)] { return torch::bmm(x, y); });
     });
   }
+  for (const auto s : bench::matmul::weights) {
+    bench::add(bench::matmul::weight_name(s), [=] {
+      return bench::repeat_no_grad(
+          [x = torch_normal({s.m, s.k}, 1), w = torch_normal({s.n, s.k}, 2)] { return torch::linear(x, w); });
+    });
+  }
   for (const auto size : bench::matmul::sizes) {
     bench::add(size.name(), [=] {
       return product(torch_normal({size.m, size.k}, 1), torch_normal({size.k, size.n}, 2));

@@ -12,6 +12,13 @@ bool add_all() {
                             y = tandem_normal({b.count, b.each.k, b.each.n}, 2)] { return tandem::matmul(x, y); });
     });
   }
+  for (const auto s : bench::matmul::weights) {
+    bench::add(bench::matmul::weight_name(s), [=] {
+      return bench::repeat([x = tandem_normal({s.m, s.k}, 1), w = tandem::Variable(tandem_normal({s.n, s.k}, 2))] {
+        return tandem::matmul(x, w, {.transpose_b = true});
+      });
+    });
+  }
   for (const auto size : bench::matmul::sizes) {
     bench::add(size.name(), [=] {
       return bench::repeat([a = tandem_normal({size.m, size.k}, 1), b = tandem_normal({size.k, size.n}, 2)] {

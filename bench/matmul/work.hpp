@@ -19,6 +19,9 @@ inline constexpr Size sizes[] = {{64, 64, 64},       {128, 128, 128},    {256, 2
 inline constexpr Size transposed = {1024, 1024, 1024};
 inline constexpr const char* transposed_a = "matmul/1024_transposed_a";
 inline constexpr const char* transposed_b = "matmul/1024_transposed_b";
+// Inference by a weight that is stored as [outputs, inputs]: few rows times its transpose. Tandem's is a Variable.
+inline constexpr Size weights[] = {{8, 1024, 1024}, {64, 1024, 256}};
+inline std::string weight_name(const Size& s) { return "matmul/by_weight_" + s.name().substr(7); }
 
 struct Batch {
   std::int64_t count;

@@ -23,6 +23,7 @@
 #include "tandem/core/module_summary.inl"
 #include "tandem/core/observer.inl"
 #include "tandem/core/op.inl"
+#include "tandem/core/packed.inl"
 #include "tandem/core/print.inl"
 #include "tandem/core/profile.inl"
 #include "tandem/core/run.inl"

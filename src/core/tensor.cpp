@@ -1,3 +1,4 @@
+#include "tandem/core/packed.inl"
 #include "tandem/core/tensor.inl"
 #include "tandem/core/allocator.inl"
 #include "tandem/core/backend.inl"

@@ -55,7 +55,8 @@ inline Tensors apply_any(const InferCall& c) {
 // Fast path: eager, a plain kernel, one output, fewer than 8 inputs, all with data on the host. The inputs are
 // converted to the kernel's operands immediately and not read again.
 [[gnu::always_inline]] inline bool is_plain(const OpDef& op, Inputs in, Operand* operands) {
-  if (context.stager || !op.cpu || op.rare.host_kernel || op.rare.resolve || op.workspace || op.flags.alias)
+  if (context.stager || !op.cpu || op.rare.host_kernel || op.rare.resolve || op.workspace || op.flags.alias ||
+      op.flags.keeps_packed)
     return false;
   if (is_profiling() || op.outputs != 1 || in.size() >= few_operands) return false;
   bool elsewhere = false;

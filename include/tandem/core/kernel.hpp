@@ -4,6 +4,7 @@
 #include "tandem/base/attrs.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/base/spec.hpp"
+#include "tandem/core/packed.hpp"
 
 namespace TANDEM_NS {
 
@@ -31,9 +32,10 @@ struct Stream {
 struct KernelCall {
   Span<const Operand> in, out;
   const Attrs& attrs;
-  void* workspace = nullptr;  // of the size that the op's workspace() requested, 64-byte aligned
-  const char* op = "";        // for error texts
-  Stream stream = {};         // where it runs
+  void* workspace = nullptr;      // of the size that the op's workspace() requested, 64-byte aligned
+  const char* op = "";            // for error texts
+  Stream stream = {};             // where it runs
+  PackedForms* packed = nullptr;  // where ops with the flag keeps_packed keep forms of in[1]; may be null
 };
 using KernelFn = void (*)(const KernelCall&);
 

@@ -98,6 +98,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
     operands[n++] = {out[i].raw(), &out[i].known_spec()};
   }
   KernelCall call = kernel_call(op, operands, in.size(), specs.size(), attrs);
+  if (op.flags.keeps_packed) call.packed = in[1]->packed_forms();
   const Device::Kind kind = specs.empty() ? (in.empty() ? Device::cpu : in[0]->device().kind) : specs[0].device.kind;
   if (kind != Device::cpu || op.workspace) [[unlikely]] {
     launch(op, call, call.in);

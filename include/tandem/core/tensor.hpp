@@ -16,6 +16,7 @@
 #include "tandem/base/spec.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/context.hpp"
+#include "tandem/core/packed.hpp"
 
 namespace TANDEM_NS {
 
@@ -26,11 +27,14 @@ struct alignas(64) TensorHeader {
   std::int8_t header_class;
   std::int16_t data_class;  // -1: no separate data block
   Kind kind;
-  bool simple;  // owns its data and has only this block to release: host data behind the header, no strings
+  // Owns its data and has only this block to release: host data behind the header, no strings, no packed forms.
+  std::atomic<bool> simple;
+  std::atomic<bool> keeps_packed;  // the value of a Variable that products read
   u64 id;
   void* data;
   void* owner;
   Spec spec;
+  PackedForms packed;
 };
 static_assert(sizeof(TensorHeader) == 128);
 
@@ -141,7 +145,19 @@ class TANDEM_API Tensor {
   bool has_data() const { return h_ && h_->data; }     // neither unset nor symbolic
   bool is_symbolic() const { return h_ && h_->kind == TensorHeader::symbolic; }
   bool is_unique() const { return h_->kind == TensorHeader::own && h_->refs.load(std::memory_order_acquire) == 1; }
-  void renew_id() { h_->id = new_id(context); }
+  /// Makes this another value, in the same buffer.
+  void renew_id() {
+    h_->id = new_id(context);
+    drop_packed_forms();
+  }
+  /// Where kernels keep packed forms of the value, or null if it has none.
+  PackedForms* packed_forms() const { return h_->keeps_packed.load(std::memory_order_relaxed) ? &h_->packed : nullptr; }
+  /// Lets kernels keep packed forms of a value that many calls will read, if it is a matrix or filter of some size.
+  void keep_packed_forms() const;
+  /// Before the buffer is written, by its only owner.
+  void drop_packed_forms() {
+    if (!h_->packed.is_empty()) h_->packed.clear();
+  }
   /// Allocates uninitialized storage (string elements start empty).
   static Tensor allocate(const Spec& spec);
   /// Creates a value without data: a traced one, or a shape that a tape keeps.

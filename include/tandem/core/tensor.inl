@@ -29,11 +29,13 @@ inline std::size_t checked_bytes(const Spec& spec) {
   h->header_class = static_cast<std::int8_t>(cls);
   h->data_class = -1;
   h->kind = kind;
-  h->simple = false;
+  ::new (&h->simple) std::atomic<bool>(false);
+  ::new (&h->keeps_packed) std::atomic<bool>(false);
   h->id = new_id(context);
   h->data = nullptr;
   h->owner = nullptr;
   ::new (&h->spec) Spec(spec);
+  ::new (&h->packed) PackedForms;
   return h;
 }
 }  // namespace detail
@@ -69,7 +71,7 @@ TANDEM_INLINE Tensor Tensor::allocate(const Spec& spec) {
       return allocate_apart(spec, bytes);
     TensorHeader* h = detail::make_header(spec, TensorHeader::own, bytes);
     h->data = h + 1;
-    h->simple = true;
+    h->simple.store(true, std::memory_order_relaxed);
     return Tensor(h);
   } catch (const errors::ResourceExhaustedError& e) {
     errors::raise<errors::ResourceExhaustedError>(
@@ -110,13 +112,23 @@ TANDEM_INLINE void Tensor::raise_unset() const {
   errors::raise<errors::FailedPreconditionError>("tensor", unset_reason());
 }
 
+// Small values are as fast to pack as to look up.
+TANDEM_INLINE void Tensor::keep_packed_forms() const {
+  constexpr i64 worth_keeping = 4096;
+  const Spec& s = h_->spec;
+  if (h_->kind != TensorHeader::own || s.device.kind != Device::cpu || !dtypes::floating.has(s.dtype)) return;
+  if (s.shape.rank() < 2 || s.shape.size() < worth_keeping) return;
+  h_->simple.store(false, std::memory_order_relaxed);
+  h_->keeps_packed.store(true, std::memory_order_relaxed);
+}
 TANDEM_INLINE void Tensor::drop(TensorHeader* h) {
   if (h->refs.load(std::memory_order_acquire) != 1 && h->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (!h->simple) [[unlikely]]
+  if (!h->simple.load(std::memory_order_relaxed)) [[unlikely]]
     return destroy(h);
   memory::release(h, h->header_class);
 }
 [[gnu::noinline]] TANDEM_INLINE void Tensor::destroy(TensorHeader* h) {
+  if (!h->packed.is_empty()) h->packed.clear();
   switch (h->kind) {
     case TensorHeader::own:
       if (h->spec.dtype == DType::string && h->data) [[unlikely]]  // no data: its allocation failed

@@ -27,7 +27,9 @@ struct Variable::State final : Opaque {
   const Constraint constraint;
 
   State(const Tensor& v, std::string n, bool t, const Constraint& c)
-      : value(v), initial(v), spec(v.spec()), name(std::move(n)), id(new_id(context)), trainable(t), constraint(c) {}
+      : value(v), initial(v), spec(v.spec()), name(std::move(n)), id(new_id(context)), trainable(t), constraint(c) {
+    value.keep_packed_forms();
+  }
   const char* kind() const override { return "variable"; }
   // Without the mutex: a thread finds its own address only if it has stored it.
   bool is_held_here() const { return holder.load(std::memory_order_relaxed) == &context; }
@@ -106,6 +108,7 @@ TANDEM_INLINE void Variable::set_untracked(const Tensor& value) const {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   std::swap(s.value, old);
+  s.value.keep_packed_forms();
 }
 // Tapes identify values by their ids. A read gets a unique id: different from an earlier read, which a tape may not
 // have seen, from the assigned value, and from another Variable that holds the same tensor.
@@ -281,6 +284,7 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, Span<Variable::State* const> s
   for (unsigned i = 0; i < out.size(); ++i) {
     std::swap(states[i]->value, out[i]);
     states[i]->value.renew_id();
+    states[i]->value.keep_packed_forms();
   }
   return out;  // replaced values are destroyed after the locks are released
 }

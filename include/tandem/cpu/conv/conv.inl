@@ -8,6 +8,7 @@
 #include "tandem/cpu/conv/conv.hpp"
 #include "tandem/cpu/conv/kernels.hpp"
 #include "tandem/cpu/conv/make_plan.hpp"
+#include "tandem/cpu/gemm/kept.hpp"
 #include "tandem/cpu/parallel.hpp"
 
 namespace TANDEM_NS::cpu {
@@ -59,18 +60,40 @@ void run_planar(PlanOf& of, const T* x, const T* filter, bool transposed, T* y, 
   });
 }
 
+/// The packed filter that a Variable keeps, or null if it has to be packed for this call. Its layout follows the taps
+/// that read inside of the image.
+template <class T, class F>
+T* kept_filter(const ConvPlan& p, bool transposed, i64 size, PackedForms* kept, const F& pack) {
+  if (!kept) return nullptr;
+  PackedKey key{{i64(PackedLayout::filter), transposed, p.merged, p.groups, p.depth}};
+  i64* to = key.numbers + 5;
+  for (const ConvAxis& a : p.axis) {
+    *to++ = a.tap_count;
+    *to++ = a.tap_count ? a.taps[0].index : 0;
+    *to++ = a.tap_count > 1 ? a.taps[1].index - a.taps[0].index : 0;
+  }
+  return static_cast<T*>(
+      kept->get(key, std::size_t(size) * sizeof(T), [&](void* room) { pack(static_cast<T*>(room)); }));
+}
+
 template <class T>
-void run_gather(PlanOf& of, const T* x, const T* filter, bool transposed, T* y, const Epilogue<T>& e) {
+void run_gather(PlanOf& of, const T* x, const T* filter, bool transposed, T* y, const Epilogue<T>& e,
+                PackedForms* kept) {
   using K = Kernels<T>;
   const ConvPlan& p = of.plan;
   if (is_planar(p)) return run_planar(of, x, filter, transposed, y, e);
   const double work = results(p) * double(p.segments * p.k * p.columns * p.groups);
   of.divide(bands_wanted(work));
   const i64 panels = K::panels.get()(p), size = panels * K::panel_size.get()(p), room = of.room();
-  const Room<T> packed(size);
+  const auto pack = [&](T* to) {
+    share(panels, double(size) * 4, [&](i64 begin, i64 end) { K::pack.get()(p, filter, transposed, begin, end, to); });
+  };
+  T* const ready = kept_filter<T>(p, transposed, size, kept, pack);
+  const Room<T> room_to_pack(ready ? 0 : size);
+  T* const packed = ready ? ready : room_to_pack.data();
   const auto run_part = [&](const T* unpacked, const ConvPart& part) {
     const Room<T> band(room);
-    K::gather.get()(p, x, unpacked, transposed, packed.data(), y, part, band.data(), e);
+    K::gather.get()(p, x, unpacked, transposed, packed, y, part, band.data(), e);
   };
   const i64 threads = product::threads_now();
   // One thread packs what it needs next; so do several, each its own panels, of a filter that is larger than the
@@ -78,10 +101,9 @@ void run_gather(PlanOf& of, const T* x, const T* filter, bool transposed, T* y, 
   const bool by_panels = panels % threads == 0 && double(size) > results(p) * double(p.columns * p.groups);
   if (threads == 1 || by_panels)
     return share(threads, work, [&](i64 begin, i64 end) {
-      run_part(filter, {0, p.items(), begin * panels / threads, end * panels / threads});
+      run_part(ready ? nullptr : filter, {0, p.items(), begin * panels / threads, end * panels / threads});
     });
-  share(panels, double(size) * 4,
-        [&](i64 begin, i64 end) { K::pack.get()(p, filter, transposed, begin, end, packed.data()); });
+  if (!ready) pack(packed);
   share(p.items(), work, [&](i64 begin, i64 end) { run_part(nullptr, {begin, end, 0, panels}); });
 }
 
@@ -103,19 +125,21 @@ void run_depthwise(PlanOf& of, const T* x, const T* filter, i64 sums, T* y, cons
 
 // The product of x and w, or zeros without them, as [rows, columns].
 template <class T>
-void product_of(i64 rows, i64 columns, i64 k, const T* x, const T* w, T* y, const Epilogue<T>& e) {
+void product_of(i64 rows, i64 columns, i64 k, const T* x, const T* w, T* y, const Epilogue<T>& e,
+                PackedForms* kept = nullptr) {
   Gemm<T> g;
   g.m = rows, g.n = columns, g.k = k;
   g.a = x, g.lda = k, g.b = w, g.ldb = columns, g.c = y, g.ldc = columns;
   g.activation = e.activation, g.bias = e.bias, g.scale = e.scale, g.offset = e.offset;
+  take_packed_b(g, kept);
   gemm(g);
 }
 template <class T>
-void forward(const Sizes& s, const T* x, const T* w, T* y, const Epilogue<T>& e) {
-  if (s.is_product()) return product_of(s.pixels_out(), s.out_channels, s.in_channels, x, w, y, e);
+void forward(const Sizes& s, const T* x, const T* w, T* y, const Epilogue<T>& e, PackedForms* kept) {
+  if (s.is_product()) return product_of(s.pixels_out(), s.out_channels, s.in_channels, x, w, y, e, kept);
   PlanOf of(s, sizeof(T));
   if (of.taps() == 0) return product_of<T>(s.pixels_out(), s.groups * s.out_channels, 0, nullptr, nullptr, y, e);
-  s.depthwise() ? run_depthwise(of, x, w, 1, y, e) : run_gather(of, x, w, false, y, e);
+  s.depthwise() ? run_depthwise(of, x, w, 1, y, e) : run_gather(of, x, w, false, y, e, kept);
 }
 
 // The remainders by the stride of the positions that windows read.
@@ -132,11 +156,12 @@ inline std::vector<i64> remainders(const WindowAxis& a) {
 }
 
 template <class T>
-void backward(const Sizes& s, const T* g, const T* w, T* dx) {
+void backward(const Sizes& s, const T* g, const T* w, T* dx, PackedForms* kept) {
   if (s.is_product()) {
     Gemm<T> p;
     p.m = s.pixels_in(), p.n = s.in_channels, p.k = s.out_channels, p.transpose_b = true;
     p.a = g, p.lda = p.k, p.b = w, p.ldb = p.k, p.c = dx, p.ldc = p.n;
+    take_packed_b(p, kept);
     return gemm(p);
   }
   std::vector<i64> r[3];
@@ -151,7 +176,7 @@ void backward(const Sizes& s, const T* g, const T* w, T* dx) {
       for (const i64 k : r[2]) {
         const i64 at[] = {i, j, k};
         PlanOf of(s, at, sizeof(T));
-        s.depthwise() ? run_depthwise(of, g, w, s.out_channels, dx, {}) : run_gather(of, g, w, true, dx, {});
+        s.depthwise() ? run_depthwise(of, g, w, s.out_channels, dx, {}) : run_gather(of, g, w, true, dx, {}, kept);
       }
 }
 
@@ -227,7 +252,7 @@ void convolve(const KernelCall& c, const rules::ConvAttrs& a, FusedActivation ac
   const Epilogue<T> e{activation, vector(2), vector(3), vector(4)};
   if (x.size() == 0 || w.size() == 0)
     return product_of<T>(y.size() / y.shape().dim(-1), y.shape().dim(-1), 0, nullptr, nullptr, y.as<T>(), e);
-  forward(sizes_of(a, x.shape(), w.shape()), x.as<const T>(), w.as<const T>(), y.as<T>(), e);
+  forward(sizes_of(a, x.shape(), w.shape()), x.as<const T>(), w.as<const T>(), y.as<T>(), e, c.packed);
 }
 inline void convolve(const KernelCall& c, const rules::ConvAttrs& a, FusedActivation activation) {
   if (c.out[0].size() == 0) return;
@@ -249,8 +274,9 @@ TANDEM_INLINE void conv_transpose(const KernelCall& c) {
   if (dx.size() == 0) return;
   if (g.size() == 0 || w.size() == 0) return convolution::clear(dx);
   const auto s = convolution::sizes_of(c.attrs.get<rules::ConvAttrs>(), dx.shape(), w.shape());
-  if (dx.spec->dtype == DType::float64) convolution::backward(s, g.as<double>(), w.as<double>(), dx.as<double>());
-  else convolution::backward(s, g.as<float>(), w.as<float>(), dx.as<float>());
+  if (dx.spec->dtype == DType::float64)
+    convolution::backward(s, g.as<double>(), w.as<double>(), dx.as<double>(), c.packed);
+  else convolution::backward(s, g.as<float>(), w.as<float>(), dx.as<float>(), c.packed);
 }
 TANDEM_INLINE void conv_filter_grad(const KernelCall& c) {
   const Operand &x = c.in[0], &g = c.in[1], &dw = c.out[0];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "tandem/cpu/gemm/kept.hpp"
 #include "tandem/cpu/gemm/matmul.hpp"
 #include "tandem/cpu/parallel.hpp"
 
@@ -68,6 +69,7 @@ struct BatchedProduct {
   void* c;
   void* workspace;
   std::size_t workspace_bytes;
+  PackedForms* kept;  // forms of b, if all products read one
   void (*one)(const BatchedProduct& p, i64 i, bool alone);
 
   void run() const {
@@ -96,6 +98,7 @@ void one_product(const BatchedProduct& p, i64 i, bool alone) {
   g.c = static_cast<T*>(p.c) + i * g.m * g.n, g.ldc = g.n;
   g.transpose_a = p.flags.transpose_a, g.transpose_b = p.flags.transpose_b;
   if (alone) g.workspace = p.workspace, g.workspace_bytes = p.workspace_bytes;
+  if (alone && p.batches.count == 1) take_packed_b(g, p.kept);
   gemm(g);
 }
 
@@ -125,7 +128,9 @@ TANDEM_INLINE void batched_matmul(const KernelCall& c, const MatmulFlags& f, dec
   }
   const std::size_t taken = static_cast<std::size_t>(room - static_cast<char*>(c.workspace));
   const std::size_t all = matmul_workspace(*c.in[0].spec, *c.in[1].spec, f);
-  BatchedProduct{Batches(a, b, out, f), f, pa, pb, c.out[0].data, all > taken ? room : nullptr, all - taken, one}.run();
+  BatchedProduct{Batches(a, b, out, f),        f,           pa,       pb, c.out[0].data,
+                 all > taken ? room : nullptr, all - taken, c.packed, one}
+      .run();
 }
 
 template <class T>
@@ -177,6 +182,7 @@ void dense_of(const KernelCall& c, Activation activation) {
   g.activation = activation;
   g.workspace = c.workspace;
   g.workspace_bytes = c.workspace ? dense_workspace(*c.in[0].spec, *c.in[1].spec) : 0;
+  take_packed_b(g, c.packed);
   gemm(g);
 }
 }  // namespace detail

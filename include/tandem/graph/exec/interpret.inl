@@ -69,6 +69,7 @@ class Interpreter final : public Program {
       check_assigned(variable(n), value.spec());
       Tensor next = dies_at(n.in[0], node) ? std::move(value) : value;
       std::swap(VariableAccess::value(variable(n)), next);
+      VariableAccess::value(variable(n)).keep_packed_forms();
     } else {
       apply_op(node, values);
     }

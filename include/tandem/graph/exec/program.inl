@@ -1,178 +1,11 @@
-// The planned program: kernel calls built once over the state of an execution (an arena and the operands' pointers),
-// run in order.
+// Definitions of graph/exec/program.hpp and planned.hpp: how a program is compiled, and its steps.
 #pragma once
-#include <atomic>
-#include <memory>
-#include <optional>
-
-#include "tandem/core/invoke.hpp"
-#include "tandem/graph/exec/capture.hpp"
-#include "tandem/graph/exec/device_memory.hpp"
-#include "tandem/graph/exec/plan_parts.hpp"
+#include "tandem/graph/exec/planned.hpp"
 #include "tandem/graph/exec/program.hpp"
-#include "tandem/graph/exec/run_node.hpp"
 #include "tandem/graph/ir/common.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
-
-class PlannedProgram final : public Program {
- public:
-  explicit PlannedProgram(Ref<Graph> graph)
-      : Program(std::move(graph)), plan_(make_plan(*graph_)), producers_(graph_->producers()) {
-    compile();
-  }
-  std::string plan() const override { return to_string(plan_, *graph_); }
-
-  Tensors run(Inputs arguments, Span<Tensor> donated) override {
-    const Lease execution(*this);
-    execution->donated = donated;
-    for (std::size_t i = 0; i < arguments.size(); ++i) execution->point(graph_->arguments[i], arguments[i]->raw());
-    run_steps(early_, *execution, arguments);
-    const VariableLocks locks(assigned_);
-    if (execution->captures && !is_profiling()) run_captured(*execution);
-    else run_steps(steps_, *execution, arguments);
-    Tensors out;
-    out.reserve(static_cast<unsigned>(graph_->outputs.size()));
-    for (int v : graph_->outputs) out.push(execution->tensor(v, arguments));
-    return out;
-  }
-
- private:
-  struct Step {
-    enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
-    bool locked;      // read: of a Variable that this program's own nodes assign
-    bool last;        // assign: the old value is dead after it
-    Stream stream;    // kernel: where it runs
-    const OpDef* op;  // kernel
-    const Node* node;
-    std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
-    std::uint32_t fresh, freshes;  // kernel: the outputs that need separate buffers
-  };
-  struct CallAt {
-    std::uint32_t operands, inputs, outputs;
-    std::size_t node;
-  };
-  struct Use {
-    std::uint32_t operand;
-    std::size_t offset;
-  };
-
-  // The state of one running call: an arena, the operands with their pointers, the tensors that outlive the call.
-  struct Execution {
-    PlannedProgram& program;
-    std::vector<DeviceMemory> arenas;  // as Plan::arenas
-    std::vector<Operand> operands;
-    std::vector<KernelCall> calls;
-    std::vector<Tensor> tensors;       // by base: fresh values and read Variables
-    std::vector<int> filled;           // bases in tensors, to be cleared after the call
-    std::vector<Tensor> retired;       // old values of Variables that are still read
-    std::vector<char> in_place;        // by base: whether it was computed in the Variable's buffer
-    Span<Tensor> donated;              // donated arguments, whose buffers results may reuse
-    std::optional<Captures> captures;  // if the program's launches can be captured
-    std::unique_ptr<Execution> next;
-
-    explicit Execution(PlannedProgram& p);
-    void point(int base, void* data) {
-      const auto r = static_cast<std::size_t>(base);
-      for (std::uint32_t u = program.first_use_[r]; u < program.first_use_[r + 1]; ++u)
-        operands[program.uses_[u].operand].data = static_cast<char*>(data) + program.uses_[u].offset;
-    }
-    char* arena(Device device) const {
-      for (const DeviceMemory& a : arenas)
-        if (a.device() == device) return a.data();
-      return nullptr;
-    }
-    void hold(int base, Tensor t) {
-      filled.push_back(base);
-      tensors[static_cast<std::size_t>(base)] = std::move(t);
-    }
-    Tensor tensor(int value, Inputs arguments) const;
-    void clear() {
-      for (int r : filled) tensors[static_cast<std::size_t>(r)] = Tensor(), in_place[static_cast<std::size_t>(r)] = 0;
-      filled.clear();
-      retired.clear();
-    }
-  };
-  // An execution state for the duration of a call: the spare one, or a new one.
-  class Lease {
-   public:
-    explicit Lease(PlannedProgram& p) : program_(p), execution_(p.ready_.exchange(nullptr, std::memory_order_acquire)) {
-      if (!execution_) execution_ = p.take_spare();
-    }
-    Lease(const Lease&) = delete;
-    ~Lease() {
-      execution_->clear();
-      if (Execution* other = program_.ready_.exchange(execution_, std::memory_order_acq_rel)) program_.put_spare(other);
-    }
-    Execution* operator->() const { return execution_; }
-    Execution& operator*() const { return *execution_; }
-
-   private:
-    PlannedProgram& program_;
-    Execution* execution_;
-  };
-
- public:
-  ~PlannedProgram() override { delete ready_.load(); }
-
- private:
-  Execution* take_spare() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (spare_) {
-        Execution* e = spare_.release();
-        spare_ = std::move(e->next);
-        return e;
-      }
-    }
-    return new Execution(*this);
-  }
-  void put_spare(Execution* e) {
-    const std::lock_guard lock(mutex_);
-    e->next = std::move(spare_);
-    spare_.reset(e);
-  }
-
-  void compile();
-  void add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses);
-  void add_operand(int value, std::vector<std::vector<Use>>& uses);
-  std::vector<char> directly_assigned() const;
-  // Runs a step; errors get the name of its node.
-  template <class F>
-  static void named(const Step& s, const F& run) {
-    try {
-      run();
-    } catch (errors::OpError& e) {
-      name_error(e, *s.node);
-      throw;
-    }
-  }
-  bool can_capture() const;
-  void run_captured(Execution& e) const;
-  void run_step(const Step& s, Execution& e, Inputs arguments) const;
-  void run_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const;
-  void run_timed_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const;
-  void bind_outputs(const Step& s, Execution& e) const;
-  static Tensor take_donated(int argument, Execution& e);
-  void read(const Step& s, Execution& e) const;
-  void assign(const Step& s, Execution& e, Inputs arguments) const;
-  void execute(const Node& n, Execution& e, Inputs arguments) const;
-  int base(int value) const { return plan_.base[static_cast<std::size_t>(value)]; }
-  const Variable& variable(std::uint32_t i) const { return graph_->variables[i]; }
-
-  Plan plan_;
-  std::vector<int> producers_;
-  std::vector<Step> early_, steps_;  // early_: early_reads()
-  std::vector<CallAt> calls_;
-  std::vector<int> fresh_;                // the outputs that kernel steps refer to
-  std::vector<int> operand_values_;       // indexed by operand
-  std::vector<std::uint32_t> first_use_;  // by base: its index in uses_, for pointers that change from call to call
-  std::vector<Use> uses_;
-  std::atomic<Execution*> ready_{nullptr};
-  std::mutex mutex_;
-  std::unique_ptr<Execution> spare_;  // guarded by mutex_
-};
 
 TANDEM_INLINE void PlannedProgram::add_operand(int value, std::vector<std::vector<Use>>& uses) {
   const auto v = static_cast<std::size_t>(value);
@@ -240,6 +73,19 @@ TANDEM_INLINE void PlannedProgram::compile() {
     uses_.insert(uses_.end(), uses[r].begin(), uses[r].end());
   }
   first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
+  find_packers();
+}
+
+TANDEM_INLINE void PlannedProgram::find_packers() {
+  std::vector<std::vector<std::uint32_t>> packers(graph_->specs.size());
+  for (const Step& s : steps_)
+    if (s.op && s.op->flags.keeps_packed && base(s.node->in[1]) == s.node->in[1])
+      packers[static_cast<std::size_t>(s.node->in[1])].push_back(s.index);
+  for (const std::vector<std::uint32_t>& p : packers) {
+    first_packer_.push_back(static_cast<std::uint32_t>(packers_.size()));
+    packers_.insert(packers_.end(), p.begin(), p.end());
+  }
+  first_packer_.push_back(static_cast<std::uint32_t>(packers_.size()));
 }
 
 TANDEM_INLINE PlannedProgram::Execution::Execution(PlannedProgram& p)
@@ -250,8 +96,6 @@ TANDEM_INLINE PlannedProgram::Execution::Execution(PlannedProgram& p)
   for (std::size_t r = 0; r < p.plan_.kind.size(); ++r)
     if (p.plan_.kind[r] == Plan::arena && p.plan_.base[r] == static_cast<int>(r))
       point(static_cast<int>(r), arena(p.graph_->spec(static_cast<int>(r)).device) + p.plan_.arena_offset[r]);
-  for (const Node& n : p.graph_->nodes)
-    if (const Tensor* t = constant_of(n); t && !t->is_symbolic()) point(n.first_out, t->raw());
   for (const CallAt& c : p.calls_) {
     const Node& n = p.graph_->nodes[c.node];
     const Operand* first = operands.data() + c.operands;
@@ -259,6 +103,8 @@ TANDEM_INLINE PlannedProgram::Execution::Execution(PlannedProgram& p)
         p.plan_.workspace_bytes[c.node] ? arena(device_of(*p.graph_, n)) + p.plan_.workspace_offset[c.node] : nullptr;
     calls.push_back(kernel_call(*n.op, first, c.inputs, c.outputs, n.attrs, workspace));
   }
+  for (const Node& n : p.graph_->nodes)
+    if (const Tensor* t = constant_of(n); t && !t->is_symbolic()) t->keep_packed_forms(), point(n.first_out, *t);
   if (p.can_capture()) captures.emplace(p.steps_[0].stream);
 }
 TANDEM_INLINE Tensor PlannedProgram::Execution::tensor(int value, Inputs arguments) const {
@@ -306,9 +152,9 @@ TANDEM_INLINE Tensor PlannedProgram::take_donated(int argument, Execution& e) {
 TANDEM_INLINE void PlannedProgram::read(const Step& s, Execution& e) const {
   const int v = s.node->first_out;
   const Variable& x = variable(s.index);
-  if (s.locked && !plan_.escapes[static_cast<std::size_t>(v)]) return e.point(v, VariableAccess::value(x).raw());
+  if (s.locked && !plan_.escapes[static_cast<std::size_t>(v)]) return e.point(v, VariableAccess::value(x));
   Tensor t = x.value_untracked();
-  e.point(v, t.raw());
+  e.point(v, t);
   e.hold(v, std::move(t));
 }
 TANDEM_INLINE void PlannedProgram::assign(const Step& s, Execution& e, Inputs arguments) const {
@@ -322,6 +168,7 @@ TANDEM_INLINE void PlannedProgram::assign(const Step& s, Execution& e, Inputs ar
   }
   Tensor next = e.tensor(v, arguments);
   std::swap(value, next);
+  value.keep_packed_forms();
   if (!s.last) e.retired.push_back(std::move(next));
 }
 TANDEM_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inputs arguments) const {

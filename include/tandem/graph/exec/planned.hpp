@@ -1,0 +1,187 @@
+// PlannedProgram: kernel calls built once over the state of an execution (an arena and the operands' pointers), run in
+// order. For the definitions of program.hpp.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "tandem/core/invoke.hpp"
+#include "tandem/graph/exec/capture.hpp"
+#include "tandem/graph/exec/device_memory.hpp"
+#include "tandem/graph/exec/plan_parts.hpp"
+#include "tandem/graph/exec/program.hpp"
+#include "tandem/graph/exec/run_node.hpp"
+
+namespace TANDEM_NS {
+namespace detail {
+
+class PlannedProgram final : public Program {
+ public:
+  explicit PlannedProgram(Ref<Graph> graph)
+      : Program(std::move(graph)), plan_(make_plan(*graph_)), producers_(graph_->producers()) {
+    compile();
+  }
+  std::string plan() const override { return to_string(plan_, *graph_); }
+
+  Tensors run(Inputs arguments, Span<Tensor> donated) override {
+    const Lease execution(*this);
+    execution->donated = donated;
+    for (std::size_t i = 0; i < arguments.size(); ++i) execution->point(graph_->arguments[i], *arguments[i]);
+    run_steps(early_, *execution, arguments);
+    const VariableLocks locks(assigned_);
+    if (execution->captures && !is_profiling()) run_captured(*execution);
+    else run_steps(steps_, *execution, arguments);
+    Tensors out;
+    out.reserve(static_cast<unsigned>(graph_->outputs.size()));
+    for (int v : graph_->outputs) out.push(execution->tensor(v, arguments));
+    return out;
+  }
+
+ private:
+  struct Step {
+    enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
+    bool locked;      // read: of a Variable that this program's own nodes assign
+    bool last;        // assign: the old value is dead after it
+    Stream stream;    // kernel: where it runs
+    const OpDef* op;  // kernel
+    const Node* node;
+    std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
+    std::uint32_t fresh, freshes;  // kernel: the outputs that need separate buffers
+  };
+  struct CallAt {
+    std::uint32_t operands, inputs, outputs;
+    std::size_t node;
+  };
+  struct Use {
+    std::uint32_t operand;
+    std::size_t offset;
+  };
+
+  // The state of one running call: an arena, the operands with their pointers, the tensors that outlive the call.
+  struct Execution {
+    PlannedProgram& program;
+    std::vector<DeviceMemory> arenas;  // as Plan::arenas
+    std::vector<Operand> operands;
+    std::vector<KernelCall> calls;
+    std::vector<Tensor> tensors;       // by base: fresh values and read Variables
+    std::vector<int> filled;           // bases in tensors, to be cleared after the call
+    std::vector<Tensor> retired;       // old values of Variables that are still read
+    std::vector<char> in_place;        // by base: whether it was computed in the Variable's buffer
+    Span<Tensor> donated;              // donated arguments, whose buffers results may reuse
+    std::optional<Captures> captures;  // if the program's launches can be captured
+    std::unique_ptr<Execution> next;
+
+    explicit Execution(PlannedProgram& p);
+    void point(int base, void* data) {
+      const auto r = static_cast<std::size_t>(base);
+      for (std::uint32_t u = program.first_use_[r]; u < program.first_use_[r + 1]; ++u)
+        operands[program.uses_[u].operand].data = static_cast<char*>(data) + program.uses_[u].offset;
+    }
+    // A tensor that this call does not write: kernels may find packed forms of it.
+    void point(int base, const Tensor& t) {
+      point(base, t.raw());
+      const auto r = static_cast<std::size_t>(base);
+      for (std::uint32_t u = program.first_packer_[r]; u < program.first_packer_[r + 1]; ++u)
+        calls[program.packers_[u]].packed = t.packed_forms();
+    }
+    char* arena(Device device) const {
+      for (const DeviceMemory& a : arenas)
+        if (a.device() == device) return a.data();
+      return nullptr;
+    }
+    void hold(int base, Tensor t) {
+      filled.push_back(base);
+      tensors[static_cast<std::size_t>(base)] = std::move(t);
+    }
+    Tensor tensor(int value, Inputs arguments) const;
+    void clear() {
+      for (int r : filled) tensors[static_cast<std::size_t>(r)] = Tensor(), in_place[static_cast<std::size_t>(r)] = 0;
+      filled.clear();
+      retired.clear();
+    }
+  };
+  // An execution state for the duration of a call: the spare one, or a new one.
+  class Lease {
+   public:
+    explicit Lease(PlannedProgram& p) : program_(p), execution_(p.ready_.exchange(nullptr, std::memory_order_acquire)) {
+      if (!execution_) execution_ = p.take_spare();
+    }
+    Lease(const Lease&) = delete;
+    ~Lease() {
+      execution_->clear();
+      if (Execution* other = program_.ready_.exchange(execution_, std::memory_order_acq_rel)) program_.put_spare(other);
+    }
+    Execution* operator->() const { return execution_; }
+    Execution& operator*() const { return *execution_; }
+
+   private:
+    PlannedProgram& program_;
+    Execution* execution_;
+  };
+
+ public:
+  ~PlannedProgram() override { delete ready_.load(); }
+
+ private:
+  Execution* take_spare() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (spare_) {
+        Execution* e = spare_.release();
+        spare_ = std::move(e->next);
+        return e;
+      }
+    }
+    return new Execution(*this);
+  }
+  void put_spare(Execution* e) {
+    const std::lock_guard lock(mutex_);
+    e->next = std::move(spare_);
+    spare_.reset(e);
+  }
+
+  void compile();
+  void add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses);
+  void find_packers();
+  void add_operand(int value, std::vector<std::vector<Use>>& uses);
+  std::vector<char> directly_assigned() const;
+  // Runs a step; errors get the name of its node.
+  template <class F>
+  static void named(const Step& s, const F& run) {
+    try {
+      run();
+    } catch (errors::OpError& e) {
+      name_error(e, *s.node);
+      throw;
+    }
+  }
+  bool can_capture() const;
+  void run_captured(Execution& e) const;
+  void run_step(const Step& s, Execution& e, Inputs arguments) const;
+  void run_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const;
+  void run_timed_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const;
+  void bind_outputs(const Step& s, Execution& e) const;
+  static Tensor take_donated(int argument, Execution& e);
+  void read(const Step& s, Execution& e) const;
+  void assign(const Step& s, Execution& e, Inputs arguments) const;
+  void execute(const Node& n, Execution& e, Inputs arguments) const;
+  int base(int value) const { return plan_.base[static_cast<std::size_t>(value)]; }
+  const Variable& variable(std::uint32_t i) const { return graph_->variables[i]; }
+
+  Plan plan_;
+  std::vector<int> producers_;
+  std::vector<Step> early_, steps_;  // early_: early_reads()
+  std::vector<CallAt> calls_;
+  std::vector<int> fresh_;                // the outputs that kernel steps refer to
+  std::vector<int> operand_values_;       // indexed by operand
+  std::vector<std::uint32_t> first_use_;  // by base: its index in uses_, for pointers that change from call to call
+  std::vector<Use> uses_;
+  // By base as uses_: the calls that keep packed forms of this value, their input 1.
+  std::vector<std::uint32_t> first_packer_, packers_;
+  std::atomic<Execution*> ready_{nullptr};
+  std::mutex mutex_;
+  std::unique_ptr<Execution> spare_;  // guarded by mutex_
+};
+
+}  // namespace detail
+}  // namespace TANDEM_NS
