@@ -19,8 +19,10 @@ TANDEM_INLINE PackedForms::Form* PackedForms::find(const PackedKey& key, std::si
   if (!first_.compare_exchange_strong(first, added, std::memory_order_acq_rel)) release(room, sizeof(Form));
   return nullptr;
 }
-// Forms only save time, so that the limit of memory::set_limit leaves them out rather than failing the call.
+// Forms only save time: they leave memory to the program, and never fail a call.
 TANDEM_INLINE void* PackedForms::allocate(std::size_t bytes) {
+  const memory::Info now = memory::info();
+  if (now.limit && now.live + static_cast<std::int64_t>(bytes) > now.limit / 2) return nullptr;
   try {
     return memory::Blocks::allocate(bytes);
   } catch (const errors::ResourceExhaustedError&) {

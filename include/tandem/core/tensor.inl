@@ -116,7 +116,7 @@ TANDEM_INLINE void Tensor::raise_unset() const {
 TANDEM_INLINE void Tensor::keep_packed_forms() const {
   constexpr i64 worth_keeping = 4096;
   const Spec& s = h_->spec;
-  if (h_->kind != TensorHeader::own || s.device.kind != Device::cpu || !dtypes::floating.has(s.dtype)) return;
+  if (h_->kind > TensorHeader::view || s.device.kind != Device::cpu || !dtypes::floating.has(s.dtype)) return;
   if (s.shape.rank() < 2 || s.shape.size() < worth_keeping) return;
   h_->simple.store(false, std::memory_order_relaxed);
   h_->keeps_packed.store(true, std::memory_order_relaxed);

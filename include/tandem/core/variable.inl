@@ -19,7 +19,7 @@ struct Variable::State final : Opaque {
   detail::ForkMutex mutex{detail::ForkMutex::variable};
   std::atomic<const Context*> holder = nullptr;  // the thread whose call of a graph holds the mutex
   Tensor value;                                  // guarded by mutex
-  const Tensor initial;
+  const Tensor initial;                          // shares the first value's memory
   const Spec spec;
   const std::string name;
   const u64 id;
@@ -27,7 +27,13 @@ struct Variable::State final : Opaque {
   const Constraint constraint;
 
   State(const Tensor& v, std::string n, bool t, const Constraint& c)
-      : value(v), initial(v), spec(v.spec()), name(std::move(n)), id(new_id(context)), trainable(t), constraint(c) {
+      : value(Tensor::view_of(v, v.spec())),  // a header of its own: packed forms go with it, `initial` stays
+        initial(v),
+        spec(v.spec()),
+        name(std::move(n)),
+        id(new_id(context)),
+        trainable(t),
+        constraint(c) {
     value.keep_packed_forms();
   }
   const char* kind() const override { return "variable"; }

@@ -65,15 +65,16 @@ void run_planar(PlanOf& of, const T* x, const T* filter, bool transposed, T* y, 
 template <class T, class F>
 T* kept_filter(const ConvPlan& p, bool transposed, i64 size, PackedForms* kept, const F& pack) {
   if (!kept) return nullptr;
-  PackedKey key{{i64(PackedLayout::filter), transposed, p.merged, p.groups, p.depth}};
-  i64* to = key.numbers + 5;
+  PackedKey key{{i64(PackedLayout::filter), isa(), transposed, p.merged, p.groups, p.depth}};
+  i64* to = key.numbers + 6;
   for (const ConvAxis& a : p.axis) {
     *to++ = a.tap_count;
     *to++ = a.tap_count ? a.taps[0].index : 0;
     *to++ = a.tap_count > 1 ? a.taps[1].index - a.taps[0].index : 0;
   }
-  return static_cast<T*>(
-      kept->get(key, std::size_t(size) * sizeof(T), [&](void* room) { pack(static_cast<T*>(room)); }));
+  const i64 filter = p.window[0] * p.window[1] * p.window[2] * p.groups * p.depth * p.columns;
+  return static_cast<T*>(kept->get(key, std::size_t(filter) * sizeof(T), std::size_t(size) * sizeof(T),
+                                   [&](void* room) { pack(static_cast<T*>(room)); }));
 }
 
 template <class T>

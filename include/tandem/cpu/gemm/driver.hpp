@@ -31,15 +31,15 @@ struct ByIsa {
   F get() const { return level[isa()]; }
 };
 
-#define TANDEM_PRODUCT_KERNELS(SETS)                                                                     \
-  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64, T*)> part{SETS(product::part<T>)}; \
-  static constexpr ByIsa<i64 (*)(i64, i64, i64)> scratch_size{SETS(product::scratch_size<T>)};           \
-  static constexpr ByIsa<i64 (*)(i64, i64)> packed_size{SETS(product::packed_size<T>)};                  \
-  static constexpr ByIsa<void (*)(const T*, i64, bool, i64, i64, T*)> pack_b{SETS(product::pack_b<T>)};  \
-  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64)> finish{SETS(product::finish<T>)}; \
-  static constexpr ByIsa<void (*)(const T*, i64, const T*, i64, i64, T*, i64, bool)> gemv_rows{          \
-      SETS(product::gemv_rows<T>)};                                                                      \
-  static constexpr ByIsa<void (*)(const T*, const T*, i64, i64, i64, T*, bool)> gemv_columns{            \
+#define TANDEM_PRODUCT_KERNELS(SETS)                                                                              \
+  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64, T*)> part{SETS(product::part<T>)};          \
+  static constexpr ByIsa<i64 (*)(i64, i64, i64)> scratch_size{SETS(product::scratch_size<T>)};                    \
+  static constexpr ByIsa<i64 (*)(i64, i64)> packed_size{SETS(product::packed_size<T>)};                           \
+  static constexpr ByIsa<void (*)(const T*, i64, bool, i64, i64, i64, i64, T*)> pack_b{SETS(product::pack_b<T>)}; \
+  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64)> finish{SETS(product::finish<T>)};          \
+  static constexpr ByIsa<void (*)(const T*, i64, const T*, i64, i64, T*, i64, bool)> gemv_rows{                   \
+      SETS(product::gemv_rows<T>)};                                                                               \
+  static constexpr ByIsa<void (*)(const T*, const T*, i64, i64, i64, T*, bool)> gemv_columns{                     \
       SETS(product::gemv_columns<T>)};
 template <class T>
 struct Kernels {
@@ -204,6 +204,14 @@ void run(const Gemm<T>& g) {
   } else {
     matrix_matrix(g);
   }
+}
+
+template <class T>
+void pack(const T* b, i64 ldb, bool transposed, i64 k, i64 n, T* out) {
+  const i64 units = (n + column_unit - 1) / column_unit;
+  parallel_for(units, std::max<i64>(1, (64 << 10) / (k * column_unit + 1)), [&](i64 first, i64 last) {
+    Kernels<T>::pack_b.get()(b, ldb, transposed, k, n, first * column_unit, std::min(last * column_unit, n), out);
+  });
 }
 
 template <class T>

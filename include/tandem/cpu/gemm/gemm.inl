@@ -19,7 +19,7 @@ TANDEM_INLINE i64 packed_b_size<float>(i64 k, i64 n) {
   return product::Kernels<float>::packed_size.get()(k, n);
 }
 TANDEM_INLINE void pack_b(const float* b, i64 ldb, bool transposed, i64 k, i64 n, float* out) {
-  product::Kernels<float>::pack_b.get()(b, ldb, transposed, k, n, out);
+  product::pack(b, ldb, transposed, k, n, out);
 }
 
 }  // namespace TANDEM_NS::cpu

@@ -15,7 +15,7 @@ TANDEM_INLINE i64 packed_b_size<double>(i64 k, i64 n) {
   return product::Kernels<double>::packed_size.get()(k, n);
 }
 TANDEM_INLINE void pack_b(const double* b, i64 ldb, bool transposed, i64 k, i64 n, double* out) {
-  product::Kernels<double>::pack_b.get()(b, ldb, transposed, k, n, out);
+  product::pack(b, ldb, transposed, k, n, out);
 }
 
 }  // namespace TANDEM_NS::cpu

@@ -4,6 +4,7 @@
 
 #include "tandem/core/kernel.hpp"
 #include "tandem/cpu/gemm/gemm.hpp"
+#include "tandem/cpu/simd/isa.hpp"
 
 namespace TANDEM_NS::cpu {
 
@@ -15,10 +16,12 @@ template <class T>
 void take_packed_b(Gemm<T>& g, PackedForms* kept) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     if (!kept || g.m < 2 || g.n < 2 || !(g.transpose_b || g.m >= worth_packing)) return;
-    const PackedKey key{{i64(PackedLayout::product), g.transpose_b, g.k, g.n}};
+    const PackedKey key{{i64(PackedLayout::product), isa(), g.transpose_b, g.k, g.n}};
     const auto bytes = static_cast<std::size_t>(packed_b_size<T>(g.k, g.n)) * sizeof(T);
-    g.packed_b = static_cast<const T*>(
-        kept->get(key, bytes, [&](void* room) { pack_b(g.b, g.ldb, g.transpose_b, g.k, g.n, static_cast<T*>(room)); }));
+    g.packed_b =
+        static_cast<const T*>(kept->get(key, static_cast<std::size_t>(g.k * g.n) * sizeof(T), bytes, [&](void* room) {
+          pack_b(g.b, g.ldb, g.transpose_b, g.k, g.n, static_cast<T*>(room));
+        }));
   }
 }
 
