@@ -17,7 +17,8 @@ UNARY = [
     ("floor", torch.floor, -5, 5), ("ceil", torch.ceil, -5, 5), ("trunc", torch.trunc, -5, 5),
     ("round", torch.round, -5, 5), ("sign", torch.sign, -2, 2),
     ("relu", torch.relu, -3, 3), ("relu6", F.relu6, -3, 9), ("elu", F.elu, -4, 4), ("selu", F.selu, -4, 4),
-    ("gelu", F.gelu, -4, 4), ("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), -4, 4), ("silu", F.silu, -6, 6),
+    ("gelu", lambda x: x * torch.erfc(-x * 0.5**0.5) / 2, -4, 4),  # F.gelu loses digits far below 0
+    ("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), -4, 4), ("silu", F.silu, -6, 6),
     ("softplus", lambda x: F.softplus(x, threshold=100), -9, 9), ("softsign", F.softsign, -5, 5),
     ("mish", F.mish, -5, 5), ("leaky_relu", lambda x: F.leaky_relu(x, 0.2), -4, 4),
     ("hard_sigmoid", lambda x: torch.clamp(0.2 * x + 0.5, 0, 1), -4, 4),

@@ -208,8 +208,7 @@ def accuracy(text):
              "set. `tests/ops/pointwise/accuracy_test.cpp` checks them against `long double`. *of* is what an error is relative",
              "to where that is larger than the true value.", "",
              "| function | from | to | float32 | float64 | of |", "|---|---|---|---|---|---|"]
-    scales = {"relative": "", "one_below_zero": "1 below 0", "digamma_scale": "0.002 near 1.46",
-              "argument": "the argument"}
+    scales = {"relative": "", "one_below_zero": "1 below 0", "digamma_scale": "0.002 near 1.46"}
     for row in re.findall(r"^ACCURACY\(([^)]*)\)", text, re.M):
         op, _, low, high, single, double, scale = re.split(r",\s*", row)
         lines.append(f"| `{op}` | {low} | {high} | {single} | {double} | {scales[scale]} |")

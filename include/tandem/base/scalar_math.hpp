@@ -203,6 +203,18 @@ TANDEM_HD T logistic(T x) {
   return (x < T(0) ? e : T(1)) / (T(1) + e);
 }
 
+/// f * e^(-x^2 / 2), accurate also far from 0 and where it is subnormal; x^2 must not overflow. There e^y is as many
+/// times less accurate than y as y is large, so the rounding error of y = -x^2 / 2 is computed, too.
+template <Float T>
+TANDEM_HD T times_gaussian(T f, T x) {
+  constexpr T split = sizeof(T) == 4 ? T(4097) : T(134217729), smallest = sizeof(T) == 4 ? T(-87) : T(-708);
+  const T y = T(-0.5) * x * x, upper = split * x - (split * x - x), lower = x - upper;
+  const T error = T(-0.5) * ((upper * upper + T(2) * y) + T(2) * upper * lower + lower * lower);
+  const bool far = y < smallest;  // e^y would be rounded as a subnormal number before it is multiplied
+  const T e = exp(far ? T(0.5) * y : y);
+  return (f + f * error) * e * (far ? e : T(1));
+}
+
 template <Float T>
 TANDEM_HD T abs(T x) {
   return copysign(x, T(1));

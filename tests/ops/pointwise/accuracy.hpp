@@ -18,7 +18,7 @@ using Reference = long double (*)(long double);
 // Distance in units of the last place of T at `scale`, or at the true value if it is larger.
 template <class T>
 double ulps(T got, long double want, long double scale) {
-  if (std::isnan(want)) return std::isnan(got) ? 0 : 1e9;
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got) ? 0 : 1e9;
   const T rounded = static_cast<T>(want);
   if (std::isinf(rounded) || std::isinf(got)) {
     const T top = std::numeric_limits<T>::max();

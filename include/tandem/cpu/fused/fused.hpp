@@ -21,7 +21,7 @@ struct Micro {
 using ChainFn = void (*)(const Micro* begin, const Micro* end, void* const* slots, const std::uint8_t* repeats, i64 n,
                          bool streamed);
 
-/// One pass over a tile: a chain, or an op's loop.
+/// One pass over a tile: a chain, or several that follow each other, or an op's loop.
 struct FusedStep {
   ChainFn chain = nullptr;
   std::uint32_t first = 0, count = 0;  // of the chain's superinstructions

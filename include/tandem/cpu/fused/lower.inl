@@ -155,9 +155,7 @@ class FusedLowering {
     ++now_;
   }
   void emit_chain(int k, std::size_t carried) {
-    FusedStep s;
-    s.chain = detail::chain_of(code(k).dtype);
-    s.first = static_cast<std::uint32_t>(to_.micros_.size());
+    FusedStep& s = chain_step(code(k).dtype);
     act(2 * micro::load, read(code(k).in[carried], now_ + 1));
     std::vector<int> operands{code(k).in[carried]};
     int value = -1;
@@ -174,7 +172,16 @@ class FusedLowering {
         static_cast<std::uint16_t>(new_slot(value)));
     wrote(value);
     s.count = static_cast<std::uint32_t>(to_.micros_.size()) - s.first;
-    to_.steps_.push_back(s);
+  }
+  // The step that a chain of this dtype is added to: chains that follow each other run as one, so that the tile is read
+  // from memory while others of its elements are computed.
+  FusedStep& chain_step(DType d) {
+    const ChainFn chain = detail::chain_of(d);
+    if (!to_.steps_.empty() && to_.steps_.back().chain == chain) return to_.steps_.back();
+    FusedStep& s = to_.steps_.emplace_back();
+    s.chain = chain;
+    s.first = static_cast<std::uint32_t>(to_.micros_.size());
+    return s;
   }
   // Stores the carried value before instruction k consumes it, if it has other uses.
   void keep_for_others(int k, int value) {

@@ -4,6 +4,7 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/pointwise/normal.hpp"
 #include "tandem/ops/pointwise/smooth_activation.hpp"
 
 namespace TANDEM_NS::detail {
@@ -19,22 +20,10 @@ Grads of_product_with_slope(const OpDef& op, const GradCall& c, Second second) {
 
 namespace TANDEM_NS::rules {
 
-// The standard normal distribution function and its density.
-inline constexpr double sqrt_half = 0.70710678118654752440, density_at_0 = 0.39894228040143267794;
-template <class V>
-TANDEM_HD V normal_cdf(V x) {
-  using T = lane_t<V>;
-  return V(T(0.5)) * (V(1) + erf(x * V(T(sqrt_half))));
-}
-template <class V>
-TANDEM_HD V normal_density(V x) {
-  using T = lane_t<V>;
-  return V(T(density_at_0)) * exp(x * x * V(T(-0.5)));
-}
 struct gelu_rule : Unary<floats, Saves::inputs> {
   template <class V>
   static TANDEM_HD V forward(V x) {
-    return x * normal_cdf(x);
+    return times_normal_cdf(x);
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return apply1(gelu_grad_op, no_attrs, no_options, g, x); }
 };
@@ -42,12 +31,12 @@ struct gelu_grad_rule : Binary<floats, Saves::inputs> {
   static constexpr const char* input_names = "g, x";
   template <class V>
   static TANDEM_HD V forward(V g, V x) {
-    return g * (normal_cdf(x) + x * normal_density(x));
+    return g * times_normal_cdf_slope(x);
   }
   static Grads gradient(const GradCall& c) {
     return tandem::detail::of_product_with_slope(gelu_grad_op, c, [](const Tensor& x) {
       const Tensor xx = square(x);
-      return exp(xx * -0.5) * density_at_0 * (2 - xx);
+      return exp(xx * -0.5) * 0.39894228040143267794 * (2 - xx);
     });
   }
 };
