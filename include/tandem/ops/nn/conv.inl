@@ -118,6 +118,7 @@ constexpr OpDef conv_def(const char* name, const char* display) {
           .dtypes = dtypes::floating,
           .inputs = 2,
           .saves = Saves::inputs,
+          .flags = {.takes_half = kernels_take_half},
           .attrs = &attr_type<rules::ConvAttrs>,
           .rare = {.with_epilogue = &fused_conv_op, .display = display}};
 }
@@ -131,6 +132,7 @@ constexpr OpDef conv_transpose_def(const char* name, const char* display) {
           .inputs = at_least(2),
           .saves = Saves::inputs,
           .shape_inputs = 4,
+          .flags = {.takes_half = kernels_take_half},
           .attrs = &attr_type<rules::ConvAttrs>,
           .rare = {.display = display}};
 }
@@ -144,6 +146,7 @@ constexpr OpDef conv_filter_grad_def(const char* name, const char* display) {
           .inputs = 3,
           .saves = Saves::inputs,
           .shape_inputs = 4,
+          .flags = {.takes_half = kernels_take_half},
           .attrs = &attr_type<rules::ConvAttrs>,
           .rare = {.display = display}};
 }
