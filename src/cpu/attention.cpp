@@ -1,1 +1,2 @@
 #include "tandem/cpu/attention/attention.inl"
+#include "tandem/cpu/attention/attention_half.inl"

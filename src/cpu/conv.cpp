@@ -1,1 +1,2 @@
 #include "tandem/cpu/conv/conv.inl"
+#include "tandem/cpu/conv/conv_half.inl"

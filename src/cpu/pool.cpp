@@ -1,1 +1,2 @@
 #include "tandem/cpu/conv/pool.inl"
+#include "tandem/cpu/conv/pool_half.inl"

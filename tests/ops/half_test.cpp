@@ -1,14 +1,15 @@
 // float16 and bfloat16 in ops that compute in float32: products, reductions, training. Every op of the table:
 // table_test.
 #include <cmath>
-#include <tuple>
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/half_rounded.hpp"
 
 using namespace tandem;
+using namespace half_rounded;
 
 namespace {
 std::vector<float> floats(const Tensor& x) { return cast(x, float32).to_vector<float>(); }
@@ -76,20 +77,6 @@ TEST_CASE("half precision: two dtypes in one op raise and name both") {
   CHECK_THROWS_WITH(matmul(a, ones({2, 2}, bfloat16)), ContainsSubstring("float16 and bfloat16 cannot be mixed"));
   CHECK_THROWS_WITH(matmul(a, ones({2, 2})), ContainsSubstring("float16 and float32 cannot be mixed"));
 }
-
-namespace {
-std::vector<std::uint16_t> bits(const Tensor& x) { return bitcast(x, uint16).to_vector<std::uint16_t>(); }
-Tensor drawn(const Shape& shape, DType d, i64 seed) { return cast(random::stateless_normal(shape, {seed, 1}), d); }
-// Whether f has the bits of the same on float32 operands, rounded.
-template <class F, class... T>
-void check_rounded(const char* what, const F& f, const T&... x) {
-  const DType half = std::get<0>(std::tie(x...)).dtype();
-  CAPTURE(what, name(half));
-  const Tensor got = f(x...), want = f(cast(x, float32)...);
-  CHECK(got.dtype() == half);
-  CHECK(bits(got) == bits(cast(want, half)));
-}
-}  // namespace
 
 TEST_CASE("half precision: tiles, rows longer than one, and columns give float32's bits, rounded") {
   for (const DType half : {bfloat16, float16}) {

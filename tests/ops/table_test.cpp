@@ -277,14 +277,16 @@ TEST_CASE("op table: half precision without a kernel of its own is float32's res
       CAPTURE(name(half));
       std::vector<Tensor> narrow = c.in, wide = c.in;
       for (std::size_t i = 0; i < c.in.size(); ++i)
-        if (is_floating(c.in[i].dtype())) {
+        if (is_floating(c.in[i].dtype()) && !names_input(c.op->rare.wide_inputs, i)) {
           narrow[i] = c.in[i].is_symbolic() ? Tensor::symbol({c.in[i].shape(), half, {}}) : cast(c.in[i], half);
           if (!c.in[i].is_symbolic()) wide[i] = cast(narrow[i], float32);
         }
       const Tensors got = samples::apply_to(c, narrow), want = samples::apply_to(c, wide);
       REQUIRE(got.size() == want.size());
-      for (std::size_t i = 0; i < got.size(); ++i)
-        CHECK(same_bits(got[i], want[i].dtype() == float32 ? cast(want[i], half) : want[i]));
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        const bool rounds = want[i].dtype() == float32 && !names_input(c.op->rare.wide_outputs, i);
+        CHECK(same_bits(got[i], rounds ? cast(want[i], half) : want[i]));
+      }
     }
   });
   for (const OpDef* op : {&nextafter_op}) {

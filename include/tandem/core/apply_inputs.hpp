@@ -59,12 +59,15 @@ inline bool check_inputs(const InferCall& c) {
   }
   return !elsewhere || c.op.rare.host_kernel || on_one_device(c);  // control flow may take inputs from several devices
 }
-// For an op computed in float32 instead of half precision: checks that all its floating inputs have the half dtype.
+// For an op computed in float32 instead of half precision: checks that all its floating inputs have the half dtype,
+// those that stay wide float32.
 [[gnu::cold, gnu::noinline]] inline void check_widens(const InferCall& c, const Spec& s) {
   if (!dtypes::half_floating.has(s.dtype) || !c.op.dtypes.has(DType::float32) || c.op.flags.own_width)
     raise_dtype(c, s.dtype, s.device);
   for (std::size_t i = 0; i < c.in.size(); ++i)
-    if (is_floating(c.spec(i).dtype) && c.spec(i).dtype != s.dtype && !names_input(c.op.shape_inputs, i))
+    if (const bool wide = names_input(c.op.rare.wide_inputs, i); wide && c.spec(i).dtype != DType::float32)
+      raise_specs(c, input_name(c.op, i) + " must be float32");
+    else if (!wide && is_floating(c.spec(i).dtype) && c.spec(i).dtype != s.dtype && !names_input(c.op.shape_inputs, i))
       raise_specs(c, std::string(name(s.dtype)) + " and " + name(c.spec(i).dtype) + " cannot be mixed",
                   "cast one of them");
 }
@@ -90,8 +93,9 @@ inline bool check_inputs(const InferCall& c) {
   }
   for (const Tensor& t : wide) pointers.push(&t);
   Tensors out = apply(c.op, {pointers.begin(), pointers.size()}, c.attrs, c.options);
-  for (Tensor& y : out)
-    if (y.dtype() == DType::float32) y = tandem::cast(y, narrow, no_options);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (out[i].dtype() == DType::float32 && !names_input(c.op.rare.wide_outputs, i))
+      out[i] = tandem::cast(out[i], narrow, no_options);
   return out;
 }
 

@@ -81,7 +81,8 @@ struct RareColumns {
   Specs (*resolve)(const KernelCall&) = nullptr;                  // infers data-dependent output dims
   Tensors (*host_kernel)(Inputs in, const Attrs&) = nullptr;      // in place of a kernel: control flow
   std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;  // alias ops: byte offset of the view
-  const char* display = nullptr;                                  // where the derived name would be wrong
+  std::uint16_t wide_inputs = 0, wide_outputs = 0;  // float32 where the others have half precision: saved statistics
+  const char* display = nullptr;                    // where the derived name would be wrong
   const char* in_errors = nullptr;  // the name in error texts of an op that users do not call by its name
 };
 

@@ -8,6 +8,7 @@
 #include "tandem/cpu/attention/attention.hpp"
 #include "tandem/cpu/gemm/gemm.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/pointwise/half.hpp"
 #include "tandem/cpu/random/random.hpp"
 #include "tandem/cpu/reduce/kernels.hpp"
 #include "tandem/cpu/simd/packs.hpp"
@@ -167,7 +168,9 @@ struct AttentionPlan {
   }
   bool flags() const { return mask->spec->dtype == DType::bool_; }
   /// The numbers that bias() may write for a tile.
-  i64 bias_room(i64 rows, i64 keys) const { return mask && (flags() || !mask_column) ? rows * keys : 0; }
+  i64 bias_room(i64 rows, i64 keys) const { return mask && !mask_is_read_in_place() ? rows * keys : 0; }
+  bool mask_is_half() const { return kernels_take_half && dtypes::half_floating.has(mask->spec->dtype); }
+  bool mask_is_read_in_place() const { return !flags() && mask_column && !mask_is_half(); }
 
   /// Sets what is added to the scores of a tile, in `room` unless the mask itself can be read.
   template <class T>
@@ -175,15 +178,26 @@ struct AttentionPlan {
     t.bias = nullptr, t.bias_ld = 0;
     if (!mask) return;
     const i64 at = mask_of(batch) + query * mask_row + key * mask_column, rows = mask_row ? t.rows : 1;
-    if (!flags() && mask_column) {
+    if (mask_is_read_in_place()) {
       t.bias = mask->as<const T>() + at, t.bias_ld = mask_row;
       return;
     }
     for (i64 r = 0; r < rows; ++r) {
       if (flags()) kernels.flags(mask->as<const char>() + at + r * mask_row, mask_column, t.n, room + r * t.n);
+      else if (mask_is_half()) widen_mask(at + r * mask_row, t.n, room + r * t.n);
       else std::fill_n(room + r * t.n, t.n, mask->as<const T>()[at + r * mask_row]);
     }
     t.bias = room, t.bias_ld = mask_row ? t.n : 0;
+  }
+  /// n numbers of a mask of half precision from element `at` on.
+  template <class T>
+  void widen_mask(i64 at, i64 n, T* to) const {
+    if constexpr (kernels_take_half && std::is_same_v<T, float>) {
+      half_rows(mask->spec->dtype).widen(mask->as<const std::uint16_t>() + at, 0, to, 0, 1, mask_column ? n : 1);
+      if (!mask_column) std::fill_n(to, n, *to);
+    } else {
+      (void)at, (void)n, (void)to;
+    }
   }
   i64 dropout_room(i64 rows, i64 keys) const { return dropout > 0 ? (rows * keys + 15) / 16 * 16 : 0; }
   /// Sets what dropout multiplies a tile's weights by. It depends on the key and the weights' positions only.

@@ -88,6 +88,28 @@ class PlanOf {
     finish(deep, element);
   }
 
+  /// Room for become_band().
+  PlanOf() = default;
+  /// Makes this the plan of one band of `of`, for an image that is what the band reads: the positions that `read`
+  /// returns along axes 0 and 1, all of axis 2. The results are the band's, adjacent. It has the taps and segments of
+  /// `of`, even where they read only zeros, because these determine the order of each sum. It refers to `of`.
+  void become_band(const PlanOf& of, i64 plane_number, i64 first, i64 count) {
+    plan = of.plan;
+    plan.batch = 1;
+    become_part(0, of, plane_number, 1);
+    become_part(1, of, first, count);
+    taps_[2].clear();
+    for (const ConvTap& tap : of.taps_[2]) taps_[2].push(tap);
+    ConvAxis& w = plan.axis[2];
+    w.start = 0, w.step = 1, w.out = w.count;
+    set_band(count);
+  }
+  /// Positions along an axis of the image of the plan that this is a band of.
+  struct Positions {
+    i64 from, past;
+  };
+  Positions read[2] = {};
+
   /// Shortens the bands until there are `wanted` of them, if possible. Changes no result of a convolution.
   void divide(i64 wanted) {
     const i64 planes = plan.batch * plan.axis[0].count, rows = plan.axis[1].count;
@@ -126,6 +148,18 @@ class PlanOf {
     const i64 bytes = scratch_product(scratch_product(plan.row, plan.axis[0].span()), i64(element));
     const i64 rows = (192 << 10) / std::max<i64>(1, bytes);
     set_band((rows - h.span()) / std::max<i64>(1, h.in_step) + 1);
+  }
+  void become_part(int i, const PlanOf& of, i64 first, i64 count) {
+    const ConvAxis& whole = of.plan.axis[i];
+    const i64 from = std::clamp<i64>(first * whole.in_step + whole.low, 0, whole.in);
+    const i64 past = std::clamp<i64>((first + count - 1) * whole.in_step + whole.high + 1, from, whole.in);
+    const i64 shift = first * whole.in_step - from;
+    taps_[i].clear();
+    for (const ConvTap& tap : of.taps_[i]) taps_[i].push(ConvTap{tap.offset + shift, tap.index});
+    plan.axis[i] = {
+        past - from,       count, count, 0, 1, whole.in_step, taps_[i].begin(), whole.tap_count, whole.low + shift,
+        whole.high + shift};
+    read[i] = {from, past};
   }
   void set_band(i64 rows) {
     const ConvAxis &h = plan.axis[1], &w = plan.axis[2];

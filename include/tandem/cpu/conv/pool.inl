@@ -2,65 +2,27 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
+#include "tandem/base/half.hpp"
 #include "tandem/cpu/conv/pool.hpp"
-#include "tandem/cpu/parallel.hpp"
-#include "tandem/cpu/simd/packs.hpp"
-
-#define TANDEM_KERNELS "tandem/cpu/conv/pool.inc"
-#include "tandem/cpu/simd/for_each_isa.inc"
+#include "tandem/cpu/conv/pool_half.hpp"
+#include "tandem/cpu/conv/pool_plan.hpp"
 
 namespace TANDEM_NS::cpu {
 namespace pooling {
 
-inline PoolPlan plan_of(const KernelCall& c, const Shape& x) {
-  const auto& a = c.attrs.get<rules::PoolAttrs>();
-  const WindowAxes axes(a, x, a.ksize.begin());
-  PoolPlan p{x.dim(0), x.dim(-1), {axes.axis[0], axes.axis[1], axes.axis[2]}, true};
-  for (const WindowAxis& w : p.axis) p.adjacent = p.adjacent && w.dilation == 1 && w.stride == w.window;
-  return p;
-}
-inline constexpr i64 worth_sharing = 16384;  // elements read
-
-/// Calls body(part) for every row of results.
-template <class F>
-void each_row(const PoolPlan& p, F body) {
-  const i64 planes = p.axis[0].out, rows = p.axis[1].out, read = p.axis[0].window * p.axis[1].window * p.axis[2].window;
-  parallel_for(p.batch * planes * rows, worth_sharing / std::max<i64>(1, p.axis[2].out * read * p.channels) + 1,
-               [&](i64 begin, i64 end) {
-                 for (i64 i = begin; i < end; ++i) {
-                   const i64 row = i % rows, plane = i / rows % planes;
-                   body(PoolPart{i / rows / planes, plane, plane + 1, row, row + 1, 0, p.channels});
-                 }
-               });
-}
-
-template <class T>
-using Pool = void (*)(const PoolPlan&, const PoolPart&, const T*, T*);
-template <class T>
-using TwoInputs = void (*)(const PoolPlan&, const PoolPart&, const T*, const T*, T*);
-#define TANDEM_ON_SET(T, type, ...)                                 \
-  [] {                                                              \
-    if constexpr (on_every_set<T> && std::is_floating_point_v<T>) { \
-      static constexpr type<T> k[] = TANDEM_EACH_ISA(__VA_ARGS__);  \
-      return k[isa()];                                              \
-    } else {                                                        \
-      return static_cast<type<T>>(&TANDEM_LOWEST_ISA::__VA_ARGS__); \
-    }                                                               \
-  }()
+/// Whether the operand is passed as half precision, which the kernels of float32 compute tile by tile.
+inline bool is_half(const Operand& x) { return kernels_take_half && dtypes::half_floating.has(x.spec->dtype); }
 
 template <class T>
 void forward(const KernelCall& c, Pool<T> kernel) {
+  if constexpr (kernels_take_half && std::is_same_v<T, float>)
+    if (is_half(c.out[0])) return half_forward(c, kernel);
   const PoolPlan p = plan_of(c, c.in[0].shape());
   if (c.out[0].size() == 0) return;
   each_row(p, [&](const PoolPart& part) { kernel(p, part, c.in[0].as<const T>(), c.out[0].as<T>()); });
 }
 
-// The first position that the windows from t on touch, and those before t do not.
-inline i64 first_of(const WindowAxis& a, i64 t) {
-  return t <= 0 ? 0 : t >= a.out ? a.in : std::clamp<i64>(t * a.stride - a.before, 0, a.in);
-}
 // A part of the image that no other part's windows touch, set to zero.
 template <class T>
 void clear(const PoolPlan& p, const PoolPart& part, T* dx) {
@@ -87,10 +49,11 @@ void clear_rest(const PoolPlan& p, const PoolPart& part, T* dx) {
       std::fill_n(to + from, row - from, T(0));
     }
 }
-inline bool apart(const WindowAxis& a) { return a.stride > (a.window - 1) * a.dilation; }
 
 template <class T>
 void backward(const KernelCall& c, TwoInputs<T> kernel, bool reads_x) {
+  if constexpr (kernels_take_half && std::is_same_v<T, float>)
+    if (is_half(c.out[0])) return half_backward(c, kernel, reads_x);
   const Operand &g = c.in[0], &x = c.in[1], &dx = c.out[0];
   if (dx.size() == 0) return;
   if (g.size() == 0) return std::fill_n(dx.as<T>(), dx.size(), T(0)), void();
@@ -100,11 +63,8 @@ void backward(const KernelCall& c, TwoInputs<T> kernel, bool reads_x) {
     kernel(p, part, g.as<const T>(), reads_x ? x.as<const T>() : nullptr, dx.as<T>());
   };
   if (apart(p.axis[0]) && apart(p.axis[1])) return each_row(p, run);
-  // Windows overlap: whole images, by blocks of channels, which are smaller if there are fewer than threads.
-  const i64 threads = config::intra_op_parallelism_threads();
-  i64 block = 64;
-  while (block > 16 && p.batch * ((p.channels + block - 1) / block) < threads) block /= 2;
-  const i64 blocks = (p.channels + block - 1) / block, image = x.size() / p.batch / blocks;
+  // Windows overlap: whole images, by blocks of channels.
+  const i64 block = channel_block(p), blocks = (p.channels + block - 1) / block, image = x.size() / p.batch / blocks;
   parallel_for(p.batch * blocks, worth_sharing / std::max<i64>(1, image) + 1, [&](i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
       const i64 channel = i % blocks * block;
@@ -115,9 +75,11 @@ void backward(const KernelCall& c, TwoInputs<T> kernel, bool reads_x) {
 
 template <class T>
 void pick(const KernelCall& c) {
+  const auto kernel = TANDEM_POOL_KERNEL(T, TwoInputs, pooling::pool_pick<T>);
+  if constexpr (kernels_take_half && std::is_same_v<T, float>)
+    if (is_half(c.out[0])) return half_pick(c, kernel);
   const PoolPlan p = plan_of(c, c.in[1].shape());
   if (c.out[0].size() == 0) return;
-  const auto kernel = TANDEM_ON_SET(T, TwoInputs, pooling::pool_pick<T>);
   each_row(p, [&](const PoolPart& part) {
     kernel(p, part, c.in[0].as<const T>(), c.in[1].as<const T>(), c.out[0].as<T>());
   });
@@ -125,8 +87,9 @@ void pick(const KernelCall& c) {
 
 template <class T>
 i64 winner_at(const PoolPlan& p, const T* image, i64 z, i64 y, i64 x, i64 channel) {
+  using Number = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
   i64 at = -1;
-  T best{};
+  Number best{};
   const auto inside = [](const WindowAxis& a, i64 t, i64 k) {
     const i64 q = t * a.stride - a.before + k * a.dilation;
     return q >= 0 && q < a.in ? q : -1;
@@ -137,7 +100,7 @@ i64 winner_at(const PoolPlan& p, const T* image, i64 z, i64 y, i64 x, i64 channe
         const i64 pz = inside(p.axis[0], z, i), py = inside(p.axis[1], y, j), px = inside(p.axis[2], x, l);
         if (pz < 0 || py < 0 || px < 0) continue;
         const i64 q = ((pz * p.axis[1].in + py) * p.axis[2].in + px) * p.channels + channel;
-        const T v = image[q];
+        const Number v = static_cast<Number>(image[q]);
         if (at < 0 || v > best || (v != v && best == best)) best = v, at = q;
       }
   return at;
@@ -178,15 +141,15 @@ void with_real_type(DType d, F&& f) {
 }
 template <class T>
 void mean(const KernelCall& c) {
-  forward<T>(c, TANDEM_ON_SET(T, Pool, pooling::avg_pool<T>));
+  forward<T>(c, TANDEM_POOL_KERNEL(T, Pool, pooling::avg_pool<T>));
 }
 template <class T>
 void max_gradient(const KernelCall& c) {
-  backward<T>(c, TANDEM_ON_SET(T, TwoInputs, pooling::max_pool_grad<T>), true);
+  backward<T>(c, TANDEM_POOL_KERNEL(T, TwoInputs, pooling::max_pool_grad<T>), true);
 }
 template <class T>
 void mean_gradient(const KernelCall& c) {
-  backward<T>(c, TANDEM_ON_SET(T, TwoInputs, pooling::avg_pool_grad<T>), false);
+  backward<T>(c, TANDEM_POOL_KERNEL(T, TwoInputs, pooling::avg_pool_grad<T>), false);
 }
 inline bool is_double(const KernelCall& c) { return c.out[0].spec->dtype == DType::float64; }
 
@@ -194,7 +157,7 @@ inline bool is_double(const KernelCall& c) { return c.out[0].spec->dtype == DTyp
 
 TANDEM_INLINE void max_pool(const KernelCall& c) {
   pooling::with_real_type(c.out[0].spec->dtype, [&]<class T>(T*) {
-    pooling::forward<T>(c, TANDEM_ON_SET(T, pooling::Pool, pooling::max_pool<T>));
+    pooling::forward<T>(c, TANDEM_POOL_KERNEL(T, pooling::Pool, pooling::max_pool<T>));
   });
 }
 TANDEM_INLINE void max_pool_grad(const KernelCall& c) {
@@ -204,6 +167,9 @@ TANDEM_INLINE void max_pool_pick(const KernelCall& c) {
   pooling::is_double(c) ? pooling::pick<double>(c) : pooling::pick<float>(c);
 }
 TANDEM_INLINE void max_pool_argmax(const KernelCall& c) {
+  if constexpr (kernels_take_half)
+    if (pooling::is_half(c.in[0]))
+      return c.in[0].spec->dtype == DType::float16 ? pooling::argmax<Half>(c) : pooling::argmax<BFloat16>(c);
   pooling::with_real_type(c.in[0].spec->dtype, [&]<class T>(T*) { pooling::argmax<T>(c); });
 }
 TANDEM_INLINE void avg_pool(const KernelCall& c) {
@@ -212,6 +178,5 @@ TANDEM_INLINE void avg_pool(const KernelCall& c) {
 TANDEM_INLINE void avg_pool_grad(const KernelCall& c) {
   pooling::is_double(c) ? pooling::mean_gradient<double>(c) : pooling::mean_gradient<float>(c);
 }
-#undef TANDEM_ON_SET
 
 }  // namespace TANDEM_NS::cpu

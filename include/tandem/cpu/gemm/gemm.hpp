@@ -29,7 +29,7 @@ struct Epilogue {
 ///   A         m x k with lda >= k, or, if transpose_a, k x m with lda >= m
 ///   B         k x n with ldb >= n, or, if transpose_b, n x k with ldb >= k; ignored if packed_b is given
 ///   C         m x n with ldc >= n; overlaps neither A nor B
-///   bias, scale, offset   n numbers for each row of C; may be null. scale and offset for float and double only
+///   bias, scale, offset   n numbers for each row of C; may be null. scale and offset for floating T only
 ///   packed_b  what pack_b wrote for this k, n and T; may be null
 ///   workspace gemm_workspace(...) bytes, 64-byte aligned, or null: then scratch comes from the caching allocator
 template <class T>
@@ -55,7 +55,7 @@ struct Gemm {
 /// The result does not depend on the number of threads: k is never split among them, and its blocks depend on k
 /// only. Rounding: each element of C is summed in the order of k, in blocks, by fused multiply-adds (baseline:
 /// multiply, then add). float and double have micro-kernels for each instruction set. Integers wrap. Bias works for
-/// every T, activations for float and double only.
+/// every T, activations for floating T only.
 ///   throws    errors::ResourceExhaustedError if there is no memory for scratch
 TANDEM_API void gemm(const Gemm<float>& g);
 TANDEM_API void gemm(const Gemm<double>& g);

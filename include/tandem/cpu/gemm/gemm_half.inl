@@ -1,14 +1,10 @@
 // Products of float16 and bfloat16. Not in header-only mode, where they are computed as float32
 // (core/apply_inputs.hpp).
 #pragma once
-#include "tandem/cpu/gemm/driver.hpp"
 #include "tandem/cpu/gemm/gemm.hpp"
-#include "tandem/cpu/pointwise/half_packs.hpp"
+#include "tandem/cpu/gemm/half_kernels.hpp"
 
 #if !TANDEM_IS_HEADER_ONLY
-#define TANDEM_KERNELS "tandem/cpu/gemm/half.inc"
-#include "tandem/cpu/simd/for_each_isa.inc"
-
 namespace TANDEM_NS::cpu {
 namespace product {
 

@@ -2,11 +2,15 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
+#include <optional>
 
 #include "tandem/cpu/norm/batch_norm.hpp"
 #include "tandem/cpu/norm/kernels.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/pointwise/half_tile.hpp"
 #include "tandem/cpu/reduce/engine.hpp"
 
 namespace TANDEM_NS::cpu {
@@ -64,6 +68,56 @@ BatchNormKernels<T> batch_norm_kernels() {
 }
 #undef TANDEM_BATCH_NORM
 
+/// A part of x, g and y as numbers of T: in place, or float32 copies of half precision.
+template <class T>
+class BatchTile {
+ public:
+  /// dtype: that of x; `numbers`: of one operand, at most.
+  BatchTile(DType dtype, i64 numbers) {
+    if constexpr (takes_half)
+      if (dtypes::half_floating.has(dtype)) half_.emplace(dtype, 3 * numbers);
+  }
+  const T* read(const void* x, i64 at, i64 n) {
+    if constexpr (takes_half)
+      if (half_ && x) return half_->widen(static_cast<const std::uint16_t*>(x) + at, n, 1, n);
+    return x ? static_cast<const T*>(x) + at : nullptr;
+  }
+  /// Where results are computed, until write() stores them.
+  T* room(void* y, i64 at, i64 n) {
+    if constexpr (takes_half)
+      if (half_) return half_->room(n);
+    return static_cast<T*>(y) + at;
+  }
+  void write(const T* from, void* y, i64 at, i64 n) {
+    if constexpr (takes_half) {
+      if (half_) half_->round(from, static_cast<std::uint16_t*>(y) + at, n, 1, n), half_->clear();
+    } else {
+      (void)from, (void)y, (void)at, (void)n;
+    }
+  }
+  void clear() {
+    if constexpr (takes_half)
+      if (half_) half_->clear();
+  }
+
+ private:
+  static constexpr bool takes_half = kernels_take_half && std::is_same_v<T, float>;
+  std::optional<HalfTile> half_;
+};
+/// The scale, the offset and their gradients likewise.
+template <class T>
+class BatchVectors {
+ public:
+  explicit BatchVectors(const Operand& scale) : n_(scale.size()), tile_(scale.spec->dtype, n_) {}
+  const T* read(const Operand& x) { return tile_.read(x.data, 0, n_); }
+  T* room(const Operand& y) { return tile_.room(y.data, 0, n_); }
+  void write(const T* from, const Operand& y) { tile_.write(from, y.data, 0, n_); }
+
+ private:
+  const i64 n_;
+  BatchTile<T> tile_;
+};
+
 template <class T>
 class BatchNorm {
  public:
@@ -71,14 +125,15 @@ class BatchNorm {
       : plan_(x.shape(), c.attrs.get<BatchNormAttrs>().axis),
         epsilon_(c.attrs.get<BatchNormAttrs>().epsilon),
         op_(c.op),
-        x_(x.as<T>()),
+        stored_(x.spec->dtype),
+        x_(x.data),
         k_(batch_norm_kernels<T>()),
         sums_(static_cast<double*>(c.workspace)),
         first_(reinterpret_cast<T*>(sums_ + 2 * plan_.wide)),
         second_(first_ + plan_.parts * plan_.wide),
         params_(second_ + plan_.parts * plan_.wide) {}
 
-  void forward(const T* scale, const T* offset, T* y, T* mean, T* variance) const {
+  void forward(const T* scale, const T* offset, void* y, T* mean, T* variance) const {
     moments(mean, variance);
     for (i64 c = 0; c < plan_.channels; ++c) {
       const T factor = static_cast<T>(1 / std::sqrt(static_cast<double>(variance[c]) + epsilon_));
@@ -86,7 +141,8 @@ class BatchNorm {
     }
     affine(nullptr, y);
   }
-  void backward(const T* g, const T* scale, const T* mean, const T* variance, T* dx, T* dscale, T* doffset) const {
+  void backward(const void* g, const T* scale, const T* mean, const T* variance, void* dx, T* dscale,
+                T* doffset) const {
     dots(g, mean);
     const i64 channels = plan_.channels;
     const double n = static_cast<double>(plan_.count());
@@ -114,16 +170,23 @@ class BatchNorm {
       params_[2 * plan_.wide + at] = b, params_[3 * plan_.wide + at] = d;
     }
   }
-  // Calls f(part, first row, rows) for chunks of rows.
+  // Calls f(tile, part, first row, rows) for chunks of rows.
   template <class F>
   void for_each_chunk(const F& f) const {
     parallel_for(plan_.parts, norm_grain / (plan_.chunk * plan_.channels) + 1, [&](i64 begin, i64 end) {
-      for (i64 p = begin; p < end; ++p) f(p, p * plan_.chunk, plan_.count_of(p));
+      BatchTile<T> tile(stored_, std::min(plan_.chunk, plan_.outer) * plan_.channels);
+      for (i64 p = begin; p < end; ++p) f(tile, p, p * plan_.chunk, plan_.count_of(p)), tile.clear();
     });
   }
+  // Calls f(tile, begin, end) for ranges of segments: of half precision a tile at a time.
   template <class F>
   void for_segments(const F& f) const {
-    parallel_for(plan_.outer * plan_.channels, norm_grain / plan_.inner + 1, f);
+    const bool half = dtypes::half_floating.has(stored_);
+    const i64 most = half ? std::max<i64>(1, half_tile_numbers / plan_.inner) : plan_.outer * plan_.channels;
+    parallel_for(plan_.outer * plan_.channels, norm_grain / plan_.inner + 1, [&](i64 begin, i64 end) {
+      BatchTile<T> tile(stored_, most * plan_.inner);
+      for (; begin < end; begin += most) f(tile, begin, std::min(end, begin + most)), tile.clear();
+    });
   }
 
   // The mean and the sum of squared deviations of each part, and from them those of all.
@@ -132,17 +195,18 @@ class BatchNorm {
     const FoldKernel& squares = fold_kernel_of<Fold::sum_squared_difference>(dtype(), op_);
     const i64 n = plan_.channels;
     if (plan_.rows()) {
-      for_each_chunk([&](i64 p, i64 row, i64 rows) {
+      for_each_chunk([&](BatchTile<T>& tile, i64 p, i64 row, i64 rows) {
         T *const m = first_ + p * n, *const s = second_ + p * n;
+        const T* const x = tile.read(x_, row * n, rows * n);
         std::fill(m, m + n, T(0));
         std::fill(s, s + n, T(0));
-        sum.columns(x_ + row * n, rows, n, n, nullptr, m);
+        sum.columns(x, rows, n, n, nullptr, m);
         for (i64 c = 0; c < n; ++c) m[c] /= static_cast<T>(rows);
-        squares.columns(x_ + row * n, rows, n, n, m, s);
+        squares.columns(x, rows, n, n, m, s);
       });
     } else {
-      for_segments([&](i64 begin, i64 end) {
-        const T* const at = x_ + begin * plan_.inner;
+      for_segments([&](BatchTile<T>& tile, i64 begin, i64 end) {
+        const T* const at = tile.read(x_, begin * plan_.inner, (end - begin) * plan_.inner);
         sum.segments(at, end - begin, plan_.inner, plan_.inner, nullptr, first_ + begin);
         for (i64 s = begin; s < end; ++s) first_[s] /= static_cast<T>(plan_.inner);
         squares.segments(at, end - begin, plan_.inner, plan_.inner, first_ + begin, second_ + begin);
@@ -173,32 +237,40 @@ class BatchNorm {
     }
   }
   // The sums of g and of g (x - mean) of each part.
-  void dots(const T* g, const T* mean) const {
+  void dots(const void* g, const T* mean) const {
     const i64 n = plan_.channels;
     if (plan_.rows()) {
-      for_each_chunk([&](i64 p, i64 row, i64 rows) {
-        k_.channel_dots(g + row * n, x_ + row * n, mean, rows, n, first_ + p * n, second_ + p * n);
+      for_each_chunk([&](BatchTile<T>& tile, i64 p, i64 row, i64 rows) {
+        const T *const up = tile.read(g, row * n, rows * n), *const x = tile.read(x_, row * n, rows * n);
+        k_.channel_dots(up, x, mean, rows, n, first_ + p * n, second_ + p * n);
       });
     } else {
-      for_segments([&](i64 begin, i64 end) {
-        const i64 at = begin * plan_.inner;
-        k_.segment_dots(g + at, x_ + at, mean, begin % n, n, end - begin, plan_.inner, first_ + begin, second_ + begin);
+      for_segments([&](BatchTile<T>& tile, i64 begin, i64 end) {
+        const i64 at = begin * plan_.inner, numbers = (end - begin) * plan_.inner;
+        const T *const up = tile.read(g, at, numbers), *const x = tile.read(x_, at, numbers);
+        k_.segment_dots(up, x, mean, begin % n, n, end - begin, plan_.inner, first_ + begin, second_ + begin);
       });
     }
   }
-  void affine(const T* g, T* y) const {
+  void affine(const void* g, void* y) const {
     const i64 n = plan_.channels;
     const void* const p[] = {params_, params_ + plan_.wide, params_ + 2 * plan_.wide, params_ + 3 * plan_.wide};
     if (plan_.rows()) {
-      for_each_chunk([&](i64, i64 row, i64 rows) {
-        const i64 whole = rows / plan_.repeat, done = whole * plan_.repeat, rest = (row + done) * n;
-        k_.affine_rows(g ? g + row * n : nullptr, x_ + row * n, p, whole, plan_.wide, y + row * n);
-        k_.affine_rows(g ? g + rest : nullptr, x_ + rest, p, rows - done, n, y + rest);
+      for_each_chunk([&](BatchTile<T>& tile, i64, i64 row, i64 rows) {
+        const i64 at = row * n, numbers = rows * n, whole = rows / plan_.repeat, rest = whole * plan_.wide;
+        const T *const up = tile.read(g, at, numbers), *const x = tile.read(x_, at, numbers);
+        T* const to = tile.room(y, at, numbers);
+        k_.affine_rows(up, x, p, whole, plan_.wide, to);
+        k_.affine_rows(up ? up + rest : nullptr, x + rest, p, rows - whole * plan_.repeat, n, to + rest);
+        tile.write(to, y, at, numbers);
       });
     } else {
-      for_segments([&](i64 begin, i64 end) {
-        const i64 at = begin * plan_.inner;
-        k_.affine_segments(g ? g + at : nullptr, x_ + at, p, begin % n, n, end - begin, plan_.inner, y + at);
+      for_segments([&](BatchTile<T>& tile, i64 begin, i64 end) {
+        const i64 at = begin * plan_.inner, numbers = (end - begin) * plan_.inner;
+        const T *const up = tile.read(g, at, numbers), *const x = tile.read(x_, at, numbers);
+        T* const to = tile.room(y, at, numbers);
+        k_.affine_segments(up, x, p, begin % n, n, end - begin, plan_.inner, to);
+        tile.write(to, y, at, numbers);
       });
     }
   }
@@ -207,7 +279,8 @@ class BatchNorm {
   const ChannelPlan plan_;
   const double epsilon_;
   const char* const op_;
-  const T* const x_;
+  const DType stored_;
+  const void* const x_;
   const BatchNormKernels<T> k_;
   double* const sums_;
   T *const first_, *const second_, *const params_;
@@ -221,24 +294,30 @@ void batch_norm_of(const KernelCall& c) {
     std::fill_n(variance, c.out[2].size(), std::numeric_limits<T>::quiet_NaN());
     return;
   }
-  BatchNorm<T>(c, c.in[0]).forward(c.in[1].as<T>(), c.in[2].as<T>(), c.out[0].as<T>(), mean, variance);
+  BatchVectors<T> vectors(c.in[1]);
+  const T *const scale = vectors.read(c.in[1]), *const offset = vectors.read(c.in[2]);
+  BatchNorm<T>(c, c.in[0]).forward(scale, offset, c.out[0].data, mean, variance);
 }
 template <class T>
 void batch_norm_grad_of(const KernelCall& c) {
-  T *const dscale = c.out[1].as<T>(), *const doffset = c.out[2].as<T>();
   if (c.in[1].size() == 0) {
-    std::fill_n(dscale, c.out[1].size(), T(0));
-    std::fill_n(doffset, c.out[2].size(), T(0));
+    for (const std::size_t i : {1, 2}) std::memset(c.out[i].data, 0, c.out[i].spec->bytes());
     return;
   }
+  BatchVectors<T> vectors(c.in[2]);
+  const T* const scale = vectors.read(c.in[2]);
+  T *const dscale = vectors.room(c.out[1]), *const doffset = vectors.room(c.out[2]);
   BatchNorm<T>(c, c.in[1])
-      .backward(c.in[0].as<T>(), c.in[2].as<T>(), c.in[3].as<T>(), c.in[4].as<T>(), c.out[0].as<T>(), dscale, doffset);
+      .backward(c.in[0].data, scale, c.in[3].as<T>(), c.in[4].as<T>(), c.out[0].data, dscale, doffset);
+  vectors.write(dscale, c.out[1]);
+  vectors.write(doffset, c.out[2]);
 }
 
 }  // namespace detail
 
 TANDEM_INLINE std::size_t batch_norm_workspace(const Spec& x, const BatchNormAttrs& a) {
-  return x.shape.size() == 0 ? 0 : detail::ChannelPlan(x.shape, a.axis).bytes(size_of(x.dtype));
+  return x.shape.size() == 0 ? 0
+                             : detail::ChannelPlan(x.shape, a.axis).bytes(std::max(size_of(x.dtype), sizeof(float)));
 }
 TANDEM_INLINE void batch_norm(const KernelCall& c) {
   if (c.in[0].spec->dtype == DType::float64) detail::batch_norm_of<double>(c);

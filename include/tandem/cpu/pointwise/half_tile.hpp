@@ -14,10 +14,12 @@ class HalfTile {
  public:
   /// Room for that many numbers, of all operands together.
   HalfTile(DType d, i64 numbers)
-      : rows_(half_rows(d)),
+      : dtype_(d),
+        rows_(half_rows(d)),
         scratch_(static_cast<std::size_t>(numbers) * sizeof(float)),
         next_(static_cast<float*>(scratch_.data())) {}
 
+  DType dtype() const { return dtype_; }
   void clear() { next_ = static_cast<float*>(scratch_.data()); }
   float* room(i64 numbers) {
     float* const at = next_;
@@ -38,6 +40,7 @@ class HalfTile {
   }
 
  private:
+  DType dtype_;
   const HalfRows& rows_;
   memory::Scratch scratch_;
   float* next_;

@@ -72,7 +72,7 @@ TANDEM_INLINE BatchNormalization::Result BatchNormalization::normalized(const Te
     const Tensor offset = beta.is_set() ? beta : zeros(mean.shape(), {.dtype = x.dtype()});
     const Tensor* const in[] = {&x, &scale, &offset};
     Tensors out = apply(fused_batch_norm_op, in, BatchNormAttrs{axis, options_.epsilon});
-    return {std::move(out[0]), std::move(out[1]), std::move(out[2])};
+    return {std::move(out[0]), cast(out[1], x.dtype()), cast(out[2], x.dtype())};
   }
   const auto spread = [&](const Tensor& t) {
     return t.is_set() ? tandem::detail::along_axes(tandem::detail::widened(t), 1u << axis, x) : t;

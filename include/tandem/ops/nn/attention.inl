@@ -75,6 +75,7 @@ TANDEM_INLINE Shape check_attention(const InferCall& c, std::size_t first, std::
 TANDEM_INLINE Specs infer_attention(const InferCall& c) {
   Spec lse = c.spec(0);
   lse.shape = check_attention(c, 0, 3);
+  lse.dtype = widened(lse.dtype);  // rounded it would spoil the weights that the gradient computes from it
   lse.shape.erase(lse.shape.rank() - 1);
   Specs out(c.spec(0));
   out[0].shape.set(out[0].shape.rank() - 1, c.spec(2).shape.dim(-1));
@@ -87,7 +88,8 @@ TANDEM_INLINE Specs infer_attention_grad(const InferCall& c) {
   y.set(y.rank() - 1, c.spec(3).shape.dim(-1));
   bool ok = c.spec(0).shape.is_compatible_with(y);
   for (const std::size_t i : {4, 5}) ok &= c.spec(i).shape.is_compatible_with(rows);
-  for (const std::size_t i : {0, 4, 5}) ok &= c.spec(i).dtype == c.spec(1).dtype;
+  ok &= c.spec(0).dtype == c.spec(1).dtype;
+  for (const std::size_t i : {4, 5}) ok &= c.spec(i).dtype == widened(c.spec(1).dtype);
   if (!ok) raise_specs(c, "gradient shape does not match result shape");
   Specs out(c.spec(1));
   out.push(c.spec(2));
@@ -189,12 +191,19 @@ TANDEM_INLINE Tensor dropped(const Tensor& weights, Span<const Tensor> in, const
   if (a.dropout == 0) return weights;
   return apply1(dropout_op, DropoutAttrs{a.dropout}, no_options, weights, in[in.size() - 1]);
 }
-TANDEM_INLINE Tensors reference_attention(Span<const Tensor> in, const Attrs& attrs) {
+// The floating operands, float32 in place of half precision.
+inline std::vector<Tensor> all_widened(Span<const Tensor> in) {
+  std::vector<Tensor> wide;
+  for (const Tensor& t : in) wide.push_back(is_floating(t.dtype()) ? widened(t) : t);
+  return wide;
+}
+TANDEM_INLINE Tensors reference_attention(Span<const Tensor> operands, const Attrs& attrs) {
   const AttentionAttrs& a = attrs.get<AttentionAttrs>();
+  const std::vector<Tensor> in = all_widened(operands);
   const Tensor q = heads_first(in[0], a), k = heads_first(in[1], a), v = heads_first(in[2], a);
   const SharedHeads heads(q, k);
   const AttentionWeights w = attention_weights(attention_scores(q, heads.spread(k), mask_at(in, 3, a), a));
-  return {heads_first(matmul(dropped(w.weights, in, a), heads.spread(v)), a), w.lse};
+  return {cast(heads_first(matmul(dropped(w.weights, in, a), heads.spread(v)), a), operands[0].dtype()), w.lse};
 }
 
 // Of operands as the backward op has them: g q k v lse delta [mask] [key], with the heads first and as many in k and v
@@ -213,26 +222,31 @@ struct HeadsFirst {
   HeadsFirst(Span<const Tensor> in, const AttentionAttrs& a)
       : g(heads_first(in[0], a)), q(heads_first(in[1], a)), k(heads_first(in[2], a)), v(heads_first(in[3], a)) {}
 };
-TANDEM_INLINE Tensors reference_attention_grad(Span<const Tensor> in, const Attrs& attrs) {
+TANDEM_INLINE Tensors reference_attention_grad(Span<const Tensor> operands, const Attrs& attrs) {
   const AttentionAttrs& a = attrs.get<AttentionAttrs>();
+  const std::vector<Tensor> in = all_widened(operands);
   const HeadsFirst t(in, a);
   const SharedHeads heads(t.q, t.k);
   const Tensor k = heads.spread(t.k);
   const ScoreGradient s = score_gradient(in, t.g, t.q, k, heads.spread(t.v), a);
   const Tensor ds = s.ds * attention_scale(t.q, a);
-  return {heads_first(matmul(ds, k), a), heads_first(heads.gather(matmul(ds, t.q, {.transpose_a = true}), t.k), a),
-          heads_first(heads.gather(matmul(s.weights, t.g, {.transpose_a = true}), t.v), a)};
+  Tensors r{matmul(ds, k), heads.gather(matmul(ds, t.q, {.transpose_a = true}), t.k),
+            heads.gather(matmul(s.weights, t.g, {.transpose_a = true}), t.v)};
+  for (Tensor& d : r) d = cast(heads_first(d, a), operands[0].dtype());
+  return r;
 }
 // The gradient to a mask that is added to the scores.
-TANDEM_INLINE Tensor mask_gradient(Span<const Tensor> in, const AttentionAttrs& a) {
+TANDEM_INLINE Tensor mask_gradient(Span<const Tensor> operands, const AttentionAttrs& a) {
+  const std::vector<Tensor> in = all_widened(operands);
   const HeadsFirst t(in, a);
   const SharedHeads heads(t.q, t.k);
-  return sum_to_like(score_gradient(in, t.g, t.q, heads.spread(t.k), heads.spread(t.v), a).ds, in[6]);
+  const Tensor d = sum_to_like(score_gradient(in, t.g, t.q, heads.spread(t.k), heads.spread(t.v), a).ds, in[6]);
+  return cast(d, operands[6].dtype());
 }
 TANDEM_INLINE Grads gradient_attention(const GradCall& c) {
   const AttentionAttrs& a = c.get<AttentionAttrs>();
   const Tensor &y = c.out[0], g = c.g[0].is_set() ? c.g[0] : zeros_like(y);
-  Tensor delta = reduce_sum(g * y, {.axis = -1});
+  Tensor delta = reduce_sum(widened(g) * widened(y), {.axis = -1});
   if (a.steps_first) delta = swap_axes(delta, -2);
   if (c.g[1].is_set()) delta = delta - c.g[1];
   std::vector<Tensor> in{g, c.in[0], c.in[1], c.in[2], c.out[1], delta};
@@ -289,16 +303,18 @@ TANDEM_INLINE Tensor composed_attention(Span<const Tensor* const> in, AttentionA
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_op{.name = "scaled_dot_product_attention",
-                                                              .input_names = "q, k, v, mask, key",
-                                                              .infer = &detail::infer_attention,
-                                                              .cpu = &cpu::attention,
-                                                              .gradient = &detail::gradient_attention,
-                                                              .dtypes = dtypes::floating,
-                                                              .inputs = at_least(3),
-                                                              .outputs = 2,
-                                                              .attrs = &detail::attr_type<AttentionAttrs>,
-                                                              .rare = {.decomposition = &detail::reference_attention}};
+TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_op{
+    .name = "scaled_dot_product_attention",
+    .input_names = "q, k, v, mask, key",
+    .infer = &detail::infer_attention,
+    .cpu = &cpu::attention,
+    .gradient = &detail::gradient_attention,
+    .dtypes = dtypes::floating,
+    .inputs = at_least(3),
+    .outputs = 2,
+    .flags = {.takes_half = kernels_take_half},
+    .attrs = &detail::attr_type<AttentionAttrs>,
+    .rare = {.decomposition = &detail::reference_attention, .wide_outputs = 1u << 1}};
 TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_grad_op{
     .name = "scaled_dot_product_attention_grad",
     .input_names = "g, q, k, v, lse, delta, mask, key",
@@ -308,8 +324,9 @@ TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_grad_op{
     .inputs = at_least(6),
     .outputs = 3,
     .saves = Saves::inputs,
+    .flags = {.takes_half = kernels_take_half},
     .attrs = &detail::attr_type<AttentionAttrs>,
-    .rare = {.decomposition = &detail::reference_attention_grad}};
+    .rare = {.decomposition = &detail::reference_attention_grad, .wide_inputs = 1u << 4 | 1u << 5}};
 
 TANDEM_INLINE Tensor nn::scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                                       AttentionOptions o) {

@@ -14,27 +14,30 @@
 namespace TANDEM_NS {
 namespace detail {
 
-// x [..., channels, ...] is input `at`; the inputs after it are numbers per channel. Returns their spec.
-TANDEM_INLINE Spec check_batch_norm(const InferCall& c, std::size_t at) {
+// x [..., channels, ...] is input `at`; the inputs after it are numbers per channel, the last `wide` of them float32 if
+// x has half precision. Returns their spec.
+TANDEM_INLINE Spec check_batch_norm(const InferCall& c, std::size_t at, std::size_t wide) {
   const Spec& x = c.spec(at);
   if (x.shape.rank() < 2) raise_specs(c, "needs an input of rank 2 to 5: [batch, ..., channels]");
   const int axis = resolve_axis(c.op.name, c.get<BatchNormAttrs>().axis, x.shape.rank());
   const Spec params{{x.shape.dim(axis)}, x.dtype, x.device};
   for (std::size_t i = at + 1; i < c.in.size(); ++i)
-    if (c.spec(i).dtype != x.dtype || !c.spec(i).shape.is_compatible_with(params.shape))
+    if (c.spec(i).dtype != (i + wide < c.in.size() ? x.dtype : widened(x.dtype)) ||
+        !c.spec(i).shape.is_compatible_with(params.shape))
       raise_specs(c, "scale, offset and statistics need x's dtype and the shape " + to_string(params.shape) +
                          " of its channels");
   return params;
 }
 TANDEM_INLINE Specs infer_batch_norm(const InferCall& c) {
-  const Spec params = check_batch_norm(c, 0);
+  Spec params = check_batch_norm(c, 0, 0);
+  params.dtype = widened(params.dtype);  // the gradient reads the statistics
   Specs out(c.spec(0));
   out.push(params);
   out.push(params);
   return out;
 }
 TANDEM_INLINE Specs infer_batch_norm_grad(const InferCall& c) {
-  const Spec params = check_batch_norm(c, 1);
+  const Spec params = check_batch_norm(c, 1, 2);
   if (c.spec(0).dtype != c.spec(1).dtype || !c.spec(0).shape.is_compatible_with(c.spec(1).shape))
     raise_specs(c, "gradient shape does not match result shape");
   Specs out(c.spec(1));
@@ -58,19 +61,22 @@ struct Channels {
 };
 TANDEM_INLINE Tensors reference_batch_norm(Span<const Tensor> in, const Attrs& a) {
   const Channels ch("fused_batch_norm", a.get<BatchNormAttrs>().axis, in[0].rank());
-  const Tensor mean = reduce_mean(in[0], {.axis = ch.others}), d = in[0] - ch.spread(mean);
+  const Tensor x = widened(in[0]), scale = widened(in[1]), offset = widened(in[2]);
+  const Tensor mean = reduce_mean(x, {.axis = ch.others}), d = x - ch.spread(mean);
   const Tensor variance = reduce_mean(square(d), {.axis = ch.others});
-  const Tensor factor = in[1] * rsqrt(variance + scalar_like(a.get<BatchNormAttrs>().epsilon, in[0]));
-  return {d * ch.spread(factor) + ch.spread(in[2]), mean, variance};
+  const Tensor factor = scale * rsqrt(variance + scalar_like(a.get<BatchNormAttrs>().epsilon, x));
+  return {cast(d * ch.spread(factor) + ch.spread(offset), in[0].dtype()), mean, variance};
 }
 // As a function of g, x, scale and the statistics, each on its own.
 TANDEM_INLINE Tensors reference_batch_norm_grad(Span<const Tensor> in, const Attrs& a) {
   const Channels ch("fused_batch_norm", a.get<BatchNormAttrs>().axis, in[0].rank());
   const Tensor factor = rsqrt(in[4] + scalar_like(a.get<BatchNormAttrs>().epsilon, in[4]));
-  const Tensor z = (in[1] - ch.spread(in[3])) * ch.spread(factor), n = size_over(in[1], ch.others, in[1].dtype());
-  const Tensor doffset = reduce_sum(in[0], {.axis = ch.others}), dscale = reduce_sum(in[0] * z, {.axis = ch.others});
-  const Tensor dx = ch.spread(in[2] * factor) * (in[0] - ch.spread(doffset / n) - z * ch.spread(dscale / n));
-  return {dx, dscale, doffset};
+  const Tensor g = widened(in[0]), x = widened(in[1]), scale = widened(in[2]);
+  const Tensor z = (x - ch.spread(in[3])) * ch.spread(factor), n = size_over(x, ch.others, x.dtype());
+  const Tensor doffset = reduce_sum(g, {.axis = ch.others}), dscale = reduce_sum(g * z, {.axis = ch.others});
+  const Tensor dx = ch.spread(scale * factor) * (g - ch.spread(doffset / n) - z * ch.spread(dscale / n));
+  const DType dtype = in[1].dtype();
+  return {cast(dx, dtype), cast(dscale, dtype), cast(doffset, dtype)};
 }
 // The statistics are results too: their gradients reach x as those of a mean and a variance do.
 TANDEM_INLINE Grads gradient_batch_norm(const GradCall& c) {
@@ -79,37 +85,41 @@ TANDEM_INLINE Grads gradient_batch_norm(const GradCall& c) {
   const Tensor* const in[] = {&g, &x, &c.in[1], &mean, &c.out[2]};
   Tensors d = apply(fused_batch_norm_grad_op, in, c.attrs);
   const Channels ch(c.op.name, c.get<BatchNormAttrs>().axis, x.rank());
-  const Tensor n = c.g[1].is_set() || c.g[2].is_set() ? size_over(x, ch.others, x.dtype()) : Tensor();
-  Tensor dx = d[0];
+  const Tensor n = c.g[1].is_set() || c.g[2].is_set() ? size_over(x, ch.others, mean.dtype()) : Tensor();
+  Tensor dx = n.is_set() ? widened(d[0]) : d[0];
   if (c.g[1].is_set()) dx = dx + ch.spread(c.g[1] / n);
-  if (c.g[2].is_set()) dx = dx + (x - ch.spread(mean)) * ch.spread(2 * c.g[2] / n);
-  return {Gradient(dx), Gradient(std::move(d[1])), Gradient(std::move(d[2]))};
+  if (c.g[2].is_set()) dx = dx + (widened(x) - ch.spread(mean)) * ch.spread(2 * c.g[2] / n);
+  return {Gradient(cast(dx, x.dtype())), Gradient(std::move(d[1])), Gradient(std::move(d[2]))};
 }
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef fused_batch_norm_op{.name = "fused_batch_norm",
-                                                  .input_names = "x, scale, offset",
-                                                  .infer = &detail::infer_batch_norm,
-                                                  .cpu = &cpu::batch_norm,
-                                                  .gradient = &detail::gradient_batch_norm,
-                                                  .workspace = &detail::batch_norm_scratch,
-                                                  .dtypes = dtypes::floating,
-                                                  .inputs = 3,
-                                                  .outputs = 3,
-                                                  .attrs = &detail::attr_type<BatchNormAttrs>,
-                                                  .rare = {.decomposition = &detail::reference_batch_norm}};
-TANDEM_INLINE constexpr OpDef fused_batch_norm_grad_op{.name = "fused_batch_norm_grad",
-                                                       .input_names = "g, x, scale, mean, variance",
-                                                       .infer = &detail::infer_batch_norm_grad,
-                                                       .cpu = &cpu::batch_norm_grad,
-                                                       .workspace = &detail::batch_norm_scratch,
-                                                       .dtypes = dtypes::floating,
-                                                       .inputs = 5,
-                                                       .outputs = 3,
-                                                       .saves = Saves::inputs,
-                                                       .attrs = &detail::attr_type<BatchNormAttrs>,
-                                                       .rare = {.decomposition = &detail::reference_batch_norm_grad}};
+TANDEM_INLINE constexpr OpDef fused_batch_norm_op{
+    .name = "fused_batch_norm",
+    .input_names = "x, scale, offset",
+    .infer = &detail::infer_batch_norm,
+    .cpu = &cpu::batch_norm,
+    .gradient = &detail::gradient_batch_norm,
+    .workspace = &detail::batch_norm_scratch,
+    .dtypes = dtypes::floating,
+    .inputs = 3,
+    .outputs = 3,
+    .flags = {.takes_half = kernels_take_half},
+    .attrs = &detail::attr_type<BatchNormAttrs>,
+    .rare = {.decomposition = &detail::reference_batch_norm, .wide_outputs = 1u << 1 | 1u << 2}};
+TANDEM_INLINE constexpr OpDef fused_batch_norm_grad_op{
+    .name = "fused_batch_norm_grad",
+    .input_names = "g, x, scale, mean, variance",
+    .infer = &detail::infer_batch_norm_grad,
+    .cpu = &cpu::batch_norm_grad,
+    .workspace = &detail::batch_norm_scratch,
+    .dtypes = dtypes::floating,
+    .inputs = 5,
+    .outputs = 3,
+    .saves = Saves::inputs,
+    .flags = {.takes_half = kernels_take_half},
+    .attrs = &detail::attr_type<BatchNormAttrs>,
+    .rare = {.decomposition = &detail::reference_batch_norm_grad, .wide_inputs = 1u << 3 | 1u << 4}};
 
 namespace nn {
 
@@ -151,7 +161,7 @@ TANDEM_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor& sca
   const Tensor* const in[] = {&x, &scale, &offset};
   Tensors out = apply(fused_batch_norm_op, in, BatchNormAttrs{axis, o.epsilon}, {o.name, o.where});
   const Tensor n = tandem::detail::size_over(x, ch.others, tandem::detail::widened(x.dtype()));
-  Tensor mean = out[1], variance = out[2] * cast(n / maximum(n - 1, 1), x.dtype());
+  Tensor mean = cast(out[1], x.dtype()), variance = cast(out[2] * (n / maximum(n - 1, 1)), x.dtype());
   if (blends) {
     mean = o.mean * (1 - o.exponential_avg_factor) + mean * o.exponential_avg_factor;
     variance = o.variance * (1 - o.exponential_avg_factor) + variance * o.exponential_avg_factor;
