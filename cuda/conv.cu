@@ -225,6 +225,7 @@ void fused_conv(const KernelCall& c) {
   convolve(c, a);
   const Operand& y = c.out[0];
   if (y.size() == 0) return;
+  static_assert(enumerators<FusedActivation> == 4, "Finish has the same enumerators");
   const i64 channels = y.shape().dim(-1);
   const auto vector = [&](std::size_t i) { return c.in.size() > i ? c.in[i].data : nullptr; };
   finish_rows(c, y.spec->dtype, y.data, RowVectors{vector(2), vector(3), vector(4)}, y.size() / channels, channels,
