@@ -74,8 +74,9 @@ void raise_fault(const Queue& q) {
     errors::raise<errors::InvalidArgumentError>(
         f.op, f.unit + (" " + std::to_string(f.position) + " ") + f.what + found + "the result there is invalid)");
   errors::raise<errors::InvalidArgumentError>(
-      f.op, "index " + std::to_string(f.index) + " at position " + std::to_string(f.position) + " is out of range [" +
-                std::to_string(f.low) + ", " + std::to_string(f.limit) + ")" + found + "the result is zero there)");
+      f.op, (f.unit ? f.unit : "index") + (" " + std::to_string(f.index)) + " at position " +
+                std::to_string(f.position) + " is out of range [" + std::to_string(f.low) + ", " +
+                std::to_string(f.limit) + ")" + found + "the result is zero there)");
 }
 
 }  // namespace

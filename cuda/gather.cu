@@ -82,7 +82,7 @@ void scatter_add(const KernelCall& c, int axis, int batch_dims) {
   const Scratch sorted(c, 2 * static_cast<std::size_t>(count) * sizeof(i64));
   i64 *keys = sorted.as<i64>(), *places = keys + count;
   sort_rows(c, c.in[1], s.batch, s.n, keys, places);
-  with_dtype<dtypes::number>(c, y.spec->dtype, [&]<class T>() {
+  with_dtype<numbers>(c, y.spec->dtype, [&]<class T>() {
     launch(c, &add_rows_kernel<T>, blocks_for(total), c.in[0].as<const T>(), keys, places, s, y.as<T>(), total);
   });
 }

@@ -29,9 +29,16 @@ void gemm(const KernelCall& c, Product p);
 /// The plain kernel: uint32 and uint64 arithmetic, which is also correct for signed integers.
 void whole_gemm(const KernelCall& c, const Product& p);
 
-/// y = activation(y + bias) for rows of n numbers; bias may be null.
+/// y = activation((y + bias) * scale + offset) for rows of n numbers; any of the vectors may be null.
 enum class Finish { none, relu, tanh, sigmoid };
-void finish_rows(const KernelCall& c, DType dtype, void* y, const void* bias, i64 rows, i64 n, Finish activation);
+struct RowVectors {
+  const void *bias = nullptr, *scale = nullptr, *offset = nullptr;
+};
+void finish_rows(const KernelCall& c, DType dtype, void* y, const RowVectors& v, i64 rows, i64 n, Finish activation);
+inline void finish_rows(const KernelCall& c, DType dtype, void* y, const void* bias, i64 rows, i64 n,
+                        Finish activation) {
+  finish_rows(c, dtype, y, RowVectors{bias, nullptr, nullptr}, rows, n, activation);
+}
 
 /// Whether float32 products may round their operands to TF32's 10 bits. Off by default.
 void set_tf32(bool allowed);

@@ -1,4 +1,4 @@
-// Products of integers, and the epilogue of a product: bias and activation.
+// Products of integers, and the epilogue of a product or a convolution.
 #include "cuda/gemm.hpp"
 #include "cuda/number.hpp"
 #include "tandem/base/scalar_math.hpp"
@@ -35,11 +35,14 @@ __global__ void __launch_bounds__(block_size) whole_kernel(Product p, i64 tiles_
 }
 
 template <Finish F, class T>
-__global__ void __launch_bounds__(block_size) finish_kernel(T* y, const T* bias, i64 total, i64 n) {
+__global__ void __launch_bounds__(block_size)
+    finish_kernel(T* y, const T* bias, const T* scale, const T* offset, i64 total, i64 n) {
   const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
   for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += step) {
     T x = y[i];
     if (bias) x = x + bias[i % n];
+    if (scale) x = x * scale[i % n];
+    if (offset) x = x + offset[i % n];
     if constexpr (F == Finish::relu) x = rules::max(x, T(0));
     if constexpr (F == Finish::tanh) x = rules::tanh(x);
     if constexpr (F == Finish::sigmoid) x = rules::logistic(x);
@@ -55,12 +58,13 @@ void whole_gemm(const KernelCall& c, const Product& p) {
   if (size_of(p.dtype) == 4) launch(c, &whole_kernel<std::uint32_t>, blocks, p, tiles_m, tiles_n);
   else launch(c, &whole_kernel<u64>, blocks, p, tiles_m, tiles_n);
 }
-void finish_rows(const KernelCall& c, DType dtype, void* y, const void* bias, i64 rows, i64 n, Finish activation) {
+void finish_rows(const KernelCall& c, DType dtype, void* y, const RowVectors& v, i64 rows, i64 n, Finish activation) {
   const i64 total = rows * n;
-  if (total == 0 || (!bias && activation == Finish::none)) return;
+  if (total == 0 || (!v.bias && !v.scale && !v.offset && activation == Finish::none)) return;
   with_dtype<dtypes::floating>(c, dtype, [&]<class T>() {
     const auto run = [&](auto kernel) {
-      launch(c, kernel, blocks_for(total), static_cast<T*>(y), static_cast<const T*>(bias), total, n);
+      launch(c, kernel, blocks_for(total), static_cast<T*>(y), static_cast<const T*>(v.bias),
+             static_cast<const T*>(v.scale), static_cast<const T*>(v.offset), total, n);
     };
     switch (activation) {
       case Finish::none: return run(&finish_kernel<Finish::none, T>);

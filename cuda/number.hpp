@@ -39,6 +39,9 @@ struct alignas(2 * sizeof(T)) Complex {
   friend TANDEM_HD bool operator!=(Complex a, Complex b) { return !(a == b); }
 };
 
+/// The numbers of most kernels: all but half precision.
+inline constexpr DTypes numbers = dtypes::number | DType::complex128;
+
 /// The type in which kernels compute for elements stored as S.
 template <class S>
 struct ComputeOf {

@@ -16,7 +16,7 @@ namespace TANDEM_NS::cuda {
 struct Fault {
   int found;         // 0: none
   const char* op;    // the op's name
-  const char* unit;  // the unit of the position
+  const char* unit;  // the unit of the position, or what the index is (null: an index)
   const char* what;  // the problem at that position; null: an index out of range
   i64 index, position, low, limit;
 };

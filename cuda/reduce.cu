@@ -21,7 +21,6 @@ template <DTypes Set, template <class> class F>
 void run_for(const KernelCall& c, const FoldShape& s) {
   with_dtype<Set>(c, c.in[0].spec->dtype, [&]<class T>() { run(c, s, F<T>{}); });
 }
-constexpr DTypes summed = dtypes::number | DType::complex128;
 template <class T>
 using MaxFold = ExtremeFold<T, true>;
 template <class T>
@@ -45,21 +44,21 @@ void mean_of(const KernelCall& c, const FoldShape& s) {
 
 }  // namespace
 
-void reduce_sum(const KernelCall& c) { run_for<summed, SumFold>(c, shape_of(c)); }
-void reduce_prod(const KernelCall& c) { run_for<dtypes::number, ProdFold>(c, shape_of(c)); }
+void reduce_sum(const KernelCall& c) { run_for<numbers, SumFold>(c, shape_of(c)); }
+void reduce_prod(const KernelCall& c) { run_for<numbers, ProdFold>(c, shape_of(c)); }
 void reduce_max(const KernelCall& c) { run_for<dtypes::real, MaxFold>(c, shape_of(c)); }
 void reduce_min(const KernelCall& c) { run_for<dtypes::real, MinFold>(c, shape_of(c)); }
 void reduce_any(const KernelCall& c) { run(c, shape_of(c), TruthFold<false>{}); }
 void reduce_all(const KernelCall& c) { run(c, shape_of(c), TruthFold<true>{}); }
 void reduce_mean(const KernelCall& c) {
   const FoldShape s = shape_of(c);
-  with_dtype<dtypes::number>(c, c.in[0].spec->dtype, [&]<class T>() { mean_of<T>(c, s); });
+  with_dtype<numbers>(c, c.in[0].spec->dtype, [&]<class T>() { mean_of<T>(c, s); });
 }
 
 void sum_to_like(const KernelCall& c) {
   const Shape& x = c.in[0].shape();
   const std::uint32_t lacks = c.attrs.get<LikeAttrs>().axis.mask(c.op, x.rank());
-  run_for<summed, SumFold>(c, fold_shape(x, cpu::broadcast_mask(x, c.out[0].shape(), lacks)));
+  run_for<numbers, SumFold>(c, fold_shape(x, cpu::broadcast_mask(x, c.out[0].shape(), lacks)));
 }
 
 // Each axis of the large array consists of copies of the small one's axis: the copies are folded.

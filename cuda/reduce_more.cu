@@ -55,7 +55,7 @@ void reduce_euclidean_norm(const KernelCall& c) {
 }
 void count_nonzero(const KernelCall& c) {
   const FoldShape s = shape_of(c);
-  with_dtype<dtypes::number | DType::bool_>(c, c.in[0].spec->dtype, [&]<class T>() {
+  with_dtype<numbers | DType::bool_>(c, c.in[0].spec->dtype, [&]<class T>() {
     fold(c, CountFold<T>{}, c.in[0].as<const T>(), s, c.out[0].as<i64>());
   });
 }

@@ -10,10 +10,12 @@ class Reporter {
   explicit Reporter(const KernelCall& c) : fault_(queue_of(c).fault), op_(c.op) {}
 
   /// Returns whether index is in [low, limit); if not, reports it to the host.
-  __device__ bool in_range(i64 index, i64 position, i64 limit, i64 low = 0) const {
+  ///   unit   what the index is, a host string that outlives the launch; null: "index"
+  __device__ bool in_range(i64 index, i64 position, i64 limit, i64 low = 0, const char* unit = nullptr) const {
     if (index >= low && index < limit) return true;
     if (atomicCAS(&fault_->found, 0, 1) == 0) {
       fault_->op = op_;
+      fault_->unit = unit;
       fault_->what = nullptr;
       fault_->index = index;
       fault_->position = position;

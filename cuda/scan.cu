@@ -1,5 +1,5 @@
-// The CUDA kernels of cumsum, cumprod, linear_scan and shift: one thread per row along the axis, so that each row is
-// added in order. Fast for many rows; a single long row runs at the speed of one thread.
+// The CUDA kernels of cumsum, cumprod, cumulative_max, linear_scan and shift: one thread per row along the axis, so
+// that each row is added in order. Fast for many rows; a single long row runs at the speed of one thread.
 #include "cuda/folds.hpp"
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
@@ -70,25 +70,33 @@ unsigned blocks_of(const Rows& s) { return blocks_for(s.outer * s.inner); }
 
 void cumsum(const KernelCall& c) {
   const Rows s(c);
-  run<dtypes::number>(c, [&]<class T>() {
+  run<numbers>(c, [&]<class T>() {
     launch(c, &scan_kernel<SumFold<T>, T>, blocks_of(s), SumFold<T>{}, c.in[0].as<const T>(), c.out[0].as<T>(), s);
   });
 }
 void cumprod(const KernelCall& c) {
   const Rows s(c);
-  run<dtypes::number>(c, [&]<class T>() {
+  run<numbers>(c, [&]<class T>() {
     launch(c, &scan_kernel<ProdFold<T>, T>, blocks_of(s), ProdFold<T>{}, c.in[0].as<const T>(), c.out[0].as<T>(), s);
+  });
+}
+void cumulative_max(const KernelCall& c) {
+  Rows s(c);
+  s.exclusive = false;  // as on the CPU
+  run<dtypes::floating>(c, [&]<class T>() {
+    launch(c, &scan_kernel<ExtremeFold<T, true>, T>, blocks_of(s), ExtremeFold<T, true>{}, c.in[0].as<const T>(),
+           c.out[0].as<T>(), s);
   });
 }
 void linear_scan(const KernelCall& c) {
   const Rows s(c);
-  run<dtypes::floating | dtypes::complex>(c, [&]<class T>() {
+  run<dtypes::floating | dtypes::complex | DType::complex128>(c, [&]<class T>() {
     launch(c, &linear_kernel<T>, blocks_of(s), c.in[0].as<const T>(), c.in[1].as<const T>(), c.out[0].as<T>(), s);
   });
 }
 void shift(const KernelCall& c) {
   const Rows s(c);
-  run<dtypes::number>(
+  run<numbers>(
       c, [&]<class T>() { launch(c, &shift_kernel<T>, blocks_of(s), c.in[0].as<const T>(), c.out[0].as<T>(), s); });
 }
 

@@ -20,6 +20,9 @@ __global__ void __launch_bounds__(block_size)
     places[k] = k;
   }
 }
+
+}  // namespace
+
 void sort_pairs(const KernelCall& c, i64 n, int bits, const i64* keys, i64* sorted, const i64* values, i64* places) {
   const cudaStream_t stream = queue_of(c).stream;
   std::size_t bytes = 0;
@@ -29,8 +32,6 @@ void sort_pairs(const KernelCall& c, i64 n, int bits, const i64* keys, i64* sort
   check(cub::DeviceRadixSort::SortPairs(room.as<void>(), bytes, keys, sorted, values, places, n, 0, bits, stream), c.op,
         "sort");
 }
-
-}  // namespace
 
 void sort_rows(const KernelCall& c, const Operand& indices, i64 batch, i64 limit, i64* keys, i64* places) {
   const i64 n = indices.size();

@@ -8,5 +8,8 @@ namespace TANDEM_NS::cuda {
 /// keys[k], ascending: batch * limit + index; places[k]: its original position; stable. An index outside of [0,
 /// limit) is reported and sorted after all others.
 void sort_rows(const KernelCall& c, const Operand& indices, i64 batch, i64 limit, i64* keys, i64* places);
+/// sorted, places = n keys in ascending order and their values; stable. Of keys without sign, only the lowest `bits`
+/// are compared; 64 compares whole signed ones.
+void sort_pairs(const KernelCall& c, i64 n, int bits, const i64* keys, i64* sorted, const i64* values, i64* places);
 
 }  // namespace TANDEM_NS::cuda

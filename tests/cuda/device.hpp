@@ -20,7 +20,8 @@ inline constexpr tandem::Device gpu{tandem::Device::gpu, 0};
 /// roundings of exp and its kin.
 inline double tolerance(tandem::DType d) {
   switch (d) {
-    case tandem::DType::float64: return 1e-12;
+    case tandem::DType::float64:
+    case tandem::DType::complex128: return 1e-12;
     case tandem::DType::float32:
     case tandem::DType::complex64: return 1e-5;
     case tandem::DType::float16: return 2e-3;
@@ -36,10 +37,10 @@ inline void check_near(const tandem::Tensor& got, const tandem::Tensor& want, do
   const double limit = tolerance(want.dtype());
   if (limit == 0) {
     CHECK(table_calls::same_bits(got, want));
-  } else if (want.dtype() == tandem::complex64) {
-    const tandem::Tensor a = got.cpu(), b = want.cpu();
+  } else if (tandem::is_complex(want.dtype())) {
+    const tandem::Tensor a = tandem::cast(got.cpu(), tandem::complex128), b = tandem::cast(want, tandem::complex128);
     const auto numbers = [](const tandem::Tensor& t) {
-      const float* p = static_cast<const float*>(t.raw());
+      const double* p = static_cast<const double*>(t.raw());
       return std::vector<double>(p, p + 2 * t.size());
     };
     CHECK(table_calls::relative_error(numbers(a), numbers(b), least) <= limit);

@@ -27,34 +27,87 @@ void full_like(const KernelCall& c);
 void gather(const KernelCall& c);
 void gather_grad(const KernelCall& c);
 void slices_to_dense(const KernelCall& c);
+// ops/index/gather_nd.inl
+void gather_nd(const KernelCall& c);
+void gather_nd_grad(const KernelCall& c);
+void scatter_nd(const KernelCall& c);
+void take_along_axis(const KernelCall& c);
+void take_along_axis_grad(const KernelCall& c);
 // ops/index/mask.inl
 void one_hot(const KernelCall& c);
 // ops/index/reverse_sequence.inl
 void reverse_sequence(const KernelCall& c);
+// ops/index/rows.inl
+void update_row(const KernelCall& c);
+void add_rows(const KernelCall& c);
+// ops/index/scatter.inl
+void tensor_scatter_nd_update(const KernelCall& c);
+void tensor_scatter_nd_add(const KernelCall& c);
+void tensor_scatter_nd_max(const KernelCall& c);
+void tensor_scatter_nd_min(const KernelCall& c);
+// ops/index/search.inl
+void searchsorted(const KernelCall& c);
+// ops/index/segment.inl
+void unsorted_segment_sum(const KernelCall& c);
+void unsorted_segment_prod(const KernelCall& c);
+void unsorted_segment_max(const KernelCall& c);
+void unsorted_segment_min(const KernelCall& c);
+void segment_take(const KernelCall& c);
+// ops/index/sort.inl
+void sort(const KernelCall& c);
+void top_k(const KernelCall& c);
+// ops/linalg/band_part.inl
+void band_part(const KernelCall& c);
 // ops/linalg/dense.inl
 void dense(const KernelCall& c);
 // ops/linalg/matmul.inl
 void matmul(const KernelCall& c);
+// ops/nn/batch_norm.inl
+void batch_norm(const KernelCall& c);
+void batch_norm_grad(const KernelCall& c);
+// ops/nn/conv.inl
+void conv(const KernelCall& c);
+void conv_transpose(const KernelCall& c);
+void conv_filter_grad(const KernelCall& c);
 // ops/nn/cross_entropy.inl
 void softmax_cross_entropy(const KernelCall& c);
 void softmax_cross_entropy_grad(const KernelCall& c);
 void sparse_softmax_cross_entropy(const KernelCall& c);
 void sparse_softmax_cross_entropy_grad(const KernelCall& c);
 void one_hot_like(const KernelCall& c);
+// ops/nn/fused_conv.inl
+void fused_conv(const KernelCall& c);
 // ops/nn/gru.inl
 void gru(const KernelCall& c);
 void gru_grad(const KernelCall& c);
+// ops/nn/layer_norm.inl
+void layer_norm(const KernelCall& c);
+void layer_norm_grad(const KernelCall& c);
+void rms_norm(const KernelCall& c);
+void rms_norm_grad(const KernelCall& c);
 // ops/nn/lstm.inl
 void lstm(const KernelCall& c);
 void lstm_grad(const KernelCall& c);
+// ops/nn/pool.inl
+void max_pool(const KernelCall& c);
+void max_pool_grad(const KernelCall& c);
+void max_pool_pick(const KernelCall& c);
+void max_pool_argmax(const KernelCall& c);
+void avg_pool(const KernelCall& c);
+void avg_pool_grad(const KernelCall& c);
 // ops/nn/softmax.inl
 void softmax(const KernelCall& c);
 void log_softmax(const KernelCall& c);
 void softmax_grad(const KernelCall& c);
 void log_softmax_grad(const KernelCall& c);
+// ops/pointwise/add_n.inl
+void add_n(const KernelCall& c);
 // ops/pointwise/define.hpp
 template <class R>
 void pointwise(const KernelCall& c);
+// ops/random/candidates.inl
+void log_uniform_candidate_sampler(const KernelCall& c);
+void uniform_candidate_sampler(const KernelCall& c);
 // ops/random/draw.inl
 void random_bits(const KernelCall& c);
 void random_uniform(const KernelCall& c);
@@ -64,6 +117,7 @@ void truncated_normal(const KernelCall& c);
 void dropout(const KernelCall& c);
 // ops/random/sample.inl
 void categorical(const KernelCall& c);
+void shuffle(const KernelCall& c);
 // ops/reduce/arg.inl
 void argmax(const KernelCall& c);
 void argmin(const KernelCall& c);
@@ -88,8 +142,9 @@ void count_nonzero(const KernelCall& c);
 void cumsum(const KernelCall& c);
 void cumprod(const KernelCall& c);
 void linear_scan(const KernelCall& c);
+void cumulative_max(const KernelCall& c);
 void shift(const KernelCall& c);
-// ops/shape/reshape.inl
+// ops/shape/reshape.inl, ops/cast.inl
 void copy_whole(const KernelCall& c);
 // ops/shape/tile.inl
 void tile_sum(const KernelCall& c);

@@ -8,7 +8,8 @@
 
 namespace TANDEM_NS {
 namespace detail {
-inline constexpr DTypes castable = dtypes::number | dtypes::half_floating | dtypes::boolean | DType::complex128 | dtypes::quantized;
+inline constexpr DTypes castable =
+    dtypes::number | dtypes::half_floating | dtypes::boolean | DType::complex128 | dtypes::quantized;
 
 TANDEM_INLINE Specs infer_cast(const InferCall& c) {
   Spec s = c.spec(0);
@@ -76,6 +77,7 @@ TANDEM_INLINE constexpr OpDef whole_cast_op = detail::whole_cast_row();
 TANDEM_INLINE constexpr OpDef bitcast_op{.name = "bitcast",
                                          .infer = &detail::infer_bitcast,
                                          .cpu = &detail::bitcast_kernel,
+                                         .cuda = TANDEM_CUDA(&cuda::copy_whole),
                                          .saves = Saves::nothing,
                                          .flags = {.non_differentiable = true, .own_width = true},
                                          .attrs = &detail::attr_type<CastAttrs>};

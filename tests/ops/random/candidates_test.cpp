@@ -101,7 +101,7 @@ TEST_CASE("candidate samplers: errors name the sampler and what does not fit") {
   const auto draw = [&](i64 num_true, i64 n, bool unique, i64 range) {
     return error_of([&] { random::log_uniform_candidate_sampler(labels, num_true, n, unique, range); });
   };
-  CHECK_THAT(draw(1, 2, true, 7), ContainsSubstring("true class 7 at position 1 is outside of [0, 7)"));
+  CHECK_THAT(draw(1, 2, true, 7), ContainsSubstring("true class 7 at position 1 is out of range [0, 7)"));
   CHECK_THAT(draw(1, 2, true, 7), ContainsSubstring("random::log_uniform_candidate_sampler:"));
   CHECK_THAT(draw(1, 9, true, 8), ContainsSubstring("cannot draw 9 different classes of 8"));
   CHECK(draw(1, 9, false, 8) == "no error");

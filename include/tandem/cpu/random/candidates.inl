@@ -14,21 +14,19 @@ namespace detail {
 
 // The distributions from which classes are drawn: draw number i of a stream, and the probability of a class.
 struct UniformLaw {
+  using Probability = UniformProbability;
   i64 range;
   i64 draw(const random::Stream& s, i64 i) const {
     return static_cast<i64>(random::below(s, i, random::word64(s, i), static_cast<u64>(range)));
   }
-  double probability(i64) const { return 1 / static_cast<double>(range); }
 };
 struct LogUniformLaw {
+  using Probability = LogUniformProbability;
   i64 range;
   // The inverse of the distribution function log(k + 1) / log(range + 1).
   i64 draw(const random::Stream& s, i64 i) const {
     const double x = std::exp(random::unit(random::word64(s, i)) * std::log1p(static_cast<double>(range)));
     return std::min(static_cast<i64>(x) - 1, range - 1);
-  }
-  double probability(i64 k) const {
-    return std::log1p(1 / (static_cast<double>(k) + 1)) / std::log1p(static_cast<double>(range));
   }
 };
 
@@ -63,13 +61,6 @@ i64 draw_classes(const Law& law, const CandidateAttrs& a, const random::Stream& 
   }
   return draws;
 }
-// The expected count of a class among the samples; unique samples contain it or not, after that many independent
-// draws.
-inline float expected_count(double p, bool unique, i64 draws) {
-  const auto n = static_cast<double>(draws);
-  return static_cast<float>(unique ? -std::expm1(n * std::log1p(-p)) : n * p);
-}
-
 template <class Law>
 void sample_candidates(const KernelCall& c) {
   const CandidateAttrs& a = c.attrs.get<CandidateAttrs>();
@@ -80,17 +71,24 @@ void sample_candidates(const KernelCall& c) {
   for (i64 i = 0; i < classes.size(); ++i)
     if (const i64 k = true_class(i); k < 0 || k >= a.range_max)
       errors::raise<errors::InvalidArgumentError>(c.op, "true class " + std::to_string(k) + " at position " +
-                                                            std::to_string(i) + " is outside of [0, " +
+                                                            std::to_string(i) + " is out of range [0, " +
                                                             std::to_string(a.range_max) + ")");
   i64* const sampled = c.out[0].as<i64>();
   const i64 draws = draw_classes(law, a, random::stream_of(c.in[1].as<i64>()), c.workspace, sampled);
-  const auto expected = [&](i64 k) { return expected_count(law.probability(k), a.unique, draws); };
+  const typename Law::Probability probability{a.range_max};
+  const auto expected = [&](i64 k) { return expected_candidates(probability(k), a.unique, draws); };
   for (i64 i = 0; i < classes.size(); ++i) c.out[1].as<float>()[i] = expected(true_class(i));
   for (i64 i = 0; i < a.num_sampled; ++i) c.out[2].as<float>()[i] = expected(sampled[i]);
 }
 
 }  // namespace detail
 
+TANDEM_INLINE i64 draw_log_uniform_candidates(const CandidateAttrs& a, const i64* key, void* slots, i64* out) {
+  return detail::draw_classes(detail::LogUniformLaw{a.range_max}, a, random::stream_of(key), slots, out);
+}
+TANDEM_INLINE i64 draw_uniform_candidates(const CandidateAttrs& a, const i64* key, void* slots, i64* out) {
+  return detail::draw_classes(detail::UniformLaw{a.range_max}, a, random::stream_of(key), slots, out);
+}
 TANDEM_INLINE void log_uniform_candidate_sampler(const KernelCall& c) {
   detail::sample_candidates<detail::LogUniformLaw>(c);
 }

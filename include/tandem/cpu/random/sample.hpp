@@ -11,5 +11,7 @@ inline constexpr std::size_t categorical_slots = 16;  // rows in flight: the num
 
 /// in: x, key; out: x's rows permuted, or restored; attributes: ShuffleAttrs; workspace: x's length of int64.
 TANDEM_API void shuffle(const KernelCall& c);
+/// Writes the permutation of a key: row i of the result is row order[i]. Also for the CUDA kernel.
+TANDEM_API void shuffle_order(const i64* key, i64* order, i64 n);
 
 }  // namespace TANDEM_NS::cpu

@@ -67,15 +67,6 @@ void draw_row(const KernelCall& c, i64 row, i64 n, double* sums) {
   }
 }
 
-// Fisher-Yates shuffle: swaps order[i] with one of order[0..i].
-inline void permutation(const random::Stream& s, i64* order, i64 n) {
-  for (i64 i = 0; i < n; ++i) order[i] = i;
-  for (i64 i = n - 1; i > 0; --i) {
-    const auto j = static_cast<i64>(random::below(s, i, random::word64(s, i), static_cast<u64>(i) + 1));
-    std::swap(order[i], order[j]);
-  }
-}
-
 }  // namespace detail
 
 TANDEM_INLINE void categorical(const KernelCall& c) {
@@ -92,12 +83,21 @@ TANDEM_INLINE void categorical(const KernelCall& c) {
   });
 }
 
+// Fisher-Yates shuffle: swaps order[i] with one of order[0..i].
+TANDEM_INLINE void shuffle_order(const i64* key, i64* order, i64 n) {
+  const random::Stream s = random::stream_of(key);
+  for (i64 i = 0; i < n; ++i) order[i] = i;
+  for (i64 i = n - 1; i > 0; --i) {
+    const auto j = static_cast<i64>(random::below(s, i, random::word64(s, i), static_cast<u64>(i) + 1));
+    std::swap(order[i], order[j]);
+  }
+}
 TANDEM_INLINE void shuffle(const KernelCall& c) {
   const Operand &x = c.in[0], &y = c.out[0];
   const i64 n = x.shape().dim(0);
   if (x.size() == 0) return;
   auto* const order = static_cast<i64*>(c.workspace);
-  detail::permutation(random::stream_of(c.in[1].as<i64>()), order, n);
+  shuffle_order(c.in[1].as<const i64>(), order, n);
   const i64 row = x.size() / n;
   const bool inverse = c.attrs.get<ShuffleAttrs>().inverse;
   const std::size_t bytes = static_cast<std::size_t>(row) * size_of(x.spec->dtype);

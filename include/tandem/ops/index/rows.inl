@@ -1,5 +1,6 @@
 // Definitions of ops/index/rows.hpp.
 #pragma once
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/move/rows.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/index/common.hpp"
@@ -73,6 +74,7 @@ TANDEM_INLINE constexpr OpDef update_row_op{.name = "update_row",
                                             .input_names = "x, index, row",
                                             .infer = &detail::infer_update_row,
                                             .cpu = &cpu::update_row,
+                                            .cuda = TANDEM_CUDA(&cuda::update_row),
                                             .gradient = &detail::update_row_gradient,
                                             .inputs = 3,
                                             .saves = Saves::inputs,
@@ -81,6 +83,7 @@ TANDEM_INLINE constexpr OpDef add_rows_op{.name = "add_rows",
                                           .input_names = "x, indices, rows",
                                           .infer = &detail::infer_add_rows,
                                           .cpu = &cpu::add_rows,
+                                          .cuda = TANDEM_CUDA(&cuda::add_rows),
                                           .gradient = &detail::add_rows_gradient,
                                           .dtypes = dtypes::number | DType::complex128,
                                           .inputs = 3,

@@ -1,5 +1,6 @@
 // Definitions of ops/index/scatter.hpp, and of the scatter functions of Variable.
 #pragma once
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
@@ -51,12 +52,13 @@ TANDEM_INLINE Grads scatter_extreme_gradient(const GradCall& c) {
   return {c.needs(0) ? Gradient(kept * share) : Gradient(), Gradient(),
           c.needs(2) ? Gradient(chosen * gather_nd(share, idx)) : Gradient()};
 }
-constexpr OpDef scatter_row(const char* name, KernelFn kernel, Grads (*gradient)(const GradCall&), DTypes dtypes,
-                            Saves saves) {
+constexpr OpDef scatter_row(const char* name, KernelFn kernel, KernelFn cuda, Grads (*gradient)(const GradCall&),
+                            DTypes dtypes, Saves saves) {
   return {.name = name,
           .input_names = "x, indices, updates",
           .infer = &infer_scatter_into,
           .cpu = kernel,
+          .cuda = cuda,
           .gradient = gradient,
           .dtypes = dtypes,
           .inputs = 3,
@@ -66,18 +68,18 @@ constexpr OpDef scatter_row(const char* name, KernelFn kernel, Grads (*gradient)
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef tensor_scatter_nd_update_op =
-    detail::scatter_row("tensor_scatter_nd_update", &detail::scatter_kernel<cpu::ScatterMode::update>,
-                        &detail::scatter_update_gradient, dtypes::all, Saves::inputs);
-TANDEM_INLINE constexpr OpDef tensor_scatter_nd_add_op =
-    detail::scatter_row("tensor_scatter_nd_add", &detail::scatter_kernel<cpu::ScatterMode::add>,
-                        &detail::scatter_add_gradient, dtypes::number | DType::complex128, Saves::inputs);
-TANDEM_INLINE constexpr OpDef tensor_scatter_nd_max_op =
-    detail::scatter_row("tensor_scatter_nd_max", &detail::scatter_kernel<cpu::ScatterMode::max>,
-                        &detail::scatter_extreme_gradient, dtypes::real, Saves::all);
-TANDEM_INLINE constexpr OpDef tensor_scatter_nd_min_op =
-    detail::scatter_row("tensor_scatter_nd_min", &detail::scatter_kernel<cpu::ScatterMode::min>,
-                        &detail::scatter_extreme_gradient, dtypes::real, Saves::all);
+TANDEM_INLINE constexpr OpDef tensor_scatter_nd_update_op = detail::scatter_row(
+    "tensor_scatter_nd_update", &detail::scatter_kernel<cpu::ScatterMode::update>,
+    TANDEM_CUDA(&cuda::tensor_scatter_nd_update), &detail::scatter_update_gradient, dtypes::all, Saves::inputs);
+TANDEM_INLINE constexpr OpDef tensor_scatter_nd_add_op = detail::scatter_row(
+    "tensor_scatter_nd_add", &detail::scatter_kernel<cpu::ScatterMode::add>, TANDEM_CUDA(&cuda::tensor_scatter_nd_add),
+    &detail::scatter_add_gradient, dtypes::number | DType::complex128, Saves::inputs);
+TANDEM_INLINE constexpr OpDef tensor_scatter_nd_max_op = detail::scatter_row(
+    "tensor_scatter_nd_max", &detail::scatter_kernel<cpu::ScatterMode::max>, TANDEM_CUDA(&cuda::tensor_scatter_nd_max),
+    &detail::scatter_extreme_gradient, dtypes::real, Saves::all);
+TANDEM_INLINE constexpr OpDef tensor_scatter_nd_min_op = detail::scatter_row(
+    "tensor_scatter_nd_min", &detail::scatter_kernel<cpu::ScatterMode::min>, TANDEM_CUDA(&cuda::tensor_scatter_nd_min),
+    &detail::scatter_extreme_gradient, dtypes::real, Saves::all);
 
 TANDEM_INLINE Tensor tensor_scatter_nd_update(const Tensor& x, const Tensor& indices, const Tensor& updates,
                                               OpOptions o) {

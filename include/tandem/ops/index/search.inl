@@ -1,5 +1,6 @@
 // Definitions of ops/index/search.hpp.
 #pragma once
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/move/lookup.hpp"
 #include "tandem/ops/index/common.hpp"
@@ -42,6 +43,7 @@ TANDEM_INLINE constexpr OpDef searchsorted_op{.name = "searchsorted",
                                               .input_names = "sorted, values",
                                               .infer = &detail::infer_search,
                                               .cpu = &detail::search_kernel,
+                                              .cuda = TANDEM_CUDA(&cuda::searchsorted),
                                               .dtypes = dtypes::real,
                                               .inputs = 2,
                                               .saves = Saves::nothing,

@@ -2,6 +2,7 @@
 #pragma once
 #include <limits>
 
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/move/segment.hpp"
 #include "tandem/ops/cast.hpp"
@@ -136,12 +137,13 @@ constexpr OpDef segment_row(const char* name, KernelFn kernel, Grads (*gradient)
           .saves = saves,
           .rare = {.resolve = &resolve_segments}};
 }
-constexpr OpDef unsorted_segment_row(const char* name, KernelFn kernel, Grads (*gradient)(const GradCall&),
-                                     Saves saves) {
+constexpr OpDef unsorted_segment_row(const char* name, KernelFn kernel, KernelFn cuda,
+                                     Grads (*gradient)(const GradCall&), Saves saves) {
   return {.name = name,
           .input_names = "x, ids, like",
           .infer = &infer_unsorted_segments,
           .cpu = kernel,
+          .cuda = cuda,
           .gradient = gradient,
           .dtypes = dtypes::real,
           .inputs = 3,
@@ -159,22 +161,23 @@ TANDEM_INLINE constexpr OpDef segment_max_op = detail::segment_row(
     "segment_max", &detail::segment_kernel<cpu::SegmentFold::max>, &detail::segment_extreme_gradient, Saves::all);
 TANDEM_INLINE constexpr OpDef segment_min_op = detail::segment_row(
     "segment_min", &detail::segment_kernel<cpu::SegmentFold::min>, &detail::segment_extreme_gradient, Saves::all);
-TANDEM_INLINE constexpr OpDef unsorted_segment_sum_op =
-    detail::unsorted_segment_row("unsorted_segment_sum", &detail::unsorted_segment_kernel<cpu::SegmentFold::sum>,
-                                 &detail::segment_sum_gradient, Saves::inputs);
-TANDEM_INLINE constexpr OpDef unsorted_segment_prod_op =
-    detail::unsorted_segment_row("unsorted_segment_prod", &detail::unsorted_segment_kernel<cpu::SegmentFold::prod>,
-                                 &detail::unsorted_segment_prod_gradient, Saves::inputs);
-TANDEM_INLINE constexpr OpDef unsorted_segment_max_op =
-    detail::unsorted_segment_row("unsorted_segment_max", &detail::unsorted_segment_kernel<cpu::SegmentFold::max>,
-                                 &detail::segment_extreme_gradient, Saves::all);
-TANDEM_INLINE constexpr OpDef unsorted_segment_min_op =
-    detail::unsorted_segment_row("unsorted_segment_min", &detail::unsorted_segment_kernel<cpu::SegmentFold::min>,
-                                 &detail::segment_extreme_gradient, Saves::all);
+TANDEM_INLINE constexpr OpDef unsorted_segment_sum_op = detail::unsorted_segment_row(
+    "unsorted_segment_sum", &detail::unsorted_segment_kernel<cpu::SegmentFold::sum>,
+    TANDEM_CUDA(&cuda::unsorted_segment_sum), &detail::segment_sum_gradient, Saves::inputs);
+TANDEM_INLINE constexpr OpDef unsorted_segment_prod_op = detail::unsorted_segment_row(
+    "unsorted_segment_prod", &detail::unsorted_segment_kernel<cpu::SegmentFold::prod>,
+    TANDEM_CUDA(&cuda::unsorted_segment_prod), &detail::unsorted_segment_prod_gradient, Saves::inputs);
+TANDEM_INLINE constexpr OpDef unsorted_segment_max_op = detail::unsorted_segment_row(
+    "unsorted_segment_max", &detail::unsorted_segment_kernel<cpu::SegmentFold::max>,
+    TANDEM_CUDA(&cuda::unsorted_segment_max), &detail::segment_extreme_gradient, Saves::all);
+TANDEM_INLINE constexpr OpDef unsorted_segment_min_op = detail::unsorted_segment_row(
+    "unsorted_segment_min", &detail::unsorted_segment_kernel<cpu::SegmentFold::min>,
+    TANDEM_CUDA(&cuda::unsorted_segment_min), &detail::segment_extreme_gradient, Saves::all);
 TANDEM_INLINE constexpr OpDef segment_take_op{.name = "segment_take",
                                               .input_names = "x, ids",
                                               .infer = &detail::infer_segment_take,
                                               .cpu = &cpu::segment_take,
+                                              .cuda = TANDEM_CUDA(&cuda::segment_take),
                                               .gradient = &detail::segment_take_gradient,
                                               .dtypes = dtypes::real,
                                               .inputs = 2,

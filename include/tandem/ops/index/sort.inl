@@ -1,5 +1,6 @@
 // Definitions of ops/index/sort.hpp.
 #pragma once
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/move/sort.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
@@ -62,6 +63,7 @@ TANDEM_INLINE Tensor ordered(const char* op, const Tensor& x, i64 axis, Directio
 TANDEM_INLINE constexpr OpDef sort_op{.name = "sort",
                                       .infer = &detail::infer_sort,
                                       .cpu = &detail::sort_kernel,
+                                      .cuda = TANDEM_CUDA(&cuda::sort),
                                       .gradient = &detail::ordered_gradient,
                                       .dtypes = dtypes::real,
                                       .outputs = 2,
@@ -70,6 +72,7 @@ TANDEM_INLINE constexpr OpDef sort_op{.name = "sort",
 TANDEM_INLINE constexpr OpDef top_k_op{.name = "top_k",
                                        .infer = &detail::infer_top_k,
                                        .cpu = &cpu::top_k,
+                                       .cuda = TANDEM_CUDA(&cuda::top_k),
                                        .gradient = &detail::ordered_gradient,
                                        .dtypes = dtypes::real,
                                        .outputs = 2,

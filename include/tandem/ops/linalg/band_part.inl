@@ -1,5 +1,6 @@
 // Definitions of ops/linalg/band_part.hpp.
 #pragma once
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/move/band.hpp"
 #include "tandem/ops/linalg/band_part.hpp"
 
@@ -25,6 +26,7 @@ TANDEM_INLINE constexpr OpDef band_part_op{
     .name = "band_part",
     .infer = &detail::infer_band_part,
     .cpu = &detail::band_part_kernel,
+    .cuda = TANDEM_CUDA(&cuda::band_part),
     .gradient = &detail::band_part_gradient,
     .dtypes = dtypes::number | dtypes::half_floating | dtypes::boolean | DType::complex128,
     .saves = Saves::nothing,

@@ -1,5 +1,6 @@
 // Definitions of ops/nn/batch_norm.hpp.
 #pragma once
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/norm/batch_norm.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -99,6 +100,7 @@ TANDEM_INLINE constexpr OpDef fused_batch_norm_op{
     .input_names = "x, scale, offset",
     .infer = &detail::infer_batch_norm,
     .cpu = &cpu::batch_norm,
+    .cuda = TANDEM_CUDA(&cuda::batch_norm),
     .gradient = &detail::gradient_batch_norm,
     .workspace = &detail::batch_norm_scratch,
     .dtypes = dtypes::floating,
@@ -112,6 +114,7 @@ TANDEM_INLINE constexpr OpDef fused_batch_norm_grad_op{
     .input_names = "g, x, scale, mean, variance",
     .infer = &detail::infer_batch_norm_grad,
     .cpu = &cpu::batch_norm_grad,
+    .cuda = TANDEM_CUDA(&cuda::batch_norm_grad),
     .workspace = &detail::batch_norm_scratch,
     .dtypes = dtypes::floating,
     .inputs = 5,

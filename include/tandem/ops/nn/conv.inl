@@ -2,6 +2,7 @@
 // its input gradient T(g, w) and its filter gradient F(x, g) it is closed under differentiation: each of the three is
 // linear in both operands, and their gradients are the other two.
 #pragma once
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/conv/conv.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -114,6 +115,7 @@ constexpr OpDef conv_def(const char* name, const char* display) {
           .input_names = "x, w",
           .infer = &infer_conv,
           .cpu = &cpu::conv,
+          .cuda = TANDEM_CUDA(&cuda::conv),
           .gradient = &conv_gradient,
           .dtypes = dtypes::floating,
           .inputs = 2,
@@ -127,6 +129,7 @@ constexpr OpDef conv_transpose_def(const char* name, const char* display) {
           .input_names = "x, w, like",
           .infer = &infer_conv_transpose,
           .cpu = &cpu::conv_transpose,
+          .cuda = TANDEM_CUDA(&cuda::conv_transpose),
           .gradient = &conv_transpose_gradient,
           .dtypes = dtypes::floating,
           .inputs = at_least(2),
@@ -141,6 +144,7 @@ constexpr OpDef conv_filter_grad_def(const char* name, const char* display) {
           .input_names = "x, g, like",
           .infer = &infer_conv_filter_grad,
           .cpu = &cpu::conv_filter_grad,
+          .cuda = TANDEM_CUDA(&cuda::conv_filter_grad),
           .gradient = &conv_filter_grad_gradient,
           .dtypes = dtypes::floating,
           .inputs = 3,

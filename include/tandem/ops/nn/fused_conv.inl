@@ -1,5 +1,6 @@
 // Definitions of ops/nn/fused_conv.hpp. The inputs are x, w and up to three vectors: bias, scale and offset.
 #pragma once
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/conv/conv.hpp"
 #include "tandem/ops/linalg/dense.hpp"
@@ -59,6 +60,7 @@ TANDEM_INLINE constexpr OpDef fused_conv_op{
     .input_names = "x, w, bias, scale, offset",
     .infer = &detail::infer_fused_conv,
     .cpu = &cpu::fused_conv,
+    .cuda = TANDEM_CUDA(&cuda::fused_conv),
     .gradient = &detail::fused_conv_gradient,
     .dtypes = dtypes::floating,
     .inputs = at_least(2),

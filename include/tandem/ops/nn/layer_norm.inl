@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/norm/layer_norm.hpp"
 #include "tandem/ops/nn/half.hpp"
@@ -161,6 +162,7 @@ TANDEM_INLINE constexpr OpDef layer_norm_op{.name = "layer_norm",
                                             .input_names = "x, parameters...",
                                             .infer = &detail::infer_layer_norm,
                                             .cpu = &cpu::layer_norm,
+                                            .cuda = TANDEM_CUDA(&cuda::layer_norm),
                                             .gradient = &detail::gradient_layer_norm,
                                             .dtypes = dtypes::floating,
                                             .inputs = at_least(1),
@@ -172,6 +174,7 @@ TANDEM_INLINE constexpr OpDef layer_norm_grad_op{.name = "layer_norm_grad",
                                                  .input_names = "g, x, scale",
                                                  .infer = &detail::infer_layer_norm_grad,
                                                  .cpu = &cpu::layer_norm_grad,
+                                                 .cuda = TANDEM_CUDA(&cuda::layer_norm_grad),
                                                  .workspace = &detail::layer_norm_scratch,
                                                  .dtypes = dtypes::floating,
                                                  .inputs = at_least(2),
@@ -184,6 +187,7 @@ TANDEM_INLINE constexpr OpDef rms_norm_op{.name = "rms_norm",
                                           .input_names = "x, parameters...",
                                           .infer = &detail::infer_layer_norm,
                                           .cpu = &cpu::rms_norm,
+                                          .cuda = TANDEM_CUDA(&cuda::rms_norm),
                                           .gradient = &detail::gradient_rms_norm,
                                           .dtypes = dtypes::floating,
                                           .inputs = at_least(1),
@@ -195,6 +199,7 @@ TANDEM_INLINE constexpr OpDef rms_norm_grad_op{.name = "rms_norm_grad",
                                                .input_names = "g, x, scale",
                                                .infer = &detail::infer_layer_norm_grad,
                                                .cpu = &cpu::rms_norm_grad,
+                                               .cuda = TANDEM_CUDA(&cuda::rms_norm_grad),
                                                .workspace = &detail::layer_norm_scratch,
                                                .dtypes = dtypes::floating,
                                                .inputs = at_least(2),

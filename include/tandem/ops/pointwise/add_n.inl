@@ -1,5 +1,6 @@
 // Definitions of ops/pointwise/add_n.hpp.
 #pragma once
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/pointwise/add_n.hpp"
 #include "tandem/ops/pointwise/add_n.hpp"
@@ -29,6 +30,7 @@ TANDEM_INLINE constexpr OpDef add_n_op{.name = "add_n",
                                        .input_names = "list...",
                                        .infer = &detail::infer_add_n,
                                        .cpu = &cpu::add_n,
+                                       .cuda = TANDEM_CUDA(&cuda::add_n),
                                        .gradient = &detail::add_n_gradient,
                                        .dtypes = dtypes::number | DType::complex128,
                                        .inputs = at_least(1),

@@ -1,5 +1,6 @@
 // Definitions of ops/random/candidates.hpp.
 #pragma once
+#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/random/candidates.hpp"
 #include "tandem/ops/random/candidates.hpp"
@@ -24,11 +25,12 @@ TANDEM_INLINE std::size_t candidates_workspace(Span<const Spec>, const Attrs& at
   const CandidateAttrs& a = attrs.get<CandidateAttrs>();
   return a.unique ? cpu::candidate_slots(a.num_sampled) * sizeof(i64) : 0;
 }
-constexpr OpDef candidate_row(const char* name, const char* in_errors, KernelFn cpu) {
+constexpr OpDef candidate_row(const char* name, const char* in_errors, KernelFn cpu, KernelFn cuda) {
   return {.name = name,
           .input_names = "true_classes, key",
           .infer = &infer_candidates,
           .cpu = cpu,
+          .cuda = cuda,
           .workspace = &candidates_workspace,
           .dtypes = dtypes::index,
           .inputs = 2,
@@ -41,10 +43,12 @@ constexpr OpDef candidate_row(const char* name, const char* in_errors, KernelFn 
 }
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef log_uniform_candidate_sampler_op = detail::candidate_row(
-    "log_uniform_candidate_sampler", "random::log_uniform_candidate_sampler", &cpu::log_uniform_candidate_sampler);
-TANDEM_INLINE constexpr OpDef uniform_candidate_sampler_op = detail::candidate_row(
-    "uniform_candidate_sampler", "random::uniform_candidate_sampler", &cpu::uniform_candidate_sampler);
+TANDEM_INLINE constexpr OpDef log_uniform_candidate_sampler_op =
+    detail::candidate_row("log_uniform_candidate_sampler", "random::log_uniform_candidate_sampler",
+                          &cpu::log_uniform_candidate_sampler, TANDEM_CUDA(&cuda::log_uniform_candidate_sampler));
+TANDEM_INLINE constexpr OpDef uniform_candidate_sampler_op =
+    detail::candidate_row("uniform_candidate_sampler", "random::uniform_candidate_sampler",
+                          &cpu::uniform_candidate_sampler, TANDEM_CUDA(&cuda::uniform_candidate_sampler));
 
 namespace random {
 

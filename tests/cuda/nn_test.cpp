@@ -1,0 +1,161 @@
+// Convolutions, pooling and normalizations on the device: groups, strides, padding, several parts of columns, long and
+// short rows; the pass that fuses convolutions; a small network that is trained.
+#include "tandem/graph/passes/passes.hpp"
+#include "tandem/graph/trace/function.hpp"
+#include "tandem/nn/layers/conv.hpp"
+#include "tests/cuda/device.hpp"
+#include "tests/support/graph_eval.hpp"
+
+namespace cuda_nn_test {
+
+using namespace tandem;
+using namespace gpu_test;
+
+Tensor reals(const Shape& shape, DType dtype = float32, i64 seed = 1) {
+  const DeviceScope host({Device::cpu, 0});
+  return cast(random::stateless_uniform(shape, {seed, 2}, {.minval = -1, .maxval = 1, .dtype = float64}), dtype);
+}
+// f's value and its gradients to all operands.
+template <class F>
+std::vector<Tensor> with_gradients(const F& f, std::vector<Tensor> x) {
+  GradientTape tape;
+  for (const Tensor& t : x) tape.watch(t);
+  const Tensor y = f(x);
+  for (const Tensor& g : tape.gradient(square(y), x)) x.push_back(g);
+  x.push_back(y);
+  return x;
+}
+template <class F>
+void compare(const F& f, const std::vector<Tensor>& x) {
+  std::vector<Tensor> on_gpu;
+  for (const Tensor& t : x) on_gpu.push_back(t.gpu());
+  const std::vector<Tensor> want = with_gradients(f, x), got = with_gradients(f, on_gpu);
+  for (std::size_t i = x.size(); i < want.size(); ++i) {
+    CAPTURE(i);
+    CHECK(got[i].device() == gpu);
+    check_near(got[i], want[i], 1);
+  }
+}
+
+TEST_CASE("CUDA nn: convolutions, their gradients, in groups and in parts") {
+  TANDEM_NEEDS_GPU;
+  struct Case {
+    Shape x, w;
+    nn::ConvOptions o;
+  };
+  const Case cases[] = {{{2, 9, 8, 3}, {3, 3, 3, 5}, {}},
+                        {{3, 9, 8, 4}, {3, 2, 2, 6}, {.strides = 2, .padding = Padding::same}},
+                        {{2, 11, 7, 6}, {3, 3, 1, 12}, {.padding = Padding::same, .dilations = 2}},
+                        {{2, 5, 6, 8}, {1, 1, 8, 4}, {}},
+                        {{2, 5, 6, 8}, {1, 1, 2, 12}, {}},
+                        {{2, 5, 6, 4}, {1, 1, 4, 3}, {.strides = 3}},
+                        {{1, 6, 6, 2}, {5, 4, 2, 3}, {.strides = 2, .padding = {{3, 1}, {0, 4}}}},
+                        {{2, 20, 3}, {4, 3, 7}, {.padding = Padding::same}},
+                        {{2, 5, 4, 6, 2}, {2, 3, 3, 2, 4}, {.strides = 2, .padding = Padding::same}},
+                        {{0, 5, 6, 4}, {2, 2, 4, 3}, {}},
+                        {{2, 5, 6, 0}, {2, 2, 0, 3}, {}}};
+  for (const Case& k : cases)
+    for (const DType d : {float32, float64, float16}) {
+      CAPTURE(to_string(k.x), to_string(k.w), name(d));
+      compare([&](const std::vector<Tensor>& in) { return nn::convolution(in[0], in[1], k.o); },
+              {reals(k.x, d), reals(k.w, d, 2)});
+    }
+  compare(
+      [](const std::vector<Tensor>& in) {
+        return nn::conv2d_transpose(in[0], in[1], {2, 9, 8, 4}, {.strides = 2, .padding = Padding::same});
+      },
+      {reals({2, 5, 4, 3}), reals({3, 3, 4, 3}, float32, 2)});
+}
+
+TEST_CASE("CUDA nn: the epilogues of convolutions, with any of their inputs") {
+  TANDEM_NEEDS_GPU;
+  using A = FusedActivation;
+  for (const Shape& x : {Shape{2, 6, 5, 3}, Shape{2, 6, 5, 0}})
+    for (const A activation : {A::none, A::relu, A::tanh, A::sigmoid})
+      for (std::size_t inputs = 2; inputs <= 5; ++inputs) {
+        CAPTURE(to_string(x), static_cast<int>(activation), inputs);
+        rules::FusedConvAttrs a;
+        a.strides = Shape{2, 1}, a.dilations = Shape{1, 1}, a.padding = PaddingKind::same, a.activation = activation;
+        std::vector<Tensor> in{reals(x), reals({3, 3, x.dim(3), 4}, float32, 2)};
+        while (in.size() < inputs) in.push_back(reals({4}, float32, static_cast<i64>(in.size())));
+        compare(
+            [&](const std::vector<Tensor>& operands) {
+              std::vector<const Tensor*> pointers;
+              for (const Tensor& t : operands) pointers.push_back(&t);
+              return apply(fused_conv_op, pointers, a)[0];
+            },
+            in);
+      }
+}
+
+TEST_CASE("CUDA nn: the pass fuses what follows a convolution of the device") {
+  const Spec image{{2, 6, 5, 3}, float32, gpu}, filter{{3, 3, 3, 4}, float32, gpu}, vector{{4}, float32, gpu};
+  TANDEM_NEEDS_GPU;
+  const Ref<Graph> g = testing::traced({image, filter, vector}, [](const std::vector<Tensor>& a) {
+    return std::vector<Tensor>{nn::relu((nn::conv2d(a[0], a[1]) + a[2]) * a[2] + a[2])};
+  });
+  const Ref<Graph> r = eliminate_dead_code(*fuse_epilogues(*g));
+  CHECK(testing::count(*r, fused_conv_op) == 1);
+  CHECK(testing::count(*r, conv2d_op) == 0);
+  CHECK(testing::count(*r, relu_op) == 0);
+}
+
+TEST_CASE("CUDA nn: traced convolutions") {
+  TANDEM_NEEDS_GPU;
+  const Tensor x = reals({2, 6, 5, 3}), w = reals({3, 3, 3, 4}, float32, 2), b = reals({4}, float32, 3);
+  auto f = function([](const Tensor& image, const Tensor& filter, const Tensor& bias) {
+    return sigmoid((nn::conv2d(image, filter) + bias) * bias + bias);
+  });
+  check_near(f(x.gpu(), w.gpu(), b.gpu()), f(x, w, b), 1);
+}
+
+TEST_CASE("CUDA nn: pooling, with NaN, ties, padding and overlap") {
+  TANDEM_NEEDS_GPU;
+  const nn::PoolOptions options[] = {{},
+                                     {.ksize = 3, .strides = 2, .padding = Padding::same},
+                                     {.ksize = 2, .strides = 3},
+                                     {.ksize = 3, .strides = 1, .padding = {{2, 2}, {1, 0}}},
+                                     {.ksize = 2, .strides = 4, .padding = {{3, 3}, {3, 3}}}};
+  const Tensor x = cast(cast(reals({2, 7, 6, 3}) * 4, int32), float32);  // many ties
+  const Tensor holes = where(equal(x, 2), std::nan(""), x);
+  for (const nn::PoolOptions& o : options)
+    for (const Tensor& image : {x, holes, cast(x, float64), cast(x, float16)}) {
+      CAPTURE(name(image.dtype()));
+      compare([&](const std::vector<Tensor>& in) { return nn::max_pool(in[0], o); }, {image});
+      compare([&](const std::vector<Tensor>& in) { return nn::avg_pool(in[0], o); }, {image});
+    }
+  for (const DType d : {int8, uint16, int64})
+    check_near(nn::max_pool(cast(x, d).gpu(), options[1]), nn::max_pool(cast(x, d), options[1]));
+  const auto want = nn::max_pool_with_argmax(holes, {.include_batch_in_index = true}),
+             got = nn::max_pool_with_argmax(holes.gpu(), {.include_batch_in_index = true});
+  check_near(got.argmax, want.argmax);
+}
+
+TEST_CASE("CUDA nn: normalizations of short and long rows") {
+  TANDEM_NEEDS_GPU;
+  for (const DType d : {float32, float64, bfloat16})
+    for (const auto& [rows, n] : std::vector<std::pair<i64, i64>>{{1, 1}, {9, 3}, {300, 40}, {3, 2000}, {0, 5}}) {
+      CAPTURE(name(d), rows, n);
+      const std::vector<Tensor> in{reals({rows, n}, d), reals({n}, d, 2), reals({n}, d, 3)};
+      compare([](const std::vector<Tensor>& x) { return nn::layer_norm(x[0], {.scale = x[1], .offset = x[2]}); }, in);
+      compare([](const std::vector<Tensor>& x) { return nn::layer_norm(x[0], {.offset = x[1]}); }, {in[0], in[1]});
+      compare([](const std::vector<Tensor>& x) { return nn::rms_norm(x[0], {.scale = x[1]}); }, {in[0], in[1]});
+    }
+  compare([](const std::vector<Tensor>& x) { return nn::layer_norm(x[0], {.axis = {1, 2}}); }, {reals({4, 5, 6})});
+}
+
+TEST_CASE("CUDA nn: batch normalization, channels last and first") {
+  TANDEM_NEEDS_GPU;
+  for (const DataFormat format : {DataFormat::channels_last, DataFormat::channels_first})
+    for (const Shape& shape : {Shape{3, 6, 5, 6}, Shape{500, 6, 4, 6}, Shape{0, 6, 2, 6}, Shape{7, 6}}) {
+      CAPTURE(to_string(shape));
+      compare(
+          [&](const std::vector<Tensor>& in) {
+            const auto r = nn::fused_batch_norm(in[0] + 3, in[1], in[2], {.data_format = format, .is_training = true});
+            return shape.size() ? r.y * reduce_sum(r.mean + r.variance) : r.y;
+          },
+          {reals(shape), reals({6}, float32, 2), reals({6}, float32, 3)});
+    }
+}
+
+}  // namespace cuda_nn_test
