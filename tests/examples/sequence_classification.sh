@@ -22,7 +22,8 @@ killed killed --steps 600 --seed 2 --checkpoint killed
 "$program" --steps 600 --seed 2 --checkpoint killed >out 2>&1 && grep -q 'going on from killed' out || { fail 'resume'; cat out; }
 curve() { sed -n 's/; [0-9]* texts.s$//; /^step\|^largest\|^after/p' "$@" | sort -u; }
 curve whole.out >whole.curve
-curve killed.out out | cmp -s - whole.curve || { fail 'killed and uninterrupted training differ'; cat whole.out killed.out out; }
+{ [ "$(wc -l <whole.curve)" = 5 ] && curve killed.out out | cmp -s - whole.curve; } ||
+  { fail 'killed and uninterrupted training differ'; cat whole.out killed.out out; }
 cmp -s reviews killed || fail 'the checkpoints of a killed and an uninterrupted run differ'
 says "its clip is '0.000000', not '1.000000'" "$program" --seed 2 --clip 1 --checkpoint killed
 
