@@ -1,11 +1,12 @@
 // linear_regression: the same weights in six ways, from a formula to an optimizer with momentum, and by mini-batches.
-// All in float64, so that one can see how closely they agree.
+// In float64, so that one can see how closely they agree, or in float32 (--dtype).
 #include <cstdio>
 
 #include <tandem/data.hpp>
 #include <tandem/linalg.hpp>
 #include <tandem/tandem.hpp>
 
+#include "examples/support/finite_numbers.hpp"
 #include "examples/support/program.hpp"
 
 using namespace tandem;
@@ -14,8 +15,11 @@ namespace {
 
 constexpr double rate = 0.01;
 
+struct Options : program::Options {
+  std::string dtype = "float64";
+};
 struct Problem {
-  Tensor a, y;                     // float64 [m, n], a column of ones first, and [m, 1]
+  Tensor a, y;                     // [m, n], a column of ones first, and [m, 1]
   std::vector<std::string> names;  // of the columns of a
 };
 struct Solution {
@@ -41,14 +45,17 @@ Problem loaded(const std::string& path) {
   std::vector<std::string> names = table.columns();
   const std::string target = names.back();
   names.pop_back();
-  const Tensor x = table.numbers(names, {.dtype = float64});
+  const Tensor x = finite_numbers(path, table, names, {.dtype = float64});
   const Tensor scaled = (x - reduce_mean(x, {0})) / (reduce_std(x, {0}) + 1e-12);
   names.insert(names.begin(), "bias");
-  return {with_ones(scaled), table.numbers({target}, {.dtype = float64}), names};
+  return {with_ones(scaled), finite_numbers(path, table, {target}, {.dtype = float64}), names};
 }
 
 Tensor mse(const Tensor& a, const Tensor& y, const Tensor& theta) { return reduce_mean(square(matmul(a, theta) - y)); }
-double largest_difference(const Tensor& a, const Tensor& b) { return reduce_max(abs(a - b)).item<double>(); }
+double number(const Tensor& x) { return cast(x, float64).item<double>(); }
+double largest_difference(const Tensor& a, const Tensor& b) {
+  return program::checked_loss(number(reduce_max(abs(a - b))));
+}
 
 // Runs update(theta) `steps` times, as a traced function.
 template <class Update>
@@ -62,7 +69,7 @@ Tensor descend(const Tensor& start, std::int64_t steps, const Update& update) {
 std::vector<Solution> solve(const Problem& p, const Tensor& start, std::int64_t steps) {
   const double m = static_cast<double>(p.a.shape()[0]);
   const Tensor at = transpose(p.a);
-  const Variable lr(constant(std::vector<double>{rate})[0]);  // a rate of float64
+  const Variable lr(constant(rate, start.dtype()));  // a rate of the same dtype
   const optimizers::SGD sgd(lr), momentum(lr, 0.25);
   const auto by_hand = [&](const Variable& theta) {
     theta.assign_sub(rate * 2 / m * matmul(at, matmul(p.a, theta) - p.y));
@@ -86,7 +93,7 @@ std::vector<Solution> solve(const Problem& p, const Tensor& start, std::int64_t 
 Tensor by_batches(const Problem& p, const Tensor& start, std::int64_t epochs, std::int64_t seed) {
   const data::Batches batches({p.a, p.y}, {.batch_size = 100, .seed = seed});
   const Variable theta(start);
-  const optimizers::SGD sgd(Variable(constant(std::vector<double>{rate})[0]));
+  const optimizers::SGD sgd(Variable(constant(rate, start.dtype())));
   const auto step =
       function([&](const Tensor& a, const Tensor& y) { sgd.minimize([&] { return mse(a, y, theta); }, {theta}); });
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch)
@@ -94,24 +101,25 @@ Tensor by_batches(const Problem& p, const Tensor& start, std::int64_t epochs, st
   return theta;
 }
 
-int compare(const program::Options& o) {
+int compare(const Options& o) {
   random::set_seed(o.seed);
-  const Problem p = o.data.empty() ? generated() : loaded(o.data);
-  const Tensor start = random::uniform({p.a.shape()[1], 1}, -1, 1, float64, {.seed = 42});
+  Problem p = o.data.empty() ? generated() : loaded(o.data);
+  const DType dtype = o.dtype == "float32" ? float32 : float64;
+  p.a = cast(p.a, dtype), p.y = cast(p.y, dtype);
+  const Tensor start = cast(random::uniform({p.a.shape()[1], 1}, -1, 1, float64, {.seed = 42}), dtype);
   const std::vector<Solution> solutions = solve(p, start, o.steps);
 
   std::printf("%-12s", "");
   for (const Solution& s : solutions) std::printf("%12s", s.way);
   for (std::size_t i = 0; i < p.names.size(); ++i) {
     std::printf("\n%-12.12s", p.names[i].c_str());
-    for (const Solution& s : solutions) std::printf("%12.7f", s.theta.to_vector<double>()[i]);
+    for (const Solution& s : solutions) std::printf("%12.7f", number(s.theta[static_cast<i64>(i)]));
   }
   std::printf("\n%-12s", "mean sq. err");
   double difference = 0;
   for (const Solution& s : solutions) {
-    std::printf("%12.7f", mse(p.a, p.y, s.theta).item<double>());
-    const double d = largest_difference(s.theta, solutions[0].theta);
-    if (!(d <= difference)) difference = d;  // NaN, too
+    std::printf("%12.7f", number(mse(p.a, p.y, s.theta)));
+    difference = std::max(difference, largest_difference(s.theta, solutions[0].theta));
   }
   std::printf("\nlargest difference from the normal equation: %.1e\n", difference);
   for (const std::int64_t epochs : {10, 100})
@@ -123,8 +131,11 @@ int compare(const program::Options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  program::Options o;
+  Options o;
   CLI::App app("Linear regression in six ways, and by mini-batches.");
   program::add_options(app, o, "a CSV file of numbers, whose last column is predicted; default: generated");
+  app.add_option("--dtype", o.dtype, "float64 or float32")
+      ->check(CLI::IsMember({"float64", "float32"}))
+      ->capture_default_str();
   return program::run("linear_regression", app, argc, argv, [&] { return compare(o); });
 }

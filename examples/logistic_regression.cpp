@@ -5,6 +5,7 @@
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
 
+#include "examples/support/finite_numbers.hpp"
 #include "examples/support/program.hpp"
 
 using namespace tandem;
@@ -17,13 +18,13 @@ struct Passengers {
 };
 
 // From the columns Survived, Pclass, Sex and Age, as Kaggle's train.csv has them.
-Passengers passengers(const data::Table& table) {
-  const auto classes = one_hot(cast(table.numbers("Pclass"), int32) - 1, 3);
+Passengers passengers(const std::string& path, const data::Table& table) {
+  const Tensor classes = one_hot(cast(squeeze(finite_numbers(path, table, {"Pclass"}), {1}), int32) - 1, 3);
   std::vector<float> female;
   for (const std::string& sex : table.texts("Sex")) female.push_back(sex == "female" ? 1.f : 0.f);
   // Gradient descent wants features of similar size: unscaled ages would need a hundredth of the learning rate.
-  const Tensor age = table.numbers("Age", {.missing = 30}) / 80;
-  return {concat({classes, stack({constant(female), age}, 1)}, 1), table.numbers({"Survived"})};
+  const Tensor age = finite_numbers(path, table, {"Age"}, {.missing = 30}) / 80;
+  return {concat({classes, expand_dims(constant(female), 1), age}, 1), finite_numbers(path, table, {"Survived"})};
 }
 
 struct Model : tandem::Model<Model> {
@@ -52,7 +53,7 @@ int predict(const program::Options& o) {
   random::set_seed(o.seed);
   const auto table = o.data.empty() ? data::parse_csv(data::synthetic_titanic(o.seed)) : data::load_csv(o.data);
   if (table.rows() < 10) throw std::runtime_error(o.data + " needs ten rows at least");
-  const Passengers all = passengers(table);
+  const Passengers all = passengers(o.data, table);
   const auto [train, test] = data::split({all.features, all.survived}, {0.7, 0.3}, {.seed = o.seed});
 
   const Model model;

@@ -6,6 +6,7 @@
 #include <tandem/tandem.hpp>
 #include <tandem/testing.hpp>
 
+#include "examples/support/finite_numbers.hpp"
 #include "examples/support/program.hpp"
 
 using namespace tandem;
@@ -30,6 +31,7 @@ void maximise(const char* what, Tensor (*loss)(const Tensor&), const Tensor& sta
   const optimizers::Adam adam(0.001);
   const auto step = function([&] { adam.minimize([&] { return -loss(w); }, {w}); });
   for (std::int64_t i = 0; i < steps; ++i) step();
+  program::checked_loss(loss(w).item<double>());
   const double error = test::compute_gradient_error(loss, start, {.delta = 1e-5});  // against differences
   print(what, w);
   std::printf("  %.5f\n", error);
@@ -42,7 +44,7 @@ int run(const program::Options& o) {
   if (!o.data.empty()) {
     const data::Table table = data::load_csv(o.data);
     if (table.rows() == 0) throw std::runtime_error(o.data + " has no numbers");
-    start = table.numbers(0, {.dtype = float64});
+    start = squeeze(finite_numbers(o.data, table, {table.columns()[0]}, {.dtype = float64}), {1});
   }
   print("", start);
   std::printf("  error of the gradient\n");

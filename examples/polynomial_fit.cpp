@@ -27,11 +27,11 @@ int fit(const program::Options& o) {
         {w});
   });
 
-  Tensor loss;
   for (std::int64_t i = 0; i < o.steps; ++i) {
-    loss = step();
-    if (i == 0 || (i + 1) % 250 == 0)
-      std::printf("step %5lld  loss %.4g\n", static_cast<long long>(i + 1), loss.item<float>());
+    const Tensor loss = step();
+    if (i != 0 && (i + 1) % 250 != 0 && i + 1 != o.steps) continue;
+    const double value = program::checked_loss(loss.item<float>());
+    std::printf("step %5lld  loss %.4g\n", static_cast<long long>(i + 1), value);
   }
   parabola::print(w, o.data.empty() ? "found (the points are of y = 5 x^2 + 3)" : "found");
   return 0;

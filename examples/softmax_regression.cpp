@@ -6,6 +6,7 @@
 #include <tandem/tandem.hpp>
 
 #include "examples/support/bag_of_words.hpp"
+#include "examples/support/finite_numbers.hpp"
 #include "examples/support/program.hpp"
 
 using namespace tandem;
@@ -15,6 +16,7 @@ namespace {
 struct Options : program::Options {
   std::string task = "iris";
   std::int64_t words = 2000;
+  std::int64_t splits = 0;  // random ones; 0: every fifth row is held out
 };
 
 struct Samples {
@@ -51,7 +53,7 @@ Samples load_flowers(const std::string& path) {
     throw std::runtime_error(path + " needs two columns and ten rows at least");
   const data::Categories classes = table.categories(features.back());
   features.pop_back();
-  return {table.numbers(features), classes.codes, static_cast<i64>(classes.names.size())};
+  return {finite_numbers(path, table, features), classes.codes, static_cast<i64>(classes.names.size())};
 }
 
 // --- spam
@@ -98,23 +100,45 @@ void report(const char* what, const Linear& model, const Tensor& x, const Tensor
               loss_of(model, x, labels).item<float>());
 }
 
-int classify(const Options& o) {
+void train(const Linear& model, const Options& o, const data::Batches<2>& batches) {
+  if (o.task == "iris") train(model, optimizers::SGD(0.01), batches, o.steps);
+  else train(model, optimizers::Adam(0.01), batches, o.steps);
+}
+
+// Every fifth row is held out.
+int classify(const Samples& s, const Options& o) {
+  const Tensor held_out = range(s.labels.size()) % 5 == 0;
+  const Tensor others = logical_not(held_out);
+  const Tensor x = boolean_mask(s.x, others), labels = boolean_mask(s.labels, others);
+  const Linear model(s.classes);
+  if (o.task == "iris") train(model, o, data::Batches({x, labels}, {.batch_size = x.shape()[0], .shuffle = false}));
+  else train(model, o, data::Batches({x, labels}, {.batch_size = 100, .seed = o.seed}));
+  report("held out", model, boolean_mask(s.x, held_out), boolean_mask(s.labels, held_out));
+  report("training rows", model, x, labels);
+  return 0;
+}
+// Again and again other 30 % are held out. A single split of few rows says little.
+int classify_by_splits(const Samples& s, const Options& o) {
+  double sum = 0, least = 1, most = 0;
+  for (std::int64_t seed = o.seed; seed < o.seed + o.splits; ++seed) {
+    const auto [rows, held_out] = data::split({s.x, s.labels}, {0.7, 0.3}, {.seed = seed});
+    const Linear model(s.classes);
+    train(model, o, data::Batches(rows, {.batch_size = 100, .seed = seed, .drop_remainder = true}));
+    const double right =
+        reduce_mean(metrics::sparse_categorical_accuracy(held_out[1], model(held_out[0]))).item<float>();
+    sum += right, least = std::min(least, right), most = std::max(most, right);
+  }
+  std::printf("%lld random splits: %.1f %% of the held-out rows right, from %.1f to %.1f %%\n",
+              static_cast<long long>(o.splits), 100 * sum / static_cast<double>(o.splits), 100 * least, 100 * most);
+  return 0;
+}
+
+int run(const Options& o) {
   random::set_seed(o.seed);
   const bool flowers = o.task == "iris";
   const Samples s = flowers ? (o.data.empty() ? generated_flowers() : load_flowers(o.data))
                             : (o.data.empty() ? generated_reviews(o) : load_mails(o));
-  const Tensor held_out = range(s.labels.size()) % 5 == 0;  // every fifth row
-  const Tensor others = logical_not(held_out);
-  const Tensor x = boolean_mask(s.x, others), labels = boolean_mask(s.labels, others);
-
-  const Linear model(s.classes);
-  if (flowers)
-    train(model, optimizers::SGD(0.01), data::Batches({x, labels}, {.batch_size = x.shape()[0], .shuffle = false}),
-          o.steps);
-  else train(model, optimizers::Adam(0.01), data::Batches({x, labels}, {.batch_size = 100, .seed = o.seed}), o.steps);
-  report("held out", model, boolean_mask(s.x, held_out), boolean_mask(s.labels, held_out));
-  report("training rows", model, x, labels);
-  return 0;
+  return o.splits ? classify_by_splits(s, o) : classify(s, o);
 }
 
 }  // namespace
@@ -129,5 +153,7 @@ int main(int argc, char** argv) {
   app.add_option("--words", o.words, "of spam: how many of the most frequent words count")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
-  return program::run("softmax_regression", app, argc, argv, [&] { return classify(o); });
+  app.add_option("--splits", o.splits, "hold out 30 % of the rows at random, so many times; default: every fifth row")
+      ->check(arguments::whole_number(1));
+  return program::run("softmax_regression", app, argc, argv, [&] { return run(o); });
 }

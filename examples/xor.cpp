@@ -4,6 +4,7 @@
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
 
+#include "examples/support/finite_numbers.hpp"
 #include "examples/support/program.hpp"
 
 using namespace tandem;
@@ -34,7 +35,7 @@ TruthTable load(const std::string& path) {
   if (table.rows() == 0 || inputs.size() < 2) throw std::runtime_error(path + " needs two columns and a row at least");
   const std::string output = inputs.back();
   inputs.pop_back();
-  return {table.numbers(inputs), table.numbers({output})};
+  return {finite_numbers(path, table, inputs), finite_numbers(path, table, {output})};
 }
 
 struct Result {
@@ -64,14 +65,14 @@ int run(const Options& o) {
                                                    constant({{0.}, {1.}, {1.}, {0.}})}
                                       : load(o.data);
   std::int64_t solved = 0;
-  float largest = 0;
+  double largest = 0;
   for (std::int64_t i = 0; i < o.starts; ++i) {
     random::set_seed(o.seed + i);
     const Result r = train(t, o);
     if (i == 0)
       std::printf("inputs\n%s\nprobabilities of 1\n%s\n", to_string(t.x).c_str(), to_string(r.probabilities).c_str());
     solved += r.right == t.y.size();
-    largest = std::max(largest, r.loss);
+    largest = std::max(largest, program::checked_loss(r.loss));
   }
   std::printf("%lld hidden units: all %lld rows right from %lld of %lld starts, largest loss %.2g\n",
               static_cast<long long>(o.hidden), static_cast<long long>(t.y.size()), static_cast<long long>(solved),

@@ -15,6 +15,7 @@
 #include "dates.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/progress.hpp"
+#include "examples/support/save_path.hpp"
 #include "examples/support/text_file.hpp"
 #include "translator.hpp"
 
@@ -218,7 +219,9 @@ void DateTask::draw(const std::string& text, const Tensor& inputs, const std::ve
 }  // namespace
 
 int translate_dates(const DateOptions& o) {
-  dates::encode_input(o.date);  // raises before training rather than after it
+  dates::encode_input(o.date);  // raises before training rather than after it, as the next lines do
+  save_path::check_file(o.checkpoint);
+  save_path::check_file(o.picture);
   random::set_seed(o.seed);
   DateTask task(o);
   if (!task.train()) {

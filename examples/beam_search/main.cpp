@@ -3,20 +3,19 @@
 //                               that it trains at first use
 //   beam_search dates           trains a model with attention that writes dates in ISO 8601, and shows its attention
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
 
 #include <tandem/tandem.hpp>
 
 #include "date_task.hpp"
 #include "examples/support/arguments.hpp"
-#include "examples/support/interrupt.hpp"
+#include "examples/support/program.hpp"
 #include "text_task.hpp"
 
 namespace {
 
 void add_text_options(CLI::App& app, TextOptions& o) {
-  app.add_option("--corpus", o.corpus, "a text file, or a folder of them")->capture_default_str();
+  app.add_option("--corpus,--data", o.corpus, "a text file, plain or compressed by gzip, or a folder of them")
+      ->capture_default_str();
   app.add_option("--checkpoint", o.checkpoint, "of char_rnn; trained if it is not there")->capture_default_str();
   app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
       ->check(arguments::positive_number())
@@ -56,13 +55,8 @@ int main(int argc, char** argv) {
   CLI::App* const dates = app.add_subcommand("dates", "train and show the model of dates");
   add_date_options(*dates, date);
   dates->add_option("--device", device, "CPU:0 or GPU:0")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  interrupt::watch();
-  try {
+  return program::run("beam_search", app, argc, argv, [&] {
     const auto scope = tandem::device(device);
     return *dates ? translate_dates(date) : continue_texts(text);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "\nbeam_search: %s\n", e.what());
-    return 1;
-  }
+  });
 }

@@ -16,6 +16,7 @@
 #include "examples/support/characters.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/progress.hpp"
+#include "examples/support/save_path.hpp"
 
 using namespace tandem;
 
@@ -203,8 +204,9 @@ void compare(const std::vector<std::string>& prompts, const Continuations& greed
 }  // namespace
 
 int continue_texts(const TextOptions& o) {
-  const std::string text = read_corpus(o.corpus);
   const bool exists = std::filesystem::exists(o.checkpoint);
+  if (!exists || std::filesystem::is_directory(o.checkpoint)) save_path::check_file(o.checkpoint);
+  const std::string text = read_corpus(o.corpus);
   if (!exists || train::read_metadata(o.checkpoint).contains(trained_here))
     if (!train_small_model(o, text, exists)) {
       std::printf("interrupted; the same command goes on from %s\n", o.checkpoint.c_str());

@@ -13,8 +13,9 @@
 #include "description.hpp"
 #include "examples/support/arguments.hpp"
 #include "examples/support/characters.hpp"
-#include "examples/support/interrupt.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
+#include "examples/support/save_path.hpp"
 #include "sampler.hpp"
 #include "trainer.hpp"
 
@@ -61,7 +62,8 @@ void add_sample_options(CLI::App& app, SampleOptions& o) {
       ->capture_default_str();
 }
 void add_options(CLI::App& app, Options& o) {
-  app.add_option("--corpus", o.corpus, "a text file, or a folder of them")->capture_default_str();
+  app.add_option("--corpus,--data", o.corpus, "a text file, plain or compressed by gzip, or a folder of them")
+      ->capture_default_str();
   app.add_option("--checkpoint", o.checkpoint, "the model's file")->capture_default_str();
   app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
       ->check(arguments::positive_number())
@@ -132,6 +134,7 @@ void run_steps(const Options& o, Trainer& trainer, const tandem::train::Metadata
 }
 
 int train(Options o) {
+  save_path::check_file(o.checkpoint);
   const std::string text = read_corpus(o.corpus);
   const std::string_view all = text, kept = all.substr(0, all.size() - all.size() / 20);
   Windows::check_length(kept.size(), o.train);
@@ -182,16 +185,11 @@ int main(int argc, char** argv) {
   app.require_subcommand(0, 1)->fallthrough();
   const CLI::App* only_train = app.add_subcommand("train", "train, without the sample at the end");
   const CLI::App* only_sample = app.add_subcommand("sample", "write text with the checkpoint");
-  CLI11_PARSE(app, argc, argv);
-  interrupt::watch();
-  try {
+  return program::run("char_rnn", app, argc, argv, [&] {
     if (*only_sample) return write_sample(o);
     const int status = train(o);
     if (status || *only_train) return status;
     std::printf("\nA sample at temperature %g:\n\n", o.sample.temperature);
     return write_sample(o);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "\nchar_rnn: %s\n", e.what());
-    return 1;
-  }
+  });
 }

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include <tandem/io.hpp>
+#include "examples/support/program.hpp"
 #include "tandem/graph/exec/concrete.hpp"
 #include "tandem/op_table.hpp"
 
@@ -46,14 +47,11 @@ int run(const std::string& file, const std::vector<std::string>& texts) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::cerr << "usage: run_graph FILE [NUMBERS ...]\n";
-    return 2;
-  }
-  try {
-    return run(argv[1], {argv + 2, argv + argc});
-  } catch (const std::exception& e) {
-    std::cerr << "run_graph: " << e.what() << "\n";
-    return 1;
-  }
+  std::string file;
+  CLI::App app(
+      "run_graph FILE [NUMBERS ...]: runs a graph that another program saved, or prints it if there are no NUMBERS.\n"
+      "They are a list for each argument, such as 1,2.5,-3, in row-major order.");
+  app.add_option("FILE", file, "the graph, as tandem::io::save_graph wrote it")->required();
+  app.prefix_command();  // all behind FILE are numbers, some of which begin with -
+  return program::run("run_graph", app, argc, argv, [&] { return run(file, app.remaining()); });
 }

@@ -1,9 +1,11 @@
 // What the example programs of one file share: the options --data, --steps and --seed, and how a program ends.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 #include <string>
 
 #include "examples/support/arguments.hpp"
@@ -24,6 +26,12 @@ inline void add_options(CLI::App& app, Options& o, const std::string& data) {
       ->check(arguments::whole_number(1))
       ->capture_default_str();
   app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
+}
+
+/// Returns the loss that a program reports. throws std::runtime_error if it is not finite: the weights are of no use
+inline double checked_loss(double loss) {
+  if (std::isfinite(loss)) return loss;
+  throw std::runtime_error("training diverged: the loss is not a finite number");
 }
 
 /// Reads the arguments and runs the program. Errors take one line.

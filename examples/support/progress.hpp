@@ -19,6 +19,10 @@ inline std::string clock_text(double seconds) {
 /// A progress line that is rewritten in place on a terminal and otherwise printed every ten seconds.
 class Progress {
  public:
+  Progress() = default;
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() { end(); }  // before the message of an error
   /// share: the fraction done, 0 to 1. report: the program's own figures. now: shows the line regardless of the
   /// time.
   void show(double share, double seconds_left, const std::string& report, bool now = false) {
@@ -39,7 +43,7 @@ class Progress {
   }
   /// Ends the line, so that other text may follow.
   void end() {
-    if (terminal_ && shown_) std::printf("\n");
+    if (terminal_ && shown_) std::printf("\n"), std::fflush(stdout);
     shown_ = 0;
   }
 

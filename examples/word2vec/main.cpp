@@ -12,8 +12,9 @@
 #include <tandem/io.hpp>
 
 #include "examples/support/arguments.hpp"
-#include "examples/support/interrupt.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
+#include "examples/support/save_path.hpp"
 #include "files.hpp"
 #include "trainer.hpp"
 #include "vectors.hpp"
@@ -78,7 +79,7 @@ void add_train_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
 }
 void add_options(CLI::App& app, Options& o) {
-  app.add_option("--corpus", o.corpus, "a text file, or a folder of them")->capture_default_str();
+  app.add_option("--corpus,--data", o.corpus, "a text file, or a folder of them")->capture_default_str();
   app.add_option("--output", o.output, "the folder for checkpoint, vocabulary and vectors")->capture_default_str();
   app.add_option("--nearest", o.nearest, "print the words nearest to this one, and do not train");
   app.add_option("--analogy", o.analogy, "three words: print what is to the third as the second is to the first")
@@ -129,9 +130,14 @@ class Pace {
  public:
   void add(const Trainer::Progress& p, double seconds) {
     words_ += p.words, trained_ += p.trained_words, seconds_ += seconds;
+    if (loss_ == 0) first_ = p.first;
+    last_ = p.last;
     loss_ = loss_ == 0 ? p.loss : 0.95 * loss_ + 0.05 * p.loss;
   }
   double loss() const { return loss_; }  // a running mean
+  void print_change() const {
+    std::printf("mean loss of 100 steps: %.4f at the beginning of this run, %.4f at its end\n", first_, last_);
+  }
   std::string rates() const {
     char text[96];
     std::snprintf(text, sizeof text, "%.0f words/s (%.0f after subsampling)", double(words_) / seconds_,
@@ -149,7 +155,7 @@ class Pace {
 
  private:
   std::int64_t words_ = 0, trained_ = 0;
-  double seconds_ = 0, loss_ = 0;
+  double seconds_ = 0, loss_ = 0, first_ = 0, last_ = 0;
 };
 
 void train_chunks(const Options& o, Trainer& trainer, Pace& pace, const tandem::train::Metadata& description) {
@@ -199,12 +205,13 @@ Vocabulary vocabulary_of(const Options& o, bool resumed) {
   if (resumed) return Vocabulary::load(o.file("vocabulary.txt"));
   WordReader reader(o.corpus);
   Vocabulary v = Vocabulary::of(reader, o.vocabulary);
-  std::filesystem::create_directories(o.output);
+  save_path::make_folder(o.output);
   v.save(o.file("vocabulary.txt"));
   return v;
 }
 
 int train_vectors(const Options& o) {
+  save_path::check_new_folder(o.output);
   const std::string checkpoint = o.file("checkpoint.safetensors");
   const bool resumed = std::filesystem::exists(checkpoint);
   const Vocabulary vocabulary = vocabulary_of(o, resumed);
@@ -230,6 +237,7 @@ int train_vectors(const Options& o) {
               static_cast<long long>(std::min(trainer.epoch() + 1, o.train.epochs)));
   if (pace.has_rates()) std::printf("%s, loss %.4f, ", pace.rates().c_str(), pace.loss());
   std::printf("held out %.4f\n", trainer.held_out_loss());
+  if (pace.has_rates()) pace.print_change();
   std::printf("%s: embeddings.npy, vocabulary.txt, vectors.txt, vectors.tsv, metadata.tsv, words.svg\n",
               o.output.c_str());
   if (interrupt::received) return 130;
@@ -257,14 +265,9 @@ int main(int argc, char** argv) {
   Options o;
   CLI::App app("Vectors of words: trains them on a text, then shows which words are near each other.");
   add_options(app, o);
-  CLI11_PARSE(app, argc, argv);
-  interrupt::watch();
-  try {
+  return program::run("word2vec", app, argc, argv, [&] {
     if (o.threads) tandem::config::set_intra_op_parallelism_threads(o.threads);
     const auto device = tandem::device(o.device);
     return o.nearest.empty() && o.analogy.empty() ? train_vectors(o) : answer(o);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "\nword2vec: %s\n", e.what());
-    return 1;
-  }
+  });
 }

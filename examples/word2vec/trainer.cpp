@@ -1,8 +1,10 @@
 #include "trainer.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
+#include <vector>
 
 using namespace tandem;
 
@@ -81,17 +83,23 @@ Trainer::Progress Trainer::train_chunk() {
   if (!is_last_epoch(state_)) read_ahead();
   const double left = std::max(1e-4, 1 - share());
   const Tensor rate = constant(static_cast<float>(options_.learning_rate * left));
-  double loss = 0, examples = 0;
+  std::vector<double> losses, examples;  // of each step
   for (const Batch& b : now.batches) {
-    loss += traced_step_(b.inputs, rate).item<float>();
-    examples += objective_->examples_in_loss(b);
+    losses.push_back(traced_step_(b.inputs, rate).item<float>());
+    examples.push_back(objective_->examples_in_loss(b));
   }
-  if (examples > 0) loss /= examples;
-  if (!std::isfinite(loss))
+  const auto mean = [&](std::size_t from, std::size_t to) {
+    double loss = 0, count = 0;
+    for (std::size_t i = from; i < to; ++i) loss += losses[i], count += examples[i];
+    return count > 0 ? loss / count : 0;
+  };
+  const std::size_t n = losses.size(), some = std::min<std::size_t>(n, 100);
+  const Progress p{now.words, now.trained_words, mean(0, n), mean(0, some), mean(n - some, n)};
+  if (!std::isfinite(p.loss))
     throw std::runtime_error("training diverged: the loss is not a number; lower --learning-rate or --momentum");
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   seconds_.assign_add(seconds.count());
-  return {now.words, now.trained_words, loss};
+  return p;
 }
 
 double Trainer::held_out_loss() const {
@@ -99,6 +107,7 @@ double Trainer::held_out_loss() const {
   WordReader reader(corpus_, train_end_);
   reader.next();  // the position may be inside a word
   const Place end = files_.place_at(files_.bytes());
+  const Tensor draws = generator_.state().read_value();  // training goes on as if this loss had drawn nothing
   double loss = 0, examples = 0;
   for (std::int64_t i = 0; i < 10; ++i) {
     Chunk chunk = read_chunk(reader, vocabulary_, subsampling_, chunks_, -1, i, end);
@@ -108,6 +117,7 @@ double Trainer::held_out_loss() const {
       examples += objective_->examples_in_loss(b);
     }
   }
+  generator_.state().assign(draws);
   return examples > 0 ? loss / examples : 0;
 }
 

@@ -35,6 +35,7 @@ class Trainer {
   struct Progress {
     std::int64_t words = 0, trained_words = 0;  // read, and left after subsampling
     double loss = 0;                            // mean over examples
+    double first = 0, last = 0;                 // the same of the first and the last 100 steps
   };
   /// Trains on the next chunk. throws std::runtime_error if training diverged
   Progress train_chunk();

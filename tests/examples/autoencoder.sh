@@ -19,11 +19,12 @@ images = svg.findall(ns + "g")
 assert len(images) == 60 and all(g.findall(ns + "path") for g in images), len(images)
 PY
 
-# Stopped and resumed equals uninterrupted.
-"$program" --epochs 2 --checkpoint parts >/dev/null 2>&1 || fail 'train, first part'
-"$program" --epochs 4 --checkpoint parts >out 2>&1 || { fail 'train, second part'; cat out; }
+# Killed and resumed equals uninterrupted.
+killed parts --epochs 4 --checkpoint parts
+"$program" --epochs 4 --checkpoint parts >out 2>&1 || { fail 'resume after a kill'; cat out; }
 grep -q 'going on from parts' out || fail 'the second run did not resume'
 grep -q -F "$(grep '^epoch  4' whole.out)" out || { fail 'resumed and uninterrupted training differ'; cat out; }
+cmp -s whole parts || fail 'the checkpoints of a killed and an uninterrupted run differ'
 says "its dims is '16', not '2'" "$program" --checkpoint parts --dims 2
 interrupted "$program" --epochs 1000
 

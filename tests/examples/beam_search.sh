@@ -55,6 +55,13 @@ says 'is not a checkpoint of this task' "$program" dates --checkpoint beam_searc
 says 'is damaged' "$program" dates --checkpoint torn
 says 'two characters or more' text --prompt '@'
 says "which dates are not written with" "$program" dates --date '3 April_1997'
+for task in '' dates; do
+  "$program" $task --help >out 2>&1 && grep -q -- --checkpoint out || fail "no help of beam_search $task"
+  fails_with 2 'nonsense' "$program" $task --nonsense
+  fails_with 2 "'x' is not a whole number of at least 0" "$program" $task --seed x
+  bad_folder "$program" $task
+done
+fails_with 1 'there is no nowhere.txt' "$program" --data nowhere.txt
 says "'0' is not a whole number of at least 1" "$program" --width 0
 : >empty.txt
 says 'empty.txt is empty' "$program" --corpus empty.txt --checkpoint x

@@ -65,6 +65,23 @@ small train --steps 1 --checkpoint killed >out 2>&1 || { fail 'no whole checkpoi
 grep -q 'going on from killed' out || fail 'the run after a kill did not resume'
 for left in killed.partial.*; do [ ! -e "$left" ] || fail "$left was left by a killed run"; done
 
+# Killed and resumed equals uninterrupted: all of the state but the seconds.
+to_40() { "$program" train --corpus corpus.txt --hidden 16 --batch 8 --window 20 --steps 40 --checkpoint-every 5 --dropout 0.2 "$@"; }
+to_40 --checkpoint whole40 >whole.out 2>&1 || { fail 'train to 40'; cat whole.out; }
+killed killed40 train --corpus corpus.txt --hidden 16 --batch 8 --window 20 --steps 40 --checkpoint-every 5 --dropout 0.2 \
+  --checkpoint killed40
+to_40 --checkpoint killed40 >out 2>&1 && grep -q 'going on from killed40' out || { fail 'resume after a kill'; cat out; }
+same_tensors whole40 killed40 seconds || { fail 'killed and uninterrupted training differ'; cat whole.out out; }
+at_40=$(sed -n 's/^step 40: .* in training, //p' whole.out)
+{ [ -n "$at_40" ] && grep -q -F "$at_40" out; } || { fail 'killed: other held-out bits'; cat whole.out out; }
+
+# Real text: after 500,000 characters it is better than a table of what follows each character, 3.51 bits.
+if has_real text/state_of_the_union.txt.gz; then
+  "$program" train --data "$real/text/state_of_the_union.txt.gz" --hidden 128 --batch 50 --steps 200 --checkpoint-every 1000 \
+    --checkpoint speeches >out 2>&1 || { fail 'train on speeches'; cat out; }
+  near "$(number ': ([0-9.]+) bits/char held out at the end')" 3.2 0.3 || { fail 'speeches: held out'; cat out; }
+fi
+
 # Training ends when held-out text gets no better, and the best weights are what is sampled.
 "$program" train --corpus corpus.txt --hidden 16 --batch 8 --window 20 --learning-rate 0.5 --clip 1000 --steps 5000 \
   --checkpoint-every 10 --patience 2 --checkpoint early >out 2>&1 || { fail 'train, to stop early'; cat out; }
@@ -97,6 +114,11 @@ says 'cell' "$program" --cell nonsense
 says "'abc' is not a whole number of at least 1" "$program" --hidden abc
 says "'1' is not a number in" "$program" --dropout 1
 says "'-1' is not a number greater than 0" "$program" --minutes -1
+"$program" --help >out 2>&1 && grep -q -- --data out || fail 'no help'
+"$program" train --help >out 2>&1 || fail 'no help of train'
+fails_with 2 'nonsense' "$program" --nonsense
+fails_with 2 "'abc' is not a whole number of at least 1" "$program" train --hidden abc
+bad_folder small train --steps 100
 [ ! -e bad ] || fail 'a diverged run left a checkpoint'
 
 finish

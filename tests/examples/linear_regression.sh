@@ -14,6 +14,10 @@ at_most "$(number '100 epochs: within ([0-9.e+-]+)')" 1e-3 || { fail '100 epochs
 awk '/^bias/ || /^feature/ { n++; for (i = NF - 5; i <= NF; ++i) if ($i < n / 10 - .01 || $i > n / 10 + .01) bad = 1 }
      /^mean sq/ { for (i = NF - 5; i <= NF; ++i) if ($i < .009 || $i > .011) bad = 1 }
      END { exit bad || n != 9 }' out || { fail 'the weights'; cat out; }
+# In float32 they agree to 1e-4, and not to 1e-9.
+"$program" --dtype float32 >out 2>&1 || { fail float32; cat out; }
+at_most "$(difference)" 1e-4 || { fail "float32: the ways differ by '$(difference)'"; cat out; }
+at_most "$(difference)" 1e-9 && { fail 'float32: too good'; cat out; }
 # It can fail: after a tenth of the steps the descents have not arrived.
 "$program" --steps 100 >out 2>&1 || { fail '100 steps'; cat out; }
 at_most "$(difference)" 1e-3 && { fail '100 steps are enough'; cat out; }
@@ -25,4 +29,6 @@ at_most "$(difference)" 1e-6 || { fail 'a file: the ways differ'; cat out; }
 grep -q '^mean sq. err *0.0000000 ' out || { fail 'a file: the fit is not exact'; cat out; }
 
 bad_data a,target
+bad_numbers a,target
+fails_with 2 dtype "$program" --dtype int32
 finish

@@ -16,4 +16,5 @@ done
 "$program" --data own.csv >out 2>&1 && near "$(number ' ([0-9.]+) % right of those held out')" 100 0 || { fail 'a file'; cat out; }
 
 bad_data Survived,Pclass,Sex,Age
+bad_numbers Pclass,Sex,Age,Survived
 finish

@@ -28,4 +28,5 @@ echo w >header.csv
 printf 'w\nx\n' >text.csv
 head -c 3000 "$program" >binary.csv
 for file in nowhere empty header text binary; do fails_with 1 "$file.csv" "$program" --data $file.csv; done
+bad_numbers w
 finish

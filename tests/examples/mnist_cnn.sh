@@ -21,8 +21,8 @@ says "its batch normalization is 'on', not 'off'" "$program" --batch 10 --checkp
 interrupted "$program" --epochs 1000
 
 if has_real mnist; then
-  "$program" --data "$mnist" --steps 40 --batch 50 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }
-  right_above 80
+  "$program" --data "$mnist" --steps 150 --batch 50 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }
+  right_above 95  # 96.7; all 10 epochs reach 98.9
 fi
 
 bad_digits

@@ -28,13 +28,14 @@ says "its batch is '100', not '50'" "$program" --checkpoint whole --batch 50
 interrupted "$program" --epochs 100000
 
 if has_real mnist; then
-  "$program" --data "$mnist" --epochs 12 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }
-  right_above 95
+  "$program" --data "$mnist" --epochs 30 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }
+  right_above 97  # 97.9; all 80 epochs reach 98.6
 fi
 
 bad_digits
 head -c 1000 whole >torn
 says 'is damaged' "$program" --checkpoint torn
+bad_folder "$program"
 fails_with 2 "'0' is not a whole number of at least 1" "$program" --epochs 0
 
 finish

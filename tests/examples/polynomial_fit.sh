@@ -16,4 +16,7 @@ done
 "$program" --data points.csv >out 2>&1 && weights_near 2 .01 -1 .01 1 .05 || { fail 'points of a file'; cat out; }
 
 bad_data x,y
+bad_numbers x,y
+printf 'x,y\n1,2\n2,1e30\n' >large.csv
+fails_with 1 'training diverged' "$program" --data large.csv
 finish

@@ -30,7 +30,26 @@ gives 'run_graph: load_graph: cannot read' "$program" "$folder/none"
 gives 'run_graph: parse_graph: the graph is not a saved graph' "$program" "$0"
 head -c 200 "$golden" >"$folder/torn"
 gives 'run_graph: parse_graph: the graph is truncated' "$program" "$folder/torn"
-gives 'usage' "$program"
+gives 'run_graph: FILE is required' "$program"
+gives 'NUMBERS' "$program" --help
+gives '15.0' "$program" "$golden" -1,2,0,4
+gives '15.0' "$program" "$golden" -.5,2,0,4
+
+# status WANTED COMMAND...
+status() {
+  wanted=$1
+  shift
+  "$@" >"$folder/out" 2>&1
+  [ $? = "$wanted" ] || {
+    failures=$((failures + 1))
+    echo "FAILED: $*: not status $wanted"
+  }
+}
+status 0 "$program" --help
+status 0 "$program" "$golden"
+status 1 "$program" "$folder/none"
+status 2 "$program"
+status 2 "$program" --nonsense
 
 [ $failures -eq 0 ] && echo ok
 exit $((failures > 0))

@@ -1,7 +1,8 @@
 # What the example tests share; each sources this first. Its argument is the program, and it works in a folder of its own.
 set -u
 program=$1
-real=$(cd "$(dirname "$0")/../../.." && pwd)/shared/data  # real data, where they are
+# Real data, where they are: beside the checkout, or in the folder that TANDEM_DATA names.
+real=${TANDEM_DATA:-$(cd "$(dirname "$0")/../../.." && pwd)/shared/data}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -20,7 +21,7 @@ says() {
 }
 # has_real FILE: whether there is that file of real data; says so if not.
 has_real() {
-  [ -e "$real/$1" ] || { echo "skipped: there is no ../shared/data/$1"; return 1; }
+  [ -e "$real/$1" ] || { echo "skipped: there is no $real/$1"; return 1; }
 }
 # number PATTERN: what the first group of the sed pattern matches in out; nothing if it does not match.
 number() {
@@ -55,10 +56,60 @@ bad_data() {
   for file in empty header short binary; do fails_with 1 "$file.csv" "$program" --data $file.csv; done
   bad_arguments
 }
+# bad_numbers HEADER: fields of a CSV file that are not finite.
+bad_numbers() {
+  zeros=$(echo "$1" | sed 's/[^,][^,]*/0/g')
+  for field in nan inf -inf; do
+    { echo "$1"; for row in 1 2 3 4 5 6 7 8 9 10 11; do echo "$zeros"; done; echo "$zeros" | sed "s/^0/$field/"; } >field.csv
+    fails_with 1 "field.csv: record 12, column ${1%%,*}: $field is not a finite number" "$program" --data field.csv
+  done
+}
 bad_arguments() {
   fails_with 2 "'0' is not a whole number of at least 1" "$program" --steps 0
   fails_with 2 "'x' is not a whole number of at least 0" "$program" --seed x
   fails_with 2 'nonsense' "$program" --nonsense
+}
+# bad_folder COMMAND...: a checkpoint that could not be saved is noticed before training begins.
+bad_folder() {
+  fails_with 1 'cannot save to nowhere/.*: there is no folder nowhere' begins "$@" --checkpoint nowhere/model
+  mkdir -p folder
+  fails_with 1 'cannot save to folder: it is a folder' begins "$@" --checkpoint folder
+}
+# begins COMMAND...: prints its errors, and a second line if it began to train.
+begins() {
+  "$@" >begins.out
+  status_of_program=$?
+  grep -m 1 '^step \|^epoch \|loss' begins.out
+  return $status_of_program
+}
+# killed FILE ARGUMENTS...: kill -9 of the program when it has saved FILE; its output is in killed.out.
+killed() {
+  python3 - "$program" "$@" <<'PY' || fail "a killed run of $*"
+import os, subprocess, sys, time
+program, file, *arguments = sys.argv[1:]
+p = subprocess.Popen([program, *arguments], stdout=open("killed.out", "w"))
+def saved(): return os.stat(file).st_ino if os.path.exists(file) else None
+before = saved()
+while saved() == before:
+    assert p.poll() is None, "it ended before it saved"
+    time.sleep(.001)
+p.kill()
+assert p.wait() == -9, "it ended before it was killed"
+PY
+}
+# same_tensors A B [NAME]: two checkpoints have the same tensors, but for that name.
+same_tensors() {
+  python3 - "$@" <<'PY'
+import json, struct, sys
+def tensors(file):
+    data = open(file, "rb").read()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + size])
+    return {name: (t["dtype"], t["shape"], data[8 + size:][slice(*t["data_offsets"])])
+            for name, t in header.items() if name not in ("__metadata__", *sys.argv[3:])}
+a, b = map(tensors, sys.argv[1:3])
+sys.exit(f"the checkpoints differ: {[n for n in a.keys() | b.keys() if a.get(n) != b.get(n)]}" if a != b else 0)
+PY
 }
 # stops_at_interrupt ARGUMENTS...: Ctrl-C after the first report of a step ends the program: status 130.
 stops_at_interrupt() {

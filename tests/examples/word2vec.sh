@@ -54,9 +54,11 @@ learns skip-gram --epochs 8
 learns cbow --model cbow --epochs 8 --learning-rate 0.1
 learns own --loss own --epochs 4
 learns own-cbow --model cbow --loss own --epochs 8 --learning-rate 0.1
-learns nce --loss nce --samples 16 --batch 256 --epochs 2
-cost=$(sed -n 's/^trained after .* held out \([0-9.]*\)$/\1/p' out)
-awk "BEGIN { exit !(\"$cost\" != \"\" && $cost + 0 < 2.5) }" || { fail "nce: the cost is '$cost'"; cat out; }
+# Measured elsewhere: a cost of 15.5 in the first 100 steps, which one epoch brings to 2.1. Here a window goes on behind the
+# end of its sentence, in another topic: 2.45 is the least.
+learns nce --loss nce --samples 16 --batch 256 --epochs 1 --momentum 0.8
+near "$(number '^mean loss of 100 steps: ([0-9.]+) at the beginning')" 16 1 || { fail 'nce: the cost at the beginning'; cat out; }
+near "$(number '^trained after .* held out ([0-9.]+)$')" 2.25 0.25 || { fail 'nce: the cost after an epoch'; cat out; }
 grep -q 'words/s' out || { fail 'no rate in the summary'; cat out; }
 "$program" --output skip-gram --nearest topicaworda --neighbours 3 >out || fail nearest
 grep -q 'topicaworda:  *topicaword' out || { fail 'nearest prints'; cat out; }
@@ -70,28 +72,30 @@ small --epochs 2 --threads 3 --output three >/dev/null 2>&1 || fail 'three threa
 cmp -s one/embeddings.npy three/embeddings.npy || fail 'the number of threads shows in the vectors'
 python3 - "$program" <<'PY' || fail 'an interrupted run'
 import os, signal, subprocess, sys, time
-run = [sys.argv[1], "--corpus", "corpus.txt", "--size", "16", "--minutes", "60", "--threads", "1"]
-def start(output, epochs, every):
-    p = subprocess.Popen(run + ["--output", output, "--epochs", epochs, "--checkpoint-every", every],
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+own = ["--loss", "nce", "--samples", "16", "--batch", "256"]  # draws its samples from a generator
+def run(output, *more):
+    return [sys.argv[1], "--corpus", "corpus.txt", "--size", "16", "--minutes", "600", "--threads", "1", "--output", output, *more]
+def stop(output, signal, *more):
+    p = subprocess.Popen(run(output, "--checkpoint-every", "0.01", *more), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     while not os.path.exists(output + "/checkpoint.safetensors"):
         assert p.poll() is None, p.communicate()
         time.sleep(.005)
-    return p
-p = start("parts", "15", "0.01")
-p.send_signal(signal.SIGINT)
-out = p.communicate()[0]
-assert p.returncode == 130 and "interrupted after" in out, (p.returncode, out)
+    p.send_signal(signal)
+    return p.communicate()[0], p.returncode
+out, status = stop("parts", signal.SIGINT, "--epochs", "15")
+assert status == 130 and "interrupted after" in out, (status, out)
 assert os.path.exists("parts/embeddings.npy")
-p = start("killed", "100000", "0.01")
-p.kill()
-p.communicate()
-subprocess.run(run + ["--output", "killed", "--epochs", "1"], check=True, stdout=subprocess.DEVNULL)
-for output in ("parts", "whole"):
-    out = subprocess.run(run + ["--output", output, "--epochs", "15"], check=True, capture_output=True, text=True).stdout
-    assert ("going on from parts" in out) == (output == "parts"), out
-same = open("parts/embeddings.npy", "rb").read() == open("whole/embeddings.npy", "rb").read()
-assert same, "resumed and uninterrupted training give different vectors"
+# Stopped or killed and resumed equals uninterrupted, however often the loss of held-out text was computed.
+assert stop("killed", signal.SIGKILL, "--epochs", "15")[1] == -9
+assert stop("killed-nce", signal.SIGKILL, "--epochs", "2", *own)[1] == -9
+def vectors(output, *more):
+    out = subprocess.run(run(output, *more), check=True, capture_output=True, text=True).stdout
+    assert ("going on from" in out) != output.startswith("whole"), out
+    return open(output + "/embeddings.npy", "rb").read()
+whole = vectors("whole", "--epochs", "15")
+for output in ("parts", "killed"):
+    assert vectors(output, "--epochs", "15") == whole, f"{output}: resumed and uninterrupted training give different vectors"
+assert vectors("killed-nce", "--epochs", "2", "--checkpoint-every", "0.01", *own) == vectors("whole-nce", "--epochs", "2", *own), "killed, nce: other vectors"
 PY
 
 # Bad input.
@@ -108,6 +112,12 @@ says 'is damaged' small --output tornrun
 says 'model' "$program" --model nonsense
 says "'abc' is not a whole number of at least 2" "$program" --size abc
 says "'-1' is not a number greater than 0" "$program" --minutes -1
+fails_with 1 'cannot save to empty.txt/x: empty.txt is not a folder' "$program" --corpus corpus.txt --output empty.txt/x
+fails_with 1 'cannot save to /proc/nowhere' "$program" --corpus corpus.txt --output /proc/nowhere
+"$program" --help >out 2>&1 && grep -q -- --data out || fail 'no help'
+fails_with 2 'nonsense' "$program" --nonsense
+fails_with 2 "'x' is not a whole number of at least 0" "$program" --seed x
+fails_with 1 'there is no nowhere.txt' "$program" --data nowhere.txt
 says 'device' "$program" --corpus corpus.txt --device TPU:0 --output y
 [ ! -e x/vocabulary.txt ] || fail 'a corpus without words left a vocabulary'
 

@@ -13,4 +13,5 @@ printf 'a,b,c,parity\n0,0,0,0\n0,0,1,1\n0,1,0,1\n0,1,1,0\n1,0,0,1\n1,0,1,0\n1,1,
 "$program" --data parity.csv --hidden 12 --starts 3 >out 2>&1 && grep -q 'all 8 rows right from 3 of 3' out || { fail parity; cat out; }
 
 bad_data a,b
+bad_numbers a,b
 finish
