@@ -12,14 +12,14 @@ using testing::floats, testing::wave, testing::distance, testing::List;
 
 namespace {
 
-using Function = Tensor (*)(const Tensor&);
+using Formula = Tensor (*)(const Tensor&);
 Tensor plain_tanh(const Tensor& x) { return tanh(x); }
 Tensor plain_sigmoid(const Tensor& x) { return sigmoid(x); }
 Tensor plain_relu(const Tensor& x) { return maximum(x, 0.f); }
 Tensor hard_sigmoid(const Tensor& x) { return clip_by_value(x / 6 + 0.5f, 0.f, 1.f); }
 
 // The gates by the formulas, without a bias if w has none.
-Tensor lstm_by_hand(const Tensor& x, const List& w, i64 u, Function act, Function gate) {
+Tensor lstm_by_hand(const Tensor& x, const List& w, i64 u, Formula act, Formula gate) {
   Tensor h = zeros({x.shape()[0], u}), c = h;
   for (i64 t = 0; t < x.shape()[1]; ++t) {
     Tensor z = matmul(x(Slice(), t), w[0]) + matmul(h, w[1]);
@@ -30,7 +30,7 @@ Tensor lstm_by_hand(const Tensor& x, const List& w, i64 u, Function act, Functio
   }
   return h;
 }
-Tensor gru_by_hand(const Tensor& x, const List& w, i64 u, Function act, Function gate, bool reset_after) {
+Tensor gru_by_hand(const Tensor& x, const List& w, i64 u, Formula act, Formula gate, bool reset_after) {
   Tensor h = zeros({x.shape()[0], u});
   for (i64 t = 0; t < x.shape()[1]; ++t) {
     const auto part = [&](const Tensor& y, i64 i) { return y(Ellipsis, Slice(i * u, (i + 1) * u)); };
@@ -77,7 +77,7 @@ void check_cell(const Cell& cell, const Layer& layer, const ByHand& by_hand) {
 }  // namespace
 
 TEST_CASE("LSTM: use_bias, activation, recurrent_activation") {
-  const auto check = [](const layers::LSTMCellOptions& o, Function act, Function gate) {
+  const auto check = [](const layers::LSTMCellOptions& o, Formula act, Formula gate) {
     check_cell(layers::LSTMCell(2, o), layers::LSTM(2, {}, o),
                [=](const Tensor& x, const List& w) { return lstm_by_hand(x, w, 2, act, gate); });
   };
@@ -98,7 +98,7 @@ TEST_CASE("LSTM: use_bias, activation, recurrent_activation") {
 TEST_CASE("GRU: use_bias, activation, recurrent_activation, in both forms") {
   for (const bool reset_after : {true, false}) {
     CAPTURE(reset_after);
-    const auto check = [&](layers::GRUCellOptions o, Function act, Function gate) {
+    const auto check = [&](layers::GRUCellOptions o, Formula act, Formula gate) {
       o.reset_after = reset_after;
       check_cell(layers::GRUCell(2, o), layers::GRU(2, {}, o),
                  [=](const Tensor& x, const List& w) { return gru_by_hand(x, w, 2, act, gate, reset_after); });

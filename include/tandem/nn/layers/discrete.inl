@@ -11,6 +11,7 @@
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/search.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/like.hpp"
