@@ -2,5 +2,8 @@
 #include "tandem/nn/layers/rnn_cells.inl"
 #include "tandem/nn/layers/rnn_dropout.inl"
 #include "tandem/nn/layers/rnn_stack.inl"
+#include "tandem/nn/layers/rnn_states.inl"
 #include "tandem/nn/layers/rnn_steps.inl"
+#include "tandem/nn/layers/rnn_unfused.inl"
+#include "tandem/nn/layers/sequence_mask.inl"
 #include "tandem/nn/layers/time_distributed.inl"

@@ -1,4 +1,5 @@
 #include "tandem/losses/crossentropy.inl"
+#include "tandem/losses/focal.inl"
 #include "tandem/losses/hinge.inl"
 #include "tandem/losses/loss.inl"
 #include "tandem/losses/pair.inl"

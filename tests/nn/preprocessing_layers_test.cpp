@@ -114,7 +114,7 @@ TEST_CASE("Discretization: intervals, closed below") {
   CHECK(ints(bins(x)) == Ints{0, 2, 3, 1, 1, 3, 2, 1});
   CHECK(bins(x).dtype() == int64);
   CHECK(ints(bins(constant({-1, 0, 2}))) == Ints{0, 1, 3});
-  CHECK(ints(layers::Discretization({})(constant({7.f}))) == Ints{0});
+  CHECK(ints(layers::Discretization(std::vector<double>{})(constant({7.f}))) == Ints{0});
   check_traced(bins, x);
   const layers::Discretization rows({0, 1}, {.output_mode = OutputMode::one_hot});
   CHECK(floats(rows(constant({.5f, 9.f}))) == Floats{0, 1, 0, 0, 0, 1});
@@ -140,7 +140,7 @@ TEST_CASE("IntegerLookup: ids of a vocabulary, and back") {
   CHECK_THROWS_AS(back(constant({4})), errors::InvalidArgumentError);
   CHECK_THROWS_WITH(lookup(constant({1.f})), ContainsSubstring("int32 or int64"));
   CHECK_THROWS_WITH(layers::IntegerLookup({1, 2, 1}), ContainsSubstring("1 twice"));
-  CHECK_THROWS_WITH(layers::IntegerLookup({}), ContainsSubstring("empty"));
+  CHECK_THROWS_WITH(layers::IntegerLookup(std::vector<i64>{}), ContainsSubstring("empty"));
 }
 
 TEST_CASE("Masking: steps whose features all have the value") {

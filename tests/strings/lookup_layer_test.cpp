@@ -26,7 +26,39 @@ TEST_CASE("StringLookup: ids of a vocabulary, and back") {
   const layers::StringLookup strict({"a", "b", "c"}, {.num_oov_indices = 0});
   CHECK(strict(constant("c")).item<i64>() == 2);
   CHECK_THROWS_WITH(strict(x), ContainsSubstring("StringLookup") && ContainsSubstring("3"));
-  CHECK_THROWS_WITH(layers::StringLookup({}), ContainsSubstring("StringLookup: the vocabulary is empty"));
+  CHECK_THROWS_WITH(layers::StringLookup(std::vector<std::string>{}),
+                    ContainsSubstring("StringLookup: the vocabulary is empty"));
   CHECK_THROWS_WITH(layers::StringLookup({"a", "a"}), ContainsSubstring("\"a\" occurs twice"));
   CHECK_THROWS_AS(lookup(constant(1)), errors::InvalidArgumentError);
+}
+
+TEST_CASE("StringLookup: adapts, with Keras' example; limits; modes") {
+  using Words = std::vector<std::string>;
+  const Tensor data = constant(Words{"a", "c", "d", "d", "z", "b"}, {.shape = Shape{2, 3}});
+  const layers::StringLookup lookup;
+  CHECK_THROWS_WITH(lookup(data), ContainsSubstring("adapt"));
+  const layers::StringLookup copy = lookup;
+  lookup.adapt(data);
+  CHECK(copy.get_vocabulary() == Words{"[UNK]", "d", "z", "c", "b", "a"});
+  CHECK(lookup(data).to_vector<i64>() == std::vector<i64>{5, 3, 1, 1, 2, 4});
+  const auto f = function([&](const Tensor& t) { return lookup(t); });
+  CHECK(f(data).to_vector<i64>() == lookup(data).to_vector<i64>());
+  const layers::StringLookup two({.max_tokens = 3, .output_mode = layers::OutputMode::multi_hot});
+  two.adapt(data);
+  CHECK(two.vocabulary_size() == 3);
+  CHECK(two(data).to_vector<float>() == std::vector<float>{1, 1, 0, 1, 1, 1});
+  const layers::StringLookup rows({"a", "b"}, {.output_mode = layers::OutputMode::one_hot});
+  CHECK(rows(constant(Words{"b", "x"})).to_vector<float>() == std::vector<float>{0, 0, 1, 1, 0, 0});
+  const layers::StringLookup counts({"d"}, {.num_oov_indices = 0, .output_mode = layers::OutputMode::count});
+  CHECK(counts(constant(Words{"d", "d"})).to_vector<float>() == std::vector<float>{2});
+  const layers::StringLookup back({.oov_token = "a", .invert = true});
+  back.adapt(data);
+  CHECK(back(constant({0, 1})).to_vector<std::string>() == Words{"a", "d"});
+  CHECK(back.vocabulary_size() == 5);
+  CHECK_THROWS_AS(rows.adapt(data), errors::FailedPreconditionError);
+  CHECK_THROWS_WITH(lookup.adapt(constant({1})), ContainsSubstring("string"));
+  CHECK_THROWS_WITH(lookup.adapt(zeros({0}, {.dtype = DType::string})), ContainsSubstring("empty"));
+  CHECK_THROWS_WITH(layers::StringLookup({"a", "b"}, {.max_tokens = 2}), ContainsSubstring("max_tokens"));
+  CHECK_THROWS_WITH(layers::StringLookup({"a"}, {.invert = true, .output_mode = layers::OutputMode::count}),
+                    ContainsSubstring("invert"));
 }

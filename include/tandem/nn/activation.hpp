@@ -14,6 +14,7 @@ namespace TANDEM_NS {
 class TANDEM_API Activation {
  public:
   using Function = Tensor (*)(const Tensor&);
+  static constexpr bool supports_masking = true;  // layers::call_with_mask
   static const Activation linear, relu, tanh, sigmoid, gelu, elu, selu, swish, softplus;
   static const Activation softmax;  // over the last axis
 

@@ -6,6 +6,7 @@
 #include "tandem/nn/layers/conv.hpp"
 #include "tandem/nn/layers/dense.hpp"
 #include "tandem/nn/layers/depthwise_conv.hpp"
+#include "tandem/nn/layers/discrete.hpp"
 #include "tandem/nn/layers/embedding.hpp"
 #include "tandem/nn/layers/merge.hpp"
 #include "tandem/nn/layers/multi_head_attention.hpp"

@@ -3,6 +3,7 @@
 // row-sparse gradient updates only its own rows, of both weights and slots (lazy update).
 #pragma once
 #include <concepts>
+#include <string>
 #include <vector>
 
 #include "tandem/autodiff/tape.hpp"
@@ -34,6 +35,7 @@ struct UpdateRule {
   const OpDef *dense, *sparse;
   std::vector<SlotKind> slots;
   void (*composite)(const UpdateCall&) = nullptr;
+  Attrs (*undecayed)(const Attrs&) = nullptr;  // if the ops decay weights: the attributes with which they do not
 };
 
 }  // namespace detail
@@ -44,6 +46,23 @@ TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)
 #define TANDEM_UPDATE_OPS(name, Rule) &name##_op, &name##s_op, &name##_sparse_op,
 inline constexpr const OpDef* update_ops[] = {TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)};
 #undef TANDEM_UPDATE_OPS
+
+/// What exclude_from_weight_decay excludes.
+struct WeightDecayExclusions {
+  std::vector<Variable> var_list = {};
+  /// Parts of their names, which are without those of layers: "bias", "gamma". Module::variables_by_name finds those
+  /// of one layer.
+  std::vector<std::string> var_names = {};
+};
+
+namespace detail {
+/// The Variables that an optimizer's weight decay leaves alone.
+struct Undecayed final : Opaque {
+  const char* kind() const override { return "undecayed"; }
+  WeightDecayExclusions list;
+  bool (*has)(const Undecayed&, const Variable&) = nullptr;  // set by exclude_from_weight_decay
+};
+}  // namespace detail
 
 /// The base class of optimizers; construct one of optimizers::*. Copies are handles to the same state.
 class TANDEM_API Optimizer : public Module {
@@ -85,6 +104,13 @@ class TANDEM_API Optimizer : public Module {
     for (Gradient& g : tape.gradient(y, variables)) pairs.push_back({std::move(g), variables[pairs.size()]});
     return pairs;
   }
+  /// Excludes Variables from weight decay, usually biases and the weights of normalizations: those of .var_list, and
+  /// those whose name contains one of .var_names. Replaces the exclusions of an earlier call; copies of this handle
+  /// have the same ones.
+  ///   throws  errors::FailedPreconditionError, as in Keras, after the first update or build();
+  ///           errors::InvalidArgumentError for an empty name, or one with signs of a regular expression (those of
+  ///           Keras are expressions)
+  void exclude_from_weight_decay(const WeightDecayExclusions& excluded) const;
   /// Creates the slots now instead of at the first apply_gradients, as required before a checkpoint is read.
   void build(const std::vector<Variable>& variables) const;
 
@@ -103,17 +129,22 @@ class TANDEM_API Optimizer : public Module {
  private:
   using State = Span<const Variable>;  // a weight and its slots
   State slots_of(const Variable& v) const;
+  bool decays(const Variable& v) const { return !excluded_->has || !excluded_->has(*excluded_, v); }
+  std::vector<Gradient> decayed_alone(const std::vector<Gradient>&, const std::vector<Variable>&) const;
+  std::size_t decayed_alike(Span<const Variable> v) const;
   bool clips() const;
   std::vector<Gradient> clipped(const std::vector<Gradient>& gradients) const;
+  const Attrs& attrs_of(const Variable& v) const { return rule_.undecayed && !decays(v) ? undecayed_ : attrs_; }
   void apply_one(const Gradient& g, State state, const Tensor& lr, const Tensor& step) const;
   void apply_together(Span<const Gradient> gradients, Span<const State> states, const Tensor& lr,
                       const Tensor& step) const;
   detail::UpdateRule rule_;
-  Attrs attrs_;
+  Attrs attrs_, undecayed_;
   LearningRate rate_;
   detail::CommonOptions options_;
   Variable learning_rate_, iterations_;
   Ref<detail::Slots> slots_;
+  Ref<detail::Undecayed> excluded_;
 };
 
 namespace optimizers {

@@ -148,7 +148,13 @@ TANDEM_FOR_EACH_UPDATE(TANDEM_UPDATE_OPS)
 
 TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, const Attrs& attrs, const LearningRate& learning_rate,
                                    const detail::CommonOptions& options)
-    : rule_(std::move(rule)), attrs_(attrs), rate_(learning_rate), options_(options), slots_(new detail::Slots) {
+    : rule_(std::move(rule)),
+      attrs_(attrs),
+      undecayed_(rule_.undecayed ? rule_.undecayed(attrs) : attrs),
+      rate_(learning_rate),
+      options_(options),
+      slots_(new detail::Slots),
+      excluded_(new detail::Undecayed) {
   set_makes_slots();
   const DeviceScope host({Device::cpu, 0});  // read by every launch: on a GPU that would cost a sync per step
   if (rate_.variable().is_set()) add_variables({{"learning_rate", learning_rate_ = rate_.variable()}});
@@ -220,6 +226,21 @@ TANDEM_INLINE std::size_t alike(Gradients g, Variables v) {
 TANDEM_INLINE bool Optimizer::clips() const {
   return options_.clipnorm.is_set() || options_.clipvalue.is_set() || options_.global_clipnorm.is_set();
 }
+// The gradients of the Variables that decay.
+TANDEM_INLINE std::vector<Gradient> Optimizer::decayed_alone(const std::vector<Gradient>& gradients,
+                                                             const std::vector<Variable>& variables) const {
+  std::vector<Gradient> r = gradients;
+  for (std::size_t i = 0; i < r.size(); ++i)
+    if (!decays(variables[i])) r[i] = {};
+  return r;
+}
+// The number of leading Variables that decay, or do not, as the first one.
+TANDEM_INLINE std::size_t Optimizer::decayed_alike(Span<const Variable> v) const {
+  if (!rule_.undecayed || !excluded_->has) return v.size();
+  std::size_t n = 1;
+  while (n < v.size() && decays(v[n]) == decays(v[0])) ++n;
+  return n;
+}
 // One of the three is set.
 TANDEM_INLINE std::vector<Gradient> Optimizer::clipped(const std::vector<Gradient>& gradients) const {
   if (options_.clipnorm.is_set()) return options_.clipnorm.apply(gradients);
@@ -237,12 +258,13 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& uncli
     states.push_back(gradients[i].is_set() ? slots_of(variables[i]) : State());
   const Tensor step = iterations_.assign_add(constant(i64{1}));
   const Tensor lr = rate_.is_schedule() ? rate_.next(step, learning_rate_) : learning_rate_.read_value();
-  if (options_.weight_decay.is_set()) options_.weight_decay.apply(gradients, variables, lr, step);
+  if (options_.weight_decay.is_set())
+    options_.weight_decay.apply(excluded_->has ? decayed_alone(gradients, variables) : gradients, variables, lr, step);
   const bool join = !rule_.composite && detail::worth_joining(variables);
   for (std::size_t i = 0, n = 1; i < gradients.size(); i += n) {
     const auto g = detail::Gradients(gradients).subspan(i);
     const auto v = detail::Variables(variables).subspan(i);
-    n = join ? std::max<std::size_t>(1, detail::alike(g, v)) : 1;
+    n = join ? std::max<std::size_t>(1, std::min(detail::alike(g, v), decayed_alike(v))) : 1;
     if (n > 1) apply_together(g.first(n), Span<const State>(states).subspan(i, n), lr, step);
     else if (g[0].is_set()) apply_one(g[0], states[i], lr, step);
   }
@@ -250,15 +272,16 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& uncli
     if (const Constraint& c = variables[i].constraint(); c && gradients[i].is_set()) c.code()->apply(c, variables[i]);
 }
 TANDEM_INLINE void Optimizer::apply_one(const Gradient& g, State state, const Tensor& lr, const Tensor& step) const {
+  const Attrs& attrs = attrs_of(state[0]);
   if (rule_.composite) {
-    rule_.composite({g, state, lr, step, attrs_});
+    rule_.composite({g, state, lr, step, attrs});
   } else if (g.is_sparse()) {
     const IndexedSlices s = g.slices();
     const Tensor* const extra[] = {&s.values, &s.indices, &lr, &step};
-    update(*rule_.sparse, state, extra, attrs_);
+    update(*rule_.sparse, state, extra, attrs);
   } else {
     const Tensor* const extra[] = {&g.dense(), &lr, &step};
-    update(*rule_.dense, state, extra, attrs_);
+    update(*rule_.dense, state, extra, attrs);
   }
 }
 TANDEM_INLINE void Optimizer::apply_together(Span<const Gradient> gradients, Span<const State> states, const Tensor& lr,
@@ -269,7 +292,7 @@ TANDEM_INLINE void Optimizer::apply_together(Span<const Gradient> gradients, Spa
   for (const Gradient& g : gradients) extra.push_back(&g.dense());
   extra.push_back(&lr);
   extra.push_back(&step);
-  update(*rule_.dense->rare.multi_tensor, all, extra, attrs_);
+  update(*rule_.dense->rare.multi_tensor, all, extra, attrs_of(all[0]));
 }
 TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<GradientAndVariable>& pairs) const {
   std::vector<Gradient> g;

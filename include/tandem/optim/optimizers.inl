@@ -30,11 +30,16 @@ TANDEM_INLINE tandem::detail::CommonOptions adamw_options(const AdamWOptions& o)
   if (!o.amsgrad) all.weight_decay = {};
   return all;
 }
+TANDEM_INLINE Attrs adamw_undecayed(const Attrs& attrs) {
+  auto a = attrs.get<AdamwAttrs>();
+  a.weight_decay = 0;
+  return a;
+}
 TANDEM_INLINE UpdateRule adamw_rule(const AdamWOptions& o) {
   const CallSite call(o);
   check_moments("AdamW", o);
   if (o.amsgrad) return o.amsgrad.rule();
-  return {&adamw_update_op, &adamw_update_sparse_op, {{"m"}, {"v"}}};
+  return {&adamw_update_op, &adamw_update_sparse_op, {{"m"}, {"v"}}, nullptr, &adamw_undecayed};
 }
 TANDEM_INLINE Attrs adamw_attrs(const AdamWOptions& o) {
   if (o.amsgrad) return AdamAttrs{o.beta_1, o.beta_2, o.epsilon};

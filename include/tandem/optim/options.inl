@@ -1,5 +1,7 @@
 // Definitions of optim/options.hpp.
 #pragma once
+#include <string>
+
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/optim/rules.hpp"
 #include "tandem/optim/clip.hpp"
@@ -34,4 +36,29 @@ TANDEM_INLINE std::vector<Gradient> clip_joint_norm(const std::vector<Gradient>&
   return clip_by_global_norm(gradients, clip_norm).gradients;
 }
 
+// Whether the lists have a Variable.
+TANDEM_INLINE bool is_undecayed(const Undecayed& excluded, const Variable& v) {
+  for (const Variable& x : excluded.list.var_list)
+    if (x.is_same(v)) return true;
+  for (const std::string& part : excluded.list.var_names)
+    if (v.name().find(part) != std::string::npos) return true;
+  return false;
+}
+
 }  // namespace TANDEM_NS::detail
+
+namespace TANDEM_NS {
+
+TANDEM_INLINE void Optimizer::exclude_from_weight_decay(const WeightDecayExclusions& excluded) const {
+  const char* const op = "exclude_from_weight_decay";
+  if (!slots_->all().empty())
+    errors::raise<errors::FailedPreconditionError>(op, "the optimizer has been built; call this before its first step");
+  for (const std::string& part : excluded.var_names)
+    if (part.empty() || part.find_first_of("^$|*+?()[]{}\\") != std::string::npos)
+      errors::raise<errors::InvalidArgumentError>(
+          op, "'" + part + "' is not a part of a name; here var_names are not regular expressions");
+  excluded_->list = excluded;
+  excluded_->has = &detail::is_undecayed;
+}
+
+}  // namespace TANDEM_NS

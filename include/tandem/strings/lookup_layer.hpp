@@ -1,37 +1,72 @@
 // layers::StringLookup: strings to ids, and back. Part of the component tandem::strings.
-// Not here: layers::IntegerLookup (nn/layers/preprocessing.hpp), the tables (lookup.hpp), Vocabulary (vocabulary.hpp).
+// Not here: layers::IntegerLookup (nn/layers/discrete.hpp), the tables (lookup.hpp), Vocabulary (vocabulary.hpp).
 #pragma once
+#include <concepts>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "tandem/nn/layers/layer.hpp"
+#include "tandem/nn/layers/discrete.hpp"
 #include "tandem/strings/lookup.hpp"
 
 namespace TANDEM_NS::layers {
 
+namespace detail {
+/// The words of a vocabulary, by their ids less the number of unknown ones.
+struct StringVocabulary final : Opaque {
+  const char* kind() const override { return "vocabulary"; }
+  std::vector<std::string> words;
+  Tensor mapping;  // the strings of all ids
+  std::optional<lookup::StaticVocabularyTable> table;
+};
+}  // namespace detail
+
 struct StringLookupOptions {
-  i64 num_oov_indices = 1;          ///< ids of strings that are not in the vocabulary, by their hash
-  std::string oov_token = "[UNK]";  ///< .invert: the string of these ids, and of ids out of range
-  bool invert = false;              ///< map ids to strings
+  detail::ByName by_name = detail::ByName();
+  std::optional<i64> max_tokens = {};  ///< the most ids, with those of unknown strings; default: no limit
+  i64 num_oov_indices = 1;             ///< ids of strings that are not in the vocabulary, by their hash
+  std::string oov_token = "[UNK]";     ///< .invert: the string of these ids, and of ids out of range
+  bool invert = false;                 ///< map ids to strings
+  detail::CategoryMode output_mode = {};
+  DType dtype = DType::float32;  ///< of the encoded modes
 };
 /// Maps strings to ids: those of the vocabulary to num_oov_indices, num_oov_indices + 1, ..., in its order; others to
-/// the ids below.
+/// the ids below. The vocabulary is given, or made by adapt(); copies of the layer share it.
 ///   x         string, any shape; with .invert int32 or int64
-///   returns   int64 in x's shape; with .invert string
-///   throws    errors::InvalidArgumentError for an empty vocabulary, a string that occurs twice, x of another dtype, or
-///             with .num_oov_indices = 0 for a string that is not in the vocabulary
+///   returns   int64 in x's shape, or with .output_mode encoded as CategoryEncoding does; with .invert string
+///   throws    errors::InvalidArgumentError for an empty vocabulary, a string that occurs twice, x of another dtype,
+///             options that do not fit together, or with .num_oov_indices = 0 for a string that is not in the
+///             vocabulary; errors::FailedPreconditionError before adapt()
 class TANDEM_API StringLookup : public Layer {
  public:
-  explicit StringLookup(std::vector<std::string> vocabulary, StringLookupOptions options = {});
+  /// StringLookup({.max_tokens = 100}), with a vocabulary from adapt().
+  explicit StringLookup(const StringLookupOptions& options = {});
+  /// StringLookup({"a", "b"}), with this vocabulary.
+  template <std::same_as<std::vector<std::string>> List = std::vector<std::string>>
+  explicit StringLookup(List vocabulary, const StringLookupOptions& options = {}) : StringLookup(options) {
+    is_given_ = true;
+    set_vocabulary(std::move(vocabulary));
+  }
   Tensor operator()(const Tensor& x) const;
+  /// Makes the vocabulary of the strings in `data`: the most frequent ones first, and of those that occur equally often
+  /// the last one in the order of bytes first, as in Keras; without .oov_token. Replaces that of an earlier call.
+  /// Traced functions keep the vocabulary with which they were traced.
+  ///   data      string, any shape, not empty
+  ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
+  ///   data
+  ///             or another dtype
+  void adapt(const Tensor& data) const;
+  /// The strings of all ids: .oov_token for unknown ones, then the vocabulary.
+  std::vector<std::string> get_vocabulary() const;
   /// The number of ids.
-  i64 vocabulary_size() const { return words_ + options_.num_oov_indices; }
+  i64 vocabulary_size() const { return static_cast<i64>(vocabulary_->words.size()) + options_.num_oov_indices; }
 
  private:
+  void set_vocabulary(std::vector<std::string> words) const;
+  Tensor ids_of(const Tensor& x) const;
   StringLookupOptions options_;
-  i64 words_;
-  Tensor mapping_;  // the strings of all ids
-  lookup::StaticVocabularyTable table_;
+  bool is_given_;
+  Ref<detail::StringVocabulary> vocabulary_;
 };
 
 }  // namespace TANDEM_NS::layers

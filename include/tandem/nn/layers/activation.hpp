@@ -6,6 +6,7 @@
 
 #include "tandem/nn/activation.hpp"
 #include "tandem/nn/layers/layer.hpp"
+#include "tandem/nn/layers/sequence_mask.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -22,6 +23,7 @@ struct ReLUOptions {
 ///   throws    errors::InvalidArgumentError for a negative max_value or negative_slope
 class TANDEM_API ReLU : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit ReLU(ReLUOptions options = {});
   Tensor operator()(const Tensor& x) const;
 
@@ -35,6 +37,7 @@ struct LeakyReLUOptions {
 /// Leaky rectified linear unit: x where x > 0, else negative_slope * x. Floating.
 class TANDEM_API LeakyReLU : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit LeakyReLU(LeakyReLUOptions options = {}) : Layer("leaky_re_lu"), options_(options) {}
   Tensor operator()(const Tensor& x) const;
 
@@ -57,6 +60,7 @@ struct PReLUOptions {
 ///   source    He et al. 2015, "Delving Deep into Rectifiers"
 class TANDEM_API PReLU : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit PReLU(PReLUOptions options = {}) : Layer("p_re_lu"), options_(options) {}
   Tensor operator()(const Tensor& x) const;
 
@@ -71,6 +75,7 @@ struct ELUOptions {
 /// Exponential linear unit: x where x > 0, else alpha * (e^x - 1). Floating.
 class TANDEM_API ELU : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit ELU(ELUOptions options = {}) : Layer("elu"), options_(options) {}
   Tensor operator()(const Tensor& x) const;
 
@@ -89,6 +94,11 @@ class TANDEM_API Softmax : public Layer {
   /// Softmax over the elements where `mask`, bool_, which broadcasts to x's shape, is true; 0 elsewhere. Where it is
   /// true nowhere, all elements count.
   Tensor operator()(const Tensor& x, const Tensor& mask) const;
+  /// For Sequential: a mask of x's rank is that of the elements; the result keeps it.
+  Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const {
+    const bool of_elements = mask.is_set() && mask.tensor().rank() == x.rank();
+    return of_elements ? mask.code()->softmax(*this, x, mask.tensor()) : (*this)(x);
+  }
 
  private:
   SoftmaxOptions options_;

@@ -97,6 +97,18 @@ class Bidirectional : public Layer {
     }
     return run(x, call);
   }
+  /// For Sequential: with .return_sequences, the result has the mask of x.
+  Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const {
+    Tensor y = (*this)(x, {.mask = mask}).output;
+    if (!both_[0].options().return_sequences) mask = {};
+    else if (both_[0].options().go_backwards) mask = mask.reversed(both_[0].options().time_major);
+    return y;
+  }
+  /// Resets the states of the layers with .stateful.
+  void reset_states() const {
+    for (const L& layer : both_)
+      if (layer.options().stateful) layer.reset_states();
+  }
   const L& forward_layer() const { return both_[0]; }
   const L& backward_layer() const { return both_[1]; }
 
@@ -108,7 +120,7 @@ class Bidirectional : public Layer {
     auto f = both_[0](x, call_of(call.initial_forward_state, mask, lengths, call.training));
     if (mask.tensor().is_set() && lengths.is_set())  // the backward run cannot tell padding from masked steps
       mask = mask.within("Bidirectional", std::exchange(lengths, {}), o.time_major);
-    if (mask.tensor().is_set()) mask = detail::reverse_time(mask.tensor(), {}, o.time_major);
+    if (mask.tensor().is_set()) mask = mask.with(detail::reverse_time(mask.tensor(), {}, o.time_major));
     auto b = both_[1](detail::reverse_time(x, lengths, o.time_major),
                       call_of(call.initial_backward_state, mask, lengths, call.training));
     if (o.return_sequences) b.output = detail::reverse_time(b.output, lengths, o.time_major);

@@ -24,6 +24,7 @@ struct DenseOptions {
 ///   variables kernel [n, units], bias [units]
 class TANDEM_API Dense : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit Dense(i64 units, DenseOptions options = {});
   /// Dense(4, nn::relu), as in Keras.
   Dense(i64 units, tandem::Activation activation, DenseOptions options = {})

@@ -1,6 +1,8 @@
 // Embedding: a table of vectors.
 #pragma once
+#include "tandem/nn/layers/feature.hpp"
 #include "tandem/nn/layers/layer.hpp"
+#include "tandem/nn/layers/sequence_mask.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -8,7 +10,7 @@ struct EmbeddingOptions {
   Initializer embeddings_initializer = initializers::RandomUniform(-0.05, 0.05);
   Regularizer embeddings_regularizer = {};
   Constraint embeddings_constraint = {};
-  bool mask_zero = false;  ///< id 0 is padding: compute_mask() is false there
+  detail::Feature<& detail::mask_code> mask_zero = {};  ///< true: id 0 is padding; compute_mask() is false there
   DType dtype = DType::float32;
 };
 /// Embedding lookup: maps ids [...] (int32 or int64, in [0, input_dim)) to rows of a table, [..., output_dim]. The
@@ -21,9 +23,11 @@ class TANDEM_API Embedding : public Layer {
   Tensor operator()(const Tensor& ids) const;
   /// bool_ [...], false where ids are 0: the mask of recurrent and attention layers. Unset without .mask_zero.
   Tensor compute_mask(const Tensor& ids) const;
+  /// For Sequential: sets the mask for the layers behind this one.
+  Tensor call_with_mask(const Tensor& ids, SequenceMask& mask) const;
 
  private:
-  bool mask_zero_;
+  const detail::MaskCode* mask_code_;  // with .mask_zero
 };
 
 }  // namespace TANDEM_NS::layers

@@ -2,12 +2,11 @@
 #pragma once
 #include "tandem/nn/layers/embedding.hpp"
 #include "tandem/ops/index/gather.hpp"
-#include "tandem/ops/pointwise/compare.hpp"
 
 namespace TANDEM_NS::layers {
 
 TANDEM_INLINE Embedding::Embedding(i64 input_dim, i64 output_dim, EmbeddingOptions options)
-    : Layer("embedding"), mask_zero_(options.mask_zero) {
+    : Layer("embedding"), mask_code_(options.mask_zero.selected()) {
   detail::positive("Embedding", "input_dim", input_dim);
   detail::positive("Embedding", "output_dim", output_dim);
   add_weights({{"embeddings",
@@ -18,6 +17,13 @@ TANDEM_INLINE Embedding::Embedding(i64 input_dim, i64 output_dim, EmbeddingOptio
                 options.embeddings_constraint}});
 }
 TANDEM_INLINE Tensor Embedding::operator()(const Tensor& ids) const { return gather(variable(0), ids); }
-TANDEM_INLINE Tensor Embedding::compute_mask(const Tensor& ids) const { return mask_zero_ ? ids != 0 : Tensor(); }
+TANDEM_INLINE Tensor Embedding::compute_mask(const Tensor& ids) const {
+  return mask_code_ ? mask_code_->not_zero(ids) : Tensor();
+}
+TANDEM_INLINE Tensor Embedding::call_with_mask(const Tensor& ids, SequenceMask& mask) const {
+  Tensor y = (*this)(ids);
+  mask = SequenceMask(compute_mask(ids), mask_code_);
+  return y;
+}
 
 }  // namespace TANDEM_NS::layers

@@ -19,6 +19,7 @@ struct DropoutOptions {
 ///   throws    errors::InvalidArgumentError for a rate outside [0, 1), or as nn::dropout
 class TANDEM_API Dropout : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit Dropout(double rate, DropoutOptions options = {});
   Tensor operator()(const Tensor& x, const CallOptions& call = {}) const;
 
@@ -35,6 +36,7 @@ namespace detail {
 /// Dropout of channels, for any number of spatial axes.
 class TANDEM_API SpatialDropout : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   Tensor operator()(const Tensor& x, const CallOptions& call = {}) const;
 
  protected:
@@ -75,6 +77,7 @@ struct NoiseOptions {
 ///   throws    errors::InvalidArgumentError for a negative stddev, or an x that is not floating
 class TANDEM_API GaussianNoise : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit GaussianNoise(double stddev, NoiseOptions options = {});
   Tensor operator()(const Tensor& x, const CallOptions& call = {}) const;
 
@@ -86,6 +89,7 @@ class TANDEM_API GaussianNoise : public Layer {
 ///   throws    errors::InvalidArgumentError for a rate outside [0, 1), or an x that is not floating
 class TANDEM_API GaussianDropout : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit GaussianDropout(double rate, NoiseOptions options = {});
   Tensor operator()(const Tensor& x, const CallOptions& call = {}) const;
 
@@ -100,6 +104,7 @@ class TANDEM_API GaussianDropout : public Layer {
 ///   source    Klambauer et al. 2017, "Self-Normalizing Neural Networks"
 class TANDEM_API AlphaDropout : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit AlphaDropout(double rate, DropoutOptions options = {});
   Tensor operator()(const Tensor& x, const CallOptions& call = {}) const;
 
@@ -114,6 +119,7 @@ struct ActivityRegularizationOptions {
 /// Returns the input, and in training adds l1 * sum |x| + l2 * sum x^2 to losses().
 class TANDEM_API ActivityRegularization : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit ActivityRegularization(ActivityRegularizationOptions options = {})
       : Layer("activity_regularization"), options_(options) {}
   Tensor operator()(const Tensor& x, const CallOptions& call = {}) const;

@@ -36,6 +36,7 @@ struct BatchNormalizationOptions {
 ///   source    Ioffe and Szegedy 2015, "Batch Normalization"
 class TANDEM_API BatchNormalization : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit BatchNormalization(BatchNormalizationOptions options = {});
   Tensor operator()(const Tensor& x, const CallOptions& call = {}) const;
 
@@ -72,6 +73,7 @@ struct LayerNormalizationOptions {
 ///   source    Ba, Kiros and Hinton 2016, "Layer Normalization"
 class TANDEM_API LayerNormalization : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit LayerNormalization(LayerNormalizationOptions options = {})
       : Layer("layer_normalization"), options_(options) {}
   Tensor operator()(const Tensor& x) const;
@@ -93,6 +95,7 @@ struct RMSNormalizationOptions {
 ///   source    Zhang and Sennrich 2019, "Root Mean Square Layer Normalization"
 class TANDEM_API RMSNormalization : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit RMSNormalization(RMSNormalizationOptions options = {}) : Layer("rms_normalization"), options_(options) {}
   Tensor operator()(const Tensor& x) const;
 
@@ -122,6 +125,7 @@ struct GroupNormalizationOptions {
 ///   source    Wu and He 2018, "Group Normalization"
 class TANDEM_API GroupNormalization : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit GroupNormalization(GroupNormalizationOptions options = {});
   Tensor operator()(const Tensor& x) const;
 
@@ -132,6 +136,7 @@ class TANDEM_API GroupNormalization : public Layer {
 /// Scales vectors along axes to length 1: x / sqrt(max(sum(x^2), 1e-12)). Floating.
 class TANDEM_API UnitNormalization : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit UnitNormalization(Axes axis = -1) : Layer("unit_normalization"), axis_(axis) {}
   Tensor operator()(const Tensor& x) const;
 

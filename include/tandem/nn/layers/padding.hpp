@@ -34,6 +34,29 @@ struct ImageOptions {
 };
 
 namespace detail {
+TANDEM_API Tensor upsample_bilinear(const Tensor& x, const Shape& size, DataFormat format);
+}  // namespace detail
+
+/// How UpSampling2D makes new pixels. A class with constants: a program compiles only what it names.
+class TANDEM_API Interpolation {
+ public:
+  using Function = Tensor (*)(const Tensor& x, const Shape& size, DataFormat format);
+  static const Interpolation nearest;   ///< each pixel is repeated
+  static const Interpolation bilinear;  ///< linear between the centers of pixels; the outer ones continue
+
+  constexpr Interpolation(Function f) : f_(f) {}
+  /// The function, or null for repetition.
+  constexpr Function function() const { return f_; }
+
+ private:
+  Function f_;
+};
+struct UpSampling2DOptions {
+  DataFormat data_format = DataFormat::channels_last;
+  Interpolation interpolation = Interpolation(nullptr);  ///< default: Interpolation::nearest
+};
+
+namespace detail {
 /// Zero padding, for any number of spatial axes.
 class TANDEM_API ZeroPadding : public Layer {
  public:
@@ -68,13 +91,13 @@ class TANDEM_API UpSampling : public Layer {
   Tensor operator()(const Tensor& x) const;
 
  protected:
-  UpSampling(const char* layer, const char* kind, int spatial, const WindowSizes& size, ImageOptions options);
+  UpSampling(const char* layer, const char* kind, int spatial, const WindowSizes& size, UpSampling2DOptions options);
 
  private:
   const char* layer_;
   int spatial_;
   Shape size_;
-  ImageOptions options_;
+  UpSampling2DOptions options_;
 };
 }  // namespace detail
 
@@ -119,24 +142,27 @@ class Cropping3D : public detail::Cropping {
       : Cropping("Cropping3D", "cropping3d", 3, cropping, options) {}
 };
 
-/// Repeats each pixel: [n, h, w, c] to [n, h size[0], w size[1], c] (nearest-neighbor interpolation).
+/// Enlarges images: [n, h, w, c] to [n, h size[0], w size[1], c]. By default each pixel is repeated; with
+/// Interpolation::bilinear the values are those of tf.image.resize.
+///   x         any dtype; bilinear: real numbers
+///   returns   x's dtype; bilinear: float32 for integers
 ///   throws    errors::InvalidArgumentError, in the layer's name, for another rank or number of sizes
 class UpSampling2D : public detail::UpSampling {
  public:
-  explicit UpSampling2D(const WindowSizes& size = 2, ImageOptions options = {})
+  explicit UpSampling2D(const WindowSizes& size = 2, UpSampling2DOptions options = {})
       : UpSampling("UpSampling2D", "up_sampling2d", 2, size, options) {}
 };
 /// As UpSampling2D, for sequences [n, length, c].
 class UpSampling1D : public detail::UpSampling {
  public:
   explicit UpSampling1D(const WindowSizes& size = 2, ImageOptions options = {})
-      : UpSampling("UpSampling1D", "up_sampling1d", 1, size, options) {}
+      : UpSampling("UpSampling1D", "up_sampling1d", 1, size, {options.data_format}) {}
 };
 /// As UpSampling2D, for volumes [n, d, h, w, c].
 class UpSampling3D : public detail::UpSampling {
  public:
   explicit UpSampling3D(const WindowSizes& size = 2, ImageOptions options = {})
-      : UpSampling("UpSampling3D", "up_sampling3d", 3, size, options) {}
+      : UpSampling("UpSampling3D", "up_sampling3d", 3, size, {options.data_format}) {}
 };
 
 }  // namespace TANDEM_NS::layers

@@ -1,8 +1,12 @@
 // Definitions of nn/layers/padding.hpp.
 #pragma once
+#include <cmath>
+
 #include "tandem/nn/layers/image.hpp"
 #include "tandem/nn/layers/padding.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
@@ -56,7 +60,7 @@ TANDEM_INLINE Tensor Cropping::operator()(const Tensor& x) const {
 }
 
 TANDEM_INLINE UpSampling::UpSampling(const char* layer, const char* kind, int spatial, const WindowSizes& size,
-                                     ImageOptions options)
+                                     UpSampling2DOptions options)
     : Layer(kind),
       layer_(layer),
       spatial_(spatial),
@@ -65,6 +69,7 @@ TANDEM_INLINE UpSampling::UpSampling(const char* layer, const char* kind, int sp
 // Each spatial axis [n] as [n, 1], tiled to [n, size], and merged again.
 TANDEM_INLINE Tensor UpSampling::operator()(const Tensor& x) const {
   check_image(layer_, x, spatial_);
+  if (const auto f = options_.interpolation.function()) return f(x, size_, options_.data_format);
   Dims split, multiples, merged;
   const std::vector<DimValue> sizes = get_shape(x);
   for (int i = 0; i < x.rank(); ++i) {
@@ -83,5 +88,41 @@ TANDEM_INLINE Tensor UpSampling::operator()(const Tensor& x) const {
   return reshape(tile(reshape(x, split), multiples), merged);
 }
 
+// Along an axis, n elements become n * size: the k-th new one of an element lies (k + 1/2) / size - 1/2 from its
+// center, between it and the element before or behind it.
+TANDEM_INLINE Tensor upsample_axis(const Tensor& x, int axis, i64 size) {
+  const auto part = [&](i64 from, i64 to) {
+    Shape begin, end;
+    for (int i = 0; i < x.rank(); ++i) begin.push(i == axis ? from : 0), end.push(i == axis ? to : none);
+    return strided_slice(x, begin, end);
+  };
+  const Tensor before = concat({part(0, 1), part(0, -1)}, axis), behind = concat({part(1, none), part(-1, none)}, axis);
+  const tandem::detail::ShapeChecks lenient(false);
+  std::vector<Tensor> parts;
+  for (i64 k = 0; k < size; ++k) {
+    const double offset = (static_cast<double>(k) + 0.5) / static_cast<double>(size) - 0.5;
+    const Tensor& other = offset < 0 ? before : behind;
+    parts.push_back(offset == 0 ? x : x * (1 - std::abs(offset)) + other * std::abs(offset));
+  }
+  Dims merged;
+  const std::vector<DimValue> sizes = get_shape(x);
+  for (int i = 0; i < x.rank(); ++i) {
+    const DimValue& n = sizes[static_cast<std::size_t>(i)];
+    if (i != axis) merged.push(n);
+    else merged.push(n.is_known() ? Dim(n.number * size) : Dim(n.tensor * size));
+  }
+  return reshape(stack(parts, axis + 1), merged);
+}
+TANDEM_INLINE Tensor upsample_bilinear(const Tensor& x, const Shape& size, DataFormat format) {
+  Tensor y = is_floating(x.dtype()) ? x : cast(x, DType::float32);
+  for (int i = 0; i < size.rank(); ++i)
+    if (size.dim(i) != 1) y = upsample_axis(y, first_spatial(format) + i, size.dim(i));
+  return y;
+}
+
 }  // namespace detail
+
+TANDEM_INLINE constinit const Interpolation Interpolation::nearest{nullptr};
+TANDEM_INLINE constinit const Interpolation Interpolation::bilinear{&detail::upsample_bilinear};
+
 }  // namespace TANDEM_NS::layers

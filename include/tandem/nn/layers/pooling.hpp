@@ -1,7 +1,10 @@
 // Pooling layers: maxima and means of a moving window, of whole images, and of a grid of given size.
 // Not here: the ops (ops/nn/pool.hpp).
 #pragma once
+#include <utility>
+
 #include "tandem/nn/layers/layer.hpp"
+#include "tandem/nn/layers/sequence_mask.hpp"
 #include "tandem/ops/nn/pool.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 
@@ -147,6 +150,11 @@ class TANDEM_API GlobalAveragePooling1D : public detail::GlobalPooling {
   /// The mean over the steps where `mask`, bool_ [n, length], is true; 0 where it is true nowhere.
   ///   throws    errors::InvalidArgumentError, in the layer's name, for another mask
   Tensor operator()(const Tensor& x, const Tensor& mask) const;
+  /// For Sequential: with a mask, the mean of the steps that count. The result has no mask.
+  Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const {
+    const SequenceMask steps = std::exchange(mask, {});
+    return steps.is_set() ? steps.code()->average(*this, x, steps.tensor()) : (*this)(x);
+  }
 };
 /// As GlobalAveragePooling2D, for volumes [n, d, h, w, c].
 class GlobalAveragePooling3D : public detail::GlobalPooling {

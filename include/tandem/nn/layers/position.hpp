@@ -18,6 +18,7 @@ struct PositionCall {
 ///   variables position_embeddings [sequence_length, d]
 class TANDEM_API PositionEmbedding : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit PositionEmbedding(i64 sequence_length, const PositionEmbeddingOptions& options = {});
   Tensor operator()(const Tensor& x, const PositionCall& call = {}) const;
 
@@ -37,6 +38,7 @@ struct SinePositionEncodingOptions {
 ///   source    Vaswani et al. 2017, "Attention Is All You Need"
 class TANDEM_API SinePositionEncoding : public Layer {
  public:
+  static constexpr bool supports_masking = true;
   explicit SinePositionEncoding(const SinePositionEncodingOptions& options = {})
       : Layer("sine_position_encoding"), options_(options) {}
   Tensor operator()(const Tensor& x, const PositionCall& call = {}) const;

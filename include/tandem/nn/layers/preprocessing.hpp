@@ -1,6 +1,6 @@
-// Layers that prepare inputs: Rescaling, Normalization, CategoryEncoding, Discretization, IntegerLookup, Masking. Only
-// Normalization has Variables, and none of them learns.
-// Not here: StringLookup (tandem/strings/lookup_layer.hpp), layers for images.
+// Layers that prepare inputs: Rescaling, Normalization, CategoryEncoding, Masking. Only Normalization has Variables,
+// and none of them learns. Not here: Discretization, IntegerLookup (discrete.hpp), StringLookup
+// (tandem/strings/lookup_layer.hpp), layers for images.
 #pragma once
 #include <optional>
 #include <vector>
@@ -81,47 +81,6 @@ class TANDEM_API CategoryEncoding : public Layer {
   CategoryEncodingOptions options_;
 };
 
-struct DiscretizationOptions {
-  OutputMode output_mode = OutputMode::integer;
-  DType dtype = DType::float32;  ///< of the encoded modes
-};
-/// Maps numbers to the intervals between boundaries: 0 below the first one, i from boundary i - 1 on.
-///   x         real numbers, any shape
-///   returns   int64 in x's shape, or encoded as CategoryEncoding does
-///   throws    errors::InvalidArgumentError unless the boundaries ascend
-class TANDEM_API Discretization : public Layer {
- public:
-  explicit Discretization(std::vector<double> bin_boundaries, DiscretizationOptions options = {});
-  Tensor operator()(const Tensor& x) const;
-
- private:
-  std::vector<double> boundaries_;
-  std::vector<CategoryEncoding> encoding_;  // one or none. Not a member: a Model would take it for one of its own
-};
-
-struct IntegerLookupOptions {
-  i64 num_oov_indices = 1;  ///< ids of integers that are not in the vocabulary: those modulo that number
-  bool invert = false;      ///< map ids to integers: -1 for the first num_oov_indices
-};
-/// Maps integers to ids: those of the vocabulary to num_oov_indices, num_oov_indices + 1, ..., in its order; others to
-/// the ids below.
-///   x         int32 or int64, any shape
-///   returns   int64 in x's shape
-///   throws    errors::InvalidArgumentError for an empty vocabulary, an entry that occurs twice, x of another dtype;
-///             with .num_oov_indices = 0 for an integer that is not in the vocabulary; with .invert for an id out of
-///             range
-class TANDEM_API IntegerLookup : public Layer {
- public:
-  explicit IntegerLookup(std::vector<i64> vocabulary, IntegerLookupOptions options = {});
-  Tensor operator()(const Tensor& x) const;
-  /// The number of ids.
-  i64 vocabulary_size() const { return static_cast<i64>(tokens_.size()) + options_.num_oov_indices; }
-
- private:
-  std::vector<i64> tokens_, sorted_, ids_;  // ids_: those of sorted_
-  IntegerLookupOptions options_;
-};
-
 /// Sets the steps of sequences to 0 whose features all equal `mask_value`.
 ///   x         [..., features], numbers
 class TANDEM_API Masking : public Layer {
@@ -134,5 +93,11 @@ class TANDEM_API Masking : public Layer {
  private:
   double mask_value_;
 };
+
+namespace detail {
+/// x, int32 or int64, whose elements must be in [0, n): otherwise raises in the layer's name, with the position.
+TANDEM_API Tensor in_range(const char* layer, const Tensor& x, i64 n);
+TANDEM_API void check_integers(const char* layer, const Tensor& x);
+}  // namespace detail
 
 }  // namespace TANDEM_NS::layers

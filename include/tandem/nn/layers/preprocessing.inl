@@ -1,16 +1,11 @@
 // Definitions of nn/layers/preprocessing.hpp.
 #pragma once
-#include <algorithm>
-#include <numeric>
-
 #include "tandem/nn/layers/preprocessing.hpp"
 #include "tandem/ops/cast.hpp"
-#include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/mask.hpp"
-#include "tandem/ops/index/search.hpp"
 #include "tandem/ops/nn/layer_norm.hpp"
 #include "tandem/ops/nn/moments.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -25,11 +20,11 @@ namespace TANDEM_NS::layers {
 
 namespace detail {
 inline Tensor floating(const Tensor& x) { return is_floating(x.dtype()) ? x : cast(x, DType::float32); }
-// x, whose elements must be in [0, n): gather names one that is not, and its position.
-inline Tensor in_range(const char* layer, const Tensor& x, i64 n) {
+// gather names an element that is not in the range, and its position.
+TANDEM_INLINE Tensor in_range(const char* layer, const Tensor& x, i64 n) {
   return gather(range(i64(0), n), cast(x, DType::int64), {.name = layer});
 }
-inline void check_integers(const char* layer, const Tensor& x) {
+TANDEM_INLINE void check_integers(const char* layer, const Tensor& x) {
   if (!dtypes::index.has(x.dtype()))
     errors::raise<errors::InvalidArgumentError>(layer, "x must be int32 or int64, not " + to_string(x.spec()));
 }
@@ -125,60 +120,6 @@ TANDEM_INLINE Tensor CategoryEncoding::operator()(const Tensor& x, const Tensor&
         "CategoryEncoding", "count_weights are for OutputMode::count, and have the shape of x: " + to_string(x.spec()) +
                                 ", " + to_string(count_weights.spec()));
   return encoded(x, count_weights);
-}
-
-TANDEM_INLINE Discretization::Discretization(std::vector<double> bin_boundaries, DiscretizationOptions options)
-    : Layer("discretization"), boundaries_(std::move(bin_boundaries)) {
-  for (std::size_t i = 1; i < boundaries_.size(); ++i)
-    if (!(boundaries_[i - 1] < boundaries_[i]))
-      errors::raise<errors::InvalidArgumentError>("Discretization", "bin_boundaries must ascend");
-  if (options.output_mode != OutputMode::integer)
-    encoding_.emplace_back(static_cast<i64>(boundaries_.size()) + 1,
-                           CategoryEncodingOptions{.output_mode = options.output_mode, .dtype = options.dtype});
-}
-TANDEM_INLINE Tensor Discretization::operator()(const Tensor& x) const {
-  const DType dtype = x.dtype() == DType::float32 ? DType::float32 : DType::float64;
-  const Tensor bounds = constant(boundaries_, {.dtype = dtype, .shape = Shape{static_cast<i64>(boundaries_.size())}});
-  const Tensor flat = reshape(cast(x, dtype), {-1});
-  const Tensor bins =
-      tandem::detail::reshape_like(searchsorted(bounds, flat, {.side = Side::right, .out_type = DType::int64}), x);
-  return encoding_.empty() ? bins : encoding_[0](bins);
-}
-
-TANDEM_INLINE IntegerLookup::IntegerLookup(std::vector<i64> vocabulary, IntegerLookupOptions options)
-    : Layer("integer_lookup"), tokens_(std::move(vocabulary)), ids_(tokens_.size()), options_(options) {
-  const auto fail = [](const std::string& what) { errors::raise<errors::InvalidArgumentError>("IntegerLookup", what); };
-  if (tokens_.empty()) fail("the vocabulary is empty");
-  if (options.num_oov_indices < 0) fail("num_oov_indices is negative");
-  std::iota(ids_.begin(), ids_.end(), i64(0));
-  std::sort(ids_.begin(), ids_.end(),
-            [&](i64 a, i64 b) { return tokens_[static_cast<std::size_t>(a)] < tokens_[static_cast<std::size_t>(b)]; });
-  for (i64& id : ids_) {
-    const i64 token = tokens_[static_cast<std::size_t>(id)];
-    if (!sorted_.empty() && sorted_.back() == token) fail("the vocabulary has " + std::to_string(token) + " twice");
-    sorted_.push_back(token);
-    id += options.num_oov_indices;
-  }
-}
-TANDEM_INLINE Tensor IntegerLookup::operator()(const Tensor& input) const {
-  detail::check_integers("IntegerLookup", input);
-  const Tensor x = cast(input, DType::int64);
-  const i64 oov = options_.num_oov_indices;
-  if (options_.invert) {
-    std::vector<i64> by_id(static_cast<std::size_t>(oov), -1);
-    by_id.insert(by_id.end(), tokens_.begin(), tokens_.end());
-    return gather(constant(by_id), x, {.name = "IntegerLookup"});
-  }
-  const Tensor sorted = constant(sorted_), ids = constant(ids_), flat = reshape(x, {-1});
-  const Tensor at =
-      minimum(searchsorted(sorted, flat, {.out_type = DType::int64}), static_cast<i64>(sorted_.size()) - 1);
-  const Tensor is_known = gather(sorted, at) == flat;
-  const Tensor found = gather(ids, at);
-  const Tensor other = oov > 1 ? floormod(flat, constant(oov, {.dtype = DType::int64})) : zeros_like(flat);
-  if (oov > 0) return tandem::detail::reshape_like(where(is_known, found, other), x);
-  // No id for unknown integers: -1 is out of range, and the error has its position.
-  return tandem::detail::reshape_like(
-      detail::in_range("IntegerLookup", where(is_known, found, i64(-1)), static_cast<i64>(tokens_.size())), x);
 }
 
 TANDEM_INLINE Tensor Masking::operator()(const Tensor& x) const {

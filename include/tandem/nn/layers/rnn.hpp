@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tandem/nn/layers/rnn_call.hpp"
+#include "tandem/nn/layers/rnn_states.hpp"
 #include "tandem/ops/dims.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 
@@ -68,6 +69,9 @@ struct RnnOptions {
   bool time_major = false;        ///< inputs and sequences [time, batch, ...]; saves two transposes
   GoBackwards go_backwards = {};  ///< run from the last step to the first (RnnLayerOptions)
   RnnDropout dropout = {};        ///< of the inputs, the same elements of a row at each step, in training
+  /// Begin each call where the last one ended, row by row, for batches of one size: the states are Variables, which
+  /// are not trained. reset_states() sets them back.
+  bool stateful = false;
 };
 /// Runs a cell over a sequence. A cell of one's own has two functions; its state is a tensor, or a struct, tuple or
 /// vector of tensors [batch, ...]:
@@ -94,11 +98,12 @@ class RNN : public Layer {
     detail::checked_rate("RNN", options.dropout.rate());
     cells_.push_back(std::move(cell));
     if constexpr (std::derived_from<Cell, Module>) add_module(cells_[0]);
+    if (options.stateful) add_module("states", states_.emplace_back());
   }
   RnnOutput<State> operator()(const Tensor& x, const Call& call = {}) const {
     const RnnOrder order{options_.time_major, options_.go_backwards};
     detail::Sequence s = order.begin("RNN", x, call.mask, call.sequence_length);
-    const State start = call.initial_state ? *call.initial_state : detail::zero_state_of(cell(), get_shape(s.x)[1]);
+    const State start = start_of(call, get_shape(s.x)[1]);
     const bool first = !is_built();
     if (first) build_cell(s.x, start);
     const training_scope scope(call.is_training());  // for the cell, too
@@ -108,11 +113,25 @@ class RNN : public Layer {
     r.output = options_.return_sequences
                    ? order.end(all.output, s)
                    : detail::last_output(cell(), detail::RnnSteps<State>{all.output, r.state}, s.lengths);
+    if (options_.stateful) states_[0].end(control::tensors_of(r.state));
     if (first) note_output(*this, r.output.shape());
     return r;
   }
+  /// For Sequential: with .return_sequences, the result has the mask of x.
+  Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const {
+    Tensor y = (*this)(x, {.mask = mask}).output;
+    if (!options_.return_sequences) mask = {};
+    else if (options_.go_backwards) mask = mask.reversed(options_.time_major);
+    return y;
+  }
   const Cell& cell() const { return cells_[0]; }
   const RnnOptions& options() const { return options_; }
+  /// With .stateful: sets the states to the cell's zero_state.
+  ///   throws  errors::FailedPreconditionError without .stateful
+  void reset_states() const {
+    detail::check_stateful("RNN", options_.stateful);
+    states_[0].reset([&](i64 rows) { return control::tensors_of(detail::zero_state_of(cell(), DimValue{rows})); });
+  }
   const char* kind() const { return "rnn"; }
 
  private:
@@ -126,8 +145,19 @@ class RNN : public Layer {
     }
     build_once([] {});
   }
+  State start_of(const Call& call, const DimValue& rows) const {
+    if (!options_.stateful) return call.initial_state ? *call.initial_state : detail::zero_state_of(cell(), rows);
+    std::optional<State> zero;  // its structure, and the initial values
+    const std::vector<Tensor> kept = states_[0].begin(
+        "RNN", rows, [&](i64 n) { return control::tensors_of(*(zero = detail::zero_state_of(cell(), DimValue{n}))); });
+    if (call.initial_state) return *call.initial_state;
+    State state = zero ? *zero : detail::zero_state_of(cell(), rows);
+    control::refill(state, kept);
+    return state;
+  }
   RnnOptions options_;
-  std::vector<Cell> cells_;  // one. Not a member: a Model would take it for one of its own
+  std::vector<Cell> cells_;                // one. Not a member: a Model would take it for one of its own
+  std::vector<detail::RnnStates> states_;  // one with .stateful, otherwise none
 };
 
 /// Several cells as one: the output of each is the input of the next. The state is a list, one for each cell. Cells of

@@ -7,6 +7,7 @@
 #include "tandem/nn/layers/layer.hpp"
 #include "tandem/nn/layers/rnn_dropout.hpp"
 #include "tandem/nn/layers/rnn_steps.hpp"
+#include "tandem/nn/layers/rnn_unfused.hpp"
 #include "tandem/ops/dims.hpp"
 #include "tandem/ops/nn/gru.hpp"
 #include "tandem/ops/nn/lstm.hpp"
@@ -31,16 +32,6 @@ namespace detail {
 template <class Cell>
 class RnnStack;
 
-// The code of the forms without a fused kernel: one step, and all of them. The weights are those of the cell.
-struct PeepholeLstm {
-  nn::LstmState (*step)(const Tensor& x, const nn::LstmState&, const Tensors& weights);
-  RnnSteps<nn::LstmState> (*run)(const char* layer, const Tensor& x, const nn::LstmState&, const Tensors& weights,
-                                 const Tensor& lengths);
-};
-TANDEM_API extern const PeepholeLstm peephole_lstm;
-TANDEM_API RnnSteps<Tensor> classic_gru(const char* layer, const Tensor& x, const Tensor& h, const Tensors& weights,
-                                        const Tensor& lengths);
-
 /// What the cells have in common.
 class TANDEM_API GateCell : public Layer {
  public:
@@ -54,6 +45,8 @@ class TANDEM_API GateCell : public Layer {
     checked_rate(name, options.recurrent_dropout.rate());
   }
   Weights weights_of(i64 features, i64 gates, const Shape& bias) const;
+  /// The bias for fused kernels: zeros if there is none.
+  Tensor bias_or_zeros(const Tensors& weights, bool has_bias, const Shape& bias) const;
   Tensor zeros_of(const Dim& batch) const;
   i64 units_;
   RnnCellOptions weights_;
@@ -95,17 +88,22 @@ class TANDEM_API SimpleRNNCell : public detail::GateCell {
 };
 
 struct LSTMCellOptions {
+  /// Of the candidate and the output, and of the gates: tanh and sigmoid. With others there is no fused kernel.
+  detail::CellActivation<&detail::unfused_lstm, &tandem::Activation::tanh> activation = {};
+  detail::CellActivation<&detail::unfused_lstm, &tandem::Activation::sigmoid> recurrent_activation = {};
+  bool use_bias = true;
   bool unit_forget_bias = true;  ///< adds 1 to the forget gate's initial bias
   /// The gates see c through weights of their own: i and f the old one, o the new one (Gers, Schraudolph and
   /// Schmidhuber 2002). This form has no fused kernel.
-  detail::Feature<& detail::peephole_lstm> use_peepholes = {};
+  detail::Feature<& detail::unfused_lstm> use_peepholes = {};
   RnnCellOptions weights = {};
   RnnDropout dropout = {};                  ///< of the inputs, in RNN
   RecurrentDropout recurrent_dropout = {};  ///< of the state, in RNN
 };
 /// One LSTM step with gate order i, f, g, o (formulas: ops/nn/lstm.hpp).
 ///   x [b, i], state of two tensors [b, units]; returns the new state, whose h is the output
-///   variables kernel [i, 4 units], recurrent_kernel [units, 4 units], bias [4 units]; with peepholes also
+///   variables kernel [i, 4 units], recurrent_kernel [units, 4 units], bias [4 units] with .use_bias; with peepholes
+///   also
 ///             input_gate_peephole_weights, forget_gate_peephole_weights, output_gate_peephole_weights [units]
 class TANDEM_API LSTMCell : public detail::GateCell {
  public:
@@ -124,13 +122,18 @@ class TANDEM_API LSTMCell : public detail::GateCell {
   template <class>
   friend class detail::RnnStack;
   Weights weights_for(i64 features) const;
+  const detail::UnfusedLstm* unfused() const;
   detail::RnnSteps<nn::LstmState> run(const char* layer, const Tensor& x, const nn::LstmState& state, const Tensors& w,
                                       const Tensor& lengths, bool training) const;
   LSTMCellOptions options_;
 };
 
 struct GRUCellOptions {
-  detail::Feature<&detail::classic_gru, false> reset_after = {};  ///< default: true. false: the classic GRU, which
+  /// Of the candidate, and of the gates: tanh and sigmoid. With others there is no fused kernel.
+  detail::CellActivation<&detail::unfused_gru, &tandem::Activation::tanh> activation = {};
+  detail::CellActivation<&detail::unfused_gru, &tandem::Activation::sigmoid> recurrent_activation = {};
+  bool use_bias = true;
+  detail::Feature<&detail::unfused_gru, false> reset_after = {};  ///< default: true. false: the classic GRU, which
                                                                   ///< has no fused kernel
   RnnCellOptions weights = {};
   RnnDropout dropout = {};                  ///< of the inputs, in RNN
@@ -138,7 +141,8 @@ struct GRUCellOptions {
 };
 /// One GRU step with gate order z, r, h (formulas: ops/nn/gru.hpp).
 ///   x [b, i], h [b, units]; returns the new h, which is the output
-///   variables kernel [i, 3 units], recurrent_kernel [units, 3 units], bias [2, 3 units] ([3 units] if not reset_after)
+///   variables kernel [i, 3 units], recurrent_kernel [units, 3 units], with .use_bias bias [2, 3 units] ([3 units] if
+///             not reset_after)
 class TANDEM_API GRUCell : public detail::GateCell {
  public:
   using State = Tensor;
@@ -156,6 +160,8 @@ class TANDEM_API GRUCell : public detail::GateCell {
   template <class>
   friend class detail::RnnStack;
   Weights weights_for(i64 features) const;
+  Shape bias_shape() const;
+  const detail::UnfusedGru* unfused() const;
   detail::RnnSteps<Tensor> run(const char* layer, const Tensor& x, const Tensor& h, const Tensors& w,
                                const Tensor& lengths, bool training) const;
   GRUCellOptions options_;

@@ -28,6 +28,9 @@ TANDEM_INLINE Layer::Weights GateCell::weights_of(i64 features, i64 gates, const
 TANDEM_INLINE Tensor GateCell::zeros_of(const Dim& batch) const {
   return zeros({batch, units_}, {.dtype = weights_.dtype});
 }
+TANDEM_INLINE Tensor GateCell::bias_or_zeros(const Tensors& w, bool has_bias, const Shape& bias) const {
+  return has_bias ? w[2] : zeros(bias, {.dtype = weights_.dtype});
+}
 }  // namespace detail
 
 TANDEM_INLINE SimpleRNNCell::SimpleRNNCell(i64 units, const SimpleRNNCellOptions& options)
@@ -63,22 +66,6 @@ TANDEM_INLINE detail::RnnSteps<Tensor> SimpleRNNCell::run_sequence(const char* l
 }
 
 namespace detail {
-TANDEM_INLINE nn::LstmState peephole_step_of_projected(const Tensor& x, const nn::LstmState& s, const Tensors& w) {
-  const tandem::detail::ShapeChecks lenient(false);
-  const std::vector<Tensor> z = split(x + matmul(s.h, w[1]), 4, {.axis = -1});
-  const Tensor c = sigmoid(z[1] + s.c * w[4]) * s.c + sigmoid(z[0] + s.c * w[3]) * tandem::tanh(z[2]);
-  return {sigmoid(z[3] + c * w[5]) * tandem::tanh(c), c};
-}
-TANDEM_INLINE nn::LstmState peephole_step(const Tensor& x, const nn::LstmState& s, const Tensors& w) {
-  return peephole_step_of_projected(nn::dense(x, w[0], w[2]), s, w);
-}
-TANDEM_INLINE RnnSteps<nn::LstmState> peephole_steps(const char* layer, const Tensor& x, const nn::LstmState& start,
-                                                     const Tensors& w, const Tensor& lengths) {
-  return run_projected(layer, nn::dense(x, w[0], w[2]), start, lengths,
-                       [&](const Tensor& z, const nn::LstmState& s) { return peephole_step_of_projected(z, s, w); });
-}
-TANDEM_INLINE constinit const PeepholeLstm peephole_lstm{&peephole_step, &peephole_steps};
-
 TANDEM_INLINE Tensor bias_of_ones_for_forget(const Tensor& bias) {
   const std::vector<Tensor> b = split(bias, 4, {.axis = 0});
   return concat({b[0], b[1] + ones(b[1].shape(), {.dtype = bias.dtype()}), b[2], b[3]}, 0);
@@ -89,7 +76,8 @@ TANDEM_INLINE LSTMCell::LSTMCell(i64 units, const LSTMCellOptions& options)
     : GateCell("LSTMCell", "lstm_cell", units, options), options_(options) {}
 TANDEM_INLINE Layer::Weights LSTMCell::weights_for(i64 features) const {
   Weights w = weights_of(features, 4, {4 * units_});
-  if (options_.unit_forget_bias) w[2].adjusted = &detail::bias_of_ones_for_forget;
+  if (!options_.use_bias) w.pop_back();
+  else if (options_.unit_forget_bias) w[2].adjusted = &detail::bias_of_ones_for_forget;
   if (!options_.use_peepholes) return w;
   for (const char* name :
        {"input_gate_peephole_weights", "forget_gate_peephole_weights", "output_gate_peephole_weights"})
@@ -105,21 +93,30 @@ TANDEM_INLINE nn::LstmState LSTMCell::zero_state(const Dim& batch) const {
   const Tensor z = zeros_of(batch);
   return {z, z};
 }
+TANDEM_INLINE const detail::UnfusedLstm* LSTMCell::unfused() const {
+  for (const auto* code :
+       {options_.use_peepholes.selected(), options_.activation.selected(), options_.recurrent_activation.selected()})
+    if (code) return code;
+  return nullptr;
+}
 TANDEM_INLINE nn::LstmState LSTMCell::operator()(const Tensor& x, const nn::LstmState& state) const {
   return run_with_weights([&] { return weights_for(features_of("LSTMCell", x)); },
                           [&](const Tensors& w) {
-                            if (const auto* p = options_.use_peepholes.selected()) return p->step(x, state, w);
-                            return nn::lstm_cell(x, state, w[0], w[1], w[2]);
+                            if (const auto* code = unfused()) return code->step(x, state, w, options_);
+                            return nn::lstm_cell(x, state, w[0], w[1],
+                                                 bias_or_zeros(w, options_.use_bias, {4 * units_}));
                           });
 }
 TANDEM_INLINE detail::RnnSteps<nn::LstmState> LSTMCell::run(const char* layer, const Tensor& x,
                                                             const nn::LstmState& state, const Tensors& w,
                                                             const Tensor& lengths, bool training) const {
   if (const auto* dropped = options_.recurrent_dropout.selected(training))
-    return dropped->lstm({layer, x, w, lengths, options_.dropout.rate(), options_.recurrent_dropout.rate()}, state);
+    return dropped->lstm({layer, x, w, lengths, options_.dropout.rate(), options_.recurrent_dropout.rate()}, state,
+                         options_);
   const Tensor in = options_.dropout(x, training);
-  if (const auto* p = options_.use_peepholes.selected()) return p->run(layer, in, state, w, lengths);
-  nn::LstmResult r = nn::lstm(in, state, w[0], w[1], w[2], {.sequence_length = lengths});
+  if (const auto* code = unfused()) return code->run(layer, in, state, w, lengths, options_);
+  const Tensor bias = bias_or_zeros(w, options_.use_bias, {4 * units_});
+  nn::LstmResult r = nn::lstm(in, state, w[0], w[1], bias, {.sequence_length = lengths});
   return {std::move(r.output), std::move(r.state)};
 }
 TANDEM_INLINE detail::RnnSteps<nn::LstmState> LSTMCell::run_sequence(const char* layer, const Tensor& x,
@@ -129,38 +126,38 @@ TANDEM_INLINE detail::RnnSteps<nn::LstmState> LSTMCell::run_sequence(const char*
                           [&](const Tensors& w) { return run(layer, x, state, w, lengths, is_training()); });
 }
 
-namespace detail {
-// The classic GRU multiplies r h by part of its weights within each step, so it has no fused kernel.
-TANDEM_INLINE RnnSteps<Tensor> classic_gru(const char* layer, const Tensor& x, const Tensor& start, const Tensors& w,
-                                           const Tensor& lengths) {
-  const i64 u = w[1].shape().dim(0);
-  const std::vector<Tensor> recurrent = split(w[1], {2 * u, u}, {.axis = -1});
-  return run_projected(layer, nn::dense(x, w[0], w[2]), start, lengths, [&](const Tensor& z, const Tensor& h) {
-    const tandem::detail::ShapeChecks lenient(false);
-    const std::vector<Tensor> inputs = split(z, {2 * u, u}, {.axis = -1});
-    const std::vector<Tensor> gates = split(sigmoid(inputs[0] + matmul(h, recurrent[0])), 2, {.axis = -1});
-    const Tensor candidate = tandem::tanh(inputs[1] + matmul(gates[1] * h, recurrent[1]));
-    return gates[0] * (h - candidate) + candidate;
-  });
-}
-}  // namespace detail
-
 TANDEM_INLINE GRUCell::GRUCell(i64 units, const GRUCellOptions& options)
     : GateCell("GRUCell", "gru_cell", units, options), options_(options) {}
 TANDEM_INLINE Layer::Weights GRUCell::weights_for(i64 features) const {
-  return weights_of(features, 3, options_.reset_after ? Shape{2, 3 * units_} : Shape{3 * units_});
+  Weights w = weights_of(features, 3, bias_shape());
+  if (!options_.use_bias) w.pop_back();
+  return w;
+}
+TANDEM_INLINE Shape GRUCell::bias_shape() const {
+  return options_.reset_after ? Shape{2, 3 * units_} : Shape{3 * units_};
+}
+TANDEM_INLINE const detail::UnfusedGru* GRUCell::unfused() const {
+  for (const auto* code :
+       {options_.reset_after.selected(), options_.activation.selected(), options_.recurrent_activation.selected()})
+    if (code) return code;
+  return nullptr;
 }
 TANDEM_INLINE Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) const {
   return run_with_weights([&] { return weights_for(features_of("GRUCell", x)); },
-                          [&](const Tensors& w) { return nn::gru_cell(x, h, w[0], w[1], w[2], options_.reset_after); });
+                          [&](const Tensors& w) {
+                            if (const auto* code = unfused()) return code->step(x, h, w, options_);
+                            return nn::gru_cell(x, h, w[0], w[1], bias_or_zeros(w, options_.use_bias, bias_shape()));
+                          });
 }
 TANDEM_INLINE detail::RnnSteps<Tensor> GRUCell::run(const char* layer, const Tensor& x, const Tensor& h,
                                                     const Tensors& w, const Tensor& lengths, bool training) const {
   if (const auto* dropped = options_.recurrent_dropout.selected(training))
-    return dropped->gru({layer, x, w, lengths, options_.dropout.rate(), options_.recurrent_dropout.rate()}, h);
+    return dropped->gru({layer, x, w, lengths, options_.dropout.rate(), options_.recurrent_dropout.rate()}, h,
+                        options_);
   const Tensor in = options_.dropout(x, training);
-  if (const auto classic = options_.reset_after.selected()) return classic(layer, in, h, w, lengths);
-  nn::GruResult r = nn::gru(in, h, w[0], w[1], w[2], {.sequence_length = lengths});
+  if (const auto* code = unfused()) return code->run(layer, in, h, w, lengths, options_);
+  const Tensor bias = bias_or_zeros(w, options_.use_bias, bias_shape());
+  nn::GruResult r = nn::gru(in, h, w[0], w[1], bias, {.sequence_length = lengths});
   return {std::move(r.output), std::move(r.state)};
 }
 TANDEM_INLINE detail::RnnSteps<Tensor> GRUCell::run_sequence(const char* layer, const Tensor& x, const Tensor& h,

@@ -7,6 +7,9 @@
 
 namespace TANDEM_NS::layers {
 
+struct LSTMCellOptions;
+struct GRUCellOptions;
+
 namespace detail {
 
 /// A run over a sequence in which features of inputs and states are dropped.
@@ -20,8 +23,8 @@ struct DroppedRun {
 /// The code of the cells for it. It draws the masks.
 struct DroppedCells {
   RnnSteps<Tensor> (*simple_rnn)(const DroppedRun&, const Tensor& h, bool use_bias, const tandem::Activation&);
-  RnnSteps<nn::LstmState> (*lstm)(const DroppedRun&, const nn::LstmState&);
-  RnnSteps<Tensor> (*gru)(const DroppedRun&, const Tensor& h);
+  RnnSteps<nn::LstmState> (*lstm)(const DroppedRun&, const nn::LstmState&, const LSTMCellOptions&);
+  RnnSteps<Tensor> (*gru)(const DroppedRun&, const Tensor& h, const GRUCellOptions&);
 };
 TANDEM_API extern const DroppedCells dropped_cells;
 

@@ -1,12 +1,12 @@
 // Definitions of nn/layers/rnn_dropout.hpp: recurrent steps with a mask for each gate.
 #pragma once
+#include "tandem/nn/layers/rnn_cells.hpp"
 #include "tandem/nn/layers/rnn_dropout.hpp"
 #include "tandem/nn/layers/rnn_projected.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
-#include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
@@ -54,35 +54,33 @@ TANDEM_INLINE RnnSteps<Tensor> simple_rnn_dropped(const DroppedRun& run, const T
                          return activation(z + states.products(h)[0]);
                        });
 }
-TANDEM_INLINE RnnSteps<nn::LstmState> lstm_dropped(const DroppedRun& run, const nn::LstmState& start) {
+TANDEM_INLINE RnnSteps<nn::LstmState> lstm_dropped(const DroppedRun& run, const nn::LstmState& start,
+                                                   const LSTMCellOptions& o) {
   const DroppedStates states(run, 4);
   const Tensors& w = run.w;
-  const bool peepholes = w.size() > 3;
-  return run_projected(run.layer, dropped_inputs(run, 4, w[2]), start, run.lengths,
+  return run_projected(run.layer, dropped_inputs(run, 4, o.use_bias ? w[2] : Tensor()), start, run.lengths,
                        [&](const Tensor& x, const nn::LstmState& s) {
                          const tandem::detail::ShapeChecks lenient(false);
                          std::vector<Tensor> z = split(x, 4, {.axis = -1});
                          const std::vector<Tensor> recurrent = states.products(s.h);
                          for (std::size_t i = 0; i < 4; ++i) z[i] = z[i] + recurrent[i];
-                         if (peepholes) z[0] = z[0] + s.c * w[3], z[1] = z[1] + s.c * w[4];
-                         const Tensor c = sigmoid(z[1]) * s.c + sigmoid(z[0]) * tandem::tanh(z[2]);
-                         const Tensor o = sigmoid(peepholes ? z[3] + c * w[5] : z[3]);
-                         return nn::LstmState{o * tandem::tanh(c), c};
+                         return lstm_of_sums(std::move(z), s, w, o);
                        });
 }
-TANDEM_INLINE RnnSteps<Tensor> gru_dropped(const DroppedRun& run, const Tensor& start) {
+TANDEM_INLINE RnnSteps<Tensor> gru_dropped(const DroppedRun& run, const Tensor& start, const GRUCellOptions& o) {
   const DroppedStates states(run, 3);
-  const bool reset_after = run.w[2].rank() == 2;
-  const Tensor bias = reset_after ? run.w[2][0] : run.w[2];
+  const bool reset_after = o.reset_after;
+  const GruBias bias = gru_bias(run.w, o);
   const std::vector<Tensor> inner =
-      reset_after ? split(run.w[2][1], 3, {.axis = -1}) : std::vector<Tensor>(3, zeros({}, run.x.dtype()));
+      bias.state.is_set() ? split(bias.state, 3, {.axis = -1}) : std::vector<Tensor>(3, zeros({}, run.x.dtype()));
   return run_projected(
-      run.layer, dropped_inputs(run, 3, bias), start, run.lengths, [&](const Tensor& x, const Tensor& h) {
+      run.layer, dropped_inputs(run, 3, bias.input), start, run.lengths, [&](const Tensor& x, const Tensor& h) {
         const tandem::detail::ShapeChecks lenient(false);
+        const tandem::Activation& gate = o.recurrent_activation.value();
         const std::vector<Tensor> a = split(x, 3, {.axis = -1}), s = states.products(h);
-        const Tensor z = sigmoid(a[0] + s[0] + inner[0]), r = sigmoid(a[1] + s[1] + inner[1]);
+        const Tensor z = gate(a[0] + s[0] + inner[0]), r = gate(a[1] + s[1] + inner[1]);
         const Tensor reset = reset_after ? r * (s[2] + inner[2]) : matmul(r * states.seen(h)[2], states.kernels()[2]);
-        const Tensor candidate = tandem::tanh(a[2] + reset);
+        const Tensor candidate = o.activation.value()(a[2] + reset);
         return z * (h - candidate) + candidate;
       });
 }

@@ -5,6 +5,7 @@
 
 #include "tandem/nn/layers/rnn_call.hpp"
 #include "tandem/nn/layers/rnn_cells.hpp"
+#include "tandem/nn/layers/rnn_states.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -17,6 +18,9 @@ struct RnnLayerOptions {
   GoBackwards go_backwards = {};
   RnnDropout dropout = {};  ///< of each layer's inputs, the same features of a row at each step, in training
   RecurrentDropout recurrent_dropout = {};  ///< of each layer's state, likewise. Training leaves the fused kernels
+  /// Begin each call where the last one ended, row by row, for batches of one size: the states are Variables, which
+  /// are not trained. reset_states() sets them back.
+  bool stateful = false;
 };
 
 namespace detail {
@@ -32,9 +36,19 @@ class RnnStack : public Layer {
   using State = std::vector<typename Cell::State>;
   using Call = RnnCall<State>;
   RnnOutput<State> operator()(const Tensor& x, const Call& call = {}) const;
+  /// For Sequential: with .return_sequences, the result has the mask of x.
+  Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const {
+    Tensor y = (*this)(x, {.mask = mask}).output;
+    if (!options_.return_sequences) mask = {};
+    else if (options_.go_backwards) mask = mask.reversed(options_.time_major);
+    return y;
+  }
   const Cell& cell(std::size_t layer) const { return cells_[layer]; }
   void build(i64 features) const;
   const RnnLayerOptions& options() const { return options_; }
+  /// With .stateful: sets the states to zeros.
+  ///   throws  errors::FailedPreconditionError without .stateful
+  void reset_states() const;
   /// "lstm", "gru" or "simple_rnn".
   const char* kind() const { return kind_; }
 
@@ -45,9 +59,11 @@ class RnnStack : public Layer {
  private:
   template <class WeightsOf>
   RnnOutput<State> run(const Tensor& x, const Call& call, const WeightsOf& weights_of) const;
+  State zero_states(const DimValue& batch, DType dtype) const;
   const char *name_, *kind_;
   RnnLayerOptions options_;
   std::vector<Cell> cells_;
+  std::vector<RnnStates> states_;  // one with .stateful, otherwise none
 };
 #if !TANDEM_IS_HEADER_ONLY
 extern template class TANDEM_API RnnStack<LSTMCell>;

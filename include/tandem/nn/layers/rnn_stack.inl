@@ -18,14 +18,17 @@ TANDEM_INLINE void check_stack_input(const char* layer, const Tensor& x, std::si
     errors::raise<errors::InvalidArgumentError>(
         layer, std::to_string(states) + " initial states for " + std::to_string(layers) + " layers");
 }
-// Zeros for an input [time, batch, ...], where the batch may be unknown.
-TANDEM_INLINE void set_zeros(Tensor& state, const Tensor& x, i64 units) {
-  state = zeros({get_shape(x)[1], units}, x.dtype());
+TANDEM_INLINE void set_zeros(Tensor& state, const DimValue& batch, i64 units, DType dtype) {
+  state = zeros({batch, units}, dtype);
 }
-TANDEM_INLINE void set_zeros(nn::LstmState& state, const Tensor& x, i64 units) {
-  set_zeros(state.h, x, units);
+TANDEM_INLINE void set_zeros(nn::LstmState& state, const DimValue& batch, i64 units, DType dtype) {
+  set_zeros(state.h, batch, units, dtype);
   state.c = state.h;
 }
+
+// The next tensors of a list as a state.
+TANDEM_INLINE void take(Tensor& state, const Tensor*& from) { state = *from++; }
+TANDEM_INLINE void take(nn::LstmState& state, const Tensor*& from) { take(state.h, from), take(state.c, from); }
 
 template <class Cell>
 RnnStack<Cell>::RnnStack(const char* name, const char* kind, i64 units, const RnnLayerOptions& options,
@@ -39,6 +42,19 @@ RnnStack<Cell>::RnnStack(const char* name, const char* kind, i64 units, const Rn
   if (options.recurrent_dropout.rate() != 0) each.recurrent_dropout = options.recurrent_dropout;
   for (int i = 0; i < options.num_layers; ++i)
     add_module("cell_" + std::to_string(i), cells_.emplace_back(units, each));
+  if (options.stateful) add_module("states", states_.emplace_back());
+}
+template <class Cell>
+typename RnnStack<Cell>::State RnnStack<Cell>::zero_states(const DimValue& batch, DType dtype) const {
+  State r(cells_.size());
+  for (std::size_t i = 0; i < r.size(); ++i) set_zeros(r[i], batch, cells_[i].units(), dtype);
+  return r;
+}
+template <class Cell>
+void RnnStack<Cell>::reset_states() const {
+  check_stateful(name_, options_.stateful);
+  const DType dtype = cells_[0].weights_.dtype;
+  states_[0].reset([&](i64 rows) { return control::tensors_of(zero_states({rows}, dtype)); });
 }
 template <class Cell>
 void RnnStack<Cell>::build(i64 features) const {
@@ -67,7 +83,19 @@ RnnOutput<typename RnnStack<Cell>::State> RnnStack<Cell>::operator()(const Tenso
     build(features);
     note_output(*this, result);
   }
-  return run(x, call, [&](std::size_t i) { return cells_[i].weights(); });
+  const auto weights_of = [&](std::size_t i) { return cells_[i].weights(); };
+  if (!options_.stateful) return run(x, call, weights_of);
+  Call next = call;
+  const DimValue batch = get_shape(x)[options_.time_major ? 1 : 0];
+  const std::vector<Tensor> kept =
+      states_[0].begin(name_, batch, [&](i64 rows) { return control::tensors_of(zero_states({rows}, x.dtype())); });
+  if (call.initial_state.empty()) {
+    const Tensor* from = kept.data();
+    for (std::size_t i = 0; i < cells_.size(); ++i) take(next.initial_state.emplace_back(), from);
+  }
+  RnnOutput<State> r = run(x, next, weights_of);
+  states_[0].end(control::tensors_of(r.state));
+  return r;
 }
 template <class Cell>
 template <class WeightsOf>
@@ -79,7 +107,7 @@ RnnOutput<typename RnnStack<Cell>::State> RnnStack<Cell>::run(const Tensor& inpu
   RnnOutput<State> r;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     typename Cell::State initial;
-    if (call.initial_state.empty()) set_zeros(initial, s.x, cells_[i].units());
+    if (call.initial_state.empty()) set_zeros(initial, get_shape(s.x)[1], cells_[i].units(), s.x.dtype());
     else initial = call.initial_state[i];
     auto y = cells_[i].run(name_, s.x, initial, weights_of(i), s.lengths, training);
     s.x = std::move(y.output);

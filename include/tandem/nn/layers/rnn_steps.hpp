@@ -6,6 +6,7 @@
 
 #include "tandem/graph/control/control.hpp"
 #include "tandem/nn/layers/feature.hpp"
+#include "tandem/nn/layers/sequence_mask.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -26,6 +27,13 @@ TANDEM_API void pack_steps(Sequence& s);
 TANDEM_API Tensor unpack_steps(const Tensor& y, const Tensor& mask);
 /// Adds to the mask that steps past their row's length are masked; removes the lengths.
 TANDEM_API void merge_lengths(const char* layer, Sequence& s);
+/// Those three, for masks.
+struct RnnMaskCode {
+  void (*merge_lengths)(const char* layer, Sequence&);
+  void (*pack)(Sequence&);
+  Tensor (*unpack)(const Tensor& y, const Tensor& mask);
+};
+TANDEM_API extern const RnnMaskCode rnn_mask_code;
 /// Drops inputs, the same features of a row at each step.
 TANDEM_API Tensor drop_inputs(const Tensor& x, double rate);
 
@@ -35,18 +43,22 @@ TANDEM_API Tensor drop_inputs(const Tensor& x, double rate);
 class RnnMask {
  public:
   constexpr RnnMask() = default;
-  RnnMask(const Tensor& mask)
-      : mask_(mask), merge_(&detail::merge_lengths), pack_(&detail::pack_steps), unpack_(&detail::unpack_steps) {}
+  RnnMask(const Tensor& mask) : mask_(mask), code_(&detail::rnn_mask_code) {}
+  RnnMask(const SequenceMask& mask) : mask_(mask.tensor()), code_(mask.is_set() ? mask.code()->rnn : nullptr) {}
   const Tensor& tensor() const { return mask_; }
+  /// Another mask, with the code of this one.
+  RnnMask with(const Tensor& mask) const {
+    RnnMask r = *this;
+    r.mask_ = mask;
+    return r;
+  }
   /// The same mask, where the steps past each row's length are masked too.
   TANDEM_API RnnMask within(const char* layer, const Tensor& lengths, bool time_major) const;
 
  private:
   friend struct RnnOrder;
   Tensor mask_;
-  void (*merge_)(const char*, detail::Sequence&) = nullptr;
-  void (*pack_)(detail::Sequence&) = nullptr;
-  Tensor (*unpack_)(const Tensor&, const Tensor&) = nullptr;
+  const detail::RnnMaskCode* code_ = nullptr;
 };
 /// The fraction of a recurrent layer's inputs that is dropped in training, in [0, 1).
 class RnnDropout {

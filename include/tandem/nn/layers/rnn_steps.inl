@@ -73,6 +73,7 @@ TANDEM_INLINE void merge_lengths(const char* layer, Sequence& s) {
   s.mask = logical_and(s.mask, running_steps(layer, s.lengths, s.x));
   s.lengths = {};
 }
+TANDEM_INLINE constinit const RnnMaskCode rnn_mask_code{&merge_lengths, &pack_steps, &unpack_steps};
 TANDEM_INLINE Tensor drop_inputs(const Tensor& x, double rate) {
   Shape noise = x.shape();
   noise.set(0, 1);
@@ -104,8 +105,8 @@ TANDEM_INLINE void check_mask(const char* layer, const Tensor& mask, const Tenso
 TANDEM_INLINE RnnMask RnnMask::within(const char* layer, const Tensor& lengths, bool time_major) const {
   const Tensor steps = time_major ? mask_ : detail::swap_batch_and_time(mask_);
   detail::Sequence s{steps, lengths, steps};
-  merge_(layer, s);
-  return time_major ? s.mask : detail::swap_batch_and_time(s.mask);
+  code_->merge_lengths(layer, s);
+  return with(time_major ? s.mask : detail::swap_batch_and_time(s.mask));
 }
 TANDEM_INLINE detail::Sequence RnnOrder::begin(const char* layer, const Tensor& x, const RnnMask& mask,
                                                const Tensor& lengths) const {
@@ -117,11 +118,11 @@ TANDEM_INLINE detail::Sequence RnnOrder::begin(const char* layer, const Tensor& 
   detail::Sequence s{time_major ? x : detail::swap_batch_and_time(x), lengths, {}};
   if (masked) {
     s.mask = time_major ? mask.mask_ : detail::swap_batch_and_time(mask.mask_);
-    s.unpack = mask.unpack_;
-    mask.merge_(layer, s);
+    s.unpack = mask.code_->unpack;
+    mask.code_->merge_lengths(layer, s);
   }
   if (go_backwards) go_backwards.selected()(s);
-  if (masked) mask.pack_(s);
+  if (masked) mask.code_->pack(s);
   return s;
 }
 TANDEM_INLINE Tensor RnnOrder::end(const Tensor& y, const detail::Sequence& s) const {

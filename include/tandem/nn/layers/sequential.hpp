@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tandem/nn/layers/layer.hpp"
+#include "tandem/nn/layers/sequence_mask.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -18,6 +19,7 @@ concept LayerLike = std::is_invocable_r_v<Tensor, const L&, const Tensor&>;
 template <LayerLike F>
 class Lambda : public Layer {
  public:
+  static constexpr bool supports_masking = requires { requires F::supports_masking; };  // an Activation does
   explicit Lambda(F f) : Layer("lambda"), f_(std::move(f)) {}
   Tensor operator()(const Tensor& x) const { return f_(x); }
 
@@ -30,6 +32,11 @@ class Lambda : public Layer {
 ///   layers::Sequential net{layers::Flatten(), layers::Dense(128, nn::relu), layers::Dropout(0.2), layers::Dense(10)};
 ///   net.build({none, 28, 28});
 ///   std::cout << net.summary();
+///
+/// A mask goes along, as in Keras: Embedding with .mask_zero and Masking make it; recurrent layers, Bidirectional,
+/// TimeDistributed, GlobalAveragePooling1D, Softmax and TransformerBlock read it; Dense, activations, normalizations,
+/// dropout and noise pass it on; other layers and functions drop it (call_with_mask has the rules). The statistics of
+/// BatchNormalization are those of all steps, as in Keras 2.
 ///
 /// Copies share the layers' Variables, as copies of any layer do; Model::clone() gives a copy its own.
 class TANDEM_API Sequential : public Layer {
@@ -60,8 +67,12 @@ class TANDEM_API Sequential : public Layer {
     }
   }
   Tensor operator()(const Tensor& x) const;
+  /// The same with a mask of x's steps; sets it to the result's, which has none if a layer dropped it.
+  Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const;
   /// Creates all layers' Variables for inputs of this shape; the sizes that layers do not need to know may be `none`.
   void build(const Shape& input, DType dtype = DType::float32) const;
+  /// Resets the states of its recurrent layers with .stateful.
+  void reset_states() const;
   std::size_t size() const { return elements_.size(); }
 
  private:
@@ -70,14 +81,22 @@ class TANDEM_API Sequential : public Layer {
     Element(const Element&) = default;
     Element& operator=(const Element&) = delete;
     virtual ~Element() = default;
-    virtual Tensor call(const Tensor& x) const = 0;
+    virtual Tensor call(const Tensor& x, SequenceMask& mask) const = 0;
+    virtual void reset_states() const = 0;
     virtual std::unique_ptr<Element> copy() const = 0;
     virtual const Module& module() const = 0;
   };
   template <class L>
   struct Holder final : Element {
     explicit Holder(L layer) : layer(std::move(layer)) {}
-    Tensor call(const Tensor& x) const override { return layer(x); }
+    Tensor call(const Tensor& x, SequenceMask& mask) const override { return layers::call_with_mask(layer, x, mask); }
+    void reset_states() const override {
+      if constexpr (requires { layer.options().stateful; }) {
+        if (layer.options().stateful) layer.reset_states();
+      } else if constexpr (requires { layer.reset_states(); }) {
+        layer.reset_states();
+      }
+    }
     std::unique_ptr<Element> copy() const override { return std::make_unique<Holder>(*this); }
     const Module& module() const override { return layer; }
     L layer;

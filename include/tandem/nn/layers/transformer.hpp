@@ -6,6 +6,7 @@
 
 #include "tandem/nn/activation.hpp"
 #include "tandem/nn/layers/multi_head_attention.hpp"
+#include "tandem/nn/layers/sequence_mask.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -39,6 +40,10 @@ class TANDEM_API TransformerBlock : public Layer {
  public:
   TransformerBlock(i64 intermediate_dim, i64 num_heads, const TransformerBlockOptions& options = {});
   Tensor operator()(const Tensor& x, const TransformerCall& call = {}) const;
+  /// For Sequential: the mask is the padding mask; the result keeps it.
+  Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const {
+    return (*this)(x, {.padding_mask = mask.tensor()});
+  }
 
  private:
   Weights weights_for(i64 features) const;

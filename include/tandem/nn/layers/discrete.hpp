@@ -1,0 +1,163 @@
+// Layers that map numbers to categories: Discretization, IntegerLookup. What they learn from data by adapt() is shared
+// by copies, as Variables are, but it is not a Variable: checkpoints do not have it.
+// Not here: CategoryEncoding (preprocessing.hpp), StringLookup (tandem/strings/lookup_layer.hpp).
+#pragma once
+#include <algorithm>
+#include <concepts>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tandem/nn/layers/preprocessing.hpp"
+
+namespace TANDEM_NS::layers {
+
+namespace detail {
+/// Categories in another form than their numbers, as CategoryEncoding has it.
+TANDEM_API Tensor encode_categories(const Tensor& ids, i64 num_tokens, OutputMode mode, DType dtype);
+
+/// The option `output_mode` of layers whose result are categories. Programs that do not set it do not compile the code.
+class CategoryMode {
+ public:
+  constexpr CategoryMode() = default;
+  constexpr CategoryMode(OutputMode mode) : mode_(mode), encode_(&encode_categories) {}
+  constexpr operator OutputMode() const { return mode_; }
+  Tensor operator()(const Tensor& ids, i64 num_tokens, DType dtype) const {
+    return mode_ == OutputMode::integer ? ids : encode_(ids, num_tokens, mode_, dtype);
+  }
+
+ private:
+  OutputMode mode_ = OutputMode::integer;
+  Tensor (*encode_)(const Tensor&, i64, OutputMode, DType) = nullptr;
+};
+
+/// The first field of options that are a layer's only argument: a list of numbers is not taken for options.
+struct ByName {
+  explicit constexpr ByName() = default;
+};
+/// The boundaries of bins.
+struct Boundaries final : Opaque {
+  const char* kind() const override { return "boundaries"; }
+  std::vector<double> values;
+  bool known = false;
+};
+/// The integers of a vocabulary, by their ids less the number of unknown ones, and sorted with their ids.
+struct IntegerVocabulary final : Opaque {
+  const char* kind() const override { return "vocabulary"; }
+  std::vector<i64> tokens, sorted, ids;
+};
+/// Checks .max_tokens and .num_oov_indices of a lookup layer. Returns how many tokens it can learn; `none`: any number.
+///   throws  errors::InvalidArgumentError, in the layer's name, also for too large a vocabulary
+TANDEM_API i64 most_tokens(const char* layer, std::optional<i64> max_tokens, i64 num_oov_indices, std::size_t given);
+/// Raises unless an adaptable layer may adapt to the data.
+///   throws  errors::FailedPreconditionError, in the layer's name, if what it would learn was given;
+///           errors::InvalidArgumentError for empty data
+TANDEM_API void check_adapt(const char* layer, bool is_given, const Tensor& data);
+/// Raises before adapt().
+[[noreturn]] TANDEM_API void raise_unadapted(const char* layer, const char* what);
+}  // namespace detail
+
+struct DiscretizationOptions {
+  detail::ByName by_name = detail::ByName();
+  std::optional<i64> num_bins = {};  ///< for adapt()
+  double epsilon = 0.01;             ///< of adapt(): the part of the data to which quantiles are exact
+  detail::CategoryMode output_mode = {};
+  DType dtype = DType::float32;  ///< of the encoded modes
+};
+/// Maps numbers to the intervals between boundaries: 0 below the first one, i from boundary i - 1 on. The boundaries
+/// are given, or computed by adapt().
+///   x         real numbers, any shape
+///   returns   int64 in x's shape, or with .output_mode encoded as CategoryEncoding does
+///   throws    errors::InvalidArgumentError unless the boundaries ascend, or for options that do not fit together;
+///             errors::FailedPreconditionError before adapt()
+class TANDEM_API Discretization : public Layer {
+ public:
+  /// Discretization({.num_bins = 4}), with boundaries from adapt().
+  explicit Discretization(const DiscretizationOptions& options);
+  /// Discretization({0, 1.5}), with these boundaries.
+  template <std::same_as<std::vector<double>> Bins = std::vector<double>>
+  explicit Discretization(Bins bin_boundaries, const DiscretizationOptions& options = {})
+      : Layer("discretization"), options_(options), boundaries_(new detail::Boundaries) {
+    set_boundaries(std::move(bin_boundaries));
+  }
+  Tensor operator()(const Tensor& x) const;
+  /// Sets the boundaries to quantiles of `data`, so that its values are spread evenly over the bins; with Keras'
+  /// numbers: at most about 1 / epsilon of the sorted values are kept, and the boundaries interpolated between them.
+  /// Replaces those of an earlier call. Traced functions keep the boundaries with which they were traced.
+  ///   data      real numbers, any shape, not empty
+  ///   throws    errors::FailedPreconditionError if the boundaries are given; errors::InvalidArgumentError for empty
+  ///             data or a NaN
+  void adapt(const Tensor& data) const;
+  /// The boundaries; none before adapt().
+  const std::vector<double>& bin_boundaries() const { return boundaries_->values; }
+
+ private:
+  void set_boundaries(std::vector<double> boundaries) const;
+  DiscretizationOptions options_;
+  Ref<detail::Boundaries> boundaries_;
+};
+
+struct IntegerLookupOptions {
+  detail::ByName by_name = detail::ByName();
+  std::optional<i64> max_tokens = {};  ///< the most ids, with those of unknown integers; default: no limit
+  i64 num_oov_indices = 1;             ///< ids of integers that are not in the vocabulary: those modulo that number
+  bool invert = false;                 ///< map ids to integers: -1 for the first num_oov_indices
+  detail::CategoryMode output_mode = {};
+  DType dtype = DType::float32;  ///< of the encoded modes
+};
+/// Maps integers to ids: those of the vocabulary to num_oov_indices, num_oov_indices + 1, ..., in its order; others to
+/// the ids below. The vocabulary is given, or made by adapt().
+///   x         int32 or int64, any shape
+///   returns   int64 in x's shape, or with .output_mode encoded as CategoryEncoding does
+///   throws    errors::InvalidArgumentError for an empty vocabulary, an entry that occurs twice, x of another dtype, or
+///             options that do not fit together; with .num_oov_indices = 0 for an integer that is not in the
+///             vocabulary; with .invert for an id out of range; errors::FailedPreconditionError before adapt()
+class TANDEM_API IntegerLookup : public Layer {
+ public:
+  /// IntegerLookup({.max_tokens = 100}), with a vocabulary from adapt().
+  explicit IntegerLookup(const IntegerLookupOptions& options = {});
+  /// IntegerLookup({12, 36}), with this vocabulary.
+  template <std::same_as<std::vector<i64>> List = std::vector<i64>>
+  explicit IntegerLookup(List vocabulary, const IntegerLookupOptions& options = {}) : IntegerLookup(options) {
+    is_given_ = true;
+    set_vocabulary(std::move(vocabulary));
+  }
+  Tensor operator()(const Tensor& x) const;
+  /// Makes the vocabulary of the integers in `data`: the most frequent ones first, and the larger one first of those
+  /// that occur equally often, as in Keras; without -1, which stands for unknown ones. Replaces that of an earlier
+  /// call. Traced functions keep the vocabulary with which they were traced.
+  ///   data      int32 or int64, any shape, not empty
+  ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
+  ///   data
+  ///             or another dtype
+  void adapt(const Tensor& data) const;
+  /// The integers of all ids: -1 for unknown ones, then the vocabulary.
+  std::vector<i64> get_vocabulary() const;
+  /// The number of ids.
+  i64 vocabulary_size() const { return static_cast<i64>(vocabulary_->tokens.size()) + options_.num_oov_indices; }
+
+ private:
+  void set_vocabulary(std::vector<i64> tokens) const;
+  Tensor ids_of(const Tensor& x) const;
+  IntegerLookupOptions options_;
+  bool is_given_;
+  Ref<detail::IntegerVocabulary> vocabulary_;
+};
+
+namespace detail {
+/// The tokens of a vocabulary: by descending count, and those that occur equally often in descending order.
+///   counts    a map from tokens to counts
+///   most      `none`: all
+template <class Counts>
+auto by_frequency(const Counts& counts, i64 most) {
+  using Token = typename Counts::key_type;
+  std::vector<std::pair<Token, i64>> pairs(counts.rbegin(), counts.rend());
+  std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<Token> tokens;
+  for (const auto& pair : pairs)
+    if (most == none || static_cast<i64>(tokens.size()) < most) tokens.push_back(pair.first);
+  return tokens;
+}
+}  // namespace detail
+
+}  // namespace TANDEM_NS::layers

@@ -1,0 +1,184 @@
+// Definitions of nn/layers/discrete.hpp.
+#pragma once
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "tandem/nn/layers/discrete.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/index/gather.hpp"
+#include "tandem/ops/index/search.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+
+namespace TANDEM_NS::layers {
+
+namespace detail {
+
+TANDEM_INLINE Tensor encode_categories(const Tensor& ids, i64 num_tokens, OutputMode mode, DType dtype) {
+  return CategoryEncoding(num_tokens, {.output_mode = mode, .dtype = dtype})(ids);
+}
+TANDEM_INLINE i64 most_tokens(const char* layer, std::optional<i64> max_tokens, i64 num_oov_indices,
+                              std::size_t given) {
+  const auto fail = [&](const std::string& what) { errors::raise<errors::InvalidArgumentError>(layer, what); };
+  if (num_oov_indices < 0) fail("num_oov_indices is negative");
+  if (!max_tokens) return none;
+  const i64 most = *max_tokens - num_oov_indices;
+  if (most < 1) fail("max_tokens = " + std::to_string(*max_tokens) + " leaves no ids for a vocabulary");
+  if (static_cast<i64>(given) > most)
+    fail("the vocabulary has " + std::to_string(given) + " entries; max_tokens = " + std::to_string(*max_tokens) +
+         " leaves ids for " + std::to_string(most));
+  return most;
+}
+TANDEM_INLINE void check_adapt(const char* layer, bool is_given, const Tensor& data) {
+  if (is_given)
+    errors::raise<errors::FailedPreconditionError>(layer,
+                                                   "cannot adapt: what it would learn was given when it was made");
+  if (data.size() == 0)
+    errors::raise<errors::InvalidArgumentError>(layer, "cannot adapt to empty data: " + to_string(data.spec()));
+}
+TANDEM_INLINE void raise_unadapted(const char* layer, const char* what) {
+  errors::raise<errors::FailedPreconditionError>(layer,
+                                                 std::string("has no ") + what + ": give it, or call adapt(data)");
+}
+
+// Some values of sorted data, each with the number of values that it stands for. As in Keras.
+struct Summary {
+  std::vector<double> values, weights;
+
+  // Linear interpolation of y over ascending x; constant outside.
+  static double interpolated(double at, const std::vector<double>& x, const std::vector<double>& y) {
+    if (at <= x.front()) return y.front();
+    if (at >= x.back()) return y.back();
+    const auto i = static_cast<std::size_t>(std::upper_bound(x.begin(), x.end(), at) - x.begin());
+    return y[i - 1] + (at - x[i - 1]) * (y[i] - y[i - 1]) / (x[i] - x[i - 1]);
+  }
+  // About 1 / epsilon values, at equal distances in the sum of the weights.
+  void compress(double epsilon) {
+    if (static_cast<double>(values.size()) * epsilon < 1) return;
+    std::vector<double> sums(weights.size()), parts, new_values, new_sums;
+    std::partial_sum(weights.begin(), weights.end(), sums.begin());
+    for (const double s : sums) parts.push_back(s / sums.back());
+    const auto n = static_cast<std::size_t>(std::ceil(1 / epsilon - 1e-9));
+    for (std::size_t i = 0; i < n; ++i) {
+      const double part = epsilon + static_cast<double>(i) * epsilon;
+      new_values.push_back(static_cast<float>(interpolated(part, parts, values)));
+      new_sums.push_back(interpolated(part, parts, sums));
+    }
+    values = std::move(new_values);
+    std::adjacent_difference(new_sums.begin(), new_sums.end(), new_sums.begin());
+    weights = std::move(new_sums);
+  }
+};
+TANDEM_INLINE std::vector<double> quantile_boundaries(std::vector<double> data, i64 bins, double epsilon) {
+  std::sort(data.begin(), data.end());
+  const double increment = static_cast<double>(data.size()) * epsilon;
+  const auto step = static_cast<std::size_t>(std::max(increment, 1.));
+  Summary summary;
+  for (auto i = static_cast<std::size_t>(increment); i < data.size(); i += step) summary.values.push_back(data[i]);
+  summary.weights.assign(summary.values.size(), std::max(increment, 1.));
+  summary.compress(epsilon);
+  summary.compress(1 / static_cast<double>(bins));
+  summary.values.pop_back();
+  return summary.values;
+}
+}  // namespace detail
+
+TANDEM_INLINE Discretization::Discretization(const DiscretizationOptions& options)
+    : Layer("discretization"), options_(options), boundaries_(new detail::Boundaries) {
+  if (!options.num_bins)
+    errors::raise<errors::InvalidArgumentError>("Discretization", "needs bin_boundaries, or .num_bins for adapt()");
+  detail::positive("Discretization", "num_bins", *options.num_bins);
+  if (!(options.epsilon > 0 && options.epsilon < 1))
+    errors::raise<errors::InvalidArgumentError>("Discretization", "epsilon must be in (0, 1)");
+}
+TANDEM_INLINE void Discretization::set_boundaries(std::vector<double> bin_boundaries) const {
+  if (options_.num_bins)
+    errors::raise<errors::InvalidArgumentError>("Discretization", ".num_bins is for adapt(); the boundaries are given");
+  for (std::size_t i = 1; i < bin_boundaries.size(); ++i)
+    if (!(bin_boundaries[i - 1] < bin_boundaries[i]))
+      errors::raise<errors::InvalidArgumentError>("Discretization", "bin_boundaries must ascend");
+  boundaries_->values = std::move(bin_boundaries);
+  boundaries_->known = true;
+}
+TANDEM_INLINE void Discretization::adapt(const Tensor& data) const {
+  detail::check_adapt("Discretization", !options_.num_bins, data);
+  std::vector<double> values = cast(data, DType::float64).to_vector<double>();
+  for (const double v : values)
+    if (std::isnan(v)) errors::raise<errors::InvalidArgumentError>("Discretization", "cannot adapt to data with a NaN");
+  boundaries_->values = detail::quantile_boundaries(std::move(values), *options_.num_bins, options_.epsilon);
+  boundaries_->known = true;
+}
+TANDEM_INLINE Tensor Discretization::operator()(const Tensor& x) const {
+  if (!boundaries_->known) detail::raise_unadapted("Discretization", "boundaries");
+  const std::vector<double>& boundaries = boundaries_->values;
+  const DType dtype = x.dtype() == DType::float32 ? DType::float32 : DType::float64;
+  const auto n = static_cast<i64>(boundaries.size());
+  const Tensor bounds = constant(boundaries, {.dtype = dtype, .shape = Shape{n}});
+  const Tensor flat = reshape(cast(x, dtype), {-1});
+  const Tensor bins =
+      tandem::detail::reshape_like(searchsorted(bounds, flat, {.side = Side::right, .out_type = DType::int64}), x);
+  return options_.output_mode(bins, options_.num_bins.value_or(n + 1), options_.dtype);
+}
+
+TANDEM_INLINE IntegerLookup::IntegerLookup(const IntegerLookupOptions& options)
+    : Layer("integer_lookup"), options_(options), is_given_(false), vocabulary_(new detail::IntegerVocabulary) {
+  if (options.invert && options.output_mode != OutputMode::integer)
+    errors::raise<errors::InvalidArgumentError>("IntegerLookup", ".invert needs OutputMode::integer");
+  detail::most_tokens("IntegerLookup", options.max_tokens, options.num_oov_indices, 0);
+}
+TANDEM_INLINE void IntegerLookup::set_vocabulary(std::vector<i64> tokens) const {
+  const auto fail = [](const std::string& what) { errors::raise<errors::InvalidArgumentError>("IntegerLookup", what); };
+  if (tokens.empty()) fail("the vocabulary is empty");
+  detail::most_tokens("IntegerLookup", options_.max_tokens, options_.num_oov_indices, tokens.size());
+  const auto token = [&](i64 id) { return tokens[static_cast<std::size_t>(id)]; };
+  std::vector<i64> ids(tokens.size()), sorted;
+  std::iota(ids.begin(), ids.end(), i64(0));
+  std::sort(ids.begin(), ids.end(), [&](i64 a, i64 b) { return token(a) < token(b); });
+  for (i64& id : ids) {
+    if (!sorted.empty() && sorted.back() == token(id))
+      fail("the vocabulary has " + std::to_string(token(id)) + " twice");
+    sorted.push_back(token(id));
+    id += options_.num_oov_indices;
+  }
+  vocabulary_->tokens = std::move(tokens), vocabulary_->sorted = std::move(sorted), vocabulary_->ids = std::move(ids);
+}
+TANDEM_INLINE void IntegerLookup::adapt(const Tensor& data) const {
+  detail::check_adapt("IntegerLookup", is_given_, data);
+  detail::check_integers("IntegerLookup", data);
+  std::map<i64, i64> counts;
+  for (const i64 token : cast(data, DType::int64).to_vector<i64>()) ++counts[token];
+  counts.erase(-1);
+  const i64 most = detail::most_tokens("IntegerLookup", options_.max_tokens, options_.num_oov_indices, 0);
+  set_vocabulary(detail::by_frequency(counts, most));
+}
+TANDEM_INLINE std::vector<i64> IntegerLookup::get_vocabulary() const {
+  std::vector<i64> by_id(static_cast<std::size_t>(options_.num_oov_indices), -1);
+  by_id.insert(by_id.end(), vocabulary_->tokens.begin(), vocabulary_->tokens.end());
+  return by_id;
+}
+TANDEM_INLINE Tensor IntegerLookup::operator()(const Tensor& x) const {
+  detail::check_integers("IntegerLookup", x);
+  if (vocabulary_->tokens.empty()) detail::raise_unadapted("IntegerLookup", "vocabulary");
+  if (options_.invert) return gather(constant(get_vocabulary()), cast(x, DType::int64), {.name = "IntegerLookup"});
+  return options_.output_mode(ids_of(cast(x, DType::int64)), vocabulary_size(), options_.dtype);
+}
+TANDEM_INLINE Tensor IntegerLookup::ids_of(const Tensor& x) const {
+  const i64 oov = options_.num_oov_indices, n = static_cast<i64>(vocabulary_->tokens.size());
+  const Tensor sorted = constant(vocabulary_->sorted), ids = constant(vocabulary_->ids), flat = reshape(x, {-1});
+  const Tensor at = minimum(searchsorted(sorted, flat, {.out_type = DType::int64}), n - 1);
+  const Tensor is_known = gather(sorted, at) == flat;
+  const Tensor found = gather(ids, at);
+  const Tensor other = oov > 1 ? floormod(flat, constant(oov, {.dtype = DType::int64})) : zeros_like(flat);
+  if (oov > 0) return tandem::detail::reshape_like(where(is_known, found, other), x);
+  // No id for unknown integers: -1 is out of range, and the error has its position.
+  return tandem::detail::reshape_like(detail::in_range("IntegerLookup", where(is_known, found, i64(-1)), n), x);
+}
+
+}  // namespace TANDEM_NS::layers
