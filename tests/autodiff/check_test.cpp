@@ -61,6 +61,46 @@ TEST_CASE("checker: Jacobians, one for each argument") {
   CHECK(test::max_error(j[1].numerical, transpose(m)) < 1e-9);
 }
 
+TEST_CASE("checker: complex numbers are two rows and columns") {
+  const Tensor z = constant(std::vector<std::complex<double>>{{1, 2}, {-.5, .25}});
+  const auto square_of = [](const Tensor& t) { return t * t; };
+  const auto j = test::compute_gradient(square_of, {z}, {.delta = 1e-5});
+  REQUIRE(j.size() == 1);
+  CHECK(j[0].theoretical.shape() == Shape{4, 4});
+  // (x + i y)^2 = x^2 - y^2 + 2 x y i, at 1 + 2 i.
+  const std::vector<double> got = j[0].theoretical.to_vector<double>();
+  CHECK(std::vector<double>{got[0], got[1], got[4], got[5]} == std::vector<double>{2, 4, -4, 2});
+  CHECK(test::max_error(j[0].theoretical, j[0].numerical) < 1e-8);
+  const auto parts = [](const Tensor& t) { return abs(t) + real(exp(t)) * imag(conj(t)); };
+  CHECK(test::compute_gradient_error(parts, z, {.delta = 1e-5}) < 1e-8);
+  CHECK(test::compute_gradient_error(parts, cast(z, complex64)) < 1e-3);
+  // A function that is not the derivative of what it returns is seen.
+  CHECK(test::compute_gradient_error([](const Tensor& t) { return stop_gradient(t) * t; }, z, {.delta = 1e-5}) > .1);
+  CHECK(test::compute_gradient_error([](const Tensor& a, const Tensor& b) { return matmul(a, b, {.adjoint_a = true}); },
+                                     {reshape(z, {2, 1}), reshape(z, {2, 1})}, {.delta = 1e-5}) < 1e-8);
+}
+
+TEST_CASE("checker: several outputs, and any number of arguments") {
+  const Tensor x = wave({3}, 0);
+  const auto pair = [](const Tensor& t) { return std::pair(t * t, reduce_sum(t)); };
+  const auto j = test::compute_gradient(pair, {x}, {.delta = 1e-5});
+  CHECK(j[0].theoretical.shape() == Shape{3, 4});
+  CHECK(test::max_error(j[0].theoretical, j[0].numerical) < 1e-9);
+  CHECK(test::compute_gradient_error([](const Tensor& t) { return unstack(t * t); }, x, {.delta = 1e-5}) < 1e-9);
+  const auto half_stopped = [](const Tensor& t) { return std::tuple(t * t, stop_gradient(t) * t, complex(t, sin(t))); };
+  CHECK(test::compute_gradient_error(half_stopped, x, {.delta = 1e-5}) > .1);
+  const auto five = [](const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d, const Tensor& e) {
+    return a * b + c * d * e;
+  };
+  CHECK(test::compute_gradient(five, {x, x + 1, x + 2, x + 3, x + 4}, {.delta = 1e-5}).size() == 5);
+  CHECK(test::compute_gradient_error(five, {x, x + 1, x + 2, x + 3, x + 4}, {.delta = 1e-5}) < 1e-8);
+  CHECK_THROWS_WITH(test::compute_gradient(five, {x, x}), ContainsSubstring("does not take 2 tensors"));
+  CHECK_THROWS_WITH(test::compute_gradient_error([](const Tensor& t) { return argmax(t, 0); }, x),
+                    ContainsSubstring("results, not int64[]"));
+  CHECK_THROWS_WITH(test::compute_gradient_error([](const Tensor& t) { return t; }, constant({1})),
+                    ContainsSubstring("inputs, not int32[1]"));
+}
+
 TEST_CASE("checker: NaN is never a small error, and shapes must agree") {
   const Tensor nan = constant({std::nan(""), 0.0}, {.dtype = float64}), zero = zeros({2}, {.dtype = float64});
   CHECK(std::isnan(test::max_error(nan, zero)));

@@ -1,6 +1,7 @@
 // TensorArray: handles, errors, eager and traced, in loops with gradients, written in place.
 #include "tandem/graph/control/tensor_array.hpp"
 
+#include "tandem/core/allocator.hpp"
 #include "tandem/graph/control/while_loop.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
@@ -47,6 +48,28 @@ TEST_CASE("TensorArray: errors") {
   CHECK_THROWS_AS(TensorArray(float32, -1), errors::InvalidArgumentError);
   CHECK(TensorArray(float32, 0, {.element_shape = {2}}).stack().shape() == Shape{0, 2});
   CHECK_THROWS_WITH(TensorArray(float32, 0).stack(), ContainsSubstring("element_shape"));
+}
+
+TEST_CASE("TensorArray: clear_after_read releases an element at its first read, for all handles") {
+  const TensorArray a =
+      TensorArray(float32, 2, {.clear_after_read = true}).write(0, ones({1 << 16})).write(1, ones({2}));
+  const TensorArray copy = a;
+  const auto before = memory::info().live;
+  CHECK(a.read(0).size() == 1 << 16);
+  CHECK(memory::info().live + (1 << 18) <= before + (1 << 16));
+  CHECK_THROWS_WITH(a.read(0), ContainsSubstring("element 0 was cleared by an earlier read"));
+  CHECK_THROWS_WITH(copy.read(0), ContainsSubstring("element 0 was cleared"));
+  CHECK_THROWS_WITH(a.stack(), ContainsSubstring("element 0 was cleared"));
+  CHECK(a.gather(constant({1})).shape() == Shape{1, 2});
+  CHECK(copy.read(1).size() == 2);
+  const TensorArray kept = TensorArray(float32, 1).write(0, constant(3.f));
+  for (int i = 0; i < 2; ++i) CHECK(kept.read(0).item<float>() == 3);
+  // In a trace rows can be read again.
+  const auto f = function([](const Tensor& x) {
+    const TensorArray t = TensorArray(float32, 2, {.clear_after_read = true}).unstack(x);
+    return t.read(0) + t.read(0);
+  });
+  CHECK(f(constant({1.f, 2.f})).item<float>() == 2);
 }
 
 TEST_CASE("TensorArray: grows where it may") {

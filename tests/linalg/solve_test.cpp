@@ -151,7 +151,7 @@ TEST_CASE("linalg::lstsq: over- and underdetermined, regularized, of deficient r
   CHECK_THAT(error_of([&] {
                linalg::lstsq(ones_matrix, ones({3, 1}, float64));
              }),
-             ContainsSubstring("lstsq") && ContainsSubstring("not positive definite"));
+             ContainsSubstring("lstsq: a does not have full rank") && ContainsSubstring("float64[3,2]"));
   CHECK_THAT(error_of([&] { linalg::lstsq(a, c); }), ContainsSubstring("different numbers of rows"));
   CHECK_THAT(error_of([&] { linalg::lstsq(a, b, {.l2_regularizer = -1}); }), ContainsSubstring("negative"));
 }
@@ -162,6 +162,46 @@ TEST_CASE("linalg::lstsq: the normal equations of 50 measurements give back thei
   const Tensor by_hand = matmul(linalg::inv(matmul(xt, x)), matmul(xt, y));
   CHECK(distance(by_hand, coefficients) < 1e-8);
   CHECK(distance(linalg::lstsq(x, y), by_hand) < 1e-8);
+}
+
+// Products of a column and a row: all pivots but the first are rounding errors.
+TEST_CASE("linalg::lstsq: a matrix without full rank raises, whatever the rounding errors are") {
+  for (const DType d : {float32, float64, complex64})
+    for (unsigned seed = 1; seed <= 100; ++seed) {
+      CAPTURE(name(d), seed);
+      const Tensor column = random_matrix({5, 1}, d, seed), row = random_matrix({1, 3}, d, 1000 + seed),
+                   b = random_matrix({5, 1}, d, 2000 + seed), wide = random_matrix({1, 6}, d, 3000 + seed);
+      CHECK_THROWS_AS(linalg::lstsq(matmul(column, row), b), errors::InvalidArgumentError);
+      CHECK_THROWS_AS(linalg::lstsq(matmul(column, wide), b), errors::InvalidArgumentError);
+      CHECK_NOTHROW(linalg::lstsq(matmul(column, row), b, {.fast = false}));
+    }
+  // Many measurements, and columns of very different sizes, are not a lower rank.
+  const Tensor x = random_matrix({1000, 4}, float32), w = ones({4, 1}), scaled = x * constant({.1f, 1.f, 10.f, 100.f});
+  CHECK(distance(linalg::lstsq(scaled, matmul(scaled, w)), w) < 1e-2);
+  CHECK_NOTHROW(linalg::lstsq(x * constant({1e-6f, 1.f, 1e3f, 1e6f}), matmul(x, w)));
+  CHECK_NOTHROW(linalg::lstsq(ones({3, 2}), ones({3, 1}), {.l2_regularizer = 1e-3}));
+}
+
+TEST_CASE("linalg::inv and solve: numerically singular matrices raise, ill-conditioned ones are solved") {
+  for (const DType d : {float32, float64, complex64})
+    for (unsigned seed = 1; seed <= 100; ++seed) {
+      CAPTURE(name(d), seed);
+      const Tensor a = matmul(random_matrix({4, 1}, d, seed), random_matrix({1, 4}, d, 1000 + seed));
+      CHECK_THROWS_AS(linalg::inv(a), errors::InvalidArgumentError);
+      CHECK_THROWS_AS(linalg::solve(a, a), errors::InvalidArgumentError);
+      CHECK_NOTHROW(linalg::inv(random_matrix({4, 4}, d, seed)));
+    }
+  const Tensor nine = reshape(cast(range(1, 10), float32), {3, 3});
+  CHECK_THROWS_AS(linalg::inv(nine), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(linalg::inv(cast(nine, float64)), errors::InvalidArgumentError);
+  const Tensor i = cast(range(8), float64), hilbert = 1 / (expand_dims(i, 0) + expand_dims(i, 1) + 1);
+  const Tensor want = ones({8, 1}, float64);
+  CHECK(distance(linalg::solve(hilbert, matmul(hilbert, want)), want) < 1e-4);
+  // Scaled rows and columns.
+  const Tensor scaled = constant({{1.f, 1e20f}, {0.f, 1.f}}), tiny = constant({{1.f, 1.f}, {0.f, 1e-20f}});
+  CHECK(linalg::inv(scaled).to_vector<float>() == std::vector<float>{1, -1e20f, 0, 1});
+  CHECK_NOTHROW(linalg::inv(tiny));
+  CHECK(linalg::det(nine).shape() == Shape{});
 }
 
 TEST_CASE("linalg: size 0") {
@@ -252,6 +292,21 @@ TEST_CASE("linalg: errors name the op, what is wrong and the matrix of the batch
   CHECK_THAT(error([&] { linalg::solve(good, zeros({2, 1}, float64)); }), ContainsSubstring("dtypes differ"));
   CHECK_THROWS_AS(linalg::inv(constant({{1}})), errors::UnimplementedError);
   CHECK(std::isnan(linalg::solve(fill({2, 2}, float(NAN)), good).to_vector<float>()[0]));
+}
+
+TEST_CASE("linalg: errors of composed functions have their names") {
+  const auto op_of = [](const auto& f) {
+    try {
+      f();
+    } catch (const errors::OpError& e) {
+      return e.op();
+    }
+    return std::string();
+  };
+  CHECK(op_of([] { linalg::logdet(constant({{-1.f}})); }) == "logdet");
+  CHECK(op_of([] { linalg::matrix_rank(constant({{1}})); }) == "matrix_rank");
+  CHECK(op_of([] { linalg::cholesky_solve(constant({{1}}), constant({{1}})); }) == "cholesky_solve");
+  CHECK(op_of([] { linalg::lstsq(constant({{1}}), constant({{1}})); }) == "lstsq");
 }
 
 TEST_CASE("linalg: in traces with unknown sizes") {

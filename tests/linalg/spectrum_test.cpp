@@ -226,6 +226,24 @@ double complex_error(const F& f, const Shape& shape) {
 }
 }  // namespace
 
+TEST_CASE("linalg::norm: with two axes that of matrices, singular values included") {
+  const Tensor x = constant({{1., 2.}, {3., 4.}}, {.dtype = float64});
+  CHECK(linalg::norm(x, {.ord = 2, .axis = {0, 1}}).item<double>() == Approx(5.464985704219043));
+  CHECK(linalg::norm(x, {.ord = "nuc", .axis = {-2, -1}}).item<double>() == Approx(5.8309518948453));
+  CHECK(linalg::norm(x, {.ord = 2, .axis = {0, 1}, .keepdims = true}).shape() == Shape{1, 1});
+  CHECK(linalg::norm(x, {.ord = 2, .axis = 1}).shape() == Shape{2});
+  CHECK(linalg::norm(x, {.ord = 1, .axis = {0, 1}}).item<double>() == 6);
+  CHECK(linalg::norm(x).item<double>() == tandem::norm(x).item<double>());
+  CHECK_THAT(error_of([&] {
+               norm(x, {.ord = 2, .axis = {0, 1}});
+             }),
+             ContainsSubstring("norm: order 2 of a matrix needs singular values: linalg::norm"));
+  CHECK_THAT(error_of([&] {
+               linalg::norm(x, {.ord = 3, .axis = {0, 1}});
+             }),
+             ContainsSubstring("norm: order 3 of a matrix is not defined"));
+}
+
 TEST_CASE("linalg: gradients of complex decompositions, of functions without phases") {
   const Tensor m = random_matrix({3, 3}, complex64, 13), weights = random_matrix({3, 3}, float32, 14);
   const auto projector = [&](const Tensor& v, const Tensor& w) {  // v diag(w) v^H, weighted

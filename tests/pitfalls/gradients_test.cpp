@@ -1,5 +1,7 @@
 // Traps of gradients and training, by the numbers of the table of pitfalls.
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "tandem/tandem.hpp"
 #include "tandem/testing.hpp"
@@ -41,7 +43,13 @@ TEST_CASE("P18: a path that is blocked says where; gradient() raises for an op w
   const Tensor y = cast(argmax(w, 0), float32) * 2;
   const Tensor g = tape.gradient(y, w);
   CHECK(!g.is_set());
-  CHECK_THAT(error_of([&] { return g + 1; }), ContainsSubstring("ArgMax"));
+  CHECK_THAT(error_of([&] { return g + 1; }),
+             ContainsSubstring("no gradient: the path from float32[3] to the target passes through the "
+                               "non-differentiable op ArgMax"));
+  const Variable named(w, {.name = "w"});
+  GradientTape of_variable;
+  const Tensor h = of_variable.gradient(cast(argmax(named, 0), float32), named);
+  CHECK_THAT(error_of([&] { return h + 1; }), ContainsSubstring("from variable 'w'") && ContainsSubstring("op ArgMax"));
   const Variable other(constant(1.f)), source(w, {.name = "source"});
   GradientTape second;
   const Tensor z = reduce_sum(apply1(my_op, no_attrs, no_options, source * 2)) + other;
@@ -67,7 +75,10 @@ TEST_CASE("P19: unset gradients pass through clipping and updates; all unset rai
   CHECK(unused.read_value().item<float>() == 1);
   GradientTape other;
   const std::vector<Gradient> none = other.gradient(square(unused), std::vector<Variable>{w, b});
-  CHECK_THAT(error_of([&] { sgd.apply_gradients(none, {w, b}); }), ContainsSubstring("w") && ContainsSubstring("b"));
+  CHECK_THAT(error_of([&] {
+               sgd.apply_gradients(none, {w, b});
+             }),
+             ContainsSubstring("apply_gradients: no gradients for any variable: w, b"));
 }
 
 TEST_CASE("P21: the forward value is fine, the gradient is not") {
@@ -87,6 +98,41 @@ TEST_CASE("P21: the forward value is fine, the gradient is not") {
   CHECK(unsafe.gradient(safe, x).to_vector<float>() == Floats{0, .25f});
 }
 
+TEST_CASE("P21, G9: where with an unused log(0) branch is reported with the way out") {
+  const Tensor x = constant({0.f, 4.f});
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor loss = reduce_sum(where(x > 0, log(x), zeros_like(x)));
+  const debugging::CheckNumericsScope trap;
+  CHECK_THAT(error_of([&] { return tape.gradient(loss, x); }),
+             ContainsSubstring("in the gradient of Log") &&
+                 ContainsSubstring("both branches of where are computed: make the operand safe inside it"));
+}
+
+TEST_CASE("P22: one scope rule for ops, Variables and layers; repeated names get _1") {
+  struct Single : Module {
+    Variable make() const { return add_variable("c", constant(1.f)); }
+  };
+  std::vector<Variable> kept;
+  const auto f = function([&](const Tensor& x) {
+    Tensor y = x;
+    for (int i = 0; i < 2; ++i) {
+      const name_scope scope("scope");
+      kept.push_back(Variable(constant(1.f), {.name = "b"}));
+      kept.push_back(Single().make());
+      y = add(y, kept[kept.size() - 2] + kept.back().read_value(), {.name = "a"});
+    }
+    return y;
+  });
+  std::set<std::string> names;
+  const auto concrete = f.get_concrete_function(TensorSpec({}, float32));
+  for (const Node& n : concrete->graph().nodes) names.insert(n.name);
+  for (const char* name : {"scope/a", "scope/b", "scope/c", "scope_1/a", "scope_1/b", "scope_1/c"}) {
+    CAPTURE(name);
+    CHECK(names.count(name) == 1);
+  }
+}
+
 TEST_CASE("P23: equal names never share; a copy does, clone() does not") {
   layers::Dense a(2), b(2);
   const Tensor x = ones({1, 3});
@@ -94,6 +140,38 @@ TEST_CASE("P23: equal names never share; a copy does, clone() does not") {
   CHECK(!a.variables()[0].is_same(b.variables()[0]));
   layers::Dense copy = a;
   CHECK(copy.variables()[0].is_same(a.variables()[0]));
+}
+
+TEST_CASE("P24: dropout is off in evaluation, and draws anew in training") {
+  const layers::Dropout drop(0.5);
+  const Tensor x = ones({1000});
+  CHECK(drop(x).to_vector<float>() == Floats(1000, 1));
+  CHECK(drop(x).to_vector<float>() == drop(x).to_vector<float>());
+  const training_scope training(true);
+  CHECK(drop(x).to_vector<float>() != drop(x).to_vector<float>());
+  CHECK(random::normal({8}).to_vector<float>() != random::normal({8}).to_vector<float>());
+}
+
+TEST_CASE("P25: batch normalization moves its averages in training calls alone, traced ones included") {
+  const Tensor x = constant({{1.f}, {2.f}, {3.f}, {4.f}});
+  for (const bool is_traced : {false, true}) {
+    CAPTURE(is_traced);
+    const layers::BatchNormalization norm({.momentum = .9});
+    auto traced = function([&](const Tensor& t) { return norm(t); });
+    norm(x);  // makes the weights
+    const auto call = [&] { return is_traced ? traced(x) : norm(x); };
+    const auto check_averages = [&] {
+      CHECK(norm.variables()[2].read_value().to_vector<float>()[0] == Approx(.6775));
+      CHECK(norm.variables()[3].read_value().to_vector<float>()[0] == Approx(1.06775));
+    };
+    {
+      const training_scope training(true);
+      for (int i = 0; i < 3; ++i) call();
+    }
+    check_averages();
+    call();
+    check_averages();
+  }
 }
 
 TEST_CASE("P26: two custom gradients of one kind in one trace keep their own backward functions") {

@@ -1,6 +1,7 @@
 // Backward pass: one reverse loop over a tape's entries; no sort, no recursion.
 #pragma once
 #include <algorithm>
+#include <string_view>
 
 #include "tandem/autodiff/gradient_sum.hpp"
 #include "tandem/autodiff/log.hpp"
@@ -110,6 +111,15 @@ struct GradientTape::Backward {
     }
   }
 
+  // A number that is not finite in a gradient below a where: often from the branch that it has not taken. By the op's
+  // name, because naming the op would compile its kernels into every program.
+  std::string advice(const errors::OpError& error, const Entry& e) const {
+    if (std::string_view(error.what()).find("check_numerics") == std::string_view::npos) return {};
+    for (const Entry* later = tape.last_; later && later != &e; later = later->prev)
+      if (later->op->name == std::string_view("select"))
+        return "; both branches of where are computed: make the operand safe inside it, as log(where(x > 0, x, 1))";
+    return {};
+  }
   Grads rule(Entry& e, Span<const Tensor> g) {
     std::uint64_t wants = 0;
     for (std::uint32_t i = 0; i < e.n_in; ++i)
@@ -119,7 +129,7 @@ struct GradientTape::Backward {
       if (e.op->gradient) return e.op->gradient(call);
       if (e.op->rare.decomposition || e.op->rare.backward_of) return detail::gradient_by_reference(call);
     } catch (errors::OpError& error) {
-      error.set_context("in the gradient of " + display_name(*e.op));
+      error.set_context("in the gradient of " + display_name(*e.op) + advice(error, e));
       throw;
     }
     const std::string from = tape.source_of(e, sources);

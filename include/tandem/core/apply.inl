@@ -14,7 +14,8 @@ namespace detail {
 // kept.
 [[gnu::cold, gnu::noinline]] TANDEM_INLINE void complete_error(errors::OpError& e, const OpDef& op,
                                                                const OpOptions& options) {
-  if (e.op() == "allocate") e.set_op(op.name);  // of a result: too large for a number or for the memory
+  // Of a result: too large for a number or for the memory, or of too many axes.
+  if (e.op() == "allocate" || e.op() == "shape") e.set_op(op.name);
   name_op(e, op);
   if (options.name) e.set_name(options.name.view());
   if (const std::string line = line_text(options.where); !line.empty()) e.set_place("at " + line);

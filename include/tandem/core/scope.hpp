@@ -65,11 +65,13 @@ inline bool is_training() { return detail::training; }
 
 namespace detail {
 // Active during a public function: adds the call's name and source location to errors raised before an op is
-// applied. Ops add their own (core/apply.hpp).
+// applied. Ops add their own (core/apply.hpp). A function that is composed of other ops gives its name, which errors of
+// these ops then have instead of theirs; not one that calls its user's code.
 class CallSite {
  public:
   template <class Options>
-  explicit CallSite(const Options& o) : name_(o.name), where_(o.where), outer_(context.call) {
+  explicit CallSite(const Options& o, const char* op = nullptr)
+      : name_(o.name), where_(o.where), op_(op), outer_(context.call) {
     context.call = this;
   }
   CallSite(const CallSite&) = delete;
@@ -78,11 +80,14 @@ class CallSite {
 
   const Name& name() const { return name_; }
   const SourceLocation& where() const { return where_; }
+  /// The name of the function, or null: errors keep the name of the op that raised them.
+  const char* op() const { return op_; }
   const CallSite* outer() const { return outer_; }
 
  private:
   const Name& name_;
   const SourceLocation& where_;
+  const char* const op_;
   const CallSite* const outer_;
 };
 

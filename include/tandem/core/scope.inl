@@ -4,6 +4,8 @@
 
 namespace TANDEM_NS {
 TANDEM_INLINE void errors::detail::place_error(OpError& e) {
+  for (const tandem::detail::CallSite* c = context.call; c; c = c->outer())
+    if (c->op()) e.set_op(c->op());  // the outermost one, which the user called
   for (const tandem::detail::CallSite* c = context.call; c; c = c->outer()) {
     const std::string line = tandem::detail::line_text(c->where());
     if (line.empty()) continue;  // a call made by the library

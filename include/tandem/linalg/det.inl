@@ -105,7 +105,7 @@ TANDEM_INLINE linalg::Slogdet linalg::slogdet(const Tensor& a, OpOptions o) {
   return {r[0], r[1]};
 }
 TANDEM_INLINE Tensor linalg::logdet(const Tensor& a, OpOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "logdet");
   const Tensor d = real(diag_part(cholesky(a)));
   return multiply(2, reduce_sum(log(d), {.axis = {-1}}), o);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <memory>
 #include <type_traits>
 
@@ -227,6 +228,28 @@ i64 zero_pivot(const Block<T>& a) {
   for (i64 i = 0; i < std::min(a.rows, a.columns); ++i)
     if (a(i, i) == T(0)) return i;
   return -1;
+}
+/// Whether a pivot of the Cholesky factors l of a is at most `tolerance` times the element of a on the diagonal.
+template <class T>
+bool has_small_pivot(const Block<T>& l, const Block<const T>& a, double tolerance) {
+  for (i64 i = 0; i < l.rows; ++i) {
+    const auto root = static_cast<double>(real_part(l(i, i)));
+    if (!(root * root > tolerance * static_cast<double>(real_part(a(i, i))))) return true;
+  }
+  return false;
+}
+/// Whether rounding errors may have made a pivot: it is at most 64 epsilon times (|L| |U|)_ii, the sum of the
+/// magnitudes of the terms whose difference it is. Not a pivot that is NaN or infinite.
+template <class T>
+bool has_lost_pivot(const Block<T>& lu) {
+  using R = decltype(magnitude(T()));
+  for (i64 i = 0; i < lu.rows; ++i) {
+    const R pivot = magnitude(lu(i, i));
+    R sum = pivot;
+    for (i64 k = 0; k < i; ++k) sum += magnitude(lu(i, k)) * magnitude(lu(k, i));
+    if (pivot <= 64 * std::numeric_limits<R>::epsilon() * sum && std::isfinite(sum)) return true;
+  }
+  return false;
 }
 /// The determinant from the factors.
 template <class T>

@@ -5,7 +5,7 @@
 namespace TANDEM_NS::linalg::impl {
 
 // By products of the library's own (kernels_factor.inl).
-void cholesky(const KernelCall& c);
+void cholesky(const KernelCall& c, double tolerance);
 void triangular_solve(const KernelCall& c, bool lower, bool adjoint);
 void solve(const KernelCall& c, bool adjoint);
 void inv(const KernelCall& c);

@@ -9,7 +9,7 @@
 
 namespace TANDEM_NS::linalg::impl {
 
-TANDEM_INLINE void cholesky(const KernelCall& c) {
+TANDEM_INLINE void cholesky(const KernelCall& c, double tolerance) {
   const Shape& s = c.out[0].shape();
   const i64 n = s.dim(-1);
   FirstFailure failure;
@@ -19,12 +19,12 @@ TANDEM_INLINE void cholesky(const KernelCall& c) {
         const T* const from = c.in[0].as<T>() + m * n * n;
         const Block<T> to{c.out[0].as<T>() + m * n * n, n, n, n};
         std::copy(from, from + n * n, to.at);
-        if (!factor_cholesky(to)) failure.note(m);
+        if (!factor_cholesky(to) || has_small_pivot(to, Block<const T>{from, n, n, n}, tolerance)) failure.note(m);
         for (i64 i = 0; i < n; ++i) std::fill(to.row(i) + i + 1, to.row(i) + n, T(0));
       }
     });
   });
-  failure.check(c, "is not positive definite");
+  failure.check(c, tolerance > 0 ? "is not positive definite beyond rounding errors" : "is not positive definite");
 }
 
 TANDEM_INLINE void triangular_solve(const KernelCall& c, bool lower, bool adjoint) {
@@ -52,13 +52,13 @@ class LuFactors {
  public:
   explicit LuFactors(i64 n)
       : n_(n), data_(static_cast<std::size_t>(n * n)), pivots_(static_cast<std::size_t>(std::max<i64>(n, 1))) {}
-  /// Factors a; nothing happens if it was the last one. Returns false if a pivot is 0.
+  /// Factors a; nothing happens if it was the last one. Returns false if a is numerically singular.
   bool factor(const T* a) {
     if (a == of_) return regular_;
     std::copy(a, a + n_ * n_, data_.data());
     of_ = a;
     factor_lu(block(), pivots_.data());
-    return regular_ = zero_pivot(block()) < 0;
+    return regular_ = !has_lost_pivot(block());
   }
   Block<T> block() { return {data_.data(), n_, n_, n_}; }
   const i64* pivots() const { return pivots_.data(); }

@@ -16,8 +16,10 @@ struct LstsqOptions {
 /// pseudo-inverse is used too, unless there is a regularizer.
 ///   a, b      [..., m, n] and [..., m, k], floating or complex64, same dtype; leading axes broadcast
 ///   returns   x: [..., n, k]
-///   throws    errors::InvalidArgumentError if sizes differ, l2_regularizer is negative, or a does not have full rank
-///             and .fast is set
+///   throws    errors::InvalidArgumentError if sizes differ, l2_regularizer is negative, or, where the normal equations
+///             are used without a regularizer, a does not have full rank: a pivot of the Cholesky factors of a^H a is
+///             at most (16 n + sqrt(m)) epsilon of its dtype times the square of its column's norm, as rounding errors
+///             are (for m < n with rows for columns)
 ///   gradient  exact
 TANDEM_API Tensor lstsq(const Tensor& a, const Tensor& b, LstsqOptions = {});
 

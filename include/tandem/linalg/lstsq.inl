@@ -1,5 +1,7 @@
 // Definitions of linalg/lstsq.hpp.
 #pragma once
+#include <cmath>
+
 #include "tandem/core/scope.hpp"
 #include "tandem/linalg/lstsq.hpp"
 #include "tandem/linalg/solve.hpp"
@@ -26,29 +28,45 @@ TANDEM_INLINE void check_lstsq(const Tensor& a, const Tensor& b, const LstsqOpti
 TANDEM_INLINE Tensor regularized(const Tensor& gram, double lambda) {
   return lambda == 0 ? gram : linalg::set_diag(gram, linalg::diag_part(gram) + lambda);
 }
-TANDEM_INLINE Tensor cholesky_of_gram(const Tensor& gram) {
+TANDEM_INLINE double epsilon_of(DType d) {
+  switch (d) {
+    case DType::bfloat16: return 0x1p-7;
+    case DType::float16: return 0x1p-10;
+    case DType::float64:
+    case DType::complex128: return 0x1p-52;
+    default: return 0x1p-23;
+  }
+}
+// The Cholesky factors of n sums of `terms` squares and products.
+TANDEM_INLINE Tensor cholesky_of_gram(const Tensor& gram, i64 terms, const Spec& a, double lambda) {
+  const double n = static_cast<double>(gram.spec().shape.dim(-1)),
+               errors_of_sums = std::sqrt(static_cast<double>(terms));
+  const double tolerance = lambda > 0 ? 0 : (16 * n + errors_of_sums) * epsilon_of(a.dtype);
   try {
-    return linalg::cholesky(gram);
-  } catch (errors::OpError& e) {
-    e.set_op("lstsq (a^H a)");
-    throw;
+    return apply1(cholesky_op, rules::CholeskyAttrs{tolerance}, no_options, gram);
+  } catch (const errors::InvalidArgumentError&) {
+    errors::raise<errors::InvalidArgumentError>(
+        "lstsq", "a does not have full rank, or its condition number is too high for the normal equations: " +
+                     to_string(a) + " (set .fast = false or a .l2_regularizer)");
   }
 }
 
 }  // namespace impl
 
 TANDEM_INLINE Tensor lstsq(const Tensor& a, const Tensor& b, LstsqOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "lstsq");
   impl::check_lstsq(a, b, o);
   const i64 m = a.spec().shape.dim(-2), n = a.spec().shape.dim(-1);
   const bool known = m != none && n != none;
   if (!o.fast || (!known && o.l2_regularizer == 0)) return matmul(pinv(a), b, {.name = o.name, .where = o.where});
   // (A^H A + l 1)^-1 A^H = A^H (A A^H + l 1)^-1: the smaller of the two matrices.
   if (!known || m >= n) {
-    const Tensor l = impl::cholesky_of_gram(impl::regularized(matmul(a, a, {.adjoint_a = true}), o.l2_regularizer));
+    const Tensor gram = impl::regularized(matmul(a, a, {.adjoint_a = true}), o.l2_regularizer);
+    const Tensor l = impl::cholesky_of_gram(gram, m, a.spec(), o.l2_regularizer);
     return cholesky_solve(l, matmul(a, b, {.adjoint_a = true}), {o.name, o.where});
   }
-  const Tensor l = impl::cholesky_of_gram(impl::regularized(matmul(a, a, {.adjoint_b = true}), o.l2_regularizer));
+  const Tensor gram = impl::regularized(matmul(a, a, {.adjoint_b = true}), o.l2_regularizer);
+  const Tensor l = impl::cholesky_of_gram(gram, n, a.spec(), o.l2_regularizer);
   return matmul(a, cholesky_solve(l, b), {.name = o.name, .where = o.where, .adjoint_a = true});
 }
 

@@ -36,12 +36,15 @@ struct SolveOptions {
 /// Solves a x = b by LU factors with partial pivoting.
 ///   a, b      [..., n, n] and [..., n, k], floating or complex, same dtype; leading axes broadcast
 ///   returns   x: [..., n, k]
-///   throws    errors::InvalidArgumentError if a is not square or singular, or sizes differ
+///   throws    errors::InvalidArgumentError if a is not square or numerically singular, or sizes differ. Singular is a
+///             matrix with a pivot that rounding errors may have made: one of at most 64 epsilon of its dtype times
+///             (|L| |U|) on the diagonal, which scaling rows or columns does not change. Other matrices are solved,
+///             however ill-conditioned (linalg::svd tells)
 ///   gradient  to b: solve(a, g) with the other .adjoint; to a: minus that times x^H
 TANDEM_API Tensor solve(const Tensor& a, const Tensor& b, SolveOptions = {});
 /// Inverse of square matrices, by LU factors with partial pivoting. For a x = b, solve() is faster and more accurate.
 ///   a         [..., n, n], floating or complex
-///   throws    errors::InvalidArgumentError if a is not square or singular
+///   throws    errors::InvalidArgumentError if a is not square or numerically singular, as solve
 ///   gradient  -y^H g y^H
 TANDEM_API Tensor inv(const Tensor& a, OpOptions = {});
 
@@ -63,6 +66,10 @@ TANDEM_API Lu lu(const Tensor& a, LuOptions = {});
 TANDEM_OPS(linalg_solve_ops, cholesky, triangular_solve, solve, inv, lu)
 
 namespace rules {
+struct CholeskyAttrs {
+  double tolerance;  // a pivot of up to this times the element on the diagonal counts as 0
+  static constexpr auto fields = field_list(field("tolerance", &CholeskyAttrs::tolerance));
+};
 struct TriangularSolveAttrs {
   bool lower, adjoint;
   static constexpr auto fields =

@@ -43,6 +43,7 @@ TANDEM_INLINE void triangular_solve_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<rules::TriangularSolveAttrs>();
   triangular_solve(c, a.lower, a.adjoint);
 }
+TANDEM_INLINE void cholesky_kernel(const KernelCall& c) { cholesky(c, c.attrs.get<rules::CholeskyAttrs>().tolerance); }
 TANDEM_INLINE void solve_kernel(const KernelCall& c) { solve(c, c.attrs.get<rules::SolveAttrs>().adjoint); }
 
 TANDEM_INLINE Grads cholesky_gradient(const GradCall& c) {
@@ -83,10 +84,11 @@ TANDEM_INLINE Grads inv_gradient(const GradCall& c) {
 TANDEM_INLINE constexpr OpDef cholesky_op{.name = "cholesky",
                                           .input_names = "a",
                                           .infer = &linalg::impl::infer_square,
-                                          .cpu = &linalg::impl::cholesky,
+                                          .cpu = &linalg::impl::cholesky_kernel,
                                           .gradient = &linalg::impl::cholesky_gradient,
                                           .dtypes = linalg::impl::matrix_dtypes,
-                                          .saves = Saves::outputs};
+                                          .saves = Saves::outputs,
+                                          .attrs = &detail::attr_type<rules::CholeskyAttrs>};
 TANDEM_INLINE constexpr OpDef triangular_solve_op{.name = "triangular_solve",
                                                   .input_names = "a, b",
                                                   .infer = &linalg::impl::infer_system,
@@ -120,12 +122,14 @@ TANDEM_INLINE constexpr OpDef lu_op{.name = "lu",
                                     .flags = {.non_differentiable = true},
                                     .attrs = &detail::attr_type<rules::LuAttrs>};
 
-TANDEM_INLINE Tensor linalg::cholesky(const Tensor& a, OpOptions o) { return apply1(cholesky_op, no_attrs, o, a); }
+TANDEM_INLINE Tensor linalg::cholesky(const Tensor& a, OpOptions o) {
+  return apply1(cholesky_op, rules::CholeskyAttrs{0}, o, a);
+}
 TANDEM_INLINE Tensor linalg::triangular_solve(const Tensor& a, const Tensor& b, TriangularSolveOptions o) {
   return apply1(triangular_solve_op, rules::TriangularSolveAttrs{o.lower, o.adjoint}, {o.name, o.where}, a, b);
 }
 TANDEM_INLINE Tensor linalg::cholesky_solve(const Tensor& chol, const Tensor& b, OpOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "cholesky_solve");
   return triangular_solve(chol, triangular_solve(chol, b), {.name = o.name, .where = o.where, .adjoint = true});
 }
 TANDEM_INLINE Tensor linalg::solve(const Tensor& a, const Tensor& b, SolveOptions o) {

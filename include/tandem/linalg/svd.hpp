@@ -1,6 +1,9 @@
-// Singular values and what follows from them: svd, pinv, matrix_rank, matrix_norm. Computed in double precision;
+// Singular values and what follows from them: svd, pinv, matrix_rank, matrix_norm, norm. In double precision;
 // matrices with infinite or NaN elements give NaN. Not here: least squares (lstsq.hpp).
 #pragma once
+#include <initializer_list>
+#include <type_traits>
+
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/linalg/norm.hpp"
 
@@ -53,6 +56,25 @@ struct MatrixNormOptions {
 ///   throws    errors::InvalidArgumentError for other orders or numbers of axes
 ///   gradient  for 2: u v^H of the largest singular value, shared equally among ties; for "nuc": u v^H
 TANDEM_API Tensor matrix_norm(const Tensor& x, MatrixNormOptions = {});
+
+namespace impl {
+TANDEM_API Tensor norm_of(const Tensor& x, const NormOptions& options);
+}
+/// Norm of vectors, of matrices, or of all elements: tandem::norm, and for two axes also the orders 2 (the largest
+/// singular value) and "nuc" (their sum), as matrix_norm.
+template <class T>  // a template, which tandem::norm is preferred to where a call finds both
+  requires(std::is_convertible_v<const T&, Tensor>)
+Tensor norm(const T& x, NormOptions o = {}) { return impl::norm_of(x, o); }
+template <class T, tandem::detail::AxisNumber I>
+  requires(std::is_convertible_v<const T&, Tensor>)
+Tensor norm(const T& x, std::initializer_list<I> axes, NormOptions o = {}) {
+  o.axis = Axes::none();
+  for (I a : axes) o.axis.push(static_cast<i64>(a));
+  return impl::norm_of(x, o);
+}
+// Not norm(x, 1): as tandem::norm.
+template <class T, tandem::detail::AxisNumber I>
+Tensor norm(const T& x, I, NormOptions = {}) = delete;
 
 }  // namespace linalg
 

@@ -165,7 +165,7 @@ TANDEM_INLINE Tensor linalg::pinv(const Tensor& a, PinvOptions o) {
   return apply1(pinv_op, rules::PinvAttrs{o.rcond}, {o.name, o.where}, a);
 }
 TANDEM_INLINE Tensor linalg::matrix_rank(const Tensor& a, MatrixRankOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "matrix_rank");
   const Tensor s = impl::svdvals(a, {.where = o.where});
   Tensor above;
   if (o.tol >= 0) {
@@ -178,6 +178,13 @@ TANDEM_INLINE Tensor linalg::matrix_rank(const Tensor& a, MatrixRankOptions o) {
     above = greater(s, epsilon * size * reduce_max(s, {.axis = {-1}, .keepdims = true}));
   }
   return cast(count_nonzero(above, {.axis = {-1}}), DType::int32, {o.name, o.where});
+}
+TANDEM_INLINE Tensor linalg::impl::norm_of(const Tensor& x, const NormOptions& o) {
+  const tandem::detail::CallSite call(o, "norm");
+  const bool singular = o.ord.kind() == NormOrder::nuclear || (o.ord.kind() == NormOrder::power && o.ord.p() == 2);
+  if (o.axis.size() != 2 || !singular) return tandem::norm(x, o);
+  return linalg::matrix_norm(x,
+                             {.name = o.name, .where = o.where, .ord = o.ord, .axis = o.axis, .keepdims = o.keepdims});
 }
 TANDEM_INLINE Tensor linalg::matrix_norm(const Tensor& x, MatrixNormOptions o) {
   const tandem::detail::CallSite call(o);

@@ -45,12 +45,16 @@ constexpr OpDef whole_cast_row() {
   r.saves = Saves::nothing;
   r.flags.non_differentiable = true;
   r.rare.display = "Cast";
+  r.rare.in_errors = "cast";
   return r;
 }
 TANDEM_INLINE Specs infer_bitcast(const InferCall& c) {
   Spec s = c.spec(0);
   const DType to = c.get<CastAttrs>().to;
   if (s.dtype == DType::string || to == DType::string) raise_specs(c, "strings have no fixed number of bytes");
+  if (s.dtype == DType::bool_ || to == DType::bool_)
+    raise_specs(c, std::string("cannot reinterpret ") + tandem::name(s.dtype) + " as " + tandem::name(to),
+                "most bytes are not a bool; cast converts numbers");
   const auto old = static_cast<i64>(size_of(s.dtype)), now = static_cast<i64>(size_of(to));
   if (old > now) {
     s.shape.push(old / now);

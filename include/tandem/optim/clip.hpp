@@ -30,7 +30,8 @@ struct ClipByGlobalNormOptions {
 };
 /// The Euclidean norm of all gradients, taken as one vector. Unset entries are skipped; a sparse gradient
 /// contributes its values.
-TANDEM_API Tensor global_norm(const std::vector<Gradient>& gradients);
+///   throws    errors::InvalidArgumentError if no gradient is set; errors::UnimplementedError for integers
+TANDEM_API Tensor global_norm(const std::vector<Gradient>& gradients, OpOptions options = {});
 /// Scales all gradients by c / max(norm, c), where norm is their global norm. Unset gradients stay unset and sparse
 /// ones stay sparse. A non-finite norm makes every gradient NaN, so that it cannot go unnoticed.
 ///   .use_norm  the global norm, a scalar, if it is known already

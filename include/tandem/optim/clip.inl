@@ -28,7 +28,7 @@ inline Tensor squared_norm(const Tensor& t, const Axes& axes = {}) {
 }  // namespace detail
 
 TANDEM_INLINE Tensor clip_by_norm(const Tensor& t, double clip_norm, ClipByNormOptions o) {
-  const detail::CallSite call(o);
+  const detail::CallSite call(o, "clip_by_norm");
   detail::check_clip("clip_by_norm", clip_norm);
   const Tensor squared = detail::squared_norm(t, o.axes);
   // The derivative of sqrt is infinite at 0, where nothing is clipped, so its argument is kept away from 0.
@@ -41,7 +41,8 @@ TANDEM_INLINE std::vector<Gradient> clip_by_norm(const std::vector<Gradient>& gr
     r.push_back(detail::map_values(g, [&](const Tensor& t) { return clip_by_norm(t, clip_norm); }));
   return r;
 }
-TANDEM_INLINE Tensor global_norm(const std::vector<Gradient>& gradients) {
+TANDEM_INLINE Tensor global_norm(const std::vector<Gradient>& gradients, OpOptions o) {
+  const detail::CallSite call(o, "global_norm");
   Tensor sum;
   for (const Gradient& g : gradients) {
     if (!g.is_set()) continue;
@@ -49,13 +50,13 @@ TANDEM_INLINE Tensor global_norm(const std::vector<Gradient>& gradients) {
     sum = sum.is_set() ? sum + n : n;
   }
   if (!sum.is_set()) errors::raise<errors::InvalidArgumentError>("global_norm", "no gradient is set");
-  return sqrt(sum);
+  return sqrt(sum, o);
 }
 TANDEM_INLINE ClippedGradients clip_by_global_norm(const std::vector<Gradient>& gradients, double clip_norm,
                                                    ClipByGlobalNormOptions o) {
-  const detail::CallSite call(o);
+  const detail::CallSite call(o, "clip_by_global_norm");
   detail::check_clip("clip_by_global_norm", clip_norm);
-  ClippedGradients r{{}, o.use_norm.is_set() ? o.use_norm : global_norm(gradients)};
+  ClippedGradients r{{}, o.use_norm.is_set() ? o.use_norm : global_norm(gradients, {o.name, o.where})};
   const Tensor finite = where(is_finite(r.norm), r.norm, r.norm - r.norm);  // infinity becomes NaN
   const Tensor scale = clip_norm / maximum(finite, clip_norm);
   for (const Gradient& g : gradients)

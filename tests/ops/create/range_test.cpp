@@ -66,6 +66,15 @@ TEST_CASE("linspace includes both ends exactly") {
   CHECK_THROWS_AS(linspace(0, 1, 0), errors::InvalidArgumentError);
 }
 
+TEST_CASE("linspace between tensors of half precision, rounded once") {
+  for (const DType d : {float16, bfloat16}) {
+    const Tensor a = cast(constant({0.f, 10.f}), d), b = cast(constant({1.f, 20.f}), d), y = linspace(a, b, 7);
+    CHECK(y.dtype() == d);
+    const Tensor want = cast(linspace(cast(a, float32), cast(b, float32), 7), d);
+    CHECK(cast(y, float32).to_vector<float>() == cast(want, float32).to_vector<float>());
+  }
+}
+
 TEST_CASE("linspace between tensors, with gradients") {
   const Tensor a = constant({0.f, 10.f}), b = constant({1.f, 20.f});
   CHECK(linspace(a, b, 3).shape() == Shape{3, 2});

@@ -100,6 +100,24 @@ TEST_CASE("the trap names the op whose gradient is not finite") {
              ContainsSubstring("inf at [1]") && ContainsSubstring("(in the gradient of Sqrt)"));
 }
 
+TEST_CASE("the trap and check_numerics say that both branches of where are computed") {
+  const Tensor x = constant({4.f, 0.f});
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  const Tensor y = reduce_sum(where(x > 0, log(x), 0)), checked = where(x > 0, log(check_numerics(x, "x")), 0),
+               plain = reduce_sum(log(check_numerics(x, "x")));
+  const auto advice = ContainsSubstring("both branches of where are computed: make the operand safe inside it");
+  CHECK_THAT(error_of([&] { return tape.gradient(checked, x); }),
+             ContainsSubstring("check_numerics: x (gradient)") && advice);
+  CHECK_THAT(error_of([&] { return tape.gradient(plain, x); }), ContainsSubstring("check_numerics: x (gradient)"));
+  const CheckNumericsScope trap;
+  CHECK_THAT(error_of([&] { return tape.gradient(y, x); }), ContainsSubstring("in the gradient of Log; ") && advice);
+  GradientTape other;
+  other.watch(x);
+  const Tensor root = reduce_sum(sqrt(x));
+  CHECK_THAT(error_of([&] { return other.gradient(root, x); }), !advice);
+}
+
 TEST_CASE("the trap sees every op of traced functions, those traced before included") {
   int traces = 0;
   auto f = function([&](const Tensor& x) {

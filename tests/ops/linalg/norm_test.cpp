@@ -44,7 +44,6 @@ TEST_CASE("norm: vectors, matrices and all elements, as NumPy") {
   CHECK(norm(x, {.keepdims = true}).shape() == Shape{1, 1});
   CHECK(norm(zeros({2, 3, 4}), {.axis = 1}).shape() == Shape{2, 4});
   CHECK(value(norm(constant(-2.5f))) == 2.5);
-  CHECK(linalg::norm(constant({3.f, 4.f})).item<float>() == 5);
 }
 
 TEST_CASE("norm: of complex numbers, of nothing, without overflow") {
@@ -126,7 +125,7 @@ TEST_CASE("normalize: zeros stay zeros") {
 TEST_CASE("norm: errors") {
   const Tensor x = matrix();
   const auto error = [&](const NormOptions& o) { return error_of<errors::InvalidArgumentError>([&] { norm(x, o); }); };
-  CHECK_THAT(error({.ord = 2, .axis = {0, 1}}), ContainsSubstring("linalg::matrix_norm"));
+  CHECK_THAT(error({.ord = 2, .axis = {0, 1}}), ContainsSubstring("linalg::norm of tandem/linalg.hpp"));
   CHECK_THAT(error({.ord = "nuc", .axis = {0, 1}}), ContainsSubstring("order nuc of a matrix needs singular values"));
   CHECK_THAT(error({.ord = 3, .axis = {0, 1}}), ContainsSubstring("order 3 of a matrix is not defined"));
   CHECK_THAT(error({.ord = "nuc"}), ContainsSubstring("give two axes"));

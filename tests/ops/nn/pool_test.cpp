@@ -244,10 +244,10 @@ TEST_CASE("local_response_normalization") {
   const Tensor half = constant({300.f, 400.f}, {.dtype = float16});  // squares overflow
   const auto narrow = numbers(nn::lrn(half, {.beta = .25}));
   CHECK(narrow[1] == Approx(400 / std::pow(250001., .25)).epsilon(1e-3));
-  CHECK(error_of([] { nn::lrn(constant(1.f)); }).find("local_response_normalization: a scalar has no channels") == 0);
+  CHECK(error_of([] { nn::lrn(constant(1.f)); }).find("lrn: a scalar has no channels") == 0);
   CHECK(error_of([&] {
           nn::lrn(x, {.depth_radius = -1});
-        }).find("local_response_normalization: depth_radius is negative: -1") == 0);
+        }).find("lrn: depth_radius is negative: -1") == 0);
 }
 
 TEST_CASE("pool: errors") {

@@ -132,6 +132,7 @@ TEST_CASE("masked_mean counts what the mask keeps") {
   const Tensor z = loops::random({2, 3}, 1, float64);
   CHECK(second_error([&](const std::vector<Tensor>& t) { return square(nn::masked_mean(t[0], mask, 1)); }, {z}) < 1e-7);
   CHECK_THROWS_AS(nn::masked_mean(x, constant({true, false})), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(nn::masked_mean(constant({1, 2}), constant({true, true})), errors::UnimplementedError);
   const Tensor half = cast(fill({70000}, 3.f), float16);  // neither sum nor number fit into float16
   CHECK(cast(nn::masked_mean(half, constant(true)), float32).item<float>() == 3);
 }

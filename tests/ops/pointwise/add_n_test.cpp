@@ -60,6 +60,8 @@ TEST_CASE("bitcast") {
   CHECK(f(bytes).to_vector<int>() == std::vector<int>{0x01020304, 5});
   CHECK_THROWS_AS(f(zeros({2, 3}, uint8)), errors::InvalidArgumentError);
   CHECK_THROWS_WITH(bitcast(constant({"a"}), int32), ContainsSubstring("strings"));
+  CHECK_THROWS_WITH(bitcast(constant({std::uint8_t{2}}), bool_), ContainsSubstring("cannot reinterpret uint8 as bool"));
+  CHECK_THROWS_WITH(bitcast(constant({true}), uint8), ContainsSubstring("cannot reinterpret bool as uint8"));
   CHECK_THROWS_WITH(bitcast(zeros({2, 3}, uint8), int32), ContainsSubstring("the last axis must have size 4"));
   CHECK_THROWS_AS(bitcast(constant(1.f), float64), errors::InvalidArgumentError);
 }

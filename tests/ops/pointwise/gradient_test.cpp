@@ -131,6 +131,9 @@ TEST_CASE("gradients: kinks and ends") {
   CHECK(same(gradient_of([](const Tensor& x) { return nn::relu6(x); }, f32({-1, 0, 2, 6, 7})), {0, 0, 1, 0, 0}));
   CHECK(same(gradient_of([](const Tensor& x) { return nn::leaky_relu(x, {.alpha = .5}); }, f32({-1, 0, 2})),
              {.5f, .5f, 1}));
+  constexpr float selu_scale = 1.0507009873554805f;
+  CHECK(same(gradient_of([](const Tensor& x) { return nn::selu(x); }, f32({0, -0.f, 2})),
+             {selu_scale, selu_scale, selu_scale}));
   CHECK(same(gradient_of([](const Tensor& x) { return clip_by_value(x, -1, 1); }, f32({-2, -1, 1, 2})), {0, 1, 1, 0}));
   CHECK(same(gradient_of([](const Tensor& x) { return sqrt(x); }, f32({0})), {inf}));
   CHECK(same(gradient_of([](const Tensor& x) { return maximum(x, 1); }, f32({0, 1, 2})), {0, 1, 1}));

@@ -131,6 +131,26 @@ TEST_CASE("erfinv: within 4 ulp, also next to -1, 0 and 1") {
   CHECK(close<double>(erf(erfinv(f64({-0.75, 0.3, 0.999}))), {-0.75, 0.3, 0.999}));
 }
 
+TEST_CASE("nextafter of half precision: the neighbor by its bits") {
+  for (const DType d : {float16, bfloat16}) {
+    CAPTURE(name(d));
+    const auto bits = [](const Tensor& t) { return bitcast(t, uint16).to_vector<std::uint16_t>(); };
+    const auto half = [d](const std::vector<std::uint16_t>& v) { return bitcast(constant(v), d); };
+    const std::uint16_t one = d == float16 ? 0x3c00 : 0x3f80, top = d == float16 ? 0x7c00 : 0x7f80;
+    const auto minus = [](int v) { return static_cast<std::uint16_t>(v | 0x8000); };
+    const auto near = [](int v) { return static_cast<std::uint16_t>(v); };
+    const Tensor from = half({one, one, minus(one), minus(one), 0, minus(0), 1, top, near(top - 1), one, minus(0)}),
+                 to = half({top, 0, 0, minus(top), one, minus(one), 0, 0, top, one, 0});
+    CHECK(bits(nextafter(from, to)) == std::vector<std::uint16_t>{near(one + 1), near(one - 1), near(minus(one) - 1),
+                                                                  near(minus(one) + 1), 1, minus(1), 0, near(top - 1),
+                                                                  top, one, 0});
+    CHECK(nextafter(from, half({0})).shape() == from.shape());
+    const Tensor nan = half({near(top + 1)});
+    CHECK(reduce_all(is_nan(nextafter(nan, half({one})))).item<bool>());
+    CHECK(reduce_all(is_nan(nextafter(half({one}), nan))).item<bool>());
+  }
+}
+
 TEST_CASE("nextafter reaches subnormals, which arithmetic keeps") {
   const Tensor least = nextafter(f32({0}), 1);
   CHECK(least.item<float>() == tiny);

@@ -20,7 +20,7 @@ std::vector<double> expected(std::vector<double> x, bool exclusive, bool reverse
   double sum = -INFINITY;
   for (const double v : x) {
     const double top = std::fmax(sum, v), bottom = std::fmin(sum, v);
-    const double next = top == -INFINITY ? top : top + std::log1p(std::exp(bottom - top));
+    const double next = std::isinf(top) ? top : top + std::log1p(std::exp(bottom - top));
     y.push_back(exclusive ? sum : next);
     sum = next;
   }
@@ -99,5 +99,30 @@ TEST_CASE("cumulative_logsumexp: gradients, traces, errors") {
                                {.input_signature = {TensorSpec({none, none}, float64)}});
   check_near(traced(x).to_vector<double>(), cumulative_logsumexp(x, 1).to_vector<double>());
   CHECK_THROWS_AS(cumulative_logsumexp(constant({1})), errors::UnimplementedError);
+}
+
+TEST_CASE("cumulative_logsumexp: infinity stays from where it is, and the others' gradients are finite") {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> x{-inf, -inf, 1, inf, 2, -inf, inf};
+  for (const DType d : {float32, float64})
+    for (const bool exclusive : {false, true})
+      for (const bool reverse : {false, true}) {
+        CAPTURE(name(d), exclusive, reverse);
+        const Tensor y = cumulative_logsumexp(cast(doubles(x), d), {.exclusive = exclusive, .reverse = reverse});
+        check_near(cast(y, float64).to_vector<double>(), expected(x, exclusive, reverse));
+      }
+  const Tensor t = constant({0.f, INFINITY, 2.f});
+  GradientTape tape;
+  tape.watch(t);
+  const std::vector<float> g = Tensor(tape.gradient(cumulative_logsumexp(t), t)).to_vector<float>();
+  CHECK(g[0] == 1);
+  CHECK(g[2] == 0);
+  const Tensor none = cumulative_logsumexp(constant({-INFINITY, -INFINITY}));
+  CHECK(none.to_vector<float>() == std::vector<float>{-INFINITY, -INFINITY});
+  CHECK(std::isnan(cumulative_logsumexp(constant({1.f, NAN, INFINITY})).to_vector<float>()[2]));
+}
+
+TEST_CASE("cumulative_logsumexp: errors") {
+  const Tensor x = zeros({2, 3});
   CHECK_THROWS_WITH(cumulative_logsumexp(x, 2), ContainsSubstring("axis 2 is out of range"));
 }

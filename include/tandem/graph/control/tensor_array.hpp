@@ -34,7 +34,10 @@ class ArrayIndex {
 };
 
 struct TensorArrayOptions {
-  bool dynamic_size = false;   ///< writing beyond the end makes it longer; only outside traced functions
+  bool dynamic_size = false;  ///< writing beyond the end makes it longer; only outside traced functions
+  /// Whether read() releases the element's memory, for all handles; a second read raises. In a trace, where the
+  /// elements are rows of one tensor, nothing is released and rows can be read again.
+  bool clear_after_read = false;
   DimsArg element_shape = {};  ///< of all elements, {2, 5} or {n, 5}; default: in a trace, the shape of the first one
 };
 
@@ -44,7 +47,8 @@ namespace detail {
 struct ArrayStore final : Opaque {
   struct Element {
     Tensor value;
-    u64 written = 0;  // number of the write; 0: not written
+    u64 written = 0;       // number of the write; 0: not written
+    bool cleared = false;  // by a read
   };
   const char* kind() const override { return "tensor array"; }
   std::mutex mutex;
@@ -70,7 +74,8 @@ class TANDEM_API TensorArray {
   ///   gradient  to value
   TensorArray write(const ArrayIndex& i, const Tensor& value, OpOptions = {}) const;
   /// Returns element i.
-  ///   throws    errors::InvalidArgumentError if it has not been written, or for i out of range
+  ///   throws    errors::InvalidArgumentError if it has not been written, for i out of range, or if an earlier read has
+  ///             cleared it (.clear_after_read); so do stack, concat and gather
   ///   gradient  to the element
   Tensor read(const ArrayIndex& i, OpOptions = {}) const;
   /// Stacks all elements, of equal shapes, along a new leading axis; throws as read. gradient: to the elements
@@ -106,7 +111,7 @@ class TANDEM_API TensorArray {
   void settle(const Dims& element);
   template <class Self, class F>
   static void parts(Self& self, const F& f) {
-    f(self.dtype_), f(self.dynamic_);
+    f(self.dtype_), f(self.dynamic_), f(self.clear_);
     if (self.is_traced()) return f(self.rows_), f(self.written_);
     // A list is visited element by element. A handle whose elements may be replaced gets its own list.
     static const Tensor unwritten;
@@ -125,10 +130,10 @@ class TANDEM_API TensorArray {
   TensorArray as_rows(const OpOptions& options) const;
   TensorArray write_row(const Tensor& i, const Tensor& value, const OpOptions& options) const;
   void check_element(const Tensor& value) const;
-  Tensor element(i64 i) const;
+  Tensor element(i64 i, bool clear = false) const;
 
   DType dtype_;
-  bool dynamic_;
+  bool dynamic_, clear_;
   ShapeArg element_shape_;
   Ref<detail::ArrayStore> store_;  // the list; null in a trace, where the next two members are used
   u64 version_ = 0;                // this handle sees the store's writes up to this one

@@ -29,7 +29,7 @@ TANDEM_INLINE Tensor ArrayIndex::tensor() const { return tensor_.is_set() ? tens
 TANDEM_INLINE TensorArray::TensorArray(DType dtype, i64 size, TensorArrayOptions o)
     : TensorArray(dtype, constant(size), o) {}
 TANDEM_INLINE TensorArray::TensorArray(DType dtype, const Tensor& size, TensorArrayOptions o)
-    : dtype_(dtype), dynamic_(o.dynamic_size) {
+    : dtype_(dtype), dynamic_(o.dynamic_size), clear_(o.clear_after_read) {
   const Dims* const sizes = o.element_shape.get();
   if (sizes) element_shape_ = sizes->known("TensorArray");
   const ArrayIndex n(size);
@@ -90,7 +90,7 @@ TANDEM_INLINE void TensorArray::replace(std::vector<Tensor> list) {
   store_ = make_ref<detail::ArrayStore>();
   for (Tensor& t : list) {
     const u64 written = t.is_set() ? 1 : 0;
-    store_->elements.push_back({std::move(t), written});
+    store_->elements.push_back({std::move(t), written, false});
   }
   store_->writes = version_ = 1;
 }
@@ -113,7 +113,7 @@ TANDEM_INLINE TensorArray TensorArray::write(const ArrayIndex& i, const Tensor& 
   detail::ArrayStore::Element& e = store_->elements[static_cast<std::size_t>(at)];
   if (e.written)
     detail::raise_array("element " + std::to_string(at) + " has been written before; an element is written once");
-  e = {value, r.version_ = ++store_->writes};
+  e = {value, r.version_ = ++store_->writes, false};
   return r;
 }
 TANDEM_INLINE TensorArray TensorArray::write_row(const Tensor& i, const Tensor& value, const OpOptions& o) const {
@@ -134,18 +134,22 @@ TANDEM_INLINE TensorArray TensorArray::as_rows(const OpOptions& o) const {
   return r;
 }
 
-TANDEM_INLINE Tensor TensorArray::element(i64 i) const {
+TANDEM_INLINE Tensor TensorArray::element(i64 i, bool clear) const {
   const std::lock_guard lock(store_->mutex);
   const auto n = static_cast<i64>(store_->elements.size());
   if (i < 0 || i >= n)
     detail::raise_array("index " + std::to_string(i) + " is out of range [0, " + std::to_string(n) + ")");
-  const detail::ArrayStore::Element& e = store_->elements[static_cast<std::size_t>(i)];
+  detail::ArrayStore::Element& e = store_->elements[static_cast<std::size_t>(i)];
   if (!e.written || e.written > version_) detail::raise_array("element " + std::to_string(i) + " has not been written");
-  return e.value;
+  if (e.cleared)
+    detail::raise_array("element " + std::to_string(i) + " was cleared by an earlier read (.clear_after_read is set)");
+  if (!clear) return e.value;
+  e.cleared = true;
+  return std::move(e.value);
 }
 TANDEM_INLINE Tensor TensorArray::read(const ArrayIndex& i, OpOptions o) const {
   if (is_traced()) return gather(i.tensor(), o);
-  return i.is_known() ? element(i.number()) : as_rows(o).gather(i.tensor(), o);
+  return i.is_known() ? element(i.number(), clear_) : as_rows(o).gather(i.tensor(), o);
 }
 TANDEM_INLINE Tensor TensorArray::gather(const Tensor& indices, OpOptions o) const {
   if (is_traced()) {

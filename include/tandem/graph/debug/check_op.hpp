@@ -30,7 +30,7 @@ TANDEM_API std::vector<std::string> check_op(Function f, const std::vector<Tenso
 /// half precision and complex ones are reported as not checked. Inputs with an axis of size 0 must give a result or
 /// raise an errors::OpError.
 ///
-///   f  takes the list, or one to three tensors, and returns one tensor
+///   f  takes the list, or its tensors as arguments, and returns one tensor
 ///   x  use float64 where gradients are checked: differences of float32 have about three digits
 ///
 ///   CHECK(test::check_op([](const Tensor& x) { return my_op(x); }, {x}, {.ops = ops}).empty());

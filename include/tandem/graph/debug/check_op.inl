@@ -46,7 +46,13 @@ class OpCheck {
   }
 
  private:
-  Tensor call(const std::vector<Tensor>& x) const { return f_.call(f_.self, x); }
+  Tensor call(const std::vector<Tensor>& x) const {
+    const std::vector<Tensor> y = f_.call(f_.self, x);
+    if (y.size() != 1)
+      errors::raise<errors::InvalidArgumentError>(
+          "check_op", "the function returns " + std::to_string(y.size()) + " tensors; it must return one");
+    return y[0];
+  }
   template <class Body>
   void attempt(const std::string& what, const Body& body) {
     try {

@@ -160,5 +160,9 @@ TANDEM_INLINE Tensor detail::scalar_like(Scalar value, const Tensor& like) {
     errors::raise<errors::UnimplementedError>("scalar", "a number cannot be combined with a tensor " + to_string(s));
   return on_host ? t : t.to(s.device);
 }
+TANDEM_INLINE Tensor detail::scalar_operand(const char* op, Scalar value, const Tensor& like, const OpOptions& o) {
+  const CallSite call(o, op);
+  return scalar_like(value, like);
+}
 
 }  // namespace TANDEM_NS

@@ -110,12 +110,13 @@ TANDEM_INLINE Tensor filled(const char* what, const Shape& shape, DType dtype, d
   else if (dtype != DType::string) std::memset(t.raw(), 0, t.spec().bytes());
   return to_current_device(t);
 }
-TANDEM_INLINE Tensor apply_full_like(const Tensor& like, Scalar value, const LikeOptions& o) {
+TANDEM_INLINE Tensor apply_full_like(const char* what, const Tensor& like, Scalar value, const LikeOptions& o) {
+  const CallSite call(o, what);
   const DType dtype = o.dtype ? *o.dtype : like.dtype();
   alignas(16) char element[16];
-  if (!value.fits(dtype)) raise_unfit("full_like", value, dtype, std::string(name(dtype)) + "; give another .dtype");
+  if (!value.fits(dtype)) raise_unfit(what, value, dtype, std::string(name(dtype)) + "; give another .dtype");
   if (!cpu::write_number(element, dtype, value.real(), value.whole()) && (value.real() != 0 || value.whole() != 0))
-    errors::raise<errors::InvalidArgumentError>("full_like", std::string("dtype ") + name(dtype) + " is not numeric");
+    errors::raise<errors::InvalidArgumentError>(what, std::string("dtype ") + name(dtype) + " is not numeric");
   return apply1(full_like_op, FullLikeAttrs{value.real(), value.whole(), dtype}, {o.name, o.where}, like);
 }
 
@@ -152,10 +153,14 @@ TANDEM_INLINE Tensor fill(const Dims& dims, const Tensor& value, OpOptions o) {
   const tandem::detail::CallSite call(o);
   return detail::fill_computed("fill", dims, value, o);
 }
-TANDEM_INLINE Tensor zeros_like(const Tensor& like, LikeOptions o) { return detail::apply_full_like(like, 0, o); }
-TANDEM_INLINE Tensor ones_like(const Tensor& like, LikeOptions o) { return detail::apply_full_like(like, 1, o); }
+TANDEM_INLINE Tensor zeros_like(const Tensor& like, LikeOptions o) {
+  return detail::apply_full_like("zeros_like", like, 0, o);
+}
+TANDEM_INLINE Tensor ones_like(const Tensor& like, LikeOptions o) {
+  return detail::apply_full_like("ones_like", like, 1, o);
+}
 TANDEM_INLINE Tensor full_like(const Tensor& like, Scalar value, LikeOptions o) {
-  return detail::apply_full_like(like, value, o);
+  return detail::apply_full_like("full_like", like, value, o);
 }
 
 TANDEM_INLINE Tensor eye(i64 n, EyeOptions o) {

@@ -128,6 +128,7 @@ TANDEM_INLINE void check_whole_range(const Scalar& start, const Scalar& limit, c
 
 TANDEM_INLINE Tensor detail::range_of_numbers(Scalar start, Scalar limit, Scalar delta, DType natural,
                                               const RangeOptions& o) {
+  const CallSite call(o);
   const DType dtype = o.dtype ? *o.dtype : natural;
   const bool whole = is_integer(dtype);
   if (!dtypes::real.has(dtype))
@@ -190,8 +191,7 @@ TANDEM_INLINE Tensor linspace(Scalar start, Scalar stop, i64 num, LinspaceOption
 TANDEM_INLINE Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, LinspaceOptions o) {
   const tandem::detail::CallSite call(o);
   detail::check_num(num);
-  if (start.dtype() != stop.dtype() || !dtypes::floating.has(start.dtype()) ||
-      !start.shape().is_compatible_with(stop.shape()))
+  if (start.dtype() != stop.dtype() || !is_floating(start.dtype()) || !start.shape().is_compatible_with(stop.shape()))
     errors::raise<errors::InvalidArgumentError>(
         "linspace", "start and stop must be floating and have the same shape and dtype: " + to_string(start.spec()) +
                         " x " + to_string(stop.spec()));
@@ -200,6 +200,11 @@ TANDEM_INLINE Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, 
                                                                 ", but .dtype is " + name(*o.dtype) +
                                                                 "; cast start and stop");
   const int rank = start.rank(), axis = resolve_axis("linspace", o.axis, rank + 1);
+  if (dtypes::half_floating.has(start.dtype())) {  // rounded once
+    const Tensor wide =
+        linspace(cast(start, DType::float32), cast(stop, DType::float32), num, {.where = o.where, .axis = o.axis});
+    return cast(wide, start.dtype(), {o.name, o.where});
+  }
   Shape along;
   for (int i = 0; i <= rank; ++i) along.push(i == axis ? num : 1);
   const auto steps = [&](bool reversed) {

@@ -52,6 +52,7 @@ struct AxisLast {
   Tensor to_place(const Tensor& x) const { return moved ? transpose(x, {.perm = back}) : x; }
 };
 TANDEM_INLINE Tensor ordered(const char* op, const Tensor& x, i64 axis, Direction direction, OpOptions o, int output) {
+  const CallSite call(o, op);
   const AxisLast last(op, x, axis);
   const Tensor y = last.to_last(x);
   const Tensor* const in[] = {&y};

@@ -1,5 +1,5 @@
 // Norms: tandem::norm and linalg::normalize. Not here: the norms of matrices that are made of singular values
-// (linalg::matrix_norm in tandem/linalg.hpp), nn::l2_normalize (ops/nn/moments.hpp).
+// (linalg::norm and linalg::matrix_norm in tandem/linalg.hpp), nn::l2_normalize (ops/nn/moments.hpp).
 #pragma once
 #include <type_traits>
 
@@ -37,7 +37,7 @@ struct NormOptions {
 /// Norm of vectors, of matrices, or of all elements. Of vectors: (sum of |x|^p)^(1/p), the largest |x| for INFINITY,
 /// scaled so that nothing overflows. Of matrices (two axes, rows first): "euclidean" and "fro" are the square root of
 /// the sum of squares, 1 the largest sum of a column of |x|, INFINITY that of a row; 2 and "nuc" need singular values:
-/// linalg::matrix_norm.
+/// linalg::norm of tandem/linalg.hpp.
 ///   x         floating or complex
 ///   returns   x's shape without the axes; floating; 0 for an empty vector
 ///   throws    errors::InvalidArgumentError for an order that the number of axes does not have, more than two axes, or
@@ -50,7 +50,6 @@ template <detail::AxisNumber I>
 Tensor norm(const Tensor& x, I, NormOptions = {}) = delete;
 
 namespace linalg {
-using tandem::norm;
 
 struct NormalizeOptions {
   TANDEM_OP_OPTIONS;

@@ -73,7 +73,7 @@ TANDEM_INLINE void check_order(const Tensor& x, const NormOrder& ord, const Axes
     refuse(std::to_string(axis.size()) + " axes; give one for vectors, two for matrices");
   (void)axis.mask("norm", x.rank());
   if (matrix && (ord.kind() == NormOrder::nuclear || (power && ord.p() == 2)))
-    refuse("order " + text + " of a matrix needs singular values: linalg::matrix_norm of tandem/linalg.hpp");
+    refuse("order " + text + " of a matrix needs singular values: linalg::norm of tandem/linalg.hpp");
   if (ord.kind() == NormOrder::frobenius && axis.size() == 1) refuse("order fro is a norm of matrices; give two axes");
   if (ord.kind() == NormOrder::nuclear) refuse("order nuc is a norm of matrices; give two axes");
   if (power && !(ord.p() > 0)) refuse("order " + text + " is not positive");
@@ -84,7 +84,7 @@ TANDEM_INLINE void check_order(const Tensor& x, const NormOrder& ord, const Axes
 }  // namespace detail
 
 TANDEM_INLINE Tensor norm(const Tensor& x, NormOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "norm");
   detail::check_order(x, o.ord, o.axis);
   const Tensor y =
       o.axis.size() == 2 ? detail::matrix_norm_of_sums(x, o.ord, o.axis) : detail::vector_norm(x, o.ord, o.axis);

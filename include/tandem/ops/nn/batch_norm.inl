@@ -129,7 +129,8 @@ namespace nn {
 TANDEM_INLINE Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
                                          const Tensor& offset, const Tensor& scale, double variance_epsilon,
                                          OpOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "batch_normalization");
+  tandem::detail::check_floating("batch_normalization", x);
   Tensor factor = rsqrt(variance + tandem::detail::scalar_like(variance_epsilon, variance));
   if (scale.is_set()) factor = factor * scale;
   const Tensor y = multiply(x - mean, factor, o);
@@ -138,8 +139,8 @@ TANDEM_INLINE Tensor batch_normalization(const Tensor& x, const Tensor& mean, co
 
 TANDEM_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset,
                                               FusedBatchNormOptions o) {
-  const tandem::detail::CallSite call(o);
   constexpr const char* op = "fused_batch_norm";
+  const tandem::detail::CallSite call(o, op);
   const auto fail = [](const std::string& what) { errors::raise<errors::InvalidArgumentError>(op, what); };
   const bool blends = o.is_training && o.exponential_avg_factor != 1;
   if (x.rank() < 2 || x.rank() > 5) fail("needs an input of rank 2 to 5, not " + to_string(x.spec()));

@@ -18,6 +18,7 @@ TANDEM_INLINE int channel_axis(const char* op, const Tensor& x, const nn::GroupN
     errors::raise<errors::InvalidArgumentError>(op, what + ": " + to_string(x.spec()));
   };
   if (x.rank() < 2) fail("needs an input of rank 2 or more, [batch, ..., channels]");
+  check_floating(op, x);
   const int axis = resolve_axis(op, o.axis, x.rank());
   if (axis == 0) fail("axis 0 is the batch, not the channels");
   for (const Tensor* t : {&o.scale, &o.offset})
@@ -43,7 +44,7 @@ TANDEM_INLINE Tensor normalized_over(const Tensor& x, const Axes& axes, double e
 }  // namespace detail
 
 TANDEM_INLINE Tensor nn::group_norm(const Tensor& x, i64 groups, GroupNormOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "group_norm");
   const int axis = tandem::detail::channel_axis("group_norm", x, o);
   const i64 channels = x.shape().dim(axis);
   if (groups < 1 || (channels != none && channels % groups != 0))
@@ -67,7 +68,7 @@ TANDEM_INLINE Tensor nn::group_norm(const Tensor& x, i64 groups, GroupNormOption
   return tandem::detail::with_channel_params(tandem::detail::reshape_like(y, x), x, axis, o);
 }
 TANDEM_INLINE Tensor nn::instance_norm(const Tensor& x, GroupNormOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "instance_norm");
   const int axis = tandem::detail::channel_axis("instance_norm", x, o);
   Axes over = Axes::none();
   for (int d = 1; d < x.rank(); ++d)

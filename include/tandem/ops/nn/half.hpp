@@ -8,5 +8,10 @@ namespace TANDEM_NS::detail {
 inline DType widened(DType d) { return dtypes::half_floating.has(d) ? DType::float32 : d; }
 /// x, or float32 for half precision; unset if x is.
 inline Tensor widened(const Tensor& x) { return x.is_set() ? cast(x, widened(x.dtype())) : x; }
+/// Raises unless x is floating, in the name of a function that is composed of ops which take integers too.
+inline void check_floating(const char* op, const Tensor& x) {
+  if (!is_floating(x.dtype()))
+    errors::raise<errors::UnimplementedError>(op, "x must be floating, not " + to_string(x.spec()) + " (cast it)");
+}
 
 }  // namespace TANDEM_NS::detail

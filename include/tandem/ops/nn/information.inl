@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tandem/core/scope.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/nn/information.hpp"
 #include "tandem/ops/nn/softmax.hpp"
 #include "tandem/ops/nn/weighted_moments.hpp"
@@ -27,23 +28,23 @@ TANDEM_INLINE Tensor code_length(const char* op, const Tensor& p, const Tensor& 
 }  // namespace detail
 
 TANDEM_INLINE Tensor nn::entropy(const Tensor& p, EntropyOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "entropy");
   return tandem::detail::code_length("entropy", p, p, o);
 }
 TANDEM_INLINE Tensor nn::cross_entropy(const Tensor& p, const Tensor& q, EntropyOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "cross_entropy");
   return tandem::detail::code_length("cross_entropy", p, q, o);
 }
 
 TANDEM_INLINE Tensor nn::softmax_entropy(const Tensor& logits, SoftmaxEntropyOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "softmax_entropy");
   // e^-1000 is 0 in every dtype: the bound changes no value, and makes 0 log 0 and its gradient 0.
   const Tensor log_p = maximum(log_softmax(logits, o.axis), tandem::detail::scalar_like(-1000, logits));
   return negative(reduce_sum(exp(log_p) * log_p, {.axis = o.axis}), {o.name, o.where});
 }
 
 TANDEM_INLINE Tensor nn::gaussian_kl(const Gaussian& q, const Gaussian& p, OpOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "gaussian_kl");
   if (!q.mean.is_set() && !q.log_variance.is_set())
     errors::raise<errors::InvalidArgumentError>("gaussian_kl", "needs a mean or a logarithm of the variance of q");
   const Tensor& known = q.mean.is_set() ? q.mean : q.log_variance;
@@ -57,7 +58,8 @@ TANDEM_INLINE Tensor nn::gaussian_kl(const Gaussian& q, const Gaussian& p, OpOpt
 }
 
 TANDEM_INLINE Tensor nn::perplexity(const Tensor& log_p, const Tensor& mask, OpOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "perplexity");
+  tandem::detail::check_floating("perplexity", log_p);
   const Tensor bounded = maximum(log_p, tandem::detail::scalar_like(std::log(1e-10), log_p));
   const Tensor mean = mask.is_set() ? masked_mean(bounded, mask) : reduce_mean(bounded);
   return stop_gradient(exp(-mean), o);

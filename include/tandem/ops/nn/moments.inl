@@ -13,24 +13,26 @@
 namespace TANDEM_NS {
 
 TANDEM_INLINE Tensor nn::l2_loss(const Tensor& x, OpOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "l2_loss");
+  tandem::detail::check_floating("l2_loss", x);
   const Tensor squares = square(tandem::detail::widened(x), o);
   return cast(reduce_sum(squares, {.name = o.name, .where = o.where}) * 0.5, x.dtype());
 }
 TANDEM_INLINE Tensor nn::l2_normalize(const Tensor& x, L2NormalizeOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "l2_normalize");
+  tandem::detail::check_floating("l2_normalize", x);
   const Tensor wide = tandem::detail::widened(x);
   const Tensor squares = reduce_sum(square(wide), {.axis = o.axis, .keepdims = true});
   const Tensor least = tandem::detail::scalar_like(o.epsilon, wide);
   return cast(multiply(wide, rsqrt(maximum(squares, least)), {.name = o.name, .where = o.where}), x.dtype());
 }
 TANDEM_INLINE nn::Moments nn::moments(const Tensor& x, const Axes& axes, MomentsOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "moments");
   const ReduceOptions r{.name = o.name, .where = o.where, .axis = axes, .keepdims = o.keepdims};
   return {reduce_mean(x, r), reduce_variance(x, r)};
 }
 TANDEM_INLINE Tensor nn::zero_fraction(const Tensor& x, OpOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "zero_fraction");
   const Tensor nonzero = cast(count_nonzero(x, {.name = o.name, .where = o.where}), DType::float32);
   const Tensor all = tandem::detail::size_over(x, Axes(), DType::float32);
   return (all - nonzero) / all;

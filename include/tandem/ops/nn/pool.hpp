@@ -78,9 +78,7 @@ struct LocalResponseNormalizationOptions {
 ///   gradient  that of the formula
 TANDEM_API Tensor local_response_normalization(const Tensor& x, LocalResponseNormalizationOptions = {});
 /// The same as local_response_normalization.
-inline Tensor lrn(const Tensor& x, LocalResponseNormalizationOptions o = {}) {
-  return local_response_normalization(x, o);
-}
+TANDEM_API Tensor lrn(const Tensor& x, LocalResponseNormalizationOptions = {});
 
 }  // namespace nn
 

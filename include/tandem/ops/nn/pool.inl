@@ -226,7 +226,7 @@ TANDEM_INLINE Tensor pool(const Tensor& x, const WindowSizes& window_shape, Pool
 }
 
 TANDEM_INLINE Tensor local_response_normalization(const Tensor& x, LocalResponseNormalizationOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "local_response_normalization");
   if (x.rank() == 0 || o.depth_radius < 0)
     errors::raise<errors::InvalidArgumentError>(
         "local_response_normalization",
@@ -237,6 +237,10 @@ TANDEM_INLINE Tensor local_response_normalization(const Tensor& x, LocalResponse
   const Tensor window = ones({2 * o.depth_radius + 1, 1, 1}, {.dtype = wide.dtype()});
   const Tensor sums = tandem::detail::reshape_like(conv1d(rows, window, {.padding = Padding::same}), x);
   return cast(wide / pow(o.bias + o.alpha * sums, o.beta), x.dtype());
+}
+TANDEM_INLINE Tensor lrn(const Tensor& x, LocalResponseNormalizationOptions o) {
+  const tandem::detail::CallSite call(o, "lrn");
+  return local_response_normalization(x, o);
 }
 
 }  // namespace nn

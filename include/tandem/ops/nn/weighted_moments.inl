@@ -12,7 +12,8 @@
 namespace TANDEM_NS {
 
 TANDEM_INLINE Tensor nn::masked_mean(const Tensor& x, const Tensor& mask, MaskedMeanOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "masked_mean");
+  tandem::detail::check_floating("masked_mean", x);
   const ReduceOptions over{.name = o.name, .where = o.where, .axis = o.axis, .keepdims = o.keepdims};
   const Tensor counts = tandem::detail::broadcast_like(cast(mask, DType::bool_), x);
   const Tensor wide = tandem::detail::widened(x);
@@ -23,7 +24,7 @@ TANDEM_INLINE Tensor nn::masked_mean(const Tensor& x, const Tensor& mask, Masked
 
 TANDEM_INLINE nn::Moments nn::weighted_moments(const Tensor& x, const Axes& axes, const Tensor& frequency_weights,
                                                MomentsOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "weighted_moments");
   const ReduceOptions kept{.axis = axes, .keepdims = true};
   const ReduceOptions over{.name = o.name, .where = o.where, .axis = axes, .keepdims = o.keepdims};
   if (frequency_weights.dtype() != x.dtype())
@@ -39,7 +40,7 @@ TANDEM_INLINE nn::Moments nn::weighted_moments(const Tensor& x, const Axes& axes
 
 TANDEM_INLINE nn::SufficientStatistics nn::sufficient_statistics(const Tensor& x, const Axes& axes,
                                                                  SufficientStatisticsOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "sufficient_statistics");
   const ReduceOptions over{.name = o.name, .where = o.where, .axis = axes, .keepdims = o.keepdims};
   const Tensor wide = tandem::detail::widened(x), d = o.shift.is_set() ? wide - tandem::detail::widened(o.shift) : wide;
   return {tandem::detail::size_over(x, axes, x.dtype()), cast(reduce_sum(d, over), x.dtype()),
@@ -48,7 +49,7 @@ TANDEM_INLINE nn::SufficientStatistics nn::sufficient_statistics(const Tensor& x
 
 TANDEM_INLINE nn::Moments nn::normalize_moments(const Tensor& counts, const Tensor& mean_ss, const Tensor& variance_ss,
                                                 const Tensor& shift, OpOptions o) {
-  const tandem::detail::CallSite call(o);
+  const tandem::detail::CallSite call(o, "normalize_moments");
   const Tensor mean = divide(mean_ss, counts, o);
   return {shift.is_set() ? mean + shift : mean, divide(variance_ss, counts, o) - square(mean)};
 }

@@ -112,7 +112,7 @@ struct selu_rule : Unary<floats, Saves::outputs> {
     return select(x > V(0), V(T(selu_scale)) * x, V(T(selu_scale * selu_alpha)) * expm1(x));
   }
   static Tensor gradient(const Tensor& g, const Tensor& y) {
-    return g * where(y > 0, selu_scale, y + selu_scale * selu_alpha);
+    return g * where(y >= 0, selu_scale, y + selu_scale * selu_alpha);
   }
 };
 struct softsign_rule : Unary<floats, Saves::inputs> {
@@ -143,7 +143,8 @@ namespace nn {
 TANDEM_DEFINE_FUNCTIONS(TANDEM_ACTIVATION_OPS)
 #if TANDEM_DEFINES
 TANDEM_INLINE Tensor leaky_relu(const Tensor& x, LeakyReluOptions o) {
-  return tandem::detail::leaky_relu(x, tandem::detail::scalar_like(o.alpha, x), {.name = o.name, .where = o.where});
+  const OpOptions named{o.name, o.where};
+  return tandem::detail::leaky_relu(x, tandem::detail::scalar_operand("leaky_relu", o.alpha, x, named), named);
 }
 #endif
 }  // namespace nn

@@ -54,10 +54,10 @@ TANDEM_SCALAR_OVERLOADS(multiply)
 TANDEM_SCALAR_OVERLOADS(divide)
 TANDEM_SCALAR_OVERLOADS(maximum)
 TANDEM_SCALAR_OVERLOADS(minimum)
-TANDEM_SCALAR_OPERATORS(+)
-TANDEM_SCALAR_OPERATORS(-)
-TANDEM_SCALAR_OPERATORS(*)
-TANDEM_SCALAR_OPERATORS(/)
+TANDEM_SCALAR_OPERATORS(+, add)
+TANDEM_SCALAR_OPERATORS(-, subtract)
+TANDEM_SCALAR_OPERATORS(*, multiply)
+TANDEM_SCALAR_OPERATORS(/, divide)
 
 // The ops of this file, by the form of their public functions. All other lists of them are derived from this one.
 #define TANDEM_ARITH_OPS(unary, binary, other)                                                                     \
@@ -75,18 +75,22 @@ TANDEM_API Tensor times_conjugate(const Tensor& g, const Tensor& x);
 }  // namespace detail
 
 // Operators on temporaries and `x op= y` write into their operand's buffer if nothing else refers to it.
-#define TANDEM_TEMPORARY_OPERATORS(op, row, over)                                                               \
-  inline Tensor operator op(Tensor&& a, const Tensor& b) { return detail::over(row, a, b, &a, {}); }            \
-  inline Tensor operator op(const Tensor& a, Tensor&& b) { return detail::over(row, a, b, {}, &b); }            \
-  inline Tensor operator op(Tensor&& a, Tensor&& b) { return detail::over(row, a, b, &a, &b); }                 \
-  inline Tensor operator op(Tensor&& a, Scalar b) { return std::move(a) op tandem::detail::scalar_like(b, a); } \
-  inline Tensor operator op(Scalar a, Tensor&& b) { return tandem::detail::scalar_like(a, b) op std::move(b); } \
-  inline Tensor& operator op##=(Tensor& x, const Tensor& y) { return x = std::move(x) op y; }                   \
+#define TANDEM_TEMPORARY_OPERATORS(op, fn, over)                                                         \
+  inline Tensor operator op(Tensor&& a, const Tensor& b) { return detail::over(fn##_op, a, b, &a, {}); } \
+  inline Tensor operator op(const Tensor& a, Tensor&& b) { return detail::over(fn##_op, a, b, {}, &b); } \
+  inline Tensor operator op(Tensor&& a, Tensor&& b) { return detail::over(fn##_op, a, b, &a, &b); }      \
+  inline Tensor operator op(Tensor&& a, Scalar b) {                                                      \
+    return std::move(a) op tandem::detail::scalar_operand(#fn, b, a);                                    \
+  }                                                                                                      \
+  inline Tensor operator op(Scalar a, Tensor&& b) {                                                      \
+    return tandem::detail::scalar_operand(#fn, a, b) op std::move(b);                                    \
+  }                                                                                                      \
+  inline Tensor& operator op##=(Tensor& x, const Tensor& y) { return x = std::move(x) op y; }            \
   inline Tensor& operator op##=(Tensor& x, Scalar y) { return x = std::move(x) op y; }
-TANDEM_TEMPORARY_OPERATORS(+, add_op, over)
-TANDEM_TEMPORARY_OPERATORS(-, subtract_op, over)
-TANDEM_TEMPORARY_OPERATORS(*, multiply_op, over)
-TANDEM_TEMPORARY_OPERATORS(/, divide_op, quotient_over)
+TANDEM_TEMPORARY_OPERATORS(+, add, over)
+TANDEM_TEMPORARY_OPERATORS(-, subtract, over)
+TANDEM_TEMPORARY_OPERATORS(*, multiply, over)
+TANDEM_TEMPORARY_OPERATORS(/, divide, quotient_over)
 #undef TANDEM_TEMPORARY_OPERATORS
 
 }  // namespace TANDEM_NS

@@ -34,10 +34,10 @@ TANDEM_API Tensor greater_equal(const Tensor& a, const Tensor& b, OpOptions = {}
 ///   gradient   to a: g where the condition is true, exactly 0 elsewhere; to b: the reverse
 TANDEM_API Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, OpOptions = {});
 inline Tensor where(const Tensor& condition, const Tensor& a, Scalar b, OpOptions o = {}) {
-  return where(condition, a, tandem::detail::scalar_like(b, a), o);
+  return where(condition, a, tandem::detail::scalar_operand("where", b, a, o), o);
 }
 inline Tensor where(const Tensor& condition, Scalar a, const Tensor& b, OpOptions o = {}) {
-  return where(condition, tandem::detail::scalar_like(a, b), b, o);
+  return where(condition, tandem::detail::scalar_operand("where", a, b, o), b, o);
 }
 /// As above with two numbers. The dtype is float32 if one of them is a float or double, else that of their common
 /// type.
@@ -87,15 +87,15 @@ TANDEM_SCALAR_OVERLOADS(less)
 TANDEM_SCALAR_OVERLOADS(less_equal)
 TANDEM_SCALAR_OVERLOADS(greater)
 TANDEM_SCALAR_OVERLOADS(greater_equal)
-TANDEM_SCALAR_OPERATORS(==)
-TANDEM_SCALAR_OPERATORS(!=)
-TANDEM_SCALAR_OPERATORS(<)
-TANDEM_SCALAR_OPERATORS(<=)
-TANDEM_SCALAR_OPERATORS(>)
-TANDEM_SCALAR_OPERATORS(>=)
-TANDEM_SCALAR_OPERATORS(&)
-TANDEM_SCALAR_OPERATORS(|)
-TANDEM_SCALAR_OPERATORS(^)
+TANDEM_SCALAR_OPERATORS(==, equal)
+TANDEM_SCALAR_OPERATORS(!=, not_equal)
+TANDEM_SCALAR_OPERATORS(<, less)
+TANDEM_SCALAR_OPERATORS(<=, less_equal)
+TANDEM_SCALAR_OPERATORS(>, greater)
+TANDEM_SCALAR_OPERATORS(>=, greater_equal)
+TANDEM_SCALAR_OPERATORS(&, bitwise_and)
+TANDEM_SCALAR_OPERATORS(|, bitwise_or)
+TANDEM_SCALAR_OPERATORS(^, bitwise_xor)
 inline Tensor& operator&=(Tensor& x, const Tensor& y) { return x = x & y; }
 inline Tensor& operator|=(Tensor& x, const Tensor& y) { return x = x | y; }
 inline Tensor& operator^=(Tensor& x, const Tensor& y) { return x = x ^ y; }

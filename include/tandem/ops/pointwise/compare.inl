@@ -203,7 +203,14 @@ TANDEM_INLINE Tensor where(const Tensor& condition, const Tensor& a, const Tenso
   return call(select_op, o, condition, a, b);
 }
 TANDEM_INLINE Tensor approximate_equal(const Tensor& a, const Tensor& b, ApproximateEqualOptions o) {
-  return less(abs(a - b), tandem::detail::scalar_like(o.tolerance, a), {.name = o.name, .where = o.where});
+  const OpOptions named{o.name, o.where};
+  const Tensor bound = tandem::detail::scalar_operand("approximate_equal", o.tolerance, a, named);
+  try {
+    return less(abs(subtract(a, b, named)), bound, named);
+  } catch (errors::OpError& e) {  // not a CallSite, within which StrictShapes does not hold
+    e.set_op("approximate_equal");
+    throw;
+  }
 }
 #endif
 

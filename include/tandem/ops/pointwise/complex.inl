@@ -1,5 +1,6 @@
 // Definitions of ops/pointwise/complex.hpp.
 #pragma once
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/move/layout.hpp"
 #include "tandem/ops/pointwise/complex.hpp"
 #include "tandem/ops/pointwise/special.hpp"
@@ -64,6 +65,9 @@ TANDEM_INLINE Tensor imag(const Tensor& x, OpOptions o) {
   return is_complex(x.dtype()) ? apply1(imag_op, no_attrs, o, x) : multiply_no_nan(x, 0, o);
 }
 TANDEM_INLINE Tensor conj(const Tensor& x, OpOptions o) { return detail::conjugate(x, o); }
-TANDEM_INLINE Tensor angle(const Tensor& x, OpOptions o) { return atan2(imag(x), real(x), o); }
+TANDEM_INLINE Tensor angle(const Tensor& x, OpOptions o) {
+  const detail::CallSite named(o, "angle");
+  return atan2(imag(x), real(x), o);
+}
 
 }  // namespace TANDEM_NS

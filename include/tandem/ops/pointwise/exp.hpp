@@ -46,7 +46,9 @@ TANDEM_API Tensor tanh(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor pow(const Tensor& a, const Tensor& b, OpOptions = {});
 /// Power with a C++ number as exponent: a^b. An exponent of 2 is computed as a * a.
 TANDEM_API Tensor pow(const Tensor& a, Scalar b, OpOptions = {});
-inline Tensor pow(Scalar a, const Tensor& b, OpOptions o = {}) { return pow(tandem::detail::scalar_like(a, b), b, o); }
+inline Tensor pow(Scalar a, const Tensor& b, OpOptions o = {}) {
+  return pow(tandem::detail::scalar_operand("pow", a, b, o), b, o);
+}
 
 namespace detail {
 /// Computes g * (1 - y * y), respectively g * y * (1 - y), in one pass.

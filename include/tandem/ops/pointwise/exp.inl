@@ -203,7 +203,7 @@ TANDEM_DEFINE_FUNCTIONS(TANDEM_EXP_OPS)
 
 #if TANDEM_DEFINES
 TANDEM_INLINE Tensor pow(const Tensor& a, Scalar b, OpOptions o) {
-  return b.real() == 2 ? square(a, o) : pow(a, tandem::detail::scalar_like(b, a), o);
+  return b.real() == 2 ? square(a, o) : pow(a, tandem::detail::scalar_operand("pow", b, a, o), o);
 }
 #endif
 

@@ -54,7 +54,7 @@ TANDEM_DEFINE_FUNCTIONS(TANDEM_GAMMA_OPS)
 
 #if TANDEM_DEFINES
 TANDEM_INLINE Tensor lbeta(const Tensor& x, OpOptions o) {
-  const detail::CallSite call(o);
+  const detail::CallSite call(o, "lbeta");
   return subtract(reduce_sum(lgamma(x), {.axis = {-1}}), lgamma(reduce_sum(x, {.axis = {-1}})), o);
 }
 #endif

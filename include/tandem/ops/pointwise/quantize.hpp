@@ -44,7 +44,8 @@ struct Quantized {
 TANDEM_API Quantized quantize(const Tensor& x, const Tensor& min_range, const Tensor& max_range,
                               QuantizeOptions options = {});
 inline Quantized quantize(const Tensor& x, Scalar min_range, Scalar max_range, QuantizeOptions o = {}) {
-  return quantize(x, tandem::detail::scalar_like(min_range, x), tandem::detail::scalar_like(max_range, x), o);
+  return quantize(x, tandem::detail::scalar_operand("quantize", min_range, x, {o.name, o.where}),
+                  tandem::detail::scalar_operand("quantize", max_range, x, {o.name, o.where}), o);
 }
 /// Returns the numbers that codes stand for, given quantize's output_min and output_max.
 ///   q         quint8, qint8 or qint32; any shape
@@ -75,8 +76,9 @@ TANDEM_API Tensor quantize_and_dequantize(const Tensor& x, const Tensor& input_m
                                           QuantizeAndDequantizeOptions options = {});
 inline Tensor quantize_and_dequantize(const Tensor& x, Scalar input_min, Scalar input_max,
                                       QuantizeAndDequantizeOptions o = {}) {
-  return quantize_and_dequantize(x, tandem::detail::scalar_like(input_min, x),
-                                 tandem::detail::scalar_like(input_max, x), o);
+  return quantize_and_dequantize(
+      x, tandem::detail::scalar_operand("quantize_and_dequantize", input_min, x, {o.name, o.where}),
+      tandem::detail::scalar_operand("quantize_and_dequantize", input_max, x, {o.name, o.where}), o);
 }
 
 struct FakeQuantArgsOptions {

@@ -55,7 +55,8 @@ TANDEM_API Tensor xdivy(const Tensor& x, const Tensor& y, OpOptions = {});
 ///                 above; 0 elsewhere
 TANDEM_API Tensor clip_by_value(const Tensor& x, const Tensor& low, const Tensor& high, OpOptions = {});
 inline Tensor clip_by_value(const Tensor& x, Scalar low, Scalar high, OpOptions o = {}) {
-  return clip_by_value(x, tandem::detail::scalar_like(low, x), tandem::detail::scalar_like(high, x), o);
+  return clip_by_value(x, tandem::detail::scalar_operand("clip_by_value", low, x, o),
+                       tandem::detail::scalar_operand("clip_by_value", high, x, o), o);
 }
 
 /// Error function. Floating; same shape and dtype. gradient: g * 2 / sqrt(pi) * e^(-x^2)
@@ -65,14 +66,15 @@ TANDEM_API Tensor erf(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor erfc(const Tensor& x, OpOptions = {});
 
 /// Returns the next representable number after a in the direction of b: nextafter(0, 1) is the smallest subnormal.
-/// float32 and float64.
+///   a, b      floating, one dtype; shapes that broadcast
+///   returns   the broadcast shape, same dtype; b where both are equal, NaN where one of them is
 ///   gradient  none (non-differentiable)
 TANDEM_API Tensor nextafter(const Tensor& a, const Tensor& b, OpOptions = {});
 
 TANDEM_API Tensor operator%(const Tensor& a, const Tensor& b);
 inline Tensor& operator%=(Tensor& x, const Tensor& y) { return x = x % y; }
-inline Tensor& operator%=(Tensor& x, Scalar y) { return x = x % tandem::detail::scalar_like(y, x); }
-TANDEM_SCALAR_OPERATORS(%)
+inline Tensor& operator%=(Tensor& x, Scalar y) { return x = x % tandem::detail::scalar_operand("floormod", y, x); }
+TANDEM_SCALAR_OPERATORS(%, floormod)
 TANDEM_SCALAR_OVERLOADS(floordiv)
 TANDEM_SCALAR_OVERLOADS(floormod)
 TANDEM_SCALAR_OVERLOADS(mod)
@@ -91,7 +93,7 @@ TANDEM_SCALAR_OVERLOADS(nextafter)
 #define TANDEM_SPECIAL_OPS(unary, binary, other)                                                                       \
   binary(floordiv) binary(floormod) binary(truncatediv) binary(truncatemod) binary(div_no_nan) binary(multiply_no_nan) \
       binary(squared_difference) binary(hypot) binary(xlogy) binary(xlog1py) binary(xdivy) other(clip_by_value)        \
-          unary(erf) unary(erfc) binary(nextafter)
+          unary(erf) unary(erfc) other(nextafter)
 TANDEM_DECLARE_OPS(special_ops, TANDEM_SPECIAL_OPS)
 
 namespace detail {

@@ -1,6 +1,7 @@
 // Definitions of ops/pointwise/special.hpp: ops, calls, checks of values, gradients.
 #pragma once
 #include "tandem/base/scalar_math.hpp"
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/pointwise/elements.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -322,6 +323,22 @@ TANDEM_DEFINE_FUNCTIONS(TANDEM_SPECIAL_OPS)
 
 #if TANDEM_DEFINES
 TANDEM_INLINE Tensor operator%(const Tensor& a, const Tensor& b) { return floormod(a, b, no_options); }
+namespace detail {
+// Halves by their bits, whose order is that of the magnitudes.
+TANDEM_INLINE Tensor next_half(const Tensor& a, const Tensor& b, const OpOptions& o) {
+  const CallSite named(o, "nextafter");
+  const DType d = a.dtype();
+  const Tensor bits = bitcast(a, DType::int16), one = scalar_like(1, bits), least = bitcast(one, d);
+  const Tensor away = equal(greater(b, a), greater(a, 0));  // from zero
+  const Tensor moved = bitcast(bits + where(away, one, negative(one)), d);
+  const Tensor stepped = where(equal(a, 0), where(greater(b, 0), least, -least), moved);
+  return where(equal(a, b), b, where(logical_or(is_nan(a), is_nan(b)), a + b, stepped), o);
+}
+}  // namespace detail
+TANDEM_INLINE Tensor nextafter(const Tensor& a, const Tensor& b, OpOptions o) {
+  const bool halves = dtypes::half_floating.has(a.dtype()) && a.dtype() == b.dtype();
+  return halves ? detail::next_half(a, b, o) : call(nextafter_op, o, a, b);
+}
 TANDEM_INLINE Tensor clip_by_value(const Tensor& x, const Tensor& low, const Tensor& high, OpOptions o) {
   return call(clip_by_value_op, o, x, low, high);
 }

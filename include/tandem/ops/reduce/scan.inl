@@ -9,6 +9,7 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/scan.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/transpose.hpp"
@@ -114,21 +115,22 @@ TANDEM_INLINE Tensor detail::cumulative_max(const Tensor& x, int axis, bool reve
 // Keeps the sum of e^(x - m), where m is the largest element so far: if m grows from m' to m, the sum so far is
 // multiplied by e^(m' - m). The result does not depend on m, which is therefore a constant to the gradient.
 TANDEM_INLINE Tensor cumulative_logsumexp(const Tensor& x, ScanOptions o) {
-  const detail::CallSite call(o);
+  const detail::CallSite call(o, "cumulative_logsumexp");
   if (!is_floating(x.dtype()))
     errors::raise<errors::UnimplementedError>("cumulative_logsumexp",
                                               std::string("x must be floating, not ") + name(x.dtype()));
   resolve_axis("cumulative_logsumexp", o.axis, x.rank());
   if (dtypes::half_floating.has(x.dtype())) return cast(cumulative_logsumexp(cast(x, DType::float32), o), x.dtype());
-  const double lowest = x.dtype() == DType::float64 ? std::numeric_limits<double>::lowest()
-                                                    : static_cast<double>(std::numeric_limits<float>::lowest());
-  const Tensor largest = maximum(detail::cumulative_max(stop_gradient(x), o.axis, o.reverse), lowest);
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const double highest = x.dtype() == DType::float64 ? std::numeric_limits<double>::max()
+                                                     : static_cast<double>(std::numeric_limits<float>::max());
+  // Finite, so that no difference is inf - inf.
+  const Tensor largest = clip_by_value(detail::cumulative_max(stop_gradient(x), o.axis, o.reverse), -highest, highest);
   const Tensor before = detail::shift(largest, o.axis, o.reverse);
   const Tensor sums = detail::linear_scan(exp(minimum(before - largest, 0)), exp(x - largest), o.axis, o.reverse);
   const Tensor s = o.exclusive ? detail::shift(sums, o.axis, o.reverse) : sums, m = o.exclusive ? before : largest;
   const Tensor none_yet = equal(s, 0);
-  return where(none_yet, -std::numeric_limits<double>::infinity(), m + log(where(none_yet, 1, s)),
-               {.name = o.name, .where = o.where});
+  return where(none_yet, -inf, m + log(where(none_yet, 1, s)), {.name = o.name, .where = o.where});
 }
 
 }  // namespace TANDEM_NS

@@ -99,7 +99,7 @@ TANDEM_INLINE Grads pad_gradient(const GradCall& c) {
 }
 TANDEM_INLINE Tensor pad_value(const Tensor& x, const PadOptions& o) {
   return x.dtype() == DType::string ? Tensor::allocate({Shape{}, DType::string, {}})
-                                    : scalar_like(o.constant_values, x);
+                                    : scalar_operand("pad", o.constant_values, x, {o.name, o.where});
 }
 TANDEM_INLINE void check_paddings(const Tensor& x, const Shape& before, const Shape& after) {
   bool fits = before.rank() == x.rank() && after.rank() == x.rank();
