@@ -8,5 +8,6 @@
 #include "tandem/ops/index/scatter.inl"
 #include "tandem/ops/index/search.inl"
 #include "tandem/ops/index/segment.inl"
+#include "tandem/ops/index/sets.inl"
 #include "tandem/ops/index/sort.inl"
 #include "tandem/ops/index/unique.inl"

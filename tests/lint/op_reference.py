@@ -36,7 +36,8 @@ COVERAGE = sources.ROOT / "tests" / "golden" / "coverage.txt"
 FUNCTION = re.compile(r"^(?:TANDEM_API |inline |template <.*?> (?:requires.*? )?)+(?:auto|void|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
 DECLARES = re.compile(r"TANDEM_API |inline |template ")
 # Functions whose op has another name than they: one name, two ops.
-OTHER_OP = {re.compile(r"\bwhere\(const Tensor& condition, (?!OpOptions)"): "select"}
+OTHER_OP = {re.compile(r"\bwhere\(const Tensor& condition, (?!OpOptions)"): "select",
+            re.compile(r"\bsize\(const Tensor& a, OpOptions"): ""}  # sets::size is composed
 HIDDEN = {"detail", "rules", "control", "impl"}  # internal namespaces
 INTERNAL = re.compile(r"InferCall|OpDef|const char\* op|class List|\b(?:next_key|key|collapse_leading)\(")
 KEY = re.compile(r"^   (\S+(?: \S+)*?)  +(\S.*)$")  # "///   throws    errors::..."

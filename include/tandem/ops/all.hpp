@@ -20,6 +20,7 @@
 #include "tandem/ops/index/scatter.hpp"
 #include "tandem/ops/index/search.hpp"
 #include "tandem/ops/index/segment.hpp"
+#include "tandem/ops/index/sets.hpp"
 #include "tandem/ops/index/sort.hpp"
 #include "tandem/ops/index/unique.hpp"
 #include "tandem/ops/linalg/band_part.hpp"
