@@ -245,9 +245,7 @@ TEST_CASE("local_response_normalization") {
   const auto narrow = numbers(nn::lrn(half, {.beta = .25}));
   CHECK(narrow[1] == Approx(400 / std::pow(250001., .25)).epsilon(1e-3));
   CHECK(error_of([] { nn::lrn(constant(1.f)); }).find("lrn: a scalar has no channels") == 0);
-  CHECK(error_of([&] {
-          nn::lrn(x, {.depth_radius = -1});
-        }).find("lrn: depth_radius is negative: -1") == 0);
+  CHECK(error_of([&] { nn::lrn(x, {.depth_radius = -1}); }).find("lrn: depth_radius is negative: -1") == 0);
 }
 
 TEST_CASE("pool: errors") {

@@ -8,8 +8,8 @@
 #include "tandem/ops/index/sets.hpp"
 #include "tandem/ops/index/sort.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
-#include "tandem/ops/reduce/statistics.hpp"
 #include "tandem/ops/reduce/scan.hpp"
+#include "tandem/ops/reduce/statistics.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 
