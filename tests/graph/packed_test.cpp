@@ -43,7 +43,7 @@ void check_changes(const Variable& w, const F& f) {
   CHECK(w.value_untracked().raw() == buffer);
   CHECK_FALSE(has_forms(w));
   check();
-  w.scatter_update(IndexedSlices(numbers({1, 48}, 4), constant({1}), plain(w)));
+  w.scatter_update(IndexedSlices{numbers({1, 48}, 4), constant({1}), plain(w)});
   CHECK_FALSE(has_forms(w));
   check();
 }
