@@ -1,6 +1,6 @@
-#include "tandem/core/packed.inl"
 #include "tandem/core/tensor.inl"
 #include "tandem/core/allocator.inl"
 #include "tandem/core/backend.inl"
 #include "tandem/core/devices.inl"
+#include "tandem/core/packed.inl"
 #include "tandem/core/print.inl"
