@@ -42,8 +42,8 @@ function(tandem_add_cuda target)
   target_sources(${target} PRIVATE ${kernels})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}" ${CUDAToolkit_INCLUDE_DIRS})
   target_compile_definitions(${target} PRIVATE TANDEM_WITH_CUDA=1)
-  # Flags are set by hand: CMake before 3.26 does not know nvcc's C++20 flag. cuBLAS is loaded at
-  # run time. Rules call constexpr functions of the standard library. Multiply-adds are not fused, as on the CPU.
+  # Flags are set by hand: CMake before 3.26 does not know nvcc's C++20 flag. cuBLAS is loaded
+  # at run time. Rules call constexpr functions of the standard library. Multiply-adds are not fused, as on the CPU.
   # Warning 186: a comparison that is pointless for one dtype is meaningful for others.
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;--fmad=false;-diag-suppress=186>")

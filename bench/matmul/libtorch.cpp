@@ -22,6 +22,9 @@ bool add_all() {
       return bench::repeat_no_grad(
           [x = torch_normal({s.m, s.k}, 1), w = torch_normal({s.n, s.k}, 2)] { return torch::linear(x, w); });
     });
+    bench::add(bench::matmul::weight_name(s) + "@transposed_once", [=] {
+      return product(torch_normal({s.m, s.k}, 1), torch_normal({s.n, s.k}, 2).t().contiguous());
+    });
   }
   for (const auto size : bench::matmul::sizes) {
     bench::add(size.name(), [=] {

@@ -53,8 +53,7 @@ class TANDEM_API StringLookup : public Layer {
   /// Traced functions keep the vocabulary with which they were traced.
   ///   data      string, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
-  ///   data
-  ///             or another dtype
+  ///             data or another dtype
   void adapt(const Tensor& data) const;
   /// The strings of all ids: .oov_token for unknown ones, then the vocabulary.
   std::vector<std::string> get_vocabulary() const;

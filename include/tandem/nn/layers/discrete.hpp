@@ -128,8 +128,7 @@ class TANDEM_API IntegerLookup : public Layer {
   /// call. Traced functions keep the vocabulary with which they were traced.
   ///   data      int32 or int64, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
-  ///   data
-  ///             or another dtype
+  ///             data or another dtype
   void adapt(const Tensor& data) const;
   /// The integers of all ids: -1 for unknown ones, then the vocabulary.
   std::vector<i64> get_vocabulary() const;

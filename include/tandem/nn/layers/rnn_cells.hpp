@@ -102,8 +102,7 @@ struct LSTMCellOptions {
 };
 /// One LSTM step with gate order i, f, g, o (formulas: ops/nn/lstm.hpp).
 ///   x [b, i], state of two tensors [b, units]; returns the new state, whose h is the output
-///   variables kernel [i, 4 units], recurrent_kernel [units, 4 units], bias [4 units] with .use_bias; with peepholes
-///   also
+///   variables kernel [i, 4 units], recurrent_kernel [units, 4 units], with .use_bias bias [4 units], with peepholes
 ///             input_gate_peephole_weights, forget_gate_peephole_weights, output_gate_peephole_weights [units]
 class TANDEM_API LSTMCell : public detail::GateCell {
  public:

@@ -50,8 +50,8 @@ class SequenceMask {
 ///
 ///   static constexpr bool supports_masking = true;     // each step of the result is computed from the same step of x
 ///   Tensor compute_mask(const Tensor& x) const;        // it makes a mask, as Embedding does
-///   Tensor call_with_mask(const Tensor& x, layers::SequenceMask& mask) const;  // it reads the mask, and sets the
-///   result's
+///   // it reads the mask of x and sets that of the result
+///   Tensor call_with_mask(const Tensor& x, layers::SequenceMask& mask) const;
 template <class L>
 Tensor call_with_mask(const L& layer, const Tensor& x, SequenceMask& mask) {
   if constexpr (requires { layer.call_with_mask(x, mask); }) {
