@@ -14,6 +14,7 @@ struct Operand {
 
   const Shape& shape() const { return spec->shape; }
   i64 size() const { return spec->shape.size(); }
+  bool is_half() const { return dtypes::half_floating.has(spec->dtype); }
   template <class T>
   T* as() const {
     return static_cast<T*>(data);

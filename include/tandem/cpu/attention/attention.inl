@@ -93,13 +93,13 @@ class AttentionGrad {
 
 TANDEM_INLINE void attention(const KernelCall& c) {
   if constexpr (kernels_take_half)
-    if (dtypes::half_floating.has(c.in[0].spec->dtype)) return detail::attention_half(c);
+    if (c.in[0].is_half()) return detail::attention_half(c);
   if (c.in[0].spec->dtype == DType::float64) detail::attention_of<double>(c);
   else detail::attention_of<float>(c);
 }
 TANDEM_INLINE void attention_grad(const KernelCall& c) {
   if constexpr (kernels_take_half)
-    if (dtypes::half_floating.has(c.in[0].spec->dtype)) return detail::attention_grad_half(c);
+    if (c.in[0].is_half()) return detail::attention_grad_half(c);
   if (c.in[0].spec->dtype == DType::float64) detail::AttentionGrad<double>(c).run();
   else detail::AttentionGrad<float>(c).run();
 }

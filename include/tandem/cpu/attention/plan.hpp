@@ -169,7 +169,7 @@ struct AttentionPlan {
   bool flags() const { return mask->spec->dtype == DType::bool_; }
   /// The numbers that bias() may write for a tile.
   i64 bias_room(i64 rows, i64 keys) const { return mask && !mask_is_read_in_place() ? rows * keys : 0; }
-  bool mask_is_half() const { return kernels_take_half && dtypes::half_floating.has(mask->spec->dtype); }
+  bool mask_is_half() const { return kernels_take_half && mask->is_half(); }
   bool mask_is_read_in_place() const { return !flags() && mask_column && !mask_is_half(); }
 
   /// Sets what is added to the scores of a tile, in `room` unless the mask itself can be read.

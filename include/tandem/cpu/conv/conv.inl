@@ -141,7 +141,7 @@ void convolve(const KernelCall& c, const rules::ConvAttrs& a, FusedActivation ac
 inline void convolve(const KernelCall& c, const rules::ConvAttrs& a, FusedActivation activation) {
   if (c.out[0].size() == 0) return;
   if constexpr (kernels_take_half)
-    if (is_half(c.out[0])) return convolve_half(c, a, activation);
+    if (c.out[0].is_half()) return convolve_half(c, a, activation);
   c.out[0].spec->dtype == DType::float64 ? convolve<double>(c, a, activation) : convolve<float>(c, a, activation);
 }
 inline void clear(const Operand& y) { std::memset(y.data, 0, y.spec->bytes()); }
@@ -161,7 +161,7 @@ TANDEM_INLINE void conv_transpose(const KernelCall& c) {
   if (g.size() == 0 || w.size() == 0) return convolution::clear(dx);
   const auto s = convolution::sizes_of(c.attrs.get<rules::ConvAttrs>(), dx.shape(), w.shape());
   if constexpr (kernels_take_half)
-    if (convolution::is_half(dx)) return convolution::backward_half(c, s);
+    if (dx.is_half()) return convolution::backward_half(c, s);
   if (dx.spec->dtype == DType::float64)
     convolution::backward(s, g.as<double>(), w.as<double>(), dx.as<double>(), c.packed);
   else convolution::backward(s, g.as<float>(), w.as<float>(), dx.as<float>(), c.packed);
@@ -172,7 +172,7 @@ TANDEM_INLINE void conv_filter_grad(const KernelCall& c) {
   if (x.size() == 0 || g.size() == 0) return convolution::clear(dw);
   const auto s = convolution::sizes_of(c.attrs.get<rules::ConvAttrs>(), x.shape(), dw.shape());
   if constexpr (kernels_take_half)
-    if (convolution::is_half(dw)) return convolution::filter_gradient_half(c, s);
+    if (dw.is_half()) return convolution::filter_gradient_half(c, s);
   if (dw.spec->dtype == DType::float64)
     convolution::filter_gradient(s, x.as<double>(), g.as<double>(), dw.as<double>());
   else convolution::filter_gradient(s, x.as<float>(), g.as<float>(), dw.as<float>());

@@ -6,8 +6,6 @@
 
 namespace TANDEM_NS::cpu::convolution {
 
-inline bool is_half(const Operand& x) { return dtypes::half_floating.has(x.spec->dtype); }
-
 void convolve_half(const KernelCall& c, const rules::ConvAttrs& a, FusedActivation activation);
 void backward_half(const KernelCall& c, const Sizes& s);
 void filter_gradient_half(const KernelCall& c, const Sizes& s);

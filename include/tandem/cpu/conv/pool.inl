@@ -11,13 +11,10 @@
 namespace TANDEM_NS::cpu {
 namespace pooling {
 
-/// Whether the operand is passed as half precision, which the kernels of float32 compute tile by tile.
-inline bool is_half(const Operand& x) { return kernels_take_half && dtypes::half_floating.has(x.spec->dtype); }
-
 template <class T>
 void forward(const KernelCall& c, Pool<T> kernel) {
   if constexpr (kernels_take_half && std::is_same_v<T, float>)
-    if (is_half(c.out[0])) return half_forward(c, kernel);
+    if (c.out[0].is_half()) return half_forward(c, kernel);
   const PoolPlan p = plan_of(c, c.in[0].shape());
   if (c.out[0].size() == 0) return;
   each_row(p, [&](const PoolPart& part) { kernel(p, part, c.in[0].as<const T>(), c.out[0].as<T>()); });
@@ -53,7 +50,7 @@ void clear_rest(const PoolPlan& p, const PoolPart& part, T* dx) {
 template <class T>
 void backward(const KernelCall& c, TwoInputs<T> kernel, bool reads_x) {
   if constexpr (kernels_take_half && std::is_same_v<T, float>)
-    if (is_half(c.out[0])) return half_backward(c, kernel, reads_x);
+    if (c.out[0].is_half()) return half_backward(c, kernel, reads_x);
   const Operand &g = c.in[0], &x = c.in[1], &dx = c.out[0];
   if (dx.size() == 0) return;
   if (g.size() == 0) return std::fill_n(dx.as<T>(), dx.size(), T(0)), void();
@@ -77,7 +74,7 @@ template <class T>
 void pick(const KernelCall& c) {
   const auto kernel = TANDEM_POOL_KERNEL(T, TwoInputs, pooling::pool_pick<T>);
   if constexpr (kernels_take_half && std::is_same_v<T, float>)
-    if (is_half(c.out[0])) return half_pick(c, kernel);
+    if (c.out[0].is_half()) return half_pick(c, kernel);
   const PoolPlan p = plan_of(c, c.in[1].shape());
   if (c.out[0].size() == 0) return;
   each_row(p, [&](const PoolPart& part) {
@@ -168,7 +165,7 @@ TANDEM_INLINE void max_pool_pick(const KernelCall& c) {
 }
 TANDEM_INLINE void max_pool_argmax(const KernelCall& c) {
   if constexpr (kernels_take_half)
-    if (pooling::is_half(c.in[0]))
+    if (c.in[0].is_half())
       return c.in[0].spec->dtype == DType::float16 ? pooling::argmax<Half>(c) : pooling::argmax<BFloat16>(c);
   pooling::with_real_type(c.in[0].spec->dtype, [&]<class T>(T*) { pooling::argmax<T>(c); });
 }
