@@ -5,6 +5,7 @@
 #include "tandem/core/invoke.hpp"
 #include "tandem/core/print.hpp"
 #include "tandem/core/profile.hpp"
+#include "tandem/core/run.inl"
 #include "tandem/core/scope.hpp"
 
 namespace TANDEM_NS {
@@ -56,9 +57,7 @@ inline Tensors apply_any(const InferCall& c) {
 // Fast path: eager, a plain kernel, one output, fewer than 8 inputs, all with data on the host. The inputs are
 // converted to the kernel's operands immediately and not read again.
 [[gnu::always_inline]] inline bool is_plain(const OpDef& op, Inputs in, Operand* operands) {
-  if (context.stager || !op.cpu || op.rare.host_kernel || op.rare.resolve || op.workspace || op.flags.alias ||
-      op.flags.keeps_packed)
-    return false;
+  if (context.stager || !op.cpu || op.rare.host_kernel || op.rare.resolve || op.flags.alias) return false;
   if (is_profiling() || op.outputs != 1 || in.size() >= few_operands) return false;
   bool elsewhere = false;
   for (const Tensor* t : in) {
@@ -73,7 +72,10 @@ inline Tensors apply_any(const InferCall& c) {
   const std::size_t inputs = c.in.size();
   Tensor out = Tensor::allocate(spec);
   operands[inputs] = {out.raw(), &out.known_spec()};
-  c.op.cpu(kernel_call(c.op, operands, inputs, 1, c.attrs));
+  KernelCall call = kernel_call(c.op, operands, inputs, 1, c.attrs);
+  if (c.op.flags.keeps_packed) call.packed = c.in[1]->packed_forms();
+  if (c.op.workspace) launch(c.op, call, call.in);
+  else c.op.cpu(call);
   tell({c.op, c.in, c.attrs, {&out, 1}, &c.options});
   return out;
 }
@@ -85,6 +87,20 @@ inline Tensors apply_any(const InferCall& c) {
   return plain ? run_plain(c, specs[0], operands) : std::move(apply_inferred(c, specs)[0]);
 }
 
+// The same for a view of one tensor, on any device.
+inline bool is_plain_view(const OpDef& op, Inputs in) {
+  return op.flags.alias && op.outputs == 1 && in.size() == 1 && in[0]->has_data() && !context.stager && !is_profiling();
+}
+inline Tensor view_plain(const InferCall& c) {
+  if (!has_kernel_dtype(c)) [[unlikely]]
+    return std::move(apply_widened(c)[0]);
+  const Tensor& x = *c.in[0];
+  const Specs specs = c.op.infer(c);
+  Tensor out = Tensor::view_of(x, specs[0], c.op.rare.offset ? c.op.rare.offset(x.known_spec(), c.attrs) : 0);
+  tell({c.op, c.in, c.attrs, {&out, 1}, &c.options});
+  return out;
+}
+
 }  // namespace detail
 
 TANDEM_INLINE Tensors apply(const OpDef& op, Inputs in, const Attrs& attrs, const OpOptions& options) {
@@ -92,8 +108,10 @@ TANDEM_INLINE Tensors apply(const OpDef& op, Inputs in, const Attrs& attrs, cons
 }
 TANDEM_INLINE Tensor apply_one(const OpDef& op, Inputs in, const Attrs& attrs, const OpOptions& options) {
   Operand operands[few_operands];
-  if (!detail::is_plain(op, in, operands)) [[unlikely]]
-    return std::move(apply(op, in, attrs, options)[0]);
+  if (!detail::is_plain(op, in, operands)) [[unlikely]] {
+    if (!detail::is_plain_view(op, in)) return std::move(apply(op, in, attrs, options)[0]);
+    return detail::named(op, options, [&] { return detail::view_plain({op, in, attrs, options}); });
+  }
   const auto run = [&]() __attribute__((always_inline)) {
     return detail::apply_plain({op, in, attrs, options}, operands);
   };
@@ -102,7 +120,8 @@ TANDEM_INLINE Tensor apply_one(const OpDef& op, Inputs in, const Attrs& attrs, c
 
 TANDEM_INLINE Tensor apply_over(const OpDef& op, Inputs in, Tensor* first, Tensor* second) {
   Operand operands[few_operands];
-  if (context.observers || !detail::is_plain(op, in, operands)) return apply_one(op, in, no_attrs, no_options);
+  if (context.observers || op.workspace || !detail::is_plain(op, in, operands))
+    return apply_one(op, in, no_attrs, no_options);
   const auto run = [&]() __attribute__((always_inline)) {
     const InferCall c{op, in, no_attrs, no_options};
     if (!detail::has_kernel_dtype(c)) [[unlikely]]

@@ -8,10 +8,14 @@
 #include "tandem/base/inlined_vector.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/cuda_kernels.hpp"
-#include "tandem/cpu/move/interleave.hpp"
 #include "tandem/cpu/move/layout.hpp"
+#include "tandem/cpu/move/runs.hpp"
 #include "tandem/cpu/move/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/packs.hpp"
+
+#define TANDEM_KERNELS "tandem/cpu/move/interleave.inc"
+#include "tandem/cpu/simd/for_each_isa.inc"
 
 namespace TANDEM_NS::cpu {
 
@@ -53,6 +57,24 @@ inline void copy_blocks(const KernelCall& c, const Operand& to, i64 to_at, i64 t
   n.add(length, 1, 1);
   copy_strided(c, n, element(to, to_at), element(from, from_at));
 }
+inline constexpr int most_interleaved = 4;
+
+/// whole[i * parts + p] = part[p][i], or the reverse, for i in [first, last).
+using Interleave = void (*)(void* whole, void* const* part, i64 first, i64 last, bool streamed);
+
+/// The function for so many parts of elements of so many bytes; null if there is none.
+template <bool Join>
+Interleave interleave_of(unsigned parts, i64 width) {
+  static constexpr Interleave words[][3] = {TANDEM_EACH_ISA(interleave<Join, std::uint32_t, 2>),
+                                            TANDEM_EACH_ISA(interleave<Join, std::uint32_t, 3>),
+                                            TANDEM_EACH_ISA(interleave<Join, std::uint32_t, 4>)};
+  static constexpr Interleave doubles[][3] = {TANDEM_EACH_ISA_IF_COMPILED(interleave<Join, std::uint64_t, 2>),
+                                              TANDEM_EACH_ISA_IF_COMPILED(interleave<Join, std::uint64_t, 3>),
+                                              TANDEM_EACH_ISA_IF_COMPILED(interleave<Join, std::uint64_t, 4>)};
+  if (parts < 2 || parts > most_interleaved || (width != 4 && width != 8)) return nullptr;
+  return (width == 4 ? words : doubles)[parts - 2][isa()];
+}
+
 // Tensors and their concatenation: each row of the concatenation consists of one run from each tensor.
 class Joined {
  public:
@@ -67,7 +89,7 @@ class Joined {
     const Operand* operand;
     i64 at, length;  // of its run in a row
   };
-  static constexpr i64 short_run = 64;  // bytes: below, a strided element loop beats a call per run,
+  static constexpr i64 short_run = 16;  // bytes: below, a strided element loop beats a copy per run,
   static constexpr i64 few_runs = 32;   // unless it costs more to prepare
 
   i64 width() const { return static_cast<i64>(size_of(whole_.spec->dtype)); }
@@ -83,8 +105,12 @@ class Joined {
     if (const Interleave move = interleave_of<Join>(parts_.size(), width()); move && is_interleaved()) {
       void* part[most_interleaved];
       for (unsigned p = 0; p < parts_.size(); ++p) part[p] = (parts_.begin() + p)->operand->data;
-      return parallel_for(outer_, std::max<i64>(1, copy_grain_bytes / (row_ * width())),
-                          [&](i64 begin, i64 end) { move(whole_.data, part, begin, end); });
+      // In blocks, so that every thread's part of the result begins at a line.
+      constexpr i64 block = 64;
+      const bool streamed = outer_ * row_ * width() >= streaming_copy_bytes;
+      return parallel_for(
+          (outer_ + block - 1) / block, copy_grain_bytes / (block * row_ * width()) + 1,
+          [&](i64 begin, i64 end) { move(whole_.data, part, begin * block, std::min(outer_, end * block), streamed); });
     }
     copy_each<Join>();
   }
@@ -105,7 +131,10 @@ class Joined {
   void copy_runs() const {
     i64 row = 0;  // bytes
     for (const Part& p : parts_) row += p.length * width();
+    if (row == 0) return;
     const bool streamed = outer_ * row >= streaming_copy_bytes;
+    if (outer_ > 1 && Join && streamed) return copy_rows<Join>(row, &join_runs_around);
+    if (outer_ > 1 && row <= longest_short_run) return copy_rows<Join>(row, &cpu::copy_runs);
     parallel_for(outer_ * row, copy_grain_bytes, [&](i64 begin, i64 end) {
       for (i64 r = begin / row; begin < end; ++r) {
         i64 at = r * row;
@@ -120,6 +149,18 @@ class Joined {
         begin = at;
       }
     });
+  }
+  template <bool Join>
+  void copy_rows(i64 row, void (*copy)(const Runs*, int, i64, i64)) const {
+    InlinedVector<Runs, 8, memory::Blocks> runs;
+    for (const Part& p : parts_) {
+      char* const whole = static_cast<char*>(element(whole_, p.at));
+      char* const part = static_cast<char*>(p.operand->data);
+      const i64 step = row_ * width(), bytes = p.length * width();
+      runs.push(Join ? Runs{whole, part, step, bytes, bytes} : Runs{part, whole, bytes, step, bytes});
+    }
+    parallel_for(outer_, copy_grain_bytes / row + 1,
+                 [&](i64 begin, i64 end) { copy(runs.begin(), static_cast<int>(runs.size()), begin, end); });
   }
   template <bool Join>
   static void copy_run(char* whole, char* part, i64 n, bool streamed) {

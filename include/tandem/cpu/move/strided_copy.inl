@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tandem/base/bytes.hpp"
+#include "tandem/cpu/move/runs.hpp"
 #include "tandem/cpu/move/strided_copy.hpp"
 #include "tandem/cpu/move/transpose_tile.hpp"
 #include "tandem/cpu/parallel.hpp"
@@ -63,11 +64,14 @@ struct Odometer {
       from += at[i] * n.from[i];
     }
   }
-  void next() {
-    for (int i = axes - 1; i >= 0; --i) {
-      to += n.to[i];
-      from += n.from[i];
-      if (++at[i] < n.size[i]) return;
+  /// The elements from here to the end of the last axis.
+  i64 left() const { return n.size[axes - 1] - at[axes - 1]; }
+  /// By one element, or by several that do not reach beyond the end of the last axis.
+  void next(i64 count = 1) {
+    for (int i = axes - 1; i >= 0; --i, count = 1) {
+      to += n.to[i] * count;
+      from += n.from[i] * count;
+      if ((at[i] += count) < n.size[i]) return;
       to -= n.to[i] * n.size[i];
       from -= n.from[i] * n.size[i];
       at[i] = 0;
@@ -93,9 +97,10 @@ inline void copy_row_dense(T* to, const T* from, i64 n, bool streamed) {
   if constexpr (std::is_trivially_copyable_v<T>) {
     const i64 bytes = n * static_cast<i64>(sizeof(T));
     if (streamed && bytes >= shortest_streamed_run) return copy_around(to, from, bytes);
-    if (bytes >= 32) return void(std::memcpy(to, from, static_cast<std::size_t>(bytes)));
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  } else {
+    for (i64 i = 0; i < n; ++i) to[i] = from[i];
   }
-  for (i64 i = 0; i < n; ++i) to[i] = from[i];
 }
 
 template <class T>
@@ -111,9 +116,22 @@ void copy_rows(const StridedCopy& n, T* to, const T* from) {
     });
     return;
   }
+  const bool dense = to_step == 1 && from_step == 1;
+  if constexpr (std::is_trivially_copyable_v<T>)
+    if (constexpr i64 width = sizeof(T); dense && length * width <= longest_short_run)
+      return parallel_for(outer_size(n, outer), grain, [&, to, from](i64 b, i64 e) {
+        Odometer at(n, outer, b);
+        for (i64 i = b; i < e;) {
+          const i64 count = std::min(e - i, at.left());
+          const Runs runs{reinterpret_cast<char*>(to + at.to), reinterpret_cast<const char*>(from + at.from),
+                          n.to[outer - 1] * width, n.from[outer - 1] * width, length * width};
+          copy_runs(&runs, 1, 0, count);
+          i += count;
+          at.next(count);
+        }
+      });
   parallel_for(outer_size(n, outer), grain, [&, to, from](i64 b, i64 e) {
     Odometer at(n, outer, b);
-    const bool dense = to_step == 1 && from_step == 1;
     for (i64 i = b; i < e; ++i, at.next()) {
       if (dense) copy_row_dense(to + at.to, from + at.from, length, streamed);
       else copy_row(to + at.to, to_step, from + at.from, from_step, length);

@@ -11,12 +11,10 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-TANDEM_INLINE Tensors apply_list(const OpDef& op, const TensorList& list, const Attrs& attrs, OpOptions o,
-                                 const Tensor* first = nullptr) {
+TANDEM_INLINE Tensor apply_join(const OpDef& op, const TensorList& list, const Attrs& attrs, const OpOptions& o) {
   InlinedVector<const Tensor*, 8> in;
-  if (first) in.push(first);
   for (const Tensor& t : list.list()) in.push(&t);
-  return apply(op, {in.begin(), in.size()}, attrs, o);
+  return apply_one(op, {in.begin(), in.size()}, attrs, o);
 }
 TANDEM_INLINE std::vector<Tensor> to_vector(Tensors&& t) {
   std::vector<Tensor> r;
@@ -50,7 +48,9 @@ TANDEM_INLINE void concat_kernel(const KernelCall& c) {
   cpu::concat(c, resolve_axis(c.op, c.attrs.get<rules::JoinAttrs>().axis, c.out[0].shape().rank()), false);
 }
 TANDEM_INLINE Grads concat_gradient(const GradCall& c) {
-  const Tensors pieces = apply_list(split_like_op, TensorList(c.in), c.attrs, no_options, &c.g[0]);
+  InlinedVector<const Tensor*, 8> in(&c.g[0]);
+  for (const Tensor& t : c.in) in.push(&t);
+  const Tensors pieces = apply(split_like_op, {in.begin(), in.size()}, c.attrs);
   Grads r;
   for (const Tensor& t : pieces) r.push(t);
   return r;
@@ -245,12 +245,12 @@ TANDEM_INLINE constexpr OpDef unstack_op{.name = "unstack",
 TANDEM_INLINE Tensor concat(const TensorList& list, i64 axis, OpOptions o) {
   const tandem::detail::CallSite call(o);
   detail::check_not_empty("concat", list);
-  return std::move(detail::apply_list(concat_op, list, rules::JoinAttrs{axis}, o)[0]);
+  return detail::apply_join(concat_op, list, rules::JoinAttrs{axis}, o);
 }
 TANDEM_INLINE Tensor stack(const TensorList& list, StackOptions o) {
   const tandem::detail::CallSite call(o);
   detail::check_not_empty("stack", list);
-  return std::move(detail::apply_list(stack_op, list, rules::JoinAttrs{o.axis}, {o.name, o.where})[0]);
+  return detail::apply_join(stack_op, list, rules::JoinAttrs{o.axis}, {o.name, o.where});
 }
 
 namespace detail {
