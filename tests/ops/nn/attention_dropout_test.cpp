@@ -14,19 +14,11 @@
 namespace attention_dropout_test {
 using namespace tandem;
 using Catch::Matchers::ContainsSubstring;
-using loops::numbers;
+using loops::check_close, loops::numbers;
 using Floats = std::vector<float>;
 
 const Tensor key = constant({i64{7}, i64{11}});
 
-void check_near(const Tensor& got, const Tensor& want, double tolerance) {
-  REQUIRE(got.shape() == want.shape());
-  const auto a = numbers(got), b = numbers(want);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    CAPTURE(i);
-    REQUIRE(std::abs(a[i] - b[i]) <= tolerance * (1 + std::abs(b[i])));
-  }
-}
 Tensors apply_to(const OpDef& op, const std::vector<Tensor>& in, const Attrs& a) {
   std::vector<const Tensor*> at;
   for (const Tensor& t : in) at.push_back(&t);
@@ -74,7 +66,7 @@ TEST_CASE("attention with dropout agrees with its decomposition, forward and bac
               got.push_back(apply_to(op, in, a));
             }
             for (std::size_t i = 0; i < want.size(); ++i) {
-              check_near(got[0][i], want[i], tolerance);
+              check_close(got[0][i], want[i], tolerance);
               CHECK(numbers(got[1][i]) == numbers(got[0][i]));
               CHECK(numbers(got[2][i]) == numbers(got[0][i]));
             }
@@ -91,7 +83,7 @@ TEST_CASE("attention with dropout: the weights that stay are those that dropout 
   const Attrs a = AttentionAttrs{false, true, 0, false, 0.4};
   const Tensor y = apply_to(scaled_dot_product_attention_op, {zero, zero, all, key}, a)[0];
   const Tensor want = apply1(dropout_op, DropoutAttrs{0.4}, no_options, fill({2, 3, n, n}, 1.f / n), key);
-  check_near(y, want, 1e-6);
+  check_close(y, want, 1e-6);
 }
 
 TEST_CASE("attention with dropout: gradients agree with differences, to second order") {
@@ -137,7 +129,7 @@ TEST_CASE("attention with dropout: set_seed repeats, every call of a traced func
   random::set_seed(5);
   const Tensor eager = f(x)[1];
   random::set_seed(5);
-  check_near(traced(x)[1], eager, 1e-5);
+  check_close(traced(x)[1], eager, 1e-5);
   const auto seeded = [&] { return nn::scaled_dot_product_attention(x, x, x, {.dropout_rate = 0.5, .seed = 3}); };
   random::set_seed(5);
   const Floats one = seeded().to_vector<float>();
@@ -161,7 +153,7 @@ TEST_CASE("attention with dropout on another device") {
     const auto got = f(there);
     for (std::size_t i = 0; i < 2; ++i) {
       CHECK(got[i].device() == sim::device);
-      check_near(got[i].to(Device{}), want[i], tolerance);
+      check_close(got[i].to(Device{}), want[i], tolerance);
     }
   };
   check(0);
@@ -191,11 +183,11 @@ TEST_CASE("attention with dropout: half precision, operands that broadcast, erro
   const Tensor got = run(h, h);
   random::set_seed(1);
   CHECK(got.dtype() == bfloat16);
-  check_near(cast(got, float32), cast(cast(run(wide, wide), bfloat16), float32), 0);
+  check_close(cast(got, float32), cast(cast(run(wide, wide), bfloat16), float32), 0);
   random::set_seed(1);
   const Tensor composed = run(x[0](Slice(0, 1)), x[0]);  // one matrix of queries for three of keys
   random::set_seed(1);
-  check_near(composed, run(tile(x[0](Slice(0, 1)), {3, 1, 1}), x[0]), 1e-6);
+  check_close(composed, run(tile(x[0](Slice(0, 1)), {3, 1, 1}), x[0]), 1e-6);
   random::set_seed(1);
   const Floats before = random::uniform({3}).to_vector<float>();
   random::set_seed(1);

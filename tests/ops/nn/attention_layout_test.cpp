@@ -12,7 +12,7 @@
 namespace attention_layout_test {
 using namespace tandem;
 using Catch::Matchers::ContainsSubstring;
-using loops::numbers;
+using loops::check_close, loops::numbers;
 
 Tensor swapped(const Tensor& t) {
   std::vector<int> order;
@@ -21,14 +21,6 @@ Tensor swapped(const Tensor& t) {
   Axes axes = Axes::none();
   for (const int d : order) axes.push(d);
   return transpose(t, {.perm = axes});
-}
-void check_near(const Tensor& got, const Tensor& want, double tolerance) {
-  REQUIRE(got.shape() == want.shape());
-  const auto a = numbers(got), b = numbers(want);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    CAPTURE(i);
-    REQUIRE(std::abs(a[i] - b[i]) <= tolerance * (1 + std::abs(b[i])));
-  }
 }
 struct Sizes {
   i64 batch, heads, key_heads, m, n, d, e;
@@ -65,7 +57,7 @@ TEST_CASE("attention with steps first is attention between transposes, values an
             return all;
           };
           const auto got = run(true), want = run(false);
-          for (std::size_t i = 0; i < want.size(); ++i) check_near(got[i], want[i], dtype == float64 ? 1e-12 : 1e-5);
+          for (std::size_t i = 0; i < want.size(); ++i) check_close(got[i], want[i], dtype == float64 ? 1e-12 : 1e-5);
         }
   }
   cpu::isa_level.store(static_cast<signed char>(best));
@@ -110,13 +102,13 @@ TEST_CASE("attention with steps first: operands that broadcast, half precision, 
   const auto without = [](const Tensor& q, const Tensor& k, const Tensor& v) {
     return swapped(nn::scaled_dot_product_attention(swapped(q), swapped(k), swapped(v)));
   };
-  check_near(with(q, k, k), without(q, k, k), 1e-13);  // one matrix of keys for the batch
-  check_near(with(q[0], k, k), without(q[0], k, k), 1e-13);
+  check_close(with(q, k, k), without(q, k, k), 1e-13);  // one matrix of keys for the batch
+  check_close(with(q[0], k, k), without(q[0], k, k), 1e-13);
   const Tensor one = q(Slice(), Slice(), Slice(0, 1));  // one head of queries, which is not fused
-  check_near(with(one, k, k), without(one, k, k), 1e-13);
+  check_close(with(one, k, k), without(one, k, k), 1e-13);
   const Tensor h = cast(q, bfloat16), hk = cast(k, bfloat16);
   CHECK(with(h, hk, hk).dtype() == bfloat16);
-  check_near(cast(with(h, hk, hk), float32), cast(without(h, hk, hk), float32), 0);
+  check_close(cast(with(h, hk, hk), float32), cast(without(h, hk, hk), float32), 0);
   CHECK(with(zeros({2, 0, 3, 4}), zeros({2, 5, 3, 4}), zeros({2, 5, 3, 6})).shape() == Shape{2, 0, 3, 6});
   CHECK(numbers(with(zeros({2, 3, 4}), zeros({0, 3, 4}), zeros({0, 3, 1}))) == std::vector<double>(6));
 }
@@ -136,7 +128,7 @@ TEST_CASE("attention with steps first: sizes that come later, and wrong operands
     for (const i64 heads : {2, 4}) {
       const Tensor q = loops::random({2, m, 4, 3}, 1, float64), k = loops::random({2, 5, heads, 3}, 2, float64);
       const auto got = f(q, k), want = step(q, k);
-      for (std::size_t i = 0; i < 3; ++i) check_near(got[i], want[i], 1e-12);
+      for (std::size_t i = 0; i < 3; ++i) check_close(got[i], want[i], 1e-12);
     }
   CHECK(f.trace_count() == 1);
   const auto call = [](const Shape& q, const Shape& k, const Tensor& mask = {}) {

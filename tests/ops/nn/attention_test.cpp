@@ -14,7 +14,7 @@
 
 namespace attention_test {
 using namespace tandem;
-using loops::numbers;
+using loops::check_close, loops::numbers;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 // One matrix at a time: y = softmax(q k^T scale + bias) v, 0 for a row whose scores are all -inf.
@@ -39,14 +39,6 @@ std::vector<double> attend(const double* q, const double* k, const double* v, co
         y[static_cast<std::size_t>(i * e + c)] += s[static_cast<std::size_t>(j)] / sum * v[j * e + c];
   }
   return y;
-}
-void check_close(const Tensor& got, const std::vector<double>& want, double tolerance) {
-  const auto v = numbers(got);
-  REQUIRE(v.size() == want.size());
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    CAPTURE(i);
-    REQUIRE(std::abs(v[i] - want[i]) <= tolerance * (1 + std::abs(want[i])));
-  }
 }
 // The mask, repeated to [batches, m, n], as what is added to the scores.
 std::vector<double> bias_of(const Tensor& mask, const Shape& scores) {

@@ -15,16 +15,8 @@
 
 namespace batch_norm_test {
 using namespace tandem;
-using loops::numbers;
+using loops::check_close, loops::numbers;
 
-void check_close(const Tensor& got, const std::vector<double>& want, double tolerance) {
-  const auto v = numbers(got);
-  REQUIRE(v.size() == want.size());
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    CAPTURE(i);
-    REQUIRE(std::abs(v[i] - want[i]) <= tolerance * (1 + std::abs(want[i])));
-  }
-}
 std::uint32_t all_but(int axis, int rank) { return ((1u << rank) - 1) & ~(1u << axis); }
 
 void check_training(const Shape& s, DataFormat format, DType dtype, double shift) {

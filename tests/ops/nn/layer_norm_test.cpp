@@ -17,7 +17,7 @@
 
 namespace layer_norm_test {
 using namespace tandem;
-using loops::numbers;
+using loops::check_close, loops::numbers;
 using testing::error_of;
 
 // (x - mean) / sqrt(variance + epsilon) of each group of elements; by the mean square without centering.
@@ -34,14 +34,6 @@ std::vector<double> normalized(const std::vector<loops::Group>& groups, std::siz
       y[static_cast<std::size_t>(g.places[i])] = (g.values[i] - mean) / std::sqrt(square + epsilon);
   }
   return y;
-}
-void check_close(const Tensor& got, const std::vector<double>& want, double tolerance) {
-  const auto v = numbers(got);
-  REQUIRE(v.size() == want.size());
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    CAPTURE(i);
-    REQUIRE(std::abs(v[i] - want[i]) <= tolerance * (1 + std::abs(want[i])));
-  }
 }
 template <class F>
 void on_every_set(const F& f) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tandem/ops/create/constant.hpp"
+#include "tests/support/catch.hpp"
 
 namespace loops {
 using namespace tandem;
@@ -31,6 +32,24 @@ inline std::vector<double> numbers(const Tensor& t) {
     default: break;
   }
   return r;
+}
+
+/// |got - want| <= tolerance (1 + |want|) in each element. One assertion for all of them: one each would take most of a
+/// test's time.
+inline void check_close(const std::vector<double>& got, const std::vector<double>& want, double tolerance) {
+  REQUIRE(got.size() == want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (std::abs(got[i] - want[i]) <= tolerance * (1 + std::abs(want[i]))) continue;
+    INFO("element " << i << ": " << got[i] << " instead of " << want[i]);
+    REQUIRE(std::abs(got[i] - want[i]) <= tolerance * (1 + std::abs(want[i])));
+  }
+}
+inline void check_close(const Tensor& got, const std::vector<double>& want, double tolerance) {
+  check_close(numbers(got), want, tolerance);
+}
+inline void check_close(const Tensor& got, const Tensor& want, double tolerance) {
+  REQUIRE(got.shape() == want.shape());
+  check_close(numbers(got), numbers(want), tolerance);
 }
 
 inline std::vector<i64> index_of(const Shape& s, i64 flat) {
