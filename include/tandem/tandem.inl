@@ -19,6 +19,7 @@
 #include "tandem/core/context.inl"
 #include "tandem/core/devices.inl"
 #include "tandem/core/module.inl"
+#include "tandem/core/module_assets.inl"
 #include "tandem/core/module_separate.inl"
 #include "tandem/core/module_summary.inl"
 #include "tandem/core/observer.inl"

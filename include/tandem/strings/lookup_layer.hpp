@@ -4,6 +4,7 @@
 #include <concepts>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tandem/nn/layers/discrete.hpp"
@@ -13,8 +14,17 @@ namespace TANDEM_NS::layers {
 
 namespace detail {
 /// The words of a vocabulary, by their ids less the number of unknown ones.
-struct StringVocabulary final : Opaque {
+struct StringVocabulary final : Asset {
+  StringVocabulary(const VocabularyLimits& limits, std::string oov_token)
+      : limits(limits), oov_token(std::move(oov_token)) {}
+  /// The same limits. throws errors::InvalidArgumentError, in the name of StringLookup, for an empty or too large
+  /// vocabulary, or one with a word twice
+  TANDEM_INLINE StringVocabulary(const StringVocabulary& limits, std::vector<std::string> words, bool is_given);
   const char* kind() const override { return "vocabulary"; }
+  TANDEM_INLINE Tensor value() const override;
+  TANDEM_INLINE Ref<Asset> with(const Tensor& value) const override;
+  VocabularyLimits limits;
+  std::string oov_token;
   std::vector<std::string> words;
   Tensor mapping;  // the strings of all ids
   std::optional<lookup::StaticVocabularyTable> table;
@@ -44,13 +54,12 @@ class TANDEM_API StringLookup : public Layer {
   /// StringLookup({"a", "b"}), with this vocabulary.
   template <std::same_as<std::vector<std::string>> List = std::vector<std::string>>
   explicit StringLookup(List vocabulary, const StringLookupOptions& options = {}) : StringLookup(options) {
-    is_given_ = true;
-    set_vocabulary(std::move(vocabulary));
+    set_vocabulary(std::move(vocabulary), true);
   }
   Tensor operator()(const Tensor& x) const;
   /// Makes the vocabulary of the strings in `data`: the most frequent ones first, and of those that occur equally often
   /// the last one in the order of bytes first, as in Keras; without .oov_token. Replaces that of an earlier call.
-  /// Traced functions keep the vocabulary with which they were traced.
+  /// A traced function keeps the vocabulary with which it was traced, whatever adapt() or a checkpoint sets later.
   ///   data      string, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
   ///             data or another dtype
@@ -58,14 +67,13 @@ class TANDEM_API StringLookup : public Layer {
   /// The strings of all ids: .oov_token for unknown ones, then the vocabulary.
   std::vector<std::string> get_vocabulary() const;
   /// The number of ids.
-  i64 vocabulary_size() const { return static_cast<i64>(vocabulary_->words.size()) + options_.num_oov_indices; }
+  i64 vocabulary_size() const { return static_cast<i64>(vocabulary()->words.size()) + options_.num_oov_indices; }
 
  private:
-  void set_vocabulary(std::vector<std::string> words) const;
-  Tensor ids_of(const Tensor& x) const;
+  Ref<detail::StringVocabulary> vocabulary() const { return asset<detail::StringVocabulary>(); }
+  void set_vocabulary(std::vector<std::string> words, bool is_given) const;
+  Tensor ids_of(const Tensor& x, const detail::StringVocabulary& vocabulary) const;
   StringLookupOptions options_;
-  bool is_given_;
-  Ref<detail::StringVocabulary> vocabulary_;
 };
 
 }  // namespace TANDEM_NS::layers
