@@ -178,6 +178,11 @@ TEST_CASE("Variables of strings are saved, too") {
   CHECK(io::load_safetensors(file.path).at("names.lengths").to_vector<i64>() == Ints{0, 3, 1, 1});
   Checkpoint({{"names", b}}).restore(file.path);
   CHECK(b.to_vector<std::string>() == names);
+  const Variable empty(constant(std::vector<std::string>(3))), nothing(zeros({0, 2}, DType::string));
+  Checkpoint({{"empty", empty}, {"nothing", nothing}}).save(file.path);
+  CHECK_NOTHROW(Checkpoint({{"empty", empty}, {"nothing", nothing}}).restore(file.path));
+  CHECK(empty.to_vector<std::string>() == std::vector<std::string>(3));
+  Checkpoint({{"names", a}}).save(file.path);
   CHECK_THROWS_WITH(Checkpoint({{"names", other}}).restore(file.path),
                     ContainsSubstring("names is string[4], in the file string[2,2]"));
   io::save_safetensors(file.path,
