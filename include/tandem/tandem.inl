@@ -151,6 +151,7 @@
 #include "tandem/nn/layers/pooling.inl"
 #include "tandem/nn/layers/position.inl"
 #include "tandem/nn/layers/preprocessing.inl"
+#include "tandem/nn/layers/resizing.inl"
 #include "tandem/nn/layers/rnn_cells.inl"
 #include "tandem/nn/layers/rnn_dropout.inl"
 #include "tandem/nn/layers/rnn_stack.inl"

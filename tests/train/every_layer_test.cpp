@@ -172,6 +172,8 @@ TEST_CASE("layers for images without weights are listed and cloned") {
   check_plain("up_sampling1d", sequence, UpSampling1D());
   check_plain("up_sampling2d", image, UpSampling2D());
   check_plain("up_sampling3d", volume, UpSampling3D());
+  check_plain("resizing", image, Resizing(3, 7));
+  check_plain("random_flip", image, RandomFlip());
 }
 TEST_CASE("layers of several inputs: counted, listed, cloned, saved") {
   const std::vector<Tensor> both{rows, wave({2, 6}, 1)};
