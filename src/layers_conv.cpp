@@ -3,3 +3,4 @@
 #include "tandem/nn/layers/depthwise_conv.inl"
 #include "tandem/nn/layers/padding.inl"
 #include "tandem/nn/layers/pooling.inl"
+#include "tandem/nn/layers/resizing.inl"

@@ -1,5 +1,7 @@
 // Single examples: input words (one for skip-gram, those of a window for cbow) and the word that they predict.
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "model.hpp"
 
@@ -18,24 +20,19 @@ class Examples : public Objective {
   std::vector<Batch> batches(Chunk chunk) const override {
     std::vector<Batch> r;
     Rows rows;
-    const auto end_row = [&](std::int64_t i) {
+    for (const auto& [i, from, to] : examples(chunk)) {
+      const float share = 1 / static_cast<float>(to - from - (from <= i && i < to));
+      for (std::int64_t j = from; j < to; ++j) {
+        if (j == i) continue;
+        rows.looked_at.push_back(chunk.ids[static_cast<std::size_t>(j)]);
+        rows.shares.push_back(share);
+      }
+      rows.looked_at.resize(static_cast<std::size_t>((rows.size + 1) * slots_));
+      rows.shares.resize(rows.looked_at.size());
       rows.predicted.push_back(chunk.ids[static_cast<std::size_t>(i)]);
       rows.counts.push_back(1);
       for (std::int64_t k = 0; k < options_.negatives; ++k) rows.drawn.push_back(noise_(chunk.random));
       if (++rows.size == options_.batch) r.push_back(batch(rows));
-    };
-    for (std::int64_t i = 0; i < chunk.size(); ++i) {
-      const std::int64_t begin = i - chunk.left(i), end = i + chunk.right(i);
-      for (std::int64_t j = begin; j <= end; ++j) {
-        if (j == i) continue;
-        rows.looked_at.push_back(chunk.ids[static_cast<std::size_t>(j)]);
-        rows.shares.push_back(is_cbow_ ? 1 / static_cast<float>(end - begin) : 1);
-        if (!is_cbow_) end_row(i);
-      }
-      if (!is_cbow_ || begin == end) continue;
-      rows.looked_at.resize(static_cast<std::size_t>((rows.size + 1) * slots_));
-      rows.shares.resize(rows.looked_at.size());
-      end_row(i);
     }
     if (rows.size) r.push_back(batch(rows));
     return r;
@@ -53,6 +50,21 @@ class Examples : public Objective {
   const ModelOptions options_;
 
  private:
+  struct Example {
+    std::int64_t predicted, from, to;  // by the words of this range of the chunk but itself
+  };
+  // In random order: the examples of a batch are about as different as those of the chunk.
+  std::vector<Example> examples(Chunk& chunk) const {
+    std::vector<Example> r;
+    for (std::int64_t i = 0; i < chunk.size(); ++i) {
+      const std::int64_t begin = i - chunk.left(i), end = i + chunk.right(i) + 1;
+      if (is_cbow_ && end - begin > 1) r.push_back({i, begin, end});
+      for (std::int64_t j = begin; !is_cbow_ && j < end; ++j)
+        if (j != i) r.push_back({i, j, j + 1});
+    }
+    for (std::size_t k = r.size(); k > 1; --k) std::swap(r[k - 1], r[chunk.random() % k]);
+    return r;
+  }
   struct Rows {
     std::vector<std::int32_t> looked_at, predicted, drawn;
     std::vector<float> shares, counts;

@@ -67,12 +67,13 @@ void add_train_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
       ->check(arguments::positive_number())
       ->capture_default_str();
-  app.add_option("--learning-rate", o.learning_rate, "at the beginning; default 0.0125, with nce 0.5")
+  app.add_option("--learning-rate", o.learning_rate, "at the beginning; default 0.0125, with nce 0.5, which stays")
       ->check(arguments::positive_number());
   app.add_option("--momentum", o.momentum, "default 0, with nce 0.5")->check(arguments::number_in(0, 1));
   app.add_option("--sample", o.sample, "leave out words that are more frequent than this now and then; 0: none")
       ->check(arguments::number_in(0, 1))
       ->capture_default_str();
+  app.add_flag("--lines", o.lines, "a line is a text of its own: windows end with it");
   app.add_option("--held-out", o.held_out, "the share of the text, at its end, that measures the loss instead")
       ->check(arguments::number_in(0, 0.9))
       ->capture_default_str();
@@ -112,6 +113,7 @@ tandem::train::Metadata describe(const Options& o, const Vocabulary& v) {
           {"size", std::to_string(o.model.size)},
           {"window", std::to_string(o.model.window)},
           {"seed", std::to_string(o.train.seed)},
+          {"lines", o.train.lines ? "ended" : "joined"},
           {"vocabulary", std::to_string(v.checksum())}};
 }
 void check_description(const std::string& path, const tandem::train::Metadata& wanted) {
@@ -130,6 +132,7 @@ class Pace {
  public:
   void add(const Trainer::Progress& p, double seconds) {
     words_ += p.words, trained_ += p.trained_words, seconds_ += seconds;
+    if (p.loss == 0) return;  // the last chunk may have no examples
     if (loss_ == 0) first_ = p.first;
     last_ = p.last;
     loss_ = loss_ == 0 ? p.loss : 0.95 * loss_ + 0.05 * p.loss;

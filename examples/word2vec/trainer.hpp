@@ -1,5 +1,5 @@
-// Training: chunk by chunk for several epochs, with a linearly decaying learning rate; the loss on held-out text;
-// checkpoints.
+// Training: chunk by chunk for several epochs, with a learning rate that decays linearly unless the loss is nce; the
+// loss on held-out text; checkpoints.
 #pragma once
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
@@ -18,10 +18,12 @@ struct TrainOptions {
   std::int64_t epochs = 20;
   double minutes = 2;
   // Initial value; decays to 1/10000 of it. 0: 0.0125, half of the usual value for training on single examples (a
-  // step here processes those of hundreds of words at once); with nce 0.5, for the mean loss.
+  // step here processes those of hundreds of words at once). With nce constant, and 0.5, for the mean loss.
   double learning_rate = 0;
   double momentum = -1;    // negative: 0, with nce 0.5
+  bool decays = true;      // the learning rate; set by Trainer
   double sample = 1e-3;    // more frequent words are dropped at random; 0: none are
+  bool lines = false;      // windows end with their line
   double held_out = 0.02;  // the fraction of the text, at its end, that is not trained on
   std::int64_t seed = 1;
 };

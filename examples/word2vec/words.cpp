@@ -58,10 +58,12 @@ std::string_view WordReader::next() {
     for (; at_ < buffer_.size(); ++at_) {
       if (const char c = letter(buffer_[at_])) word_ += c;
       else if (!word_.empty()) return word_;
+      else if (buffer_[at_] == '\n') ++line_;
     }
     if (fill()) continue;
-    open({file_ + 1, 0});
     if (!word_.empty()) return word_;
+    open({file_ + 1, 0});
+    ++line_;
   }
   return {};
 }

@@ -25,6 +25,8 @@ class WordReader {
   std::string_view next();
   /// The position after the last word that next() returned.
   Place place() const { return {file_, start_ + static_cast<std::int64_t>(at_)}; }
+  /// The number of ends of lines and files before the last word that next() returned.
+  std::int64_t line() const { return line_; }
   /// The bytes of all files; the bytes before a position; and the position after a number of bytes.
   std::int64_t bytes() const { return bytes_before({static_cast<std::int64_t>(files_.size()), 0}); }
   std::int64_t bytes_before(Place place) const;
@@ -41,4 +43,5 @@ class WordReader {
   std::int64_t start_ = 0;  // offset of the buffer in that file
   std::string buffer_, word_;
   std::size_t at_ = 0;  // within the buffer
+  std::int64_t line_ = 0;
 };

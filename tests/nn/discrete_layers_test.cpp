@@ -123,3 +123,29 @@ TEST_CASE("UpSampling2D: bilinear, by tf.image.resize's formula") {
   const layers::UpSampling2D nearest(2, {.interpolation = layers::Interpolation::nearest});
   CHECK(floats(nearest(x)) == floats(layers::UpSampling2D(2)(x)));
 }
+
+TEST_CASE("IntegerLookup: a mask has the id 0, and padded columns") {
+  const layers::IntegerLookup lookup({.num_oov_indices = 2, .mask_token = 0, .oov_token = -9});
+  lookup.adapt(constant({0, 0, 0, 7, 7, 3, -9}));
+  CHECK(lookup.get_vocabulary() == Ints{0, -9, -9, 7, 3});
+  CHECK(lookup.vocabulary_size() == 5);
+  CHECK(integers(lookup(constant({3, 0, 7, 4, 5}))) == Ints{4, 0, 3, 1, 2});
+  check_traced(lookup, constant({3, 0, 7, 4, 5}));
+  const layers::IntegerLookup back({7, 3}, {.num_oov_indices = 2, .mask_token = 0, .oov_token = -9, .invert = true});
+  CHECK(integers(back(constant({0, 1, 2, 3, 4}))) == Ints{0, -9, -9, 7, 3});
+  const layers::IntegerLookup strict({7, 3}, {.num_oov_indices = 0, .mask_token = 0});
+  CHECK(integers(strict(constant({3, 0, 7}))) == Ints{2, 0, 1});
+  CHECK_THROWS_WITH(strict(constant({4})), ContainsSubstring("IntegerLookup"));
+  const layers::IntegerLookup few({.max_tokens = 3, .mask_token = 0});
+  few.adapt(constant({0, 7, 7, 3}));
+  CHECK(few.get_vocabulary() == Ints{0, -1, 7});
+  const layers::IntegerLookup wide({7, 3},
+                                   {.max_tokens = 6, .output_mode = OutputMode::one_hot, .pad_to_max_tokens = true});
+  CHECK(floats(wide(constant({7}))) == Floats{0, 1, 0, 0, 0, 0});
+  CHECK_THROWS_WITH(layers::IntegerLookup({7, 0}, {.mask_token = 0}), ContainsSubstring("0 twice"));
+  CHECK_THROWS_WITH(layers::IntegerLookup({.mask_token = 0, .output_mode = OutputMode::count}),
+                    ContainsSubstring(".mask_token needs OutputMode::integer"));
+  CHECK_THROWS_WITH(layers::IntegerLookup({.pad_to_max_tokens = true}), ContainsSubstring("needs .max_tokens"));
+  CHECK_THROWS_WITH(layers::IntegerLookup({.max_tokens = 2, .mask_token = 0}), ContainsSubstring("no ids"));
+  CHECK_THROWS_WITH(layers::IntegerLookup({.num_oov_indices = -1, .mask_token = 0}), ContainsSubstring("negative"));
+}

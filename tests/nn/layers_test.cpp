@@ -279,7 +279,16 @@ TEST_CASE("layers of several inputs") {
   CHECK(floats(layers::Dot(1)({m, m})) == floats(matmul(m, m, {.transpose_a = true})));
   CHECK_THROWS_WITH(layers::Add()({a}), ContainsSubstring("Add") && ContainsSubstring("two or more"));
   CHECK_THROWS_WITH(layers::Subtract()({a, b, c}), ContainsSubstring("two tensors"));
-  CHECK_THROWS_WITH(layers::Dot(0)({a, b}), ContainsSubstring("axis 0"));
+  const Tensor tall = transpose(m, {0, 2, 1});
+  CHECK(floats(layers::Dot({2, 1})({m, tall})) == floats(matmul(m, tall)));
+  CHECK(floats(layers::Dot({-1, -2})({m, tall})) == floats(matmul(m, tall)));
+  CHECK(floats(layers::Dot({1, 2})({m, tall})) == floats(matmul(m, tall, {.transpose_a = true, .transpose_b = true})));
+  CHECK(floats(layers::Dot(-1)({m, m})) == floats(layers::Dot(2)({m, m})));
+  const Tensor cosines = layers::Dot({2, 1}, {.normalize = true})({m, tall});
+  CHECK(cosines(0, 1, 1).item<float>() == Approx(1));
+  CHECK_THROWS_WITH(layers::Dot({2, -3})({m, m}), ContainsSubstring("axes 2 and -3"));
+  CHECK_THROWS_AS(layers::Dot({3, 1})({m, m}), errors::InvalidArgumentError);
+  CHECK_THROWS_WITH(layers::Dot(0)({a, b}), ContainsSubstring("axes 0 and 0"));
 }
 
 TEST_CASE("Merge equals tile, concat and Dense with the kernel split by rows") {

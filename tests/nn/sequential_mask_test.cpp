@@ -98,12 +98,19 @@ TEST_CASE("Sequential: layers that pass the mask on") {
   check(layers::ReLU({.negative_slope = 0.1}));
   check(layers::TimeDistributed{layers::Dense(4)});
   check(layers::TransformerBlock(8, 2));
+  check(layers::MultiHeadAttention(2, 3));
   check(layers::Sequential{layers::Dense(4), layers::Dense(4)});
 }
 TEST_CASE("Sequential: GlobalAveragePooling1D takes the mean of the steps that count") {
   check_same(layers::Sequential{embedding(), layers::GlobalAveragePooling1D(), layers::Dense(2)}, ids, padded);
   const layers::Sequential net{embedding(), layers::GlobalAveragePooling1D()};
   CHECK(floats(net(constant({{0, 0}}))) == Floats(4, 0.f));
+}
+TEST_CASE("Sequential: MultiHeadAttention attends to the steps that count") {
+  check_same(
+      layers::Sequential{embedding(), layers::MultiHeadAttention(2, 3, {.bias_initializer = initializers::Ones()}),
+                         layers::GlobalAveragePooling1D()},
+      ids, padded);
 }
 TEST_CASE("Sequential: Masking's mask") {
   const Tensor x = vectors(ids), y = vectors(padded);

@@ -62,3 +62,23 @@ TEST_CASE("StringLookup: adapts, with Keras' example; limits; modes") {
   CHECK_THROWS_WITH(layers::StringLookup({"a"}, {.invert = true, .output_mode = layers::OutputMode::count}),
                     ContainsSubstring("invert"));
 }
+
+TEST_CASE("StringLookup: a mask has the id 0, unknown strings have the next ones") {
+  using Words = std::vector<std::string>;
+  const layers::StringLookup lookup({.mask_token = ""});
+  lookup.adapt(constant(Words{"", "", "", "b", "b", "a"}));
+  CHECK(lookup.get_vocabulary() == Words{"", "[UNK]", "b", "a"});
+  CHECK(lookup(constant(Words{"a", "", "x", "b"})).to_vector<i64>() == std::vector<i64>{3, 0, 1, 2});
+  const layers::StringLookup back({"b", "a"}, {.mask_token = "", .invert = true});
+  CHECK(back(constant({0, 1, 2, 3})).to_vector<std::string>() == Words{"", "[UNK]", "b", "a"});
+  const layers::StringLookup several({"b", "a"}, {.num_oov_indices = 3, .mask_token = ""});
+  for (const i64 id : several(constant(Words{"x", "y", "z", "w"})).to_vector<i64>()) CHECK((id >= 1 && id <= 3));
+  CHECK(several(constant(Words{"", "b", "a"})).to_vector<i64>() == std::vector<i64>{0, 4, 5});
+  const layers::StringLookup strict({"b"}, {.num_oov_indices = 0, .mask_token = ""});
+  CHECK(strict(constant(Words{"b", ""})).to_vector<i64>() == std::vector<i64>{1, 0});
+  CHECK_THROWS_AS(strict(constant(Words{"x"})), errors::InvalidArgumentError);
+  const layers::StringLookup wide(
+      {"b"}, {.max_tokens = 4, .output_mode = layers::OutputMode::one_hot, .pad_to_max_tokens = true});
+  CHECK(wide(constant(Words{"b"})).to_vector<float>() == std::vector<float>{0, 1, 0, 0});
+  CHECK_THROWS_WITH(layers::StringLookup({"", "b"}, {.mask_token = ""}), ContainsSubstring("occurs twice"));
+}

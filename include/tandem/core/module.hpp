@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tandem/core/asset.hpp"
 #include "tandem/core/regularizer.hpp"
 #include "tandem/core/variable.hpp"
 
@@ -28,6 +29,13 @@ class TANDEM_API Module {
     std::string slot = {};         ///< of an optimizer's slot: "momentum"
     bool is_frozen = false;        ///< by set_trainable(false) of its module or an enclosing one
     Regularizer regularizer = {};  ///< its penalty, for losses()
+  };
+
+  struct NamedAsset {
+    std::string path;  ///< "lookup/vocabulary"
+    Ref<Asset> asset;
+    Ref<Opaque> owner = {};  ///< the state of its module,
+    std::size_t index = 0;   ///< and its number there
   };
 
   Module();
@@ -64,6 +72,11 @@ class TANDEM_API Module {
   ///           or dtype; in that case no value is set
   void set_weights(const std::vector<Tensor>& values) const;
 
+  /// For train::Checkpoint: the assets, including those of children, as named_variables() lists Variables.
+  std::vector<NamedAsset> named_assets() const;
+  /// For train::Checkpoint: replaces a listed asset in its module.
+  static void replace(const NamedAsset& listed, const Ref<Asset>& asset);
+
   /// For train::Checkpoint: values for Variables that do not exist yet. A Variable takes its value when it is
   /// created.
   class TANDEM_API Expected {
@@ -89,6 +102,15 @@ class TANDEM_API Module {
                         const Regularizer& regularizer = {}, const Constraint& constraint = {}) const;
   /// Adds existing Variables under their paths as names: all of them, or none if a name is in use.
   void add_variables(const std::vector<Named>& named) const;
+  /// Adds an asset.
+  ///   throws  errors::AlreadyExistsError as add_variable
+  void add_asset(const std::string& name, const Ref<Asset>& asset) const;
+  /// The i-th asset of this module itself, an A. set_asset() replaces it for all copies.
+  template <class A>
+  Ref<A> asset(std::size_t i = 0) const {
+    return Ref<A>(static_cast<A*>(asset_at(i).get()));
+  }
+  void set_asset(std::size_t i, const Ref<Asset>& asset) const;
   /// Adds a child module.
   ///   throws  errors::AlreadyExistsError as add_variable; errors::InvalidArgumentError for the module itself
   void add_module(const std::string& name, const Module& child) const;
@@ -149,6 +171,7 @@ class TANDEM_API Module {
   struct Walk;
   struct Separation;
   void build_locked(Callable build) const;
+  Ref<Asset> asset_at(std::size_t i) const;
   void note_frozen(bool in_frozen) const;
   Handle handle() const;
   static Places& places();

@@ -40,6 +40,7 @@ struct Module::Separation {
     fresh->in_frozen = old.in_frozen.load();
     fresh->order = old.order;
     fresh->names = old.names;
+    fresh->assets = old.assets;  // they do not change, each module replaces its own
     fresh->kind_name = old.kind_name;
     fresh->is_layer = old.is_layer;
     fresh->output = old.output;

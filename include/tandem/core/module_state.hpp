@@ -34,6 +34,11 @@ struct Module::Contents final : Opaque {
   };
   std::deque<Child> children;
   std::vector<char> order;  // 'v' or 'm', in the order added
+  struct OwnAsset {
+    std::string name;
+    Ref<Asset> asset;
+  };
+  std::vector<OwnAsset> assets;
   std::set<std::string> names;
   std::string kind_name = "module";
   bool is_layer = false, makes_slots = false;

@@ -16,6 +16,7 @@
 #include "tandem/nn/layers/pooling.hpp"
 #include "tandem/nn/layers/position.hpp"
 #include "tandem/nn/layers/preprocessing.hpp"
+#include "tandem/nn/layers/resizing.hpp"
 #include "tandem/nn/layers/rnn.hpp"
 #include "tandem/nn/layers/rnn_stack.hpp"
 #include "tandem/nn/layers/sequential.hpp"

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tandem/nn/layers/discrete.hpp"
@@ -11,27 +12,38 @@
 
 namespace TANDEM_NS::layers {
 
-namespace detail {
-/// The words of a vocabulary, by their ids less the number of unknown ones.
-struct StringVocabulary final : Opaque {
-  const char* kind() const override { return "vocabulary"; }
-  std::vector<std::string> words;
-  Tensor mapping;  // the strings of all ids
-  std::optional<lookup::StaticVocabularyTable> table;
-};
-}  // namespace detail
-
 struct StringLookupOptions {
   detail::ByName by_name = detail::ByName();
-  std::optional<i64> max_tokens = {};  ///< the most ids, with those of unknown strings; default: no limit
+  std::optional<i64> max_tokens = {};  ///< the most ids, with those of unknown strings and the mask; default: any
   i64 num_oov_indices = 1;             ///< ids of strings that are not in the vocabulary, by their hash
-  std::string oov_token = "[UNK]";     ///< .invert: the string of these ids, and of ids out of range
-  bool invert = false;                 ///< map ids to strings
+  std::optional<std::string> mask_token = {};  ///< stands for padding: it has the id 0, and the others move up by one
+  std::string oov_token = "[UNK]";             ///< .invert: the string of the ids of unknown ones, and out of range
+  bool invert = false;                         ///< map ids to strings
   detail::CategoryMode output_mode = {};
-  DType dtype = DType::float32;  ///< of the encoded modes
+  bool pad_to_max_tokens = false;  ///< the encoded modes have max_tokens columns
+  DType dtype = DType::float32;    ///< of the encoded modes
 };
-/// Maps strings to ids: those of the vocabulary to num_oov_indices, num_oov_indices + 1, ..., in its order; others to
-/// the ids below. The vocabulary is given, or made by adapt(); copies of the layer share it.
+namespace detail {
+/// The words of a vocabulary.
+struct StringVocabulary final : Asset {
+  explicit StringVocabulary(const StringLookupOptions& options) : options(options) {}
+  /// throws errors::InvalidArgumentError, in the name of StringLookup, for an empty or too large vocabulary, or one
+  /// with a word twice
+  TANDEM_INLINE StringVocabulary(const StringLookupOptions& options, std::vector<std::string> words, bool is_given);
+  const char* kind() const override { return "vocabulary"; }
+  TANDEM_INLINE Tensor value() const override;
+  TANDEM_INLINE Ref<Asset> with(const Tensor& value) const override;
+  LookupLimits limits() const { return {"StringLookup", options}; }
+  i64 size() const { return static_cast<i64>(words.size()) + limits().specials(); }
+  StringLookupOptions options;
+  std::vector<std::string> words;
+  Tensor mapping;                                      // the strings of all ids
+  std::optional<lookup::StaticVocabularyTable> table;  // of the words, and the mask behind them
+};
+}  // namespace detail
+/// Maps strings to ids: those of the vocabulary to num_oov_indices, num_oov_indices + 1, ..., in its order (with a mask
+/// from num_oov_indices + 1 on); others to the ids below. The vocabulary is given, or made by adapt(); copies of the
+/// layer share it. With .mask_token = "" padding has the id 0, which Embedding masks with .mask_zero.
 ///   x         string, any shape; with .invert int32 or int64
 ///   returns   int64 in x's shape, or with .output_mode encoded as CategoryEncoding does; with .invert string
 ///   throws    errors::InvalidArgumentError for an empty vocabulary, a string that occurs twice, x of another dtype,
@@ -44,28 +56,25 @@ class TANDEM_API StringLookup : public Layer {
   /// StringLookup({"a", "b"}), with this vocabulary.
   template <std::same_as<std::vector<std::string>> List = std::vector<std::string>>
   explicit StringLookup(List vocabulary, const StringLookupOptions& options = {}) : StringLookup(options) {
-    is_given_ = true;
-    set_vocabulary(std::move(vocabulary));
+    set_vocabulary(std::move(vocabulary), true);
   }
   Tensor operator()(const Tensor& x) const;
   /// Makes the vocabulary of the strings in `data`: the most frequent ones first, and of those that occur equally often
-  /// the last one in the order of bytes first, as in Keras; without .oov_token. Replaces that of an earlier call.
-  /// Traced functions keep the vocabulary with which they were traced.
+  /// the last one in the order of bytes first, as in Keras; without .oov_token and .mask_token. Replaces that of an
+  /// earlier call. A traced function keeps the vocabulary with which it was traced, whatever adapt() or a checkpoint
+  /// sets later.
   ///   data      string, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
   ///             data or another dtype
   void adapt(const Tensor& data) const;
-  /// The strings of all ids: .oov_token for unknown ones, then the vocabulary.
+  /// The strings of all ids: the mask if there is one, .oov_token for unknown ones, the vocabulary.
   std::vector<std::string> get_vocabulary() const;
   /// The number of ids.
-  i64 vocabulary_size() const { return static_cast<i64>(vocabulary_->words.size()) + options_.num_oov_indices; }
+  i64 vocabulary_size() const { return vocabulary()->size(); }
 
  private:
-  void set_vocabulary(std::vector<std::string> words) const;
-  Tensor ids_of(const Tensor& x) const;
-  StringLookupOptions options_;
-  bool is_given_;
-  Ref<detail::StringVocabulary> vocabulary_;
+  Ref<detail::StringVocabulary> vocabulary() const { return asset<detail::StringVocabulary>(); }
+  void set_vocabulary(std::vector<std::string> words, bool is_given) const;
 };
 
 }  // namespace TANDEM_NS::layers

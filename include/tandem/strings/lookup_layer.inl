@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tandem/base/format.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/index/gather.hpp"
@@ -12,49 +13,71 @@
 
 namespace TANDEM_NS::layers {
 
-TANDEM_INLINE StringLookup::StringLookup(const StringLookupOptions& options)
-    : Layer("string_lookup"), options_(options), is_given_(false), vocabulary_(new detail::StringVocabulary) {
-  if (options.invert && options.output_mode != OutputMode::integer)
-    errors::raise<errors::InvalidArgumentError>("StringLookup", ".invert needs OutputMode::integer");
-  detail::most_tokens("StringLookup", options.max_tokens, options.num_oov_indices, 0);
+namespace detail {
+TANDEM_INLINE std::vector<std::string> strings_by_id(const StringVocabulary& v) {
+  std::vector<std::string> r(static_cast<std::size_t>(v.options.num_oov_indices), v.options.oov_token);
+  if (v.options.mask_token) r.insert(r.begin(), *v.options.mask_token);
+  r.insert(r.end(), v.words.begin(), v.words.end());
+  return r;
 }
-TANDEM_INLINE void StringLookup::set_vocabulary(std::vector<std::string> words) const {
+TANDEM_INLINE StringVocabulary::StringVocabulary(const StringLookupOptions& o, std::vector<std::string> list,
+                                                 bool is_given)
+    : Asset(is_given), options(o), words(std::move(list)) {
   if (words.empty()) errors::raise<errors::InvalidArgumentError>("StringLookup", "the vocabulary is empty");
-  const i64 oov = options_.num_oov_indices;
-  detail::most_tokens("StringLookup", options_.max_tokens, oov, words.size());
-  const lookup::StaticVocabularyTable table(constant(words), {.num_oov_buckets = std::max<i64>(oov, 1)});
-  std::vector<std::string> all(static_cast<std::size_t>(oov), options_.oov_token);
-  all.insert(all.end(), words.begin(), words.end());
-  vocabulary_->mapping = constant(all);
-  vocabulary_->table = table;
-  vocabulary_->words = std::move(words);
+  most_tokens(limits(), words.size());
+  std::vector<std::string> keys = words;
+  if (o.mask_token) keys.push_back(*o.mask_token);
+  table.emplace(constant(keys),
+                lookup::StaticVocabularyTableOptions{.num_oov_buckets = std::max<i64>(o.num_oov_indices, 1)});
+  mapping = constant(strings_by_id(*this));
+}
+TANDEM_INLINE Tensor StringVocabulary::value() const { return words.empty() ? Tensor() : constant(words); }
+TANDEM_INLINE Ref<Asset> StringVocabulary::with(const Tensor& value) const {
+  check_list("StringLookup", value, DType::string);
+  std::vector<std::string> found = value.to_vector<std::string>();
+  check_given("StringLookup", is_given(), words, found,
+              [](const std::string& word) { return tandem::detail::escaped_text(word); });
+  return Ref<Asset>(new StringVocabulary(options, std::move(found), is_given()));
+}
+// The table has the words, the mask and the unknown ones; the ids are those of the mask, the unknown ones and the
+// words.
+TANDEM_INLINE Tensor ids_of_strings(const StringVocabulary& v, const Tensor& x) {
+  Tensor places = v.table->lookup(x);
+  if (v.options.num_oov_indices == 0) places = gather(range(i64(0), v.size()), places, {.name = "StringLookup"});
+  if (v.limits().specials() == 0) return places;
+  return floormod(places + v.limits().specials(), constant(v.size(), {.dtype = DType::int64}));
+}
+}  // namespace detail
+
+TANDEM_INLINE StringLookup::StringLookup(const StringLookupOptions& options) : Layer("string_lookup") {
+  detail::check_lookup({"StringLookup", options}, options.invert, options.output_mode);
+  add_asset("vocabulary", Ref<Asset>(new detail::StringVocabulary(options)));
+  build_once([] {});  // there are no Variables to come
+}
+TANDEM_INLINE void StringLookup::set_vocabulary(std::vector<std::string> words, bool is_given) const {
+  set_asset(0, Ref<Asset>(new detail::StringVocabulary(vocabulary()->options, std::move(words), is_given)));
 }
 TANDEM_INLINE void StringLookup::adapt(const Tensor& data) const {
-  detail::check_adapt("StringLookup", is_given_, data);
+  const Ref<detail::StringVocabulary> v = vocabulary();
+  detail::check_adapt("StringLookup", v->is_given(), data);
   if (data.dtype() != DType::string)
     errors::raise<errors::InvalidArgumentError>("StringLookup",
                                                 "the data must be string, not " + to_string(data.spec()));
   std::map<std::string, i64> counts;
   for (const std::string& word : data.to_vector<std::string>()) ++counts[word];
-  counts.erase(options_.oov_token);
-  const i64 most = detail::most_tokens("StringLookup", options_.max_tokens, options_.num_oov_indices, 0);
-  set_vocabulary(detail::by_frequency(counts, most));
+  counts.erase(v->options.oov_token);
+  if (v->options.mask_token) counts.erase(*v->options.mask_token);
+  set_vocabulary(detail::by_frequency(counts, detail::most_tokens(v->limits(), 0)), false);
 }
 TANDEM_INLINE std::vector<std::string> StringLookup::get_vocabulary() const {
-  std::vector<std::string> all(static_cast<std::size_t>(options_.num_oov_indices), options_.oov_token);
-  all.insert(all.end(), vocabulary_->words.begin(), vocabulary_->words.end());
-  return all;
+  return detail::strings_by_id(*vocabulary());
 }
 TANDEM_INLINE Tensor StringLookup::operator()(const Tensor& x) const {
-  if (!vocabulary_->table) detail::raise_unadapted("StringLookup", "vocabulary");
-  if (options_.invert) return lookup::index_to_string(x, vocabulary_->mapping, {.default_value = options_.oov_token});
-  return options_.output_mode(ids_of(x), vocabulary_size(), options_.dtype);
-}
-TANDEM_INLINE Tensor StringLookup::ids_of(const Tensor& x) const {
-  const i64 oov = options_.num_oov_indices, words = static_cast<i64>(vocabulary_->words.size());
-  const Tensor ids = vocabulary_->table->lookup(x);  // the table has the unknown ones behind the words
-  if (oov == 0) return gather(range(i64(0), words), ids, {.name = "StringLookup"});
-  return floormod(ids + oov, constant(oov + words, {.dtype = DType::int64}));
+  const Ref<detail::StringVocabulary> v = vocabulary();
+  if (!v->table) detail::raise_unadapted("StringLookup", "vocabulary");
+  const StringLookupOptions& o = v->options;
+  if (o.invert) return lookup::index_to_string(x, v->mapping, {.default_value = o.oov_token});
+  return o.output_mode(detail::ids_of_strings(*v, x), v->limits().depth(v->size()), o.dtype);
 }
 
 }  // namespace TANDEM_NS::layers

@@ -11,14 +11,19 @@ namespace TANDEM_NS::train {
 
 using io::Metadata;
 
-/// A named item of a checkpoint: a Module (such as an Optimizer) or a single Variable.
+/// A named item of a checkpoint: a Module (such as an Optimizer) or a single Variable. The names in a file begin with
+/// that of the item and "/", those of a module without a name with neither.
 class CheckpointItem {
  public:
   CheckpointItem(std::string name, const Module& module) : name_(std::move(name)), module_(module), is_module_(true) {}
   CheckpointItem(std::string name, const Variable& variable) : name_(std::move(name)), variable_(variable) {}
   /// The current Variables, each with its full path: "model/hidden/kernel".
   std::vector<Module::Named> variables() const;
+  /// What modules have learned besides Variables (core/asset.hpp), with full paths: "model/lookup/vocabulary".
+  std::vector<Module::NamedAsset> assets() const;
   const std::string& name() const { return name_; }
+  /// What the names of a module's Variables begin with.
+  std::string prefix() const { return name_.empty() ? name_ : name_ + "/"; }
   /// Null for a Variable.
   const Module* module() const { return is_module_ ? &module_ : nullptr; }
 
@@ -41,19 +46,25 @@ struct RestoreOptions {
 /// in which weights were first updated does not matter. A slot whose weight is not in the checkpoint is saved under
 /// its number in that order, "optimizer/slot_0_m". restore() also accepts this second name, which older files use
 /// for all slots.
+///
+/// What layers have learned by adapt() is saved with the Variables: vocabularies of StringLookup and IntegerLookup,
+/// boundaries of Discretization. A layer that was given its vocabulary must find the same one in the file, if there
+/// is one. Functions that were traced before a restore keep the vocabulary of their trace. The format has no strings:
+/// they are saved as their bytes under the name, uint8, and their lengths under "NAME.lengths", int64.
 class TANDEM_API Checkpoint {
  public:
   Checkpoint(std::initializer_list<CheckpointItem> items) : items_(items) {}
 
   /// Saves all values. The file is replaced atomically: on failure it is left unchanged.
-  ///   throws  errors::FailedPreconditionError for a module without Variables (layers create theirs at the first
-  ///           call); errors as io::save_safetensors
+  ///   throws  errors::FailedPreconditionError for a module without Variables or anything learned (layers create
+  ///           Variables at the first call); errors as io::save_safetensors
   void save(const std::string& path, const Metadata& metadata = {}) const;
-  /// Sets all Variables to the values in the file, or none of them. Values for Variables that layers and optimizers
-  /// have not created yet are kept for them: restore() may precede the first call of the model.
+  /// Sets all Variables and what layers have learned to the values in the file, or nothing at all. Values for Variables
+  /// that layers and optimizers have not created yet are kept for them: restore() may precede the first call of the
+  /// model.
   ///   throws  errors::InvalidArgumentError naming each Variable that is missing from the file or has a different
-  ///           shape or dtype there and, unless `.partial`, each tensor that only the file has; errors as
-  ///           io::load_safetensors
+  ///           shape or dtype there, each vocabulary that is missing or does not fit its layer and, unless
+  ///           `.partial`, each tensor that only the file has; errors as io::load_safetensors
   void restore(const std::string& path, RestoreOptions options = {}) const;
 
  private:
@@ -61,10 +72,18 @@ class TANDEM_API Checkpoint {
     std::string path, old_path;  // old_path: differs from path only for a slot
     Variable variable;
   };
+  struct Changes;
   std::vector<Entry> entries() const;
+  std::vector<Module::NamedAsset> assets() const;
   std::vector<CheckpointItem> items_;
 };
 
+/// Saves the Variables of a module and what its layers have learned, under their paths in it: "hidden/kernel".
+///   throws    as Checkpoint::save
+TANDEM_API void save_weights(const Module& module, const std::string& path);
+/// Sets them to those of a file, before or after the module's first call.
+///   throws    as Checkpoint::restore
+TANDEM_API void load_weights(const Module& module, const std::string& path, RestoreOptions options = {});
 /// Reads the metadata that was passed to save().
 TANDEM_API Metadata read_metadata(const std::string& path);
 

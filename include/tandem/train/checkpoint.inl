@@ -2,14 +2,64 @@
 #pragma once
 #include <map>
 
+#include "tandem/ops/create/constant.hpp"
 #include "tandem/train/checkpoint.hpp"
 
 namespace TANDEM_NS::train {
 
+namespace detail {
+using Values = std::map<std::string, Tensor>;
+
+inline std::string lengths_of(const std::string& name) { return name + ".lengths"; }
+// Adds what a file keeps of a tensor.
+TANDEM_INLINE void add_entry(std::vector<io::NamedTensor>& entries, const std::string& name, const Tensor& t) {
+  if (t.dtype() != DType::string) return entries.push_back({name, t}), void();
+  std::string bytes;
+  std::vector<i64> lengths;
+  for (const std::string& s : t.to_vector<std::string>()) bytes += s, lengths.push_back(static_cast<i64>(s.size()));
+  const std::vector<std::uint8_t> numbers(bytes.begin(), bytes.end());
+  entries.push_back({name, constant(numbers, {.shape = Shape{static_cast<i64>(numbers.size())}})});
+  entries.push_back({lengths_of(name), constant(lengths, {.shape = t.shape()})});
+}
+// The strings of an entry, which stay bytes and lengths if these do not fit.
+TANDEM_INLINE Tensor strings_of(const Tensor& bytes, const Tensor& lengths) {
+  if (bytes.dtype() != DType::uint8 || lengths.dtype() != DType::int64) return {};
+  const std::vector<std::uint8_t> all = bytes.to_vector<std::uint8_t>();
+  std::vector<std::string> strings;
+  auto at = all.begin();
+  for (const i64 n : lengths.to_vector<i64>()) {
+    if (n < 0 || n > all.end() - at) return {};
+    strings.emplace_back(at, at + n);
+    at += n;
+  }
+  return at == all.end() ? constant(strings, {.shape = lengths.shape()}) : Tensor();
+}
+// Removes an entry from the values of a file. Returns its tensor; unset if there is none.
+//   may_be_text  whether bytes with lengths beside them are strings
+TANDEM_INLINE Tensor take_entry(Values& values, const std::string& name, bool may_be_text) {
+  const auto at = values.find(name), lengths = values.find(lengths_of(name));
+  if (at == values.end()) return {};
+  Tensor t = at->second;
+  if (may_be_text && lengths != values.end())
+    if (const Tensor strings = strings_of(t, lengths->second); strings.is_set()) {
+      t = strings;
+      values.erase(lengths);
+    }
+  values.erase(at);
+  return t;
+}
+}  // namespace detail
+
+TANDEM_INLINE std::vector<Module::NamedAsset> CheckpointItem::assets() const {
+  std::vector<Module::NamedAsset> r;
+  if (is_module_) r = module_.named_assets();
+  for (Module::NamedAsset& a : r) a.path.insert(0, prefix());
+  return r;
+}
 TANDEM_INLINE std::vector<Module::Named> CheckpointItem::variables() const {
   if (!is_module_) return {{name_, variable_}};
   std::vector<Module::Named> r = module_.named_variables();
-  for (Module::Named& n : r) n.path = name_ + "/" + n.path;
+  for (Module::Named& n : r) n.path.insert(0, prefix());
   return r;
 }
 TANDEM_INLINE std::vector<Checkpoint::Entry> Checkpoint::entries() const {
@@ -30,53 +80,97 @@ TANDEM_INLINE std::vector<Checkpoint::Entry> Checkpoint::entries() const {
   }
   return entries;
 }
+TANDEM_INLINE std::vector<Module::NamedAsset> Checkpoint::assets() const {
+  std::vector<Module::NamedAsset> all;
+  for (const CheckpointItem& item : items_)
+    for (Module::NamedAsset& a : item.assets()) all.push_back(std::move(a));
+  return all;
+}
 TANDEM_INLINE void Checkpoint::save(const std::string& path, const Metadata& metadata) const {
   std::vector<io::NamedTensor> tensors;
-  for (const CheckpointItem& item : items_)
-    if (item.variables().empty())
+  for (const CheckpointItem& item : items_) {
+    bool is_empty = item.variables().empty();
+    for (const Module::NamedAsset& a : item.assets()) {
+      const Tensor value = TANDEM_VIRTUAL(*a.asset, Asset::value)();
+      if (!value.is_set()) continue;
+      detail::add_entry(tensors, a.path, value);
+      is_empty = false;
+    }
+    if (is_empty)
       errors::raise<errors::FailedPreconditionError>(
-          "save",
-          "'" + item.name() +
-              "' has no Variables yet; layers make theirs at the first call: call the model or build() it first");
-  for (const Entry& e : entries()) tensors.push_back({e.path, e.variable.value_untracked()});
+          "save", (item.name().empty() ? "the module" : "'" + item.name() + "'") +
+                      " has no Variables yet; layers make theirs at the first call: call the model or build() it first "
+                      "(a layer that learns by adapt() has nothing to save before)");
+  }
+  for (const Entry& e : entries()) detail::add_entry(tensors, e.path, e.variable.value_untracked());
   io::save_safetensors(path, tensors, metadata);
 }
+// The values that a checkpoint's Variables and assets take from a file, and a line for each one that does not fit.
+struct Checkpoint::Changes {
+  std::vector<std::pair<Variable, Tensor>> variables;
+  std::vector<std::pair<Module::NamedAsset, Ref<Asset>>> assets;
+  std::string wrong;
+
+  void take(const Entry& e, detail::Values& values) {
+    const Spec& want = e.variable.spec();
+    const std::string& name = values.contains(e.path) ? e.path : e.old_path;
+    const Tensor t = detail::take_entry(values, name, want.dtype == DType::string);
+    if (!t.is_set()) wrong += "\n  " + e.path + " " + to_string(want) + " is missing from the file";
+    else if (t.dtype() == want.dtype && t.shape() == want.shape) variables.emplace_back(e.variable, t.to(want.device));
+    else wrong += "\n  " + e.path + " is " + to_string(want) + ", in the file " + to_string(t.spec());
+  }
+  void take(const Module::NamedAsset& a, detail::Values& values) {
+    const Tensor t = detail::take_entry(values, a.path, true);
+    if (!t.is_set()) {
+      const Tensor present = TANDEM_VIRTUAL(*a.asset, Asset::value)();
+      if (present.is_set() && !a.asset->is_given())
+        wrong += "\n  " + a.path + " " + to_string(present.spec()) + " is missing from the file";
+      return;
+    }
+    try {
+      assets.emplace_back(a, TANDEM_VIRTUAL(*a.asset, Asset::with)(t));
+    } catch (const errors::OpError& e) {
+      wrong += "\n  " + a.path + ": " + e.what();
+    }
+  }
+  void apply() const {
+    for (const auto& [variable, value] : variables) variable.set_untracked(value);
+    for (const auto& [asset, value] : assets) Module::replace(asset, value);
+  }
+};
 TANDEM_INLINE void Checkpoint::restore(const std::string& path, RestoreOptions options) const {
-  std::map<std::string, Tensor> values;
+  detail::Values values;
   io::Safetensors file = io::load_safetensors(path);
   for (io::NamedTensor& t : file.tensors) values.emplace(std::move(t.name), std::move(t.tensor));
   std::vector<std::string> names;
   for (const auto& [name, t] : values) names.push_back(name);
-  std::vector<std::pair<Variable, Tensor>> changes;
+  Changes changes;
   std::map<std::string, Variable> made;
-  std::string wrong;
   for (const Entry& e : entries()) {
     made.emplace(e.path, e.variable);
-    auto found = values.find(e.path);
-    if (found == values.end()) found = values.find(e.old_path);
-    const Spec& want = e.variable.spec();
-    if (found == values.end()) {
-      wrong += "\n  " + e.path + " " + to_string(want) + " is missing from the file";
-      continue;
-    }
-    const Tensor& t = found->second;
-    if (t.dtype() == want.dtype && t.shape() == want.shape) changes.emplace_back(e.variable, t.to(want.device));
-    else wrong += "\n  " + e.path + " is " + to_string(want) + ", in the file " + to_string(t.spec());
-    values.erase(found);
+    changes.take(e, values);
   }
+  for (const Module::NamedAsset& a : assets()) changes.take(a, values);
   const Module::Expected expected(made, std::move(names));
-  const auto give = [&](std::map<std::string, Tensor>& to_give, bool keep) {
+  const auto give = [&](detail::Values& to_give, bool keep) {
     for (const CheckpointItem& item : items_)
-      if (item.module()) expected.give(*item.module(), item.name() + "/", to_give, keep);
+      if (item.module()) expected.give(*item.module(), item.prefix(), to_give, keep);
   };
-  std::map<std::string, Tensor> left = values;
+  detail::Values left = values;
   give(left, false);
+  std::string& wrong = changes.wrong;
   if (!options.partial)
     for (const auto& [name, t] : left) wrong += "\n  " + name + " " + to_string(t.spec()) + " is only in the file";
   if (!wrong.empty())
     errors::raise<errors::InvalidArgumentError>("restore", path + " belongs to another model:" + wrong);
-  for (const auto& [variable, value] : changes) variable.set_untracked(value);
+  changes.apply();
   give(values, true);
+}
+TANDEM_INLINE void save_weights(const Module& module, const std::string& path) {
+  Checkpoint({{"", module}}).save(path);
+}
+TANDEM_INLINE void load_weights(const Module& module, const std::string& path, RestoreOptions options) {
+  Checkpoint({{"", module}}).restore(path, options);
 }
 TANDEM_INLINE Metadata read_metadata(const std::string& path) { return io::load_safetensors_metadata(path); }
 

@@ -1,6 +1,6 @@
-// Layers that map numbers to categories: Discretization, IntegerLookup. What they learn from data by adapt() is shared
-// by copies, as Variables are, but it is not a Variable: checkpoints do not have it.
-// Not here: CategoryEncoding (preprocessing.hpp), StringLookup (tandem/strings/lookup_layer.hpp).
+// Layers that map numbers to categories: Discretization, IntegerLookup. What they learn from data by adapt() is an
+// asset (core/asset.hpp): copies share it, and checkpoints have it. Not here: CategoryEncoding (preprocessing.hpp),
+// StringLookup (tandem/strings/lookup_layer.hpp).
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -36,19 +36,56 @@ struct ByName {
   explicit constexpr ByName() = default;
 };
 /// The boundaries of bins.
-struct Boundaries final : Opaque {
+struct Boundaries final : Asset {
+  explicit Boundaries(std::optional<i64> num_bins) : num_bins(num_bins) {}
+  Boundaries(std::optional<i64> num_bins, std::vector<double> values, bool is_given)
+      : Asset(is_given), num_bins(num_bins), values(std::move(values)), is_known(true) {}
   const char* kind() const override { return "boundaries"; }
+  TANDEM_INLINE Tensor value() const override;
+  TANDEM_INLINE Ref<Asset> with(const Tensor& value) const override;
+  std::optional<i64> num_bins;
   std::vector<double> values;
-  bool known = false;
+  bool is_known = false;
 };
-/// The integers of a vocabulary, by their ids less the number of unknown ones, and sorted with their ids.
-struct IntegerVocabulary final : Opaque {
-  const char* kind() const override { return "vocabulary"; }
-  std::vector<i64> tokens, sorted, ids;
+/// Checks the value of an asset in a file.
+///   throws  errors::InvalidArgumentError, in the layer's name, unless it is a list of that dtype
+TANDEM_API void check_list(const char* layer, const Tensor& value, DType dtype);
+/// Raises unless what a layer was given, if it was given, is what a file has.
+template <class T, class Text>
+void check_given(const char* layer, bool is_given, const std::vector<T>& given, const std::vector<T>& in_file,
+                 const Text& text) {
+  if (!is_given || given == in_file) return;
+  std::string difference = std::to_string(given.size()) + " entries, the file " + std::to_string(in_file.size());
+  for (std::size_t i = std::min(given.size(), in_file.size()); i-- > 0;)
+    if (!(given[i] == in_file[i]))
+      difference = text(given[i]) + " at " + std::to_string(i) + ", the file " + text(in_file[i]);
+  errors::raise<errors::InvalidArgumentError>(layer, "it was given " + difference);
+}
+/// The options of a lookup layer that do not depend on what it looks up.
+struct LookupLimits {
+  const char* layer;
+  std::optional<i64> max_tokens;
+  i64 num_oov_indices;
+  bool has_mask, pads;
+
+  template <class Options>
+  LookupLimits(const char* layer, const Options& o)
+      : layer(layer),
+        max_tokens(o.max_tokens),
+        num_oov_indices(o.num_oov_indices),
+        has_mask(o.mask_token.has_value()),
+        pads(o.pad_to_max_tokens) {}
+  /// The number of ids below those of the vocabulary.
+  i64 specials() const { return num_oov_indices + (has_mask ? 1 : 0); }
+  /// The length of encoded categories.
+  i64 depth(i64 ids) const { return pads ? *max_tokens : ids; }
 };
-/// Checks .max_tokens and .num_oov_indices of a lookup layer. Returns how many tokens it can learn; `none`: any number.
-///   throws  errors::InvalidArgumentError, in the layer's name, also for too large a vocabulary
-TANDEM_API i64 most_tokens(const char* layer, std::optional<i64> max_tokens, i64 num_oov_indices, std::size_t given);
+/// Checks the options of a lookup layer that do not fit together.
+///   throws  errors::InvalidArgumentError, in the layer's name
+TANDEM_API void check_lookup(const LookupLimits& limits, bool invert, OutputMode mode);
+/// How many tokens a lookup layer can learn; `none`: any number.
+///   throws  errors::InvalidArgumentError, in the layer's name, if the vocabulary that it has is larger
+TANDEM_API i64 most_tokens(const LookupLimits& limits, std::size_t given);
 /// Raises unless an adaptable layer may adapt to the data.
 ///   throws  errors::FailedPreconditionError, in the layer's name, if what it would learn was given;
 ///           errors::InvalidArgumentError for empty data
@@ -77,36 +114,55 @@ class TANDEM_API Discretization : public Layer {
   /// Discretization({0, 1.5}), with these boundaries.
   template <std::same_as<std::vector<double>> Bins = std::vector<double>>
   explicit Discretization(Bins bin_boundaries, const DiscretizationOptions& options = {})
-      : Layer("discretization"), options_(options), boundaries_(new detail::Boundaries) {
-    set_boundaries(std::move(bin_boundaries));
+      : Layer("discretization"), options_(options) {
+    give_boundaries(std::move(bin_boundaries));
   }
   Tensor operator()(const Tensor& x) const;
   /// Sets the boundaries to quantiles of `data`, so that its values are spread evenly over the bins; with Keras'
   /// numbers: at most about 1 / epsilon of the sorted values are kept, and the boundaries interpolated between them.
-  /// Replaces those of an earlier call. Traced functions keep the boundaries with which they were traced.
+  /// Replaces those of an earlier call. A traced function keeps the boundaries with which it was traced, whatever
+  /// adapt() or a checkpoint sets later.
   ///   data      real numbers, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the boundaries are given; errors::InvalidArgumentError for empty
   ///             data or a NaN
   void adapt(const Tensor& data) const;
   /// The boundaries; none before adapt().
-  const std::vector<double>& bin_boundaries() const { return boundaries_->values; }
+  std::vector<double> bin_boundaries() const { return asset<detail::Boundaries>()->values; }
 
  private:
-  void set_boundaries(std::vector<double> boundaries) const;
+  void give_boundaries(std::vector<double> boundaries) const;
   DiscretizationOptions options_;
-  Ref<detail::Boundaries> boundaries_;
 };
 
 struct IntegerLookupOptions {
   detail::ByName by_name = detail::ByName();
-  std::optional<i64> max_tokens = {};  ///< the most ids, with those of unknown integers; default: no limit
+  std::optional<i64> max_tokens = {};  ///< the most ids, with those of unknown integers and the mask; default: any
   i64 num_oov_indices = 1;             ///< ids of integers that are not in the vocabulary: those modulo that number
-  bool invert = false;                 ///< map ids to integers: -1 for the first num_oov_indices
+  std::optional<i64> mask_token = {};  ///< stands for padding: it has the id 0, and the others move up by one
+  i64 oov_token = -1;                  ///< .invert: the integer of the ids of unknown ones
+  bool invert = false;                 ///< map ids to integers
   detail::CategoryMode output_mode = {};
-  DType dtype = DType::float32;  ///< of the encoded modes
+  bool pad_to_max_tokens = false;  ///< the encoded modes have max_tokens columns
+  DType dtype = DType::float32;    ///< of the encoded modes
 };
-/// Maps integers to ids: those of the vocabulary to num_oov_indices, num_oov_indices + 1, ..., in its order; others to
-/// the ids below. The vocabulary is given, or made by adapt().
+namespace detail {
+/// The integers of a vocabulary, and these with the mask, sorted, with their ids.
+struct IntegerVocabulary final : Asset {
+  explicit IntegerVocabulary(const IntegerLookupOptions& options) : options(options) {}
+  /// throws errors::InvalidArgumentError, in the name of IntegerLookup, for an empty or too large vocabulary, or one
+  /// with an integer twice
+  TANDEM_INLINE IntegerVocabulary(const IntegerLookupOptions& options, std::vector<i64> tokens, bool is_given);
+  const char* kind() const override { return "vocabulary"; }
+  TANDEM_INLINE Tensor value() const override;
+  TANDEM_INLINE Ref<Asset> with(const Tensor& value) const override;
+  LookupLimits limits() const { return {"IntegerLookup", options}; }
+  i64 size() const { return static_cast<i64>(tokens.size()) + limits().specials(); }
+  IntegerLookupOptions options;
+  std::vector<i64> tokens, sorted, ids;
+};
+}  // namespace detail
+/// Maps integers to ids: those of the vocabulary to num_oov_indices, num_oov_indices + 1, ..., in its order (with a
+/// mask from num_oov_indices + 1 on); others to the ids below. The vocabulary is given, or made by adapt().
 ///   x         int32 or int64, any shape
 ///   returns   int64 in x's shape, or with .output_mode encoded as CategoryEncoding does
 ///   throws    errors::InvalidArgumentError for an empty vocabulary, an entry that occurs twice, x of another dtype, or
@@ -119,28 +175,25 @@ class TANDEM_API IntegerLookup : public Layer {
   /// IntegerLookup({12, 36}), with this vocabulary.
   template <std::same_as<std::vector<i64>> List = std::vector<i64>>
   explicit IntegerLookup(List vocabulary, const IntegerLookupOptions& options = {}) : IntegerLookup(options) {
-    is_given_ = true;
-    set_vocabulary(std::move(vocabulary));
+    set_vocabulary(std::move(vocabulary), true);
   }
   Tensor operator()(const Tensor& x) const;
   /// Makes the vocabulary of the integers in `data`: the most frequent ones first, and the larger one first of those
-  /// that occur equally often, as in Keras; without -1, which stands for unknown ones. Replaces that of an earlier
-  /// call. Traced functions keep the vocabulary with which they were traced.
+  /// that occur equally often, as in Keras; without .oov_token and .mask_token. Replaces that of an earlier call. A
+  /// traced function keeps the vocabulary with which it was traced, whatever adapt() or a checkpoint sets
+  /// later.
   ///   data      int32 or int64, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
   ///             data or another dtype
   void adapt(const Tensor& data) const;
-  /// The integers of all ids: -1 for unknown ones, then the vocabulary.
+  /// The integers of all ids: the mask if there is one, .oov_token for unknown ones, the vocabulary.
   std::vector<i64> get_vocabulary() const;
   /// The number of ids.
-  i64 vocabulary_size() const { return static_cast<i64>(vocabulary_->tokens.size()) + options_.num_oov_indices; }
+  i64 vocabulary_size() const { return vocabulary()->size(); }
 
  private:
-  void set_vocabulary(std::vector<i64> tokens) const;
-  Tensor ids_of(const Tensor& x) const;
-  IntegerLookupOptions options_;
-  bool is_given_;
-  Ref<detail::IntegerVocabulary> vocabulary_;
+  Ref<detail::IntegerVocabulary> vocabulary() const { return asset<detail::IntegerVocabulary>(); }
+  void set_vocabulary(std::vector<i64> tokens, bool is_given) const;
 };
 
 namespace detail {

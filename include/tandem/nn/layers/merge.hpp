@@ -1,6 +1,7 @@
 // Layers of several inputs: Add, Subtract, Multiply, Average, Maximum, Minimum, Concatenate, Dot, and Merge, which has
 // weights. They are called with a list: Add()({a, b}).
 #pragma once
+#include <utility>
 #include <vector>
 
 #include "tandem/nn/activation.hpp"
@@ -76,17 +77,20 @@ class TANDEM_API Concatenate : public Layer {
 struct DotOptions {
   bool normalize = false;  ///< divide by the vectors' lengths: cosine similarity
 };
-/// Products of the vectors along one axis of two batches: for [b, n] and [b, n] and axis 1, [b, 1]; for [b, m, n] and
-/// [b, k, n] and axis 2, [b, m, k].
-///   throws    errors::InvalidArgumentError for ranks other than 2 and 3, another axis than 1 or 2, or sizes that do
-///             not match
+/// Products of the vectors along an axis of two batches: for [b, n] and [b, n] and axis 1, [b, 1]; for [b, m, n] and
+/// [b, k, n] and axis 2, [b, m, k]; for [b, m, n] and [b, n, k] and axes {2, 1}, [b, m, k].
+///   throws    errors::InvalidArgumentError for ranks other than 2 and 3, the axis of the batch or one out of range, or
+///             sizes that do not match
 class TANDEM_API Dot : public Layer {
  public:
-  explicit Dot(int axis, DotOptions options = {}) : Layer("dot"), axis_(axis), options_(options) {}
+  /// axis: of both; negative ones count from the last.
+  explicit Dot(int axis, DotOptions options = {}) : Dot(std::pair(axis, axis), options) {}
+  /// axes: of the first and of the second.
+  explicit Dot(std::pair<int, int> axes, DotOptions options = {}) : Layer("dot"), axes_(axes), options_(options) {}
   Tensor operator()(const TensorList& inputs) const;
 
  private:
-  int axis_;
+  std::pair<int, int> axes_;
   DotOptions options_;
 };
 
@@ -96,6 +100,9 @@ struct MergeOptions {
   Initializer kernel_initializer = initializers::GlorotUniform();
   Initializer bias_initializer = initializers::Zeros();
   Regularizer kernel_regularizer = {};
+  Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};  ///< of each kernel by itself
+  Constraint bias_constraint = {};
   DType dtype = DType::float32;
 };
 /// activation(x0 W0 + x1 W1 + ... + b), where the products broadcast: the same as a Dense layer of the concatenated

@@ -1,5 +1,7 @@
 // Definitions of nn/layers/merge.hpp.
 #pragma once
+#include <algorithm>
+
 #include "tandem/nn/layers/merge.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
@@ -41,19 +43,22 @@ TANDEM_INLINE Tensor Concatenate::operator()(const TensorList& inputs) const { r
 
 TANDEM_INLINE Tensor Dot::operator()(const TensorList& inputs) const {
   detail::check_inputs("Dot", inputs, inputs.size() == 2, "two tensors");
-  const bool vectors = inputs[0].rank() == 2;
-  if (inputs[0].rank() != inputs[1].rank() || (!vectors && inputs[0].rank() != 3) || axis_ < 1 ||
-      axis_ >= inputs[0].rank())
-    errors::raise<errors::InvalidArgumentError>(
-        "Dot", "axis " + std::to_string(axis_) + " of " + to_string(inputs[0].spec()) + " and " +
-                   to_string(inputs[1].spec()) + ": two batches of vectors or matrices, and axis 1 or 2");
   Tensor a = inputs[0], b = inputs[1];
-  if (options_.normalize) a = nn::l2_normalize(a, {.axis = axis_}), b = nn::l2_normalize(b, {.axis = axis_});
+  const int rank = a.rank();
+  const auto along = [&](int axis) { return axis < 0 ? axis + rank : axis; };
+  const int first = along(axes_.first), second = along(axes_.second);
+  const bool vectors = rank == 2;
+  if (rank != b.rank() || (!vectors && rank != 3) || std::min(first, second) < 1 || std::max(first, second) >= rank)
+    errors::raise<errors::InvalidArgumentError>(
+        "Dot", "axes " + std::to_string(axes_.first) + " and " + std::to_string(axes_.second) + " of " +
+                   to_string(a.spec()) + " and " + to_string(b.spec()) +
+                   ": needs two batches of vectors or matrices, and an axis of each behind the batch");
+  if (options_.normalize) a = nn::l2_normalize(a, {.axis = first}), b = nn::l2_normalize(b, {.axis = second});
   if (vectors) {
     const Tensor rows = matmul(expand_dims(a, 1), expand_dims(b, 2));
     return squeeze(rows, {2});
   }
-  return matmul(a, b, {.transpose_a = axis_ == 1, .transpose_b = axis_ == 2});
+  return matmul(a, b, {.transpose_a = first == 1, .transpose_b = second == 2});
 }
 
 TANDEM_INLINE Merge::Merge(i64 units, MergeOptions options)
@@ -78,8 +83,11 @@ TANDEM_INLINE void Merge::build_for(const TensorList& inputs) const {
   build_once([&] {
     const std::vector<Tensor> parts = split(options_.kernel_initializer({total, units_}, options_.dtype), sizes, 0);
     for (std::size_t i = 0; i < parts.size(); ++i)
-      add_variable(i ? "kernel_" + std::to_string(i) : "kernel", parts[i], true, options_.kernel_regularizer);
-    if (options_.use_bias) add_variable("bias", options_.bias_initializer({units_}, options_.dtype));
+      add_variable(i ? "kernel_" + std::to_string(i) : "kernel", parts[i], true, options_.kernel_regularizer,
+                   options_.kernel_constraint);
+    if (options_.use_bias)
+      add_variable("bias", options_.bias_initializer({units_}, options_.dtype), true, options_.bias_regularizer,
+                   options_.bias_constraint);
   });
 }
 TANDEM_INLINE Tensor Merge::operator()(const TensorList& inputs) const {

@@ -1,6 +1,7 @@
 // MultiHeadAttention: attention in several projections of queries, keys and values.
 #pragma once
 #include "tandem/nn/layers/attention.hpp"
+#include "tandem/nn/layers/sequence_mask.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -36,6 +37,10 @@ class TANDEM_API MultiHeadAttention : public Layer {
   AttentionOutput operator()(const Tensor& query, const Tensor& value, const AttentionCall& call = {}) const;
   /// Self-attention.
   Tensor operator()(const Tensor& x) const { return (*this)(x, x); }
+  /// For Sequential: self-attention of the steps that count; the result keeps the mask.
+  Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const {
+    return (*this)(x, x, {.query_mask = mask.tensor(), .value_mask = mask.tensor()});
+  }
 
  private:
   friend class TransformerBlock;

@@ -4,6 +4,7 @@
 #pragma once
 #include "tandem/base/axes.hpp"
 #include "tandem/nn/layers/layer.hpp"
+#include "tandem/nn/layers/sequence_mask.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -39,6 +40,16 @@ class TANDEM_API BatchNormalization : public Layer {
   static constexpr bool supports_masking = true;
   explicit BatchNormalization(BatchNormalizationOptions options = {});
   Tensor operator()(const Tensor& x, const CallOptions& call = {}) const;
+  /// The same with statistics in training of the elements where `mask` is true; all elements are normalized by them. A
+  /// mask that is true nowhere leaves the averages, and an unset one means all elements. Without training the mask
+  /// has no effect.
+  ///   mask      bool_; its shape is that of the first axes of x: [batch, time]
+  ///   throws    errors::InvalidArgumentError, in the layer's name, for another mask
+  Tensor operator()(const Tensor& x, const Tensor& mask, const CallOptions& call = {}) const;
+  /// For Sequential: the result has the mask of x.
+  Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const {
+    return mask.is_set() ? mask.code()->batch_norm(*this, x, mask.tensor()) : (*this)(x);
+  }
 
  private:
   struct Result {
@@ -46,7 +57,13 @@ class TANDEM_API BatchNormalization : public Layer {
   };
   int channel_axis(const Tensor& x) const;
   Weights weights_for(const Tensor& x) const;
-  Result normalized(const Tensor& x, const Tensors& weights, bool training) const;
+  void check_channels(const Tensor& x, const Tensor& mean) const;
+  Result by_batch(const Tensor& x, const Tensors& weights) const;
+  Result by_masked(const Tensor& x, const Tensor& mask, const Tensors& weights) const;
+  Tensor by_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensors& weights) const;
+  void move_averages(const Result& batch, const Tensor& is_counted) const;
+  Tensor gamma(const Tensors& weights) const { return options_.scale ? weights[0] : Tensor(); }
+  Tensor beta(const Tensors& weights) const { return options_.center ? weights[first_average() - 1] : Tensor(); }
   std::size_t first_average() const { return std::size_t(options_.scale) + std::size_t(options_.center); }
   BatchNormalizationOptions options_;
 };

@@ -6,9 +6,12 @@
 #include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/nn/layer_norm.hpp"
 #include "tandem/ops/nn/moments.hpp"
+#include "tandem/ops/nn/weighted_moments.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/shape/reshape.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -57,50 +60,93 @@ TANDEM_INLINE Layer::Weights BatchNormalization::weights_for(const Tensor& x) co
   w.push_back({"moving_variance", channels, o.moving_variance_initializer, wide, {}, {}, false});
   return w;
 }
-// In training also the batch's statistics.
-TANDEM_INLINE BatchNormalization::Result BatchNormalization::normalized(const Tensor& x, const Tensors& w,
-                                                                        bool training) const {
-  const int axis = channel_axis(x);
-  const Tensor &mean = w[first_average()], &variance = w[first_average() + 1];
-  if (!Shape{x.shape().dim(axis)}.is_compatible_with(mean.shape()))
+TANDEM_INLINE void BatchNormalization::check_channels(const Tensor& x, const Tensor& mean) const {
+  if (!Shape{x.shape().dim(channel_axis(x))}.is_compatible_with(mean.shape()))
     errors::raise<errors::InvalidArgumentError>("BatchNormalization",
                                                 "the layer was built for " + std::to_string(mean.shape().dim(0)) +
                                                     " channels, the input is " + to_string(x.spec()));
-  const Tensor gamma = options_.scale ? w[0] : Tensor(), beta = options_.center ? w[first_average() - 1] : Tensor();
-  if (training) {
-    const Tensor scale = gamma.is_set() ? gamma : ones(mean.shape(), {.dtype = x.dtype()});
-    const Tensor offset = beta.is_set() ? beta : zeros(mean.shape(), {.dtype = x.dtype()});
-    const Tensor* const in[] = {&x, &scale, &offset};
-    Tensors out = apply(fused_batch_norm_op, in, BatchNormAttrs{axis, options_.epsilon});
-    return {std::move(out[0]), cast(out[1], x.dtype()), cast(out[2], x.dtype())};
-  }
+}
+TANDEM_INLINE BatchNormalization::Result BatchNormalization::by_batch(const Tensor& x, const Tensors& w) const {
+  const Shape& channels = w[first_average()].shape();
+  const Tensor scale = options_.scale ? gamma(w) : ones(channels, {.dtype = x.dtype()});
+  const Tensor offset = options_.center ? beta(w) : zeros(channels, {.dtype = x.dtype()});
+  const Tensor* const in[] = {&x, &scale, &offset};
+  Tensors out = apply(fused_batch_norm_op, in, BatchNormAttrs{channel_axis(x), options_.epsilon});
+  return {std::move(out[0]), std::move(out[1]), std::move(out[2])};
+}
+// What the mask leaves out is replaced by 0 before anything is computed: it may be NaN.
+TANDEM_INLINE BatchNormalization::Result BatchNormalization::by_masked(const Tensor& x, const Tensor& mask,
+                                                                       const Tensors& w) const {
+  const int axis = channel_axis(x);
+  Axes others = Axes::none();
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != axis) others.push(i);
+  const Tensor wide = tandem::detail::widened(x), kept = where(mask, wide, 0);
+  const Tensor mean = nn::masked_mean(kept, mask, {.axis = others});
+  const Tensor distance = kept - tandem::detail::along_axes(mean, 1u << axis, x);
+  const Tensor variance = nn::masked_mean(square(distance), mask, {.axis = others});
+  return {by_statistics(x, mean, variance, w), mean, variance};
+}
+TANDEM_INLINE Tensor BatchNormalization::by_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance,
+                                                       const Tensors& w) const {
+  const int axis = channel_axis(x);
   const auto spread = [&](const Tensor& t) {
     return t.is_set() ? tandem::detail::along_axes(tandem::detail::widened(t), 1u << axis, x) : t;
   };
-  const Tensor y = nn::batch_normalization(tandem::detail::widened(x), spread(mean), spread(variance), spread(beta),
-                                           spread(gamma), options_.epsilon);
-  return {cast(y, x.dtype()), {}, {}};
+  const Tensor y = nn::batch_normalization(tandem::detail::widened(x), spread(mean), spread(variance), spread(beta(w)),
+                                           spread(gamma(w)), options_.epsilon);
+  return cast(y, x.dtype());
+}
+// is_counted: whether the batch has elements, a bool_ scalar; unset: it has.
+TANDEM_INLINE void BatchNormalization::move_averages(const Result& batch, const Tensor& is_counted) const {
+  const tandem::detail::Unobserved quiet;
+  const auto move = [&](std::size_t i, const Tensor& statistic) {
+    const Variable& moving = variable(first_average() + i);
+    const Tensor next = moving * options_.momentum + statistic * (1 - options_.momentum);
+    const tandem::detail::ShapeChecks lenient(false);
+    moving.assign(is_counted.is_set() ? where(is_counted, next, moving) : next);
+  };
+  move(0, batch.mean);
+  move(1, batch.variance);
 }
 TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const CallOptions& call) const {
   const bool training = call.is_training() && !is_frozen();
   Result r;
   run_with_weights([&] { return weights_for(x); },
                    [&](const Tensors& w) {
-                     r = normalized(x, w, training);
+                     const Tensor &mean = w[first_average()], &variance = w[first_average() + 1];
+                     check_channels(x, mean);
+                     r = training ? by_batch(x, w) : Result{by_statistics(x, mean, variance, w), {}, {}};
                      return r.y;
                    });
   if (!training) return r.y;
   const bool is_known = x.shape().is_fully_defined();
   if (is_known && x.size() == 0) return r.y;  // an empty batch has no statistics
-  const tandem::detail::Unobserved quiet;
-  const auto move = [&](std::size_t i, const Tensor& batch) {
-    const Variable& moving = variable(first_average() + i);
-    const Tensor next = moving * options_.momentum + tandem::detail::widened(batch) * (1 - options_.momentum);
-    const tandem::detail::ShapeChecks lenient(false);
-    moving.assign(is_known ? next : where(tandem::detail::size_over(x, Axes(), next.dtype()) > 0, next, moving));
-  };
-  move(0, r.mean);
-  move(1, r.variance);
+  move_averages(r, is_known ? Tensor() : tandem::detail::size_over(x, Axes(), DType::float32) > 0);
+  return r.y;
+}
+TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const Tensor& mask,
+                                                    const CallOptions& call) const {
+  if (!mask.is_set()) return (*this)(x, call);
+  const int rank = mask.rank();
+  const Shape& steps = mask.shape();
+  bool fits = mask.dtype() == DType::bool_ && rank >= 1 && rank < x.rank();
+  for (int i = 0; fits && i < rank; ++i) fits = Shape{steps.dim(i)}.is_compatible_with(Shape{x.shape().dim(i)});
+  if (!fits)
+    errors::raise<errors::InvalidArgumentError>(
+        "BatchNormalization",
+        "the mask must be bool with the first sizes of x, " + to_string(x.spec()) + ", not " + to_string(mask.spec()));
+  if (!call.is_training() || is_frozen()) return (*this)(x, call);
+  Tensor wide = mask;
+  while (wide.rank() < x.rank()) wide = expand_dims(wide, -1);
+  Result r;
+  run_with_weights([&] { return weights_for(x); },
+                   [&](const Tensors& w) {
+                     check_channels(x, w[first_average()]);
+                     r = by_masked(x, wide, w);
+                     return r.y;
+                   });
+  move_averages(r, reduce_any(mask));
   return r.y;
 }
 

@@ -1,5 +1,5 @@
 // Layers that change the size of images: zero padding, cropping, upsampling. They have no weights.
-// Not here: the ops (ops/shape/tile.hpp, slice.hpp), resizing with interpolation.
+// Not here: the ops (ops/shape/tile.hpp, slice.hpp), resizing to any size (resizing.hpp).
 #pragma once
 #include <initializer_list>
 #include <utility>

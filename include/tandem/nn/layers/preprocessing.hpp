@@ -1,6 +1,6 @@
 // Layers that prepare inputs: Rescaling, Normalization, CategoryEncoding, Masking. Only Normalization has Variables,
 // and none of them learns. Not here: Discretization, IntegerLookup (discrete.hpp), StringLookup
-// (tandem/strings/lookup_layer.hpp), layers for images.
+// (tandem/strings/lookup_layer.hpp), layers for images (resizing.hpp, padding.hpp).
 #pragma once
 #include <optional>
 #include <vector>

@@ -5,6 +5,7 @@
 
 namespace TANDEM_NS::layers {
 
+class BatchNormalization;
 class GlobalAveragePooling1D;
 class Softmax;
 
@@ -19,6 +20,7 @@ struct MaskCode {
   Tensor (*any_inner)(const Tensor& mask);  // over all axes but the first two
   Tensor (*average)(const GlobalAveragePooling1D&, const Tensor& x, const Tensor& mask);
   Tensor (*softmax)(const Softmax&, const Tensor& x, const Tensor& mask);
+  Tensor (*batch_norm)(const BatchNormalization&, const Tensor& x, const Tensor& mask);
 };
 TANDEM_API extern const MaskCode mask_code;
 }  // namespace detail

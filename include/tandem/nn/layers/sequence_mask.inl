@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/nn/layers/activation.hpp"
 #include "tandem/nn/layers/bidirectional.hpp"
+#include "tandem/nn/layers/normalization.hpp"
 #include "tandem/nn/layers/pooling.hpp"
 #include "tandem/nn/layers/rnn_steps.hpp"
 #include "tandem/nn/layers/sequence_mask.hpp"
@@ -23,7 +24,10 @@ TANDEM_INLINE Tensor masked_average(const GlobalAveragePooling1D& layer, const T
 TANDEM_INLINE Tensor masked_softmax(const Softmax& layer, const Tensor& x, const Tensor& mask) {
   return layer(x, mask);
 }
-TANDEM_INLINE constinit const MaskCode mask_code{&rnn_mask_code,  &ids_not_zero,   &reversed_mask,
-                                                 &any_inner_step, &masked_average, &masked_softmax};
+TANDEM_INLINE Tensor masked_batch_norm(const BatchNormalization& layer, const Tensor& x, const Tensor& mask) {
+  return layer(x, mask);
+}
+TANDEM_INLINE constinit const MaskCode mask_code{&rnn_mask_code,  &ids_not_zero,   &reversed_mask,    &any_inner_step,
+                                                 &masked_average, &masked_softmax, &masked_batch_norm};
 
 }  // namespace TANDEM_NS::layers::detail

@@ -34,9 +34,10 @@ class Lambda : public Layer {
 ///   std::cout << net.summary();
 ///
 /// A mask goes along, as in Keras: Embedding with .mask_zero and Masking make it; recurrent layers, Bidirectional,
-/// TimeDistributed, GlobalAveragePooling1D, Softmax and TransformerBlock read it; Dense, activations, normalizations,
-/// dropout and noise pass it on; other layers and functions drop it (call_with_mask has the rules). The statistics of
-/// BatchNormalization are those of all steps, as in Keras 2.
+/// TimeDistributed, BatchNormalization (in training), GlobalAveragePooling1D, Softmax, MultiHeadAttention and
+/// TransformerBlock read it;
+/// Dense, activations, other normalizations, dropout and noise pass it on; other layers and functions drop it
+/// (call_with_mask has the rules).
 ///
 /// Copies share the layers' Variables, as copies of any layer do; Model::clone() gives a copy its own.
 class TANDEM_API Sequential : public Layer {

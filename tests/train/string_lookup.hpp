@@ -1,0 +1,5 @@
+// layers::StringLookup, where the component tandem::strings is built.
+#pragma once
+#if TANDEM_WITH_STRINGS
+#include "tandem/strings/lookup_layer.hpp"
+#endif
