@@ -140,6 +140,40 @@ TEST_CASE("fused kernels equal loops of cells") {
   }
 }
 
+TEST_CASE("a long sequence equals its parts, one after the other") {
+  const i64 steps = 900, each = 300, batch = 9;  // the gradient is computed in chunks of 455 steps
+  const auto part = [&](const Tensor& x, i64 k) { return slice(x, {k * each, 0, 0}, {each, -1, -1}); };
+  for (const Tensor& lengths : {Tensor(), constant({900, 0, 454, 455, 456, 1, 299, 600, 899})}) {
+    INFO("lengths " << lengths.is_set());
+    const auto of = [&](i64 k) {
+      return lengths.is_set() ? clip_by_value(lengths - static_cast<int>(k * each), 0, static_cast<int>(each))
+                              : lengths;
+    };
+    check_same([&](const auto& v) { return lstm_fused(v, lengths); },
+               [&](const auto& v) {
+                 nn::LstmState s{v[1], v[2]};
+                 std::vector<Tensor> outputs;
+                 for (i64 k = 0; k * each < steps; ++k) {
+                   const auto r = nn::lstm(part(v[0], k), s, v[3], v[4], v[5], {.sequence_length = of(k)});
+                   outputs.push_back(r.output), s = r.state;
+                 }
+                 return mixed({concat(outputs, 0), s.h, s.c});
+               },
+               LstmWeights(steps, batch, 3, 5).all(), 1e-12, 1e-10);
+    check_same([&](const auto& v) { return gru_fused(v, lengths); },
+               [&](const auto& v) {
+                 Tensor h = v[1];
+                 std::vector<Tensor> outputs;
+                 for (i64 k = 0; k * each < steps; ++k) {
+                   const auto r = nn::gru(part(v[0], k), h, v[2], v[3], v[4], {.sequence_length = of(k)});
+                   outputs.push_back(r.output), h = r.state;
+                 }
+                 return mixed({concat(outputs, 0), h});
+               },
+               GruWeights(steps, batch, 3, 5).all(), 1e-12, 1e-10);
+  }
+}
+
 TEST_CASE("gradients of recurrent ops") {
   const Tensor lengths = constant({0, 3, 2});
   const test::CheckOptions fine{.delta = 1e-5};

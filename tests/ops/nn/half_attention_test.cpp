@@ -2,7 +2,6 @@
 // float32 for the gradient; and no float32 copies of whole operands.
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/core/allocator.hpp"
-#include "tandem/cpu/parallel.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/half_rounded.hpp"
 
@@ -10,27 +9,6 @@ using namespace tandem;
 using namespace half_rounded;
 
 namespace {
-
-Tensors apply_to(const OpDef& op, const std::vector<Tensor>& in, const Attrs& a) {
-  InlinedVector<const Tensor*, 8> pointers;
-  for (const Tensor& t : in) pointers.push(&t);
-  return apply(op, {pointers.begin(), pointers.size()}, a);
-}
-bool stays_wide(std::uint16_t mask, std::size_t i) { return names_input(mask, i); }
-// Checks every result of an op on operands of half precision, some of which stay float32; returns the results.
-std::vector<Tensor> check_op(const OpDef& op, const std::vector<Tensor>& in, const Attrs& a, DType half) {
-  std::vector<Tensor> wide;
-  for (std::size_t i = 0; i < in.size(); ++i) wide.push_back(in[i].dtype() == half ? cast(in[i], float32) : in[i]);
-  const Tensors got = apply_to(op, in, a), want = apply_to(op, wide, a);
-  std::vector<Tensor> r;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    CAPTURE(op.name, i, name(half));
-    CHECK(got[i].dtype() == (stays_wide(op.rare.wide_outputs, i) ? float32 : half));
-    CHECK(bits(got[i]) == bits(cast(want[i], got[i].dtype())));
-    r.push_back(got[i]);
-  }
-  return r;
-}
 
 struct Heads {
   const char* what;
@@ -51,10 +29,6 @@ void check_heads(const Heads& h, DType half) {
   if (in.size() > 3) back.push_back(in[3]);
   check_op(scaled_dot_product_attention_grad_op, back, h.attrs, half);
 }
-struct Threads {
-  explicit Threads(int n) { config::set_intra_op_parallelism_threads(n); }
-  ~Threads() { config::set_intra_op_parallelism_threads(0); }
-};
 
 }  // namespace
 

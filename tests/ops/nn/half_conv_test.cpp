@@ -3,8 +3,6 @@
 #include <limits>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/core/allocator.hpp"
-#include "tandem/cpu/parallel.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/half_rounded.hpp"
 
@@ -58,18 +56,6 @@ void check_case(const Case& k, DType half) {
         },
         x, w, g);
   }
-}
-struct Threads {
-  explicit Threads(int n) { config::set_intra_op_parallelism_threads(n); }
-  ~Threads() { config::set_intra_op_parallelism_threads(0); }
-};
-/// The bytes that a call takes beside its result.
-template <class F>
-i64 scratch_of(const F& f) {
-  const i64 before = memory::info().live;
-  memory::reset_peak();
-  const Tensor y = f();
-  return memory::info().peak - before - static_cast<i64>(y.spec().bytes());
 }
 
 }  // namespace

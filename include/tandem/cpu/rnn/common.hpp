@@ -1,69 +1,49 @@
 // Code shared by the LSTM and GRU kernels. For the definitions of cpu/rnn/rnn.hpp.
 #pragma once
 #include "tandem/base/error.hpp"
+#include "tandem/cpu/rnn/chunks.hpp"
 #include "tandem/cpu/rnn/rnn.hpp"
 
 namespace TANDEM_NS::cpu::detail {
 
-struct RnnSizes {
-  i64 steps, batch, in, units;
-  RnnSizes(const Shape& x, const Shape& h0) : steps(x.dim(0)), batch(x.dim(1)), in(x.dim(2)), units(h0.dim(1)) {}
-};
-
-/// The number of steps of each row of the batch; all steps if no lengths are given.
+/// The number of steps of each row of the batch; all steps if input `at` is not given.
 class StepCounts {
  public:
-  StepCounts(const KernelCall& c, const Operand* lengths, const RnnSizes& s) : lengths_(lengths) {
-    if (!lengths) return;
+  StepCounts(const KernelCall& c, std::size_t at, const RnnSizes& s)
+      : lengths_(c.in.size() > at ? &c.in[at] : nullptr) {
+    if (!lengths_) return;
     for (i64 b = 0; b < s.batch; ++b)
-      if (const i64 n = at(b); n < 0 || n > s.steps)
+      if (const i64 n = of(b); n < 0 || n > s.steps)
         errors::raise<errors::InvalidArgumentError>(c.op, "length " + std::to_string(n) + " of row " +
                                                               std::to_string(b) + " is outside of [0, " +
                                                               std::to_string(s.steps) + "]");
   }
-  bool given() const { return lengths_; }
-  bool runs(i64 row, i64 step) const { return !lengths_ || step < at(row); }
+  bool runs(i64 row, i64 step) const { return !lengths_ || step < of(row); }
 
  private:
-  i64 at(i64 b) const {
+  i64 of(i64 b) const {
     return lengths_->spec->dtype == DType::int32 ? lengths_->as<std::int32_t>()[b] : lengths_->as<i64>()[b];
   }
   const Operand* lengths_;
 };
 
-/// Scratch for numbers, for a scope.
-template <class T>
-struct Numbers {
-  memory::Scratch scratch;
-  explicit Numbers(i64 n) : scratch(static_cast<std::size_t>(n) * sizeof(T)) {}
-  T* data() const { return static_cast<T*>(scratch.data()); }
-};
-
-/// The B operand of a product that is repeated in every step.
-template <class T>
-struct PackedWeights {
-  Numbers<T> room;
-  PackedWeights(const T* w, i64 ld, bool transposed, i64 k, i64 n) : room(packed_b_size<T>(k, n)) {
-    pack_b(w, ld, transposed, k, n, room.data());
-  }
-};
-
 /// Divides the batch into one share per thread; few rows are not worth another thread.
+///   flops, all   of this call, and of the kernel
 template <class F>
-void for_batch_shares(i64 batch, double flops, const F& f) {
+void for_batch_shares(i64 batch, double flops, double all, const F& f) {
   const i64 most = std::max<i64>(1, batch / 4), threads = config::intra_op_parallelism_threads();
   const i64 parts = flops < 2e6 ? 1 : std::min(most, threads);
-  parallel_parts(parts, flops > 2e7, [&](i64 begin, i64 end) {
+  parallel_parts(parts, all > 2e7, [&](i64 begin, i64 end) {
     for (i64 p = begin; p < end; ++p) f(batch * p / parts, batch * (p + 1) / parts);
   });
 }
 
+/// out += the sums of the columns of x [rows, columns].
 template <class T>
-void column_sums(const T* x, i64 rows, i64 columns, i64 ld, T* out) {
+void add_column_sums(const T* x, i64 rows, i64 columns, T* out) {
   static constexpr void (*add[])(T*, const T*, i64) = TANDEM_EACH_ISA(add_row<T>);
   parallel_for(columns, std::max<i64>(64, (1 << 16) / std::max<i64>(1, rows)), [&](i64 begin, i64 end) {
-    std::fill(out + begin, out + end, T(0));
-    for (i64 r = 0; r < rows; ++r) add[isa()](out + begin, x + r * ld + begin, end - begin);
+    for (i64 r = 0; r < rows; ++r) add[isa()](out + begin, x + r * columns + begin, end - begin);
   });
 }
 
@@ -81,6 +61,17 @@ void weight_gradient(const T* a, i64 k, const T* b, i64 ldb, i64 n, i64 rows, T*
                .ldc = ldc,
                .transpose_a = true,
                .accumulate = accumulate});
+}
+
+/// out = the products of the states before the steps and the gradients of their sums. y: the states after them.
+template <class T>
+void recurrent_gradient(const T* h0, const StepRows<const T>& y, const StepRows<T>& sums, StepRange steps, T* out,
+                        bool accumulate) {
+  const i64 u = y.width, batch = y.batch, n = sums.width;
+  if (steps.begin == 0) weight_gradient(h0, u, sums.at(0), n, n, batch, out, n, accumulate);
+  const i64 t = std::max<i64>(1, steps.begin);
+  if (t < steps.end)
+    weight_gradient(y.at(t - 1), u, sums.at(t), n, n, (steps.end - t) * batch, out, n, accumulate || steps.begin == 0);
 }
 
 }  // namespace TANDEM_NS::cpu::detail

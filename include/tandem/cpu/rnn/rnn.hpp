@@ -1,5 +1,8 @@
-// The CPU kernels of the LSTM and GRU layers: one product for all steps' inputs, packed recurrent weights, and each
-// thread carrying its share of the batch through all steps without synchronization.
+// The CPU kernels of the LSTM and GRU layers: one product for the inputs of many steps, packed recurrent weights, and
+// each thread carrying its share of the batch through these steps without synchronization. Gradients go back through
+// the steps in chunks, which bounds their scratch.
+// Operands of half precision are widened a chunk at a time, results are rounded chunk by chunk: outputs, and what is
+// saved for the gradient. The state that is carried on, and sums over all steps, are float32. Weights are widened once.
 // Values are time-major: x [t, b, i], y [t, b, u].
 #pragma once
 #include <algorithm>

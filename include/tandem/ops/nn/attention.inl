@@ -191,12 +191,6 @@ TANDEM_INLINE Tensor dropped(const Tensor& weights, Span<const Tensor> in, const
   if (a.dropout == 0) return weights;
   return apply1(dropout_op, DropoutAttrs{a.dropout}, no_options, weights, in[in.size() - 1]);
 }
-// The floating operands, float32 in place of half precision.
-inline std::vector<Tensor> all_widened(Span<const Tensor> in) {
-  std::vector<Tensor> wide;
-  for (const Tensor& t : in) wide.push_back(is_floating(t.dtype()) ? widened(t) : t);
-  return wide;
-}
 TANDEM_INLINE Tensors reference_attention(Span<const Tensor> operands, const Attrs& attrs) {
   const AttentionAttrs& a = attrs.get<AttentionAttrs>();
   const std::vector<Tensor> in = all_widened(operands);

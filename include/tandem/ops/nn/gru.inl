@@ -4,6 +4,7 @@
 #include "tandem/cpu/rnn/rnn.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/nn/gru.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/nn/rnn_common.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -26,7 +27,9 @@ TANDEM_INLINE Specs infer_gru(const InferCall& c) {
   push({x.shape.dim(0), x.shape.dim(1), u});
   return out;
 }
-TANDEM_INLINE Tensors gru_reference(Span<const Tensor> in, const Attrs&) {
+TANDEM_INLINE Tensors gru_reference(Span<const Tensor> operands, const Attrs&) {
+  const DType dtype = operands[0].dtype();
+  const std::vector<Tensor> in = all_widened(operands);
   Tensor h = in[1];
   std::vector<Tensor> outputs;
   i64 t = 0;
@@ -36,7 +39,7 @@ TANDEM_INLINE Tensors gru_reference(Span<const Tensor> in, const Attrs&) {
     outputs.push_back(mask.or_zero(next));
     h = mask.choose(next, h);
   }
-  return {stack_steps(outputs, in[0], in[1]), h};
+  return {cast(stack_steps(outputs, in[0], in[1]), dtype), cast(h, dtype)};
 }
 TANDEM_INLINE Grads gru_gradient(const GradCall& c) {
   InlinedVector<Tensor, 16> all;
@@ -62,6 +65,7 @@ TANDEM_INLINE constexpr OpDef gru_op{.name = "gru",
                                      .dtypes = dtypes::floating,
                                      .inputs = at_least(5),
                                      .outputs = 4,
+                                     .flags = {.takes_half = kernels_take_half},
                                      .rare = {.decomposition = &detail::gru_reference}};
 TANDEM_INLINE constexpr OpDef gru_grad_op{
     .name = "gru_grad",
@@ -73,6 +77,7 @@ TANDEM_INLINE constexpr OpDef gru_grad_op{
     .inputs = at_least(10),
     .outputs = 5,
     .saves = Saves::inputs,
+    .flags = {.takes_half = kernels_take_half},
     .attrs = &detail::attr_type<RnnGradAttrs>,
     .rare = {.backward_of = &detail::gru_backward}};
 

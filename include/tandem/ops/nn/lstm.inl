@@ -3,6 +3,7 @@
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/rnn/rnn.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/nn/lstm.hpp"
 #include "tandem/ops/nn/rnn_common.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -29,7 +30,9 @@ TANDEM_INLINE Specs infer_lstm(const InferCall& c) {
 }
 
 // Computes the outputs of the fused op with basic ops, so that second derivatives need no kernel.
-TANDEM_INLINE Tensors lstm_reference(Span<const Tensor> in, const Attrs&) {
+TANDEM_INLINE Tensors lstm_reference(Span<const Tensor> operands, const Attrs&) {
+  const DType dtype = operands[0].dtype();
+  const std::vector<Tensor> in = all_widened(operands);
   nn::LstmState state{in[1], in[2]};
   std::vector<Tensor> outputs;
   i64 t = 0;
@@ -39,7 +42,7 @@ TANDEM_INLINE Tensors lstm_reference(Span<const Tensor> in, const Attrs&) {
     outputs.push_back(mask.or_zero(next.h));
     state = {mask.choose(next.h, state.h), mask.choose(next.c, state.c)};
   }
-  return {stack_steps(outputs, in[0], in[1]), state.h, state.c};
+  return {cast(stack_steps(outputs, in[0], in[1]), dtype), cast(state.h, dtype), cast(state.c, dtype)};
 }
 
 TANDEM_INLINE Grads lstm_gradient(const GradCall& c) {
@@ -67,6 +70,7 @@ TANDEM_INLINE constexpr OpDef lstm_op{
     .dtypes = dtypes::floating,
     .inputs = at_least(6),
     .outputs = 5,
+    .flags = {.takes_half = kernels_take_half},
     .rare = {.decomposition = &detail::lstm_reference}};
 TANDEM_INLINE constexpr OpDef lstm_grad_op{
     .name = "lstm_grad",
@@ -79,6 +83,7 @@ TANDEM_INLINE constexpr OpDef lstm_grad_op{
     .inputs = at_least(12),
     .outputs = 6,
     .saves = Saves::inputs,
+    .flags = {.takes_half = kernels_take_half},
     .attrs = &detail::attr_type<RnnGradAttrs>,
     .rare = {.backward_of = &detail::lstm_backward}};
 
