@@ -37,6 +37,15 @@ const std::vector<Case>& cases() {
       {"a large filter, images", {3, 2, 2, 128}, {3, 3, 128, 200}, {.padding = Padding::same}},
       {"padding beyond the image", {2, 3, 3, 6}, {2, 2, 6, 9}, {.padding = Padding({{4, 5}, {3, 2}})}},
       {"one axis", {2, 300, 18}, {5, 18, 20}, {.padding = Padding::same}},
+      {"a long axis", {1, 3000, 24}, {5, 24, 20}, {.padding = Padding::same}},
+      {"a long axis in place", {1, 3000, 24}, {5, 24, 20}},
+      {"a long axis, causal", {1, 3000, 24}, {5, 24, 20}, {.padding = Padding({{1100, 0}}), .dilations = 270}},
+      {"a long axis, strides", {1, 6000, 24}, {5, 24, 20}, {.strides = 2, .padding = Padding::same}},
+      {"a long axis, few results", {1, 3001, 40}, {7, 40, 2}, {.padding = Padding::same}},
+      {"a long axis, few channels", {1, 30001, 2}, {7, 2, 24}, {.strides = 3, .padding = Padding::same}},
+      {"a long axis, depthwise", {1, 3000, 70}, {5, 1, 140}, {.padding = Padding::same}},
+      {"long rows", {1, 7, 1500, 40}, {3, 3, 40, 20}, {.padding = Padding::same, .dilations = {1, 2}}},
+      {"long rows, a large filter", {1, 3, 300, 200}, {3, 3, 200, 210}, {.padding = Padding::same}},
       {"three axes", {2, 7, 12, 13, 6}, {3, 3, 3, 6, 20}, {.strides = {1, 2, 1}, .padding = Padding::same}},
   };
   return all;
@@ -149,6 +158,8 @@ TEST_CASE("half precision: convolutions and pooling take scratch for bands, not 
   a.strides = a.dilations = {1, 1}, a.padding = PaddingKind::same;
   CHECK(scratch_of([&] { return apply1(conv2d_transpose_op, a, no_options, x, w, x); }) < of_x / 2);
   CHECK(scratch_of([&] { return apply1(conv2d_filter_grad_op, a, no_options, x, x, w); }) < of_x / 2);
+  const Tensor sound = reshape(x, {1, 65536, 32}), filter = drawn({5, 32, 32}, bfloat16, 3);
+  CHECK(scratch_of([&] { return nn::conv1d(sound, filter, {.padding = Padding::same}); }) < of_x / 2);
   CHECK(scratch_of([&] { return nn::max_pool(x, {.ksize = 2}); }) < of_x / 2);
   CHECK(scratch_of([&] { return nn::avg_pool(x, {.ksize = 3, .strides = 1, .padding = Padding::same}); }) < of_x / 2);
 }

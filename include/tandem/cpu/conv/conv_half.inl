@@ -1,5 +1,6 @@
-// Definitions of cpu/conv/half.hpp. The filter is packed as float32 once. Each thread widens what a band of results
-// reads into scratch, runs the float32 kernel on the band as a convolution of its own, and rounds its results once.
+// Definitions of cpu/conv/half.hpp. The filter is packed as float32 once. Each thread widens what a band of results, or
+// of long rows a part of it, reads into scratch, runs the float32 kernel on it as a convolution of its own, and rounds
+// its results once.
 #pragma once
 #include <cstring>
 
@@ -30,71 +31,105 @@ class Widened {
   Room<float> room_;
 };
 
-/// One band of a plan after another, with float32 copies of what it reads and of its results.
+/// The columns of a plan's results in parts, so that the float32 copies of a part stay in the L2 cache. Every part but
+/// the last is a number of vectors for which the kernels compute what they compute for whole rows.
+struct RowParts {
+  i64 wide, count = 1;
+
+  /// `channels`: those of the results.
+  RowParts(const ConvPlan& p, i64 channels) : wide(p.axis[2].count) {
+    const ConvAxis &d = p.axis[0], &h = p.axis[1], &w = p.axis[2];
+    const i64 rows = scratch_product(std::min(d.in, d.span()), std::min(h.in, (p.band - 1) * h.in_step + h.span()));
+    const i64 reads = scratch_product(scratch_product(rows, w.in_step), p.groups * p.depth * p.repeat);
+    const i64 writes = scratch_product(p.band, channels);
+    const i64 most = std::max<i64>(256, (48 << 10) / std::max<i64>({1, reads, writes}) / 64 * 64);
+    if (most >= wide) return;
+    count = (wide + most - 1) / most, wide = most;
+  }
+  static RowParts whole(const ConvPlan& p) {
+    RowParts r(p, 0);
+    r.wide = p.axis[2].count, r.count = 1;
+    return r;
+  }
+};
+
+/// One part of a plan's bands after another, with float32 copies of what it reads and of its results.
 template <class H>
 class HalfBand {
  public:
   /// `channels`: those of the results.
-  HalfBand(const PlanOf& of, i64 channels)
+  HalfBand(const PlanOf& of, const RowParts& parts, i64 channels)
       : of_(of),
+        parts_(parts),
         channels_(channels),
         image_channels_(of.plan.groups * of.plan.depth),
-        image_(image_numbers(of.plan)),
-        results_(scratch_product(of.plan.band * of.plan.axis[2].count, channels)) {}
+        image_(image_numbers()),
+        results_(scratch_product(of.plan.band * parts.wide, channels)) {
+    band_.become_part(of, {0, 0, of.plan.band, 0, parts.wide});  // the largest, for who needs scratch
+  }
 
-  /// Goes to band `item` and widens what it reads of x.
+  /// Goes to part `item` and widens what it reads of x.
   void read(const H* x, i64 item) {
     const ConvPlan& p = of_.plan;
-    const i64 rest = item / p.bands;
-    image_number_ = rest / p.axis[0].count, plane_ = rest % p.axis[0].count, first_ = item % p.bands * p.band;
-    band_.become_band(of_, plane_, first_, std::min(p.band, p.axis[1].count - first_));
+    const i64 rest = item / parts_.count / p.bands;
+    image_number_ = rest / p.axis[0].count;
+    part_.plane = rest % p.axis[0].count;
+    part_.row = item / parts_.count % p.bands * p.band, part_.rows = std::min(p.band, p.axis[1].count - part_.row);
+    part_.column = item % parts_.count * parts_.wide;
+    part_.wide = std::min(parts_.wide, p.axis[2].count - part_.column);
+    band_.become_part(of_, part_);
     const auto [z, z_past] = band_.read[0];
     const auto [y, y_past] = band_.read[1];
-    const i64 row = p.axis[2].in * image_channels_, n = (y_past - y) * row;
-    for (i64 i = z; i < z_past; ++i)
-      rows_.widen(x + ((image_number_ * p.axis[0].in + i) * p.axis[1].in + y) * row, 0, image_.data() + (i - z) * n, 0,
-                  1, n);
+    const auto [c, c_past] = band_.read[2];
+    const i64 row = p.axis[2].in * image_channels_, n = (c_past - c) * image_channels_, rows = y_past - y;
+    for (i64 i = z; i < z_past; ++i) {
+      const H* const from = x + ((image_number_ * p.axis[0].in + i) * p.axis[1].in + y) * row + c * image_channels_;
+      float* const to = image_.data() + (i - z) * rows * n;
+      if (n == row) rows_.widen(from, 0, to, 0, 1, rows * n);
+      else rows_.widen(from, row, to, n, rows, n);
+    }
   }
   const PlanOf& of() const { return band_; }
   const ConvPlan& plan() const { return band_.plan; }
   const float* image() const { return image_.data(); }
   float* results() const { return results_.data(); }
 
-  /// Rounds the channels [from, past) of the band's results to y.
+  /// Rounds the channels [from, past) of the part's results to y.
   void write(H* y, i64 from, i64 past) const {
-    const ConvPlan& p = plan();
-    const i64 wide = p.axis[2].count, step = of_.plan.axis[2].step;
-    for (i64 r = 0; r < p.band; ++r) {
+    const i64 wide = part_.wide, step = of_.plan.axis[2].step;
+    for (i64 r = 0; r < part_.rows; ++r) {
       const float* const row = results_.data() + r * wide * channels_ + from;
       H* const to = y + row_at(r) + from;
       if (step == 1 && past - from == channels_) rows_.round(row, 0, to, 0, 1, wide * channels_);
       else rows_.round(row, channels_, to, step * channels_, wide, past - from);
     }
   }
-  /// For a plan whose results are adjacent: widens the band's part of g, which has their shape.
+  /// For a plan whose results are adjacent, and parts of whole rows: widens the part of g, which has their shape.
   void read_results(const H* g) {
-    const i64 n = plan().band * plan().axis[2].count * channels_;
-    rows_.widen(g + row_at(0), 0, results_.data(), 0, 1, n);
+    rows_.widen(g + row_at(0), 0, results_.data(), 0, 1, part_.rows * part_.wide * channels_);
   }
 
  private:
-  /// Where row r of the band's results begins.
+  /// Where row r of the part's results begins.
   i64 row_at(i64 r) const {
     const ConvAxis &d = of_.plan.axis[0], &h = of_.plan.axis[1], &w = of_.plan.axis[2];
-    const i64 z = image_number_ * d.out + d.start + plane_ * d.step, y = h.start + (first_ + r) * h.step;
-    return ((z * h.out + y) * w.out + w.start) * channels_;
+    const i64 z = image_number_ * d.out + d.start + part_.plane * d.step, y = h.start + (part_.row + r) * h.step;
+    return ((z * h.out + y) * w.out + w.start + part_.column * w.step) * channels_;
   }
-  /// What the largest band reads.
-  static i64 image_numbers(const ConvPlan& p) {
-    const ConvAxis &d = p.axis[0], &h = p.axis[1];
-    const i64 rows = std::min(h.in, (p.band - 1) * h.in_step + h.span());
-    return scratch_product(std::min(d.in, d.span()) * rows, p.axis[2].in * p.groups * p.depth);
+  /// What the largest part reads.
+  i64 image_numbers() const {
+    const ConvAxis &d = of_.plan.axis[0], &h = of_.plan.axis[1], &w = of_.plan.axis[2];
+    const i64 rows = std::min(h.in, (of_.plan.band - 1) * h.in_step + h.span());
+    const i64 columns = std::min(w.in, (parts_.wide - 1) * w.in_step + w.span());
+    return scratch_product(std::min(d.in, d.span()) * rows, columns * image_channels_);
   }
 
   const PlanOf& of_;
+  const RowParts parts_;
   const HalfRows& rows_ = half_rows(half_dtype<H>);
   const i64 channels_, image_channels_;
-  i64 image_number_ = 0, plane_ = 0, first_ = 0;
+  i64 image_number_ = 0;
+  PlanOf::Part part_ = {};
   PlanOf band_;
   const Room<float> image_, results_;
 };
@@ -118,9 +153,10 @@ void half_planar(PlanOf& of, const HalfConv<H>& c) {
   const Room<float> packed(size);
   K::pack_planar.get()(p, Widened<H>(c.filter, p.window[0] * p.window[1] * p.window[2] * p.depth * p.columns).data(),
                        c.transposed, packed.data());
-  share(p.items(), work, [&](i64 begin, i64 end) {
-    HalfBand<H> band(of, p.columns);
-    const Room<float> room(K::planar_room.get()(p));
+  const RowParts parts(p, p.columns);
+  share(p.items() * parts.count, work, [&](i64 begin, i64 end) {
+    HalfBand<H> band(of, parts, p.columns);
+    const Room<float> room(K::planar_room.get()(band.plan()));
     for (i64 i = begin; i < end; ++i) {
       band.read(c.x, i);
       K::planar.get()(band.plan(), band.image(), packed.data(), band.results(), 0, 1, room.data(), c.e);
@@ -132,15 +168,16 @@ void half_planar(PlanOf& of, const HalfConv<H>& c) {
 /// The results of the panels [panel, past) of the filter in the bands [begin, end). `pack`: the panels are packed here,
 /// each before it is used first.
 template <class H>
-void half_gather(const PlanOf& of, const HalfConv<H>& c, const ConvPart& part, bool pack, float* packed) {
+void half_gather(const PlanOf& of, const RowParts& parts, const HalfConv<H>& c, const ConvPart& part, bool pack,
+                 float* packed) {
   static constexpr ByIsa<void (*)(const ConvPlan&, const H*, bool, i64, i64, float*)> packer{
       TANDEM_EACH_ISA(convolution::pack_half_filter<H>)};
   const ConvPlan& p = of.plan;
   const i64 tile = Kernels<float>::panel_size.get()(p) / std::max<i64>(1, p.segments * p.k);
   const i64 panels = (p.columns + tile - 1) / tile;
   const auto column = [&](i64 q) { return q / panels * p.columns + q % panels * tile; };
-  HalfBand<H> band(of, p.groups * p.columns);
-  const Room<float> room(of.room());
+  HalfBand<H> band(of, parts, p.groups * p.columns);
+  const Room<float> room(band.of().room());
   for (i64 i = part.begin; i < part.end; ++i) {
     band.read(c.x, i);
     const bool packs = pack && i == part.begin;
@@ -162,17 +199,19 @@ void run_half_gather(PlanOf& of, const HalfConv<H>& c) {
   of.divide(bands_wanted(work));
   const i64 panels = K::panels.get()(p), size = panels * K::panel_size.get()(p);
   const Room<float> packed(size);
+  const RowParts parts(p, p.groups * p.columns);
+  const i64 items = p.items() * parts.count;
   // Of a filter that is larger than the results each thread packs its own panels.
   if (double(size) > results(p) * double(p.columns * p.groups))
     return share(panels, work, [&](i64 begin, i64 end) {
-      half_gather<H>(of, c, {0, p.items(), begin, end}, true, packed.data());
+      half_gather<H>(of, parts, c, {0, items, begin, end}, true, packed.data());
     });
   static constexpr ByIsa<void (*)(const ConvPlan&, const H*, bool, i64, i64, float*)> packer{
       TANDEM_EACH_ISA(convolution::pack_half_filter<H>)};
   share(panels, double(size) * 4,
         [&](i64 begin, i64 end) { packer.get()(p, c.filter, c.transposed, begin, end, packed.data()); });
-  share(p.items(), work, [&](i64 begin, i64 end) {
-    half_gather<H>(of, c, {begin, end, 0, panels}, false, packed.data());
+  share(items, work, [&](i64 begin, i64 end) {
+    half_gather<H>(of, parts, c, {begin, end, 0, panels}, false, packed.data());
   });
 }
 
@@ -187,9 +226,10 @@ void run_half_depthwise(PlanOf& of, const HalfConv<H>& c, i64 sums) {
   const Room<float> packed(K::depthwise_size.get()(p));
   K::pack_depthwise.get()(p, Widened<H>(c.filter, p.window[0] * p.window[1] * p.window[2] * repeated).data(),
                           packed.data());
-  share(p.items(), work, [&](i64 begin, i64 end) {
-    HalfBand<H> band(of, channels);
-    const Room<float> room(of.room()), row(sums > 1 ? p.axis[2].count * repeated : 0);
+  const RowParts parts(p, channels);
+  share(p.items() * parts.count, work, [&](i64 begin, i64 end) {
+    HalfBand<H> band(of, parts, channels);
+    const Room<float> room(band.of().room()), row(sums > 1 ? parts.wide * repeated : 0);
     for (i64 i = begin; i < end; ++i) {
       band.read(c.x, i);
       K::depthwise.get()(band.plan(), band.image(), packed.data(), band.results(), 0, 1, sums, room.data(), row.data(),
@@ -228,7 +268,7 @@ void half_backward(const KernelCall& c, const Sizes& s) {
       [&](PlanOf& of) { s.depthwise() ? run_half_depthwise(of, h, s.out_channels) : run_half_gather(of, h); });
 }
 
-/// The operands of a filter gradient, widened band by band.
+/// The operands of a filter gradient, widened band by band: in whole rows, over which float32 has one sum.
 template <class H>
 struct HalfBands {
   const H *x, *g;
@@ -237,7 +277,7 @@ struct HalfBands {
     HalfBand<H> band;
     Room<float> room, panel;
     Scratch(const PlanOf& of, bool deep)
-        : band(of, of.plan.groups * (deep ? of.plan.repeat : of.plan.columns)),
+        : band(of, RowParts::whole(of.plan), of.plan.groups * (deep ? of.plan.repeat : of.plan.columns)),
           room(of.room()),
           panel(deep ? 0 : Kernels<float>::panel_room.get()(of.plan)) {}
   };

@@ -88,27 +88,29 @@ class PlanOf {
     finish(deep, element);
   }
 
-  /// Room for become_band().
+  /// Room for become_part().
   PlanOf() = default;
-  /// Makes this the plan of one band of `of`, for an image that is what the band reads: the positions that `read`
-  /// returns along axes 0 and 1, all of axis 2. The results are the band's, adjacent. It has the taps and segments of
-  /// `of`, even where they read only zeros, because these determine the order of each sum. It refers to `of`.
-  void become_band(const PlanOf& of, i64 plane_number, i64 first, i64 count) {
+  /// Part of a band: results [row, row + rows) along axis 1, [column, column + wide) along axis 2.
+  struct Part {
+    i64 plane, row, rows, column, wide;
+  };
+  /// Makes this the plan of a part of one band of `of`, for an image that is what the part reads: the positions that
+  /// `read` returns along the axes. The results are the part's, adjacent. It has the taps and segments of `of`, even
+  /// where they read only zeros, because these determine the order of each sum. It refers to `of`.
+  void become_part(const PlanOf& of, const Part& part) {
     plan = of.plan;
     plan.batch = 1;
-    become_part(0, of, plane_number, 1);
-    become_part(1, of, first, count);
-    taps_[2].clear();
-    for (const ConvTap& tap : of.taps_[2]) taps_[2].push(tap);
-    ConvAxis& w = plan.axis[2];
-    w.start = 0, w.step = 1, w.out = w.count;
-    set_band(count);
+    set_axis(0, of, part.plane, 1);
+    set_axis(1, of, part.row, part.rows);
+    set_axis(2, of, part.column, part.wide);
+    plan.row = row_of(plan.axis[2]);
+    set_band(part.rows);
   }
-  /// Positions along an axis of the image of the plan that this is a band of.
+  /// Positions along an axis of the image of the plan that this is a part of.
   struct Positions {
     i64 from, past;
   };
-  Positions read[2] = {};
+  Positions read[3] = {};
 
   /// Shortens the bands until there are `wanted` of them, if possible. Changes no result of a convolution.
   void divide(i64 wanted) {
@@ -139,8 +141,7 @@ class PlanOf {
     }
     const ConvAxis& w = plan.axis[2];
     plan.merged = plan.groups == 1 && !deep && w.high - w.low + 1 == w.tap_count;
-    const i64 channels = plan.groups * plan.depth * plan.repeat;
-    plan.row = scratch_product(channels, plan.direct ? w.in : (w.count - 1) * w.in_step + w.span());
+    plan.row = row_of(w);
     plan.segments = plan.axis[0].tap_count * plan.axis[1].tap_count * (plan.merged ? 1 : w.tap_count);
     plan.k = plan.merged ? w.tap_count * plan.depth : plan.depth;
     // As many rows as let a band, what is left of it included, stay in the L2 cache.
@@ -149,7 +150,11 @@ class PlanOf {
     const i64 rows = (192 << 10) / std::max<i64>(1, bytes);
     set_band((rows - h.span()) / std::max<i64>(1, h.in_step) + 1);
   }
-  void become_part(int i, const PlanOf& of, i64 first, i64 count) {
+  i64 row_of(const ConvAxis& w) const {
+    return scratch_product(plan.groups * plan.depth * plan.repeat,
+                           plan.direct ? w.in : (w.count - 1) * w.in_step + w.span());
+  }
+  void set_axis(int i, const PlanOf& of, i64 first, i64 count) {
     const ConvAxis& whole = of.plan.axis[i];
     const i64 from = std::clamp<i64>(first * whole.in_step + whole.low, 0, whole.in);
     const i64 past = std::clamp<i64>((first + count - 1) * whole.in_step + whole.high + 1, from, whole.in);
