@@ -167,6 +167,9 @@ TEST_CASE("half precision: convolutions and pooling take scratch for bands, not 
   CHECK(scratch_of([&] { return apply1(conv2d_filter_grad_op, a, no_options, x, x, w); }) < of_x / 2);
   const Tensor sound = reshape(x, {1, 65536, 32}), filter = drawn({5, 32, 32}, bfloat16, 3);
   CHECK(scratch_of([&] { return nn::conv1d(sound, filter, {.padding = Padding::same}); }) < of_x / 2);
+  rules::ConvAttrs along;
+  along.strides = along.dilations = {1}, along.padding = PaddingKind::same;
+  CHECK(scratch_of([&] { return apply1(conv2d_filter_grad_op, along, no_options, sound, sound, filter); }) < of_x / 2);
   CHECK(scratch_of([&] { return nn::max_pool(x, {.ksize = 2}); }) < of_x / 2);
   CHECK(scratch_of([&] { return nn::avg_pool(x, {.ksize = 3, .strides = 1, .padding = Padding::same}); }) < of_x / 2);
 }
