@@ -78,9 +78,9 @@ TEST_CASE("CUDA: the ops without a kernel are these") {
       "assert", "assert_shapes", "check_all_written", "check_written", "print", "random_advance", "range", "rank",
       "shape", "size", "broadcast_dynamic_shape",
       // Not written yet.
-      "bincount", "check_numerics", "confusion_matrix", "dequantize", "dynamic_partition", "dynamic_stitch",
-      "histogram_fixed_width", "invert_permutation", "is_member", "mark_written", "number_distinct", "quantize",
-      "random_binomial", "random_gamma", "random_poisson", "repeat_indices", "scaled_dot_product_attention",
+      "attention_delta", "bincount", "check_numerics", "confusion_matrix", "dequantize", "dynamic_partition",
+      "dynamic_stitch", "histogram_fixed_width", "invert_permutation", "is_member", "mark_written", "number_distinct",
+      "quantize", "random_binomial", "random_gamma", "random_poisson", "repeat_indices", "scaled_dot_product_attention",
       "scaled_dot_product_attention_grad", "segment_max", "segment_min", "segment_prod", "segment_sum", "sequence_mask",
       "unravel_index", "where",
       // Updates of many Variables at once: on a GPU one by one.

@@ -7,6 +7,7 @@
 
 #include "tandem/core/allocator.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/simd/isa.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 
@@ -57,6 +58,17 @@ struct Threads {
   explicit Threads(int n) { tandem::config::set_intra_op_parallelism_threads(n); }
   ~Threads() { tandem::config::set_intra_op_parallelism_threads(0); }
 };
+/// Calls f for every instruction set of the machine.
+template <class F>
+void each_instruction_set(const F& f) {
+  const int best = tandem::cpu::isa();
+  for (int level = 0; level <= best; ++level) {
+    CAPTURE(level);
+    tandem::cpu::isa_level.store(static_cast<signed char>(level));
+    f();
+  }
+  tandem::cpu::isa_level.store(static_cast<signed char>(best));
+}
 inline tandem::i64 bytes_of(const tandem::Tensor& x) { return static_cast<tandem::i64>(x.spec().bytes()); }
 /// The bytes that a call takes beside its results: a tensor, or a list of them.
 template <class F>
@@ -67,7 +79,7 @@ tandem::i64 scratch_of(const F& f) {
   tandem::i64 results = 0;
   if constexpr (requires { y.spec(); }) results = bytes_of(y);
   else
-    for (const tandem::Tensor& t : y) results += bytes_of(t);
+    for (const auto& t : y) results += bytes_of(t);
   return tandem::memory::info().peak - before - results;
 }
 

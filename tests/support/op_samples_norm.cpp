@@ -70,6 +70,12 @@ const Sample norm_table[] = {
        back([&](const Tensor& x) { return batch_norm(n, x, DataFormat::nchw); }, n.reals({2, 3, 2}));
      }},
     {"scaled_dot_product_attention", &attentions},
+    {"attention_delta",
+     [](Numbers& n) {
+       for (const bool steps_first : {false, true})
+         apply1(attention_delta_op, AttentionAttrs{false, true, 0, steps_first}, no_options, n.reals({2, 3, 4}),
+                n.reals({2, 3, 4}));
+     }},
     {"scaled_dot_product_attention_grad",
      [](Numbers& n) {
        const Tensor k = n.reals({1, 2, 3, 4}), v = n.reals({1, 2, 3, 5}), mask = n.reals({3});

@@ -1,7 +1,6 @@
 // float16 and bfloat16 in attention and batch normalization: float32's bits, rounded once, with statistics that stay
 // float32 for the gradient; and no float32 copies of whole operands.
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/core/allocator.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/half_rounded.hpp"
 
@@ -25,6 +24,7 @@ void check_heads(const Heads& h, DType half) {
   if (h.mask.rank() > 0 && h.flags) in.back() = greater(cast(in.back(), float32), constant(-1.f));
   const auto y = check_op(scaled_dot_product_attention_op, in, h.attrs, half);
   const Tensor g = drawn(y[0].shape(), half, 5), delta = drawn(y[1].shape(), float32, 6);
+  CHECK(check_op(attention_delta_op, {g, y[0]}, h.attrs, half)[0].shape() == delta.shape());
   std::vector<Tensor> back{g, q, k, v, y[1], delta};
   if (in.size() > 3) back.push_back(in[3]);
   check_op(scaled_dot_product_attention_grad_op, back, h.attrs, half);
@@ -80,12 +80,14 @@ TEST_CASE("half precision: batch normalization and its gradient have float32's b
       }
 }
 
-TEST_CASE("half precision: attention takes scratch for heads, not for whole operands") {
+TEST_CASE("half precision: attention and its gradient take scratch for heads, not for whole operands") {
   if (!kernels_take_half) return;
   const Threads two(2);
   const Tensor q = drawn({8, 8, 512, 64}, bfloat16, 1);  // 4 MiB
-  const i64 before = memory::info().live;
-  memory::reset_peak();
-  const Tensor y = nn::scaled_dot_product_attention(q, q, q, {.causal = true});
-  CHECK(memory::info().peak - before - static_cast<i64>(y.spec().bytes()) < static_cast<i64>(q.spec().bytes()) / 2);
+  CHECK(scratch_of([&] { return nn::scaled_dot_product_attention(q, q, q, {.causal = true}); }) < bytes_of(q) / 2);
+  const Tensor k = identity(q), v = identity(q);
+  GradientTape tape;
+  for (const Tensor* t : {&q, &k, &v}) tape.watch(*t);
+  const Tensor y = nn::scaled_dot_product_attention(q, k, v);
+  CHECK(scratch_of([&] { return tape.gradient(y, {q, k, v}, {.output_gradients = {q}}); }) < bytes_of(q) / 2);
 }

@@ -86,6 +86,13 @@ TEST_CASE("half precision: recurrent ops and their gradients have float32's bits
   }
 }
 
+TEST_CASE("half precision: chunks of a recurrent op have float32's bits on every instruction set") {
+  each_instruction_set([] {
+    for (const Case& k : cases())
+      if (std::string(k.what).find("chunks") != std::string::npos) check_case(k, bfloat16);
+  });
+}
+
 TEST_CASE("half precision: a recurrent op carries its state in float32") {
   // Each step adds 2^-10 to the cell, which bfloat16 would round away from 1 on: i = o = 1/2, f = 1, g = 2^-9.
   const i64 steps = 2048;

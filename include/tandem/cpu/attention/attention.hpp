@@ -6,7 +6,8 @@
 
 namespace TANDEM_NS::cpu {
 
-TANDEM_API void attention(const KernelCall& c);       // q k v [mask] -> y lse
-TANDEM_API void attention_grad(const KernelCall& c);  // g q k v lse delta [mask] -> dq dk dv
+TANDEM_API void attention(const KernelCall& c);        // q k v [mask] -> y lse
+TANDEM_API void attention_delta(const KernelCall& c);  // g y -> delta
+TANDEM_API void attention_grad(const KernelCall& c);   // g q k v lse delta [mask] -> dq dk dv
 
 }  // namespace TANDEM_NS::cpu

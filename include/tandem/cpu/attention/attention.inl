@@ -38,6 +38,14 @@ void attention_of(const KernelCall& c) {
 }
 
 template <class T>
+void attention_delta_of(const KernelCall& c) {
+  const AttentionDelta<T> d(c);
+  d.share([&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) d.one(i, c.in[0].as<T>() + d.begin(i), c.in[1].as<T>() + d.begin(i), d.places.ld);
+  });
+}
+
+template <class T>
 class AttentionGrad {
  public:
   explicit AttentionGrad(const KernelCall& c) : c_(c), b_(c), p_(b_.plan) {}
@@ -96,6 +104,12 @@ TANDEM_INLINE void attention(const KernelCall& c) {
     if (c.in[0].is_half()) return detail::attention_half(c);
   if (c.in[0].spec->dtype == DType::float64) detail::attention_of<double>(c);
   else detail::attention_of<float>(c);
+}
+TANDEM_INLINE void attention_delta(const KernelCall& c) {
+  if constexpr (kernels_take_half)
+    if (c.in[0].is_half()) return detail::attention_delta_half(c);
+  if (c.in[0].spec->dtype == DType::float64) detail::attention_delta_of<double>(c);
+  else detail::attention_delta_of<float>(c);
 }
 TANDEM_INLINE void attention_grad(const KernelCall& c) {
   if constexpr (kernels_take_half)

@@ -77,6 +77,21 @@ TANDEM_INLINE void attention_half(const KernelCall& c) {
   });
 }
 
+TANDEM_INLINE void attention_delta_half(const KernelCall& c) {
+  const AttentionDelta<float> d(c);
+  d.share([&](i64 begin, i64 end) {
+    HalfTile tile(c.in[0].spec->dtype, 2 * d.queries.size * d.width);
+    for (i64 i = begin; i < end; ++i) {
+      tile.clear();
+      const auto widened = [&](std::size_t k) {
+        return tile.widen(c.in[k].as<const std::uint16_t>() + d.begin(i), d.places.ld, d.rows(i), d.width);
+      };
+      const float *const g = widened(0), *const y = widened(1);
+      d.one(i, g, y, d.width);
+    }
+  });
+}
+
 class HalfAttentionGrad {
  public:
   explicit HalfAttentionGrad(const KernelCall& c) : c_(c), b_(c), p_(b_.plan), dtype_(c.in[1].spec->dtype) {}

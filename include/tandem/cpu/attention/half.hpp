@@ -6,6 +6,7 @@
 namespace TANDEM_NS::cpu::detail {
 
 void attention_half(const KernelCall& c);
+void attention_delta_half(const KernelCall& c);
 void attention_grad_half(const KernelCall& c);
 
 }  // namespace TANDEM_NS::cpu::detail

@@ -45,13 +45,15 @@ struct AttentionKernels {
   void (*finish)(const AttentionTile<T>&);
   void (*backward)(const AttentionTile<T>&);
   void (*flags)(const void*, i64, i64, void*);
+  void (*dots)(const T*, const T*, i64, i64, i64, T*);
 };
 #define TANDEM_ATTENTION(SETS)                                                                        \
   static constexpr decltype(AttentionKernels<T>::forward) forward[] = SETS(attention_rows<T>);        \
   static constexpr decltype(AttentionKernels<T>::finish) finish[] = SETS(attention_finish<T>);        \
   static constexpr decltype(AttentionKernels<T>::backward) backward[] = SETS(attention_grad_rows<T>); \
   static constexpr decltype(AttentionKernels<T>::flags) flags[] = SETS(bias_of_flags<T>);             \
-  return {forward[isa()], finish[isa()], backward[isa()], flags[isa()]};
+  static constexpr decltype(AttentionKernels<T>::dots) dots[] = SETS(row_dots<T>);                    \
+  return {forward[isa()], finish[isa()], backward[isa()], flags[isa()], dots[isa()]};
 template <class T>
 AttentionKernels<T> attention_kernels() {
   if constexpr (on_every_set<T>) {

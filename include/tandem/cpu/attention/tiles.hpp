@@ -93,6 +93,41 @@ class AttentionForward {
   T* const lse_;
 };
 
+/// What the gradient subtracts from each row's products: the sums of g y over the width, [..., heads, steps].
+template <class T>
+class AttentionDelta {
+ public:
+  explicit AttentionDelta(const KernelCall& c)
+      : places(c.in[0].shape(), c.attrs.get<AttentionAttrs>().steps_first),
+        width(c.in[0].shape().dim(-1)),
+        queries(c.out[0].shape().dim(-1), 64),
+        out_(c.out[0].as<T>()),
+        matrices_(queries.n ? c.out[0].size() / queries.n : 0),
+        kernels_(attention_kernels<T>()) {}
+
+  const MatrixPlaces places;
+  const i64 width;
+  const Tiles queries;
+
+  /// Calls f(first, past) for ranges of tiles of all matrices.
+  template <class F>
+  void share(const F& f) const {
+    parallel_for(matrices_ * queries.count, (1 << 15) / (queries.size * width + 1) + 1, f);
+  }
+  /// Where tile i begins, and its rows.
+  i64 begin(i64 i) const { return places.at(i / queries.count, queries.begin(i % queries.count)); }
+  i64 rows(i64 i) const { return queries.width(i % queries.count); }
+  void one(i64 i, const T* g, const T* y, i64 ld) const {
+    T* const out = out_ + i / queries.count * queries.n + queries.begin(i % queries.count);
+    kernels_.dots(g, y, ld, rows(i), width, out);
+  }
+
+ private:
+  T* const out_;
+  const i64 matrices_;
+  const AttentionKernels<T> kernels_;
+};
+
 /// A tile of keys and values, packed, and where their gradients go.
 template <class T>
 struct KeyTile {

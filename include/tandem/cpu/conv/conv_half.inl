@@ -31,25 +31,21 @@ class Widened {
   Room<float> room_;
 };
 
-/// The columns of a plan's results in parts, so that the float32 copies of a part stay in the L2 cache. Every part but
-/// the last is a number of vectors for which the kernels compute what they compute for whole rows.
+/// The columns of a plan's results in parts, so that the float32 copies of a row stay in the L2 cache. Every part but
+/// the last is a multiple of `unit`, for which kernels compute what they compute for whole rows.
 struct RowParts {
   i64 wide, count = 1;
 
-  /// `channels`: those of the results.
-  RowParts(const ConvPlan& p, i64 channels) : wide(p.axis[2].count) {
+  /// `channels`: those of the results. By default `unit` is what planar.inc computes at once on any instruction set.
+  RowParts(const ConvPlan& p, i64 channels, i64 unit = 64) : wide(p.axis[2].count) {
+    if (p.band > 1) return;  // several rows fit
     const ConvAxis &d = p.axis[0], &h = p.axis[1], &w = p.axis[2];
-    const i64 rows = scratch_product(std::min(d.in, d.span()), std::min(h.in, (p.band - 1) * h.in_step + h.span()));
+    const i64 rows = scratch_product(std::min(d.in, d.span()), std::min(h.in, h.span()));
     const i64 reads = scratch_product(scratch_product(rows, w.in_step), p.groups * p.depth * p.repeat);
-    const i64 writes = scratch_product(p.band, channels);
-    const i64 most = std::max<i64>(256, (48 << 10) / std::max<i64>({1, reads, writes}) / 64 * 64);
+    const i64 some = (48 << 10) / std::max<i64>({1, reads, channels});
+    const i64 most = std::max<i64>({some, 256, unit}) / unit * unit;
     if (most >= wide) return;
     count = (wide + most - 1) / most, wide = most;
-  }
-  static RowParts whole(const ConvPlan& p) {
-    RowParts r(p, 0);
-    r.wide = p.axis[2].count, r.count = 1;
-    return r;
   }
 };
 
@@ -104,9 +100,11 @@ class HalfBand {
       else rows_.round(row, channels_, to, step * channels_, wide, past - from);
     }
   }
-  /// For a plan whose results are adjacent, and parts of whole rows: widens the part of g, which has their shape.
+  /// For a plan whose results are adjacent: widens the part of g, which has their shape.
   void read_results(const H* g) {
-    rows_.widen(g + row_at(0), 0, results_.data(), 0, 1, part_.rows * part_.wide * channels_);
+    const i64 row = of_.plan.axis[2].count * channels_, n = part_.wide * channels_;
+    if (n == row) rows_.widen(g + row_at(0), 0, results_.data(), 0, 1, part_.rows * n);
+    else rows_.widen(g + row_at(0), row, results_.data(), n, part_.rows, n);
   }
 
  private:
@@ -268,28 +266,33 @@ void half_backward(const KernelCall& c, const Sizes& s) {
       [&](PlanOf& of) { s.depthwise() ? run_half_depthwise(of, h, s.out_channels) : run_half_gather(of, h); });
 }
 
-/// The operands of a filter gradient, widened band by band: in whole rows, over which float32 has one sum.
+/// The operands of a filter gradient, widened band by band, or part by part of long rows.
 template <class H>
 struct HalfBands {
   const H *x, *g;
 
   struct Scratch {
+    const RowParts parts;
     HalfBand<H> band;
     Room<float> room, panel;
     Scratch(const PlanOf& of, bool deep)
-        : band(of, RowParts::whole(of.plan), of.plan.groups * (deep ? of.plan.repeat : of.plan.columns)),
-          room(of.room()),
-          panel(deep ? 0 : Kernels<float>::panel_room.get()(of.plan)) {}
+        : Scratch(of, deep, of.plan.groups * (deep ? of.plan.repeat : of.plan.columns)) {}
+    Scratch(const PlanOf& of, bool deep, i64 channels)
+        : parts(of.plan, channels, summed_results),
+          band(of, parts, channels),
+          room(band.of().room()),
+          panel(deep ? 0 : Kernels<float>::panel_room.get()(band.plan())) {}
   };
   void correlate(const PlanOf&, bool deep, float* to, const Chunk& c, Scratch& s) const {
     using K = Kernels<float>;
-    for (i64 i = c.begin; i < c.end; ++i) {
+    for (i64 i = c.begin * s.parts.count; i < c.end * s.parts.count; ++i) {
       s.band.read(x, i);
       s.band.read_results(g);
       const float *const image = s.band.image(), *const gradients = s.band.results();
+      const bool fresh = i == c.begin * s.parts.count;
       if (deep) K::correlate_depthwise.get()(s.band.plan(), image, gradients, to, 0, 1, s.room.data());
       else
-        K::correlate.get()(s.band.plan(), image, gradients, to, 0, 1, c.segment, c.past, i == c.begin, s.room.data(),
+        K::correlate.get()(s.band.plan(), image, gradients, to, 0, 1, c.segment, c.past, fresh, s.room.data(),
                            s.panel.data());
     }
   }

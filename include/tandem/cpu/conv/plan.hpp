@@ -43,6 +43,10 @@ struct ConvPlan {
   i64 items() const { return batch * axis[0].count * bands; }
 };
 
+/// The most results of a row that a filter gradient adds up at once: a part of a long row that begins at a multiple has
+/// the sums of the row.
+inline constexpr i64 summed_results = 512;
+
 /// A part of the results: the bands [begin, end) and the filter's panels [panel, past).
 struct ConvPart {
   i64 begin, end, panel, past;

@@ -43,6 +43,6 @@ namespace detail {
 TANDEM_API Tensor attention_probabilities(const Tensor& scores, const Tensor& mask, bool causal);
 }  // namespace detail
 
-TANDEM_OPS(attention_ops, scaled_dot_product_attention, scaled_dot_product_attention_grad)
+TANDEM_OPS(attention_ops, scaled_dot_product_attention, attention_delta, scaled_dot_product_attention_grad)
 
 }  // namespace TANDEM_NS

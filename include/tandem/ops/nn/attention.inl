@@ -82,6 +82,17 @@ TANDEM_INLINE Specs infer_attention(const InferCall& c) {
   out.push(lse);
   return out;
 }
+TANDEM_INLINE Specs infer_attention_delta(const InferCall& c) {
+  const AttentionAttrs& a = c.get<AttentionAttrs>();
+  Spec delta = c.spec(0);
+  if (delta.shape.rank() < (a.steps_first ? 3 : 2)) raise_specs(c, "needs rank 2 or more, with .steps_first 3");
+  if (c.spec(1).dtype != delta.dtype || !c.spec(1).shape.is_compatible_with(delta.shape))
+    raise_specs(c, "gradient shape does not match result shape");
+  delta.shape = a.heads_first(delta.shape);
+  delta.shape.erase(delta.shape.rank() - 1);
+  delta.dtype = widened(delta.dtype);
+  return Specs(delta);
+}
 TANDEM_INLINE Specs infer_attention_grad(const InferCall& c) {
   Shape rows = check_attention(c, 1, 6), y = c.spec(1).shape;
   rows.erase(rows.rank() - 1);
@@ -200,6 +211,11 @@ TANDEM_INLINE Tensors reference_attention(Span<const Tensor> operands, const Att
   return {cast(heads_first(matmul(dropped(w.weights, in, a), heads.spread(v)), a), operands[0].dtype()), w.lse};
 }
 
+TANDEM_INLINE Tensors reference_attention_delta(Span<const Tensor> in, const Attrs& attrs) {
+  const Tensor delta = reduce_sum(widened(in[0]) * widened(in[1]), {.axis = -1});
+  return Tensors(attrs.get<AttentionAttrs>().steps_first ? swap_axes(delta, -2) : delta);
+}
+
 // Of operands as the backward op has them: g q k v lse delta [mask] [key], with the heads first and as many in k and v
 // as in q. The weights after dropout, and the scores' gradients, with delta = sum(g y) - (the gradient of lse).
 struct ScoreGradient {
@@ -240,8 +256,7 @@ TANDEM_INLINE Tensor mask_gradient(Span<const Tensor> operands, const AttentionA
 TANDEM_INLINE Grads gradient_attention(const GradCall& c) {
   const AttentionAttrs& a = c.get<AttentionAttrs>();
   const Tensor &y = c.out[0], g = c.g[0].is_set() ? c.g[0] : zeros_like(y);
-  Tensor delta = reduce_sum(widened(g) * widened(y), {.axis = -1});
-  if (a.steps_first) delta = swap_axes(delta, -2);
+  Tensor delta = apply1(attention_delta_op, c.attrs, no_options, g, y);
   if (c.g[1].is_set()) delta = delta - c.g[1];
   std::vector<Tensor> in{g, c.in[0], c.in[1], c.in[2], c.out[1], delta};
   for (std::size_t i = 3; i < c.in.size(); ++i) in.push_back(c.in[i]);
@@ -309,6 +324,17 @@ TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_op{
     .flags = {.takes_half = kernels_take_half},
     .attrs = &detail::attr_type<AttentionAttrs>,
     .rare = {.decomposition = &detail::reference_attention, .wide_outputs = 1u << 1}};
+TANDEM_INLINE constexpr OpDef attention_delta_op{
+    .name = "attention_delta",
+    .input_names = "g, y",
+    .infer = &detail::infer_attention_delta,
+    .cpu = &cpu::attention_delta,
+    .dtypes = dtypes::floating,
+    .inputs = 2,
+    .saves = Saves::inputs,
+    .flags = {.takes_half = kernels_take_half},
+    .attrs = &detail::attr_type<AttentionAttrs>,
+    .rare = {.decomposition = &detail::reference_attention_delta, .wide_outputs = 1u << 0}};
 TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_grad_op{
     .name = "scaled_dot_product_attention_grad",
     .input_names = "g, q, k, v, lse, delta, mask, key",
