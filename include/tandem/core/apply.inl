@@ -5,7 +5,6 @@
 #include "tandem/core/invoke.hpp"
 #include "tandem/core/print.hpp"
 #include "tandem/core/profile.hpp"
-#include "tandem/core/run.inl"
 #include "tandem/core/scope.hpp"
 
 namespace TANDEM_NS {

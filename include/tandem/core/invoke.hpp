@@ -21,4 +21,9 @@ inline void invoke(const OpDef& op, const KernelCall& call, Stream stream) {
   backend_of(stream.device).launch(op, call, stream);
 }
 
+namespace detail {
+/// Runs a kernel on any device with the scratch that it needs; all else in the call is set.
+void launch(const OpDef& op, KernelCall& call, Span<const Operand> in);
+}  // namespace detail
+
 }  // namespace TANDEM_NS
