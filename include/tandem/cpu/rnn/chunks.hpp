@@ -164,7 +164,8 @@ class PackedWeights {
   const Numbers<T> room_;
 };
 
-/// The right operand of a product that is repeated in every chunk: packed if there are several. The same bits.
+/// The right operand of a product that is repeated in every chunk: packed if there are several. Results have the bits
+/// of one product of all rows.
 template <class T>
 class ChunkWeights {
  public:

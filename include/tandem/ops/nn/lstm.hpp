@@ -26,9 +26,9 @@ struct LstmOptions {
   TANDEM_OP_OPTIONS;
   Tensor sequence_length = {};  ///< [b], int32 or int64; past its length a row outputs zeros and keeps its state
 };
-/// Computes all steps of an LSTM in one fused kernel. float16 and bfloat16 are widened some steps at a time; products,
-/// the state from step to step and sums over steps are float32. What is stored is rounded: the results, the gates and
-/// cells that the gradient reads, and gradients, each once.
+/// Computes all steps of an LSTM in one fused kernel. float16 and bfloat16 are widened some steps at a time (whole in
+/// header-only programs and on GPUs); products, the state from step to step and sums over steps are float32. What is
+/// stored is rounded: the results, the gates and cells that the gradient reads, and gradients, each once.
 ///   x         [t, b, i]; state: [b, u]; weights as lstm_cell; floating
 ///   throws    errors::InvalidArgumentError if shapes or dtypes do not match, or a length is outside [0, t]
 ///   gradient  to all inputs except the lengths, through all steps in one fused kernel
