@@ -13,7 +13,6 @@ namespace {
 TrainOptions filled(TrainOptions o, bool nce) {
   if (o.learning_rate <= 0) o.learning_rate = nce ? 0.5 : 0.0125;
   if (o.momentum < 0) o.momentum = nce ? 0.5 : 0;
-  o.decays = !nce;
   return o;
 }
 
@@ -23,6 +22,7 @@ Trainer::Trainer(std::string corpus, const Vocabulary& vocabulary, const ModelOp
     : corpus_(std::move(corpus)),
       vocabulary_(vocabulary),
       options_(filled(o, model.loss == "nce")),
+      decays_(model.loss != "nce"),
       chunks_{.window = model.window, .lines = o.lines, .seed = o.seed},
       files_(corpus_),
       train_bytes_(files_.bytes() - static_cast<std::int64_t>(o.held_out * static_cast<double>(files_.bytes()))),
@@ -82,7 +82,7 @@ Trainer::Progress Trainer::train_chunk() {
   const Prepared now = next_.get();
   state_ = now.after;
   if (!is_last_epoch(state_)) read_ahead();
-  const double left = options_.decays ? std::max(1e-4, 1 - share()) : 1;
+  const double left = decays_ ? std::max(1e-4, 1 - share()) : 1;
   const Tensor rate = constant(static_cast<float>(options_.learning_rate * left));
   std::vector<double> losses, examples;  // of each step
   for (const Batch& b : now.batches) {

@@ -21,7 +21,6 @@ struct TrainOptions {
   // step here processes those of hundreds of words at once). With nce constant, and 0.5, for the mean loss.
   double learning_rate = 0;
   double momentum = -1;    // negative: 0, with nce 0.5
-  bool decays = true;      // the learning rate; set by Trainer
   double sample = 1e-3;    // more frequent words are dropped at random; 0: none are
   bool lines = false;      // windows end with their line
   double held_out = 0.02;  // the fraction of the text, at its end, that is not trained on
@@ -74,6 +73,7 @@ class Trainer {
   std::string corpus_;
   const Vocabulary& vocabulary_;
   TrainOptions options_;
+  const bool decays_;  // the learning rate
   ChunkOptions chunks_;
   WordReader files_;          // for their sizes
   std::int64_t train_bytes_;  // per epoch; the rest is held out

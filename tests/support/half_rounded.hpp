@@ -1,13 +1,11 @@
 // check_rounded, check_op: a function, or an op, of half precision has the bits of float32's results, rounded once.
-// What such tests share: threads and the scratch of a call.
+// What such tests share: the scratch of a call.
 #pragma once
 #include <cstdint>
 #include <tuple>
 #include <vector>
 
 #include "tandem/core/allocator.hpp"
-#include "tandem/cpu/parallel.hpp"
-#include "tandem/cpu/simd/isa.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 
@@ -54,21 +52,6 @@ inline std::vector<tandem::Tensor> check_op(const tandem::OpDef& op, const std::
   return r;
 }
 
-struct Threads {
-  explicit Threads(int n) { tandem::config::set_intra_op_parallelism_threads(n); }
-  ~Threads() { tandem::config::set_intra_op_parallelism_threads(0); }
-};
-/// Calls f for every instruction set of the machine.
-template <class F>
-void each_instruction_set(const F& f) {
-  const int best = tandem::cpu::isa();
-  for (int level = 0; level <= best; ++level) {
-    CAPTURE(level);
-    tandem::cpu::isa_level.store(static_cast<signed char>(level));
-    f();
-  }
-  tandem::cpu::isa_level.store(static_cast<signed char>(best));
-}
 inline tandem::i64 bytes_of(const tandem::Tensor& x) { return static_cast<tandem::i64>(x.spec().bytes()); }
 /// The bytes that a call takes beside its results: a tensor, or a list of them.
 template <class F>

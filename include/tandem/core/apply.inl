@@ -53,8 +53,8 @@ inline Tensors apply_any(const InferCall& c) {
   return apply_inferred(c, c.op.infer(c));
 }
 
-// Fast path: eager, a plain kernel, one output, fewer than 8 inputs, all with data on the host. The inputs are
-// converted to the kernel's operands immediately and not read again.
+// Fast path: eager, a CPU kernel, with scratch or without, one output, fewer than 8 inputs, all with data on the host.
+// The inputs are converted to the kernel's operands immediately and not read again.
 [[gnu::always_inline]] inline bool is_plain(const OpDef& op, Inputs in, Operand* operands) {
   if (context.stager || !op.cpu || op.rare.host_kernel || op.rare.resolve || op.flags.alias) return false;
   if (is_profiling() || op.outputs != 1 || in.size() >= few_operands) return false;

@@ -24,7 +24,6 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   }
   return out;
 }
-// Sets up everything that a kernel call needs besides operands if it runs on a device or uses scratch.
 [[gnu::noinline]] TANDEM_INLINE void launch(const OpDef& op, KernelCall& call, Span<const Operand> in) {
   const Device device = !call.out.empty() ? call.out[0].spec->device : in.empty() ? Device{} : in[0].spec->device;
   std::size_t bytes = 0;

@@ -3,6 +3,7 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/half_rounded.hpp"
+#include "tests/support/threads.hpp"
 
 using namespace tandem;
 using namespace half_rounded;
@@ -48,7 +49,7 @@ TEST_CASE("half precision: attention and its gradient have float32's bits, round
       {"a mask of queries", {2, 3, 70, 16}, {2, 3, 80, 16}, {2, 3, 80, 16}, plain, {70, 1}},
   };
   for (const int threads : {1, 3}) {
-    const Threads use(threads);
+    const testing::Threads use(threads);
     for (const DType half : {bfloat16, float16})
       for (const Heads& h : all) check_heads(h, half);
   }
@@ -82,7 +83,7 @@ TEST_CASE("half precision: batch normalization and its gradient have float32's b
 
 TEST_CASE("half precision: attention and its gradient take scratch for heads, not for whole operands") {
   if (!kernels_take_half) return;
-  const Threads two(2);
+  const testing::Threads two(2);
   const Tensor q = drawn({8, 8, 512, 64}, bfloat16, 1);  // 4 MiB
   CHECK(scratch_of([&] { return nn::scaled_dot_product_attention(q, q, q, {.causal = true}); }) < bytes_of(q) / 2);
   const Tensor k = identity(q), v = identity(q);

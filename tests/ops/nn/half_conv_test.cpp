@@ -5,6 +5,8 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/half_rounded.hpp"
+#include "tests/support/sets.hpp"
+#include "tests/support/threads.hpp"
 
 using namespace tandem;
 using namespace half_rounded;
@@ -71,14 +73,14 @@ void check_case(const Case& k, DType half) {
 
 TEST_CASE("half precision: convolutions and their gradients have float32's bits, rounded") {
   for (const int threads : {1, 3}) {
-    const Threads use(threads);
+    const testing::Threads use(threads);
     for (const DType half : {bfloat16, float16})
       for (const Case& k : cases()) check_case(k, half);
   }
 }
 
 TEST_CASE("half precision: parts of long rows have the bits of whole rows on every instruction set") {
-  each_instruction_set([] {
+  testing::on_every_set([] {
     for (const Case& k : cases())
       if (std::string(k.what).find("long") != std::string::npos) check_case(k, bfloat16);
   });
@@ -156,7 +158,7 @@ TEST_CASE("half precision: pooling and its gradients have float32's bits, rounde
 
 TEST_CASE("half precision: convolutions and pooling take scratch for bands, not for whole operands") {
   if (!kernels_take_half) return;
-  const Threads two(2);
+  const testing::Threads two(2);
   const Tensor x = drawn({16, 64, 64, 32}, bfloat16, 1), w = drawn({3, 3, 32, 32}, bfloat16, 2);  // x: 4 MiB
   const nn::ConvOptions same{.padding = Padding::same};
   const i64 of_x = static_cast<i64>(x.spec().bytes());

@@ -5,6 +5,8 @@
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/nn/rnn_common.hpp"
 #include "tests/support/half_rounded.hpp"
+#include "tests/support/sets.hpp"
+#include "tests/support/threads.hpp"
 
 using namespace tandem;
 using namespace half_rounded;
@@ -80,14 +82,14 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& in, bool lstm) {
 
 TEST_CASE("half precision: recurrent ops and their gradients have float32's bits, rounded") {
   for (const int threads : {1, 3}) {
-    const Threads use(threads);
+    const testing::Threads use(threads);
     for (const DType half : {bfloat16, float16})
       for (const Case& k : cases()) check_case(k, half);
   }
 }
 
 TEST_CASE("half precision: chunks of a recurrent op have float32's bits on every instruction set") {
-  each_instruction_set([] {
+  testing::on_every_set([] {
     for (const Case& k : cases())
       if (std::string(k.what).find("chunks") != std::string::npos) check_case(k, bfloat16);
   });
@@ -123,7 +125,7 @@ TEST_CASE("half precision: recurrent ops in traced functions, and second gradien
 
 TEST_CASE("half precision: recurrent ops take scratch for chunks of steps, not for whole sequences") {
   if (!kernels_take_half) return;
-  const Threads two(2);
+  const testing::Threads two(2);
   for (const bool lstm : {true, false}) {
     const auto in = operands({"", 1000, 32, 32, 64}, lstm ? 4 : 3, bfloat16);
     std::vector<Tensor> out;

@@ -35,8 +35,8 @@ inline void copy_blocks(const KernelCall& c, const Operand& to, i64 to_at, i64 t
   n.add(length, 1, 1);
   copy_strided(c, n, element(to, to_at), element(from, from_at));
 }
-inline constexpr int most_interleaved = 4;
 
+inline constexpr int most_interleaved = 4;
 /// whole[i * parts + p] = part[p][i], or the reverse, for i in [first, last).
 using Interleave = void (*)(void* whole, void* const* part, i64 first, i64 last, bool streamed);
 
@@ -111,7 +111,10 @@ class Joined {
     for (const Part& p : parts_) row += p.length * width();
     if (row == 0) return;
     const bool streamed = outer_ * row >= streaming_copy_bytes;
-    if (outer_ > 1 && Join && streamed) return copy_rows<Join>(row, &join_runs_around);
+    // Of runs that are too short to be streamed alone; rows of longer ones may be few, and are divided among threads. A
+    // single row may have gaps: concat() leaves out what lies in its place.
+    const bool is_short = row < shortest_streamed_run * static_cast<i64>(parts_.size());
+    if (outer_ > 1 && Join && streamed && is_short) return copy_rows<Join>(row, &join_runs_around);
     if (outer_ > 1 && row <= longest_short_run) return copy_rows<Join>(row, &cpu::copy_runs);
     parallel_for(outer_ * row, copy_grain_bytes, [&](i64 begin, i64 end) {
       for (i64 r = begin / row; begin < end; ++r) {

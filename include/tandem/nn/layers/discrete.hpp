@@ -180,8 +180,7 @@ class TANDEM_API IntegerLookup : public Layer {
   Tensor operator()(const Tensor& x) const;
   /// Makes the vocabulary of the integers in `data`: the most frequent ones first, and the larger one first of those
   /// that occur equally often, as in Keras; without .oov_token and .mask_token. Replaces that of an earlier call. A
-  /// traced function keeps the vocabulary with which it was traced, whatever adapt() or a checkpoint sets
-  /// later.
+  /// traced function keeps the vocabulary with which it was traced, whatever adapt() or a checkpoint sets later.
   ///   data      int32 or int64, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
   ///             data or another dtype

@@ -17,8 +17,7 @@ struct ResizingOptions {
 ///   x         real numbers; h and w may be unknown
 ///   returns   bilinear: x's dtype, float32 for integers; nearest: x's dtype
 ///   throws    errors::InvalidArgumentError, in the layer's name, for another rank, an image without pixels, a size
-///   that
-///             is not positive, or sizes that .crop_to_aspect_ratio does not know
+///             below 1, or sizes that .crop_to_aspect_ratio does not know
 ///   gradient  to x
 class TANDEM_API Resizing : public Layer {
  public:

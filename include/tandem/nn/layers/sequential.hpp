@@ -35,9 +35,8 @@ class Lambda : public Layer {
 ///
 /// A mask goes along, as in Keras: Embedding with .mask_zero and Masking make it; recurrent layers, Bidirectional,
 /// TimeDistributed, BatchNormalization (in training), GlobalAveragePooling1D, Softmax, MultiHeadAttention and
-/// TransformerBlock read it;
-/// Dense, activations, other normalizations, dropout and noise pass it on; other layers and functions drop it
-/// (call_with_mask has the rules).
+/// TransformerBlock read it; Dense, activations, other normalizations, dropout and noise pass it on; other layers and
+/// functions drop it (call_with_mask has the rules).
 ///
 /// Copies share the layers' Variables, as copies of any layer do; Model::clone() gives a copy its own.
 class TANDEM_API Sequential : public Layer {
