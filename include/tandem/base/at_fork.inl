@@ -2,14 +2,13 @@
 #pragma once
 #include <pthread.h>
 
-#include <algorithm>
 #include <atomic>
 #include <ctime>
 #include <new>
-#include <tuple>
-#include <vector>
 
 #include "tandem/base/at_fork.hpp"
+#include "tandem/base/lean_vector.hpp"
+#include "tandem/base/sort.hpp"
 
 namespace TANDEM_NS::detail {
 
@@ -43,7 +42,7 @@ TANDEM_INLINE void at_fork(ForkStage stage, const ForkHooks& hooks) {
 struct ForkMutexes {
   std::mutex mutex;
   ForkMutex* first = nullptr;
-  std::vector<ForkMutex*> held;
+  LeanVector<ForkMutex*> held;
 
   static ForkMutexes& all() {
     alignas(ForkMutexes) static unsigned char room[sizeof(ForkMutexes)];
@@ -66,18 +65,19 @@ struct ForkMutexes {
     }
   }
   bool take_all(int milliseconds, bool leave_out) {
-    std::vector<ForkMutex*> order;
-    for (ForkMutex* m = first; m; m = m->next_) order.push_back(m);
-    std::sort(order.begin(), order.end(), [](const ForkMutex* a, const ForkMutex* b) {
-      return std::make_tuple(a->rank_, reinterpret_cast<std::uintptr_t>(a)) <
-             std::make_tuple(b->rank_, reinterpret_cast<std::uintptr_t>(b));
+    LeanVector<ForkMutex*> mutexes;
+    for (ForkMutex* m = first; m; m = m->next_) mutexes.push_back(m);
+    const LeanVector<std::size_t> by_rank = stable_order(mutexes.size(), [&](std::size_t a, std::size_t b) {
+      return mutexes[a]->rank_ != mutexes[b]->rank_ ? mutexes[a]->rank_ < mutexes[b]->rank_
+                                                    : std::less<>()(mutexes[a], mutexes[b]);
     });
     timespec deadline{};
     clock_gettime(CLOCK_REALTIME, &deadline);
     const std::int64_t end = deadline.tv_nsec + std::int64_t{1000000} * milliseconds;
     deadline.tv_sec += end / 1000000000, deadline.tv_nsec = end % 1000000000;
-    held.reserve(order.size());
-    for (ForkMutex* m : order) {
+    held.reserve(mutexes.size());
+    for (const std::size_t i : by_rank) {
+      ForkMutex* const m = mutexes[i];
       if (pthread_mutex_timedlock(m->mutex_.native_handle(), &deadline) == 0) held.push_back(m);
       else if (!leave_out) return false;
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tandem/base/dtype.hpp"
+#include "tandem/base/lean_vector.hpp"
 
 namespace TANDEM_NS {
 
@@ -23,6 +24,16 @@ class IdMap {
     make_room();
     put(id, value);
     ++size_;
+  }
+  /// Inserts the id, or changes the integer of one that is there.
+  void set(u64 id, int value) {
+    if (size_)
+      for (std::size_t i = hash(id);; ++i) {
+        Item& item = items_[i & (items_.size() - 1)];
+        if (item.id == id) return void(item.value = value);
+        if (item.id == 0) break;
+      }
+    insert(id, value);
   }
   /// Makes room, so that the next insert() cannot throw.
   void make_room() {
@@ -45,12 +56,12 @@ class IdMap {
     items_[i] = {id, value};
   }
   void grow() {
-    std::vector<Item> old(items_.empty() ? 16 : items_.size() * 2);
+    LeanVector<Item> old(items_.empty() ? 16 : items_.size() * 2);
     old.swap(items_);
     for (const Item& item : old)
       if (item.id) put(item.id, item.value);
   }
-  std::vector<Item> items_;
+  LeanVector<Item> items_;
   std::size_t size_ = 0;
 };
 

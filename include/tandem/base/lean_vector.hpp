@@ -1,0 +1,143 @@
+// LeanVector: an array that grows, with the names and the guarantees of std::vector. For what the library keeps to
+// itself: g++ instantiates std::vector, whose functions are constexpr, wherever a body names them, even in templates
+// that no program calls, at about 10 ms for each type. Not here: what users pass and get (std::vector), arrays that are
+// usually short (inlined_vector.hpp).
+#pragma once
+#include <cstddef>
+#include <initializer_list>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS {
+
+template <class T>
+class LeanVector {
+ public:
+  using value_type = T;
+  using iterator = T*;
+  using const_iterator = const T*;
+
+  LeanVector() noexcept {}
+  explicit LeanVector(std::size_t n) : LeanVector() { resize(n); }
+  LeanVector(std::size_t n, const T& x) : LeanVector() { resize(n, x); }
+  LeanVector(std::initializer_list<T> x) : LeanVector() { append(x.begin(), x.end()); }
+  template <class It>
+    requires(!std::is_arithmetic_v<It>)
+  LeanVector(It first, It last) : LeanVector() {
+    reserve(static_cast<std::size_t>(last - first));
+    for (; first != last; ++first) emplace_back(*first);
+  }
+  LeanVector(const LeanVector& o) : LeanVector() { append(o.begin(), o.end()); }
+  LeanVector(LeanVector&& o) noexcept
+      : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)), room_(std::exchange(o.room_, 0)) {}
+  LeanVector& operator=(LeanVector o) noexcept {
+    swap(o);
+    return *this;
+  }
+  ~LeanVector() {
+    clear();
+    ::operator delete(static_cast<void*>(data_));
+  }
+  void swap(LeanVector& o) noexcept {
+    std::swap(data_, o.data_);
+    std::swap(size_, o.size_);
+    std::swap(room_, o.room_);
+  }
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  T& front() { return data_[0]; }
+  const T& front() const { return data_[0]; }
+  T& back() { return data_[size_ - 1]; }
+  const T& back() const { return data_[size_ - 1]; }
+
+  void reserve(std::size_t n) {
+    if (n > room_) move_to(n);
+  }
+  template <class... A>
+  T& emplace_back(A&&... a) {
+    if (size_ == room_) {
+      T x = made(std::forward<A>(a)...);  // before the elements move: it may be made of one
+      make_room(size_ + 1);
+      return *::new (static_cast<void*>(data_ + size_++)) T(std::move(x));
+    }
+    return *::new (static_cast<void*>(data_ + size_++)) T(made(std::forward<A>(a)...));
+  }
+  void push_back(const T& x) { emplace_back(x); }
+  void push_back(T&& x) { emplace_back(std::move(x)); }
+  void pop_back() { data_[--size_].~T(); }
+  /// Appends copies of [first, last), which is not a part of this list.
+  void append(const T* first, const T* last) {
+    make_room(size_ + static_cast<std::size_t>(last - first));
+    for (; first != last; ++first) push_back(*first);
+  }
+  void resize(std::size_t n) {
+    make_room(n);
+    while (size_ > n) pop_back();
+    while (size_ < n) emplace_back();
+  }
+  void resize(std::size_t n, const T& x) {
+    make_room(n);
+    while (size_ > n) pop_back();
+    while (size_ < n) push_back(x);
+  }
+  void assign(std::size_t n, const T& x) { *this = LeanVector(n, x); }
+  void clear() {
+    while (size_) pop_back();
+  }
+  /// Inserts x before `at`.
+  void insert(T* at, T x) {
+    const std::size_t i = static_cast<std::size_t>(at - data_);
+    push_back(std::move(x));
+    for (std::size_t k = size_ - 1; k > i; --k) std::swap(data_[k], data_[k - 1]);
+  }
+  /// Removes the element, and returns the place of the next.
+  T* erase(T* at) {
+    for (T* next = at + 1; next != end(); ++next) next[-1] = std::move(*next);
+    pop_back();
+    return at;
+  }
+  friend bool operator==(const LeanVector& a, const LeanVector& b) {
+    if (a.size_ != b.size_) return false;
+    for (std::size_t i = 0; i < a.size_; ++i)
+      if (!(a[i] == b[i])) return false;
+    return true;
+  }
+
+ private:
+  // At least doubles, so that n additions of any kind move O(n) elements.
+  void make_room(std::size_t n) {
+    if (n > room_) move_to(n > 2 * room_ ? n : 2 * room_);
+  }
+  template <class... A>
+  static T made(A&&... a) {
+    if constexpr (std::is_aggregate_v<T>) return T{std::forward<A>(a)...};
+    else return T(std::forward<A>(a)...);
+  }
+  void move_to(std::size_t room) {
+    static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    T* const to = static_cast<T*>(::operator new(room * sizeof(T)));
+    for (std::size_t i = 0; i < size_; ++i) {
+      ::new (static_cast<void*>(to + i)) T(std::move(data_[i]));
+      data_[i].~T();
+    }
+    ::operator delete(static_cast<void*>(data_));
+    data_ = to, room_ = room;
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0, room_ = 0;
+};
+
+}  // namespace TANDEM_NS
