@@ -197,6 +197,10 @@ const Sample shape_table[] = {
      [](Numbers& n) {
        tandem::real(complex_reals(n, {2, 3}));
      }},
+    {"conj",
+     [](Numbers& n) {
+       tandem::conj(complex_reals(n, {2, 3}));
+     }},
     {"imag",
      [](Numbers& n) {
        tandem::imag(complex_reals(n, {2, 3}));

@@ -37,7 +37,7 @@ TANDEM_INLINE Tensor as_matrices(const Tensor& x) { return expand_dims(expand_di
 
 TANDEM_INLINE Grads det_gradient(const GradCall& c) {
   const Tensor cofactors = apply1(cofactor_op, no_attrs, no_options, c.in[0]);
-  return Grads(Gradient(as_matrices(c.g[0]) * tandem::detail::conjugate(cofactors)));
+  return Grads(Gradient(as_matrices(c.g[0]) * tandem::conj(cofactors)));
 }
 
 // The products of all s but two, s_i and s_j, as a matrix with a diagonal of zeros.
@@ -51,7 +51,7 @@ TANDEM_INLINE Tensor products_of_others(const Tensor& s) {
 // change by E_jj P_ij in (i, i) and by -E_ji P_ij in (i, j), where P has the products of the other singular values.
 TANDEM_INLINE Grads cofactor_gradient(const GradCall& c) {
   const linalg::Svd x = linalg::svd(c.in[0]);
-  const auto conjugated = [](const Tensor& t) { return tandem::detail::conjugate(t); };
+  const auto conjugated = [](const Tensor& t) { return tandem::conj(t); };
   const Tensor factor = as_matrices(conjugated(linalg::det(x.u)) * linalg::det(x.v));
   const Tensor f = factor * product(matmul(x.u, c.g[0], {.transpose_a = true}), conjugated(x.v));
   const Tensor others = cast(products_of_others(x.s), f.dtype());
@@ -67,7 +67,7 @@ TANDEM_INLINE Grads slogdet_gradient(const GradCall& c) {
   Tensor w;
   if (c.g[1].is_set()) w = cast(c.g[1], d);
   if (c.g[0].is_set() && is_complex(d)) {
-    const Tensor turn = imag(tandem::detail::conjugate(c.g[0]) * sign);
+    const Tensor turn = imag(tandem::conj(c.g[0]) * sign);
     w = plus(w, complex(zeros_like(turn), -turn));
   }
   if (!w.is_set()) return Grads(Gradient(zeros_like(c.in[0])));

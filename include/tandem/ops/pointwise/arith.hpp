@@ -1,4 +1,4 @@
-// Arithmetic, element by element: add, subtract, multiply, divide, negative, abs, square, maximum, minimum, sign,
+// Arithmetic, element by element: add, subtract, multiply, divide, negative, abs, conj, square, maximum, minimum, sign,
 // and the operators. Two tensors must have the same dtype; a C++ number is converted to the tensor's dtype.
 // Not here: broadcasting, which is neither in this file nor in the loops.
 #pragma once
@@ -31,6 +31,8 @@ TANDEM_API Tensor negative(const Tensor& x, OpOptions = {});
 /// computed without overflow.
 ///   gradient  g * sign(x); complex: g * x / |x|, 0 at 0
 TANDEM_API Tensor abs(const Tensor& x, OpOptions = {});
+/// Returns the complex conjugate; x itself if it is real. gradient: the conjugate of g
+TANDEM_API Tensor conj(const Tensor& x, OpOptions = {});
 /// Sign of each element: -1, 0 or 1; for complex numbers x / |x|. NaN stays NaN. gradient: none (non-differentiable)
 TANDEM_API Tensor sign(const Tensor& x, OpOptions = {});
 /// Squares a tensor: x * x. gradient: 2 * g * x
@@ -60,9 +62,9 @@ TANDEM_SCALAR_OPERATORS(*, multiply)
 TANDEM_SCALAR_OPERATORS(/, divide)
 
 // The ops of this file, by the form of their public functions. All other lists of them are derived from this one.
-#define TANDEM_ARITH_OPS(unary, binary, other)                                                                     \
-  binary(add) binary(subtract) binary(multiply) other(divide) unary(negative) other(abs) unary(sign) unary(square) \
-      binary(maximum) binary(minimum)
+#define TANDEM_ARITH_OPS(unary, binary, other)                                                                   \
+  binary(add) binary(subtract) binary(multiply) other(divide) unary(negative) other(abs) other(conj) unary(sign) \
+      unary(square) binary(maximum) binary(minimum)
 TANDEM_DECLARE_OPS(arith_ops, TANDEM_ARITH_OPS)
 
 namespace detail {

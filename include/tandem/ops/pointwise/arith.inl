@@ -60,7 +60,7 @@ struct divide_rule : Binary<floats | complexes, Saves::all> {
     return a / b;
   }
   static Grads gradient(const GradCall& c) {
-    const Tensor q = c.g[0] / tandem::detail::conjugate(c.in[1]);
+    const Tensor q = c.g[0] / tandem::conj(c.in[1]);
     return {q, c.needs(1) ? Gradient(-tandem::detail::times_conjugate(q, c.out[0])) : Gradient()};
   }
 };
@@ -77,6 +77,14 @@ struct abs_rule : Unary<reals, Saves::inputs> {
     return abs(x);
   }
   static Tensor gradient(const Tensor& g, const Tensor& x) { return g * sign(x); }
+};
+struct conj_rule : Unary<complexes, Saves::nothing> {
+  static constexpr bool costly = false;
+  template <class V>
+  static TANDEM_HD V forward(V z) {
+    return V(z.real(), -z.imag());
+  }
+  static Tensor gradient(const Tensor& g) { return conj(g); }
 };
 struct sign_rule : Unary<reals | complexes, Saves::nothing, non_differentiable> {
   template <class V>
@@ -146,6 +154,9 @@ TANDEM_INLINE Tensor abs(const Tensor& x, OpOptions o) {
   if (is_complex(x.dtype())) return hypot(real(x), imag(x), o);
   return apply1(abs_op, no_attrs, o, x);
 }
+TANDEM_INLINE Tensor conj(const Tensor& x, OpOptions o) {
+  return is_complex(x.dtype()) ? apply1(conj_op, no_attrs, o, x) : x;
+}
 TANDEM_INLINE Tensor detail::over(const OpDef& op, const Tensor& a, const Tensor& b, Tensor* first, Tensor* second) {
   const Tensor* const in[] = {&a, &b};
   return apply_over(op, in, first, second);
@@ -165,7 +176,7 @@ TANDEM_INLINE Tensor operator/(const Tensor& a, const Tensor& b) { return divide
 TANDEM_INLINE Tensor operator-(const Tensor& x) { return apply1(negative_op, no_attrs, no_options, x); }
 
 TANDEM_INLINE Tensor detail::times_conjugate(const Tensor& g, const Tensor& x) {
-  return is_complex(x.dtype()) ? g * conjugate(x) : g * x;
+  return is_complex(x.dtype()) ? g * conj(x) : g * x;
 }
 #endif
 

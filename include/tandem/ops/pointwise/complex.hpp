@@ -1,4 +1,4 @@
-// Complex numbers and their parts: complex, real, imag, conj, angle. Not here: the modulus, which is abs
+// Complex numbers and their parts: complex, real, imag, angle. Not here: the modulus, which is abs, and conj
 // (arith.hpp).
 #pragma once
 #include "tandem/ops/pointwise/operand.hpp"
@@ -16,8 +16,6 @@ TANDEM_SCALAR_OVERLOADS(complex)
 TANDEM_API Tensor real(const Tensor& x, OpOptions = {});
 /// Returns the imaginary part; zeros if x is floating. Otherwise as real. gradient: 0 + ig
 TANDEM_API Tensor imag(const Tensor& x, OpOptions = {});
-/// Returns the complex conjugate; x itself if it is real. gradient: the conjugate of g
-TANDEM_API Tensor conj(const Tensor& x, OpOptions = {});
 /// Returns the argument atan2(imag(x), real(x)), in [-pi, pi]; 0 or pi for real x. Complex or floating. gradient: g
 /// i x / |x|^2, 0 at 0
 TANDEM_API Tensor angle(const Tensor& x, OpOptions = {});

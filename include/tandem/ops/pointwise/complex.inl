@@ -6,7 +6,6 @@
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/pointwise/trig.hpp"
 #include "tandem/ops/rule.hpp"
-#include "tandem/ops/shape/transpose.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -64,7 +63,6 @@ TANDEM_INLINE Tensor real(const Tensor& x, OpOptions o) {
 TANDEM_INLINE Tensor imag(const Tensor& x, OpOptions o) {
   return is_complex(x.dtype()) ? apply1(imag_op, no_attrs, o, x) : multiply_no_nan(x, 0, o);
 }
-TANDEM_INLINE Tensor conj(const Tensor& x, OpOptions o) { return detail::conjugate(x, o); }
 TANDEM_INLINE Tensor angle(const Tensor& x, OpOptions o) {
   const detail::CallSite named(o, "angle");
   return atan2(imag(x), real(x), o);

@@ -16,8 +16,10 @@ namespace detail {
 // A comparison's forward function returns bool for a single number.
 template <class R>
 constexpr bool to_bool() {
-  using T = std::conditional_t<R::info.dtypes.has(DType::float32), float,
-                               std::conditional_t<R::info.dtypes.has(DType::int32), std::int32_t, bool>>;
+  using T = std::conditional_t<
+      R::info.dtypes.has(DType::float32), float,
+      std::conditional_t<R::info.dtypes.has(DType::int32), std::int32_t,
+                         std::conditional_t<R::info.dtypes.has(DType::complex64), std::complex<float>, bool>>>;
   if constexpr (requires { typename R::Params; }) return false;
   else if constexpr (R::info.first_is_mask) return false;
   else if constexpr (R::info.arity == 1) return std::is_same_v<decltype(R::forward(T())), bool>;

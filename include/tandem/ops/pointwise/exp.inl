@@ -45,7 +45,7 @@ struct log_rule : Unary<floats | complexes, Saves::inputs> {
     if constexpr (ComplexNumber<V>) return complex_log(x);
     else return log(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / tandem::detail::conjugate(x); }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / tandem::conj(x); }
 };
 struct log1p_rule : Unary<floats | complexes, Saves::inputs> {
   template <class V>
@@ -53,7 +53,7 @@ struct log1p_rule : Unary<floats | complexes, Saves::inputs> {
     if constexpr (ComplexNumber<V>) return complex_log1p(x);
     else return log1p(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / tandem::detail::conjugate(x + 1); }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / tandem::conj(x + 1); }
 };
 struct sqrt_rule : Unary<floats | complexes, Saves::outputs> {
   static constexpr bool costly = false;
@@ -62,7 +62,7 @@ struct sqrt_rule : Unary<floats | complexes, Saves::outputs> {
     if constexpr (ComplexNumber<V>) return complex_sqrt(x);
     else return sqrt(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& y) { return g / tandem::detail::conjugate(y + y); }
+  static Tensor gradient(const Tensor& g, const Tensor& y) { return g / tandem::conj(y + y); }
 };
 struct rsqrt_rule : Unary<floats | complexes, Saves::outputs> {
   static constexpr bool costly = false;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/op.hpp"
 
 namespace TANDEM_NS {
@@ -27,12 +28,12 @@ class TANDEM_API FusedProgram final : public Opaque {
   /// inputs: the dtypes of the inputs; outputs: values computed by instructions, without duplicates.
   ///  throws  errors::InvalidArgumentError for a value that is used before it is computed, an output that is not
   ///  computed by an instruction or is listed twice, or an op without a loop for its dtype
-  FusedProgram(std::vector<DType> inputs, std::vector<Instruction> code, std::vector<int> outputs);
+  FusedProgram(std::vector<DType> inputs, LeanVector<Instruction> code, std::vector<int> outputs);
   TANDEM_INLINE ~FusedProgram() override;
   const char* kind() const override { return "fused program"; }
 
   const std::vector<DType> inputs;
-  const std::vector<Instruction> code;
+  const LeanVector<Instruction> code;
   const std::vector<int> outputs;
 
   DType dtype_of(int value) const;

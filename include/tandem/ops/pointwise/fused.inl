@@ -8,7 +8,7 @@
 
 namespace TANDEM_NS {
 
-TANDEM_INLINE FusedProgram::FusedProgram(std::vector<DType> in, std::vector<Instruction> instructions,
+TANDEM_INLINE FusedProgram::FusedProgram(std::vector<DType> in, LeanVector<Instruction> instructions,
                                          std::vector<int> out)
     : inputs(std::move(in)), code(std::move(instructions)), outputs(std::move(out)) {
   check();

@@ -184,7 +184,7 @@ struct div_no_nan_rule : Binary<floats | complexes, Saves::all> {
     return select(b == V(0), V(0), a / b);
   }
   static Grads gradient(const GradCall& c) {
-    const Tensor q = div_no_nan(c.g[0], tandem::detail::conjugate(c.in[1]));
+    const Tensor q = div_no_nan(c.g[0], tandem::conj(c.in[1]));
     return {q, c.needs(1) ? Gradient(-tandem::detail::times_conjugate(q, c.out[0])) : Gradient()};
   }
 };
@@ -195,8 +195,8 @@ struct multiply_no_nan_rule : Binary<floats | complexes, Saves::inputs> {
     return select(b == V(0), V(0), a * b);
   }
   static Grads gradient(const GradCall& c) {
-    return {c.needs(0) ? Gradient(multiply_no_nan(c.g[0], tandem::detail::conjugate(c.in[1]))) : Gradient(),
-            c.needs(1) ? Gradient(multiply_no_nan(tandem::detail::conjugate(c.in[0]), c.g[0])) : Gradient()};
+    return {c.needs(0) ? Gradient(multiply_no_nan(c.g[0], tandem::conj(c.in[1]))) : Gradient(),
+            c.needs(1) ? Gradient(multiply_no_nan(tandem::conj(c.in[0]), c.g[0])) : Gradient()};
   }
 };
 struct squared_difference_rule : Binary<numbers, Saves::inputs, commutative> {

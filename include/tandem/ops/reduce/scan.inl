@@ -44,13 +44,13 @@ TANDEM_INLINE Grads gradient_cumprod(const GradCall& c) {
   const Tensor& x = c.in[0];
   const bool back = !a.reverse;
   const Tensor b = a.exclusive ? shift(c.g[0], axis, back) : c.g[0];
-  const Tensor r = linear_scan(shift(conjugate(x), axis, back), b, axis, back);
+  const Tensor r = linear_scan(shift(conj(x), axis, back), b, axis, back);
   return Grads(Gradient(times_conjugate(r, cumprod(x, {.axis = axis, .exclusive = true, .reverse = a.reverse}))));
 }
 TANDEM_INLINE Grads gradient_linear_scan(const GradCall& c) {
   const ScanAttrs& s = c.get<ScanAttrs>();
   const int axis = static_cast<int>(s.axis);
-  const Tensor db = linear_scan(shift(conjugate(c.in[0]), axis, !s.reverse), c.g[0], axis, !s.reverse);
+  const Tensor db = linear_scan(shift(conj(c.in[0]), axis, !s.reverse), c.g[0], axis, !s.reverse);
   return {c.needs(0) ? Gradient(times_conjugate(db, shift(c.out[0], axis, s.reverse))) : Gradient(), db};
 }
 TANDEM_INLINE Grads gradient_shift(const GradCall& c) {

@@ -42,10 +42,7 @@ TANDEM_API Tensor roll(const Tensor& x, i64 shift, i64 axis, OpOptions = {});
 TANDEM_API Tensor roll(const Tensor& x, std::initializer_list<i64> shifts, std::initializer_list<i64> axes,
                        OpOptions = {});
 
-namespace detail {
-/// Complex conjugate, element by element. Returns x if it is real. gradient: the conjugate of g
-TANDEM_API Tensor conjugate(const Tensor& x, OpOptions = {});
-}  // namespace detail
+namespace detail {}  // namespace detail
 
 TANDEM_OPS(transpose_ops, transpose, reverse, roll)
 

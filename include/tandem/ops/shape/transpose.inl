@@ -111,12 +111,6 @@ TANDEM_INLINE Tensor linalg::adjoint(const Tensor& x, OpOptions o) {
   const tandem::detail::CallSite call(o);
   return detail::swap_last("adjoint", x, true, o);
 }
-TANDEM_INLINE Tensor detail::conjugate(const Tensor& x, OpOptions o) {
-  if (!is_complex(x.dtype())) return x;
-  Axes perm = Axes::none();
-  for (int i = 0; i < x.rank(); ++i) perm.push(i);
-  return apply1(transpose_op, rules::TransposeAttrs{perm, true}, o, x);
-}
 TANDEM_INLINE Tensor reverse(const Tensor& x, const Axes& axes, OpOptions o) {
   return apply1(reverse_op, rules::ReverseAttrs{axes.given() ? axes : Axes::none()}, o, x);
 }
