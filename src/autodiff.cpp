@@ -6,3 +6,4 @@
 #include "tandem/autodiff/ledger.inl"
 #include "tandem/autodiff/recompute.inl"
 #include "tandem/autodiff/record.inl"
+#include "tandem/autodiff/row_code.inl"

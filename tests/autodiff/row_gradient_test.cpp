@@ -51,6 +51,18 @@ void check_values(const F& f, const Shape& shape = {5, 2}) {
 
 }  // namespace
 
+TEST_CASE("row gradients: ranges of several lengths that begin at the same row") {
+  const auto f = [](const Tensor& x) {
+    Tensor sum = reduce_sum(x[1]) * 100;
+    for (int round = 0; round < 2; ++round)
+      for (i64 end = 2; end <= 4; ++end) sum = sum + reduce_sum(x(Slice(1, end))) * static_cast<float>(end);
+    return sum;
+  };
+  const Gradient g = gradient_of(f);
+  // Row 1 is in all ranges: 100 + 2 (2 + 3 + 4); row 2 in two: 2 (3 + 4); row 3 in one: 2 * 4.
+  CHECK(g.tensor().to_vector<float>() == Floats{0, 0, 118, 118, 14, 14, 8, 8, 0, 0});
+}
+
 TEST_CASE("row gradients: a row, a range") {
   const Gradient row = gradient_of([](const Tensor& x) { return reduce_sum(x[-2] * 3); });
   REQUIRE(row.is_sparse());

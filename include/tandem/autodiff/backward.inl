@@ -6,6 +6,7 @@
 #include "tandem/autodiff/gradient_sum.hpp"
 #include "tandem/autodiff/log.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/reduce/like.hpp"
@@ -69,7 +70,7 @@ TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
 struct GradientTape::Backward {
   GradientTape::Log& tape;
   Span<const Source> sources;
-  std::vector<detail::GradientSum> sums;
+  LeanVector<detail::GradientSum> sums;
   // By slot: 0, or 1 + the slot that accumulates its sum, which a source will read. Reads of a Variable that is a
   // source share one sum, which is accumulated during the walk: a loop may have read it a thousand times.
   std::vector<int> wanted;
@@ -194,7 +195,7 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targe
     leave();
     spent_ = true;
   }
-  Backward b{*this, sources, std::vector<detail::GradientSum>(static_cast<std::size_t>(slots_)),
+  Backward b{*this, sources, LeanVector<detail::GradientSum>(static_cast<std::size_t>(slots_)),
              std::vector<int>(static_cast<std::size_t>(slots_))};
   b.want();
   b.start(targets.list(), options.output_gradients);
@@ -218,7 +219,7 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targe
 
 // The name of the first source from which the op is reached; empty if there is none.
 TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, Span<const Source> sources) const {
-  std::vector<Entry*> order;
+  LeanVector<Entry*> order;
   for (Entry* e = last_; e; e = e->prev) order.push_back(e);
   for (const Source& source : sources) {
     std::vector<char> reached(static_cast<std::size_t>(slots_));
@@ -238,7 +239,7 @@ TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, Span<con
 
 // Forward search from the source: is the target reached at all, and through which non-differentiable op?
 TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, Span<const Tensor> targets) const {
-  std::vector<Entry*> order;
+  LeanVector<Entry*> order;
   for (Entry* e = last_; e; e = e->prev) order.push_back(e);
   std::vector<char> reached(static_cast<std::size_t>(slots_));
   std::vector<const OpDef*> blocker(static_cast<std::size_t>(slots_));

@@ -1,11 +1,11 @@
 // GradientSum: accumulates the gradients of one value. Row-sparse gradients are collected and combined once, so a
 // sum of n of them costs as much as their contents, not n times the full tensor.
 #pragma once
-#include <map>
 #include <memory>
 #include <utility>
-#include <vector>
 
+#include "tandem/base/id_map.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/indexed_slices.hpp"
 
 namespace TANDEM_NS::detail {
@@ -17,17 +17,15 @@ class RowSum {
   void add(Gradient&& g);
   /// Whether the ranges hold more rows than the value has: they overlap, and a dense sum is smaller.
   bool exceeds_dense() const;
-  const std::vector<Gradient>& parts() const { return parts_; }
+  const LeanVector<Gradient>& parts() const { return parts_; }
   /// Returns the sum: row-sparse, or dense where it covers all rows or ranges overlap.
-  Gradient put_together();
+  Gradient put_together() { return parts_.size() == 1 ? std::move(parts_[0]) : parts_[0].join(parts_); }
 
  private:
-  Tensor joined_values() const;
-  Tensor joined_indices() const;
-
-  std::vector<Gradient> parts_;
-  std::map<std::pair<i64, i64>, std::size_t> by_range_;  // (first row, number of rows) -> index of the part
-  i64 rows_ = 0;                                         // total over all ranges
+  LeanVector<Gradient> parts_;
+  LeanVector<int> earlier_;  // by part: the part before it that begins at the same row, or -1
+  IdMap from_;               // first row + 1 -> the latest part that begins there
+  i64 rows_ = 0;             // total over all ranges
 };
 
 class GradientSum {

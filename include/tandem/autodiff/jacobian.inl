@@ -31,7 +31,7 @@ TANDEM_INLINE void check_jacobian(const Spec& y, bool persistent) {
 
 }  // namespace detail
 
-TANDEM_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Source& source) {
+TANDEM_LAZY_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Source& source) {
   detail::check_jacobian(target.spec(), log_->options_.persistent);
   std::vector<Tensor> rows;
   const i64 n = target.size();
@@ -45,7 +45,7 @@ TANDEM_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Source& 
   return reshape(stack(rows), shape);
 }
 
-TANDEM_INLINE Tensor GradientTape::batch_jacobian(const Tensor& target, const Tensor& source) {
+TANDEM_LAZY_INLINE Tensor GradientTape::batch_jacobian(const Tensor& target, const Tensor& source) {
   detail::check_jacobian(target.spec(), log_->options_.persistent);
   if (target.rank() < 1 || source.rank() < 1 || target.shape().dim(0) != source.shape().dim(0))
     errors::raise<errors::InvalidArgumentError>(

@@ -8,6 +8,8 @@
 
 #include "tandem/autodiff/log.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/base/lean_vector.hpp"
+#include "tandem/base/sort.hpp"
 
 namespace TANDEM_NS {
 
@@ -19,18 +21,20 @@ struct SavedStretch {
   std::size_t entry, row;
 };
 // Sweeps over the endpoints of all ranges, left to right: between two endpoints the set of owners is constant.
-TANDEM_INLINE void share_out(const std::vector<SavedStretch>& stretches, std::vector<TapeMemory>& rows) {
+TANDEM_LAZY TANDEM_INLINE void share_out(const LeanVector<SavedStretch>& stretches, std::vector<TapeMemory>& rows) {
   struct End {
     const char* at;
     const SavedStretch* of;
   };
-  std::vector<End> ends;
+  LeanVector<End> ends;
   for (const SavedStretch& s : stretches) ends.push_back({s.begin, &s}), ends.push_back({s.end, &s});
-  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.at < b.at; });
+  const LeanVector<std::size_t> by_place =
+      stable_order(ends.size(), [&](std::size_t a, std::size_t b) { return ends[a].at < ends[b].at; });
   std::map<std::pair<std::size_t, std::size_t>, int> saving;  // {entry, row} -> number of its tensors
   std::map<std::size_t, int> saving_rows;
   const char* from = nullptr;
-  for (const End& e : ends) {
+  for (const std::size_t i : by_place) {
+    const End& e = ends[i];
     if (!saving.empty() && e.at > from) {
       rows[saving.begin()->first.second].bytes += e.at - from;
       if (saving_rows.size() == 1) rows[saving_rows.begin()->first].own += e.at - from;
@@ -55,12 +59,12 @@ inline bool same_line(const SourceLocation& a, const SourceLocation& b) {
 TANDEM_INLINE void GradientTape::Log::note(const Applied& a) {
   notes_.push_back({a.options ? a.options->where : SourceLocation{}, context.scope ? context.scope : ""});
 }
-TANDEM_INLINE std::vector<TapeMemory> GradientTape::Log::memory() const {
-  std::vector<Entry*> entries;
+TANDEM_LAZY_INLINE std::vector<TapeMemory> GradientTape::Log::memory() const {
+  LeanVector<Entry*> entries;
   for (Entry* e = last_; e; e = e->prev) entries.push_back(e);
   std::reverse(entries.begin(), entries.end());
   std::vector<TapeMemory> rows;
-  std::vector<detail::SavedStretch> stretches;
+  LeanVector<detail::SavedStretch> stretches;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     Entry& e = *entries[i];
     const std::string op = display_name(*e.op);
@@ -82,7 +86,7 @@ TANDEM_INLINE std::vector<TapeMemory> GradientTape::Log::memory() const {
   return rows;
 }
 
-TANDEM_INLINE std::string to_string(Span<const TapeMemory> rows) {
+TANDEM_LAZY_INLINE std::string to_string(Span<const TapeMemory> rows) {
   std::string s = "op                      count           bytes     only its own  where\n";
   TapeMemory sum{.op = "total", .scope = {}, .where = {}};
   const auto add = [&](const TapeMemory& r) {

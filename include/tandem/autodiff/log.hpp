@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/autodiff/slots.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/scope.hpp"
 
 namespace TANDEM_NS {
@@ -57,7 +58,7 @@ struct GradientTape::Log final : Observer, Opaque {
   std::string why_unset(const Source&, Span<const Tensor> targets) const;
   std::string source_of(const Entry& op, Span<const Source> sources) const;
   Span<const int> slots_of(const Source&, int& single) const;
-  std::vector<TapeMemory> memory() const;
+  TANDEM_LAZY std::vector<TapeMemory> memory() const;
 
   struct Reads {
     Variable variable;
@@ -67,14 +68,14 @@ struct GradientTape::Log final : Observer, Opaque {
   Slots map_;
   int slots_ = 0;
   IdMap variables_;  // variable id -> index in reads_
-  std::vector<Reads> reads_;
+  LeanVector<Reads> reads_;
   Entry* last_ = nullptr;
-  std::vector<detail::LedgerNote> notes_;  // indexed by entry, oldest first; empty without a ledger
+  LeanVector<detail::LedgerNote> notes_;  // indexed by entry, oldest first; empty without a ledger
   struct Chunk {
     char* data;
     int cls;
   };
-  std::vector<Chunk> chunks_;
+  LeanVector<Chunk> chunks_;
   std::size_t used_ = 0, room_ = 0;
   const TapeOptions options_;
   bool paused_ = false, spent_ = false;

@@ -3,6 +3,7 @@
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/recompute.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/variable.hpp"
 
 namespace TANDEM_NS::detail {
@@ -33,7 +34,7 @@ inline bool is_differentiable(const Tensor& t) { return is_floating(t.dtype()) |
 inline std::vector<Tensor> recomputed_gradients(const Recomputed& f, const std::vector<Tensor>& x,
                                                 const std::vector<Variable>& variables, const Tensor& g) {
   GradientTape tape({.watch_accessed_variables = false});
-  std::vector<Source> sources;
+  LeanVector<Source> sources;
   for (const Tensor& t : x)
     if (is_differentiable(t)) tape.watch(t), sources.emplace_back(t);
   for (const Variable& v : variables) tape.watch(v), sources.emplace_back(v);

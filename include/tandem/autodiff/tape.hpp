@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tandem/autodiff/ledger.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/ref.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
@@ -100,13 +101,13 @@ class TANDEM_API GradientTape {
   template <std::same_as<Tensor> T>
   std::vector<Tensor> gradient(const Targets& targets, const std::vector<T>& sources,
                                const GradientOptions& options = {}) {
-    const std::vector<Gradient> list = gradients(targets, std::vector<Source>(sources.begin(), sources.end()), options);
+    const std::vector<Gradient> list = gradients(targets, LeanVector<Source>(sources.begin(), sources.end()), options);
     return {list.begin(), list.end()};
   }
   template <std::same_as<Variable> V>
   std::vector<Gradient> gradient(const Targets& targets, const std::vector<V>& sources,
                                  const GradientOptions& options = {}) {
-    return gradients(targets, std::vector<Source>(sources.begin(), sources.end()), options);
+    return gradients(targets, LeanVector<Source>(sources.begin(), sources.end()), options);
   }
   /// The same for a list of tensors and Variables.
   std::vector<Gradient> gradients(const Targets& targets, Span<const Source> sources,
@@ -114,9 +115,9 @@ class TANDEM_API GradientTape {
 
   /// Jacobian d target[i] / d source[j], of shape target.shape + source.shape; one backward pass per element of the
   /// target. Needs .persistent. A target element without a path to the source gives zeros.
-  Tensor jacobian(const Tensor& target, const Source& source);
+  TANDEM_LAZY Tensor jacobian(const Tensor& target, const Source& source);
   /// Batch Jacobian d target[b,i] / d source[b,j], of shape [b, i..., j...], for samples that do not interact.
-  Tensor batch_jacobian(const Tensor& target, const Tensor& source);
+  TANDEM_LAZY Tensor batch_jacobian(const Tensor& target, const Tensor& source);
 
   /// Suspends recording for as long as the returned guard lives.
   class TANDEM_API Pause {
@@ -133,7 +134,7 @@ class TANDEM_API GradientTape {
   [[nodiscard]] Pause stop_recording() { return Pause(*this); }
   /// What the recorded ops keep alive for the gradient, grouped by op, and by source line if the tape has a .ledger;
   /// largest first.
-  std::vector<TapeMemory> memory() const;
+  TANDEM_LAZY std::vector<TapeMemory> memory() const;
   /// Discards everything recorded and watched.
   void reset();
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/ref.hpp"
 #include "tandem/core/tensor.hpp"
 
@@ -21,6 +22,17 @@ struct IndexedSlices {
 
 /// Converts to the dense form; duplicate rows are summed. Differentiable with respect to the values.
 TANDEM_API Tensor convert_to_tensor(const IndexedSlices& slices);
+
+class Gradient;
+namespace detail {
+/// What row-sparse gradients can do, by address: a program that makes none does not contain it.
+struct RowCode {
+  Tensor (*indices)(const Gradient&);
+  Tensor (*dense)(const Gradient&);
+  Gradient (*join)(LeanVector<Gradient>& parts);  // the sum of parts of different rows, which it takes
+};
+extern TANDEM_API const RowCode row_code;
+}  // namespace detail
 
 /// A gradient computed by a tape. Reads as the Tensor that it converts to; a sparse one is converted to dense form.
 class TANDEM_API Gradient {
@@ -43,6 +55,13 @@ class TANDEM_API Gradient {
     return g;
   }
 
+  /// A gradient of the same form, row-sparse in the same rows, with other values.
+  Gradient with_values(Tensor values) const {
+    Gradient g(std::move(values));
+    g.rows_ = rows_;
+    return g;
+  }
+
   bool is_set() const { return values_.is_set(); }
   bool is_sparse() const { return static_cast<bool>(rows_); }
   /// The value, or the unset tensor with its reason; for dense gradients only.
@@ -55,10 +74,14 @@ class TANDEM_API Gradient {
   const Tensor& like() const { return rows_->like; }
   /// The first of consecutive rows, or -1 if the rows are given by indices; row-sparse only.
   i64 first_row() const { return rows_->first; }
-  IndexedSlices slices() const { return {values_, rows_->first < 0 ? rows_->indices : row_indices(), rows_->like}; }
-  Tensor tensor() const { return is_sparse() ? dense_form() : values_; }
+  IndexedSlices slices() const { return {values_, indices(), rows_->like}; }
+  /// The rows; row-sparse only.
+  Tensor indices() const { return rows_->first < 0 ? rows_->indices : rows_->code->indices(*this); }
+  Tensor tensor() const { return is_sparse() ? rows_->code->dense(*this) : values_; }
+  /// The sum of row-sparse gradients of different rows, which are taken from `parts`; this is one of them.
+  Gradient join(LeanVector<Gradient>& parts) const { return rows_->code->join(parts); }
   void make_dense() {
-    if (is_sparse()) *this = Gradient(dense_form());
+    if (is_sparse()) *this = Gradient(tensor());
   }
   /// Visits the tensor, for traced functions (graph/trace/tree.hpp), which treat a gradient as one tensor.
   ///   throws  errors::InvalidArgumentError for a row-sparse gradient
@@ -90,8 +113,6 @@ class TANDEM_API Gradient {
       errors::raise<errors::InvalidArgumentError>(
           "function", "a row-sparse gradient is not supported here; convert_to_tensor() makes it dense");
   }
-  Tensor row_indices() const;
-  Tensor dense_form() const;
 
   // The rows of a row-sparse gradient. Shared and immutable: most gradients are dense and stay small.
   struct Rows {
@@ -102,6 +123,7 @@ class TANDEM_API Gradient {
     }
     const Tensor indices, like;
     const i64 first;
+    const detail::RowCode* const code = &detail::row_code;
     std::atomic<std::uint32_t> refs{0};
   };
   Tensor values_;

@@ -79,7 +79,9 @@ TANDEM_INLINE Tensor scaled_identity(const Shape& shape, double gain) {
 }
 
 TANDEM_INLINE Tensor draw_constant(const Shape& shape, double a, double, DType dtype, std::optional<i64>) {
-  return fill(shape, constant(a, {.dtype = dtype}));
+  if (const Scalar number(a); !number.fits(dtype))
+    tandem::detail::raise_unfit("constant", number, dtype, std::string(name(dtype)) + "; give another dtype");
+  return tandem::detail::filled("initializer", shape, dtype, a);
 }
 TANDEM_INLINE Tensor draw_uniform(const Shape& shape, double a, double b, DType dtype, std::optional<i64> seed) {
   return random::uniform(shape, {.minval = a, .maxval = b, .dtype = dtype, .seed = seed});

@@ -10,22 +10,35 @@
 
 namespace TANDEM_NS {
 
+class Dims;
+namespace detail {
+/// What is done with shapes that have symbolic entries, by address: a program that gives no tensors as entries does not
+/// contain it.
+struct DimsCode {
+  Tensor (*join)(const Dims&, const char* op);  // the entries as one tensor
+  Tensor (*fill)(const char* op, const Dims&, const Tensor& value, const OpOptions&);
+};
+extern TANDEM_API const DimsCode dims_code;
+TANDEM_API Tensor joined_dims(const Dims& dims, const char* op);
+}  // namespace detail
+
 /// One entry of a shape: a number, or an integer scalar tensor.
 class Dim {
  public:
   template <std::integral I>
   constexpr Dim(I n) : number_(static_cast<i64>(n)) {}
   constexpr Dim(Dimension n) : number_(n.number_or_none()) {}
-  Dim(const Tensor& t) : tensor_(t), is_tensor_(true) {}
+  Dim(const Tensor& t) : tensor_(t), code_(&detail::dims_code) {}
 
   /// Null if the entry is a number.
-  const Tensor* tensor() const { return is_tensor_ ? &tensor_ : nullptr; }
+  const Tensor* tensor() const { return code_ ? &tensor_ : nullptr; }
+  const detail::DimsCode* code() const { return code_; }
   i64 number() const { return number_; }
 
  private:
   i64 number_ = 0;
   Tensor tensor_ = {};
-  bool is_tensor_ = false;
+  const detail::DimsCode* code_ = nullptr;  // of a tensor
 };
 
 /// A dimension as get_shape returns it: a number if it is known, a scalar int64 tensor if it is unknown.
@@ -51,7 +64,7 @@ class TANDEM_API Dims {
   Dims(const std::vector<I>& dims) {
     for (I d : dims) numbers_.push(static_cast<i64>(d));
   }
-  Dims(const Tensor& dims) : whole_(dims), is_whole_(true) {}
+  Dims(const Tensor& dims) : whole_(dims), code_(&detail::dims_code), is_whole_(true) {}
 
   /// Whether every entry's value can be read now. Symbolic entries of a function that is being traced cannot.
   bool is_known() const;
@@ -65,20 +78,26 @@ class TANDEM_API Dims {
   /// The entries as one int64 tensor of rank 1.
   Tensor tensor(const char* op) const;
 
+  /// Set if a part is a tensor.
+  const detail::DimsCode* code() const { return code_; }
+
   void push(const Dim& d) {
     numbers_.push(d.number());
     if (const Tensor* t = d.tensor()) {
       at_[numbers_.rank() - 1] = *t;
       tensors_ |= 1u << (numbers_.rank() - 1);
+      code_ = d.code();
     }
   }
 
  private:
+  friend Tensor detail::joined_dims(const Dims&, const char*);
   bool is_tensor(int i) const { return tensors_ >> i & 1u; }
 
   Shape numbers_;
   Tensor whole_, at_[max_rank];
   unsigned tensors_ = 0;  // bit i: at_[i] is entry i
+  const detail::DimsCode* code_ = nullptr;
   bool is_whole_ = false;
 };
 

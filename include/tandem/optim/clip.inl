@@ -17,9 +17,7 @@ inline void check_clip(const char* op, double c) {
 inline Gradient map_values(const Gradient& g, const auto& f) {
   if (!g.is_set()) return g;
   if (!g.is_sparse()) return f(g.dense());
-  IndexedSlices s = g.slices();
-  s.values = f(s.values);
-  return s;
+  return g.with_values(f(g.values()));
 }
 inline Tensor squared_norm(const Tensor& t, const Axes& axes = {}) {
   const ShapeChecks lenient(false);

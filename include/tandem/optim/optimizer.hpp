@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/module.hpp"
@@ -33,7 +34,7 @@ struct UpdateCall {
 /// The update ops of an optimizer, or a function instead of them, and its slots.
 struct UpdateRule {
   const OpDef *dense, *sparse;
-  std::vector<SlotKind> slots;
+  LeanVector<SlotKind> slots;
   void (*composite)(const UpdateCall&) = nullptr;
   Attrs (*undecayed)(const Attrs&) = nullptr;  // if the ops decay weights: the attributes with which they do not
 };

@@ -2,10 +2,12 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/optim.hpp"
 #include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/optim/rules.hpp"
 #include "tandem/optim/check_options.hpp"
 #include "tandem/optim/optimizer.hpp"
@@ -158,8 +160,10 @@ TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, const Attrs& attrs, 
   set_makes_slots();
   const DeviceScope host({Device::cpu, 0});  // read by every launch: on a GPU that would cost a sync per step
   if (rate_.variable().is_set()) add_variables({{"learning_rate", learning_rate_ = rate_.variable()}});
-  else learning_rate_ = add_variable("learning_rate", constant(static_cast<float>(rate_.number())), false);
-  iterations_ = add_variable("iterations", constant(i64{0}), false);
+  else
+    learning_rate_ =
+        add_variable("learning_rate", detail::filled("optimizer", {}, DType::float32, rate_.number()), false);
+  iterations_ = add_variable("iterations", detail::filled("optimizer", {}, DType::int64, 0), false);
 }
 
 TANDEM_INLINE Span<const Variable> Optimizer::slots_of(const Variable& v) const {
@@ -253,10 +257,10 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& uncli
   const detail::Unobserved quiet;
   const std::vector<Gradient> own = clips() ? clipped(unclipped) : std::vector<Gradient>();
   const std::vector<Gradient>& gradients = clips() ? own : unclipped;
-  std::vector<State> states;  // all slots are created before the first change
+  LeanVector<State> states;  // all slots are created before the first change
   for (std::size_t i = 0; i < variables.size(); ++i)
     states.push_back(gradients[i].is_set() ? slots_of(variables[i]) : State());
-  const Tensor step = iterations_.assign_add(constant(i64{1}));
+  const Tensor step = iterations_.assign_add(detail::filled("optimizer", {}, DType::int64, 1));
   const Tensor lr = rate_.is_schedule() ? rate_.next(step, learning_rate_) : learning_rate_.read_value();
   if (options_.weight_decay.is_set())
     options_.weight_decay.apply(excluded_->has ? decayed_alone(gradients, variables) : gradients, variables, lr, step);

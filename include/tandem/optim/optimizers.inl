@@ -53,8 +53,7 @@ inline Tensor norm_of(const Tensor& t) {
 // Which elements a gradient updates; unset for all.
 inline Tensor updated_elements(const Gradient& g) {
   if (!g.is_sparse()) return {};
-  const IndexedSlices s = g.slices();
-  return convert_to_tensor(IndexedSlices{ones_like(s.values), s.indices, s.like}) > 0;
+  return g.with_values(ones_like(g.values())).tensor() > 0;
 }
 TANDEM_INLINE void lamb_update(const UpdateCall& c) {
   const auto& a = c.attrs.get<AdamAttrs>();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tandem/base/id_map.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/module.hpp"
 #include "tandem/core/scope.hpp"
@@ -53,7 +54,7 @@ class TANDEM_API Slots final : public Opaque {
 
   mutable std::mutex mutex_;
   IdMap at_;
-  std::deque<std::vector<Variable>> states_;  // each: the weight, then its slots
+  LeanVector<std::vector<Variable>> states_;  // each: the weight, then its slots
 };
 
 }  // namespace TANDEM_NS::detail

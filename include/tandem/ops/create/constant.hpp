@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/scalar.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
@@ -34,7 +35,7 @@ class TANDEM_API Literal {
     Scalar number_ = 0;
     double imag_ = 0;
     std::string text_;
-    std::vector<Literal> items_;
+    LeanVector<Literal> items_;
 };
 
 struct ConstantOptions {

@@ -10,6 +10,13 @@
 
 namespace TANDEM_NS {
 
+namespace detail {
+/// A tensor filled with one number, on the current device; never an op of a trace.
+TANDEM_API Tensor filled(const char* what, const Shape& shape, DType dtype, double number);
+/// fill() by its op, with a shape that may be computed.
+TANDEM_API Tensor fill_computed(const char* what, const Dims& dims, const Tensor& value, const OpOptions& options);
+}  // namespace detail
+
 struct CreateOptions {
   TANDEM_OP_OPTIONS;
   DType dtype = DType::float32;

@@ -106,7 +106,8 @@ TANDEM_INLINE Tensor filled(const char* what, const Shape& shape, DType dtype, d
   if (!cpu::write_number(element, dtype, number, static_cast<i64>(number)) && number != 0)
     errors::raise<errors::InvalidArgumentError>(what, std::string("dtype ") + name(dtype) + " is not numeric");
   const Tensor t = allocate_for(what, shape, dtype);
-  if (number != 0) cpu::fill_elements(t.raw(), dtype, element, t.size());
+  if (number != 0 && t.size() == 1) std::memcpy(t.raw(), element, size_of(dtype));
+  else if (number != 0) cpu::fill_elements(t.raw(), dtype, element, t.size());
   else if (dtype != DType::string) std::memset(t.raw(), 0, t.spec().bytes());
   return to_current_device(t);
 }
@@ -126,7 +127,7 @@ TANDEM_INLINE Tensor fill_computed(const char* what, const Dims& dims, const Ten
 }
 TANDEM_INLINE Tensor full_of(const char* what, const Dims& shape, const CreateOptions& o, double number) {
   if (shape.is_known()) return filled(what, shape.numbers(what), o.dtype, number);
-  return fill_computed(what, shape, filled(what, {}, o.dtype, number), {o.name, o.where});
+  return shape.code()->fill(what, shape, filled(what, {}, o.dtype, number), {o.name, o.where});
 }
 }  // namespace detail
 
@@ -140,8 +141,7 @@ TANDEM_INLINE Tensor ones(const Dims& shape, CreateOptions o) {
 }
 TANDEM_INLINE Tensor fill(const Dims& dims, const Literal& value, LikeOptions o) {
   const tandem::detail::CallSite call(o);
-  if (!dims.is_known())
-    return detail::fill_computed("fill", dims, constant(value, {.dtype = o.dtype}), {o.name, o.where});
+  if (!dims.is_known()) return dims.code()->fill("fill", dims, constant(value, {.dtype = o.dtype}), {o.name, o.where});
   try {
     return constant(value, {.name = o.name, .where = o.where, .dtype = o.dtype, .shape = dims.numbers("fill")});
   } catch (errors::OpError& e) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <string_view>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/debug/raise_assert.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
@@ -66,7 +67,7 @@ class ShapeChecker {
     return {};
   }
 
-  std::vector<Bound> bound_;
+  LeanVector<Bound> bound_;
 };
 
 TANDEM_INLINE Specs infer_assert_shapes(const InferCall& c) {

@@ -141,15 +141,5 @@ TANDEM_INLINE Tensor nn::batch_gather(const Tensor& x, const Tensor& indices, Op
 TANDEM_INLINE Tensor convert_to_tensor(const IndexedSlices& s) {
   return apply1(slices_to_dense_op, no_attrs, no_options, s.values, s.indices, s.like);
 }
-TANDEM_INLINE Tensor Gradient::row_indices() const {
-  std::vector<i64> rows(static_cast<std::size_t>(values_.shape().dim(0)));
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = rows_->first + static_cast<i64>(i);
-  const DeviceScope there(values_.device());
-  return constant(rows);
-}
-TANDEM_INLINE Tensor Gradient::dense_form() const {
-  return rows_->first < 0 ? convert_to_tensor(slices())
-                          : detail::set_rows_into_zeros(values_, rows_->first, rows_->like);
-}
 
 }  // namespace TANDEM_NS

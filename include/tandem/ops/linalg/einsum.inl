@@ -2,6 +2,7 @@
 #pragma once
 #include <limits>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/linalg/contract.hpp"
 #include "tandem/ops/linalg/diagonal.hpp"
@@ -53,7 +54,7 @@ TANDEM_INLINE EinsumTerm parse_term(const EinsumEquation& e, std::size_t begin, 
 }
 
 struct EinsumTerms {
-  std::vector<EinsumTerm> in;
+  LeanVector<EinsumTerm> in;
   EinsumTerm out;
   bool explicit_out = false;
 };
@@ -98,7 +99,7 @@ TANDEM_INLINE int ellipsis_axes(const EinsumEquation& e, const EinsumTerm& t, co
 }
 
 // Checks that all axes of one letter have one size, and that an ellipsis broadcasts.
-TANDEM_INLINE void check_sizes(const EinsumEquation& e, const std::vector<Labelled>& operands) {
+TANDEM_INLINE void check_sizes(const EinsumEquation& e, const LeanVector<Labelled>& operands) {
   i64 size[first_broadcast_label + max_rank];
   for (i64& s : size) s = none;
   for (const Labelled& x : operands)
@@ -119,14 +120,14 @@ TANDEM_INLINE void check_sizes(const EinsumEquation& e, const std::vector<Labell
     }
 }
 
-TANDEM_INLINE std::size_t first_with(const std::vector<Labelled>& operands, int label) {
+TANDEM_INLINE std::size_t first_with(const LeanVector<Labelled>& operands, int label) {
   std::size_t o = 0;
   while (!has_label(operands[o].labels, label)) ++o;
   return o;
 }
 // Lets every call compare the sizes of one letter that are unknown now: with its first occurrence. (An ellipsis
 // broadcasts, which the products check.)
-TANDEM_INLINE void check_unknown_sizes(std::vector<Labelled>& operands) {
+TANDEM_INLINE void check_unknown_sizes(LeanVector<Labelled>& operands) {
   for (std::size_t o = 0; o < operands.size(); ++o)
     for (std::size_t first = 0; first <= o; ++first) {
       Labelled& x = operands[o];
@@ -183,7 +184,7 @@ TANDEM_INLINE Labels output_labels(const EinsumEquation& e, EinsumTerms& terms, 
 }
 
 // What the others and the output still need.
-TANDEM_INLINE Labels kept_labels(const std::vector<Labelled>& operands, std::size_t i, std::size_t k,
+TANDEM_INLINE Labels kept_labels(const LeanVector<Labelled>& operands, std::size_t i, std::size_t k,
                                  const Labels& out) {
   Labels keep = out;
   for (std::size_t o = 0; o < operands.size(); ++o)
@@ -209,7 +210,7 @@ TANDEM_INLINE double pair_cost(const Labelled& a, const Labelled& b, const Label
   return result - size_a - size_b;
 }
 // Replaces the cheapest pair of operands by its product.
-TANDEM_INLINE void combine_pair(std::vector<Labelled>& operands, const Labels& out) {
+TANDEM_INLINE void combine_pair(LeanVector<Labelled>& operands, const Labels& out) {
   std::size_t first = 0, second = 1;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < operands.size(); ++i)
@@ -229,9 +230,9 @@ TANDEM_INLINE void combine_pair(std::vector<Labelled>& operands, const Labels& o
   operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(second));
 }
 
-TANDEM_INLINE std::vector<Labelled> labelled_operands(const EinsumEquation& e, const EinsumTerms& terms,
-                                                      Span<const Tensor> list, int& dots) {
-  std::vector<Labelled> r;
+TANDEM_INLINE LeanVector<Labelled> labelled_operands(const EinsumEquation& e, const EinsumTerms& terms,
+                                                     Span<const Tensor> list, int& dots) {
+  LeanVector<Labelled> r;
   dots = 0;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const int n = ellipsis_axes(e, terms.in[i], list[i]);
@@ -255,7 +256,7 @@ TANDEM_INLINE Tensor einsum(std::string_view equation, Span<const Tensor> list, 
                                                               std::to_string(terms.in.size()) +
                                                               " operands, given are " + std::to_string(list.size()));
   int dots = 0;
-  std::vector<tandem::detail::Labelled> x = tandem::detail::labelled_operands(e, terms, list, dots);
+  LeanVector<tandem::detail::Labelled> x = tandem::detail::labelled_operands(e, terms, list, dots);
   tandem::detail::check_sizes(e, x);
   tandem::detail::check_unknown_sizes(x);
   const tandem::detail::Labels out = tandem::detail::output_labels(e, terms, dots);

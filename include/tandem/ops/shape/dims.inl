@@ -4,6 +4,7 @@
 
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 
@@ -78,18 +79,24 @@ TANDEM_INLINE Tensor Dims::tensor(const char* op) const {
     std::copy(n.begin(), n.end(), static_cast<i64*>(r.raw()));
     return r;
   }
-  if (is_whole_) {
-    detail::check_dims_tensor(op, whole_, 1);
-    return cast(whole_, DType::int64);
+  return code_->join(*this, op);
+}
+// Called only if an entry is symbolic.
+TANDEM_INLINE Tensor detail::joined_dims(const Dims& d, const char* op) {
+  if (d.is_whole_) {
+    check_dims_tensor(op, d.whole_, 1);
+    return cast(d.whole_, DType::int64);
   }
   std::vector<Tensor> parts;
-  for (int i = 0; i < numbers_.rank(); ++i) {
-    if (is_tensor(i)) detail::check_dims_tensor(op, at_[i], 0);
-    parts.push_back(is_tensor(i) ? reshape(cast(at_[i], DType::int64), {1})
-                                 : constant(std::vector<i64>{numbers_.dim(i)}));
+  for (int i = 0; i < d.numbers_.rank(); ++i) {
+    if (d.is_tensor(i)) check_dims_tensor(op, d.at_[i], 0);
+    parts.push_back(d.is_tensor(i) ? reshape(cast(d.at_[i], DType::int64), {1})
+                                   : constant(std::vector<i64>{d.numbers_.dim(i)}));
   }
   return concat(parts, 0);
 }
+TANDEM_INLINE constexpr detail::DimsCode detail::dims_code{&joined_dims, &fill_computed};
+
 TANDEM_INLINE Shape detail::with_known(const InferCall& c, const Shape& s) {
   const Shape& known = c.get<rules::KnownDimsAttrs>().known;
   if (known.rank() == 0) return s;
