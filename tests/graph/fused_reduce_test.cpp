@@ -214,7 +214,7 @@ TEST_CASE("fused_reduce: open dims") {
 
 TEST_CASE("fused_reduce: programs and axes that make no sense are refused") {
   const Tensor x = numbers({3, 4});
-  const auto attrs = [](std::vector<FusedProgram::Instruction> code, std::vector<int> outputs, Axes axis) {
+  const auto attrs = [](tandem::LeanVector<FusedProgram::Instruction> code, std::vector<int> outputs, Axes axis) {
     return FusedReduceAttrs{make_ref<FusedProgram>(std::vector<DType>{float32}, std::move(code), std::move(outputs)),
                             Reduction::sum, axis, false};
   };

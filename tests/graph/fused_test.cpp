@@ -306,7 +306,7 @@ TEST_CASE("fused: a large call writes past the caches") {
 }
 
 TEST_CASE("fused: programs that make no sense are refused") {
-  using Code = std::vector<FusedProgram::Instruction>;
+  using Code = tandem::LeanVector<FusedProgram::Instruction>;
   const auto instruction = [](const OpDef& op, InlinedVector<int, 3> in) {
     return FusedProgram::Instruction{&op, {}, in, float32};
   };

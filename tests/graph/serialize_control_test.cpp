@@ -1,4 +1,5 @@
 // Saved graphs with control flow: bodies are written with the graph and run in it again.
+#include "tandem/graph/control/control_code.hpp"
 #include "tandem/graph/control/scan.hpp"
 #include "tandem/graph/control/while_loop.hpp"
 #include "tandem/graph/io/serialize.hpp"
@@ -31,6 +32,16 @@ TEST_CASE("serialize: loops and branches come back with their bodies") {
   for (const Tensor& x : {small, large})
     CHECK(run_loaded(traced->graph(), {x})[0].to_vector<float>() == f(x).to_vector<float>());
   CHECK(serialize(*parse_graph(serialize(traced->graph()), everything)) == serialize(traced->graph()));
+}
+
+TEST_CASE("serialize: control flow runs in a program that loads a graph and has never traced") {
+  const auto f = function([](const Tensor& x) {
+    return while_loop([](const Tensor& v) { return reduce_sum(v) < 9.f; }, [](const Tensor& v) { return v + 1.f; }, x);
+  });
+  const std::string bytes = serialize(f.get_concrete_function(constant({1.f, 2.f}))->graph());
+  tandem::detail::control_code_slot.store(nullptr);
+  const std::vector<Tensor> out = (*make_ref<ConcreteFunction>(parse_graph(bytes, everything)))({constant({1.f, 2.f})});
+  CHECK(out[0].to_vector<float>() == std::vector<float>{4, 5});
 }
 
 TEST_CASE("serialize: a torn graph with bodies is refused") {

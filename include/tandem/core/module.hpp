@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/asset.hpp"
 #include "tandem/core/regularizer.hpp"
 #include "tandem/core/variable.hpp"
@@ -50,42 +51,43 @@ class TANDEM_API Module {
   /// The Variables with their paths. A Variable of a module that was added under two names is listed under both.
   std::vector<Named> named_variables() const;
   /// The Variables with a path equal to `name` or ending in "/name", each once.
-  std::vector<Variable> variables_by_name(const std::string& name) const;
+  TANDEM_LAZY std::vector<Variable> variables_by_name(const std::string& name) const;
   /// The number of elements in the trainable variables.
-  i64 count_params() const;
+  TANDEM_LAZY i64 count_params() const;
   /// What to add to the loss: the penalties of the trainable Variables that have a regularizer, computed from their
   /// present values, and those of outputs (.activity_regularizer), from each layer's latest call. Those of a traced
   /// call have a value in that trace only; elsewhere their use raises.
-  std::vector<Tensor> losses() const;
+  TANDEM_LAZY std::vector<Tensor> losses() const;
   /// A table of the layers below this module: names, classes, output shapes as far as they are known, and numbers of
   /// parameters.
-  std::string summary() const;
+  TANDEM_LAZY std::string summary() const;
   /// Freezes or unfreezes this module. false freezes it with its children, including children created later:
   /// trainable_variables() then omits their Variables. true makes those that were created as trainable trainable
   /// again. layers::BatchNormalization infers while it is frozen; a traced function keeps the mode that it was traced
   /// in.
   void set_trainable(bool trainable) const;
   /// The values of variables(), in the same order.
-  std::vector<Tensor> get_weights() const;
+  TANDEM_LAZY std::vector<Tensor> get_weights() const;
   /// Sets the values of variables(), in the same order.
   ///   throws  errors::InvalidArgumentError, with the Variable's path, for a wrong number of values or a wrong shape
   ///           or dtype; in that case no value is set
-  void set_weights(const std::vector<Tensor>& values) const;
+  TANDEM_LAZY void set_weights(const std::vector<Tensor>& values) const;
 
   /// For train::Checkpoint: the assets, including those of children, as named_variables() lists Variables.
-  std::vector<NamedAsset> named_assets() const;
+  TANDEM_LAZY std::vector<NamedAsset> named_assets() const;
   /// For train::Checkpoint: replaces a listed asset in its module.
-  static void replace(const NamedAsset& listed, const Ref<Asset>& asset);
+  TANDEM_LAZY static void replace(const NamedAsset& listed, const Ref<Asset>& asset);
 
   /// For train::Checkpoint: values for Variables that do not exist yet. A Variable takes its value when it is
   /// created.
   class TANDEM_API Expected {
    public:
     /// made: the checkpoint's Variables that exist; names: all names in the file, sorted.
-    Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names);
+    TANDEM_LAZY Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names);
     /// Removes from `values` those that modules under `prefix` can still create a Variable for; keeps them for that
     /// purpose if `keep`.
-    void give(const Module& module, const std::string& prefix, std::map<std::string, Tensor>& values, bool keep) const;
+    TANDEM_LAZY void give(const Module& module, const std::string& prefix, std::map<std::string, Tensor>& values,
+                          bool keep) const;
 
    private:
     Ref<Opaque> paths_;  // a Paths
@@ -145,7 +147,7 @@ class TANDEM_API Module {
   void set_extent(std::size_t size);
   /// For Model: gives modules, copies of others, their own Variables with the same values.
   ///   throws  errors::FailedPreconditionError if one of them keeps handles to its Variables
-  static void separate(const std::vector<Module*>& modules);
+  TANDEM_LAZY static void separate(const LeanVector<Module*>& modules);
   /// Records which Modules this thread creates during the object's lifetime.
   class TANDEM_API Noted {
    public:
@@ -153,12 +155,13 @@ class TANDEM_API Module {
     Noted(const Noted&) = delete;
     Noted& operator=(const Noted&) = delete;
     ~Noted();
-    const std::vector<Module*>& list() const { return list_; }
+    const LeanVector<Module*>& list() const { return list_; }
 
    private:
     friend class Module;
     static Noted*& innermost();
-    std::vector<Module*> list_;
+    void forget(const Module* m);
+    LeanVector<Module*> list_;
     Noted* outer_;
   };
 

@@ -1,7 +1,6 @@
 // Definitions of core/module.hpp: how a Module's Variables are listed, built, restored and copied.
 #pragma once
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
@@ -29,6 +28,11 @@ TANDEM_INLINE Module::Noted*& Module::Noted::innermost() {
 TANDEM_INLINE Module::Noted::Noted() : outer_(innermost()) { innermost() = this; }
 TANDEM_INLINE Module::Noted::~Noted() { innermost() = outer_; }
 
+TANDEM_INLINE void Module::Noted::forget(const Module* m) {
+  for (Module*& noted : list_)
+    if (noted == m) return void(list_.erase(&noted));
+}
+
 TANDEM_INLINE void Module::enter() {
   {
     const std::lock_guard lock(places().mutex);
@@ -54,7 +58,7 @@ TANDEM_INLINE Module& Module::operator=(const Module& o) {
   return *this;
 }
 TANDEM_INLINE Module::~Module() {
-  if (Noted* n = Noted::innermost()) std::erase(n->list_, this);
+  if (Noted* n = Noted::innermost()) n->forget(this);
   const std::lock_guard lock(places().mutex);
   places().sizes.erase(this);
 }
@@ -82,7 +86,7 @@ TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tenso
   const Tensor* expected = c.expected_for(name, initial.spec());
   const Tensor value = expected ? expected->to(initial.device()) : initial;
   Variable v(value, {.name = name.c_str(), .trainable = trainable, .constraint = constraint});
-  c.add({.path = name, .variable = v, .regularizer = regularizer});
+  c.add(make_ref<Contents::Item>(Named{.path = name, .variable = v, .regularizer = regularizer}));
   if (expected) {
     Paths& paths = static_cast<Paths&>(*c.paths);
     const std::lock_guard lock_paths(paths.mutex);
@@ -93,7 +97,7 @@ TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tenso
 TANDEM_INLINE void Module::add_variables(const std::vector<Named>& named) const {
   Contents& c = contents();
   const std::lock_guard lock(c.mutex);
-  const std::size_t before = c.order.size();
+  const std::size_t before = c.items.size();
   try {
     for (const Named& n : named) {
       c.check_new(n.path);
@@ -103,7 +107,7 @@ TANDEM_INLINE void Module::add_variables(const std::vector<Named>& named) const 
           n.variable.set_untracked(t->to(n.variable.device()));
         c.expected.erase(path);
       }
-      c.add(n);
+      c.add(make_ref<Contents::Item>(n));
     }
   } catch (...) {
     c.shrink_to(before);
@@ -117,9 +121,7 @@ TANDEM_INLINE void Module::add_module(const std::string& name, const Module& chi
   {
     const std::lock_guard lock(c.mutex);
     c.check_new(name);
-    c.names.insert(name);
-    c.children.push_back({name, child.handle()});
-    c.order.push_back('m');
+    c.add(make_ref<Contents::Item>(name, child.handle()));
   }
   if (is_frozen()) child.note_frozen(true);
 }
@@ -140,7 +142,7 @@ TANDEM_INLINE void Module::set_call_loss(const Tensor& loss) const {
   const std::lock_guard lock(c.mutex);
   c.call_loss = loss;
 }
-TANDEM_INLINE const Variable& Module::variable(std::size_t i) const { return contents().variables[i].variable; }
+TANDEM_INLINE const Variable& Module::variable(std::size_t i) const { return contents().variables[i]->named.variable; }
 TANDEM_INLINE std::size_t Module::weight_count() const { return contents().variables.size(); }
 TANDEM_INLINE bool Module::is_built() const { return contents().built.load(std::memory_order_acquire); }
 TANDEM_INLINE bool Module::is_expected() const {
@@ -153,7 +155,7 @@ TANDEM_INLINE void Module::build_locked(Callable build) const {
   const std::lock_guard lock(c.mutex);
   if (is_built()) return;
   const detail::Unobserved quiet;
-  const std::size_t before = c.order.size();
+  const std::size_t before = c.items.size();
   try {
     if (context.stager) TANDEM_VIRTUAL(*context.stager, Stager::lift)(build);
     else build.call(build.self);
@@ -170,14 +172,15 @@ TANDEM_INLINE void Module::build_locked(Callable build) const {
   c.built.store(true, std::memory_order_release);
 }
 
-TANDEM_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names)
+TANDEM_LAZY_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& made,
+                                              std::vector<std::string> names)
     : names_(std::move(names)) {
   auto* const paths = new Paths;
   paths_ = Ref<Opaque>(paths);
   for (const auto& [path, variable] : made) paths->of[variable.id()] = path;
 }
-TANDEM_INLINE void Module::Expected::give(const Module& module, const std::string& prefix,
-                                          std::map<std::string, Tensor>& values, bool keep) const {
+TANDEM_LAZY_INLINE void Module::Expected::give(const Module& module, const std::string& prefix,
+                                               std::map<std::string, Tensor>& values, bool keep) const {
   struct Giving final : Walk {
     const Expected& all;
     std::map<std::string, Tensor>& values;
@@ -247,22 +250,24 @@ TANDEM_INLINE std::vector<Variable> Module::trainable_variables() const {
   return detail::variables_of(
       detail::distinct(named_variables(), [](const Named& n) { return n.variable.trainable() && !n.is_frozen; }));
 }
-TANDEM_INLINE std::vector<Variable> Module::variables_by_name(const std::string& name) const {
+TANDEM_LAZY_INLINE std::vector<Variable> Module::variables_by_name(const std::string& name) const {
   return detail::variables_of(detail::distinct(
       named_variables(), [&](const Named& n) { return n.path == name || n.path.ends_with("/" + name); }));
 }
-TANDEM_INLINE i64 Module::count_params() const {
+TANDEM_LAZY_INLINE i64 Module::count_params() const {
   i64 n = 0;
   for (const Variable& v : trainable_variables()) n += v.shape().size();
   return n;
 }
-TANDEM_INLINE std::vector<Tensor> Module::losses() const {
+TANDEM_LAZY_INLINE std::vector<Tensor> Module::losses() const {
   struct Losses final : Walk {
     std::vector<Tensor> out;
     IdMap seen;
-    std::set<const Contents*> entered;  // a module that was added under two names is visited twice
+    IdMap entered;  // by address: a module that was added under two names is visited twice
     void enter(Contents& c, const std::string&, bool) override {
-      if (c.call_loss.is_set() && entered.insert(&c).second) out.push_back(c.call_loss);
+      if (!c.call_loss.is_set() || entered.find(reinterpret_cast<u64>(&c)) >= 0) return;
+      entered.insert(reinterpret_cast<u64>(&c), 1);
+      out.push_back(c.call_loss);
     }
     void variable(const Named& v, const std::string&, bool is_frozen) override {
       if (!v.regularizer || is_frozen || !v.variable.trainable() || seen.find(v.variable.id()) >= 0) return;
@@ -286,12 +291,12 @@ TANDEM_INLINE void Module::set_trainable(bool trainable) const {
   note_frozen(false);
 }
 TANDEM_INLINE bool Module::is_frozen() const { return contents().in_frozen.load(std::memory_order_relaxed); }
-TANDEM_INLINE std::vector<Tensor> Module::get_weights() const {
+TANDEM_LAZY_INLINE std::vector<Tensor> Module::get_weights() const {
   std::vector<Tensor> r;
   for (const Variable& v : variables()) r.push_back(v.value());
   return r;
 }
-TANDEM_INLINE void Module::set_weights(const std::vector<Tensor>& values) const {
+TANDEM_LAZY_INLINE void Module::set_weights(const std::vector<Tensor>& values) const {
   const std::vector<Named> named = detail::distinct(named_variables(), [](const Named&) { return true; });
   if (named.size() != values.size())
     errors::raise<errors::InvalidArgumentError>(

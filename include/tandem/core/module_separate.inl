@@ -1,5 +1,6 @@
 // Clones modules: gives a copy of modules its own Variables.
 #pragma once
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/module.hpp"
 #include "tandem/core/module_state.hpp"
 #include "tandem/core/scope.hpp"
@@ -30,7 +31,7 @@ struct Module::Separation {
     const std::lock_guard lock(old.mutex);
     if (!old.is_layer && !old.variables.empty())
       errors::raise<errors::FailedPreconditionError>(
-          "clone", "a " + old.kind_name + " may keep handles to its Variables ('" + old.variables[0].path +
+          "clone", "a " + old.kind_name + " may keep handles to its Variables ('" + old.variables[0]->named.path +
                        "'), which would still refer to the original; construct a new one and copy the weights with "
                        "get_weights() and set_weights()");
     auto* const fresh = new Contents;
@@ -38,7 +39,6 @@ struct Module::Separation {
     fresh->built = old.built.load();
     fresh->frozen = old.frozen.load();
     fresh->in_frozen = old.in_frozen.load();
-    fresh->order = old.order;
     fresh->names = old.names;
     fresh->assets = old.assets;  // they do not change, each module replaces its own
     fresh->kind_name = old.kind_name;
@@ -47,18 +47,15 @@ struct Module::Separation {
     fresh->expected = old.expected;
     fresh->path = old.path;
     fresh->paths = old.paths;
-    for (const Named& v : old.variables) {
-      Named& n = fresh->variables.emplace_back(v);
-      n.variable = copy(v.variable);
-    }
-    for (const Contents::Child& child : old.children) {
-      Handle& h = fresh->children.emplace_back(child).module;
-      separate(h.state, h.members);
+    for (const Ref<Contents::Item>& item : old.items) {
+      Contents::Item& mine = fresh->add(item->copy());
+      if (mine.is_module()) separate(mine.module.state, mine.module.members);
+      else mine.named.variable = copy(item->named.variable);
     }
     return kept;
   }
 };
-TANDEM_INLINE void Module::separate(const std::vector<Module*>& modules) {
+TANDEM_LAZY_INLINE void Module::separate(const LeanVector<Module*>& modules) {
   const detail::Unobserved quiet;
   Separation all;
   for (Module* m : modules) all.separate(m->state_, m->members_);

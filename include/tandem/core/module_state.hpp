@@ -2,7 +2,6 @@
 // core/module.hpp.
 #pragma once
 #include <atomic>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "tandem/base/at_fork.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/module.hpp"
 
 namespace TANDEM_NS {
@@ -27,18 +27,24 @@ struct Module::Contents final : Opaque {
   // Guards all members below, and is held while the module is built. A build may call children, never the reverse;
   // no two modules are locked except by such calls.
   std::recursive_mutex mutex;
-  std::deque<Named> variables;  // a deque: addresses are stable
-  struct Child {
-    std::string name;
+  // A Variable, or a child with its name as `path`; immutable once it is in the list.
+  struct Item final : Opaque {
+    Named named;
     Handle module;
+
+    explicit Item(Named n) : named(std::move(n)) {}
+    Item(const std::string& name, Handle m) : named{.path = name, .variable = {}}, module(std::move(m)) {}
+    const char* kind() const override { return "item"; }
+    Ref<Item> copy() const { return is_module() ? make_ref<Item>(named.path, module) : make_ref<Item>(named); }
+    bool is_module() const { return static_cast<bool>(module.state); }
   };
-  std::deque<Child> children;
-  std::vector<char> order;  // 'v' or 'm', in the order added
+  LeanVector<Ref<Item>> items;  // in the order added
+  LeanVector<Item*> variables;  // those that are Variables
   struct OwnAsset {
     std::string name;
     Ref<Asset> asset;
   };
-  std::vector<OwnAsset> assets;
+  LeanVector<OwnAsset> assets;
   std::set<std::string> names;
   std::string kind_name = "module";
   bool is_layer = false, makes_slots = false;
@@ -53,16 +59,17 @@ struct Module::Contents final : Opaque {
     if (names.contains(name))
       errors::raise<errors::AlreadyExistsError>("module", "'" + name + "' is already the name of a variable or module");
   }
-  void add(const Named& v) {
-    names.insert(v.path);
-    variables.push_back(v);
-    order.push_back('v');
+  Item& add(const Ref<Item>& item) {
+    items.push_back(item);
+    names.insert(item->named.path);
+    if (!item->is_module()) variables.push_back(item.get());
+    return *item;
   }
-  // Removes what was added since there were `count` variables and children.
+  // Removes what was added since there were `count` items.
   void shrink_to(std::size_t count) {
-    for (; order.size() > count; order.pop_back()) {
-      if (order.back() == 'v') names.erase(variables.back().path), variables.pop_back();
-      else names.erase(children.back().name), children.pop_back();
+    for (; items.size() > count; items.pop_back()) {
+      names.erase(items.back()->named.path);
+      if (!items.back()->is_module()) variables.pop_back();
     }
   }
   std::string path_of(const Named& slot) const;
@@ -90,7 +97,7 @@ inline Module::Contents& Module::Handle::contents() const { return static_cast<C
 // The members of a Model at one point in time; immutable.
 struct Module::Members final : Opaque {
   const char* kind() const override { return "members"; }
-  std::vector<Handle> list;
+  LeanVector<Handle> list;
 };
 
 // The registry of all Modules by address, with the sizes of those that are Models.
@@ -105,7 +112,7 @@ struct Module::Places {
     auto at = sizes.find(&m);
     const char* const end = end_of(*at);
     const char* behind = nullptr;  // the end of the previous member
-    std::vector<Handle> inside;
+    LeanVector<Handle> inside;
     for (++at; at != sizes.end() && reinterpret_cast<const char*>(at->first) < end; ++at) {
       if (reinterpret_cast<const char*>(at->first) < behind) continue;
       inside.push_back(handle(*at->first));

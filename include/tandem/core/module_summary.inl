@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "tandem/base/id_map.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/module.hpp"
 #include "tandem/core/module_state.hpp"
 #include "tandem/core/module_walk.hpp"
@@ -36,15 +38,15 @@ TANDEM_INLINE void Module::forget_output() const {
   c.output.clear();
 }
 
-TANDEM_INLINE std::string Module::summary() const {
+TANDEM_LAZY_INLINE std::string Module::summary() const {
   struct Row {
     std::string name, output;
     i64 params = 0;
   };
   struct Rows final : Walk {
-    std::vector<Row> rows;
+    LeanVector<Row> rows;
     std::vector<std::string> prefixes;
-    std::set<u64> seen;
+    IdMap seen;
     i64 total = 0, trainable = 0;
     void enter(Contents& c, const std::string& prefix, bool) override {
       const std::string path = prefix.empty() ? "" : prefix.substr(0, prefix.size() - 1);
@@ -56,7 +58,8 @@ TANDEM_INLINE std::string Module::summary() const {
       // The last row of this path: children of the module may have come after it.
       const auto at = std::find(prefixes.rbegin(), prefixes.rend(), prefix);
       rows[static_cast<std::size_t>(prefixes.rend() - at) - 1].params += n;
-      if (!seen.insert(v.variable.id()).second) return;
+      if (seen.find(v.variable.id()) >= 0) return;
+      seen.insert(v.variable.id(), 1);
       total += n;
       if (v.variable.trainable() && !is_frozen) trainable += n;
     }

@@ -3,6 +3,8 @@
 #include <set>
 #include <string>
 
+#include "tandem/base/id_map.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/module_state.hpp"
 
 namespace TANDEM_NS {
@@ -26,23 +28,21 @@ struct Module::Walk {
   // either order.
   void visit(const Handle& m, const std::string& prefix, bool is_frozen = false) {
     Contents& c = m.contents();
-    seen_.insert(&c);
+    seen_.insert(reinterpret_cast<u64>(&c), 1);
     is_frozen |= c.frozen.load(std::memory_order_relaxed);
     std::unique_lock lock(c.mutex);
     TANDEM_VIRTUAL(*this, Walk::enter)(c, prefix, is_frozen);
-    const std::vector<char> order = c.order;
-    const std::vector<Named> variables(c.variables.begin(), c.variables.end());
-    const std::vector<Contents::Child> children(c.children.begin(), c.children.end());
-    std::set<std::string> names = c.names;
+    const LeanVector<Ref<Contents::Item>> items = c.items;
+    std::set<std::string> names;
+    if (m.members) names = c.names;
     lock.unlock();
-    std::size_t v = 0, child = 0;
-    for (char kind : order) {
-      if (kind == 'v') TANDEM_VIRTUAL(*this, Walk::variable)(variables[v++], prefix, is_frozen);
-      else visit(children[child].module, prefix + children[child].name + "/", is_frozen), ++child;
+    for (const Ref<Contents::Item>& item : items) {
+      if (item->is_module()) visit(item->module, prefix + item->named.path + "/", is_frozen);
+      else TANDEM_VIRTUAL(*this, Walk::variable)(item->named, prefix, is_frozen);
     }
     if (!m.members) return;
     for (const Handle& member : static_cast<const Members&>(*m.members).list) {
-      if (seen_.contains(&member.contents())) continue;
+      if (seen_.find(reinterpret_cast<u64>(&member.contents())) >= 0) continue;
       const std::string name = detail::free_name(member.contents().kind_name, names);
       names.insert(name);
       visit(member, prefix + name + "/", is_frozen);
@@ -53,7 +53,7 @@ struct Module::Walk {
   ~Walk() = default;
 
  private:
-  std::set<const Opaque*> seen_;  // the Contents of modules visited so far
+  IdMap seen_;  // by address: the Contents of modules visited so far
 };
 
 }  // namespace TANDEM_NS

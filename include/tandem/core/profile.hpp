@@ -46,16 +46,16 @@ class TANDEM_API Profiler {
   /// Stops profiling; the recorded events stay readable.
   void stop();
   /// The events recorded so far, in the order in which they ended.
-  std::vector<ProfileEvent> events() const;
+  TANDEM_LAZY std::vector<ProfileEvent> events() const;
   /// The number of events dropped because of max_events.
-  std::size_t dropped() const;
+  TANDEM_LAZY std::size_t dropped() const;
   /// The events as JSON in the Trace Event Format.
-  std::string json() const;
+  TANDEM_LAZY std::string json() const;
   /// Writes json() to a file.
   ///   throws  errors::UnavailableError if it cannot be written
-  void write(const std::string& path) const;
+  TANDEM_LAZY void write(const std::string& path) const;
   /// A table of ops with count, total and mean time, and bytes; the most expensive first.
-  std::string summary() const;
+  TANDEM_LAZY std::string summary() const;
 
  private:
   Ref<Opaque> recording_;

@@ -10,6 +10,8 @@
 #include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/base/format.hpp"
+#include "tandem/base/lean_vector.hpp"
+#include "tandem/base/sort.hpp"
 #include "tandem/base/threads.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/core/profile.hpp"
@@ -134,15 +136,15 @@ TANDEM_INLINE void Profiler::stop() {
   detail::open_recording = nullptr;
   detail::profiling.store(false);
 }
-TANDEM_INLINE std::vector<ProfileEvent> Profiler::events() const {
+TANDEM_LAZY_INLINE std::vector<ProfileEvent> Profiler::events() const {
   const std::lock_guard lock(detail::profile_mutex);
   return detail::recording_of(recording_).events;
 }
-TANDEM_INLINE std::size_t Profiler::dropped() const {
+TANDEM_LAZY_INLINE std::size_t Profiler::dropped() const {
   const std::lock_guard lock(detail::profile_mutex);
   return detail::recording_of(recording_).dropped;
 }
-TANDEM_INLINE std::string Profiler::json() const {
+TANDEM_LAZY_INLINE std::string Profiler::json() const {
   std::string s = "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_events\":" + std::to_string(dropped()) +
                   "},\"traceEvents\":[\n";
   std::map<int, bool> named;
@@ -159,7 +161,7 @@ TANDEM_INLINE std::string Profiler::json() const {
   }
   return s + "\n]}\n";
 }
-TANDEM_INLINE void Profiler::write(const std::string& path) const {
+TANDEM_LAZY_INLINE void Profiler::write(const std::string& path) const {
   const std::string text = json();
   std::FILE* const file = std::fopen(path.c_str(), "wbe");
   bool good = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
@@ -167,7 +169,7 @@ TANDEM_INLINE void Profiler::write(const std::string& path) const {
   if (file && std::fclose(file) != 0) why = errno, good = false;
   if (!good) errors::raise<errors::UnavailableError>("profiler", "cannot write " + path + ": " + std::strerror(why));
 }
-TANDEM_INLINE std::string Profiler::summary() const {
+TANDEM_LAZY_INLINE std::string Profiler::summary() const {
   struct Row {
     std::string op;
     i64 count = 0, time = 0, bytes = 0;
@@ -178,11 +180,12 @@ TANDEM_INLINE std::string Profiler::summary() const {
     Row& r = by_op[e.op];
     r.op = e.op, ++r.count, r.time += e.duration, r.bytes += e.bytes;
   }
-  std::vector<Row> rows;
+  LeanVector<Row> rows;
   for (auto& [op, row] : by_op) rows.push_back(row);
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.time > b.time; });
   std::string s = "op                          count     total us      mean us           bytes\n";
-  for (const Row& r : rows) {
+  for (const std::size_t i :
+       detail::stable_order(rows.size(), [&](std::size_t a, std::size_t b) { return rows[a].time > rows[b].time; })) {
+    const Row& r = rows[i];
     char line[160];
     std::snprintf(line, sizeof line, "%-24.24s %8lld %12.1f %12.3f %15lld\n", r.op.c_str(),
                   static_cast<long long>(r.count), static_cast<double>(r.time) * 1e-3,

@@ -15,6 +15,7 @@
 
 #include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/threads.hpp"
 #include "tandem/cpu/parallel.hpp"
 
@@ -222,7 +223,7 @@ class Pool {
   std::atomic<bool> may_spin_{true}, stop_{false};
   Bell work_, done_;
   std::mutex mutex_;  // guards threads_ and closed_
-  std::vector<pthread_t> threads_;
+  LeanVector<pthread_t> threads_;
   bool closed_ = false;
   // In a forked child: the parent's pool, whose threads the child does not have; kept reachable, never used.
   [[maybe_unused]] Pool* before_;

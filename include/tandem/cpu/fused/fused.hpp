@@ -4,6 +4,7 @@
 #pragma once
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/kernel.hpp"
 
 namespace TANDEM_NS {
@@ -44,8 +45,8 @@ class TANDEM_API FusedCode {
   friend class FusedTiles;
   friend class FusedLowering;
 
-  std::vector<FusedStep> steps_;
-  std::vector<Micro> micros_;
+  LeanVector<FusedStep> steps_;
+  LeanVector<Micro> micros_;
   std::vector<DType> dtypes_;             // by slot; for intermediate values the widest
   std::vector<bool> written_out_;         // by input: some loop reads it, so it must be as long as a tile
   std::vector<int> last_read_, written_;  // by input and by output: last read and write, counted in actions and loops

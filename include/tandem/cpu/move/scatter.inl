@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tandem/base/bytes.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/cpu/move/indices.hpp"
 #include "tandem/cpu/move/nd_shape.hpp"
 #include "tandem/cpu/move/scatter.hpp"
@@ -87,7 +88,7 @@ TANDEM_INLINE void partition(const KernelCall& c) {
   detail::with_index_type(idx, [&]<class I>(I*) {
     detail::check_indices<I>(c, idx, 0, parts);
     if (inner == 0) return;
-    std::vector<char*> to;
+    LeanVector<char*> to;
     for (const Operand& y : c.out) to.push_back(y.as<char>());
     for (i64 i = 0, n = idx.size(); i < n; ++i) {
       char*& at = to[static_cast<std::size_t>(idx.as<const I>()[i])];

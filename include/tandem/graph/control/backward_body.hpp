@@ -13,29 +13,29 @@ namespace TANDEM_NS::detail {
 
 class BackwardBody {
  public:
-  BackwardBody(const Derivative& d, Derivative::Backward b)
+  TANDEM_LAZY BackwardBody(const Derivative& d, Derivative::Backward b)
       : d_(d), b_(std::move(b)), uses_(b_.graph->uses()), tracer_(b_.graph->name) {
     for (int v : b_.graph->arguments) symbols_.push_back(Tensor::symbol(b_.graph->spec(v)));
   }
 
   /// Adds an argument, for which the op receives `outer`.
-  Tensor argument(const Tensor& outer, const Spec& spec) {
+  TANDEM_LAZY Tensor argument(const Tensor& outer, const Spec& spec) {
     outer_.push_back(outer);
     return tracer_.argument(spec);
   }
   /// The values passed to the op, one for each argument.
-  const std::vector<Tensor>& outer() const { return outer_; }
+  TANDEM_LAZY const std::vector<Tensor>& outer() const { return outer_; }
 
   /// Whether the value of input i is read, or its shape if that is not known statically.
-  bool reads_input(std::size_t i) const { return uses(i) || (b_.set[i] && !is_known(i)); }
-  bool reads_saved(std::size_t i) const { return uses(d_.inputs() + i); }
-  void input(std::size_t i, const Tensor& symbol) { symbols_[i] = symbol; }
-  void saved(std::size_t i, const Tensor& symbol) { symbols_[d_.inputs() + i] = symbol; }
+  TANDEM_LAZY bool reads_input(std::size_t i) const { return uses(i) || (b_.set[i] && !is_known(i)); }
+  TANDEM_LAZY bool reads_saved(std::size_t i) const { return uses(d_.inputs() + i); }
+  TANDEM_LAZY void input(std::size_t i, const Tensor& symbol) { symbols_[i] = symbol; }
+  TANDEM_LAZY void saved(std::size_t i, const Tensor& symbol) { symbols_[d_.inputs() + i] = symbol; }
   /// Adds an incoming gradient; call in the order of the demand.
-  void upstream(const Tensor& symbol) { symbols_[d_.inputs() + d_.saved().size() + upstreams_++] = symbol; }
+  TANDEM_LAZY void upstream(const Tensor& symbol) { symbols_[d_.inputs() + d_.saved().size() + upstreams_++] = symbol; }
 
   /// Index of the forward graph's output, at or after `first`, that returns the value.
-  std::size_t output_of(int value, std::size_t first = 0) const {
+  TANDEM_LAZY std::size_t output_of(int value, std::size_t first = 0) const {
     const std::vector<int>& outputs = d_.forward().outputs;
     const auto at = std::find(outputs.begin() + static_cast<std::ptrdiff_t>(first), outputs.end(), value);
     if (at == outputs.end())
@@ -43,12 +43,12 @@ class BackwardBody {
                                            "was not recorded: its gradient lacks %" + std::to_string(value));
     return static_cast<std::size_t>(at - outputs.begin());
   }
-  bool is_known(std::size_t input) const { return spec(input).shape.is_fully_defined(); }
+  TANDEM_LAZY bool is_known(std::size_t input) const { return spec(input).shape.is_fully_defined(); }
   /// A tensor with the shape of input i, for uses that read only the shape.
-  Tensor like(std::size_t i) const { return is_known(i) ? Tensor::symbol(spec(i)) : symbols_[i]; }
+  TANDEM_LAZY Tensor like(std::size_t i) const { return is_known(i) ? Tensor::symbol(spec(i)) : symbols_[i]; }
 
   /// Gradients by input. All values that are read must have been set.
-  std::vector<Gradient> gradients() {
+  TANDEM_LAZY std::vector<Gradient> gradients() {
     InlinedVector<const Tensor*, 16> arguments;
     for (const Tensor& t : symbols_) arguments.push(&t);
     const Tensors out = replay(*b_.graph, {arguments.begin(), arguments.size()});
@@ -61,11 +61,13 @@ class BackwardBody {
     }
     return r;
   }
-  Ref<Graph> finish(Span<const Tensor> outputs) { return tracer_.finish(outputs); }
+  TANDEM_LAZY Ref<Graph> finish(Span<const Tensor> outputs) { return tracer_.finish(outputs); }
 
  private:
-  bool uses(std::size_t argument) const { return uses_[static_cast<std::size_t>(b_.graph->arguments[argument])] > 0; }
-  const Spec& spec(std::size_t input) const { return d_.forward().spec(d_.input_value(input)); }
+  TANDEM_LAZY bool uses(std::size_t argument) const {
+    return uses_[static_cast<std::size_t>(b_.graph->arguments[argument])] > 0;
+  }
+  TANDEM_LAZY const Spec& spec(std::size_t input) const { return d_.forward().spec(d_.input_value(input)); }
 
   const Derivative& d_;
   Derivative::Backward b_;

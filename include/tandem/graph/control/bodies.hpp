@@ -14,21 +14,21 @@
 
 namespace TANDEM_NS::detail {
 
-inline std::size_t count_of(i64 n) { return static_cast<std::size_t>(n); }
+TANDEM_LAZY inline std::size_t count_of(i64 n) { return static_cast<std::size_t>(n); }
 inline const Spec& output_spec(const Graph& g, std::size_t i) { return g.spec(g.outputs[i]); }
 // Binds the graph to arguments of these specs; returns it unchanged unless the specs are more specific than its own.
-inline Ref<Graph> bound_body(const Ref<Graph>& g, Span<const Spec> arguments) {
+TANDEM_LAZY inline Ref<Graph> bound_body(const Ref<Graph>& g, Span<const Spec> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (!(g->spec(g->arguments[i]) == arguments[i])) return tandem::bind(*g, arguments);
   return g;
 }
 // Whether the call runs eagerly. The inputs of the branch that will not run are then placeholders and need not fit.
-inline bool runs_now(const InferCall& c) {
+TANDEM_LAZY inline bool runs_now(const InferCall& c) {
   return std::all_of(c.in.begin(), c.in.end(), [](const Tensor* t) { return t->has_data(); });
 }
 // Checks the inputs from `first` on against the arguments of the graph from `argument` on.
-inline void check_arguments(const InferCall& c, const Graph& g, std::size_t first, std::size_t count,
-                            std::size_t argument = 0) {
+TANDEM_LAZY inline void check_arguments(const InferCall& c, const Graph& g, std::size_t first, std::size_t count,
+                                        std::size_t argument = 0) {
   for (std::size_t i = 0; i < count; ++i)
     if (const Spec& wanted = g.spec(g.arguments[argument + i]); !agree(c.spec(first + i), wanted))
       errors::raise<errors::InvalidArgumentError>(c.op.name, "input " + std::to_string(first + i) + " is " +
@@ -37,20 +37,20 @@ inline void check_arguments(const InferCall& c, const Graph& g, std::size_t firs
 }
 // Checks argument i. A program relies on its graph's specs, but the shape rule accepts unknown dimensions, which are
 // known only at run time.
-inline void check_argument(const char* op, const Graph& g, std::size_t i, const Spec& is) {
+TANDEM_LAZY inline void check_argument(const char* op, const Graph& g, std::size_t i, const Spec& is) {
   if (!agree(is, g.spec(g.arguments[i])))
     errors::raise<errors::InvalidArgumentError>(op, "argument " + std::to_string(i) + " of the graph '" + g.name +
                                                         "' is " + to_string(is) + ", it takes " +
                                                         to_string(g.spec(g.arguments[i])));
 }
-inline std::vector<Spec> input_specs(const InferCall& c, std::size_t first, std::size_t count) {
+TANDEM_LAZY inline std::vector<Spec> input_specs(const InferCall& c, std::size_t first, std::size_t count) {
   std::vector<Spec> r;
   for (std::size_t i = 0; i < count; ++i) r.push_back(c.spec(first + i));
   return r;
 }
 // Placeholder for what the branch that did not run would have saved; only that branch's gradient would read it, and
 // observers of every op, for which it is 0.
-inline Tensor placeholder(Spec s) {
+TANDEM_LAZY inline Tensor placeholder(Spec s) {
   for (int i = 0; i < s.shape.rank(); ++i)
     if (s.shape.dim(i) == none) s.shape.set(i, 0);
   if (!is_every_op_observed() || !has_derivative(s)) return Tensor::allocate(s);
@@ -60,7 +60,8 @@ inline Tensor placeholder(Spec s) {
 }
 // Values of the derivative's forward graph that the backward graph reads and that are available neither as an input
 // nor as an output from `first` on.
-inline std::vector<int> needed_values(const Derivative& d, const std::vector<char>& is_at_hand, std::size_t first) {
+TANDEM_LAZY inline std::vector<int> needed_values(const Derivative& d, const std::vector<char>& is_at_hand,
+                                                  std::size_t first) {
   std::vector<int> needed = d.saved();
   for (std::size_t i = 0; i < d.inputs(); ++i)
     if (d.reads_input()[i] && (i >= is_at_hand.size() || !is_at_hand[i])) needed.push_back(d.input_value(i));

@@ -11,13 +11,13 @@ namespace TANDEM_NS {
 class TANDEM_API Body final : public Opaque {
  public:
   /// The Body of a graph, created on first use; lives as long as the graph.
-  static Body& of(const Graph& graph);
+  TANDEM_LAZY static Body& of(const Graph& graph);
   const char* kind() const override { return "body"; }
 
-  ConcreteFunction& function();
-  const Derivative& derivative();
+  TANDEM_LAZY ConcreteFunction& function();
+  TANDEM_LAZY const Derivative& derivative();
   /// The graph that also returns the values `more` of the derivative's forward graph; created once.
-  Ref<Graph> recorded(Span<const int> more);
+  TANDEM_LAZY Ref<Graph> recorded(Span<const int> more);
 
  private:
   explicit Body(const Graph& graph) : graph_(graph) {}

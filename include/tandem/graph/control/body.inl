@@ -5,17 +5,17 @@
 
 namespace TANDEM_NS {
 
-TANDEM_INLINE Body& Body::of(const Graph& graph) {
+TANDEM_LAZY_INLINE Body& Body::of(const Graph& graph) {
   if (Opaque* const made = graph.body.get()) return static_cast<Body&>(*made);
   return static_cast<Body&>(*graph.body.keep(Ref<Opaque>(new Body(graph))));
 }
-TANDEM_INLINE ConcreteFunction& Body::function() {
+TANDEM_LAZY_INLINE ConcreteFunction& Body::function() {
   const std::lock_guard lock(mutex_);
   const detail::ScopedDetach detached;
   if (!function_) function_ = make_ref<ConcreteFunction>(graph_.copy());
   return *function_;
 }
-TANDEM_INLINE const Derivative& Body::derivative() {
+TANDEM_LAZY_INLINE const Derivative& Body::derivative() {
   {
     const std::lock_guard lock(mutex_);
     if (derivative_) return *derivative_;
@@ -25,7 +25,7 @@ TANDEM_INLINE const Derivative& Body::derivative() {
   if (!derivative_) derivative_ = std::move(made);
   return *derivative_;
 }
-TANDEM_INLINE Ref<Graph> Body::recorded(Span<const int> more) {
+TANDEM_LAZY_INLINE Ref<Graph> Body::recorded(Span<const int> more) {
   const Graph& forward = derivative().forward();
   const std::lock_guard lock(mutex_);
   if (!recorded_) {

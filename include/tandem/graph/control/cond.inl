@@ -2,10 +2,12 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/control/backward_body.hpp"
 #include "tandem/graph/control/bodies.hpp"
 #include "tandem/graph/control/body.hpp"
+#include "tandem/graph/control/control_code.hpp"
 #include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/control/loop_layout.hpp"
 #include "tandem/graph/exec/concrete.hpp"
@@ -17,7 +19,7 @@ namespace TANDEM_NS {
 namespace detail {
 
 // The most specific spec that covers both; dims that differ become unknown.
-TANDEM_INLINE Spec joined_branches(const InferCall& c, std::size_t result, const Spec& a, const Spec& b) {
+TANDEM_LAZY TANDEM_INLINE Spec joined_branches(const InferCall& c, std::size_t result, const Spec& a, const Spec& b) {
   if (a.dtype != b.dtype || !(a.device == b.device) || a.shape.rank() != b.shape.rank())
     errors::raise<errors::InvalidArgumentError>(
         c.op.name, "the branches differ: result " + std::to_string(result) + " is " + to_string(a) + " on " +
@@ -28,7 +30,7 @@ TANDEM_INLINE Spec joined_branches(const InferCall& c, std::size_t result, const
     if (a.shape.dim(i) != b.shape.dim(i)) s.shape.set(i, none);
   return s;
 }
-TANDEM_INLINE Specs infer_cond(const InferCall& c) {
+TANDEM_LAZY_INLINE Specs infer_cond(const InferCall& c) {
   const auto& a = c.get<CondAttrs>();
   const std::size_t first = a.then->arguments.size(), second = a.otherwise->arguments.size();
   const std::size_t results = count_of(a.results);
@@ -55,7 +57,7 @@ TANDEM_INLINE Specs infer_cond(const InferCall& c) {
   return r;
 }
 
-TANDEM_INLINE Tensors execute_cond(Inputs in, const Attrs& attrs) {
+TANDEM_LAZY_INLINE Tensors execute_cond(Inputs in, const Attrs& attrs) {
   const auto& a = attrs.get<CondAttrs>();
   const bool taken = in[0]->item<bool>();
   const std::size_t first = a.then->arguments.size(), results = count_of(a.results);
@@ -77,7 +79,7 @@ TANDEM_INLINE Tensors execute_cond(Inputs in, const Attrs& attrs) {
 
 // The graph that returns all that its gradients read, including the gradients with respect to those additional
 // outputs, which higher-order gradients need.
-TANDEM_INLINE Ref<Graph> recorded_branch(Ref<Graph> g) {
+TANDEM_LAZY TANDEM_INLINE Ref<Graph> recorded_branch(Ref<Graph> g) {
   for (;;) {
     Body& body = Body::of(*g);
     const std::vector<int> needed = needed_values(body.derivative(), std::vector<char>(g->arguments.size(), 1), 0);
@@ -85,13 +87,13 @@ TANDEM_INLINE Ref<Graph> recorded_branch(Ref<Graph> g) {
     g = body.recorded(needed);
   }
 }
-TANDEM_INLINE Attrs recording_cond(const CondAttrs& a) {
+TANDEM_LAZY TANDEM_INLINE Attrs recording_cond(const CondAttrs& a) {
   return CondAttrs{recorded_branch(a.then), recorded_branch(a.otherwise), a.results};
 }
 
 // A cond whose branches are the gradients of the branches. Each has separate arguments: the inputs of the cond,
 // outputs and incoming gradients that it reads.
-class CondGradient {
+TANDEM_LAZY class CondGradient {
  public:
   explicit CondGradient(const GradCall& c)
       : c_(c), a_(c.get<CondAttrs>()), set_(c.in.size() - 1), index_specs_(c.in.size() - 1) {}
@@ -193,30 +195,31 @@ class CondGradient {
 
   const GradCall& c_;
   const CondAttrs& a_;
-  std::vector<Kind> set_;          // by input of the cond: the kind of gradient that reaches it
+  LeanVector<Kind> set_;           // by input of the cond: the kind of gradient that reaches it
   std::vector<Spec> index_specs_;  // by input of the cond: the spec of a row-sparse gradient's indices
   std::vector<Tensor> given_;      // the arguments of both branches
 };
-TANDEM_INLINE Grads cond_gradient(const GradCall& c) { return CondGradient(c).run(); }
+TANDEM_LAZY_INLINE Grads cond_gradient(const GradCall& c) { return CondGradient(c).run(); }
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef cond_op{.name = "cond",
-                                      .infer = &detail::infer_cond,
-                                      .gradient = &detail::cond_gradient,
-                                      .dtype_input = -1,
-                                      .inputs = at_least(1),
-                                      .outputs = -1,
-                                      .attrs = &detail::attr_type<CondAttrs>,
-                                      .rare = {.host_kernel = &detail::execute_cond}};
+TANDEM_INLINE constexpr OpDef cond_op{
+    .name = "cond",
+    .infer = [](const InferCall& c) { return detail::control_code().cond.infer(c); },
+    .gradient = [](const GradCall& c) { return detail::control_code().cond.gradient(c); },
+    .dtype_input = -1,
+    .inputs = at_least(1),
+    .outputs = -1,
+    .attrs = &detail::attr_type<CondAttrs>,
+    .rare = {.host_kernel = [](Inputs in, const Attrs& a) { return detail::control_code().cond.execute(in, a); }}};
 
-TANDEM_INLINE Attrs recording(const OpDef& op, const Attrs& attrs) {
-  if (op.rare.host_kernel == &detail::execute_cond) return detail::recording_cond(attrs.get<CondAttrs>());
+TANDEM_LAZY_INLINE Attrs recording(const OpDef& op, const Attrs& attrs) {
+  if (&op == &cond_op) return detail::recording_cond(attrs.get<CondAttrs>());
   if (attrs.holds<LoopAttrs>()) return detail::recording_loop(attrs.get<LoopAttrs>());
   return attrs;
 }
-TANDEM_INLINE Tensors apply_control(const OpDef& op, Inputs in, const Attrs& attrs, std::size_t results,
-                                    const OpOptions& options) {
+TANDEM_LAZY_INLINE Tensors apply_control(const OpDef& op, Inputs in, const Attrs& attrs, std::size_t results,
+                                         const OpOptions& options) {
   Tensors out = apply(op, in, context.observers ? recording(op, attrs) : attrs, options);
   out.resize(static_cast<unsigned>(results));
   return out;

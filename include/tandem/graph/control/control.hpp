@@ -30,12 +30,13 @@ Code code_of(const F& f) {
 }
 /// The value of a condition.
 ///   throws  errors::InvalidArgumentError unless it is one bool
-TANDEM_API bool value_of(const Tensor& condition, const char* op);
+TANDEM_LAZY TANDEM_API bool value_of(const Tensor& condition, const char* op);
 /// Traces both branches and adds the node that selects between them.
-TANDEM_API std::vector<Tensor> stage_cond(const Tensor& condition, Code then, Code otherwise, const OpOptions& options);
-[[noreturn]] TANDEM_API void raise_structure(const char* op, const char* what);
+TANDEM_LAZY TANDEM_API std::vector<Tensor> stage_cond(const Tensor& condition, Code then, Code otherwise,
+                                                      const OpOptions& options);
+TANDEM_LAZY [[noreturn]] TANDEM_API void raise_structure(const char* op, const char* what);
 /// Whether a function is being traced; raises if ops are staged by something that cannot hold control flow.
-TANDEM_API bool is_tracing(const char* op);
+TANDEM_LAZY TANDEM_API bool is_tracing(const char* op);
 
 /// The result type of a branch; a Variable is returned as its value.
 template <class T>
@@ -130,8 +131,8 @@ struct CaseOptions {
 
 namespace control {
 /// Ops that raise at run time if more than one of the conditions is true, or if none is.
-TANDEM_API void check_at_most_one(const std::vector<Tensor>& conditions);
-TANDEM_API void check_any(const std::vector<Tensor>& conditions);
+TANDEM_LAZY TANDEM_API void check_at_most_one(const std::vector<Tensor>& conditions);
+TANDEM_LAZY TANDEM_API void check_any(const std::vector<Tensor>& conditions);
 
 template <class Default, class First, class... Rest>
 auto choose(const OpOptions& o, const Default& otherwise, const Case<First>& first, const Rest&... rest) {
@@ -195,8 +196,8 @@ auto case_(const std::vector<Case<F>>& cases, CaseOptions o = {}) {
 }
 
 namespace control {
-TANDEM_API Tensor is_below(const Tensor& index, i64 limit);
-TANDEM_API Tensor is_outside(const Tensor& index, i64 limit);
+TANDEM_LAZY TANDEM_API Tensor is_below(const Tensor& index, i64 limit);
+TANDEM_LAZY TANDEM_API Tensor is_outside(const Tensor& index, i64 limit);
 
 // Selects by bisection, so that n branches nest only log n deep.
 template <std::size_t Low, std::size_t High, class Branches>

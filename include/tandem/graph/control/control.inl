@@ -21,19 +21,19 @@
 namespace TANDEM_NS {
 namespace control {
 
-TANDEM_INLINE bool is_tracing(const char* op) {
+TANDEM_LAZY_INLINE bool is_tracing(const char* op) {
   if (context.stager && !Tracer::current())
     errors::raise<errors::FailedPreconditionError>(op, "can only be traced by function()");
   return context.stager != nullptr;
 }
-TANDEM_INLINE void raise_structure(const char* op, const char* what) {
+TANDEM_LAZY_INLINE void raise_structure(const char* op, const char* what) {
   errors::raise<errors::InvalidArgumentError>(
       op, std::string(what) +
               " a different structure, or different numbers or strings: what changes must be a tensor, "
               "and the number and positions of the tensors must stay the same");
 }
 
-TANDEM_INLINE TracedBody trace_body(std::string name, Span<const Spec> arguments, Code code) {
+TANDEM_LAZY_INLINE TracedBody trace_body(std::string name, Span<const Spec> arguments, Code code) {
   Tracer tracer(std::move(name), {.outer = Tracer::current()});
   std::vector<Tensor> symbols;
   for (const Spec& s : arguments) symbols.push_back(tracer.argument(s));
@@ -41,12 +41,14 @@ TANDEM_INLINE TracedBody trace_body(std::string name, Span<const Spec> arguments
   Ref<Graph> graph = tracer.finish(outputs);
   return {std::move(graph), tracer.captures()};
 }
-TANDEM_INLINE void hoist_steady_reads(std::initializer_list<TracedBody*> bodies) {
+TANDEM_LAZY_INLINE void hoist_steady_reads(std::initializer_list<TracedBody*> bodies) {
   for (const TracedBody* b : bodies)
-    if (std::any_of(b->graph->nodes.begin(), b->graph->nodes.end(), detail::runs_host_code)) return;
+    if (std::any_of(b->graph->nodes.begin(), b->graph->nodes.end(),
+                    [](const Node& n) { return detail::runs_host_code(n); }))
+      return;
   hoist_reads(bodies);
 }
-TANDEM_INLINE void hoist_reads(std::initializer_list<TracedBody*> bodies) {
+TANDEM_LAZY_INLINE void hoist_reads(std::initializer_list<TracedBody*> bodies) {
   detail::VariableSet assigned;
   for (const TracedBody* b : bodies)
     for (const Variable& v : assigned_variables(*b->graph)) assigned.insert(v);
@@ -61,7 +63,7 @@ TANDEM_INLINE void hoist_reads(std::initializer_list<TracedBody*> bodies) {
       b->graph->arguments.push_back(n.first_out);
     }
 }
-TANDEM_INLINE void pass_in_read_variables(TracedBody& b) {
+TANDEM_LAZY_INLINE void pass_in_read_variables(TracedBody& b) {
   Graph& g = *b.graph;
   const auto before = static_cast<std::ptrdiff_t>(g.nodes.size());
   std::vector<int> argument(g.variables.size(), -1);
@@ -78,18 +80,18 @@ TANDEM_INLINE void pass_in_read_variables(TracedBody& b) {
   for (Node& n : g.nodes)
     if (n.op == &read_variable_op && argument[variable_of(n)] >= 0) n.in.push(argument[variable_of(n)]);
 }
-TANDEM_INLINE std::vector<Tensor> listed(Tensors tensors) {
+TANDEM_LAZY_INLINE std::vector<Tensor> listed(Tensors tensors) {
   return {std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end())};
 }
 
-TANDEM_INLINE bool value_of(const Tensor& condition, const char* op) {
+TANDEM_LAZY_INLINE bool value_of(const Tensor& condition, const char* op) {
   if (condition.dtype() != DType::bool_ || condition.size() != 1)
     errors::raise<errors::InvalidArgumentError>(
         op, "the condition must be one bool, not " + to_string(condition.spec()) + " (compare: x > 0, or reduce_any)");
   return condition.item<bool>();
 }
-TANDEM_INLINE std::vector<Tensor> stage_cond(const Tensor& condition, Code then, Code otherwise,
-                                             const OpOptions& options) {
+TANDEM_LAZY_INLINE std::vector<Tensor> stage_cond(const Tensor& condition, Code then, Code otherwise,
+                                                  const OpOptions& options) {
   TracedBody a = trace_body("cond, if true", {}, then), b = trace_body("cond, if false", {}, otherwise);
   hoist_steady_reads({&a, &b});
   for (TracedBody* body : {&a, &b}) pass_in_read_variables(*body);
@@ -103,26 +105,26 @@ TANDEM_INLINE std::vector<Tensor> stage_cond(const Tensor& condition, Code then,
   return listed(apply_control(cond_op, {in.begin(), in.size()}, attrs, results, options));
 }
 
-inline Tensor count_true(const std::vector<Tensor>& conditions) {
+TANDEM_LAZY inline Tensor count_true(const std::vector<Tensor>& conditions) {
   std::vector<Tensor> scalars;
   for (const Tensor& t : conditions) scalars.push_back(reshape(cast(t, DType::int32), {}));
   return reduce_sum(stack(scalars));
 }
-TANDEM_INLINE void check_at_most_one(const std::vector<Tensor>& conditions) {
+TANDEM_LAZY_INLINE void check_at_most_one(const std::vector<Tensor>& conditions) {
   debugging::assert_less(count_true(conditions), 2,
                          {.message = "case_: more than one condition is true, and .exclusive is set"});
 }
-TANDEM_INLINE void check_any(const std::vector<Tensor>& conditions) {
+TANDEM_LAZY_INLINE void check_any(const std::vector<Tensor>& conditions) {
   debugging::assert_positive(count_true(conditions),
                              {.message = "case_: no condition is true, and there is no code for that"});
 }
-TANDEM_INLINE void check_index(const Tensor& index) {
+TANDEM_LAZY TANDEM_INLINE void check_index(const Tensor& index) {
   if (!dtypes::index.has(index.dtype()) || index.rank() != 0)
     errors::raise<errors::InvalidArgumentError>(
         "switch_case", "the index must be an int32 or int64 scalar, not " + to_string(index.spec()));
 }
-TANDEM_INLINE Tensor is_below(const Tensor& index, i64 limit) { return index < limit; }
-TANDEM_INLINE Tensor is_outside(const Tensor& index, i64 limit) {
+TANDEM_LAZY_INLINE Tensor is_below(const Tensor& index, i64 limit) { return index < limit; }
+TANDEM_LAZY_INLINE Tensor is_outside(const Tensor& index, i64 limit) {
   check_index(index);
   return (index < 0) | (index >= limit);
 }

@@ -53,9 +53,9 @@ TANDEM_OPS(control_ops, cond, loop, traced_gradient)
 
 /// Attributes with which tapes record the op: it then returns everything that its gradients of any order need.
 /// Attributes made by this function are returned unchanged.
-TANDEM_API Attrs recording(const OpDef& op, const Attrs& attrs);
+TANDEM_LAZY TANDEM_API Attrs recording(const OpDef& op, const Attrs& attrs);
 /// apply() of a control-flow op, recording where a tape watches; returns its first `results` outputs.
-TANDEM_API Tensors apply_control(const OpDef& op, Inputs in, const Attrs& attrs, std::size_t results,
-                                 const OpOptions& options = no_options);
+TANDEM_LAZY TANDEM_API Tensors apply_control(const OpDef& op, Inputs in, const Attrs& attrs, std::size_t results,
+                                             const OpOptions& options = no_options);
 
 }  // namespace TANDEM_NS

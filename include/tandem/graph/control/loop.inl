@@ -1,5 +1,6 @@
 // Definition of the loop op: shape rule and execution.
 #pragma once
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/control/body.hpp"
 #include "tandem/graph/control/loop_layout.hpp"
 #include "tandem/graph/control/loop_rows.hpp"
@@ -8,7 +9,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-TANDEM_INLINE void check_layout(const InferCall& c, const LoopAttrs& a) {
+TANDEM_LAZY TANDEM_INLINE void check_layout(const InferCall& c, const LoopAttrs& a) {
   const std::size_t count = c.in.size();
   const std::size_t arguments = a.body->arguments.size();
   const bool fits =
@@ -23,7 +24,7 @@ TANDEM_INLINE void check_layout(const InferCall& c, const LoopAttrs& a) {
         c.op.name, "the maximum number of iterations is " + to_string(c.spec(0)) + ", not an int64 scalar");
 }
 // The number of rows, as far as it is known.
-TANDEM_INLINE i64 known_rows(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
+TANDEM_LAZY TANDEM_INLINE i64 known_rows(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
   i64 n = none;
   for (std::size_t i = 0; i < at.rows; ++i) {
     const bool ragged = is_ragged(a.ragged_rows, i);
@@ -44,7 +45,7 @@ TANDEM_INLINE i64 known_rows(const InferCall& c, const LoopAttrs& a, const LoopL
   return n;
 }
 // Checks the condition, and the storage of ragged rows, against the specs of the inputs.
-TANDEM_INLINE void check_further_inputs(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
+TANDEM_LAZY TANDEM_INLINE void check_further_inputs(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
   for (std::size_t i = 0; i < at.rows; ++i) {
     if (!is_ragged(a.ragged_rows, i)) continue;
     const Spec &flat = c.spec(at.first_row() + i), &row = a.body->spec(a.body->arguments[at.carried + i]);
@@ -57,7 +58,7 @@ TANDEM_INLINE void check_further_inputs(const InferCall& c, const LoopAttrs& a, 
   check_arguments(c, *a.condition, at.first_condition_capture(), at.condition_captures, at.carried);
 }
 // Binds the body to the specs of the inputs if the carried values keep them; otherwise returns it unchanged.
-TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
+TANDEM_LAZY TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
   std::vector<Spec> specs;
   for (std::size_t i = 0; i < a.body->arguments.size(); ++i) {
     const Spec s = c.spec(at.input_of_argument(i));
@@ -79,7 +80,7 @@ TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const LoopAttrs& a, co
   for (std::size_t i = 0; i < at.carried; ++i) specs[i] = a.body->spec(a.body->arguments[i]);
   return bound_body(a.body, specs);
 }
-TANDEM_INLINE Specs infer_loop(const InferCall& c) {
+TANDEM_LAZY_INLINE Specs infer_loop(const InferCall& c) {
   const auto& a = c.get<LoopAttrs>();
   check_layout(c, a);
   const LoopLayout at(a);
@@ -106,8 +107,8 @@ TANDEM_INLINE Specs infer_loop(const InferCall& c) {
 // The program that runs a graph; looked up again only when the arguments' specs change.
 class BodyProgram {
  public:
-  explicit BodyProgram(const Graph& g) : function_(Body::of(g).function()) {}
-  Tensors run(Span<const Tensor* const> arguments, Span<Tensor> donated = {}) {
+  TANDEM_LAZY explicit BodyProgram(const Graph& g) : function_(Body::of(g).function()) {}
+  TANDEM_LAZY Tensors run(Span<const Tensor* const> arguments, Span<Tensor> donated = {}) {
     if (!program_ || (!function_.is_static() && changed(arguments))) {
       specs_ = specs_of(arguments);
       program_ = function_.program_for(specs_);
@@ -116,7 +117,7 @@ class BodyProgram {
   }
 
  private:
-  bool changed(Span<const Tensor* const> arguments) const {
+  TANDEM_LAZY bool changed(Span<const Tensor* const> arguments) const {
     for (std::size_t i = 0; i < arguments.size(); ++i)
       if (!(arguments[i]->spec() == specs_[i])) return true;
     return false;
@@ -126,7 +127,7 @@ class BodyProgram {
   std::vector<Spec> specs_;
 };
 
-class LoopRun {
+TANDEM_LAZY class LoopRun {
  public:
   LoopRun(Inputs in, const LoopAttrs& a) : a_(a), at_(a), condition_(*a.condition), body_(*a.body) {
     limit_ = in[0]->item<i64>();
@@ -228,21 +229,24 @@ class LoopRun {
   BodyProgram condition_, body_;
   Tensors carried_, rows_;
   InlinedVector<std::size_t, 4> unsure_;  // carried values whose sizes may change in each iteration
-  std::vector<RowSource> sources_;
-  std::vector<Stack> stacks_;
-  std::vector<RaggedStack> ragged_;
+  LeanVector<RowSource> sources_;
+  LeanVector<Stack> stacks_;
+  LeanVector<RaggedStack> ragged_;
   InlinedVector<const Tensor*, 8> condition_in_, body_in_;
 };
-TANDEM_INLINE Tensors execute_loop(Inputs in, const Attrs& attrs) { return LoopRun(in, attrs.get<LoopAttrs>()).run(); }
+TANDEM_LAZY_INLINE Tensors execute_loop(Inputs in, const Attrs& attrs) {
+  return LoopRun(in, attrs.get<LoopAttrs>()).run();
+}
 
 }  // namespace detail
-TANDEM_INLINE constexpr OpDef loop_op{.name = "loop",
-                                      .infer = &detail::infer_loop,
-                                      .gradient = &detail::loop_gradient,
-                                      .dtype_input = -1,
-                                      .inputs = at_least(1),
-                                      .outputs = -1,
-                                      .attrs = &detail::attr_type<LoopAttrs>,
-                                      .rare = {.host_kernel = &detail::execute_loop}};
+TANDEM_INLINE constexpr OpDef loop_op{
+    .name = "loop",
+    .infer = [](const InferCall& c) { return detail::control_code().loop.infer(c); },
+    .gradient = [](const GradCall& c) { return detail::control_code().loop.gradient(c); },
+    .dtype_input = -1,
+    .inputs = at_least(1),
+    .outputs = -1,
+    .attrs = &detail::attr_type<LoopAttrs>,
+    .rare = {.host_kernel = [](Inputs in, const Attrs& a) { return detail::control_code().loop.execute(in, a); }}};
 
 }  // namespace TANDEM_NS

@@ -15,7 +15,7 @@ namespace detail {
 
 // Values of the body that the gradients read and that the body does not return. Captures and rows are inputs of the
 // gradient anyway; carried values must be saved, and with unknown dimensions also for the shape of zeros.
-TANDEM_INLINE std::vector<int> values_to_record(const LoopAttrs& a) {
+TANDEM_LAZY TANDEM_INLINE std::vector<int> values_to_record(const LoopAttrs& a) {
   const Derivative& d = Body::of(*a.body).derivative();
   const LoopLayout at(a);
   std::vector<char> at_hand(a.body->arguments.size(), 1);
@@ -33,7 +33,7 @@ TANDEM_INLINE std::vector<int> values_to_record(const LoopAttrs& a) {
   }
   return needed;
 }
-TANDEM_INLINE Attrs recording_loop(LoopAttrs a) {
+TANDEM_LAZY_INLINE Attrs recording_loop(LoopAttrs a) {
   for (;;) {  // as in recorded_branch
     const std::vector<int> needed = values_to_record(a);
     if (needed.empty()) return a;
@@ -44,7 +44,7 @@ TANDEM_INLINE Attrs recording_loop(LoopAttrs a) {
   }
 }
 
-class LoopGradient {
+TANDEM_LAZY class LoopGradient {
  public:
   explicit LoopGradient(const GradCall& c)
       : c_(c), a_(c.get<LoopAttrs>()), at_(a_), d_(Body::of(*a_.body).derivative()), flows_(at_.carried) {
@@ -204,7 +204,7 @@ class LoopGradient {
   std::vector<Tensor> tables_;
   std::size_t carried_ = 0, rows_ = 0;  // of the backward loop
 };
-TANDEM_INLINE Grads loop_gradient(const GradCall& c) { return LoopGradient(c).run(); }
+TANDEM_LAZY_INLINE Grads loop_gradient(const GradCall& c) { return LoopGradient(c).run(); }
 
 }  // namespace detail
 

@@ -4,11 +4,14 @@
 #include <string>
 
 #include "tandem/graph/control/bodies.hpp"
+#include "tandem/graph/control/control_code.hpp"
 
 namespace TANDEM_NS::detail {
 
-inline bool is_ragged(const std::string& letters, std::size_t i) { return i < letters.size() && letters[i] == 'r'; }
-inline std::size_t ragged_before(const std::string& letters, std::size_t end) {
+TANDEM_LAZY inline bool is_ragged(const std::string& letters, std::size_t i) {
+  return i < letters.size() && letters[i] == 'r';
+}
+TANDEM_LAZY inline std::size_t ragged_before(const std::string& letters, std::size_t end) {
   std::size_t n = 0;
   for (std::size_t i = 0; i < end; ++i) n += is_ragged(letters, i);
   return n;
@@ -18,7 +21,7 @@ inline std::size_t ragged_before(const std::string& letters, std::size_t end) {
 struct LoopLayout {
   std::size_t carried, rows, condition_captures, body_captures, stacked, row_tables, result_tables;
 
-  LoopLayout(const LoopAttrs& a)
+  TANDEM_LAZY LoopLayout(const LoopAttrs& a)
       : carried(count_of(a.carried)),
         rows(count_of(a.rows)),
         condition_captures(a.condition->outputs.empty() ? 0 : a.condition->arguments.size() - carried),
@@ -31,10 +34,10 @@ struct LoopLayout {
   std::size_t first_body_capture() const { return first_condition_capture() + condition_captures; }
   std::size_t inputs() const { return first_body_capture() + body_captures; }
   std::size_t count_output() const { return carried + stacked + result_tables; }
-  std::size_t row_table(const LoopAttrs& a, std::size_t row) const {
+  TANDEM_LAZY std::size_t row_table(const LoopAttrs& a, std::size_t row) const {
     return first_row() + rows + ragged_before(a.ragged_rows, row);
   }
-  std::size_t result_table(const LoopAttrs& a, std::size_t result) const {
+  TANDEM_LAZY std::size_t result_table(const LoopAttrs& a, std::size_t result) const {
     return carried + stacked + ragged_before(a.ragged_results, result);
   }
   /// Position among the inputs of the body's argument i.
@@ -43,10 +46,7 @@ struct LoopLayout {
   }
 };
 
-/// Functions of the loop op's definition (loop.inl, loop_gradient.inl).
-Specs infer_loop(const InferCall& c);
-Tensors execute_loop(Inputs in, const Attrs& attrs);
-Grads loop_gradient(const GradCall& c);
-Attrs recording_loop(LoopAttrs a);
+/// The attributes with which tapes record a loop (loop_gradient.inl).
+TANDEM_LAZY Attrs recording_loop(LoopAttrs a);
 
 }  // namespace TANDEM_NS::detail

@@ -11,11 +11,11 @@
 namespace TANDEM_NS {
 namespace detail {
 
-inline Spec row_of(Spec s) {
+TANDEM_LAZY inline Spec row_of(Spec s) {
   s.shape.erase(0);
   return s;
 }
-inline Spec stack_of(Spec s, i64 rows) {
+TANDEM_LAZY inline Spec stack_of(Spec s, i64 rows) {
   s.shape.insert(0, rows);
   return s;
 }
@@ -24,16 +24,16 @@ inline Spec stack_of(Spec s, i64 rows) {
 class Stack {
  public:
   /// rows: the final number of rows, or none.
-  Stack(Spec row, i64 rows) : row_(std::move(row)), known_(rows) {}
+  TANDEM_LAZY Stack(Spec row, i64 rows) : row_(std::move(row)), known_(rows) {}
 
-  void put(i64 at, const Tensor& row) {
+  TANDEM_LAZY void put(i64 at, const Tensor& row) {
     if (!buffer_.is_set()) begin(row.spec());
     else if (!(row.shape() == row_.shape)) raise_shape(row.spec());
     if (at >= room_) grow();
     copy(buffer_, at, row.raw(), 1);
     count_ = std::max(count_, at + 1);
   }
-  Tensor finish() {
+  TANDEM_LAZY Tensor finish() {
     if (!buffer_.is_set()) {
       for (int i = 0; i < row_.shape.rank(); ++i)
         if (row_.shape.dim(i) == none) row_.shape.set(i, 0);
@@ -43,23 +43,23 @@ class Stack {
   }
 
  private:
-  void begin(const Spec& row) {
+  TANDEM_LAZY void begin(const Spec& row) {
     row_ = row;
     room_ = known_ == none ? 8 : known_;
     buffer_ = Tensor::allocate(stack_of(row_, room_));
   }
-  void grow() {
+  TANDEM_LAZY void grow() {
     const Tensor old = std::exchange(buffer_, Tensor::allocate(stack_of(row_, 2 * room_)));
     copy(buffer_, 0, old.raw(), std::exchange(room_, 2 * room_));
   }
-  static void copy(const Tensor& to, i64 at, const void* from, i64 rows) {
+  TANDEM_LAZY static void copy(const Tensor& to, i64 at, const void* from, i64 rows) {
     const Spec row = row_of(to.spec());
     void* const start = static_cast<char*>(to.raw()) + static_cast<std::size_t>(at) * row.bytes();
     if (row.dtype == DType::string)
       std::copy_n(static_cast<const Bytes*>(from), rows * row.shape.size(), static_cast<Bytes*>(start));
     else copy_bytes(start, row.device, from, row.device, static_cast<std::size_t>(rows) * row.bytes());
   }
-  [[noreturn]] void raise_shape(const Spec& got) const {
+  TANDEM_LAZY [[noreturn]] void raise_shape(const Spec& got) const {
     errors::raise<errors::InvalidArgumentError>(
         "loop", "stacks one result per iteration, which is " + to_string(row_) + " in one and " + to_string(got) +
                     " in another; all rows of a tensor must have the same shape");
@@ -72,12 +72,12 @@ class Stack {
 // Concatenates rows of different shapes.
 class RaggedStack {
  public:
-  explicit RaggedStack(Spec row) : row_(std::move(row)) {}
-  void put(i64 at, Tensor row) {
+  TANDEM_LAZY explicit RaggedStack(Spec row) : row_(std::move(row)) {}
+  TANDEM_LAZY void put(i64 at, Tensor row) {
     if (static_cast<std::size_t>(at) >= rows_.size()) rows_.resize(static_cast<std::size_t>(at) + 1);
     rows_[static_cast<std::size_t>(at)] = std::move(row);
   }
-  Tensor flat() const {
+  TANDEM_LAZY Tensor flat() const {
     i64 total = 0;
     for (const Tensor& t : rows_) total += t.size();
     Tensor r = Tensor::allocate({{total}, row_.dtype, row_.device});
@@ -88,7 +88,7 @@ class RaggedStack {
     }
     return r;
   }
-  Tensor table() const {
+  TANDEM_LAZY Tensor table() const {
     const int rank = row_.shape.rank();
     Tensor r = Tensor::allocate({{static_cast<i64>(rows_.size()), rank}, DType::int64, {}});
     i64* to = static_cast<i64*>(r.raw());
@@ -97,7 +97,7 @@ class RaggedStack {
   }
 
  private:
-  static void copy_elements(void* to, const Tensor& t) {
+  TANDEM_LAZY static void copy_elements(void* to, const Tensor& t) {
     if (t.dtype() == DType::string) std::copy_n(static_cast<const Bytes*>(t.raw()), t.size(), static_cast<Bytes*>(to));
     else copy_bytes(to, t.device(), t.raw(), t.device(), t.spec().bytes());
   }
@@ -107,8 +107,9 @@ class RaggedStack {
 // An input of which the loop reads one row at a time.
 class RowSource {
  public:
-  RowSource(const Tensor& rows) : x_(&rows), row_(row_of(rows.spec())) {}
-  RowSource(const Tensor& flat, const Tensor& table, const Spec& row) : x_(&flat), row_(row), table_(&table) {
+  TANDEM_LAZY RowSource(const Tensor& rows) : x_(&rows), row_(row_of(rows.spec())) {}
+  TANDEM_LAZY RowSource(const Tensor& flat, const Tensor& table, const Spec& row)
+      : x_(&flat), row_(row), table_(&table) {
     const auto rank = static_cast<std::size_t>(row.shape.rank());
     const i64* const dims = static_cast<const i64*>(table.raw());
     if (table.shape().dim(1) != row.shape.rank()) raise_table();
@@ -122,8 +123,8 @@ class RowSource {
       left -= size;
     }
   }
-  i64 count() const { return table_ ? table_->shape().dim(0) : x_->shape().dim(0); }
-  Tensor row(i64 i) const {
+  TANDEM_LAZY i64 count() const { return table_ ? table_->shape().dim(0) : x_->shape().dim(0); }
+  TANDEM_LAZY Tensor row(i64 i) const {
     if (!table_) return Tensor::view_of(*x_, row_, static_cast<std::size_t>(i) * row_.bytes());
     const auto rank = static_cast<std::size_t>(row_.shape.rank()), at = static_cast<std::size_t>(i);
     Spec s = row_;
@@ -133,7 +134,7 @@ class RowSource {
 
  private:
   // A graph file may contain any table, so it is checked.
-  [[noreturn]] void raise_table() const {
+  TANDEM_LAZY [[noreturn]] void raise_table() const {
     errors::raise<errors::InvalidArgumentError>(
         "loop", "the table of shapes does not describe the ragged rows in " + to_string(x_->spec()));
   }

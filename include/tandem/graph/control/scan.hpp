@@ -1,5 +1,6 @@
 // Loops over the rows of tensors: scan, foldl, foldr, map_fn. Not here: loops with a condition (while_loop.hpp).
 #pragma once
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/control/while_loop.hpp"
 
 namespace TANDEM_NS {
@@ -29,12 +30,12 @@ T row(const T& x, i64 i) {
   refill(r, rows);
   return r;
 }
-TANDEM_API Tensor stack_rows(const std::vector<Tensor>& rows);
+TANDEM_LAZY TANDEM_API Tensor stack_rows(const std::vector<Tensor>& rows);
 /// Stacks the corresponding tensors of the results, one row per result.
 template <class T>
 T stacked(const std::vector<T>& results) {
   T r = results.front();
-  std::vector<std::vector<Tensor>> columns(tensors_of(r).size());
+  LeanVector<std::vector<Tensor>> columns(tensors_of(r).size());
   for (const T& x : results) {
     if (!same_structure(r, x)) raise_structure("scan", "an iteration returns");
     const std::vector<Tensor> tensors = tensors_of(x);
@@ -46,10 +47,10 @@ T stacked(const std::vector<T>& results) {
   return r;
 }
 /// The tensors with zero rows that correspond to results of these specs.
-TANDEM_API std::vector<Tensor> no_rows(const std::vector<Spec>& specs);
+TANDEM_LAZY TANDEM_API std::vector<Tensor> no_rows(const std::vector<Spec>& specs);
 /// Removes the first (or last) row; adds one row before (or after) the others.
-TANDEM_API Tensor other_rows(const Tensor& x, bool reverse);
-TANDEM_API Tensor with_row(const Tensor& row, const Tensor& rows, bool behind);
+TANDEM_LAZY TANDEM_API Tensor other_rows(const Tensor& x, bool reverse);
+TANDEM_LAZY TANDEM_API Tensor with_row(const Tensor& row, const Tensor& rows, bool behind);
 
 template <class T>
 void fill(T& x, const Tensor*& next) {

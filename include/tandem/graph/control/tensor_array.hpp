@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/trace/tree.hpp"
 #include "tandem/ops/dims.hpp"
@@ -25,8 +26,8 @@ class ArrayIndex {
   ArrayIndex(const Tensor& t) : tensor_(t) {}
   bool is_known() const { return !tensor_.is_set() || !tensor_.is_symbolic(); }
   /// The number; the index must be known.
-  i64 number() const;
-  Tensor tensor() const;
+  TANDEM_LAZY i64 number() const;
+  TANDEM_LAZY Tensor tensor() const;
 
  private:
   i64 number_ = 0;
@@ -52,7 +53,7 @@ struct ArrayStore final : Opaque {
   };
   const char* kind() const override { return "tensor array"; }
   std::mutex mutex;
-  std::vector<Element> elements;
+  LeanVector<Element> elements;
   u64 writes = 0;
 };
 }  // namespace detail
@@ -62,36 +63,36 @@ class TANDEM_API TensorArray {
   /// Creates an array of `size` elements of a dtype, none of them written.
   ///   throws  errors::InvalidArgumentError for a negative size, errors::UnimplementedError for .dynamic_size in a
   ///           trace
-  TensorArray(DType dtype, i64 size, TensorArrayOptions options = {});
-  TensorArray(DType dtype, const Tensor& size, TensorArrayOptions options = {});
+  TANDEM_LAZY TensorArray(DType dtype, i64 size, TensorArrayOptions options = {});
+  TANDEM_LAZY TensorArray(DType dtype, const Tensor& size, TensorArrayOptions options = {});
 
   DType dtype() const { return dtype_; }
   /// The number of elements, an int32 scalar.
-  Tensor size() const;
+  TANDEM_LAZY Tensor size() const;
 
   /// Returns this array with element i set, which must not have been written before.
   ///   throws    errors::InvalidArgumentError if it has been written, for i out of range, for another dtype or shape
   ///   gradient  to value
-  TensorArray write(const ArrayIndex& i, const Tensor& value, OpOptions = {}) const;
+  TANDEM_LAZY TensorArray write(const ArrayIndex& i, const Tensor& value, OpOptions = {}) const;
   /// Returns element i.
   ///   throws    errors::InvalidArgumentError if it has not been written, for i out of range, or if an earlier read has
   ///             cleared it (.clear_after_read); so do stack, concat and gather
   ///   gradient  to the element
-  Tensor read(const ArrayIndex& i, OpOptions = {}) const;
+  TANDEM_LAZY Tensor read(const ArrayIndex& i, OpOptions = {}) const;
   /// Stacks all elements, of equal shapes, along a new leading axis; throws as read. gradient: to the elements
-  Tensor stack(OpOptions = {}) const;
+  TANDEM_LAZY Tensor stack(OpOptions = {}) const;
   /// Concatenates all elements along their leading axis; throws as read. gradient: to the elements
-  Tensor concat(OpOptions = {}) const;
+  TANDEM_LAZY Tensor concat(OpOptions = {}) const;
   /// Stacks the elements at the indices (int32 or int64 [k]); throws as read. gradient: to the elements
-  Tensor gather(const Tensor& indices, OpOptions = {}) const;
+  TANDEM_LAZY Tensor gather(const Tensor& indices, OpOptions = {}) const;
 
   /// Returns an array whose elements are the rows of x. This array must have that size (or `.dynamic_size`) and no
   /// elements.
-  TensorArray unstack(const Tensor& x) const;
+  TANDEM_LAZY TensorArray unstack(const Tensor& x) const;
   /// Returns this array with row k of x written at indices[k]; counts as that many writes.
-  TensorArray scatter(const Tensor& indices, const Tensor& x) const;
+  TANDEM_LAZY TensorArray scatter(const Tensor& indices, const Tensor& x) const;
   /// Returns an array whose elements are consecutive parts of x along axis 0, of these lengths.
-  TensorArray split(const Tensor& x, const std::vector<i64>& lengths) const;
+  TANDEM_LAZY TensorArray split(const Tensor& x, const std::vector<i64>& lengths) const;
 
   /// For tree.hpp: visits what identifies the array among arguments, and its tensors.
   template <class F>
@@ -103,12 +104,12 @@ class TANDEM_API TensorArray {
     parts(*this, f);
   }
   /// The spec of the elements, once it is known in a trace.
-  std::optional<Spec> element_spec() const;
+  TANDEM_LAZY std::optional<Spec> element_spec() const;
   /// Allocates the rows of an array that has no elements yet.
-  void settle(const Spec& element);
+  TANDEM_LAZY void settle(const Spec& element);
 
  private:
-  void settle(const Dims& element);
+  TANDEM_LAZY void settle(const Dims& element);
   template <class Self, class F>
   static void parts(Self& self, const F& f) {
     f(self.dtype_), f(self.dynamic_), f(self.clear_);
@@ -124,13 +125,13 @@ class TANDEM_API TensorArray {
     }
   }
   bool is_traced() const { return !store_; }
-  std::vector<Tensor> elements() const;  // unset where not written
-  void replace(std::vector<Tensor> elements);
-  TensorArray filled(std::vector<Tensor> list) const;
-  TensorArray as_rows(const OpOptions& options) const;
-  TensorArray write_row(const Tensor& i, const Tensor& value, const OpOptions& options) const;
-  void check_element(const Tensor& value) const;
-  Tensor element(i64 i, bool clear = false) const;
+  TANDEM_LAZY std::vector<Tensor> elements() const;  // unset where not written
+  TANDEM_LAZY void replace(std::vector<Tensor> elements);
+  TANDEM_LAZY TensorArray filled(std::vector<Tensor> list) const;
+  TANDEM_LAZY TensorArray as_rows(const OpOptions& options) const;
+  TANDEM_LAZY TensorArray write_row(const Tensor& i, const Tensor& value, const OpOptions& options) const;
+  TANDEM_LAZY void check_element(const Tensor& value) const;
+  TANDEM_LAZY Tensor element(i64 i, bool clear = false) const;
 
   DType dtype_;
   bool dynamic_, clear_;
@@ -152,18 +153,19 @@ void each_array(T& x, const F& f) {
 }
 /// The element spec of each TensorArray, if known.
 template <class T>
-std::vector<std::optional<Spec>> element_specs(const T& x) {
-  std::vector<std::optional<Spec>> r;
+LeanVector<std::optional<Spec>> element_specs(const T& x) {
+  LeanVector<std::optional<Spec>> r;
   each_array(x, [&](const TensorArray& a) { r.push_back(a.element_spec()); });
   return r;
 }
-inline bool are_new(const std::vector<std::optional<Spec>>& now, const std::vector<std::optional<Spec>>& before) {
+TANDEM_LAZY inline bool are_new(const LeanVector<std::optional<Spec>>& now,
+                                const LeanVector<std::optional<Spec>>& before) {
   for (std::size_t i = 0; i < now.size() && i < before.size(); ++i)
     if (now[i] && !before[i]) return true;
   return false;
 }
 template <class T>
-void settle_elements(T& x, const std::vector<std::optional<Spec>>& specs) {
+void settle_elements(T& x, const LeanVector<std::optional<Spec>>& specs) {
   std::size_t next = 0;
   each_array(x, [&](TensorArray& a) {
     if (const std::optional<Spec>& s = specs[next++]; s && !a.element_spec()) a.settle(*s);

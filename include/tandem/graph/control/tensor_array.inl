@@ -19,16 +19,16 @@ template <class E = errors::InvalidArgumentError>
 }
 }  // namespace detail
 
-TANDEM_INLINE i64 ArrayIndex::number() const {
+TANDEM_LAZY_INLINE i64 ArrayIndex::number() const {
   if (!tensor_.is_set()) return number_;
   if (tensor_.dtype() == DType::int64) return tensor_.item<i64>();
   return tensor_.item<std::int32_t>();
 }
-TANDEM_INLINE Tensor ArrayIndex::tensor() const { return tensor_.is_set() ? tensor_ : constant(number_); }
+TANDEM_LAZY_INLINE Tensor ArrayIndex::tensor() const { return tensor_.is_set() ? tensor_ : constant(number_); }
 
-TANDEM_INLINE TensorArray::TensorArray(DType dtype, i64 size, TensorArrayOptions o)
+TANDEM_LAZY_INLINE TensorArray::TensorArray(DType dtype, i64 size, TensorArrayOptions o)
     : TensorArray(dtype, constant(size), o) {}
-TANDEM_INLINE TensorArray::TensorArray(DType dtype, const Tensor& size, TensorArrayOptions o)
+TANDEM_LAZY_INLINE TensorArray::TensorArray(DType dtype, const Tensor& size, TensorArrayOptions o)
     : dtype_(dtype), dynamic_(o.dynamic_size), clear_(o.clear_after_read) {
   const Dims* const sizes = o.element_shape.get();
   if (sizes) element_shape_ = sizes->known("TensorArray");
@@ -47,7 +47,7 @@ TANDEM_INLINE TensorArray::TensorArray(DType dtype, const Tensor& size, TensorAr
   if (sizes && element_shape_.get()->is_fully_defined()) settle({*element_shape_.get(), dtype_, {}});
   else if (sizes && !sizes->is_known()) settle(*sizes);
 }
-TANDEM_INLINE void TensorArray::settle(const Dims& element) {
+TANDEM_LAZY_INLINE void TensorArray::settle(const Dims& element) {
   const DimValue size = get_shape(written_)[0];
   const std::vector<DimValue> dims = element.values("TensorArray");
   Dims rows;
@@ -55,38 +55,38 @@ TANDEM_INLINE void TensorArray::settle(const Dims& element) {
   for (const DimValue& d : dims) rows.push(d);
   rows_ = zeros(rows, dtype_);
 }
-TANDEM_INLINE void TensorArray::settle(const Spec& element) {
+TANDEM_LAZY_INLINE void TensorArray::settle(const Spec& element) {
   if (!element.shape.is_fully_defined())
     detail::raise_array(
         "the element shape, " + to_string(element) +
         ", is unknown when the loop begins; give .element_shape, in numbers or tensors: {shape(x)[1], 5}");
   settle(Dims(element.shape));
 }
-TANDEM_INLINE std::optional<Spec> TensorArray::element_spec() const {
+TANDEM_LAZY_INLINE std::optional<Spec> TensorArray::element_spec() const {
   if (!is_traced() || !rows_.is_set()) return {};
   Spec s = rows_.spec();
   s.shape.erase(0);
   return s;
 }
-TANDEM_INLINE Tensor TensorArray::size() const {
+TANDEM_LAZY_INLINE Tensor TensorArray::size() const {
   if (is_traced()) return tandem::size(written_);
   return constant(static_cast<int>(store_->elements.size()));
 }
-TANDEM_INLINE void TensorArray::check_element(const Tensor& value) const {
+TANDEM_LAZY_INLINE void TensorArray::check_element(const Tensor& value) const {
   const Shape* const s = element_shape_.get();
   if (value.dtype() != dtype_ || (s && !s->is_compatible_with(value.shape())))
     detail::raise_array("of " + std::string(name(dtype_)) + (s ? to_string(*s) : std::string(" elements")) +
                         " cannot hold " + to_string(value.spec()));
 }
 
-TANDEM_INLINE std::vector<Tensor> TensorArray::elements() const {
+TANDEM_LAZY_INLINE std::vector<Tensor> TensorArray::elements() const {
   const std::lock_guard lock(store_->mutex);
   std::vector<Tensor> r;
   for (const detail::ArrayStore::Element& e : store_->elements)
     r.push_back(e.written && e.written <= version_ ? e.value : Tensor());
   return r;
 }
-TANDEM_INLINE void TensorArray::replace(std::vector<Tensor> list) {
+TANDEM_LAZY_INLINE void TensorArray::replace(std::vector<Tensor> list) {
   store_ = make_ref<detail::ArrayStore>();
   for (Tensor& t : list) {
     const u64 written = t.is_set() ? 1 : 0;
@@ -94,7 +94,7 @@ TANDEM_INLINE void TensorArray::replace(std::vector<Tensor> list) {
   }
   store_->writes = version_ = 1;
 }
-TANDEM_INLINE TensorArray TensorArray::write(const ArrayIndex& i, const Tensor& value, OpOptions o) const {
+TANDEM_LAZY_INLINE TensorArray TensorArray::write(const ArrayIndex& i, const Tensor& value, OpOptions o) const {
   check_element(value);
   if (is_traced()) return write_row(i.tensor(), value, o);
   if (!i.is_known()) return as_rows(o).write_row(i.tensor(), value, o);
@@ -116,7 +116,7 @@ TANDEM_INLINE TensorArray TensorArray::write(const ArrayIndex& i, const Tensor& 
   e = {value, r.version_ = ++store_->writes, false};
   return r;
 }
-TANDEM_INLINE TensorArray TensorArray::write_row(const Tensor& i, const Tensor& value, const OpOptions& o) const {
+TANDEM_LAZY_INLINE TensorArray TensorArray::write_row(const Tensor& i, const Tensor& value, const OpOptions& o) const {
   TensorArray r = *this;
   if (!r.rows_.is_set()) r.settle(value.spec());
   r.written_ = tandem::detail::mark_written(written_, i, {.where = o.where});
@@ -124,7 +124,7 @@ TANDEM_INLINE TensorArray TensorArray::write_row(const Tensor& i, const Tensor& 
   return r;
 }
 // The same elements as rows: for an index that is not known while tracing.
-TANDEM_INLINE TensorArray TensorArray::as_rows(const OpOptions& o) const {
+TANDEM_LAZY_INLINE TensorArray TensorArray::as_rows(const OpOptions& o) const {
   TensorArray r = *this;
   r.store_ = {};
   const std::vector<Tensor> list = elements();
@@ -134,7 +134,7 @@ TANDEM_INLINE TensorArray TensorArray::as_rows(const OpOptions& o) const {
   return r;
 }
 
-TANDEM_INLINE Tensor TensorArray::element(i64 i, bool clear) const {
+TANDEM_LAZY_INLINE Tensor TensorArray::element(i64 i, bool clear) const {
   const std::lock_guard lock(store_->mutex);
   const auto n = static_cast<i64>(store_->elements.size());
   if (i < 0 || i >= n)
@@ -147,11 +147,11 @@ TANDEM_INLINE Tensor TensorArray::element(i64 i, bool clear) const {
   e.cleared = true;
   return std::move(e.value);
 }
-TANDEM_INLINE Tensor TensorArray::read(const ArrayIndex& i, OpOptions o) const {
+TANDEM_LAZY_INLINE Tensor TensorArray::read(const ArrayIndex& i, OpOptions o) const {
   if (is_traced()) return gather(i.tensor(), o);
   return i.is_known() ? element(i.number(), clear_) : as_rows(o).gather(i.tensor(), o);
 }
-TANDEM_INLINE Tensor TensorArray::gather(const Tensor& indices, OpOptions o) const {
+TANDEM_LAZY_INLINE Tensor TensorArray::gather(const Tensor& indices, OpOptions o) const {
   if (is_traced()) {
     if (!rows_.is_set()) detail::raise_array("cannot read an element: none has been written");
     return tandem::gather(rows_, tandem::detail::check_written(indices, written_, {.where = o.where}),
@@ -162,7 +162,7 @@ TANDEM_INLINE Tensor TensorArray::gather(const Tensor& indices, OpOptions o) con
   for (const i64 i : cast(indices, DType::int64).to_vector<i64>()) list.push_back(element(i));
   return tandem::stack(list, {o.name, o.where});
 }
-TANDEM_INLINE Tensor TensorArray::stack(OpOptions o) const {
+TANDEM_LAZY_INLINE Tensor TensorArray::stack(OpOptions o) const {
   if (is_traced()) {
     if (!rows_.is_set())
       detail::raise_array("cannot stack elements: none has been written; give .element_shape to get an empty stack");
@@ -178,7 +178,7 @@ TANDEM_INLINE Tensor TensorArray::stack(OpOptions o) const {
   empty.insert(0, 0);
   return zeros(empty, {.dtype = dtype_});
 }
-TANDEM_INLINE Tensor TensorArray::concat(OpOptions o) const {
+TANDEM_LAZY_INLINE Tensor TensorArray::concat(OpOptions o) const {
   if (is_traced()) {
     const Tensor all = stack({.where = o.where});
     if (all.rank() < 2) detail::raise_array("scalars cannot be concatenated; stack them");
@@ -190,7 +190,7 @@ TANDEM_INLINE Tensor TensorArray::concat(OpOptions o) const {
 }
 
 // The array with exactly these elements.
-TANDEM_INLINE TensorArray TensorArray::filled(std::vector<Tensor> list) const {
+TANDEM_LAZY_INLINE TensorArray TensorArray::filled(std::vector<Tensor> list) const {
   const std::vector<Tensor> old = elements();
   for (const Tensor& t : old)
     if (t.is_set()) detail::raise_array("already has elements; use an array without elements");
@@ -202,7 +202,7 @@ TANDEM_INLINE TensorArray TensorArray::filled(std::vector<Tensor> list) const {
   r.replace(std::move(list));
   return r;
 }
-TANDEM_INLINE TensorArray TensorArray::unstack(const Tensor& x) const {
+TANDEM_LAZY_INLINE TensorArray TensorArray::unstack(const Tensor& x) const {
   if (x.rank() == 0) detail::raise_array("a scalar has no rows");
   if (!is_traced()) return filled(tandem::unstack(x));
   Shape wanted = x.shape();
@@ -216,7 +216,7 @@ TANDEM_INLINE TensorArray TensorArray::unstack(const Tensor& x) const {
   r.written_ = ones_like(written_);
   return r;
 }
-TANDEM_INLINE TensorArray TensorArray::scatter(const Tensor& indices, const Tensor& x) const {
+TANDEM_LAZY_INLINE TensorArray TensorArray::scatter(const Tensor& indices, const Tensor& x) const {
   if (indices.rank() != 1 || x.rank() == 0 || indices.shape().dim(0) == none ||
       (x.shape().dim(0) != indices.shape().dim(0) && x.shape().dim(0) != none))
     detail::raise_array("takes one row for each of a known number of indices, not " + to_string(x.spec()) + " for " +
@@ -225,7 +225,7 @@ TANDEM_INLINE TensorArray TensorArray::scatter(const Tensor& indices, const Tens
   for (i64 k = 0; k < indices.shape().dim(0); ++k) r = r.write(indices[k], x[k]);
   return r;
 }
-TANDEM_INLINE TensorArray TensorArray::split(const Tensor& x, const std::vector<i64>& lengths) const {
+TANDEM_LAZY_INLINE TensorArray TensorArray::split(const Tensor& x, const std::vector<i64>& lengths) const {
   if (!is_traced()) return filled(tandem::split(x, lengths));
   for (i64 n : lengths)
     if (n != lengths[0])

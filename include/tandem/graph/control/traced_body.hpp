@@ -16,16 +16,16 @@ struct TracedBody {
   std::vector<Tensor> captures;
 };
 
-TracedBody trace_body(std::string name, Span<const Spec> arguments, Code code);
+TANDEM_LAZY TracedBody trace_body(std::string name, Span<const Spec> arguments, Code code);
 /// Turns reads of Variables that none of the bodies assigns into captures: the read then happens outside the control
 /// flow, where tapes record it.
-void hoist_reads(std::initializer_list<TracedBody*> bodies);
+TANDEM_LAZY void hoist_reads(std::initializer_list<TracedBody*> bodies);
 /// hoist_reads() unless a body runs a host function, which may assign the Variables.
-void hoist_steady_reads(std::initializer_list<TracedBody*> bodies);
+TANDEM_LAZY void hoist_steady_reads(std::initializer_list<TracedBody*> bodies);
 /// Gives each read that must stay in a body an input: an argument that represents the Variable. Its value is not
 /// used, but the gradient of the reads flows to it, and so to a read outside the control flow, where tapes record
 /// it.
-void pass_in_read_variables(TracedBody& b);
-std::vector<Tensor> listed(Tensors tensors);
+TANDEM_LAZY void pass_in_read_variables(TracedBody& b);
+TANDEM_LAZY std::vector<Tensor> listed(Tensors tensors);
 
 }  // namespace TANDEM_NS::control

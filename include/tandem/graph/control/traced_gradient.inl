@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/graph/control/bodies.hpp"
+#include "tandem/graph/control/control_code.hpp"
 #include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/control/traced_body.hpp"
 #include "tandem/graph/exec/replay.hpp"
@@ -10,7 +11,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-TANDEM_INLINE Specs infer_traced_gradient(const InferCall& c) {
+TANDEM_LAZY_INLINE Specs infer_traced_gradient(const InferCall& c) {
   const auto& a = c.get<TracedGradientAttrs>();
   const Graph& g = *a.backward;
   if (a.inputs < 0 || count_of(a.inputs) >= c.in.size() || a.set.size() != count_of(a.inputs) ||
@@ -24,7 +25,7 @@ TANDEM_INLINE Specs infer_traced_gradient(const InferCall& c) {
       raise_specs(c, "gradient " + std::to_string(i) + " does not have the spec of its input");
   return Specs(c.spec(0));
 }
-TANDEM_INLINE Grads traced_gradient_rule(const GradCall& c) {
+TANDEM_LAZY_INLINE Grads traced_gradient_rule(const GradCall& c) {
   const auto& a = c.get<TracedGradientAttrs>();
   InlinedVector<const Tensor*, 8> in(&c.g[0]);
   for (std::size_t i = 1 + count_of(a.inputs); i < c.in.size(); ++i) in.push(&c.in[i]);
@@ -38,17 +39,18 @@ TANDEM_INLINE Grads traced_gradient_rule(const GradCall& c) {
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef traced_gradient_op{.name = "traced_gradient",
-                                                 .infer = &detail::infer_traced_gradient,
-                                                 .gradient = &detail::traced_gradient_rule,
-                                                 .dtype_input = -1,
-                                                 .inputs = at_least(1),
-                                                 .saves = Saves::inputs,
-                                                 .flags = {.alias = true},
-                                                 .attrs = &detail::attr_type<TracedGradientAttrs>,
-                                                 .rare = {.display = "CustomGradient", .in_errors = "custom_gradient"}};
+TANDEM_INLINE constexpr OpDef traced_gradient_op{
+    .name = "traced_gradient",
+    .infer = [](const InferCall& c) { return detail::control_code().traced_gradient.infer(c); },
+    .gradient = [](const GradCall& c) { return detail::control_code().traced_gradient.gradient(c); },
+    .dtype_input = -1,
+    .inputs = at_least(1),
+    .saves = Saves::inputs,
+    .flags = {.alias = true},
+    .attrs = &detail::attr_type<TracedGradientAttrs>,
+    .rare = {.display = "CustomGradient", .in_errors = "custom_gradient"}};
 
-TANDEM_INLINE Tensor Tracer::custom_gradient(const Tensor& value, Inputs in, const Opaque& backward) {
+TANDEM_LAZY_INLINE Tensor Tracer::stage_custom_gradient(const Tensor& value, Inputs in, const Opaque& backward) {
   const auto& code = static_cast<const detail::CustomBackward&>(backward);
   std::string set;
   const auto traced = [&](Span<const Tensor> g) {

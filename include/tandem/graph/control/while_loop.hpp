@@ -2,6 +2,7 @@
 #pragma once
 #include <tuple>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/control/tensor_array.hpp"
 
@@ -32,11 +33,12 @@ struct LoopRequest {
 };
 /// Returns the final carried values, then the stacked results.
 ///   throws  errors::InvalidArgumentError if a carried value changes its dtype or shape
-TANDEM_API std::vector<Tensor> stage_loop(const LoopRequest& request, const OpOptions& options);
+TANDEM_LAZY TANDEM_API std::vector<Tensor> stage_loop(const LoopRequest& request, const OpOptions& options);
 /// The number of rows of the tensors.
 ///   throws  errors::InvalidArgumentError unless it is the same for all
-TANDEM_API i64 count_rows(const char* op, const std::vector<Tensor>& tensors);
-TANDEM_API void check_same_dtypes(const char* op, const std::vector<Tensor>& before, const std::vector<Tensor>& after);
+TANDEM_LAZY TANDEM_API i64 count_rows(const char* op, const std::vector<Tensor>& tensors);
+TANDEM_LAZY TANDEM_API void check_same_dtypes(const char* op, const std::vector<Tensor>& before,
+                                              const std::vector<Tensor>& after);
 
 template <class T>
 inline constexpr bool is_tuple = tree::detail::is_a<T, std::tuple> || tree::detail::is_a<T, std::pair>;
@@ -55,7 +57,7 @@ template <class Condition, class BodyFn, class V>
 V trace_while(Condition& condition, BodyFn& body, V vars, const WhileLoopOptions& o) {
   for (;;) {
     bool again = false;
-    std::vector<std::optional<Spec>> elements;  // of the TensorArrays after an iteration
+    LeanVector<std::optional<Spec>> elements;  // of the TensorArrays after an iteration
     const auto goes_on = [&](Span<const Tensor> symbols) {
       V in = vars;
       refill(in, symbols);

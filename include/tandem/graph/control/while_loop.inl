@@ -9,7 +9,7 @@
 
 namespace TANDEM_NS::control {
 
-TANDEM_INLINE i64 count_rows(const char* op, const std::vector<Tensor>& tensors) {
+TANDEM_LAZY_INLINE i64 count_rows(const char* op, const std::vector<Tensor>& tensors) {
   if (tensors.empty()) errors::raise<errors::InvalidArgumentError>(op, "needs at least one tensor to iterate over");
   i64 n = none;
   for (const Tensor& t : tensors) {
@@ -24,8 +24,8 @@ TANDEM_INLINE i64 count_rows(const char* op, const std::vector<Tensor>& tensors)
   }
   return n;
 }
-TANDEM_INLINE void check_same_dtypes(const char* op, const std::vector<Tensor>& before,
-                                     const std::vector<Tensor>& after) {
+TANDEM_LAZY_INLINE void check_same_dtypes(const char* op, const std::vector<Tensor>& before,
+                                          const std::vector<Tensor>& after) {
   for (std::size_t i = 0; i < before.size() && i < after.size(); ++i)
     if (before[i].dtype() != after[i].dtype())
       errors::raise<errors::InvalidArgumentError>(
@@ -33,7 +33,7 @@ TANDEM_INLINE void check_same_dtypes(const char* op, const std::vector<Tensor>& 
                   to_string(after[i].spec()) + " after an iteration; a loop variable must keep its dtype");
 }
 
-TANDEM_INLINE std::vector<Spec> carried_specs(const LoopRequest& r) {
+TANDEM_LAZY TANDEM_INLINE std::vector<Spec> carried_specs(const LoopRequest& r) {
   std::vector<Spec> specs;
   for (const Tensor& t : r.start) specs.push_back(t.spec());
   if (r.invariants.empty()) return specs;
@@ -52,7 +52,7 @@ TANDEM_INLINE std::vector<Spec> carried_specs(const LoopRequest& r) {
   }
   return specs;
 }
-TANDEM_INLINE void check_kept(const LoopRequest& r, const std::vector<Spec>& carried, const Graph& body) {
+TANDEM_LAZY TANDEM_INLINE void check_kept(const LoopRequest& r, const std::vector<Spec>& carried, const Graph& body) {
   if (body.outputs.size() < carried.size()) raise_structure(r.op, "the body returns");
   for (std::size_t i = 0; i < carried.size(); ++i) {
     const Spec &want = carried[i], &got = detail::output_spec(body, i);
@@ -72,12 +72,12 @@ TANDEM_INLINE void check_kept(const LoopRequest& r, const std::vector<Spec>& car
                     "collect values in a TensorArray");
   }
 }
-TANDEM_INLINE Tensor limit_of(const LoopRequest& r) {
+TANDEM_LAZY TANDEM_INLINE Tensor limit_of(const LoopRequest& r) {
   if (r.rows.empty()) return constant(r.limit == none ? INT64_MAX : r.limit);
   if (const i64 n = count_rows(r.op, r.rows); n != none) return constant(n);
   return shape(r.rows[0], {.out_type = DType::int64})[0];
 }
-TANDEM_INLINE std::vector<Tensor> stage_loop(const LoopRequest& r, const OpOptions& options) {
+TANDEM_LAZY_INLINE std::vector<Tensor> stage_loop(const LoopRequest& r, const OpOptions& options) {
   const std::vector<Spec> carried = carried_specs(r);
   std::vector<Spec> specs = carried;
   for (const Tensor& t : r.rows) specs.push_back(detail::row_of(t.spec()));

@@ -19,7 +19,8 @@ struct CheckOpOptions {
 };
 
 namespace detail {
-TANDEM_API std::vector<std::string> check_op(Function f, const std::vector<Tensor>& x, const CheckOpOptions& options);
+TANDEM_LAZY TANDEM_API std::vector<std::string> check_op(Function f, const std::vector<Tensor>& x,
+                                                         const CheckOpOptions& options);
 }  // namespace detail
 
 /// Checks f at x and returns what is wrong, one text for each failure; empty if nothing is.

@@ -21,7 +21,7 @@
 namespace TANDEM_NS::test {
 namespace detail {
 
-class OpCheck {
+TANDEM_LAZY class OpCheck {
  public:
   OpCheck(Function f, const std::vector<Tensor>& x, const CheckOpOptions& options) : f_(f), options_(options) {
     for (const Tensor& t : x) x_.push_back(identity(t));  // distinct ids: one tensor may be two inputs
@@ -178,8 +178,8 @@ class OpCheck {
   std::vector<std::string> failures_;
 };
 
-TANDEM_INLINE std::vector<std::string> check_op(Function f, const std::vector<Tensor>& x,
-                                                const CheckOpOptions& options) {
+TANDEM_LAZY_INLINE std::vector<std::string> check_op(Function f, const std::vector<Tensor>& x,
+                                                     const CheckOpOptions& options) {
   return OpCheck(f, x, options).run();
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/graph/debug/debug.hpp"
 #include "tandem/graph/debug/texts.hpp"
@@ -15,14 +16,14 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-TANDEM_INLINE void collect_variables(const Graph& g, VariableSet& out) {
+TANDEM_LAZY TANDEM_INLINE void collect_variables(const Graph& g, VariableSet& out) {
   for (const Variable& v : g.variables) out.insert(v);
   for (const Node& n : g.nodes)
     for (const Graph* inner : subgraphs(n)) collect_variables(*inner, out);
 }
 
 // x + 1; not x for bool; x itself for strings.
-TANDEM_INLINE Tensor other_value(const Tensor& x) {
+TANDEM_LAZY TANDEM_INLINE Tensor other_value(const Tensor& x) {
   const OutsideTrace outside;
   if (x.dtype() == DType::string) return x;
   const Tensor old = x.cpu(), other = Tensor::allocate(old.spec());
@@ -54,7 +55,7 @@ TANDEM_INLINE Tensor other_value(const Tensor& x) {
   }
   return other.to(x.device());
 }
-TANDEM_INLINE Perturbed::Perturbed(const Graph& graph) {
+TANDEM_LAZY_INLINE Perturbed::Perturbed(const Graph& graph) {
   VariableSet variables;
   collect_variables(graph, variables);
   for (const Variable& v : variables.list()) before_.emplace_back(v, v.value_untracked());
@@ -67,14 +68,14 @@ TANDEM_INLINE Perturbed::~Perturbed() {
 // The state of a graph's Variables, to start each run from the same state.
 class State {
  public:
-  explicit State(const Graph& graph) {
+  TANDEM_LAZY explicit State(const Graph& graph) {
     collect_variables(graph, variables_);
     before_ = now();
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() { restore(); }
-  std::vector<Tensor> now() const {
+  TANDEM_LAZY std::vector<Tensor> now() const {
     std::vector<Tensor> r;
     for (const Variable& v : variables_.list()) r.push_back(v.value_untracked());
     return r;
@@ -82,7 +83,7 @@ class State {
   void restore() const {
     for (std::size_t i = 0; i < before_.size(); ++i) variables_.list()[i].set_untracked(before_[i]);
   }
-  const std::string& name(std::size_t i) const { return variables_.list()[i].name(); }
+  TANDEM_LAZY const std::string& name(std::size_t i) const { return variables_.list()[i].name(); }
 
  private:
   VariableSet variables_;
@@ -96,7 +97,7 @@ class EagerRecord final : public Observer {
     const OpDef* op;
     std::vector<Tensor> out;
   };
-  EagerRecord() : checking_(is_checking()) {
+  TANDEM_LAZY EagerRecord() : checking_(is_checking()) {
     observe(*this);
     checking_slot() = true;
   }
@@ -107,13 +108,13 @@ class EagerRecord final : public Observer {
     unobserve(*this);
     checking_slot() = checking_;
   }
-  const std::vector<Step>& steps() const { return steps_; }
+  TANDEM_LAZY const LeanVector<Step>& steps() const { return steps_; }
 
  private:
   void record(const Applied& a) override { steps_.push_back({&a.op, {a.out.begin(), a.out.end()}}); }
   void read(const Variable&, const Tensor& value) override { steps_.push_back({&read_variable_op, {value}}); }
 
-  std::vector<Step> steps_;
+  LeanVector<Step> steps_;
   const bool checking_;
 };
 
@@ -138,14 +139,14 @@ DebugRun run_from(const State& state, const Run& run) {
 // Aligns eager steps with nodes: a longest common subsequence by op and specs, since eager code runs ops that the
 // graph lacks (constants computed while tracing) and the graph has some that no observer sees (updates of
 // Variables).
-class Alignment {
+TANDEM_LAZY class Alignment {
  public:
-  Alignment(const Graph& graph, const std::vector<EagerRecord::Step>& steps) : g_(graph), steps_(steps) {
+  Alignment(const Graph& graph, const LeanVector<EagerRecord::Step>& steps) : g_(graph), steps_(steps) {
     for (std::size_t i = 0; i < g_.nodes.size(); ++i)
       if (const Node& n = g_.nodes[i]; n.outputs && n.op != &argument_op && n.op != &constant_op) nodes_.push_back(i);
   }
   /// Pairs {node, step} in order.
-  std::vector<std::pair<std::size_t, std::size_t>> pairs() const {
+  LeanVector<std::pair<std::size_t, std::size_t>> pairs() const {
     return nodes_.size() * steps_.size() <= most_cells ? longest() : greedy();
   }
 
@@ -161,14 +162,14 @@ class Alignment {
     }
     return true;
   }
-  std::vector<std::pair<std::size_t, std::size_t>> longest() const {
+  LeanVector<std::pair<std::size_t, std::size_t>> longest() const {
     const std::size_t rows = nodes_.size(), columns = steps_.size();
-    std::vector<std::uint32_t> best((rows + 1) * (columns + 1));  // of the remaining suffixes
+    LeanVector<std::uint32_t> best((rows + 1) * (columns + 1));  // of the remaining suffixes
     const auto at = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return best[i * (columns + 1) + j]; };
     for (std::size_t i = rows; i-- > 0;)
       for (std::size_t j = columns; j-- > 0;)
         at(i, j) = alike(i, j) ? at(i + 1, j + 1) + 1 : std::max(at(i + 1, j), at(i, j + 1));
-    std::vector<std::pair<std::size_t, std::size_t>> r;
+    LeanVector<std::pair<std::size_t, std::size_t>> r;
     for (std::size_t i = 0, j = 0; i < rows && j < columns;) {
       if (alike(i, j)) r.emplace_back(nodes_[i++], j++);
       else if (at(i + 1, j) >= at(i, j + 1)) ++i;
@@ -176,8 +177,8 @@ class Alignment {
     }
     return r;
   }
-  std::vector<std::pair<std::size_t, std::size_t>> greedy() const {
-    std::vector<std::pair<std::size_t, std::size_t>> r;
+  LeanVector<std::pair<std::size_t, std::size_t>> greedy() const {
+    LeanVector<std::pair<std::size_t, std::size_t>> r;
     std::size_t from = 0;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       for (std::size_t j = from; j < std::min(steps_.size(), from + 64); ++j)
@@ -190,13 +191,13 @@ class Alignment {
   }
 
   const Graph& g_;
-  const std::vector<EagerRecord::Step>& steps_;
+  const LeanVector<EagerRecord::Step>& steps_;
   std::vector<std::size_t> nodes_;
 };
 
 // Describes the first node whose value differs from that of the eager step; empty if all agree.
-TANDEM_INLINE std::string first_wrong_node(const Graph& g, const std::vector<EagerRecord::Step>& steps,
-                                           const std::vector<Tensor>& values) {
+TANDEM_LAZY TANDEM_INLINE std::string first_wrong_node(const Graph& g, const LeanVector<EagerRecord::Step>& steps,
+                                                       const std::vector<Tensor>& values) {
   for (const auto& [node, step] : Alignment(g, steps).pairs())
     for (std::size_t k = 0; k < steps[step].out.size(); ++k) {
       const Tensor& traced = values[static_cast<std::size_t>(g.nodes[node].first_out) + k];
@@ -206,8 +207,8 @@ TANDEM_INLINE std::string first_wrong_node(const Graph& g, const std::vector<Eag
     }
   return {};
 }
-TANDEM_INLINE std::string outcome_difference(const Graph& g, const State& state, const DebugRun& want,
-                                             const DebugRun& got) {
+TANDEM_LAZY TANDEM_INLINE std::string outcome_difference(const Graph& g, const State& state, const DebugRun& want,
+                                                         const DebugRun& got) {
   if (want.error || got.error) {
     if (want.error && got.error) return {};
     return want.error ? "it succeeds, where the eager call raises: " + *want.error : "it raises: " + *got.error;
@@ -223,7 +224,8 @@ TANDEM_INLINE std::string outcome_difference(const Graph& g, const State& state,
       return "variable '" + state.name(i) + "' differs after the call: " + d;
   return {};
 }
-[[noreturn]] TANDEM_INLINE void raise_not_eager(const Graph& g, const std::string& what, const std::string& more) {
+TANDEM_LAZY [[noreturn]] TANDEM_INLINE void raise_not_eager(const Graph& g, const std::string& what,
+                                                            const std::string& more) {
   errors::raise<errors::FailedPreconditionError>(
       g.name.c_str(), "its traced call differs from an eager one: " + what + (more.empty() ? "" : "; " + more) +
                           ". If the code has changed what it does since it was traced, " + frozen_remedy);
@@ -231,8 +233,8 @@ TANDEM_INLINE std::string outcome_difference(const Graph& g, const State& state,
 
 }  // namespace detail
 
-TANDEM_INLINE void check_against_eager(ConcreteFunction& function, Inputs arguments, Span<const unsigned char> plain,
-                                       FunctionBody eager) {
+TANDEM_LAZY_INLINE void check_against_eager(ConcreteFunction& function, Inputs arguments,
+                                            Span<const unsigned char> plain, FunctionBody eager) {
   if (context.stager || detail::is_checking()) return;
   const detail::Unobserved quiet;
   const Graph& g = function.graph();

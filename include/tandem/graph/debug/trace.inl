@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/print.hpp"
 #include "tandem/graph/debug/debug.hpp"
 #include "tandem/graph/debug/texts.hpp"
@@ -15,19 +16,19 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-inline bool has_values(const Tensor& t) { return t.is_set() && !t.is_symbolic(); }
-inline std::string in_short(const Tensor& t) {
+TANDEM_LAZY inline bool has_values(const Tensor& t) { return t.is_set() && !t.is_symbolic(); }
+TANDEM_LAZY inline std::string in_short(const Tensor& t) {
   if (!has_values(t)) return t.is_set() ? to_string(t.spec()) : "unset";
   return t.size() <= 8 ? to_string(t) : to_string(t.spec());
 }
-inline std::string differing(const Shape& shape, i64 first, i64 count, const std::string& expected,
-                             const std::string& actual) {
+TANDEM_LAZY inline std::string differing(const Shape& shape, i64 first, i64 count, const std::string& expected,
+                                         const std::string& actual) {
   return "element " + index_to_string(shape, first) + " is " + actual + ", not " + expected + " (" +
          std::to_string(count) + " of " + std::to_string(shape.size()) + " differ)";
 }
 // Element i of a floating host tensor; a complex tensor's elements are its real and imaginary parts. Avoids cast():
 // a header-only program would instantiate all of cast's kernels.
-TANDEM_INLINE double real_at(const Tensor& t, std::size_t i) {
+TANDEM_LAZY TANDEM_INLINE double real_at(const Tensor& t, std::size_t i) {
   switch (t.dtype()) {
     case DType::float64:
     case DType::complex128: return static_cast<const double*>(t.raw())[i];
@@ -36,7 +37,7 @@ TANDEM_INLINE double real_at(const Tensor& t, std::size_t i) {
     default: return static_cast<double>(static_cast<const float*>(t.raw())[i]);
   }
 }
-TANDEM_INLINE std::string real_difference(const Tensor& expected, const Tensor& actual, double tolerance) {
+TANDEM_LAZY TANDEM_INLINE std::string real_difference(const Tensor& expected, const Tensor& actual, double tolerance) {
   const std::size_t parts = is_complex(expected.dtype()) ? 2 : 1;
   const auto n = static_cast<std::size_t>(expected.size()) * parts;
   double scale = 0;
@@ -58,7 +59,7 @@ TANDEM_INLINE std::string real_difference(const Tensor& expected, const Tensor& 
   return differing(expected.shape(), static_cast<i64>(first / parts), count, text(real_at(expected, first)),
                    text(real_at(actual, first)));
 }
-TANDEM_INLINE std::string exact_difference(const Tensor& expected, const Tensor& actual) {
+TANDEM_LAZY TANDEM_INLINE std::string exact_difference(const Tensor& expected, const Tensor& actual) {
   const std::size_t bytes = size_of(expected.dtype());
   const auto *want = static_cast<const char*>(expected.raw()), *got = static_cast<const char*>(actual.raw());
   const auto equal = [&](i64 i) {
@@ -76,7 +77,7 @@ TANDEM_INLINE std::string exact_difference(const Tensor& expected, const Tensor&
                    to_string(Tensor::view_of(actual, one, at)));
 }
 // Depends on the dtype's precision: a pass may compute a chain in higher precision and round once.
-inline double tolerance_of(DType dtype, double tolerance) {
+TANDEM_LAZY inline double tolerance_of(DType dtype, double tolerance) {
   return dtype == DType::float16    ? std::max(tolerance, 2e-3)
          : dtype == DType::bfloat16 ? std::max(tolerance, 2e-2)
                                     : tolerance;
@@ -84,7 +85,7 @@ inline double tolerance_of(DType dtype, double tolerance) {
 
 }  // namespace detail
 
-TANDEM_INLINE std::string value_difference(const Tensor& expected, const Tensor& actual, double tolerance) {
+TANDEM_LAZY_INLINE std::string value_difference(const Tensor& expected, const Tensor& actual, double tolerance) {
   if (!expected.is_set() || !actual.is_set())
     return expected.is_set() == actual.is_set()
                ? ""
@@ -101,9 +102,9 @@ TANDEM_INLINE std::string value_difference(const Tensor& expected, const Tensor&
 namespace detail {
 
 // The attributes as text; the contents of opaque ones where available: addresses differ from trace to trace.
-struct AttrTexts final : AttrVisitor {
-  std::vector<std::pair<std::string, std::string>> fields;
-  std::vector<const Opaque*> opaques;
+TANDEM_LAZY struct AttrTexts final : AttrVisitor {
+  LeanVector<std::pair<std::string, std::string>> fields;
+  LeanVector<const Opaque*> opaques;
 
   void add(const char* name, std::string value) { fields.emplace_back(name, std::move(value)); }
   void number(const char* name, i64 value) override { add(name, std::to_string(value)); }
@@ -124,7 +125,7 @@ struct AttrTexts final : AttrVisitor {
   }
 };
 
-TANDEM_INLINE std::string location_of(const Graph& g, std::size_t node) {
+TANDEM_LAZY_INLINE std::string location_of(const Graph& g, std::size_t node) {
   const Node& n = g.nodes[node];
   std::string s = "node " + std::to_string(node) + ", '" + n.name + "' (" + n.op->name + ")";
   if (const std::string line = line_text(n.where); !line.empty()) return s + " at " + line;
@@ -143,14 +144,14 @@ TANDEM_INLINE std::string location_of(const Graph& g, std::size_t node) {
   return s;
 }
 // Whether only the shape of a node's outputs is ever read.
-inline bool is_shape_only(const Graph& g, const Node& n) {
+TANDEM_LAZY inline bool is_shape_only(const Graph& g, const Node& n) {
   for (const Node& user : g.nodes)
     for (unsigned k = 0; k < user.in.size(); ++k)
       if (user.in[k] >= n.first_out && user.in[k] < n.first_out + n.outputs && !names_input(user.op->shape_inputs, k))
         return false;
   return std::find(g.outputs.begin(), g.outputs.end(), n.first_out) == g.outputs.end();
 }
-TANDEM_INLINE std::string attrs_difference(const Node& a, const Node& b) {
+TANDEM_LAZY TANDEM_INLINE std::string attrs_difference(const Node& a, const Node& b) {
   AttrTexts x, y;
   a.attrs.visit(x), b.attrs.visit(y);
   if (x.fields.size() != y.fields.size()) return "it has different attributes";
@@ -164,7 +165,7 @@ TANDEM_INLINE std::string attrs_difference(const Node& a, const Node& b) {
   }
   return {};
 }
-TANDEM_INLINE std::string node_difference(const Graph& g, const Node& a, const Graph& h, const Node& b) {
+TANDEM_LAZY TANDEM_INLINE std::string node_difference(const Graph& g, const Node& a, const Graph& h, const Node& b) {
   if (a.op != b.op) return "it is " + std::string(a.op->name) + " and then " + b.op->name;
   if (a.op == &read_variable_op || a.op == &assign_variable_op) {
     const auto variable = [](const Graph& of, const Node& n) {
@@ -190,7 +191,7 @@ TANDEM_INLINE std::string node_difference(const Graph& g, const Node& a, const G
 
 }  // namespace detail
 
-TANDEM_INLINE std::string trace_difference(const Graph& first, const Graph& second) {
+TANDEM_LAZY_INLINE std::string trace_difference(const Graph& first, const Graph& second) {
   const std::size_t both = std::min(first.nodes.size(), second.nodes.size());
   for (std::size_t i = 0; i < both; ++i)
     if (const std::string d = detail::node_difference(first, first.nodes[i], second, second.nodes[i]); !d.empty())

@@ -19,35 +19,35 @@ struct RequestedGradients {
 /// there is one.
 class TANDEM_API Derivative final : public Opaque {
  public:
-  explicit Derivative(const Graph& graph);
+  TANDEM_LAZY explicit Derivative(const Graph& graph);
   const char* kind() const override { return "derivative"; }
 
   /// The graph, with control flow that also returns what its own gradients need.
   const Graph& forward() const { return *forward_; }
   const std::vector<int>& reads() const { return reads_; }  // nodes
   const std::vector<int>& saved() const { return saved_; }  // values
-  int input_value(std::size_t i) const;                     // the forward value of an input
+  TANDEM_LAZY int input_value(std::size_t i) const;         // the forward value of an input
   std::size_t inputs() const { return forward_->arguments.size() + reads_.size(); }
   /// For each input: whether the gradients read its value.
   const std::vector<char>& reads_input() const { return reads_input_; }
   /// The demand with all results and all differentiable inputs.
-  RequestedGradients full_demand() const;
+  TANDEM_LAZY RequestedGradients full_demand() const;
 
   struct Backward {
     Ref<Graph> graph;  // (inputs, saved values, incoming gradients) -> gradients
     std::vector<char> set,
         sparse;  // by input: whether a gradient reaches it; whether it is two outputs, values and rows
   };
-  Backward backward(const RequestedGradients& demand) const;
+  TANDEM_LAZY Backward backward(const RequestedGradients& demand) const;
 
  private:
   struct Joint;
-  Joint trace(const RequestedGradients& demand) const;
-  Ref<Graph> cut(const Joint& joint) const;
-  void find_saved();
-  int argument_of_read(std::size_t input) const;
-  bool is_asked_for(const RequestedGradients& demand, std::size_t input) const;
-  void pass_on(const RequestedGradients& demand, std::vector<Gradient>& by_input) const;
+  TANDEM_LAZY Joint trace(const RequestedGradients& demand) const;
+  TANDEM_LAZY Ref<Graph> cut(const Joint& joint) const;
+  TANDEM_LAZY void find_saved();
+  TANDEM_LAZY int argument_of_read(std::size_t input) const;
+  TANDEM_LAZY bool is_asked_for(const RequestedGradients& demand, std::size_t input) const;
+  TANDEM_LAZY void pass_on(const RequestedGradients& demand, std::vector<Gradient>& by_input) const;
 
   Ref<Graph> forward_;
   std::vector<int> reads_, results_, saved_;

@@ -5,6 +5,7 @@
 
 #include "tandem/autodiff/gradient_sum.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/derivative/derivative.hpp"
 #include "tandem/graph/exec/replay.hpp"
@@ -27,7 +28,7 @@ namespace detail {
 
 // A copy whose control flow also returns what its gradients need. Ops with additional outputs get new values, since
 // an op's outputs are numbered consecutively.
-TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
+TANDEM_LAZY TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
   Ref<Graph> g = graph.copy();
   std::vector<int> now(g->specs.size());
   for (std::size_t v = 0; v < now.size(); ++v) now[v] = static_cast<int>(v);
@@ -55,7 +56,7 @@ TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
 
 }  // namespace detail
 
-TANDEM_INLINE Derivative::Derivative(const Graph& graph) {
+TANDEM_LAZY_INLINE Derivative::Derivative(const Graph& graph) {
   const detail::ScopedDetach detached;
   forward_ = detail::recordable(graph);
   const std::vector<int> uses = forward_->uses();
@@ -71,12 +72,12 @@ TANDEM_INLINE Derivative::Derivative(const Graph& graph) {
   find_saved();
   results_.insert(results_.end(), saved_.begin(), saved_.end());
 }
-TANDEM_INLINE int Derivative::input_value(std::size_t i) const {
+TANDEM_LAZY_INLINE int Derivative::input_value(std::size_t i) const {
   const std::size_t arguments = forward_->arguments.size();
   if (i < arguments) return forward_->arguments[i];
   return forward_->nodes[static_cast<std::size_t>(reads_[i - arguments])].first_out;
 }
-TANDEM_INLINE RequestedGradients Derivative::full_demand() const {
+TANDEM_LAZY_INLINE RequestedGradients Derivative::full_demand() const {
   RequestedGradients d;
   for (int v : forward_->outputs) d.upstream.push_back(detail::has_derivative(forward_->spec(v)));
   for (std::size_t i = 0; i < inputs(); ++i) d.wanted.push_back(detail::has_derivative(forward_->spec(input_value(i))));
@@ -84,16 +85,16 @@ TANDEM_INLINE RequestedGradients Derivative::full_demand() const {
 }
 
 // For the value of a read: the argument that represents its Variable, or -1.
-TANDEM_INLINE int Derivative::argument_of_read(std::size_t input) const {
+TANDEM_LAZY_INLINE int Derivative::argument_of_read(std::size_t input) const {
   const std::size_t arguments = forward_->arguments.size();
   return input < arguments ? -1 : stands_for_[input - arguments];
 }
-TANDEM_INLINE bool Derivative::is_asked_for(const RequestedGradients& demand, std::size_t input) const {
+TANDEM_LAZY_INLINE bool Derivative::is_asked_for(const RequestedGradients& demand, std::size_t input) const {
   const int argument = argument_of_read(input);
   return demand.wanted[input] || (argument >= 0 && demand.wanted[static_cast<std::size_t>(argument)]);
 }
-TANDEM_INLINE void Derivative::pass_on(const RequestedGradients& demand, std::vector<Gradient>& by_input) const {
-  std::vector<detail::GradientSum> sums(forward_->arguments.size());
+TANDEM_LAZY_INLINE void Derivative::pass_on(const RequestedGradients& demand, std::vector<Gradient>& by_input) const {
+  LeanVector<detail::GradientSum> sums(forward_->arguments.size());
   for (std::size_t i = sums.size(); i < by_input.size(); ++i) {
     const int argument = argument_of_read(i);
     if (argument < 0 || !demand.wanted[static_cast<std::size_t>(argument)] || !by_input[i].is_set()) continue;
@@ -106,7 +107,7 @@ TANDEM_INLINE void Derivative::pass_on(const RequestedGradients& demand, std::ve
     if (sums[i].is_set()) by_input[i] = std::move(sums[i].value());
 }
 
-TANDEM_INLINE Derivative::Joint Derivative::trace(const RequestedGradients& demand) const {
+TANDEM_LAZY_INLINE Derivative::Joint Derivative::trace(const RequestedGradients& demand) const {
   const detail::ShapeChecks lenient(false);
   Joint j;
   const Graph& forward = *forward_;
@@ -117,7 +118,7 @@ TANDEM_INLINE Derivative::Joint Derivative::trace(const RequestedGradients& dema
   for (std::size_t i = 0; i < demand.upstream.size(); ++i)
     upstream.push_back(demand.upstream[i] ? tracer.argument(forward.spec(results_[i])) : Tensor());
   GradientTape tape({.watch_accessed_variables = false});
-  std::vector<Source> sources;
+  LeanVector<Source> sources;
   for (std::size_t i = 0; i < in.size(); ++i)
     if (is_asked_for(demand, i)) tape.watch(in[i]), sources.push_back(in[i]);
   std::size_t next_read = forward.arguments.size();
@@ -168,7 +169,7 @@ TANDEM_INLINE Derivative::Joint Derivative::trace(const RequestedGradients& dema
 }
 
 // Values of the forward part that the gradients read, except known shapes and what the caller has anyway.
-TANDEM_INLINE void Derivative::find_saved() {
+TANDEM_LAZY_INLINE void Derivative::find_saved() {
   const Joint j = trace(full_demand());
   std::vector<char> read(j.graph->specs.size());
   for (std::size_t i = j.forward_nodes; i < j.graph->nodes.size(); ++i) {
@@ -192,7 +193,7 @@ TANDEM_INLINE void Derivative::find_saved() {
 }
 
 // Extracts the gradients: saved values become arguments; of the rest of the forward part only what they need stays.
-TANDEM_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
+TANDEM_LAZY_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
   const Graph& from = *j.graph;
   auto to = make_ref<Graph>();
   to->name = from.name;
@@ -238,7 +239,7 @@ TANDEM_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
   for (int v : from.outputs) to->outputs.push_back(map[static_cast<std::size_t>(v)]);
   return to;
 }
-TANDEM_INLINE Derivative::Backward Derivative::backward(const RequestedGradients& demand) const {
+TANDEM_LAZY_INLINE Derivative::Backward Derivative::backward(const RequestedGradients& demand) const {
   const detail::ScopedDetach detached;
   Joint j = trace(demand);
   Ref<Graph> graph = cut(j);

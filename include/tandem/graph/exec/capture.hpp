@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 
 namespace TANDEM_NS::detail {
@@ -30,7 +31,7 @@ class Captures {
  private:
   static constexpr std::size_t most = 4;
   struct Capture {
-    std::vector<const void*> operands;
+    LeanVector<const void*> operands;
     void* launches = nullptr;  // null until the second call
   };
 
@@ -67,7 +68,7 @@ class Captures {
 
   const Stream stream_;
   const Backend& backend_;
-  std::vector<Capture> known_;
+  LeanVector<Capture> known_;
   bool supported_ = true;
 };
 

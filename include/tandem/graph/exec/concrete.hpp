@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/replay.hpp"
 #include "tandem/graph/ir/prune.hpp"
@@ -18,7 +19,7 @@ struct ExecutionOptions {
 
 class TANDEM_API ConcreteFunction : public Opaque {
  public:
-  explicit ConcreteFunction(Ref<Graph> traced, ExecutionOptions options = {});
+  TANDEM_LAZY explicit ConcreteFunction(Ref<Graph> traced, ExecutionOptions options = {});
   TANDEM_INLINE ~ConcreteFunction() override;
   const char* kind() const override { return "function"; }
 
@@ -26,14 +27,14 @@ class TANDEM_API ConcreteFunction : public Opaque {
   /// under a watching tape, the call is recorded; else it just runs.
   ///   throws  errors::InvalidArgumentError for arguments that do not match the graph's; errors::TraceError for
   ///           those that belong to a finished trace
-  Tensors call(Inputs arguments);
-  std::vector<Tensor> operator()(const std::vector<Tensor>& arguments);
+  TANDEM_LAZY Tensors call(Inputs arguments);
+  TANDEM_LAZY std::vector<Tensor> operator()(const std::vector<Tensor>& arguments);
 
   /// The sub-function from fed tensors to fetched ones, by name ("a:0") or by value: see prune() in prune.hpp.
-  Ref<ConcreteFunction> prune(Span<const std::string> feeds, Span<const std::string> fetches) const {
+  TANDEM_LAZY Ref<ConcreteFunction> prune(Span<const std::string> feeds, Span<const std::string> fetches) const {
     return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
   }
-  Ref<ConcreteFunction> prune(Span<const int> feeds, Span<const int> fetches) const {
+  TANDEM_LAZY Ref<ConcreteFunction> prune(Span<const int> feeds, Span<const int> fetches) const {
     return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
   }
 
@@ -42,13 +43,13 @@ class TANDEM_API ConcreteFunction : public Opaque {
   const Graph& graph() const { return *traced_; }
   const Graph& optimized() const { return *optimized_; }
   /// The program that runs it on arguments of these specs.
-  Ref<Program> program_for(Span<const Spec> arguments);
+  TANDEM_LAZY Ref<Program> program_for(Span<const Spec> arguments);
   /// Whether one program serves all calls, since every dimension is known.
   bool is_static() const { return static_; }
   /// The memory plan as text, for arguments of these specs (by default the graph's own).
-  std::string plan(Span<const Spec> arguments = {});
+  TANDEM_LAZY std::string plan(Span<const Spec> arguments = {});
   /// The gradient rule of a recorded call.
-  static Grads gradient(const GradCall& call);
+  TANDEM_LAZY static Grads gradient(const GradCall& call);
 
  private:
   struct Bound {
@@ -60,20 +61,20 @@ class TANDEM_API ConcreteFunction : public Opaque {
   template <class F>
   friend class Function;
   /// call() without the check that the number and specs of the arguments match.
-  Tensors call_fitting(Inputs arguments);
-  void check(Inputs arguments) const;
-  Ref<Program> make_program(Span<const Spec> arguments) const;
-  Tensors run(Inputs arguments);
-  Tensors run_program(Inputs arguments);
-  Tensors run_recorded(Inputs arguments);
-  Ref<Recorded> recorded();
+  TANDEM_LAZY Tensors call_fitting(Inputs arguments);
+  TANDEM_LAZY void check(Inputs arguments) const;
+  TANDEM_LAZY Ref<Program> make_program(Span<const Spec> arguments) const;
+  TANDEM_LAZY Tensors run(Inputs arguments);
+  TANDEM_LAZY Tensors run_program(Inputs arguments);
+  TANDEM_LAZY Tensors run_recorded(Inputs arguments);
+  TANDEM_LAZY Ref<Recorded> recorded();
 
   Ref<Graph> traced_, optimized_;
   ExecutionOptions options_;
   bool static_;
   Ref<Program> program_;  // of a graph without unknown dimensions
   std::mutex mutex_;
-  std::vector<Bound> bound_;  // guarded by mutex_
+  LeanVector<Bound> bound_;  // guarded by mutex_
   u64 clock_ = 0;
   Ref<Recorded> recorded_;  // guarded by mutex_
 };

@@ -26,7 +26,7 @@ inline constexpr std::size_t most_bound_programs = 16;
 
 // What a program runs of the graph: a custom gradient's backward function and its inputs are not needed, only its
 // value.
-TANDEM_INLINE Ref<Graph> forward_part(const Graph& from) {
+TANDEM_LAZY TANDEM_INLINE Ref<Graph> forward_part(const Graph& from) {
   Ref<Graph> g = from.copy();
   for (Node& n : g->nodes)
     if (n.op == &traced_gradient_op) {
@@ -40,7 +40,7 @@ TANDEM_INLINE Ref<Graph> forward_part(const Graph& from) {
 
 }  // namespace detail
 
-TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOptions options)
+TANDEM_LAZY_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOptions options)
     : traced_(std::move(traced)), options_(options), static_(traced_->is_static()) {
   const detail::ShapeChecks lenient(false);
   PassOptions passes = options_.passes;
@@ -49,7 +49,7 @@ TANDEM_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, ExecutionOpt
   if (static_) program_ = Program::make(optimized_, options_.plan);
 }
 
-TANDEM_INLINE void ConcreteFunction::check(Inputs arguments) const {
+TANDEM_LAZY_INLINE void ConcreteFunction::check(Inputs arguments) const {
   if (arguments.size() != traced_->arguments.size())
     errors::raise<errors::InvalidArgumentError>(
         traced_->name.c_str(),
@@ -63,7 +63,7 @@ TANDEM_INLINE void ConcreteFunction::check(Inputs arguments) const {
                                      " on " + to_string(want.device));
   }
 }
-TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(Span<const Spec> arguments) const {
+TANDEM_LAZY_INLINE Ref<Program> ConcreteFunction::make_program(Span<const Spec> arguments) const {
   const detail::ShapeChecks lenient(false);
   Ref<Graph> bound;
   try {
@@ -75,7 +75,7 @@ TANDEM_INLINE Ref<Program> ConcreteFunction::make_program(Span<const Spec> argum
   if (!can_plan(*bound)) return Program::make(std::move(bound));  // or an assignment does not fit: also raised in order
   return Program::make(optimize(*bound, options_.passes), options_.plan);
 }
-TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(Span<const Spec> arguments) {
+TANDEM_LAZY_INLINE Ref<Program> ConcreteFunction::program_for(Span<const Spec> arguments) {
   if (static_) return program_;
   const std::lock_guard lock(mutex_);
   for (Bound& b : bound_)
@@ -90,14 +90,14 @@ TANDEM_INLINE Ref<Program> ConcreteFunction::program_for(Span<const Spec> argume
   bound_.push_back({{arguments.begin(), arguments.end()}, program, ++clock_});
   return program;
 }
-TANDEM_INLINE Tensors ConcreteFunction::run(Inputs arguments) {
+TANDEM_LAZY_INLINE Tensors ConcreteFunction::run(Inputs arguments) {
   if (detail::is_profiling()) {
     const ProfileScope span("call", traced_->name);
     return run_program(arguments);
   }
   return run_program(arguments);
 }
-TANDEM_INLINE Tensors ConcreteFunction::run_program(Inputs arguments) {
+TANDEM_LAZY_INLINE Tensors ConcreteFunction::run_program(Inputs arguments) {
   if (static_) return program_->check_free(), program_->run(arguments);
   InlinedVector<Spec, 8, memory::Blocks> specs;
   for (const Tensor* t : arguments) specs.push(t->spec());
@@ -105,7 +105,7 @@ TANDEM_INLINE Tensors ConcreteFunction::run_program(Inputs arguments) {
   program->check_free();
   return program->run(arguments);
 }
-TANDEM_INLINE Tensors ConcreteFunction::call_fitting(Inputs arguments) {
+TANDEM_LAZY_INLINE Tensors ConcreteFunction::call_fitting(Inputs arguments) {
   Context& c = context;
   if (c.stager) return replay(*traced_, arguments);
   for (const Tensor* t : arguments) detail::check_value(traced_->name.c_str(), *t);
@@ -116,17 +116,17 @@ TANDEM_INLINE Tensors ConcreteFunction::call_fitting(Inputs arguments) {
   }
   return run(arguments);
 }
-TANDEM_INLINE Tensors ConcreteFunction::call(Inputs arguments) {
+TANDEM_LAZY_INLINE Tensors ConcreteFunction::call(Inputs arguments) {
   check(arguments);
   return call_fitting(arguments);
 }
-TANDEM_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) {
+TANDEM_LAZY_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) {
   InlinedVector<const Tensor*, 8> in;
   for (const Tensor& t : arguments) in.push(&t);
   Tensors out = call({in.begin(), in.size()});
   return {std::make_move_iterator(out.begin()), std::make_move_iterator(out.end())};
 }
-TANDEM_INLINE std::string ConcreteFunction::plan(Span<const Spec> arguments) {
+TANDEM_LAZY_INLINE std::string ConcreteFunction::plan(Span<const Spec> arguments) {
   std::vector<Spec> own;
   for (int v : traced_->arguments) own.push_back(traced_->spec(v));
   return program_for(arguments.empty() ? own : arguments)->plan();

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/profile.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/run_node.hpp"
@@ -11,14 +12,14 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-inline void collect_assigned(const Graph& g, std::vector<Variable>& out) {
+TANDEM_LAZY inline void collect_assigned(const Graph& g, std::vector<Variable>& out) {
   for (const Node& n : g.nodes) {
     if (n.op == &assign_variable_op)
       out.push_back(g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]);
     for (const Graph* inner : subgraphs(n)) collect_assigned(*inner, out);
   }
 }
-class Interpreter final : public Program {
+TANDEM_LAZY class Interpreter final : public Program {
  public:
   Interpreter(Ref<Graph> graph, std::string why)
       : Program(std::move(graph)), why_(std::move(why)), is_early_(early_reads()) {
@@ -121,19 +122,19 @@ class Interpreter final : public Program {
   }
 
   std::string why_;
-  std::vector<char> is_early_;          // by node: early_reads()
-  std::vector<std::vector<int>> dies_;  // by node: the values that are dead after it
-  std::vector<int> last_;               // by value: the node where it dies, or -1
-  std::vector<char> is_repeated_;       // by value: whether the last node that reads it does so more than once
+  std::vector<char> is_early_;         // by node: early_reads()
+  LeanVector<std::vector<int>> dies_;  // by node: the values that are dead after it
+  std::vector<int> last_;              // by value: the node where it dies, or -1
+  std::vector<char> is_repeated_;      // by value: whether the last node that reads it does so more than once
 };
 
-TANDEM_INLINE Ref<Program> make_interpreter(Ref<Graph> graph, std::string why) {
+TANDEM_LAZY_INLINE Ref<Program> make_interpreter(Ref<Graph> graph, std::string why) {
   return Ref<Program>(new Interpreter(std::move(graph), std::move(why)));
 }
 
 }  // namespace detail
 
-TANDEM_INLINE std::vector<char> Program::early_reads() const {
+TANDEM_LAZY_INLINE std::vector<char> Program::early_reads() const {
   std::vector<char> r;
   bool after_host_code = false;
   for (const Node& n : graph_->nodes) {
@@ -143,7 +144,7 @@ TANDEM_INLINE std::vector<char> Program::early_reads() const {
   }
   return r;
 }
-TANDEM_INLINE std::vector<Variable> assigned_variables(const Graph& graph) {
+TANDEM_LAZY_INLINE std::vector<Variable> assigned_variables(const Graph& graph) {
   std::vector<Variable> r;
   detail::collect_assigned(graph, r);
   const auto by_address = [](const Variable& a, const Variable& b) {

@@ -20,7 +20,7 @@ TANDEM_INLINE bool VariableLocks::contains(Span<const Variable> sorted, const Va
 TANDEM_INLINE bool VariableLocks::has(const Variable& v) const {
   return contains(sorted_, v) || (outer_ && outer_->has(v));
 }
-TANDEM_INLINE VariableLocks::VariableLocks(Span<const Variable> sorted) : sorted_(sorted), outer_(held_locks()) {
+TANDEM_LAZY_INLINE VariableLocks::VariableLocks(Span<const Variable> sorted) : sorted_(sorted), outer_(held_locks()) {
   for (const Variable& v : sorted_)
     if (!outer_ || !outer_->has(v)) VariableAccess::lock(v);
   held_locks() = this;

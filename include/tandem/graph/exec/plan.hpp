@@ -4,6 +4,7 @@
 #pragma once
 #include <string>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/ir/graph.hpp"
 
 namespace TANDEM_NS {
@@ -28,7 +29,7 @@ struct Plan {
   std::vector<int> base;
   std::vector<std::size_t> offset;  // in bytes, into the base
   // Indexed by base.
-  std::vector<Kind> kind;
+  LeanVector<Kind> kind;
   std::vector<std::size_t> arena_offset;  // in the arena of its device
   std::vector<int> last_use;              // the last node that reads it; nodes.size() if it is returned
   std::vector<char> escapes;              // may be held after the call
@@ -37,16 +38,16 @@ struct Plan {
   // Indexed by node.
   std::vector<std::size_t> workspace_offset, workspace_bytes;
 
-  std::vector<Arena> arenas;
+  LeanVector<Arena> arenas;
   std::size_t arena_bytes = 0;  // of all arenas
   std::size_t work = 0;         // number of inputs, assignments and free blocks visited while planning; for tests
 };
 
 /// Whether a graph can be planned: all sizes are known, every op has a kernel for its device, no op outputs strings.
-TANDEM_API bool can_plan(const Graph& graph);
-TANDEM_API Plan make_plan(const Graph& graph);
+TANDEM_LAZY TANDEM_API bool can_plan(const Graph& graph);
+TANDEM_LAZY TANDEM_API Plan make_plan(const Graph& graph);
 /// The plan as text, "arena 1024 bytes; %5 add_1 float32[32] @0 (nodes 4 to 7)": peak bytes and what each buffer
 /// holds.
-TANDEM_API std::string to_string(const Plan& plan, const Graph& graph);
+TANDEM_LAZY TANDEM_API std::string to_string(const Plan& plan, const Graph& graph);
 
 }  // namespace TANDEM_NS

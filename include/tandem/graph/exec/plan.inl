@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/exec/plan.hpp"
 #include "tandem/graph/exec/plan_parts.hpp"
@@ -13,7 +14,7 @@ namespace TANDEM_NS {
 
 // Whether the total number of bytes does not overflow. If it does, no arena could be allocated either: run op by op,
 // so that the error names the failing allocation.
-TANDEM_INLINE bool has_countable_bytes(const Graph& g) {
+TANDEM_LAZY TANDEM_INLINE bool has_countable_bytes(const Graph& g) {
   constexpr i64 most = i64{1} << 62;
   i64 total = 0;
   for (const Node& n : g.nodes)
@@ -27,7 +28,7 @@ TANDEM_INLINE bool has_countable_bytes(const Graph& g) {
     }
   return true;
 }
-TANDEM_INLINE bool can_plan(const Graph& g) {
+TANDEM_LAZY_INLINE bool can_plan(const Graph& g) {
   if (!has_countable_bytes(g)) return false;
   for (const Node& n : g.nodes) {
     if (!is_leaf(n) && !n.op->flags.alias && !n.op->rare.host_kernel && !has_kernel(*n.op, detail::device_of(g, n)))
@@ -49,7 +50,7 @@ TANDEM_INLINE bool can_plan(const Graph& g) {
 
 namespace detail {
 
-class Planner {
+TANDEM_LAZY class Planner {
  public:
   explicit Planner(const Graph& graph) : g_(graph) {
     const std::size_t values = g_.specs.size();
@@ -57,7 +58,7 @@ class Planner {
     p_.last_use.assign(values, -1), p_.escapes.resize(values), p_.overwrites.assign(values, -1);
     p_.donor.assign(values, -1);
     p_.workspace_offset.resize(g_.nodes.size()), p_.workspace_bytes.resize(g_.nodes.size());
-    const std::vector<View> views = views_of(g_);
+    const LeanVector<View> views = views_of(g_);
     for (std::size_t v = 0; v < values; ++v) p_.base[v] = views[v].base, p_.offset[v] = views[v].offset;
     released_.resize(values), index_.assign(values, -1), slots_.resize(values), is_allocated_.resize(values);
     assignments_.resize(values), reader_.assign(values, -1), counted_.resize(values);
@@ -115,7 +116,7 @@ class Planner {
 
   // An operand of a concat along axis 0 is computed directly into the concat's buffer, so nothing is copied.
   bool assign_slots() {
-    std::vector<const Node*> concats;
+    LeanVector<const Node*> concats;
     for (const Node& n : g_.nodes)
       if (concatenates_rows(n) && may_move(n.first_out) && assign_slots(n)) concats.push_back(&n);
     for (std::size_t j = concats.size(); j-- > 0;)  // nested concats: the outer one is resolved first
@@ -153,7 +154,7 @@ class Planner {
   //   - nothing that may fail or read the Variable is between the op and the assignment.
   // So each buffer is reused by at most one value.
   void find_overwrites() {
-    std::vector<VariableReads> now(g_.variables.size());
+    LeanVector<VariableReads> now(g_.variables.size());
     VariableIndices indices(g_);
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) {
       const Node& n = g_.nodes[i];
@@ -169,7 +170,7 @@ class Planner {
       }
     }
   }
-  void find_overwrite(std::size_t node, std::vector<VariableReads>& now) {
+  void find_overwrite(std::size_t node, LeanVector<VariableReads>& now) {
     const Node& n = g_.nodes[node];
     for (std::size_t a = node + 1; a < g_.nodes.size() && g_.nodes[a].op == &assign_variable_op; ++a) {
       ++work_;
@@ -300,12 +301,12 @@ class Planner {
     Device device;
     Arena memory;
   };
-  std::vector<DeviceArena> arenas_;  // few: one a device
+  LeanVector<DeviceArena> arenas_;  // few: one a device
   struct Slot {
     int of = -1;  // the value in whose buffer it is computed, or -1
     std::size_t offset = 0;
   };
-  std::vector<Slot> slots_;         // indexed by value
+  LeanVector<Slot> slots_;          // indexed by value
   std::vector<char> is_allocated_;  // by base: whether it was allocated before its own op, for its first operand
   std::vector<char> released_;      // by base: whether its buffer was released or reused
   std::vector<i64> index_;          // by value: the index of the Variable that it reads, or of the argument that it is
@@ -314,16 +315,16 @@ class Planner {
   struct Count {
     int number, times;
   };
-  std::vector<Count> counted_;  // by base: the id of the count, and how many of the node's inputs lie there
+  LeanVector<Count> counted_;  // by base: the id of the count, and how many of the node's inputs lie there
   int counted_node_ = -1, counts_ = 0;
   std::size_t work_ = 0;
 };
 
 }  // namespace detail
 
-TANDEM_INLINE Plan make_plan(const Graph& graph) { return detail::Planner(graph).plan(); }
+TANDEM_LAZY_INLINE Plan make_plan(const Graph& graph) { return detail::Planner(graph).plan(); }
 
-TANDEM_INLINE std::string to_string(const Plan& p, const Graph& g) {
+TANDEM_LAZY_INLINE std::string to_string(const Plan& p, const Graph& g) {
   std::string s;
   for (const Plan::Arena& a : p.arenas)
     s += "arena " + std::to_string(a.bytes) + " bytes" + (a.device == Device{} ? "" : " on " + to_string(a.device)) +

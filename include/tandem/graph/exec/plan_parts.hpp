@@ -6,10 +6,9 @@
 #include <set>
 
 #include "tandem/graph/exec/plan.hpp"
+#include "tandem/graph/exec/program.hpp"
 
 namespace TANDEM_NS {
-
-TANDEM_API std::vector<Variable> assigned_variables(const Graph& graph);  // program.hpp
 
 namespace detail {
 
@@ -91,9 +90,9 @@ struct VariableReads {
 // The indices of Variables in Graph::variables.
 class VariableIndices {
  public:
-  explicit VariableIndices(const Graph& g) : g_(g) {}
+  TANDEM_LAZY explicit VariableIndices(const Graph& g) : g_(g) {}
   /// The indices of the Variables that the node's sub-graphs assign.
-  std::vector<std::size_t> assigned_in_bodies(const Node& n) {
+  TANDEM_LAZY std::vector<std::size_t> assigned_in_bodies(const Node& n) {
     std::vector<std::size_t> r;
     for (const Graph* body : subgraphs(n))
       for (const Variable& v : assigned_variables(*body))
@@ -102,7 +101,7 @@ class VariableIndices {
   }
 
  private:
-  const std::map<const void*, std::size_t>& indices() {
+  TANDEM_LAZY const std::map<const void*, std::size_t>& indices() {
     for (std::size_t i = indices_.size(); i < g_.variables.size(); ++i)
       indices_.emplace(VariableAccess::address(g_.variables[i]), i);
     return indices_;

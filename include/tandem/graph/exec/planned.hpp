@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/invoke.hpp"
 #include "tandem/graph/exec/capture.hpp"
 #include "tandem/graph/exec/device_memory.hpp"
@@ -15,15 +16,15 @@
 namespace TANDEM_NS {
 namespace detail {
 
-class PlannedProgram final : public Program {
+class PlannedProgram : public Program {
  public:
-  explicit PlannedProgram(Ref<Graph> graph)
+  TANDEM_LAZY explicit PlannedProgram(Ref<Graph> graph)
       : Program(std::move(graph)), plan_(make_plan(*graph_)), producers_(graph_->producers()) {
     compile();
   }
-  std::string plan() const override { return to_string(plan_, *graph_); }
+  TANDEM_LAZY std::string text_of_plan() const { return to_string(plan_, *graph_); }
 
-  Tensors run(Inputs arguments, Span<Tensor> donated) override {
+  TANDEM_LAZY Tensors run_plan(Inputs arguments, Span<Tensor> donated) {
     const Lease execution(*this);
     execution->donated = donated;
     for (std::size_t i = 0; i < arguments.size(); ++i) execution->point(graph_->arguments[i], *arguments[i]);
@@ -60,9 +61,9 @@ class PlannedProgram final : public Program {
   // The state of one running call: an arena, the operands with their pointers, the tensors that outlive the call.
   struct Execution {
     PlannedProgram& program;
-    std::vector<DeviceMemory> arenas;  // as Plan::arenas
-    std::vector<Operand> operands;
-    std::vector<KernelCall> calls;
+    LeanVector<DeviceMemory> arenas;  // as Plan::arenas
+    LeanVector<Operand> operands;
+    LeanVector<KernelCall> calls;
     std::vector<Tensor> tensors;       // by base: fresh values and read Variables
     std::vector<int> filled;           // bases in tensors, to be cleared after the call
     std::vector<Tensor> retired;       // old values of Variables that are still read
@@ -71,7 +72,7 @@ class PlannedProgram final : public Program {
     std::optional<Captures> captures;  // if the program's launches can be captured
     std::unique_ptr<Execution> next;
 
-    explicit Execution(PlannedProgram& p);
+    TANDEM_LAZY explicit Execution(PlannedProgram& p);
     void point(int base, void* data) {
       const auto r = static_cast<std::size_t>(base);
       for (std::uint32_t u = program.first_use_[r]; u < program.first_use_[r + 1]; ++u)
@@ -93,7 +94,7 @@ class PlannedProgram final : public Program {
       filled.push_back(base);
       tensors[static_cast<std::size_t>(base)] = std::move(t);
     }
-    Tensor tensor(int value, Inputs arguments) const;
+    TANDEM_LAZY Tensor tensor(int value, Inputs arguments) const;
     void clear() {
       for (int r : filled) tensors[static_cast<std::size_t>(r)] = Tensor(), in_place[static_cast<std::size_t>(r)] = 0;
       filled.clear();
@@ -103,7 +104,8 @@ class PlannedProgram final : public Program {
   // An execution state for the duration of a call: the spare one, or a new one.
   class Lease {
    public:
-    explicit Lease(PlannedProgram& p) : program_(p), execution_(p.ready_.exchange(nullptr, std::memory_order_acquire)) {
+    TANDEM_LAZY explicit Lease(PlannedProgram& p)
+        : program_(p), execution_(p.ready_.exchange(nullptr, std::memory_order_acquire)) {
       if (!execution_) execution_ = p.take_spare();
     }
     Lease(const Lease&) = delete;
@@ -123,7 +125,7 @@ class PlannedProgram final : public Program {
   ~PlannedProgram() override { delete ready_.load(); }
 
  private:
-  Execution* take_spare() {
+  TANDEM_LAZY Execution* take_spare() {
     {
       const std::lock_guard lock(mutex_);
       if (spare_) {
@@ -140,11 +142,11 @@ class PlannedProgram final : public Program {
     spare_.reset(e);
   }
 
-  void compile();
-  void add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses);
-  void find_packers();
-  void add_operand(int value, std::vector<std::vector<Use>>& uses);
-  std::vector<char> directly_assigned() const;
+  TANDEM_LAZY void compile();
+  TANDEM_LAZY void add_kernel(std::size_t node, LeanVector<LeanVector<Use>>& uses);
+  TANDEM_LAZY void find_packers();
+  TANDEM_LAZY void add_operand(int value, LeanVector<LeanVector<Use>>& uses);
+  TANDEM_LAZY std::vector<char> directly_assigned() const;
   // Runs a step; errors get the name of its node.
   template <class F>
   static void named(const Step& s, const F& run) {
@@ -155,29 +157,29 @@ class PlannedProgram final : public Program {
       throw;
     }
   }
-  bool can_capture() const;
-  void run_captured(Execution& e) const;
-  void run_step(const Step& s, Execution& e, Inputs arguments) const;
-  void run_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const;
-  void run_timed_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const;
-  void bind_outputs(const Step& s, Execution& e) const;
-  static Tensor take_donated(int argument, Execution& e);
-  void read(const Step& s, Execution& e) const;
-  void assign(const Step& s, Execution& e, Inputs arguments) const;
-  void execute(const Node& n, Execution& e, Inputs arguments) const;
+  TANDEM_LAZY bool can_capture() const;
+  TANDEM_LAZY void run_captured(Execution& e) const;
+  TANDEM_LAZY void run_step(const Step& s, Execution& e, Inputs arguments) const;
+  TANDEM_LAZY void run_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;
+  TANDEM_LAZY void run_timed_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;
+  TANDEM_LAZY void bind_outputs(const Step& s, Execution& e) const;
+  TANDEM_LAZY static Tensor take_donated(int argument, Execution& e);
+  TANDEM_LAZY void read(const Step& s, Execution& e) const;
+  TANDEM_LAZY void assign(const Step& s, Execution& e, Inputs arguments) const;
+  TANDEM_LAZY void execute(const Node& n, Execution& e, Inputs arguments) const;
   int base(int value) const { return plan_.base[static_cast<std::size_t>(value)]; }
   const Variable& variable(std::uint32_t i) const { return graph_->variables[i]; }
 
   Plan plan_;
   std::vector<int> producers_;
-  std::vector<Step> early_, steps_;  // early_: early_reads()
-  std::vector<CallAt> calls_;
-  std::vector<int> fresh_;                // the outputs that kernel steps refer to
-  std::vector<int> operand_values_;       // indexed by operand
-  std::vector<std::uint32_t> first_use_;  // by base: its index in uses_, for pointers that change from call to call
-  std::vector<Use> uses_;
+  LeanVector<Step> early_, steps_;  // early_: early_reads()
+  LeanVector<CallAt> calls_;
+  std::vector<int> fresh_;               // the outputs that kernel steps refer to
+  std::vector<int> operand_values_;      // indexed by operand
+  LeanVector<std::uint32_t> first_use_;  // by base: its index in uses_, for pointers that change from call to call
+  LeanVector<Use> uses_;
   // By base as uses_: the calls that keep packed forms of this value, their input 1.
-  std::vector<std::uint32_t> first_packer_, packers_;
+  LeanVector<std::uint32_t> first_packer_, packers_;
   std::atomic<Execution*> ready_{nullptr};
   std::mutex mutex_;
   std::unique_ptr<Execution> spare_;  // guarded by mutex_

@@ -15,7 +15,7 @@ namespace TANDEM_NS {
 /// reads are read before; except in host functions and for reads that follow one.
 class TANDEM_API VariableLocks {
  public:
-  explicit VariableLocks(Span<const Variable> sorted);
+  TANDEM_LAZY explicit VariableLocks(Span<const Variable> sorted);
   VariableLocks(const VariableLocks&) = delete;
   ~VariableLocks();
   static bool contains(Span<const Variable> sorted, const Variable& v);
@@ -26,12 +26,12 @@ class TANDEM_API VariableLocks {
   VariableLocks* outer_;
 };
 /// The Variables that a graph or its sub-graphs assign: each once, by address.
-TANDEM_API std::vector<Variable> assigned_variables(const Graph& graph);
+TANDEM_LAZY TANDEM_API std::vector<Variable> assigned_variables(const Graph& graph);
 
 class TANDEM_API Program : public Opaque {
  public:
   /// planned: false runs op by op even where a plan is possible (a reference for tests).
-  static Ref<Program> make(Ref<Graph> graph, bool planned = true);
+  TANDEM_LAZY static Ref<Program> make(Ref<Graph> graph, bool planned = true);
   const char* kind() const override { return "program"; }
 
   /// Runs the graph on arguments of its specs. Results that the caller keeps are never overwritten.
@@ -42,17 +42,17 @@ class TANDEM_API Program : public Opaque {
   /// The plan as text, or why there is none.
   virtual std::string plan() const = 0;
   /// Checks, before a call that a user makes, that it may assign its Variables (VariableAccess::check_free).
-  void check_free() const {
+  TANDEM_LAZY void check_free() const {
     for (const Variable& v : assigned_) VariableAccess::check_free(v);
   }
   const Graph& graph() const { return *graph_; }
 
  protected:
-  explicit Program(Ref<Graph> graph) : graph_(std::move(graph)), assigned_(assigned_variables(*graph_)) {}
-  bool assigns(const Variable& v) const { return VariableLocks::contains(assigned_, v); }
+  TANDEM_LAZY explicit Program(Ref<Graph> graph) : graph_(std::move(graph)), assigned_(assigned_variables(*graph_)) {}
+  TANDEM_LAZY bool assigns(const Variable& v) const { return VariableLocks::contains(assigned_, v); }
   /// By node: whether it reads a Variable that nothing in the graph can have assigned before, neither its own
   /// assignments nor a host function. Such reads happen before the locks are acquired.
-  std::vector<char> early_reads() const;
+  TANDEM_LAZY std::vector<char> early_reads() const;
   Ref<Graph> graph_;
   std::vector<Variable> assigned_;
 };

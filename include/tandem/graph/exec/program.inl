@@ -1,5 +1,6 @@
 // Definitions of graph/exec/program.hpp and planned.hpp: how a program is compiled, and its steps.
 #pragma once
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/exec/planned.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/ir/common.hpp"
@@ -7,13 +8,13 @@
 namespace TANDEM_NS {
 namespace detail {
 
-TANDEM_INLINE void PlannedProgram::add_operand(int value, std::vector<std::vector<Use>>& uses) {
+TANDEM_LAZY_INLINE void PlannedProgram::add_operand(int value, LeanVector<LeanVector<Use>>& uses) {
   const auto v = static_cast<std::size_t>(value);
   uses[static_cast<std::size_t>(base(value))].push_back(
       {static_cast<std::uint32_t>(operand_values_.size()), plan_.offset[v]});
   operand_values_.push_back(value);
 }
-TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std::vector<Use>>& uses) {
+TANDEM_LAZY_INLINE void PlannedProgram::add_kernel(std::size_t node, LeanVector<LeanVector<Use>>& uses) {
   const Node& n = graph_->nodes[node];
   const Device device = device_of(*graph_, n);
   Step s{Step::kernel,
@@ -37,7 +38,7 @@ TANDEM_INLINE void PlannedProgram::add_kernel(std::size_t node, std::vector<std:
 }
 // By Variable: whether all its assignments are nodes of this graph. Assignments in a body are not visible here, so
 // values read before them are retained.
-TANDEM_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
+TANDEM_LAZY_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
   std::vector<char> r(graph_->variables.size());
   for (const Node& n : graph_->nodes)
     if (n.op == &assign_variable_op) r[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)] = 1;
@@ -46,8 +47,8 @@ TANDEM_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
     for (std::size_t v : indices.assigned_in_bodies(n)) r[v] = 0;
   return r;
 }
-TANDEM_INLINE void PlannedProgram::compile() {
-  std::vector<std::vector<Use>> uses(graph_->specs.size());
+TANDEM_LAZY_INLINE void PlannedProgram::compile() {
+  LeanVector<LeanVector<Use>> uses(graph_->specs.size());
   const std::vector<char> is_assigned = directly_assigned(), is_early = early_reads();
   std::vector<int> last_use(graph_->variables.size(), -1);  // by Variable: the last use of any read so far
   for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
@@ -70,25 +71,25 @@ TANDEM_INLINE void PlannedProgram::compile() {
   }
   for (std::size_t r = 0; r < uses.size(); ++r) {
     first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
-    uses_.insert(uses_.end(), uses[r].begin(), uses[r].end());
+    uses_.append(uses[r].begin(), uses[r].end());
   }
   first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
   find_packers();
 }
 
-TANDEM_INLINE void PlannedProgram::find_packers() {
-  std::vector<std::vector<std::uint32_t>> packers(graph_->specs.size());
+TANDEM_LAZY_INLINE void PlannedProgram::find_packers() {
+  LeanVector<LeanVector<std::uint32_t>> packers(graph_->specs.size());
   for (const Step& s : steps_)
     if (s.op && s.op->flags.keeps_packed && base(s.node->in[1]) == s.node->in[1])
       packers[static_cast<std::size_t>(s.node->in[1])].push_back(s.index);
-  for (const std::vector<std::uint32_t>& p : packers) {
+  for (const LeanVector<std::uint32_t>& p : packers) {
     first_packer_.push_back(static_cast<std::uint32_t>(packers_.size()));
-    packers_.insert(packers_.end(), p.begin(), p.end());
+    packers_.append(p.begin(), p.end());
   }
   first_packer_.push_back(static_cast<std::uint32_t>(packers_.size()));
 }
 
-TANDEM_INLINE PlannedProgram::Execution::Execution(PlannedProgram& p)
+TANDEM_LAZY_INLINE PlannedProgram::Execution::Execution(PlannedProgram& p)
     : program(p), tensors(p.graph_->specs.size()), in_place(p.graph_->specs.size()) {
   arenas.reserve(p.plan_.arenas.size());
   for (const Plan::Arena& a : p.plan_.arenas) arenas.emplace_back(a);
@@ -107,7 +108,7 @@ TANDEM_INLINE PlannedProgram::Execution::Execution(PlannedProgram& p)
     if (const Tensor* t = constant_of(n); t && !t->is_symbolic()) t->keep_packed_forms(), point(n.first_out, *t);
   if (p.can_capture()) captures.emplace(p.steps_[0].stream);
 }
-TANDEM_INLINE Tensor PlannedProgram::Execution::tensor(int value, Inputs arguments) const {
+TANDEM_LAZY_INLINE Tensor PlannedProgram::Execution::tensor(int value, Inputs arguments) const {
   const Graph& g = program.graph();
   const auto v = static_cast<std::size_t>(value);
   const int base = program.base(value);
@@ -124,7 +125,7 @@ TANDEM_INLINE Tensor PlannedProgram::Execution::tensor(int value, Inputs argumen
   return base == value ? t : Tensor::view_of(t, g.specs[v], program.plan_.offset[v]);
 }
 
-TANDEM_INLINE void PlannedProgram::bind_outputs(const Step& s, Execution& e) const {
+TANDEM_LAZY_INLINE void PlannedProgram::bind_outputs(const Step& s, Execution& e) const {
   for (std::uint32_t i = s.fresh; i < s.fresh + s.freshes; ++i) {
     const int v = fresh_[i];
     const auto at = static_cast<std::size_t>(v);
@@ -142,14 +143,14 @@ TANDEM_INLINE void PlannedProgram::bind_outputs(const Step& s, Execution& e) con
     e.hold(v, std::move(t));
   }
 }
-TANDEM_INLINE Tensor PlannedProgram::take_donated(int argument, Execution& e) {
+TANDEM_LAZY_INLINE Tensor PlannedProgram::take_donated(int argument, Execution& e) {
   if (argument < 0 || static_cast<std::size_t>(argument) >= e.donated.size()) return {};
   Tensor& x = e.donated[static_cast<std::size_t>(argument)];
   if (!x.is_set() || !x.is_unique()) return {};
   x.renew_id();
   return std::exchange(x, Tensor());
 }
-TANDEM_INLINE void PlannedProgram::read(const Step& s, Execution& e) const {
+TANDEM_LAZY_INLINE void PlannedProgram::read(const Step& s, Execution& e) const {
   const int v = s.node->first_out;
   const Variable& x = variable(s.index);
   if (s.locked && !plan_.escapes[static_cast<std::size_t>(v)]) return e.point(v, VariableAccess::value(x));
@@ -157,7 +158,7 @@ TANDEM_INLINE void PlannedProgram::read(const Step& s, Execution& e) const {
   e.point(v, t);
   e.hold(v, std::move(t));
 }
-TANDEM_INLINE void PlannedProgram::assign(const Step& s, Execution& e, Inputs arguments) const {
+TANDEM_LAZY_INLINE void PlannedProgram::assign(const Step& s, Execution& e, Inputs arguments) const {
   const int v = s.node->in[0];
   Tensor& value = VariableAccess::value(variable(s.index));
   if (e.in_place[static_cast<std::size_t>(v)]) {
@@ -171,7 +172,7 @@ TANDEM_INLINE void PlannedProgram::assign(const Step& s, Execution& e, Inputs ar
   value.keep_packed_forms();
   if (!s.last) e.retired.push_back(std::move(next));
 }
-TANDEM_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inputs arguments) const {
+TANDEM_LAZY_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inputs arguments) const {
   Tensors in;
   InlinedVector<const Tensor*, 8> pointers;
   in.reserve(n.in.size());
@@ -184,7 +185,7 @@ TANDEM_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inputs a
     e.hold(n.first_out + k, std::move(t));
   }
 }
-TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Execution& e, Inputs arguments) const {
+TANDEM_LAZY_INLINE void PlannedProgram::run_step(const Step& s, Execution& e, Inputs arguments) const {
   named(s, [&] {
     switch (s.kind) {
       case Step::kernel:
@@ -199,7 +200,7 @@ TANDEM_INLINE void PlannedProgram::run_step(const Step& s, Execution& e, Inputs 
 
 // Whether the program only launches kernels, on one device that can capture them, on operands of that device: what a
 // kernel reads on the host is part of a launch.
-TANDEM_INLINE bool PlannedProgram::can_capture() const {
+TANDEM_LAZY_INLINE bool PlannedProgram::can_capture() const {
   if (steps_.size() < 2) return false;
   const Stream stream = steps_[0].stream;
   const Backend* const b = backends[stream.device.kind];
@@ -209,19 +210,19 @@ TANDEM_INLINE bool PlannedProgram::can_capture() const {
   return launches_only && std::all_of(operand_values_.begin(), operand_values_.end(),
                                       [&](int v) { return graph_->spec(v).device == stream.device; });
 }
-TANDEM_INLINE void PlannedProgram::run_captured(Execution& e) const {
+TANDEM_LAZY_INLINE void PlannedProgram::run_captured(Execution& e) const {
   for (const Step& s : steps_)
     if (s.freshes) bind_outputs(s, e);
   e.captures->run(e.operands, [&] {
     for (const Step& s : steps_) named(s, [&] { invoke(*s.op, e.calls[s.index], s.stream); });
   });
 }
-TANDEM_INLINE void PlannedProgram::run_steps(const std::vector<Step>& steps, Execution& e, Inputs arguments) const {
+TANDEM_LAZY_INLINE void PlannedProgram::run_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const {
   if (is_profiling()) return run_timed_steps(steps, e, arguments);
   for (const Step& s : steps) run_step(s, e, arguments);
 }
-TANDEM_INLINE void PlannedProgram::run_timed_steps(const std::vector<Step>& steps, Execution& e,
-                                                   Inputs arguments) const {
+TANDEM_LAZY_INLINE void PlannedProgram::run_timed_steps(const LeanVector<Step>& steps, Execution& e,
+                                                        Inputs arguments) const {
   for (const Step& s : steps) {
     const i64 start = profile_now();
     run_step(s, e, arguments);
@@ -229,10 +230,18 @@ TANDEM_INLINE void PlannedProgram::run_timed_steps(const std::vector<Step>& step
   }
 }
 
+// The virtual functions belong to a lazy class, because they cannot be lazy themselves.
+TANDEM_LAZY class PlannedRun final : public PlannedProgram {
+ public:
+  explicit PlannedRun(Ref<Graph> graph) : PlannedProgram(std::move(graph)) {}
+  std::string plan() const override { return text_of_plan(); }
+  Tensors run(Inputs arguments, Span<Tensor> donated) override { return run_plan(arguments, donated); }
+};
+
 }  // namespace detail
 
-TANDEM_INLINE Ref<Program> Program::make(Ref<Graph> graph, bool planned) {
-  if (planned && can_plan(*graph)) return Ref<Program>(new detail::PlannedProgram(std::move(graph)));
+TANDEM_LAZY_INLINE Ref<Program> Program::make(Ref<Graph> graph, bool planned) {
+  if (planned && can_plan(*graph)) return Ref<Program>(new detail::PlannedRun(std::move(graph)));
   return detail::make_interpreter(
       std::move(graph),
       planned ? "no plan: a size depends on data, or an op has no kernel for its device" : "planning is disabled");

@@ -12,14 +12,14 @@ namespace TANDEM_NS {
 
 struct ConcreteFunction::Recorded final : Opaque {
   const char* kind() const override { return "derivative"; }
-  Recorded(const Graph& g, const ExecutionOptions& o);
+  TANDEM_LAZY Recorded(const Graph& g, const ExecutionOptions& o);
 
   /// The backward function for a demand, and which of its outputs belong to which input.
   struct Backward {
     Ref<ConcreteFunction> function;
     std::vector<char> set, sparse;
   };
-  const Backward& backward(const RequestedGradients& demand);
+  TANDEM_LAZY const Backward& backward(const RequestedGradients& demand);
 
   Derivative derivative;
   ExecutionOptions options;

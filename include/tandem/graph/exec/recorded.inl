@@ -19,8 +19,7 @@ struct CallAttrs {
   Ref<Opaque> derivative;
   static constexpr auto fields = field_list(field("function", &CallAttrs::derivative));
 };
-TANDEM_INLINE Grads call_gradient(const GradCall& c);
-TANDEM_INLINE void collect_read_in_bodies(const Graph& g, bool is_body, VariableSet& out) {
+TANDEM_LAZY TANDEM_INLINE void collect_read_in_bodies(const Graph& g, bool is_body, VariableSet& out) {
   for (const Node& n : g.nodes) {
     if (is_body && n.op == &read_variable_op) out.insert(variable_of(g, n));
     for (const Graph* body : subgraphs(n)) collect_read_in_bodies(*body, true, out);
@@ -30,15 +29,18 @@ TANDEM_INLINE void collect_read_in_bodies(const Graph& g, bool is_body, Variable
   errors::raise<errors::InternalError>(c.op.name, "can only be recorded by tapes");
 }
 
+TANDEM_LAZY TANDEM_INLINE const OpDef& call_function_op() {
+  static constexpr OpDef op{.name = "call_function",
+                            .infer = &infer_call,
+                            .gradient = [](const GradCall& c) { return ConcreteFunction::gradient(c); },
+                            .dtype_input = -1,
+                            .inputs = -1};
+  return op;
+}
+
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef call_function_op{.name = "call_function",
-                                               .infer = &detail::infer_call,
-                                               .gradient = &detail::call_gradient,
-                                               .dtype_input = -1,
-                                               .inputs = -1};
-
-TANDEM_INLINE ConcreteFunction::Recorded::Recorded(const Graph& g, const ExecutionOptions& o)
+TANDEM_LAZY_INLINE ConcreteFunction::Recorded::Recorded(const Graph& g, const ExecutionOptions& o)
     : derivative(g), options(o) {
   const Graph& forward = derivative.forward();
   Ref<Graph> more = forward.copy();
@@ -49,7 +51,7 @@ TANDEM_INLINE ConcreteFunction::Recorded::Recorded(const Graph& g, const Executi
   in_bodies = std::move(read).take();
   augmented = make_ref<ConcreteFunction>(more, options);
 }
-TANDEM_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction::Recorded::backward(
+TANDEM_LAZY_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction::Recorded::backward(
     const RequestedGradients& demand) {
   {
     const std::lock_guard lock(mutex);
@@ -65,7 +67,7 @@ TANDEM_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction::Reco
 
 TANDEM_INLINE ConcreteFunction::~ConcreteFunction() = default;
 
-TANDEM_INLINE Ref<ConcreteFunction::Recorded> ConcreteFunction::recorded() {
+TANDEM_LAZY_INLINE Ref<ConcreteFunction::Recorded> ConcreteFunction::recorded() {
   {
     const std::lock_guard lock(mutex_);
     if (recorded_) return recorded_;
@@ -76,7 +78,7 @@ TANDEM_INLINE Ref<ConcreteFunction::Recorded> ConcreteFunction::recorded() {
   if (!recorded_) recorded_ = std::move(made);
   return recorded_;
 }
-TANDEM_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
+TANDEM_LAZY_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
   const Ref<Recorded> d = recorded();
   Tensors all = d->augmented->run(arguments);
   const std::size_t outputs = traced_->outputs.size(), reads = d->derivative.reads().size();
@@ -101,18 +103,12 @@ TANDEM_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
   }
   const detail::CallAttrs attrs{Ref<Opaque>(d.get())};
   for (Observer* o = context.observers; o; o = o->next)
-    o->record({call_function_op, {in.begin(), in.size()}, attrs, {out.begin(), out.size()}});
+    o->record({detail::call_function_op(), {in.begin(), in.size()}, attrs, {out.begin(), out.size()}});
   out.resize(static_cast<unsigned>(outputs));
   return out;
 }
 
-namespace detail {
-
-TANDEM_INLINE Grads call_gradient(const GradCall& c) { return ConcreteFunction::gradient(c); }
-
-}  // namespace detail
-
-TANDEM_INLINE Grads ConcreteFunction::gradient(const GradCall& c) {
+TANDEM_LAZY_INLINE Grads ConcreteFunction::gradient(const GradCall& c) {
   auto& d = static_cast<Recorded&>(*c.get<detail::CallAttrs>().derivative);
   RequestedGradients demand;
   for (const Tensor& g : c.g) demand.upstream.push_back(g.is_set());

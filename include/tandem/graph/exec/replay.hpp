@@ -5,6 +5,6 @@
 namespace TANDEM_NS {
 
 /// Applies the graph's ops one by one, as if they had been called here: eagerly, recorded or traced.
-TANDEM_API Tensors replay(const Graph& graph, Inputs arguments);
+TANDEM_LAZY TANDEM_API Tensors replay(const Graph& graph, Inputs arguments);
 
 }  // namespace TANDEM_NS

@@ -4,7 +4,7 @@
 #include "tandem/graph/exec/replay_ops.hpp"
 
 namespace TANDEM_NS {
-TANDEM_INLINE Tensors replay(const Graph& g, Inputs arguments) {
+TANDEM_LAZY_INLINE Tensors replay(const Graph& g, Inputs arguments) {
   const detail::ShapeChecks lenient(false);
   return detail::replay_ops(
       g, arguments, [&](const Node& n) { return detail::variable_of(g, n).read_value(); },

@@ -6,7 +6,7 @@
 namespace TANDEM_NS::detail {
 
 // Adds the node's name and source line to an error that its kernel raises.
-inline void name_error(errors::OpError& e, const Node& n) {
+TANDEM_LAZY inline void name_error(errors::OpError& e, const Node& n) {
   name_op(e, *n.op);
   const std::string line = line_text(n.where);
   e.set_name(line.empty() ? n.name : n.name + " at " + line);
@@ -18,13 +18,13 @@ inline void name_error(errors::OpError& e, const Node& n) {
   profile_op({"step", n.op->name, n.name.c_str(), n.where, {in.begin(), in.size()}, {out.begin(), out.size()}}, start);
 }
 // With unknown dimensions, a mismatch with the value is found only at run time.
-inline void check_assigned(const Variable& v, const Spec& value) {
+TANDEM_LAZY inline void check_assigned(const Variable& v, const Spec& value) {
   if (!(v.spec() == value))
     errors::raise<errors::InvalidArgumentError>(
         "assign", "variable '" + v.name() + "' is " + to_string(v.spec()) + ", the value is " + to_string(value));
 }
 
 /// A program that runs the graph op by op; `why` says why it cannot be planned.
-Ref<Program> make_interpreter(Ref<Graph> graph, std::string why);
+TANDEM_LAZY Ref<Program> make_interpreter(Ref<Graph> graph, std::string why);
 
 }  // namespace TANDEM_NS::detail

@@ -10,14 +10,14 @@
 namespace TANDEM_NS::detail {
 
 /// Whether the node passes half precision to a kernel that takes it in this build, and in others may not exist.
-inline bool passes_half(const Graph& g, const Node& n) {
+TANDEM_LAZY inline bool passes_half(const Graph& g, const Node& n) {
   const auto typed = static_cast<std::size_t>(n.op->dtype_input);  // -1 (none) exceeds every input index
   return n.op->flags.takes_half && typed < n.in.size() && dtypes::half_floating.has(g.spec(n.in[typed]).dtype);
 }
 
 // Adds node i of the original graph in float32, between casts, in its place: the same bits, because a kernel that takes
 // half precision rounds each result once.
-inline void cast_around(Rewrite& r, std::size_t i) {
+TANDEM_LAZY inline void cast_around(Rewrite& r, std::size_t i) {
   const Node n = r.node(i);
   const DType narrow = r.spec(n.in[static_cast<std::size_t>(n.op->dtype_input)]).dtype;
   const auto cast = [&](int value, DType to) {
@@ -40,7 +40,7 @@ inline void cast_around(Rewrite& r, std::size_t i) {
 }
 
 /// The graph with casts around each node that passes_half(), as header-only programs and GPUs trace it.
-inline Ref<Graph> with_half_casts(const Graph& from) {
+TANDEM_LAZY inline Ref<Graph> with_half_casts(const Graph& from) {
   Rewrite r(from);
   for (std::size_t i = 0; i < from.nodes.size(); ++i)
     if (passes_half(from, from.nodes[i])) cast_around(r, i);

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t graph_format = 1;
 ///   throws  errors::UnimplementedError if an op holds something that cannot be saved (a custom gradient's closure,
 ///           a fused program: save the graph as it was traced), errors::InternalError if the graph is invalid (see
 ///           verify)
-TANDEM_API std::string serialize(const Graph& graph);
+TANDEM_LAZY TANDEM_API std::string serialize(const Graph& graph);
 
 /// Ops from one list, or from several: all_ops(), or {linalg::all_ops(), signal::all_ops()}.
 class OpLists {
@@ -55,11 +55,11 @@ struct LoadOptions {
 ///           errors::FailedPreconditionError for a newer format; errors::NotFoundError for an op that is not among
 ///           `ops`, or a name in `variables` that was not saved; errors::InvalidArgumentError if a Variable of
 ///           `variables` has another shape or dtype
-TANDEM_API Ref<Graph> parse_graph(std::string_view bytes, const LoadOptions& options);
+TANDEM_LAZY TANDEM_API Ref<Graph> parse_graph(std::string_view bytes, const LoadOptions& options);
 
 /// A hash that is equal for graphs that compute the same in the same order, regardless of names: it covers ops,
 /// attributes, constants, specs and wiring. With a scope, it covers only the ops named "scope/...", so that a view
 /// can draw equal parts once.
-TANDEM_API std::size_t structure_hash(const Graph& graph, std::string_view scope = {});
+TANDEM_LAZY TANDEM_API std::size_t structure_hash(const Graph& graph, std::string_view scope = {});
 
 }  // namespace TANDEM_NS

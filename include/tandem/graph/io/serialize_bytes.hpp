@@ -28,7 +28,7 @@ inline constexpr std::uint8_t not_given = 255;  // replaces the count of `number
 // Limits of the reader. The writer enforces them too, so what is saved can be loaded.
 inline constexpr int max_graph_depth = 128;        // of nested graphs
 inline constexpr i64 max_elements = i64{1} << 40;  // of one value: rules may add and multiply sizes
-inline bool is_storable(const Shape& s) {
+TANDEM_LAZY inline bool is_storable(const Shape& s) {
   i64 n = 1;
   for (i64 d : s) {
     if (d != none && (d < 0 || d > max_elements || n > max_elements / std::max<i64>(d, 1))) return false;

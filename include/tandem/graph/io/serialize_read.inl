@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/graph/control/control_code.hpp"
 #include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/exec/concrete.hpp"  // the rows of control flow
 #include "tandem/graph/io/serialize.hpp"
@@ -12,7 +13,7 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-class GraphReader final : AttrReader {
+TANDEM_LAZY class GraphReader final : AttrReader {
  public:
   GraphReader(std::string_view bytes, const LoadOptions& options) : bytes_(bytes), options_(options) {}
 
@@ -181,7 +182,17 @@ class GraphReader final : AttrReader {
     for (std::size_t i = 0; i < n; ++i) r.push(bytes_.number<i64>());
     return r;
   }
-  TANDEM_INLINE Ref<Opaque> opaque(const char* name) override;
+  Ref<Opaque> opaque(const char* name) override {
+    if (!begins(name)) misfit(name);
+    const auto kind = bytes_.number<FieldKind>();
+    if (kind == FieldKind::tensor) return Ref<Opaque>(make_ref<TensorBox>(tensor(true)).get());
+    if (kind != FieldKind::graph) misfit(name);
+    const Node* const node = node_;
+    const std::uint8_t fields = fields_;
+    const Ref<Graph> g = graph();
+    node_ = node, fields_ = fields;
+    return Ref<Opaque>(g.get());
+  }
   [[noreturn]] void misfit(const char* name) override {
     fail_in_node(*node_, std::string("has a missing or invalid attribute '") + name + "'");
   }
@@ -234,21 +245,10 @@ class GraphReader final : AttrReader {
   std::uint8_t fields_ = 0;     // the number of its attributes that remain
 };
 
-TANDEM_INLINE Ref<Opaque> GraphReader::opaque(const char* name) {
-  if (!begins(name)) misfit(name);
-  const auto kind = bytes_.number<FieldKind>();
-  if (kind == FieldKind::tensor) return Ref<Opaque>(make_ref<TensorBox>(tensor(true)).get());
-  if (kind != FieldKind::graph) misfit(name);
-  const Node* const node = node_;
-  const std::uint8_t fields = fields_;
-  const Ref<Graph> g = graph();
-  node_ = node, fields_ = fields;
-  return Ref<Opaque>(g.get());
-}
-
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> parse_graph(std::string_view bytes, const LoadOptions& options) {
+TANDEM_LAZY_INLINE Ref<Graph> parse_graph(std::string_view bytes, const LoadOptions& options) {
+  detail::use_control_code();
   const detail::OutsideTrace outside;
   struct Unscoped {
     const char* scope = std::exchange(context.scope, nullptr);

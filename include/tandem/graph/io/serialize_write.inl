@@ -13,7 +13,7 @@ namespace TANDEM_NS {
 
 namespace detail {
 
-class GraphWriter final : AttrVisitor {
+TANDEM_LAZY class GraphWriter final : AttrVisitor {
  public:
   std::string file(const Graph& g) {
     graph(g);
@@ -196,12 +196,12 @@ class GraphWriter final : AttrVisitor {
 
 }  // namespace detail
 
-TANDEM_INLINE std::string serialize(const Graph& graph) {
+TANDEM_LAZY_INLINE std::string serialize(const Graph& graph) {
   const detail::OutsideTrace outside;
   verify(graph);
   return detail::GraphWriter().file(graph);
 }
-TANDEM_INLINE std::size_t structure_hash(const Graph& graph, std::string_view scope) {
+TANDEM_LAZY_INLINE std::size_t structure_hash(const Graph& graph, std::string_view scope) {
   const detail::OutsideTrace outside;
   return std::hash<std::string>()(detail::GraphWriter().structure(graph, scope));
 }

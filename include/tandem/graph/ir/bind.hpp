@@ -8,6 +8,6 @@ namespace TANDEM_NS {
 /// shapes (what shape(x) feeds) into constants. Dimensions that depend on data stay unknown.
 ///   arguments  as many as the graph has, each compatible with its argument's spec
 ///   throws     what an op's shape rule raises if these sizes do not fit
-TANDEM_API Ref<Graph> bind(const Graph& graph, Span<const Spec> arguments);
+TANDEM_LAZY TANDEM_API Ref<Graph> bind(const Graph& graph, Span<const Spec> arguments);
 
 }  // namespace TANDEM_NS

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/ir/bind.hpp"
 
@@ -12,7 +13,7 @@ inline constexpr i64 largest_shape_value = 1024;  // in elements; values that fo
 
 // Whether the op's value follows from what is known about its inputs: their values, or their shapes where those
 // suffice.
-TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, Span<const Tensor> known) {
+TANDEM_LAZY TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, Span<const Tensor> known) {
   if (n.op->flags.random || has_effects(n) || n.op->rare.host_kernel || !n.outputs) return false;
   for (const Spec& s : specs)
     if (!s.shape.is_fully_defined() || s.shape.size() > largest_shape_value || is_floating(s.dtype) ||
@@ -25,14 +26,14 @@ TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, Span<c
   return true;
 }
 // Sizes that have become known may overflow when multiplied; rules and plans compute products of them.
-TANDEM_INLINE void check_countable(const Node& n, const Spec& s) {
+TANDEM_LAZY TANDEM_INLINE void check_countable(const Node& n, const Spec& s) {
   i64 bytes = static_cast<i64>(size_of(s.dtype));
   for (i64 d : s.shape)
     if (d != none && (d < 0 || __builtin_mul_overflow(bytes, std::max<i64>(d, 1), &bytes)))
       errors::raise<errors::InvalidArgumentError>(
           n.op->name, "no tensor can have the shape " + to_string(s) + ", which '" + n.name + "' has in this call");
 }
-TANDEM_INLINE void bind_node(Graph& g, std::size_t at, std::vector<Tensor>& known, std::vector<Node>& out) {
+TANDEM_LAZY TANDEM_INLINE void bind_node(Graph& g, std::size_t at, std::vector<Tensor>& known, LeanVector<Node>& out) {
   Node& n = g.nodes[at];
   InlinedVector<const Tensor*, 8> in;
   for (int v : n.in) in.push(&known[static_cast<std::size_t>(v)]);
@@ -55,10 +56,10 @@ TANDEM_INLINE void bind_node(Graph& g, std::size_t at, std::vector<Tensor>& know
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> bind(const Graph& graph, Span<const Spec> arguments) {
+TANDEM_LAZY_INLINE Ref<Graph> bind(const Graph& graph, Span<const Spec> arguments) {
   Ref<Graph> g = graph.copy();
   std::vector<Tensor> known(g->specs.size());
-  std::vector<Node> out;
+  LeanVector<Node> out;
   for (std::size_t i = 0; i < g->nodes.size(); ++i) {
     Node& n = g->nodes[i];
     if (!is_leaf(n)) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tandem/base/id_map.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/op.hpp"
 #include "tandem/core/variable.hpp"
@@ -30,7 +31,7 @@ class TANDEM_API MadeOnce {
   ~MadeOnce();
   Opaque* get() const { return made_.load(std::memory_order_acquire); }
   /// Keeps the object unless another thread was first; returns the one that is kept.
-  Opaque* keep(Ref<Opaque> made) const;
+  TANDEM_LAZY Opaque* keep(Ref<Opaque> made) const;
 
  private:
   mutable std::atomic<Opaque*> made_{nullptr};
@@ -42,7 +43,7 @@ class TANDEM_API Graph : public Opaque {
  public:
   const char* kind() const override { return "graph"; }
 
-  std::vector<Node> nodes;
+  LeanVector<Node> nodes;
   std::vector<Spec> specs;          // indexed by value
   std::vector<int> arguments;       // values, each produced by an argument op
   std::vector<int> outputs;         // values; duplicates are allowed
@@ -50,22 +51,22 @@ class TANDEM_API Graph : public Opaque {
   std::string name = "function";    // of the traced function
   MadeOnce body;                    // its Body (body.hpp), if control flow runs it; not copied
 
-  Ref<Graph> copy() const;
+  TANDEM_LAZY Ref<Graph> copy() const;
   const Spec& spec(int value) const { return specs[static_cast<std::size_t>(value)]; }
   /// Appends an op and returns its first output.
-  int add(const OpDef& op, const Attrs& attrs, Span<const int> in, Span<const Spec> out, std::string name = {},
-          SourceLocation where = {});
-  int add_argument(const Spec& spec, std::string name = {});
-  int add_constant(const Tensor& value, std::string name = {});
+  TANDEM_LAZY int add(const OpDef& op, const Attrs& attrs, Span<const int> in, Span<const Spec> out,
+                      std::string name = {}, SourceLocation where = {});
+  TANDEM_LAZY int add_argument(const Spec& spec, std::string name = {});
+  TANDEM_LAZY int add_constant(const Tensor& value, std::string name = {});
   /// The index of v in `variables`; appends it if it is new.
-  int index_of(const Variable& v);
+  TANDEM_LAZY int index_of(const Variable& v);
 
   /// For each value: the node that produces it, or -1.
-  std::vector<int> producers() const;
+  TANDEM_LAZY std::vector<int> producers() const;
   /// For each value: the number of uses, by inputs of nodes and outputs of the graph.
-  std::vector<int> uses() const;
+  TANDEM_LAZY std::vector<int> uses() const;
   /// Whether every dimension of every value is known.
-  bool is_static() const;
+  TANDEM_LAZY bool is_static() const;
 
  private:
   IdMap indices_;  // of variables: by id, as far as index_of() has seen them
@@ -74,11 +75,11 @@ class TANDEM_API Graph : public Opaque {
 
 /// Whether the op has side effects: assignments, prints, asserts, control flow with such a body. Such ops are never
 /// pruned, merged or moved.
-TANDEM_API bool has_effects(const Node& node);
+TANDEM_LAZY TANDEM_API bool has_effects(const Node& node);
 /// Whether the op may read state: a Variable's value, or anything that a sub-graph reads.
-TANDEM_API bool reads_state(const Node& node);
+TANDEM_LAZY TANDEM_API bool reads_state(const Node& node);
 /// The graphs in a node's attributes (bodies of control flow).
-TANDEM_API InlinedVector<const Graph*, 2> subgraphs(const Node& node);
+TANDEM_LAZY TANDEM_API InlinedVector<const Graph*, 2> subgraphs(const Node& node);
 
 /// A tensor as an attribute: the value of a constant op.
 class TANDEM_API TensorBox final : public Opaque {
@@ -102,16 +103,16 @@ struct IndexAttrs {
 TANDEM_OPS(graph_ops, argument, constant, read_variable, assign_variable)
 
 /// Whether the op is one of these four, whose specs are stored in the graph and not computed by a rule.
-inline bool is_leaf(const Node& n) {
+TANDEM_LAZY inline bool is_leaf(const Node& n) {
   return n.op == &argument_op || n.op == &constant_op || n.op == &read_variable_op || n.op == &assign_variable_op;
 }
 /// The value of a constant op; null for other ops.
-TANDEM_API const Tensor* constant_of(const Node& node);
+TANDEM_LAZY TANDEM_API const Tensor* constant_of(const Node& node);
 
 /// Raises InternalError unless each input is produced before its use, each value is produced once, each op's shape
 /// rule agrees with the recorded specs, and a constant without data is read only for its shape; checks the graphs
 /// that control flow runs as well. Debug builds and tests run it after each pass.
-TANDEM_API void verify(const Graph& graph);
+TANDEM_LAZY TANDEM_API void verify(const Graph& graph);
 namespace detail {
 /// What verify() has seen of a graph's values so far.
 struct Verified {
@@ -120,16 +121,16 @@ struct Verified {
   explicit Verified(std::size_t values) : known(values), lacks_data(values) {}
   bool is_made(int v) const { return v >= 0 && static_cast<std::size_t>(v) < known.size() && known[at(v)].is_set(); }
   /// Adds the values that a node produces, whose specs are known by now.
-  void add(const Graph& graph, const Node& node);
+  TANDEM_LAZY void add(const Graph& graph, const Node& node);
   static std::size_t at(int v) { return static_cast<std::size_t>(v); }
 };
 /// verify() for one node whose inputs are produced: raises unless the node matches its op definition; returns the
 /// specs of its outputs by its shape rule.
-Specs verified_specs(const Graph& graph, const Node& node, const Verified& values);
+TANDEM_LAZY Specs verified_specs(const Graph& graph, const Node& node, const Verified& values);
 }  // namespace detail
 /// One line per op: "%3 = matmul(%0, %2) transpose_b=1 : float32[2,4]  # MatMul".
-TANDEM_API std::string to_string(const Graph& graph);
+TANDEM_LAZY TANDEM_API std::string to_string(const Graph& graph);
 /// The graph in Graphviz's DOT language.
-TANDEM_API std::string to_dot(const Graph& graph);
+TANDEM_LAZY TANDEM_API std::string to_dot(const Graph& graph);
 
 }  // namespace TANDEM_NS

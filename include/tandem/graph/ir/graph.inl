@@ -10,7 +10,7 @@ namespace TANDEM_NS {
 namespace detail {
 
 // Collects the graphs among an op's attributes.
-struct GraphFinder final : AttrVisitor {
+TANDEM_LAZY struct GraphFinder final : AttrVisitor {
   InlinedVector<const Graph*, 2> found;
 
   void number(const char*, i64) override {}
@@ -21,12 +21,12 @@ struct GraphFinder final : AttrVisitor {
     if (const auto* g = dynamic_cast<const Graph*>(value)) found.push(g);
   }
 };
-inline bool changes(const Graph& g) {
+TANDEM_LAZY inline bool changes(const Graph& g) {
   for (const Node& n : g.nodes)
     if (has_effects(n)) return true;
   return false;
 }
-inline bool reads(const Graph& g) {
+TANDEM_LAZY inline bool reads(const Graph& g) {
   for (const Node& n : g.nodes)
     if (reads_state(n)) return true;
   return false;
@@ -34,19 +34,19 @@ inline bool reads(const Graph& g) {
 
 }  // namespace detail
 
-TANDEM_INLINE InlinedVector<const Graph*, 2> subgraphs(const Node& node) {
+TANDEM_LAZY_INLINE InlinedVector<const Graph*, 2> subgraphs(const Node& node) {
   if (!node.op->rare.host_kernel) return {};  // only control flow has sub-graphs, and it executes them itself
   detail::GraphFinder finder;
   node.attrs.visit(finder);
   return std::move(finder.found);
 }
-TANDEM_INLINE bool has_effects(const Node& node) {
+TANDEM_LAZY_INLINE bool has_effects(const Node& node) {
   if (node.op->flags.stateful) return true;
   for (const Graph* g : subgraphs(node))
     if (detail::changes(*g)) return true;
   return false;
 }
-TANDEM_INLINE bool reads_state(const Node& node) {
+TANDEM_LAZY_INLINE bool reads_state(const Node& node) {
   if (node.op == &read_variable_op) return true;
   for (const Graph* g : subgraphs(node))
     if (detail::reads(*g)) return true;
@@ -56,21 +56,21 @@ TANDEM_INLINE bool reads_state(const Node& node) {
 TANDEM_INLINE MadeOnce::~MadeOnce() {
   if (Opaque* const made = get()) made->release();
 }
-TANDEM_INLINE Opaque* MadeOnce::keep(Ref<Opaque> made) const {
+TANDEM_LAZY_INLINE Opaque* MadeOnce::keep(Ref<Opaque> made) const {
   Opaque* other = nullptr;
   if (!made_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) return other;
   made->retain();
   return made.get();
 }
 
-TANDEM_INLINE Ref<Graph> Graph::copy() const {
+TANDEM_LAZY_INLINE Ref<Graph> Graph::copy() const {
   auto g = make_ref<Graph>();
   g->nodes = nodes, g->specs = specs, g->arguments = arguments, g->outputs = outputs;
   g->variables = variables, g->name = name;
   return g;
 }
-TANDEM_INLINE int Graph::add(const OpDef& op, const Attrs& attrs, Span<const int> in, Span<const Spec> out,
-                             std::string node_name, SourceLocation where) {
+TANDEM_LAZY_INLINE int Graph::add(const OpDef& op, const Attrs& attrs, Span<const int> in, Span<const Spec> out,
+                                  std::string node_name, SourceLocation where) {
   Node& n = nodes.emplace_back();
   n.op = &op, n.attrs = attrs, n.name = std::move(node_name), n.where = where;
   for (int v : in) n.in.push(v);
@@ -78,15 +78,15 @@ TANDEM_INLINE int Graph::add(const OpDef& op, const Attrs& attrs, Span<const int
   for (const Spec& s : out) specs.push_back(s);
   return n.first_out;
 }
-TANDEM_INLINE int Graph::add_argument(const Spec& spec, std::string node_name) {
+TANDEM_LAZY_INLINE int Graph::add_argument(const Spec& spec, std::string node_name) {
   const int v = add(argument_op, IndexAttrs{static_cast<i64>(arguments.size())}, {}, {&spec, 1}, std::move(node_name));
   arguments.push_back(v);
   return v;
 }
-TANDEM_INLINE int Graph::add_constant(const Tensor& value, std::string node_name) {
+TANDEM_LAZY_INLINE int Graph::add_constant(const Tensor& value, std::string node_name) {
   return add(constant_op, ConstantAttrs{make_ref<TensorBox>(value)}, {}, {&value.spec(), 1}, std::move(node_name));
 }
-TANDEM_INLINE int Graph::index_of(const Variable& v) {
+TANDEM_LAZY_INLINE int Graph::index_of(const Variable& v) {
   for (; indexed_ < variables.size(); ++indexed_)  // copies and loaded graphs already have their list
     if (indices_.find(variables[indexed_].id()) < 0)
       indices_.insert(variables[indexed_].id(), static_cast<int>(indexed_));
@@ -95,46 +95,46 @@ TANDEM_INLINE int Graph::index_of(const Variable& v) {
   indices_.insert(v.id(), static_cast<int>(indexed_++));
   return static_cast<int>(variables.size()) - 1;
 }
-TANDEM_INLINE std::vector<int> Graph::producers() const {
+TANDEM_LAZY_INLINE std::vector<int> Graph::producers() const {
   std::vector<int> r(specs.size(), -1);
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (int k = 0; k < nodes[i].outputs; ++k)
       r[static_cast<std::size_t>(nodes[i].first_out + k)] = static_cast<int>(i);
   return r;
 }
-TANDEM_INLINE std::vector<int> Graph::uses() const {
+TANDEM_LAZY_INLINE std::vector<int> Graph::uses() const {
   std::vector<int> r(specs.size());
   for (const Node& n : nodes)
     for (int v : n.in) ++r[static_cast<std::size_t>(v)];
   for (int v : outputs) ++r[static_cast<std::size_t>(v)];
   return r;
 }
-TANDEM_INLINE bool Graph::is_static() const {
+TANDEM_LAZY_INLINE bool Graph::is_static() const {
   for (const Node& n : nodes)
     for (int k = 0; k < n.outputs; ++k)
       if (!spec(n.first_out + k).shape.is_fully_defined()) return false;
   return true;
 }
-TANDEM_INLINE const Tensor* constant_of(const Node& node) {
+TANDEM_LAZY_INLINE const Tensor* constant_of(const Node& node) {
   return node.op == &constant_op ? &node.attrs.get<ConstantAttrs>().value->value : nullptr;
 }
 
 namespace detail {
 
-[[noreturn]] TANDEM_INLINE void raise_invalid(const Graph& g, const Node& n, const std::string& what) {
+TANDEM_LAZY [[noreturn]] TANDEM_INLINE void raise_invalid(const Graph& g, const Node& n, const std::string& what) {
   errors::raise<errors::InternalError>(
       "verify", "graph '" + g.name + "', node " + (n.name.empty() ? n.op->name : n.name) + ": " + what);
 }
-inline void check_agree(const Graph& g, const Node& n, const Spec& is, const Spec& wanted) {
+TANDEM_LAZY inline void check_agree(const Graph& g, const Node& n, const Spec& is, const Spec& wanted) {
   if (!agree(is, wanted)) raise_invalid(g, n, "is " + to_string(is) + ", not " + to_string(wanted));
 }
-inline const Spec& leaf_spec(const Graph& g, const Node& n) {
+TANDEM_LAZY inline const Spec& leaf_spec(const Graph& g, const Node& n) {
   if (n.op == &argument_op) return g.spec(n.first_out);
   return n.op == &constant_op ? constant_of(n)->spec()
                               : g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec();
 }
 // Checks a leaf against its attributes; it has no shape rule.
-TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
+TANDEM_LAZY TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
   const bool stands_for_variable = n.op == &read_variable_op && n.in.size() == 1;
   if ((static_cast<int>(n.in.size()) != n.op->inputs && !stands_for_variable) || n.outputs != n.op->outputs)
     raise_invalid(g, n, "does not have the number of inputs or outputs of its op definition");
@@ -151,12 +151,12 @@ TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
   }
 }
 // Reruns the op's shape rule for inputs of these specs; constants are passed with their values.
-TANDEM_INLINE Specs infer_again(const Node& n, Span<const Tensor> by_value) {
+TANDEM_LAZY_INLINE Specs infer_again(const Node& n, Span<const Tensor> by_value) {
   InlinedVector<const Tensor*, 8> in;
   for (int v : n.in) in.push(&by_value[static_cast<std::size_t>(v)]);
   return checked_specs(*n.op, {in.begin(), in.size()}, n.attrs);
 }
-TANDEM_INLINE void Verified::add(const Graph& g, const Node& n) {
+TANDEM_LAZY_INLINE void Verified::add(const Graph& g, const Node& n) {
   const Tensor* const value = constant_of(n);
   for (int v = n.first_out; v < n.first_out + n.outputs; ++v) {
     known[at(v)] = value ? *value : Tensor::symbol(g.spec(v));
@@ -165,12 +165,12 @@ TANDEM_INLINE void Verified::add(const Graph& g, const Node& n) {
 }
 // Kernels read their inputs' data unchecked; the trace creates constants without data only for inputs of which only
 // the shape is read.
-TANDEM_INLINE void verify_data(const Graph& g, const Node& n, const Verified& values) {
+TANDEM_LAZY TANDEM_INLINE void verify_data(const Graph& g, const Node& n, const Verified& values) {
   for (unsigned i = 0; i < n.in.size(); ++i)
     if (values.lacks_data[Verified::at(n.in[i])] && !names_input(n.op->shape_inputs, i))
       raise_invalid(g, n, "reads the values of %" + std::to_string(n.in[i]) + ", a constant without data");
 }
-TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, const Verified& values) {
+TANDEM_LAZY_INLINE Specs verified_specs(const Graph& g, const Node& n, const Verified& values) {
   if (n.op->attrs && n.attrs.type() != n.op->attrs)
     raise_invalid(g, n, "does not have the attributes of its op definition");
   verify_data(g, n, values);
@@ -192,7 +192,7 @@ TANDEM_INLINE Specs verified_specs(const Graph& g, const Node& n, const Verified
 
 }  // namespace detail
 
-TANDEM_INLINE void verify(const Graph& g) {
+TANDEM_LAZY_INLINE void verify(const Graph& g) {
   detail::Verified values(g.specs.size());
   for (const Node& n : g.nodes) {
     for (int v : n.in)
@@ -214,12 +214,12 @@ TANDEM_INLINE void verify(const Graph& g) {
 }
 
 namespace detail {
-TANDEM_INLINE std::string joined(const std::vector<int>& values) {
+TANDEM_LAZY TANDEM_INLINE std::string joined(const std::vector<int>& values) {
   std::string s;
   for (int v : values) s += (s.empty() ? "%" : ", %") + std::to_string(v);
   return s;
 }
-TANDEM_INLINE std::string describe(const Graph& g, const Node& n) {
+TANDEM_LAZY TANDEM_INLINE std::string describe(const Graph& g, const Node& n) {
   if (n.op == &read_variable_op || n.op == &assign_variable_op)
     return "'" + g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].name() + "'";
   const Tensor* value = constant_of(n);
@@ -227,7 +227,7 @@ TANDEM_INLINE std::string describe(const Graph& g, const Node& n) {
     return element_to_string({value->raw(), &value->spec()}, 0);
   return to_string(n.attrs);
 }
-TANDEM_INLINE std::string line_of(const Graph& g, const Node& n) {
+TANDEM_LAZY TANDEM_INLINE std::string line_of(const Graph& g, const Node& n) {
   std::string s = "  ";
   for (int k = 0; k < n.outputs; ++k) s += (k ? ", %" : "%") + std::to_string(n.first_out + k);
   s += std::string(n.outputs ? " = " : "") + n.op->name + "(";
@@ -240,12 +240,12 @@ TANDEM_INLINE std::string line_of(const Graph& g, const Node& n) {
 }
 }  // namespace detail
 
-TANDEM_INLINE std::string to_string(const Graph& g) {
+TANDEM_LAZY_INLINE std::string to_string(const Graph& g) {
   std::string s = g.name + "(" + detail::joined(g.arguments) + ") {\n";
   for (const Node& n : g.nodes) s += detail::line_of(g, n);
   return s + "  return " + detail::joined(g.outputs) + "\n}\n";
 }
-TANDEM_INLINE std::string to_dot(const Graph& g) {
+TANDEM_LAZY_INLINE std::string to_dot(const Graph& g) {
   const std::vector<int> producers = g.producers();
   const auto quoted = [](std::string s) {
     for (std::size_t i = 0; (i = s.find_first_of("\"\\", i)) != std::string::npos; i += 2) s.insert(i, 1, '\\');

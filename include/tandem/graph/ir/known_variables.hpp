@@ -2,23 +2,24 @@
 #pragma once
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/ir/graph.hpp"
 
 namespace TANDEM_NS::detail {
 
 class KnownVariables {
  public:
-  explicit KnownVariables(const Graph& g) : known_(g.variables.size()) {}
+  TANDEM_LAZY explicit KnownVariables(const Graph& g) : known_(g.variables.size()) {}
   /// An earlier value that the read is guaranteed to yield, or -1. Must be called in program order, between calls of
   /// pass().
-  int known(const Graph& g, const Node& read) {
+  TANDEM_LAZY int known(const Graph& g, const Node& read) {
     Known& k = known_[variable_of(read)];
     if (k.since == effects_ && g.spec(k.value) == g.spec(read.first_out)) return k.value;
     k = {read.first_out, effects_};
     return -1;
   }
   /// Advances past a node; must be called for every node.
-  void pass(const Node& n) {
+  TANDEM_LAZY void pass(const Node& n) {
     if (n.op == &assign_variable_op) known_[variable_of(n)] = {n.in[0], effects_};
     else if (has_effects(n)) ++effects_;  // assignments by a body or a callback: forget everything
   }
@@ -28,7 +29,7 @@ class KnownVariables {
   struct Known {
     int value = -1, since = -1;  // valid while effects_ == since
   };
-  std::vector<Known> known_;  // indexed by Variable
+  LeanVector<Known> known_;  // indexed by Variable
   int effects_ = 0;
 };
 

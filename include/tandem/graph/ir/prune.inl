@@ -14,7 +14,7 @@ namespace detail {
 }
 
 // Finds the ops between fed and fetched values.
-class Pruner {
+TANDEM_LAZY class Pruner {
  public:
   Pruner(const Graph& g, Span<const int> feeds)
       : graph_(g), producers_(g.producers()), fed_(g.specs.size(), 0), assigned_(g.specs.size(), -1), feeds_(feeds) {
@@ -113,7 +113,7 @@ class Pruner {
 struct Endpoint {
   int node, value;
 };
-TANDEM_INLINE int node_named(const Graph& g, std::string_view name) {
+TANDEM_LAZY TANDEM_INLINE int node_named(const Graph& g, std::string_view name) {
   std::string known;
   for (const Node& n : g.nodes) {
     if (n.name == name) return static_cast<int>(&n - g.nodes.data());
@@ -124,7 +124,7 @@ TANDEM_INLINE int node_named(const Graph& g, std::string_view name) {
       "prune", "graph '" + g.name + "' has no op named '" + std::string(name) + "' (it has " + known + ")");
 }
 // Resolves "a:1", or "a" if the op has one output.
-TANDEM_INLINE Endpoint find_tensor(const Graph& g, const std::string& tensor) {
+TANDEM_LAZY TANDEM_INLINE Endpoint find_tensor(const Graph& g, const std::string& tensor) {
   std::string_view name = tensor;
   int output = -1;
   const char *const end = name.data() + name.size(), *const digits = name.data() + (name.rfind(':') + 1);
@@ -143,11 +143,12 @@ TANDEM_INLINE Endpoint find_tensor(const Graph& g, const std::string& tensor) {
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> prune(const Graph& graph, Span<const int> feeds, Span<const int> fetches,
-                               Span<const int> run) {
+TANDEM_LAZY_INLINE Ref<Graph> prune(const Graph& graph, Span<const int> feeds, Span<const int> fetches,
+                                    Span<const int> run) {
   return detail::Pruner(graph, feeds).graph(fetches, run);
 }
-TANDEM_INLINE Ref<Graph> prune(const Graph& graph, Span<const std::string> feeds, Span<const std::string> fetches) {
+TANDEM_LAZY_INLINE Ref<Graph> prune(const Graph& graph, Span<const std::string> feeds,
+                                    Span<const std::string> fetches) {
   std::vector<int> fed, fetched, run;
   for (const std::string& name : feeds) {
     fed.push_back(detail::find_tensor(graph, name).value);

@@ -3,6 +3,7 @@
 #pragma once
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/ir/graph.hpp"
 
 namespace TANDEM_NS::detail {
@@ -14,8 +15,8 @@ struct View {
 };
 
 /// By value; a value that is not a view, or whose offset is not known, is its own base.
-inline std::vector<View> views_of(const Graph& g) {
-  std::vector<View> views;
+TANDEM_LAZY inline LeanVector<View> views_of(const Graph& g) {
+  LeanVector<View> views;
   views.reserve(g.specs.size());
   for (std::size_t v = 0; v < g.specs.size(); ++v) views.push_back({static_cast<int>(v), 0});
   for (const Node& n : g.nodes) {

@@ -11,7 +11,7 @@ inline constexpr std::size_t no_node = static_cast<std::size_t>(-1);
 
 class Analysis {
  public:
-  explicit Analysis(const Graph& g) : producers_(g.producers()), uses_(g.uses()) {
+  TANDEM_LAZY explicit Analysis(const Graph& g) : producers_(g.producers()), uses_(g.uses()) {
     effects_.reserve(g.nodes.size());
     for (const Node& n : g.nodes) effects_.push_back(count_), count_ += has_effects(n);
   }

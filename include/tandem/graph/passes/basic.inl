@@ -9,6 +9,7 @@
 #include <map>
 #include <string_view>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/invoke.hpp"
 #include "tandem/graph/ir/known_variables.hpp"
@@ -21,7 +22,7 @@ namespace detail {
 TANDEM_INLINE TANDEM_API constinit thread_local u64 pass_steps = 0;
 }
 
-TANDEM_INLINE Ref<Graph> eliminate_dead_code(const Graph& from) {
+TANDEM_LAZY_INLINE Ref<Graph> eliminate_dead_code(const Graph& from) {
   detail::Rewrite r(from);
   std::vector<bool> wanted(from.specs.size());
   for (int v : from.outputs) wanted[static_cast<std::size_t>(v)] = true;
@@ -43,14 +44,14 @@ namespace detail {
 inline constexpr std::size_t foldable_bytes = 1 << 20;  // limit for a result that is larger than its inputs
 
 // Whether the node is a pure function of its inputs, with a kernel that may run at any time.
-TANDEM_INLINE bool is_pure_kernel(const Node& n) {
+TANDEM_LAZY TANDEM_INLINE bool is_pure_kernel(const Node& n) {
   return !is_leaf(n) && !has_effects(n) && !n.op->flags.random && !n.op->flags.nondeterministic &&
          subgraphs(n).empty() && (n.op->flags.alias || n.op->cpu);
 }
-inline bool on_host(const Spec& s) { return s.device.kind == Device::cpu; }
+TANDEM_LAZY inline bool on_host(const Spec& s) { return s.device.kind == Device::cpu; }
 
 // The outputs' specs, inferred with the inputs' data.
-TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
+TANDEM_LAZY TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
   Specs specs = n.op->infer({*n.op, in, n.attrs, no_options});
   if (!n.op->rare.resolve) return specs;
   InlinedVector<Operand, 4> operands;
@@ -58,7 +59,7 @@ TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
   return n.op->rare.resolve(kernel_call(*n.op, operands.begin(), in.size(), 0, n.attrs));
 }
 // The outputs, if they can be computed now: every input is a constant, or only its known shape is read.
-TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Tensor>& known) {
+TANDEM_LAZY TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Tensor>& known) {
   if (!is_pure_kernel(n)) return {};
   Tensors held;
   InlinedVector<const Tensor*, 4> in;
@@ -86,9 +87,9 @@ TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Te
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> fold_constants(const Graph& from) {
+TANDEM_LAZY_INLINE Ref<Graph> fold_constants(const Graph& from) {
   Ref<Graph> g = from.copy();
-  std::vector<Node> nodes = std::exchange(g->nodes, {});
+  LeanVector<Node> nodes = std::exchange(g->nodes, {});
   std::vector<Tensor> known(g->specs.size());
   for (Node& n : nodes) {
     const auto first = static_cast<std::size_t>(n.first_out);
@@ -115,7 +116,7 @@ namespace detail {
 inline constexpr std::size_t comparable_bytes = 4096;  // larger constants are equal only if they are the same tensor
 
 // A key for constants: equal exactly if they are known to be equal.
-TANDEM_INLINE std::string constant_text(const Tensor& t) {
+TANDEM_LAZY TANDEM_INLINE std::string constant_text(const Tensor& t) {
   const Spec& s = t.spec();
   std::string key = to_string(s) + std::to_string(s.device.kind) + "." + std::to_string(s.device.index);
   const bool known_shape = s.shape.is_fully_defined();
@@ -125,7 +126,7 @@ TANDEM_INLINE std::string constant_text(const Tensor& t) {
   return key + std::string(static_cast<const char*>(t.raw()), s.bytes());
 }
 // A hash that is equal for equal attributes.
-struct AttrHash final : AttrVisitor {
+TANDEM_LAZY struct AttrHash final : AttrVisitor {
   std::size_t value = 0;
 
   void mix(u64 x) { value = (value ^ static_cast<std::size_t>(x)) * 0x9e3779b97f4a7c15u, value ^= value >> 29; }
@@ -140,7 +141,7 @@ struct AttrHash final : AttrVisitor {
 };
 // A key: nodes with equal keys and equal attributes compute the same. `effects`: the number of effects before the
 // node.
-TANDEM_INLINE std::string meaning(const Node& n, int effects) {
+TANDEM_LAZY TANDEM_INLINE std::string meaning(const Node& n, int effects) {
   if (const Tensor* value = constant_of(n)) return "constant " + constant_text(*value);
   std::string key = n.op->name + std::to_string(reinterpret_cast<std::uintptr_t>(n.op));
   for (int v : n.in) key += " " + std::to_string(v);
@@ -152,7 +153,7 @@ TANDEM_INLINE std::string meaning(const Node& n, int effects) {
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> eliminate_common_subexpressions(const Graph& from) {
+TANDEM_LAZY_INLINE Ref<Graph> eliminate_common_subexpressions(const Graph& from) {
   detail::Rewrite r(from);
   detail::KnownVariables variables(from);
   std::multimap<std::string, std::size_t> seen;
@@ -183,7 +184,7 @@ TANDEM_INLINE Ref<Graph> eliminate_common_subexpressions(const Graph& from) {
   return r.finish();
 }
 
-TANDEM_INLINE Ref<Graph> optimize(const Graph& graph, const PassOptions& o) {
+TANDEM_LAZY_INLINE Ref<Graph> optimize(const Graph& graph, const PassOptions& o) {
   Ref<Graph> g = graph.copy();
   const auto pass = [&g](bool on, Ref<Graph> (*rewrite)(const Graph&)) {
     if (!on) return;

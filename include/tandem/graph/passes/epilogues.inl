@@ -16,7 +16,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-class EpilogueFuser {
+TANDEM_LAZY class EpilogueFuser {
  public:
   explicit EpilogueFuser(const Graph& g) : rewrite_(g) {}
 
@@ -132,6 +132,6 @@ class EpilogueFuser {
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> fuse_epilogues(const Graph& from) { return detail::EpilogueFuser(from).run(); }
+TANDEM_LAZY_INLINE Ref<Graph> fuse_epilogues(const Graph& from) { return detail::EpilogueFuser(from).run(); }
 
 }  // namespace TANDEM_NS

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <string>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
@@ -26,16 +27,16 @@ inline constexpr std::size_t most_fused_ops = 512, most_fused_inputs = 48;
 // be equal.
 class ShapeClasses {
  public:
-  explicit ShapeClasses(const Graph& g) : graph_(g), of_(g.specs.size(), -1) {}
+  TANDEM_LAZY explicit ShapeClasses(const Graph& g) : graph_(g), of_(g.specs.size(), -1) {}
   int operator[](int value) const { return of_[static_cast<std::size_t>(value)]; }
 
-  void visit(const Node& n, bool elementwise) {
+  TANDEM_LAZY void visit(const Node& n, bool elementwise) {
     for (int k = 0; k < n.outputs; ++k)
       of_[static_cast<std::size_t>(n.first_out + k)] = classify(n, n.first_out + k, elementwise);
   }
 
  private:
-  int classify(const Node& n, int value, bool elementwise) {
+  TANDEM_LAZY int classify(const Node& n, int value, bool elementwise) {
     const Shape& s = graph_.spec(value).shape;
     if (s.is_fully_defined()) return known_.try_emplace(to_string(s), next_++).first->second;
     for (int v : n.in)
@@ -61,10 +62,10 @@ class ShapeClasses {
 
 // Pointwise ops of half precision have no loop of their own: a program widens their operands, runs float32's loop and
 // rounds its result, as the op's kernel does.
-inline bool is_widened(const OpDef& op, DType last) {
+TANDEM_LAZY inline bool is_widened(const OpDef& op, DType last) {
   return dtypes::half_floating.has(last) && op.flags.pointwise && !op.flags.own_width;
 }
-TANDEM_INLINE bool is_fusible(const Graph& g, const Node& n) {
+TANDEM_LAZY_INLINE bool is_fusible(const Graph& g, const Node& n) {
   if (n.outputs != 1 || n.in.empty() || !n.op->loop) return false;
   const Device device = g.spec(n.first_out).device;
   for (int v : n.in)
@@ -74,7 +75,7 @@ TANDEM_INLINE bool is_fusible(const Graph& g, const Node& n) {
 }
 
 // Partitions nodes into fusion groups.
-class Groups {
+TANDEM_LAZY class Groups {
  public:
   Groups(const Graph& g, const Analysis& analysis)
       : graph_(g), analysis_(analysis), candidate_(g.nodes.size()), level_(g.nodes.size()), group_(g.nodes.size()) {
@@ -88,11 +89,11 @@ class Groups {
     }
   }
   /// The members of each group, in program order; groups of one member are omitted.
-  std::vector<std::vector<int>> members() {
+  LeanVector<std::vector<int>> members() {
     std::map<int, std::vector<int>> by_root;
     for (int i = 0; i < static_cast<int>(group_.size()); ++i)
       if (candidate_[at(i)]) by_root[root(i)].push_back(i);
-    std::vector<std::vector<int>> r;
+    LeanVector<std::vector<int>> r;
     for (auto& [_, nodes] : by_root) split(nodes, r);
     return r;
   }
@@ -116,7 +117,7 @@ class Groups {
       if (related(v) && level_[at(producer(v))] == level) group_[at(root(producer(v)))] = root(i);
   }
   // Splits a group that is too large into parts that follow each other in program order.
-  void split(const std::vector<int>& nodes, std::vector<std::vector<int>>& to) const {
+  void split(const std::vector<int>& nodes, LeanVector<std::vector<int>>& to) const {
     std::vector<int> part, inputs;
     const auto close = [&] {
       if (part.size() > 1) to.push_back(part);
@@ -145,25 +146,25 @@ class Groups {
 // The instructions of a program. Values are numbered: its inputs, whose dtypes come first, then the results.
 struct Code {
   std::vector<DType> dtypes;
-  std::vector<FusedProgram::Instruction> instructions;
+  LeanVector<FusedProgram::Instruction> instructions;
   std::map<int, int> wide;  // the float32 copies of half-precision values
 
-  int emit(const OpDef* op, const Attrs& attrs, InlinedVector<int, 3> in, DType dtype) {
+  TANDEM_LAZY int emit(const OpDef* op, const Attrs& attrs, InlinedVector<int, 3> in, DType dtype) {
     instructions.push_back({op, attrs, std::move(in), dtype});
     return static_cast<int>(dtypes.size() + instructions.size()) - 1;
   }
-  DType dtype_of(int value) const {
+  TANDEM_LAZY DType dtype_of(int value) const {
     const auto v = static_cast<std::size_t>(value);
     return v < dtypes.size() ? dtypes[v] : instructions[v - dtypes.size()].dtype;
   }
-  int widened(int value) {
+  TANDEM_LAZY int widened(int value) {
     if (!dtypes::half_floating.has(dtype_of(value))) return value;
     const auto [it, is_new] = wide.try_emplace(value);
     if (is_new) it->second = emit(&cast_op, CastAttrs{DType::float32}, {value}, DType::float32);
     return it->second;
   }
   // The number of the node's result.
-  int add(const Node& n, DType dtype, DType last, const std::map<int, int>& number) {
+  TANDEM_LAZY int add(const Node& n, DType dtype, DType last, const std::map<int, int>& number) {
     const bool widens = is_widened(*n.op, last);
     InlinedVector<int, 3> in;
     for (int v : n.in) in.push(widens ? widened(number.at(v)) : number.at(v));
@@ -174,7 +175,7 @@ struct Code {
 };
 
 // Replaces each group by one node.
-class Fuser {
+TANDEM_LAZY class Fuser {
  public:
   explicit Fuser(const Graph& g) : from_(g), rewrite_(g), groups_(Groups(g, rewrite_).members()) {}
 
@@ -228,12 +229,12 @@ class Fuser {
 
   const Graph& from_;
   Rewrite rewrite_;
-  std::vector<std::vector<int>> groups_;
+  LeanVector<std::vector<int>> groups_;
   std::vector<bool> is_result_;  // by value
 };
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> fuse(const Graph& from) { return detail::Fuser(from).run(); }
+TANDEM_LAZY_INLINE Ref<Graph> fuse(const Graph& from) { return detail::Fuser(from).run(); }
 
 }  // namespace TANDEM_NS

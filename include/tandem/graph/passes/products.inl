@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/ir/views.hpp"
 #include "tandem/graph/passes/passes.hpp"
@@ -30,7 +31,7 @@ inline constexpr i64 deepest_sum = 1024, most_rows = 1024;
 inline constexpr i64 few_rows = 256;      // of a product that is combined with others
 inline constexpr i64 many_columns = 256;  // from here on the cost of concatenating the rows is negligible
 
-class ProductCombiner {
+TANDEM_LAZY class ProductCombiner {
  public:
   explicit ProductCombiner(const Graph& g) : from_(g), rewrite_(g), views_(views_of(g)), in_sum_(g.nodes.size()) {}
 
@@ -149,7 +150,7 @@ class ProductCombiner {
     const i64 parts = std::max<i64>(1, (count * k + deepest_sum - 1) / deepest_sum);
     const auto each = static_cast<std::size_t>((count + parts - 1) / parts);
     if (k == 0 || each < fewest_products || k * (m * is_copied(0) + n * is_copied(1)) > 2 * m * n) return;
-    std::vector<Span<const std::size_t>> chunks;
+    LeanVector<Span<const std::size_t>> chunks;
     for (std::size_t i = 0; i < terms.size(); i += each)
       chunks.emplace_back(&terms[i], std::min(each, terms.size() - i));
     if (reversed) std::reverse(chunks.begin(), chunks.end());
@@ -188,7 +189,7 @@ class ProductCombiner {
     for (std::size_t i = 0; i < from_.nodes.size(); ++i)
       if (const auto k = key(i)) by_key[*k].push_back(i);
     std::vector<int> bit(from_.nodes.size(), -1);  // by product: the number of its right operand
-    std::vector<Nodes> alike;
+    LeanVector<Nodes> alike;
     for (auto& [_, products] : by_key) {
       if (products.size() < fewest_products || alike.size() == 64) continue;  // as many as a mask of them has bits
       for (const std::size_t i : products) bit[i] = static_cast<int>(alike.size());
@@ -278,7 +279,7 @@ class ProductCombiner {
 
   const Graph& from_;
   Rewrite rewrite_;
-  std::vector<View> views_;
+  LeanVector<View> views_;
   std::vector<bool> in_sum_;                                      // by node: whether it is a term of a combined sum
   std::map<std::size_t, Nodes> sums_;                             // by the last addition: the terms
   std::map<std::pair<int, int>, Nodes> groups_;                   // by level and right operand
@@ -287,6 +288,6 @@ class ProductCombiner {
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> combine_products(const Graph& from) { return detail::ProductCombiner(from).run(); }
+TANDEM_LAZY_INLINE Ref<Graph> combine_products(const Graph& from) { return detail::ProductCombiner(from).run(); }
 
 }  // namespace TANDEM_NS

@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
@@ -12,7 +13,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-class ReductionFuser {
+TANDEM_LAZY class ReductionFuser {
  public:
   explicit ReductionFuser(const Graph& g) : rewrite_(g) {}
   Ref<Graph> run() {
@@ -58,7 +59,7 @@ class ReductionFuser {
       inputs.push_back(static_cast<int>(inputs.size()));
       dtypes.push_back(rewrite_.spec(v).dtype);
     }
-    std::vector<FusedProgram::Instruction> code(1);
+    LeanVector<FusedProgram::Instruction> code(1);
     code[0] = {n.op, n.attrs, {}, rewrite_.spec(n.first_out).dtype};
     for (int i : inputs) code[0].in.push(i);
     return make_ref<FusedProgram>(std::move(dtypes), std::move(code),
@@ -80,6 +81,6 @@ class ReductionFuser {
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> fuse_reductions(const Graph& from) { return detail::ReductionFuser(from).run(); }
+TANDEM_LAZY_INLINE Ref<Graph> fuse_reductions(const Graph& from) { return detail::ReductionFuser(from).run(); }
 
 }  // namespace TANDEM_NS

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/graph/passes/analysis.hpp"
 
@@ -14,7 +15,7 @@ namespace TANDEM_NS::detail {
 /// that of the original graph.
 class Rewrite : public Analysis {
  public:
-  explicit Rewrite(const Graph& from)
+  TANDEM_LAZY explicit Rewrite(const Graph& from)
       : Analysis(from), graph(from.copy()), same_(from.specs.size()), gone_(from.nodes.size()) {
     std::iota(same_.begin(), same_.end(), 0);
   }
@@ -35,8 +36,8 @@ class Rewrite : public Analysis {
   void replace(int value, int by) { same_[static_cast<std::size_t>(value)] = now(by); }
   void remove(std::size_t i) { gone_[i] = true; }
   /// Adds a node before node i, or earlier if a node before i needs it; returns its first output.
-  int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, Span<const int> in, Span<const Spec> out,
-                 const Node* named_after = nullptr) {
+  TANDEM_LAZY int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, Span<const int> in,
+                             Span<const Spec> out, const Node* named_after = nullptr) {
     Node n;
     n.op = &op, n.attrs = attrs;
     for (int v : in) n.in.push(v);
@@ -46,34 +47,35 @@ class Rewrite : public Analysis {
     added_.push_back({i, std::move(n)});
     return added_.back().node.first_out;
   }
-  int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, Span<const int> in, const Spec& out) {
+  TANDEM_LAZY int add_before(std::size_t i, const OpDef& op, const Attrs& attrs, Span<const int> in, const Spec& out) {
     return add_before(i, op, attrs, in, {&out, 1});
   }
   /// The rewritten graph, in the original order as far as inputs precede their uses; ends the rewrite.
-  Ref<Graph> finish();
+  TANDEM_LAZY Ref<Graph> finish();
 
  private:
   struct Added {
     std::size_t before;
     Node node;
   };
-  std::vector<Node> all_nodes();
+  TANDEM_LAZY LeanVector<Node> all_nodes();
   // Views cost nothing and cannot raise, so they follow where their source goes.
   bool is_view(const Node& n) const {
     return n.op->flags.alias && !n.op->flags.stateful && n.in.size() == 1 && spec(n.in[0]).shape.is_fully_defined() &&
            spec(n.first_out).shape.is_fully_defined();
   }
-  static void append_with_inputs(std::size_t i, std::vector<Node>& all, const std::vector<std::size_t>& producers,
-                                 std::vector<char>& done, std::vector<Node>& to);
+  TANDEM_LAZY static void append_with_inputs(std::size_t i, LeanVector<Node>& all,
+                                             const std::vector<std::size_t>& producers, std::vector<char>& done,
+                                             LeanVector<Node>& to);
 
   std::vector<int> same_;
   std::vector<bool> gone_;
-  std::vector<Added> added_;
+  LeanVector<Added> added_;
 };
 
 // The remaining and the added nodes, each of these at its place.
-inline std::vector<Node> Rewrite::all_nodes() {
-  std::vector<Node> all;
+TANDEM_LAZY_INLINE inline LeanVector<Node> Rewrite::all_nodes() {
+  LeanVector<Node> all;
   all.reserve(gone_.size() + added_.size());
   std::stable_sort(added_.begin(), added_.end(), [](const Added& a, const Added& b) { return a.before < b.before; });
   auto next = added_.begin();
@@ -86,9 +88,9 @@ inline std::vector<Node> Rewrite::all_nodes() {
   return all;
 }
 // Appends node i after the nodes that it needs and that are not yet there.
-inline void Rewrite::append_with_inputs(std::size_t i, std::vector<Node>& all,
-                                        const std::vector<std::size_t>& producers, std::vector<char>& done,
-                                        std::vector<Node>& to) {
+TANDEM_LAZY_INLINE inline void Rewrite::append_with_inputs(std::size_t i, LeanVector<Node>& all,
+                                                           const std::vector<std::size_t>& producers,
+                                                           std::vector<char>& done, LeanVector<Node>& to) {
   for (std::vector<std::size_t> pending{i}; !pending.empty();) {
     const std::size_t n = pending.back();
     if (!done[n])
@@ -99,8 +101,8 @@ inline void Rewrite::append_with_inputs(std::size_t i, std::vector<Node>& all,
     if (!std::exchange(done[n], 1)) to.push_back(std::move(all[n]));
   }
 }
-inline Ref<Graph> Rewrite::finish() {
-  std::vector<Node> all = all_nodes();
+TANDEM_LAZY_INLINE inline Ref<Graph> Rewrite::finish() {
+  LeanVector<Node> all = all_nodes();
   std::vector<std::size_t> producers(graph->specs.size());
   for (std::size_t i = 0; i < all.size(); ++i)
     for (int k = 0; k < all[i].outputs; ++k) producers[static_cast<std::size_t>(all[i].first_out + k)] = i;

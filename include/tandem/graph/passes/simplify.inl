@@ -30,7 +30,7 @@ struct Simplifier {
   std::size_t at = 0;                 // the node's index
   std::map<std::string, int> shapes;  // by spec: a value that has a shape and no data
 
-  explicit Simplifier(const Graph& g) : rewrite(g) {}
+  TANDEM_LAZY explicit Simplifier(const Graph& g) : rewrite(g) {}
 
   const Spec& spec(int value) const { return rewrite.spec(value); }
   const Node* producer(int value) const {
@@ -48,7 +48,7 @@ struct Simplifier {
     return true;
   }
   /// Whether the value is a constant of one element with these bits, given as a double (floats) or an integer.
-  bool is_number(int value, double number) const {
+  TANDEM_LAZY bool is_number(int value, double number) const {
     const Node* n = producer(value);
     const Tensor* t = n ? constant_of(*n) : nullptr;
     if (!t || t->is_symbolic() || t->device().kind != Device::cpu || t->size() != 1) return false;
@@ -62,18 +62,18 @@ struct Simplifier {
   }
 };
 
-TANDEM_INLINE bool drop_identity(Simplifier& s, Node& n) {
+TANDEM_LAZY TANDEM_INLINE bool drop_identity(Simplifier& s, Node& n) {
   if (n.op == &identity_op || n.op == &stop_gradient_op || n.op == &ensure_shape_op) return s.replace(n, n.in[0]);
   if ((n.op == &sum_to_like_op || n.op == &broadcast_like_op) && s.spec(n.in[0]).shape.is_fully_defined())
     return s.replace(n, n.in[0]);
   return (n.op == &cast_op || n.op == &whole_cast_op) && s.replace(n, n.in[0]);
 }
 
-TANDEM_INLINE bool is_view_of_all(const OpDef* op) {
+TANDEM_LAZY TANDEM_INLINE bool is_view_of_all(const OpDef* op) {
   return op == &reshape_op || op == &expand_dims_op || op == &squeeze_op || op == &collapse_dims_op;
 }
 // Collapses a view of a view into a view of the first; drops a view that keeps the shape.
-TANDEM_INLINE bool merge_views(Simplifier& s, Node& n) {
+TANDEM_LAZY TANDEM_INLINE bool merge_views(Simplifier& s, Node& n) {
   const Shape& shape = s.spec(n.first_out).shape;
   if (!is_view_of_all(n.op)) return false;
   if (shape.is_fully_defined() && s.replace(n, n.in[0])) return true;
@@ -88,21 +88,21 @@ TANDEM_INLINE bool merge_views(Simplifier& s, Node& n) {
 }
 
 using Permutation = InlinedVector<int, 8>;
-TANDEM_INLINE Permutation permutation_of(const Node& n, int rank) {
+TANDEM_LAZY TANDEM_INLINE Permutation permutation_of(const Node& n, int rank) {
   const Axes& perm = n.attrs.get<rules::TransposeAttrs>().perm;
   Permutation r;
   for (int i = 0; i < rank; ++i) r.push(!perm.given() ? rank - 1 - i : perm[i] < 0 ? perm[i] + rank : perm[i]);
   return r;
 }
-TANDEM_INLINE bool is_ordered(const Permutation& p) {
+TANDEM_LAZY TANDEM_INLINE bool is_ordered(const Permutation& p) {
   for (int i = 0; i < static_cast<int>(p.size()); ++i)
     if (p[static_cast<std::size_t>(i)] != i) return false;
   return true;
 }
-TANDEM_INLINE bool conjugates(const Simplifier& s, const Node& n) {
+TANDEM_LAZY TANDEM_INLINE bool conjugates(const Simplifier& s, const Node& n) {
   return n.attrs.get<rules::TransposeAttrs>().conjugate && is_complex(s.spec(n.first_out).dtype);
 }
-TANDEM_INLINE bool merge_transposes(Simplifier& s, Node& n) {
+TANDEM_LAZY TANDEM_INLINE bool merge_transposes(Simplifier& s, Node& n) {
   if (n.op != &transpose_op) return false;
   const int rank = s.spec(n.first_out).shape.rank();
   Permutation perm = permutation_of(n, rank);
@@ -116,12 +116,12 @@ TANDEM_INLINE bool merge_transposes(Simplifier& s, Node& n) {
   n.attrs = a, n.in[0] = inner->in[0];
   return true;
 }
-TANDEM_INLINE bool swaps_last_axes(Permutation perm) {
+TANDEM_LAZY TANDEM_INLINE bool swaps_last_axes(Permutation perm) {
   if (perm.size() < 2) return false;
   std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
   return is_ordered(perm);
 }
-TANDEM_INLINE bool transpose_in_matmul(Simplifier& s, Node& n) {
+TANDEM_LAZY TANDEM_INLINE bool transpose_in_matmul(Simplifier& s, Node& n) {
   if (n.op != &matmul_op) return false;
   auto a = n.attrs.get<rules::MatmulAttrs>();
   bool changed = false;
@@ -139,7 +139,7 @@ TANDEM_INLINE bool transpose_in_matmul(Simplifier& s, Node& n) {
 
 // Drops x * 1, x / 1 and similar. Excludes x + 0, since -0 + 0 is 0, and complex numbers, whose product has more
 // terms.
-TANDEM_INLINE bool drop_neutral_number(Simplifier& s, Node& n) {
+TANDEM_LAZY TANDEM_INLINE bool drop_neutral_number(Simplifier& s, Node& n) {
   const bool integral = n.in.size() == 2 && is_integer(s.spec(n.in[0]).dtype);
   if (n.op == &multiply_op)
     return (s.is_number(n.in[1], 1) && s.replace(n, n.in[0])) || (s.is_number(n.in[0], 1) && s.replace(n, n.in[1]));
@@ -149,20 +149,20 @@ TANDEM_INLINE bool drop_neutral_number(Simplifier& s, Node& n) {
   const double zero = integral ? 0. : -0.;
   return (s.is_number(n.in[1], zero) && s.replace(n, n.in[0])) || (s.is_number(n.in[0], zero) && s.replace(n, n.in[1]));
 }
-TANDEM_INLINE bool drop_double_negation(Simplifier& s, Node& n) {
-  const Node* inner = n.op == &negative_op ? s.produced_by(n.in[0], negative_op) : nullptr;
+TANDEM_LAZY TANDEM_INLINE bool drop_double_negation(Simplifier& s, Node& n) {
+  const Node* inner = n.op == &negative_op || n.op == &conj_op ? s.produced_by(n.in[0], *n.op) : nullptr;
   return inner && s.replace(n, inner->in[0]);
 }
 
 // The shape of x with sizes of 1 inserted for the axes of `full` that it lacks, following broadcast_like's rule.
-TANDEM_INLINE Shape with_lacking_axes(const Shape& x, const Shape& full, std::uint32_t lacks) {
+TANDEM_LAZY TANDEM_INLINE Shape with_lacking_axes(const Shape& x, const Shape& full, std::uint32_t lacks) {
   Shape r = full;
   int d = x.rank() - 1;
   for (int i = full.rank() - 1; i >= 0; --i) r.set(i, lacks >> i & 1u || d < 0 ? 1 : x.dim(d--));
   return r;
 }
 // The operand that the value broadcasts, in a shape that broadcasts to the value's own; -1 if it does not broadcast.
-TANDEM_INLINE int repeated_value(Simplifier& s, int value) {
+TANDEM_LAZY TANDEM_INLINE int repeated_value(Simplifier& s, int value) {
   const Node* n = s.producer(value);
   if (!n || n->op != &broadcast_like_op) return n && n->op == &broadcast_to_op ? n->in[0] : -1;
   const int x = n->in[0];
@@ -174,14 +174,14 @@ TANDEM_INLINE int repeated_value(Simplifier& s, int value) {
   return s.rewrite.add_before(s.at, reshape_op, rules::ReshapeAttrs{spec.shape}, {&x, 1}, spec);
 }
 // Whether an input other than `changed` already determines the node's shape, so that `changed` may shrink.
-TANDEM_INLINE bool others_span(const Simplifier& s, const Node& n, std::size_t changed) {
+TANDEM_LAZY TANDEM_INLINE bool others_span(const Simplifier& s, const Node& n, std::size_t changed) {
   const Shape& shape = s.spec(n.first_out).shape;
   for (std::size_t i = 0; i < n.in.size(); ++i)
     if (i != changed && s.spec(n.in[i]).shape == shape) return shape.is_fully_defined();
   return false;
 }
 // Removes explicit broadcasts before elementwise ops, which broadcast their inputs themselves.
-TANDEM_INLINE bool repeat_when_read(Simplifier& s, Node& n) {
+TANDEM_LAZY TANDEM_INLINE bool repeat_when_read(Simplifier& s, Node& n) {
   if (!n.op->flags.pointwise) return false;
   for (std::size_t i = 0; i < n.in.size(); ++i) {
     const int x = others_span(s, n, i) ? repeated_value(s, n.in[i]) : -1;
@@ -193,7 +193,7 @@ TANDEM_INLINE bool repeat_when_read(Simplifier& s, Node& n) {
 }
 
 // Replaces an input of which only the shape is read: it need not be computed, nor stay live until then.
-TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
+TANDEM_LAZY TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
   for (std::size_t i = 0; i < n.in.size(); ++i) {
     const Spec spec = s.spec(n.in[i]);
     const Node* made = s.producer(n.in[i]);
@@ -210,7 +210,7 @@ TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> simplify(const Graph& from) {
+TANDEM_LAZY_INLINE Ref<Graph> simplify(const Graph& from) {
   using Rule = bool (*)(detail::Simplifier&, Node&);
   static constexpr Rule rules[] = {&detail::drop_identity,       &detail::merge_views,
                                    &detail::merge_transposes,    &detail::transpose_in_matmul,
@@ -234,14 +234,14 @@ struct Advice {
   const OpDef *outer, *inner;
   const char *pattern, *why, *instead;
 };
-TANDEM_INLINE std::string location_of(const Node& n) {
+TANDEM_LAZY TANDEM_INLINE std::string location_of(const Node& n) {
   const std::string line = line_text(n.where), &location = line.empty() ? n.name : line;
   return location.empty() ? "" : location + ": ";
 }
 
 }  // namespace detail
 
-TANDEM_INLINE std::vector<std::string> advice(const Graph& g) {
+TANDEM_LAZY_INLINE std::vector<std::string> advice(const Graph& g) {
   static const detail::Advice list[] = {
       {&log_op, &softmax_op, "log(softmax(x))", "is -inf where a probability underflows", "nn::log_softmax(x)"},
       {&log_op, &sigmoid_op, "log(sigmoid(x))", "is -inf where sigmoid underflows", "log_sigmoid(x)"},

@@ -6,6 +6,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
@@ -14,7 +15,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-class UpdateCombiner {
+TANDEM_LAZY class UpdateCombiner {
  public:
   explicit UpdateCombiner(const Graph& g)
       : from_(g),
@@ -133,16 +134,16 @@ class UpdateCombiner {
 
   const Graph& from_;
   const Ref<Graph> to_;
-  std::vector<Node> copies_;  // indexed by node
+  LeanVector<Node> copies_;  // indexed by node
   const Analysis analysis_;
   std::vector<int> now_;
-  std::vector<const Node*> updates_, assignments_;  // held back
-  std::vector<int> held_since_, assigned_since_;    // by node, by Variable: the run of updates that it belongs to
+  LeanVector<const Node*> updates_, assignments_;  // held back
+  std::vector<int> held_since_, assigned_since_;   // by node, by Variable: the run of updates that it belongs to
   int run_ = 0;
 };
 
 }  // namespace detail
 
-TANDEM_INLINE Ref<Graph> combine_updates(const Graph& from) { return detail::UpdateCombiner(from).run(); }
+TANDEM_LAZY_INLINE Ref<Graph> combine_updates(const Graph& from) { return detail::UpdateCombiner(from).run(); }
 
 }  // namespace TANDEM_NS

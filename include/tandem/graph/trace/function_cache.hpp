@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/debug/debug.hpp"
 #include "tandem/graph/trace/tree.hpp"
 #include "tandem/graph/trace/turn.hpp"
@@ -52,27 +53,27 @@ struct Traced final : Opaque {
   std::atomic<int> checks_left = 0;  // calls that are still to be compared with eager ones
   u64 used = 0;
 
-  bool fits(const tree::Flat& call) const;
+  TANDEM_LAZY bool fits(const tree::Flat& call) const;
 };
 
 class TANDEM_API FunctionCache final : public Opaque {
  public:
-  explicit FunctionCache(FunctionOptions options);
+  TANDEM_LAZY explicit FunctionCache(FunctionOptions options);
   const char* kind() const override { return "function"; }
 
   /// The most specific matching trace, or null.
   ///   throws  errors::InvalidArgumentError for tensors that the input signature does not allow
-  Ref<Traced> find(const tree::Flat& call);
+  TANDEM_LAZY Ref<Traced> find(const tree::Flat& call);
   /// Raises TraceError for tensors that belong to a finished trace.
-  void check_values(const tree::Flat& call) const;
+  TANDEM_LAZY void check_values(const tree::Flat& call) const;
   /// Traces the body and keeps the trace; nothing is kept if it throws.
-  Ref<Traced> trace(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
+  TANDEM_LAZY Ref<Traced> trace(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
 
   /// Checks one of a trace's first calls, with .debug: raises unless it gives the same as an eager call.
-  void check(Traced& traced, const tree::Flat& call, Traced::Body body) const;
+  TANDEM_LAZY void check(Traced& traced, const tree::Flat& call, Traced::Body body) const;
 
-  int trace_count() const;
-  std::vector<TraceRecord> trace_log() const;
+  TANDEM_LAZY int trace_count() const;
+  TANDEM_LAZY std::vector<TraceRecord> trace_log() const;
 
  private:
   // A trace in progress.
@@ -81,20 +82,20 @@ class TANDEM_API FunctionCache final : public Opaque {
     const tree::Flat* call;
     std::string signature;
   };
-  void check_signature(const tree::Flat& call) const;
-  std::vector<Spec> specs_to_trace(const tree::Flat& call) const;
-  const Open* check_recursion(const tree::Flat& call) const;
-  TraceRecord explain(const std::vector<std::string>& words, const Open* caller) const;
-  Ref<Traced> make(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
-  void trace_again(const Traced& first, Traced::Body body) const;
-  Ref<Traced> keep(Ref<Traced> traced, TraceRecord record);
+  TANDEM_LAZY void check_signature(const tree::Flat& call) const;
+  TANDEM_LAZY std::vector<Spec> specs_to_trace(const tree::Flat& call) const;
+  TANDEM_LAZY const Open* check_recursion(const tree::Flat& call) const;
+  TANDEM_LAZY TraceRecord explain(const std::vector<std::string>& words, const Open* caller) const;
+  TANDEM_LAZY Ref<Traced> make(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
+  TANDEM_LAZY void trace_again(const Traced& first, Traced::Body body) const;
+  TANDEM_LAZY Ref<Traced> keep(Ref<Traced> traced, TraceRecord record);
 
   const FunctionOptions options_;
   mutable std::mutex mutex_;
-  Turn turn_;                        // held while the body is traced
-  std::vector<Open> open_;           // innermost last; accessed only by the holder of the turn
-  std::vector<Ref<Traced>> traces_;  // those with fewer unknown dims first; this and below guarded by mutex_
-  std::vector<TraceRecord> log_;     // the latest ones
+  Turn turn_;                       // held while the body is traced
+  LeanVector<Open> open_;           // innermost last; accessed only by the holder of the turn
+  LeanVector<Ref<Traced>> traces_;  // those with fewer unknown dims first; this and below guarded by mutex_
+  std::vector<TraceRecord> log_;    // the latest ones
   int trace_count_ = 0;
   u64 clock_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "tandem/base/id_map.hpp"
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/threads.hpp"
 #include "tandem/core/profile.hpp"
 #include "tandem/graph/debug/texts.hpp"
@@ -26,24 +27,24 @@ TANDEM_INLINE std::atomic<void (*)(const char*)>& warning_handler() {
       [](const char* text) { std::fprintf(stderr, "tandem: %s\n", text); }};
   return handler;
 }
-inline bool same_key(const tree::Key& a, const tree::Key& b) {
+TANDEM_LAZY inline bool same_key(const tree::Key& a, const tree::Key& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 // Whether a tensor of spec `got` may be passed where the trace has `want`; a symbol's unknown dim requires an
 // unknown one.
-inline bool accepts(const Spec& want, const Spec& got) {
+TANDEM_LAZY inline bool accepts(const Spec& want, const Spec& got) {
   if (want.dtype != got.dtype || !(want.device == got.device) || want.shape.rank() != got.shape.rank()) return false;
   for (int i = 0; i < want.shape.rank(); ++i)
     if (want.shape.dim(i) != none && want.shape.dim(i) != got.shape.dim(i)) return false;
   return true;
 }
-inline int open_dims(const std::vector<Spec>& specs) {
+TANDEM_LAZY inline int open_dims(const std::vector<Spec>& specs) {
   int n = 0;
   for (const Spec& s : specs)
     for (i64 d : s.shape) n += d == none;
   return n;
 }
-inline std::string joined(const std::vector<std::string>& words) {
+TANDEM_LAZY inline std::string joined(const std::vector<std::string>& words) {
   std::string s;
   for (const std::string& w : words) s += (s.empty() ? "" : ", ") + w;
   return s;
@@ -55,24 +56,24 @@ TANDEM_INLINE void set_warning_handler(void (*handler)(const char*)) {
   detail::warning_handler().store(handler ? handler : [](const char*) {});
 }
 
-TANDEM_INLINE bool Traced::fits(const tree::Flat& call) const {
+TANDEM_LAZY_INLINE bool Traced::fits(const tree::Flat& call) const {
   if (!detail::same_key(key, call.key)) return false;
   for (std::size_t i = 0; i < specs.size(); ++i)
     if (!detail::accepts(specs[i], call.tensors[i]->spec())) return false;
   return true;
 }
 
-TANDEM_INLINE FunctionCache::FunctionCache(FunctionOptions options) : options_(std::move(options)) {}
-TANDEM_INLINE int FunctionCache::trace_count() const {
+TANDEM_LAZY_INLINE FunctionCache::FunctionCache(FunctionOptions options) : options_(std::move(options)) {}
+TANDEM_LAZY_INLINE int FunctionCache::trace_count() const {
   const std::lock_guard lock(mutex_);
   return trace_count_;
 }
-TANDEM_INLINE std::vector<TraceRecord> FunctionCache::trace_log() const {
+TANDEM_LAZY_INLINE std::vector<TraceRecord> FunctionCache::trace_log() const {
   const std::lock_guard lock(mutex_);
   return log_;
 }
 
-TANDEM_INLINE Ref<Traced> FunctionCache::find(const tree::Flat& call) {
+TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::find(const tree::Flat& call) {
   if (!options_.input_signature.empty()) check_signature(call);
   const std::lock_guard lock(mutex_);
   for (const Ref<Traced>& t : traces_)
@@ -82,11 +83,11 @@ TANDEM_INLINE Ref<Traced> FunctionCache::find(const tree::Flat& call) {
     }
   return {};
 }
-TANDEM_INLINE void FunctionCache::check_values(const tree::Flat& call) const {
+TANDEM_LAZY_INLINE void FunctionCache::check_values(const tree::Flat& call) const {
   if (context.stager) return;
   for (const Tensor* t : call.tensors) detail::check_value(options_.name.c_str(), *t);
 }
-TANDEM_INLINE void FunctionCache::check_signature(const tree::Flat& call) const {
+TANDEM_LAZY_INLINE void FunctionCache::check_signature(const tree::Flat& call) const {
   const std::vector<Spec>& want = options_.input_signature;
   if (call.tensors.size() != want.size())
     errors::raise<errors::InvalidArgumentError>(options_.name.c_str(),
@@ -99,7 +100,7 @@ TANDEM_INLINE void FunctionCache::check_signature(const tree::Flat& call) const 
                                                       "; the input signature says " + to_string(want[i]));
 }
 
-TANDEM_INLINE std::vector<Spec> FunctionCache::specs_to_trace(const tree::Flat& call) const {
+TANDEM_LAZY_INLINE std::vector<Spec> FunctionCache::specs_to_trace(const tree::Flat& call) const {
   if (!options_.input_signature.empty()) return options_.input_signature;
   std::vector<Spec> specs = detail::specs_of({call.tensors.begin(), call.tensors.size()});
   if (!options_.reduce_retracing) return specs;
@@ -117,7 +118,7 @@ TANDEM_INLINE std::vector<Spec> FunctionCache::specs_to_trace(const tree::Flat& 
 }
 
 // Compares with the trace that has the fewest differences.
-TANDEM_INLINE TraceRecord FunctionCache::explain(const std::vector<std::string>& words, const Open* caller) const {
+TANDEM_LAZY_INLINE TraceRecord FunctionCache::explain(const std::vector<std::string>& words, const Open* caller) const {
   TraceRecord r{detail::joined(words), "the first call", "", {}, 0};
   if (caller) {
     r.reason = "its own trace for (" + caller->signature + ") calls it";
@@ -153,8 +154,8 @@ TANDEM_INLINE TraceRecord FunctionCache::explain(const std::vector<std::string>&
   return r;
 }
 
-TANDEM_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::vector<std::string> words,
-                                              Traced::Body body) {
+TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::vector<std::string> words,
+                                                   Traced::Body body) {
   auto traced = make_ref<Traced>();
   traced->key = call.key;
   traced->specs = specs_to_trace(call);
@@ -185,7 +186,7 @@ TANDEM_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::vecto
   }
   return traced;
 }
-TANDEM_INLINE void FunctionCache::trace_again(const Traced& first, Traced::Body body) const {
+TANDEM_LAZY_INLINE void FunctionCache::trace_again(const Traced& first, Traced::Body body) const {
   const Graph& graph = first.function->graph();
   const detail::Perturbed other_state(graph);
   Tracer tracer(options_.name, {.may_create_variables = false});
@@ -198,14 +199,14 @@ TANDEM_INLINE void FunctionCache::trace_again(const Traced& first, Traced::Body 
     errors::raise<errors::FailedPreconditionError>(
         options_.name.c_str(), "two traces give different graphs: " + d + ". " + detail::frozen_remedy);
 }
-TANDEM_INLINE void FunctionCache::check(Traced& traced, const tree::Flat& call, Traced::Body body) const {
+TANDEM_LAZY_INLINE void FunctionCache::check(Traced& traced, const tree::Flat& call, Traced::Body body) const {
   if (context.stager || detail::is_checking()) return;
   --traced.checks_left;
   check_against_eager(*traced.function, {call.tensors.begin(), call.tensors.size()}, traced.plain, body);
 }
 
 // The innermost trace in progress on this thread, if any.
-TANDEM_INLINE const FunctionCache::Open* FunctionCache::check_recursion(const tree::Flat& call) const {
+TANDEM_LAZY_INLINE const FunctionCache::Open* FunctionCache::check_recursion(const tree::Flat& call) const {
   const Open* caller = nullptr;
   std::size_t depth = 0;
   bool same = false;
@@ -222,14 +223,14 @@ TANDEM_INLINE const FunctionCache::Open* FunctionCache::check_recursion(const tr
         "function without function()");
   return caller;
 }
-TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vector<std::string> words,
-                                               Traced::Body body) {
+TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vector<std::string> words,
+                                                    Traced::Body body) {
   const Turn::Taken one_at_a_time(turn_);
   if (Ref<Traced> other = find(call)) return other;  // another thread was first
   TraceRecord record = explain(words, check_recursion(call));
   open_.push_back({&context, &call, record.signature});
   struct Opened {
-    std::vector<Open>& list;
+    LeanVector<Open>& list;
     ~Opened() { list.pop_back(); }
   } opened{open_};
   const ProfileScope span("trace", options_.name);
@@ -241,7 +242,7 @@ TANDEM_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std::vect
 }
 
 // Returns the trace to keep: another thread that took over the turn while the body waited may have traced the same.
-TANDEM_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceRecord record) {
+TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceRecord record) {
   std::string warning;
   {
     const std::lock_guard lock(mutex_);

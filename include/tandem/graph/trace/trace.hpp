@@ -20,16 +20,16 @@ class TANDEM_API Tracer final : public Stager {
     bool may_create_variables = true;  // in the first trace of a function only
     Tracer* outer = nullptr;
   };
-  explicit Tracer(std::string name) : Tracer(std::move(name), Options{}) {}
-  Tracer(std::string name, Options options);
+  TANDEM_LAZY explicit Tracer(std::string name) : Tracer(std::move(name), Options{}) {}
+  TANDEM_LAZY Tracer(std::string name, Options options);
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
   ~Tracer();
 
   /// Adds an argument to the graph; all arguments precede the first op.
-  Tensor argument(const Spec& spec, std::string name = {});
+  TANDEM_LAZY Tensor argument(const Spec& spec, std::string name = {});
   /// Ends the trace. The outputs may be traced, captured or known tensors.
-  Ref<Graph> finish(Span<const Tensor> outputs);
+  TANDEM_LAZY Ref<Graph> finish(Span<const Tensor> outputs);
   /// Values of the outer trace that are passed in after the declared arguments.
   const std::vector<Tensor>& captures() const { return captures_; }
   /// The Variables created while tracing.
@@ -41,16 +41,42 @@ class TANDEM_API Tracer final : public Stager {
   static Tracer* current();
 
  private:
-  TANDEM_INLINE Tensors stage(const InferCall&, const Specs&) override;
-  TANDEM_INLINE Tensor read(const Variable&) override;
-  TANDEM_INLINE void assign(const Variable&, const Tensor& value) override;
-  TANDEM_INLINE void lift(Callable body) override;
-  TANDEM_INLINE void created(const Variable&) override;
-  std::string scope(std::string path) override { return unique_name(std::move(path)); }
-  TANDEM_INLINE void constant(const Tensor&, const OpOptions&) override;
-  TANDEM_INLINE Tensor custom_gradient(const Tensor& value, Inputs in, const Opaque& backward) override;
-  TANDEM_INLINE std::string origin(const Tensor&) override;
-  TANDEM_INLINE std::string name_of(const Tensor&) override;
+  // The virtual functions call lazy ones through this table.
+  struct Code {
+    Tensors (Tracer::*stage)(const InferCall&, const Specs&);
+    Tensor (Tracer::*read)(const Variable&);
+    void (Tracer::*assign)(const Variable&, const Tensor&);
+    void (Tracer::*lift)(Callable);
+    void (Tracer::*created)(const Variable&);
+    std::string (Tracer::*scope)(std::string);
+    void (Tracer::*constant)(const Tensor&, const OpOptions&);
+    Tensor (Tracer::*custom_gradient)(const Tensor&, Inputs, const Opaque&);
+    std::string (Tracer::*origin)(const Tensor&);
+    std::string (Tracer::*name_of)(const Tensor&);
+  };
+  TANDEM_LAZY static Code code();
+  Tensors stage(const InferCall& c, const Specs& s) override { return (this->*code_.stage)(c, s); }
+  Tensor read(const Variable& v) override { return (this->*code_.read)(v); }
+  void assign(const Variable& v, const Tensor& x) override { (this->*code_.assign)(v, x); }
+  void lift(Callable body) override { (this->*code_.lift)(body); }
+  void created(const Variable& v) override { (this->*code_.created)(v); }
+  std::string scope(std::string path) override { return (this->*code_.scope)(std::move(path)); }
+  void constant(const Tensor& t, const OpOptions& o) override { (this->*code_.constant)(t, o); }
+  Tensor custom_gradient(const Tensor& y, Inputs in, const Opaque& backward) override {
+    return (this->*code_.custom_gradient)(y, in, backward);
+  }
+  std::string origin(const Tensor& t) override { return (this->*code_.origin)(t); }
+  std::string name_of(const Tensor& t) override { return (this->*code_.name_of)(t); }
+
+  TANDEM_LAZY Tensors stage_op(const InferCall&, const Specs&);
+  TANDEM_LAZY Tensor stage_read(const Variable&);
+  TANDEM_LAZY void stage_assign(const Variable&, const Tensor& value);
+  TANDEM_LAZY void run_outside(Callable body);
+  TANDEM_LAZY void add_created(const Variable&);
+  TANDEM_LAZY void name_constant(const Tensor&, const OpOptions&);
+  TANDEM_LAZY Tensor stage_custom_gradient(const Tensor& value, Inputs in, const Opaque& backward);
+  TANDEM_LAZY std::string origin_text(const Tensor&);
+  TANDEM_LAZY std::string value_name(const Tensor&);
 
   void leave();
   bool knows(const Tensor& t) const { return values_.find(t.id()) >= 0 || (outer_ && outer_->knows(t)); }
@@ -59,13 +85,14 @@ class TANDEM_API Tracer final : public Stager {
   bool may_be_watched(const Tensor& t) const {
     return outer_observers_ && t.id() < first_id_ && (is_floating(t.dtype()) || is_complex(t.dtype()));
   }
-  int value_of(const Tensor& t, const char* op, bool shape_only);
-  const Node* maker(int value) const;
-  int add_constant(const Tensor& t, Name name);
-  Tensor symbol(int value);
-  std::string unique_name(std::string name);
-  int index_of(const Variable& v);
+  TANDEM_LAZY int value_of(const Tensor& t, const char* op, bool shape_only);
+  TANDEM_LAZY const Node* maker(int value) const;
+  TANDEM_LAZY int add_constant(const Tensor& t, Name name);
+  TANDEM_LAZY Tensor symbol(int value);
+  TANDEM_LAZY std::string unique_name(std::string name);
+  TANDEM_LAZY int index_of(const Variable& v);
 
+  const Code code_;
   Ref<Graph> graph_;
   Slots values_;  // tensor id -> value
   std::vector<Tensor> captures_;

@@ -1,5 +1,6 @@
 // Definitions of graph/trace/trace.hpp.
 #pragma once
+#include "tandem/graph/control/control_code.hpp"
 #include "tandem/graph/trace/trace.hpp"
 
 namespace TANDEM_NS {
@@ -14,8 +15,9 @@ TANDEM_INLINE Tracer* Tracer::current() {
   return t && context.stager == t ? t : nullptr;
 }
 
-TANDEM_INLINE Tracer::Tracer(std::string name, Options options)
-    : graph_(make_ref<Graph>()),
+TANDEM_LAZY_INLINE Tracer::Tracer(std::string name, Options options)
+    : code_(code()),
+      graph_(make_ref<Graph>()),
       options_(options),
       outer_(options.outer),
       previous_(tracer_slot()),
@@ -25,6 +27,12 @@ TANDEM_INLINE Tracer::Tracer(std::string name, Options options)
   context.stager = this;
   context.observers = nullptr;
   tracer_slot() = this;
+  detail::use_control_code();
+}
+TANDEM_LAZY_INLINE Tracer::Code Tracer::code() {
+  return {&Tracer::stage_op,    &Tracer::stage_read,  &Tracer::stage_assign,  &Tracer::run_outside,
+          &Tracer::add_created, &Tracer::unique_name, &Tracer::name_constant, &Tracer::stage_custom_gradient,
+          &Tracer::origin_text, &Tracer::value_name};
 }
 TANDEM_INLINE Tracer::~Tracer() { leave(); }
 TANDEM_INLINE void Tracer::leave() {
@@ -35,21 +43,21 @@ TANDEM_INLINE void Tracer::leave() {
   active_ = false;
 }
 
-TANDEM_INLINE std::string Tracer::unique_name(std::string name) {
+TANDEM_LAZY_INLINE std::string Tracer::unique_name(std::string name) {
   const int n = names_[name]++;
   if (n == 0) return name;
   std::string numbered = name + "_" + std::to_string(n);
   return names_.contains(numbered) ? unique_name(std::move(name)) : (names_[numbered] = 1, numbered);
 }
-TANDEM_INLINE Tensor Tracer::symbol(int value) {
+TANDEM_LAZY_INLINE Tensor Tracer::symbol(int value) {
   Tensor t = Tensor::symbol(graph_->spec(value));
   values_.insert(t.id(), value);
   return t;
 }
-TANDEM_INLINE Tensor Tracer::argument(const Spec& spec, std::string name) {
+TANDEM_LAZY_INLINE Tensor Tracer::argument(const Spec& spec, std::string name) {
   return symbol(graph_->add_argument(spec, unique_name(name.empty() ? "arg" : std::move(name))));
 }
-TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_only) {
+TANDEM_LAZY_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_only) {
   if (const int v = values_.find(t.id()); v >= 0) return v;
   int v;
   if (outer_ && (t.is_symbolic() ? outer_->knows(t) : may_be_watched(t))) {
@@ -65,18 +73,18 @@ TANDEM_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_o
   values_.insert(t.id(), v);
   return v;
 }
-TANDEM_INLINE int Tracer::add_constant(const Tensor& t, Name name) {
+TANDEM_LAZY_INLINE int Tracer::add_constant(const Tensor& t, Name name) {
   const int v = graph_->add_constant(t, unique_name(scoped_name(name.str(display_name(constant_op)))));
   values_.insert(t.id(), v);
   return v;
 }
-TANDEM_INLINE void Tracer::constant(const Tensor& t, const OpOptions& o) {
+TANDEM_LAZY_INLINE void Tracer::name_constant(const Tensor& t, const OpOptions& o) {
   if (values_.find(t.id()) >= 0) return;
   add_constant(t, o.name);
   graph_->nodes.back().where = o.where;
 }
 
-TANDEM_INLINE Tensors Tracer::stage(const InferCall& c, const Specs& specs) {
+TANDEM_LAZY_INLINE Tensors Tracer::stage_op(const InferCall& c, const Specs& specs) {
   InlinedVector<int, 8> in;
   for (std::size_t i = 0; i < c.in.size(); ++i)
     in.push(value_of(*c.in[i], c.op.name, names_input(c.op.shape_inputs, i)));
@@ -93,14 +101,14 @@ TANDEM_INLINE Tensors Tracer::stage(const InferCall& c, const Specs& specs) {
   return out;
 }
 // The index in graph_->variables; appends the Variable if it is new.
-TANDEM_INLINE int Tracer::index_of(const Variable& v) {
+TANDEM_LAZY_INLINE int Tracer::index_of(const Variable& v) {
   const int next = static_cast<int>(graph_->variables.size());
   const auto [at, is_new] = indices_.try_emplace(VariableAccess::address(v), next);
   if (is_new) graph_->variables.push_back(v), held_.push_back(-1);
   return at->second;
 }
 // Reads of one value share a node, but not a tensor: tapes treat each read as a separate value.
-TANDEM_INLINE Tensor Tracer::read(const Variable& v) {
+TANDEM_LAZY_INLINE Tensor Tracer::stage_read(const Variable& v) {
   const int at = index_of(v);
   int& now = held_[static_cast<std::size_t>(at)];
   if (now < 0) {
@@ -109,18 +117,19 @@ TANDEM_INLINE Tensor Tracer::read(const Variable& v) {
   }
   return symbol(now);
 }
-TANDEM_INLINE void Tracer::assign(const Variable& v, const Tensor& value) {
+TANDEM_LAZY_INLINE void Tracer::stage_assign(const Variable& v, const Tensor& value) {
   const int at = index_of(v), in[] = {value_of(value, "assign", false)};
   graph_->add(assign_variable_op, IndexAttrs{at}, in, {}, unique_name("assign/" + v.name()));
   held_[static_cast<std::size_t>(at)] = -1;  // a later read is a read too: gradients end at it
 }
-[[noreturn]] TANDEM_INLINE void raise_created_late(const std::string& function, const std::string& variable) {
+TANDEM_LAZY [[noreturn]] TANDEM_INLINE void raise_created_late(const std::string& function,
+                                                               const std::string& variable) {
   errors::raise<errors::FailedPreconditionError>(
       "function", "'" + function + "' makes " + variable +
                       " in a later trace; a traced function may make Variables only in its first trace: make it "
                       "outside, or once and keep it");
 }
-TANDEM_INLINE void Tracer::lift(Callable body) {
+TANDEM_LAZY_INLINE void Tracer::run_outside(Callable body) {
   for (const Tracer* t = this; t; t = t->outer_)
     if (!t->options_.may_create_variables) raise_created_late(t->graph_->name, "Variables");
   struct Off {
@@ -130,33 +139,33 @@ TANDEM_INLINE void Tracer::lift(Callable body) {
   } off;
   body.call(body.self);
 }
-TANDEM_INLINE void Tracer::created(const Variable& v) {
+TANDEM_LAZY_INLINE void Tracer::add_created(const Variable& v) {
   Tracer* function = this;  // not the tracer of a control-flow body within it
   for (Tracer* t = this; t; function = t, t = t->outer_)
     if (!t->options_.may_create_variables) raise_created_late(t->graph_->name, "the Variable '" + v.name() + "'");
   function->created_.push_back(v);
 }
-TANDEM_INLINE const Node* Tracer::maker(int value) const {
+TANDEM_LAZY_INLINE const Node* Tracer::maker(int value) const {
   for (const Node& n : graph_->nodes)
     if (value >= n.first_out && value < n.first_out + n.outputs) return &n;
   return nullptr;
 }
-TANDEM_INLINE std::string Tracer::origin(const Tensor& t) {
+TANDEM_LAZY_INLINE std::string Tracer::origin_text(const Tensor& t) {
   const int v = values_.find(t.id());
-  if (v < 0) return outer_ ? outer_->origin(t) : std::string();
+  if (v < 0) return outer_ ? outer_->origin_text(t) : std::string();
   const Node* const n = maker(v);
   if (!n) return {};
   const std::string line = detail::line_text(n->where);
   return " (made by " + std::string(n->op->name) + " '" + n->name + "'" + (line.empty() ? "" : " at " + line) + ")";
 }
-TANDEM_INLINE std::string Tracer::name_of(const Tensor& t) {
+TANDEM_LAZY_INLINE std::string Tracer::value_name(const Tensor& t) {
   const int v = values_.find(t.id());
-  if (v < 0) return outer_ ? outer_->name_of(t) : std::string();
+  if (v < 0) return outer_ ? outer_->value_name(t) : std::string();
   const Node* const n = maker(v);
   return n ? n->name + ":" + std::to_string(v - n->first_out) : std::string();
 }
 
-TANDEM_INLINE Ref<Graph> Tracer::finish(Span<const Tensor> outputs) {
+TANDEM_LAZY_INLINE Ref<Graph> Tracer::finish(Span<const Tensor> outputs) {
   for (const Tensor& t : outputs) graph_->outputs.push_back(value_of(t, "return", false));
   leave();
   return graph_;

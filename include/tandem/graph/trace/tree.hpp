@@ -153,7 +153,7 @@ void flatten(const T& x, Flat& to) {
 }
 template <class T>
 void flatten(const T* x, Flat& to) = delete;  // a pointer's target may change undetected
-inline void flatten(const char* x, Flat& to) { flatten<const char*>(x, to); }
+TANDEM_LAZY inline void flatten(const char* x, Flat& to) { flatten<const char*>(x, to); }
 
 /// Replaces the tensors of x, in flatten's order.
 template <class T>

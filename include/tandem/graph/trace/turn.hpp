@@ -3,6 +3,7 @@
 #pragma once
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/config.hpp"
 
 namespace TANDEM_NS {
@@ -17,7 +18,7 @@ class TANDEM_API Turn {
   /// Holds the turn for as long as it lives; a thread may nest it.
   class TANDEM_API Taken {
    public:
-    explicit Taken(Turn& turn);
+    TANDEM_LAZY explicit Taken(Turn& turn);
     Taken(const Taken&) = delete;
     Taken& operator=(const Taken&) = delete;
     ~Taken();
@@ -30,8 +31,8 @@ class TANDEM_API Turn {
   Turn& operator=(const Turn&) = delete;
 
  private:
-  bool is_free_for(const TurnThread& thread) const;
-  std::vector<TurnThread*> holders_;  // the last one holds the turn; all turns are guarded by one mutex
+  TANDEM_LAZY bool is_free_for(const TurnThread& thread) const;
+  LeanVector<TurnThread*> holders_;  // the last one holds the turn; all turns are guarded by one mutex
 };
 
 }  // namespace TANDEM_NS

@@ -27,7 +27,7 @@ TANDEM_INLINE TurnThread& turn_thread() {
 }
 }  // namespace detail
 
-TANDEM_INLINE bool Turn::is_free_for(const TurnThread& thread) const {
+TANDEM_LAZY_INLINE bool Turn::is_free_for(const TurnThread& thread) const {
   if (holders_.empty()) return true;
   for (const Turn* turn = this;
        turn && !turn->holders_.empty();) {  // empty: a thread that waits for it is about to continue
@@ -37,7 +37,7 @@ TANDEM_INLINE bool Turn::is_free_for(const TurnThread& thread) const {
   }
   return false;
 }
-TANDEM_INLINE Turn::Taken::Taken(Turn& turn) : turn_(turn) {
+TANDEM_LAZY_INLINE Turn::Taken::Taken(Turn& turn) : turn_(turn) {
   TurnThread& thread = detail::turn_thread();
   std::unique_lock lock(detail::turns().mutex);
   while (!turn.is_free_for(thread)) {

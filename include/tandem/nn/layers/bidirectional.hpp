@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/nn/layers/rnn_call.hpp"
 
 namespace TANDEM_NS::layers {
@@ -138,7 +139,7 @@ class Bidirectional : public Layer {
     return copy;
   }
   MergeMode merge_;
-  std::vector<L> both_;  // forward, backward. Not members, as in RNN
+  LeanVector<L> both_;  // forward, backward. Not members, as in RNN
 };
 
 }  // namespace TANDEM_NS::layers

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/module.hpp"
 #include "tandem/core/op.hpp"
 #include "tandem/core/scope.hpp"
@@ -63,7 +64,7 @@ class TANDEM_API Layer : public Module {
     bool trainable = true;
     Tensor (*adjusted)(const Tensor& initial) = nullptr;  // if set: the initial value, from the initializer's
   };
-  using Weights = std::vector<Weight>;
+  using Weights = LeanVector<Weight>;
 
   /// Returns run(weights), where `weights` are the values of the layer's Variables. The first call makes them:
   /// `weights_for()` lists them, and run() is tried without values first, so that an input which it refuses leaves the

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/nn/layers/rnn_call.hpp"
 #include "tandem/nn/layers/rnn_states.hpp"
 #include "tandem/ops/dims.hpp"
@@ -156,8 +157,8 @@ class RNN : public Layer {
     return state;
   }
   RnnOptions options_;
-  std::vector<Cell> cells_;                // one. Not a member: a Model would take it for one of its own
-  std::vector<detail::RnnStates> states_;  // one with .stateful, otherwise none
+  LeanVector<Cell> cells_;                // one. Not a member: a Model would take it for one of its own
+  LeanVector<detail::RnnStates> states_;  // one with .stateful, otherwise none
 };
 
 /// Several cells as one: the output of each is the input of the next. The state is a list, one for each cell. Cells of

@@ -3,6 +3,7 @@
 #pragma once
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/nn/layers/rnn_call.hpp"
 #include "tandem/nn/layers/rnn_cells.hpp"
 #include "tandem/nn/layers/rnn_states.hpp"
@@ -63,7 +64,7 @@ class RnnStack : public Layer {
   const char *name_, *kind_;
   RnnLayerOptions options_;
   std::vector<Cell> cells_;
-  std::vector<RnnStates> states_;  // one with .stateful, otherwise none
+  LeanVector<RnnStates> states_;  // one with .stateful, otherwise none
 };
 #if !TANDEM_IS_HEADER_ONLY
 extern template class TANDEM_API RnnStack<LSTMCell>;

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/nn/layers/rnn_stack.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
@@ -59,7 +60,7 @@ void RnnStack<Cell>::reset_states() const {
 template <class Cell>
 void RnnStack<Cell>::build(i64 features) const {
   build_once([&] {  // create all values before the first Variable: if one fails, no cell has any
-    std::vector<Weights> weights;
+    LeanVector<Weights> weights;
     std::vector<std::vector<Tensor>> values;
     for (const Cell& c : cells_) {
       values.push_back(initial_values(weights.emplace_back(c.weights_for(features))));

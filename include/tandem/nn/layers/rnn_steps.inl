@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "tandem/graph/control/control_code.hpp"
 #include "tandem/graph/control/while_loop.hpp"
 #include "tandem/graph/trace/trace.hpp"
 #include "tandem/nn/dry_run.hpp"
@@ -156,7 +157,8 @@ struct CellLoop {
     std::vector<Tensor> rows{x};
     if (runs.is_set()) rows.push_back(runs);
     const auto body = [&](Span<const Tensor> in) { return iterate(in); };
-    return control::stage_loop({layer, start, rows, {}, none, false, nullptr, control::code_of(body)}, {});
+    return tandem::detail::control_code().stage_loop(
+        {layer, start, rows, {}, none, false, nullptr, control::code_of(body)}, {});
   }
   std::vector<Tensor> unrolled() const {
     std::vector<Tensor> state = start, outputs;

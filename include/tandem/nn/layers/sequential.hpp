@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/nn/layers/layer.hpp"
 #include "tandem/nn/layers/sequence_mask.hpp"
 
@@ -101,7 +102,7 @@ class TANDEM_API Sequential : public Layer {
     const Module& module() const override { return layer; }
     L layer;
   };
-  std::vector<std::unique_ptr<Element>> elements_;
+  LeanVector<std::unique_ptr<Element>> elements_;
 };
 
 }  // namespace TANDEM_NS::layers

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/nn/layers/layer.hpp"
 #include "tandem/nn/layers/sequence_mask.hpp"
 
@@ -40,7 +41,7 @@ class TimeDistributed : public Layer {
   const L& layer() const { return layer_[0]; }
 
  private:
-  std::vector<L> layer_;  // one. Not a member: a Model would take it for one of its own
+  LeanVector<L> layer_;  // one. Not a member: a Model would take it for one of its own
 };
 
 }  // namespace TANDEM_NS::layers

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "tandem/base/lean_vector.hpp"
 #include "tandem/nn/activation.hpp"
 #include "tandem/nn/layers/multi_head_attention.hpp"
 #include "tandem/nn/layers/sequence_mask.hpp"
@@ -50,7 +51,7 @@ class TANDEM_API TransformerBlock : public Layer {
   Tensor run(const Tensor& x, const TransformerCall& call, const Tensors& w, const Tensors& attention) const;
   i64 intermediate_, heads_;
   TransformerBlockOptions options_;
-  std::vector<MultiHeadAttention> attention_;  // one. Not a member: a Model would take it for one of its own
+  LeanVector<MultiHeadAttention> attention_;  // one. Not a member: a Model would take it for one of its own
 };
 
 }  // namespace TANDEM_NS::layers
