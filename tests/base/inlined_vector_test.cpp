@@ -4,22 +4,13 @@
 #include <string>
 #include <utility>
 
+#include "tests/base/counted.hpp"
 #include "tests/support/catch.hpp"
 
 using tandem::InlinedVector;
+using testing::Counted;
 
 namespace {
-// Counts what is alive.
-struct Counted {
-  static inline int alive = 0;
-  int value = -1;
-  Counted() { ++alive; }
-  Counted(int v) : value(v) { ++alive; }
-  Counted(const Counted& o) : value(o.value) { ++alive; }
-  Counted(Counted&& o) noexcept : value(std::exchange(o.value, -2)) { ++alive; }
-  Counted& operator=(const Counted&) = default;
-  ~Counted() { --alive; }
-};
 template <class S>
 std::string text(const S& s) {
   std::string r;

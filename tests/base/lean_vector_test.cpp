@@ -7,22 +7,13 @@
 #include <vector>
 
 #include "tandem/base/sort.hpp"
+#include "tests/base/counted.hpp"
 #include "tests/support/catch.hpp"
 
 using tandem::LeanVector;
+using testing::Counted;
 
 namespace {
-// Counts what is alive.
-struct Counted {
-  static inline int alive = 0;
-  int value = -1;
-  Counted() { ++alive; }
-  Counted(int v) : value(v) { ++alive; }
-  Counted(const Counted& o) : value(o.value) { ++alive; }
-  Counted(Counted&& o) noexcept : value(std::exchange(o.value, -2)) { ++alive; }
-  Counted& operator=(const Counted&) = default;
-  ~Counted() { --alive; }
-};
 struct Pair {
   int a;
   std::string b;

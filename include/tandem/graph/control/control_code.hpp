@@ -36,7 +36,7 @@ TANDEM_LAZY Grads traced_gradient_rule(const GradCall& c);
 
 /// Null until a graph has been made.
 inline TANDEM_API std::atomic<const ControlCode*> control_code_slot;
-/// Called by what makes a graph: a tracer, and the loader.
+/// Sets the slot. Tracers and the loader of saved graphs call it before they make a graph.
 TANDEM_LAZY void use_control_code();
 inline const ControlCode& control_code() {
   const ControlCode* const code = control_code_slot.load(std::memory_order_acquire);
