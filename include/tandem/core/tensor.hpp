@@ -38,7 +38,16 @@ struct alignas(64) TensorHeader {
 };
 static_assert(sizeof(TensorHeader) == 128);
 
-class TANDEM_API Tensor {
+namespace detail::operators {
+/// Base of the classes whose objects are operands of the operators + - == < ... of tensors. The operators are declared
+/// in this namespace, where only argument-dependent lookup by this base finds them: as members of namespace tandem,
+/// they would be candidates for every + of strings and every == of dtypes there, and of users who write `using
+/// namespace tandem`.
+template <class Derived>  // distinct types, so that a class with such a member is not larger
+struct Operand {};
+}  // namespace detail::operators
+
+class TANDEM_API Tensor : detail::operators::Operand<Tensor> {
  public:
   /// An unset tensor; any use of it raises.
   Tensor() = default;
@@ -193,9 +202,11 @@ inline void check_value(const char* op, const Tensor& t) {
 }
 }  // namespace detail
 
+namespace detail::operators {
 void operator&&(const Tensor&, const Tensor&) = delete;  // write a & b
 void operator||(const Tensor&, const Tensor&) = delete;  // write a | b
 void operator!(const Tensor&) = delete;                  // write ~a
+}  // namespace detail::operators
 
 /// Formats a tensor as text: all values up to 1000 elements, the first and last 3 of each axis above that.
 TANDEM_API std::string to_string(const Tensor& t);

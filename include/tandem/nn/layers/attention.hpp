@@ -8,7 +8,7 @@
 namespace TANDEM_NS::layers {
 
 /// The result of an attention layer; converts to a Tensor, its output.
-struct AttentionOutput {
+struct AttentionOutput : tandem::detail::operators::Operand<AttentionOutput> {
   Tensor output;
   Tensor scores = {};  ///< with .return_attention_scores: the weights of the values, after dropout
 

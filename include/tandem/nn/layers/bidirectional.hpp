@@ -48,7 +48,7 @@ struct BidirectionalOptions {
 };
 /// The result; converts to a Tensor, its output.
 template <class State>
-struct BidirectionalOutput {
+struct BidirectionalOutput : tandem::detail::operators::Operand<BidirectionalOutput<State>> {
   Tensor output;             ///< of both, merged; with MergeMode::none unset
   Tensor forward, backward;  ///< the outputs of each; sequences in the order of the input
   State forward_state, backward_state;

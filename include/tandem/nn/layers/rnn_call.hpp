@@ -10,7 +10,7 @@ namespace TANDEM_NS::layers {
 
 /// The result of a recurrent layer; converts to a Tensor, its output.
 template <class State>
-struct RnnOutput {
+struct RnnOutput : tandem::detail::operators::Operand<RnnOutput<State>> {
   Tensor output;  ///< the last output of each row, or with .return_sequences those of all steps
   State state;    ///< of each row, after its last step
 

@@ -44,22 +44,12 @@ TANDEM_API Tensor maximum(const Tensor& a, const Tensor& b, OpOptions = {});
 /// are equal
 TANDEM_API Tensor minimum(const Tensor& a, const Tensor& b, OpOptions = {});
 
-TANDEM_API Tensor operator+(const Tensor& a, const Tensor& b);
-TANDEM_API Tensor operator-(const Tensor& a, const Tensor& b);
-TANDEM_API Tensor operator*(const Tensor& a, const Tensor& b);
-TANDEM_API Tensor operator/(const Tensor& a, const Tensor& b);
-TANDEM_API Tensor operator-(const Tensor& x);
-
 TANDEM_SCALAR_OVERLOADS(add)
 TANDEM_SCALAR_OVERLOADS(subtract)
 TANDEM_SCALAR_OVERLOADS(multiply)
 TANDEM_SCALAR_OVERLOADS(divide)
 TANDEM_SCALAR_OVERLOADS(maximum)
 TANDEM_SCALAR_OVERLOADS(minimum)
-TANDEM_SCALAR_OPERATORS(+, add)
-TANDEM_SCALAR_OPERATORS(-, subtract)
-TANDEM_SCALAR_OPERATORS(*, multiply)
-TANDEM_SCALAR_OPERATORS(/, divide)
 
 // The ops of this file, by the form of their public functions. All other lists of them are derived from this one.
 #define TANDEM_ARITH_OPS(unary, binary, other)                                                                   \
@@ -75,6 +65,18 @@ TANDEM_API Tensor quotient_over(const OpDef& op, const Tensor& a, const Tensor& 
 /// Returns g times the conjugate of x, the gradient of a holomorphic function with derivative x.
 TANDEM_API Tensor times_conjugate(const Tensor& g, const Tensor& x);
 }  // namespace detail
+
+namespace detail::operators {
+
+TANDEM_API Tensor operator+(const Tensor& a, const Tensor& b);
+TANDEM_API Tensor operator-(const Tensor& a, const Tensor& b);
+TANDEM_API Tensor operator*(const Tensor& a, const Tensor& b);
+TANDEM_API Tensor operator/(const Tensor& a, const Tensor& b);
+TANDEM_API Tensor operator-(const Tensor& x);
+TANDEM_SCALAR_OPERATORS(+, add)
+TANDEM_SCALAR_OPERATORS(-, subtract)
+TANDEM_SCALAR_OPERATORS(*, multiply)
+TANDEM_SCALAR_OPERATORS(/, divide)
 
 // Operators on temporaries and `x op= y` write into their operand's buffer if nothing else refers to it.
 #define TANDEM_TEMPORARY_OPERATORS(op, fn, over)                                                         \
@@ -94,5 +96,7 @@ TANDEM_TEMPORARY_OPERATORS(-, subtract, over)
 TANDEM_TEMPORARY_OPERATORS(*, multiply, over)
 TANDEM_TEMPORARY_OPERATORS(/, divide, quotient_over)
 #undef TANDEM_TEMPORARY_OPERATORS
+
+}  // namespace detail::operators
 
 }  // namespace TANDEM_NS

@@ -69,6 +69,14 @@ struct ApproximateEqualOptions {
 /// gradient: none (non-differentiable)
 TANDEM_API Tensor approximate_equal(const Tensor& a, const Tensor& b, ApproximateEqualOptions = {});
 
+TANDEM_SCALAR_OVERLOADS(equal)
+TANDEM_SCALAR_OVERLOADS(not_equal)
+TANDEM_SCALAR_OVERLOADS(less)
+TANDEM_SCALAR_OVERLOADS(less_equal)
+TANDEM_SCALAR_OVERLOADS(greater)
+TANDEM_SCALAR_OVERLOADS(greater_equal)
+
+namespace detail::operators {
 TANDEM_API Tensor operator==(const Tensor& a, const Tensor& b);
 TANDEM_API Tensor operator!=(const Tensor& a, const Tensor& b);
 TANDEM_API Tensor operator<(const Tensor& a, const Tensor& b);
@@ -80,13 +88,6 @@ TANDEM_API Tensor operator&(const Tensor& a, const Tensor& b);
 TANDEM_API Tensor operator|(const Tensor& a, const Tensor& b);
 TANDEM_API Tensor operator^(const Tensor& a, const Tensor& b);
 TANDEM_API Tensor operator~(const Tensor& x);
-
-TANDEM_SCALAR_OVERLOADS(equal)
-TANDEM_SCALAR_OVERLOADS(not_equal)
-TANDEM_SCALAR_OVERLOADS(less)
-TANDEM_SCALAR_OVERLOADS(less_equal)
-TANDEM_SCALAR_OVERLOADS(greater)
-TANDEM_SCALAR_OVERLOADS(greater_equal)
 TANDEM_SCALAR_OPERATORS(==, equal)
 TANDEM_SCALAR_OPERATORS(!=, not_equal)
 TANDEM_SCALAR_OPERATORS(<, less)
@@ -99,6 +100,7 @@ TANDEM_SCALAR_OPERATORS(^, bitwise_xor)
 inline Tensor& operator&=(Tensor& x, const Tensor& y) { return x = x & y; }
 inline Tensor& operator|=(Tensor& x, const Tensor& y) { return x = x | y; }
 inline Tensor& operator^=(Tensor& x, const Tensor& y) { return x = x ^ y; }
+}  // namespace detail::operators
 
 // The ops of this file, by the form of their public functions. All other lists of them are derived from this one.
 #define TANDEM_COMPARE_OPS(unary, binary, other)                                                                      \

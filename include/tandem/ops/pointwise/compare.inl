@@ -178,7 +178,7 @@ TANDEM_INLINE void rules::select_rule::kernel(const KernelCall& c) {
 }
 
 #define TANDEM_COMPARISON(op, name) \
-  TANDEM_INLINE Tensor operator op(const Tensor& a, const Tensor& b) { return name(a, b, no_options); }
+  TANDEM_INLINE Tensor detail::operators::operator op(const Tensor& a, const Tensor& b) { return name(a, b, no_options); }
 TANDEM_COMPARISON(==, equal)
 TANDEM_COMPARISON(!=, not_equal)
 TANDEM_COMPARISON(<, less)
@@ -188,14 +188,14 @@ TANDEM_COMPARISON(>=, greater_equal)
 #undef TANDEM_COMPARISON
 
 #define TANDEM_LOGICAL(op, logical, bits)                                                           \
-  TANDEM_INLINE Tensor operator op(const Tensor& a, const Tensor& b) {                              \
+  TANDEM_INLINE Tensor detail::operators::operator op(const Tensor& a, const Tensor& b) {                              \
     return a.dtype() == DType::bool_ ? logical(a, b, no_options) : bitwise::bits(a, b, no_options); \
   }
 TANDEM_LOGICAL(&, logical_and, bitwise_and)
 TANDEM_LOGICAL(|, logical_or, bitwise_or)
 TANDEM_LOGICAL(^, logical_xor, bitwise_xor)
 #undef TANDEM_LOGICAL
-TANDEM_INLINE Tensor operator~(const Tensor& x) {
+TANDEM_INLINE Tensor detail::operators::operator~(const Tensor& x) {
   return x.dtype() == DType::bool_ ? logical_not(x, no_options) : bitwise::invert(x, no_options);
 }
 

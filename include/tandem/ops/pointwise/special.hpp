@@ -71,10 +71,13 @@ TANDEM_API Tensor erfc(const Tensor& x, OpOptions = {});
 ///   gradient  none (non-differentiable)
 TANDEM_API Tensor nextafter(const Tensor& a, const Tensor& b, OpOptions = {});
 
+namespace detail::operators {
 TANDEM_API Tensor operator%(const Tensor& a, const Tensor& b);
+TANDEM_SCALAR_OPERATORS(%, floormod)
 inline Tensor& operator%=(Tensor& x, const Tensor& y) { return x = x % y; }
 inline Tensor& operator%=(Tensor& x, Scalar y) { return x = x % tandem::detail::scalar_operand("floormod", y, x); }
-TANDEM_SCALAR_OPERATORS(%, floormod)
+}  // namespace detail::operators
+
 TANDEM_SCALAR_OVERLOADS(floordiv)
 TANDEM_SCALAR_OVERLOADS(floormod)
 TANDEM_SCALAR_OVERLOADS(mod)
