@@ -191,7 +191,7 @@ class BatchNorm {
 
   // The mean and the sum of squared deviations of each part, and from them those of all.
   void moments(T* mean, T* variance) const {
-    const FoldKernel& sum = fold_kernel_of<Fold::sum>(dtype(), op_);
+    const FoldKernel& sum = fold_kernel_of<Fold::sum, &sum_of_inexact>(dtype(), op_);
     const FoldKernel& squares = fold_kernel_of<Fold::sum_squared_difference>(dtype(), op_);
     const i64 n = plan_.channels;
     if (plan_.rows()) {

@@ -86,7 +86,7 @@ inline void half_layer_norm_grad(const KernelCall& c, const NormRows& p, LayerNo
       tile.round(dx, c.out[0].as<std::uint16_t>() + at * p.n, numbers, 1, numbers);
     });
   });
-  const FoldKernel& add = fold_kernel_of<Fold::sum>(DType::float32, c.op);
+  const FoldKernel& add = fold_kernel_of<Fold::sum, &sum_of_inexact>(DType::float32, c.op);
   for (i64 i = 0; i < parts; ++i) {
     HalfTile tile(dtype, p.n);
     float* const sum = tile.room(p.n);
@@ -136,7 +136,7 @@ void layer_norm_grad_of(const KernelCall& c) {
     run(c.in[0].as<const char>() + at, x.as<const char>() + at, scale, c.out[0].as<char>() + at, dscale, doffset, rows,
         p.n, a.epsilon);
   });
-  const FoldKernel& add = fold_kernel_of<Fold::sum>(dtype, c.op);
+  const FoldKernel& add = fold_kernel_of<Fold::sum, &sum_of_inexact>(dtype, c.op);
   const i64 parts = i64{a.scale} + i64{a.offset};
   for (i64 i = 0; i < parts; ++i)
     add.columns(static_cast<const char*>(c.workspace) + i * row, p.chunks, parts * p.n, p.n, nullptr,

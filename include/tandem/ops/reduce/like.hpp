@@ -10,7 +10,7 @@ namespace TANDEM_NS {
 
 namespace detail {
 /// Sums x to the shape of `like`, which must broadcast to x's shape.
-///   x         numbers; like: any dtype
+///   x         floating or complex; like: any dtype
 ///   axis      axes of x that `like` lacks; the others are matched from the trailing axis, and axes of size 1 in
 ///             `like` are summed
 ///   returns   shape of like, dtype of x
