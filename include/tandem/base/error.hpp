@@ -54,7 +54,7 @@ class TANDEM_API OpError : public std::runtime_error {
   void set(std::string& part, std::string text) {
     if (part.empty()) part = std::move(text), compose();
   }
-  void compose() { text_ = op_ + name_ + ": " + detail_ + context_ + place_; }
+  [[gnu::cold]] void compose() { text_ = op_ + name_ + ": " + detail_ + context_ + place_; }
 
   std::string op_, detail_, name_, context_, place_, text_;
   Code code_;

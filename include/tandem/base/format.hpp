@@ -62,7 +62,7 @@ inline bool is_utf8(std::string_view s) {
   return true;
 }
 /// Quotes s with double quotes. Control characters and bytes that are not valid UTF-8 are escaped ("\xff").
-inline std::string escaped_text(std::string_view s) {
+[[gnu::cold]] inline std::string escaped_text(std::string_view s) {
   std::string r = "\"";
   for (std::size_t i = 0; i < s.size(); ++i) {
     const auto c = static_cast<unsigned char>(s[i]);

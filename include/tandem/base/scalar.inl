@@ -19,14 +19,14 @@ TANDEM_INLINE std::string Scalar::text() const {
 namespace detail {
 
 // The smallest and largest value of an integer dtype or bool_.
-TANDEM_INLINE std::string range_text(DType d) {
+[[gnu::cold]] TANDEM_INLINE std::string range_text(DType d) {
   if (d == DType::bool_) return "0 and 1";
   const int bits = 8 * static_cast<int>(size_of(d));
   if (dtypes::unsigned_integer.has(d)) return "0 to " + std::to_string(~u64(0) >> (64 - bits));
   const i64 high = INT64_MAX >> (64 - bits);
   return std::to_string(-high - 1) + " to " + std::to_string(high);
 }
-TANDEM_INLINE void raise_unfit(const char* op, const Scalar& x, DType d, const std::string& meets) {
+[[gnu::cold]] TANDEM_INLINE void raise_unfit(const char* op, const Scalar& x, DType d, const std::string& meets) {
   std::string why = " has a fraction";
   if (x.real() != x.real()) why = " is not a number";
   else if (!x.has_fraction()) why = std::string(" is out of range for ") + name(d) + " (" + range_text(d) + ")";

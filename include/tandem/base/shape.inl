@@ -6,14 +6,14 @@
 #include "tandem/base/shape.hpp"
 
 namespace TANDEM_NS {
-TANDEM_INLINE void raise_rank_above_max(i64 rank) {
+[[gnu::cold]] TANDEM_INLINE void raise_rank_above_max(i64 rank) {
   errors::raise<errors::InvalidArgumentError>("shape", "rank " + std::to_string(rank) + " is above the limit of 8");
 }
-TANDEM_INLINE void raise_incompatible(const Shape& a, const Shape& b) {
+[[gnu::cold]] TANDEM_INLINE void raise_incompatible(const Shape& a, const Shape& b) {
   errors::raise<errors::InvalidArgumentError>(
       "shape", tuple_of(a) + " and " + tuple_of(b) + " are not compatible: ranks and known dims must agree");
 }
-TANDEM_INLINE void raise_no_axis(const Shape& shape, int axis) {
+[[gnu::cold]] TANDEM_INLINE void raise_no_axis(const Shape& shape, int axis) {
   const std::string rank = std::to_string(shape.rank());
   errors::raise<errors::InvalidArgumentError>(
       "shape",
@@ -25,7 +25,7 @@ TANDEM_INLINE std::string tuple_of(const Shape& shape) {
   for (int i = 0; i < shape.rank(); ++i) r += (i ? ", " : "") + to_string(shape[i]);
   return r + (shape.rank() == 1 ? ",)" : ")");
 }
-TANDEM_INLINE void raise_unknown_dimension() {
+[[gnu::cold]] TANDEM_INLINE void raise_unknown_dimension() {
   errors::raise<errors::TraceError>(
       "shape",
       "an unknown dimension of a traced function was used as a number. Use shape(x)[axis] for the "

@@ -172,7 +172,6 @@ class TANDEM_API Module {
   struct Paths;
   struct Places;
   struct Walk;
-  struct Separation;
   void build_locked(Callable build) const;
   Ref<Asset> asset_at(std::size_t i) const;
   void note_frozen(bool in_frozen) const;

@@ -20,7 +20,7 @@ TANDEM_INLINE std::string display_name(const OpDef& op) {
   return r;
 }
 
-TANDEM_INLINE std::string input_name(const OpDef& op, std::size_t i) {
+[[gnu::cold]] TANDEM_INLINE std::string input_name(const OpDef& op, std::size_t i) {
   std::string_view rest = op.input_names;
   for (std::size_t k = 0;; ++k) {
     const std::size_t end = rest.find(", ");
@@ -31,7 +31,7 @@ TANDEM_INLINE std::string input_name(const OpDef& op, std::size_t i) {
     rest.remove_prefix(end + 2);
   }
 }
-TANDEM_INLINE std::string detail::named_inputs(const InferCall& c) {
+[[gnu::cold]] TANDEM_INLINE std::string detail::named_inputs(const InferCall& c) {
   bool apart = false;
   for (const Tensor* t : c.in) apart |= t->spec().device != c.spec(0).device;
   std::string s;

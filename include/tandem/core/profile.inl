@@ -29,7 +29,7 @@ struct Recording final : Opaque {
 
   const ProfilerOptions options;
   i64 begin = 0;
-  std::vector<ProfileEvent> events;
+  LeanVector<ProfileEvent> events;
   std::size_t dropped = 0;
 };
 // Guards the current recording and all recordings.
@@ -104,7 +104,7 @@ inline std::string microseconds(i64 nanoseconds) {
                 static_cast<int>(nanoseconds % 1000));
   return text;
 }
-inline std::string event_json(const ProfileEvent& e) {
+TANDEM_LAZY TANDEM_INLINE std::string event_json(const ProfileEvent& e) {
   std::string s = "{\"ph\":\"X\",\"pid\":1,\"tid\":" + std::to_string(e.thread) + ",\"ts\":" + microseconds(e.start) +
                   ",\"dur\":" + microseconds(e.duration) + ",\"cat\":" + json_quoted(e.kind) +
                   ",\"name\":" + json_quoted(e.name) + ",\"args\":{";
@@ -138,7 +138,8 @@ TANDEM_INLINE void Profiler::stop() {
 }
 TANDEM_LAZY_INLINE std::vector<ProfileEvent> Profiler::events() const {
   const std::lock_guard lock(detail::profile_mutex);
-  return detail::recording_of(recording_).events;
+  const LeanVector<ProfileEvent>& all = detail::recording_of(recording_).events;
+  return {all.begin(), all.end()};
 }
 TANDEM_LAZY_INLINE std::size_t Profiler::dropped() const {
   const std::lock_guard lock(detail::profile_mutex);

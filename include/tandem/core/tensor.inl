@@ -154,7 +154,7 @@ namespace detail {
               " has no value: it belongs to a finished trace (it was kept from inside a traced function); return it "
               "from that function, or compute it here");
 }
-[[noreturn]] TANDEM_INLINE void raise_symbolic(const Tensor& t, const char* what) {
+[[noreturn, gnu::cold]] TANDEM_INLINE void raise_symbolic(const Tensor& t, const char* what) {
   const std::string origin = context.stager ? TANDEM_VIRTUAL(*context.stager, Stager::origin)(t) : std::string();
   if (origin.empty()) raise_no_value(what, t);  // not part of the current trace
   errors::raise<errors::TraceError>(

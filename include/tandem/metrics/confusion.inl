@@ -1,8 +1,6 @@
 // Definitions of metrics/confusion.hpp and metrics/confusion_rule.hpp.
 #pragma once
-#include <algorithm>
-#include <numeric>
-
+#include "tandem/base/sort.hpp"
 #include "tandem/metrics/confusion.hpp"
 #include "tandem/metrics/confusion_rule.hpp"
 #include "tandem/ops/cast.hpp"
@@ -49,14 +47,11 @@ TANDEM_INLINE std::vector<double> even_thresholds(const char* metric, i64 n, dou
 // Counts at all thresholds by one sort of each score into the interval between two of them.
 struct ConfusionRule final : metrics::Metric::Rule {
   ConfusionRule(const ConfusionSettings& s, FromCounts r) : settings(s), from(r), order(s.thresholds.size()) {
-    std::vector<i64> by_value(order.size());
-    std::iota(by_value.begin(), by_value.end(), i64{0});
     const auto& t = s.thresholds;
-    std::stable_sort(by_value.begin(), by_value.end(),
-                     [&](i64 a, i64 b) { return t[static_cast<std::size_t>(a)] < t[static_cast<std::size_t>(b)]; });
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      order[static_cast<std::size_t>(by_value[i])] = static_cast<i64>(i);
-      sorted.push_back(t[static_cast<std::size_t>(by_value[i])]);
+    for (const std::size_t i :
+         tandem::detail::stable_order(t.size(), [&](std::size_t a, std::size_t b) { return t[a] < t[b]; })) {
+      order[i] = static_cast<i64>(sorted.size());
+      sorted.push_back(t[i]);
     }
   }
   const ConfusionSettings settings;

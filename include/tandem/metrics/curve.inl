@@ -1,7 +1,6 @@
 // Definitions of metrics/curve.hpp.
 #pragma once
-#include <algorithm>
-
+#include "tandem/base/sort.hpp"
 #include "tandem/metrics/confusion_rule.hpp"
 #include "tandem/metrics/curve.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -49,9 +48,12 @@ TANDEM_INLINE Ref<Opaque> auc_rule(const metrics::AUCOptions& o) {
     s.thresholds = even_thresholds("AUC", o.num_thresholds, 1e-7);
   } else {
     check_thresholds("AUC", o.thresholds.values);
-    s.thresholds = o.thresholds.values;
-    s.thresholds.push_back(-1e-7), s.thresholds.push_back(1 + 1e-7);
-    std::sort(s.thresholds.begin(), s.thresholds.end());
+    const std::vector<double>& inner = o.thresholds.values;
+    s.thresholds.push_back(-1e-7);
+    for (const std::size_t i :
+         stable_order(inner.size(), [&](std::size_t a, std::size_t b) { return inner[a] < inner[b]; }))
+      s.thresholds.push_back(inner[i]);
+    s.thresholds.push_back(1 + 1e-7);
   }
   using enum metrics::SummationMethod;
   constexpr decltype(FromCounts::function) areas[2][3] = {

@@ -41,80 +41,44 @@ Grads gradient_rule(const GradCall& c) {
     return Grads(Gradient(R::gradient(g, R::info.saves == Saves::outputs ? y : x)));
   else return Grads(Gradient(R::gradient(g, x, y)));
 }
-template <class R>
-constexpr auto gradient_of() -> Grads (*)(const GradCall&) {
-  if constexpr (requires { &R::gradient; }) return &gradient_rule<R>;
-  else return nullptr;
-}
-template <class R>
-constexpr auto attrs_of() -> const AttrType* {
-  if constexpr (requires { typename R::Params; }) return &attr_type<typename R::Params>;
-  else return nullptr;
-}
-
 // Returns no loop for dtypes that are computed in tiles of a wider dtype: half precision in float32 (header-only,
-// narrow integers in int64). A rule with a check has no loop either, because it reads its data first.
+// narrow integers in int64).
 template <class R>
 DenseLoop loop_rule(DType dtype, const Attrs& attrs) {
   return cpu::detail::is_widened<R>(dtype) ? DenseLoop{} : cpu::dense_loop<R>(dtype, attrs);
 }
-template <class R>
-constexpr auto loop_of() -> DenseLoop (*)(DType, const Attrs&) {
-  if constexpr (requires(const KernelCall& c) { R::check(c); }) return nullptr;
-  else if constexpr (requires { &R::loop; }) return &R::loop;
-  else return &loop_rule<R>;
-}
-template <class R>
-constexpr auto infer_of() -> Specs (*)(const InferCall&) {
-  if constexpr (requires { &R::infer; }) return &R::infer;
-  else return &infer_rule<R>;
-}
-template <class R>
-constexpr KernelFn kernel_of() {
-  if constexpr (requires { &R::kernel; }) return &R::kernel;
-  else return &cpu::pointwise<R>;
-}
-template <class R>
-constexpr DTypes dtypes_of_rule() {
-  if constexpr (requires { R::dtypes; }) return R::dtypes;
-  else return R::info.dtypes;
-}
-template <class R>
-constexpr const char* input_names_of_rule() {
-  if constexpr (requires { R::input_names; }) return R::input_names;
-  else {
-    static_assert(R::info.arity <= 2, "a rule of three inputs names them: input_names");
-    return R::info.arity == 1 ? "x" : "a, b";
-  }
-}
-template <class R>
-constexpr const char* name_in_errors() {
-  if constexpr (requires { R::in_errors; }) return R::in_errors;
-  else return nullptr;
-}
-
 }  // namespace detail
 
+/// The definition of the op of a rule. One function sets all columns: a header-only program evaluates it for each rule.
 template <class R>
 constexpr OpDef pointwise_op(const char* name) {
-  return {.name = name,
-          .input_names = detail::input_names_of_rule<R>(),
-          .infer = detail::infer_of<R>(),
-          .cpu = detail::kernel_of<R>(),
-          .cuda = TANDEM_CUDA(&cuda::pointwise<R>),
-          .loop = detail::loop_of<R>(),
-          .gradient = detail::gradient_of<R>(),
-          .dtypes = detail::dtypes_of_rule<R>(),
-          .dtype_input = R::info.first_is_mask ? 1 : 0,
-          .inputs = R::info.arity,
-          .saves = R::info.saves,
-          .flags = {.pointwise = true,
-                    .in_place = true,
-                    .non_differentiable = R::info.non_differentiable,
-                    .commutative = R::info.commutative,
-                    .own_width = R::info.own_width},
-          .attrs = detail::attrs_of<R>(),
-          .rare = {.in_errors = detail::name_in_errors<R>()}};
+  constexpr const rules::Info& info = R::info;
+  OpDef op{.name = name,
+           .infer = &detail::infer_rule<R>,
+           .cuda = TANDEM_CUDA(&cuda::pointwise<R>),
+           .dtypes = info.dtypes,
+           .dtype_input = info.first_is_mask ? 1 : 0,
+           .inputs = info.arity,
+           .saves = info.saves,
+           .flags = {.pointwise = true,
+                     .in_place = true,
+                     .non_differentiable = info.non_differentiable,
+                     .commutative = info.commutative,
+                     .own_width = info.own_width}};
+  if constexpr (requires { R::input_names; }) op.input_names = R::input_names;
+  else if constexpr (info.arity == 2) op.input_names = "a, b";
+  else static_assert(info.arity == 1, "a rule of three inputs names them: input_names");
+  if constexpr (requires { &R::infer; }) op.infer = &R::infer;
+  if constexpr (requires { &R::kernel; }) op.cpu = &R::kernel;
+  else op.cpu = &cpu::pointwise<R>;
+  // A rule with a check has no loop, because it reads its data first.
+  if constexpr (requires { &R::loop; }) op.loop = &R::loop;
+  else if constexpr (!requires(const KernelCall& c) { R::check(c); }) op.loop = &detail::loop_rule<R>;
+  if constexpr (requires { &R::gradient; }) op.gradient = &detail::gradient_rule<R>;
+  if constexpr (requires { R::dtypes; }) op.dtypes = R::dtypes;
+  if constexpr (requires { typename R::Params; }) op.attrs = &detail::attr_type<typename R::Params>;
+  if constexpr (requires { R::in_errors; }) op.rare.in_errors = R::in_errors;
+  return op;
 }
 
 /// The body of a public function.
