@@ -238,7 +238,7 @@ TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, Span<con
 }
 
 // Forward search from the source: is the target reached at all, and through which non-differentiable op?
-TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, Span<const Tensor> targets) const {
+[[gnu::cold]] TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, Span<const Tensor> targets) const {
   LeanVector<Entry*> order;
   for (Entry* e = last_; e; e = e->prev) order.push_back(e);
   std::vector<char> reached(static_cast<std::size_t>(slots_));

@@ -20,7 +20,7 @@ namespace TANDEM_NS {
       tuple_of(shape) + " has no axis " + std::to_string(axis) +
           (shape.rank() ? "; axes are -" + rank + " to " + std::to_string(shape.rank() - 1) : "; its rank is 0"));
 }
-TANDEM_INLINE std::string tuple_of(const Shape& shape) {
+[[gnu::cold]] TANDEM_INLINE std::string tuple_of(const Shape& shape) {
   std::string r = "(";
   for (int i = 0; i < shape.rank(); ++i) r += (i ? ", " : "") + to_string(shape[i]);
   return r + (shape.rank() == 1 ? ",)" : ")");

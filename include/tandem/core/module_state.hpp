@@ -74,7 +74,7 @@ struct Module::Contents final : Opaque {
   }
   std::string path_of(const Named& slot) const;
   // The checkpoint's value for a Variable, or null.
-  const Tensor* expected_for(const std::string& name, const Spec& spec) const {
+  [[gnu::cold]] const Tensor* expected_for(const std::string& name, const Spec& spec) const {
     const auto found = expected.find(name);
     if (found == expected.end()) return nullptr;
     const Tensor& t = found->second;

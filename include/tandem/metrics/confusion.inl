@@ -1,5 +1,7 @@
 // Definitions of metrics/confusion.hpp and metrics/confusion_rule.hpp.
 #pragma once
+#include <algorithm>
+
 #include "tandem/base/sort.hpp"
 #include "tandem/metrics/confusion.hpp"
 #include "tandem/metrics/confusion_rule.hpp"

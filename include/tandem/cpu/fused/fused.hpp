@@ -34,17 +34,22 @@ struct FusedStep {
 /// Slots are numbered: the inputs, the outputs, then the intermediate values.
 class TANDEM_API FusedCode {
  public:
-  explicit FusedCode(const FusedProgram& program);
+  TANDEM_LAZY explicit FusedCode(const FusedProgram& program);
   /// Runs the kernel. An output may share the buffer of an input of its spec.
-  void run(const KernelCall& call) const;
+  void run(const KernelCall& call) const { run_(*this, call); }
+  /// The same for fused_reduce (ops/pointwise/fused_reduce.hpp).
+  void reduce(const KernelCall& call) const { reduce_(*this, call); }
   /// The estimated cost in ns per element.
   double cost() const { return cost_; }
 
  private:
   friend struct FusedCall;
   friend class FusedTiles;
-  friend class FusedLowering;
+  TANDEM_LAZY_INLINE friend class FusedLowering;
 
+  // Pointers, so that header-only programs without fused ops do not contain the kernels (TANDEM_LAZY).
+  void (*run_)(const FusedCode&, const KernelCall&);
+  void (*reduce_)(const FusedCode&, const KernelCall&);
   LeanVector<FusedStep> steps_;
   LeanVector<Micro> micros_;
   std::vector<DType> dtypes_;             // by slot; for intermediate values the widest
@@ -54,7 +59,9 @@ class TANDEM_API FusedCode {
   double cost_ = 0.1;
 };
 
-/// The kernel of fused_reduce (ops/pointwise/fused_reduce.hpp).
-TANDEM_API void fused_reduce(const KernelCall& call);
+namespace detail {
+TANDEM_LAZY void run_fused(const FusedCode& code, const KernelCall& call);
+TANDEM_LAZY void run_fused_reduce(const FusedCode& code, const KernelCall& call);
+}  // namespace detail
 
 }  // namespace TANDEM_NS::cpu

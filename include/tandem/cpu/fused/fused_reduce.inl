@@ -30,17 +30,18 @@ const PieceKernel& piece_kernel_of(DType d) {
   static constexpr const PieceKernel* doubles[] = TANDEM_EACH_ISA_IF_COMPILED(piece_kernel<F, double>);
   return *(d == DType::float32 ? floats : doubles)[isa()];
 }
-TANDEM_INLINE const PieceKernel& piece_kernel_of(Reduction r, DType d) {
+TANDEM_LAZY TANDEM_INLINE const PieceKernel& piece_kernel_of(Reduction r, DType d) {
   if (r == Reduction::max) return piece_kernel_of<Fold::max>(d);
   return r == Reduction::min ? piece_kernel_of<Fold::min>(d) : piece_kernel_of<Fold::sum>(d);
 }
 
 }  // namespace detail
 
-class FusedReduction {
+TANDEM_LAZY class FusedReduction {
  public:
-  explicit FusedReduction(const KernelCall& c)
-      : attrs_(c.attrs.get<FusedReduceAttrs>()),
+  FusedReduction(const FusedCode& code, const KernelCall& c)
+      : code_(code),
+        attrs_(c.attrs.get<FusedReduceAttrs>()),
         fold_(detail::piece_kernel_of(attrs_.reduction, c.out[0].spec->dtype)),
         spec_{shape_of(c.in), c.out[0].spec->dtype, {}},
         whole_{nullptr, &spec_},
@@ -54,7 +55,7 @@ class FusedReduction {
     if (rows_ * length_ == 0) {
       fold_.whole->clear(out_, rows_);
     } else {
-      FusedCall call(attrs_.program->compiled(), program_call_);
+      FusedCall call(code_, program_call_);
       call.streamed = false;  // only blocks are written
       const i64 block = std::clamp<i64>(call.tile / 1024 * 1024, 1024, block_bytes / width_);
       if (length_ <= block) fold_rows(call, block);
@@ -84,7 +85,7 @@ class FusedReduction {
     return n;
   }
   // The number of elements worth handing to another thread.
-  i64 grain() const { return static_cast<i64>(detail::fused_grain / (attrs_.program->compiled().cost() + 0.03)); }
+  i64 grain() const { return static_cast<i64>(detail::fused_grain / (code_.cost() + 0.03)); }
 
   // A block consists of several rows.
   void fold_rows(const FusedCall& call, i64 block) const {
@@ -127,6 +128,7 @@ class FusedReduction {
     for (i64 i = 0; i < rows_; ++i) y[i] /= static_cast<T>(static_cast<double>(length_));
   }
 
+  const FusedCode& code_;
   const FusedReduceAttrs& attrs_;
   const PieceKernel& fold_;
   const Spec spec_;  // of the reduced value
@@ -136,6 +138,8 @@ class FusedReduction {
   const KernelCall program_call_;
 };
 
-TANDEM_INLINE void fused_reduce(const KernelCall& c) { FusedReduction(c).run(); }
+TANDEM_LAZY_INLINE void detail::run_fused_reduce(const FusedCode& code, const KernelCall& c) {
+  FusedReduction(code, c).run();
+}
 
 }  // namespace TANDEM_NS::cpu

@@ -16,7 +16,7 @@ namespace detail {
 // offset among equals.
 class Arena {
  public:
-  std::size_t allocate(std::size_t bytes) {
+  TANDEM_LAZY std::size_t allocate(std::size_t bytes) {
     bytes = rounded(bytes);
     ++work_;
     const auto best = by_size_.lower_bound({bytes, 0});
@@ -26,7 +26,7 @@ class Arena {
     if (free > bytes) add(at + bytes, free - bytes);
     return at;
   }
-  void release(std::size_t at, std::size_t bytes) {
+  TANDEM_LAZY void release(std::size_t at, std::size_t bytes) {
     bytes = rounded(bytes);
     ++work_;
     const auto next = free_.lower_bound(at);
@@ -47,7 +47,7 @@ class Arena {
  private:
   using Stretches = std::map<std::size_t, std::size_t>;
   static std::size_t rounded(std::size_t bytes) { return std::max<std::size_t>((bytes + 63) & ~std::size_t(63), 64); }
-  std::size_t extend(std::size_t bytes) {
+  TANDEM_LAZY std::size_t extend(std::size_t bytes) {
     std::size_t at = size_;
     if (!free_.empty())
       if (const auto last = std::prev(free_.end()); last->first + last->second == size_) {
@@ -57,8 +57,8 @@ class Arena {
     size_ = at + bytes;
     return at;
   }
-  void add(std::size_t at, std::size_t bytes) { free_[at] = bytes, by_size_.insert({bytes, at}); }
-  void remove(Stretches::iterator s) { by_size_.erase({s->second, s->first}), free_.erase(s); }
+  TANDEM_LAZY void add(std::size_t at, std::size_t bytes) { free_[at] = bytes, by_size_.insert({bytes, at}); }
+  TANDEM_LAZY void remove(Stretches::iterator s) { by_size_.erase({s->second, s->first}), free_.erase(s); }
 
   Stretches free_;  // offset -> size
   std::set<std::pair<std::size_t, std::size_t>> by_size_;

@@ -126,7 +126,7 @@ class Bidirectional : public Layer {
                       call_of(call.initial_backward_state, mask, lengths, call.training));
     if (o.return_sequences) b.output = detail::reverse_time(b.output, lengths, o.time_major);
     Tensor merged = merge_(f.output, b.output);
-    return {std::move(merged), std::move(f.output), std::move(b.output), std::move(f.state), std::move(b.state)};
+    return {{}, std::move(merged), std::move(f.output), std::move(b.output), std::move(f.state), std::move(b.state)};
   }
   static typename L::Call call_of(const Initial& initial, const RnnMask& mask, const Tensor& lengths,
                                   std::optional<bool> training) {

@@ -28,7 +28,7 @@ class TANDEM_API FusedProgram final : public Opaque {
   /// inputs: the dtypes of the inputs; outputs: values computed by instructions, without duplicates.
   ///  throws  errors::InvalidArgumentError for a value that is used before it is computed, an output that is not
   ///  computed by an instruction or is listed twice, or an op without a loop for its dtype
-  FusedProgram(std::vector<DType> inputs, LeanVector<Instruction> code, std::vector<int> outputs);
+  TANDEM_LAZY FusedProgram(std::vector<DType> inputs, LeanVector<Instruction> code, std::vector<int> outputs);
   TANDEM_INLINE ~FusedProgram() override;
   const char* kind() const override { return "fused program"; }
 
@@ -38,12 +38,12 @@ class TANDEM_API FusedProgram final : public Opaque {
 
   DType dtype_of(int value) const;
   /// Estimated cost in ns per element.
-  double cost() const;
+  TANDEM_LAZY double cost() const;
   /// The compiled form that the CPU executes.
   const cpu::FusedCode& compiled() const { return *compiled_; }
 
  private:
-  void check() const;
+  TANDEM_LAZY void check() const;
   std::unique_ptr<cpu::FusedCode> compiled_;
 };
 

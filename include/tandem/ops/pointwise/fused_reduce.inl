@@ -1,6 +1,6 @@
 // Definitions of ops/pointwise/fused_reduce.hpp.
 #pragma once
-#include "tandem/cpu/fused/fused_reduce.hpp"
+#include "tandem/cpu/fused/fused.hpp"
 #include "tandem/ops/pointwise/fused_reduce.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
 
@@ -16,12 +16,15 @@ TANDEM_INLINE Specs infer_fused_reduce(const InferCall& c) {
     raise_specs(c, "can reduce only the trailing axes");
   return Specs(reduced_spec(c.op.name, whole[0], {a.axis, a.keepdims}));
 }
+TANDEM_INLINE void fused_reduce_kernel(const KernelCall& c) {
+  c.attrs.get<FusedReduceAttrs>().program->compiled().reduce(c);
+}
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef fused_reduce_op{.name = "fused_reduce",
                                               .input_names = "inputs...",
                                               .infer = &detail::infer_fused_reduce,
-                                              .cpu = &cpu::fused_reduce,
+                                              .cpu = &detail::fused_reduce_kernel,
                                               .dtype_input = -1,
                                               .inputs = at_least(1),
                                               .saves = Saves::nothing,
