@@ -21,17 +21,17 @@ struct ForkState {
 };
 TANDEM_INLINE constinit TANDEM_API ForkState fork_state{};
 
-inline void before_fork() {
+[[gnu::cold]] inline void before_fork() {
   fork_state.mutex.lock();
   for (int i = 0; i < fork_stages; ++i)
     if ((fork_state.held[i] = fork_state.hooks[i].load(std::memory_order_acquire))) fork_state.held[i]->before();
 }
-inline void after_fork(void (*ForkHooks::*hook)()) {
+[[gnu::cold]] inline void after_fork(void (*ForkHooks::*hook)()) {
   for (int i = fork_stages; i-- > 0;)
     if (fork_state.held[i]) (fork_state.held[i]->*hook)();
   fork_state.mutex.unlock();
 }
-TANDEM_INLINE void at_fork(ForkStage stage, const ForkHooks& hooks) {
+[[gnu::cold]] TANDEM_INLINE void at_fork(ForkStage stage, const ForkHooks& hooks) {
   static const int hooked = pthread_atfork(
       &before_fork, [] { after_fork(&ForkHooks::parent); }, [] { after_fork(&ForkHooks::child); });
   (void)hooked;
@@ -48,15 +48,16 @@ struct ForkMutexes {
     alignas(ForkMutexes) static unsigned char room[sizeof(ForkMutexes)];
     static ForkMutexes* const a = [] {
       auto* fresh = ::new (room) ForkMutexes;
-      static constexpr ForkHooks hooks{[] { all().take(); }, [] { all().release(); }, [] { all().release(); }};
+      static constexpr ForkHooks hooks{[] { all().take(); }, &release_all, &release_all};
       at_fork(ForkStage::objects, hooks);
       return fresh;
     }();
     return *a;
   }
+  static void release_all() { all().release(); }
   // A thread that holds one of them may be about to construct another, which locks this->mutex. Everything is released
   // between attempts, so that such threads make progress. The last attempt skips mutexes that are not free.
-  void take() {
+  [[gnu::cold]] void take() {
     constexpr int first_wait = 10, last_wait = 2560;  // ms; five seconds in total
     for (int wait = first_wait;; wait *= 2) {
       mutex.lock();
@@ -64,7 +65,7 @@ struct ForkMutexes {
       release();
     }
   }
-  bool take_all(int milliseconds, bool leave_out) {
+  [[gnu::cold]] bool take_all(int milliseconds, bool leave_out) {
     LeanVector<ForkMutex*> mutexes;
     for (ForkMutex* m = first; m; m = m->next_) mutexes.push_back(m);
     const LeanVector<std::size_t> by_rank = stable_order(mutexes.size(), [&](std::size_t a, std::size_t b) {
@@ -83,7 +84,7 @@ struct ForkMutexes {
     }
     return true;
   }
-  void release() {
+  [[gnu::cold]] void release() {
     for (ForkMutex* m : held) m->mutex_.unlock();
     held.clear();
     mutex.unlock();

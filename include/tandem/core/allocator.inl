@@ -29,8 +29,8 @@ TANDEM_API TANDEM_INLINE Central& central() {
   static Central* const c = [] {
     auto* fresh = ::new (room) Central;
     fresh->bound = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGE_SIZE) / 4;
-    static constexpr detail::ForkHooks hooks{[] { central().mutex.lock(); }, [] { central().mutex.unlock(); },
-                                             [] { central().mutex.unlock(); }};
+    static constexpr auto unlock = [] { central().mutex.unlock(); };
+    static constexpr detail::ForkHooks hooks{[] { central().mutex.lock(); }, unlock, unlock};
     detail::at_fork(detail::ForkStage::memory, hooks);
     return fresh;
   }();
