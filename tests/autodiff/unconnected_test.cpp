@@ -96,3 +96,35 @@ TEST_CASE("unconnected: an unset gradient never acts as 0") {
   CHECK_THROWS_AS(x - g, errors::FailedPreconditionError);
   CHECK_THROWS_AS(concat({x, g}, 0), errors::FailedPreconditionError);
 }
+
+TEST_CASE("tape: integers computed from a watched tensor have no gradient, whatever reads them") {
+  const Tensor x = constant({1.5f}), k = constant({1, 2, 3});
+  const auto gradient_of = [&](const auto& f) {
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor y = x * 2;
+    return tape.gradient({y, f()}, x);
+  };
+  const std::vector<float> of_y{2};
+  CHECK(gradient_of([&] { return cast(x, int32) * k; }).to_vector<float>() == of_y);
+  CHECK(gradient_of([&] { return broadcast_to(cast(x, int32), {3}); }).to_vector<float>() == of_y);
+  CHECK(gradient_of([&] { return where(k > 1, cast(x, int32), k); }).to_vector<float>() == of_y);
+  CHECK(gradient_of([&] { return expand_dims(argmax(x, 0), 0) * cast(k, int64); }).to_vector<float>() == of_y);
+
+  GradientTape tape;
+  tape.watch(x);
+  CHECK_FALSE(tape.gradient(cast(x, int32) * k, x).is_set());
+}
+TEST_CASE("custom_gradient: an integer input that is computed from a watched tensor") {
+  const Tensor x = constant({1.5f}), k = constant({1, 2, 3});
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = custom_gradient(
+      [](const Tensor& a, const Tensor& i) {
+        return std::pair(a * cast(i, float32), [i](const Tensor& g) {
+          return std::vector<Tensor>{reduce_sum(g * cast(i, float32), 0, {.keepdims = true}), zeros_like(i)};
+        });
+      },
+      x, cast(x, int32) + k);
+  CHECK(tape.gradient(y, x).to_vector<float>() == std::vector<float>{9});
+}

@@ -108,7 +108,7 @@ struct GradientTape::Backward {
           (upstream[i].dtype() != targets[i].dtype() || !upstream[i].shape().is_compatible_with(targets[i].shape())))
         errors::raise<errors::InvalidArgumentError>("gradient", "output gradient " + to_string(upstream[i].spec()) +
                                                                     " for a target of " + to_string(targets[i].spec()));
-      sum_of(slot).add(given ? upstream[i] : ones_like(targets[i]));
+      if (has_gradient(targets[i].dtype())) sum_of(slot).add(given ? upstream[i] : ones_like(targets[i]));
     }
   }
 
@@ -154,6 +154,8 @@ struct GradientTape::Backward {
     if (!any || e.op->flags.non_differentiable) return {};
     return rule(e, {upstream.begin(), upstream.size()});
   }
+  // Integers that are computed from a watched tensor, as its argmax, have slots too, but no gradient.
+  static bool has_gradient(DType d) { return is_floating(d) || is_complex(d); }
   // Equal unknown dims may still differ at run time: [None] + [None] of sizes 3 and 1.
   static bool may_differ(const Tensor& a, const Tensor& b) {
     return !(a.shape() == b.shape()) || (a.is_symbolic() && !a.shape().is_fully_defined());
@@ -163,7 +165,7 @@ struct GradientTape::Backward {
     const int* slots = e.in_slots();
     for (std::size_t i = 0; i < e.n_in && i < r.size(); ++i) {
       Gradient& x = r[i];
-      if (slots[i] < 0 || !x.is_set()) continue;
+      if (slots[i] < 0 || !x.is_set() || !has_gradient(x.dtype())) continue;
       const Tensor& saved = e.saved()[i];
       if (e.op->flags.pointwise && saved.is_set() && may_differ(saved, x.dense()))
         x = tandem::detail::sum_to_like(x.dense(), saved);
@@ -238,7 +240,8 @@ TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, Span<con
 }
 
 // Forward search from the source: is the target reached at all, and through which non-differentiable op?
-[[gnu::cold]] TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source, Span<const Tensor> targets) const {
+[[gnu::cold]] TANDEM_INLINE std::string GradientTape::Log::why_unset(const Source& source,
+                                                                     Span<const Tensor> targets) const {
   LeanVector<Entry*> order;
   for (Entry* e = last_; e; e = e->prev) order.push_back(e);
   std::vector<char> reached(static_cast<std::size_t>(slots_));

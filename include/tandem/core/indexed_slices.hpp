@@ -35,7 +35,7 @@ extern TANDEM_API const RowCode row_code;
 }  // namespace detail
 
 /// A gradient computed by a tape. Reads as the Tensor that it converts to; a sparse one is converted to dense form.
-class TANDEM_API Gradient : detail::operators::Operand<Gradient> {
+class TANDEM_API Gradient : detail::operators::WithOperators<Gradient> {
  public:
   Gradient() = default;
   Gradient(const Gradient&) = default;

@@ -78,8 +78,9 @@ TANDEM_INLINE std::string Module::Contents::path_of(const Named& slot) const {
 TANDEM_INLINE Module::Contents& Module::contents() const { return static_cast<Contents&>(*state_); }
 TANDEM_INLINE void Module::set_kind(std::string kind) const { contents().kind_name = std::move(kind); }
 TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = true; }
-[[gnu::cold]] TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tensor& initial, bool trainable,
-                                            const Regularizer& regularizer, const Constraint& constraint) const {
+[[gnu::cold]] TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tensor& initial,
+                                                          bool trainable, const Regularizer& regularizer,
+                                                          const Constraint& constraint) const {
   Contents& c = contents();
   const std::lock_guard lock(c.mutex);
   c.check_new(name);

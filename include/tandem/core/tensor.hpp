@@ -39,15 +39,15 @@ struct alignas(64) TensorHeader {
 static_assert(sizeof(TensorHeader) == 128);
 
 namespace detail::operators {
-/// Base of the classes whose objects are operands of the operators + - == < ... of tensors. The operators are declared
-/// in this namespace, where only argument-dependent lookup by this base finds them: as members of namespace tandem,
-/// they would be candidates for every + of strings and every == of dtypes there, and of users who write `using
-/// namespace tandem`.
+/// Base of classes with the operators + - == < ... of tensors. These are declared in this namespace, where only
+/// argument-dependent lookup by this base finds them: as members of namespace tandem, they would be candidates for
+/// every + of strings and every == of dtypes there, and of users who write `using namespace tandem`. An aggregate that
+/// converts to Tensor is itself a member of this namespace instead, because a base would be one of its fields.
 template <class Derived>  // distinct types, so that a class with such a member is not larger
-struct Operand {};
+struct WithOperators {};
 }  // namespace detail::operators
 
-class TANDEM_API Tensor : detail::operators::Operand<Tensor> {
+class TANDEM_API Tensor : detail::operators::WithOperators<Tensor> {
  public:
   /// An unset tensor; any use of it raises.
   Tensor() = default;

@@ -20,7 +20,7 @@ struct VariableOptions {
 /// A mutable tensor. Reads and assignments are each atomic. A value read earlier never changes: assign_add and
 /// similar functions write in place only if the buffer has no other owner. While a function is traced, reads and
 /// assignments become hidden inputs and outputs of the graph, in program order.
-class TANDEM_API Variable : detail::operators::Operand<Variable> {
+class TANDEM_API Variable : detail::operators::WithOperators<Variable> {
  public:
   /// An empty handle; any use raises.
   Variable() = default;

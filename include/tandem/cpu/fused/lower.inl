@@ -210,7 +210,8 @@ TANDEM_LAZY class FusedLowering {
   std::vector<bool> done_;               // by instruction
 };
 
-TANDEM_LAZY_INLINE FusedCode::FusedCode(const FusedProgram& program) : run_(&detail::run_fused), reduce_(&detail::run_fused_reduce) {
+TANDEM_LAZY_INLINE FusedCode::FusedCode(const FusedProgram& program)
+    : run_(&detail::run_fused), reduce_(&detail::run_fused_reduce) {
   FusedLowering(program, *this).run();
 }
 

@@ -10,8 +10,8 @@ namespace detail {
 inline void sum_to_shape(const KernelCall& c) {
   const Operand &x = c.in[0], &y = c.out[0];
   const std::uint32_t lacks = c.attrs.get<LikeAttrs>().axis.mask(c.op, x.shape().rank());
-  fold(fold_kernel_of<Fold::sum, &sum_of_inexact>(x.spec->dtype, c.op), x.data, x.shape(), broadcast_mask(x.shape(), y.shape(), lacks),
-       nullptr, y.data, is_complex(x.spec->dtype) ? 2 : 1);
+  fold(fold_kernel_of<Fold::sum, &sum_of_inexact>(x.spec->dtype, c.op), x.data, x.shape(),
+       broadcast_mask(x.shape(), y.shape(), lacks), nullptr, y.data, is_complex(x.spec->dtype) ? 2 : 1);
 }
 
 // Fills `bytes` with copies of the first `unit` bytes, doubling the copied length up to an efficient size.

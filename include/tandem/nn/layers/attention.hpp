@@ -5,15 +5,21 @@
 
 #include "tandem/nn/layers/layer.hpp"
 
-namespace TANDEM_NS::layers {
+namespace TANDEM_NS::detail::operators {
 
 /// The result of an attention layer; converts to a Tensor, its output.
-struct AttentionOutput : tandem::detail::operators::Operand<AttentionOutput> {
+struct AttentionOutput {
   Tensor output;
   Tensor scores = {};  ///< with .return_attention_scores: the weights of the values, after dropout
 
   operator Tensor() const { return output; }
 };
+
+}  // namespace TANDEM_NS::detail::operators
+namespace TANDEM_NS::layers {
+
+using tandem::detail::operators::AttentionOutput;
+
 struct AttentionCall {
   Tensor key = {};               ///< default: the values
   Tensor attention_mask = {};    ///< bool_ [batch, m, n] or [m, n]: which keys each query may see

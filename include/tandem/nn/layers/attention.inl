@@ -54,14 +54,13 @@ TANDEM_INLINE AttentionOutput Attention::operator()(const Tensor& query, const T
   const Tensor mask = detail::mask_of_scores("Attention", call, false);
   const auto attend = [&](const Tensor& q) -> AttentionOutput {
     if (!call.return_attention_scores)
-      return {{},
-              nn::scaled_dot_product_attention(q, key, value,
+      return {nn::scaled_dot_product_attention(q, key, value,
                                                {.mask = mask,
                                                 .causal = call.use_causal_mask,
                                                 .scale = 1,
                                                 .dropout_rate = call.is_training() ? options_.dropout : 0})};
     const Tensor w = detail::weights_of_scores(matmul(q, key, {.transpose_b = true}), mask, call, options_.dropout);
-    return {{}, matmul(w, value), w};
+    return {matmul(w, value), w};
   };
   if (!options_.use_scale) return attend(query);
   return run_with_weights(
@@ -81,7 +80,7 @@ TANDEM_INLINE AttentionOutput AdditiveAttention::operator()(const Tensor& query,
     const Tensor features = tandem::tanh(expand_dims(query, 2) + expand_dims(key, 1));  // [batch, m, n, d]
     const Tensor scores = reduce_sum(scale.is_set() ? features * scale : features, {.axis = -1});
     const Tensor w = detail::weights_of_scores(scores, mask, call, options_.dropout);
-    AttentionOutput r{{}, matmul(w, value)};
+    AttentionOutput r{matmul(w, value)};
     if (call.return_attention_scores) r.scores = w;
     return r;
   };

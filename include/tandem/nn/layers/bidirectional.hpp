@@ -9,7 +9,22 @@
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/nn/layers/rnn_call.hpp"
 
+namespace TANDEM_NS::detail::operators {
+
+/// The result of a Bidirectional layer; converts to a Tensor, its output.
+template <class State>
+struct BidirectionalOutput {
+  Tensor output;             ///< of both, merged; with MergeMode::none unset
+  Tensor forward, backward;  ///< the outputs of each; sequences in the order of the input
+  State forward_state, backward_state;
+
+  operator Tensor() const { return output; }
+};
+
+}  // namespace TANDEM_NS::detail::operators
 namespace TANDEM_NS::layers {
+
+using tandem::detail::operators::BidirectionalOutput;
 
 namespace detail {
 TANDEM_API Tensor concat_outputs(const Tensor& forward, const Tensor& backward);
@@ -45,15 +60,6 @@ template <class L>
 struct BidirectionalOptions {
   MergeMode merge_mode = MergeMode::concat;
   std::optional<L> backward_layer = {};  ///< default: a layer like the forward one, with weights of its own
-};
-/// The result; converts to a Tensor, its output.
-template <class State>
-struct BidirectionalOutput : tandem::detail::operators::Operand<BidirectionalOutput<State>> {
-  Tensor output;             ///< of both, merged; with MergeMode::none unset
-  Tensor forward, backward;  ///< the outputs of each; sequences in the order of the input
-  State forward_state, backward_state;
-
-  operator Tensor() const { return output; }
 };
 template <class Initial>
 struct BidirectionalCall {
@@ -126,7 +132,7 @@ class Bidirectional : public Layer {
                       call_of(call.initial_backward_state, mask, lengths, call.training));
     if (o.return_sequences) b.output = detail::reverse_time(b.output, lengths, o.time_major);
     Tensor merged = merge_(f.output, b.output);
-    return {{}, std::move(merged), std::move(f.output), std::move(b.output), std::move(f.state), std::move(b.state)};
+    return {std::move(merged), std::move(f.output), std::move(b.output), std::move(f.state), std::move(b.state)};
   }
   static typename L::Call call_of(const Initial& initial, const RnnMask& mask, const Tensor& lengths,
                                   std::optional<bool> training) {

@@ -74,13 +74,13 @@ TANDEM_INLINE AttentionOutput MultiHeadAttention::attend(const Tensor& query, co
                                                        .causal = call.use_causal_mask,
                                                        .steps_first = true,
                                                        .dropout_rate = call.is_training() ? options_.dropout : 0});
-    return {{}, projected(detail::merge_heads(y), 3)};
+    return {projected(detail::merge_heads(y), 3)};
   }
   const double key_dim = static_cast<double>(q.shape().dim(3));
   const Tensor scores =
       matmul(detail::swapped(q * (1 / std::sqrt(key_dim))), detail::swapped(k), {.transpose_b = true});
   const Tensor weights = detail::weights_of_scores(scores, mask, call, options_.dropout);
-  return {{}, projected(detail::merge_heads(detail::swapped(matmul(weights, detail::swapped(v)))), 3), weights};
+  return {projected(detail::merge_heads(detail::swapped(matmul(weights, detail::swapped(v)))), 3), weights};
 }
 
 }  // namespace TANDEM_NS::layers

@@ -110,7 +110,7 @@ class RNN : public Layer {
     const training_scope scope(call.is_training());  // for the cell, too
     const Tensor inputs = options_.dropout(s.x, is_training());
     detail::RnnSteps<State> all = detail::run_cell("RNN", cell(), inputs, start, s.lengths);
-    RnnOutput<State> r{{}, {}, std::move(all.state)};
+    RnnOutput<State> r{{}, std::move(all.state)};
     r.output = options_.return_sequences
                    ? order.end(all.output, s)
                    : detail::last_output(cell(), detail::RnnSteps<State>{all.output, r.state}, s.lengths);

@@ -6,16 +6,22 @@
 #include "tandem/nn/layers/layer.hpp"
 #include "tandem/nn/layers/rnn_steps.hpp"
 
-namespace TANDEM_NS::layers {
+namespace TANDEM_NS::detail::operators {
 
 /// The result of a recurrent layer; converts to a Tensor, its output.
 template <class State>
-struct RnnOutput : tandem::detail::operators::Operand<RnnOutput<State>> {
+struct RnnOutput {
   Tensor output;  ///< the last output of each row, or with .return_sequences those of all steps
   State state;    ///< of each row, after its last step
 
   operator Tensor() const { return output; }
 };
+
+}  // namespace TANDEM_NS::detail::operators
+namespace TANDEM_NS::layers {
+
+using tandem::detail::operators::RnnOutput;
+
 /// The call of a recurrent layer. Past its length, and where it is masked, a row outputs zeros and keeps its state.
 template <class Initial>
 struct RnnCall {

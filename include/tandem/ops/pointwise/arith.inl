@@ -165,7 +165,9 @@ TANDEM_INLINE Tensor detail::quotient_over(const OpDef& op, const Tensor& a, con
                                            Tensor* second) {
   return is_integer(a.dtype()) ? divide(a, b, no_options) : over(op, a, b, first, second);
 }
-TANDEM_INLINE Tensor detail::operators::operator+(const Tensor& a, const Tensor& b) { return apply1(add_op, no_attrs, no_options, a, b); }
+TANDEM_INLINE Tensor detail::operators::operator+(const Tensor& a, const Tensor& b) {
+  return apply1(add_op, no_attrs, no_options, a, b);
+}
 TANDEM_INLINE Tensor detail::operators::operator-(const Tensor& a, const Tensor& b) {
   return apply1(subtract_op, no_attrs, no_options, a, b);
 }
@@ -173,7 +175,9 @@ TANDEM_INLINE Tensor detail::operators::operator*(const Tensor& a, const Tensor&
   return apply1(multiply_op, no_attrs, no_options, a, b);
 }
 TANDEM_INLINE Tensor detail::operators::operator/(const Tensor& a, const Tensor& b) { return divide(a, b, no_options); }
-TANDEM_INLINE Tensor detail::operators::operator-(const Tensor& x) { return apply1(negative_op, no_attrs, no_options, x); }
+TANDEM_INLINE Tensor detail::operators::operator-(const Tensor& x) {
+  return apply1(negative_op, no_attrs, no_options, x);
+}
 
 TANDEM_INLINE Tensor detail::times_conjugate(const Tensor& g, const Tensor& x) {
   return is_complex(x.dtype()) ? g * conj(x) : g * x;

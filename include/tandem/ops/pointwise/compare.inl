@@ -177,8 +177,10 @@ TANDEM_INLINE void rules::select_rule::kernel(const KernelCall& c) {
   cpu::pointwise<select_rule>(same);
 }
 
-#define TANDEM_COMPARISON(op, name) \
-  TANDEM_INLINE Tensor detail::operators::operator op(const Tensor& a, const Tensor& b) { return name(a, b, no_options); }
+#define TANDEM_COMPARISON(op, name)                                                       \
+  TANDEM_INLINE Tensor detail::operators::operator op(const Tensor& a, const Tensor& b) { \
+    return name(a, b, no_options);                                                        \
+  }
 TANDEM_COMPARISON(==, equal)
 TANDEM_COMPARISON(!=, not_equal)
 TANDEM_COMPARISON(<, less)
@@ -188,7 +190,7 @@ TANDEM_COMPARISON(>=, greater_equal)
 #undef TANDEM_COMPARISON
 
 #define TANDEM_LOGICAL(op, logical, bits)                                                           \
-  TANDEM_INLINE Tensor detail::operators::operator op(const Tensor& a, const Tensor& b) {                              \
+  TANDEM_INLINE Tensor detail::operators::operator op(const Tensor& a, const Tensor& b) {           \
     return a.dtype() == DType::bool_ ? logical(a, b, no_options) : bitwise::bits(a, b, no_options); \
   }
 TANDEM_LOGICAL(&, logical_and, bitwise_and)

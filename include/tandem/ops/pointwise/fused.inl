@@ -9,7 +9,7 @@
 namespace TANDEM_NS {
 
 TANDEM_LAZY_INLINE FusedProgram::FusedProgram(std::vector<DType> in, LeanVector<Instruction> instructions,
-                                         std::vector<int> out)
+                                              std::vector<int> out)
     : inputs(std::move(in)), code(std::move(instructions)), outputs(std::move(out)) {
   check();
   compiled_ = std::make_unique<cpu::FusedCode>(*this);

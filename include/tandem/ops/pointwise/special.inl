@@ -322,7 +322,9 @@ TANDEM_DEFINE_OPS(TANDEM_SPECIAL_OPS)
 TANDEM_DEFINE_FUNCTIONS(TANDEM_SPECIAL_OPS)
 
 #if TANDEM_DEFINES
-TANDEM_INLINE Tensor detail::operators::operator%(const Tensor& a, const Tensor& b) { return floormod(a, b, no_options); }
+TANDEM_INLINE Tensor detail::operators::operator%(const Tensor& a, const Tensor& b) {
+  return floormod(a, b, no_options);
+}
 namespace detail {
 // Halves by their bits, whose order is that of the magnitudes.
 TANDEM_INLINE Tensor next_half(const Tensor& a, const Tensor& b, const OpOptions& o) {
