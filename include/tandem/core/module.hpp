@@ -172,6 +172,7 @@ class TANDEM_API Module {
   struct Paths;
   struct Places;
   struct Walk;
+  TANDEM_LAZY struct Separation;
   void build_locked(Callable build) const;
   Ref<Asset> asset_at(std::size_t i) const;
   void note_frozen(bool in_frozen) const;

@@ -9,6 +9,7 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/slice.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 #include "tests/ops/reduce/loops.hpp"
 #include "tests/support/catch.hpp"
@@ -266,6 +267,39 @@ TEST_CASE("group_norm and instance_norm agree with loops") {
   CHECK_THROWS_WITH(
       nn::instance_norm(constant({{1.f, 2.f}}), {.scale = constant({1.f})}),
       ContainsSubstring("instance_norm: scale and offset need x's dtype and the shape [channels], not float32[1]"));
+}
+
+// Results of that size are stored past the caches (cpu/streaming.hpp).
+TEST_CASE("layer_norm: many rows give what few of them give") {
+  const i64 rows = 8200, n = 512;
+  const Tensor x = loops::random({rows, n}, 1, float32), g = loops::random({rows, n}, 2, float32);
+  const Tensor scale = loops::random({n}, 3, float32), offset = loops::random({n}, 4, float32);
+  struct Results {
+    Tensor y, dx, dscale, doffset;
+  };
+  const auto run = [&](const Tensor& x, const Tensor& g) {
+    GradientTape tape;
+    for (const Tensor* t : {&x, &scale, &offset}) tape.watch(*t);
+    const Tensor y = nn::layer_norm(x, {.scale = scale, .offset = offset});
+    const auto [dx, dscale, doffset] = tape.gradient(y, {x, scale, offset}, {.output_gradients = {g}});
+    return Results{y, dx, dscale, doffset};
+  };
+  for (const int threads : {1, 2}) {
+    const ::testing::Threads scope(threads);
+    on_every_set([&] {
+      const Results all = run(x, g);
+      double dscale = 0, doffset = 0;  // of column 7
+      for (i64 row = 0; row < rows; row += 41) {
+        const Slice some(row, row + 41);
+        const Results part = run(x(some), g(some));
+        REQUIRE(all.y(some).to_vector<float>() == part.y.to_vector<float>());
+        REQUIRE(all.dx(some).to_vector<float>() == part.dx.to_vector<float>());
+        dscale += part.dscale.at<float>({7}), doffset += part.doffset.at<float>({7});
+      }
+      CHECK(std::abs(all.dscale.at<float>({7}) - dscale) < 1e-3);
+      CHECK(std::abs(all.doffset.at<float>({7}) - doffset) < 1e-3);
+    });
+  }
 }
 
 }  // namespace layer_norm_test

@@ -8,6 +8,7 @@
 #include "tandem/cpu/fused/fused.hpp"
 #include "tandem/cpu/pointwise/broadcast.hpp"
 #include "tandem/cpu/pointwise/expand.hpp"
+#include "tandem/cpu/streaming.hpp"
 
 namespace TANDEM_NS::cpu {
 
@@ -15,7 +16,6 @@ namespace detail {
 inline constexpr i64 fused_tile = 1024, least_fused_tile = 256;  // elements
 inline constexpr i64 long_fused_tile = 16384;                    // if there are no intermediate values
 inline constexpr i64 fused_cache = 24 * 1024;                    // maximum bytes of the tiles of intermediate values
-inline constexpr i64 fused_streaming_bytes = 64 * 1024 * 1024;   // as for single ops (pointwise.inl)
 inline constexpr double fused_grain = 10000;                     // minimum ns per thread
 inline constexpr double fused_ns_per_byte = 0.03;  // of inputs and outputs, which are seldom in the L1 cache
 }  // namespace detail
@@ -42,7 +42,7 @@ struct FusedCall {
     for (int o = 0; o < code.outputs_; ++o) lay_out_output(o);
     if (n > tile) choose_tile(period);
     buffer_bytes = (std::min(tile, n) * width + 127) / 64 * 64;  // expand writes up to one register too much
-    streamed = n * element_bytes >= detail::fused_streaming_bytes;
+    streamed = n * element_bytes >= streaming_bytes;
   }
   const Operand& in(int i) const { return c.in[static_cast<std::size_t>(i)]; }
   const Operand& out(int o) const { return c.out[static_cast<std::size_t>(o)]; }
@@ -114,9 +114,7 @@ class FusedTiles {
 
   void run(i64 begin, i64 end) {
     for (; begin < end; ++begin) run_tile(begin * call_.tile, std::min(call_.tile, call_.n - begin * call_.tile));
-#if defined(__SSE2__)
-    if (call_.streamed) _mm_sfence();
-#endif
+    if (call_.streamed) end_streaming();
   }
   /// Writes the elements [begin, begin + n) of the only output to `to`.
   void run_into(void* to, i64 begin, i64 n) {
@@ -154,7 +152,7 @@ class FusedTiles {
     for (int o = 0; o < code_.outputs_; ++o) {
       void*& to = slot_[code_.inputs_ + o];
       to = into_ ? into_ : place(call_.out(o), code_.inputs_ + o, at);
-      streamed = streamed && reinterpret_cast<std::uintptr_t>(to) % 64 == 0;
+      streamed = streamed && begins_line(to);
       if (char* copy = copies_[static_cast<std::size_t>(o)]) to = copy;
     }
     for (const FusedStep& s : code_.steps_) run_step(s, n, streamed);

@@ -9,6 +9,7 @@
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/pointwise/half_tile.hpp"
 #include "tandem/cpu/reduce/engine.hpp"
+#include "tandem/cpu/streaming.hpp"
 
 namespace TANDEM_NS::cpu {
 namespace detail {
@@ -25,8 +26,13 @@ struct NormRows {
   }
 };
 
-using LayerNormRows = void (*)(const void*, const void*, const void*, void*, i64, i64, double);
-using LayerNormGradRows = void (*)(const void*, const void*, const void*, void*, void*, void*, i64, i64, double);
+using LayerNormRows = void (*)(const void*, const void*, const void*, void*, i64, i64, double, bool);
+using LayerNormGradRows = void (*)(const void*, const void*, const void*, void*, void*, void*, i64, i64, double, bool);
+
+// Whether a pass over `arrays` of y's size stores y past the caches.
+inline bool is_streamed(const Operand& y, i64 arrays, i64 row_bytes) {
+  return arrays * static_cast<i64>(y.spec->bytes()) >= streaming_bytes && row_bytes % 64 == 0 && begins_line(y.data);
+}
 
 // Scale and offset as float32.
 class HalfParameters {
@@ -48,7 +54,7 @@ inline void half_layer_norm(const KernelCall& c, const NormRows& p, LayerNormRow
       const i64 numbers = count * p.n;
       const float* const x = tile.widen(c.in[0].as<const std::uint16_t>() + at * p.n, numbers, 1, numbers);
       float* const y = tile.room(numbers);
-      run(x, scale, offset, y, count, p.n, c.attrs.get<LayerNormAttrs>().epsilon);
+      run(x, scale, offset, y, count, p.n, c.attrs.get<LayerNormAttrs>().epsilon, false);
       tile.round(y, c.out[0].as<std::uint16_t>() + at * p.n, numbers, 1, numbers);
     });
   });
@@ -82,7 +88,7 @@ inline void half_layer_norm_grad(const KernelCall& c, const NormRows& p, LayerNo
       const float* const g = tile.widen(c.in[0].as<const std::uint16_t>() + at * p.n, numbers, 1, numbers);
       const float* const x = tile.widen(c.in[1].as<const std::uint16_t>() + at * p.n, numbers, 1, numbers);
       float* const dx = tile.room(numbers);
-      run(g, x, scale, dx, dscale, doffset, count, p.n, a.epsilon);
+      run(g, x, scale, dx, dscale, doffset, count, p.n, a.epsilon, false);
       tile.round(dx, c.out[0].as<std::uint16_t>() + at * p.n, numbers, 1, numbers);
     });
   });
@@ -110,9 +116,11 @@ void layer_norm_of(const KernelCall& c) {
   const void* const offset = a.offset ? c.in[c.in.size() - 1].data : nullptr;
   if constexpr (kernels_take_half)
     if (dtypes::half_floating.has(x.spec->dtype)) return half_layer_norm(c, p, run, scale, offset);
+  const bool streamed = is_streamed(c.out[0], 2, p.n * width);
   parallel_for(p.rows, norm_grain / p.n + 1, [&](i64 begin, i64 end) {
     const i64 at = begin * p.n * width;
-    run(x.as<const char>() + at, scale, offset, c.out[0].as<char>() + at, end - begin, p.n, a.epsilon);
+    run(x.as<const char>() + at, scale, offset, c.out[0].as<char>() + at, end - begin, p.n, a.epsilon, streamed);
+    if (streamed) end_streaming();
   });
 }
 
@@ -131,10 +139,12 @@ void layer_norm_grad_of(const KernelCall& c) {
   if constexpr (kernels_take_half)
     if (dtypes::half_floating.has(dtype)) return half_layer_norm_grad(c, p, run, scale);
   const i64 row = p.n * static_cast<i64>(size_of(dtype));
+  const bool streamed = is_streamed(c.out[0], 3, row);
   for_each_chunk(c, p, row, [&](i64 first, i64 rows, void* dscale, void* doffset) {
     const i64 at = first * row;
     run(c.in[0].as<const char>() + at, x.as<const char>() + at, scale, c.out[0].as<char>() + at, dscale, doffset, rows,
-        p.n, a.epsilon);
+        p.n, a.epsilon, streamed);
+    if (streamed) end_streaming();
   });
   const FoldKernel& add = fold_kernel_of<Fold::sum, &sum_of_inexact>(dtype, c.op);
   const i64 parts = i64{a.scale} + i64{a.offset};

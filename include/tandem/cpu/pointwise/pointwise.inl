@@ -9,6 +9,7 @@
 #include "tandem/cpu/pointwise/expand.hpp"
 #include "tandem/cpu/pointwise/half.hpp"
 #include "tandem/cpu/pointwise/pointwise.hpp"
+#include "tandem/cpu/streaming.hpp"
 
 namespace TANDEM_NS::cpu {
 namespace tiles {
@@ -19,11 +20,6 @@ inline constexpr i64 short_row = 512;     // shorter rows share a tile
 inline constexpr i64 widest = 8;          // bytes per element
 inline constexpr i64 widest_wide = TANDEM_IS_HEADER_ONLY ? sizeof(i64) : sizeof(float);
 inline constexpr i64 cheap_grain = 256 * 1024, costly_grain = 64 * 1024;  // minimum bytes per thread
-
-// The result of a call that touches more than this leaves the caches before it is read, so it is stored past them. A
-// constant, because the L3 size that the system reports may be off by a factor of ten (virtual machines, glibc on
-// AMD).
-inline constexpr i64 streaming_bytes = 64 * 1024 * 1024;
 
 // How one call is divided; shared by all threads.
 struct Cut {
@@ -53,8 +49,7 @@ struct Cut {
       element_bytes += rows > 1 && axes.is_same_for_rows(k) ? 0 : width[k];  // repeated reads stay in the cache
       plain = plain && !is_widened(operand(k).spec->dtype) && !axes.repeats_inner(k);
     }
-    streamed =
-        inner * rows * element_bytes >= streaming_bytes && reinterpret_cast<std::uintptr_t>(c.out[0].data) % 64 == 0;
+    streamed = inner * rows * element_bytes >= streaming_bytes && begins_line(c.out[0].data);
     length = std::max(out_width, *std::max_element(width, width + inputs)) > widest ? tile / 2 : tile;
     piece = plain ? long_piece : length;
     pieces = (inner + piece - 1) / piece;
@@ -102,9 +97,7 @@ class Worker {
     } else {
       run_long_rows(begin, end);
     }
-#if defined(__SSE2__)
-    if (cut_.streamed) _mm_sfence();
-#endif
+    if (cut_.streamed) end_streaming();
   }
 
  private:
