@@ -295,18 +295,21 @@ TEST_CASE("positions") {
 TEST_CASE("a traced function returns the outputs of layers as they are") {
   const Tensor x = wave({2, 3, 4});
   const layers::LSTM lstm(5, {.return_sequences = true});
-  const auto eager = lstm(x), traced = function([&](const Tensor&t) { return lstm(t); })(x);
+  const auto eager = lstm(x);
+  const auto traced = function([&](const Tensor& t) { return lstm(t); })(x);
   check_close(floats(traced.output), floats(eager.output));
   check_close(floats(traced.state[0].c), floats(eager.state[0].c));
 
   const layers::Bidirectional both{layers::GRU(3)};
-  const auto b = both(x), b_traced = function([&](const Tensor&t) { return both(t); })(x);
+  const auto b = both(x);
+  const auto b_traced = function([&](const Tensor& t) { return both(t); })(x);
   check_close(floats(b_traced.output), floats(b.output));
   check_close(floats(b_traced.backward_state[0]), floats(b.backward_state[0]));
 
   const layers::Attention attention;
   const layers::AttentionCall call{.return_attention_scores = true};
-  const auto a = attention(x, x, call), a_traced = function([&](const Tensor&t) { return attention(t, t, call); })(x);
+  const auto a = attention(x, x, call);
+  const auto a_traced = function([&](const Tensor& t) { return attention(t, t, call); })(x);
   check_close(floats(a_traced.output), floats(a.output));
   check_close(floats(a_traced.scores), floats(a.scores));
 }

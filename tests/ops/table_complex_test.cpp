@@ -19,7 +19,6 @@ namespace {
 using List = std::vector<Tensor>;
 using Complex = std::complex<float>;
 
-bool is_differentiable(DType d) { return is_floating(d) || is_complex(d); }
 Tensor weights_of(const Tensor& y, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> spread(0.5f, 1.5f);

@@ -108,7 +108,7 @@ struct GradientTape::Backward {
           (upstream[i].dtype() != targets[i].dtype() || !upstream[i].shape().is_compatible_with(targets[i].shape())))
         errors::raise<errors::InvalidArgumentError>("gradient", "output gradient " + to_string(upstream[i].spec()) +
                                                                     " for a target of " + to_string(targets[i].spec()));
-      if (has_gradient(targets[i].dtype())) sum_of(slot).add(given ? upstream[i] : ones_like(targets[i]));
+      if (is_differentiable(targets[i].dtype())) sum_of(slot).add(given ? upstream[i] : ones_like(targets[i]));
     }
   }
 
@@ -154,8 +154,6 @@ struct GradientTape::Backward {
     if (!any || e.op->flags.non_differentiable) return {};
     return rule(e, {upstream.begin(), upstream.size()});
   }
-  // Integers that are computed from a watched tensor, as its argmax, have slots too, but no gradient.
-  static bool has_gradient(DType d) { return is_floating(d) || is_complex(d); }
   // Equal unknown dims may still differ at run time: [None] + [None] of sizes 3 and 1.
   static bool may_differ(const Tensor& a, const Tensor& b) {
     return !(a.shape() == b.shape()) || (a.is_symbolic() && !a.shape().is_fully_defined());
@@ -165,7 +163,8 @@ struct GradientTape::Backward {
     const int* slots = e.in_slots();
     for (std::size_t i = 0; i < e.n_in && i < r.size(); ++i) {
       Gradient& x = r[i];
-      if (slots[i] < 0 || !x.is_set() || !has_gradient(x.dtype())) continue;
+      // Integers that are computed from a watched tensor, as its argmax, have slots too.
+      if (slots[i] < 0 || !x.is_set() || !is_differentiable(x.dtype())) continue;
       const Tensor& saved = e.saved()[i];
       if (e.op->flags.pointwise && saved.is_set() && may_differ(saved, x.dense()))
         x = tandem::detail::sum_to_like(x.dense(), saved);

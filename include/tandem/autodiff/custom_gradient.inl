@@ -9,7 +9,7 @@ namespace detail {
 // from.
 TANDEM_INLINE Specs infer_custom(const InferCall& c) { return Specs(c.spec(0)); }
 TANDEM_INLINE void check_custom_gradient(std::size_t i, const Spec& got, const Spec& want) {
-  if (!is_floating(want.dtype) && !is_complex(want.dtype)) return;  // it has no gradient, whatever backward gave
+  if (!is_differentiable(want.dtype)) return;  // it has no gradient, whatever backward gave
   if (got.dtype != want.dtype || !got.shape.is_compatible_with(want.shape))
     errors::raise<errors::InvalidArgumentError>(
         "custom_gradient", "the backward function gave " + to_string(got) + " as the gradient of input " +

@@ -28,20 +28,18 @@ class ReadVariables final : Observer {
   std::vector<Variable> list_;
 };
 
-inline bool is_differentiable(const Tensor& t) { return is_floating(t.dtype()) || is_complex(t.dtype()); }
-
 // The gradients of f at x, weighted by g, to all of x and to the Variables; unset where there is none.
 inline std::vector<Tensor> recomputed_gradients(const Recomputed& f, const std::vector<Tensor>& x,
                                                 const std::vector<Variable>& variables, const Tensor& g) {
   GradientTape tape({.watch_accessed_variables = false});
   LeanVector<Source> sources;
   for (const Tensor& t : x)
-    if (is_differentiable(t)) tape.watch(t), sources.emplace_back(t);
+    if (is_differentiable(t.dtype())) tape.watch(t), sources.emplace_back(t);
   for (const Variable& v : variables) tape.watch(v), sources.emplace_back(v);
   const std::vector<Gradient> found = tape.gradients(f.call(x), sources, {.output_gradients = {g}});
   std::vector<Tensor> r;
   auto next = found.begin();
-  for (const Tensor& t : x) r.push_back(is_differentiable(t) ? Tensor((next++)->tensor()) : Tensor());
+  for (const Tensor& t : x) r.push_back(is_differentiable(t.dtype()) ? Tensor((next++)->tensor()) : Tensor());
   for (; next != found.end(); ++next) r.push_back(next->tensor());
   return r;
 }

@@ -50,7 +50,7 @@ TANDEM_INLINE void GradientTape::Log::free_entries() {
 }
 
 TANDEM_INLINE void GradientTape::Log::check_watchable(const Spec& s) {
-  if (!is_floating(s.dtype) && !is_complex(s.dtype))
+  if (!is_differentiable(s.dtype))
     errors::raise<errors::InvalidArgumentError>("watch", to_string(s) + " has no derivative; watch floating tensors");
 }
 TANDEM_INLINE void GradientTape::Log::watch(const Tensor& x) {
@@ -71,7 +71,7 @@ TANDEM_INLINE GradientTape::Log::Reads& GradientTape::Log::reads_of(const Variab
 }
 TANDEM_INLINE void GradientTape::Log::read(const Variable& v, const Tensor& value) {
   if (ended.load(std::memory_order_relaxed)) return;
-  if (paused_ || !(is_floating(value.dtype()) || is_complex(value.dtype()))) return;
+  if (paused_ || !is_differentiable(value.dtype())) return;
   if (!(options_.watch_accessed_variables && v.trainable()) && variables_.find(v.id()) < 0) return;
   map_.insert(value.id(), slots_);
   reads_of(v).slots.push(slots_++);

@@ -93,6 +93,8 @@ inline constexpr DTypes all{(1u << dtype_count) - 1};
 constexpr bool is_floating(DType d) { return (dtypes::floating | dtypes::half_floating).has(d); }
 constexpr bool is_integer(DType d) { return dtypes::integer.has(d); }
 constexpr bool is_complex(DType d) { return d == DType::complex64 || d == DType::complex128; }
+/// Whether numbers of the dtype have gradients: floating and complex ones.
+constexpr bool is_differentiable(DType d) { return is_floating(d) || is_complex(d); }
 
 namespace detail {
 // std::complex without <complex>, which includes the stream headers.

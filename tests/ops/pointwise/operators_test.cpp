@@ -19,14 +19,14 @@ template <class A, class B>
 concept Combine = requires(const A& a, const B& b, Tensor x) {
   { a + b } -> std::same_as<Tensor>;
   { a - b } -> std::same_as<Tensor>;
-  { a* b } -> std::same_as<Tensor>;
+  { (a * b) } -> std::same_as<Tensor>;
   { a / b } -> std::same_as<Tensor>;
   { a % b } -> std::same_as<Tensor>;
   { a == b } -> std::same_as<Tensor>;
   { a != b } -> std::same_as<Tensor>;
   { a < b } -> std::same_as<Tensor>;
   { a >= b } -> std::same_as<Tensor>;
-  { a& b } -> std::same_as<Tensor>;
+  { (a & b) } -> std::same_as<Tensor>;
   { x += b } -> std::same_as<Tensor&>;
 };
 // With itself, with a tensor and with numbers, on either side; no name of tandem is visible here.

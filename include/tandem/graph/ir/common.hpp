@@ -29,7 +29,7 @@ TANDEM_LAZY inline bool runs_host_code(const Node& n) {
       return true;
   return false;
 }
-TANDEM_LAZY inline bool has_derivative(const Spec& s) { return is_floating(s.dtype) || is_complex(s.dtype); }
+TANDEM_LAZY inline bool has_derivative(const Spec& s) { return is_differentiable(s.dtype); }
 
 /// Reruns the op's shape rule for inputs of these specs; constants are passed with their values.
 TANDEM_LAZY Specs infer_again(const Node& n, Span<const Tensor> by_value);

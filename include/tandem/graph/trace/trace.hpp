@@ -83,7 +83,7 @@ class TANDEM_API Tracer final : public Stager {
   // Whether a known tensor from before a body's trace must become an input, visible to tapes outside the control
   // flow.
   bool may_be_watched(const Tensor& t) const {
-    return outer_observers_ && t.id() < first_id_ && (is_floating(t.dtype()) || is_complex(t.dtype()));
+    return outer_observers_ && t.id() < first_id_ && is_differentiable(t.dtype());
   }
   TANDEM_LAZY int value_of(const Tensor& t, const char* op, bool shape_only);
   TANDEM_LAZY const Node* maker(int value) const;

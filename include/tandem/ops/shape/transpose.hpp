@@ -42,8 +42,6 @@ TANDEM_API Tensor roll(const Tensor& x, i64 shift, i64 axis, OpOptions = {});
 TANDEM_API Tensor roll(const Tensor& x, std::initializer_list<i64> shifts, std::initializer_list<i64> axes,
                        OpOptions = {});
 
-namespace detail {}  // namespace detail
-
 TANDEM_OPS(transpose_ops, transpose, reverse, roll)
 
 namespace rules {
