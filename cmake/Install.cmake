@@ -15,6 +15,7 @@ endforeach()
 set(tandem_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tandem")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/tandemConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/tandemConfig.cmake" INSTALL_DESTINATION "${tandem_package_dir}")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/tandemHeaderOnly.cmake" "${PROJECT_BINARY_DIR}/tandemHeaderOnly.cmake" COPYONLY)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 
 foreach(component ${TANDEM_COMPONENTS})
@@ -28,6 +29,7 @@ if(TANDEM_INSTALL)
   endforeach()
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(FILES "${PROJECT_BINARY_DIR}/tandemConfig.cmake" "${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake"
+    "${PROJECT_BINARY_DIR}/tandemHeaderOnly.cmake"
     DESTINATION "${tandem_package_dir}")
   install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endif()

@@ -1,6 +1,10 @@
 # The library targets: tandem::tandem and tandem::header_only, and two targets of each optional component: tandem::io
 # (compiled) and tandem::io_header_only.
-set(TANDEM_WARNINGS -Wall -Wextra $<$<BOOL:${TANDEM_WERROR}>:-Werror>)
+# Warnings are for those who work on Tandem: a project that adds it as a subdirectory sees its own alone.
+set(TANDEM_WARNINGS)
+if(TANDEM_TOP_LEVEL OR TANDEM_WERROR)
+  set(TANDEM_WARNINGS -Wall -Wextra $<$<BOOL:${TANDEM_WERROR}>:-Werror>)
+endif()
 
 # Uses the headers of a package without exporting the dependency: an installed library then needs neither its headers
 # nor its targets.
@@ -23,6 +27,10 @@ function(tandem_add_compiled target)
   # (otherwise up to 3 % of an LSTM step; costs 3 % of the code's size).
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:${TANDEM_WARNINGS};-ffunction-sections;-fdata-sections;-falign-functions=64>")
+  if(TANDEM_OPTIMIZE)
+    # Comes after the flags of the build type, so that it is what counts.
+    target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<OR:$<STREQUAL:$<CONFIG>,>,$<CONFIG:Debug>>>:-O2>)
+  endif()
   target_link_libraries(${target} PUBLIC Threads::Threads)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX DEFINE_SYMBOL "" CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
     CXX_EXTENSIONS OFF VERSION ${TANDEM_VERSION} SOVERSION ${TANDEM_VERSION_MAJOR}.${TANDEM_VERSION_MINOR})
@@ -91,6 +99,7 @@ set_target_properties(tandem_header_only PROPERTIES EXPORT_NAME header_only)
 tandem_common(tandem_header_only INTERFACE header_only)
 target_compile_definitions(tandem_header_only INTERFACE TANDEM_HEADER_ONLY=1)
 target_link_libraries(tandem_header_only INTERFACE Threads::Threads)
+include(tandemHeaderOnly)
 
 # The component reads or writes compressed files where there is zlib.
 function(tandem_use_zlib component)

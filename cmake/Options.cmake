@@ -10,6 +10,7 @@ option(TANDEM_BUILD_BENCH "Build the benchmarks (needs Google Benchmark)" OFF)
 option(TANDEM_HEADER_ONLY_TESTS "Build the tests in header-only mode too, as unity builds" OFF)
 option(TANDEM_BUILD_FUZZERS "Build the libFuzzer targets (needs clang)" OFF)
 option(TANDEM_INSTALL "Add install rules" ${TANDEM_TOP_LEVEL})
+option(TANDEM_OPTIMIZE "Compile the library with -O2 in builds without a build type and in Debug builds, too" ON)
 option(TANDEM_WERROR "Treat warnings as errors" OFF)
 option(TANDEM_PCH "Precompile the test framework's header" ON)
 

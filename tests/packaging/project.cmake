@@ -1,5 +1,6 @@
 # Configures SOURCE in FOLDER with ARGS, then builds and runs PROGRAMS.
 # With ERROR a step must fail and say that text: configuring, or, with REFUSED, building that target.
+# With SAYS configuring must print that text; with COMMANDS the compiler's commands (compile_commands.json) must match it.
 # With INSTALL the build tree TREE is installed first, moved (a package must not know its place) and used.
 set(ENV{CCACHE_NOHASHDIR} 1)  # as in the build that made the objects
 file(REMOVE_RECURSE "${FOLDER}")
@@ -10,6 +11,14 @@ function(run)
   if(NOT status EQUAL 0)
     list(JOIN ARGN " " command)
     message(FATAL_ERROR "failed (${status}): ${command}\n${text}")
+  endif()
+endfunction()
+
+function(must_say)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  string(REGEX REPLACE "[ \n]+" " " text "${text}")
+  if(NOT status EQUAL 0 OR NOT text MATCHES "${SAYS}")
+    message(FATAL_ERROR "expected '${SAYS}', got status ${status}:\n${text}")
   endif()
 endfunction()
 
@@ -31,7 +40,17 @@ if(ERROR AND NOT REFUSED)
   must_fail(${configure})
   return()
 endif()
-run(${configure})
+if(SAYS)
+  must_say(${configure})
+else()
+  run(${configure})
+endif()
+if(COMMANDS)
+  file(READ "${FOLDER}/build/compile_commands.json" commands)
+  if(NOT commands MATCHES "${COMMANDS}")
+    message(FATAL_ERROR "no command matches '${COMMANDS}':\n${commands}")
+  endif()
+endif()
 if(REFUSED)
   must_fail(${CMAKE_COMMAND} --build "${FOLDER}/build" --target "${REFUSED}")
 endif()
