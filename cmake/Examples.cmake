@@ -42,7 +42,8 @@ function(tandem_add_example name)
   set(script "${PROJECT_SOURCE_DIR}/tests/examples/${name}.sh")  # runs the program as a user would, as a test
   if(TANDEM_BUILD_TESTS AND EXISTS "${script}")
     add_test(NAME example_${name} COMMAND sh "${script}" "$<TARGET_FILE:${name}>")
-    set_tests_properties(example_${name} PROPERTIES LABELS fast TIMEOUT 300)
+    set_tests_properties(example_${name} PROPERTIES LABELS fast TIMEOUT 300 SKIP_RETURN_CODE 77
+      ENVIRONMENT "TANDEM_SKIPPED=${TANDEM_SKIPPED_FOLDER}/example_${name}")
   endif()
 endfunction()
 

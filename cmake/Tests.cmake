@@ -12,6 +12,10 @@ separate_arguments(test_options UNIX_COMMAND "${TANDEM_TEST_OPTIONS}")
 set(TANDEM_UNITY_BATCH 200 CACHE STRING "test files per unit in header-only mode")
 set(TANDEM_TEST_BATCH 4 CACHE STRING "test files per unit in compiled mode: most of a file's time is its headers'")
 
+# Each test writes here what it skipped, in a file of its name; ./dev test shows them.
+set(TANDEM_SKIPPED_FOLDER "${PROJECT_BINARY_DIR}/skipped")
+file(MAKE_DIRECTORY "${TANDEM_SKIPPED_FOLDER}")
+
 # Settings shared by all tests in both modes (equal flags let them share one precompiled header): tandem_test_base, and
 # with the compiler options of the tests tandem_test_settings.
 add_library(tandem_test_base INTERFACE)
@@ -26,6 +30,8 @@ target_link_libraries(tandem_test_settings INTERFACE tandem_test_base)
 
 add_library(tandem_test_main OBJECT "${PROJECT_SOURCE_DIR}/tests/support/main.cpp")
 target_link_libraries(tandem_test_main PRIVATE tandem_test_settings)
+add_library(tandem_test_isa OBJECT "${PROJECT_SOURCE_DIR}/tests/support/isa.cpp")
+target_link_libraries(tandem_test_isa PRIVATE tandem_test_settings tandem)
 # A precompiled header for each mode, carried by a target of its own: main.cpp contains the implementation of the
 # framework and must be the first to include it. With the compiled library it holds the umbrella too, which is most of
 # the time of a unit.
@@ -45,7 +51,7 @@ function(tandem_test_pch mode)
 endfunction()
 
 file(GLOB TANDEM_TEST_SUPPORT CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.cpp")
-list(FILTER TANDEM_TEST_SUPPORT EXCLUDE REGEX "/main\\.cpp$")
+list(FILTER TANDEM_TEST_SUPPORT EXCLUDE REGEX "/(main|isa)\\.cpp$")
 
 include(TestComponents)
 tandem_filter_samples(TANDEM_TEST_SUPPORT)
@@ -98,6 +104,7 @@ function(tandem_add_test name mode label)
     target_precompile_headers(${name} REUSE_FROM tandem_test_pch_${mode})
   endif()
   if(mode STREQUAL compiled)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:tandem_test_isa>)
     target_link_libraries(${name} PRIVATE tandem ${tandem_component_targets})
   else()
     target_link_libraries(${name} PRIVATE tandem_header_only ${tandem_header_only_targets})
@@ -109,7 +116,8 @@ function(tandem_add_test name mode label)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
   # The line is printed by tests/support/main.cpp, never together with a failure.
   set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT 900
-    SKIP_REGULAR_EXPRESSION "most tests of this program were skipped")
+    SKIP_REGULAR_EXPRESSION "[0-9]+ tests of this program were skipped"
+    ENVIRONMENT "TANDEM_SKIPPED=${TANDEM_SKIPPED_FOLDER}/${name}")
 endfunction()
 
 # Whether a test needs the definitions of an optional component.
