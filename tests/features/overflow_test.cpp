@@ -20,7 +20,7 @@ void raises(const char* op, const F& f) {
     f();
     FAIL_CHECK("no error");
   } catch (const errors::OpError& e) {
-    CHECK(std::string(e.what()).find(op) != std::string::npos);
+    CHECK(e.op() == op);
   }
 }
 }  // namespace

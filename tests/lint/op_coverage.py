@@ -39,6 +39,22 @@ def golden_cases(family):
     return {name.split(":")[0] for name in zipfile.ZipFile(path).namelist()} if path.exists() else set()
 
 
+def is_called(scope, own, tests):
+    """Whether the tests call that function, construct an object of that class, or pass it on: not as a member (`.size()`),
+    of another namespace (`std::size`), or as the name of a variable."""
+    space = "".join(rf"(?:{part}::)?" for part in scope.split("::") if part)
+    before_call = re.compile(rf"(?:^|[^\w.>: ]|[^\w] |return )(?:tandem::)?{space}$")
+    before_object = re.compile(rf"(?:^|[^\w.>:])(?:tandem::)?{space}$")
+    before_argument = re.compile(rf"[(,] ?&?(?:tandem::)?{space}$")
+    for match in re.finditer(rf"\b{own}\b", tests):
+        before, after = tests[max(0, match.start() - 60):match.start()], tests[match.end():match.end() + 40]
+        if (re.match(r"(<[\w:]+>)?[({]", after) and before_call.search(before)
+                or re.match(r" \w+[({;]", after) and before_object.search(before)
+                or after[:1] in (",", ")") and before_argument.search(before)):
+            return True
+    return False
+
+
 def check(lines, declared, cases, tests):
     """The problems of the list's lines; cases(family) gives its golden cases, tests is the text of the tests."""
     problems, met = [], set()
@@ -62,7 +78,7 @@ def check(lines, declared, cases, tests):
             continue
         if (scope, own) not in declared:
             problems.append(f"coverage.txt:{number}: no header declares {name}")
-        if not re.search(rf"\b{own}\b", tests):
+        if not is_called(scope, own, tests):
             problems.append(f"coverage.txt:{number}: no test calls {name}")
         if proof == "golden":
             family, _, case = (rest or "").partition(":")

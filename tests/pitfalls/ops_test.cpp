@@ -56,7 +56,6 @@ TEST_CASE("P45: perplexity is 2^(-mean log2 p); bits are its logarithm") {
   const float uniform = nn::perplexity(fill({5}, float(std::log(1. / 83)))).item<float>();
   CHECK(uniform == Approx(83));
   CHECK(std::log2(uniform) == Approx(6.375).epsilon(1e-4));
-  CHECK(std::exp2(1.5) == Approx(2.828).epsilon(1e-3));
   CHECK(nn::perplexity(constant({-1.5f * float(std::log(2.))})).item<float>() == Approx(2.828).epsilon(1e-3));
   CHECK(std::log2(nn::perplexity(constant({-std::log(1.5f)})).item<float>()) == Approx(.585).epsilon(1e-3));
 }

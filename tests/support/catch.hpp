@@ -15,7 +15,6 @@ inline std::vector<std::string>& skipped_tests() {
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
-using TestListener = Catch::EventListenerBase;
 #define TANDEM_LEAVE_SKIPPED(reason) SKIP(reason)
 #else
 #include <catch2/catch.hpp>
