@@ -10,7 +10,7 @@ find_package(Python3 COMPONENTS Interpreter)
 set(TANDEM_TEST_OPTIONS "-O0 -g0" CACHE STRING "compiler options of the tests alone")
 separate_arguments(test_options UNIX_COMMAND "${TANDEM_TEST_OPTIONS}")
 set(TANDEM_UNITY_BATCH 200 CACHE STRING "test files per unit in header-only mode")
-set(TANDEM_TEST_BATCH 4 CACHE STRING "test files per unit in compiled mode: most of a file's time is its headers'")
+set(TANDEM_TEST_BATCH 8 CACHE STRING "test files per unit in compiled mode: most of a file's time is its headers'")
 
 # Each test writes here what it skipped, in a file of its name; ./dev test shows them.
 set(TANDEM_SKIPPED_FOLDER "${PROJECT_BINARY_DIR}/skipped")
