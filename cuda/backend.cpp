@@ -80,6 +80,8 @@ const Backend backend{.count = &count,
                       .copy = &copy,
                       .launch = &launch_op,
                       .synchronize = &wait,
-                      .has_kernel = [](const OpDef& op) { return op.cuda != nullptr; }};
+                      .has_kernel = [](const OpDef& op) { return op.cuda != nullptr; },
+                      .memory_info = &memory_info_of,
+                      .set_memory_limit = &limit_memory};
 
 }  // namespace TANDEM_NS::cuda

@@ -1,6 +1,7 @@
-// Scopes of devices and names: what is made in them, and what holds again behind them.
+// Scopes of devices and names: what is made in them, and what holds again behind them. Operands on several devices.
 #include "tandem/core/scope.hpp"
 
+#include "tandem/core/devices.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sim.hpp"
@@ -40,4 +41,51 @@ TEST_CASE("DeviceScope: operands decide where they are, not the scope") {
   const Tensor here = ones({2});
   const DeviceScope scope(sim::device);
   CHECK(exp(here).device() == Device{});
+}
+
+TEST_CASE("device policy: operands on two devices are copied, or raise where that is forbidden") {
+  struct TwoCpus {
+    TwoCpus() { config::set_logical_cpu_devices(2); }
+    ~TwoCpus() {
+      config::set_logical_cpu_devices(1);
+      config::set_device_policy(config::DevicePolicy::silent);
+    }
+  } two_cpus;
+  const Tensor a = constant({1.f, 2.f}), b = constant({3.f, 4.f}).to("CPU:1");
+  CHECK(config::device_policy() == config::DevicePolicy::silent);
+  const Tensor sum = a + b;
+  CHECK(to_string(sum.device()) == "CPU:0");
+  CHECK(sum.to_vector<float>() == std::vector<float>{4, 6});
+
+  config::set_device_policy(config::DevicePolicy::explicit_only);
+  CHECK_THROWS_AS(a + b, errors::InvalidArgumentError);
+  CHECK_THROWS_WITH(a + b, ContainsSubstring("CPU:1") && ContainsSubstring("CPU:0") && ContainsSubstring(".to("));
+  CHECK_THROWS_WITH(concat({a, b}, 0), ContainsSubstring("concat") && ContainsSubstring("CPU:1"));
+  CHECK((a + b.to("CPU:0")).to_vector<float>() == std::vector<float>{4, 6});
+  CHECK(to_string((b * 2 + constant(1.f)).device()) == "CPU:1");  // scalars on the CPU go to any device
+  CHECK((b * 2 + constant(1.f)).to_vector<float>() == std::vector<float>{7, 9});
+}
+
+TEST_CASE("config: the memory of a device is limited and counted by its name") {
+  struct NoLimit {
+    ~NoLimit() { config::set_memory_limit("CPU:0", 0); }
+  } no_limit;
+  // A picture of 6144 x 3160 pixels has 232,980,480 bytes as float32 RGB.
+  config::set_memory_limit("CPU:0", config::memory_info("CPU:0").live + (i64{128} << 20));
+  CHECK(config::memory_info("CPU:0").limit == memory::info().limit);
+  try {
+    zeros({3160, 6144, 3});
+    FAIL_CHECK("no error");
+  } catch (const errors::ResourceExhaustedError& e) {
+    CHECK_THAT(e.what(), ContainsSubstring("[3160,6144,3]") && ContainsSubstring("232980480"));
+  }
+  config::set_memory_limit("CPU:0", config::memory_info("CPU:0").live + (i64{1} << 30));
+  {
+    const i64 before = config::memory_info("CPU:0").live;
+    const Tensor picture = zeros({3160, 6144, 3});
+    CHECK(config::memory_info("CPU:0").live - before >= 232980480);
+  }
+  CHECK_THROWS_AS(config::set_memory_limit("CPU:0", -1), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(config::set_memory_limit("TPU:0", 0), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(config::memory_info("CPU:7"), errors::InvalidArgumentError);
 }

@@ -1,6 +1,7 @@
 // Checks and conversions of an op's inputs before its shape rule runs: devices, dtypes without a kernel.
 #pragma once
 #include "tandem/core/apply.hpp"
+#include "tandem/core/devices.hpp"
 
 namespace TANDEM_NS::detail {
 
@@ -8,6 +9,17 @@ namespace TANDEM_NS::detail {
 inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
   const auto first = static_cast<std::size_t>(__builtin_ctz(~static_cast<std::uint32_t>(op.host_inputs)));
   return first < inputs ? first : 0;
+}
+// Under DevicePolicy::explicit_only: raises if an input would have to be copied to another device.
+[[gnu::cold, gnu::noinline]] inline void check_explicit(const OpDef& op, Inputs in, Device to) {
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const Device wanted = names_input(op.host_inputs, i) ? Device{} : to, is = in[i]->device();
+    if (is == wanted || (in[i]->rank() == 0 && is.kind == Device::cpu)) continue;
+    errors::raise<errors::InvalidArgumentError>(
+        op.name, input_name(op, i) + ", " + to_string(in[i]->spec()) + ", is on " + to_string(is) +
+                     " and would be copied to " + to_string(wanted) +
+                     ", which the device policy forbids; copy it: x.to(\"" + to_string(wanted) + "\")");
+  }
 }
 // For inputs on different devices: the first input of rank > 0 determines the device, and the others are copied
 // there.
@@ -19,6 +31,7 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
       to = in[i]->device();
       break;
     }
+  if (config::device_policy() == config::DevicePolicy::explicit_only) check_explicit(op, in, to);
   Tensors moved;
   InlinedVector<const Tensor*, 4> pointers;
   for (std::size_t i = 0; i < in.size(); ++i) moved.push(names_input(op.host_inputs, i) ? in[i]->cpu() : in[i]->to(to));

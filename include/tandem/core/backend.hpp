@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "tandem/base/device.hpp"
+#include "tandem/core/allocator.hpp"
 #include "tandem/core/kernel.hpp"
 
 namespace TANDEM_NS {
@@ -27,6 +28,10 @@ struct Backend {
   void* (*end_capture)(Stream stream) = nullptr;
   void (*launch_captured)(void* captured, Stream stream) = nullptr;
   void (*release_captured)(void* captured) = nullptr;
+
+  // Null where the device does not count its memory.
+  memory::Info (*memory_info)(int index) = nullptr;
+  void (*set_memory_limit)(std::int64_t bytes, int index) = nullptr;
 };
 
 /// The table of a device kind; null if the library was built without it. Tests install the `sim` device here.

@@ -1,5 +1,6 @@
 // Definitions of core/devices.hpp.
 #pragma once
+#include <atomic>
 #include <string>
 
 #include "tandem/base/error.hpp"
@@ -19,6 +20,37 @@ TANDEM_INLINE std::vector<Device> config::list_logical_devices(std::string_view 
   if (kind != "GPU") add(Device::cpu, logical_cpu_devices());
   if (const Backend* gpu = backends[Device::gpu]; gpu && kind != "CPU") add(Device::gpu, gpu->count());
   return r;
+}
+
+namespace detail {
+inline constinit std::atomic<config::DevicePolicy> device_policy{config::DevicePolicy::silent};
+
+inline const Backend& backend_with_memory(const char* function, Device device) {
+  const Backend& b = backend_of(device);
+  if (!b.memory_info || !b.set_memory_limit)
+    errors::raise<errors::UnimplementedError>(function, to_string(device) + " does not count its memory");
+  return b;
+}
+}  // namespace detail
+
+TANDEM_INLINE void config::set_device_policy(DevicePolicy policy) { detail::device_policy = policy; }
+TANDEM_INLINE config::DevicePolicy config::device_policy() { return detail::device_policy; }
+
+TANDEM_INLINE void config::set_memory_limit(std::string_view device, std::int64_t bytes) {
+  const Device d = device_named(device);
+  if (bytes < 0)
+    errors::raise<errors::InvalidArgumentError>("config::set_memory_limit",
+                                                std::to_string(bytes) + " bytes; 0 removes the limit");
+  if (d.kind != Device::cpu)
+    return detail::backend_with_memory("config::set_memory_limit", d).set_memory_limit(bytes, d.index);
+  detail::check_logical_cpu(d);
+  memory::set_limit(bytes);
+}
+TANDEM_INLINE memory::Info config::memory_info(std::string_view device) {
+  const Device d = device_named(device);
+  if (d.kind != Device::cpu) return detail::backend_with_memory("config::memory_info", d).memory_info(d.index);
+  detail::check_logical_cpu(d);
+  return memory::info();
 }
 
 }  // namespace TANDEM_NS
