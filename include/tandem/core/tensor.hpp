@@ -133,6 +133,7 @@ class TANDEM_API Tensor : detail::operators::WithOperators<Tensor> {
   Tensor operator()(const I&... items) const;
   /// Copies the value to another device; returns it unchanged if it is already there. The gradient is copied back.
   Tensor to(Device device) const;
+  Tensor to(std::string_view device) const { return to(device_named(device)); }  // "CPU:0", "GPU:1"
   Tensor cpu() const { return to({Device::cpu, 0}); }
   Tensor gpu(int index = 0) const { return to({Device::gpu, static_cast<std::uint8_t>(index)}); }
   /// Declares the shape, as far as it is known (`none`: unknown dimension). An existing value is only checked. In a
