@@ -93,9 +93,9 @@ TANDEM_INLINE Tensor kl_divergence(const Tensor& y_true, const Tensor& y_pred, O
 }
 
 TANDEM_INLINE BinaryCrossentropy::BinaryCrossentropy(CrossentropyLossOptions o)
-    : Loss("BinaryCrossentropy", tandem::detail::bound_binary(o), {o.reduction, o.name}) {}
+    : Loss("BinaryCrossentropy", tandem::detail::bound_binary(o), {o.reduction, o.name}, {{}, o.axis}) {}
 TANDEM_INLINE CategoricalCrossentropy::CategoricalCrossentropy(CrossentropyLossOptions o)
-    : Loss("CategoricalCrossentropy", tandem::detail::bound_categorical(o), {o.reduction, o.name}) {}
+    : Loss("CategoricalCrossentropy", tandem::detail::bound_categorical(o), {o.reduction, o.name}, {{}, o.axis}) {}
 TANDEM_INLINE SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(SparseCrossentropyLossOptions o)
     : Loss("SparseCategoricalCrossentropy", tandem::detail::bound_sparse(o), {o.reduction, o.name},
            {o.ignore_class, o.axis}) {}

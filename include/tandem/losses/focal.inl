@@ -92,7 +92,7 @@ TANDEM_INLINE BinaryFocalCrossentropy::BinaryFocalCrossentropy(BinaryFocalLossOp
                                                .label_smoothing = o.label_smoothing,
                                                .axis = o.axis});
            },
-           {o.reduction, o.name}) {
+           {o.reduction, o.name}, {{}, o.axis}) {
   detail::check_focal("BinaryFocalCrossentropy", o.gamma, o.label_smoothing);
 }
 TANDEM_INLINE CategoricalFocalCrossentropy::CategoricalFocalCrossentropy(CategoricalFocalLossOptions o)
@@ -105,7 +105,7 @@ TANDEM_INLINE CategoricalFocalCrossentropy::CategoricalFocalCrossentropy(Categor
                                                     .label_smoothing = o.label_smoothing,
                                                     .axis = o.axis});
            },
-           {o.reduction, o.name}) {
+           {o.reduction, o.name}, {{}, o.axis}) {
   detail::check_focal("CategoricalFocalCrossentropy", o.gamma, o.label_smoothing);
 }
 

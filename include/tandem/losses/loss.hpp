@@ -24,14 +24,17 @@ struct LossOptions {
 ///   y_true         numbers or bool_, converted to the dtype of y_pred; the shape of y_pred. Unlike Keras' losses, a
 ///                  loss never broadcasts y_true and y_pred or removes axes: [n] and [n, 1] raise
 ///   y_pred         floating, rank >= 1; half precision is computed in float32
-///   sample_weight  unset, one number, [batch], or any leading part of the losses' shape. A loss with weight 0 does
-///                  not count, even if it is NaN
+///   sample_weight  unset, one number, [batch], or any leading part of the losses' shape. An example with weight 0 does
+///                  not count: its labels and predictions may be NaN or infinite, which changes no bit of the result
+///                  or of the other examples' gradients; its own are 0
 ///   returns        a scalar, or with Reduction::none the losses of the examples; dtype of y_pred
 ///   throws         errors::InvalidArgumentError, with the class's name, for shapes or dtypes that do not match
-///   gradient       exact, to y_pred, y_true and sample_weight
+///   gradient       exact, to y_pred, y_true and sample_weight; to a weight of 0, that of some finite loss if the
+///                  example's is not finite
 class TANDEM_API Loss {
  public:
-  /// A loss of one's own: `function(y_true, y_pred)`, a lambda for example, returns one loss per example.
+  /// A loss of one's own: `function(y_true, y_pred)`, a lambda for example, returns one loss per example. With weights,
+  /// it gets 1 in place of a label, and 0.5 in place of a prediction, that is not finite and whose weight is 0.
   Loss(const std::string& name, tandem::detail::PairFunction function, LossOptions options = {},
        tandem::detail::Ignored ignored = {});
 

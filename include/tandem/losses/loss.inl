@@ -37,7 +37,8 @@ TANDEM_INLINE Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred
   const tandem::detail::CallSite call(o);
   try {
     const Tensor wide = is_floating(y_pred.dtype()) ? tandem::detail::widened(y_pred) : y_pred;
-    const Tensor each = function_(y_true, wide);
+    const tandem::detail::CountedPair counted(y_true, wide, sample_weight, ignored_.axis);
+    const Tensor each = function_(counted.y_true, counted.y_pred);
     return cast(reduced(each, sample_weight, ignored_.valid(class_name_.c_str(), y_true, y_pred)), y_pred.dtype());
   } catch (errors::OpError& e) {
     e.set_context("in losses::" + class_name_);

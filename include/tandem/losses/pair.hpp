@@ -72,6 +72,17 @@ struct Ignored {
 /// Sample weights in the dtype and shape of the values: one weight, one for each leading axis, or [..., 1].
 ///   throws  errors::InvalidArgumentError, in the function's name, for another shape or weights that are not numbers
 TANDEM_API Tensor weights_like(const char* function, const Tensor& weights, const Tensor& values);
+/// Replaces the elements of labels or predictions that are not finite and belong to an example of weight 0 by a number
+/// that losses take, so that neither values nor gradients depend on them: 0 times a NaN, or times its gradient, is NaN.
+///   x        returned as it is unless it is floating and the weights fit its shape
+///   weights  as for weights_like
+///   axis     the axis of x that the losses do not have
+TANDEM_API Tensor without_uncounted(const Tensor& x, const Tensor& weights, int axis, double instead);
+/// Labels and predictions without what does not count; unchanged if the weights are unset.
+struct CountedPair {
+  Tensor y_true, y_pred;
+  TANDEM_API CountedPair(const Tensor& labels, const Tensor& predictions, const Tensor& weights, int axis = -1);
+};
 /// The sum of all elements, a scalar.
 TANDEM_API Tensor sum_of_all(const Tensor& x);
 

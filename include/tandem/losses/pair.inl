@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "tandem/core/context.hpp"
 #include "tandem/losses/pair.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/nn/half.hpp"
@@ -92,6 +93,38 @@ TANDEM_INLINE Tensor weights_like(const char* function, const Tensor& weights, c
                       (v.rank() == 0 ? "; inputs of rank 1 are one example: use [batch, 1]" : ""));
   while (w.rank() && w.rank() < v.rank()) w = expand_dims(w, -1);
   return w.shape().is_fully_defined() && w.shape() == v ? w : broadcast_like(w, values);
+}
+
+// Weights with axes of size 1 so that they broadcast to x; unset if they do not fit.
+TANDEM_INLINE Tensor weights_beside(const Tensor& weights, const Tensor& x, int axis) {
+  const bool is_last = axis == -1 || axis == x.rank() - 1;
+  const int losses = is_last ? x.rank() : x.rank() - 1;  // with the last axis, losses may or may not have it
+  Tensor w = weights;
+  if (w.rank() == losses + 1 && w.shape().dim(-1) == 1) w = squeeze(w, -1);
+  if (w.rank() > losses || axis < -x.rank() || axis >= x.rank()) return {};
+  while (w.rank() && w.rank() < losses) w = expand_dims(w, -1);
+  if (w.rank() && !is_last) w = expand_dims(w, axis < 0 ? axis + x.rank() : axis);
+  for (int i = 0; i < w.rank(); ++i) {
+    const i64 have = w.shape().dim(i), want = x.shape().dim(i);
+    if (have != want && have != 1 && have != none && want != none) return {};
+  }
+  return w;
+}
+TANDEM_INLINE Tensor without_uncounted(const Tensor& x, const Tensor& weights, int axis, double instead) {
+  if (!is_floating(x.dtype()) || !(dtypes::real | dtypes::half_floating | dtypes::boolean).has(weights.dtype()))
+    return x;
+  const Tensor w = weights_beside(weights, x, axis);
+  if (!w.is_set()) return x;
+  const ShapeChecks lenient(false);
+  return where(logical_or(cast(w, DType::bool_), is_finite(x)), x, instead);
+}
+// A label of 1 and a prediction of 0.5 are valid as probabilities, logits, real numbers and labels of hinge losses, and
+// differ, so that distances have a gradient.
+TANDEM_INLINE CountedPair::CountedPair(const Tensor& labels, const Tensor& predictions, const Tensor& weights, int axis)
+    : y_true(labels), y_pred(predictions) {
+  if (!weights.is_set()) return;
+  y_true = without_uncounted(labels, weights, labels.rank() == predictions.rank() ? axis : -1, 1);
+  y_pred = without_uncounted(predictions, weights, axis, 0.5);
 }
 
 TANDEM_INLINE Tensor sum_of_all(const Tensor& x) {

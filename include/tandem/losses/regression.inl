@@ -86,6 +86,6 @@ TANDEM_INLINE CosineSimilarity::CosineSimilarity(CosineSimilarityOptions o)
            [axis = o.axis](const Tensor& y_true, const Tensor& y_pred) {
              return cosine_similarity(y_true, y_pred, axis);
            },
-           {o.reduction, o.name}) {}
+           {o.reduction, o.name}, {{}, o.axis}) {}
 
 }  // namespace TANDEM_NS::losses

@@ -85,7 +85,8 @@ struct ConfusionRule final : metrics::Metric::Rule {
     return x;
   }
   void update(const metrics::Metric& m, const Tensor& y_true, const Tensor& y_pred, const Tensor& w) const override {
-    const Pair x = scores(name_of(m), y_true, y_pred);
+    const CountedPair counted(y_true, y_pred, w);
+    const Pair x = scores(name_of(m), counted.y_true, counted.y_pred);
     const Tensor ones = ones_like(x.y_pred, {.dtype = DType::float64});
     const Tensor weights = w.is_set() ? weights_like(name_of(m), w, ones) : ones;
     const i64 count = static_cast<i64>(sorted.size());

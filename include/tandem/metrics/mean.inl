@@ -37,7 +37,8 @@ struct MeanRule final : metrics::Metric::Rule {
     return (*o.function)(expand_dims(y_true, -1), expand_dims(p, -1));
   }
   void update(const metrics::Metric& m, const Tensor& y_true, const Tensor& y_pred, const Tensor& w) const override {
-    const Tensor values = as_float64(name_of(m), values_of(y_true, y_pred));
+    const CountedPair counted(y_true, y_pred, o.function ? w : Tensor(), o.ignored.axis);
+    const Tensor values = as_float64(name_of(m), values_of(counted.y_true, counted.y_pred));
     Tensor weights = w.is_set() ? weights_like(name_of(m), w, values) : Tensor();
     if (const Tensor valid = o.ignored.valid(name_of(m), y_true, y_pred); valid.is_set()) {
       const Tensor counts = cast(valid, DType::float64);

@@ -19,9 +19,11 @@ namespace TANDEM_NS {
 namespace detail {
 
 // Of rank 1: one example, or one each number.
-TANDEM_INLINE Ref<Opaque> mean_of_vectors(PairFunction f) { return mean_rule({.function = std::move(f)}); }
-TANDEM_INLINE Ref<Opaque> mean_of_numbers(PairFunction f) {
-  return mean_rule({.function = std::move(f), .by_element = true});
+TANDEM_INLINE Ref<Opaque> mean_of_vectors(PairFunction f, int axis = -1) {
+  return mean_rule({.function = std::move(f), .ignored = {{}, axis}});
+}
+TANDEM_INLINE Ref<Opaque> mean_of_numbers(PairFunction f, int axis = -1) {
+  return mean_rule({.function = std::move(f), .by_element = true, .ignored = {{}, axis}});
 }
 
 TANDEM_INLINE Tensor relative_error(const Tensor& y_true, const Tensor& y_pred, const Tensor& normalizer) {
@@ -83,19 +85,21 @@ TANDEM_INLINE MeanRelativeError::MeanRelativeError(const Tensor& normalizer, Met
                        o) {}
 TANDEM_INLINE CosineSimilarity::CosineSimilarity(CosineSimilarityOptions o)
     : PredictionMetric("CosineSimilarity",
-                       tandem::detail::mean_of_vectors([axis = o.axis](const Tensor& y_true, const Tensor& y_pred) {
-                         return -losses::cosine_similarity(y_true, y_pred, axis);
-                       }),
+                       tandem::detail::mean_of_vectors(
+                           [axis = o.axis](const Tensor& y_true, const Tensor& y_pred) {
+                             return -losses::cosine_similarity(y_true, y_pred, axis);
+                           },
+                           o.axis),
                        {o.name, o.dtype}) {}
 TANDEM_INLINE BinaryCrossentropy::BinaryCrossentropy(CrossentropyOptions o)
-    : PredictionMetric(
-          "BinaryCrossentropy",
-          tandem::detail::mean_of_numbers(tandem::detail::bound_binary({o.from_logits, o.label_smoothing, o.axis})),
-          {o.name, o.dtype}) {}
+    : PredictionMetric("BinaryCrossentropy",
+                       tandem::detail::mean_of_numbers(
+                           tandem::detail::bound_binary({o.from_logits, o.label_smoothing, o.axis}), o.axis),
+                       {o.name, o.dtype}) {}
 TANDEM_INLINE CategoricalCrossentropy::CategoricalCrossentropy(CrossentropyOptions o)
     : PredictionMetric("CategoricalCrossentropy",
                        tandem::detail::mean_of_vectors(
-                           tandem::detail::bound_categorical({o.from_logits, o.label_smoothing, o.axis})),
+                           tandem::detail::bound_categorical({o.from_logits, o.label_smoothing, o.axis}), o.axis),
                        {o.name, o.dtype}) {}
 TANDEM_INLINE SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(SparseCrossentropyOptions o)
     : PredictionMetric(
