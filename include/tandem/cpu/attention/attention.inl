@@ -51,6 +51,14 @@ class AttentionGrad {
   explicit AttentionGrad(const KernelCall& c) : c_(c), b_(c), p_(b_.plan) {}
 
   void run() {
+    compute();
+    if (!p_.hides() || are_finite_operands(c_.out)) return;
+    b_.careful = true;
+    compute();
+  }
+
+ private:
+  void compute() const {
     for (const Operand& o : c_.out) std::memset(o.data, 0, o.spec->bytes());
     if (p_.batches * p_.m * p_.n == 0) return;
     const i64 groups = b_.groups, of_dq = b_.of_dq();
@@ -63,8 +71,6 @@ class AttentionGrad {
     });
     for (i64 g = 1; g < groups; ++g) add(dq_of(g), c_.out[0].as<T>(), of_dq);
   }
-
- private:
   static void add(const T* x, T* to, i64 n) {
     parallel_for(n, 1 << 15, [=](i64 begin, i64 end) {
       for (i64 i = begin; i < end; ++i) to[i] += x[i];
@@ -93,7 +99,7 @@ class AttentionGrad {
   }
 
   const KernelCall& c_;
-  const AttentionBackward<T> b_;
+  AttentionBackward<T> b_;
   const AttentionPlan& p_;
 };
 

@@ -97,6 +97,14 @@ class HalfAttentionGrad {
   explicit HalfAttentionGrad(const KernelCall& c) : c_(c), b_(c), p_(b_.plan), dtype_(c.in[1].spec->dtype) {}
 
   void run() {
+    compute();
+    if (!p_.hides() || are_finite_operands(c_.out)) return;
+    b_.careful = true;
+    compute();
+  }
+
+ private:
+  void compute() const {
     if (p_.batches * p_.m * p_.n == 0) {
       for (const Operand& o : c_.out) std::memset(o.data, 0, o.spec->bytes());
       return;
@@ -113,8 +121,6 @@ class HalfAttentionGrad {
     });
     if (groups > 1) round_sums(partial.data(), groups, of_dq);
   }
-
- private:
   const std::uint16_t* in(std::size_t i, i64 at) const { return c_.in[i].as<const std::uint16_t>() + at; }
   std::uint16_t* out(std::size_t i, i64 at) const { return c_.out[i].as<std::uint16_t>() + at; }
 
@@ -181,7 +187,7 @@ class HalfAttentionGrad {
   }
 
   const KernelCall& c_;
-  const AttentionBackward<float> b_;
+  AttentionBackward<float> b_;
   const AttentionPlan& p_;
   const DType dtype_;
 };

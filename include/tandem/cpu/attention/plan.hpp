@@ -168,6 +168,8 @@ struct AttentionPlan {
     }
     return at;
   }
+  /// Whether there may be keys that a query does not see.
+  bool hides() const { return mask || causal; }
   bool flags() const { return mask->spec->dtype == DType::bool_; }
   /// The numbers that bias() may write for a tile.
   i64 bias_room(i64 rows, i64 keys) const { return mask && !mask_is_read_in_place() ? rows * keys : 0; }

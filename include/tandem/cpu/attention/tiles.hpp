@@ -5,19 +5,12 @@
 #include <cstring>
 #include <limits>
 
+#include "tandem/cpu/attention/hidden.hpp"
 #include "tandem/cpu/attention/plan.hpp"
 
 namespace TANDEM_NS::cpu::detail {
 
 inline constexpr double attention_work = 2e5;  // multiplications worth a thread
-
-/// Rows of `width` numbers.
-template <class T>
-struct RowsOf {
-  T* x;
-  i64 ld;
-  RowsOf from(i64 row) const { return {x + row * ld, ld}; }
-};
 
 /// What a tile of queries reads and writes: its queries and results, which are zeros, and all keys and values.
 /// `packed`: the keys, a tile each `step` numbers, or null.
@@ -59,6 +52,16 @@ class AttentionForward {
   }
   /// One tile of queries against all keys.
   void one(i64 batch, i64 tile, const ForwardOperands<T>& o, T* room) const {
+    attend(batch, tile, o, room, false);
+    const i64 rows = queries.width(tile);
+    if (!plan.hides() || are_finite<T>({o.y.x, o.y.ld}, rows, plan.e)) return;
+    for (i64 r = 0; r < rows; ++r) std::fill_n(o.y.from(r).x, plan.e, T(0));
+    attend(batch, tile, o, room, true);
+  }
+
+ private:
+  // careful: what is not finite counts only where it is seen.
+  void attend(i64 batch, i64 tile, const ForwardOperands<T>& o, T* room, bool careful) const {
     const AttentionPlan& p = plan;
     const i64 first = queries.begin(tile), row = batch * p.m + first;
     AttentionTile<T> t{};
@@ -80,15 +83,23 @@ class AttentionForward {
       scores.packed_b = o.packed ? o.packed + i * step : nullptr, scores.c = t.s, scores.ldc = t.ld;
       gemm(scores);
       kernels_.forward(t);
-      Gemm<T> values{.m = t.rows, .n = p.e, .k = t.n, .a = t.s, .lda = t.ld};
-      values.b = o.v.from(key).x, values.ldb = o.v.ld;
-      values.c = t.y, values.ldc = t.y_ld, values.accumulate = true;
-      gemm(values);
+      const RowsOf<const T> v = o.v.from(key);
+      if (!careful) {
+        add_values(t, v);
+      } else {
+        add_values(t, FiniteRows<T>(v, t.n, p.e));
+        add_not_finite(t, t.s, true, v, p.e, {t.y, t.y_ld});
+      }
     }
     kernels_.finish(t);
   }
+  void add_values(const AttentionTile<T>& t, RowsOf<const T> v) const {
+    Gemm<T> values{.m = t.rows, .n = plan.e, .k = t.n, .a = t.s, .lda = t.ld};
+    values.b = v.x, values.ldb = v.ld;
+    values.c = t.y, values.ldc = t.y_ld, values.accumulate = true;
+    gemm(values);
+  }
 
- private:
   const AttentionKernels<T> kernels_;
   T* const lse_;
 };
@@ -156,7 +167,8 @@ class AttentionBackward {
 
   const AttentionPlan plan;
   const Tiles queries, keys;
-  const i64 groups;  // tasks of each batch of keys
+  const i64 groups;      // tasks of each batch of keys
+  bool careful = false;  // what is not finite counts only where it is seen
 
   i64 packed(i64 width) const { return (packed_b_size<T>(width, keys.size) + 15) / 16 * 16; }
   i64 of_dq() const { return plan.batches * plan.m * plan.d; }
@@ -199,11 +211,18 @@ class AttentionBackward {
     by_keys(q, plan.d, keys_at.k, keys_at.packed_k, t, t.s);
     by_keys(g, plan.e, keys_at.v, keys_at.packed_v, t, t.ds);
     kernels_.backward(t);
-    transposed(t, t.s, g, plan.e, keys_at.dv);
-    transposed(t, t.ds, q, plan.d, keys_at.dk);
-    Gemm<T> rows{.m = t.rows, .n = plan.d, .k = t.n, .a = t.ds, .lda = t.ld, .b = keys_at.k.x, .ldb = keys_at.k.ld};
-    rows.c = dq.x, rows.ldc = dq.ld, rows.accumulate = true;
-    gemm(rows);
+    if (!careful) {
+      transposed(t, t.s, g, plan.e, keys_at.dv);
+      transposed(t, t.ds, q, plan.d, keys_at.dk);
+      by_rows(t, keys_at.k, dq);
+    } else {
+      transposed(t, t.s, FiniteRows<T>(g, t.rows, plan.e), plan.e, keys_at.dv);
+      add_not_finite(t, t.s, false, g, plan.e, keys_at.dv);
+      transposed(t, t.ds, FiniteRows<T>(q, t.rows, plan.d), plan.d, keys_at.dk);
+      add_not_finite(t, t.ds, false, q, plan.d, keys_at.dk);
+      by_rows(t, FiniteRows<T>(keys_at.k, t.n, plan.d), dq);
+      add_not_finite(t, t.ds, true, keys_at.k, plan.d, dq);
+    }
   }
 
  private:
@@ -223,6 +242,12 @@ class AttentionBackward {
     Gemm<T> g{.m = t.rows, .n = t.n, .k = width, .a = x.x, .lda = x.ld, .b = y.x, .ldb = y.ld};
     g.c = out, g.ldc = t.ld, g.transpose_b = true, g.packed_b = width ? packed : nullptr;
     gemm(g);
+  }
+  // dq [rows, d] += ds k [keys, d].
+  void by_rows(const AttentionTile<T>& t, RowsOf<const T> k, RowsOf<T> dq) const {
+    Gemm<T> rows{.m = t.rows, .n = plan.d, .k = t.n, .a = t.ds, .lda = t.ld, .b = k.x, .ldb = k.ld};
+    rows.c = dq.x, rows.ldc = dq.ld, rows.accumulate = true;
+    gemm(rows);
   }
   // to [keys, width] += w [rows, keys]^T x [rows, width].
   static void transposed(const AttentionTile<T>& t, const T* w, RowsOf<const T> x, i64 width, RowsOf<T> to) {

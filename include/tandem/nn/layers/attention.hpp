@@ -24,7 +24,7 @@ struct AttentionCall {
   Tensor key = {};               ///< default: the values
   Tensor attention_mask = {};    ///< bool_ [batch, m, n] or [m, n]: which keys each query may see
   Tensor query_mask = {};        ///< bool_ [batch, m]: false gives zeros
-  Tensor value_mask = {};        ///< bool_ [batch, n]: false hides a value
+  Tensor value_mask = {};        ///< bool_ [batch, n]: false hides a value, which may be NaN
   bool use_causal_mask = false;  ///< query i sees keys 0 to i
   bool return_attention_scores = false;
   std::optional<bool> training = {};  ///< for dropout; default: whether a training_scope says so

@@ -47,11 +47,12 @@ TANDEM_INLINE Tensor weights_of_scores(const Tensor& scores, const Tensor& mask,
 
 }  // namespace detail
 
-TANDEM_INLINE AttentionOutput Attention::operator()(const Tensor& query, const Tensor& value,
+TANDEM_INLINE AttentionOutput Attention::operator()(const Tensor& queries, const Tensor& values,
                                                     const AttentionCall& call) const {
-  detail::check_attention_inputs("Attention", query, value);
-  const Tensor& key = call.key.is_set() ? call.key : value;
+  detail::check_attention_inputs("Attention", queries, values);
   const Tensor mask = detail::mask_of_scores("Attention", call, false);
+  const tandem::detail::VisibleParts seen(queries, call.key.is_set() ? call.key : values, values, mask);
+  const Tensor &query = seen.q, &key = seen.k, &value = seen.v;
   const auto attend = [&](const Tensor& q) -> AttentionOutput {
     if (!call.return_attention_scores)
       return {nn::scaled_dot_product_attention(q, key, value,
@@ -70,11 +71,12 @@ TANDEM_INLINE AttentionOutput Attention::operator()(const Tensor& query, const T
       [&](const Tensors& w) { return attend(query * w[0]); });
 }
 
-TANDEM_INLINE AttentionOutput AdditiveAttention::operator()(const Tensor& query, const Tensor& value,
+TANDEM_INLINE AttentionOutput AdditiveAttention::operator()(const Tensor& queries, const Tensor& values,
                                                             const AttentionCall& call) const {
-  detail::check_attention_inputs("AdditiveAttention", query, value);
-  const Tensor& key = call.key.is_set() ? call.key : value;
+  detail::check_attention_inputs("AdditiveAttention", queries, values);
   const Tensor mask = detail::mask_of_scores("AdditiveAttention", call, false);
+  const tandem::detail::VisibleParts seen(queries, call.key.is_set() ? call.key : values, values, mask);
+  const Tensor &query = seen.q, &key = seen.k, &value = seen.v;
   const auto attend = [&](const Tensor& scale) -> AttentionOutput {
     const tandem::detail::ShapeChecks lenient(false);
     const Tensor features = tandem::tanh(expand_dims(query, 2) + expand_dims(key, 1));  // [batch, m, n, d]

@@ -61,12 +61,14 @@ TANDEM_INLINE AttentionOutput MultiHeadAttention::operator()(const Tensor& query
 }
 TANDEM_INLINE AttentionOutput MultiHeadAttention::attend(const Tensor& query, const Tensor& key, const Tensor& value,
                                                          const AttentionCall& call, const Tensors& w) const {
+  const tandem::detail::VisibleParts seen(query, key, value, detail::mask_of_scores("MultiHeadAttention", call, false));
   const std::size_t each = options_.use_bias ? 2 : 1;
   const auto projected = [&](const Tensor& x, std::size_t i) {
     return nn::dense(x, w[i * each], options_.use_bias ? w[i * each + 1] : Tensor());
   };
-  const Tensor q = detail::split_heads(projected(query, 0), heads_), k = detail::split_heads(projected(key, 1), heads_),
-               v = detail::split_heads(projected(value, 2), heads_);
+  const Tensor q = detail::split_heads(projected(seen.q, 0), heads_),
+               k = detail::split_heads(projected(seen.k, 1), heads_),
+               v = detail::split_heads(projected(seen.v, 2), heads_);
   const Tensor mask = detail::mask_of_scores("MultiHeadAttention", call, true);
   if (!call.return_attention_scores) {
     const Tensor y = nn::scaled_dot_product_attention(q, k, v,

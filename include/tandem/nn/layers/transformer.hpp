@@ -22,7 +22,7 @@ struct TransformerBlockOptions {
   DType dtype = DType::float32;
 };
 struct TransformerCall {
-  Tensor padding_mask = {};           ///< bool_ [batch, time]: false hides a step from the others
+  Tensor padding_mask = {};           ///< bool_ [batch, time]: false hides a step from the others; it may be NaN
   Tensor attention_mask = {};         ///< bool_ [batch, time, time] or [time, time]: which steps each step may see
   std::optional<bool> training = {};  ///< for dropout; default: whether a training_scope says so
 };
@@ -48,6 +48,7 @@ class TANDEM_API TransformerBlock : public Layer {
 
  private:
   Weights weights_for(i64 features) const;
+  static Tensor finite_padding(const Tensor& x, const Tensor& mask);
   Tensor run(const Tensor& x, const TransformerCall& call, const Tensors& w, const Tensors& attention) const;
   i64 intermediate_, heads_;
   TransformerBlockOptions options_;

@@ -1,10 +1,14 @@
 // Definitions of nn/layers/transformer.hpp.
 #pragma once
+#include "tandem/core/context.hpp"
 #include "tandem/nn/layers/transformer.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/nn/layer_norm.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/random/dropout.hpp"
+#include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/shape/reshape.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -52,8 +56,16 @@ TANDEM_INLINE Tensor TransformerBlock::operator()(const Tensor& x, const Transfo
   }
   return run(x, call, weights(), attention.weights());
 }
-TANDEM_INLINE Tensor TransformerBlock::run(const Tensor& x, const TransformerCall& call, const Tensors& w,
+// x with 0 in place of what is not finite in hidden steps. Gradients of weights sum over all steps, and the gradient of
+// 0 of such a step times a NaN would be NaN.
+TANDEM_INLINE Tensor TransformerBlock::finite_padding(const Tensor& x, const Tensor& mask) {
+  if (!mask.is_set() || mask.dtype() != DType::bool_ || mask.rank() != 2) return x;  // attention raises
+  const tandem::detail::ShapeChecks lenient(false);
+  return where(logical_or(expand_dims(mask, -1), is_finite(x)), x, tandem::detail::scalar_like(0, x));
+}
+TANDEM_INLINE Tensor TransformerBlock::run(const Tensor& all, const TransformerCall& call, const Tensors& w,
                                            const Tensors& attention) const {
+  const Tensor x = finite_padding(all, call.padding_mask);
   const bool training = CallOptions{call.training}.is_training();
   const auto normalized = [&](const Tensor& t, std::size_t i) {
     return nn::layer_norm(t, {.epsilon = options_.layer_norm_epsilon, .scale = w[i], .offset = w[i + 1]});

@@ -28,6 +28,10 @@ struct AttentionOptions {
 ///             the layout of jax.nn.dot_product_attention (BTNH) and flash-attention. A projection [batch, steps,
 ///             heads * d] has it after a reshape, without the copies that transposes are; the mask stays [..., heads,
 ///             m, n]
+///   mask      what is hidden, by -inf or false or causality, may be NaN or infinite: it changes no bit of the result
+///   or
+///             of a gradient. Where small ops compute, and in second gradients, that holds for keys that the mask hides
+///             from all queries, and queries that see no key
 ///   returns   [..., m, e], with .steps_first [..., m, heads, e]; a query whose keys are all masked gives 0
 ///   throws    errors::InvalidArgumentError if shapes or dtypes do not match, or the rate is outside of [0, 1)
 ///   gradient  exact, to q, k, v and a floating mask; the weights are computed again, tile by tile
@@ -38,6 +42,13 @@ TANDEM_API Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k,
 }  // namespace nn
 
 namespace detail {
+/// Queries [..., m, d], keys [..., n, d] and values [..., n, e] with 0 in place of what a mask hides wholly: keys and
+/// values that no query sees, and queries that see no key. They may be NaN or infinite, and 0 times that is NaN.
+///   mask  as AttentionOptions::mask, or unset
+struct TANDEM_API VisibleParts {
+  Tensor q, k, v;
+  VisibleParts(const Tensor& queries, const Tensor& keys, const Tensor& values, const Tensor& mask);
+};
 /// The weights of attention, softmax over the last axis of scores [..., m, n]; 0 for a query whose keys are all masked.
 ///   mask  as AttentionOptions::mask, or unset
 TANDEM_API Tensor attention_probabilities(const Tensor& scores, const Tensor& mask, bool causal);

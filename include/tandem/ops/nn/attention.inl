@@ -167,6 +167,18 @@ inline Tensor attention_scale(const Tensor& q, const AttentionAttrs& a) {
   if (!a.by_width) return scalar_like(a.scale, q);
   return rsqrt(maximum(size_over(q, -1, q.dtype()), scalar_like(1, q)));
 }
+TANDEM_INLINE VisibleParts::VisibleParts(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                                         const Tensor& mask)
+    : q(queries), k(keys), v(values) {
+  if (!mask.is_set() || mask.rank() == 0) return;
+  const Tensor sees = mask.dtype() == DType::bool_
+                          ? mask
+                          : not_equal(mask, scalar_like(-std::numeric_limits<double>::infinity(), mask));
+  const Tensor key = expand_dims(mask.rank() > 1 ? reduce_any(sees, -2) : sees, -1);
+  const ShapeChecks lenient(false);
+  k = where(key, k, scalar_like(0, k)), v = where(key, v, scalar_like(0, v));
+  q = where(reduce_any(sees, {.axis = -1, .keepdims = true}), q, scalar_like(0, q));
+}
 // The scores [..., m, n], with -inf where a key is masked.
 TANDEM_INLINE Tensor masked_scores(Tensor s, const Tensor* mask, bool causal) {
   const Tensor lowest = scalar_like(-std::numeric_limits<double>::infinity(), s);
@@ -207,8 +219,10 @@ TANDEM_INLINE Tensors reference_attention(Span<const Tensor> operands, const Att
   const std::vector<Tensor> in = all_widened(operands);
   const Tensor q = heads_first(in[0], a), k = heads_first(in[1], a), v = heads_first(in[2], a);
   const SharedHeads heads(q, k);
-  const AttentionWeights w = attention_weights(attention_scores(q, heads.spread(k), mask_at(in, 3, a), a));
-  return {cast(heads_first(matmul(dropped(w.weights, in, a), heads.spread(v)), a), operands[0].dtype()), w.lse};
+  const Tensor* const mask = mask_at(in, 3, a);
+  const VisibleParts t(q, heads.spread(k), heads.spread(v), mask ? *mask : Tensor());
+  const AttentionWeights w = attention_weights(attention_scores(t.q, t.k, mask, a));
+  return {cast(heads_first(matmul(dropped(w.weights, in, a), t.v), a), operands[0].dtype()), w.lse};
 }
 
 TANDEM_INLINE Tensors reference_attention_delta(Span<const Tensor> in, const Attrs& attrs) {
@@ -237,10 +251,11 @@ TANDEM_INLINE Tensors reference_attention_grad(Span<const Tensor> operands, cons
   const std::vector<Tensor> in = all_widened(operands);
   const HeadsFirst t(in, a);
   const SharedHeads heads(t.q, t.k);
-  const Tensor k = heads.spread(t.k);
-  const ScoreGradient s = score_gradient(in, t.g, t.q, k, heads.spread(t.v), a);
+  const Tensor* const mask = mask_at(in, 6, a);
+  const VisibleParts seen(t.q, heads.spread(t.k), heads.spread(t.v), mask ? *mask : Tensor());
+  const ScoreGradient s = score_gradient(in, t.g, seen.q, seen.k, seen.v, a);
   const Tensor ds = s.ds * attention_scale(t.q, a);
-  Tensors r{matmul(ds, k), heads.gather(matmul(ds, t.q, {.transpose_a = true}), t.k),
+  Tensors r{matmul(ds, seen.k), heads.gather(matmul(ds, seen.q, {.transpose_a = true}), t.k),
             heads.gather(matmul(s.weights, t.g, {.transpose_a = true}), t.v)};
   for (Tensor& d : r) d = cast(heads_first(d, a), operands[0].dtype());
   return r;
@@ -250,7 +265,8 @@ TANDEM_INLINE Tensor mask_gradient(Span<const Tensor> operands, const AttentionA
   const std::vector<Tensor> in = all_widened(operands);
   const HeadsFirst t(in, a);
   const SharedHeads heads(t.q, t.k);
-  const Tensor d = sum_to_like(score_gradient(in, t.g, t.q, heads.spread(t.k), heads.spread(t.v), a).ds, in[6]);
+  const VisibleParts seen(t.q, heads.spread(t.k), heads.spread(t.v), in[6]);
+  const Tensor d = sum_to_like(score_gradient(in, t.g, seen.q, seen.k, seen.v, a).ds, in[6]);
   return cast(d, operands[6].dtype());
 }
 TANDEM_INLINE Grads gradient_attention(const GradCall& c) {
@@ -303,10 +319,13 @@ TANDEM_INLINE Tensor composed_attention(Span<const Tensor* const> in, AttentionA
     wide[i] = heads_first(wide[i], a);
   }
   a.dropout = 0;
-  const Tensor &q = wide[0], keys = SharedHeads(q, wide[1]).spread(wide[1]);
-  Tensor w = attention_weights(attention_scores(q, keys, mask_at(wide, 3, a), a)).weights;
+  const Tensor &q = wide[0], keys = SharedHeads(q, wide[1]).spread(wide[1]),
+               values = SharedHeads(q, wide[2]).spread(wide[2]);
+  const Tensor* const mask = mask_at(wide, 3, a);
+  const VisibleParts seen(q, keys, values, mask ? *mask : Tensor());
+  Tensor w = attention_weights(attention_scores(seen.q, seen.k, mask, a)).weights;
   if (o.dropout_rate > 0) w = apply1(dropout_op, DropoutAttrs{o.dropout_rate}, no_options, w, attention_key(o));
-  const Tensor y = matmul(w, SharedHeads(q, wide[2]).spread(wide[2]), {.name = o.name, .where = o.where});
+  const Tensor y = matmul(w, seen.v, {.name = o.name, .where = o.where});
   return heads_first(cast(y, dtype), a);
 }
 
