@@ -22,7 +22,8 @@ namespace TANDEM_NS::layers {
 
 using tandem::detail::operators::RnnOutput;
 
-/// The call of a recurrent layer. Past its length, and where it is masked, a row outputs zeros and keeps its state.
+/// The call of a recurrent layer. Past its length, and where it is masked, a row outputs zeros and keeps its state,
+/// whatever x is there, NaN included.
 template <class Initial>
 struct RnnCall {
   Initial initial_state = {};         ///< default: zeros

@@ -16,6 +16,7 @@
 #include "tandem/ops/index/sort.hpp"
 #include "tandem/ops/nn/layer_norm.hpp"
 #include "tandem/ops/nn/recipes.hpp"
+#include "tandem/ops/nn/rnn_common.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/random/dropout.hpp"
@@ -124,6 +125,7 @@ TANDEM_INLINE detail::Sequence RnnOrder::begin(const char* layer, const Tensor& 
   }
   if (go_backwards) go_backwards.selected()(s);
   if (masked) mask.code_->pack(s);
+  s.x = tandem::detail::within_lengths(s.x, s.lengths);
   return s;
 }
 TANDEM_INLINE Tensor RnnOrder::end(const Tensor& y, const detail::Sequence& s) const {

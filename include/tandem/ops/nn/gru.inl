@@ -33,9 +33,10 @@ TANDEM_INLINE Tensors gru_reference(Span<const Tensor> operands, const Attrs&) {
   Tensor h = in[1];
   std::vector<Tensor> outputs;
   i64 t = 0;
-  for (const Tensor& x : unstack(in[0])) {
+  const Tensor lengths = in.size() > 5 ? in[5] : Tensor();
+  for (const Tensor& x : unstack(within_lengths(in[0], lengths))) {
     const Tensor next = nn::gru_cell(x, h, in[2], in[3], in[4]);
-    const StepMask mask(in.size() > 5 ? in[5] : Tensor(), t++);
+    const StepMask mask(lengths, t++);
     outputs.push_back(mask.or_zero(next));
     h = mask.choose(next, h);
   }
@@ -46,7 +47,7 @@ TANDEM_INLINE Grads gru_gradient(const GradCall& c) {
   for (int i = 0; i < 5; ++i) all.push(c.in[static_cast<std::size_t>(i)]);
   for (int i : {0, 2, 3}) all.push(c.out[static_cast<std::size_t>(i)]);
   for (int i = 0; i < 2; ++i) all.push(upstream_or_zeros(c, static_cast<std::size_t>(i)));
-  if (c.in.size() > 5) all.push(c.in[5]);
+  if (c.in.size() > 5) all[0] = within_lengths(c.in[0], c.in[5]), all.push(c.in[5]);
   return rnn_gradient(gru_grad_op, all, c, 5);
 }
 

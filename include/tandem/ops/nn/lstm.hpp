@@ -24,7 +24,8 @@ struct LstmResult {
 };
 struct LstmOptions {
   TANDEM_OP_OPTIONS;
-  Tensor sequence_length = {};  ///< [b], int32 or int64; past its length a row outputs zeros and keeps its state
+  Tensor sequence_length = {};  ///< [b], int32 or int64; past its length a row outputs zeros and keeps its
+                                ///< state, whatever x is there, NaN included
 };
 /// Computes all steps of an LSTM in one fused kernel. float16 and bfloat16 are widened some steps at a time (whole in
 /// header-only programs and on GPUs); products, the state from step to step and sums over steps are float32. What is

@@ -36,9 +36,10 @@ TANDEM_INLINE Tensors lstm_reference(Span<const Tensor> operands, const Attrs&) 
   nn::LstmState state{in[1], in[2]};
   std::vector<Tensor> outputs;
   i64 t = 0;
-  for (const Tensor& x : unstack(in[0])) {
+  const Tensor lengths = in.size() > 6 ? in[6] : Tensor();
+  for (const Tensor& x : unstack(within_lengths(in[0], lengths))) {
     nn::LstmState next = nn::lstm_cell(x, state, in[3], in[4], in[5]);
-    const StepMask mask(in.size() > 6 ? in[6] : Tensor(), t++);
+    const StepMask mask(lengths, t++);
     outputs.push_back(mask.or_zero(next.h));
     state = {mask.choose(next.h, state.h), mask.choose(next.c, state.c)};
   }
@@ -50,7 +51,7 @@ TANDEM_INLINE Grads lstm_gradient(const GradCall& c) {
   for (int i = 0; i < 6; ++i) all.push(c.in[static_cast<std::size_t>(i)]);
   for (int i : {0, 3, 4}) all.push(c.out[static_cast<std::size_t>(i)]);
   for (int i = 0; i < 3; ++i) all.push(upstream_or_zeros(c, static_cast<std::size_t>(i)));
-  if (c.in.size() > 6) all.push(c.in[6]);
+  if (c.in.size() > 6) all[0] = within_lengths(c.in[0], c.in[6]), all.push(c.in[6]);
   return rnn_gradient(lstm_grad_op, all, c, 6);
 }
 

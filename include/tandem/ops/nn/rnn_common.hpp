@@ -34,6 +34,9 @@ class StepMask {
  private:
   Tensor runs_;
 };
+/// x [t, b, ...] with 0 past the rows' lengths; x if they are unset. Gradients of weights sum over all steps, and 0
+/// times what is not finite would be NaN.
+Tensor within_lengths(const Tensor& x, const Tensor& lengths);
 /// Stacks the outputs of all steps to [t, b, u]. For zero steps returns the empty tensor of that shape.
 Tensor stack_steps(const std::vector<Tensor>& outputs, const Tensor& x, const Tensor& h);
 

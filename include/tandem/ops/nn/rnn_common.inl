@@ -2,12 +2,15 @@
 #pragma once
 #include <string>
 
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/create/range.hpp"
 #include "tandem/ops/nn/rnn_common.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
 
 namespace TANDEM_NS::detail {
 
@@ -79,6 +82,16 @@ TANDEM_INLINE Tensor StepMask::choose(const Tensor& running, const Tensor& ended
 }
 TANDEM_INLINE Tensor StepMask::or_zero(const Tensor& running) const {
   return runs_.is_set() ? where(runs_, running, scalar_like(0, running)) : running;
+}
+TANDEM_INLINE Tensor within_lengths(const Tensor& x, const Tensor& lengths) {
+  if (!lengths.is_set() || x.rank() < 2 || lengths.rank() != 1)
+    return x;  // other ranks are errors, which the op raises
+  const DimValue t = get_shape(x)[0];
+  const Tensor steps = cast(t.is_known() ? range(t.number) : range(t.tensor), lengths.dtype());
+  const ShapeChecks lenient(false);
+  Tensor runs = less(expand_dims(steps, 1), expand_dims(lengths, 0));
+  while (runs.rank() < x.rank()) runs = expand_dims(runs, -1);
+  return where(runs, x, scalar_like(0, x));
 }
 TANDEM_INLINE Tensor stack_steps(const std::vector<Tensor>& outputs, const Tensor& x, const Tensor& h) {
   if (!outputs.empty()) return stack(outputs);
