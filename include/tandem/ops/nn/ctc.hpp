@@ -13,15 +13,17 @@ struct CtcLossOptions {
   i64 blank_index = 0;            ///< the class of the blank; negative: counted from the last
 };
 /// The negative logarithm of the probability that the steps' classes give a label sequence: repeated classes are
-/// merged, then blanks removed. Infinite where the labels do not fit into the steps.
+/// merged, then blanks removed. Infinite where the labels do not fit into the steps; a sequence without labels is all
+/// blanks, one without steps has the loss 0 if it has no labels.
 ///   labels        int32 or int64 [b, l], classes other than the blank; what is behind label_length is ignored
-///   logits        floating [t, b, c], unnormalized; t, b, c and l must be known
-///   label_length  int32 or int64 [b], at most l
-///   logit_length  int32 or int64 [b], at most t
+///   logits        floating [t, b, c], unnormalized; t, b, c and l must be known. Steps from logit_length on are
+///   ignored,
+///                 NaN included
+///   label_length  int32 or int64 [b], in [0, l]
+///   logit_length  int32 or int64 [b], in [0, t]
 ///   returns       [b], of the logits' dtype
 ///   throws        errors::InvalidArgumentError for other shapes or dtypes, for t = 0, for a blank_index outside [-c,
-///   c),
-///                 or for a label outside [0, c)
+///                 c), a label outside [0, c), or a length out of range, with its position
 ///   gradient      to logits; 0 where the loss is infinite
 ///   source        Graves, Fernandez, Gomez, Schmidhuber, "Connectionist Temporal Classification", 2006
 TANDEM_API Tensor ctc_loss(const Tensor& labels, const Tensor& logits, const Tensor& label_length,
@@ -40,8 +42,9 @@ struct CtcDecoded {
 };
 /// Takes the most probable class of each step, merges repeated ones and removes blanks.
 ///   inputs           floating [t, b, c]
-///   sequence_length  int32 or int64 [b]: how many steps belong to each sequence
-///   throws           errors::InvalidArgumentError for other shapes or dtypes, or a blank_index outside [-c, c)
+///   sequence_length  int32 or int64 [b], in [0, t]: how many steps belong to each sequence; the others may be NaN
+///   throws           errors::InvalidArgumentError for other shapes or dtypes, a blank_index outside [-c, c), or a
+///                    length out of range, with its position
 ///   gradient         to inputs through neg_sum_logits
 TANDEM_API CtcDecoded ctc_greedy_decoder(const Tensor& inputs, const Tensor& sequence_length,
                                          CtcGreedyDecoderOptions = {});

@@ -7,6 +7,7 @@
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/range.hpp"
+#include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
 #include "tandem/ops/index/mask.hpp"
 #include "tandem/ops/nn/ctc.hpp"
@@ -14,6 +15,7 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/reduce/arg.hpp"
+#include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/reduce/statistics.hpp"
 #include "tandem/ops/shape/concat.hpp"
@@ -34,6 +36,18 @@ TANDEM_INLINE void check_ctc_lengths(const char* op, const char* what, const Ten
   if (!dtypes::index.has(t.dtype()) || t.rank() != 1 || (batch != none && t.shape().dim(0) != batch))
     raise_ctc(
         op, std::string(what) + " must be int32 or int64 [" + std::to_string(batch) + "], not " + to_string(t.spec()));
+}
+// Raises unless each length is in [0, most], also where it is only known when a traced function runs.
+TANDEM_INLINE void check_ctc_range(const char* op, const char* what, const Tensor& lengths, i64 most) {
+  using debugging::impl::Relation;
+  const debugging::AssertOptions o{.message = std::string(what) + " must be in [0, " + std::to_string(most) + "]"};
+  debugging::impl::sign(op, Relation::greater_equal, lengths, o);
+  debugging::impl::compared(op, Relation::less_equal, lengths, most, o);
+}
+// x [t, b, c] with 0 past the sequences' lengths: what is there may be NaN, which 0 times would keep in the gradient.
+TANDEM_INLINE Tensor ctc_within(const Tensor& x, const Tensor& lengths) {
+  const Tensor runs = less(expand_dims(range(x.shape()[0]), 1), expand_dims(lengths, 0));
+  return where(expand_dims(runs, -1), x, scalar_like(0, x));
 }
 TANDEM_INLINE i64 ctc_blank(const char* op, i64 blank, i64 classes) {
   if (blank < -classes || blank >= classes)
@@ -64,7 +78,10 @@ TANDEM_INLINE Tensor ctc_forward(const Tensor& log_p, const Tensor& states, i64 
       {fill({b, s < 2 ? s : 2}, blank, {.dtype = states.dtype()}), states(Slice(), Slice(0, s < 2 ? 0 : s - 2))}, 1);
   const Tensor may_skip = logical_and(states != Scalar(blank), states != two_before);
   const Tensor is_start = less(range(s), Scalar(2));
-  Tensor alpha = where(is_start, emission[0], impossible);
+  // Before the first step a sequence is in the blank before its labels, which counts only if it has no steps.
+  const Tensor before = where(less(range(s), Scalar(1)), zeros_like(impossible), impossible);
+  const Tensor has_steps = expand_dims(greater(logit_length, Scalar(0)), 1);
+  Tensor alpha = where(has_steps, where(is_start, emission[0], impossible), before);
   for (i64 t = 1; t < steps; ++t) {
     const Tensor ways = stack({alpha, ctc_delayed(alpha, 1), where(may_skip, ctc_delayed(alpha, 2), impossible)});
     const Tensor next = emission[t] + reduce_logsumexp(ways, 0);
@@ -81,8 +98,8 @@ TANDEM_INLINE Tensor nn::ctc_loss(const Tensor& labels, const Tensor& logits, co
   const char* const op = "nn::ctc_loss";
   if (logits.rank() != 3 || !is_floating(logits.dtype()) || !logits.shape().is_fully_defined())
     detail::raise_ctc(op, "logits must be floating and of rank 3, with known sizes, not " + to_string(logits.spec()));
-  const Tensor steps = o.logits_time_major ? logits : transpose(logits, {1, 0, 2});
-  const i64 t = steps.shape()[0], b = steps.shape()[1], c = steps.shape()[2];
+  const Tensor all = o.logits_time_major ? logits : transpose(logits, {1, 0, 2});
+  const i64 t = all.shape()[0], b = all.shape()[1], c = all.shape()[2];
   if (t == 0) detail::raise_ctc(op, "logits need a step: " + to_string(logits.spec()));
   if (labels.rank() != 2 || !dtypes::index.has(labels.dtype()) || labels.shape().dim(0) != b ||
       labels.shape().dim(1) == none)
@@ -91,10 +108,13 @@ TANDEM_INLINE Tensor nn::ctc_loss(const Tensor& labels, const Tensor& logits, co
   detail::check_ctc_lengths(op, "label_length", label_length, b);
   detail::check_ctc_lengths(op, "logit_length", logit_length, b);
   const i64 blank = detail::ctc_blank(op, o.blank_index, c);
+  detail::check_ctc_range(op, "label_length", label_length, labels.shape()[1]);
+  detail::check_ctc_range(op, "logit_length", logit_length, t);
+  const Tensor run = cast(logit_length, DType::int64), steps = detail::ctc_within(all, run);
   const Tensor within = less(range(labels.shape()[1]), expand_dims(cast(label_length, DType::int64), 1));
   const Tensor wide = where(within, cast(labels, DType::int64), Scalar(blank));
   const Tensor states = detail::ctc_states(wide, blank);
-  const Tensor alpha = detail::ctc_forward(nn::log_softmax(steps), states, blank, cast(logit_length, DType::int64));
+  const Tensor alpha = detail::ctc_forward(nn::log_softmax(steps), states, blank, run);
   // A sequence ends in its last label or in the blank behind it.
   const Tensor last = 2 * expand_dims(cast(label_length, DType::int64), 1);
   const Tensor place = range(states.shape()[1]);
@@ -102,16 +122,17 @@ TANDEM_INLINE Tensor nn::ctc_loss(const Tensor& labels, const Tensor& logits, co
   return -reduce_logsumexp(where(is_end, alpha, Scalar(detail::ctc_never)), 1);
 }
 
-TANDEM_INLINE nn::CtcDecoded nn::ctc_greedy_decoder(const Tensor& inputs, const Tensor& sequence_length,
+TANDEM_INLINE nn::CtcDecoded nn::ctc_greedy_decoder(const Tensor& all, const Tensor& sequence_length,
                                                     CtcGreedyDecoderOptions o) {
   const detail::CallSite call(o);
   const char* const op = "nn::ctc_greedy_decoder";
-  if (inputs.rank() != 3 || !is_floating(inputs.dtype()) || !inputs.shape().is_fully_defined() ||
-      inputs.shape().dim(2) < 1)
-    detail::raise_ctc(
-        op, "inputs must be floating [t, b, c], with known sizes and a class, not " + to_string(inputs.spec()));
-  const i64 t = inputs.shape()[0], b = inputs.shape()[1], c = inputs.shape()[2];
+  if (all.rank() != 3 || !is_floating(all.dtype()) || !all.shape().is_fully_defined() || all.shape().dim(2) < 1)
+    detail::raise_ctc(op,
+                      "inputs must be floating [t, b, c], with known sizes and a class, not " + to_string(all.spec()));
+  const i64 t = all.shape()[0], b = all.shape()[1], c = all.shape()[2];
   detail::check_ctc_lengths(op, "sequence_length", sequence_length, b);
+  detail::check_ctc_range(op, "sequence_length", sequence_length, t);
+  const Tensor inputs = detail::ctc_within(all, cast(sequence_length, DType::int64));
   const i64 blank = detail::ctc_blank(op, o.blank_index.value_or(-1), c);
   const Tensor ids = transpose(argmax(inputs, -1));  // [b, t]
   const Tensor within = less(range(t), expand_dims(cast(sequence_length, DType::int64), 1));
