@@ -41,8 +41,8 @@ class TANDEM_API BatchNormalization : public Layer {
   explicit BatchNormalization(BatchNormalizationOptions options = {});
   Tensor operator()(const Tensor& x, const CallOptions& call = {}) const;
   /// The same with statistics in training of the elements where `mask` is true; all elements are normalized by them. A
-  /// mask that is true nowhere leaves the averages, and an unset one means all elements. Without training the mask
-  /// has no effect.
+  /// mask that is true nowhere leaves the averages, and an unset one means all elements. An element that is not finite
+  /// where the mask is false counts as 0; otherwise the mask has no effect without training.
   ///   mask      bool_; its shape is that of the first axes of x: [batch, time]
   ///   throws    errors::InvalidArgumentError, in the layer's name, for another mask
   Tensor operator()(const Tensor& x, const Tensor& mask, const CallOptions& call = {}) const;

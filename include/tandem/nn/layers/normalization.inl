@@ -125,20 +125,23 @@ TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const CallO
   move_averages(r, is_known ? Tensor() : tandem::detail::size_over(x, Axes(), DType::float32) > 0);
   return r.y;
 }
-TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const Tensor& mask,
+TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& all, const Tensor& mask,
                                                     const CallOptions& call) const {
-  if (!mask.is_set()) return (*this)(x, call);
+  if (!mask.is_set()) return (*this)(all, call);
   const int rank = mask.rank();
   const Shape& steps = mask.shape();
-  bool fits = mask.dtype() == DType::bool_ && rank >= 1 && rank < x.rank();
-  for (int i = 0; fits && i < rank; ++i) fits = Shape{steps.dim(i)}.is_compatible_with(Shape{x.shape().dim(i)});
+  bool fits = mask.dtype() == DType::bool_ && rank >= 1 && rank < all.rank();
+  for (int i = 0; fits && i < rank; ++i) fits = Shape{steps.dim(i)}.is_compatible_with(Shape{all.shape().dim(i)});
   if (!fits)
     errors::raise<errors::InvalidArgumentError>(
-        "BatchNormalization",
-        "the mask must be bool with the first sizes of x, " + to_string(x.spec()) + ", not " + to_string(mask.spec()));
-  if (!call.is_training() || is_frozen()) return (*this)(x, call);
+        "BatchNormalization", "the mask must be bool with the first sizes of x, " + to_string(all.spec()) + ", not " +
+                                  to_string(mask.spec()));
   Tensor wide = mask;
-  while (wide.rank() < x.rank()) wide = expand_dims(wide, -1);
+  while (wide.rank() < all.rank()) wide = expand_dims(wide, -1);
+  // The gradients of gamma and of the statistics sum products with x over all elements: with gradients of 0 and a NaN
+  // they would be NaN.
+  const Tensor x = where(logical_or(wide, is_finite(all)), all, tandem::detail::scalar_like(0, all));
+  if (!call.is_training() || is_frozen()) return (*this)(x, call);
   Result r;
   run_with_weights([&] { return weights_for(x); },
                    [&](const Tensors& w) {

@@ -147,7 +147,8 @@ class TANDEM_API GlobalAveragePooling1D : public detail::GlobalPooling {
   explicit GlobalAveragePooling1D(GlobalPoolingOptions options = {})
       : GlobalPooling("GlobalAveragePooling1D", "global_average_pooling1d", 1, &reduce_mean, options) {}
   using GlobalPooling::operator();
-  /// The mean over the steps where `mask`, bool_ [n, length], is true; 0 where it is true nowhere.
+  /// The mean over the steps where `mask`, bool_ [n, length], is true; 0 where it is true nowhere. Other steps may be
+  /// NaN.
   ///   throws    errors::InvalidArgumentError, in the layer's name, for another mask
   Tensor operator()(const Tensor& x, const Tensor& mask) const;
   /// For Sequential: with a mask, the mean of the steps that count. The result has no mask.

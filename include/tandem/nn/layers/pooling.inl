@@ -3,8 +3,8 @@
 #include "tandem/nn/layers/image.hpp"
 #include "tandem/nn/layers/pooling.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/nn/weighted_moments.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
-#include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/slice.hpp"
@@ -77,9 +77,7 @@ TANDEM_INLINE Tensor GlobalAveragePooling1D::operator()(const Tensor& x, const T
     errors::raise<errors::InvalidArgumentError>(layer_,
                                                 "the mask must be bool[batch, length], not " + to_string(mask.spec()));
   const int time = detail::first_spatial(options_.data_format);
-  const Tensor weights = expand_dims(cast(mask, x.dtype()), time == 1 ? 2 : 1);
-  const ReduceOptions over{.axis = time, .keepdims = options_.keepdims};
-  return div_no_nan(reduce_sum(x * weights, over), reduce_sum(weights, over));
+  return nn::masked_mean(x, expand_dims(mask, time == 1 ? 2 : 1), {.axis = time, .keepdims = options_.keepdims});
 }
 
 }  // namespace TANDEM_NS::layers

@@ -123,7 +123,7 @@ TANDEM_INLINE Tensor CategoryEncoding::operator()(const Tensor& x, const Tensor&
 }
 
 TANDEM_INLINE Tensor Masking::operator()(const Tensor& x) const {
-  return x * cast(expand_dims(compute_mask(x), -1), x.dtype());
+  return where(expand_dims(compute_mask(x), -1), x, tandem::detail::scalar_like(0, x));
 }
 TANDEM_INLINE Tensor Masking::compute_mask(const Tensor& x) const {
   if (x.rank() < 1)

@@ -29,7 +29,7 @@ TANDEM_INLINE Tensor nn::embedding_lookup_sparse(const Tensor& table, const Tens
     for (int i = 1; i < rows.rank(); ++i) t = expand_dims(t, -1);
     return t;
   };
-  if (weights.is_set()) rows = rows * beside_rows(weights);
+  if (weights.is_set()) rows = multiply_no_nan(rows, beside_rows(weights));
   const Tensor sum = unsorted_segment_sum(rows, segment_ids, num_segments);
   if (o.combiner == Combiner::sum) return sum;
   if (!weights.is_set()) weights = ones_like(cast(ids, table.dtype()));

@@ -24,7 +24,8 @@ Tensor masked_mean(const Tensor& x, const Tensor& mask, I axis, MaskedMeanOption
   return masked_mean(x, mask, o);
 }
 
-/// Weighted mean and population variance over axes: sum(w x) / sum(w) and sum(w (x - mean)^2) / sum(w).
+/// Weighted mean and population variance over axes: sum(w x) / sum(w) and sum(w (x - mean)^2) / sum(w). Elements of
+/// weight 0 do not count, NaN included.
 ///   x         floating; frequency_weights: same dtype; they broadcast against each other
 ///   returns   NaN where the weights sum to 0
 ///   gradient  exact, to both

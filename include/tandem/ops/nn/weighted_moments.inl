@@ -31,7 +31,10 @@ TANDEM_INLINE nn::Moments nn::weighted_moments(const Tensor& x, const Axes& axes
     errors::raise<errors::InvalidArgumentError>(
         "weighted_moments",
         "dtypes of x and its weights differ: " + to_string(x.spec()) + " x " + to_string(frequency_weights.spec()));
-  const Tensor wide = tandem::detail::widened(x), weights = tandem::detail::widened(frequency_weights);
+  const Tensor weights = tandem::detail::widened(frequency_weights), all = tandem::detail::widened(x);
+  // 0 times what is not finite would be NaN, and so would its gradient.
+  const Tensor wide =
+      where(logical_or(cast(weights, DType::bool_), is_finite(all)), all, tandem::detail::scalar_like(0, all));
   const Tensor products = weights * wide, w = tandem::detail::broadcast_like(weights, products);
   const Tensor total = reduce_sum(w, over), mean = reduce_sum(products, kept) / reduce_sum(w, kept);
   return {cast(reduce_sum(products, over) / total, x.dtype()),
