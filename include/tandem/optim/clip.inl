@@ -3,9 +3,9 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
-#include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/special.hpp"
-#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/reduce/statistics.hpp"
+#include "tandem/ops/shape/concat.hpp"
 #include "tandem/optim/clip.hpp"
 
 namespace TANDEM_NS {
@@ -19,19 +19,22 @@ inline Gradient map_values(const Gradient& g, const auto& f) {
   if (!g.is_sparse()) return f(g.dense());
   return g.with_values(f(g.values()));
 }
-inline Tensor squared_norm(const Tensor& t, const Axes& axes = {}) {
+TANDEM_INLINE Tensor norm_to_clip(const Tensor& t, const Axes& axes) {
   const ShapeChecks lenient(false);
-  return reduce_sum(square(t), {.axis = axes, .keepdims = axes.given()});
+  return reduce_euclidean_norm(t, {.axis = axes, .keepdims = axes.given()});
+}
+TANDEM_INLINE Tensor clip_factor(const Tensor& norm, double clip_norm) {
+  return clip_norm / maximum(where(is_finite(norm), norm, norm - norm), clip_norm);  // infinity - infinity is NaN
+}
+TANDEM_INLINE Gradient scaled_to_norm(const Gradient& g, const Tensor& factor) {
+  return map_values(g, [&](const Tensor& t) { return t * factor; });
 }
 }  // namespace detail
 
 TANDEM_INLINE Tensor clip_by_norm(const Tensor& t, double clip_norm, ClipByNormOptions o) {
   const detail::CallSite call(o, "clip_by_norm");
   detail::check_clip("clip_by_norm", clip_norm);
-  const Tensor squared = detail::squared_norm(t, o.axes);
-  // The derivative of sqrt is infinite at 0, where nothing is clipped, so its argument is kept away from 0.
-  const Tensor norm = sqrt(maximum(squared, clip_norm * clip_norm));
-  return t * (clip_norm / norm);
+  return t * detail::clip_factor(detail::norm_to_clip(t, o.axes), clip_norm);
 }
 TANDEM_INLINE std::vector<Gradient> clip_by_norm(const std::vector<Gradient>& gradients, double clip_norm) {
   std::vector<Gradient> r;
@@ -41,24 +44,19 @@ TANDEM_INLINE std::vector<Gradient> clip_by_norm(const std::vector<Gradient>& gr
 }
 TANDEM_INLINE Tensor global_norm(const std::vector<Gradient>& gradients, OpOptions o) {
   const detail::CallSite call(o, "global_norm");
-  Tensor sum;
-  for (const Gradient& g : gradients) {
-    if (!g.is_set()) continue;
-    const Tensor n = detail::squared_norm(g.values());
-    sum = sum.is_set() ? sum + n : n;
-  }
-  if (!sum.is_set()) errors::raise<errors::InvalidArgumentError>("global_norm", "no gradient is set");
-  return sqrt(sum, o);
+  std::vector<Tensor> norms;
+  for (const Gradient& g : gradients)
+    if (g.is_set()) norms.push_back(detail::norm_to_clip(g.values()));
+  if (norms.empty()) errors::raise<errors::InvalidArgumentError>("global_norm", "no gradient is set");
+  return reduce_euclidean_norm(stack(norms), {.name = o.name, .where = o.where});
 }
 TANDEM_INLINE ClippedGradients clip_by_global_norm(const std::vector<Gradient>& gradients, double clip_norm,
                                                    ClipByGlobalNormOptions o) {
   const detail::CallSite call(o, "clip_by_global_norm");
   detail::check_clip("clip_by_global_norm", clip_norm);
   ClippedGradients r{{}, o.use_norm.is_set() ? o.use_norm : global_norm(gradients, {o.name, o.where})};
-  const Tensor finite = where(is_finite(r.norm), r.norm, r.norm - r.norm);  // infinity becomes NaN
-  const Tensor scale = clip_norm / maximum(finite, clip_norm);
-  for (const Gradient& g : gradients)
-    r.gradients.push_back(detail::map_values(g, [&](const Tensor& t) { return t * scale; }));
+  const Tensor scale = detail::clip_factor(r.norm, clip_norm);
+  for (const Gradient& g : gradients) r.gradients.push_back(detail::scaled_to_norm(g, scale));
   return r;
 }
 TANDEM_INLINE std::vector<Gradient> clip_by_value(const std::vector<Gradient>& gradients, double lo, double hi) {

@@ -8,6 +8,7 @@
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/reduce/statistics.hpp"
 #include "tandem/optim/check_options.hpp"
 #include "tandem/optim/optimizers.hpp"
 
@@ -48,7 +49,7 @@ TANDEM_INLINE Attrs adamw_attrs(const AdamWOptions& o) {
 
 inline Tensor norm_of(const Tensor& t) {
   const tandem::detail::ShapeChecks lenient(false);
-  return sqrt(reduce_sum(square(t)));
+  return reduce_euclidean_norm(t);
 }
 // Which elements a gradient updates; unset for all.
 inline Tensor updated_elements(const Gradient& g) {

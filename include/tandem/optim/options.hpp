@@ -58,6 +58,8 @@ struct CommonOptions {
 //   clipnorm          scales each gradient to this Euclidean norm at most
 //   clipvalue         clamps each element of the gradients to [-clipvalue, clipvalue]
 //   global_clipnorm   scales all gradients to this norm of them together at most
+// Gradients that are not finite have no norm to be scaled by: clipnorm and global_clipnorm raise
+// errors::InvalidArgumentError, before anything has changed, where the weights would become NaN.
 #define TANDEM_CLIP_OPTIONS                              \
   ::tandem::detail::ClipNorm clipnorm = {};              \
   ::tandem::detail::ClipValue clipvalue = {};            \

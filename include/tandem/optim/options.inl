@@ -3,7 +3,9 @@
 #include <string>
 
 #include "tandem/core/scope.hpp"
+#include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/optim/rules.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/optim/clip.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tandem/optim/options.hpp"
@@ -26,14 +28,36 @@ TANDEM_INLINE void decay_weights(const std::vector<Gradient>& gradients, const s
     }
   }
 }
+// Raises where clipping has a norm that is not finite: what it would make of the weights is NaN.
+TANDEM_INLINE void check_norm(const char* option, const Tensor& norm, const std::string& of) {
+  debugging::impl::all_finite(
+      norm, {.message = std::string(option) + ": the norm of " + of +
+                        " is not finite, so they cannot be scaled; nothing has changed. Find the op with "
+                        "debugging::enable_check_numerics(), or clip with clipvalue"});
+}
+TANDEM_INLINE void check_norm_of(const char* option, const Tensor& norm, const Gradient& g, std::size_t number) {
+  check_norm(option, norm, "gradient " + std::to_string(number) + ", " + to_string(g.values().spec()) + ",");
+}
 TANDEM_INLINE std::vector<Gradient> clip_each_norm(const std::vector<Gradient>& gradients, double clip_norm) {
-  return clip_by_norm(gradients, clip_norm);
+  std::vector<Gradient> r = gradients;
+  for (std::size_t i = 0; i < r.size(); ++i) {
+    if (!r[i].is_set()) continue;
+    const Tensor norm = norm_to_clip(r[i].values());
+    check_norm_of("clipnorm", norm, r[i], i);
+    r[i] = scaled_to_norm(r[i], clip_factor(norm, clip_norm));
+  }
+  return r;
 }
 TANDEM_INLINE std::vector<Gradient> clip_each_value(const std::vector<Gradient>& gradients, double clip_value) {
   return clip_by_value(gradients, -clip_value, clip_value);
 }
 TANDEM_INLINE std::vector<Gradient> clip_joint_norm(const std::vector<Gradient>& gradients, double clip_norm) {
-  return clip_by_global_norm(gradients, clip_norm).gradients;
+  ClippedGradients r = clip_by_global_norm(gradients, clip_norm);
+  if (r.norm.has_data() && !is_finite(r.norm).item<bool>())  // names the first one to blame
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i].is_set()) check_norm_of("global_clipnorm", norm_to_clip(gradients[i].values()), gradients[i], i);
+  check_norm("global_clipnorm", r.norm, "all gradients");
+  return std::move(r.gradients);
 }
 
 // Whether the lists have a Variable.
