@@ -6,14 +6,14 @@
 #include "tandem/nn/constraints.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
-#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/reduce/statistics.hpp"
 
 namespace TANDEM_NS::detail {
 
 inline constexpr double norm_floor = 1e-7;
 
 TANDEM_INLINE Tensor norm_along(const Tensor& w, const Axes& axes) {
-  return sqrt(reduce_sum(square(w), {.axis = axes, .keepdims = true}));
+  return reduce_euclidean_norm(w, {.axis = axes, .keepdims = true});
 }
 TANDEM_INLINE Tensor limit_norm(const Tensor& w, const Constraint::Settings& s) {
   const Tensor norm = norm_along(w, s.axes);

@@ -2,7 +2,10 @@
 // and a finish.
 #pragma once
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <memory>
 
 #include "tandem/cpu/reduce/call.hpp"
 #include "tandem/cpu/reduce/reduce.hpp"
@@ -44,6 +47,68 @@ void scale_of_size(void* p, i64 n) {
   }
 }
 
+// Sums of squares without a scale; whether none of them has overflowed, or has terms that underflow and count.
+template <class T>
+bool sums_of_squares(const ReduceCall& r, void* scales) {
+  constexpr T least = sizeof(T) == 4 ? T(1e-24) : T(1e-290), most = std::numeric_limits<T>::max();
+  const i64 n = r.y.size();
+  std::fill_n(static_cast<T*>(scales), n, T(1));
+  r.run<Fold::sum_squared_scaled>(scales, r.y.data);
+  const T* const y = r.y.as<T>();
+  for (i64 i = 0; i < n; ++i)
+    if (!(y[i] >= least && y[i] <= most)) return false;
+  return true;
+}
+
+// The population variance into y, the means into `means`.
+TANDEM_INLINE void variance(const ReduceCall& r, void* means) {
+  r.to_output<Fold::sum>();
+  finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
+  std::memcpy(means, r.y.data, r.y.spec->bytes());
+  r.run<Fold::sum_squared_difference>(means, r.y.data);
+  finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
+}
+// A running mean and sum of squared differences, in numbers of a wider range (Welford 1962).
+template <class W>
+struct RunningMoments {
+  W n = 0, mean = 0, squares = 0;
+};
+template <class T, class W>
+void repair_variance_of(const ReduceCall& r, void* means, bool root) {
+  using Moments = RunningMoments<W>;
+  T *const y = r.y.as<T>(), *const sizes = static_cast<T*>(means);
+  const i64 n = r.y.size();
+  bool overflows = false, underflows = false;
+  // Differences whose squares underflow are too small to be there unless the mean is small, too.
+  const T tiny = root ? (sizeof(T) == 4 ? T(1e-15) : T(1e-145)) : T(0);
+  for (i64 i = 0; i < n; ++i) {
+    overflows |= !(y[i] <= std::numeric_limits<T>::max());
+    underflows |= y[i] < tiny && std::abs(sizes[i]) < (sizeof(T) == 4 ? T(1e-9) : T(1e-135));
+  }
+  if (underflows) {  // 0 is exact where all elements are 0
+    r.run<Fold::max_abs>(nullptr, sizes);
+    underflows = false;
+    for (i64 i = 0; i < n; ++i) underflows |= y[i] < tiny && sizes[i] > T(0) && sizes[i] < T(1);
+  }
+  if ((!overflows && !underflows) || r.x.size() == 0) return;
+  const std::unique_ptr<Moments[]> all(new Moments[static_cast<std::size_t>(n)]);
+  plain_fold<T, Moments>(r, all.get(), Moments(), [](Moments m, T x) {
+    const W d = static_cast<W>(x) - m.mean;
+    m.n += 1, m.mean += d / m.n;
+    m.squares += d * (static_cast<W>(x) - m.mean);
+    return m;
+  });
+  for (i64 i = 0; i < n; ++i) {
+    const W v = all[i].squares / all[i].n;
+    if (!(y[i] >= tiny && y[i] <= std::numeric_limits<T>::max())) y[i] = static_cast<T>(root ? std::sqrt(v) : v);
+  }
+}
+// Computes again, slowly, what has overflowed, and standard deviations that have underflowed, if there are any.
+TANDEM_INLINE void repair_variance(const ReduceCall& r, void* means, bool root) {
+  if (r.dtype() == DType::float64) repair_variance_of<double, long double>(r, means, root);
+  else repair_variance_of<float, double>(r, means, root);
+}
+
 }  // namespace detail
 
 TANDEM_INLINE void reduce_mean(const KernelCall& c) {
@@ -76,21 +141,24 @@ TANDEM_INLINE void reduce_logsumexp(const KernelCall& c) {
 TANDEM_INLINE void reduce_variance(const KernelCall& c) {
   const detail::ReduceCall r(c);
   if (r.y.size() == 0) return;  // there is no workspace in that case
-  r.to_output<Fold::sum>();
-  detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
-  std::memcpy(c.workspace, r.y.data, r.y.spec->bytes());
-  r.run<Fold::sum_squared_difference>(c.workspace, r.y.data);
-  detail::finish<Finish::divide>(r, nullptr, static_cast<double>(r.length()));
+  detail::variance(r, c.workspace);
+  detail::repair_variance(r, c.workspace, false);
 }
 TANDEM_INLINE void reduce_std(const KernelCall& c) {
-  reduce_variance(c);
-  detail::finish<Finish::sqrt_over>(detail::ReduceCall(c), nullptr, 0);
+  const detail::ReduceCall r(c);
+  if (r.y.size() == 0) return;
+  detail::variance(r, c.workspace);
+  detail::finish<Finish::sqrt_over>(r, nullptr, 0);
+  detail::repair_variance(r, c.workspace, true);
 }
 TANDEM_INLINE void reduce_euclidean_norm(const KernelCall& c) {
   const detail::ReduceCall r(c);
+  const bool is_double = r.dtype() == DType::float64;
+  if (is_double ? detail::sums_of_squares<double>(r, c.workspace) : detail::sums_of_squares<float>(r, c.workspace))
+    return detail::finish<Finish::sqrt_over>(r, nullptr, 0);
   r.run<Fold::max_abs>(nullptr, c.workspace);
-  r.dtype() == DType::float64 ? detail::scale_of_size<double>(c.workspace, r.y.size())
-                              : detail::scale_of_size<float>(c.workspace, r.y.size());
+  is_double ? detail::scale_of_size<double>(c.workspace, r.y.size())
+            : detail::scale_of_size<float>(c.workspace, r.y.size());
   r.run<Fold::sum_squared_scaled>(c.workspace, r.y.data);
   detail::finish<Finish::sqrt_over>(r, c.workspace, 0);
 }

@@ -19,7 +19,8 @@ struct LayerNormOptions {
 /// Layer normalization: (x - mean) / sqrt(variance + epsilon) * scale + offset, where mean and population variance are
 /// those of the elements along `.axis`, separately for each index of the other axes. Trailing axes are one pass over
 /// memory.
-///   x         floating, rank >= 1
+///   x         floating, rank >= 1; over trailing axes of the whole range of its dtype, where squares overflow or
+///             underflow, too (on the CPU). Over other axes, squares of differences from the mean must not overflow
 ///   returns   same shape and dtype as x; an empty tensor if x is empty
 ///   throws    errors::InvalidArgumentError for an axis out of range, or if scale or offset has another dtype or shape
 ///   gradient  exact, to x, scale and offset, by one kernel
@@ -47,7 +48,8 @@ struct GroupNormOptions {
 };
 /// Group normalization: as layer_norm over all axes except the batch, separately for each of `groups` groups of
 /// adjacent channels; scale and offset are per channel.
-///   x         floating, rank >= 2, [batch, ..., channels] or with the channels on `.axis`
+///   x         floating, rank >= 2, [batch, ..., channels] or with the channels on `.axis`; squares of differences
+///             from the mean must not overflow: in float32, below 1e19
 ///   groups    divides the number of channels
 ///   throws    errors::InvalidArgumentError if groups is not positive or does not divide the channels, if the axis is
 ///             out of range or that of the batch, or if scale or offset does not have the shape [channels]

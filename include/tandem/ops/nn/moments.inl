@@ -1,5 +1,7 @@
 // Definitions of ops/nn/moments.hpp.
 #pragma once
+#include <cmath>
+
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/nn/half.hpp"
@@ -22,9 +24,9 @@ TANDEM_INLINE Tensor nn::l2_normalize(const Tensor& x, L2NormalizeOptions o) {
   const tandem::detail::CallSite call(o, "l2_normalize");
   tandem::detail::check_floating("l2_normalize", x);
   const Tensor wide = tandem::detail::widened(x);
-  const Tensor squares = reduce_sum(square(wide), {.axis = o.axis, .keepdims = true});
-  const Tensor least = tandem::detail::scalar_like(o.epsilon, wide);
-  return cast(multiply(wide, rsqrt(maximum(squares, least)), {.name = o.name, .where = o.where}), x.dtype());
+  const Tensor norm = reduce_euclidean_norm(wide, {.axis = o.axis, .keepdims = true});  // whose squares do not overflow
+  const Tensor least = tandem::detail::scalar_like(std::sqrt(o.epsilon), wide);
+  return cast(divide(wide, maximum(norm, least), {.name = o.name, .where = o.where}), x.dtype());
 }
 TANDEM_INLINE nn::Moments nn::moments(const Tensor& x, const Axes& axes, MomentsOptions o) {
   const tandem::detail::CallSite call(o, "moments");

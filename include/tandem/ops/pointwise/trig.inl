@@ -76,14 +76,14 @@ struct asinh_rule : Unary<floats, Saves::inputs, lanewise> {
   static TANDEM_HD V forward(V x) {
     return asinh(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / sqrt(square(x) + 1); }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / hypot(x, 1); }
 };
 struct acosh_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     return acosh(x);
   }
-  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / sqrt((x - 1) * (x + 1)); }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return g / (sqrt(x - 1) * sqrt(x + 1)); }
 };
 struct atanh_rule : Unary<floats, Saves::inputs, lanewise> {
   template <class V>
@@ -99,8 +99,10 @@ struct atan2_rule : Binary<floats, Saves::inputs, lanewise> {
     return atan2(y, x);
   }
   static Grads gradient(const GradCall& c) {
-    const Tensor &y = c.in[0], &x = c.in[1], q = div_no_nan(c.g[0], square(x) + square(y));
-    return {c.needs(0) ? Gradient(q * x) : Gradient(), c.needs(1) ? Gradient(-(q * y)) : Gradient()};
+    // Divided twice by the distance, whose square may overflow or underflow.
+    const Tensor &y = c.in[0], &x = c.in[1], r = hypot(x, y), q = div_no_nan(c.g[0], r);
+    return {c.needs(0) ? Gradient(q * div_no_nan(x, r)) : Gradient(),
+            c.needs(1) ? Gradient(-(q * div_no_nan(y, r))) : Gradient()};
   }
 };
 

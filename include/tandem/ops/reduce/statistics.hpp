@@ -10,11 +10,12 @@ namespace TANDEM_NS {
 ///   returns   -inf for an empty axis or if all elements are -inf; +inf if one is +inf
 ///   gradient  g * e^(x - y), 0 where all are -inf
 TANDEM_API Tensor reduce_logsumexp(const Tensor& x, ReduceOptions = {});
-/// Population variance over axes, in two passes. Floating. NaN for an empty axis.
+/// Population variance over axes, in two passes. Floating. NaN for an empty axis. Squares of differences from the mean
+/// overflow above 1e19 in float32, as the variance does.
 ///   gradient  2 g (x - mean) / n
 TANDEM_API Tensor reduce_variance(const Tensor& x, ReduceOptions = {});
-/// Standard deviation over axes, the square root of reduce_variance. Floating. gradient: g (x - mean) / (n y), 0
-/// where y is 0
+/// Standard deviation over axes, the square root of reduce_variance, but without its overflow and underflow. Floating.
+/// gradient: g (x - mean) / (n y), 0 where y is 0
 TANDEM_API Tensor reduce_std(const Tensor& x, ReduceOptions = {});
 /// Euclidean norm over axes: sqrt(sum(x^2)), scaled so that it does not overflow. Floating, or complex with a
 /// real result. 0 for an empty axis.

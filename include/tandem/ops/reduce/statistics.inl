@@ -33,7 +33,9 @@ TANDEM_INLINE Grads gradient_std(const GradCall& c) {
   return Grads(Gradient(spread_back(c, over_or_zero(c.g[0], c.out[0]) / reduced_count(c)) * deviation(c)));
 }
 TANDEM_INLINE Grads gradient_norm(const GradCall& c) {
-  return Grads(Gradient(spread_back(c, over_or_zero(c.g[0], c.out[0])) * c.in[0]));
+  // x / y is at most 1, where g / y may overflow.
+  const Tensor zero = equal(c.out[0], 0), y = where(zero, 1, c.out[0]), g = where(zero, 0, c.g[0]);
+  return Grads(Gradient(spread_back(c, g) * (c.in[0] / spread_back(c, y))));
 }
 TANDEM_INLINE Specs infer_count(const InferCall& c) {
   Specs r = infer_reduce(c);
