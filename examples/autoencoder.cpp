@@ -46,48 +46,64 @@ double error(const Autoencoder& net, const Tensor& images) {
 
 // Three digits of each kind, and below each one what is decoded from its code.
 void draw_reconstructions(const std::string& path, const Tensor& images, const Tensor& decoded, const Tensor& labels) {
-  constexpr int side = 28, pixel = 2, step = (side + 2) * pixel, rows = 3, top = 34;
-  Svg svg(10 * step + 8, rows * (2 * step + 8) + top);
-  svg.text(8, 20, "Held-out digits, and below each one what is decoded from its code");
+  constexpr int side = 28, pixel = 2, step = (side + 2) * pixel, rows = 3, left = 72, top = 34;
+  const std::string title = "Held-out digits, and below each one what is decoded from its code";
+  Svg svg(left + 10 * step + 4, rows * (2 * step + 8) + top, title);
+  svg.text(8, 20, title);
+  for (int row = 0; row < rows; ++row)
+    for (int part = 0; part < 2; ++part)
+      svg.text(8, top + row * (2 * step + 8) + part * step + 33, part ? "decoded" : "held out", {.size = 13});
   const std::vector<std::uint8_t> digit = labels.to_vector<std::uint8_t>();
   int drawn[10] = {};
   for (std::size_t i = 0; i < digit.size(); ++i) {
     const int column = digit[i], row = drawn[column]++;
     if (row >= rows) continue;
-    const int x = 6 + column * step, y = top + row * (2 * step + 8);
+    const int x = left + column * step, y = top + row * (2 * step + 8);
     svg.image(x, y, pixel, images[i64(i)].to_vector<float>(), side);
     svg.image(x, y + step, pixel, decoded[i64(i)].to_vector<float>(), side);
   }
   svg.save(path);
 }
 
-// Left, where the encoder puts the digits in the plane; right, what the decoder makes of its points.
+// Left, where the encoder puts the digits in the plane; right, what the decoder makes of its points. Both axes are
+// stretched so that as many digits are in one strip of the picture as in any other: a digit lies at its rank.
 void draw_plane(const std::string& path, const Autoencoder& net, const Tensor& images, const Tensor& labels) {
   static constexpr const char* colors[] = {"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd",
-                                           "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"};
-  constexpr double size = 600, left = 20, top = 50;
+                                           "#8c564b", "#e377c2", "#4d4d4d", "#808000", "#17becf"};
+  constexpr double size = 600, left = 20, top = 90, right = 2 * left + size;
   constexpr i64 grid = 20;
-  Svg svg(2 * size + 3 * left, size + top + 20);
+  Svg svg(2 * size + 3 * left, size + top + 50,
+          "Digits as points of a plane, by an autoencoder with a code of two numbers");
+  svg.text(left, 26, "Digits as points of a plane", {.size = 20});
   for (int digit = 0; digit < 10; ++digit) {
-    svg.disc(left + 10 + 40 * digit, 25, 6, colors[digit]);
-    svg.text(left + 20 + 40 * digit, 30, std::to_string(digit));
+    svg.disc(left + 10 + 40 * digit, 47, 6, colors[digit]);
+    svg.text(left + 20 + 40 * digit, 52, std::to_string(digit));
   }
-  const Tensor codes = net.encoder(images), low = reduce_min(codes, 0), extent = reduce_max(codes, 0) - low;
-  const std::vector<float> place = ((codes - low) / extent).to_vector<float>();
+  svg.text(left, top - 10, "The encoder: the codes of held-out digits");
+  svg.text(right, top - 10, "The decoder: the digits that it draws at these places");
+  svg.text(left, top + size + 30,
+           "Across the first number of the code, upwards the second; both axes are stretched so that the digits are "
+           "spread evenly.");
+  const Tensor codes = net.encoder(images), sorted = sort(codes, {.axis = 0});
+  const i64 n = codes.shape()[0];
+  const std::vector<float> place = ((cast(argsort(argsort(codes, 0), 0), DType::float32) + 0.5) / n).to_vector<float>();
   const std::vector<std::uint8_t> digit = labels.to_vector<std::uint8_t>();
   for (std::size_t i = 0; i < digit.size(); ++i)
     svg.disc(left + size * place[2 * i], top + size * (1 - place[2 * i + 1]), 3, colors[digit[i]]);
 
-  const Tensor at = (cast(range(grid), DType::float32) + 0.5) / grid;
-  const Tensor x = tile(at, {grid}), y = repeat(reverse(at, 0), grid);
-  const Tensor decoded = sigmoid(net.decoder(low + stack({x, y}, 1) * extent));
+  const Tensor at =
+      gather(sorted, floordiv((2 * range(grid) + 1) * n, 2 * grid));  // the codes at the middles of the strips
+  const Tensor x = tile(at(Ellipsis, 0), {grid}), y = repeat(reverse(at(Ellipsis, 1), 0), grid);
+  const Tensor decoded = sigmoid(net.decoder(stack({x, y}, 1)));
   for (i64 i = 0; i < grid * grid; ++i)
-    svg.image(2 * left + size + size / grid * double(i % grid), top + size / grid * double(i / grid), size / grid / 28,
+    svg.image(right + size / grid * double(i % grid), top + size / grid * double(i / grid), size / grid / 28,
               decoded[i].to_vector<float>(), 28);
   svg.save(path);
 }
 
 int learn(const Options& o) {
+  save_path::check_file(o.picture);  // before training, not after it
+  if (o.dims == 2) save_path::check_file(o.plane);
   const digits::Digits digits = digits::load(o.data, o.seed);
   const Tensor held_out = pixels(digits.test.images);
   const data::Batches batches(digits.train.images, {.batch_size = o.batch, .seed = o.seed, .drop_remainder = true});
@@ -114,12 +130,11 @@ int learn(const Options& o) {
                       {"seed", std::to_string(o.seed)}},
                      {{"model", net}, {"optimizer", adam}, {"mean_loss", mean_loss}});
 
-  for (i64 i = adam.iterations().item<i64>(); i < o.epochs * batches.size() && !interrupt::received; ++i) {
+  for (const i64 i : interrupt::steps(adam.iterations().item<i64>(), o.epochs * batches.size())) {
     mean_loss.update_state(step(batches.batch(i)));
     if ((i + 1) % batches.size() != 0) continue;
     std::printf("epoch %2d: loss %.4f, error on held-out digits %.1f %% of their variance\n",
                 int((i + 1) / batches.size()), mean_loss.result().item<double>(), 100 * error(net, held_out));
-    std::fflush(stdout);
     mean_loss.reset_state();
     run.save();
   }
@@ -143,8 +158,10 @@ int main(int argc, char** argv) {
   app.add_option("--picture", o.picture, "file of the reconstructions")->capture_default_str();
   app.add_option("--plane", o.plane, "file of the plane")->capture_default_str();
   app.add_option("--checkpoint", o.checkpoint, "the file to save to, and to go on from")->capture_default_str();
-  app.add_option("--epochs", o.epochs)->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--batch", o.batch)->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
+  app.add_option("--epochs", o.epochs, "how often to see all digits")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
+  app.add_option("--batch", o.batch, "digits a step")->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
   return program::run("autoencoder", app, argc, argv, [&] { return learn(o); });
 }

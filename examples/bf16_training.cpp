@@ -70,7 +70,6 @@ void report(const Setting& setting, const Net& net, const digits::Digits& d, dou
   std::printf("%-28s %6.2f %%  %8.5f  %6.2f ms  %6lld kB\n", setting.name, 100 * reduce_mean(right).item<float>(),
               program::checked_loss(loss_of(net, d.train.images, d.train.labels).item<float>()), ms_a_step,
               static_cast<long long>(bytes / 1000));
-  std::fflush(stdout);
 }
 
 // Returns the exit status.
@@ -94,12 +93,12 @@ int train(const Setting& setting, const digits::Digits& d, const Options& o) {
 
   Stopwatch watch;
   const i64 first = adam.iterations().item<i64>();
-  for (i64 i = first; i < o.steps && !interrupt::received;) {
+  for (const i64 i : interrupt::steps(first, o.steps)) {
     watch.start();
     const auto [images, labels] = batches.batch(i);
     step(images, labels);
     watch.stop();
-    if (++i % 100 == 0 || i == o.steps) run.save();
+    if ((i + 1) % 100 == 0 || i + 1 == o.steps) run.save();
   }
   if (interrupt::received) return run.interrupted();
   const i64 steps = std::max<i64>(o.steps - first, 1);

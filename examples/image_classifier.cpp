@@ -14,7 +14,6 @@
 #include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/saved_run.hpp"
-#include "examples/support/stopwatch.hpp"
 
 using namespace tandem;
 
@@ -24,7 +23,8 @@ struct Options {
   std::string data;  // empty: generated pictures
   std::string checkpoint = "image_classifier.safetensors";
   std::array<int, 2> size = {125, 76};  // height, width
-  int steps = 200, batch = 3, seed = 1, checkpoint_every = 100;
+  int steps = 0, batch = 0;             // 0: 200 steps of 3 pictures, 3000 of 32 digits
+  int seed = 1, checkpoint_every = 100;
 };
 
 // Gray pictures, float32 [n, height, width, 1] from about -0.5 to 0.5, and their classes [n].
@@ -131,16 +131,12 @@ int learn(const Options& o) {
                       {"seed", std::to_string(o.seed)}},
                      {{"model", net}, {"optimizer", adam}, {"random", random::global_generator().state()}});
 
-  Stopwatch watch;
   Progress progress;
   const i64 first = adam.iterations().item<i64>();
-  for (i64 i = first; i < o.steps && !interrupt::received; ++i) {
-    watch.start();
+  for (const i64 i : interrupt::steps(first, o.steps)) {
     const auto [images, labels] = batches.batch(i);
     const float value = step(images, labels).item<float>();
-    watch.stop();
-    const double left = double(o.steps - i - 1), done = double(i + 1 - first);
-    progress.show(double(i + 1) / o.steps, left / done * watch.seconds(), "loss " + std::to_string(value));
+    progress.show(double(i + 1) / o.steps, "step " + std::to_string(i + 1) + "  loss " + std::to_string(value));
     if ((i + 1) % o.checkpoint_every == 0 || i + 1 == o.steps) run.save();
   }
   progress.end();
@@ -163,8 +159,13 @@ int main(int argc, char** argv) {
   app.add_option("--checkpoint-every", o.checkpoint_every, "steps between checkpoints")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
-  app.add_option("--steps", o.steps)->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--batch", o.batch)->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
-  return program::run("image_classifier", app, argc, argv, [&] { return learn(o); });
+  app.add_option("--steps", o.steps, "how many steps to train; default: 200, with --data 3000")
+      ->check(arguments::whole_number(1));
+  app.add_option("--batch", o.batch, "pictures a step; default: 3, with --data 32")->check(arguments::whole_number(1));
+  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
+  return program::run("image_classifier", app, argc, argv, [&] {
+    if (!o.steps) o.steps = o.data.empty() ? 200 : 3000;
+    if (!o.batch) o.batch = o.data.empty() ? 3 : 32;
+    return learn(o);
+  });
 }

@@ -71,7 +71,7 @@ int predict(const program::Options& o) {
   // Without ages the data are a table of counts, and the best fit to all of them does not depend on chance.
   const Passengers by_class_and_sex{all.features(Ellipsis, Slice(0, 4)), all.survived};
   const Model best;
-  const optimizers::Adam adam(0.1);
+  const optimizers::Adam adam(optimizers::schedules::ExponentialDecay(0.1, 200, 0.5));  // so that it comes to rest
   const auto fit = make_step(best, adam);
   for (int i = 0; i < 2000; ++i) fit(by_class_and_sex.features, by_class_and_sex.survived);
   std::printf("by class and sex only, to convergence: %.2f %% of all, loss %.5f\n", accuracy(best, by_class_and_sex),

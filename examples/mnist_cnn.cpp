@@ -90,14 +90,13 @@ int learn(const Options& o) {
   Progress progress;
   Tensor counts;
   const i64 first = adam.iterations().item<i64>(), steps = o.steps ? o.steps : o.epochs * batches.size();
-  for (i64 i = first; i < steps && !interrupt::received; ++i) {
+  for (const i64 i : interrupt::steps(first, steps)) {
     watch.start();
     const auto [images, labels] = batches.batch(i);
     mean_loss.update_state(step(images, labels));
     watch.stop();
     const double speed = double((i + 1 - first) * o.batch) / watch.seconds();
-    progress.show(double(i + 1) / double(steps), double((steps - i - 1) * o.batch) / speed,
-                  "step " + std::to_string(i + 1));
+    progress.show(double(i + 1) / double(steps), "step " + std::to_string(i + 1));
     if ((i + 1) % batches.size() != 0 && i + 1 != steps) continue;
     progress.end();
     counts = confusion(net, digits.test);
@@ -122,9 +121,11 @@ int main(int argc, char** argv) {
   app.add_option("--data", o.data, "the folder of MNIST's four files; default: generated digits");
   app.add_option("--checkpoint", o.checkpoint, "the file to save to, and to go on from")->capture_default_str();
   app.add_flag("--batch-normalization", o.batch_normalization, "normalize the results of convolutions");
-  app.add_option("--epochs", o.epochs)->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--epochs", o.epochs, "how often to see all digits")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
   app.add_option("--steps", o.steps, "how many steps to train, instead")->check(arguments::whole_number(1));
-  app.add_option("--batch", o.batch)->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
+  app.add_option("--batch", o.batch, "digits a step")->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
   return program::run("mnist_cnn", app, argc, argv, [&] { return learn(o); });
 }

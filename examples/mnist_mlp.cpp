@@ -68,7 +68,7 @@ int learn(const Options& o) {
 
   Stopwatch watch;
   const i64 first = adam.iterations().item<i64>();
-  for (i64 i = first; i < o.epochs * batches.size() && !interrupt::received; ++i) {
+  for (const i64 i : interrupt::steps(first, o.epochs * batches.size())) {
     watch.start();
     const auto [images, labels] = batches.batch(i);
     mean_loss.update_state(step(images, labels));
@@ -77,7 +77,6 @@ int learn(const Options& o) {
     std::printf("epoch %2d: loss %.4f, %.2f %% of held-out digits right, %.0f digits/s\n",
                 int((i + 1) / batches.size()), mean_loss.result().item<double>(), 100 * accuracy(net, digits.test),
                 double((i + 1 - first) * o.batch) / watch.seconds());
-    std::fflush(stdout);
     mean_loss.reset_state();
     run.save();
   }
@@ -94,8 +93,10 @@ int main(int argc, char** argv) {
   CLI::App app("A network with two hidden layers learns to read digits.");
   app.add_option("--data", o.data, "the folder of MNIST's four files; default: generated digits");
   app.add_option("--checkpoint", o.checkpoint, "the file to save to, and to go on from")->capture_default_str();
-  app.add_option("--epochs", o.epochs)->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--batch", o.batch)->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
+  app.add_option("--epochs", o.epochs, "how often to see all digits")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
+  app.add_option("--batch", o.batch, "digits a step")->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
   return program::run("mnist_mlp", app, argc, argv, [&] { return learn(o); });
 }

@@ -9,6 +9,7 @@
 #include <tandem/tandem.hpp>
 
 #include "examples/support/bag_of_words.hpp"
+#include "examples/support/data_name.hpp"
 #include "examples/support/program.hpp"
 #include "examples/support/saved_run.hpp"
 #include "examples/support/stopwatch.hpp"
@@ -110,14 +111,14 @@ struct Training {
 // What a run that goes on must agree with.
 train::Metadata settings(const Options& o) {
   return {{"program", "sequence_classification"},
-          {"data", o.data.empty() ? "generated" : o.data},
+          {"data", file_setting(o.data)},
           {"seed", std::to_string(o.seed)},
           {"units", std::to_string(o.units)},
           {"embedding", std::to_string(o.embedding)},
           {"batch", std::to_string(o.batch)},
           {"words", std::to_string(o.words)},
           {"length", std::to_string(o.length)},
-          {"clip", std::to_string(o.clip)}};
+          {"clip", number_setting(o.clip)}};
 }
 
 int learn(const Classifier& model, const data::Batches<2>& train, const data::Batches<2>& test, const Options& o) {
@@ -135,17 +136,17 @@ int learn(const Classifier& model, const data::Batches<2>& train, const data::Ba
 
   Stopwatch watch;
   const i64 first = training.rmsprop.iterations().item<i64>();
-  for (i64 done = first; done < o.steps && !interrupt::received;) {
-    const auto [words, labels] = train.batch(done);
+  for (const i64 i : interrupt::steps(first, o.steps)) {
+    const auto [words, labels] = train.batch(i);
     watch.start();
     step(words, labels);
     watch.stop();
-    if (++done % 200 != 0 && done != o.steps) continue;
+    const i64 done = i + 1;
+    if (done % 200 != 0 && done != o.steps) continue;
     const double loss = program::checked_loss(training.loss.result().item<double>());
     std::printf("step %lld: loss %.3f, %.1f %% of the batches' texts wrong, %.1f %% of those held out; %.0f texts/s\n",
                 static_cast<long long>(done), loss, 100 * (1 - training.right.result().item<double>()),
                 100 * error(model, test), static_cast<double>((done - first) * o.batch) / watch.seconds());
-    std::fflush(stdout);
     training.loss.reset_state(), training.right.reset_state();
     run.save();
   }

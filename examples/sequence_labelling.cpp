@@ -11,6 +11,7 @@
 #include <tandem/tandem.hpp>
 
 #include "examples/support/bag_of_words.hpp"
+#include "examples/support/data_name.hpp"
 #include "examples/support/program.hpp"
 #include "examples/support/saved_run.hpp"
 #include "examples/support/stopwatch.hpp"
@@ -47,7 +48,6 @@ Task letters(i64 seed) {
 
 void report(const char* how, double accuracy) {
   std::printf("%-26s %.2f %% right, %.2f %% wrong\n", how, 100 * accuracy, 100 * (1 - accuracy));
-  std::fflush(stdout);
 }
 
 // Every tenth line is held out.
@@ -104,7 +104,7 @@ train::Metadata settings(const char* how, const Options& o) {
   return {{"program", "sequence_labelling"},
           {"network", how},
           {"task", o.task},
-          {"data", o.data.empty() ? "generated" : o.data},
+          {"data", file_setting(o.data)},
           {"seed", std::to_string(o.seed)},
           {"units", std::to_string(o.units)},
           {"batch", std::to_string(o.batch)},
@@ -138,16 +138,16 @@ int train(const char* how, const char* suffix, const Rnn& rnn, const Task& task,
 
   Stopwatch watch;
   const i64 first = rmsprop.iterations().template item<i64>();
-  for (i64 done = first; done < o.steps && !interrupt::received;) {
-    const auto [inputs, labels, lengths] = batches.batch(done);
+  for (const i64 i : interrupt::steps(first, o.steps)) {
+    const auto [inputs, labels, lengths] = batches.batch(i);
     watch.start();
     step(inputs, labels, lengths);
     watch.stop();
-    if (++done % 200 != 0 && done != o.steps) continue;
+    const i64 done = i + 1;
+    if (done % 200 != 0 && done != o.steps) continue;
     std::printf("%s, step %lld: loss %.3f; %.0f sequences/s\n", how, static_cast<long long>(done),
                 program::checked_loss(loss.result().template item<double>()),
                 static_cast<double>((done - first) * o.batch) / watch.seconds());
-    std::fflush(stdout);
     loss.reset_state();
     run.save();
   }

@@ -10,10 +10,10 @@
 #include <tandem/tandem.hpp>
 
 #include "examples/support/characters.hpp"
+#include "examples/support/data_name.hpp"
 #include "examples/support/program.hpp"
 #include "examples/support/saved_run.hpp"
 #include "examples/support/stopwatch.hpp"
-#include "examples/support/text_file.hpp"
 
 using namespace tandem;
 
@@ -73,7 +73,7 @@ void write(const Transformer& model, const Vocabulary& vocabulary, const Options
   std::vector<std::int32_t> text = vocabulary.encode(o.start);
   random::set_seed(o.seed);
   for (const std::int32_t id : text) std::putchar(vocabulary[id]);
-  for (i64 i = 0; i < o.characters && !interrupt::received; ++i) {
+  for (i64 i = 0; i < o.characters; ++i) {
     const std::vector<std::int32_t> last(text.end() - std::min(o.window, std::ssize(text)), text.end());
     const Tensor logits = model(expand_dims(constant(last), 0))(0, -1);
     text.push_back(cast(random::sample_with_temperature(logits, o.temperature), int32).item<std::int32_t>());
@@ -93,23 +93,24 @@ optimizers::AdamW optimizer(const Options& o) {
 }
 // What a run that goes on must agree with.
 train::Metadata settings(const Options& o, const std::string& text) {
-  return {{"program", "transformer_lm"},         {"text", std::to_string(stable_hash(text))},
+  return {{"program", "transformer_lm"},         {"text", data_setting(o.data, stable_hash(text))},
           {"steps", std::to_string(o.steps)},    {"seed", std::to_string(o.seed)},
           {"batch", std::to_string(o.batch)},    {"window", std::to_string(o.window)},
           {"layers", std::to_string(o.layers)},  {"heads", std::to_string(o.heads)},
-          {"width", std::to_string(o.width)},    {"learning_rate", std::to_string(o.learning_rate)},
-          {"dropout", std::to_string(o.dropout)}};
+          {"width", std::to_string(o.width)},    {"learning_rate", number_setting(o.learning_rate)},
+          {"dropout", number_setting(o.dropout)}};
 }
 
 int learn(const Options& o) {
   const std::string all = read_corpus(o.data);
   const std::string_view text = std::string_view(all).substr(0, all.size() - all.size() / 20);
   const Vocabulary vocabulary = Vocabulary::of(text);
-  if (vocabulary.encode(o.start).empty())
-    throw std::runtime_error("--start: none of its characters is known to the model");
   const std::vector<std::int32_t> held_out = vocabulary.encode(std::string_view(all).substr(text.size()));
   const data::Batches batches(windows(vocabulary.encode(text), o.window + 1, o.window),
                               {.batch_size = o.batch, .seed = o.seed});
+  windows(held_out, o.window + 1, o.window + 1);  // raises before training if they are too few
+  if (vocabulary.encode(o.start).empty())
+    throw std::runtime_error("--start: none of its characters is known to the model");
 
   random::set_seed(o.seed);  // of the initial weights and of dropout
   const Transformer model(vocabulary.size(), o);
@@ -131,26 +132,26 @@ int learn(const Options& o) {
 
   Stopwatch watch;
   const i64 first = adam.iterations().item<i64>();
-  for (i64 done = first; done < o.steps && !interrupt::received;) {
-    const Tensor batch = batches.batch(done);
+  for (const i64 i : interrupt::steps(first, o.steps)) {
+    const Tensor batch = batches.batch(i);
     watch.start();
     bits.update_state(step(batch));
     watch.stop();
-    if (++done % 100 != 0 && done != o.steps) continue;
+    const i64 done = i + 1;
+    if (done % 100 != 0 && done != o.steps) continue;
     const double mean = bits.result().item<double>();
     if (!std::isfinite(mean)) throw std::runtime_error("training diverged; lower --learning-rate");
     bits.reset_state();
     run.save();
     std::printf("step %lld: %.3f bits a character, %.0f characters/s\n", static_cast<long long>(done), mean,
                 static_cast<double>((done - first) * o.batch * o.window) / watch.seconds());
-    std::fflush(stdout);
   }
   if (interrupt::received) return run.interrupted();
   const double held_out_bits = bits_a_character(model, held_out, o.window);
   std::printf("held out: %.3f bits a character, perplexity %.2f. At temperature %g it writes:\n\n", held_out_bits,
               std::exp2(held_out_bits), o.temperature);
   write(model, vocabulary, o);
-  return interrupt::received ? 130 : 0;
+  return 0;
 }
 
 }  // namespace

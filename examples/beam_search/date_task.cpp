@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <stdexcept>
 #include <vector>
@@ -16,7 +15,8 @@
 #include "examples/support/interrupt.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/save_path.hpp"
-#include "examples/support/text_file.hpp"
+#include "examples/support/saved_run.hpp"
+#include "examples/support/svg.hpp"
 #include "translator.hpp"
 
 using namespace tandem;
@@ -24,7 +24,7 @@ using namespace tandem;
 namespace {
 
 constexpr std::int64_t batch_size = 100;
-constexpr const char* program = "dates of beam_search";  // in the checkpoint's metadata
+constexpr std::size_t dates_at_once = 250;  // of a search, whose memory grows with them
 
 struct Batch {
   Tensor inputs, targets;  // [batch, input_length], [batch, output_length], int32
@@ -72,10 +72,12 @@ class DateTask {
 
   /// Trains until enough test dates are exact, the time is up, or Ctrl-C is pressed; returns false after Ctrl-C.
   bool train() {
-    if (std::filesystem::exists(options_.checkpoint)) restore();
+    const SavedRun run(options_.checkpoint, {{"program", "beam_search dates"}, {"seed", std::to_string(options_.seed)}},
+                       checkpoint_);
+    const interrupt::Watch watch;
     Progress progress;
-    double exact = 0;
-    while (seconds() < 60 * options_.minutes && exact < options_.enough && !interrupt::received) {
+    double exact = run.resumed() && steps() % 500 == 0 ? share_exact(500) : 0;  // as after such a step
+    while (share() < 1 && exact < options_.enough && !interrupt::received) {
       const auto begin = std::chrono::steady_clock::now();
       const std::int64_t n = steps();
       std::seed_seq seed{options_.seed, n};
@@ -88,17 +90,17 @@ class DateTask {
       char report[96];
       std::snprintf(report, sizeof report, "step %lld  loss %.4f  %.0f dates/s", static_cast<long long>(n + 1), loss,
                     static_cast<double>(batch_size) / time.count());
-      progress.show(seconds() / (60 * options_.minutes), 60 * options_.minutes - seconds(), report);
+      progress.show(share(), report);
       if ((n + 1) % 500 == 0) {
         exact = share_exact(500);
-        save();
+        run.save();
         progress.end();
         std::printf("step %lld: %.1f %% of 500 dates not trained on are exact\n", static_cast<long long>(n + 1),
                     100 * exact);
       }
     }
     progress.end();
-    save();
+    run.save();
     return !interrupt::received;
   }
 
@@ -135,6 +137,10 @@ class DateTask {
   double seconds() const { return seconds_.item<double>(); }
 
  private:
+  double share() const {
+    return options_.steps ? static_cast<double>(steps()) / static_cast<double>(options_.steps)
+                          : seconds() / (60 * options_.minutes);
+  }
   Tensor learn(const Tensor& inputs, const Tensor& targets) const {
     return adam_.minimize([&] { return model_.loss(inputs, targets); }, variables_);
   }
@@ -147,25 +153,21 @@ class DateTask {
                                 .end_token_id = dates::end});
   }
   std::vector<std::string> translate(const std::vector<Date>& all) const {
-    const auto [ids, log_probs] = translate_(batch_of(all).inputs);
-    const auto tokens = ids.to_vector<std::int32_t>();
     std::vector<std::string> r;
-    for (std::size_t i = 0; i < all.size(); ++i)  // the best hypothesis of each date
-      r.push_back(
-          dates::decode_output(tokens.data() + static_cast<std::ptrdiff_t>(i) * options_.width * dates::output_length,
-                               dates::output_length));
+    for (std::size_t from = 0; from < all.size(); from += dates_at_once) {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
+      const std::vector<Date> some(begin,
+                                   begin + static_cast<std::ptrdiff_t>(std::min(dates_at_once, all.size() - from)));
+      const auto [ids, log_probs] = translate_(batch_of(some).inputs);
+      const auto tokens = ids.to_vector<std::int32_t>();
+      for (std::size_t i = 0; i < some.size(); ++i)  // the best hypothesis of each date
+        r.push_back(
+            dates::decode_output(tokens.data() + static_cast<std::ptrdiff_t>(i) * options_.width * dates::output_length,
+                                 dates::output_length));
+    }
     return r;
   }
   void draw(const std::string& text, const Tensor& inputs, const std::vector<std::int32_t>& tokens) const;
-
-  void save() const { checkpoint_.save(options_.checkpoint, {{"program", program}}); }
-  void restore() const {
-    const train::Metadata m = train::read_metadata(options_.checkpoint);
-    if (const auto at = m.find("program"); at == m.end() || at->second != program)
-      throw std::runtime_error(options_.checkpoint + " is not a checkpoint of this task");
-    checkpoint_.restore(options_.checkpoint);
-    std::printf("going on from %s, step %lld\n", options_.checkpoint.c_str(), static_cast<long long>(steps()));
-  }
 
   DateOptions options_;
   Translator model_;
@@ -179,40 +181,30 @@ class DateTask {
 
 // Draws the attention: one row per output character, one column per input character; darker means a larger weight.
 void DateTask::draw(const std::string& text, const Tensor& inputs, const std::vector<std::int32_t>& tokens) const {
-  constexpr int cell = 26, margin = 40;
+  constexpr int cell = 26, left = 44, top = 104, narrowest = 480;
+  const Svg::Font letters{.size = 16, .anchor = Svg::Anchor::middle, .family = "monospace"};
   const std::string iso = dates::decode_output(tokens.data(), dates::output_length);
-  const int width = margin + cell * static_cast<int>(text.size()) + 10,
-            height = margin + cell * static_cast<int>(iso.size()) + 10;
-  char line[256];
-  std::snprintf(line, sizeof line,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"monospace\" "
-                "font-size=\"16\" text-anchor=\"middle\">\n<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n",
-                width, height, width, height);
-  std::string svg = line;
-  const auto letter = [&](int x, int y, char c) {
-    std::snprintf(line, sizeof line, "<text x=\"%d\" y=\"%d\">%c</text>\n", x, y, c);
-    svg += line;
-  };
+  Svg svg(std::max(left + cell * static_cast<int>(text.size()) + 10, narrowest),
+          top + cell * static_cast<int>(iso.size()) + 10, "Where the model looks while it writes " + iso);
+  svg.text(10, 24, "Where the model looks while it writes a date", {.size = 18});
+  svg.text(10, 46, "rows: the characters that it writes; columns: those that it reads, a dot for a space;",
+           {.size = 11});
+  svg.text(10, 62, "the darker, the larger the weight of attention", {.size = 11});
   for (std::size_t j = 0; j < text.size(); ++j)
-    letter(margin + cell * static_cast<int>(j) + cell / 2, margin - 10, text[j]);
+    svg.text(left + cell * static_cast<int>(j) + cell / 2, top - 10,
+             text[j] == ' ' ? "\u00b7" : std::string(1, text[j]), letters);
   Translator::State state = model_.read(inputs);
   std::int32_t last = dates::begin;
   for (std::size_t i = 0; i < iso.size(); ++i) {
     state = model_.write(constant({last}), state).second;
     last = tokens[i];
     const auto weights = state.weights.to_vector<float>();
-    const int y = margin + cell * static_cast<int>(i);
-    letter(margin / 2, y + 19, iso[i]);
-    for (std::size_t j = 0; j < text.size(); ++j) {
-      std::snprintf(line, sizeof line,
-                    "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#1f4e9c\" fill-opacity=\"%.3f\" "
-                    "stroke=\"#d0d0d0\"/>\n",
-                    margin + cell * static_cast<int>(j), y, cell, cell, static_cast<double>(weights[j]));
-      svg += line;
-    }
+    const int y = top + cell * static_cast<int>(i);
+    svg.text(left / 2, y + 19, std::string(1, iso[i]), letters);
+    for (std::size_t j = 0; j < text.size(); ++j)
+      svg.cell(left + cell * static_cast<int>(j), y, cell, "#1f4e9c", static_cast<double>(weights[j]));
   }
-  svg += "</svg>\n";
-  write_text(options_.picture, svg);
+  svg.save(options_.picture);
   std::printf("where the model looks: %s\n", options_.picture.c_str());
 }
 

@@ -20,13 +20,15 @@ void add_text_options(CLI::App& app, TextOptions& o) {
   app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
       ->check(arguments::positive_number())
       ->capture_default_str();
+  app.add_option("--steps", o.steps, "how many steps to train at most instead, all runs together")
+      ->check(arguments::whole_number(1));
   app.add_option("--prompt", o.prompt, "a text to continue; default: texts of the corpus");
   app.add_option("--prompts", o.prompts, "how many of those")->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--width", o.width, "hypotheses of the beam")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
   app.add_option("--length", o.length, "characters to write")->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
+  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
 }
 void add_date_options(CLI::App& app, DateOptions& o) {
   app.add_option("--checkpoint", o.checkpoint, "the model's file")->capture_default_str();
@@ -35,11 +37,13 @@ void add_date_options(CLI::App& app, DateOptions& o) {
   app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
       ->check(arguments::positive_number())
       ->capture_default_str();
+  app.add_option("--steps", o.steps, "how many steps to train at most instead, all runs together")
+      ->check(arguments::whole_number(1));
   app.add_option("--tests", o.tests, "dates to test it with")->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--width", o.width, "hypotheses of the beam")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
-  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
+  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
 }
 
 }  // namespace

@@ -14,37 +14,43 @@
 #include "examples/char_rnn/model.hpp"
 #include "examples/char_rnn/trainer.hpp"
 #include "examples/support/characters.hpp"
+#include "examples/support/data_name.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/save_path.hpp"
+#include "examples/support/saved_run.hpp"
 
 using namespace tandem;
 
 namespace {
 
-constexpr const char* trained_here = "trained_by_beam_search";  // in the metadata of checkpoints that may be resumed
+constexpr const char* program = "beam_search";  // in the checkpoints that are trained here
 
-// Trains a small model or resumes training one. Returns false if interrupted.
-bool train_small_model(const TextOptions& o, const std::string& text, bool resumed) {
-  const ModelOptions base{.cell = "gru", .layers = 1, .hidden = 128, .dropout = 0.1};
+// Trains a small model or goes on training it. Returns false if interrupted.
+bool train_small_model(const TextOptions& o, const std::string& text) {
+  ModelOptions model{.cell = "gru", .layers = 1, .hidden = 128, .dropout = 0.1};
   const std::string_view all = text, kept = all.substr(0, all.size() - all.size() / 20);
   const TrainOptions options{.batch = 50, .seed = o.seed};
   Windows::check_length(kept.size(), options);
-  const Vocabulary vocabulary =
-      resumed ? Vocabulary(description_of(o.checkpoint).at("vocabulary")) : Vocabulary::of(kept);
-  ModelOptions model = base;
+  const Vocabulary vocabulary = Vocabulary::of(kept);
   model.vocabulary = vocabulary.size();
   random::set_seed(o.seed);
   Trainer trainer(model, options, vocabulary.encode(kept), vocabulary.encode(all.substr(kept.size())));
-  if (resumed) trainer.checkpoint().restore(o.checkpoint);
-  if (trainer.seconds() >= 60 * o.minutes) return true;
+  train::Metadata settings = describe(model, vocabulary);
+  settings["program"] = program;
+  settings["text"] = data_setting(o.corpus, stable_hash(text));
+  settings["seed"] = std::to_string(o.seed);
+  const SavedRun run(o.checkpoint, settings, trainer.checkpoint());
+  const auto share = [&] {
+    return o.steps ? static_cast<double>(trainer.steps()) / static_cast<double>(o.steps)
+                   : trainer.seconds() / (60 * o.minutes);
+  };
+  if (share() >= 1) return true;
 
-  std::printf("%s a small character model on %s for %s: %s\n", resumed ? "going on training" : "training",
-              o.corpus.c_str(), clock_text(60 * o.minutes - trainer.seconds()).c_str(), o.checkpoint.c_str());
-  train::Metadata description = describe(model, vocabulary);
-  description[trained_here] = "1";
+  std::printf("training a small character model on %s: %s\n", o.corpus.c_str(), o.checkpoint.c_str());
+  const interrupt::Watch watch;
   Progress progress;
-  while (trainer.seconds() < 60 * o.minutes && !interrupt::received) {
+  while (share() < 1 && !interrupt::received) {
     const auto begin = std::chrono::steady_clock::now();
     const double loss = trainer.step();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -52,17 +58,22 @@ bool train_small_model(const TextOptions& o, const std::string& text, bool resum
     char report[96];
     std::snprintf(report, sizeof report, "step %lld  loss %.3f  %.0f chars/s", static_cast<long long>(trainer.steps()),
                   loss, static_cast<double>(trainer.characters_per_step()) / seconds);
-    progress.show(trainer.seconds() / (60 * o.minutes), 60 * o.minutes - trainer.seconds(), report,
-                  trainer.seconds() >= 60 * o.minutes);
+    progress.show(share(), report, share() >= 1);
     if (trainer.steps() % 200 == 0) {
       trainer.evaluate();
-      trainer.checkpoint().save(o.checkpoint, description);
+      run.save();
     }
   }
   progress.end();
   trainer.evaluate();
-  trainer.checkpoint().save(o.checkpoint, description);
+  run.save();
   return !interrupt::received;
+}
+
+bool is_trained_here(const std::string& checkpoint) {
+  const train::Metadata m = train::read_metadata(checkpoint);
+  const auto at = m.find("program");
+  return at != m.end() && at->second == program;
 }
 
 // The continuations of each prompt and the duration of the search. All prompts end in the same character.
@@ -207,8 +218,8 @@ int continue_texts(const TextOptions& o) {
   const bool exists = std::filesystem::exists(o.checkpoint);
   if (!exists || std::filesystem::is_directory(o.checkpoint)) save_path::check_file(o.checkpoint);
   const std::string text = read_corpus(o.corpus);
-  if (!exists || train::read_metadata(o.checkpoint).contains(trained_here))
-    if (!train_small_model(o, text, exists)) {
+  if (!exists || is_trained_here(o.checkpoint))
+    if (!train_small_model(o, text)) {
       std::printf("interrupted; the same command goes on from %s\n", o.checkpoint.c_str());
       return 130;
     }

@@ -6,16 +6,17 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <numbers>
 #include <stdexcept>
 
 #include "description.hpp"
 #include "examples/support/arguments.hpp"
 #include "examples/support/characters.hpp"
+#include "examples/support/data_name.hpp"
 #include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/save_path.hpp"
+#include "examples/support/saved_run.hpp"
 #include "sampler.hpp"
 #include "trainer.hpp"
 
@@ -34,23 +35,25 @@ struct Options {
 
 void add_model_options(CLI::App& app, ModelOptions& o) {
   app.add_option("--cell", o.cell, "gru or lstm")->check(CLI::IsMember({"gru", "lstm"}))->capture_default_str();
-  app.add_option("--layers", o.layers)->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--layers", o.layers, "recurrent ones")->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--hidden", o.hidden, "units a layer")->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--dropout", o.dropout, "share of each layer's outputs dropped in training")
       ->check(arguments::number_in(0, 1))
       ->capture_default_str();
 }
 void add_train_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--batch", o.batch)->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--batch", o.batch, "windows a step")->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--window", o.window, "characters a window")->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--learning-rate", o.learning_rate)->check(arguments::positive_number())->capture_default_str();
+  app.add_option("--learning-rate", o.learning_rate, "of Adam")
+      ->check(arguments::positive_number())
+      ->capture_default_str();
   app.add_option("--clip", o.clip, "bound of the gradients' global norm")
       ->check(arguments::positive_number())
       ->capture_default_str();
   app.add_option("--patience", o.patience, "evaluations without a better result before training ends")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
-  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
+  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
 }
 void add_sample_options(CLI::App& app, SampleOptions& o) {
   app.add_option("--start", o.start, "the sample's first characters")->capture_default_str();
@@ -69,7 +72,7 @@ void add_options(CLI::App& app, Options& o) {
       ->check(arguments::positive_number())
       ->capture_default_str();
   app.add_option("--steps", o.steps, "how many steps to train at most instead, all runs together")
-      ->check(arguments::whole_number(0));
+      ->check(arguments::whole_number(1));
   app.add_option("--checkpoint-every", o.checkpoint_every, "steps between evaluations, each with a checkpoint")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
@@ -85,10 +88,6 @@ class Pace {
   double share() const {
     return o_.steps ? static_cast<double>(trainer_.steps()) / static_cast<double>(o_.steps)
                     : trainer_.seconds() / (60 * o_.minutes);
-  }
-  double seconds_left() const {
-    return o_.steps ? static_cast<double>(o_.steps - trainer_.steps()) * seconds_a_step_
-                    : 60 * o_.minutes - trainer_.seconds();
   }
   void add(double nats, double seconds) {
     const bool first = bits_ == 0;
@@ -111,7 +110,8 @@ class Pace {
 };
 
 // Trains until the time or the steps run out, held-out text stops improving, or Ctrl-C is pressed.
-void run_steps(const Options& o, Trainer& trainer, const tandem::train::Metadata& description) {
+void run_steps(const Options& o, Trainer& trainer, const SavedRun& run) {
+  const interrupt::Watch watch;
   Progress progress;
   Pace pace(o, trainer);
   while (pace.share() < 1 && !interrupt::received && !trainer.is_past_best()) {
@@ -120,17 +120,30 @@ void run_steps(const Options& o, Trainer& trainer, const tandem::train::Metadata
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     trainer.add_seconds(seconds);
     pace.add(nats, seconds);
-    progress.show(pace.share(), pace.seconds_left(), pace.report(), pace.share() >= 1);
+    progress.show(pace.share(), pace.report(), pace.share() >= 1);
     if (trainer.steps() % o.checkpoint_every == 0) {
       const double held_out = trainer.evaluate();
-      trainer.checkpoint().save(o.checkpoint, description);
+      run.save();
       progress.end();
       std::printf("step %lld: %.3f bits/char in training, %.3f held out, perplexity %.2f%s\n",
                   static_cast<long long>(trainer.steps()), pace.bits(), held_out, std::exp2(held_out),
                   trainer.best_step() == trainer.steps() ? " (best)" : "");
     }
   }
-  progress.end();
+}
+
+// What a run that goes on must agree with.
+tandem::train::Metadata settings(const Options& o, const Vocabulary& vocabulary, const std::string& text) {
+  tandem::train::Metadata m = describe(o.model, vocabulary);
+  m.merge(tandem::train::Metadata{{"program", "char_rnn"},
+                                  {"text", data_setting(o.corpus, stable_hash(text))},
+                                  {"seed", std::to_string(o.train.seed)},
+                                  {"batch", std::to_string(o.train.batch)},
+                                  {"window", std::to_string(o.train.window)},
+                                  {"learning_rate", number_setting(o.train.learning_rate)},
+                                  {"clip", number_setting(o.train.clip)},
+                                  {"dropout", number_setting(o.model.dropout)}});
+  return m;
 }
 
 int train(Options o) {
@@ -138,21 +151,18 @@ int train(Options o) {
   const std::string text = read_corpus(o.corpus);
   const std::string_view all = text, kept = all.substr(0, all.size() - all.size() / 20);
   Windows::check_length(kept.size(), o.train);
-  const bool resumed = std::filesystem::exists(o.checkpoint);
-  const Vocabulary vocabulary =
-      resumed ? Vocabulary(description_of(o.checkpoint).at("vocabulary")) : Vocabulary::of(kept);
+  const Vocabulary vocabulary = Vocabulary::of(kept);
   o.model.vocabulary = vocabulary.size();
   tandem::random::set_seed(o.train.seed);  // the initial weights
   Trainer trainer(o.model, o.train, vocabulary.encode(kept), vocabulary.encode(all.substr(kept.size())));
-  if (resumed) trainer.checkpoint().restore(o.checkpoint);
-  std::printf("%zu characters, %lld different; %s %d x %lld; %s %s\n", text.size(),
+  const SavedRun run(o.checkpoint, settings(o, vocabulary, text), trainer.checkpoint());
+  std::printf("%zu characters, %lld different; %s %d x %lld; writing to %s\n", text.size(),
               static_cast<long long>(vocabulary.size()), o.model.cell.c_str(), o.model.layers,
-              static_cast<long long>(o.model.hidden), resumed ? "going on from" : "writing to", o.checkpoint.c_str());
+              static_cast<long long>(o.model.hidden), o.checkpoint.c_str());
 
-  const tandem::train::Metadata description = describe(o.model, vocabulary);
-  run_steps(o, trainer, description);
+  run_steps(o, trainer, run);
   const double last = trainer.evaluate(false);  // not counted, so that a longer run still stops at the same step
-  trainer.checkpoint().save(o.checkpoint, description);
+  run.save();
   const char* const why = interrupt::received      ? "interrupted"
                           : trainer.is_past_best() ? "stopped as held-out text got no better"
                                                    : "trained";

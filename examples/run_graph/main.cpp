@@ -1,6 +1,7 @@
 // Runs a graph that another program saved; this program contains none of the traced code.
 //   run_graph FILE             prints the graph
 //   run_graph FILE 1,2,3 ...   runs it; one list of numbers per argument, in row-major order
+#include <cctype>
 #include <charconv>
 #include <iostream>
 
@@ -27,6 +28,12 @@ tandem::Tensor argument(const std::vector<double>& values, const tandem::Spec& s
   for (const tandem::i64 d : spec.shape) dims.push_back(d == tandem::none ? -1 : d);
   return cast(reshape(tandem::constant(values), dims), spec.dtype);
 }
+// Whether an argument looks like an option, but is not one of CLI11's own: a number may begin with -, too.
+bool is_option(const std::string& text) {
+  const bool is_number = text.size() > 1 && (std::isdigit(static_cast<unsigned char>(text[1])) || text[1] == '.');
+  const bool is_infinite = text.starts_with("-inf") || text.starts_with("-nan");
+  return text.starts_with("-") && !is_number && !is_infinite && text != "-h" && text != "--help" && text != "--";
+}
 int run(const std::string& file, const std::vector<std::string>& texts) {
   const tandem::Ref<tandem::Graph> graph = tandem::io::load_graph(file, {.ops = tandem::all_ops()});
   if (texts.empty() && !graph->arguments.empty()) {
@@ -52,6 +59,10 @@ int main(int argc, char** argv) {
       "run_graph FILE [NUMBERS ...]: runs a graph that another program saved, or prints it if there are no NUMBERS.\n"
       "They are a list for each argument, such as 1,2.5,-3, in row-major order.");
   app.add_option("FILE", file, "the graph, as tandem::io::save_graph wrote it")->required();
-  app.prefix_command();  // all behind FILE are numbers, some of which begin with -
+  app.prefix_command();                     // all behind FILE are numbers, some of which begin with -
+  app.preparse_callback([&](std::size_t) {  // CLI11 would take what follows an unknown option for FILE
+    for (int i = 1; i < argc; ++i)
+      if (is_option(argv[i])) throw CLI::ExtrasError({argv[i]});
+  });
   return program::run("run_graph", app, argc, argv, [&] { return run(file, app.remaining()); });
 }

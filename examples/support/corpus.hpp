@@ -13,7 +13,7 @@ namespace corpus {
 ///   throws  std::runtime_error if there is none
 inline std::vector<std::filesystem::path> files_of(const std::string& path) {
   namespace fs = std::filesystem;
-  if (!fs::exists(path)) throw std::runtime_error("corpus: there is no " + path + " (name a text file with --corpus)");
+  if (!fs::exists(path)) throw std::runtime_error("corpus: there is no " + path + " (name a text file with --data)");
   if (!fs::is_directory(path)) return {path};
   std::vector<fs::path> files;
   for (const fs::directory_entry& e : fs::directory_iterator(path))

@@ -7,13 +7,16 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include "examples/support/data_name.hpp"
 
 namespace digits {
 
 /// Images are uint8 [n, 28, 28], labels uint8 [n].
 struct Digits {
   tandem::data::Digits train, test;
-  std::string source;  ///< the folder, or "generated"
+  std::string source;  ///< the folder and what is in it, as data_setting has them, or "generated"
 };
 
 /// Reads PREFIX-images-idx3-ubyte and PREFIX-labels-idx1-ubyte of a folder, compressed (.gz) or not.
@@ -44,7 +47,14 @@ inline Digits load(const std::string& folder, std::int64_t seed) {
             "generated"};
   if (!std::filesystem::is_directory(folder))
     throw std::runtime_error("there is no folder " + folder + " (--data takes that of MNIST's four files)");
-  return {read(folder, "train"), read(folder, "t10k"), folder};
+  Digits d{read(folder, "train"), read(folder, "t10k"), {}};
+  std::uint64_t hash = stable_hash("");
+  for (const tandem::Tensor& t : {d.train.images, d.train.labels}) {
+    const std::vector<std::uint8_t> bytes = t.to_vector<std::uint8_t>();
+    hash = stable_hash({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, hash);
+  }
+  d.source = data_setting(folder, hash);
+  return d;
 }
 
 /// Moves each image, uint8 [n, 28, 28], by up to two pixels up or down and left or right, at random.

@@ -7,8 +7,10 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "examples/support/arguments.hpp"
+#include "examples/support/help_text.hpp"
 #include "examples/support/interrupt.hpp"
 
 namespace program {
@@ -21,7 +23,8 @@ struct Options {
 
 /// The three options; `data` says what the file has.
 inline void add_options(CLI::App& app, Options& o, const std::string& data) {
-  app.add_option("--data", o.data, data);
+  CLI::Option* const option = app.add_option("--data", o.data, data);
+  if (!o.data.empty()) option->capture_default_str();
   app.add_option("--steps", o.steps, "how many steps to train")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
@@ -34,22 +37,43 @@ inline double checked_loss(double loss) {
   throw std::runtime_error("training diverged: the loss is not a finite number");
 }
 
-/// Reads the arguments and runs the program. Errors take one line.
+namespace detail {
+inline int wrong_arguments(const char* name, const std::string& what) {
+  std::fprintf(stderr, "%s: %s (--help lists the options)\n", name, what.c_str());
+  return 2;
+}
+inline std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+}  // namespace detail
+
+/// Reads the arguments and runs the program. Errors take one line, after what was printed before them. Every line of
+/// the output is written as soon as it is complete, to a file or a pipe too.
 ///   run      returns the exit status: 0, or 130 after Ctrl-C
-///   returns  what run does; 2 for wrong arguments, 1 if run throws
+///   returns  what run does; 2 for wrong arguments, 1 if run throws or its output could not be written
 template <class Run>
 int run(const char* name, CLI::App& app, int argc, char** argv, const Run& run) {
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(wrapped(app.help()).c_str(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : 1;
+  } catch (const CLI::ExtrasError& e) {  // its own message has several in reverse order
+    const std::vector<std::string> extras = app.remaining(true);
+    return detail::wrong_arguments(
+        name, extras.size() > 1 ? "The following arguments were not expected: " + detail::joined(extras) : e.what());
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help
-    std::fprintf(stderr, "%s: %s (--help lists the options)\n", name, e.what());
-    return 2;
+    return detail::wrong_arguments(name, e.what());
   }
-  interrupt::watch();
   try {
-    return run();
+    const int status = run();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw std::runtime_error("the output could not be written");
+    return status;
   } catch (const std::exception& e) {
+    std::fflush(stdout);
     std::fprintf(stderr, "%s: %s\n", name, e.what());
     return 1;
   }

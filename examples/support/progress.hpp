@@ -1,5 +1,6 @@
-// The progress line of the examples: fraction done, the program's own figures, and the time left.
+// The progress line of the examples: fraction done, the time left, and the program's own figures.
 #pragma once
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,39 +17,60 @@ inline std::string clock_text(double seconds) {
   return text;
 }
 
-/// A progress line that is rewritten in place on a terminal and otherwise printed every ten seconds.
+/// A progress line that is rewritten in place on a terminal and otherwise printed every ten seconds. It is cut to the
+/// width of the terminal: a line that goes on in the next row could not be rewritten.
 class Progress {
  public:
   Progress() = default;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() { end(); }  // before the message of an error
-  /// share: the fraction done, 0 to 1. report: the program's own figures. now: shows the line regardless of the
-  /// time.
-  void show(double share, double seconds_left, const std::string& report, bool now = false) {
-    const auto t = std::chrono::steady_clock::now();
+  /// share: the fraction done, 0 to 1. report: the program's own figures. now: shows the line regardless of the time.
+  void show(double share, const std::string& report, bool now = false) {
+    const Clock::time_point t = Clock::now();
+    share = std::clamp(share, 0.0, 1.0);
+    if (begin_ == Clock::time_point()) begin_ = t, share_at_begin_ = share;  // after the first step, which also traces
     if (!now && t - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10000))) return;
     last_ = t;
-    constexpr int width = 24;
-    share = std::clamp(share, 0.0, 1.0);
-    std::string line(static_cast<std::size_t>(share * width), '#');
-    line.resize(width, ' ');
-    char percent[16];
-    std::snprintf(percent, sizeof percent, "] %3.0f %%  ", 100 * share);
-    line = "[" + line + percent + report + "  " + clock_text(seconds_left) + " left";
-    const int blanks = std::max(0, static_cast<int>(shown_) - static_cast<int>(line.size()));
-    shown_ = line.size();
-    std::printf("%s%s%*s%s", terminal_ ? "\r" : "", line.c_str(), terminal_ ? blanks : 0, "", terminal_ ? "" : "\n");
-    std::fflush(stdout);
+    std::string figures(16, ' ');
+    figures.resize(static_cast<std::size_t>(std::snprintf(figures.data(), 16, "%3.0f %%  ", 100 * share)));
+    const double done = share - share_at_begin_;
+    if (done > 0)
+      figures += clock_text(std::chrono::duration<double>(t - begin_).count() * (1 - share) / done) + " left  ";
+    print(line(share, figures + report, terminal_ ? columns() - 1 : 1000));
   }
   /// Ends the line, so that other text may follow.
   void end() {
-    if (terminal_ && shown_) std::printf("\n"), std::fflush(stdout);
+    if (terminal_ && shown_) std::printf("\n");
     shown_ = 0;
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  static std::size_t columns() {
+    winsize size{};
+    return ::ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+  }
+  // A bar, as long as there is room for one beside the figures, and as much of them as there is room for.
+  static std::string line(double share, const std::string& figures, std::size_t room) {
+    constexpr std::size_t longest = 24, shortest = 4, brackets = 3;
+    const std::size_t left = room > figures.size() + brackets ? room - figures.size() - brackets : 0;
+    const std::size_t width = std::min(left, longest);
+    if (width < shortest) return figures.substr(0, room);
+    std::string bar(static_cast<std::size_t>(share * static_cast<double>(width)), '#');
+    bar.resize(width, ' ');
+    return "[" + bar + "] " + figures;
+  }
+  void print(const std::string& line) {
+    const std::size_t blanks = shown_ > line.size() ? shown_ - line.size() : 0;  // over the end of the line before
+    if (terminal_) std::printf("\r%s%s", line.c_str(), std::string(blanks, ' ').c_str());
+    else std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+    shown_ = line.size();
+  }
+
   bool terminal_ = ::isatty(1);
   std::size_t shown_ = 0;  // length of the line that is on the terminal
-  std::chrono::steady_clock::time_point last_{};
+  Clock::time_point begin_{}, last_{};
+  double share_at_begin_ = 0;
 };

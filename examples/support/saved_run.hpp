@@ -2,9 +2,9 @@
 #pragma once
 #include <tandem/train.hpp>
 
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,22 +16,34 @@ inline std::string with_suffix(const std::string& path, const std::string& suffi
   const std::filesystem::path p = path;
   return (p.parent_path() / (p.stem().string() + "_" + suffix + p.extension().string())).string();
 }
+/// A number as a setting: the shortest digits that stand for it.
+inline std::string number_setting(double x) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
+}
 
 class SavedRun {
  public:
-  /// Restores the items if there is such a file.
-  ///   settings  what a checkpoint must agree with to be continued: {"program", "mnist_mlp"}, {"batch", "100"}
+  /// Restores the checkpoint if there is such a file.
+  ///   settings  what a file must agree with to be continued: {"program", "mnist_mlp"}, {"batch", "100"}, and the data
+  ///             as data_setting has them
+  ///   advice    the end of the message if it does not
   ///   throws    std::runtime_error if the file is from a run with other settings, or if it could not be saved later;
   ///             otherwise as Checkpoint::restore
-  SavedRun(std::string path, tandem::train::Metadata settings,
-           std::initializer_list<tandem::train::CheckpointItem> items)
-      : path_(std::move(path)), settings_(std::move(settings)), checkpoint_(items) {
+  SavedRun(std::string path, tandem::train::Metadata settings, tandem::train::Checkpoint checkpoint,
+           std::string advice = "name another file with --checkpoint")
+      : path_(std::move(path)),
+        advice_(std::move(advice)),
+        settings_(std::move(settings)),
+        checkpoint_(std::move(checkpoint)) {
     save_path::check_file(path_);
     if (!std::filesystem::exists(path_)) return;
     check(tandem::train::read_metadata(path_));
     checkpoint_.restore(path_);
+    resumed_ = true;
     std::printf("going on from %s\n", path_.c_str());
   }
+  bool resumed() const { return resumed_; }
   void save() const { checkpoint_.save(path_, settings_); }
   /// Saves after Ctrl-C; returns the exit status for it.
   int interrupted() const {
@@ -41,16 +53,26 @@ class SavedRun {
   }
 
  private:
-  void check(const tandem::train::Metadata& saved) const {
-    for (const auto& [key, value] : settings_) {
-      const auto at = saved.find(key);
-      if (at != saved.end() && at->second == value) continue;
-      throw std::runtime_error(path_ + " is from another run: its " + key + " is " +
-                               (at == saved.end() ? "unknown" : "'" + at->second + "'") + ", not '" + value +
-                               "'; name another file with --checkpoint");
-    }
+  // What a setting is called, and what is compared of it: name and hash of data, otherwise the whole text.
+  static std::string name_of(const std::string& value) { return value.substr(0, value.rfind(" #")); }
+  static std::string identity_of(const std::string& value) {
+    const std::size_t hash = value.rfind(" #");
+    return hash == value.npos ? value : value.substr(hash);
   }
-  std::string path_;
+  void check(const tandem::train::Metadata& saved) const {
+    check(saved, "program", settings_.at("program"));  // other programs have other settings
+    for (const auto& [key, value] : settings_) check(saved, key, value);
+  }
+  void check(const tandem::train::Metadata& saved, const std::string& key, const std::string& value) const {
+    const auto at = saved.find(key);
+    if (at != saved.end() && identity_of(at->second) == identity_of(value)) return;
+    const std::string was = at == saved.end() ? "unknown" : name_of(at->second), is = name_of(value);
+    throw std::runtime_error(path_ + " is from another run: " +
+                             (was == is ? is + " has changed since" : key + " is " + was + ", not " + is) + "; " +
+                             advice_);
+  }
+  std::string path_, advice_;
   tandem::train::Metadata settings_;
   tandem::train::Checkpoint checkpoint_;
+  bool resumed_ = false;
 };

@@ -1,4 +1,4 @@
-// Pictures as SVG files: texts, discs and gray images.
+// Pictures as SVG files: texts, discs, squares and gray images.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,18 +9,37 @@
 
 #include "examples/support/text_file.hpp"
 
-/// A drawing of this many units, on white.
+/// A drawing on white, as wide and as high as so many pixels unless it is scaled.
 class Svg {
  public:
-  Svg(double width, double height) {
-    append("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" font-family=\"sans-serif\">\n", width,
-           height);
+  enum class Anchor { start, middle, end };
+  struct Font {
+    double size = 14;
+    Anchor anchor = Anchor::start;
+    const char* color = "#1a1a1a";
+    const char* family = "sans-serif";
+  };
+
+  /// title: what readers of the picture are told that it is, above it or by a screen reader
+  Svg(double width, double height, const std::string& title) {
+    append("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\">\n", width,
+           height, width, height);
+    text_ += "<title>" + escaped(title) + "</title>\n";
     append("<rect width=\"%g\" height=\"%g\" fill=\"#ffffff\"/>\n", width, height);
   }
-  /// A text, without < and &, whose baseline begins at x, y.
-  void text(double x, double y, const std::string& words, double size = 14) {
-    append("<text x=\"%g\" y=\"%g\" font-size=\"%g\" fill=\"#1a1a1a\">", x, y, size);
-    text_ += words + "</text>\n";
+  /// A text whose baseline begins, or is centred, or ends at x, y.
+  void text(double x, double y, const std::string& words, const Font& font) {
+    constexpr const char* anchors[] = {"start", "middle", "end"};
+    append("<text x=\"%.6g\" y=\"%.6g\" font-size=\"%g\" fill=\"%s\" font-family=\"%s\" text-anchor=\"%s\">", x, y,
+           font.size, font.color, font.family, anchors[static_cast<int>(font.anchor)]);
+    text_ += escaped(words) + "</text>\n";
+  }
+  void text(double x, double y, const std::string& words) { text(x, y, words, Font()); }
+  /// A filled square with a thin gray edge. opacity: 0 to 1
+  void cell(double x, double y, double size, const char* color, double opacity) {
+    append(
+        "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"%s\" fill-opacity=\"%.3f\" stroke=\"#d0d0d0\"/>\n",
+        x, y, size, size, color, opacity);
   }
   void disc(double x, double y, double radius, const char* color) {
     append("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%g\" fill=\"%s\" fill-opacity=\"0.7\"/>\n", x, y, radius, color);
@@ -44,6 +63,15 @@ class Svg {
 
  private:
   static constexpr int levels = 16;
+  static std::string escaped(const std::string& words) {
+    std::string text;
+    for (const char c : words) {
+      if (c == '<') text += "&lt;";
+      else if (c == '&') text += "&amp;";
+      else text += c;
+    }
+    return text;
+  }
   // The first pixel and the length of each run of pixels of a level within a row.
   static std::vector<std::pair<int, int>> runs(const std::vector<float>& pixels, int width, int level) {
     std::vector<std::pair<int, int>> found;

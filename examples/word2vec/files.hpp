@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "vectors.hpp"
 #include "vocabulary.hpp"
 
 /// Writes embeddings.npy [words, size] next to vocabulary.txt; vectors.txt in the text format of word2vec; and
@@ -11,5 +12,6 @@
 /// tandem::io::replace_file
 void write_vectors(const std::string& folder, const Vocabulary& vocabulary, const tandem::Tensor& table);
 
-/// Writes an SVG with the most frequent words at their positions `places` [count, 2].
-void write_picture(const std::string& path, const Vocabulary& vocabulary, const tandem::Tensor& places);
+/// Draws `count` words as dots at their positions along two principal components, with their names as far as there is
+/// room. The 50 most frequent words, which say little, are left out if enough others are there.
+void write_picture(const std::string& path, const Vocabulary& vocabulary, const Vectors& vectors, std::int64_t count);

@@ -12,9 +12,12 @@
 #include <tandem/io.hpp>
 
 #include "examples/support/arguments.hpp"
+#include "examples/support/data_name.hpp"
 #include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/save_path.hpp"
+#include "examples/support/saved_run.hpp"
+#include "examples/support/utf8.hpp"
 #include "files.hpp"
 #include "trainer.hpp"
 #include "vectors.hpp"
@@ -67,7 +70,8 @@ void add_train_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
       ->check(arguments::positive_number())
       ->capture_default_str();
-  app.add_option("--learning-rate", o.learning_rate, "at the beginning; default 0.0125, with nce 0.5, which stays")
+  app.add_option("--learning-rate", o.learning_rate,
+                 "at the beginning; default 0.0125, with cbow 0.1, with nce 0.5, which stays")
       ->check(arguments::positive_number());
   app.add_option("--momentum", o.momentum, "default 0, with nce 0.5")->check(arguments::number_in(0, 1));
   app.add_option("--sample", o.sample, "leave out words that are more frequent than this now and then; 0: none")
@@ -77,10 +81,11 @@ void add_train_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--held-out", o.held_out, "the share of the text, at its end, that measures the loss instead")
       ->check(arguments::number_in(0, 0.9))
       ->capture_default_str();
-  app.add_option("--seed", o.seed)->check(arguments::whole_number(0))->capture_default_str();
+  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
 }
 void add_options(CLI::App& app, Options& o) {
-  app.add_option("--corpus,--data", o.corpus, "a text file, or a folder of them")->capture_default_str();
+  app.add_option("--corpus,--data", o.corpus, "a text file, plain or compressed by gzip, or a folder of them")
+      ->capture_default_str();
   app.add_option("--output", o.output, "the folder for checkpoint, vocabulary and vectors")->capture_default_str();
   app.add_option("--nearest", o.nearest, "print the words nearest to this one, and do not train");
   app.add_option("--analogy", o.analogy, "three words: print what is to the third as the second is to the first")
@@ -105,26 +110,27 @@ void add_options(CLI::App& app, Options& o) {
   add_train_options(app, o.train);
 }
 
-// The settings in which a checkpoint must match the command line and the vocabulary.
-tandem::train::Metadata describe(const Options& o, const Vocabulary& v) {
+// What a run that goes on must agree with.
+tandem::train::Metadata settings(const Options& o, const TextFiles& corpus, const Vocabulary& v) {
   return {{"program", "word2vec"},
+          {"text", data_setting(o.corpus, corpus.hash())},
+          {"vocabulary", std::to_string(v.checksum())},
           {"model", o.model.model},
           {"loss", o.model.loss},
           {"size", std::to_string(o.model.size)},
           {"window", std::to_string(o.model.window)},
+          {"negatives", std::to_string(o.model.negatives)},
+          {"shared negatives", std::to_string(o.model.shared)},
+          {"batch", std::to_string(o.model.batch)},
+          {"samples", std::to_string(o.model.samples)},
           {"seed", std::to_string(o.train.seed)},
-          {"lines", o.train.lines ? "ended" : "joined"},
-          {"vocabulary", std::to_string(v.checksum())}};
-}
-void check_description(const std::string& path, const tandem::train::Metadata& wanted) {
-  const tandem::train::Metadata found = tandem::train::read_metadata(path);
-  for (const auto& [key, value] : wanted) {
-    const auto at = found.find(key);
-    const std::string text = at == found.end() ? "nothing" : at->second;
-    if (text != value)
-      throw std::runtime_error(path + " belongs to another run: its " + key + " is " + text + ", not " + value +
-                               "; name another folder with --output");
-  }
+          {"sample", number_setting(o.train.sample)},
+          {"held out", number_setting(o.train.held_out)},
+          {"learning rate", o.train.learning_rate > 0 ? number_setting(o.train.learning_rate) : "default"},
+          {"momentum", o.train.momentum >= 0 ? number_setting(o.train.momentum) : "default"},
+          {"min count", std::to_string(o.vocabulary.min_count)},
+          {"words", o.vocabulary.max_words ? std::to_string(o.vocabulary.max_words) : "all"},
+          {"lines", o.train.lines ? "ended" : "joined"}};
 }
 
 // The figures shown while training.
@@ -150,10 +156,10 @@ class Pace {
   bool has_rates() const { return seconds_ > 0; }
   std::string report(const Trainer& t, const Options& o) const {
     char text[160];
-    std::snprintf(text, sizeof text, "epoch %lld/%lld  loss %.4f  rate %.5f  ",
+    std::snprintf(text, sizeof text, "epoch %lld/%lld  loss %.4f  %.0f words/s  rate %.5f",
                   static_cast<long long>(std::min(t.epoch() + 1, o.train.epochs)),
-                  static_cast<long long>(o.train.epochs), loss_, t.learning_rate());
-    return text + rates();
+                  static_cast<long long>(o.train.epochs), loss_, double(words_) / seconds_, t.learning_rate());
+    return text;
   }
 
  private:
@@ -161,29 +167,26 @@ class Pace {
   double seconds_ = 0, loss_ = 0, first_ = 0, last_ = 0;
 };
 
-void train_chunks(const Options& o, Trainer& trainer, Pace& pace, const tandem::train::Metadata& description) {
+void train_chunks(const Options& o, Trainer& trainer, Pace& pace, const SavedRun& run) {
   using Clock = std::chrono::steady_clock;
+  const interrupt::Watch watch;
   Progress progress;
-  const Clock::time_point begin = Clock::now();
-  const double share_before = trainer.share();
-  Clock::time_point saved = begin;
+  Clock::time_point saved = Clock::now();
   while (!trainer.is_done() && !interrupt::received) {
     const double before = trainer.seconds();
     const Trainer::Progress p = trainer.train_chunk();
     pace.add(p, trainer.seconds() - before);
-    const Clock::time_point now = Clock::now();
-    const double share = trainer.share(), done = share - share_before;
-    const double left = std::chrono::duration<double>(now - begin).count() * (1 - share) / done;
-    progress.show(share, left, pace.report(trainer, o), trainer.is_done());
-    if (std::chrono::duration<double>(now - saved).count() >= o.checkpoint_every && !trainer.is_done()) {
-      trainer.save(o.file("checkpoint.safetensors"), description);
+    progress.show(trainer.share(), pace.report(trainer, o), trainer.is_done());
+    const bool due = std::chrono::duration<double>(Clock::now() - saved).count() >= o.checkpoint_every;
+    if (due && !trainer.is_done()) {
+      trainer.save_state();
+      run.save();
       progress.end();
       std::printf("checkpoint after %s: loss %.4f, held out %.4f\n", clock_text(trainer.seconds()).c_str(), pace.loss(),
                   trainer.held_out_loss());
       saved = Clock::now();
     }
   }
-  progress.end();
 }
 
 void print(const std::string& what, const std::vector<Vectors::Neighbour>& words) {
@@ -204,37 +207,43 @@ std::vector<std::string> telling_words(const Vocabulary& v, std::size_t count) {
 }
 
 // The vocabulary in the folder if a checkpoint is next to it, otherwise that of the corpus.
-Vocabulary vocabulary_of(const Options& o, bool resumed) {
+Vocabulary vocabulary_of(const Options& o, const TextFiles& corpus, bool resumed) {
   if (resumed) return Vocabulary::load(o.file("vocabulary.txt"));
-  WordReader reader(o.corpus);
+  WordReader reader(corpus);
   Vocabulary v = Vocabulary::of(reader, o.vocabulary);
   save_path::make_folder(o.output);
   v.save(o.file("vocabulary.txt"));
+  std::int64_t repaired = 0;
+  for (std::int64_t i = 1; i < v.size(); ++i) repaired += v.word(i).find(utf8::replacement) != std::string::npos;
+  if (repaired)
+    std::printf(
+        "%lld words have bytes that are not UTF-8, written as U+FFFD; iconv -f latin1 -t utf-8 converts a text\n",
+        static_cast<long long>(repaired));
   return v;
 }
 
 int train_vectors(const Options& o) {
   save_path::check_new_folder(o.output);
+  const TextFiles corpus(o.corpus);
   const std::string checkpoint = o.file("checkpoint.safetensors");
-  const bool resumed = std::filesystem::exists(checkpoint);
-  const Vocabulary vocabulary = vocabulary_of(o, resumed);
-  const tandem::train::Metadata description = describe(o, vocabulary);
-  if (resumed) check_description(checkpoint, description);
+  const Vocabulary vocabulary = vocabulary_of(o, corpus, std::filesystem::exists(checkpoint));
   tandem::random::set_seed(o.train.seed);  // the initial vectors
-  Trainer trainer(o.corpus, vocabulary, o.model, o.train);
-  if (resumed) trainer.restore(checkpoint);
-  std::printf("%lld words, %lld in the vocabulary (%.1f %% of the text); %s, %s, %lld wide; %s %s\n",
+  Trainer trainer(corpus, vocabulary, o.model, o.train);
+  const SavedRun run(checkpoint, settings(o, corpus, vocabulary), trainer.checkpoint(),
+                     "name another folder with --output");
+  if (run.resumed()) trainer.load_state();
+  std::printf("%lld words, %lld in the vocabulary (%.1f %% of the text); %s, %s, %lld wide; writing to %s\n",
               static_cast<long long>(vocabulary.total()), static_cast<long long>(vocabulary.size()),
               100 - 100 * static_cast<double>(vocabulary.count(0)) / static_cast<double>(vocabulary.total()),
-              o.model.model.c_str(), o.model.loss.c_str(), static_cast<long long>(o.model.size),
-              resumed ? "going on from" : "writing to", o.output.c_str());
+              o.model.model.c_str(), o.model.loss.c_str(), static_cast<long long>(o.model.size), o.output.c_str());
   Pace pace;
-  train_chunks(o, trainer, pace, description);
-  trainer.save(checkpoint, description);
+  train_chunks(o, trainer, pace, run);
+  trainer.save_state();
+  run.save();
   const tandem::Tensor table = trainer.model().embeddings();
   const Vectors vectors(vocabulary, table);
   write_vectors(o.output, vocabulary, table.cpu());
-  write_picture(o.file("words.svg"), vocabulary, vectors.plane(o.picture).cpu());
+  write_picture(o.file("words.svg"), vocabulary, vectors, o.picture);
   std::printf("%s after %s, epoch %lld: ", interrupt::received ? "interrupted" : "trained",
               clock_text(trainer.seconds()).c_str(),
               static_cast<long long>(std::min(trainer.epoch() + 1, o.train.epochs)));
@@ -254,9 +263,10 @@ int answer(const Options& o) {
   if (table.rank() != 2 || table.shape()[0] != vocabulary.size() || table.dtype() != tandem::float32)
     throw std::runtime_error(o.file("embeddings.npy") + " does not belong to the vocabulary beside it");
   const Vectors vectors(vocabulary, table);
-  if (!o.nearest.empty()) print(o.nearest, vectors.nearest(o.nearest, o.neighbours));
+  if (!o.nearest.empty()) print(o.nearest, vectors.nearest(lower_case(o.nearest), o.neighbours));
   if (!o.analogy.empty()) {
-    const std::vector<std::string>& w = o.analogy;
+    std::vector<std::string> w;
+    for (const std::string& word : o.analogy) w.push_back(lower_case(word));
     print(w[0] + " : " + w[1] + " = " + w[2] + " : ?", vectors.analogy(w[0], w[1], w[2], o.neighbours));
   }
   return 0;

@@ -10,21 +10,22 @@ using namespace tandem;
 
 namespace {
 
-TrainOptions filled(TrainOptions o, bool nce) {
-  if (o.learning_rate <= 0) o.learning_rate = nce ? 0.5 : 0.0125;
+TrainOptions filled(TrainOptions o, const ModelOptions& model) {
+  const bool nce = model.loss == "nce";
+  if (o.learning_rate <= 0) o.learning_rate = nce ? 0.5 : model.model == "cbow" ? 0.1 : 0.0125;
   if (o.momentum < 0) o.momentum = nce ? 0.5 : 0;
   return o;
 }
 
 }  // namespace
 
-Trainer::Trainer(std::string corpus, const Vocabulary& vocabulary, const ModelOptions& model, const TrainOptions& o)
-    : corpus_(std::move(corpus)),
+Trainer::Trainer(const TextFiles& corpus, const Vocabulary& vocabulary, const ModelOptions& model,
+                 const TrainOptions& o)
+    : files_(corpus),
       vocabulary_(vocabulary),
-      options_(filled(o, model.loss == "nce")),
+      options_(filled(o, model)),
       decays_(model.loss != "nce"),
       chunks_{.window = model.window, .lines = o.lines, .seed = o.seed},
-      files_(corpus_),
       train_bytes_(files_.bytes() - static_cast<std::int64_t>(o.held_out * static_cast<double>(files_.bytes()))),
       train_end_(files_.place_at(train_bytes_)),
       subsampling_(vocabulary, o.sample),
@@ -58,7 +59,7 @@ double Trainer::share() const {
 }
 
 Trainer::Prepared Trainer::prepare(State from) {
-  if (!reader_) reader_ = std::make_unique<WordReader>(corpus_, from.place);
+  if (!reader_) reader_ = std::make_unique<WordReader>(files_, from.place);
   Chunk chunk = read_chunk(*reader_, vocabulary_, subsampling_, chunks_, from.epoch, from.chunk, train_end_);
   Prepared r{{}, from, chunk.words, chunk.size()};
   r.after.place = chunk.after;
@@ -105,7 +106,7 @@ Trainer::Progress Trainer::train_chunk() {
 
 double Trainer::held_out_loss() const {
   if (train_bytes_ == files_.bytes()) return 0;
-  WordReader reader(corpus_, train_end_);
+  WordReader reader(files_, train_end_);
   reader.next();  // the position may be inside a word
   const Place end = files_.place_at(files_.bytes());
   const Tensor draws = generator_.state().read_value();  // training goes on as if this loss had drawn nothing
@@ -122,13 +123,11 @@ double Trainer::held_out_loss() const {
   return examples > 0 ? loss / examples : 0;
 }
 
-void Trainer::save(const std::string& path, const train::Metadata& description) const {
+void Trainer::save_state() const {
   const State& s = state_;
   position_.assign(constant(std::vector<std::int64_t>{s.epoch, s.chunk, s.place.file, s.place.byte}));
-  checkpoint_.save(path, description);
 }
-void Trainer::restore(const std::string& path) {
-  checkpoint_.restore(path);
+void Trainer::load_state() {
   const auto p = position_.to_vector<std::int64_t>();
   state_ = {p[0], p[1], {p[2], p[3]}};
 }

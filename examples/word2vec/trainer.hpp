@@ -17,8 +17,9 @@
 struct TrainOptions {
   std::int64_t epochs = 20;
   double minutes = 2;
-  // Initial value; decays to 1/10000 of it. 0: 0.0125, half of the usual value for training on single examples (a
-  // step here processes those of hundreds of words at once). With nce constant, and 0.5, for the mean loss.
+  // Initial value; decays to 1/10000 of it. 0: for skip-gram 0.0125, half of the usual value for training on single
+  // examples (a step here processes those of hundreds of words at once); for cbow, which has one example a word instead
+  // of one for each pair, 0.1. With nce constant, and 0.5, for the mean loss.
   double learning_rate = 0;
   double momentum = -1;    // negative: 0, with nce 0.5
   double sample = 1e-3;    // more frequent words are dropped at random; 0: none are
@@ -29,7 +30,9 @@ struct TrainOptions {
 
 class Trainer {
  public:
-  Trainer(std::string corpus, const Vocabulary& vocabulary, const ModelOptions& model, const TrainOptions& options);
+  /// The files and the vocabulary must outlive the trainer.
+  Trainer(const TextFiles& corpus, const Vocabulary& vocabulary, const ModelOptions& model,
+          const TrainOptions& options);
   Trainer(const Trainer&) = delete;  // the traced step refers to this object
   Trainer& operator=(const Trainer&) = delete;
 
@@ -51,8 +54,10 @@ class Trainer {
   std::int64_t epoch() const { return state_.epoch; }
   double seconds() const { return seconds_.item<double>(); }
   double learning_rate() const { return optimizer_.learning_rate().item<float>(); }
-  void save(const std::string& path, const tandem::train::Metadata& description) const;
-  void restore(const std::string& path);
+  /// The whole state; for one that save_state() has prepared, and before load_state().
+  const tandem::train::Checkpoint& checkpoint() const { return checkpoint_; }
+  void save_state() const;
+  void load_state();
 
  private:
   // The training position, which a checkpoint stores as an int64 tensor.
@@ -70,12 +75,11 @@ class Trainer {
   bool is_last_epoch(const State& s) const { return s.epoch >= options_.epochs; }
   tandem::Tensor learn(const std::vector<tandem::Tensor>& inputs, const tandem::Tensor& rate) const;
 
-  std::string corpus_;
+  const TextFiles& files_;
   const Vocabulary& vocabulary_;
   TrainOptions options_;
   const bool decays_;  // the learning rate
   ChunkOptions chunks_;
-  WordReader files_;          // for their sizes
   std::int64_t train_bytes_;  // per epoch; the rest is held out
   Place train_end_;
   Subsampling subsampling_;

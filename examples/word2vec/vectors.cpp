@@ -39,9 +39,8 @@ std::vector<Vectors::Neighbour> Vectors::analogy(const std::string& a, const std
   return nearest_to(units_[j] - units_[i] + units_[k], {0, i, j, k}, count);
 }
 
-Tensor Vectors::plane(std::int64_t count) const {
-  count = std::min(count, vocabulary_.size() - 1);
-  const Tensor x = units_(Slice(1, count + 1)), centred = x - reduce_mean(x, 0, {.keepdims = true});
+Tensor Vectors::plane(std::int64_t first_word, std::int64_t last_word) const {
+  const Tensor x = units_(Slice(first_word, last_word)), centred = x - reduce_mean(x, 0, {.keepdims = true});
   const Tensor covariance = matmul(centred, centred, {.transpose_a = true});
   // The two eigenvectors with the largest eigenvalues, by orthogonal iteration.
   Tensor first = random::stateless_normal({covariance.shape()[0]}, {1, 1}),

@@ -22,9 +22,9 @@ class Vectors {
   /// The words d most similar to b - a + c: a is to b as c is to d. Excludes a, b and c.
   std::vector<Neighbour> analogy(const std::string& a, const std::string& b, const std::string& c,
                                  std::int64_t count) const;
-  /// The positions of the `count` most frequent words along the first two principal components of their vectors,
-  /// [count, 2].
-  tandem::Tensor plane(std::int64_t count) const;
+  /// The positions of the words from `first_word` up to `last_word` - 1 along the first two principal components of
+  /// their vectors, [last_word - first_word, 2].
+  tandem::Tensor plane(std::int64_t first_word, std::int64_t last_word) const;
 
  private:
   std::int64_t id_of(const std::string& word) const;

@@ -17,6 +17,7 @@ ns = "{http://www.w3.org/2000/svg}"
 svg = xml.parse("autoencoder.svg").getroot()
 images = svg.findall(ns + "g")
 assert len(images) == 60 and all(g.findall(ns + "path") for g in images), len(images)
+assert "Held-out digits" in svg.find(ns + "title").text and float(svg.get("width")) > 600, svg.attrib
 PY
 
 # Killed and resumed equals uninterrupted.
@@ -25,7 +26,7 @@ killed parts --epochs 4 --checkpoint parts
 grep -q 'going on from parts' out || fail 'the second run did not resume'
 grep -q -F "$(grep '^epoch  4' whole.out)" out || { fail 'resumed and uninterrupted training differ'; cat out; }
 cmp -s whole parts || fail 'the checkpoints of a killed and an uninterrupted run differ'
-says "its dims is '16', not '2'" "$program" --checkpoint parts --dims 2
+says "dims is 16, not 2" "$program" --checkpoint parts --dims 2
 interrupted "$program" --epochs 1000
 
 # Two numbers: also the plane.
@@ -34,7 +35,15 @@ python3 - <<'PY' || fail 'the picture of the plane'
 import xml.etree.ElementTree as xml
 ns = "{http://www.w3.org/2000/svg}"
 svg = xml.parse("autoencoder_plane.svg").getroot()
-assert len(svg.findall(ns + "circle")) == 1510 and len(svg.findall(ns + "g")) == 400
+discs = svg.findall(ns + "circle")
+assert len(discs) == 1510 and len(svg.findall(ns + "g")) == 400
+assert "Digits as points of a plane" in svg.find(ns + "title").text
+assert {"The encoder", "The decoder"} <= {t.text.split(":")[0] for t in svg.findall(ns + "text")}
+# As many digits in each quarter of the plane's width and height.
+for axis, low in (("cx", 20), ("cy", 90)):
+    quarters = [0] * 4
+    for disc in discs[10:]: quarters[min(3, int((float(disc.get(axis)) - low) / 150))] += 1
+    assert all(abs(n - 375) < 3 for n in quarters), quarters
 PY
 
 if has_real mnist; then
@@ -43,6 +52,8 @@ if has_real mnist; then
 fi
 
 bad_digits
+fails_with 1 'cannot save to nowhere/x.svg' begins "$program" --picture nowhere/x.svg
+fails_with 1 'cannot save to nowhere/y.svg' begins "$program" --dims 2 --plane nowhere/y.svg
 fails_with 2 'dims' "$program" --dims 0
 fails_with 2 "'abc' is not a whole number of at least 1" "$program" --epochs abc
 

@@ -12,7 +12,12 @@ for i in range(250):
 PY
 
 # Texts: a model is trained at the first use and used by the next run. The beam's best hypotheses are likelier.
-text() { "$program" --corpus corpus.txt --minutes 0.05 --prompts 40 --length 20 --width 4 "$@"; }
+on() {  # on TEXT ARGUMENTS...
+  corpus=$1
+  shift
+  "$program" --corpus "$corpus" --steps 300 --prompts 40 --length 20 --width 4 "$@"
+}
+text() { on corpus.txt "$@"; }
 text >out 2>&1 || { fail 'the first run'; cat out; }
 grep -q 'training a small character model' out || { fail 'no word of training'; cat out; }
 python3 - <<'PY' || { fail 'what the first run reports'; cat out; }
@@ -27,6 +32,9 @@ assert scores == sorted(scores, reverse=True), scores
 PY
 text >again 2>&1 || fail 'the second run'
 grep -q 'training' again && fail 'the second run trained again'
+sed 's/fox/cat/' corpus.txt >other.txt
+fails_with 1 'text is corpus.txt, not other.txt; name another file with --checkpoint' on other.txt
+fails_with 1 'seed is 1, not 2;' text --seed 2
 text --prompt 'The quick brown ' >out 2>&1 || { fail 'a prompt'; cat out; }
 grep -q '^  .*fox number' out || { fail 'the continuation of a prompt'; cat out; }
 
@@ -39,25 +47,36 @@ p.send_signal(signal.SIGINT)
 out += p.communicate()[0]
 assert p.returncode == 130 and "interrupted" in out and os.path.exists("dates.safetensors"), (p.returncode, out)
 PY
-"$program" dates --minutes 0.1 --tests 50 --date '3.4.1997' >out 2>&1 || { fail 'dates'; cat out; }
+"$program" dates --steps 500 --tests 500 --date '3.4.1997' >out 2>&1 || { fail 'dates'; cat out; }
 grep -q 'going on from dates.safetensors' out || { fail 'the run did not go on'; cat out; }
-grep -q 'of 50 dates that were not trained on' out || { fail 'no result'; cat out; }
+near "$(number 'of 500 dates that were not trained on ([0-9.]+) %')" 99 1 || { fail 'dates: accuracy'; cat out; }
+grep -q '^  .* 1997-04-03$' out || { fail 'the date'; cat out; }
+cp out once
+"$program" dates --steps 500 --tests 500 --date '3.4.1997' >out 2>&1 || { fail 'trained dates'; cat out; }
+grep -q '^step' out && { fail 'a finished run trains'; cat out; }
 python3 - <<'PY' || { fail 'the picture'; cat out; }
-svg = open("attention.svg").read()
-assert svg.count("<text") >= 8 and svg.count("fill-opacity") % 8 == 0, svg[:300]
+import xml.etree.ElementTree as xml
+ns = "{http://www.w3.org/2000/svg}"
+svg = xml.parse("attention.svg").getroot()
+assert svg.find(ns + "title").text == "Where the model looks while it writes 1997-04-03", svg.find(ns + "title")
+assert float(svg.get("width")) >= 480 and float(svg.get("height")) > 300, svg.attrib
+cells = [float(r.get("fill-opacity")) for r in svg.findall(ns + "rect") if r.get("fill-opacity")]
+assert len(cells) == 8 * 10, len(cells)
+for row in range(10): assert abs(sum(cells[8 * row:8 * row + 8]) - 1) < 0.01, cells
 PY
 
 # Bad input.
 head -c 100 dates.safetensors >torn
 says 'there is no nowhere.txt' "$program" --corpus nowhere.txt
 says 'is not a checkpoint of char_rnn' text --checkpoint dates.safetensors
-says 'is not a checkpoint of this task' "$program" dates --checkpoint beam_search.safetensors
+fails_with 1 'program is beam_search, not beam_search dates; name another file with --checkpoint' "$program" dates --checkpoint beam_search.safetensors
 says 'is damaged' "$program" dates --checkpoint torn
 says 'two characters or more' text --prompt '@'
 says "which dates are not written with" "$program" dates --date '3 April_1997'
 for task in '' dates; do
   "$program" $task --help >out 2>&1 && grep -q -- --checkpoint out || fail "no help of beam_search $task"
   fails_with 2 'nonsense' "$program" $task --nonsense
+  narrow_help $task
   fails_with 2 "'x' is not a whole number of at least 0" "$program" $task --seed x
   bad_folder "$program" $task
 done

@@ -98,7 +98,22 @@ says 'there is no nowhere.txt' "$program" train --corpus nowhere.txt
 says 'empty.txt is empty' "$program" train --corpus empty.txt
 says 'binary.txt is binary' "$program" train --corpus binary.txt
 says 'fewer than a window' "$program" train --corpus short.txt
-says 'belongs to another model' "$program" train --corpus corpus.txt --hidden 17 --steps 9 --checkpoint whole
+# What a run must agree with to be gone on with: model, settings and text, by its content.
+goes_on() { "$program" train --corpus "$1" --hidden "$2" --batch "$3" --window "$4" --seed "$5" --steps 9 --checkpoint whole; }
+cp whole before
+sed 's/fox/cat/' corpus.txt >other.txt
+fails_with 1 'text is corpus.txt, not other.txt; name another file with --checkpoint' goes_on other.txt 16 8 20 1
+fails_with 1 'hidden is 16, not 17; name another file with --checkpoint' goes_on corpus.txt 17 8 20 1
+fails_with 1 'seed is 1, not 2;' goes_on corpus.txt 16 8 20 2
+fails_with 1 'batch is 8, not 9;' goes_on corpus.txt 16 9 20 1
+fails_with 1 'window is 20, not 21;' goes_on corpus.txt 16 8 21 1
+cp corpus.txt kept.txt
+echo 'and one line more' >>corpus.txt
+fails_with 1 'corpus.txt has changed since;' goes_on corpus.txt 16 8 20 1
+mv kept.txt corpus.txt
+cmp -s whole before || fail 'a refused run changed the checkpoint'
+gzip -c corpus.txt >renamed.txt.gz
+goes_on renamed.txt.gz 16 8 20 1 >out 2>&1 && grep -q 'going on from whole' out || { fail 'the same text under another name'; cat out; }
 says 'training diverged' small train --steps 400 --checkpoint bad --learning-rate 1e30 --clip 1e30
 head -c 100 whole >torn
 says 'is damaged' small train --steps 9 --checkpoint torn
@@ -107,8 +122,10 @@ import json, struct
 header = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
 open("foreign", "wb").write(struct.pack("<Q", len(header)) + header + bytes(4))
 PY
-says 'is not a checkpoint of char_rnn' small train --steps 9 --checkpoint foreign
+says 'program is unknown, not char_rnn' small train --steps 9 --checkpoint foreign
+says 'is not a checkpoint of char_rnn' small sample --checkpoint foreign
 says 'checkpoint-every' "$program" --checkpoint-every 0
+fails_with 2 "'0' is not a whole number of at least 1" "$program" --steps 0
 says 'none of its characters' small sample --checkpoint whole --start '@@'
 says 'cell' "$program" --cell nonsense
 says "'abc' is not a whole number of at least 1" "$program" --hidden abc

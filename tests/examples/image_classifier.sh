@@ -20,7 +20,7 @@ cmp -s whole parts || fail 'resumed and uninterrupted training differ'
 killed killed --size 12 10 --steps 90 --checkpoint-every 10 --checkpoint killed
 small --steps 90 --checkpoint killed >out 2>&1 && grep -q 'going on from killed' out || { fail 'resume after a kill'; cat out; }
 cmp -s whole killed || fail 'killed and uninterrupted training differ'
-says "its data is '12x10', not '12x11'" "$program" --size 12 11 --checkpoint whole
+says "data is 12x10, not 12x11" "$program" --size 12 11 --checkpoint whole
 interrupted "$program" --size 12 10 --steps 1000000
 
 if has_real mnist; then

@@ -3,11 +3,14 @@
 # Usage: logistic_regression.sh PROGRAM
 . "$(dirname "$0")/support.sh"
 
-for seed in 1 2 3; do
+held_out=0
+for seed in 1 2 3 4; do
   "$program" --seed $seed >out 2>&1 || { fail "seed $seed"; cat out; }
-  near "$(number ' ([0-9.]+) % right of those held out')" 79 5 || { fail "seed $seed: held out"; cat out; }
+  held_out="$held_out + $(number ' ([0-9.]+) % right of those held out')"
   grep -q 'to convergence: 78.68 % of all, loss 0.46402$' out || { fail "seed $seed: the exact fit"; cat out; }
 done
+# Of 267 passengers, of whom each is 0.4 %: from 74.9 to 81.6, and 77.8 on average.
+near "$(awk "BEGIN { print ($held_out) / 4 }")" 77.8 0.8 || fail "held out in four runs: $held_out"
 
 # All women survive, no man does.
 { echo Survived,Pclass,Sex,Age

@@ -17,8 +17,15 @@ for steps in 1 3; do
 done
 grep -q 'going on from parts' out || fail 'the second run did not resume'
 cmp -s whole parts || fail 'resumed and uninterrupted training differ'
-says "its batch normalization is 'on', not 'off'" "$program" --batch 10 --checkpoint whole
+says "batch normalization is on, not off" "$program" --batch 10 --checkpoint whole
 interrupted "$program" --epochs 1000
+"$program" --steps 1 --batch 10 --checkpoint generated >out 2>&1 || { fail 'a step'; cat out; }
+cp generated foreign
+python3 - <<'PY'
+data = open("foreign", "rb").read().replace(b'"program":"mnist_cnn"', b'"program":"mnist_mlp"')
+open("foreign", "wb").write(data)
+PY
+fails_with 1 'program is mnist_mlp, not mnist_cnn;' begins "$program" --batch 10 --steps 2 --checkpoint foreign
 
 if has_real mnist; then
   "$program" --data "$mnist" --steps 150 --batch 50 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }

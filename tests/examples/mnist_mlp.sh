@@ -24,7 +24,7 @@ assert "going on from killed" in again and len(whole) == 4, again
 assert curve(seen) | curve([again]) == whole and curve(seen).items() <= whole.items(), (seen, again, whole)
 PY
 cmp -s whole killed || fail 'the checkpoints of a killed and an uninterrupted run differ'
-says "its batch is '100', not '50'" "$program" --checkpoint whole --batch 50
+says "batch is 100, not 50" "$program" --checkpoint whole --batch 50
 interrupted "$program" --epochs 100000
 
 if has_real mnist; then

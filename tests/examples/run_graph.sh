@@ -31,6 +31,7 @@ gives 'run_graph: parse_graph: the graph is not a saved graph' "$program" "$0"
 head -c 200 "$golden" >"$folder/torn"
 gives 'run_graph: parse_graph: the graph is truncated' "$program" "$folder/torn"
 gives 'run_graph: FILE is required' "$program"
+gives 'run_graph: .*not expected: --steps' "$program" --steps x
 gives 'NUMBERS' "$program" --help
 gives '15.0' "$program" "$golden" -1,2,0,4
 gives '15.0' "$program" "$golden" -.5,2,0,4
@@ -50,6 +51,8 @@ status 0 "$program" "$golden"
 status 1 "$program" "$folder/none"
 status 2 "$program"
 status 2 "$program" --nonsense
+status 2 "$program" --steps x
+status 2 "$program" "$golden" --steps 1,2
 
 [ $failures -eq 0 ] && echo ok
 exit $((failures > 0))

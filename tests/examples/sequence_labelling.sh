@@ -46,7 +46,7 @@ for network in one_way both_ways; do cmp -s whole_$network.st part_$network.st |
 
 stops_at_interrupt --units 8 --steps 1000000 --checkpoint stopped
 [ -s stopped_one_way ] || fail 'no checkpoint after an interrupt'
-says "its units is '8', not '9'" "$program" --units 9 --checkpoint stopped
+says "units is 8, not 9" "$program" --units 9 --checkpoint stopped
 bad_folder "$program" --units 8
 : >empty.txt
 printf 'one/a two/b\nthree\n' >untagged.txt

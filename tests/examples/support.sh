@@ -73,6 +73,16 @@ bad_arguments() {
   fails_with 2 "'0' is not a whole number of at least 1" "$program" --steps 0
   fails_with 2 "'x' is not a whole number of at least 0" "$program" --seed x
   fails_with 2 'nonsense' "$program" --nonsense
+  fails_with 2 'not expected: --nonsense of three words' "$program" --nonsense of three words
+  narrow_help
+  if [ -e /dev/full ]; then fails_with 1 'the output could not be written' full_device "$program" --steps 2; fi
+}
+# full_device COMMAND...: with a device in place of its output that has no room.
+full_device() { "$@" >/dev/full; }
+# narrow_help COMMAND...: no line of the program's help is wider than a terminal.
+narrow_help() {
+  "$program" "$@" --help >out 2>&1 || fail "no help of $*"
+  awk 'length > 80' out | grep . >wide && { fail "$*: --help is wide:"; cat wide; }
 }
 # bad_folder COMMAND...: a checkpoint that could not be saved is noticed before training begins.
 bad_folder() {

@@ -2,9 +2,12 @@
 # transformer_lm as a user meets it: train, write, resume, interrupt, and what goes wrong. Usage: transformer_lm.sh PROGRAM
 . "$(dirname "$0")/support.sh"
 
-small() {
-  "$program" --data corpus.txt --width 32 --window 24 --batch 16 --heads 2 --steps 200 --learning-rate 0.01 "$@"
+on() {  # on TEXT ARGUMENTS...
+  text=$1
+  shift
+  "$program" --data "$text" --width 32 --window 24 --batch 16 --heads 2 --steps 200 --learning-rate 0.01 "$@"
 }
+small() { on corpus.txt "$@"; }
 held_out='held out: ([0-9.]+) bits a character'
 
 i=0
@@ -16,7 +19,7 @@ done >corpus.txt
 # It learns: a guess by the frequency of characters costs 4.4 bits; all that has to be guessed here is the number.
 small --checkpoint model --characters 80 >whole.out 2>&1 || { fail 'train'; cat whole.out; }
 cp whole.out out
-near "$(number "$held_out")" 0.25 0.25 || { fail 'held out'; cat out; }
+near "$(number "$held_out")" 0.26 0.06 || { fail 'held out'; cat out; }  # 0.277; with another seed 0.235
 
 # Interrupted and continued equals uninterrupted, the written text included; then it only writes.
 stops_at_interrupt --data corpus.txt --width 32 --window 24 --batch 16 --heads 2 --steps 1000000 --checkpoint stopped
@@ -52,12 +55,18 @@ fi
 printf 'abc\000def' >binary.txt
 echo The end >short.txt
 printf '\037\213\010\000not gzip' >damaged.txt.gz
-fails_with 1 'there is no nowhere.txt' "$program" --data nowhere.txt
+fails_with 1 'there is no nowhere.txt (name a text file with --data)' "$program" --data nowhere.txt
 fails_with 1 'empty.txt is empty' "$program" --data empty.txt
 fails_with 1 'binary.txt is binary' "$program" --data binary.txt
 fails_with 1 'damaged.txt.gz' "$program" --data damaged.txt.gz
 fails_with 1 'fewer characters than a window' "$program" --data short.txt
-says "its [a-z_]* is '.*', not '.*'" "$program" --data corpus.txt --width 32 --window 24 --batch 16 --heads 2 --steps 50 --checkpoint model
+fails_with 1 'fewer characters than a window' "$program" --data short.txt --start '@@'
+head -c 1000 corpus.txt >brief.txt  # whose last twentieth is shorter than a window
+fails_with 1 'fewer characters than a window' "$program" --data brief.txt
+says "dropout is 0.1, not 0.2; name another file with --checkpoint" small --checkpoint model --dropout 0.2
+sed 's/fox/cat/' corpus.txt >other.txt
+says "text is corpus.txt, not other.txt" on other.txt --checkpoint model
+says "is from another run: [a-z_]* is .*, not " "$program" --data corpus.txt --width 32 --window 24 --batch 16 --heads 2 --steps 50 --checkpoint model
 fails_with 1 'none of its characters' small --checkpoint model --start '@@'
 fails_with 1 'heads' "$program" --data corpus.txt --width 10 --heads 3
 says 'training diverged' "$program" --data corpus.txt --width 32 --window 24 --heads 2 --steps 200 --learning-rate 1e30 --checkpoint bad

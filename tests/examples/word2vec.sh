@@ -27,7 +27,25 @@ learns() {
   "$program" --corpus corpus.txt --output "$name" --size 32 --sample 0 "$@" >out 2>&1 || { fail "train $name"; cat out; return; }
   python3 - "$name" <<'PY' || { fail "$name: what it learnt"; cat out; }
 import array, math, struct, sys
+import xml.etree.ElementTree as xml
 folder = sys.argv[1]
+def picture(folder):
+    ns = "{http://www.w3.org/2000/svg}"
+    svg = xml.parse(folder + "/words.svg").getroot()
+    assert "Word vectors" in svg.find(ns + "title").text and float(svg.get("width")) == 1400, svg.attrib
+    words = {line.split()[0] for line in open(folder + "/vocabulary.txt")}
+    boxes = []  # of the names, by a width of 0.6 of the size for a letter
+    for t in svg.findall(ns + "text"):
+        if t.text not in words: continue
+        x, y, size = (float(t.get(k)) for k in ("x", "y", "font-size"))
+        width = 0.6 * size * len(t.text)
+        left = x - {"start": 0, "middle": width / 2, "end": width}[t.get("text-anchor")]
+        boxes.append((left, y - 0.8 * size, left + width, y + 0.25 * size))
+    dots = len(svg.findall(ns + "circle"))
+    assert dots == min(250, len(words) - 1) and 0.4 * dots < len(boxes) <= dots, (dots, len(boxes))
+    for i, a in enumerate(boxes):
+        assert 0 <= a[0] and a[2] <= 1400 and 60 < a[1] and a[3] < 1060, a
+        for b in boxes[:i]: assert a[2] <= b[0] + .01 or b[2] <= a[0] + .01 or a[3] <= b[1] + .01 or b[3] <= a[1] + .01, (a, b)
 words = [line.split()[0] for line in open(folder + "/vocabulary.txt")]
 assert words[0] == "<unk>" and len(words) == 251, len(words)
 with open(folder + "/embeddings.npy", "rb") as f:
@@ -41,7 +59,7 @@ assert text[0] == "250 32" and text[1].split()[0] == words[1]
 assert all(abs(float(a) - b) < 1e-6 for a, b in zip(text[1].split()[1:], rows[1]))
 assert len(open(folder + "/vectors.tsv").readlines()) == 250
 assert open(folder + "/metadata.tsv").readlines()[1].split("\t")[0] == words[1]
-assert open(folder + "/words.svg").read().count("<text") == 250
+picture(folder)
 units = [[x / math.sqrt(sum(y * y for y in row)) for x in row] for row in rows]
 topical = [i for i, w in enumerate(words) if w.startswith("topic")]
 def nearest(i):
@@ -51,9 +69,9 @@ assert hits >= 180, f"{hits} of 200 words have a word of their topic as neighbou
 PY
 }
 learns skip-gram --epochs 8
-learns cbow --model cbow --epochs 8 --learning-rate 0.1
+learns cbow --model cbow --epochs 8
 learns own --loss own --epochs 4
-learns own-cbow --model cbow --loss own --epochs 8 --learning-rate 0.1
+learns own-cbow --model cbow --loss own --epochs 8
 # A NumPy program with the same settings (rate 0.5, momentum 0.5, windows within sentences, pairs in random order) has a
 # cost of 16.3 in the first 100 steps, which one epoch brings to 2.29. With candidates that may repeat, which nce_loss does
 # not draw, it is 2.12; with windows across sentences, which are of other topics, 2.5.
@@ -64,11 +82,17 @@ near "$(number '^trained after .* held out ([0-9.]+)$')" 2.3 0.2 || { fail 'nce:
 grep -q 'words/s' out || { fail 'no rate in the summary'; cat out; }
 "$program" --output skip-gram --nearest topicaworda --neighbours 3 >out || fail nearest
 grep -q 'topicaworda:  *topicaword' out || { fail 'nearest prints'; cat out; }
+"$program" --output skip-gram --nearest TopicAwordA --neighbours 3 >out && grep -q 'topicaword' out || fail 'nearest, in capitals'
 "$program" --output skip-gram --analogy topicaworda topicawordb topiccworda >out || fail analogy
 grep -q 'topicaworda : topicawordb = topiccworda : ?:' out || { fail 'analogy prints'; cat out; }
 
 # The same vectors, whatever the number of threads; and stopped and resumed equals uninterrupted.
-small() { "$program" --corpus corpus.txt --size 16 --minutes 60 "$@"; }
+on() {  # on TEXT ARGUMENTS...
+  corpus=$1
+  shift
+  "$program" --corpus "$corpus" --size 16 --minutes 60 "$@"
+}
+small() { on corpus.txt "$@"; }
 small --epochs 2 --threads 1 --output one >/dev/null 2>&1 || fail 'one thread'
 small --epochs 2 --threads 3 --output three >/dev/null 2>&1 || fail 'three threads'
 cmp -s one/embeddings.npy three/embeddings.npy || fail 'the number of threads shows in the vectors'
@@ -100,13 +124,40 @@ for output in ("parts", "killed"):
 assert vectors("killed-nce", "--epochs", "2", "--checkpoint-every", "0.01", *own) == vectors("whole-nce", "--epochs", "2", *own), "killed, nce: other vectors"
 PY
 
+# Compressed text gives the same vectors, and is the same text.
+gzip -c corpus.txt >corpus.txt.gz
+on corpus.txt.gz --epochs 2 --output one >out 2>&1 && grep -q 'going on from one' out || { fail 'the same text, compressed'; cat out; }
+small --epochs 1 --threads 1 --output plain >/dev/null 2>&1 || fail 'plain text'
+on corpus.txt.gz --epochs 1 --threads 1 --output inflated >out 2>&1 || { fail 'compressed text'; cat out; }
+cmp -s plain/embeddings.npy inflated/embeddings.npy || fail 'compressed text gives other vectors'
+
+# What a run must agree with to be gone on with.
+sed 's/topicaworda/topicawordz/g' corpus.txt >other.txt
+cp one/vocabulary.txt before
+fails_with 1 'text is corpus.txt, not other.txt; name another folder with --output' on other.txt --output one
+fails_with 1 'negatives is 5, not 6;' small --output one --negatives 6
+fails_with 1 'seed is 1, not 2;' small --output one --seed 2
+cmp -s before one/vocabulary.txt || fail 'a refused run changed the vocabulary'
+
+# Bytes that are not UTF-8 do not get into the files of a run.
+sed "s/topicaworda/topic$(printf '\344')worda/g; s/topicbworda/topic$(printf '\303\244')wordb/g" corpus.txt >latin.txt
+on latin.txt --epochs 1 --output latin >out 2>&1 || { fail 'Latin-1'; cat out; }
+grep -q '^1 words have bytes that are not UTF-8' out || { fail 'no word of bytes that are not UTF-8'; cat out; }
+python3 - <<'PY' || fail 'Latin-1: the files'
+import xml.etree.ElementTree as xml
+xml.parse("latin/words.svg")
+for name in ("vectors.txt", "metadata.tsv", "vocabulary.txt"):
+    text = open("latin/" + name, encoding="utf-8").read()
+    assert "topic\ufffdworda" in text and "topic\u00e4wordb" in text, name
+PY
+
 # Bad input.
 says 'there is no nowhere.txt' "$program" --corpus nowhere.txt
 says 'empty.txt is empty\|of 0 words' "$program" --corpus empty.txt --output x
 says 'binary.txt is binary' "$program" --corpus binary.txt --output x
 says 'a longer text or a lower --min-count' "$program" --corpus short.txt --output x
-says "belongs to another run: its size is 16, not 17" "$program" --corpus corpus.txt --size 17 --output one
-says "belongs to another run: its lines is joined, not ended" "$program" --corpus corpus.txt --size 16 --lines --output one
+fails_with 1 "size is 16, not 17; name another folder with --output" "$program" --corpus corpus.txt --size 17 --output one
+fails_with 1 "lines is joined, not ended;" "$program" --corpus corpus.txt --size 16 --lines --output one
 says "'zebra' has no vector" "$program" --output one --nearest zebra
 says 'cannot read the vocabulary nowhere/' "$program" --output nowhere --nearest zebra
 says 'training diverged' small --epochs 3 --learning-rate 1e30 --output bad
@@ -118,6 +169,7 @@ says "'-1' is not a number greater than 0" "$program" --minutes -1
 fails_with 1 'cannot save to empty.txt/x: empty.txt is not a folder' "$program" --corpus corpus.txt --output empty.txt/x
 fails_with 1 'cannot save to /proc/nowhere' "$program" --corpus corpus.txt --output /proc/nowhere
 "$program" --help >out 2>&1 && grep -q -- --data out || fail 'no help'
+narrow_help
 fails_with 2 'nonsense' "$program" --nonsense
 fails_with 2 "'x' is not a whole number of at least 0" "$program" --seed x
 fails_with 1 'there is no nowhere.txt' "$program" --data nowhere.txt

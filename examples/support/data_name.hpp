@@ -1,0 +1,20 @@
+// What a checkpoint keeps of the data of its run: their name, for messages, and a hash, which is what is compared.
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <tandem/data.hpp>
+
+#include "examples/support/text_file.hpp"
+
+/// "moby_dick.txt #0123456789abcdef", as SavedRun compares it: data of the same content are the same, whatever the
+/// name.
+inline std::string data_setting(const std::string& name, std::uint64_t hash) {
+  char text[24];
+  std::snprintf(text, sizeof text, " #%016llx", static_cast<unsigned long long>(hash));
+  return name + text;
+}
+/// The same of a file, plain or compressed; "generated" if no file was named.
+inline std::string file_setting(const std::string& path) {
+  return path.empty() ? "generated" : data_setting(path, stable_hash(tandem::data::read_file(path)));
+}
