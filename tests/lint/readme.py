@@ -1,6 +1,7 @@
 """Writes the ```cpp blocks of a page as source files, which the build compiles and the tests run.
 
-A block with a main function is a program; any other is the body of one, after `using namespace tandem`.
+A block with a main function is a program; any other is the body of one, after `using namespace tandem`. Code in the text
+is compiled too: PROSE has a program for it, which begins with the block that the text is about.
 """
 
 import pathlib
@@ -8,6 +9,28 @@ import re
 import sys
 
 BLOCK = re.compile(r"^```cpp\n(.*?)^```$", re.S | re.M)
+FENCED = re.compile(r"^```.*?^```$", re.S | re.M)
+MAIN = re.compile(r"^int main\(.*?^}\n", re.S | re.M)
+HEADERS = "#include <tandem/io.hpp>\n#include <tandem/testing.hpp>\n"
+# For each program of code in the text: what its block defines, what the text must have in this wording, and the body of
+# main, in which {0}, {1}, ... are that code.
+PROSE = [
+    ("constexpr OpDef cube_op",
+     ["test::check_op(cube, {x})", "{.ops = ops}", "const OpDef* const ops[] = {&cube_op};", 'io::load_graph("cube.graph", {.ops = ops})'],
+     """  const Tensor x = constant({{1.f, -2.f}});
+  {2}
+  const auto f = function([](const Tensor& t) {{ return cube(t); }});
+  io::save_graph("cube.graph", f.get_concrete_function(x)->graph());
+  {3};
+  return {0}.empty() && test::check_op(cube, {{x}}, {1}).empty() ? 0 : 1;
+"""),
+    ("const auto add_norm = function(",
+     ["add_norm.get_concrete_function(x)->plan(specs)"],
+     """  const Tensor x = constant({{{{3.f, 4.f}}}});
+  const Spec specs[] = {{x.spec()}};
+  return {0}.find("no plan") == std::string::npos ? 0 : 1;
+"""),
+]
 
 
 def blocks(page):
@@ -21,12 +44,34 @@ def program(text):
     return f"#include <tandem/tandem.hpp>\n\nint main() {{\nusing namespace tandem;\n{text}}}\n"
 
 
+def prose_program(page, defines, snippets, body):
+    """A program around snippets of the text, after the block that defines what they use."""
+    spans = {" ".join(span.split()) for span in re.findall(r"`([^`]+)`", FENCED.sub("", page))}
+    for snippet in snippets:
+        if snippet not in spans:
+            sys.exit(f"README.md has no `{snippet}`, which tests/lint/readme.py compiles")
+    block = next(text for _, text in blocks(page) if defines in text)
+    main = f"int main() {{\n{body.format(*snippets)}}}\n"
+    if MAIN.search(block):
+        return HEADERS + MAIN.sub(lambda match: main, block)
+    return f"{HEADERS}#include <tandem/tandem.hpp>\n\nusing namespace tandem;\n\n" + main.replace("{\n", "{\n" + block, 1)
+
+
+def sources(page):
+    """(name, source) of each program."""
+    stem = page.stem.lower()
+    text = page.read_text()
+    for number, (line, block) in enumerate(blocks(text), 1):
+        yield f"{stem}_{number}", f"// {page.name}, line {line}\n{program(block)}"
+    for number, (defines, snippets, body) in enumerate(PROSE, 1):
+        yield f"{stem}_prose_{number}", f"// {page.name}, {snippets[0]}\n{prose_program(text, defines, snippets, body)}"
+
+
 def main():
     page, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    for number, (line, text) in enumerate(blocks(page.read_text()), 1):
-        path = folder / f"{page.stem.lower()}_{number}.cpp"
-        source = f"// {page.name}, line {line}\n{program(text)}"
+    for name, source in sources(page):
+        path = folder / f"{name}.cpp"
         if not path.exists() or path.read_text() != source:
             path.write_text(source)
         print(path)

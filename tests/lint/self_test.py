@@ -257,6 +257,14 @@ class Readme(unittest.TestCase):
         blocks = readme.blocks("a\n```cpp\nint x;\n```\n```sh\nls\n```\n```cpp\nint main() {}\n```\n")
         self.assertEqual(blocks, [(3, "int x;\n"), (9, "int main() {}\n")])
 
+    def test_prose(self):
+        page = "```cpp\nint f();\nint main() {\n  return 1;\n}\n```\nCall `f()`\nor `g(\nx)`; `later`.\n```sh\n`h()`\n```\n"
+        source = readme.prose_program(page, "int f", ["f()", "g( x)"], "  {0}; {1};\n")
+        self.assertIn("int f();\nint main() {\n  f(); g( x);\n}\n", source)
+        self.assertNotIn("return 1", source)
+        with self.assertRaises(SystemExit):
+            readme.prose_program(page, "int f", ["h()"], "{0};")
+
 
 if __name__ == "__main__":
     unittest.main()
