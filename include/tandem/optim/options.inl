@@ -1,5 +1,6 @@
 // Definitions of optim/options.hpp.
 #pragma once
+#include <limits>
 #include <string>
 
 #include "tandem/core/scope.hpp"
@@ -30,10 +31,10 @@ TANDEM_INLINE void decay_weights(const std::vector<Gradient>& gradients, const s
 }
 // Raises where clipping has a norm that is not finite: what it would make of the weights is NaN.
 TANDEM_INLINE void check_norm(const char* option, const Tensor& norm, const std::string& of) {
-  debugging::impl::all_finite(
-      norm, {.message = std::string(option) + ": the norm of " + of +
-                        " is not finite, so they cannot be scaled; nothing has changed. Find the op with "
-                        "debugging::enable_check_numerics(), or clip with clipvalue"});
+  debugging::impl::compared(option, debugging::impl::Relation::less, norm, std::numeric_limits<double>::infinity(),
+                            {.message = "the norm of " + of +
+                                        " is not finite, so that clipping cannot scale it; nothing has changed. Find "
+                                        "its origin with debugging::enable_check_numerics(), or use clipvalue"});
 }
 TANDEM_INLINE void check_norm_of(const char* option, const Tensor& norm, const Gradient& g, std::size_t number) {
   check_norm(option, norm, "gradient " + std::to_string(number) + ", " + to_string(g.values().spec()) + ",");
