@@ -134,7 +134,7 @@ cmp -s plain/embeddings.npy inflated/embeddings.npy || fail 'compressed text giv
 # What a run must agree with to be gone on with.
 sed 's/topicaworda/topicawordz/g' corpus.txt >other.txt
 cp one/vocabulary.txt before
-fails_with 1 'text is corpus.txt, not other.txt; name another folder with --output' on other.txt --output one
+fails_with 1 'text is corpus.txt.gz, not other.txt; name another folder with --output' on other.txt --output one
 fails_with 1 'negatives is 5, not 6;' small --output one --negatives 6
 fails_with 1 'seed is 1, not 2;' small --output one --seed 2
 cmp -s before one/vocabulary.txt || fail 'a refused run changed the vocabulary'
