@@ -7,6 +7,7 @@
 
 #include "tandem/core/allocator.hpp"
 #include "tests/ops/table_calls.hpp"
+#include "tests/support/attr_fields.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace tandem;
@@ -102,86 +103,37 @@ TEST_CASE("op table: integers at the ends of their dtype, NaN and infinities rai
 }
 
 namespace {
-
-// The fields of an attribute struct, and a struct that is read back with one number of them replaced.
-class Fields final : AttrVisitor, AttrReader {
- public:
-  struct Value {
-    i64 number = 0;
-    double real = 0;
-    std::string text;
-    std::vector<i64> numbers;
-    bool absent = false;  // Axes that are not given
-    Ref<Opaque> opaque;
-  };
-  using AttrVisitor::list;
-  explicit Fields(const Attrs& a) { a.visit(*this); }
-
-  // The places that can be replaced: (field, element), elements of lists from 0, and -1 for a number by itself.
-  std::vector<std::pair<std::size_t, int>> places() const { return places_; }
-  Attrs with(const detail::AttrType& type, std::size_t field, int element, i64 value) {
-    std::vector<Value> kept = values_;
-    if (element < 0) values_[field].number = value, values_[field].real = double(value);
-    else values_[field].numbers[static_cast<std::size_t>(element)] = value;
-    at_ = 0;
-    struct Restore {
-      Fields& f;
-      std::vector<Value> kept;
-      ~Restore() { f.values_ = std::move(kept); }
-    } restore{*this, std::move(kept)};
-    return type.read(*this);
+using samples::AttrFields;
+// The places that can be replaced: (field, element), elements of lists from 0, and -1 for a number by itself.
+std::vector<std::pair<std::size_t, int>> places_of(const AttrFields& fields) {
+  std::vector<std::pair<std::size_t, int>> r;
+  for (std::size_t f = 0; f < fields.values.size(); ++f) {
+    const AttrFields::Value& v = fields.values[f];
+    if (v.kind == AttrFields::Value::is_number || v.kind == AttrFields::Value::is_real) r.emplace_back(f, -1);
+    for (std::size_t i = 0; i < v.numbers.size(); ++i) r.emplace_back(f, static_cast<int>(i));
   }
-
-  void number(const char*, i64 value) override { places_.push_back({values_.size(), -1}), add().number = value; }
-  void real(const char*, double value) override { places_.push_back({values_.size(), -1}), add().real = value; }
-  void text(const char*, const std::string& value) override { add().text = value; }
-  void numbers(const char*, const i64* values, int count) override {
-    for (int i = 0; i < count; ++i) places_.push_back({values_.size(), i});
-    Value& v = add();
-    v.absent = count < 0;
-    if (count > 0) v.numbers.assign(values, values + count);
-  }
-  void opaque(const char*, const Opaque* value) override { add().opaque = Ref<Opaque>(const_cast<Opaque*>(value)); }
-
-  i64 number(const char*) override { return values_[at_++].number; }
-  double real(const char*) override { return values_[at_++].real; }
-  std::string text(const char*) override { return values_[at_++].text; }
-  int numbers(const char*, i64* values) override {
-    const Value& v = values_[at_++];
-    std::copy(v.numbers.begin(), v.numbers.end(), values);
-    return v.absent ? -1 : static_cast<int>(v.numbers.size());
-  }
-  IntList list(const char*) override {
-    IntList r;
-    for (const i64 v : values_[at_++].numbers) r.push(v);
-    return r;
-  }
-  Ref<Opaque> opaque(const char*) override { return values_[at_++].opaque; }
-  [[noreturn]] void misfit(const char* name) override {
-    errors::raise<errors::InvalidArgumentError>("attributes", std::string("no such value of ") + name);
-  }
-
- private:
-  Value& add() { return values_.emplace_back(); }
-  std::vector<Value> values_;
-  std::vector<std::pair<std::size_t, int>> places_;
-  std::size_t at_ = 0;
-};
-
+  return r;
+}
+Attrs replaced(AttrFields fields, const detail::AttrType& type, std::size_t field, int element, i64 value) {
+  AttrFields::Value& v = fields.values[field];
+  if (element < 0) v.number = value, v.real = double(value);
+  else v.numbers[static_cast<std::size_t>(element)] = value;
+  return fields.read(type);
+}
 }  // namespace
 
 TEST_CASE("op table: attributes out of any range raise or compute") {
   const MemoryLimit limit;
   for_each_call(float32, [](const Call& c) {
     if (is_excluded(c) || c.attrs.empty()) return;
-    Fields fields(c.attrs);
-    for (const auto& [field, element] : fields.places())
+    const AttrFields fields(c.attrs);
+    for (const auto& [field, element] : places_of(fields))
       for (const i64 value : {i64{-1}, i64{0}, i64{7}, i64{1'000'000}, i64{INT32_MIN}, i64{INT32_MAX},
                               std::numeric_limits<i64>::min(), std::numeric_limits<i64>::max()}) {
         CAPTURE(field, element, value);
         Call other = c;
         try {
-          other.attrs = fields.with(*c.op->attrs, field, element, value);
+          other.attrs = replaced(fields, *c.op->attrs, field, element, value);
         } catch (const errors::OpError&) {
           continue;  // the attribute's type does not hold it
         }

@@ -34,13 +34,15 @@ struct HalfSoftmax {
   i64 outer, inner, n;
   bool full[4];  // n values per slice, instead of one; the last is the result's
 
+  i64 most_values() const { return std::max<i64>(n, 1); }  // of a slice: one of n = 0 has a result, too
+
   DType dtype() const { return c.out[0].spec->dtype; }
   i64 values(std::size_t i) const { return full[i] ? n : 1; }
 
   void rows() const {
     parallel_for(outer, softmax_grain / (n + 1) + 1, [this](i64 begin, i64 end) {
-      const i64 most = std::clamp<i64>(half_tile_numbers / std::max<i64>(n, 1), 1, end - begin);
-      HalfTile tile(dtype(), 4 * most * n);
+      const i64 most = std::clamp<i64>(half_tile_numbers / most_values(), 1, end - begin);
+      HalfTile tile(dtype(), 4 * most * most_values());
       i64 step[4];
       for (std::size_t i = 0; i < 4; ++i) step[i] = values(i);
       for (; begin < end; begin += most)
@@ -52,7 +54,7 @@ struct HalfSoftmax {
     const i64 width = 64, tiles = (inner + width - 1) / width,
               grain = softmax_grain / ((n + 1) * std::min(inner, width)) + 1;
     parallel_for(outer * tiles, grain, [this, tiles, width](i64 begin, i64 end) {
-      HalfTile tile(dtype(), 4 * width * n);
+      HalfTile tile(dtype(), 4 * width * most_values());
       for (i64 t = begin; t < end; ++t) {
         const i64 from = t % tiles * width, w = std::min(width, inner - from);
         compute(tile, t / tiles, from, 1, w, [&](const void* const* in, void* out) { k.columns(in, out, w, n, w); });
