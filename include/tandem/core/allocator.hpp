@@ -10,6 +10,21 @@
 
 #include "tandem/core/context.hpp"
 
+// Whether the address sanitizer watches this program.
+#if defined(__SANITIZE_ADDRESS__)
+#define TANDEM_WATCHES_BLOCKS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TANDEM_WATCHES_BLOCKS 1
+#endif
+#endif
+#if !defined(TANDEM_WATCHES_BLOCKS)
+#define TANDEM_WATCHES_BLOCKS 0
+#endif
+#if TANDEM_WATCHES_BLOCKS
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace TANDEM_NS::memory {
 
 // Four classes per power of two, from 64 bytes: at most 25 % of a block is unused.
@@ -54,6 +69,19 @@ struct Cache {
   }
 };
 
+// Whether the library was built with the address sanitizer: a program may be built with it that the library, whose
+// allocations it releases, was not.
+extern TANDEM_API const bool watches_blocks;
+// Under the address sanitizer, of a block of class_size(cls) bytes only the first `bytes` may be accessed: those that
+// were asked for, or those that link a free block. Elsewhere it does nothing: an access behind them goes unnoticed.
+inline void allow_access([[maybe_unused]] void* p, [[maybe_unused]] int cls, [[maybe_unused]] std::size_t bytes) {
+#if TANDEM_WATCHES_BLOCKS
+  if (!watches_blocks) return;
+  ASAN_UNPOISON_MEMORY_REGION(p, bytes);
+  ASAN_POISON_MEMORY_REGION(static_cast<char*>(p) + bytes, class_size(cls) - bytes);
+#endif
+}
+
 [[nodiscard]] TANDEM_API void* allocate_slow(int cls);
 TANDEM_API void release_slow(void* p, int cls);
 TANDEM_API void flush(Cache& c);
@@ -63,9 +91,7 @@ inline bool count(Cache& c, std::int64_t bytes) {
   return static_cast<std::uint64_t>(c.live + 65536) <= 131072;
 }
 
-/// Allocates a block of class_size(cls) bytes with undefined contents.
-///   throws  errors::ResourceExhaustedError if the limit or the machine's memory does not allow it
-[[nodiscard, gnu::always_inline]] inline void* allocate(int cls) {
+[[nodiscard, gnu::always_inline]] inline void* take(int cls) {
   Cache* c = context.cache;
   if (!c || cls >= large_class || !c->head[cls]) [[unlikely]]
     return allocate_slow(cls);
@@ -76,7 +102,16 @@ inline bool count(Cache& c, std::int64_t bytes) {
     flush(*c);
   return p;
 }
+/// Allocates a block of class_size(cls) bytes with undefined contents, of which the caller uses the first `bytes`.
+///   throws  errors::ResourceExhaustedError if the limit or the machine's memory does not allow it
+[[nodiscard, gnu::always_inline]] inline void* allocate(int cls, std::size_t bytes) {
+  void* p = take(cls);
+  allow_access(p, cls, bytes);
+  return p;
+}
+[[nodiscard, gnu::always_inline]] inline void* allocate(int cls) { return allocate(cls, class_size(cls)); }
 inline void release(void* p, int cls) {
+  allow_access(p, cls, sizeof(void*));
   Cache* c = context.cache;
   if (!c || cls >= large_class || !c->room[cls]) [[unlikely]]
     return release_slow(p, cls);
@@ -91,7 +126,7 @@ inline void release(void* p, int cls) {
 class Scratch {
  public:
   explicit Scratch(std::size_t bytes)
-      : class_(bytes ? class_of(bytes) : -1), data_(bytes ? allocate(class_) : nullptr) {}
+      : class_(bytes ? class_of(bytes) : -1), data_(bytes ? allocate(class_, bytes) : nullptr) {}
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() {
@@ -106,7 +141,7 @@ class Scratch {
 
 /// Allocator for containers with the lifetime of a call; uses the same free lists.
 struct Blocks {
-  static void* allocate(std::size_t bytes) { return memory::allocate(class_of(bytes)); }
+  static void* allocate(std::size_t bytes) { return memory::allocate(class_of(bytes), bytes); }
   static void release(void* p, std::size_t bytes) { memory::release(p, class_of(bytes)); }
 };
 

@@ -14,6 +14,8 @@
 
 namespace TANDEM_NS::memory {
 
+TANDEM_INLINE const bool watches_blocks = TANDEM_WATCHES_BLOCKS != 0;
+
 // Blocks released by threads, and the counters. Never destroyed: global tensors may outlive every other static.
 struct Central {
   std::mutex mutex;

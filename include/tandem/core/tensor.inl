@@ -24,7 +24,7 @@ inline std::size_t checked_bytes(const Spec& spec) {
 // Sets everything but data; `inside` bytes follow the header.
 [[gnu::always_inline]] inline TensorHeader* make_header(const Spec& spec, TensorHeader::Kind kind, std::size_t inside) {
   const int cls = memory::class_of(sizeof(TensorHeader) + inside);
-  auto* h = static_cast<TensorHeader*>(memory::allocate(cls));
+  auto* h = static_cast<TensorHeader*>(memory::allocate(cls, sizeof(TensorHeader) + inside));
   ::new (&h->refs) std::atomic<std::uint32_t>(1);
   h->header_class = static_cast<std::int8_t>(cls);
   h->data_class = -1;
@@ -55,7 +55,7 @@ inline std::size_t checked_bytes(const Spec& spec) {
     h->data = h + 1;
   } else {
     const int cls = memory::class_of(bytes);
-    h->data = memory::allocate(cls);
+    h->data = memory::allocate(cls, bytes);
     h->data_class = static_cast<std::int16_t>(cls);
   }
   if (spec.dtype == DType::string)
