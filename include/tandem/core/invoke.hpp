@@ -22,6 +22,9 @@ inline void invoke(const OpDef& op, const KernelCall& call, Stream stream) {
 }
 
 namespace detail {
+/// Raises unless the sizes that an op computed from data are those that its shape rule had given, where it had given
+/// any: it takes them from an attribute, which a graph file may hold with other sizes than the data has.
+void check_resolved(const OpDef& op, const Specs& resolved, Span<const Spec> given);
 /// Runs a kernel on any device with the scratch that it needs; all else in the call is set.
 void launch(const OpDef& op, KernelCall& call, Span<const Operand> in);
 }  // namespace detail

@@ -48,6 +48,14 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   if (call.workspace) b.release(call.workspace, bytes, device.index);
 }
 
+[[gnu::noinline]] TANDEM_INLINE void check_resolved(const OpDef& op, const Specs& resolved, Span<const Spec> given) {
+  for (std::size_t i = 0; i < resolved.size() && i < given.size(); ++i)
+    if (!given[i].shape.is_compatible_with(resolved[i].shape))
+      errors::raise<errors::InvalidArgumentError>(op.name, "the result has the shape " + to_string(resolved[i].shape) +
+                                                               ", but its known sizes are given as " +
+                                                               to_string(given[i].shape));
+}
+
 // Computes the output specs that depend on data. The data is read on the host: that of the host_inputs, or of all
 // inputs if the op declares none.
 [[gnu::noinline]] TANDEM_INLINE Specs resolve(const OpDef& op, KernelCall call, Inputs in, Span<Operand> operands) {
@@ -114,10 +122,13 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   operands.reserve(static_cast<unsigned>(in.size()) + specs.size());
   return run_kernel(op, in, attrs, specs, reuse, operands.data());
 }
-[[gnu::noinline]] TANDEM_INLINE Specs resolved_specs(const OpDef& op, Inputs in, const Attrs& attrs) {
+[[gnu::noinline]] TANDEM_INLINE Specs resolved_specs(const OpDef& op, Inputs in, const Attrs& attrs,
+                                                     const Specs& given) {
   InlinedVector<Operand, 8> operands;
   for (const Tensor* t : in) operands.push(Operand{t->raw(), &t->spec()});
-  return resolve(op, kernel_call(op, nullptr, 0, 0, attrs), in, {operands.begin(), in.size()});
+  Specs specs = resolve(op, kernel_call(op, nullptr, 0, 0, attrs), in, {operands.begin(), in.size()});
+  check_resolved(op, specs, {given.begin(), given.size()});
+  return specs;
 }
 
 }  // namespace detail
@@ -128,7 +139,7 @@ TANDEM_INLINE Tensors run(const OpDef& op, Inputs in, const Attrs& attrs, const 
   if (op.rare.host_kernel) [[unlikely]]
     return op.rare.host_kernel(in, attrs);
   if (op.rare.resolve) [[unlikely]]
-    return detail::run_many(op, in, attrs, detail::resolved_specs(op, in, attrs), reuse);
+    return detail::run_many(op, in, attrs, detail::resolved_specs(op, in, attrs, specs), reuse);
   if (in.size() + specs.size() > few_operands) [[unlikely]]
     return detail::run_many(op, in, attrs, specs, reuse);
   Operand operands[few_operands];

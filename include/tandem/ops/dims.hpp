@@ -19,6 +19,8 @@ struct DimsCode {
   Tensor (*fill)(const char* op, const Dims&, const Tensor& value, const OpOptions&);
 };
 extern TANDEM_API const DimsCode dims_code;
+/// Raises: `none` in a shape argument does not say which size is meant.
+[[noreturn]] TANDEM_API void raise_unknown_size(const char* op, const Shape& s);
 TANDEM_API Tensor joined_dims(const Dims& dims, const char* op);
 }  // namespace detail
 
@@ -112,6 +114,9 @@ struct KnownDimsAttrs {
 namespace detail {
 /// Merges a shape inferred by such an op with the dimensions known at the call.
 TANDEM_API Shape with_known(const InferCall& c, const Shape& s);
+/// The result's shape where input 1 holds its dimensions, as far as the attribute KnownDimsAttrs knows them; raises
+/// unless input 1 is what kernels read, int64 and of known length.
+TANDEM_API Shape dims_with_known(const InferCall& c);
 }  // namespace detail
 
 /// An optional Dims among an op's options.

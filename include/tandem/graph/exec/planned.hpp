@@ -40,7 +40,8 @@ class PlannedProgram : public Program {
 
  private:
   struct Step {
-    enum Kind : std::uint8_t { kernel, read, assign, execute } kind;
+    // resolved: a kernel whose result's sizes depend on data
+    enum Kind : std::uint8_t { kernel, resolved, read, assign, execute } kind;
     bool locked;      // read: of a Variable that this program's own nodes assign
     bool last;        // assign: the old value is dead after it
     Stream stream;    // kernel: where it runs
@@ -159,6 +160,7 @@ class PlannedProgram : public Program {
   }
   TANDEM_LAZY bool can_capture() const;
   TANDEM_LAZY void run_captured(Execution& e) const;
+  TANDEM_LAZY void check_sizes(const Step& s, const Execution& e) const;
   TANDEM_LAZY void run_step(const Step& s, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void run_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void run_timed_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;

@@ -17,7 +17,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::add_operand(int value, LeanVector<LeanVe
 TANDEM_LAZY_INLINE void PlannedProgram::add_kernel(std::size_t node, LeanVector<LeanVector<Use>>& uses) {
   const Node& n = graph_->nodes[node];
   const Device device = device_of(*graph_, n);
-  Step s{Step::kernel,
+  Step s{n.op->rare.resolve ? Step::resolved : Step::kernel,
          false,
          false,
          Stream{device},
@@ -185,9 +185,17 @@ TANDEM_LAZY_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inp
     e.hold(n.first_out + k, std::move(t));
   }
 }
+// The plan has the sizes that the shape rule gave. Data on a device is not read: no op there has known sizes that
+// depend on it.
+TANDEM_LAZY_INLINE void PlannedProgram::check_sizes(const Step& s, const Execution& e) const {
+  if (s.stream.device.kind != Device::cpu && !s.op->host_inputs) return;
+  const Specs sizes = s.op->rare.resolve(e.calls[s.index]);
+  check_resolved(*s.op, sizes, {&graph_->spec(s.node->first_out), static_cast<std::size_t>(s.node->outputs)});
+}
 TANDEM_LAZY_INLINE void PlannedProgram::run_step(const Step& s, Execution& e, Inputs arguments) const {
   named(s, [&] {
     switch (s.kind) {
+      case Step::resolved: check_sizes(s, e); [[fallthrough]];
       case Step::kernel:
         if (s.freshes) bind_outputs(s, e);
         return invoke(*s.op, e.calls[s.index], s.stream);

@@ -56,7 +56,9 @@ TANDEM_LAZY TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
   if (!n.op->rare.resolve) return specs;
   InlinedVector<Operand, 4> operands;
   for (const Tensor* t : in) operands.push(Operand{t->raw(), &t->spec()});
-  return n.op->rare.resolve(kernel_call(*n.op, operands.begin(), in.size(), 0, n.attrs));
+  Specs resolved = n.op->rare.resolve(kernel_call(*n.op, operands.begin(), in.size(), 0, n.attrs));
+  check_resolved(*n.op, resolved, {specs.begin(), specs.size()});
+  return resolved;
 }
 // The outputs, if they can be computed now: every input is a constant, or only its known shape is read.
 TANDEM_LAZY TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Tensor>& known) {

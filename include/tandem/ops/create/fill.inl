@@ -87,11 +87,8 @@ TANDEM_INLINE Tensor to_current_device(const Tensor& t) {
 }
 TANDEM_INLINE Tensor allocate_for(const char* what, const Shape& shape, DType dtype) {
   for (i64 d : shape)
-    if (d < 0)
-      errors::raise<errors::InvalidArgumentError>(
-          what, d == none ? "a size of " + to_string(shape) +
-                                " is not known while the function is traced; use a tensor instead: shape(x)[axis]"
-                          : "a size of " + to_string(shape) + " is negative");
+    if (d == none) raise_unknown_size(what, shape);
+    else if (d < 0) errors::raise<errors::InvalidArgumentError>(what, "a size of " + to_string(shape) + " is negative");
   try {
     return Tensor::allocate({shape, dtype, {}});
   } catch (errors::OpError& e) {

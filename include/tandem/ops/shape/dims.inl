@@ -22,6 +22,12 @@ TANDEM_INLINE i64 dim_of(const char* op, const Tensor& t) {
   check_dims_tensor(op, t, 0);
   return t.dtype() == DType::int64 ? t.item<i64>() : t.item<int>();
 }
+// `none` stands for a size that is not known, and is not a number itself.
+[[noreturn, gnu::cold]] TANDEM_INLINE void raise_unknown_size(const char* op, const Shape& s) {
+  errors::raise<errors::InvalidArgumentError>(
+      op, "a size of " + to_string(s) +
+              " is not known; give a number, or while a function is traced a tensor: shape(x)[axis]");
+}
 }  // namespace detail
 
 TANDEM_INLINE Tensor DimValue::value() const { return is_known() ? constant(number) : tensor; }
@@ -67,14 +73,17 @@ TANDEM_INLINE std::vector<DimValue> Dims::values(const char* op) const {
   const Tensor all = is_whole_ && !is_known() ? tensor(op) : Tensor();
   std::vector<DimValue> r;
   for (int i = 0; i < now.rank(); ++i) {
+    const bool computed = is_whole_ ? all.is_set() : is_tensor(i) && at_[i].is_symbolic();
     if (now.dim(i) != none) r.push_back({now.dim(i)});
-    else r.push_back({0, is_whole_ ? all[i] : cast(at_[i], DType::int64)});
+    else if (computed) r.push_back({0, is_whole_ ? all[i] : cast(at_[i], DType::int64)});
+    else detail::raise_unknown_size(op, now);
   }
   return r;
 }
 TANDEM_INLINE Tensor Dims::tensor(const char* op) const {
   if (is_known()) {
     const Shape n = numbers(op);
+    if (!n.is_fully_defined()) detail::raise_unknown_size(op, n);
     const Tensor r = Tensor::allocate({Shape{n.rank()}, DType::int64, {}});
     std::copy(n.begin(), n.end(), static_cast<i64*>(r.raw()));
     return r;
@@ -102,7 +111,17 @@ TANDEM_INLINE Shape detail::with_known(const InferCall& c, const Shape& s) {
   if (known.rank() == 0) return s;
   if (!s.is_compatible_with(known))
     raise_specs(c, "the shape " + to_string(s) + " contradicts the known dimensions, " + to_string(known));
+  for (const i64 d : known)
+    if (d < 0 && d != none) raise_specs(c, "a known dimension is negative: " + to_string(known));
   return s.merge_with(known);
+}
+TANDEM_INLINE Shape detail::dims_with_known(const InferCall& c) {
+  const Spec& dims = c.spec(1);
+  if (dims.dtype != DType::int64 || dims.shape.rank() != 1 || dims.shape.dim(0) == none)
+    raise_specs(c, "the dims must be an int64 vector of known length");
+  Shape open;
+  for (i64 i = 0; i < dims.shape.dim(0); ++i) open.push(none);
+  return with_known(c, open);
 }
 
 }  // namespace TANDEM_NS

@@ -72,9 +72,6 @@ struct CollapseAttrs {
 }  // namespace rules
 
 namespace detail {
-/// Infers a result with as many dimensions as input 1 has elements. They are unknown except those that were known at
-/// the call.
-Specs infer_reshape_dynamic(const InferCall& c);
 /// The gradient of ops that return x: g.
 Grads pass_back(const GradCall& c);
 }  // namespace detail

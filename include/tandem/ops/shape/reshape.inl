@@ -57,11 +57,9 @@ TANDEM_INLINE Specs infer_reshape(const InferCall& c) {
   return reshaped_spec(c, reshaped(c.op.name, c.spec(0), c.get<rules::ReshapeAttrs>().dims));
 }
 TANDEM_INLINE Specs infer_reshape_dynamic(const InferCall& c) {
-  const i64 rank = c.spec(1).shape.rank() == 1 ? c.spec(1).shape.dim(0) : none;
-  if (rank == none) raise_specs(c, "the number of dims must be known");
-  Shape open;
-  for (i64 i = 0; i < rank; ++i) open.push(none);
-  return reshaped_spec(c, with_known(c, open));
+  const Shape to = dims_with_known(c);
+  const bool sure = to.is_fully_defined() && c.spec(0).shape.is_fully_defined();
+  return reshaped_spec(c, sure ? reshaped(c.op.name, c.spec(0), to) : to);
 }
 TANDEM_INLINE Specs resolve_reshape(const KernelCall& c) {
   const i64* dims = c.in[1].as<i64>();

@@ -34,9 +34,13 @@ TANDEM_INLINE Specs broadcast_spec(const char* op, const Spec& x, const Shape& t
 TANDEM_INLINE Specs infer_broadcast_to(const InferCall& c) {
   return broadcast_spec(c.op.name, c.spec(0), c.get<rules::BroadcastAttrs>().shape);
 }
+TANDEM_INLINE Specs infer_broadcast_dynamic(const InferCall& c) {
+  return broadcast_spec(c.op.name, c.spec(0), dims_with_known(c));
+}
 TANDEM_INLINE Specs resolve_broadcast(const KernelCall& c) {
-  return broadcast_spec(c.op, *c.in[0].spec,
-                        Shape(Span(c.in[1].as<const i64>(), static_cast<std::size_t>(c.in[1].size()))));
+  const Shape to(Span(c.in[1].as<const i64>(), static_cast<std::size_t>(c.in[1].size())));
+  if (!to.is_fully_defined()) raise_unknown_size(c.op, to);
+  return broadcast_spec(c.op, *c.in[0].spec, to);
 }
 TANDEM_INLINE Grads broadcast_gradient(const GradCall& c) { return Grads(Gradient(sum_to_like(c.g[0], c.in[0]))); }
 
@@ -101,10 +105,11 @@ TANDEM_INLINE Tensor pad_value(const Tensor& x, const PadOptions& o) {
   return x.dtype() == DType::string ? Tensor::allocate({Shape{}, DType::string, {}})
                                     : scalar_operand("pad", o.constant_values, x, {o.name, o.where});
 }
-TANDEM_INLINE void check_paddings(const Tensor& x, const Shape& before, const Shape& after) {
+// `computed`: amounts of unknown value are `none`.
+TANDEM_INLINE void check_paddings(const Tensor& x, const Shape& before, const Shape& after, bool computed) {
   bool fits = before.rank() == x.rank() && after.rank() == x.rank();
   for (const Shape& amounts : {before, after})
-    for (i64 n : amounts) fits &= n >= 0 || n == none;
+    for (i64 n : amounts) fits &= n >= 0 || (n == none && computed);
   if (!fits)
     errors::raise<errors::InvalidArgumentError>(
         "pad", "paddings must have one pair of non-negative numbers per axis: " + std::to_string(before.rank()) +
@@ -116,7 +121,7 @@ TANDEM_INLINE Tensor pad_computed(const Tensor& x, const Paddings& paddings, con
     errors::raise<errors::InvalidArgumentError>(
         "pad", "mirrored paddings must be known while the function is traced; pass them as numbers");
   const std::vector<DimValue> sides[] = {paddings.before().values("pad"), paddings.after().values("pad")};
-  check_paddings(x, paddings.before().known("pad"), paddings.after().known("pad"));
+  check_paddings(x, paddings.before().known("pad"), paddings.after().known("pad"), true);
   const Tensor value = pad_value(x, o);
   Tensor y = x;
   for (std::size_t i = 0; i < sides[0].size(); ++i) {
@@ -163,7 +168,7 @@ TANDEM_INLINE constexpr OpDef broadcast_to_op{.name = "broadcast_to",
 TANDEM_INLINE constexpr OpDef broadcast_dynamic_op{
     .name = "broadcast_dynamic",
     .input_names = "x, shape",
-    .infer = &detail::infer_reshape_dynamic,
+    .infer = &detail::infer_broadcast_dynamic,
     .cpu = &cpu::broadcast,
     .cuda = TANDEM_CUDA(&cpu::broadcast),
     .gradient = &detail::broadcast_gradient,
@@ -208,7 +213,11 @@ TANDEM_INLINE Paddings::Paddings(const Tensor& list) {
 }
 TANDEM_INLINE Tensor broadcast_to(const Tensor& x, const Dims& shape, OpOptions o) {
   const tandem::detail::CallSite call(o);
-  if (shape.is_known()) return apply1(broadcast_to_op, rules::BroadcastAttrs{shape.numbers("broadcast_to")}, o, x);
+  if (shape.is_known()) {
+    const Shape to = shape.numbers("broadcast_to");
+    if (!to.is_fully_defined()) tandem::detail::raise_unknown_size("broadcast_to", to);
+    return apply1(broadcast_to_op, rules::BroadcastAttrs{to}, o, x);
+  }
   const rules::KnownDimsAttrs a{shape.known("broadcast_to")};
   return apply1(broadcast_dynamic_op, a, o, x, shape.tensor("broadcast_to"));
 }
@@ -239,7 +248,7 @@ TANDEM_INLINE Tensor pad(const Tensor& x, const Paddings& paddings, PadOptions o
   const OpOptions named{o.name, o.where};
   if (!paddings.before().is_known() || !paddings.after().is_known()) return detail::pad_computed(x, paddings, o);
   const rules::PadAttrs a{paddings.before().numbers("pad"), paddings.after().numbers("pad")};
-  detail::check_paddings(x, a.before, a.after);
+  detail::check_paddings(x, a.before, a.after, false);
   if (o.mode != PadMode::constant) {
     Tensor y = x;
     for (int i = 0; i < x.rank(); ++i)
