@@ -56,6 +56,21 @@ TEST_CASE("argmax of long rows and columns") {
   check_axes(loops::random({20000, 3}, 6));
   check_axes(loops::random({130, 2500}, 7));
   check_axes(loops::random_ints({4, 9000, 2}, 8, DType::int32, 0, 1000));
+  for (DType d : {DType::int8, DType::int16, DType::uint8, DType::uint16, DType::uint32, DType::uint64})
+    for (const Shape& s : {Shape{3, 20000}, Shape{2, 4097}, Shape{300, 37}, Shape{5000, 3}})
+      check_axes(loops::random_ints(s, 8, d, 0, 120));
+}
+
+TEST_CASE("argmax and argmin of unsigned numbers compare them as such") {
+  for (const i64 n : {3, 17, 64, 200, 5000}) {
+    std::vector<int> v(static_cast<std::size_t>(n), 127);
+    v[static_cast<std::size_t>(n - 1)] = 128, v[1] = 126;
+    for (const DType d : {uint8, uint16, uint32, uint64}) {
+      CAPTURE(n, name(d));
+      CHECK(argmax(cast(constant(v), d), 0).item<i64>() == n - 1);
+      CHECK(argmin(cast(constant(v), d), 0).item<i64>() == 1);
+    }
+  }
 }
 
 TEST_CASE("every instruction set finds the first of the largest in rows of every length") {

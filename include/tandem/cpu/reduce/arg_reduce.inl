@@ -14,7 +14,7 @@ inline void put_place(void* out, i64 i, i64 place, bool wide) {
   if (wide) static_cast<std::int64_t*>(out)[i] = place;
   else static_cast<std::int32_t*>(out)[i] = static_cast<std::int32_t>(place);
 }
-// For elements too narrow to hold a position in their own width.
+// Columns one by one, for elements too narrow to hold a position in their own width.
 template <bool Max, class T>
 void arg_columns_plain(const void* from, i64 rows, i64 stride, i64 n, bool wide, void* out) {
   for (i64 c = 0; c < n; ++c) {
@@ -25,15 +25,10 @@ void arg_columns_plain(const void* from, i64 rows, i64 stride, i64 n, bool wide,
     put_place(out, c, at, wide);
   }
 }
-template <bool Max, class T>
-void arg_rows_plain(const void* from, i64 count, i64 n, bool wide, void* out) {
-  for (i64 k = 0; k < count; ++k)
-    arg_columns_plain<Max, T>(static_cast<const T*>(from) + k * n, n, 1, 1, wide,
-                              static_cast<char*>(out) + k * (wide ? 8 : 4));
-}
+// Narrow and unsigned elements: rows on the packs of the lowest set, as the folds of narrow elements.
 template <bool Max, class T>
 const ArgKernel& arg_kernel_plain() {
-  static constexpr ArgKernel k{sizeof(T), &arg_rows_plain<Max, T>, &arg_columns_plain<Max, T>};
+  static constexpr ArgKernel k{sizeof(T), &TANDEM_LOWEST_ISA::arg_rows<Max, T>, &arg_columns_plain<Max, T>};
   return k;
 }
 template <bool Max, class T>
