@@ -101,7 +101,9 @@ TEST_CASE("allocator: a request above the limit raises, says how much, and chang
                          ContainsSubstring("limit of " + std::to_string(before + (1 << 20))) &&
                          ContainsSubstring("memory::set_limit"));
     CHECK(memory::info().limit == before + (1 << 20));
-    CHECK_THROWS_AS(zeros({1 << 20}), errors::ResourceExhaustedError);
+    const std::string located = error_of<errors::ResourceExhaustedError>([] { zeros({1 << 20}); });
+    CHECK_THAT(located, ContainsSubstring("(at "));
+    CHECK(located.find("(at ") == located.rfind("(at "));  // the place is said once
   }
   CHECK(std::abs(memory::info().live - before) < 65536);
   CHECK(zeros({1 << 20}).size() == 1 << 20);

@@ -36,6 +36,8 @@ class TANDEM_API OpError : public std::runtime_error {
   [[gnu::cold]] TANDEM_INLINE ~OpError() override;
   OpError& operator=(const OpError&) = default;
   const char* what() const noexcept override { return text_.empty() ? std::runtime_error::what() : text_.c_str(); }
+  /// what() without the location, for an error that repeats it and adds its own.
+  std::string message() const { return op_ + name_ + ": " + detail_ + context_; }
   /// The name of the op or function that failed, e.g. "matmul".
   const std::string& op() const { return op_; }
   /// The error code, numbered as in gRPC.

@@ -75,7 +75,7 @@ TANDEM_INLINE Tensor Tensor::allocate(const Spec& spec) {
     return Tensor(h);
   } catch (const errors::ResourceExhaustedError& e) {
     errors::raise<errors::ResourceExhaustedError>(
-        "allocate", "cannot allocate " + std::to_string(bytes) + " bytes for " + to_string(spec) + ": " + e.what());
+        "allocate", "cannot allocate " + std::to_string(bytes) + " bytes for " + to_string(spec) + ": " + e.message());
   }
 }
 TANDEM_INLINE Tensor Tensor::symbol(const Spec& spec) {

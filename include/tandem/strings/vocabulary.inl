@@ -57,7 +57,7 @@ TANDEM_INLINE Vocabulary Vocabulary::load(const std::string& path) {
   try {
     return Vocabulary(std::move(words), {.unknown = unknown});
   } catch (const errors::InvalidArgumentError& e) {
-    errors::raise<errors::DataLossError>("Vocabulary::load", path + ": " + e.what());
+    errors::raise<errors::DataLossError>("Vocabulary::load", path + ": " + e.message());
   }
 }
 TANDEM_INLINE void Vocabulary::save(const std::string& path) const {

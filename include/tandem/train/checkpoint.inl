@@ -130,7 +130,7 @@ struct Checkpoint::Changes {
     try {
       assets.emplace_back(a, TANDEM_VIRTUAL(*a.asset, Asset::with)(t));
     } catch (const errors::OpError& e) {
-      wrong += "\n  " + a.path + ": " + e.what();
+      wrong += "\n  " + a.path + ": " + e.message();
     }
   }
   void apply() const {

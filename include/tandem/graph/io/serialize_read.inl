@@ -145,7 +145,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
     try {
       return verified_specs(g, n, values);
     } catch (const errors::OpError& e) {
-      bytes_.fail(std::string("has an invalid node: ") + e.what());
+      bytes_.fail(std::string("has an invalid node: ") + e.message());
     }
   }
 

@@ -183,7 +183,7 @@ TANDEM_LAZY_INLINE Specs verified_specs(const Graph& g, const Node& n, const Ver
   try {
     is = infer_again(n, values.known);
   } catch (const errors::OpError& e) {
-    raise_invalid(g, n, e.what());
+    raise_invalid(g, n, e.message());
   }
   if (static_cast<int>(is.size()) != n.outputs) raise_invalid(g, n, "has the wrong number of outputs");
   for (int k = 0; k < n.outputs; ++k) check_agree(g, n, is[static_cast<std::size_t>(k)], g.spec(n.first_out + k));
