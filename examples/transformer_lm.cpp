@@ -57,14 +57,14 @@ Tensor windows(const std::vector<std::int32_t>& text, i64 length, i64 stride) {
 // The cross entropy of each character of windows [n, length] but the first, in bits: [n, length - 1].
 Tensor bits_of(const Transformer& model, const Tensor& windows) {
   const Tensor logits = model(windows(Ellipsis, Slice(0, -1)));
-  return nn::sparse_softmax_cross_entropy_with_logits(windows(Ellipsis, Slice(1)), logits) / std::numbers::ln2;
+  return nn::sparse_softmax_cross_entropy_with_logits(windows(Ellipsis, Slice(1, none)), logits) / std::numbers::ln2;
 }
 // The mean of a text. Each character is predicted from at least half a window of those before it.
 double bits_a_character(const Transformer& model, const std::vector<std::int32_t>& text, i64 window) {
   const i64 seen = window / 2;
   const metrics::Mean bits;
   const data::Batches batches(windows(text, window + 1, window - seen), {.batch_size = 64, .shuffle = false});
-  for (const Tensor& batch : batches.epoch(0)) bits.update_state(bits_of(model, batch)(Ellipsis, Slice(seen)));
+  for (const Tensor& batch : batches.epoch(0)) bits.update_state(bits_of(model, batch)(Ellipsis, Slice(seen, none)));
   return bits.result().item<double>();
 }
 

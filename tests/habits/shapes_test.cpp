@@ -216,7 +216,7 @@ TEST_CASE("slices take tensors as bounds and indices") {
   CHECK_THROWS_WITH(x(constant(4)), ContainsSubstring("index 4 is out of range"));
   CHECK_THROWS_WITH(x(constant(true)), ContainsSubstring("boolean_mask"));
   CHECK_THROWS_WITH(x(constant({0, 1})), ContainsSubstring("gather"));
-  CHECK_THROWS_WITH(x(Slice(constant(0.5f))), ContainsSubstring("float32[]"));
+  CHECK_THROWS_WITH(x(Slice(constant(0.5f), none)), ContainsSubstring("float32[]"));
   CHECK_THROWS_AS(traced(x, 7, 8), errors::InvalidArgumentError);
 }
 

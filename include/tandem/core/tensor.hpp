@@ -3,6 +3,7 @@
 // Not here: creation from literals and containers (ops/create), arithmetic (ops/).
 #pragma once
 #include <atomic>
+#include <concepts>
 #include <initializer_list>
 #include <iosfwd>
 #include <string>
@@ -128,6 +129,9 @@ class TANDEM_API Tensor : detail::operators::WithOperators<Tensor> {
   ///   throws    errors::InvalidArgumentError for an index out of range or an index tensor of another dtype
   ///   gradient  row-sparse
   Tensor operator[](const Tensor& i) const;
+  template <class I>
+    requires(std::same_as<I, bool> || std::floating_point<I>)
+  Tensor operator[](I) const = delete;  // an index is an integer; for masks see boolean_mask
   /// x(Slice(1, 5), Ellipsis, NewAxis, -1): one item per axis; defined in ops/shape/slice.hpp.
   template <class... I>
   Tensor operator()(const I&... items) const;

@@ -16,7 +16,7 @@ namespace detail {
 
 // Neighbours on a curve: at the lower and the higher threshold.
 TANDEM_INLINE Tensor lower(const Tensor& x) { return x(Slice(0, -1)); }
-TANDEM_INLINE Tensor higher(const Tensor& x) { return x(Slice(1)); }
+TANDEM_INLINE Tensor higher(const Tensor& x) { return x(Slice(1, none)); }
 
 // Between two points of a precision-recall curve, true positives grow linearly with all positives.
 TANDEM_INLINE Tensor interpolated_pr_area(const Counts& c) {

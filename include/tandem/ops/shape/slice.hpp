@@ -21,17 +21,20 @@ struct SliceBound {
   Tensor tensor = {};
 };
 /// The range from `begin` up to but excluding `end`, by `step`. `none` means the respective end of the axis;
-/// negative numbers count from the end. Bounds beyond the axis are clamped.
+/// negative numbers count from the end. Bounds beyond the axis are clamped. One bound alone does not compile, because
+/// in Python, slice(2) ends there.
 struct Slice {
-  Slice(i64 begin = none, i64 end = none, i64 step = 1) : begin(begin), end(end), step(step) {}
+  Slice() = default;
+  Slice(i64 from, i64 to, i64 by = 1) : begin(from), end(to), step(by) {}
   /// A range with computed bounds.
-  Slice(SliceBound b, SliceBound e = none, i64 step = 1)
-      : begin(b.number),
-        end(e.number),
-        step(step),
-        begin_tensor(std::move(b.tensor)),
-        end_tensor(std::move(e.tensor)) {}
-  i64 begin, end, step;
+  Slice(SliceBound from, SliceBound to, i64 by = 1)
+      : begin(from.number),
+        end(to.number),
+        step(by),
+        begin_tensor(std::move(from.tensor)),
+        end_tensor(std::move(to.tensor)) {}
+  Slice(const SliceBound&) = delete;  // write Slice(none, 2) for the first 2, or Slice(2, none) for all from 2 on
+  i64 begin = none, end = none, step = 1;
   Tensor begin_tensor = {}, end_tensor = {};  // replace begin and end where they are set
 };
 /// Selects all axes that the other items do not cover, in full.
@@ -49,9 +52,10 @@ struct SliceItem {
   SliceItem(EllipsisItem) : kind(ellipsis) {}
   SliceItem(NewAxisItem) : kind(new_axis) {}
   template <std::integral I>
-  SliceItem(I i) : slice(static_cast<i64>(i)), kind(index) {}
+    requires(!std::same_as<I, bool>)
+  SliceItem(I i) : slice(static_cast<i64>(i), none), kind(index) {}
   SliceItem(Dimension i) : SliceItem(static_cast<i64>(i)) {}
-  SliceItem(const Tensor& i) : slice(SliceBound(i)), kind(index) {}
+  SliceItem(const Tensor& i) : slice(SliceBound(i), none), kind(index) {}
 
   Slice slice;
   Kind kind = range;

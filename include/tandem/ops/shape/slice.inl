@@ -287,7 +287,7 @@ struct SliceSelection {
   void index(i64 i) {
     squeezed.push(a.begin.rank());
     a.exact |= i64(1) << a.begin.rank();
-    push(Slice(i));
+    push(Slice(i, none));
   }
   void new_axis(int at) {
     if (fresh_count == 2 * max_rank) raise_rank_above_max(fresh_count + 1);
