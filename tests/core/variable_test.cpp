@@ -26,6 +26,22 @@ TEST_CASE("variable: assign, add, subtract, reset") {
   CHECK(v.assign(v + 2).item<float>() == 3);
 }
 
+TEST_CASE("variable: .dtype converts the initial value, .shape checks it") {
+  CHECK(Variable(1, {.dtype = float32}).item<float>() == 1);
+  CHECK(Variable(0.1, {.dtype = float64}).item<double>() == 0.1);
+  CHECK_THROWS_WITH(Variable(0.5, {.dtype = int32}), ContainsSubstring("0.5 has a fraction"));
+  const Tensor x = constant({1.f, 2.f});
+  const Variable wide(x, {.name = "wide", .dtype = float64, .shape = {2}});
+  CHECK(wide.to_vector<double>() == std::vector<double>{1, 2});
+  CHECK(wide.name() == "wide");
+  CHECK(Variable(constant({1, 2}), {.dtype = bfloat16}).dtype() == bfloat16);
+  CHECK(Variable(x, {.dtype = float32}).dtype() == float32);
+  CHECK_THROWS_WITH(Variable(x, {.dtype = int32}), ContainsSubstring("float32[2]: cast the value"));
+  CHECK(Variable(x, {.shape = {none}}).shape() == Shape{2});
+  CHECK_THROWS_WITH(Variable(x, {.shape = {3}}), ContainsSubstring("float32[2] does not have the shape (3,)"));
+  CHECK_THROWS_WITH(Variable(x, {.shape = {2, 1}}), ContainsSubstring("does not have the shape (2, 1)"));
+}
+
 TEST_CASE("variable: two from one initial value are separate, and the value stays") {
   const Tensor zero = constant(0.f);
   const Variable a(zero), b(zero);

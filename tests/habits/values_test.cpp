@@ -19,6 +19,16 @@ TEST_CASE("a Variable of a number has rank 0 and the dtype of a literal") {
   CHECK_FALSE(v.trainable());
 }
 
+TEST_CASE("a Variable with a dtype can be made in a traced function") {
+  std::optional<Variable> v;
+  const auto f = function([&](const Tensor& x) {
+    if (!v) v.emplace(constant({1, 2}), VariableOptions{.dtype = float32});
+    return x * *v;
+  });
+  CHECK(floats(f(constant({2.f, 3.f}))) == Floats{2, 6});
+  CHECK(v->dtype() == float32);
+}
+
 TEST_CASE("numbers are assigned and added, to every element") {
   const Variable v(constant({1.f, 2.f})), n(5);
   CHECK(v.assign(7).to_vector<float>() == Floats{7, 7});
@@ -91,7 +101,8 @@ TEST_CASE("linspace in other dtypes") {
   CHECK(floats(cast(linspace(0, 1, 3, float16), float32)) == Floats{0, 0.5f, 1});
   CHECK_THROWS_WITH(linspace(0, 1, 5, int32), ContainsSubstring("must be floating, not int32"));
   CHECK_THROWS_AS(linspace(0, 1, 5, {.axis = 1}), errors::InvalidArgumentError);
-  CHECK_THROWS_WITH(linspace(constant(0.f), constant(1.f), 5, {.dtype = float64}), ContainsSubstring("cast start and stop"));
+  CHECK_THROWS_WITH(linspace(constant(0.f), constant(1.f), 5, {.dtype = float64}),
+                    ContainsSubstring("cast start and stop"));
 }
 
 TEST_CASE("dims of a shape are counted from both ends, and checked") {

@@ -17,7 +17,7 @@ class CallSite;
 }
 
 // One struct, constant-initialized and trivially destructible: no guard on the hot path, one TLS address per op.
-struct Context {
+struct ThreadContext {
   Observer* observers;  // the innermost tape first
   Stager* stager;       // set while a function is traced
   std::uint64_t next_id, last_id;
@@ -26,15 +26,15 @@ struct Context {
   const Device* device;          // the innermost device scope; null: the inputs' device
   const detail::CallSite* call;  // the innermost public function that records its call site
 };
-static_assert(sizeof(Context) <= 64);
+static_assert(sizeof(ThreadContext) <= 64);
 
-extern TANDEM_API constinit thread_local Context context;
+extern TANDEM_API constinit thread_local ThreadContext context;
 
 namespace detail {
 /// Whether a training_scope says so on this thread (core/scope.hpp).
 extern TANDEM_API constinit thread_local bool training;
-/// Whether a StrictShapes scope is active on this thread (ops/debug/strict_shapes.hpp). Not part of Context, which
-/// fills one cache line: only checks that are about to broadcast or to reduce everything read it.
+/// Whether a StrictShapes scope is active on this thread (ops/debug/strict_shapes.hpp). Not part of ThreadContext,
+/// which fills one cache line: only checks that are about to broadcast or to reduce everything read it.
 extern TANDEM_API constinit thread_local bool strict_shapes;
 /// Whether a call checks shapes strictly: a user's own call does, not those that public functions make of other ops.
 inline bool checks_strictly() { return strict_shapes && !context.call; }
@@ -58,6 +58,6 @@ TANDEM_API std::uint64_t new_id_block();
 
 /// Returns the next id. Ids created by one thread are consecutive within a block, so a tape can map them by a plain
 /// array.
-inline std::uint64_t new_id(Context& c) { return c.next_id < c.last_id ? c.next_id++ : new_id_block(); }
+inline std::uint64_t new_id(ThreadContext& c) { return c.next_id < c.last_id ? c.next_id++ : new_id_block(); }
 
 }  // namespace TANDEM_NS

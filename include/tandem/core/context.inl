@@ -5,7 +5,7 @@
 #include "tandem/core/context.hpp"
 
 namespace TANDEM_NS {
-TANDEM_INLINE TANDEM_API constinit thread_local Context context{};
+TANDEM_INLINE TANDEM_API constinit thread_local ThreadContext context{};
 TANDEM_INLINE TANDEM_API constinit thread_local bool detail::training = false;
 TANDEM_INLINE TANDEM_API constinit thread_local bool detail::strict_shapes = false;
 inline constinit TANDEM_API std::atomic<std::uint64_t> id_source{1};

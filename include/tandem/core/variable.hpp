@@ -1,10 +1,13 @@
 // Variable: the only mutable object. A handle to a value, a lock and a name; copies of the handle share them.
 #pragma once
+#include <concepts>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tandem/base/location.hpp"
 #include "tandem/base/scalar.hpp"
+#include "tandem/base/shape_arg.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/constraint.hpp"
@@ -13,9 +16,12 @@ namespace TANDEM_NS {
 
 struct VariableOptions {
   TANDEM_OP_OPTIONS;
-  bool trainable = true;       ///< false: ignored by tapes and optimizers
-  Constraint constraint = {};  ///< what optimizers project the value to after each update: one of constraints::*
+  bool trainable = true;            ///< false: ignored by tapes and optimizers
+  Constraint constraint = {};       ///< what optimizers project the value to after each update: one of constraints::*
+  std::optional<DType> dtype = {};  ///< default: the initial value's
+  ShapeArg shape = {};              ///< checked: the initial value has this shape; `none` matches any size
 };
+class Literal;
 
 /// A mutable tensor. Reads and assignments are each atomic. A value read earlier never changes: assign_add and
 /// similar functions write in place only if the buffer has no other owner. While a function is traced, reads and
@@ -25,13 +31,18 @@ class TANDEM_API Variable : detail::operators::WithOperators<Variable> {
   /// An empty handle; any use raises.
   Variable() = default;
   /// Takes over the initial value; usable immediately.
-  ///   throws  errors::InvalidArgumentError if the constraint does not return a value of the same shape and dtype
+  ///   throws  errors::InvalidArgumentError if the constraint does not return a value of the same shape and dtype, for
+  ///           another shape than `.shape`, or a value that `.dtype` cannot represent (for a tensor: of a dtype that
+  ///           is neither `.dtype` nor, where that is floating, a floating or integer one)
   explicit Variable(const Tensor& initial, VariableOptions options = {});
   /// Creates a Variable from a number, as constant() does: rank 0, float32 for float and double.
   template <class T>
     requires std::is_arithmetic_v<T>
   explicit Variable(T initial, VariableOptions options = {})
-      : Variable(number(initial, literal_dtype<T>), std::move(options)) {}
+      : Variable(number(initial, options.dtype.value_or(literal_dtype<T>)), std::move(options)) {}
+  /// Creates a Variable from literals in braces, as constant() does: Variable({{1, 2.5}, {3, 4}}). For one number in
+  /// braces write Variable(constant({1})).
+  explicit Variable(const Literal& initial, VariableOptions options = {});
 
   bool is_set() const { return static_cast<bool>(state_); }
   bool is_same(const Variable& o) const { return state_ == o.state_; }
@@ -55,6 +66,9 @@ class TANDEM_API Variable : detail::operators::WithOperators<Variable> {
   /// Indexes the value, as for a tensor: v[i], v(Slice(1, 5), -1).
   Tensor operator[](i64 i) const { return read_value()[i]; }
   Tensor operator[](const Tensor& i) const { return read_value()[i]; }
+  template <class I>
+    requires(std::same_as<I, bool> || std::floating_point<I>)
+  Tensor operator[](I) const = delete;
   template <class... I>
   Tensor operator()(const I&... items) const {
     return read_value()(items...);

@@ -17,9 +17,9 @@ namespace TANDEM_NS {
 
 struct Variable::State final : Opaque {
   detail::ForkMutex mutex{detail::ForkMutex::variable};
-  std::atomic<const Context*> holder = nullptr;  // the thread whose call of a graph holds the mutex
-  Tensor value;                                  // guarded by mutex
-  const Tensor initial;                          // shares the first value's memory
+  std::atomic<const ThreadContext*> holder = nullptr;  // the thread whose call of a graph holds the mutex
+  Tensor value;                                        // guarded by mutex
+  const Tensor initial;                                // shares the first value's memory
   const Spec spec;
   const std::string name;
   const u64 id;
@@ -46,15 +46,44 @@ namespace detail {
 TANDEM_API Tensor scalar_like(Scalar value, const Tensor& like);  // ops/create/constant
 }
 
+namespace detail {
+// Suspends tapes and tracing for the scope: an initial value is converted at once.
+class Immediate {
+ public:
+  Immediate() = default;
+  Immediate(const Immediate&) = delete;
+  ~Immediate() { context.stager = stager_; }
+
+ private:
+  Unobserved unobserved_;
+  Stager* const stager_ = std::exchange(context.stager, nullptr);
+};
+// The initial value in the dtype that the user asks for, if that loses no more than rounding.
+TANDEM_INLINE Tensor initial_as(const Tensor& initial, DType to) {
+  const DType from = initial.dtype();
+  if (from == to) return initial;
+  if (!is_floating(to) || !(is_floating(from) || is_integer(from)))
+    errors::raise<errors::InvalidArgumentError>(
+        "variable",
+        std::string("dtype ") + name(to) + " of the initial value " + to_string(initial.spec()) + ": cast the value");
+  const Immediate immediate;
+  return cast(initial, to, no_options);
+}
+}  // namespace detail
+
 TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options) {
   if (initial.is_symbolic() && !context.stager) detail::raise_no_value("variable", initial);
   if (initial.is_symbolic())
     errors::raise<errors::TraceError>("variable", "its initial value " + to_string(initial.spec()) +
                                                       " is computed inside a traced function; compute it outside, or "
                                                       "with an initializer, which runs outside of the trace");
-  if (options.constraint) options.constraint.code()->check(options.constraint, initial);
+  const Tensor value = options.dtype ? detail::initial_as(initial, *options.dtype) : initial;
+  if (const Shape* shape = options.shape.get(); shape && !shape->is_compatible_with(value.shape()))
+    errors::raise<errors::InvalidArgumentError>(
+        "variable", "the initial value " + to_string(initial.spec()) + " does not have the shape " + to_string(*shape));
+  if (options.constraint) options.constraint.code()->check(options.constraint, value);
   state_ =
-      Ref<Opaque>(new State(initial, scoped_name(options.name.str("Variable")), options.trainable, options.constraint));
+      Ref<Opaque>(new State(value, scoped_name(options.name.str("Variable")), options.trainable, options.constraint));
   if (Stager* s = context.stager) TANDEM_VIRTUAL(*s, Stager::created)(*this);
 }
 TANDEM_INLINE Variable::State& Variable::state() const {
@@ -119,7 +148,7 @@ TANDEM_INLINE void Variable::set_untracked(const Tensor& value) const {
 // Tapes identify values by their ids. A read gets a unique id: different from an earlier read, which a tape may not
 // have seen, from the assigned value, and from another Variable that holds the same tensor.
 TANDEM_INLINE Tensor Variable::read_value() const {
-  const Context& c = context;
+  const ThreadContext& c = context;
   if (!c.observers) return c.stager ? TANDEM_VIRTUAL(*c.stager, Stager::read)(*this) : value_untracked();
   const auto observed = [this] {
     State& s = state();

@@ -5,8 +5,8 @@
 #include <concepts>
 #include <vector>
 
+#include "tandem/base/shape_arg.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/shape_arg.hpp"
 
 namespace TANDEM_NS {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "tandem/base/shape_arg.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/shape_arg.hpp"
 
 namespace TANDEM_NS::signal {
 

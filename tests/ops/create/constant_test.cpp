@@ -60,6 +60,53 @@ TEST_CASE("constant: ragged and mixed braces are refused, naming the place") {
   CHECK_THROWS_AS(constant({{1, 2}, {3}}), errors::InvalidArgumentError);
 }
 
+TEST_CASE("constant: numbers of one list are promoted") {
+  CHECK(constant({1, 2.5}).dtype() == float32);
+  CHECK(constant({1, 2.5}).to_vector<float>() == std::vector<float>{1, 2.5f});
+  CHECK(constant({{0.5, 1}, {2, 3}}).to_vector<float>() == std::vector<float>{0.5f, 1, 2, 3});
+  CHECK(constant({1, i64{1} << 40}).to_vector<i64>() == std::vector<i64>{1, i64{1} << 40});
+  const std::complex<float> i(0, 1);
+  CHECK(constant({1, 0.5, i}).to_vector<std::complex<float>>() == std::vector<std::complex<float>>{1, 0.5f, i});
+  using I8 = std::int8_t;
+  using U8 = std::uint8_t;
+  using U16 = std::uint16_t;
+  CHECK(constant({I8(-1), U8(200)}).to_vector<std::int16_t>() == std::vector<std::int16_t>{-1, 200});
+  CHECK(constant({U8(200), U16(60000)}).dtype() == uint16);
+  CHECK(constant({I8(-1), U8(1), U16(60000)}).to_vector<std::int32_t>() == std::vector<std::int32_t>{-1, 1, 60000});
+  CHECK(constant({-1, 4000000000u}).to_vector<i64>() == std::vector<i64>{-1, 4000000000});
+  CHECK(constant({4000000000u, UINT64_MAX}).to_vector<u64>() == std::vector<u64>{4000000000, UINT64_MAX});
+  CHECK_THROWS_WITH(constant({i64{-1}, u64{1}}),
+                    ContainsSubstring("mixes int64 and uint64 literals, at [1]; give the dtype"));
+  CHECK_THROWS_WITH(constant({true, 2}), ContainsSubstring("mixes bool and int32 literals, at [1]; give the dtype"));
+  CHECK_THROWS_WITH(constant({1.5, true}), ContainsSubstring("in which true is 1"));
+  // With a dtype: what it can represent.
+  CHECK(constant({{0, 0.5}, {1, 2}}, float32).to_vector<float>() == std::vector<float>{0, 0.5f, 1, 2});
+  CHECK(constant({1, 0.1}, float64).to_vector<double>() == std::vector<double>{1, 0.1});
+  CHECK(constant({true, 2, 0.5}, float64).to_vector<double>() == std::vector<double>{1, 2, 0.5});
+  CHECK(constant({true, 0, 1.0}, bool_).to_vector<bool>() == std::vector<bool>{true, false, true});
+  CHECK(constant({1, 2.0}, int32).to_vector<std::int32_t>() == std::vector<std::int32_t>{1, 2});
+  CHECK(constant({i64{-1}, u64{5}}, int64).to_vector<i64>() == std::vector<i64>{-1, 5});
+  CHECK(constant({(i64{1} << 62) + 1, 2.0}, int64).to_vector<i64>() == std::vector<i64>{(i64{1} << 62) + 1, 2});
+  CHECK(static_cast<float>(constant({1, 0.5}, float16).at<Half>({1})) == 0.5f);
+  CHECK(constant({1, std::complex<double>(0.1, 0.2)}, complex128).to_vector<std::complex<double>>() ==
+        std::vector<std::complex<double>>{1, {0.1, 0.2}});
+  CHECK_THROWS_WITH(constant({1, 2.5}, int32), ContainsSubstring("2.5 has a fraction") && ContainsSubstring("at [1]"));
+  CHECK_THROWS_WITH(constant({1, i64{300}}, uint8), ContainsSubstring("300 is out of range for uint8"));
+  CHECK_THROWS_WITH(constant({1, i}, float32), ContainsSubstring("a complex number") && ContainsSubstring("at [1]"));
+  CHECK_THROWS_WITH(constant({1, "two"}, string), ContainsSubstring("mixes int32 and string literals, at [1]"));
+  // An integer that double does not hold is rounded once.
+  const i64 tie = (i64{1} << 60) + (i64{1} << 36) + 1;
+  CHECK(constant(tie, float32).item<float>() == static_cast<float>(tie));
+  CHECK(constant(tie, float32).item<float>() != static_cast<float>(static_cast<double>(tie)));
+}
+
+TEST_CASE("a Variable of literals") {
+  CHECK(Variable({1, 2.5}).to_vector<float>() == std::vector<float>{1, 2.5f});
+  CHECK(Variable({{1, 2}, {3, 4}}, {.dtype = float64}).shape() == Shape{2, 2});
+  CHECK(Variable({{1, 2}, {3, 4}}, {.dtype = float64}).dtype() == float64);
+  CHECK_THROWS_WITH(Variable({1, 2.5}, {.dtype = int32}), ContainsSubstring("2.5 has a fraction"));
+}
+
 TEST_CASE("constant: .dtype converts, and a double keeps its digits") {
   CHECK(constant(0.1, {.dtype = float64}).item<double>() == 0.1);
   CHECK(constant({0.1, 1e300}, {.dtype = float64}).to_vector<double>() == std::vector<double>{0.1, 1e300});
@@ -79,7 +126,7 @@ TEST_CASE("constant: .shape is filled by one value or by all") {
   CHECK(constant("x", {.shape = {2, 300}}).to_vector<std::string>() == std::vector<std::string>(600, "x"));
   CHECK(constant(7, {.shape = Shape{}}).shape() == Shape{});
   CHECK(constant(7, {.shape = {0, 2}}).size() == 0);
-  CHECK_THROWS_WITH(constant({1, 2, 3}, {.shape = {2, 2}}), ContainsSubstring("3 values do not fill the shape [2,2]"));
+  CHECK_THROWS_WITH(constant({1, 2, 3}, {.shape = {2, 2}}), ContainsSubstring("3 values do not fill the shape (2, 2)"));
   CHECK_THROWS_AS(constant({1, 2}, {.shape = {3}}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(constant(1, {.shape = {-1}}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(constant(1, {.shape = {none}}), errors::InvalidArgumentError);

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "tandem/base/lean_vector.hpp"
+#include "tandem/base/shape_arg.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/trace/tree.hpp"
 #include "tandem/ops/dims.hpp"
-#include "tandem/ops/shape_arg.hpp"
 
 namespace TANDEM_NS {
 

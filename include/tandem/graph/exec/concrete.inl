@@ -106,7 +106,7 @@ TANDEM_LAZY_INLINE Tensors ConcreteFunction::run_program(Inputs arguments) {
   return program->run(arguments);
 }
 TANDEM_LAZY_INLINE Tensors ConcreteFunction::call_fitting(Inputs arguments) {
-  Context& c = context;
+  ThreadContext& c = context;
   if (c.stager) return replay(*traced_, arguments);
   for (const Tensor* t : arguments) detail::check_value(traced_->name.c_str(), *t);
   if (c.observers) detail::drop_ended(&c.observers);

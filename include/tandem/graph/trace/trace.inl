@@ -5,7 +5,7 @@
 
 namespace TANDEM_NS {
 
-// The thread's tracer, separate from Context: core only knows stagers.
+// The thread's tracer, separate from ThreadContext: core only knows stagers.
 TANDEM_INLINE Tracer*& tracer_slot() {
   static constinit thread_local Tracer* tracer = nullptr;
   return tracer;

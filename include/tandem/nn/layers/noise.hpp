@@ -4,9 +4,9 @@
 #pragma once
 #include <optional>
 
+#include "tandem/base/shape_arg.hpp"
 #include "tandem/nn/layers/layer.hpp"
 #include "tandem/ops/data_format.hpp"
-#include "tandem/ops/shape_arg.hpp"
 
 namespace TANDEM_NS::layers {
 

@@ -7,15 +7,16 @@
 
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/base/scalar.hpp"
+#include "tandem/base/shape_arg.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/shape_arg.hpp"
 
 namespace TANDEM_NS {
 
 /// A literal: a number, a string, or braces around literals of the same kind and shape. A float or double literal
-/// makes float32, an int makes int32, a long makes int64, a bool makes bool_, and text makes string. A typed
-/// container keeps its own type.
+/// makes float32, an int makes int32, a long makes int64, a bool makes bool_, and text makes string. Numbers of
+/// different types in the same braces are promoted: a fraction among integers makes float32, a complex number among
+/// others complex64, and integers of two types the smaller type that holds both. A typed container keeps its own type.
 class TANDEM_API Literal {
  public:
   template <class T>
@@ -92,8 +93,9 @@ TANDEM_API Tensor constant_from(DType dtype, const void* data, std::size_t count
 /// "b"}).
 ///   returns   a tensor in host memory with the shape of the braces (rank 0 to 8) or `.shape`; the dtype follows
 ///             from the literal or is `.dtype`
-///   throws    errors::InvalidArgumentError for ragged braces (naming the position), literals of different kinds, a
-///             number that `.dtype` cannot represent (300 in uint8, 1.5 in int32, 2 in bool_; cast converts those),
+///   throws    errors::InvalidArgumentError for ragged braces (naming the position), text among numbers, bools among
+///             numbers or int64 among uint64 without `.dtype` (which says what they become; true is 1), a number that
+///             `.dtype` cannot represent (300 in uint8, 1.5 in int32, 2 in bool_; cast converts those),
 ///             or a `.shape` whose size is not the number of values (unless there is only one)
 ///   gradient  none
 TANDEM_API Tensor constant(const Literal& value, ConstantOptions options = {});
@@ -126,6 +128,9 @@ template <class C, std::same_as<DType> D>
 Tensor constant(const C& values, D dtype, ConstantOptions options = {}) {
   return options.dtype = dtype, constant(values, options);
 }
+template <std::same_as<const char*> Text>
+Tensor constant(const Literal& value, Text dtype,
+                ConstantOptions = {}) = delete;  // not a name, "float32": write float32
 /// Creates a tensor from shape.size() elements copied from a pointer.
 template <class T>
   requires(!std::same_as<T, char>)  // "text" is a literal

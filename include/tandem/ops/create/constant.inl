@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tandem/core/scope.hpp"
+#include "tandem/core/variable.hpp"
 #include "tandem/cpu/move/fill.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
@@ -38,14 +39,38 @@ struct LiteralReader {
   }
   void leaf(const Literal& x, int depth) {
     if (depth != shape.rank()) ragged("a value where a list was expected");
-    if (seen && x.dtype_ != dtype)
-      errors::raise<errors::InvalidArgumentError>(
-          "constant", std::string("mixes ") + name(dtype) + " and " + name(x.dtype_) + " literals, at " + position);
-    dtype = x.dtype_;
+    dtype = seen ? promoted(x.dtype_) : x.dtype_;
     seen = true;
+    if (asked && x.imag_ != 0 && !is_complex(*asked))
+      errors::raise<errors::InvalidArgumentError>(
+          "constant", "a complex number is not representable in " +
+                          (name(*asked) + (position.empty() ? "" : ", at " + position)) + "; cast a constant of it");
     if (asked && dtype != DType::string && !x.number_.fits(*asked))
       detail::raise_unfit("constant", x.number_, *asked,
                           name(*asked) + (position.empty() ? "" : ", at " + position) + "; cast a constant of it");
+  }
+  // The dtype of the literals so far and one more.
+  DType promoted(DType next) const {
+    if (next == dtype) return dtype;
+    const bool text = dtype == DType::string || next == DType::string;
+    const bool bools = dtype == DType::bool_ || next == DType::bool_;
+    if (text || (bools && !asked)) mixed(next, text ? "" : "; give the dtype, in which true is 1");
+    if (bools) return dtype == DType::bool_ ? next : dtype;
+    for (DType d : {DType::complex64, DType::float32})
+      if (dtype == d || next == d) return d;
+    for (DType d : {DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64, DType::uint64})
+      if (includes(d, dtype) && includes(d, next)) return d;
+    if (!asked) mixed(next, "; give the dtype");  // negative numbers and those beyond int64
+    return DType::uint64;
+  }
+  [[noreturn]] void mixed(DType next, const char* remedy) const {
+    errors::raise<errors::InvalidArgumentError>(
+        "constant", std::string("mixes ") + name(dtype) + " and " + name(next) + " literals, at " + position + remedy);
+  }
+  // Whether the integers of dtype `part` are among those of `all`.
+  static bool includes(DType all, DType part) {
+    const bool has_sign = dtypes::signed_integer.has(all), alike = has_sign == dtypes::signed_integer.has(part);
+    return alike ? size_of(all) >= size_of(part) : has_sign && size_of(all) > size_of(part);
   }
   [[noreturn]] void ragged(const std::string& what) const {
     errors::raise<errors::InvalidArgumentError>(
@@ -58,17 +83,21 @@ struct LiteralReader {
     if (dtype == DType::string) {
       *reinterpret_cast<Bytes*>(at) = Bytes(x.text_);
     } else {
-      cpu::write_number(at, dtype, x.number_.real(), x.number_.whole());
+      // An integer is rounded once.
+      const bool narrow = is_integer(x.dtype_) && dtype != DType::float64 && dtype != DType::complex128;
+      const double real = narrow ? static_cast<float>(x.number_.wide()) : x.number_.real();
+      cpu::write_number(at, dtype, real, x.number_.whole());
     }
     if (dtype == DType::complex64) reinterpret_cast<float*>(at)[1] = static_cast<float>(x.imag_);
     if (dtype == DType::complex128) reinterpret_cast<double*>(at)[1] = x.imag_;
     to = at + size_of(dtype);
   }
-  // The dtype that a literal is stored as before it is converted to `.dtype`. A double keeps its precision unless
-  // float32 is requested.
+  // The dtype that a literal is written in before it is converted to `.dtype`: that dtype, where numbers can be written
+  // in it.
   DType stored() const {
-    if (!asked || *asked == dtype) return dtype;
-    if (dtype == DType::complex64) return *asked == DType::complex128 ? *asked : dtype;
+    constexpr DTypes writable = dtypes::number | dtypes::half_floating | dtypes::boolean | DType::complex128;
+    if (!asked || dtype == DType::string || *asked == dtype) return dtype;
+    if (writable.has(*asked)) return *asked;
     return dtype == DType::float32 ? DType::float64 : dtype;
   }
 };
@@ -149,6 +178,8 @@ TANDEM_INLINE Tensor constant(const Literal& value, ConstantOptions options) {
   reader.write(value, to);
   return outside.named(detail::finish_constant(std::move(t), options), options.name, options.where);
 }
+TANDEM_INLINE Variable::Variable(const Literal& initial, VariableOptions options)
+    : Variable(constant(initial, {.where = options.where, .dtype = options.dtype}), std::move(options)) {}
 
 TANDEM_INLINE Tensor detail::scalar_like(Scalar value, const Tensor& like) {
   const Spec& s = like.spec();

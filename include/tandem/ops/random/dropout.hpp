@@ -2,10 +2,10 @@
 #pragma once
 #include <optional>
 
+#include "tandem/base/shape_arg.hpp"
 #include "tandem/ops/dims.hpp"
 #include "tandem/ops/random/attrs.hpp"
 #include "tandem/ops/random/generator.hpp"
-#include "tandem/ops/shape_arg.hpp"
 
 namespace TANDEM_NS {
 namespace nn {
