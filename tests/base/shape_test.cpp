@@ -18,11 +18,11 @@ TEST_CASE("shape: dims, size and text") {
   CHECK(s.rank() == 3);
   CHECK(s.size() == 24);
   CHECK((s[0] == 2 && s.dim(-1) == 4 && s.dim(1) == 3));
-  CHECK(to_string(s) == "[2,3,4]");
-  CHECK(to_string(Shape{}) == "[]");
+  CHECK(to_string(s) == "(2, 3, 4)");
+  CHECK(to_string(Shape{}) == "()");
   CHECK(Shape{}.size() == 1);
   CHECK(Shape{2, 0, 3}.size() == 0);
-  CHECK(to_string(Shape{2, none}) == "[2,None]");
+  CHECK(to_string(Shape{2, none}) == "(2, None)");
   const std::vector<i64> dims{5, 6};
   CHECK(Shape(std::span<const i64>(dims)) == Shape{5, 6});
   CHECK(std::vector<i64>(s.begin(), s.end()) == std::vector<i64>{2, 3, 4});
@@ -65,13 +65,19 @@ TEST_CASE("shape: lists, merging, streaming") {
   std::ostringstream out;
   out << s << Shape{} << Shape{3};
   CHECK(out.str() == "(None, 128)()(3,)");
+  for (const Shape& any : {s, Shape{}, Shape{3}, Shape{0, 7}}) {
+    std::ostringstream one;
+    one << any;
+    CHECK(one.str() == to_string(any));
+  }
 }
 
-TEST_CASE("tensor spec: a spec with a name") {
+TEST_CASE("tensor spec: the type of x.spec()") {
+  static_assert(std::is_same_v<TensorSpec, Spec>);
   const TensorSpec s({none, 128}, float32, "pixels");
-  CHECK(s.name == "pixels");
   CHECK(to_string(s) == "float32[None,128]");
   CHECK(TensorSpec({2}).dtype == float32);
+  CHECK((TensorSpec({}).shape == Shape{} && TensorSpec({none}).shape == Shape{none}));
   CHECK(s.is_compatible_with({{5, 128}, float32, {}}));
   CHECK(!s.is_compatible_with({{5, 129}, float32, {}}));
   CHECK(!s.is_compatible_with({{5, 128}, float64, {}}));

@@ -48,7 +48,7 @@ TEST_CASE("function: declared shapes are checked at every call") {
       {.input_signature = {TensorSpec({none, 128}, float32)}});
   CHECK(f(ones({32, 128})).item<float>() == 32 * 128);
   CHECK_THROWS_AS(f(ones({31, 128})), InvalidArgumentError);
-  CHECK_THROWS_WITH(f(ones({31, 128})), ContainsSubstring("[31,128]") && ContainsSubstring("[32,None]"));
+  CHECK_THROWS_WITH(f(ones({31, 128})), ContainsSubstring("[31,128]") && ContainsSubstring("(32, None)"));
   CHECK_THROWS_WITH(f(ones({32, 129})), ContainsSubstring("129") && ContainsSubstring("128"));
   CHECK(f(ones({32, 128})).item<float>() == 32 * 128);
   CHECK(f.trace_count() == 1);

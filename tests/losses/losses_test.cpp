@@ -224,7 +224,7 @@ TEST_CASE("errors of losses name the class, the shapes and the way out") {
   CHECK_THAT(error_of([&] {
                mse(zeros({4, 1}), zeros({4, 1}), zeros({3}));
              }),
-             ContainsSubstring("sample weights float32[3] do not match values of shape [4]"));
+             ContainsSubstring("sample weights float32[3] do not match values of shape (4,)"));
   CHECK_THAT(error_of([&] { mse(zeros({4}), zeros({4}), zeros({4})); }), ContainsSubstring("use [batch, 1]"));
   const losses::SparseCategoricalCrossentropy sparse;
   CHECK_THAT(error_of([&] {

@@ -92,7 +92,7 @@ TEST_CASE("Sequential: itself as a layer raises and is not added") {
 TEST_CASE("Sequential: a layer that is added later makes the output shape of the summary unknown") {
   layers::Sequential net{layers::Dense(3)};
   net(pair_of_rows);
-  CHECK_THAT(net.summary(), ContainsSubstring("sequential     [None,3]"));
+  CHECK_THAT(net.summary(), ContainsSubstring("sequential     (None, 3)"));
   net.add(layers::Dense(4));
   CHECK(net(pair_of_rows).shape() == Shape{2, 4});
   CHECK_THAT(net.summary(), ContainsSubstring("sequential       -"));
@@ -225,10 +225,10 @@ TEST_CASE("summary: layers, output shapes, parameters") {
   CHECK(net.summary() ==
         "Layer              Output shape    Parameters\n"
         "---------------------------------------------\n"
-        "sequential         [None,10]                0\n"
-        "flatten (flatten)  [None,784]               0\n"
-        "dense (dense)      [None,128]         100,480\n"
-        "dense_1 (dense)    [None,10]            1,290\n"
+        "sequential         (None, 10)               0\n"
+        "flatten (flatten)  (None, 784)              0\n"
+        "dense (dense)      (None, 128)        100,480\n"
+        "dense_1 (dense)    (None, 10)           1,290\n"
         "---------------------------------------------\n"
         "Total: 101,770, trainable: 101,770\n");
   net.set_trainable(false);

@@ -89,6 +89,12 @@ TEST_CASE("host_function: lists, several results, no inputs") {
   CHECK(got[0].item<int>() == 3);
   CHECK(got[1].to_vector<float>() == Floats{1, 2});
   CHECK(host_function([] { return constant(7); }, {}, TensorSpec({}, int32)).item<int>() == 7);
+  // The spec of a tensor goes where a TensorSpec goes, alone and in lists.
+  const Tensor like = constant({1.f, 2.f});
+  CHECK(host_function(host_relu, {like}, like.spec()).to_vector<float>() == std::vector<float>{1, 2});
+  const std::vector<TensorSpec> signature{like.spec()};
+  CHECK(function([](const Tensor& x) { return x * 2; }, {.input_signature = signature})(like).to_vector<float>() ==
+        std::vector<float>{2, 4});
 }
 
 TEST_CASE("host_function: without a use it runs if it is stateful, and does not if it is pure") {

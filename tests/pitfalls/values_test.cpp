@@ -48,7 +48,7 @@ TEST_CASE("P5, P6: StrictShapes, for its block, wants equal ranks and an axis") 
   {
     const debugging::StrictShapes strict;
     CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { return column + row; }),
-               ContainsSubstring("ranks differ: [2,1] and [2]"));
+               ContainsSubstring("ranks differ: (2, 1) and (2,)"));
     CHECK_THAT(error_of([&] { return reduce_sum(column); }), ContainsSubstring("no axis is given for rank 2"));
     CHECK_THAT(error_of([&] { return squeeze(column); }), ContainsSubstring("no axis is given for rank 2"));
     CHECK(reduce_sum(row).item<float>() == 2);

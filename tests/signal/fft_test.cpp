@@ -219,7 +219,7 @@ TEST_CASE("fft: wrong operands say what is wrong") {
   CHECK_THAT(error_of([] {
                signal::rfft2d(zeros({4, 4}), {.fft_length = {4}});
              }),
-             ContainsSubstring("rfft2d: fft_length must have 2 entries: [4]"));
+             ContainsSubstring("rfft2d: fft_length must have 2 entries: (4,)"));
   CHECK_THAT(error_of([] { signal::dct(zeros({4}), {.type = 7}); }),
              ContainsSubstring("dct: the type must be 2 or 3, not 7"));
   CHECK_THAT(error_of([] { signal::dct(zeros({4}), {.norm = "full"}); }),

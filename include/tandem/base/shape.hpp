@@ -141,17 +141,22 @@ class Shape {
 
 using TensorShape = Shape;
 
-/// "[2,None,4]"; a scalar prints as "[]".
-inline std::string to_string(const Shape& s) {
+namespace detail {
+/// "[2,None,4]": the dimensions after a dtype (spec.hpp).
+inline std::string dims_text(const Shape& s) {
   std::string r = "[";
   for (int i = 0; i < s.rank(); ++i) r += (i ? "," : "") + to_string(s[i]);
   return r + "]";
 }
-/// "(2, None)", "(3,)", "()": a shape in TensorFlow's format.
-TANDEM_API std::string tuple_of(const Shape& shape);
-/// Streams a shape in the format of tuple_of.
+}  // namespace detail
+/// "(2, None)", "(3,)", "()": a shape in TensorFlow's format, as it is streamed and as errors and printed tensors have
+/// it. A dtype with a shape is "float32[2,None]" (spec.hpp).
+TANDEM_API std::string to_string(const Shape& shape);
+/// Streams a shape as to_string writes it.
 TANDEM_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
-/// Streams a dtype's name: float32.
+/// The dtype's name: "float32".
+inline std::string to_string(DType dtype) { return name(dtype); }
+/// Streams a dtype's name.
 TANDEM_API std::ostream& operator<<(std::ostream& out, DType dtype);
 
 }  // namespace TANDEM_NS

@@ -11,16 +11,16 @@ namespace TANDEM_NS {
 }
 [[gnu::cold]] TANDEM_INLINE void raise_incompatible(const Shape& a, const Shape& b) {
   errors::raise<errors::InvalidArgumentError>(
-      "shape", tuple_of(a) + " and " + tuple_of(b) + " are not compatible: ranks and known dims must agree");
+      "shape", to_string(a) + " and " + to_string(b) + " are not compatible: ranks and known dims must agree");
 }
 [[gnu::cold]] TANDEM_INLINE void raise_no_axis(const Shape& shape, int axis) {
   const std::string rank = std::to_string(shape.rank());
   errors::raise<errors::InvalidArgumentError>(
       "shape",
-      tuple_of(shape) + " has no axis " + std::to_string(axis) +
+      to_string(shape) + " has no axis " + std::to_string(axis) +
           (shape.rank() ? "; axes are -" + rank + " to " + std::to_string(shape.rank() - 1) : "; its rank is 0"));
 }
-[[gnu::cold]] TANDEM_INLINE std::string tuple_of(const Shape& shape) {
+[[gnu::cold]] TANDEM_INLINE std::string to_string(const Shape& shape) {
   std::string r = "(";
   for (int i = 0; i < shape.rank(); ++i) r += (i ? ", " : "") + to_string(shape[i]);
   return r + (shape.rank() == 1 ? ",)" : ")");
@@ -34,6 +34,6 @@ namespace TANDEM_NS {
 }
 TANDEM_INLINE std::string to_string(Dimension d) { return d.is_known() ? std::to_string(i64{d}) : "None"; }
 TANDEM_INLINE std::ostream& operator<<(std::ostream& out, Dimension d) { return out << to_string(d); }
-TANDEM_INLINE std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << tuple_of(shape); }
+TANDEM_INLINE std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << to_string(shape); }
 TANDEM_INLINE std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
 }  // namespace TANDEM_NS

@@ -127,7 +127,7 @@ inline std::string traced_name(const Tensor& t) {
 
 TANDEM_INLINE std::string values_text(const Tensor& t) { return (t.rank() > 1 ? "\n" : "") + values_to_string(t); }
 [[gnu::cold]] TANDEM_INLINE std::string spec_text(const Spec& s) {
-  return ", shape=" + tuple_of(s.shape) + ", dtype=" + name(s.dtype) +
+  return ", shape=" + to_string(s.shape) + ", dtype=" + name(s.dtype) +
          (s.device.kind != Device::cpu ? ", device=" + to_string(s.device) : std::string()) + ")";
 }
 

@@ -19,7 +19,7 @@ namespace detail {
 /// The code of a host function and the specs of its results.
 class TANDEM_API HostCode : public Opaque {
  public:
-  explicit HostCode(std::vector<Spec> results) : results(std::move(results)) {}
+  explicit HostCode(std::vector<Spec> specs) : results(std::move(specs)) {}
   const char* kind() const override { return "closure"; }
   virtual std::vector<Tensor> call(Span<const Tensor> in) const = 0;
 
@@ -35,7 +35,7 @@ struct HostFunctionAttrs {
 template <class F>
 class HostClosure final : public HostCode {
  public:
-  HostClosure(F f, std::vector<Spec> results) : HostCode(std::move(results)), f_(std::move(f)) {}
+  HostClosure(F f, std::vector<Spec> specs) : HostCode(std::move(specs)), f_(std::move(f)) {}
   std::vector<Tensor> call(Span<const Tensor> in) const override { return listed(call_with(in)); }
   /// The number of tensors that the code takes; -1: it takes the list.
   static constexpr int arity() {
@@ -87,7 +87,7 @@ std::vector<Tensor> host_function(F f, const std::vector<Tensor>& in, const std:
   using Closure = detail::HostClosure<F>;
   if (Closure::arity() >= 0 && static_cast<std::size_t>(Closure::arity()) != in.size())
     detail::raise_host_inputs(Closure::arity(), in.size());
-  Ref<detail::HostCode> code(new Closure(std::move(f), std::vector<Spec>(out.begin(), out.end())));
+  Ref<detail::HostCode> code(new Closure(std::move(f), out));
   return detail::apply_host_function(in, std::move(code), options);
 }
 template <class F>

@@ -37,7 +37,7 @@ std::string failure(const std::string& op, const F& f) {
 TEST_CASE("assert: ranks") {
   const Tensor x = constant({{1}, {2}});
   CHECK_THAT(failure("assert_rank", [&] { debugging::assert_rank(x, 1); }),
-             ContainsSubstring("rank 2") && ContainsSubstring("[2,1]") && ContainsSubstring("expected rank 1"));
+             ContainsSubstring("rank 2") && ContainsSubstring("(2, 1)") && ContainsSubstring("expected rank 1"));
   debugging::assert_rank(x, 2);
   debugging::assert_rank(Variable(x), 2);
   debugging::assert_rank_at_least(x, 0);
@@ -186,7 +186,7 @@ TEST_CASE("assert: shapes") {
                      [&] {
                        debugging::assert_shapes({{x, {"N", 4}}}, {.message = "batch"});
                      }),
-             ContainsSubstring("batch: shape 0, [2,3], does not fit [N,4]: axis 1 of shape 0 is 3, not 4"));
+             ContainsSubstring("batch: shape 0, (2, 3), does not fit [N,4]: axis 1 of shape 0 is 3, not 4"));
   CHECK_THAT(failure("assert_shapes",
                      [&] {
                        debugging::assert_shapes({{x, {"N", "Q"}}, {y, {"*", "N"}}});
@@ -240,7 +240,7 @@ TEST_CASE("assert: staged shapes are checked at the call as far as they are open
                      [&] {
                        recorder.replay({ones({5, 3}), ones({4})});
                      }),
-             ContainsSubstring("inputs: shape 1, [4]") && ContainsSubstring("N is 5"));
+             ContainsSubstring("inputs: shape 1, (4,)") && ContainsSubstring("N is 5"));
 }
 
 TEST_CASE("assert: on another device") {

@@ -109,7 +109,7 @@ TEST_CASE("gather_nd and scatter_nd equal loops", "[gather]") {
   CHECK(scatter_nd(constant({{1}, {1}}), constant({{1, 2}, {30, 40}}), {2, 2}).to_vector<int>() ==
         std::vector<int>{0, 0, 31, 42});
   CHECK_THROWS_WITH(scatter_nd(constant({{1}, {1}}), constant({1, 2, 3}), {4}),
-                    ContainsSubstring("updates must have the shape [2]"));
+                    ContainsSubstring("updates must have the shape (2,)"));
 }
 
 TEST_CASE("take_along_axis equals a loop and sorts by argsort", "[gather]") {

@@ -188,7 +188,7 @@ TEST_CASE("tensor_scatter_nd: errors") {
                     ContainsSubstring("tensor_scatter_nd_sub: index 3"));
   CHECK_THROWS_WITH(tensor_scatter_nd_update(x, constant({{-1}}), zeros({1, 2})), ContainsSubstring("index -1"));
   CHECK_THROWS_WITH(tensor_scatter_nd_update(x, constant({{1}}), zeros({2, 2})),
-                    ContainsSubstring("updates must have the shape [1,2]"));
+                    ContainsSubstring("updates must have the shape (1, 2)"));
   CHECK_THROWS_WITH(tensor_scatter_nd_update(x, constant({{1}}), zeros({1, 2}, float64)),
                     ContainsSubstring("dtypes differ"));
   CHECK_THROWS_WITH(tensor_scatter_nd_update(x, constant({{1, 1, 1}}), zeros({1})), ContainsSubstring("3 entries"));

@@ -138,7 +138,7 @@ TEST_CASE("attention with steps first: sizes that come later, and wrong operands
   CHECK_THROWS_WITH(call({2, 3, 4, 5}, {4, 5}), ContainsSubstring("need one rank, 3 or more"));
   CHECK_THROWS_WITH(call({2, 6, 4, 5}, {2, 7, 3, 5}), ContainsSubstring("expected q [..,m,heads,d], k [..,n,heads,d]"));
   CHECK_THROWS_WITH(call({2, 6, 4, 5}, {2, 7, 4, 5}, zeros({6, 4})),
-                    ContainsSubstring("the mask must be bool_ or of q's dtype and broadcast to [2,4,6,7]"));
+                    ContainsSubstring("the mask must be bool_ or of q's dtype and broadcast to (2, 4, 6, 7)"));
 }
 
 }  // namespace attention_layout_test

@@ -271,7 +271,7 @@ TEST_CASE("attention of nothing, with unknown dimensions, and of wrong operands"
   CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, blank({2, 5, 4}), blank({2, 5, 4})),
                     ContainsSubstring("float32[3,2,4] x float32[2,5,4]"));
   CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, {.mask = blank({3, 3})}),
-                    ContainsSubstring("the mask must be bool_ or of q's dtype and broadcast to [3,2,2]"));
+                    ContainsSubstring("the mask must be bool_ or of q's dtype and broadcast to (3, 2, 2)"));
   CHECK_THROWS_AS(nn::scaled_dot_product_attention(blank({4}), blank({4}), blank({4})), errors::InvalidArgumentError);
 }
 

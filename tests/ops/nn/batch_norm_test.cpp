@@ -207,7 +207,7 @@ TEST_CASE("fused_batch_norm with unknown dimensions, empty batches and wrong ope
   const Tensor x = loops::random({2, 3}, 1);
   CHECK_THROWS_WITH(
       nn::fused_batch_norm(x, constant({1.f}), offset),
-      ContainsSubstring("fused_batch_norm: scale, offset and statistics need x's dtype and the shape [3]"));
+      ContainsSubstring("fused_batch_norm: scale, offset and statistics need x's dtype and the shape (3,)"));
   CHECK_THROWS_WITH(nn::fused_batch_norm(scale, scale, offset), ContainsSubstring("rank 2 to 5"));
   CHECK_THROWS_WITH(nn::fused_batch_norm(x, scale, offset, {.is_training = false}),
                     ContainsSubstring("needs .mean and .variance"));

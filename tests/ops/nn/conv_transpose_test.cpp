@@ -74,7 +74,7 @@ TEST_CASE("conv2d_transpose: empty, and errors") {
   CHECK(error_of([&] {
           nn::conv2d_transpose(x, w, {1, 5, 4, 2}, {.strides = 2});
         })
-            .find("conv2d_transpose: output_shape [1,5,4,2] would be mapped to [1,3,2,4]: float32[1,2,2,4] x "
+            .find("conv2d_transpose: output_shape (1, 5, 4, 2) would be mapped to (1, 3, 2, 4): float32[1,2,2,4] x "
                   "float32[3,3,2,4]") == 0);
   CHECK(error_of([&] {
           nn::conv2d_transpose(x, w, {1, 4, 4, 3}, {.strides = 2});
@@ -85,10 +85,10 @@ TEST_CASE("conv2d_transpose: empty, and errors") {
         }).find("conv2d_transpose: output_shape has 4 channels, the filter 2") == 0);
   CHECK(error_of([&] {
           nn::conv2d_transpose(x, w, {4, 4, 2});
-        }).find("conv2d_transpose: output_shape [4,4,2] does not have the rank of the input") == 0);
+        }).find("conv2d_transpose: output_shape (4, 4, 2) does not have the rank of the input") == 0);
   CHECK(error_of([&] {
           nn::conv2d_transpose(x, w, {1, -4, 4, 2});
-        }).find("conv2d_transpose: output_shape [1,-4,4,2] has a negative size") == 0);
+        }).find("conv2d_transpose: output_shape (1, -4, 4, 2) has a negative size") == 0);
   CHECK(error_of([&] {
           nn::conv2d_transpose(x, zeros({3, 2, 4}), {1, 4, 4, 2});
         }).find("conv2d_transpose: image and filter must have rank 4") == 0);

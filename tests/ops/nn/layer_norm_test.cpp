@@ -184,7 +184,7 @@ TEST_CASE("layer_norm of empty tensors, unknown dimensions and wrong operands") 
   const Tensor block = loops::random({2, 1, 4}, 1);
   for (const Tensor& wrong : {loops::random({5}, 2), loops::random({2, 1}, 2), loops::random({1}, 2, float64)}) {
     CHECK(error_of([&] { nn::layer_norm(block, 1, {.scale = wrong}); })
-              .find("layer_norm: scale and offset need x's dtype and the shape of the normalized axes, [1]: "
+              .find("layer_norm: scale and offset need x's dtype and the shape of the normalized axes, (1,): "
                     "float32[2,1,4] x ") == 0);
     CHECK_THROWS_AS(nn::layer_norm(block, 1, {.offset = wrong}), errors::InvalidArgumentError);
     CHECK_THROWS_AS(nn::rms_norm(block, 1, {.scale = wrong}), errors::InvalidArgumentError);

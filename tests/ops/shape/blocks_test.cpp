@@ -197,10 +197,11 @@ TEST_CASE("broadcast_static_shape, broadcast_dynamic_shape, shape_n, identity_n"
   CHECK(broadcast_static_shape({3, 1}, {2, 1, 4}) == Shape{2, 3, 4});
   CHECK(broadcast_static_shape({none, 1}, {5}) == Shape{none, 5});
   CHECK(broadcast_static_shape({0}, {1}) == Shape{0});
-  CHECK_THROWS_WITH(broadcast_static_shape({3, 2}, {3, 4}), ContainsSubstring("[3,2] and [3,4] do not broadcast"));
+  CHECK_THROWS_WITH(broadcast_static_shape({3, 2}, {3, 4}), ContainsSubstring("(3, 2) and (3, 4) do not broadcast"));
   CHECK(ints(broadcast_dynamic_shape(constant({3, 1}), constant({2, 1, 4}))) == Ints{2, 3, 4});
   CHECK(broadcast_dynamic_shape(constant({i64(3)}), zeros({0}, int64)).to_vector<i64>() == std::vector<i64>{3});
-  CHECK_THROWS_WITH(broadcast_dynamic_shape(constant({3, 2}), constant({3, 4})), ContainsSubstring("[3,2] and [3,4]"));
+  CHECK_THROWS_WITH(broadcast_dynamic_shape(constant({3, 2}), constant({3, 4})),
+                    ContainsSubstring("(3, 2) and (3, 4)"));
   const auto f = function([](const Tensor& a, const Tensor& b) { return broadcast_dynamic_shape(shape(a), shape(b)); },
                           {.input_signature = {TensorSpec({none, 1}, float32), TensorSpec({none}, float32)}});
   CHECK(ints(f(zeros({3, 1}), zeros({4}))) == Ints{3, 4});

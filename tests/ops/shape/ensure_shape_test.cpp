@@ -23,7 +23,7 @@ TEST_CASE("ensure_shape: in a trace it refines open dims and checks at each call
   CHECK_THROWS_AS(recorder.replay({ones({31, 128})}), InvalidArgumentError);
   CHECK_THROWS_WITH(recorder.replay({ones({31, 128})}), ContainsSubstring("ensure_shape") &&
                                                             ContainsSubstring("[31,128]") &&
-                                                            ContainsSubstring("[32,None]"));
+                                                            ContainsSubstring("(32, None)"));
 }
 
 TEST_CASE("ensure_shape: gradients pass") {
@@ -41,8 +41,8 @@ TEST_CASE("set_shape: a value that exists is only checked") {
   x.set_shape({2, 3});
   CHECK(x.is_same(same));  // a tape that watches it still does
   CHECK_THROWS_AS(x.set_shape({2, 4}), InvalidArgumentError);
-  CHECK_THROWS_WITH(x.set_shape({none}),
-                    ContainsSubstring("set_shape") && ContainsSubstring("float32[2,3]") && ContainsSubstring("[None]"));
+  CHECK_THROWS_WITH(x.set_shape({none}), ContainsSubstring("set_shape") && ContainsSubstring("float32[2,3]") &&
+                                             ContainsSubstring("(None,)"));
   CHECK(x.is_same(same));
   CHECK_THROWS_AS(Tensor().set_shape({2}), errors::FailedPreconditionError);
 }
@@ -64,6 +64,6 @@ TEST_CASE("set_shape: in a trace it refines this handle, and each call checks it
   CHECK(recorder.staged(ensure_shape_op) == 2);
   CHECK(ensure_shape_op.flags.stateful);  // so that no pass may drop it
   recorder.replay({ones({2, 3})});
-  CHECK_THROWS_WITH(recorder.replay({ones({2, 4})}), ContainsSubstring("[2,4]") && ContainsSubstring("[None,3]"));
-  CHECK_THROWS_WITH(recorder.replay({ones({1, 3})}), ContainsSubstring("[1,3]") && ContainsSubstring("[2,"));
+  CHECK_THROWS_WITH(recorder.replay({ones({2, 4})}), ContainsSubstring("[2,4]") && ContainsSubstring("(None, 3)"));
+  CHECK_THROWS_WITH(recorder.replay({ones({1, 3})}), ContainsSubstring("[1,3]") && ContainsSubstring("(2, "));
 }

@@ -72,22 +72,10 @@ class Function {
   template <class... A>
     requires(!wants_tensors<A...>)
   auto operator()(const A&... arguments) const {
-    using R = Result<A...>;
-    Ref<Traced> traced;
-    Tensors out = call<R>(traced, arguments...);
-    if constexpr (std::is_void_v<R>) {
-      return;
-    } else if constexpr (tree::detail::is_fillable<R>()) {
-      R result{};
-      Tensor* next = out.begin();
-      tree::fill(result, prototype<R>(*traced), next);
-      return result;
-    } else {
-      R result = prototype<R>(*traced);
-      const Tensor* next = out.begin();
-      tree::refill(result, next);
-      return result;
-    }
+    static_assert(takes<A...>,
+                  "f cannot be called with these arguments; it takes tensors as const Tensor& or Tensor, not Tensor&");
+    if constexpr (!takes<A...>) return;
+    else return run<Result<A...>>(arguments...);
   }
 
   template <class... A>
@@ -138,6 +126,25 @@ class Function {
   static const R& prototype(const Traced& traced) {
     return static_cast<const detail::Prototype<R>&>(*traced.result).value;
   }
+  // The call operator, with f's result R.
+  template <class R, class... A>
+  R run(const A&... arguments) const {
+    Ref<Traced> traced;
+    Tensors out = call<R>(traced, arguments...);
+    if constexpr (std::is_void_v<R>) {
+      return;
+    } else if constexpr (tree::detail::is_fillable<R>()) {
+      R result{};
+      Tensor* next = out.begin();
+      tree::fill(result, prototype<R>(*traced), next);
+      return result;
+    } else {
+      R result = prototype<R>(*traced);
+      const Tensor* next = out.begin();
+      tree::refill(result, next);
+      return result;
+    }
+  }
   template <class R, class... A>
   Tensors call(Ref<Traced>& traced, const A&... arguments) const {
     tree::Flat flat;
@@ -149,9 +156,8 @@ class Function {
     return traced->function->call_fitting({flat.tensors.begin(), flat.tensors.size()});
   }
   static Tensor placeholder(const Spec& s) { return Tensor::symbol(s); }
-  static Tensor placeholder(const TensorSpec& s) { return Tensor::symbol(s); }
   template <class T>
-    requires(!std::is_base_of_v<Spec, T>)
+    requires(!std::is_same_v<Spec, T>)
   static const T& placeholder(const T& x) { return x; }
 
   // for_call: the arguments are values, not just specs.

@@ -30,7 +30,7 @@ class PrintArg {
   template <class T>
     requires(std::is_arithmetic_v<T> && !std::same_as<T, char>)
   PrintArg(T number) : text_(detail::number_text(dtype_of<T>(), &number)) {}
-  PrintArg(const Shape& shape) : text_(tuple_of(shape)) {}
+  PrintArg(const Shape& shape) : text_(to_string(shape)) {}
   PrintArg(DType dtype) : text_(tandem::name(dtype)) {}
   PrintArg(Device device) : text_(to_string(device)) {}
 
