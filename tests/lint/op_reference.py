@@ -79,7 +79,7 @@ class Header:
             elif comment and DECLARES.match(line) and not self.hidden(spaces):
                 text, at = declaration(lines, at)
                 match = FUNCTION.match(text)
-                if match and not INTERNAL.search(text):
+                if match and not INTERNAL.search(text) and "= delete" not in text:
                     self.add("::".join(name for name, _ in spaces if name), match[1], text, comment, described)
                 # Adjacent declarations below one comment share it.
                 comment, described, at = comment if match else [], True, at - 1

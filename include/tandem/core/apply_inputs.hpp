@@ -46,12 +46,14 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
     differ |= t->spec().dtype != d;
   }
   if (differ) inputs = named_inputs(c);
-  const bool fits_float = c.op.dtypes.has(DType::float32) && (dtypes::real | dtypes::boolean).has(d);
+  const DTypes castable = dtypes::real | dtypes::half_floating | dtypes::boolean;
+  const DType to = c.op.dtypes.has(DType::float32) ? DType::float32 : DType::int64;
+  const bool can_cast = castable.has(d) && c.op.dtypes.has(to) && d != to;
   errors::raise<errors::UnimplementedError>(
       c.op.name, std::string("no kernel for ") + name(d) + " on " + to_string(device) + ": " + inputs +
-                     (fits_float ? " (cast(" + input_name(c.op, static_cast<std::size_t>(c.op.dtype_input)) +
-                                       ", float32) is supported)"
-                                 : ""));
+                     (can_cast ? " (cast(" + input_name(c.op, static_cast<std::size_t>(c.op.dtype_input)) + ", " +
+                                     name(to) + ") is supported)"
+                               : ""));
 }
 [[gnu::cold, gnu::noinline]] inline bool on_one_device(const InferCall& c) {
   const Device device = c.spec(placed_input(c.op, c.in.size())).device;

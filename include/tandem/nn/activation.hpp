@@ -1,5 +1,6 @@
 // Activations for layers. Each one is a separate function, so a program links only those that it names.
 #pragma once
+#include <concepts>
 #include <type_traits>
 
 #include "tandem/core/tensor.hpp"
@@ -30,6 +31,9 @@ class TANDEM_API Activation {
   // nn::softmax is overloaded, so the template above cannot be deduced from its name.
   Activation(Tensor (*op)(const Tensor&, nn::SoftmaxOptions))
       : op_(reinterpret_cast<Op>(op)), call_(&call<nn::SoftmaxOptions>) {}
+
+  template <std::same_as<const char*> Text>
+  Activation(Text) = delete;  // not a name, "relu": write nn::relu or Activation::relu
 
   Tensor operator()(const Tensor& x) const { return call_ ? call_(op_, x) : f_ ? f_(x) : x; }
   constexpr nn::DenseActivation fused() const { return fused_; }

@@ -1,5 +1,7 @@
 // Conversion between dtypes: cast, saturate_cast, bitcast. The kernel: cpu/cast.hpp. Strings: ops/string.
 #pragma once
+#include <concepts>
+
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {
@@ -12,6 +14,8 @@ namespace TANDEM_NS {
 ///   throws    errors::InvalidArgumentError for strings
 ///   gradient  g cast to x's dtype; none (non-differentiable) if either dtype is an integer, quantized or bool_
 TANDEM_API Tensor cast(const Tensor& x, DType to, OpOptions = {});
+template <std::same_as<const char*> Text>
+Tensor cast(const Tensor& x, Text dtype, OpOptions = {}) = delete;  // not a name, "float32": write float32
 /// Converts a tensor to another dtype, clamping values outside the range of `to` to its nearest limit, also from
 /// integer to integer. Between floating dtypes, infinity becomes the largest finite number that both dtypes can
 /// represent, as in TensorFlow; NaN stays NaN. Otherwise as cast.

@@ -121,6 +121,13 @@ TEST_CASE("argmax examples, output types, gradient") {
   CHECK_THROWS_WITH(tape.gradient(place, x).shape(), ContainsSubstring("non-differentiable op ArgMax"));
 }
 
+TEST_CASE("argmax: the axis as an option") {
+  const Tensor x = constant({{1.f, 5.f}, {7.f, 2.f}});
+  CHECK(argmax(x, {.axis = -1}).to_vector<i64>() == std::vector<i64>{1, 0});
+  CHECK(argmin(x, {.axis = 0, .output_type = int32}).to_vector<int>() == std::vector<int>{0, 1});
+  CHECK_THROWS_WITH(argmax(x, {.name = "best", .axis = 2}), ContainsSubstring("argmax 'best': axis 2 is out of range"));
+}
+
 TEST_CASE("argmax errors") {
   CHECK_THROWS_WITH(argmax(constant({1.f}), 1), ContainsSubstring("argmax: axis 1 is out of range for rank 1"));
   CHECK_THROWS_WITH(argmin(constant(1.f), 0), ContainsSubstring("a scalar has no axes"));

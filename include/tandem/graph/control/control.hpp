@@ -84,8 +84,11 @@ void refill(T& x, Span<const Tensor> tensors) {
 template <class Then, class Else>
 auto cond(const Tensor& condition, Then&& then, Else&& otherwise, OpOptions options = {}) {
   using R = control::Result<std::invoke_result_t<Then&>>;
-  static_assert(std::is_same_v<R, control::Result<std::invoke_result_t<Else&>>>, "both branches return the same type");
-  if (!control::is_tracing("cond")) {
+  constexpr bool same = std::is_same_v<R, control::Result<std::invoke_result_t<Else&>>>;
+  static_assert(same, "both branches return the same type");
+  if constexpr (!same) {
+    return;
+  } else if (!control::is_tracing("cond")) {
     if constexpr (std::is_void_v<R>) control::value_of(condition, "cond") ? then() : otherwise();
     else return control::value_of(condition, "cond") ? R(then()) : R(otherwise());
   } else if constexpr (std::is_void_v<R>) {
@@ -110,8 +113,10 @@ auto cond(const Tensor& condition, Then&& then, Else&& otherwise, OpOptions opti
 template <class Then, class Else>
 auto cond(bool condition, Then&& then, Else&& otherwise, OpOptions = {}) {
   using R = control::Result<std::invoke_result_t<Then&>>;
-  static_assert(std::is_same_v<R, control::Result<std::invoke_result_t<Else&>>>, "both branches return the same type");
-  if constexpr (std::is_void_v<R>) condition ? then() : otherwise();
+  constexpr bool same = std::is_same_v<R, control::Result<std::invoke_result_t<Else&>>>;
+  static_assert(same, "both branches return the same type");
+  if constexpr (!same) return;
+  else if constexpr (std::is_void_v<R>) condition ? then() : otherwise();
   else return condition ? R(then()) : R(otherwise());
 }
 

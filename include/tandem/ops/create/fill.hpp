@@ -48,6 +48,10 @@ template <std::same_as<DType> D>
 Tensor ones(const Dims& shape, D dtype, CreateOptions o = {}) {
   return o.dtype = dtype, ones(shape, o);
 }
+template <std::same_as<const char*> Text>
+Tensor zeros(const Dims& shape, Text dtype, CreateOptions = {}) = delete;  // not a name, "float32": write float32
+template <std::same_as<const char*> Text>
+Tensor ones(const Dims& shape, Text dtype, CreateOptions = {}) = delete;  // not a name, "float32": write float32
 /// Creates a tensor filled with a literal, with the literal's dtype or `.dtype`: fill({2}, 7), fill({3}, "a").
 ///   throws    errors::InvalidArgumentError for a negative or unknown size, a value in braces, or a number that
 ///             `.dtype` cannot represent
@@ -76,6 +80,10 @@ template <std::same_as<DType> D>
 Tensor ones_like(const Tensor& like, D dtype, LikeOptions o = {}) {
   return o.dtype = dtype, ones_like(like, o);
 }
+template <std::same_as<const char*> Text>
+Tensor zeros_like(const Tensor& like, Text dtype, LikeOptions = {}) = delete;  // not a name, "float32": write float32
+template <std::same_as<const char*> Text>
+Tensor ones_like(const Tensor& like, Text dtype, LikeOptions = {}) = delete;  // not a name, "float32": write float32
 
 /// Creates the n x n identity matrix (n x num_columns if given, repeated over `.batch_shape`). n may be an integer
 /// scalar tensor.

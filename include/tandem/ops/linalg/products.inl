@@ -34,7 +34,7 @@ TANDEM_INLINE Tensor tensordot(const Tensor& a, const Tensor& b, const Tensordot
   const tandem::detail::CallSite call(o);
   const Shape &sa = a.spec().shape, &sb = b.spec().shape;
   const auto refuse = [&](const std::string& what) { detail::raise_pair("tensordot", what, a, b); };
-  if (a.dtype() != b.dtype()) refuse("dtypes differ");
+  if (a.dtype() != b.dtype()) refuse("dtypes differ; cast one of them");
   if (axes.is_count() && (axes.count() < 0 || axes.count() > sa.rank() || axes.count() > sb.rank()))
     refuse("cannot sum over " + std::to_string(axes.count()) + " axes");
   const Axes in_a = axes.is_count() ? detail::trailing_axes(axes.count(), sa.rank()) : axes.a();

@@ -24,6 +24,8 @@ class Padding {
   Padding(const std::vector<std::pair<i64, i64>>& pads) : kind_(PaddingKind::given) {
     for (const auto& p : pads) push(p);
   }
+  template <std::same_as<const char*> Text>
+  Padding(Text) = delete;  // not a name, "same": write Padding::same
   constexpr PaddingKind kind() const { return kind_; }
   constexpr bool is_causal() const { return count_ == causal_count; }
   /// The number of pairs that were given, and the entries of pair i.

@@ -14,6 +14,22 @@ struct ArgOptions {
 };
 
 namespace detail {
+/// An axis without a default: options that lack it do not compile.
+struct ArgAxis {
+  template <std::integral I>
+    requires(!std::same_as<I, bool>)
+  ArgAxis(I axis) : number(static_cast<i64>(axis)) {}
+  i64 number;
+};
+}  // namespace detail
+/// The options with the axis among them: argmax(x, {.axis = -1}).
+struct ArgAxisOptions {
+  TANDEM_OP_OPTIONS;
+  detail::ArgAxis axis;
+  DType output_type = DType::int64;
+};
+
+namespace detail {
 TANDEM_API Tensor arg_reduce(const OpDef& op, const Tensor& x, i64 axis, const ArgOptions& options);
 }
 TANDEM_OPS(arg_ops, argmax, argmin)
@@ -30,11 +46,17 @@ template <std::integral I>
 Tensor argmax(const Tensor& x, I axis, ArgOptions options = {}) {
   return detail::arg_reduce(argmax_op, x, axis, options);
 }
+inline Tensor argmax(const Tensor& x, ArgAxisOptions o) {
+  return detail::arg_reduce(argmax_op, x, o.axis.number, {o.name, o.where, o.output_type});
+}
 /// Returns the index of the smallest element along an axis. Otherwise as argmax.
 template <std::integral I>
   requires(!std::same_as<I, bool>)
 Tensor argmin(const Tensor& x, I axis, ArgOptions options = {}) {
   return detail::arg_reduce(argmin_op, x, axis, options);
+}
+inline Tensor argmin(const Tensor& x, ArgAxisOptions o) {
+  return detail::arg_reduce(argmin_op, x, o.axis.number, {o.name, o.where, o.output_type});
 }
 
 }  // namespace TANDEM_NS

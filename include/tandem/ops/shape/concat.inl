@@ -33,7 +33,7 @@ TANDEM_INLINE Specs infer_concat(const InferCall& c) {
   const int axis = resolve_axis(c.op.name, c.get<rules::JoinAttrs>().axis, s.rank());
   for (std::size_t i = 1; i < c.in.size(); ++i) {
     const Spec& x = c.spec(i);
-    if (x.dtype != r[0].dtype) raise_specs(c, "dtypes differ");
+    if (x.dtype != r[0].dtype) raise_specs(c, "dtypes differ", "cast one of them");
     if (x.shape.rank() != s.rank()) raise_specs(c, "ranks differ");
     for (int d = 0; d < s.rank(); ++d) {
       const i64 a = s.dim(d), b = x.shape.dim(d);
@@ -79,7 +79,7 @@ TANDEM_INLINE Specs infer_stack(const InferCall& c) {
   Specs r(c.spec(0));
   Shape& s = r[0].shape;
   for (std::size_t i = 1; i < c.in.size(); ++i) {
-    if (c.spec(i).dtype != r[0].dtype) raise_specs(c, "dtypes differ");
+    if (c.spec(i).dtype != r[0].dtype) raise_specs(c, "dtypes differ", "cast one of them");
     if (!c.spec(i).shape.is_compatible_with(s)) raise_specs(c, "shapes differ");
     for (int d = 0; d < s.rank(); ++d)
       if (s.dim(d) == none) s.set(d, c.spec(i).shape.dim(d));

@@ -74,7 +74,7 @@ TANDEM_INLINE Specs infer_pad(const InferCall& c) {
   const auto& a = c.get<rules::PadAttrs>();
   Specs r(c.spec(0));
   Shape& s = r[0].shape;
-  if (c.spec(1).dtype != r[0].dtype) raise_specs(c, "dtypes differ");
+  if (c.spec(1).dtype != r[0].dtype) raise_specs(c, "dtypes differ", "cast one of them");
   if (c.spec(1).shape.rank() != 0) raise_specs(c, "the padding value must be a scalar");
   if (a.before.rank() != s.rank() || a.after.rank() != s.rank()) raise_specs(c, "paddings must have one pair per axis");
   for (int i = 0; i < s.rank(); ++i) {
