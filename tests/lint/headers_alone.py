@@ -1,6 +1,6 @@
 """Checks that every .hpp and .inl file compiles by itself with each given compiler, without warnings.
 
---together compiles all .hpp files as one unit instead, in reverse order; with --header-only in that mode, for one
+--together compiles all .hpp files as one unit instead, in reverse order, with -Wconversion and -Wshadow, too; with --header-only in that mode, for one
 instruction set (the source of the kernels is the same in each), followed by all .inl files in reverse order. --system
 gives the include folders of other packages. --passed names a file that records what has passed with which files, so
 that only files whose includes have changed are compiled again.
@@ -53,8 +53,9 @@ def compile_alone(compiler, header, options, passed):
 
 
 def compile_together(compiler, headers, options):
-    """None, or the error; the order differs from that of the umbrellas."""
-    command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *options, "-x", "c++", "-"]
+    """None, or the error; the order differs from that of the umbrellas. With the warnings of strict users."""
+    warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+    command = [compiler, "-std=c++20", "-fsyntax-only", *warnings, *options, "-x", "c++", "-"]
     text = "".join(f'#include "{header}"\n' for header in reversed(headers))
     run = subprocess.run(command, input=text, capture_output=True, text=True)
     return f"{compiler}: the headers do not compile together:\n{run.stderr[:3000]}" if run.returncode else None

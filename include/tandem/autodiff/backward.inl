@@ -232,7 +232,7 @@ TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, Span<con
       if (std::none_of(in.begin(), in.end(), [&](int s) { return s >= 0 && reached[static_cast<std::size_t>(s)]; }))
         continue;
       if (&e == &op) return source.name();
-      for (std::uint32_t i = 0; i < e.n_out; ++i) reached[static_cast<std::size_t>(e.first_out + i)] = 1;
+      for (std::uint32_t i = 0; i < e.n_out; ++i) reached[static_cast<std::size_t>(e.first_out) + i] = 1;
     }
   }
   return {};
@@ -258,8 +258,8 @@ TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, Span<con
       }
     if (!from) continue;
     for (std::uint32_t i = 0; i < e.n_out; ++i) {
-      reached[static_cast<std::size_t>(e.first_out + i)] = 1;
-      blocker[static_cast<std::size_t>(e.first_out + i)] = by ? by : e.op->flags.non_differentiable ? e.op : nullptr;
+      reached[static_cast<std::size_t>(e.first_out) + i] = 1;
+      blocker[static_cast<std::size_t>(e.first_out) + i] = by ? by : e.op->flags.non_differentiable ? e.op : nullptr;
     }
   }
   for (const Tensor& t : targets)

@@ -14,8 +14,11 @@
 
 namespace TANDEM_NS {
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // GCC before 13: `none` of a scoped enum hides tandem::none
 /// The gradient of a source that has no path to the targets.
 enum class UnconnectedGradients { none, zero, error };
+#pragma GCC diagnostic pop
 
 struct TapeOptions {
   bool persistent = false;               ///< gradient() may be called more than once

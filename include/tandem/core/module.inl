@@ -187,8 +187,7 @@ TANDEM_LAZY_INLINE void Module::Expected::give(const Module& module, const std::
     std::map<std::string, Tensor>& values;
     const bool keep;
 
-    Giving(const Expected& all, std::map<std::string, Tensor>& values, bool keep)
-        : all(all), values(values), keep(keep) {}
+    Giving(const Expected& a, std::map<std::string, Tensor>& v, bool k) : all(a), values(v), keep(k) {}
     void enter(Contents& c, const std::string& prefix, bool) override {
       if (!c.makes_slots && (!c.is_layer || c.built)) return;
       std::map<std::string, Tensor> mine;

@@ -16,7 +16,7 @@ class DryRun final : Stager {
 
  private:
   struct Lifted {
-    explicit Lifted(DryRun& run) : run(run) { context.stager = run.stager_; }
+    explicit Lifted(DryRun& r) : run(r) { context.stager = r.stager_; }
     Lifted(const Lifted&) = delete;
     Lifted& operator=(const Lifted&) = delete;
     ~Lifted() { context.stager = &run; }

@@ -26,7 +26,7 @@ struct StringLookupOptions {
 namespace detail {
 /// The words of a vocabulary.
 struct StringVocabulary final : Asset {
-  explicit StringVocabulary(const StringLookupOptions& options) : options(options) {}
+  explicit StringVocabulary(const StringLookupOptions& o) : options(o) {}
   /// throws errors::InvalidArgumentError, in the name of StringLookup, for an empty or too large vocabulary, or one
   /// with a word twice
   TANDEM_INLINE StringVocabulary(const StringLookupOptions& options, std::vector<std::string> words, bool is_given);

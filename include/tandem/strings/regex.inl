@@ -57,10 +57,10 @@ TANDEM_INLINE void regex_replace_kernel(const KernelCall& c) {
   const std::shared_ptr<const Pattern> pattern = compiled(c.op, a.pattern);
   pattern->check_rewrite(c.op, a.rewrite);
   map_strings<Bytes>(c, [&](std::string_view s) {
-    std::string text(s);
-    if (a.global) RE2::GlobalReplace(&text, **pattern, piece(a.rewrite));
-    else RE2::Replace(&text, **pattern, piece(a.rewrite));
-    return Bytes(text);
+    std::string result(s);
+    if (a.global) RE2::GlobalReplace(&result, **pattern, piece(a.rewrite));
+    else RE2::Replace(&result, **pattern, piece(a.rewrite));
+    return Bytes(result);
   });
 }
 TANDEM_INLINE Specs infer_regex_full_match(const InferCall& c) {

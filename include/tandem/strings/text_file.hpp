@@ -9,9 +9,9 @@
 
 namespace TANDEM_NS::strings::impl {
 
-inline void write_text(const char* op, const std::string& path, const std::string& text) {
+inline void write_text(const char* op, const std::string& path, const std::string& content) {
   std::FILE* const file = std::fopen(path.c_str(), "wbe");
-  const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool written = file && std::fwrite(content.data(), 1, content.size(), file) == content.size();
   const bool closed = file && std::fclose(file) == 0;
   if (!written || !closed)
     errors::raise<errors::UnavailableError>(op, "cannot write " + path + ": " + std::strerror(errno));

@@ -136,8 +136,8 @@ struct AttentionPlan {
     scale = a.by_width ? 1 / std::sqrt(static_cast<double>(std::max<i64>(d, 1))) : a.scale;
     for (int i = 0; i < q.rank() - 2; ++i) batches *= q.dim(i), key_batches *= k.dim(i);
   }
-  void set_mask(const Operand* m) {
-    mask = m;
+  void set_mask(const Operand* of) {
+    mask = of;
     const Shape& s = mask->shape();
     if (s.rank() > 0 && s.dim(-1) != 1) mask_column = 1;
     if (s.rank() > 1 && s.dim(-2) != 1) mask_row = s.dim(-1);
@@ -195,12 +195,12 @@ struct AttentionPlan {
   }
   /// n numbers of a mask of half precision from element `at` on.
   template <class T>
-  void widen_mask(i64 at, i64 n, T* to) const {
+  void widen_mask(i64 at, i64 count, T* to) const {
     if constexpr (kernels_take_half && std::is_same_v<T, float>) {
-      half_rows(mask->spec->dtype).widen(mask->as<const std::uint16_t>() + at, 0, to, 0, 1, mask_column ? n : 1);
-      if (!mask_column) std::fill_n(to, n, *to);
+      half_rows(mask->spec->dtype).widen(mask->as<const std::uint16_t>() + at, 0, to, 0, 1, mask_column ? count : 1);
+      if (!mask_column) std::fill_n(to, count, *to);
     } else {
-      (void)at, (void)n, (void)to;
+      (void)at, (void)count, (void)to;
     }
   }
   i64 dropout_room(i64 rows, i64 keys) const { return dropout > 0 ? (rows * keys + 15) / 16 * 16 : 0; }

@@ -132,7 +132,7 @@ class Joined {
     });
   }
   template <bool Join>
-  void copy_rows(i64 row, void (*copy)(const Runs*, int, i64, i64)) const {
+  void copy_rows(i64 row, void (*copy_part)(const Runs*, int, i64, i64)) const {
     InlinedVector<Runs, 8, memory::Blocks> runs;
     for (const Part& p : parts_) {
       char* const whole = static_cast<char*>(element(whole_, p.at));
@@ -141,7 +141,7 @@ class Joined {
       runs.push(Join ? Runs{whole, part, step, bytes, bytes} : Runs{part, whole, bytes, step, bytes});
     }
     parallel_for(outer_, copy_grain_bytes / row + 1,
-                 [&](i64 begin, i64 end) { copy(runs.begin(), static_cast<int>(runs.size()), begin, end); });
+                 [&](i64 begin, i64 end) { copy_part(runs.begin(), static_cast<int>(runs.size()), begin, end); });
   }
   template <bool Join>
   static void copy_run(char* whole, char* part, i64 n, bool streamed) {

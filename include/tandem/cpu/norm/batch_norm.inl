@@ -301,7 +301,7 @@ void batch_norm_of(const KernelCall& c) {
 template <class T>
 void batch_norm_grad_of(const KernelCall& c) {
   if (c.in[1].size() == 0) {
-    for (const std::size_t i : {1, 2}) std::memset(c.out[i].data, 0, c.out[i].spec->bytes());
+    for (const std::size_t i : {1u, 2u}) std::memset(c.out[i].data, 0, c.out[i].spec->bytes());
     return;
   }
   BatchVectors<T> vectors(c.in[2]);

@@ -37,9 +37,9 @@ struct ByName {
 };
 /// The boundaries of bins.
 struct Boundaries final : Asset {
-  explicit Boundaries(std::optional<i64> num_bins) : num_bins(num_bins) {}
-  Boundaries(std::optional<i64> num_bins, std::vector<double> values, bool is_given)
-      : Asset(is_given), num_bins(num_bins), values(std::move(values)), is_known(true) {}
+  explicit Boundaries(std::optional<i64> bins) : num_bins(bins) {}
+  Boundaries(std::optional<i64> bins, std::vector<double> v, bool is_given)
+      : Asset(is_given), num_bins(bins), values(std::move(v)), is_known(true) {}
   const char* kind() const override { return "boundaries"; }
   TANDEM_INLINE Tensor value() const override;
   TANDEM_INLINE Ref<Asset> with(const Tensor& value) const override;
@@ -69,8 +69,8 @@ struct LookupLimits {
   bool has_mask, pads;
 
   template <class Options>
-  LookupLimits(const char* layer, const Options& o)
-      : layer(layer),
+  LookupLimits(const char* layer_name, const Options& o)
+      : layer(layer_name),
         max_tokens(o.max_tokens),
         num_oov_indices(o.num_oov_indices),
         has_mask(o.mask_token.has_value()),
@@ -148,7 +148,7 @@ struct IntegerLookupOptions {
 namespace detail {
 /// The integers of a vocabulary, and these with the mask, sorted, with their ids.
 struct IntegerVocabulary final : Asset {
-  explicit IntegerVocabulary(const IntegerLookupOptions& options) : options(options) {}
+  explicit IntegerVocabulary(const IntegerLookupOptions& o) : options(o) {}
   /// throws errors::InvalidArgumentError, in the name of IntegerLookup, for an empty or too large vocabulary, or one
   /// with an integer twice
   TANDEM_INLINE IntegerVocabulary(const IntegerLookupOptions& options, std::vector<i64> tokens, bool is_given);

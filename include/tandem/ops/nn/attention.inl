@@ -98,9 +98,9 @@ TANDEM_INLINE Specs infer_attention_grad(const InferCall& c) {
   rows.erase(rows.rank() - 1);
   y.set(y.rank() - 1, c.spec(3).shape.dim(-1));
   bool ok = c.spec(0).shape.is_compatible_with(y);
-  for (const std::size_t i : {4, 5}) ok &= c.spec(i).shape.is_compatible_with(rows);
+  for (const std::size_t i : {4u, 5u}) ok &= c.spec(i).shape.is_compatible_with(rows);
   ok &= c.spec(0).dtype == c.spec(1).dtype;
-  for (const std::size_t i : {4, 5}) ok &= c.spec(i).dtype == widened(c.spec(1).dtype);
+  for (const std::size_t i : {4u, 5u}) ok &= c.spec(i).dtype == widened(c.spec(1).dtype);
   if (!ok) raise_specs(c, "gradient shape does not match result shape");
   Specs out(c.spec(1));
   out.push(c.spec(2));
