@@ -1,14 +1,18 @@
 // The CPU kernels of optimizer updates, dense and row-sparse, around update_loop (optim.inc).
 // A rule R: `states` (weights and slots), `Params<T>` with `static Params make(const KernelCall&)`, and
 // `template <class V> static TANDEM_HD void step(const Params&, V* state, V g)`.
+// Weights and gradients of half precision are widened a tile at a time; their slots are float32.
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "tandem/base/error.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/kernel.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/pointwise/half_tile.hpp"
 #include "tandem/cpu/simd/isa.hpp"
 #include "tandem/cpu/simd/packs.hpp"
 
@@ -60,6 +64,8 @@ struct DenseUpdates {
     });
   }
   void run_part(std::size_t tensor, i64 begin, i64 end) const {
+    if constexpr (std::is_same_v<T, float>)
+      if (c.out[tensor * states].is_half()) return run_half(tensor, begin, end);
     const T* in[states];
     T* out[states];
     for (std::size_t k = 0; k < states; ++k) {
@@ -67,6 +73,47 @@ struct DenseUpdates {
       out[k] = c.out[tensor * states + k].template as<T>() + begin;
     }
     fn(params, in, out, c.in[count * states + tensor].template as<T>() + begin, factor, end - begin);
+  }
+  // Computes in float32 and rounds the weight once.
+  void run_half(std::size_t tensor, i64 begin, i64 end) const {
+    const auto half = [&](const Operand& o) { return o.as<std::uint16_t>() + begin; };
+    const i64 most = std::min(half_tile_numbers, end - begin);
+    HalfTile tile(c.out[tensor * states].spec->dtype, 2 * most);
+    for (; begin < end; begin += most) {
+      const i64 n = std::min(most, end - begin);
+      tile.clear();
+      float* const weight = tile.widen(half(c.in[tensor * states]), n, 1, n);
+      const float* const g = tile.widen(half(c.in[count * states + tensor]), n, 1, n);
+      const float* in[states] = {weight};
+      float* out[states] = {weight};
+      for (std::size_t k = 1; k < states; ++k) {
+        in[k] = c.in[tensor * states + k].template as<float>() + begin;
+        out[k] = c.out[tensor * states + k].template as<float>() + begin;
+      }
+      fn(params, in, out, g, 1, n);
+      tile.round(weight, half(c.out[tensor * states]), n, 1, n);
+    }
+  }
+};
+
+/// The rows of a weight or a gradient as T, whose half precision is widened.
+template <class T>
+struct UpdateRows {
+  const Operand& of;
+  i64 width;
+
+  T* row(i64 i) const { return of.template as<T>() + i * width; }
+  std::uint16_t* half_row(i64 i) const { return of.template as<std::uint16_t>() + i * width; }
+  bool is_half() const { return std::is_same_v<T, float> && of.is_half(); }
+  /// The row itself, or a copy in `room`.
+  T* widened(i64 i, T* room) const {
+    if constexpr (std::is_same_v<T, float>)
+      if (of.is_half()) return half_rows(of.spec->dtype).widen(half_row(i), 0, room, 0, 1, width), room;
+    return row(i);
+  }
+  /// Stores a copy that widened() has returned.
+  void round(const T* from, i64 i) const {
+    if constexpr (std::is_same_v<T, float>) half_rows(of.spec->dtype).round(from, 0, half_row(i), 0, 1, width);
   }
 };
 
@@ -105,42 +152,46 @@ void sparse_update(const KernelCall& c) {
   const Shape& shape = c.out[0].shape();
   const i64 rows = shape.dim(0), width = rows ? shape.size() / rows : 0;
   const RowOrder order(c, c.in[R::states + 1], rows);
-  const T* values = c.in[R::states].template as<T>();
+  const UpdateRows<T> values{c.in[R::states], width}, weights{c.out[0], width};
   for (int k = 0; k < R::states; ++k) {
     const auto at = static_cast<std::size_t>(k);
     if (c.out[at].data != c.in[at].data) std::memcpy(c.out[at].data, c.in[at].data, c.out[at].spec->bytes());
   }
   parallel_for(order.count, std::max<i64>(1, 16 * 1024 / std::max<i64>(1, width)), [&](i64 begin, i64 end) {
-    const memory::Scratch sum_room(static_cast<std::size_t>(width) * sizeof(T));
-    T* const sum = static_cast<T*>(sum_room.data());
+    const memory::Scratch room(static_cast<std::size_t>(width) * (weights.is_half() ? 3 : 1) * sizeof(T));
+    T* const sum = static_cast<T*>(room.data());  // then, in half precision, one summand and the weight
     while (begin > 0 && begin < order.count && order.items[begin].row == order.items[begin - 1].row) ++begin;
     for (i64 i = begin; i < end;) {
       const i64 row = order.items[i].row;
-      const T* g = values + order.items[i].at * width;
+      const T* g = values.widened(order.items[i].at, sum);
       if (++i < order.count && order.items[i].row == row) {
-        std::copy(g, g + width, sum);
-        for (; i < order.count && order.items[i].row == row; ++i)
-          for (i64 j = 0; j < width; ++j) sum[j] += values[order.items[i].at * width + j];
+        if (g != sum) std::copy(g, g + width, sum);
+        for (; i < order.count && order.items[i].row == row; ++i) {
+          const T* const next = values.widened(order.items[i].at, sum + width);
+          for (i64 j = 0; j < width; ++j) sum[j] += next[j];
+        }
         g = sum;
       }
       const T* in[R::states];
       T* out[R::states];
-      for (int k = 0; k < R::states; ++k)
+      in[0] = out[0] = weights.widened(row, sum + 2 * width);
+      for (int k = 1; k < R::states; ++k)
         in[k] = out[k] = c.out[static_cast<std::size_t>(k)].template as<T>() + row * width;
       fn(params, in, out, g, T(1), width);
+      if (weights.is_half()) weights.round(out[0], row);
     }
   });
 }
 
 }  // namespace detail
 
-/// (state..., gradient, ...) -> (state'...), or several of these, as OpDef::multi_tensor defines; float32 and float64.
+/// (state..., gradient, ...) -> (state'...), or several of these, as OpDef::multi_tensor defines; floating dtypes.
 template <class R>
 void optimizer_update(const KernelCall& c) {
   if (c.out[0].spec->dtype == DType::float64) detail::DenseUpdates<R, double>{c}.run();
   else detail::DenseUpdates<R, float>{c}.run();
 }
-/// (state..., values, indices, ...) -> (state'...); float32 and float64, indices int32 or int64.
+/// (state..., values, indices, ...) -> (state'...); floating dtypes, indices int32 or int64.
 ///   throws  errors::InvalidArgumentError for an index out of range, before anything is written
 template <class R>
 void optimizer_sparse_update(const KernelCall& c) {

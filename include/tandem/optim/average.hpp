@@ -36,9 +36,9 @@ class TANDEM_API WeightAverage : public Module {
 
   /// Updates the averages of these Variables with their current values. An average begins with the value that its
   /// Variable has at the first call. Works in traced functions, too.
-  ///   throws  errors::InvalidArgumentError if a Variable is not float32 or float64; nothing is changed then
+  ///   throws  errors::InvalidArgumentError if a Variable is not floating; nothing is changed then
   void apply(const std::vector<Variable>& variables) const;
-  /// The average of a Variable, itself a Variable that is not trainable.
+  /// The average of a Variable, itself a Variable that is not trainable; float32 for one of half precision.
   ///   throws  errors::NotFoundError if apply() has not been called with it
   Variable average(const Variable& variable) const;
   /// Whether a Variable has an average.

@@ -12,6 +12,11 @@ namespace TANDEM_NS {
 
 namespace detail {
 inline constexpr SlotKind average_slots[] = {{.name = "average", .is_copy = true}};
+// A weight's average in the weight's dtype.
+TANDEM_INLINE Tensor as_weight(const std::vector<Variable>& state) {
+  const Unobserved quiet;
+  return cast(state[1].value_untracked(), state[0].dtype());
+}
 }  // namespace detail
 
 TANDEM_INLINE WeightAverage::WeightAverage(const char* kind) : slots_(new detail::Slots) {
@@ -26,9 +31,9 @@ TANDEM_INLINE Span<const Variable> WeightAverage::state_of(const Variable& varia
 }
 TANDEM_INLINE void WeightAverage::build(const std::vector<Variable>& variables) const {
   for (const Variable& v : variables)
-    if (!dtypes::floating.has(v.dtype()))
+    if (!is_floating(v.dtype()))
       errors::raise<errors::InvalidArgumentError>(
-          "average", "variable '" + v.name() + "' is " + to_string(v.spec()) + "; averages are float32 or float64");
+          "average", "variable '" + v.name() + "' is " + to_string(v.spec()) + "; only floating ones have an average");
   for (const Variable& v : variables) state_of(v);
 }
 TANDEM_INLINE void WeightAverage::apply(const std::vector<Variable>& variables) const {
@@ -40,7 +45,7 @@ TANDEM_INLINE void WeightAverage::apply(const std::vector<Variable>& variables) 
     return weight_of(n);
   }();
   for (const Variable& v : variables) {
-    const Tensor value = v;
+    const Tensor value = cast(v, detail::slot_dtype(v.dtype()));
     const Tensor* const extra[] = {&value, &rate, &n};
     update(average_update_op, state_of(v).subspan(1), extra);
   }
@@ -62,7 +67,7 @@ TANDEM_INLINE std::vector<std::vector<Variable>> WeightAverage::averaged(const c
   return all;
 }
 TANDEM_INLINE void WeightAverage::assign_averages() const {
-  for (const std::vector<Variable>& state : averaged("assign_averages")) state[0].assign(state[1].value_untracked());
+  for (const std::vector<Variable>& state : averaged("assign_averages")) state[0].assign(detail::as_weight(state));
 }
 
 TANDEM_INLINE WeightAverage::Swap::Swap(const WeightAverage& average) {
@@ -71,7 +76,7 @@ TANDEM_INLINE WeightAverage::Swap::Swap(const WeightAverage& average) {
     weights_.push_back(state[0]);
     values_.push_back(state[0].value_untracked());
   }
-  for (const std::vector<Variable>& state : all) state[0].set_untracked(state[1].value_untracked());
+  for (const std::vector<Variable>& state : all) state[0].set_untracked(detail::as_weight(state));
 }
 TANDEM_INLINE WeightAverage::Swap::~Swap() {
   for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i].set_untracked(values_[i]);

@@ -24,6 +24,10 @@ namespace detail {
 template <class R>
 concept PositionalRate = Rate<R> || std::same_as<R, LearningRate> || std::derived_from<R, Variable> || RateFunction<R>;
 
+// A function that computes a loss. A Tensor has a call operator, too, but a computed loss has no tape.
+template <class F>
+concept LossFunction = std::invocable<F> && !std::convertible_to<F, Tensor>;
+
 /// One update that is made of several ops: the gradient, a weight and its slots, the numbers that update ops take.
 struct UpdateCall {
   const Gradient& gradient;
@@ -66,6 +70,10 @@ struct Undecayed final : Opaque {
 }  // namespace detail
 
 /// The base class of optimizers; construct one of optimizers::*. Copies are handles to the same state.
+///
+/// Weights of half precision are updated in float32 and rounded once in each update; their slots are float32. A change
+/// below half a unit in the weight's last place (2^-9 of a bfloat16) is lost: to train with small learning rates, keep
+/// float32 weights and cast them in the call.
 class TANDEM_API Optimizer : public Module {
  public:
   struct GradientAndVariable {
@@ -89,15 +97,16 @@ class TANDEM_API Optimizer : public Module {
     requires(N != M)
   void apply_gradients(const Gradients<N>&, const Variable (&)[M]) const = delete;  // the lists differ in length
   /// Runs loss() under a tape, applies one update step with its gradients and returns the loss.
-  template <std::invocable F>
+  template <detail::LossFunction F>
   Tensor minimize(F&& loss, const std::vector<Variable>& variables) const {
     GradientTape tape;
     const Tensor y = std::forward<F>(loss)();
     apply_gradients(tape.gradient(y, variables), variables);
     return y;
   }
+  Tensor minimize(const Tensor& loss, const std::vector<Variable>&) const = delete;  // takes a function: [&] { ... }
   /// Runs loss() under a tape and returns its gradients, for apply_gradients.
-  template <std::invocable F>
+  template <detail::LossFunction F>
   std::vector<GradientAndVariable> compute_gradients(F&& loss, const std::vector<Variable>& variables) const {
     GradientTape tape;
     const Tensor y = std::forward<F>(loss)();
@@ -105,6 +114,7 @@ class TANDEM_API Optimizer : public Module {
     for (Gradient& g : tape.gradient(y, variables)) pairs.push_back({std::move(g), variables[pairs.size()]});
     return pairs;
   }
+  std::vector<GradientAndVariable> compute_gradients(const Tensor& loss, const std::vector<Variable>&) const = delete;
   /// Excludes Variables from weight decay, usually biases and the weights of normalizations: those of .var_list, and
   /// those whose name contains one of .var_names. Replaces the exclusions of an earlier call; copies of this handle
   /// have the same ones.

@@ -26,7 +26,7 @@ inline bool has_rate_and_step(const InferCall& c) {
 inline bool fits_slots(const InferCall& c, std::size_t first, std::size_t states) {
   const Spec& w = c.spec(first);
   for (std::size_t k = first + 1; k < first + states; ++k)
-    if (c.spec(k).dtype != w.dtype || !c.spec(k).shape.is_compatible_with(w.shape)) return false;
+    if (c.spec(k).dtype != slot_dtype(w.dtype) || !c.spec(k).shape.is_compatible_with(w.shape)) return false;
   return true;
 }
 [[noreturn]] TANDEM_INLINE void raise_gradient(const InferCall& c, const Spec& weight, const Spec& gradient) {
@@ -39,8 +39,9 @@ TANDEM_INLINE Specs infer_update(const InferCall& c) {
   const bool sparse = c.in.size() == states + 4;
   const Spec &w = c.spec(0), &g = c.spec(states);
   if (!fits_slots(c, 0, states) || !has_rate_and_step(c))
-    raise_specs(
-        c, "requires slots that match the weight, a gradient, a float32 or float64 learning rate and an int64 step");
+    raise_specs(c,
+                "requires slots that match the weight (float32 for half precision), a gradient, a float32 or float64 "
+                "learning rate and an int64 step");
   bool fits = g.dtype == w.dtype;
   if (!sparse) {
     fits &= g.shape.is_compatible_with(w.shape);
@@ -65,7 +66,7 @@ Specs infer_updates(const InferCall& c) {
     fits = c.spec(i * States).dtype == first.dtype && fits_slots(c, i * States, States);
   if (fits && factors) {
     const Spec& factor = c.spec(c.in.size() - 3);
-    fits = factor.dtype == first.dtype && factor.shape.rank() == 0;
+    fits = factor.dtype == first.dtype && dtypes::floating.has(factor.dtype) && factor.shape.rank() == 0;
   }
   if (!fits)
     raise_specs(c,
@@ -104,7 +105,7 @@ constexpr OpDef update_row(const char* name) {
   return {.name = name,
           .infer = &infer_update,
           .cpu = &cpu::optimizer_update<R>,
-          .dtypes = dtypes::floating,
+          .dtypes = dtypes::floating | dtypes::half_floating,
           .outputs = R::states,
           .saves = Saves::nothing,
           .flags = {.in_place = true},
@@ -174,6 +175,17 @@ TANDEM_INLINE void Optimizer::build(const std::vector<Variable>& variables) cons
 }
 
 namespace detail {
+// With the reasons of the first ones.
+[[noreturn, gnu::cold]] TANDEM_INLINE void raise_no_gradients(const std::vector<Gradient>& g,
+                                                              const std::vector<Variable>& v) {
+  constexpr std::size_t most = 3;
+  std::string names, reasons;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    names += (i ? ", " : "") + v[i].name();
+    if (i < most) reasons += "\n  " + v[i].name() + ": " + g[i].dense().unset_reason();
+  }
+  errors::raise<errors::InvalidArgumentError>("apply_gradients", "no gradients for any variable: " + names + reasons);
+}
 TANDEM_INLINE void check_gradients(const std::vector<Gradient>& g, const std::vector<Variable>& v) {
   if (g.size() != v.size())
     errors::raise<errors::InvalidArgumentError>(
@@ -183,11 +195,7 @@ TANDEM_INLINE void check_gradients(const std::vector<Gradient>& g, const std::ve
         "apply_gradients", "no variables; layers make theirs at the first call: call the model or build() it first");
   bool any = false;
   for (const Gradient& x : g) any |= x.is_set();
-  if (!any) {
-    std::string names;
-    for (const Variable& x : v) names += (names.empty() ? "" : ", ") + x.name();
-    errors::raise<errors::InvalidArgumentError>("apply_gradients", "no gradients for any variable: " + names);
-  }
+  if (!any) raise_no_gradients(g, v);
   for (std::size_t i = 0; i < g.size(); ++i) {
     if (!g[i].is_set()) continue;
     const Spec& s = (g[i].is_sparse() ? g[i].like() : g[i].dense()).spec();

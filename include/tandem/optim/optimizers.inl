@@ -58,13 +58,15 @@ inline Tensor updated_elements(const Gradient& g) {
 }
 TANDEM_INLINE void lamb_update(const UpdateCall& c) {
   const auto& a = c.attrs.get<AdamAttrs>();
-  const Tensor weight = c.state[0], m = c.state[1], v = c.state[2], g = c.gradient.tensor();
+  const DType dtype = tandem::detail::slot_dtype(c.state[0].dtype());
+  const Tensor weight = cast(c.state[0], dtype), m = c.state[1], v = c.state[2];
+  const Tensor g = c.gradient.with_values(cast(c.gradient.values(), dtype)).tensor();  // equal rows add up in `dtype`
   const Tensor rows = updated_elements(c.gradient);
   const auto among = [&](const Tensor& changed, const Tensor& otherwise) {
     return rows.is_set() ? where(rows, changed, otherwise) : changed;
   };
   const Tensor t = cast(c.step, DType::float64);
-  const auto correction = [&](double beta) { return cast(1 - pow(beta, t), weight.dtype()); };
+  const auto correction = [&](double beta) { return cast(1 - pow(beta, t), dtype); };
   const Tensor new_m = among(a.beta_1 * m + (1 - a.beta_1) * g, m);
   const Tensor new_v = among(a.beta_2 * v + (1 - a.beta_2) * square(g), v);
   const Tensor zero = zeros_like(weight);
@@ -74,7 +76,9 @@ TANDEM_INLINE void lamb_update(const UpdateCall& c) {
   const Tensor ratio = where(both, w_norm / where(u_norm > 0, u_norm, 1), 1);
   c.state[1].assign(new_m);
   c.state[2].assign(new_v);
-  c.state[0].assign_sub(cast(c.lr, weight.dtype()) * ratio * u);
+  const Tensor change = cast(c.lr, dtype) * ratio * u;
+  if (c.state[0].dtype() == dtype) c.state[0].assign_sub(change);
+  else c.state[0].assign(cast(weight - change, c.state[0].dtype()));
 }
 
 TANDEM_INLINE UpdateRule adagrad_rule(const AdagradOptions& o) {

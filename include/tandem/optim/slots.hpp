@@ -13,6 +13,9 @@
 
 namespace TANDEM_NS::detail {
 
+/// The dtype of the slots of a weight: sums of small numbers need more digits than half precision has.
+constexpr DType slot_dtype(DType weight) { return dtypes::half_floating.has(weight) ? DType::float32 : weight; }
+
 /// A kind of slot: its name in checkpoints, and the value that it begins with.
 struct SlotKind {
   const char* name;

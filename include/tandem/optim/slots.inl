@@ -1,5 +1,6 @@
 // Definitions of optim/slots.hpp.
 #pragma once
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/optim/slots.hpp"
 
@@ -10,11 +11,12 @@ TANDEM_INLINE std::vector<Module::Named> Slots::make(const Variable& weight, Spa
   auto make = [&] {
     const Unobserved quiet;
     const Tensor value = weight.value_untracked();
+    const DType dtype = slot_dtype(value.dtype());
     for (const SlotKind& kind : kinds) {
       const std::string name = "slot_" + std::to_string(states_.size()) + "_" + kind.name;
-      const Tensor initial = kind.is_copy        ? value
-                             : kind.initial != 0 ? full_like(value, kind.initial)
-                                                 : zeros_like(value);
+      const Tensor initial = kind.is_copy        ? cast(value, dtype)
+                             : kind.initial != 0 ? full_like(value, kind.initial, {.dtype = dtype})
+                                                 : zeros_like(value, dtype);
       slots.push_back({name, Variable(initial, {.name = name.c_str(), .trainable = false}), weight, kind.name});
     }
   };

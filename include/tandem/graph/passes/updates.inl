@@ -57,8 +57,10 @@ TANDEM_LAZY class UpdateCombiner {
   bool can_combine(const Node& n) const {
     if (!n.op->rare.multi_tensor) return false;
     const Spec& weight = from_.spec(n.in[0]);
-    for (int k = 0; k <= n.op->outputs; ++k)
-      if (!(from_.spec(n.in[at(k)]) == weight)) return false;
+    for (int k = 0; k <= n.op->outputs; ++k) {  // the dtypes fit: the slots of half precision are float32
+      const Spec& s = from_.spec(n.in[at(k)]);
+      if (!(s.shape == weight.shape) || s.device != weight.device) return false;
+    }
     return weight.shape.is_fully_defined() && has_kernel(*n.op->rare.multi_tensor, weight.device) &&
            (weight.device == Device{} || !n.op->host_inputs);  // of many inputs, it cannot name those on the host
   }
@@ -114,7 +116,7 @@ TANDEM_LAZY class UpdateCombiner {
 
   static int gradient(const Node& n) { return n.in[at(n.op->outputs)]; }
   // The gradient's factor, if the gradient is its product with a scalar; otherwise -1. The kernel multiplies as
-  // `multiply` does.
+  // `multiply` does, but in half precision would not round the product.
   int scaled(const Node& n, int factor) const {
     const Node& product = producer(gradient(n));
     if (product.op != &multiply_op) return -1;
@@ -124,7 +126,7 @@ TANDEM_LAZY class UpdateCombiner {
   }
   int common_factor() const {
     const Node& product = producer(gradient(*updates_[0]));
-    if (product.op != &multiply_op) return -1;
+    if (product.op != &multiply_op || !dtypes::floating.has(from_.spec(gradient(*updates_[0])).dtype)) return -1;
     for (int factor : product.in)
       if (from_.spec(factor).shape.rank() == 0 &&
           std::all_of(updates_.begin(), updates_.end(), [&](const Node* n) { return scaled(*n, factor) >= 0; }))
