@@ -18,8 +18,11 @@ TANDEM_API Tensor draw_identity(const Shape&, double gain, double, DType, std::o
 }  // namespace detail
 
 /// A rule for initial values: a plain value type, called with the shape of the weight. The fans of a kernel
-/// [..., in, out] are in and out times the receptive field (the product of the leading axes). With a `seed` the
-/// values are reproducible; without one they are drawn from the global generator (random::set_seed).
+/// [..., in, out] are in and out times the receptive field (the product of the leading axes).
+///
+/// With a `seed` the values depend on the seed, the shape and the dtype alone, as in Keras 3: each call returns the
+/// same ones, so that weights of one shape made with one seed begin equal. Without a seed they are drawn from the
+/// global generator (random::set_seed).
 class TANDEM_API Initializer {
  public:
   enum class Kind : std::uint8_t { constant, uniform, normal, truncated_normal, orthogonal, identity };

@@ -63,13 +63,18 @@ TANDEM_INLINE Tensor orthonormal_rows(const Tensor& normal) {
   }
   return done.empty() ? normal : concat(done, 0);
 }
+// With a seed a pure function of it, as in Keras: each call draws the same numbers.
+inline random::Seed stateless_seed(i64 seed) { return {seed, 0}; }
+TANDEM_INLINE Tensor drawn_normal(const Shape& shape, const random::NormalOptions& o, std::optional<i64> seed) {
+  return seed ? random::stateless_normal(shape, stateless_seed(*seed), o) : random::normal(shape, o);
+}
 TANDEM_INLINE Tensor orthogonal(const Shape& shape, double gain, std::optional<i64> seed) {
   if (shape.rank() < 2)
     errors::raise<errors::InvalidArgumentError>("orthogonal",
                                                 "needs a shape of rank 2 or more, not " + to_string(shape));
   const i64 columns = shape.dim(-1), rows = columns ? shape.size() / columns : 0;
   const Shape drawn{std::min(rows, columns), std::max(rows, columns)};
-  const Tensor q = orthonormal_rows(random::normal(drawn, {.dtype = DType::float64, .seed = seed}));
+  const Tensor q = orthonormal_rows(drawn_normal(drawn, {.dtype = DType::float64}, seed));
   return reshape(gain * (rows <= columns ? q : transpose(q)), shape);
 }
 TANDEM_INLINE Tensor scaled_identity(const Shape& shape, double gain) {
@@ -84,14 +89,17 @@ TANDEM_INLINE Tensor draw_constant(const Shape& shape, double a, double, DType d
   return tandem::detail::filled("initializer", shape, dtype, a);
 }
 TANDEM_INLINE Tensor draw_uniform(const Shape& shape, double a, double b, DType dtype, std::optional<i64> seed) {
-  return random::uniform(shape, {.minval = a, .maxval = b, .dtype = dtype, .seed = seed});
+  const random::UniformOptions o{.minval = a, .maxval = b, .dtype = dtype};
+  return seed ? random::stateless_uniform(shape, stateless_seed(*seed), o) : random::uniform(shape, o);
 }
 TANDEM_INLINE Tensor draw_normal(const Shape& shape, double a, double b, DType dtype, std::optional<i64> seed) {
-  return random::normal(shape, {.mean = a, .stddev = b, .dtype = dtype, .seed = seed});
+  return drawn_normal(shape, {.mean = a, .stddev = b, .dtype = dtype}, seed);
 }
 TANDEM_INLINE Tensor draw_truncated_normal(const Shape& shape, double a, double b, DType dtype,
                                            std::optional<i64> seed) {
-  return random::truncated_normal(shape, {.mean = a, .stddev = b, .dtype = dtype, .seed = seed});
+  const random::NormalOptions o{.mean = a, .stddev = b, .dtype = dtype};
+  return seed ? random::stateless_truncated_normal(shape, stateless_seed(*seed), o)
+              : random::truncated_normal(shape, o);
 }
 TANDEM_INLINE Tensor draw_orthogonal(const Shape& shape, double gain, double, DType dtype, std::optional<i64> seed) {
   return cast(orthogonal(shape, gain, seed), dtype);
