@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tandem/nn/layers.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 
@@ -104,20 +105,28 @@ TEST_CASE("initializers: orthogonal and identity") {
   CHECK_THROWS_AS(Identity()({2, 2, 2}), errors::InvalidArgumentError);
 }
 
-TEST_CASE("initializers: a seed fixes the numbers, the global generator goes on") {
+namespace {
+using Kind = Initializer (*)(initializers::Seed);
+const std::vector<Kind>& seeded_kinds() {
   using namespace initializers;
-  using Kind = Initializer (*)(Seed);
-  const Kind seeded[] = {[](Seed s) { return RandomUniform(-1, 1, s); },
-                         [](Seed s) { return RandomNormal(0, 1, s); },
-                         [](Seed s) { return TruncatedNormal(0, 1, s); },
-                         [](Seed s) { return Orthogonal(1, s); },
-                         [](Seed s) { return GlorotUniform(s); },
-                         [](Seed s) { return GlorotNormal(s); },
-                         [](Seed s) { return HeUniform(s); },
-                         [](Seed s) { return HeNormal(s); },
-                         [](Seed s) { return LecunUniform(s); },
-                         [](Seed s) { return LecunNormal(s); }};
-  for (const Kind make : seeded) {
+  static const std::vector<Kind> seeded{
+      [](Seed s) { return RandomUniform(-1, 1, s); },
+      [](Seed s) { return RandomNormal(0, 1, s); },
+      [](Seed s) { return TruncatedNormal(0, 1, s); },
+      [](Seed s) { return Orthogonal(1, s); },
+      [](Seed s) { return GlorotUniform(s); },
+      [](Seed s) { return GlorotNormal(s); },
+      [](Seed s) { return HeUniform(s); },
+      [](Seed s) { return HeNormal(s); },
+      [](Seed s) { return LecunUniform(s); },
+      [](Seed s) { return LecunNormal(s); },
+      [](Seed s) { return VarianceScaling(1, Initializer::Fan::out, Initializer::Kind::uniform, s); }};
+  return seeded;
+}
+}  // namespace
+
+TEST_CASE("initializers: a seed fixes the numbers, the global generator goes on") {
+  for (const Kind make : seeded_kinds()) {
     const Shape shape{4, 5};
     random::set_seed(3);
     const auto a = drawn(make({}), shape), b = drawn(make({}), shape), c = drawn(make(7), shape);
@@ -128,6 +137,30 @@ TEST_CASE("initializers: a seed fixes the numbers, the global generator goes on"
     CHECK(a != c);
     CHECK(drawn(make(8), shape) != c);
   }
+}
+TEST_CASE("initializers: with a seed each call draws the same numbers, whatever the global seed is") {
+  for (const Kind make : seeded_kinds()) {
+    const Initializer seeded = make(7);
+    random::set_seed(3);
+    const auto first = drawn(seeded, {4, 5});
+    CHECK(drawn(seeded, {4, 5}) == first);
+    CHECK(drawn(make(7), {4, 5}) == first);
+    random::set_seed(4);
+    CHECK(drawn(make(7), {4, 5}) == first);
+  }
+  // Layers too: of equal seeds, in any order, and of all kinds that have several weights.
+  const auto dense = [] { return layers::Dense(3, {.kernel_initializer = initializers::GlorotUniform(3)}); };
+  const layers::Dense a = dense(), b = dense();
+  a.build(2), layers::Dense(5).build(2), b.build(2);
+  CHECK(a.variables()[0].to_vector<float>() == b.variables()[0].to_vector<float>());
+  const auto lstm = [] {
+    return layers::LSTM(3, {},
+                        {.weights = {.kernel_initializer = initializers::HeNormal(1),
+                                     .recurrent_initializer = initializers::Orthogonal(1, 2)}});
+  };
+  const layers::LSTM c = lstm(), d = lstm();
+  c(ones({1, 2, 4})), d(ones({1, 2, 4}));
+  for (std::size_t i = 0; i < 3; ++i) CHECK(c.variables()[i].to_vector<float>() == d.variables()[i].to_vector<float>());
 }
 
 TEST_CASE("initializers: dtypes") {
