@@ -76,6 +76,10 @@ TANDEM_INLINE void check_window(const InferCall& c, const rules::WindowAttrs& a,
 }
 
 TANDEM_INLINE i64 window_result(const InferCall& c, const rules::WindowAttrs& a, int i, i64 in, i64 window) {
+  // With entries of up to max_window_entry, no sum or product overflows.
+  if (in > i64{1} << 60 || window > i64{1} << 31)
+    raise_specs(c, "a window of " + std::to_string(window) + " on a spatial axis of size " + std::to_string(in) +
+                       " is too large");
   if (in == none || (window == none && a.padding != PaddingKind::same)) return none;
   const WindowAxis w = window_axis(a, i, in, window == none ? 1 : window);
   if (w.out < 0)
