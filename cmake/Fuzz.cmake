@@ -4,7 +4,8 @@
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR NOT CMAKE_CXX_FLAGS_DEBUG MATCHES "fuzzer-no-link")
   message(FATAL_ERROR "TANDEM_BUILD_FUZZERS needs clang and its flags: use the fuzz preset")
 endif()
-file(GLOB op_samples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/op_samples*.cpp")
+file(GLOB op_samples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/op_samples*.cpp"
+  "${PROJECT_SOURCE_DIR}/tests/support/hostile_calls.cpp")
 include(TestComponents)
 tandem_filter_samples(op_samples)
 file(GLOB fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*.cpp")

@@ -1,8 +1,12 @@
 // libFuzzer target: any bytes given to the graph loader give a graph that verifies, prints, is saved again and runs,
 // planned and op by op, or an OpError; nothing else. What would take long is not run: large values, loops without a
-// small bound, prints. Inputs that do not begin as a graph file are edits of a graph that holds one sampled call of an
-// op, or of a program with control flow, Variables or open sizes: two bytes choose it, each further four are an edit.
-// So every rule, kernel and body meets attributes and shapes that no public function would have let through.
+// small bound, prints. Inputs that do not begin as a graph file are of two kinds, by their lowest bit.
+//   0: edits of the bytes of a graph that holds one sampled call of an op, or of a program with control flow, Variables
+//      or open sizes: two bytes choose it, each further four are an edit.
+//   1: edits of a sampled call of any op of the library, from which a graph file is made that its shape rule accepts:
+//      other dtypes, ranks, sizes and contents of its inputs, other attributes (tests/support/hostile_calls.hpp). It
+//      runs on arguments that fit its specs, which end where their blocks do (core/allocator.hpp).
+// So every rule, kernel and body meets attributes, dtypes and shapes that no public function would have let through.
 #include <cstring>
 
 #include "tandem/autodiff/tape.hpp"
@@ -15,7 +19,9 @@
 #include "tandem/graph/trace/trace.hpp"
 #include "tandem/op_table.hpp"
 #include "tandem/ops/all.hpp"
+#include "tests/support/hostile_calls.hpp"
 #include "tests/support/op_samples.hpp"
+#include "tests/support/tested_ops.hpp"
 
 using namespace tandem;
 
@@ -144,7 +150,7 @@ std::string edited(const std::uint8_t* data, std::size_t size) {
     add_programs(all);
     return all;
   }();
-  const std::size_t which = data[0] + 256u * data[1];
+  const std::size_t which = data[0] / 2 + 128u * data[1];
   std::string bytes = seeds[which % seeds.size()];
   for (const std::uint8_t* e = data + 2; e + 4 <= data + size && !bytes.empty(); e += 4) {
     const std::size_t at = (e[0] + 256u * e[1]) % bytes.size();
@@ -202,13 +208,42 @@ void run(const Ref<Graph>& g, bool plan) {
     }
 }
 
+// Sampled calls of every op. Closures hold the sample's own operands, prints write to files.
+std::vector<samples::Call> make_calls() {
+  std::vector<samples::Call> r;
+  for (const OpDef* op : samples::tested_ops()) {
+    if (op == &custom_gradient_op || op == &print_op) continue;
+    for (samples::Call& c : samples::calls_of(*op, float32)) r.push_back(std::move(c));
+  }
+  return r;
+}
+// Bytes: the call, twice; where its inputs are; then edits of four bytes each, few of which keep the call valid.
+hostile::File lie(const std::uint8_t* data, std::size_t size) {
+  static const std::vector<samples::Call> calls = make_calls();
+  constexpr std::size_t most_edits = 4;
+  samples::Call call = calls[(data[1] + 256u * data[2]) % calls.size()];
+  for (std::size_t at = 4, n = 0; at + 4 <= size && n < most_edits; at += 4, ++n) {
+    const std::uint8_t *const e = data + at, value = e[3];
+    const auto kind = static_cast<hostile::Edit::Kind>(e[0] % hostile::Edit::kinds);
+    const bool small = kind < hostile::Edit::contents || value >= std::size(edges);  // a dtype, a size, a rank
+    hostile::apply_edit(call, {kind, e[1] % 12u, e[2] % 8u, small ? value % 32 : edges[value]});
+  }
+  return hostile::file_of(call, {.open = data[3] % 2 == 1, .host_constants = data[3] / 2 % 2 == 1});
+}
+void run_lie(const std::uint8_t* data, std::size_t size) {
+  const hostile::File file = lie(data, size);
+  if (file.bytes.empty()) return;
+  for (const bool plan : {false, true}) (void)hostile::Loaded(file, plan).run();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   memory::set_limit(16 << 20);  // where sizes depend on data
-  const std::string bytes =
-      data[0] == 'T' && data[1] == 'A' ? std::string(reinterpret_cast<const char*>(data), size) : edited(data, size);
+  const bool is_file = data[0] == 'T' && data[1] == 'A';
+  if (!is_file && data[0] % 2 == 1 && size >= 4) return run_lie(data, size), 0;
+  const std::string bytes = is_file ? std::string(reinterpret_cast<const char*>(data), size) : edited(data, size);
   try {
     const Ref<Graph> g = parse_graph(bytes, {.ops = all_ops()});
     verify(*g);
