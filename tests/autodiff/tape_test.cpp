@@ -5,6 +5,8 @@
 #include <complex>
 #include <memory>
 
+#include "tandem/autodiff/custom_gradient.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 
@@ -86,13 +88,70 @@ TEST_CASE("tape: one gradient call, unless persistent") {
   }
 }
 
-TEST_CASE("tape: a persistent tape goes on recording, but not what gradient() does") {
+TEST_CASE("tape: a persistent tape records its own gradients") {
   const Tensor x = scalar(3);
   GradientTape tape({.persistent = true});
   tape.watch(x);
-  const Tensor g = tape.gradient(x * x, x);
-  CHECK(!tape.gradient(g, x).is_set());
-  CHECK(number(tape.gradient(x * x * x, x)) == 27);
+  const Tensor y = x * x * x * x, g = tape.gradient(y, x), gg = tape.gradient(g, x), ggg = tape.gradient(gg, x);
+  CHECK(number(g) == 108);
+  CHECK(number(gg) == 108);
+  CHECK(number(ggg) == 72);
+  CHECK(number(tape.gradient(g * x + gg, x)) == 108 + 3 * 108 + 72);  // and what is computed from them
+  CHECK(number(tape.gradient(y, x)) == 108);                          // the first is unchanged
+  // Variables: reads by the calls of gradient() count for later ones alone.
+  const Variable w(scalar(2));
+  GradientTape second({.persistent = true});
+  const Tensor loss = w * w * w, dw = second.gradient(loss, w);
+  CHECK(number(dw) == 12);
+  CHECK(number(second.gradient(dw, w)) == 12);
+  const Tensor s = custom_gradient(
+      [&](const Tensor& t) {
+        return std::pair(t * t, [&w, t](const Tensor& up) { return up * w * t; });  // reads the Variable
+      },
+      w.value());
+  const Tensor ds = second.gradient(s, w);
+  CHECK(number(ds) == 4);
+  CHECK(number(second.gradient(ds, w)) == 4);
+}
+TEST_CASE("tape: a paused persistent tape does not record its gradients, nor those of jacobian()") {
+  const Tensor x = constant({1.f, 2.f});
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  const Tensor y = reduce_sum(x * x * x);
+  const auto count = [&] {
+    int n = 0;
+    for (const TapeMemory& m : tape.memory()) n += m.count;
+    return n;
+  };
+  const int before = count();
+  {
+    const auto pause = tape.stop_recording();
+    const Tensor g = tape.gradient(y, x);
+    CHECK(g.to_vector<float>() == std::vector<float>{3, 12});
+    CHECK(count() == before);
+    CHECK(!tape.gradient(g, x).is_set());
+  }
+  const Tensor g = tape.gradient(y, x);
+  const int with_gradient = count();
+  CHECK(with_gradient > before);
+  CHECK(tape.jacobian(g, x).to_vector<float>() == std::vector<float>{6, 0, 0, 12});
+  CHECK(count() == with_gradient);
+  const Tensor z = reduce_sum(x * x * x);  // it goes on after that
+  CHECK(tape.gradient(z, x).to_vector<float>() == std::vector<float>{3, 12});
+}
+TEST_CASE("tape: one persistent tape gives the second derivatives of traced functions and Variables") {
+  const Variable w(constant({1.f, -2.f}));
+  const auto f = function([&](const Tensor& t) { return reduce_sum(t * w * w * w); });
+  GradientTape tape({.persistent = true});
+  const Tensor y = f(constant({1.f, 3.f})), g = tape.gradient(y, w);
+  CHECK(tape.gradient(g, w).to_vector<float>() == std::vector<float>{6, -36});
+  const auto inside = function([&](const Tensor& x) {
+    GradientTape own({.persistent = true});
+    own.watch(x);
+    const Tensor first = own.gradient(x * x * x, x);
+    return own.gradient(first, x);
+  });
+  CHECK(number(inside(scalar(2))) == 12);
 }
 
 TEST_CASE("tape: nested tapes give higher derivatives") {

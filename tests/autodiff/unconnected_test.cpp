@@ -86,6 +86,35 @@ TEST_CASE("unconnected: variables are named") {
   CHECK(Tensor(zero).item<float>() == 0);
 }
 
+TEST_CASE("unconnected: the reason says what the tape has not seen") {
+  const Variable w(1.f, {.name = "w"}), fixed(1.f, {.name = "fixed", .trainable = false});
+  const Tensor before = w * 2, x = constant(3.f);
+  GradientTape tape({.persistent = true});
+  CHECK_THAT(reason(tape.gradient(before, w)), ContainsSubstring("the tape has not seen it read"));
+  const Tensor y = w * fixed * x, read_only = w.value();
+  CHECK_THAT(reason(tape.gradient(y, fixed)), ContainsSubstring("it is not trainable"));
+  CHECK_THAT(reason(tape.gradient(y, x)), ContainsSubstring("the tape does not watch it; call watch()"));
+  CHECK_THAT(reason(tape.gradient(before, w)), ContainsSubstring("which the tape has not recorded as computed from"));
+  tape.watch(fixed);
+  CHECK_THAT(reason(tape.gradient(y, fixed)), ContainsSubstring("it has not been read since watch()"));
+  GradientTape blind({.persistent = true, .watch_accessed_variables = false});
+  CHECK_THAT(reason(blind.gradient(w * 2, w)), ContainsSubstring(".watch_accessed_variables = false"));
+  CHECK_THAT(reason(tape.gradient(y, constant(1))), ContainsSubstring("its dtype has no gradient"));
+}
+
+TEST_CASE("unconnected: the Jacobian of an unwatched source is unset, with the reason") {
+  const Tensor a = constant({1.f, 2.f}), b = constant({3.f, 4.f}), idle = constant({5.f, 6.f});
+  GradientTape tape({.persistent = true});
+  tape.watch(b), tape.watch(idle);
+  const Tensor y = a * b;
+  CHECK_THAT(reason(tape.jacobian(y, a)), ContainsSubstring("the tape does not watch it"));
+  CHECK_THAT(reason(tape.batch_jacobian(y, a)), ContainsSubstring("the tape does not watch it"));
+  const Variable unread(1.f, {.name = "unread"});
+  CHECK_THAT(reason(tape.jacobian(y, unread)), ContainsSubstring("variable 'unread'"));
+  CHECK(tape.jacobian(y, b).to_vector<float>() == std::vector<float>{1, 0, 0, 2});
+  CHECK(tape.jacobian(y, idle).to_vector<float>() == std::vector<float>(4));  // watched: no element depends on it
+}
+
 TEST_CASE("unconnected: an unset gradient never acts as 0") {
   const Tensor x = constant(3.f), w = constant(1.f);
   GradientTape tape;

@@ -135,6 +135,26 @@ TEST_CASE("optimizers: many Variables at once have the numbers that they have al
   for (const bool twice : {false, true}) CHECK(trained(true, twice) == trained(false, twice));
 }
 
+TEST_CASE("optimizers: without any gradient the first three say why") {
+  const Variable a(1.f, {.name = "a"}), b(2.f, {.name = "b", .trainable = false}), c(3.f, {.name = "c"}),
+      d(4.f, {.name = "d"});
+  const Tensor before = square(a);
+  std::string text;
+  try {
+    optimizers::SGD(.1).minimize([&] { return before + b + cast(cast(c, int32), float32); }, {a, b, c, d});
+  } catch (const errors::InvalidArgumentError& e) {
+    text = e.what();
+  }
+  CHECK_THAT(text, ContainsSubstring("no gradients for any variable: a, b, c, d\n"));
+  CHECK_THAT(text,
+             ContainsSubstring("\n  a: no gradient: no path from variable 'a' to the target: the tape has not seen"));
+  CHECK_THAT(text,
+             ContainsSubstring("\n  b: no gradient: no path from variable 'b' to the target: it is not trainable"));
+  CHECK_THAT(text, ContainsSubstring("\n  c: no gradient: the path from variable 'c'") &&
+                       ContainsSubstring("non-differentiable op Cast"));
+  CHECK_THAT(text, !ContainsSubstring("\n  d:"));
+}
+
 TEST_CASE("optimizers: bad input changes nothing") {
   const optimizers::SGD sgd;
   const Variable w(constant({1.f, 2.f}), {.name = "w"}), b(constant(3.f), {.name = "b"});

@@ -95,7 +95,8 @@ struct GradientTape::Backward {
   Gradient total(const Source& s) const {
     detail::GradientSum sum;
     int single;
-    for (int slot : tape.slots_of(s, single)) sum.add(sums[static_cast<std::size_t>(slot)]);
+    for (int slot : tape.slots_of(s, single))
+      if (const auto at = static_cast<std::size_t>(slot); at < sums.size()) sum.add(sums[at]);  // not read by a rule
     return std::move(sum.value());
   }
 
@@ -186,21 +187,16 @@ TANDEM_INLINE std::vector<Gradient> GradientTape::Log::differentiate(const Targe
   if (spent_)
     errors::raise<errors::FailedPreconditionError>(
         "gradient", "this tape has already been used; create it with {.persistent = true} to take several gradients");
-  struct Restore {  // gradient() of a persistent tape does not record itself
-    bool& paused;
-    bool outer = paused;
-    ~Restore() { paused = outer; }
-  } restore{paused_};
-  paused_ = true;
-  if (!options_.persistent) {
+  if (!options_.persistent) {  // a persistent tape goes on: it records what follows behind the entries of this walk
     leave();
     spent_ = true;
   }
   Backward b{*this, sources, LeanVector<detail::GradientSum>(static_cast<std::size_t>(slots_)),
              std::vector<int>(static_cast<std::size_t>(slots_))};
   b.want();
+  Entry* const newest = last_;  // what the walk itself adds has no place in `sums`
   b.start(targets.list(), options.output_gradients);
-  for (Entry* e = last_; e; e = e->prev) {
+  for (Entry* e = newest; e; e = e->prev) {
     b.step(*e);
     if (!options_.persistent) release_saved(*e);  // lowers peak memory during the walk
   }
@@ -267,7 +263,23 @@ TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, Span<con
       if (const OpDef* by = blocker[static_cast<std::size_t>(s)])
         return "no gradient: the path from " + source.name() +
                " to the target passes through the non-differentiable op " + display_name(*by);
-  return "no gradient: no path from " + source.name() + " to the target";
+  return "no gradient: no path from " + source.name() + " to the target" + why_apart(source, targets);
+}
+// Why there is no path: what the tape has not seen of the source or of the targets, if that is it.
+[[gnu::cold]] TANDEM_INLINE std::string GradientTape::Log::why_apart(const Source& source,
+                                                                     Span<const Tensor> targets) const {
+  int single;
+  if (slots_of(source, single).empty()) {
+    if (!is_differentiable(source.spec().dtype)) return ": its dtype has no gradient";
+    if (!source.is_variable()) return ": the tape does not watch it; call watch() before its first use";
+    if (variables_.find(source.id()) >= 0) return ": it has not been read since watch()";
+    if (!source.is_trainable()) return ": it is not trainable, and the tape does not watch it";
+    if (!options_.watch_accessed_variables) return ": the tape does not watch it (.watch_accessed_variables = false)";
+    return ": the tape has not seen it read; compute the target while the tape records";
+  }
+  const auto is_recorded = [&](const Tensor& t) { return map_.find(t.id()) >= 0; };
+  if (std::any_of(targets.begin(), targets.end(), is_recorded)) return {};
+  return ", which the tape has not recorded as computed from anything that it watches";
 }
 
 TANDEM_INLINE std::vector<Gradient> GradientTape::gradients(const Targets& targets, Span<const Source> sources,

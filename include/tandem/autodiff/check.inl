@@ -67,6 +67,7 @@ TANDEM_INLINE std::vector<std::vector<double>> theory_of(Function f, const std::
   GradientTape tape({.persistent = true});
   for (const Tensor& t : x) tape.watch(t);
   const std::vector<Tensor> outputs = f.call(f.self, x);
+  const auto pause = tape.stop_recording();
   n_y = count_reals("results", outputs);
   std::vector<std::vector<double>> theory(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) theory[i].resize(count_reals("inputs", {x[i]}) * n_y);

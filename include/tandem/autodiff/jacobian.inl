@@ -33,6 +33,8 @@ TANDEM_INLINE void check_jacobian(const Spec& y, bool persistent) {
 
 TANDEM_LAZY_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Source& source) {
   detail::check_jacobian(target.spec(), log_->options_.persistent);
+  if (!log_->watches(source)) return Tensor::unset(log_->why_unset(source, {&target, 1}));
+  const Pause pause(*this);  // every row's walk would be kept
   std::vector<Tensor> rows;
   const i64 n = target.size();
   for (i64 i = 0; i < n; ++i)
@@ -50,6 +52,8 @@ TANDEM_LAZY_INLINE Tensor GradientTape::batch_jacobian(const Tensor& target, con
   if (target.rank() < 1 || source.rank() < 1 || target.shape().dim(0) != source.shape().dim(0))
     errors::raise<errors::InvalidArgumentError>(
         "batch_jacobian", "the leading axes differ: " + to_string(target.spec()) + " x " + to_string(source.spec()));
+  if (!log_->watches(source)) return Tensor::unset(log_->why_unset(source, {&target, 1}));
+  const Pause pause(*this);
   const i64 batch = target.shape().dim(0), inner = batch ? target.size() / batch : 0;
   std::vector<Tensor> columns;  // one pass per element for all samples at once: samples do not interact
   for (i64 i = 0; i < inner; ++i)

@@ -56,8 +56,13 @@ struct GradientTape::Log final : Observer, Opaque {
   void free_entries();
   std::vector<Gradient> differentiate(const Targets&, Span<const Source>, const GradientOptions&);
   std::string why_unset(const Source&, Span<const Tensor> targets) const;
+  std::string why_apart(const Source&, Span<const Tensor> targets) const;
   std::string source_of(const Entry& op, Span<const Source> sources) const;
   Span<const int> slots_of(const Source&, int& single) const;
+  bool watches(const Source& s) const {
+    int single;
+    return !slots_of(s, single).empty();
+  }
   TANDEM_LAZY std::vector<TapeMemory> memory() const;
 
   struct Reads {
@@ -78,7 +83,7 @@ struct GradientTape::Log final : Observer, Opaque {
   LeanVector<Chunk> chunks_;
   std::size_t used_ = 0, room_ = 0;
   const TapeOptions options_;
-  bool paused_ = false, spent_ = false;
+  bool spent_ = false;
 };
 
 }  // namespace TANDEM_NS

@@ -19,10 +19,8 @@ TANDEM_INLINE void GradientTape::reset() {
 TANDEM_INLINE void GradientTape::watch(const Tensor& x) { log_->watch(x); }
 TANDEM_INLINE void GradientTape::watch(const Variable& v) { log_->watch(v); }
 TANDEM_LAZY_INLINE std::vector<TapeMemory> GradientTape::memory() const { return log_->memory(); }
-TANDEM_INLINE GradientTape::Pause::Pause(GradientTape& t) : log_(t.log_), outer_(log_->paused_) {
-  log_->paused_ = true;
-}
-TANDEM_INLINE GradientTape::Pause::~Pause() { log_->paused_ = outer_; }
+TANDEM_INLINE GradientTape::Pause::Pause(GradientTape& t) : log_(t.log_), outer_(log_->paused) { log_->paused = true; }
+TANDEM_INLINE GradientTape::Pause::~Pause() { log_->paused = outer_; }
 
 TANDEM_INLINE void GradientTape::Log::leave() {
   if (!detail::unobserve(*this)) ended.store(true, std::memory_order_release);
@@ -71,7 +69,7 @@ TANDEM_INLINE GradientTape::Log::Reads& GradientTape::Log::reads_of(const Variab
 }
 TANDEM_INLINE void GradientTape::Log::read(const Variable& v, const Tensor& value) {
   if (ended.load(std::memory_order_relaxed)) return;
-  if (paused_ || !is_differentiable(value.dtype())) return;
+  if (paused || !is_differentiable(value.dtype())) return;
   if (!(options_.watch_accessed_variables && v.trainable()) && variables_.find(v.id()) < 0) return;
   map_.insert(value.id(), slots_);
   reads_of(v).slots.push(slots_++);
@@ -103,7 +101,7 @@ inline void save_input(Tensor* at, const OpDef& op, const Tensor& x, const Tenso
 }  // namespace detail
 
 TANDEM_INLINE void GradientTape::Log::record(const Applied& a) {
-  if (paused_) return;
+  if (paused) return;
   if (ended.load(std::memory_order_acquire)) [[unlikely]]
     return free_entries();
   const std::size_t n_in = a.in.size(), n_out = a.out.size();

@@ -21,7 +21,7 @@ enum class UnconnectedGradients { none, zero, error };
 #pragma GCC diagnostic pop
 
 struct TapeOptions {
-  bool persistent = false;               ///< gradient() may be called more than once
+  bool persistent = false;               ///< gradient() may be called more than once, and is itself recorded
   bool watch_accessed_variables = true;  ///< trainable Variables are watched when they are read
   bool ledger = false;                   ///< memory() reports source lines and scopes
 };
@@ -52,6 +52,7 @@ class Source {
   const Spec& spec() const { return is_variable() ? variable_.spec() : tensor_.spec(); }
   /// A tensor of the source's shape, for zeros_like; without data for a Variable.
   Tensor like() const { return is_variable() ? Tensor::symbol(variable_.spec()) : tensor_; }
+  bool is_trainable() const { return !is_variable() || variable_.trainable(); }
   std::string name() const { return is_variable() ? "variable '" + variable_.name() + "'" : to_string(spec()); }
 
  private:
@@ -67,6 +68,13 @@ class Source {
 ///
 /// A source without a path gives an unset tensor; using that tensor raises the reason ('no path ...',
 /// 'non-differentiable op ArgMax'). Tapes may be nested: an outer tape records what the inner tape's gradient() does.
+/// So does a persistent tape of its own: its gradients can be differentiated again, as in TensorFlow.
+///   GradientTape tape({.persistent = true});
+///   tape.watch(x);
+///   Tensor dx = tape.gradient(x * x * x, x), ddx = tape.gradient(dx, x);
+/// Where that is not wanted, `auto pause = tape.stop_recording();` around gradient() saves time and memory: otherwise
+/// the tape grows with each call. The tape of a training step need not be persistent.
+///
 /// A tape belongs to its thread, but it may be destroyed anywhere, including inside a traced function or by another
 /// thread while its own thread runs ops. From then on it records nothing. Its saved tensors are freed immediately,
 /// or, if another observer list is in force, when its thread next records an op, creates a tape, ends a trace, or
@@ -117,7 +125,8 @@ class TANDEM_API GradientTape {
                                   const GradientOptions& options = {});
 
   /// Jacobian d target[i] / d source[j], of shape target.shape + source.shape; one backward pass per element of the
-  /// target. Needs .persistent. A target element without a path to the source gives zeros.
+  /// target, which the tape itself does not record. Needs .persistent. A target element without a path to the source
+  /// gives zeros; if the tape does not watch the source at all, the result is unset, as that of gradient().
   TANDEM_LAZY Tensor jacobian(const Tensor& target, const Source& source);
   /// Batch Jacobian d target[b,i] / d source[b,j], of shape [b, i..., j...], for samples that do not interact.
   TANDEM_LAZY Tensor batch_jacobian(const Tensor& target, const Tensor& source);

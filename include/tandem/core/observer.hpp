@@ -14,6 +14,7 @@ struct Applied;
 struct Observer {
   Observer* next = nullptr;         // in its thread's list, which no other thread touches
   std::atomic<bool> ended = false;  // set once, by any thread, to stop observing; its own thread removes it
+  bool paused = false;              // a tape that does not record for the moment
   bool every_op = false;            // while it is active, traced functions run op by op, through apply()
   virtual void record(const Applied&) = 0;
   virtual void read(const Variable&, const Tensor& value) = 0;
