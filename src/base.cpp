@@ -4,3 +4,4 @@
 #include "tandem/base/error.inl"
 #include "tandem/base/scalar.inl"
 #include "tandem/base/shape.inl"
+#include "tandem/base/warning.inl"

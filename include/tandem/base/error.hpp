@@ -47,8 +47,9 @@ class TANDEM_API OpError : public std::runtime_error {
   void set_place(std::string_view place) {
     set(place_, (detail_.find('\n') == std::string::npos ? " (" : "\n(") + std::string(place) + ")");
   }
-  /// Adds what the failing call was part of: "in the gradient of Sqrt"; the first value set is kept.
+  /// Adds what the failing call was part of: "in the gradient of Sqrt", "in net/dense_1"; the first value set is kept.
   void set_context(std::string_view context) { set(context_, " (" + std::string(context) + ")"); }
+  bool has_context() const { return !context_.empty(); }
   /// Replaces the op's name by the one its users know.
   void set_op(std::string_view op) { op_ = op, compose(); }
 

@@ -84,7 +84,7 @@ inline bool check_inputs(const InferCall& c) {
       raise_specs(c, input_name(c.op, i) + " must be float32");
     else if (!wide && is_floating(c.spec(i).dtype) && c.spec(i).dtype != s.dtype && !names_input(c.op.shape_inputs, i))
       raise_specs(c, std::string(name(s.dtype)) + " and " + name(c.spec(i).dtype) + " cannot be mixed",
-                  "cast one of them");
+                  cast_hint(c, static_cast<std::size_t>(c.op.dtype_input), i));
 }
 // Whether half precision is passed to the kernel as it is, for a dtype that the op does not list.
 [[gnu::noinline]] inline bool takes_half(const InferCall& c, const Spec& s) {

@@ -30,9 +30,22 @@ static_assert(sizeof(ThreadContext) <= 64);
 
 extern TANDEM_API constinit thread_local ThreadContext context;
 
+namespace errors {
+class OpError;
+}
+
 namespace detail {
 /// Whether a training_scope says so on this thread (core/scope.hpp).
 extern TANDEM_API constinit thread_local bool training;
+/// Whether this thread is in a training_scope, of either kind.
+extern TANDEM_API constinit thread_local bool training_is_set;
+/// A layer's call on this thread. The innermost one adds to errors where the layer is (Module::InCall).
+struct LayerCall {
+  const void* layer;
+  void (*place)(const void* layer, errors::OpError&);
+  const LayerCall* outer;
+};
+extern TANDEM_API constinit thread_local const LayerCall* layer_call;
 /// Whether a StrictShapes scope is active on this thread (ops/debug/strict_shapes.hpp). Not part of ThreadContext,
 /// which fills one cache line: only checks that are about to broadcast or to reduce everything read it.
 extern TANDEM_API constinit thread_local bool strict_shapes;

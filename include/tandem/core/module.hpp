@@ -61,6 +61,8 @@ class TANDEM_API Module {
   /// A table of the layers below this module: names, classes, output shapes as far as they are known, and numbers of
   /// parameters.
   TANDEM_LAZY std::string summary() const;
+  /// The path of this module in the outermost one that contains it, "net/dense_1"; empty if none does.
+  std::string path_in_model() const;
   /// Freezes or unfreezes this module. false freezes it with its children, including children created later:
   /// trainable_variables() then omits their Variables. true makes those that were created as trainable trainable
   /// again. layers::BatchNormalization infers while it is frozen; a traced function keeps the mode that it was traced
@@ -143,6 +145,26 @@ class TANDEM_API Module {
   void forget_output() const;
   /// Declares that this module creates slots, for Variables owned by others.
   void set_makes_slots() const;
+  /// Exists during a layer's call, whose errors say where the layer is: "(in net/dense_1)", the path in the outermost
+  /// module that contains it. run_with_weights() and Sequential make one; a layer without weights does so itself.
+  class InCall {
+   public:
+    explicit InCall(const Module& layer) : here_{&layer, &place_error, detail::layer_call} {
+      detail::layer_call = &here_;
+    }
+    InCall(const InCall&) = delete;
+    InCall& operator=(const InCall&) = delete;
+    ~InCall() { detail::layer_call = here_.outer; }
+
+   private:
+    detail::LayerCall here_;
+  };
+  /// For a layer's first call, before it has Variables: checks that no Model refers to the layer, or to the one in
+  /// whose call this is, without having it as a child.
+  ///   throws  errors::FailedPreconditionError, which names the Model
+  [[gnu::cold]] void check_registered() const;
+  /// Whether that has been done: for layers that have their Variables from the beginning.
+  bool is_checked() const;
   /// For Model: this object has `size` bytes, and the Modules inside it are its members.
   void set_extent(std::size_t size);
   /// For Model: gives modules, copies of others, their own Variables with the same values.
@@ -172,7 +194,10 @@ class TANDEM_API Module {
   struct Paths;
   struct Places;
   struct Walk;
+  struct Search;
   TANDEM_LAZY struct Separation;
+  bool may_be_child() const;
+  static void place_error(const void* layer, errors::OpError&);
   void build_locked(Callable build) const;
   Ref<Asset> asset_at(std::size_t i) const;
   void note_frozen(bool in_frozen) const;

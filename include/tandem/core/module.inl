@@ -61,11 +61,12 @@ TANDEM_INLINE Module::~Module() {
   if (Noted* n = Noted::innermost()) n->forget(this);
   const std::lock_guard lock(places().mutex);
   places().sizes.erase(this);
+  places().models.erase(this);
 }
 TANDEM_INLINE void Module::set_extent(std::size_t size) {
   members_ = {};
   const std::lock_guard lock(places().mutex);
-  places().sizes[this] = size;
+  places().sizes[this] = places().models[this] = size;
 }
 
 // The name of an expected slot, derived from its weight's path.
@@ -124,6 +125,7 @@ TANDEM_INLINE void Module::add_module(const std::string& name, const Module& chi
     c.check_new(name);
     c.add(make_ref<Contents::Item>(name, child.handle()));
   }
+  child.contents().has_parent.store(true, std::memory_order_relaxed);
   if (is_frozen()) child.note_frozen(true);
 }
 TANDEM_INLINE void Module::add_module(const Module& child) const {
@@ -145,6 +147,7 @@ TANDEM_INLINE void Module::set_call_loss(const Tensor& loss) const {
 }
 TANDEM_INLINE const Variable& Module::variable(std::size_t i) const { return contents().variables[i]->named.variable; }
 TANDEM_INLINE std::size_t Module::weight_count() const { return contents().variables.size(); }
+TANDEM_INLINE bool Module::is_checked() const { return contents().is_checked.load(std::memory_order_relaxed); }
 TANDEM_INLINE bool Module::is_built() const { return contents().built.load(std::memory_order_acquire); }
 TANDEM_INLINE bool Module::is_expected() const {
   Contents& c = contents();

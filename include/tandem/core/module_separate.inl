@@ -39,6 +39,7 @@ TANDEM_LAZY_INLINE struct Module::Separation {
     fresh->built = old.built.load();
     fresh->frozen = old.frozen.load();
     fresh->in_frozen = old.in_frozen.load();
+    fresh->has_parent = old.has_parent.load();
     fresh->names = old.names;
     fresh->assets = old.assets;  // they do not change, each module replaces its own
     fresh->kind_name = old.kind_name;

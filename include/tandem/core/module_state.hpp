@@ -23,7 +23,9 @@ struct Module::Handle {
 
 struct Module::Contents final : Opaque {
   std::atomic<bool> built{false}, frozen{false};
-  std::atomic<bool> in_frozen{false};  // it is frozen, or an enclosing module was when that was frozen or it was added
+  std::atomic<bool> has_parent{false};  // by add_module
+  std::atomic<bool> is_checked{false};  // by check_registered
+  std::atomic<bool> in_frozen{false};   // it is frozen, or an enclosing module was when that was frozen or it was added
   // Guards all members below, and is held while the module is built. A build may call children, never the reverse;
   // no two modules are locked except by such calls.
   std::recursive_mutex mutex;
@@ -104,6 +106,9 @@ struct Module::Members final : Opaque {
 struct Module::Places {
   detail::ForkMutex mutex{detail::ForkMutex::modules};
   std::map<const Module*, std::size_t, std::less<>> sizes;
+  std::map<const Module*, std::size_t, std::less<>> models;  // those alone
+
+  bool has_member(const Module* m) const;
 
   // A handle with the members directly inside a Model, in address order, or those of the Model that it was copied
   // from. The mutex is held.

@@ -30,7 +30,9 @@ struct Module::Walk {
     Contents& c = m.contents();
     seen_.insert(reinterpret_cast<u64>(&c), 1);
     is_frozen |= c.frozen.load(std::memory_order_relaxed);
-    std::unique_lock lock(c.mutex);
+    std::unique_lock lock(c.mutex, std::defer_lock);
+    if (waits_) lock.lock();
+    else if (!lock.try_lock()) return void(missed_ = true);
     TANDEM_VIRTUAL(*this, Walk::enter)(c, prefix, is_frozen);
     const LeanVector<Ref<Contents::Item>> items = c.items;
     std::set<std::string> names;
@@ -51,6 +53,8 @@ struct Module::Walk {
 
  protected:
   ~Walk() = default;
+  bool waits_ = true;    // for a module that another thread is building; otherwise it is left out,
+  bool missed_ = false;  // which this says
 
  private:
   IdMap seen_;  // by address: the Contents of modules visited so far

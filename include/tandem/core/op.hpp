@@ -138,6 +138,10 @@ template <class E = errors::InvalidArgumentError>
   if (!hint.empty()) s += " (" + hint + ")";
   errors::raise<E>(c.op.name, s);
 }
+// What makes input i of the dtype of input k: "cast one of them: cast(x, float32)".
+[[gnu::cold, gnu::noinline]] inline std::string cast_hint(const InferCall& c, std::size_t i, std::size_t k) {
+  return "cast one of them: cast(" + input_name(c.op, i) + ", " + tandem::name(c.spec(k).dtype) + ")";
+}
 /// For shape rules of backward ops: raises unless input 0, the upstream gradient, has the shape that the forward
 /// op's rule infers for `in`.
 inline void check_upstream(const InferCall& c, Specs (*forward)(const InferCall&), const Attrs& attrs, Inputs in) {

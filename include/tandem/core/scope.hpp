@@ -49,16 +49,19 @@ inline DeviceScope device(std::string_view name) { return DeviceScope(device_nam
 
 /// Layers that behave differently in training (Dropout, BatchNormalization) do so within the scope:
 ///     auto scope = training_scope(true);
-/// Outside of all scopes they infer. A traced function has a trace for each of the two.
+/// Outside of all scopes they infer; dropout and batch normalization under a tape then warn once that a scope may have
+/// been forgotten, which training_scope(false) answers. A traced function has a trace for each of the two modes.
 class TANDEM_API training_scope {
  public:
-  explicit training_scope(bool training) : outer_(detail::training) { detail::training = training; }
+  explicit training_scope(bool training) : outer_(detail::training), was_set_(detail::training_is_set) {
+    detail::training = training, detail::training_is_set = true;
+  }
   training_scope(const training_scope&) = delete;
   training_scope& operator=(const training_scope&) = delete;
-  ~training_scope() { detail::training = outer_; }
+  ~training_scope() { detail::training = outer_, detail::training_is_set = was_set_; }
 
  private:
-  bool outer_;
+  bool outer_, was_set_;
 };
 /// Whether layers are in training mode on this thread.
 inline bool is_training() { return detail::training; }

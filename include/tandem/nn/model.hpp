@@ -22,9 +22,11 @@ std::string_view type_name() {
 ///     Tensor operator()(const Tensor& x) const { return out(hidden(x)); }
 ///   };
 ///
-/// Members are the Modules stored in the object itself, in declaration order. Modules stored elsewhere, in a vector
-/// or behind a pointer, must be registered with add_module(), and so must those of a class derived from Net.
-/// add_module() can also give a member a different name.
+/// Members are the Modules stored in the object itself, in declaration order, also those in a std::array, std::pair or
+/// std::optional. Modules stored elsewhere, in a vector or behind a pointer, must be registered with add_module(), and
+/// so must those of a class derived from Net. A layer on the heap that Net refers to by a unique_ptr, a shared_ptr, a
+/// plain pointer or as the first element of a vector, and that nothing has registered, raises at its first call; layers
+/// in maps, in lists or behind two pointers are not noticed. add_module() can also give a member a different name.
 template <class Self>
 class Model : public Module {
  public:

@@ -73,6 +73,7 @@ TANDEM_INLINE std::vector<std::string> StringLookup::get_vocabulary() const {
   return detail::strings_by_id(*vocabulary());
 }
 TANDEM_INLINE Tensor StringLookup::operator()(const Tensor& x) const {
+  const InCall here(*this);
   const Ref<detail::StringVocabulary> v = vocabulary();
   if (!v->table) detail::raise_unadapted("StringLookup", "vocabulary");
   const StringLookupOptions& o = v->options;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tandem/base/lean_vector.hpp"
+#include "tandem/base/warning.hpp"
 #include "tandem/graph/debug/debug.hpp"
 #include "tandem/graph/trace/tree.hpp"
 #include "tandem/graph/trace/turn.hpp"
@@ -99,9 +100,5 @@ class TANDEM_API FunctionCache final : public Opaque {
   int trace_count_ = 0;
   u64 clock_ = 0;
 };
-
-/// Sets a handler that gets one line when a function has been traced too often; the default writes to stderr. Null
-/// disables it.
-TANDEM_API void set_warning_handler(void (*handler)(const char* text));
 
 }  // namespace TANDEM_NS

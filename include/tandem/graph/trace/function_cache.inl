@@ -2,11 +2,11 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 
 #include "tandem/base/id_map.hpp"
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/base/threads.hpp"
+#include "tandem/base/warning.hpp"
 #include "tandem/core/profile.hpp"
 #include "tandem/graph/debug/texts.hpp"
 #include "tandem/graph/ir/common.hpp"
@@ -22,11 +22,6 @@ inline constexpr std::size_t deepest_recursion = 64;
 inline constexpr int checked_calls = 3;
 inline constexpr std::size_t most_log_records = 256;
 
-TANDEM_INLINE std::atomic<void (*)(const char*)>& warning_handler() {
-  static constinit std::atomic<void (*)(const char*)> handler{
-      [](const char* text) { std::fprintf(stderr, "tandem: %s\n", text); }};
-  return handler;
-}
 TANDEM_LAZY inline bool same_key(const tree::Key& a, const tree::Key& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -51,10 +46,6 @@ TANDEM_LAZY inline std::string joined(const std::vector<std::string>& words) {
 }
 
 }  // namespace detail
-
-TANDEM_INLINE void set_warning_handler(void (*handler)(const char*)) {
-  detail::warning_handler().store(handler ? handler : [](const char*) {});
-}
 
 TANDEM_LAZY_INLINE bool Traced::fits(const tree::Flat& call) const {
   if (!detail::same_key(key, call.key)) return false;
@@ -263,7 +254,7 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceReco
     if (log_.size() == detail::most_log_records) log_.erase(log_.begin());
     log_.push_back(std::move(record));
   }
-  if (!warning.empty()) detail::warning_handler().load()(warning.c_str());
+  if (!warning.empty()) detail::warn(warning.c_str());
   return traced;
 }
 

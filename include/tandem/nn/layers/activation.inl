@@ -14,6 +14,7 @@ TANDEM_INLINE ReLU::ReLU(ReLUOptions options) : Layer("re_lu"), options_(options
     errors::raise<errors::InvalidArgumentError>("ReLU", "max_value and negative_slope must not be negative");
 }
 TANDEM_INLINE Tensor ReLU::operator()(const Tensor& x) const {
+  const InCall here(*this);
   const double slope = options_.negative_slope, threshold = options_.threshold;
   Tensor y;
   if (threshold != 0) y = where(x < threshold, slope == 0 ? zeros_like(x) : slope * (x - threshold), x);  // NaN stays
@@ -22,6 +23,7 @@ TANDEM_INLINE Tensor ReLU::operator()(const Tensor& x) const {
 }
 
 TANDEM_INLINE Tensor LeakyReLU::operator()(const Tensor& x) const {
+  const InCall here(*this);
   return nn::leaky_relu(x, {.alpha = options_.negative_slope});
 }
 
@@ -61,12 +63,17 @@ TANDEM_INLINE Tensor PReLU::operator()(const Tensor& x) const {
 }
 
 TANDEM_INLINE Tensor ELU::operator()(const Tensor& x) const {
+  const InCall here(*this);
   const Tensor y = nn::elu(x);
   return options_.alpha == 1 ? y : where(x > 0, x, options_.alpha * y);
 }
 
-TANDEM_INLINE Tensor Softmax::operator()(const Tensor& x) const { return nn::softmax(x, {.axis = options_.axis}); }
+TANDEM_INLINE Tensor Softmax::operator()(const Tensor& x) const {
+  const InCall here(*this);
+  return nn::softmax(x, {.axis = options_.axis});
+}
 TANDEM_INLINE Tensor Softmax::operator()(const Tensor& x, const Tensor& mask) const {
+  const InCall here(*this);
   if (mask.dtype() != DType::bool_)
     errors::raise<errors::InvalidArgumentError>("Softmax", "the mask must be bool, not " + to_string(mask.spec()));
   const double lowest = x.dtype() == DType::float16 ? -65504 : -3e38;  // finite: a row without elements is not NaN

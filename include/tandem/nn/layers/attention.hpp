@@ -29,7 +29,8 @@ struct AttentionCall {
   bool return_attention_scores = false;
   std::optional<bool> training = {};  ///< for dropout; default: whether a training_scope says so
 
-  bool is_training() const { return CallOptions{training}.is_training(); }
+  /// The rate at which this call drops.
+  double dropout(double rate) const { return detail::trains({training}, rate) ? rate : 0; }
 };
 
 struct AttentionLayerOptions {

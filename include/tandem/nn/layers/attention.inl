@@ -42,24 +42,23 @@ TANDEM_INLINE Tensor mask_of_scores(const char* layer, const AttentionCall& call
 TANDEM_INLINE Tensor weights_of_scores(const Tensor& scores, const Tensor& mask, const AttentionCall& call,
                                        double dropout) {
   const Tensor w = tandem::detail::attention_probabilities(scores, mask, call.use_causal_mask);
-  return nn::dropout(w, {.rate = dropout, .training = call.is_training()});
+  return nn::dropout(w, {.rate = call.dropout(dropout)});
 }
 
 }  // namespace detail
 
 TANDEM_INLINE AttentionOutput Attention::operator()(const Tensor& queries, const Tensor& values,
                                                     const AttentionCall& call) const {
+  const InCall here(*this);
   detail::check_attention_inputs("Attention", queries, values);
   const Tensor mask = detail::mask_of_scores("Attention", call, false);
   const tandem::detail::VisibleParts seen(queries, call.key.is_set() ? call.key : values, values, mask);
   const Tensor &query = seen.q, &key = seen.k, &value = seen.v;
   const auto attend = [&](const Tensor& q) -> AttentionOutput {
     if (!call.return_attention_scores)
-      return {nn::scaled_dot_product_attention(q, key, value,
-                                               {.mask = mask,
-                                                .causal = call.use_causal_mask,
-                                                .scale = 1,
-                                                .dropout_rate = call.is_training() ? options_.dropout : 0})};
+      return {nn::scaled_dot_product_attention(
+          q, key, value,
+          {.mask = mask, .causal = call.use_causal_mask, .scale = 1, .dropout_rate = call.dropout(options_.dropout)})};
     const Tensor w = detail::weights_of_scores(matmul(q, key, {.transpose_b = true}), mask, call, options_.dropout);
     return {matmul(w, value), w};
   };
@@ -73,6 +72,7 @@ TANDEM_INLINE AttentionOutput Attention::operator()(const Tensor& queries, const
 
 TANDEM_INLINE AttentionOutput AdditiveAttention::operator()(const Tensor& queries, const Tensor& values,
                                                             const AttentionCall& call) const {
+  const InCall here(*this);
   detail::check_attention_inputs("AdditiveAttention", queries, values);
   const Tensor mask = detail::mask_of_scores("AdditiveAttention", call, false);
   const tandem::detail::VisibleParts seen(queries, call.key.is_set() ? call.key : values, values, mask);

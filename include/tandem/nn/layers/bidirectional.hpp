@@ -98,6 +98,7 @@ class Bidirectional : public Layer {
     add_module(std::string("backward_") + both_[1].kind(), both_[1]);
   }
   BidirectionalOutput<State> operator()(const Tensor& x, const Call& call = {}) const {
+    const InCall here(*this);
     if (!is_built()) {  // both layers make their weights, also where the values of the input make the first one raise
       tandem::detail::check_call([&] { run(x, call); });
       build_once([] {});

@@ -32,9 +32,7 @@ TANDEM_INLINE i64 ConvBase::channels_of(const Tensor& x) const {
 }
 TANDEM_INLINE Tensor ConvBase::with_channels(const Tensor& x, i64 channels) const {
   check_image(layer_, x, spatial_);
-  if (x.dtype() != dtype_)
-    fail("the input is " + to_string(x.spec()) + ", the weights are " + std::string(tandem::name(dtype_)) +
-         ": cast it, or make the layer with .dtype");
+  if (x.dtype() != dtype_) raise_input_dtype(layer_, x, dtype_);
   const int axis = window_.data_format == DataFormat::channels_first ? 1 : spatial_ + 1;
   const i64 n = x.shape().dim(axis);
   if (n == channels) return x;

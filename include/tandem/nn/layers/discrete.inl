@@ -186,6 +186,7 @@ TANDEM_LAZY_INLINE void Discretization::adapt(const Tensor& data) const {
   set_asset(0, Ref<Asset>(new detail::Boundaries(options_.num_bins, std::move(values), false)));
 }
 TANDEM_INLINE Tensor Discretization::operator()(const Tensor& x) const {
+  const InCall here(*this);
   const Ref<detail::Boundaries> known = asset<detail::Boundaries>();
   if (!known->is_known) detail::raise_unadapted("Discretization", "boundaries");
   const std::vector<double>& boundaries = known->values;
@@ -218,6 +219,7 @@ TANDEM_LAZY_INLINE void IntegerLookup::adapt(const Tensor& data) const {
 }
 TANDEM_INLINE std::vector<i64> IntegerLookup::get_vocabulary() const { return detail::integers_by_id(*vocabulary()); }
 TANDEM_INLINE Tensor IntegerLookup::operator()(const Tensor& x) const {
+  const InCall here(*this);
   detail::check_integers("IntegerLookup", x);
   const Ref<detail::IntegerVocabulary> v = vocabulary();
   if (v->tokens.empty()) detail::raise_unadapted("IntegerLookup", "vocabulary");

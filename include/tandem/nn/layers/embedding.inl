@@ -1,5 +1,6 @@
 // Definitions of nn/layers/embedding.hpp.
 #pragma once
+#include "tandem/core/scope.hpp"
 #include "tandem/nn/layers/embedding.hpp"
 #include "tandem/ops/index/gather.hpp"
 
@@ -16,7 +17,13 @@ TANDEM_INLINE Embedding::Embedding(i64 input_dim, i64 output_dim, EmbeddingOptio
                 options.embeddings_regularizer,
                 options.embeddings_constraint}});
 }
-TANDEM_INLINE Tensor Embedding::operator()(const Tensor& ids) const { return gather(variable(0), ids); }
+TANDEM_INLINE Tensor Embedding::operator()(const Tensor& ids) const {
+  const InCall here(*this);
+  if (!is_checked()) [[unlikely]]
+    check_registered();
+  const tandem::detail::CallSite call(no_options, "Embedding");
+  return gather(variable(0), ids);
+}
 TANDEM_INLINE Tensor Embedding::compute_mask(const Tensor& ids) const {
   return mask_code_ ? mask_code_->not_zero(ids) : Tensor();
 }

@@ -1,5 +1,6 @@
 // layers::Layer: the base class of layers, and how a layer makes its weights at its first call.
 #pragma once
+#include <atomic>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -26,6 +27,12 @@ inline i64 positive(const char* layer, const char* what, i64 n) {
 /// A rate of dropout.
 ///   throws  errors::InvalidArgumentError, in the layer's name, if it is not in [0, 1)
 TANDEM_API double checked_rate(const char* layer, double rate);
+/// Raises for an input of another dtype than that of the weights.
+[[noreturn, gnu::cold]] TANDEM_API void raise_input_dtype(const char* layer, const Tensor& x, DType weights);
+/// Warns that a layer infers under a tape, unless it has been said already or the thread's tapes do not record.
+TANDEM_API void warn_inference();
+/// Whether it has been said.
+TANDEM_API std::atomic<bool>& inference_warned();
 }  // namespace detail
 
 /// Options of the call of a layer that behaves differently in training.
@@ -33,7 +40,22 @@ struct CallOptions {
   std::optional<bool> training = {};  ///< default: whether a training_scope says so
 
   bool is_training() const { return training.value_or(tandem::is_training()); }
+  /// Whether the layer infers because nothing says otherwise, although a tape may record a training step.
+  bool may_be_forgotten() const { return context.observers && !training && !tandem::detail::training_is_set; }
+  /// is_training() for a layer to which it makes a difference. Warns once where the scope may have been forgotten:
+  /// such a loop would train without dropout.
+  bool is_training_layer() const {
+    if (is_training()) return true;
+    if (may_be_forgotten()) [[unlikely]]
+      detail::warn_inference();
+    return false;
+  }
 };
+
+namespace detail {
+/// Whether a layer that drops or disturbs at a rate does so in this call.
+inline bool trains(const CallOptions& call, double rate) { return rate != 0 && call.is_training_layer(); }
+}  // namespace detail
 
 /// The base class of layers. A layer owns its Variables and creates them at its first call; copies of a layer share
 /// them. A layer of one's own derives from it and says which weights it needs, and what it computes with them:
@@ -71,7 +93,9 @@ class TANDEM_API Layer : public Module {
   /// layer unbuilt.
   template <class For, class Run>
   auto run_with_weights(const For& weights_for, const Run& run) const {
+    const InCall here(*this);
     if (!is_built()) {
+      check_registered();
       const Weights list = weights_for();
       Tensor result;
       tandem::detail::check_call([&] { result = tensor_of(run(placeholders(list))); });

@@ -25,6 +25,7 @@ TANDEM_INLINE void check_inputs(const char* layer, const TensorList& inputs, boo
         layer, std::string("needs ") + wanted + ", not " + std::to_string(inputs.size()));
 }
 TANDEM_INLINE Tensor Fold::operator()(const TensorList& inputs) const {
+  const InCall here(*this);
   check_inputs(name_, inputs, inputs.size() >= 2, "two or more tensors");
   Tensor y = inputs[0];
   for (std::size_t i = 1; i < inputs.size(); ++i) y = pair_(y, inputs[i]);
@@ -36,12 +37,17 @@ TANDEM_INLINE Tensor Average::operator()(const TensorList& inputs) const {
   return Fold::operator()(inputs) / static_cast<double>(inputs.size());
 }
 TANDEM_INLINE Tensor Subtract::operator()(const TensorList& inputs) const {
+  const InCall here(*this);
   detail::check_inputs("Subtract", inputs, inputs.size() == 2, "two tensors");
   return inputs[0] - inputs[1];
 }
-TANDEM_INLINE Tensor Concatenate::operator()(const TensorList& inputs) const { return concat(inputs, axis_); }
+TANDEM_INLINE Tensor Concatenate::operator()(const TensorList& inputs) const {
+  const InCall here(*this);
+  return concat(inputs, axis_);
+}
 
 TANDEM_INLINE Tensor Dot::operator()(const TensorList& inputs) const {
+  const InCall here(*this);
   detail::check_inputs("Dot", inputs, inputs.size() == 2, "two tensors");
   Tensor a = inputs[0], b = inputs[1];
   const int rank = a.rank();
@@ -91,8 +97,9 @@ TANDEM_INLINE void Merge::build_for(const TensorList& inputs) const {
   });
 }
 TANDEM_INLINE Tensor Merge::operator()(const TensorList& inputs) const {
+  const InCall here(*this);
   detail::check_inputs("Merge", inputs, inputs.size() >= 1, "one tensor or more");
-  if (!is_built()) build_for(inputs);
+  if (!is_built()) check_registered(), build_for(inputs);
   const std::size_t kernels = weight_count() - (options_.use_bias ? 1 : 0);
   if (inputs.size() != kernels)
     errors::raise<errors::InvalidArgumentError>(

@@ -52,6 +52,7 @@ TANDEM_INLINE Layer::Weights MultiHeadAttention::weights_for(i64 query, i64 key,
 }
 TANDEM_INLINE AttentionOutput MultiHeadAttention::operator()(const Tensor& query, const Tensor& value,
                                                              const AttentionCall& call) const {
+  const InCall here(*this);
   detail::check_attention_inputs("MultiHeadAttention", query, value);
   const Tensor& key = call.key.is_set() ? call.key : value;
   detail::check_attention_inputs("MultiHeadAttention", query, key);
@@ -75,7 +76,7 @@ TANDEM_INLINE AttentionOutput MultiHeadAttention::attend(const Tensor& query, co
                                                       {.mask = mask,
                                                        .causal = call.use_causal_mask,
                                                        .steps_first = true,
-                                                       .dropout_rate = call.is_training() ? options_.dropout : 0});
+                                                       .dropout_rate = call.dropout(options_.dropout)});
     return {projected(detail::merge_heads(y), 3)};
   }
   const double key_dim = static_cast<double>(q.shape().dim(3));

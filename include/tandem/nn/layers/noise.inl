@@ -32,21 +32,26 @@ TANDEM_INLINE SpatialDropout::SpatialDropout(const char* layer, const char* kind
                                              SpatialDropoutOptions options)
     : Layer(kind), layer_(layer), spatial_(spatial), rate_(checked_rate(layer, rate)), options_(options) {}
 TANDEM_INLINE Tensor SpatialDropout::operator()(const Tensor& x, const CallOptions& call) const {
+  const InCall here(*this);
   check_image(layer_, x, spatial_);
   Shape noise;
   for (int i = 0; i < x.rank(); ++i) {
     const int k = i - first_spatial(options_.data_format);
     noise.push(k >= 0 && k < spatial_ ? 1 : none);
   }
-  return nn::dropout(x, {.rate = rate_, .noise_shape = noise, .seed = options_.seed, .training = call.is_training()});
+  return nn::dropout(
+      x, {.rate = rate_, .noise_shape = noise, .seed = options_.seed, .training = detail::trains(call, rate_)});
 }
 }  // namespace detail
 
 TANDEM_INLINE Dropout::Dropout(double rate, DropoutOptions options)
     : Layer("dropout"), rate_(detail::checked_rate("Dropout", rate)), options_(options) {}
 TANDEM_INLINE Tensor Dropout::operator()(const Tensor& x, const CallOptions& call) const {
-  return nn::dropout(
-      x, {.rate = rate_, .noise_shape = options_.noise_shape, .seed = options_.seed, .training = call.is_training()});
+  const InCall here(*this);
+  return nn::dropout(x, {.rate = rate_,
+                         .noise_shape = options_.noise_shape,
+                         .seed = options_.seed,
+                         .training = detail::trains(call, rate_)});
 }
 
 TANDEM_INLINE GaussianNoise::GaussianNoise(double stddev, NoiseOptions options)
@@ -56,21 +61,24 @@ TANDEM_INLINE GaussianNoise::GaussianNoise(double stddev, NoiseOptions options)
                                                 "stddev is negative: " + tandem::detail::shortest_text(stddev));
 }
 TANDEM_INLINE Tensor GaussianNoise::operator()(const Tensor& x, const CallOptions& call) const {
-  if (!call.is_training() || stddev_ == 0) return x;
+  const InCall here(*this);
+  if (!detail::trains(call, stddev_)) return x;
   return x + detail::noise_for("GaussianNoise", x, 0, stddev_, options_.seed);
 }
 
 TANDEM_INLINE GaussianDropout::GaussianDropout(double rate, NoiseOptions options)
     : Layer("gaussian_dropout"), rate_(detail::checked_rate("GaussianDropout", rate)), options_(options) {}
 TANDEM_INLINE Tensor GaussianDropout::operator()(const Tensor& x, const CallOptions& call) const {
-  if (!call.is_training() || rate_ == 0) return x;
+  const InCall here(*this);
+  if (!detail::trains(call, rate_)) return x;
   return x * detail::noise_for("GaussianDropout", x, 1, std::sqrt(rate_ / (1 - rate_)), options_.seed);
 }
 
 TANDEM_INLINE AlphaDropout::AlphaDropout(double rate, DropoutOptions options)
     : Layer("alpha_dropout"), rate_(detail::checked_rate("AlphaDropout", rate)), options_(options) {}
 TANDEM_INLINE Tensor AlphaDropout::operator()(const Tensor& x, const CallOptions& call) const {
-  if (!call.is_training() || rate_ == 0) return x;
+  const InCall here(*this);
+  if (!detail::trains(call, rate_)) return x;
   if (!is_floating(x.dtype()))
     errors::raise<errors::InvalidArgumentError>("AlphaDropout", "x must be floating, not " + to_string(x.spec()));
   const Shape* const noise = options_.noise_shape.get();
@@ -82,6 +90,7 @@ TANDEM_INLINE Tensor AlphaDropout::operator()(const Tensor& x, const CallOptions
 }
 
 TANDEM_INLINE Tensor ActivityRegularization::operator()(const Tensor& x, const CallOptions& call) const {
+  const InCall here(*this);
   if (call.is_training()) return penalized(x, regularizers::L1L2(options_.l1, options_.l2));
   set_call_loss(Tensor());
   return x;

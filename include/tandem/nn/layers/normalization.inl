@@ -30,10 +30,7 @@ TANDEM_INLINE Shape sizes_on(const char* layer, const Tensor& x, const Axes& axe
   return r;
 }
 inline void check_dtype(const char* layer, const Tensor& x, DType dtype) {
-  if (x.dtype() != dtype)
-    errors::raise<errors::InvalidArgumentError>(layer, "the input is " + to_string(x.spec()) + ", the weights are " +
-                                                           std::string(tandem::name(dtype)) +
-                                                           ": cast it, or make the layer with .dtype");
+  if (x.dtype() != dtype) raise_input_dtype(layer, x, dtype);
 }
 }  // namespace detail
 
@@ -110,7 +107,9 @@ TANDEM_INLINE void BatchNormalization::move_averages(const Result& batch, const 
   move(1, batch.variance);
 }
 TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const CallOptions& call) const {
+  const InCall here(*this);
   const bool training = call.is_training() && !is_frozen();
+  if (!training && call.may_be_forgotten() && !is_frozen()) detail::warn_inference();
   Result r;
   run_with_weights([&] { return weights_for(x); },
                    [&](const Tensors& w) {
@@ -128,6 +127,7 @@ TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const CallO
 TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& all, const Tensor& mask,
                                                     const CallOptions& call) const {
   if (!mask.is_set()) return (*this)(all, call);
+  const InCall here(*this);
   const int rank = mask.rank();
   const Shape& steps = mask.shape();
   bool fits = mask.dtype() == DType::bool_ && rank >= 1 && rank < all.rank();
@@ -154,6 +154,7 @@ TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& all, const Ten
 }
 
 TANDEM_INLINE Tensor LayerNormalization::operator()(const Tensor& x) const {
+  const InCall here(*this);
   const LayerNormalizationOptions& o = options_;
   detail::check_dtype("LayerNormalization", x, o.dtype);
   return run_with_weights(
@@ -174,6 +175,7 @@ TANDEM_INLINE Tensor LayerNormalization::operator()(const Tensor& x) const {
 }
 
 TANDEM_INLINE Tensor RMSNormalization::operator()(const Tensor& x) const {
+  const InCall here(*this);
   const RMSNormalizationOptions& o = options_;
   detail::check_dtype("RMSNormalization", x, o.dtype);
   return run_with_weights(
@@ -192,6 +194,7 @@ TANDEM_INLINE GroupNormalization::GroupNormalization(GroupNormalizationOptions o
         "groups must be positive, or -1 for one for each channel; not " + std::to_string(options.groups));
 }
 TANDEM_INLINE Tensor GroupNormalization::operator()(const Tensor& x) const {
+  const InCall here(*this);
   const GroupNormalizationOptions& o = options_;
   detail::check_dtype("GroupNormalization", x, o.dtype);
   return run_with_weights(
@@ -214,6 +217,7 @@ TANDEM_INLINE Tensor GroupNormalization::operator()(const Tensor& x) const {
 }
 
 TANDEM_INLINE Tensor UnitNormalization::operator()(const Tensor& x) const {
+  const InCall here(*this);
   return nn::l2_normalize(x, {.axis = axis_});
 }
 

@@ -33,6 +33,7 @@ TANDEM_INLINE std::vector<std::pair<i64, i64>> Borders::pairs(const char* layer,
 namespace detail {
 
 TANDEM_INLINE Tensor ZeroPadding::operator()(const Tensor& x) const {
+  const InCall here(*this);
   const int spatial = static_cast<int>(borders_.size());
   check_image(layer_, x, spatial);
   std::vector<std::pair<i64, i64>> all(static_cast<std::size_t>(x.rank()));
@@ -42,6 +43,7 @@ TANDEM_INLINE Tensor ZeroPadding::operator()(const Tensor& x) const {
 }
 
 TANDEM_INLINE Tensor Cropping::operator()(const Tensor& x) const {
+  const InCall here(*this);
   const int spatial = static_cast<int>(borders_.size());
   check_image(layer_, x, spatial);
   Shape begin, end;
@@ -68,6 +70,7 @@ TANDEM_INLINE UpSampling::UpSampling(const char* layer, const char* kind, int sp
       options_(options) {}
 // Each spatial axis [n] as [n, 1], tiled to [n, size], and merged again.
 TANDEM_INLINE Tensor UpSampling::operator()(const Tensor& x) const {
+  const InCall here(*this);
   check_image(layer_, x, spatial_);
   if (const auto f = options_.interpolation.function()) return f(x, size_, options_.data_format);
   Dims split, multiples, merged;

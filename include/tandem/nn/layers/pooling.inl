@@ -27,11 +27,13 @@ TANDEM_INLINE Pooling::Pooling(const char* layer, const char* kind, int spatial,
   tandem::detail::set_padding(layer, o.padding, spatial, o.data_format, checked);
 }
 TANDEM_INLINE Tensor Pooling::operator()(const Tensor& x) const {
+  const InCall here(*this);
   check_image(layer_, x, spatial_);
   return pool_(x, window_);
 }
 
 TANDEM_INLINE Tensor GlobalPooling::operator()(const Tensor& x) const {
+  const InCall here(*this);
   check_image(layer_, x, spatial_);
   Axes axes = Axes::none();
   for (int i = 0; i < spatial_; ++i) axes.push(first_spatial(options_.data_format) + i);
@@ -46,6 +48,7 @@ TANDEM_INLINE AdaptivePooling::AdaptivePooling(const char* layer, const char* ki
 }
 // One axis after the other: windows are rectangles whose rows have equal lengths.
 TANDEM_INLINE Tensor AdaptivePooling::operator()(const Tensor& x) const {
+  const InCall here(*this);
   check_image(layer_, x, spatial_);
   Tensor y = x;
   for (int i = 0; i < spatial_; ++i) {
@@ -72,6 +75,7 @@ TANDEM_INLINE Tensor AdaptivePooling::operator()(const Tensor& x) const {
 }  // namespace detail
 
 TANDEM_INLINE Tensor GlobalAveragePooling1D::operator()(const Tensor& x, const Tensor& mask) const {
+  const InCall here(*this);
   detail::check_image(layer_, x, spatial_);
   if (mask.dtype() != DType::bool_ || mask.rank() != 2)
     errors::raise<errors::InvalidArgumentError>(layer_,

@@ -29,6 +29,7 @@ TANDEM_INLINE PositionEmbedding::PositionEmbedding(i64 sequence_length, const Po
       length_(detail::positive("PositionEmbedding", "sequence_length", sequence_length)),
       options_(options) {}
 TANDEM_INLINE Tensor PositionEmbedding::operator()(const Tensor& x, const PositionCall& call) const {
+  const InCall here(*this);
   const DimValue time = detail::steps_of("PositionEmbedding", x);
   if (call.start_index < 0 || (time.is_known() && call.start_index + time.number > length_))
     errors::raise<errors::InvalidArgumentError>(
@@ -49,6 +50,7 @@ TANDEM_INLINE Tensor PositionEmbedding::operator()(const Tensor& x, const Positi
 }
 
 TANDEM_INLINE Tensor SinePositionEncoding::operator()(const Tensor& x, const PositionCall& call) const {
+  const InCall here(*this);
   const DimValue time = detail::steps_of("SinePositionEncoding", x);
   const i64 features = features_of("SinePositionEncoding", x);
   if (!is_floating(x.dtype()))

@@ -30,7 +30,10 @@ TANDEM_INLINE void check_integers(const char* layer, const Tensor& x) {
 }
 }  // namespace detail
 
-TANDEM_INLINE Tensor Rescaling::operator()(const Tensor& x) const { return detail::floating(x) * scale_ + offset_; }
+TANDEM_INLINE Tensor Rescaling::operator()(const Tensor& x) const {
+  const InCall here(*this);
+  return detail::floating(x) * scale_ + offset_;
+}
 
 TANDEM_INLINE Normalization::Normalization(NormalizationOptions options) : Layer("normalization"), options_(options) {
   if (options.mean.is_set() != options.variance.is_set())
@@ -81,6 +84,7 @@ TANDEM_INLINE void Normalization::check_sizes(const Tensor& x, std::uint32_t kep
         "the statistics have the shape " + to_string(variable(0).shape()) + ", the input is " + to_string(x.spec()));
 }
 TANDEM_INLINE Tensor Normalization::operator()(const Tensor& input) const {
+  const InCall here(*this);
   const Tensor x = detail::floating(input);
   const std::uint32_t kept = options_.axis.mask("Normalization", x.rank());
   const bool given = options_.mean.is_set();
@@ -113,8 +117,12 @@ TANDEM_INLINE Tensor CategoryEncoding::encoded(const Tensor& input, const Tensor
     return maximum(reduce_max(rows, {.axis = -2}), 0);  // 0 also without categories
   return reduce_sum(weights.is_set() ? rows * expand_dims(cast(weights, options_.dtype), -1) : rows, {.axis = -2});
 }
-TANDEM_INLINE Tensor CategoryEncoding::operator()(const Tensor& x) const { return encoded(x, {}); }
+TANDEM_INLINE Tensor CategoryEncoding::operator()(const Tensor& x) const {
+  const InCall here(*this);
+  return encoded(x, {});
+}
 TANDEM_INLINE Tensor CategoryEncoding::operator()(const Tensor& x, const Tensor& count_weights) const {
+  const InCall here(*this);
   if (options_.output_mode != OutputMode::count || !x.shape().is_compatible_with(count_weights.shape()))
     errors::raise<errors::InvalidArgumentError>(
         "CategoryEncoding", "count_weights are for OutputMode::count, and have the shape of x: " + to_string(x.spec()) +
@@ -123,6 +131,7 @@ TANDEM_INLINE Tensor CategoryEncoding::operator()(const Tensor& x, const Tensor&
 }
 
 TANDEM_INLINE Tensor Masking::operator()(const Tensor& x) const {
+  const InCall here(*this);
   return where(expand_dims(compute_mask(x), -1), x, tandem::detail::scalar_like(0, x));
 }
 TANDEM_INLINE Tensor Masking::compute_mask(const Tensor& x) const {

@@ -67,6 +67,7 @@ TANDEM_INLINE Tensor Resizing::cropped(const Tensor& x) const {
   return detail::middle_of(rows, axis + 1, std::min(w, h * width_ / height_));
 }
 TANDEM_INLINE Tensor Resizing::operator()(const Tensor& input) const {
+  const InCall here(*this);
   detail::check_image("Resizing", input, 2);
   const int axis = detail::first_spatial(options_.data_format);
   const Tensor x = options_.crop_to_aspect_ratio ? cropped(input) : input;
@@ -81,6 +82,7 @@ TANDEM_INLINE Tensor Resizing::operator()(const Tensor& input) const {
 }
 
 TANDEM_INLINE Tensor RandomFlip::operator()(const Tensor& x, const CallOptions& call) const {
+  const InCall here(*this);
   detail::check_image("RandomFlip", x, 2);
   if (!call.is_training()) return x;
   const Tensor draws = random::uniform({get_shape(x)[0], 1, 1, 1, 2}, {.seed = options_.seed});

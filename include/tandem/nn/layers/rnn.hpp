@@ -102,6 +102,7 @@ class RNN : public Layer {
     if (options.stateful) add_module("states", states_.emplace_back());
   }
   RnnOutput<State> operator()(const Tensor& x, const Call& call = {}) const {
+    const InCall here(*this);
     const RnnOrder order{options_.time_major, options_.go_backwards};
     detail::Sequence s = order.begin("RNN", x, call.mask, call.sequence_length);
     const State start = start_of(call, get_shape(s.x)[1]);

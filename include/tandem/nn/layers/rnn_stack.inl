@@ -72,8 +72,10 @@ void RnnStack<Cell>::build(i64 features) const {
 }
 template <class Cell>
 RnnOutput<typename RnnStack<Cell>::State> RnnStack<Cell>::operator()(const Tensor& x, const Call& call) const {
+  const InCall here(*this);
   check_stack_input(name_, x, call.initial_state.size(), cells_.size());
   if (!is_built()) {
+    check_registered();
     const i64 features = features_of(name_, x);
     Shape result;
     tandem::detail::check_call([&] {

@@ -90,7 +90,10 @@ class TANDEM_API Sequential : public Layer {
   template <class L>
   struct Holder final : Element {
     explicit Holder(L l) : layer(std::move(l)) {}
-    Tensor call(const Tensor& x, SequenceMask& mask) const override { return layers::call_with_mask(layer, x, mask); }
+    Tensor call(const Tensor& x, SequenceMask& mask) const override {
+      const InCall here(layer);
+      return layers::call_with_mask(layer, x, mask);
+    }
     void reset_states() const override {
       if constexpr (requires { layer.options().stateful; }) {
         if (layer.options().stateful) layer.reset_states();

@@ -12,6 +12,7 @@ TANDEM_INLINE Tensor Sequential::operator()(const Tensor& x) const {
   return call_with_mask(x, mask);
 }
 TANDEM_INLINE Tensor Sequential::call_with_mask(const Tensor& x, SequenceMask& mask) const {
+  const InCall here(*this);
   if (is_built()) {
     Tensor y = x;
     for (const std::unique_ptr<Element>& e : elements_) y = e->call(y, mask);

@@ -15,11 +15,13 @@ TANDEM_INLINE void check_batched(const char* layer, const Tensor& x) {
 }  // namespace detail
 
 TANDEM_INLINE Tensor Flatten::operator()(const Tensor& x) const {
+  const InCall here(*this);
   detail::check_batched("Flatten", x);
   return x.rank() == 1 ? expand_dims(x, 1) : nn::flatten(x);
 }
 
 TANDEM_INLINE Tensor Reshape::operator()(const Tensor& x) const {
+  const InCall here(*this);
   detail::check_batched("Reshape", x);
   Dims dims{get_shape(x)[0]};
   for (const i64 n : target_) dims.push(n);
@@ -38,9 +40,13 @@ TANDEM_INLINE Permute::Permute(std::vector<int> dims) : Layer("permute"), perm_{
     perm_.push_back(d);
   }
 }
-TANDEM_INLINE Tensor Permute::operator()(const Tensor& x) const { return transpose(x, {.perm = perm_}); }
+TANDEM_INLINE Tensor Permute::operator()(const Tensor& x) const {
+  const InCall here(*this);
+  return transpose(x, {.perm = perm_});
+}
 
 TANDEM_INLINE Tensor RepeatVector::operator()(const Tensor& x) const {
+  const InCall here(*this);
   if (x.rank() != 2)
     errors::raise<errors::InvalidArgumentError>("RepeatVector", "needs [batch, features], not " + to_string(x.spec()));
   return tile(expand_dims(x, 1), {1, n_, 1});

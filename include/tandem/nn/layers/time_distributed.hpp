@@ -27,10 +27,14 @@ class TimeDistributed : public Layer {
     layer_.push_back(std::move(layer));
     if constexpr (std::is_base_of_v<Module, L>) add_module(layer_[0]);
   }
-  Tensor operator()(const Tensor& x) const { return detail::split_steps(layer_[0](detail::merge_steps(x)), x); }
+  Tensor operator()(const Tensor& x) const {
+    const InCall here(*this);
+    return detail::split_steps(layer_[0](detail::merge_steps(x)), x);
+  }
   /// For Sequential. The layer gets the mask of axes inside of its steps, if there is one: [batch, time, n, ...] as
   /// [batch * time, n, ...]. If its result has none, a step counts if any of it does.
   Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const {
+    const InCall here(*this);
     const bool has_inner = mask.is_set() && mask.tensor().rank() > 2;
     SequenceMask inner = has_inner ? mask.with(detail::merge_steps(mask.tensor())) : SequenceMask();
     const Tensor y = layers::call_with_mask(layer_[0], detail::merge_steps(x), inner);

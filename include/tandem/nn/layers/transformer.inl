@@ -43,9 +43,11 @@ TANDEM_INLINE Layer::Weights TransformerBlock::weights_for(i64 n) const {
           {"output_norm_beta", {n}, zeros, o.dtype}};
 }
 TANDEM_INLINE Tensor TransformerBlock::operator()(const Tensor& x, const TransformerCall& call) const {
+  const InCall here(*this);
   detail::check_attention_inputs("TransformerBlock", x, x);
   const MultiHeadAttention& attention = attention_[0];
   if (!is_built()) {  // all weights, those of attention too, or none
+    check_registered();
     const i64 n = features_of("TransformerBlock", x);
     const Weights own = weights_for(n), inner = attention.weights_for(n, n, n);
     tandem::detail::check_call([&] { run(x, call, placeholders(own), placeholders(inner)); });
@@ -66,7 +68,7 @@ TANDEM_INLINE Tensor TransformerBlock::finite_padding(const Tensor& x, const Ten
 TANDEM_INLINE Tensor TransformerBlock::run(const Tensor& all, const TransformerCall& call, const Tensors& w,
                                            const Tensors& attention) const {
   const Tensor x = finite_padding(all, call.padding_mask);
-  const bool training = CallOptions{call.training}.is_training();
+  const bool training = detail::trains({call.training}, options_.dropout);
   const auto normalized = [&](const Tensor& t, std::size_t i) {
     return nn::layer_norm(t, {.epsilon = options_.layer_norm_epsilon, .scale = w[i], .offset = w[i + 1]});
   };

@@ -18,8 +18,8 @@ namespace detail {
 TANDEM_INLINE Specs infer_dense(const InferCall& c) {
   const Spec &x = c.spec(0), &w = c.spec(1);
   const auto agree = [](i64 a, i64 b) { return a == b || a == none || b == none; };
-  if (w.dtype != x.dtype || (c.in.size() > 2 && c.spec(2).dtype != x.dtype))
-    raise_specs(c, "dtypes differ", "cast one of them");
+  if (w.dtype != x.dtype) raise_specs(c, "dtypes differ", cast_hint(c, 0, 1));
+  if (c.in.size() > 2 && c.spec(2).dtype != x.dtype) raise_specs(c, "dtypes differ", cast_hint(c, 2, 0));
   if (x.shape.rank() < 1 || w.shape.rank() != 2) raise_specs(c, "needs x of shape [..., k] and w of shape [k, n]");
   if (!agree(x.shape.dim(-1), w.shape.dim(0))) raise_specs(c, "inner dimensions differ");
   if (c.in.size() > 2 && (c.spec(2).shape.rank() != 1 || !agree(c.spec(2).shape.dim(0), w.shape.dim(1))))

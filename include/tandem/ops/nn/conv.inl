@@ -41,7 +41,7 @@ TANDEM_INLINE Shape conv_shape(const InferCall& c, const rules::ConvAttrs& a, co
   return y;
 }
 inline void check_conv_dtypes(const InferCall& c) {
-  if (c.spec(1).dtype != c.spec(0).dtype) raise_specs(c, "dtypes differ", "cast one of them");
+  if (c.spec(1).dtype != c.spec(0).dtype) raise_specs(c, "dtypes differ", cast_hint(c, 0, 1));
 }
 inline Shape conv_shape(const InferCall& c, const Shape& x, const Shape& w) {
   return conv_shape(c, c.get<rules::ConvAttrs>(), x, w);

@@ -15,7 +15,7 @@ TANDEM_INLINE Specs infer_fused_conv(const InferCall& c) {
   if (c.in.size() > 5) raise_specs(c, "too many inputs");
   const auto& a = c.get<rules::FusedConvAttrs>();
   for (std::size_t i = 1; i < c.in.size(); ++i)
-    if (c.spec(i).dtype != c.spec(0).dtype) raise_specs(c, "dtypes differ", "cast one of them");
+    if (c.spec(i).dtype != c.spec(0).dtype) raise_specs(c, "dtypes differ", cast_hint(c, 0, i));
   Specs r(c.spec(0));
   r[0].shape = conv_shape(c, a, c.spec(0).shape, c.spec(1).shape);
   for (std::size_t i = 2; i < c.in.size(); ++i)

@@ -1,0 +1,103 @@
+// Errors of layers: they name the layer's path in its model, and what to do about dtypes.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tandem/tandem.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace tandem;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+template <class F>
+std::string message(const F& f) {
+  try {
+    f();
+  } catch (const errors::OpError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+struct Block : Model<Block> {
+  layers::Dense a{4}, b{4};
+  layers::MaxPooling2D pool{2};
+  layers::Embedding embedding{10, 3};
+  layers::Sequential tail{layers::Dense(2), layers::Reshape({5}), layers::Dense(1)};
+};
+struct Net : Model<Net> {
+  Block first, second;
+  std::unique_ptr<layers::Dense> heap = std::make_unique<layers::Dense>(3);
+  Net() { add_module("head", *heap); }
+};
+const Tensor x = ones({2, 3});
+
+}  // namespace
+
+TEST_CASE("errors of layers name the path in the outermost model") {
+  const Net net;
+  net.second.b(x);
+  CHECK_THAT(message([&] {
+               net.second.b(ones({2, 5}));
+             }),
+             ContainsSubstring("dense: inner dimensions differ: float32[2,5] x float32[3,4]") &&
+                 ContainsSubstring("(in net/block_1/dense_1)"));
+  CHECK_THAT(message([&] { net.first.a(constant(1.f)); }), ContainsSubstring("(in net/block/dense)"));
+  CHECK_THAT(message([&] { net.first.pool(x); }), ContainsSubstring("(in net/block/max_pooling2d)"));
+  CHECK_THAT(message([&] { net.second.tail(x); }), ContainsSubstring("(in net/block_1/sequential/reshape)"));
+  (*net.heap)(x);
+  CHECK_THAT(message([&] { (*net.heap)(ones({2, 7})); }), ContainsSubstring("(in net/head)"));
+  // A model alone, a Sequential alone, and a layer alone, which its op names.
+  const Block block;
+  CHECK_THAT(message([&] { block.pool(x); }), ContainsSubstring("(in block/max_pooling2d)"));
+  const layers::Sequential tail{layers::Flatten(), layers::Reshape({5})};
+  CHECK_THAT(message([&] { tail(x); }), ContainsSubstring("(in sequential/reshape)"));
+  CHECK_THAT(message([&] { layers::Reshape({5})(x); }), !ContainsSubstring("(in "));
+  CHECK(net.path_in_model().empty());
+  CHECK(net.second.b.path_in_model() == "net/block_1/dense_1");
+}
+
+TEST_CASE("errors of layers name the path in traces, and after other errors nothing is left") {
+  const Net net;
+  const auto f = function([&](const Tensor& t) { return net.second.b(net.first.a(t)); });
+  CHECK_THAT(message([&] { f(constant(1.f)); }), ContainsSubstring("(in net/block/dense)"));
+  CHECK(f(x).shape() == Shape{2, 4});
+  CHECK_THAT(message([&] { f(ones({2, 9})); }), ContainsSubstring("(in net/block/dense)"));
+  CHECK_THAT(message([&] { matmul(x, x); }), !ContainsSubstring("(in "));
+  // An initializer's error, while the layer is being built.
+  struct Bad : Model<Bad> {
+    layers::Dense flat{3, {.bias_initializer = initializers::Orthogonal()}};
+  };
+  const Bad bad;
+  CHECK_THAT(message([&] { bad.flat(x); }),
+             ContainsSubstring("orthogonal: needs a shape of rank 2") && ContainsSubstring("(in bad/dense)"));
+  CHECK(bad.variables().empty());
+}
+
+TEST_CASE("Embedding names itself and the index") {
+  const Net net;
+  CHECK_THAT(
+      message([&] {
+        net.second.embedding(constant({1, 10}));
+      }),
+      ContainsSubstring("Embedding: index 10 at position [1]") && ContainsSubstring("(in net/block_1/embedding)"));
+  const layers::Embedding alone(4, 2);
+  CHECK_THAT(message([&] { alone(constant({-1})); }), ContainsSubstring("Embedding: index -1"));
+}
+
+TEST_CASE("layers that get another dtype say which cast") {
+  const Net net;
+  const layers::Conv2D conv(2, {1, 1});
+  net.first.a(x), conv(ones({1, 4, 4, 2}));
+  CHECK_THAT(message([&] {
+               net.first.a(ones({2, 3}, float64));
+             }),
+             ContainsSubstring("cast(x, float32)") && ContainsSubstring("(in net/block/dense)"));
+  CHECK_THAT(message([&] { net.first.a(ones({2, 3}, int32)); }), ContainsSubstring("cast(x, float32)"));
+  CHECK_THAT(message([&] { net.first.a(ones({2, 3}, bfloat16)); }), ContainsSubstring("cast(x, float32)"));
+  CHECK_THAT(message([&] { net.first.a(ones({2, 3}, float16)); }), ContainsSubstring("cast(x, float32)"));
+  CHECK_THAT(message([&] { conv(ones({1, 4, 4, 2}, float64)); }), ContainsSubstring("cast(x, float32)"));
+  CHECK_THAT(message([&] { layers::Dense(2)(ones({2, 3}, float64)); }), ContainsSubstring("cast(x, float32)"));
+}
