@@ -153,3 +153,54 @@ TEST_CASE("attrs: a visitor sees every field with its kind") {
         "count:3 rate:real flag:1 mode:1 axis#2 shape#2 more#0 text:text closure:opaque "
         "closure:opaque dtype:5 device:258 ");
 }
+
+namespace {
+// Its copy raises.
+struct Fragile {
+  static inline int alive = 0;
+  bool raises = false;
+  Fragile() { ++alive; }
+  Fragile(const Fragile& o) : raises(o.raises) {
+    if (raises) throw 1;
+    ++alive;
+  }
+  Fragile(Fragile&& o) noexcept : raises(o.raises) { ++alive; }
+  ~Fragile() { --alive; }
+};
+template <int extra>
+struct FragileAttrs {
+  Fragile fragile;
+  unsigned char more[extra];
+  static constexpr auto fields = field_list();
+};
+template <int extra>
+void check_fragile() {
+  {
+    FragileAttrs<extra> value{};
+    Attrs good(value), other(value), none;
+    value.fragile.raises = true;
+    const int before = Fragile::alive;
+    CHECK_THROWS_AS(Attrs(value), int);
+    CHECK(Fragile::alive == before);
+    CHECK_THROWS_AS(good = Attrs(value), int);
+    CHECK(good.holds<FragileAttrs<extra>>());
+    const_cast<FragileAttrs<extra>&>(other.get<FragileAttrs<extra>>()).fragile.raises = true;
+    if (sizeof value <= Attrs::inline_bytes) {  // larger ones are shared
+      CHECK_THROWS_AS(good = other, int);
+      CHECK(!good.get<FragileAttrs<extra>>().fragile.raises);
+    }
+    const Attrs moved = std::move(good);
+    CHECK(good.empty());
+    CHECK(moved.holds<FragileAttrs<extra>>());
+    none = std::move(other);
+    CHECK(none.get<FragileAttrs<extra>>().fragile.raises);
+    CHECK(Fragile::alive == 3);  // value, moved, none
+  }
+  CHECK(Fragile::alive == 0);
+}
+}  // namespace
+
+TEST_CASE("attrs: a copy that raises leaves everything as it was; moves do not copy") {
+  check_fragile<1>();
+  check_fragile<200>();
+}

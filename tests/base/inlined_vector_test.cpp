@@ -9,6 +9,7 @@
 
 using tandem::InlinedVector;
 using testing::Counted;
+using testing::Failing;
 
 namespace {
 template <class S>
@@ -87,4 +88,29 @@ TEST_CASE("small: resize, reserve and clear") {
     CHECK(text(s) == "3 ");
   }
   CHECK(Counted::alive == 0);
+}
+
+TEST_CASE("small: an element whose constructor raises is not counted, and nothing else is lost") {
+  using Four = InlinedVector<Failing, 4>;
+  CHECK(testing::leaves_nothing([] {
+    Four s;
+    for (int i = 0; i < 20; ++i) s.push(i);  // inside, at the moment it grows, and on the heap
+  }));
+  CHECK(testing::leaves_nothing([] {
+    Four s;
+    s.resize(3), s.resize(9);
+  }));
+  CHECK(testing::leaves_nothing([] { const Four s(1, 2, 3, 4, 5, 6); }));
+  Four many;
+  for (int i = 0; i < 6; ++i) many.push(i);
+  CHECK(testing::leaves_nothing([&] { const Four copy = many; }));
+  CHECK(testing::leaves_nothing([&] {
+    Four other(1);
+    other = many;
+  }));
+  Failing::left = 0;
+  CHECK_THROWS_AS(many.push(6), int);
+  CHECK_THROWS_AS(many.resize(7), int);
+  Failing::left = -1;
+  CHECK(text(many) == "0 1 2 3 4 5 ");
 }

@@ -12,6 +12,7 @@
 
 using tandem::LeanVector;
 using testing::Counted;
+using testing::Failing;
 
 namespace {
 struct Pair {
@@ -115,4 +116,50 @@ TEST_CASE("stable_order is a stable sort of every length") {
     const auto is = tandem::detail::stable_order(n, [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
     CHECK(std::vector<std::size_t>(is.begin(), is.end()) == want);
   }
+}
+
+namespace {
+template <class T>
+void check_failures() {
+  using List = LeanVector<T>;
+  CHECK(testing::leaves_nothing([] {
+    List s;
+    for (int i = 0; i < 20; ++i) s.emplace_back(i);
+  }));
+  CHECK(testing::leaves_nothing([] {
+    List s(3);
+    s.resize(9), s.resize(12, T(5));
+    s.insert(s.begin() + 2, T(1));
+  }));
+  List many;
+  for (int i = 0; i < 8; ++i) many.emplace_back(i);
+  CHECK(testing::leaves_nothing([&] { const List copy = many; }));
+  CHECK(testing::leaves_nothing([&] { const List copy(many.begin(), many.end()); }));
+  CHECK(testing::leaves_nothing([] { const List s{1, 2, 3}; }));
+  for (const int room : {8, 20}) {
+    many.reserve(static_cast<std::size_t>(room));
+    Failing::left = 0;
+    CHECK_THROWS_AS(many.emplace_back(8), int);
+    Failing::left = -1;
+    CHECK(values(many) == Ints{0, 1, 2, 3, 4, 5, 6, 7});
+  }
+}
+}  // namespace
+
+TEST_CASE("LeanVector: an element whose constructor raises is not counted, and nothing else is lost") {
+  check_failures<Failing>();
+  check_failures<testing::Copied>();
+}
+TEST_CASE("LeanVector: make_room() lets one element be added without an allocation, and doubles") {
+  LeanVector<int> x;
+  int moves = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const int* const before = x.data();
+    x.make_room();
+    moves += x.data() != before;
+    const int* const there = x.data();
+    x.push_back(i);
+    CHECK(x.data() == there);
+  }
+  CHECK(moves <= 11);
 }

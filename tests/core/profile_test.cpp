@@ -1,12 +1,18 @@
 // Profiler: what eager ops, graph steps and calls leave on the time line, and the file that viewers read.
 #include "tandem/core/profile.hpp"
 
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cctype>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <thread>
 
@@ -15,6 +21,7 @@
 #include "tests/support/catch.hpp"
 
 using namespace tandem;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -169,4 +176,46 @@ TEST_CASE("profiler: the file is well-formed, whatever the names") {
   CHECK_THAT(json, ContainsSubstring("\"traceEvents\":[") && ContainsSubstring("\"ph\":\"M\"") &&
                        ContainsSubstring("profile_test.cpp:") &&
                        ContainsSubstring("\"shapes\":\"float32[2] -> float32[2]\""));
+}
+
+TEST_CASE("profiler: a file that cannot be written keeps its content, its permissions and its links") {
+  const fs::path folder = fs::temp_directory_path() / ("tandem_profile_" + std::to_string(std::random_device()()));
+  fs::create_directory(folder);
+  const std::string path = (folder / "trace.json").string(), link = (folder / "link").string();
+  std::ofstream(path) << "old";
+  fs::create_symlink("trace.json", link);
+  REQUIRE(::chmod(path.c_str(), 0600) == 0);
+  const auto content = [&] {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  };
+  const auto files = [&] { return std::distance(fs::directory_iterator(folder), fs::directory_iterator()); };
+  Profiler profiler;
+  exp(ones({2}));
+  rlimit before;
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small{8, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &small);  // as a full disk: the file can be opened, not written
+  std::string error;
+  try {
+    profiler.write(link);
+  } catch (const errors::UnavailableError& e) {
+    error = e.what();
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK_THAT(error, ContainsSubstring(link));
+  CHECK(content() == "old");
+  CHECK(files() == 2);
+  profiler.write(link);
+  CHECK(Json(content()).good());
+  CHECK(fs::is_symlink(link));
+  CHECK(files() == 2);
+  struct stat s {};
+  REQUIRE(::stat(path.c_str(), &s) == 0);
+  CHECK((s.st_mode & 07777) == 0600);
+  profiler.write("/dev/null");
+  fs::remove_all(folder);
 }

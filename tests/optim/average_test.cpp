@@ -96,3 +96,28 @@ TEST_CASE("averages: wrong input raises") {
   CHECK(!swa.has_average(w));
   CHECK(swa.iterations().item<i64>() == 0);
 }
+
+namespace {
+// Its weight raises when it is told to.
+struct Fragile : WeightAverage {
+  bool* raises;
+  explicit Fragile(bool& r) : WeightAverage("fragile"), raises(&r) {}
+  Tensor weight_of(const Tensor&) const override {
+    if (*raises) throw std::runtime_error("no weight");
+    return constant(.5, DType::float64);
+  }
+};
+}  // namespace
+
+TEST_CASE("average: a call that raises is not counted") {
+  bool raises = false;
+  const Fragile average(raises);
+  const Variable w(constant({1.f, 2.f}));
+  average.apply({w});
+  raises = true;
+  CHECK_THROWS_AS(average.apply({w}), std::runtime_error);
+  CHECK(average.iterations().item<i64>() == 1);
+  raises = false;
+  average.apply({w});
+  CHECK(average.iterations().item<i64>() == 2);
+}

@@ -6,6 +6,7 @@
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/nn/layers.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/clip.hpp"
@@ -187,4 +188,26 @@ TEST_CASE("clipping") {
   const std::vector<Gradient> v = clip_by_value({Gradient(constant({-5.f, .5f, 5.f}))}, -1, 1);
   CHECK(v[0].tensor().to_vector<float>() == std::vector<float>{-1, .5, 1});
   CHECK_THROWS_AS(clip_by_norm(constant({1.f}), 0), errors::InvalidArgumentError);
+}
+
+TEST_CASE("a step that raises is not counted, eager and traced") {
+  for (const bool traced : {false, true}) {
+    INFO((traced ? "traced" : "eager"));
+    const Variable w(constant({1.f, 2.f})), t = table(4);
+    const optimizers::Adam adam({.learning_rate = .5});
+    const auto step = [&](const Tensor& rows) {
+      adam.apply_gradients({Gradient(constant({1.f, 1.f})), Gradient(IndexedSlices{ones({1, 3}), rows, t})}, {w, t});
+    };
+    const auto traced_step = function(step);
+    const auto run = [&](i64 row) { traced ? traced_step(constant({row})) : step(constant({row})); };
+    run(1);
+    CHECK(adam.iterations().item<i64>() == 1);
+    const std::vector<float> before = w.to_vector<float>(), rows = t.to_vector<float>();
+    CHECK_THROWS_AS(run(4), errors::OpError);  // there is no such row
+    CHECK(adam.iterations().item<i64>() == 1);
+    CHECK(w.to_vector<float>() != before);  // the update before the one that raised
+    CHECK(t.to_vector<float>() == rows);
+    run(1);
+    CHECK(adam.iterations().item<i64>() == 2);
+  }
 }

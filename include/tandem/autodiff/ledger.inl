@@ -2,8 +2,8 @@
 #pragma once
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <map>
+#include <tuple>
 #include "tandem/autodiff/ledger.hpp"
 
 #include "tandem/autodiff/log.hpp"
@@ -49,10 +49,6 @@ TANDEM_LAZY TANDEM_INLINE void share_out(const LeanVector<SavedStretch>& stretch
     }
   }
 }
-inline bool same_line(const SourceLocation& a, const SourceLocation& b) {
-  if (a.line != b.line || !a.file != !b.file) return false;
-  return !a.file || std::strcmp(a.file, b.file) == 0;
-}
 
 }  // namespace detail
 
@@ -64,20 +60,22 @@ TANDEM_LAZY_INLINE std::vector<TapeMemory> GradientTape::Log::memory() const {
   for (Entry* e = last_; e; e = e->prev) entries.push_back(e);
   std::reverse(entries.begin(), entries.end());
   std::vector<TapeMemory> rows;
+  std::map<std::tuple<std::string, std::string, std::string, std::uint32_t>, std::size_t> known;  // by row
   LeanVector<detail::SavedStretch> stretches;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     Entry& e = *entries[i];
     const std::string op = display_name(*e.op);
     const detail::LedgerNote note = i < notes_.size() ? notes_[i] : detail::LedgerNote{};
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const TapeMemory& r) {
-      return r.op == op && r.scope == note.scope && detail::same_line(r.where, note.where);
-    });
-    if (row == rows.end()) row = rows.insert(rows.end(), {op, note.scope, note.where});
-    ++row->count;
+    const std::string file = note.where.file ? note.where.file : "";
+    const auto [at, is_new] =
+        known.try_emplace({op, note.scope, file, static_cast<std::uint32_t>(note.where.line)}, rows.size());
+    if (is_new) rows.push_back({op, note.scope, note.where});
+    const std::size_t row = at->second;
+    ++rows[row].count;
     for (const Tensor& t : e.all_saved()) {
       if (!t.is_set() || t.is_symbolic() || !t.spec().bytes()) continue;
-      const auto* at = static_cast<const char*>(t.raw());
-      stretches.push_back({at, at + t.spec().bytes(), i, static_cast<std::size_t>(row - rows.begin())});
+      const auto* data = static_cast<const char*>(t.raw());
+      stretches.push_back({data, data + t.spec().bytes(), i, row});
     }
   }
   detail::share_out(stretches, rows);

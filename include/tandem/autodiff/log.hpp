@@ -29,6 +29,11 @@ struct GradientTape::Entry {
   Attrs* own_attrs() {
     return has_attrs ? reinterpret_cast<Attrs*>(reinterpret_cast<char*>(this) + attrs_at(n_in, n_out)) : nullptr;
   }
+  // Destroys what follows the entry, up to the saved tensor at `end`.
+  void destroy(Tensor* end) {
+    while (end != saved()) (--end)->~Tensor();
+    if (Attrs* a = own_attrs()) a->~Attrs();
+  }
   const Attrs& attrs() { return has_attrs ? *own_attrs() : no_attrs; }
 };
 

@@ -37,8 +37,7 @@ TANDEM_INLINE void GradientTape::Log::release_saved(Entry& e) {
 }
 TANDEM_INLINE void GradientTape::Log::free_entries() {
   for (Entry* e = last_; e; e = e->prev) {
-    for (Tensor& t : e->all_saved()) t.~Tensor();
-    if (Attrs* a = e->own_attrs()) a->~Attrs();
+    e->destroy(e->all_saved().end());
   }
   last_ = nullptr;
   notes_.clear();
@@ -62,8 +61,10 @@ TANDEM_INLINE void GradientTape::Log::watch(const Variable& v) {
 TANDEM_INLINE GradientTape::Log::Reads& GradientTape::Log::reads_of(const Variable& v) {
   int at = variables_.find(v.id());
   if (at < 0) {
-    variables_.insert(v.id(), at = static_cast<int>(reads_.size()));
+    at = static_cast<int>(reads_.size());
+    variables_.make_room();
     reads_.push_back({v, {}});
+    variables_.insert(v.id(), at);
   }
   return reads_[static_cast<std::size_t>(at)];
 }
@@ -71,8 +72,9 @@ TANDEM_INLINE void GradientTape::Log::read(const Variable& v, const Tensor& valu
   if (ended.load(std::memory_order_relaxed)) return;
   if (paused || !is_differentiable(value.dtype())) return;
   if (!(options_.watch_accessed_variables && v.trainable()) && variables_.find(v.id()) < 0) return;
-  map_.insert(value.id(), slots_);
-  reads_of(v).slots.push(slots_++);
+  const int slot = slots_++;  // whatever raises here: no other value may get it
+  map_.insert(value.id(), slot);
+  reads_of(v).slots.push(slot);
 }
 
 // Returns space for an entry and its trailing data; the caller claims it by adding the bytes to used_.
@@ -80,6 +82,7 @@ TANDEM_INLINE char* GradientTape::Log::room_for(std::size_t bytes) {
   if (used_ + bytes > room_) [[unlikely]] {
     const std::size_t want = chunks_.empty() ? 4096 : 65536;
     const int cls = memory::class_of(bytes > want ? bytes : want);
+    chunks_.make_room();
     chunks_.push_back({static_cast<char*>(memory::allocate(cls)), cls});
     used_ = 0;
     room_ = memory::class_size(cls);
@@ -116,20 +119,27 @@ TANDEM_INLINE void GradientTape::Log::record(const Applied& a) {
   Entry* e = ::new (place) Entry{last_, &a.op, slots_, inputs, outputs & 0x7fffffff, !a.attrs.empty()};
   if (e->has_attrs) ::new (place + at_attrs) Attrs(a.attrs);
   Tensor* saved = e->saved();
-  for (const Tensor* x : a.in) {
-    if (a.op.flags.non_differentiable) ::new (saved++) Tensor();
-    else detail::save_input(saved++, a.op, *x, a.out.data());
-  }
   const bool keep = !a.op.flags.non_differentiable && (a.op.saves == Saves::all || a.op.saves == Saves::outputs);
-  for (const Tensor& y : a.out) {
-    map_.insert(y.id(), slots_++);
-    if (keep) ::new (saved++) Tensor(y);
-    else ::new (saved++) Tensor();
+  try {
+    for (const Tensor* x : a.in) {
+      if (a.op.flags.non_differentiable) ::new (saved) Tensor();
+      else detail::save_input(saved, a.op, *x, a.out.data());
+      ++saved;
+    }
+    for (const Tensor& y : a.out) {
+      map_.insert(y.id(), slots_++);  // if it raises, slots are skipped: no other value may get them
+      if (keep) ::new (saved) Tensor(y);
+      else ::new (saved) Tensor();
+      ++saved;
+    }
+    if (options_.ledger) [[unlikely]]
+      note(a);
+  } catch (...) {
+    e->destroy(saved);
+    throw;
   }
   last_ = e;
   used_ += bytes;
-  if (options_.ledger) [[unlikely]]
-    note(a);
 }
 
 }  // namespace TANDEM_NS

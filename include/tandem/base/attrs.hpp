@@ -14,6 +14,7 @@
 #include <new>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "tandem/base/axes.hpp"
 #include "tandem/base/inlined_vector.hpp"
@@ -159,6 +160,7 @@ void read_fields(AttrReader& r, A& attrs, const FieldList<First, Rest...>& list)
 struct AttrType {
   std::size_t size;
   void (*copy)(void* to, const void* from);
+  void (*move)(void* to, void* from);  // null: the bytes are copied
   void (*destroy)(void*);
   void (*visit)(const void*, AttrVisitor&);
   Attrs (*read)(AttrReader&);
@@ -168,14 +170,31 @@ template <class A>
 Attrs read_attrs(AttrReader& r);
 
 template <class A>
+constexpr auto mover_of() -> void (*)(void*, void*) {
+  static_assert(std::is_nothrow_move_constructible_v<A>);
+  if constexpr (std::is_trivially_copyable_v<A>) return nullptr;
+  else return [](void* to, void* from) { ::new (to) A(std::move(*static_cast<A*>(from))); };
+}
+template <class A>
 inline constexpr AttrType attr_type{
-    sizeof(A), [](void* to, const void* from) { ::new (to) A(*static_cast<const A*>(from)); },
+    sizeof(A),
+    [](void* to, const void* from) { ::new (to) A(*static_cast<const A*>(from)); },
+    mover_of<A>(),
     [](void* p) { static_cast<A*>(p)->~A(); },
-    [](const void* p, AttrVisitor& v) { visit_fields(v, *static_cast<const A*>(p), A::fields); }, &read_attrs<A>};
+    [](const void* p, AttrVisitor& v) { visit_fields(v, *static_cast<const A*>(p), A::fields); },
+    &read_attrs<A>};
 
 struct AttrBlock {  // followed by the struct
   std::atomic<std::uint32_t> refs;
   alignas(16) unsigned char data[1];
+};
+struct NewBlock {  // released unless its owner takes it
+  explicit NewBlock(std::size_t bytes) : block(static_cast<AttrBlock*>(::operator new(sizeof(AttrBlock) + bytes))) {
+    ::new (&block->refs) std::atomic<std::uint32_t>(1);
+  }
+  NewBlock(const NewBlock&) = delete;
+  ~NewBlock() { ::operator delete(block); }
+  AttrBlock* block;
 };
 
 }  // namespace detail
@@ -191,13 +210,13 @@ class Attrs {
     requires requires { A::fields; }
   Attrs(const A& a) : type_(&detail::attr_type<A>) {
     static_assert(alignof(A) <= 16);
-    void* at = inside_;
     if constexpr (sizeof(A) > inline_bytes) {
-      block_() = static_cast<detail::AttrBlock*>(::operator new(sizeof(detail::AttrBlock) + sizeof(A)));
-      ::new (&block_()->refs) std::atomic<std::uint32_t>(1);
-      at = block_()->data;
+      detail::NewBlock fresh(sizeof(A));
+      ::new (static_cast<void*>(fresh.block->data)) A(a);
+      block_() = std::exchange(fresh.block, nullptr);
+    } else {
+      ::new (static_cast<void*>(inside_)) A(a);
     }
-    ::new (at) A(a);
   }
   Attrs(const Attrs& o) : type_(o.type_) {
     if (!type_) return;
@@ -208,20 +227,15 @@ class Attrs {
       type_->copy(inside_, o.inside_);
     }
   }
-  Attrs& operator=(const Attrs& o) {
+  Attrs(Attrs&& o) noexcept { take(o); }
+  Attrs& operator=(const Attrs& o) { return *this = Attrs(o); }
+  Attrs& operator=(Attrs&& o) noexcept {
     if (this == &o) return *this;
-    this->~Attrs();
-    return *::new (this) Attrs(o);
+    clear();
+    take(o);
+    return *this;
   }
-  constexpr ~Attrs() {
-    if (!type_) return;
-    if (!outside()) {
-      type_->destroy(inside_);
-    } else if (block_()->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      type_->destroy(block_()->data);
-      ::operator delete(block_());
-    }
-  }
+  constexpr ~Attrs() { clear(); }
 
   bool empty() const { return !type_; }
   const detail::AttrType* type() const { return type_; }
@@ -239,6 +253,24 @@ class Attrs {
   }
 
  private:
+  constexpr void clear() {
+    if (!type_) return;
+    if (!outside()) {
+      type_->destroy(inside_);
+    } else if (block_()->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      type_->destroy(block_()->data);
+      ::operator delete(block_());
+    }
+  }
+  // Becomes what o is, which becomes empty; `*this` holds nothing before.
+  void take(Attrs& o) noexcept {
+    type_ = o.type_;
+    if (!type_) return;
+    if (outside()) block_() = o.block_();
+    else if (!type_->move) std::memcpy(inside_, o.inside_, inline_bytes);
+    else type_->move(inside_, o.inside_), type_->destroy(o.inside_);
+    o.type_ = nullptr;
+  }
   bool outside() const { return type_->size > inline_bytes; }
   const void* data() const { return outside() ? static_cast<const void*>(block_()->data) : inside_; }
   detail::AttrBlock*& block_() { return *reinterpret_cast<detail::AttrBlock**>(inside_); }

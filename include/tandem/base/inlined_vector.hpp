@@ -26,12 +26,12 @@ class InlinedVector {
   InlinedVector() {}
   template <class U, class... Us>
     requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, InlinedVector>)
-  InlinedVector(U&& u, Us&&... us) {
+  InlinedVector(U&& u, Us&&... us) : InlinedVector() {  // delegates, so that an exception destroys what was made
     push(std::forward<U>(u));
     (push(std::forward<Us>(us)), ...);
   }
   InlinedVector(InlinedVector&& o) noexcept { take(o); }
-  InlinedVector(const InlinedVector& o) {
+  InlinedVector(const InlinedVector& o) : InlinedVector() {
     for (const T& x : o) push(x);
   }
   InlinedVector& operator=(InlinedVector o) noexcept {
@@ -62,9 +62,9 @@ class InlinedVector {
     if (size_ == room_) [[unlikely]] {
       T copy(std::forward<U>(u));  // u may live inside this vector
       grow(room_ * 2);
-      return *::new (static_cast<void*>(data_ + size_++)) T(std::move(copy));
+      return make(std::move(copy));
     }
-    return *::new (static_cast<void*>(data_ + size_++)) T(std::forward<U>(u));
+    return make(std::forward<U>(u));
   }
   void reserve(unsigned n) {
     if (n > room_) grow(n);
@@ -72,7 +72,7 @@ class InlinedVector {
   void resize(unsigned n) {
     reserve(n);
     while (size_ > n) data_[--size_].~T();
-    while (size_ < n) ::new (static_cast<void*>(data_ + size_++)) T();
+    while (size_ < n) make();
   }
   void clear() {
     destroy();
@@ -83,6 +83,17 @@ class InlinedVector {
   }
 
  private:
+  // Counts the element once it is made: a constructor that throws leaves none behind.
+  template <class... A>
+  T& make(A&&... a) {
+    if constexpr (std::is_nothrow_constructible_v<T, A...>) {
+      return *::new (static_cast<void*>(data_ + size_++)) T(std::forward<A>(a)...);
+    } else {
+      T* const made = ::new (static_cast<void*>(data_ + size_)) T(std::forward<A>(a)...);
+      ++size_;
+      return *made;
+    }
+  }
   T* inside() { return reinterpret_cast<T*>(inside_); }
   void destroy() {
     if constexpr (!std::is_trivially_destructible_v<T>)
@@ -99,6 +110,7 @@ class InlinedVector {
   }
   [[gnu::cold, gnu::noinline]] void release() { Heap::release(data_, room_ * sizeof(T)); }
   [[gnu::cold, gnu::noinline]] void grow(unsigned room) {
+    static_assert(std::is_nothrow_move_constructible_v<T>);
     T* fresh = static_cast<T*>(Heap::allocate(room * sizeof(T)));
     for (unsigned i = 0; i < size_; ++i) ::new (static_cast<void*>(fresh + i)) T(std::move(data_[i]));
     destroy();

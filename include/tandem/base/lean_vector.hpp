@@ -65,14 +65,16 @@ class LeanVector {
   void reserve(std::size_t n) {
     if (n > room_) move_to(n);
   }
+  /// Makes room for one more element, which can then be added without an allocation.
+  void make_room() { make_room(size_ + 1); }
   template <class... A>
   T& emplace_back(A&&... a) {
     if (size_ == room_) {
       T x = made(std::forward<A>(a)...);  // before the elements move: it may be made of one
       make_room(size_ + 1);
-      return *::new (static_cast<void*>(data_ + size_++)) T(std::move(x));
+      return counted(::new (static_cast<void*>(data_ + size_)) T(std::move(x)));
     }
-    return *::new (static_cast<void*>(data_ + size_++)) T(made(std::forward<A>(a)...));
+    return counted(::new (static_cast<void*>(data_ + size_)) T(made(std::forward<A>(a)...)));
   }
   void push_back(const T& x) { emplace_back(x); }
   void push_back(T&& x) { emplace_back(std::move(x)); }
@@ -120,6 +122,11 @@ class LeanVector {
   void make_room(std::size_t n) {
     if (n > room_) move_to(n > 2 * room_ ? n : 2 * room_);
   }
+  // An element counts once it is made: a constructor that throws leaves none behind.
+  T& counted(T* made) {
+    ++size_;
+    return *made;
+  }
   template <class... A>
   static T made(A&&... a) {
     if constexpr (std::is_aggregate_v<T>) return T{std::forward<A>(a)...};
@@ -128,12 +135,29 @@ class LeanVector {
   void move_to(std::size_t room) {
     static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     T* const to = static_cast<T*>(::operator new(room * sizeof(T)));
-    for (std::size_t i = 0; i < size_; ++i) {
-      ::new (static_cast<void*>(to + i)) T(std::move(data_[i]));
-      data_[i].~T();
+    if constexpr (std::is_nothrow_move_constructible_v<T>) {
+      for (std::size_t i = 0; i < size_; ++i) {
+        ::new (static_cast<void*>(to + i)) T(std::move(data_[i]));
+        data_[i].~T();
+      }
+    } else {
+      copy_to(to);
     }
     ::operator delete(static_cast<void*>(data_));
     data_ = to, room_ = room;
+  }
+
+  // For elements whose move may raise (a Module's registers the new address): they stay until all have been copied.
+  void copy_to(T* to) {
+    std::size_t made = 0;
+    try {
+      for (; made < size_; ++made) ::new (static_cast<void*>(to + made)) T(std::as_const(data_[made]));
+    } catch (...) {
+      while (made) to[--made].~T();
+      ::operator delete(static_cast<void*>(to));
+      throw;
+    }
+    for (std::size_t i = 0; i < size_; ++i) data_[i].~T();
   }
 
   T* data_ = nullptr;

@@ -36,10 +36,10 @@ template <class T>
 class Ref {
  public:
   Ref() = default;
-  explicit Ref(T* p) : p_(p) {
+  explicit Ref(T* p) noexcept : p_(p) {
     if (p_) p_->retain();
   }
-  Ref(const Ref& o) : Ref(o.p_) {}
+  Ref(const Ref& o) noexcept : Ref(o.p_) {}
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
   Ref& operator=(Ref o) noexcept {
     std::swap(p_, o.p_);

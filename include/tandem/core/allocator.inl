@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -11,22 +10,13 @@
 #include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/core/allocator.hpp"
+#include "tandem/core/allocator_state.hpp"
 
 namespace TANDEM_NS::memory {
 
 TANDEM_INLINE const bool watches_blocks = TANDEM_WATCHES_BLOCKS != 0;
 
-// Blocks released by threads, and the counters. Never destroyed: global tensors may outlive every other static.
-struct Central {
-  std::mutex mutex;
-  void* head[classes] = {};
-  std::int64_t cached = 0;
-  std::int64_t bound = 0;  // on `cached`
-  std::atomic<std::int64_t> live{0}, peak{0}, limit{0};
-  std::atomic<std::int64_t> taken{0};  // allocated from the operating system: live and cached
-  std::atomic<std::uint64_t> misses{0}, trims{0};
-};
-TANDEM_API TANDEM_INLINE Central& central() {
+TANDEM_INLINE Central& central() {
   alignas(Central) static unsigned char room[sizeof(Central)];
   static Central* const c = [] {
     auto* fresh = ::new (room) Central;

@@ -86,14 +86,20 @@ class TANDEM_API Module {
    public:
     /// made: the checkpoint's Variables that exist; names: all names in the file, sorted.
     TANDEM_LAZY Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names);
-    /// Removes from `values` those that modules under `prefix` can still create a Variable for; keeps them for that
-    /// purpose if `keep`.
-    TANDEM_LAZY void give(const Module& module, const std::string& prefix, std::map<std::string, Tensor>& values,
-                          bool keep) const;
+    /// Removes from `values` those that modules under `prefix` can still create a Variable for, and notes them.
+    TANDEM_LAZY void give(const Module& module, const std::string& prefix, std::map<std::string, Tensor>& values);
+    /// Gives the modules what was noted for them.
+    TANDEM_LAZY void set();
 
    private:
+    struct Given {
+      Ref<Opaque> contents;  // a Contents
+      std::string prefix;
+      std::map<std::string, Tensor> values;  // by name below the prefix
+    };
     Ref<Opaque> paths_;  // a Paths
     std::vector<std::string> names_;
+    LeanVector<Given> given_;
   };
 
  protected:
@@ -191,6 +197,7 @@ class TANDEM_API Module {
   struct Contents;
   struct Handle;
   struct Members;
+  class Names;
   struct Paths;
   struct Places;
   struct Walk;
@@ -200,7 +207,8 @@ class TANDEM_API Module {
   static void place_error(const void* layer, errors::OpError&);
   void build_locked(Callable build) const;
   Ref<Asset> asset_at(std::size_t i) const;
-  void note_frozen(bool in_frozen) const;
+  struct Marks;
+  Marks frozen_marks(bool in_frozen) const;
   Handle handle() const;
   static Places& places();
   static const bool places_made;

@@ -29,16 +29,18 @@ TANDEM_INLINE Module::Noted::Noted() : outer_(innermost()) { innermost() = this;
 TANDEM_INLINE Module::Noted::~Noted() { innermost() = outer_; }
 
 TANDEM_INLINE void Module::Noted::forget(const Module* m) {
-  for (Module*& noted : list_)
-    if (noted == m) return void(list_.erase(&noted));
+  for (std::size_t i = list_.size(); i-- > 0;)  // the latest first: they are destroyed in the reverse order
+    if (list_[i] == m) return void(list_.erase(&list_[i]));
 }
 
 TANDEM_INLINE void Module::enter() {
+  Noted* const n = Noted::innermost();
+  if (n) n->list_.make_room();
   {
     const std::lock_guard lock(places().mutex);
     places().sizes[this] = 0;
   }
-  if (Noted* n = Noted::innermost()) n->list_.push_back(this);
+  if (n) n->list_.push_back(this);
 }
 TANDEM_INLINE Module::Module() : state_(new Contents) { enter(); }
 TANDEM_INLINE Module::Module(const char* kind) : Module() {
@@ -88,26 +90,26 @@ TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = tr
   const Tensor* expected = c.expected_for(name, initial.spec());
   const Tensor value = expected ? expected->to(initial.device()) : initial;
   Variable v(value, {.name = name.c_str(), .trainable = trainable, .constraint = constraint});
-  c.add(make_ref<Contents::Item>(Named{.path = name, .variable = v, .regularizer = regularizer}));
-  if (expected) {
+  if (expected) {  // before the Variable is added: an id in the map whose Variable is not added does no harm
     Paths& paths = static_cast<Paths&>(*c.paths);
     const std::lock_guard lock_paths(paths.mutex);
     paths.of[v.id()] = c.path + name;
   }
+  c.add(make_ref<Contents::Item>(Named{.path = name, .variable = v, .regularizer = regularizer}));
   return v;
 }
 [[gnu::cold]] TANDEM_INLINE void Module::add_variables(const std::vector<Named>& named) const {
   Contents& c = contents();
   const std::lock_guard lock(c.mutex);
   const std::size_t before = c.items.size();
+  LeanVector<std::string> restored;  // they are expected until all have been added
   try {
     for (const Named& n : named) {
       c.check_new(n.path);
       if (!c.expected.empty() && n.weight.is_set()) {
-        const std::string path = c.path_of(n);
-        if (const Tensor* t = c.expected_for(path, n.variable.spec()))
+        restored.push_back(c.path_of(n));
+        if (const Tensor* t = c.expected_for(restored.back(), n.variable.spec()))
           n.variable.set_untracked(t->to(n.variable.device()));
-        c.expected.erase(path);
       }
       c.add(make_ref<Contents::Item>(n));
     }
@@ -115,25 +117,28 @@ TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = tr
     c.shrink_to(before);
     throw;
   }
+  for (const std::string& path : restored) c.expected.erase(path);
 }
 TANDEM_INLINE void Module::add_module(const std::string& name, const Module& child) const {
   if (child.state_ == state_)
     errors::raise<errors::InvalidArgumentError>("module", "cannot have itself as its child '" + name + "'");
   Contents& c = contents();
+  Marks marks;
+  if (is_frozen()) marks = child.frozen_marks(true);
   {
     const std::lock_guard lock(c.mutex);
     c.check_new(name);
     c.add(make_ref<Contents::Item>(name, child.handle()));
   }
   child.contents().has_parent.store(true, std::memory_order_relaxed);
-  if (is_frozen()) child.note_frozen(true);
+  marks.set();
 }
 TANDEM_INLINE void Module::add_module(const Module& child) const {
   std::string name;
   {
     Contents& c = contents();
     const std::lock_guard lock(c.mutex);
-    name = detail::free_name(child.contents().kind_name, c.names);
+    name = c.names.free_name(child.contents().kind_name);
   }
   add_module(name, child);
 }
@@ -184,13 +189,12 @@ TANDEM_LAZY_INLINE Module::Expected::Expected(const std::map<std::string, Variab
   for (const auto& [path, variable] : made) paths->of[variable.id()] = path;
 }
 TANDEM_LAZY_INLINE void Module::Expected::give(const Module& module, const std::string& prefix,
-                                               std::map<std::string, Tensor>& values, bool keep) const {
+                                               std::map<std::string, Tensor>& values) {
   struct Giving final : Walk {
-    const Expected& all;
+    Expected& all;
     std::map<std::string, Tensor>& values;
-    const bool keep;
 
-    Giving(const Expected& a, std::map<std::string, Tensor>& v, bool k) : all(a), values(v), keep(k) {}
+    Giving(Expected& a, std::map<std::string, Tensor>& v) : all(a), values(v) {}
     void enter(Contents& c, const std::string& prefix, bool) override {
       if (!c.makes_slots && (!c.is_layer || c.built)) return;
       std::map<std::string, Tensor> mine;
@@ -208,10 +212,19 @@ TANDEM_LAZY_INLINE void Module::Expected::give(const Module& module, const std::
           ++i;
         }
       }
-      if (keep && !mine.empty()) c.expected = std::move(mine), c.paths = all.paths_, c.path = prefix;
+      if (!mine.empty()) all.given_.push_back({Ref<Opaque>(&c), prefix, std::move(mine)});
     }
   };
-  Giving(*this, values, keep).visit(module.handle(), prefix);
+  Giving(*this, values).visit(module.handle(), prefix);
+}
+TANDEM_LAZY_INLINE void Module::Expected::set() {
+  for (Given& g : given_) {
+    Contents& c = static_cast<Contents&>(*g.contents);
+    const std::lock_guard lock(c.mutex);
+    if (!c.makes_slots && c.built) continue;
+    c.expected = std::move(g.values), c.paths = paths_, c.path = std::move(g.prefix);
+  }
+  given_.clear();
 }
 
 namespace detail {
@@ -281,17 +294,25 @@ TANDEM_LAZY_INLINE std::vector<Tensor> Module::losses() const {
   all.visit(handle(), "");
   return std::move(all.out);
 }
-TANDEM_INLINE void Module::note_frozen(bool in_frozen) const {
+TANDEM_INLINE Module::Marks Module::frozen_marks(bool in_frozen) const {
   struct Marking final : Walk {
+    Marks marks;
     void enter(Contents& c, const std::string&, bool is_frozen) override {
-      c.in_frozen.store(is_frozen, std::memory_order_relaxed);
+      marks.list.push_back({Ref<Opaque>(&c), is_frozen});
     }
   } marking;
   marking.visit(handle(), "", in_frozen);
+  return std::move(marking.marks);
 }
 TANDEM_INLINE void Module::set_trainable(bool trainable) const {
-  contents().frozen.store(!trainable, std::memory_order_relaxed);
-  note_frozen(false);
+  std::atomic<bool>& frozen = contents().frozen;
+  const bool before = frozen.exchange(!trainable, std::memory_order_relaxed);
+  try {
+    frozen_marks(false).set();
+  } catch (...) {
+    frozen.store(before, std::memory_order_relaxed);
+    throw;
+  }
 }
 TANDEM_INLINE bool Module::is_frozen() const { return contents().in_frozen.load(std::memory_order_relaxed); }
 TANDEM_LAZY_INLINE std::vector<Tensor> Module::get_weights() const {
@@ -312,7 +333,9 @@ TANDEM_LAZY_INLINE void Module::set_weights(const std::vector<Tensor>& values) c
       errors::raise<errors::InvalidArgumentError>("set_weights", "'" + named[i].path + "' is " + to_string(want) +
                                                                      ", but value " + std::to_string(i) + " is " +
                                                                      to_string(got));
-  for (std::size_t i = 0; i < named.size(); ++i) named[i].variable.assign(values[i].to(named[i].variable.device()));
+  std::vector<Tensor> there;  // copied before the first Variable changes
+  for (std::size_t i = 0; i < named.size(); ++i) there.push_back(values[i].to(named[i].variable.device()));
+  for (std::size_t i = 0; i < named.size(); ++i) named[i].variable.assign(there[i]);
 }
 
 }  // namespace TANDEM_NS

@@ -10,8 +10,10 @@ TANDEM_INLINE void Module::add_asset(const std::string& name, const Ref<Asset>& 
   Contents& c = contents();
   const std::lock_guard lock(c.mutex);
   c.check_new(name);
+  c.assets.make_room();
+  Contents::OwnAsset own{name, asset};
   c.names.insert(name);
-  c.assets.push_back({name, asset});
+  c.assets.push_back(std::move(own));
 }
 TANDEM_INLINE Ref<Asset> Module::asset_at(std::size_t i) const {
   Contents& c = contents();

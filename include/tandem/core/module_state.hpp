@@ -4,7 +4,6 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,30 @@ struct Module::Handle {
   Ref<Opaque> state;    // a Contents
   Ref<Opaque> members;  // a Members, or null
   Contents& contents() const;
+};
+
+// The names in use in one module. A name that is derived from a kind, "dense_1", is found in constant time on average:
+// the search for the next one goes on where the last one ended.
+class Module::Names {
+ public:
+  bool contains(const std::string& name) const { return numbers_.contains(name); }
+  void insert(const std::string& name) { numbers_.try_emplace(name, 1); }
+  /// Removes a name; restart() must follow.
+  void erase(const std::string& name) { numbers_.erase(name); }
+  /// Lets all searches begin anew.
+  void restart() {
+    for (auto& [kind, number] : numbers_) number = 1;
+  }
+  /// Returns "dense", or the first of "dense_1", "dense_2", ... that is not in use.
+  std::string free_name(const std::string& kind) {
+    const auto at = numbers_.find(kind);
+    if (at == numbers_.end()) return kind;
+    for (;; ++at->second)
+      if (std::string name = kind + "_" + std::to_string(at->second); !contains(name)) return name;
+  }
+
+ private:
+  std::map<std::string, int> numbers_;  // by name: all derived from it with a lower number are in use
 };
 
 struct Module::Contents final : Opaque {
@@ -47,7 +70,7 @@ struct Module::Contents final : Opaque {
     Ref<Asset> asset;
   };
   LeanVector<OwnAsset> assets;
-  std::set<std::string> names;
+  Names names;
   std::string kind_name = "module";
   bool is_layer = false, makes_slots = false;
   Tensor call_loss;                        // of the latest call, or unset
@@ -61,18 +84,21 @@ struct Module::Contents final : Opaque {
     if (names.contains(name))
       errors::raise<errors::AlreadyExistsError>("module", "'" + name + "' is already the name of a variable or module");
   }
+  // Adds all of the item or, if anything raises, nothing.
   Item& add(const Ref<Item>& item) {
-    items.push_back(item);
+    items.make_room(), variables.make_room();
     names.insert(item->named.path);
+    items.push_back(item);
     if (!item->is_module()) variables.push_back(item.get());
     return *item;
   }
   // Removes what was added since there were `count` items.
-  void shrink_to(std::size_t count) {
+  void shrink_to(std::size_t count) noexcept {
     for (; items.size() > count; items.pop_back()) {
       names.erase(items.back()->named.path);
       if (!items.back()->is_module()) variables.pop_back();
     }
+    names.restart();
   }
   std::string path_of(const Named& slot) const;
   // The checkpoint's value for a Variable, or null.
@@ -100,6 +126,20 @@ inline Module::Contents& Module::Handle::contents() const { return static_cast<C
 struct Module::Members final : Opaque {
   const char* kind() const override { return "members"; }
   LeanVector<Handle> list;
+};
+
+// What freezing or unfreezing a module changes: listed first, which may raise, and then set.
+struct Module::Marks {
+  struct Mark {
+    Ref<Opaque> contents;
+    bool in_frozen;
+  };
+  LeanVector<Mark> list;
+
+  void set() const noexcept {
+    for (const Mark& m : list)
+      static_cast<Contents&>(*m.contents).in_frozen.store(m.in_frozen, std::memory_order_relaxed);
+  }
 };
 
 // The registry of all Modules by address, with the sizes of those that are Models.

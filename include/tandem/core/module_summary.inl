@@ -1,7 +1,7 @@
 // Module::summary(): a module's layers as a table.
 #pragma once
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "tandem/base/id_map.hpp"
 #include "tandem/base/lean_vector.hpp"
@@ -45,19 +45,17 @@ TANDEM_LAZY_INLINE std::string Module::summary() const {
   };
   struct Rows final : Walk {
     LeanVector<Row> rows;
-    std::vector<std::string> prefixes;
+    std::map<std::string, std::size_t> last;  // by path: its last row; children of the module may have come after it
     IdMap seen;
     i64 total = 0, trainable = 0;
     void enter(Contents& c, const std::string& prefix, bool) override {
       const std::string path = prefix.empty() ? "" : prefix.substr(0, prefix.size() - 1);
+      last[prefix] = rows.size();
       rows.push_back({prefix.empty() ? c.kind_name : path + " (" + c.kind_name + ")", c.output});
-      prefixes.push_back(prefix);
     }
     void variable(const Named& v, const std::string& prefix, bool is_frozen) override {
       const i64 n = v.variable.shape().size();
-      // The last row of this path: children of the module may have come after it.
-      const auto at = std::find(prefixes.rbegin(), prefixes.rend(), prefix);
-      rows[static_cast<std::size_t>(prefixes.rend() - at) - 1].params += n;
+      rows[last[prefix]].params += n;
       if (seen.find(v.variable.id()) >= 0) return;
       seen.insert(v.variable.id(), 1);
       total += n;

@@ -1,6 +1,5 @@
 // Module::Walk: visits a module and what is below it. For the definitions of core/module.hpp.
 #pragma once
-#include <set>
 #include <string>
 
 #include "tandem/base/id_map.hpp"
@@ -8,15 +7,6 @@
 #include "tandem/core/module_state.hpp"
 
 namespace TANDEM_NS {
-
-namespace detail {
-/// "dense", then "dense_1", ...: a name that is not in use.
-inline std::string free_name(const std::string& kind, const std::set<std::string>& taken) {
-  std::string name = kind;
-  for (int i = 1; taken.contains(name); ++i) name = kind + "_" + std::to_string(i);
-  return name;
-}
-}  // namespace detail
 
 // Visits a module, its children and its members, in the order in which they are listed.
 struct Module::Walk {
@@ -35,7 +25,7 @@ struct Module::Walk {
     else if (!lock.try_lock()) return void(missed_ = true);
     TANDEM_VIRTUAL(*this, Walk::enter)(c, prefix, is_frozen);
     const LeanVector<Ref<Contents::Item>> items = c.items;
-    std::set<std::string> names;
+    Names names;
     if (m.members) names = c.names;
     lock.unlock();
     for (const Ref<Contents::Item>& item : items) {
@@ -45,7 +35,7 @@ struct Module::Walk {
     if (!m.members) return;
     for (const Handle& member : static_cast<const Members&>(*m.members).list) {
       if (seen_.find(reinterpret_cast<u64>(&member.contents())) >= 0) continue;
-      const std::string name = detail::free_name(member.contents().kind_name, names);
+      const std::string name = names.free_name(member.contents().kind_name);
       names.insert(name);
       visit(member, prefix + name + "/", is_frozen);
     }

@@ -1,9 +1,7 @@
 // The storage of a profiler's events, and its JSON output.
 #pragma once
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -12,6 +10,7 @@
 #include "tandem/base/format.hpp"
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/base/sort.hpp"
+#include "tandem/base/text_file.hpp"
 #include "tandem/base/threads.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/core/profile.hpp"
@@ -57,15 +56,22 @@ inline void keep(ProfileEvent e, i64 start, i64 end) {
   if (r->events.size() < r->options.max_events) r->events.push_back(std::move(e));
   else ++r->dropped;
 }
+// Runs f, which keeps an event. Without memory for it the event is dropped: the op has been run, and the destructor of
+// a scope must not raise.
+template <class F>
+void or_drop(const F& f) {
+  try {
+    f();
+  } catch (const std::bad_alloc&) {
+    const std::lock_guard lock(profile_mutex);
+    if (open_recording) ++open_recording->dropped;
+  }
+}
 inline bool must_synchronize() {
   const std::lock_guard lock(profile_mutex);
   return open_recording && open_recording->options.synchronize;
 }
-inline void record_op(const TimedOp& op, i64 start) {
-  const Spec* where = !op.out.empty() ? op.out[0] : !op.in.empty() ? op.in[0] : nullptr;
-  if (where && where->device.kind != Device::cpu && must_synchronize())
-    backend_of(where->device).synchronize(where->device.index);
-  const i64 end = profile_now();
+inline ProfileEvent event_of(const TimedOp& op) {
   ProfileEvent e;
   e.kind = op.kind, e.op = op.op, e.name = op.name.str(op.op), e.where = op.where;
   for (const Spec* s : op.in) e.shapes += (e.shapes.empty() ? "" : " x ") + to_string(*s);
@@ -74,7 +80,14 @@ inline void record_op(const TimedOp& op, i64 start) {
   for (const auto list : {op.in, op.out})
     for (const Spec* s : list)
       if (s->shape.is_fully_defined()) e.bytes += static_cast<i64>(s->bytes());
-  keep(std::move(e), start, end);
+  return e;
+}
+inline void record_op(const TimedOp& op, i64 start) {
+  const Spec* where = !op.out.empty() ? op.out[0] : !op.in.empty() ? op.in[0] : nullptr;
+  if (where && where->device.kind != Device::cpu && must_synchronize())
+    backend_of(where->device).synchronize(where->device.index);
+  const i64 end = profile_now();
+  or_drop([&] { keep(event_of(op), start, end); });
 }
 
 /// Quotes a JSON string; bytes that are not valid UTF-8 become U+FFFD.
@@ -163,12 +176,7 @@ TANDEM_LAZY_INLINE std::string Profiler::json() const {
   return s + "\n]}\n";
 }
 TANDEM_LAZY_INLINE void Profiler::write(const std::string& path) const {
-  const std::string text = json();
-  std::FILE* const file = std::fopen(path.c_str(), "wbe");
-  bool good = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  int why = errno;
-  if (file && std::fclose(file) != 0) why = errno, good = false;
-  if (!good) errors::raise<errors::UnavailableError>("profiler", "cannot write " + path + ": " + std::strerror(why));
+  detail::write_text_file("profiler", path, json());
 }
 TANDEM_LAZY_INLINE std::string Profiler::summary() const {
   struct Row {
@@ -202,9 +210,11 @@ TANDEM_INLINE ProfileScope::ProfileScope(const char* kind, std::string name)
 }
 TANDEM_INLINE ProfileScope::~ProfileScope() {
   if (start_ < 0) return;
-  ProfileEvent e;
-  e.kind = kind_, e.name = std::move(name_);
-  detail::keep(std::move(e), start_, detail::profile_now());
+  detail::or_drop([&] {
+    ProfileEvent e;
+    e.kind = kind_, e.name = std::move(name_);
+    detail::keep(std::move(e), start_, detail::profile_now());
+  });
 }
 
 }  // namespace TANDEM_NS

@@ -52,7 +52,7 @@ class TANDEM_API Tensor : detail::operators::WithOperators<Tensor> {
  public:
   /// An unset tensor; any use of it raises.
   Tensor() = default;
-  Tensor(const Tensor& o) : h_(o.h_) {
+  Tensor(const Tensor& o) noexcept : h_(o.h_) {
     if (h_) h_->refs.fetch_add(1, std::memory_order_relaxed);
   }
   Tensor(Tensor&& o) noexcept : h_(std::exchange(o.h_, nullptr)) {}

@@ -43,10 +43,10 @@ inline std::size_t checked_bytes(const Spec& spec) {
 // Allocates on a device, in a separate block, or for strings.
 [[gnu::noinline]] TANDEM_INLINE Tensor Tensor::allocate_apart(const Spec& spec, std::size_t bytes) {
   if (spec.device.kind != Device::cpu) {
-    void* data = backend_of(spec.device).allocate(bytes, spec.device.index);
-    TensorHeader* h = detail::make_header(spec, TensorHeader::own, 0);
-    h->data = data;
-    return Tensor(h);
+    const Backend& backend = backend_of(spec.device);
+    Tensor t(detail::make_header(spec, TensorHeader::own, 0));  // first: it cannot leak the data
+    t.h_->data = backend.allocate(bytes, spec.device.index);
+    return t;
   }
   const bool together = bytes <= detail::together_bytes;
   Tensor t(detail::make_header(spec, TensorHeader::own, together ? bytes : 0));
@@ -99,11 +99,11 @@ TANDEM_INLINE Tensor Tensor::borrow(const void* data, const Spec& spec, Ref<Opaq
   return Tensor(h);
 }
 TANDEM_INLINE Tensor Tensor::unset(std::string reason) {
-  TensorHeader* h = detail::make_header(Spec{}, TensorHeader::unset, 0);
+  Tensor t(detail::make_header(Spec{}, TensorHeader::unset, 0));
   auto* r = new detail::Reason(std::move(reason));
   r->retain();
-  h->owner = r;
-  return Tensor(h);
+  t.h_->owner = r;
+  return t;
 }
 TANDEM_INLINE std::string Tensor::unset_reason() const {
   return h_ ? static_cast<detail::Reason*>(h_->owner)->text : "the tensor is unset (made by Tensor())";
@@ -133,7 +133,7 @@ TANDEM_INLINE void Tensor::drop(TensorHeader* h) {
     case TensorHeader::own:
       if (h->spec.dtype == DType::string && h->data) [[unlikely]]  // no data: its allocation failed
         for (i64 i = 0, n = h->spec.shape.size(); i < n; ++i) static_cast<Bytes*>(h->data)[i].~Bytes();
-      if (h->spec.device.kind != Device::cpu) [[unlikely]]
+      if (h->spec.device.kind != Device::cpu && h->data) [[unlikely]]
         backends[h->spec.device.kind]->release(h->data, h->spec.bytes(), h->spec.device.index);
       else if (h->data_class >= 0) memory::release(h->data, h->data_class);
       break;

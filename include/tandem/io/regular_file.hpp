@@ -26,6 +26,14 @@ inline const char* kind_of_file(mode_t mode) {
                           : "not a file";
 }
 
+/// Calls a system function until no signal interrupts it. On FUSE and NFS, signals interrupt open(), fstat() and
+/// fsync() too.
+template <class F>
+auto uninterrupted(const F& call) {
+  for (;;)
+    if (const auto result = call(); result != -1 || errno != EINTR) return result;
+}
+
 /// A file descriptor that is closed at the end of its scope.
 class Descriptor {
  public:
@@ -48,9 +56,11 @@ class Descriptor {
 class RegularFile {
  public:
   RegularFile(const char* op, const std::string& path)
-      : op_(op), path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a pipe must not block
-    struct stat s {};
-    if (fd_.get() < 0 || ::fstat(fd_.get(), &s) != 0)
+      : op_(op), path_(path), fd_(uninterrupted([&] {
+          return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        })) {          // a pipe must not
+    struct stat s {};  // block
+    if (fd_.get() < 0 || uninterrupted([&] { return ::fstat(fd_.get(), &s); }) != 0)
       errors::raise<errors::NotFoundError>(op, "cannot read " + path + ": " + std::strerror(errno));
     if (!S_ISREG(s.st_mode))
       errors::raise<errors::NotFoundError>(
@@ -65,8 +75,8 @@ class RegularFile {
   void read_at(void* to, std::size_t offset, std::size_t size) {
     char* p = static_cast<char*>(to);
     while (size) {
-      const ssize_t n = ::pread(fd_.get(), p, std::min(size, std::size_t{1} << 30), static_cast<off_t>(offset));
-      if (n < 0 && errno == EINTR) continue;
+      const ssize_t n = uninterrupted(
+          [&] { return ::pread(fd_.get(), p, std::min(size, std::size_t{1} << 30), static_cast<off_t>(offset)); });
       if (n <= 0)
         errors::raise<errors::UnavailableError>(
             op_, "cannot read " + path_ + " to its end: " + (n < 0 ? std::strerror(errno) : "it became shorter"));

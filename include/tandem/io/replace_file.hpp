@@ -11,8 +11,9 @@ namespace TANDEM_NS::io {
 
 /// Atomically replaces the content of a file by these bytes; on failure the file is unchanged. Threads and processes
 /// may replace one file concurrently; a reader always sees one complete version. The permissions of the old file are
-/// kept. A symbolic link is kept too: its target is replaced. Temporary files that a killed process left behind in
-/// an earlier call for this path are removed.
+/// kept; where the file system cannot set them, those that the umask clears are cleared. A symbolic link is kept too:
+/// its target is replaced. Temporary files that a killed process left behind in an earlier call for this path are
+/// removed.
 ///   throws  errors::FailedPreconditionError for a directory, a device, a pipe; errors::ResourceExhaustedError for a
 ///           full disk, errors::UnavailableError for other system errors; each names the path
 TANDEM_API void replace_file(const std::string& path, const std::vector<std::pair<const void*, std::size_t>>& parts);

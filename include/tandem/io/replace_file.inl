@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 #include "tandem/io/regular_file.hpp"
@@ -29,10 +30,11 @@ namespace detail {
 // The path that is written. Symbolic links are followed as open() would, including one to a file that does not exist
 // yet.
 struct Target {
+  const std::string& given;  // by the caller; named in errors
   std::string folder, name;  // "" or ending in '/'
   mode_t mode = 0;           // of the replaced file; 0 if there is none
 
-  explicit Target(const std::string& path) {
+  explicit Target(const std::string& path) : given(path) {
     if (path.empty()) errors::raise<errors::FailedPreconditionError>("save", "cannot save to '': the path is empty");
     std::string at = path;
     for (int links = 0;; ++links) {
@@ -40,7 +42,7 @@ struct Target {
       folder = at.substr(0, slash), name = at.substr(slash);
       struct stat s {};
       if (name.empty() || name == "." || name == "..") refuse(path, "a directory");
-      if (::lstat(at.c_str(), &s) != 0) {
+      if (uninterrupted([&] { return ::lstat(at.c_str(), &s); }) != 0) {
         if (errno != ENOENT) raise_system("cannot write", path, errno);
         return;
       }
@@ -62,7 +64,7 @@ struct Target {
   }
   static std::string link_at(const std::string& link, const std::string& path) {
     std::string to(4096, '\0');
-    const ssize_t n = ::readlink(link.c_str(), to.data(), to.size());
+    const ssize_t n = uninterrupted([&] { return ::readlink(link.c_str(), to.data(), to.size()); });
     if (n <= 0) raise_system("cannot write", path, n < 0 ? errno : ENOENT);
     to.resize(static_cast<std::size_t>(n));
     return to;
@@ -111,8 +113,9 @@ class TemporaryFile {
  public:
   explicit TemporaryFile(const Target& target) : target_(target), names_(target.name) {
     for (int attempts = 0; !open(); ++attempts)
-      if (attempts == 1000) raise_system("cannot write", names_.next(), EEXIST);
-    if (target.mode) (void)::fchmod(fd_.get(), target.mode & 07777);  // same permissions as the old file
+      if (attempts == 1000) fail("cannot create a file beside", EEXIST);
+    // The permissions of the old file. Where they cannot be set, the umask narrows those that open() gave.
+    if (target.mode) (void)uninterrupted([&] { return ::fchmod(fd_.get(), target.mode & 07777); });
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -122,37 +125,43 @@ class TemporaryFile {
   void write(const void* data, std::size_t size) {
     const char* p = static_cast<const char*>(data);
     while (size) {
-      const ssize_t n = ::write(fd_.get(), p, std::min(size, std::size_t{1} << 30));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) raise_system("cannot write", path_, errno);
+      const ssize_t n = uninterrupted([&] { return ::write(fd_.get(), p, std::min(size, std::size_t{1} << 30)); });
+      if (n < 0) fail("cannot write", errno);
       p += n;
       size -= static_cast<std::size_t>(n);
     }
   }
   void replace() {
-    if (::fsync(fd_.get()) != 0) raise_system("cannot flush", path_, errno);
-    if (::rename(path_.c_str(), target_.path().c_str()) != 0) raise_system("cannot replace", target_.path(), errno);
+    if (sync(fd_) != 0) fail("cannot write", errno);
+    const std::string path = target_.path(), folder = target_.folder.empty() ? "." : target_.folder;
+    if (::rename(path_.c_str(), path.c_str()) != 0) fail("cannot replace", errno);
     path_.clear();
-    const std::string folder = target_.folder.empty() ? "." : target_.folder;
-    if (const Descriptor f(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); f.get() >= 0)
-      ::fsync(f.get());  // makes the rename durable
+    if (const Descriptor f(uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+        f.get() >= 0)
+      sync(f);  // makes the rename durable
   }
 
  private:
   // Returns false if the name already existed or the file was removed before it was locked.
   bool open() {
-    const std::string path = target_.folder + names_.next();
-    fd_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    std::string path = target_.folder + names_.next();
+    const mode_t mode = target_.mode ? target_.mode & 0777 : 0666;  // at no time more than the old file's
+    fd_ =
+        Descriptor(uninterrupted([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode); }));
     if (fd_.get() < 0) {
       if (errno == EEXIST) return false;
-      raise_system("cannot write", path, errno);
+      fail("cannot create a file beside", errno);
     }
-    path_ = path;
-    while (::flock(fd_.get(), LOCK_EX) != 0 && errno == EINTR) {
-    }  // on a system without locks no file is removed either
+    path_ = std::move(path);
+    // On a system without locks no file is removed either.
+    (void)uninterrupted([&] { return ::flock(fd_.get(), LOCK_EX); });
     struct stat s {};
-    return ::lstat(path.c_str(), &s) == 0;
+    return uninterrupted([&] { return ::lstat(path_.c_str(), &s); }) == 0;
   }
+  static int sync(const Descriptor& f) {
+    return uninterrupted([&] { return ::fsync(f.get()); });
+  }
+  [[noreturn]] void fail(const char* what, int error) const { raise_system(what, target_.given, error); }
 
   const Target& target_;
   const TemporaryName names_;
@@ -163,7 +172,8 @@ class TemporaryFile {
 // Removes a temporary file whose writer no longer exists. Only the holder of its lock removes a file, and only if
 // the name still refers to it; so a file that is being written is never removed.
 TANDEM_INLINE void remove_abandoned(const std::string& path) {
-  const Descriptor f(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const Descriptor f(
+      uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); }));
   struct stat here {
   }, there{};
   if (f.get() < 0 || ::fstat(f.get(), &here) != 0 || !S_ISREG(here.st_mode) || here.st_uid != ::geteuid()) return;
@@ -172,12 +182,14 @@ TANDEM_INLINE void remove_abandoned(const std::string& path) {
     ::unlink(path.c_str());
 }
 TANDEM_INLINE void remove_abandoned(const Target& target) {
+  struct Close {
+    void operator()(DIR* folder) const { ::closedir(folder); }
+  };
   const TemporaryName names(target.name);
-  DIR* const folder = ::opendir(target.folder.empty() ? "." : target.folder.c_str());
+  const std::unique_ptr<DIR, Close> folder(::opendir(target.folder.empty() ? "." : target.folder.c_str()));
   if (!folder) return;
-  while (const dirent* const entry = ::readdir(folder))
+  while (const dirent* const entry = ::readdir(folder.get()))
     if (names.has_made(entry->d_name)) remove_abandoned(target.folder + entry->d_name);
-  ::closedir(folder);
 }
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 // Writes safetensors. Content that could not be read back is rejected.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <cstdio>
+#include <map>
 
 #include "tandem/base/format.hpp"
 #include "tandem/io/replace_file.hpp"
@@ -44,35 +45,87 @@ TANDEM_INLINE const char* check_tensor(const NamedTensor& t) {
   return dtype;
 }
 
+// Appends a text, which is UTF-8, as a JSON string in ASCII.
+TANDEM_INLINE void append_json(std::string& json, const std::string& text) {
+  json += '"';
+  const auto escape = [&](unsigned unit) {
+    char code[8];
+    std::snprintf(code, sizeof code, "\\u%04x", unit);
+    json += code;
+  };
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t n = tandem::detail::utf8_length(text, i);
+    const char c = text[i];
+    static constexpr std::string_view special = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
+    if (const std::size_t at = special.find(c); at != special.npos) {
+      (json += '\\') += letters[at];
+    } else if (n == 1 && c >= 0x20 && c < 0x7f) {
+      json += c;
+    } else {
+      unsigned point = static_cast<unsigned char>(c) & (n == 1 ? 0xffu : 0xffu >> (n + 1));
+      for (std::size_t k = 1; k < n; ++k) point = point << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3fu);
+      if (point >= 0x10000) escape(0xd800 + ((point - 0x10000) >> 10)), point = 0xdc00 + (point & 0x3ff);
+      escape(point);
+    }
+    i += n;
+  }
+  json += '"';
+}
+TANDEM_INLINE std::string json_of(const Metadata& metadata) {
+  std::string json = "{";
+  for (const auto& [key, text] : metadata) {
+    if (json.size() > 1) json += ',';
+    append_json(json, key);
+    append_json(json += ':', text);
+  }
+  return json += '}';
+}
+TANDEM_INLINE std::string json_of(const char* dtype, const Shape& shape, std::size_t begin, std::size_t end) {
+  std::string json = "{\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "],\"dtype\":\"" +
+                     dtype + "\",\"shape\":[";
+  for (int i = 0; i < shape.rank(); ++i) (json += i ? "," : "") += std::to_string(shape.dim(i));
+  return json += "]}";
+}
+// The header: an object with an entry for each name, padded so that the data is aligned to 8 bytes. It is written as
+// text: the destructor of a JSON library's tree allocates, so that it would end a program that is out of memory.
+TANDEM_INLINE std::string header_text(const std::map<std::string, std::string>& entries) {
+  std::string text = "{";
+  for (const auto& [name, json] : entries) {
+    if (text.size() > 1) text += ',';
+    append_json(text, name);
+    (text += ':') += json;
+  }
+  text += '}';
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  if (text.size() > max_header)
+    raise_unsaved("names, shapes and metadata take " + std::to_string(text.size()) +
+                  " bytes as JSON, above the limit of " + std::to_string(max_header) +
+                  ": store long texts in a separate file");
+  return text;
+}
+
 }  // namespace detail
 
 TANDEM_INLINE void save_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                                     const Metadata& metadata) {
   const tandem::detail::OutsideTrace outside;
   detail::check_metadata(metadata);
-  nlohmann::json header = nlohmann::json::object();
+  std::map<std::string, std::string> entries;  // by name, in JSON
   Metadata all = metadata;
   std::vector<Tensor> host;
   std::size_t at = 0;
   for (const NamedTensor& t : tensors) {
     const char* const dtype = detail::check_tensor(t);
-    if (header.contains(t.name))
+    if (entries.contains(t.name))
       detail::raise_unsaved("the name " + tandem::detail::escaped_text(t.name) + " is given twice");
     const Tensor& x = host.emplace_back(t.tensor.cpu());
     const std::size_t bytes = x.spec().bytes();
-    header[t.name] = {{"dtype", dtype},
-                      {"shape", std::vector<i64>(x.shape().begin(), x.shape().end())},
-                      {"data_offsets", {at, at + bytes}}};
+    entries[t.name] = detail::json_of(dtype, x.shape(), at, at + bytes);
     at += bytes;
     all[detail::crc_prefix + t.name] = std::to_string(detail::crc32(x.raw(), bytes));
   }
-  header[detail::metadata_key] = all;
-  std::string text = header.dump(-1, ' ', true);
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the data to 8 bytes
-  if (text.size() > detail::max_header)
-    detail::raise_unsaved("names, shapes and metadata take " + std::to_string(text.size()) +
-                          " bytes as JSON, above the limit of " + std::to_string(detail::max_header) +
-                          ": store long texts in a separate file");
+  entries[detail::metadata_key] = detail::json_of(all);
+  const std::string text = detail::header_text(entries);
   unsigned char length[8];
   for (int i = 0; i < 8; ++i) length[i] = static_cast<unsigned char>(static_cast<u64>(text.size()) >> (8 * i));
   std::vector<std::pair<const void*, std::size_t>> parts{{length, 8}, {text.data(), text.size()}};

@@ -51,10 +51,8 @@ struct FScoreRule final : metrics::Metric::Rule {
       of_labels = multiply_no_nan(of_labels, weights), of_others = multiply_no_nan(of_others, weights);
     }
     build_zeros(m, {"true_positives", "false_positives", "false_negatives", "labels"}, {x.y_pred.shape().dim(1)});
-    state(m, 0).assign_add(reduce_sum(p * of_labels, 0));
-    state(m, 1).assign_add(reduce_sum(p * of_others, 0));
-    state(m, 2).assign_add(reduce_sum((1 - p) * of_labels, 0));
-    state(m, 3).assign_add(reduce_sum(of_labels, 0));
+    add(m, {reduce_sum(p * of_labels, 0), reduce_sum(p * of_others, 0), reduce_sum((1 - p) * of_labels, 0),
+            reduce_sum(of_labels, 0)});
   }
   Tensor result(const metrics::Metric& m) const override {
     using Average = metrics::FScoreAverage;

@@ -45,11 +45,8 @@ struct MeanRule final : metrics::Metric::Rule {
       weights = weights.is_set() ? weights * counts : counts;
     }
     const Tensor total = sum_of_all(weights.is_set() ? multiply_no_nan(values, weights) : values);
-    if (o.finish != Finish::sum) {
-      const Tensor count = weights.is_set() ? sum_of_all(weights) : size_over(values, Axes(), DType::float64);
-      state(m, 1).assign_add(count);
-    }
-    state(m, 0).assign_add(total);
+    if (o.finish == Finish::sum) return add(m, {total});
+    add(m, {total, weights.is_set() ? sum_of_all(weights) : size_over(values, Axes(), DType::float64)});
   }
   Tensor result(const metrics::Metric& m) const override {
     const Tensor total = state(m, 0);
@@ -81,8 +78,7 @@ struct MeanTensorRule final : metrics::Metric::Rule {
     if (const Spec& have = state(m, 0).spec(); !have.shape.is_compatible_with(values.shape()))
       errors::raise<errors::InvalidArgumentError>(
           name_of(m), "values of " + to_string(y.spec()) + " after values of shape " + to_string(have.shape));
-    state(m, 0).assign_add(multiply_no_nan(values, weights));
-    state(m, 1).assign_add(weights);
+    add(m, {multiply_no_nan(values, weights), weights});
   }
   Tensor result(const metrics::Metric& m) const override {
     if (!is_built(m))

@@ -44,11 +44,8 @@ struct R2Rule final : metrics::Metric::Rule {
     const Tensor weights = w.is_set() ? weights_like(name_of(m), w, t) : ones_like(t);
     build_zeros(m, {"squared_error", "sum", "squared_sum", "count", "num_samples"}, {p.shape().dim(1)});
     const auto sum = [&](const Tensor& values) { return reduce_sum(multiply_no_nan(values, weights), 0); };
-    state(m, 0).assign_add(sum(square(t - p)));
-    state(m, 1).assign_add(sum(t));
-    state(m, 2).assign_add(sum(square(t)));
-    state(m, 3).assign_add(reduce_sum(weights, 0));
-    state(m, 4).assign_add(zeros_like(state(m, 4)) + size_over(t, Axes(), DType::float64));
+    add(m, {sum(square(t - p)), sum(t), sum(square(t)), reduce_sum(weights, 0),
+            zeros_like(state(m, 4)) + size_over(t, Axes(), DType::float64)});
   }
   Tensor result(const metrics::Metric& m) const override {
     using Aggregation = metrics::R2Aggregation;

@@ -17,6 +17,12 @@ struct TANDEM_API metrics::Metric::Rule : Opaque {
 
  protected:
   static const Variable& state(const Metric& m, std::size_t i) { return m.variable(i); }
+  /// Adds a batch's sums to all Variables of the state, in their order: computed before the first one changes, so that
+  /// an error leaves the state as it was.
+  static void add(const Metric& m, std::initializer_list<Tensor> sums) {
+    std::size_t i = 0;
+    for (const Tensor& sum : sums) state(m, i++).assign_add(sum);
+  }
   static bool is_built(const Metric& m) { return m.is_built(); }
   static const char* name_of(const Metric& m) { return m.class_name_.c_str(); }
   /// Creates float64 zeros under these names, once.

@@ -29,6 +29,7 @@ class TANDEM_API WeightAverage : public Module {
 
    private:
     friend class WeightAverage;
+    Swap() = default;
     explicit Swap(const WeightAverage& average);
     std::vector<Variable> weights_;
     std::vector<Tensor> values_;
@@ -50,7 +51,7 @@ class TANDEM_API WeightAverage : public Module {
   Swap swap_in() const { return Swap(*this); }
   /// Assigns the averages to their weights for good, at the end of training.
   void assign_averages() const;
-  /// The number of calls of apply(), an int64 scalar.
+  /// The number of calls of apply(), an int64 scalar; those that raised are not counted.
   const Variable& iterations() const { return iterations_; }
 
  protected:

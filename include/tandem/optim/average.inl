@@ -39,16 +39,19 @@ TANDEM_INLINE void WeightAverage::build(const std::vector<Variable>& variables) 
 TANDEM_INLINE void WeightAverage::apply(const std::vector<Variable>& variables) const {
   build(variables);
   const detail::Unobserved quiet;
-  const Tensor n = iterations_.assign_add(constant(i64{1}));
-  const Tensor rate = [&] {
+  Tensor one, n, rate;
+  {
     const DeviceScope host(Device{});
-    return weight_of(n);
-  }();
+    one = constant(i64{1});
+    n = add(iterations_, one);
+    rate = weight_of(n);
+  }
   for (const Variable& v : variables) {
     const Tensor value = cast(v, detail::slot_dtype(v.dtype()));
     const Tensor* const extra[] = {&value, &rate, &n};
     update(average_update_op, state_of(v).subspan(1), extra);
   }
+  iterations_.assign_add(one);  // last: a call that fails does not count
 }
 TANDEM_INLINE Variable WeightAverage::average(const Variable& variable) const {
   const auto state = slots_->find(variable);
@@ -70,11 +73,12 @@ TANDEM_INLINE void WeightAverage::assign_averages() const {
   for (const std::vector<Variable>& state : averaged("assign_averages")) state[0].assign(detail::as_weight(state));
 }
 
-TANDEM_INLINE WeightAverage::Swap::Swap(const WeightAverage& average) {
+TANDEM_INLINE WeightAverage::Swap::Swap(const WeightAverage& average)
+    : Swap() {  // delegates, so that an exception swaps back
   const auto all = average.averaged("swap_in");
   for (const std::vector<Variable>& state : all) {
-    weights_.push_back(state[0]);
     values_.push_back(state[0].value_untracked());
+    weights_.push_back(state[0]);
   }
   for (const std::vector<Variable>& state : all) state[0].set_untracked(detail::as_weight(state));
 }

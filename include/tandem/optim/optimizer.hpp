@@ -64,7 +64,8 @@ namespace detail {
 /// The Variables that an optimizer's weight decay leaves alone.
 struct Undecayed final : Opaque {
   const char* kind() const override { return "undecayed"; }
-  WeightDecayExclusions list;
+  IdMap variables;  // by id: .var_list
+  std::vector<std::string> names;
   bool (*has)(const Undecayed&, const Variable&) = nullptr;  // set by exclude_from_weight_decay
 };
 }  // namespace detail
@@ -130,7 +131,7 @@ class TANDEM_API Optimizer : public Module {
   const Variable& learning_rate() const { return learning_rate_; }
   /// Whether the learning rate is a function of the step.
   bool has_schedule() const { return rate_.is_schedule(); }
-  /// The number of completed steps, an int64 scalar.
+  /// The number of completed steps, an int64 scalar. A step that raises is not counted.
   const Variable& iterations() const { return iterations_; }
 
  protected:

@@ -9,6 +9,7 @@
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/optim/rules.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/optim/check_options.hpp"
 #include "tandem/optim/optimizer.hpp"
 
@@ -268,7 +269,11 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& uncli
   LeanVector<State> states;  // all slots are created before the first change
   for (std::size_t i = 0; i < variables.size(); ++i)
     states.push_back(gradients[i].is_set() ? slots_of(variables[i]) : State());
-  const Tensor step = iterations_.assign_add(detail::filled("optimizer", {}, DType::int64, 1));
+  const Tensor one = [] {
+    const DeviceScope host(Device{});
+    return detail::filled("optimizer", {}, DType::int64, 1);
+  }();
+  const Tensor step = add(iterations_, one);
   const Tensor lr = rate_.is_schedule() ? rate_.next(step, learning_rate_) : learning_rate_.read_value();
   if (options_.weight_decay.is_set())
     options_.weight_decay.apply(excluded_->has ? decayed_alone(gradients, variables) : gradients, variables, lr, step);
@@ -282,6 +287,7 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& uncli
   }
   for (std::size_t i = 0; i < gradients.size(); ++i)
     if (const Constraint& c = variables[i].constraint(); c && gradients[i].is_set()) c.code()->apply(c, variables[i]);
+  iterations_.assign_add(one);  // last: a step that fails does not count
 }
 TANDEM_INLINE void Optimizer::apply_one(const Gradient& g, State state, const Tensor& lr, const Tensor& step) const {
   const Attrs& attrs = attrs_of(state[0]);

@@ -74,11 +74,11 @@ TANDEM_INLINE void lamb_update(const UpdateCall& c) {
   const Tensor w_norm = norm_of(among(weight, zero)), u_norm = norm_of(u);
   const Tensor both = logical_and(w_norm > 0, u_norm > 0);
   const Tensor ratio = where(both, w_norm / where(u_norm > 0, u_norm, 1), 1);
+  // Computed before the first assignment.
+  const Tensor new_weight = cast(weight - cast(c.lr, dtype) * ratio * u, c.state[0].dtype());
   c.state[1].assign(new_m);
   c.state[2].assign(new_v);
-  const Tensor change = cast(c.lr, dtype) * ratio * u;
-  if (c.state[0].dtype() == dtype) c.state[0].assign_sub(change);
-  else c.state[0].assign(cast(weight - change, c.state[0].dtype()));
+  c.state[0].assign(new_weight);
 }
 
 TANDEM_INLINE UpdateRule adagrad_rule(const AdagradOptions& o) {

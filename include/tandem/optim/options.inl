@@ -63,9 +63,8 @@ TANDEM_INLINE std::vector<Gradient> clip_joint_norm(const std::vector<Gradient>&
 
 // Whether the lists have a Variable.
 TANDEM_INLINE bool is_undecayed(const Undecayed& excluded, const Variable& v) {
-  for (const Variable& x : excluded.list.var_list)
-    if (x.is_same(v)) return true;
-  for (const std::string& part : excluded.list.var_names)
+  if (excluded.variables.find(v.id()) >= 0) return true;
+  for (const std::string& part : excluded.names)
     if (v.name().find(part) != std::string::npos) return true;
   return false;
 }
@@ -82,7 +81,11 @@ TANDEM_INLINE void Optimizer::exclude_from_weight_decay(const WeightDecayExclusi
     if (part.empty() || part.find_first_of("^$|*+?()[]{}\\") != std::string::npos)
       errors::raise<errors::InvalidArgumentError>(
           op, "'" + part + "' is not a part of a name; here var_names are not regular expressions");
-  excluded_->list = excluded;
+  IdMap variables;
+  for (const Variable& v : excluded.var_list) variables.set(v.id(), 1);
+  std::vector<std::string> names = excluded.var_names;
+  std::swap(excluded_->variables, variables);
+  excluded_->names.swap(names);
   excluded_->has = &detail::is_undecayed;
 }
 

@@ -1,5 +1,7 @@
 // ReduceLROnPlateau: reduces an optimizer's learning rate when a metric no longer improves.
 #pragma once
+#include <optional>
+
 #include "tandem/core/module.hpp"
 #include "tandem/optim/optimizer.hpp"
 
@@ -32,7 +34,7 @@ class TANDEM_API ReduceLROnPlateau : public Module {
 
  private:
   bool is_better(double metric, double best) const;
-  bool reduce() const;
+  std::optional<double> reduced_rate() const;
   double factor_, min_delta_, min_lr_;
   i64 patience_, most_cooldown_;
   PlateauMode mode_;

@@ -40,29 +40,31 @@ TANDEM_INLINE bool ReduceLROnPlateau::is_better(double metric, double best) cons
   return mode_ == PlateauMode::min ? metric < best - min_delta_ : metric > best + min_delta_;
 }
 TANDEM_INLINE bool ReduceLROnPlateau::update(double metric) const {
-  if (cooldown_.item<i64>() > 0) {
-    cooldown_.assign_sub(1);
-    wait_.assign(0);
-  }
-  if (is_better(metric, best_.item<double>())) {
-    best_.assign(metric);
-    wait_.assign(0);
-    return false;
-  }
-  if (cooldown_.item<i64>() > 0) return false;
-  wait_.assign_add(1);
-  return wait_.item<i64>() >= patience_ && reduce();
+  double best = best_.item<double>();
+  i64 wait = wait_.item<i64>(), cooldown = cooldown_.item<i64>();
+  std::optional<double> rate;
+  if (cooldown > 0) --cooldown, wait = 0;
+  if (is_better(metric, best)) best = metric, wait = 0;
+  else if (cooldown == 0 && ++wait >= patience_) rate = reduced_rate();
+  if (rate) cooldown = most_cooldown_, wait = 0;
+  const DeviceScope host(Device{});
+  const Tensor next_rate = rate ? constant(*rate, learning_rate_.dtype()) : Tensor();
+  const Tensor next_best = constant(best, DType::float64), next_wait = constant(wait),
+               next_cooldown = constant(cooldown);
+  best_.assign(next_best);  // everything has been computed: all of it changes, or nothing
+  wait_.assign(next_wait);
+  cooldown_.assign(next_cooldown);
+  if (next_rate.is_set()) learning_rate_.assign(next_rate);
+  return next_rate.is_set();
 }
-TANDEM_INLINE bool ReduceLROnPlateau::reduce() const {
+// The next lower rate; none if the present one is the lowest.
+TANDEM_INLINE std::optional<double> ReduceLROnPlateau::reduced_rate() const {
   const bool is_double = learning_rate_.dtype() == DType::float64;
   const double rate = is_double ? learning_rate_.item<double>() : learning_rate_.item<float>();
   // The lowest rate as the Variable holds it.
   const double lowest = is_double ? min_lr_ : static_cast<double>(static_cast<float>(min_lr_));
-  if (!(rate > lowest)) return false;
-  learning_rate_.assign(std::max(rate * factor_, min_lr_));
-  cooldown_.assign(most_cooldown_);
-  wait_.assign(0);
-  return true;
+  if (!(rate > lowest)) return {};
+  return std::max(rate * factor_, min_lr_);
 }
 
 }  // namespace TANDEM_NS::optimizers

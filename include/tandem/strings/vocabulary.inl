@@ -8,12 +8,12 @@
 #include <unordered_set>
 
 #include "tandem/base/lines.hpp"
+#include "tandem/base/text_file.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/io/regular_file.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/strings/string_kernels.hpp"
-#include "tandem/strings/text_file.hpp"
 #include "tandem/strings/vocabulary.hpp"
 
 namespace TANDEM_NS::lookup {
@@ -67,7 +67,7 @@ TANDEM_INLINE void Vocabulary::save(const std::string& path) const {
       strings::impl::raise("Vocabulary::save", "the word " + strings::impl::in_quotes(w) + " has a line break");
     (text += w) += '\n';
   }
-  strings::impl::write_text("Vocabulary::save", path, text);
+  tandem::detail::write_text_file("Vocabulary::save", path, text);
 }
 TANDEM_INLINE const std::string& Vocabulary::word(i64 index) const {
   if (index < 0 || index >= size())

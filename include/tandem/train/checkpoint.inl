@@ -134,6 +134,7 @@ struct Checkpoint::Changes {
     }
   }
   void apply() const {
+    for (const auto& [variable, value] : variables) VariableAccess::check_free(variable);
     for (const auto& [variable, value] : variables) variable.set_untracked(value);
     for (const auto& [asset, value] : assets) Module::replace(asset, value);
   }
@@ -151,20 +152,16 @@ TANDEM_INLINE void Checkpoint::restore(const std::string& path, RestoreOptions o
     changes.take(e, values);
   }
   for (const Module::NamedAsset& a : assets()) changes.take(a, values);
-  const Module::Expected expected(made, std::move(names));
-  const auto give = [&](detail::Values& to_give, bool keep) {
-    for (const CheckpointItem& item : items_)
-      if (item.module()) expected.give(*item.module(), item.prefix(), to_give, keep);
-  };
-  detail::Values left = values;
-  give(left, false);
+  Module::Expected expected(made, std::move(names));
+  for (const CheckpointItem& item : items_)
+    if (item.module()) expected.give(*item.module(), item.prefix(), values);
   std::string& wrong = changes.wrong;
   if (!options.partial)
-    for (const auto& [name, t] : left) wrong += "\n  " + name + " " + to_string(t.spec()) + " is only in the file";
+    for (const auto& [name, t] : values) wrong += "\n  " + name + " " + to_string(t.spec()) + " is only in the file";
   if (!wrong.empty())
     errors::raise<errors::InvalidArgumentError>("restore", path + " belongs to another model:" + wrong);
-  changes.apply();
-  give(values, true);
+  changes.apply();  // nothing from here on raises: all changes, or none
+  expected.set();
 }
 TANDEM_INLINE void save_weights(const Module& module, const std::string& path) {
   Checkpoint({{"", module}}).save(path);

@@ -40,12 +40,13 @@ class Captures {
     const auto is_same = [](const Operand& o, const void* data) { return o.data == data; };
     for (Capture& c : known_)
       if (std::equal(operands.begin(), operands.end(), c.operands.begin(), is_same)) return &c;
+    Capture fresh;
+    for (const Operand& o : operands) fresh.operands.push_back(o.data);
     if (known_.size() == most) {
       release(known_.front());
       known_.erase(known_.begin());
     }
-    Capture& c = known_.emplace_back();
-    for (const Operand& o : operands) c.operands.push_back(o.data);
+    known_.push_back(std::move(fresh));
     return nullptr;
   }
   // Returns whether the device could capture the launches. What raises in a capture may be correct outside of it.
@@ -57,6 +58,9 @@ class Captures {
       launch_all();
     } catch (const errors::OpError&) {
       complete = false;
+    } catch (...) {  // bad_alloc
+      if (void* partial = backend_.end_capture(stream_)) backend_.release_captured(partial);
+      throw;
     }
     c.launches = backend_.end_capture(stream_);
     if (!complete) release(c), c.launches = nullptr;

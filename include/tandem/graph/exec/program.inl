@@ -131,8 +131,8 @@ TANDEM_LAZY_INLINE void PlannedProgram::bind_outputs(const Step& s, Execution& e
     const auto at = static_cast<std::size_t>(v);
     if (const int over = plan_.overwrites[at]; over >= 0) {
       if (Tensor& now = VariableAccess::value(variable(static_cast<std::uint32_t>(over))); now.is_unique()) {
+        e.filled.push_back(v);  // first: what clear() does not find stays set in later calls
         e.in_place[at] = 1;
-        e.filled.push_back(v);
         e.point(v, now.raw());
         continue;
       }
@@ -168,9 +168,9 @@ TANDEM_LAZY_INLINE void PlannedProgram::assign(const Step& s, Execution& e, Inpu
     return;
   }
   Tensor next = e.tensor(v, arguments);
+  if (!s.last) e.retired.push_back(value);
   std::swap(value, next);
   value.keep_packed_forms();
-  if (!s.last) e.retired.push_back(std::move(next));
 }
 TANDEM_LAZY_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inputs arguments) const {
   Tensors in;

@@ -71,12 +71,12 @@ TANDEM_LAZY_INLINE Ref<Graph> Graph::copy() const {
 }
 TANDEM_LAZY_INLINE int Graph::add(const OpDef& op, const Attrs& attrs, Span<const int> in, Span<const Spec> out,
                                   std::string node_name, SourceLocation where) {
-  Node& n = nodes.emplace_back();
-  n.op = &op, n.attrs = attrs, n.name = std::move(node_name), n.where = where;
+  Node n{&op, attrs, {}, static_cast<int>(specs.size()), static_cast<int>(out.size()), std::move(node_name), where};
   for (int v : in) n.in.push(v);
-  n.first_out = static_cast<int>(specs.size()), n.outputs = static_cast<int>(out.size());
-  for (const Spec& s : out) specs.push_back(s);
-  return n.first_out;
+  nodes.make_room();
+  specs.insert(specs.end(), out.begin(), out.end());
+  nodes.push_back(std::move(n));
+  return nodes.back().first_out;
 }
 TANDEM_LAZY_INLINE int Graph::add_argument(const Spec& spec, std::string node_name) {
   const int v = add(argument_op, IndexAttrs{static_cast<i64>(arguments.size())}, {}, {&spec, 1}, std::move(node_name));
@@ -91,6 +91,7 @@ TANDEM_LAZY_INLINE int Graph::index_of(const Variable& v) {
     if (indices_.find(variables[indexed_].id()) < 0)
       indices_.insert(variables[indexed_].id(), static_cast<int>(indexed_));
   if (const int at = indices_.find(v.id()); at >= 0) return at;
+  indices_.make_room();
   variables.push_back(v);
   indices_.insert(v.id(), static_cast<int>(indexed_++));
   return static_cast<int>(variables.size()) - 1;

@@ -2,6 +2,8 @@
 #pragma once
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <string_view>
 
 #include "tandem/graph/ir/known_variables.hpp"
 #include "tandem/graph/ir/prune.hpp"
@@ -113,10 +115,15 @@ TANDEM_LAZY class Pruner {
 struct Endpoint {
   int node, value;
 };
-TANDEM_LAZY TANDEM_INLINE int node_named(const Graph& g, std::string_view name) {
+using NodesByName = std::map<std::string_view, int>;
+TANDEM_LAZY TANDEM_INLINE NodesByName nodes_by_name(const Graph& g) {
+  NodesByName r;
+  for (const Node& n : g.nodes) r.try_emplace(n.name, static_cast<int>(&n - g.nodes.data()));
+  return r;
+}
+TANDEM_LAZY [[noreturn]] TANDEM_INLINE void raise_unknown_node(const Graph& g, std::string_view name) {
   std::string known;
   for (const Node& n : g.nodes) {
-    if (n.name == name) return static_cast<int>(&n - g.nodes.data());
     if (known.size() < 200) known += (known.empty() ? "" : ", ") + n.name;
     else if (!known.ends_with("...")) known += ", ...";
   }
@@ -124,7 +131,7 @@ TANDEM_LAZY TANDEM_INLINE int node_named(const Graph& g, std::string_view name) 
       "prune", "graph '" + g.name + "' has no op named '" + std::string(name) + "' (it has " + known + ")");
 }
 // Resolves "a:1", or "a" if the op has one output.
-TANDEM_LAZY TANDEM_INLINE Endpoint find_tensor(const Graph& g, const std::string& tensor) {
+TANDEM_LAZY TANDEM_INLINE Endpoint find_tensor(const Graph& g, const NodesByName& nodes, const std::string& tensor) {
   std::string_view name = tensor;
   int output = -1;
   const char *const end = name.data() + name.size(), *const digits = name.data() + (name.rfind(':') + 1);
@@ -132,7 +139,9 @@ TANDEM_LAZY TANDEM_INLINE Endpoint find_tensor(const Graph& g, const std::string
   if (digits != name.data() && stop == end && error == std::errc())
     name.remove_suffix(static_cast<std::size_t>(end - digits) + 1);
   else output = -1;
-  const int at = node_named(g, name);
+  const auto found = nodes.find(name);
+  if (found == nodes.end()) raise_unknown_node(g, name);
+  const int at = found->second;
   const Node& n = g.nodes[static_cast<std::size_t>(at)];
   if (output < 0 && n.outputs == 0) return {at, -1};
   if (output < 0 && n.outputs > 1)
@@ -149,13 +158,14 @@ TANDEM_LAZY_INLINE Ref<Graph> prune(const Graph& graph, Span<const int> feeds, S
 }
 TANDEM_LAZY_INLINE Ref<Graph> prune(const Graph& graph, Span<const std::string> feeds,
                                     Span<const std::string> fetches) {
+  const detail::NodesByName nodes = detail::nodes_by_name(graph);
   std::vector<int> fed, fetched, run;
   for (const std::string& name : feeds) {
-    fed.push_back(detail::find_tensor(graph, name).value);
+    fed.push_back(detail::find_tensor(graph, nodes, name).value);
     if (fed.back() < 0) detail::raise_prune("'" + name + "' has no output to feed");
   }
   for (const std::string& name : fetches) {
-    const auto [node, value] = detail::find_tensor(graph, name);
+    const auto [node, value] = detail::find_tensor(graph, nodes, name);
     if (value >= 0) fetched.push_back(value);
     else run.push_back(node);
   }

@@ -14,8 +14,9 @@ class VariableSet {
   /// The index of v; appends it if it is new.
   std::size_t index_of(const Variable& v) {
     if (const int at = indices_.find(v.id()); at >= 0) return static_cast<std::size_t>(at);
-    indices_.insert(v.id(), static_cast<int>(list_.size()));
+    indices_.make_room();
     list_.push_back(v);
+    indices_.insert(v.id(), static_cast<int>(list_.size()) - 1);
     return list_.size() - 1;
   }
   void insert(const Variable& v) { index_of(v); }

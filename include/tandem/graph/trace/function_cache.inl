@@ -239,6 +239,12 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceReco
     const std::lock_guard lock(mutex_);
     for (const Ref<Traced>& t : traces_)
       if (detail::same_key(t->key, traced->key) && t->specs == traced->specs) return t;
+    if (trace_count_ == detail::retraces_before_warning)
+      warning = "function '" + options_.name + "' has been traced " + std::to_string(trace_count_ + 1) +
+                " times, which is slow; last because " + record.reason +
+                (record.advice.empty() ? "" : ". Remedy: " + record.advice);
+    traces_.make_room();
+    log_.reserve(log_.size() + 1);  // nothing below raises: the trace is kept and has its record
     traced->used = ++clock_;
     if (traces_.size() >= static_cast<std::size_t>(std::max(options_.max_traces, 1)))
       traces_.erase(std::min_element(traces_.begin(), traces_.end(),
@@ -247,10 +253,7 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceReco
       return detail::open_dims(t->specs) > detail::open_dims(traced->specs);
     });
     traces_.insert(at, traced);
-    if (++trace_count_ == detail::retraces_before_warning + 1)
-      warning = "function '" + options_.name + "' has been traced " + std::to_string(trace_count_) +
-                " times, which is slow; last because " + record.reason +
-                (record.advice.empty() ? "" : ". Remedy: " + record.advice);
+    ++trace_count_;
     if (log_.size() == detail::most_log_records) log_.erase(log_.begin());
     log_.push_back(std::move(record));
   }

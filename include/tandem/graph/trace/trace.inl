@@ -1,5 +1,7 @@
 // Definitions of graph/trace/trace.hpp.
 #pragma once
+#include <algorithm>
+
 #include "tandem/graph/control/control_code.hpp"
 #include "tandem/graph/trace/trace.hpp"
 
@@ -61,8 +63,13 @@ TANDEM_LAZY_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool sh
   if (const int v = values_.find(t.id()); v >= 0) return v;
   int v;
   if (outer_ && (t.is_symbolic() ? outer_->knows(t) : may_be_watched(t))) {
-    v = graph_->add_argument(t.spec(), unique_name("captured"));
     captures_.push_back(t);
+    try {
+      v = graph_->add_argument(t.spec(), unique_name("captured"));
+    } catch (...) {
+      captures_.pop_back();
+      throw;
+    }
   } else if (t.is_symbolic() && !shape_only) {
     detail::raise_no_value(op, t);
   } else if (t.is_symbolic()) {  // a constant without data: the trace does not know its value
@@ -104,16 +111,23 @@ TANDEM_LAZY_INLINE Tensors Tracer::stage_op(const InferCall& c, const Specs& spe
 TANDEM_LAZY_INLINE int Tracer::index_of(const Variable& v) {
   const int next = static_cast<int>(graph_->variables.size());
   const auto [at, is_new] = indices_.try_emplace(VariableAccess::address(v), next);
-  if (is_new) graph_->variables.push_back(v), held_.push_back(-1);
-  return at->second;
+  if (!is_new) return at->second;
+  try {
+    held_.resize(static_cast<std::size_t>(next) + 1, -1);
+    graph_->variables.push_back(v);
+  } catch (...) {
+    indices_.erase(at);
+    throw;
+  }
+  return next;
 }
 // Reads of one value share a node, but not a tensor: tapes treat each read as a separate value.
 TANDEM_LAZY_INLINE Tensor Tracer::stage_read(const Variable& v) {
   const int at = index_of(v);
   int& now = held_[static_cast<std::size_t>(at)];
   if (now < 0) {
+    holding_.push_back(at);  // a Variable in the list twice does no harm
     now = graph_->add(read_variable_op, IndexAttrs{at}, {}, {&v.spec(), 1}, unique_name(v.name()));
-    holding_.push_back(at);
   }
   return symbol(now);
 }
@@ -146,9 +160,10 @@ TANDEM_LAZY_INLINE void Tracer::add_created(const Variable& v) {
   function->created_.push_back(v);
 }
 TANDEM_LAZY_INLINE const Node* Tracer::maker(int value) const {
-  for (const Node& n : graph_->nodes)
-    if (value >= n.first_out && value < n.first_out + n.outputs) return &n;
-  return nullptr;
+  const auto& nodes = graph_->nodes;  // in the order of their values; the last one that begins at or before it has it
+  const auto behind = std::upper_bound(nodes.begin(), nodes.end(), value,
+                                       [](int v, const Node& n) { return v < n.first_out + n.outputs; });
+  return behind != nodes.end() && value >= behind->first_out ? behind : nullptr;
 }
 TANDEM_LAZY_INLINE std::string Tracer::origin_text(const Tensor& t) {
   const int v = values_.find(t.id());

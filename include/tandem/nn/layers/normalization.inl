@@ -97,14 +97,16 @@ TANDEM_INLINE Tensor BatchNormalization::by_statistics(const Tensor& x, const Te
 // is_counted: whether the batch has elements, a bool_ scalar; unset: it has.
 TANDEM_INLINE void BatchNormalization::move_averages(const Result& batch, const Tensor& is_counted) const {
   const tandem::detail::Unobserved quiet;
-  const auto move = [&](std::size_t i, const Tensor& statistic) {
-    const Variable& moving = variable(first_average() + i);
+  const Variable &mean = variable(first_average()), &variance = variable(first_average() + 1);
+  const auto moved = [&](const Variable& moving, const Tensor& statistic) {
     const Tensor next = moving * options_.momentum + statistic * (1 - options_.momentum);
     const tandem::detail::ShapeChecks lenient(false);
-    moving.assign(is_counted.is_set() ? where(is_counted, next, moving) : next);
+    return is_counted.is_set() ? where(is_counted, next, moving) : next;
   };
-  move(0, batch.mean);
-  move(1, batch.variance);
+  const Tensor next_mean = moved(mean, batch.mean), next_variance = moved(variance, batch.variance);
+  const tandem::detail::ShapeChecks lenient(false);
+  mean.assign(next_mean);
+  variance.assign(next_variance);
 }
 TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const CallOptions& call) const {
   const InCall here(*this);

@@ -59,8 +59,9 @@ class TANDEM_API Sequential : public Layer {
   Sequential& add(L layer) {
     if constexpr (std::derived_from<L, Module>) {
       auto element = std::make_unique<Holder<L>>(std::move(layer));
-      add_module(element->module());
+      elements_.make_room();
       forget_output();
+      add_module(element->module());
       elements_.push_back(std::move(element));
       return *this;
     } else {
