@@ -160,7 +160,7 @@ if(NOT TANDEM_WITH_CUDA)
   list(FILTER test_files EXCLUDE REGEX "^cuda/")
 endif()
 if(NOT TANDEM_WITH_IO)
-  list(FILTER test_files EXCLUDE REGEX "^(io|train|golden)/")
+  list(FILTER test_files EXCLUDE REGEX "^((io|train|golden)/|allocations/(faults|growth)_test)")
 endif()
 if((TANDEM_WITH_IO OR TANDEM_WITH_DATA) AND NOT TANDEM_WITH_ZLIB)  # golden values are compressed
   target_compile_definitions(tandem_test_base INTERFACE TANDEM_NO_ZLIB)

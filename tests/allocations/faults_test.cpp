@@ -240,7 +240,7 @@ struct Restore : faults::Scenario {
 
 TEST_CASE("faults: an eager step that makes all Variables") { fail_step<Training>(false, 0, 5000); }
 TEST_CASE("faults: an eager step") { fail_step<Training>(false, 2, 5000); }
-TEST_CASE("faults: the first traced step") { fail_step<Training>(true, 0, 150); }
+TEST_CASE("faults: the first traced step") { fail_step<Training>(true, 0, 100); }
 TEST_CASE("faults: a traced step") { fail_step<Training>(true, 2, 5000); }
 TEST_CASE("faults: a step with lists, states and control flow, eager") { fail_step<Sequences>(false, 1, 300); }
 TEST_CASE("faults: a step with lists, states and control flow, traced") { fail_step<Sequences>(true, 1, 300); }
@@ -252,7 +252,7 @@ TEST_CASE("faults: a step with lists, states and control flow is traced") {
 }
 TEST_CASE("faults: saving") {
   const Folder folder;
-  faults::fail_each([&] { return std::make_unique<Save>(folder); }, 300);
+  faults::fail_each([&] { return std::make_unique<Save>(folder); }, 100);
 }
 TEST_CASE("faults: restoring") {
   const Folder folder;
@@ -262,7 +262,7 @@ TEST_CASE("faults: restoring") {
     checkpoint_of(old).save(folder.file);
   }
   for (const bool built : {true, false})
-    faults::fail_each([&] { return std::make_unique<Restore>(folder.file, built); }, 300);
+    faults::fail_each([&] { return std::make_unique<Restore>(folder.file, built); }, 150);
 }
 
 TEST_CASE("faults: Adam's step with one weight, all or nothing") {

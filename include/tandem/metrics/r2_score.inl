@@ -44,8 +44,9 @@ struct R2Rule final : metrics::Metric::Rule {
     const Tensor weights = w.is_set() ? weights_like(name_of(m), w, t) : ones_like(t);
     build_zeros(m, {"squared_error", "sum", "squared_sum", "count", "num_samples"}, {p.shape().dim(1)});
     const auto sum = [&](const Tensor& values) { return reduce_sum(multiply_no_nan(values, weights), 0); };
-    add(m, {sum(square(t - p)), sum(t), sum(square(t)), reduce_sum(weights, 0),
-            zeros_like(state(m, 4)) + size_over(t, Axes(), DType::float64)});
+    // The read of a state ends here: add() may then write in its buffer.
+    const Tensor samples = zeros_like(state(m, 4)) + size_over(t, Axes(), DType::float64);
+    add(m, {sum(square(t - p)), sum(t), sum(square(t)), reduce_sum(weights, 0), samples});
   }
   Tensor result(const metrics::Metric& m) const override {
     using Aggregation = metrics::R2Aggregation;
