@@ -81,6 +81,20 @@ TEST_CASE("check_op accepts a right op from outside of the library") {
   CHECK(quadratic(cast(x, bfloat16), cast(row, bfloat16), 3).dtype() == bfloat16);  // computed in float32
 }
 
+namespace {
+Tensor cube(const Tensor& x) { return x * x * x; }
+Tensor difference(const Tensor& a, const Tensor& b) { return a - b; }
+}  // namespace
+
+TEST_CASE("check_op and the gradient checker take functions by name") {
+  const Tensor x = constant({1., 2., -.5}, float64);
+  CHECK(test::check_op(cube, {x}).empty());
+  CHECK(test::check_op(&cube, {x}).empty());
+  CHECK(test::check_op(difference, {x, 2 * x}).empty());
+  CHECK(test::compute_gradient_error(cube, x, {.delta = 1e-5}) < 1e-6);
+  CHECK(test::compute_gradient(difference, {x, 2 * x}).size() == 2);
+}
+
 TEST_CASE("check_op accepts ops of the library") {
   CHECK(failures([](const Tensor& x) { return nn::softmax(x); }, {x}) == "");
   CHECK(failures([](const Tensor& x) { return sort(x); }, {x}) == "");

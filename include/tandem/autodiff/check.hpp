@@ -63,6 +63,9 @@ std::vector<Tensor> call_with(const F& f, const std::vector<Tensor>& x) {
   }
 }
 
+// How F is referred to: a function itself, whose address is not one of an object, by a pointer.
+template <class F>
+using Callable = std::conditional_t<std::is_function_v<F>, F*, const F&>;
 template <class F>
 Function wrap(const F& f) {
   return {[](const void* self, const std::vector<Tensor>& x) -> std::vector<Tensor> {
@@ -80,7 +83,8 @@ Function wrap(const F& f) {
 ///   throws  errors::InvalidArgumentError for other dtypes or another number of arguments
 template <class F>
 std::vector<Jacobians> compute_gradient(const F& f, const std::vector<Tensor>& x, CheckOptions options = {}) {
-  return detail::compute_gradient(detail::wrap(f), x, options);
+  const detail::Callable<F> callable = f;
+  return detail::compute_gradient(detail::wrap(callable), x, options);
 }
 /// The largest absolute difference between two tensors of the same shape; NaN if either contains one.
 TANDEM_API double max_error(const Tensor& a, const Tensor& b);

@@ -37,7 +37,8 @@ TANDEM_LAZY TANDEM_API std::vector<std::string> check_op(Function f, const std::
 ///   CHECK(test::check_op([](const Tensor& x) { return my_op(x); }, {x}, {.ops = ops}).empty());
 template <class F>
 std::vector<std::string> check_op(const F& f, const std::vector<Tensor>& x, const CheckOpOptions& options = {}) {
-  return detail::check_op(detail::wrap(f), x, options);
+  const detail::Callable<F> callable = f;
+  return detail::check_op(detail::wrap(callable), x, options);
 }
 
 }  // namespace TANDEM_NS::test
