@@ -50,7 +50,10 @@ TANDEM_INLINE Specs infer_update(const InferCall& c) {
     const Spec& indices = c.spec(states + 1);
     fits &= w.shape.rank() > 0 && g.shape.rank() == w.shape.rank() && dtypes::index.has(indices.dtype) &&
             indices.shape.is_compatible_with({g.shape.rank() ? g.shape.dim(0) : 0});
-    for (int i = 1; fits && i < w.shape.rank(); ++i) fits = g.shape.dim(i) == w.shape.dim(i) || g.shape.dim(i) == none;
+    for (int i = 1; fits && i < w.shape.rank(); ++i) {
+      const i64 have = g.shape.dim(i), want = w.shape.dim(i);
+      fits = have == want || have == none || want == none;
+    }
   }
   if (!fits) raise_gradient(c, w, g);
   Specs out;

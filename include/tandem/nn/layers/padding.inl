@@ -5,7 +5,10 @@
 #include "tandem/nn/layers/image.hpp"
 #include "tandem/nn/layers/padding.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
@@ -51,7 +54,12 @@ TANDEM_INLINE Tensor Cropping::operator()(const Tensor& x) const {
     const int k = i - first_spatial(options_.data_format);
     const bool is_spatial = k >= 0 && k < spatial;
     const auto [before, after] = is_spatial ? borders_[static_cast<std::size_t>(k)] : std::pair<i64, i64>();
-    if (const i64 n = x.shape().dim(i); is_spatial && n != none && before + after >= n)
+    const i64 n = x.shape().dim(i);
+    if (is_spatial && n == none)  // each call checks it
+      debugging::impl::compared(layer_, debugging::impl::Relation::greater,
+                                tandem::detail::size_over(x, i, DType::int64), constant(before + after),
+                                {.message = "nothing would be left of axis " + std::to_string(i)});
+    if (is_spatial && n != none && before + after >= n)
       errors::raise<errors::InvalidArgumentError>(
           layer_, "nothing is left of axis " + std::to_string(i) + " of " + to_string(x.spec()) + " without " +
                       std::to_string(before) + " and " + std::to_string(after) + " elements");

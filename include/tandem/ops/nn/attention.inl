@@ -130,8 +130,9 @@ class SharedHeads {
     keys_ = get_shape(k)[static_cast<std::size_t>(k.rank() - 3)];
     if (known) {
       heads_ = heads, times_ = Dim(of_q / of_k);
-    } else {  // q with one head, which is broadcast to those of k, divides to 0
-      const Tensor keys = keys_.value(), times = maximum(floordiv(heads.value(), keys), scalar_like(1, keys));
+    } else {  // q with one head, which is broadcast to those of k, divides to 0; and there may be no heads
+      const Tensor keys = keys_.value(), one = scalar_like(1, keys);
+      const Tensor times = maximum(floordiv(heads.value(), maximum(keys, one)), one);
       heads_ = Dim(keys * times), times_ = Dim(times);
     }
   }

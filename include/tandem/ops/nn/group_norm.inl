@@ -5,6 +5,7 @@
 #include "tandem/ops/nn/layer_norm.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/reshape.hpp"
@@ -53,10 +54,10 @@ TANDEM_INLINE Tensor nn::group_norm(const Tensor& x, i64 groups, GroupNormOption
   Dims split;  // the channels as [groups, channels / groups]
   const std::vector<DimValue> sizes = get_shape(x);
   for (int d = 0; d < x.rank(); ++d) {
+    const DimValue& size = sizes[static_cast<std::size_t>(d)];
     if (d == axis) split.push(groups);
-    split.push(d != axis          ? Dim(sizes[static_cast<std::size_t>(d)])
-               : channels == none ? Dim(-1)
-                                  : Dim(channels / groups));
+    // Not -1 for open channels: it would be ambiguous next to an axis of size 0.
+    split.push(d != axis ? Dim(size) : size.is_known() ? Dim(channels / groups) : Dim(floordiv(size.tensor, groups)));
   }
   Axes over = Axes::none();
   for (int d = 1; d <= x.rank(); ++d)
