@@ -344,3 +344,34 @@ TEST_CASE("function: an output of a fused op does not take the place of an input
   CHECK(floats(a) == floats(c));
   CHECK(floats(b) == floats(d));
 }
+
+TEST_CASE("plan() says which argument's spec is missing, and checks those that it gets") {
+  const auto f = function([](const Tensor& a, const Tensor& b) { return a + b; },
+                          {.input_signature = {TensorSpec({3, 2}), TensorSpec({none, 2})}});
+  const Ref<ConcreteFunction> g = f.get_concrete_function(ones({3, 2}), ones({1, 2}));
+  CHECK_THAT(g->plan(), ContainsSubstring("argument 1 is float32[None,2]") && ContainsSubstring("plan(specs)"));
+  const std::vector<Spec> specs{ones({3, 2}).spec(), ones({1, 2}).spec()};
+  CHECK_THAT(g->plan(specs), !ContainsSubstring("no plan"));
+  CHECK_THROWS_AS(g->plan(Span<const Spec>(specs).first(1)), errors::InvalidArgumentError);
+  const std::vector<Spec> wrong{specs[0], ones({1, 3}).spec()};
+  CHECK_THROWS_WITH(g->plan(wrong), ContainsSubstring("argument 1 is float32[1,3]"));
+}
+
+TEST_CASE("trace_log: the advice suits what differs") {
+  const auto f = function([](const Tensor& x, const std::string&, int) { return x + x; });
+  f(ones({2, 3}), "a[0]", 1);
+  f(ones({2, 4}), "a[0]", 1);
+  f(ones({2, 4}, {.dtype = float64}), "a[0]", 1);
+  f(ones({4}), "a[0]", 1);
+  f(ones({}), "a[0]", 1);
+  f(ones({4}), "b[0]", 1);
+  f(ones({4}), "b[0]", 2);
+  const std::vector<TraceRecord> log = f.trace_log();
+  REQUIRE(log.size() == 7);
+  CHECK_THAT(log[1].advice, ContainsSubstring("reduce_retracing"));
+  CHECK_THAT(log[2].advice, ContainsSubstring("one dtype") && !ContainsSubstring("reduce_retracing"));
+  CHECK_THAT(log[3].advice, ContainsSubstring("one rank") || ContainsSubstring("one dtype"));
+  CHECK_THAT(log[4].advice, ContainsSubstring("one rank"));
+  CHECK_THAT(log[5].advice, ContainsSubstring("plain values"));
+  CHECK_THAT(log[6].advice, ContainsSubstring("plain values"));
+}

@@ -49,6 +49,9 @@ struct Stager {
     (void)value, (void)in, (void)backward;
     return Tensor();
   }
+  /// Called when code asks which modules are frozen (Module::set_trainable): what it does from there on may depend on
+  /// the answer.
+  virtual void reads_frozen() {}
   /// Called when the user creates a named constant.
   virtual void constant(const Tensor&, const OpOptions&) {}
   /// The op that produced a tensor, for error texts: " (made by softmax at file.cpp:12)".

@@ -65,8 +65,9 @@ class TANDEM_API Module {
   std::string path_in_model() const;
   /// Freezes or unfreezes this module. false freezes it with its children, including children created later:
   /// trainable_variables() then omits their Variables. true makes those that were created as trainable trainable
-  /// again. layers::BatchNormalization infers while it is frozen; a traced function keeps the mode that it was traced
-  /// in.
+  /// again. layers::BatchNormalization infers while it is frozen. The next call of a traced function that asks for
+  /// trainable variables, regularization losses or this mode follows the change: it is traced again, or finds the trace
+  /// that it made when the same modules were frozen.
   void set_trainable(bool trainable) const;
   /// The values of variables(), in the same order.
   TANDEM_LAZY std::vector<Tensor> get_weights() const;

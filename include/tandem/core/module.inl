@@ -7,6 +7,7 @@
 
 #include "tandem/base/at_fork.hpp"
 #include "tandem/base/id_map.hpp"
+#include "tandem/core/frozen.hpp"
 #include "tandem/core/module.hpp"
 #include "tandem/core/module_state.hpp"
 #include "tandem/core/module_walk.hpp"
@@ -124,7 +125,7 @@ TANDEM_INLINE void Module::add_module(const std::string& name, const Module& chi
     errors::raise<errors::InvalidArgumentError>("module", "cannot have itself as its child '" + name + "'");
   Contents& c = contents();
   Marks marks;
-  if (is_frozen()) marks = child.frozen_marks(true);
+  if (c.in_frozen.load(std::memory_order_relaxed)) marks = child.frozen_marks(true);
   {
     const std::lock_guard lock(c.mutex);
     c.check_new(name);
@@ -263,6 +264,7 @@ TANDEM_INLINE std::vector<Variable> Module::variables() const {
   return detail::variables_of(detail::distinct(named_variables(), [](const Named&) { return true; }));
 }
 TANDEM_INLINE std::vector<Variable> Module::trainable_variables() const {
+  detail::tell_frozen_read();
   return detail::variables_of(
       detail::distinct(named_variables(), [](const Named& n) { return n.variable.trainable() && !n.is_frozen; }));
 }
@@ -291,6 +293,7 @@ TANDEM_LAZY_INLINE std::vector<Tensor> Module::losses() const {
       out.push_back(v.regularizer(v.variable));
     }
   } all;
+  detail::tell_frozen_read();
   all.visit(handle(), "");
   return std::move(all.out);
 }
@@ -305,16 +308,20 @@ TANDEM_INLINE Module::Marks Module::frozen_marks(bool in_frozen) const {
   return std::move(marking.marks);
 }
 TANDEM_INLINE void Module::set_trainable(bool trainable) const {
-  std::atomic<bool>& frozen = contents().frozen;
-  const bool before = frozen.exchange(!trainable, std::memory_order_relaxed);
+  Contents& c = contents();
+  const bool before = c.frozen.load(std::memory_order_relaxed);
+  c.freeze(!trainable);
   try {
     frozen_marks(false).set();
   } catch (...) {
-    frozen.store(before, std::memory_order_relaxed);
+    c.freeze(before);
     throw;
   }
 }
-TANDEM_INLINE bool Module::is_frozen() const { return contents().in_frozen.load(std::memory_order_relaxed); }
+TANDEM_INLINE bool Module::is_frozen() const {
+  detail::tell_frozen_read();
+  return contents().in_frozen.load(std::memory_order_relaxed);
+}
 TANDEM_LAZY_INLINE std::vector<Tensor> Module::get_weights() const {
   std::vector<Tensor> r;
   for (const Variable& v : variables()) r.push_back(v.value());

@@ -37,7 +37,7 @@ TANDEM_LAZY_INLINE struct Module::Separation {
     auto* const fresh = new Contents;
     const Ref<Opaque> kept = contents[&old] = Ref<Opaque>(fresh);
     fresh->built = old.built.load();
-    fresh->frozen = old.frozen.load();
+    fresh->freeze(old.frozen.load());
     fresh->in_frozen = old.in_frozen.load();
     fresh->has_parent = old.has_parent.load();
     fresh->names = old.names;

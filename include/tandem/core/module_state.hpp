@@ -9,6 +9,7 @@
 
 #include "tandem/base/at_fork.hpp"
 #include "tandem/base/lean_vector.hpp"
+#include "tandem/core/frozen.hpp"
 #include "tandem/core/module.hpp"
 
 namespace TANDEM_NS {
@@ -45,6 +46,7 @@ class Module::Names {
 };
 
 struct Module::Contents final : Opaque {
+  const u64 mark = detail::frozen_mark(new_id(context));  // in detail::frozen_modules while this module is frozen
   std::atomic<bool> built{false}, frozen{false};
   std::atomic<bool> has_parent{false};  // by add_module
   std::atomic<bool> is_checked{false};  // by check_registered
@@ -79,7 +81,12 @@ struct Module::Contents final : Opaque {
   std::string path;                        // in that checkpoint: "model/hidden/"
   Ref<Opaque> paths;                       // a Paths, of the modules of that checkpoint
 
+  ~Contents() override { freeze(false); }
   const char* kind() const override { return "module"; }
+  void freeze(bool now) {
+    if (frozen.exchange(now, std::memory_order_relaxed) != now)
+      detail::frozen_modules.fetch_xor(mark, std::memory_order_relaxed);
+  }
   void check_new(const std::string& name) const {
     if (names.contains(name))
       errors::raise<errors::AlreadyExistsError>("module", "'" + name + "' is already the name of a variable or module");

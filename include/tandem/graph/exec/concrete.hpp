@@ -46,7 +46,9 @@ class TANDEM_API ConcreteFunction : public Opaque {
   TANDEM_LAZY Ref<Program> program_for(Span<const Spec> arguments);
   /// Whether one program serves all calls, since every dimension is known.
   bool is_static() const { return static_; }
-  /// The memory plan as text, for arguments of these specs (by default the graph's own).
+  /// The memory plan as text, for arguments of these specs. By default for the graph's own; if those leave sizes open,
+  /// the text says which argument's spec is needed.
+  ///   throws  errors::InvalidArgumentError for specs that do not match the graph's
   TANDEM_LAZY std::string plan(Span<const Spec> arguments = {});
   /// The gradient rule of a recorded call.
   TANDEM_LAZY static Grads gradient(const GradCall& call);
@@ -63,6 +65,8 @@ class TANDEM_API ConcreteFunction : public Opaque {
   /// call() without the check that the number and specs of the arguments match.
   TANDEM_LAZY Tensors call_fitting(Inputs arguments);
   TANDEM_LAZY void check(Inputs arguments) const;
+  TANDEM_LAZY void check_count(std::size_t arguments) const;
+  TANDEM_LAZY void check_argument(std::size_t i, const Spec& got) const;
   TANDEM_LAZY Ref<Program> make_program(Span<const Spec> arguments) const;
   TANDEM_LAZY Tensors run(Inputs arguments);
   TANDEM_LAZY Tensors run_program(Inputs arguments);

@@ -49,19 +49,23 @@ TANDEM_LAZY_INLINE ConcreteFunction::ConcreteFunction(Ref<Graph> traced, Executi
   if (static_) program_ = Program::make(optimized_, options_.plan);
 }
 
-TANDEM_LAZY_INLINE void ConcreteFunction::check(Inputs arguments) const {
-  if (arguments.size() != traced_->arguments.size())
+TANDEM_LAZY_INLINE void ConcreteFunction::check_count(std::size_t arguments) const {
+  if (arguments != traced_->arguments.size())
     errors::raise<errors::InvalidArgumentError>(
         traced_->name.c_str(),
-        "takes " + std::to_string(traced_->arguments.size()) + " tensors, not " + std::to_string(arguments.size()));
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Spec &want = traced_->spec(traced_->arguments[i]), &got = arguments[i]->spec();
-    if (want.dtype != got.dtype || want.device != got.device || !want.shape.is_compatible_with(got.shape))
-      errors::raise<errors::InvalidArgumentError>(
-          traced_->name.c_str(), "argument " + std::to_string(i) + " is " + to_string(got) + " on " +
-                                     to_string(got.device) + ", the function was traced for " + to_string(want) +
-                                     " on " + to_string(want.device));
-  }
+        "takes " + std::to_string(traced_->arguments.size()) + " tensors, not " + std::to_string(arguments));
+}
+TANDEM_LAZY_INLINE void ConcreteFunction::check_argument(std::size_t i, const Spec& got) const {
+  const Spec& want = traced_->spec(traced_->arguments[i]);
+  if (want.dtype != got.dtype || want.device != got.device || !want.shape.is_compatible_with(got.shape))
+    errors::raise<errors::InvalidArgumentError>(
+        traced_->name.c_str(), "argument " + std::to_string(i) + " is " + to_string(got) + " on " +
+                                   to_string(got.device) + ", the function was traced for " + to_string(want) + " on " +
+                                   to_string(want.device));
+}
+TANDEM_LAZY_INLINE void ConcreteFunction::check(Inputs arguments) const {
+  check_count(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) check_argument(i, arguments[i]->spec());
 }
 TANDEM_LAZY_INLINE Ref<Program> ConcreteFunction::make_program(Span<const Spec> arguments) const {
   const detail::ShapeChecks lenient(false);
@@ -129,7 +133,16 @@ TANDEM_LAZY_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::v
 TANDEM_LAZY_INLINE std::string ConcreteFunction::plan(Span<const Spec> arguments) {
   std::vector<Spec> own;
   for (int v : traced_->arguments) own.push_back(traced_->spec(v));
-  return program_for(arguments.empty() ? own : arguments)->plan();
+  if (!arguments.empty()) {
+    check_count(arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i) check_argument(i, arguments[i]);
+    own.assign(arguments.begin(), arguments.end());
+  }
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (!own[i].shape.is_fully_defined())
+      return "no plan: argument " + std::to_string(i) + " is " + to_string(own[i]) +
+             ", and each size has a plan of its own; give the specs of a call: plan(specs)";
+  return program_for(own)->plan();
 }
 
 }  // namespace TANDEM_NS

@@ -7,6 +7,7 @@
 
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/base/warning.hpp"
+#include "tandem/core/frozen.hpp"
 #include "tandem/graph/debug/debug.hpp"
 #include "tandem/graph/trace/tree.hpp"
 #include "tandem/graph/trace/turn.hpp"
@@ -52,9 +53,17 @@ struct Traced final : Opaque {
   Ref<Opaque> result;
   std::vector<unsigned char> plain;
   std::atomic<int> checks_left = 0;  // calls that are still to be compared with eager ones
+  bool depends_on_frozen = false;    // whether the code asked which modules are frozen,
+  u64 frozen = 0;                    // and their detail::frozen_state() when it was traced
   u64 used = 0;
 
   TANDEM_LAZY bool fits(const tree::Flat& call) const;
+  /// Whether the modules are frozen that were frozen when it was traced, or it does not depend on them.
+  TANDEM_LAZY bool is_current() const { return !depends_on_frozen || frozen == detail::frozen_state(); }
+  /// Tells a trace in progress, of which this call becomes a part, what it then depends on, too.
+  TANDEM_LAZY void tell_dependence() const {
+    if (depends_on_frozen) detail::tell_frozen_read();
+  }
 };
 
 class TANDEM_API FunctionCache final : public Opaque {

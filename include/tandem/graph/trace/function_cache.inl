@@ -45,10 +45,26 @@ TANDEM_LAZY inline std::string joined(const std::vector<std::string>& words) {
   return s;
 }
 
+// The dtype in a tensor's word, "float32[2,3]"; empty for other words ("3", "\"a[0]\"", "variable 'w[0]'").
+TANDEM_LAZY inline std::string_view dtype_word(std::string_view word) {
+  const std::string_view dtype = word.substr(0, word.find('['));
+  return dtype.size() == word.size() || dtype.find_first_of(" \"") != dtype.npos ? std::string_view() : dtype;
+}
+/// How to avoid the trace of an argument that differs from that of the nearest trace.
+TANDEM_LAZY inline const char* retrace_advice(std::string_view now, std::string_view before) {
+  const std::string_view dtype = dtype_word(now);
+  if (dtype.empty()) return "plain values are part of the signature; pass a tensor if it changes often";
+  if (dtype != dtype_word(before)) return "a trace serves one dtype: cast the argument before the call";
+  if (std::count(now.begin(), now.end(), ',') != std::count(before.begin(), before.end(), ',') ||
+      now.ends_with("[]") != before.ends_with("[]"))
+    return "a trace serves one rank: reshape the argument before the call, or use one function for each rank";
+  return "give an input signature that leaves the dim unknown ({none, ...}), or set .reduce_retracing";
+}
+
 }  // namespace detail
 
 TANDEM_LAZY_INLINE bool Traced::fits(const tree::Flat& call) const {
-  if (!detail::same_key(key, call.key)) return false;
+  if (!detail::same_key(key, call.key) || !is_current()) return false;
   for (std::size_t i = 0; i < specs.size(); ++i)
     if (!detail::accepts(specs[i], call.tensors[i]->spec())) return false;
   return true;
@@ -70,6 +86,7 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::find(const tree::Flat& call) {
   for (const Ref<Traced>& t : traces_)
     if (t->fits(call)) {
       t->used = ++clock_;
+      t->tell_dependence();
       return t;
     }
   return {};
@@ -121,13 +138,20 @@ TANDEM_LAZY_INLINE TraceRecord FunctionCache::explain(const std::vector<std::str
   const std::lock_guard lock(mutex_);
   const Traced* nearest = nullptr;
   std::size_t fewest = SIZE_MAX;
+  bool outdated = false;  // one that would fit had modules not been frozen or unfrozen since
   for (const Ref<Traced>& t : traces_) {
     if (t->words.size() != words.size()) continue;
     std::size_t differ = 0;
     for (std::size_t i = 0; i < words.size(); ++i) differ += words[i] != t->words[i];
     if (differ <= fewest) fewest = differ, nearest = t.get();
+    outdated |= differ == 0 && !t->is_current();
   }
   if (traces_.empty()) return r;
+  if (outdated) {
+    r.reason = "modules were frozen or unfrozen (set_trainable) since the trace for such arguments";
+    r.advice = "freeze them before the first call; a trace is found again when the same modules are frozen";
+    return r;
+  }
   if (!nearest || fewest == 0) {
     r.reason = nearest ? "an argument has a different type, or the default device or training_scope differs"
                        : "the number or structure of the arguments differs";
@@ -136,10 +160,8 @@ TANDEM_LAZY_INLINE TraceRecord FunctionCache::explain(const std::vector<std::str
   }
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == nearest->words[i]) continue;
-    const bool tensor = words[i].find('[') != std::string::npos;
     r.reason = "argument " + std::to_string(i) + " is " + words[i] + "; the nearest trace has " + nearest->words[i];
-    r.advice = tensor ? "give an input signature that leaves the dim unknown ({none, ...}), or set .reduce_retracing"
-                      : "plain values are part of the signature; pass a tensor if it changes often";
+    r.advice = detail::retrace_advice(words[i], nearest->words[i]);
     break;
   }
   return r;
@@ -151,6 +173,7 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::
   traced->key = call.key;
   traced->specs = specs_to_trace(call);
   traced->words = std::move(words);
+  traced->frozen = detail::frozen_state();
   const bool first = trace_count() == 0;
   Tracer tracer(options_.name, {.may_create_variables = first});
   std::vector<Tensor> symbols;
@@ -168,6 +191,7 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::
               "' and releases it when it returns, so each call would need a new one; make it outside "
               "the function and keep it");
   }
+  traced->depends_on_frozen = tracer.depends_on_frozen();
   traced->function = make_ref<ConcreteFunction>(std::move(graph), options_.execution);
   traced->result = std::move(run.result);
   traced->plain = std::move(run.plain);
@@ -229,7 +253,9 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::trace(const tree::Flat& call, std:
   Ref<Traced> traced = make(call, std::move(words), body);
   record.seconds = static_cast<double>(detail::nanoseconds_now() - start) * 1e-9;
   record.hints = advice(traced->function->graph());
-  return keep(std::move(traced), std::move(record));
+  Ref<Traced> kept = keep(std::move(traced), std::move(record));
+  kept->tell_dependence();
+  return kept;
 }
 
 // Returns the trace to keep: another thread that took over the turn while the body waited may have traced the same.
@@ -238,7 +264,7 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceReco
   {
     const std::lock_guard lock(mutex_);
     for (const Ref<Traced>& t : traces_)
-      if (detail::same_key(t->key, traced->key) && t->specs == traced->specs) return t;
+      if (detail::same_key(t->key, traced->key) && t->specs == traced->specs && t->is_current()) return t;
     if (trace_count_ == detail::retraces_before_warning)
       warning = "function '" + options_.name + "' has been traced " + std::to_string(trace_count_ + 1) +
                 " times, which is slow; last because " + record.reason +

@@ -34,6 +34,8 @@ class TANDEM_API Tracer final : public Stager {
   const std::vector<Tensor>& captures() const { return captures_; }
   /// The Variables created while tracing.
   const std::vector<Variable>& created_variables() const { return created_; }
+  /// Whether the code asked which modules are frozen.
+  bool depends_on_frozen() const { return depends_on_frozen_; }
   /// The graph so far.
   const Graph& graph() const { return *graph_; }
 
@@ -64,6 +66,9 @@ class TANDEM_API Tracer final : public Stager {
   void constant(const Tensor& t, const OpOptions& o) override { (this->*code_.constant)(t, o); }
   Tensor custom_gradient(const Tensor& y, Inputs in, const Opaque& backward) override {
     return (this->*code_.custom_gradient)(y, in, backward);
+  }
+  void reads_frozen() override {
+    for (Tracer* t = this; t; t = t->outer_) t->depends_on_frozen_ = true;
   }
   std::string origin(const Tensor& t) override { return (this->*code_.origin)(t); }
   std::string name_of(const Tensor& t) override { return (this->*code_.name_of)(t); }
@@ -107,7 +112,7 @@ class TANDEM_API Tracer final : public Stager {
   Stager* outer_stager_;
   Observer* outer_observers_;
   u64 first_id_ = new_id(context);  // tensors created since have this id or a larger one
-  bool active_ = true;
+  bool active_ = true, depends_on_frozen_ = false;
 };
 
 }  // namespace TANDEM_NS
