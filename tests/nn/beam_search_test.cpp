@@ -249,3 +249,21 @@ TEST_CASE("beam search: what does not fit is refused") {
   CHECK_THROWS_AS(search(toy, toy_options(3, 2), constant(1.f)), errors::InvalidArgumentError);
   CHECK_THROWS_WITH(search(ones({5}), toy_options(3, 2)), ContainsSubstring("[n, tokens]"));
 }
+
+TEST_CASE("beam search: a traced function of one sequence, with a length penalty") {
+  const auto decode = [](const Tensor& h) {
+    const auto r =
+        nn::rnn_beam_search([](const Tensor& ids, const Tensor& s) { return std::pair(s + one_hot(ids, 4), s); }, h,
+                            {.sequence_length = 3, .beam_width = 2, .end_token_id = 0, .length_penalty = 0.6});
+    return std::pair(r.ids, r.log_probs);
+  };
+  const auto f = function(decode);
+  for (const i64 batch : {1, 2, 0}) {
+    const Tensor h = random::normal({batch, 4});
+    const auto [ids, log_probs] = f(h);
+    const auto [eager_ids, eager_log_probs] = decode(h);
+    CHECK(ids.shape() == eager_ids.shape());
+    CHECK(ids.to_vector<int>() == eager_ids.to_vector<int>());
+    check_close(floats(log_probs), floats(eager_log_probs));
+  }
+}

@@ -28,6 +28,12 @@ struct Callable {
   void* self;
 };
 
+/// The same of tensors: what a loop does in each iteration.
+struct LoopBody {
+  std::vector<Tensor> (*call)(const void* self, Span<const Tensor> in);
+  const void* self;
+};
+
 /// Records ops instead of executing them while a function is traced: every op becomes a node, even one on concrete
 /// tensors.
 struct Stager {
@@ -48,6 +54,14 @@ struct Stager {
   virtual Tensor custom_gradient(const Tensor& value, Inputs in, const Opaque& backward) {
     (void)value, (void)in, (void)backward;
     return Tensor();
+  }
+  /// Stages a loop over the first axis of `rows`: body (carried..., a row of each) -> (carried..., results...). Returns
+  /// the carried values after it, then all results, stacked. Unset: raises, since not every stager has loops.
+  ///   op  is named in errors
+  virtual std::vector<Tensor> loop(const char* op, std::vector<Tensor> carried, std::vector<Tensor> rows, LoopBody) {
+    (void)carried;
+    errors::raise<errors::InvalidArgumentError>(
+        op, "a loop over the unknown number of rows of " + to_string(rows[0].spec()) + " needs a function()");
   }
   /// Called when code asks which modules are frozen (Module::set_trainable): what it does from there on may depend on
   /// the answer.

@@ -77,7 +77,7 @@ TANDEM_INLINE std::pair<Beams, Tensor> advance_beams(const Beams& b, const Tenso
     const Tensor end_alone = where(range(tokens) == o.end_token_id, constant(0.f), constant(impossible_log_prob));
     next = where(expand_dims(b.is_finished, 2), end_alone, next);
   }
-  const Tensor all = reshape(expand_dims(b.log_probs, 2) + next, {-1, width * tokens});
+  const Tensor sums = expand_dims(b.log_probs, 2) + next, all = reshape(sums, {-1, width * tokens});
   const Tensor lengths = where(b.is_finished, b.lengths, b.lengths + 1);
   Tensor at, log_probs;
   if (o.length_penalty == 0) {
@@ -85,8 +85,7 @@ TANDEM_INLINE std::pair<Beams, Tensor> advance_beams(const Beams& b, const Tenso
     at = best.indices, log_probs = best.values;
   } else {
     const Tensor norm = pow((cast(lengths, DType::float32) + 5.f) / 6.f, o.length_penalty);
-    const Tensor of_each = reshape(broadcast_to(expand_dims(norm, 2), shape(next)), {-1, width * tokens});
-    at = nn::top_k(all / of_each, width).indices;
+    at = nn::top_k(reshape(sums / expand_dims(norm, 2), {-1, width * tokens}), width).indices;
     log_probs = gather(all, at, {.batch_dims = 1});
   }
   const Tensor beam = floordiv(at, static_cast<int>(tokens)), token = floormod(at, static_cast<int>(tokens));

@@ -5,6 +5,7 @@
 #include "tandem/graph/control/loop_layout.hpp"
 #include "tandem/graph/control/loop_rows.hpp"
 #include "tandem/graph/exec/concrete.hpp"
+#include "tandem/graph/ir/bind.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -129,7 +130,7 @@ class BodyProgram {
 
 TANDEM_LAZY class LoopRun {
  public:
-  LoopRun(Inputs in, const LoopAttrs& a) : a_(a), at_(a), condition_(*a.condition), body_(*a.body) {
+  LoopRun(Inputs in, const LoopAttrs& a) : in_(in), a_(a), at_(a), condition_(*a.condition), body_(*a.body) {
     limit_ = in[0]->item<i64>();
     const bool counted = a.condition->outputs.empty();
     add_sources(in);
@@ -149,6 +150,7 @@ TANDEM_LAZY class LoopRun {
   Tensors run() {
     i64 n = 0;
     while (n < limit_ && goes_on()) step(a_.reverse ? limit_ - 1 - n : n), ++n;
+    if (n == 0) size_empty_stacks();
     Tensors out = std::move(carried_);
     for (std::size_t i = 0, dense = 0, ragged = 0; i < at_.stacked; ++i)
       out.push(is_ragged(a_.ragged_results, i) ? ragged_[ragged++].flat() : stacks_[dense++].finish());
@@ -223,6 +225,29 @@ TANDEM_LAZY class LoopRun {
     }
   }
 
+  // Rows that no iteration has produced have the sizes that the body gives for these inputs; 0 where those depend on
+  // data, or where the body does not fit the inputs, which without iterations is not an error.
+  void size_empty_stacks() {
+    bool open = false;
+    for (std::size_t i = 0; i < at_.stacked; ++i)
+      open |= !is_ragged(a_.ragged_results, i) && !output_spec(*a_.body, at_.carried + i).shape.is_fully_defined();
+    for (std::size_t i = 0; i < at_.rows; ++i) open &= !is_ragged(a_.ragged_rows, i);
+    if (!open) return;
+    std::vector<Spec> specs;
+    for (std::size_t i = 0; i < at_.carried; ++i) specs.push_back(carried_[i].spec());
+    for (std::size_t i = 0; i < at_.rows; ++i) specs.push_back(row_of(in_[at_.first_row() + i]->spec()));
+    for (std::size_t i = 0; i < at_.body_captures; ++i) specs.push_back(in_[at_.first_body_capture() + i]->spec());
+    Ref<Graph> bound;
+    try {
+      bound = bind(*a_.body, specs);
+    } catch (const errors::InvalidArgumentError&) {
+      return;
+    }
+    for (std::size_t i = 0, dense = 0; i < at_.stacked; ++i)
+      if (!is_ragged(a_.ragged_results, i)) stacks_[dense++] = Stack(output_spec(*bound, at_.carried + i), none);
+  }
+
+  const Inputs in_;
   const LoopAttrs& a_;
   const LoopLayout at_;
   i64 limit_;

@@ -52,6 +52,7 @@ class TANDEM_API Tracer final : public Stager {
     void (Tracer::*created)(const Variable&);
     std::string (Tracer::*scope)(std::string);
     void (Tracer::*constant)(const Tensor&, const OpOptions&);
+    std::vector<Tensor> (Tracer::*loop)(const char*, std::vector<Tensor>, std::vector<Tensor>, LoopBody);
     Tensor (Tracer::*custom_gradient)(const Tensor&, Inputs, const Opaque&);
     std::string (Tracer::*origin)(const Tensor&);
     std::string (Tracer::*name_of)(const Tensor&);
@@ -67,6 +68,10 @@ class TANDEM_API Tracer final : public Stager {
   Tensor custom_gradient(const Tensor& y, Inputs in, const Opaque& backward) override {
     return (this->*code_.custom_gradient)(y, in, backward);
   }
+  std::vector<Tensor> loop(const char* op, std::vector<Tensor> carried, std::vector<Tensor> rows,
+                           LoopBody body) override {
+    return (this->*code_.loop)(op, std::move(carried), std::move(rows), body);
+  }
   void reads_frozen() override {
     for (Tracer* t = this; t; t = t->outer_) t->depends_on_frozen_ = true;
   }
@@ -79,6 +84,8 @@ class TANDEM_API Tracer final : public Stager {
   TANDEM_LAZY void run_outside(Callable body);
   TANDEM_LAZY void add_created(const Variable&);
   TANDEM_LAZY void name_constant(const Tensor&, const OpOptions&);
+  TANDEM_LAZY std::vector<Tensor> stage_rows_loop(const char* op, std::vector<Tensor> carried, std::vector<Tensor> rows,
+                                                  LoopBody body);
   TANDEM_LAZY Tensor stage_custom_gradient(const Tensor& value, Inputs in, const Opaque& backward);
   TANDEM_LAZY std::string origin_text(const Tensor&);
   TANDEM_LAZY std::string value_name(const Tensor&);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tandem/graph/control/control_code.hpp"
+#include "tandem/graph/control/while_loop.hpp"
 #include "tandem/graph/trace/trace.hpp"
 
 namespace TANDEM_NS {
@@ -32,9 +33,10 @@ TANDEM_LAZY_INLINE Tracer::Tracer(std::string name, Options options)
   detail::use_control_code();
 }
 TANDEM_LAZY_INLINE Tracer::Code Tracer::code() {
-  return {&Tracer::stage_op,    &Tracer::stage_read,  &Tracer::stage_assign,  &Tracer::run_outside,
-          &Tracer::add_created, &Tracer::unique_name, &Tracer::name_constant, &Tracer::stage_custom_gradient,
-          &Tracer::origin_text, &Tracer::value_name};
+  return {&Tracer::stage_op,      &Tracer::stage_read,      &Tracer::stage_assign,
+          &Tracer::run_outside,   &Tracer::add_created,     &Tracer::unique_name,
+          &Tracer::name_constant, &Tracer::stage_rows_loop, &Tracer::stage_custom_gradient,
+          &Tracer::origin_text,   &Tracer::value_name};
 }
 TANDEM_INLINE Tracer::~Tracer() { leave(); }
 TANDEM_INLINE void Tracer::leave() {
@@ -158,6 +160,11 @@ TANDEM_LAZY_INLINE void Tracer::add_created(const Variable& v) {
   for (Tracer* t = this; t; function = t, t = t->outer_)
     if (!t->options_.may_create_variables) raise_created_late(t->graph_->name, "the Variable '" + v.name() + "'");
   function->created_.push_back(v);
+}
+TANDEM_LAZY_INLINE std::vector<Tensor> Tracer::stage_rows_loop(const char* op, std::vector<Tensor> carried,
+                                                               std::vector<Tensor> rows, LoopBody body) {
+  const control::Code code{body.call, body.self};
+  return control::stage_loop({op, std::move(carried), std::move(rows), {}, none, false, nullptr, code}, no_options);
 }
 TANDEM_LAZY_INLINE const Node* Tracer::maker(int value) const {
   const auto& nodes = graph_->nodes;  // in the order of their values; the last one that begins at or before it has it

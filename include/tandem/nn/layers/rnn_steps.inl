@@ -179,6 +179,8 @@ struct CellLoop {
     const Tensor y = of_one_step().back();
     return zeros(y.shape(), {.dtype = y.dtype()});
   }
+  // Whether there are no steps, but sizes that only the call knows.
+  bool is_empty_and_open() const { return x.shape().dim(0) == 0 && !of_one_step().back().shape().is_fully_defined(); }
   // The specs of the result, found with one step that computes nothing.
   std::vector<Tensor> of_one_step() const {
     const tandem::detail::DryRun dry;
@@ -204,7 +206,7 @@ TANDEM_INLINE RnnSteps<std::vector<Tensor>> run_loop(const char* layer, const Te
   const i64 time = x.shape().dim(0);
   std::vector<Tensor> all;
   if (context.stager && !Tracer::current()) all = loop.of_one_step();
-  else if (context.stager && (time == none || time > most_unrolled)) all = loop.staged();
+  else if (context.stager && (time == none || time > most_unrolled || loop.is_empty_and_open())) all = loop.staged();
   else all = loop.unrolled();
   Tensor output = std::move(all.back());
   all.pop_back();

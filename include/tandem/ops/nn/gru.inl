@@ -27,20 +27,10 @@ TANDEM_INLINE Specs infer_gru(const InferCall& c) {
   push({x.shape.dim(0), x.shape.dim(1), u});
   return out;
 }
-TANDEM_INLINE Tensors gru_reference(Span<const Tensor> operands, const Attrs&) {
-  const DType dtype = operands[0].dtype();
-  const std::vector<Tensor> in = all_widened(operands);
-  Tensor h = in[1];
-  std::vector<Tensor> outputs;
-  i64 t = 0;
-  const Tensor lengths = in.size() > 5 ? in[5] : Tensor();
-  for (const Tensor& x : unstack(within_lengths(in[0], lengths))) {
-    const Tensor next = nn::gru_cell(x, h, in[2], in[3], in[4]);
-    const StepMask mask(lengths, t++);
-    outputs.push_back(mask.or_zero(next));
-    h = mask.choose(next, h);
-  }
-  return {cast(stack_steps(outputs, in[0], in[1]), dtype), cast(h, dtype)};
+TANDEM_INLINE Tensors gru_reference(Span<const Tensor> in, const Attrs&) {
+  return rnn_reference("gru", in, 1, {[](Span<const Tensor> h, Span<const Tensor> w) {
+                         return std::vector<Tensor>{nn::gru_cell(h[1], h[0], w[0], w[1], w[2])};
+                       }});
 }
 TANDEM_INLINE Grads gru_gradient(const GradCall& c) {
   InlinedVector<Tensor, 16> all;

@@ -29,21 +29,11 @@ TANDEM_INLINE Specs infer_lstm(const InferCall& c) {
   return out;
 }
 
-// Computes the outputs of the fused op with basic ops, so that second derivatives need no kernel.
-TANDEM_INLINE Tensors lstm_reference(Span<const Tensor> operands, const Attrs&) {
-  const DType dtype = operands[0].dtype();
-  const std::vector<Tensor> in = all_widened(operands);
-  nn::LstmState state{in[1], in[2]};
-  std::vector<Tensor> outputs;
-  i64 t = 0;
-  const Tensor lengths = in.size() > 6 ? in[6] : Tensor();
-  for (const Tensor& x : unstack(within_lengths(in[0], lengths))) {
-    nn::LstmState next = nn::lstm_cell(x, state, in[3], in[4], in[5]);
-    const StepMask mask(lengths, t++);
-    outputs.push_back(mask.or_zero(next.h));
-    state = {mask.choose(next.h, state.h), mask.choose(next.c, state.c)};
-  }
-  return {cast(stack_steps(outputs, in[0], in[1]), dtype), cast(state.h, dtype), cast(state.c, dtype)};
+TANDEM_INLINE Tensors lstm_reference(Span<const Tensor> in, const Attrs&) {
+  return rnn_reference("lstm", in, 2, {[](Span<const Tensor> s, Span<const Tensor> w) {
+                         nn::LstmState next = nn::lstm_cell(s[2], {s[0], s[1]}, w[0], w[1], w[2]);
+                         return std::vector<Tensor>{std::move(next.h), std::move(next.c)};
+                       }});
 }
 
 TANDEM_INLINE Grads lstm_gradient(const GradCall& c) {

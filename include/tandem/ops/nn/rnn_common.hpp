@@ -24,21 +24,17 @@ Grads rnn_gradient(const OpDef& grad, const InlinedVector<Tensor, 16>& all, cons
 /// The gradient of output i, or zeros if there is none.
 Tensor upstream_or_zeros(const GradCall& c, std::size_t i);
 
-/// A mask of the rows that are still running at step t.
-class StepMask {
- public:
-  StepMask(const Tensor& lengths, i64 t);
-  Tensor choose(const Tensor& running, const Tensor& ended) const;
-  Tensor or_zero(const Tensor& running) const;
-
- private:
-  Tensor runs_;
+/// A cell, type-erased: (states..., x of a step) -> the next states; the first one is also the step's output.
+struct RnnCell {
+  std::vector<Tensor> (*call)(Span<const Tensor> states_and_x, Span<const Tensor> weights);
 };
 /// x [t, b, ...] with 0 past the rows' lengths; x if they are unset. Gradients of weights sum over all steps, and 0
 /// times what is not finite would be NaN.
 Tensor within_lengths(const Tensor& x, const Tensor& lengths);
-/// Stacks the outputs of all steps to [t, b, u]. For zero steps returns the empty tensor of that shape.
-Tensor stack_steps(const std::vector<Tensor>& outputs, const Tensor& x, const Tensor& h);
+/// The results of an rnn op with basic ops, so that second derivatives need no kernel: the outputs of all steps, then
+/// the last states. Over an unknown number of steps it is a loop of the trace.
+///   in      x [t, b, i], `states` of [b, u], three weights, and lengths [b] or nothing
+Tensors rnn_reference(const char* op, Span<const Tensor> in, std::size_t states, RnnCell cell);
 
 }  // namespace detail
 }  // namespace TANDEM_NS

@@ -6,6 +6,7 @@
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/range.hpp"
+#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/nn/rnn_common.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/shape/concat.hpp"
@@ -74,28 +75,75 @@ TANDEM_INLINE Specs infer_rnn_grad(const InferCall& c) {
   return out;
 }
 
-TANDEM_INLINE StepMask::StepMask(const Tensor& lengths, i64 t) {
-  if (lengths.is_set()) runs_ = expand_dims(less(scalar_like(t, lengths), lengths), -1);
-}
-TANDEM_INLINE Tensor StepMask::choose(const Tensor& running, const Tensor& ended) const {
-  return runs_.is_set() ? where(runs_, running, ended) : running;
-}
-TANDEM_INLINE Tensor StepMask::or_zero(const Tensor& running) const {
-  return runs_.is_set() ? where(runs_, running, scalar_like(0, running)) : running;
+// The steps of a cell, as a loop of the trace or one after another.
+struct RnnReference {
+  Span<const Tensor> weights;
+  RnnCell cell;
+
+  // states..., x, and which rows run, unless all do -> states..., output. A row keeps its states after its last step.
+  std::vector<Tensor> step(Span<const Tensor> in, std::size_t states) const {
+    std::vector<Tensor> next = cell.call(in.first(states + 1), weights);
+    next.push_back(next[0]);
+    if (in.size() == states + 1) return next;
+    const Tensor runs = expand_dims(in.back(), -1);
+    for (std::size_t i = 0; i <= states; ++i)
+      next[i] = where(runs, next[i], i < states ? in[i] : scalar_like(0, next[i]));
+    return next;
+  }
+  std::vector<Tensor> staged(const char* op, std::vector<Tensor> start, std::vector<Tensor> rows) const {
+    const std::size_t states = start.size();
+    const auto body = [&](Span<const Tensor> in) { return step(in, states); };
+    using Body = decltype(body);
+    const LoopBody code{[](const void* self, Span<const Tensor> in) { return (*static_cast<Body*>(self))(in); }, &body};
+    return TANDEM_VIRTUAL(*context.stager, Stager::loop)(op, std::move(start), std::move(rows), code);
+  }
+  std::vector<Tensor> unrolled(std::vector<Tensor> state, const std::vector<Tensor>& rows) const {
+    const std::size_t states = state.size();
+    std::vector<std::vector<Tensor>> steps;
+    for (const Tensor& t : rows) steps.push_back(unstack(t));
+    std::vector<Tensor> outputs;
+    for (std::size_t t = 0; t < steps[0].size(); ++t) {
+      for (const std::vector<Tensor>& row : steps) state.push_back(row[t]);
+      state = step(state, states);
+      outputs.push_back(std::move(state.back()));
+      state.pop_back();
+    }
+    state.push_back(outputs.empty() ? Tensor() : stack(outputs));
+    return state;
+  }
+};
+// [t, b]: whether row b still runs at step t.
+TANDEM_INLINE Tensor steps_within(const Tensor& lengths, const Tensor& x) {
+  const DimValue t = get_shape(x)[0];
+  const Tensor steps = cast(t.is_known() ? range(t.number) : range(t.tensor), lengths.dtype());
+  return less(expand_dims(steps, 1), expand_dims(lengths, 0));
 }
 TANDEM_INLINE Tensor within_lengths(const Tensor& x, const Tensor& lengths) {
   if (!lengths.is_set() || x.rank() < 2 || lengths.rank() != 1)
     return x;  // other ranks are errors, which the op raises
-  const DimValue t = get_shape(x)[0];
-  const Tensor steps = cast(t.is_known() ? range(t.number) : range(t.tensor), lengths.dtype());
   const ShapeChecks lenient(false);
-  Tensor runs = less(expand_dims(steps, 1), expand_dims(lengths, 0));
+  Tensor runs = steps_within(lengths, x);
   while (runs.rank() < x.rank()) runs = expand_dims(runs, -1);
   return where(runs, x, scalar_like(0, x));
 }
-TANDEM_INLINE Tensor stack_steps(const std::vector<Tensor>& outputs, const Tensor& x, const Tensor& h) {
-  if (!outputs.empty()) return stack(outputs);
-  return zeros({0, x.shape().dim(1), h.shape().dim(1)}, {.dtype = x.dtype()});
+TANDEM_INLINE Tensors rnn_reference(const char* op, Span<const Tensor> in, std::size_t states, RnnCell cell) {
+  const DType dtype = in[0].dtype();
+  const std::vector<Tensor> wide = all_widened(in);
+  const Tensor lengths = wide.size() > states + 4 ? wide[states + 4] : Tensor(), x = within_lengths(wide[0], lengths);
+  const auto first = wide.begin() + 1, end = first + static_cast<std::ptrdiff_t>(states);
+  const RnnReference steps{Span<const Tensor>(wide).subspan(1 + states).first(3), cell};
+  std::vector<Tensor> start(first, end), rows{x};
+  if (lengths.is_set()) rows.push_back(steps_within(lengths, x));
+  std::vector<Tensor> r =
+      x.shape().dim(0) == none ? steps.staged(op, std::move(start), std::move(rows)) : steps.unrolled(start, rows);
+  Tensor output = std::move(r.back());
+  if (!output.is_set()) {
+    const Dim b = get_shape(x)[1], u = get_shape(wide[1])[1];
+    output = zeros({0, b, u}, {.dtype = dtype});
+  }
+  Tensors out(cast(output, dtype));
+  for (std::size_t i = 0; i < states; ++i) out.push(cast(r[i], dtype));
+  return out;
 }
 
 }  // namespace TANDEM_NS::detail

@@ -50,6 +50,9 @@ namespace detail {
 ///   throws    errors::InvalidArgumentError if sizes differ
 ///   gradient  g
 TANDEM_API Tensor same_dims(const Tensor& x, const Shape& axes, const Tensor& like, const Shape& others);
+/// Applies shape, rank or size to x. In a trace a result that is known is computed immediately, so that ops which take
+/// it as a shape know theirs, too; not one with a name, which the graph then has.
+Tensor sizes_of(const OpDef& op, const Attrs& attrs, const OpOptions& o, const Tensor& x, bool known);
 }  // namespace detail
 
 TANDEM_OPS(shape_of_ops, shape, rank, size, ensure_shape, same_dims, broadcast_dynamic_shape)

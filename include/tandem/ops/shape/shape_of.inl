@@ -1,6 +1,7 @@
 // Definitions of ops/shape/shape_of.hpp.
 #pragma once
 #include "tandem/core/scope.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
@@ -155,12 +156,20 @@ TANDEM_INLINE Shape broadcast_static_shape(const Shape& a, const Shape& b, OpOpt
 TANDEM_INLINE Tensor broadcast_dynamic_shape(const Tensor& a, const Tensor& b, OpOptions o) {
   return apply1(broadcast_dynamic_shape_op, no_attrs, o, a, b);
 }
-TANDEM_INLINE Tensor shape(const Tensor& x, ShapeOptions o) {
-  return apply1(shape_op, rules::ShapeAttrs{o.out_type}, {o.name, o.where}, x);
+TANDEM_INLINE Tensor detail::sizes_of(const OpDef& op, const Attrs& attrs, const OpOptions& o, const Tensor& x,
+                                      bool known) {
+  if (!known || !x.is_symbolic() || !context.stager || o.name) return apply1(op, attrs, o, x);
+  const OutsideTrace now;
+  return apply1(op, attrs, o, x);
 }
-TANDEM_INLINE Tensor rank(const Tensor& x, OpOptions o) { return apply1(rank_op, no_attrs, o, x); }
+TANDEM_INLINE Tensor shape(const Tensor& x, ShapeOptions o) {
+  return detail::sizes_of(shape_op, rules::ShapeAttrs{o.out_type}, {o.name, o.where}, x,
+                          x.spec().shape.is_fully_defined());
+}
+TANDEM_INLINE Tensor rank(const Tensor& x, OpOptions o) { return detail::sizes_of(rank_op, no_attrs, o, x, true); }
 TANDEM_INLINE Tensor size(const Tensor& x, ShapeOptions o) {
-  return apply1(size_op, rules::ShapeAttrs{o.out_type}, {o.name, o.where}, x);
+  return detail::sizes_of(size_op, rules::ShapeAttrs{o.out_type}, {o.name, o.where}, x,
+                          x.spec().shape.is_fully_defined());
 }
 TANDEM_INLINE std::vector<DimValue> get_shape(const Tensor& x) {
   std::vector<DimValue> r;
