@@ -127,6 +127,8 @@ struct GradientTape::Backward {
     for (std::uint32_t i = 0; i < e.n_in; ++i)
       wants |= static_cast<std::uint64_t>(e.in_slots()[i] >= 0) << (i < 63 ? i : 63);
     const GradCall call{*e.op, g, {e.saved(), e.n_in}, {e.saved() + e.n_in, e.n_out}, e.attrs(), wants};
+    const SourceLocation where{e.file, nullptr, e.line};
+    const detail::CallSite site(where, *e.op);
     try {
       if (e.op->gradient) return e.op->gradient(call);
       if (e.op->rare.decomposition || e.op->rare.backward_of) return detail::gradient_by_reference(call);

@@ -14,6 +14,8 @@ struct GradientTape::Entry {
   const OpDef* op;
   std::int32_t first_out;
   std::uint32_t n_in, n_out : 31, has_attrs : 1;
+  int line;  // of the user's call, with its file
+  const char* file;
 
   static std::size_t slots_at(std::size_t n_in, std::size_t n_out) {
     return sizeof(Entry) + (n_in + n_out) * sizeof(Tensor);

@@ -116,7 +116,10 @@ TANDEM_INLINE void GradientTape::Log::record(const Applied& a) {
   for (std::size_t i = 0; i < n_in; ++i) any |= (slots[i] = map_.find(a.in[i]->id())) >= 0;
   if (!any) return;
   const auto inputs = static_cast<std::uint32_t>(n_in), outputs = static_cast<std::uint32_t>(n_out);
-  Entry* e = ::new (place) Entry{last_, &a.op, slots_, inputs, outputs & 0x7fffffff, !a.attrs.empty()};
+  const SourceLocation* where = context.call ? tandem::detail::CallSite::users() : nullptr;
+  if (!where) where = a.options ? &a.options->where : &no_options.where;
+  Entry* e = ::new (place)
+      Entry{last_, &a.op, slots_, inputs, outputs & 0x7fffffff, !a.attrs.empty(), where->line, where->file};
   if (e->has_attrs) ::new (place + at_attrs) Attrs(a.attrs);
   Tensor* saved = e->saved();
   const bool keep = !a.op.flags.non_differentiable && (a.op.saves == Saves::all || a.op.saves == Saves::outputs);

@@ -9,6 +9,8 @@
 
 namespace TANDEM_NS {
 
+struct OpDef;
+
 namespace detail {
 TANDEM_API std::string scope_path(const std::string& name);
 }
@@ -77,6 +79,11 @@ class CallSite {
       : name_(o.name), where_(o.where), op_(op), outer_(context.call) {
     context.call = this;
   }
+  /// Of the gradient of an op that was applied at `where`.
+  CallSite(const SourceLocation& where, const OpDef& gradient_of)
+      : name_(no_options.name), where_(where), op_(nullptr), gradient_of_(&gradient_of), outer_(context.call) {
+    context.call = this;
+  }
   CallSite(const CallSite&) = delete;
   CallSite& operator=(const CallSite&) = delete;
   ~CallSite() { context.call = outer_; }
@@ -85,12 +92,21 @@ class CallSite {
   const SourceLocation& where() const { return where_; }
   /// The name of the function, or null: errors keep the name of the op that raised them.
   const char* op() const { return op_; }
+  /// The op whose gradient is computed, or null.
+  const OpDef* gradient_of() const { return gradient_of_; }
   const CallSite* outer() const { return outer_; }
+  /// The call that the user made: the outermost one.
+  static const SourceLocation* users() {
+    const CallSite* c = context.call;
+    while (c && c->outer_) c = c->outer_;
+    return c ? &c->where_ : nullptr;
+  }
 
  private:
   const Name& name_;
   const SourceLocation& where_;
   const char* const op_;
+  const OpDef* const gradient_of_ = nullptr;
   const CallSite* const outer_;
 };
 

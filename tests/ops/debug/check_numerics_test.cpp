@@ -145,6 +145,37 @@ TEST_CASE("the trap works together with a tape and a traced function") {
   CHECK_THAT(error_of([&] { return tape.gradient(y, x); }), ContainsSubstring("in the gradient of Sqrt"));
 }
 
+TEST_CASE("the trap names the line of the op whose gradient is not finite, eager and traced") {
+  const auto step = [](const Tensor& x) {
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor y = sqrt(x);
+    return tape.gradient(y, x);
+  };
+  const std::string line = "check_numerics_test.cpp:" + std::to_string(__LINE__ - 3);
+  const auto traced = function(step);
+  const Tensor x = constant({4.f, 0.f});
+  const auto check = [&](const std::string& error) {
+    CHECK_THAT(error, ContainsSubstring("in the gradient of Sqrt") && ContainsSubstring(line));
+  };
+  {
+    const CheckNumericsScope trap;
+    check(error_of([&] { return step(x); }));
+    check(error_of([&] { return traced(x); }));
+    const auto outer = function([&](const Tensor& t) { return 2 * traced(t); });
+    check(error_of([&] { return outer(x); }));
+  }
+  // Kernels that raise in a planned program name it, too.
+  const auto checking = function([](const Tensor& t) {
+    GradientTape tape;
+    tape.watch(t);
+    const Tensor y = sqrt(check_numerics(t, "t"));
+    return tape.gradient(y, t);
+  });
+  CHECK_THAT(error_of([&] { return checking(x); }),
+             ContainsSubstring("in the gradient of CheckNumerics") && ContainsSubstring("check_numerics_test.cpp:"));
+}
+
 TEST_CASE("the trap belongs to its thread and is switched off by name") {
   debugging::enable_check_numerics();
   debugging::enable_check_numerics();

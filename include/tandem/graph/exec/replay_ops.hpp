@@ -1,14 +1,30 @@
 // Applies a graph's ops one by one, with caller-defined reads and assignments.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "tandem/core/apply.hpp"
 #include "tandem/core/context.hpp"
 #include "tandem/graph/control/control_ops.hpp"
+#include "tandem/graph/exec/run_node.hpp"
 #include "tandem/graph/ir/graph.hpp"
 
 namespace TANDEM_NS::detail {
 
+// Applies a node's op as a part of what it was a part of when it was traced.
+TANDEM_LAZY inline Tensors replay_node(const Node& n, Inputs in) {
+  std::optional<CallSite> site;
+  if (n.gradient_of) site.emplace(n.where, *n.gradient_of);
+  // In another trace the nodes get names of their own.
+  const OpOptions options{.name = context.stager ? Name() : Name(n.name), .where = n.where};
+  try {
+    return n.op->rare.host_kernel && context.observers ? apply(*n.op, in, recording(*n.op, n.attrs), options)
+                                                       : apply(*n.op, in, n.attrs, options);
+  } catch (errors::OpError& e) {
+    name_gradient(e, n);
+    throw;
+  }
+}
 // Applies a graph's ops; the caller defines reads and assignments.
 template <class Read, class Assign>
 Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Assign& assign,
@@ -30,10 +46,7 @@ Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Ass
       InlinedVector<const Tensor*, 8> in;
       for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
       // In another trace the nodes get names of their own.
-      const OpOptions options{.name = context.stager ? Name() : Name(n.name), .where = n.where};
-      Tensors out = n.op->rare.host_kernel && context.observers
-                        ? apply(*n.op, {in.begin(), in.size()}, recording(*n.op, n.attrs), options)
-                        : apply(*n.op, {in.begin(), in.size()}, n.attrs, options);
+      Tensors out = replay_node(n, {in.begin(), in.size()});
       for (unsigned k = 0; k < static_cast<unsigned>(n.outputs); ++k) values[first + k] = std::move(out[k]);
     }
   }

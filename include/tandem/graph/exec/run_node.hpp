@@ -5,11 +5,16 @@
 
 namespace TANDEM_NS::detail {
 
+// Adds the op in whose gradient the node is.
+TANDEM_LAZY inline void name_gradient(errors::OpError& e, const Node& n) {
+  if (n.gradient_of) e.set_context("in the gradient of " + display_name(*n.gradient_of));
+}
 // Adds the node's name and source line to an error that its kernel raises.
 TANDEM_LAZY inline void name_error(errors::OpError& e, const Node& n) {
   name_op(e, *n.op);
   const std::string line = line_text(n.where);
   e.set_name(line.empty() ? n.name : n.name + " at " + line);
+  name_gradient(e, n);
 }
 [[gnu::cold, gnu::noinline]] inline void profile_node(const Graph& g, const Node& n, i64 start) {
   InlinedVector<const Spec*, 8> in, out;

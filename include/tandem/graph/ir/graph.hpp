@@ -19,8 +19,9 @@ struct Node {
   Attrs attrs;
   InlinedVector<int, 3> in;  // values
   int first_out = 0, outputs = 1;
-  std::string name;      // "scope/MatMul_1"; unique in its graph, no effect on semantics
-  SourceLocation where;  // the user's source location, if known
+  std::string name;                    // "scope/MatMul_1"; unique in its graph, no effect on semantics
+  SourceLocation where;                // the user's source location, if known
+  const OpDef* gradient_of = nullptr;  // the op in whose gradient it was applied, if known
 };
 
 /// Lazily created object attached to its owner: created once, by the first thread that needs it.

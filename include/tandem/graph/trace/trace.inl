@@ -93,6 +93,14 @@ TANDEM_LAZY_INLINE void Tracer::name_constant(const Tensor& t, const OpOptions& 
   graph_->nodes.back().where = o.where;
 }
 
+// Adds to a node what is known of the calls in which its op is applied: the user's line, if the op's own is none or in
+// the library, and the op whose gradient it is a part of.
+TANDEM_LAZY TANDEM_INLINE void add_call_sites(Node& n) {
+  for (const detail::CallSite* c = context.call; c; c = c->outer()) {
+    if (!n.gradient_of) n.gradient_of = c->gradient_of();
+    if (detail::line_text(n.where).empty() && !detail::line_text(c->where()).empty()) n.where = c->where();
+  }
+}
 TANDEM_LAZY_INLINE Tensors Tracer::stage_op(const InferCall& c, const Specs& specs) {
   InlinedVector<int, 8> in;
   for (std::size_t i = 0; i < c.in.size(); ++i)
@@ -100,6 +108,7 @@ TANDEM_LAZY_INLINE Tensors Tracer::stage_op(const InferCall& c, const Specs& spe
   const int first = graph_->add(c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
                                 unique_name(scoped_name(c.options.name ? c.options.name.str() : display_name(c.op))),
                                 c.options.where);
+  if (context.call) add_call_sites(graph_->nodes.back());
   if (has_effects(graph_->nodes.back())) {  // a body may have assigned
     for (int at : holding_) held_[static_cast<std::size_t>(at)] = -1;
     holding_.clear();
