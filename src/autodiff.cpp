@@ -1,6 +1,7 @@
 #include "tandem/autodiff/backward.inl"
 #include "tandem/autodiff/check.inl"
 #include "tandem/autodiff/custom_gradient.inl"
+#include "tandem/autodiff/dump.inl"
 #include "tandem/autodiff/gradient_sum.inl"
 #include "tandem/autodiff/jacobian.inl"
 #include "tandem/autodiff/ledger.inl"

@@ -19,6 +19,7 @@
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/distribute/make_parallel.hpp"
 #include "tandem/graph/control/scan.hpp"
+#include "tandem/graph/debug/graph_def.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/losses/crossentropy.hpp"
 #include "tandem/losses/focal.hpp"

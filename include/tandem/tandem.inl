@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/autodiff/backward.inl"
 #include "tandem/autodiff/custom_gradient.inl"
+#include "tandem/autodiff/dump.inl"
 #include "tandem/autodiff/gradient_sum.inl"
 #include "tandem/autodiff/jacobian.inl"
 #include "tandem/autodiff/ledger.inl"
@@ -94,6 +95,7 @@
 #include "tandem/graph/control/traced_gradient.inl"
 #include "tandem/graph/control/while_loop.inl"
 #include "tandem/graph/debug/debug.inl"
+#include "tandem/graph/debug/graph_def.inl"
 #include "tandem/graph/debug/trace.inl"
 #include "tandem/graph/derivative/derivative.inl"
 #include "tandem/graph/exec/concrete.inl"
@@ -176,6 +178,7 @@
 #include "tandem/ops/debug/assert.inl"
 #include "tandem/ops/debug/assert_shapes.inl"
 #include "tandem/ops/debug/check_numerics.inl"
+#include "tandem/ops/debug/op_counts.inl"
 #include "tandem/ops/debug/print.inl"
 #include "tandem/ops/host_function.inl"
 #include "tandem/ops/index/count.inl"

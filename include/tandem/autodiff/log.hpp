@@ -71,6 +71,7 @@ struct GradientTape::Log final : Observer, Opaque {
     return !slots_of(s, single).empty();
   }
   TANDEM_LAZY std::vector<TapeMemory> memory() const;
+  TANDEM_LAZY std::string dump() const;
 
   struct Reads {
     Variable variable;

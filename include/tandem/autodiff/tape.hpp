@@ -147,6 +147,10 @@ class TANDEM_API GradientTape {
   /// What the recorded ops keep alive for the gradient, grouped by op, and by source line if the tape has a .ledger;
   /// largest first.
   TANDEM_LAZY std::vector<TapeMemory> memory() const;
+  /// What the tape has recorded, as text: the Variables that it watches, with the values read from them, then one line
+  /// for each op in the order in which they ran: "%3 = MatMul(%0, _) transpose_b=1; keeps float32[2,3]  #
+  /// model.cpp:12". An input that is not watched is "_". Nothing is run.
+  TANDEM_LAZY std::string dump() const;
   /// Discards everything recorded and watched.
   void reset();
 

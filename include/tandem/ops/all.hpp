@@ -7,6 +7,7 @@
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/debug/check_numerics.hpp"
+#include "tandem/ops/debug/op_counts.hpp"
 #include "tandem/ops/debug/print.hpp"
 #include "tandem/ops/debug/strict_shapes.hpp"
 #include "tandem/ops/host_function.hpp"

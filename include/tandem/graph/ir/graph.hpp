@@ -133,5 +133,9 @@ TANDEM_LAZY Specs verified_specs(const Graph& graph, const Node& node, const Ver
 TANDEM_LAZY TANDEM_API std::string to_string(const Graph& graph);
 /// The graph in Graphviz's DOT language.
 TANDEM_LAZY TANDEM_API std::string to_dot(const Graph& graph);
+namespace detail {
+/// What distinguishes a node from others of its op, as text: its attributes, its Variable, or its value.
+TANDEM_LAZY std::string describe(const Graph& graph, const Node& node);
+}  // namespace detail
 
 }  // namespace TANDEM_NS

@@ -220,7 +220,7 @@ TANDEM_LAZY TANDEM_INLINE std::string joined(const std::vector<int>& values) {
   for (int v : values) s += (s.empty() ? "%" : ", %") + std::to_string(v);
   return s;
 }
-TANDEM_LAZY TANDEM_INLINE std::string describe(const Graph& g, const Node& n) {
+TANDEM_LAZY_INLINE std::string describe(const Graph& g, const Node& n) {
   if (n.op == &read_variable_op || n.op == &assign_variable_op)
     return "'" + g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].name() + "'";
   const Tensor* value = constant_of(n);
