@@ -15,7 +15,7 @@ namespace {
 Spec of(const Shape& s, DType dtype = float32) { return {s, dtype, {}}; }
 // The graph of f after the pass; its results are those from before it, to rounding or bit by bit.
 template <class F>
-Ref<Graph> joined(const std::vector<Spec>& specs, const F& f, bool bits = false) {
+Ref<Graph> joined(const std::vector<Spec>& specs, const F& f, bool bits = false, double tolerance = 1e-6) {
   const Ref<Graph> g = traced(specs, f), r = combine_products(*g);
   verify(*r);
   List in;
@@ -29,7 +29,7 @@ Ref<Graph> joined(const std::vector<Spec>& specs, const F& f, bool bits = false)
   REQUIRE(want.size() == got.size());
   for (std::size_t i = 0; i < want.size(); ++i) {
     if (bits) CHECK(same_bits(want[i], got[i]));
-    else CHECK(distance(want[i], got[i]) < (want[i].dtype() == float64 ? 1e-12 : 1e-5));
+    else CHECK(distance(want[i], got[i]) < (want[i].dtype() == float64 ? 1e-12 : tolerance));
   }
   CHECK(to_string(*combine_products(*r)) == to_string(*eliminate_dead_code(*r)));
   return r;
@@ -94,13 +94,14 @@ TEST_CASE("combine_products: any flags and any tree") {
     CHECK(count(*after, matmul_op) == 1);
     CHECK(count(*after, add_op) == 1);
     const List in{wave({4, 5, 2}), wave({4, 2, 6}), wave({5, 6})};
-    CHECK(distance(evaluate(*g, in)[0], evaluate(*after, in)[0]) < 1e-5);
+    CHECK(distance(evaluate(*g, in)[0], evaluate(*after, in)[0]) < 1e-6);
   }
 }
 
 TEST_CASE("combine_products: a deep sum becomes several products") {
-  const Ref<Graph> r =
-      joined({of({9, 300, 5}), of({9, 300, 6})}, [](const List& a) { return List{gradient_sum(a[0], a[1])}; });
+  // 2700 terms, whose roundings grow with their number in either order: 2e-6 of the largest result.
+  const Ref<Graph> r = joined(
+      {of({9, 300, 5}), of({9, 300, 6})}, [](const List& a) { return List{gradient_sum(a[0], a[1])}; }, false, 2e-6);
   CHECK(count(*r, matmul_op) == 3);
   CHECK(count(*r, add_op) == 2);
 }
