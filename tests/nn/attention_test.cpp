@@ -313,3 +313,14 @@ TEST_CASE("a traced function returns the outputs of layers as they are") {
   check_close(floats(a_traced.output), floats(a.output));
   check_close(floats(a_traced.scores), floats(a.scores));
 }
+
+TEST_CASE("MultiHeadAttention: a masked query's result is the bias of the last projection") {
+  const layers::MultiHeadAttention layer(2, 3, {.bias_initializer = initializers::Constant(.25)});
+  const Tensor y = layer(query, value, {.query_mask = query_mask});
+  const Tensor bias = layer.variables().back().value();
+  CHECK(floats(y[0][1]) == floats(bias));
+  CHECK(floats(y[0][0]) != floats(bias));
+  const layers::MultiHeadAttention plain(2, 3, {.use_bias = false});
+  const Tensor z = plain(query, value, {.query_mask = query_mask});
+  CHECK(floats(z[0][1]) == Floats(4, 0));
+}

@@ -21,9 +21,11 @@ namespace TANDEM_NS::layers {
 using tandem::detail::operators::AttentionOutput;
 
 struct AttentionCall {
-  Tensor key = {};               ///< default: the values
-  Tensor attention_mask = {};    ///< bool_ [batch, m, n] or [m, n]: which keys each query may see
-  Tensor query_mask = {};        ///< bool_ [batch, m]: false gives zeros
+  Tensor key = {};             ///< default: the values
+  Tensor attention_mask = {};  ///< bool_ [batch, m, n] or [m, n]: which keys each query may see
+  /// bool_ [batch, m]: false gives zeros; in MultiHeadAttention the heads give zeros, and so the result is the bias of
+  /// the last projection
+  Tensor query_mask = {};
   Tensor value_mask = {};        ///< bool_ [batch, n]: false hides a value, which may be NaN
   bool use_causal_mask = false;  ///< query i sees keys 0 to i
   bool return_attention_scores = false;

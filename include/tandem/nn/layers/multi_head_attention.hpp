@@ -22,8 +22,8 @@ struct MultiHeadAttentionOptions {
 /// the heads' results are projected once more. Unless the scores are asked for, the weights of the values are never
 /// stored (nn::scaled_dot_product_attention), and heads are split and merged without copies.
 ///   query     [batch, m, d]; value: [batch, n, e]; key: [batch, n, f], default: the values
-///   returns   [batch, m, output_shape]; a head gives zeros for a query that sees no key. Scores, on request:
-///             [batch, heads, m, n]
+///   returns   [batch, m, output_shape]; a head gives zeros for a query that sees no key or is masked, for which
+///             the result is attention_output_bias (zeros without biases). Scores, on request: [batch, heads, m, n]
 ///   throws    errors::InvalidArgumentError if shapes or dtypes do not match
 ///   variables query_kernel [d, heads * key_dim], query_bias; key_kernel [f, heads * key_dim], key_bias; value_kernel
 ///             [e, heads * value_dim], value_bias; attention_output_kernel [heads * value_dim, output_shape],
