@@ -7,6 +7,7 @@
 #include "tandem/autodiff/products.hpp"
 #include "tandem/autodiff/recompute.hpp"
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/base/inter_op.hpp"
 #include "tandem/base/warning.hpp"
 #include "tandem/config.hpp"
 #include "tandem/core/allocator.hpp"

@@ -1,4 +1,6 @@
+#include "tandem/graph/exec/branches.inl"
 #include "tandem/graph/exec/interpret.inl"
 #include "tandem/graph/exec/locks.inl"
 #include "tandem/graph/exec/plan.inl"
+#include "tandem/graph/exec/plan_text.inl"
 #include "tandem/graph/exec/program.inl"

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/base/inter_op.hpp"
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/control/while_loop.hpp"
 #include "tandem/ops/all.hpp"
@@ -157,4 +158,17 @@ TEST_CASE("allocations: kernels of many operands, and those that need room, cost
     return std::pair(concat(sums, 0), nn::top_k(transpose(t), 100));
   });
   CHECK(news_of([&] { f(x); }) == 0);
+}
+
+TEST_CASE("allocations: a call whose branches run at the same time has none") {
+  config::set_inter_op_parallelism_threads(2);
+  const Tensor x = wave({64, 64}, 0), w = wave({64, 64}, 1);
+  const auto f = function([](const Tensor& a, const Tensor& b) {
+    Tensor left = tanh(a), right = tanh(b);
+    for (int i = 0; i < 8; ++i) left = tanh(matmul(left, b)), right = tanh(matmul(right, a));
+    return left + right;
+  });
+  REQUIRE_THAT(f.get_concrete_function(x, w)->plan(), ContainsSubstring(" in 2 branches"));
+  CHECK(news_of([&] { f(x, w); }) == 0);
+  config::set_inter_op_parallelism_threads(1);
 }

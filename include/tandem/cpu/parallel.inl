@@ -15,6 +15,7 @@
 
 #include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
+#include "tandem/base/inter_op.hpp"
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/base/threads.hpp"
 #include "tandem/cpu/parallel.hpp"
@@ -239,6 +240,7 @@ struct Shared {
   std::mutex mutex;  // guards `current` while it is created, and `executor`
 };
 TANDEM_INLINE constinit TANDEM_API Shared shared{};
+TANDEM_INLINE constinit TANDEM_API std::atomic<int> inter_op_threads{1};
 
 inline int default_threads() {
   cpu_set_t set;
@@ -323,7 +325,31 @@ TANDEM_INLINE void parallel_range(i64 n, i64 grain, RangeTask task, void* contex
 
 }  // namespace TANDEM_NS::cpu
 
+namespace TANDEM_NS {
+TANDEM_INLINE int detail::threads_of_operation() { return config::intra_op_parallelism_threads(); }
+TANDEM_INLINE void detail::run_tasks(int tasks, int threads, cpu::RangeTask task, void* context) {
+  if (!cpu::pool::inside && tasks > 1 && threads > 1) {
+    cpu::pool::Region region{task, context, tasks, tasks, true};
+    const int own = config::intra_op_parallelism_threads();  // of another number it would end and start its threads
+    if (cpu::pool::run(region, own > 1 ? own : threads)) {
+      if (region.error) std::rethrow_exception(region.error);
+      return;
+    }
+  }
+  task(context, 0, tasks);
+}
+
+}  // namespace TANDEM_NS
+
 namespace TANDEM_NS::config {
+
+TANDEM_INLINE void set_inter_op_parallelism_threads(int threads) {
+  if (threads < 1 || threads > 64)
+    errors::raise<errors::InvalidArgumentError>("set_inter_op_parallelism_threads",
+                                                "threads must be in [1, 64], got " + std::to_string(threads));
+  cpu::pool::inter_op_threads.store(threads, std::memory_order_relaxed);
+}
+TANDEM_INLINE int inter_op_parallelism_threads() { return cpu::pool::inter_op_threads.load(std::memory_order_relaxed); }
 
 TANDEM_INLINE void set_intra_op_parallelism_threads(int threads) {
   if (threads < 0 || threads > cpu::pool::max_threads)

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tandem/base/lean_vector.hpp"
+#include "tandem/graph/exec/branches.hpp"
 #include "tandem/graph/ir/graph.hpp"
 
 namespace TANDEM_NS {
@@ -37,6 +38,9 @@ struct Plan {
   std::vector<int> donor;  // fresh: the index of the argument whose buffer it may reuse if that is donated, or -1
   // Indexed by node.
   std::vector<std::size_t> workspace_offset, workspace_bytes;
+
+  Branches
+      branches;  // if config::set_inter_op_parallelism_threads() asked for them; no memory is reused within a region
 
   LeanVector<Arena> arenas;
   std::size_t arena_bytes = 0;  // of all arenas

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/base/inter_op.hpp"
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/exec/plan.hpp"
@@ -69,6 +70,7 @@ TANDEM_LAZY class Planner {
     if (assign_slots()) find_lifetimes();
     find_overwrites();
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_donor(i);
+    if (const int threads = config::inter_op_parallelism_threads(); threads > 1) find_regions(threads);
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) allocate(i);
     p_.work = work_;
     for (const DeviceArena& a : arenas_) {
@@ -243,9 +245,43 @@ TANDEM_LAZY class Planner {
     return counted_[at(r)].times;
   }
 
+  // What computes in the buffer of a Variable or of an argument stays in order: another branch might still read it.
+  bool may_branch(const Node& n) const {
+    if (n.op == &assign_variable_op || n.op->rare.host_kernel || has_effects(n)) return false;
+    if (is_leaf(n)) return true;
+    if (device_of(g_, n).kind != Device::cpu) return false;
+    for (int k = 0; k < n.outputs; ++k)
+      if (const int v = n.first_out + k; p_.overwrites[at(v)] >= 0 || p_.donor[at(v)] >= 0) return false;
+    return true;
+  }
+  void find_regions(int threads) {
+    std::vector<char> may;
+    for (const Node& n : g_.nodes) may.push_back(may_branch(n));
+    p_.branches = find_branches(g_, may, threads, threads_of_operation());
+    if (!p_.branches.regions.empty()) producers_ = g_.producers();
+  }
+  // Makes `region_` the region of the node, if any, and reuses memory again that a region before it has kept.
+  void enter(std::size_t node) {
+    const LeanVector<Branches::Region>& all = p_.branches.regions;
+    if (next_region_ == 0 || all[next_region_ - 1].end <= node) {
+      region_ = nullptr;
+      for (const Kept& k : kept_) arena_of(k.device).release(k.offset, k.bytes);
+      kept_.clear();
+    }
+    if (next_region_ < all.size() && all[next_region_].first == node) region_ = &all[next_region_++];
+  }
+  // Branches run at the same time: what one no longer needs, another must not get.
+  void give_back(Device device, std::size_t offset, std::size_t bytes) {
+    if (region_) kept_.push_back({device, offset, bytes});
+    else arena_of(device).release(offset, bytes);
+  }
+  // Whether a value's buffer may be reused by the node where it dies: in a region only the node's own branch may have
+  // used it, which is so if it was made there.
+  bool may_take_over(int r) const { return !region_ || producers_[at(r)] >= static_cast<int>(region_->first); }
   bool in_arena(int v) const { return base(v) == v && p_.kind[at(v)] == Plan::arena; }
   void allocate(std::size_t node) {
     const Node& n = g_.nodes[node];
+    if (!p_.branches.regions.empty()) enter(node);
     if (is_leaf(n) || n.op->flags.alias || n.op->rare.host_kernel) return release_dead(node);
     for (int k = 0; k < n.outputs; ++k) {
       const int v = n.first_out + k;
@@ -253,7 +289,8 @@ TANDEM_LAZY class Planner {
       if (!in_arena(v) || is_allocated_[at(v)]) continue;
       const bool may_reuse = n.op->flags.pointwise || n.op->flags.in_place;
       const int x = may_reuse ? dying_input(node, k, [](int) { return true; }) : -1;
-      const bool reuse = x >= 0 && p_.kind[at(base(x))] == Plan::arena && !released_[at(base(x))];
+      const bool reuse =
+          x >= 0 && p_.kind[at(base(x))] == Plan::arena && !released_[at(base(x))] && may_take_over(base(x));
       if (reuse) released_[at(base(x))] = 1;
       p_.arena_offset[at(v)] =
           reuse ? p_.arena_offset[at(base(x))] : arena_of(g_.spec(v).device).allocate(g_.spec(v).bytes());
@@ -278,13 +315,13 @@ TANDEM_LAZY class Planner {
     const std::size_t bytes = n.op->workspace({specs.begin(), specs.size()}, n.attrs);
     if (!bytes) return;
     p_.workspace_bytes[node] = bytes;
-    Arena& arena = arena_of(device_of(g_, n));
-    p_.workspace_offset[node] = arena.allocate(bytes);
-    arena.release(p_.workspace_offset[node], bytes);
+    const Device device = device_of(g_, n);
+    p_.workspace_offset[node] = arena_of(device).allocate(bytes);
+    give_back(device, p_.workspace_offset[node], bytes);
   }
   void release(int v) {
     if (std::exchange(released_[at(v)], 1)) return;
-    arena_of(g_.spec(v).device).release(p_.arena_offset[at(v)], g_.spec(v).bytes());
+    give_back(g_.spec(v).device, p_.arena_offset[at(v)], g_.spec(v).bytes());
   }
   void release_dead(std::size_t node) {
     const Node& n = g_.nodes[node];
@@ -302,6 +339,14 @@ TANDEM_LAZY class Planner {
     Arena memory;
   };
   LeanVector<DeviceArena> arenas_;  // few: one a device
+  struct Kept {
+    Device device;
+    std::size_t offset, bytes;
+  };
+  const Branches::Region* region_ = nullptr;  // of the node that is being planned
+  std::size_t next_region_ = 0;
+  LeanVector<Kept> kept_;       // memory to be reused behind the region
+  std::vector<int> producers_;  // if there are regions
   struct Slot {
     int of = -1;  // the value in whose buffer it is computed, or -1
     std::size_t offset = 0;
@@ -323,35 +368,5 @@ TANDEM_LAZY class Planner {
 }  // namespace detail
 
 TANDEM_LAZY_INLINE Plan make_plan(const Graph& graph) { return detail::Planner(graph).plan(); }
-
-TANDEM_LAZY_INLINE std::string to_string(const Plan& p, const Graph& g) {
-  std::string s;
-  for (const Plan::Arena& a : p.arenas)
-    s += "arena " + std::to_string(a.bytes) + " bytes" + (a.device == Device{} ? "" : " on " + to_string(a.device)) +
-         "\n";
-  if (p.arenas.empty()) s = "arena 0 bytes\n";
-  std::vector<std::size_t> first(p.base.size(), g.nodes.size());  // by base: the node that starts its lifetime
-  for (std::size_t i = g.nodes.size(); i-- > 0;)
-    for (int k = 0; k < g.nodes[i].outputs; ++k)
-      first[static_cast<std::size_t>(p.base[static_cast<std::size_t>(g.nodes[i].first_out + k)])] = i;
-  for (std::size_t i = 0; i < g.nodes.size(); ++i) {
-    const Node& n = g.nodes[i];
-    for (int k = 0; k < n.outputs; ++k) {
-      const auto v = static_cast<std::size_t>(n.first_out + k);
-      if (p.base[v] != static_cast<int>(v) || (p.kind[v] != Plan::arena && p.kind[v] != Plan::fresh)) continue;
-      s += "  %" + std::to_string(v) + " " + n.name + " " + to_string(g.specs[v]);
-      s += p.kind[v] == Plan::fresh
-               ? p.overwrites[v] < 0 ? " in a buffer of its own"
-                                     : " in '" + g.variables[static_cast<std::size_t>(p.overwrites[v])].name() + "'"
-               : " @" + std::to_string(p.arena_offset[v]);
-      s += " (nodes " + std::to_string(first[v]) + " to " +
-           std::to_string(std::max(p.last_use[v], static_cast<int>(i))) + ")\n";
-    }
-    if (p.workspace_bytes[i])
-      s += "  workspace of " + n.name + ", " + std::to_string(p.workspace_bytes[i]) + " bytes @" +
-           std::to_string(p.workspace_offset[i]) + "\n";
-  }
-  return s;
-}
 
 }  // namespace TANDEM_NS

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "tandem/base/inter_op.hpp"
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/core/invoke.hpp"
 #include "tandem/graph/exec/capture.hpp"
@@ -31,7 +32,9 @@ class PlannedProgram : public Program {
     run_steps(early_, *execution, arguments);
     const VariableLocks locks(assigned_);
     if (execution->captures && !is_profiling()) run_captured(*execution);
-    else run_steps(steps_, *execution, arguments);
+    else if (branches_.empty() || config::inter_op_parallelism_threads() == 1 || is_profiling())
+      run_steps(steps_, *execution, arguments);
+    else run_branches(*execution, arguments);
     Tensors out;
     out.reserve(static_cast<unsigned>(graph_->outputs.size()));
     for (int v : graph_->outputs) out.push(execution->tensor(v, arguments));
@@ -57,6 +60,11 @@ class PlannedProgram : public Program {
   struct Use {
     std::uint32_t operand;
     std::size_t offset;
+  };
+
+  // Steps that may run at the same time: those from `first` to `end`, dealt to branches.
+  struct Region {
+    std::uint32_t first, end, first_branch, branches;
   };
 
   // The state of one running call: an arena, the operands with their pointers, the tensors that outlive the call.
@@ -163,6 +171,9 @@ class PlannedProgram : public Program {
   TANDEM_LAZY void check_sizes(const Step& s, const Execution& e) const;
   TANDEM_LAZY void run_step(const Step& s, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void run_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;
+  TANDEM_LAZY void find_branches(const LeanVector<std::size_t>& nodes);
+  TANDEM_LAZY void run_branches(Execution& e, Inputs arguments) const;
+  TANDEM_LAZY void run_region(const Region& r, Execution& e) const;
   TANDEM_LAZY void run_timed_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void bind_outputs(const Step& s, Execution& e) const;
   TANDEM_LAZY static Tensor take_donated(int argument, Execution& e);
@@ -174,7 +185,10 @@ class PlannedProgram : public Program {
 
   Plan plan_;
   std::vector<int> producers_;
-  LeanVector<Step> early_, steps_;  // early_: early_reads()
+  LeanVector<Step> early_, steps_;          // early_: early_reads()
+  LeanVector<Region> branches_;             // the regions, in order
+  LeanVector<std::uint32_t> branch_steps_;  // by branch: its steps, in order,
+  LeanVector<std::uint32_t> branch_start_;  // and where they begin; one more at the end
   LeanVector<CallAt> calls_;
   std::vector<int> fresh_;               // the outputs that kernel steps refer to
   std::vector<int> operand_values_;      // indexed by operand

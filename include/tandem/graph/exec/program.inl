@@ -1,5 +1,8 @@
 // Definitions of graph/exec/program.hpp and planned.hpp: how a program is compiled, and its steps.
 #pragma once
+#include <exception>
+#include <mutex>
+
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/exec/planned.hpp"
 #include "tandem/graph/exec/program.hpp"
@@ -51,8 +54,10 @@ TANDEM_LAZY_INLINE void PlannedProgram::compile() {
   LeanVector<LeanVector<Use>> uses(graph_->specs.size());
   const std::vector<char> is_assigned = directly_assigned(), is_early = early_reads();
   std::vector<int> last_use(graph_->variables.size(), -1);  // by Variable: the last use of any read so far
+  LeanVector<std::size_t> first_step;                       // by node: the number of steps before it
   for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
     const Node& n = graph_->nodes[i];
+    first_step.push_back(steps_.size());
     if (n.op == &argument_op || n.op == &constant_op || n.op->flags.alias) continue;
     if (n.op == &read_variable_op) {
       const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
@@ -75,6 +80,23 @@ TANDEM_LAZY_INLINE void PlannedProgram::compile() {
   }
   first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
   find_packers();
+  first_step.push_back(steps_.size());
+  find_branches(first_step);
+}
+TANDEM_LAZY_INLINE void PlannedProgram::find_branches(const LeanVector<std::size_t>& first_step) {
+  const auto number = [](std::size_t n) { return static_cast<std::uint32_t>(n); };
+  for (const Branches::Region& r : plan_.branches.regions) {
+    const std::size_t first = first_step[r.first], end = first_step[r.end];
+    branches_.push_back(
+        {number(first), number(end), number(branch_start_.size()), number(static_cast<std::size_t>(r.count))});
+    for (int branch = 0; branch < r.count; ++branch) {
+      branch_start_.push_back(number(branch_steps_.size()));
+      for (std::size_t i = first; i < end; ++i)
+        if (plan_.branches.of_node[static_cast<std::size_t>(steps_[i].node - graph_->nodes.data())] == branch)
+          branch_steps_.push_back(number(i));
+    }
+  }
+  branch_start_.push_back(number(branch_steps_.size()));
 }
 
 TANDEM_LAZY_INLINE void PlannedProgram::find_packers() {
@@ -228,6 +250,62 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_captured(Execution& e) const {
 TANDEM_LAZY_INLINE void PlannedProgram::run_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const {
   if (is_profiling()) return run_timed_steps(steps, e, arguments);
   for (const Step& s : steps) run_step(s, e, arguments);
+}
+// Runs the steps in order, but those of a region branch by branch, at the same time.
+TANDEM_LAZY_INLINE void PlannedProgram::run_branches(Execution& e, Inputs arguments) const {
+  std::size_t i = 0;
+  for (const Region& r : branches_) {
+    for (; i < r.first; ++i) run_step(steps_[i], e, arguments);
+    run_region(r, e);
+    i = r.end;
+  }
+  for (; i < steps_.size(); ++i) run_step(steps_[i], e, arguments);
+}
+// Nothing in a region has effects. So its reads may come first, and of several errors that of the first step in order
+// is raised, as if the steps had run in order.
+TANDEM_LAZY_INLINE void PlannedProgram::run_region(const Region& r, Execution& e) const {
+  for (std::uint32_t i = r.first; i < r.end; ++i) {
+    const Step& s = steps_[i];
+    if (s.kind == Step::read) named(s, [&] { read(s, e); });
+    else if (s.freshes) bind_outputs(s, e);
+  }
+  struct Running {
+    const PlannedProgram& program;
+    const Region& region;
+    Execution& execution;
+    std::atomic<std::uint32_t> failed;  // the first step that has, or the end
+    std::mutex mutex;
+    std::exception_ptr error;  // its error; guarded by the mutex
+
+    void run(std::uint32_t branch) {
+      const std::uint32_t* const start = program.branch_start_.data() + region.first_branch + branch;
+      for (std::uint32_t k = start[0]; k < start[1]; ++k) {
+        const std::uint32_t i = program.branch_steps_[k];
+        if (i >= failed.load(std::memory_order_relaxed)) return;
+        const Step& s = program.steps_[i];
+        try {
+          named(s, [&] { invoke(*s.op, execution.calls[s.index], s.stream); });
+        } catch (...) {
+          const std::lock_guard lock(mutex);
+          if (i < failed.load(std::memory_order_relaxed)) failed.store(i), error = std::current_exception();
+          return;
+        }
+      }
+    }
+  } running{*this, r, e, r.end, {}, nullptr};
+  run_tasks(
+      static_cast<int>(r.branches), config::inter_op_parallelism_threads(),
+      [](void* self, i64 begin, i64 end) {
+        for (i64 b = begin; b < end; ++b) static_cast<Running*>(self)->run(static_cast<std::uint32_t>(b));
+      },
+      &running);
+  if (!running.error) return;
+  try {
+    std::rethrow_exception(running.error);
+  } catch (errors::OpError& error) {
+    errors::detail::place_error(error);  // the call is this thread's
+    throw;
+  }
 }
 TANDEM_LAZY_INLINE void PlannedProgram::run_timed_steps(const LeanVector<Step>& steps, Execution& e,
                                                         Inputs arguments) const {
