@@ -196,3 +196,22 @@ TEST_CASE("open sizes: second gradients of recurrent layers") {
   CHECK(open.refused == std::set<std::string>{});
   CHECK(open.raising == std::set<std::string>{"GRU 2", "LSTM 2"});
 }
+TEST_CASE("open sizes: recurrent layers without steps, for a batch of open size") {
+  const Tensor x = zeros({5, 0, 6});
+  const auto check = [&](const auto& layer) {
+    layer(ones({1, 3, 6}));
+    const auto f = [&](const Tensor& t) { return Tensor(layer(t)); };
+    const Tensor want = f(x);
+    for (const Shape& open : {Shape{none, 0, 6}, Shape{none, none, 6}}) {
+      CAPTURE(open);
+      const Tensor y = function(f, {.input_signature = {TensorSpec(open, float32)}})(x);
+      CHECK(y.spec() == want.spec());
+      CHECK(value_difference(want, y).empty());
+    }
+  };
+  for (const bool all : {true, false}) {
+    check(layers::SimpleRNN(2, {.return_sequences = all}));
+    check(layers::LSTM(2, {.return_sequences = all}));
+    check(layers::RNN(layers::GRUCell(2), {.return_sequences = all}));
+  }
+}
