@@ -31,7 +31,8 @@ struct FusedBatchNorm {
 };
 /// Batch normalization: (x - mean) * scale / sqrt(variance + epsilon) + offset for each channel. In training, mean and
 /// population variance are those of the batch; otherwise they are given.
-///   x         floating, rank 2 to 5, channels on the last axis or on axis 1
+///   x         floating, rank 2 to 5, channels on the last axis or on axis 1; squares of differences from the mean must
+///             not overflow: in float32, below 1e19
 ///   scale, offset   [channels], dtype of x
 ///   returns   y with the shape of x; in training the batch's mean and its variance times n / (n - 1), for moving
 ///             averages, or old * (1 - f) + batch * f with the average factor f; otherwise the given statistics. NaN

@@ -27,7 +27,8 @@ struct MomentsOptions {
 struct Moments {
   Tensor mean, variance;
 };
-/// Returns the mean and the population variance over axes. Floating. Shapes and errors as reduce_mean.
+/// Returns the mean and the population variance over axes. Floating. Shapes and errors as reduce_mean. A variance above
+/// the range of the dtype is infinite.
 ///   gradient  exact, through both results
 TANDEM_API Moments moments(const Tensor& x, const Axes& axes, MomentsOptions = {});
 /// Returns the fraction of elements that are zero, as a float32 scalar; NaN for an empty tensor. Numbers. gradient:
