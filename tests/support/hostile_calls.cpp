@@ -114,7 +114,7 @@ bool edit_value(AttrFields::Value& v, const Edit& e) {
     if (e.value < 0 || e.value > 2 * max_rank) return false;
     const auto n = static_cast<std::size_t>(e.value);
     if (v.kind == AttrFields::Value::is_text) return v.text.resize(n, 'x'), true;
-    v.absent = false, v.numbers.resize(n, v.numbers.empty() ? 1 : v.numbers.back());
+    v.absent = false, v.numbers.resize(n, v.numbers.empty() ? 7 : v.numbers.back());
     return v.kind == AttrFields::Value::is_numbers;
   }
   if (v.numbers.empty()) return false;
