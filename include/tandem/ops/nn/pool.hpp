@@ -20,7 +20,9 @@ struct PoolOptions {
 ///   x         [n, h, w, c], or [n, c, h, w] with DataFormat::nchw; [n, length, c] and [n, d, h, w, c]
 ///             likewise; integers or floating
 ///   returns   [n, oh, ow, c] (or [n, c, oh, ow]): Padding::same ceil(h / s); otherwise ceil((h - (kh - 1)) / s)
-///   throws    errors::InvalidArgumentError if the window does not fit, or an option has the wrong number of entries
+///   throws    errors::InvalidArgumentError if the window does not fit, if a window lies wholly in the padding, or if
+///   an
+///             option has the wrong number of entries
 ///   gradient  g at each window's first maximum (or first NaN)
 TANDEM_API Tensor max_pool(const Tensor& x, PoolOptions = {});
 /// Means of a moving window, for each channel, over those of its elements that are inside of the image.

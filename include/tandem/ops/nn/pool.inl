@@ -18,6 +18,19 @@
 namespace TANDEM_NS {
 namespace detail {
 
+// Whether a window reads nothing but padding: result t where no t * stride - before + k * dilation is in [0, in).
+TANDEM_INLINE bool has_empty_window(const WindowAxis& w) {
+  const i64 reach = (w.window - 1) * w.dilation, last = (w.out - 1) * w.stride - w.before;
+  if (w.out == 0) return false;
+  if (w.before > reach || last >= w.in) return true;
+  if (w.dilation <= w.in) return false;  // its elements are too close to step over the image
+  for (i64 t = 0; t < w.out; ++t) {
+    const i64 start = t * w.stride - w.before;
+    const i64 first = start >= 0 ? start : (start % w.dilation + w.dilation) % w.dilation;
+    if (first >= w.in || first > start + reach) return true;
+  }
+  return false;
+}
 // The shape of x after pooling.
 TANDEM_INLINE Shape pool_shape(const InferCall& c, const Shape& x) {
   const auto& a = c.get<rules::PoolAttrs>();
@@ -27,7 +40,14 @@ TANDEM_INLINE Shape pool_shape(const InferCall& c, const Shape& x) {
   for (i64 k : a.ksize)
     if (k < 1 || k > max_window_entry) raise_specs(c, "a window of size " + std::to_string(k));
   Shape y{x.dim(0)};
-  for (int i = 0; i < spatial; ++i) y.push(window_result(c, a, i, x.dim(1 + i), a.ksize.dim(i)));
+  for (int i = 0; i < spatial; ++i) {
+    y.push(window_result(c, a, i, x.dim(1 + i), a.ksize.dim(i)));
+    if (x.dim(1 + i) != none && has_empty_window(window_axis(a, i, x.dim(1 + i), a.ksize.dim(i))))
+      raise_specs(c,
+                  "a window of " + std::to_string(a.ksize.dim(i)) + " lies wholly in the padding of spatial axis " +
+                      std::to_string(i),
+                  "pad less than the window's size, or pad the image by pad()");
+  }
   y.push(x.dim(-1));
   return y;
 }
