@@ -85,12 +85,12 @@ TEST_CASE("ctc_greedy_decoder merges repeated classes and removes blanks") {
   // Classes step by step: 0 0 2 0 1, of which the second sequence has three steps; 2 is the blank.
   const Tensor x = expand_dims(one_hot(constant({0, 0, 2, 0, 1}), 3, {.on_value = 3, .off_value = 1}), 1);
   const Tensor both = concat({x, x}, 1), steps = constant({5, 3});
-  const nn::CtcDecoded d = nn::ctc_greedy_decoder(both, steps);
+  const nn::CtcDecoded d = nn::ctc_greedy_decoder(both, steps, {.blank_index = -1});
   CHECK(d.values.to_vector<i64>() == Ids{0, 0, 1, 0});
   CHECK(d.row_lengths.to_vector<i64>() == Ids{3, 1});
   CHECK(
       (d.neg_sum_logits.shape() == Shape{2, 1} && d.neg_sum_logits.to_vector<float>() == std::vector<float>{-15, -9}));
-  const nn::CtcDecoded all = nn::ctc_greedy_decoder(both, steps, {.merge_repeated = false, .blank_index = 0});
+  const nn::CtcDecoded all = nn::ctc_greedy_decoder(both, steps, {.merge_repeated = false});
   CHECK(all.values.to_vector<i64>() == Ids{2, 1, 2});
   CHECK(all.row_lengths.to_vector<i64>() == Ids{2, 1});
   CHECK(nn::ctc_greedy_decoder(zeros({0, 2, 3}), constant({0, 0})).values.size() == 0);

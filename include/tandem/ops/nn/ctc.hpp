@@ -1,8 +1,6 @@
 // Connectionist temporal classification: the loss of label sequences that are not aligned with their inputs, and the
 // greedy decoder. Composites.
 #pragma once
-#include <optional>
-
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS::nn {
@@ -10,7 +8,7 @@ namespace TANDEM_NS::nn {
 struct CtcLossOptions {
   TANDEM_OP_OPTIONS;
   bool logits_time_major = true;  ///< logits are [t, b, c]; otherwise [b, t, c]
-  i64 blank_index = 0;            ///< the class of the blank; negative: counted from the last
+  i64 blank_index = 0;  ///< the class of the blank, as in Keras 3 and PyTorch; negative: counted from the last
 };
 /// The negative logarithm of the probability that the steps' classes give a label sequence: repeated classes are
 /// merged, then blanks removed. Infinite where the labels do not fit into the steps; a sequence without labels is all
@@ -31,8 +29,8 @@ TANDEM_API Tensor ctc_loss(const Tensor& labels, const Tensor& logits, const Ten
 
 struct CtcGreedyDecoderOptions {
   TANDEM_OP_OPTIONS;
-  bool merge_repeated = true;           ///< equal classes of adjacent steps count once
-  std::optional<i64> blank_index = {};  ///< default: the last class
+  bool merge_repeated = true;  ///< equal classes of adjacent steps count once
+  i64 blank_index = 0;         ///< as in ctc_loss; TensorFlow's decoder has the last class, -1
 };
 /// The classes of all sequences, one after another.
 struct CtcDecoded {

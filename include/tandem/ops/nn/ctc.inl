@@ -133,7 +133,7 @@ TANDEM_INLINE nn::CtcDecoded nn::ctc_greedy_decoder(const Tensor& all, const Ten
   detail::check_ctc_lengths(op, "sequence_length", sequence_length, b);
   detail::check_ctc_range(op, "sequence_length", sequence_length, t);
   const Tensor inputs = detail::ctc_within(all, cast(sequence_length, DType::int64));
-  const i64 blank = detail::ctc_blank(op, o.blank_index.value_or(-1), c);
+  const i64 blank = detail::ctc_blank(op, o.blank_index, c);
   const Tensor ids = transpose(argmax(inputs, -1));  // [b, t]
   const Tensor within = less(range(t), expand_dims(cast(sequence_length, DType::int64), 1));
   Tensor keep = logical_and(within, ids != Scalar(blank));
