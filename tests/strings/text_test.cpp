@@ -233,6 +233,38 @@ TEST_CASE("to_hash_bucket: stable and spread") {
              ContainsSubstring("num_buckets must be at least 1, not 0"));
 }
 
+TEST_CASE("unicode: malformed UTF-8 is replaced by maximal subparts") {
+  // As Python's bytes.decode("utf-8", "replace"): one for each maximal subpart.
+  const i64 r = 0xfffd;
+  const std::pair<std::string, std::vector<i64>> malformed[] = {{"a\xe2\x82"
+                                                                 "b",
+                                                                 {'a', r, 'b'}},
+                                                                {"\xf0\x9f\x98", {r}},
+                                                                {"\xf0\x9f\x98\xe2\x82", {r, r}},
+                                                                {"\xed\xa0\x80", {r, r, r}},
+                                                                {"\xf0\x80\x80"
+                                                                 "A",
+                                                                 {r, r, r, 'A'}},
+                                                                {"\xc0\x80", {r, r}},
+                                                                {"\xe2\x82\xac\xe2", {0x20ac, r}},
+                                                                {"\xf4\x90\x80\x80", {r, r, r, r}},
+                                                                {"\x80\xc3", {r, r}},
+                                                                {"\xff\xfe", {r, r}},
+                                                                {"\xe0\xa0", {r}},
+                                                                {"\xe0\x80\x80", {r, r, r}},
+                                                                {"\xf1\x80\x80\xe1\x80\xc2"
+                                                                 "b\x80"
+                                                                 "c\x80\xbf"
+                                                                 "d",
+                                                                 {r, r, r, 'b', r, 'c', r, r, 'd'}}};
+  for (const auto& [text, points] : malformed) {
+    const Tensor s = constant({text});
+    CHECK(cast(strings::unicode_decode(s, strings::utf8).values, int64).to_vector<i64>() == points);
+    CHECK(strings::length(s, {.unit = strings::utf8_char}).to_vector<std::int32_t>() ==
+          Ints{static_cast<std::int32_t>(points.size())});
+  }
+}
+
 TEST_CASE("unicode: code points and encodings") {
   const std::string euro = "\xe2\x82\xac", clef = "\xf0\x9d\x84\x9e";
   const Tensor x = constant({"a" + euro, "", clef});

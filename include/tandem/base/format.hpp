@@ -36,8 +36,14 @@ inline std::string rounded_text(double x, int digits) {
   return {at, std::to_chars(at, at + sizeof at, x, std::chars_format::general, digits).ptr};
 }
 
-/// The length in bytes of the well-formed UTF-8 character (RFC 3629) at s[i]; 0 if there is none.
-inline std::size_t utf8_length(std::string_view s, std::size_t i) {
+/// What stands at a position of UTF-8 text (RFC 3629): a character, or bytes that no character begins with.
+struct Utf8Unit {
+  std::size_t bytes;
+  bool is_character;
+};
+/// The character at s[i], or else the maximal subpart of an ill-formed sequence (Unicode 15, section 3.9): the bytes
+/// that begin a character which is cut off, or one byte. i < s.size().
+inline Utf8Unit utf8_unit(std::string_view s, std::size_t i) {
   const auto byte = [&](std::size_t k) { return k < s.size() ? static_cast<unsigned char>(s[k]) : 0u; };
   const unsigned first = byte(i);
   const std::size_t n = first < 0x80   ? 1
@@ -46,12 +52,19 @@ inline std::size_t utf8_length(std::string_view s, std::size_t i) {
                         : first < 0xf0 ? 3
                         : first < 0xf5 ? 4
                                        : 0;
-  for (std::size_t k = 1; k < n; ++k)
-    if ((byte(i + k) & 0xc0u) != 0x80) return 0;
+  if (n < 2) return {1, n == 1};
   const unsigned second = byte(i + 1);
-  const bool bad = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-                   (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
-  return bad ? 0 : n;
+  const unsigned low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  const unsigned high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  if (second < low || second > high) return {1, false};
+  for (std::size_t k = 2; k < n; ++k)
+    if ((byte(i + k) & 0xc0u) != 0x80) return {k, false};
+  return {n, true};
+}
+/// The length in bytes of the well-formed character at s[i]; 0 if there is none.
+inline std::size_t utf8_length(std::string_view s, std::size_t i) {
+  const Utf8Unit unit = utf8_unit(s, i);
+  return unit.is_character ? unit.bytes : 0;
 }
 inline bool is_utf8(std::string_view s) {
   for (std::size_t i = 0; i < s.size();) {

@@ -74,7 +74,7 @@ TANDEM_API Tensor upper(const Tensor& x, OpOptions = {});
 
 struct LengthOptions {
   TANDEM_OP_OPTIONS;
-  Unit unit = Unit::byte;  ///< utf8_char: each byte of malformed UTF-8 counts as one character
+  Unit unit = Unit::byte;  ///< utf8_char: malformed UTF-8 counts as many characters as unicode_decode makes
 };
 /// The length of each string. Returns int32, the shape of x. gradient: none (non-differentiable)
 TANDEM_API Tensor length(const Tensor& x, LengthOptions = {});

@@ -137,10 +137,9 @@ void change_case(const KernelCall& c) {
   });
 }
 
-// Where character k of s begins, or the end if s has fewer; malformed bytes are characters of their own.
+// Where the next character begins. What unicode_decode replaces by one character counts as one.
 inline std::size_t next_character(std::string_view s, std::size_t at) {
-  const std::size_t n = tandem::detail::utf8_length(s, at);
-  return at + (n ? n : 1);
+  return at + tandem::detail::utf8_unit(s, at).bytes;
 }
 inline i64 count_units(std::string_view s, Unit unit) {
   if (unit == Unit::byte) return static_cast<i64>(s.size());

@@ -9,7 +9,9 @@ namespace TANDEM_NS::strings {
 /// How text is encoded.
 enum class Encoding : std::uint8_t { utf8, utf16_be, utf32_be };
 inline constexpr Encoding utf8 = Encoding::utf8, utf16_be = Encoding::utf16_be, utf32_be = Encoding::utf32_be;
-/// What becomes of malformed input: the replacement character, nothing, or an error.
+/// What becomes of malformed input: the replacement character, nothing, or an error. Malformed UTF-8 is divided as
+/// Unicode recommends (15.0, section 3.9) and Python and ICU do it: a character that is cut off is one replacement,
+/// another byte that begins none is one, too.
 enum class MalformedText : std::uint8_t { replace, ignore, strict };
 
 struct UnicodeOptions {

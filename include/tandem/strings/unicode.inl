@@ -11,8 +11,8 @@ inline bool is_code_point(i64 c) { return c >= 0 && c <= 0x10ffff && (c < 0xd800
 
 // The code point at s[at], which moves on; -1 if it is malformed.
 inline i64 next_utf8(std::string_view s, std::size_t& at) {
-  const std::size_t n = tandem::detail::utf8_length(s, at);
-  if (n == 0) return ++at, -1;
+  const auto [n, is_character] = tandem::detail::utf8_unit(s, at);
+  if (!is_character) return at += n, -1;
   const auto byte = [&](std::size_t k) { return static_cast<i64>(static_cast<unsigned char>(s[at + k])); };
   i64 c = n == 1 ? byte(0) : byte(0) & (0xff >> (n + 1));
   for (std::size_t k = 1; k < n; ++k) c = c << 6 | (byte(k) & 0x3f);
