@@ -11,7 +11,7 @@ within_a_point() {
 
 "$program" --steps 200 --checkpoint whole >out 2>&1 && within_a_point generated 90 || { fail generated; cat out; }
 # Killed in each network and resumed equals uninterrupted.
-results() { sed -n 's/ [0-9.]* ms .*//; /float.*%/p' "$@"; }
+results() { sed -n 's/ *[0-9.]* ms .*//; /float.*%/p' "$@"; }
 results out >whole.results
 for network in float32 bfloat16 all_bfloat16; do killed parts_$network --steps 200 --checkpoint parts; done
 "$program" --steps 200 --checkpoint parts >out 2>&1 && grep -q 'going on from parts_all_bfloat16' out || { fail 'resume'; cat out; }
