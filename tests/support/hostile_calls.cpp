@@ -233,7 +233,8 @@ std::string bits_of(const Tensor& t) {
 
 Loaded::Loaded(const File& file, bool plan) : file_(file) {
   try {
-    const Ref<Graph> g = parse_graph(file.bytes, {.ops = OpLists::List(&file.op, 1)});
+    const OpDef* const ops[] = {file.op, &cast_op};  // files have casts around ops on half precision
+    const Ref<Graph> g = parse_graph(file.bytes, {.ops = OpLists::List(ops, 2)});
     if (is_small(*g)) function_ = make_ref<ConcreteFunction>(g, ExecutionOptions{.plan = plan});
   } catch (const errors::OpError& e) {
     error_ = std::string("error: ") + e.what();
