@@ -21,7 +21,7 @@ UNARY = [
     ("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), -4, 4), ("silu", F.silu, -6, 6),
     ("softplus", lambda x: F.softplus(x, threshold=100), -9, 9), ("softsign", F.softsign, -5, 5),
     ("mish", F.mish, -5, 5), ("leaky_relu", lambda x: F.leaky_relu(x, 0.2), -4, 4),
-    ("hard_sigmoid", lambda x: torch.clamp(0.2 * x + 0.5, 0, 1), -4, 4),
+    ("hard_sigmoid", F.hardsigmoid, -4, 4),
 ]
 
 def make(f):

@@ -18,7 +18,8 @@ TEST_CASE("activation: the values of the reference") {
   CHECK(close<float>(nn::silu(x), {-.2689414f, 0, .7310586f, 1.7615942f}));
   CHECK(close<float>(nn::swish(x, {.beta = 2}), {-.1192029f, 0, .8807971f, 1.9640275f}));
   CHECK(close<float>(nn::softsign(x), {-.5f, 0, .5f, .6666667f}));
-  CHECK(close<float>(nn::hard_sigmoid(x), {.3f, .5f, .7f, .9f}));
+  CHECK(close<float>(nn::hard_sigmoid(x), {.3333333f, .5f, .6666667f, .8333333f}));
+  CHECK(same(nn::hard_sigmoid(f32({-3, 3})), {0, 1}));
   CHECK(close<float>(nn::mish(x), {-.3034015f, 0, .8650984f, 1.9439590f}));
   CHECK(close<float>(nn::tanh(x), {-.76159418f, 0, .76159418f, .96402758f}));
   CHECK(close<float>(nn::sigmoid(x), {.26894143f, .5f, .7310586f, .88079703f}));

@@ -42,7 +42,8 @@ TANDEM_API Tensor elu(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor selu(const Tensor& x, OpOptions = {});
 /// Softsign: x / (1 + |x|). Floating. gradient: g / (1 + |x|)^2
 TANDEM_API Tensor softsign(const Tensor& x, OpOptions = {});
-/// Hard sigmoid: 0.2 x + 0.5, clipped to [0, 1]. Floating. gradient: 0.2 g where |x| <= 2.5, else 0
+/// Hard sigmoid: x / 6 + 0.5, clipped to [0, 1], as in Keras 3, PyTorch and JAX (Keras 2 has 0.2 x + 0.5). Floating.
+///   gradient  g / 6 where |x| <= 3, else 0
 TANDEM_API Tensor hard_sigmoid(const Tensor& x, OpOptions = {});
 }  // namespace nn
 

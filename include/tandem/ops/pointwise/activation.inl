@@ -128,9 +128,9 @@ struct hard_sigmoid_rule : Unary<floats, Saves::inputs> {
   template <class V>
   static TANDEM_HD V forward(V x) {
     using T = lane_t<V>;
-    return min(max(x * V(T(0.2)) + V(T(0.5)), V(0)), V(1));
+    return min(max(x * V(T(1. / 6)) + V(T(0.5)), V(0)), V(1));
   }
-  static Tensor gradient(const Tensor& g, const Tensor& x) { return where(abs(x) <= 2.5, g * 0.2, 0); }
+  static Tensor gradient(const Tensor& g, const Tensor& x) { return where(abs(x) <= 3, g * (1. / 6), 0); }
 };
 
 }  // namespace TANDEM_NS::rules
