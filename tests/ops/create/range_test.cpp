@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/graph/trace/function.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace tandem;
@@ -29,6 +31,30 @@ TEST_CASE("range of floats") {
   CHECK(range(1.f, 0.f, -.5f).to_vector<float>() == Floats{1, .5f});
   CHECK(range(0., 1., .1, {.dtype = float64}).size() == 10);
   CHECK(range(0., 1000., 0.1).to_vector<float>()[9999] == 999.9f);  // no error adds up
+}
+
+// The counts of tf.range, and of numpy.arange of numbers of the dtype. 0.3f / 0.1f is 3.00000007, rounded to 3.
+TEST_CASE("range of floats: the length is that of the dtype's quotient") {
+  struct Case {
+    double start, limit, delta;
+    i64 in_float32, in_float64;
+  };
+  for (const Case& c : {Case{0, .3, .1, 3, 3}, Case{1, 1.3, .1, 3, 4}, Case{0, .7, .1, 7, 7}, Case{0, .6, .2, 3, 3},
+                        Case{0, 1, .1, 10, 10}, Case{1, 2, .1, 10, 10}}) {
+    INFO("from " << c.start << " to " << c.limit << " by " << c.delta);
+    const auto f = [](double x) { return static_cast<float>(x); };
+    CHECK(range(c.start, c.limit, c.delta).size() == c.in_float32);
+    CHECK(range(f(c.start), f(c.limit), f(c.delta)).size() == c.in_float32);
+    CHECK(range(c.start, c.limit, c.delta, {.dtype = float64}).size() == c.in_float64);
+    for (const DType d : {float32, float64}) {
+      const Tensor start = constant(c.start, d), limit = constant(c.limit, d), delta = constant(c.delta, d);
+      const i64 n = d == float32 ? c.in_float32 : c.in_float64;
+      CHECK(range(start, limit, delta).size() == n);
+      const auto traced = function([](Tensor a, Tensor b, Tensor s) { return range(a, b, s); });
+      CHECK(traced(start, limit, delta).size() == n);
+    }
+  }
+  CHECK(range(0.f, .3f, .1f).to_vector<float>() == Floats{0, .1f, .2f});
 }
 
 TEST_CASE("range refuses steps that never arrive") {

@@ -36,7 +36,8 @@ TANDEM_API Tensor range_to(const Tensor& limit, const OpOptions& o);
 }  // namespace detail
 
 /// Returns the numbers start, start + delta, ... up to but excluding limit, as a tensor of rank 1. There are
-/// ceil((limit - start) / delta) of them.
+/// ceil((limit - start) / delta) of them; the quotient is that of the result's dtype, as in TensorFlow, so that
+/// range(0, 0.3, 0.1) does not have 0.3 in any.
 ///   throws    errors::InvalidArgumentError if delta is 0 or has the wrong sign, or if an integer dtype cannot
 ///             represent the numbers: an argument has a fraction, or an element is out of range
 ///   gradient  none

@@ -25,13 +25,19 @@ TANDEM_INLINE i64 whole_count(const char* op, const Scalar& start, const Scalar&
   if (n > INT64_MAX) errors::raise<errors::InvalidArgumentError>(op, "more elements than a tensor can have");
   return static_cast<i64>(n);
 }
-TANDEM_INLINE i64 real_count(const char* op, double start, double limit, double delta) {
-  const double span = limit - start, n = std::ceil(span / delta);
+TANDEM_INLINE double rounded_to(DType dtype, double x) {
+  return dtype == DType::float32 ? static_cast<double>(static_cast<float>(x)) : x;
+}
+// The length is computed in the range's dtype, as TensorFlow does, and NumPy from numbers of that dtype: 0.3 / 0.1 is 3
+// in float32, but 3.00000007 if the same two numbers are divided in float64.
+TANDEM_INLINE i64 real_count(const char* op, DType dtype, double start, double limit, double delta) {
+  const double span = rounded_to(dtype, rounded_to(dtype, limit) - rounded_to(dtype, start));
+  const double step = rounded_to(dtype, delta), n = std::ceil(rounded_to(dtype, span / step));
   const auto raise = [&](const char* why) {
     errors::raise<errors::InvalidArgumentError>(op, "from " + shortest_text(start) + " to " + shortest_text(limit) +
                                                         " in steps of " + shortest_text(delta) + why);
   };
-  if (delta == 0 || (span != 0 && (span > 0) != (delta > 0)) || !(n >= 0)) raise(" never reaches the limit");
+  if (step == 0 || (span != 0 && (span > 0) != (step > 0)) || !(n >= 0)) raise(" never reaches the limit");
   if (n >= 9e18) raise(" has more elements than a tensor can have");
   return static_cast<i64>(n);
 }
@@ -41,7 +47,7 @@ TANDEM_INLINE i64 range_count(const char* op, DType dtype, const void* start, co
     return dtype == DType::uint64 ? Scalar(*static_cast<const u64*>(p)) : Scalar(read_whole(dtype, p));
   };
   if (is_integer(dtype)) return whole_count(op, whole(start), whole(limit), whole(delta));
-  return real_count(op, read_real(dtype, start), read_real(dtype, limit), read_real(dtype, delta));
+  return real_count(op, dtype, read_real(dtype, start), read_real(dtype, limit), read_real(dtype, delta));
 }
 TANDEM_INLINE Specs infer_range(const InferCall& c) {
   const DType dtype = c.spec(0).dtype;
@@ -134,8 +140,8 @@ TANDEM_INLINE Tensor detail::range_of_numbers(Scalar start, Scalar limit, Scalar
   if (!dtypes::real.has(dtype))
     errors::raise<errors::InvalidArgumentError>("range", std::string(name(dtype)) + " is not a supported dtype");
   if (whole) check_whole_range(start, limit, delta, dtype);
-  const i64 n =
-      whole ? whole_count("range", start, limit, delta) : real_count("range", start.real(), limit.real(), delta.real());
+  const i64 n = whole ? whole_count("range", start, limit, delta)
+                      : real_count("range", dtype, start.real(), limit.real(), delta.real());
   const OutsideTrace outside;
   const Tensor t = allocate_for("range", Shape{n}, dtype);
   if (whole) cpu::count_whole(t.raw(), dtype, n, start.whole(), delta.whole());
