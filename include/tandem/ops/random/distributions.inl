@@ -188,15 +188,22 @@ TANDEM_INLINE Tensor stateless_gamma(const Dims& shape, const Seed& seed, const 
 TANDEM_INLINE Tensor beta(const Dims& shape, const Parameter& a, const Parameter& b, BetaOptions o) {
   const tandem::detail::CallSite call(o);
   const char* const op = "random::beta";
-  const DType dtype = impl::dtype_of_parameters(op, o.dtype, a, b), wide = impl::computed_in(dtype);
-  const Tensor p = cast(impl::as_tensor(op, a, dtype), wide), q = cast(impl::as_tensor(op, b, dtype), wide);
+  const DType dtype = impl::dtype_of_parameters(op, o.dtype, a, b);
+  // x / (x + y) from logarithms: for small parameters both numbers are tiny. In float64: below 1e-38 the logarithms
+  // are beyond float32's range. Those of the smallest float64 are beyond float64's, but numbers of two tiny parameters
+  // are 0 or 1 with odds of b to a, which a common factor does not change.
+  const auto wide = [&](const Parameter& x) {
+    return cast(impl::as_tensor(op, x, x.is_tensor() ? dtype : DType::float64), DType::float64);
+  };
+  const Tensor c = wide(a), d = wide(b);
+  const Tensor factor = where(maximum(c, d) < 1e-290, constant(0x1p60, DType::float64), constant(1, DType::float64));
+  const Tensor p = c * factor, q = d * factor;
   const KeySource source{o.seed, o.generator};
-  // x / (x + y) from logarithms: for small parameters both numbers are tiny.
   const Tensor x = impl::log_gamma_numbers({op, {o.name, o.where}, next_key(op, source), shape, false},
                                            impl::with_shape_of(p, q), "a");
   const Tensor y = impl::log_gamma_numbers({op, {o.name, o.where}, next_key(op, source), shape, false},
                                            impl::with_shape_of(q, p), "b");
-  return cast(sigmoid(x - y), dtype);
+  return cast(cast(sigmoid(x - y), impl::computed_in(dtype)), dtype);
 }
 TANDEM_INLINE Tensor poisson(const Dims& shape, const Parameter& lam, PoissonOptions o) {
   const tandem::detail::CallSite call(o);
