@@ -60,6 +60,31 @@ TEST_CASE("Resizing: any sizes, along either axis") {
       }
     }
 }
+TEST_CASE("Resizing: pixels where float32 would round their centers to another one") {
+  std::vector<double> row(2'000'003);
+  for (std::size_t i = 0; i < row.size(); ++i) row[i] = static_cast<double>(i % 7);
+  const Tensor x = reshape(constant(row, float64), {1, 1, -1, 1});
+  CHECK(layers::Resizing(1, 1'999'993)(x).to_vector<double>() == [&] {
+    // In whole numbers: the center of pixel i is ((2 i + 1) n - size) / (2 size).
+    std::vector<double> r;
+    const i64 n = static_cast<i64>(row.size()), size = 1'999'993;
+    const auto at = [&](i64 i) { return row[static_cast<std::size_t>(std::clamp<i64>(i, 0, n - 1))]; };
+    for (i64 i = 0; i < size; ++i) {
+      const i64 center = (2 * i + 1) * n - size, f = center >= 0 ? center / (2 * size) : -1;
+      const double part = static_cast<double>(center - f * 2 * size) / static_cast<double>(2 * size);
+      r.push_back(at(f) * (1 - part) + at(f + 1) * part);
+    }
+    return r;
+  }());
+  for (i64 n = 1; n < 60; ++n)
+    for (i64 size = 1; size < 60; ++size) {
+      std::vector<float> want;
+      for (i64 i = 0; i < size; ++i) want.push_back(static_cast<float>((2 * i + 1) * n / (2 * size)));
+      INFO(n << " to " << size);
+      CHECK(floats(layers::Resizing(1, size, {.interpolation = layers::Interpolation::nearest})(ramp(1, n))) == want);
+    }
+}
+
 TEST_CASE("Resizing: dtypes, formats, gradients, unknown sizes") {
   const layers::Resizing layer(3, 5), nearest(3, 5, {.interpolation = layers::Interpolation::nearest});
   const Tensor image = wave({2, 4, 3, 2});

@@ -27,14 +27,14 @@ namespace detail {
 // x with an axis of another size.
 TANDEM_INLINE Tensor resized_axis(const Tensor& x, int axis, i64 size, bool is_bilinear) {
   if (x.shape().dim(axis) == size) return x;
-  const Tensor n = tandem::detail::size_over(x, axis, DType::float32), last = n - 1;
-  const Tensor centers = (range(0.f, static_cast<float>(size)) + 0.5) * (n / static_cast<double>(size));
-  const auto pixels = [&](const Tensor& at) {
-    return gather(x, cast(minimum(maximum(at, 0), last), DType::int64), axis);
-  };
-  if (!is_bilinear) return pixels(floor(centers));
-  const Tensor at = centers - 0.5, before = floor(at);
-  const Tensor part = tandem::detail::along_axes(cast(at - before, x.dtype()), 1u << axis, x.rank());
+  const Tensor n = tandem::detail::size_over(x, axis, DType::int64), last = n - 1;
+  // The new pixels' centers in x, times 2 size: whole numbers, because float32 rounds centers across pixels.
+  const Tensor centers = (range(size) * 2 + 1) * n;
+  const auto pixels = [&](const Tensor& at) { return gather(x, minimum(maximum(at, 0), last), axis); };
+  if (!is_bilinear) return pixels(floordiv(centers, 2 * size));
+  const Tensor at = centers - size, before = floordiv(at, 2 * size);
+  const Tensor share = cast(at - before * (2 * size), DType::float64) / (2. * static_cast<double>(size));
+  const Tensor part = tandem::detail::along_axes(cast(share, x.dtype()), 1u << axis, x.rank());
   return pixels(before) * (1 - part) + pixels(before + 1) * part;
 }
 // The part in the middle of an axis.

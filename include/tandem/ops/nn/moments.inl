@@ -35,9 +35,10 @@ TANDEM_INLINE nn::Moments nn::moments(const Tensor& x, const Axes& axes, Moments
 }
 TANDEM_INLINE Tensor nn::zero_fraction(const Tensor& x, OpOptions o) {
   const tandem::detail::CallSite call(o, "zero_fraction");
-  const Tensor nonzero = cast(count_nonzero(x, {.name = o.name, .where = o.where}), DType::float32);
-  const Tensor all = tandem::detail::size_over(x, Axes(), DType::float32);
-  return (all - nonzero) / all;
+  const Tensor nonzero = count_nonzero(x, {.name = o.name, .where = o.where});
+  // float32 does not have every integer above 2^24: one zero among 10^8 would not count.
+  const Tensor all = tandem::detail::size_over(x, Axes(), DType::int64);
+  return cast(cast(all - nonzero, DType::float64) / cast(all, DType::float64), DType::float32);
 }
 
 }  // namespace TANDEM_NS
