@@ -16,6 +16,8 @@ struct alignas(2 * sizeof(T)) Complex {
 
   Complex() = default;
   TANDEM_HD Complex(T r, T i = T(0)) : re(r), im(i) {}
+  template <class U>
+  TANDEM_HD explicit Complex(Complex<U> z) : re(static_cast<T>(z.re)), im(static_cast<T>(z.im)) {}
   TANDEM_HD T real() const { return re; }
   TANDEM_HD T imag() const { return im; }
 
@@ -37,6 +39,20 @@ struct alignas(2 * sizeof(T)) Complex {
   }
   friend TANDEM_HD bool operator==(Complex a, Complex b) { return a.re == b.re && a.im == b.im; }
   friend TANDEM_HD bool operator!=(Complex a, Complex b) { return !(a == b); }
+};
+
+/// In what one thread sums many T: an error of float32 would grow with their number.
+template <class T>
+struct WideNumber {
+  using type = T;
+};
+template <>
+struct WideNumber<float> {
+  using type = double;
+};
+template <>
+struct WideNumber<Complex<float>> {
+  using type = Complex<double>;
 };
 
 /// The numbers of most kernels: all but half precision.

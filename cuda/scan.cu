@@ -45,11 +45,21 @@ __global__ void __launch_bounds__(block_size) scan_kernel(F join, const T* x, T*
     return next;
   });
 }
+// Sums, of floats in double precision.
+template <class T>
+struct RunningSum {
+  using Acc = typename WrapOf<typename WideNumber<T>::type>::type;
+  TANDEM_HD Acc start() const { return Acc(0); }
+  TANDEM_HD Acc join(Acc a, Acc b) const { return static_cast<Acc>(a + b); }
+};
 template <class T>
 __global__ void __launch_bounds__(block_size) linear_kernel(const T* a, const T* b, T* y, Rows s) {
-  each_row(s, T(0), [&](i64 i, bool first, T value) {
+  using W = typename WideNumber<T>::type;
+  each_row(s, W(0), [&](i64 i, bool first, W value) {
     // Neither a * 0 nor 0 * value: the other factor may be infinite.
-    return y[i] = first || a[i] == T(0) ? b[i] : b[i] + a[i] * value;
+    const W next = first || a[i] == T(0) ? W(b[i]) : W(b[i]) + W(a[i]) * value;
+    y[i] = static_cast<T>(next);
+    return next;
   });
 }
 template <class T>
@@ -71,7 +81,8 @@ unsigned blocks_of(const Rows& s) { return blocks_for(s.outer * s.inner); }
 void cumsum(const KernelCall& c) {
   const Rows s(c);
   run<numbers>(c, [&]<class T>() {
-    launch(c, &scan_kernel<SumFold<T>, T>, blocks_of(s), SumFold<T>{}, c.in[0].as<const T>(), c.out[0].as<T>(), s);
+    launch(c, &scan_kernel<RunningSum<T>, T>, blocks_of(s), RunningSum<T>{}, c.in[0].as<const T>(), c.out[0].as<T>(),
+           s);
   });
 }
 void cumprod(const KernelCall& c) {

@@ -20,11 +20,15 @@ struct alignas(16) Wide {
 
 struct Update {
   template <class T>
+  using Value = T;
+  template <class T>
   static TANDEM_HD T join(T, T x) {
     return x;
   }
 };
 struct Add {
+  template <class T>
+  using Value = typename WideNumber<T>::type;
   template <class T>
   static TANDEM_HD T join(T a, T x) {
     return static_cast<T>(a + x);
@@ -32,17 +36,23 @@ struct Add {
 };
 struct Multiply {
   template <class T>
+  using Value = T;
+  template <class T>
   static TANDEM_HD T join(T a, T x) {
     return ProdFold<T>().join(a, x);
   }
 };
 struct Max {
   template <class T>
+  using Value = T;
+  template <class T>
   static TANDEM_HD T join(T a, T x) {
     return a < x || x != x ? x : a;
   }
 };
 struct Min {
+  template <class T>
+  using Value = T;
   template <class T>
   static TANDEM_HD T join(T a, T x) {
     return x < a || x != x ? x : a;
@@ -62,10 +72,11 @@ __global__ void __launch_bounds__(block_size) fold_rows_kernel(const T* x, Sorte
     const i64 first = i / s.inner, column = i - first * s.inner, key = s.keys[first];
     if (key >= s.rows || (first > 0 && s.keys[first - 1] == key)) continue;
     T& to = y[key * s.inner + column];
-    const auto row = [&](i64 k) { return x[s.places[k] * s.inner + column]; };
-    T value = Fresh ? row(first) : F::join(to, row(first));
+    using Value = typename F::template Value<T>;
+    const auto row = [&](i64 k) { return static_cast<Value>(x[s.places[k] * s.inner + column]); };
+    Value value = Fresh ? row(first) : F::join(static_cast<Value>(to), row(first));
     for (i64 k = first + 1; k < s.count && s.keys[k] == key; ++k) value = F::join(value, row(k));
-    to = value;
+    to = static_cast<T>(value);
   }
 }
 template <class I>

@@ -14,6 +14,7 @@ namespace TANDEM_NS::cpu {
 /// A fold whose elements arrive block by block.
 struct PieceKernel {
   const FoldKernel* whole;
+  void (*begin)(void* carry);
   void (*piece)(const void* x, i64 n, void* carry);
   void (*end)(const void* carry, void* out);
 };
@@ -104,8 +105,8 @@ TANDEM_LAZY class FusedReduction {
   void fold_long_rows(const FusedCall& call, i64 block) const {
     const i64 chunk = detail::chunk_of(length_), chunks = (length_ + chunk - 1) / chunk;
     const auto part = [&](FusedTiles& tiles, i64 row, i64 begin, i64 end, char* to) {
-      alignas(64) char values[block_bytes], carry[64];
-      fold_.whole->clear(carry, static_cast<i64>(sizeof carry) / width_);
+      alignas(64) char values[block_bytes], carry[128];
+      fold_.begin(carry);
       for (; begin < end; begin += block) {
         const i64 n = std::min(block, end - begin);
         tiles.run_into(values, row * length_ + begin, n);

@@ -19,14 +19,19 @@ void count_rows(const KernelCall& c, i64 rows, bool once) {
     if (v[i] < 0)
       errors::raise<errors::InvalidArgumentError>(
           c.op, "the value " + std::to_string(v[i]) + " at position " + position_text(x.shape(), i) + " is negative");
-  O* const to = c.out[0].as<O>();
-  std::fill_n(to, rows * size, O(0));
+  // float32 stops counting at 2^24.
+  using Count = std::conditional_t<std::is_same_v<O, float>, i64, O>;
+  const bool apart = !std::is_same_v<O, Count>;
+  const memory::Scratch room(apart ? static_cast<std::size_t>(rows * size) * sizeof(Count) : 0);
+  Count* const to = apart ? static_cast<Count*>(room.data()) : c.out[0].as<Count>();
+  std::fill_n(to, rows * size, Count(0));
   for (i64 r = 0; r < rows; ++r)
     for (i64 i = r * n; i < (r + 1) * n; ++i)
       if (v[i] < size) {
-        O& at = to[r * size + static_cast<i64>(v[i])];
-        at = once ? O(1) : at + O(1);
+        Count& at = to[r * size + static_cast<i64>(v[i])];
+        at = once ? Count(1) : at + Count(1);
       }
+  if (apart) std::transform(to, to + rows * size, c.out[0].as<O>(), [](Count k) { return static_cast<O>(k); });
 }
 template <class F>
 void with_count_type(DType d, F&& f) {
@@ -83,10 +88,12 @@ TANDEM_INLINE void confusion(const KernelCall& c) {
     for (const Operand* x : {&labels, &found}) detail::check_indices<I>(c, *x, 0, n);
     fill_zero(y.spec->dtype, y.data, y.size());
     detail::with_number_type(y.spec->dtype, [&]<class T>(T*) {
-      for (i64 i = 0; i < count; ++i) {
-        T& at = y.as<T>()[static_cast<i64>(labels.as<const I>()[i]) * n + static_cast<i64>(found.as<const I>()[i])];
-        at = static_cast<T>(at + (c.in.size() > 2 ? c.in[2].as<const T>()[i] : T(1)));
-      }
+      const auto cell_of = [&](i64 i) {
+        return static_cast<i64>(labels.as<const I>()[i]) * n + static_cast<i64>(found.as<const I>()[i]);
+      };
+      const T one(1);
+      const detail::RowSums<T> sums(y.as<T>(), n * n, 1, 0, 1, count, cell_of);
+      for (i64 i = 0; i < count; ++i) sums.add(cell_of(i), c.in.size() > 2 ? c.in[2].as<const T>() + i : &one);
     });
   });
 }

@@ -134,10 +134,12 @@ void scatter_nd_of(const KernelCall& c, int indices, int updates, int batch_dims
   const NdShape s(y.shape(), idx.shape(), batch_dims);
   s.check<I>(c, idx);
   fill_zero(y.spec->dtype, y.data, y.size());
-  for (i64 i = 0; i < s.batch * s.count; ++i) {
-    T* to = y.as<T>() + i / s.count * s.block + s.place(idx.as<const I>() + i * s.width);
-    const T* from = u.as<T>() + i * s.inner;
-    for (i64 k = 0; k < s.inner; ++k) to[k] = static_cast<T>(to[k] + from[k]);
+  if (y.size() == 0) return;
+  for (i64 b = 0; b < s.batch; ++b) {
+    const I* const at = idx.as<const I>() + b * s.count * s.width;
+    const auto row_of = [&](i64 i) { return s.row(at + i * s.width); };
+    const RowSums<T> sums(y.as<T>() + b * s.block, s.block / s.inner, s.inner, 0, s.inner, s.count, row_of);
+    for (i64 i = 0; i < s.count; ++i) sums.add(row_of(i), u.as<T>() + (b * s.count + i) * s.inner);
   }
 }
 
@@ -176,8 +178,14 @@ void take_along_grad_of(const KernelCall& c, int axis) {
   const T* from = c.in[0].as<const T>();
   T* to = c.out[0].as<T>();
   parallel_for(s.outer, grain_of(s.count * s.inner * static_cast<i64>(sizeof(T))), [&](i64 b, i64 e) {
-    for (i64 o = b; o < e; ++o)
-      s.walk(c.in[1].as<const I>(), o, [&](i64 at, i64 place) { to[place] = static_cast<T>(to[place] + from[at]); });
+    for (i64 o = b; o < e; ++o) {
+      const i64 size = s.n * s.inner, count = s.count * s.inner;
+      const I* const idx = c.in[1].as<const I>() + o * count;
+      const RowSums<T> sums(to + o * size, size, 1, 0, 1, count, [&](i64 k) {
+        return (static_cast<i64>(idx[k]) + (idx[k] < 0 ? s.n : 0)) * s.inner + k % s.inner;
+      });
+      s.walk(c.in[1].as<const I>(), o, [&](i64 at, i64 place) { sums.add(place - o * size, from + at); });
+    }
   });
 }
 template <class T, class I>

@@ -1,5 +1,6 @@
 // Index checks, and dispatch on index and element types. For kernels that gather and scatter.
 #pragma once
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -8,6 +9,7 @@
 #include "tandem/base/bytes.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/core/kernel.hpp"
+#include "tandem/cpu/move/row_sums.hpp"
 
 namespace TANDEM_NS::cpu::detail {
 
@@ -104,11 +106,11 @@ void with_copied_type(DType d, F&& f) {
 template <class T, class I>
 void add_rows(void* to, const void* from, const void* indices, i64 count, i64 inner, i64 first, i64 last) {
   const I* const idx = static_cast<const I*>(indices);
-  for (i64 i = 0; i < count; ++i) {
-    T* row = static_cast<T*>(to) + static_cast<i64>(idx[i]) * inner;
-    const T* add = static_cast<const T*>(from) + i * inner;
-    for (i64 k = first; k < last; ++k) row[k] = static_cast<T>(row[k] + add[k]);
-  }
+  const T* const x = static_cast<const T*>(from) + first;
+  const i64 rows = count > narrow_terms ? static_cast<i64>(*std::max_element(idx, idx + count)) + 1 : 0;
+  const RowSums<T> sums(static_cast<T*>(to), rows, inner, first, last, count,
+                        [idx](i64 i) { return static_cast<i64>(idx[i]); });
+  for (i64 i = 0; i < count; ++i) sums.add(static_cast<i64>(idx[i]), x + i * inner);
 }
 
 }  // namespace TANDEM_NS::cpu::detail

@@ -29,6 +29,12 @@ struct NdShape {
     for (int k = 0; k < width; ++k) at += static_cast<i64>(index[k]) * stride[k];
     return at;
   }
+  /// place() / inner
+  template <class I>
+  i64 row(const I* index) const {
+    if (width == 1 && stride[0] == inner) return static_cast<i64>(index[0]);
+    return place(index) / inner;
+  }
   template <class I>
   void check(const KernelCall& c, const Operand& idx) const {
     const I* p = idx.as<const I>();

@@ -23,6 +23,14 @@ inline void scatter_one(T& to, const T& x) {
   else if constexpr (M == ScatterMode::max) to = to < x || x != x ? x : to;
   else to = x < to || x != x ? x : to;
 }
+template <class T, class I>
+void add_scattered(const KernelCall& c, const NdShape& s, i64 first, i64 last) {
+  const I* const idx = c.in[1].as<const I>();
+  const Operand& y = c.out[0];
+  const auto row_of = [&](i64 i) { return s.row(idx + i * s.width); };
+  const RowSums<T> sums(y.as<T>(), y.size() / s.inner, s.inner, first, last, s.count, row_of);
+  for (i64 i = 0; i < s.count; ++i) sums.add(row_of(i), c.in[2].as<const T>() + i * s.inner + first);
+}
 template <ScatterMode M, class T, class I>
 void scatter_rows(const KernelCall& c) {
   const Operand &idx = c.in[1], &u = c.in[2], &y = c.out[0];
@@ -34,6 +42,7 @@ void scatter_rows(const KernelCall& c) {
   parallel_for(blocks, std::max<i64>(1, copy_grain_bytes / std::max<i64>(1, s.count * 64 * i64(sizeof(T)))),
                [&](i64 b, i64 e) {
                  const i64 first = b * 64, last = std::min(s.inner, e * 64);
+                 if constexpr (M == ScatterMode::add) return add_scattered<T, I>(c, s, first, last);
                  for (i64 i = 0; i < s.count; ++i) {
                    T* const to = y.as<T>() + s.place(idx.as<const I>() + i * s.width);
                    const T* const from = u.as<const T>() + i * s.inner;

@@ -52,10 +52,20 @@ struct SegmentPart {
   const void* ids;
   void* to;
   i64 inner, first, last, column, columns;  // rows [first, last), elements [column, columns) of each
+  i64 row, rows;                            // go to the segments [row, row + rows)
 };
 template <SegmentFold F, class T, class I>
 void fold_segments(const SegmentPart& p) {
   const I* const ids = static_cast<const I*>(p.ids);
+  if constexpr (F == SegmentFold::sum) {
+    const T* const x = static_cast<const T*>(p.from) + p.column;
+    const auto row_of = [&](i64 i) { return static_cast<i64>(ids[p.first + i]) - p.row; };
+    const RowSums<T> sums(static_cast<T*>(p.to) + p.row * p.inner, p.rows, p.inner, p.column, p.columns,
+                          p.last - p.first, row_of);
+    for (i64 i = p.first; i < p.last; ++i)
+      if (ids[i] >= 0) sums.add(static_cast<i64>(ids[i]) - p.row, x + i * p.inner);
+    return;
+  }
   for (i64 i = p.first; i < p.last; ++i) {
     if (ids[i] < 0) continue;
     T* const row = static_cast<T*>(p.to) + static_cast<i64>(ids[i]) * p.inner;
@@ -80,12 +90,13 @@ struct SegmentWork {
   // Each element has one writer and a fixed order: pieces are ranges of segments, or of columns.
   template <class I>
   void run(void (*fold)(const SegmentPart&)) const {
-    const SegmentPart whole{c.in[0].data, c.in[1].data, c.out[0].data, inner, 0, count, 0, inner};
+    const SegmentPart whole{c.in[0].data, c.in[1].data, c.out[0].data, inner, 0, count, 0, inner, 0, rows};
     const I* const ids = c.in[1].as<const I>();
     if (sorted && rows >= 8) {
       const i64 bytes = std::max<i64>(1, count * inner * width / rows);
       return parallel_for(rows, std::max<i64>(1, copy_grain_bytes / bytes), [&](i64 b, i64 e) {
         SegmentPart p = whole;
+        p.row = b, p.rows = e - b;
         p.first = std::lower_bound(ids, ids + count, static_cast<I>(b)) - ids;
         p.last = e == rows ? count : std::lower_bound(ids, ids + count, static_cast<I>(e)) - ids;
         fold(p);

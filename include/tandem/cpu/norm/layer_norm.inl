@@ -15,13 +15,14 @@ namespace TANDEM_NS::cpu {
 namespace detail {
 
 // x as rows of n elements, and for the backward pass chunks of rows, whose sums of parameter gradients are combined in
-// order: fewer rows in a chunk where they are wide. They depend on the shape only, as results must.
+// order: fewer rows in a chunk where they are wide, and never more than what their sums take without growing inexact.
+// They depend on the shape only, as results must.
 struct NormRows {
   i64 rows = 1, n = 1, chunk, chunks;
   NormRows(const Shape& s, i64 axes) {
     for (int d = 0; d < s.rank(); ++d) (d < s.rank() - axes ? rows : n) *= s.dim(d);
     const i64 fewest = std::clamp<i64>(65536 / std::max<i64>(n, 1), 1, 16);
-    chunk = std::max(fewest, (rows + 63) / 64);
+    chunk = std::max(fewest, std::min<i64>(256, (rows + 63) / 64));
     chunks = (rows + chunk - 1) / chunk;
   }
 };

@@ -25,10 +25,16 @@ struct FoldWalk {
   const char* param_of(i64 output) const { return param ? param + output * width() : nullptr; }
 
   // Inner axis folded: one output's elements are segments of plan.inner, numbered consecutively; folds [begin, end)
-  // of them.
+  // of them. Many segments are halved, so that the error grows with the logarithm of their number.
   void part_of_segments(i64 output, i64 begin, i64 end, char* to) const {
     const i64 base = plan.kept.offset(output), n = plan.inner;
     alignas(16) char one[16];
+    if (end - begin > 16 * n) {
+      const i64 middle = begin + (end - begin) / n / 2 * n;
+      part_of_segments(output, begin, middle, to);
+      part_of_segments(output, middle, end, one);
+      return k.join(to, one, 1);
+    }
     k.clear(to, 1);
     while (begin < end) {
       const i64 s = begin / n, in = begin % n, w = end - begin < n - in ? end - begin : n - in;
@@ -54,8 +60,24 @@ struct FoldWalk {
   }
 
   // Inner axis kept: folds rows [begin, end) of the folded axes, columns [from, from + n) of one outer output, into
-  // `to`.
+  // `to`. Many runs of adjacent rows are halved, in tiles of columns.
   void part_of_rows(i64 outer, i64 begin, i64 end, i64 from, i64 n, char* to) const {
+    constexpr i64 tile = 512;
+    const int last = plan.folded.rank - 1;
+    const i64 rows = last < 0 ? 1 : plan.folded.size[last];
+    if (end - begin <= 64 || end - begin <= 2 * rows) return run_of_rows(outer, begin, end, from, n, to);
+    if (n > tile) {
+      for (i64 c = 0; c < n; c += tile)
+        part_of_rows(outer, begin, end, from + c, n - c < tile ? n - c : tile, to + c * width());
+      return;
+    }
+    alignas(64) char other[tile * 8];  // no fold has wider numbers
+    const i64 middle = begin + (end - begin) / rows / 2 * rows;
+    part_of_rows(outer, begin, middle, from, n, to);
+    part_of_rows(outer, middle, end, from, n, other);
+    k.join(to, other, n);
+  }
+  void run_of_rows(i64 outer, i64 begin, i64 end, i64 from, i64 n, char* to) const {
     const i64 base = plan.kept.offset(outer) + from;
     const int last = plan.folded.rank - 1;
     const i64 rows = last < 0 ? 1 : plan.folded.size[last], stride = last < 0 ? 0 : plan.folded.stride[last];

@@ -6,6 +6,9 @@
 
 namespace TANDEM_NS::cpu {
 
+/// The most columns that one call of ScanKernel::columns scans.
+inline constexpr i64 scan_tile = 1024;
+
 /// One scan, element type and instruction set.
 struct ScanKernel {
   std::size_t width;

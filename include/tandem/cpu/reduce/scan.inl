@@ -67,7 +67,7 @@ void scan(ScanCall s, i64 parts) {
     return parallel_for(s.outer, grain / n + 1, [&](i64 begin, i64 end) {
       k.rows(x + begin * n * width, end - begin, n, s.a.exclusive, s.a.reverse, y + begin * n * width);
     });
-  constexpr i64 tile = 1024;
+  constexpr i64 tile = scan_tile;
   const i64 tiles = (inner + tile - 1) / tile;
   parallel_for(s.outer * tiles, grain / (n * (inner < tile ? inner : tile)) + 1, [&](i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
@@ -87,16 +87,19 @@ void each_row(const ScanCall& s, Row row) {
     }
   });
 }
-template <class T>
+// W: the type of the running value, whose error grows with n. float64 for float32, at the same speed: each step waits
+// for the one before.
+template <class T, class W>
 void linear_rows(const ScanCall& s) {
   const T *a = s.c.in[0].as<const T>(), *b = s.c.in[1].as<const T>();
   T* const y = s.c.out[0].as<T>();
   each_row(s, [&](i64 first, i64 step) {
-    T value(0);
+    W value(0);
     for (i64 k = 0; k < s.n; ++k) {
       const i64 i = first + k * step;
       // Neither a * 0 nor 0 * value: the other factor may be infinite.
-      y[i] = value = k == 0 || a[i] == T(0) ? b[i] : b[i] + a[i] * value;
+      value = k == 0 || a[i] == T(0) ? W(b[i]) : W(b[i]) + W(a[i]) * value;
+      y[i] = static_cast<T>(value);
     }
   });
 }
@@ -131,10 +134,10 @@ TANDEM_INLINE void cumprod(const KernelCall& c) {
 TANDEM_INLINE void linear_scan(const KernelCall& c) {
   const detail::ScanCall s(c);
   switch (s.dtype()) {
-    case DType::float64: return detail::linear_rows<double>(s);
-    case DType::complex64: return detail::linear_rows<std::complex<float>>(s);
-    case DType::complex128: return detail::linear_rows<std::complex<double>>(s);
-    default: return detail::linear_rows<float>(s);
+    case DType::float64: return detail::linear_rows<double, double>(s);
+    case DType::complex64: return detail::linear_rows<std::complex<float>, std::complex<double>>(s);
+    case DType::complex128: return detail::linear_rows<std::complex<double>, std::complex<double>>(s);
+    default: return detail::linear_rows<float, double>(s);
   }
 }
 TANDEM_INLINE void shift(const KernelCall& c) {

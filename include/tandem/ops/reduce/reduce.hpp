@@ -6,7 +6,7 @@
 namespace TANDEM_NS {
 
 /// Sum over axes.
-///   x         numbers, any shape; integers wrap, floating numbers are summed in blocks
+///   x         numbers, any shape; integers wrap; the error of floats does not grow with their number
 ///   returns   shape of x without the reduced axes (with size 1 there if .keepdims), dtype of x; 0 for an empty axis
 ///   throws    errors::InvalidArgumentError for an axis out of range or listed twice
 ///   gradient  g, broadcast to x's shape

@@ -14,12 +14,12 @@ struct ScanOptions {
 };
 
 /// Cumulative sum along an axis: y[i] = x[0] + ... + x[i].
-///   x         numbers, rank >= 1; integers wrap
+///   x         numbers, rank >= 1; integers wrap; the error of floats does not grow with their number
 ///   returns   same shape and dtype as x
 ///   throws    errors::InvalidArgumentError for an axis out of range
 ///   gradient  cumsum(g) in the opposite direction
 TANDEM_API Tensor cumsum(const Tensor& x, ScanOptions = {});
-/// Cumulative product along an axis. Otherwise as cumsum. gradient: correct with any number of zeros
+/// Cumulative product along an axis; each factor is rounded once. Otherwise as cumsum. gradient: correct with any zeros
 TANDEM_API Tensor cumprod(const Tensor& x, ScanOptions = {});
 /// Cumulative log-sum-exp along an axis: y[i] = log(e^x[0] + ... + e^x[i]), with the largest element so far subtracted
 /// first. Floating; exclusive results begin with -inf. Otherwise as cumsum.
