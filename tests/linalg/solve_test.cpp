@@ -177,6 +177,7 @@ TEST_CASE("linalg::lstsq: a matrix without full rank raises, whatever the roundi
     }
   // Many measurements, and columns of very different sizes, are not a lower rank.
   const Tensor x = random_matrix({1000, 4}, float32), w = ones({4, 1}), scaled = x * constant({.1f, 1.f, 10.f, 100.f});
+  // The normal equations square the condition of about 1000: 1e6 times float32's 6e-8.
   CHECK(distance(linalg::lstsq(scaled, matmul(scaled, w)), w) < 1e-2);
   CHECK_NOTHROW(linalg::lstsq(x * constant({1e-6f, 1.f, 1e3f, 1e6f}), matmul(x, w)));
   CHECK_NOTHROW(linalg::lstsq(ones({3, 2}), ones({3, 1}), {.l2_regularizer = 1e-3}));

@@ -251,6 +251,7 @@ TEST_CASE("linalg: gradients of complex decompositions, of functions without pha
     return real(p) * weights + imag(p) * linalg::matrix_transpose(weights);
   };
   const Tensor k = constant({1.f, -2.f, .5f});
+  // Finite differences in float32: the rounding of a decomposition, divided by the step and by the gaps of eigenvalues.
   CHECK(complex_error([&](const Tensor& a) { return projector(linalg::eigh(a).v, k); }, {3, 3}) < 2e-2);
   CHECK(complex_error([&](const Tensor& a) { return projector(linalg::svd(a).u, k); }, {3, 3}) < 2e-2);
   const auto mixed = [&](const Tensor& a) {  // u diag(k) v^H

@@ -38,6 +38,7 @@ void check_training(const Shape& s, DataFormat format, DType dtype, double shift
   }
   INFO(to_string(s) << " channels first " << (format == DataFormat::nchw) << " shift " << shift);
   const auto r = nn::fused_batch_norm(x, scale, offset, {.data_format = format});
+  // A shift of 1000 costs three digits of x - mean.
   const double tolerance = dtype == float64 ? (shift == 0 ? 1e-12 : 1e-10) : shift == 0 ? 5e-6 : 1e-3;
   check_close(r.y, y, tolerance);
   check_close(r.mean, means, dtype == float64 ? 1e-13 : 1e-6);
@@ -96,6 +97,7 @@ TEST_CASE("the fused gradient of many rows agrees with its decomposition, for an
     }
     const Tensors want = fused_batch_norm_grad_op.rare.decomposition(in, a);
     for (std::size_t i = 0; i < 3; ++i) {
+      // Gradients to scale and offset are sums over all rows, in another order, whose terms cancel.
       check_close(got[0][i], numbers(want[i]), i == 0 ? 1e-5 : 2e-4);
       CHECK(got[1][i].to_vector<float>() == got[0][i].to_vector<float>());
       CHECK(got[2][i].to_vector<float>() == got[0][i].to_vector<float>());

@@ -296,6 +296,7 @@ TEST_CASE("layer_norm: many rows give what few of them give") {
         REQUIRE(all.dx(some).to_vector<float>() == part.dx.to_vector<float>());
         dscale += part.dscale.at<float>({7}), doffset += part.doffset.at<float>({7});
       }
+      // Sums of thousands of terms near 1, in another order.
       CHECK(std::abs(all.dscale.at<float>({7}) - dscale) < 1e-3);
       CHECK(std::abs(all.doffset.at<float>({7}) - doffset) < 1e-3);
     });
