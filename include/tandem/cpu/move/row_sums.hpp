@@ -72,9 +72,7 @@ class RowSums {
   }
   template <class RowOf>
   void widen(i64 rows, i64 count, const RowOf& row_of) {
-    // Single columns: counting would take longer than wider sums do.
-    const bool all = count >= 16 * rows || (width_ <= 2 && 4 * count >= rows);
-    wide_rows_ = all ? rows : number_rows(rows, count, row_of);
+    wide_rows_ = count >= 16 * rows ? rows : number_rows(rows, count, row_of);
     if (wide_rows_ == 0) return;
     wide_.allocate(wide_rows_ * width_ * static_cast<i64>(sizeof(W)));
     for (i64 k = 0; k < wide_rows_; ++k) {
