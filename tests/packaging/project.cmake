@@ -1,5 +1,6 @@
 # Configures SOURCE in FOLDER with ARGS, then builds and runs PROGRAMS.
 # With ERROR a step must fail and say that text: configuring, or, with REFUSED, building that target.
+# With PRINTS the output of each program must match it.
 # With SAYS configuring must print that text; with COMMANDS the compiler's commands (compile_commands.json) must match it.
 # With INSTALL the build tree TREE is installed first, moved (a package must not know its place) and used.
 set(ENV{CCACHE_NOHASHDIR} 1)  # as in the build that made the objects
@@ -56,5 +57,8 @@ if(REFUSED)
 endif()
 foreach(program ${PROGRAMS})
   run(${CMAKE_COMMAND} --build "${FOLDER}/build" --target "${program}")
-  run("${FOLDER}/build/${program}")
+  execute_process(COMMAND "${FOLDER}/build/${program}" RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(NOT status EQUAL 0 OR NOT text MATCHES "${PRINTS}")
+    message(FATAL_ERROR "${program}: expected status 0 and '${PRINTS}', got status ${status}:\n${text}")
+  endif()
 endforeach()

@@ -9,6 +9,7 @@
 
 #include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
+#include "tandem/base/warning.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/allocator_state.hpp"
 
@@ -85,8 +86,19 @@ struct ThreadEnd {
 };
 // Null after the thread's storage is destroyed: tensors destroyed later return their blocks directly to the central
 // list.
+// Before a thread's first allocation: once, where a header-only program has compiled the kernels without optimization.
+inline void warn_unoptimized() {
+#if TANDEM_IS_HEADER_ONLY && !defined(__OPTIMIZE__)
+  static constinit std::atomic<bool> said{false};
+  if (!said.exchange(true))
+    detail::warn(
+        "this program compiles Tandem's kernels without optimization, which makes them 20 to 50 times slower; compile it "
+        "with -O2, or link the compiled library (tandem::tandem)");
+#endif
+}
 TANDEM_INLINE Cache* thread_cache() {
   if (context.cache) return context.cache;
+  warn_unoptimized();
   static thread_local ThreadEnd end;
   return end.ended ? nullptr : context.cache = new Cache{};
 }
