@@ -49,9 +49,8 @@ TANDEM_INLINE const char* check_tensor(const NamedTensor& t) {
 TANDEM_INLINE void append_json(std::string& json, const std::string& text) {
   json += '"';
   const auto escape = [&](unsigned unit) {
-    char code[8];
-    std::snprintf(code, sizeof code, "\\u%04x", unit);
-    json += code;
+    json += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4) json += "0123456789abcdef"[unit >> shift & 15];
   };
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t n = tandem::detail::utf8_length(text, i);
