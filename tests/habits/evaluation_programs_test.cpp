@@ -45,16 +45,16 @@ TEST_CASE("program: beam search over a table of transitions, in a while_loop") {
   const Tensor transitions = nn::log_softmax(random::normal({words, words}) * 2.f);
   const auto search = function([&](const Tensor& table) {
     const Tensor scores = where(range(beams) == 0, 0.f, -1e9f);
-    const auto [i, last, best, paths] =
-        while_loop([](const Tensor& i, const Tensor&, const Tensor&, const Tensor&) { return i < steps; },
-                   [&](const Tensor& i, const Tensor& last, const Tensor& best, const Tensor& paths) {
-                     const Tensor all = reshape(expand_dims(best, 1) + gather(table, last), {-1});
-                     const auto [values, at] = nn::top_k(all, beams);
-                     const Tensor beam = floordiv(at, words), word = floormod(at, words);
-                     const Tensor kept = gather(paths, beam);
-                     return std::tuple(i + 1, word, values, concat({kept(Slice(), Slice(1)), expand_dims(word, 1)}, 1));
-                   },
-                   std::tuple(constant(0), zeros({beams}, int32), scores, zeros({beams, steps}, int32)));
+    const auto [i, last, best, paths] = while_loop(
+        [](const Tensor& i, const Tensor&, const Tensor&, const Tensor&) { return i < steps; },
+        [&](const Tensor& i, const Tensor& last, const Tensor& best, const Tensor& paths) {
+          const Tensor all = reshape(expand_dims(best, 1) + gather(table, last), {-1});
+          const auto [values, at] = nn::top_k(all, beams);
+          const Tensor beam = floordiv(at, words), word = floormod(at, words);
+          const Tensor kept = gather(paths, beam);
+          return std::tuple(i + 1, word, values, concat({kept(Slice(), Slice(1, none)), expand_dims(word, 1)}, 1));
+        },
+        std::tuple(constant(0), zeros({beams}, int32), scores, zeros({beams, steps}, int32)));
     return std::pair(best, paths);
   });
   const auto [best, paths] = search(transitions);

@@ -47,7 +47,7 @@ TEST_CASE("program: a bidirectional tagger for rows of different lengths") {
   // A token's tag says whether its right neighbour is larger: only the backward direction can know.
   const i64 batch = 32, time = 6;
   const Tensor tokens = random::uniform({batch, time}, 0, 10, int32), lengths = random::uniform({batch}, 3, 7, int32);
-  const Tensor next = concat({tokens(Slice(), Slice(1)), zeros({batch, 1}, int32)}, 1);
+  const Tensor next = concat({tokens(Slice(), Slice(1, none)), zeros({batch, 1}, int32)}, 1);
   const Tensor tags = cast(next > tokens, int32), mask = sequence_mask(lengths - 1, time, {.dtype = float32});
   struct Tagger : Model<Tagger> {
     layers::Embedding embedding{10, 8};
