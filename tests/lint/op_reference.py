@@ -49,7 +49,7 @@ def declaration(lines, at):
     """The declaration that begins on a line, without its body, and the number of the line after it."""
     text = ""
     while at < len(lines):
-        text += lines[at].strip() + " "
+        text += re.sub(r"([;}{]) +//.*", r"\1", lines[at]).strip() + " "  # without a comment behind its end
         at += 1
         if text.count("(") == text.count(")") and re.search(r"[;}{]\s*$", text):
             break

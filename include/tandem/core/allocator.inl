@@ -84,18 +84,18 @@ struct ThreadEnd {
     delete c;
   }
 };
-// Null after the thread's storage is destroyed: tensors destroyed later return their blocks directly to the central
-// list.
 // Before a thread's first allocation: once, where a header-only program has compiled the kernels without optimization.
 inline void warn_unoptimized() {
 #if TANDEM_IS_HEADER_ONLY && !defined(__OPTIMIZE__)
   static constinit std::atomic<bool> said{false};
   if (!said.exchange(true))
     detail::warn(
-        "this program compiles Tandem's kernels without optimization, which makes them 20 to 50 times slower; compile it "
-        "with -O2, or link the compiled library (tandem::tandem)");
+        "this program compiles Tandem's kernels without optimization, which makes them 20 to 50 times slower; compile "
+        "it with -O2, or link the compiled library (tandem::tandem)");
 #endif
 }
+// Null after the thread's storage is destroyed: tensors destroyed later return their blocks directly to the central
+// list.
 TANDEM_INLINE Cache* thread_cache() {
   if (context.cache) return context.cache;
   warn_unoptimized();

@@ -329,7 +329,8 @@ namespace TANDEM_NS {
 TANDEM_INLINE int detail::threads_of_operation() { return config::intra_op_parallelism_threads(); }
 TANDEM_INLINE void detail::run_tasks(int tasks, int threads, cpu::RangeTask task, void* context) {
   if (!cpu::pool::inside && tasks > 1 && threads > 1) {
-    cpu::pool::Region region{task, context, tasks, tasks, true};
+    const int pieces = tasks < threads ? tasks : threads;
+    cpu::pool::Region region{task, context, tasks, pieces, true};
     const int own = config::intra_op_parallelism_threads();  // of another number it would end and start its threads
     if (cpu::pool::run(region, own > 1 ? own : threads)) {
       if (region.error) std::rethrow_exception(region.error);

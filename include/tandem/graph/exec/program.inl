@@ -261,13 +261,13 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_branches(Execution& e, Inputs argume
   }
   for (; i < steps_.size(); ++i) run_step(steps_[i], e, arguments);
 }
-// Nothing in a region has effects. So its reads may come first, and of several errors that of the first step in order
-// is raised, as if the steps had run in order.
+// Nothing in a region has effects. So its reads, and the memory of results that leave the call, may come first, and of
+// several errors of kernels that of the first step in order is raised, as if the steps had run in order.
 TANDEM_LAZY_INLINE void PlannedProgram::run_region(const Region& r, Execution& e) const {
   for (std::uint32_t i = r.first; i < r.end; ++i) {
     const Step& s = steps_[i];
     if (s.kind == Step::read) named(s, [&] { read(s, e); });
-    else if (s.freshes) bind_outputs(s, e);
+    else if (s.freshes) named(s, [&] { bind_outputs(s, e); });
   }
   struct Running {
     const PlannedProgram& program;
@@ -284,7 +284,10 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_region(const Region& r, Execution& e
         if (i >= failed.load(std::memory_order_relaxed)) return;
         const Step& s = program.steps_[i];
         try {
-          named(s, [&] { invoke(*s.op, execution.calls[s.index], s.stream); });
+          named(s, [&] {
+            if (s.kind == Step::resolved) program.check_sizes(s, execution);
+            invoke(*s.op, execution.calls[s.index], s.stream);
+          });
         } catch (...) {
           const std::lock_guard lock(mutex);
           if (i < failed.load(std::memory_order_relaxed)) failed.store(i), error = std::current_exception();

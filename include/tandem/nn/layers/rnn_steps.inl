@@ -40,6 +40,7 @@ TANDEM_INLINE Tensor running_steps(const char* layer, const Tensor& lengths, con
   debugging::impl::sign(layer, Relation::greater_equal, lengths, in_range);
   debugging::impl::compared(layer, Relation::less_equal, lengths, time, in_range);
   const DimValue t = get_shape(x)[0];
+  const DeviceScope there(x.device());
   const Tensor steps = cast(t.is_known() ? range(t.number) : range(t.tensor), lengths.dtype());
   const tandem::detail::ShapeChecks lenient(false);
   return less(expand_dims(steps, 1), expand_dims(lengths, 0));

@@ -46,6 +46,7 @@ TANDEM_INLINE void check_ctc_range(const char* op, const char* what, const Tenso
 }
 // x [t, b, c] with 0 past the sequences' lengths: what is there may be NaN, which 0 times would keep in the gradient.
 TANDEM_INLINE Tensor ctc_within(const Tensor& x, const Tensor& lengths) {
+  const DeviceScope there(x.device());
   const Tensor runs = less(expand_dims(range(x.shape()[0]), 1), expand_dims(lengths, 0));
   return where(expand_dims(runs, -1), x, scalar_like(0, x));
 }

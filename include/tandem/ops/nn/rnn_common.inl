@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "tandem/core/scope.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -115,6 +116,7 @@ struct RnnReference {
 // [t, b]: whether row b still runs at step t.
 TANDEM_INLINE Tensor steps_within(const Tensor& lengths, const Tensor& x) {
   const DimValue t = get_shape(x)[0];
+  const DeviceScope there(x.device());  // a range on the CPU would move x there
   const Tensor steps = cast(t.is_known() ? range(t.number) : range(t.tensor), lengths.dtype());
   return less(expand_dims(steps, 1), expand_dims(lengths, 0));
 }
