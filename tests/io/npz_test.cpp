@@ -60,7 +60,7 @@ TEST_CASE("save_npz, load_npz: every dtype that NumPy has comes back, stored and
       CHECK((all[i].tensor.size() == 0 ||
              std::memcmp(back[i].tensor.raw(), all[i].tensor.raw(), all[i].tensor.spec().bytes()) == 0));
     }
-    CHECK(io::load_npz(file.path, "int16[3]").dtype() == int16);
+    CHECK(io::load_npz(file.path, "int16(3,)").dtype() == int16);
   }
   io::save_npz(file.path, std::map<std::string, Tensor>{{"b", constant(1)}, {"a", constant({2, 3})}});
   CHECK(io::load_npz(file.path)[0].name == "a");

@@ -117,6 +117,8 @@ class ZipReader {
     if (number_at(header, 0, 4) != local_signature) fail(m.name + " has no header where the directory says");
     if (number_at(header, 6, 2) & 1)
       errors::raise<errors::UnimplementedError>("load_npz", path_ + ": " + m.name + " is encrypted");
+    if (const std::string name = part(m.offset + local_bytes, number_at(header, 26, 2), m.name); name != m.name)
+      fail("its directory has " + m.name + " for a member that is called " + name);
     const std::uint64_t begin = m.offset + local_bytes + number_at(header, 26, 2) + number_at(header, 28, 2);
     if (begin > source_.size() || m.compressed > source_.size() - begin) fail(m.name + " lies beyond its end");
     if (m.method == 0) {
