@@ -57,7 +57,7 @@ TEST_CASE("P7: a declared shape is checked at each call, with both shapes in the
   CHECK_THAT(error_of([&] {
                return f(ones({31, 128}));
              }),
-             ContainsSubstring("(32, 128)") && ContainsSubstring("[31,128]"));
+             ContainsSubstring("float32[32,128]") && ContainsSubstring("[31,128]"));
   auto g = function(
       [](const Tensor& x) {
         return ensure_shape(x, {32, 128});

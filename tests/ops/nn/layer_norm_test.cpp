@@ -179,7 +179,7 @@ TEST_CASE("layer_norm of empty tensors, unknown dimensions and wrong operands") 
   CHECK_THROWS_WITH(nn::layer_norm(constant({1.f}), 1), ContainsSubstring("axis 1 is out of range for rank 1"));
   CHECK_THROWS_WITH(nn::layer_norm(constant({{1.f, 2.f}}), {.scale = scale}),
                     ContainsSubstring("layer_norm: scale and offset need x's dtype and the shape of the normalized "
-                                      "axes, [2]: float32[1,2] x float32[3]"));
+                                      "axes, (2,): float32[1,2] x float32[3]"));
   // The same over other axes than the last, where a wrong parameter must not broadcast.
   const Tensor block = loops::random({2, 1, 4}, 1);
   for (const Tensor& wrong : {loops::random({5}, 2), loops::random({2, 1}, 2), loops::random({1}, 2, float64)}) {
