@@ -86,7 +86,7 @@ struct SmallAlexNet : Model<SmallAlexNet> {
 void print_shapes() {
   const Shape expected[] = {{3, 125, 76, 32}, {3, 63, 38, 32}, {3, 63, 38, 64}, {3, 32, 19, 64}, {3, 38912}};
   const std::vector<Tensor> found = SmallAlexNet(3).features(zeros({3, 250, 151, 1}));
-  std::printf("[3,250,151,1]");
+  std::printf("(3, 250, 151, 1)");
   for (std::size_t i = 0; i < found.size(); ++i) {
     std::printf(" -> %s", to_string(found[i].shape()).c_str());
     if (found[i].shape() != expected[i]) throw std::logic_error("the shape should be " + to_string(expected[i]));

@@ -6,7 +6,7 @@
 right_above 95
 loss=$(sed -n 's/^training loss \([0-9.]*\),.*/\1/p' out)
 awk "BEGIN { exit !(\"$loss\" != \"\" && $loss + 0 < 0.1) }" || { fail "the training loss is '$loss'"; cat out; }
-grep -q -F '[3,250,151,1] -> [3,125,76,32] -> [3,63,38,32] -> [3,63,38,64] -> [3,32,19,64] -> [3,38912]' out ||
+grep -q -F '(3, 250, 151, 1) -> (3, 125, 76, 32) -> (3, 63, 38, 32) -> (3, 63, 38, 64) -> (3, 32, 19, 64) -> (3, 38912)' out ||
   { fail 'the chain of shapes'; cat out; }
 
 # Stopped and resumed equals uninterrupted, also if it was killed.

@@ -4,7 +4,7 @@
 
 "$program" --steps 40 --batch 50 --checkpoint learnt >out 2>&1 || { fail 'train'; cat out; }
 right_above 80
-grep -q '^flatten (flatten)  *\[None,3136\]' out || { fail 'no summary'; cat out; }
+grep -q '^flatten (flatten)  *(None, 3136)' out || { fail 'no summary'; cat out; }
 # The rows of the confusion matrix: the counts are those of the digits, most of them on the diagonal.
 awk '/^    [0-9]  / { for (i = 2; i <= NF; ++i) all += $i; right += $($1 + 2) }
      END { exit !(all == 1500 && right > 1200) }' out || { fail 'the confusion matrix'; cat out; }

@@ -39,18 +39,28 @@ def golden_cases(family):
     return {name.split(":")[0] for name in zipfile.ZipFile(path).namelist()} if path.exists() else set()
 
 
+class Tests:
+    """The text of the tests, and where each word stands in it."""
+
+    def __init__(self, text):
+        self.text, self.places = text, {}
+        for match in re.finditer(r"\b[A-Za-z_]\w*", text):
+            self.places.setdefault(match[0], []).append(match)
+
+
 def is_called(scope, own, tests):
     """Whether the tests call that function, construct an object of that class, or pass it on: not as a member (`.size()`),
     of another namespace (`std::size`), or as the name of a variable."""
     space = "".join(rf"(?:{part}::)?" for part in scope.split("::") if part)
     before_call = re.compile(rf"(?:^|[^\w.>: ]|[^\w] |return )(?:tandem::)?{space}$")
     before_object = re.compile(rf"(?:^|[^\w.>:])(?:tandem::)?{space}$")
-    before_argument = re.compile(rf"[(,] ?&?(?:tandem::)?{space}$")
-    for match in re.finditer(rf"\b{own}\b", tests):
-        before, after = tests[max(0, match.start() - 60):match.start()], tests[match.end():match.end() + 40]
+    before_argument = re.compile(rf"[(,<] ?&?(?:tandem::)?{space}$")
+    for match in tests.places.get(own, ()):
+        before = tests.text[max(0, match.start() - 60):match.start()]
+        after = tests.text[match.end():match.end() + 40]
         if (re.match(r"(<[\w:]+>)?[({]", after) and before_call.search(before)
                 or re.match(r" \w+[({;]", after) and before_object.search(before)
-                or after[:1] in (",", ")") and before_argument.search(before)):
+                or after[:1] in (",", ")", ">") and before_argument.search(before)):
             return True
     return False
 
@@ -97,7 +107,7 @@ def main():
                       for p in sources.files(("tests",), {".cpp", ".hpp"}))
     known = {}
     problems = check(LIST.read_text().splitlines(), declared,
-                     lambda family: known.setdefault(family, golden_cases(family)), tests)
+                     lambda family: known.setdefault(family, golden_cases(family)), Tests(tests))
     sources.report("op_coverage", problems)
 
 

@@ -88,7 +88,7 @@ class OpCoverage(unittest.TestCase):
     DECLARED = {("", "f"), ("nn", "g")}
 
     def problems(self, *lines):
-        return op_coverage.check(lines, self.DECLARED, {"unary": {"f"}}.get, "f(x); g(x);")
+        return op_coverage.check(lines, self.DECLARED, {"unary": {"f"}}.get, op_coverage.Tests("f(x); g(x);"))
 
     def test_accepted(self):
         self.assertFalse(self.problems("# Title", "", "f: golden unary", "nn::g: golden unary:f", "h: missing no time"))
@@ -98,7 +98,7 @@ class OpCoverage(unittest.TestCase):
                      "f: missing but there"):
             self.assertTrue(self.problems(line), line)
         self.assertTrue(self.problems("f: exact", "f: exact"))
-        self.assertTrue(op_coverage.check(["f: exact"], self.DECLARED, {}.get, "no call"))
+        self.assertTrue(op_coverage.check(["f: exact"], self.DECLARED, {}.get, op_coverage.Tests("no call")))
 
     def test_declared_names(self):
         text = "namespace TANDEM_NS {\nnamespace nn {\nTANDEM_API Tensor g(int);\n}\nclass C {};\n// Tensor f(int);\n}\n"

@@ -7,6 +7,8 @@ set(ENV{CCACHE_NOHASHDIR} 1)  # as in the build that made the objects
 file(REMOVE_RECURSE "${FOLDER}")
 file(MAKE_DIRECTORY "${FOLDER}")
 
+string(REPLACE "\\;" ";" PROGRAMS "${PROGRAMS}")
+
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
   if(NOT status EQUAL 0)

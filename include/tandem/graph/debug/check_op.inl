@@ -119,13 +119,14 @@ TANDEM_LAZY class OpCheck {
   void check_against_differences(const std::string& what, const F& f, const std::vector<Tensor>& x) {
     const bool wide = std::all_of(x.begin(), x.end(), [](const Tensor& t) { return t.dtype() == DType::float64; });
     const double delta = options_.delta > 0 ? options_.delta : wide ? 1e-5 : 1.0 / 1024;
+    const double tolerance = options_.gradient_tolerance > 0 ? options_.gradient_tolerance : wide ? 1e-5 : 1e-3;
     attempt(what, [&] {
       const auto listed = [&](const std::vector<Tensor>& in) { return f(in); };
       for (const Jacobians& j : test::compute_gradient(listed, x, {.delta = delta})) {
         double largest = 1;
         for (const double d : to_double(j.numerical)) largest = std::max(largest, std::fabs(d));
         const double e = max_error(j.theoretical, j.numerical);
-        if (!(e <= options_.gradient_tolerance * largest))
+        if (!(e <= tolerance * largest))
           failures_.push_back(what + " differs from differences by " + std::to_string(e) + ", at values up to " +
                               std::to_string(largest));
       }
