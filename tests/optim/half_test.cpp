@@ -1,4 +1,5 @@
 // Optimizers and averages of half-precision weights: float32's steps with the weight rounded once in each, bit by bit.
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -158,4 +159,21 @@ TEST_CASE("half precision: averages are float32, and come back rounded once") {
     f();
     CHECK(ema.average(w).dtype() == float32);
   }
+}
+
+TEST_CASE("half precision: clipping by a norm that the dtype cannot hold") {
+  for (const DType half : {float16, bfloat16})
+    for (const bool joint : {false, true})
+      for (const bool traced : {false, true}) {
+        CAPTURE(name(half), joint, traced);
+        const Variable w(zeros({1000}, half)), other(zeros({2}));
+        const optimizers::SGD sgd(joint ? optimizers::SGDOptions{.learning_rate = 1., .global_clipnorm = 1000.}
+                                        : optimizers::SGDOptions{.learning_rate = 1., .clipnorm = 1000.});
+        const auto step = [&] {
+          sgd.apply_gradients({Gradient(cast(fill({1000}, 3000.f), half)), Gradient(zeros({2}))}, {w, other});
+        };
+        if (traced) function(step)();
+        else step();
+        CHECK(cast(w, float32).to_vector<float>()[5] == Approx(-1000 / std::sqrt(1000.)).epsilon(.005));
+      }
 }

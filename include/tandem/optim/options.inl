@@ -7,6 +7,8 @@
 #include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/optim/rules.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/optim/clip.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tandem/optim/options.hpp"
@@ -29,36 +31,49 @@ TANDEM_INLINE void decay_weights(const std::vector<Gradient>& gradients, const s
     }
   }
 }
-// Raises where clipping has a norm that is not finite: what it would make of the weights is NaN.
-TANDEM_INLINE void check_norm(const char* option, const Tensor& norm, const std::string& of) {
-  debugging::impl::compared(option, debugging::impl::Relation::less, norm, std::numeric_limits<double>::infinity(),
+// Raises unless norms are finite: with another one, clipping makes NaN of the weights.
+[[gnu::cold]] TANDEM_INLINE void require_finite(const char* option, const Tensor& norms, const std::string& of) {
+  debugging::impl::compared(option, debugging::impl::Relation::less, norms, std::numeric_limits<double>::infinity(),
                             {.message = "the norm of " + of +
                                         " is not finite, so that clipping cannot scale it; nothing has changed. Find "
                                         "its origin with debugging::enable_check_numerics(), or use clipvalue"});
 }
-TANDEM_INLINE void check_norm_of(const char* option, const Tensor& norm, const Gradient& g, std::size_t number) {
-  check_norm(option, norm, "gradient " + std::to_string(number) + ", " + to_string(g.values().spec()) + ",");
+// The same, naming the first gradient to blame.
+[[gnu::cold]] TANDEM_INLINE void require_each_finite(const char* option, const std::vector<Gradient>& gradients) {
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i].is_set()) continue;
+    const Tensor& values = gradients[i].values();
+    require_finite(option, norm_to_clip(values),
+                   "gradient " + std::to_string(i) + ", " + to_string(values.spec()) + ",");
+  }
+}
+// Checks all norms at once, which reads one value. In a trace it is one assert.
+TANDEM_INLINE void check_norms(const char* option, const Tensor& norms, const std::vector<Gradient>& gradients,
+                               const char* of_all) {
+  if (norms.has_data()) {
+    if (reduce_all(is_finite(norms)).item<bool>()) return;
+    require_each_finite(option, gradients);
+  }
+  require_finite(option, norms, of_all);
 }
 TANDEM_INLINE std::vector<Gradient> clip_each_norm(const std::vector<Gradient>& gradients, double clip_norm) {
+  std::vector<Tensor> norms;
+  const Tensor all = norms_to_clip(gradients, &norms);
+  if (!all.is_set()) return gradients;
+  check_norms("clipnorm", all, gradients, "a gradient");
   std::vector<Gradient> r = gradients;
-  for (std::size_t i = 0; i < r.size(); ++i) {
-    if (!r[i].is_set()) continue;
-    const Tensor norm = norm_to_clip(r[i].values());
-    check_norm_of("clipnorm", norm, r[i], i);
-    r[i] = scaled_to_norm(r[i], clip_factor(norm, clip_norm));
-  }
+  std::size_t next = 0;
+  for (Gradient& g : r)
+    if (g.is_set()) g = scaled_to_norm(g, clip_factor(norms[next++], clip_norm));
   return r;
 }
 TANDEM_INLINE std::vector<Gradient> clip_each_value(const std::vector<Gradient>& gradients, double clip_value) {
   return clip_by_value(gradients, -clip_value, clip_value);
 }
 TANDEM_INLINE std::vector<Gradient> clip_joint_norm(const std::vector<Gradient>& gradients, double clip_norm) {
-  ClippedGradients r = clip_by_global_norm(gradients, clip_norm);
-  if (r.norm.has_data() && !is_finite(r.norm).item<bool>())  // names the first one to blame
-    for (std::size_t i = 0; i < gradients.size(); ++i)
-      if (gradients[i].is_set()) check_norm_of("global_clipnorm", norm_to_clip(gradients[i].values()), gradients[i], i);
-  check_norm("global_clipnorm", r.norm, "all gradients");
-  return std::move(r.gradients);
+  const Tensor norm = global_norm(gradients);
+  check_norms("global_clipnorm", norm, gradients, "all gradients");
+  return clip_by_global_norm(gradients, clip_norm, {.use_norm = norm}).gradients;
 }
 
 // Whether the lists have a Variable.
