@@ -226,3 +226,22 @@ TEST_CASE("models are made, copied and listed on several threads at once") {
   for (std::thread& t : threads) t.join();
   CHECK(wrong == 0);
 }
+
+TEST_CASE("a Model with another base class before it ends where its object ends") {
+  struct Interface {
+    virtual ~Interface() = default;
+    double numbers[16] = {};
+  };
+  struct Net : Interface, Model<Net> {
+    layers::Dense inside{2};
+  };
+  struct Pair {
+    Net net;
+    layers::Dense behind{3};
+  };
+  const Pair pair;
+  pair.net.inside(ones({1, 2}));
+  pair.behind(ones({1, 2}));
+  CHECK(pair.net.variables().size() == 2);
+  CHECK(pair.behind.path_in_model().empty());
+}

@@ -32,9 +32,9 @@ class Model : public Module {
  public:
   Model() {
     set_kind(detail::snake_case(detail::type_name<Self>()));
-    set_extent(sizeof(Self));
+    set_extent(extent());
   }
-  Model(const Model& other) : Module(other) { set_extent(sizeof(Self)); }
+  Model(const Model& other) : Module(other) { set_extent(extent()); }
   Model& operator=(const Model&) = default;
 
   /// Copies the model with new Variables that start with the same values; tied Variables stay tied. The copy
@@ -46,6 +46,13 @@ class Model : public Module {
     Self copy(static_cast<const Self&>(*this));
     this->separate(noted.list());
     return copy;
+  }
+
+ private:
+  // The bytes from here to the end of the object: other base classes may come before this one.
+  __attribute__((no_sanitize("vptr"))) std::size_t extent() const {
+    const char* const here = reinterpret_cast<const char*>(static_cast<const Module*>(this));
+    return static_cast<std::size_t>(reinterpret_cast<const char*>(static_cast<const Self*>(this) + 1) - here);
   }
 };
 
