@@ -99,18 +99,18 @@ __attribute__((cold, no_sanitize("thread", "address"))) TANDEM_INLINE bool has_w
 }
 
 [[gnu::cold]] TANDEM_INLINE void Module::check_registered() const {
-  contents().is_checked.store(true, std::memory_order_relaxed);
+  const auto passed = [this] { contents().is_checked.store(true, std::memory_order_relaxed); };
   const auto* called = this;  // the layer that the model called, which contains this one
   for (const detail::LayerCall* c = detail::layer_call; c; c = c->outer) called = static_cast<const Module*>(c->layer);
-  if (called->contents().has_parent.load(std::memory_order_relaxed)) return;
+  if (called->contents().has_parent.load(std::memory_order_relaxed)) return passed();
   std::string model;
   {
     const std::lock_guard lock(places().mutex);
-    if (places().models.empty() || places().has_member(called) || detail::is_on_stack(called)) return;
+    if (places().models.empty() || places().has_member(called) || detail::is_on_stack(called)) return passed();
     for (const auto& [holder, size] : places().models)
       if (detail::has_word(holder, size, called)) model = holder->contents().kind_name;
   }
-  if (model.empty() || called->may_be_child()) return;
+  if (model.empty() || called->may_be_child()) return passed();
   errors::raise<errors::FailedPreconditionError>(
       called->contents().kind_name.c_str(),
       "this layer would not be trained or saved with '" + model +
