@@ -110,3 +110,37 @@ TEST_CASE("set_trainable: a frozen module that ends leaves the others' traces al
   f(x);
   CHECK(f.trace_count() == 2);
 }
+TEST_CASE("set_trainable: the traces of a module that is added to a frozen one") {
+  struct Parent : Module {
+    using Module::add_module;
+  };
+  const Parent parent;
+  parent.set_trainable(false);
+  const layers::BatchNormalization norm;
+  const auto f = function([&](const Tensor& t) { return norm(t, {.training = true}); });
+  f(x);
+  parent.add_module("norm", norm);
+  const auto kept = floats(norm.variables()[2].value());
+  f(x);
+  CHECK(floats(norm.variables()[2].value()) == kept);
+  CHECK(f.trace_count() == 2);
+}
+TEST_CASE("set_trainable: a trace during which it was called is not found again") {
+  const layers::BatchNormalization norm;
+  norm(x, {.training = true});
+  bool freezes = true;
+  const auto f = function([&](const Tensor& t) {
+    if (freezes) norm.set_trainable(false);  // as another thread may
+    return norm(t, {.training = true});
+  });
+  f(x);
+  freezes = false;
+  norm.set_trainable(true);
+  const auto before = floats(norm.variables()[2].value());
+  f(x);
+  CHECK(floats(norm.variables()[2].value()) != before);
+  norm.set_trainable(false);
+  norm.set_trainable(true);
+  f(x);
+  CHECK(f.trace_count() == 2);
+}

@@ -8,9 +8,10 @@
 
 namespace TANDEM_NS::detail {
 
-/// The exclusive or of the marks of all frozen modules, which tells their set from other sets.
+/// The exclusive or of the marks of all modules that are frozen, themselves or with an enclosing one, which tells their
+/// set from other sets.
 inline TANDEM_API constinit std::atomic<std::uint64_t> frozen_modules{0};
-inline std::uint64_t frozen_state() { return frozen_modules.load(std::memory_order_relaxed); }
+inline std::uint64_t frozen_state() { return frozen_modules.load(std::memory_order_acquire); }
 
 /// The mark of a module with this id: 64 random bits (splitmix64).
 inline std::uint64_t frozen_mark(std::uint64_t id) {

@@ -125,13 +125,15 @@ TANDEM_INLINE void Module::add_module(const std::string& name, const Module& chi
     errors::raise<errors::InvalidArgumentError>("module", "cannot have itself as its child '" + name + "'");
   Contents& c = contents();
   Marks marks;
-  if (c.in_frozen.load(std::memory_order_relaxed)) marks = child.frozen_marks(true);
+  if (c.in_frozen.load(std::memory_order_acquire)) marks = child.frozen_marks(true);
   {
     const std::lock_guard lock(c.mutex);
     c.check_new(name);
     c.add(make_ref<Contents::Item>(name, child.handle()));
   }
   child.contents().has_parent.store(true, std::memory_order_relaxed);
+  if (marks.list.empty()) return;
+  const detail::FrozenChange change;
   marks.set();
 }
 TANDEM_INLINE void Module::add_module(const Module& child) const {
@@ -310,6 +312,7 @@ TANDEM_INLINE Module::Marks Module::frozen_marks(bool in_frozen) const {
 TANDEM_INLINE void Module::set_trainable(bool trainable) const {
   Contents& c = contents();
   const bool before = c.frozen.load(std::memory_order_relaxed);
+  const detail::FrozenChange change;
   c.freeze(!trainable);
   try {
     frozen_marks(false).set();
@@ -320,7 +323,7 @@ TANDEM_INLINE void Module::set_trainable(bool trainable) const {
 }
 TANDEM_INLINE bool Module::is_frozen() const {
   detail::tell_frozen_read();
-  return contents().in_frozen.load(std::memory_order_relaxed);
+  return contents().in_frozen.load(std::memory_order_acquire);
 }
 TANDEM_LAZY_INLINE std::vector<Tensor> Module::get_weights() const {
   std::vector<Tensor> r;

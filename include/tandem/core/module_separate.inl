@@ -38,7 +38,7 @@ TANDEM_LAZY_INLINE struct Module::Separation {
     const Ref<Opaque> kept = contents[&old] = Ref<Opaque>(fresh);
     fresh->built = old.built.load();
     fresh->freeze(old.frozen.load());
-    fresh->in_frozen = old.in_frozen.load();
+    fresh->set_in_frozen(old.in_frozen.load());
     fresh->has_parent = old.has_parent.load();
     fresh->names = old.names;
     fresh->assets = old.assets;  // they do not change, each module replaces its own

@@ -46,7 +46,8 @@ class Module::Names {
 };
 
 struct Module::Contents final : Opaque {
-  const u64 mark = detail::frozen_mark(new_id(context));  // in detail::frozen_modules while this module is frozen
+  // In detail::frozen_modules while this module is frozen, and while it is in a frozen one.
+  const u64 mark = detail::frozen_mark(new_id(context)), in_mark = detail::frozen_mark(mark);
   std::atomic<bool> built{false}, frozen{false};
   std::atomic<bool> has_parent{false};  // by add_module
   std::atomic<bool> is_checked{false};  // by check_registered
@@ -81,11 +82,13 @@ struct Module::Contents final : Opaque {
   std::string path;                        // in that checkpoint: "model/hidden/"
   Ref<Opaque> paths;                       // a Paths, of the modules of that checkpoint
 
-  ~Contents() override { freeze(false); }
+  ~Contents() override { freeze(false), set_in_frozen(false); }
   const char* kind() const override { return "module"; }
-  void freeze(bool now) {
-    if (frozen.exchange(now, std::memory_order_relaxed) != now)
-      detail::frozen_modules.fetch_xor(mark, std::memory_order_relaxed);
+  void freeze(bool now) noexcept { flip(frozen, now, mark); }
+  void set_in_frozen(bool now) noexcept { flip(in_frozen, now, in_mark); }
+  static void flip(std::atomic<bool>& flag, bool now, u64 mark) noexcept {
+    if (flag.exchange(now, std::memory_order_acq_rel) != now)
+      detail::frozen_modules.fetch_xor(mark, std::memory_order_acq_rel);
   }
   void check_new(const std::string& name) const {
     if (names.contains(name))
@@ -144,10 +147,24 @@ struct Module::Marks {
   LeanVector<Mark> list;
 
   void set() const noexcept {
-    for (const Mark& m : list)
-      static_cast<Contents&>(*m.contents).in_frozen.store(m.in_frozen, std::memory_order_relaxed);
+    for (const Mark& m : list) static_cast<Contents&>(*m.contents).set_in_frozen(m.in_frozen);
   }
 };
+
+namespace detail {
+// Exists while modules are frozen or unfrozen: a trace made meanwhile, which may see some of them changed and others
+// not, is of a state that does not come again.
+class FrozenChange {
+ public:
+  FrozenChange() : mark_(frozen_mark(new_id(context))) { frozen_modules.fetch_xor(mark_, std::memory_order_acq_rel); }
+  FrozenChange(const FrozenChange&) = delete;
+  FrozenChange& operator=(const FrozenChange&) = delete;
+  ~FrozenChange() { frozen_modules.fetch_xor(mark_, std::memory_order_acq_rel); }
+
+ private:
+  const u64 mark_;
+};
+}  // namespace detail
 
 // The registry of all Modules by address, with the sizes of those that are Models.
 struct Module::Places {

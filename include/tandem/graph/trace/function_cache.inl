@@ -192,6 +192,8 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::
               "the function and keep it");
   }
   traced->depends_on_frozen = tracer.depends_on_frozen();
+  if (traced->frozen != detail::frozen_state())  // it may have seen some modules before the change, others after it:
+    traced->frozen = detail::frozen_mark(new_id(context));  // a state that does not come again
   traced->function = make_ref<ConcreteFunction>(std::move(graph), options_.execution);
   traced->result = std::move(run.result);
   traced->plain = std::move(run.plain);
