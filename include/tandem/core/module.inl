@@ -44,10 +44,7 @@ TANDEM_INLINE void Module::enter() {
   if (n) n->list_.push_back(this);
 }
 TANDEM_INLINE Module::Module() : state_(new Contents) { enter(); }
-TANDEM_INLINE Module::Module(const char* kind) : Module() {
-  contents().kind_name = kind;
-  contents().is_layer = true;
-}
+TANDEM_INLINE Module::Module(const char* kind) : state_(new Contents(kind)) { enter(); }
 TANDEM_INLINE Module::Handle Module::handle() const {
   const std::lock_guard lock(places().mutex);
   return places().handle(*this);
@@ -67,9 +64,10 @@ TANDEM_INLINE Module::~Module() {
   places().models.erase(this);
 }
 TANDEM_INLINE void Module::set_extent(std::size_t size) {
-  members_ = {};
+  Ref<Opaque> before;  // released after the lock
   const std::lock_guard lock(places().mutex);
   places().sizes[this] = places().models[this] = size;
+  std::swap(before, members_);
 }
 
 // The name of an expected slot, derived from its weight's path.
@@ -80,7 +78,10 @@ TANDEM_INLINE std::string Module::Contents::path_of(const Named& slot) const {
   return at == all.of.end() ? slot.path : at->second + "/" + slot.slot;
 }
 TANDEM_INLINE Module::Contents& Module::contents() const { return static_cast<Contents&>(*state_); }
-TANDEM_INLINE void Module::set_kind(std::string kind) const { contents().kind_name = std::move(kind); }
+TANDEM_INLINE void Module::set_kind(std::string kind) const {
+  const std::lock_guard lock(places().mutex);
+  contents().kind_name.swap(kind);
+}
 TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = true; }
 [[gnu::cold]] TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tensor& initial,
                                                           bool trainable, const Regularizer& regularizer,
@@ -141,7 +142,7 @@ TANDEM_INLINE void Module::add_module(const Module& child) const {
   {
     Contents& c = contents();
     const std::lock_guard lock(c.mutex);
-    name = c.names.free_name(child.contents().kind_name);
+    name = c.names.free_name(child.contents().class_name());
   }
   add_module(name, child);
 }
@@ -174,8 +175,8 @@ TANDEM_INLINE void Module::build_locked(Callable build) const {
     for (const auto& [name, value] : c.expected)
       if (!c.names.contains(name))
         errors::raise<errors::InvalidArgumentError>("restore", "the checkpoint has '" + name + "' " +
-                                                                   to_string(value.spec()) + " for a " + c.kind_name +
-                                                                   ", which does not create it");
+                                                                   to_string(value.spec()) + " for a " +
+                                                                   c.class_name() + ", which does not create it");
   } catch (...) {
     c.shrink_to(before);
     throw;

@@ -39,7 +39,7 @@ struct Module::Search final : Walk {
   for (const Handle& m : all) {
     if (&m.contents() == &contents()) continue;
     Search search(contents());
-    search.visit(m, m.contents().kind_name + "/");
+    search.visit(m, m.contents().class_name() + "/");
     if (depth(search.path) > depth(longest)) longest = search.path;
   }
   return longest.substr(0, longest.find_last_of('/'));  // without the slash at the end
@@ -112,7 +112,7 @@ __attribute__((cold, no_sanitize("thread", "address"))) TANDEM_INLINE bool has_w
   }
   if (model.empty() || called->may_be_child()) return passed();
   errors::raise<errors::FailedPreconditionError>(
-      called->contents().kind_name.c_str(),
+      called->contents().class_name().c_str(),
       "this layer would not be trained or saved with '" + model +
           "', which holds it by a pointer or in a container: a Model knows the Modules that are stored in the object "
           "itself. Call add_module(\"name\", layer) in its constructor; a layer of something else belongs into a Model "

@@ -31,7 +31,7 @@ TANDEM_LAZY_INLINE struct Module::Separation {
     const std::lock_guard lock(old.mutex);
     if (!old.is_layer && !old.variables.empty())
       errors::raise<errors::FailedPreconditionError>(
-          "clone", "a " + old.kind_name + " may keep handles to its Variables ('" + old.variables[0]->named.path +
+          "clone", "a " + old.class_name() + " may keep handles to its Variables ('" + old.variables[0]->named.path +
                        "'), which would still refer to the original; construct a new one and copy the weights with "
                        "get_weights() and set_weights()");
     auto* const fresh = new Contents;
@@ -42,7 +42,7 @@ TANDEM_LAZY_INLINE struct Module::Separation {
     fresh->has_parent = old.has_parent.load();
     fresh->names = old.names;
     fresh->assets = old.assets;  // they do not change, each module replaces its own
-    fresh->kind_name = old.kind_name;
+    fresh->kind_name = old.class_name();
     fresh->is_layer = old.is_layer;
     fresh->output = old.output;
     fresh->expected = old.expected;
@@ -59,7 +59,13 @@ TANDEM_LAZY_INLINE struct Module::Separation {
 TANDEM_LAZY_INLINE void Module::separate(const LeanVector<Module*>& modules) {
   const detail::Unobserved quiet;
   Separation all;
-  for (Module* m : modules) all.separate(m->state_, m->members_);
+  for (Module* m : modules) {
+    Handle own{m->state_, m->members_};
+    all.separate(own.state, own.members);
+    const std::lock_guard lock(places().mutex);  // other threads list all modules meanwhile
+    std::swap(m->state_, own.state);
+    std::swap(m->members_, own.members);
+  }
 }
 
 }  // namespace TANDEM_NS

@@ -74,7 +74,7 @@ struct Module::Contents final : Opaque {
   };
   LeanVector<OwnAsset> assets;
   Names names;
-  std::string kind_name = "module";
+  std::string kind_name = "module";  // Places::mutex guards it; class_name() copies it
   bool is_layer = false, makes_slots = false;
   Tensor call_loss;                        // of the latest call, or unset
   std::string output;                      // the shape of a result, or empty
@@ -82,8 +82,11 @@ struct Module::Contents final : Opaque {
   std::string path;                        // in that checkpoint: "model/hidden/"
   Ref<Opaque> paths;                       // a Paths, of the modules of that checkpoint
 
+  Contents() = default;
+  explicit Contents(const char* layer) : kind_name(layer), is_layer(true) {}
   ~Contents() override { freeze(false), set_in_frozen(false); }
   const char* kind() const override { return "module"; }
+  std::string class_name() const;
   void freeze(bool now) noexcept { flip(frozen, now, mark); }
   void set_in_frozen(bool now) noexcept { flip(in_frozen, now, in_mark); }
   static void flip(std::atomic<bool>& flag, bool now, u64 mark) noexcept {
@@ -193,5 +196,10 @@ struct Module::Places {
     return {m.state_, Ref<Opaque>(members)};
   }
 };
+
+inline std::string Module::Contents::class_name() const {
+  const std::lock_guard lock(places().mutex);
+  return kind_name;
+}
 
 }  // namespace TANDEM_NS

@@ -51,7 +51,8 @@ TANDEM_LAZY_INLINE std::string Module::summary() const {
     void enter(Contents& c, const std::string& prefix, bool) override {
       const std::string path = prefix.empty() ? "" : prefix.substr(0, prefix.size() - 1);
       last[prefix] = rows.size();
-      rows.push_back({prefix.empty() ? c.kind_name : path + " (" + c.kind_name + ")", c.output});
+      const std::string name = c.class_name();
+      rows.push_back({prefix.empty() ? name : path + " (" + name + ")", c.output});
     }
     void variable(const Named& v, const std::string& prefix, bool is_frozen) override {
       const i64 n = v.variable.shape().size();

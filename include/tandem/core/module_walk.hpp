@@ -35,7 +35,7 @@ struct Module::Walk {
     if (!m.members) return;
     for (const Handle& member : static_cast<const Members&>(*m.members).list) {
       if (seen_.find(reinterpret_cast<u64>(&member.contents())) >= 0) continue;
-      const std::string name = names.free_name(member.contents().kind_name);
+      const std::string name = names.free_name(member.contents().class_name());
       names.insert(name);
       visit(member, prefix + name + "/", is_frozen);
     }
