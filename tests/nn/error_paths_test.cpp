@@ -59,6 +59,31 @@ TEST_CASE("errors of layers name the path in the outermost model") {
   CHECK(net.second.b.path_in_model() == "net/block_1/dense_1");
 }
 
+TEST_CASE("paths of layers follow what contains them, and are those in the original of a copy") {
+  struct Parent : Module {
+    using Module::add_module;
+  };
+  const layers::Reshape alone({5});
+  const auto wrong = [&] { return message([&] { alone(x); }); };
+  for (int i = 0; i < 2; ++i) CHECK_THAT(wrong(), !ContainsSubstring("(in "));
+  const Parent parent;
+  parent.add_module("shape", alone);
+  for (int i = 0; i < 2; ++i) CHECK_THAT(wrong(), ContainsSubstring("(in module/shape)"));
+  const Parent outer;
+  outer.add_module("parent", parent);
+  CHECK_THAT(wrong(), ContainsSubstring("(in module/parent/shape)"));
+  struct Both {
+    Block low;
+    Net net;
+    Block high;
+  } both;
+  both.low = both.high = both.net.first;
+  const Block copies[] = {both.net.first};
+  CHECK(copies[0].a.path_in_model() == "net/block/dense");
+  CHECK(both.low.b.path_in_model() == "net/block/dense_1");
+  CHECK(both.high.pool.path_in_model() == "net/block/max_pooling2d");
+}
+
 TEST_CASE("errors of layers name the path in traces, and after other errors nothing is left") {
   const Net net;
   const auto f = function([&](const Tensor& t) { return net.second.b(net.first.a(t)); });

@@ -40,6 +40,7 @@ TANDEM_INLINE void Module::enter() {
   {
     const std::lock_guard lock(places().mutex);
     places().sizes[this] = 0;
+    ++places().changes;
   }
   if (n) n->list_.push_back(this);
 }
@@ -53,6 +54,7 @@ TANDEM_INLINE Module::Module(const Module& o) : state_(o.state_), members_(o.han
 TANDEM_INLINE Module& Module::operator=(const Module& o) {
   Handle theirs = o.handle();
   const std::lock_guard lock(places().mutex);
+  ++places().changes;
   std::swap(state_, theirs.state);
   if (places().sizes[this] == 0) std::swap(members_, theirs.members);
   return *this;
@@ -67,6 +69,7 @@ TANDEM_INLINE void Module::set_extent(std::size_t size) {
   Ref<Opaque> before;  // released after the lock
   const std::lock_guard lock(places().mutex);
   places().sizes[this] = places().models[this] = size;
+  ++places().changes;
   std::swap(before, members_);
 }
 
@@ -133,6 +136,7 @@ TANDEM_INLINE void Module::add_module(const std::string& name, const Module& chi
     c.add(make_ref<Contents::Item>(name, child.handle()));
   }
   child.contents().has_parent.store(true, std::memory_order_relaxed);
+  ++places().changes;
   if (marks.list.empty()) return;
   const detail::FrozenChange change;
   marks.set();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tandem/base/at_fork.hpp"
+#include "tandem/base/id_map.hpp"
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/core/module.hpp"
 #include "tandem/core/module_state.hpp"
@@ -24,25 +25,51 @@ struct Module::Search final : Walk {
   explicit Search(const Contents& c) : wanted(c) { waits_ = false; }
   bool missed() const { return missed_; }
   void enter(Contents& c, const std::string& prefix, bool) override {
-    if (&c == &wanted && path.empty()) path = prefix;
+    if (&c == &wanted) path = prefix, done_ = true;
   }
 };
 
-[[gnu::cold]] TANDEM_INLINE std::string Module::path_in_model() const {
+// Handles of all modules, or of those alone that nothing contains, as far as that is known.
+[[gnu::cold]] TANDEM_INLINE LeanVector<Module::Handle> Module::Places::handles(bool outermost) {
   LeanVector<Handle> all;
-  {
-    const std::lock_guard lock(places().mutex);
-    for (const auto& [module, size] : places().sizes) all.push_back(places().handle(*module));
+  LeanVector<const Module*> outside;
+  IdMap inside;  // by address: the Contents of the members of Models
+  const char* end = nullptr;
+  const std::lock_guard lock(mutex);
+  for (const auto& [module, size] : sizes) {
+    const char* const at = reinterpret_cast<const char*>(module);
+    if (at < end) inside.set(reinterpret_cast<u64>(&module->contents()), 1);
+    else outside.push_back(module);
+    end = std::max(end, at + size, std::less<>());
+    if (!outermost) all.push_back(handle(*module));
   }
+  if (!outermost) return all;
+  for (const Module* m : outside)
+    if (Contents& c = m->contents();
+        !c.has_parent.load(std::memory_order_relaxed) && inside.find(reinterpret_cast<u64>(&c)) < 0)
+      all.push_back(handle(*m));
+  return all;
+}
+[[gnu::cold]] TANDEM_INLINE std::string Module::path_in_model() const {
+  Contents& wanted = contents();
+  const u64 changes = places().changes.load(std::memory_order_acquire);
+  if (wanted.alone.load(std::memory_order_relaxed) == changes) return {};
   std::string longest;
+  bool missed = false;
   const auto depth = [](const std::string& path) { return std::count(path.begin(), path.end(), '/'); };
-  for (const Handle& m : all) {
-    if (&m.contents() == &contents()) continue;
-    Search search(contents());
-    search.visit(m, m.contents().class_name() + "/");
-    if (depth(search.path) > depth(longest)) longest = search.path;
+  for (const bool outermost : {true, false}) {  // what contains it may be left of something larger
+    for (const Handle& m : places().handles(outermost)) {
+      if (&m.contents() == &wanted) continue;
+      Search search(wanted);
+      search.visit(m, m.contents().class_name() + "/");
+      missed |= search.missed();
+      if (depth(search.path) > depth(longest)) longest = search.path;
+      if (outermost && !longest.empty()) break;
+    }
+    if (!longest.empty()) return longest.substr(0, longest.size() - 1);  // without the slash at the end
   }
-  return longest.substr(0, longest.find_last_of('/'));  // without the slash at the end
+  if (!missed) wanted.alone.store(changes, std::memory_order_relaxed);
+  return {};
 }
 [[gnu::cold]] TANDEM_INLINE void Module::place_error(const void* layer, errors::OpError& e) {
   if (const std::string path = static_cast<const Module*>(layer)->path_in_model(); !path.empty())
@@ -85,12 +112,7 @@ __attribute__((cold, no_sanitize("thread", "address"))) TANDEM_INLINE bool has_w
 }
 // Whether something else than a layer contains it, perhaps: if a module is locked, that is not known.
 [[gnu::cold]] TANDEM_INLINE bool Module::may_be_child() const {
-  LeanVector<Handle> all;
-  {
-    const std::lock_guard lock(places().mutex);
-    for (const auto& [module, size] : places().sizes) all.push_back(places().handle(*module));
-  }
-  for (const Handle& m : all) {
+  for (const Handle& m : places().handles(false)) {
     Search search(contents());
     search.visit(m, "/");
     if (search.missed() || (!search.path.empty() && !m.contents().is_layer)) return true;

@@ -63,6 +63,7 @@ TANDEM_LAZY_INLINE void Module::separate(const LeanVector<Module*>& modules) {
     Handle own{m->state_, m->members_};
     all.separate(own.state, own.members);
     const std::lock_guard lock(places().mutex);  // other threads list all modules meanwhile
+    ++places().changes;
     std::swap(m->state_, own.state);
     std::swap(m->members_, own.members);
   }

@@ -52,6 +52,7 @@ struct Module::Contents final : Opaque {
   std::atomic<bool> has_parent{false};  // by add_module
   std::atomic<bool> is_checked{false};  // by check_registered
   std::atomic<bool> in_frozen{false};   // it is frozen, or an enclosing module was when that was frozen or it was added
+  std::atomic<u64> alone{0};            // Places::changes when no other module contained it
   // Guards all members below, and is held while the module is built. A build may call children, never the reverse;
   // no two modules are locked except by such calls.
   std::recursive_mutex mutex;
@@ -174,8 +175,10 @@ struct Module::Places {
   detail::ForkMutex mutex{detail::ForkMutex::modules};
   std::map<const Module*, std::size_t, std::less<>> sizes;
   std::map<const Module*, std::size_t, std::less<>> models;  // those alone
+  std::atomic<u64> changes{1};                               // counts what may have put one module into another
 
   bool has_member(const Module* m) const;
+  LeanVector<Handle> handles(bool outermost);
 
   // A handle with the members directly inside a Model, in address order, or those of the Model that it was copied
   // from. The mutex is held.

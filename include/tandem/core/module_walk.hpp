@@ -29,15 +29,17 @@ struct Module::Walk {
     if (m.members) names = c.names;
     lock.unlock();
     for (const Ref<Contents::Item>& item : items) {
+      if (done_) return;
       if (item->is_module()) visit(item->module, prefix + item->named.path + "/", is_frozen);
       else TANDEM_VIRTUAL(*this, Walk::variable)(item->named, prefix, is_frozen);
     }
-    if (!m.members) return;
+    if (!m.members || done_) return;
     for (const Handle& member : static_cast<const Members&>(*m.members).list) {
       if (seen_.find(reinterpret_cast<u64>(&member.contents())) >= 0) continue;
       const std::string name = names.free_name(member.contents().class_name());
       names.insert(name);
       visit(member, prefix + name + "/", is_frozen);
+      if (done_) return;
     }
   }
 
@@ -45,6 +47,7 @@ struct Module::Walk {
   ~Walk() = default;
   bool waits_ = true;    // for a module that another thread is building; otherwise it is left out,
   bool missed_ = false;  // which this says
+  bool done_ = false;    // for enter() to end the walk
 
  private:
   IdMap seen_;  // by address: the Contents of modules visited so far
