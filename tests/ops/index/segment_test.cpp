@@ -243,6 +243,67 @@ TEST_CASE("segments: the same bits for any number of threads") {
   CHECK(results() == one);
 }
 
+// Sums in float32, of which those of more than 64 terms are computed in float64: which, must not depend on the pieces
+// that threads are given.
+TEST_CASE("sums into rows: the same bits for any number of threads") {
+  std::vector<i64> ids;
+  for (i64 s = 0; s < 1000; ++s)
+    for (i64 k = s < 500 ? 30 : s % 100 == 7 ? 65 : 1; k > 0; --k) ids.push_back(s);
+  const auto count = static_cast<i64>(ids.size());
+  const Tensor sorted = constant(ids), mixed = gather(sorted, floormod(range(count) * 7919, count));
+  const Tensor x = random::stateless_normal({count, 64}, {1, 2}), y = random::stateless_normal({4, count, 24}, {3, 4});
+  const Tensor groups = reshape(tile(mixed, {4}), {4, count});
+  const auto gather_gradient = [](const Tensor& upstream, const Tensor& at, const Shape& shape, int batch_dims) {
+    const Tensor p = zeros(Dims(shape));
+    GradientTape tape;
+    tape.watch(p);
+    return Tensor(
+        tape.gradient(reduce_sum(gather(p, at, {.axis = batch_dims, .batch_dims = batch_dims}) * upstream), p));
+  };
+  const auto results = [&] {
+    return std::vector<std::vector<float>>{
+        segment_sum(x, sorted).to_vector<float>(),
+        unsorted_segment_sum(x, mixed, 1000).to_vector<float>(),
+        scatter_nd(expand_dims(mixed, 1), x, {1000, 64}).to_vector<float>(),
+        tensor_scatter_nd_add(ones({1000, 64}), expand_dims(mixed, 1), x).to_vector<float>(),
+        gather_gradient(x, mixed, {1000, 64}, 0).to_vector<float>(),
+        gather_gradient(y, groups, {4, 1000, 24}, 1).to_vector<float>(),
+    };
+  };
+  std::vector<std::vector<float>> first;
+  for (const int n : {1, 2, 3, 4}) {
+    const testing::Threads threads(n);
+    const auto now = results();
+    if (first.empty()) first = now;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      INFO("result " << i << ", " << n << " threads");
+      CHECK((now[i] == first[i]));
+    }
+  }
+  // The order of the terms of a row is the same, and so is the precision.
+  CHECK((first[1] == first[2] && first[1] == first[4]));
+}
+
+// 64 terms are added in float32, where 2^24 + 1 is 2^24; 65 are not.
+TEST_CASE("sums into rows: precise from 65 terms on, in the order of the ids or not") {
+  std::vector<float> v;
+  std::vector<i64> ids;
+  const i64 terms[] = {64, 0, 65, 1, 200, 64, 65, 130};
+  for (i64 row = 0; row < 80; ++row)
+    for (i64 k = 0; k < terms[row % 8]; ++k) v.push_back(k == 0 ? 16777216.f : 1.f), ids.push_back(row);
+  const auto count = static_cast<i64>(ids.size());
+  const Tensor x = constant(v), at = constant(ids);
+  const auto sorted = segment_sum(x, at).to_vector<float>();
+  // The first terms of all rows, then the others.
+  const Tensor order = argsort(cast(x < 2.f, int32), {.stable = true});
+  const auto mixed = unsorted_segment_sum(gather(x, order), gather(at, order), 80).to_vector<float>();
+  CHECK((mixed == sorted && order.size() == count));
+  for (std::size_t row = 0; row < 80; ++row) {
+    const i64 n = terms[row % 8];
+    CHECK(sorted[row] == static_cast<float>(n == 0 ? 0 : n > 64 ? 16777215 + n : 16777216));
+  }
+}
+
 TEST_CASE("segments: errors") {
   const Tensor x = zeros({3, 2});
   CHECK_THROWS_WITH(segment_sum(x, constant({0, 2, 1})),

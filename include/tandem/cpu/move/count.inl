@@ -92,7 +92,8 @@ TANDEM_INLINE void confusion(const KernelCall& c) {
         return static_cast<i64>(labels.as<const I>()[i]) * n + static_cast<i64>(found.as<const I>()[i]);
       };
       const T one(1);
-      const detail::RowSums<T> sums(y.as<T>(), n * n, 1, 0, 1, count, cell_of);
+      const detail::WideRows<T> wide(n * n, 1, count, cell_of);
+      const detail::RowSums<T> sums(y.as<T>(), {1, 0, 1, 0, n * n}, wide);
       for (i64 i = 0; i < count; ++i) sums.add(cell_of(i), c.in.size() > 2 ? c.in[2].as<const T>() + i : &one);
     });
   });

@@ -88,7 +88,7 @@ void gather_of(const KernelCall& c, int axis, int batch_dims) {
   });
 }
 
-using AddRows = void (*)(void* to, const void* from, const void* indices, i64 count, i64 inner, i64 first, i64 last);
+using AddRows = void (*)(void* to, i64 rows, const void* from, const void* indices, i64 count, i64 inner);
 // Type-erased: a dtype and an index type cost one loop, not one walk.
 TANDEM_INLINE void gather_grad_walk(const KernelCall& c, const GatherShape& s, AddRows rows) {
   const Operand &g = c.in[0], &idx = c.in[1], &y = c.out[0];
@@ -96,19 +96,16 @@ TANDEM_INLINE void gather_grad_walk(const KernelCall& c, const GatherShape& s, A
   fill_zero(y.spec->dtype, y.data, y.size());
   const i64 groups = s.batch * s.outer;
   if (groups == 0 || s.count == 0 || s.inner == 0) return;
-  const auto add = [&](i64 group, i64 first, i64 last) {
-    rows(y.as<char>() + group * s.n * s.inner * width, g.as<const char>() + group * s.count * s.inner * width,
-         idx.as<const char>() + group / s.outer * s.count * wide, s.count, s.inner, first, last);
+  const auto add = [&](i64 group) {
+    rows(y.as<char>() + group * s.n * s.inner * width, s.n, g.as<const char>() + group * s.count * s.inner * width,
+         idx.as<const char>() + group / s.outer * s.count * wide, s.count, s.inner);
   };
-  // Threads are assigned groups, or columns of one group: in both cases each element has one writer and a fixed
-  // order.
-  if (groups > 1)
-    return parallel_for(groups, grain_of(s.count * s.inner * width), [&](i64 b, i64 e) {
-      for (i64 i = b; i < e; ++i) add(i, 0, s.inner);
-    });
-  const i64 blocks = (s.inner + 15) / 16;
-  parallel_for(blocks, grain_of(s.count * 16 * width),
-               [&](i64 b, i64 e) { add(0, b * 16, std::min(s.inner, e * 16)); });
+  // Threads are assigned groups, or columns of one group (by `rows`): in both cases each element has one writer and a
+  // fixed order.
+  if (groups == 1) return add(0);
+  parallel_for(groups, grain_of(s.count * s.inner * width), [&](i64 b, i64 e) {
+    for (i64 i = b; i < e; ++i) add(i);
+  });
 }
 
 template <class I>
@@ -138,7 +135,9 @@ void scatter_nd_of(const KernelCall& c, int indices, int updates, int batch_dims
   for (i64 b = 0; b < s.batch; ++b) {
     const I* const at = idx.as<const I>() + b * s.count * s.width;
     const auto row_of = [&](i64 i) { return s.row(at + i * s.width); };
-    const RowSums<T> sums(y.as<T>() + b * s.block, s.block / s.inner, s.inner, 0, s.inner, s.count, row_of);
+    const i64 rows = s.block / s.inner;
+    const WideRows<T> wide(rows, s.inner, s.count, row_of);
+    const RowSums<T> sums(y.as<T>() + b * s.block, {s.inner, 0, s.inner, 0, rows}, wide);
     for (i64 i = 0; i < s.count; ++i) sums.add(row_of(i), u.as<T>() + (b * s.count + i) * s.inner);
   }
 }
@@ -181,9 +180,10 @@ void take_along_grad_of(const KernelCall& c, int axis) {
     for (i64 o = b; o < e; ++o) {
       const i64 size = s.n * s.inner, count = s.count * s.inner;
       const I* const idx = c.in[1].as<const I>() + o * count;
-      const RowSums<T> sums(to + o * size, size, 1, 0, 1, count, [&](i64 k) {
+      const WideRows<T> wide(size, 1, count, [&](i64 k) {
         return (static_cast<i64>(idx[k]) + (idx[k] < 0 ? s.n : 0)) * s.inner + k % s.inner;
       });
+      const RowSums<T> sums(to + o * size, {1, 0, 1, 0, size}, wide);
       s.walk(c.in[1].as<const I>(), o, [&](i64 at, i64 place) { sums.add(place - o * size, from + at); });
     }
   });

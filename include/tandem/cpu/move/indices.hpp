@@ -10,6 +10,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/core/kernel.hpp"
 #include "tandem/cpu/move/row_sums.hpp"
+#include "tandem/cpu/parallel.hpp"
 
 namespace TANDEM_NS::cpu::detail {
 
@@ -102,15 +103,19 @@ void with_copied_type(DType d, F&& f) {
   }
 }
 
-// Adds the columns [first, last) of rows to their destination rows, in the order of the indices.
+// Adds `count` rows of `inner` numbers to the `rows` rows of `to`, in the order of the indices. Threads are assigned
+// columns: each element has one writer and a fixed order.
 template <class T, class I>
-void add_rows(void* to, const void* from, const void* indices, i64 count, i64 inner, i64 first, i64 last) {
+void add_rows(void* to, i64 rows, const void* from, const void* indices, i64 count, i64 inner) {
   const I* const idx = static_cast<const I*>(indices);
-  const T* const x = static_cast<const T*>(from) + first;
-  const i64 rows = count > narrow_terms ? static_cast<i64>(*std::max_element(idx, idx + count)) + 1 : 0;
-  const RowSums<T> sums(static_cast<T*>(to), rows, inner, first, last, count,
-                        [idx](i64 i) { return static_cast<i64>(idx[i]); });
-  for (i64 i = 0; i < count; ++i) sums.add(static_cast<i64>(idx[i]), x + i * inner);
+  const T* const x = static_cast<const T*>(from);
+  const WideRows<T> wide(rows, inner, count, [idx](i64 i) { return static_cast<i64>(idx[i]); });
+  const i64 width = 16 * static_cast<i64>(sizeof(T));
+  parallel_for((inner + 15) / 16, std::max<i64>(1, (i64(1) << 17) / std::max<i64>(1, count * width)),
+               [&](i64 b, i64 e) {
+                 const RowSums<T> sums(static_cast<T*>(to), {inner, b * 16, std::min(inner, e * 16), 0, rows}, wide);
+                 for (i64 i = 0; i < count; ++i) sums.add(static_cast<i64>(idx[i]), x + i * inner);
+               });
 }
 
 }  // namespace TANDEM_NS::cpu::detail

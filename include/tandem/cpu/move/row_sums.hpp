@@ -1,7 +1,7 @@
 // Sums of rows into numbered rows, with errors that do not grow with their number: rows to which many are added are
 // summed in double the precision. For the definitions of scatters, segments and gradients of gathers.
 #pragma once
-#include <algorithm>
+#include <bit>
 #include <complex>
 #include <cstring>
 #include <type_traits>
@@ -33,80 +33,158 @@ class MaybeScratch {
   std::size_t bytes_ = 0;
 };
 
-/// The columns [first, last) of an array of rows of `inner` numbers, as it is while rows are added to it.
+/// A set of rows as bits: the scratch of a call does not exceed 2 bits a row, besides the counters.
+class RowSet {
+ public:
+  /// Makes the set of the rows to which more than narrow_terms of `count` rows are added. `row_of(i)` is the row of
+  /// the i-th; negative: none. `sorted`: row_of does not decrease.
+  template <class RowOf>
+  void find(i64 rows, i64 count, bool sorted, const RowOf& row_of) {
+    const i64 words = (rows + 63) / 64;
+    words_.allocate(words * static_cast<i64>(sizeof(Word)));
+    std::memset(words_.data(), 0, static_cast<std::size_t>(words) * sizeof(Word));
+    sorted ? find_runs(count, row_of) : find_counted(rows, count, row_of);
+    for (i64 w = 0; w < words; ++w) word(w).before = size_, size_ += std::popcount(word(w).bits);
+    all_ = size_ == rows;
+  }
+  i64 size() const { return size_; }
+  /// The position of a row in the set, or -1.
+  i64 find(i64 row) const {
+    if (all_) return row;
+    const Word& w = word(row / 64);
+    const u64 bit = u64(1) << (row % 64);
+    return w.bits & bit ? w.before + std::popcount(w.bits & (bit - 1)) : -1;
+  }
+  /// Calls f(row, position) for the rows of the set in [first, last).
+  template <class F>
+  void each(i64 first, i64 last, const F& f) const {
+    if (size_ == 0) return;
+    for (i64 w = first / 64; w * 64 < last; ++w) {
+      i64 k = word(w).before;
+      for (u64 bits = word(w).bits; bits; bits &= bits - 1, ++k)
+        if (const i64 row = w * 64 + std::countr_zero(bits); row >= first && row < last) f(row, k);
+    }
+  }
+
+ private:
+  struct Word {
+    u64 bits;    // of 64 rows
+    i64 before;  // the number of bits in the words before
+  };
+  Word& word(i64 w) const { return static_cast<Word*>(words_.data())[w]; }
+
+  template <class RowOf>
+  void find_runs(i64 count, const RowOf& row_of) const {
+    for (i64 i = 0; i + narrow_terms < count; ++i) {
+      const i64 row = row_of(i);
+      if (row == row_of(i + narrow_terms)) word(row / 64).bits |= u64(1) << (row % 64), i += narrow_terms - 1;
+    }
+  }
+  // A byte a row, because the counters of many rows must stay in the cache: the highest bit tells that a row is in the
+  // set, and counting stops there.
+  template <class RowOf>
+  void find_counted(i64 rows, i64 count, const RowOf& row_of) const {
+    const memory::Scratch room(static_cast<std::size_t>(rows + 63) / 64 * 64);
+    auto* const terms = static_cast<unsigned char*>(room.data());
+    std::memset(terms, 127 - narrow_terms, static_cast<std::size_t>(rows + 63) / 64 * 64);
+    i64 found = 0;
+    for (i64 i = 0; i < count && found < rows; ++i)
+      if (const i64 r = row_of(i); r >= 0 && terms[r] < 128) found += ++terms[r] == 128;
+    for (i64 r = 0; found > 0 && r < rows; r += 64) {
+      u64 eight[8], any = 0;
+      std::memcpy(eight, terms + r, sizeof eight);
+      for (const u64 x : eight) any |= x;
+      if (any & 0x8080808080808080u)
+        for (int j = 0; j < 64; ++j) word(r / 64).bits |= u64(terms[r + j] >> 7) << j;
+    }
+  }
+
+  MaybeScratch words_;
+  i64 size_ = 0;
+  bool all_ = false;
+};
+
+/// The wide sums of the rows to which more than narrow_terms rows are added in a whole call, whatever pieces it is cut
+/// into. To be made before anything is written, because it allocates.
+template <class T>
+class WideRows {
+ public:
+  using Sum = WideSum<T>;
+  static constexpr bool possible = !std::is_same_v<Sum, T>;
+
+  /// `inner`: the numbers of a row; the others: as RowSet::find().
+  template <class RowOf>
+  WideRows(i64 rows, i64 inner, i64 count, const RowOf& row_of, bool sorted = false) : inner_(inner) {
+    if constexpr (possible) {
+      if (count <= narrow_terms || inner == 0) return;
+      set_.find(rows, count, sorted, row_of);
+      if (any()) sums_.allocate(set_.size() * inner * static_cast<i64>(sizeof(Sum)));
+    }
+  }
+  bool any() const { return set_.size() > 0; }
+  /// The sums of a row, or null.
+  Sum* find(i64 row) const {
+    const i64 k = set_.find(row);
+    return k < 0 ? nullptr : sums(k);
+  }
+  /// Calls f(row, sums of the row) for the wide rows in [first, last).
+  template <class F>
+  void each(i64 first, i64 last, const F& f) const {
+    set_.each(first, last, [&](i64 row, i64 k) { f(row, sums(k)); });
+  }
+
+ private:
+  Sum* sums(i64 k) const { return static_cast<Sum*>(sums_.data()) + k * inner_; }
+
+  const i64 inner_;
+  RowSet set_;
+  MaybeScratch sums_;
+};
+
+/// The part of an array of rows that is written by one piece of work: rows and columns.
+struct RowsPart {
+  i64 inner;        // numbers in a row of the array
+  i64 first, last;  // columns
+  i64 row, end;     // rows
+};
+/// A part of an array of rows, as it is while rows are added to it.
 template <class T>
 class RowSums {
-  using W = WideSum<T>;
-  static constexpr bool widens = !std::is_same_v<W, T>;
-
  public:
-  /// `row_of(i)` is the row to which the i-th of `count` rows will be added; negative: none.
-  template <class RowOf>
-  RowSums(T* to, i64 rows, i64 inner, i64 first, i64 last, i64 count, const RowOf& row_of)
-      : to_(to + first), inner_(inner), width_(last - first) {
-    if constexpr (widens)
-      if (count > narrow_terms && width_ > 0) widen(rows, count, row_of);
+  RowSums(T* to, const RowsPart& part, const WideRows<T>& wide) : to_(to), part_(part), wide_(wide), any_(wide.any()) {
+    if constexpr (WideRows<T>::possible)
+      wide_.each(part.row, part.end, [this](i64 row, auto* sums) {
+        for (i64 c = part_.first; c < part_.last; ++c) sums[c] = to_[row * part_.inner + c];
+      });
   }
   ~RowSums() {
-    if constexpr (widens)
-      for (i64 k = 0; k < wide_rows_; ++k) {
-        T* const row = to_ + (number_.data() ? numbers()[k] : k) * inner_;
-        for (i64 c = 0; c < width_; ++c) row[c] = static_cast<T>(wide()[k * width_ + c]);
-      }
+    if constexpr (WideRows<T>::possible)
+      wide_.each(part_.row, part_.end, [this](i64 row, const auto* sums) {
+        for (i64 c = part_.first; c < part_.last; ++c) to_[row * part_.inner + c] = static_cast<T>(sums[c]);
+      });
   }
   RowSums(const RowSums&) = delete;
   RowSums& operator=(const RowSums&) = delete;
 
-  /// Adds numbers to the columns of a row.
+  /// Adds the part's columns of x to those of a row.
   void add(i64 row, const T* x) const {
-    if constexpr (widens)
-      if (const i64 k = wide_rows_ == 0 ? -1 : slot_.data() ? slots()[row] : row; k >= 0)
-        return plus(wide() + k * width_, x);
-    plus(to_ + row * inner_, x);
+    if constexpr (WideRows<T>::possible)
+      if (any_)
+        if (auto* const sums = wide_.find(row)) return plus(sums, x);
+    plus(to_ + row * part_.inner, x);
   }
 
  private:
   template <class A>
   void plus(A* row, const T* x) const {
-    for (i64 c = 0; c < width_; ++c) row[c] = static_cast<A>(row[c] + static_cast<A>(x[c]));
+    const i64 last = part_.last;  // a copy, which a number cannot alias
+    for (i64 c = part_.first; c < last; ++c) row[c] = static_cast<A>(row[c] + static_cast<A>(x[c]));
   }
-  template <class RowOf>
-  void widen(i64 rows, i64 count, const RowOf& row_of) {
-    wide_rows_ = count >= 16 * rows ? rows : number_rows(rows, count, row_of);
-    if (wide_rows_ == 0) return;
-    wide_.allocate(wide_rows_ * width_ * static_cast<i64>(sizeof(W)));
-    for (i64 k = 0; k < wide_rows_; ++k) {
-      const T* const row = to_ + (number_.data() ? numbers()[k] : k) * inner_;
-      for (i64 c = 0; c < width_; ++c) wide()[k * width_ + c] = static_cast<W>(row[c]);
-    }
-  }
-  // Numbers the rows that many are added to; returns how many there are. Counts are bytes that stop at 255, because the
-  // counters of many rows must stay in the cache.
-  template <class RowOf>
-  i64 number_rows(i64 rows, i64 count, const RowOf& row_of) {
-    const memory::Scratch room(static_cast<std::size_t>(rows));
-    auto* const terms = static_cast<unsigned char*>(room.data());
-    std::memset(terms, 0, static_cast<std::size_t>(rows));
-    for (i64 i = 0; i < count; ++i)
-      if (const i64 r = row_of(i); r >= 0) terms[r] = static_cast<unsigned char>(terms[r] + (terms[r] < 255));
-    const i64 many = std::count_if(terms, terms + rows, [](int n) { return n > narrow_terms; });
-    if (many == 0) return 0;
-    slot_.allocate(rows * static_cast<i64>(sizeof(i64)));
-    number_.allocate(many * static_cast<i64>(sizeof(i64)));
-    for (i64 r = 0, k = 0; r < rows; ++r) {
-      slots()[r] = terms[r] > narrow_terms ? k : -1;
-      if (terms[r] > narrow_terms) numbers()[k++] = r;
-    }
-    return many;
-  }
-  i64* slots() const { return static_cast<i64*>(slot_.data()); }      // of each row its wide one, or -1
-  i64* numbers() const { return static_cast<i64*>(number_.data()); }  // of each wide row
-  W* wide() const { return static_cast<W*>(wide_.data()); }
 
   T* const to_;
-  const i64 inner_, width_;
-  i64 wide_rows_ = 0;  // without slots: all rows
-  MaybeScratch slot_, number_, wide_;
+  const RowsPart part_;
+  const WideRows<T>& wide_;
+  const bool any_;
 };
 
 }  // namespace TANDEM_NS::cpu::detail

@@ -41,8 +41,9 @@ TANDEM_INLINE void add_rows(const KernelCall& c) {
   if (!rows.size()) return;
   const i64 inner = rows.size() / idx.size();
   detail::with_number_type(x.spec->dtype, [&]<class T>(T*) {
-    detail::with_index_type(
-        idx, [&]<class I>(I*) { detail::add_rows<T, I>(y.data, rows.data, idx.data, idx.size(), inner, 0, inner); });
+    detail::with_index_type(idx, [&]<class I>(I*) {
+      detail::add_rows<T, I>(y.data, x.shape().dim(0), rows.data, idx.data, idx.size(), inner);
+    });
   });
 }
 TANDEM_INLINE void mark_row(const KernelCall& c) {

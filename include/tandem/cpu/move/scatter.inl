@@ -24,25 +24,27 @@ inline void scatter_one(T& to, const T& x) {
   else to = x < to || x != x ? x : to;
 }
 template <class T, class I>
-void add_scattered(const KernelCall& c, const NdShape& s, i64 first, i64 last) {
+void add_scattered(const KernelCall& c, const NdShape& s, const WideRows<T>& wide, i64 first, i64 last) {
   const I* const idx = c.in[1].as<const I>();
   const Operand& y = c.out[0];
-  const auto row_of = [&](i64 i) { return s.row(idx + i * s.width); };
-  const RowSums<T> sums(y.as<T>(), y.size() / s.inner, s.inner, first, last, s.count, row_of);
-  for (i64 i = 0; i < s.count; ++i) sums.add(row_of(i), c.in[2].as<const T>() + i * s.inner + first);
+  const RowSums<T> sums(y.as<T>(), {s.inner, first, last, 0, y.size() / s.inner}, wide);
+  for (i64 i = 0; i < s.count; ++i) sums.add(s.row(idx + i * s.width), c.in[2].as<const T>() + i * s.inner);
 }
 template <ScatterMode M, class T, class I>
 void scatter_rows(const KernelCall& c) {
   const Operand &idx = c.in[1], &u = c.in[2], &y = c.out[0];
   const NdShape s(y.shape(), idx.shape(), 0);
   s.check<I>(c, idx);
+  // y may be x: memory that runs out must leave it unchanged.
+  const WideRows<T> wide(s.inner ? y.size() / s.inner : 0, s.inner, M == ScatterMode::add ? s.count : 0,
+                         [&](i64 i) { return s.row(idx.as<const I>() + i * s.width); });
   if (y.data != c.in[0].data) copy_dense(y.spec->dtype, y.data, c.in[0].data, y.size());
   // Columns are divided among threads: each element has one writer and a fixed order.
   const i64 blocks = (s.inner + 63) / 64;
   parallel_for(blocks, std::max<i64>(1, copy_grain_bytes / std::max<i64>(1, s.count * 64 * i64(sizeof(T)))),
                [&](i64 b, i64 e) {
                  const i64 first = b * 64, last = std::min(s.inner, e * 64);
-                 if constexpr (M == ScatterMode::add) return add_scattered<T, I>(c, s, first, last);
+                 if constexpr (M == ScatterMode::add) return add_scattered<T, I>(c, s, wide, first, last);
                  for (i64 i = 0; i < s.count; ++i) {
                    T* const to = y.as<T>() + s.place(idx.as<const I>() + i * s.width);
                    const T* const from = u.as<const T>() + i * s.inner;

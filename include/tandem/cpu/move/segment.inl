@@ -53,17 +53,17 @@ struct SegmentPart {
   void* to;
   i64 inner, first, last, column, columns;  // rows [first, last), elements [column, columns) of each
   i64 row, rows;                            // go to the segments [row, row + rows)
+  const void* wide;                         // a sum's WideRows of the whole call
 };
 template <SegmentFold F, class T, class I>
 void fold_segments(const SegmentPart& p) {
   const I* const ids = static_cast<const I*>(p.ids);
   if constexpr (F == SegmentFold::sum) {
-    const T* const x = static_cast<const T*>(p.from) + p.column;
-    const auto row_of = [&](i64 i) { return static_cast<i64>(ids[p.first + i]) - p.row; };
-    const RowSums<T> sums(static_cast<T*>(p.to) + p.row * p.inner, p.rows, p.inner, p.column, p.columns,
-                          p.last - p.first, row_of);
+    const T* const x = static_cast<const T*>(p.from);
+    const RowSums<T> sums(static_cast<T*>(p.to), {p.inner, p.column, p.columns, p.row, p.row + p.rows},
+                          *static_cast<const WideRows<T>*>(p.wide));
     for (i64 i = p.first; i < p.last; ++i)
-      if (ids[i] >= 0) sums.add(static_cast<i64>(ids[i]) - p.row, x + i * p.inner);
+      if (ids[i] >= 0) sums.add(static_cast<i64>(ids[i]), x + i * p.inner);
     return;
   }
   for (i64 i = p.first; i < p.last; ++i) {
@@ -89,8 +89,8 @@ struct SegmentWork {
   }
   // Each element has one writer and a fixed order: pieces are ranges of segments, or of columns.
   template <class I>
-  void run(void (*fold)(const SegmentPart&)) const {
-    const SegmentPart whole{c.in[0].data, c.in[1].data, c.out[0].data, inner, 0, count, 0, inner, 0, rows};
+  void run(void (*fold)(const SegmentPart&), const void* wide) const {
+    const SegmentPart whole{c.in[0].data, c.in[1].data, c.out[0].data, inner, 0, count, 0, inner, 0, rows, wide};
     const I* const ids = c.in[1].as<const I>();
     if (sorted && rows >= 8) {
       const i64 bytes = std::max<i64>(1, count * inner * width / rows);
@@ -132,13 +132,16 @@ void check_segment_ids(const SegmentWork& s) {
 template <SegmentFold F, class T, class I>
 void fold_work(const SegmentWork& s) {
   T* const to = s.c.out[0].as<T>();
+  const I* const ids = s.c.in[1].as<const I>();
+  const WideRows<T> wide(
+      s.rows, s.inner, F == SegmentFold::sum ? s.count : 0, [ids](i64 i) { return static_cast<i64>(ids[i]); },
+      s.sorted);
   std::fill_n(to, s.rows * s.inner, segment_start<F, T>());
-  s.run<I>(&fold_segments<F, T, I>);
+  s.run<I>(&fold_segments<F, T, I>, &wide);
   if constexpr (F == SegmentFold::max || F == SegmentFold::min) {
     const memory::Scratch room(static_cast<std::size_t>(s.rows));
     char* const seen = static_cast<char*>(room.data());
     if (s.rows) std::memset(seen, 0, static_cast<std::size_t>(s.rows));
-    const I* const ids = s.c.in[1].as<const I>();
     for (i64 i = 0; i < s.count; ++i)
       if (ids[i] >= 0) seen[ids[i]] = 1;
     for (i64 r = 0; r < s.rows; ++r)
