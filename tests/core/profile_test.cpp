@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -176,6 +177,32 @@ TEST_CASE("profiler: the file is well-formed, whatever the names") {
   CHECK_THAT(json, ContainsSubstring("\"traceEvents\":[") && ContainsSubstring("\"ph\":\"M\"") &&
                        ContainsSubstring("profile_test.cpp:") &&
                        ContainsSubstring("\"shapes\":\"float32[2] -> float32[2]\""));
+}
+
+TEST_CASE("profiler: a writable file is written in a folder that is not") {
+  const fs::path folder = fs::temp_directory_path() / ("tandem_folder_" + std::to_string(std::random_device()()));
+  fs::create_directory(folder);
+  const std::string path = (folder / "trace.json").string();
+  std::ofstream(path) << "old";
+  REQUIRE((::chmod(path.c_str(), 0666) == 0 && ::chmod(folder.c_str(), 0555) == 0));
+  Profiler profiler;
+  exp(ones({2}));
+  const bool root = ::geteuid() == 0;  // root may write everywhere
+  if (root) REQUIRE(::seteuid(65534) == 0);
+  const bool opens = ::access(folder.c_str(), X_OK) == 0;
+  std::string error;
+  try {
+    profiler.write(path);
+  } catch (const errors::UnavailableError& e) {
+    error = e.what();
+  }
+  if (root) REQUIRE(::seteuid(0) == 0);
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  ::chmod(folder.c_str(), 0755);
+  CHECK((opens && error == ""));
+  CHECK(Json(text.str()).good());
+  fs::remove_all(folder);
 }
 
 TEST_CASE("profiler: a file that cannot be written keeps its content, its permissions and its links") {

@@ -33,8 +33,18 @@ inline int open_to_write(const std::string& path, int flags, mode_t mode) {
     if (const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, mode); fd >= 0 || errno != EINTR)
       return fd;
 }
-/// Replaces the regular file at `path`, whose permissions are `mode`, by one with this text. Returns an error number,
-/// or 0; the old file is unchanged after an error.
+/// Makes this text the content of a file, in place. Returns an error number, or 0.
+inline int overwrite_text_file(const std::string& path, const std::string& text) {
+  const int fd = open_to_write(path, O_TRUNC, 0666);
+  return fd < 0 ? errno : write_and_close(fd, text);
+}
+/// Whether an error of open() or rename() means that the folder's files cannot be replaced; they may be writable.
+inline bool cannot_replace(int error) {
+  return error == EACCES || error == EPERM || error == EROFS || error == EBUSY;  // EBUSY: a mount point
+}
+/// Replaces the regular file at `path`, whose permissions are `mode`, by one with this text; writes in place if the
+/// folder does not allow that. Returns an error number, or 0; the old file is unchanged after an error of a
+/// replacement.
 inline int replace_text_file(const std::string& path, mode_t mode, const std::string& text) {
   static std::atomic<unsigned> count{0};
   const std::unique_ptr<char, void (*)(void*)> target(::realpath(path.c_str(), nullptr), &std::free);  // follows links
@@ -42,15 +52,17 @@ inline int replace_text_file(const std::string& path, mode_t mode, const std::st
   const std::string beside =
       target.get() + (".partial." + std::to_string(::getpid()) + "." + std::to_string(count.fetch_add(1)));
   const int fd = open_to_write(beside, O_EXCL, mode & 0777);
-  if (fd < 0) return errno;
+  if (fd < 0) return cannot_replace(errno) ? overwrite_text_file(path, text) : errno;
   (void)::fchmod(fd, mode & 07777);  // where it fails, the umask has narrowed the permissions
   int error = write_and_close(fd, text);
-  if (!error && ::rename(beside.c_str(), target.get()) != 0) error = errno;
+  const bool renames = !error;
+  if (renames && ::rename(beside.c_str(), target.get()) != 0) error = errno;
   if (error) ::unlink(beside.c_str());
-  return error;
+  return renames && cannot_replace(error) ? overwrite_text_file(path, text) : error;
 }
 /// Makes this text the content of a file. The content of a regular file is replaced once the new one is complete, so an
-/// error leaves it unchanged; a device or a pipe is written to.
+/// error leaves it unchanged. A device or a pipe is written to, and so is a file in a folder that cannot be written, or
+/// on which something is mounted: such a file may be left incomplete.
 ///   throws  errors::UnavailableError, with the path, in the name of `op`
 inline void write_text_file(const char* op, const std::string& path, const std::string& text) {
   struct stat s {};
@@ -58,8 +70,7 @@ inline void write_text_file(const char* op, const std::string& path, const std::
   if (::stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode)) {
     error = replace_text_file(path, s.st_mode, text);
   } else {
-    const int fd = open_to_write(path, O_TRUNC, 0666);
-    error = fd < 0 ? errno : write_and_close(fd, text);
+    error = overwrite_text_file(path, text);
   }
   if (error) errors::raise<errors::UnavailableError>(op, "cannot write " + path + ": " + std::strerror(error));
 }
