@@ -90,6 +90,22 @@ TEST_CASE("a row-sparse step changes its rows alone, equal rows add up") {
   CHECK(a.to_vector<float>() == b.to_vector<float>());
 }
 
+TEST_CASE("equal rows of a sparse gradient: the error of the sum does not grow with their number") {
+  for (const DType d : {float32, bfloat16}) {
+    const Variable t(zeros({5, 3}, {.dtype = d}));
+    std::vector<i64> rows(1'000'000, 3);
+    rows[5] = 1;
+    const Tensor values = cast(full_like(zeros({1'000'000, 3}), .1f), d);
+    optimizers::SGD({.learning_rate = 1}).apply_gradients({IndexedSlices{values, constant(rows), t}}, {t});
+    const double each = cast(values, float64).to_vector<double>()[0], bound = d == float32 ? 1e-6 : 1. / 256;
+    const std::vector<double> v = cast(t, float64).to_vector<double>();
+    for (std::size_t c = 0; c < 3; ++c) {
+      CHECK(v[3 * 3 + c] == Approx(-999'999 * each).epsilon(bound));
+      CHECK(v[1 * 3 + c] == Approx(-each).epsilon(bound));
+    }
+  }
+}
+
 TEST_CASE("embedding gradients stay sparse from the tape to the update") {
   const layers::Embedding embedding(1000, 4);
   const Variable t = embedding.variables()[0];

@@ -11,6 +11,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/kernel.hpp"
+#include "tandem/cpu/move/row_sums.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/pointwise/half_tile.hpp"
 #include "tandem/cpu/simd/isa.hpp"
@@ -143,6 +144,29 @@ struct RowOrder {
   }
 };
 
+/// The sum of `count` rows of values, or the only one; in `sum` if it is not in place. `sum` has room for two rows in
+/// half precision, `wide` for one: the error of a sum of many rows must not grow with their number.
+template <class T>
+const T* sum_of_rows(const UpdateRows<T>& values, const RowOrder::Item* items, i64 count, double* wide, T* sum) {
+  const i64 width = values.width;
+  const T* const first = values.widened(items[0].at, sum);
+  if (count == 1) return first;
+  if (count > narrow_terms) {
+    std::copy(first, first + width, wide);
+    for (i64 i = 1; i < count; ++i) {
+      const T* const next = values.widened(items[i].at, sum);
+      for (i64 j = 0; j < width; ++j) wide[j] += static_cast<double>(next[j]);
+    }
+    for (i64 j = 0; j < width; ++j) sum[j] = static_cast<T>(wide[j]);
+    return sum;
+  }
+  if (first != sum) std::copy(first, first + width, sum);
+  for (i64 i = 1; i < count; ++i) {
+    const T* const next = values.widened(items[i].at, sum + width);
+    for (i64 j = 0; j < width; ++j) sum[j] += next[j];
+  }
+  return sum;
+}
 /// Sums equal rows of the gradient before the rule is applied. Weights and slots of rows that do not occur are
 /// unchanged.
 template <class R, class T>
@@ -158,20 +182,16 @@ void sparse_update(const KernelCall& c) {
     if (c.out[at].data != c.in[at].data) std::memcpy(c.out[at].data, c.in[at].data, c.out[at].spec->bytes());
   }
   parallel_for(order.count, std::max<i64>(1, 16 * 1024 / std::max<i64>(1, width)), [&](i64 begin, i64 end) {
-    const memory::Scratch room(static_cast<std::size_t>(width) * (weights.is_half() ? 3 : 1) * sizeof(T));
-    T* const sum = static_cast<T*>(room.data());  // then, in half precision, one summand and the weight
+    const memory::Scratch room(static_cast<std::size_t>(width) *
+                               (sizeof(double) + (weights.is_half() ? 3 : 1) * sizeof(T)));
+    double* const wide = static_cast<double*>(room.data());
+    T* const sum = reinterpret_cast<T*>(wide + width);  // then, in half precision, one summand and the weight
     while (begin > 0 && begin < order.count && order.items[begin].row == order.items[begin - 1].row) ++begin;
     for (i64 i = begin; i < end;) {
       const i64 row = order.items[i].row;
-      const T* g = values.widened(order.items[i].at, sum);
-      if (++i < order.count && order.items[i].row == row) {
-        if (g != sum) std::copy(g, g + width, sum);
-        for (; i < order.count && order.items[i].row == row; ++i) {
-          const T* const next = values.widened(order.items[i].at, sum + width);
-          for (i64 j = 0; j < width; ++j) sum[j] += next[j];
-        }
-        g = sum;
-      }
+      const RowOrder::Item* const equal = order.items + i;
+      while (i < order.count && order.items[i].row == row) ++i;
+      const T* const g = sum_of_rows(values, equal, order.items + i - equal, wide, sum);
       const T* in[R::states];
       T* out[R::states];
       in[0] = out[0] = weights.widened(row, sum + 2 * width);
