@@ -57,9 +57,9 @@ class RegularFile {
  public:
   RegularFile(const char* op, const std::string& path)
       : op_(op), path_(path), fd_(uninterrupted([&] {
-          return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        })) {          // a pipe must not
-    struct stat s {};  // block
+          return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // not to wait for a pipe's writer
+        })) {
+    struct stat s {};
     if (fd_.get() < 0 || uninterrupted([&] { return ::fstat(fd_.get(), &s); }) != 0)
       errors::raise<errors::NotFoundError>(op, "cannot read " + path + ": " + std::strerror(errno));
     if (!S_ISREG(s.st_mode))
