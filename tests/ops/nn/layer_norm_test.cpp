@@ -146,6 +146,28 @@ TEST_CASE("results of layer_norm do not depend on the number of threads") {
   }
 }
 
+TEST_CASE("layer_norm and rms_norm: NaN and infinity stay in their rows, forward and backward") {
+  on_every_set([] {
+    const Tensor x = constant(
+        {{1.f, NAN, 2.f}, {1.f, INFINITY, 2.f}, {1e30f, 2e30f, 3e30f}, {1.f, 2.f, 4.f}, {-INFINITY, NAN, 0.f}});
+    for (const bool centered : {true, false}) {
+      const auto norm = [&](const Tensor& t) { return centered ? nn::layer_norm(t) : nn::rms_norm(t); };
+      GradientTape tape;
+      tape.watch(x);
+      const Tensor y = norm(x), g = tape.gradient(reduce_sum(y * y * y), x);
+      const auto v = numbers(y), slopes = numbers(g);
+      for (std::size_t i = 0; i < 3; ++i) {
+        CHECK((std::isnan(v[i]) && std::isnan(v[12 + i]) && std::isnan(slopes[i]) && std::isnan(slopes[12 + i])));
+        CHECK(std::isnan(slopes[3 + i]));
+        if (centered) CHECK(std::isnan(v[3 + i]));
+        else CHECK((i == 1 ? std::isnan(v[4]) : v[3 + i] == 0));
+      }
+      check_close(numbers(norm(constant({{1., 2., 3.}, {1., 2., 4.}}))),
+                  std::vector<double>(v.begin() + 6, v.begin() + 12), 1e-3);
+      for (std::size_t i = 6; i < 12; ++i) CHECK(std::isfinite(slopes[i]));
+    }
+  });
+}
 TEST_CASE("layer_norm of empty tensors, unknown dimensions and wrong operands") {
   CHECK(nn::layer_norm(constant(std::vector<float>{}, {.shape = {0, 3}})).shape() == Shape{0, 3});
   CHECK(nn::layer_norm(constant(std::vector<float>{}, {.shape = {3, 0}})).shape() == Shape{3, 0});

@@ -6,6 +6,8 @@
 #include "gradients.hpp"
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/transpose.hpp"
 #include "tests/support/catch.hpp"
 
 namespace statistics_test {
@@ -107,6 +109,24 @@ TEST_CASE("norms neither overflow nor vanish") {
   CHECK(std::isnan(reduce_euclidean_norm(constant({1.f, std::nanf("")})).item<float>()));
 }
 
+TEST_CASE("variances of NaN and infinity are NaN, beside others that overflow or underflow on the way") {
+  const float inf = INFINITY;
+  const Tensor x = constant({{1.f, NAN, 2.f}, {1.f, inf, 2.f}, {-inf, inf, 2.f}, {3e30f, 1e30f, 2e30f}, {1, 2, 3}});
+  const auto close = [](float y, double want) { return std::fabs(y / want - 1) < 1e-6; };
+  for (const bool columns : {false, true}) {
+    const Tensor t = columns ? transpose(x) : x;
+    const Tensor more = columns ? concat({t, t}, 0) : concat({t, t}, 1);  // the same variances
+    for (const Tensor& of : {t, more}) {
+      const auto v = reduce_variance(of, {.axis = columns ? 0 : 1}).to_vector<float>();
+      CHECK((std::isnan(v[0]) && std::isnan(v[1]) && std::isnan(v[2]) && v[3] == inf && close(v[4], 2. / 3)));
+      const auto s = reduce_std(of, {.axis = columns ? 0 : 1}).to_vector<float>();
+      CHECK((std::isnan(s[0]) && std::isnan(s[1]) && std::isnan(s[2]) && close(s[3], std::sqrt(2. / 3) * 1e30)));
+      CHECK(close(s[4], std::sqrt(2. / 3)));
+    }
+  }
+  const auto tiny = reduce_std(constant({{NAN, 1.f}, {1e-30f, 3e-30f}, {0, 0}}), {.axis = 1}).to_vector<float>();
+  CHECK((std::isnan(tiny[0]) && close(tiny[1], 1e-30) && tiny[2] == 0));
+}
 TEST_CASE("a variance of large numbers is exact: two passes") {
   CHECK(reduce_variance(constant({1e7f, 1e7f + 1, 1e7f + 2})).item<float>() == Approx(2.0 / 3));
 }

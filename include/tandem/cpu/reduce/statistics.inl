@@ -78,19 +78,23 @@ void repair_variance_of(const ReduceCall& r, void* means, bool root) {
   using Moments = RunningMoments<W>;
   T *const y = r.y.as<T>(), *const sizes = static_cast<T*>(means);
   const i64 n = r.y.size();
-  bool overflows = false, underflows = false;
+  bool suspect = false;
+  constexpr T most = std::numeric_limits<T>::max();
   // Differences whose squares underflow are too small to be there unless the mean is small, too.
   const T tiny = root ? (sizeof(T) == 4 ? T(1e-15) : T(1e-145)) : T(0);
   for (i64 i = 0; i < n; ++i) {
-    overflows |= !(y[i] <= std::numeric_limits<T>::max());
-    underflows |= y[i] < tiny && std::abs(sizes[i]) < (sizeof(T) == 4 ? T(1e-9) : T(1e-135));
+    suspect |= !(y[i] <= most);
+    suspect |= y[i] < tiny && std::abs(sizes[i]) < (sizeof(T) == 4 ? T(1e-9) : T(1e-135));
   }
-  if (underflows) {  // 0 is exact where all elements are 0
-    r.run<Fold::max_abs>(nullptr, sizes);
-    underflows = false;
-    for (i64 i = 0; i < n; ++i) underflows |= y[i] < tiny && sizes[i] > T(0) && sizes[i] < T(1);
-  }
-  if ((!overflows && !underflows) || r.x.size() == 0) return;
+  if (!suspect || r.x.size() == 0) return;
+  r.run<Fold::max_abs>(nullptr, sizes);
+  // NaN and infinity in the input are in the result already; 0 is exact where all elements are 0.
+  const auto wrong = [=](i64 i) {
+    return y[i] < tiny ? sizes[i] > T(0) && sizes[i] < T(1) : !(y[i] <= most) && sizes[i] <= most;
+  };
+  bool repairs = false;
+  for (i64 i = 0; i < n; ++i) repairs |= wrong(i);
+  if (!repairs) return;
   const std::unique_ptr<Moments[]> all(new Moments[static_cast<std::size_t>(n)]);
   plain_fold<T, Moments>(r, all.get(), Moments(), [](Moments m, T x) {
     const W d = static_cast<W>(x) - m.mean;
@@ -100,7 +104,7 @@ void repair_variance_of(const ReduceCall& r, void* means, bool root) {
   });
   for (i64 i = 0; i < n; ++i) {
     const W v = all[i].squares / all[i].n;
-    if (!(y[i] >= tiny && y[i] <= std::numeric_limits<T>::max())) y[i] = static_cast<T>(root ? std::sqrt(v) : v);
+    if (wrong(i)) y[i] = static_cast<T>(root ? std::sqrt(v) : v);
   }
 }
 // Computes again, slowly, what has overflowed, and standard deviations that have underflowed, if there are any.
