@@ -21,6 +21,10 @@ TEST_CASE("moments and losses of examples") {
   CHECK(cast(nn::l2_normalize(half), float32).to_vector<float>()[0] == Approx(.6).epsilon(1e-3));
   CHECK(std::isnan(nn::zero_fraction(constant(std::vector<float>{})).item<float>()));
 }
+TEST_CASE("l2_normalize: an epsilon below 0 is 0") {
+  CHECK(nn::l2_normalize(constant({3.f, 4.f}), {.axis = 0, .epsilon = -1e-12}).to_vector<float>() ==
+        std::vector<float>{.6f, .8f});
+}
 TEST_CASE("gradients of moments") {
   const Tensor x = loops::random({3, 4}, 5, DType::float64);
   CHECK(test::compute_gradient_error([](const Tensor& t) { return nn::l2_loss(t); }, x, {.delta = 1e-5}) < 1e-8);

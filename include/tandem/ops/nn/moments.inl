@@ -1,5 +1,6 @@
 // Definitions of ops/nn/moments.hpp.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "tandem/core/scope.hpp"
@@ -25,7 +26,7 @@ TANDEM_INLINE Tensor nn::l2_normalize(const Tensor& x, L2NormalizeOptions o) {
   tandem::detail::check_floating("l2_normalize", x);
   const Tensor wide = tandem::detail::widened(x);
   const Tensor norm = reduce_euclidean_norm(wide, {.axis = o.axis, .keepdims = true});  // whose squares do not overflow
-  const Tensor least = tandem::detail::scalar_like(std::sqrt(o.epsilon), wide);
+  const Tensor least = tandem::detail::scalar_like(std::sqrt(std::max(o.epsilon, 0.)), wide);
   return cast(divide(wide, maximum(norm, least), {.name = o.name, .where = o.where}), x.dtype());
 }
 TANDEM_INLINE nn::Moments nn::moments(const Tensor& x, const Axes& axes, MomentsOptions o) {
