@@ -1,7 +1,8 @@
 // Generated from the op table: graph files that lie. One op each, whose inputs have other dtypes, ranks, sizes or
 // contents than any public function would pass, or other attributes: refused by the shape rule, an error, or results
 // that follow from the operands alone, whatever lies behind them in memory. With the address sanitizer, blocks end
-// where their tensors do (core/allocator.hpp). Every fifth edit; all with TANDEM_HOSTILE_STRIDE=1. Random combinations of the same: tests/fuzz/graph_fuzz.cpp.
+// where their tensors do (core/allocator.hpp). Every fifth edit; all with TANDEM_HOSTILE_STRIDE=1. Random combinations
+// of the same: tests/fuzz/graph_fuzz.cpp.
 #include "tests/support/hostile_calls.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/graph/exec/concrete.hpp"
