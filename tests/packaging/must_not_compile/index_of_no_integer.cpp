@@ -1,5 +1,5 @@
 // An index is an integer: not true, which is a mask in NumPy, and not a number with a fraction.
-// error: deleted (function|constructor)
+// error: deleted (function|constructor|operator)
 #include <tandem/tandem.hpp>
 
 #ifdef MUST_NOT_COMPILE
