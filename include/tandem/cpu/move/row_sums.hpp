@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "tandem/base/dtype.hpp"
 #include "tandem/core/allocator.hpp"
 
 namespace TANDEM_NS::cpu::detail {

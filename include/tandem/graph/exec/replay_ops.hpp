@@ -5,6 +5,7 @@
 
 #include "tandem/core/apply.hpp"
 #include "tandem/core/context.hpp"
+#include "tandem/core/scope.hpp"
 #include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/exec/run_node.hpp"
 #include "tandem/graph/ir/graph.hpp"
