@@ -210,6 +210,8 @@ foreach(group ${test_groups})
     list(APPEND header_only_${label} ${files_of_${group}})
   endif()
 endforeach()
+# These replace system calls, or make allocations fail: in a program of their own, not in that of all tests.
+list(FILTER header_only_fast EXCLUDE REGEX "/(allocations/(faults|growth)|io/failing_calls)_test\\.cpp$")
 # One program per label, of as few units as there are cores: most of the compile time of a unit goes into the library,
 # which every unit compiles again. The definitions of the components are in the second unit only, and in the one of
 # tests/support.
