@@ -46,7 +46,6 @@ Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Ass
     } else {
       InlinedVector<const Tensor*, 8> in;
       for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
-      // In another trace the nodes get names of their own.
       Tensors out = replay_node(n, {in.begin(), in.size()});
       for (unsigned k = 0; k < static_cast<unsigned>(n.outputs); ++k) values[first + k] = std::move(out[k]);
     }
