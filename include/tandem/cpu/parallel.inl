@@ -327,17 +327,17 @@ TANDEM_INLINE void parallel_range(i64 n, i64 grain, RangeTask task, void* contex
 
 namespace TANDEM_NS {
 TANDEM_INLINE int detail::threads_of_operation() { return config::intra_op_parallelism_threads(); }
-TANDEM_INLINE void detail::run_tasks(int tasks, int threads, cpu::RangeTask task, void* context) {
+TANDEM_INLINE void detail::run_tasks(int tasks, int threads, cpu::RangeTask task, void* argument) {
   if (!cpu::pool::inside && tasks > 1 && threads > 1) {
     const int pieces = tasks < threads ? tasks : threads;
-    cpu::pool::Region region{task, context, tasks, pieces, true};
+    cpu::pool::Region region{task, argument, tasks, pieces, true};
     const int own = config::intra_op_parallelism_threads();  // of another number it would end and start its threads
     if (cpu::pool::run(region, own > 1 ? own : threads)) {
       if (region.error) std::rethrow_exception(region.error);
       return;
     }
   }
-  task(context, 0, tasks);
+  task(argument, 0, tasks);
 }
 
 }  // namespace TANDEM_NS

@@ -103,7 +103,8 @@ void repair_variance_of(const ReduceCall& r, void* means, bool root) {
     return m;
   });
   for (i64 i = 0; i < n; ++i) {
-    const W v = all[i].squares / all[i].n;
+    const Moments& m = all.get()[i];
+    const W v = m.squares / m.n;
     if (wrong(i)) y[i] = static_cast<T>(root ? std::sqrt(v) : v);
   }
 }

@@ -239,7 +239,7 @@ TANDEM_LAZY class LoopRun {
     for (std::size_t i = 0; i < at_.body_captures; ++i) specs.push_back(in_[at_.first_body_capture() + i]->spec());
     Ref<Graph> bound;
     try {
-      bound = bind(*a_.body, specs);
+      bound = tandem::bind(*a_.body, specs);
     } catch (const errors::InvalidArgumentError&) {
       return;
     }
