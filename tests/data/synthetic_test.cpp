@@ -189,7 +189,7 @@ TEST_CASE("synthetic_titanic: the numbers of the real list, in a file with quote
   CHECK(missing == 177);
   CHECK(quoted > 40);
   double sum = 0, lowest = 100, highest = 0, known = 0;
-  for (const float age : t.numbers("Age", {.missing = -1}).data<float>())
+  for (const float age : t.numbers("Age", {.missing = -1}).to_vector<float>())
     if (age >= 0) ++known, sum += age, lowest = std::min<double>(lowest, age), highest = std::max<double>(highest, age);
   CHECK(known == 714);
   CHECK(sum / known == Approx(30.2).margin(5 * 0.52));  // 14 / sqrt(714); clipping raises the mean by .2

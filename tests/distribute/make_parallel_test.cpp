@@ -62,7 +62,8 @@ TEST_CASE("make_parallel: sizes of slices differ by one, and no slice is empty")
 }
 
 TEST_CASE("make_parallel: loss and gradients do not depend on the number of slices") {
-  const auto [x, y] = points(10);
+  const Points given = points(10);
+  const Tensor &x = given.x, &y = given.y;
   const Variable w(first_weights());
   const auto error = [&](const Tensor& a, const Tensor& b) { return square(matmul(a, w) - b); };
   const auto mean = [&](const Tensor& a, const Tensor& b) { return reduce_mean(error(a, b)); };
@@ -83,7 +84,8 @@ TEST_CASE("make_parallel: loss and gradients do not depend on the number of slic
 }
 
 TEST_CASE("make_parallel_mean: gradients that each slice takes are averaged, too") {
-  const auto [x, y] = points(11);
+  const Points given = points(11);
+  const Tensor &x = given.x, &y = given.y;
   const Variable w(first_weights());
   const auto step = [&](const Tensor& a, const Tensor& b) {
     return differentiated(w, [&] { return reduce_mean(square(matmul(a, w) - b)); });
@@ -119,7 +121,8 @@ TEST_CASE("make_parallel: a number of rows that a trace does not know") {
       },
       {.name = "averaged", .input_signature = {xs, ys}});
   for (const i64 rows : {8, 10, 4, 3, 1}) {  // with fewer than four, slices are empty
-    const auto [x, y] = points(rows);
+    const Points given = points(rows);
+    const Tensor &x = given.x, &y = given.y;
     const Step whole = differentiated(w, [&] { return reduce_mean(error(x, y)); });
     for (const Step& step : {concatenated(x, y), averaged(x, y)}) {
       check_close(step.loss, whole.loss);
@@ -146,7 +149,8 @@ TEST_CASE("make_parallel: structs, tuples and vectors of tensors; other argument
 
 TEST_CASE("make_parallel: each slice and its gradient run on its device, the result comes back") {
   const sim::Installed installed;
-  const auto [x, y] = points(10);
+  const Points given = points(10);
+  const Tensor &x = given.x, &y = given.y;
   const Variable w(first_weights());
   const std::vector<Device> devices{{Device::cpu, 0}, sim::device};
   std::vector<Device> seen, scopes;
@@ -230,7 +234,8 @@ TEST_CASE("logical CPU devices: listed, named, and refused beyond their number")
 
 TEST_CASE("make_parallel: logical CPU devices, gradients on the device of the forward op") {
   const LogicalCpus four(4);
-  const auto [x, y] = points(10);
+  const Points given = points(10);
+  const Tensor &x = given.x, &y = given.y;
   const Variable w(first_weights());
   const std::vector<Device> devices = config::list_logical_devices("CPU");
   std::vector<Device> seen;

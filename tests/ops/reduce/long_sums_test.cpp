@@ -176,7 +176,7 @@ TEST_CASE("long sums: counts pass 2^24") {
   CHECK(nn::zero_fraction(mostly).item<float>() == 1.f / 20'000'000);
 }
 // A product is summed in the order of k in blocks of up to 512, which are added to the result one by one: the n / 512
-// roundings do add up if they go the same way.
+// roundings do add up if they go the same way, and so do those of a block where lanes are few.
 TEST_CASE("long sums: products and filters") {
   check({{"row times column",
           [](const Tensor& x) {
@@ -194,7 +194,7 @@ TEST_CASE("long sums: products and filters") {
                 },
                 {3, 3, 1, 2}, x);
           }}},
-        2e-5);
+        4e-5);
 }
 TEST_CASE("long sums: biases and normalization") {
   check({{"bias",
