@@ -180,6 +180,8 @@
 #include "tandem/ops/debug/assert.inl"
 #include "tandem/ops/debug/assert_shapes.inl"
 #include "tandem/ops/debug/check_numerics.inl"
+#include "tandem/ops/debug/cpu_features.inl"
+#include "tandem/ops/debug/device_placement.inl"
 #include "tandem/ops/debug/op_counts.inl"
 #include "tandem/ops/debug/print.inl"
 #include "tandem/ops/host_function.inl"

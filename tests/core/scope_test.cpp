@@ -1,6 +1,7 @@
 // Scopes of devices and names: what is made in them, and what holds again behind them. Operands on several devices.
 #include "tandem/core/scope.hpp"
 
+#include "tandem/core/backend.hpp"
 #include "tandem/core/devices.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
@@ -64,6 +65,38 @@ TEST_CASE("device policy: operands on two devices are copied, or raise where tha
   CHECK((a + b.to("CPU:0")).to_vector<float>() == std::vector<float>{4, 6});
   CHECK(to_string((b * 2 + constant(1.f)).device()) == "CPU:1");  // scalars on the CPU go to any device
   CHECK((b * 2 + constant(1.f)).to_vector<float>() == std::vector<float>{7, 9});
+}
+
+TEST_CASE("set_visible_devices hides GPUs: they are not listed, and using one raises") {
+  // Three GPUs that nothing runs on.
+  struct ThreeGpus {
+    Backend table{};
+    const Backend* const before = backends[Device::gpu];
+    ThreeGpus() {
+      table.count = [] { return 3; };
+      backends[Device::gpu] = &table;
+    }
+    ~ThreeGpus() {
+      backends[Device::gpu] = before;
+      detail::hidden_gpus = 0;
+    }
+  } gpus;
+  const auto gpu = [](int i) { return Device{Device::gpu, static_cast<std::uint8_t>(i)}; };
+  using Devices = std::vector<Device>;
+  CHECK(config::list_logical_devices("GPU") == Devices{gpu(0), gpu(1), gpu(2)});
+  CHECK(&backend_of(gpu(0)) == &gpus.table);
+  config::set_visible_devices({gpu(1)}, "GPU");
+  CHECK(config::list_logical_devices("GPU") == Devices{gpu(1)});
+  CHECK(config::list_logical_devices() == Devices{Device{}, gpu(1)});
+  CHECK(&backend_of(gpu(1)) == &gpus.table);
+  CHECK_THROWS_AS(backend_of(gpu(0)), errors::UnimplementedError);
+  CHECK_THROWS_WITH(zeros({2}).to("GPU:2"), ContainsSubstring("GPU:2") && ContainsSubstring("set_visible_devices"));
+  config::set_visible_devices({}, "GPU");
+  CHECK(config::list_logical_devices("GPU").empty());
+  CHECK_THROWS_WITH(config::set_visible_devices({gpu(3)}, "GPU"), ContainsSubstring("GPU:3") && ContainsSubstring("3"));
+  CHECK_THROWS_WITH(config::set_visible_devices({Device{}}, "GPU"), ContainsSubstring("CPU:0"));
+  CHECK_THROWS_WITH(config::set_visible_devices({}, "CPU"), ContainsSubstring("set_logical_cpu_devices"));
+  CHECK(config::list_logical_devices("GPU").empty());  // as before the errors
 }
 
 TEST_CASE("config: the memory of a device is limited and counted by its name") {

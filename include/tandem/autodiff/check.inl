@@ -5,7 +5,7 @@
 
 #include "tandem/autodiff/check.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/core/backend.hpp"
+#include "tandem/core/devices.hpp"
 #include "tandem/core/print.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
@@ -155,9 +155,6 @@ TANDEM_INLINE void assert_all_close(const Tensor& a, const Tensor& b, const AllC
        index_to_string(a.shape(), at) + ": " + text(a) + " and " + text(b));
 }
 
-TANDEM_INLINE bool is_gpu_available() {
-  const Backend* gpu = backends[Device::gpu];
-  return gpu && gpu->count() > 0;
-}
+TANDEM_INLINE bool is_gpu_available() { return !config::list_logical_devices("GPU").empty(); }
 
 }  // namespace TANDEM_NS::test

@@ -1,7 +1,9 @@
 // The interface of a device other than the CPU: memory, copies, launches. One table per device kind; the CPU needs
 // none.
 #pragma once
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "tandem/base/device.hpp"
 #include "tandem/core/allocator.hpp"
@@ -37,8 +39,16 @@ struct Backend {
 /// The table of a device kind; null if the library was built without it. Tests install the `sim` device here.
 extern TANDEM_API const Backend* backends[device_kinds];
 
+namespace detail {
+/// Bit i: GPU:i may not be used (config::set_visible_devices).
+inline constinit TANDEM_API std::atomic<std::uint64_t> hidden_gpus{0};
+inline bool is_visible(Device d) {
+  return d.kind != Device::gpu || d.index >= 64 || !(hidden_gpus.load(std::memory_order_relaxed) >> d.index & 1);
+}
+}  // namespace detail
+
 /// Returns the table of a usable device.
-///   throws  errors::UnimplementedError with the reason if there is none, errors::InvalidArgumentError for an
+///   throws  errors::UnimplementedError with the reason if there is none, or it is hidden, errors::InvalidArgumentError for an
 ///           invalid index
 TANDEM_API const Backend& backend_of(Device device);
 

@@ -14,14 +14,17 @@ TANDEM_INLINE TANDEM_API const Backend* backends[device_kinds] = {nullptr, TANDE
 
 TANDEM_INLINE const Backend& backend_of(Device device) {
   const Backend* b = backends[device.kind];
-  const std::string name = to_string(device);
   if (!b)
-    errors::raise<errors::UnimplementedError>("device",
-                                              name + ": this library was built without it (TANDEM_WITH_CUDA)");
+    errors::raise<errors::UnimplementedError>(
+        "device", to_string(device) + ": this library was built without it (TANDEM_WITH_CUDA)");
   if (const int n = b->count(); device.index >= n) {
+    const std::string name = to_string(device);
     if (n == 0) errors::raise<errors::UnimplementedError>("device", name + " is not available: " + b->why_off());
     errors::raise<errors::InvalidArgumentError>("device", name + " does not exist; there are " + std::to_string(n));
   }
+  if (!detail::is_visible(device))
+    errors::raise<errors::UnimplementedError>("device",
+                                              to_string(device) + " is hidden by config::set_visible_devices");
   return *b;
 }
 TANDEM_INLINE bool has_kernel(const OpDef& op, Device device) {

@@ -13,6 +13,13 @@ namespace TANDEM_NS::config {
 ///   throws  errors::InvalidArgumentError for another name
 TANDEM_API std::vector<Device> list_logical_devices(std::string_view kind = {});
 
+/// Makes of the devices of a kind only these usable: `set_visible_devices({}, "GPU")` keeps everything on the CPU. The
+/// others are not listed, and using them raises errors::UnimplementedError, also for values that lie there already.
+/// Devices keep their names: GPU:1 is GPU:1 where GPU:0 is hidden. At the start all are visible.
+///   throws  errors::InvalidArgumentError for a kind other than "GPU" (set_logical_cpu_devices sets the CPU's), for a
+///           device of another kind, or for one that does not exist
+TANDEM_API void set_visible_devices(const std::vector<Device>& devices, std::string_view kind);
+
 /// What an op does whose operands are on different devices.
 enum class DevicePolicy {
   silent,        ///< copies them to the device of the first one that is not a scalar

@@ -15,11 +15,29 @@ TANDEM_INLINE std::vector<Device> config::list_logical_devices(std::string_view 
         "list_logical_devices", "'" + std::string(kind) + "' is not a kind of device; those are \"CPU\" and \"GPU\"");
   std::vector<Device> r;
   const auto add = [&](Device::Kind k, int count) {
-    for (int i = 0; i < count; ++i) r.push_back({k, static_cast<std::uint8_t>(i)});
+    for (int i = 0; i < count; ++i)
+      if (const Device d{k, static_cast<std::uint8_t>(i)}; detail::is_visible(d)) r.push_back(d);
   };
   if (kind != "GPU") add(Device::cpu, logical_cpu_devices());
   if (const Backend* gpu = backends[Device::gpu]; gpu && kind != "CPU") add(Device::gpu, gpu->count());
   return r;
+}
+
+TANDEM_INLINE void config::set_visible_devices(const std::vector<Device>& devices, std::string_view kind) {
+  const auto fail = [](const std::string& text) {
+    errors::raise<errors::InvalidArgumentError>("config::set_visible_devices", text);
+  };
+  if (kind != "GPU")
+    fail("the kind is '" + std::string(kind) + "'; only \"GPU\" can be hidden, set_logical_cpu_devices sets the CPUs");
+  const Backend* gpu = backends[Device::gpu];
+  const int count = gpu ? gpu->count() : 0;
+  std::uint64_t hidden = ~std::uint64_t{0};
+  for (const Device d : devices) {
+    if (d.kind != Device::gpu) fail(to_string(d) + " is not a GPU");
+    if (d.index >= count) fail(to_string(d) + " does not exist; there are " + std::to_string(count) + " GPUs");
+    hidden &= ~(std::uint64_t{1} << d.index);
+  }
+  detail::hidden_gpus = hidden;
 }
 
 namespace detail {

@@ -7,6 +7,8 @@
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/debug/check_numerics.hpp"
+#include "tandem/ops/debug/cpu_features.hpp"
+#include "tandem/ops/debug/device_placement.hpp"
 #include "tandem/ops/debug/op_counts.hpp"
 #include "tandem/ops/debug/print.hpp"
 #include "tandem/ops/debug/strict_shapes.hpp"

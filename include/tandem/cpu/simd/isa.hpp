@@ -18,19 +18,24 @@ enum Isa : signed char {
 /// The set in use, -1 until detected. Tests set it to run every set the machine has; never raise it above best_isa().
 inline constinit TANDEM_API std::atomic<signed char> isa_level{-1};
 
-/// The best set that was built and that this machine and its operating system support.
-[[gnu::cold, gnu::noinline]] inline int best_isa() {
-  int best = level_baseline;
+/// The best set that this machine and its operating system support.
+[[gnu::cold, gnu::noinline]] inline int machine_isa() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (TANDEM_HIGHEST_SET >= 3 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("bmi2"))
-    best = level_v3;
-  if (TANDEM_HIGHEST_SET >= 4 && best == level_v3 && __builtin_cpu_supports("avx512f") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    best = level_v4;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2"))
+    return level_baseline;
+  const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return v4 ? level_v4 : level_v3;
+#else
+  return level_baseline;
 #endif
-  return best;
+}
+/// The best of them that was built.
+inline int best_isa() {
+  constexpr int built = TANDEM_HIGHEST_SET >= 4 ? level_v4 : TANDEM_HIGHEST_SET >= 3 ? level_v3 : level_baseline;
+  const int machine = machine_isa();
+  return machine < built ? machine : built;
 }
 
 [[gnu::cold, gnu::noinline]] inline int detect_isa() {
