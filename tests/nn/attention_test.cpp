@@ -21,7 +21,7 @@ using testing::floats, testing::Floats, testing::wave, testing::distance, testin
 
 namespace {
 
-// F90: q = k = identity(2), v = [[1, 2], [3, 4]].
+// q = k = identity(2), v = [[1, 2], [3, 4]].
 const Tensor unit = constant({{{1.f, 0.f}, {0.f, 1.f}}}), values = constant({{{1.f, 2.f}, {3.f, 4.f}}});
 const layers::MultiHeadAttentionOptions plain_projection{.use_bias = false,
                                                          .kernel_initializer = initializers::Identity()};

@@ -39,7 +39,8 @@ Tensor loop(const Tensor& x, i64 oh, i64 ow, bool maximum) {
 
 TEST_CASE("adaptive pooling equals loops, whatever divides, in both layouts") {
   const Tensor x = random::normal({2, 7, 6, 3}, {.dtype = float64, .seed = 1}), planes = transpose(x, {0, 3, 1, 2});
-  for (const auto& [oh, ow] : {std::pair{1, 1}, {7, 6}, {3, 2}, {2, 4}, {5, 6}, {7, 5}}) {
+  for (const auto& size : {std::pair{1, 1}, {7, 6}, {3, 2}, {2, 4}, {5, 6}, {7, 5}}) {
+    const int oh = size.first, ow = size.second;
     CAPTURE(oh, ow);
     for (const bool maximum : {false, true}) {
       const auto f = maximum ? &nn::adaptive_max_pool : &nn::adaptive_avg_pool;

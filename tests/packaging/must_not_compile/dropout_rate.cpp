@@ -1,4 +1,4 @@
-// P32: the share that dropout drops has a name, because other libraries pass the share that is kept.
+// The share that dropout drops has a name, because other libraries pass the share that is kept.
 // error: could not convert|no matching function|no viable conversion|cannot convert
 #include <tandem/tandem.hpp>
 

@@ -1,4 +1,4 @@
-// P15: a traced function's inputs are its parameters, so that none can be left unfed.
+// A traced function's inputs are its parameters, so that none can be left unfed.
 // error: f cannot be called with these arguments
 #include <tandem/tandem.hpp>
 

@@ -1,5 +1,4 @@
-// The promises about losses, recipes and attention, with their numbers: one case a row of the feature table (F19, F38,
-// F58, F64, F90).
+// The promises about losses, recipes and attention, with their numbers.
 #include <cmath>
 #include <limits>
 
@@ -19,7 +18,7 @@ void check_near(const Tensor& got, const Doubles& want, double tolerance = 1e-6)
   for (std::size_t i = 0; i < v.size(); ++i) CHECK(v[i] == Approx(want[i]).epsilon(tolerance).margin(tolerance));
 }
 
-TEST_CASE("F19: stable forms, and what is written out stays as written") {
+TEST_CASE("stable forms, and what is written out stays as written") {
   const Tensor x = constant({1000.f, 0.f}), half = constant({.5f, .5f});
   CHECK(nn::softmax(x).to_vector<float>() == Floats{1, 0});
   CHECK(nn::log_softmax(x).to_vector<float>() == Floats{0, -1000});
@@ -42,7 +41,7 @@ TEST_CASE("F19: stable forms, and what is written out stays as written") {
   CHECK(reduce_sum(-half[1] * log(naive(x)[1])).item<float>() == std::numeric_limits<float>::infinity());
 }
 
-TEST_CASE("F38: entropies and divergences") {
+TEST_CASE("entropies and divergences") {
   const auto pair = [](double mean, double log_variance) {
     return nn::Gaussian{constant(Doubles{mean}), constant(Doubles{log_variance})};
   };
@@ -54,7 +53,7 @@ TEST_CASE("F38: entropies and divergences") {
   CHECK(nn::leaky_relu(constant(-1.f), {.alpha = .1}).item<float>() == -.1f);
 }
 
-TEST_CASE("F58: perplexity") {
+TEST_CASE("perplexity") {
   for (const int n : {2, 10, 83}) {
     const Tensor uniform = fill({7}, float(std::log(1. / n)));
     CHECK(nn::perplexity(uniform).item<float>() == Approx(n));
@@ -65,14 +64,14 @@ TEST_CASE("F58: perplexity") {
   CHECK(nn::perplexity(constant({std::log(.5f), nothing}), constant({1.f, 0.f})).item<float>() == Approx(2));
 }
 
-TEST_CASE("F64: the letters of HELLO in bits") {
+TEST_CASE("the letters of HELLO in bits") {
   const Tensor p = constant({.2f, .2f, .2f, .4f});
   CHECK(nn::entropy(p, {.base = 2}).item<float>() == Approx(1.92193).epsilon(1e-5));
   CHECK(nn::cross_entropy(p, fill({4}, 1.f / 256), {.base = 2}).item<float>() == Approx(8));
   CHECK(nn::entropy(constant({1.f, 0.f})).item<float>() == 0);
 }
 
-TEST_CASE("F90: attention") {
+TEST_CASE("attention") {
   const Tensor q = eye(2), v = constant({{1.f, 2.f}, {3.f, 4.f}});
   check_near(nn::scaled_dot_product_attention(q, q, v), {1.660477, 2.660477, 2.339523, 3.339523});
   CHECK(nn::scaled_dot_product_attention(q, q, v, {.causal = true})[0].to_vector<float>() == Floats{1, 2});

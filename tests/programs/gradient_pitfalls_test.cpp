@@ -1,4 +1,4 @@
-// Traps of gradients and training, by the numbers of the table of pitfalls.
+// Traps of gradients and training.
 #include <cmath>
 #include <set>
 #include <string>
@@ -15,7 +15,7 @@ using Catch::Matchers::ContainsSubstring;
 using testing::error_of;
 using Floats = std::vector<float>;
 
-TEST_CASE("P17: cross entropies have a gradient to their labels") {
+TEST_CASE("cross entropies have a gradient to their labels") {
   const Tensor w = cast(constant({.5, .25, 0., -.25, -.5}), float64);
   const auto entropy = [](const Tensor& w) { return nn::softmax_cross_entropy_with_logits(nn::softmax(w), w); };
   CHECK(test::compute_gradient_error(entropy, w, {.delta = 1e-5}) < 1e-9);
@@ -36,7 +36,7 @@ constexpr OpDef my_op{.name = "my_op",
                           },
                       .dtypes = dtypes::floating};
 
-TEST_CASE("P18: a path that is blocked says where; gradient() raises for an op without a backward function") {
+TEST_CASE("a path that is blocked says where; gradient() raises for an op without a backward function") {
   const Tensor w = constant({1.f, 3.f, 2.f});
   GradientTape tape;
   tape.watch(w);
@@ -59,7 +59,7 @@ TEST_CASE("P18: a path that is blocked says where; gradient() raises for an op w
              ContainsSubstring("MyOp has no backward") && ContainsSubstring("from variable 'source'"));
 }
 
-TEST_CASE("P19: unset gradients pass through clipping and updates; all unset raises with the names") {
+TEST_CASE("unset gradients pass through clipping and updates; all unset raises with the names") {
   Variable w(constant({3.f, 4.f}), {.name = "w"}), b(constant(12.f), {.name = "b"}),
       unused(constant(1.f), {.name = "u"});
   GradientTape tape;
@@ -81,7 +81,7 @@ TEST_CASE("P19: unset gradients pass through clipping and updates; all unset rai
              ContainsSubstring("apply_gradients: no gradients for any variable: w, b"));
 }
 
-TEST_CASE("P21: the forward value is fine, the gradient is not") {
+TEST_CASE("the forward value is fine, the gradient is not") {
   const Tensor x = constant({0.f, 4.f});
   GradientTape tape({.persistent = true});
   tape.watch(x);
@@ -98,7 +98,7 @@ TEST_CASE("P21: the forward value is fine, the gradient is not") {
   CHECK(unsafe.gradient(safe, x).to_vector<float>() == Floats{0, .25f});
 }
 
-TEST_CASE("P21, G9: where with an unused log(0) branch is reported with the way out") {
+TEST_CASE("where with an unused log(0) branch is reported with the way out") {
   const Tensor x = constant({0.f, 4.f});
   GradientTape tape;
   tape.watch(x);
@@ -109,7 +109,7 @@ TEST_CASE("P21, G9: where with an unused log(0) branch is reported with the way 
                  ContainsSubstring("both branches of where are computed: make the operand safe inside it"));
 }
 
-TEST_CASE("P22: one scope rule for ops, Variables and layers; repeated names get _1") {
+TEST_CASE("one scope rule for ops, Variables and layers; repeated names get _1") {
   struct Single : Module {
     Variable make() const { return add_variable("c", constant(1.f)); }
   };
@@ -133,7 +133,7 @@ TEST_CASE("P22: one scope rule for ops, Variables and layers; repeated names get
   }
 }
 
-TEST_CASE("P23: equal names never share; a copy does, clone() does not") {
+TEST_CASE("equal names never share; a copy does, clone() does not") {
   layers::Dense a(2), b(2);
   const Tensor x = ones({1, 3});
   a(x), b(x);
@@ -142,7 +142,7 @@ TEST_CASE("P23: equal names never share; a copy does, clone() does not") {
   CHECK(copy.variables()[0].is_same(a.variables()[0]));
 }
 
-TEST_CASE("P24: dropout is off in evaluation, and draws anew in training") {
+TEST_CASE("dropout is off in evaluation, and draws anew in training") {
   const layers::Dropout drop(0.5);
   const Tensor x = ones({1000});
   CHECK(drop(x).to_vector<float>() == Floats(1000, 1));
@@ -152,7 +152,7 @@ TEST_CASE("P24: dropout is off in evaluation, and draws anew in training") {
   CHECK(random::normal({8}).to_vector<float>() != random::normal({8}).to_vector<float>());
 }
 
-TEST_CASE("P25: batch normalization moves its averages in training calls alone, traced ones included") {
+TEST_CASE("batch normalization moves its averages in training calls alone, traced ones included") {
   const Tensor x = constant({{1.f}, {2.f}, {3.f}, {4.f}});
   for (const bool is_traced : {false, true}) {
     CAPTURE(is_traced);
@@ -174,7 +174,7 @@ TEST_CASE("P25: batch normalization moves its averages in training calls alone, 
   }
 }
 
-TEST_CASE("P26: two custom gradients of one kind in one trace keep their own backward functions") {
+TEST_CASE("two custom gradients of one kind in one trace keep their own backward functions") {
   const auto scaled = [](double factor) {
     return [factor](const Tensor& x) {
       return custom_gradient(
@@ -188,7 +188,7 @@ TEST_CASE("P26: two custom gradients of one kind in one trace keep their own bac
   CHECK(tape.gradient(f(x), x).to_vector<float>() == Floats{7});
 }
 
-TEST_CASE("P32: dropout takes the share that is dropped, by name") {
+TEST_CASE("dropout takes the share that is dropped, by name") {
   const Tensor x = ones({100000});
   const Tensor y = nn::dropout(x, {.rate = 0.1, .seed = 7, .training = true});
   const double kept = static_cast<double>(count_nonzero(y).item<i64>()) / 1e5;
@@ -196,7 +196,7 @@ TEST_CASE("P32: dropout takes the share that is dropped, by name") {
   CHECK(nn::dropout(x, {.rate = 0.1, .training = false}).is_same(x));
 }
 
-TEST_CASE("P33: the gradient of a mini-batch is that of its mean") {
+TEST_CASE("the gradient of a mini-batch is that of its mean") {
   const Tensor x = random::stateless_normal({100, 3}, constant({1, 2})),
                y = random::stateless_normal({100}, constant({3, 4}));
   Variable w(zeros({3}));
@@ -211,7 +211,7 @@ TEST_CASE("P33: the gradient of a mini-batch is that of its mean") {
   }
 }
 
-TEST_CASE("P50: a gradient through 50 steps grows as the weight's power; clipping by norm bounds it") {
+TEST_CASE("a gradient through 50 steps grows as the weight's power; clipping by norm bounds it") {
   const auto gradient = [](double weight) {
     const Tensor first = constant(std::vector<double>{1});
     GradientTape tape;

@@ -1,5 +1,4 @@
-// The promises about convolution and pooling, with their numbers: one case a row of the feature table (F44, F45, F46,
-// F47, F84).
+// The promises about convolution and pooling, with their numbers.
 #include <cmath>
 
 #include "tandem/autodiff/check.hpp"
@@ -15,7 +14,7 @@ Floats floats(const Tensor& t) { return t.to_vector<float>(); }
 Tensor image(const Tensor& rows) { return expand_dims(expand_dims(rows, 0), -1); }
 Tensor filter(const Tensor& rows) { return expand_dims(expand_dims(rows, -1), -1); }
 
-TEST_CASE("F44: the exact arrays, layouts, dilation, sizes and gradients of convolutions") {
+TEST_CASE("the exact arrays, layouts, dilation, sizes and gradients of convolutions") {
   const Tensor x = constant({0.f, 1.f, 2.f, 3.f, 2.f, 4.f, 6.f, 8.f}, {.shape = {2, 2, 2, 1}});
   CHECK(floats(nn::conv2d(x, constant({1.f, 2.f}, {.shape = {1, 1, 1, 2}}))) ==
         Floats{0, 0, 1, 2, 2, 4, 3, 6, 2, 4, 4, 8, 6, 12, 8, 16});
@@ -55,7 +54,7 @@ TEST_CASE("F44: the exact arrays, layouts, dilation, sizes and gradients of conv
   CHECK(nn::flatten(net).shape() == Shape{1, 38912});
 }
 
-TEST_CASE("F45: edge and sharpening kernels") {
+TEST_CASE("edge and sharpening kernels") {
   const Tensor edge = constant({{-1.f, -1.f, -1.f}, {-1.f, 8.f, -1.f}, {-1.f, -1.f, -1.f}});
   const Tensor sharpen = constant({{0.f, -1.f, 0.f}, {-1.f, 5.f, -1.f}, {0.f, -1.f, 0.f}});
   const Tensor picture = broadcast_to(constant({0.f, 0.f, 9.f, 9.f}), {4, 4});
@@ -70,7 +69,7 @@ TEST_CASE("F45: edge and sharpening kernels") {
   CHECK(floats(minimum(nn::relu(apply(picture * 30, edge, Padding::same)), 255.f)[0][1]) == Floats{0, 0, 255, 255});
 }
 
-TEST_CASE("F46: depthwise, separable and transposed convolutions") {
+TEST_CASE("depthwise, separable and transposed convolutions") {
   const Tensor x = random::normal({2, 6, 5, 3}, {.seed = 1}), depth = random::normal({3, 3, 3, 2}, {.seed = 2}),
                point = random::normal({1, 1, 6, 4}, {.seed = 3});
   const Tensor deep = nn::depthwise_conv2d(x, depth, {.padding = Padding::same});
@@ -94,7 +93,7 @@ TEST_CASE("F46: depthwise, separable and transposed convolutions") {
   CHECK(floats(line) == Floats{1, 1, 3, 2});
 }
 
-TEST_CASE("F47: pooling and local response normalization") {
+TEST_CASE("pooling and local response normalization") {
   const Tensor m = constant({{1.f, .2f, 1.5f}, {.1f, 1.2f, 1.4f}, {1.1f, .4f, .4f}});
   CHECK(nn::max_pool(image(m), {.ksize = 3}).to_vector<float>() == Floats{1.5});
   const Tensor a = constant({{1.f, 1.f, 1.f}, {1.f, .5f, 0.f}, {0.f, 0.f, 0.f}});
@@ -107,7 +106,7 @@ TEST_CASE("F47: pooling and local response normalization") {
   for (std::size_t i = 0; i < 3; ++i) CHECK(n[i] == Approx(want[i]).epsilon(1e-6));
 }
 
-TEST_CASE("F84: convolution and pooling over three axes") {
+TEST_CASE("convolution and pooling over three axes") {
   const Tensor x = random::normal({1, 4, 3, 5, 2}, {.dtype = float64, .seed = 1}),
                w = random::normal({2, 2, 3, 2, 3}, {.dtype = float64, .seed = 2});
   const Tensor y = nn::conv3d(x, w);

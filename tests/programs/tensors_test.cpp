@@ -1,5 +1,4 @@
-// The promises about tensors, dtypes, creation, shapes and errors, with their numbers: one case a row of the feature
-// table (F1, F2, F3, F4, F20, F25, F30).
+// The promises about tensors, dtypes, creation, shapes and errors, with their numbers.
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -25,7 +24,7 @@ std::string streamed(const Tensor& t) {
   return s.str();
 }
 
-TEST_CASE("F1: an op computes when it is called, and its result streams in full") {
+TEST_CASE("an op computes when it is called, and its result streams in full") {
   const Tensor x = random::normal({10, 10}, {.seed = 1}), y = random::normal({10, 10}, {.seed = 2});
   const Floats a = x.to_vector<float>(), b = y.to_vector<float>(), c = matmul(x, y).to_vector<float>();
   for (std::size_t i = 0; i < 10; ++i)
@@ -44,7 +43,7 @@ TEST_CASE("F1: an op computes when it is called, and its result streams in full"
   CHECK_THAT(streamed(range(1000)), ContainsSubstring("500"));
 }
 
-TEST_CASE("F2: every dtype is created, printed, copied, and cast to every numeric one and back") {
+TEST_CASE("every dtype is created, printed, copied, and cast to every numeric one and back") {
   for (const DType d : all_dtypes) {
     CAPTURE(name(d));
     const Tensor t = zeros({2, 3}, d), copy = t;
@@ -65,7 +64,7 @@ TEST_CASE("F2: every dtype is created, printed, copied, and cast to every numeri
   static_assert(dtype_of<std::int32_t>() == int32);
 }
 
-TEST_CASE("F3: creation") {
+TEST_CASE("creation") {
   CHECK(constant(50).shape() == Shape{});
   const Tensor fruit = constant({"apple", "peach", "grape"});
   CHECK((fruit.shape() == Shape{3} && fruit.dtype() == string));
@@ -82,7 +81,7 @@ TEST_CASE("F3: creation") {
   CHECK(concat({zeros({2, 4, 0}), x}, 2).shape() == x.shape());
 }
 
-TEST_CASE("F4: shapes are known before a kernel runs") {
+TEST_CASE("shapes are known before a kernel runs") {
   CHECK(matmul(ones({2, 3}), ones({3, 4})).shape() == Shape{2, 4});
   const Ints green{0, 255, 0}, blue{0, 0, 255};
   Ints pixels;
@@ -96,7 +95,7 @@ TEST_CASE("F4: shapes are known before a kernel runs") {
   CHECK(zeros({1, 1, 1, 1, 1, 1, 1, 1}).rank() == 8);
 }
 
-TEST_CASE("F20: float32 is IEEE 754's, eager and traced, on every thread") {
+TEST_CASE("float32 is IEEE 754's, eager and traced, on every thread") {
   const float inf = std::numeric_limits<float>::infinity(), tiny = 1.4013e-45f;
   for (const float y : {0.f, inf}) CHECK(std::isnan((1 * constant(y) / constant(y)).item<float>()));
   const Tensor smallest = nextafter(constant(0.f), constant(1.f));
@@ -112,7 +111,7 @@ TEST_CASE("F20: float32 is IEEE 754's, eager and traced, on every thread") {
   CHECK((constant(largest) * 2).item<float>() == inf);
 }
 
-TEST_CASE("F25: errors name the op, the shapes and the dtypes, and leave all as it was") {
+TEST_CASE("errors name the op, the shapes and the dtypes, and leave all as it was") {
   const Tensor a = ones({2, 3}), b = ones({4, 5});
   GradientTape tape;
   tape.watch(a);
@@ -131,7 +130,7 @@ TEST_CASE("F25: errors name the op, the shapes and the dtypes, and leave all as 
   CHECK(tape.gradient(y, a).to_vector<float>() == Floats(6, 2));
 }
 
-TEST_CASE("F30: shapes with unknown dimensions are checked on every call") {
+TEST_CASE("shapes with unknown dimensions are checked on every call") {
   const TensorShape open = TensorSpec({none, 128}, float32).shape;
   CHECK(open.as_list() == std::vector<i64>{none, 128});
   std::ostringstream text;

@@ -1,5 +1,4 @@
-// The promises about gradients and custom ops, with their numbers: one case a row of the feature table (F14, F15, F16,
-// F89).
+// The promises about gradients and custom ops, with their numbers.
 #include <algorithm>
 #include <cmath>
 #include <thread>
@@ -31,7 +30,7 @@ Tensor host_relu(const Tensor& x) {
       x);
 }
 
-TEST_CASE("F14: the gradient checker") {
+TEST_CASE("the gradient checker") {
   const Tensor x = random::stateless_normal({10}, constant({5, 0}));  // the same in any order of the tests
   CHECK(test::compute_gradient_error([](const Tensor& t) { return nn::relu(t * t); }, x) < 1e-4);
   const auto wrong = [](const Tensor& w) {
@@ -43,7 +42,7 @@ TEST_CASE("F14: the gradient checker") {
   CHECK(test::compute_gradient_error(right, w) < 1e-4);
 }
 
-TEST_CASE("F15: labels get their gradient: minus the entropy of a softmax, minimised, is the uniform distribution") {
+TEST_CASE("labels get their gradient: minus the entropy of a softmax, minimised, is the uniform distribution") {
   Variable w(constant({1.f, .5f, 0.f, -.5f, -1.f}));
   for (int step = 0; step < 2000; ++step) {
     GradientTape tape;
@@ -53,7 +52,7 @@ TEST_CASE("F15: labels get their gradient: minus the entropy of a softmax, minim
   for (const float p : nn::softmax(w).to_vector<float>()) CHECK(p == Approx(.2).margin(1e-3));
 }
 
-TEST_CASE("F16: a custom op with its gradient: checked, traced, by two threads") {
+TEST_CASE("a custom op with its gradient: checked, traced, by two threads") {
   const Tensor x = random::stateless_normal({10}, constant({5, 0}));
   const auto f = [](const Tensor& t) { return host_relu(t * t); };
   CHECK(test::compute_gradient_error(f, x) < 1e-4);
@@ -67,7 +66,7 @@ TEST_CASE("F16: a custom op with its gradient: checked, traced, by two threads")
   CHECK((same[0] && same[1]));
 }
 
-TEST_CASE("F89: nested tapes, Jacobians, unconnected sources") {
+TEST_CASE("nested tapes, Jacobians, unconnected sources") {
   const Tensor x = constant(2.f);
   GradientTape third;
   third.watch(x);

@@ -1,5 +1,4 @@
-// The promises about layout, slicing and indexing, with their numbers: one case a row of the feature table
-// (F11, F12, F37, F52).
+// The promises about layout, slicing and indexing, with their numbers.
 #include <algorithm>
 
 #include "tandem/autodiff/check.hpp"
@@ -13,7 +12,7 @@ using Floats = std::vector<float>;
 using Ints = std::vector<std::int32_t>;
 using Longs = std::vector<i64>;
 
-TEST_CASE("F11: layout ops") {
+TEST_CASE("layout ops") {
   for (const i64 n : {0, 1, 7}) CHECK(reshape(zeros({n, 10, 32}), {n, 320}).shape() == Shape{n, 320});
   CHECK(reshape(zeros({5, 10, 32}), {5, -1}).shape() == Shape{5, 320});
   CHECK(where(constant({true, false}), constant({3, 3}), constant({2, 2})).to_vector<std::int32_t>() == Ints{3, 2});
@@ -25,7 +24,7 @@ TEST_CASE("F11: layout ops") {
   CHECK_THROWS_AS(gather(range(3), constant({-1})), errors::InvalidArgumentError);
 }
 
-TEST_CASE("F12: rows are views; their sum is the reduction's") {
+TEST_CASE("rows are views; their sum is the reduction's") {
   const Tensor x = random::uniform({500, 10}, 0, 1, {.seed = 1});
   Tensor by_index = zeros({10}), by_unstack = zeros({10});
   for (i64 i = 0; i < 500; ++i) by_index += x[i];
@@ -54,7 +53,7 @@ Floats loop_gather(const Tensor& x, const Tensor& indices) {
   return r;
 }
 
-TEST_CASE("F37: gathers equal loops; axes are collapsed, also of unknown size") {
+TEST_CASE("gathers equal loops; axes are collapsed, also of unknown size") {
   const Tensor indices = constant(Longs{2, 0, 1, 1, 2, 2}, {.shape = {2, 3}});
   for (const Shape& s : {Shape{2, 3}, Shape{2, 3, 4}, Shape{2, 3, 2, 2}}) {
     const Tensor x = random::normal(Dims(s), {.seed = s.rank()});
@@ -82,7 +81,7 @@ TEST_CASE("F37: gathers equal loops; axes are collapsed, also of unknown size") 
   }
 }
 
-TEST_CASE("F52: lengths") {
+TEST_CASE("lengths") {
   const Tensor x = constant({{1, 2, 3, 4}, {5, 6, 7, 8}});
   for (const DType d : {int32, int64})
     CHECK(reverse_sequence(x, cast(constant({2, 4}), d)).to_vector<std::int32_t>() == Ints{2, 1, 3, 4, 8, 7, 6, 5});

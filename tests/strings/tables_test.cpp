@@ -1,4 +1,4 @@
-// The promise about string tensors and tables, with its numbers (F87 of the feature table).
+// The promise about string tensors and tables, with its numbers.
 #include "tandem/strings.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"
@@ -9,7 +9,7 @@ namespace features_strings {
 using namespace tandem;
 using Strings = std::vector<std::string>;
 
-TEST_CASE("F87: strings and tables") {
+TEST_CASE("strings and tables") {
   CHECK((constant({"a", "b"}) == constant({"a", "c"})).to_vector<bool>() == std::vector<bool>{true, false});
   const Tensor names =
       lookup::index_to_string(constant({0, 2, 9}), constant({"a", "b", "c"}), {.default_value = "UNK"});

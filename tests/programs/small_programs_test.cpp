@@ -1,5 +1,5 @@
 // Programs with known numbers: weights that are shared, scopes, running totals, a linear fit, a chain differentiated by
-// hand (X5, X31, X32, X38, X43).
+// hand.
 #include <cmath>
 
 #include "tandem/graph/trace/trace.hpp"
@@ -31,7 +31,7 @@ struct Threshold : layers::Layer {
   }
 };
 
-TEST_CASE("X5: one Conv2D on two images, and two of them") {
+TEST_CASE("one Conv2D on two images, and two of them") {
   const Tensor a = wave({1, 5, 5, 2}), b = wave({1, 5, 5, 2}, 1);
   const layers::Conv2D one(32, 3), other(32, 3);
   const auto gradients = [&](const layers::Conv2D& f, const layers::Conv2D& g, const layers::Conv2D& of) {
@@ -49,7 +49,7 @@ TEST_CASE("X5: one Conv2D on two images, and two of them") {
              second = gradients(one, other, other);
   for (std::size_t i = 0; i < 2; ++i) CHECK(distance(shared[i], first[i] + second[i]) < 1e-5);
 }
-TEST_CASE("X5: five relus share one threshold: by argument, by capture and by a layer") {
+TEST_CASE("five relus share one threshold: by argument, by capture and by a layer") {
   const Tensor x = constant({{1.f, 2.f, 3.f}, {-1.f, -2.f, -3.f}});
   const std::vector<Relu> relus(5);
   // Each of the same five results, with the gradient of the threshold: as often as it was the larger one.
@@ -89,7 +89,7 @@ TEST_CASE("X5: five relus share one threshold: by argument, by capture and by a 
   CHECK_FALSE(second.variables()[0].is_same(layer.variables()[0]));
 }
 
-TEST_CASE("X31: sums and quotients in scopes, which name the graph's nodes") {
+TEST_CASE("sums and quotients in scopes, which name the graph's nodes") {
   const auto three = [](i64 i) { return constant(static_cast<float>(i)); };
   {
     const auto product = [&](const char* name, i64 a, i64 b, i64 c) {
@@ -141,7 +141,7 @@ TEST_CASE("X31: sums and quotients in scopes, which name the graph's nodes") {
                                           "Transformation/Maximum"});
 }
 
-TEST_CASE("X32: running totals of vectors of any length, in one trace") {
+TEST_CASE("running totals of vectors of any length, in one trace") {
   const Variable total(constant(0)), step(constant(0));
   const auto update = function(
       [&](const Tensor& x) {
@@ -165,7 +165,7 @@ TEST_CASE("X32: running totals of vectors of any length, in one trace") {
   CHECK(total.value().item<int>() == 355);
 }
 
-TEST_CASE("X38: blood fat by weight and age, gradient descent on the sum of squares") {
+TEST_CASE("blood fat by weight and age, gradient descent on the sum of squares") {
   const std::vector<float> weight{84, 73, 65, 70, 76, 69, 63, 72, 79, 75, 27, 89, 65,
                                   57, 59, 69, 60, 79, 75, 82, 59, 67, 85, 55, 63},
       age{46, 20, 52, 30, 57, 25, 28, 36, 57, 44, 24, 31, 52, 23, 60, 48, 34, 51, 50, 34, 46, 23, 37, 40, 30},
@@ -195,7 +195,7 @@ TEST_CASE("X38: blood fat by weight and age, gradient descent on the sum of squa
   CHECK(limit[1] == Approx(224.71).margin(.1));
 }
 
-TEST_CASE("X43: backpropagation by hand through a chain of sigmoids") {
+TEST_CASE("backpropagation by hand through a chain of sigmoids") {
   const double x = 1, t = 1;
   const Variable w1(constant(.5, float64)), w2(constant(.5, float64)), w3(constant(.5, float64));
   const auto s = [](double z) { return 1 / (1 + std::exp(-z)); };

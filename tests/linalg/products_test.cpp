@@ -1,11 +1,11 @@
-// The promise about linear algebra, with its numbers (F9 of the feature table).
+// The promise about linear algebra, with its numbers.
 #include "tests/linalg/matrices.hpp"
 
 namespace features_linalg {
 
 using namespace matrices;
 
-TEST_CASE("F9: products and decompositions") {
+TEST_CASE("products and decompositions") {
   CHECK(matmul(ones({2, 3}), ones({3, 4})).shape() == Shape{2, 4});
   const Tensor a = random::normal({10, 2, 3}, {.seed = 1}), b = random::normal({10, 3, 4}, {.seed = 2});
   const Tensor products = matmul(a, b);

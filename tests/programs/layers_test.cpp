@@ -1,4 +1,4 @@
-// The promises about layers, with their numbers (F33, F34).
+// The promises about layers, with their numbers.
 #include "tandem/nn/layers.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/tandem.hpp"
@@ -21,7 +21,7 @@ std::vector<Tensor> gradients_of_both(const L& f, const L& g, const Tensor& x, c
   return r;
 }
 
-TEST_CASE("F33: one layer on two inputs has one set of weights, whose gradient is the sum") {
+TEST_CASE("one layer on two inputs has one set of weights, whose gradient is the sum") {
   const Tensor x = wave({2, 3}), y = wave({4, 3}, 1);
   const layers::Dense one(5), f(5), g(5);
   one(x), one(y), f(x), g(y);
@@ -45,7 +45,7 @@ TEST_CASE("F33: one layer on two inputs has one set of weights, whose gradient i
   net(x);
   CHECK_FALSE(net.clone().variables()[0].is_same(net.variables()[0]));
 }
-TEST_CASE("F33: Dense works on the last axis; a Conv2D of size 1") {
+TEST_CASE("Dense works on the last axis; a Conv2D of size 1") {
   CHECK(layers::Dense(5)(wave({2, 3, 4})).shape() == Shape{2, 3, 5});
   const Tensor y = layers::Dense(2, {.use_bias = false})(constant({{{1.2f}, {3.4f}}}));
   REQUIRE(y.shape() == Shape{1, 2, 2});
@@ -57,7 +57,7 @@ TEST_CASE("F33: Dense works on the last axis; a Conv2D of size 1") {
   CHECK(reduce_min(z).item<float>() >= 0);
 }
 
-TEST_CASE("F34: Merge needs less memory than the tiled form") {
+TEST_CASE("Merge needs less memory than the tiled form") {
   const i64 m = 200, n = 200, d1 = 16, d2 = 8;
   const Tensor a = wave({m, 1, d1}), b = wave({1, n, d2}, 1);
   const layers::Merge merge(4, {.activation = nn::relu});

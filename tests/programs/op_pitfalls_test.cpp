@@ -1,4 +1,4 @@
-// Traps of windows, masks, sequences and memory, by the numbers of the table of pitfalls.
+// Traps of windows, masks, sequences and memory.
 #include <cmath>
 #include <set>
 #include <span>
@@ -14,7 +14,7 @@ using namespace tandem;
 using Floats = std::vector<float>;
 const float inf = INFINITY;
 
-TEST_CASE("P27: a finished hypothesis has one continuation; impossible tokens give no NaN") {
+TEST_CASE("a finished hypothesis has one continuation; impossible tokens give no NaN") {
   // Token 3 ends. All logits are positive or impossible, so that a continuation of a finished hypothesis that counted
   // as 0 would win or be NaN.
   const Tensor table =
@@ -36,7 +36,7 @@ TEST_CASE("P27: a finished hypothesis has one continuation; impossible tokens gi
   for (const float p : r.log_probs.to_vector<float>()) CHECK((std::isfinite(p) && p < 0));
 }
 
-TEST_CASE("P36: a mean over a masked axis divides by what the mask keeps, at least 1") {
+TEST_CASE("a mean over a masked axis divides by what the mask keeps, at least 1") {
   const Tensor x = constant({{1.f, 2.f}, {3.f, 5.f}, {4.f, 8.f}}),
                mask = constant({{0.f, 0.f}, {1.f, 1.f}, {1.f, 0.f}});
   GradientTape tape;
@@ -46,13 +46,13 @@ TEST_CASE("P36: a mean over a masked axis divides by what the mask keeps, at lea
   CHECK(tape.gradient(y, x).to_vector<float>() == Floats{0, 0, .5, .5, 1, 0});
 }
 
-TEST_CASE("P40: VALID never pads, SAME gives ceil(n / s)") {
+TEST_CASE("VALID never pads, SAME gives ceil(n / s)") {
   const Tensor x = zeros({1, 5, 1}), w = zeros({2, 1, 1});
   CHECK(nn::conv1d(x, w, {.stride = 2}).shape() == Shape{1, 2, 1});
   CHECK(nn::conv1d(x, w, {.stride = 2, .padding = Padding::same}).shape() == Shape{1, 3, 1});
 }
 
-TEST_CASE("P45: perplexity is 2^(-mean log2 p); bits are its logarithm") {
+TEST_CASE("perplexity is 2^(-mean log2 p); bits are its logarithm") {
   const float uniform = nn::perplexity(fill({5}, float(std::log(1. / 83)))).item<float>();
   CHECK(uniform == Approx(83));
   CHECK(std::log2(uniform) == Approx(6.375).epsilon(1e-4));

@@ -1,4 +1,4 @@
-// Traps of graphs, variables and control flow, by the numbers of the table of pitfalls.
+// Traps of graphs, variables and control flow.
 #include <unistd.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@ using testing::error_of;
 using Floats = std::vector<float>;
 constexpr std::int64_t slack = 128 << 10;  // live memory is exact to 64 KiB for each thread
 
-TEST_CASE("P2: a traced function owns its graph: making 1000 of them leaves nothing behind") {
+TEST_CASE("a traced function owns its graph: making 1000 of them leaves nothing behind") {
   const auto once = [] {
     std::string name;
     auto f = function([&](const Tensor& x) {
@@ -38,7 +38,7 @@ TEST_CASE("P2: a traced function owns its graph: making 1000 of them leaves noth
   CHECK(memory::info().live <= before + slack);
 }
 
-TEST_CASE("P3, P4: a Variable has its value from the start, the same for eager and traced code and all threads") {
+TEST_CASE("a Variable has its value from the start, the same for eager and traced code and all threads") {
   Variable v(constant(1.f));
   CHECK(v.read_value().item<float>() == 1);
   auto add_one = function([&] {
@@ -52,7 +52,7 @@ TEST_CASE("P3, P4: a Variable has its value from the start, the same for eager a
   CHECK(add_one().item<float>() == 80);
 }
 
-TEST_CASE("P7: a declared shape is checked at each call, with both shapes in the error") {
+TEST_CASE("a declared shape is checked at each call, with both shapes in the error") {
   auto f = function([](const Tensor& x) { return x * 2; }, {.input_signature = {TensorSpec({32, 128})}});
   CHECK_THAT(error_of([&] {
                return f(ones({31, 128}));
@@ -70,7 +70,7 @@ TEST_CASE("P7: a declared shape is checked at each call, with both shapes in the
              ContainsSubstring("(32, 128)") && ContainsSubstring("[31,128]"));
 }
 
-TEST_CASE("P12: a slice along the leading axis shares its tensor's memory") {
+TEST_CASE("a slice along the leading axis shares its tensor's memory") {
   const Tensor x = ones({10000, 1000});
   const auto before = memory::info().live;
   Tensor row = x[17];
@@ -80,7 +80,7 @@ TEST_CASE("P12: a slice along the leading axis shares its tensor's memory") {
   CHECK(rows.shape() == Shape{95, 1000});
 }
 
-TEST_CASE("P13: reads and assignments keep the program's order, ten times and on eight threads") {
+TEST_CASE("reads and assignments keep the program's order, ten times and on eight threads") {
   const Tensor b = constant(2.f);
   const auto order = [&](const Variable& a) {
     a.assign(1.f);
@@ -110,7 +110,7 @@ TEST_CASE("P13: reads and assignments keep the program's order, ten times and on
   CHECK(failures == 0);
 }
 
-TEST_CASE("P14: asserts that nothing uses are not lost") {
+TEST_CASE("asserts that nothing uses are not lost") {
   auto f = function([](const Tensor& x) {
     debugging::assert_positive(x, {.message = "must be positive"});
     return x + 1;
@@ -119,7 +119,7 @@ TEST_CASE("P14: asserts that nothing uses are not lost") {
   CHECK_THAT(error_of([&] { return f(constant({-1.f})); }), ContainsSubstring("must be positive"));
 }
 
-TEST_CASE("P14: prints that nothing uses are not lost") {
+TEST_CASE("prints that nothing uses are not lost") {
   std::string path = "/tmp/tandem_print_XXXXXX";
   const int file = ::mkstemp(path.data());
   REQUIRE(file >= 0);
@@ -137,7 +137,7 @@ TEST_CASE("P14: prints that nothing uses are not lost") {
 }
 
 // A forgotten argument does not compile: tests/packaging/must_not_compile/forgotten_argument.cpp.
-TEST_CASE("P15: a part of a graph whose argument is not fed says which") {
+TEST_CASE("a part of a graph whose argument is not fed says which") {
   const auto f = function([](const Tensor& x) { return multiply(x, 2, {.name = "z"}); });
   const auto concrete = f.get_concrete_function(TensorSpec({}, float32));
   const std::vector<std::string> none, fetch{"z"};
@@ -145,7 +145,7 @@ TEST_CASE("P15: a part of a graph whose argument is not fed says which") {
              ContainsSubstring("is not fed and has no default; 'z:0' depends on it"));
 }
 
-TEST_CASE("P16: Fibonacci numbers: a list on the host, growth with shape_invariants, a TensorArray") {
+TEST_CASE("Fibonacci numbers: a list on the host, growth with shape_invariants, a TensorArray") {
   const std::vector<int> want{1, 1, 2, 3, 5, 8, 13, 21};
   std::vector<Tensor> list{constant(1), constant(1)};
   for (std::size_t i = 2; i < want.size(); ++i) list.push_back(list[i - 1] + list[i - 2]);
@@ -170,7 +170,7 @@ TEST_CASE("P16: Fibonacci numbers: a list on the host, growth with shape_invaria
   CHECK(array(constant(1)).to_vector<int>() == want);
 }
 
-TEST_CASE("P16: a loop variable that changes its shape is named, with the way out") {
+TEST_CASE("a loop variable that changes its shape is named, with the way out") {
   auto f = function([](const Tensor& x) {
     return while_loop([](const Tensor& i, const Tensor&) { return i < 3; },
                       [](const Tensor& i, const Tensor& t) {
@@ -182,7 +182,7 @@ TEST_CASE("P16: a loop variable that changes its shape is named, with the way ou
 }
 
 // The work is counted in memory: a write that copied the array would need a second one.
-TEST_CASE("P16: writes to a TensorArray in a loop take the memory of the elements, for twice as many twice as much") {
+TEST_CASE("writes to a TensorArray in a loop take the memory of the elements, for twice as many twice as much") {
   const auto peak_of = [](int n) {
     auto fill_rows = function([n](const Tensor& row) {
       return std::get<1>(
@@ -203,7 +203,7 @@ TEST_CASE("P16: writes to a TensorArray in a loop take the memory of the element
   CHECK(large / small < 2.5);
 }
 
-TEST_CASE("P28: gather works on any axis, in batches, and refuses what is out of range") {
+TEST_CASE("gather works on any axis, in batches, and refuses what is out of range") {
   const Tensor x = reshape(range(24), {2, 3, 4});
   CHECK(gather(x, constant({3, 0}), 2).to_vector<int>() == std::vector<int>{3, 0, 7, 4, 11, 8, 15, 12, 19, 16, 23, 20});
   CHECK(gather(x, constant({{2}, {0}}), {.axis = 1, .batch_dims = 1}).to_vector<int>() ==
@@ -212,21 +212,21 @@ TEST_CASE("P28: gather works on any axis, in batches, and refuses what is out of
              ContainsSubstring("index 2147483648 at position [0]") && ContainsSubstring("out of range [0, 3)"));
 }
 
-TEST_CASE("P38: an axis out of range is named with the rank") {
+TEST_CASE("an axis out of range is named with the rank") {
   CHECK_THAT(error_of([] {
                return reduce_sum(ones({2, 3}), 2);
              }),
              ContainsSubstring("axis 2 is out of range for rank 2"));
 }
 
-TEST_CASE("P51: lengths may be int32 or int64") {
+TEST_CASE("lengths may be int32 or int64") {
   const Tensor x = constant({{1, 2, 3, 4}, {5, 6, 7, 8}});
   for (const DType d : {int32, int64})
     CHECK(reverse_sequence(x, cast(constant({2, 4}), d), {.seq_axis = 1}).to_vector<int>() ==
           std::vector<int>{2, 1, 3, 4, 8, 7, 6, 5});
 }
 
-TEST_CASE("P53: a tensor that memory does not hold raises with its size") {
+TEST_CASE("a tensor that memory does not hold raises with its size") {
   memory::set_limit(memory::info().live + (1 << 20));
   const std::string text = error_of<errors::ResourceExhaustedError>([] { return zeros({3160, 6144, 3}); });
   memory::set_limit(0);
@@ -234,7 +234,7 @@ TEST_CASE("P53: a tensor that memory does not hold raises with its size") {
   CHECK(zeros({3, 3}).size() == 9);
 }
 
-TEST_CASE("P58: a traced function that calls itself says so") {
+TEST_CASE("a traced function that calls itself says so") {
   int depth = 0;
   const std::function<Tensor(const Tensor&)>* again = nullptr;
   auto f = function([&](const Tensor& x) { return ++depth < 3 ? (*again)(x) : x; });

@@ -1,4 +1,4 @@
-// The promises about random numbers, with their numbers: one case a row of the feature table (F35, F49, F55, F73).
+// The promises about random numbers, with their numbers.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ std::vector<double> shares(const Tensor& classes, std::size_t n) {
   return r;
 }
 
-TEST_CASE("F35: distributions, and the same numbers each time") {
+TEST_CASE("distributions, and the same numbers each time") {
   const Floats t = random::truncated_normal({draws}, {.mean = 5, .stddev = 1, .seed = 1}).to_vector<float>();
   double sum = 0;
   for (const float v : t) sum += v;
@@ -36,7 +36,7 @@ TEST_CASE("F35: distributions, and the same numbers each time") {
   CHECK(draw().to_vector<float>() != draw().to_vector<float>());
 }
 
-TEST_CASE("F49: dropout") {
+TEST_CASE("dropout") {
   const Tensor x = constant({-.1f, 0.f, .1f, .2f});
   const Floats in = x.to_vector<float>(), out = nn::dropout(x, {.rate = .5, .seed = 3}).to_vector<float>();
   for (std::size_t i = 0; i < 4; ++i) CHECK((out[i] == 0 || out[i] == 2 * in[i]));
@@ -49,7 +49,7 @@ TEST_CASE("F49: dropout") {
   CHECK_THROWS_AS(nn::dropout(x, {.rate = -.1}), errors::InvalidArgumentError);
 }
 
-TEST_CASE("F55: the log-uniform sampler's ten classes") {
+TEST_CASE("the log-uniform sampler's ten classes") {
   const double p[] = {.289065, .169092, .119973, .093058, .076034, .064286, .055687, .049119, .043939, .039747};
   const auto s = random::log_uniform_candidate_sampler(zeros({1, 1}, int64), 1, draws, false, 10, {.seed = 5});
   const std::vector<double> got = shares(s.sampled, 10);
@@ -60,7 +60,7 @@ TEST_CASE("F55: the log-uniform sampler's ten classes") {
                   errors::InvalidArgumentError);
 }
 
-TEST_CASE("F73: sampling with a temperature") {
+TEST_CASE("sampling with a temperature") {
   const Tensor log_p = log(constant({.5f, .3f, .2f}));
   const auto frequencies = [&](const Tensor& logits, double t) {
     return shares(random::sample_with_temperature(broadcast_to(logits, {draws, 3}), t, {.seed = 6}), 3);
