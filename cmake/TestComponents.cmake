@@ -12,7 +12,7 @@ foreach(component ${tandem_optional_components})
 endforeach()
 
 macro(tandem_filter_samples sources)
-  foreach(component linalg signal strings)
+  foreach(component ${TANDEM_COMPONENT_NAMES})
     if(NOT component IN_LIST tandem_optional_components)
       list(FILTER ${sources} EXCLUDE REGEX "/op_samples_${component}\\.cpp$")
     endif()

@@ -3,7 +3,8 @@
 --together compiles all .hpp files as one unit instead, in reverse order, with -Wconversion and -Wshadow, too; with --header-only in that mode, for one
 instruction set (the source of the kernels is the same in each), followed by all .inl files in reverse order. --system
 gives the include folders of other packages. --passed names a file that records what has passed with which files, so
-that only files whose includes have changed are compiled again.
+that only files whose includes have changed are compiled again. TANDEM_PART=k/n in the environment: of the files alone,
+only the k-th of n parts.
 """
 
 import argparse
@@ -86,6 +87,8 @@ def main():
     if arguments.together:
         problems = [compile_together(compiler, headers, options) for compiler in arguments.compiler]
         sources.report("headers together", [problem for problem in problems if problem])
+    part, parts = map(int, os.environ.get("TANDEM_PART", "1/1").split("/"))
+    headers = headers[part - 1::parts]
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         runs = [pool.submit(compile_alone, compiler, header, options, passed)
                 for header in headers for compiler in arguments.compiler]

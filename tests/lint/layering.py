@@ -8,12 +8,13 @@ import re
 
 import sources
 
-LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "losses", "metrics", "optim", "linalg", "io", "signal", "strings", "data", "image", "summary", "train",
-          "serving", "distribute"]
-# The folders outside of ops/ whose definitions may include kernels.
-DEFINE_OPS = ("optim", "linalg", "signal", "strings")
+COMPONENTS = sources.components()
+LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "losses", "metrics", "optim",
+          *(folder for component in COMPONENTS.values() for folder in component["folders"]), "distribute"]
 # The components that have a table of their ops.
-WITH_TABLES = ("linalg", "signal", "strings")
+WITH_TABLES = tuple(name for name, component in COMPONENTS.items() if component.get("ops"))
+# The folders outside of ops/ whose definitions may include kernels.
+DEFINE_OPS = ("optim", *WITH_TABLES)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 HEAVY = {"iostream", "functional", "regex", "ranges"}
 CUDA_HEADER = re.compile(r"^(cuda|cublas|cudnn|cufft|curand|cusolver|nvrtc|nvToolsExt|driver_types)")

@@ -1,5 +1,6 @@
 """Shared by the lints: the files of the project, and C++ text without comments and strings."""
 
+import json
 import pathlib
 import re
 import sys
@@ -9,12 +10,17 @@ CODE_FOLDERS = ("include", "src", "cuda", "tests", "bench", "examples")
 CPP = {".hpp", ".inl", ".cpp", ".inc", ".cu", ".cuh"}
 
 
+def components():
+    """The table of the optional components (cmake/Components.cmake), by name."""
+    return json.loads((ROOT / "cmake/components.json").read_text())
+
+
 def files(folders=CODE_FOLDERS, suffixes=CPP):
-    """The files of these folders, sorted, without build trees and checked-in data."""
+    """The files of these folders, sorted."""
     found = []
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.is_file() and path.suffix in suffixes and "data" not in path.relative_to(ROOT).parts:
+            if path.is_file() and path.suffix in suffixes:
                 found.append(path)
     return found
 

@@ -1,0 +1,78 @@
+"""Conan 2 recipe: conan create packaging/conan --build=missing, from a checkout."""
+
+import json
+import os
+import pathlib
+import re
+
+from conan import ConanFile
+from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
+from conan.tools.files import copy
+
+HERE = pathlib.Path(__file__).parent
+CHECKOUT = HERE.parent.parent
+TABLE = next(path for path in (HERE / "components.json", CHECKOUT / "cmake/components.json") if path.exists())
+COMPONENTS = json.loads(TABLE.read_text())
+# The Conan packages of what they need.
+PACKAGES = {"nlohmann_json": "nlohmann_json/3.11.3", "Eigen3": "eigen/3.4.0", "re2": "re2/20230301"}
+
+
+class Tandem(ConanFile):
+    name = "tandem"
+    description = "Tensors, gradients and traced functions for C++"
+    license = "see LICENSE"
+    settings = "os", "arch", "compiler", "build_type"
+    options = {"shared": [True, False], "fPIC": [True, False], **{name: [True, False] for name in COMPONENTS}}
+    default_options = {"shared": False, "fPIC": True, **{name: True for name in COMPONENTS}}
+
+    @property
+    def built(self):
+        """The rows of the components that are built."""
+        return [row for name, row in COMPONENTS.items() if self.options.get_safe(name)]
+
+    def set_version(self):
+        text = (CHECKOUT / "include/tandem/config.hpp").read_text()
+        self.version = ".".join(re.search(rf"TANDEM_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+
+    def export(self):
+        copy(self, TABLE.name, TABLE.parent, self.export_folder)
+
+    def export_sources(self):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "cuda/*"):
+            copy(self, pattern, CHECKOUT, self.export_sources_folder)
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def requirements(self):
+        for row in self.built:
+            if row.get("package") or row.get("library"):
+                self.requires(PACKAGES[row.get("package") or row["library"]])
+        if any(row.get("zlib") for row in self.built):
+            self.requires("zlib/[>=1.2.11 <2]")
+
+    def generate(self):
+        CMakeDeps(self).generate()
+        toolchain = CMakeToolchain(self)
+        for name in COMPONENTS:
+            toolchain.cache_variables[f"TANDEM_WITH_{name.upper()}"] = bool(self.options.get_safe(name))
+        for kind in ("TESTS", "EXAMPLES"):
+            toolchain.cache_variables[f"TANDEM_BUILD_{kind}"] = False
+        toolchain.generate()
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def package(self):
+        CMake(self).install()
+
+    def package_info(self):
+        # The package's own CMake files, which know its targets and modes.
+        self.cpp_info.set_property("cmake_find_mode", "none")
+        self.cpp_info.builddirs = [os.path.join("lib", "cmake", "tandem")]

@@ -1,0 +1,16 @@
+# An overlay port of the checkout that it lies in: vcpkg install tandem --overlay-ports=packaging/vcpkg
+get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+
+vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
+  data TANDEM_WITH_DATA
+  io TANDEM_WITH_IO
+  linalg TANDEM_WITH_LINALG
+  signal TANDEM_WITH_SIGNAL
+  strings TANDEM_WITH_STRINGS)
+vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
+  OPTIONS ${features} -DTANDEM_BUILD_TESTS=OFF -DTANDEM_BUILD_EXAMPLES=OFF -DTANDEM_INSTALL=ON)
+vcpkg_cmake_install()
+vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/tandem)
+vcpkg_fixup_pkgconfig()
+file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/include")
+vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")

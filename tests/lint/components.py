@@ -1,0 +1,28 @@
+"""Checks that every optional component (cmake/components.json) is there for its users: its folders, its public header,
+its row in docs/building.md, and what it needs among the packages that ./dev installs."""
+
+import sources
+
+
+def problems(name, component, building, dev):
+    for folder in component["folders"]:
+        for place in ("include/tandem", "src", "tests"):
+            if not (sources.ROOT / place / folder).is_dir():
+                yield f"{name}: there is no folder {place}/{folder}"
+    for header in (name, component.get("umbrella", name), *([f"{name}_op_table"] if component.get("ops") else [])):
+        if not (sources.ROOT / "include/tandem" / f"{header}.hpp").exists():
+            yield f"{name}: there is no include/tandem/{header}.hpp"
+    if f"| `tandem::{name}`, `tandem::{name}_header_only` |" not in building:
+        yield f"{name}: docs/building.md has no row for its targets"
+    if "debian" in component and component["debian"] not in dev.split():
+        yield f"{name}: ./dev does not install {component['debian']}"
+
+
+def main():
+    building, dev = (sources.ROOT / "docs/building.md").read_text(), (sources.ROOT / "dev").read_text()
+    sources.report("components", [problem for name, component in sources.components().items()
+                                  for problem in problems(name, component, building, dev)])
+
+
+if __name__ == "__main__":
+    main()
