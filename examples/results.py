@@ -1,4 +1,4 @@
-"""Runs the example programs as README's table shows them, and writes what they reach into it: `./dev results`.
+"""Runs the example programs as the table of docs/examples.md shows them, and writes what they reach into it: `./dev results`.
 
 A row that takes more than about a minute runs only with --all, or if its program is named; otherwise it keeps its
 figures. Where another seed moves a figure, the figure is the mean of several.
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
+PAGE = ROOT / "docs/examples.md"
 BEGIN, END = "<!-- results: written by ./dev results -->\n", "<!-- end of results -->\n"
 HEAD = "| program | what it does | measured |\n|---|---|---|\n"
 
@@ -44,6 +44,9 @@ class Figure:
 
 NUMBER = r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)"
 ROWS = [
+    Row("first_tensor", "two tensors, a product and a sum", r"(\d+)\.\]\]", "{0:.0f}"),
+    Row("first_gradient", "a line through points, by gradients", rf"y = {NUMBER} x \+ {NUMBER}", "y = {0:.2f} x + {1:.2f}"),
+    Row("first_model", "a small network tells inside from outside of a circle", rf"points: {NUMBER} %", "{0:.1f} % of 1000 new points"),
     Row("polynomial_fit", "finds 5 x^2 + 3 from points of it", rf"found .*y = {NUMBER} x\^2 {NUMBER} x {NUMBER}",
         "{0:.3f}, {1:.3f}, {2:.2f}"),
     Row("linear_regression", "the same weights in six ways, from the normal equation to momentum",
@@ -116,21 +119,21 @@ def cells(table):
 
 
 def split_page():
-    """README before the table, the table, and README after it."""
-    page = README.read_text()
+    """The page before the table, the table, and the page after it."""
+    page = PAGE.read_text()
     before, begin, rest = page.partition(BEGIN)
     table, end, after = rest.partition(END)
     if not begin or not end:
-        sys.exit(f"{README} lacks the lines {BEGIN!r} and {END!r}")
+        sys.exit(f"{PAGE} lacks the lines {BEGIN!r} and {END!r}")
     return before + BEGIN, table, END + after
 
 
 def check(programs):
-    """The table in README has the rows of this file, each program has one, and each row has figures."""
+    """The table has the rows of this file, each program has one, and each row has figures."""
     _, table, _ = split_page()
     there = cells(table)
-    problems = [f"README lacks the row of {row.command}" for row in ROWS if not there.get(row.command)]
-    problems += [f"README has a row of {command}, which examples/results.py lacks" for command in there.keys() - {r.command for r in ROWS}]
+    problems = [f"the table lacks the row of {row.command}" for row in ROWS if not there.get(row.command)]
+    problems += [f"the table has a row of {command}, which examples/results.py lacks" for command in there.keys() - {r.command for r in ROWS}]
     problems += [f"there is no row of {program}" for program in programs if program not in {r.command.split()[0] for r in ROWS}]
     problems += [f"the row of {row.command} says something else" for row in ROWS if f"| `{row.command}` | {row.what} |" not in table]
     print("\n".join(problems) or f"{len(ROWS)} rows")
@@ -142,7 +145,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared/data", help="the folder of real data")
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/release/examples", help="where they are built")
     parser.add_argument("--all", action="store_true", help="also the rows that take minutes")
-    parser.add_argument("--check", action="store_true", help="only check that README has the rows of this file")
+    parser.add_argument("--check", action="store_true", help="only check that the table has the rows of this file")
     parser.add_argument("program", nargs="*", help="only the rows of these programs")
     o = parser.parse_args()
     if o.check:
@@ -161,7 +164,7 @@ def main():
                 measured[row.command] += f", mean of {row.seeds} seeds"
             print(f"{row.command}: {measured[row.command]}", flush=True)
             lines = [f"| `{r.command}` | {r.what} | {measured.get(r.command, '')} |\n" for r in ROWS]
-            README.write_text(before + HEAD + "".join(lines) + after)
+            PAGE.write_text(before + HEAD + "".join(lines) + after)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 import unittest
 
+import components
 import layering
 import needed
 import op_coverage
 import op_reference
-import readme
+import pages
+import release
 import sizes
 import symbols
 import walk
@@ -200,6 +202,34 @@ class Layering(unittest.TestCase):
         self.assertTrue(layering.check_source("src/a.cpp", '#include "tandem/a.hpp"\n'))
 
 
+class Release(unittest.TestCase):
+    def test_changelog(self):
+        for text, wrong in [("## 0.2.0\n", False), ("## Unreleased\n## 0.2.0 (2026-01-01)\n", False), ("## 0.1.0\n", True),
+                            ("## 0.3.0\n## 0.2.0\n", True)]:
+            self.assertEqual(bool(list(release.changelog(text, (0, 2, 0)))), wrong, text)
+
+    def test_port(self):
+        port = '{"version": "0.2.0", "features": {"io": {"description": "files"}}}'
+        self.assertFalse(list(release.port(port, (0, 2, 0), {"io": {"about": "files"}})))
+        self.assertTrue(list(release.port(port, (0, 2, 1), {"io": {"about": "files"}})))
+        self.assertTrue(list(release.port(port, (0, 2, 0), {})))
+
+    def test_deprecated_names_go(self):
+        for text, wrong in [('[[deprecated("use y, since 0.2")]] void x();', False), ('[[deprecated("use y, since 0.1")]]', True),
+                            ("[[deprecated]]", True), ('[[deprecated("old")]]', True)]:
+            self.assertEqual(bool(list(release.overdue("a.hpp", text, (0, 3, 0)))), wrong, text)
+
+
+class Components(unittest.TestCase):
+    def test_what_a_component_needs(self):
+        signal = {"folders": ["signal"], "ops": True}
+        row = "| `tandem::signal`, `tandem::signal_header_only` | transforms | nothing |"
+        self.assertFalse(list(components.problems("signal", signal, row, "")))
+        self.assertTrue(list(components.problems("signal", signal, "", "")))
+        self.assertTrue(list(components.problems("signal", signal | {"debian": "libfft-dev"}, row, "g++")))
+        self.assertEqual(len(list(components.problems("nothing", {"folders": ["nothing"]}, "", ""))), 6)
+
+
 class Sizes(unittest.TestCase):
     def longest(self, text):
         return max((lines for _, lines in sizes.functions(text)), default=0)
@@ -254,16 +284,16 @@ class Needed(unittest.TestCase):
 
 class Readme(unittest.TestCase):
     def test_blocks(self):
-        blocks = readme.blocks("a\n```cpp\nint x;\n```\n```sh\nls\n```\n```cpp\nint main() {}\n```\n")
+        blocks = pages.blocks("a\n```cpp\nint x;\n```\n```sh\nls\n```\n```cpp\nint main() {}\n```\n")
         self.assertEqual(blocks, [(3, "int x;\n"), (9, "int main() {}\n")])
 
     def test_prose(self):
         page = "```cpp\nint f();\nint main() {\n  return 1;\n}\n```\nCall `f()`\nor `g(\nx)`; `later`.\n```sh\n`h()`\n```\n"
-        source = readme.prose_program(page, "int f", ["f()", "g( x)"], "  {0}; {1};\n")
+        source = pages.prose_program(page, "int f", ["f()", "g( x)"], "  {0}; {1};\n")
         self.assertIn("int f();\nint main() {\n  f(); g( x);\n}\n", source)
         self.assertNotIn("return 1", source)
         with self.assertRaises(SystemExit):
-            readme.prose_program(page, "int f", ["h()"], "{0};")
+            pages.prose_program(page, "int f", ["h()"], "{0};")
 
 
 if __name__ == "__main__":

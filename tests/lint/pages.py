@@ -1,4 +1,4 @@
-"""Writes the ```cpp blocks of a page as source files, which the build compiles and the tests run.
+"""Writes the ```cpp blocks of README and docs/ as source files, which the build compiles and the tests run.
 
 A block with a main function is a program; any other is the body of one, after `using namespace tandem`. Code in the text
 is compiled too: PROSE has a program for it, which begins with the block that the text is about.
@@ -49,7 +49,7 @@ def prose_program(page, defines, snippets, body):
     spans = {" ".join(span.split()) for span in re.findall(r"`([^`]+)`", FENCED.sub("", page))}
     for snippet in snippets:
         if snippet not in spans:
-            sys.exit(f"README.md has no `{snippet}`, which tests/lint/readme.py compiles")
+            sys.exit(f"the text about {defines} has no `{snippet}`, which tests/lint/pages.py compiles")
     block = next(text for _, text in blocks(page) if defines in text)
     main = f"int main() {{\n{body.format(*snippets)}}}\n"
     if MAIN.search(block):
@@ -59,22 +59,24 @@ def prose_program(page, defines, snippets, body):
 
 def sources(page):
     """(name, source) of each program."""
-    stem = page.stem.lower()
+    stem = f"page_{page.stem.lower()}"
     text = page.read_text()
     for number, (line, block) in enumerate(blocks(text), 1):
         yield f"{stem}_{number}", f"// {page.name}, line {line}\n{program(block)}"
     for number, (defines, snippets, body) in enumerate(PROSE, 1):
-        yield f"{stem}_prose_{number}", f"// {page.name}, {snippets[0]}\n{prose_program(text, defines, snippets, body)}"
+        if any(defines in block for _, block in blocks(text)):
+            yield f"{stem}_prose_{number}", f"// {page.name}, {snippets[0]}\n{prose_program(text, defines, snippets, body)}"
 
 
 def main():
-    page, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, source in sources(page):
-        path = folder / f"{name}.cpp"
-        if not path.exists() or path.read_text() != source:
-            path.write_text(source)
-        print(path)
+    for page in map(pathlib.Path, sys.argv[2:]):
+        for name, source in sources(page):
+            path = folder / f"{name}.cpp"
+            if not path.exists() or path.read_text() != source:
+                path.write_text(source)
+            print(path)
 
 
 if __name__ == "__main__":

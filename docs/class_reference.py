@@ -1,0 +1,167 @@
+"""Writes the reference pages of classes from the doc comments of the headers: layers, losses, metrics, optimizers, tensors,
+gradients, traced functions, data and files. The website has them (./dev docs); docs/ops.md has the ops.
+
+Usage: class_reference.py FOLDER
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+HEADERS = ROOT / "include/tandem"
+sys.path.insert(0, str(ROOT / "tests/lint"))
+import op_reference  # noqa: E402
+import sources  # noqa: E402
+
+# Page: title, what its top says, the headers.
+PAGES = {
+    "layers": ("Layers", "Layers, initializers, regularizers and constraints: `<tandem/tandem.hpp>`, namespace `tandem::layers`.",
+               ["nn/model.hpp", "nn/layers/*.hpp", "nn/initializers.hpp", "nn/regularizers.hpp", "nn/constraints.hpp"]),
+    "losses": ("Losses", "Losses as classes and as functions: `<tandem/tandem.hpp>`, namespace `tandem::losses`.", ["losses/*.hpp"]),
+    "metrics": ("Metrics", "Metrics, accumulated over batches: `<tandem/tandem.hpp>`, namespace `tandem::metrics`.", ["metrics/*.hpp"]),
+    "optimizers": ("Optimizers", "Optimizers, schedules, clipping, averages of weights: `<tandem/tandem.hpp>`.", ["optim/*.hpp"]),
+    "tensors": ("Tensors", "Tensors, Variables, shapes, devices, modules, errors: `<tandem/tandem.hpp>`.",
+                ["core/tensor.hpp", "core/variable.hpp", "base/shape.hpp", "base/spec.hpp", "base/dtype.hpp", "base/device.hpp",
+                 "core/devices.hpp", "core/scope.hpp", "core/module.hpp", "base/error.hpp", "base/warning.hpp", "core/profile.hpp"]),
+    "gradients": ("Gradients", "Tapes and what stands beside them: `<tandem/tandem.hpp>`.", ["autodiff/*.hpp"]),
+    "traced": ("Traced functions, reference", "`function()`, control flow, graphs: `<tandem/tandem.hpp>`.",
+               ["graph/trace/*.hpp", "graph/control/*.hpp"]),
+    "data": ("Data", "Files and mini-batches: `<tandem/data.hpp>`, the component `tandem::data`.", ["data/*.hpp"]),
+    "files": ("Files", "Checkpoints, weights, arrays and graphs in files: `<tandem/train.hpp>`, the component `tandem::io`.",
+              ["train/*.hpp", "io/*.hpp"]),
+}
+CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: :.*)? \{")
+SKIPPED = re.compile(r"^(friend|using|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")
+
+
+class Members:
+    """The public members of a class, each with its comment, and where its body ends."""
+
+    def __init__(self, lines, bare, at, is_struct):
+        self.found = []
+        public, comment, depth = is_struct, [], 0
+        while at < len(lines):
+            line = lines[at].strip()
+            if depth == 1 and re.match(r"(public|private|protected):", line):
+                public, comment = line.startswith("public"), []
+            elif line.startswith("///<"):
+                pass
+            elif depth == 1 and line.startswith("///"):
+                comment.append(line[3:].rstrip())
+            elif depth == 1 and public and line and not line.startswith(("//", "}", "#")):
+                text, end = op_reference.declaration(lines, at)
+                if not SKIPPED.search(text) and not CLASS.match(line) and "detail::" not in text:
+                    text = re.sub(r"\) (?:const )?: .*$", ");", text)  # without what a constructor initializes
+                    self.found.append((re.sub(r" ?///<.*", "", text), comment))
+                comment = []
+                while at < end:
+                    depth += bare[at].count("{") - bare[at].count("}")
+                    at += 1
+                continue
+            depth += bare[at].count("{") - bare[at].count("}")
+            at += 1
+            if depth == 0:
+                break
+        self.end = at
+
+
+def classes(path):
+    """(scope, name, comment, members) of each documented public class of a header."""
+    lines = path.read_text().splitlines()
+    bare = sources.without_comments_and_strings("\n".join(lines)).splitlines()
+    spaces, comment, depth, at = [], [], 0, 0
+    while at < len(lines):
+        line = lines[at].strip()
+        if line.startswith("namespace ") and "{" in bare[at]:
+            spaces.append((line.split()[1].rstrip("{").replace("TANDEM_NS::", "").replace("TANDEM_NS", ""), depth))
+        if line.startswith("///"):
+            comment.append(line[3:].rstrip())
+        elif comment and (match := CLASS.match(line)) and not op_reference.Header.hidden(spaces):
+            members = Members(lines, bare, at, line.startswith("struct"))
+            if not match[1].endswith("Options"):
+                yield "::".join(name for name, _ in spaces if name), match[1], comment, members.found
+            comment, at = [], members.end
+            continue
+        elif not line.startswith("template"):
+            comment = []
+        depth += bare[at].count("{") - bare[at].count("}")
+        at += 1
+        while spaces and depth <= spaces[-1][1]:
+            spaces.pop()
+
+
+def keyed(comment):
+    """The Markdown of a comment: sentences and code as they alternate, then its keys."""
+    out, text, code = [], [], []
+
+    def flush():
+        if text:
+            out.extend([" ".join(line.strip() for line in text), ""])
+        if code:
+            out.extend(["```cpp", *(line[3:] for line in code), "```", ""])
+        text.clear(), code.clear()
+
+    for number, line in enumerate(comment):
+        if op_reference.KEY.match(line) and not line.startswith("    ") or op_reference.FIELD.match(line):
+            flush()
+            return out + [f"- *{key}*: {value}" for key, value in op_reference.prose(comment[number:])[1]] + [""]
+        if line.startswith("   "):
+            code.append(line)
+            continue
+        if code:
+            flush()
+        text.append(line)
+    flush()
+    return out
+
+
+def escaped(line):
+    """Without what Markdown would take for a tag."""
+    return re.sub(r"`[^`]*`|<", lambda match: match[0].replace("<", "&lt;") if match[0] == "<" else match[0], line)
+
+
+def escaped_lines(lines):
+    inside = False
+    for line in lines:
+        inside ^= line.startswith("```")
+        yield line if inside else escaped(line)
+
+
+def entry(scope, name, comment, members, options):
+    out = [f"## `{scope}::{name}`" if scope else f"## `{name}`", "", *keyed(comment)]
+    constructors = [text for text, _ in members if re.match(rf"(?:explicit |template <.*?> (?:requires .*?)?)*{name}\(", text)]
+    if constructors:
+        out += ["```cpp", *constructors, "```", ""]
+    for field, default, note in op_reference.option_fields(constructors, options):
+        out.append(f"- *.{field}* = `{default}`" + (f": {note}" if note else ""))
+    out += [""]
+    for text, about in members:
+        if text not in constructors:
+            what, items = op_reference.prose(about)
+            out += [f"- `{text}` {what}".rstrip()] + [f"    - *{key}*: {value}" for key, value in items]
+    return out + [""]
+
+
+def page(title, about, patterns):
+    paths = [path for pattern in patterns for path in sorted(HEADERS.glob(pattern))]
+    options, out = {}, [f"# {title}", "", about, ""]
+    for path in sorted(HEADERS.rglob("*.hpp")):
+        if path.relative_to(HEADERS).parts[0] in ("nn", "losses", "metrics", "optim", "data", "io", "train", "core", "autodiff", "graph"):
+            options |= op_reference.Header(path).options
+    for path in paths:
+        for scope, name, comment, members in classes(path):
+            out += entry(scope, name, comment, members, options)
+        for scope, names, texts, comment in op_reference.Header(path).functions:
+            out += [line.replace("#### ", "## ") for line in op_reference.entry(scope, names, texts, comment, options, {}, set())]
+    return "\n".join(escaped_lines("\n".join(out).splitlines())).rstrip() + "\n"
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    for name, (title, about, patterns) in PAGES.items():
+        (folder / f"reference_{name}.md").write_text(page(title, about, patterns))
+
+
+if __name__ == "__main__":
+    main()
