@@ -44,7 +44,7 @@ class Figure:
 
 NUMBER = r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)"
 ROWS = [
-    Row("first_tensor", "two tensors, a product and a sum", r"(\d+)\.\]\]", "{0:.0f}"),
+    Row("first_tensor", "two tensors, a product and a sum", rf"\[{NUMBER}\]\], shape=\(2, 1\)", "3 x 10 + 4 x 20 = {0:.0f}"),
     Row("first_gradient", "a line through points, by gradients", rf"y = {NUMBER} x \+ {NUMBER}", "y = {0:.2f} x + {1:.2f}"),
     Row("first_model", "a small network tells inside from outside of a circle", rf"points: {NUMBER} %", "{0:.1f} % of 1000 new points"),
     Row("polynomial_fit", "finds 5 x^2 + 3 from points of it", rf"found .*y = {NUMBER} x\^2 {NUMBER} x {NUMBER}",
@@ -114,8 +114,8 @@ def figures(row, programs, data):
 
 def cells(table):
     """Command -> measured, of a table."""
-    rows = [[cell.strip() for cell in line.strip(" |\n").split(" | ")] for line in table.splitlines() if line.startswith("| `")]
-    return {row[0].strip("`"): row[2] for row in rows}
+    rows = [[cell.strip() for cell in line.split(" | ")] for line in table.replace(" |\n", "\n").splitlines() if line.startswith("| `")]
+    return {row[0].strip("| `"): row[2] if len(row) > 2 else "" for row in rows}
 
 
 def split_page():

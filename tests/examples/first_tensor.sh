@@ -5,11 +5,13 @@
 "$program" >out || fail 'run'
 cat >expected <<'TEXT'
 a b =
-[[ 50.]
- [110.]]
+tandem.Tensor(
+[[ 50.0],
+ [110.0]], shape=(2, 1), dtype=float32)
 a + b =
-[[11. 22.]
- [13. 24.]]
+tandem.Tensor(
+[[11.0, 22.0],
+ [13.0, 24.0]], shape=(2, 2), dtype=float32)
 TEXT
 cmp out expected || { fail output; cat out; }
 finish

@@ -19,6 +19,7 @@ ARGUMENTS = {
     "softmax_regression": [["--steps", FOREVER], ["--splits", FOREVER]],
     "transformer_lm": [["--data", "corpus.txt", "--steps", FOREVER]],
     "char_rnn": [["train", *SMALL, "--steps", FOREVER, "--patience", FOREVER], ["sample", "--checkpoint", "model", "--characters", FOREVER]],
+    "first_tensor": [], "first_gradient": [], "first_model": [],  # over at once
     "beam_search": [["--data", "corpus.txt", "--steps", FOREVER], ["dates", "--steps", FOREVER]],
     "word2vec": [["--data", "corpus.txt", "--learning-rate", "1e-6", "--minutes", "1000000", "--epochs", FOREVER]],
 }

@@ -27,7 +27,8 @@ GUARD = re.compile(r" [A-Za-z] guard variable for tandem::\w+::(\w[\w:]*)[(\[]")
 MADE_AT_LOAD = {"Module::places", "detail::ForkMutexes::all", "detail::at_fork", "detail::turns", "memory::central",
                 "random::impl::sequences", "cpu::fourier::plans"}
 MADE_UNDER_A_LOCK = {"cpu::pool::start"}
-OF_A_THREAD = {"debugging::impl::numerics_trap", "debugging::impl::op_counter", "detail::observe", "memory::thread_cache"}
+OF_A_THREAD = {"debugging::impl::numerics_trap", "debugging::impl::op_counter", "debugging::impl::placement_log",
+               "detail::observe", "memory::thread_cache"}
 
 
 def made_at_first_use(names):

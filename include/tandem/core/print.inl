@@ -78,7 +78,7 @@ struct ValuePrinter {
   std::string out = {};
 
   int rank() const { return t.shape().rank(); }
-  bool cut(int axis) const { return edge >= 0 && t.shape().dim(axis) > 2 * edge; }
+  bool cut(int axis) const { return edge >= 0 && t.shape().dim(axis) - edge > edge; }
   void leaf(i64 i) {
     const std::string s = element_text(t.spec->dtype, t.data, i);
     if (measuring) width = rank() > 1 && t.spec->dtype != DType::string && s.size() > width ? s.size() : width;

@@ -74,7 +74,11 @@ inline void check_keys(const InferCall& c) {
 }
 TANDEM_INLINE Specs infer_find(const InferCall& c) {
   check_keys(c);
-  return Specs(host_spec(c.spec(0).shape, c.get<rules::TableAttrs>().table->value));
+  const auto& a = c.get<rules::TableAttrs>();
+  if (a.oov_buckets < 0 || (a.oov_buckets > 0 && a.table->value != DType::int64))
+    raise(c.op.name, std::to_string(a.oov_buckets) + " buckets of a table of " + name(a.table->value) +
+                         ": a number of at least 0, of int64 values");
+  return Specs(host_spec(c.spec(0).shape, a.table->value));
 }
 inline void find_all(const KernelCall& c, const Table& t, i64 buckets) {
   cpu::parallel_for(c.in[0].size(), 512, [&](i64 begin, i64 end) {

@@ -168,9 +168,11 @@ class GruGradients {
     for_batch_shares(s_.batch, flops * static_cast<double>(rows), flops * static_cast<double>(s_.rows()),
                      [&](i64 from, i64 past) { f.run(from, past, steps, saved, ds, da); });
     recurrent_gradient(f.h0, saved.y, ds, steps, to.dwh, more);
-    const T* const x = x_.read(steps).x;
-    weight_gradient(x, s_.in, ds.x, 3 * u, 2 * u, rows, to.dwx, 3 * u, more);
-    weight_gradient(x, s_.in, da.x, u, u, rows, to.dwx + 2 * u, 3 * u, more);
+    if (s_.in > 0) {
+      const T* const x = x_.read(steps).x;
+      weight_gradient(x, s_.in, ds.x, 3 * u, 2 * u, rows, to.dwx, 3 * u, more);
+      weight_gradient(x, s_.in, da.x, u, u, rows, to.dwx + 2 * u, 3 * u, more);
+    }
     add_column_sums(ds.x, rows, 3 * u, to.db + 3 * u);
     add_column_sums(da.x, rows, u, to.db + 2 * u);
     if (!wx) return;

@@ -107,7 +107,11 @@ namespace detail {
 // The shape in which values are laid out: the requested shape if they fill it, else their own.
 TANDEM_INLINE Shape layout(const Shape& own, const ConstantOptions& o) {
   const Shape* want = o.shape.get();
-  return want && want->is_fully_defined() && want->size() == own.size() ? *want : own;
+  if (!want || !want->is_fully_defined()) return own;
+  i64 n = 1;
+  for (const i64 d : *want)
+    if (__builtin_mul_overflow(n, d, &n)) return own;
+  return n == own.size() ? *want : own;
 }
 // Applies .dtype, .shape and the device scope to laid-out values.
 TANDEM_INLINE Tensor finish_constant(Tensor t, const ConstantOptions& o) {

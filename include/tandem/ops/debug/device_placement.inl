@@ -31,10 +31,15 @@ class PlacementLog final : public Observer {
   void dropped() override { active = false; }
 };
 
+TANDEM_INLINE PlacementLog& placement_log() {
+  static thread_local PlacementLog log;
+  return log;
+}
+
 }  // namespace impl
 
 TANDEM_INLINE void set_log_device_placement(bool on, void (*write)(const char* line)) {
-  static thread_local impl::PlacementLog log;
+  impl::PlacementLog& log = impl::placement_log();
   if (on == log.active) {
     log.write = write;
     return;

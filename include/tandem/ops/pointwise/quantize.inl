@@ -94,6 +94,14 @@ TANDEM_DEFINE_OPS(TANDEM_QUANTIZE_OPS)
 namespace detail {
 
 TANDEM_INLINE bool is_quantized(DType d) { return dtypes::quantized.has(d); }
+struct Codes {
+  i64 low, high;
+};
+inline Codes codes_of(DType d, bool narrow) {
+  if (d == DType::quint8) return {0, 255};
+  if (d == DType::qint8) return {-128 + i64(narrow), 127};
+  return {INT32_MIN + i64(narrow), INT32_MAX};
+}
 TANDEM_INLINE void check_code_range(const InferCall& c, DType codes, DType numbers) {
   if (!is_quantized(codes) || !dtypes::floating.has(numbers))
     raise_specs(c, std::string("cannot convert between ") + name(numbers) + " and " + name(codes));
@@ -106,6 +114,9 @@ TANDEM_INLINE Specs infer_quantize(const InferCall& c) {
   Specs out(c.spec(0));
   out[0].dtype = c.get<QuantizeAttrs>().dtype;
   check_code_range(c, out[0].dtype, c.spec(0).dtype);
+  const auto& a = c.get<QuantizeAttrs>();
+  if (const Codes all = codes_of(a.dtype, false); a.low < all.low || a.high > all.high)
+    raise_specs(c, "the codes " + std::to_string(a.low) + " to " + std::to_string(a.high) + " are not of " + name(a.dtype));
   return out;
 }
 TANDEM_INLINE Specs infer_dequantize(const InferCall& c) {
@@ -140,14 +151,6 @@ TANDEM_INLINE constexpr OpDef dequantize_op =
 namespace quantization {
 namespace impl {
 
-struct Codes {
-  i64 low, high;
-};
-inline Codes codes_of(DType d, bool narrow) {
-  if (d == DType::quint8) return {0, 255};
-  if (d == DType::qint8) return {-128 + i64(narrow), 127};
-  return {INT32_MIN + i64(narrow), INT32_MAX};
-}
 inline Tensor fake_quant(const char* op, const Tensor& x, const Tensor& min, const Tensor& max, i64 bits, bool narrow,
                          const OpOptions& o) {
   if (bits < 2 || bits > 16)
@@ -169,7 +172,7 @@ TANDEM_INLINE Quantized quantize(const Tensor& x, const Tensor& min_range, const
                                                 "half_to_even and narrow_range need Mode::scaled");
   const Tensor low = minimum(min_range, 0), ends = maximum(maximum(abs(min_range), abs(max_range)), 1);
   Tensor first = low, last = maximum(maximum(max_range, low + ends * o.ensure_minimum_range), 0);
-  const impl::Codes codes = impl::codes_of(o.T, o.narrow_range);
+  const tandem::detail::Codes codes = tandem::detail::codes_of(o.T, o.narrow_range);
   const QuantizeAttrs attrs{o.T, codes.low, codes.high, scaled, to_even};
   Quantized r;
   // A range in the wrong order must not become one by widening: the kernel refuses it.
@@ -187,7 +190,7 @@ TANDEM_INLINE Quantized quantize(const Tensor& x, const Tensor& min_range, const
 TANDEM_INLINE Tensor dequantize(const Tensor& q, const Tensor& min_range, const Tensor& max_range,
                                 DequantizeOptions o) {
   const tandem::detail::CallSite call(o);
-  const impl::Codes codes = impl::codes_of(q.dtype(), o.narrow_range && o.mode == Mode::scaled);
+  const tandem::detail::Codes codes = tandem::detail::codes_of(q.dtype(), o.narrow_range && o.mode == Mode::scaled);
   const QuantizeAttrs attrs{o.dtype, codes.low, codes.high, o.mode == Mode::scaled, false};
   return apply1(dequantize_op, attrs, {o.name, o.where}, q, cast(min_range, o.dtype), cast(max_range, o.dtype));
 }
