@@ -29,6 +29,8 @@ TEST_CASE("sizes that overflow: creation and random numbers") {
   raises("zeros", [] { zeros({huge, huge}); });
   raises("ones", [] { ones({most, 2}); });
   raises("fill", [] { fill({huge, huge}, 1.f); });
+  // 2^80 elements are 0 in 64 bits, as many as there are.
+  raises("constant", [] { constant(std::vector<float>{}, {.shape = {huge, huge}}); });
   raises("eye", [] { eye(huge); });
   raises("eye", [] { eye(2, {.batch_shape = {huge, huge}}); });
   raises("range", [] { range(i64{0}, most); });
