@@ -1,7 +1,5 @@
 """Writes the reference pages of classes from the doc comments of the headers: layers, losses, metrics, optimizers, tensors,
-gradients, traced functions, data and files. The website has them (./dev docs); docs/ops.md has the ops.
-
-Usage: class_reference.py FOLDER
+gradients, traced functions, data and files. The website has them (docs/site.py); docs/ops.md has the ops.
 """
 
 import pathlib
@@ -157,11 +155,6 @@ def page(title, about, patterns):
     return "\n".join(escaped_lines("\n".join(out).splitlines())).rstrip() + "\n"
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def write(folder):
     for name, (title, about, patterns) in PAGES.items():
         (folder / f"reference_{name}.md").write_text(page(title, about, patterns))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,7 @@
-"""Copies README, CONTRIBUTING, CHANGELOG and docs/ to one folder, with links that hold there: the input of mkdocs.
+"""Copies README, CONTRIBUTING, CHANGELOG and docs/ to one folder, with links that hold there, and writes the reference of
+classes beside them: the input of mkdocs. A link to a page that is not there is an error.
 
-Usage: site.py FOLDER. Called by ./dev docs.
+Usage: site.py FOLDER. Called by ./dev docs and by a test.
 """
 
 import pathlib
@@ -8,7 +9,10 @@ import re
 import shutil
 import sys
 
+import class_reference
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 NAMES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 
 
@@ -25,7 +29,11 @@ def main():
         return f"]({NAMES.get(target, 'license.txt' if target == 'LICENSE' else target)})"
 
     for page in folder.glob("*.md"):
-        page.write_text(re.sub(r"\]\((?!https?:|#)([^)\s]+)\)", link, page.read_text()))
+        page.write_text(LINK.sub(link, page.read_text()))
+    class_reference.write(folder)
+    broken = [f"{page.name}: there is no {target}" for page in sorted(folder.glob("*.md"))
+              for target in LINK.findall(page.read_text()) if not (folder / target.partition("#")[0]).exists()]
+    sys.exit("\n".join(broken) or 0)
 
 
 if __name__ == "__main__":
