@@ -48,7 +48,8 @@ inline bool is_visible(Device d) {
 }  // namespace detail
 
 /// Returns the table of a usable device.
-///   throws  errors::UnimplementedError with the reason if there is none, or it is hidden, errors::InvalidArgumentError for an
+///   throws  errors::UnimplementedError with the reason if there is none, or it is hidden, errors::InvalidArgumentError
+///   for an
 ///           invalid index
 TANDEM_API const Backend& backend_of(Device device);
 

@@ -51,7 +51,7 @@ TANDEM_INLINE void frame(const KernelCall& c, int axis, i64 step) {
   const Shape &from = c.in[0].shape(), &to = c.out[0].shape();
   const i64 outer = detail::sizes_before(from, axis), inner = detail::sizes_after(from, axis), n = from.dim(axis);
   const i64 frames = to.dim(axis), length = to.dim(axis + 1);
-  if (step > n) step = n + 1;  // the second frame begins behind the signal
+  if (step > n) step = n + 1;                            // the second frame begins behind the signal
   i64 whole = n < length ? 0 : (n - length) / step + 1;  // frames that end inside of the signal
   if (whole > frames) whole = frames;
   if (whole < frames) fill_zero(c);

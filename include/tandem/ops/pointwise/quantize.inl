@@ -116,7 +116,8 @@ TANDEM_INLINE Specs infer_quantize(const InferCall& c) {
   check_code_range(c, out[0].dtype, c.spec(0).dtype);
   const auto& a = c.get<QuantizeAttrs>();
   if (const Codes all = codes_of(a.dtype, false); a.low < all.low || a.high > all.high)
-    raise_specs(c, "the codes " + std::to_string(a.low) + " to " + std::to_string(a.high) + " are not of " + name(a.dtype));
+    raise_specs(
+        c, "the codes " + std::to_string(a.low) + " to " + std::to_string(a.high) + " are not of " + name(a.dtype));
   return out;
 }
 TANDEM_INLINE Specs infer_dequantize(const InferCall& c) {
