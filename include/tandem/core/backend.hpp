@@ -48,9 +48,8 @@ inline bool is_visible(Device d) {
 }  // namespace detail
 
 /// Returns the table of a usable device.
-///   throws  errors::UnimplementedError with the reason if there is none, or it is hidden, errors::InvalidArgumentError
-///   for an
-///           invalid index
+///   throws  errors::UnimplementedError with the reason if there is none, or it is hidden,
+///           errors::InvalidArgumentError for an invalid index
 TANDEM_API const Backend& backend_of(Device device);
 
 /// Whether the op has a kernel for the device, which need not exist on this machine. Passes and plans use it.
