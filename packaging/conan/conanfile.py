@@ -21,7 +21,7 @@ PACKAGES = {"nlohmann_json": "nlohmann_json/3.11.3", "Eigen3": "eigen/3.4.0", "r
 class Tandem(ConanFile):
     name = "tandem"
     description = "Tensors, gradients and traced functions for C++"
-    license = "see LICENSE"
+    license = "MIT"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "fPIC": [True, False], **{name: [True, False] for name in COMPONENTS}}
     default_options = {"shared": False, "fPIC": True, **{name: True for name in COMPONENTS}}

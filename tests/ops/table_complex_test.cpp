@@ -100,7 +100,7 @@ void check_complex_gradients(const F& f, const List& x, std::size_t outputs) {
         got.push_back(unit.imag() != 0 ? g[i].imag() : g[i].real());
       }
     CAPTURE(k);
-    CHECK(relative_error(got, want) < 2e-3);  // differences: 6e-8 / h, and h^4; what is not conjugated is off by 1
+    CHECK(relative_error(got, want) < 1e-3);  // differences: 6e-8 / h, and h^4; what is not conjugated is off by 1
   }
 }
 // f(call, sources, outputs) for every differentiable call with a complex operand; the ops that it met.

@@ -28,14 +28,14 @@ TANDEM_INLINE void config::set_visible_devices(const std::vector<Device>& device
     errors::raise<errors::InvalidArgumentError>("config::set_visible_devices", text);
   };
   if (kind != "GPU")
-    fail("the kind is '" + std::string(kind) + "'; only \"GPU\" can be hidden, set_logical_cpu_devices sets the CPUs");
+    fail("the kind is '" + std::string(kind) + "'; only \"GPU\" can be hidden; set_logical_cpu_devices sets the CPUs");
   const Backend* gpu = backends[Device::gpu];
   const int count = gpu ? gpu->count() : 0;
   std::uint64_t hidden = ~std::uint64_t{0};
   for (const Device d : devices) {
     if (d.kind != Device::gpu) fail(to_string(d) + " is not a GPU");
     if (d.index >= count) fail(to_string(d) + " does not exist; there are " + std::to_string(count) + " GPUs");
-    hidden &= ~(std::uint64_t{1} << d.index);
+    if (d.index < 64) hidden &= ~(std::uint64_t{1} << d.index);  // the others cannot be hidden
   }
   detail::hidden_gpus = hidden;
 }
