@@ -2,6 +2,7 @@
 // Google Benchmark program).
 #include "runner.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <iostream>
 #include <map>
 #include <random>
+#include <ranges>
 #include <sstream>
 
 namespace bench {
@@ -46,23 +48,14 @@ std::int64_t calibrate(const Work& work, double seconds) {
 }
 
 std::string print(const Digest& d) {
-  std::ostringstream out;
-  out.precision(9);
-  out << d.count << ' ' << d.sum_abs << ' ' << d.weighted << ' ' << d.samples.size();
-  for (float sample : d.samples) out << ' ' << sample;
-  return out.str();
+  return fmt::format("{} {:.9g} {:.9g} {} {:.9g}", d.count, d.sum_abs, d.weighted, d.samples.size(),
+                     fmt::join(d.samples, " "));
 }
 
 /// The state of a worker that serves a driver: at most one open case.
 struct Session {
   Work work;
   std::int64_t iterations = 1;
-
-  std::string list() const {
-    std::string names;
-    for (const auto& [name, make] : cases()) names += (names.empty() ? "" : " ") + name;
-    return names;
-  }
 
   std::string open(const std::string& name) {
     const auto found = cases().find(name);
@@ -76,19 +69,16 @@ struct Session {
   std::string sample() const {
     work.run(1);  // wakes the pool: the process was stopped before
     const double taken = seconds_for(work, iterations);
-    std::ostringstream out;
-    out.precision(12);
-    out << "ok " << taken / (static_cast<double>(iterations) * work.units);
-    return out.str();
+    return fmt::format("ok {:.12g}", taken / (static_cast<double>(iterations) * work.units));
   }
 
   std::string answer(const std::string& line) {
     std::istringstream in(line);
     std::string verb, argument;
     in >> verb >> argument;
-    if (verb == "list") return "ok " + list();
+    if (verb == "list") return fmt::format("ok {}", fmt::join(std::views::keys(cases()), " "));
     if (verb == "open") return open(argument);
-    if (verb == "calibrate") return "ok " + std::to_string(iterations = calibrate(work, std::stod(argument)));
+    if (verb == "calibrate") return fmt::format("ok {}", iterations = calibrate(work, std::stod(argument)));
     if (verb == "sample") return sample();
     if (verb == "close") return work = {}, "ok";
     return "error unknown request: " + line;
@@ -109,7 +99,7 @@ int serve() {
       reply = std::string("error ") + error.what();
       std::replace(reply.begin(), reply.end(), '\n', ' ');
     }
-    std::fprintf(out, "%s\n", reply.c_str());
+    fmt::print(out, "{}\n", reply);
     std::fflush(out);
   }
   return 0;

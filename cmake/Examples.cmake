@@ -1,4 +1,5 @@
 # Examples: examples/<name>/*.cpp or examples/<name>.cpp is one program <name>.
+find_package(fmt REQUIRED)
 
 # The optional components of which the files, or the support headers that they include, include a header, such as
 # <tandem/data.hpp>. io is not among them: all programs link it.
@@ -36,6 +37,9 @@ function(tandem_add_example name)
   target_compile_options(${name} PRIVATE ${TANDEM_WARNINGS})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE $<IF:$<TARGET_EXISTS:tandem_io>,tandem_io,tandem>)
+  if(NOT name MATCHES "^first_")  # which need nothing but Tandem
+    target_link_libraries(${name} PRIVATE fmt::fmt)
+  endif()
   # One unity unit per program: most of the time goes into parsing the library headers.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples"
     UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)

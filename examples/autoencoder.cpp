@@ -3,7 +3,7 @@
 //   autoencoder --dims 2      two numbers: also draws where the digits lie in the plane
 //   autoencoder --data DIR    MNIST's four files, train-images-idx3-ubyte.gz and so on
 // It saves a checkpoint after each epoch and at Ctrl-C; the same command goes on from it.
-#include <cstdio>
+#include <fmt/core.h>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -111,7 +111,7 @@ int learn(const Options& o) {
   random::set_seed(o.seed);  // of the initial weights
   const Autoencoder net(o.dims);
   net(zeros({1, 28, 28}));  // makes the weights
-  std::printf("%s\n", net.summary().c_str());
+  fmt::print("{}\n", net.summary());
 
   const losses::BinaryCrossentropy loss({.from_logits = true});
   const optimizers::Adam adam(2e-3);
@@ -133,16 +133,16 @@ int learn(const Options& o) {
   for (const i64 i : interrupt::steps(adam.iterations().item<i64>(), o.epochs * batches.size())) {
     mean_loss.update_state(step(batches.batch(i)));
     if ((i + 1) % batches.size() != 0) continue;
-    std::printf("epoch %2d: loss %.4f, error on held-out digits %.1f %% of their variance\n",
-                int((i + 1) / batches.size()), mean_loss.result().item<double>(), 100 * error(net, held_out));
+    fmt::print("epoch {:2}: loss {:.4f}, error on held-out digits {:.1f} % of their variance\n",
+               (i + 1) / batches.size(), mean_loss.result().item<double>(), 100 * error(net, held_out));
     mean_loss.reset_state();
     run.save();
   }
   if (interrupt::received) return run.interrupted();
   draw_reconstructions(o.picture, held_out, sigmoid(net(held_out)), digits.test.labels);
   if (o.dims == 2) draw_plane(o.plane, net, held_out, digits.test.labels);
-  std::printf("784 pixels in %d numbers: error %.1f %% of the variance; drawn in %s%s\n", o.dims,
-              100 * error(net, held_out), o.picture.c_str(), o.dims == 2 ? (" and " + o.plane).c_str() : "");
+  fmt::print("784 pixels in {} numbers: error {:.1f} % of the variance; drawn in {}{}\n", o.dims,
+             100 * error(net, held_out), o.picture, o.dims == 2 ? " and " + o.plane : "");
   return 0;
 }
 

@@ -2,7 +2,7 @@
 // stay in float32: a step is often smaller than the distance of a bfloat16 to the next one, and would be lost.
 // It saves a checkpoint of each network every 100 steps and at Ctrl-C. Stopped, even by kill -9, it goes on to the same
 // result.
-#include <cstdio>
+#include <fmt/core.h>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -67,9 +67,9 @@ struct Setting {
 
 void report(const Setting& setting, const Net& net, const digits::Digits& d, double ms_a_step, i64 bytes) {
   const Tensor right = metrics::sparse_categorical_accuracy(cast(d.test.labels, int32), net(d.test.images));
-  std::printf("%-28s %6.2f %%  %8.5f  %6.2f ms  %6lld kB\n", setting.name, 100 * reduce_mean(right).item<float>(),
-              program::checked_loss(loss_of(net, d.train.images, d.train.labels).item<float>()), ms_a_step,
-              static_cast<long long>(bytes / 1000));
+  fmt::print("{:28} {:6.2f} %  {:8.5f}  {:6.2f} ms  {:6} kB\n", setting.name, 100 * reduce_mean(right).item<float>(),
+             program::checked_loss(loss_of(net, d.train.images, d.train.labels).item<float>()), ms_a_step,
+             bytes / 1000);
 }
 
 // Returns the exit status.
@@ -109,14 +109,14 @@ int train(const Setting& setting, const digits::Digits& d, const Options& o) {
 int compare(const Options& o) {
   save_path::check_file(o.checkpoint);
   const digits::Digits d = digits::load(o.data, o.seed);
-  std::printf("%-28s %8s  %8s  %9s  %9s\n", "", "test", "loss", "step", "kept");
+  fmt::print("{:28} {:>8}  {:>8}  {:>9}  {:>9}\n", "", "test", "loss", "step", "kept");
   for (const Setting& setting : {Setting{"float32", "float32", float32, false},
                                  Setting{"bfloat16, float32 weights", "bfloat16", bfloat16, false},
                                  Setting{"bfloat16, weights too", "all_bfloat16", bfloat16, true}})
     if (const int status = train(setting, d, o)) return status;
-  std::puts(
+  fmt::print(
       "test: the share of held-out digits that are right; loss: of training; kept: by a tape, for the gradient of a\n"
-      "batch of 100. A CPU computes in float32 and rounds: bfloat16 saves memory here, and costs time.");
+      "batch of 100. A CPU computes in float32 and rounds: bfloat16 saves memory here, and costs time.\n");
   return 0;
 }
 

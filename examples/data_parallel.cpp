@@ -1,6 +1,6 @@
 // data_parallel: one batch in slices. Fits the parabola of polynomial_fit with 1, 2 and 4 slices a step; the weights
 // are the same, as the loss is a mean over all rows, and only the line that calls the model changes.
-#include <cstdio>
+#include <fmt/core.h>
 
 #include <tandem/tandem.hpp>
 
@@ -30,7 +30,7 @@ Tensor fit(const distribute::Slices& slices, const Options& o) {
   });
   Tensor loss;
   for (std::int64_t i = 0; i < o.steps; ++i) loss = step();
-  parabola::print(w, (std::to_string(slices.count()) + (slices.count() == 1 ? " slice " : " slices")).c_str());
+  parabola::print(w, fmt::format("{} slice{}", slices.count(), slices.count() == 1 ? " " : "s"));
   return w;
 }
 
@@ -48,7 +48,7 @@ int compare(const Options& o) {
     const float d = reduce_max(abs(weights.back() - weights[0])).item<float>();
     if (!(d <= difference)) difference = d;  // NaN, too
   }
-  std::printf("largest difference of a weight: %.1e\n", difference);
+  fmt::print("largest difference of a weight: {:.1e}\n", difference);
 
   const Tensor a = reshape(range(0.f, 20.f), {10, 2});
   std::string sizes;
@@ -57,7 +57,7 @@ int compare(const Options& o) {
     return x + y;
   };
   const bool equal = reduce_all(distribute::make_parallel(add, 4, a, 10 * a) == 11 * a).item<bool>();
-  std::printf("a + b of 10 rows in slices of%s: %s\n", sizes.c_str(), equal ? "equal" : "different");
+  fmt::print("a + b of 10 rows in slices of{}: {}\n", sizes, equal ? "equal" : "different");
   return 0;
 }
 

@@ -3,8 +3,8 @@
 //   image_classifier --size 250 151     larger ones
 //   image_classifier --data DIR         digits instead: MNIST's four files, train-images-idx3-ubyte.gz and so on
 // It saves a checkpoint every 100 steps and at Ctrl-C. Stopped, even by kill -9, it goes on to the same result.
+#include <fmt/core.h>
 #include <array>
-#include <cstdio>
 #include <numbers>
 
 #include <tandem/data.hpp>
@@ -55,7 +55,7 @@ Task task_of(const Options& o) {
   if (o.data.empty()) {
     const auto [height, width] = o.size;
     return {3, generate(240, height, width, 2 * o.seed), generate(60, height, width, 2 * o.seed + 1),
-            std::to_string(height) + "x" + std::to_string(width)};
+            fmt::format("{}x{}", height, width)};
   }
   const auto pictures = [](const data::Digits& digits) {
     return Pictures{cast(expand_dims(digits.images, -1), DType::float32) / 255 - 0.5, digits.labels};
@@ -86,12 +86,12 @@ struct SmallAlexNet : Model<SmallAlexNet> {
 void print_shapes() {
   const Shape expected[] = {{3, 125, 76, 32}, {3, 63, 38, 32}, {3, 63, 38, 64}, {3, 32, 19, 64}, {3, 38912}};
   const std::vector<Tensor> found = SmallAlexNet(3).features(zeros({3, 250, 151, 1}));
-  std::printf("(3, 250, 151, 1)");
+  fmt::print("(3, 250, 151, 1)");
   for (std::size_t i = 0; i < found.size(); ++i) {
-    std::printf(" -> %s", to_string(found[i].shape()).c_str());
+    fmt::print(" -> {}", to_string(found[i].shape()));
     if (found[i].shape() != expected[i]) throw std::logic_error("the shape should be " + to_string(expected[i]));
   }
-  std::printf("\n");
+  fmt::print("\n");
 }
 
 // The mean loss, and the share of pictures that are recognized.
@@ -114,7 +114,7 @@ int learn(const Options& o) {
   random::set_seed(o.seed);  // of the initial weights and of dropout
   const SmallAlexNet net(classes);
   net(batches.batch(0)[0]);  // makes the weights
-  std::printf("%s\n", net.summary().c_str());
+  fmt::print("{}\n", net.summary());
 
   const losses::SparseCategoricalCrossentropy loss({.from_logits = true});
   const optimizers::Adam adam(2e-4);
@@ -136,13 +136,13 @@ int learn(const Options& o) {
   for (const i64 i : interrupt::steps(first, o.steps)) {
     const auto [images, labels] = batches.batch(i);
     const float value = step(images, labels).item<float>();
-    progress.show(double(i + 1) / o.steps, "step " + std::to_string(i + 1) + "  loss " + std::to_string(value));
+    progress.show(double(i + 1) / o.steps, fmt::format("step {}  loss {:f}", i + 1, value));
     if ((i + 1) % o.checkpoint_every == 0 || i + 1 == o.steps) run.save();
   }
   progress.end();
   if (interrupt::received) return run.interrupted();
-  std::printf("training loss %.4f, %.1f %% of %d held-out pictures right; weights in %s\n", evaluate(net, train).first,
-              100 * evaluate(net, test).second, int(test.labels.shape()[0]), o.checkpoint.c_str());
+  fmt::print("training loss {:.4f}, {:.1f} % of {} held-out pictures right; weights in {}\n",
+             evaluate(net, train).first, 100 * evaluate(net, test).second, test.labels.shape()[0], o.checkpoint);
   return 0;
 }
 

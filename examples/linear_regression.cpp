@@ -1,6 +1,6 @@
 // linear_regression: the same weights in six ways, from a formula to an optimizer with momentum, and by mini-batches.
 // In float64, so that one can see how closely they agree, or in float32 (--dtype).
-#include <cstdio>
+#include <fmt/core.h>
 
 #include <tandem/data.hpp>
 #include <tandem/linalg.hpp>
@@ -109,22 +109,22 @@ int compare(const Options& o) {
   const Tensor start = cast(random::uniform({p.a.shape()[1], 1}, -1, 1, float64, {.seed = 42}), dtype);
   const std::vector<Solution> solutions = solve(p, start, o.steps);
 
-  std::printf("%-12s", "");
-  for (const Solution& s : solutions) std::printf("%12s", s.way);
+  fmt::print("{:12}", "");
+  for (const Solution& s : solutions) fmt::print("{:>12}", s.way);
   for (std::size_t i = 0; i < p.names.size(); ++i) {
-    std::printf("\n%-12.12s", p.names[i].c_str());
-    for (const Solution& s : solutions) std::printf("%12.7f", number(s.theta[static_cast<i64>(i)]));
+    fmt::print("\n{:12.12}", p.names[i]);
+    for (const Solution& s : solutions) fmt::print("{:>12.7f}", number(s.theta[static_cast<i64>(i)]));
   }
-  std::printf("\n%-12s", "mean sq. err");
+  fmt::print("\n{:12}", "mean sq. err");
   double difference = 0;
   for (const Solution& s : solutions) {
-    std::printf("%12.7f", number(mse(p.a, p.y, s.theta)));
+    fmt::print("{:>12.7f}", number(mse(p.a, p.y, s.theta)));
     difference = std::max(difference, largest_difference(s.theta, solutions[0].theta));
   }
-  std::printf("\nlargest difference from the normal equation: %.1e\n", difference);
+  fmt::print("\nlargest difference from the normal equation: {:.1e}\n", difference);
   for (const std::int64_t epochs : {10, 100})
-    std::printf("mini-batches of 100, %lld epochs: within %.1e\n", static_cast<long long>(epochs),
-                largest_difference(by_batches(p, start, epochs, o.seed), solutions[0].theta));
+    fmt::print("mini-batches of 100, {} epochs: within {:.1e}\n", epochs,
+               largest_difference(by_batches(p, start, epochs, o.seed), solutions[0].theta));
   return 0;
 }
 

@@ -1,6 +1,6 @@
 // logistic_regression: who survived the Titanic, by class, sex and age. A table with missing fields becomes features; a
 // part of the rows is held out to measure what was learnt.
-#include <cstdio>
+#include <fmt/core.h>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -64,9 +64,8 @@ int predict(const program::Options& o) {
     const auto [x, y] = batches.batch(i);
     step(x, y);
   }
-  std::printf("%lld passengers, %lld steps: %.1f %% right of those held out, %.1f %% of the others\n",
-              static_cast<long long>(table.rows()), static_cast<long long>(o.steps),
-              accuracy(model, {test[0], test[1]}), accuracy(model, {train[0], train[1]}));
+  fmt::print("{} passengers, {} steps: {:.1f} % right of those held out, {:.1f} % of the others\n", table.rows(),
+             o.steps, accuracy(model, {test[0], test[1]}), accuracy(model, {train[0], train[1]}));
 
   // Without ages the data are a table of counts, and the best fit to all of them does not depend on chance.
   const Passengers by_class_and_sex{all.features(Ellipsis, Slice(0, 4)), all.survived};
@@ -74,8 +73,8 @@ int predict(const program::Options& o) {
   const optimizers::Adam adam(optimizers::schedules::ExponentialDecay(0.1, 200, 0.5));  // so that it comes to rest
   const auto fit = make_step(best, adam);
   for (int i = 0; i < 2000; ++i) fit(by_class_and_sex.features, by_class_and_sex.survived);
-  std::printf("by class and sex only, to convergence: %.2f %% of all, loss %.5f\n", accuracy(best, by_class_and_sex),
-              loss_of(best, by_class_and_sex.features, by_class_and_sex.survived).item<float>());
+  fmt::print("by class and sex only, to convergence: {:.2f} % of all, loss {:.5f}\n", accuracy(best, by_class_and_sex),
+             loss_of(best, by_class_and_sex.features, by_class_and_sex.survived).item<float>());
   return 0;
 }
 

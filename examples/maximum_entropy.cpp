@@ -1,6 +1,6 @@
 // maximum_entropy: makes softmax(w) as uniform as it can be, by three losses that have the same value: its entropy. One
 // of them stops a gradient that it needs; a gradient checker shows which one, and why it does not move.
-#include <cstdio>
+#include <fmt/format.h>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -22,8 +22,7 @@ Tensor label_followed(const Tensor& w) { return nn::softmax_cross_entropy_with_l
 Tensor entropy(const Tensor& w) { return nn::softmax_entropy(w); }
 
 void print(const char* what, const Tensor& w) {
-  std::printf("%-22s", what);
-  for (const double p : nn::softmax(w).to_vector<double>()) std::printf(" %.5f", p);
+  fmt::print("{:22} {:.5f}", what, fmt::join(nn::softmax(w).to_vector<double>(), " "));
 }
 
 void maximise(const char* what, Tensor (*loss)(const Tensor&), const Tensor& start, std::int64_t steps) {
@@ -34,7 +33,7 @@ void maximise(const char* what, Tensor (*loss)(const Tensor&), const Tensor& sta
   program::checked_loss(loss(w).item<double>());
   const double error = test::compute_gradient_error(loss, start, {.delta = 1e-5});  // against differences
   print(what, w);
-  std::printf("  %.5f\n", error);
+  fmt::print("  {:.5f}\n", error);
 }
 
 int run(const program::Options& o) {
@@ -47,7 +46,7 @@ int run(const program::Options& o) {
     start = squeeze(finite_numbers(o.data, table, {table.columns()[0]}, {.dtype = float64}), {1});
   }
   print("", start);
-  std::printf("  error of the gradient\n");
+  fmt::print("  error of the gradient\n");
   maximise("label gradient stopped", label_stopped, start, o.steps);
   maximise("label gradient kept", label_followed, start, o.steps);
   maximise("softmax_entropy", entropy, start, o.steps);

@@ -3,7 +3,7 @@
 //   mnist_cnn --data DIR             MNIST's four files, train-images-idx3-ubyte.gz and so on
 //   mnist_cnn --batch-normalization  normalizes the convolutions' results
 // It saves a checkpoint after each epoch and at Ctrl-C; the same command goes on from it.
-#include <cstdio>
+#include <fmt/format.h>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -50,12 +50,9 @@ double accuracy(const Tensor& confusion) {
 }
 void print(const Tensor& confusion) {
   const std::vector<int> counts = confusion.to_vector<int>();
-  std::printf("\ndigit   taken for 0    1    2    3    4    5    6    7    8    9\n");
-  for (std::size_t i = 0; i < 10; ++i) {
-    std::printf("%5zu         ", i);
-    for (std::size_t j = 0; j < 10; ++j) std::printf("%5d", counts[10 * i + j]);
-    std::printf("\n");
-  }
+  fmt::print("\ndigit   taken for 0    1    2    3    4    5    6    7    8    9\n");
+  for (int i = 0; i < 10; ++i)
+    fmt::print("{:5}         {:5}\n", i, fmt::join(counts.begin() + 10 * i, counts.begin() + 10 * (i + 1), ""));
 }
 
 int learn(const Options& o) {
@@ -65,7 +62,7 @@ int learn(const Options& o) {
   random::set_seed(o.seed);  // of the initial weights, of dropout and of the images' moves
   const layers::Sequential net = network(o.batch_normalization);
   net.build({none, 28, 28}, DType::uint8);
-  std::printf("%s\n", net.summary().c_str());
+  fmt::print("{}\n", net.summary());
 
   const losses::SparseCategoricalCrossentropy loss({.from_logits = true});
   const optimizers::Adam adam(optimizers::schedules::ExponentialDecay(1e-3, double(batches.size()), 0.8));
@@ -96,20 +93,20 @@ int learn(const Options& o) {
     mean_loss.update_state(step(images, labels));
     watch.stop();
     const double speed = double((i + 1 - first) * o.batch) / watch.seconds();
-    progress.show(double(i + 1) / double(steps), "step " + std::to_string(i + 1));
+    progress.show(double(i + 1) / double(steps), fmt::format("step {}", i + 1));
     if ((i + 1) % batches.size() != 0 && i + 1 != steps) continue;
     progress.end();
     counts = confusion(net, digits.test);
-    std::printf("step %4d: loss %.4f, %.2f %% of held-out digits right, %.0f digits/s\n", int(i + 1),
-                mean_loss.result().item<double>(), 100 * accuracy(counts), speed);
+    fmt::print("step {:4}: loss {:.4f}, {:.2f} % of held-out digits right, {:.0f} digits/s\n", i + 1,
+               mean_loss.result().item<double>(), 100 * accuracy(counts), speed);
     mean_loss.reset_state();
     run.save();
   }
   if (interrupt::received) return run.interrupted();
   if (!counts.is_set()) counts = confusion(net, digits.test);
   print(counts);
-  std::printf("%.2f %% of %d held-out digits right; weights in %s\n", 100 * accuracy(counts),
-              int(digits.test.labels.shape()[0]), o.checkpoint.c_str());
+  fmt::print("{:.2f} % of {} held-out digits right; weights in {}\n", 100 * accuracy(counts),
+             digits.test.labels.shape()[0], o.checkpoint);
   return 0;
 }
 

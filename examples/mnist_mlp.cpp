@@ -2,7 +2,7 @@
 //   mnist_mlp                generated digits: a few seconds
 //   mnist_mlp --data DIR     MNIST's four files, train-images-idx3-ubyte.gz and so on
 // It saves a checkpoint after each epoch. Stopped, even by kill -9, and started again, it goes on to the same result.
-#include <cstdio>
+#include <fmt/core.h>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -44,7 +44,7 @@ int learn(const Options& o) {
   random::set_seed(o.seed);  // of the initial weights, of dropout and of the images' moves
   const layers::Sequential net = network();
   net.build({none, 28, 28}, DType::uint8);
-  std::printf("%s\n", net.summary().c_str());
+  fmt::print("{}\n", net.summary());
 
   const losses::SparseCategoricalCrossentropy loss({.from_logits = true});
   const optimizers::Adam adam(optimizers::schedules::ExponentialDecay(2e-3, double(batches.size()), 0.97));
@@ -74,15 +74,15 @@ int learn(const Options& o) {
     mean_loss.update_state(step(images, labels));
     watch.stop();
     if ((i + 1) % batches.size() != 0) continue;
-    std::printf("epoch %2d: loss %.4f, %.2f %% of held-out digits right, %.0f digits/s\n",
-                int((i + 1) / batches.size()), mean_loss.result().item<double>(), 100 * accuracy(net, digits.test),
-                double((i + 1 - first) * o.batch) / watch.seconds());
+    fmt::print("epoch {:2}: loss {:.4f}, {:.2f} % of held-out digits right, {:.0f} digits/s\n",
+               (i + 1) / batches.size(), mean_loss.result().item<double>(), 100 * accuracy(net, digits.test),
+               double((i + 1 - first) * o.batch) / watch.seconds());
     mean_loss.reset_state();
     run.save();
   }
   if (interrupt::received) return run.interrupted();
-  std::printf("%.2f %% of %d held-out digits right; weights in %s\n", 100 * accuracy(net, digits.test),
-              int(digits.test.labels.shape()[0]), o.checkpoint.c_str());
+  fmt::print("{:.2f} % of {} held-out digits right; weights in {}\n", 100 * accuracy(net, digits.test),
+             digits.test.labels.shape()[0], o.checkpoint);
   return 0;
 }
 

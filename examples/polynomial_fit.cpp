@@ -1,6 +1,6 @@
 // polynomial_fit: finds a parabola from points of it. The smallest complete training loop: data, model, loss,
 // optimizer, and a step that is traced once and then run again and again.
-#include <cstdio>
+#include <fmt/core.h>
 
 #include <tandem/tandem.hpp>
 
@@ -30,8 +30,7 @@ int fit(const program::Options& o) {
   for (std::int64_t i = 0; i < o.steps; ++i) {
     const Tensor loss = step();
     if (i != 0 && (i + 1) % 250 != 0 && i + 1 != o.steps) continue;
-    const double value = program::checked_loss(loss.item<float>());
-    std::printf("step %5lld  loss %.4g\n", static_cast<long long>(i + 1), value);
+    fmt::print("step {:5}  loss {:.4g}\n", i + 1, program::checked_loss(loss.item<float>()));
   }
   parabola::print(w, o.data.empty() ? "found (the points are of y = 5 x^2 + 3)" : "found");
   return 0;

@@ -3,7 +3,7 @@
 //   sequence_classification                generated film reviews
 //   sequence_classification --data FILE    mails: a TSV file with the columns label, subject and body
 // It saves a checkpoint every 200 steps and at Ctrl-C. Stopped, even by kill -9, it goes on to the same result.
-#include <cstdio>
+#include <fmt/core.h>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -144,17 +144,18 @@ int learn(const Classifier& model, const data::Batches<2>& train, const data::Ba
     const i64 done = i + 1;
     if (done % 200 != 0 && done != o.steps) continue;
     const double loss = program::checked_loss(training.loss.result().item<double>());
-    std::printf("step %lld: loss %.3f, %.1f %% of the batches' texts wrong, %.1f %% of those held out; %.0f texts/s\n",
-                static_cast<long long>(done), loss, 100 * (1 - training.right.result().item<double>()),
-                100 * error(model, test), static_cast<double>((done - first) * o.batch) / watch.seconds());
+    fmt::print(
+        "step {}: loss {:.3f}, {:.1f} % of the batches' texts wrong, {:.1f} % of those held out; {:.0f} texts/s\n",
+        done, loss, 100 * (1 - training.right.result().item<double>()), 100 * error(model, test),
+        static_cast<double>((done - first) * o.batch) / watch.seconds());
     training.loss.reset_state(), training.right.reset_state();
     run.save();
   }
   if (interrupt::received) return run.interrupted();
-  std::printf("largest norm of a step's gradients%s: %.3f\n", o.clip > 0 ? ", clipped" : "",
-              training.largest_norm.item<float>());
-  std::printf("after %lld steps: %.2f %% of the held-out texts right\n",
-              static_cast<long long>(training.rmsprop.iterations().item<i64>()), 100 * (1 - error(model, test)));
+  fmt::print("largest norm of a step's gradients{}: {:.3f}\n", o.clip > 0 ? ", clipped" : "",
+             training.largest_norm.item<float>());
+  fmt::print("after {} steps: {:.2f} % of the held-out texts right\n", training.rmsprop.iterations().item<i64>(),
+             100 * (1 - error(model, test)));
   return 0;
 }
 
@@ -166,8 +167,7 @@ int classify(const Options& o) {
                             {.batch_size = o.batch, .seed = o.seed});
   const data::Batches test({boolean_mask(words, held_out), boolean_mask(texts.labels, held_out)},
                            {.batch_size = 200, .shuffle = false});
-  std::printf("%lld texts, %lld of them held out\n", static_cast<long long>(texts.labels.size()),
-              static_cast<long long>(test.rows()));
+  fmt::print("{} texts, {} of them held out\n", texts.labels.size(), test.rows());
   random::set_seed(o.seed);  // of the initial weights
   return learn(Classifier(texts.classes, o), train, test, o);
 }

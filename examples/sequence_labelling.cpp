@@ -5,7 +5,7 @@
 //   sequence_labelling --task tags --data FILE    parts of speech: a sentence a line, word/tag word/tag ...
 // It saves a checkpoint of each network every 200 steps and at Ctrl-C. Stopped, even by kill -9, it goes on to the same
 // result.
-#include <cstdio>
+#include <fmt/core.h>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -47,7 +47,7 @@ Task letters(i64 seed) {
 }
 
 void report(const char* how, double accuracy) {
-  std::printf("%-26s %.2f %% right, %.2f %% wrong\n", how, 100 * accuracy, 100 * (1 - accuracy));
+  fmt::print("{:26} {:.2f} % right, {:.2f} % wrong\n", how, 100 * accuracy, 100 * (1 - accuracy));
 }
 
 // Every tenth line is held out.
@@ -62,8 +62,8 @@ Task tags(const Options& o) {
     return Sequences{words.sequences, words::numbers(s.tags, tag_numbers, o.length, 0).sequences, words.lengths};
   };
   const std::size_t held_out = text.test.words.size();
-  std::printf("%zu sentences, %zu of them held out; %zu words, %zu tags\n", text.train.words.size() + held_out,
-              held_out, vocabulary.size(), tag_numbers.size());
+  fmt::print("{} sentences, {} of them held out; {} words, {} tags\n", text.train.words.size() + held_out, held_out,
+             vocabulary.size(), tag_numbers.size());
   report("commonest tag of each word", tagged::commonest_tags(text));
   return {sequences(text.train), sequences(text.test), static_cast<i64>(tag_numbers.size())};
 }
@@ -145,9 +145,9 @@ int train(const char* how, const char* suffix, const Rnn& rnn, const Task& task,
     watch.stop();
     const i64 done = i + 1;
     if (done % 200 != 0 && done != o.steps) continue;
-    std::printf("%s, step %lld: loss %.3f; %.0f sequences/s\n", how, static_cast<long long>(done),
-                program::checked_loss(loss.result().template item<double>()),
-                static_cast<double>((done - first) * o.batch) / watch.seconds());
+    fmt::print("{}, step {}: loss {:.3f}; {:.0f} sequences/s\n", how, done,
+               program::checked_loss(loss.result().template item<double>()),
+               static_cast<double>((done - first) * o.batch) / watch.seconds());
     loss.reset_state();
     run.save();
   }

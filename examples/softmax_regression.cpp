@@ -1,6 +1,6 @@
 // softmax_regression: one matrix that maps features to classes. Tells irises apart by four lengths, or spam from other
 // mail by the words in it (--task spam).
-#include <cstdio>
+#include <fmt/core.h>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -95,9 +95,8 @@ void train(const Linear& model, const Optimizer& optimizer, const data::Batches<
 }
 void report(const char* what, const Linear& model, const Tensor& x, const Tensor& labels) {
   const Tensor right = metrics::sparse_categorical_accuracy(labels, model(x));
-  std::printf("%s: %.0f of %lld right (%.1f %%), loss %.5f\n", what, reduce_sum(right).item<float>(),
-              static_cast<long long>(labels.size()), 100 * reduce_mean(right).item<float>(),
-              loss_of(model, x, labels).item<float>());
+  fmt::print("{}: {:.0f} of {} right ({:.1f} %), loss {:.5f}\n", what, reduce_sum(right).item<float>(), labels.size(),
+             100 * reduce_mean(right).item<float>(), loss_of(model, x, labels).item<float>());
 }
 
 void train(const Linear& model, const Options& o, const data::Batches<2>& batches) {
@@ -128,8 +127,8 @@ int classify_by_splits(const Samples& s, const Options& o) {
         reduce_mean(metrics::sparse_categorical_accuracy(held_out[1], model(held_out[0]))).item<float>();
     sum += right, least = std::min(least, right), most = std::max(most, right);
   }
-  std::printf("%lld random splits: %.1f %% of the held-out rows right, from %.1f to %.1f %%\n",
-              static_cast<long long>(o.splits), 100 * sum / static_cast<double>(o.splits), 100 * least, 100 * most);
+  fmt::print("{} random splits: {:.1f} % of the held-out rows right, from {:.1f} to {:.1f} %\n", o.splits,
+             100 * sum / static_cast<double>(o.splits), 100 * least, 100 * most);
   return 0;
 }
 

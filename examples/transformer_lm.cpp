@@ -2,6 +2,7 @@
 //   transformer_lm                     on the licence texts of a Debian machine
 //   transformer_lm --data FILE         on a text file, or on the files of a folder
 // It saves a checkpoint every 100 steps and at Ctrl-C. The same command goes on from it; once trained, it only writes.
+#include <fmt/core.h>
 #include <cmath>
 #include <cstdio>
 #include <numbers>
@@ -72,15 +73,15 @@ double bits_a_character(const Transformer& model, const std::vector<std::int32_t
 void write(const Transformer& model, const Vocabulary& vocabulary, const Options& o) {
   std::vector<std::int32_t> text = vocabulary.encode(o.start);
   random::set_seed(o.seed);
-  for (const std::int32_t id : text) std::putchar(vocabulary[id]);
+  for (const std::int32_t id : text) fmt::print("{}", vocabulary[id]);
   for (i64 i = 0; i < o.characters; ++i) {
     const std::vector<std::int32_t> last(text.end() - std::min(o.window, std::ssize(text)), text.end());
     const Tensor logits = model(expand_dims(constant(last), 0))(0, -1);
     text.push_back(cast(random::sample_with_temperature(logits, o.temperature), int32).item<std::int32_t>());
-    std::putchar(vocabulary[text.back()]);
+    fmt::print("{}", vocabulary[text.back()]);
     std::fflush(stdout);
   }
-  std::putchar('\n');
+  fmt::print("\n");
 }
 
 // A linear warm-up, then half a wave of a cosine.
@@ -115,7 +116,7 @@ int learn(const Options& o) {
   random::set_seed(o.seed);  // of the initial weights and of dropout
   const Transformer model(vocabulary.size(), o);
   model(zeros({1, 1}, int32));  // makes the weights
-  std::printf("%s\n", model.summary().c_str());
+  fmt::print("{}\n", model.summary());
 
   const optimizers::AdamW adam = optimizer(o);
   const std::vector<Variable> weights = model.trainable_variables();
@@ -143,13 +144,13 @@ int learn(const Options& o) {
     if (!std::isfinite(mean)) throw std::runtime_error("training diverged; lower --learning-rate");
     bits.reset_state();
     run.save();
-    std::printf("step %lld: %.3f bits a character, %.0f characters/s\n", static_cast<long long>(done), mean,
-                static_cast<double>((done - first) * o.batch * o.window) / watch.seconds());
+    fmt::print("step {}: {:.3f} bits a character, {:.0f} characters/s\n", done, mean,
+               static_cast<double>((done - first) * o.batch * o.window) / watch.seconds());
   }
   if (interrupt::received) return run.interrupted();
   const double held_out_bits = bits_a_character(model, held_out, o.window);
-  std::printf("held out: %.3f bits a character, perplexity %.2f. At temperature %g it writes:\n\n", held_out_bits,
-              std::exp2(held_out_bits), o.temperature);
+  fmt::print("held out: {:.3f} bits a character, perplexity {:.2f}. At temperature {:g} it writes:\n\n", held_out_bits,
+             std::exp2(held_out_bits), o.temperature);
   write(model, vocabulary, o);
   return 0;
 }

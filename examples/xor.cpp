@@ -1,5 +1,5 @@
 // xor: the smallest problem that needs a hidden layer. Trains a network of 2-4-1 units from twenty random starts.
-#include <cstdio>
+#include <fmt/core.h>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -69,14 +69,12 @@ int run(const Options& o) {
   for (std::int64_t i = 0; i < o.starts; ++i) {
     random::set_seed(o.seed + i);
     const Result r = train(t, o);
-    if (i == 0)
-      std::printf("inputs\n%s\nprobabilities of 1\n%s\n", to_string(t.x).c_str(), to_string(r.probabilities).c_str());
+    if (i == 0) fmt::print("inputs\n{}\nprobabilities of 1\n{}\n", to_string(t.x), to_string(r.probabilities));
     solved += r.right == t.y.size();
     largest = std::max(largest, program::checked_loss(r.loss));
   }
-  std::printf("%lld hidden units: all %lld rows right from %lld of %lld starts, largest loss %.2g\n",
-              static_cast<long long>(o.hidden), static_cast<long long>(t.y.size()), static_cast<long long>(solved),
-              static_cast<long long>(o.starts), largest);
+  fmt::print("{} hidden units: all {} rows right from {} of {} starts, largest loss {:.2g}\n", o.hidden, t.y.size(),
+             solved, o.starts, largest);
   return 0;
 }
 

@@ -1,11 +1,9 @@
-// The program behind `./dev bench`: finds the workers in its own folder, runs the cases whose names contain a
-// filter, and prints the table. Usage: bench_driver [--threads=1,2] [--rounds=11] [--sample-ms=20] [--traced]
-// [--python] [--skip-compiled] [filter ...]; exit status 1 if a target is missed. --traced: only Tandem's traced
-// functions; --python: also the Python frameworks, without torch.compile if --skip-compiled is given.
+// The program behind `./dev bench`: finds the workers in its own folder, runs the cases whose names contain a filter,
+// and prints the table. --help lists its options.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -27,7 +25,7 @@ namespace {
 struct Options {
   std::vector<int> threads = {1, 2};
   int rounds = 11, command_rounds = 3;
-  double sample_seconds = 0.02;
+  double sample_ms = 20;
   bool traced_only = false, python = false, skip_compiled = false;
   std::vector<std::string> filters;
 
@@ -37,32 +35,19 @@ struct Options {
   }
 };
 
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const std::string value = word.substr(word.find('=') + 1);
-    if (word.rfind("--threads=", 0) == 0) {
-      options.threads.clear();
-      std::istringstream in(value);
-      for (std::string part; std::getline(in, part, ',');) options.threads.push_back(std::stoi(part));
-    } else if (word.rfind("--rounds=", 0) == 0) {
-      options.rounds = options.command_rounds = std::stoi(value);
-    } else if (word.rfind("--sample-ms=", 0) == 0) {
-      options.sample_seconds = std::stod(value) / 1e3;
-    } else if (word == "--traced") {
-      options.traced_only = true;
-    } else if (word == "--python") {
-      options.python = true;
-    } else if (word == "--skip-compiled") {
-      options.skip_compiled = true;
-    } else if (word.rfind("--", 0) == 0) {
-      throw std::runtime_error("unknown option " + word);
-    } else {
-      options.filters.push_back(word);
-    }
-  }
-  return options;
+void add_options(CLI::App& app, Options& o) {
+  app.add_option("--threads", o.threads, "numbers of threads; each case runs with each of them")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->default_str(fmt::format("{}", fmt::join(o.threads, ",")));
+  const auto set_rounds = [&](int n) { o.rounds = o.command_rounds = n; };
+  app.add_option_function<int>("--rounds", set_rounds,
+                               "samples of each side; default 11, of compilations and memory 3");
+  app.add_option("--sample-ms", o.sample_ms, "how long a sample takes")->capture_default_str();
+  app.add_flag("--traced", o.traced_only, "only Tandem's traced functions");
+  app.add_flag("--python", o.python, "also the Python frameworks");
+  app.add_flag("--skip-compiled", o.skip_compiled, "with --python: without torch.compile");
+  app.add_option("filter", o.filters, "parts of the names of the cases to run; default: all cases");
 }
 
 /// The worker processes of a run, started on demand: one per competitor, variant and number of threads.
@@ -127,7 +112,7 @@ class Workers {
         if (!options.skip_compiled || name.find("@compile") == std::string::npos) cases_[competitor].push_back(name);
       }
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s is left out: %s\n", competitor.c_str(), error.what());
+      fmt::print(stderr, "{} is left out: {}\n", competitor, error.what());
     }
   }
 
@@ -141,7 +126,7 @@ Result open(Side& side, Worker& worker, const std::string& scenario, const Optio
   const auto variant = side.name.find('@');
   const std::string name = scenario + (variant == std::string::npos ? "" : side.name.substr(variant));
   const Result result = parse_result(worker.ask("open " + name));
-  worker.ask("calibrate " + std::to_string(options.sample_seconds));
+  worker.ask(fmt::format("calibrate {}", options.sample_ms / 1e3));
   worker.spread_threads();
   side.sample = [&worker] { return Cost{std::stod(worker.ask("sample")), 0}; };
   return result;
@@ -197,7 +182,7 @@ int run_commands(const fs::path& file, const Options& options) {
 }
 
 void print_machine(Workers& workers, const Options& options) {
-  std::printf("machine limits:");
+  fmt::print("machine limits:");
   for (const int threads : options.threads) {
     for (const auto& [name, amount, unit] : {std::tuple{"machine/fma", 1.0, "GFLOP/s"},
                                              {"machine/copy@plain", 8e-9 * (1 << 26), "GB/s"},
@@ -206,25 +191,24 @@ void print_machine(Workers& workers, const Options& options) {
                                              {"machine/add@nt", 12e-9 * (1 << 26), "GB/s"},
                                              {"machine/read@plain", 4e-9 * (1 << 26), "GB/s"}}) {
       Worker& worker = workers.get("limit", threads);
-      worker.ask(std::string("open ") + name);
-      worker.ask("calibrate " + std::to_string(options.sample_seconds));
+      worker.ask(fmt::format("open {}", name));
+      worker.ask(fmt::format("calibrate {}", options.sample_ms / 1e3));
       worker.spread_threads();
       std::vector<Side> side{{name, [&] { return Cost{std::stod(worker.ask("sample")), 0}; }, {}, {}}};
       take_rounds(side, options.rounds);
-      std::printf(" %s %.1f %s (%dT);", name + 8, amount / figure(side[0]).median, unit, threads);
+      fmt::print(" {} {:.1f} {} ({}T);", name + 8, amount / figure(side[0]).median, unit, threads);
     }
   }
-  std::printf("\n\n");
+  fmt::print("\n\n");
 }
 
-int run(int argc, char** argv) {
-  const Options options = parse(argc, argv);
+int run(const Options& options) {
   const fs::path folder = fs::canonical("/proc/self/exe").parent_path();
   Workers workers(folder, options);
   if (options.filters.empty() || options.wants("machine")) print_machine(workers, options);
   double load = 0;
   if (getloadavg(&load, 1) == 1 && load > 0.5) {
-    std::printf("load average %.1f: other programs are running, ratios will scatter\n\n", load);
+    fmt::print("load average {:.1f}: other programs are running, ratios will scatter\n\n", load);
   }
   print_header();
   int missed = 0;
@@ -234,17 +218,23 @@ int run(int argc, char** argv) {
       missed += print_case(scenario, threads, measure(workers, scenario, threads, options), options.traced_only);
   }
   missed += run_commands(folder / "commands.txt", options);
-  std::printf("\n%d target%s missed; ratios are medians of %d interleaved rounds (compilations and memory: %d)\n",
-              missed, missed == 1 ? "" : "s", options.rounds, options.command_rounds);
+  fmt::print("\n{} target{} missed; ratios are medians of {} interleaved rounds (compilations and memory: {})\n",
+             missed, missed == 1 ? "" : "s", options.rounds, options.command_rounds);
   return missed > 0;
 }
 }  // namespace
 
 int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Compares Tandem with its peers, case by case. The exit status is 1 if a target is missed.");
+  add_options(app, options);
   try {
-    return run(argc, argv);
+    app.parse(argc, argv);
+    return run(options);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench: %s\n", error.what());
+    fmt::print(stderr, "bench: {}\n", error.what());
     return 2;
   }
 }

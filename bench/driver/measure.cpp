@@ -1,6 +1,7 @@
 // Rounds, quartiles and the comparison of results.
 #include "measure.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -65,12 +66,11 @@ Result parse_result(const std::string& line) {
 }
 
 std::string difference(const Result& a, const Result& b, double tolerance) {
-  if (a.count != b.count)
-    return "results differ in length: " + std::to_string(a.count) + " and " + std::to_string(b.count);
+  if (a.count != b.count) return fmt::format("results differ in length: {} and {}", a.count, b.count);
   const double mean = a.sum_abs / static_cast<double>(std::max(1L, a.count));
   for (std::size_t i = 0; i < a.samples.size(); ++i) {
     const bool close = std::fabs(a.samples[i] - b.samples[i]) <= tolerance * (std::fabs(a.samples[i]) + mean);
-    if (!close) return "results differ: " + std::to_string(a.samples[i]) + " and " + std::to_string(b.samples[i]);
+    if (!close) return fmt::format("results differ: {:f} and {:f}", a.samples[i], b.samples[i]);
   }
   const bool close = std::fabs(a.weighted - b.weighted) <= tolerance * a.sum_abs &&
                      std::fabs(a.sum_abs - b.sum_abs) <= tolerance * a.sum_abs;

@@ -2,6 +2,7 @@
 #include "process.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -58,7 +59,7 @@ long ticks_used(const std::filesystem::path& task) {
 /// The threads of a process, ordered by processor time used, most first.
 std::vector<pid_t> busiest_first(pid_t pid) {
   std::vector<std::pair<long, pid_t>> tasks;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+  for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid))) {
     tasks.emplace_back(-ticks_used(task.path()), std::stoi(task.path().filename().string()));
   }
   std::sort(tasks.begin(), tasks.end());
@@ -79,7 +80,7 @@ Worker::Worker(const std::string& path, int threads) : path_(path), threads_(thr
     dup2(from[1], STDOUT_FILENO);
     set_thread_environment(threads);
     take_precedence();
-    execute({path, "--serve", "--threads=" + std::to_string(threads)});
+    execute({path, "--serve", fmt::format("--threads={}", threads)});
   }
   close(to[0]);
   close(from[1]);
@@ -96,7 +97,7 @@ Worker::~Worker() {
 
 std::string Worker::ask(const std::string& request) {
   kill(pid_, SIGCONT);
-  std::fprintf(requests_, "%s\n", request.c_str());
+  fmt::print(requests_, "{}\n", request);
   std::fflush(requests_);
   char* line = nullptr;
   std::size_t room = 0;
@@ -105,7 +106,7 @@ std::string Worker::ask(const std::string& request) {
   std::free(line);
   alive_ = length > 0;
   kill(pid_, SIGSTOP);
-  if (!alive_) throw std::runtime_error(path_ + " died at: " + request);
+  if (!alive_) throw std::runtime_error(fmt::format("{} died at: {}", path_, request));
   if (answer.rfind("ok", 0) != 0) throw std::runtime_error(answer);
   return answer.size() > 3 ? answer.substr(3) : std::string();
 }

@@ -1,6 +1,7 @@
 // Formatting for table.hpp: a Markdown table with columns of fixed width, so that it is readable in a terminal too.
 #include "table.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cstdio>
 
@@ -15,18 +16,11 @@ bool is_limit(const Side& side) { return starts_with(side.name, "limit"); }
 bool is_peer(const Side& side) { return !is_ours(side) && !is_limit(side); }
 bool measured(const Side& side) { return side.error.empty() && !side.samples.empty(); }
 
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
-
 std::string in_units(double seconds) {
-  if (seconds < 1e-6) return format("%.1f ns", seconds * 1e9);
-  if (seconds < 1e-3) return format("%.2f us", seconds * 1e6);
-  if (seconds < 1) return format("%.2f ms", seconds * 1e3);
-  return format("%.2f s", seconds);
+  if (seconds < 1e-6) return fmt::format("{:.1f} ns", seconds * 1e9);
+  if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.2f} ms", seconds * 1e3);
+  return fmt::format("{:.2f} s", seconds);
 }
 
 double megabytes(const Side& side) {
@@ -42,16 +36,15 @@ std::string variant_of(const Side& side) {
 
 std::string cost_of(const Side& side) {
   const double memory = megabytes(side);
-  return in_units(figure(side).median) + (memory > 0 ? format(", %.0f MB", memory) : "");
+  return in_units(figure(side).median) + (memory > 0 ? fmt::format(", {:.0f} MB", memory) : "");
 }
 
 struct Line {
   std::string scenario, threads, ours, peer, cost, ratio, target, met, limit, share;
 
   void print() const {
-    std::printf("| %-44s | %1s | %-16s | %-20s | %-16s | %-19s | %-11s | %-3s | %-9s | %-5s |\n", scenario.c_str(),
-                threads.c_str(), ours.c_str(), peer.c_str(), cost.c_str(), ratio.c_str(), target.c_str(), met.c_str(),
-                limit.c_str(), share.c_str());
+    fmt::print("| {:44} | {:1} | {:16} | {:20} | {:16} | {:19} | {:11} | {:3} | {:9} | {:5} |\n", scenario, threads,
+               ours, peer, cost, ratio, target, met, limit, share);
     std::fflush(stdout);
   }
 };
@@ -79,7 +72,7 @@ struct Comparison {
 
   std::string title() const {
     const std::string variant = ours ? ours->name.substr(6) : "";
-    return scenario + (variant.empty() ? "" : " (" + variant.substr(1) + ")");
+    return variant.empty() ? scenario : fmt::format("{} ({})", scenario, variant.substr(1));
   }
 
   /// Header-only mode at plain -O2 is only reported; targets apply to all other sides.
@@ -109,7 +102,7 @@ struct Comparison {
     l.threads = std::to_string(threads);
     l.ours = !ours ? "-" : measured(*ours) ? cost_of(*ours) : ours->error;
     if (limit) l.limit = in_units(figure(*limit).median);
-    if (limit && ours && measured(*ours)) l.share = format("%.2f", ratio(*limit, *ours).median);
+    if (limit && ours && measured(*ours)) l.share = fmt::format("{:.2f}", ratio(*limit, *ours).median);
     return l;
   }
 
@@ -130,8 +123,8 @@ struct Comparison {
     l.cost = cost_of(peer);
     if (!ours || !measured(*ours)) return l.print();
     const Quartiles q = ratio(peer, *ours, compared);
-    l.ratio = format("%.2f [%.2f, %.2f]", q.median, q.low, q.high);
-    if (const double least = wanted(peer); least > 0) judge(l, format(">= %.4g", least), q.median >= least);
+    l.ratio = fmt::format("{:.2f} [{:.2f}, {:.2f}]", q.median, q.low, q.high);
+    if (const double least = wanted(peer); least > 0) judge(l, fmt::format(">= {:.4g}", least), q.median >= least);
     l.print();
   }
 
@@ -140,7 +133,7 @@ struct Comparison {
     Line l = line();
     l.peer = time ? "(time)" : "(memory)";
     const double value = !ours || !measured(*ours) ? 0 : time ? figure(*ours).median : megabytes(*ours);
-    judge(l, time ? "<= " + in_units(target.at(threads)) : format("<= %.0f MB", target.at(threads)),
+    judge(l, time ? "<= " + in_units(target.at(threads)) : fmt::format("<= {:.0f} MB", target.at(threads)),
           value <= target.at(threads));
     l.print();
   }

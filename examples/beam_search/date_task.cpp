@@ -1,12 +1,12 @@
 #include "date_task.hpp"
 
+#include <fmt/core.h>
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <stdexcept>
 #include <vector>
@@ -87,16 +87,13 @@ class DateTask {
       if (!std::isfinite(loss)) throw std::runtime_error("training diverged: the loss is not a number");
       const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
       seconds_.assign_add(time.count());
-      char report[96];
-      std::snprintf(report, sizeof report, "step %lld  loss %.4f  %.0f dates/s", static_cast<long long>(n + 1), loss,
-                    static_cast<double>(batch_size) / time.count());
-      progress.show(share(), report);
+      progress.show(share(), fmt::format("step {}  loss {:.4f}  {:.0f} dates/s", n + 1, loss,
+                                         static_cast<double>(batch_size) / time.count()));
       if ((n + 1) % 500 == 0) {
         exact = share_exact(500);
         run.save();
         progress.end();
-        std::printf("step %lld: %.1f %% of 500 dates not trained on are exact\n", static_cast<long long>(n + 1),
-                    100 * exact);
+        fmt::print("step {}: {:.1f} % of 500 dates not trained on are exact\n", n + 1, 100 * exact);
       }
     }
     progress.end();
@@ -113,7 +110,7 @@ class DateTask {
     for (std::size_t i = 0; i < all.size(); ++i) {
       exact += found[i] == all[i].iso;
       if (print && found[i] != all[i].iso && printed++ < 3)
-        std::printf("  \"%s\" is %s, not %s\n", all[i].text.c_str(), all[i].iso.c_str(), found[i].c_str());
+        fmt::print("  \"{}\" is {}, not {}\n", all[i].text, all[i].iso, found[i]);
     }
     return static_cast<double>(exact) / static_cast<double>(count);
   }
@@ -124,12 +121,11 @@ class DateTask {
     const auto [ids, log_probs] = translate_(inputs);
     const auto tokens = ids.to_vector<std::int32_t>();
     const auto scores = log_probs.to_vector<float>();
-    std::printf("\n%s\n", text.c_str());
+    fmt::print("\n{}\n", text);
     for (std::size_t k = 0; k < scores.size(); ++k)
-      std::printf("  %8.4f  %s\n", static_cast<double>(scores[k]),
-                  dates::decode_output(tokens.data() + static_cast<std::ptrdiff_t>(k) * dates::output_length,
-                                       dates::output_length)
-                      .c_str());
+      fmt::print("  {:>8.4f}  {}\n", scores[k],
+                 dates::decode_output(tokens.data() + static_cast<std::ptrdiff_t>(k) * dates::output_length,
+                                      dates::output_length));
     draw(text, inputs, {tokens.begin(), tokens.begin() + dates::output_length});
   }
 
@@ -205,7 +201,7 @@ void DateTask::draw(const std::string& text, const Tensor& inputs, const std::ve
       svg.cell(left + cell * static_cast<int>(j), y, cell, "#1f4e9c", static_cast<double>(weights[j]));
   }
   svg.save(options_.picture);
-  std::printf("where the model looks: %s\n", options_.picture.c_str());
+  fmt::print("where the model looks: {}\n", options_.picture);
 }
 
 }  // namespace
@@ -217,13 +213,12 @@ int translate_dates(const DateOptions& o) {
   random::set_seed(o.seed);
   DateTask task(o);
   if (!task.train()) {
-    std::printf("interrupted; the same command goes on from %s\n", o.checkpoint.c_str());
+    fmt::print("interrupted; the same command goes on from {}\n", o.checkpoint);
     return 130;
   }
   const double exact = task.share_exact(o.tests, true);
-  std::printf("trained for %s, %lld steps: of %lld dates that were not trained on %.2f %% are exact\n",
-              clock_text(task.seconds()).c_str(), static_cast<long long>(task.steps()), static_cast<long long>(o.tests),
-              100 * exact);
+  fmt::print("trained for {}, {} steps: of {} dates that were not trained on {:.2f} % are exact\n",
+             clock_text(task.seconds()), task.steps(), o.tests, 100 * exact);
   task.show(o.date);
   return 0;
 }

@@ -1,10 +1,10 @@
 #include "text_task.hpp"
 
+#include <fmt/core.h>
 #include <tandem/tandem.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 #include <string_view>
@@ -47,7 +47,7 @@ bool train_small_model(const TextOptions& o, const std::string& text) {
   };
   if (share() >= 1) return true;
 
-  std::printf("training a small character model on %s: %s\n", o.corpus.c_str(), o.checkpoint.c_str());
+  fmt::print("training a small character model on {}: {}\n", o.corpus, o.checkpoint);
   const interrupt::Watch watch;
   Progress progress;
   while (share() < 1 && !interrupt::received) {
@@ -55,9 +55,8 @@ bool train_small_model(const TextOptions& o, const std::string& text) {
     const double loss = trainer.step();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     trainer.add_seconds(seconds);
-    char report[96];
-    std::snprintf(report, sizeof report, "step %lld  loss %.3f  %.0f chars/s", static_cast<long long>(trainer.steps()),
-                  loss, static_cast<double>(trainer.characters_per_step()) / seconds);
+    const std::string report = fmt::format("step {}  loss {:.3f}  {:.0f} chars/s", trainer.steps(), loss,
+                                           static_cast<double>(trainer.characters_per_step()) / seconds);
     progress.show(share(), report, share() >= 1);
     if (trainer.steps() % 200 == 0) {
       trainer.evaluate();
@@ -159,9 +158,9 @@ std::string printable(const std::string& text) {
   return r;
 }
 void print_beams(const std::string& prompt, const Continuations& c, std::size_t i) {
-  std::printf("\n\"%s\"\n", printable(prompt).c_str());
+  fmt::print("\n\"{}\"\n", printable(prompt));
   for (std::size_t k = 0; k < c.texts[i].size(); ++k)
-    std::printf("  %8.3f  %s\n", static_cast<double>(c.log_probs[i][k]), printable(c.texts[i][k]).c_str());
+    fmt::print("  {:>8.3f}  {}\n", c.log_probs[i][k], printable(c.texts[i][k]));
 }
 
 // Evenly spaced excerpts of the held-out end of the text that end in a space. Excerpts with rare characters, which
@@ -195,20 +194,18 @@ void compare(const std::vector<std::string>& prompts, const Continuations& greed
     if (gain > largest) largest = gain, shown = i;
   }
   const double n = static_cast<double>(prompts.size());
-  std::printf(
-      "\n%zu prompts, %lld characters each: mean log-probability %.3f greedy, %.3f with %lld beams; the beam is "
-      "better for %.0f %%, equal for %.0f %%, worse for %.0f %%\n",
-      prompts.size(), static_cast<long long>(o.length), greedy_sum / n, beam_sum / n, static_cast<long long>(o.width),
-      100 * better / n, 100 * (n - better - worse) / n, 100 * worse / n);
+  fmt::print(
+      "\n{} prompts, {} characters each: mean log-probability {:.3f} greedy, {:.3f} with {} beams; the beam is "
+      "better for {:.0f} %, equal for {:.0f} %, worse for {:.0f} %\n",
+      prompts.size(), o.length, greedy_sum / n, beam_sum / n, o.width, 100 * better / n, 100 * (n - better - worse) / n,
+      100 * worse / n);
   const double tokens = n * static_cast<double>(o.length);
-  std::printf("%.0f characters/s greedy, %.0f with the beam (%.0f for each hypothesis)\n", tokens / greedy.seconds,
-              tokens / beam.seconds, tokens * static_cast<double>(o.width) / beam.seconds);
+  fmt::print("{:.0f} characters/s greedy, {:.0f} with the beam ({:.0f} for each hypothesis)\n", tokens / greedy.seconds,
+             tokens / beam.seconds, tokens * static_cast<double>(o.width) / beam.seconds);
   if (largest > 0) {
-    std::printf("\nwhere greedy search loses most, by %.3f:\n\"%s\"\n", largest, printable(prompts[shown]).c_str());
-    std::printf("  greedy %8.3f  %s\n", static_cast<double>(greedy.log_probs[shown][0]),
-                printable(greedy.texts[shown][0]).c_str());
-    std::printf("  beam   %8.3f  %s\n", static_cast<double>(beam.log_probs[shown][0]),
-                printable(beam.texts[shown][0]).c_str());
+    fmt::print("\nwhere greedy search loses most, by {:.3f}:\n\"{}\"\n", largest, printable(prompts[shown]));
+    fmt::print("  greedy {:>8.3f}  {}\n", greedy.log_probs[shown][0], printable(greedy.texts[shown][0]));
+    fmt::print("  beam   {:>8.3f}  {}\n", beam.log_probs[shown][0], printable(beam.texts[shown][0]));
   }
 }
 
@@ -220,7 +217,7 @@ int continue_texts(const TextOptions& o) {
   const std::string text = read_corpus(o.corpus);
   if (!exists || is_trained_here(o.checkpoint))
     if (!train_small_model(o, text)) {
-      std::printf("interrupted; the same command goes on from %s\n", o.checkpoint.c_str());
+      fmt::print("interrupted; the same command goes on from {}\n", o.checkpoint);
       return 130;
     }
   const train::Metadata m = description_of(o.checkpoint);

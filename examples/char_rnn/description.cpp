@@ -1,5 +1,6 @@
 #include "description.hpp"
 
+#include <fmt/core.h>
 #include <stdexcept>
 
 namespace {
@@ -37,7 +38,7 @@ tandem::train::Metadata description_of(const std::string& checkpoint) {
   tandem::train::Metadata m = tandem::train::read_metadata(checkpoint);
   for (const char* key : {"vocabulary", "cell", "layers", "hidden"})
     if (!m.contains(key))
-      throw std::runtime_error(checkpoint + " is not a checkpoint of char_rnn: it has no '" + key + "'");
+      throw std::runtime_error(fmt::format("{} is not a checkpoint of char_rnn: it has no '{}'", checkpoint, key));
   m["vocabulary"] = bytes_of(m["vocabulary"]);
   return m;
 }

@@ -2,6 +2,7 @@
 //   char_rnn                 train for two minutes on the licence texts of a Debian machine (or resume), then sample
 //                            from the weights that were best on held-out text
 //   char_rnn train|sample    one of the two
+#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
@@ -96,11 +97,9 @@ class Pace {
   }
   double bits() const { return bits_; }
   std::string report() const {
-    char text[128];
-    std::snprintf(text, sizeof text, "step %lld  loss %.3f  %.3f bits/char  %.0f chars/s",
-                  static_cast<long long>(trainer_.steps()), bits_ * std::numbers::ln2, bits_,
-                  static_cast<double>(trainer_.characters_per_step()) / seconds_a_step_);
-    return text;
+    return fmt::format("step {}  loss {:.3f}  {:.3f} bits/char  {:.0f} chars/s", trainer_.steps(),
+                       bits_ * std::numbers::ln2, bits_,
+                       static_cast<double>(trainer_.characters_per_step()) / seconds_a_step_);
   }
 
  private:
@@ -125,9 +124,8 @@ void run_steps(const Options& o, Trainer& trainer, const SavedRun& run) {
       const double held_out = trainer.evaluate();
       run.save();
       progress.end();
-      std::printf("step %lld: %.3f bits/char in training, %.3f held out, perplexity %.2f%s\n",
-                  static_cast<long long>(trainer.steps()), pace.bits(), held_out, std::exp2(held_out),
-                  trainer.best_step() == trainer.steps() ? " (best)" : "");
+      fmt::print("step {}: {:.3f} bits/char in training, {:.3f} held out, perplexity {:.2f}{}\n", trainer.steps(),
+                 pace.bits(), held_out, std::exp2(held_out), trainer.best_step() == trainer.steps() ? " (best)" : "");
     }
   }
 }
@@ -156,9 +154,8 @@ int train(Options o) {
   tandem::random::set_seed(o.train.seed);  // the initial weights
   Trainer trainer(o.model, o.train, vocabulary.encode(kept), vocabulary.encode(all.substr(kept.size())));
   const SavedRun run(o.checkpoint, settings(o, vocabulary, text), trainer.checkpoint());
-  std::printf("%zu characters, %lld different; %s %d x %lld; writing to %s\n", text.size(),
-              static_cast<long long>(vocabulary.size()), o.model.cell.c_str(), o.model.layers,
-              static_cast<long long>(o.model.hidden), o.checkpoint.c_str());
+  fmt::print("{} characters, {} different; {} {} x {}; writing to {}\n", text.size(), vocabulary.size(), o.model.cell,
+             o.model.layers, o.model.hidden, o.checkpoint);
 
   run_steps(o, trainer, run);
   const double last = trainer.evaluate(false);  // not counted, so that a longer run still stops at the same step
@@ -166,11 +163,11 @@ int train(Options o) {
   const char* const why = interrupt::received      ? "interrupted"
                           : trainer.is_past_best() ? "stopped as held-out text got no better"
                                                    : "trained";
-  std::printf(
-      "%s after %lld steps, %s: %.3f bits/char held out at the end, %.3f at its best (step %lld, perplexity %.2f); "
-      "checkpoint %s\n",
-      why, static_cast<long long>(trainer.steps()), clock_text(trainer.seconds()).c_str(), last, trainer.best_bits(),
-      static_cast<long long>(trainer.best_step()), std::exp2(trainer.best_bits()), o.checkpoint.c_str());
+  fmt::print(
+      "{} after {} steps, {}: {:.3f} bits/char held out at the end, {:.3f} at its best (step {}, perplexity {:.2f}); "
+      "checkpoint {}\n",
+      why, trainer.steps(), clock_text(trainer.seconds()), last, trainer.best_bits(), trainer.best_step(),
+      std::exp2(trainer.best_bits()), o.checkpoint);
   return interrupt::received ? 130 : 0;
 }
 
@@ -179,10 +176,10 @@ int write_sample(const Options& o) {
   const CharRnn model(model_of(m));
   tandem::train::Checkpoint({{"best", model}}).restore(o.checkpoint, {.partial = true});
   sample(model, Vocabulary(m.at("vocabulary")), o.sample, [](char c) {
-    std::putchar(c);
+    fmt::print("{}", c);
     std::fflush(stdout);
   });
-  std::putchar('\n');
+  fmt::print("\n");
   return 0;
 }
 
@@ -199,7 +196,7 @@ int main(int argc, char** argv) {
     if (*only_sample) return write_sample(o);
     const int status = train(o);
     if (status || *only_train) return status;
-    std::printf("\nA sample at temperature %g:\n\n", o.sample.temperature);
+    fmt::print("\nA sample at temperature {:g}:\n\n", o.sample.temperature);
     return write_sample(o);
   });
 }

@@ -1,5 +1,6 @@
 #include "trainer.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -28,9 +29,8 @@ Windows::Windows(std::vector<std::int32_t> text, const TrainOptions& o)
 
 void Windows::check_length(std::size_t characters, const TrainOptions& o) {
   if (static_cast<std::int64_t>(characters) < o.window + 1)
-    throw std::runtime_error("corpus: " + std::to_string(characters) +
-                             " characters to train on are fewer than a window of " + std::to_string(o.window) +
-                             " and one more");
+    throw std::runtime_error(fmt::format("corpus: {} characters to train on are fewer than a window of {} and one more",
+                                         characters, o.window));
 }
 
 void Windows::shuffle(std::int64_t epoch) {
@@ -102,8 +102,8 @@ double Trainer::step() {
   const double value = traced_step_(batch.inputs, batch.labels).item<float>();
   // A uniform prediction costs log(vocabulary); from far above that, training does not recover.
   if (!(value < 20 * std::log(static_cast<double>(vocabulary_) + 1)))
-    throw std::runtime_error("training diverged: the loss is " + std::to_string(value) + " at step " +
-                             std::to_string(steps()) + "; lower --learning-rate or --clip");
+    throw std::runtime_error(
+        fmt::format("training diverged: the loss is {:f} at step {}; lower --learning-rate or --clip", value, steps()));
   const bool last = at[1] + 1 >= windows_.batches_per_epoch();
   position_.assign(constant(std::vector<std::int64_t>{at[0] + last, last ? 0 : at[1] + 1}));
   return value;

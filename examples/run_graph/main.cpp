@@ -1,9 +1,9 @@
 // Runs a graph that another program saved; this program contains none of the traced code.
 //   run_graph FILE             prints the graph
 //   run_graph FILE 1,2,3 ...   runs it; one list of numbers per argument, in row-major order
+#include <fmt/core.h>
 #include <cctype>
 #include <charconv>
-#include <iostream>
 
 #include <tandem/io.hpp>
 #include "examples/support/program.hpp"
@@ -17,7 +17,7 @@ std::vector<double> numbers(const std::string& text) {
   for (const char *p = text.data(), *end = p + text.size(); p < end; ++p) {
     const auto [stop, error] = std::from_chars(p, end, r.emplace_back());
     if (error != std::errc() || (stop != end && *stop != ','))
-      throw std::invalid_argument("'" + text + "' is not a list of numbers, such as 1,2.5,-3");
+      throw std::invalid_argument(fmt::format("'{}' is not a list of numbers, such as 1,2.5,-3", text));
     p = stop;
   }
   return r;
@@ -37,17 +37,17 @@ bool is_option(const std::string& text) {
 int run(const std::string& file, const std::vector<std::string>& texts) {
   const tandem::Ref<tandem::Graph> graph = tandem::io::load_graph(file, {.ops = tandem::all_ops()});
   if (texts.empty() && !graph->arguments.empty()) {
-    std::cout << to_string(*graph);
+    fmt::print("{}", to_string(*graph));
     return 0;
   }
   if (texts.size() != graph->arguments.size())
-    throw std::invalid_argument("the graph takes " + std::to_string(graph->arguments.size()) + " arguments, not " +
-                                std::to_string(texts.size()));
+    throw std::invalid_argument(
+        fmt::format("the graph takes {} arguments, not {}", graph->arguments.size(), texts.size()));
   std::vector<tandem::Tensor> arguments;
   for (std::size_t i = 0; i < texts.size(); ++i)
     arguments.push_back(argument(numbers(texts[i]), graph->spec(graph->arguments[i])));
   const auto function = tandem::make_ref<tandem::ConcreteFunction>(graph);
-  for (const tandem::Tensor& t : (*function)(arguments)) std::cout << t << "\n";
+  for (const tandem::Tensor& t : (*function)(arguments)) fmt::print("{}\n", to_string(t));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 // Validators of command-line numbers with readable messages. (Those of CLI11 print the range of a double.)
 #pragma once
+#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
@@ -23,7 +24,7 @@ inline CLI::Validator whole_number(std::int64_t least) {
       [least](std::string& text) {
         std::int64_t value = 0;
         if (detail::parse(text, value) && value >= least) return std::string();
-        return "'" + text + "' is not a whole number of at least " + std::to_string(least);
+        return fmt::format("'{}' is not a whole number of at least {}", text, least);
       },
       "");
 }
@@ -34,7 +35,7 @@ inline CLI::Validator positive_number() {
       [](std::string& text) {
         double value = 0;
         if (detail::parse(text, value) && std::isfinite(value) && value > 0) return std::string();
-        return "'" + text + "' is not a number greater than 0";
+        return fmt::format("'{}' is not a number greater than 0", text);
       },
       "");
 }
@@ -45,9 +46,7 @@ inline CLI::Validator number_in(double least, double bound) {
       [least, bound](std::string& text) {
         double value = 0;
         if (detail::parse(text, value) && value >= least && value < bound) return std::string();
-        char range[64];
-        std::snprintf(range, sizeof range, "[%g, %g)", least, bound);
-        return "'" + text + "' is not a number in " + range;
+        return fmt::format("'{}' is not a number in [{:g}, {:g})", text, least, bound);
       },
       "");
 }

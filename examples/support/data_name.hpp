@@ -1,7 +1,7 @@
 // What a checkpoint keeps of the data of its run: their name, for messages, and a hash, which is what is compared.
 #pragma once
+#include <fmt/core.h>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <tandem/data.hpp>
 
@@ -10,9 +10,7 @@
 /// "moby_dick.txt #0123456789abcdef", as SavedRun compares it: data of the same content are the same, whatever the
 /// name.
 inline std::string data_setting(const std::string& name, std::uint64_t hash) {
-  char text[24];
-  std::snprintf(text, sizeof text, " #%016llx", static_cast<unsigned long long>(hash));
-  return name + text;
+  return fmt::format("{} #{:016x}", name, hash);
 }
 /// The same of a file, plain or compressed; "generated" if no file was named.
 inline std::string file_setting(const std::string& path) {

@@ -1,5 +1,6 @@
 // Pictures of digits for the examples: MNIST's four files, or generated digits of the same form.
 #pragma once
+#include <fmt/core.h>
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
 
@@ -30,10 +31,10 @@ inline tandem::data::Digits read(const std::string& folder, const std::string& p
   const tandem::Tensor images = tandem::data::load_idx(images_file), labels = tandem::data::load_idx(labels_file);
   const tandem::Shape &i = images.shape(), &l = labels.shape();
   if (images.dtype() != tandem::DType::uint8 || i.rank() != 3 || i[0] < 1 || i[1] != 28 || i[2] != 28)
-    throw std::runtime_error(images_file + ": not images of 28x28 pixels but " + to_string(i));
+    throw std::runtime_error(fmt::format("{}: not images of 28x28 pixels but {}", images_file, to_string(i)));
   if (labels.dtype() != tandem::DType::uint8 || l.rank() != 1 || l[0] != i[0])
-    throw std::runtime_error(labels_file + ": not a label for each of " + to_string(i[0]) + " images but " +
-                             to_string(l));
+    throw std::runtime_error(
+        fmt::format("{}: not a label for each of {} images but {}", labels_file, i[0], to_string(l)));
   if (tandem::reduce_max(labels).item<std::uint8_t>() > 9)
     throw std::runtime_error(labels_file + ": a label is not a digit");
   return {images, labels};

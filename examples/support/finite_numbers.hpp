@@ -1,5 +1,6 @@
 // Columns of a table as numbers that a program can compute with: neither nan nor inf, which would be in every result.
 #pragma once
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -20,6 +21,6 @@ inline tandem::Tensor finite_numbers(const std::string& path, const tandem::data
   if (bad == all.end()) return numbers;
   const std::size_t at = static_cast<std::size_t>(bad - all.begin()), row = at / columns.size();
   const std::string& column = columns[at % columns.size()];
-  throw std::runtime_error(path + ": record " + std::to_string(row + 1) + ", column " + column + ": " +
-                           std::string(table.text(static_cast<std::int64_t>(row), column)) + " is not a finite number");
+  throw std::runtime_error(fmt::format("{}: record {}, column {}: {} is not a finite number", path, row + 1, column,
+                                       table.text(static_cast<std::int64_t>(row), column)));
 }

@@ -1,8 +1,9 @@
 // The fit of polynomial_fit and data_parallel: the points of 5 x^2 + 3, or of a file, and the features of a parabola.
 #pragma once
-#include <cstdio>
+#include <fmt/core.h>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
 
@@ -30,9 +31,9 @@ inline Points load(const std::string& path) {
 inline tandem::Tensor features(const tandem::Tensor& x) { return tandem::concat({square(x), x, ones_like(x)}, 1); }
 
 /// Prints the weights as a polynomial.
-inline void print(const tandem::Variable& w, const char* what) {
+inline void print(const tandem::Variable& w, std::string_view what) {
   const std::vector<float> a = w.to_vector<float>();
-  std::printf("%s: y = %.4f x^2 %+.4f x %+.4f\n", what, a[0], a[1], a[2]);
+  fmt::print("{}: y = {:.4f} x^2 {:+.4f} x {:+.4f}\n", what, a[0], a[1], a[2]);
 }
 
 }  // namespace parabola

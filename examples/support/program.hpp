@@ -1,5 +1,6 @@
 // What the example programs of one file share: the options --data, --steps and --seed, and how a program ends.
 #pragma once
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdint>
@@ -7,7 +8,6 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "examples/support/arguments.hpp"
 #include "examples/support/help_text.hpp"
@@ -38,14 +38,13 @@ inline double checked_loss(double loss) {
 }
 
 namespace detail {
-inline int wrong_arguments(const char* name, const std::string& what) {
-  std::fprintf(stderr, "%s: %s (--help lists the options)\n", name, what.c_str());
-  return 2;
+// Not by fmt::print, which throws if stderr cannot be written.
+inline int fail(int status, const char* name, const std::string& what) {
+  std::fputs(fmt::format("{}: {}\n", name, what).c_str(), stderr);
+  return status;
 }
-inline std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
+inline int wrong_arguments(const char* name, const std::string& what) {
+  return fail(2, name, what + " (--help lists the options)");
 }
 }  // namespace detail
 
@@ -62,21 +61,21 @@ int run(const char* name, CLI::App& app, int argc, char** argv, const Run& run) 
     std::fputs(wrapped(app.help()).c_str(), stdout);
     return std::fflush(stdout) == 0 ? 0 : 1;
   } catch (const CLI::ExtrasError& e) {  // its own message has several in reverse order
-    const std::vector<std::string> extras = app.remaining(true);
+    const auto extras = app.remaining(true);
     return detail::wrong_arguments(
-        name, extras.size() > 1 ? "The following arguments were not expected: " + detail::joined(extras) : e.what());
+        name, extras.size() > 1 ? fmt::format("The following arguments were not expected: {}", fmt::join(extras, " "))
+                                : e.what());
   } catch (const CLI::ParseError& e) {
     return detail::wrong_arguments(name, e.what());
   }
   try {
     const int status = run();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw std::runtime_error("the output could not be written");
-    return status;
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return status;
   } catch (const std::exception& e) {
     std::fflush(stdout);
-    std::fprintf(stderr, "%s: %s\n", name, e.what());
-    return 1;
+    if (!std::ferror(stdout)) return detail::fail(1, name, e.what());
   }
+  return detail::fail(1, name, "the output could not be written");
 }
 
 }  // namespace program

@@ -1,5 +1,6 @@
 // The progress line of the examples: fraction done, the time left, and the program's own figures.
 #pragma once
+#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,11 +11,9 @@
 
 /// Formats seconds as "1:05" or "2:00:07".
 inline std::string clock_text(double seconds) {
-  const long long s = static_cast<long long>(std::max(0.0, seconds) + 0.5);
-  char text[32];
-  if (s >= 3600) std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
-  else std::snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
-  return text;
+  const auto s = static_cast<long long>(std::max(0.0, seconds) + 0.5);
+  return s >= 3600 ? fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60)
+                   : fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
 /// A progress line that is rewritten in place on a terminal and otherwise printed every ten seconds. It is cut to the
@@ -32,8 +31,7 @@ class Progress {
     if (begin_ == Clock::time_point()) begin_ = t, share_at_begin_ = share;  // after the first step, which also traces
     if (!now && t - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10000))) return;
     last_ = t;
-    std::string figures(16, ' ');
-    figures.resize(static_cast<std::size_t>(std::snprintf(figures.data(), 16, "%3.0f %%  ", 100 * share)));
+    std::string figures = fmt::format("{:3.0f} %  ", 100 * share);
     const double done = share - share_at_begin_;
     if (done > 0)
       figures += clock_text(std::chrono::duration<double>(t - begin_).count() * (1 - share) / done) + " left  ";
@@ -41,7 +39,7 @@ class Progress {
   }
   /// Ends the line, so that other text may follow.
   void end() {
-    if (terminal_ && shown_) std::printf("\n");
+    if (terminal_ && shown_) std::putchar('\n');  // does not throw, as fmt::print would, in the destructor
     shown_ = 0;
   }
 
@@ -62,9 +60,8 @@ class Progress {
     return "[" + bar + "] " + figures;
   }
   void print(const std::string& line) {
-    const std::size_t blanks = shown_ > line.size() ? shown_ - line.size() : 0;  // over the end of the line before
-    if (terminal_) std::printf("\r%s%s", line.c_str(), std::string(blanks, ' ').c_str());
-    else std::printf("%s\n", line.c_str());
+    if (terminal_) fmt::print("\r{:{}}", line, shown_);  // with blanks over the end of the line before
+    else fmt::print("{}\n", line);
     std::fflush(stdout);
     shown_ = line.size();
   }

@@ -1,5 +1,6 @@
 // Whether a program will be able to save where it was told to: asked before the work, not after it.
 #pragma once
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -11,7 +12,7 @@ namespace save_path {
 
 namespace detail {
 [[noreturn]] inline void fail(const std::string& path, const std::string& why) {
-  throw std::runtime_error("cannot save to " + path + ": " + why);
+  throw std::runtime_error(fmt::format("cannot save to {}: {}", path, why));
 }
 inline void check_folder(const std::string& path, const std::filesystem::path& folder) {
   if (!std::filesystem::exists(folder)) fail(path, "there is no folder " + folder.string());

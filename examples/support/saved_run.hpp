@@ -1,9 +1,9 @@
 // A run of training with a checkpoint file, from which the same command goes on after an interruption.
 #pragma once
+#include <fmt/core.h>
 #include <tandem/train.hpp>
 
 #include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -14,7 +14,7 @@
 /// The name of a file beside `path`, for one of several models: model_one_way.safetensors for model.safetensors.
 inline std::string with_suffix(const std::string& path, const std::string& suffix) {
   const std::filesystem::path p = path;
-  return (p.parent_path() / (p.stem().string() + "_" + suffix + p.extension().string())).string();
+  return (p.parent_path() / fmt::format("{}_{}{}", p.stem().string(), suffix, p.extension().string())).string();
 }
 /// A number as a setting: the shortest digits that stand for it.
 inline std::string number_setting(double x) {
@@ -41,14 +41,14 @@ class SavedRun {
     check(tandem::train::read_metadata(path_));
     checkpoint_.restore(path_);
     resumed_ = true;
-    std::printf("going on from %s\n", path_.c_str());
+    fmt::print("going on from {}\n", path_);
   }
   bool resumed() const { return resumed_; }
   void save() const { checkpoint_.save(path_, settings_); }
   /// Saves after Ctrl-C; returns the exit status for it.
   int interrupted() const {
     save();
-    std::printf("interrupted; the same command goes on from %s\n", path_.c_str());
+    fmt::print("interrupted; the same command goes on from {}\n", path_);
     return 130;
   }
 
@@ -67,9 +67,8 @@ class SavedRun {
     const auto at = saved.find(key);
     if (at != saved.end() && identity_of(at->second) == identity_of(value)) return;
     const std::string was = at == saved.end() ? "unknown" : name_of(at->second), is = name_of(value);
-    throw std::runtime_error(path_ + " is from another run: " +
-                             (was == is ? is + " has changed since" : key + " is " + was + ", not " + is) + "; " +
-                             advice_);
+    const std::string why = was == is ? is + " has changed since" : fmt::format("{} is {}, not {}", key, was, is);
+    throw std::runtime_error(fmt::format("{} is from another run: {}; {}", path_, why, advice_));
   }
   std::string path_, advice_;
   tandem::train::Metadata settings_;

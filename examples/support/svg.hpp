@@ -1,8 +1,9 @@
 // Pictures as SVG files: texts, discs, squares and gray images.
 #pragma once
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,41 +23,39 @@ class Svg {
 
   /// title: what readers of the picture are told that it is, above it or by a screen reader
   Svg(double width, double height, const std::string& title) {
-    append("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\">\n", width,
-           height, width, height);
-    text_ += "<title>" + escaped(title) + "</title>\n";
-    append("<rect width=\"%g\" height=\"%g\" fill=\"#ffffff\"/>\n", width, height);
+    line(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:g}" height="{1:g}" viewBox="0 0 {0:g} {1:g}">)", width,
+         height);
+    line("<title>{}</title>", escaped(title));
+    line(R"(<rect width="{:g}" height="{:g}" fill="#ffffff"/>)", width, height);
   }
   /// A text whose baseline begins, or is centred, or ends at x, y.
   void text(double x, double y, const std::string& words, const Font& font) {
     constexpr const char* anchors[] = {"start", "middle", "end"};
-    append("<text x=\"%.6g\" y=\"%.6g\" font-size=\"%g\" fill=\"%s\" font-family=\"%s\" text-anchor=\"%s\">", x, y,
-           font.size, font.color, font.family, anchors[static_cast<int>(font.anchor)]);
-    text_ += escaped(words) + "</text>\n";
+    line(R"(<text x="{:g}" y="{:g}" font-size="{:g}" fill="{}" font-family="{}" text-anchor="{}">{}</text>)", x, y,
+         font.size, font.color, font.family, anchors[static_cast<int>(font.anchor)], escaped(words));
   }
   void text(double x, double y, const std::string& words) { text(x, y, words, Font()); }
   /// A filled square with a thin gray edge. opacity: 0 to 1
   void cell(double x, double y, double size, const char* color, double opacity) {
-    append(
-        "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"%s\" fill-opacity=\"%.3f\" stroke=\"#d0d0d0\"/>\n",
-        x, y, size, size, color, opacity);
+    line(
+        R"(<rect x="{0:g}" y="{1:g}" width="{2:g}" height="{2:g}" fill="{3}" fill-opacity="{4:.3f}" stroke="#d0d0d0"/>)",
+        x, y, size, color, opacity);
   }
   void disc(double x, double y, double radius, const char* color) {
-    append("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%g\" fill=\"%s\" fill-opacity=\"0.7\"/>\n", x, y, radius, color);
+    line(R"(<circle cx="{:.1f}" cy="{:.1f}" r="{:g}" fill="{}" fill-opacity="0.7"/>)", x, y, radius, color);
   }
   /// Gray pixels, row by row, in `width` columns: 0 is white, 1 black. Each pixel is a square of size `pixel`.
   void image(double x, double y, double pixel, const std::vector<float>& pixels, int width) {
-    append("<g transform=\"translate(%g %g) scale(%g)\" stroke-width=\"1.02\">\n", x, y, pixel);
+    line(R"xml(<g transform="translate({:g} {:g}) scale({:g})" stroke-width="1.02">)xml", x, y, pixel);
     // Sixteen levels of gray, each a path of horizontal runs.
     for (int level = 1; level < levels; ++level) {
       std::string path;
       for (const auto& [begin, length] : runs(pixels, width, level))
-        path +=
-            "M" + std::to_string(begin % width) + " " + std::to_string(begin / width) + ".5h" + std::to_string(length);
+        path += fmt::format("M{} {}.5h{}", begin % width, begin / width, length);
       const int gray = 255 - 255 * level / (levels - 1);
-      if (!path.empty()) append("<path stroke=\"#%02x%02x%02x\" d=\"", gray, gray, gray), text_ += path + "\"/>\n";
+      if (!path.empty()) line(R"(<path stroke="#{0:02x}{0:02x}{0:02x}" d="{1}"/>)", gray, path);
     }
-    text_ += "</g>\n";
+    line("</g>");
   }
   /// Replaces the file. throws as tandem::io::replace_file
   void save(const std::string& path) const { write_text(path, text_ + "</svg>\n"); }
@@ -85,10 +84,9 @@ class Svg {
     return found;
   }
   template <class... A>
-  void append(const char* format, A... values) {
-    char text[256];
-    std::snprintf(text, sizeof text, format, values...);
-    text_ += text;
+  void line(fmt::format_string<A...> format, A&&... values) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<A>(values)...);
+    text_ += '\n';
   }
   std::string text_;
 };

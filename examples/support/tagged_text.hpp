@@ -1,5 +1,6 @@
 // Sentences whose words have tags, read from lines of word/tag word/tag ...; and how far a table of the tags goes.
 #pragma once
+#include <fmt/core.h>
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -44,7 +45,7 @@ inline Split read(const std::string& path, std::int64_t length) {
   for (const std::string& line : tandem::data::read_lines(path)) try {
       add_line(number++ % 10 == 0 ? s.test : s.train, line, length);
     } catch (const std::runtime_error& e) {
-      throw std::runtime_error(path + ", line " + std::to_string(number) + ": " + e.what());
+      throw std::runtime_error(fmt::format("{}, line {}: {}", path, number, e.what()));
     }
   if (s.train.words.empty() || s.test.words.empty()) throw std::runtime_error(path + " needs eleven lines at least");
   return s;

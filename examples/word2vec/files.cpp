@@ -1,5 +1,6 @@
 #include "files.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <charconv>
 
@@ -63,12 +64,12 @@ void write_vectors(const std::string& folder, const Vocabulary& v, const Tensor&
   const auto row = [&](std::int64_t i) { return numbers.data() + i * size; };
   io::save_npy(folder + "/embeddings.npy", table);
 
-  std::string text = std::to_string(v.size() - 1) + " " + std::to_string(size) + "\n", columns, words = "word\tcount\n";
+  std::string text = fmt::format("{} {}\n", v.size() - 1, size), columns, words = "word\tcount\n";
   for (std::int64_t i = 1; i < v.size(); ++i) {
     text += v.word(i) + " ";
     append_row(text, row(i), size, ' ');
     append_row(columns, row(i), size, '\t');
-    words += v.word(i) + "\t" + std::to_string(v.count(i)) + "\n";
+    words += fmt::format("{}\t{}\n", v.word(i), v.count(i));
   }
   write_text(folder + "/vectors.txt", text);
   write_text(folder + "/vectors.tsv", columns);

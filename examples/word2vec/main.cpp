@@ -3,9 +3,9 @@
 //                                            resume), then print neighbours of a few words
 //   word2vec --nearest war                   print the nearest words, by vectors trained before
 //   word2vec --analogy france paris italy    france is to paris as italy is to ...
+#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 
@@ -145,21 +145,16 @@ class Pace {
   }
   double loss() const { return loss_; }  // a running mean
   void print_change() const {
-    std::printf("mean loss of 100 steps: %.4f at the beginning of this run, %.4f at its end\n", first_, last_);
+    fmt::print("mean loss of 100 steps: {:.4f} at the beginning of this run, {:.4f} at its end\n", first_, last_);
   }
   std::string rates() const {
-    char text[96];
-    std::snprintf(text, sizeof text, "%.0f words/s (%.0f after subsampling)", double(words_) / seconds_,
-                  double(trained_) / seconds_);
-    return text;
+    return fmt::format("{:.0f} words/s ({:.0f} after subsampling)", double(words_) / seconds_,
+                       double(trained_) / seconds_);
   }
   bool has_rates() const { return seconds_ > 0; }
   std::string report(const Trainer& t, const Options& o) const {
-    char text[160];
-    std::snprintf(text, sizeof text, "epoch %lld/%lld  loss %.4f  %.0f words/s  rate %.5f",
-                  static_cast<long long>(std::min(t.epoch() + 1, o.train.epochs)),
-                  static_cast<long long>(o.train.epochs), loss_, double(words_) / seconds_, t.learning_rate());
-    return text;
+    return fmt::format("epoch {}/{}  loss {:.4f}  {:.0f} words/s  rate {:.5f}", std::min(t.epoch() + 1, o.train.epochs),
+                       o.train.epochs, loss_, double(words_) / seconds_, t.learning_rate());
   }
 
  private:
@@ -182,17 +177,17 @@ void train_chunks(const Options& o, Trainer& trainer, Pace& pace, const SavedRun
       trainer.save_state();
       run.save();
       progress.end();
-      std::printf("checkpoint after %s: loss %.4f, held out %.4f\n", clock_text(trainer.seconds()).c_str(), pace.loss(),
-                  trainer.held_out_loss());
+      fmt::print("checkpoint after {}: loss {:.4f}, held out {:.4f}\n", clock_text(trainer.seconds()), pace.loss(),
+                 trainer.held_out_loss());
       saved = Clock::now();
     }
   }
 }
 
 void print(const std::string& what, const std::vector<Vectors::Neighbour>& words) {
-  std::printf("%-14s", (what + ":").c_str());
-  for (const Vectors::Neighbour& n : words) std::printf("  %s %.2f", n.word.c_str(), n.similarity);
-  std::printf("\n");
+  fmt::print("{:14}", what + ":");
+  for (const Vectors::Neighbour& n : words) fmt::print("  {} {:.2f}", n.word, n.similarity);
+  fmt::print("\n");
 }
 // Frequent but meaningful words: long ones, excluding the most frequent.
 std::vector<std::string> telling_words(const Vocabulary& v, std::size_t count) {
@@ -216,9 +211,8 @@ Vocabulary vocabulary_of(const Options& o, const TextFiles& corpus, bool resumed
   std::int64_t repaired = 0;
   for (std::int64_t i = 1; i < v.size(); ++i) repaired += v.word(i).find(utf8::replacement) != std::string::npos;
   if (repaired)
-    std::printf(
-        "%lld words have bytes that are not UTF-8, written as U+FFFD; iconv -f latin1 -t utf-8 converts a text\n",
-        static_cast<long long>(repaired));
+    fmt::print("{} words have bytes that are not UTF-8, written as U+FFFD; iconv -f latin1 -t utf-8 converts a text\n",
+               repaired);
   return v;
 }
 
@@ -232,10 +226,10 @@ int train_vectors(const Options& o) {
   const SavedRun run(checkpoint, settings(o, corpus, vocabulary), trainer.checkpoint(),
                      "name another folder with --output");
   if (run.resumed()) trainer.load_state();
-  std::printf("%lld words, %lld in the vocabulary (%.1f %% of the text); %s, %s, %lld wide; writing to %s\n",
-              static_cast<long long>(vocabulary.total()), static_cast<long long>(vocabulary.size()),
-              100 - 100 * static_cast<double>(vocabulary.count(0)) / static_cast<double>(vocabulary.total()),
-              o.model.model.c_str(), o.model.loss.c_str(), static_cast<long long>(o.model.size), o.output.c_str());
+  fmt::print("{} words, {} in the vocabulary ({:.1f} % of the text); {}, {}, {} wide; writing to {}\n",
+             vocabulary.total(), vocabulary.size(),
+             100 - 100 * static_cast<double>(vocabulary.count(0)) / static_cast<double>(vocabulary.total()),
+             o.model.model, o.model.loss, o.model.size, o.output);
   Pace pace;
   train_chunks(o, trainer, pace, run);
   trainer.save_state();
@@ -244,14 +238,12 @@ int train_vectors(const Options& o) {
   const Vectors vectors(vocabulary, table);
   write_vectors(o.output, vocabulary, table.cpu());
   write_picture(o.file("words.svg"), vocabulary, vectors, o.picture);
-  std::printf("%s after %s, epoch %lld: ", interrupt::received ? "interrupted" : "trained",
-              clock_text(trainer.seconds()).c_str(),
-              static_cast<long long>(std::min(trainer.epoch() + 1, o.train.epochs)));
-  if (pace.has_rates()) std::printf("%s, loss %.4f, ", pace.rates().c_str(), pace.loss());
-  std::printf("held out %.4f\n", trainer.held_out_loss());
+  fmt::print("{} after {}, epoch {}: ", interrupt::received ? "interrupted" : "trained", clock_text(trainer.seconds()),
+             std::min(trainer.epoch() + 1, o.train.epochs));
+  if (pace.has_rates()) fmt::print("{}, loss {:.4f}, ", pace.rates(), pace.loss());
+  fmt::print("held out {:.4f}\n", trainer.held_out_loss());
   if (pace.has_rates()) pace.print_change();
-  std::printf("%s: embeddings.npy, vocabulary.txt, vectors.txt, vectors.tsv, metadata.tsv, words.svg\n",
-              o.output.c_str());
+  fmt::print("{}: embeddings.npy, vocabulary.txt, vectors.txt, vectors.tsv, metadata.tsv, words.svg\n", o.output);
   if (interrupt::received) return 130;
   for (const std::string& word : telling_words(vocabulary, 8)) print(word, vectors.nearest(word, o.neighbours));
   return 0;
@@ -267,7 +259,7 @@ int answer(const Options& o) {
   if (!o.analogy.empty()) {
     std::vector<std::string> w;
     for (const std::string& word : o.analogy) w.push_back(lower_case(word));
-    print(w[0] + " : " + w[1] + " = " + w[2] + " : ?", vectors.analogy(w[0], w[1], w[2], o.neighbours));
+    print(fmt::format("{} : {} = {} : ?", w[0], w[1], w[2]), vectors.analogy(w[0], w[1], w[2], o.neighbours));
   }
   return 0;
 }

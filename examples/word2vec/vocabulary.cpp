@@ -1,5 +1,6 @@
 #include "vocabulary.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -38,9 +39,10 @@ Vocabulary Vocabulary::of(WordReader& reader, const VocabularyOptions& o) {
   });
   if (o.max_words > 0) all.resize(std::min(all.size(), static_cast<std::size_t>(o.max_words - 1)));
   if (all.size() < 2)
-    throw std::runtime_error("corpus: of " + std::to_string(total) + " words, " + std::to_string(all.size()) +
-                             " different ones occur " + std::to_string(o.min_count) +
-                             " times or more; a longer text or a lower --min-count is needed");
+    throw std::runtime_error(
+        fmt::format("corpus: of {} words, {} different ones occur {} times or more; a longer text or a lower "
+                    "--min-count is needed",
+                    total, all.size(), o.min_count));
   std::vector<std::string> words{unknown};
   std::vector<std::int64_t> counts{total};
   for (auto& [word, count] : all) {
@@ -69,7 +71,7 @@ Vocabulary Vocabulary::load(const std::string& path) {
 
 void Vocabulary::save(const std::string& path) const {
   std::string text;
-  for (std::int64_t i = 0; i < size(); ++i) text += word(i) + " " + std::to_string(count(i)) + "\n";
+  for (std::int64_t i = 0; i < size(); ++i) text += fmt::format("{} {}\n", word(i), count(i));
   write_text(path, text);
 }
 
