@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "tandem/io/zip.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace testing {
 
@@ -53,7 +54,7 @@ inline std::string big_endian(std::uint64_t x, int bytes) {
 
 /// The path of a file of the data sets beside the project; empty if there is none.
 inline std::string real_data(const std::string& name) {
-  const std::string path = std::string(TANDEM_SOURCE_DIR) + "/../shared/data/" + name;
+  const std::string path = testing::source_folder() + "/../shared/data/" + name;
   return std::filesystem::exists(path) ? path : "";
 }
 

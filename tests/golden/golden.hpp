@@ -11,6 +11,7 @@
 #include "tandem/io/npz.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace golden {
 
@@ -51,7 +52,7 @@ inline void put(GoldenList& list, const std::string& number, Tensor t) {
 }
 inline std::map<std::string, GoldenCase> load(const std::string& family) {
   std::map<std::string, GoldenCase> cases;
-  for (io::NamedTensor& a : io::load_npz(TANDEM_SOURCE_DIR "/tests/golden/" + family + ".npz")) {
+  for (io::NamedTensor& a : io::load_npz(testing::source_folder() + "/tests/golden/" + family + ".npz")) {
     const std::size_t slash = a.name.find('/');
     const std::string name = a.name.substr(0, slash), part = a.name.substr(slash + 1), number = part.substr(1);
     GoldenCase& c = cases[name];

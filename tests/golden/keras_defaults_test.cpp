@@ -7,6 +7,7 @@
 #include "tandem/nn/layers.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/golden/golden.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace keras_defaults_test {
 
@@ -21,7 +22,7 @@ double value(const T& x) {
 }
 std::map<std::string, double> defaults_of_keras() {
   std::map<std::string, double> r;
-  std::ifstream file(TANDEM_SOURCE_DIR "/tests/golden/keras_defaults.txt");
+  std::ifstream file(testing::source_folder() + "/tests/golden/keras_defaults.txt");
   for (std::string name; file >> name;) {
     if (name == "#") std::getline(file, name);
     else file >> r[name];

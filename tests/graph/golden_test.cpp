@@ -10,12 +10,13 @@
 #include "tandem/op_table.hpp"
 #include "tests/support/call_graph.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/source_folder.hpp"
 
 using namespace tandem;
 
 namespace {
 
-std::string path_of(const std::string& name) { return TANDEM_SOURCE_DIR "/tests/graph/golden/" + name; }
+std::string path_of(const std::string& name) { return testing::source_folder() + "/tests/graph/golden/" + name; }
 std::string bytes_of(const std::string& name) {
   std::ifstream in(path_of(name), std::ios::binary);
   REQUIRE(in);

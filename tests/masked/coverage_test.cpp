@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace {
 
@@ -22,10 +23,10 @@ std::string text_of(const fs::path& path) {
 std::string cases() {
   std::string all;
   for (const char* name : {"losses_test.cpp", "layers_test.cpp", "ops_test.cpp"})
-    all += text_of(fs::path(TANDEM_SOURCE_DIR) / "tests/masked" / name);
+    all += text_of(fs::path(testing::source_folder()) / "tests/masked" / name);
   return all;
 }
-const fs::path headers = fs::path(TANDEM_SOURCE_DIR) / "include/tandem";
+const fs::path headers = fs::path(testing::source_folder()) / "include/tandem";
 
 template <class F>
 void each_match(const std::string& text, const char* pattern, const F& f) {

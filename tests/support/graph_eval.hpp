@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "tandem/core/scope.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/trace/trace.hpp"
@@ -26,12 +27,13 @@ static_assert([] {
   return !(a || b || c || d || e || f || g || h || i);
 }());
 
-/// Traces f for arguments of these specs; f takes and returns lists.
+/// Traces f for arguments of these specs on the current device; f takes and returns lists.
 template <class F>
 tandem::Ref<tandem::Graph> traced(const std::vector<tandem::Spec>& arguments, const F& f) {
   tandem::Tracer tracer("f");
   List symbols;
-  for (const tandem::Spec& s : arguments) symbols.push_back(tracer.argument(s));
+  for (const tandem::Spec& s : arguments)
+    symbols.push_back(tracer.argument({s.shape, s.dtype, tandem::current_device()}));
   return tracer.finish(f(symbols));
 }
 

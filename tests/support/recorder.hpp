@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tandem/core/apply.hpp"
+#include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
 
 namespace testing {
@@ -13,11 +14,12 @@ class Recorder final : public tandem::Stager {
  public:
   using List = std::vector<tandem::Tensor>;
 
-  /// Runs f(arguments) once, staged, on symbols of these specs. f returns a list of outputs.
+  /// Runs f(arguments) once, staged, on symbols of these specs on the current device. f returns a list of outputs.
   template <class F>
   void trace(const std::vector<tandem::Spec>& arguments, const F& f) {
     List symbols;
-    for (const tandem::Spec& s : arguments) symbols.push_back(value(s, "an argument"));
+    for (const tandem::Spec& s : arguments)
+      symbols.push_back(value({s.shape, s.dtype, tandem::current_device()}, "an argument"));
     arguments_ = symbols.size();
     const Staging staging(*this);
     keep_outputs(f(symbols));
