@@ -3,6 +3,7 @@
 
 #include "tandem/core/backend.hpp"
 #include "tandem/core/devices.hpp"
+#include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sim.hpp"
@@ -35,6 +36,62 @@ TEST_CASE("DeviceScope: the innermost one decides, and the outer one holds again
     CHECK(zeros({2}).device() == sim::device);
   }
   CHECK(zeros({2}).device() == cpu);
+}
+
+TEST_CASE("DeviceScope: strings stay on the host") {
+  const sim::Installed installed;
+  const DeviceScope scope(sim::device);
+  const Tensor words = constant({"a", "b"});
+  CHECK(words.device() == Device{});
+  CHECK(words.to_vector<std::string>() == std::vector<std::string>{"a", "b"});
+  CHECK_THROWS_AS(words.to(sim::device), errors::InvalidArgumentError);
+}
+
+TEST_CASE("DeviceScope: a trace captures its constants on the device") {
+  const sim::Installed installed;
+  const DeviceScope scope(sim::device);
+  const auto f = function([](const Tensor& x) {
+    const Tensor shift = constant({1.f, 2.f}) + x;
+    CHECK(shift.has_data() == false);
+    const Tensor fixed = constant({3.f, 4.f});
+    CHECK(fixed.has_data());
+    return x + shift * fixed;
+  });
+  const Tensor x = ones({2});
+  CHECK(f(x).to_vector<float>() == std::vector<float>{7, 13});
+  for (const Node& n : f.get_concrete_function(x)->graph().nodes) CHECK(n.op != &transfer_op);
+}
+
+TEST_CASE("function: an input signature has a trace for each device; a spec is on the device of the scope") {
+  const sim::Installed installed;
+  const auto f = function([](const Tensor& x) { return x * 2; }, {.input_signature = {TensorSpec({none}, float32)}});
+  const Tensor here = f(ones({2})), there = f(ones({3}).to(sim::device));
+  CHECK(here.device() == Device{});
+  CHECK(there.device() == sim::device);
+  CHECK(there.to_vector<float>() == std::vector<float>{2, 2, 2});
+  (void)f(ones({4})), (void)f(ones({5}).to(sim::device));
+  CHECK(f.trace_count() == 2);
+  CHECK_THROWS_WITH(f(ones({2, 2}).to(sim::device)), ContainsSubstring("the input signature says float32[None]"));
+
+  const DeviceScope scope(sim::device);
+  const auto g = function([](const Tensor& x) { return x + 1; });
+  (void)g.get_concrete_function(TensorSpec({none}, float32));
+  CHECK(g(ones({3})).device() == sim::device);
+  CHECK(g.trace_count() == 1);
+}
+
+TEST_CASE("enable_check_numerics names the op whose result is on a device") {
+  const sim::Installed installed;
+  const DeviceScope scope(sim::device);
+  const Tensor x = constant({1.f, 0.f});
+  debugging::enable_check_numerics();
+  try {
+    (void)log(x);
+    FAIL("no error");
+  } catch (const errors::InvalidArgumentError& e) {
+    CHECK_THAT(e.what(), ContainsSubstring("log: the result of Log has -inf at [1]"));
+  }
+  debugging::disable_check_numerics();
 }
 
 TEST_CASE("DeviceScope: operands decide where they are, not the scope") {

@@ -22,6 +22,7 @@ struct Backend {
   void (*launch)(const OpDef& op, const KernelCall& call, Stream stream);  // may return before the kernel has run
   void (*synchronize)(int index);                                          // raises the errors of launched kernels
   bool (*has_kernel)(const OpDef& op);                                     // whether launch() can run the op
+  bool uses_workspace = true;  // whether its kernels use the scratch memory that OpDef::workspace asks for
 
   // Captures (CUDA graphs); null where the device has none. Between begin and end, launches on the stream are recorded
   // and not run. end_capture() returns them as one launch, or null if one of them cannot be captured; the operands'

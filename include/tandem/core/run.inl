@@ -27,7 +27,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 [[gnu::noinline]] TANDEM_INLINE void launch(const OpDef& op, KernelCall& call, Span<const Operand> in) {
   const Device device = !call.out.empty() ? call.out[0].spec->device : in.empty() ? Device{} : in[0].spec->device;
   std::size_t bytes = 0;
-  if (op.workspace) {
+  if (op.workspace && (device.kind == Device::cpu || backend_of(device).uses_workspace)) {
     InlinedVector<Spec, 4> specs;
     for (const Operand& o : in) specs.push(*o.spec);
     bytes = op.workspace({specs.begin(), specs.size()}, call.attrs);

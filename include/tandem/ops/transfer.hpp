@@ -13,4 +13,10 @@ struct TransferAttrs {
   static constexpr auto fields = field_list(field("to", &TransferAttrs::to));
 };
 }  // namespace rules
+
+namespace detail {
+/// A new tensor, which has a value, where it belongs: on the device of the innermost device scope; strings stay on the
+/// host. No op of it is traced or observed.
+TANDEM_API Tensor to_current_device(const Tensor& t);
+}  // namespace detail
 }  // namespace TANDEM_NS

@@ -2,6 +2,8 @@
 #pragma once
 #include "tandem/base/logical_cpus.hpp"
 #include "tandem/core/backend.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/transfer.hpp"
 
 namespace TANDEM_NS {
@@ -37,6 +39,12 @@ TANDEM_INLINE constexpr OpDef transfer_op{.name = "transfer",
 TANDEM_INLINE Tensor Tensor::to(Device device) const {
   if (spec().device == device) return *this;
   return apply1(transfer_op, rules::TransferAttrs{device}, no_options, *this);
+}
+TANDEM_INLINE Tensor detail::to_current_device(const Tensor& t) {
+  const Device here = current_device();
+  if (here == t.device() || t.dtype() == DType::string) return t;
+  const OutsideTrace outside;  // a trace captures the copy
+  return t.to(here);
 }
 
 }  // namespace TANDEM_NS

@@ -96,7 +96,7 @@ TANDEM_INLINE ExponentialMovingAverage::ExponentialMovingAverage(double decay, E
 }
 TANDEM_INLINE Tensor ExponentialMovingAverage::weight_of(const Tensor&) const {
   if (!num_updates_.is_set()) return constant(1 - decay_, DType::float64);
-  const Tensor n = cast(num_updates_, DType::float64);
+  const Tensor n = cast(num_updates_.read_value().cpu(), DType::float64);
   return 1 - minimum((1 + n) / (10 + n), decay_);
 }
 TANDEM_INLINE StochasticWeightAverage::StochasticWeightAverage() : WeightAverage("stochastic_weight_average") {}

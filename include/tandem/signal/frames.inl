@@ -12,6 +12,7 @@
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/transfer.hpp"
 #include "tandem/signal/frames.hpp"
 
 namespace TANDEM_NS {
@@ -127,7 +128,7 @@ TANDEM_INLINE Grads frames_like_gradient(const GradCall& c) {
 
 inline Tensor finish_window(const Tensor& w, const WindowOptions& o) {
   const tandem::detail::OutsideTrace outside;
-  const Tensor there = current_device() == w.device() ? w : w.to(current_device());
+  const Tensor there = tandem::detail::to_current_device(w);
   return outside.named(cast(there, o.dtype), o.name, o.where);
 }
 // a - b cos(2 pi k / n), with TensorFlow's n: the length if it is even and `periodic`, else one less.

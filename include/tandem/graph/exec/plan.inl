@@ -310,12 +310,13 @@ TANDEM_LAZY class Planner {
   void allocate_workspace(std::size_t node) {
     const Node& n = g_.nodes[node];
     if (!n.op->workspace) return;
+    const Device device = device_of(g_, n);
+    if (const Backend* b = backends[device.kind]; b && !b->uses_workspace) return;
     InlinedVector<Spec, 4> specs;
     for (int v : n.in) specs.push(g_.spec(v));
     const std::size_t bytes = n.op->workspace({specs.begin(), specs.size()}, n.attrs);
     if (!bytes) return;
     p_.workspace_bytes[node] = bytes;
-    const Device device = device_of(g_, n);
     p_.workspace_offset[node] = arena_of(device).allocate(bytes);
     give_back(device, p_.workspace_offset[node], bytes);
   }

@@ -101,7 +101,8 @@ class Function {
     }
   }
 
-  /// The trace for such arguments, created if necessary. A TensorSpec represents any tensor of that spec.
+  /// The trace for such arguments, created if necessary. A TensorSpec represents any tensor of that spec; one without
+  /// a device is on that of the innermost device scope.
   template <class... A>
   Ref<ConcreteFunction> get_concrete_function(const A&... arguments) const {
     return [&]<class... B>(const B&... b) {
@@ -155,7 +156,9 @@ class Function {
     }
     return traced->function->call_fitting({flat.tensors.begin(), flat.tensors.size()});
   }
-  static Tensor placeholder(const Spec& s) { return Tensor::symbol(s); }
+  static Tensor placeholder(const Spec& s) {
+    return Tensor::symbol({s.shape, s.dtype, s.device == Device{} ? current_device() : s.device});
+  }
   template <class T>
     requires(!std::is_same_v<Spec, T>)
   static const T& placeholder(const T& x) { return x; }

@@ -17,7 +17,7 @@ namespace TANDEM_NS {
 struct FunctionOptions {
   std::string name = "function";
   /// One spec for each tensor argument; dims may be `none`. One trace then serves all calls, and every call is
-  /// checked against it.
+  /// checked against it. Devices are those of the arguments, and there is one trace for each.
   std::vector<Spec> input_signature = {};
   /// After a retrace for another size, the dims that differ become unknown.
   bool reduce_retracing = false;

@@ -102,16 +102,17 @@ TANDEM_LAZY_INLINE void FunctionCache::check_signature(const tree::Flat& call) c
                                                 "is called with " + std::to_string(call.tensors.size()) +
                                                     " tensors; its input signature has " + std::to_string(want.size()));
   for (std::size_t i = 0; i < want.size(); ++i)
-    if (const Spec& got = call.tensors[i]->spec(); !detail::accepts(want[i], got))
+    if (const Spec& got = call.tensors[i]->spec(); !detail::accepts({want[i].shape, want[i].dtype, got.device}, got))
       errors::raise<errors::InvalidArgumentError>(options_.name.c_str(),
                                                   "argument " + std::to_string(i) + " is " + to_string(got) +
                                                       "; the input signature says " + to_string(want[i]));
 }
 
 TANDEM_LAZY_INLINE std::vector<Spec> FunctionCache::specs_to_trace(const tree::Flat& call) const {
-  if (!options_.input_signature.empty()) return options_.input_signature;
   std::vector<Spec> specs = detail::specs_of({call.tensors.begin(), call.tensors.size()});
-  if (!options_.reduce_retracing) return specs;
+  if (const std::vector<Spec>& given = options_.input_signature; !given.empty())
+    for (std::size_t i = 0; i < specs.size(); ++i) specs[i].shape = given[i].shape;  // one trace for each device
+  if (!options_.reduce_retracing || !options_.input_signature.empty()) return specs;
   const std::lock_guard lock(mutex_);
   for (const Ref<Traced>& t : traces_) {
     bool alike = detail::same_key(t->key, call.key);

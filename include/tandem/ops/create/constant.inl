@@ -124,7 +124,7 @@ TANDEM_INLINE Tensor finish_constant(Tensor t, const ConstantOptions& o) {
     cpu::fill_elements(t.raw(), t.dtype(), one.raw(), t.size());
   }
   if (o.dtype && *o.dtype != t.dtype()) t = cast(t, *o.dtype);
-  return current_device() == t.device() ? t : t.to(current_device());
+  return to_current_device(t);
 }
 template <class T, class Number = T>
 void check_all_fit(const void* data, std::size_t count, DType to) {

@@ -13,6 +13,7 @@
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/tile.hpp"
+#include "tandem/ops/transfer.hpp"
 
 namespace TANDEM_NS {
 
@@ -82,9 +83,6 @@ TANDEM_INLINE constexpr OpDef full_like_op{.name = "full_like",
 
 namespace detail {
 
-TANDEM_INLINE Tensor to_current_device(const Tensor& t) {
-  return current_device() == t.device() ? t : t.to(current_device());
-}
 TANDEM_INLINE Tensor allocate_for(const char* what, const Shape& shape, DType dtype) {
   for (i64 d : shape)
     if (d == none) raise_unknown_size(what, shape);

@@ -10,6 +10,7 @@
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/transfer.hpp"
 
 namespace TANDEM_NS {
 
@@ -146,7 +147,7 @@ TANDEM_INLINE Tensor detail::range_of_numbers(Scalar start, Scalar limit, Scalar
   const Tensor t = allocate_for("range", Shape{n}, dtype);
   if (whole) cpu::count_whole(t.raw(), dtype, n, start.whole(), delta.whole());
   else cpu::count_real(t.raw(), dtype, n, start.real(), delta.real());
-  return current_device() == t.device() ? t : t.to(current_device());
+  return detail::to_current_device(t);
 }
 TANDEM_INLINE Tensor range(const Tensor& start, const Tensor& limit, const Tensor& delta, OpOptions o) {
   const tandem::detail::CallSite call(o);
@@ -192,7 +193,7 @@ TANDEM_INLINE Tensor linspace(Scalar start, Scalar stop, i64 num, LinspaceOption
   if (num > 1)
     cpu::write_number(static_cast<char*>(t.raw()) + static_cast<std::size_t>(num - 1) * size_of(dtype), dtype,
                       stop.real(), 0);
-  return current_device() == t.device() ? t : t.to(current_device());
+  return detail::to_current_device(t);
 }
 TANDEM_INLINE Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, LinspaceOptions o) {
   const tandem::detail::CallSite call(o);

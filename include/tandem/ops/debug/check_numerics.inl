@@ -111,6 +111,7 @@ class NumericsTrap final : public Observer {
     const Tensor& y = a.out[i];
     const bool on_host = y.device().kind == Device::cpu;
     if (!on_host && !is_complex(y.dtype()) && is_finite_on_device(y)) return;
+    const detail::Unobserved quiet;  // the copy is an op too
     const Tensor host = on_host ? y : y.cpu();
     const NonFinite found = find_non_finite({host.raw(), &host.spec()});
     if (!found.count) return;
