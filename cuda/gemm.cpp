@@ -30,15 +30,18 @@ void check_blas(cublasStatus_t status, const char* op, const char* what) {
 }
 
 struct Types {
-  cudaDataType_t data;
+  cudaDataType_t data, scale;
   cublasComputeType_t compute;
 };
+// Half precision is summed in float32 and rounded once.
 Types types_of(DType d) {
   switch (d) {
-    case DType::float32: return {CUDA_R_32F, tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
-    case DType::float64: return {CUDA_R_64F, CUBLAS_COMPUTE_64F};
-    case DType::complex64: return {CUDA_C_32F, CUBLAS_COMPUTE_32F};
-    default: return {CUDA_C_64F, CUBLAS_COMPUTE_64F};
+    case DType::float16: return {CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case DType::bfloat16: return {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case DType::float32: return {CUDA_R_32F, CUDA_R_32F, tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
+    case DType::float64: return {CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
+    case DType::complex64: return {CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F};
+    default: return {CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F};
   }
 }
 cublasOperation_t operation(bool transpose, bool conjugate) {
@@ -51,7 +54,7 @@ std::uint32_t alignment(const void* p, i64 step, DType d) {
 }
 
 using Key = std::tuple<int, int, i64, i64, i64, i64, i64, i64, int, i64, i64, i64, i64, std::uint32_t, std::uint32_t,
-                       std::uint32_t>;
+                       std::uint32_t, std::uint32_t>;
 Key key_of(const Product& p, cublasComputeType_t compute) {
   const int flags = p.transpose_a | p.transpose_b << 1 | p.conjugate_a << 2 | p.conjugate_b << 3 | p.accumulate << 4 |
                     (p.bias != nullptr) << 5 | p.relu << 6;
@@ -70,7 +73,8 @@ Key key_of(const Product& p, cublasComputeType_t compute) {
           p.c_step,
           alignment(p.a, p.a_step, p.dtype),
           alignment(p.b, p.b_step, p.dtype),
-          alignment(p.c, p.c_step, p.dtype)};
+          alignment(p.c, p.c_step, p.dtype),
+          alignment(p.bias, 0, p.dtype)};
 }
 
 // The plan of one kind of product. Lives as long as the program.
@@ -86,11 +90,18 @@ class Planner {
 
   Plan make(cublasLtHandle_t handle) const {
     Plan plan{};
-    describe(plan);
-    plan.a = layout(p_.transpose_b ? p_.k : p_.n, p_.transpose_b ? p_.n : p_.k, p_.ldb, p_.b_step);
-    plan.b = layout(p_.transpose_a ? p_.m : p_.k, p_.transpose_a ? p_.k : p_.m, p_.lda, p_.a_step);
-    plan.c = layout(p_.n, p_.m, p_.ldc, p_.c_step);
-    choose(handle, plan);
+    try {
+      describe(plan);
+      plan.a = layout(p_.transpose_b ? p_.k : p_.n, p_.transpose_b ? p_.n : p_.k, p_.ldb, p_.b_step);
+      plan.b = layout(p_.transpose_a ? p_.m : p_.k, p_.transpose_a ? p_.k : p_.m, p_.lda, p_.a_step);
+      plan.c = layout(p_.n, p_.m, p_.ldc, p_.c_step);
+      choose(handle, plan);
+    } catch (...) {
+      if (plan.desc) (void)lt_.desc_destroy(plan.desc);
+      for (cublasLtMatrixLayout_t l : {plan.a, plan.b, plan.c})
+        if (l) (void)lt_.layout_destroy(l);
+      throw;
+    }
     return plan;
   }
 
@@ -100,7 +111,7 @@ class Planner {
     check_blas(lt_.desc_set(d, what, &value, sizeof value), op_, "description");
   }
   void describe(Plan& plan) const {
-    check_blas(lt_.desc_create(&plan.desc, types_.compute, types_.data), op_, "description");
+    check_blas(lt_.desc_create(&plan.desc, types_.compute, types_.scale), op_, "description");
     set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSA, operation(p_.transpose_b, p_.conjugate_b));
     set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSB, operation(p_.transpose_a, p_.conjugate_a));
     if (!p_.bias) return;
@@ -158,8 +169,8 @@ struct Factor {
   alignas(16) unsigned char bytes[16] = {};
   Factor(DType d, double x) {
     const auto f = static_cast<float>(x);
-    if (d == DType::float32 || d == DType::complex64) std::memcpy(bytes, &f, sizeof f);
-    else std::memcpy(bytes, &x, sizeof x);
+    if (d == DType::float64 || d == DType::complex128) std::memcpy(bytes, &x, sizeof x);
+    else std::memcpy(bytes, &f, sizeof f);
   }
 };
 

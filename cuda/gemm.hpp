@@ -8,7 +8,7 @@ namespace TANDEM_NS::cuda {
 /// `count` products C[m, n] = op(A)[m, k] op(B)[k, n] (+ C) (+ bias, then relu), row-major.
 ///   lda ...   0: the rows are contiguous
 ///   steps     elements from one matrix to the next; 0 repeats the first
-///   bias      n numbers, float32 only; null: none
+///   bias      n numbers, of float32 and half precision only; null: none
 struct Product {
   DType dtype = DType::float32;
   i64 m = 0, n = 0, k = 0;

@@ -39,14 +39,15 @@ __global__ void __launch_bounds__(block_size)
     finish_kernel(T* y, const T* bias, const T* scale, const T* offset, i64 total, i64 n) {
   const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
   for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += step) {
-    T x = y[i];
-    if (bias) x = x + bias[i % n];
-    if (scale) x = x * scale[i % n];
-    if (offset) x = x + offset[i % n];
-    if constexpr (F == Finish::relu) x = rules::max(x, T(0));
+    using W = ComputeOf_t<T>;
+    W x = static_cast<W>(y[i]);
+    if (bias) x = x + static_cast<W>(bias[i % n]);
+    if (scale) x = x * static_cast<W>(scale[i % n]);
+    if (offset) x = x + static_cast<W>(offset[i % n]);
+    if constexpr (F == Finish::relu) x = rules::max(x, W(0));
     if constexpr (F == Finish::tanh) x = rules::tanh(x);
     if constexpr (F == Finish::sigmoid) x = rules::logistic(x);
-    y[i] = x;
+    y[i] = static_cast<T>(x);
   }
 }
 
@@ -61,7 +62,7 @@ void whole_gemm(const KernelCall& c, const Product& p) {
 void finish_rows(const KernelCall& c, DType dtype, void* y, const RowVectors& v, i64 rows, i64 n, Finish activation) {
   const i64 total = rows * n;
   if (total == 0 || (!v.bias && !v.scale && !v.offset && activation == Finish::none)) return;
-  with_dtype<dtypes::floating>(c, dtype, [&]<class T>() {
+  with_dtype<dtypes::floating | dtypes::half_floating>(c, dtype, [&]<class T>() {
     const auto run = [&](auto kernel) {
       launch(c, kernel, blocks_for(total), static_cast<T*>(y), static_cast<const T*>(v.bias),
              static_cast<const T*>(v.scale), static_cast<const T*>(v.offset), total, n);

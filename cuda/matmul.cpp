@@ -111,10 +111,11 @@ void dense(const KernelCall& c) {
             .b = w.data,
             .c = y.data};
   const void* bias = c.in.size() > 2 ? c.in[2].data : nullptr;
-  // cuBLASLt can add a bias to float32 and then apply relu as an epilogue; the rest is a separate pass.
-  const bool fused = bias && p.dtype == DType::float32 && p.k > 0;
+  // cuBLASLt can add a bias and then apply relu as an epilogue; the rest is a separate pass. On tensor cores its relu
+  // gives 0 for NaN.
+  const bool fused = bias && (p.dtype == DType::float32 || dtypes::half_floating.has(p.dtype)) && p.k > 0;
   p.bias = fused ? bias : nullptr;
-  p.relu = fused && activation == Finish::relu;
+  p.relu = fused && activation == Finish::relu && p.dtype == DType::float32 && !tf32();
   gemm(c, p);
   finish_rows(c, p.dtype, y.data, fused ? nullptr : bias, p.m, p.n, p.relu ? Finish::none : activation);
 }

@@ -88,7 +88,8 @@ inline bool check_inputs(const InferCall& c) {
 }
 // Whether half precision is passed to the kernel as it is, for a dtype that the op does not list.
 [[gnu::noinline]] inline bool takes_half(const InferCall& c, const Spec& s) {
-  if (!c.op.flags.takes_half || !dtypes::half_floating.has(s.dtype) || s.device.kind == Device::gpu) return false;
+  const bool kernel = s.device.kind == Device::gpu ? c.op.flags.cuda_takes_half : c.op.flags.takes_half;
+  if (!kernel || !dtypes::half_floating.has(s.dtype)) return false;
   check_widens(c, s);
   return true;
 }

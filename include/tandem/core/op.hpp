@@ -30,6 +30,7 @@ struct Flags {
   bool own_width = false;     // the result depends on the dtype's width: half precision is not computed in float32
   bool keeps_packed = false;  // the CPU kernel packs input 1, and keeps what it packed (core/packed.hpp)
   bool takes_half = false;    // the CPU kernel reads and writes half precision; elsewhere its operands are cast
+  bool cuda_takes_half = false;  // so does the CUDA kernel
 };
 
 struct InferCall {

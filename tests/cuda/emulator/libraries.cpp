@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cuda/driver.hpp"
+#include "tandem/base/half.hpp"
 #include "tests/cuda/emulator/memory.hpp"
 
 namespace {
@@ -21,8 +22,8 @@ struct Layout {
 };
 template <class T>
 T conjugated(T x) {
-  if constexpr (std::is_floating_point_v<T>) return x;
-  else return std::conj(x);
+  if constexpr (requires { x.imag(); }) return std::conj(x);
+  else return x;
 }
 
 // op(X)(i, j) of a matrix with its columns one behind the other.
@@ -32,31 +33,33 @@ T element(const T* x, const Layout& l, cublasOperation_t op, std::uint64_t i, st
   const T v = x[i * static_cast<std::uint64_t>(l.ld) + j];
   return op == CUBLAS_OP_C ? conjugated(v) : v;
 }
-template <class T>
-void multiply(const Description& d, T alpha, const T* a, const Layout& la, const T* b, const Layout& lb, T beta,
+// Sums and factors are numbers of type S.
+template <class T, class S>
+void multiply(const Description& d, S alpha, const T* a, const Layout& la, const T* b, const Layout& lb, S beta,
               const T* c, T* to, const Layout& lc) {
   const std::uint64_t inner = d.a == CUBLAS_OP_N ? la.columns : la.rows;
   for (std::int64_t batch = 0; batch < lc.count; ++batch)
     for (std::uint64_t j = 0; j < lc.columns; ++j)
       for (std::uint64_t i = 0; i < lc.rows; ++i) {
-        T sum(0);
+        S sum(0);
         for (std::uint64_t k = 0; k < inner; ++k)
-          sum += element(a + batch * la.step, la, d.a, i, k) * element(b + batch * lb.step, lb, d.b, k, j);
+          sum += static_cast<S>(element(a + batch * la.step, la, d.a, i, k)) *
+                 static_cast<S>(element(b + batch * lb.step, lb, d.b, k, j));
         const std::uint64_t at =
             static_cast<std::uint64_t>(batch * lc.step) + j * static_cast<std::uint64_t>(lc.ld) + i;
-        T y = alpha * sum + (beta == T(0) ? T(0) : beta * c[at]);
-        if (d.bias) y += static_cast<const T*>(d.bias)[i];
-        if constexpr (std::is_floating_point_v<T>)
-          if (d.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && y < T(0)) y = T(0);
-        to[at] = y;
+        S y = alpha * sum + (beta == S(0) ? S(0) : beta * static_cast<S>(c[at]));
+        if (d.bias) y += static_cast<S>(static_cast<const T*>(d.bias)[i]);
+        if constexpr (std::is_floating_point_v<S>)
+          if (d.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && y < S(0)) y = S(0);
+        to[at] = static_cast<T>(y);
       }
 }
 
-template <class T>
+template <class T, class S = T>
 void product(const Description& d, const void* alpha, const void* a, const void* la, const void* b, const void* lb,
              const void* beta, const void* c, void* to, const void* lc) {
-  multiply(d, *static_cast<const T*>(alpha), static_cast<const T*>(a), *static_cast<const Layout*>(la),
-           static_cast<const T*>(b), *static_cast<const Layout*>(lb), *static_cast<const T*>(beta),
+  multiply(d, *static_cast<const S*>(alpha), static_cast<const T*>(a), *static_cast<const Layout*>(la),
+           static_cast<const T*>(b), *static_cast<const Layout*>(lb), *static_cast<const S*>(beta),
            static_cast<const T*>(c), static_cast<T*>(to), *static_cast<const Layout*>(lc));
 }
 cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void* alpha, const void* a,
@@ -74,6 +77,8 @@ cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void* a
                     l.ld >= static_cast<std::int64_t>(l.rows) && x.count == l.count && y.count == l.count;
   if (!fits) return CUBLAS_STATUS_INVALID_VALUE;
   switch (l.type) {
+    case CUDA_R_16F: product<tandem::Half, float>(d, alpha, a, la, b, lb, beta, c, to, lc); break;
+    case CUDA_R_16BF: product<tandem::BFloat16, float>(d, alpha, a, la, b, lb, beta, c, to, lc); break;
     case CUDA_R_32F: product<float>(d, alpha, a, la, b, lb, beta, c, to, lc); break;
     case CUDA_R_64F: product<double>(d, alpha, a, la, b, lb, beta, c, to, lc); break;
     case CUDA_C_32F: product<std::complex<float>>(d, alpha, a, la, b, lb, beta, c, to, lc); break;

@@ -12,7 +12,8 @@ namespace TANDEM_NS::detail {
 /// Whether the node passes half precision to a kernel that takes it in this build, and in others may not exist.
 TANDEM_LAZY inline bool passes_half(const Graph& g, const Node& n) {
   const auto typed = static_cast<std::size_t>(n.op->dtype_input);  // -1 (none) exceeds every input index
-  return n.op->flags.takes_half && typed < n.in.size() && dtypes::half_floating.has(g.spec(n.in[typed]).dtype);
+  return (n.op->flags.takes_half || n.op->flags.cuda_takes_half) && typed < n.in.size() &&
+         dtypes::half_floating.has(g.spec(n.in[typed]).dtype);
 }
 
 // Adds node i of the original graph in float32, between casts, in its place: the same bits, because a kernel that takes

@@ -85,7 +85,7 @@ TANDEM_INLINE constexpr OpDef dense_op{.name = "dense",
                                        .dtypes = dtypes::floating,
                                        .inputs = at_least(2),
                                        .saves = Saves::all,
-                                       .flags = {.keeps_packed = true, .takes_half = kernels_take_half},
+                                       .flags = {.keeps_packed = true, .takes_half = kernels_take_half, .cuda_takes_half = true},
                                        .attrs = &detail::attr_type<rules::DenseAttrs>,
                                        .rare = {.decomposition = &detail::dense_reference}};
 

@@ -102,7 +102,7 @@ TANDEM_INLINE constexpr OpDef matmul_op{
     .dtypes = dtypes::floating | dtypes::complex | dtypes::index | DType::uint32 | DType::uint64 | DType::complex128,
     .inputs = 2,
     .saves = Saves::inputs,
-    .flags = {.keeps_packed = true, .takes_half = kernels_take_half},
+    .flags = {.keeps_packed = true, .takes_half = kernels_take_half, .cuda_takes_half = true},
     .attrs = &detail::attr_type<rules::MatmulAttrs>,
     .rare = {.display = "MatMul"}};
 
