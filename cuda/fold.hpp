@@ -53,12 +53,37 @@ __device__ typename F::Acc fold_lane(const F& f, const typename F::In* x, const 
   typename F::Acc acc = f.start();
   i64 base;
   p.kept.offsets(output, &base);
-  for (std::uint32_t i = first; i < end; i += p.lanes) {
+  const auto read = [&](std::uint32_t i) {
     i64 at;
     p.folded.offsets(i, &at);
-    acc = f.join(acc, f.take(x[base + at], i, output));
+    return x[base + at];
+  };
+  constexpr std::uint32_t ahead =
+      sizeof(typename F::In) <= 8 ? 8 : 4;  // loads in flight, which a chain of additions would wait for one by one
+  std::uint32_t i = first;
+  for (; i + (ahead - 1) * p.lanes < end; i += ahead * p.lanes) {
+    typename F::In next[ahead];
+#pragma unroll
+    for (std::uint32_t k = 0; k < ahead; ++k) next[k] = read(i + k * p.lanes);
+#pragma unroll
+    for (std::uint32_t k = 0; k < ahead; ++k) acc = f.join(acc, f.take(next[k], i + k * p.lanes, output));
   }
+  for (; i < end; i += p.lanes) acc = f.join(acc, f.take(read(i), i, output));
   return acc;
+}
+// Joins the lanes of one output; its first thread has the result.
+template <class F>
+__device__ typename F::Acc join_lanes(const F& f, typename F::Acc* room, typename F::Acc own, std::uint32_t at,
+                                      std::uint32_t lane, std::uint32_t lanes, std::uint32_t wide) {
+  room[at] = own;
+  __syncthreads();
+  for (std::uint32_t half = lanes / 2; half; half /= 2) {
+    if (lane < half) room[at] = f.join(room[at], room[at + half * wide]);
+    __syncthreads();
+  }
+  const typename F::Acc r = room[at];
+  __syncthreads();
+  return r;
 }
 // The lanes of one output are adjacent if the innermost axis is folded; the outputs are adjacent if it is kept.
 // Memory is read in order either way.
@@ -76,30 +101,29 @@ __global__ void __launch_bounds__(block_size)
     const u64 output = block % groups * wide + column;
     const u64 begin = static_cast<u64>(part) * each, stop = begin + each;
     const auto end = static_cast<std::uint32_t>(stop < p.length ? stop : p.length);
-    room[own] = output < p.outputs ? fold_lane(f, x, p, static_cast<std::uint32_t>(output),
-                                               static_cast<std::uint32_t>(begin) + lane, end)
-                                   : f.start();
-    __syncthreads();
-    for (std::uint32_t half = p.lanes / 2; half; half /= 2) {
-      if (lane < half) room[own] = f.join(room[own], room[own + half * wide]);
-      __syncthreads();
-    }
-    if (lane == 0 && output < p.outputs) {
-      if (p.parts == 1) y[output] = f.finish(room[own], static_cast<std::uint32_t>(output));
-      else partial[static_cast<u64>(part) * p.outputs + output] = room[own];
-    }
-    __syncthreads();
+    const typename F::Acc mine = output < p.outputs ? fold_lane(f, x, p, static_cast<std::uint32_t>(output),
+                                                                static_cast<std::uint32_t>(begin) + lane, end)
+                                                    : f.start();
+    const typename F::Acc all = join_lanes(f, room, mine, own, lane, p.lanes, wide);
+    if (lane != 0 || output >= p.outputs) continue;
+    if (p.parts == 1) y[output] = f.finish(all, static_cast<std::uint32_t>(output));
+    else partial[static_cast<u64>(part) * p.outputs + output] = all;
   }
 }
+// The parts of an output are joined by `lanes` threads; adjacent threads have adjacent outputs.
 template <class F>
 __global__ void __launch_bounds__(block_size)
     join_parts_kernel(F f, const typename F::Acc* partial, std::uint32_t parts, std::uint32_t outputs,
-                      typename F::Out* y) {
-  for (u64 o = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; o < outputs;
-       o += static_cast<u64>(gridDim.x) * blockDim.x) {
-    typename F::Acc acc = partial[o];
-    for (std::uint32_t k = 1; k < parts; ++k) acc = f.join(acc, partial[static_cast<u64>(k) * outputs + o]);
-    y[o] = f.finish(acc, static_cast<std::uint32_t>(o));
+                      std::uint32_t lanes, typename F::Out* y) {
+  __shared__ typename F::Acc room[block_size];
+  const std::uint32_t wide = block_size / lanes, lane = threadIdx.x / wide, column = threadIdx.x % wide;
+  for (u64 first = static_cast<u64>(blockIdx.x) * wide; first < outputs; first += static_cast<u64>(gridDim.x) * wide) {
+    const u64 o = first + column;
+    typename F::Acc acc = f.start();
+    if (o < outputs)
+      for (std::uint32_t k = lane; k < parts; k += lanes) acc = f.join(acc, partial[static_cast<u64>(k) * outputs + o]);
+    const typename F::Acc all = join_lanes(f, room, acc, lane * wide + column, lane, lanes, wide);
+    if (lane == 0 && o < outputs) y[o] = f.finish(all, static_cast<std::uint32_t>(o));
   }
 }
 
@@ -115,7 +139,7 @@ inline FoldPlan plan_fold(const KernelCall& c, const FoldShape& s) {
     while (lanes > 8 && static_cast<i64>(block_size / lanes) < outputs && block_size / lanes < 32) lanes /= 2;
   const i64 groups = (outputs + block_size / lanes - 1) / (block_size / lanes);
   const i64 want = 1024 / groups, most = length / (static_cast<i64>(lanes) * 16);
-  const i64 parts = std::clamp<i64>(std::min(want, most), 1, 256);
+  const i64 parts = std::max<i64>(std::min(want, most), 1);
   return {s.kept.map(),
           s.folded.map(),
           static_cast<std::uint32_t>(outputs),
@@ -137,9 +161,11 @@ void fold(const KernelCall& c, const F& f, const typename F::In* x, const FoldSh
   const Scratch partial(c, p.parts > 1 ? sizeof(typename F::Acc) * p.parts * p.outputs : 0);
   launch(c, &detail::fold_kernel<F>, blocks_for(static_cast<i64>(groups) * p.parts, 1), f, x, y,
          partial.template as<typename F::Acc>(), p);
-  if (p.parts > 1)
-    launch(c, &detail::join_parts_kernel<F>, blocks_for(p.outputs), f, partial.template as<typename F::Acc>(), p.parts,
-           p.outputs, y);
+  if (p.parts == 1) return;
+  std::uint32_t lanes = 1;
+  while (lanes < block_size && lanes * 4 < p.parts) lanes *= 2;
+  launch(c, &detail::join_parts_kernel<F>, blocks_for(p.outputs, block_size / lanes), f,
+         partial.template as<typename F::Acc>(), p.parts, p.outputs, lanes, y);
 }
 
 }  // namespace TANDEM_NS::cuda

@@ -9,13 +9,17 @@
 
 namespace TANDEM_NS::cuda {
 
+inline constexpr unsigned warp = 32;
+
 // `outer` x `inner` slices of n elements, `inner` apart; a small operand has one value per slice.
 struct Slices {
   i64 count, n, inner;
   unsigned lanes;  // threads that share a slice, a power of two
 
+  // Four elements a lane, up to a warp, which needs no barriers and is enough for 1024. By n alone: a slice gives the
+  // same bits beside few others and beside many.
   void choose_lanes() {
-    while (lanes < block_size && lanes * 4 < n) lanes *= 2;
+    while (lanes < (n <= 1024 ? warp : block_size) && lanes * 4 < n) lanes *= 2;
   }
 };
 
@@ -27,16 +31,16 @@ struct Slice {
   T* room;  // of the group
 
   __device__ i64 at(i64 j) const { return base + j * step; }
-  /// Combines one value of each thread; the tree is fixed.
+  /// Combines one value of each thread by a commutative f; the tree is fixed.
   template <class Join>
   __device__ T join(T x, const Join& f) const {
-    room[lane] = x;
+    for (unsigned distance = (lanes < warp ? lanes : warp) / 2; distance; distance /= 2)
+      x = f(x, __shfl_xor_sync(~0u, x, static_cast<int>(distance)));
+    if (lanes <= warp) return x;
+    if (lane % warp == 0) room[lane / warp] = x;
     __syncthreads();
-    for (unsigned half = lanes / 2; half; half /= 2) {
-      if (lane < half) room[lane] = f(room[lane], room[lane + half]);
-      __syncthreads();
-    }
-    const T r = room[0];
+    T r = room[0];
+    for (unsigned k = 1; k < lanes / warp; ++k) r = f(r, room[k]);
     __syncthreads();
     return r;
   }
@@ -47,11 +51,13 @@ struct Slice {
   template <class F>
   __device__ T sum_of(const F& f) const {
     T s(0);
+#pragma unroll 4
     for (i64 j = lane; j < n; j += lanes) s += f(at(j));
     return sum(s);
   }
   __device__ T max_of(const T* x) const {
     T m = -std::numeric_limits<T>::infinity();
+#pragma unroll 4
     for (i64 j = lane; j < n; j += lanes) m = rules::max(m, x[at(j)]);
     return join(m, [](T a, T b) { return rules::max(a, b); });
   }

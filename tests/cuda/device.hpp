@@ -12,9 +12,15 @@
 #define TANDEM_NEEDS_GPU \
   if (!tandem::cuda::available()) TANDEM_SKIP("no CUDA device: " + tandem::cuda::why_unavailable())
 
+namespace emulator {
+[[gnu::weak]] void barrier();  // the emulator's, where it is linked
+}
+
 namespace gpu_test {
 
 inline constexpr tandem::Device gpu{tandem::Device::gpu, 0};
+/// A size that a GPU divides among many blocks; the emulator is slow, and its kernels divide less.
+inline const tandem::i64 many = emulator::barrier ? 9'000 : 3'000'000;
 
 /// How far a device's result may be from the CPU's, relative to its largest number: sums in another order, and other
 /// roundings of exp and its kin.

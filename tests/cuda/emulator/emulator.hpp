@@ -36,6 +36,26 @@ extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 inline void __syncthreads() { emulator::barrier(); }
 inline void __threadfence_system() {}
+inline int __syncthreads_or(int condition) {
+  static int any;
+  any = 0;
+  emulator::barrier();
+  any |= condition;
+  emulator::barrier();
+  const int r = any;
+  emulator::barrier();
+  return r;
+}
+/// All threads of the block must call it.
+template <class T>
+T __shfl_xor_sync(unsigned, T x, int distance) {
+  static T values[1024];
+  values[threadIdx.x] = x;
+  emulator::barrier();
+  const T r = values[threadIdx.x ^ static_cast<unsigned>(distance)];
+  emulator::barrier();
+  return r;
+}
 inline int atomicCAS(int* at, int expected, int wanted) {
   const int old = *at;
   if (old == expected) *at = wanted;
