@@ -81,6 +81,7 @@ const Backend backend{.count = &count,
                       .launch = &launch_op,
                       .synchronize = &wait,
                       .has_kernel = [](const OpDef& op) { return op.cuda != nullptr; },
+                      .uses_workspace = false,
                       .memory_info = &memory_info_of,
                       .set_memory_limit = &limit_memory};
 

@@ -83,7 +83,7 @@ void forward(const KernelCall& c) {
   const T *from = x.as<const T>(), n = static_cast<T>(s.each());
   T *mean = c.out[1].as<T>(), *variance = c.out[2].as<T>();
   fold(c, MeanFold<T>{{}, n}, from, s.others, mean);  // of no elements: NaN
-  fold(c, VarianceFold<T>{{}, mean, n, false}, from, s.others, variance);
+  fold(c, VarianceFold<T, T>{{static_cast<typename WideNumber<T>::type>(n)}, mean, false}, from, s.others, variance);
   if (x.size())
     launch(c, &channels_kernel<Normalize<T>, T>, blocks_for(x.size()),
            Normalize<T>{from, c.in[1].as<const T>(), c.in[2].as<const T>(), mean, variance, s.epsilon},

@@ -1,7 +1,10 @@
 // Device detection, the devices' queues, synchronization, and conversion of device faults into errors.
 #include "cuda/device.hpp"
 
+#include <pthread.h>
+
 #include <mutex>
+#include <optional>
 
 #include "cuda/driver.hpp"
 #include "cuda/memory.hpp"
@@ -54,7 +57,11 @@ Devices look() {
   return d;
 }
 
+// Whether this process is a child, and its parent had used a GPU: the driver does not work in it.
+std::atomic<bool> in_child{false};
+
 Queue make_queue(int device) {
+  [[maybe_unused]] static const int once = pthread_atfork(nullptr, nullptr, [] { in_child = true; });
   Queue q{device, nullptr, nullptr};
   void* page = nullptr;
   check(cudaStreamCreateWithFlags(&q.stream, cudaStreamNonBlocking), "device", "stream");
@@ -63,12 +70,22 @@ Queue make_queue(int device) {
   return q;
 }
 
-// Raises the fault that kernels have reported to the host; called after a wait. The page is cleared before the
-// throw, so that one bad index does not affect later calls.
-void raise_fault(const Queue& q) {
-  if (!q.fault->found) return;
+// Takes the fault that kernels have reported, so that one bad index does not affect later calls. Threads share the
+// page, as they share the queue: the first that waits gets the fault.
+std::optional<Fault> take_fault(const Queue& q) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const std::atomic_ref found(q.fault->found);
+  if (found.load(std::memory_order_acquire) != 2) return {};
   const Fault f = *q.fault;
-  *q.fault = {};
+  found.store(0, std::memory_order_release);
+  return f;
+}
+// Raises the fault, if any; called after a wait.
+void raise_fault(const Queue& q) {
+  const std::optional<Fault> taken = take_fault(q);
+  if (!taken) return;
+  const Fault& f = *taken;
   const std::string found = " (found on GPU:" + std::to_string(q.device) + "; ";
   if (f.what)
     errors::raise<errors::InvalidArgumentError>(
@@ -86,11 +103,15 @@ const Devices& devices() {
   return *d;
 }
 
+// The runtime's own value counts: other code of the program may have selected another device.
 void use_device(int device) {
-  static thread_local int current = -1;
-  if (current == device) return;
-  check(cudaSetDevice(device), "device", "selection");
-  current = device;
+  if (in_child.load(std::memory_order_relaxed))
+    errors::raise<errors::UnavailableError>(
+        "device",
+        "a GPU cannot be used in a process that fork() made after its parent had used one (fork earlier, or use exec)");
+  int current = -1;
+  check(cudaGetDevice(&current), "device", "selection");
+  if (current != device) check(cudaSetDevice(device), "device", "selection");
 }
 
 const Queue& queue(int device) {
@@ -122,6 +143,7 @@ void check_device(const char* function, int device) {
 
 void check(cudaError_t status, const char* op, const char* what) {
   if (status == cudaSuccess) return;
+  (void)cudaGetLastError();  // else the next launch would report it again
   errors::raise<errors::CudaError>(op, std::string(what) + ": " + cudaGetErrorString(status));
 }
 

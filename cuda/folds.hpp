@@ -137,13 +137,33 @@ struct LogSumExpFold : SumFold<T> {
   TANDEM_HD T take(T x, std::uint32_t, std::uint32_t o) const { return rules::exp(x - of[o]); }
   TANDEM_HD T finish(T a, std::uint32_t o) const { return rules::log(a) + of[o]; }
 };
+/// Of float32 in double precision, where squares neither overflow nor underflow.
 template <class T>
-struct VarianceFold : SumFold<T> {
-  const T* of;
-  T count;
+struct WideMeanFold {
+  using In = T;
+  using Acc = typename WideNumber<T>::type;
+  using Out = Acc;
+  Acc count;
+  TANDEM_HD Acc start() const { return Acc(0); }
+  TANDEM_HD Acc take(In x, std::uint32_t, std::uint32_t) const { return static_cast<Acc>(x); }
+  TANDEM_HD Acc join(Acc a, Acc b) const { return a + b; }
+  TANDEM_HD Out finish(Acc a, std::uint32_t) const { return a / count; }
+};
+/// `of` has the means, as numbers of type M.
+template <class T, class M = typename WideNumber<T>::type>
+struct VarianceFold : WideMeanFold<T> {
+  using Acc = typename WideNumber<T>::type;
+  using Out = T;
+  const M* of;
   bool root;
-  TANDEM_HD T take(T x, std::uint32_t, std::uint32_t o) const { return (x - of[o]) * (x - of[o]); }
-  TANDEM_HD T finish(T a, std::uint32_t) const { return root ? rules::sqrt(a / count) : a / count; }
+  TANDEM_HD Acc take(T x, std::uint32_t, std::uint32_t o) const {
+    const Acc d = static_cast<Acc>(x) - static_cast<Acc>(of[o]);
+    return d * d;
+  }
+  TANDEM_HD Out finish(Acc a, std::uint32_t) const {
+    const Acc mean = a / this->count;
+    return static_cast<T>(root ? rules::sqrt(mean) : mean);
+  }
 };
 /// The power of two that brings the largest magnitude near 1, so that squares neither overflow nor underflow.
 template <class T>

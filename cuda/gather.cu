@@ -68,9 +68,11 @@ __global__ void __launch_bounds__(block_size)
     const i64 batch = key / s.n;
     if (batch >= s.batch || (k > 0 && keys[k - 1] == key)) continue;
     const T* const from = g + ((batch * s.outer + outer) * s.count - batch * s.count) * s.inner + column;
-    T sum = from[places[k] * s.inner];
-    for (i64 j = k + 1; j < count && keys[j] == key; ++j) sum = static_cast<T>(sum + from[places[j] * s.inner]);
-    y[((batch * s.outer + outer) * s.n + key - batch * s.n) * s.inner + column] = sum;
+    using W = typename WideNumber<T>::type;
+    W sum = static_cast<W>(from[places[k] * s.inner]);
+    for (i64 j = k + 1; j < count && keys[j] == key; ++j)
+      sum = static_cast<W>(sum + static_cast<W>(from[places[j] * s.inner]));
+    y[((batch * s.outer + outer) * s.n + key - batch * s.n) * s.inner + column] = static_cast<T>(sum);
   }
 }
 void scatter_add(const KernelCall& c, int axis, int batch_dims) {
@@ -78,7 +80,7 @@ void scatter_add(const KernelCall& c, int axis, int batch_dims) {
   const GatherShape s(y.shape(), c.in[1].shape(), axis, batch_dims);
   fill_zero(c, y.data, y.spec->bytes());
   const i64 count = s.batch * s.count, total = count * s.outer * s.inner;
-  if (total == 0) return;
+  if (total == 0 || s.n == 0) return;  // every index is out of range: the forward op reports it
   const Scratch sorted(c, 2 * static_cast<std::size_t>(count) * sizeof(i64));
   i64 *keys = sorted.as<i64>(), *places = keys + count;
   sort_rows(c, c.in[1], s.batch, s.n, keys, places);

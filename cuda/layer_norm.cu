@@ -9,17 +9,38 @@
 namespace TANDEM_NS::cuda {
 namespace {
 
+/// Of a row times `scale`, a power of two, which is 1 unless squares of the row would overflow or underflow.
 template <class T>
 struct RowMoments {
-  T mean, factor;  // factor: 1 / sqrt(variance + epsilon); without centering, of the mean square
+  T scale, mean, factor;  // factor: 1 / sqrt(variance + epsilon); without centering, of the mean square
+
+  TANDEM_HD T z(T x) const { return (x * scale - mean) * factor; }
 };
+/// Whether a variance plus epsilon has neither overflowed nor become too small for its digits.
+template <class T>
+__device__ bool in_range(T x) {
+  return x >= std::numeric_limits<T>::min() * T(1 << 24) && x <= std::numeric_limits<T>::max();
+}
 template <bool Centered, class T>
-__device__ RowMoments<T> moments_of(const Slice<T>& s, const T* x, T epsilon) {
+__device__ RowMoments<T> scaled_moments(const Slice<T>& s, const T* x, T scale, T epsilon, bool& ok) {
   const T n = static_cast<T>(s.n);
   T mean(0);
-  if constexpr (Centered) mean = s.sum_of([&](i64 i) { return x[i]; }) / n;
-  const T squares = s.sum_of([&](i64 i) { return (x[i] - mean) * (x[i] - mean); });
-  return {mean, T(1) / rules::sqrt(squares / n + epsilon)};
+  if constexpr (Centered) mean = s.sum_of([&](i64 i) { return x[i] * scale; }) / n;
+  const T squares = s.sum_of([&](i64 i) { return (x[i] * scale - mean) * (x[i] * scale - mean); });
+  const T spread = squares / n + epsilon * scale * scale;
+  ok = in_range(spread);
+  return {scale, mean, T(1) / rules::sqrt(spread)};
+}
+// All rows of a block are measured again where one of them needs it.
+template <bool Centered, class T>
+__device__ RowMoments<T> moments_of(const Slice<T>& s, const T* x, T epsilon) {
+  bool ok;
+  const RowMoments<T> m = scaled_moments<Centered>(s, x, T(1), epsilon, ok);
+  if (!__syncthreads_or(!ok)) return m;
+  T largest(0);
+  for (i64 j = s.lane; j < s.n; j += s.lanes) largest = rules::max(largest, rules::abs(x[s.at(j)]));
+  largest = s.join(largest, [](T a, T b) { return rules::max(a, b); });
+  return scaled_moments<Centered>(s, x, ok ? T(1) : ScaleFold<T>{}.finish(largest, 0), epsilon, ok);
 }
 
 template <class T>
@@ -35,7 +56,7 @@ __global__ void __launch_bounds__(block_size) norm_kernel(NormOperands<T> o, Sli
     if (!live) return;
     row.each([&](i64 i) {
       const i64 column = i - row.base;
-      T v = (o.x[i] - m.mean) * m.factor;
+      T v = m.z(o.x[i]);
       if (o.scale) v = v * o.scale[column];
       if (o.offset) v = v + o.offset[column];
       o.y[i] = v;
@@ -55,14 +76,14 @@ __global__ void __launch_bounds__(block_size) norm_grad_kernel(NormGradOperands<
   for_slices<T>(s, [&](const Slice<T>& row, i64 number, bool live) {
     const RowMoments<T> m = moments_of<Centered>(row, o.x, o.epsilon);
     const auto scaled = [&](i64 i) { return o.scale ? o.g[i] * o.scale[i - row.base] : o.g[i]; };
-    const auto z = [&](i64 i) { return (o.x[i] - m.mean) * m.factor; };
+    const auto z = [&](i64 i) { return m.z(o.x[i]); };
     const T n = static_cast<T>(row.n);
     T average(0);
     if constexpr (Centered) average = row.sum_of(scaled) / n;
     const T slope = row.sum_of([&](i64 i) { return scaled(i) * z(i); }) / n;
     if (!live) return;
     if (row.lane == 0) o.moments[number] = m;
-    row.each([&](i64 i) { o.dx[i] = m.factor * ((scaled(i) - average) - z(i) * slope); });
+    row.each([&](i64 i) { o.dx[i] = m.factor * ((scaled(i) - average) - z(i) * slope) * m.scale; });
   });
 }
 // The sum of g z over the rows, for one column.
@@ -72,7 +93,7 @@ struct ScaleGradFold : SumFold<T> {
   const RowMoments<T>* moments;
   i64 n;
   TANDEM_HD T take(T g, std::uint32_t row, std::uint32_t column) const {
-    return g * ((x[static_cast<i64>(row) * n + column] - moments[row].mean) * moments[row].factor);
+    return g * moments[row].z(x[static_cast<i64>(row) * n + column]);
   }
 };
 

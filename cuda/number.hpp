@@ -27,9 +27,11 @@ struct alignas(2 * sizeof(T)) Complex {
   friend TANDEM_HD Complex operator*(Complex a, Complex b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
-  /// Scaled by the larger part of b, so that |b|^2 may overflow (Smith 1962).
+  /// Scaled by the larger part of b, so that |b|^2 may overflow (Smith 1962). Infinite for a number divided by 0, as
+  /// std::complex (C11, annex G.5.1).
   friend TANDEM_HD Complex operator/(Complex a, Complex b) {
     const T re = b.re < T(0) ? -b.re : b.re, im = b.im < T(0) ? -b.im : b.im;
+    if (re == T(0) && im == T(0)) return {a.re / b.re, a.im / b.re};
     if (re >= im) {
       const T r = b.im / b.re, d = b.re + b.im * r;
       return {(a.re + a.im * r) / d, (a.im - a.re * r) / d};

@@ -60,9 +60,9 @@ __global__ void __launch_bounds__(block_size)
   for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < count * width; i += step) {
     const i64 k = i / width, column = i - k * width, row = rows[k];
     if (row >= limit || (k > 0 && rows[k - 1] == row)) continue;
-    T sum = static_cast<T>(g[places[k] * width + column]);
+    typename WideNumber<T>::type sum = static_cast<T>(g[places[k] * width + column]);
     for (i64 j = k + 1; j < count && rows[j] == row; ++j) sum += static_cast<T>(g[places[j] * width + column]);
-    step_at<R, S>(s, p, row * width + column, sum);
+    step_at<R, S>(s, p, row * width + column, static_cast<T>(sum));
   }
 }
 

@@ -14,7 +14,7 @@ namespace TANDEM_NS::cuda {
 /// The first bad index or operand that a kernel has found since the host last checked. In host memory that the
 /// device can write; the texts are host pointers that the device only passes on.
 struct Fault {
-  int found;         // 0: none
+  int found;         // 0: none; 1: being written; 2: complete, and the host may read it
   const char* op;    // the op's name
   const char* unit;  // the unit of the position, or what the index is (null: an index)
   const char* what;  // the problem at that position; null: an index out of range

@@ -12,9 +12,10 @@ FoldShape shape_of(const KernelCall& c) {
 // Two passes: the first computes one value per output, which the second reads.
 template <class T, class First, class Second>
 void two_passes(const KernelCall& c, const FoldShape& s, const First& first, Second second) {
-  const Scratch of(c, static_cast<std::size_t>(c.out[0].size()) * sizeof(T));
-  fold(c, first, c.in[0].as<const T>(), s, of.as<T>());
-  second.of = of.as<T>();
+  using Of = typename First::Out;
+  const Scratch of(c, static_cast<std::size_t>(c.out[0].size()) * sizeof(Of));
+  fold(c, first, c.in[0].as<const T>(), s, of.as<Of>());
+  second.of = of.as<Of>();
   fold(c, second, c.in[0].as<const T>(), s, c.out[0].as<T>());
 }
 template <class F>
@@ -24,8 +25,8 @@ void with_floating(const KernelCall& c, const F& f) {
 void variance(const KernelCall& c, bool root) {
   const FoldShape s = shape_of(c);
   with_floating(c, [&]<class T>() {
-    const T n = static_cast<T>(s.folded.count());
-    two_passes<T>(c, s, MeanFold<T>{{}, n}, VarianceFold<T>{{}, nullptr, n, root});
+    const auto n = static_cast<typename WideNumber<T>::type>(s.folded.count());
+    two_passes<T>(c, s, WideMeanFold<T>{n}, VarianceFold<T>{{n}, nullptr, root});
   });
 }
 

@@ -13,31 +13,24 @@ class Reporter {
   ///   unit   what the index is, a host string that outlives the launch; null: "index"
   __device__ bool in_range(i64 index, i64 position, i64 limit, i64 low = 0, const char* unit = nullptr) const {
     if (index >= low && index < limit) return true;
-    if (atomicCAS(&fault_->found, 0, 1) == 0) {
-      fault_->op = op_;
-      fault_->unit = unit;
-      fault_->what = nullptr;
-      fault_->index = index;
-      fault_->position = position;
-      fault_->low = low;
-      fault_->limit = limit;
-      __threadfence_system();
-    }
+    tell({1, op_, unit, nullptr, index, position, low, limit});
     return false;
   }
 
   /// Reports a problem at a position, which counts rows, elements, ...: "element 3 is an integer ...".
   ///   unit, what   host strings that outlive the launch
   __device__ void complain(const char* unit, const char* what, i64 position) const {
-    if (atomicCAS(&fault_->found, 0, 1) != 0) return;
-    fault_->op = op_;
-    fault_->unit = unit;
-    fault_->what = what;
-    fault_->position = position;
-    __threadfence_system();
+    tell({1, op_, unit, what, 0, position, 0, 0});
   }
 
  private:
+  // The host may read at any time, while kernels of another of its threads run: `found` is 2 only behind the rest.
+  __device__ void tell(const Fault& f) const {
+    if (atomicCAS(&fault_->found, 0, 1) != 0) return;
+    *fault_ = f;
+    __threadfence_system();
+    *const_cast<volatile int*>(&fault_->found) = 2;
+  }
   Fault* fault_;
   const char* op_;
 };

@@ -7,8 +7,8 @@
 namespace TANDEM_NS::cuda {
 namespace {
 
-// Up to this many terms are added by one launch.
-constexpr int most_terms = 8;
+// Up to this many terms are added by one launch, of float32 in double precision.
+constexpr int most_terms = 64;
 template <class T>
 struct Terms {
   const T* at[most_terms];
@@ -18,9 +18,11 @@ template <class T>
 __global__ void __launch_bounds__(block_size) add_kernel(Terms<T> x, T* y, i64 n) {
   const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
   for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
-    T sum = x.at[0][i];
-    for (int k = 1; k < x.count; ++k) sum = static_cast<T>(sum + x.at[k][i]);
-    y[i] = sum;
+    using W = typename WideNumber<T>::type;
+    W sum = static_cast<W>(x.at[0][i]);
+#pragma unroll 4
+    for (int k = 1; k < x.count; ++k) sum = static_cast<W>(sum + static_cast<W>(x.at[k][i]));
+    y[i] = static_cast<T>(sum);
   }
 }
 
