@@ -1,89 +1,119 @@
 // Tandem's side of the GPU benchmark: reads "<scenario> <iterations>" from standard input and answers with seconds an
 // iteration, so that compare.py can take turns with PyTorch. A first line says what is measured on.
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <string>
 
-#include "tandem/autodiff/tape.hpp"
 #include "tandem/cuda.hpp"
-#include "tandem/optim/optimizer.hpp"
 #include "tandem/tandem.hpp"
 
 using namespace tandem;
 
 namespace {
 
-struct Scenario {
-  virtual ~Scenario() = default;
-  virtual void run() = 0;
-};
-Tensor normal(const Shape& s, double stddev = 1) { return random::normal(s, {.stddev = stddev}); }
+using Step = std::function<void()>;
 
-struct Add : Scenario {
-  Tensor a = normal({4096, 4096}), b = normal({4096, 4096}), y;
-  void run() override { y = a + b; }
-};
-struct Sum : Scenario {
-  Tensor a = normal({4096, 4096}), y;
-  void run() override { y = reduce_sum(a); }
-};
-struct Softmax : Scenario {
-  Tensor a = normal({8192, 1024}), y;
-  void run() override { y = nn::softmax(a); }
-};
-struct Product : Scenario {
-  Tensor a = normal({4096, 4096}), b = normal({4096, 4096}), y;
-  void run() override { y = matmul(a, b); }
-};
-// A training step by Adam.
-struct Training : Scenario {
+Tensor normal(const Shape& s, double stddev = 1) { return random::normal(s, {.stddev = stddev}); }
+std::vector<Variable> weights_of(std::initializer_list<Shape> shapes) {
   std::vector<Variable> w;
-  optimizers::Adam adam{{}};
-  virtual Tensor loss() = 0;
-  void run() override {
+  for (const Shape& s : shapes) w.emplace_back(normal(s, 0.05));
+  return w;
+}
+
+// f(operands), whose result the next call replaces.
+template <class F>
+Step op(std::vector<Tensor> in, F f) {
+  return [in, f, y = std::make_shared<Tensor>()] { *y = f(in); };
+}
+// A step by Adam for a loss of the weights.
+Step training(std::vector<Variable> w, std::function<Tensor(const std::vector<Variable>&)> loss) {
+  return [w, loss, adam = std::make_shared<optimizers::Adam>()] {
     GradientTape tape;
-    const Tensor l = loss();
-    adam.apply_gradients(tape.gradient(l, w), w);
-  }
-};
-struct Mlp : Training {
-  Tensor x = normal({1024, 784}), labels = random::uniform({1024}, {.maxval = 10, .dtype = int64});
-  Mlp() {
-    for (const Shape& s : {Shape{784, 512}, Shape{512}, Shape{512, 512}, Shape{512}, Shape{512, 10}, Shape{10}})
-      w.emplace_back(normal(s, 0.05));
-  }
-  Tensor loss() override {
+    const Tensor l = loss(w);
+    adam->apply_gradients(tape.gradient(l, w), w);
+  };
+}
+Step traced(const Step& step) {
+  return [f = function([step] {
+            step();
+            return constant(0.f);
+          })] { f(); };
+}
+
+Step mlp() {
+  const Tensor x = normal({1024, 784}), labels = random::uniform({1024}, {.maxval = 10, .dtype = int64});
+  return training(weights_of({{784, 512}, {512}, {512, 512}, {512}, {512, 10}, {10}}), [=](const auto& w) {
     Tensor h = nn::dense(x, w[0], w[1], {.activation = nn::DenseActivation::relu});
     h = nn::dense(h, w[2], w[3], {.activation = nn::DenseActivation::relu});
     return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, nn::dense(h, w[4], w[5])));
-  }
-};
-struct Lstm : Training {
-  static constexpr i64 steps = 64, batch = 128, in = 128, units = 512;
-  Tensor x = normal({steps, batch, in}), zero = normal({batch, units}, 0);
-  Lstm() {
-    for (const Shape& s : {Shape{in, 4 * units}, Shape{units, 4 * units}, Shape{4 * units}})
-      w.emplace_back(normal(s, 0.05));
-  }
-  Tensor loss() override { return reduce_mean(square(nn::lstm(x, {zero, zero}, w[0], w[1], w[2]).output)); }
+  });
+}
+Step lstm() {
+  constexpr i64 steps = 64, batch = 128, in = 128, units = 512;
+  const Tensor x = normal({steps, batch, in}), zero = zeros({batch, units});
+  return training(weights_of({{in, 4 * units}, {units, 4 * units}, {4 * units}}), [=](const auto& w) {
+    return reduce_mean(square(nn::lstm(x, {zero, zero}, w[0], w[1], w[2]).output));
+  });
+}
+
+using In = std::vector<Tensor>;
+const std::map<std::string, std::function<Step()>> scenarios{
+    {"small_add",
+     [] {
+       return op({normal({16}), normal({16})}, [](const In& t) { return t[0] + t[1]; });
+     }},
+    {"add",
+     [] {
+       return op({normal({4096, 4096}), normal({4096, 4096})}, [](const In& t) { return t[0] + t[1]; });
+     }},
+    {"sum",
+     [] {
+       return op({normal({4096, 4096})}, [](const In& t) { return reduce_sum(t[0]); });
+     }},
+    {"sum_columns",
+     [] {
+       return op({normal({4096, 4096})}, [](const In& t) { return reduce_sum(t[0], 0); });
+     }},
+    {"transpose",
+     [] {
+       return op({normal({4096, 4096})}, [](const In& t) { return transpose(t[0]); });
+     }},
+    {"cumsum",
+     [] {
+       return op({normal({4096, 4096})}, [](const In& t) { return cumsum(t[0], 1); });
+     }},
+    {"softmax",
+     [] {
+       return op({normal({8192, 1024})}, [](const In& t) { return nn::softmax(t[0]); });
+     }},
+    {"sort", [] { return op({normal({1 << 20})}, [](const In& t) { return sort(t[0]); }); }},
+    {"matmul",
+     [] {
+       return op({normal({4096, 4096}), normal({4096, 4096})}, [](const In& t) { return matmul(t[0], t[1]); });
+     }},
+    {"matmul_bf16",
+     [] {
+       return op({cast(normal({4096, 4096}), bfloat16), cast(normal({4096, 4096}), bfloat16)},
+                 [](const In& t) { return matmul(t[0], t[1]); });
+     }},
+    {"conv",
+     [] {
+       return op({normal({32, 56, 56, 64}), normal({3, 3, 64, 64})},
+                 [](const In& t) { return nn::conv2d(t[0], t[1], {.padding = Padding::same}); });
+     }},
+    {"mlp_step", mlp},
+    {"mlp_traced", [] { return traced(mlp()); }},
+    {"lstm_step", lstm},
 };
 
-std::unique_ptr<Scenario> make(const std::string& name) {
-  if (name == "add") return std::make_unique<Add>();
-  if (name == "sum") return std::make_unique<Sum>();
-  if (name == "softmax") return std::make_unique<Softmax>();
-  if (name == "matmul") return std::make_unique<Product>();
-  if (name == "mlp_step") return std::make_unique<Mlp>();
-  if (name == "lstm_step") return std::make_unique<Lstm>();
-  return nullptr;
-}
-double seconds(Scenario& s, int iterations) {
-  for (int i = 0; i < 3; ++i) s.run();
+double seconds(const Step& step, int iterations) {
+  for (int i = 0; i < 3; ++i) step();
   cuda::synchronize();
   const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < iterations; ++i) s.run();
+  for (int i = 0; i < iterations; ++i) step();
   cuda::synchronize();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / iterations;
 }
@@ -97,12 +127,14 @@ int main() {
   }
   const DeviceScope scope({Device::gpu, 0});
   std::cout << "ready" << std::endl;
-  std::map<std::string, std::unique_ptr<Scenario>> made;
+  std::map<std::string, Step> made;
   std::string name;
   for (int iterations; std::cin >> name >> iterations;) {
-    auto& scenario = made[name];
-    if (!scenario) scenario = make(name);
-    if (!scenario) return 1;
-    std::cout << seconds(*scenario, iterations) << std::endl;
+    try {
+      if (!made.contains(name)) made[name] = scenarios.at(name)();
+      std::cout << seconds(made[name], iterations) << std::endl;
+    } catch (const std::exception& e) {
+      std::cout << name << ": " << e.what() << std::endl;
+    }
   }
 }
