@@ -58,6 +58,11 @@ __global__ void __launch_bounds__(block_size) scan_kernel(F join, const T* x, T*
 
 constexpr i64 own = 4;  // consecutive positions of a thread
 constexpr i64 block_width = own * block_size;
+#ifdef TANDEM_CUDA_EMULATED
+constexpr i64 part_width = block_width;  // so that tests reach several parts
+#else
+constexpr i64 part_width = 32 * block_width;
+#endif
 
 // Joins the values of the threads before this one, and those of all threads.
 template <class F, class A = typename F::Acc>
@@ -113,8 +118,8 @@ void scan(const KernelCall& c, const F& f) {
   const i64 rows = s.count();
   if (s.inner == 1 ? s.n < 64 : rows > 8192 || s.n < 1024)
     return launch(c, &scan_kernel<F, T>, blocks_for(rows), f, x, y, s);
-  const i64 parts = std::clamp<i64>(512 / rows, 1, (s.n + 4 * block_width - 1) / (4 * block_width));
-  const i64 width = (s.n + parts - 1) / parts;
+  // By the length alone: a row gives the same bits beside few others and beside many.
+  const i64 parts = (s.n + part_width - 1) / part_width, width = (s.n + parts - 1) / parts;
   const unsigned blocks = blocks_for(rows * parts, 1);
   const Scratch carries(c, parts > 1 ? static_cast<std::size_t>(rows * parts) * sizeof(A) : 0);
   A* const carry = carries.as<A>();

@@ -27,13 +27,16 @@ static_assert([] {
   return !(a || b || c || d || e || f || g || h || i);
 }());
 
-/// Traces f for arguments of these specs on the current device; f takes and returns lists.
+/// Traces f for arguments of these specs, of which those without a device are on the current one; f takes and returns
+/// lists.
 template <class F>
 tandem::Ref<tandem::Graph> traced(const std::vector<tandem::Spec>& arguments, const F& f) {
   tandem::Tracer tracer("f");
   List symbols;
-  for (const tandem::Spec& s : arguments)
-    symbols.push_back(tracer.argument({s.shape, s.dtype, tandem::current_device()}));
+  for (tandem::Spec s : arguments) {
+    if (s.device == tandem::Device{}) s.device = tandem::current_device();
+    symbols.push_back(tracer.argument(s));
+  }
   return tracer.finish(f(symbols));
 }
 

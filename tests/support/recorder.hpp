@@ -14,12 +14,15 @@ class Recorder final : public tandem::Stager {
  public:
   using List = std::vector<tandem::Tensor>;
 
-  /// Runs f(arguments) once, staged, on symbols of these specs on the current device. f returns a list of outputs.
+  /// Runs f(arguments) once, staged, on symbols of these specs, of which those without a device are on the current one.
+  /// f returns a list of outputs.
   template <class F>
   void trace(const std::vector<tandem::Spec>& arguments, const F& f) {
     List symbols;
-    for (const tandem::Spec& s : arguments)
-      symbols.push_back(value({s.shape, s.dtype, tandem::current_device()}, "an argument"));
+    for (tandem::Spec s : arguments) {
+      if (s.device == tandem::Device{}) s.device = tandem::current_device();
+      symbols.push_back(value(s, "an argument"));
+    }
     arguments_ = symbols.size();
     const Staging staging(*this);
     keep_outputs(f(symbols));
