@@ -39,3 +39,13 @@ if(NOT tandem_multi_config AND NOT tandem_warns AND NOT CMAKE_BUILD_TYPE AND NOT
   set_property(GLOBAL PROPERTY TANDEM_WARNS_OF_UNOPTIMIZED_TARGETS ON)
   cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL tandem_warn_of_unoptimized_targets)
 endif()
+
+# A target that links tandem::header_only then compiles the umbrella once, and each of its units reads the result.
+option(TANDEM_PRECOMPILE "Precompile tandem/tandem.hpp in the targets that use tandem's header-only mode" OFF)
+if(TANDEM_PRECOMPILE)
+  get_target_property(tandem_aliased tandem::header_only ALIASED_TARGET)
+  if(NOT tandem_aliased)
+    set(tandem_aliased tandem::header_only)  # the installed package's
+  endif()
+  set_property(TARGET ${tandem_aliased} APPEND PROPERTY INTERFACE_PRECOMPILE_HEADERS <tandem/tandem.hpp>)
+endif()

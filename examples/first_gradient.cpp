@@ -2,7 +2,7 @@
 #include <cmath>
 #include <iostream>
 
-#include <tandem/tandem.hpp>
+#include <tandem/tensor.hpp>
 
 using namespace tandem;
 

@@ -1,7 +1,7 @@
 // first_tensor: two tensors, a product and a sum.
 #include <iostream>
 
-#include <tandem/tandem.hpp>
+#include <tandem/tensor.hpp>
 
 int main() {
   const tandem::Tensor a = tandem::constant({{1.f, 2.f}, {3.f, 4.f}});

@@ -1,5 +1,5 @@
 // Measures the cost of compiling a product, a sum and a print in Tandem.
-#include <tandem/tandem.hpp>
+#include <tandem/tensor.hpp>
 
 #include <iostream>
 

@@ -1,5 +1,6 @@
 // Measures the cost of compiling a small model and its training step in Tandem.
-#include <tandem/tandem.hpp>
+#include <tandem/layers.hpp>
+#include <tandem/optimizers.hpp>
 
 #include <cstdio>
 

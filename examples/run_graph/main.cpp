@@ -5,10 +5,10 @@
 #include <cctype>
 #include <charconv>
 
+#include <tandem/function.hpp>
 #include <tandem/io.hpp>
+#include <tandem/op_table.hpp>
 #include "examples/support/program.hpp"
-#include "tandem/graph/exec/concrete.hpp"
-#include "tandem/op_table.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 """Checks which files may include which, and which headers must not be included by declarations.
 
-A .hpp file declares, an .inl file defines. Files directly in include/tandem/ are umbrellas: only they include .inl
-files, in header-only mode. src/ compiles each .inl file once.
+A .hpp file declares, an .inl file defines. Files directly in include/tandem/ are for users, who include nothing else; they
+have a topic each, and they alone include .inl files, in header-only mode. src/ compiles each .inl file once.
 """
 
 import re
@@ -149,6 +149,16 @@ def missing_lists(headers, table, name_of_table="tandem/op_table.hpp", folders=(
             if not re.search(rf"\b{match[1]}\b", table)]
 
 
+# What users read, and what shows how Tandem is used.
+FOR_USERS = ("README.md", "docs/*.md", "examples/**/*.[ch]pp", "tests/packaging/**/*.cpp", "bench/compile_cost/*.cpp")
+
+
+def private_includes(name, text):
+    """Users include the headers directly in tandem/ alone."""
+    return [f"{name}: includes {match[2]}, which is not for users" for match in INCLUDE.finditer(text)
+            if match[2].startswith("tandem/") and match[2].count("/") > 1]
+
+
 def unpaid_pass(name, text, scenarios):
     """A pass names in its first lines a benchmark scenario that it improves."""
     if not name.startswith("tandem/graph/passes/") or not name.endswith(".inl"):
@@ -203,6 +213,9 @@ def main():
         elif is_umbrella(name):
             in_umbrellas += included
     problems += included_once(definitions - {RULES}, {"units of src/": in_sources, "umbrellas": in_umbrellas})
+    for pattern in FOR_USERS:
+        for path in sorted(sources.ROOT.glob(pattern)):
+            problems += private_includes(path.relative_to(sources.ROOT).as_posix(), path.read_text())
     declared = {name: texts[name] for name in headers}
     problems += missing_lists(declared, texts["tandem/op_table.hpp"])
     for folder in WITH_TABLES:

@@ -151,9 +151,13 @@ class Layering(unittest.TestCase):
                 ("cuda/reduce.cu", "cuda/launch.cuh"),
                 ("cuda/reduce.cu", "<cuda_runtime.h>"),
                 ("tandem/graph/trace/trace.hpp", "tandem/autodiff/tape.hpp"),
-                ("tandem/tandem.hpp", "tandem/tandem.inl"),
+                ("tandem/tensor.hpp", "tandem/ops/cast.inl"),
                 ("tandem/train/checkpoint.hpp", "tandem/core/module.hpp")]:
             self.assertFalse(self.problems(name, header), (name, header))
+
+    def test_users_include_topics(self):
+        self.assertFalse(layering.private_includes("README.md", "#include <tandem/tensor.hpp>\n#include <vector>\n"))
+        self.assertTrue(layering.private_includes("README.md", "#include <tandem/core/tensor.hpp>\n"))
 
     def test_declarations_are_light(self):
         for header in ["<iostream>", "<functional>", "<Eigen/Core>", "tandem/ops/reduce/row.hpp"]:

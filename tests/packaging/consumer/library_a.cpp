@@ -1,5 +1,5 @@
 // Library a of two_libraries: all is hidden but what main asks for.
-#include <tandem/tandem.hpp>
+#include <tandem/tensor.hpp>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -1,5 +1,5 @@
 // The caller of mixed_part.cpp.
-#include <tandem/tandem.hpp>
+#include <tandem/tensor.hpp>
 
 tandem::Tensor twice(const tandem::Tensor& x);
 tandem::Tensor three();

@@ -1,5 +1,5 @@
 // A function with tensors in its signature; compiled in another mode than its caller it must not link.
-#include <tandem/tandem.hpp>
+#include <tandem/tensor.hpp>
 
 tandem::Tensor twice(const tandem::Tensor& x) { return x + x; }
 

@@ -1,0 +1,16 @@
+// Losses: Keras' classes with reductions and sample weights, and functions. Includes nn.hpp.
+#pragma once
+#include "tandem/losses/crossentropy.hpp"
+#include "tandem/losses/focal.hpp"
+#include "tandem/losses/hinge.hpp"
+#include "tandem/losses/regression.hpp"
+#include "tandem/nn.hpp"
+
+#if TANDEM_IS_HEADER_ONLY
+#include "tandem/losses/crossentropy.inl"
+#include "tandem/losses/focal.inl"
+#include "tandem/losses/hinge.inl"
+#include "tandem/losses/loss.inl"
+#include "tandem/losses/pair.inl"
+#include "tandem/losses/regression.inl"
+#endif
