@@ -22,6 +22,13 @@ inline constexpr tandem::Device gpu{tandem::Device::gpu, 0};
 /// A size that a GPU divides among many blocks; the emulator is slow, and its kernels divide less.
 inline const tandem::i64 many = emulator::barrier ? 9'000 : 3'000'000;
 
+/// Numbers in [-1, 1), in host memory.
+inline tandem::Tensor reals(const tandem::Shape& shape, tandem::DType dtype = tandem::float32, tandem::i64 seed = 1) {
+  const tandem::DeviceScope host({tandem::Device::cpu, 0});
+  return cast(
+      tandem::random::stateless_uniform(shape, {seed, 2}, {.minval = -1, .maxval = 1, .dtype = tandem::float64}),
+      dtype);
+}
 /// How far a device's result may be from the CPU's, relative to its largest number: sums in another order, and other
 /// roundings of exp and its kin.
 inline double tolerance(tandem::DType d) {

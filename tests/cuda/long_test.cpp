@@ -12,11 +12,6 @@ namespace cuda_long_test {
 using namespace tandem;
 using namespace gpu_test;
 
-Tensor reals(const Shape& shape, DType dtype = float32, i64 seed = 1) {
-  const DeviceScope host({Device::cpu, 0});
-  return cast(random::stateless_uniform(shape, {seed, 2}, {.minval = -1, .maxval = 1, .dtype = float64}), dtype);
-}
-
 TEST_CASE("CUDA long: sums in many parts, over each axis") {
   TANDEM_NEEDS_GPU;
   for (const Shape& s :

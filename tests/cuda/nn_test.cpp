@@ -11,10 +11,6 @@ namespace cuda_nn_test {
 using namespace tandem;
 using namespace gpu_test;
 
-Tensor reals(const Shape& shape, DType dtype = float32, i64 seed = 1) {
-  const DeviceScope host({Device::cpu, 0});
-  return cast(random::stateless_uniform(shape, {seed, 2}, {.minval = -1, .maxval = 1, .dtype = float64}), dtype);
-}
 // f's value and its gradients to all operands.
 template <class F>
 std::vector<Tensor> with_gradients(const F& f, std::vector<Tensor> x) {

@@ -27,9 +27,9 @@ struct Flags {
   bool non_differentiable = false;  // by definition: gradients stop here
   bool commutative = false;         // f(a, b) and f(b, a) are equal
   bool nondeterministic = false;
-  bool own_width = false;     // the result depends on the dtype's width: half precision is not computed in float32
-  bool keeps_packed = false;  // the CPU kernel packs input 1, and keeps what it packed (core/packed.hpp)
-  bool takes_half = false;    // the CPU kernel reads and writes half precision; elsewhere its operands are cast
+  bool own_width = false;        // the result depends on the dtype's width: half precision is not computed in float32
+  bool keeps_packed = false;     // the CPU kernel packs input 1, and keeps what it packed (core/packed.hpp)
+  bool takes_half = false;       // the CPU kernel reads and writes half precision; elsewhere its operands are cast
   bool cuda_takes_half = false;  // so does the CUDA kernel
 };
 
