@@ -75,19 +75,20 @@ TANDEM_INLINE Grads dense_gradient(const GradCall& c) {
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef dense_op{.name = "dense",
-                                       .input_names = "x, w, b",
-                                       .infer = &detail::infer_dense,
-                                       .cpu = &detail::dense_kernel,
-                                       .cuda = TANDEM_CUDA(&cuda::dense),
-                                       .gradient = &detail::dense_gradient,
-                                       .workspace = &detail::dense_workspace,
-                                       .dtypes = dtypes::floating,
-                                       .inputs = at_least(2),
-                                       .saves = Saves::all,
-                                       .flags = {.keeps_packed = true, .takes_half = kernels_take_half, .cuda_takes_half = true},
-                                       .attrs = &detail::attr_type<rules::DenseAttrs>,
-                                       .rare = {.decomposition = &detail::dense_reference}};
+TANDEM_INLINE constexpr OpDef dense_op{
+    .name = "dense",
+    .input_names = "x, w, b",
+    .infer = &detail::infer_dense,
+    .cpu = &detail::dense_kernel,
+    .cuda = TANDEM_CUDA(&cuda::dense),
+    .gradient = &detail::dense_gradient,
+    .workspace = &detail::dense_workspace,
+    .dtypes = dtypes::floating,
+    .inputs = at_least(2),
+    .saves = Saves::all,
+    .flags = {.keeps_packed = true, .takes_half = kernels_take_half, .cuda_takes_half = true},
+    .attrs = &detail::attr_type<rules::DenseAttrs>,
+    .rare = {.decomposition = &detail::dense_reference}};
 
 TANDEM_INLINE Tensor nn::dense(const Tensor& x, const Tensor& w, const Tensor& b, DenseOptions o) {
   const rules::DenseAttrs a{o.activation};
