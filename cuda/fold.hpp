@@ -58,8 +58,8 @@ __device__ typename F::Acc fold_lane(const F& f, const typename F::In* x, const 
     p.folded.offsets(i, &at);
     return x[base + at];
   };
-  constexpr std::uint32_t ahead =
-      sizeof(typename F::In) <= 8 ? 8 : 4;  // loads in flight, which a chain of additions would wait for one by one
+  // Loads in flight, for which a chain of additions would wait one by one.
+  constexpr std::uint32_t ahead = sizeof(typename F::In) <= 8 ? 8 : 4;
   std::uint32_t i = first;
   for (; i + (ahead - 1) * p.lanes < end; i += ahead * p.lanes) {
     typename F::In next[ahead];

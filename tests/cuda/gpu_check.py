@@ -30,7 +30,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS = {"device": 120, "suite": 180, "memcheck": 150, "racecheck": 150, "initcheck": 150, "synccheck": 150, "bench": 120}
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-LOST = re.compile(r"illegal|misaligned|launch failure|illegal instruction|context is destroyed|device-side assert")
+LOST = re.compile(r"illegal|misaligned|launch failure|context is destroyed|device-side assert")
 
 
 def environment():
@@ -65,12 +65,11 @@ def run_tests(program, names, env, limit, wrapper=()):
             text, ended = ran.stdout.decode(errors="replace"), f"the program ended with status {ran.returncode}"
         except subprocess.TimeoutExpired as e:
             text, ended = (e.stdout or b"").decode(errors="replace"), "out of time"
-    results, last = {}, None
+    results = {}
     for piece in re.split(r"<TestCase ", text)[1:]:
         name = html.unescape(re.match(r'name="([^"]*)"', piece).group(1))
         result = re.search(r'<OverallResult success="(\w+)"(?: durationInSeconds="([^"]*)")?', piece)
         if not result:
-            last = name
             results[name] = {"passed": False, "why": ended}
             fatal = re.search(r"<FatalErrorCondition[^>]*>(.*?)</FatalErrorCondition>", piece, re.S)
             if fatal:
