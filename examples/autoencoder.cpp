@@ -106,7 +106,8 @@ int learn(const Options& o) {
   if (o.dims == 2) save_path::check_file(o.plane);
   const digits::Digits digits = digits::load(o.data, o.seed);
   const Tensor held_out = pixels(digits.test.images);
-  const data::Batches batches(digits.train.images, {.batch_size = o.batch, .seed = o.seed, .drop_remainder = true});
+  const auto batches =
+      data::from_tensor_slices(digits.train.images).shuffle({.seed = o.seed}).batch(o.batch, {.drop_remainder = true});
 
   random::set_seed(o.seed);  // of the initial weights
   const Autoencoder net(o.dims);
@@ -131,7 +132,7 @@ int learn(const Options& o) {
                      {{"model", net}, {"optimizer", adam}, {"mean_loss", mean_loss}});
 
   for (const i64 i : interrupt::steps(adam.iterations().item<i64>(), o.epochs * batches.size())) {
-    mean_loss.update_state(step(batches.batch(i)));
+    mean_loss.update_state(step(batches.at_step(i)));
     if ((i + 1) % batches.size() != 0) continue;
     fmt::print("epoch {:2}: loss {:.4f}, error on held-out digits {:.1f} % of their variance\n",
                (i + 1) / batches.size(), mean_loss.result().item<double>(), 100 * error(net, held_out));

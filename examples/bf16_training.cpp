@@ -77,8 +77,8 @@ int train(const Setting& setting, const digits::Digits& d, const Options& o) {
   random::set_seed(o.seed);
   const Net net(setting.compute);
   const optimizers::Adam adam(0.001);
-  const data::Batches batches({d.train.images, d.train.labels}, {.batch_size = 100, .seed = o.seed});
-  const auto [first_images, first_labels] = batches.batch(0);
+  const auto batches = data::from_tensor_slices({d.train.images, d.train.labels}).shuffle({.seed = o.seed}).batch(100);
+  const auto [first_images, first_labels] = batches.at_step(0);
   const i64 kept = bytes_kept(net, first_images, first_labels);  // makes the weights
   const std::vector<Variable> weights = net.trainable_variables();
   adam.build(weights);
@@ -95,7 +95,7 @@ int train(const Setting& setting, const digits::Digits& d, const Options& o) {
   const i64 first = adam.iterations().item<i64>();
   for (const i64 i : interrupt::steps(first, o.steps)) {
     watch.start();
-    const auto [images, labels] = batches.batch(i);
+    const auto [images, labels] = batches.at_step(i);
     step(images, labels);
     watch.stop();
     if ((i + 1) % 100 == 0 || i + 1 == o.steps) run.save();

@@ -98,7 +98,7 @@ void print_shapes() {
 std::pair<double, double> evaluate(const SmallAlexNet& net, const Pictures& pictures) {
   const metrics::SparseCategoricalCrossentropy loss({.from_logits = true});
   const metrics::SparseCategoricalAccuracy accuracy;
-  const data::Batches batches({pictures.images, pictures.labels}, {.batch_size = 20, .shuffle = false});
+  const auto batches = data::from_tensor_slices({pictures.images, pictures.labels}).batch(20);
   for (const auto& [images, labels] : batches.epoch(0)) {
     const Tensor logits = net(images);
     loss.update_state(labels, logits), accuracy.update_state(labels, logits);
@@ -108,12 +108,13 @@ std::pair<double, double> evaluate(const SmallAlexNet& net, const Pictures& pict
 
 int learn(const Options& o) {
   const auto [classes, train, test, source] = task_of(o);
-  const data::Batches batches({train.images, train.labels},
-                              {.batch_size = o.batch, .seed = o.seed, .drop_remainder = true});
+  const auto batches = data::from_tensor_slices({train.images, train.labels})
+                           .shuffle({.seed = o.seed})
+                           .batch(o.batch, {.drop_remainder = true});
   print_shapes();
   random::set_seed(o.seed);  // of the initial weights and of dropout
   const SmallAlexNet net(classes);
-  net(batches.batch(0)[0]);  // makes the weights
+  net(batches.at_step(0)[0]);  // makes the weights
   fmt::print("{}\n", net.summary());
 
   const losses::SparseCategoricalCrossentropy loss({.from_logits = true});
@@ -134,7 +135,7 @@ int learn(const Options& o) {
   Progress progress;
   const i64 first = adam.iterations().item<i64>();
   for (const i64 i : interrupt::steps(first, o.steps)) {
-    const auto [images, labels] = batches.batch(i);
+    const auto [images, labels] = batches.at_step(i);
     const float value = step(images, labels).item<float>();
     progress.show(double(i + 1) / o.steps, fmt::format("step {}  loss {:f}", i + 1, value));
     if ((i + 1) % o.checkpoint_every == 0 || i + 1 == o.steps) run.save();

@@ -91,7 +91,7 @@ std::vector<Solution> solve(const Problem& p, const Tensor& start, std::int64_t 
 
 // SGD on batches of 100 rows: the gradient is divided by the rows of the batch, and every batch trains.
 Tensor by_batches(const Problem& p, const Tensor& start, std::int64_t epochs, std::int64_t seed) {
-  const data::Batches batches({p.a, p.y}, {.batch_size = 100, .seed = seed});
+  const auto batches = data::from_tensor_slices({p.a, p.y}).shuffle({.seed = seed}).batch(100);
   const Variable theta(start);
   const optimizers::SGD sgd(Variable(constant(rate, start.dtype())));
   const auto step =

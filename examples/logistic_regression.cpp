@@ -59,9 +59,9 @@ int predict(const program::Options& o) {
   const Model model;
   const optimizers::SGD sgd(0.1);
   const auto step = make_step(model, sgd);
-  const data::Batches batches(train, {.batch_size = 100, .seed = o.seed});
+  const auto batches = data::from_tensor_slices(train).shuffle({.seed = o.seed}).batch(100);
   for (std::int64_t i = 0; i < o.steps; ++i) {
-    const auto [x, y] = batches.batch(i);
+    const auto [x, y] = batches.at_step(i);
     step(x, y);
   }
   fmt::print("{} passengers, {} steps: {:.1f} % right of those held out, {:.1f} % of the others\n", table.rows(),

@@ -38,7 +38,7 @@ layers::Sequential network(bool batch_normalization) {
 
 // How often each digit (row) was taken for each digit (column).
 Tensor confusion(const layers::Sequential& net, const data::Digits& digits) {
-  const data::Batches batches({digits.images, digits.labels}, {.batch_size = 500, .shuffle = false});
+  const auto batches = data::from_tensor_slices({digits.images, digits.labels}).batch(500);
   Tensor counts = zeros({10, 10}, DType::int32);
   for (const auto& [images, labels] : batches.epoch(0))
     counts = counts + confusion_matrix(labels, argmax(net(images), -1), {.num_classes = 10});
@@ -57,8 +57,9 @@ void print(const Tensor& confusion) {
 
 int learn(const Options& o) {
   const digits::Digits digits = digits::load(o.data, o.seed);
-  const data::Batches batches({digits.train.images, digits.train.labels},
-                              {.batch_size = o.batch, .seed = o.seed, .drop_remainder = true});
+  const auto batches = data::from_tensor_slices({digits.train.images, digits.train.labels})
+                           .shuffle({.seed = o.seed})
+                           .batch(o.batch, {.drop_remainder = true});
   random::set_seed(o.seed);  // of the initial weights, of dropout and of the images' moves
   const layers::Sequential net = network(o.batch_normalization);
   net.build({none, 28, 28}, DType::uint8);
@@ -89,7 +90,7 @@ int learn(const Options& o) {
   const i64 first = adam.iterations().item<i64>(), steps = o.steps ? o.steps : o.epochs * batches.size();
   for (const i64 i : interrupt::steps(first, steps)) {
     watch.start();
-    const auto [images, labels] = batches.batch(i);
+    const auto [images, labels] = batches.at_step(i);
     mean_loss.update_state(step(images, labels));
     watch.stop();
     const double speed = double((i + 1 - first) * o.batch) / watch.seconds();

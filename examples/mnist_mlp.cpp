@@ -31,15 +31,16 @@ layers::Sequential network() {
 // The share of images whose digit is recognized.
 double accuracy(const layers::Sequential& net, const data::Digits& digits) {
   const metrics::SparseCategoricalAccuracy accuracy;
-  const data::Batches batches({digits.images, digits.labels}, {.batch_size = 500, .shuffle = false});
+  const auto batches = data::from_tensor_slices({digits.images, digits.labels}).batch(500);
   for (const auto& [images, labels] : batches.epoch(0)) accuracy.update_state(labels, net(images));
   return accuracy.result().item<double>();
 }
 
 int learn(const Options& o) {
   const digits::Digits digits = digits::load(o.data, o.seed);
-  const data::Batches batches({digits.train.images, digits.train.labels},
-                              {.batch_size = o.batch, .seed = o.seed, .drop_remainder = true});
+  const auto batches = data::from_tensor_slices({digits.train.images, digits.train.labels})
+                           .shuffle({.seed = o.seed})
+                           .batch(o.batch, {.drop_remainder = true});
 
   random::set_seed(o.seed);  // of the initial weights, of dropout and of the images' moves
   const layers::Sequential net = network();
@@ -70,7 +71,7 @@ int learn(const Options& o) {
   const i64 first = adam.iterations().item<i64>();
   for (const i64 i : interrupt::steps(first, o.epochs * batches.size())) {
     watch.start();
-    const auto [images, labels] = batches.batch(i);
+    const auto [images, labels] = batches.at_step(i);
     mean_loss.update_state(step(images, labels));
     watch.stop();
     if ((i + 1) % batches.size() != 0) continue;

@@ -82,7 +82,9 @@ struct Classifier : Model<Classifier> {
 };
 
 // The share of texts that are put into the wrong class.
-double error(const Classifier& model, const data::Batches<2>& batches) {
+using Batches = data::Dataset<std::array<Tensor, 2>>;  // words and labels
+
+double error(const Classifier& model, const Batches& batches) {
   const metrics::SparseCategoricalAccuracy right;
   for (const auto& [words, labels] : batches.epoch(0)) right.update_state(labels, model(words));
   return 1 - right.result().item<double>();
@@ -121,9 +123,9 @@ train::Metadata settings(const Options& o) {
           {"clip", number_setting(o.clip)}};
 }
 
-int learn(const Classifier& model, const data::Batches<2>& train, const data::Batches<2>& test, const Options& o) {
+int learn(const Classifier& model, const Batches& train, const Batches& test, const Options& o) {
   const Training training;
-  model(train.batch(0)[0]);  // makes the weights
+  model(train.at_step(0)[0]);  // makes the weights
   training.rmsprop.build(model.trainable_variables());
   const auto step =
       function([&](const Tensor& words, const Tensor& labels) { training.step(model, words, labels, o.clip); });
@@ -137,7 +139,7 @@ int learn(const Classifier& model, const data::Batches<2>& train, const data::Ba
   Stopwatch watch;
   const i64 first = training.rmsprop.iterations().item<i64>();
   for (const i64 i : interrupt::steps(first, o.steps)) {
-    const auto [words, labels] = train.batch(i);
+    const auto [words, labels] = train.at_step(i);
     watch.start();
     step(words, labels);
     watch.stop();
@@ -163,11 +165,12 @@ int classify(const Options& o) {
   const Texts texts = o.data.empty() ? reviews(o.seed) : mails(o.data);
   const Tensor words = numbers_of(texts, o);
   const Tensor held_out = range(texts.labels.size()) % 5 == 0, others = logical_not(held_out);
-  const data::Batches train({boolean_mask(words, others), boolean_mask(texts.labels, others)},
-                            {.batch_size = o.batch, .seed = o.seed});
-  const data::Batches test({boolean_mask(words, held_out), boolean_mask(texts.labels, held_out)},
-                           {.batch_size = 200, .shuffle = false});
-  fmt::print("{} texts, {} of them held out\n", texts.labels.size(), test.rows());
+  const auto train = data::from_tensor_slices({boolean_mask(words, others), boolean_mask(texts.labels, others)})
+                         .shuffle({.seed = o.seed})
+                         .batch(o.batch);
+  const auto test =
+      data::from_tensor_slices({boolean_mask(words, held_out), boolean_mask(texts.labels, held_out)}).batch(200);
+  fmt::print("{} texts, {} of them held out\n", texts.labels.size(), count_nonzero(held_out).item<i64>());
   random::set_seed(o.seed);  // of the initial weights
   return learn(Classifier(texts.classes, o), train, test, o);
 }

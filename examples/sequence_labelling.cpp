@@ -93,7 +93,7 @@ struct Labeller : Model<Labeller<Rnn>> {
 template <class Rnn>
 double accuracy(const Labeller<Rnn>& model, const Sequences& s) {
   const metrics::SparseCategoricalAccuracy right;
-  const data::Batches batches({s.inputs, s.labels, s.lengths}, {.batch_size = 100, .shuffle = false});
+  const auto batches = data::from_tensor_slices({s.inputs, s.labels, s.lengths}).batch(100);
   for (const auto& [inputs, labels, lengths] : batches.epoch(0))
     right.update_state(labels, model(inputs, lengths), sequence_mask(lengths, labels.shape()[1]));
   return right.result().template item<double>();
@@ -119,10 +119,10 @@ int train(const char* how, const char* suffix, const Rnn& rnn, const Task& task,
   random::set_seed(o.seed);
   const Labeller<Rnn> model(features(o), rnn, task.labels);
   const auto& [inputs, labels, lengths] = task.train;
-  const data::Batches batches({inputs, labels, lengths}, {.batch_size = o.batch, .seed = o.seed});
+  const auto batches = data::from_tensor_slices({inputs, labels, lengths}).shuffle({.seed = o.seed}).batch(o.batch);
   const optimizers::RMSprop rmsprop({.learning_rate = 0.002, .global_clipnorm = 5});
   const metrics::Mean loss;
-  model(batches.batch(0)[0], batches.batch(0)[2]);  // makes the weights
+  model(batches.at_step(0)[0], batches.at_step(0)[2]);  // makes the weights
   const std::vector<Variable> weights = model.trainable_variables();
   rmsprop.build(weights);
   const auto step = function([&](const Tensor& inputs, const Tensor& labels, const Tensor& lengths) {
@@ -139,7 +139,7 @@ int train(const char* how, const char* suffix, const Rnn& rnn, const Task& task,
   Stopwatch watch;
   const i64 first = rmsprop.iterations().template item<i64>();
   for (const i64 i : interrupt::steps(first, o.steps)) {
-    const auto [inputs, labels, lengths] = batches.batch(i);
+    const auto [inputs, labels, lengths] = batches.at_step(i);
     watch.start();
     step(inputs, labels, lengths);
     watch.stop();

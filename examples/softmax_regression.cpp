@@ -82,14 +82,16 @@ struct Linear : Model<Linear> {
 Tensor loss_of(const Linear& model, const Tensor& x, const Tensor& labels) {
   return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, model(x)));
 }
-void train(const Linear& model, const Optimizer& optimizer, const data::Batches<2>& batches, std::int64_t steps) {
+using Batches = data::Dataset<std::array<Tensor, 2>>;  // rows and labels
+
+void train(const Linear& model, const Optimizer& optimizer, const Batches& batches, std::int64_t steps) {
   const auto step = function([&](const Tensor& x, const Tensor& labels) {
     GradientTape tape;
     const Tensor loss = loss_of(model, x, labels);
     optimizer.apply_gradients(tape.gradient(loss, model.trainable_variables()), model.trainable_variables());
   });
   for (std::int64_t i = 0; i < steps; ++i) {
-    const auto [x, labels] = batches.batch(i);
+    const auto [x, labels] = batches.at_step(i);
     step(x, labels);
   }
 }
@@ -99,7 +101,7 @@ void report(const char* what, const Linear& model, const Tensor& x, const Tensor
              100 * reduce_mean(right).item<float>(), loss_of(model, x, labels).item<float>());
 }
 
-void train(const Linear& model, const Options& o, const data::Batches<2>& batches) {
+void train(const Linear& model, const Options& o, const Batches& batches) {
   if (o.task == "iris") train(model, optimizers::SGD(0.01), batches, o.steps);
   else train(model, optimizers::Adam(0.01), batches, o.steps);
 }
@@ -110,8 +112,8 @@ int classify(const Samples& s, const Options& o) {
   const Tensor others = logical_not(held_out);
   const Tensor x = boolean_mask(s.x, others), labels = boolean_mask(s.labels, others);
   const Linear model(s.classes);
-  if (o.task == "iris") train(model, o, data::Batches({x, labels}, {.batch_size = x.shape()[0], .shuffle = false}));
-  else train(model, o, data::Batches({x, labels}, {.batch_size = 100, .seed = o.seed}));
+  if (o.task == "iris") train(model, o, data::from_tensor_slices({x, labels}).batch(x.shape()[0]));
+  else train(model, o, data::from_tensor_slices({x, labels}).shuffle({.seed = o.seed}).batch(100));
   report("held out", model, boolean_mask(s.x, held_out), boolean_mask(s.labels, held_out));
   report("training rows", model, x, labels);
   return 0;
@@ -122,7 +124,7 @@ int classify_by_splits(const Samples& s, const Options& o) {
   for (std::int64_t seed = o.seed; seed < o.seed + o.splits; ++seed) {
     const auto [rows, held_out] = data::split({s.x, s.labels}, {0.7, 0.3}, {.seed = seed});
     const Linear model(s.classes);
-    train(model, o, data::Batches(rows, {.batch_size = 100, .seed = seed, .drop_remainder = true}));
+    train(model, o, data::from_tensor_slices(rows).shuffle({.seed = seed}).batch(100, {.drop_remainder = true}));
     const double right =
         reduce_mean(metrics::sparse_categorical_accuracy(held_out[1], model(held_out[0]))).item<float>();
     sum += right, least = std::min(least, right), most = std::max(most, right);

@@ -64,7 +64,7 @@ Tensor bits_of(const Transformer& model, const Tensor& windows) {
 double bits_a_character(const Transformer& model, const std::vector<std::int32_t>& text, i64 window) {
   const i64 seen = window / 2;
   const metrics::Mean bits;
-  const data::Batches batches(windows(text, window + 1, window - seen), {.batch_size = 64, .shuffle = false});
+  const auto batches = data::from_tensor_slices(windows(text, window + 1, window - seen)).batch(64);
   for (const Tensor& batch : batches.epoch(0)) bits.update_state(bits_of(model, batch)(Ellipsis, Slice(seen, none)));
   return bits.result().item<double>();
 }
@@ -107,8 +107,9 @@ int learn(const Options& o) {
   const std::string_view text = std::string_view(all).substr(0, all.size() - all.size() / 20);
   const Vocabulary vocabulary = Vocabulary::of(text);
   const std::vector<std::int32_t> held_out = vocabulary.encode(std::string_view(all).substr(text.size()));
-  const data::Batches batches(windows(vocabulary.encode(text), o.window + 1, o.window),
-                              {.batch_size = o.batch, .seed = o.seed});
+  const auto batches = data::from_tensor_slices(windows(vocabulary.encode(text), o.window + 1, o.window))
+                           .shuffle({.seed = o.seed})
+                           .batch(o.batch);
   windows(held_out, o.window + 1, o.window + 1);  // raises before training if they are too few
   if (vocabulary.encode(o.start).empty())
     throw std::runtime_error("--start: none of its characters is known to the model");
@@ -134,7 +135,7 @@ int learn(const Options& o) {
   Stopwatch watch;
   const i64 first = adam.iterations().item<i64>();
   for (const i64 i : interrupt::steps(first, o.steps)) {
-    const Tensor batch = batches.batch(i);
+    const Tensor batch = batches.at_step(i);
     watch.start();
     bits.update_state(step(batch));
     watch.stop();

@@ -1,8 +1,8 @@
-// Reading data and handing it to a training loop: text, IDX, CSV and TSV files, mini-batches, splits, padded sequences,
-// generated stand-ins. The component tandem::data.
+// Reading data and handing it to a training loop: text, IDX, CSV and TSV files, data sets and their batches, splits,
+// padded sequences, generated stand-ins. The component tandem::data.
 #pragma once
-#include "tandem/data/batches.hpp"
 #include "tandem/data/csv.hpp"
+#include "tandem/data/dataset.hpp"
 #include "tandem/data/file.hpp"
 #include "tandem/data/idx.hpp"
 #include "tandem/data/permutation.hpp"
@@ -12,8 +12,11 @@
 #include "tandem/data/table.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
-#include "tandem/data/batches.inl"
 #include "tandem/data/csv.inl"
+#include "tandem/data/dataset/ahead.inl"
+#include "tandem/data/dataset/dataset.inl"
+#include "tandem/data/dataset/element.inl"
+#include "tandem/data/dataset/report.inl"
 #include "tandem/data/file.inl"
 #include "tandem/data/idx.inl"
 #include "tandem/data/permutation.inl"

@@ -19,6 +19,7 @@
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/base/threads.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/cpu/serial.hpp"
 
 namespace TANDEM_NS::cpu::pool {
 
@@ -303,6 +304,8 @@ inline bool run(Region& region, int threads) {
 namespace TANDEM_NS::cpu {
 
 TANDEM_INLINE bool in_parallel_region() { return pool::inside; }
+TANDEM_INLINE SerialOps::SerialOps() : before_(std::exchange(pool::inside, true)) {}
+TANDEM_INLINE SerialOps::~SerialOps() { pool::inside = before_; }
 
 TANDEM_INLINE void set_executor(const Executor& executor) {
   std::lock_guard lock(pool::shared.mutex);

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "tandem/base/span.hpp"
 #include "tandem/core/tensor.hpp"
@@ -14,6 +15,8 @@ struct SplitOptions {
 };
 
 namespace detail {
+/// Where the parts of n rows begin, and the end of the last.
+TANDEM_API std::vector<i64> split_bounds(i64 n, Span<const double> fractions);
 /// Writes the row numbers of each part, int64, to `parts`.
 TANDEM_API void split_rows(i64 n, Span<const double> fractions, SplitOptions options, Span<Tensor> parts);
 /// The number of rows of all of these tensors.

@@ -10,6 +10,7 @@
 #include "tandem/base/at_fork.hpp"
 #include "tandem/cpu/random/random.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/ops/random/element_keys.hpp"
 #include "tandem/ops/random/generator.hpp"
 
 namespace TANDEM_NS {
@@ -97,6 +98,33 @@ TANDEM_INLINE void Generator::reset(i64 seed) const { state().assign(impl::state
 // Traced programs hold the Variable's lock from their reads on. Under the same lock, no two draws get the same key.
 TANDEM_INLINE Tensor Generator::next_key() const { return fetch_update(random_advance_op, state(), {}); }
 
+namespace detail {
+
+TANDEM_INLINE constinit thread_local ElementKeys* element_keys = nullptr;
+
+TANDEM_INLINE ElementKeys::ElementKeys(u64 seed, u64 stream)
+    : seed_(seed), stream_(stream), outer_(std::exchange(element_keys, this)) {}
+TANDEM_INLINE ElementKeys::~ElementKeys() { element_keys = outer_; }
+TANDEM_INLINE ElementKeys* ElementKeys::current() { return element_keys; }
+
+// The next key of an element.
+struct ElementDraw {
+  static Tensor key(ElementKeys& element, const KeySource& source) {
+    i64 seed = static_cast<i64>(element.seed_);
+    {
+      impl::Sequences& s = impl::sequences();
+      const std::lock_guard lock(s.mutex);
+      seed = impl::mixed(s.seed, seed);
+    }
+    if (source.seed) seed = impl::mixed(seed, *source.seed);
+    Tensor t = impl::state_tensor(impl::mixed(seed, static_cast<i64>(element.stream_)));
+    static_cast<i64*>(t.raw())[1] = static_cast<i64>(element.draws_++);
+    return t;
+  }
+};
+
+}  // namespace detail
+
 TANDEM_INLINE const Generator& global_generator() {
   impl::Sequences& s = impl::sequences();
   if (const Generator* made = s.global.load(std::memory_order_acquire)) return *made;
@@ -119,6 +147,8 @@ TANDEM_INLINE Tensor next_key(const char* op, const KeySource& source) {
     errors::raise<errors::InvalidArgumentError>(op,
                                                 "both .seed and .generator are given; a generator has its own seed");
   if (source.generator) return source.generator->next_key();
+  if (detail::ElementKeys* const element = detail::ElementKeys::current(); element && !context.stager) [[unlikely]]
+    return detail::ElementDraw::key(*element, source);
   if (!source.seed) return global_generator().next_key();
   const Generator own = [&] {
     impl::Sequences& s = impl::sequences();

@@ -1,0 +1,488 @@
+// Dataset: elements that are read, transformed, put into batches and handed to a loop, in the terms of tf.data. Part of
+// the component tandem::data. Not here: data sets of files (dataset_files.hpp), the stages themselves (dataset/).
+#pragma once
+#include <atomic>
+#include <concepts>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tandem/data/dataset/batch.hpp"
+#include "tandem/data/dataset/cache.hpp"
+#include "tandem/data/dataset/map.hpp"
+#include "tandem/data/dataset/order.hpp"
+#include "tandem/data/dataset/sample.hpp"
+#include "tandem/data/dataset/sources.hpp"
+#include "tandem/data/dataset/stream.hpp"
+#include "tandem/data/split.hpp"
+
+namespace TANDEM_NS::data {
+
+template <class T>
+class Dataset;
+
+namespace detail {
+
+template <class D>
+inline constexpr bool is_dataset = false;
+template <class T>
+inline constexpr bool is_dataset<Dataset<T>> = true;
+
+TANDEM_API void check_iteration();
+TANDEM_API void check_position(i64 epoch, i64 first, i64 cardinality);
+TANDEM_API void check_at(bool indexed, i64 epoch, i64 index, i64 cardinality);
+TANDEM_API i64 check_size(i64 cardinality);
+TANDEM_API i64 range_count(i64 start, i64 stop, i64 step);
+TANDEM_API void check_shard(i64 num_shards, i64 index);
+
+}  // namespace detail
+
+/// Where an iteration is: the number of its epoch, and of the next element in it. This is all that is needed to go on
+/// in another process.
+struct Position {
+  i64 epoch = 0, index = 0;
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+/// One pass through a data set. Owns what it needs of the data set, and its threads, which end with it.
+template <class T>
+class Iterator {
+ public:
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using iterator_concept = std::input_iterator_tag;
+
+  Iterator(detail::StageRef<T> stage, Position position, i64 memory_limit)
+      : stage_(std::move(stage)), position_(position) {
+    detail::check_iteration();
+    detail::check_position(position.epoch, position.index, stage_->cardinality());
+    detail::Run run{position.epoch, {}};
+    if (memory_limit > 0) run.budget = std::make_shared<detail::Budget>(memory_limit);
+    cursor_ = stage_->open(run, position.index);
+  }
+  Iterator(Iterator&&) = default;
+  Iterator& operator=(Iterator&& o) noexcept {
+    cursor_ = std::move(o.cursor_);  // before the stage that it reads
+    stage_ = std::move(o.stage_);
+    element_ = std::move(o.element_);
+    position_ = o.position_;
+    return *this;
+  }
+
+  /// The next element, or none at the end.
+  ///   throws  what a function of the pipeline throws for this element; the next call goes on behind it
+  std::optional<T> next() {
+    std::optional<T> r(std::in_place);
+    if (!read(*r)) r.reset();
+    return r;
+  }
+  /// The position of the element that next() gives. In a range-for loop: of the element behind the present one.
+  Position position() const { return position_; }
+
+  // For range-for loops: begin() gives the first element.
+  T& operator*() { return *element_; }
+  Iterator& operator++() {
+    if (!element_) element_.emplace();
+    if (!read(*element_)) element_.reset();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  friend bool operator==(const Iterator& i, std::default_sentinel_t) { return !i.element_; }
+
+ private:
+  bool read(T& to) {
+    detail::check_iteration();
+    ++position_.index;  // also where this element raises
+    if (cursor_ && cursor_->next(to)) {
+      stage_->counts().elements.fetch_add(1, std::memory_order_relaxed);
+      return true;
+    }
+    --position_.index;
+    cursor_.reset();
+    return false;
+  }
+
+  detail::StageRef<T> stage_;
+  std::unique_ptr<detail::Cursor<T>> cursor_;
+  std::optional<T> element_;
+  Position position_;
+};
+
+/// An epoch, or the rest of one, to iterate over.
+template <class T>
+class Epoch {
+ public:
+  Epoch(detail::StageRef<T> stage, Position position, i64 memory_limit)
+      : stage_(std::move(stage)), position_(position), memory_limit_(memory_limit) {
+    detail::check_position(position.epoch, position.index, stage_->cardinality());
+  }
+  Iterator<T> begin() const {
+    Iterator<T> r(stage_, position_, memory_limit_);
+    return std::move(++r);
+  }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  detail::StageRef<T> stage_;
+  Position position_;
+  i64 memory_limit_;
+};
+
+/// A sequence of elements, and how they are made, as tf.data.Dataset. It is a value: a transformation returns another
+/// data set, and all can be used by several threads. Nothing is computed before an iteration asks for it.
+///
+///   const auto ds = data::from_tensor_slices({images, labels})
+///                       .shuffle()
+///                       .map([](Tensor image, Tensor label) { return std::pair(augment(image), label); },
+///                            {.num_parallel_calls = 4})
+///                       .batch(128)
+///                       .prefetch(2);
+///   for (i64 epoch = 0; epoch < 20; ++epoch)
+///     for (auto& [x, y] : ds.epoch(epoch)) step(x, y);
+///
+/// T is the type of the elements: a Tensor, a number, a std::string, arrays, pairs, tuples and maps of these, a struct
+/// of tensors, or any default-constructible type, as long as it is not put into a batch. A function gets an element,
+/// or its parts if it is an array, pair or tuple.
+///
+/// There are two families. An *indexed* data set (tensors, ranges, files with an index) has its elements by number:
+/// shuffle() is then a permutation of all of them that takes no memory, and iterations begin at any element at no
+/// cost. Transformations that do not look at elements keep it so, and so do map, batch, padded_batch, cache and
+/// prefetch. All others are *streams*: an iteration that begins in the middle passes over what lies before, without
+/// calling the functions of map behind the source.
+///
+/// Everything random is a function of the seeds, the epoch and the number of the element: epoch(3) has the same
+/// elements in each process, with any number of threads. So a position (epoch, index) is all that a checkpoint has to
+/// keep.
+///
+/// Errors reach the loop with the number of the element; the iteration can go on behind it. Leaving a loop ends the
+/// threads of its iteration. Iterating raises errors::TraceError in a traced function, which would keep the elements.
+template <class T>
+class Dataset {
+  static_assert(std::is_default_constructible_v<T>, "elements of data sets must be default-constructible");
+
+ public:
+  using value_type = T;
+
+  /// An empty data set.
+  Dataset() : Dataset(std::make_shared<detail::Items<T>>("empty", std::vector<T>())) {}
+  explicit Dataset(detail::StageRef<T> stage, i64 memory_limit = 0)
+      : stage_(std::move(stage)), memory_limit_(memory_limit), epochs_(std::make_shared<std::atomic<i64>>(0)) {}
+
+  // Iteration.
+
+  /// The elements of an epoch, from number `first` on. An epoch is what the data set has once; what is random differs
+  /// between epochs.
+  ///   throws  errors::OutOfRangeError for a negative epoch, or a first that the epoch does not have
+  Epoch<T> epoch(i64 epoch, i64 first = 0) const { return {stage_, {epoch, first}, memory_limit_}; }
+  /// for (auto& element : ds): the next epoch, 0 in the first loop over this data set or a copy of it. So shuffle() has
+  /// another order in each loop, as in TensorFlow. Where training may be interrupted, say which one: epoch(i).
+  Iterator<T> begin() const { return epoch(epochs_->fetch_add(1, std::memory_order_relaxed)).begin(); }
+  std::default_sentinel_t end() const { return {}; }
+  /// An iteration that is asked for elements: while (auto element = it.next()).
+  Iterator<T> iterator(Position from = {}) const { return {stage_, from, memory_limit_}; }
+
+  /// The number of elements of an epoch, data::infinite_cardinality or data::unknown_cardinality.
+  i64 cardinality() const { return stage_->cardinality(); }
+  /// The number of elements of an epoch.
+  ///   throws  errors::FailedPreconditionError if it is infinite or unknown
+  i64 size() const { return detail::check_size(cardinality()); }
+  /// Whether elements can be asked for by number.
+  bool is_indexed() const { return stage_->indexed(); }
+  /// Element `index` of an epoch, of an indexed data set.
+  ///   throws  errors::FailedPreconditionError for a stream, errors::OutOfRangeError for an index that is not there
+  T at(i64 epoch, i64 index) const {
+    detail::check_at(is_indexed(), epoch, index, cardinality());
+    return stage_->at(epoch, index);
+  }
+  /// The position of the element of a step that is counted over all epochs, from 0.
+  ///   throws  errors::OutOfRangeError for a negative step or an empty data set, and as size()
+  Position position(i64 step) const {
+    const i64 n = size();
+    detail::check_position(step, 0, n);
+    if (n == 0) detail::check_at(true, 0, 0, n);
+    return {step / n, step % n};
+  }
+  /// The element of a step that is counted over all epochs, of an indexed data set.
+  T at_step(i64 step) const {
+    const Position p = position(step);
+    return at(p.epoch, p.index);
+  }
+  /// All elements of epoch 0.
+  std::vector<T> to_vector() const {
+    std::vector<T> r;
+    for (T& element : epoch(0)) r.push_back(std::move(element));
+    return r;
+  }
+  /// What the iterations so far have counted, a line for each stage: elements, the time of its function, how many of
+  /// its threads were busy, how long the consumer has waited, the bytes in its buffer.
+  std::string report() const { return detail::report(*stage_); }
+  /// Limits the bytes that the buffers of an iteration keep (shuffle, map with threads, prefetch).
+  ///   throws  errors::InvalidArgumentError for a limit below 1. Iterations raise errors::ResourceExhaustedError, which
+  ///           names the stage
+  Dataset memory_limit(i64 bytes) const {
+    detail::check_at_least("memory_limit", "bytes", bytes, 1);
+    return Dataset(stage_, bytes);
+  }
+
+  // Transformations of elements.
+
+  /// f(element) of each element. Draws of random numbers in f without a generator of their own depend on set_seed, the
+  /// option's seed, the epoch and the number of the element alone. With threads, f is called by several at once, each
+  /// of which runs its ops on itself alone.
+  template <class F>
+  auto map(F f, MapOptions options = {}) const {
+    using R = detail::Result<const F, T>;
+    return with(std::make_shared<detail::Map<T, R, F>>(stage_, std::move(f), options));
+  }
+  /// The elements for which f(element), a bool or a tensor of one, is true.
+  template <class F>
+  Dataset filter(F f) const {
+    return with(std::make_shared<detail::Filter<T, F>>("filter", stage_, std::move(f), false));
+  }
+  /// The elements before the first for which f(element) is false.
+  template <class F>
+  Dataset take_while(F f) const {
+    return with(std::make_shared<detail::Filter<T, F>>("take_while", stage_, std::move(f), true));
+  }
+  /// f(state, element) returns a pair: the next state, and the element of the new data set.
+  template <class S, class F>
+  auto scan(S initial, F f) const {
+    using R = typename std::invoke_result_t<const F&, const S&, T>::second_type;
+    return with(std::make_shared<detail::Scan<T, S, R, F>>(stage_, std::move(initial), std::move(f)));
+  }
+  /// The elements of the data sets f(element), one after another.
+  template <class F>
+  auto flat_map(F f) const {
+    return interleaved("flat_map", std::move(f), {.cycle_length = 1});
+  }
+  /// The elements of the data sets f(element), in turns: `block_length` of each of `cycle_length` ones.
+  template <class F>
+  auto interleave(F f, InterleaveOptions options = {}) const {
+    return interleaved("interleave", std::move(f), options);
+  }
+  /// Pairs of the number of an element, from `start` on, and the element.
+  Dataset<std::tuple<i64, T>> enumerate(i64 start = 0) const {
+    return with(std::make_shared<detail::Zip<i64, T>>(std::make_shared<detail::Numbers>(start, 1, infinite_cardinality),
+                                                      stage_));
+  }
+  /// Leaves out the elements that raise. They are counted (report()); the first ones are told to the warning handler.
+  ///   max_consecutive  so many errors without an element between them are passed on
+  Dataset ignore_errors(i64 max_consecutive = 1000) const {
+    return with(std::make_shared<detail::IgnoreErrors<T>>(stage_, max_consecutive));
+  }
+
+  // Order and choice.
+
+  /// A random order of all elements, another one in each epoch, of an indexed data set with an end.
+  Dataset shuffle(ShuffleOptions options = {}) const { return with(detail::shuffled(stage_, 0, options)); }
+  /// Random elements of a buffer that the following elements fill. The same as shuffle() where the buffer is not
+  /// smaller than an indexed data set: it then takes no memory.
+  Dataset shuffle(i64 buffer_size, ShuffleOptions options = {}) const {
+    detail::check_at_least("shuffle", "buffer_size", buffer_size, 1);
+    return with(detail::shuffled(stage_, buffer_size, options));
+  }
+  /// The epoch `count` times, or without end; each with its own order and random numbers.
+  Dataset repeat(i64 count = -1) const { return with(std::make_shared<detail::Repeat<T>>(stage_, count)); }
+  /// The first n elements.
+  Dataset take(i64 n) const {
+    detail::check_at_least("take", "n", n, 0);
+    return with(std::make_shared<detail::Range<T>>("take", stage_, 0, n, 1));
+  }
+  /// All but the first n elements.
+  Dataset skip(i64 n) const {
+    detail::check_at_least("skip", "n", n, 0);
+    return with(std::make_shared<detail::Range<T>>("skip", stage_, n, infinite_cardinality, 1));
+  }
+  /// Elements index, index + num_shards ...: what one of several workers reads. Before shuffle(), a worker always has
+  /// the same elements; behind it, other ones in each epoch.
+  Dataset shard(i64 num_shards, i64 index) const {
+    detail::check_shard(num_shards, index);
+    return with(std::make_shared<detail::Range<T>>("shard", stage_, index, infinite_cardinality, num_shards));
+  }
+  /// These elements, then those of another data set.
+  Dataset concatenate(const Dataset& other) const {
+    return with(std::make_shared<detail::Concatenate<T>>(stage_, other.stage_));
+  }
+
+  // Batches and windows.
+
+  /// Stacks consecutive elements along a new leading axis; numbers and texts become tensors of rank 1. Rows of tensors
+  /// are gathered at once; consecutive ones are views.
+  ///   throws  errors::InvalidArgumentError for a batch_size below 1. Iterations raise it where the tensors of a batch
+  ///           differ in dtype or shape
+  auto batch(i64 batch_size, BatchOptions options = {}) const {
+    static_assert(Batchable<T>,
+                  "batch: elements must be tensors, numbers, texts, or arrays, pairs, tuples and maps of "
+                  "them, or structs of tensors");
+    return with(std::make_shared<detail::Batch<T>>(stage_, batch_size, options));
+  }
+  /// Stacks consecutive elements whose tensors differ in size, padded at their ends.
+  auto padded_batch(i64 batch_size, PaddedBatchOptions options = {}) const {
+    static_assert(Batchable<T>, "padded_batch: see batch");
+    return with(std::make_shared<detail::PaddedBatch<T>>(stage_, batch_size, std::move(options)));
+  }
+  /// Padded batches of elements of similar length. A bucket has the lengths from one boundary to below the next.
+  ///   length       called with an element, returns its length
+  ///   boundaries   ascending
+  ///   batch_sizes  one for each bucket: one more than boundaries
+  template <class F>
+  auto bucket_by_sequence_length(F length, std::vector<i64> boundaries, std::vector<i64> batch_sizes,
+                                 BucketOptions options = {}) const {
+    static_assert(Batchable<T>, "bucket_by_sequence_length: see batch");
+    return with(std::make_shared<detail::Buckets<T, F>>(stage_, std::move(length), std::move(boundaries),
+                                                        std::move(batch_sizes), std::move(options)));
+  }
+  /// The rows of elements that are trees of tensors, one by one.
+  Dataset unbatch() const {
+    static_assert(Batchable<T> && !detail::is_number<T> && !detail::is_text<T>, "unbatch: elements must have tensors");
+    return with(std::make_shared<detail::Unbatch<T>>(stage_));
+  }
+  /// Data sets of `size` elements each.
+  Dataset<Dataset> window(i64 size, WindowOptions options = {}) const {
+    const auto windows = std::make_shared<detail::Window<T>>(stage_, size, options);
+    return Dataset<detail::StageRef<T>>(windows, memory_limit_).map([](const detail::StageRef<T>& stage) {
+      return Dataset(stage);
+    });
+  }
+  /// Groups elements by key(element), an integer: reduce(key, data set of `window_size` elements) returns a data set,
+  /// whose elements these are.
+  template <class Key, class Reduce>
+  auto group_by_window(Key key, Reduce reduce, i64 window_size) const {
+    using U = typename std::invoke_result_t<const Reduce&, i64, Dataset>::value_type;
+    const auto reduced = [reduce = std::move(reduce)](i64 k, const detail::StageRef<T>& group) {
+      return reduce(k, Dataset(group)).stage();
+    };
+    return with(std::make_shared<detail::GroupByWindow<T, U, Key, decltype(reduced)>>(stage_, std::move(key), reduced,
+                                                                                      window_size));
+  }
+  /// Pairs of class and element in which the classes have the distribution `target`, of elements whose classes have
+  /// the distribution `initial`: some are left out at random.
+  ///   class_of  called with an element, returns its class, from 0
+  template <class F>
+  Dataset<std::pair<i64, T>> rejection_resample(F class_of, const std::vector<double>& target,
+                                                const std::vector<double>& initial, i64 seed = 0) const {
+    return with(std::make_shared<detail::Resample<T, F>>(stage_, std::move(class_of), target, initial, seed));
+  }
+
+  // Buffers.
+
+  /// Computes up to `buffer_size` elements (data::autotune: as many as the consumer turns out to need) on a thread of
+  /// its own, ahead of the consumer.
+  Dataset prefetch(i64 buffer_size) const { return with(std::make_shared<detail::Prefetch<T>>(stage_, buffer_size)); }
+  /// Keeps the elements of the first epoch in memory; later iterations get these.
+  Dataset cache() const { return with(std::make_shared<detail::Cache<T>>(stage_)); }
+
+  /// Another data set that keeps this one's limits, of a stage that reads its elements.
+  template <class S>
+  auto with(std::shared_ptr<S> stage) const {
+    return wrap(std::move(stage), static_cast<const S*>(nullptr));
+  }
+  const detail::StageRef<T>& stage() const { return stage_; }
+
+ private:
+  template <class S, class U>
+  Dataset<U> wrap(std::shared_ptr<S> stage, const detail::Stage<U>*) const {
+    return Dataset<U>(std::move(stage), memory_limit_);
+  }
+  template <class F>
+  auto interleaved(const char* name, F f, const InterleaveOptions& options) const {
+    using D = detail::Result<const F, T>;
+    static_assert(detail::is_dataset<D>, "flat_map and interleave: the function must return a data set");
+    const auto stages = [f = std::move(f)](T element) { return detail::call(f, std::move(element)).stage(); };
+    return with(std::make_shared<detail::Interleave<T, typename D::value_type, decltype(stages)>>(name, stage_, stages,
+                                                                                                  options));
+  }
+
+  detail::StageRef<T> stage_;
+  i64 memory_limit_;
+  std::shared_ptr<std::atomic<i64>> epochs_;  // that loops have begun
+};
+
+/// The rows (slices along axis 0) of tensors: of one, of several side by side (elements are arrays), or of a tuple, map
+/// or struct of tensors.
+///   throws  errors::InvalidArgumentError for scalars and for different numbers of rows
+inline Dataset<Tensor> from_tensor_slices(const Tensor& tensor) {
+  return Dataset<Tensor>(std::make_shared<detail::Slices<Tensor>>(tensor));
+}
+template <std::size_t N>
+Dataset<std::array<Tensor, N>> from_tensor_slices(const Tensor (&tensors)[N]) {
+  return Dataset<std::array<Tensor, N>>(
+      std::make_shared<detail::Slices<std::array<Tensor, N>>>(std::to_array(tensors)));
+}
+template <Batchable T>
+  requires(std::same_as<Batched<T>, T> && !std::same_as<T, Tensor>)
+Dataset<T> from_tensor_slices(T tensors) { return Dataset<T>(std::make_shared<detail::Slices<T>>(std::move(tensors))); }
+/// One element.
+template <class T>
+Dataset<T> from_tensors(T element) {
+  return Dataset<T>(std::make_shared<detail::Items<T>>("from_tensors", std::vector<T>{std::move(element)}));
+}
+/// The elements of a vector.
+template <class T>
+Dataset<T> from_items(std::vector<T> items) {
+  return Dataset<T>(std::make_shared<detail::Items<T>>("from_items", std::move(items)));
+}
+/// `size` elements by number: f(i) is element i. Indexed; f is called by several threads at once where map has some.
+template <class F>
+auto from_function(i64 size, F f) {
+  using T = std::decay_t<std::invoke_result_t<const F&, i64>>;
+  detail::check_at_least("from_function", "size", size, 0);
+  return Dataset<T>(std::make_shared<detail::Computed<T, F>>(size, std::move(f)));
+}
+/// A stream: make() is called at the beginning of each iteration and returns a function that returns the next element
+/// as std::optional<T>, or none at the end.
+template <class F>
+auto from_generator(F make) {
+  using T = typename std::invoke_result_t<std::invoke_result_t<const F&>>::value_type;
+  return Dataset<T>(std::make_shared<detail::Generated<T, F>>("from_generator", std::move(make)));
+}
+/// The numbers start, start + step ... before stop.
+///   throws  errors::InvalidArgumentError for a step of 0
+inline Dataset<i64> range(i64 start, i64 stop, i64 step = 1) {
+  return Dataset<i64>(std::make_shared<detail::Numbers>(start, step, detail::range_count(start, stop, step)));
+}
+inline Dataset<i64> range(i64 stop) { return range(0, stop); }
+
+/// Tuples of the elements of several data sets, up to the end of the shortest.
+template <class... Ts>
+Dataset<std::tuple<Ts...>> zip(const Dataset<Ts>&... datasets) {
+  return Dataset<std::tuple<Ts...>>(std::make_shared<detail::Zip<Ts...>>(datasets.stage()...));
+}
+/// Elements of several data sets, each drawn from one of them at random, with these probabilities or equal ones.
+///   throws  errors::InvalidArgumentError for no data sets, another number of weights, and weights that are negative,
+///           not finite or all 0
+template <class T>
+Dataset<T> sample_from_datasets(const std::vector<Dataset<T>>& datasets, std::vector<double> weights = {},
+                                SampleOptions options = {}) {
+  std::vector<detail::StageRef<T>> stages;
+  for (const Dataset<T>& dataset : datasets) stages.push_back(dataset.stage());
+  return Dataset<T>(std::make_shared<detail::Sample<T>>(std::move(stages), std::move(weights), options));
+}
+/// The next element of the data set whose number `choice` gives, for each of these numbers; data sets that have ended
+/// are passed over.
+template <class T>
+Dataset<T> choose_from_datasets(const std::vector<Dataset<T>>& datasets, const Dataset<i64>& choice,
+                                bool stop_on_empty_dataset = false) {
+  std::vector<detail::StageRef<T>> stages;
+  for (const Dataset<T>& dataset : datasets) stages.push_back(dataset.stage());
+  return Dataset<T>(std::make_shared<detail::Choose<T>>(std::move(stages), choice.stage(), stop_on_empty_dataset));
+}
+
+/// Divides an indexed data set at random: auto [train, test] = data::split(ds, {0.8, 0.2}).
+///   fractions  of the elements for each part, above 0, their sum at most 1
+///   throws     errors::InvalidArgumentError for other fractions; as size()
+template <class T, std::size_t P>
+std::array<Dataset<T>, P> split(const Dataset<T>& dataset, const double (&fractions)[P], SplitOptions options = {}) {
+  const std::vector<i64> bounds = detail::split_bounds(dataset.size(), fractions);
+  const Dataset<T> all =
+      options.shuffle ? dataset.shuffle({.seed = options.seed, .reshuffle_each_iteration = false}) : dataset;
+  std::array<Dataset<T>, P> parts;
+  for (std::size_t i = 0; i < P; ++i) parts[i] = all.skip(bounds[i]).take(bounds[i + 1] - bounds[i]);
+  return parts;
+}
+
+}  // namespace TANDEM_NS::data

@@ -1,0 +1,44 @@
+// Ahead: threads that compute elements before the consumer asks for them, in order or as they come. Behind the stages
+// map and prefetch. Part of the component tandem::data.
+#pragma once
+#include <memory>
+
+#include "tandem/data/dataset/report.hpp"
+
+namespace TANDEM_NS::data::detail {
+
+/// A ring of slots between threads and a consumer. The derived class has the slots' elements, and calls finish() in its
+/// destructor, before they are destroyed.
+class TANDEM_API Ahead {
+ public:
+  /// As many slots as the threads have use for, or `slots`.
+  Ahead(const StageInfo& stage, const Workers& workers, i64 slots = 0);
+  Ahead(const Ahead&) = delete;
+  Ahead& operator=(const Ahead&) = delete;
+  virtual ~Ahead();
+
+ protected:
+  /// Reads the next input into a slot; false at the end. Called on any thread, by one at a time.
+  virtual bool read(i64 slot) = 0;
+  /// Turns the input in a slot into the element. Called by several threads at once, for different slots.
+  virtual void compute(i64 slot) = 0;
+
+  /// The number of slots.
+  i64 slots() const;
+  /// Waits for the next element and returns its slot, which is free again at the following call; -1 at the end. Starts
+  /// the threads at the first call.
+  ///   throws  what read or compute threw for this element
+  i64 take();
+  /// Ends and joins the threads. Elements that are being computed are finished first.
+  void finish() noexcept;
+
+ private:
+  struct State;
+  void run();
+  i64 claim(i64& count);
+  void start();
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace TANDEM_NS::data::detail

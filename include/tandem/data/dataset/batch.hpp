@@ -1,0 +1,265 @@
+// Stages that put elements together: batch, padded_batch, bucket_by_sequence_length, and unbatch, which takes them
+// apart. Behind data/dataset.hpp. Part of the component tandem::data.
+#pragma once
+#include "tandem/data/dataset/order.hpp"
+#include "tandem/data/dataset/sources.hpp"
+
+namespace TANDEM_NS::data {
+
+struct BatchOptions {
+  bool drop_remainder = false;  ///< leaves out the last batch if it is smaller
+};
+struct PaddedBatchOptions {
+  /// One shape for each tensor of an element, in order; a negative size is that of the largest element of the batch.
+  /// Default: all sizes are.
+  std::vector<std::vector<i64>> padded_shapes = {};
+  std::vector<double> padding_values = {};  ///< one for each tensor of an element; default: 0, empty texts, false
+  bool drop_remainder = false;
+};
+struct BucketOptions {
+  std::vector<std::vector<i64>> padded_shapes = {};  ///< as those of padded_batch
+  std::vector<double> padding_values = {};
+  /// Pads to the largest length of the bucket, which is one below its boundary: no element may be in the last bucket.
+  bool pad_to_bucket_boundary = false;
+  bool drop_remainder = false;
+};
+
+namespace detail {
+
+/// padded_batch's way to put tensors together. Counts the tensors of an element.
+struct Padding : Stacking {
+  Padding(const char* name, const std::vector<std::vector<i64>>& to, const std::vector<double>& with, i64 unknown_to)
+      : Stacking{name, &stack}, shapes(to), values(with), unknown(unknown_to) {}
+  const std::vector<std::vector<i64>>& shapes;
+  const std::vector<double>& values;
+  i64 unknown;  // in place of negative sizes, if it is not negative
+  mutable std::size_t tensor = 0;
+
+  TANDEM_API static Tensor stack(const Stacking& self, Span<const Tensor* const> rows);
+};
+TANDEM_API void check_padding(const char* op, std::size_t tensors, const std::vector<std::vector<i64>>& shapes,
+                              const std::vector<double>& values);
+
+template <class T>
+Batched<T> padded(const char* op, const std::vector<T>& elements, const std::vector<std::vector<i64>>& shapes,
+                  const std::vector<double>& values, i64 to = -1) {
+  std::size_t tensors = 0;
+  each_tensor(elements.front(), [&](const Tensor&) { ++tensors; });
+  check_padding(op, tensors, shapes, values);
+  return stack_elements<T>(Padding(op, shapes, values, to), static_cast<i64>(elements.size()),
+                           [&](i64 i) -> const T& { return elements[static_cast<std::size_t>(i)]; });
+}
+
+/// Batches of consecutive elements. `make` puts the elements of one together.
+template <class T, class B, class Make>
+class BatchCursor final : public Cursor<B> {
+ public:
+  BatchCursor(const StageInfo& stage, std::unique_ptr<Cursor<T>> input, i64 size, bool drop_remainder, Make make)
+      : stage_(stage), input_(std::move(input)), size_(size), drop_(drop_remainder), make_(std::move(make)) {}
+  bool next(B& out) override {
+    // After an error of an element, those before it are still here.
+    for (T element; static_cast<i64>(elements_.size()) < size_ && input_->next(element);)
+      elements_.push_back(std::move(element));
+    if (elements_.empty() || (drop_ && static_cast<i64>(elements_.size()) < size_)) return false;
+    const std::vector<T> elements = std::exchange(elements_, {});
+    elements_.reserve(elements.size());
+    const Timing timing(stage_.counts());
+    out = make_(elements);
+    return true;
+  }
+  i64 skip(i64 n) override {
+    const i64 rows = input_->skip(n * size_);
+    return rows / size_ + (!drop_ && rows % size_ != 0);
+  }
+
+ private:
+  const StageInfo& stage_;
+  std::unique_ptr<Cursor<T>> input_;
+  i64 size_;
+  bool drop_;
+  Make make_;
+  std::vector<T> elements_;
+};
+
+template <class T>
+class Batch final : public Stage<Batched<T>> {
+ public:
+  Batch(StageRef<T> input, i64 size, const BatchOptions& options)
+      : Stage<Batched<T>>("batch", {input}), input_(std::move(input)), size_(size), options_(options) {
+    check_at_least("batch", "batch_size", size, 1);
+  }
+  i64 cardinality() const override {
+    const i64 n = input_->cardinality();
+    return is_finite(n) ? n / size_ + (!options_.drop_remainder && n % size_ != 0) : n;
+  }
+  bool indexed() const override { return input_->indexed(); }
+  Batched<T> at(i64 epoch, i64 index) const override {
+    const Timing timing(this->counts());
+    const i64 n = input_->cardinality(), begin = index * size_;
+    return input_->gather(epoch, {begin, is_finite(n) ? std::min(size_, n - begin) : size_, nullptr});
+  }
+  std::unique_ptr<Cursor<Batched<T>>> open(const Run& run, i64 first) const override {
+    if (indexed() && this->workers().threads == 0)
+      return std::make_unique<IndexedCursor<Batched<T>>>(*this, run.epoch, first);
+    const auto make = [](const std::vector<T>& elements) {
+      return stack_elements<T>(plain_batch, static_cast<i64>(elements.size()),
+                               [&](i64 i) -> const T& { return elements[static_cast<std::size_t>(i)]; });
+    };
+    const i64 n = input_->cardinality(), begin = first * size_;
+    return std::make_unique<BatchCursor<T, Batched<T>, decltype(make)>>(
+        *this, input_->open(run, is_finite(n) ? std::min(begin, n) : begin), size_, options_.drop_remainder, make);
+  }
+
+ private:
+  StageRef<T> input_;
+  i64 size_;
+  BatchOptions options_;
+};
+
+template <class T>
+class PaddedBatch final : public Stage<Batched<T>> {
+ public:
+  PaddedBatch(StageRef<T> input, i64 size, PaddedBatchOptions options)
+      : Stage<Batched<T>>("padded_batch", {input}),
+        input_(std::move(input)),
+        size_(size),
+        options_(std::move(options)) {
+    check_at_least("padded_batch", "batch_size", size, 1);
+  }
+  i64 cardinality() const override {
+    const i64 n = input_->cardinality();
+    return is_finite(n) ? n / size_ + (!options_.drop_remainder && n % size_ != 0) : n;
+  }
+  bool indexed() const override { return input_->indexed(); }
+  Batched<T> at(i64 epoch, i64 index) const override {
+    const i64 n = input_->cardinality(), begin = index * size_;
+    const i64 end = is_finite(n) ? std::min(begin + size_, n) : begin + size_;
+    std::vector<T> elements;
+    for (i64 i = begin; i < end; ++i) elements.push_back(input_->at(epoch, i));
+    return make(elements);
+  }
+  std::unique_ptr<Cursor<Batched<T>>> open(const Run& run, i64 first) const override {
+    const auto make = [this](const std::vector<T>& elements) { return this->make(elements); };
+    const i64 n = input_->cardinality(), begin = first * size_;
+    return std::make_unique<BatchCursor<T, Batched<T>, decltype(make)>>(
+        *this, input_->open(run, is_finite(n) ? std::min(begin, n) : begin), size_, options_.drop_remainder, make);
+  }
+
+ private:
+  Batched<T> make(const std::vector<T>& elements) const {
+    return padded("padded_batch", elements, options_.padded_shapes, options_.padding_values);
+  }
+  StageRef<T> input_;
+  i64 size_;
+  PaddedBatchOptions options_;
+};
+
+[[noreturn]] TANDEM_API void raise_bucket(i64 length, i64 last_boundary);
+TANDEM_API void check_buckets(const std::vector<i64>& boundaries, const std::vector<i64>& batch_sizes);
+
+/// Padded batches of elements of similar length.
+template <class T, class Length>
+class Buckets final : public Stage<Batched<T>> {
+ public:
+  Buckets(StageRef<T> input, Length length, std::vector<i64> boundaries, std::vector<i64> sizes, BucketOptions options)
+      : Stage<Batched<T>>("bucket_by_sequence_length", {input}),
+        input_(std::move(input)),
+        length_(std::move(length)),
+        boundaries_(std::move(boundaries)),
+        sizes_(std::move(sizes)),
+        options_(std::move(options)) {
+    check_buckets(boundaries_, sizes_);
+  }
+  i64 cardinality() const override {
+    return input_->cardinality() == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
+  }
+  std::unique_ptr<Cursor<Batched<T>>> open(const Run& run, i64 first) const override {
+    return skipped<Batched<T>>(std::make_unique<Run_>(*this, run), first);
+  }
+
+ private:
+  class Run_ final : public Cursor<Batched<T>> {
+   public:
+    Run_(const Buckets& stage, const Run& run)
+        : stage_(stage), input_(stage.input_->open(run, 0)), buckets_(stage.sizes_.size()) {}
+    bool next(Batched<T>& out) override {
+      for (T element; !ended_;) {
+        if (!input_->next(element)) {
+          ended_ = true;
+          break;
+        }
+        const i64 length = static_cast<i64>(call(stage_.length_, std::as_const(element)));
+        const std::size_t i = stage_.bucket(length);
+        buckets_[i].push_back(std::move(element));
+        if (static_cast<i64>(buckets_[i].size()) == stage_.sizes_[i]) return make(i, out);
+      }
+      for (std::size_t i = 0; i < buckets_.size(); ++i)
+        if (!buckets_[i].empty() && !stage_.options_.drop_remainder) return make(i, out);
+      return false;
+    }
+
+   private:
+    bool make(std::size_t i, Batched<T>& out) {
+      const std::vector<T> elements = std::exchange(buckets_[i], {});
+      const BucketOptions& o = stage_.options_;
+      out = padded(stage_.name(), elements, o.padded_shapes, o.padding_values,
+                   o.pad_to_bucket_boundary ? stage_.boundaries_[i] - 1 : -1);
+      return true;
+    }
+    const Buckets& stage_;
+    std::unique_ptr<Cursor<T>> input_;
+    std::vector<std::vector<T>> buckets_;
+    bool ended_ = false;
+  };
+
+  std::size_t bucket(i64 length) const {
+    const auto at = std::upper_bound(boundaries_.begin(), boundaries_.end(), length) - boundaries_.begin();
+    if (options_.pad_to_bucket_boundary && at == std::ssize(boundaries_)) raise_bucket(length, boundaries_.back());
+    return static_cast<std::size_t>(at);
+  }
+
+  StageRef<T> input_;
+  Length length_;
+  std::vector<i64> boundaries_, sizes_;
+  BucketOptions options_;
+};
+
+/// The rows of each element, which is a tree of tensors.
+template <class T>
+class Unbatch final : public Stage<T> {
+ public:
+  explicit Unbatch(StageRef<T> input) : Stage<T>("unbatch", {input}), input_(std::move(input)) {}
+  i64 cardinality() const override {
+    return input_->cardinality() == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
+  }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    class Run_ final : public Cursor<T> {
+     public:
+      explicit Run_(std::unique_ptr<Cursor<T>> input) : input_(std::move(input)) {}
+      bool next(T& out) override {
+        while (row_ == rows_) {
+          if (!input_->next(batch_)) return false;
+          std::vector<Tensor> tensors;
+          each_tensor(batch_, [&](const Tensor& t) { tensors.push_back(t); });
+          row_ = 0, rows_ = common_rows("unbatch", tensors);
+        }
+        out = batch_;
+        each_tensor(out, [&](Tensor& t) { t = t[row_]; });
+        ++row_;
+        return true;
+      }
+
+     private:
+      std::unique_ptr<Cursor<T>> input_;
+      T batch_;
+      i64 row_ = 0, rows_ = 0;
+    };
+    return skipped<T>(std::make_unique<Run_>(input_->open(run, 0)), first);
+  }
+
+ private:
+  StageRef<T> input_;
+};
+
+}  // namespace detail
+}  // namespace TANDEM_NS::data

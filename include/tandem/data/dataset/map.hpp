@@ -1,0 +1,199 @@
+// The stages map, on the consumer's thread or on threads of its own, and prefetch. Behind data/dataset.hpp. Part of the
+// component tandem::data.
+#pragma once
+#include "tandem/data/dataset/indexed.hpp"
+#include "tandem/ops/random/element_keys.hpp"
+
+namespace TANDEM_NS::data {
+
+/// As many threads, or elements ahead, as the pipeline turns out to need.
+inline constexpr i64 autotune = -1;
+
+struct MapOptions {
+  i64 num_parallel_calls = 0;  ///< threads that call the function; 0: the consumer's; autotune: at most one a core
+  bool deterministic = true;   ///< results in the order of the elements; otherwise as they come
+  i64 seed = 0;                ///< selects the random numbers that the function draws
+};
+
+namespace detail {
+
+/// The number of threads that an option asks for.
+///   throws  errors::InvalidArgumentError for other negative numbers, and for more than 1024
+TANDEM_API int threads_of(const char* op, i64 option);
+
+/// Calls a function with an element: its draws of random numbers are those of the element, its errors name it.
+template <class T, class F>
+class ElementCall {
+ public:
+  ElementCall(const StageInfo& stage, const F& f, i64 seed) : stage_(stage), f_(f), seed_(seed) {}
+  template <class In>
+  T operator()(In&& element, i64 epoch, i64 index) const {
+    const Timing timing(stage_.counts());
+    const random::detail::ElementKeys keys(static_cast<u64>(seed_ * 1024 + stage_.depth()),
+                                           static_cast<u64>(epoch) << 40 ^ static_cast<u64>(index));
+    try {
+      return call(f_, std::forward<In>(element));
+    } catch (errors::OpError& e) {
+      e.set_context("element " + std::to_string(index) + " of epoch " + std::to_string(epoch) + ", in " +
+                    stage_.name());
+      throw;
+    }
+  }
+
+ private:
+  const StageInfo& stage_;
+  const F& f_;
+  i64 seed_;
+};
+
+template <class In, class T, class F>
+class Map final : public Stage<T> {
+ public:
+  Map(StageRef<In> input, F f, const MapOptions& options)
+      : Stage<T>("map", {input}),
+        input_(std::move(input)),
+        f_(std::move(f)),
+        seed_(options.seed),
+        threads_(threads_of("map", options.num_parallel_calls)) {
+    if (threads_ > 0) this->set_workers({threads_, options.deterministic, options.num_parallel_calls == autotune});
+  }
+  i64 cardinality() const override { return input_->cardinality(); }
+  bool indexed() const override { return input_->indexed(); }
+  T at(i64 epoch, i64 index) const override { return apply()(input_->at(epoch, index), epoch, index); }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    if (threads_ > 0 && indexed()) return std::make_unique<IndexedAhead<T>>(*this, run, first);
+    if (threads_ > 0) return std::make_unique<Parallel>(*this, run, first);
+    return std::make_unique<Serial>(*this, run, first);
+  }
+
+ private:
+  using Call = ElementCall<T, const F>;
+  Call apply() const { return Call(*this, f_, seed_); }
+
+  class Serial final : public Cursor<T> {
+   public:
+    Serial(const Map& stage, const Run& run, i64 first)
+        : apply_(stage.apply()), input_(stage.input_->open(run, first)), epoch_(run.epoch), index_(first) {}
+    bool next(T& out) override {
+      In element;
+      if (!input_->next(element)) return false;
+      out = apply_(std::move(element), epoch_, index_++);
+      return true;
+    }
+    i64 skip(i64 n) override {
+      n = input_->skip(n);
+      index_ += n;
+      return n;
+    }
+
+   private:
+    Call apply_;
+    std::unique_ptr<Cursor<In>> input_;
+    i64 epoch_, index_;
+  };
+
+  // Of a stream: elements are read in order, by one thread at a time, and computed by several.
+  class Parallel final : public Cursor<T>, Ahead {
+   public:
+    Parallel(const Map& stage, const Run& run, i64 first)
+        : Ahead(stage, stage.workers()),
+          stage_(stage),
+          run_(run),
+          input_(stage.input_->open(run, first)),
+          next_(first),
+          slots_(static_cast<std::size_t>(slots())) {}
+    ~Parallel() override { finish(); }
+    bool next(T& out) override {
+      const i64 at = take();
+      if (at < 0) return false;
+      slots_[static_cast<std::size_t>(at)].kept.move_to(out, stage_, run_);
+      return true;
+    }
+
+   private:
+    struct Slot {
+      In element{};
+      i64 index = 0;
+      Kept<T> kept;
+    };
+    bool read(i64 at) override {
+      Slot& slot = slots_[static_cast<std::size_t>(at)];
+      if (!input_->next(slot.element)) return false;
+      slot.index = next_++;
+      return true;
+    }
+    void compute(i64 at) override {
+      Slot& slot = slots_[static_cast<std::size_t>(at)];
+      slot.kept.set(stage_.apply()(std::exchange(slot.element, In{}), run_.epoch, slot.index), stage_, run_);
+    }
+
+    const Map& stage_;
+    Run run_;
+    std::unique_ptr<Cursor<In>> input_;
+    i64 next_;
+    std::vector<Slot> slots_;
+  };
+
+  StageRef<In> input_;
+  F f_;
+  i64 seed_;
+  int threads_;
+};
+
+template <class T>
+class Prefetch final : public Stage<T> {
+ public:
+  Prefetch(StageRef<T> input, i64 size) : Stage<T>("prefetch", {input}), input_(std::move(input)), size_(size) {
+    if (size < 1 && size != autotune)
+      errors::raise<errors::InvalidArgumentError>(
+          "prefetch", "buffer_size must be at least 1, or data::autotune, but is " + std::to_string(size));
+  }
+  i64 cardinality() const override { return input_->cardinality(); }
+  bool indexed() const override { return input_->indexed(); }
+  T at(i64 epoch, i64 index) const override { return input_->at(epoch, index); }
+  BatchedOrNone<T> gather(i64 epoch, const Rows& rows) const override { return input_->gather(epoch, rows); }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    return std::make_unique<Thread>(*this, run, first);
+  }
+
+ private:
+  static constexpr i64 most_tuned = 64;
+
+  class Thread final : public Cursor<T>, Ahead {
+   public:
+    Thread(const Prefetch& stage, const Run& run, i64 first)
+        : Ahead(stage, {.threads = 1, .adapt = stage.size_ == autotune},
+                stage.size_ == autotune ? most_tuned : stage.size_),
+          stage_(stage),
+          run_(run),
+          input_(stage.input_->open(run, first)),
+          slots_(static_cast<std::size_t>(slots())) {}
+    ~Thread() override { finish(); }
+    bool next(T& out) override {
+      const i64 at = take();
+      if (at < 0) return false;
+      slots_[static_cast<std::size_t>(at)].move_to(out, stage_, run_);
+      return true;
+    }
+
+   private:
+    bool read(i64 at) override {
+      T element;
+      if (!input_->next(element)) return false;
+      slots_[static_cast<std::size_t>(at)].set(std::move(element), stage_, run_);
+      return true;
+    }
+    void compute(i64) override {}
+
+    const Prefetch& stage_;
+    Run run_;
+    std::unique_ptr<Cursor<T>> input_;
+    std::vector<Kept<T>> slots_;
+  };
+
+  StageRef<T> input_;
+  i64 size_;
+};
+
+}  // namespace detail
+}  // namespace TANDEM_NS::data

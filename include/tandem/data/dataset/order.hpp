@@ -1,0 +1,367 @@
+// Stages that choose and order elements without looking at them: shuffle, take, skip, shard, repeat, concatenate, zip,
+// enumerate. Of indexed data sets they calculate with numbers, so that what they give is indexed, too. Behind
+// data/dataset.hpp. Part of the component tandem::data.
+#pragma once
+#include "tandem/base/philox.hpp"
+#include "tandem/data/dataset/indexed.hpp"
+#include "tandem/data/permutation.hpp"
+
+namespace TANDEM_NS::data {
+
+struct ShuffleOptions {
+  i64 seed = 0;                          ///< selects the orders
+  bool reshuffle_each_iteration = true;  ///< another order in each epoch
+};
+
+namespace detail {
+
+/// Whether this is a number of elements, not one of the two constants.
+inline bool is_finite(i64 cardinality) { return cardinality >= 0; }
+TANDEM_API void check_at_least(const char* op, const char* what, i64 value, i64 least);
+[[noreturn]] TANDEM_API void raise_stream_shuffle();
+
+/// A permutation of all elements, each computed by itself.
+template <class T>
+class ShuffleAll final : public Stage<T> {
+ public:
+  ShuffleAll(StageRef<T> input, const ShuffleOptions& options)
+      : Stage<T>("shuffle", {input}), input_(std::move(input)), options_(options) {}
+  i64 cardinality() const override { return input_->cardinality(); }
+  bool indexed() const override { return true; }
+  T at(i64 epoch, i64 index) const override { return input_->at(epoch, order(epoch)(index)); }
+  BatchedOrNone<T> gather(i64 epoch, const Rows& rows) const override {
+    const Permutation permutation = order(epoch);
+    InlinedVector<i64, 256, memory::Blocks> list;
+    for (i64 i = 0; i < rows.count; ++i) list.push(permutation(rows[i]));
+    return input_->gather(epoch, {0, rows.count, list.data()});
+  }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    if (this->workers().threads > 0) return open_indexed<T>(*this, run, first);
+    class Run_ final : public IndexedCursor<T> {
+     public:
+      Run_(const ShuffleAll& stage, i64 epoch, i64 first)
+          : IndexedCursor<T>(stage, epoch, first), input_(*stage.input_), order_(stage.order(epoch)) {}
+      bool next(T& out) override {
+        if (this->next_ == this->end_) return false;
+        out = input_.at(this->epoch_, order_(this->next_++));
+        return true;
+      }
+
+     private:
+      const Stage<T>& input_;
+      Permutation order_;
+    };
+    return std::make_unique<Run_>(*this, run.epoch, first);
+  }
+
+ private:
+  Permutation order(i64 epoch) const {
+    return Permutation(input_->cardinality(), options_.seed, options_.reshuffle_each_iteration ? epoch : 0);
+  }
+  StageRef<T> input_;
+  ShuffleOptions options_;
+};
+
+/// Random elements of a buffer, whose places the next elements take.
+template <class T>
+class ShuffleBuffer final : public Stage<T> {
+ public:
+  ShuffleBuffer(StageRef<T> input, i64 size, const ShuffleOptions& options)
+      : Stage<T>("shuffle", {input}), input_(std::move(input)), size_(size), options_(options) {
+    if (size == 0) raise_stream_shuffle();
+    check_at_least("shuffle", "buffer_size", size, 1);
+  }
+  i64 cardinality() const override { return input_->cardinality(); }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    return skipped<T>(std::make_unique<Run_>(*this, run), first);
+  }
+
+ private:
+  class Run_ final : public Cursor<T> {
+   public:
+    Run_(const ShuffleBuffer& stage, const Run& run)
+        : stage_(stage),
+          run_(run),
+          input_(stage.input_->open(run, 0)),
+          numbers_{static_cast<u64>(stage.options_.seed),
+                   static_cast<u64>(stage.options_.reshuffle_each_iteration ? run.epoch : 0)} {}
+    ~Run_() override {
+      T unused;
+      for (Kept<T>& element : buffer_) element.move_to(unused, stage_, run_);
+    }
+    bool next(T& out) override {
+      while (!ended_ && static_cast<i64>(buffer_.size()) < stage_.size_) fill();
+      if (buffer_.empty()) return false;
+      std::swap(buffer_[draw()], buffer_.back());
+      buffer_.back().move_to(out, stage_, run_);
+      buffer_.pop_back();
+      return true;
+    }
+
+   private:
+    void fill() {
+      T element;
+      if (!input_->next(element)) {
+        ended_ = true;
+        return;
+      }
+      Kept<T> kept;
+      kept.set(std::move(element), stage_, run_);
+      buffer_.push_back(std::move(kept));
+    }
+    std::size_t draw() {
+      if (draws_ % 2 == 0) words_ = numbers_.block(draws_ / 2, 0xd6);  // a counter of its own
+      const u64 bits = random::join(words_.w[draws_ % 2 * 2], words_.w[draws_ % 2 * 2 + 1]);
+      ++draws_;
+      return static_cast<std::size_t>(static_cast<unsigned __int128>(bits) * buffer_.size() >> 64);
+    }
+
+    const ShuffleBuffer& stage_;
+    Run run_;
+    std::unique_ptr<Cursor<T>> input_;
+    random::Stream numbers_;
+    random::Words words_{};
+    u64 draws_ = 0;
+    std::vector<Kept<T>> buffer_;
+    bool ended_ = false;
+  };
+
+  StageRef<T> input_;
+  i64 size_;
+  ShuffleOptions options_;
+};
+
+template <class T>
+StageRef<T> shuffled(StageRef<T> input, i64 buffer_size, const ShuffleOptions& options) {
+  const i64 n = input->cardinality();
+  if (input->indexed() && is_finite(n) && (buffer_size == 0 || buffer_size >= n))
+    return std::make_shared<ShuffleAll<T>>(std::move(input), options);
+  return std::make_shared<ShuffleBuffer<T>>(std::move(input), buffer_size, options);
+}
+
+/// Elements begin, begin + step ... below end: skip, take and shard. An end of infinite_cardinality is the input's.
+template <class T>
+class Range final : public Stage<T> {
+ public:
+  Range(const char* name, StageRef<T> input, i64 begin, i64 end, i64 step)
+      : Stage<T>(name, {input}), input_(std::move(input)), begin_(begin), end_(end), step_(step) {}
+  i64 cardinality() const override {
+    i64 n = input_->cardinality();
+    if (n == unknown_cardinality) return n;
+    if (!is_finite(n)) n = end_;
+    else if (end_ >= 0) n = std::min(n, end_);
+    if (!is_finite(n)) return infinite_cardinality;
+    return n <= begin_ ? 0 : (n - begin_ - 1) / step_ + 1;
+  }
+  bool indexed() const override { return input_->indexed(); }
+  T at(i64 epoch, i64 index) const override { return input_->at(epoch, begin_ + index * step_); }
+  BatchedOrNone<T> gather(i64 epoch, const Rows& rows) const override {
+    if (step_ == 1 && !rows.list) return input_->gather(epoch, {begin_ + rows.first, rows.count, nullptr});
+    InlinedVector<i64, 256, memory::Blocks> list;
+    for (i64 i = 0; i < rows.count; ++i) list.push(begin_ + rows[i] * step_);
+    return input_->gather(epoch, {0, rows.count, list.data()});
+  }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    if (indexed() && step_ > 1) return open_indexed<T>(*this, run, first);
+    return std::make_unique<Run_>(*this, run, first);
+  }
+
+ private:
+  class Run_ final : public Cursor<T> {
+   public:
+    Run_(const Range& stage, const Run& run, i64 first) : stage_(stage), next_(stage.begin_ + first * stage.step_) {
+      const i64 n = stage.input_->cardinality();
+      const bool has_any = stage.end_ < 0 || next_ < stage.end_;
+      if (has_any) input_ = stage.input_->open(run, is_finite(n) ? std::min(next_, n) : next_);
+    }
+    bool next(T& out) override {
+      if (!input_ || (stage_.end_ >= 0 && next_ >= stage_.end_)) return false;
+      if (gap_ > 0 && input_->skip(gap_) < gap_) return false;
+      gap_ = stage_.step_ - 1;
+      next_ += stage_.step_;
+      return input_->next(out);
+    }
+
+   private:
+    const Range& stage_;
+    std::unique_ptr<Cursor<T>> input_;
+    i64 next_, gap_ = 0;
+  };
+
+  StageRef<T> input_;
+  i64 begin_, end_, step_;
+};
+
+/// The input again and again, each time as another epoch.
+template <class T>
+class Repeat final : public Stage<T> {
+ public:
+  Repeat(StageRef<T> input, i64 count) : Stage<T>("repeat", {input}), input_(std::move(input)), count_(count) {
+    check_at_least("repeat", "count", count, -1);
+  }
+  i64 cardinality() const override {
+    const i64 n = input_->cardinality();
+    if (n == 0 || count_ == 0) return 0;
+    if (count_ < 0 || n == infinite_cardinality) return infinite_cardinality;
+    return is_finite(n) ? n * count_ : unknown_cardinality;
+  }
+  bool indexed() const override { return input_->indexed() && input_->cardinality() > 0; }
+  T at(i64 epoch, i64 index) const override {
+    const i64 n = input_->cardinality();
+    return input_->at(inner(epoch, index / n), index % n);
+  }
+  BatchedOrNone<T> gather(i64 epoch, const Rows& rows) const override {
+    const i64 n = input_->cardinality();
+    if (!rows.list && rows.count > 0 && rows.first / n == (rows.first + rows.count - 1) / n)
+      return input_->gather(inner(epoch, rows.first / n), {rows.first % n, rows.count, nullptr});
+    return Stage<T>::gather(epoch, rows);
+  }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    return std::make_unique<Run_>(*this, run, first);
+  }
+
+ private:
+  i64 inner(i64 epoch, i64 repetition) const {
+    return count_ >= 0 ? epoch * count_ + repetition : (epoch << 32) + repetition;
+  }
+
+  class Run_ final : public Cursor<T> {
+   public:
+    Run_(const Repeat& stage, const Run& run, i64 first) : stage_(stage), run_(run) {
+      const i64 n = stage.input_->cardinality();
+      if (n > 0) repetition_ = first / n, first %= n;
+      open(n > 0 ? first : 0);
+      if (n <= 0 && first > 0) this->skip(first);
+    }
+    bool next(T& out) override {
+      for (bool fresh = false; input_; fresh = true) {
+        if (input_->next(out)) return true;
+        if (fresh) return false;  // an empty input has no first element however often it is read
+        ++repetition_;
+        open(0);
+      }
+      return false;
+    }
+
+   private:
+    void open(i64 first) {
+      input_.reset();
+      if (stage_.count_ >= 0 && repetition_ >= stage_.count_) return;
+      Run run = run_;
+      run.epoch = stage_.inner(run_.epoch, repetition_);
+      input_ = stage_.input_->open(run, first);
+    }
+    const Repeat& stage_;
+    Run run_;
+    std::unique_ptr<Cursor<T>> input_;
+    i64 repetition_ = 0;
+  };
+
+  StageRef<T> input_;
+  i64 count_;  // negative: without end
+};
+
+/// The elements of one data set, then those of another.
+template <class T>
+class Concatenate final : public Stage<T> {
+ public:
+  Concatenate(StageRef<T> a, StageRef<T> b)
+      : Stage<T>("concatenate", {a, b}), a_(std::move(a)), b_(std::move(b)), first_(a_->cardinality()) {}
+  i64 cardinality() const override {
+    const i64 n = b_->cardinality();
+    if (first_ == infinite_cardinality || n == infinite_cardinality) return infinite_cardinality;
+    return is_finite(first_) && is_finite(n) ? first_ + n : unknown_cardinality;
+  }
+  bool indexed() const override { return a_->indexed() && b_->indexed() && is_finite(first_); }
+  T at(i64 epoch, i64 index) const override {
+    return index < first_ ? a_->at(epoch, index) : b_->at(epoch, index - first_);
+  }
+  BatchedOrNone<T> gather(i64 epoch, const Rows& rows) const override {
+    if (!rows.list && rows.first + rows.count <= first_) return a_->gather(epoch, rows);
+    if (!rows.list && rows.first >= first_) return b_->gather(epoch, {rows.first - first_, rows.count, nullptr});
+    return Stage<T>::gather(epoch, rows);
+  }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    class Run_ final : public Cursor<T> {
+     public:
+      Run_(const Concatenate& stage, const Run& run, i64 first) : stage_(stage), run_(run) {
+        const bool second = is_finite(stage.first_) && first >= stage.first_;
+        input_ = second ? stage.b_->open(run, first - stage.first_) : stage.a_->open(run, first);
+        second_ = second;
+      }
+      bool next(T& out) override {
+        if (input_->next(out)) return true;
+        if (std::exchange(second_, true)) return false;
+        input_ = stage_.b_->open(run_, 0);
+        return input_->next(out);
+      }
+
+     private:
+      const Concatenate& stage_;
+      Run run_;
+      std::unique_ptr<Cursor<T>> input_;
+      bool second_ = false;
+    };
+    if (is_finite(first_) || first == 0) return std::make_unique<Run_>(*this, run, first);
+    return skipped<T>(std::make_unique<Run_>(*this, run, 0), first);
+  }
+
+ private:
+  StageRef<T> a_, b_;
+  i64 first_;  // the number of elements of a
+};
+
+/// Elements of several data sets side by side, up to the end of the first that ends.
+template <class... Ts>
+class Zip final : public Stage<std::tuple<Ts...>> {
+ public:
+  using Element = std::tuple<Ts...>;
+  explicit Zip(StageRef<Ts>... inputs) : Stage<Element>("zip", {inputs...}), inputs_(std::move(inputs)...) {}
+  i64 cardinality() const override {
+    i64 r = infinite_cardinality;
+    const auto add = [&r](i64 n) {
+      if (n == unknown_cardinality || r == unknown_cardinality) r = unknown_cardinality;
+      else if (is_finite(n)) r = is_finite(r) ? std::min(r, n) : n;
+    };
+    std::apply([&](const auto&... input) { (add(input->cardinality()), ...); }, inputs_);
+    return r;
+  }
+  bool indexed() const override {
+    return std::apply([](const auto&... input) { return (input->indexed() && ...); }, inputs_);
+  }
+  Element at(i64 epoch, i64 index) const override {
+    return std::apply([&](const auto&... input) { return Element{input->at(epoch, index)...}; }, inputs_);
+  }
+  BatchedOrNone<Element> gather(i64 epoch, const Rows& rows) const override {
+    if constexpr (Batchable<Element>)
+      return std::apply([&](const auto&... input) { return Batched<Element>{input->gather(epoch, rows)...}; }, inputs_);
+    else return nullptr;
+  }
+  std::unique_ptr<Cursor<Element>> open(const Run& run, i64 first) const override {
+    class Run_ final : public Cursor<Element> {
+     public:
+      explicit Run_(std::unique_ptr<Cursor<Ts>>... inputs) : inputs_(std::move(inputs)...) {}
+      bool next(Element& out) override {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+          return (std::get<I>(inputs_)->next(std::get<I>(out)) && ...);
+        }
+        (std::index_sequence_for<Ts...>());
+      }
+      i64 skip(i64 n) override {
+        std::apply([&](auto&... input) { ((n = std::min(n, input->skip(n))), ...); }, inputs_);
+        return n;
+      }
+
+     private:
+      std::tuple<std::unique_ptr<Cursor<Ts>>...> inputs_;
+    };
+    return std::apply([&](const auto&... input) { return std::make_unique<Run_>(input->open(run, first)...); },
+                      inputs_);
+  }
+
+ private:
+  std::tuple<StageRef<Ts>...> inputs_;
+};
+
+}  // namespace detail
+}  // namespace TANDEM_NS::data

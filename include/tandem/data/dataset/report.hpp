@@ -1,0 +1,92 @@
+// StageInfo: the name of a stage of a pipeline and where its time goes; the report of a pipeline. Behind
+// data/dataset.hpp. Part of the component tandem::data.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tandem/base/dtype.hpp"
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS::data::detail {
+
+/// What the runs of a stage have counted, over all epochs.
+struct StageCounts {
+  std::atomic<i64> elements = 0;             // that the stage has handed on
+  std::atomic<i64> busy = 0;                 // nanoseconds of its own function, over all threads
+  std::atomic<i64> timed = 0;                // elements of which `busy` is the time
+  std::atomic<i64> waited = 0;               // nanoseconds that the consumer has waited for its threads
+  std::atomic<i64> elapsed = 0;              // nanoseconds that its threads have existed
+  std::atomic<i64> threads = 0;              // that it has started last
+  std::atomic<i64> kept = 0, most_kept = 0;  // bytes in its buffer, and their maximum
+  std::atomic<i64> ignored = 0;              // errors
+
+  void keep(i64 bytes);
+  void release(i64 bytes) { kept.fetch_sub(bytes, std::memory_order_relaxed); }
+};
+
+/// The threads that compute the elements of a stage ahead of its consumer, if there are any.
+struct Workers {
+  int threads = 0;
+  bool ordered = true;  // elements are handed out in their order
+  bool adapt = false;   // as few of them work as keep up with the consumer
+};
+
+/// What a stage is called, what it reads, and what its runs have counted.
+class TANDEM_API StageInfo {
+ public:
+  using Ref = std::shared_ptr<const StageInfo>;
+  explicit StageInfo(const char* name, std::vector<Ref> inputs = {});
+  StageInfo(const StageInfo&) = delete;
+  StageInfo& operator=(const StageInfo&) = delete;
+  virtual ~StageInfo();
+
+  const char* name() const { return name_; }
+  /// The longest way to a source, which tells the stages of a pipeline apart.
+  i64 depth() const { return depth_; }
+  StageCounts& counts() const { return counts_; }
+  /// Its own or, if it has none, those of an input.
+  const Workers& workers() const { return workers_; }
+  const std::vector<Ref>& inputs() const { return inputs_; }
+
+ protected:
+  void set_workers(const Workers& workers) { workers_ = workers; }
+
+ private:
+  const char* name_;
+  std::vector<Ref> inputs_;
+  i64 depth_ = 0;
+  Workers workers_;
+  mutable StageCounts counts_;
+};
+
+/// The stages of a pipeline and what they have counted, a line each, sources first.
+TANDEM_API std::string report(const StageInfo& last);
+
+/// Measures the time of a stage's function, of one element in 16 where it is short.
+class TANDEM_API Timing {
+ public:
+  explicit Timing(StageCounts& counts) : counts_(counts) {
+    thread_local unsigned tick = 0;
+    if (counts.timed.load(std::memory_order_relaxed) < 64 || slow() || (++tick & 15) == 0) start();
+  }
+  Timing(const Timing&) = delete;
+  Timing& operator=(const Timing&) = delete;
+  ~Timing() {
+    if (begin_ >= 0) stop();
+  }
+
+ private:
+  // An element of 2 us can afford two readings of the clock.
+  bool slow() const {
+    return counts_.busy.load(std::memory_order_relaxed) > 2000 * counts_.timed.load(std::memory_order_relaxed);
+  }
+  void start();
+  void stop();
+
+  StageCounts& counts_;
+  i64 begin_ = -1;
+};
+
+}  // namespace TANDEM_NS::data::detail

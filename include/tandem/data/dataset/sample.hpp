@@ -1,0 +1,188 @@
+// Stages that draw: sample_from_datasets, choose_from_datasets, rejection_resample. Behind data/dataset.hpp. Part of
+// the component tandem::data.
+#pragma once
+#include "tandem/data/dataset/order.hpp"
+
+namespace TANDEM_NS::data {
+
+struct SampleOptions {
+  i64 seed = 0;                            ///< selects the draws
+  bool stop_on_empty_dataset = false;      ///< ends with the first data set that ends; otherwise it is left out then
+  bool rerandomize_each_iteration = true;  ///< other draws in each epoch
+};
+
+namespace detail {
+
+/// Uniform numbers in [0, 1), of a stage's seed and an epoch.
+class TANDEM_API Draw {
+ public:
+  Draw(i64 seed, i64 epoch) : numbers_{static_cast<u64>(seed), static_cast<u64>(epoch)} {}
+  double operator()();
+
+ private:
+  random::Stream numbers_;
+  u64 next_ = 0;
+};
+/// The index of the weight in whose part of the sum a uniform number lies.
+TANDEM_API std::size_t chosen(const std::vector<double>& weights, double uniform);
+TANDEM_API void check_weights(const char* op, std::size_t datasets, const std::vector<double>& weights);
+[[noreturn]] TANDEM_API void raise_choice(i64 choice, std::size_t datasets);
+
+template <class T>
+class Sample final : public Stage<T> {
+ public:
+  Sample(std::vector<StageRef<T>> inputs, std::vector<double> weights, const SampleOptions& options)
+      : Stage<T>("sample_from_datasets", {inputs.begin(), inputs.end()}),
+        inputs_(std::move(inputs)),
+        weights_(std::move(weights)),
+        options_(options) {
+    if (weights_.empty()) weights_.assign(inputs_.size(), 1.0);
+    check_weights(this->name(), inputs_.size(), weights_);
+  }
+  i64 cardinality() const override {
+    i64 sum = 0;
+    bool all = true, any = false;
+    for (const auto& input : inputs_) {
+      const i64 n = input->cardinality();
+      if (n == unknown_cardinality) return n;
+      if (is_finite(n)) sum += n, any = true;
+      else all = false;
+    }
+    if (options_.stop_on_empty_dataset) return any ? unknown_cardinality : infinite_cardinality;
+    return all ? sum : infinite_cardinality;
+  }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    return skipped<T>(std::make_unique<Run_>(*this, run), first);
+  }
+
+ private:
+  class Run_ final : public Cursor<T> {
+   public:
+    Run_(const Sample& stage, const Run& run)
+        : stage_(stage),
+          weights_(stage.weights_),
+          draw_(stage.options_.seed, stage.options_.rerandomize_each_iteration ? run.epoch : 0) {
+      for (const auto& input : stage.inputs_) inputs_.push_back(input->open(run, 0));
+    }
+    bool next(T& out) override {
+      return visit([&](Cursor<T>& input) { return input.next(out); });
+    }
+    i64 skip(i64 n) override {  // no element is computed
+      for (i64 i = 0; i < n; ++i)
+        if (!visit([](Cursor<T>& input) { return input.skip(1) == 1; })) return i;
+      return n;
+    }
+
+   private:
+    template <class F>
+    bool visit(const F& f) {
+      while (!ended_) {
+        const std::size_t i = chosen(weights_, draw_());
+        if (i == weights_.size()) break;
+        if (f(*inputs_[i])) return true;
+        weights_[i] = 0;
+        ended_ = stage_.options_.stop_on_empty_dataset;
+      }
+      return false;
+    }
+    const Sample& stage_;
+    std::vector<double> weights_;
+    std::vector<std::unique_ptr<Cursor<T>>> inputs_;
+    Draw draw_;
+    bool ended_ = false;
+  };
+
+  std::vector<StageRef<T>> inputs_;
+  std::vector<double> weights_;
+  SampleOptions options_;
+};
+
+/// The next element of the data set whose number `choice` gives.
+template <class T>
+class Choose final : public Stage<T> {
+ public:
+  Choose(std::vector<StageRef<T>> inputs, StageRef<i64> choice, bool stop_on_empty)
+      : Stage<T>("choose_from_datasets", {inputs.begin(), inputs.end()}),
+        inputs_(std::move(inputs)),
+        choice_(std::move(choice)),
+        stop_(stop_on_empty) {}
+  i64 cardinality() const override { return unknown_cardinality; }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    class Run_ final : public Cursor<T> {
+     public:
+      Run_(const Choose& stage, const Run& run) : stage_(stage), choice_(stage.choice_->open(run, 0)) {
+        for (const auto& input : stage.inputs_) inputs_.push_back(input->open(run, 0));
+      }
+      bool next(T& out) override {
+        for (i64 i = 0; choice_->next(i);) {
+          if (i < 0 || i >= std::ssize(inputs_)) raise_choice(i, inputs_.size());
+          if (inputs_[static_cast<std::size_t>(i)]->next(out)) return true;
+          if (stage_.stop_) return false;
+        }
+        return false;
+      }
+
+     private:
+      const Choose& stage_;
+      std::unique_ptr<Cursor<i64>> choice_;
+      std::vector<std::unique_ptr<Cursor<T>>> inputs_;
+    };
+    return skipped<T>(std::make_unique<Run_>(*this, run), first);
+  }
+
+ private:
+  std::vector<StageRef<T>> inputs_;
+  StageRef<i64> choice_;
+  bool stop_;
+};
+
+/// The probabilities with which elements of each class are kept, so that those that are have the target distribution
+/// and as many as can be are kept: target / initial, divided by the largest.
+TANDEM_API std::vector<double> acceptance(const std::vector<double>& target, const std::vector<double>& initial);
+[[noreturn]] TANDEM_API void raise_class(i64 number, std::size_t classes);
+
+/// Elements and their classes, in another distribution of classes.
+template <class T, class F>
+class Resample final : public Stage<std::pair<i64, T>> {
+ public:
+  Resample(StageRef<T> input, F class_of, const std::vector<double>& target, const std::vector<double>& initial,
+           i64 seed)
+      : Stage<std::pair<i64, T>>("rejection_resample", {input}),
+        input_(std::move(input)),
+        class_of_(std::move(class_of)),
+        accept_(acceptance(target, initial)),
+        seed_(seed) {}
+  i64 cardinality() const override {
+    return input_->cardinality() == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
+  }
+  std::unique_ptr<Cursor<std::pair<i64, T>>> open(const Run& run, i64 first) const override {
+    class Run_ final : public Cursor<std::pair<i64, T>> {
+     public:
+      Run_(const Resample& stage, const Run& run)
+          : stage_(stage), input_(stage.input_->open(run, 0)), draw_(stage.seed_, run.epoch) {}
+      bool next(std::pair<i64, T>& out) override {
+        while (input_->next(out.second)) {
+          out.first = static_cast<i64>(call(stage_.class_of_, std::as_const(out.second)));
+          if (out.first < 0 || out.first >= std::ssize(stage_.accept_)) raise_class(out.first, stage_.accept_.size());
+          if (draw_() < stage_.accept_[static_cast<std::size_t>(out.first)]) return true;
+        }
+        return false;
+      }
+
+     private:
+      const Resample& stage_;
+      std::unique_ptr<Cursor<T>> input_;
+      Draw draw_;
+    };
+    return skipped<std::pair<i64, T>>(std::make_unique<Run_>(*this, run), first);
+  }
+
+ private:
+  StageRef<T> input_;
+  F class_of_;
+  std::vector<double> accept_;
+  i64 seed_;
+};
+
+}  // namespace detail
+}  // namespace TANDEM_NS::data

@@ -1,0 +1,298 @@
+// Data sets: map on threads, its errors and random numbers, prefetch, cache, limits, the end of threads.
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "tandem/data/dataset.hpp"
+#include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+
+namespace data_dataset_map_test {
+using namespace tandem;
+using testing::error_of;
+using Longs = std::vector<i64>;
+
+void sleep_ms(int n) { std::this_thread::sleep_for(std::chrono::milliseconds(n)); }
+
+TEST_CASE("map: results are in order with any number of threads, of indexed data sets and streams") {
+  Longs squares;
+  for (i64 i = 0; i < 1000; ++i) squares.push_back(i * i);
+  for (const i64 threads : {i64{0}, i64{1}, i64{2}, i64{8}, data::autotune}) {
+    const auto square = [](i64 i) {
+      if (i % 97 == 0) std::this_thread::yield();
+      return i * i;
+    };
+    const data::MapOptions options{.num_parallel_calls = threads};
+    CHECK(data::range(1000).map(square, options).to_vector() == squares);
+    CHECK(data::range(1000).filter([](i64) { return true; }).map(square, options).to_vector() == squares);
+    CHECK(data::range(2000).map(square, options).take(1000).to_vector() == squares);
+  }
+}
+
+TEST_CASE("map: with deterministic = false every element comes once") {
+  for (const bool indexed : {true, false}) {
+    auto source = data::range(500);
+    if (!indexed) source = source.filter([](i64) { return true; });
+    const auto ds = source.map(
+        [](i64 i) {
+          if (i % 5 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+          return i;
+        },
+        {.num_parallel_calls = 4, .deterministic = false});
+    std::set<i64> seen;
+    i64 n = 0;
+    for (const i64 i : ds) seen.insert(i), ++n;
+    CHECK(n == 500);
+    CHECK(seen.size() == 500);
+  }
+}
+
+TEST_CASE("map: threads wait at the same time, and the batches behind them too") {
+  // Sleeping needs no processor: that several sleep at once is counted, not timed.
+  std::atomic<int> now = 0, most = 0;
+  const auto ds = data::range(64)
+                      .map(
+                          [&](i64 i) {
+                            const int n = ++now;
+                            for (int m = most; n > m && !most.compare_exchange_weak(m, n);) {
+                            }
+                            sleep_ms(5);
+                            --now;
+                            return i;
+                          },
+                          {.num_parallel_calls = 8})
+                      .shuffle()
+                      .batch(16);
+  i64 rows = 0;
+  for (const Tensor& batch : ds) rows += batch.size();
+  CHECK(rows == 64);
+  CHECK(most > 4);
+  CHECK(most <= 8);
+}
+
+TEST_CASE("map: an error reaches the loop at its element, which can go on") {
+  for (const i64 threads : {0, 1, 4}) {
+    auto it = data::range(10)
+                  .map(
+                      [](i64 i) {
+                        if (i == 3) errors::raise<errors::InvalidArgumentError>("decode", "no such picture");
+                        if (i == 6) throw std::string("of the user's own kind");
+                        return i;
+                      },
+                      {.num_parallel_calls = threads})
+                  .iterator({2, 0});
+    Longs seen;
+    std::string text;
+    int strings = 0;
+    for (bool more = true; more;) {
+      try {
+        const auto i = it.next();
+        more = i.has_value();
+        if (more) seen.push_back(*i);
+      } catch (const errors::InvalidArgumentError& e) {
+        text = e.what();
+      } catch (const std::string&) {
+        ++strings;
+      }
+    }
+    CHECK(seen == Longs{0, 1, 2, 4, 5, 7, 8, 9});
+    CHECK_THAT(text, ContainsSubstring("decode: no such picture (element 3 of epoch 2, in map)"));
+    CHECK(strings == 1);
+    CHECK(it.position() == data::Position{2, 10});
+  }
+}
+
+TEST_CASE("map: an error inside of a batch leaves the batch's other elements") {
+  const auto ds = data::range(7)
+                      .map(
+                          [](i64 i) {
+                            if (i == 2) errors::raise<errors::DataLossError>("read", "damaged");
+                            return i;
+                          },
+                          {.num_parallel_calls = 2})
+                      .batch(3);
+  auto it = ds.iterator();
+  CHECK_THROWS_AS(it.next(), errors::DataLossError);
+  CHECK(it.next()->to_vector<i64>() == Longs{0, 1, 3});
+  CHECK(it.next()->to_vector<i64>() == Longs{4, 5, 6});
+  CHECK(!it.next());
+}
+
+TEST_CASE("ignore_errors: counts them, tells the first, and ends where nothing comes any more") {
+  static std::vector<std::string> warnings;
+  warnings.clear();
+  set_warning_handler([](const char* text) { warnings.emplace_back(text); });
+  const auto ds = data::range(100)
+                      .map([](i64 i) {
+                        if (i % 3 == 0) errors::raise<errors::InvalidArgumentError>("decode", "bad");
+                        return i;
+                      })
+                      .ignore_errors();
+  CHECK(ds.to_vector().size() == 66);
+  CHECK(warnings.size() == 10);
+  CHECK_THAT(warnings[0], ContainsSubstring("ignore_errors: decode: bad (element 0 of epoch 0, in map)"));
+  CHECK_THAT(ds.report(), ContainsSubstring("34 errors ignored"));
+  set_warning_handler(nullptr);
+  const auto never = data::range(100)
+                         .map([](i64) -> i64 { errors::raise<errors::InvalidArgumentError>("decode", "bad"); })
+                         .ignore_errors(5);
+  CHECK_THROWS_AS(never.to_vector(), errors::InvalidArgumentError);
+}
+
+TEST_CASE("map: random numbers depend on the element and the epoch, not on threads or where a loop begins") {
+  const auto make = [](i64 threads, i64 seed = 0) {
+    return data::range(40).map([](i64) { return random::uniform({2}) + random::normal({2}); },
+                               {.num_parallel_calls = threads, .seed = seed});
+  };
+  const auto values = [](const auto& ds, i64 epoch, i64 first = 0) {
+    std::vector<float> r;
+    for (const Tensor& x : ds.epoch(epoch, first))
+      for (const float v : x.template to_vector<float>()) r.push_back(v);
+    return r;
+  };
+  random::set_seed(5);
+  const auto serial = values(make(0), 1);
+  random::uniform({3});  // other draws do not matter
+  CHECK(values(make(4), 1) == serial);
+  CHECK(values(make(4), 1, 10) == std::vector<float>(serial.begin() + 20, serial.end()));
+  CHECK(values(make(0), 2) != serial);
+  CHECK(values(make(0, 1), 1) != serial);
+  CHECK(std::set<float>(serial.begin(), serial.end()).size() == serial.size());
+  random::set_seed(6);
+  CHECK(values(make(0), 1) != serial);
+  random::set_seed(5);
+  CHECK(values(make(2), 1) == serial);
+  // Two maps draw different numbers for an element; an op's own seed selects another sequence.
+  const auto both = data::range(1)
+                        .map([](i64) { return random::uniform({1}); })
+                        .map([](const Tensor& x) {
+                          return concat({x, random::uniform({1})}, 0);
+                        })
+                        .to_vector()[0]
+                        .to_vector<float>();
+  CHECK(both[0] != both[1]);
+  const auto seeded =
+      data::range(2).map([](i64) { return random::uniform({1}, {.seed = 3}); }, {.num_parallel_calls = 2}).to_vector();
+  CHECK(seeded[0].item<float>() != seeded[1].item<float>());
+}
+
+TEST_CASE("map: functions get the parts of an element, or the whole of it") {
+  const auto pairs = data::zip(data::range(3), data::range(10, 13));
+  CHECK(pairs.map([](i64 a, i64 b) { return a * b; }).to_vector() == Longs{0, 11, 24});
+  CHECK(pairs.map([](std::tuple<i64, i64> p) { return std::get<1>(p); }).to_vector() == Longs{10, 11, 12});
+  CHECK(pairs.filter([](i64 a, i64) { return a > 0; }).to_vector().size() == 2);
+  const auto tensors = data::from_tensor_slices(range(4)).filter([](const Tensor& x) { return x > 1; });
+  CHECK(tensors.to_vector().size() == 2);
+}
+
+TEST_CASE("prefetch: elements are made ahead of the loop, as many as asked for") {
+  std::atomic<i64> made = 0;
+  const auto ds = data::range(100).map([&](i64 i) { return ++made, i; }).prefetch(4);
+  auto it = ds.iterator();
+  CHECK(made == 0);  // nothing before the first request
+  CHECK(*it.next() == 0);
+  for (int i = 0; i < 2000 && made < 5; ++i) sleep_ms(1);
+  sleep_ms(20);
+  CHECK(made >= 4);
+  CHECK(made <= 6);
+  CHECK(data::range(300).prefetch(3).to_vector() == data::range(300).to_vector());
+  CHECK(data::range(300).prefetch(data::autotune).to_vector() == data::range(300).to_vector());
+}
+
+TEST_CASE("Dataset: leaving a loop ends its threads, two thousand times") {
+  const auto ds = data::range(1000).map([](i64 i) { return i; }, {.num_parallel_calls = 2}).prefetch(2);
+  const auto threads = [] {  // of this process, as the system counts them
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+      if (line.rfind("Threads:", 0) == 0) return std::stoi(line.substr(8));
+    return 0;
+  };
+  const int before = threads();
+  constexpr int loops = 2000;
+  i64 sum = 0;
+  for (int i = 0; i < loops; ++i)
+    for (const i64 x : ds.epoch(0, i % 900)) {
+      sum += x;
+      if (x % 7 == 0) break;
+    }
+  CHECK(sum > 0);
+  CHECK(threads() == before);
+  // An iterator that is destroyed before, in and after its run.
+  { auto unused = ds.iterator(); }
+  {
+    auto some = ds.iterator();
+    some.next();
+    auto moved = std::move(some);
+    CHECK(moved.next());
+    moved = ds.iterator({0, 990});
+    while (moved.next()) {
+    }
+  }
+  CHECK(threads() == before);
+}
+
+TEST_CASE("Dataset: the data set may end before its iteration") {
+  auto it = data::range(100).map([](i64 i) { return i; }, {.num_parallel_calls = 2}).prefetch(2).iterator();
+  i64 n = 0;
+  while (it.next()) ++n;
+  CHECK(n == 100);
+}
+
+TEST_CASE("cache: elements are computed once") {
+  for (const bool indexed : {true, false}) {
+    std::atomic<int> calls = 0;
+    auto source = data::range(20);
+    if (!indexed) source = source.filter([](i64) { return true; });
+    const auto ds = source.map([&](i64 i) { return ++calls, i; }, {.num_parallel_calls = 2}).cache();
+    CHECK(ds.to_vector().size() == 20);
+    CHECK(calls == 20);
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      Longs seen;
+      for (const i64 i : ds.epoch(epoch)) seen.push_back(i);
+      CHECK(seen == data::range(20).to_vector());
+    }
+    CHECK(calls == 20);
+    Longs rest;
+    for (const i64 i : ds.epoch(1, 15)) rest.push_back(i);
+    CHECK(rest == Longs{15, 16, 17, 18, 19});
+    // Behind a cache elements are shuffled anew, and batched.
+    CHECK(ds.shuffle(100).batch(6).to_vector().size() == 4);
+  }
+  // A stream that was left before its end is not kept.
+  std::atomic<int> calls = 0;
+  const auto ds = data::range(20).filter([&](i64) { return ++calls, true; }).cache();
+  for (const i64 i : ds)
+    if (i == 5) break;
+  CHECK(ds.to_vector().size() == 20);
+  CHECK(calls == 26);
+  CHECK(ds.to_vector().size() == 20);
+  CHECK(calls == 26);
+  CHECK_THROWS_AS(data::range(3).repeat().filter([](i64) { return true; }).repeat().cache(), errors::OpError);
+}
+
+TEST_CASE("memory_limit: the stage that would keep too much raises; what keeps less does not") {
+  const auto rows = data::range(200).map([](i64 i) { return fill({1000}, static_cast<float>(i)); });
+  const auto message = error_of<errors::ResourceExhaustedError>(
+      [&] { rows.filter([](const Tensor&) { return true; }).shuffle(100).memory_limit(100'000).to_vector(); });
+  CHECK_THAT(message, ContainsSubstring("shuffle: the stages of this data set would keep"));
+  CHECK_THAT(message, ContainsSubstring("memory_limit of 100000"));
+  CHECK(rows.prefetch(5).memory_limit(100'000).to_vector().size() == 200);
+  CHECK_THROWS_AS(rows.prefetch(50).memory_limit(20'000).to_vector(), errors::ResourceExhaustedError);
+  CHECK(rows.map([](const Tensor& x) { return x; }, {.num_parallel_calls = 2}).memory_limit(100'000'000).size() == 200);
+}
+
+TEST_CASE("report: a line for each stage") {
+  const auto ds =
+      data::range(64).map([](i64 i) { return sleep_ms(1), i; }, {.num_parallel_calls = 4}).batch(8).prefetch(1);
+  ds.to_vector();
+  const std::string report = ds.report();
+  CHECK_THAT(report, ContainsSubstring("map: "));
+  CHECK_THAT(report, ContainsSubstring(" of 4 threads busy, consumer waits "));
+  CHECK_THAT(report, ContainsSubstring("prefetch: 8 elements"));
+  CHECK(std::count(report.begin(), report.end(), '\n') == 4);
+}
+
+}  // namespace data_dataset_map_test
