@@ -2,40 +2,57 @@
 # include those of the components before it. A component has:
 #   about     what it is for, in a few words
 #   folders   its folders below include/tandem, src and tests
+#   needs     the components without which it is not built: its units link theirs
 #   umbrella  the name of the header that has all of it, if that is not the component's
 #   ops       whether it has ops: a table of them, include/tandem/<name>_op_table.hpp, and samples for the tests
 #   package, version, target   the CMake package of which it uses the headers, and its target
-#   library, header            a library without a CMake package that it links, and a header of that
-#   debian    the Debian package of the one or the other
+#   libraries, headers         libraries without a CMake package that it links, and a header of each
+#   debian    the Debian packages of the one or the other
 #   zlib      whether it reads or writes compressed files
 # A fuzzer tests/fuzz/<name>_fuzz.cpp and golden values tests/golden/with_<name>_test.cpp belong to it.
-# TANDEM_COMPONENT_NAMES has the names.
+# TANDEM_COMPONENT_NAMES has the names, each behind those that it needs: string(JSON) gives them by the alphabet.
 set(tandem_component_table "${CMAKE_CURRENT_LIST_DIR}/components.json")
 set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${tandem_component_table}")
 file(READ "${tandem_component_table}" tandem_component_table)
-string(JSON last LENGTH "${tandem_component_table}")
-math(EXPR last "${last} - 1")
-set(TANDEM_COMPONENT_NAMES)
-foreach(i RANGE ${last})
-  string(JSON name MEMBER "${tandem_component_table}" ${i})
-  list(APPEND TANDEM_COMPONENT_NAMES ${name})
-endforeach()
 
 # tandem_component(prefix name): sets prefix_about and so on, empty where the table has no value.
 function(tandem_component prefix name)
-  foreach(field about umbrella ops package version target library header debian zlib)
+  foreach(field about umbrella ops package version target zlib)
     string(JSON value ERROR_VARIABLE missing GET "${tandem_component_table}" ${name} ${field})
     if(missing)
       set(value)
     endif()
     set(${prefix}_${field} "${value}" PARENT_SCOPE)
   endforeach()
-  string(JSON last LENGTH "${tandem_component_table}" ${name} folders)
-  math(EXPR last "${last} - 1")
-  set(folders)
-  foreach(i RANGE ${last})
-    string(JSON folder GET "${tandem_component_table}" ${name} folders ${i})
-    list(APPEND folders ${folder})
+  foreach(field folders needs libraries headers debian)
+    string(JSON length ERROR_VARIABLE missing LENGTH "${tandem_component_table}" ${name} ${field})
+    set(values)
+    if(NOT missing)
+      math(EXPR last "${length} - 1")
+      foreach(i RANGE ${last})
+        string(JSON value GET "${tandem_component_table}" ${name} ${field} ${i})
+        list(APPEND values ${value})
+      endforeach()
+    endif()
+    set(${prefix}_${field} ${values} PARENT_SCOPE)
   endforeach()
-  set(${prefix}_folders ${folders} PARENT_SCOPE)
 endfunction()
+
+set(names)
+string(JSON last LENGTH "${tandem_component_table}")
+math(EXPR last "${last} - 1")
+foreach(i RANGE ${last})
+  string(JSON name MEMBER "${tandem_component_table}" ${i})
+  list(APPEND names ${name})
+endforeach()
+set(TANDEM_COMPONENT_NAMES)
+while(names)
+  list(POP_FRONT names name)
+  tandem_component(c ${name})
+  list(REMOVE_ITEM c_needs ${TANDEM_COMPONENT_NAMES})
+  if(c_needs)
+    list(APPEND names ${name})
+  else()
+    list(APPEND TANDEM_COMPONENT_NAMES ${name})
+  endif()
+endwhile()

@@ -6,6 +6,7 @@ import pathlib
 import re
 
 from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy
@@ -15,7 +16,8 @@ CHECKOUT = HERE.parent.parent
 TABLE = next(path for path in (HERE / "components.json", CHECKOUT / "cmake/components.json") if path.exists())
 COMPONENTS = json.loads(TABLE.read_text())
 # The Conan packages of what they need.
-PACKAGES = {"nlohmann_json": "nlohmann_json/3.11.3", "Eigen3": "eigen/3.4.0", "re2": "re2/20230301"}
+PACKAGES = {"nlohmann_json": "nlohmann_json/3.11.3", "Eigen3": "eigen/3.4.0", "re2": "re2/20230301",
+            "jpeg": "libjpeg-turbo/[>=2.1 <4]", "png": "libpng/[>=1.6 <2]"}
 
 
 class Tandem(ConanFile):
@@ -44,14 +46,18 @@ class Tandem(ConanFile):
 
     def validate(self):
         check_min_cppstd(self, 20)
+        for row in self.built:
+            for other in row.get("needs", []):
+                if not self.options.get_safe(other):
+                    raise ConanInvalidConfiguration(f"what {row['about']} is for needs the option {other}")
 
     def layout(self):
         cmake_layout(self)
 
     def requirements(self):
         for row in self.built:
-            if row.get("package") or row.get("library"):
-                self.requires(PACKAGES[row.get("package") or row["library"]])
+            for need in [row["package"]] if "package" in row else row.get("libraries", []):
+                self.requires(PACKAGES[need])
         if any(row.get("zlib") for row in self.built):
             self.requires("zlib/[>=1.2.11 <2]")
 

@@ -3,6 +3,7 @@ get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
   data TANDEM_WITH_DATA
+  image TANDEM_WITH_IMAGE
   io TANDEM_WITH_IO
   linalg TANDEM_WITH_LINALG
   signal TANDEM_WITH_SIGNAL

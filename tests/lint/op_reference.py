@@ -26,6 +26,9 @@ FAMILIES = {
 ELSEWHERE = {"Decompositions and solvers": tuple(f"linalg/{name}.hpp" for name in (
                  "solve", "lstsq", "det", "qr", "eigen", "svd", "expm")),
              "Fourier transforms": ("signal/fft.hpp", "signal/frames.hpp"),
+             "Images": tuple(f"image/{name}.hpp" for name in (
+                 "decode", "encode", "convert", "resize", "crop", "flip", "color", "adjust", "transform", "boxes", "mix",
+                 "measure")),
              "Strings and tables": tuple(f"strings/{name}.hpp" for name in (
                  "text", "regex", "numbers", "unicode", "lookup", "vocabulary", "codec", "csv")),
              "Control flow": ("graph/control/control.hpp", "graph/control/while_loop.hpp", "graph/control/scan.hpp"),
@@ -241,8 +244,8 @@ def page(program, problems):
            "Every public op, by family: its declaration, what it does, its options. All are in namespace `tandem` and take",
            "`.name` too; options are given as `{.axis = 1}`. *kernel* has the dtypes and devices of the op's own kernel; an",
            "op without one is composed of others. `float16` and `bfloat16` are accepted wherever `float32` is.",
-           "Decompositions and solvers are the component `tandem::linalg`, Fourier transforms `tandem::signal`, strings and",
-           "tables `tandem::strings`.", ""]
+           "Decompositions and solvers are the component `tandem::linalg`, Fourier transforms `tandem::signal`, images",
+           "`tandem::image`, strings and tables `tandem::strings`.", ""]
     elsewhere = [HEADERS / name for names in ELSEWHERE.values() for name in names]
     headers = {path: Header(path) for path in sorted((HEADERS / "ops").rglob("*.hpp")) + elsewhere}
     options = {name: fields for header in headers.values() for name, fields in header.options.items()}

@@ -230,7 +230,10 @@ class Components(unittest.TestCase):
         row = "| `tandem::signal`, `tandem::signal_header_only` | transforms | nothing |"
         self.assertFalse(list(components.problems("signal", signal, row, "")))
         self.assertTrue(list(components.problems("signal", signal, "", "")))
-        self.assertTrue(list(components.problems("signal", signal | {"debian": "libfft-dev"}, row, "g++")))
+        self.assertTrue(list(components.problems("signal", signal | {"needs": ["io"]}, row, "")))
+        self.assertFalse(list(components.problems("signal", signal | {"needs": ["io"]}, row, "", ["io"])))
+        self.assertTrue(list(components.problems("signal", signal | {"debian": ["libfft-dev"]}, row, "g++")))
+        self.assertTrue(list(components.problems("signal", signal | {"libraries": ["fft"]}, row, "")))
         self.assertEqual(len(list(components.problems("nothing", {"folders": ["nothing"]}, "", ""))), 6)
 
 

@@ -74,6 +74,7 @@ tandem::Span<const Sample> index_samples();
 tandem::Span<const Sample> linalg_samples();  // this and below: of optional components, if they are built
 tandem::Span<const Sample> signal_samples();
 tandem::Span<const Sample> string_samples();
+tandem::Span<const Sample> image_samples();
 }  // namespace detail
 
 }  // namespace samples

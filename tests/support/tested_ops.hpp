@@ -3,6 +3,9 @@
 #include <vector>
 
 #include "tandem/op_table.hpp"
+#if TANDEM_WITH_IMAGE
+#include "tandem/image.hpp"
+#endif
 #if TANDEM_WITH_LINALG
 #include "tandem/linalg.hpp"
 #endif
@@ -38,6 +41,11 @@ inline std::vector<const tandem::OpDef*> tested_ops() {
   add(tandem::lookup_ops);
   add(tandem::csv_ops);
   add(tandem::codec_ops);
+#endif
+#if TANDEM_WITH_IMAGE
+  add(tandem::image_decode_ops);
+  add(tandem::image_encode_ops);
+  add(tandem::image_resize_ops);
 #endif
   return r;
 }

@@ -1,0 +1,38 @@
+// Colors: gray, HSV, YIQ, YUV. Part of the component tandem::image. Not here: changes of hue and saturation
+// (adjust.hpp).
+#pragma once
+#include "tandem/core/apply.hpp"
+
+namespace TANDEM_NS::image {
+
+/// Converts RGB to gray: 0.2989 R + 0.587 G + 0.114 B.
+///   x         real numbers, [..., 3]; integers are computed as convert_image_dtype does
+///   returns   dtype of x, [..., 1]
+///   throws    errors::InvalidArgumentError for another last axis or dtype
+///   gradient  exact, for floating dtypes
+TANDEM_API Tensor rgb_to_grayscale(const Tensor& x, OpOptions = {});
+/// Repeats a gray channel three times.
+///   x         any dtype, [..., 1]
+///   returns   dtype of x, [..., 3]
+///   throws    errors::InvalidArgumentError for another last axis
+///   gradient  the sum over the channels
+TANDEM_API Tensor grayscale_to_rgb(const Tensor& x, OpOptions = {});
+/// Converts RGB to hue, saturation and value, all in [0, 1] for colors in [0, 1]. Black has saturation 0, gray hue 0.
+///   x         floating, [..., 3]
+///   returns   shape and dtype of x
+///   throws    errors::InvalidArgumentError for another last axis or dtype
+///   gradient  exact, except where channels are equal
+TANDEM_API Tensor rgb_to_hsv(const Tensor& x, OpOptions = {});
+/// Converts hue, saturation and value to RGB. Otherwise as rgb_to_hsv.
+TANDEM_API Tensor hsv_to_rgb(const Tensor& x, OpOptions = {});
+/// Converts RGB to NTSC's YIQ or PAL's YUV and back: linear maps, in [0, 1] for Y.
+///   x         floating, [..., 3]
+///   returns   shape and dtype of x
+///   throws    errors::InvalidArgumentError for another last axis or dtype
+///   gradient  exact
+TANDEM_API Tensor rgb_to_yiq(const Tensor& x, OpOptions = {});
+TANDEM_API Tensor yiq_to_rgb(const Tensor& x, OpOptions = {});
+TANDEM_API Tensor rgb_to_yuv(const Tensor& x, OpOptions = {});
+TANDEM_API Tensor yuv_to_rgb(const Tensor& x, OpOptions = {});
+
+}  // namespace TANDEM_NS::image

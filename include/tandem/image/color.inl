@@ -1,0 +1,88 @@
+// Definitions of image/color.hpp. The numbers of YIQ and YUV are TensorFlow's.
+#pragma once
+#include "tandem/core/scope.hpp"
+#include "tandem/image/color.hpp"
+#include "tandem/image/shapes.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/slice.hpp"
+#include "tandem/ops/shape/tile.hpp"
+
+namespace TANDEM_NS::image {
+
+namespace impl {
+inline void check_colors(const char* op, const Tensor& x) {
+  check_rgb(op, x);
+  if (!is_floating(x.dtype())) raise(op, "x must be floating: " + to_string(x.spec()) + " (use convert_image_dtype)");
+}
+inline Tensor channel(const Tensor& x, i64 i) { return slice_by(x, {Ellipsis, Slice(i, i + 1)}); }
+// Each new channel is a row of weights times the channels of x.
+inline Tensor mixed(const Tensor& x, const double (&weights)[3][3], const OpOptions& o) {
+  std::vector<Tensor> mixed;
+  for (const auto& w : weights) mixed.push_back(channel(x, 0) * w[0] + channel(x, 1) * w[1] + channel(x, 2) * w[2]);
+  return concat(mixed, -1, o);
+}
+}  // namespace impl
+
+TANDEM_INLINE Tensor rgb_to_grayscale(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o, "rgb_to_grayscale");
+  impl::check_rgb("rgb_to_grayscale", x);
+  const Tensor f = impl::as_floats("rgb_to_grayscale", x);
+  const Tensor gray = impl::channel(f, 0) * 0.2989 + impl::channel(f, 1) * 0.587 + impl::channel(f, 2) * 0.114;
+  return impl::from_floats(gray, x.dtype(), o);
+}
+TANDEM_INLINE Tensor grayscale_to_rgb(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o, "grayscale_to_rgb");
+  if (x.rank() == 0 || (x.shape().dim(-1) != 1 && x.shape().dim(-1) != none))
+    impl::raise("grayscale_to_rgb", "the last axis must have 1 channel: " + to_string(x.spec()));
+  return concat({x, x, x}, -1, o);
+}
+TANDEM_INLINE Tensor rgb_to_hsv(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o, "rgb_to_hsv");
+  impl::check_colors("rgb_to_hsv", x);
+  const Tensor r = impl::channel(x, 0), g = impl::channel(x, 1), b = impl::channel(x, 2);
+  const Tensor value = reduce_max(x, {.axis = -1, .keepdims = true});
+  const Tensor range = value - reduce_min(x, {.axis = -1, .keepdims = true});
+  const Tensor some_range = where(range > 0, range, 1), some_value = where(value > 0, value, 1);
+  const Tensor saturation = where(value > 0, range / some_value, 0);
+  const Tensor sector =
+      where(r == value, (g - b) / some_range, where(g == value, (b - r) / some_range + 2, (r - g) / some_range + 4));
+  const Tensor hue = where(range > 0, sector / 6, 0);
+  return concat({where(hue < 0, hue + 1, hue), saturation, value}, -1, o);
+}
+TANDEM_INLINE Tensor hsv_to_rgb(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o, "hsv_to_rgb");
+  impl::check_colors("hsv_to_rgb", x);
+  const Tensor h = impl::channel(x, 0) * 6, s = impl::channel(x, 1), v = impl::channel(x, 2);
+  const Tensor full = concat({abs(h - 3) - 1, 2 - abs(h - 2), 2 - abs(h - 4)}, -1);
+  return multiply((1 - s) + s * clip_by_value(full, 0, 1), v, o);
+}
+TANDEM_INLINE Tensor rgb_to_yiq(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o, "rgb_to_yiq");
+  impl::check_colors("rgb_to_yiq", x);
+  return impl::mixed(
+      x, {{0.299, 0.587, 0.114}, {0.59590059, -0.27455667, -0.32134392}, {0.21153661, -0.52273617, 0.31119955}}, o);
+}
+TANDEM_INLINE Tensor yiq_to_rgb(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o, "yiq_to_rgb");
+  impl::check_colors("yiq_to_rgb", x);
+  return impl::mixed(x, {{1, 0.95598634, 0.6208248}, {1, -0.27201283, -0.64720424}, {1, -1.10674021, 1.70423049}}, o);
+}
+TANDEM_INLINE Tensor rgb_to_yuv(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o, "rgb_to_yuv");
+  impl::check_colors("rgb_to_yuv", x);
+  return impl::mixed(
+      x, {{0.299, 0.587, 0.114}, {-0.14714119, -0.28886916, 0.43601035}, {0.61497538, -0.51496512, -0.10001026}}, o);
+}
+TANDEM_INLINE Tensor yuv_to_rgb(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o, "yuv_to_rgb");
+  impl::check_colors("yuv_to_rgb", x);
+  return impl::mixed(x, {{1, 0, 1.13988303}, {1, -0.394642334, -0.58062185}, {1, 2.03206185, 0}}, o);
+}
+
+}  // namespace TANDEM_NS::image

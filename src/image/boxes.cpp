@@ -1,0 +1,2 @@
+#include "tandem/image/boxes.inl"
+#include "tandem/image/mix.inl"

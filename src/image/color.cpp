@@ -1,0 +1,2 @@
+#include "tandem/image/color.inl"
+#include "tandem/image/adjust.inl"

@@ -1,0 +1,2 @@
+#include "tandem/image/jpeg.inl"
+#include "tandem/image/jpeg_write.inl"

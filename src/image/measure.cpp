@@ -1,0 +1,2 @@
+#include "tandem/image/measure.inl"
+#include "tandem/image/transform.inl"

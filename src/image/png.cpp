@@ -1,0 +1,2 @@
+#include "tandem/image/png.inl"
+#include "tandem/image/png_write.inl"

@@ -1,0 +1,2 @@
+#include "tandem/image/resize.inl"
+#include "tandem/image/spans.inl"
