@@ -2,7 +2,10 @@
 // padded sequences, generated stand-ins. The component tandem::data.
 #pragma once
 #include "tandem/data/csv.hpp"
+#include "tandem/data/csv_reader.hpp"
 #include "tandem/data/dataset.hpp"
+#include "tandem/data/dataset_files.hpp"
+#include "tandem/data/dataset_sources.hpp"
 #include "tandem/data/file.hpp"
 #include "tandem/data/idx.hpp"
 #include "tandem/data/permutation.hpp"
@@ -13,10 +16,13 @@
 
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/data/csv.inl"
+#include "tandem/data/csv_reader.inl"
+#include "tandem/data/dataset.inl"
 #include "tandem/data/dataset/ahead.inl"
-#include "tandem/data/dataset/dataset.inl"
 #include "tandem/data/dataset/element.inl"
 #include "tandem/data/dataset/report.inl"
+#include "tandem/data/dataset/saved.inl"
+#include "tandem/data/dataset_files.inl"
 #include "tandem/data/file.inl"
 #include "tandem/data/idx.inl"
 #include "tandem/data/permutation.inl"
@@ -26,5 +32,6 @@
 #include "tandem/data/synthetic_letters.inl"
 #include "tandem/data/synthetic_texts.inl"
 #include "tandem/data/table.inl"
+#include "tandem/io.hpp"
 #include "tandem/tandem.hpp"
 #endif

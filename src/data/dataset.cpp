@@ -1,5 +1,5 @@
 // Data sets: what does not depend on the type of their elements.
+#include "tandem/data/dataset.inl"
 #include "tandem/data/dataset/ahead.inl"
-#include "tandem/data/dataset/dataset.inl"
 #include "tandem/data/dataset/element.inl"
 #include "tandem/data/dataset/report.inl"

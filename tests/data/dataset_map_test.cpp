@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "tandem/data/dataset.hpp"
+#include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"

@@ -3,7 +3,7 @@
 #include <map>
 #include <random>
 
-#include "tandem/data/dataset.hpp"
+#include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"

@@ -1,5 +1,5 @@
 // Data sets: sources, order, batches, positions; from_tensor_slices().shuffle().batch() as a training loop uses it.
-#include "tandem/data/dataset.hpp"
+#include "tandem/data/dataset_sources.hpp"
 
 #include <algorithm>
 #include <set>

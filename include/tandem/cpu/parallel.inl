@@ -17,9 +17,9 @@
 #include "tandem/base/error.hpp"
 #include "tandem/base/inter_op.hpp"
 #include "tandem/base/lean_vector.hpp"
+#include "tandem/base/serial_ops.hpp"
 #include "tandem/base/threads.hpp"
 #include "tandem/cpu/parallel.hpp"
-#include "tandem/cpu/serial.hpp"
 
 namespace TANDEM_NS::cpu::pool {
 
@@ -304,8 +304,6 @@ inline bool run(Region& region, int threads) {
 namespace TANDEM_NS::cpu {
 
 TANDEM_INLINE bool in_parallel_region() { return pool::inside; }
-TANDEM_INLINE SerialOps::SerialOps() : before_(std::exchange(pool::inside, true)) {}
-TANDEM_INLINE SerialOps::~SerialOps() { pool::inside = before_; }
 
 TANDEM_INLINE void set_executor(const Executor& executor) {
   std::lock_guard lock(pool::shared.mutex);
@@ -342,6 +340,8 @@ TANDEM_INLINE void detail::run_tasks(int tasks, int threads, cpu::RangeTask task
   }
   task(argument, 0, tasks);
 }
+TANDEM_INLINE detail::SerialOps::SerialOps() : before_(std::exchange(cpu::pool::inside, true)) {}
+TANDEM_INLINE detail::SerialOps::~SerialOps() { cpu::pool::inside = before_; }
 
 }  // namespace TANDEM_NS
 

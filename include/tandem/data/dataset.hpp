@@ -1,5 +1,6 @@
 // Dataset: elements that are read, transformed, put into batches and handed to a loop, in the terms of tf.data. Part of
-// the component tandem::data. Not here: data sets of files (dataset_files.hpp), the stages themselves (dataset/).
+// the component tandem::data. Not here: where data sets begin (dataset_sources.hpp, dataset_files.hpp), the stages
+// themselves (dataset/).
 #pragma once
 #include <atomic>
 #include <concepts>
@@ -13,12 +14,13 @@
 
 #include "tandem/data/dataset/batch.hpp"
 #include "tandem/data/dataset/cache.hpp"
+#include "tandem/data/dataset/iterator.hpp"
 #include "tandem/data/dataset/map.hpp"
 #include "tandem/data/dataset/order.hpp"
 #include "tandem/data/dataset/sample.hpp"
+#include "tandem/data/dataset/saved.hpp"
 #include "tandem/data/dataset/sources.hpp"
 #include "tandem/data/dataset/stream.hpp"
-#include "tandem/data/split.hpp"
 
 namespace TANDEM_NS::data {
 
@@ -32,105 +34,11 @@ inline constexpr bool is_dataset = false;
 template <class T>
 inline constexpr bool is_dataset<Dataset<T>> = true;
 
-TANDEM_API void check_iteration();
-TANDEM_API void check_position(i64 epoch, i64 first, i64 cardinality);
 TANDEM_API void check_at(bool indexed, i64 epoch, i64 index, i64 cardinality);
 TANDEM_API i64 check_size(i64 cardinality);
-TANDEM_API i64 range_count(i64 start, i64 stop, i64 step);
 TANDEM_API void check_shard(i64 num_shards, i64 index);
 
 }  // namespace detail
-
-/// Where an iteration is: the number of its epoch, and of the next element in it. This is all that is needed to go on
-/// in another process.
-struct Position {
-  i64 epoch = 0, index = 0;
-  friend bool operator==(const Position&, const Position&) = default;
-};
-
-/// One pass through a data set. Owns what it needs of the data set, and its threads, which end with it.
-template <class T>
-class Iterator {
- public:
-  using value_type = T;
-  using difference_type = std::ptrdiff_t;
-  using iterator_concept = std::input_iterator_tag;
-
-  Iterator(detail::StageRef<T> stage, Position position, i64 memory_limit)
-      : stage_(std::move(stage)), position_(position) {
-    detail::check_iteration();
-    detail::check_position(position.epoch, position.index, stage_->cardinality());
-    detail::Run run{position.epoch, {}};
-    if (memory_limit > 0) run.budget = std::make_shared<detail::Budget>(memory_limit);
-    cursor_ = stage_->open(run, position.index);
-  }
-  Iterator(Iterator&&) = default;
-  Iterator& operator=(Iterator&& o) noexcept {
-    cursor_ = std::move(o.cursor_);  // before the stage that it reads
-    stage_ = std::move(o.stage_);
-    element_ = std::move(o.element_);
-    position_ = o.position_;
-    return *this;
-  }
-
-  /// The next element, or none at the end.
-  ///   throws  what a function of the pipeline throws for this element; the next call goes on behind it
-  std::optional<T> next() {
-    std::optional<T> r(std::in_place);
-    if (!read(*r)) r.reset();
-    return r;
-  }
-  /// The position of the element that next() gives. In a range-for loop: of the element behind the present one.
-  Position position() const { return position_; }
-
-  // For range-for loops: begin() gives the first element.
-  T& operator*() { return *element_; }
-  Iterator& operator++() {
-    if (!element_) element_.emplace();
-    if (!read(*element_)) element_.reset();
-    return *this;
-  }
-  void operator++(int) { ++*this; }
-  friend bool operator==(const Iterator& i, std::default_sentinel_t) { return !i.element_; }
-
- private:
-  bool read(T& to) {
-    detail::check_iteration();
-    ++position_.index;  // also where this element raises
-    if (cursor_ && cursor_->next(to)) {
-      stage_->counts().elements.fetch_add(1, std::memory_order_relaxed);
-      return true;
-    }
-    --position_.index;
-    cursor_.reset();
-    return false;
-  }
-
-  detail::StageRef<T> stage_;
-  std::unique_ptr<detail::Cursor<T>> cursor_;
-  std::optional<T> element_;
-  Position position_;
-};
-
-/// An epoch, or the rest of one, to iterate over.
-template <class T>
-class Epoch {
- public:
-  Epoch(detail::StageRef<T> stage, Position position, i64 memory_limit)
-      : stage_(std::move(stage)), position_(position), memory_limit_(memory_limit) {
-    detail::check_position(position.epoch, position.index, stage_->cardinality());
-  }
-  Iterator<T> begin() const {
-    Iterator<T> r(stage_, position_, memory_limit_);
-    return std::move(++r);
-  }
-  std::default_sentinel_t end() const { return {}; }
-
- private:
-  detail::StageRef<T> stage_;
-  Position position_;
-  i64 memory_limit_;
-};
 
 /// A sequence of elements, and how they are made, as tf.data.Dataset. It is a value: a transformation returns another
 /// data set, and all can be used by several threads. Nothing is computed before an iteration asks for it.
@@ -376,6 +284,16 @@ class Dataset {
   /// Keeps the elements of the first epoch in memory; later iterations get these.
   Dataset cache() const { return with(std::make_shared<detail::Cache<T>>(stage_)); }
 
+  /// The same in a file, which later processes read, too. It is written under a temporary name by the first iteration
+  /// that reaches the end; one that ends before, or a full disk, leaves no file. Remove it when what lies before has
+  /// changed: only the type of the elements is checked. The result is a stream; data::load(path) is indexed.
+  ///   throws  errors::InvalidArgumentError if the file has elements of another type; errors::DataLossError if it is
+  ///           damaged. Iterations raise what writing it raises, once, and go on without
+  Dataset cache(const std::string& path) const {
+    static_assert(Batchable<T>, "cache(path): elements must be such that batch() accepts");
+    return with(std::make_shared<detail::FileCache<T>>(stage_, path));
+  }
+
   /// Another data set that keeps this one's limits, of a stage that reads its elements.
   template <class S>
   auto with(std::shared_ptr<S> stage) const {
@@ -401,88 +319,5 @@ class Dataset {
   i64 memory_limit_;
   std::shared_ptr<std::atomic<i64>> epochs_;  // that loops have begun
 };
-
-/// The rows (slices along axis 0) of tensors: of one, of several side by side (elements are arrays), or of a tuple, map
-/// or struct of tensors.
-///   throws  errors::InvalidArgumentError for scalars and for different numbers of rows
-inline Dataset<Tensor> from_tensor_slices(const Tensor& tensor) {
-  return Dataset<Tensor>(std::make_shared<detail::Slices<Tensor>>(tensor));
-}
-template <std::size_t N>
-Dataset<std::array<Tensor, N>> from_tensor_slices(const Tensor (&tensors)[N]) {
-  return Dataset<std::array<Tensor, N>>(
-      std::make_shared<detail::Slices<std::array<Tensor, N>>>(std::to_array(tensors)));
-}
-template <Batchable T>
-  requires(std::same_as<Batched<T>, T> && !std::same_as<T, Tensor>)
-Dataset<T> from_tensor_slices(T tensors) { return Dataset<T>(std::make_shared<detail::Slices<T>>(std::move(tensors))); }
-/// One element.
-template <class T>
-Dataset<T> from_tensors(T element) {
-  return Dataset<T>(std::make_shared<detail::Items<T>>("from_tensors", std::vector<T>{std::move(element)}));
-}
-/// The elements of a vector.
-template <class T>
-Dataset<T> from_items(std::vector<T> items) {
-  return Dataset<T>(std::make_shared<detail::Items<T>>("from_items", std::move(items)));
-}
-/// `size` elements by number: f(i) is element i. Indexed; f is called by several threads at once where map has some.
-template <class F>
-auto from_function(i64 size, F f) {
-  using T = std::decay_t<std::invoke_result_t<const F&, i64>>;
-  detail::check_at_least("from_function", "size", size, 0);
-  return Dataset<T>(std::make_shared<detail::Computed<T, F>>(size, std::move(f)));
-}
-/// A stream: make() is called at the beginning of each iteration and returns a function that returns the next element
-/// as std::optional<T>, or none at the end.
-template <class F>
-auto from_generator(F make) {
-  using T = typename std::invoke_result_t<std::invoke_result_t<const F&>>::value_type;
-  return Dataset<T>(std::make_shared<detail::Generated<T, F>>("from_generator", std::move(make)));
-}
-/// The numbers start, start + step ... before stop.
-///   throws  errors::InvalidArgumentError for a step of 0
-inline Dataset<i64> range(i64 start, i64 stop, i64 step = 1) {
-  return Dataset<i64>(std::make_shared<detail::Numbers>(start, step, detail::range_count(start, stop, step)));
-}
-inline Dataset<i64> range(i64 stop) { return range(0, stop); }
-
-/// Tuples of the elements of several data sets, up to the end of the shortest.
-template <class... Ts>
-Dataset<std::tuple<Ts...>> zip(const Dataset<Ts>&... datasets) {
-  return Dataset<std::tuple<Ts...>>(std::make_shared<detail::Zip<Ts...>>(datasets.stage()...));
-}
-/// Elements of several data sets, each drawn from one of them at random, with these probabilities or equal ones.
-///   throws  errors::InvalidArgumentError for no data sets, another number of weights, and weights that are negative,
-///           not finite or all 0
-template <class T>
-Dataset<T> sample_from_datasets(const std::vector<Dataset<T>>& datasets, std::vector<double> weights = {},
-                                SampleOptions options = {}) {
-  std::vector<detail::StageRef<T>> stages;
-  for (const Dataset<T>& dataset : datasets) stages.push_back(dataset.stage());
-  return Dataset<T>(std::make_shared<detail::Sample<T>>(std::move(stages), std::move(weights), options));
-}
-/// The next element of the data set whose number `choice` gives, for each of these numbers; data sets that have ended
-/// are passed over.
-template <class T>
-Dataset<T> choose_from_datasets(const std::vector<Dataset<T>>& datasets, const Dataset<i64>& choice,
-                                bool stop_on_empty_dataset = false) {
-  std::vector<detail::StageRef<T>> stages;
-  for (const Dataset<T>& dataset : datasets) stages.push_back(dataset.stage());
-  return Dataset<T>(std::make_shared<detail::Choose<T>>(std::move(stages), choice.stage(), stop_on_empty_dataset));
-}
-
-/// Divides an indexed data set at random: auto [train, test] = data::split(ds, {0.8, 0.2}).
-///   fractions  of the elements for each part, above 0, their sum at most 1
-///   throws     errors::InvalidArgumentError for other fractions; as size()
-template <class T, std::size_t P>
-std::array<Dataset<T>, P> split(const Dataset<T>& dataset, const double (&fractions)[P], SplitOptions options = {}) {
-  const std::vector<i64> bounds = detail::split_bounds(dataset.size(), fractions);
-  const Dataset<T> all =
-      options.shuffle ? dataset.shuffle({.seed = options.seed, .reshuffle_each_iteration = false}) : dataset;
-  std::array<Dataset<T>, P> parts;
-  for (std::size_t i = 0; i < P; ++i) parts[i] = all.skip(bounds[i]).take(bounds[i + 1] - bounds[i]);
-  return parts;
-}
 
 }  // namespace TANDEM_NS::data

@@ -1,9 +1,11 @@
-// Definitions of data/dataset.hpp and of the stages that do not depend on the type of the elements.
+// Definitions of data/dataset.hpp and dataset_sources.hpp, and of the stages that do not depend on the type of the
+// elements.
 #pragma once
 #include <cmath>
 #include <thread>
 
 #include "tandem/data/dataset.hpp"
+#include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/shape/slice.hpp"
 

@@ -28,7 +28,7 @@ inline constexpr std::uint64_t largest_deflate_ratio = 1032;
 
 #if TANDEM_HAS_ZLIB
 /// What surrounds the data.
-enum class Wrapper { none = -MAX_WBITS, gzip = MAX_WBITS + 16 };
+enum class Wrapper { none = -MAX_WBITS, zlib = MAX_WBITS, gzip = MAX_WBITS + 16 };
 
 /// Inflates the data that `source` holds from `at` on, piece by piece. Source: has read_at(to, offset, n).
 template <class Source>

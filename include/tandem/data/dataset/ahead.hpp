@@ -34,7 +34,10 @@ class TANDEM_API Ahead {
 
  private:
   struct State;
+  struct Claim;
   void run();
+  bool read_some(Claim& mine);
+  void finish_some(Claim& mine, i64 time);
   i64 claim(i64& count);
   void start();
 

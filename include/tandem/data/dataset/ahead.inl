@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tandem/base/error.hpp"
+#include "tandem/base/serial_ops.hpp"
 #include "tandem/base/threads.hpp"
-#include "tandem/cpu/serial.hpp"
 #include "tandem/data/dataset/ahead.hpp"
 
 namespace TANDEM_NS::data::detail {
@@ -60,6 +60,12 @@ struct Ahead::State {
   std::vector<std::thread> threads;
 };
 
+// The slots that a thread works on, and what has gone wrong for each.
+struct Ahead::Claim {
+  std::vector<i64> slots;
+  std::vector<std::exception_ptr> errors;
+};
+
 TANDEM_INLINE Ahead::Ahead(const StageInfo& stage, const Workers& workers, i64 slots)
     : state_(std::make_unique<State>(stage, workers, slots > 0 ? slots : 16 * i64{workers.threads} + 224)) {
   State& s = *state_;
@@ -100,63 +106,72 @@ TANDEM_INLINE i64 Ahead::claim(i64& count) {
   return first;
 }
 
+// Reads inputs into the slots of one claim; false if there is no more work after these.
+TANDEM_INLINE bool Ahead::read_some(Claim& mine) {
+  State& s = *state_;
+  const std::lock_guard input(s.input);
+  i64 count = 0;
+  const i64 first = s.ended ? -1 : claim(count);
+  if (first < 0) return false;
+  for (i64 i = 0; i < count && !s.ended; ++i) {
+    i64 slot = (first + i) % s.size;
+    if (!s.workers.ordered) {
+      const std::lock_guard lock(s.mutex);
+      slot = s.free.back(), s.free.pop_back();
+    }
+    std::exception_ptr error;
+    try {
+      s.ended = !read(slot);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (!s.ended) {
+      mine.slots.push_back(slot), mine.errors.push_back(error);
+      continue;
+    }
+    const std::lock_guard lock(s.mutex);
+    s.end = first + i, s.claimed = s.end;
+    if (!s.workers.ordered) s.free.push_back(slot);
+  }
+  return !s.ended;
+}
+
+// Hands over the elements of a claim, and chooses the size of the next ones by the time that they took.
+TANDEM_INLINE void Ahead::finish_some(Claim& mine, i64 time) {
+  State& s = *state_;
+  const i64 n = static_cast<i64>(mine.slots.size());
+  if (n == 0) return;
+  constexpr i64 short_time = 10'000, long_time = 50'000;  // of a claim, which takes the lock once
+  const std::lock_guard lock(s.mutex);
+  for (std::size_t i = 0; i < mine.slots.size(); ++i) {
+    State::Slot& slot = s.slots[static_cast<std::size_t>(mine.slots[i])];
+    slot.error = std::move(mine.errors[i]), slot.done = true;
+    if (!s.workers.ordered) s.finished.push_back(mine.slots[i]);
+  }
+  if (time < short_time * n && s.limit < s.size) s.limit = std::min(2 * s.limit, s.size);
+  const i64 most = std::clamp<i64>(s.limit / (2 * s.workers.threads), 1, 64);  // leaves room for all threads
+  if (time < short_time) s.chunk = std::min(2 * s.chunk, most);
+  else if (time > long_time) s.chunk = std::max<i64>(1, s.chunk / 2);
+  if (s.waiting) s.ready.notify_all();
+}
+
 TANDEM_INLINE void Ahead::run() {
   State& s = *state_;
-  const cpu::SerialOps serial;
-  std::vector<i64> mine;
-  std::vector<std::exception_ptr> errors;
+  const tandem::detail::SerialOps serial;
+  Claim mine;
   for (bool more = true; more;) {
-    mine.clear(), errors.clear();
-    {
-      const std::lock_guard input(s.input);
-      i64 count = 0;
-      const i64 first = s.ended ? -1 : claim(count);
-      if (first < 0) break;
-      for (i64 i = 0; i < count; ++i) {
-        i64 slot = (first + i) % s.size;
-        if (!s.workers.ordered) {
-          const std::lock_guard lock(s.mutex);
-          slot = s.free.back(), s.free.pop_back();
-        }
-        std::exception_ptr error;
-        try {
-          if (!read(slot)) {
-            s.ended = true;
-            const std::lock_guard lock(s.mutex);
-            s.end = first + i, s.claimed = s.end;
-            if (!s.workers.ordered) s.free.push_back(slot);
-            break;
-          }
-        } catch (...) {
-          error = std::current_exception();
-        }
-        mine.push_back(slot), errors.push_back(error);
-      }
-      more = !s.ended;
-    }
+    mine.slots.clear(), mine.errors.clear();
+    more = read_some(mine);
     const i64 begin = tandem::detail::nanoseconds_now();
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-      if (errors[i]) continue;
+    for (std::size_t i = 0; i < mine.slots.size(); ++i) {
+      if (mine.errors[i]) continue;
       try {
-        compute(mine[i]);
+        compute(mine.slots[i]);
       } catch (...) {
-        errors[i] = std::current_exception();
+        mine.errors[i] = std::current_exception();
       }
     }
-    const i64 time = tandem::detail::nanoseconds_now() - begin;
-    const std::lock_guard lock(s.mutex);
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-      State::Slot& slot = s.slots[static_cast<std::size_t>(mine[i])];
-      slot.error = std::move(errors[i]), slot.done = true;
-      if (!s.workers.ordered) s.finished.push_back(mine[i]);
-    }
-    // Chunks of about 20 us, as far as they leave room for all threads.
-    const i64 n = static_cast<i64>(mine.size());
-    if (n > 0 && time < 10'000 * n && s.limit < s.size) s.limit = std::min(2 * s.limit, s.size);
-    if (n > 0 && time < 10'000)
-      s.chunk = std::min({s.chunk * 2, i64{64}, std::max<i64>(1, s.limit / (2 * s.workers.threads))});
-    else if (n > 0 && time > 50'000) s.chunk = std::max<i64>(1, s.chunk / 2);
-    if (s.waiting) s.ready.notify_all();
+    finish_some(mine, tandem::detail::nanoseconds_now() - begin);
   }
   const std::lock_guard lock(s.mutex);
   --s.running;

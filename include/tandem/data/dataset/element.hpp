@@ -64,6 +64,11 @@ struct BatchOf<std::pair<A, B>> {
   static constexpr bool ok = BatchOf<A>::ok && BatchOf<B>::ok;
   using type = std::pair<typename BatchOf<A>::type, typename BatchOf<B>::type>;
 };
+template <>
+struct BatchOf<std::vector<Tensor>> {
+  static constexpr bool ok = true;
+  using type = std::vector<Tensor>;
+};
 template <class K, class T>
 struct BatchOf<std::map<K, T>> {
   static constexpr bool ok = BatchOf<T>::ok;
@@ -85,8 +90,8 @@ struct BatchOf<T> {
 
 }  // namespace detail
 
-/// The types that batch() accepts: Tensor, numbers, std::string, and arrays, tuples, pairs and maps of them; structs
-/// whose fields are tensors (or such structs).
+/// The types that batch() accepts: Tensor, numbers, std::string, and arrays, tuples, pairs and maps of them; vectors of
+/// tensors; structs whose fields are tensors (or such structs).
 template <class T>
 concept Batchable = detail::BatchOf<T>::ok;
 
@@ -108,6 +113,7 @@ TANDEM_API Tensor stack_texts(i64 n, const std::string& (*at)(const void* contex
 /// The memory that a tensor refers to, in bytes.
 TANDEM_API i64 bytes_of_tensor(const Tensor& t);
 [[noreturn]] TANDEM_API void raise_keys(const char* op, i64 element);
+[[noreturn]] TANDEM_API void raise_lengths(const char* op, i64 element, std::size_t first, std::size_t other);
 
 /// How the tensors of a batch are put together, and in which op's name errors are raised.
 struct Stacking {
@@ -143,6 +149,14 @@ Batched<T> stack_elements(const Stacking& how, i64 n, const Get& get) {
           how, n, [&](i64 i) -> const auto& { return std::get<K>(get(i)); })...};
     }
     (std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (std::is_same_v<T, std::vector<Tensor>>) {
+    std::vector<Tensor> r;
+    for (i64 i = 1; i < n; ++i)
+      if (get(i).size() != get(0).size()) raise_lengths(how.op, i, get(0).size(), get(i).size());
+    for (std::size_t k = 0; n > 0 && k < get(0).size(); ++k)
+      r.push_back(stack_elements<Tensor>(
+          how, n, [&](i64 i) -> const auto& { return get(i)[k]; }));
+    return r;
   } else if constexpr (is_map<T>) {
     Batched<T> r;
     for (i64 i = 1; i < n; ++i)

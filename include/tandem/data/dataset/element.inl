@@ -160,4 +160,10 @@ TANDEM_INLINE void raise_keys(const char* op, i64 element) {
       op, "elements 0 and " + std::to_string(element) + " of a batch are maps with different keys");
 }
 
+TANDEM_INLINE void raise_lengths(const char* op, i64 element, std::size_t first, std::size_t other) {
+  errors::raise<errors::InvalidArgumentError>(op, "elements 0 and " + std::to_string(element) +
+                                                      " of a batch have different numbers of tensors: " +
+                                                      std::to_string(first) + " and " + std::to_string(other));
+}
+
 }  // namespace TANDEM_NS::data::detail

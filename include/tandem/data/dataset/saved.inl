@@ -1,0 +1,110 @@
+// Definitions of data/dataset/element_bytes.hpp and saved.hpp.
+#pragma once
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "tandem/data/dataset/saved.hpp"
+
+namespace TANDEM_NS::data::detail {
+
+TANDEM_INLINE void append_tensor(const char* op, const Tensor& t, std::string& to) {
+  tandem::detail::check_value(op, t);
+  if (t.device().kind != Device::cpu)
+    errors::raise<errors::InvalidArgumentError>(op, "an element is on " + to_string(t.device()) +
+                                                        ": copy it to the CPU first, as .map([](const Tensor& x) { "
+                                                        "return x.cpu(); }) does");
+  append_number(static_cast<std::uint8_t>(t.dtype()), to);
+  append_number(static_cast<std::uint8_t>(t.rank()), to);
+  for (int axis = 0; axis < t.rank(); ++axis) append_number(t.shape().dim(axis), to);
+  if (t.dtype() != DType::string) {
+    to.append(static_cast<const char*>(t.raw()), t.spec().bytes());
+    return;
+  }
+  for (i64 i = 0; i < t.size(); ++i) {
+    const std::string_view text = static_cast<const Bytes*>(t.raw())[i].view();
+    append_number(static_cast<u64>(text.size()), to);
+    to += text;
+  }
+}
+
+TANDEM_INLINE void ElementBytes::raise_damaged() const {
+  errors::raise<errors::DataLossError>(op_, "the bytes of an element do not fit its type: the file is damaged");
+}
+TANDEM_INLINE void ElementBytes::check_end() const {
+  if (!bytes_.empty()) raise_damaged();
+}
+TANDEM_INLINE std::string_view ElementBytes::take(u64 n) {
+  if (n > bytes_.size()) raise_damaged();
+  const std::string_view r = bytes_.substr(0, n);
+  bytes_.remove_prefix(n);
+  return r;
+}
+TANDEM_INLINE Tensor ElementBytes::tensor() {
+  const auto dtype = number<std::uint8_t>();
+  const auto rank = number<std::uint8_t>();
+  if (dtype >= static_cast<unsigned>(dtype_count) || rank > max_rank) raise_damaged();
+  Spec spec{Shape(), static_cast<DType>(dtype), {}};
+  u64 size = 1;
+  for (int axis = 0; axis < rank; ++axis) {
+    const i64 n = number<i64>();
+    if (n < 0 || __builtin_mul_overflow(size, static_cast<u64>(n), &size)) raise_damaged();
+    spec.shape.push(n);
+  }
+  // Each element takes a byte at least, a text eight for its length: what is not there is not allocated.
+  const u64 least = spec.dtype == DType::string ? sizeof(u64) : size_of(spec.dtype);
+  if (size > bytes_.size() / least) raise_damaged();
+  const Tensor r = Tensor::allocate(spec);
+  if (spec.dtype != DType::string) {
+    const std::string_view bytes = take(size * least);
+    if (!bytes.empty()) std::memcpy(r.raw(), bytes.data(), bytes.size());
+    return r;
+  }
+  for (u64 i = 0; i < size; ++i) static_cast<Bytes*>(r.raw())[i] = Bytes(take(number<u64>()));
+  return r;
+}
+
+namespace impl {
+inline std::string header(const std::string& type) { return "tandem elements 1 " + type; }
+}  // namespace impl
+
+TANDEM_INLINE ElementWriter::ElementWriter(const char* op, const std::string& path, const std::string& type)
+    : op_(op), path_(path) {
+  static std::atomic<int> number = 0;  // several iterations may write the same file; the last one's stays
+  temporary_ = path + ".writing-" + std::to_string(::getpid()) + "-" + std::to_string(number++);
+  writer_.emplace(temporary_);
+  writer_->write(impl::header(type));
+}
+TANDEM_INLINE ElementWriter::~ElementWriter() {
+  if (!writer_) return;
+  writer_.reset();
+  std::remove(temporary_.c_str());
+}
+TANDEM_INLINE void ElementWriter::publish() {
+  writer_->close();
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    std::remove(temporary_.c_str());
+    errors::raise<errors::UnavailableError>(
+        op_, "cannot rename " + temporary_ + " to " + path_ + ": " + std::strerror(error));
+  }
+  writer_.reset();
+}
+
+TANDEM_INLINE std::shared_ptr<io::TFRecordFile> open_elements(const char* op, const std::string& path,
+                                                              const std::string& type) {
+  if (!std::filesystem::exists(path)) return nullptr;
+  auto file = std::make_shared<io::TFRecordFile>(path);
+  const std::string found = file->size() > 0 ? file->at(0) : "";
+  if (found != impl::header(type))
+    errors::raise<errors::InvalidArgumentError>(
+        op, path + (found.rfind("tandem elements ", 0) == 0
+                        ? " has elements of another type: it says '" + found + "' where '" + impl::header(type) +
+                              "' is needed; remove it if the data set has changed"
+                        : " is not a file of elements"));
+  return file;
+}
+
+}  // namespace TANDEM_NS::data::detail

@@ -1,0 +1,1 @@
+#include "tandem/data/csv_reader.inl"

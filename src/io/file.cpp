@@ -1,0 +1,2 @@
+#include "tandem/io/file.inl"
+#include "tandem/io/class_folder.inl"

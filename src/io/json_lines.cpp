@@ -1,0 +1,1 @@
+#include "tandem/io/json_lines.inl"

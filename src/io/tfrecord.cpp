@@ -1,0 +1,5 @@
+#include "tandem/io/tfrecord.inl"
+#include "tandem/io/crc32c.inl"
+#include "tandem/io/input.inl"
+#include "tandem/io/output.inl"
+#include "tandem/io/tfrecord_file.inl"

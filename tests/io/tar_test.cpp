@@ -1,0 +1,155 @@
+// Tar archives, made here and by the tar program, and WebDataset's samples.
+#include "tandem/io/tar.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/io/files.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+
+namespace tar_test {
+using namespace tandem;
+using testing::error_of;
+using Entries = std::vector<io::TarEntry>;
+
+// A header, with its checksum; `prefix` is ustar's.
+std::string header(const std::string& name, std::size_t size, char type = '0', const std::string& prefix = "") {
+  std::string h(512, '\0');
+  char digits[12];
+  std::snprintf(digits, sizeof digits, "%011zo", size);
+  h.replace(0, name.size(), name);
+  h.replace(100, 7, "0000644").replace(108, 7, "0000000").replace(116, 7, "0000000");
+  h.replace(124, 11, digits).replace(136, 11, "00000000000").replace(148, 8, "        ");
+  h[156] = type;
+  h.replace(257, 5, "ustar").replace(263, 2, "00").replace(345, prefix.size(), prefix);
+  unsigned sum = 0;
+  for (const char c : h) sum += static_cast<unsigned char>(c);
+  std::snprintf(digits, sizeof digits, "%06o", sum);
+  return h.replace(148, 7, std::string(digits) + '\0');
+}
+std::string padded(std::string s) { return s.append((512 - s.size() % 512) % 512, '\0'); }
+std::string member(const std::string& name, const std::string& data) {
+  return header(name, data.size()) + padded(data);
+}
+const std::string end(1024, '\0');
+
+Entries read(io::TarReader reader) {
+  Entries r;
+  for (io::TarEntry entry; reader.next(entry);) r.push_back(entry);
+  return r;
+}
+
+TEST_CASE("TarReader: files, with names from prefixes, pax and GNU headers; folders and links are passed over") {
+  const testing::IoFolder folder;
+  const std::string long_name(300, 'n');
+  const std::string pax = "17 path=p/\xc3\xa9.txt\n9 size=3\n";
+  const std::string archive = member("a", "hello") + header("folder/", 0, '5') + header("link", 77, '2') +
+                              header("b", 2, '0', "some/where") + padded("xy") +
+                              header("././@LongLink", long_name.size() + 1, 'L') + padded(long_name + '\0') +
+                              member("short", std::string(2000, 'd')) + header("pax", pax.size(), 'x') + padded(pax) +
+                              header("ignored", 1) + padded("abc") + member("empty", "") + end;
+  const Entries want{{"a", "hello"},
+                     {"some/where/b", "xy"},
+                     {long_name, std::string(2000, 'd')},
+                     {"p/\xc3\xa9.txt", "abc"},
+                     {"empty", ""}};
+  const std::string path = folder.file("f.tar", archive);
+  CHECK(read(io::TarReader(path)) == want);
+
+  io::TarReader reader(path);
+  std::vector<i64> positions{reader.position()};
+  for (io::TarEntry entry; reader.next(entry);) positions.push_back(reader.position());
+  for (std::size_t i = want.size(); i-- > 0;) {
+    reader.seek(positions[i]);
+    io::TarEntry entry;
+    CHECK((reader.next(entry) && entry == want[i]));
+  }
+}
+
+TEST_CASE("TarReader: archives of the tar program") {
+  if (std::system("tar --version > /dev/null 2>&1") != 0) TANDEM_SKIP("there is no tar program");
+  const testing::IoFolder folder;
+  const std::string name = std::string(80, 'l') + "/" + std::string(80, 'm');
+  std::filesystem::create_directories(folder / ("in/" + name));
+  folder.file("in/" + name + "/one.txt", "1");
+  folder.file("in/two.bin", std::string(100000, '\0'));
+  for (const std::string format : {"ustar", "pax", "gnu"}) {
+    const std::string command =
+        "tar -C " + folder.path + " --sort=name --format=" + format + " -czf " + (folder / "f.tar.gz") + " in";
+    REQUIRE(std::system(command.c_str()) == 0);
+    const Entries found = read(io::TarReader(folder / "f.tar.gz"));
+    CHECK(found == Entries{{"in/" + name + "/one.txt", "1"}, {"in/two.bin", std::string(100000, '\0')}});
+  }
+}
+
+TEST_CASE("TarReader: every cut is found, and every flipped bit of a header") {
+  const testing::IoFolder folder;
+  const std::string pax = "10 path=y\n";
+  const std::string good =
+      member("x", "data") + header("pax", pax.size(), 'x') + padded(pax) + member("z", "more") + end;
+  const Entries want{{"x", "data"}, {"y", "more"}};
+  for (std::size_t n = 0; n < good.size() - 512; ++n)
+    CHECK_THAT(error_of<errors::DataLossError>([&] { read(io::TarReader(folder.file("cut", good.substr(0, n)))); }),
+               ContainsSubstring("cut: "));
+  for (std::size_t bit = 0; bit < 8 * 512; ++bit) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ 1 << bit % 8);
+    Entries found;
+    const bool raised = testing::raises([&] { found = read(io::TarReader(folder.file("flip", bad))); });
+    CHECK((raised || found == want));  // a checksum has digits, spaces and zero bytes that mean the same
+  }
+  for (std::size_t bit = 8 * 1024; bit < 8 * good.size(); bit += 3) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ 1 << bit % 8);
+    Entries found;
+    testing::raises([&] { found = read(io::TarReader(folder.file("flip", bad))); });
+    CHECK(found.size() <= 2);
+  }
+}
+
+TEST_CASE("TarReader: sizes that lie, limits, files that are not archives") {
+  const testing::IoFolder folder;
+  CHECK_THAT(error_of<errors::DataLossError>(
+                 [&] { read(io::TarReader(folder.file("lie", header("big", 077777777777) + end))); }),
+             ContainsSubstring("\"big\" at byte 0: it has 8589934591 bytes, but the archive ends before"));
+  CHECK_THAT(error_of<errors::DataLossError>([&] { read(io::TarReader(folder.file("no", std::string(600, 'x')))); }),
+             ContainsSubstring("not a tar file"));
+  io::TarReader reader(folder.file("f", member("a", "12345") + member("b", "1") + end), {.max_file_bytes = 4});
+  io::TarEntry entry;
+  CHECK_THAT(error_of<errors::ResourceExhaustedError>([&] { reader.next(entry); }),
+             ContainsSubstring("\"a\" has 5 bytes, more than max_file_bytes = 4"));
+  CHECK((reader.next(entry) && entry.name == "b"));
+  CHECK_FALSE(reader.next(entry));
+}
+
+TEST_CASE("WebDatasetReader: adjacent files with one key are a sample") {
+  const testing::IoFolder folder;
+  const std::string path =
+      folder.file("f.tar", member("train/0001.JPG", "j1") + member("train/0001.seg.png", "s1") +
+                               member("readme", "no extension") + member("train/.hidden", "no key") +
+                               member("train/0002.jpg", "j2") + member("a.b/3.cls", "c3") + end);
+  io::WebDatasetReader reader(path);
+  std::vector<io::WebDatasetSample> samples;
+  std::vector<i64> positions{0};
+  for (io::WebDatasetSample s; reader.next(s);) samples.push_back(s), positions.push_back(reader.position());
+  CHECK(samples == std::vector<io::WebDatasetSample>{{"train/0001", {{"jpg", "j1"}, {"seg.png", "s1"}}},
+                                                     {"train/0002", {{"jpg", "j2"}}},
+                                                     {"a.b/3", {{"cls", "c3"}}}});
+  CHECK(samples[0]["jpg"] == "j1");
+  CHECK_THAT(error_of<errors::NotFoundError>([&] { (void)samples[0]["txt"]; }),
+             ContainsSubstring("sample \"train/0001\" has no file with the extension \"txt\" among jpg, seg.png"));
+  for (std::size_t i = samples.size(); i-- > 0;) {
+    reader.seek(positions[i]);
+    io::WebDatasetSample s;
+    CHECK((reader.next(s) && s == samples[i]));
+  }
+  io::WebDatasetReader twice(folder.file("twice", member("a.jpg", "1") + member("a.JPG", "2") + end));
+  io::WebDatasetSample s;
+  CHECK_THAT(error_of<errors::DataLossError>([&] { twice.next(s); }),
+             ContainsSubstring("sample \"a\" has two files with the extension \"jpg\""));
+}
+
+}  // namespace tar_test
