@@ -57,6 +57,7 @@ constexpr Target targets[] = {
     {"random/dropout_1M", "libtorch", 10, 10},
     {"adam/269k", "libtorch", 5, 5},
     {"adam/3.27M", "libtorch", 4, 4},
+    {"data/*", "tensorflow", 1.5, 1.5},
     {"mlp_step/*", "libtorch", 1.15, 1.3},
     {"tiny_step/*", "libtorch", 18, 18},
     {"lstm_step/b64*", "libtorch", 1.15, 1.15},

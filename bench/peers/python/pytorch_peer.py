@@ -11,6 +11,7 @@ from work import CharRnn, Lstm, Mlp, MnistCnn, SkipGram, TransformerBlock
 os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # huge pages for large tensors
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # no compiler processes besides the worker
 
+import pytorch_data
 import torch
 from torch import nn
 from torch.nn import functional
@@ -277,4 +278,5 @@ _add(MnistCnn.name, _cnn)
 _add(SkipGram.name, _skip_gram)
 _add(TransformerBlock.name, _block)
 _add(CharRnn.name, functools.partial(_char_rnn, _Layer), functools.partial(_char_rnn, _Cells))
+pytorch_data.add_cases(_options.threads)
 worker.serve()

@@ -12,6 +12,7 @@ worker.stay_on(_options.threads)
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 import tensorflow as tf
+import tensorflow_data
 from tensorflow import keras
 
 tf.config.threading.set_intra_op_parallelism_threads(_options.threads)
@@ -185,4 +186,5 @@ _add(MnistCnn.name, _cnn)
 _add(SkipGram.name, _skip_gram)
 _add(TransformerBlock.name, _block)
 _add(CharRnn.name, _char_rnn)
+tensorflow_data.add_cases(_options.threads)
 worker.serve()

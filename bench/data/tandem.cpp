@@ -1,0 +1,119 @@
+// Pipelines of data in Tandem.
+#include <tandem/data.hpp>
+#include <tandem/io.hpp>
+#include <tandem/train.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "../support/tandem.hpp"
+#include "work.hpp"
+
+namespace {
+using namespace bench::data;
+namespace td = tandem::data;
+using tandem::i64;
+using tandem::Tensor;
+
+// A pass over a data set; `sum` makes a number of each element, whose sum is compared.
+template <class D, class Sum>
+bench::Work pass(D ds, Sum sum) {
+  bench::Work work;
+  work.run = [ds](std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i)
+      for (auto& element : ds.epoch(i)) benchmark::DoNotOptimize(element);
+  };
+  work.result = [ds, sum] {
+    double total = 0;
+    for (auto& element : ds.epoch(0)) total += static_cast<double>(sum(element));
+    return std::vector<float>{static_cast<float>(total)};
+  };
+  return work;
+}
+double sum_of(const Tensor& x) { return tandem::reduce_sum(tandem::cast(x, tandem::float64)).item<double>(); }
+double itself(i64 x) { return static_cast<double>(x); }
+
+td::MapOptions mapped() { return {.num_parallel_calls = bench::threads() > 1 ? bench::threads() : 0}; }
+td::Dataset<Tensor> scalars() { return td::from_tensor_slices(tandem::cast(tandem::range(numbers), tandem::int64)); }
+Tensor twice(const Tensor& x) { return x * 2; }
+
+bench::Work rows_shuffled() {
+  const Tensor images = bench::tandem_normal({rows, row}, 1), labels = tandem::range(rows);
+  return pass(td::from_tensor_slices({images, labels}).shuffle().batch(row_batch).prefetch(2),
+              [](const auto& batch) { return sum_of(batch[1]); });
+}
+
+// A file that exists as long as the process.
+struct File {
+  std::string path;
+  explicit File(const char* name)
+      : path((std::filesystem::temp_directory_path() / (name + std::to_string(std::rand()))).string()) {}
+  File(const File&) = delete;
+  ~File() { std::filesystem::remove(path); }
+};
+
+const std::string& record_file() {
+  static const File file("bench_tfrecord");
+  static const bool written = [] {
+    tandem::io::TFRecordWriter writer(file.path);
+    for (std::int64_t i = 0; i < records; ++i) {
+      const std::string image(record_bytes, static_cast<char>('a' + i % 26));
+      const tandem::train::Example example{
+          {{{"image", tandem::train::BytesList{{image}}}, {"label", tandem::train::Int64List{{i}}}}}};
+      writer.write(example.serialize());
+    }
+    writer.close();
+    return true;
+  }();
+  benchmark::DoNotOptimize(written);
+  return file.path;
+}
+td::Dataset<std::string> tf_records() { return td::TFRecordDataset(record_file()); }
+tandem::io::FeatureConfigs features() {
+  return {{"image", tandem::io::FixedLenFeature{{}, tandem::string}},
+          {"label", tandem::io::FixedLenFeature{{}, tandem::int64}}};
+}
+bench::Work parsed() {
+  return pass(tf_records().map([p = tandem::io::ExampleParser(features())](
+                                   const std::string& r) { return p.parse_single(r)["label"]; },
+                               mapped()),
+              [](const Tensor& label) { return label.item<i64>(); });
+}
+bench::Work parsed_batched() {
+  return pass(tf_records().batch(128).map(
+                  [](const Tensor& r) { return tandem::io::parse_example(r, features())["label"]; }, mapped()),
+              sum_of);
+}
+
+bench::Work csv_columns_read() {
+  static const File file("bench_csv");
+  std::ofstream out(file.path);
+  for (std::int64_t i = 0; i < csv_rows; ++i)
+    for (std::int64_t c = 0; c < csv_columns; ++c)
+      out << field(i * csv_columns + c) << (c + 1 < csv_columns ? ',' : '\n');
+  out.close();
+  const std::vector<Tensor> defaults(csv_columns, tandem::constant(0.f));
+  return pass(td::CsvDataset(file.path, defaults, {.batch_size = csv_batch, .header = false}),
+              [](const std::vector<Tensor>& columns) { return sum_of(columns[3]); });
+}
+bench::Work lines_read() {
+  static const File file("bench_lines");
+  std::ofstream out(file.path);
+  for (std::int64_t i = 0; i < lines; ++i) out << line(i) << '\n';
+  out.close();
+  return pass(td::TextLineDataset(file.path), [](const std::string& text) { return text.size(); });
+}
+
+[[maybe_unused]] const bool added[] = {
+    bench::add(range_batch, [] { return pass(td::range(numbers).batch(batch), sum_of); }),
+    bench::add(map_scalar, [] { return pass(scalars().map(twice, mapped()), sum_of); }),
+    bench::add(map_batched, [] { return pass(scalars().batch(batch).map(twice, mapped()), sum_of); }),
+    bench::add(shuffle, [] { return pass(td::range(numbers).shuffle(shuffle_buffer), itself); }),
+    bench::add(mnist_rows, rows_shuffled),
+    bench::add(tfrecord, [] { return pass(tf_records(), [](const std::string& r) { return r.size(); }); }),
+    bench::add(parse, parsed),
+    bench::add(parse_batched, parsed_batched),
+    bench::add(csv, csv_columns_read),
+    bench::add(text_lines, lines_read)};
+}  // namespace
