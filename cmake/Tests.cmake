@@ -184,6 +184,13 @@ foreach(label fast slow)
   endif()
 endforeach()
 
+# For tests/readers/files.py, in which other libraries read our files: built with the tests so that it stays current.
+if(TARGET tandem_image AND TARGET tandem_data)
+  add_executable(readers_files "${PROJECT_SOURCE_DIR}/tests/readers/files.cpp")
+  target_compile_options(readers_files PRIVATE ${TANDEM_WARNINGS} ${test_options})
+  target_link_libraries(readers_files PRIVATE tandem_image tandem_data)
+endif()
+
 if(TANDEM_WITH_CUDA)
   add_subdirectory("${PROJECT_SOURCE_DIR}/tests/cuda" "${PROJECT_BINARY_DIR}/cuda_tests")
 endif()

@@ -1,0 +1,135 @@
+"""Lets TensorFlow, Pillow, NumPy and webdataset read what Tandem writes, and Tandem what they write.
+
+python tests/readers/files.py PROGRAM, where PROGRAM is the built tests/readers/files.cpp. Needs pip install
+tensorflow-cpu pillow webdataset; not part of ./dev test.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+import numpy as np
+import tensorflow as tf
+import webdataset
+from PIL import Image
+
+FAILED = []
+
+
+def check(what, holds):
+    if not holds:
+        FAILED.append(what)
+    print("ok  " if holds else "FAIL", what)
+
+
+def example(i):
+    """The Example number i of files.cpp, as protobuf decodes it."""
+    return {"bytes": [bytes([i % 256]) * (i % 300), b"second"], "ints": [i, -i, i << 40], "none": []}, np.float32([i / 7, -1e30])
+
+
+def read_records(folder):
+    for name, kind in ("plain", ""), ("gzip", "GZIP"), ("zlib", "ZLIB"):
+        right = 0
+        for i, record in enumerate(tf.data.TFRecordDataset(f"{folder}/{name}.tfrecord", compression_type=kind)):
+            feature = tf.train.Example.FromString(record.numpy()).features.feature
+            lists, floats = example(i)
+            right += (
+                list(feature["bytes"].bytes_list.value) == lists["bytes"]
+                and list(feature["ints"].int64_list.value) == lists["ints"]
+                and list(feature["none"].int64_list.value) == lists["none"]
+                and np.allclose(feature["floats"].float_list.value, floats, rtol=1e-6)
+            )
+        check(f"TensorFlow reads {name}.tfrecord", right == 500)
+
+
+def psnr(a, b):
+    return 10 * np.log10(255**2 / max(1e-9, np.mean((np.float64(a) - np.float64(b)) ** 2)))
+
+
+def read_pictures(folder):
+    for name in sorted(os.listdir(folder)):
+        base, end = os.path.splitext(name)
+        if end not in (".png", ".jpg") or base.startswith("theirs"):
+            continue
+        want, path = np.load(f"{folder}/{base}.npy"), f"{folder}/{name}"
+        ours = tf.io.read_file(path)
+        if end == ".jpg":
+            check(f"TensorFlow reads {name}", psnr(tf.io.decode_jpeg(ours).numpy(), want) > 35)
+            pillow = np.asarray(Image.open(path))
+            check(f"Pillow reads {name}", psnr(pillow.reshape(want.shape), want) > 35)
+            continue
+        dtype = tf.uint16 if want.dtype == np.uint16 else tf.uint8
+        check(f"TensorFlow reads {name}", np.array_equal(tf.io.decode_png(ours, dtype=dtype), want))
+        if want.dtype == np.uint8:
+            check(f"Pillow reads {name}", np.array_equal(np.asarray(Image.open(path)).reshape(want.shape), want))
+
+
+def write_theirs(folder):
+    rng = np.random.default_rng(1)
+    floats, ints = rng.normal(size=[200, 2]).astype(np.float32), [rng.integers(-(2**60), 2**60, size=i % 5) for i in range(200)]
+    for name, kind in ("plain", ""), ("gzip", "GZIP"):
+        with tf.io.TFRecordWriter(f"{folder}/theirs_{name}.tfrecord", kind) as writer:
+            for f, n in zip(floats, ints):
+                feature = {
+                    "floats": tf.train.Feature(float_list=tf.train.FloatList(value=f)),
+                    "ints": tf.train.Feature(int64_list=tf.train.Int64List(value=n)),
+                    "bytes": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"x" * len(n)])),
+                }
+                writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
+    y, x = np.mgrid[0:61, 0:83]
+    rgb = np.stack([y * 4 % 256, x * 3 % 256, (x + y) % 256], -1).astype(np.uint8)
+    picture = Image.fromarray(rgb)
+    picture.save(f"{folder}/theirs_rgb.jpg", quality=90)
+    picture.convert("L").save(f"{folder}/theirs_gray.jpg", quality=90)
+    picture.save(f"{folder}/theirs_progressive.jpg", quality=90, progressive=True)
+    picture.convert("CMYK").save(f"{folder}/theirs_cmyk.jpg", quality=95)
+    picture.save(f"{folder}/theirs_rgb.png")
+    Image.fromarray((y * 900 + x).astype(np.uint16)).save(f"{folder}/theirs_gray16.png")
+    picture.convert("P").save(f"{folder}/theirs_palette.png")
+    picture.convert("RGBA").save(f"{folder}/theirs_alpha.png")
+    picture.save(f"{folder}/theirs_interlaced.png", interlace=1)
+    picture.save(f"{folder}/theirs_rgb.bmp")
+    with webdataset.TarWriter(f"{folder}/theirs.tar") as shard:
+        for i in range(20):
+            shard.write({"__key__": f"train/{i:04}", "txt": f"text{i}", "bin": b"\0" * i})
+    return floats, ints
+
+
+def compare_theirs(folder, floats, ints):
+    for name in "plain", "gzip":
+        load = lambda what: np.load(f"{folder}/theirs_{name}.tfrecord.{what}.npy")
+        check(f"floats of theirs_{name}.tfrecord", np.array_equal(load("floats"), floats))
+        check(f"ints of theirs_{name}.tfrecord", np.array_equal(load("ints"), np.concatenate(ints)))
+        check(f"lengths of theirs_{name}.tfrecord", np.array_equal(load("lengths"), [len(n) for n in ints]))
+    for name in sorted(os.listdir(folder)):
+        if not name.startswith("theirs_") or not name.endswith((".jpg", ".png", ".bmp")):
+            continue
+        got, pillow = np.load(f"{folder}/{name}.npy"), Image.open(f"{folder}/{name}")
+        want = np.asarray(pillow.convert("RGB") if pillow.mode in ("P", "CMYK") else pillow)
+        want = want.reshape(got.shape) if want.size == got.size else want
+        if name.endswith(".jpg"):  # Pillow's CMYK conversion is another one; its transform is less exact
+            check(f"picture {name}", got.shape == want.shape and psnr(got, want) > (20 if "cmyk" in name else 45))
+        else:
+            check(f"picture {name}", np.array_equal(got, want))
+    samples = "".join(f"train/{i:04} text{i} {i}\n" for i in range(20))
+    check("webdataset's shard", open(f"{folder}/theirs.tar.txt").read() == samples)
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([program, "write", folder], check=True)
+        read_records(folder)
+        read_pictures(folder)
+        theirs = write_theirs(folder)
+        subprocess.run([program, "read", folder], check=True)
+        compare_theirs(folder, *theirs)
+    if FAILED:
+        sys.exit(f"{len(FAILED)} failed")
+
+
+if __name__ == "__main__":
+    main()
