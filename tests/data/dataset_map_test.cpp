@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -105,20 +106,87 @@ TEST_CASE("map: an error reaches the loop at its element, which can go on") {
   }
 }
 
-TEST_CASE("map: an error inside of a batch leaves the batch's other elements") {
-  const auto ds = data::range(7)
-                      .map(
-                          [](i64 i) {
-                            if (i == 2) errors::raise<errors::DataLossError>("read", "damaged");
-                            return i;
-                          },
-                          {.num_parallel_calls = 2})
-                      .batch(3);
-  auto it = ds.iterator();
-  CHECK_THROWS_AS(it.next(), errors::DataLossError);
-  CHECK(it.next()->to_vector<i64>() == Longs{0, 1, 3});
-  CHECK(it.next()->to_vector<i64>() == Longs{4, 5, 6});
-  CHECK(!it.next());
+// Element 2 raises.
+i64 two_raises(i64 i) {
+  if (i == 2) errors::raise<errors::DataLossError>("read", "damaged");
+  return i;
+}
+// What an iteration from `first` on gives: numbers, -1 for an error.
+Longs outcome(const data::Dataset<i64>& ds, i64 first = 0, i64 most = 100) {
+  Longs r;
+  auto it = ds.iterator({0, first});
+  for (i64 n = 0; n < most; ++n) try {
+      const auto i = it.next();
+      if (!i) break;
+      r.push_back(*i);
+    } catch (const errors::OpError&) {
+      r.push_back(-1);
+    }
+  return r;
+}
+
+TEST_CASE("Dataset: an error is an element: iterations begin behind it, with any number of threads") {
+  using D = data::Dataset<i64>;
+  const auto sum = [](const Tensor& x) { return reduce_sum(x).item<i64>(); };
+  const std::vector<std::pair<const char*, std::function<D(D)>>> stages = {
+      {"alone", [](const D& d) { return d; }},
+      {"batch", [&](const D& d) { return d.batch(3).map(sum); }},
+      {"stream", [](const D& d) { return d.filter([](i64) { return true; }); }},
+      {"stream batch", [&](const D& d) { return d.filter([](i64) { return true; }).batch(3).map(sum); }},
+      {"shard", [](const D& d) { return d.filter([](i64) { return true; }).shard(2, 1); }},
+      {"shuffle", [](const D& d) { return d.filter([](i64) { return true; }).shuffle(4); }},
+      {"zip", [](const D& d) { return data::zip(d, data::range(7)).map([](i64 a, i64 b) { return 10 * a + b; }); }},
+      {"zip of a stream",
+       [](const D& d) {
+         return data::zip(d.filter([](i64) { return true; }), data::range(7)).map([](i64 a, i64 b) {
+           return 10 * a + b;
+         });
+       }},
+      {"repeat", [](const D& d) { return d.filter([](i64) { return true; }).repeat(2); }},
+      {"concatenate", [](const D& d) { return data::range(3).concatenate(d.filter([](i64) { return true; })); }},
+      {"prefetch", [](const D& d) { return d.prefetch(2); }},
+      {"noise", [](const D& d) {
+         return d.map([](i64 i) { return 1000 * i + random::uniform({}, 0, 100, {.dtype = int64}).item<i64>(); });
+       }}};
+  random::set_seed(3);
+  for (const auto& [name, stage] : stages) {
+    const Longs all = outcome(stage(data::range(7).map(two_raises)));
+    INFO(name);
+    CHECK(std::count(all.begin(), all.end(), -1) == (std::string(name) == "repeat"  ? 2
+                                                     : std::string(name) == "shard" ? 0
+                                                                                    : 1));
+    for (const i64 threads : {0, 2}) {
+      const D ds = stage(data::range(7).map(two_raises, {.num_parallel_calls = threads}));
+      for (i64 first = 0; first <= std::ssize(all); ++first)
+        CHECK(outcome(ds, first) == Longs(all.begin() + first, all.end()));
+    }
+  }
+  CHECK(outcome(stages[1].second(data::range(7).map(two_raises))) == Longs{-1, 12, 6});
+  CHECK(outcome(stages[6].second(data::range(7).map(two_raises)).take(4)) == Longs{0, 11, -1, 33});
+}
+
+TEST_CASE("Dataset: errors do not stay: unbatch goes on, what was not whole is not kept") {
+  const Tensor three = ones({3}), two = ones({2});
+  const auto rows = data::from_items(std::vector<std::array<Tensor, 2>>{{three, three}, {two, three}, {three, three}})
+                        .unbatch()
+                        .map([](const Tensor&, const Tensor&) { return i64{0}; });
+  CHECK(outcome(rows) == Longs{0, 0, 0, -1, 0, 0, 0});
+  int calls = 0;
+  const auto once = data::range(4).filter([&](i64) {
+    if (++calls == 2) errors::raise<errors::UnavailableError>("read", "not now");
+    return true;
+  });
+  const auto cached = once.cache();
+  CHECK(outcome(cached) == Longs{0, -1, 2, 3});
+  CHECK(outcome(cached) == Longs{0, 1, 2, 3});
+  CHECK(cached.size() == 4);
+}
+
+TEST_CASE("Dataset: batches of bools, and of everything else that a vector keeps otherwise") {
+  CHECK(data::range(5).map([](i64 i) { return i % 2 == 0; }).batch(5).at(0, 0).to_vector<bool>() ==
+        std::vector<bool>{true, false, true, false, true});
+  const auto stream = data::range(3).filter([](i64) { return true; }).map([](i64 i) { return i == 1; });
+  CHECK(stream.batch(3).to_vector()[0].to_vector<bool>() == std::vector<bool>{false, true, false});
 }
 
 TEST_CASE("ignore_errors: counts them, tells the first, and ends where nothing comes any more") {
@@ -165,6 +233,23 @@ TEST_CASE("map: random numbers depend on the element and the epoch, not on threa
   CHECK(values(make(0), 1) != serial);
   random::set_seed(5);
   CHECK(values(make(2), 1) == serial);
+  // The numbers of places in a pipeline differ: of maps side by side, of parts, of inner data sets, of repetitions.
+  const auto draw = [](i64) { return random::uniform({}).item<float>(); };
+  const auto draws = data::range(3).map(draw);
+  for (auto& [a, b] : data::zip(draws, draws)) CHECK(a != b);
+  for (const auto& several :
+       {draws.concatenate(draws), draws.repeat(3),
+        data::range(3).flat_map([&](i64) { return data::range(3).map(draw); }),
+        data::range(3).interleave([&](i64) { return data::range(3).map(draw); }, {.cycle_length = 2})}) {
+    std::vector<float> seen;
+    for (const i64 epoch : {0, 1})
+      for (const float v : several.epoch(epoch)) seen.push_back(v);
+    CHECK(std::set<float>(seen.begin(), seen.end()).size() == seen.size());
+  }
+  const auto shuffled = data::range(2).flat_map([](i64) { return data::range(30).shuffle(); }).to_vector();
+  CHECK(Longs(shuffled.begin(), shuffled.begin() + 30) != Longs(shuffled.begin() + 30, shuffled.end()));
+  const auto pairs = data::range(30).shuffle({.seed = 4});
+  for (auto& [a, b] : data::zip(pairs, pairs)) CHECK(a == b);  // shuffles of one seed stay together
   // Two maps draw different numbers for an element; an op's own seed selects another sequence.
   const auto both = data::range(1)
                         .map([](i64) { return random::uniform({1}); })
@@ -200,6 +285,25 @@ TEST_CASE("prefetch: elements are made ahead of the loop, as many as asked for")
   CHECK(made <= 6);
   CHECK(data::range(300).prefetch(3).to_vector() == data::range(300).to_vector());
   CHECK(data::range(300).prefetch(data::autotune).to_vector() == data::range(300).to_vector());
+}
+
+TEST_CASE("prefetch(1): one element is made while another is consumed") {
+  std::atomic<int> made = 0;
+  const auto ds = data::range(10).map([&](i64 i) { return ++made, i; }).prefetch(1);
+  auto it = ds.iterator();
+  it.next();
+  for (int i = 0; i < 2000 && made < 2; ++i) sleep_ms(1);
+  CHECK(made >= 2);
+}
+
+TEST_CASE("map: with autotune, slow elements are not piled up") {
+  std::atomic<int> made = 0;
+  const auto ds =
+      data::range(1000).map([&](i64 i) { return sleep_ms(1), ++made, i; }, {.num_parallel_calls = data::autotune});
+  auto it = ds.iterator();
+  for (int i = 0; i < 30; ++i) it.next();
+  sleep_ms(300);
+  CHECK(made <= 30 + 4 * static_cast<int>(std::thread::hardware_concurrency()) + 8);
 }
 
 TEST_CASE("Dataset: leaving a loop ends its threads, two thousand times") {
@@ -273,15 +377,37 @@ TEST_CASE("cache: elements are computed once") {
   CHECK_THROWS_AS(data::range(3).repeat().filter([](i64) { return true; }).repeat().cache(), errors::OpError);
 }
 
-TEST_CASE("memory_limit: the stage that would keep too much raises; what keeps less does not") {
+TEST_CASE("memory_limit: a buffer that would keep too much raises; threads wait for room") {
   const auto rows = data::range(200).map([](i64 i) { return fill({1000}, static_cast<float>(i)); });
-  const auto message = error_of<errors::ResourceExhaustedError>(
-      [&] { rows.filter([](const Tensor&) { return true; }).shuffle(100).memory_limit(100'000).to_vector(); });
+  const auto stream = rows.filter([](const Tensor&) { return true; });
+  const auto message =
+      error_of<errors::ResourceExhaustedError>([&] { stream.shuffle(100).memory_limit(100'000).to_vector(); });
   CHECK_THAT(message, ContainsSubstring("shuffle: the stages of this data set would keep"));
   CHECK_THAT(message, ContainsSubstring("memory_limit of 100000"));
-  CHECK(rows.prefetch(5).memory_limit(100'000).to_vector().size() == 200);
-  CHECK_THROWS_AS(rows.prefetch(50).memory_limit(20'000).to_vector(), errors::ResourceExhaustedError);
-  CHECK(rows.map([](const Tensor& x) { return x; }, {.num_parallel_calls = 2}).memory_limit(100'000'000).size() == 200);
+  CHECK_THROWS_AS(stream.shuffle(100).ignore_errors().memory_limit(100'000).to_vector(),
+                  errors::ResourceExhaustedError);
+  CHECK(stream.shuffle(20).memory_limit(100'000).to_vector().size() == 200);
+  // Prefetch and map keep what fits.
+  CHECK(rows.prefetch(50).memory_limit(20'000).to_vector().size() == 200);
+  for (const bool ordered : {true, false}) {
+    const auto threads =
+        rows.map([](const Tensor& x) { return x + 1; }, {.num_parallel_calls = 3, .deterministic = ordered})
+            .memory_limit(10'000);
+    CHECK(threads.to_vector().size() == 200);
+    CHECK(stream.map([](const Tensor& x) { return x + 1; }, {.num_parallel_calls = 3, .deterministic = ordered})
+              .memory_limit(10'000)
+              .to_vector()
+              .size() == 200);
+  }
+  CHECK_THROWS_AS(rows.prefetch(2).memory_limit(1000).to_vector(), errors::ResourceExhaustedError);  // one is larger
+  // What an iteration that ends early has kept is given back.
+  CHECK(rows.prefetch(4).take(1).repeat(100).memory_limit(30'000).to_vector().size() == 100);
+  // Texts within elements are counted; limits of parts hold for the whole.
+  const auto texts = data::range(100).map([](i64 i) { return std::pair(std::string(10'000, 'x'), i); });
+  CHECK_THROWS_AS(texts.filter([](const auto&...) { return true; }).shuffle(50).memory_limit(100'000).to_vector(),
+                  errors::ResourceExhaustedError);
+  CHECK_THROWS_AS(data::zip(stream.shuffle(100).memory_limit(100'000), rows).to_vector(),
+                  errors::ResourceExhaustedError);
 }
 
 TEST_CASE("report: a line for each stage") {
@@ -289,10 +415,18 @@ TEST_CASE("report: a line for each stage") {
       data::range(64).map([](i64 i) { return sleep_ms(1), i; }, {.num_parallel_calls = 4}).batch(8).prefetch(1);
   ds.to_vector();
   const std::string report = ds.report();
-  CHECK_THAT(report, ContainsSubstring("map: "));
+  INFO(report);
+  CHECK_THAT(report, ContainsSubstring("map: 64 elements, 64 calls of 1."));
   CHECK_THAT(report, ContainsSubstring(" of 4 threads busy, consumer waits "));
+  CHECK_THAT(report, !ContainsSubstring("map: 64 elements, 64 calls of 1.06 ms, 0.0 of"));
+  CHECK_THAT(report, ContainsSubstring("batch: 8 calls of"));
   CHECK_THAT(report, ContainsSubstring("prefetch: 8 elements"));
   CHECK(std::count(report.begin(), report.end(), '\n') == 4);
+  for (int i = 0; i < 20; ++i)
+    for (const Tensor& batch : ds)
+      if (batch.size() > 0) break;
+  const std::string later = ds.report();
+  CHECK(later.find("MB") == std::string::npos);  // buffers of loops that were left are gone
 }
 
 }  // namespace data_dataset_map_test

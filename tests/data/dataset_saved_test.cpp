@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/all.hpp"
@@ -154,6 +155,18 @@ TEST_CASE("cache(path): where the disk takes no more, there is one error; the it
   CHECK(seen == 9);
   CHECK(files_in(folder.path) == 0);
   CHECK_THROWS_AS(ds.cache(folder / "no/such/folder").to_vector(), errors::OpError);
+  // Where only the end of the file does not fit, that it was not whole is known when it is closed.
+  for (const i64 size : {900, 960, 990, 1000, 1010}) {
+    const auto texts = data::range(size).map([](i64) { return std::string(1000, 'x'); });
+    const auto cached = texts.cache(folder / ("texts" + std::to_string(size)));
+    auto limit = std::make_unique<SmallFiles>(1'000'000);
+    for (auto it = cached.iterator();;) try {
+        if (!it.next()) break;
+      } catch (const errors::OpError&) {
+      }
+    limit.reset();
+    CHECK(cached.to_vector().size() == static_cast<std::size_t>(size));
+  }
 }
 
 }  // namespace data_dataset_saved_test

@@ -77,6 +77,12 @@ TEST_CASE("bucket_by_sequence_length: batches of similar length") {
   const auto bounded =
       ds.take(4).bucket_by_sequence_length(length, {3, 6}, {2, 2, 2}, {.pad_to_bucket_boundary = true});
   for (const Tensor& b : bounded) CHECK((b.shape()[1] == 2 || b.shape()[1] == 5));
+  // Of tensors of two axes, and of those that have another length, only what is a length is padded to the boundary.
+  const auto wide = data::range(2).map([](i64 i) { return std::pair(ones({i + 2, 7}), ones({9})); });
+  const auto first_length = [](const Tensor& x, const Tensor&) { return i64{x.shape()[0]}; };
+  const auto padded = wide.bucket_by_sequence_length(first_length, {6}, {2, 2}, {.pad_to_bucket_boundary = true});
+  CHECK(padded.to_vector()[0].first.shape() == Shape{2, 5, 7});
+  CHECK(padded.to_vector()[0].second.shape() == Shape{2, 9});
   CHECK_THAT(error_of<errors::InvalidArgumentError>([&] {
                ds.bucket_by_sequence_length(length, {3, 5}, {2, 2, 2}, {.pad_to_bucket_boundary = true}).to_vector();
              }),
@@ -159,6 +165,8 @@ TEST_CASE("sample_from_datasets and choose_from_datasets") {
   CHECK(stopped.size() < 13);
   CHECK(data::sample_from_datasets(ends, {}, {.seed = 1}).to_vector() !=
         data::sample_from_datasets(ends, {}, {.seed = 2}).to_vector());
+  CHECK(data::sample_from_datasets(ends, {1, 0}).size() == 3);
+  CHECK(data::sample_from_datasets(ends, {1, 0}).to_vector() == Longs{0, 1, 2});
   CHECK_THROWS_AS(data::sample_from_datasets(ends, {1}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(data::sample_from_datasets(ends, {0, 0}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(data::sample_from_datasets<i64>({}), errors::InvalidArgumentError);
@@ -207,6 +215,23 @@ data::Dataset<i64> random_pipeline(unsigned seed, i64 threads) {
       default: ds = data::zip(ds, ds.skip(below(3))).map([](i64 a, i64 b) { return a - b; }); break;
     }
   return ds;
+}
+
+TEST_CASE("shuffle: an epoch that begins in the middle computes the elements of the buffer, not those before") {
+  for (const i64 known : {0, 1}) {
+    i64 calls = 0;
+    auto source = data::range(1000);
+    if (!known) source = source.filter([](i64) { return true; });
+    const auto ds = source.map([&](i64 i) { return ++calls, i; }).shuffle(50);
+    const Longs all = ds.to_vector();
+    for (const i64 first : {1, 49, 50, 500, 949, 951, 990, 999, 1000}) {
+      calls = 0;
+      Longs rest;
+      for (const i64 i : ds.epoch(0, first)) rest.push_back(i);
+      CHECK(rest == Longs(all.begin() + first, all.end()));
+      CHECK(calls <= 2 * (1000 - first + 50));  // twice where the end was not known
+    }
+  }
 }
 
 TEST_CASE("Dataset: random pipelines begin anywhere, with any number of threads, and know their size") {

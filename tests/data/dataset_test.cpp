@@ -196,6 +196,7 @@ TEST_CASE("Dataset: order and choice by number") {
   CHECK(data::range(3, 3).size() == 0);
   const i64 large = std::numeric_limits<i64>::max();
   CHECK(data::range(-large, large, large).size() == 2);
+  CHECK_THROWS_AS(data::range(-large, large), errors::InvalidArgumentError);
   CHECK(data::from_function(3, [](i64 i) { return i * i; }).to_vector() == Longs{0, 1, 4});
   CHECK(data::from_tensors(Longs{1, 2}).size() == 1);
 }

@@ -66,7 +66,8 @@ TANDEM_API void check_shard(i64 num_shards, i64 index);
 /// elements in each process, with any number of threads. So a position (epoch, index) is all that a checkpoint has to
 /// keep.
 ///
-/// Errors reach the loop with the number of the element; the iteration can go on behind it. Leaving a loop ends the
+/// Errors of functions reach the loop, the library's own with the number of the element. An error counts as an element:
+/// the iteration can go on behind it, and a batch with such an element is one error. Leaving a loop ends the
 /// threads of its iteration. Iterating raises errors::TraceError in a traced function, which would keep the elements.
 template <class T>
 class Dataset {
@@ -104,7 +105,7 @@ class Dataset {
   ///   throws  errors::FailedPreconditionError for a stream, errors::OutOfRangeError for an index that is not there
   T at(i64 epoch, i64 index) const {
     detail::check_at(is_indexed(), epoch, index, cardinality());
-    return stage_->at(epoch, index);
+    return stage_->at({epoch}, index);
   }
   /// The position of the element of a step that is counted over all epochs, from 0.
   ///   throws  errors::OutOfRangeError for a negative step or an empty data set, and as size()
@@ -128,7 +129,9 @@ class Dataset {
   /// What the iterations so far have counted, a line for each stage: elements, the time of its function, how many of
   /// its threads were busy, how long the consumer has waited, the bytes in its buffer.
   std::string report() const { return detail::report(*stage_); }
-  /// Limits the bytes that the buffers of an iteration keep (shuffle, map with threads, prefetch).
+  /// Limits the bytes that the buffers of an iteration keep: those of shuffle, of map with threads and of prefetch. The
+  /// latter two wait for room; a shuffle that has none raises. Counted are tensors, texts, and vectors, containers and
+  /// structs of them.
   ///   throws  errors::InvalidArgumentError for a limit below 1. Iterations raise errors::ResourceExhaustedError, which
   ///           names the stage
   Dataset memory_limit(i64 bytes) const {
@@ -139,8 +142,8 @@ class Dataset {
   // Transformations of elements.
 
   /// f(element) of each element. Draws of random numbers in f without a generator of their own depend on set_seed, the
-  /// option's seed, the epoch and the number of the element alone. With threads, f is called by several at once, each
-  /// of which runs its ops on itself alone.
+  /// option's seed, the epoch, the place of the map in the pipeline and the number of the element alone. With threads,
+  /// f is called by several at once, each of which runs its ops on itself alone.
   template <class F>
   auto map(F f, MapOptions options = {}) const {
     using R = detail::Result<const F, T>;
@@ -300,6 +303,8 @@ class Dataset {
     return wrap(std::move(stage), static_cast<const S*>(nullptr));
   }
   const detail::StageRef<T>& stage() const { return stage_; }
+  /// The memory_limit, 0 for none.
+  i64 limit() const { return memory_limit_; }
 
  private:
   template <class S, class U>

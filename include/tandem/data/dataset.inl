@@ -2,6 +2,7 @@
 // elements.
 #pragma once
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "tandem/data/dataset.hpp"
@@ -66,9 +67,14 @@ TANDEM_INLINE Tensor Padding::stack(const Stacking& self, Span<const Tensor* con
   const Padding& p = static_cast<const Padding&>(self);
   const std::size_t i = p.tensor++;
   std::vector<i64> sizes = p.shapes.empty() ? std::vector<i64>() : p.shapes[i];
-  if (p.unknown >= 0) {
-    sizes.resize(static_cast<std::size_t>(rows[0]->rank()), -1);
+  if (p.unknown >= 0 && !p.shapes.empty())
     for (i64& size : sizes) size = size < 0 ? p.unknown : size;
+  if (p.unknown >= 0 && p.shapes.empty() && rows[0]->rank() > 0) {
+    bool is_length = true;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      is_length = is_length && rows[k]->rank() > 0 && rows[k]->shape().dim(0) == p.lengths[k];
+    sizes.assign(static_cast<std::size_t>(rows[0]->rank()), -1);
+    if (is_length) sizes[0] = p.unknown;
   }
   return stack_padded(p.op, rows, sizes, p.values.empty() ? 0.0 : p.values[i]);
 }
@@ -184,7 +190,11 @@ TANDEM_INLINE i64 range_count(i64 start, i64 stop, i64 step) {
   const u64 span =
       step > 0 ? static_cast<u64>(stop) - static_cast<u64>(start) : static_cast<u64>(start) - static_cast<u64>(stop);
   const u64 stride = step > 0 ? static_cast<u64>(step) : 0 - static_cast<u64>(step);
-  return static_cast<i64>((span - 1) / stride + 1);
+  const u64 count = (span - 1) / stride + 1;
+  if (count > static_cast<u64>(std::numeric_limits<i64>::max()))
+    errors::raise<errors::InvalidArgumentError>(
+        "range", "there are more than 2^63 - 1 numbers from " + std::to_string(start) + " to " + std::to_string(stop));
+  return static_cast<i64>(count);
 }
 TANDEM_INLINE void check_shard(i64 num_shards, i64 index) {
   check_at_least("shard", "num_shards", num_shards, 1);

@@ -14,6 +14,13 @@
 namespace TANDEM_NS::data {
 
 namespace detail {
+/// The least of the limits that are not 0, which is none.
+inline i64 least_limit(std::initializer_list<i64> limits) {
+  i64 r = 0;
+  for (const i64 limit : limits)
+    if (limit > 0 && (r == 0 || limit < r)) r = limit;
+  return r;
+}
 TANDEM_API i64 range_count(i64 start, i64 stop, i64 step);
 }  // namespace detail
 
@@ -65,7 +72,8 @@ inline Dataset<i64> range(i64 stop) { return range(0, stop); }
 /// Tuples of the elements of several data sets, up to the end of the shortest.
 template <class... Ts>
 Dataset<std::tuple<Ts...>> zip(const Dataset<Ts>&... datasets) {
-  return Dataset<std::tuple<Ts...>>(std::make_shared<detail::Zip<Ts...>>(datasets.stage()...));
+  return Dataset<std::tuple<Ts...>>(std::make_shared<detail::Zip<Ts...>>(datasets.stage()...),
+                                    detail::least_limit({datasets.limit()...}));
 }
 /// Elements of several data sets, each drawn from one of them at random, with these probabilities or equal ones.
 ///   throws  errors::InvalidArgumentError for no data sets, another number of weights, and weights that are negative,
@@ -74,8 +82,12 @@ template <class T>
 Dataset<T> sample_from_datasets(const std::vector<Dataset<T>>& datasets, std::vector<double> weights = {},
                                 SampleOptions options = {}) {
   std::vector<detail::StageRef<T>> stages;
-  for (const Dataset<T>& dataset : datasets) stages.push_back(dataset.stage());
-  return Dataset<T>(std::make_shared<detail::Sample<T>>(std::move(stages), std::move(weights), options));
+  i64 limit = 0;
+  for (const Dataset<T>& dataset : datasets) {
+    stages.push_back(dataset.stage());
+    limit = detail::least_limit({limit, dataset.limit()});
+  }
+  return Dataset<T>(std::make_shared<detail::Sample<T>>(std::move(stages), std::move(weights), options), limit);
 }
 /// The next element of the data set whose number `choice` gives, for each of these numbers; data sets that have ended
 /// are passed over.

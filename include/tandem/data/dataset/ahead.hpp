@@ -11,7 +11,7 @@ namespace TANDEM_NS::data::detail {
 /// destructor, before they are destroyed.
 class TANDEM_API Ahead {
  public:
-  /// As many slots as the threads have use for, or `slots`.
+  /// With `slots` > 0 slots, otherwise as many as the threads have use for.
   Ahead(const StageInfo& stage, const Workers& workers, i64 slots = 0);
   Ahead(const Ahead&) = delete;
   Ahead& operator=(const Ahead&) = delete;
@@ -23,6 +23,11 @@ class TANDEM_API Ahead {
   /// Turns the input in a slot into the element. Called by several threads at once, for different slots.
   virtual void compute(i64 slot) = 0;
 
+  /// From now on elements are handed over one by one, also cheap ones: needed where wait_for_room is called.
+  void hand_over_singly();
+  /// Called by compute(), or read() where that makes the element: waits until `fits(context)` is true. False, without
+  /// waiting any longer, where the consumer waits for this very slot, and when the threads are to end.
+  bool wait_for_room(i64 slot, bool (*fits)(const void*), const void* context);
   /// The number of slots.
   i64 slots() const;
   /// Waits for the next element and returns its slot, which is free again at the following call; -1 at the end. Starts

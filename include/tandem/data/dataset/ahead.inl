@@ -26,18 +26,18 @@ struct Ahead::State {
 
   State(const StageInfo& i, const Workers& w, i64 n)
       : info(i),
-        counts(i.counts()),
+        counts((w.stage ? w.stage : &i)->counts()),
         workers(w),
-        size(n),
-        slots(static_cast<std::size_t>(n)),
-        limit(w.adapt ? 2 : 4 * i64{w.threads} + 8) {
-    limit = std::min(limit, n);
-  }
+        size(n > 0 ? n : 16 * i64{w.threads} + 224),
+        usual(n > 0 ? n : 4 * i64{w.threads} + 8),
+        slots(static_cast<std::size_t>(size)),
+        limit(w.adapt ? std::min<i64>(2, usual) : usual) {}
 
   const StageInfo& info;
   StageCounts& counts;
   const Workers workers;
   const i64 size;      // the number of slots
+  const i64 usual;     // those that are used unless elements are cheap
   std::mutex input;    // taken before mutex
   bool ended = false;  // guarded by input: the end was read
 
@@ -50,8 +50,8 @@ struct Ahead::State {
   i64 limit;                                           // slots that may be in use, and thereby threads that may work
   int running = 0;                                     // threads that have not ended
   bool stop = false;
-  i64 chunk = 1;         // elements of one claim
-  bool waiting = false;  // the consumer sleeps
+  i64 chunk = 1, most_of_claim = 64;  // elements of one claim
+  bool waiting = false;               // the consumer sleeps
 
   // Of the consumer alone.
   i64 local_ready = 0;  // elements that are known to be done, in order
@@ -67,12 +67,13 @@ struct Ahead::Claim {
 };
 
 TANDEM_INLINE Ahead::Ahead(const StageInfo& stage, const Workers& workers, i64 slots)
-    : state_(std::make_unique<State>(stage, workers, slots > 0 ? slots : 16 * i64{workers.threads} + 224)) {
+    : state_(std::make_unique<State>(stage, workers, slots)) {
   State& s = *state_;
   if (!workers.ordered)
     for (i64 i = s.size; i-- > 0;) s.free.push_back(i);
 }
 TANDEM_INLINE i64 Ahead::slots() const { return state_->size; }
+TANDEM_INLINE void Ahead::hand_over_singly() { state_->most_of_claim = 1; }
 TANDEM_INLINE Ahead::~Ahead() = default;
 
 TANDEM_INLINE void Ahead::start() {
@@ -149,7 +150,8 @@ TANDEM_INLINE void Ahead::finish_some(Claim& mine, i64 time) {
     if (!s.workers.ordered) s.finished.push_back(mine.slots[i]);
   }
   if (time < short_time * n && s.limit < s.size) s.limit = std::min(2 * s.limit, s.size);
-  const i64 most = std::clamp<i64>(s.limit / (2 * s.workers.threads), 1, 64);  // leaves room for all threads
+  const i64 most =
+      std::clamp<i64>(s.limit / (2 * s.workers.threads), 1, s.most_of_claim);  // leaves room for all threads
   if (time < short_time) s.chunk = std::min(2 * s.chunk, most);
   else if (time > long_time) s.chunk = std::max<i64>(1, s.chunk / 2);
   if (s.waiting) s.ready.notify_all();
@@ -179,12 +181,24 @@ TANDEM_INLINE void Ahead::run() {
   s.room.notify_all();
 }
 
+TANDEM_INLINE bool Ahead::wait_for_room(i64 slot, bool (*fits)(const void*), const void* context) {
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  for (;;) {
+    const bool is_next = s.waiting && (s.workers.ordered ? s.released % s.size == slot : s.finished.empty());
+    if (s.stop || is_next) return false;
+    if (fits(context)) return true;
+    s.room.wait(lock);
+  }
+}
+
 TANDEM_INLINE i64 Ahead::take() {
   State& s = *state_;
   if (s.threads.empty()) start();
   const auto next_done = [&] { return s.slots[static_cast<std::size_t>(s.taken % s.size)].done; };
   if (s.workers.ordered && s.taken < s.local_ready) {
     State::Slot& slot = s.slots[static_cast<std::size_t>(s.taken % s.size)];
+    s.counts.elements.fetch_add(1, std::memory_order_relaxed);
     const i64 at = s.taken++ % s.size;
     if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
     return at;
@@ -206,11 +220,12 @@ TANDEM_INLINE i64 Ahead::take() {
     while (!is_ready() && !is_over()) {
       if (s.running == 0) return -1;
       s.waiting = true;
+      s.room.notify_all();  // for a thread whose element is waited for
       s.ready.wait(lock);
     }
     s.waiting = false;
     s.counts.waited.fetch_add(tandem::detail::nanoseconds_now() - begin, std::memory_order_relaxed);
-    if (s.workers.adapt && s.limit < s.size) s.limit = std::min(s.limit * 2, s.size);
+    if (s.workers.adapt) s.limit = std::max(s.limit, std::min(s.limit * 2, s.usual));
   }
   if (is_over() && !is_ready()) return -1;
   i64 at;
@@ -226,6 +241,7 @@ TANDEM_INLINE i64 Ahead::take() {
     s.finished.erase(s.finished.begin());
   }
   ++s.taken;
+  s.counts.elements.fetch_add(1, std::memory_order_relaxed);
   std::exception_ptr error = std::exchange(s.slots[static_cast<std::size_t>(at)].error, nullptr);
   lock.unlock();
   if (error) std::rethrow_exception(error);

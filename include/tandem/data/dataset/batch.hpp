@@ -1,6 +1,8 @@
 // Stages that put elements together: batch, padded_batch, bucket_by_sequence_length, and unbatch, which takes them
 // apart. Behind data/dataset.hpp. Part of the component tandem::data.
 #pragma once
+#include <exception>
+
 #include "tandem/data/dataset/order.hpp"
 #include "tandem/data/dataset/sources.hpp"
 
@@ -19,7 +21,9 @@ struct PaddedBatchOptions {
 struct BucketOptions {
   std::vector<std::vector<i64>> padded_shapes = {};  ///< as those of padded_batch
   std::vector<double> padding_values = {};
-  /// Pads to the largest length of the bucket, which is one below its boundary: no element may be in the last bucket.
+  /// Pads to the largest length of the bucket, which is one below its boundary: the negative sizes of padded_shapes, or
+  /// without these axis 0 of the tensors whose size there is the element's length. No element may be in the last
+  /// bucket.
   bool pad_to_bucket_boundary = false;
   bool drop_remainder = false;
 };
@@ -28,11 +32,13 @@ namespace detail {
 
 /// padded_batch's way to put tensors together. Counts the tensors of an element.
 struct Padding : Stacking {
-  Padding(const char* name, const std::vector<std::vector<i64>>& to, const std::vector<double>& with, i64 unknown_to)
-      : Stacking{name, &stack}, shapes(to), values(with), unknown(unknown_to) {}
+  Padding(const char* name, const std::vector<std::vector<i64>>& to, const std::vector<double>& with, i64 unknown_to,
+          const std::vector<i64>& lengths_of_elements)
+      : Stacking{name, &stack}, shapes(to), values(with), unknown(unknown_to), lengths(lengths_of_elements) {}
   const std::vector<std::vector<i64>>& shapes;
   const std::vector<double>& values;
-  i64 unknown;  // in place of negative sizes, if it is not negative
+  i64 unknown;  // in place of negative sizes, or without shapes of axis 0 where its size is the element's length
+  const std::vector<i64>& lengths;
   mutable std::size_t tensor = 0;
 
   TANDEM_API static Tensor stack(const Stacking& self, Span<const Tensor* const> rows);
@@ -41,28 +47,37 @@ TANDEM_API void check_padding(const char* op, std::size_t tensors, const std::ve
                               const std::vector<double>& values);
 
 template <class T>
-Batched<T> padded(const char* op, const std::vector<T>& elements, const std::vector<std::vector<i64>>& shapes,
-                  const std::vector<double>& values, i64 to = -1) {
+Batched<T> padded(const char* op, const Elements<T>& elements, const std::vector<std::vector<i64>>& shapes,
+                  const std::vector<double>& values, i64 to = -1, const std::vector<i64>& lengths = {}) {
   std::size_t tensors = 0;
   each_tensor(elements.front(), [&](const Tensor&) { ++tensors; });
   check_padding(op, tensors, shapes, values);
-  return stack_elements<T>(Padding(op, shapes, values, to), static_cast<i64>(elements.size()),
+  return stack_elements<T>(Padding(op, shapes, values, to, lengths), static_cast<i64>(elements.size()),
                            [&](i64 i) -> const T& { return elements[static_cast<std::size_t>(i)]; });
 }
 
-/// Batches of consecutive elements. `make` puts the elements of one together.
+/// Batches of consecutive elements. `make` puts the elements of one together. Where one of them raises, the batch does,
+/// and the next one begins where it would have begun otherwise.
 template <class T, class B, class Make>
 class BatchCursor final : public Cursor<B> {
  public:
   BatchCursor(const StageInfo& stage, std::unique_ptr<Cursor<T>> input, i64 size, bool drop_remainder, Make make)
       : stage_(stage), input_(std::move(input)), size_(size), drop_(drop_remainder), make_(std::move(make)) {}
   bool next(B& out) override {
-    // After an error of an element, those before it are still here.
-    for (T element; static_cast<i64>(elements_.size()) < size_ && input_->next(element);)
-      elements_.push_back(std::move(element));
-    if (elements_.empty() || (drop_ && static_cast<i64>(elements_.size()) < size_)) return false;
-    const std::vector<T> elements = std::exchange(elements_, {});
-    elements_.reserve(elements.size());
+    Elements<T> elements;
+    std::exception_ptr error;
+    i64 read = 0;
+    for (bool more = true; more && read < size_; read += more) try {
+        T element;
+        more = input_->next(element);
+        if (more && !error) elements.push_back(std::move(element));
+      } catch (const MemoryLimitError&) {
+        throw;
+      } catch (...) {
+        if (!error) error = std::current_exception();
+      }
+    if (read == 0 || (drop_ && read < size_)) return false;
+    if (error) std::rethrow_exception(error);
     const Timing timing(stage_.counts());
     out = make_(elements);
     return true;
@@ -78,7 +93,6 @@ class BatchCursor final : public Cursor<B> {
   i64 size_;
   bool drop_;
   Make make_;
-  std::vector<T> elements_;
 };
 
 template <class T>
@@ -93,18 +107,15 @@ class Batch final : public Stage<Batched<T>> {
     return is_finite(n) ? n / size_ + (!options_.drop_remainder && n % size_ != 0) : n;
   }
   bool indexed() const override { return input_->indexed(); }
-  Batched<T> at(i64 epoch, i64 index) const override {
+  Batched<T> at(const Key& key, i64 index) const override {
     const Timing timing(this->counts());
     const i64 n = input_->cardinality(), begin = index * size_;
-    return input_->gather(epoch, {begin, is_finite(n) ? std::min(size_, n - begin) : size_, nullptr});
+    return input_->gather(key, {begin, is_finite(n) ? std::min(size_, n - begin) : size_, nullptr});
   }
   std::unique_ptr<Cursor<Batched<T>>> open(const Run& run, i64 first) const override {
     if (indexed() && this->workers().threads == 0)
-      return std::make_unique<IndexedCursor<Batched<T>>>(*this, run.epoch, first);
-    const auto make = [](const std::vector<T>& elements) {
-      return stack_elements<T>(plain_batch, static_cast<i64>(elements.size()),
-                               [&](i64 i) -> const T& { return elements[static_cast<std::size_t>(i)]; });
-    };
+      return std::make_unique<IndexedCursor<Batched<T>>>(*this, run.key, first);
+    const auto make = [](const Elements<T>& elements) { return stacked(elements); };
     const i64 n = input_->cardinality(), begin = first * size_;
     return std::make_unique<BatchCursor<T, Batched<T>, decltype(make)>>(
         *this, input_->open(run, is_finite(n) ? std::min(begin, n) : begin), size_, options_.drop_remainder, make);
@@ -131,22 +142,22 @@ class PaddedBatch final : public Stage<Batched<T>> {
     return is_finite(n) ? n / size_ + (!options_.drop_remainder && n % size_ != 0) : n;
   }
   bool indexed() const override { return input_->indexed(); }
-  Batched<T> at(i64 epoch, i64 index) const override {
+  Batched<T> at(const Key& key, i64 index) const override {
     const i64 n = input_->cardinality(), begin = index * size_;
     const i64 end = is_finite(n) ? std::min(begin + size_, n) : begin + size_;
-    std::vector<T> elements;
-    for (i64 i = begin; i < end; ++i) elements.push_back(input_->at(epoch, i));
+    Elements<T> elements;
+    for (i64 i = begin; i < end; ++i) elements.push_back(input_->at(key, i));
     return make(elements);
   }
   std::unique_ptr<Cursor<Batched<T>>> open(const Run& run, i64 first) const override {
-    const auto make = [this](const std::vector<T>& elements) { return this->make(elements); };
+    const auto make = [this](const Elements<T>& elements) { return this->make(elements); };
     const i64 n = input_->cardinality(), begin = first * size_;
     return std::make_unique<BatchCursor<T, Batched<T>, decltype(make)>>(
         *this, input_->open(run, is_finite(n) ? std::min(begin, n) : begin), size_, options_.drop_remainder, make);
   }
 
  private:
-  Batched<T> make(const std::vector<T>& elements) const {
+  Batched<T> make(const Elements<T>& elements) const {
     return padded("padded_batch", elements, options_.padded_shapes, options_.padding_values);
   }
   StageRef<T> input_;
@@ -181,7 +192,7 @@ class Buckets final : public Stage<Batched<T>> {
   class Run_ final : public Cursor<Batched<T>> {
    public:
     Run_(const Buckets& stage, const Run& run)
-        : stage_(stage), input_(stage.input_->open(run, 0)), buckets_(stage.sizes_.size()) {}
+        : stage_(stage), input_(stage.input_->open(run, 0)), buckets_(stage.sizes_.size()), lengths_(buckets_.size()) {}
     bool next(Batched<T>& out) override {
       for (T element; !ended_;) {
         if (!input_->next(element)) {
@@ -190,7 +201,7 @@ class Buckets final : public Stage<Batched<T>> {
         }
         const i64 length = static_cast<i64>(call(stage_.length_, std::as_const(element)));
         const std::size_t i = stage_.bucket(length);
-        buckets_[i].push_back(std::move(element));
+        buckets_[i].push_back(std::move(element)), lengths_[i].push_back(length);
         if (static_cast<i64>(buckets_[i].size()) == stage_.sizes_[i]) return make(i, out);
       }
       for (std::size_t i = 0; i < buckets_.size(); ++i)
@@ -200,15 +211,17 @@ class Buckets final : public Stage<Batched<T>> {
 
    private:
     bool make(std::size_t i, Batched<T>& out) {
-      const std::vector<T> elements = std::exchange(buckets_[i], {});
+      const Elements<T> elements = std::exchange(buckets_[i], {});
+      const std::vector<i64> lengths = std::exchange(lengths_[i], {});
       const BucketOptions& o = stage_.options_;
       out = padded(stage_.name(), elements, o.padded_shapes, o.padding_values,
-                   o.pad_to_bucket_boundary ? stage_.boundaries_[i] - 1 : -1);
+                   o.pad_to_bucket_boundary ? stage_.boundaries_[i] - 1 : -1, lengths);
       return true;
     }
     const Buckets& stage_;
     std::unique_ptr<Cursor<T>> input_;
-    std::vector<std::vector<T>> buckets_;
+    std::vector<Elements<T>> buckets_;
+    std::vector<std::vector<i64>> lengths_;  // of their elements
     bool ended_ = false;
   };
 
@@ -241,7 +254,8 @@ class Unbatch final : public Stage<T> {
           if (!input_->next(batch_)) return false;
           std::vector<Tensor> tensors;
           each_tensor(batch_, [&](const Tensor& t) { tensors.push_back(t); });
-          row_ = 0, rows_ = common_rows("unbatch", tensors);
+          row_ = rows_ = 0;
+          rows_ = common_rows("unbatch", tensors);
         }
         out = batch_;
         each_tensor(out, [&](Tensor& t) { t = t[row_]; });

@@ -1,6 +1,7 @@
 // The stage cache: elements are computed once and kept in memory. Behind data/dataset.hpp. Part of the component
 // tandem::data.
 #pragma once
+#include <deque>
 #include <mutex>
 
 #include "tandem/data/dataset/indexed.hpp"
@@ -8,7 +9,7 @@
 namespace TANDEM_NS::data::detail {
 
 /// Keeps the elements of the first run that asks for them: of an indexed input each when it is first asked for, of a
-/// stream all after a run that has reached the end.
+/// stream all after a run that has reached the end, unless an element has raised.
 template <class T>
 class Cache final : public Stage<T> {
  public:
@@ -23,13 +24,13 @@ class Cache final : public Stage<T> {
     return all_ ? static_cast<i64>(all_->size()) : input_->cardinality();
   }
   bool indexed() const override { return input_->indexed(); }
-  T at(i64, i64 index) const override {
+  T at(const Key&, i64 index) const override {
     Kept<T>& kept = kept_[static_cast<std::size_t>(index)];
     {
       const std::lock_guard lock(mutex_);
       if (kept.element()) return *kept.element();
     }
-    T element = input_->at(0, index);  // not under the lock: several threads compute different elements
+    T element = input_->at({}, index);  // not under the lock: several threads compute different elements
     const std::lock_guard lock(mutex_);
     if (!kept.element()) kept.set(element, *this, {});
     return *kept.element();
@@ -40,14 +41,14 @@ class Cache final : public Stage<T> {
   }
 
  private:
-  using All = std::vector<T>;
+  using All = std::deque<T>;
 
   class Run_ final : public Cursor<T> {
    public:
     Run_(const Cache& stage, const Run& run) : stage_(stage) {
       const std::lock_guard lock(stage.mutex_);
       all_ = stage.all_;
-      if (!all_) input_ = stage.input_->open({0, run.budget}, 0);
+      if (!all_) input_ = stage.input_->open({{}, run.budget}, 0);
     }
     bool next(T& out) override {
       if (all_) {
@@ -56,14 +57,20 @@ class Cache final : public Stage<T> {
         return true;
       }
       if (!input_) return false;
-      if (input_->next(out)) {
-        stage_.counts().keep(bytes_of(out));
-        mine_.push_back(out);
-        return true;
+      bool more = false;
+      try {
+        more = input_->next(out);
+      } catch (...) {
+        whole_ = false, mine_.clear();
+        throw;
       }
+      if (more && whole_) mine_.push_back(out);
+      if (more) return true;
       input_.reset();
       const std::lock_guard lock(stage_.mutex_);
-      if (!stage_.all_) stage_.all_ = std::make_shared<const All>(std::move(mine_));
+      if (!whole_ || stage_.all_) return false;
+      for (const T& element : mine_) stage_.counts().keep(bytes_of(element));
+      stage_.all_ = std::make_shared<const All>(std::move(mine_));
       return false;
     }
     i64 skip(i64 n) override {
@@ -79,6 +86,7 @@ class Cache final : public Stage<T> {
     std::size_t at_ = 0;
     std::unique_ptr<Cursor<T>> input_;
     All mine_;
+    bool whole_ = true;  // no element has raised
   };
 
   StageRef<T> input_;

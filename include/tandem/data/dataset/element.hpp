@@ -3,6 +3,7 @@
 // is used here.
 #pragma once
 #include <array>
+#include <deque>
 #include <map>
 #include <string>
 #include <tuple>
@@ -180,6 +181,15 @@ Batched<T> stack_elements(const Stacking& how, i64 n, const Get& get) {
   }
 }
 
+/// Elements that a batch is made of. Not a vector: one of bools has no elements to refer to.
+template <class T>
+using Elements = std::deque<T>;
+template <class T>
+Batched<T> stacked(const Elements<T>& elements) {
+  return stack_elements<T>(plain_batch, static_cast<i64>(elements.size()),
+                           [&](i64 i) -> const T& { return elements[static_cast<std::size_t>(i)]; });
+}
+
 /// Calls f on each tensor of an element; numbers and texts are passed over.
 template <class T, class F>
 void each_tensor(T& x, const F& f) {
@@ -189,12 +199,25 @@ void each_tensor(T& x, const F& f) {
     tree::detail::each_part(x, [&](auto& part) { each_tensor(part, f); });
 }
 
-/// The memory of an element: of what each_tensor sees, of texts, and its own.
+template <class T>
+inline constexpr bool is_struct = std::is_aggregate_v<T>&& std::is_class_v<T> && !is_array<T>;
+
+/// The memory of an element, as far as it is known: its own, and that of tensors, texts, and containers and structs of
+/// these.
 template <class T>
 i64 bytes_of(const T& x) {
   i64 r = static_cast<i64>(sizeof(T));
-  if constexpr (is_text<T>) r += static_cast<i64>(x.size());
-  else each_tensor(x, [&](const Tensor& t) { r += bytes_of_tensor(t); });
+  if constexpr (is_tensor<T>) {
+    r += bytes_of_tensor(x);
+  } else if constexpr (is_text<T>) {
+    r += static_cast<i64>(x.size());
+  } else if constexpr (tree::detail::is_a<T, std::vector>) {
+    if constexpr (is_number<typename T::value_type>) r += static_cast<i64>(x.size() * sizeof(typename T::value_type));
+    else
+      for (const auto& part : x) r += bytes_of(part);
+  } else if constexpr (is_several<T> || is_map<T> || is_struct<T>) {
+    tree::detail::each_part(x, [&](const auto& part) { r += bytes_of(part); });
+  }
   return r;
 }
 

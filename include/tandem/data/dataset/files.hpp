@@ -33,14 +33,15 @@ class Files final : public Stage<T> {
       return read([&](R& reader) { return reader.next(out); });
     }
     i64 skip(i64 n) override {
-      for (i64 i = 0; i < n; ++i) {
-        const bool any = read([&](R& reader) {
-          std::string_view unused;
-          if constexpr (requires { reader.next(unused); }) return reader.next(unused);  // does not copy the record
-          else return reader.next(unused_);
-        });
-        if (!any) return i;
-      }
+      const auto pass = [&](R& reader) {
+        std::string_view unused;
+        if constexpr (requires { reader.next(unused); }) return reader.next(unused);  // does not copy the record
+        else return reader.next(unused_);
+      };
+      for (i64 i = 0; i < n; ++i) try {
+          if (!read(pass)) return i;
+        } catch (...) {  // a record that raises is passed over like others
+        }
       return n;
     }
 
@@ -80,7 +81,7 @@ class IndexedFiles final : public Stage<std::string> {
   }
   i64 cardinality() const override { return ends_.empty() ? 0 : ends_.back(); }
   bool indexed() const override { return true; }
-  std::string at(i64, i64 index) const override {
+  std::string at(const Key&, i64 index) const override {
     const Timing timing(counts());
     const auto file = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
     return files_[file]->at(index - (file == 0 ? 0 : ends_[file - 1]));

@@ -34,7 +34,7 @@ class Iterator {
       : stage_(std::move(stage)), position_(position) {
     detail::check_iteration();
     detail::check_position(position.epoch, position.index, stage_->cardinality());
-    detail::Run run{position.epoch, {}};
+    detail::Run run{{position.epoch}, {}};
     if (memory_limit > 0) run.budget = std::make_shared<detail::Budget>(memory_limit);
     cursor_ = stage_->open(run, position.index);
   }
@@ -72,7 +72,8 @@ class Iterator {
     detail::check_iteration();
     ++position_.index;  // also where this element raises
     if (cursor_ && cursor_->next(to)) {
-      stage_->counts().elements.fetch_add(1, std::memory_order_relaxed);
+      detail::StageCounts& counts = stage_->counts();  // its threads, if it has some, have counted it
+      if (counts.threads.load(std::memory_order_relaxed) == 0) counts.elements.fetch_add(1, std::memory_order_relaxed);
       return true;
     }
     --position_.index;

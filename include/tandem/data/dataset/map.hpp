@@ -27,15 +27,16 @@ class ElementCall {
  public:
   ElementCall(const StageInfo& stage, const F& f, i64 seed) : stage_(stage), f_(f), seed_(seed) {}
   template <class In>
-  T operator()(In&& element, i64 epoch, i64 index) const {
+  T operator()(In&& element, const Key& key, i64 index) const {
     const Timing timing(stage_.counts());
-    const random::detail::ElementKeys keys(static_cast<u64>(seed_ * 1024 + stage_.depth()),
-                                           static_cast<u64>(epoch) << 40 ^ static_cast<u64>(index));
+    const u64 place = mix(key.place, static_cast<u64>(stage_.depth()));
+    const random::detail::ElementKeys keys(mix(static_cast<u64>(seed_), place),
+                                           mix(static_cast<u64>(key.epoch), static_cast<u64>(index)));
     try {
       return call(f_, std::forward<In>(element));
     } catch (errors::OpError& e) {
-      e.set_context("element " + std::to_string(index) + " of epoch " + std::to_string(epoch) + ", in " +
-                    stage_.name());
+      e.set_context("element " + std::to_string(index) +
+                    (key.nested ? std::string() : " of epoch " + std::to_string(key.epoch)) + ", in " + stage_.name());
       throw;
     }
   }
@@ -59,7 +60,7 @@ class Map final : public Stage<T> {
   }
   i64 cardinality() const override { return input_->cardinality(); }
   bool indexed() const override { return input_->indexed(); }
-  T at(i64 epoch, i64 index) const override { return apply()(input_->at(epoch, index), epoch, index); }
+  T at(const Key& key, i64 index) const override { return apply()(input_->at(key, index), key, index); }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
     if (threads_ > 0 && indexed()) return std::make_unique<IndexedAhead<T>>(*this, run, first);
     if (threads_ > 0) return std::make_unique<Parallel>(*this, run, first);
@@ -73,11 +74,12 @@ class Map final : public Stage<T> {
   class Serial final : public Cursor<T> {
    public:
     Serial(const Map& stage, const Run& run, i64 first)
-        : apply_(stage.apply()), input_(stage.input_->open(run, first)), epoch_(run.epoch), index_(first) {}
+        : apply_(stage.apply()), input_(stage.input_->open(run, first)), key_(run.key), index_(first) {}
     bool next(T& out) override {
       In element;
+      const i64 index = index_++;  // also of an element that raises
       if (!input_->next(element)) return false;
-      out = apply_(std::move(element), epoch_, index_++);
+      out = apply_(std::move(element), key_, index);
       return true;
     }
     i64 skip(i64 n) override {
@@ -89,14 +91,15 @@ class Map final : public Stage<T> {
    private:
     Call apply_;
     std::unique_ptr<Cursor<In>> input_;
-    i64 epoch_, index_;
+    Key key_;
+    i64 index_;
   };
 
   // Of a stream: elements are read in order, by one thread at a time, and computed by several.
-  class Parallel final : public Cursor<T>, Ahead {
+  class Parallel final : public Cursor<T>, KeptAhead {
    public:
     Parallel(const Map& stage, const Run& run, i64 first)
-        : Ahead(stage, stage.workers()),
+        : KeptAhead(stage, run, stage.workers()),
           stage_(stage),
           run_(run),
           input_(stage.input_->open(run, first)),
@@ -106,7 +109,7 @@ class Map final : public Stage<T> {
     bool next(T& out) override {
       const i64 at = take();
       if (at < 0) return false;
-      slots_[static_cast<std::size_t>(at)].kept.move_to(out, stage_, run_);
+      slots_[static_cast<std::size_t>(at)].kept.move_to(out);
       return true;
     }
 
@@ -118,13 +121,12 @@ class Map final : public Stage<T> {
     };
     bool read(i64 at) override {
       Slot& slot = slots_[static_cast<std::size_t>(at)];
-      if (!input_->next(slot.element)) return false;
-      slot.index = next_++;
-      return true;
+      slot.index = next_++;  // also of an element that raises
+      return input_->next(slot.element);
     }
     void compute(i64 at) override {
       Slot& slot = slots_[static_cast<std::size_t>(at)];
-      slot.kept.set(stage_.apply()(std::exchange(slot.element, In{}), run_.epoch, slot.index), stage_, run_);
+      admit(at, stage_.apply()(std::exchange(slot.element, In{}), run_.key, slot.index), slot.kept, stage_, run_);
     }
 
     const Map& stage_;
@@ -150,8 +152,8 @@ class Prefetch final : public Stage<T> {
   }
   i64 cardinality() const override { return input_->cardinality(); }
   bool indexed() const override { return input_->indexed(); }
-  T at(i64 epoch, i64 index) const override { return input_->at(epoch, index); }
-  BatchedOrNone<T> gather(i64 epoch, const Rows& rows) const override { return input_->gather(epoch, rows); }
+  T at(const Key& key, i64 index) const override { return input_->at(key, index); }
+  BatchedOrNone<T> gather(const Key& key, const Rows& rows) const override { return input_->gather(key, rows); }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
     return std::make_unique<Thread>(*this, run, first);
   }
@@ -159,11 +161,11 @@ class Prefetch final : public Stage<T> {
  private:
   static constexpr i64 most_tuned = 64;
 
-  class Thread final : public Cursor<T>, Ahead {
+  class Thread final : public Cursor<T>, KeptAhead {
    public:
     Thread(const Prefetch& stage, const Run& run, i64 first)
-        : Ahead(stage, {.threads = 1, .adapt = stage.size_ == autotune},
-                stage.size_ == autotune ? most_tuned : stage.size_),
+        : KeptAhead(stage, run, {.threads = 1, .adapt = stage.size_ == autotune},
+                    (stage.size_ == autotune ? most_tuned : stage.size_) + 1),  // one is being consumed
           stage_(stage),
           run_(run),
           input_(stage.input_->open(run, first)),
@@ -172,7 +174,7 @@ class Prefetch final : public Stage<T> {
     bool next(T& out) override {
       const i64 at = take();
       if (at < 0) return false;
-      slots_[static_cast<std::size_t>(at)].move_to(out, stage_, run_);
+      slots_[static_cast<std::size_t>(at)].move_to(out);
       return true;
     }
 
@@ -180,7 +182,7 @@ class Prefetch final : public Stage<T> {
     bool read(i64 at) override {
       T element;
       if (!input_->next(element)) return false;
-      slots_[static_cast<std::size_t>(at)].set(std::move(element), stage_, run_);
+      admit(at, std::move(element), slots_[static_cast<std::size_t>(at)], stage_, run_);
       return true;
     }
     void compute(i64) override {}

@@ -2,6 +2,9 @@
 // enumerate. Of indexed data sets they calculate with numbers, so that what they give is indexed, too. Behind
 // data/dataset.hpp. Part of the component tandem::data.
 #pragma once
+#include <exception>
+#include <numeric>
+
 #include "tandem/base/philox.hpp"
 #include "tandem/data/dataset/indexed.hpp"
 #include "tandem/data/permutation.hpp"
@@ -28,22 +31,22 @@ class ShuffleAll final : public Stage<T> {
       : Stage<T>("shuffle", {input}), input_(std::move(input)), options_(options) {}
   i64 cardinality() const override { return input_->cardinality(); }
   bool indexed() const override { return true; }
-  T at(i64 epoch, i64 index) const override { return input_->at(epoch, order(epoch)(index)); }
-  BatchedOrNone<T> gather(i64 epoch, const Rows& rows) const override {
-    const Permutation permutation = order(epoch);
+  T at(const Key& key, i64 index) const override { return input_->at(key, order(key)(index)); }
+  BatchedOrNone<T> gather(const Key& key, const Rows& rows) const override {
+    const Permutation permutation = order(key);
     InlinedVector<i64, 256, memory::Blocks> list;
     for (i64 i = 0; i < rows.count; ++i) list.push(permutation(rows[i]));
-    return input_->gather(epoch, {0, rows.count, list.data()});
+    return input_->gather(key, {0, rows.count, list.data()});
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
     if (this->workers().threads > 0) return open_indexed<T>(*this, run, first);
     class Run_ final : public IndexedCursor<T> {
      public:
-      Run_(const ShuffleAll& stage, i64 epoch, i64 first)
-          : IndexedCursor<T>(stage, epoch, first), input_(*stage.input_), order_(stage.order(epoch)) {}
+      Run_(const ShuffleAll& stage, const Key& key, i64 first)
+          : IndexedCursor<T>(stage, key, first), input_(*stage.input_), order_(stage.order(key)) {}
       bool next(T& out) override {
         if (this->next_ == this->end_) return false;
-        out = input_.at(this->epoch_, order_(this->next_++));
+        out = input_.at(this->key_, order_(this->next_++));
         return true;
       }
 
@@ -51,18 +54,19 @@ class ShuffleAll final : public Stage<T> {
       const Stage<T>& input_;
       Permutation order_;
     };
-    return std::make_unique<Run_>(*this, run.epoch, first);
+    return std::make_unique<Run_>(*this, run.key, first);
   }
 
  private:
-  Permutation order(i64 epoch) const {
-    return Permutation(input_->cardinality(), options_.seed, options_.reshuffle_each_iteration ? epoch : 0);
+  Permutation order(const Key& key) const {
+    return Permutation(input_->cardinality(), options_.seed, options_.reshuffle_each_iteration ? key.epoch : 0);
   }
   StageRef<T> input_;
   ShuffleOptions options_;
 };
 
-/// Random elements of a buffer, whose places the next elements take.
+/// Random elements of a buffer, whose places the next elements take. An element that raises is in the buffer, too: its
+/// error comes when it is drawn.
 template <class T>
 class ShuffleBuffer final : public Stage<T> {
  public:
@@ -73,56 +77,104 @@ class ShuffleBuffer final : public Stage<T> {
   }
   i64 cardinality() const override { return input_->cardinality(); }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
-    return skipped<T>(std::make_unique<Run_>(*this, run), first);
+    return std::make_unique<Run_>(*this, run, first);
   }
 
  private:
   class Run_ final : public Cursor<T> {
    public:
-    Run_(const ShuffleBuffer& stage, const Run& run)
-        : stage_(stage),
-          run_(run),
-          input_(stage.input_->open(run, 0)),
-          numbers_{static_cast<u64>(stage.options_.seed),
-                   static_cast<u64>(stage.options_.reshuffle_each_iteration ? run.epoch : 0)} {}
-    ~Run_() override {
-      T unused;
-      for (Kept<T>& element : buffer_) element.move_to(unused, stage_, run_);
+    Run_(const ShuffleBuffer& stage, const Run& run, i64 first) : stage_(stage), run_(run), draw_(stage, run) {
+      const i64 n = stage.input_->cardinality();
+      if (!begin(first, is_finite(n) ? n : infinite_cardinality)) begin(first, read_);  // the end was found: read_
     }
     bool next(T& out) override {
-      while (!ended_ && static_cast<i64>(buffer_.size()) < stage_.size_) fill();
+      while (!ended_ && static_cast<i64>(buffer_.size()) < stage_.size_) ended_ = !fill();
       if (buffer_.empty()) return false;
-      std::swap(buffer_[draw()], buffer_.back());
-      buffer_.back().move_to(out, stage_, run_);
+      std::swap(buffer_[draw_(buffer_.size())], buffer_.back());
+      Kept<T> element = std::move(buffer_.back());
       buffer_.pop_back();
+      element.move_to(out);
       return true;
     }
 
    private:
-    void fill() {
-      T element;
-      if (!input_->next(element)) {
-        ended_ = true;
-        return;
+    // The state after `first` elements of an input with so many in all. Which elements the buffer has then follows from
+    // the draws; only those are computed, the others are passed over. False if the input has ended before.
+    bool begin(i64 first, i64 all) {
+      draw_ = ShuffleDraw(stage_, run_);
+      buffer_.clear();
+      read_ = 0, ended_ = false;
+      std::vector<i64> numbers;  // of the elements in the buffer, in its order
+      i64 next = 0;
+      for (i64 i = 0; i < first; ++i) {
+        while (static_cast<i64>(numbers.size()) < stage_.size_ && next != all) numbers.push_back(next++);
+        if (numbers.empty()) break;
+        std::swap(numbers[draw_(numbers.size())], numbers.back());
+        numbers.pop_back();
       }
+      input_ = stage_.input_->open(run_, 0);
+      std::vector<std::size_t> order(numbers.size());  // places in the buffer, by the numbers of their elements
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
+      buffer_.resize(numbers.size());
+      for (const std::size_t place : order) {
+        if (!pass(numbers[place])) return false;
+        Kept<T> kept;
+        if (!read(kept)) return false;
+        buffer_[place] = std::move(kept);
+      }
+      return pass(next);
+    }
+    // Goes to element number n; false if the input ends before.
+    bool pass(i64 n) {
+      read_ += input_->skip(n - read_);
+      return read_ == n;
+    }
+    bool read(Kept<T>& kept) {
+      try {
+        T element;
+        if (!input_->next(element)) return false;
+        kept.set(std::move(element), stage_, run_);
+      } catch (const MemoryLimitError&) {
+        throw;
+      } catch (...) {
+        kept.error = std::current_exception();
+      }
+      ++read_;
+      return true;
+    }
+    bool fill() {
       Kept<T> kept;
-      kept.set(std::move(element), stage_, run_);
+      if (!read(kept)) return false;
       buffer_.push_back(std::move(kept));
+      return true;
     }
-    std::size_t draw() {
-      if (draws_ % 2 == 0) words_ = numbers_.block(draws_ / 2, 0xd6);  // a counter of its own
-      const u64 bits = random::join(words_.w[draws_ % 2 * 2], words_.w[draws_ % 2 * 2 + 1]);
-      ++draws_;
-      return static_cast<std::size_t>(static_cast<unsigned __int128>(bits) * buffer_.size() >> 64);
-    }
+
+    // Random places in a buffer.
+    class ShuffleDraw {
+     public:
+      ShuffleDraw(const ShuffleBuffer& stage, const Run& run)
+          : numbers_{static_cast<u64>(stage.options_.seed),
+                     static_cast<u64>(stage.options_.reshuffle_each_iteration ? run.key.epoch : 0)} {}
+      std::size_t operator()(std::size_t n) {
+        if (draws_ % 2 == 0) words_ = numbers_.block(draws_ / 2, 0xd6);  // a counter of its own
+        const u64 bits = random::join(words_.w[draws_ % 2 * 2], words_.w[draws_ % 2 * 2 + 1]);
+        ++draws_;
+        return static_cast<std::size_t>(static_cast<unsigned __int128>(bits) * n >> 64);
+      }
+
+     private:
+      random::Stream numbers_;
+      random::Words words_{};
+      u64 draws_ = 0;
+    };
 
     const ShuffleBuffer& stage_;
     Run run_;
     std::unique_ptr<Cursor<T>> input_;
-    random::Stream numbers_;
-    random::Words words_{};
-    u64 draws_ = 0;
+    ShuffleDraw draw_;
     std::vector<Kept<T>> buffer_;
+    i64 read_ = 0;  // elements of the input
     bool ended_ = false;
   };
 
@@ -154,12 +206,12 @@ class Range final : public Stage<T> {
     return n <= begin_ ? 0 : (n - begin_ - 1) / step_ + 1;
   }
   bool indexed() const override { return input_->indexed(); }
-  T at(i64 epoch, i64 index) const override { return input_->at(epoch, begin_ + index * step_); }
-  BatchedOrNone<T> gather(i64 epoch, const Rows& rows) const override {
-    if (step_ == 1 && !rows.list) return input_->gather(epoch, {begin_ + rows.first, rows.count, nullptr});
+  T at(const Key& key, i64 index) const override { return input_->at(key, begin_ + index * step_); }
+  BatchedOrNone<T> gather(const Key& key, const Rows& rows) const override {
+    if (step_ == 1 && !rows.list) return input_->gather(key, {begin_ + rows.first, rows.count, nullptr});
     InlinedVector<i64, 256, memory::Blocks> list;
     for (i64 i = 0; i < rows.count; ++i) list.push(begin_ + rows[i] * step_);
-    return input_->gather(epoch, {0, rows.count, list.data()});
+    return input_->gather(key, {0, rows.count, list.data()});
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
     if (indexed() && step_ > 1) return open_indexed<T>(*this, run, first);
@@ -180,6 +232,16 @@ class Range final : public Stage<T> {
       gap_ = stage_.step_ - 1;
       next_ += stage_.step_;
       return input_->next(out);
+    }
+    i64 skip(i64 n) override {
+      if (!input_ || n <= 0) return 0;
+      if (stage_.end_ >= 0) n = std::min(n, std::max<i64>(0, (stage_.end_ - next_ - 1) / stage_.step_ + 1));
+      if (n == 0) return 0;
+      const i64 passed = input_->skip(gap_ + (n - 1) * stage_.step_ + 1) - gap_;
+      gap_ = stage_.step_ - 1;
+      const i64 done = passed <= 0 ? 0 : (passed - 1) / stage_.step_ + 1;
+      next_ += done * stage_.step_;
+      return done;
     }
 
    private:
@@ -206,23 +268,24 @@ class Repeat final : public Stage<T> {
     return is_finite(n) ? n * count_ : unknown_cardinality;
   }
   bool indexed() const override { return input_->indexed() && input_->cardinality() > 0; }
-  T at(i64 epoch, i64 index) const override {
+  T at(const Key& key, i64 index) const override {
     const i64 n = input_->cardinality();
-    return input_->at(inner(epoch, index / n), index % n);
+    return input_->at(repeated(key, index / n), index % n);
   }
-  BatchedOrNone<T> gather(i64 epoch, const Rows& rows) const override {
+  BatchedOrNone<T> gather(const Key& key, const Rows& rows) const override {
     const i64 n = input_->cardinality();
     if (!rows.list && rows.count > 0 && rows.first / n == (rows.first + rows.count - 1) / n)
-      return input_->gather(inner(epoch, rows.first / n), {rows.first % n, rows.count, nullptr});
-    return Stage<T>::gather(epoch, rows);
+      return input_->gather(repeated(key, rows.first / n), {rows.first % n, rows.count, nullptr});
+    return Stage<T>::gather(key, rows);
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
     return std::make_unique<Run_>(*this, run, first);
   }
 
  private:
-  i64 inner(i64 epoch, i64 repetition) const {
-    return count_ >= 0 ? epoch * count_ + repetition : (epoch << 32) + repetition;
+  Key repeated(Key key, i64 repetition) const {
+    key.epoch = count_ >= 0 ? key.epoch * count_ + repetition : (key.epoch << 32) + repetition;
+    return key;
   }
 
   class Run_ final : public Cursor<T> {
@@ -231,7 +294,19 @@ class Repeat final : public Stage<T> {
       const i64 n = stage.input_->cardinality();
       if (n > 0) repetition_ = first / n, first %= n;
       open(n > 0 ? first : 0);
-      if (n <= 0 && first > 0) this->skip(first);
+      if (n <= 0 && first > 0) skip(first);
+    }
+    i64 skip(i64 n) override {
+      i64 done = 0;
+      for (i64 empty = 0; input_ && done < n && empty < 2;) {
+        const i64 passed = input_->skip(n - done);
+        done += passed;
+        if (done == n) break;
+        empty = passed == 0 ? empty + 1 : 0;
+        ++repetition_;
+        open(0);
+      }
+      return done;
     }
     bool next(T& out) override {
       for (bool fresh = false; input_; fresh = true) {
@@ -248,7 +323,7 @@ class Repeat final : public Stage<T> {
       input_.reset();
       if (stage_.count_ >= 0 && repetition_ >= stage_.count_) return;
       Run run = run_;
-      run.epoch = stage_.inner(run_.epoch, repetition_);
+      run.key = stage_.repeated(run_.key, repetition_);
       input_ = stage_.input_->open(run, first);
     }
     const Repeat& stage_;
@@ -273,27 +348,33 @@ class Concatenate final : public Stage<T> {
     return is_finite(first_) && is_finite(n) ? first_ + n : unknown_cardinality;
   }
   bool indexed() const override { return a_->indexed() && b_->indexed() && is_finite(first_); }
-  T at(i64 epoch, i64 index) const override {
-    return index < first_ ? a_->at(epoch, index) : b_->at(epoch, index - first_);
+  T at(const Key& key, i64 index) const override {
+    return index < first_ ? a_->at(key, index) : b_->at(key.input(1), index - first_);
   }
-  BatchedOrNone<T> gather(i64 epoch, const Rows& rows) const override {
-    if (!rows.list && rows.first + rows.count <= first_) return a_->gather(epoch, rows);
-    if (!rows.list && rows.first >= first_) return b_->gather(epoch, {rows.first - first_, rows.count, nullptr});
-    return Stage<T>::gather(epoch, rows);
+  BatchedOrNone<T> gather(const Key& key, const Rows& rows) const override {
+    if (!rows.list && rows.first + rows.count <= first_) return a_->gather(key, rows);
+    if (!rows.list && rows.first >= first_) return b_->gather(key.input(1), {rows.first - first_, rows.count, nullptr});
+    return Stage<T>::gather(key, rows);
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
     class Run_ final : public Cursor<T> {
      public:
       Run_(const Concatenate& stage, const Run& run, i64 first) : stage_(stage), run_(run) {
         const bool second = is_finite(stage.first_) && first >= stage.first_;
-        input_ = second ? stage.b_->open(run, first - stage.first_) : stage.a_->open(run, first);
+        input_ = second ? stage.b_->open(run.input(1), first - stage.first_) : stage.a_->open(run, first);
         second_ = second;
       }
       bool next(T& out) override {
         if (input_->next(out)) return true;
         if (std::exchange(second_, true)) return false;
-        input_ = stage_.b_->open(run_, 0);
+        input_ = stage_.b_->open(run_.input(1), 0);
         return input_->next(out);
+      }
+      i64 skip(i64 n) override {
+        i64 done = input_->skip(n);
+        if (done == n || std::exchange(second_, true)) return done;
+        input_ = stage_.b_->open(run_.input(1), 0);
+        return done + input_->skip(n - done);
       }
 
      private:
@@ -329,37 +410,61 @@ class Zip final : public Stage<std::tuple<Ts...>> {
   bool indexed() const override {
     return std::apply([](const auto&... input) { return (input->indexed() && ...); }, inputs_);
   }
-  Element at(i64 epoch, i64 index) const override {
-    return std::apply([&](const auto&... input) { return Element{input->at(epoch, index)...}; }, inputs_);
+  Element at(const Key& key, i64 index) const override {
+    return each([&](const auto& input, std::size_t i) { return input->at(key.input(i), index); });
   }
-  BatchedOrNone<Element> gather(i64 epoch, const Rows& rows) const override {
+  BatchedOrNone<Element> gather(const Key& key, const Rows& rows) const override {
     if constexpr (Batchable<Element>)
-      return std::apply([&](const auto&... input) { return Batched<Element>{input->gather(epoch, rows)...}; }, inputs_);
+      return each([&](const auto& input, std::size_t i) { return input->gather(key.input(i), rows); });
     else return nullptr;
   }
   std::unique_ptr<Cursor<Element>> open(const Run& run, i64 first) const override {
-    class Run_ final : public Cursor<Element> {
-     public:
-      explicit Run_(std::unique_ptr<Cursor<Ts>>... inputs) : inputs_(std::move(inputs)...) {}
-      bool next(Element& out) override {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-          return (std::get<I>(inputs_)->next(std::get<I>(out)) && ...);
-        }
-        (std::index_sequence_for<Ts...>());
-      }
-      i64 skip(i64 n) override {
-        std::apply([&](auto&... input) { ((n = std::min(n, input->skip(n))), ...); }, inputs_);
-        return n;
-      }
-
-     private:
-      std::tuple<std::unique_ptr<Cursor<Ts>>...> inputs_;
-    };
-    return std::apply([&](const auto&... input) { return std::make_unique<Run_>(input->open(run, first)...); },
-                      inputs_);
+    return std::make_unique<Run_>(
+        each([&](const auto& input, std::size_t i) { return input->open(run.input(i), first); }));
   }
 
  private:
+  using Cursors = std::tuple<std::unique_ptr<Cursor<Ts>>...>;
+
+  // The tuple of f(input, its number).
+  template <class F>
+  auto each(const F& f) const {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::tuple{f(std::get<I>(inputs_), I)...}; }
+    (std::index_sequence_for<Ts...>());
+  }
+
+  class Run_ final : public Cursor<Element> {
+   public:
+    explicit Run_(Cursors inputs) : inputs_(std::move(inputs)) {}
+    // All of them go on by one element, also where one raises: they stay side by side.
+    bool next(Element& out) override {
+      bool more = true;
+      std::exception_ptr error;
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (read(*std::get<I>(inputs_), std::get<I>(out), more, error), ...);
+      }
+      (std::index_sequence_for<Ts...>());
+      if (more && error) std::rethrow_exception(error);
+      return more;
+    }
+    i64 skip(i64 n) override {
+      i64 r = n;
+      std::apply([&](auto&... input) { ((r = std::min(r, input->skip(n))), ...); }, inputs_);
+      return r;
+    }
+
+   private:
+    template <class U>
+    static void read(Cursor<U>& input, U& out, bool& more, std::exception_ptr& error) {
+      try {
+        if (more) more = input.next(out);
+      } catch (...) {
+        if (!error) error = std::current_exception();
+      }
+    }
+    Cursors inputs_;
+  };
+
   std::tuple<StageRef<Ts>...> inputs_;
 };
 

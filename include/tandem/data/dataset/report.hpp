@@ -13,24 +13,27 @@ namespace TANDEM_NS::data::detail {
 
 /// What the runs of a stage have counted, over all epochs.
 struct StageCounts {
-  std::atomic<i64> elements = 0;             // that the stage has handed on
-  std::atomic<i64> busy = 0;                 // nanoseconds of its own function, over all threads
-  std::atomic<i64> timed = 0;                // elements of which `busy` is the time
+  std::atomic<i64> elements = 0;             // that its loop or its threads have handed on
+  std::atomic<i64> calls = 0;                // of its function
+  std::atomic<i64> busy = 0, timed = 0;      // nanoseconds of some of the calls, and how many those are
   std::atomic<i64> waited = 0;               // nanoseconds that the consumer has waited for its threads
   std::atomic<i64> elapsed = 0;              // nanoseconds that its threads have existed
   std::atomic<i64> threads = 0;              // that it has started last
-  std::atomic<i64> kept = 0, most_kept = 0;  // bytes in its buffer, and their maximum
+  std::atomic<i64> kept = 0, most_kept = 0;  // bytes in its buffers, and their maximum
   std::atomic<i64> ignored = 0;              // errors
 
   void keep(i64 bytes);
   void release(i64 bytes) { kept.fetch_sub(bytes, std::memory_order_relaxed); }
 };
 
+class StageInfo;
+
 /// The threads that compute the elements of a stage ahead of its consumer, if there are any.
 struct Workers {
   int threads = 0;
-  bool ordered = true;  // elements are handed out in their order
-  bool adapt = false;   // as few of them work as keep up with the consumer
+  bool ordered = true;               // elements are handed out in their order
+  bool adapt = false;                // as few of them work as keep up with the consumer
+  const StageInfo* stage = nullptr;  // that has asked for them, an input of the stage that uses them
 };
 
 /// What a stage is called, what it reads, and what its runs have counted.
@@ -51,7 +54,10 @@ class TANDEM_API StageInfo {
   const std::vector<Ref>& inputs() const { return inputs_; }
 
  protected:
-  void set_workers(const Workers& workers) { workers_ = workers; }
+  void set_workers(const Workers& workers) {
+    workers_ = workers;
+    workers_.stage = this;
+  }
 
  private:
   const char* name_;
@@ -68,6 +74,7 @@ TANDEM_API std::string report(const StageInfo& last);
 class TANDEM_API Timing {
  public:
   explicit Timing(StageCounts& counts) : counts_(counts) {
+    counts.calls.fetch_add(1, std::memory_order_relaxed);
     thread_local unsigned tick = 0;
     if (counts.timed.load(std::memory_order_relaxed) < 64 || slow() || (++tick & 15) == 0) start();
   }

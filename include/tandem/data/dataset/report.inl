@@ -32,14 +32,17 @@ TANDEM_INLINE void Timing::stop() {
   counts_.timed.fetch_add(1, std::memory_order_relaxed);
 }
 
-TANDEM_INLINE void Budget::add(const char* stage, i64 bytes) {
+TANDEM_INLINE bool Budget::try_add(i64 bytes) {
   const i64 now = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  if (now <= limit_) return;
+  if (now <= limit_) return true;
   used_.fetch_sub(bytes, std::memory_order_relaxed);
-  errors::raise<errors::ResourceExhaustedError>(stage, "the stages of this data set would keep " + std::to_string(now) +
-                                                           " bytes, more than its memory_limit of " +
-                                                           std::to_string(limit_) +
-                                                           ": use smaller buffers, or a larger limit");
+  return false;
+}
+TANDEM_INLINE void Budget::add(const char* stage, i64 bytes) {
+  if (try_add(bytes)) return;
+  errors::raise<MemoryLimitError>(stage, "the stages of this data set would keep " + std::to_string(used_ + bytes) +
+                                             " bytes, more than its memory_limit of " + std::to_string(limit_) +
+                                             ": use smaller buffers, or a larger limit");
 }
 
 namespace impl {
@@ -63,14 +66,15 @@ inline std::string bytes_text(i64 bytes) {
 inline std::string line(const StageInfo& stage) {
   const StageCounts& c = stage.counts();
   const auto of = [](const std::atomic<i64>& x) { return static_cast<double>(x.load(std::memory_order_relaxed)); };
-  std::string r = std::string(stage.name()) + ": " + std::to_string(c.elements.load()) + " elements";
-  if (c.timed > 0) r += ", " + time_text(of(c.busy) / of(c.timed)) + " each";
+  std::string r = std::string(stage.name()) + ":";
+  const double each = c.timed > 0 ? of(c.busy) / of(c.timed) : 0;
+  if (c.elements > 0) r += " " + std::to_string(c.elements.load()) + " elements";
+  if (c.calls > 0) r += (c.elements > 0 ? ", " : " ") + std::to_string(c.calls.load()) + " calls of " + time_text(each);
   if (c.elapsed > 0) {
-    const double each = c.timed > 0 ? of(c.busy) / of(c.timed) : 0;
     char text[96];
     std::snprintf(text, sizeof text, ", %.1f of %lld threads busy, consumer waits %.0f %%",
-                  std::min(each * of(c.elements) / of(c.elapsed), of(c.threads)),
-                  static_cast<long long>(c.threads.load()), 100 * std::min(1.0, of(c.waited) / of(c.elapsed)));
+                  std::min(each * of(c.calls) / of(c.elapsed), of(c.threads)), static_cast<long long>(c.threads.load()),
+                  100 * std::min(1.0, of(c.waited) / of(c.elapsed)));
     r += text;
   }
   if (c.most_kept > 0) r += ", kept at most " + bytes_text(c.most_kept);

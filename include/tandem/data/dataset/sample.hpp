@@ -42,8 +42,9 @@ class Sample final : public Stage<T> {
   i64 cardinality() const override {
     i64 sum = 0;
     bool all = true, any = false;
-    for (const auto& input : inputs_) {
-      const i64 n = input->cardinality();
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (weights_[i] == 0) continue;  // is never drawn from
+      const i64 n = inputs_[i]->cardinality();
       if (n == unknown_cardinality) return n;
       if (is_finite(n)) sum += n, any = true;
       else all = false;
@@ -61,8 +62,8 @@ class Sample final : public Stage<T> {
     Run_(const Sample& stage, const Run& run)
         : stage_(stage),
           weights_(stage.weights_),
-          draw_(stage.options_.seed, stage.options_.rerandomize_each_iteration ? run.epoch : 0) {
-      for (const auto& input : stage.inputs_) inputs_.push_back(input->open(run, 0));
+          draw_(stage.options_.seed, stage.options_.rerandomize_each_iteration ? run.key.epoch : 0) {
+      for (const auto& input : stage.inputs_) inputs_.push_back(input->open(run.input(inputs_.size()), 0));
     }
     bool next(T& out) override {
       return visit([&](Cursor<T>& input) { return input.next(out); });
@@ -111,7 +112,7 @@ class Choose final : public Stage<T> {
     class Run_ final : public Cursor<T> {
      public:
       Run_(const Choose& stage, const Run& run) : stage_(stage), choice_(stage.choice_->open(run, 0)) {
-        for (const auto& input : stage.inputs_) inputs_.push_back(input->open(run, 0));
+        for (const auto& input : stage.inputs_) inputs_.push_back(input->open(run.input(inputs_.size()), 0));
       }
       bool next(T& out) override {
         for (i64 i = 0; choice_->next(i);) {
@@ -159,7 +160,7 @@ class Resample final : public Stage<std::pair<i64, T>> {
     class Run_ final : public Cursor<std::pair<i64, T>> {
      public:
       Run_(const Resample& stage, const Run& run)
-          : stage_(stage), input_(stage.input_->open(run, 0)), draw_(stage.seed_, run.epoch) {}
+          : stage_(stage), input_(stage.input_->open(run, 0)), draw_(stage.seed_, run.key.epoch) {}
       bool next(std::pair<i64, T>& out) override {
         while (input_->next(out.second)) {
           out.first = static_cast<i64>(call(stage_.class_of_, std::as_const(out.second)));

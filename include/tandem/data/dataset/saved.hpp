@@ -49,7 +49,7 @@ class Saved final : public Stage<T> {
   Saved(const char* name, std::shared_ptr<io::TFRecordFile> file) : Stage<T>(name), file_(std::move(file)) {}
   i64 cardinality() const override { return file_->size() - 1; }
   bool indexed() const override { return true; }
-  T at(i64, i64 index) const override {
+  T at(const Key&, i64 index) const override {
     const Timing timing(this->counts());
     return element_at<T>(this->name(), *file_, index);
   }
@@ -92,30 +92,26 @@ class FileCache final : public Stage<T> {
    public:
     Run_(const FileCache& stage, const Run& run)
         : stage_(stage),
-          input_(stage.input_->open({0, run.budget}, 0)),
-          writer_(std::in_place, "cache", stage.path_, type_text<T>()) {}
+          input_(stage.input_->open({{}, run.budget}, 0)),
+          writer_(std::make_unique<ElementWriter>("cache", stage.path_, type_text<T>())) {}
     bool next(T& out) override {
+      auto writer = std::move(writer_);  // back below, where nothing has gone wrong: otherwise there is no file
       if (!input_->next(out)) {
-        if (writer_) writer_->publish();
-        writer_.reset();
+        if (writer) writer->publish();
         return false;
       }
-      if (!writer_) return true;
-      try {
-        bytes_.clear();
-        append_element("cache", out, bytes_);
-        writer_->write(bytes_);
-      } catch (...) {
-        writer_.reset();  // the rest of the epoch is not kept
-        throw;
-      }
+      if (!writer) return true;
+      bytes_.clear();
+      append_element("cache", out, bytes_);
+      writer->write(bytes_);
+      writer_ = std::move(writer);
       return true;
     }
 
    private:
     const FileCache& stage_;
     std::unique_ptr<Cursor<T>> input_;
-    std::optional<ElementWriter> writer_;
+    std::unique_ptr<ElementWriter> writer_;
     std::string bytes_;
   };
 

@@ -23,12 +23,12 @@ class Slices final : public Stage<T> {
   }
   i64 cardinality() const override { return rows_; }
   bool indexed() const override { return true; }
-  T at(i64, i64 index) const override {
+  T at(const Key&, i64 index) const override {
     T r = tree_;
     each_tensor(r, [&](Tensor& t) { t = t[index]; });
     return r;
   }
-  BatchedOrNone<T> gather(i64, const Rows& rows) const override {
+  BatchedOrNone<T> gather(const Key&, const Rows& rows) const override {
     T r = tree_;
     each_tensor(r, [&](Tensor& t) { t = rows_of(t, rows); });
     return r;
@@ -49,7 +49,7 @@ class Items final : public Stage<T> {
   Items(const char* name, std::vector<T> items) : Stage<T>(name), items_(std::move(items)) {}
   i64 cardinality() const override { return static_cast<i64>(items_.size()); }
   bool indexed() const override { return true; }
-  T at(i64, i64 index) const override { return items_[static_cast<std::size_t>(index)]; }
+  T at(const Key&, i64 index) const override { return items_[static_cast<std::size_t>(index)]; }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
     return open_indexed<T>(*this, run, first);
   }
@@ -64,8 +64,8 @@ class Numbers final : public Stage<i64> {
   Numbers(i64 start, i64 step, i64 count) : Stage<i64>("range"), start_(start), step_(step), count_(count) {}
   i64 cardinality() const override { return count_; }
   bool indexed() const override { return true; }
-  i64 at(i64, i64 index) const override { return start_ + index * step_; }
-  Tensor gather(i64, const Rows& rows) const override {
+  i64 at(const Key&, i64 index) const override { return start_ + index * step_; }
+  Tensor gather(const Key&, const Rows& rows) const override {
     const Tensor r = Tensor::allocate({Shape{rows.count}, DType::int64, {}});
     i64* const to = static_cast<i64*>(r.raw());
     for (i64 i = 0; i < rows.count; ++i) to[i] = start_ + rows[i] * step_;
@@ -74,7 +74,7 @@ class Numbers final : public Stage<i64> {
   std::unique_ptr<Cursor<i64>> open(const Run& run, i64 first) const override {
     class Run_ final : public IndexedCursor<i64> {
      public:
-      Run_(const Numbers& stage, i64 epoch, i64 first) : IndexedCursor(stage, epoch, first), numbers_(&stage) {}
+      Run_(const Numbers& stage, const Key& key, i64 first) : IndexedCursor(stage, key, first), numbers_(&stage) {}
       bool next(i64& out) override {
         if (next_ == end_) return false;
         out = numbers_->start_ + next_++ * numbers_->step_;
@@ -84,7 +84,7 @@ class Numbers final : public Stage<i64> {
      private:
       const Numbers* numbers_;
     };
-    return std::make_unique<Run_>(*this, run.epoch, first);
+    return std::make_unique<Run_>(*this, run.key, first);
   }
 
  private:
@@ -98,7 +98,7 @@ class Computed final : public Stage<T> {
   Computed(i64 count, F f) : Stage<T>("from_function"), count_(count), f_(std::move(f)) {}
   i64 cardinality() const override { return count_; }
   bool indexed() const override { return true; }
-  T at(i64, i64 index) const override {
+  T at(const Key&, i64 index) const override {
     const Timing timing(this->counts());
     return f_(index);
   }

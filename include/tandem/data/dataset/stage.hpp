@@ -19,24 +19,60 @@ inline constexpr i64 infinite_cardinality = -1, unknown_cardinality = -2;
 
 namespace detail {
 
+/// The error of a memory_limit, which ignore_errors passes on.
+class TANDEM_API MemoryLimitError : public errors::ResourceExhaustedError {
+ public:
+  using ResourceExhaustedError::ResourceExhaustedError;
+};
+
 /// The bytes that the stages of one run keep, and how many they may.
 class TANDEM_API Budget {
  public:
   explicit Budget(i64 limit) : limit_(limit) {}
-  /// throws  errors::ResourceExhaustedError, which names the stage
+  /// Whether so many bytes more are within the limit; if so they count from now on.
+  bool try_add(i64 bytes);
+  /// throws  MemoryLimitError, which names the stage
   void add(const char* stage, i64 bytes);
+  /// Counts them whatever the limit is.
+  void force(i64 bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
   void remove(i64 bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  i64 limit() const { return limit_; }
 
  private:
   i64 limit_;
   std::atomic<i64> used_ = 0;
 };
 
-/// What the stages of a pipeline know of a run: the epoch, which is part of the key of all that is random, and what
-/// they may keep.
-struct Run {
+/// A number that depends on all bits of two (the finalizer of SplitMix64).
+inline u64 mix(u64 a, u64 b) {
+  u64 x = a + 0x9e3779b97f4a7c15u * (b + 1);
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+/// Of what random numbers are a function, beside seeds and the number of the element: the epoch, and the place in the
+/// pipeline, which tells stages of equal depth apart.
+struct Key {
   i64 epoch = 0;
+  u64 place = 0;
+  bool nested = false;  // the epoch is that of a data set that a function has returned, not the loop's
+
+  /// For input number `i` of a stage that has several.
+  Key input(u64 i) const { return i == 0 ? *this : Key{epoch, mix(place, i), nested}; }
+  /// For the data set that a function has made of element number `i`.
+  Key inner(i64 i) const {
+    const u64 n = mix(static_cast<u64>(epoch), static_cast<u64>(i));
+    return {static_cast<i64>(n >> 1), mix(place, n), true};
+  }
+};
+/// What the stages of a pipeline know of a run: its key, and what they may keep.
+struct Run {
+  Key key = {};
   std::shared_ptr<Budget> budget = {};
+
+  Run input(u64 i) const { return {key.input(i), budget}; }
+  Run inner(i64 i) const { return {key.inner(i), budget}; }
 };
 
 /// The elements of an indexed data set that a batch is made of: `count` consecutive ones from `first` on, or, where
@@ -47,8 +83,8 @@ struct Rows {
   i64 operator[](i64 i) const { return list ? list[i] : first + i; }
 };
 
-/// A run through the elements of a stage. Used by one thread at a time. After an error, next() goes on with the element
-/// behind it.
+/// A run through the elements of a stage. Used by one thread at a time. An error counts as an element: next() goes on
+/// behind it, and where a run is, is the number of calls so far.
 template <class T>
 class Cursor {
  public:
@@ -61,8 +97,10 @@ class Cursor {
   /// Passes over n elements; returns how many there were.
   virtual i64 skip(i64 n) {
     T unused;
-    for (i64 i = 0; i < n; ++i)
-      if (!next(unused)) return i;
+    for (i64 i = 0; i < n; ++i) try {
+        if (!next(unused)) return i;
+      } catch (...) {  // an element that raises is passed over like others
+      }
     return n;
   }
 };
@@ -85,19 +123,18 @@ class Stage : public StageInfo {
   virtual i64 cardinality() const = 0;
   virtual bool indexed() const { return false; }
   /// Element `index` of an epoch, of an indexed stage.
-  virtual T at(i64 epoch, i64 index) const {
-    (void)epoch, (void)index;
+  virtual T at(const Key& key, i64 index) const {
+    (void)key, (void)index;
     errors::raise<errors::InternalError>(name(), "elements of a stream have no numbers");
   }
   /// A batch of elements of an indexed stage.
-  virtual BatchedOrNone<T> gather(i64 epoch, const Rows& rows) const {
+  virtual BatchedOrNone<T> gather(const Key& key, const Rows& rows) const {
     if constexpr (Batchable<T>) {
-      std::vector<T> elements;
-      elements.reserve(static_cast<std::size_t>(rows.count));
-      for (i64 i = 0; i < rows.count; ++i) elements.push_back(at(epoch, rows[i]));
-      return stack_elements<T>(plain_batch, rows.count, [&](i64 i) -> const T& { return elements[std::size_t(i)]; });
+      Elements<T> elements;
+      for (i64 i = 0; i < rows.count; ++i) elements.push_back(at(key, rows[i]));
+      return stacked(elements);
     } else {
-      (void)epoch, (void)rows;
+      (void)key, (void)rows;
       return nullptr;
     }
   }

@@ -154,8 +154,9 @@ class Interleave final : public Stage<U> {
         ended_ = true;
         return false;
       }
+      const i64 number = begun_++;
       turn.stage = stage_.f_(std::move(element));
-      turn.cursor = turn.stage->open(run_, 0);
+      turn.cursor = turn.stage->open(run_.inner(number), 0);
       return true;
     }
     void advance() { at_ = (at_ + 1) % cycle_.size(), block_ = 0; }
@@ -165,7 +166,7 @@ class Interleave final : public Stage<U> {
     std::unique_ptr<Cursor<T>> input_;
     std::vector<Turn> cycle_;
     std::size_t at_ = 0;
-    i64 block_ = 0;
+    i64 block_ = 0, begun_ = 0;
     bool ended_ = false;
   };
 
@@ -274,7 +275,7 @@ class GroupByWindow final : public Stage<U> {
     bool reduce(i64 key) {
       auto group = groups_.extract(key);
       window_ = stage_.reduce_(key, StageRef<T>(std::make_shared<Items<T>>("group", std::move(group.mapped()))));
-      results_ = window_->open(run_, 0);
+      results_ = window_->open(run_.inner(windows_++), 0);
       return true;
     }
     const GroupByWindow& stage_;
@@ -283,6 +284,7 @@ class GroupByWindow final : public Stage<U> {
     std::map<i64, std::vector<T>> groups_;
     StageRef<U> window_;
     std::unique_ptr<Cursor<U>> results_;
+    i64 windows_ = 0;
     bool ended_ = false;
   };
 
@@ -309,6 +311,8 @@ class IgnoreErrors final : public Stage<T> {
         for (i64 consecutive = 1;; ++consecutive) {
           try {
             return input_->next(out);
+          } catch (const MemoryLimitError&) {
+            throw;  // of the pipeline, not of an element
           } catch (const std::exception& e) {
             if (consecutive == stage_.most_) throw;
             constexpr i64 reported = 10;
