@@ -103,9 +103,10 @@ Task digits_of(const Options& o) {
 
 Task task_of(const Options& o) {
   if (o.data.empty()) return pictures_of(generated_folder(o), o);
-  const bool is_mnist = std::filesystem::exists(o.data + "/train-images-idx3-ubyte") ||
-                        std::filesystem::exists(o.data + "/train-images-idx3-ubyte.gz");
-  return is_mnist ? digits_of(o) : pictures_of(o.data, o);
+  bool has_folders = false;
+  if (std::filesystem::is_directory(o.data))
+    for (const auto& entry : std::filesystem::directory_iterator(o.data)) has_folders |= entry.is_directory();
+  return has_folders ? pictures_of(o.data, o) : digits_of(o);
 }
 
 // The picture moved by up to two pixels, darker or brighter.

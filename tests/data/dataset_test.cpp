@@ -51,7 +51,8 @@ TEST_CASE("Dataset: every row once an epoch, in batches of 3, 3 and 2") {
   const Longs seen = rows_in(dropping, 0);
   CHECK(std::set<i64>(seen.begin(), seen.end()).size() == 6);
   CHECK(sizes_of(rows.batch(100)) == Longs{8});
-  CHECK(sizes_of(rows.batch(100, {.drop_remainder = true})).empty());
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { rows.batch(100, {.drop_remainder = true}); }),
+             ContainsSubstring("drop_remainder leaves no batch: there are 8 elements, and batch_size is 100"));
 }
 
 TEST_CASE("Dataset: orders are a function of seed and epoch") {

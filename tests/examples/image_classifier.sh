@@ -20,7 +20,14 @@ cmp -s whole parts || fail 'resumed and uninterrupted training differ'
 killed killed --size 12 10 --steps 90 --checkpoint-every 10 --checkpoint killed
 small --steps 90 --checkpoint killed >out 2>&1 && grep -q 'going on from killed' out || { fail 'resume after a kill'; cat out; }
 cmp -s whole killed || fail 'killed and uninterrupted training differ'
-says "data is 12x10, not 12x11" "$program" --size 12 11 --checkpoint whole
+says 'data is image_classifier_pictures/12x10_1' "$program" --size 12 11 --checkpoint whole
+
+# The user's own pictures: those of the first run, of two classes, in other formats and sizes.
+mkdir -p own && cp -r image_classifier_pictures/40x30_1/horizontal image_classifier_pictures/12x10_1/vertical own
+"$program" --data own --size 20 16 --steps 20 --batch 8 --checkpoint mine >out 2>&1 && grep -q 'of 40 held-out pictures' out ||
+  { fail 'a folder of pictures'; cat out; }
+head -c 200 own/vertical/001.jpg >own/vertical/broken.jpg
+fails_with 1 'own/vertical/broken.jpg' "$program" --data own --size 20 16 --steps 20 --batch 8 --checkpoint broken
 interrupted "$program" --size 12 10 --steps 1000000
 
 if has_real mnist; then

@@ -223,8 +223,8 @@ class Dataset {
 
   /// Stacks consecutive elements along a new leading axis; numbers and texts become tensors of rank 1. Rows of tensors
   /// are gathered at once; consecutive ones are views.
-  ///   throws  errors::InvalidArgumentError for a batch_size below 1. Iterations raise it where the tensors of a batch
-  ///           differ in dtype or shape
+  ///   throws  errors::InvalidArgumentError for a batch_size below 1, and where drop_remainder leaves no batch.
+  ///           Iterations raise it where the tensors of a batch differ in dtype or shape
   auto batch(i64 batch_size, BatchOptions options = {}) const {
     static_assert(Batchable<T>,
                   "batch: elements must be tensors, numbers, texts, or arrays, pairs, tuples and maps of "

@@ -52,6 +52,12 @@ TANDEM_INLINE void raise_stream_shuffle() {
       "this data set is a stream, or has no end, so that its elements have no order to choose: give a buffer_size");
 }
 
+TANDEM_INLINE void check_batches(const char* op, i64 batch_size, i64 cardinality) {
+  if (cardinality > 0 && cardinality < batch_size)
+    errors::raise<errors::InvalidArgumentError>(op, "drop_remainder leaves no batch: there are " +
+                                                        std::to_string(cardinality) + " elements, and batch_size is " +
+                                                        std::to_string(batch_size));
+}
 TANDEM_INLINE void check_padding(const char* op, std::size_t tensors, const std::vector<std::vector<i64>>& shapes,
                                  const std::vector<double>& values) {
   const auto check = [&](const char* what, std::size_t n) {

@@ -43,6 +43,8 @@ struct Padding : Stacking {
 
   TANDEM_API static Tensor stack(const Stacking& self, Span<const Tensor* const> rows);
 };
+/// Raises if all elements are a remainder.
+TANDEM_API void check_batches(const char* op, i64 batch_size, i64 cardinality);
 TANDEM_API void check_padding(const char* op, std::size_t tensors, const std::vector<std::vector<i64>>& shapes,
                               const std::vector<double>& values);
 
@@ -101,6 +103,7 @@ class Batch final : public Stage<Batched<T>> {
   Batch(StageRef<T> input, i64 size, const BatchOptions& options)
       : Stage<Batched<T>>("batch", {input}), input_(std::move(input)), size_(size), options_(options) {
     check_at_least("batch", "batch_size", size, 1);
+    if (options.drop_remainder) check_batches("batch", size, input_->cardinality());
   }
   i64 cardinality() const override {
     const i64 n = input_->cardinality();
@@ -136,6 +139,7 @@ class PaddedBatch final : public Stage<Batched<T>> {
         size_(size),
         options_(std::move(options)) {
     check_at_least("padded_batch", "batch_size", size, 1);
+    if (options_.drop_remainder) check_batches("padded_batch", size, input_->cardinality());
   }
   i64 cardinality() const override {
     const i64 n = input_->cardinality();
