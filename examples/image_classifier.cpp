@@ -75,16 +75,21 @@ std::string generated_folder(const Options& o) {
   return folder;
 }
 
+Picture read_picture(const std::string& path, i64 label, std::array<int, 2> size) try {
+  const Tensor picture = image::decode_image(io::read_file(path), {.channels = 1});
+  return {image::resize_with_pad(picture, size[0], size[1]) / 255 - 0.5, constant(label)};
+} catch (errors::OpError& e) {
+  e.set_context(path);
+  throw;
+}
+
 // A fifth of the pictures of a folder is held out.
 Task pictures_of(const std::string& folder, const Options& o) {
   const io::ClassFolder found = io::list_class_folder(folder);
   if (found.files.size() < 5) throw std::runtime_error(folder + ": fewer than five pictures");
   std::uint64_t hash = stable_hash("");
   for (const auto& [path, label] : found.files) hash = stable_hash(io::read_file(path), stable_hash(path, hash));
-  const auto read = [size = o.size](const std::string& path, i64 label) {
-    const Tensor picture = image::decode_image(io::read_file(path), {.channels = 1});
-    return Picture(image::resize_with_pad(picture, size[0], size[1]) / 255 - 0.5, constant(label));
-  };
+  const auto read = [size = o.size](const std::string& path, i64 label) { return read_picture(path, label, size); };
   const auto parts = data::split(data::from_items(found.files), {0.8, 0.2}, {.seed = o.seed});
   // Read once, and then kept in memory.
   const auto kept = [&](const auto& part) { return part.map(read, {.num_parallel_calls = data::autotune}).cache(); };

@@ -30,13 +30,38 @@ TEST_CASE("draw_bounding_boxes: TensorFlow's lines") {
   check_close(image::draw_bounding_boxes(zeros({1, 5, 6, 1}), boxes, colors),
               {0, 1, 2, 1, 0, 0, 0, 1, 2, 1, 0, 0, 0, 1, 2, 2, 2, 2, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0});
   const Tensor colored = image::draw_bounding_boxes(zeros({1, 5, 6, 3}), boxes);
-  CHECK(colored.to_vector<float>()[3] == 1);  // the first box is red
+  CHECK(Floats{colored.at<float>({0, 0, 1, 0}), colored.at<float>({0, 0, 1, 1}), colored.at<float>({0, 0, 1, 2})} ==
+        Floats{1, 1, 0});  // the first box is yellow
   const auto f = function([&](const Tensor& x) { return image::draw_bounding_boxes(x, boxes, colors); });
   check_close(f(zeros({1, 5, 6, 1})),
               {0, 1, 2, 1, 0, 0, 0, 1, 2, 1, 0, 0, 0, 1, 2, 2, 2, 2, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0});
   CHECK_THROWS_AS(image::draw_bounding_boxes(zeros({5, 6, 1}), boxes), InvalidArgumentError);
   CHECK_THROWS_AS(image::draw_bounding_boxes(zeros({1, 5, 6, 1}), zeros({1, 2, 3})), InvalidArgumentError);
   CHECK_THROWS_AS(image::draw_bounding_boxes(zeros({1, 5, 6, 1}), boxes, zeros({2, 2})), InvalidArgumentError);
+}
+
+TEST_CASE("draw_bounding_boxes: TensorFlow's colors; a box with a NaN is not drawn") {
+  const Floats colors[] = {{1, 1, 0},   {0, 0, 1},  {1, 0, 0},  {0, 1, 0}, {.5, 0, .5},
+                           {.5, .5, 0}, {.5, 0, 0}, {0, 0, .5}, {0, 1, 1}, {1, 0, 1}};
+  for (i64 n = 1; n <= 11; ++n) {
+    const Tensor boxes = tile(constant({0.f, 0.f, 1.f, 1.f}, {.shape = {1, 1, 4}}), {1, n, 1});
+    CHECK(image::draw_bounding_boxes(zeros({1, 1, 1, 3}), boxes).to_vector<float>() == colors[(n - 1) % 10]);
+    CHECK(image::draw_bounding_boxes(zeros({1, 1, 1, 1}), boxes).to_vector<float>() == Floats{1});
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    Floats corners{0, 0, 1, 1};
+    corners[i] = NAN;
+    const Tensor boxes = constant(corners, {.shape = {1, 1, 4}});
+    CHECK(reduce_max(image::draw_bounding_boxes(zeros({1, 4, 4, 3}), boxes)).item<float>() == 0);
+  }
+}
+
+TEST_CASE("non_max_suppression: overlaps in the precision of the boxes") {
+  // Their overlap is 1/5, of which float32 and float64 fall on different sides.
+  const Tensor boxes = constant({{3, 4, 1, 1}, {3, 5, 0, 3}}), scores = constant({2.f, 1.f});
+  const Tensor single = cast(boxes, float32) / 5.f;
+  CHECK(ints(image::non_max_suppression(single, scores, 5, {.iou_threshold = .2})) == Ints{0});
+  CHECK(ints(image::non_max_suppression(cast(single, float64), scores, 5, {.iou_threshold = .2})) == Ints{0, 1});
 }
 
 TEST_CASE("non_max_suppression: TensorFlow's choice") {

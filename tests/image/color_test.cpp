@@ -48,6 +48,18 @@ TEST_CASE("adjust_contrast, hue, saturation, gamma, brightness: TensorFlow's pix
   CHECK(pixels_of(image::adjust_brightness(constant({254, 2, 15}, {.dtype = uint8}), .2)) == Pixels{255, 53, 66});
 }
 
+TEST_CASE("adjust_hue: negative channels keep their range, as in TensorFlow") {
+  const Tensor x = constant({-.3f, .2f, .5f, -.9f, -.2f, -.5f, -.1f, -.7f, 0.f, .4f, -.3f, -.3f}, {.shape = {4, 3}});
+  check_close(image::adjust_hue(x, .3), {.5f, -.3f, .36f, -.64f, -.9f, -.2f, 0, -.24f, -.7f, -.16f, .4f, -.3f});
+  check_close(image::adjust_hue(x, -.4), {.5f, .48f, -.3f, -.2f, -.78f, -.9f, -.7f, 0, -.38f, -.3f, -.02f, .4f});
+  const Tensor integers = constant({-3000, 20000, 100, -5, -30000, -200}, {.dtype = int16, .shape = {2, 3}});
+  const auto y = image::adjust_hue(integers, .3).to_vector<std::int16_t>();
+  const std::int16_t expected[] = {-3000, -1500, 20000, -5, -5809, -30000};
+  for (std::size_t i = 0; i < 6; ++i) CHECK(std::abs(y[i] - expected[i]) <= 2);
+  const auto f = [](const Tensor& t) { return image::adjust_hue(t, .3); };
+  CHECK(test::compute_gradient_error(f, cast(x(Slice(none, 3)), float64), {.delta = 1e-5}) < 1e-7);
+}
+
 TEST_CASE("rgb_to_grayscale, rgb_to_hsv, YIQ, YUV: TensorFlow's values") {
   CHECK(pixels_of(image::rgb_to_grayscale(image_i())) == Pixels{0, 255, 76, 112, 91, 112, 76, 255, 0});
   check_close(image::rgb_to_hsv(floats()),
@@ -64,7 +76,8 @@ TEST_CASE("rgb_to_grayscale, rgb_to_hsv, YIQ, YUV: TensorFlow's values") {
   check_close(image::yuv_to_rgb(floats())[1],
               {0, -0.29559484f, 1.5220542f, 1.053305f, -0.68590695f, 0.87240273f, 0, -0.29559484f, 1.5220542f});
   check_close(image::hsv_to_rgb(image::rgb_to_hsv(floats())), floats().to_vector<float>());
-  check_close(image::yiq_to_rgb(image::rgb_to_yiq(floats())), floats().to_vector<float>(), 1e-5);
+  check_close(image::yiq_to_rgb(image::rgb_to_yiq(floats())), floats().to_vector<float>(), 1e-4);
+  check_close(image::rgb_to_yiq(constant({1.f, 0.f, 0.f})), {.299f, .59590059f, .2115f}, 1e-7);
   check_close(image::yuv_to_rgb(image::rgb_to_yuv(floats())), floats().to_vector<float>(), 1e-5);
   CHECK(pixels_of(image::grayscale_to_rgb(constant({7, 9}, {.dtype = uint8, .shape = {1, 2, 1}}))) ==
         Pixels{7, 7, 7, 9, 9, 9});
@@ -89,6 +102,15 @@ TEST_CASE("convert_image_dtype: scaled, clamped, by powers of 2") {
     CHECK(back.at<float>({2}) == Catch::Approx(1));
   }
   CHECK(image::convert_image_dtype(image_i(), float16).dtype() == float16);
+  for (const DType half : {float16, bfloat16}) {
+    const Tensor f = cast(constant({0.f, .25f, .5f, 1.f}), half);
+    CHECK(image::convert_image_dtype(f, uint16).to_vector<std::uint16_t>() ==
+          std::vector<std::uint16_t>{0, 16383, 32767, 65535});
+    CHECK(image::convert_image_dtype(f, int32).to_vector<std::int32_t>() ==
+          std::vector<std::int32_t>{0, 536870912, 1073741824, 2147483647});
+    CHECK(cast(image::convert_image_dtype(constant({0, 65535}, {.dtype = uint16}), half), float32).to_vector<float>() ==
+          Floats{0, 1});
+  }
   CHECK_THROWS_AS(image::convert_image_dtype(constant({true}), float32), InvalidArgumentError);
   CHECK_THROWS_AS(image::convert_image_dtype(image_i(), bool_), InvalidArgumentError);
 }
@@ -155,6 +177,8 @@ TEST_CASE("random_brightness, contrast, hue, saturation: amounts lie between the
   };
   twice([] { return image::random_hue(floats(), .3, {.seed = 1}); });
   twice([] { return image::random_saturation(floats(), .2, .8, {.seed = 1}); });
+  CHECK(image::random_brightness(gray, 0).item<float>() == .5f);
+  check_close(image::random_hue(floats(), 0), floats().to_vector<float>());
   const random::Generator generator(4);
   CHECK(image::random_hue(image_i(), .1, {.generator = &generator}).dtype() == uint8);
 }
@@ -185,7 +209,8 @@ TEST_CASE("colors and adjustments: wrong operands") {
   CHECK_THROWS_AS(image::adjust_saturation(image_i(), -1), InvalidArgumentError);
   CHECK_THROWS_AS(image::adjust_gamma(image_i(), -1), InvalidArgumentError);
   CHECK_THROWS_AS(image::adjust_brightness(constant({true}), .1), InvalidArgumentError);
-  CHECK_THROWS_AS(image::random_brightness(image_i(), 0), InvalidArgumentError);
+  CHECK_THROWS_AS(image::random_brightness(image_i(), -.1), InvalidArgumentError);
+  CHECK_THROWS_AS(image::random_hue(image_i(), -.1), InvalidArgumentError);
   CHECK_THROWS_AS(image::random_contrast(image_i(), 1, .5), InvalidArgumentError);
   CHECK_THROWS_AS(image::random_saturation(image_i(), -1, .5), InvalidArgumentError);
   CHECK_THROWS_AS(image::random_hue(image_i(), .6), InvalidArgumentError);

@@ -114,6 +114,7 @@ TEST_CASE("random_crop: all places occur, and only those") {
     REQUIRE(part == Longs{first, first + 1, first + 4, first + 5});
     ++seen[first / 4][first % 4];
   }
+  CHECK(image::random_crop(x, {-1, 2, -1}).shape() == Shape{3, 2, 1});
   for (const auto& row : seen)
     for (const int n : row) CHECK(n > 25);  // 50 are expected
 }
@@ -169,4 +170,5 @@ TEST_CASE("crops, pads, flips: wrong operands") {
   CHECK_THROWS_AS(image::random_flip_up_down(flat), InvalidArgumentError);
   CHECK_THROWS_AS(image::random_crop(image_i(), {4, 1, 3}), InvalidArgumentError);
   CHECK_THROWS_AS(image::random_crop(image_i(), {1, 1}), InvalidArgumentError);
+  CHECK_THROWS_AS(image::random_crop(image_i(), {1, -2, 3}), InvalidArgumentError);
 }

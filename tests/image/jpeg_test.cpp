@@ -169,6 +169,49 @@ TEST_CASE("decode_jpeg: truncated files raise, or are filled if that is asked fo
   }
 }
 
+TEST_CASE("decode_jpeg: recovery alone takes whatever is there; a lost end mark is all of it") {
+  for (const bool progressive : {false, true})
+    for (const i64 height : {8, 120}) {
+      CAPTURE(progressive, height);
+      const std::string file = jpeg(smooth(height, 100, 3), {.progressive = progressive});
+      const Pixels all = image::decode_jpeg(file).to_vector<std::uint8_t>();
+      const std::string unmarked = file.substr(0, file.size() - 2);
+      CHECK_THAT(error_of([&] { image::decode_jpeg(unmarked); }), ContainsSubstring("after 100 % of the lines"));
+      CHECK(image::decode_jpeg(unmarked, {.try_recover_truncated = true, .acceptable_fraction = 1})
+                .to_vector<std::uint8_t>() == all);
+      if (progressive && height == 8) continue;  // which is mostly tables, within which it cannot end
+      const std::size_t pixels = file.find(from_hex("ffda")) + 14;
+      for (const std::size_t keep : {pixels, pixels + 40, (pixels + file.size()) / 2, file.size() - 50})
+        CHECK(image::decode_jpeg(file.substr(0, keep), {.try_recover_truncated = true}).shape() ==
+              Shape{height, 100, 3});
+    }
+}
+
+TEST_CASE("decode_jpeg: acceptable_fraction counts the lines that are there, also of a part") {
+  const std::string file = jpeg(smooth(160, 64, 1)), half = file.substr(0, file.size() * 6 / 10);
+  const auto decode = [&](double fraction) {
+    return image::decode_jpeg(half, {.try_recover_truncated = true, .acceptable_fraction = fraction});
+  };
+  CHECK(decode(.4).shape() == Shape{160, 64, 1});
+  CHECK_THAT(error_of([&] { decode(.7); }), ContainsSubstring(".acceptable_fraction asks for more"));
+  const auto part = [&](i64 top) {
+    return image::decode_and_crop_jpeg(half, {top, 0, 40, 64},
+                                       {.try_recover_truncated = true, .acceptable_fraction = .9});
+  };
+  CHECK(part(20).shape() == Shape{40, 64, 1});
+  CHECK_THROWS_AS(part(120), InvalidArgumentError);
+}
+
+TEST_CASE("decode_jpeg: pixels that are damaged but complete are decoded") {
+  const Tensor x = smooth(120, 100, 3);
+  const std::string file = jpeg(x);
+  std::string damaged = file;  // a marker amid the pixels: all behind it is lost
+  damaged.replace(file.size() * 3 / 4, 2, from_hex("ffd9"));
+  const Tensor y = image::decode_jpeg(damaged);
+  CHECK(y.shape() == x.shape());
+  CHECK(psnr(image::crop_to_bounding_box(x, 0, 0, 40, 100), image::crop_to_bounding_box(y, 0, 0, 40, 100)) > 38);
+}
+
 TEST_CASE("decode_jpeg: bytes that are not an image, and images that are too large") {
   CHECK_THAT(error_of([] { image::decode_jpeg("hello"); }), ContainsSubstring("decode_jpeg: the bytes are not a JPEG"));
   CHECK_THAT(error_of([] { image::decode_jpeg(""); }), ContainsSubstring("decode_jpeg"));

@@ -40,6 +40,15 @@ TEST_CASE("CenterCrop, RandomCrop: the middle, or a random place in training") {
     CHECK(found);
   }
   CHECK(moved);
+  const auto traced = function(
+      [&](const Tensor& t) {
+        const Tensor y = crop(t, training);
+        CHECK(y.shape() == Shape{none, 3, 4, 2});
+        return y;
+      },
+      {.input_signature = {{{none, 6, 6, 2}, float32}}});
+  CHECK(traced(x).shape() == Shape{3, 3, 4, 2});
+  CHECK(traced(x(Slice(none, 2))).shape() == Shape{2, 3, 4, 2});
   CHECK(layers::CenterCrop(12, 6)(x).shape() == Shape{3, 12, 6, 2});  // enlarged to 12 x 12 first
   CHECK(layers::RandomCrop(12, 6)(floats(), training).shape() == Shape{12, 6, 2});
   CHECK_THROWS_AS(layers::CenterCrop(0, 3), InvalidArgumentError);
@@ -107,6 +116,8 @@ TEST_CASE("RandomContrast, RandomBrightness: one amount for each image, clamped"
   CHECK(layers::RandomContrast(.3)(x).to_vector<float>() == x.to_vector<float>());
   CHECK_THROWS_AS(layers::RandomBrightness(1.5), InvalidArgumentError);
   CHECK_THROWS_AS(layers::RandomContrast(1.5), InvalidArgumentError);
+  check_close(layers::RandomContrast({.5, -.5})(x, training), clip_by_value((x - mean) * .5 + mean, 0, 255));
+  check_close(layers::RandomContrast({-.5, -.5})(x, training), clip_by_value((x - mean) * .5 + mean, 0, 255));
   CHECK_THROWS_AS(layers::RandomContrast(.1)(zeros({2, 2})), InvalidArgumentError);
 }
 

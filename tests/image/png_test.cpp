@@ -1,4 +1,8 @@
 // PNG and BMP: round trips, files of other programs, conversions of channels and widths; damaged and hostile bytes.
+#include <sys/resource.h>
+
+#include <algorithm>
+
 #include "tandem/function.hpp"
 #include "tests/image/pictures.hpp"
 #include "tests/support/catch.hpp"
@@ -17,6 +21,44 @@ std::string png(const Tensor& x, i64 compression = -1) {
   return text_of(image::encode_png(x, {.compression = compression}));
 }
 Pixels bytes_of(const Tensor& t) { return t.to_vector<std::uint8_t>(); }
+
+std::string big_endian(std::uint32_t n) {
+  std::string r;
+  for (int shift = 24; shift >= 0; shift -= 8) r += static_cast<char>(n >> shift & 255);
+  return r;
+}
+std::string chunk(const std::string& type_and_data) {
+  std::uint32_t crc = ~0u;
+  for (const char c : type_and_data) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0u);
+  }
+  return big_endian(static_cast<std::uint32_t>(type_and_data.size() - 4)) + type_and_data + big_endian(~crc);
+}
+// 258 n + 1 letters "a", packed by zlib's format into 13 bits for 258 of them.
+std::string packed(int n) {
+  std::string bits = "11010010001";                     // one block, of fixed codes: 110; "a": 10010001
+  for (int i = 0; i < n; ++i) bits += "1100010100000";  // 258 times the byte before
+  bits += "0000000";                                    // the end
+  std::string r = from_hex("7801");
+  for (std::size_t at = 0; at < bits.size(); at += 8) {
+    int byte = 0;
+    for (std::size_t i = at; i < std::min(at + 8, bits.size()); ++i) byte |= (bits[i] - '0') << (i - at);
+    r += static_cast<char>(byte);
+  }
+  std::uint32_t low = 1, high = 0;
+  for (int i = 0; i < 258 * n + 1; ++i) low = (low + 'a') % 65521, high = (high + low) % 65521;
+  return r + big_endian(high << 16 | low);
+}
+std::string with_chunks(const std::string& file, const std::string& chunks) {
+  constexpr std::size_t header = 8 + 25;
+  return file.substr(0, header) + chunks + file.substr(header);
+}
+long peak_megabytes() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  return use.ru_maxrss / 1024;
+}
 
 }  // namespace
 
@@ -64,6 +106,26 @@ TEST_CASE("decode_png: files of other programs") {
   CHECK(bytes_of(image::decode_png(interlaced_png)) == Pixels{3, 255, 7, 0, 1, 128, 255, 0});
   CHECK(image::decode_png(interlaced_png, {.channels = 1, .dtype = uint16}).to_vector<std::uint16_t>() ==
         Words{1000, 2000, 300, 65535});
+}
+
+TEST_CASE("decode_png: texts and profiles that unpack to gigabytes are skipped") {
+  const std::string file = png(image_i()), letters = packed(30000);  // 7.7 MB
+  REQUIRE(letters.size() < 50000);
+  const std::string text = chunk(std::string("zTXtk\0\0", 7) + letters);
+  const std::string international = chunk(std::string("iTXtk\0\1\0\0\0", 10) + letters);
+  std::string bomb;
+  for (int i = 0; i < 40; ++i) bomb += text + international;
+  const long before = peak_megabytes();
+  CHECK(bytes_of(image::decode_png(with_chunks(file, bomb))) == colors);
+  CHECK(peak_megabytes() - before < 150);  // 600 if they are kept
+}
+
+TEST_CASE("decode_png: gray does not depend on a gamma") {
+  const std::string file = png(image_i()), linear = with_chunks(file, chunk("gAMA" + big_endian(100000)));
+  const std::string dark = with_chunks(file, chunk("gAMA" + big_endian(45455)));
+  const Pixels gray = bytes_of(image::decode_png(file, {.channels = 1}));
+  CHECK(bytes_of(image::decode_png(linear, {.channels = 1})) == gray);
+  CHECK(bytes_of(image::decode_png(dark, {.channels = 1})) == gray);
 }
 
 TEST_CASE("decode_png: damaged bytes raise") {

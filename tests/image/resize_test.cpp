@@ -142,6 +142,36 @@ TEST_CASE("resize: wrong operands") {
              ContainsSubstring("needs to know height and width"));
 }
 
+TEST_CASE("resize: the gaussian's edge falls where TensorFlow's does") {
+  Floats squares;
+  for (int i = 0; i < 26; ++i) squares.push_back(static_cast<float>(i * i % 23));
+  const auto resized_to = [&](i64 pixels, i64 size) {
+    return image::resize(constant(Floats(squares.begin(), squares.begin() + pixels), {.shape = {pixels, 1, 1}}),
+                         {size, 1}, {.method = ResizeMethod::gaussian, .antialias = true});
+  };
+  CHECK(distance(resized_to(13, 6),
+                 {1.467081904f, 7.661237717f, 8.786051750f, 9.868498802f, 10.90838909f, 6.585952759f}) < 2e-5);
+  CHECK(
+      distance(resized_to(13, 12), {0.1733412147f, 1.513014674f, 5.083930016f, 10.99153423f, 10.44643593f, 7.232741356f,
+                                    7.777304649f, 12.07932758f, 13.71936417f, 8.891654968f, 6.398695469f, 6}) < 2e-5);
+}
+
+TEST_CASE("resize_with_crop_or_pad: unknown sizes in a traced function") {
+  const auto f = function([](const Tensor& x) { return image::resize_with_crop_or_pad(x, 4, 5); },
+                          {.input_signature = {{{none, none, none, 3}, uint8}}});
+  for (const Shape& s : {Shape{2, 3, 9, 3}, Shape{1, 8, 2, 3}, Shape{3, 4, 5, 3}, Shape{1, 7, 8, 3}}) {
+    const Tensor x = cast(reshape(range(s.size()) % 251, s), uint8), y = f(x);
+    CHECK(y.shape() == Shape{s[0], 4, 5, 3});
+    CHECK(y.to_vector<std::uint8_t>() == image::resize_with_crop_or_pad(x, 4, 5).to_vector<std::uint8_t>());
+  }
+  const auto known = function([](const Tensor& x) {
+    const Tensor y = image::resize_with_crop_or_pad(ensure_shape(x, {none, 6, 3}), 4, 5);
+    CHECK(y.shape() == Shape{4, 5, 3});
+    return y;
+  });
+  CHECK(known(zeros({3, 6, 3})).shape() == Shape{4, 5, 3});
+}
+
 TEST_CASE("resize_with_crop_or_pad, resize_with_pad") {
   const Tensor y = image::resize_with_crop_or_pad(image_i(), 2, 5);
   CHECK(y.to_vector<std::uint8_t>() == Pixels{0, 0, 0, 0, 0,   0, 255, 255, 255, 254, 0,   0, 0, 0, 0,
@@ -155,6 +185,9 @@ TEST_CASE("resize_with_crop_or_pad, resize_with_pad") {
   CHECK(padded.at<float>({15, 0, 0}) == 1);
   CHECK(padded.at<float>({44, 59, 0}) == 1);
   CHECK(padded.at<float>({45, 30, 0}) == 0);
+  // TensorFlow's float32: 59 columns in double precision; 12, not 13, of 25.
+  CHECK(reduce_sum(image::resize_with_pad(ones({6, 33, 1}), 24, 60)).item<float>() == Catch::Approx(10 * 60));
+  CHECK(image::resize(ones({22, 11, 1}), {25, 25}, {.preserve_aspect_ratio = true}).shape() == Shape{25, 12, 1});
   CHECK_THROWS_AS(image::resize_with_crop_or_pad(squares(), 0, 3), InvalidArgumentError);
   CHECK_THROWS_AS(image::resize_with_pad(squares(), 3, -1), InvalidArgumentError);
 }

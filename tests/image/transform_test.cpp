@@ -131,6 +131,29 @@ TEST_CASE("grid_sample: against a loop, with aligned corners or not") {
   }
 }
 
+TEST_CASE("transforms: points that are not finite are filled, with every mode") {
+  const Tensor x = expand_dims(squares(), 0),
+               grid = constant({{NAN, 0.f}, {0.f, INFINITY}, {-INFINITY, NAN}, {0.f, 0.f}}, {.shape = {1, 1, 4, 2}});
+  const Tensor horizon = constant({1.f, 0.f, 0.f, 0.f, 1.f, 0.f, -.25f, 0.f});  // 0 / 0 or n / 0 in column 4
+  for (const FillMode mode : {FillMode::constant, FillMode::nearest, FillMode::reflect, FillMode::wrap})
+    for (const Sampling sampling : {Sampling::bilinear, Sampling::nearest}) {
+      CAPTURE(static_cast<int>(mode), static_cast<int>(sampling));
+      const auto y = image::grid_sample(x, grid, {.interpolation = sampling, .fill_mode = mode, .fill_value = -7})
+                         .to_vector<float>();
+      CHECK(Floats(y.begin(), y.begin() + 3) == Floats{-7, -7, -7});
+      CHECK(y[3] == x.at<float>({0, 2, 3, 0}));
+      const image::TransformOptions o{.interpolation = sampling, .fill_mode = mode, .fill_value = -7};
+      const Tensor seen = image::projective_transform(squares(), horizon, o);
+      for (i64 row = 0; row < 5; ++row) CHECK(seen.at<float>({row, 4, 0}) == -7);
+      CHECK(seen.at<float>({0, 0, 0}) == x.at<float>({0, 0, 0, 0}));
+      GradientTape tape;
+      tape.watch(horizon);
+      const Tensor sum = reduce_sum(image::projective_transform(squares(), horizon, o));
+      if (sampling == Sampling::bilinear)
+        for (const float g : tape.gradient(sum, horizon).to_vector<float>()) CHECK(std::isfinite(g));
+    }
+}
+
 TEST_CASE("transforms: gradients to images and coordinates by finite differences") {
   const Tensor x = stack({squares(float64), squares(float64) * .5}) / 23.;
   for (const FillMode mode : {FillMode::constant, FillMode::nearest, FillMode::reflect, FillMode::wrap}) {

@@ -19,6 +19,7 @@
 #include "tandem/data/dataset/order.hpp"
 #include "tandem/data/dataset/sample.hpp"
 #include "tandem/data/dataset/saved.hpp"
+#include "tandem/data/dataset/shuffle.hpp"
 #include "tandem/data/dataset/sources.hpp"
 #include "tandem/data/dataset/stream.hpp"
 

@@ -18,7 +18,8 @@ TANDEM_API Tensor adjust_brightness(const Tensor& x, double delta, OpOptions = {
 ///   throws    errors::InvalidArgumentError for another dtype, or a rank below 3
 ///   gradient  exact, for floating dtypes
 TANDEM_API Tensor adjust_contrast(const Tensor& x, double factor, OpOptions = {});
-/// Turns the hues: adds delta to the hue of HSV, which wraps around.
+/// Turns the hues: adds delta to the hue of HSV, which wraps around. The least and the largest channel stay, also if
+/// they are negative.
 ///   x         real numbers, [..., 3]
 ///   delta     in [-1, 1]; 1 is the whole circle
 ///   returns   dtype and shape of x
@@ -46,7 +47,8 @@ TANDEM_API Tensor adjust_jpeg_quality(const Tensor& x, i64 quality, OpOptions = 
 
 /// adjust_brightness by a number in [-max_delta, max_delta), adjust_contrast by one in [lower, upper), and so on: one
 /// number for all images of a batch.
-///   throws    errors::InvalidArgumentError also for bounds that are negative or not in order
+///   throws    errors::InvalidArgumentError also for bounds that are negative or not in order; a max_delta of 0 changes
+///             nothing
 TANDEM_API Tensor random_brightness(const Tensor& x, double max_delta, RandomOptions = {});
 TANDEM_API Tensor random_contrast(const Tensor& x, double lower, double upper, RandomOptions = {});
 TANDEM_API Tensor random_hue(const Tensor& x, double max_delta, RandomOptions = {});

@@ -9,6 +9,7 @@
 #include "tandem/image/decode.hpp"
 #include "tandem/image/encode.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/special.hpp"
@@ -44,9 +45,11 @@ Tensor with_contrast(const char* op, const Tensor& x, const Amount& factor, cons
 template <class Amount>
 Tensor with_hue(const char* op, const Tensor& x, const Amount& delta, const OpOptions& o) {
   check_rgb(op, x);
-  const Tensor f = as_floats(op, x), hsv = rgb_to_hsv(f);
-  const Tensor h = slice_by(hsv, {Ellipsis, Slice(0, 1)}) + operand(delta, f);
-  return from_floats(hsv_to_rgb(concat({h - floor(h), slice_by(hsv, {Ellipsis, Slice(1, 3)})}, -1)), x.dtype(), o);
+  const Tensor f = as_floats(op, x);
+  // Between the least and the largest channel, not through HSV, whose saturation has no meaning for negative colors.
+  const auto [hue, least, most] = hue_of(f);
+  const Tensor h = hue + operand(delta, f);
+  return from_floats(least + (most - least) * pure_color(h - floor(h)), x.dtype(), o);
 }
 template <class Amount>
 Tensor with_saturation(const char* op, const Tensor& x, const Amount& factor, const OpOptions& o) {
@@ -62,8 +65,8 @@ inline Tensor draw_factor(const char* op, double lower, double upper, const Rand
   return draw(op, lower, upper, o);
 }
 inline Tensor draw_delta(const char* op, double most, double limit, const RandomOptions& o) {
-  if (!(most > 0 && most <= limit)) raise(op, "max_delta must be positive, not " + std::to_string(most));
-  return draw(op, -most, most, o);
+  if (!(most >= 0 && most <= limit)) raise(op, "max_delta must not be negative, but is " + std::to_string(most));
+  return most == 0 ? constant(0.f) : draw(op, -most, most, o);
 }
 }  // namespace impl
 

@@ -13,8 +13,9 @@ namespace TANDEM_NS::image {
 /// Draws the outlines of boxes, one pixel wide. What lies outside of the image is left out; later boxes cover earlier
 /// ones.
 ///   x         floating, [n, height, width, channels]
-///   boxes     floating, [n, b, 4]
-///   colors    floating, [k, channels]: box i has color i % k; default: a cycle of ten colors, for up to 4 channels
+///   boxes     floating, [n, b, 4]; those with a NaN are not drawn
+///   colors    floating, [k, channels]: box i has color i % k; default: yellow, blue, red, lime, purple, olive, maroon,
+///             navy, aqua, fuchsia, for up to 4 channels; 1 for a single channel
 ///   returns   dtype and shape of x
 ///   throws    errors::InvalidArgumentError for other ranks, sizes or dtypes, or an unknown number of boxes in a trace
 ///   gradient  none (non-differentiable)
@@ -27,7 +28,8 @@ struct NonMaxSuppressionOptions {
 };
 /// Chooses boxes by their scores, and leaves out those that overlap with one that was chosen: by intersection over
 /// union. Not an op: how many are chosen is known when the boxes are there.
-///   boxes     floating, [n, 4]: any two diagonal corners of each box, in any unit
+///   boxes     floating, [n, 4]: any two diagonal corners of each box, in any unit; overlaps are computed in float32
+///             unless boxes or scores are float64
 ///   scores    floating, [n]
 ///   returns   int32, [m], m <= max_output_size: the boxes' numbers, the highest score first; of equal ones the first
 ///   throws    errors::InvalidArgumentError for other ranks, sizes or dtypes, or thresholds out of their ranges;

@@ -13,6 +13,7 @@
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/trig.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
@@ -22,29 +23,56 @@
 namespace TANDEM_NS::image {
 
 namespace impl {
-// Red, lime, blue, yellow, magenta, cyan, orange, purple, gray, white, in so many channels.
+// TensorFlow's: yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia, in so many channels; a single one
+// is 1 in all of them.
 inline Tensor default_colors(i64 channels, DType dtype) {
-  constexpr float rgba[10][4] = {{1, 0, 0, 1},          {0, 1, 0, 1}, {0, 0, 1, 1},      {1, 1, 0, 1},
-                                 {1, 0, 1, 1},          {0, 1, 1, 1}, {1, 0.647f, 0, 1}, {0.5f, 0, 0.5f, 1},
-                                 {0.5f, 0.5f, 0.5f, 1}, {1, 1, 1, 1}};
+  constexpr float rgba[10][4] = {{1, 1, 0, 1},       {0, 0, 1, 1},    {1, 0, 0, 1},    {0, 1, 0, 1}, {0.5f, 0, 0.5f, 1},
+                                 {0.5f, 0.5f, 0, 1}, {0.5f, 0, 0, 1}, {0, 0, 0.5f, 1}, {0, 1, 1, 1}, {1, 0, 1, 1}};
   std::vector<float> values;
   for (const auto& color : rgba)
-    for (i64 c = 0; c < channels; ++c) values.push_back(color[c]);
+    for (i64 c = 0; c < channels; ++c) values.push_back(channels == 1 ? 1 : color[c]);
   return constant(values, {.dtype = dtype, .shape = {10, channels}});
 }
-// Corners in order; the overlap of two boxes.
+// Corners in order; the overlap of two boxes. T is what TensorFlow computes in: thresholds are compared with its
+// roundings.
+template <class T>
 struct Box {
-  double top, left, bottom, right;
-  Box(double y1, double x1, double y2, double x2)
-      : top(std::min(y1, y2)), left(std::min(x1, x2)), bottom(std::max(y1, y2)), right(std::max(x1, x2)) {}
-  double area() const { return (bottom - top) * (right - left); }
+  T top, left, bottom, right;
+  explicit Box(const T* corners)
+      : top(std::min(corners[0], corners[2])),
+        left(std::min(corners[1], corners[3])),
+        bottom(std::max(corners[0], corners[2])),
+        right(std::max(corners[1], corners[3])) {}
+  T area() const { return (bottom - top) * (right - left); }
 };
-inline double overlap(const Box& a, const Box& b) {
+template <class T>
+T overlap(const Box<T>& a, const Box<T>& b) {
   if (a.area() <= 0 || b.area() <= 0) return 0;
-  const double h = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
-  const double w = std::min(a.right, b.right) - std::max(a.left, b.left);
-  const double both = std::max(h, 0.) * std::max(w, 0.);
+  const T h = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
+  const T w = std::min(a.right, b.right) - std::max(a.left, b.left);
+  const T both = std::max<T>(h, 0) * std::max<T>(w, 0);
   return both / (a.area() + b.area() - both);
+}
+template <class T>
+std::vector<std::int32_t> chosen_boxes(const Tensor& boxes, const Tensor& scores, i64 most,
+                                       const NonMaxSuppressionOptions& o) {
+  const std::vector<T> corners = cast(boxes, dtype_of<T>()).template to_vector<T>();
+  const std::vector<T> score = cast(scores, dtype_of<T>()).template to_vector<T>();
+  const auto box = [&](std::int32_t i) { return Box<T>(corners.data() + 4 * static_cast<std::size_t>(i)); };
+  std::vector<std::int32_t> order, chosen;
+  for (std::size_t i = 0; i < score.size(); ++i)
+    if (score[i] > static_cast<T>(o.score_threshold)) order.push_back(static_cast<std::int32_t>(i));
+  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    return score[static_cast<std::size_t>(a)] > score[static_cast<std::size_t>(b)];
+  });
+  for (const std::int32_t i : order) {
+    if (static_cast<i64>(chosen.size()) == most) break;
+    const Box<T> candidate = box(i);
+    if (std::none_of(chosen.begin(), chosen.end(),
+                     [&](std::int32_t k) { return overlap(candidate, box(k)) > static_cast<T>(o.iou_threshold); }))
+      chosen.push_back(i);
+  }
+  return chosen;
 }
 // The points of an axis of size n between two borders: [b, count].
 inline Tensor between(const Tensor& from, const Tensor& to, i64 count, const Tensor& n) {
@@ -67,12 +95,13 @@ TANDEM_INLINE Tensor draw_bounding_boxes(const Tensor& x, const Tensor& boxes, c
     impl::raise("draw_bounding_boxes", "colors must be [k, channels], as many channels as " + to_string(x.spec()));
   const Tensor palette = colors.is_set() ? cast(colors, x.dtype()) : impl::default_colors(channels, x.dtype());
   const std::vector<DimValue> n = get_shape(x);
+  // Whole numbers, but floating, so that nothing lies between borders one of which is NaN.
   const auto borders = [&](i64 i, const DimValue& size) {
-    return cast(boxes(Slice(), Slice(), i) * cast(size.value() - 1, boxes.dtype()), DType::int64);
+    return cast(trunc(boxes(Slice(), Slice(), i) * cast(size.value() - 1, boxes.dtype())), DType::float64);
   };
   const Tensor top = borders(0, n[1]), left = borders(1, n[2]), bottom = borders(2, n[1]), right = borders(3, n[2]);
   const auto numbers = [](const DimValue& d, const Shape& shape) {
-    return reshape(cast(d.is_known() ? range(d.number) : range(d.tensor), DType::int64), shape);
+    return reshape(cast(d.is_known() ? range(d.number) : range(d.tensor), DType::float64), shape);
   };
   const Tensor row = numbers(n[1], {1, -1, 1}), column = numbers(n[2], {1, 1, -1});
   Tensor y = stop_gradient(x);
@@ -96,26 +125,9 @@ TANDEM_INLINE Tensor non_max_suppression(const Tensor& boxes, const Tensor& scor
                         to_string(scores.spec()));
   impl::check_between(op, "iou_threshold", o.iou_threshold, 0, 1);
   if (most < 0) impl::raise(op, "max_output_size must not be negative, but is " + std::to_string(most));
-  const std::vector<double> corners = cast(boxes, DType::float64).to_vector<double>();
-  const std::vector<double> score = cast(scores, DType::float64).to_vector<double>();
-  const auto box = [&](std::size_t i) {
-    return impl::Box(corners[4 * i], corners[4 * i + 1], corners[4 * i + 2], corners[4 * i + 3]);
-  };
-  std::vector<std::int32_t> order, chosen;
-  for (std::size_t i = 0; i < score.size(); ++i)
-    if (score[i] > o.score_threshold) order.push_back(static_cast<std::int32_t>(i));
-  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    return score[static_cast<std::size_t>(a)] > score[static_cast<std::size_t>(b)];
-  });
-  for (const std::int32_t i : order) {
-    if (static_cast<i64>(chosen.size()) == most) break;
-    const impl::Box candidate = box(static_cast<std::size_t>(i));
-    if (std::none_of(chosen.begin(), chosen.end(), [&](std::int32_t k) {
-          return impl::overlap(candidate, box(static_cast<std::size_t>(k))) > o.iou_threshold;
-        }))
-      chosen.push_back(i);
-  }
-  return constant(chosen);
+  const bool is_double = boxes.dtype() == DType::float64 || scores.dtype() == DType::float64;
+  return constant(is_double ? impl::chosen_boxes<double>(boxes, scores, most, o)
+                            : impl::chosen_boxes<float>(boxes, scores, most, o));
 }
 
 TANDEM_INLINE Tensor crop_and_resize(const Tensor& x, const Tensor& boxes, const Tensor& box_indices, const Size& size,

@@ -35,4 +35,14 @@ TANDEM_API Tensor yiq_to_rgb(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor rgb_to_yuv(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor yuv_to_rgb(const Tensor& x, OpOptions = {});
 
+namespace impl {
+/// Hues in [0, 1), and the least and the largest channel, [..., 1] each. Colors may have any range.
+struct HueRange {
+  Tensor hue, least, most;
+};
+TANDEM_API HueRange hue_of(const Tensor& x);
+/// The color of hues [..., 1] whose channels reach from 0 to 1, [..., 3].
+TANDEM_API Tensor pure_color(const Tensor& hue);
+}  // namespace impl
+
 }  // namespace TANDEM_NS::image

@@ -27,6 +27,20 @@ inline Tensor mixed(const Tensor& x, const double (&weights)[3][3], const OpOpti
   for (const auto& w : weights) mixed.push_back(channel(x, 0) * w[0] + channel(x, 1) * w[1] + channel(x, 2) * w[2]);
   return concat(mixed, -1, o);
 }
+TANDEM_INLINE HueRange hue_of(const Tensor& x) {
+  const Tensor r = channel(x, 0), g = channel(x, 1), b = channel(x, 2);
+  const Tensor most = reduce_max(x, {.axis = -1, .keepdims = true});
+  const Tensor least = reduce_min(x, {.axis = -1, .keepdims = true});
+  const Tensor range = most - least, some_range = where(range > 0, range, 1);
+  const Tensor sector =
+      where(r == most, (g - b) / some_range, where(g == most, (b - r) / some_range + 2, (r - g) / some_range + 4));
+  const Tensor hue = where(range > 0, sector / 6, 0);
+  return {where(hue < 0, hue + 1, hue), least, most};
+}
+TANDEM_INLINE Tensor pure_color(const Tensor& hue) {
+  const Tensor h = hue * 6;
+  return clip_by_value(concat({abs(h - 3) - 1, 2 - abs(h - 2), 2 - abs(h - 4)}, -1), 0, 1);
+}
 }  // namespace impl
 
 TANDEM_INLINE Tensor rgb_to_grayscale(const Tensor& x, OpOptions o) {
@@ -45,28 +59,21 @@ TANDEM_INLINE Tensor grayscale_to_rgb(const Tensor& x, OpOptions o) {
 TANDEM_INLINE Tensor rgb_to_hsv(const Tensor& x, OpOptions o) {
   const tandem::detail::CallSite call(o, "rgb_to_hsv");
   impl::check_colors("rgb_to_hsv", x);
-  const Tensor r = impl::channel(x, 0), g = impl::channel(x, 1), b = impl::channel(x, 2);
-  const Tensor value = reduce_max(x, {.axis = -1, .keepdims = true});
-  const Tensor range = value - reduce_min(x, {.axis = -1, .keepdims = true});
-  const Tensor some_range = where(range > 0, range, 1), some_value = where(value > 0, value, 1);
-  const Tensor saturation = where(value > 0, range / some_value, 0);
-  const Tensor sector =
-      where(r == value, (g - b) / some_range, where(g == value, (b - r) / some_range + 2, (r - g) / some_range + 4));
-  const Tensor hue = where(range > 0, sector / 6, 0);
-  return concat({where(hue < 0, hue + 1, hue), saturation, value}, -1, o);
+  const auto [hue, least, value] = impl::hue_of(x);
+  const Tensor saturation = where(value > 0, (value - least) / where(value > 0, value, 1), 0);
+  return concat({hue, saturation, value}, -1, o);
 }
 TANDEM_INLINE Tensor hsv_to_rgb(const Tensor& x, OpOptions o) {
   const tandem::detail::CallSite call(o, "hsv_to_rgb");
   impl::check_colors("hsv_to_rgb", x);
-  const Tensor h = impl::channel(x, 0) * 6, s = impl::channel(x, 1), v = impl::channel(x, 2);
-  const Tensor full = concat({abs(h - 3) - 1, 2 - abs(h - 2), 2 - abs(h - 4)}, -1);
-  return multiply((1 - s) + s * clip_by_value(full, 0, 1), v, o);
+  const Tensor s = impl::channel(x, 1), v = impl::channel(x, 2);
+  return multiply((1 - s) + s * impl::pure_color(impl::channel(x, 0)), v, o);
 }
 TANDEM_INLINE Tensor rgb_to_yiq(const Tensor& x, OpOptions o) {
   const tandem::detail::CallSite call(o, "rgb_to_yiq");
   impl::check_colors("rgb_to_yiq", x);
   return impl::mixed(
-      x, {{0.299, 0.587, 0.114}, {0.59590059, -0.27455667, -0.32134392}, {0.21153661, -0.52273617, 0.31119955}}, o);
+      x, {{0.299, 0.587, 0.114}, {0.59590059, -0.27455667, -0.32134392}, {0.2115, -0.52273617, 0.31119955}}, o);
 }
 TANDEM_INLINE Tensor yiq_to_rgb(const Tensor& x, OpOptions o) {
   const tandem::detail::CallSite call(o, "yiq_to_rgb");

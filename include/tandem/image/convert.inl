@@ -32,8 +32,10 @@ TANDEM_INLINE Tensor convert_image_dtype(const Tensor& x, DType dtype, ConvertIm
   if (from == dtype) return identity(x, named);
   if (is_floating(from) && is_floating(dtype)) return cast(x, dtype, named);
   if (is_integer(from) && is_integer(dtype)) return identity(impl::scaled_integers(x, dtype), named);
-  if (is_floating(dtype)) return multiply(cast(x, dtype), 1 / impl::largest(from), named);
-  return saturate_cast(x * (impl::largest(dtype) + 0.5), dtype, named);
+  // Half precision has no room for the integers: float16 ends at 65504.
+  const auto widened = [](DType d) { return dtypes::half_floating.has(d) ? DType::float32 : d; };
+  if (is_floating(dtype)) return cast(cast(x, widened(dtype)) * (1 / impl::largest(from)), dtype, named);
+  return saturate_cast(cast(x, widened(from)) * (impl::largest(dtype) + 0.5), dtype, named);
 }
 
 }  // namespace TANDEM_NS::image

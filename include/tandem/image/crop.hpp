@@ -27,7 +27,7 @@ TANDEM_API Tensor pad_to_bounding_box(const Tensor& x, i64 offset_height, i64 of
                                       i64 target_width, OpOptions = {});
 /// Cuts out a part at a random place; all places are equally likely. All images of a batch are cut at the same place.
 ///   x         any dtype, any rank; sizes may be unknown in a trace
-///   size      of the part, one entry per axis: {h, w, 3}
+///   size      of the part, one entry per axis: {h, w, 3}; -1: all of that axis
 ///   throws    errors::InvalidArgumentError for another number of entries, or if x is smaller
 ///   gradient  placed back into zeros
 TANDEM_API Tensor random_crop(const Tensor& x, const Shape& size, RandomOptions = {});

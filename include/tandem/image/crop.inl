@@ -83,12 +83,13 @@ TANDEM_INLINE Tensor random_crop(const Tensor& x, const Shape& size, RandomOptio
   const tandem::detail::CallSite call(o, "random_crop");
   bool fits = size.rank() == x.rank();
   for (int i = 0; fits && i < x.rank(); ++i)
-    fits = size.dim(i) >= 0 && (x.shape().dim(i) == none || size.dim(i) <= x.shape().dim(i));
+    fits = size.dim(i) >= -1 && (x.shape().dim(i) == none || size.dim(i) <= x.shape().dim(i));
   if (!fits)
     impl::raise("random_crop",
                 "cannot cut " + to_string(size) + " out of " + to_string(x.spec()) + " (one size for each axis)");
   const Tensor share = random::uniform({x.rank()}, {.dtype = DType::float64, .seed = o.seed, .generator = o.generator});
-  const Tensor places = shape(x, {.out_type = DType::int64}) - Dims(size).tensor("random_crop") + 1;
+  const Tensor part = Dims(size).tensor("random_crop");
+  const Tensor places = where(part < 0, 1, shape(x, {.out_type = DType::int64}) - part + 1);
   return slice(x, Dims(cast(floor(share * cast(places, DType::float64)), DType::int64)), size, {o.name, o.where});
 }
 TANDEM_INLINE Tensor cutout(const Tensor& x, const Size& size, double value, RandomOptions o) {

@@ -11,7 +11,8 @@ namespace TANDEM_NS::image {
 
 /// How a JPEG's cosine transforms are computed: exactly rounded, or somewhat faster and less exact.
 enum class DctMethod : std::uint8_t { integer_accurate, integer_fast };
-/// The most pixels that a decoder accepts by default: what is read then takes 400 MB at most, however it is encoded.
+/// The most pixels that a decoder accepts by default. What is read then takes about 600 MB at most, which a progressive
+/// JPEG's coefficients and pixels do, or 750 MB for CMYK; .orient adds 200 MB.
 inline constexpr i64 default_max_pixels = i64(1) << 26;
 
 struct DecodeJpegOptions {
@@ -20,13 +21,15 @@ struct DecodeJpegOptions {
   i64 ratio = 1;                       ///< 1, 2, 4 or 8: by how much the image is reduced while it is decoded
   bool fancy_upscaling = true;         ///< interpolate the color planes instead of repeating their pixels
   bool try_recover_truncated = false;  ///< fill what is missing at the end of a truncated file
-  double acceptable_fraction = 1;      ///< with that: the part of the lines that must be there, in [0, 1]
+  double acceptable_fraction = 0;      ///< with that: the part of the lines that must be there, in [0, 1]
   DctMethod dct_method = DctMethod::integer_accurate;  ///< TensorFlow's default is integer_fast
   bool orient = false;                  ///< turn and mirror as the EXIF data says; otherwise it is ignored
   i64 max_pixels = default_max_pixels;  ///< refuse larger images before their memory is allocated
 };
 /// Decodes a JPEG image, baseline or progressive. CMYK and YCCK are converted to RGB; color profiles are ignored. Pixel
-/// data that is damaged but complete is decoded as far as possible, as in TensorFlow.
+/// data that is damaged but complete is decoded as far as possible, as in TensorFlow. With .try_recover_truncated, what
+/// is missing becomes gray, or coarse in a progressive image; one that ends within the tables between its scans is
+/// refused.
 ///   contents  the bytes, or a string scalar
 ///   returns   uint8, [height, width, channels]
 ///   throws    errors::InvalidArgumentError if the bytes are not a JPEG image or end early, for more than .max_pixels
@@ -52,6 +55,7 @@ struct DecodePngOptions {
 };
 /// Decodes a PNG image. Palettes become RGB, gray of less than 8 bits becomes 8 bits. Transparent colors become alpha
 /// if .channels asks for it; alpha that is not asked for is dropped. Gray is 0.299 R + 0.587 G + 0.114 B, rounded down.
+/// Gamma, color profiles and texts are skipped.
 ///   contents  the bytes, or a string scalar
 ///   returns   `.dtype`, [height, width, channels]
 ///   throws    errors::InvalidArgumentError if the bytes are not a PNG image or are damaged, for more than .max_pixels

@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <cstdio>
 #if !__has_include(<jpeglib.h>)
-#error \
-    "tandem/image.hpp needs libjpeg-turbo (Debian: libjpeg62-turbo-dev); programs link jpeg"
+#error "tandem/image.hpp needs libjpeg-turbo (Debian: libjpeg62-turbo-dev); programs link jpeg"
 #endif
 #include <jpeglib.h>
 #ifndef LIBJPEG_TURBO_VERSION
@@ -77,9 +76,9 @@ class JpegReader {
     for (i64 y = 0; y < w[2]; ++y, to += row) {
       JSAMPROW rows[] = {line.data()};
       calls_.guarded([&] { jpeg_read_scanlines(&in_, rows, 1); });
-      if (calls_.ended_early() && !recovered_) check_recovery(a, y, w[2]);
       copy_pixels(line.data() + (w[1] - first_column_) * in_.out_color_components, w[3], to);
     }
+    if (calls_.progress().at_end) check_recovery(a, w);
   }
 
  private:
@@ -104,18 +103,18 @@ class JpegReader {
     }
     if (w[0]) calls_.guarded([&] { jpeg_skip_scanlines(&in_, static_cast<JDIMENSION>(w[0])); });
   }
-  void check_recovery(const DecodeAttrs& a, i64 rows, i64 height) {
-    double fraction = static_cast<double>(rows) / static_cast<double>(height);
-    // A progressive image is read before its first line is there; after the first scan there is something of each line.
-    if (in_.progressive_mode)
-      fraction = in_.input_scan_number > 1
-                     ? 1
-                     : static_cast<double>(in_.input_iMCU_row) / static_cast<double>(std::max(1u, in_.total_iMCU_rows));
-    const std::string seen = "after " + std::to_string(static_cast<int>(fraction * 100)) + " % of the lines";
+  // The part of a window's lines that was read before the bytes ended: all of them if just the end mark is missing.
+  double part_read(const Window& w) const {
+    const JpegCalls::Progress& p = calls_.progress();
+    if (!p.lacks_pixels || p.scan > 1) return 1;  // after the first scan there is something of each line
+    const double lines = static_cast<double>(in_.output_height) * p.row / std::max(1u, in_.total_iMCU_rows);
+    return std::clamp((lines - static_cast<double>(w[0])) / static_cast<double>(w[2]), 0., 1.);
+  }
+  void check_recovery(const DecodeAttrs& a, const Window& w) const {
+    const double part = part_read(w);
+    const std::string seen = "after " + std::to_string(static_cast<int>(part * 100)) + " % of the lines";
     if (!a.recover) raise(op_, "the data ends early, " + seen + " (.try_recover_truncated fills the rest)");
-    if (fraction < a.acceptable_fraction || fraction == 0)
-      raise(op_, "the data ends " + seen + ", .acceptable_fraction asks for more");
-    recovered_ = true;
+    if (part < a.acceptable_fraction) raise(op_, "the data ends " + seen + ", .acceptable_fraction asks for more");
   }
   void copy_pixels(const JSAMPLE* from, i64 count, std::uint8_t* to) const {
     if (in_.out_color_space != JCS_CMYK) {
@@ -139,7 +138,6 @@ class JpegReader {
   Decompressor in_;
   jpeg_progress_mgr progress_{};
   JDIMENSION first_column_ = 0;
-  bool recovered_ = false;
 };
 
 inline void check_window(const char* op, const Window& w, const Extent& e) {

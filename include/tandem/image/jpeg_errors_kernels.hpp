@@ -23,8 +23,14 @@ class JpegCalls {
     errors_.base.output_message = [](j_common_ptr) {};
   }
   jpeg_error_mgr* manager() { return &errors_.base; }
-  /// Whether the decoder has missed data, and has gone on with zeros.
-  bool ended_early() const { return errors_.ended_early; }
+  /// Where a decoder was when the bytes ended. Data that is damaged before their end is not noted here.
+  struct Progress {
+    bool at_end = false;        // all bytes were read before the end of the image was marked
+    bool lacks_pixels = false;  // pixels were still missing then
+    int scan = 0;               // the first of them: of this scan, from 1, in this row of blocks
+    JDIMENSION row = 0;
+  };
+  const Progress& progress() const { return errors_.progress; }
 
   /// Calls f, which calls libjpeg and has nothing to destroy.
   ///   throws  errors::InvalidArgumentError with libjpeg's text
@@ -43,7 +49,7 @@ class JpegCalls {
   struct Errors {
     jpeg_error_mgr base;  // the first member: libjpeg has its address
     jmp_buf out;
-    bool ended_early = false;
+    Progress progress;
     char text[JMSG_LENGTH_MAX] = {};
   };
   static Errors& of(j_common_ptr any) { return *reinterpret_cast<Errors*>(any->err); }
@@ -53,7 +59,13 @@ class JpegCalls {
   }
   static void note_warning(j_common_ptr any, int level) {
     const int code = any->err->msg_code;
-    if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)) of(any).ended_early = true;
+    Progress& p = of(any).progress;
+    if (level >= 0) return;
+    if (code == JWRN_JPEG_EOF) p.at_end = true;
+    // A marker among pixels is damage, unless it is the one that libjpeg has put behind the last byte.
+    if (code != JWRN_HIT_MARKER || !p.at_end || p.lacks_pixels) return;
+    const auto in = reinterpret_cast<j_decompress_ptr>(any);
+    p = {true, true, in->input_scan_number, in->input_iMCU_row};
   }
 
   Errors errors_;

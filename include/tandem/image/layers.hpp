@@ -32,7 +32,9 @@ class TANDEM_API CenterCrop : public Layer {
 struct RandomCropOptions {
   std::optional<i64> seed = {};  ///< selects a separate random sequence (random::Generator)
 };
-/// Cuts out a random part in training, one place for a batch, and the middle otherwise. Otherwise as CenterCrop.
+/// Cuts out a random part in training, one place for a batch, and the middle otherwise. Otherwise as CenterCrop, and
+/// unlike Keras: images are enlarged as far as needed, never shrunk. Outside of training, and for smaller images, Keras
+/// documents the largest part of that aspect ratio, resized.
 class TANDEM_API RandomCrop : public Layer {
  public:
   RandomCrop(i64 height, i64 width, const RandomCropOptions& options = {});
@@ -97,7 +99,8 @@ struct RandomColorOptions {
   std::optional<i64> seed = {};
 };
 /// Moves the pixels of each image away from the means of its channels, or toward them: (x - mean) * amount + mean.
-///   factor   one number f: amounts in [1 - f, 1 + f); {low, high}: in [1 - low, 1 + high)
+///   factor   one number f: amounts in [1 - f, 1 + f); {low, high}, as in Keras: in [1 - low, 1 + high), so that
+///            {.2, .2} is .2; a negative low counts as its opposite, where Keras begins at 1 - low, above 1
 ///   x        real numbers, [height, width, channels] or [n, height, width, channels]
 ///   returns  shape of x; its dtype, float32 for integers
 ///   throws   errors::InvalidArgumentError, in the layer's name, for another rank or dtype, or bounds that are not in

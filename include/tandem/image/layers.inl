@@ -82,11 +82,9 @@ TANDEM_INLINE Tensor RandomCrop::operator()(const Tensor& x, const CallOptions& 
   const InCall here(*this);
   if (!call.is_training()) return detail::middle("RandomCrop", x, height_, width_);
   const Tensor large = detail::at_least("RandomCrop", x, height_, width_);
-  const std::vector<DimValue> n = get_shape(large);
-  const i64 channels = large.shape().dim(-1), images = large.shape().dim(0);
-  if (channels == none || (large.rank() == 4 && images == none))
-    errors::raise<errors::InvalidArgumentError>("RandomCrop", "needs to know the shape: " + to_string(x.spec()));
-  const Shape size = large.rank() == 4 ? Shape{images, height_, width_, channels} : Shape{height_, width_, channels};
+  const auto all = [&](int axis) { return large.shape().dim(axis) == none ? -1 : large.shape().dim(axis); };
+  Shape size{height_, width_, all(-1)};
+  if (large.rank() == 4) size = {all(0), height_, width_, all(-1)};
   return image::random_crop(large, size, {.seed = options_.seed});
 }
 

@@ -20,6 +20,8 @@ class PngReader {
     calls_.guarded([&] {
       png_set_read_fn(png_.main, this, &read_bytes);
       png_set_user_limits(png_.main, 0x7fffffff, 0x7fffffff);  // their product is checked below
+      // Skips all but what pixels are made of: texts and color profiles may unpack to a thousand times their size.
+      png_set_keep_unknown_chunks(png_.main, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
       png_read_info(png_.main, png_.info);
     });
     const Extent e = extent();

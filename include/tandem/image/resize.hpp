@@ -56,7 +56,7 @@ struct ResizeWithPadOptions {
 TANDEM_API Tensor resize_with_pad(const Tensor& x, i64 height, i64 width, ResizeWithPadOptions = {});
 /// Crops or pads images around their centers, without resizing them: each side loses or gets half of the difference,
 /// the top and left side the smaller half.
-///   x         any dtype, [height, width, channels] or [n, height, width, channels]
+///   x         any dtype, [height, width, channels] or [n, height, width, channels]; sizes may be unknown in a trace
 ///   returns   dtype of x, with the new size
 ///   throws    errors::InvalidArgumentError for another rank or a size below 1
 ///   gradient  placed back, 0 where cropped

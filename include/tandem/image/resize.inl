@@ -10,6 +10,11 @@
 #include "tandem/image/resize_kernels.hpp"
 #include "tandem/image/shapes.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/special.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/ops/shape/slice.hpp"
+#include "tandem/ops/shape/tile.hpp"
 
 namespace TANDEM_NS {
 namespace image::impl {
@@ -105,13 +110,27 @@ TANDEM_INLINE Grads resize_grad_gradient(const GradCall& c) {
   return {Gradient(apply1(resize_op_of(a.method), a, no_options, c.g[0])), Gradient()};
 }
 
-// The largest size of the same aspect ratio that fits, as tf.image.resize rounds it.
+// The largest size of the same aspect ratio that fits, as tf.image.resize rounds it: in float32.
 inline Size kept_aspect(const char* op, const Tensor& x, const Size& size) {
   const auto [h, w] = known_size(op, x);
-  const double scale = std::min(static_cast<double>(size[0]) / static_cast<double>(h),
-                                static_cast<double>(size[1]) / static_cast<double>(w));
-  return {static_cast<i64>(std::nearbyint(scale * static_cast<double>(h))),
-          static_cast<i64>(std::nearbyint(scale * static_cast<double>(w)))};
+  const auto height = static_cast<float>(h), width = static_cast<float>(w);
+  const float scale = std::min(static_cast<float>(size[0]) / height, static_cast<float>(size[1]) / width);
+  return {static_cast<i64>(std::nearbyint(scale * height)), static_cast<i64>(std::nearbyint(scale * width))};
+}
+
+// What is cut out of an axis around its center, and the zeros before and behind it.
+struct Centered {
+  Slice part;
+  Dim before, behind;
+};
+inline Centered centered(const DimValue& size, i64 target) {
+  if (size.is_known()) {
+    const i64 kept = std::min(size.number, target), first = (size.number - kept) / 2, before = (target - kept) / 2;
+    return {{first, first + kept}, before, target - kept - before};
+  }
+  const Tensor kept = minimum(size.tensor, target), first = floordiv(size.tensor - kept, 2);
+  const Tensor before = floordiv(target - kept, 2);
+  return {{SliceBound(first), SliceBound(first + kept)}, before, target - kept - before};
 }
 
 }  // namespace image::impl
@@ -159,23 +178,30 @@ TANDEM_INLINE Tensor resize_with_pad(const Tensor& x, i64 height, i64 width, Res
   const tandem::detail::CallSite call(o, "resize_with_pad");
   const auto [h, w] = impl::known_size("resize_with_pad", x);
   impl::check_positive("resize_with_pad", height, width);
-  const double ratio = std::max(static_cast<double>(w) / static_cast<double>(width),
-                                static_cast<double>(h) / static_cast<double>(height));
-  const double new_h = static_cast<double>(h) / ratio, new_w = static_cast<double>(w) / ratio;
+  // In float32, as TensorFlow: an axis that fits exactly may come out one pixel short.
+  const float ratio =
+      std::max(static_cast<float>(w) / static_cast<float>(width), static_cast<float>(h) / static_cast<float>(height));
+  const float new_h = static_cast<float>(h) / ratio, new_w = static_cast<float>(w) / ratio;
   const Size size{std::max<i64>(1, static_cast<i64>(new_h)), std::max<i64>(1, static_cast<i64>(new_w))};
   const Tensor y = resize(x, size, {.method = o.method, .antialias = o.antialias});
-  const auto margin = [](i64 whole, double part) {
-    return std::max<i64>(0, static_cast<i64>(std::floor((static_cast<double>(whole) - part) / 2)));
+  const auto margin = [](i64 whole, float part) {
+    return std::max<i64>(0, static_cast<i64>(std::floor((static_cast<float>(whole) - part) / 2)));
   };
   return pad_to_bounding_box(y, margin(height, new_h), margin(width, new_w), height, width, {o.name, o.where});
 }
 TANDEM_INLINE Tensor resize_with_crop_or_pad(const Tensor& x, i64 height, i64 width, OpOptions o) {
   const tandem::detail::CallSite call(o, "resize_with_crop_or_pad");
-  const auto [h, w] = impl::known_size("resize_with_crop_or_pad", x);
+  impl::check_rank("resize_with_crop_or_pad", x);
   impl::check_positive("resize_with_crop_or_pad", height, width);
-  const i64 kept_h = std::min(h, height), kept_w = std::min(w, width);
-  const Tensor y = crop_to_bounding_box(x, (h - kept_h) / 2, (w - kept_w) / 2, kept_h, kept_w);
-  return pad_to_bounding_box(y, (height - kept_h) / 2, (width - kept_w) / 2, height, width, o);
+  const std::vector<DimValue> n = get_shape(x);
+  const impl::Centered rows = impl::centered(n[n.size() - 3], height), columns = impl::centered(n[n.size() - 2], width);
+  const Tensor part = slice_by(x, {Ellipsis, rows.part, columns.part, Slice()});
+  const Tensor y = x.rank() == 3
+                       ? pad(part, {{rows.before, rows.behind}, {columns.before, columns.behind}, {0, 0}})
+                       : pad(part, {{0, 0}, {rows.before, rows.behind}, {columns.before, columns.behind}, {0, 0}});
+  Shape size = x.shape();
+  size.set(size.rank() - 3, height), size.set(size.rank() - 2, width);
+  return ensure_shape(y, size, o);  // a trace may not know it
 }
 
 TANDEM_INLINE Tensor decode_resize_jpeg(std::string_view contents, const Size& size, DecodeJpegOptions o) {

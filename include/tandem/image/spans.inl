@@ -28,7 +28,7 @@ inline float mitchell_weight(float x) {
 }
 inline float gaussian_weight(float x) {
   constexpr float radius = 1.5f, sigma = radius / 3;
-  return x >= radius ? 0 : std::exp(-x * x / (2 * sigma * sigma));
+  return x >= radius ? 0 : static_cast<float>(std::exp(static_cast<double>(-x * x) / (2. * sigma * sigma)));
 }
 template <int Radius>
 float lanczos_weight(float x) {
@@ -107,13 +107,13 @@ TANDEM_INLINE void Spans::normalize(i64 output) {
 TANDEM_INLINE void Spans::fill_filter(const Method& method, bool antialias) {
   // TensorFlow is given the inverse, and inverts it.
   const float scale = 1.f / (static_cast<float>(outputs_) / static_cast<float>(inputs_));
-  const float wider = antialias ? std::max(scale, 1.f) : 1.f, reach = method.radius * wider;
+  const float wider = antialias ? std::max(scale, 1.f) : 1.f, reach = method.radius * wider, narrower = 1 / wider;
   for (i64 o = 0; o < outputs_; ++o) {
     const float center = (static_cast<float>(o) + 0.5f) * scale;
     const auto begin = static_cast<i64>(std::ceil(center - reach - 0.5f));
     const auto end = static_cast<i64>(std::floor(center + reach - 0.5f));
     for (i64 i = std::max<i64>(begin, 0); i <= std::min(end, inputs_ - 1); ++i)
-      add(o, i, method.weight(std::abs((static_cast<float>(i) + 0.5f - center) / wider)));
+      add(o, i, method.weight(std::abs((static_cast<float>(i) + 0.5f - center) * narrower)));
     normalize(o);
   }
 }

@@ -17,7 +17,7 @@ struct TransformOptions {
   TANDEM_OP_OPTIONS;
   Sampling interpolation = Sampling::bilinear;
   FillMode fill_mode = FillMode::constant;
-  double fill_value = 0;                 ///< with FillMode::constant
+  double fill_value = 0;                 ///< with FillMode::constant, and of points that are not finite (where k is 0)
   std::optional<Size> output_size = {};  ///< default: that of x
 };
 /// Computes each pixel (column x, row y) of the result from the point ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k)
@@ -43,7 +43,7 @@ struct GridSampleOptions {
   TANDEM_OP_OPTIONS;
   Sampling interpolation = Sampling::bilinear;
   FillMode fill_mode = FillMode::constant;
-  double fill_value = 0;
+  double fill_value = 0;       ///< with FillMode::constant, and of points that are not finite
   bool align_corners = false;  ///< -1 and 1 are the centers of the outermost pixels; false: their outer edges
 };
 /// Reads images at points, as PyTorch's grid_sample does.

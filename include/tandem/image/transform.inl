@@ -1,6 +1,8 @@
 // Definitions of image/transform.hpp. Everything is a gather of pixels, weighted: gradients, traces and devices come
 // with the ops that it is made of.
 #pragma once
+#include <cmath>
+
 #include "tandem/core/scope.hpp"
 #include "tandem/image/shapes.hpp"
 #include "tandem/image/transform.hpp"
@@ -97,10 +99,11 @@ inline Tensor transformed(const char* op, const Tensor& x, const Tensor& t, cons
   const Dim width = o.output_size ? Dim((*o.output_size)[1]) : Dim(n[2]);
   const Tensor v = reshape(positions(height, d), {1, -1, 1}), u = reshape(positions(width, d), {1, 1, -1});
   const auto linear = [&](i64 i) { return coefficient(a, i) * u + coefficient(a, i + 1) * v; };
-  const Tensor k = linear(6) + 1;
+  const Tensor k = linear(6) + 1, is_horizon = k == 0, some_k = where(is_horizon, 1, k);
+  const auto seen = [&](const Tensor& t) { return where(is_horizon, INFINITY, t / some_k); };
   const Tensor spread = cast(batch_numbers(n[0]) * 0, d);  // one transform for all images, or one for each
-  const Tensor column = (linear(0) + coefficient(a, 2)) / k + spread,
-               row = (linear(3) + coefficient(a, 5)) / k + spread;
+  const Tensor column = seen(linear(0) + coefficient(a, 2)) + spread,
+               row = seen(linear(3) + coefficient(a, 5)) + spread;
   const Tensor y = sample(batch, batch_numbers(n[0]), row, column, o.interpolation, o.fill_mode, o.fill_value);
   return from_sampled(is_batch ? y : squeeze(y, {.axis = 0}), x.dtype(), {o.name, o.where});
 }
@@ -108,8 +111,12 @@ inline Tensor transformed(const char* op, const Tensor& x, const Tensor& t, cons
 TANDEM_INLINE Tensor sample(const Tensor& images, const Tensor& batch, const Tensor& rows, const Tensor& columns,
                             Sampling interpolation, FillMode fill_mode, double fill_value) {
   const PixelReader pixel(images, batch, fill_value);
-  const Tensor row = mapped(rows, pixel.height(rows.dtype()), fill_mode);
-  const Tensor column = mapped(columns, pixel.width(columns.dtype()), fill_mode);
+  // Points that are not finite are read beyond the edge, with every fill mode.
+  const Tensor is_point = is_finite(rows) & is_finite(columns);
+  const auto within = [&](const Tensor& at, const Tensor& size) {
+    return where(is_point, mapped(at, size, fill_mode), -2);
+  };
+  const Tensor row = within(rows, pixel.height(rows.dtype())), column = within(columns, pixel.width(columns.dtype()));
   if (interpolation == Sampling::nearest) return pixel(floor(row + 0.5), floor(column + 0.5));
   const Tensor top = floor(row), left = floor(column);
   const Tensor below = expand_dims(row - top, -1), right = expand_dims(column - left, -1);

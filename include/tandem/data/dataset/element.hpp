@@ -163,13 +163,13 @@ Batched<T> stack_elements(const Stacking& how, i64 n, const Get& get) {
     for (i64 i = 1; i < n; ++i)
       if (get(i).size() != get(0).size()) raise_keys(how.op, i);
     if (n > 0)
-      for (const auto& [key, first] : get(0))
-        r.emplace(key, stack_elements<typename T::mapped_type>(
-                           how, n, [&](i64 i) -> const auto& {
-                             const auto at = get(i).find(key);
-                             if (at == get(i).end()) raise_keys(how.op, i);
-                             return at->second;
-                           }));
+      for (const auto& part : get(0))
+        r.emplace(part.first, stack_elements<typename T::mapped_type>(
+                                  how, n, [&](i64 i) -> const auto& {
+                                    const auto at = get(i).find(part.first);
+                                    if (at == get(i).end()) raise_keys(how.op, i);
+                                    return at->second;
+                                  }));
     return r;
   } else {
     using Fields = decltype(tree::detail::fields_of(std::declval<const T&>()));

@@ -1,0 +1,191 @@
+// The stage shuffle: a permutation of an indexed data set, or a buffer of which a stream's elements are drawn. Behind
+// data/dataset.hpp. Part of the component tandem::data.
+#pragma once
+#include <exception>
+#include <numeric>
+
+#include "tandem/base/philox.hpp"
+#include "tandem/data/dataset/order.hpp"
+#include "tandem/data/permutation.hpp"
+
+namespace TANDEM_NS::data {
+
+struct ShuffleOptions {
+  i64 seed = 0;                          ///< selects the orders
+  bool reshuffle_each_iteration = true;  ///< another order in each epoch
+};
+
+namespace detail {
+
+[[noreturn]] TANDEM_API void raise_stream_shuffle();
+
+/// A permutation of all elements, each computed by itself.
+template <class T>
+class ShuffleAll final : public Stage<T> {
+ public:
+  ShuffleAll(StageRef<T> input, const ShuffleOptions& options)
+      : Stage<T>("shuffle", {input}), input_(std::move(input)), options_(options) {}
+  i64 cardinality() const override { return input_->cardinality(); }
+  bool indexed() const override { return true; }
+  T at(const Key& key, i64 index) const override { return input_->at(key, order(key)(index)); }
+  BatchedOrNone<T> gather(const Key& key, const Rows& rows) const override {
+    const Permutation permutation = order(key);
+    InlinedVector<i64, 256, memory::Blocks> list;
+    for (i64 i = 0; i < rows.count; ++i) list.push(permutation(rows[i]));
+    return input_->gather(key, {0, rows.count, list.data()});
+  }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    if (this->workers().threads > 0) return open_indexed<T>(*this, run, first);
+    class Run_ final : public IndexedCursor<T> {
+     public:
+      Run_(const ShuffleAll& stage, const Key& key, i64 first)
+          : IndexedCursor<T>(stage, key, first), input_(*stage.input_), order_(stage.order(key)) {}
+      bool next(T& out) override {
+        if (this->next_ == this->end_) return false;
+        out = input_.at(this->key_, order_(this->next_++));
+        return true;
+      }
+
+     private:
+      const Stage<T>& input_;
+      Permutation order_;
+    };
+    return std::make_unique<Run_>(*this, run.key, first);
+  }
+
+ private:
+  Permutation order(const Key& key) const {
+    return Permutation(input_->cardinality(), options_.seed, options_.reshuffle_each_iteration ? key.epoch : 0);
+  }
+  StageRef<T> input_;
+  ShuffleOptions options_;
+};
+
+/// Random elements of a buffer, whose places the next elements take. An element that raises is in the buffer, too: its
+/// error comes when it is drawn.
+template <class T>
+class ShuffleBuffer final : public Stage<T> {
+ public:
+  ShuffleBuffer(StageRef<T> input, i64 size, const ShuffleOptions& options)
+      : Stage<T>("shuffle", {input}), input_(std::move(input)), size_(size), options_(options) {
+    if (size == 0) raise_stream_shuffle();
+    check_at_least("shuffle", "buffer_size", size, 1);
+  }
+  i64 cardinality() const override { return input_->cardinality(); }
+  std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
+    return std::make_unique<Run_>(*this, run, first);
+  }
+
+ private:
+  class Run_ final : public Cursor<T> {
+   public:
+    Run_(const ShuffleBuffer& stage, const Run& run, i64 first) : stage_(stage), run_(run), draw_(stage, run) {
+      const i64 n = stage.input_->cardinality();
+      if (!begin(first, is_finite(n) ? n : infinite_cardinality)) begin(first, read_);  // the end was found: read_
+    }
+    bool next(T& out) override {
+      while (!ended_ && static_cast<i64>(buffer_.size()) < stage_.size_) ended_ = !fill();
+      if (buffer_.empty()) return false;
+      std::swap(buffer_[draw_(buffer_.size())], buffer_.back());
+      Kept<T> element = std::move(buffer_.back());
+      buffer_.pop_back();
+      element.move_to(out);
+      return true;
+    }
+
+   private:
+    // The state after `first` elements of an input with so many in all. Which elements the buffer has then follows from
+    // the draws; only those are computed, the others are passed over. False if the input has ended before.
+    bool begin(i64 first, i64 all) {
+      draw_ = ShuffleDraw(stage_, run_);
+      buffer_.clear();
+      read_ = 0, ended_ = false;
+      std::vector<i64> numbers;  // of the elements in the buffer, in its order
+      i64 next = 0;
+      for (i64 i = 0; i < first; ++i) {
+        while (static_cast<i64>(numbers.size()) < stage_.size_ && next != all) numbers.push_back(next++);
+        if (numbers.empty()) break;
+        std::swap(numbers[draw_(numbers.size())], numbers.back());
+        numbers.pop_back();
+      }
+      input_ = stage_.input_->open(run_, 0);
+      std::vector<std::size_t> order(numbers.size());  // places in the buffer, by the numbers of their elements
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
+      buffer_.resize(numbers.size());
+      for (const std::size_t place : order) {
+        if (!pass(numbers[place])) return false;
+        Kept<T> kept;
+        if (!read(kept)) return false;
+        buffer_[place] = std::move(kept);
+      }
+      return pass(next);
+    }
+    // Goes to element number n; false if the input ends before.
+    bool pass(i64 n) {
+      read_ += input_->skip(n - read_);
+      return read_ == n;
+    }
+    bool read(Kept<T>& kept) {
+      try {
+        T element;
+        if (!input_->next(element)) return false;
+        kept.set(std::move(element), stage_, run_);
+      } catch (const MemoryLimitError&) {
+        throw;
+      } catch (...) {
+        kept.error = std::current_exception();
+      }
+      ++read_;
+      return true;
+    }
+    bool fill() {
+      Kept<T> kept;
+      if (!read(kept)) return false;
+      buffer_.push_back(std::move(kept));
+      return true;
+    }
+
+    // Random places in a buffer.
+    class ShuffleDraw {
+     public:
+      ShuffleDraw(const ShuffleBuffer& stage, const Run& run)
+          : numbers_{static_cast<u64>(stage.options_.seed),
+                     static_cast<u64>(stage.options_.reshuffle_each_iteration ? run.key.epoch : 0)} {}
+      std::size_t operator()(std::size_t n) {
+        if (draws_ % 2 == 0) words_ = numbers_.block(draws_ / 2, 0xd6);  // a counter of its own
+        const u64 bits = random::join(words_.w[draws_ % 2 * 2], words_.w[draws_ % 2 * 2 + 1]);
+        ++draws_;
+        return static_cast<std::size_t>(static_cast<unsigned __int128>(bits) * n >> 64);
+      }
+
+     private:
+      random::Stream numbers_;
+      random::Words words_{};
+      u64 draws_ = 0;
+    };
+
+    const ShuffleBuffer& stage_;
+    Run run_;
+    std::unique_ptr<Cursor<T>> input_;
+    ShuffleDraw draw_;
+    std::vector<Kept<T>> buffer_;
+    i64 read_ = 0;  // elements of the input
+    bool ended_ = false;
+  };
+
+  StageRef<T> input_;
+  i64 size_;
+  ShuffleOptions options_;
+};
+
+template <class T>
+StageRef<T> shuffled(StageRef<T> input, i64 buffer_size, const ShuffleOptions& options) {
+  const i64 n = input->cardinality();
+  if (input->indexed() && is_finite(n) && (buffer_size == 0 || buffer_size >= n))
+    return std::make_shared<ShuffleAll<T>>(std::move(input), options);
+  return std::make_shared<ShuffleBuffer<T>>(std::move(input), buffer_size, options);
+}
+
+}  // namespace detail
+}  // namespace TANDEM_NS::data
