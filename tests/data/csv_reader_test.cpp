@@ -24,7 +24,7 @@ using Texts = std::vector<std::string>;
 const Tensor required_float = zeros({0});
 
 TEST_CASE("CsvReader: typed columns in batches, the last one shorter") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   data::CsvReader reader(
       folder.file("f", "\xef\xbb\xbfx,n,s,d\r\n1.5,2,a,1e300\r\n-0.25,,\"b,\"\"c\"\"\nd\",0\r\n\r\n+3,7,,.5"),
       {constant(0.f), constant(-1), constant("none"), constant(0.0, {.dtype = float64})}, {.batch_size = 2});
@@ -44,7 +44,7 @@ TEST_CASE("CsvReader: typed columns in batches, the last one shorter") {
 }
 
 TEST_CASE("CsvReader: without a header, other delimiters, selected columns, na_value") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   data::CsvReader reader(
       folder.file("f", "1\t\"q\"\t3\n4\tNA\t6\n"), {constant(0.f), constant("d")},
       {.header = false, .field_delim = "\t", .use_quote_delim = false, .na_value = "NA", .select_cols = {2, 1}});
@@ -63,7 +63,7 @@ TEST_CASE("CsvReader: without a header, other delimiters, selected columns, na_v
 }
 
 TEST_CASE("CsvReader: records across the buffer's end, from every position, plain and compressed") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   std::string content = "n,s\r\n";
   Texts texts;
   for (int i = 0; i < 900; ++i) {
@@ -99,7 +99,7 @@ TEST_CASE("CsvReader: records across the buffer's end, from every position, plai
 }
 
 TEST_CASE("CsvReader: an error names file, record, offset and field, and the batch goes on behind it") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   data::CsvReader reader(folder.file("f", "x,s\n1,a\nzwei,b\n3,c\n,d\n5\n6,\"e\"f\n7,g\n8,h"),
                          {required_float, constant("")});
   Batch b;
@@ -115,7 +115,7 @@ TEST_CASE("CsvReader: an error names file, record, offset and field, and the bat
 }
 
 TEST_CASE("CsvReader: a quote without an end is found in bounded memory; a file that becomes shorter raises") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path = folder.file("f", "x\n1\n\"" + std::string(3 << 20, 'y'));
   data::CsvReader reader(path, {constant("")}, {.max_record_bytes = 1 << 20});
   Batch b;
@@ -133,7 +133,7 @@ TEST_CASE("CsvReader: a quote without an end is found in bounded memory; a file 
 }
 
 TEST_CASE("CsvReader: wrong defaults and options") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path = folder.file("f", "a,b\n1,2\n");
   const auto error = [&](Batch defaults, data::CsvReaderOptions o) {
     return error_of<errors::InvalidArgumentError>([&] { data::CsvReader(path, defaults, o); });

@@ -149,7 +149,7 @@ TEST_CASE("Table: copies share texts that outlive the first") {
 }
 
 TEST_CASE("load_csv and load_tsv: files, also compressed ones") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   CHECK(data::load_csv(folder.file("a.csv", "a,b\n1,2\n")).numbers("b").item<float>() == 2);
   const data::Table t = data::load_tsv(folder.file("a.tsv", "a\tb\n\"1\t\"x\" y\n"), {.select_cols = {"b", "a"}});
   CHECK(row(t, 0) == Texts{"\"x\" y", "\"1"});

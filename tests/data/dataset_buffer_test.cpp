@@ -87,9 +87,9 @@ TEST_CASE("report: a line for each stage") {
   ds.to_vector();
   const std::string report = ds.report();
   INFO(report);
-  CHECK_THAT(report, ContainsSubstring("map: 64 elements, 64 calls of 1."));
+  CHECK_THAT(report, ContainsSubstring("map: 64 elements, 64 calls of "));
   CHECK_THAT(report, ContainsSubstring(" of 4 threads busy, consumer waits "));
-  CHECK_THAT(report, !ContainsSubstring("map: 64 elements, 64 calls of 1.06 ms, 0.0 of"));
+  CHECK_THAT(report, !ContainsSubstring(" 0.0 of 4 threads busy"));  // all that they do is sleep in the function
   CHECK_THAT(report, ContainsSubstring("batch: 8 calls of"));
   CHECK_THAT(report, ContainsSubstring("prefetch: 8 elements"));
   CHECK(std::count(report.begin(), report.end(), '\n') == 4);

@@ -22,7 +22,7 @@ std::string records(const std::string& path, i64 begin, i64 end) {
 }
 
 TEST_CASE("TextLineDataset: lines of one file after another, from any position") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   write(folder / "a.txt", "one\r\ntwo\n");
   write(folder / "empty.txt", "");
   write(folder / "b.txt", "three\n\nfive");
@@ -43,7 +43,7 @@ TEST_CASE("TextLineDataset: lines of one file after another, from any position")
 }
 
 TEST_CASE("TFRecordDataset: as a stream, and by number with an index") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const data::Paths paths({records(folder / "a", 0, 5), records(folder / "b", 5, 5), records(folder / "c", 5, 12)});
   Texts all;
   for (int i = 0; i < 12; ++i) all.push_back("record " + std::to_string(i));
@@ -68,7 +68,7 @@ TEST_CASE("TFRecordDataset: as a stream, and by number with an index") {
 }
 
 TEST_CASE("TFRecordDataset: a damaged record is an error at its place; the others are read") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path = records(folder / "a", 0, 4);
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(24 + 14);  // in the second record
@@ -84,7 +84,7 @@ TEST_CASE("TFRecordDataset: a damaged record is an error at its place; the other
 }
 
 TEST_CASE("CsvDataset: columns in batches, and records") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   write(folder / "a.csv", "x,name\n1.5,one\n2,two\n3,three\n");
   write(folder / "b.csv", "x,name\n4,four\n");
   const data::CsvDataset ds({folder / "a.csv", folder / "b.csv"}, {constant(0.f), constant("")}, {.batch_size = 2});
@@ -98,7 +98,7 @@ TEST_CASE("CsvDataset: columns in batches, and records") {
 }
 
 TEST_CASE("JsonLinesDataset and WebDataset") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   write(folder / "a.jsonl", "{\"label\": 3, \"text\": \"abc\"}\n{\"label\": 4, \"text\": \"\"}\n");
   const data::JsonLinesDataset objects(folder / "a.jsonl", {{"label", io::FixedLenFeature{{}, int64}}});
   const auto labels = objects.map([](const io::ParsedFeatures& f) { return f["label"]; }).batch(8).to_vector();

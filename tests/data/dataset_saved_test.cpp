@@ -1,11 +1,15 @@
 // Elements of data sets in files: cache(path), save, load; what is damaged or of another type, full disks.
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <thread>
 
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/all.hpp"
@@ -27,7 +31,7 @@ int files_in(const std::string& path) {
 }
 
 TEST_CASE("save and load: elements of every dtype and type, in any order") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   for (const DType dtype : testing::moved_dtypes) {
     const auto ds = data::range(4).map([&](i64 i) { return testing::numbered({i, 3}, dtype); });
     data::save(ds, folder / "tensors");
@@ -66,7 +70,7 @@ TEST_CASE("save and load: elements of every dtype and type, in any order") {
 }
 
 TEST_CASE("cache(path): elements are computed by one process, and only by an iteration that reaches the end") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path = folder / "cache";
   std::atomic<int> calls = 0;
   const auto make = [&] {
@@ -91,7 +95,7 @@ TEST_CASE("cache(path): elements are computed by one process, and only by an ite
 }
 
 TEST_CASE("cache and load: files of other elements, other files and damaged ones are refused") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   data::save(data::range(3), folder / "numbers");
   CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { data::load<Tensor>(folder / "numbers"); }),
              ContainsSubstring("has elements of another type: it says 'tandem elements 1 int64'"));
@@ -136,7 +140,7 @@ class SmallFiles {
 };
 
 TEST_CASE("cache(path): where the disk takes no more, there is one error; the iteration goes on, no file is left") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const auto ds = data::range(10).map([](i64 i) { return fill({100'000}, static_cast<int>(i)); });
   int errors = 0;
   i64 seen = 0;
@@ -167,6 +171,34 @@ TEST_CASE("cache(path): where the disk takes no more, there is one error; the it
     limit.reset();
     CHECK(cached.to_vector().size() == static_cast<std::size_t>(size));
   }
+}
+
+TEST_CASE("cache(path): a process that is killed at any moment leaves no file of that name, or a whole one") {
+  const testing::TemporaryFolder folder;
+  const auto ds = data::range(300).map([](i64 i) { return fill({100}, static_cast<int>(i)); });
+  for (int moment = 0; moment < 100; ++moment) {
+    const std::string path = folder / ("cache" + std::to_string(moment % 10));
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ds.cache(path).to_vector();
+      for (;;) ::pause();
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(80 * moment));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    if (!std::filesystem::exists(path)) continue;
+    const auto found = data::load<Tensor>(path);
+    REQUIRE(found.size() == 300);
+    CHECK(found.at(0, 299).to_vector<std::int32_t>()[99] == 299);
+  }
+  // What killed processes have left is removed by the next that writes the file.
+  for (int i = 0; i < 10; ++i) {
+    const std::string path = folder / ("cache" + std::to_string(i));
+    std::filesystem::remove(path);
+    CHECK(ds.cache(path).to_vector().size() == 300);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path))
+    CHECK(entry.path().string().find(".partial.") == std::string::npos);
 }
 
 }  // namespace data_dataset_saved_test

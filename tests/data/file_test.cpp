@@ -19,7 +19,7 @@ const std::string zeros_gz = from_hex("1f8b0800000000000203edc13101000000c2a0f54
                              from_hex("8057037d9511d4a0860100");
 
 TEST_CASE("read_file: the bytes of a file, which may be empty") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string bytes("a\0b\r\n\xff", 6);
   CHECK(data::read_file(folder.file("bytes", bytes)) == bytes);
   CHECK(data::read_file(folder.file("empty", "")).empty());
@@ -29,7 +29,7 @@ TEST_CASE("read_file: the bytes of a file, which may be empty") {
 }
 
 TEST_CASE("read_file: what is not a regular file is not found, and is named") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   CHECK_THAT(error_of<errors::NotFoundError>([&] { data::read_file(folder.path + "/none"); }),
              ContainsSubstring("read_file: cannot read " + folder.path + "/none: No such file"));
   CHECK_THAT(error_of<errors::NotFoundError>([&] { data::read_file(folder.path); }),
@@ -40,7 +40,7 @@ TEST_CASE("read_file: what is not a regular file is not found, and is named") {
 }
 
 TEST_CASE("read_file: max_bytes bounds the content") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path = folder.file("five", "12345");
   CHECK(data::read_file(path, {.max_bytes = 5}) == "12345");
   CHECK_THAT(error_of<errors::ResourceExhaustedError>([&] { data::read_file(path, {.max_bytes = 4}); }),
@@ -51,7 +51,7 @@ TEST_CASE("read_file: max_bytes bounds the content") {
 
 #if TANDEM_HAS_ZLIB
 TEST_CASE("read_file: gzip is inflated, whatever the name is") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string hello = from_hex("1f8b0800000000000203cb48cdc9c9e72acf2fca49e10200ff5dc5c40c000000");
   CHECK(data::read_file(folder.file("hello.txt", hello)) == "hello\nworld\n");
   CHECK(data::read_file(folder.file("members.gz", hello + gzip_of("and ") + gzip_of("") + gzip_of("more"))) ==
@@ -62,7 +62,7 @@ TEST_CASE("read_file: gzip is inflated, whatever the name is") {
 }
 
 TEST_CASE("read_file: damaged compressed data raise and never yield other content") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string content = "some text, some more text", good = gzip_of(content);
   const auto error = [&](const std::string& bytes) {
     const std::string path = folder.file("damaged.gz", bytes);
@@ -85,7 +85,7 @@ TEST_CASE("read_file: damaged compressed data raise and never yield other conten
 }
 
 TEST_CASE("read_file: a small compressed file with large content is bounded, too") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path = folder.file("zeros.gz", zeros_gz);
   CHECK_THAT(error_of<errors::ResourceExhaustedError>([&] { data::read_file(path, {.max_bytes = 99999}); }),
              ContainsSubstring("has more than max_bytes = 99999 bytes"));
@@ -95,14 +95,14 @@ TEST_CASE("read_file: a small compressed file with large content is bounded, too
 }
 #else
 TEST_CASE("read_file: without zlib, compressed files raise") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path = folder.file("x.gz", gzip_of("x"));
   CHECK_THAT(error_of<errors::UnimplementedError>([&] { data::read_file(path); }), ContainsSubstring("TANDEM_NO_ZLIB"));
 }
 #endif
 
 TEST_CASE("read_lines: LF, CR LF, and a last line without an end") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   const auto lines = [&](std::string_view text) { return data::read_lines(folder.file("lines", text)); };
   CHECK(lines("").empty());
   CHECK(lines("\n") == Texts{""});

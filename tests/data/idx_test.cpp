@@ -68,7 +68,7 @@ TEST_CASE("parse_idx: a file that ends early never yields a tensor") {
 }
 
 TEST_CASE("load_idx: plain and compressed files") {
-  const testing::DataFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string bytes = idx(0x0b, {2}, from_hex("0102fffe"));
   CHECK(data::load_idx(folder.file("x-idx1", bytes)).to_vector<std::int16_t>() == std::vector<std::int16_t>{258, -2});
   CHECK_THAT(

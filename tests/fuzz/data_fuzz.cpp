@@ -13,6 +13,7 @@
 #include "tandem/data/file.hpp"
 #include "tandem/data/idx.hpp"
 #include "tandem/ops/create/constant.hpp"
+#include "tests/fuzz/file.hpp"
 
 namespace {
 
@@ -56,24 +57,10 @@ std::string changed(std::string s, const std::string& changes) {
     s[static_cast<unsigned char>(changes[i]) % s.size()] = changes[i + 1];
   return s;
 }
-// A file that is removed with the process.
-class File {
- public:
-  explicit File(const std::string& content) : file_(std::tmpfile()) {
-    std::fwrite(content.data(), 1, content.size(), file_);
-    std::fflush(file_);
-  }
-  ~File() { std::fclose(file_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(::fileno(file_)); }
-
- private:
-  std::FILE* file_;
-};
-
 // Reads all batches, also behind errors, each of which costs at least a byte; without one they have the records of
 // load_csv.
 void check_reader(const std::string& text, bool header) {
-  const File file(text);
+  const FuzzFile file(text);
   attempt([&] {
     data::CsvReader reader(file.path(), {constant("none"), constant(-1.f)},
                            {.batch_size = 3, .header = header, .compression = io::Compression::none});
@@ -110,9 +97,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 2: attempt([&] { check_table(bytes, {.header = false, .select_cols = {1, 0}}); }); break;
     case 3: attempt([&] { (void)to_string(data::parse_idx(bytes, "fuzz")); }); break;
     case 4: attempt([&] { (void)to_string(data::parse_idx(changed(good, bytes), "fuzz")); }); break;
-    case 5: attempt([&] { (void)data::load_idx(File(bytes).path(), {.max_bytes = most}); }); break;
-    case 6: attempt([&] { (void)data::read_lines(File("\x1f\x8b\x08" + bytes).path(), {.max_bytes = most}); }); break;
-    default: attempt([&] { (void)data::load_tsv(File(bytes).path(), {.max_bytes = most}); });
+    case 5: attempt([&] { (void)data::load_idx(FuzzFile(bytes).path(), {.max_bytes = most}); }); break;
+    case 6:
+      attempt([&] { (void)data::read_lines(FuzzFile("\x1f\x8b\x08" + bytes).path(), {.max_bytes = most}); });
+      break;
+    default: attempt([&] { (void)data::load_tsv(FuzzFile(bytes).path(), {.max_bytes = most}); });
   }
   return 0;
 }

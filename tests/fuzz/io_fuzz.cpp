@@ -17,6 +17,7 @@
 #include "tandem/io/parse_example.hpp"
 #include "tandem/io/tar.hpp"
 #include "tandem/io/tfrecord.hpp"
+#include "tests/fuzz/file.hpp"
 
 namespace {
 
@@ -33,20 +34,6 @@ bool attempt(const F& f) {
   }
   return false;
 }
-// A file that is removed with the process.
-class File {
- public:
-  explicit File(const std::string& content) : file_(std::tmpfile()) {
-    std::fwrite(content.data(), 1, content.size(), file_);
-    std::fflush(file_);
-  }
-  ~File() { std::fclose(file_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(::fileno(file_)); }
-
- private:
-  std::FILE* file_;
-};
-
 constexpr i64 most = 1 << 20;
 
 // Reads all records, also behind errors, of which there are at most as many as bytes; then the last one again.
@@ -99,7 +86,7 @@ std::string with_checksum(std::string bytes) {
 }
 // A file with an index that may be damaged.
 void check_index(const std::string& bytes) {
-  const File index(bytes), file(with_checksum(std::string("\1\0\0\0\0\0\0\0....x....", 17)));
+  const FuzzFile index(bytes), file(with_checksum(std::string("\1\0\0\0\0\0\0\0....x....", 17)));
   attempt([&] {
     const io::TFRecordFile records(file.path(), {.index = index.path(), .write_index = false, .check_crc = false});
     for (i64 i = 0; i < records.size(); ++i) attempt([&] { (void)records.at(i); });
@@ -113,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const std::size_t n = bytes.size();
   const auto records = [&](const std::string& content, io::TFRecordOptions options) {
-    const File file(content);
+    const FuzzFile file(content);
     read_all(io::TFRecordReader(file.path(), options), std::string(), n);
     attempt([&] { (void)io::TFRecordFile(file.path(), {.write_index = false}); });
   };
@@ -123,17 +110,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 2: check_example(bytes); break;
     case 3: check_sequence(bytes); break;
     case 4: {
-      const File file(bytes);
+      const FuzzFile file(bytes);
       read_all(io::WebDatasetReader(file.path(), {.max_file_bytes = most}), io::WebDatasetSample(), n);
       break;
     }
     case 5: {
-      const File file(bytes);
+      const FuzzFile file(bytes);
       read_all(io::JsonLinesReader(file.path(), configs, {.max_line_bytes = most}), io::ParsedFeatures(), n);
       break;
     }
     case 6: {
-      const File file(bytes);
+      const FuzzFile file(bytes);
       read_all(io::TextLineReader(file.path(), {.max_line_bytes = 100}), std::string(), n);
       break;
     }

@@ -6,16 +6,11 @@
 
 #include "tandem/image.hpp"
 #include "tandem/tensor.hpp"
+#include "tests/support/hex.hpp"
 
 namespace pictures {
 
-inline std::string from_hex(std::string_view digits) {
-  const auto value = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  std::string r;
-  for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
-    r += static_cast<char>(value(digits[i]) * 16 + value(digits[i + 1]));
-  return r;
-}
+using testing::from_hex;
 
 /// 3 x 3 pixels in RGB.
 inline const std::vector<std::uint8_t> colors{0,   0, 0,   255, 255, 255, 254, 0,   0,   0,   191, 0, 3, 108,

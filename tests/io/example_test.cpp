@@ -14,8 +14,8 @@
 
 namespace example_test {
 using namespace tandem;
-using testing::bytes_of_hex;
 using testing::error_of;
+using testing::from_hex;
 using train::BytesList, train::FloatList, train::Int64List, train::Example, train::SequenceExample;
 using Ints = std::vector<i64>;
 using Texts = std::vector<std::string>;
@@ -29,16 +29,16 @@ const Example example{{{{"label", Int64List{{7}}},
 
 TEST_CASE("Example: the bytes of the protocol buffer") {
   CHECK(Example{{{{"label", BytesList{{"\1"}}}}}}.serialize() ==
-        bytes_of_hex("0a 10 0a 0e 0a 05 6c 61 62 65 6c 12 05 0a 03 0a 01 01"));
-  CHECK(Example().serialize() == bytes_of_hex("0a 00"));
+        from_hex("0a 10 0a 0e 0a 05 6c 61 62 65 6c 12 05 0a 03 0a 01 01"));
+  CHECK(Example().serialize() == from_hex("0a 00"));
   CHECK(Example{{{{"n", Int64List{{1, 300}}}}}}.serialize() ==
-        bytes_of_hex("0a 0e 0a 0c 0a 01 6e 12 07 1a 05 0a 03 01 ac 02"));
+        from_hex("0a 0e 0a 0c 0a 01 6e 12 07 1a 05 0a 03 01 ac 02"));
 }
 
 TEST_CASE("Example: what is written is read; unpacked numbers and unknown fields too") {
   CHECK(Example::parse(example.serialize()) == example);
   // {"n": int64s 1, 2 not packed, and floats 1.5, 2 in another feature; field 9 of several types is unknown}
-  const std::string bytes = bytes_of_hex(
+  const std::string bytes = from_hex(
       "48 05 0a 10 0a 09 0a 01 6e 12 04 1a 02 08 01 4d 00 00 00 00 0a 13 0a 11 0a 01 66 12 0c 12 0a 0d 00 00 c0 3f 0d "
       "00 "
       "00 00 40 49 00 00 00 00 00 00 00 00 4a 01 78");
@@ -47,7 +47,7 @@ TEST_CASE("Example: what is written is read; unpacked numbers and unknown fields
 
 // Runs protoc over a message; empty output and false if there is no protoc.
 struct Protoc {
-  testing::IoFolder folder;
+  testing::TemporaryFolder folder;
   Protoc() {
     folder.file("example.proto", R"(syntax = "proto3";
 package tensorflow;

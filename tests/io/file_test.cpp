@@ -18,7 +18,7 @@ using testing::error_of;
 using Texts = std::vector<std::string>;
 
 TEST_CASE("write_file and read_file: any bytes, in folders that are made") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string bytes("a\0\r\n\xff", 5);
   io::write_file(folder / "x/y/file", bytes);
   CHECK(io::read_file(folder / "x/y/file") == bytes);
@@ -41,7 +41,7 @@ TEST_CASE("sha256: the values of FIPS 180-4") {
 }
 
 TEST_CASE("disk_cache: a second call does not run the function, also in another object") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   int runs = 0;
   const auto make = [&](const std::string& name) {
     return io::disk_cache(folder / "cache", name, [&](const std::string& s) { return ++runs, s + "!"; });
@@ -63,7 +63,7 @@ TEST_CASE("disk_cache: a second call does not run the function, also in another 
 }
 
 TEST_CASE("download: a file:// URL is fetched once") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string source = folder.file("data.bin", "content");
   const std::string path = io::download("file://" + source, folder / "in");
   CHECK(path == folder / "in/data.bin");
@@ -117,7 +117,7 @@ TEST_CASE("paged_fetch: pages up to a short one") {
 }
 
 TEST_CASE("list_class_folder: sorted classes, files with their labels") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   for (const char* const name : {"cats", "Dogs", "ants", "cats/more", ".hidden"})
     std::filesystem::create_directories(folder / name);
   for (const char* const name : {"cats/b.JPG", "cats/a.png", "cats/more/c.jpeg", "cats/notes.txt", "cats/.x.jpg",

@@ -17,7 +17,7 @@ const io::FeatureConfigs configs{{"text", io::FixedLenFeature{{}, tandem::string
                                  {"score", io::FixedLenFeature{{}, float32, constant(0.5f)}}};
 
 TEST_CASE("JsonLinesReader: texts, nested lists, lists of any length, defaults") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   io::JsonLinesReader reader(folder.file("f", R"({"text": "a\u00e9", "box": [[1, 2.5], [-3, 4e1]], "ids": [1, true]}
 
 {"other": {}, "ids": null, "score": 2, "box": [[0,0],[0,0]], "text": ""})"),
@@ -39,7 +39,7 @@ TEST_CASE("JsonLinesReader: texts, nested lists, lists of any length, defaults")
 }
 
 TEST_CASE("JsonLinesReader: errors name line, column and feature, and reading goes on") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const auto error = [&](const std::string& line) {
     io::JsonLinesReader reader(folder.file("f", "\n" + line + "\n" + R"({"text": "x", "box": [[1,1],[1,1]]})"),
                                configs);

@@ -12,11 +12,13 @@
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/hex.hpp"
 #include "tests/support/values.hpp"
 
 namespace npz_test {
 using namespace tandem;
 using testing::error_of;
+using testing::from_hex;
 namespace fs = std::filesystem;
 
 struct File {
@@ -30,11 +32,6 @@ struct File {
 std::vector<io::NamedTensor> parse(const std::string& s) { return io::parse_npz(s.data(), s.size(), "memory"); }
 std::string fault(const std::string& s) {
   return error_of([&] { parse(s); });
-}
-std::string from_hex(const char* hex) {
-  std::string r;
-  for (; *hex; hex += 2) r += static_cast<char>(std::stoi(std::string(hex, 2), nullptr, 16));
-  return r;
 }
 std::string saved(const std::vector<io::NamedTensor>& tensors, io::NpzOptions options = {}) {
   const File file;

@@ -43,7 +43,7 @@ Entries read(io::TarReader reader) {
 }
 
 TEST_CASE("TarReader: files, with names from prefixes, pax and GNU headers; folders and links are passed over") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string long_name(300, 'n');
   const std::string pax = "17 path=p/\xc3\xa9.txt\n9 size=3\n";
   const std::string archive = member("a", "hello") + header("folder/", 0, '5') + header("link", 77, '2') +
@@ -71,7 +71,7 @@ TEST_CASE("TarReader: files, with names from prefixes, pax and GNU headers; fold
 
 TEST_CASE("TarReader: archives of the tar program") {
   if (std::system("tar --version > /dev/null 2>&1") != 0) TANDEM_SKIP("there is no tar program");
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string name = std::string(80, 'l') + "/" + std::string(80, 'm');
   std::filesystem::create_directories(folder / ("in/" + name));
   folder.file("in/" + name + "/one.txt", "1");
@@ -86,7 +86,7 @@ TEST_CASE("TarReader: archives of the tar program") {
 }
 
 TEST_CASE("TarReader: every cut is found, and every flipped bit of a header") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string pax = "10 path=y\n";
   const std::string good =
       member("x", "data") + header("pax", pax.size(), 'x') + padded(pax) + member("z", "more") + end;
@@ -111,7 +111,7 @@ TEST_CASE("TarReader: every cut is found, and every flipped bit of a header") {
 }
 
 TEST_CASE("TarReader: sizes that lie, limits, files that are not archives") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   CHECK_THAT(error_of<errors::DataLossError>(
                  [&] { read(io::TarReader(folder.file("lie", header("big", 077777777777) + end))); }),
              ContainsSubstring("\"big\" at byte 0: it has 8589934591 bytes, but the archive ends before"));
@@ -126,7 +126,7 @@ TEST_CASE("TarReader: sizes that lie, limits, files that are not archives") {
 }
 
 TEST_CASE("WebDatasetReader: adjacent files with one key are a sample") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path =
       folder.file("f.tar", member("train/0001.JPG", "j1") + member("train/0001.seg.png", "s1") +
                                member("readme", "no extension") + member("train/.hidden", "no key") +

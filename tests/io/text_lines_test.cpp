@@ -23,7 +23,7 @@ Texts read(io::TextLineReader reader) {
 }
 
 TEST_CASE("TextLineReader: LF, CR LF, empty lines, a last line without an end") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const auto lines = [&](std::string_view content) { return read(io::TextLineReader(folder.file("f", content))); };
   CHECK(lines("") == Texts{});
   CHECK(lines("a") == Texts{"a"});
@@ -38,7 +38,7 @@ TEST_CASE("TextLineReader: LF, CR LF, empty lines, a last line without an end") 
 }
 
 TEST_CASE("TextLineReader: lines across the buffer's end, plain and compressed, and from every position") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   Texts texts;
   std::string content;
   for (std::size_t i = 0; i < 700; ++i) {
@@ -72,7 +72,7 @@ TEST_CASE("TextLineReader: lines across the buffer's end, plain and compressed, 
 }
 
 TEST_CASE("TextLineReader: a line above the limit is passed over in bounded memory") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path = folder.file("f", "one\n" + std::string(2000000, 'x') + "\nthree\n" + std::string(9, 'y'));
   io::TextLineReader reader(path, {.max_line_bytes = 8});
   std::string line;
@@ -87,7 +87,7 @@ TEST_CASE("TextLineReader: a line above the limit is passed over in bounded memo
 }
 
 TEST_CASE("TextLineReader: damage in compressed data and a file that becomes shorter raise once, then it ends") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   std::string line;
 #if TANDEM_HAS_ZLIB
   {

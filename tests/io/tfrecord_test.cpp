@@ -14,9 +14,9 @@
 
 namespace tfrecord_test {
 using namespace tandem;
-using testing::bytes_of_hex;
 using testing::content_of;
 using testing::error_of;
+using testing::from_hex;
 using Texts = std::vector<std::string>;
 
 const Texts records{"first", "", std::string(1000, 'x'), std::string("\0\xff", 2), "last"};
@@ -49,16 +49,16 @@ TEST_CASE("crc32c: the values of RFC 3720, and any division of the bytes") {
 }
 
 TEST_CASE("TFRecord: the bytes of a record") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   write(folder / "one", {"\1"});
-  CHECK(content_of(folder / "one") == bytes_of_hex("01 00 00 00 00 00 00 00 01 75 de 41 01 05 2b 28 43"));
+  CHECK(content_of(folder / "one") == from_hex("01 00 00 00 00 00 00 00 01 75 de 41 01 05 2b 28 43"));
   write(folder / "none", {});
   CHECK(content_of(folder / "none").empty());
   CHECK(read(io::TFRecordReader(folder / "none")).empty());
 }
 
 TEST_CASE("TFRecord: what is written is read, in each compression") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   Texts large = records;
   for (int i = 0; i < 300; ++i) large.push_back(std::string(static_cast<std::size_t>(i) * 31, static_cast<char>(i)));
   large.push_back(std::string(1 << 20, 'l'));
@@ -74,7 +74,7 @@ TEST_CASE("TFRecord: what is written is read, in each compression") {
 }
 
 TEST_CASE("TFRecord: flush passes records on; a closed writer refuses them") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   io::TFRecordWriter writer(folder / "file");
   writer.write("a");
   writer.flush();
@@ -97,7 +97,7 @@ TEST_CASE("TFRecord: flush passes records on; a closed writer refuses them") {
 }
 
 TEST_CASE("TFRecord: every cut and every flipped bit is found, with file, record and offset") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const Texts texts{"one", "", "three"};
   write(folder / "good", texts);
   const Texts ends{"", "one", "", "three"};
@@ -117,7 +117,7 @@ TEST_CASE("TFRecord: every cut and every flipped bit is found, with file, record
 }
 
 TEST_CASE("TFRecord: reading goes on behind a record whose bytes are damaged, and ends where a length is") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   write(folder / "good", {"one", "two", "three"});
   std::string bytes = content_of(folder / "good");
   bytes[19 + 12] ^= 1;
@@ -148,7 +148,7 @@ std::string head_of(u64 length) {
   return head.append(reinterpret_cast<const char*>(&crc), 4);
 }
 TEST_CASE("TFRecord: a length that lies is refused before memory is taken") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   for (const u64 length : {u64{1}, u64{1} << 40, u64{1} << 63, ~u64{0}, ~u64{0} - 15}) {
     const std::string path = folder.file("lie", head_of(length) + "abc");
     std::string record;
@@ -167,7 +167,7 @@ TEST_CASE("TFRecord: a length that lies is refused before memory is taken") {
 }
 
 TEST_CASE("TFRecord: a record above the limit is passed over") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   write(folder / "file", {"a", std::string(600000, 'b'), "c"});
   io::TFRecordReader reader(folder / "file", {.max_record_bytes = 599999});
   std::string record;
@@ -179,7 +179,7 @@ TEST_CASE("TFRecord: a record above the limit is passed over") {
 }
 
 TEST_CASE("TFRecord: reading goes on from every position, also in compressed files") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   Texts texts = records;
   for (int i = 0; i < 40; ++i) texts.push_back(std::string(static_cast<std::size_t>(i) * 997, static_cast<char>(i)));
   for (const auto compression : {io::Compression::none, io::Compression::gzip, io::Compression::zlib}) {
@@ -203,7 +203,7 @@ TEST_CASE("TFRecord: reading goes on from every position, also in compressed fil
 
 TEST_CASE("TFRecord: a compressed file is named when it is read as a plain one, and damage in it is found") {
 #if TANDEM_HAS_ZLIB
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   write(folder / "file", {"one", "two"}, {.compression = io::Compression::gzip});
   CHECK_THAT(error_of<errors::DataLossError>([&] { read(io::TFRecordReader(folder / "file")); }),
              ContainsSubstring("use {.compression = io::Compression::gzip}"));
@@ -223,7 +223,7 @@ TEST_CASE("TFRecord: a compressed file is named when it is read as a plain one, 
 }
 
 TEST_CASE("TFRecord: a file that becomes shorter while it is read raises") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   write(folder / "file", Texts(100, std::string(10000, 'x')));
   io::TFRecordReader reader(folder / "file");
   const io::TFRecordFile indexed(folder / "file");
@@ -238,7 +238,7 @@ TEST_CASE("TFRecord: a file that becomes shorter while it is read raises") {
 }
 
 TEST_CASE("TFRecordFile: records in any order, by an index that follows the file") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   const std::string path = folder / "file", index = path + ".index";
   write(path, records);
   {
@@ -268,7 +268,7 @@ TEST_CASE("TFRecordFile: records in any order, by an index that follows the file
 }
 
 TEST_CASE("TFRecordFile: threads read at the same time; damage is found") {
-  const testing::IoFolder folder;
+  const testing::TemporaryFolder folder;
   Texts texts;
   for (int i = 0; i < 200; ++i) texts.push_back(std::to_string(i * i));
   write(folder / "file", texts);

@@ -103,7 +103,7 @@ Dataset<T> choose_from_datasets(const std::vector<Dataset<T>>& datasets, const D
 ///   throws  errors::ResourceExhaustedError for a full disk, errors::UnavailableError for other system errors
 template <class T>
 void save(const Dataset<T>& dataset, const std::string& path) {
-  detail::ElementWriter writer("save", path, detail::type_text<T>());
+  detail::ElementWriter writer(path, detail::type_text<T>());
   std::string bytes;
   for (const T& element : dataset.epoch(0)) {
     bytes.clear();

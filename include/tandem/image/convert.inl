@@ -12,7 +12,7 @@ namespace TANDEM_NS::image {
 namespace impl {
 // The largest value is 2^bits - 1.
 inline int value_bits(DType d) { return static_cast<int>(size_of(d)) * 8 - dtypes::signed_integer.has(d); }
-inline double largest(DType d) { return static_cast<double>((u64(1) << (value_bits(d) - 1)) * 2. - 1); }
+inline double largest(DType d) { return static_cast<double>(u64(1) << (value_bits(d) - 1)) * 2. - 1; }
 inline Tensor scaled_integers(const Tensor& x, DType to) {
   const int shift = value_bits(x.dtype()) - value_bits(to);
   if (shift >= 0) return saturate_cast(shift ? floordiv(x, i64(1) << shift) : x, to);

@@ -1,6 +1,7 @@
 // Atomic replacement of a file.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,5 +18,25 @@ namespace TANDEM_NS::io {
 ///   throws  errors::FailedPreconditionError for a directory, a device, a pipe; errors::ResourceExhaustedError for a
 ///           full disk, errors::UnavailableError for other system errors; each names the path
 TANDEM_API void replace_file(const std::string& path, const std::vector<std::pair<const void*, std::size_t>>& parts);
+
+namespace detail {
+/// The same for a writer that opens a file by its name: it writes path(), and commit() makes that file the one at
+/// `path`. Without commit() it is removed.
+class TANDEM_API Replacement {
+ public:
+  ///   throws  as replace_file
+  explicit Replacement(const std::string& path);
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+  ~Replacement();
+  const std::string& path() const;
+  /// Called once, after the writer has closed the file.
+  void commit();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+}  // namespace detail
 
 }  // namespace TANDEM_NS::io

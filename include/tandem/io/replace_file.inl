@@ -131,6 +131,7 @@ class TemporaryFile {
       size -= static_cast<std::size_t>(n);
     }
   }
+  const std::string& path() const { return path_; }
   void replace() {
     if (sync(fd_) != 0) fail("cannot write", errno);
     const std::string path = target_.path(), folder = target_.folder.empty() ? "." : target_.folder;
@@ -190,6 +191,20 @@ TANDEM_INLINE void remove_abandoned(const Target& target) {
   if (!folder) return;
   while (const dirent* const entry = ::readdir(folder.get()))
     if (names.has_made(entry->d_name)) remove_abandoned(target.folder + entry->d_name);
+}
+
+struct Replacement::State {
+  explicit State(const std::string& path) : given(path), target(given), file(target) {}
+  const std::string given;
+  const Target target;
+  TemporaryFile file;
+};
+TANDEM_INLINE Replacement::Replacement(const std::string& path) : state_(std::make_unique<State>(path)) {}
+TANDEM_INLINE Replacement::~Replacement() = default;
+TANDEM_INLINE const std::string& Replacement::path() const { return state_->file.path(); }
+TANDEM_INLINE void Replacement::commit() {
+  state_->file.replace();
+  remove_abandoned(state_->target);
 }
 
 }  // namespace detail

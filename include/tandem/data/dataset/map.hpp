@@ -96,44 +96,35 @@ class Map final : public Stage<T> {
   };
 
   // Of a stream: elements are read in order, by one thread at a time, and computed by several.
-  class Parallel final : public Cursor<T>, KeptAhead {
+  class Parallel final : public AheadCursor<T> {
    public:
     Parallel(const Map& stage, const Run& run, i64 first)
-        : KeptAhead(stage, run, stage.workers()),
-          stage_(stage),
-          run_(run),
+        : AheadCursor<T>(stage, run, stage.workers()),
+          apply_(stage.apply()),
           input_(stage.input_->open(run, first)),
           next_(first),
-          slots_(static_cast<std::size_t>(slots())) {}
-    ~Parallel() override { finish(); }
-    bool next(T& out) override {
-      const i64 at = take();
-      if (at < 0) return false;
-      slots_[static_cast<std::size_t>(at)].kept.move_to(out);
-      return true;
-    }
+          inputs_(static_cast<std::size_t>(this->slots())) {}
+    ~Parallel() override { this->finish(); }
 
    private:
-    struct Slot {
+    struct Input {
       In element{};
       i64 index = 0;
-      Kept<T> kept;
     };
-    bool read(i64 at) override {
-      Slot& slot = slots_[static_cast<std::size_t>(at)];
-      slot.index = next_++;  // also of an element that raises
-      return input_->next(slot.element);
+    bool read(i64 slot) override {
+      Input& input = inputs_[static_cast<std::size_t>(slot)];
+      input.index = next_++;  // also of an element that raises
+      return input_->next(input.element);
     }
-    void compute(i64 at) override {
-      Slot& slot = slots_[static_cast<std::size_t>(at)];
-      admit(at, stage_.apply()(std::exchange(slot.element, In{}), run_.key, slot.index), slot.kept, stage_, run_);
+    void compute(i64 slot) override {
+      Input& input = inputs_[static_cast<std::size_t>(slot)];
+      this->keep(slot, apply_(std::exchange(input.element, In{}), this->run_.key, input.index));
     }
 
-    const Map& stage_;
-    Run run_;
+    Call apply_;
     std::unique_ptr<Cursor<In>> input_;
     i64 next_;
-    std::vector<Slot> slots_;
+    std::vector<Input> inputs_;  // of the slots
   };
 
   StageRef<In> input_;
@@ -161,36 +152,24 @@ class Prefetch final : public Stage<T> {
  private:
   static constexpr i64 most_tuned = 64;
 
-  class Thread final : public Cursor<T>, KeptAhead {
+  class Thread final : public AheadCursor<T> {
    public:
     Thread(const Prefetch& stage, const Run& run, i64 first)
-        : KeptAhead(stage, run, {.threads = 1, .adapt = stage.size_ == autotune},
-                    (stage.size_ == autotune ? most_tuned : stage.size_) + 1),  // one is being consumed
-          stage_(stage),
-          run_(run),
-          input_(stage.input_->open(run, first)),
-          slots_(static_cast<std::size_t>(slots())) {}
-    ~Thread() override { finish(); }
-    bool next(T& out) override {
-      const i64 at = take();
-      if (at < 0) return false;
-      slots_[static_cast<std::size_t>(at)].move_to(out);
-      return true;
-    }
+        : AheadCursor<T>(stage, run, {.threads = 1, .adapt = stage.size_ == autotune},
+                         (stage.size_ == autotune ? most_tuned : stage.size_) + 1),  // one is being consumed
+          input_(stage.input_->open(run, first)) {}
+    ~Thread() override { this->finish(); }
 
    private:
-    bool read(i64 at) override {
+    bool read(i64 slot) override {
       T element;
       if (!input_->next(element)) return false;
-      admit(at, std::move(element), slots_[static_cast<std::size_t>(at)], stage_, run_);
+      this->keep(slot, std::move(element));
       return true;
     }
     void compute(i64) override {}
 
-    const Prefetch& stage_;
-    Run run_;
     std::unique_ptr<Cursor<T>> input_;
-    std::vector<Kept<T>> slots_;
   };
 
   StageRef<T> input_;

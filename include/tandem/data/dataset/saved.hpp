@@ -1,29 +1,25 @@
 // Elements in a file: cache(path), save and load. The file is a TFRecord file whose first record says what the elements
 // are; it gets its name when it is complete. Behind data/dataset_files.hpp. Part of the component tandem::data.
 #pragma once
-#include <atomic>
 #include <mutex>
 
 #include "tandem/data/dataset/element_bytes.hpp"
 #include "tandem/data/dataset/indexed.hpp"
+#include "tandem/io/replace_file.hpp"
 #include "tandem/io/tfrecord.hpp"
 
 namespace TANDEM_NS::data::detail {
 
-/// Writes a file of elements under a temporary name; publish() gives it its own. Without that it is removed.
+/// Writes a file of elements, which replaces the one at `path` when publish() is called, and is removed otherwise.
 class TANDEM_API ElementWriter {
  public:
-  ElementWriter(const char* op, const std::string& path, const std::string& type);
-  ElementWriter(const ElementWriter&) = delete;
-  ElementWriter& operator=(const ElementWriter&) = delete;
-  ~ElementWriter();
-  void write(std::string_view element) { writer_->write(element); }
+  ElementWriter(const std::string& path, const std::string& type);
+  void write(std::string_view element) { writer_.write(element); }
   void publish();
 
  private:
-  const char* op_;
-  std::string path_, temporary_;
-  std::optional<io::TFRecordWriter> writer_;
+  io::detail::Replacement file_;
+  io::TFRecordWriter writer_;
 };
 
 /// Opens a file of elements; null if there is none.
@@ -93,7 +89,7 @@ class FileCache final : public Stage<T> {
     Run_(const FileCache& stage, const Run& run)
         : stage_(stage),
           input_(stage.input_->open({{}, run.budget}, 0)),
-          writer_(std::make_unique<ElementWriter>("cache", stage.path_, type_text<T>())) {}
+          writer_(std::make_unique<ElementWriter>(stage.path_, type_text<T>())) {}
     bool next(T& out) override {
       auto writer = std::move(writer_);  // back below, where nothing has gone wrong: otherwise there is no file
       if (!input_->next(out)) {

@@ -1,9 +1,5 @@
 // Definitions of data/dataset/element_bytes.hpp and saved.hpp.
 #pragma once
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 
 #include "tandem/data/dataset/saved.hpp"
@@ -70,27 +66,13 @@ namespace impl {
 inline std::string header(const std::string& type) { return "tandem elements 1 " + type; }
 }  // namespace impl
 
-TANDEM_INLINE ElementWriter::ElementWriter(const char* op, const std::string& path, const std::string& type)
-    : op_(op), path_(path) {
-  static std::atomic<int> number = 0;  // several iterations may write the same file; the last one's stays
-  temporary_ = path + ".writing-" + std::to_string(::getpid()) + "-" + std::to_string(number++);
-  writer_.emplace(temporary_);
-  writer_->write(impl::header(type));
-}
-TANDEM_INLINE ElementWriter::~ElementWriter() {
-  if (!writer_) return;
-  writer_.reset();
-  std::remove(temporary_.c_str());
+TANDEM_INLINE ElementWriter::ElementWriter(const std::string& path, const std::string& type)
+    : file_(path), writer_(file_.path()) {
+  writer_.write(impl::header(type));
 }
 TANDEM_INLINE void ElementWriter::publish() {
-  writer_->close();
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    const int error = errno;
-    std::remove(temporary_.c_str());
-    errors::raise<errors::UnavailableError>(
-        op_, "cannot rename " + temporary_ + " to " + path_ + ": " + std::strerror(error));
-  }
-  writer_.reset();
+  writer_.close();
+  file_.commit();
 }
 
 TANDEM_INLINE std::shared_ptr<io::TFRecordFile> open_elements(const char* op, const std::string& path,

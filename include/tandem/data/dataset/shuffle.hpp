@@ -134,7 +134,7 @@ class ShuffleBuffer final : public Stage<T> {
       } catch (const MemoryLimitError&) {
         throw;
       } catch (...) {
-        kept.error = std::current_exception();
+        kept = Kept<T>(std::current_exception());
       }
       ++read_;
       return true;
