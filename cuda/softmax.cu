@@ -1,5 +1,5 @@
 // The CUDA kernels of softmax, log_softmax, the cross entropies and their gradients: a group of threads per slice.
-// Formulas and special cases as in cpu/reduce/softmax.inc.
+// Formulas and special cases as in cpu/softmax/softmax.inc.
 #include "cuda/report.hpp"
 #include "cuda/slices.hpp"
 #include "tandem/ops/nn/softmax_attrs.hpp"

@@ -1,1 +1,1 @@
-#include "tandem/cpu/reduce/softmax.inl"
+#include "tandem/cpu/softmax/softmax.inl"

@@ -1,4 +1,4 @@
-#include "tandem/ops/nn/cross_entropy.inl"
-#include "tandem/ops/nn/moments.inl"
-#include "tandem/ops/nn/sigmoid_cross_entropy.inl"
-#include "tandem/ops/nn/softmax.inl"
+#include "tandem/ops/softmax/cross_entropy.inl"
+#include "tandem/ops/norm/moments.inl"
+#include "tandem/ops/softmax/sigmoid_cross_entropy.inl"
+#include "tandem/ops/softmax/softmax.inl"

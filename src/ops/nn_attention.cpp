@@ -1,1 +1,1 @@
-#include "tandem/ops/nn/attention.inl"
+#include "tandem/ops/attention/attention.inl"

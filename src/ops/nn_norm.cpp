@@ -1,3 +1,3 @@
-#include "tandem/ops/nn/batch_norm.inl"
-#include "tandem/ops/nn/group_norm.inl"
-#include "tandem/ops/nn/layer_norm.inl"
+#include "tandem/ops/norm/batch_norm.inl"
+#include "tandem/ops/norm/group_norm.inl"
+#include "tandem/ops/norm/layer_norm.inl"

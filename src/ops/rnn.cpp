@@ -1,3 +1,3 @@
-#include "tandem/ops/nn/gru.inl"
-#include "tandem/ops/nn/lstm.inl"
-#include "tandem/ops/nn/rnn_common.inl"
+#include "tandem/ops/rnn/gru.inl"
+#include "tandem/ops/rnn/lstm.inl"
+#include "tandem/ops/rnn/common.inl"

@@ -1,5 +1,5 @@
 // The pass that fuses what follows a convolution into it. Not here: matrix products (passes_test.cpp), the kernels
-// (tests/ops/nn/fused_conv_test.cpp).
+// (tests/ops/conv/fused_conv_test.cpp).
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/nn/layers/conv.hpp"

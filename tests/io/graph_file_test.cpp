@@ -11,7 +11,7 @@
 #include "tandem/ops/debug/strict_shapes.hpp"
 #include "tandem/ops/host_function.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
-#include "tandem/ops/nn/softmax.hpp"
+#include "tandem/ops/softmax/softmax.hpp"
 #include "tests/support/call_graph.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,10 +1,10 @@
 // Samples of reductions, scans, products, neural-net ops, random ops and optimizer updates.
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/ops/all.hpp"
-#include "tandem/ops/optim/rules.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tandem/ops/random/sample.hpp"
 #include "tandem/optim/optimizer.hpp"
+#include "tandem/optim/rules.hpp"
 #include "tests/support/op_samples.hpp"
 
 namespace samples::detail {

@@ -62,40 +62,40 @@ void band_part(const KernelCall& c);
 void dense(const KernelCall& c);
 // ops/linalg/matmul.inl
 void matmul(const KernelCall& c);
-// ops/nn/batch_norm.inl
+// ops/norm/batch_norm.inl
 void batch_norm(const KernelCall& c);
 void batch_norm_grad(const KernelCall& c);
-// ops/nn/conv.inl
+// ops/conv/conv.inl
 void conv(const KernelCall& c);
 void conv_transpose(const KernelCall& c);
 void conv_filter_grad(const KernelCall& c);
-// ops/nn/cross_entropy.inl
+// ops/softmax/cross_entropy.inl
 void softmax_cross_entropy(const KernelCall& c);
 void softmax_cross_entropy_grad(const KernelCall& c);
 void sparse_softmax_cross_entropy(const KernelCall& c);
 void sparse_softmax_cross_entropy_grad(const KernelCall& c);
 void one_hot_like(const KernelCall& c);
-// ops/nn/fused_conv.inl
+// ops/conv/fused_conv.inl
 void fused_conv(const KernelCall& c);
-// ops/nn/gru.inl
+// ops/rnn/gru.inl
 void gru(const KernelCall& c);
 void gru_grad(const KernelCall& c);
-// ops/nn/layer_norm.inl
+// ops/norm/layer_norm.inl
 void layer_norm(const KernelCall& c);
 void layer_norm_grad(const KernelCall& c);
 void rms_norm(const KernelCall& c);
 void rms_norm_grad(const KernelCall& c);
-// ops/nn/lstm.inl
+// ops/rnn/lstm.inl
 void lstm(const KernelCall& c);
 void lstm_grad(const KernelCall& c);
-// ops/nn/pool.inl
+// ops/conv/pool.inl
 void max_pool(const KernelCall& c);
 void max_pool_grad(const KernelCall& c);
 void max_pool_pick(const KernelCall& c);
 void max_pool_argmax(const KernelCall& c);
 void avg_pool(const KernelCall& c);
 void avg_pool_grad(const KernelCall& c);
-// ops/nn/softmax.inl
+// ops/softmax/softmax.inl
 void softmax(const KernelCall& c);
 void log_softmax(const KernelCall& c);
 void softmax_grad(const KernelCall& c);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tandem/image/transform.hpp"
-#include "tandem/ops/nn/window.hpp"
+#include "tandem/ops/conv/window.hpp"
 
 namespace TANDEM_NS::image {
 

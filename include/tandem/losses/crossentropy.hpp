@@ -1,6 +1,6 @@
 // Losses of probabilities and logits: binary, categorical and sparse categorical cross entropy, Kullback-Leibler
 // divergence; as classes and as functions, which return one loss per example. The formulas are those of Keras.
-// Not here: cross entropies of logits as ops (ops/nn/cross_entropy.hpp).
+// Not here: cross entropies of logits as ops (ops/softmax/cross_entropy.hpp).
 #pragma once
 #include <optional>
 

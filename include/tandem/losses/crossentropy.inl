@@ -6,8 +6,7 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/losses/crossentropy.hpp"
 #include "tandem/ops/cast.hpp"
-#include "tandem/ops/nn/cross_entropy.hpp"
-#include "tandem/ops/nn/half.hpp"
+#include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -16,6 +15,7 @@
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/transpose.hpp"
+#include "tandem/ops/softmax/cross_entropy.hpp"
 
 namespace TANDEM_NS {
 

@@ -5,15 +5,15 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/losses/focal.hpp"
 #include "tandem/ops/create/constant.hpp"
-#include "tandem/ops/nn/cross_entropy.hpp"
-#include "tandem/ops/nn/layer_norm.hpp"
-#include "tandem/ops/nn/softmax.hpp"
+#include "tandem/ops/norm/layer_norm.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/softmax/cross_entropy.hpp"
+#include "tandem/ops/softmax/softmax.hpp"
 
 namespace TANDEM_NS::losses {
 

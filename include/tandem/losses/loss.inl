@@ -4,7 +4,7 @@
 #include "tandem/losses/loss.hpp"
 #include "tandem/nn/model.hpp"
 #include "tandem/ops/cast.hpp"
-#include "tandem/ops/nn/half.hpp"
+#include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/like.hpp"
 

@@ -5,7 +5,7 @@
 #include "tandem/core/context.hpp"
 #include "tandem/losses/pair.hpp"
 #include "tandem/ops/cast.hpp"
-#include "tandem/ops/nn/half.hpp"
+#include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/reduce/reduce.hpp"

@@ -5,7 +5,7 @@
 
 #include "tandem/core/scope.hpp"
 #include "tandem/losses/regression.hpp"
-#include "tandem/ops/nn/moments.hpp"
+#include "tandem/ops/norm/moments.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"

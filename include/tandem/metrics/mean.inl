@@ -4,7 +4,7 @@
 #include "tandem/metrics/rule.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
-#include "tandem/ops/nn/half.hpp"
+#include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/special.hpp"

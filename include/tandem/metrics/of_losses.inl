@@ -7,12 +7,12 @@
 #include "tandem/metrics/rule.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/index/gather.hpp"
-#include "tandem/ops/nn/cross_entropy.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/like.hpp"
+#include "tandem/ops/softmax/cross_entropy.hpp"
 
 namespace TANDEM_NS {
 

@@ -5,7 +5,7 @@
 
 #include "tandem/core/tensor.hpp"
 #include "tandem/ops/linalg/dense.hpp"
-#include "tandem/ops/nn/softmax.hpp"
+#include "tandem/ops/softmax/softmax.hpp"
 
 namespace TANDEM_NS {
 

@@ -8,7 +8,6 @@
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/index/sort.hpp"
-#include "tandem/ops/nn/softmax.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -18,6 +17,7 @@
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/tile.hpp"
+#include "tandem/ops/softmax/softmax.hpp"
 
 namespace TANDEM_NS::detail {
 

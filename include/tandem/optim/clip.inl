@@ -2,7 +2,7 @@
 #pragma once
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/cast.hpp"
-#include "tandem/ops/nn/half.hpp"
+#include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/special.hpp"

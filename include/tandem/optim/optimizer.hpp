@@ -11,9 +11,9 @@
 #include "tandem/base/span.hpp"
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/module.hpp"
-#include "tandem/ops/optim/rules.hpp"
 #include "tandem/optim/learning_rate.hpp"
 #include "tandem/optim/options.hpp"
+#include "tandem/optim/rules.hpp"
 #include "tandem/optim/slots.hpp"
 
 namespace TANDEM_NS {

@@ -8,10 +8,10 @@
 #include "tandem/cpu/optim.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
-#include "tandem/ops/optim/rules.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/optim/check_options.hpp"
 #include "tandem/optim/optimizer.hpp"
+#include "tandem/optim/rules.hpp"
 
 namespace TANDEM_NS {
 

@@ -3,7 +3,6 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
-#include "tandem/ops/optim/rules.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -11,6 +10,7 @@
 #include "tandem/ops/reduce/statistics.hpp"
 #include "tandem/optim/check_options.hpp"
 #include "tandem/optim/optimizers.hpp"
+#include "tandem/optim/rules.hpp"
 
 namespace TANDEM_NS::optimizers {
 namespace detail {

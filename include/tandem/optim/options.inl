@@ -5,13 +5,13 @@
 
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/debug/assert.hpp"
-#include "tandem/ops/optim/rules.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/optim/clip.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tandem/optim/options.hpp"
+#include "tandem/optim/rules.hpp"
 
 namespace TANDEM_NS::detail {
 

@@ -1,6 +1,6 @@
 // CPU kernels of convolutions over one to three spatial axes, for float32 and float64. Images are [batch, spatial...,
 // channels], filters [spatial..., in, out]; the number of groups is the image's channels divided by the filter's.
-// Not here: shape rules and gradients (ops/nn/conv.hpp).
+// Not here: shape rules and gradients (ops/conv/conv.hpp).
 #pragma once
 #include "tandem/core/kernel.hpp"
 

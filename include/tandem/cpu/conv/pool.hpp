@@ -1,6 +1,6 @@
 // CPU kernels of pooling over one to three spatial axes. Images are [batch, spatial..., channels]. The attributes are
 // rules::PoolAttrs. The winner of a window is its first maximum, or its first NaN.
-// Not here: shape rules and gradients (ops/nn/pool.hpp).
+// Not here: shape rules and gradients (ops/conv/pool.hpp).
 #pragma once
 #include "tandem/core/kernel.hpp"
 #include "tandem/ops/nn/window_attrs.hpp"

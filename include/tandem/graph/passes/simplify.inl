@@ -10,7 +10,6 @@
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
-#include "tandem/ops/nn/softmax.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
@@ -19,6 +18,7 @@
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/tile.hpp"
 #include "tandem/ops/shape/transpose.hpp"
+#include "tandem/ops/softmax/softmax.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

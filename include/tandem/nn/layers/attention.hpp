@@ -1,5 +1,5 @@
 // Attention (Luong) and AdditiveAttention (Bahdanau): a weighted mean of values, by the similarity of queries and keys.
-// Not here: projections into heads (multi_head_attention.hpp), the op (ops/nn/attention.hpp).
+// Not here: projections into heads (multi_head_attention.hpp), the op (ops/attention/attention.hpp).
 #pragma once
 #include <optional>
 

@@ -1,8 +1,8 @@
 // Definitions of nn/layers/attention.hpp.
 #pragma once
 #include "tandem/nn/layers/attention.hpp"
+#include "tandem/ops/attention/attention.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
-#include "tandem/ops/nn/attention.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"

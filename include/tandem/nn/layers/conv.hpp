@@ -1,5 +1,5 @@
 // Convolution layers over one, two and three spatial axes, and their transposed forms.
-// Not here: depthwise and separable ones (depthwise_conv.hpp), the ops (ops/nn/conv.hpp).
+// Not here: depthwise and separable ones (depthwise_conv.hpp), the ops (ops/conv/conv.hpp).
 #pragma once
 #include "tandem/nn/layers/conv_base.hpp"
 

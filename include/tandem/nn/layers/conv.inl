@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tandem/nn/layers/conv.hpp"
-#include "tandem/ops/nn/conv_transpose.hpp"
-#include "tandem/ops/nn/fused_conv.hpp"
+#include "tandem/ops/conv/conv_transpose.hpp"
+#include "tandem/ops/conv/fused_conv.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "tandem/nn/activation.hpp"
 #include "tandem/nn/layers/layer.hpp"
+#include "tandem/ops/conv/conv.hpp"
 #include "tandem/ops/dims.hpp"
-#include "tandem/ops/nn/conv.hpp"
 
 namespace TANDEM_NS::layers::detail {
 

@@ -5,7 +5,7 @@
 #include "tandem/nn/layers/merge.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
-#include "tandem/ops/nn/moments.hpp"
+#include "tandem/ops/norm/moments.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/shape/concat.hpp"

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "tandem/nn/layers/multi_head_attention.hpp"
+#include "tandem/ops/attention/attention.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
-#include "tandem/ops/nn/attention.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"

@@ -1,5 +1,5 @@
 // Normalization layers: BatchNormalization, LayerNormalization, RMSNormalization, GroupNormalization,
-// UnitNormalization. Not here: the ops (ops/nn/batch_norm.hpp, layer_norm.hpp), Normalization of inputs by statistics
+// UnitNormalization. Not here: the ops (ops/norm/batch_norm.hpp, layer_norm.hpp), Normalization of inputs by statistics
 // of the data set (preprocessing.hpp).
 #pragma once
 #include "tandem/base/axes.hpp"

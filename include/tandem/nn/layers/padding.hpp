@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tandem/nn/layers/layer.hpp"
+#include "tandem/ops/conv/window.hpp"
 #include "tandem/ops/data_format.hpp"
-#include "tandem/ops/nn/window.hpp"
 
 namespace TANDEM_NS::layers {
 

@@ -1,11 +1,11 @@
 // Pooling layers: maxima and means of a moving window, of whole images, and of a grid of given size.
-// Not here: the ops (ops/nn/pool.hpp).
+// Not here: the ops (ops/conv/pool.hpp).
 #pragma once
 #include <utility>
 
 #include "tandem/nn/layers/layer.hpp"
 #include "tandem/nn/layers/sequence_mask.hpp"
-#include "tandem/ops/nn/pool.hpp"
+#include "tandem/ops/conv/pool.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 
 namespace TANDEM_NS::layers {

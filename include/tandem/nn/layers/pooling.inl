@@ -3,7 +3,7 @@
 #include "tandem/nn/layers/image.hpp"
 #include "tandem/nn/layers/pooling.hpp"
 #include "tandem/ops/cast.hpp"
-#include "tandem/ops/nn/weighted_moments.hpp"
+#include "tandem/ops/norm/weighted_moments.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"

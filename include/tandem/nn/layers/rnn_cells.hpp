@@ -9,8 +9,8 @@
 #include "tandem/nn/layers/rnn_steps.hpp"
 #include "tandem/nn/layers/rnn_unfused.hpp"
 #include "tandem/ops/dims.hpp"
-#include "tandem/ops/nn/gru.hpp"
-#include "tandem/ops/nn/lstm.hpp"
+#include "tandem/ops/rnn/gru.hpp"
+#include "tandem/ops/rnn/lstm.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -100,7 +100,7 @@ struct LSTMCellOptions {
   RnnDropout dropout = {};                  ///< of the inputs, in RNN
   RecurrentDropout recurrent_dropout = {};  ///< of the state, in RNN
 };
-/// One LSTM step with gate order i, f, g, o (formulas: ops/nn/lstm.hpp).
+/// One LSTM step with gate order i, f, g, o (formulas: ops/rnn/lstm.hpp).
 ///   x [b, i], state of two tensors [b, units]; returns the new state, whose h is the output
 ///   variables kernel [i, 4 units], recurrent_kernel [units, 4 units], with .use_bias bias [4 units], with peepholes
 ///             input_gate_peephole_weights, forget_gate_peephole_weights, output_gate_peephole_weights [units]
@@ -138,7 +138,7 @@ struct GRUCellOptions {
   RnnDropout dropout = {};                  ///< of the inputs, in RNN
   RecurrentDropout recurrent_dropout = {};  ///< of the state, in RNN
 };
-/// One GRU step with gate order z, r, h (formulas: ops/nn/gru.hpp).
+/// One GRU step with gate order z, r, h (formulas: ops/rnn/gru.hpp).
 ///   x [b, i], h [b, units]; returns the new h, which is the output
 ///   variables kernel [i, 3 units], recurrent_kernel [units, 3 units], with .use_bias bias [2, 3 units] ([3 units] if
 ///             not reset_after)

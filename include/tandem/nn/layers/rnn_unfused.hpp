@@ -6,7 +6,7 @@
 
 #include "tandem/nn/activation.hpp"
 #include "tandem/nn/layers/rnn_steps.hpp"
-#include "tandem/ops/nn/lstm.hpp"
+#include "tandem/ops/rnn/lstm.hpp"
 
 namespace TANDEM_NS::layers {
 

@@ -8,9 +8,9 @@
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
-#include "tandem/ops/nn/gru.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/ops/rnn/gru.hpp"
 #include "tandem/ops/shape/concat.hpp"
 
 namespace TANDEM_NS::layers::detail {

@@ -3,7 +3,7 @@
 #include "tandem/core/context.hpp"
 #include "tandem/nn/layers/transformer.hpp"
 #include "tandem/ops/linalg/dense.hpp"
-#include "tandem/ops/nn/layer_norm.hpp"
+#include "tandem/ops/norm/layer_norm.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/random/dropout.hpp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/gemm/matmul.hpp"
+#include "tandem/ops/half.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
-#include "tandem/ops/nn/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"

@@ -1,5 +1,5 @@
 // Norms: tandem::norm and linalg::normalize. Not here: the norms of matrices that are made of singular values
-// (linalg::norm and linalg::matrix_norm in tandem/linalg.hpp), nn::l2_normalize (ops/nn/moments.hpp).
+// (linalg::norm and linalg::matrix_norm in tandem/linalg.hpp), nn::l2_normalize (ops/norm/moments.hpp).
 #pragma once
 #include <type_traits>
 

@@ -1,5 +1,5 @@
 // Losses over a random sample of many classes: nn::nce_loss, nn::sampled_softmax_loss.
-// Not here: how classes are drawn (candidates.hpp), losses over all classes (ops/nn/cross_entropy.hpp).
+// Not here: how classes are drawn (candidates.hpp), losses over all classes (ops/softmax/cross_entropy.hpp).
 #pragma once
 #include "tandem/ops/random/candidates.hpp"
 

@@ -5,7 +5,6 @@
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
-#include "tandem/ops/nn/cross_entropy.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -14,6 +13,7 @@
 #include "tandem/ops/reduce/statistics.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/softmax/cross_entropy.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

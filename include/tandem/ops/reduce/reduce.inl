@@ -1,7 +1,7 @@
 // Definitions of ops/reduce/reduce.hpp.
 #pragma once
 #include "tandem/ops/cast.hpp"
-#include "tandem/ops/nn/half.hpp"
+#include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
