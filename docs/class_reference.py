@@ -15,13 +15,13 @@ import sources  # noqa: E402
 # Page: title, what its top says, the headers.
 PAGES = {
     "layers": ("Layers", "Layers, initializers, regularizers and constraints: `<tandem/tandem.hpp>`, namespace `tandem::layers`.",
-               ["nn/model.hpp", "nn/layers/*.hpp", "nn/initializers.hpp", "nn/regularizers.hpp", "nn/constraints.hpp"]),
+               ["module/model.hpp", "nn/layers/*.hpp", "layers/initializers.hpp", "layers/regularizers.hpp", "layers/constraints.hpp"]),
     "losses": ("Losses", "Losses as classes and as functions: `<tandem/tandem.hpp>`, namespace `tandem::losses`.", ["losses/*.hpp"]),
     "metrics": ("Metrics", "Metrics, accumulated over batches: `<tandem/tandem.hpp>`, namespace `tandem::metrics`.", ["metrics/*.hpp"]),
     "optimizers": ("Optimizers", "Optimizers, schedules, clipping, averages of weights: `<tandem/tandem.hpp>`.", ["optim/*.hpp"]),
     "tensors": ("Tensors", "Tensors, Variables, shapes, devices, modules, errors: `<tandem/tandem.hpp>`.",
                 ["core/tensor.hpp", "core/variable.hpp", "base/shape.hpp", "base/spec.hpp", "base/dtype.hpp", "base/device.hpp",
-                 "core/devices.hpp", "core/scope.hpp", "core/module.hpp", "base/error.hpp", "base/warning.hpp", "core/profile.hpp"]),
+                 "core/devices.hpp", "core/scope.hpp", "module/module.hpp", "base/error.hpp", "base/warning.hpp", "core/profile.hpp"]),
     "gradients": ("Gradients", "Tapes and what stands beside them: `<tandem/tandem.hpp>`.", ["autodiff/*.hpp"]),
     "traced": ("Traced functions, reference", "`function()`, control flow, graphs: `<tandem/tandem.hpp>`.",
                ["graph/trace/*.hpp", "graph/control/*.hpp"]),

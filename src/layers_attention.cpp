@@ -1,4 +1,4 @@
-#include "tandem/nn/layers/attention.inl"
-#include "tandem/nn/layers/multi_head_attention.inl"
-#include "tandem/nn/layers/position.inl"
-#include "tandem/nn/layers/transformer.inl"
+#include "tandem/layers/attention.inl"
+#include "tandem/layers/multi_head_attention.inl"
+#include "tandem/layers/position.inl"
+#include "tandem/layers/transformer.inl"

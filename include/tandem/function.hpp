@@ -2,6 +2,7 @@
 // TensorArray, beam search, batches in parallel, the graph as text. Includes nn.hpp.
 #pragma once
 #include "tandem/distribute/make_parallel.hpp"
+#include "tandem/graph/control/beam_search.hpp"
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/control/scan.hpp"
 #include "tandem/graph/control/tensor_array.hpp"
@@ -9,13 +10,13 @@
 #include "tandem/graph/debug/graph_def.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/nn.hpp"
-#include "tandem/nn/beam_search.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/cpu/fused/fused_reduce.inl"
 #include "tandem/cpu/fused/lower.inl"
 #include "tandem/cpu/fused/run.inl"
 #include "tandem/distribute/make_parallel.inl"
+#include "tandem/graph/control/beam_search.inl"
 #include "tandem/graph/control/body.inl"
 #include "tandem/graph/control/cond.inl"
 #include "tandem/graph/control/control.inl"
@@ -54,7 +55,6 @@
 #include "tandem/graph/trace/function_cache.inl"
 #include "tandem/graph/trace/trace.inl"
 #include "tandem/graph/trace/turn.inl"
-#include "tandem/nn/beam_search.inl"
 #include "tandem/ops/pointwise/fused.inl"
 #include "tandem/ops/pointwise/fused_reduce.inl"
 #endif

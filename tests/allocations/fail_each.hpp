@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "tandem/core/allocator_state.hpp"
-#include "tandem/core/module.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/module/module.hpp"
 #include "tests/allocations/counted.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/environment.hpp"

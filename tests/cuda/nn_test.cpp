@@ -2,7 +2,7 @@
 // short rows; the pass that fuses convolutions; a small network that is trained.
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/trace/function.hpp"
-#include "tandem/nn/layers/conv.hpp"
+#include "tandem/layers/conv.hpp"
 #include "tests/cuda/device.hpp"
 #include "tests/support/graph_eval.hpp"
 

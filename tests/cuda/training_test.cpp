@@ -1,7 +1,7 @@
 // Whole training steps: a multi-layer perceptron and a small character RNN learn on the GPU what they learn on the CPU.
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/nn/layers.hpp"
-#include "tandem/nn/layers/rnn_stack.hpp"
+#include "tandem/layers/all.hpp"
+#include "tandem/layers/rnn_stack.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tests/cuda/device.hpp"
 

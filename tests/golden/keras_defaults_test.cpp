@@ -4,7 +4,7 @@
 #include <fstream>
 #include <set>
 
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/golden/golden.hpp"
 #include "tests/support/source_folder.hpp"

@@ -1,6 +1,6 @@
 // Activations, losses, metrics, layers, optimizers, schedules and regularizers with their default options against Keras
 // 3. Not here: initializers and the values of defaults (keras_defaults_test.cpp).
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/golden/golden.hpp"
 

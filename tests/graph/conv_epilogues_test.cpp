@@ -2,9 +2,9 @@
 // (tests/ops/conv/fused_conv_test.cpp).
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/trace/function.hpp"
-#include "tandem/nn/layers/conv.hpp"
-#include "tandem/nn/layers/normalization.hpp"
-#include "tandem/nn/layers/sequential.hpp"
+#include "tandem/layers/conv.hpp"
+#include "tandem/layers/normalization.hpp"
+#include "tandem/layers/sequential.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"

@@ -3,7 +3,7 @@
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/trace/function.hpp"
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tandem/optim/optimizer.hpp"

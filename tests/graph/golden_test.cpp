@@ -6,7 +6,7 @@
 
 #include "tandem/graph/io/serialize.hpp"
 #include "tandem/graph/trace/trace.hpp"
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/op_table.hpp"
 #include "tests/support/call_graph.hpp"
 #include "tests/support/catch.hpp"

@@ -2,7 +2,7 @@
 #include "tandem/graph/io/serialize.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/graph/trace/trace.hpp"
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 

@@ -7,7 +7,7 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/exec/concrete.hpp"
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/pointwise/fused.hpp"
 #include "tandem/ops/random/sample.hpp"

@@ -3,7 +3,7 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/trace/function.hpp"
-#include "tandem/nn/layers/rnn_stack.hpp"
+#include "tandem/layers/rnn_stack.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"

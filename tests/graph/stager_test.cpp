@@ -2,7 +2,7 @@
 // replayed with eager's numbers, and nothing that lives on the host is frozen into it.
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tandem/optim/clip.hpp"

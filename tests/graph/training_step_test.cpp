@@ -2,7 +2,7 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/graph/trace/function.hpp"
-#include "tandem/nn/layers/rnn_stack.hpp"
+#include "tandem/layers/rnn_stack.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tandem/optim/clip.hpp"

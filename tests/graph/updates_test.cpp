@@ -6,7 +6,7 @@
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/graph/io/serialize.hpp"
 #include "tandem/graph/trace/function.hpp"
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/op_table.hpp"
 #include "tandem/optim/clip.hpp"
 #include "tandem/optim/optimizers.hpp"

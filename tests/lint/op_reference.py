@@ -32,7 +32,7 @@ ELSEWHERE = {"Decompositions and solvers": tuple(f"linalg/{name}.hpp" for name i
              "Strings and tables": tuple(f"strings/{name}.hpp" for name in (
                  "text", "regex", "numbers", "unicode", "lookup", "vocabulary", "codec", "csv")),
              "Control flow": ("graph/control/control.hpp", "graph/control/while_loop.hpp", "graph/control/scan.hpp"),
-             "Search": ("nn/beam_search.hpp",),
+             "Search": ("graph/control/beam_search.hpp",),
              "Gradients and tests": ("autodiff/recompute.hpp", "autodiff/check.hpp", "core/determinism.hpp")}
 ACCURACY = sources.ROOT / "tests" / "ops" / "pointwise" / "accuracy_rows.inc"
 COVERAGE = sources.ROOT / "tests" / "golden" / "coverage.txt"

@@ -134,9 +134,9 @@ class Layering(unittest.TestCase):
                 ("tandem/cpu/reduce/reduce.inl", "tandem/autodiff/tape.hpp"),
                 ("cuda/reduce.cu", "tandem/graph/trace/trace.hpp"),
                 ("tandem/autodiff/tape.inl", "tandem/graph/trace/trace.hpp"),
-                ("tandem/graph/trace/trace.inl", "tandem/nn/model.hpp"),
+                ("tandem/graph/trace/trace.inl", "tandem/module/model.hpp"),
                 ("tandem/graph/trace/trace.inl", "tandem/cpu/parallel.hpp"),
-                ("tandem/core/module.hpp", "tandem/train/checkpoint.hpp")]:
+                ("tandem/module/module.hpp", "tandem/train/checkpoint.hpp")]:
             self.assertTrue(self.problems(name, header), (name, header))
 
     def test_allowed(self):
@@ -152,7 +152,7 @@ class Layering(unittest.TestCase):
                 ("cuda/reduce.cu", "<cuda_runtime.h>"),
                 ("tandem/graph/trace/trace.hpp", "tandem/autodiff/tape.hpp"),
                 ("tandem/tensor.hpp", "tandem/ops/cast.inl"),
-                ("tandem/train/checkpoint.hpp", "tandem/core/module.hpp")]:
+                ("tandem/train/checkpoint.hpp", "tandem/module/module.hpp")]:
             self.assertFalse(self.problems(name, header), (name, header))
 
     def test_users_include_topics(self):

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/wave.hpp"

@@ -1,6 +1,6 @@
 // Optimizer::exclude_from_weight_decay: by handle and by name, for decay inside and outside of the update, joined
 // updates, row-sparse gradients, traced steps, errors.
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/optim/optimizers.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"

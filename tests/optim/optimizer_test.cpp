@@ -7,7 +7,7 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/graph/trace/function.hpp"
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/clip.hpp"
 #include "tests/support/catch.hpp"

@@ -1,6 +1,6 @@
 // The promises about layers, with their numbers.
-#include "tandem/nn/layers.hpp"
 #include "tandem/core/allocator.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/wave.hpp"

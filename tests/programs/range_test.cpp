@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tandem/nn/layers.hpp"
+#include "tandem/layers/all.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/wave.hpp"

@@ -1,5 +1,5 @@
 // Constraint: what a weight is projected to after each update. Not here: MaxNorm, NonNeg, UnitNorm, MinMaxNorm
-// (nn/constraints.hpp).
+// (layers/constraints.hpp).
 #pragma once
 #include <type_traits>
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "tandem/image/transform.hpp"
-#include "tandem/nn/layers/layer.hpp"
+#include "tandem/layers/layer.hpp"
 
 namespace TANDEM_NS::layers {
 

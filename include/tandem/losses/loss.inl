@@ -2,7 +2,7 @@
 #pragma once
 #include "tandem/core/scope.hpp"
 #include "tandem/losses/loss.hpp"
-#include "tandem/nn/model.hpp"
+#include "tandem/module/model.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/special.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "tandem/core/module.hpp"
+#include "tandem/module/module.hpp"
 
 namespace TANDEM_NS::metrics {
 

@@ -3,7 +3,7 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/metrics/metric.hpp"
 #include "tandem/metrics/rule.hpp"
-#include "tandem/nn/model.hpp"
+#include "tandem/module/model.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "tandem/base/location.hpp"
-#include "tandem/core/module.hpp"
+#include "tandem/module/module.hpp"
 #include "tandem/optim/slots.hpp"
 
 namespace TANDEM_NS {

@@ -10,7 +10,7 @@
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/indexed_slices.hpp"
-#include "tandem/core/module.hpp"
+#include "tandem/module/module.hpp"
 #include "tandem/optim/learning_rate.hpp"
 #include "tandem/optim/options.hpp"
 #include "tandem/optim/rules.hpp"

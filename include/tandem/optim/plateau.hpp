@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "tandem/core/module.hpp"
+#include "tandem/module/module.hpp"
 #include "tandem/optim/optimizer.hpp"
 
 namespace TANDEM_NS::optimizers {

@@ -8,8 +8,8 @@
 #include "tandem/base/id_map.hpp"
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/base/span.hpp"
-#include "tandem/core/module.hpp"
 #include "tandem/core/scope.hpp"
+#include "tandem/module/module.hpp"
 
 namespace TANDEM_NS::detail {
 

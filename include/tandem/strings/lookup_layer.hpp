@@ -1,5 +1,5 @@
 // layers::StringLookup: strings to ids, and back. Part of the component tandem::strings.
-// Not here: layers::IntegerLookup (nn/layers/discrete.hpp), the tables (lookup.hpp), Vocabulary (vocabulary.hpp).
+// Not here: layers::IntegerLookup (layers/discrete.hpp), the tables (lookup.hpp), Vocabulary (vocabulary.hpp).
 #pragma once
 #include <concepts>
 #include <optional>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tandem/nn/layers/discrete.hpp"
+#include "tandem/layers/discrete.hpp"
 #include "tandem/strings/lookup.hpp"
 
 namespace TANDEM_NS::layers {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tandem/core/module.hpp"
 #include "tandem/io/safetensors.hpp"
+#include "tandem/module/module.hpp"
 
 namespace TANDEM_NS::train {
 
@@ -19,7 +19,7 @@ class CheckpointItem {
   CheckpointItem(std::string name, const Variable& variable) : name_(std::move(name)), variable_(variable) {}
   /// The current Variables, each with its full path: "model/hidden/kernel".
   std::vector<Module::Named> variables() const;
-  /// What modules have learned besides Variables (core/asset.hpp), with full paths: "model/lookup/vocabulary".
+  /// What modules have learned besides Variables (module/asset.hpp), with full paths: "model/lookup/vocabulary".
   std::vector<Module::NamedAsset> assets() const;
   const std::string& name() const { return name_; }
   /// What the names of a module's Variables begin with.

@@ -6,7 +6,7 @@
 #include "tandem/core/apply.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/simd/isa.hpp"
-#include "tandem/nn/layers/conv.hpp"
+#include "tandem/layers/conv.hpp"
 #include "tandem/ops/pointwise/activation.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/shape/transpose.hpp"

@@ -3,9 +3,9 @@
 
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/variable.hpp"
-#include "tandem/nn/layers/attention.hpp"
-#include "tandem/nn/layers/bidirectional.hpp"
-#include "tandem/nn/layers/rnn.hpp"
+#include "tandem/layers/attention.hpp"
+#include "tandem/layers/bidirectional.hpp"
+#include "tandem/layers/rnn.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/special.hpp"

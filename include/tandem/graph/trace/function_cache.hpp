@@ -7,10 +7,10 @@
 
 #include "tandem/base/lean_vector.hpp"
 #include "tandem/base/warning.hpp"
-#include "tandem/core/frozen.hpp"
 #include "tandem/graph/debug/debug.hpp"
 #include "tandem/graph/trace/tree.hpp"
 #include "tandem/graph/trace/turn.hpp"
+#include "tandem/module/frozen.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,0 +1,103 @@
+// Layers that prepare inputs: Rescaling, Normalization, CategoryEncoding, Masking. Only Normalization has Variables,
+// and none of them learns. Not here: Discretization, IntegerLookup (discrete.hpp), StringLookup
+// (tandem/strings/lookup_layer.hpp), layers for images (resizing.hpp, padding.hpp).
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "tandem/base/axes.hpp"
+#include "tandem/layers/layer.hpp"
+
+namespace TANDEM_NS::layers {
+
+/// x * scale + offset: Rescaling(1. / 255).
+///   x         numbers
+///   returns   floating: x's dtype, or float32 for integers
+class TANDEM_API Rescaling : public Layer {
+ public:
+  explicit Rescaling(double scale, double offset = 0) : Layer("rescaling"), scale_(scale), offset_(offset) {}
+  Tensor operator()(const Tensor& x) const;
+
+ private:
+  double scale_, offset_;
+};
+
+struct NormalizationOptions {
+  Axes axis = -1;        ///< the axes with statistics of their own; Axes::none(): common ones for all elements
+  Tensor mean = {};      ///< in place of adapt(); broadcasts to the shape of the axes
+  Tensor variance = {};  ///< both or neither
+  bool invert = false;   ///< map normalized values back: x * stddev + mean
+};
+/// Normalizes by the statistics of a data set: (x - mean) / max(sqrt(variance), 1e-7). They are given, or computed by
+/// adapt().
+///   x         numbers; integers become float32
+///   throws    errors::FailedPreconditionError before adapt() if there are no given statistics, nor any from a
+///             checkpoint; errors::InvalidArgumentError, in the layer's name, for an axis out of range or of another
+///             size
+///   variables mean, variance: float32, with the shape of the axes, not trainable; none if they are given
+class TANDEM_API Normalization : public Layer {
+ public:
+  explicit Normalization(NormalizationOptions options = {});
+  /// Sets the statistics to those of `data`; replaces those of an earlier call.
+  ///   data      numbers, not empty: a batch as the calls get it, usually the whole data set
+  ///   throws    errors::FailedPreconditionError if the statistics are given; errors::InvalidArgumentError for empty
+  ///             data, an axis out of range, or axes of other sizes than before
+  void adapt(const Tensor& data) const;
+  Tensor operator()(const Tensor& x) const;
+
+ private:
+  void make_statistics(const Shape& shape) const;
+  void check_sizes(const Tensor& x, std::uint32_t kept) const;
+  NormalizationOptions options_;
+};
+
+/// How categories are encoded.
+enum class OutputMode : std::uint8_t {
+  integer,    ///< as their number, int64 (Keras: "int")
+  one_hot,    ///< each one as a row with one 1
+  multi_hot,  ///< all categories of an example as one row with 1 where they occur
+  count       ///< all categories of an example as one row with their numbers of occurrences
+};
+struct CategoryEncodingOptions {
+  OutputMode output_mode = OutputMode::multi_hot;
+  DType dtype = DType::float32;
+};
+/// Encodes categories 0 to num_tokens - 1.
+///   x         integers. multi_hot, count: [..., n] (a scalar counts as [1]), to [..., num_tokens]. one_hot: [...] or,
+///             of rank 2 or more, [..., 1], to [..., num_tokens]
+///   throws    errors::InvalidArgumentError for a category out of range, naming it and its position, an x that is not
+///             of integers, or OutputMode::integer
+class TANDEM_API CategoryEncoding : public Layer {
+ public:
+  explicit CategoryEncoding(i64 num_tokens, CategoryEncodingOptions options = {});
+  Tensor operator()(const Tensor& x) const;
+  /// count: sums of weights, of the shape of x, in place of numbers of occurrences.
+  ///   throws    errors::InvalidArgumentError for another mode
+  Tensor operator()(const Tensor& x, const Tensor& count_weights) const;
+
+ private:
+  Tensor encoded(const Tensor& x, const Tensor& weights) const;
+  i64 num_tokens_;
+  CategoryEncodingOptions options_;
+};
+
+/// Sets the steps of sequences to 0 whose features all equal `mask_value`.
+///   x         [..., features], numbers
+class TANDEM_API Masking : public Layer {
+ public:
+  explicit Masking(double mask_value = 0) : Layer("masking"), mask_value_(mask_value) {}
+  Tensor operator()(const Tensor& x) const;
+  /// bool_ [...], false for those steps: the mask of recurrent and attention layers.
+  Tensor compute_mask(const Tensor& x) const;
+
+ private:
+  double mask_value_;
+};
+
+namespace detail {
+/// x, int32 or int64, whose elements must be in [0, n): otherwise raises in the layer's name, with the position.
+TANDEM_API Tensor in_range(const char* layer, const Tensor& x, i64 n);
+TANDEM_API void check_integers(const char* layer, const Tensor& x);
+}  // namespace detail
+
+}  // namespace TANDEM_NS::layers

@@ -1,0 +1,33 @@
+// Definitions of layers/sequence_mask.hpp.
+#pragma once
+#include "tandem/layers/activation.hpp"
+#include "tandem/layers/bidirectional.hpp"
+#include "tandem/layers/normalization.hpp"
+#include "tandem/layers/pooling.hpp"
+#include "tandem/layers/rnn_steps.hpp"
+#include "tandem/layers/sequence_mask.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+
+namespace TANDEM_NS::layers::detail {
+
+TANDEM_INLINE Tensor ids_not_zero(const Tensor& ids) { return ids != 0; }
+TANDEM_INLINE Tensor reversed_mask(const Tensor& mask, bool time_major) { return reverse_time(mask, {}, time_major); }
+TANDEM_INLINE Tensor any_inner_step(const Tensor& mask) {
+  Axes inner = Axes::none();
+  for (int i = 2; i < mask.rank(); ++i) inner.push(i);
+  return reduce_any(mask, {.axis = inner});
+}
+TANDEM_INLINE Tensor masked_average(const GlobalAveragePooling1D& layer, const Tensor& x, const Tensor& mask) {
+  return layer(x, mask);
+}
+TANDEM_INLINE Tensor masked_softmax(const Softmax& layer, const Tensor& x, const Tensor& mask) {
+  return layer(x, mask);
+}
+TANDEM_INLINE Tensor masked_batch_norm(const BatchNormalization& layer, const Tensor& x, const Tensor& mask) {
+  return layer(x, mask);
+}
+TANDEM_INLINE constinit const MaskCode mask_code{&rnn_mask_code,  &ids_not_zero,   &reversed_mask,    &any_inner_step,
+                                                 &masked_average, &masked_softmax, &masked_batch_norm};
+
+}  // namespace TANDEM_NS::layers::detail

@@ -1,0 +1,31 @@
+// Regularizer: a penalty on a weight or on a layer's output. Not here: L1, L2 (layers/regularizers.hpp).
+#pragma once
+#include <type_traits>
+
+#include "tandem/core/tensor.hpp"
+
+namespace TANDEM_NS {
+
+/// A function of one Tensor that returns a scalar to be added to the loss: one of regularizers::*, or a lambda without
+/// captures. Without a function it penalizes nothing.
+class Regularizer {
+ public:
+  using Function = Tensor (*)(const Tensor&);
+  using Weighted = Tensor (*)(const Tensor&, double l1, double l2);
+
+  constexpr Regularizer() = default;
+  constexpr Regularizer(Weighted f, double l1, double l2) : weighted_(f), l1_(l1), l2_(l2) {}
+  template <class F>
+    requires std::is_convertible_v<F, Function>
+  constexpr Regularizer(const F& f) : function_(f) {}
+
+  Tensor operator()(const Tensor& x) const { return weighted_ ? weighted_(x, l1_, l2_) : function_(x); }
+  explicit constexpr operator bool() const { return weighted_ || function_; }
+
+ private:
+  Function function_ = nullptr;
+  Weighted weighted_ = nullptr;
+  double l1_ = 0, l2_ = 0;
+};
+
+}  // namespace TANDEM_NS
