@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "cuda/number.hpp"
-#include "tandem/base/scalar_math.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::cuda {
 

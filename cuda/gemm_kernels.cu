@@ -1,7 +1,7 @@
 // Products of integers, and the epilogue of a product or a convolution.
 #include "cuda/gemm.hpp"
 #include "cuda/number.hpp"
-#include "tandem/base/scalar_math.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

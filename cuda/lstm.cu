@@ -1,7 +1,7 @@
 // The LSTM on the device: one product for all steps' inputs, then one product and one kernel per step. Formulas and
 // residuals as in cpu/rnn/rnn.inc.
 #include "cuda/rnn.hpp"
-#include "tandem/base/scalar_math.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

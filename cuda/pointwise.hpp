@@ -8,8 +8,8 @@
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
 #include "cuda/report.hpp"
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/rule.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::cuda {
 

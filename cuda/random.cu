@@ -1,11 +1,11 @@
-// The CUDA kernels of the random ops. They produce the CPU's numbers (base/philox.hpp defines which word makes which
+// The CUDA kernels of the random ops. They produce the CPU's numbers (util/philox.hpp defines which word makes which
 // element). The key is in host memory. Normals agree with the CPU's to 1e-6, all else bit for bit.
 #include <cmath>
 
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
-#include "tandem/base/philox.hpp"
 #include "tandem/ops/random/attrs.hpp"
+#include "tandem/util/philox.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "cuda/number.hpp"
 #include "cuda/report.hpp"
-#include "tandem/base/philox.hpp"
 #include "tandem/ops/random/attrs.hpp"
+#include "tandem/util/philox.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
-#include "tandem/base/scalar_math.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::cuda {
 

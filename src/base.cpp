@@ -1,4 +1,4 @@
-#include "tandem/base/at_fork.inl"
+#include "tandem/util/at_fork.inl"
 #include "tandem/base/attrs.inl"
 #include "tandem/base/device.inl"
 #include "tandem/base/error.inl"

@@ -5,7 +5,6 @@
 #include "tandem/autodiff/products.hpp"
 #include "tandem/autodiff/recompute.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/base/inter_op.hpp"
 #include "tandem/base/warning.hpp"
 #include "tandem/config.hpp"
 #include "tandem/core/allocator.hpp"
@@ -17,6 +16,7 @@
 #include "tandem/core/variable.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/ops/tensor.hpp"
+#include "tandem/util/inter_op.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/autodiff/backward.inl"
@@ -28,7 +28,6 @@
 #include "tandem/autodiff/recompute.inl"
 #include "tandem/autodiff/record.inl"
 #include "tandem/autodiff/row_code.inl"
-#include "tandem/base/at_fork.inl"
 #include "tandem/base/attrs.inl"
 #include "tandem/base/device.inl"
 #include "tandem/base/error.inl"
@@ -159,4 +158,5 @@
 #include "tandem/ops/shape/tile.inl"
 #include "tandem/ops/shape/transpose.inl"
 #include "tandem/ops/transfer.inl"
+#include "tandem/util/at_fork.inl"
 #endif

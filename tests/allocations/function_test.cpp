@@ -8,10 +8,10 @@
 #include <tuple>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/base/inter_op.hpp"
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/control/while_loop.hpp"
 #include "tandem/ops/all.hpp"
+#include "tandem/util/inter_op.hpp"
 #include "tests/allocations/counted_new.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/wave.hpp"

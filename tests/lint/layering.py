@@ -18,7 +18,7 @@ DEFINE_OPS = ("optim", *WITH_TABLES)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 HEAVY = {"iostream", "functional", "regex", "ranges"}
 CUDA_HEADER = re.compile(r"^(cuda|cublas|cudnn|cufft|curand|cusolver|nvrtc|nvToolsExt|driver_types)")
-FORMAT = "tandem/base/format.hpp"
+FORMAT = "tandem/util/format.hpp"
 # Headers that refer to kernels; only for the definitions of ops.
 FOR_DEFINITIONS = re.compile(r"/(row|define)\.hpp$|_kernels\.hpp$")
 # The rules of pointwise ops without the op definitions, for the kernels of fused programs.

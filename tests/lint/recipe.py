@@ -21,7 +21,7 @@ int main() {
 def program(page):
     recipe = page.split("## Add an op")[1].split("\n## ")[0]
     header, definition = BLOCK.findall(recipe)[:2]
-    includes = ["tandem/base/scalar_math.hpp", "tandem/ops/pointwise/define.hpp", "tandem/tandem.hpp", "tandem/testing.hpp"]
+    includes = ["tandem/util/scalar_math.hpp", "tandem/ops/pointwise/define.hpp", "tandem/tandem.hpp", "tandem/testing.hpp"]
     return "".join(f'#include "{name}"\n' for name in includes) + "\n" + header + "\n" + definition + CHECKS
 
 

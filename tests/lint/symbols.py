@@ -34,7 +34,7 @@ OF_A_THREAD = {"debugging::impl::numerics_trap", "debugging::impl::op_counter", 
 def made_at_first_use(names):
     """Functions with a guarded static variable that a fork may find half-initialized, from the output of nm -C."""
     found = {match[1] for match in map(GUARD.search, names) if match}
-    return [f"{name}: its static variable is made at the first call, perhaps during a fork (base/at_fork.hpp)"
+    return [f"{name}: its static variable is made at the first call, perhaps during a fork (util/at_fork.hpp)"
             for name in sorted(found - MADE_AT_LOAD - MADE_UNDER_A_LOCK - OF_A_THREAD)]
 
 

@@ -6,12 +6,12 @@
 #include "tandem/autodiff/gradient_sum.hpp"
 #include "tandem/autodiff/log.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -4,8 +4,8 @@
 
 #include "tandem/autodiff/log.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/print.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

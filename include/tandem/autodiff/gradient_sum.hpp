@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "tandem/base/id_map.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/indexed_slices.hpp"
+#include "tandem/util/id_map.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::detail {
 

@@ -8,8 +8,8 @@
 
 #include "tandem/autodiff/log.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/base/lean_vector.hpp"
-#include "tandem/base/sort.hpp"
+#include "tandem/util/lean_vector.hpp"
+#include "tandem/util/sort.hpp"
 
 namespace TANDEM_NS {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include "tandem/autodiff/slots.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/scope.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -3,8 +3,8 @@
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/autodiff/recompute.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/variable.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::detail {
 

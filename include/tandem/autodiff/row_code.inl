@@ -1,13 +1,13 @@
 // Definition of RowCode (core/indexed_slices.hpp): row-sparse gradients in dense form, and their sums.
 #pragma once
 #include "tandem/autodiff/gradient_sum.hpp"
-#include "tandem/base/sort.hpp"
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/util/sort.hpp"
 
 namespace TANDEM_NS::detail {
 

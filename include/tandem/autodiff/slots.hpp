@@ -3,9 +3,9 @@
 #pragma once
 #include <vector>
 
-#include "tandem/base/id_map.hpp"
 #include "tandem/core/context.hpp"
 #include "tandem/core/tensor.hpp"
+#include "tandem/util/id_map.hpp"
 
 namespace TANDEM_NS {
 

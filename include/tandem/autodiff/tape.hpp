@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "tandem/autodiff/ledger.hpp"
-#include "tandem/base/lean_vector.hpp"
-#include "tandem/base/ref.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/variable.hpp"
+#include "tandem/util/lean_vector.hpp"
+#include "tandem/util/ref.hpp"
 
 namespace TANDEM_NS {
 

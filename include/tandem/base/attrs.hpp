@@ -17,9 +17,9 @@
 #include <utility>
 
 #include "tandem/base/axes.hpp"
-#include "tandem/base/inlined_vector.hpp"
-#include "tandem/base/ref.hpp"
 #include "tandem/base/spec.hpp"
+#include "tandem/util/inlined_vector.hpp"
+#include "tandem/util/ref.hpp"
 
 namespace TANDEM_NS {
 

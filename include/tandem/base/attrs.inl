@@ -1,7 +1,7 @@
 // Definitions of base/attrs.hpp.
 #pragma once
 #include "tandem/base/attrs.hpp"
-#include "tandem/base/format.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

@@ -7,11 +7,11 @@
 #include <mutex>
 #include <new>
 
-#include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/base/warning.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/allocator_state.hpp"
+#include "tandem/util/at_fork.hpp"
 
 namespace TANDEM_NS::memory {
 
@@ -29,7 +29,7 @@ TANDEM_INLINE Central& central() {
   }();
   return *c;
 }
-TANDEM_INLINE const bool central_made = (central(), true);  // initialized when the library is loaded (base/at_fork.hpp)
+TANDEM_INLINE const bool central_made = (central(), true);  // initialized when the library is loaded (util/at_fork.hpp)
 
 inline void* pop(void*& head) {
   void* p = head;

@@ -5,9 +5,9 @@
 #include <tuple>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
-#include "tandem/base/ref.hpp"
 #include "tandem/core/tensor.hpp"
+#include "tandem/util/lean_vector.hpp"
+#include "tandem/util/ref.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,11 +1,11 @@
 // The definition of an op: one struct of named fields. Optimizer, serializer, tests and docs read it; there is no
 // second list.
 #pragma once
-#include "tandem/base/inlined_vector.hpp"
 #include "tandem/base/location.hpp"
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/kernel.hpp"
 #include "tandem/core/tensor.hpp"
+#include "tandem/util/inlined_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "tandem/base/format.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/core/print.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "tandem/base/location.hpp"
-#include "tandem/base/ref.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/base/spec.hpp"
+#include "tandem/util/ref.hpp"
 
 namespace TANDEM_NS {
 

@@ -5,15 +5,15 @@
 #include <map>
 #include <mutex>
 
-#include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
-#include "tandem/base/format.hpp"
-#include "tandem/base/lean_vector.hpp"
-#include "tandem/base/sort.hpp"
-#include "tandem/base/text_file.hpp"
-#include "tandem/base/threads.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/core/profile.hpp"
+#include "tandem/util/at_fork.hpp"
+#include "tandem/util/format.hpp"
+#include "tandem/util/lean_vector.hpp"
+#include "tandem/util/sort.hpp"
+#include "tandem/util/text_file.hpp"
+#include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS {
 

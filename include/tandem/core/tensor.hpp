@@ -12,12 +12,12 @@
 
 #include "tandem/base/bytes.hpp"
 #include "tandem/base/error.hpp"
-#include "tandem/base/ref.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/base/spec.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/context.hpp"
 #include "tandem/core/packed.hpp"
+#include "tandem/util/ref.hpp"
 
 namespace TANDEM_NS {
 

@@ -4,14 +4,14 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
-#include "tandem/base/format.hpp"
+#include "tandem/util/format.hpp"
 
-#include "tandem/base/at_fork.hpp"
 #include "tandem/core/apply_inputs.hpp"
 #include "tandem/core/print.hpp"
 #include "tandem/core/profile.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
+#include "tandem/util/at_fork.hpp"
 
 namespace TANDEM_NS {
 

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "tandem/base/at_fork.hpp"
 #include "tandem/base/error.hpp"
-#include "tandem/base/inter_op.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/serial_ops.hpp"
-#include "tandem/base/threads.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/util/at_fork.hpp"
+#include "tandem/util/inter_op.hpp"
+#include "tandem/util/lean_vector.hpp"
+#include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS::cpu::pool {
 

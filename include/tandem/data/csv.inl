@@ -1,8 +1,8 @@
 // Definitions of data/csv.hpp: a text divided into cells, which refer to it. Doubled quotes are made single in place.
 #pragma once
-#include "tandem/base/csv_scanner.hpp"
-#include "tandem/base/format.hpp"
 #include "tandem/data/csv.hpp"
+#include "tandem/util/csv_scanner.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::data {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "tandem/base/csv_scanner.hpp"
-#include "tandem/base/format.hpp"
 #include "tandem/data/csv_reader.hpp"
 #include "tandem/data/decimal.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/util/csv_scanner.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::data {
 

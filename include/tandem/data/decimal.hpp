@@ -1,13 +1,13 @@
 // Decimal numbers, read faster than std::from_chars reads them where few digits make that exact. For the definitions of
 // data/csv_reader.hpp. Not here: numbers with exponents and with more than 15 digits, which it leaves to
-// base/parse_number.hpp.
+// util/parse_number.hpp.
 #pragma once
 #include <bit>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 
-#include "tandem/base/parse_number.hpp"
+#include "tandem/util/parse_number.hpp"
 
 namespace TANDEM_NS::data::detail {
 

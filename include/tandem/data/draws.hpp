@@ -3,7 +3,7 @@
 #include <string>
 
 #include "tandem/base/error.hpp"
-#include "tandem/base/philox.hpp"
+#include "tandem/util/philox.hpp"
 
 namespace TANDEM_NS::data::detail {
 

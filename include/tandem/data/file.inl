@@ -1,8 +1,8 @@
 // Definitions of data/file.hpp.
 #pragma once
-#include "tandem/base/lines.hpp"
 #include "tandem/data/content.hpp"
 #include "tandem/data/file.hpp"
+#include "tandem/util/lines.hpp"
 
 namespace TANDEM_NS::data {
 

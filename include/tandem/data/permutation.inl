@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tandem/base/error.hpp"
-#include "tandem/base/philox.hpp"
 #include "tandem/data/permutation.hpp"
+#include "tandem/util/philox.hpp"
 
 namespace TANDEM_NS::data {
 

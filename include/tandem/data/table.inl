@@ -2,10 +2,10 @@
 #pragma once
 #include <unordered_map>
 
-#include "tandem/base/format.hpp"
-#include "tandem/base/parse_number.hpp"
 #include "tandem/data/table.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/util/format.hpp"
+#include "tandem/util/parse_number.hpp"
 
 namespace TANDEM_NS::data {
 

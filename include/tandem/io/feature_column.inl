@@ -2,8 +2,8 @@
 #pragma once
 #include <algorithm>
 
-#include "tandem/base/format.hpp"
 #include "tandem/io/feature_column.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::io::detail {
 

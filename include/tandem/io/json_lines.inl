@@ -3,10 +3,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "tandem/base/format.hpp"
 #include "tandem/io/feature_column.hpp"
 #include "tandem/io/json_lines.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::io {
 

@@ -8,13 +8,13 @@
 #include <cstring>
 #include <string_view>
 
-#include "tandem/base/format.hpp"
 #include "tandem/io/npy.hpp"
 #include "tandem/io/regular_file.hpp"
 #include "tandem/io/replace_file.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 #include "tandem/ops/transfer.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::io {
 

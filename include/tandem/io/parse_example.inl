@@ -1,10 +1,10 @@
 // Definitions of io/parse_example.hpp. A record is gone through once to find where its features are (FeatureView); then
 // each feature is decoded for all records.
 #pragma once
-#include "tandem/base/format.hpp"
 #include "tandem/io/feature_column.hpp"
 #include "tandem/io/parse_example.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::io {
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "tandem/base/format.hpp"
 #include "tandem/io/safetensors_format.hpp"
 #include "tandem/io/safetensors_header.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::io::detail {
 

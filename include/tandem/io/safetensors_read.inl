@@ -1,8 +1,8 @@
 // Reads safetensors from files that may be truncated or hostile.
 #pragma once
 #include <algorithm>
-#include "tandem/base/format.hpp"
 #include "tandem/io/safetensors_format.hpp"
+#include "tandem/util/format.hpp"
 
 #include "tandem/io/regular_file.hpp"
 #include "tandem/io/safetensors.hpp"

@@ -3,11 +3,11 @@
 #include <cstdio>
 #include <map>
 
-#include "tandem/base/format.hpp"
 #include "tandem/io/replace_file.hpp"
 #include "tandem/io/safetensors.hpp"
 #include "tandem/io/safetensors_format.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::io {
 

@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "tandem/base/error.hpp"
-#include "tandem/base/format.hpp"
 #include "tandem/io/tar.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::io {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tandem/base/error.hpp"
-#include "tandem/base/format.hpp"
 #include "tandem/io/tar.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::io {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/layers/rnn_call.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::detail::operators {
 

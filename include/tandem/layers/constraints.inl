@@ -2,11 +2,11 @@
 #pragma once
 #include <string>
 
-#include "tandem/base/format.hpp"
 #include "tandem/layers/constraints.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/reduce/statistics.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::detail {
 

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <string>
 
-#include "tandem/base/format.hpp"
 #include "tandem/layers/discrete.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
@@ -17,6 +16,7 @@
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::layers {
 

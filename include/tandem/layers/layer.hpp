@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/op.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/layers/constraints.hpp"
@@ -14,6 +13,7 @@
 #include "tandem/layers/initializers.hpp"
 #include "tandem/layers/regularizers.hpp"
 #include "tandem/module/module.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::layers {
 

@@ -1,9 +1,9 @@
 // Definitions of layers/layer.hpp.
 #pragma once
-#include "tandem/base/format.hpp"
 #include "tandem/base/warning.hpp"
 #include "tandem/core/observer.hpp"
 #include "tandem/layers/layer.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::layers {
 

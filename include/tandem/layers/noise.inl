@@ -2,7 +2,6 @@
 #pragma once
 #include <cmath>
 
-#include "tandem/base/format.hpp"
 #include "tandem/layers/image.hpp"
 #include "tandem/layers/noise.hpp"
 #include "tandem/ops/cast.hpp"
@@ -11,6 +10,7 @@
 #include "tandem/ops/random/draw.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::layers {
 

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/layers/rnn_call.hpp"
 #include "tandem/layers/rnn_states.hpp"
 #include "tandem/ops/dims.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::layers {
 

@@ -3,10 +3,10 @@
 #pragma once
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/layers/rnn_call.hpp"
 #include "tandem/layers/rnn_cells.hpp"
 #include "tandem/layers/rnn_states.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::layers {
 

@@ -2,10 +2,10 @@
 #pragma once
 #include <string>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/layers/rnn_stack.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::layers {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/layers/layer.hpp"
 #include "tandem/layers/sequence_mask.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::layers {
 

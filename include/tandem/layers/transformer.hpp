@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/layers/activations.hpp"
 #include "tandem/layers/multi_head_attention.hpp"
 #include "tandem/layers/sequence_mask.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::layers {
 

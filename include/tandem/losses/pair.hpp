@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "tandem/base/ref.hpp"
 #include "tandem/core/apply.hpp"
+#include "tandem/util/ref.hpp"
 
 namespace TANDEM_NS::detail {
 

@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 
-#include "tandem/base/sort.hpp"
 #include "tandem/metrics/confusion.hpp"
 #include "tandem/metrics/confusion_rule.hpp"
 #include "tandem/ops/cast.hpp"
@@ -23,6 +22,7 @@
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/util/sort.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,6 +1,5 @@
 // Definitions of metrics/curve.hpp.
 #pragma once
-#include "tandem/base/sort.hpp"
 #include "tandem/metrics/confusion_rule.hpp"
 #include "tandem/metrics/curve.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -9,6 +8,7 @@
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/util/sort.hpp"
 
 namespace TANDEM_NS {
 

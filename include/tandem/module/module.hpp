@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/variable.hpp"
 #include "tandem/module/asset.hpp"
 #include "tandem/module/regularizer.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -5,13 +5,13 @@
 #include <mutex>
 #include <set>
 
-#include "tandem/base/at_fork.hpp"
-#include "tandem/base/id_map.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/module/frozen.hpp"
 #include "tandem/module/module.hpp"
 #include "tandem/module/state.hpp"
 #include "tandem/module/walk.hpp"
+#include "tandem/util/at_fork.hpp"
+#include "tandem/util/id_map.hpp"
 
 namespace TANDEM_NS {
 

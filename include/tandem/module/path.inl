@@ -8,12 +8,12 @@
 #include <mutex>
 #include <string>
 
-#include "tandem/base/at_fork.hpp"
-#include "tandem/base/id_map.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/module/module.hpp"
 #include "tandem/module/state.hpp"
 #include "tandem/module/walk.hpp"
+#include "tandem/util/at_fork.hpp"
+#include "tandem/util/id_map.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

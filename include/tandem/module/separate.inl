@@ -1,9 +1,9 @@
 // Clones modules: gives a copy of modules its own Variables.
 #pragma once
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/module/module.hpp"
 #include "tandem/module/state.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

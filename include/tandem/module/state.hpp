@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tandem/base/at_fork.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/module/frozen.hpp"
 #include "tandem/module/module.hpp"
+#include "tandem/util/at_fork.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <map>
 
-#include "tandem/base/id_map.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/module/module.hpp"
 #include "tandem/module/state.hpp"
 #include "tandem/module/walk.hpp"
+#include "tandem/util/id_map.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

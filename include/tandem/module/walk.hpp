@@ -2,9 +2,9 @@
 #pragma once
 #include <string>
 
-#include "tandem/base/id_map.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/module/state.hpp"
+#include "tandem/util/id_map.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

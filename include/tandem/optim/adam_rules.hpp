@@ -3,8 +3,8 @@
 #pragma once
 #include <cmath>
 
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/core/op.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 

@@ -3,9 +3,9 @@
 #pragma once
 #include <cmath>
 
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/core/op.hpp"
 #include "tandem/optim/adam_rules.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 

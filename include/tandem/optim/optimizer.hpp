@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/module/module.hpp"
@@ -15,6 +14,7 @@
 #include "tandem/optim/options.hpp"
 #include "tandem/optim/rules.hpp"
 #include "tandem/optim/slots.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

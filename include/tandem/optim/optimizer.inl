@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/optim.hpp"
@@ -12,6 +11,7 @@
 #include "tandem/optim/check_options.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tandem/optim/rules.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,10 +1,10 @@
 // The optimizers' update rules and their attributes. Each rule computes one step, for packs and for single numbers.
 // Formulas: momentum and RMSprop as in TensorFlow 2; the others' are in adam_rules.hpp and adaptive_rules.hpp.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/core/op.hpp"
 #include "tandem/optim/adam_rules.hpp"
 #include "tandem/optim/adaptive_rules.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,10 +1,10 @@
 // Definitions of strings/csv.hpp.
 #pragma once
-#include "tandem/base/csv_scanner.hpp"
-#include "tandem/base/parse_number.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/strings/csv.hpp"
 #include "tandem/strings/string_kernels.hpp"
+#include "tandem/util/csv_scanner.hpp"
+#include "tandem/util/parse_number.hpp"
 
 namespace TANDEM_NS {
 namespace io::impl {

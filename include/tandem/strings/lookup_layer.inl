@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 
-#include "tandem/base/format.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/strings/lookup_layer.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::layers {
 

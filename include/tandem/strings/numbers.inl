@@ -2,11 +2,11 @@
 #pragma once
 #include <complex>
 
-#include "tandem/base/parse_number.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/debug/summary.hpp"
 #include "tandem/strings/numbers.hpp"
 #include "tandem/strings/string_kernels.hpp"
+#include "tandem/util/parse_number.hpp"
 
 namespace TANDEM_NS {
 namespace strings::impl {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "tandem/base/at_fork.hpp"
 #include "tandem/base/bytes.hpp"
 #include "tandem/core/apply.hpp"
+#include "tandem/util/at_fork.hpp"
 
 namespace TANDEM_NS::lookup::impl {
 

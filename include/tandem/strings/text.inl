@@ -2,13 +2,13 @@
 #pragma once
 #include <vector>
 
-#include "tandem/base/format.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/rule.hpp"
 #include "tandem/ops/shape/slice.hpp"
 #include "tandem/strings/string_kernels.hpp"
 #include "tandem/strings/text.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 namespace strings::impl {

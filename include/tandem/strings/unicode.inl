@@ -1,8 +1,8 @@
 // Definitions of strings/unicode.hpp.
 #pragma once
-#include "tandem/base/format.hpp"
 #include "tandem/strings/string_kernels.hpp"
 #include "tandem/strings/unicode.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 namespace strings::impl {

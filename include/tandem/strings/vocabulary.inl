@@ -7,14 +7,14 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "tandem/base/lines.hpp"
-#include "tandem/base/text_file.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/io/regular_file.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/strings/string_kernels.hpp"
 #include "tandem/strings/vocabulary.hpp"
+#include "tandem/util/lines.hpp"
+#include "tandem/util/text_file.hpp"
 
 namespace TANDEM_NS::lookup {
 

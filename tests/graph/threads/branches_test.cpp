@@ -3,10 +3,10 @@
 #include <array>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/base/inter_op.hpp"
 #include "tandem/graph/exec/plan.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
+#include "tandem/util/inter_op.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/graph_eval.hpp"

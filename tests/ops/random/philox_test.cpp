@@ -1,6 +1,6 @@
 // Philox 4x32-10 against its published answers, and the kernels against the scalar definitions, on every instruction
 // set and number of threads.
-#include "tandem/base/philox.hpp"
+#include "tandem/util/philox.hpp"
 
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/simd/isa.hpp"

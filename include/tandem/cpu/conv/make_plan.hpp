@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "tandem/base/error.hpp"
-#include "tandem/base/inlined_vector.hpp"
 #include "tandem/cpu/conv/plan.hpp"
 #include "tandem/ops/nn/window_attrs.hpp"
+#include "tandem/util/inlined_vector.hpp"
 
 namespace TANDEM_NS::cpu::convolution {
 

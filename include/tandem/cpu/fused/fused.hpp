@@ -4,8 +4,8 @@
 #pragma once
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/kernel.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 class FusedProgram;  // ops/pointwise/fused.hpp

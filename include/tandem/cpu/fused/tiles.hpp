@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tandem/base/inlined_vector.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/cpu/fused/fused.hpp"
 #include "tandem/cpu/pointwise/broadcast.hpp"
 #include "tandem/cpu/pointwise/expand.hpp"
 #include "tandem/cpu/streaming.hpp"
+#include "tandem/util/inlined_vector.hpp"
 
 namespace TANDEM_NS::cpu {
 

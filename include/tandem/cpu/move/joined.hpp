@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tandem/base/inlined_vector.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/cpu/move/runs.hpp"
 #include "tandem/cpu/move/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/simd/packs.hpp"
+#include "tandem/util/inlined_vector.hpp"
 
 #define TANDEM_KERNELS "tandem/cpu/move/interleave.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"

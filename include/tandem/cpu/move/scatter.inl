@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "tandem/base/bytes.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/cpu/move/indices.hpp"
 #include "tandem/cpu/move/nd_shape.hpp"
 #include "tandem/cpu/move/scatter.hpp"
 #include "tandem/cpu/move/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::cpu {
 

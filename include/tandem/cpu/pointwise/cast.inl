@@ -4,11 +4,11 @@
 #include <complex>
 #include <cstring>
 
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/pointwise/cast.hpp"
 #include "tandem/cpu/pointwise/half.hpp"
 #include "tandem/cpu/simd/packs.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 #define TANDEM_KERNELS "tandem/cpu/pointwise/cast.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"

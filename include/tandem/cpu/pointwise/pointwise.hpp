@@ -8,12 +8,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/core/kernel.hpp"
 #include "tandem/cpu/pointwise/broadcast.hpp"
 #include "tandem/cpu/simd/intrinsics.hpp"
 #include "tandem/cpu/simd/isa.hpp"
 #include "tandem/cpu/simd/packs.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 #define TANDEM_KERNELS "tandem/cpu/pointwise/loop.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"
@@ -125,7 +125,7 @@ DenseLoop dense_loop(DType dtype, const Attrs& attrs) {
   return loop;
 }
 
-/// The CPU kernel of the rule R (what a rule may declare: base/scalar_math.hpp).
+/// The CPU kernel of the rule R (what a rule may declare: util/scalar_math.hpp).
 ///   inputs   R::info.arity of them (1 to 3), of one dtype in R::info.dtypes, any shapes that broadcast; the first
 ///            is bool_ if R::first_is_mask
 ///   output   of the broadcast shape; its dtype is what forward returns: V the inputs', mask_t<V> bool_,

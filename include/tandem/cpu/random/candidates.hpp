@@ -2,8 +2,8 @@
 #pragma once
 #include <cmath>
 
-#include "tandem/base/philox.hpp"
 #include "tandem/core/kernel.hpp"
+#include "tandem/util/philox.hpp"
 
 namespace TANDEM_NS {
 struct CandidateAttrs;

@@ -1,8 +1,8 @@
 // CPU kernels of the gamma, Poisson and binomial distributions. Each number is a function of the key, its position and
 // its parameters only.
 #pragma once
-#include "tandem/base/philox.hpp"
 #include "tandem/core/kernel.hpp"
+#include "tandem/util/philox.hpp"
 
 namespace TANDEM_NS::cpu {
 

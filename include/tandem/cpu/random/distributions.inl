@@ -6,10 +6,10 @@
 #include <string>
 
 #include "tandem/base/error.hpp"
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/random/distributions.hpp"
 #include "tandem/ops/random/attrs.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::cpu {
 namespace detail {

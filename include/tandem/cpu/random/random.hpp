@@ -1,10 +1,10 @@
 // CPU kernels of the random ops. Each number is a function of the key and its position only, so results do not
 // depend on the number of threads or the instruction set (normals agree to a few ulp between sets, all else bit for
 // bit).
-// Not here: sampling and shuffling (sample.hpp), the definition of the numbers (base/philox.hpp).
+// Not here: sampling and shuffling (sample.hpp), the definition of the numbers (util/philox.hpp).
 #pragma once
-#include "tandem/base/philox.hpp"
 #include "tandem/core/kernel.hpp"
+#include "tandem/util/philox.hpp"
 
 namespace TANDEM_NS::cpu {
 

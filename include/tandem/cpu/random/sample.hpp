@@ -1,7 +1,7 @@
 // CPU kernels of categorical and shuffle. Not here: uniform and normal numbers (random.hpp).
 #pragma once
-#include "tandem/base/philox.hpp"
 #include "tandem/core/kernel.hpp"
+#include "tandem/util/philox.hpp"
 
 namespace TANDEM_NS::cpu {
 

@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "tandem/base/ref.hpp"
 #include "tandem/core/kernel.hpp"
+#include "tandem/util/ref.hpp"
 
 namespace TANDEM_NS::cpu::fourier {
 

@@ -4,9 +4,9 @@
 #include <mutex>
 #include <numbers>
 
-#include "tandem/base/at_fork.hpp"
 #include "tandem/cpu/signal/plan.hpp"
 #include "tandem/cpu/signal/rows.hpp"
+#include "tandem/util/at_fork.hpp"
 
 namespace TANDEM_NS::cpu::fourier {
 

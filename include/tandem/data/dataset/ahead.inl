@@ -13,8 +13,8 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/base/serial_ops.hpp"
-#include "tandem/base/threads.hpp"
 #include "tandem/data/dataset/ahead.hpp"
+#include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS::data::detail {
 

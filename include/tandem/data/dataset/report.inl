@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <unordered_set>
 
-#include "tandem/base/threads.hpp"
 #include "tandem/data/dataset/report.hpp"
 #include "tandem/data/dataset/stage.hpp"
+#include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS::data::detail {
 

@@ -1,8 +1,8 @@
 // Stages that draw: sample_from_datasets, choose_from_datasets, rejection_resample. Behind data/dataset.hpp. Part of
 // the component tandem::data.
 #pragma once
-#include "tandem/base/philox.hpp"
 #include "tandem/data/dataset/order.hpp"
+#include "tandem/util/philox.hpp"
 
 namespace TANDEM_NS::data {
 

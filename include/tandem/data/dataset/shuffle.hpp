@@ -4,9 +4,9 @@
 #include <exception>
 #include <numeric>
 
-#include "tandem/base/philox.hpp"
 #include "tandem/data/dataset/order.hpp"
 #include "tandem/data/permutation.hpp"
+#include "tandem/util/philox.hpp"
 
 namespace TANDEM_NS::data {
 

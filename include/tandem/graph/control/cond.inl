@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/control/backward_body.hpp"
 #include "tandem/graph/control/bodies.hpp"
@@ -14,6 +13,7 @@
 #include "tandem/graph/ir/bind.hpp"
 #include "tandem/graph/ir/common.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

@@ -1,11 +1,11 @@
 // Definition of the loop op: shape rule and execution.
 #pragma once
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/control/body.hpp"
 #include "tandem/graph/control/loop_layout.hpp"
 #include "tandem/graph/control/loop_rows.hpp"
 #include "tandem/graph/exec/concrete.hpp"
 #include "tandem/graph/ir/bind.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

@@ -9,11 +9,11 @@
 #include <optional>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/shape_arg.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/trace/tree.hpp"
 #include "tandem/ops/dims.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <tuple>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/control/tensor_array.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

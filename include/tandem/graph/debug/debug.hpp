@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/exec/concrete.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -4,13 +4,13 @@
 #include <cstring>
 #include <optional>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/graph/debug/debug.hpp"
 #include "tandem/graph/debug/texts.hpp"
 #include "tandem/graph/exec/replay_ops.hpp"
 #include "tandem/graph/ir/variable_set.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/print.hpp"
 #include "tandem/graph/debug/debug.hpp"
 #include "tandem/graph/debug/texts.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

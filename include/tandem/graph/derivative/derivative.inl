@@ -5,13 +5,13 @@
 
 #include "tandem/autodiff/gradient_sum.hpp"
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/derivative/derivative.hpp"
 #include "tandem/graph/exec/replay.hpp"
 #include "tandem/graph/exec/replay_ops.hpp"
 #include "tandem/graph/ir/common.hpp"
 #include "tandem/graph/trace/trace.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,10 +1,10 @@
 // Branches: nodes of a graph that a program may run at the same time. Not here: where their values lie (plan.hpp), the
-// threads (base/inter_op.hpp).
+// threads (util/inter_op.hpp).
 #pragma once
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/ir/graph.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::detail {
 

@@ -4,11 +4,11 @@
 #include <mutex>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/replay.hpp"
 #include "tandem/graph/ir/prune.hpp"
 #include "tandem/graph/passes/passes.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

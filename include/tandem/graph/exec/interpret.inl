@@ -2,11 +2,11 @@
 #pragma once
 #include <algorithm>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/profile.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/run_node.hpp"
 #include "tandem/graph/ir/common.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -4,9 +4,9 @@
 #pragma once
 #include <string>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/exec/branches.hpp"
 #include "tandem/graph/ir/graph.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -2,14 +2,14 @@
 #pragma once
 #include <algorithm>
 
-#include "tandem/base/inter_op.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/exec/plan.hpp"
 #include "tandem/graph/exec/plan_parts.hpp"
 #include "tandem/graph/ir/common.hpp"
 #include "tandem/graph/ir/views.hpp"
 #include "tandem/ops/shape/concat.hpp"
+#include "tandem/util/inter_op.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -5,14 +5,14 @@
 #include <memory>
 #include <optional>
 
-#include "tandem/base/inter_op.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/invoke.hpp"
 #include "tandem/graph/exec/capture.hpp"
 #include "tandem/graph/exec/device_memory.hpp"
 #include "tandem/graph/exec/plan_parts.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/run_node.hpp"
+#include "tandem/util/inter_op.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

@@ -3,10 +3,10 @@
 #include <exception>
 #include <mutex>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/exec/planned.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/ir/common.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

@@ -2,9 +2,9 @@
 #pragma once
 #include <algorithm>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/ir/bind.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

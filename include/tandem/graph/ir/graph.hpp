@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "tandem/base/id_map.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/op.hpp"
 #include "tandem/core/variable.hpp"
+#include "tandem/util/id_map.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/graph/ir/graph.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::detail {
 

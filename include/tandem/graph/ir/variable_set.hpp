@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "tandem/base/id_map.hpp"
 #include "tandem/core/variable.hpp"
+#include "tandem/util/id_map.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

@@ -9,12 +9,12 @@
 #include <map>
 #include <string_view>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/invoke.hpp"
 #include "tandem/graph/ir/known_variables.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -11,12 +11,12 @@
 #include <numeric>
 #include <string>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/fused.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

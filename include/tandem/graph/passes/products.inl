@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/ir/views.hpp"
 #include "tandem/graph/passes/passes.hpp"
@@ -21,6 +20,7 @@
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/slice.hpp"
 #include "tandem/ops/shape/transpose.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

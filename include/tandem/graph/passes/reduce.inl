@@ -3,12 +3,12 @@
 #pragma once
 #include <optional>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/pointwise/fused_reduce.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

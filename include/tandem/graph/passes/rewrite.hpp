@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/graph/passes/analysis.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::detail {
 

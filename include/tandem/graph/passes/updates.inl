@@ -6,11 +6,11 @@
 #pragma once
 #include <algorithm>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/warning.hpp"
 #include "tandem/graph/debug/debug.hpp"
 #include "tandem/graph/trace/tree.hpp"
 #include "tandem/graph/trace/turn.hpp"
 #include "tandem/module/frozen.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

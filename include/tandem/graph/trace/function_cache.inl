@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <atomic>
 
-#include "tandem/base/id_map.hpp"
-#include "tandem/base/lean_vector.hpp"
-#include "tandem/base/threads.hpp"
 #include "tandem/base/warning.hpp"
 #include "tandem/core/profile.hpp"
 #include "tandem/graph/debug/texts.hpp"
 #include "tandem/graph/ir/common.hpp"
 #include "tandem/graph/trace/function_cache.hpp"
 #include "tandem/graph/trace/trace.hpp"
+#include "tandem/util/id_map.hpp"
+#include "tandem/util/lean_vector.hpp"
+#include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS {
 

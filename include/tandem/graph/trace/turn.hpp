@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/config.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

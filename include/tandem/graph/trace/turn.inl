@@ -2,8 +2,8 @@
 #pragma once
 #include <mutex>
 
-#include "tandem/base/threads.hpp"
 #include "tandem/graph/trace/turn.hpp"
+#include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS {
 

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/base/scalar.hpp"
 #include "tandem/base/shape_arg.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/apply.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -2,7 +2,6 @@
 #pragma once
 #include <cmath>
 
-#include "tandem/base/format.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/move/sequence.hpp"
 #include "tandem/ops/cast.hpp"
@@ -11,6 +10,7 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/transfer.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 

@@ -2,13 +2,13 @@
 #pragma once
 #include <cstring>
 
-#include "tandem/base/format.hpp"
 #include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/debug/raise_assert.hpp"
 #include "tandem/ops/debug/summary.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 

@@ -2,10 +2,10 @@
 #pragma once
 #include <string_view>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/ops/debug/assert.hpp"
 #include "tandem/ops/debug/raise_assert.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

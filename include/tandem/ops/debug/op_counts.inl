@@ -1,9 +1,9 @@
 // Definitions of ops/debug/op_counts.hpp.
 #pragma once
 #include "tandem/base/error.hpp"
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/debug/op_counts.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS::debugging {
 namespace impl {

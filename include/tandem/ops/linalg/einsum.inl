@@ -2,7 +2,6 @@
 #pragma once
 #include <limits>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/linalg/contract.hpp"
 #include "tandem/ops/linalg/diagonal.hpp"
@@ -10,6 +9,7 @@
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/transpose.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

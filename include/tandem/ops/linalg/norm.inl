@@ -3,7 +3,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "tandem/base/format.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/linalg/norm.hpp"
@@ -13,6 +12,7 @@
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/reduce/statistics.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 

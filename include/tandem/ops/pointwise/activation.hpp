@@ -3,11 +3,11 @@
 // softplus from pointwise/exp.hpp.
 // Not here: smooth activations (smooth_activation.hpp), softmax (ops/nn).
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/pointwise/smooth_activation.hpp"
 #include "tandem/ops/rule.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,10 +1,10 @@
 // Definitions of ops/pointwise/activation.hpp.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/activation.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/define.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::detail {
 // The gradients of an op f(g, y) that is linear in g and piecewise constant in y.

@@ -2,9 +2,9 @@
 // and the operators. Two tensors must have the same dtype; a C++ number is converted to the tensor's dtype.
 // Not here: broadcasting, which is neither in this file nor in the loops.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/rule.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 

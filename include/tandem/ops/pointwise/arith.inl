@@ -1,7 +1,6 @@
 // Definitions of ops/pointwise/arith.hpp.
 #pragma once
 #include "tandem/base/bytes.hpp"
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/cpu/pointwise/elements.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
@@ -12,6 +11,7 @@
 #include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/shape/transpose.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::detail {
 // Passes all of g to the selected operand.

@@ -1,9 +1,9 @@
 // Bitwise operations on integers, element by element, in namespace bitwise. Not here: the operators & | ^ ~
 // (pointwise/compare.hpp).
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/rule.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 

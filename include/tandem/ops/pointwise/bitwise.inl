@@ -1,8 +1,8 @@
 // Definitions of ops/pointwise/bitwise.hpp.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/bitwise.hpp"
 #include "tandem/ops/pointwise/define.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::rules {
 

@@ -2,9 +2,9 @@
 // is_finite, approximate_equal, and the operators == != < <= > >= & | ^ ~.
 // Not here: bitwise operations (pointwise/bitwise.hpp).
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/rule.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,12 +1,12 @@
 // Definitions of ops/pointwise/compare.hpp.
 #pragma once
 #include "tandem/base/bytes.hpp"
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/cpu/pointwise/elements.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/bitwise.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/define.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::rules {
 

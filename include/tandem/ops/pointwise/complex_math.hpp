@@ -1,8 +1,8 @@
 // Elementary functions of complex numbers, for the rules of pointwise ops: by the functions of real numbers, so that
 // the same text serves std::complex and the complex type of CUDA kernels.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/rule.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::rules {
 

@@ -1,11 +1,11 @@
 // Definitions of ops/pointwise/erf_inverse.hpp. Rational functions of Wichura's algorithm, scaled by 1 / sqrt(2); a
 // term with most of the value is taken out of each, so that rounding errors of the rest count less.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/erf_inverse.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::rules {
 

@@ -2,9 +2,9 @@
 // log_sigmoid, softplus, tanh, pow, and single-pass gradient ops of sigmoid and tanh.
 // Not here: activations (pointwise/activation.hpp).
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/rule.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,12 +1,12 @@
 // Definitions of ops/pointwise/exp.hpp.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/complex_math.hpp"
 #include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/shape/transpose.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::detail {
 template <class T>

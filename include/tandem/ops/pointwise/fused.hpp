@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "tandem/base/lean_vector.hpp"
 #include "tandem/core/op.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

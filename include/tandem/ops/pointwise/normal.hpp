@@ -1,8 +1,8 @@
 // The tail Q(x) = 1 - Phi(x), x >= 0, of the standard normal distribution with density phi, and gelu's formulas, which
 // are made of it so that nothing cancels far below 0.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/polynomial.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::rules {
 

@@ -1,6 +1,6 @@
 // Horner's rule for the rules of special functions.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::rules {
 

@@ -1,9 +1,9 @@
 // Smooth activations, element by element, in namespace nn: gelu, swish (silu), mish, and single-pass gradient ops of
 // the first two.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/rule.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,11 +1,11 @@
 // Definitions of ops/pointwise/smooth_activation.hpp.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/normal.hpp"
 #include "tandem/ops/pointwise/smooth_activation.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::detail {
 // The gradients of f(g, x) = g * h'(x), given the second derivative of h.

@@ -2,9 +2,9 @@
 // floormod truncatediv truncatemod div_no_nan multiply_no_nan squared_difference hypot xlogy xlog1py xdivy
 // clip_by_value erf erfc nextafter.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/rule.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 

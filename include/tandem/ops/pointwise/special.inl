@@ -1,6 +1,5 @@
 // Definitions of ops/pointwise/special.hpp: ops, calls, checks of values, gradients.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/pointwise/elements.hpp"
 #include "tandem/ops/cast.hpp"
@@ -11,6 +10,7 @@
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/shape/transpose.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::detail {
 

@@ -2,9 +2,9 @@
 // ceil trunc round rint.
 // Not here: tanh (pointwise/exp.hpp).
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/rule.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,6 +1,5 @@
 // Definitions of ops/random/dropout.hpp.
 #pragma once
-#include "tandem/base/format.hpp"
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/random/random.hpp"
@@ -10,6 +9,7 @@
 #include "tandem/ops/random/draw.hpp"
 #include "tandem/ops/random/dropout.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 

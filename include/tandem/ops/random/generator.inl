@@ -7,11 +7,11 @@
 #include <mutex>
 #include <utility>
 
-#include "tandem/base/at_fork.hpp"
 #include "tandem/cpu/random/random.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/random/element_keys.hpp"
 #include "tandem/ops/random/generator.hpp"
+#include "tandem/util/at_fork.hpp"
 
 namespace TANDEM_NS {
 

@@ -3,10 +3,10 @@
 // Not here: reduced losses with sample weights (losses), softmax itself (softmax.hpp).
 #pragma once
 #include "tandem/base/scalar.hpp"
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/nn/softmax_attrs.hpp"
 #include "tandem/ops/rule.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS {
 namespace nn {

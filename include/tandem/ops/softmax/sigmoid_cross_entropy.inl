@@ -1,10 +1,10 @@
 // The pointwise rule of sigmoid_cross_entropy_with_logits.
 #pragma once
-#include "tandem/base/scalar_math.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/define.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/softmax/cross_entropy.hpp"
+#include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::rules {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstddef>
 
-#include "tandem/base/lean_vector.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tandem/base/dtype.hpp"
-#include "tandem/base/lean_vector.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,4 +1,4 @@
-// Definitions of base/at_fork.hpp.
+// Definitions of util/at_fork.hpp.
 #pragma once
 #include <pthread.h>
 
@@ -6,9 +6,9 @@
 #include <ctime>
 #include <new>
 
-#include "tandem/base/at_fork.hpp"
-#include "tandem/base/lean_vector.hpp"
-#include "tandem/base/sort.hpp"
+#include "tandem/util/at_fork.hpp"
+#include "tandem/util/lean_vector.hpp"
+#include "tandem/util/sort.hpp"
 
 namespace TANDEM_NS::detail {
 

@@ -1,14 +1,14 @@
 // LeanVector: growth, copies, moves and removal, and that it destroys all it made. stable_order: against std's sort.
-#include "tandem/base/lean_vector.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "tandem/base/sort.hpp"
-#include "tests/base/counted.hpp"
+#include "tandem/util/sort.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/util/counted.hpp"
 
 using tandem::LeanVector;
 using testing::Counted;

@@ -1,11 +1,11 @@
 // InlinedVector: a vector with room inside, its growth, copies and moves, and that it destroys all it made.
-#include "tandem/base/inlined_vector.hpp"
+#include "tandem/util/inlined_vector.hpp"
 
 #include <string>
 #include <utility>
 
-#include "tests/base/counted.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/util/counted.hpp"
 
 using tandem::InlinedVector;
 using testing::Counted;
