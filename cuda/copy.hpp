@@ -2,7 +2,7 @@
 // For host code; the kernels are in copy.cu.
 #pragma once
 #include "cuda/queue.hpp"
-#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
 
 namespace TANDEM_NS::cuda {
 

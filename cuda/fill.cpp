@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "cuda/copy.hpp"
-#include "tandem/cpu/move/fill.hpp"
+#include "tandem/cpu/create/fill.hpp"
 #include "tandem/ops/create/attrs.hpp"
 #include "tandem/ops/reduce/attrs.hpp"
 

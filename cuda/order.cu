@@ -11,8 +11,8 @@
 namespace TANDEM_NS::cuda {
 namespace {
 
-// As order_key in cpu/move/sort.inl: NaN above all others, -0 as 0; descending order is that of the complement. 64 bits
-// are compared as signed numbers, fewer without sign.
+// As order_key in cpu/index/sort.inl: NaN above all others, -0 as 0; descending order is that of the complement. 64
+// bits are compared as signed numbers, fewer without sign.
 template <class T>
 __device__ i64 order_key(T x, bool descending) {
   constexpr int bits = 8 * sizeof(T);

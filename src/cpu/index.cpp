@@ -1,4 +1,4 @@
-#include "tandem/cpu/move/index.inl"
-#include "tandem/cpu/move/mask.inl"
-#include "tandem/cpu/move/rows.inl"
-#include "tandem/cpu/move/sort.inl"
+#include "tandem/cpu/index/index.inl"
+#include "tandem/cpu/index/mask.inl"
+#include "tandem/cpu/index/rows.inl"
+#include "tandem/cpu/index/sort.inl"

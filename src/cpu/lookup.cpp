@@ -1,2 +1,2 @@
-#include "tandem/cpu/move/lookup.inl"
-#include "tandem/cpu/move/count.inl"
+#include "tandem/cpu/index/lookup.inl"
+#include "tandem/cpu/index/count.inl"

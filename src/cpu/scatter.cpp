@@ -1,2 +1,2 @@
-#include "tandem/cpu/move/scatter.inl"
+#include "tandem/cpu/index/scatter.inl"
 #include "tandem/cpu/pointwise/add_n.inl"

@@ -1,1 +1,1 @@
-#include "tandem/cpu/move/segment.inl"
+#include "tandem/cpu/index/segment.inl"

@@ -14,7 +14,7 @@ struct StridedCopy;
 namespace cuda {
 
 extern const Backend backend;
-// cpu/move/layout.inl
+// cpu/layout/layout.inl
 void copy_strided(const KernelCall& c, const cpu::StridedCopy& nest, std::size_t width, void* to, const void* from);
 void fill_zero(const KernelCall& c, void* to, std::size_t bytes);
 void conjugate(const KernelCall& c, const Operand& x);

@@ -11,7 +11,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/kernel.hpp"
-#include "tandem/cpu/move/row_sums.hpp"
+#include "tandem/cpu/index/row_sums.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/pointwise/half_tile.hpp"
 #include "tandem/cpu/simd/isa.hpp"

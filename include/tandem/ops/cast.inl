@@ -1,7 +1,7 @@
 // Definitions of ops/cast.hpp.
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
-#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
 #include "tandem/cpu/pointwise/cast.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/arith.hpp"

@@ -1,5 +1,5 @@
 // stable_order(): how a stable sort arranges things, for lists that are sorted off the hot paths. Not here: the kernels
-// of sort and top_k (cpu/move/sort.inl).
+// of sort and top_k (cpu/index/sort.inl).
 #pragma once
 #include <cstddef>
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "tandem/cpu/move/indices.hpp"
+#include "tandem/cpu/index/indices.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/pointwise/add_n.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstring>
 
-#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/signal/frames.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
-#include "tandem/cpu/move/fill.hpp"
+#include "tandem/cpu/create/fill.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/outside_trace.hpp"

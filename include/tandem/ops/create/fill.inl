@@ -4,7 +4,7 @@
 
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/fill.hpp"
+#include "tandem/cpu/create/fill.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/outside_trace.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/sequence.hpp"
+#include "tandem/cpu/create/sequence.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/create/range.hpp"

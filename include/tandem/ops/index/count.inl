@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/count.hpp"
+#include "tandem/cpu/index/count.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/range.hpp"

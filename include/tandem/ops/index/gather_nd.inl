@@ -2,7 +2,7 @@
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/index.hpp"
+#include "tandem/cpu/index/index.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/gather_nd.hpp"

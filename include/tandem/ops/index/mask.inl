@@ -2,8 +2,8 @@
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/index.hpp"
-#include "tandem/cpu/move/mask.hpp"
+#include "tandem/cpu/index/index.hpp"
+#include "tandem/cpu/index/mask.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/gather.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/scatter.hpp"
+#include "tandem/cpu/index/scatter.hpp"
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/gather.hpp"

@@ -1,7 +1,7 @@
 // Definitions of ops/index/rows.hpp.
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
-#include "tandem/cpu/move/rows.hpp"
+#include "tandem/cpu/index/rows.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/gather.hpp"

@@ -4,7 +4,7 @@
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
-#include "tandem/cpu/move/scatter.hpp"
+#include "tandem/cpu/index/scatter.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/index/common.hpp"

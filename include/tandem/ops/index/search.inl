@@ -2,7 +2,7 @@
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/lookup.hpp"
+#include "tandem/cpu/index/lookup.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/search.hpp"
 

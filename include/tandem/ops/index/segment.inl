@@ -4,7 +4,7 @@
 
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/segment.hpp"
+#include "tandem/cpu/index/segment.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/index/common.hpp"

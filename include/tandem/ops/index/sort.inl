@@ -2,7 +2,7 @@
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/sort.hpp"
+#include "tandem/cpu/index/sort.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
 #include "tandem/ops/index/sort.hpp"
 #include "tandem/ops/shape/transpose.hpp"

@@ -1,7 +1,7 @@
 // Definitions of ops/index/unique.hpp.
 #pragma once
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/lookup.hpp"
+#include "tandem/cpu/index/lookup.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/index/count.hpp"
 #include "tandem/ops/index/gather.hpp"

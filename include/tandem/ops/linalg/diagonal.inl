@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/layout.hpp"
+#include "tandem/cpu/layout/layout.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/linalg/diagonal.hpp"
 #include "tandem/ops/reduce/reduce.hpp"

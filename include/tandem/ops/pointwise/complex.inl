@@ -1,7 +1,7 @@
 // Definitions of ops/pointwise/complex.hpp.
 #pragma once
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/layout.hpp"
+#include "tandem/cpu/layout/layout.hpp"
 #include "tandem/ops/pointwise/complex.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/pointwise/trig.hpp"

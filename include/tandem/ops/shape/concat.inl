@@ -1,7 +1,7 @@
 // Definitions of ops/shape/concat.hpp.
 #pragma once
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/layout.hpp"
+#include "tandem/cpu/layout/layout.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"

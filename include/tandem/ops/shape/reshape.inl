@@ -2,7 +2,7 @@
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 

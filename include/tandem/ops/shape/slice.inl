@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/layout.hpp"
+#include "tandem/cpu/layout/layout.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/slice.hpp"
 #include "tandem/ops/shape/slice_items.hpp"

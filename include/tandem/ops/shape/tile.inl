@@ -2,7 +2,7 @@
 #pragma once
 #include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/layout.hpp"
+#include "tandem/cpu/layout/layout.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/range.hpp"

@@ -1,7 +1,7 @@
 // Definitions of ops/shape/transpose.hpp.
 #pragma once
 #include "tandem/core/scope.hpp"
-#include "tandem/cpu/move/layout.hpp"
+#include "tandem/cpu/layout/layout.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 

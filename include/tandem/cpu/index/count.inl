@@ -1,10 +1,10 @@
-// Definitions of cpu/move/count.hpp.
+// Definitions of cpu/index/count.hpp.
 #pragma once
 #include <algorithm>
 
-#include "tandem/cpu/move/count.hpp"
-#include "tandem/cpu/move/indices.hpp"
-#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/index/count.hpp"
+#include "tandem/cpu/index/indices.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
 
 namespace TANDEM_NS::cpu {
 

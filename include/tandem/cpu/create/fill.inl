@@ -1,9 +1,9 @@
-// Definitions of cpu/move/fill.hpp.
+// Definitions of cpu/create/fill.hpp.
 #pragma once
 #include <cstring>
 
 #include "tandem/base/bytes.hpp"
-#include "tandem/cpu/move/fill.hpp"
+#include "tandem/cpu/create/fill.hpp"
 #include "tandem/ops/create/attrs.hpp"
 
 namespace TANDEM_NS::cpu {

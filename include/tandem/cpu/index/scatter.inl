@@ -1,14 +1,14 @@
-// Definitions of cpu/move/scatter.hpp.
+// Definitions of cpu/index/scatter.hpp.
 #pragma once
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "tandem/base/bytes.hpp"
-#include "tandem/cpu/move/indices.hpp"
-#include "tandem/cpu/move/nd_shape.hpp"
-#include "tandem/cpu/move/scatter.hpp"
-#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/index/indices.hpp"
+#include "tandem/cpu/index/nd_shape.hpp"
+#include "tandem/cpu/index/scatter.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/util/lean_vector.hpp"
 

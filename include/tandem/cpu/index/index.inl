@@ -7,11 +7,11 @@
 
 #include "tandem/base/bytes.hpp"
 #include "tandem/base/error.hpp"
-#include "tandem/cpu/move/index.hpp"
-#include "tandem/cpu/move/indices.hpp"
-#include "tandem/cpu/move/nd_shape.hpp"
-#include "tandem/cpu/move/rows.hpp"
-#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/index/index.hpp"
+#include "tandem/cpu/index/indices.hpp"
+#include "tandem/cpu/index/nd_shape.hpp"
+#include "tandem/cpu/index/rows.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
 
 namespace TANDEM_NS::cpu {

@@ -16,7 +16,7 @@ struct Runs {
 
 }  // namespace TANDEM_NS::cpu
 
-#define TANDEM_KERNELS "tandem/cpu/move/runs.inc"
+#define TANDEM_KERNELS "tandem/cpu/layout/runs.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"
 
 namespace TANDEM_NS::cpu {

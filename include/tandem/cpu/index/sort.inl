@@ -1,4 +1,4 @@
-// Definitions of cpu/move/sort.hpp.
+// Definitions of cpu/index/sort.hpp.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "tandem/core/allocator.hpp"
-#include "tandem/cpu/move/indices.hpp"
-#include "tandem/cpu/move/sort.hpp"
+#include "tandem/cpu/index/indices.hpp"
+#include "tandem/cpu/index/sort.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/simd/packs.hpp"
 
-#define TANDEM_KERNELS "tandem/cpu/move/sort.inc"
+#define TANDEM_KERNELS "tandem/cpu/index/sort.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"
 
 namespace TANDEM_NS::cpu {

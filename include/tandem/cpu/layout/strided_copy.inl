@@ -4,13 +4,13 @@
 #include <cstring>
 
 #include "tandem/base/bytes.hpp"
-#include "tandem/cpu/move/runs.hpp"
-#include "tandem/cpu/move/strided_copy.hpp"
-#include "tandem/cpu/move/transpose_tile.hpp"
+#include "tandem/cpu/layout/runs.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
+#include "tandem/cpu/layout/transpose_tile.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/simd/packs.hpp"
 
-#define TANDEM_KERNELS "tandem/cpu/move/transpose.inc"
+#define TANDEM_KERNELS "tandem/cpu/layout/transpose.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"
 
 namespace TANDEM_NS::cpu {

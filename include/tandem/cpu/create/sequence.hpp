@@ -1,7 +1,7 @@
 // Kernels of range and sequence_mask, and functions that read one integer or number of any dtype.
 #pragma once
 #include "tandem/core/kernel.hpp"
-#include "tandem/cpu/move/fill.hpp"
+#include "tandem/cpu/create/fill.hpp"
 
 namespace TANDEM_NS::cpu {
 

@@ -6,9 +6,9 @@
 
 #include "tandem/base/bytes.hpp"
 #include "tandem/core/cuda_kernels.hpp"
-#include "tandem/cpu/move/joined.hpp"
-#include "tandem/cpu/move/layout.hpp"
-#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/layout/joined.hpp"
+#include "tandem/cpu/layout/layout.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
 
 namespace TANDEM_NS::cpu {

@@ -1,13 +1,13 @@
-// Definitions of cpu/move/segment.hpp.
+// Definitions of cpu/index/segment.hpp.
 #pragma once
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "tandem/core/allocator.hpp"
-#include "tandem/cpu/move/indices.hpp"
-#include "tandem/cpu/move/segment.hpp"
-#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/index/indices.hpp"
+#include "tandem/cpu/index/segment.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
 
 namespace TANDEM_NS::cpu {

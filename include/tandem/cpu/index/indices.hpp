@@ -9,7 +9,7 @@
 #include "tandem/base/bytes.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/core/kernel.hpp"
-#include "tandem/cpu/move/row_sums.hpp"
+#include "tandem/cpu/index/row_sums.hpp"
 #include "tandem/cpu/parallel.hpp"
 
 namespace TANDEM_NS::cpu::detail {

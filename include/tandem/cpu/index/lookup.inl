@@ -1,4 +1,4 @@
-// Definitions of cpu/move/lookup.hpp.
+// Definitions of cpu/index/lookup.hpp.
 #pragma once
 #include <complex>
 #include <cstring>
@@ -8,8 +8,8 @@
 #include "tandem/base/bytes.hpp"
 #include "tandem/base/half.hpp"
 #include "tandem/core/allocator.hpp"
-#include "tandem/cpu/move/indices.hpp"
-#include "tandem/cpu/move/lookup.hpp"
+#include "tandem/cpu/index/indices.hpp"
+#include "tandem/cpu/index/lookup.hpp"
 #include "tandem/cpu/parallel.hpp"
 
 namespace TANDEM_NS::cpu {

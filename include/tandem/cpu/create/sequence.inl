@@ -1,8 +1,8 @@
-// Definitions of cpu/move/sequence.hpp.
+// Definitions of cpu/create/sequence.hpp.
 #pragma once
 #include <cstring>
 
-#include "tandem/cpu/move/sequence.hpp"
+#include "tandem/cpu/create/sequence.hpp"
 #include "tandem/ops/create/attrs.hpp"
 
 namespace TANDEM_NS::cpu {

@@ -5,13 +5,13 @@
 #include <cstring>
 
 #include "tandem/core/allocator.hpp"
-#include "tandem/cpu/move/runs.hpp"
-#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/layout/runs.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/simd/packs.hpp"
 #include "tandem/util/inlined_vector.hpp"
 
-#define TANDEM_KERNELS "tandem/cpu/move/interleave.inc"
+#define TANDEM_KERNELS "tandem/cpu/layout/interleave.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"
 
 namespace TANDEM_NS::cpu {

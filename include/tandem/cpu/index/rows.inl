@@ -1,11 +1,11 @@
-// Definitions of cpu/move/rows.hpp.
+// Definitions of cpu/index/rows.hpp.
 #pragma once
 #include <algorithm>
 #include <cstring>
 
 #include "tandem/base/bytes.hpp"
-#include "tandem/cpu/move/indices.hpp"
-#include "tandem/cpu/move/rows.hpp"
+#include "tandem/cpu/index/indices.hpp"
+#include "tandem/cpu/index/rows.hpp"
 
 namespace TANDEM_NS::cpu {
 

@@ -1,9 +1,9 @@
-// Definitions of cpu/move/mask.hpp.
+// Definitions of cpu/index/mask.hpp.
 #pragma once
 #include <complex>
 
 #include "tandem/base/half.hpp"
-#include "tandem/cpu/move/mask.hpp"
+#include "tandem/cpu/index/mask.hpp"
 
 namespace TANDEM_NS::cpu {
 

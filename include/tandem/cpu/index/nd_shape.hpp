@@ -1,7 +1,7 @@
 // The geometry of index vectors, shared by the kernels that gather and scatter with them.
 #pragma once
-#include "tandem/cpu/move/indices.hpp"
-#include "tandem/cpu/move/strided_copy.hpp"
+#include "tandem/cpu/index/indices.hpp"
+#include "tandem/cpu/layout/strided_copy.hpp"
 
 namespace TANDEM_NS::cpu::detail {
 

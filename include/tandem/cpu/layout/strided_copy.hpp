@@ -1,5 +1,5 @@
 // Data movement between two strided views, on which transpose, slice, concat, pad, tile, reverse and broadcast_to
-// are built. Not here: which strides an op needs (cpu/move/layout.hpp), and indexed rows (cpu/move/index.hpp).
+// are built. Not here: which strides an op needs (cpu/layout/layout.hpp), and indexed rows (cpu/index/index.hpp).
 #pragma once
 #include <cstdint>
 

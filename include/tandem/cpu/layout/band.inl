@@ -1,9 +1,9 @@
-// Definitions of cpu/move/band.hpp.
+// Definitions of cpu/layout/band.hpp.
 #pragma once
 #include <algorithm>
 #include <cstring>
 
-#include "tandem/cpu/move/band.hpp"
+#include "tandem/cpu/layout/band.hpp"
 #include "tandem/cpu/parallel.hpp"
 
 namespace TANDEM_NS::cpu {
