@@ -3,8 +3,8 @@
 #include "cuda/copy.hpp"
 #include "cuda/fold.hpp"
 #include "cuda/folds.hpp"
+#include "tandem/attrs/norm.hpp"
 #include "tandem/base/axes.hpp"
-#include "tandem/ops/nn/norm_attrs.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

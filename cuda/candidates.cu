@@ -7,7 +7,7 @@
 
 #include "cuda/number.hpp"
 #include "cuda/report.hpp"
-#include "tandem/ops/random/attrs.hpp"
+#include "tandem/attrs/random.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include "cuda/device.hpp"
 #include "cuda/index_map.hpp"
 #include "cuda/number.hpp"
-#include "tandem/ops/create/attrs.hpp"
+#include "tandem/attrs/create.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "cuda/copy.hpp"
+#include "tandem/attrs/create.hpp"
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/cpu/create/fill.hpp"
-#include "tandem/ops/create/attrs.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS::cuda {
 

@@ -4,7 +4,7 @@
 #include "cuda/fold.hpp"
 #include "cuda/folds.hpp"
 #include "cuda/slices.hpp"
-#include "tandem/ops/nn/norm_attrs.hpp"
+#include "tandem/attrs/norm.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -1,8 +1,8 @@
 // The CUDA kernels of broadcast_like (a strided copy with repetition; its gradient, sum_to_like, is in reduce.cu)
 // and of reshapes that cannot be views.
 #include "cuda/copy.hpp"
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/cpu/reduce/plan.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS::cuda {
 

@@ -4,7 +4,7 @@
 
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
-#include "tandem/ops/random/attrs.hpp"
+#include "tandem/attrs/random.hpp"
 #include "tandem/util/philox.hpp"
 
 namespace TANDEM_NS::cuda {

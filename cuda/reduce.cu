@@ -2,8 +2,8 @@
 // Not here: statistics and arg-reductions (reduce_more.cu), the fold itself (fold.hpp).
 #include "cuda/fold.hpp"
 #include "cuda/folds.hpp"
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/cpu/reduce/plan.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -1,7 +1,7 @@
 // The CUDA kernels of logsumexp, variance, std, euclidean norm, count_nonzero, argmax and argmin.
 #include "cuda/fold.hpp"
 #include "cuda/folds.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
+#include "tandem/attrs/reduce.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include "cuda/folds.hpp"
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
+#include "tandem/attrs/reduce.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -2,7 +2,7 @@
 // Formulas and special cases as in cpu/softmax/softmax.inc.
 #include "cuda/report.hpp"
 #include "cuda/slices.hpp"
-#include "tandem/ops/nn/softmax_attrs.hpp"
+#include "tandem/attrs/softmax.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

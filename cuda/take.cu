@@ -4,10 +4,10 @@
 
 #include "cuda/nd_index.hpp"
 #include "cuda/number.hpp"
+#include "tandem/attrs/random.hpp"
 #include "tandem/base/axes.hpp"
 #include "tandem/cpu/random/sample.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
-#include "tandem/ops/random/attrs.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {

@@ -2,7 +2,7 @@
 // which windows read an element. Images are [batch, spatial..., channels], with three spatial axes.
 #pragma once
 #include "cuda/queue.hpp"
-#include "tandem/ops/nn/window_attrs.hpp"
+#include "tandem/attrs/conv.hpp"
 
 namespace TANDEM_NS::cuda {
 

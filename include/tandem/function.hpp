@@ -13,7 +13,6 @@
 
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/cpu/fused/fused_reduce.inl"
-#include "tandem/cpu/fused/lower.inl"
 #include "tandem/cpu/fused/run.inl"
 #include "tandem/distribute/make_parallel.inl"
 #include "tandem/graph/control/beam_search.inl"
@@ -55,6 +54,7 @@
 #include "tandem/graph/trace/function_cache.inl"
 #include "tandem/graph/trace/trace.inl"
 #include "tandem/graph/trace/turn.inl"
-#include "tandem/ops/pointwise/fused.inl"
-#include "tandem/ops/pointwise/fused_reduce.inl"
+#include "tandem/ops/fused/fused.inl"
+#include "tandem/ops/fused/fused_reduce.inl"
+#include "tandem/ops/fused/lower.inl"
 #endif

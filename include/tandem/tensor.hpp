@@ -19,6 +19,7 @@
 #include "tandem/util/inter_op.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
+#include "tandem/attrs/attrs.inl"
 #include "tandem/autodiff/backward.inl"
 #include "tandem/autodiff/custom_gradient.inl"
 #include "tandem/autodiff/dump.inl"
@@ -28,7 +29,6 @@
 #include "tandem/autodiff/recompute.inl"
 #include "tandem/autodiff/record.inl"
 #include "tandem/autodiff/row_code.inl"
-#include "tandem/base/attrs.inl"
 #include "tandem/base/device.inl"
 #include "tandem/base/error.inl"
 #include "tandem/base/scalar.inl"

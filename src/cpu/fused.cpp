@@ -1,2 +1,2 @@
-#include "tandem/cpu/fused/lower.inl"
+#include "tandem/ops/fused/lower.inl"
 #include "tandem/cpu/fused/run.inl"

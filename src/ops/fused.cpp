@@ -1,2 +1,2 @@
-#include "tandem/ops/pointwise/fused.inl"
-#include "tandem/ops/pointwise/fused_reduce.inl"
+#include "tandem/ops/fused/fused.inl"
+#include "tandem/ops/fused/fused_reduce.inl"

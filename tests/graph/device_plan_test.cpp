@@ -3,7 +3,7 @@
 #include <tandem/tandem.hpp>
 
 #include "tandem/core/backend.hpp"
-#include "tandem/ops/pointwise/fused.hpp"
+#include "tandem/ops/fused/fused.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sim.hpp"
 

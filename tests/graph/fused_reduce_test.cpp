@@ -1,6 +1,6 @@
 // The pass fuse_reductions: which reductions take in what they reduce, and numbers that are those of the ops one by
 // one, bit for bit: special values, sizes around blocks and chunks, each instruction set, any number of threads.
-#include "tandem/ops/pointwise/fused_reduce.hpp"
+#include "tandem/ops/fused/fused_reduce.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Fusion: which ops form groups, and that a group's numbers are those of its ops one by one, bit for bit: special
 // values, repeated inputs, several outputs, any size, each instruction set, several threads, outputs on top of inputs.
-#include "tandem/ops/pointwise/fused.hpp"
+#include "tandem/ops/fused/fused.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -9,7 +9,7 @@
 #include "tandem/graph/exec/concrete.hpp"
 #include "tandem/layers/all.hpp"
 #include "tandem/ops/all.hpp"
-#include "tandem/ops/pointwise/fused.hpp"
+#include "tandem/ops/fused/fused.hpp"
 #include "tandem/ops/random/sample.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"

@@ -25,7 +25,7 @@ FOR_DEFINITIONS = re.compile(r"/(row|define)\.hpp$|_kernels\.hpp$")
 RULES = "tandem/ops/pointwise/rules.inl"
 # The core headers that kernels may include: their call, their op, scratch memory (none of them uses tensors), the
 # names of the CUDA kernels.
-KERNELS_SEE = ("tandem/core/allocator.hpp", "tandem/core/cuda_kernels.hpp", "tandem/core/kernel.hpp", "tandem/core/op.hpp")
+KERNELS_SEE = ("tandem/core/allocator.hpp", "tandem/ops/cuda_kernels.hpp", "tandem/core/kernel.hpp", "tandem/core/op.hpp")
 # The op headers that kernels may include: attributes; kernels of fused programs also the rules that they run.
 KERNELS_SEE_OF_OPS = re.compile(r"/\w*attrs\.hpp$|ops/optim/rules\.hpp$")
 FUSED_SEE = re.compile(r"tandem/ops/pointwise/(fused\w*\.hpp|rules\.inl)$")

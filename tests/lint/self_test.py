@@ -147,7 +147,7 @@ class Layering(unittest.TestCase):
                 ("tandem/ops/reduce/sum.inl", "tandem/cpu/reduce/reduce.hpp"),
                 ("tandem/ops/reduce/sum.inl", "tandem/ops/shape/reshape.hpp"),
                 ("tandem/cpu/reduce/reduce.hpp", "tandem/core/kernel.hpp"),
-                ("tandem/cpu/reduce/reduce.hpp", "tandem/ops/reduce/attrs.hpp"),
+                ("tandem/cpu/reduce/reduce.hpp", "tandem/attrs/reduce.hpp"),
                 ("cuda/reduce.cu", "cuda/launch.cuh"),
                 ("cuda/reduce.cu", "<cuda_runtime.h>"),
                 ("tandem/graph/trace/trace.hpp", "tandem/autodiff/tape.hpp"),

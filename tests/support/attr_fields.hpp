@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tandem/base/attrs.hpp"
+#include "tandem/attrs/attrs.hpp"
 #include "tandem/base/error.hpp"
 
 namespace samples {

@@ -5,8 +5,8 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/core/backend.hpp"
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/op.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 
 namespace TANDEM_NS {
 

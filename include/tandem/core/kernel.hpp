@@ -1,7 +1,7 @@
 // The interface that kernels see: pointers, specs, attributes, scratch. No tensors, no tapes.
 #pragma once
 
-#include "tandem/base/attrs.hpp"
+#include "tandem/attrs/attrs.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/base/spec.hpp"
 #include "tandem/core/packed.hpp"

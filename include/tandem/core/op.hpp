@@ -106,7 +106,7 @@ struct OpDef {
   RareColumns rare = {};
 };
 
-// `loop` is for groups of ops that run tile by tile (ops/pointwise/fused.hpp). It is null, or its `run` is null, if
+// `loop` is for groups of ops that run tile by tile (ops/fused/fused.hpp). It is null, or its `run` is null, if
 // the CPU kernel of the op (or of this dtype) is more than a loop over equal shapes; the op is then not fused.
 // `params` points into the attributes passed.
 

@@ -1,9 +1,9 @@
 // Definitions of ops/cast.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/layout/strided_copy.hpp"
 #include "tandem/cpu/pointwise/cast.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 
 namespace TANDEM_NS {

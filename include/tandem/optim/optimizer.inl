@@ -2,11 +2,11 @@
 #pragma once
 #include <algorithm>
 
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/optim.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/optim/check_options.hpp"
 #include "tandem/optim/optimizer.hpp"

@@ -1,8 +1,8 @@
 // CPU kernels of scaled dot-product attention, forward and backward, tile by tile: the matrix of weights is never
 // stored as a whole. Not here: shape rules, decompositions (ops/nn/attention).
 #pragma once
+#include "tandem/attrs/attention.hpp"
 #include "tandem/core/kernel.hpp"
-#include "tandem/ops/nn/attention_attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

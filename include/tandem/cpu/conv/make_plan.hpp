@@ -2,9 +2,9 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/attrs/conv.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/cpu/conv/plan.hpp"
-#include "tandem/ops/nn/window_attrs.hpp"
 #include "tandem/util/inlined_vector.hpp"
 
 namespace TANDEM_NS::cpu::convolution {

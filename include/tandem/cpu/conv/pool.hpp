@@ -2,8 +2,8 @@
 // rules::PoolAttrs. The winner of a window is its first maximum, or its first NaN.
 // Not here: shape rules and gradients (ops/conv/pool.hpp).
 #pragma once
+#include "tandem/attrs/conv.hpp"
 #include "tandem/core/kernel.hpp"
-#include "tandem/ops/nn/window_attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <cstring>
 
+#include "tandem/attrs/create.hpp"
 #include "tandem/base/bytes.hpp"
 #include "tandem/cpu/create/fill.hpp"
-#include "tandem/ops/create/attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <cstring>
 
+#include "tandem/attrs/create.hpp"
 #include "tandem/cpu/create/sequence.hpp"
-#include "tandem/ops/create/attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

@@ -8,7 +8,7 @@
 #include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
-class FusedProgram;  // ops/pointwise/fused.hpp
+class FusedProgram;  // ops/fused/fused.hpp
 }
 namespace TANDEM_NS::cpu {
 
@@ -37,7 +37,7 @@ class TANDEM_API FusedCode {
   TANDEM_LAZY explicit FusedCode(const FusedProgram& program);
   /// Runs the kernel. An output may share the buffer of an input of its spec.
   void run(const KernelCall& call) const { run_(*this, call); }
-  /// The same for fused_reduce (ops/pointwise/fused_reduce.hpp).
+  /// The same for fused_reduce (ops/fused/fused_reduce.hpp).
   void reduce(const KernelCall& call) const { reduce_(*this, call); }
   /// The estimated cost in ns per element.
   double cost() const { return cost_; }

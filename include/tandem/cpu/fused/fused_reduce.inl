@@ -8,7 +8,7 @@
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/reduce/chunks.hpp"
 #include "tandem/cpu/reduce/kernels.hpp"
-#include "tandem/ops/pointwise/fused_reduce.hpp"
+#include "tandem/ops/fused/fused_reduce.hpp"
 
 namespace TANDEM_NS::cpu {
 /// A fold whose elements arrive block by block.

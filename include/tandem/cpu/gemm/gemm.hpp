@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tandem/attrs/fused_activation.hpp"
 #include "tandem/base/dtype.hpp"
-#include "tandem/base/fused_activation.hpp"
 #include "tandem/base/half.hpp"
 #include "tandem/config.hpp"
 

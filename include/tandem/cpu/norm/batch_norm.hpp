@@ -1,8 +1,8 @@
 // CPU kernels of fused_batch_norm in training, forward and backward, for channels on any axis.
 // Not here: shape rules, decompositions, inference (ops/nn/batch_norm).
 #pragma once
+#include "tandem/attrs/norm.hpp"
 #include "tandem/core/kernel.hpp"
-#include "tandem/ops/nn/norm_attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

@@ -1,8 +1,8 @@
 // CPU kernels of layer_norm and rms_norm, forward and backward.
 // Not here: shape rules, decompositions (ops/nn/layer_norm), batch statistics (batch_norm.hpp).
 #pragma once
+#include "tandem/attrs/norm.hpp"
 #include "tandem/core/kernel.hpp"
-#include "tandem/ops/nn/norm_attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

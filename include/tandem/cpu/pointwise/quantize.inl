@@ -4,10 +4,10 @@
 #include <cmath>
 #include <string>
 
+#include "tandem/attrs/quantize.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/pointwise/quantize.hpp"
-#include "tandem/ops/pointwise/quantize_attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 namespace detail {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
+#include "tandem/attrs/random.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/cpu/random/candidates.hpp"
-#include "tandem/ops/random/attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <string>
 
+#include "tandem/attrs/random.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/random/distributions.hpp"
-#include "tandem/ops/random/attrs.hpp"
 #include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::cpu {

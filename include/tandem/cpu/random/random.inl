@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tandem/attrs/random.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/random/random.hpp"
 #include "tandem/cpu/simd/isa.hpp"
 #include "tandem/cpu/simd/packs.hpp"
-#include "tandem/ops/random/attrs.hpp"
 
 #define TANDEM_KERNELS "tandem/cpu/random/random.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"

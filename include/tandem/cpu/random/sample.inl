@@ -5,11 +5,11 @@
 #include <cstring>
 #include <string>
 
+#include "tandem/attrs/random.hpp"
 #include "tandem/base/bytes.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/random/sample.hpp"
-#include "tandem/ops/random/attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

@@ -1,7 +1,7 @@
 // CPU kernels of argmax and argmin. Not here: their shape rule (ops/reduce/arg.hpp).
 #pragma once
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/core/kernel.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

@@ -2,10 +2,10 @@
 // Not here: shape rules and gradients (ops/reduce), arg-reductions and scans (cpu/reduce/arg_reduce.hpp,
 // cpu/reduce/scan.hpp).
 #pragma once
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/core/kernel.hpp"
 #include "tandem/cpu/reduce/fold.hpp"
 #include "tandem/cpu/reduce/plan.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

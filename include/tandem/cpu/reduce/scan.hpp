@@ -1,8 +1,8 @@
 // CPU kernels of cumsum, cumprod, and of the ops that cumprod's gradient and cumulative_logsumexp use: linear_scan,
 // shift and cumulative_max. Not here: shape rules and gradients (ops/reduce/scan.hpp).
 #pragma once
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/core/kernel.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

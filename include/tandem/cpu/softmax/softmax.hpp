@@ -1,8 +1,8 @@
 // CPU kernels of the softmax family: forward, backward, and the cross entropies that contain a softmax.
 // Not here: shape rules, gradients, references (ops/softmax/softmax.hpp, ops/softmax/cross_entropy.hpp).
 #pragma once
+#include "tandem/attrs/softmax.hpp"
 #include "tandem/core/kernel.hpp"
-#include "tandem/ops/nn/softmax_attrs.hpp"
 
 namespace TANDEM_NS::cpu {
 

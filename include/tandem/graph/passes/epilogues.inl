@@ -2,12 +2,12 @@
 // normalization at inference to a convolution. Benchmark rows: char_rnn_step @traced and @cells_traced (the logits),
 // conv2d/inference* @traced.
 #pragma once
+#include "tandem/attrs/conv.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
-#include "tandem/ops/nn/window_attrs.hpp"
 #include "tandem/ops/pointwise/activation.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"

@@ -15,7 +15,7 @@
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/cast.hpp"
-#include "tandem/ops/pointwise/fused.hpp"
+#include "tandem/ops/fused/fused.hpp"
 #include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {

@@ -60,11 +60,11 @@ TANDEM_LAZY TANDEM_API Ref<Graph> combine_products(const Graph& graph);
 /// by another effect or by an op that may raise.
 TANDEM_LAZY TANDEM_API Ref<Graph> combine_updates(const Graph& graph);
 /// Pointwise fusion: combines connected elementwise ops over one shape into one `fused` op
-/// (ops/pointwise/fused.hpp), which runs them tile by tile. CPU only; never across an effect; half precision,
+/// (ops/fused/fused.hpp), which runs them tile by tile. CPU only; never across an effect; half precision,
 /// strings and ops that check their data are not fused.
 TANDEM_LAZY TANDEM_API Ref<Graph> fuse(const Graph& graph);
 /// Reduction fusion: combines a sum, mean, maximum or minimum over the last axes with the `fused` or elementwise op
-/// that produces its operand, if that has no other use, into one `fused_reduce` op (ops/pointwise/fused_reduce.hpp).
+/// that produces its operand, if that has no other use, into one `fused_reduce` op (ops/fused/fused_reduce.hpp).
 /// The operand is reduced tile by tile and never materialized. CPU, float32 and float64; never across an effect.
 TANDEM_LAZY TANDEM_API Ref<Graph> fuse_reductions(const Graph& graph);
 

@@ -6,7 +6,7 @@
 #include "tandem/core/backend.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
-#include "tandem/ops/pointwise/fused_reduce.hpp"
+#include "tandem/ops/fused/fused_reduce.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/util/lean_vector.hpp"
 

@@ -6,13 +6,13 @@
 #include <map>
 #include <string>
 
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"

@@ -3,8 +3,8 @@
 #pragma once
 #include <optional>
 
+#include "tandem/attrs/attention.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/nn/attention_attrs.hpp"
 
 namespace TANDEM_NS {
 namespace nn {

@@ -2,7 +2,6 @@
 // with its input gradient T(g, w) and its filter gradient F(x, g) it is closed under differentiation: each of the three
 // is linear in both operands, and their gradients are the other two.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/conv/conv.hpp"
 #include "tandem/ops/conv/conv.hpp"
@@ -10,6 +9,7 @@
 #include "tandem/ops/conv/fused_conv.hpp"
 #include "tandem/ops/conv/image_axes.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 

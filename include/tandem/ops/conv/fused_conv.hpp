@@ -1,8 +1,8 @@
 // A convolution with what usually follows it, as one op: activation((conv(x, w) + bias) * scale + offset), applied
 // while the results are in the cache. Layers and the pass fuse_epilogues make it; there is no public function.
 #pragma once
+#include "tandem/attrs/conv.hpp"
 #include "tandem/ops/conv/conv.hpp"
-#include "tandem/ops/nn/window_attrs.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,9 +1,9 @@
 // Definitions of ops/conv/fused_conv.hpp. The inputs are x, w and up to three vectors: bias, scale and offset.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/conv/conv.hpp"
 #include "tandem/ops/conv/fused_conv.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/linalg/dense.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/reduce/like.hpp"

@@ -1,8 +1,8 @@
 // What convolutions and pooling share inside: checks of their shape rules, and images with their channels first.
 #pragma once
+#include "tandem/attrs/conv.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/data_format.hpp"
-#include "tandem/ops/nn/window_attrs.hpp"
 
 namespace TANDEM_NS::detail {
 

@@ -1,7 +1,6 @@
 // Definitions of ops/conv/pool.hpp. The gradient of a maximum moves g to the winners of x's windows (max_pool_grad);
 // its own gradient reads at the winners (max_pool_pick), and the other way round.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/conv/pool.hpp"
 #include "tandem/ops/cast.hpp"
@@ -9,6 +8,7 @@
 #include "tandem/ops/conv/image_axes.hpp"
 #include "tandem/ops/conv/pool.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/attrs/conv.hpp"
 #include "tandem/ops/data_format.hpp"
-#include "tandem/ops/nn/window_attrs.hpp"
 
 namespace TANDEM_NS {
 

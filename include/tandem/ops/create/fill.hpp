@@ -3,8 +3,8 @@
 // are ops.
 // Not here: constants from literals (constant.hpp), sequences (range.hpp).
 #pragma once
+#include "tandem/attrs/create.hpp"
 #include "tandem/base/scalar.hpp"
-#include "tandem/ops/create/attrs.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/dims.hpp"
 

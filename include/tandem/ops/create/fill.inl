@@ -2,13 +2,13 @@
 #pragma once
 #include <cstring>
 
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/create/fill.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/create/range.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/shape/reshape.hpp"

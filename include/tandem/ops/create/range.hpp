@@ -1,8 +1,8 @@
 // Sequences: range, linspace, sequence_mask. From C++ numbers they are host constants (in a trace they are captured
 // and add no node); from tensors they are ops, whose length may be known only when they run.
 #pragma once
+#include "tandem/attrs/create.hpp"
 #include "tandem/base/scalar.hpp"
-#include "tandem/ops/create/attrs.hpp"
 #include "tandem/ops/create/constant.hpp"
 
 namespace TANDEM_NS {

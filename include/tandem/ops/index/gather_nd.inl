@@ -1,9 +1,9 @@
 // Definitions of ops/index/gather_nd.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/index/index.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
 #include "tandem/ops/index/scatter.hpp"

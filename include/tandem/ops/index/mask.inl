@@ -1,10 +1,10 @@
 // Definitions of ops/index/mask.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/index/index.hpp"
 #include "tandem/cpu/index/mask.hpp"
 #include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/mask.hpp"

@@ -1,7 +1,7 @@
 // Definitions of ops/index/reverse_sequence.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/index/index.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/reverse_sequence.hpp"
 

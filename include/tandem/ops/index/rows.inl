@@ -1,8 +1,8 @@
 // Definitions of ops/index/rows.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/index/rows.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/rows.hpp"

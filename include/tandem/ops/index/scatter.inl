@@ -1,12 +1,12 @@
 // Definitions of ops/index/scatter.hpp, and of the scatter functions of Variable.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
 #include "tandem/cpu/index/scatter.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
 #include "tandem/ops/index/scatter.hpp"

@@ -1,8 +1,8 @@
 // Definitions of ops/index/sort.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/index/sort.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/index/gather_nd.hpp"
 #include "tandem/ops/index/sort.hpp"
 #include "tandem/ops/shape/transpose.hpp"

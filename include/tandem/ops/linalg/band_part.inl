@@ -1,7 +1,7 @@
 // Definitions of ops/linalg/band_part.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/layout/band.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/linalg/band_part.hpp"
 
 namespace TANDEM_NS {

@@ -2,7 +2,7 @@
 // product.
 // Not here: the layer and its variables (nn/layers).
 #pragma once
-#include "tandem/base/fused_activation.hpp"
+#include "tandem/attrs/fused_activation.hpp"
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {

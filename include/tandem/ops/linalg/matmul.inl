@@ -1,9 +1,9 @@
 // Definitions of ops/linalg/matmul.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/gemm/matmul.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/rule.hpp"

@@ -2,9 +2,9 @@
 // and one backward.
 // Not here: the layer with its moving averages (nn/layers), statistics per example (layer_norm.hpp).
 #pragma once
+#include "tandem/attrs/norm.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/data_format.hpp"
-#include "tandem/ops/nn/norm_attrs.hpp"
 
 namespace TANDEM_NS {
 namespace nn {

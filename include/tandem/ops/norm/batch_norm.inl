@@ -1,9 +1,9 @@
 // Definitions of ops/norm/batch_norm.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/norm/batch_norm.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/half.hpp"
 #include "tandem/ops/norm/batch_norm.hpp"
 #include "tandem/ops/norm/layer_norm.hpp"

@@ -2,9 +2,9 @@
 // nn::instance_norm, composed of moments.
 // Not here: statistics over the batch (batch_norm.hpp).
 #pragma once
+#include "tandem/attrs/norm.hpp"
 #include "tandem/base/axes.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/nn/norm_attrs.hpp"
 
 namespace TANDEM_NS {
 namespace nn {

@@ -2,9 +2,9 @@
 #pragma once
 #include <string>
 
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/norm/layer_norm.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/half.hpp"
 #include "tandem/ops/norm/layer_norm.hpp"
 #include "tandem/ops/pointwise/arith.hpp"

@@ -1,8 +1,8 @@
 // Definitions of ops/pointwise/add_n.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/pointwise/add_n.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/add_n.hpp"
 
 namespace TANDEM_NS {

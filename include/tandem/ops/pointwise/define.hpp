@@ -4,7 +4,7 @@
 // A group's header has a list, TANDEM_<GROUP>_OPS(unary, binary, other), which passes each op to the macro for the
 // form of its public function: unary, binary, or hand-written. The definition of the op `sin` is `struct sin_rule`.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/rule.hpp"
 #ifndef __CUDACC__
 #include "tandem/cpu/pointwise/pointwise.hpp"

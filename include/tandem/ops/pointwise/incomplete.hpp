@@ -1,6 +1,6 @@
 // Incomplete gamma and beta functions, element by element: igamma igammac betainc.
 #pragma once
-#include "tandem/base/attrs.hpp"
+#include "tandem/attrs/attrs.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
 #include "tandem/ops/rule.hpp"
 

@@ -1,8 +1,8 @@
 // Quantization (namespace quantization): quantize, dequantize, and the simulated forms quantize_and_dequantize and
 // fake_quant_with_min_max_args, _vars, _vars_per_channel, which stay floating.
 #pragma once
+#include "tandem/attrs/quantize.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
-#include "tandem/ops/pointwise/quantize_attrs.hpp"
 #include "tandem/ops/rule.hpp"
 
 namespace TANDEM_NS {

@@ -1,6 +1,6 @@
 // Candidate samplers: draw the classes that represent all classes in nn::nce_loss and nn::sampled_softmax_loss.
 #pragma once
-#include "tandem/ops/random/attrs.hpp"
+#include "tandem/attrs/random.hpp"
 #include "tandem/ops/random/generator.hpp"
 
 namespace TANDEM_NS::random {

@@ -1,8 +1,8 @@
 // Definitions of ops/random/candidates.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/random/candidates.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/random/candidates.hpp"
 
 namespace TANDEM_NS {

@@ -1,7 +1,7 @@
 // Random numbers of distributions with parameters: gamma, beta, poisson, binomial, and their stateless forms.
 // Not here: uniform and normal numbers (draw.hpp), classes (sample.hpp).
 #pragma once
-#include "tandem/ops/random/attrs.hpp"
+#include "tandem/attrs/random.hpp"
 #include "tandem/ops/random/draw.hpp"
 
 namespace TANDEM_NS::random {

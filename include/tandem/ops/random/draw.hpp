@@ -5,9 +5,9 @@
 #include <array>
 #include <concepts>
 
+#include "tandem/attrs/random.hpp"
 #include "tandem/base/scalar.hpp"
 #include "tandem/ops/dims.hpp"
-#include "tandem/ops/random/attrs.hpp"
 #include "tandem/ops/random/generator.hpp"
 
 namespace TANDEM_NS::random {

@@ -2,9 +2,9 @@
 #pragma once
 #include <optional>
 
+#include "tandem/attrs/random.hpp"
 #include "tandem/base/shape_arg.hpp"
 #include "tandem/ops/dims.hpp"
-#include "tandem/ops/random/attrs.hpp"
 #include "tandem/ops/random/generator.hpp"
 
 namespace TANDEM_NS {

@@ -1,10 +1,10 @@
 // Definitions of ops/random/dropout.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/random/random.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/random/draw.hpp"
 #include "tandem/ops/random/dropout.hpp"

@@ -1,7 +1,7 @@
 // Sampling from given values: categorical, sample_with_temperature, shuffle, permutation, and stateless forms.
 // Not here: numbers from a distribution (draw.hpp).
 #pragma once
-#include "tandem/ops/random/attrs.hpp"
+#include "tandem/attrs/random.hpp"
 #include "tandem/ops/random/draw.hpp"
 #include "tandem/ops/random/generator.hpp"
 

@@ -1,9 +1,9 @@
 // Definitions of ops/random/sample.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/random/sample.hpp"
 #include "tandem/ops/create/range.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/random/sample.hpp"
 
 namespace TANDEM_NS {

@@ -3,8 +3,8 @@
 #pragma once
 #include <concepts>
 
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,7 +1,7 @@
 // Definitions of ops/reduce/arg.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/reduce/arg_reduce.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/reduce/arg.hpp"
 
 namespace TANDEM_NS {

@@ -3,8 +3,8 @@
 // run; its data may be absent.
 // Not here: reductions over axes that the user specifies (reduce.hpp).
 #pragma once
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,8 +1,8 @@
 // Definitions of ops/reduce/like.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/reduce/reduce.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/reduce/like.hpp"
 
 namespace TANDEM_NS {

@@ -1,7 +1,7 @@
 // Options of the reductions, and their overloads with positional axes.
 #pragma once
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,8 +1,8 @@
 // Parts shared by the reduce_* ops: shape rule, scratch, the broadcast of gradients, and the macro that defines an
 // op and its public function. Used by their definitions.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/reduce/reduce.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/reduce/options.hpp"
 

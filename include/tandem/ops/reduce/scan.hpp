@@ -1,8 +1,8 @@
 // Cumulative sums and products: cumsum, cumprod, cumulative_logsumexp; and the ops with which they and their gradients
 // are computed: linear_scan, shift, cumulative_max.
 #pragma once
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
 
 namespace TANDEM_NS {
 

@@ -2,10 +2,10 @@
 #pragma once
 #include <limits>
 
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/reduce/scan.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"

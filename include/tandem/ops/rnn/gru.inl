@@ -1,7 +1,7 @@
 // Definitions of ops/rnn/gru.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/rnn/rnn.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/half.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/pointwise/arith.hpp"

@@ -1,8 +1,8 @@
 // Definitions of ops/shape/reshape.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/layout/strided_copy.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 

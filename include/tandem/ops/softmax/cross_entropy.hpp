@@ -2,9 +2,9 @@
 // and never compute log(softmax) in two steps.
 // Not here: reduced losses with sample weights (losses), softmax itself (softmax.hpp).
 #pragma once
+#include "tandem/attrs/softmax.hpp"
 #include "tandem/base/scalar.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/nn/softmax_attrs.hpp"
 #include "tandem/ops/rule.hpp"
 #include "tandem/util/scalar_math.hpp"
 

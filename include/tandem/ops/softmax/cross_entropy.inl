@@ -1,7 +1,7 @@
 // Definitions of ops/softmax/cross_entropy.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/softmax/softmax.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"

@@ -1,8 +1,8 @@
 // nn::softmax and nn::log_softmax, each with a single-pass backward op. Not here: losses built on them
 // (cross_entropy.hpp).
 #pragma once
+#include "tandem/attrs/softmax.hpp"
 #include "tandem/core/apply.hpp"
-#include "tandem/ops/nn/softmax_attrs.hpp"
 
 namespace TANDEM_NS {
 namespace nn {

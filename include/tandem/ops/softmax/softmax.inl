@@ -1,7 +1,7 @@
 // Definitions of ops/softmax/softmax.hpp.
 #pragma once
-#include "tandem/core/cuda_kernels.hpp"
 #include "tandem/cpu/softmax/softmax.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/reduce/reduce.hpp"

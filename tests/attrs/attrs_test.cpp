@@ -1,5 +1,5 @@
 // Attrs: one struct type-erased: print, equality, hash, visits, inline and outside storage.
-#include "tandem/base/attrs.hpp"
+#include "tandem/attrs/attrs.hpp"
 
 #include <vector>
 

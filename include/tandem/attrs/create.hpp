@@ -1,7 +1,7 @@
 // The attributes of the creation ops, shared by the ops and their kernels.
 // Not here: public functions (fill.hpp, range.hpp).
 #pragma once
-#include "tandem/base/attrs.hpp"
+#include "tandem/attrs/attrs.hpp"
 
 namespace TANDEM_NS {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "tandem/base/attrs.hpp"
+#include "tandem/attrs/attrs.hpp"
 
 namespace TANDEM_NS {
 

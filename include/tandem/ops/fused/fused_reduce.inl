@@ -1,8 +1,8 @@
-// Definitions of ops/pointwise/fused_reduce.hpp.
+// Definitions of ops/fused/fused_reduce.hpp.
 #pragma once
+#include "tandem/attrs/reduce.hpp"
 #include "tandem/cpu/fused/fused.hpp"
-#include "tandem/ops/pointwise/fused_reduce.hpp"
-#include "tandem/ops/reduce/attrs.hpp"
+#include "tandem/ops/fused/fused_reduce.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,8 +1,8 @@
 // The attributes of ops that move a window over the spatial axes of an image (convolutions, pooling), and the sizes
 // that follow from them. Shared by the ops and their kernels; images are [batch, spatial..., channels].
 #pragma once
-#include "tandem/base/attrs.hpp"
-#include "tandem/base/fused_activation.hpp"
+#include "tandem/attrs/attrs.hpp"
+#include "tandem/attrs/fused_activation.hpp"
 
 namespace TANDEM_NS {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "tandem/cpu/fused/fused.hpp"
-#include "tandem/cpu/fused/micro.hpp"
 #include "tandem/cpu/pointwise/pointwise.hpp"
-#include "tandem/ops/pointwise/fused.hpp"
+#include "tandem/ops/fused/fused.hpp"
+#include "tandem/ops/fused/micro.hpp"
 #include "tandem/ops/pointwise/rules.inl"
 
-#define TANDEM_KERNELS "tandem/cpu/fused/fused.inc"
+#define TANDEM_KERNELS "tandem/ops/fused/chain.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"
 
 namespace TANDEM_NS::cpu {

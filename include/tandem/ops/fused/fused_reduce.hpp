@@ -2,7 +2,7 @@
 // program's result. Created by the pass `fuse_reductions` (graph/passes/passes.hpp).
 // Not here: how it is executed (cpu/fused/fused_reduce.inl).
 #pragma once
-#include "tandem/ops/pointwise/fused.hpp"
+#include "tandem/ops/fused/fused.hpp"
 
 namespace TANDEM_NS {
 

@@ -1,6 +1,6 @@
 // The attributes of the quantization ops, shared by the ops and their kernels.
 #pragma once
-#include "tandem/base/attrs.hpp"
+#include "tandem/attrs/attrs.hpp"
 
 namespace TANDEM_NS {
 

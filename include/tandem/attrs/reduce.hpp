@@ -1,6 +1,6 @@
 // The attributes of reductions and scans, shared by the ops and the kernels in cpu/.
 #pragma once
-#include "tandem/base/attrs.hpp"
+#include "tandem/attrs/attrs.hpp"
 #include "tandem/base/spec.hpp"
 
 namespace TANDEM_NS {

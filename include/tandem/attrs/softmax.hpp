@@ -1,6 +1,6 @@
 // The attributes of the softmax family, shared by the ops and their kernels.
 #pragma once
-#include "tandem/base/attrs.hpp"
+#include "tandem/attrs/attrs.hpp"
 
 namespace TANDEM_NS {
 struct SoftmaxAttrs {

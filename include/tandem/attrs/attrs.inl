@@ -1,6 +1,6 @@
-// Definitions of base/attrs.hpp.
+// Definitions of attrs/attrs.hpp.
 #pragma once
-#include "tandem/base/attrs.hpp"
+#include "tandem/attrs/attrs.hpp"
 #include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {

@@ -1,9 +1,9 @@
-// Definitions of ops/pointwise/fused.hpp.
+// Definitions of ops/fused/fused.hpp.
 #pragma once
 #include <algorithm>
 
 #include "tandem/cpu/fused/fused.hpp"
-#include "tandem/ops/pointwise/fused.hpp"
+#include "tandem/ops/fused/fused.hpp"
 #include "tandem/ops/rule.hpp"
 
 namespace TANDEM_NS {
