@@ -1,9 +1,9 @@
 // The CUDA kernels of the optimizers' update rules, dense and row-sparse. The learning rate and the step count are
 // in host memory, so a launch does not wait. The kernels follow the list in optim/rules.hpp. Weights and gradients
 // are stored as S and computed as T: of half precision in float32, with float32 slots.
-#include "cuda/copy.hpp"
+#include "cuda/index/sort.hpp"
+#include "cuda/layout/copy.hpp"
 #include "cuda/number.hpp"
-#include "cuda/sort.hpp"
 #include "tandem/optim/rules.hpp"
 
 namespace TANDEM_NS::cuda {

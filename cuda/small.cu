@@ -1,7 +1,7 @@
 // The CUDA kernels of add_n and band_part.
-#include "cuda/folds.hpp"
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
+#include "cuda/reduce/folds.hpp"
 #include "tandem/ops/linalg/band_part.hpp"
 
 namespace TANDEM_NS::cuda {

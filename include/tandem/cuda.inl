@@ -1,4 +1,4 @@
-// The implementation for a library without CUDA; with CUDA, cuda/public.cpp defines these functions.
+// The implementation for a library without CUDA; with CUDA, cuda/driver/public.cpp defines these functions.
 #pragma once
 #include "tandem/base/error.hpp"
 #include "tandem/cuda.hpp"

@@ -1,9 +1,9 @@
-// In the place of cuda/driver.cpp: a driver that is always there, and a cuBLASLt of plain loops that reads descriptions
-// as the documentation defines them (columns first, epilogues, strided batches).
+// In the place of cuda/driver/driver.cpp: a driver that is always there, and a cuBLASLt of plain loops that reads
+// descriptions as the documentation defines them (columns first, epilogues, strided batches).
 #include <complex>
 #include <cstring>
 
-#include "cuda/driver.hpp"
+#include "cuda/driver/driver.hpp"
 #include "tandem/base/half.hpp"
 #include "tests/cuda/emulator/memory.hpp"
 

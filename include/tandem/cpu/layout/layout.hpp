@@ -1,5 +1,5 @@
 // Kernels of the ops that only move data, each expressed as a strided copy. Shapes are checked by the ops' shape
-// rules. Except tile_sum, they also serve the GPU, where cuda/copy.cu runs the same copies.
+// rules. Except tile_sum, they also serve the GPU, where cuda/layout/copy.cu runs the same copies.
 // Not here: the copy itself (strided_copy.hpp).
 #pragma once
 #include "tandem/base/axes.hpp"

@@ -104,7 +104,7 @@ TANDEM_HD bool floor_differs(T rest, T b) {
 }
 
 // `rejects` is the condition of `check` for a single element; a GPU kernel reports it to the host
-// (cuda/pointwise.hpp).
+// (cuda/pointwise/pointwise.hpp).
 inline constexpr const char* zero_divisor = "is an integer division by zero";
 template <class V>
 TANDEM_HD bool is_zero_divisor(V b) {

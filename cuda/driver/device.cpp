@@ -1,0 +1,156 @@
+// Device detection, the devices' queues, synchronization, and conversion of device faults into errors.
+#include "cuda/driver/device.hpp"
+
+#include <pthread.h>
+
+#include <mutex>
+#include <optional>
+
+#include "cuda/driver/driver.hpp"
+#include "cuda/driver/memory.hpp"
+#include "tandem/base/error.hpp"
+
+namespace TANDEM_NS::cuda {
+namespace {
+
+std::string driver_trouble() {
+  const Library<Driver>& d = driver();
+  if (!d.is_open()) return "no NVIDIA driver: " + d.error;
+  const CUresult status = d.functions.init(0);
+  if (status == CUDA_SUCCESS) return {};
+  const char* text = nullptr;
+  d.functions.error_string(status, &text);
+  return std::string("the NVIDIA driver failed to initialize: ") + (text ? text : "unknown error");
+}
+std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
+std::string runtime_trouble(cudaError_t status) {
+  std::string s = cudaGetErrorString(status);
+  int has = 0;
+  if (status == cudaErrorInsufficientDriver && driver().functions.version(&has) == CUDA_SUCCESS)
+    s += " (the driver supports CUDA " + version(has) + ", the library was built with " + version(CUDART_VERSION) + ")";
+  return s;
+}
+// A library built for other architectures fails at its first kernel, so this is checked in advance.
+std::string architecture_trouble() {
+  if (const cudaError_t status = probe(); status != cudaSuccess) {
+    int major = 0, minor = 0;
+    (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+    (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
+    return "its kernels were not built for compute capability " + std::to_string(major) + "." + std::to_string(minor) +
+           ": " + cudaGetErrorString(status) + " (see CMAKE_CUDA_ARCHITECTURES)";
+  }
+  return {};
+}
+Devices look() {
+  Devices d;
+  d.why_off = driver_trouble();
+  if (!d.why_off.empty()) return d;
+  const cudaError_t status = cudaGetDeviceCount(&d.count);
+  if (status != cudaSuccess || d.count == 0) {
+    d.why_off = status != cudaSuccess ? runtime_trouble(status) : "the driver found no device";
+    d.count = 0;
+    return d;
+  }
+  d.count = std::min(d.count, max_devices);
+  d.why_off = architecture_trouble();
+  if (!d.why_off.empty()) d.count = 0;
+  return d;
+}
+
+// Whether this process is a child, and its parent had used a GPU: the driver does not work in it.
+std::atomic<bool> in_child{false};
+
+Queue make_queue(int device) {
+  [[maybe_unused]] static const int once = pthread_atfork(nullptr, nullptr, [] { in_child = true; });
+  Queue q{device, nullptr, nullptr};
+  void* page = nullptr;
+  check(cudaStreamCreateWithFlags(&q.stream, cudaStreamNonBlocking), "device", "stream");
+  check(cudaHostAlloc(&page, sizeof(Fault), cudaHostAllocMapped), "device", "page for errors");
+  q.fault = ::new (page) Fault{};
+  return q;
+}
+
+// Takes the fault that kernels have reported, so that one bad index does not affect later calls. Threads share the
+// page, as they share the queue: the first that waits gets the fault.
+std::optional<Fault> take_fault(const Queue& q) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const std::atomic_ref found(q.fault->found);
+  if (found.load(std::memory_order_acquire) != 2) return {};
+  const Fault f = *q.fault;
+  found.store(0, std::memory_order_release);
+  return f;
+}
+// Raises the fault, if any; called after a wait.
+void raise_fault(const Queue& q) {
+  const std::optional<Fault> taken = take_fault(q);
+  if (!taken) return;
+  const Fault& f = *taken;
+  const std::string found = " (found on GPU:" + std::to_string(q.device) + "; ";
+  if (f.what)
+    errors::raise<errors::InvalidArgumentError>(
+        f.op, f.unit + (" " + std::to_string(f.position) + " ") + f.what + found + "the result there is invalid)");
+  errors::raise<errors::InvalidArgumentError>(
+      f.op, (f.unit ? f.unit : "index") + (" " + std::to_string(f.index)) + " at position " +
+                std::to_string(f.position) + " is out of range [" + std::to_string(f.low) + ", " +
+                std::to_string(f.limit) + ")" + found + "the result is zero there)");
+}
+
+}  // namespace
+
+const Devices& devices() {
+  static const auto* const d = new Devices(look());
+  return *d;
+}
+
+// The runtime's own value counts: other code of the program may have selected another device.
+void use_device(int device) {
+  if (in_child.load(std::memory_order_relaxed))
+    errors::raise<errors::UnavailableError>(
+        "device",
+        "a GPU cannot be used in a process that fork() made after its parent had used one (fork earlier, or use exec)");
+  int current = -1;
+  check(cudaGetDevice(&current), "device", "selection");
+  if (current != device) check(cudaSetDevice(device), "device", "selection");
+}
+
+const Queue& queue(int device) {
+  static Queue* const queues = new Queue[max_devices];
+  static std::once_flag* const once = new std::once_flag[max_devices];
+  use_device(device);
+  std::call_once(once[device], [=] { queues[device] = make_queue(device); });
+  return queues[device];
+}
+
+void wait(int device) {
+  const Queue& q = queue(device);
+  check(cudaStreamSynchronize(q.stream), "device", "an op launched before failed");
+  raise_fault(q);
+}
+
+std::atomic<std::uint64_t>& hidden_waits() {
+  static std::atomic<std::uint64_t> n{0};
+  return n;
+}
+
+void check_device(const char* function, int device) {
+  const Devices& d = devices();
+  if (device >= 0 && device < d.count) return;
+  if (d.count == 0) errors::raise<errors::UnavailableError>(function, "no CUDA device: " + d.why_off);
+  errors::raise<errors::InvalidArgumentError>(
+      function, "GPU:" + std::to_string(device) + " does not exist; there are " + std::to_string(d.count));
+}
+
+void check(cudaError_t status, const char* op, const char* what) {
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();  // else the next launch would report it again
+  errors::raise<errors::CudaError>(op, std::string(what) + ": " + cudaGetErrorString(status));
+}
+
+Scratch::Scratch(const KernelCall& c, std::size_t bytes)
+    : device_(queue_of(c).device), bytes_(bytes), data_(bytes ? allocate(bytes, device_) : nullptr) {}
+Scratch::~Scratch() {
+  if (data_) release(data_, bytes_, device_);
+}
+
+}  // namespace TANDEM_NS::cuda

@@ -1,0 +1,87 @@
+// Loads NVIDIA's libraries with dlopen. A loaded library is never closed: its own handles may outlive this library.
+#include "cuda/driver/driver.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <vector>
+
+namespace TANDEM_NS::cuda {
+namespace {
+
+// Looks up functions one by one; a missing function invalidates the whole table.
+class Opener {
+ public:
+  Opener(const std::vector<std::string>& names) : handle_(nullptr) {
+    for (const std::string& name : names) {
+      handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (handle_) return;
+      if (error_.empty()) error_ = name + " cannot be opened: " + ::dlerror();
+    }
+  }
+  template <class F>
+  void find(F& function, const char* name) {
+    if (!handle_ || !error_after_open().empty()) return;
+    function = reinterpret_cast<F>(::dlsym(handle_, name));
+    if (!function) missing_ = std::string("the library lacks ") + name + " (another version is needed)";
+  }
+  std::string error() const { return handle_ ? missing_ : error_; }
+
+ private:
+  const std::string& error_after_open() const { return missing_; }
+  void* handle_;
+  std::string error_, missing_;
+};
+
+// The default locations of toolkit libraries, for the case that the loader's own search fails.
+std::vector<std::string> places_of(const std::string& name) {
+  std::vector<std::string> r{name};
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* folder = std::getenv(variable)) r.push_back(std::string(folder) + "/lib64/" + name);
+  r.push_back("/usr/local/cuda/lib64/" + name);
+  return r;
+}
+
+Library<Driver> open_driver() {
+  Library<Driver> r;
+  Opener o({"libcuda.so.1"});
+  o.find(r.functions.init, "cuInit");
+  o.find(r.functions.version, "cuDriverGetVersion");
+  o.find(r.functions.error_string, "cuGetErrorString");
+  r.error = o.error();
+  return r;
+}
+
+Library<CublasLt> open_cublaslt() {
+  Library<CublasLt> r;
+  Opener o(places_of("libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR)));
+  CublasLt& f = r.functions;
+  o.find(f.create, "cublasLtCreate");
+  o.find(f.status_string, "cublasLtGetStatusString");
+  o.find(f.matmul, "cublasLtMatmul");
+  o.find(f.heuristic, "cublasLtMatmulAlgoGetHeuristic");
+  o.find(f.desc_create, "cublasLtMatmulDescCreate");
+  o.find(f.desc_destroy, "cublasLtMatmulDescDestroy");
+  o.find(f.desc_set, "cublasLtMatmulDescSetAttribute");
+  o.find(f.layout_create, "cublasLtMatrixLayoutCreate");
+  o.find(f.layout_destroy, "cublasLtMatrixLayoutDestroy");
+  o.find(f.layout_set, "cublasLtMatrixLayoutSetAttribute");
+  o.find(f.preference_create, "cublasLtMatmulPreferenceCreate");
+  o.find(f.preference_destroy, "cublasLtMatmulPreferenceDestroy");
+  o.find(f.preference_set, "cublasLtMatmulPreferenceSetAttribute");
+  r.error = o.error();
+  return r;
+}
+
+}  // namespace
+
+const Library<Driver>& driver() {
+  static const auto* const r = new Library<Driver>(open_driver());
+  return *r;
+}
+const Library<CublasLt>& cublaslt() {
+  static const auto* const r = new Library<CublasLt>(open_cublaslt());
+  return *r;
+}
+
+}  // namespace TANDEM_NS::cuda

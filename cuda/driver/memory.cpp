@@ -1,0 +1,140 @@
+// The device memory cache. InlinedVector blocks are carved from slabs, because the driver allocates 2 MiB at a time.
+#include "cuda/driver/memory.hpp"
+
+#include <mutex>
+#include <string>
+
+#include "cuda/driver/device.hpp"
+#include "tandem/base/error.hpp"
+
+namespace TANDEM_NS::cuda {
+namespace {
+
+using memory::class_of;
+using memory::class_size;
+using memory::classes;
+
+constexpr std::size_t smallest = 1024;  // above this, every class is a multiple of 256 bytes
+constexpr std::size_t slab = std::size_t(2) << 20;
+constexpr std::size_t largest_in_slab = slab / 16;
+
+struct Block {
+  Block* next;
+  void* data;
+};
+
+// Never destroyed: tensors may outlive every static.
+struct Pool {
+  std::mutex mutex;
+  Block* free[classes] = {};
+  Block* spare = nullptr;  // list nodes for reuse; the blocks themselves are on the device
+  memory::Info info;
+};
+
+Pool& pool_of(int device) {
+  static Pool* const pools = new Pool[max_devices];
+  return pools[device];
+}
+int class_for(std::size_t bytes) { return class_of(bytes < smallest ? smallest : bytes); }
+std::int64_t signed_size(int cls) { return static_cast<std::int64_t>(class_size(cls)); }
+
+void push(Pool& p, int cls, void* data) {
+  Block* b = p.spare;
+  if (b) p.spare = b->next;
+  else b = new Block;
+  *b = {p.free[cls], data};
+  p.free[cls] = b;
+  p.info.cached += signed_size(cls);
+}
+void* pop(Pool& p, int cls) {
+  Block* b = p.free[cls];
+  if (!b) return nullptr;
+  p.free[cls] = b->next;
+  p.info.cached -= signed_size(cls);
+  void* data = b->data;
+  b->next = p.spare;
+  p.spare = b;
+  return data;
+}
+
+// Blocks of slabs stay: a slab could be released only when all of it is free.
+std::int64_t trim_locked(Pool& p) {
+  std::int64_t freed = 0;
+  for (int cls = class_of(largest_in_slab) + 1; cls < classes; ++cls)
+    while (void* data = pop(p, cls)) {
+      (void)cudaFree(data);  // waits for the device; a failure here would only repeat an earlier one
+      freed += signed_size(cls);
+    }
+  return freed;
+}
+void* from_device(Pool& p, std::size_t bytes) {
+  void* data = nullptr;
+  if (cudaMalloc(&data, bytes) == cudaSuccess) return data;
+  (void)cudaGetLastError();
+  if (trim_locked(p) && cudaMalloc(&data, bytes) == cudaSuccess) return data;
+  (void)cudaGetLastError();
+  return nullptr;
+}
+void* fresh(Pool& p, int cls) {
+  const std::size_t size = class_size(cls);
+  ++p.info.misses;
+  if (size > largest_in_slab) return from_device(p, size);
+  char* const data = static_cast<char*>(from_device(p, slab));
+  if (!data) return nullptr;
+  for (std::size_t at = size; at + size <= slab; at += size) push(p, cls, data + at);
+  return data;
+}
+[[noreturn]] void raise_exhausted(const Pool& p, std::size_t bytes, int device, const std::string& why) {
+  errors::raise<errors::ResourceExhaustedError>(
+      "allocate", std::to_string(bytes) + " bytes on GPU:" + std::to_string(device) + " " + why +
+                      " (live: " + std::to_string(p.info.live) + ", cached: " + std::to_string(p.info.cached) + ")");
+}
+
+}  // namespace
+
+void* allocate(std::size_t bytes, int device) {
+  use_device(device);
+  Pool& p = pool_of(device);
+  const int cls = class_for(bytes);
+  const std::lock_guard lock(p.mutex);
+  if (p.info.limit && p.info.live + signed_size(cls) > p.info.limit)
+    raise_exhausted(p, bytes, device,
+                    "would exceed the limit of " + std::to_string(p.info.limit) + "; see cuda::set_memory_limit");
+  void* data = pop(p, cls);
+  if (!data) data = fresh(p, cls);
+  if (!data) raise_exhausted(p, bytes, device, "exceed the device's free memory");
+  p.info.live += signed_size(cls);
+  if (p.info.live > p.info.peak) p.info.peak = p.info.live;
+  return data;
+}
+void release(void* data, std::size_t bytes, int device) {
+  Pool& p = pool_of(device);
+  const int cls = class_for(bytes);
+  const std::lock_guard lock(p.mutex);
+  push(p, cls, data);
+  p.info.live -= signed_size(cls);
+}
+
+memory::Info memory_info_of(int device) {
+  Pool& p = pool_of(device);
+  const std::lock_guard lock(p.mutex);
+  return p.info;
+}
+void limit_memory(std::int64_t bytes, int device) {
+  Pool& p = pool_of(device);
+  const std::lock_guard lock(p.mutex);
+  p.info.limit = bytes;
+}
+void reset_memory_peak(int device) {
+  Pool& p = pool_of(device);
+  const std::lock_guard lock(p.mutex);
+  p.info.peak = p.info.live;
+}
+std::int64_t trim_memory(int device) {
+  use_device(device);
+  Pool& p = pool_of(device);
+  const std::lock_guard lock(p.mutex);
+  return trim_locked(p);
+}
+
+}  // namespace TANDEM_NS::cuda
