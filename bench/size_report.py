@@ -24,24 +24,20 @@ def stripped(path, folder, *options):
     return copy.stat().st_size
 
 
-def sources(build):
-    """The family of each object of an archive: cpu, ops/nn. The folder below src/, or the file's name up to a '_'."""
-    families = {}
-    for line in output("ninja", "-C", build, "-t", "targets", "all").splitlines():
-        if found := re.match(r"CMakeFiles/(\w+)\.dir/src/(.+)\.cpp\.o:", line):
-            target, path = found.groups()
-            folder, _, name = path.rpartition("/")
-            families[target, name + ".cpp.o"] = (folder + "/" if folder else "") + name.split("_")[0]
-    return families
+def family_of(path):
+    """The family of a source below src/: ops/conv of ops/conv.cpp, cpu/index of cpu/index_lookup.cpp."""
+    folder, _, name = path.rpartition("/")
+    return (folder + "/" if folder else "") + name.split("_")[0]
 
 
 def by_family(build, archive):
     """Bytes of code and data of an archive's objects by family."""
-    families, sizes = sources(build), collections.Counter()
-    for line in output("size", archive).splitlines()[1:]:
-        text, data, bss, _, _, member = line.split(None, 5)
-        member = member.split()[0]
-        sizes[families.get((archive.stem.removeprefix("lib"), member), member)] += int(text) + int(data)
+    sizes, source = collections.Counter(), re.compile(rf"(CMakeFiles/{archive.stem.removeprefix('lib')}\.dir/src/(.+)\.cpp\.o):")
+    objects = dict(found.groups() for line in output("ninja", "-C", build, "-t", "targets", "all").splitlines()
+                   if (found := source.match(line)))
+    for line in output("size", *(build / name for name in objects)).splitlines()[1:]:
+        text, data, bss, _, _, name = line.split(None, 5)
+        sizes[family_of(objects[pathlib.Path(name).relative_to(build).as_posix()])] += int(text) + int(data)
     return sizes
 
 

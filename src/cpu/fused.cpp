@@ -1,2 +1,1 @@
-#include "tandem/ops/fused/lower.inl"
 #include "tandem/cpu/fused/run.inl"

@@ -1,2 +1,3 @@
 #include "tandem/cpu/pointwise/pointwise.inl"
+#include "tandem/cpu/pointwise/add_n.inl"
 #include "tandem/cpu/pointwise/broadcast.inl"

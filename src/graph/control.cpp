@@ -1,4 +1,5 @@
 #include "tandem/graph/control/control.inl"
+#include "tandem/graph/control/beam_search.inl"
 #include "tandem/graph/control/control_code.inl"
 #include "tandem/graph/control/scan.inl"
 #include "tandem/graph/control/tensor_array.inl"

@@ -1,5 +1,6 @@
 #include "tandem/ops/conv/conv.inl"
 #include "tandem/ops/conv/adaptive_pool.inl"
+#include "tandem/ops/conv/channels.inl"
 #include "tandem/ops/conv/fused_conv.inl"
 #include "tandem/ops/conv/pool.inl"
 #include "tandem/ops/conv/window.inl"

@@ -1,2 +1,3 @@
 #include "tandem/ops/fused/fused.inl"
 #include "tandem/ops/fused/fused_reduce.inl"
+#include "tandem/ops/fused/lower.inl"

@@ -1,2 +1,1 @@
-#include "tandem/cpu/pointwise/quantize.inl"
 #include "tandem/ops/pointwise/quantize.inl"

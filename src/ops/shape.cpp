@@ -1,4 +1,3 @@
-#include "tandem/ops/pointwise/add_n.inl"
 #include "tandem/ops/shape/blocks.inl"
 #include "tandem/ops/shape/concat.inl"
 #include "tandem/ops/shape/dims.inl"

@@ -41,7 +41,7 @@ const std::map<std::string, std::string> known = {
     {"ops/rnn/gru.hpp sequence_length", "nn::gru.sequence_length"},
     {"ops/embedding/embedding.hpp weights", "nn::embedding_lookup_sparse.weights"},
     {"ops/softmax/information.hpp mask", "nn::perplexity.mask"},
-    {"ops/nn/recipes.hpp lengths", "nn::last_relevant.lengths"},
+    {"ops/rnn/last_relevant.hpp lengths", "nn::last_relevant.lengths"},
     {"ops/softmax/ctc.hpp label_length", "-: labels are integers"},
     {"ops/softmax/ctc.hpp logit_length", "nn::ctc_loss.logit_length"},
     {"ops/softmax/ctc.hpp row_lengths", "-: a result"},
@@ -107,7 +107,7 @@ TEST_CASE("Every loss and every metric has a case of weight 0") {
 TEST_CASE("Every mask, weight and length of a public header has a case") {
   const std::string tests = cases();
   std::set<std::string> found;
-  for (const char* const folder : {"ops", "nn", "losses"})
+  for (const char* const folder : {"ops", "layers", "losses"})
     for (const fs::directory_entry& file : fs::recursive_directory_iterator(headers / folder)) {
       if (file.path().extension() != ".hpp") continue;
       const std::string path = fs::relative(file.path(), headers).generic_string();

@@ -1,7 +1,6 @@
-// Recipes of namespace nn: information measures, weighted and masked moments, bias, crelu, last_relevant, in_top_k,
-// log_poisson_loss, embedding_lookup with a largest norm.
-#include "tandem/ops/nn/recipes.hpp"
-
+// Composites of namespace nn, of several families: information measures, weighted and masked moments, bias, crelu,
+// last_relevant, in_top_k, log_poisson_loss.
+#include <cmath>
 #include <limits>
 
 #include "tandem/autodiff/check.hpp"
@@ -11,7 +10,7 @@
 #include "tests/ops/reduce/loops.hpp"
 #include "tests/support/catch.hpp"
 
-namespace recipes_test {
+namespace composites_test {
 using namespace tandem;
 using loops::numbers;
 constexpr double e_number = 2.71828182845904523536;
@@ -263,22 +262,7 @@ TEST_CASE("log_poisson_loss with and without Stirling's term") {
   CHECK_THROWS_WITH(nn::log_poisson_loss(t, constant({1.f})), ContainsSubstring("log_poisson_loss: shapes"));
 }
 
-TEST_CASE("embedding_lookup bounds norms and keeps its gradient sparse") {
-  const Tensor table = constant({{3.f, 4.f}, {.3f, .4f}, {0.f, 0.f}}), ids = constant({{0, 1}, {2, 0}});
-  const auto y = nn::embedding_lookup(table, ids, {.max_norm = 1}).to_vector<float>();
-  const Floats want{.6f, .8f, .3f, .4f, 0, 0, .6f, .8f};
-  for (std::size_t i = 0; i < 8; ++i) CHECK(y[i] == Approx(want[i]));
-  CHECK(nn::embedding_lookup(table, ids).shape() == Shape{2, 2, 2});
-  const Tensor wide = loops::random({4, 3}, 1, float64), some = constant({3, 0, 3});
-  const auto f = [&](const std::vector<Tensor>& t) {
-    return square(nn::embedding_lookup(t[0], some, {.max_norm = 1.2}));
-  };
-  CHECK(gradient_error(f, {wide}) < 1e-7);
-  CHECK_THROWS_WITH(nn::embedding_lookup(table, ids, {.max_norm = 0}),
-                    ContainsSubstring("embedding_lookup: max_norm must be positive"));
-}
-
-TEST_CASE("recipes take unknown dimensions") {
+TEST_CASE("composites take unknown dimensions") {
   const auto f = function(
       [](const Tensor& x) {
         GradientTape tape;
@@ -306,4 +290,4 @@ TEST_CASE("recipes take unknown dimensions") {
   CHECK(got[0].item<float>() == Approx(eager(x).item<float>()).epsilon(1e-5));
 }
 
-}  // namespace recipes_test
+}  // namespace composites_test

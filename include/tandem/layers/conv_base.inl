@@ -2,7 +2,7 @@
 #pragma once
 #include "tandem/layers/conv_base.hpp"
 #include "tandem/layers/image.hpp"
-#include "tandem/ops/nn/recipes.hpp"
+#include "tandem/ops/conv/channels.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 
 namespace TANDEM_NS::layers::detail {

@@ -4,12 +4,12 @@
 #include "tandem/metrics/accuracy.hpp"
 #include "tandem/metrics/rule.hpp"
 #include "tandem/ops/cast.hpp"
-#include "tandem/ops/nn/recipes.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/reduce/arg.hpp"
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/softmax/scores.hpp"
 
 namespace TANDEM_NS {
 

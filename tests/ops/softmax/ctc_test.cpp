@@ -1,4 +1,4 @@
-// Connectionist temporal classification against all alignments; its decoder; sparse lookups of embeddings.
+// Connectionist temporal classification against all alignments; its decoder.
 #include "tandem/ops/softmax/ctc.hpp"
 
 #include <cmath>
@@ -94,31 +94,4 @@ TEST_CASE("ctc_greedy_decoder merges repeated classes and removes blanks") {
   CHECK(all.values.to_vector<i64>() == Ids{2, 1, 2});
   CHECK(all.row_lengths.to_vector<i64>() == Ids{2, 1});
   CHECK(nn::ctc_greedy_decoder(zeros({0, 2, 3}), constant({0, 0})).values.size() == 0);
-}
-
-TEST_CASE("embedding_lookup_sparse: combiners, empty examples, gradients, errors") {
-  const Tensor table = constant({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}}), ids = constant({0, 2, 1}),
-               to = constant({1, 1, 0});
-  const auto combine = [&](nn::Combiner c) {
-    return nn::embedding_lookup_sparse(table, ids, to, 3, {.combiner = c}).to_vector<float>();
-  };
-  CHECK(combine(nn::Combiner::sum) == std::vector<float>{3, 4, 6, 8, 0, 0});
-  CHECK(combine(nn::Combiner::mean) == std::vector<float>{3, 4, 3, 4, 0, 0});
-  CHECK(combine(nn::Combiner::sqrtn)[2] == Approx(6 / std::sqrt(2.)));
-  const Variable v(table);
-  GradientTape tape;
-  const Tensor y = nn::embedding_lookup_sparse(v, ids, to, 3);
-  const auto g = tape.gradient(y, std::vector<Variable>{v});
-  CHECK(g[0].is_sparse());
-  CHECK(g[0].tensor().to_vector<float>() == std::vector<float>{.5, .5, 1, 1, .5, .5});
-  const Tensor wide = cast(table, float64), w = constant(std::vector<double>{.5, 2, 1});
-  for (const nn::Combiner c : {nn::Combiner::sum, nn::Combiner::mean, nn::Combiner::sqrtn})
-    CHECK(test::compute_gradient_error(
-              [&](const Tensor& t, const Tensor& u) {
-                return nn::embedding_lookup_sparse(t, ids, to, 3, {.weights = u, .combiner = c});
-              },
-              {wide, w}, {.delta = 1e-5}) < 1e-6);
-  CHECK_THROWS_WITH(nn::embedding_lookup_sparse(table, ids, constant({0, 1}), 3), ContainsSubstring("one length"));
-  CHECK_THROWS_AS(nn::embedding_lookup_sparse(table, constant({0, 3, 1}), to, 3), errors::InvalidArgumentError);
-  CHECK_THROWS_AS(nn::embedding_lookup_sparse(table, ids, constant({0, 3, 1}), 3), errors::InvalidArgumentError);
 }

@@ -1,3 +1,5 @@
 #include "tandem/ops/norm/batch_norm.inl"
 #include "tandem/ops/norm/group_norm.inl"
 #include "tandem/ops/norm/layer_norm.inl"
+#include "tandem/ops/norm/moments.inl"
+#include "tandem/ops/norm/weighted_moments.inl"

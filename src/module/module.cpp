@@ -1,5 +1,6 @@
 #include "tandem/module/module.inl"
 #include "tandem/module/assets.inl"
+#include "tandem/module/model.inl"
 #include "tandem/module/path.inl"
 #include "tandem/module/separate.inl"
 #include "tandem/module/summary.inl"

@@ -1,5 +1,3 @@
-#include "tandem/util/at_fork.inl"
-#include "tandem/attrs/attrs.inl"
 #include "tandem/base/device.inl"
 #include "tandem/base/error.inl"
 #include "tandem/base/scalar.inl"

@@ -1,6 +1,4 @@
 #include "tandem/layers/activations.inl"
-#include "tandem/graph/control/beam_search.inl"
 #include "tandem/layers/constraints.inl"
 #include "tandem/layers/initializers.inl"
-#include "tandem/module/model.inl"
 #include "tandem/layers/regularizers.inl"

@@ -1,0 +1,1 @@
+#include "tandem/attrs/attrs.inl"

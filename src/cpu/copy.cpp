@@ -1,5 +1,0 @@
-#include "tandem/cpu/layout/band.inl"
-#include "tandem/cpu/create/fill.inl"
-#include "tandem/cpu/layout/layout.inl"
-#include "tandem/cpu/create/sequence.inl"
-#include "tandem/cpu/layout/strided_copy.inl"

@@ -1,0 +1,2 @@
+#include "tandem/cpu/create/fill.inl"
+#include "tandem/cpu/create/sequence.inl"

@@ -1,0 +1,2 @@
+#include "tandem/cpu/index/count.inl"
+#include "tandem/cpu/index/lookup.inl"

@@ -1,0 +1,1 @@
+#include "tandem/cpu/index/scatter.inl"

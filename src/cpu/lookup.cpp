@@ -1,2 +1,0 @@
-#include "tandem/cpu/index/lookup.inl"
-#include "tandem/cpu/index/count.inl"

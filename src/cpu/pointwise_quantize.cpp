@@ -1,0 +1,1 @@
+#include "tandem/cpu/pointwise/quantize.inl"

@@ -1,2 +1,0 @@
-#include "tandem/cpu/index/scatter.inl"
-#include "tandem/cpu/pointwise/add_n.inl"

@@ -1,5 +1,0 @@
-#include "tandem/ops/softmax/ctc.inl"
-#include "tandem/ops/embedding/embedding.inl"
-#include "tandem/ops/softmax/information.inl"
-#include "tandem/ops/nn/recipes.inl"
-#include "tandem/ops/norm/weighted_moments.inl"

@@ -1,0 +1,6 @@
+#include "tandem/ops/softmax/softmax.inl"
+#include "tandem/ops/softmax/cross_entropy.inl"
+#include "tandem/ops/softmax/ctc.inl"
+#include "tandem/ops/softmax/information.inl"
+#include "tandem/ops/softmax/scores.inl"
+#include "tandem/ops/softmax/sigmoid_cross_entropy.inl"

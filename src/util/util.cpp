@@ -1,0 +1,1 @@
+#include "tandem/util/at_fork.inl"
