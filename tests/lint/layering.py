@@ -9,7 +9,7 @@ import re
 import sources
 
 COMPONENTS = sources.components()
-LAYERS = ["base", "core", "ops", "cpu", "autodiff", "graph", "nn", "losses", "metrics", "optim",
+LAYERS = ["base", "util", "attrs", "core", "module", "ops", "cpu", "autodiff", "graph", "layers", "losses", "metrics", "optim",
           *(folder for component in COMPONENTS.values() for folder in component["folders"]), "distribute"]
 # The components that have a table of their ops.
 WITH_TABLES = tuple(name for name, component in COMPONENTS.items() if component.get("ops"))
@@ -23,14 +23,12 @@ FORMAT = "tandem/util/format.hpp"
 FOR_DEFINITIONS = re.compile(r"/(row|define)\.hpp$|_kernels\.hpp$")
 # The rules of pointwise ops without the op definitions, for the kernels of fused programs.
 RULES = "tandem/ops/pointwise/rules.inl"
-# The core headers that kernels may include: their call, their op, scratch memory (none of them uses tensors), the
-# names of the CUDA kernels.
-KERNELS_SEE = ("tandem/core/allocator.hpp", "tandem/ops/cuda_kernels.hpp", "tandem/core/kernel.hpp", "tandem/core/op.hpp")
-# The op headers that kernels may include: attributes; kernels of fused programs also the rules that they run.
-KERNELS_SEE_OF_OPS = re.compile(r"/\w*attrs\.hpp$|ops/optim/rules\.hpp$")
-FUSED_SEE = re.compile(r"tandem/ops/pointwise/(fused\w*\.hpp|rules\.inl)$")
+# What lies below tensors: value types, utilities, attributes of ops.
+LOWEST = ("base", "util", "attrs")
+# The core headers that kernels may include: their call, their op, scratch memory. None of them uses tensors.
+KERNELS_SEE = ("tandem/core/allocator.hpp", "tandem/core/kernel.hpp", "tandem/core/op.hpp")
 # The headers that the CUDA part may include at its boundary.
-CUDA_SEES = ("tandem/core/backend.hpp", "tandem/cuda.hpp")
+CUDA_SEES = ("tandem/core/backend.hpp", "tandem/cuda.hpp", "tandem/optim/rules.hpp")
 
 
 def is_definition(name):
@@ -52,14 +50,7 @@ def ops_may(name, header):
         # Files directly in ops/ are shared by all families; all.hpp lists the families.
         path = name.split("/")
         return defines or header.count("/") == 2 or len(path) == 3 or path[2] == header.split("/")[2]
-    return folder in ("base", "core") or (bool(defines) and folder == "cpu")
-
-
-def kernels_may(name, header):
-    if folder_of(header) == "ops":
-        return bool(KERNELS_SEE_OF_OPS.search(header)) or \
-            name.startswith("tandem/cpu/fused/") and bool(FUSED_SEE.match(header))
-    return folder_of(header) in ("base", "cpu") or header in KERNELS_SEE
+    return folder in (*LOWEST, "core") or (bool(defines) and folder == "cpu")
 
 
 def allowed(name, header):
@@ -67,13 +58,13 @@ def allowed(name, header):
     if header == "tandem/config.hpp" or is_umbrella(name):
         return True
     if name.startswith("cuda/"):
-        return folder_of(header) in ("base", "ops", "cpu") or header in KERNELS_SEE or header in CUDA_SEES or \
+        return folder_of(header) in (*LOWEST, "ops", "cpu") or header in KERNELS_SEE or header in CUDA_SEES or \
             header.startswith("cuda/")
     folder = folder_of(name)
     if folder == "ops":
         return ops_may(name, header)
     if folder == "cpu":
-        return kernels_may(name, header)
+        return folder_of(header) in (*LOWEST, "cpu") or header in KERNELS_SEE
     above = LAYERS[: LAYERS.index(folder) + 1]
     if folder == "core" and is_definition(name):
         above = above + ["ops"]
@@ -130,6 +121,13 @@ def check_source(name, text):
             if line.strip() and not re.match(r'\s*#\s*include\b', line)] + \
            [f"{name}: includes {match[2]}, not an .inl file" for match in INCLUDE.finditer(text)
             if not match[2].endswith(".inl")]
+
+
+def wrong_unit(name, text):
+    """src/a/ compiles what include/tandem/a/ defines; a component also its kernels in cpu/."""
+    folder = folder_of("tandem/" + name.removeprefix("src/"))
+    return [f"{name}: includes {match[2]}, whose unit is in src/{folder_of(match[2])}/" for match in INCLUDE.finditer(text)
+            if folder_of(match[2]) != folder and not (folder in COMPONENTS and folder_of(match[2]) == "cpu")]
 
 
 def included_once(definitions, lists):
@@ -204,7 +202,7 @@ def main():
     for name, text in texts.items():
         included = [match[2] for match in INCLUDE.finditer(text)]
         if name.startswith("src/"):
-            problems += check_source(name, text)
+            problems += check_source(name, text) + wrong_unit(name, text)
             in_sources += included
             continue
         problems += check(name, text) + unpaid_pass(name, text, scenarios)

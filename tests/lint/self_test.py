@@ -131,10 +131,14 @@ class Layering(unittest.TestCase):
                 ("tandem/ops/reduce/sum.inl", "tandem/autodiff/tape.hpp"),
                 ("tandem/cpu/reduce/reduce.hpp", "tandem/core/apply.hpp"),
                 ("tandem/cpu/reduce/reduce.inl", "tandem/ops/reduce/reduce.hpp"),
+                ("tandem/cpu/fused/run.inl", "tandem/ops/pointwise/rules.inl"),
+                ("tandem/base/shape.hpp", "tandem/util/ref.hpp"),
+                ("tandem/attrs/reduce.hpp", "tandem/core/op.hpp"),
+                ("tandem/core/variable.hpp", "tandem/module/module.hpp"),
                 ("tandem/cpu/reduce/reduce.inl", "tandem/autodiff/tape.hpp"),
                 ("cuda/reduce/reduce.cu", "tandem/graph/trace/trace.hpp"),
                 ("tandem/autodiff/tape.inl", "tandem/graph/trace/trace.hpp"),
-                ("tandem/graph/trace/trace.inl", "tandem/module/model.hpp"),
+                ("tandem/graph/trace/trace.inl", "tandem/layers/dense.hpp"),
                 ("tandem/graph/trace/trace.inl", "tandem/cpu/parallel.hpp"),
                 ("tandem/module/module.hpp", "tandem/train/checkpoint.hpp")]:
             self.assertTrue(self.problems(name, header), (name, header))
@@ -204,6 +208,8 @@ class Layering(unittest.TestCase):
         self.assertFalse(layering.check_source("src/a.cpp", '// A.\n#include "tandem/a.inl"\n'))
         self.assertTrue(layering.check_source("src/a.cpp", '#include "tandem/a.inl"\nint f() { return 1; }\n'))
         self.assertTrue(layering.check_source("src/a.cpp", '#include "tandem/a.hpp"\n'))
+        self.assertFalse(layering.wrong_unit("src/ops/a.cpp", '#include "tandem/ops/shape/a.inl"\n'))
+        self.assertTrue(layering.wrong_unit("src/ops/a.cpp", '#include "tandem/cpu/a.inl"\n'))
 
 
 class Release(unittest.TestCase):

@@ -1,5 +1,5 @@
 // Declarations of the kernels in cuda/, grouped by the file that refers to them. They are defined only in libraries
-// built with CUDA.
+// built with CUDA. Not here: copies, which the layout kernels call (cpu/layout/gpu_copy.hpp).
 #pragma once
 #include "tandem/core/kernel.hpp"
 
@@ -7,19 +7,24 @@
 namespace TANDEM_NS {
 
 struct Backend;
-namespace cpu {
-struct StridedCopy;
-}
-
 namespace cuda {
 
 extern const Backend backend;
-// cpu/layout/layout.inl
-void copy_strided(const KernelCall& c, const cpu::StridedCopy& nest, std::size_t width, void* to, const void* from);
-void fill_zero(const KernelCall& c, void* to, std::size_t bytes);
-void conjugate(const KernelCall& c, const Operand& x);
 // ops/cast.inl
 void cast(const KernelCall& c);
+// ops/conv/conv.inl
+void conv(const KernelCall& c);
+void conv_transpose(const KernelCall& c);
+void conv_filter_grad(const KernelCall& c);
+// ops/conv/fused_conv.inl
+void fused_conv(const KernelCall& c);
+// ops/conv/pool.inl
+void max_pool(const KernelCall& c);
+void max_pool_grad(const KernelCall& c);
+void max_pool_pick(const KernelCall& c);
+void max_pool_argmax(const KernelCall& c);
+void avg_pool(const KernelCall& c);
+void avg_pool_grad(const KernelCall& c);
 // ops/create/fill.inl
 void fill(const KernelCall& c);
 void full_like(const KernelCall& c);
@@ -65,41 +70,11 @@ void matmul(const KernelCall& c);
 // ops/norm/batch_norm.inl
 void batch_norm(const KernelCall& c);
 void batch_norm_grad(const KernelCall& c);
-// ops/conv/conv.inl
-void conv(const KernelCall& c);
-void conv_transpose(const KernelCall& c);
-void conv_filter_grad(const KernelCall& c);
-// ops/softmax/cross_entropy.inl
-void softmax_cross_entropy(const KernelCall& c);
-void softmax_cross_entropy_grad(const KernelCall& c);
-void sparse_softmax_cross_entropy(const KernelCall& c);
-void sparse_softmax_cross_entropy_grad(const KernelCall& c);
-void one_hot_like(const KernelCall& c);
-// ops/conv/fused_conv.inl
-void fused_conv(const KernelCall& c);
-// ops/rnn/gru.inl
-void gru(const KernelCall& c);
-void gru_grad(const KernelCall& c);
 // ops/norm/layer_norm.inl
 void layer_norm(const KernelCall& c);
 void layer_norm_grad(const KernelCall& c);
 void rms_norm(const KernelCall& c);
 void rms_norm_grad(const KernelCall& c);
-// ops/rnn/lstm.inl
-void lstm(const KernelCall& c);
-void lstm_grad(const KernelCall& c);
-// ops/conv/pool.inl
-void max_pool(const KernelCall& c);
-void max_pool_grad(const KernelCall& c);
-void max_pool_pick(const KernelCall& c);
-void max_pool_argmax(const KernelCall& c);
-void avg_pool(const KernelCall& c);
-void avg_pool_grad(const KernelCall& c);
-// ops/softmax/softmax.inl
-void softmax(const KernelCall& c);
-void log_softmax(const KernelCall& c);
-void softmax_grad(const KernelCall& c);
-void log_softmax_grad(const KernelCall& c);
 // ops/pointwise/add_n.inl
 void add_n(const KernelCall& c);
 // ops/pointwise/define.hpp
@@ -144,10 +119,27 @@ void cumprod(const KernelCall& c);
 void linear_scan(const KernelCall& c);
 void cumulative_max(const KernelCall& c);
 void shift(const KernelCall& c);
+// ops/rnn/gru.inl
+void gru(const KernelCall& c);
+void gru_grad(const KernelCall& c);
+// ops/rnn/lstm.inl
+void lstm(const KernelCall& c);
+void lstm_grad(const KernelCall& c);
 // ops/shape/reshape.inl, ops/cast.inl
 void copy_whole(const KernelCall& c);
 // ops/shape/tile.inl
 void tile_sum(const KernelCall& c);
+// ops/softmax/cross_entropy.inl
+void softmax_cross_entropy(const KernelCall& c);
+void softmax_cross_entropy_grad(const KernelCall& c);
+void sparse_softmax_cross_entropy(const KernelCall& c);
+void sparse_softmax_cross_entropy_grad(const KernelCall& c);
+void one_hot_like(const KernelCall& c);
+// ops/softmax/softmax.inl
+void softmax(const KernelCall& c);
+void log_softmax(const KernelCall& c);
+void softmax_grad(const KernelCall& c);
+void log_softmax_grad(const KernelCall& c);
 // optim/optimizer.inl
 template <class R>
 void optimizer_update(const KernelCall& c);

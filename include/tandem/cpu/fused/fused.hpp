@@ -8,12 +8,12 @@
 #include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
-class FusedProgram;  // ops/fused/fused.hpp
+class FusedProgram;  // attrs/fused.hpp
 }
 namespace TANDEM_NS::cpu {
 
-/// One superinstruction of a chain, applied to the carried value: an opcode (fused.inc) and the location of its
-/// operand.
+/// One superinstruction of a chain, applied to the carried value: an opcode (ops/fused/micro.hpp) and the location of
+/// its operand.
 struct Micro {
   std::uint16_t code;  // even; the next odd code is the variant for a one-element operand
   std::uint16_t slot;

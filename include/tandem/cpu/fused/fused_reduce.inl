@@ -3,12 +3,12 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/attrs/fused.hpp"
 #include "tandem/cpu/fused/fused_reduce.hpp"
 #include "tandem/cpu/fused/tiles.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/reduce/chunks.hpp"
 #include "tandem/cpu/reduce/kernels.hpp"
-#include "tandem/ops/fused/fused_reduce.hpp"
 
 namespace TANDEM_NS::cpu {
 /// A fold whose elements arrive block by block.

@@ -5,11 +5,11 @@
 #include <cstring>
 
 #include "tandem/base/bytes.hpp"
+#include "tandem/cpu/layout/gpu_copy.hpp"
 #include "tandem/cpu/layout/joined.hpp"
 #include "tandem/cpu/layout/layout.hpp"
 #include "tandem/cpu/layout/strided_copy.hpp"
 #include "tandem/cpu/parallel.hpp"
-#include "tandem/ops/cuda_kernels.hpp"
 
 namespace TANDEM_NS::cpu {
 

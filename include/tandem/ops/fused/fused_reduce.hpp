@@ -6,20 +6,6 @@
 
 namespace TANDEM_NS {
 
-enum class Reduction : std::uint8_t { sum, mean, max, min };
-template <>
-inline constexpr int enumerators<Reduction> = 4;
-
-struct FusedReduceAttrs {
-  Ref<FusedProgram> program;
-  Reduction reduction;
-  Axes axis;  // the trailing axes of the program's result
-  bool keepdims;
-  static constexpr auto fields =
-      field_list(field("program", &FusedReduceAttrs::program), field("reduction", &FusedReduceAttrs::reduction),
-                 field("axis", &FusedReduceAttrs::axis), field("keepdims", &FusedReduceAttrs::keepdims));
-};
-
 /// Reduces the program's only output, float32 or float64, over its trailing axes. The result is bitwise identical to
 /// that of reduce_sum, reduce_mean, reduce_max or reduce_min. It has no gradient: gradients are computed before
 /// fusion.
