@@ -138,8 +138,8 @@ endforeach()
 # Files whose loops take longer than their compilation.
 set(loops cpu/broadcast_test.cpp cpu/gemm_half_test.cpp cpu/gemm_test.cpp graph/random_program_test.cpp
   io/safetensors_limits_test.cpp ops/reduce/like_test.cpp ops/reduce/long_sums_test.cpp ops/reduce/reduce_test.cpp ops/reduce/scan_test.cpp signal/fft_test.cpp
-  ops/nn/attention_dropout_test.cpp ops/nn/attention_layout_test.cpp ops/nn/attention_test.cpp
-  ops/nn/batch_norm_test.cpp)
+  ops/attention/attention_dropout_test.cpp ops/attention/attention_layout_test.cpp ops/attention/attention_test.cpp
+  ops/norm/batch_norm_test.cpp)
 list(TRANSFORM loops PREPEND "${PROJECT_SOURCE_DIR}/tests/")
 set_source_files_properties(${loops} PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
 # The first tests what names mean at global scope, the second defines a macro before it includes the library.

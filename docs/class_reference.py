@@ -15,7 +15,7 @@ import sources  # noqa: E402
 # Page: title, what its top says, the headers.
 PAGES = {
     "layers": ("Layers", "Layers, initializers, regularizers and constraints: `<tandem/tandem.hpp>`, namespace `tandem::layers`.",
-               ["module/model.hpp", "nn/layers/*.hpp", "layers/initializers.hpp", "layers/regularizers.hpp", "layers/constraints.hpp"]),
+               ["module/model.hpp", "layers/*.hpp"]),
     "losses": ("Losses", "Losses as classes and as functions: `<tandem/tandem.hpp>`, namespace `tandem::losses`.", ["losses/*.hpp"]),
     "metrics": ("Metrics", "Metrics, accumulated over batches: `<tandem/tandem.hpp>`, namespace `tandem::metrics`.", ["metrics/*.hpp"]),
     "optimizers": ("Optimizers", "Optimizers, schedules, clipping, averages of weights: `<tandem/tandem.hpp>`.", ["optim/*.hpp"]),
@@ -145,7 +145,7 @@ def page(title, about, patterns):
     paths = [path for pattern in patterns for path in sorted(HEADERS.glob(pattern))]
     options, out = {}, [f"# {title}", "", about, ""]
     for path in sorted(HEADERS.rglob("*.hpp")):
-        if path.relative_to(HEADERS).parts[0] in ("nn", "losses", "metrics", "optim", "data", "io", "train", "core", "autodiff", "graph"):
+        if path.relative_to(HEADERS).parts[0] in ("layers", "losses", "metrics", "optim", "data", "io", "train", "core", "module", "autodiff", "graph"):
             options |= op_reference.Header(path).options
     for path in paths:
         for scope, name, comment, members in classes(path):

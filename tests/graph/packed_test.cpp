@@ -1,5 +1,5 @@
 // Packed forms of Variables (core/packed.hpp): made at the third use of a value, found by later calls, eager and
-// traced, and gone when the value changes in any way. Not here: the layouts (tests/cpu, tests/ops/nn).
+// traced, and gone when the value changes in any way. Not here: the layouts (tests/cpu, tests/ops/conv).
 #include "tandem/core/packed.hpp"
 
 #include <cstring>

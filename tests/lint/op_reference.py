@@ -20,7 +20,8 @@ HEADERS = sources.ROOT / "include" / "tandem"
 FAMILIES = {
     "create": "Creation", "": "Conversion and copies", "shape": "Shape and layout", "index": "Indexing and order",
     "pointwise": "Element by element", "reduce": "Reductions and scans", "linalg": "Linear algebra",
-    "nn": "Neural networks", "random": "Random numbers", "debug": "Checks and printing",
+    "conv": "Convolutions and pooling", "norm": "Normalization and moments", "attention": "Attention", "rnn": "Recurrent ops",
+    "softmax": "Softmax, cross entropies, CTC", "embedding": "Embeddings", "random": "Random numbers", "debug": "Checks and printing",
 }
 # Public ops outside ops/, because they are built on tapes, graphs or layers.
 ELSEWHERE = {"Decompositions and solvers": tuple(f"linalg/{name}.hpp" for name in (

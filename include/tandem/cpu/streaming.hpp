@@ -1,5 +1,5 @@
 // When kernels store their results past the caches (store_full in simd/pack.inc).
-// Not here: copies (move/strided_copy.hpp).
+// Not here: copies (layout/strided_copy.hpp).
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Conversion between dtypes: cast, saturate_cast, bitcast. The kernel: cpu/cast.hpp. Strings: ops/string.
+// Conversion between dtypes: cast, saturate_cast, bitcast. The kernel: cpu/pointwise/cast.hpp. Strings: ops/string.
 #pragma once
 #include <concepts>
 

@@ -1,5 +1,5 @@
 // CPU kernels of scaled dot-product attention, forward and backward, tile by tile: the matrix of weights is never
-// stored as a whole. Not here: shape rules, decompositions (ops/nn/attention).
+// stored as a whole. Not here: shape rules, decompositions (ops/attention).
 #pragma once
 #include "tandem/attrs/attention.hpp"
 #include "tandem/core/kernel.hpp"

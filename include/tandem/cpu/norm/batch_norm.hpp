@@ -1,5 +1,5 @@
 // CPU kernels of fused_batch_norm in training, forward and backward, for channels on any axis.
-// Not here: shape rules, decompositions, inference (ops/nn/batch_norm).
+// Not here: shape rules, decompositions, inference (ops/norm/batch_norm.hpp).
 #pragma once
 #include "tandem/attrs/norm.hpp"
 #include "tandem/core/kernel.hpp"

@@ -1,5 +1,5 @@
 // CPU kernels of layer_norm and rms_norm, forward and backward.
-// Not here: shape rules, decompositions (ops/nn/layer_norm), batch statistics (batch_norm.hpp).
+// Not here: shape rules, decompositions (ops/norm/layer_norm.hpp), batch statistics (batch_norm.hpp).
 #pragma once
 #include "tandem/attrs/norm.hpp"
 #include "tandem/core/kernel.hpp"

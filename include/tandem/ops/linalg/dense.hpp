@@ -1,6 +1,6 @@
 // A fully connected layer's arithmetic as one op: the bias and the activation are applied in one pass over the
 // product.
-// Not here: the layer and its variables (nn/layers).
+// Not here: the layer and its variables (layers/dense.hpp).
 #pragma once
 #include "tandem/attrs/fused_activation.hpp"
 #include "tandem/core/apply.hpp"

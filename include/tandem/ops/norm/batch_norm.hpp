@@ -1,6 +1,6 @@
 // nn::batch_normalization with given statistics, and nn::fused_batch_norm, whose training form is one kernel forward
 // and one backward.
-// Not here: the layer with its moving averages (nn/layers), statistics per example (layer_norm.hpp).
+// Not here: the layer with its moving averages (layers/normalization.hpp), statistics per example (layer_norm.hpp).
 #pragma once
 #include "tandem/attrs/norm.hpp"
 #include "tandem/core/apply.hpp"

@@ -1,7 +1,7 @@
 // Piecewise activations, element by element, in namespace nn: relu relu6 leaky_relu elu selu softsign hard_sigmoid.
 // Those that matter for training speed have single-pass gradient ops. Namespace nn also includes sigmoid, tanh and
 // softplus from pointwise/exp.hpp.
-// Not here: smooth activations (smooth_activation.hpp), softmax (ops/nn).
+// Not here: smooth activations (smooth_activation.hpp), softmax (ops/softmax).
 #pragma once
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/operand.hpp"
