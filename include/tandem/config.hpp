@@ -29,18 +29,6 @@
 #define TANDEM_INLINE
 #endif
 
-// TANDEM_LAZY: before the first declaration of a function or class that many programs never use (all of graph/). In
-// header-only mode it makes a template of it, so that what its body uses is instantiated only in programs that call
-// it; TANDEM_LAZY_INLINE is then for the definition that follows. Not for destructors and virtual functions, whose
-// bodies are not lazy: they must not name lazy functions.
-#if TANDEM_IS_HEADER_ONLY
-#define TANDEM_LAZY template <int = 0>
-#define TANDEM_LAZY_INLINE template <int>
-#else
-#define TANDEM_LAZY
-#define TANDEM_LAZY_INLINE
-#endif
-
 // Instruction sets. CPU kernels are built for the set that the compiler targets (plain x86-64, or -march=) and for
 // those above it up to TANDEM_HIGHEST_SET; the program uses the best that its machine has. 1: x86-64 baseline, 3:
 // x86-64-v3 (AVX2, FMA), 4: x86-64-v4 (AVX-512). Each set is compiled separately, so header-only mode stops at v3:

@@ -167,6 +167,22 @@ def unpaid_pass(name, text, scenarios):
     return [f"{name}: its first lines name no benchmark row (bench/) that it improves"]
 
 
+# The functions of graph/ that are not lazy (graph/lazy.hpp): with a static variable, or called by destructors, virtual
+# functions or the definitions of ops.
+EAGER = {"checking_slot", "is_checking", "held_locks", "VariableLocks::contains", "VariableLocks::has", "turns", "turn_thread",
+         "tracer_slot", "Tracer::current", "Tracer::leave", "control_code", "infer_call", "infer_leaf"}
+FUNCTION = re.compile(r"^(?:\[\[[\w:, ]+\]\] )?(?:TANDEM_INLINE|inline) (?!.*\boperator\b)[^=;({]*?([\w:~]+)\(", re.M)
+
+
+def laziness(name, text):
+    """In graph/ every function that is defined outside of a class is lazy; elsewhere none is."""
+    code = sources.without_comments_and_strings(text)
+    if not name.startswith("tandem/graph/"):
+        return [f"{name}: TANDEM_LAZY is for graph/ alone (graph/lazy.hpp)"] if "TANDEM_LAZY" in code else []
+    return [f"{name}: {function} is not lazy (graph/lazy.hpp)" for function in FUNCTION.findall(code)
+            if function not in EAGER and "~" not in function]
+
+
 def cycles(includes):
     """Groups of headers that include each other; `includes`: header -> headers."""
     order, low, stack, found = {}, {}, [], []
@@ -205,7 +221,7 @@ def main():
             problems += check_source(name, text) + wrong_unit(name, text)
             in_sources += included
             continue
-        problems += check(name, text) + unpaid_pass(name, text, scenarios)
+        problems += check(name, text) + unpaid_pass(name, text, scenarios) + laziness(name, text)
         if name in definitions:
             problems += check_definition(name, text, headers)
         elif is_umbrella(name):

@@ -200,6 +200,14 @@ class Layering(unittest.TestCase):
             text = f"// A pass. {head}\n#pragma once\n"
             self.assertEqual(bool(layering.unpaid_pass("tandem/graph/passes/a.inl", text, {"chain100"})), wrong, head)
 
+    def test_laziness(self):
+        for name, text, wrong in [
+                ("tandem/graph/ir/a.inl", "TANDEM_LAZY TANDEM_INLINE int f(int x) {", False), ("tandem/graph/ir/a.inl", "TANDEM_INLINE int f(int x) {", True),
+                ("tandem/graph/ir/a.inl", "TANDEM_INLINE A::~A() {", False), ("tandem/graph/ir/a.hpp", "inline bool g() { return true; }", True),
+                ("tandem/graph/ir/a.hpp", "inline constexpr int limit = 3;", False), ("tandem/core/a.hpp", "TANDEM_LAZY void f();", True),
+                ("tandem/core/a.hpp", "void f();  // as TANDEM_LAZY", False)]:
+            self.assertEqual(bool(layering.laziness(name, text + "\n")), wrong, (name, text))
+
     def test_cycles(self):
         self.assertEqual(layering.cycles({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}), [])
         self.assertEqual(layering.cycles({"a": ["b"], "b": ["c"], "c": ["b"]}), ["b c: include each other"])

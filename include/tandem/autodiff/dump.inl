@@ -9,7 +9,7 @@
 
 namespace TANDEM_NS {
 
-TANDEM_LAZY_INLINE std::string GradientTape::Log::dump() const {
+TANDEM_INLINE std::string GradientTape::Log::dump() const {
   std::string s;
   for (const Reads& r : reads_) {
     s += "variable '" + r.variable.name() + "' " + to_string(r.variable.spec()) + ":";
@@ -40,6 +40,6 @@ TANDEM_LAZY_INLINE std::string GradientTape::Log::dump() const {
   }
   return s;
 }
-TANDEM_LAZY_INLINE std::string GradientTape::dump() const { return log_->dump(); }
+TANDEM_INLINE std::string GradientTape::dump() const { return log_->dump(); }
 
 }  // namespace TANDEM_NS

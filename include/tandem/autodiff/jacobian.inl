@@ -31,7 +31,7 @@ TANDEM_INLINE void check_jacobian(const Spec& y, bool persistent) {
 
 }  // namespace detail
 
-TANDEM_LAZY_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Source& source) {
+TANDEM_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Source& source) {
   detail::check_jacobian(target.spec(), log_->options_.persistent);
   if (!log_->watches(source)) return Tensor::unset(log_->why_unset(source, {&target, 1}));
   const Pause pause(*this);  // every row's walk would be kept
@@ -47,7 +47,7 @@ TANDEM_LAZY_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Sou
   return reshape(stack(rows), shape);
 }
 
-TANDEM_LAZY_INLINE Tensor GradientTape::batch_jacobian(const Tensor& target, const Tensor& source) {
+TANDEM_INLINE Tensor GradientTape::batch_jacobian(const Tensor& target, const Tensor& source) {
   detail::check_jacobian(target.spec(), log_->options_.persistent);
   if (target.rank() < 1 || source.rank() < 1 || target.shape().dim(0) != source.shape().dim(0))
     errors::raise<errors::InvalidArgumentError>(

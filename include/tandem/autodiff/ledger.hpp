@@ -22,7 +22,7 @@ struct TapeMemory {
 };
 
 /// Formats the entries and their total as a table.
-TANDEM_LAZY TANDEM_API std::string to_string(Span<const TapeMemory> rows);
+TANDEM_API std::string to_string(Span<const TapeMemory> rows);
 
 namespace detail {
 struct LedgerNote {

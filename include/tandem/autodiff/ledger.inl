@@ -21,7 +21,7 @@ struct SavedStretch {
   std::size_t entry, row;
 };
 // Sweeps over the endpoints of all ranges, left to right: between two endpoints the set of owners is constant.
-TANDEM_LAZY TANDEM_INLINE void share_out(const LeanVector<SavedStretch>& stretches, std::vector<TapeMemory>& rows) {
+TANDEM_INLINE void share_out(const LeanVector<SavedStretch>& stretches, std::vector<TapeMemory>& rows) {
   struct End {
     const char* at;
     const SavedStretch* of;
@@ -55,7 +55,7 @@ TANDEM_LAZY TANDEM_INLINE void share_out(const LeanVector<SavedStretch>& stretch
 TANDEM_INLINE void GradientTape::Log::note(const Applied& a) {
   notes_.push_back({a.options ? a.options->where : SourceLocation{}, context.scope ? context.scope : ""});
 }
-TANDEM_LAZY_INLINE std::vector<TapeMemory> GradientTape::Log::memory() const {
+TANDEM_INLINE std::vector<TapeMemory> GradientTape::Log::memory() const {
   LeanVector<Entry*> entries;
   for (Entry* e = last_; e; e = e->prev) entries.push_back(e);
   std::reverse(entries.begin(), entries.end());
@@ -84,7 +84,7 @@ TANDEM_LAZY_INLINE std::vector<TapeMemory> GradientTape::Log::memory() const {
   return rows;
 }
 
-TANDEM_LAZY_INLINE std::string to_string(Span<const TapeMemory> rows) {
+TANDEM_INLINE std::string to_string(Span<const TapeMemory> rows) {
   std::string s = "op                      count           bytes     only its own  where\n";
   TapeMemory sum{.op = "total", .scope = {}, .where = {}};
   const auto add = [&](const TapeMemory& r) {

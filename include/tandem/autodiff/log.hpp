@@ -70,8 +70,8 @@ struct GradientTape::Log final : Observer, Opaque {
     int single;
     return !slots_of(s, single).empty();
   }
-  TANDEM_LAZY std::vector<TapeMemory> memory() const;
-  TANDEM_LAZY std::string dump() const;
+  std::vector<TapeMemory> memory() const;
+  std::string dump() const;
 
   struct Reads {
     Variable variable;

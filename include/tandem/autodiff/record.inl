@@ -18,7 +18,7 @@ TANDEM_INLINE void GradientTape::reset() {
 }
 TANDEM_INLINE void GradientTape::watch(const Tensor& x) { log_->watch(x); }
 TANDEM_INLINE void GradientTape::watch(const Variable& v) { log_->watch(v); }
-TANDEM_LAZY_INLINE std::vector<TapeMemory> GradientTape::memory() const { return log_->memory(); }
+TANDEM_INLINE std::vector<TapeMemory> GradientTape::memory() const { return log_->memory(); }
 TANDEM_INLINE GradientTape::Pause::Pause(GradientTape& t) : log_(t.log_), outer_(log_->paused) { log_->paused = true; }
 TANDEM_INLINE GradientTape::Pause::~Pause() { log_->paused = outer_; }
 

@@ -127,9 +127,9 @@ class TANDEM_API GradientTape {
   /// Jacobian d target[i] / d source[j], of shape target.shape + source.shape; one backward pass per element of the
   /// target, which the tape itself does not record. Needs .persistent. A target element without a path to the source
   /// gives zeros; if the tape does not watch the source at all, the result is unset, as that of gradient().
-  TANDEM_LAZY Tensor jacobian(const Tensor& target, const Source& source);
+  Tensor jacobian(const Tensor& target, const Source& source);
   /// Batch Jacobian d target[b,i] / d source[b,j], of shape [b, i..., j...], for samples that do not interact.
-  TANDEM_LAZY Tensor batch_jacobian(const Tensor& target, const Tensor& source);
+  Tensor batch_jacobian(const Tensor& target, const Tensor& source);
 
   /// Suspends recording for as long as the returned guard lives.
   class TANDEM_API Pause {
@@ -146,11 +146,11 @@ class TANDEM_API GradientTape {
   [[nodiscard]] Pause stop_recording() { return Pause(*this); }
   /// What the recorded ops keep alive for the gradient, grouped by op, and by source line if the tape has a .ledger;
   /// largest first.
-  TANDEM_LAZY std::vector<TapeMemory> memory() const;
+  std::vector<TapeMemory> memory() const;
   /// What the tape has recorded, as text: the Variables that it watches, with the values read from them, then one line
   /// for each op in the order in which they ran: "%3 = MatMul(%0, _) transpose_b=1; keeps float32[2,3]  #
   /// model.cpp:12". An input that is not watched is "_". Nothing is run.
-  TANDEM_LAZY std::string dump() const;
+  std::string dump() const;
   /// Discards everything recorded and watched.
   void reset();
 

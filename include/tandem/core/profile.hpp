@@ -46,16 +46,16 @@ class TANDEM_API Profiler {
   /// Stops profiling; the recorded events stay readable.
   void stop();
   /// The events recorded so far, in the order in which they ended.
-  TANDEM_LAZY std::vector<ProfileEvent> events() const;
+  std::vector<ProfileEvent> events() const;
   /// The number of events dropped because of max_events, or because there was no memory for them.
-  TANDEM_LAZY std::size_t dropped() const;
+  std::size_t dropped() const;
   /// The events as JSON in the Trace Event Format.
-  TANDEM_LAZY std::string json() const;
+  std::string json() const;
   /// Writes json() to a file. A file that exists keeps its content until the new one is complete.
   ///   throws  errors::UnavailableError if it cannot be written
-  TANDEM_LAZY void write(const std::string& path) const;
+  void write(const std::string& path) const;
   /// A table of ops with count, total and mean time, and bytes; the most expensive first.
-  TANDEM_LAZY std::string summary() const;
+  std::string summary() const;
 
  private:
   Ref<Opaque> recording_;

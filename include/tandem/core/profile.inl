@@ -117,7 +117,7 @@ inline std::string microseconds(i64 nanoseconds) {
                 static_cast<int>(nanoseconds % 1000));
   return text;
 }
-TANDEM_LAZY TANDEM_INLINE std::string event_json(const ProfileEvent& e) {
+TANDEM_INLINE std::string event_json(const ProfileEvent& e) {
   std::string s = "{\"ph\":\"X\",\"pid\":1,\"tid\":" + std::to_string(e.thread) + ",\"ts\":" + microseconds(e.start) +
                   ",\"dur\":" + microseconds(e.duration) + ",\"cat\":" + json_quoted(e.kind) +
                   ",\"name\":" + json_quoted(e.name) + ",\"args\":{";
@@ -149,16 +149,16 @@ TANDEM_INLINE void Profiler::stop() {
   detail::open_recording = nullptr;
   detail::profiling.store(false);
 }
-TANDEM_LAZY_INLINE std::vector<ProfileEvent> Profiler::events() const {
+TANDEM_INLINE std::vector<ProfileEvent> Profiler::events() const {
   const std::lock_guard lock(detail::profile_mutex);
   const LeanVector<ProfileEvent>& all = detail::recording_of(recording_).events;
   return {all.begin(), all.end()};
 }
-TANDEM_LAZY_INLINE std::size_t Profiler::dropped() const {
+TANDEM_INLINE std::size_t Profiler::dropped() const {
   const std::lock_guard lock(detail::profile_mutex);
   return detail::recording_of(recording_).dropped;
 }
-TANDEM_LAZY_INLINE std::string Profiler::json() const {
+TANDEM_INLINE std::string Profiler::json() const {
   std::string s = "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_events\":" + std::to_string(dropped()) +
                   "},\"traceEvents\":[\n";
   std::map<int, bool> named;
@@ -175,10 +175,8 @@ TANDEM_LAZY_INLINE std::string Profiler::json() const {
   }
   return s + "\n]}\n";
 }
-TANDEM_LAZY_INLINE void Profiler::write(const std::string& path) const {
-  detail::write_text_file("profiler", path, json());
-}
-TANDEM_LAZY_INLINE std::string Profiler::summary() const {
+TANDEM_INLINE void Profiler::write(const std::string& path) const { detail::write_text_file("profiler", path, json()); }
+TANDEM_INLINE std::string Profiler::summary() const {
   struct Row {
     std::string op;
     i64 count = 0, time = 0, bytes = 0;

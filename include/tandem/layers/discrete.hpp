@@ -125,7 +125,7 @@ class TANDEM_API Discretization : public Layer {
   ///   data      real numbers, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the boundaries are given; errors::InvalidArgumentError for empty
   ///             data or a NaN
-  TANDEM_LAZY void adapt(const Tensor& data) const;
+  void adapt(const Tensor& data) const;
   /// The boundaries; none before adapt().
   std::vector<double> bin_boundaries() const { return asset<detail::Boundaries>()->values; }
 
@@ -184,7 +184,7 @@ class TANDEM_API IntegerLookup : public Layer {
   ///   data      int32 or int64, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
   ///             data or another dtype
-  TANDEM_LAZY void adapt(const Tensor& data) const;
+  void adapt(const Tensor& data) const;
   /// The integers of all ids: the mask if there is one, .oov_token for unknown ones, the vocabulary.
   std::vector<i64> get_vocabulary() const;
   /// The number of ids.

@@ -60,14 +60,14 @@ struct Summary {
   std::vector<double> values, weights;
 
   // Linear interpolation of y over ascending x; constant outside.
-  TANDEM_LAZY static double interpolated(double at, const std::vector<double>& x, const std::vector<double>& y) {
+  static double interpolated(double at, const std::vector<double>& x, const std::vector<double>& y) {
     if (at <= x.front()) return y.front();
     if (at >= x.back()) return y.back();
     const auto i = static_cast<std::size_t>(std::upper_bound(x.begin(), x.end(), at) - x.begin());
     return y[i - 1] + (at - x[i - 1]) * (y[i] - y[i - 1]) / (x[i] - x[i - 1]);
   }
   // About 1 / epsilon values, at equal distances in the sum of the weights.
-  TANDEM_LAZY void compress(double epsilon) {
+  void compress(double epsilon) {
     if (static_cast<double>(values.size()) * epsilon < 1) return;
     std::vector<double> sums(weights.size()), parts, new_values, new_sums;
     std::partial_sum(weights.begin(), weights.end(), sums.begin());
@@ -83,7 +83,7 @@ struct Summary {
     weights = std::move(new_sums);
   }
 };
-TANDEM_LAZY TANDEM_INLINE std::vector<double> quantile_boundaries(std::vector<double> data, i64 bins, double epsilon) {
+TANDEM_INLINE std::vector<double> quantile_boundaries(std::vector<double> data, i64 bins, double epsilon) {
   std::sort(data.begin(), data.end());
   const double increment = static_cast<double>(data.size()) * epsilon;
   const auto step = static_cast<std::size_t>(std::max(increment, 1.));
@@ -177,7 +177,7 @@ TANDEM_INLINE void Discretization::give_boundaries(std::vector<double> bin_bound
   add_asset("bin_boundaries", Ref<Asset>(new detail::Boundaries({}, std::move(bin_boundaries), true)));
   build_once([] {});
 }
-TANDEM_LAZY_INLINE void Discretization::adapt(const Tensor& data) const {
+TANDEM_INLINE void Discretization::adapt(const Tensor& data) const {
   detail::check_adapt("Discretization", !options_.num_bins, data);
   std::vector<double> values = cast(data, DType::float64).to_vector<double>();
   for (const double v : values)
@@ -207,7 +207,7 @@ TANDEM_INLINE IntegerLookup::IntegerLookup(const IntegerLookupOptions& options) 
 TANDEM_INLINE void IntegerLookup::set_vocabulary(std::vector<i64> tokens, bool is_given) const {
   set_asset(0, Ref<Asset>(new detail::IntegerVocabulary(vocabulary()->options, std::move(tokens), is_given)));
 }
-TANDEM_LAZY_INLINE void IntegerLookup::adapt(const Tensor& data) const {
+TANDEM_INLINE void IntegerLookup::adapt(const Tensor& data) const {
   const Ref<detail::IntegerVocabulary> v = vocabulary();
   detail::check_adapt("IntegerLookup", v->is_given(), data);
   detail::check_integers("IntegerLookup", data);

@@ -25,7 +25,7 @@ TANDEM_INLINE void Module::set_asset(std::size_t i, const Ref<Asset>& asset) con
   const std::lock_guard lock(c.mutex);
   c.assets[i].asset = asset;
 }
-TANDEM_LAZY_INLINE std::vector<Module::NamedAsset> Module::named_assets() const {
+TANDEM_INLINE std::vector<Module::NamedAsset> Module::named_assets() const {
   struct Listing final : Walk {
     std::vector<NamedAsset> out;
     void enter(Contents& c, const std::string& prefix, bool) override {
@@ -36,7 +36,7 @@ TANDEM_LAZY_INLINE std::vector<Module::NamedAsset> Module::named_assets() const 
   all.visit(handle(), "");
   return std::move(all.out);
 }
-TANDEM_LAZY_INLINE void Module::replace(const NamedAsset& listed, const Ref<Asset>& asset) {
+TANDEM_INLINE void Module::replace(const NamedAsset& listed, const Ref<Asset>& asset) {
   Contents& c = static_cast<Contents&>(*listed.owner);
   const std::lock_guard lock(c.mutex);
   c.assets[listed.index].asset = asset;

@@ -51,16 +51,16 @@ class TANDEM_API Module {
   /// The Variables with their paths. A Variable of a module that was added under two names is listed under both.
   std::vector<Named> named_variables() const;
   /// The Variables with a path equal to `name` or ending in "/name", each once.
-  TANDEM_LAZY std::vector<Variable> variables_by_name(const std::string& name) const;
+  std::vector<Variable> variables_by_name(const std::string& name) const;
   /// The number of elements in the trainable variables.
-  TANDEM_LAZY i64 count_params() const;
+  i64 count_params() const;
   /// What to add to the loss: the penalties of the trainable Variables that have a regularizer, computed from their
   /// present values, and those of outputs (.activity_regularizer), from each layer's latest call. Those of a traced
   /// call have a value in that trace only; elsewhere their use raises.
-  TANDEM_LAZY std::vector<Tensor> losses() const;
+  std::vector<Tensor> losses() const;
   /// A table of the layers below this module: names, classes, output shapes as far as they are known, and numbers of
   /// parameters.
-  TANDEM_LAZY std::string summary() const;
+  std::string summary() const;
   /// The path of this module in the outermost one that contains it, "net/dense_1"; empty if none does.
   std::string path_in_model() const;
   /// Freezes or unfreezes this module. false freezes it with its children, including children created later:
@@ -70,27 +70,27 @@ class TANDEM_API Module {
   /// that it made when the same modules were frozen.
   void set_trainable(bool trainable) const;
   /// The values of variables(), in the same order.
-  TANDEM_LAZY std::vector<Tensor> get_weights() const;
+  std::vector<Tensor> get_weights() const;
   /// Sets the values of variables(), in the same order.
   ///   throws  errors::InvalidArgumentError, with the Variable's path, for a wrong number of values or a wrong shape
   ///           or dtype; in that case no value is set
-  TANDEM_LAZY void set_weights(const std::vector<Tensor>& values) const;
+  void set_weights(const std::vector<Tensor>& values) const;
 
   /// For train::Checkpoint: the assets, including those of children, as named_variables() lists Variables.
-  TANDEM_LAZY std::vector<NamedAsset> named_assets() const;
+  std::vector<NamedAsset> named_assets() const;
   /// For train::Checkpoint: replaces a listed asset in its module.
-  TANDEM_LAZY static void replace(const NamedAsset& listed, const Ref<Asset>& asset);
+  static void replace(const NamedAsset& listed, const Ref<Asset>& asset);
 
   /// For train::Checkpoint: values for Variables that do not exist yet. A Variable takes its value when it is
   /// created.
   class TANDEM_API Expected {
    public:
     /// made: the checkpoint's Variables that exist; names: all names in the file, sorted.
-    TANDEM_LAZY Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names);
+    Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names);
     /// Removes from `values` those that modules under `prefix` can still create a Variable for, and notes them.
-    TANDEM_LAZY void give(const Module& module, const std::string& prefix, std::map<std::string, Tensor>& values);
+    void give(const Module& module, const std::string& prefix, std::map<std::string, Tensor>& values);
     /// Gives the modules what was noted for them.
-    TANDEM_LAZY void set();
+    void set();
 
    private:
     struct Given {
@@ -176,7 +176,7 @@ class TANDEM_API Module {
   void set_extent(std::size_t size);
   /// For Model: gives modules, copies of others, their own Variables with the same values.
   ///   throws  errors::FailedPreconditionError if one of them keeps handles to its Variables
-  TANDEM_LAZY static void separate(const LeanVector<Module*>& modules);
+  static void separate(const LeanVector<Module*>& modules);
   /// Records which Modules this thread creates during the object's lifetime.
   class TANDEM_API Noted {
    public:
@@ -203,7 +203,7 @@ class TANDEM_API Module {
   struct Places;
   struct Walk;
   struct Search;
-  TANDEM_LAZY struct Separation;
+  struct Separation;
   bool may_be_child() const;
   static void place_error(const void* layer, errors::OpError&);
   void build_locked(Callable build) const;

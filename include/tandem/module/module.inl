@@ -189,15 +189,14 @@ TANDEM_INLINE void Module::build_locked(Callable build) const {
   c.built.store(true, std::memory_order_release);
 }
 
-TANDEM_LAZY_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& made,
-                                              std::vector<std::string> names)
+TANDEM_INLINE Module::Expected::Expected(const std::map<std::string, Variable>& made, std::vector<std::string> names)
     : names_(std::move(names)) {
   auto* const paths = new Paths;
   paths_ = Ref<Opaque>(paths);
   for (const auto& [path, variable] : made) paths->of[variable.id()] = path;
 }
-TANDEM_LAZY_INLINE void Module::Expected::give(const Module& module, const std::string& prefix,
-                                               std::map<std::string, Tensor>& values) {
+TANDEM_INLINE void Module::Expected::give(const Module& module, const std::string& prefix,
+                                          std::map<std::string, Tensor>& values) {
   struct Giving final : Walk {
     Expected& all;
     std::map<std::string, Tensor>& values;
@@ -225,7 +224,7 @@ TANDEM_LAZY_INLINE void Module::Expected::give(const Module& module, const std::
   };
   Giving(*this, values).visit(module.handle(), prefix);
 }
-TANDEM_LAZY_INLINE void Module::Expected::set() {
+TANDEM_INLINE void Module::Expected::set() {
   for (Given& g : given_) {
     Contents& c = static_cast<Contents&>(*g.contents);
     const std::lock_guard lock(c.mutex);
@@ -275,16 +274,16 @@ TANDEM_INLINE std::vector<Variable> Module::trainable_variables() const {
   return detail::variables_of(
       detail::distinct(named_variables(), [](const Named& n) { return n.variable.trainable() && !n.is_frozen; }));
 }
-TANDEM_LAZY_INLINE std::vector<Variable> Module::variables_by_name(const std::string& name) const {
+TANDEM_INLINE std::vector<Variable> Module::variables_by_name(const std::string& name) const {
   return detail::variables_of(detail::distinct(
       named_variables(), [&](const Named& n) { return n.path == name || n.path.ends_with("/" + name); }));
 }
-TANDEM_LAZY_INLINE i64 Module::count_params() const {
+TANDEM_INLINE i64 Module::count_params() const {
   i64 n = 0;
   for (const Variable& v : trainable_variables()) n += v.shape().size();
   return n;
 }
-TANDEM_LAZY_INLINE std::vector<Tensor> Module::losses() const {
+TANDEM_INLINE std::vector<Tensor> Module::losses() const {
   struct Losses final : Walk {
     std::vector<Tensor> out;
     IdMap seen;
@@ -330,12 +329,12 @@ TANDEM_INLINE bool Module::is_frozen() const {
   detail::tell_frozen_read();
   return contents().in_frozen.load(std::memory_order_acquire);
 }
-TANDEM_LAZY_INLINE std::vector<Tensor> Module::get_weights() const {
+TANDEM_INLINE std::vector<Tensor> Module::get_weights() const {
   std::vector<Tensor> r;
   for (const Variable& v : variables()) r.push_back(v.value());
   return r;
 }
-TANDEM_LAZY_INLINE void Module::set_weights(const std::vector<Tensor>& values) const {
+TANDEM_INLINE void Module::set_weights(const std::vector<Tensor>& values) const {
   const std::vector<Named> named = detail::distinct(named_variables(), [](const Named&) { return true; });
   if (named.size() != values.size())
     errors::raise<errors::InvalidArgumentError>(

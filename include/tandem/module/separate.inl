@@ -8,7 +8,7 @@
 namespace TANDEM_NS {
 
 // Maps Contents and Variables to the copies made of them.
-TANDEM_LAZY_INLINE struct Module::Separation {
+struct Module::Separation {
   std::map<const Opaque*, Ref<Opaque>> contents;
   std::map<u64, Variable> variables;
 
@@ -56,7 +56,7 @@ TANDEM_LAZY_INLINE struct Module::Separation {
     return kept;
   }
 };
-TANDEM_LAZY_INLINE void Module::separate(const LeanVector<Module*>& modules) {
+TANDEM_INLINE void Module::separate(const LeanVector<Module*>& modules) {
   const detail::Unobserved quiet;
   Separation all;
   for (Module* m : modules) {

@@ -38,7 +38,7 @@ TANDEM_INLINE void Module::forget_output() const {
   c.output.clear();
 }
 
-TANDEM_LAZY_INLINE std::string Module::summary() const {
+TANDEM_INLINE std::string Module::summary() const {
   struct Row {
     std::string name, output;
     i64 params = 0;

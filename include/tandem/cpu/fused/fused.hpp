@@ -34,22 +34,19 @@ struct FusedStep {
 /// Slots are numbered: the inputs, the outputs, then the intermediate values.
 class TANDEM_API FusedCode {
  public:
-  TANDEM_LAZY explicit FusedCode(const FusedProgram& program);
+  explicit FusedCode(const FusedProgram& program);
   /// Runs the kernel. An output may share the buffer of an input of its spec.
-  void run(const KernelCall& call) const { run_(*this, call); }
+  void run(const KernelCall& call) const;
   /// The same for fused_reduce (ops/fused/fused_reduce.hpp).
-  void reduce(const KernelCall& call) const { reduce_(*this, call); }
+  void reduce(const KernelCall& call) const;
   /// The estimated cost in ns per element.
   double cost() const { return cost_; }
 
  private:
   friend struct FusedCall;
   friend class FusedTiles;
-  TANDEM_LAZY_INLINE friend class FusedLowering;
+  friend class FusedLowering;
 
-  // Pointers, so that header-only programs without fused ops do not contain the kernels (TANDEM_LAZY).
-  void (*run_)(const FusedCode&, const KernelCall&);
-  void (*reduce_)(const FusedCode&, const KernelCall&);
   LeanVector<FusedStep> steps_;
   LeanVector<Micro> micros_;
   std::vector<DType> dtypes_;             // by slot; for intermediate values the widest
@@ -58,10 +55,5 @@ class TANDEM_API FusedCode {
   int inputs_ = 0, outputs_ = 0;
   double cost_ = 0.1;
 };
-
-namespace detail {
-TANDEM_LAZY void run_fused(const FusedCode& code, const KernelCall& call);
-TANDEM_LAZY void run_fused_reduce(const FusedCode& code, const KernelCall& call);
-}  // namespace detail
 
 }  // namespace TANDEM_NS::cpu

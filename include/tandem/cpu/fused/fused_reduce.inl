@@ -31,14 +31,14 @@ const PieceKernel& piece_kernel_of(DType d) {
   static constexpr const PieceKernel* doubles[] = TANDEM_EACH_ISA_IF_COMPILED(piece_kernel<F, double>);
   return *(d == DType::float32 ? floats : doubles)[isa()];
 }
-TANDEM_LAZY TANDEM_INLINE const PieceKernel& piece_kernel_of(Reduction r, DType d) {
+TANDEM_INLINE const PieceKernel& piece_kernel_of(Reduction r, DType d) {
   if (r == Reduction::max) return piece_kernel_of<Fold::max>(d);
   return r == Reduction::min ? piece_kernel_of<Fold::min>(d) : piece_kernel_of<Fold::sum>(d);
 }
 
 }  // namespace detail
 
-TANDEM_LAZY class FusedReduction {
+class FusedReduction {
  public:
   FusedReduction(const FusedCode& code, const KernelCall& c)
       : code_(code),
@@ -139,8 +139,6 @@ TANDEM_LAZY class FusedReduction {
   const KernelCall program_call_;
 };
 
-TANDEM_LAZY_INLINE void detail::run_fused_reduce(const FusedCode& code, const KernelCall& c) {
-  FusedReduction(code, c).run();
-}
+TANDEM_INLINE void FusedCode::reduce(const KernelCall& c) const { FusedReduction(*this, c).run(); }
 
 }  // namespace TANDEM_NS::cpu

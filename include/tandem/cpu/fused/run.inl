@@ -6,9 +6,9 @@
 
 namespace TANDEM_NS::cpu {
 
-TANDEM_LAZY_INLINE void detail::run_fused(const FusedCode& code, const KernelCall& c) {
+TANDEM_INLINE void FusedCode::run(const KernelCall& c) const {
   if (c.out[0].size() == 0) return;
-  const FusedCall call(code, c);
+  const FusedCall call(*this, c);
   parallel_for(call.tiles(), call.grain(), [&call](i64 begin, i64 end) {
     FusedTiles tiles(call);
     tiles.run(begin, end);

@@ -6,6 +6,7 @@
 #include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/derivative/derivative.hpp"
 #include "tandem/graph/exec/replay.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/graph/trace/trace.hpp"
 #include "tandem/ops/create/fill.hpp"
 

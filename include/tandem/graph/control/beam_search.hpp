@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tandem/graph/control/while_loop.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/ops/index/gather.hpp"
 
 namespace TANDEM_NS::nn {
@@ -32,15 +33,16 @@ namespace TANDEM_NS::detail {
 struct Beams {
   Tensor step, last, log_probs, lengths, is_finished, ids;
 };
-TANDEM_API void check_beam_search(const nn::BeamSearchOptions& o);
+TANDEM_LAZY TANDEM_API void check_beam_search(const nn::BeamSearchOptions& o);
 /// The state before the first token; `rows` has one row per sequence.
-TANDEM_API Beams begin_beams(const Tensor& rows, const nn::BeamSearchOptions& o);
+TANDEM_LAZY TANDEM_API Beams begin_beams(const Tensor& rows, const nn::BeamSearchOptions& o);
 /// Repeats each row `width` times.
-TANDEM_API Tensor repeat_rows(const Tensor& rows, i64 width);
-TANDEM_API Tensor may_go_on(const Beams& b, const nn::BeamSearchOptions& o);
+TANDEM_LAZY TANDEM_API Tensor repeat_rows(const Tensor& rows, i64 width);
+TANDEM_LAZY TANDEM_API Tensor may_go_on(const Beams& b, const nn::BeamSearchOptions& o);
 /// Extends the hypotheses by one token. The second result, [batch * width], is the row that each one continues.
-TANDEM_API std::pair<Beams, Tensor> advance_beams(const Beams& b, const Tensor& logits, const nn::BeamSearchOptions& o);
-TANDEM_API nn::BeamSearchResult end_beams(const Beams& b, const nn::BeamSearchOptions& o);
+TANDEM_LAZY TANDEM_API std::pair<Beams, Tensor> advance_beams(const Beams& b, const Tensor& logits,
+                                                              const nn::BeamSearchOptions& o);
+TANDEM_LAZY TANDEM_API nn::BeamSearchResult end_beams(const Beams& b, const nn::BeamSearchOptions& o);
 
 }  // namespace TANDEM_NS::detail
 namespace TANDEM_NS::nn {

@@ -23,10 +23,10 @@ namespace TANDEM_NS::detail {
 
 inline constexpr float impossible_log_prob = -std::numeric_limits<float>::infinity();
 
-[[noreturn, gnu::cold]] TANDEM_INLINE void raise_beam_search(const std::string& what) {
+TANDEM_LAZY [[noreturn, gnu::cold]] TANDEM_INLINE void raise_beam_search(const std::string& what) {
   errors::raise<errors::InvalidArgumentError>("rnn_beam_search", what);
 }
-TANDEM_INLINE void check_beam_search(const nn::BeamSearchOptions& o) {
+TANDEM_LAZY_INLINE void check_beam_search(const nn::BeamSearchOptions& o) {
   if (o.sequence_length == none) raise_beam_search("needs .sequence_length, the number of tokens to search");
   if (o.sequence_length < 0) raise_beam_search("sequence_length " + std::to_string(o.sequence_length) + " is negative");
   if (o.beam_width < 1) raise_beam_search("beam_width " + std::to_string(o.beam_width) + " is not positive");
@@ -35,14 +35,14 @@ TANDEM_INLINE void check_beam_search(const nn::BeamSearchOptions& o) {
       raise_beam_search("token " + std::to_string(id) + " is not an id");
 }
 // [batch, width]: row i holds the sequence number i in every column.
-inline Tensor sequence_numbers(const DimValue& batch, i64 width) {
+TANDEM_LAZY inline Tensor sequence_numbers(const DimValue& batch, i64 width) {
   const Tensor numbers = cast(batch.is_known() ? range(batch.number) : range(batch.tensor), DType::int32);
   return broadcast_to(expand_dims(numbers, 1), {Dim(batch), width});
 }
-TANDEM_INLINE Tensor repeat_rows(const Tensor& rows, i64 width) {
+TANDEM_LAZY_INLINE Tensor repeat_rows(const Tensor& rows, i64 width) {
   return gather(rows, reshape(sequence_numbers(get_shape(rows)[0], width), {-1}));
 }
-TANDEM_INLINE Beams begin_beams(const Tensor& rows, const nn::BeamSearchOptions& o) {
+TANDEM_LAZY_INLINE Beams begin_beams(const Tensor& rows, const nn::BeamSearchOptions& o) {
   const DimValue batch = get_shape(rows)[0];
   const Dims each{Dim(batch), o.beam_width};
   // All hypotheses of a sequence start equal, so only the first is continued.
@@ -55,13 +55,13 @@ TANDEM_INLINE Beams begin_beams(const Tensor& rows, const nn::BeamSearchOptions&
           .ids = fill({Dim(batch), o.beam_width, o.sequence_length},
                       static_cast<int>(o.end_token_id == none ? 0 : o.end_token_id))};
 }
-TANDEM_INLINE Tensor may_go_on(const Beams& b, const nn::BeamSearchOptions& o) {
+TANDEM_LAZY_INLINE Tensor may_go_on(const Beams& b, const nn::BeamSearchOptions& o) {
   const ShapeChecks lenient(false);
   const Tensor live = logical_and(logical_not(b.is_finished), b.log_probs > impossible_log_prob);
   return logical_and(b.step < o.sequence_length, reduce_any(live));
 }
-TANDEM_INLINE std::pair<Beams, Tensor> advance_beams(const Beams& b, const Tensor& logits,
-                                                     const nn::BeamSearchOptions& o) {
+TANDEM_LAZY_INLINE std::pair<Beams, Tensor> advance_beams(const Beams& b, const Tensor& logits,
+                                                          const nn::BeamSearchOptions& o) {
   const ShapeChecks lenient(false);
   const i64 width = o.beam_width;
   if (logits.rank() != 2 || logits.shape().dim(1) == none || !is_floating(logits.dtype()))
@@ -101,7 +101,7 @@ TANDEM_INLINE std::pair<Beams, Tensor> advance_beams(const Beams& b, const Tenso
   const Tensor first = sequence_numbers(get_shape(token)[0], width) * static_cast<int>(width);
   return {r, reshape(first + beam, {-1})};
 }
-TANDEM_INLINE nn::BeamSearchResult end_beams(const Beams& b, const nn::BeamSearchOptions& o) {
+TANDEM_LAZY_INLINE nn::BeamSearchResult end_beams(const Beams& b, const nn::BeamSearchOptions& o) {
   if (!o.include_begin_token) return {b.ids, b.log_probs};
   const Dims column{Dim(get_shape(b.ids)[0]), o.beam_width, 1};
   return {concat({fill(column, static_cast<int>(o.begin_token_id)), b.ids}, 2), b.log_probs};

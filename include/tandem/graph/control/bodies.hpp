@@ -11,11 +11,12 @@
 #include "tandem/graph/derivative/derivative.hpp"
 #include "tandem/graph/ir/bind.hpp"
 #include "tandem/graph/ir/common.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS::detail {
 
 TANDEM_LAZY inline std::size_t count_of(i64 n) { return static_cast<std::size_t>(n); }
-inline const Spec& output_spec(const Graph& g, std::size_t i) { return g.spec(g.outputs[i]); }
+TANDEM_LAZY inline const Spec& output_spec(const Graph& g, std::size_t i) { return g.spec(g.outputs[i]); }
 // Binds the graph to arguments of these specs; returns it unchanged unless the specs are more specific than its own.
 TANDEM_LAZY inline Ref<Graph> bound_body(const Ref<Graph>& g, Span<const Spec> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i)

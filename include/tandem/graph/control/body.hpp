@@ -5,6 +5,7 @@
 
 #include "tandem/graph/derivative/derivative.hpp"
 #include "tandem/graph/exec/concrete.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS {
 

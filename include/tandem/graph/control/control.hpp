@@ -13,6 +13,7 @@
 
 #include "tandem/base/span.hpp"
 #include "tandem/graph/control/control_ops.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/graph/trace/tree.hpp"
 
 namespace TANDEM_NS {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tandem/core/op.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS {
 

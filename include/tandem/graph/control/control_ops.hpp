@@ -7,6 +7,7 @@
 // outputs; for a loop these have one row per iteration.
 #pragma once
 #include "tandem/graph/ir/graph.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS {
 

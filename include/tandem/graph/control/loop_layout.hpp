@@ -5,6 +5,7 @@
 
 #include "tandem/graph/control/bodies.hpp"
 #include "tandem/graph/control/control_code.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS::detail {
 

@@ -7,6 +7,7 @@
 #include "tandem/base/bytes.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/backend.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS {
 namespace detail {

@@ -1,6 +1,7 @@
 // Loops over the rows of tensors: scan, foldl, foldr, map_fn. Not here: loops with a condition (while_loop.hpp).
 #pragma once
 #include "tandem/graph/control/while_loop.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {

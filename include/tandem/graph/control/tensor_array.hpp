@@ -11,6 +11,7 @@
 
 #include "tandem/base/shape_arg.hpp"
 #include "tandem/core/apply.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/graph/trace/tree.hpp"
 #include "tandem/ops/dims.hpp"
 #include "tandem/util/lean_vector.hpp"

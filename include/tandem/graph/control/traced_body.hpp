@@ -7,6 +7,7 @@
 #include "tandem/base/span.hpp"
 #include "tandem/graph/control/bodies.hpp"
 #include "tandem/graph/control/control.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS::control {
 

@@ -4,6 +4,7 @@
 
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/control/tensor_array.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {

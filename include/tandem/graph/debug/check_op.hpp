@@ -6,6 +6,7 @@
 #include "tandem/autodiff/check.hpp"
 #include "tandem/base/span.hpp"
 #include "tandem/core/op.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS::test {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tandem/graph/exec/concrete.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tandem/graph/ir/graph.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {

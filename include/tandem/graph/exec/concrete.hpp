@@ -7,6 +7,7 @@
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/replay.hpp"
 #include "tandem/graph/ir/prune.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/util/lean_vector.hpp"
 

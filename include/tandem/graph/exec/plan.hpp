@@ -6,6 +6,7 @@
 
 #include "tandem/graph/exec/branches.hpp"
 #include "tandem/graph/ir/graph.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {

@@ -11,6 +11,7 @@
 #include "tandem/graph/exec/plan_parts.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/run_node.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/util/inter_op.hpp"
 #include "tandem/util/lean_vector.hpp"
 

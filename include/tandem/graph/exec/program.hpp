@@ -7,6 +7,7 @@
 
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/exec/plan.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS {
 

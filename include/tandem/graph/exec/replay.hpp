@@ -1,6 +1,7 @@
 // replay: applies a graph's ops one by one. Not here: running a graph as one program (program.hpp).
 #pragma once
 #include "tandem/graph/ir/graph.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS {
 

@@ -9,6 +9,7 @@
 #include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/exec/run_node.hpp"
 #include "tandem/graph/ir/graph.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS::detail {
 
@@ -54,7 +55,7 @@ Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Ass
   for (int v : g.outputs) out.push(values[static_cast<std::size_t>(v)]);
   return out;
 }
-inline const Variable& variable_of(const Graph& g, const Node& n) {
+TANDEM_LAZY inline const Variable& variable_of(const Graph& g, const Node& n) {
   return g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/core/profile.hpp"
 #include "tandem/graph/exec/program.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS::detail {
 
@@ -16,7 +17,7 @@ TANDEM_LAZY inline void name_error(errors::OpError& e, const Node& n) {
   e.set_name(line.empty() ? n.name : n.name + " at " + line);
   name_gradient(e, n);
 }
-[[gnu::cold, gnu::noinline]] inline void profile_node(const Graph& g, const Node& n, i64 start) {
+TANDEM_LAZY [[gnu::cold, gnu::noinline]] inline void profile_node(const Graph& g, const Node& n, i64 start) {
   InlinedVector<const Spec*, 8> in, out;
   for (int v : n.in) in.push(&g.spec(v));
   for (int k = 0; k < n.outputs; ++k) out.push(&g.spec(n.first_out + k));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tandem/base/span.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/graph/passes/rewrite.hpp"
 #include "tandem/ops/cast.hpp"
 

@@ -10,6 +10,7 @@
 
 #include "tandem/base/span.hpp"
 #include "tandem/graph/ir/graph.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS {
 

@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "tandem/graph/io/serialize.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS::detail {
 

@@ -1,6 +1,7 @@
 // bind: turns a graph with unknown dimensions into one with known sizes, for arguments of given specs.
 #pragma once
 #include "tandem/graph/ir/graph.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS {
 

@@ -6,6 +6,7 @@
 #include "tandem/core/apply.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/graph/ir/graph.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS::detail {
 

@@ -8,6 +8,7 @@
 #include "tandem/base/span.hpp"
 #include "tandem/core/op.hpp"
 #include "tandem/core/variable.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/util/id_map.hpp"
 #include "tandem/util/lean_vector.hpp"
 

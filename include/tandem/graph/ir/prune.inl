@@ -11,7 +11,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-[[noreturn, gnu::cold]] inline void raise_prune(const std::string& what) {
+TANDEM_LAZY [[noreturn, gnu::cold]] inline void raise_prune(const std::string& what) {
   errors::raise<errors::InvalidArgumentError>("prune", what);
 }
 

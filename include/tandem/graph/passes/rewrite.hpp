@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tandem/base/span.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/graph/passes/analysis.hpp"
 #include "tandem/util/lean_vector.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "tandem/base/warning.hpp"
 #include "tandem/graph/debug/debug.hpp"
+#include "tandem/graph/lazy.hpp"
 #include "tandem/graph/trace/tree.hpp"
 #include "tandem/graph/trace/turn.hpp"
 #include "tandem/module/frozen.hpp"

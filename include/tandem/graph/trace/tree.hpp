@@ -13,6 +13,7 @@
 
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/variable.hpp"
+#include "tandem/graph/lazy.hpp"
 
 namespace TANDEM_NS::tree {
 

@@ -8,8 +8,8 @@
 
 namespace TANDEM_NS {
 
-TANDEM_LAZY_INLINE FusedProgram::FusedProgram(std::vector<DType> in, LeanVector<Instruction> instructions,
-                                              std::vector<int> out)
+TANDEM_INLINE FusedProgram::FusedProgram(std::vector<DType> in, LeanVector<Instruction> instructions,
+                                         std::vector<int> out)
     : inputs(std::move(in)), code(std::move(instructions)), outputs(std::move(out)) {
   check();
   compiled_ = std::make_unique<cpu::FusedCode>(*this);
@@ -19,8 +19,8 @@ TANDEM_INLINE DType FusedProgram::dtype_of(int value) const {
   const auto v = static_cast<std::size_t>(value);
   return v < inputs.size() ? inputs[v] : code[v - inputs.size()].dtype;
 }
-TANDEM_LAZY_INLINE double FusedProgram::cost() const { return compiled_->cost(); }
-TANDEM_LAZY_INLINE void FusedProgram::check() const {
+TANDEM_INLINE double FusedProgram::cost() const { return compiled_->cost(); }
+TANDEM_INLINE void FusedProgram::check() const {
   const auto require = [](bool ok, const char* what) {
     if (!ok) errors::raise<errors::InvalidArgumentError>("fused", what);
   };

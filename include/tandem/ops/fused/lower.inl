@@ -16,7 +16,7 @@ namespace TANDEM_NS::cpu {
 namespace detail {
 
 // The opcode of an op whose operand `carried` is the chain's value; -1 if there is none.
-TANDEM_LAZY TANDEM_INLINE int opcode(const OpDef* op, std::size_t carried) {
+TANDEM_INLINE int opcode(const OpDef* op, std::size_t carried) {
 #define TANDEM_MICRO(name, fused, first) \
   if (op == &fused##_op && carried == (first ? 0 : 1)) return 2 * micro::name;
   TANDEM_FUSED_BINARY(TANDEM_MICRO)
@@ -27,7 +27,7 @@ TANDEM_LAZY TANDEM_INLINE int opcode(const OpDef* op, std::size_t carried) {
 #undef TANDEM_MICRO
   return carried == 1 && op->flags.commutative ? opcode(op, 0) : -1;
 }
-TANDEM_LAZY TANDEM_INLINE ChainFn chain_of(DType d) {
+TANDEM_INLINE ChainFn chain_of(DType d) {
   static constexpr ChainFn floats[] = TANDEM_EACH_ISA(fused_chain<float>),
                            doubles[] = TANDEM_EACH_ISA_IF_COMPILED(fused_chain<double>);
   return d == DType::float32 ? floats[isa()] : doubles[isa()];
@@ -35,7 +35,7 @@ TANDEM_LAZY TANDEM_INLINE ChainFn chain_of(DType d) {
 
 }  // namespace detail
 
-TANDEM_LAZY class FusedLowering {
+class FusedLowering {
  public:
   FusedLowering(const FusedProgram& p, FusedCode& to)
       : p_(p),
@@ -210,9 +210,6 @@ TANDEM_LAZY class FusedLowering {
   std::vector<bool> done_;               // by instruction
 };
 
-TANDEM_LAZY_INLINE FusedCode::FusedCode(const FusedProgram& program)
-    : run_(&detail::run_fused), reduce_(&detail::run_fused_reduce) {
-  FusedLowering(program, *this).run();
-}
+TANDEM_INLINE FusedCode::FusedCode(const FusedProgram& program) { FusedLowering(program, *this).run(); }
 
 }  // namespace TANDEM_NS::cpu
