@@ -30,12 +30,10 @@ struct CsvReaderOptions {
 class TANDEM_API CsvReader {
  public:
   ///   record_defaults  for each column that is read a scalar or a list of one element, the value of missing fields, or
-  ///   an
-  ///                    empty list where a field is required; its dtype is that of the column: float32, float64, int32,
-  ///                    int64, string
+  ///                    an empty list where a field is required; its dtype is that of the column: float32, float64,
+  ///                    int32, int64, string
   ///   throws  errors::InvalidArgumentError for another number of columns, other defaults and options out of range, and
-  ///   for
-  ///           a column that the file does not have; otherwise as next
+  ///           for a column that the file does not have; otherwise as next
   CsvReader(const std::string& path, std::vector<Tensor> record_defaults, CsvReaderOptions = {});
   CsvReader(CsvReader&&) noexcept;
   CsvReader& operator=(CsvReader&&) noexcept;

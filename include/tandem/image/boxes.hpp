@@ -48,8 +48,7 @@ struct CropAndResizeOptions {
 ///   box_indices  int32 or int64, [b]: the image of each box
 ///   returns      float32 (float64 for float64), [b, crop height, crop width, channels]
 ///   throws       errors::InvalidArgumentError for other ranks, sizes or dtypes, a size below 1, or an image that is
-///   not
-///                there
+///                not there
 ///   gradient     to x and to boxes
 TANDEM_API Tensor crop_and_resize(const Tensor& x, const Tensor& boxes, const Tensor& box_indices,
                                   const Size& crop_size, CropAndResizeOptions = {});

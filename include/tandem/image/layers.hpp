@@ -56,8 +56,7 @@ struct RandomTransformOptions {
 ///   x        real numbers, [height, width, channels] or [n, height, width, channels]
 ///   returns  dtype and shape of x
 ///   throws   errors::InvalidArgumentError, in the layer's name, for another rank or dtype, bounds that are not in
-///   order,
-///            or sizes that a trace does not know
+///            order, or sizes that a trace does not know
 ///   gradient to x
 class TANDEM_API RandomRotation : public Layer {
  public:

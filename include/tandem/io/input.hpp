@@ -15,8 +15,7 @@ class TANDEM_API Input {
  public:
   /// `op` is used in error messages.
   ///   throws  errors::NotFoundError if there is no regular file of that name; errors::UnimplementedError for
-  ///   compressed
-  ///           data if the library was built without zlib
+  ///           compressed data if the library was built without zlib
   Input(const char* op, std::string path, Compression compression);
   Input(Input&&) noexcept;
   Input& operator=(Input&&) noexcept;
@@ -30,8 +29,7 @@ class TANDEM_API Input {
   /// Extends the window to at least n bytes, or up to the end of the content if that comes before. Views that were
   /// returned before become invalid. Memory is proportional to what is read, not to n.
   ///   throws  errors::DataLossError if compressed data are damaged or end early; errors::UnavailableError if the
-  ///   system
-  ///           cannot read the file, or it became shorter
+  ///           system cannot read the file, or it became shorter
   std::string_view peek(std::size_t n) {
     if (end_ - begin_ < n) [[unlikely]]
       fill(n);

@@ -73,8 +73,7 @@ class TANDEM_API ParsedFeatures {
 class TANDEM_API ExampleParser {
  public:
   ///   throws  errors::InvalidArgumentError, naming the feature, for one that occurs twice, for other dtypes, a shape
-  ///   with
-  ///           unknown dimensions, a default value of another dtype or size, and for a FixedLenSequenceFeature
+  ///           with unknown dimensions, a default value of another dtype or size, and for a FixedLenSequenceFeature
   explicit ExampleParser(const FeatureConfigs& features);
   /// parse_single_example and parse_example.
   ParsedFeatures parse_single(std::string_view serialized) const;
@@ -87,11 +86,9 @@ class TANDEM_API ExampleParser {
 /// Reads one serialized Example.
 ///   serialized  its bytes, or a string scalar
 ///   returns     for a FixedLenFeature a tensor of its shape; for a VarLenFeature its values, [n]. Other features of
-///   the
-///               Example are ignored
+///               the Example are ignored
 ///   throws      errors::DataLossError if the bytes are not an Example; errors::InvalidArgumentError, naming the
-///   feature,
-///               if it is missing without a default, or has values of another kind or number; otherwise as
+///               feature, if it is missing without a default, or has values of another kind or number; otherwise as
 ///               ExampleParser
 TANDEM_API ParsedFeatures parse_single_example(std::string_view serialized, const FeatureConfigs& features);
 TANDEM_API ParsedFeatures parse_single_example(const Tensor& serialized, const FeatureConfigs& features);
@@ -123,17 +120,15 @@ class TANDEM_API SequenceExampleParser {
 };
 /// Reads one serialized SequenceExample.
 ///   returns  the context as parse_single_example; of the feature lists for a FixedLenSequenceFeature [steps,
-///   shape...],
-///            for a VarLenFeature the values of all steps, and row_lengths [steps]
+///            shape...], for a VarLenFeature the values of all steps, and row_lengths [steps]
 ///   throws   as parse_single_example
 TANDEM_API ParsedSequence parse_single_sequence_example(std::string_view serialized,
                                                         const FeatureConfigs& context_features,
                                                         const FeatureConfigs& sequence_features);
 /// Reads serialized SequenceExamples as one batch.
 ///   returns  the context as parse_example; of the feature lists for a FixedLenSequenceFeature [n, steps, shape...],
-///   where
-///            shorter sequences end in zeros or empty strings, and steps [n]; for a VarLenFeature the values of all
-///            steps of all records, their row_lengths, and steps [n]
+///            where shorter sequences end in zeros or empty strings, and steps [n]; for a VarLenFeature the values of
+///            all steps of all records, their row_lengths, and steps [n]
 ///   throws   as parse_example
 TANDEM_API ParsedSequence parse_sequence_example(Span<const std::string_view> serialized,
                                                  const FeatureConfigs& context_features,

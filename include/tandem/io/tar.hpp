@@ -30,10 +30,9 @@ class TANDEM_API TarReader {
 
   /// Reads the next file; false at the archive's end.
   ///   throws  errors::DataLossError, naming archive, file and byte offset, for a header whose checksum does not match
-  ///   and
-  ///           for an archive that ends early (also between two files, without its end mark), after which the next call
-  ///           returns false; errors::ResourceExhaustedError for a file above max_file_bytes, which is passed over;
-  ///           errors::UnavailableError if the system cannot read the archive, or it became shorter
+  ///           and for an archive that ends early (also between two files, without its end mark), after which the next
+  ///           call returns false; errors::ResourceExhaustedError for a file above max_file_bytes, which is passed
+  ///           over; errors::UnavailableError if the system cannot read the archive, or it became shorter
   bool next(TarEntry& entry);
   /// Where the next file's headers begin, for seek().
   i64 position() const { return static_cast<i64>(input_.position()); }
@@ -75,8 +74,7 @@ class TANDEM_API WebDatasetReader {
 
   /// Reads the next sample; false at the archive's end.
   ///   throws  errors::DataLossError if a sample has two files with one extension; otherwise as TarReader::next. What
-  ///   had
-  ///           been read of the sample is lost
+  ///           had been read of the sample is lost
   bool next(WebDatasetSample& sample);
   /// Where the next sample begins, for seek().
   i64 position() const { return pending_ ? pending_at_ : tar_.position(); }

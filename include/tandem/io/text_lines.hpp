@@ -26,10 +26,9 @@ class TANDEM_API TextLineReader {
 
   /// Reads the next line; false at the end of the file.
   ///   throws  errors::ResourceExhaustedError for a line above max_line_bytes, naming file, line and byte offset: the
-  ///   next
-  ///           call reads the line after it; errors::DataLossError if compressed data are damaged or end early, and
-  ///           errors::UnavailableError if the system cannot read the file, or it became shorter: the next call returns
-  ///           false
+  ///           next call reads the line after it; errors::DataLossError if compressed data are damaged or end early,
+  ///           and errors::UnavailableError if the system cannot read the file, or it became shorter: the next call
+  ///           returns false
   bool next(std::string& line);
   /// The same without a copy: the view is valid until the reader is used again.
   bool next(std::string_view& line);
