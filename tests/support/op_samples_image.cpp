@@ -16,7 +16,7 @@ std::string small_bmp() {
   s[0] = 'B', s[1] = 'M', s[10] = 54, s[14] = 40, s[18] = 2, s[22] = 1, s[26] = 1, s[28] = 24, s[55] = 7;
   return s;
 }
-void decode_calls(Numbers& n) {
+void decode_picture_calls(Numbers& n) {
   const Tensor jpeg = image::encode_jpeg(picture(n, 3)), png = image::encode_png(picture(n, 4, uint16));
   image::decode_jpeg(jpeg, {.channels = 1, .ratio = 2});
   image::decode_and_crop_jpeg(jpeg, {1, 2, 3, 2});
@@ -48,9 +48,9 @@ void resize_calls(Numbers& n) {
 
 tandem::Span<const Sample> image_samples() {
   static const Sample list[] = {
-      {"decode_jpeg", decode_calls},          {"decode_and_crop_jpeg", decode_calls},
-      {"decode_png", decode_calls},           {"decode_bmp", decode_calls},
-      {"decode_image", decode_calls},         {"encode_jpeg", encode_jpeg_calls},
+      {"decode_jpeg", decode_picture_calls},  {"decode_and_crop_jpeg", decode_picture_calls},
+      {"decode_png", decode_picture_calls},   {"decode_bmp", decode_picture_calls},
+      {"decode_image", decode_picture_calls}, {"encode_jpeg", encode_jpeg_calls},
       {"encode_png", encode_png_calls},       {"image_resize", resize_calls},
       {"image_resize_nearest", resize_calls}, {"image_resize_grad", resize_calls},
   };
