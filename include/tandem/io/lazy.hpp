@@ -1,6 +1,7 @@
 // Values that are fetched when they are needed: Lazy for one, paged_fetch for lists that a service hands out in pages.
 // Part of the component tandem::io.
 #pragma once
+#include <atomic>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -27,7 +28,14 @@ class Lazy {
   explicit Lazy(F make) : maker_(std::make_unique<MakerOf<F>>(std::move(make))) {}
 
   const T& get() const {
-    std::call_once(once_, [this] { value_ = std::make_unique<T>(maker_->make()); });
+    // Not by std::call_once, which an exception can leave locked (GCC bug 66146).
+    if (!made_.load(std::memory_order_acquire)) {
+      const std::lock_guard lock(mutex_);
+      if (!made_.load(std::memory_order_relaxed)) {
+        value_ = std::make_unique<T>(maker_->make());
+        made_.store(true, std::memory_order_release);
+      }
+    }
     return *value_;
   }
   const T& operator*() const { return get(); }
@@ -46,7 +54,8 @@ class Lazy {
   };
 
   std::unique_ptr<Maker> maker_;
-  mutable std::once_flag once_;
+  mutable std::mutex mutex_;
+  mutable std::atomic<bool> made_ = false;
   mutable std::unique_ptr<T> value_;
 };
 
