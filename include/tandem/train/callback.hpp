@@ -1,0 +1,121 @@
+// Callback: functions that Trainer::fit calls at certain moments. Run: what they see of the training, and what they may
+// do. Not here: the callbacks there are (callbacks.hpp).
+#pragma once
+#include <concepts>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tandem/optim/optimizer.hpp"
+#include "tandem/train/batches.hpp"
+#include "tandem/train/checkpoint.hpp"
+#include "tandem/train/history.hpp"
+
+namespace TANDEM_NS::train {
+
+namespace detail {
+/// The value of a scalar of any real dtype.
+TANDEM_API double number_of(const Tensor& scalar);
+}  // namespace detail
+
+/// The state of a call of Trainer::fit, for callbacks.
+class TANDEM_API Run {
+ public:
+  /// The present epoch, from 0, and how many there are to be.
+  i64 epoch() const { return epoch_; }
+  i64 epochs() const { return epochs_; }
+  /// The completed steps of all epochs, and of the present one.
+  i64 step() const { return step_; }
+  i64 step_in_epoch() const { return step_in_epoch_; }
+  /// The steps of an epoch; -1 if that is unknown.
+  i64 steps_per_epoch() const { return steps_per_epoch_; }
+  /// The batch of the latest step.
+  const Batch& batch() const { return batch_; }
+  /// The loss of the latest step. Waits until it is computed.
+  double loss() const;
+  /// In on_step_end and on_checkpoint: the means over the steps of the epoch so far, which this call reads. In
+  /// on_evaluate and on_epoch_end: the values of the epoch, with "val_..." of the validation.
+  const Values& values() const;
+  /// Adds a value to those of the epoch, in on_epoch_end; callbacks behind this one see it.
+  void set_value(const std::string& name, double value) { values_.set(name, value); }
+  const History& history() const { return history_; }
+
+  /// Ends the training after this step or epoch; History::stop_reason has the text.
+  void stop(std::string reason);
+  bool is_stopped() const { return stopped_; }
+  /// From the next step on, a loss that is infinite or not a number raises before the weights change; for
+  /// TerminateOnNaN.
+  void check_losses() { checked_ = true; }
+
+  /// The model; without one of the Trainer's own step.
+  const Module* model() const { return model_; }
+  /// The optimizer; without one of the Trainer's own step.
+  const Optimizer* optimizer() const { return optimizer_; }
+  /// The optimizer for a callback that cannot do without.
+  ///   throws  errors::FailedPreconditionError, in the callback's name, if there is none
+  const Optimizer& optimizer_for(const char* callback) const;
+
+ private:
+  friend class Trainer;
+  friend struct TrainerState;
+  i64 epoch_ = 0, epochs_ = 0, step_ = 0, step_in_epoch_ = 0, steps_per_epoch_ = -1;
+  Batch batch_;
+  Tensor loss_;
+  mutable Values values_;
+  void (*read_values_)(const Run&) = nullptr;  // set between the steps of an epoch
+  const void* trainer_ = nullptr;
+  History history_;
+  bool stopped_ = false, checked_ = false;
+  const Module* model_ = nullptr;
+  const Optimizer* optimizer_ = nullptr;
+};
+
+/// What a callback keeps between epochs, as Variables, so that a checkpoint has it: an interrupted run then goes on as
+/// if it had not been interrupted.
+class CallbackState : public Module {
+ public:
+  using Module::add_variable;
+};
+
+/// The base class of callbacks. Each function does nothing unless it is overridden. What one throws ends the training,
+/// as an error of a step would.
+class Callback {
+ public:
+  Callback() = default;
+  virtual ~Callback() = default;
+  /// Before the first step: the model has its Variables. Called before a checkpoint is restored.
+  virtual void on_begin(Run&) {}
+  virtual void on_epoch_begin(Run&) {}
+  virtual void on_step_end(Run&) {}
+  /// After the validation of an epoch.
+  virtual void on_evaluate(Run&) {}
+  virtual void on_epoch_end(Run&) {}
+  /// After a checkpoint was written to `path`.
+  virtual void on_checkpoint(Run&, const std::string& /*path*/) {}
+  /// When a step or a callback has thrown; fit throws the same afterwards.
+  virtual void on_exception(Run&, std::exception_ptr) {}
+  /// After the last step, however training has ended, but for an exception.
+  virtual void on_end(Run&) {}
+  /// What a checkpoint keeps of it, once on_begin was called; null for nothing.
+  virtual const CallbackState* state() const { return nullptr; }
+};
+
+/// Callbacks, in the order in which they are called:
+///   .callbacks = {train::EarlyStopping({.patience = 3}), std::make_shared<MyCallback>()}
+/// A shared_ptr is for a callback that is asked for its results later.
+class AnyCallback {
+ public:
+  template <std::derived_from<Callback> C>
+  AnyCallback(C callback) : callback_(std::make_shared<C>(std::move(callback))) {}
+  template <std::derived_from<Callback> C>
+  AnyCallback(std::shared_ptr<C> callback) : callback_(std::move(callback)) {}
+  Callback* operator->() const { return callback_.get(); }
+
+ private:
+  std::shared_ptr<Callback> callback_;
+};
+using Callbacks = std::vector<AnyCallback>;
+
+}  // namespace TANDEM_NS::train

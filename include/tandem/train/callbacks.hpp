@@ -1,0 +1,184 @@
+// The callbacks that there are, in Keras' terms: EarlyStopping, ModelCheckpoint, ReduceLROnPlateau,
+// LearningRateScheduler, CSVLogger, TerminateOnNaN, and functions as a callback.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tandem/optim/plateau.hpp"
+#include "tandem/train/callback.hpp"
+
+namespace TANDEM_NS::train {
+
+/// Whether a larger or a smaller value is better.
+enum class Mode : std::uint8_t {
+  automatic,  ///< larger for names with "acc", "auc", "precision", "recall", "f1", "score" or "iou"; else smaller
+  min,
+  max
+};
+
+namespace detail {
+/// Compares the values of an epoch with the best one so far.
+class TANDEM_API Monitor {
+ public:
+  Monitor(const char* callback, std::string name, Mode mode, double min_delta);
+  /// The value of an epoch.
+  ///   throws  errors::NotFoundError, in the callback's name, which lists the values that there are
+  double value(const Run& run) const;
+  bool is_better(double value, double best) const;
+  double worst() const;
+  const std::string& name() const { return name_; }
+  bool maximizes() const { return maximizes_; }
+
+ private:
+  const char* callback_;
+  std::string name_;
+  bool maximizes_;
+  double min_delta_;
+};
+}  // namespace detail
+
+struct EarlyStoppingOptions {
+  std::string monitor = "val_loss";
+  double min_delta = 0;  ///< smaller improvements do not count
+  i64 patience = 0;      ///< epochs without improvement after which training ends
+  Mode mode = Mode::automatic;
+  std::optional<double> baseline = {};  ///< what the first epochs must be better than
+  bool restore_best_weights = false;    ///< the model ends with the weights of its best epoch
+  i64 start_from_epoch = 0;             ///< the epochs before it do not count
+};
+/// Ends training when a value no longer improves.
+class TANDEM_API EarlyStopping : public Callback {
+ public:
+  explicit EarlyStopping(EarlyStoppingOptions options = {});
+  void on_begin(Run& run) override;
+  void on_epoch_end(Run& run) override;
+  void on_end(Run& run) override;
+  const CallbackState* state() const override { return &state_; }
+  /// The best value so far, and its epoch, from 0; -1 if there is none.
+  double best() const { return best_.item<double>(); }
+  i64 best_epoch() const { return best_epoch_.item<i64>(); }
+
+ private:
+  EarlyStoppingOptions options_;
+  detail::Monitor monitor_;
+  CallbackState state_;
+  Variable best_, best_epoch_, wait_;
+  std::vector<std::pair<Variable, Variable>> kept_;  // Variables of the model, and their best values
+};
+
+struct ModelCheckpointOptions {
+  std::string monitor = "val_loss";
+  bool save_best_only = false;
+  Mode mode = Mode::automatic;
+  i64 save_freq = 0;  ///< 0: at the end of each epoch; otherwise every so many steps, without a look at the monitor
+};
+/// Saves the model's weights (save_weights) at the end of each epoch, or of those that improve a value.
+///   path  {epoch}, {step} and the names of values in braces are replaced: "weights-{epoch}-{val_loss}.safetensors"
+class TANDEM_API ModelCheckpoint : public Callback {
+ public:
+  explicit ModelCheckpoint(std::string path, ModelCheckpointOptions options = {});
+  void on_begin(Run& run) override;
+  void on_step_end(Run& run) override;
+  void on_epoch_end(Run& run) override;
+  const CallbackState* state() const override { return &state_; }
+  double best() const { return best_.item<double>(); }
+  /// The file that was written last.
+  const std::string& latest() const { return latest_; }
+
+ private:
+  void save(const Run& run);
+  std::string path_, latest_;
+  ModelCheckpointOptions options_;
+  detail::Monitor monitor_;
+  CallbackState state_;
+  Variable best_;
+};
+
+struct ReduceLROnPlateauOptions {
+  std::string monitor = "val_loss";
+  double factor = 0.1;
+  i64 patience = 10;
+  Mode mode = Mode::automatic;
+  double min_delta = 1e-4;
+  i64 cooldown = 0;
+  double min_lr = 0;
+};
+/// Reduces the learning rate when a value no longer improves: optimizers::ReduceLROnPlateau, whose options these are.
+class TANDEM_API ReduceLROnPlateau : public Callback {
+ public:
+  explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
+  void on_begin(Run& run) override;
+  void on_epoch_end(Run& run) override;
+  const CallbackState* state() const override { return &state_; }
+
+ private:
+  struct State : CallbackState {
+    using Module::add_module;
+  };
+  ReduceLROnPlateauOptions options_;
+  detail::Monitor monitor_;
+  State state_;
+  std::optional<optimizers::ReduceLROnPlateau> plateau_;
+};
+
+/// Sets the learning rate at the beginning of each epoch to schedule(epoch, present rate).
+class TANDEM_API LearningRateScheduler : public Callback {
+ public:
+  explicit LearningRateScheduler(std::function<double(i64 epoch, double rate)> schedule);
+  void on_begin(Run& run) override;
+  void on_epoch_begin(Run& run) override;
+
+ private:
+  std::function<double(i64, double)> schedule_;
+};
+
+/// Writes the values of all epochs as a CSV file, after each epoch: a header, and a row for each epoch; empty cells
+/// where an epoch has no such value.
+///   throws  from fit: errors::UnavailableError if the file cannot be written
+class TANDEM_API CSVLogger : public Callback {
+ public:
+  explicit CSVLogger(std::string path, char separator = ',') : path_(std::move(path)), separator_(separator) {}
+  void on_begin(Run&) override { write({}); }  // an error now, not after an epoch
+  void on_epoch_end(Run& run) override;
+
+ private:
+  void write(const std::vector<Values>& epochs) const;
+  std::string path_;
+  char separator_;
+};
+
+/// Ends training by an error when a loss is infinite or not a number, before the step changes the weights (a step of
+/// one's own may have changed them). The step is then computed again op by op: the error names the first op with such
+/// a result. Random ops draw other numbers in that second computation.
+///   throws  from fit: errors::InvalidArgumentError
+class TANDEM_API TerminateOnNaN : public Callback {
+ public:
+  void on_begin(Run& run) override { run.check_losses(); }
+};
+
+/// Functions as a callback; those that are not set do nothing.
+///   .callbacks = {train::LambdaCallback{.on_epoch_end = [](train::Run& run) { std::cout << run.values().text(); }}}
+struct LambdaCallbackOptions {
+  std::function<void(Run&)> on_begin = {}, on_epoch_begin = {}, on_step_end = {}, on_evaluate = {}, on_epoch_end = {},
+                            on_end = {};
+};
+class TANDEM_API LambdaCallback : public Callback {
+ public:
+  explicit LambdaCallback(LambdaCallbackOptions functions) : f_(std::move(functions)) {}
+  void on_begin(Run& run) override { call(f_.on_begin, run); }
+  void on_epoch_begin(Run& run) override { call(f_.on_epoch_begin, run); }
+  void on_step_end(Run& run) override { call(f_.on_step_end, run); }
+  void on_evaluate(Run& run) override { call(f_.on_evaluate, run); }
+  void on_epoch_end(Run& run) override { call(f_.on_epoch_end, run); }
+  void on_end(Run& run) override { call(f_.on_end, run); }
+
+ private:
+  static void call(const std::function<void(Run&)>& f, Run& run) {
+    if (f) f(run);
+  }
+  LambdaCallbackOptions f_;
+};
+
+}  // namespace TANDEM_NS::train

@@ -1,0 +1,195 @@
+// Definitions of train/callbacks.hpp.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tandem/base/error.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/io/replace_file.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/train/callbacks.hpp"
+#include "tandem/util/format.hpp"
+
+namespace TANDEM_NS::train {
+
+namespace impl {
+inline bool is_maximized(const std::string& name) {
+  for (const char* part : {"acc", "auc", "precision", "recall", "f1", "score", "iou"})
+    if (name.find(part) != name.npos) return true;
+  return false;
+}
+inline void check_at_least(const char* callback, const char* option, double value, double least) {
+  if (!(value >= least))
+    errors::raise<errors::InvalidArgumentError>(callback, std::string(option) + " must be at least " +
+                                                              tandem::detail::shortest_text(least) + ", not " +
+                                                              tandem::detail::shortest_text(value));
+}
+/// A number that a callback keeps.
+template <class T>
+Variable add_number(const CallbackState& state, const char* name, T initial) {
+  const DeviceScope host(Device{});
+  return state.add_variable(name, constant(initial, dtype_of<T>()), false);
+}
+}  // namespace impl
+
+namespace detail {
+TANDEM_INLINE Monitor::Monitor(const char* callback, std::string name, Mode mode, double min_delta)
+    : callback_(callback),
+      name_(std::move(name)),
+      maximizes_(mode == Mode::max || (mode == Mode::automatic && train::impl::is_maximized(name_))),
+      min_delta_(min_delta) {
+  train::impl::check_at_least(callback, "min_delta", min_delta, 0);
+}
+TANDEM_INLINE double Monitor::value(const Run& run) const {
+  const Values& values = run.values();
+  if (values.contains(name_)) return values[name_];
+  std::string list;
+  for (const auto& [name, value] : values) list += (list.empty() ? "" : ", ") + name;
+  errors::raise<errors::NotFoundError>(
+      callback_, "the epoch has no value '" + name_ + "' to monitor; it has: " + list +
+                     (name_.starts_with("val_") ? " (.validation_data of fit gives the values with val_)" : ""));
+}
+TANDEM_INLINE bool Monitor::is_better(double value, double best) const {
+  return maximizes_ ? value > best + min_delta_ : value < best - min_delta_;
+}
+TANDEM_INLINE double Monitor::worst() const { return std::numeric_limits<double>::infinity() * (maximizes_ ? -1 : 1); }
+}  // namespace detail
+
+TANDEM_INLINE EarlyStopping::EarlyStopping(EarlyStoppingOptions o)
+    : options_(std::move(o)),
+      monitor_("EarlyStopping", options_.monitor, options_.mode, options_.min_delta),
+      best_(impl::add_number(state_, "best", options_.baseline.value_or(monitor_.worst()))),
+      best_epoch_(impl::add_number(state_, "best_epoch", i64{-1})),
+      wait_(impl::add_number(state_, "wait", i64{0})) {
+  impl::check_at_least("EarlyStopping", "patience", static_cast<double>(options_.patience), 0);
+}
+TANDEM_INLINE void EarlyStopping::on_begin(Run& run) {
+  best_.reset(), best_epoch_.reset(), wait_.reset();
+  if (!options_.restore_best_weights) return;
+  if (!run.model())
+    errors::raise<errors::FailedPreconditionError>(
+        "EarlyStopping", "restore_best_weights needs a model, which a Trainer with a step of its own does not have");
+  const bool is_first = kept_.empty();
+  for (std::size_t i = 0; const Variable& v : run.model()->variables()) {
+    const std::string name = "weight_" + std::to_string(i++);
+    if (is_first) kept_.emplace_back(v, state_.add_variable(name, v.value_untracked(), false));
+  }
+}
+TANDEM_INLINE void EarlyStopping::on_epoch_end(Run& run) {
+  if (run.epoch() < options_.start_from_epoch) return;
+  const double value = monitor_.value(run);
+  if (monitor_.is_better(value, best())) {
+    best_.assign(value), best_epoch_.assign(run.epoch()), wait_.assign(i64{0});
+    for (const auto& [weight, best] : kept_) best.set_untracked(weight.value_untracked());
+    return;
+  }
+  const i64 wait = wait_.item<i64>() + 1;
+  wait_.assign(wait);
+  if (wait < std::max<i64>(options_.patience, 1)) return;
+  run.stop("EarlyStopping: " + monitor_.name() + " has not improved on " + tandem::detail::shortest_text(best()) +
+           " for " + std::to_string(wait) + (wait == 1 ? " epoch" : " epochs"));
+}
+TANDEM_INLINE void EarlyStopping::on_end(Run&) {
+  if (best_epoch() < 0) return;
+  for (const auto& [weight, best] : kept_) weight.set_untracked(best.value_untracked());
+}
+
+TANDEM_INLINE ModelCheckpoint::ModelCheckpoint(std::string path, ModelCheckpointOptions o)
+    : path_(std::move(path)),
+      options_(std::move(o)),
+      monitor_("ModelCheckpoint", options_.monitor, options_.mode, 0),
+      best_(impl::add_number(state_, "best", monitor_.worst())) {
+  impl::check_at_least("ModelCheckpoint", "save_freq", static_cast<double>(options_.save_freq), 0);
+}
+TANDEM_INLINE void ModelCheckpoint::on_begin(Run& run) {
+  best_.reset();
+  if (!run.model())
+    errors::raise<errors::FailedPreconditionError>(
+        "ModelCheckpoint", "a Trainer with a step of its own has no model whose weights could be saved");
+}
+TANDEM_INLINE void ModelCheckpoint::on_step_end(Run& run) {
+  if (options_.save_freq > 0 && run.step() % options_.save_freq == 0) save(run);
+}
+TANDEM_INLINE void ModelCheckpoint::on_epoch_end(Run& run) {
+  if (options_.save_freq > 0) return;
+  if (options_.save_best_only) {
+    const double value = monitor_.value(run);
+    if (!monitor_.is_better(value, best())) return;
+    best_.assign(value);
+  }
+  save(run);
+}
+TANDEM_INLINE void ModelCheckpoint::save(const Run& run) {
+  std::string path = path_;
+  for (std::size_t at = 0; (at = path.find('{', at)) != path.npos;) {
+    const std::size_t end = path.find('}', at);
+    if (end == path.npos) break;
+    const std::string name = path.substr(at + 1, end - at - 1);
+    const std::string text = name == "epoch"  ? std::to_string(run.epoch())
+                             : name == "step" ? std::to_string(run.step())
+                                              : tandem::detail::shortest_text(run.values()[name]);
+    path.replace(at, end - at + 1, text);
+    at += text.size();
+  }
+  save_weights(*run.model(), path);
+  latest_ = path;
+}
+
+TANDEM_INLINE ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions o)
+    : options_(std::move(o)), monitor_("ReduceLROnPlateau", options_.monitor, options_.mode, options_.min_delta) {}
+TANDEM_INLINE void ReduceLROnPlateau::on_begin(Run& run) {
+  if (plateau_) return;
+  plateau_.emplace(run.optimizer_for("ReduceLROnPlateau"),
+                   optimizers::ReduceLROnPlateauOptions{
+                       .factor = options_.factor,
+                       .patience = options_.patience,
+                       .mode = monitor_.maximizes() ? optimizers::PlateauMode::max : optimizers::PlateauMode::min,
+                       .min_delta = options_.min_delta,
+                       .cooldown = options_.cooldown,
+                       .min_lr = options_.min_lr});
+  state_.add_module("plateau", *plateau_);
+}
+TANDEM_INLINE void ReduceLROnPlateau::on_epoch_end(Run& run) { plateau_->update(monitor_.value(run)); }
+
+TANDEM_INLINE LearningRateScheduler::LearningRateScheduler(std::function<double(i64, double)> schedule)
+    : schedule_(std::move(schedule)) {}
+TANDEM_INLINE void LearningRateScheduler::on_begin(Run& run) {
+  if (run.optimizer_for("LearningRateScheduler").has_schedule())
+    errors::raise<errors::InvalidArgumentError>(
+        "LearningRateScheduler",
+        "the optimizer's learning rate is a schedule, which sets it anew at each step; give "
+        "the optimizer a number");
+}
+TANDEM_INLINE void LearningRateScheduler::on_epoch_begin(Run& run) {
+  const Variable& rate = run.optimizer_for("LearningRateScheduler").learning_rate();
+  const double next = schedule_(run.epoch(), detail::number_of(rate));
+  if (!std::isfinite(next) || next < 0)
+    errors::raise<errors::InvalidArgumentError>(
+        "LearningRateScheduler",
+        "the schedule returned " + tandem::detail::shortest_text(next) + ", which is not a learning rate");
+  rate.assign(next);
+}
+
+TANDEM_INLINE void CSVLogger::on_epoch_end(Run& run) {
+  std::vector<Values> epochs = run.history().epochs();
+  epochs.push_back(run.values());
+  write(epochs);
+}
+TANDEM_INLINE void CSVLogger::write(const std::vector<Values>& epochs) const {
+  History history;
+  for (const Values& values : epochs) history.add(values);
+  const std::vector<std::string> names = history.names();
+  std::string text = "epoch";
+  for (const std::string& name : names) text += separator_ + name;
+  text += "\n";
+  for (std::size_t i = 0; i < epochs.size(); ++i) {
+    text += std::to_string(i);
+    for (const std::string& name : names)
+      text += separator_ + (epochs[i].contains(name) ? tandem::detail::shortest_text(epochs[i][name]) : "");
+    text += "\n";
+  }
+  io::replace_file(path_, {{text.data(), text.size()}});
+}
+
+}  // namespace TANDEM_NS::train

@@ -1,0 +1,30 @@
+// LossScale: a factor of the loss that keeps small gradients in half precision from becoming zero.
+#pragma once
+#include "tandem/module/module.hpp"
+
+namespace TANDEM_NS::train {
+
+struct LossScaleOptions {
+  double initial = 32768;   ///< the first factor
+  i64 growth_steps = 2000;  ///< the factor doubles after so many steps without an infinite gradient; 0: it is constant
+};
+
+/// A dynamic factor of the loss (Micikevicius et al. 2018, "Mixed Precision Training"). The gradients of loss * scale
+/// are divided by the scale; where one of them is infinite or NaN, the step changes no weight, and the scale is halved,
+/// down to 1. Copies are handles to the same scale.
+///   throws  errors::InvalidArgumentError for an initial factor below 1 or a negative growth_steps
+class TANDEM_API LossScale : public Module {
+ public:
+  explicit LossScale(LossScaleOptions options = {});
+  /// The present factor, a float32 scalar.
+  Tensor value() const { return variable(0).read_value(); }
+  /// Takes whether the gradients of a step were finite, a bool scalar.
+  void update(const Tensor& finite) const;
+  /// The number of steps that were left out, an int64 scalar.
+  Tensor skipped() const { return variable(2).read_value(); }
+
+ private:
+  i64 growth_steps_;
+};
+
+}  // namespace TANDEM_NS::train

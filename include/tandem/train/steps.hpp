@@ -1,0 +1,110 @@
+// What a Trainer does with a batch: the traced functions of a model, or a step of the user's own. Behind trainer.hpp.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tandem/metrics/mean.hpp"
+#include "tandem/train/trainer.hpp"
+
+namespace TANDEM_NS::train::detail {
+
+/// A training step, and the values that it has measured since the last reset().
+class Steps {
+ public:
+  Steps() = default;
+  Steps(const Steps&) = delete;
+  Steps& operator=(const Steps&) = delete;
+  virtual ~Steps() = default;
+  /// Makes all Variables, for batches like this one.
+  virtual void build(const Batch& batch) = 0;
+  /// One step; returns its loss. A struct of plain values selects the trace:
+  struct Kind {
+    bool update = true;    ///< false where gradients are only accumulated
+    bool checked = false;  ///< whether a loss that is not finite raises
+  };
+  virtual Tensor train(const Batch& batch, Kind kind) = 0;
+  virtual void reset() = 0;
+  /// Adds the means since the last reset() to `values`, their names behind `prefix`.
+  virtual void read(const std::string& prefix, Values& values) const = 0;
+  /// What a checkpoint has to keep.
+  virtual std::vector<CheckpointItem> items() const = 0;
+};
+
+class ModelSteps final : public Steps {
+ public:
+  ModelSteps(const Module& model, OfBatch<Tensor> call, TrainerOptions options);
+  void build(const Batch& batch) override;
+  Tensor train(const Batch& batch, Kind kind) override { return train_(batch, kind); }
+  void reset() override;
+  void read(const std::string& prefix, Values& values) const override;
+  std::vector<CheckpointItem> items() const override;
+  /// The means of the loss and the metrics.
+  std::vector<CheckpointItem> measures() const;
+  /// Adds a batch to the measured values.
+  void test(const Batch& batch) const { test_(batch); }
+  Tensor predict(const Batch& inputs) const { return predict_(inputs); }
+  /// The inputs of a batch, which may have labels.
+  Batch inputs_of(const Batch& batch) const;
+  /// The batch with sample weights, in which those of the classes are.
+  Batch weighted(const Batch& batch, const std::map<i64, double>& class_weight) const;
+
+  const Module model;
+  const TrainerOptions options;
+  const std::optional<ExponentialMovingAverage> ema;
+
+ private:
+  struct Parts {
+    Batch inputs;
+    Tensor labels, weights;  // weights: unset if there are none
+  };
+  Parts parts_of(const Batch& batch) const;
+  Tensor loss_of(const Parts& parts, const Tensor& predictions) const;
+  Tensor train_once(const Batch& batch, Kind kind) const;
+  void apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights, bool update) const;
+  void measure(const Parts& parts, const Tensor& predictions, const Tensor& loss) const;
+  template <class F>
+  void each_metric(const F& f) const {
+    for (const auto& m : options.metrics) f(m, false);
+    for (const auto& m : options.weighted_metrics) f(m, true);
+  }
+
+  /// Sums of gradients, of .accumulate_steps.
+  struct Sums : Module {
+    using Module::add_variable;
+  };
+  const OfBatch<Tensor> call_;
+  const metrics::Mean loss_;
+  const Sums sums_;
+  std::vector<std::pair<Variable, Variable>> sum_of_;  // of each weight
+  std::function<Tensor(const Batch&, Kind)> train_;
+  std::function<void(const Batch&)> test_;
+  std::function<Tensor(const Batch&)> predict_;
+  std::function<void(const Batch&)> trace_;  // of predict_, without running it
+};
+
+class OwnSteps final : public Steps {
+ public:
+  OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step);
+  void build(const Batch& batch) override;
+  Tensor train(const Batch& batch, Kind kind) override;
+  void reset() override;
+  void read(const std::string& prefix, Values& values) const override;
+  std::vector<CheckpointItem> items() const override;
+
+ private:
+  std::vector<Tensor> run(const Batch& batch, bool checked);
+  void note(const Outputs& outputs);
+
+  const std::vector<CheckpointItem> items_;
+  const OfBatch<Outputs> step_;
+  std::vector<std::string> names_;  // of the outputs, once the step was traced
+  std::size_t loss_ = 0;            // which of them is the loss
+  std::vector<metrics::Mean> means_;
+  std::function<std::vector<Tensor>(const Batch&, bool)> train_;
+  std::function<void(const Batch&)> trace_;
+  std::function<void(const std::vector<Tensor>&)> add_;
+};
+
+}  // namespace TANDEM_NS::train::detail

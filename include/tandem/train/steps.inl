@@ -1,0 +1,268 @@
+// Definitions of train/steps.hpp.
+#pragma once
+#include "tandem/base/error.hpp"
+#include "tandem/graph/control/control.hpp"
+#include "tandem/graph/trace/function.hpp"
+#include "tandem/ops/tensor.hpp"
+#include "tandem/train/steps.hpp"
+
+namespace TANDEM_NS::train::detail {
+
+namespace impl {
+inline std::string count_text(std::size_t n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+[[noreturn]] TANDEM_INLINE void raise_options(const std::string& message) {
+  errors::raise<errors::InvalidArgumentError>("Trainer", message);
+}
+inline TrainerOptions checked(TrainerOptions o) {
+  if (o.accumulate_steps < 1)
+    raise_options("accumulate_steps must be at least 1, not " + std::to_string(o.accumulate_steps));
+  if (!(o.ema >= 0 && o.ema < 1)) raise_options("ema is a decay in [0, 1), not " + std::to_string(o.ema));
+  if (o.loss && o.loss->reduction() == losses::Reduction::none)
+    raise_options("the loss " + o.loss->name() + " has Reduction::none; training needs one number");
+  return o;
+}
+/// Which tensor is the loss, where it is needed.
+inline const losses::Loss& loss_for(const std::optional<losses::Loss>& loss) {
+  if (!loss) errors::raise<errors::FailedPreconditionError>("Trainer", "training and evaluating need the option .loss");
+  return *loss;
+}
+inline const Optimizer& optimizer_for(const std::optional<Optimizer>& optimizer) {
+  if (!optimizer)
+    errors::raise<errors::FailedPreconditionError>("fit", "training needs the Trainer's option .optimizer");
+  return *optimizer;
+}
+}  // namespace impl
+
+TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, TrainerOptions o)
+    : model(m),
+      options(impl::checked(std::move(o))),
+      ema(options.ema > 0 ? std::optional(ExponentialMovingAverage(options.ema)) : std::nullopt),
+      call_(std::move(call)) {
+  train_ = function([this](const Batch& batch, Kind kind) { return train_once(batch, kind); }, {.name = "train"});
+  test_ = function(
+      [this](const Batch& batch) {
+        const training_scope inference(false);
+        const Parts parts = parts_of(batch);
+        const Tensor predictions = call_.call(parts.inputs);
+        measure(parts, predictions, loss_of(parts, predictions));
+      },
+      {.name = "test"});
+  const auto predict = function(
+      [this](const Batch& inputs) {
+        const training_scope inference(false);
+        return call_.call(inputs);
+      },
+      {.name = "predict"});
+  predict_ = predict;
+  trace_ = [predict](const Batch& inputs) { predict.get_concrete_function(inputs); };
+}
+
+TANDEM_INLINE Batch ModelSteps::inputs_of(const Batch& batch) const {
+  const std::size_t n = batch.size();
+  const std::size_t inputs = call_.inputs >= 0 ? static_cast<std::size_t>(call_.inputs) : n;
+  if (n < inputs || n > inputs + 2)
+    errors::raise<errors::InvalidArgumentError>(
+        "predict", "a batch has " + impl::count_text(n, "tensor") + ", but the model takes " +
+                       impl::count_text(inputs, "input") + " (labels and weights may follow)");
+  return Batch(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(inputs));
+}
+TANDEM_INLINE ModelSteps::Parts ModelSteps::parts_of(const Batch& batch) const {
+  const std::size_t n = batch.size();
+  const std::size_t inputs = call_.inputs >= 0 ? static_cast<std::size_t>(call_.inputs) : n - 1;
+  if (n < 2 || (n != inputs + 1 && n != inputs + 2))
+    errors::raise<errors::InvalidArgumentError>(
+        "Trainer", "a batch has " + impl::count_text(n, "tensor") + ", but the model takes " +
+                       impl::count_text(inputs, "input") +
+                       ", behind which the labels come, and sample weights if there are some");
+  Parts r{Batch(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(inputs)), batch[inputs], {}};
+  if (n == inputs + 2) r.weights = batch[inputs + 1];
+  return r;
+}
+TANDEM_INLINE Batch ModelSteps::weighted(const Batch& batch, const std::map<i64, double>& class_weight) const {
+  if (class_weight.empty()) return batch;
+  const Parts parts = parts_of(batch);
+  Tensor labels = parts.labels;
+  const int rank = labels.rank();
+  if (rank == 2 && labels.shape()[1] != 1) labels = argmax(labels, 1);  // one-hot
+  else if (rank == 2) labels = squeeze(labels, {1});
+  else if (rank != 1)
+    errors::raise<errors::InvalidArgumentError>("fit", "class_weight needs labels of rank 1 or 2, not " +
+                                                           to_string(labels.spec()) +
+                                                           "; put sample weights into the data set");
+  labels = cast(labels, DType::int64);
+  Tensor weights = ones(labels.shape());
+  for (const auto& [label, weight] : class_weight)
+    weights = where(equal(labels, label), static_cast<float>(weight), weights);
+  if (parts.weights.is_set()) weights = weights * cast(parts.weights, DType::float32);
+  Batch r = parts.inputs;
+  r.push_back(parts.labels), r.push_back(weights);
+  return r;
+}
+
+TANDEM_INLINE Tensor ModelSteps::loss_of(const Parts& parts, const Tensor& predictions) const {
+  Tensor loss = impl::loss_for(options.loss)(parts.labels, predictions, parts.weights);
+  for (const Tensor& penalty : model.losses()) loss = loss + cast(penalty, loss.dtype());
+  return loss;
+}
+TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const {
+  const training_scope training(true);
+  const Parts parts = parts_of(batch);
+  Tensor loss, predictions;
+  std::vector<Gradient> gradients;
+  std::vector<Variable> weights;
+  {
+    GradientTape tape;
+    predictions = call_.call(parts.inputs);
+    loss = loss_of(parts, predictions);
+    if (kind.checked) loss = debugging::check_numerics(loss, "the loss");
+    weights = model.trainable_variables();
+    const Tensor scaled = options.loss_scale ? loss * cast(options.loss_scale->value(), loss.dtype()) : loss;
+    gradients = tape.gradient(scaled, weights);
+  }
+  if (!options.loss_scale) {
+    apply(gradients, weights, kind.update);
+  } else {
+    Tensor finite = constant(true);
+    for (Gradient& g : gradients) {
+      if (!g.is_set()) continue;
+      g = g.with_values(g.values() / cast(options.loss_scale->value(), g.values().dtype()));
+      finite = logical_and(finite, reduce_all(is_finite(g.values())));
+    }
+    cond(
+        finite, [&] { apply(gradients, weights, kind.update); }, [] {});
+    options.loss_scale->update(finite);
+  }
+  measure(parts, predictions, loss);
+  return loss;
+}
+TANDEM_INLINE void ModelSteps::apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights,
+                                     bool update) const {
+  const i64 n = options.accumulate_steps;
+  std::vector<Gradient> means = gradients;
+  for (std::size_t i = 0; n > 1 && i < weights.size(); ++i)
+    for (const auto& [weight, sum] : sum_of_) {
+      if (weight.id() != weights[i].id() || !gradients[i].is_set()) continue;
+      const Tensor total = sum.read_value() + gradients[i].tensor() / static_cast<double>(n);
+      sum.assign(update ? zeros_like(total) : total);
+      means[i] = total;
+    }
+  if (!update) return;
+  impl::optimizer_for(options.optimizer).apply_gradients(means, weights);
+  if (ema) ema->apply(weights);
+}
+TANDEM_INLINE void ModelSteps::measure(const Parts& parts, const Tensor& predictions, const Tensor& loss) const {
+  // The mean of the losses of batches counts each as often as it has examples.
+  const Shape& shape = parts.labels.shape();
+  loss_.update_state(loss, constant(shape.rank() > 0 ? static_cast<double>(shape[0]) : 1.));
+  each_metric([&](const metrics::PredictionMetric& m, bool weighted) {
+    m.update_state(parts.labels, predictions, weighted ? parts.weights : Tensor());
+  });
+}
+
+TANDEM_INLINE void ModelSteps::build(const Batch& batch) {
+  parts_of(batch);
+  trace_(inputs_of(batch));
+  const std::vector<Variable> weights = model.trainable_variables();
+  impl::optimizer_for(options.optimizer).build(weights);
+  if (ema) ema->build(weights);
+  if (options.accumulate_steps == 1) return;
+  for (const Variable& w : weights) {
+    bool has_one = false;
+    for (const auto& [weight, sum] : sum_of_) has_one |= weight.id() == w.id();
+    if (has_one) continue;
+    const std::string name = "sum_" + std::to_string(sum_of_.size());
+    sum_of_.emplace_back(w, sums_.add_variable(name, zeros_like(w.read_value()), false));
+  }
+}
+TANDEM_INLINE void ModelSteps::reset() {
+  loss_.reset_state();
+  each_metric([](const metrics::PredictionMetric& m, bool) { m.reset_state(); });
+}
+TANDEM_INLINE void ModelSteps::read(const std::string& prefix, Values& values) const {
+  values.set(prefix + "loss", number_of(loss_.result()));
+  each_metric([&](const metrics::PredictionMetric& m, bool) {
+    const Tensor result = m.result();
+    if (result.rank() == 0) values.set(prefix + m.name(), number_of(result));
+  });
+}
+TANDEM_INLINE std::vector<CheckpointItem> ModelSteps::measures() const {
+  std::vector<CheckpointItem> r{{"loss", loss_}};
+  each_metric([&](const metrics::PredictionMetric& m, bool) {
+    r.push_back({"metrics/" + std::to_string(r.size()), m});
+  });
+  return r;
+}
+TANDEM_INLINE std::vector<CheckpointItem> ModelSteps::items() const {
+  std::vector<CheckpointItem> r = measures();
+  r.push_back({"model", model}), r.push_back({"optimizer", impl::optimizer_for(options.optimizer)});
+  if (ema) r.push_back({"ema", *ema});
+  if (options.loss_scale) r.push_back({"loss_scale", *options.loss_scale});
+  if (!sum_of_.empty()) r.push_back({"gradients", sums_});
+  return r;
+}
+
+TANDEM_INLINE OwnSteps::OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step)
+    : items_(std::move(items)), step_(std::move(step)) {
+  const auto train =
+      function([this](const Batch& batch, bool checked) { return run(batch, checked); }, {.name = "train"});
+  train_ = train;
+  trace_ = [train](const Batch& batch) { train.get_concrete_function(batch, false); };
+  add_ = function(
+      [this](const std::vector<Tensor>& outputs) {
+        for (std::size_t i = 0; i < outputs.size(); ++i) means_[i].update_state(outputs[i]);
+      },
+      {.name = "means"});
+}
+TANDEM_INLINE std::vector<Tensor> OwnSteps::run(const Batch& batch, bool checked) {
+  if (step_.inputs >= 0 && batch.size() != static_cast<std::size_t>(step_.inputs))
+    errors::raise<errors::InvalidArgumentError>(
+        "Trainer", "a batch has " + impl::count_text(batch.size(), "tensor") + ", but the step takes " +
+                       impl::count_text(static_cast<std::size_t>(step_.inputs), "tensor"));
+  const training_scope training(true);
+  const Outputs outputs = step_.call(batch);
+  note(outputs);
+  std::vector<Tensor> r;
+  for (const auto& [name, value] : outputs) r.push_back(checked ? debugging::check_numerics(value, name) : value);
+  return r;
+}
+TANDEM_INLINE void OwnSteps::note(const Outputs& outputs) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : outputs) {
+    if (value.rank() != 0)
+      errors::raise<errors::InvalidArgumentError>(
+          "Trainer", "the step's output '" + name + "' must be a scalar, not " + to_string(value.spec()));
+    names.push_back(name);
+  }
+  if (names.empty()) errors::raise<errors::InvalidArgumentError>("Trainer", "the step returns no output");
+  if (!names_.empty() && names != names_)
+    errors::raise<errors::InvalidArgumentError>("Trainer",
+                                                "the step returns other outputs than for the batches before");
+  if (!names_.empty()) return;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == "loss") loss_ = i;
+  names_ = std::move(names);
+}
+TANDEM_INLINE void OwnSteps::build(const Batch& batch) {
+  trace_(batch);
+  while (means_.size() < names_.size()) means_.emplace_back();
+}
+TANDEM_INLINE Tensor OwnSteps::train(const Batch& batch, Kind kind) {
+  const std::vector<Tensor> outputs = train_(batch, kind.checked);
+  add_(outputs);
+  return outputs[loss_];
+}
+TANDEM_INLINE void OwnSteps::reset() {
+  for (const metrics::Mean& m : means_) m.reset_state();
+}
+TANDEM_INLINE void OwnSteps::read(const std::string& prefix, Values& values) const {
+  for (std::size_t i = 0; i < means_.size(); ++i) values.set(prefix + names_[i], number_of(means_[i].result()));
+}
+TANDEM_INLINE std::vector<CheckpointItem> OwnSteps::items() const {
+  std::vector<CheckpointItem> r = items_;
+  for (std::size_t i = 0; i < means_.size(); ++i) r.push_back({"means/" + names_[i], means_[i]});
+  return r;
+}
+
+}  // namespace TANDEM_NS::train::detail

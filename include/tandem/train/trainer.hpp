@@ -1,0 +1,145 @@
+// Trainer: trains a model on a data set, measures it, and computes its predictions: Keras' compile, fit, evaluate and
+// predict.
+#pragma once
+#include <concepts>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tandem/losses/loss.hpp"
+#include "tandem/metrics/metric.hpp"
+#include "tandem/optim/average.hpp"
+#include "tandem/optim/optimizer.hpp"
+#include "tandem/train/callback.hpp"
+#include "tandem/train/loss_scale.hpp"
+
+namespace TANDEM_NS::train {
+
+/// What a step of one's own returns: its values by name. The one called "loss", or else the first, is what
+/// progress and callbacks see as the loss.
+using Outputs = std::vector<std::pair<std::string, Tensor>>;
+
+namespace detail {
+
+/// A model or a step as a function of the tensors of a batch, and how many it takes; -1 for the whole list.
+template <class R>
+struct OfBatch {
+  std::function<R(const Batch&)> call;
+  int inputs;
+};
+template <class R, class F>
+OfBatch<R> of_batch(const F& f) {
+  using T = const Tensor&;
+  if constexpr (std::is_invocable_r_v<R, const F&, T>) {
+    return {[f](const Batch& b) { return f(b[0]); }, 1};
+  } else if constexpr (std::is_invocable_r_v<R, const F&, T, T>) {
+    return {[f](const Batch& b) { return f(b[0], b[1]); }, 2};
+  } else if constexpr (std::is_invocable_r_v<R, const F&, T, T, T>) {
+    return {[f](const Batch& b) { return f(b[0], b[1], b[2]); }, 3};
+  } else if constexpr (std::is_invocable_r_v<R, const F&, T, T, T, T>) {
+    return {[f](const Batch& b) { return f(b[0], b[1], b[2], b[3]); }, 4};
+  } else {
+    static_assert(std::is_invocable_r_v<R, const F&, const Batch&>,
+                  "Trainer: the model must map one to four tensors, or a std::vector of them, to a tensor; a step of "
+                  "one's own takes these and returns train::Outputs");
+    return {f, -1};
+  }
+}
+
+}  // namespace detail
+
+/// How a Trainer trains.
+struct TrainerOptions {
+  std::optional<losses::Loss> loss = {};    ///< the training loss; penalties of layers (Module::losses()) are added
+  std::optional<Optimizer> optimizer = {};  ///< an optimizers::*; it also clips gradients (.clipnorm)
+  std::vector<metrics::PredictionMetric> metrics = {};           ///< of labels and predictions, without sample weights
+  std::vector<metrics::PredictionMetric> weighted_metrics = {};  ///< with them
+  i64 accumulate_steps = 1;  ///< batches whose gradients are averaged before an update
+  double ema = 0;            ///< decay of moving averages of the weights, with which evaluate() measures; 0: none
+  std::optional<LossScale> loss_scale = {};  ///< for gradients in float16
+};
+
+struct FitOptions {
+  i64 epochs = 1;           ///< how many in all; training that is resumed goes on to this number
+  i64 steps_per_epoch = 0;  ///< 0: all batches of the data set. Otherwise epochs go on where the last one has ended
+  Batches validation_data = {};             ///< measured after each epoch: "val_loss", "val_accuracy" ...
+  i64 validation_freq = 1;                  ///< every so many epochs
+  std::map<i64, double> class_weight = {};  ///< what the losses of a class are multiplied by; 1 for other classes
+  Callbacks callbacks = {};
+  i64 batch_size = 32;  ///< of fit(x, y)
+  bool shuffle = true;  ///< of fit(x, y): another order in each epoch
+};
+
+/// Trains a model. Five lines:
+///
+///   train::Trainer trainer(net, {.loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+///                                .optimizer = optimizers::Adam(1e-3),
+///                                .metrics = {metrics::SparseCategoricalAccuracy()}});
+///   const train::History history = trainer.fit(train, {.epochs = 5, .validation_data = test});
+///   std::cout << trainer.evaluate(test)["sparse_categorical_accuracy"];
+///
+/// The data set's batches have the inputs of the model, then the labels, then, if there are some, sample weights:
+/// Dataset<std::pair<Tensor, Tensor>>, std::array<Tensor, 3> and so on. A step (forward, backward, update, metrics) is
+/// one traced function: a batch of another shape, such as a smaller last one, makes another trace.
+///
+/// What is random in a step (dropout) draws from the global generator: set_seed() before the model is made makes a run
+/// repeatable.
+class TANDEM_API Trainer {
+ public:
+  /// Copies of a model share its Variables: the caller's model is trained.
+  ///   throws  errors::InvalidArgumentError for options out of their ranges
+  template <std::derived_from<Module> M>
+  Trainer(const M& model, TrainerOptions options)
+      : Trainer(static_cast<const Module&>(model), detail::of_batch<Tensor>(model), std::move(options)) {}
+
+  /// Trains by a step of one's own, which is traced, for several optimizers or losses:
+  ///
+  ///   train::Trainer gan({{"generator", g}, {"discriminator", d}, {"g_adam", g_adam}, {"d_adam", d_adam}},
+  ///                      [=](const Tensor& images) -> train::Outputs { ...; return {{"d_loss", a}, {"g_loss", b}}; });
+  ///
+  /// It runs in a training_scope. Each output is a scalar, whose means over an epoch are the epoch's values.
+  ///   items  what checkpoints save
+  template <class Step>
+  Trainer(std::vector<CheckpointItem> items, const Step& step)
+      : Trainer(std::move(items), detail::of_batch<Outputs>(step)) {}
+
+  Trainer(Trainer&&) noexcept;
+  Trainer& operator=(Trainer&&) noexcept;
+  ~Trainer();
+
+  /// Trains for .epochs epochs.
+  ///   throws  errors::InvalidArgumentError for batches that do not fit the model, and what a step or a callback throws
+  History fit(const Batches& data, FitOptions options = {});
+  /// The same with examples as tensors, in shuffled batches of .batch_size.
+  History fit(const Tensor& x, const Tensor& y, FitOptions options = {});
+
+  /// The loss and the metrics over all batches of a data set. Nothing of the model changes.
+  ///   throws  errors::FailedPreconditionError for a Trainer with a step of its own; errors::InvalidArgumentError for
+  ///   an
+  ///           infinite data set
+  Values evaluate(const Batches& data);
+  Values evaluate(const Tensor& x, const Tensor& y, i64 batch_size = 32);
+
+  /// The model's results for all batches, one after the other along the first axis. The batches may have labels, which
+  /// are not used.
+  Tensor predict(const Batches& data);
+  Tensor predict(const Tensor& x, i64 batch_size = 32);
+
+  /// The moving averages of .ema.
+  ///   throws  errors::FailedPreconditionError without the option
+  const ExponentialMovingAverage& ema() const;
+  /// How many steps were trained, in all calls of fit.
+  i64 step() const;
+
+ private:
+  Trainer(const Module& model, detail::OfBatch<Tensor> call, TrainerOptions options);
+  Trainer(std::vector<CheckpointItem> items, detail::OfBatch<Outputs> step);
+  std::unique_ptr<struct TrainerState> state_;
+};
+
+}  // namespace TANDEM_NS::train

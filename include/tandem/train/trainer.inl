@@ -1,0 +1,241 @@
+// Definitions of train/trainer.hpp: the loops. Not here: what they do with a batch (steps.inl).
+#pragma once
+#include <algorithm>
+
+#include "tandem/base/error.hpp"
+#include "tandem/data/dataset_sources.hpp"
+#include "tandem/ops/tensor.hpp"
+#include "tandem/train/steps.hpp"
+#include "tandem/train/trainer.hpp"
+
+namespace TANDEM_NS::train {
+
+struct TrainerState {
+  explicit TrainerState(std::unique_ptr<detail::ModelSteps> s) : model_steps(s.get()), steps(std::move(s)) {}
+  explicit TrainerState(std::unique_ptr<detail::OwnSteps> s) : steps(std::move(s)) {}
+
+  History fit(const Batches& data, const FitOptions& options);
+  Values evaluate(const Batches& data);
+  const detail::ModelSteps& model_for(const char* function) const;
+
+  detail::ModelSteps* const model_steps = nullptr;  // null for a step of the user's own
+  const std::unique_ptr<detail::Steps> steps;
+  i64 step = 0;
+  i64 data_epoch = 0;  // in which the next call of fit begins
+
+ private:
+  class Feed;
+  void train_epoch(Run& run, Feed& feed, const FitOptions& options);
+  Tensor train_once(const Run& run, const Batch& batch, bool update) const;
+  void end_epoch(Run& run, const FitOptions& options);
+  static void read_means(const Run& run);
+};
+
+namespace impl {
+inline void check_options(const FitOptions& o) {
+  const auto check = [](const char* name, i64 value, i64 least) {
+    if (value < least)
+      errors::raise<errors::InvalidArgumentError>(
+          "fit", std::string(name) + " must be at least " + std::to_string(least) + ", not " + std::to_string(value));
+  };
+  check("epochs", o.epochs, 0);
+  check("steps_per_epoch", o.steps_per_epoch, 0);
+  check("validation_freq", o.validation_freq, 1);
+  check("batch_size", o.batch_size, 1);
+}
+inline Batches batches_of(const Tensor& x, const Tensor& y, i64 batch_size, bool shuffle) {
+  const auto rows = data::from_tensor_slices({x, y});
+  return shuffle ? rows.shuffle().batch(batch_size) : rows.batch(batch_size);
+}
+}  // namespace impl
+
+// The batches of the epochs of a training: each an epoch of the data set, or so many steps, wherever these end in it.
+class TrainerState::Feed {
+ public:
+  Feed(const Batches& data, i64 steps_per_epoch, i64 first_epoch)
+      : data_(data), steps_(steps_per_epoch), next_{first_epoch, 0} {
+    if (data.cardinality() == data::infinite_cardinality && steps_per_epoch == 0)
+      errors::raise<errors::InvalidArgumentError>("fit",
+                                                  "the data set has no end: say how long an epoch is with "
+                                                  ".steps_per_epoch, or take() so many batches");
+  }
+  i64 steps_per_epoch() const { return steps_ > 0 ? steps_ : data_.cardinality() >= 0 ? data_.cardinality() : i64{-1}; }
+  /// Reads a batch, of the next epoch of the data set if the present one is over and an epoch of training is not.
+  bool next(Batch& batch, i64 step_in_epoch) {
+    if (steps_ > 0 && step_in_epoch == steps_) return false;
+    if (!cursor_) cursor_ = data_.open(next_);
+    if (cursor_->next(batch)) {
+      next_ = cursor_->position();
+      return true;
+    }
+    if (next_.index == 0) errors::raise<errors::InvalidArgumentError>("fit", "the data set is empty");
+    next_ = {next_.epoch + 1, 0};
+    cursor_.reset();
+    return steps_ > 0 && next(batch, step_in_epoch);
+  }
+  /// The first batch, to make the Variables for.
+  Batch peek() const {
+    Batch batch;
+    if (!data_.open({next_.epoch, 0})->next(batch))
+      errors::raise<errors::InvalidArgumentError>("fit", "the data set is empty");
+    return batch;
+  }
+  data::Position position() const { return next_; }
+
+ private:
+  const Batches& data_;
+  const i64 steps_;
+  std::unique_ptr<detail::BatchCursor> cursor_;
+  data::Position next_;
+};
+
+TANDEM_INLINE const detail::ModelSteps& TrainerState::model_for(const char* function) const {
+  if (model_steps) return *model_steps;
+  errors::raise<errors::FailedPreconditionError>(function,
+                                                 "this Trainer has a step of its own, and no model that it could call");
+}
+TANDEM_INLINE void TrainerState::read_means(const Run& run) {
+  static_cast<const TrainerState*>(run.trainer_)->steps->read("", run.values_);
+}
+
+TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& options) {
+  impl::check_options(options);
+  Feed feed(data, options.steps_per_epoch, data_epoch);
+  steps->build(feed.peek());
+  Run run;
+  run.epochs_ = options.epochs;
+  run.step_ = step;
+  run.steps_per_epoch_ = feed.steps_per_epoch();
+  run.trainer_ = this;
+  if (model_steps) {
+    run.model_ = &model_steps->model;
+    run.optimizer_ = &*model_steps->options.optimizer;
+  }
+  try {
+    for (const AnyCallback& c : options.callbacks) c->on_begin(run);
+    for (; run.epoch_ < run.epochs_ && !run.stopped_; ++run.epoch_) {
+      train_epoch(run, feed, options);
+      end_epoch(run, options);
+    }
+    for (const AnyCallback& c : options.callbacks) c->on_end(run);
+  } catch (...) {
+    data_epoch = feed.position().epoch + 1;
+    for (const AnyCallback& c : options.callbacks) c->on_exception(run, std::current_exception());
+    throw;
+  }
+  data_epoch = feed.position().epoch + (feed.position().index > 0);
+  return std::move(run.history_);
+}
+TANDEM_INLINE void TrainerState::train_epoch(Run& run, Feed& feed, const FitOptions& options) {
+  steps->reset();
+  run.step_in_epoch_ = 0;
+  run.values_ = {};
+  for (const AnyCallback& c : options.callbacks) c->on_epoch_begin(run);
+  run.read_values_ = &read_means;
+  Batch weighted;
+  const i64 accumulate = model_steps ? model_steps->options.accumulate_steps : 1;
+  while (!run.stopped_ && feed.next(run.batch_, run.step_in_epoch_)) {
+    const Batch& batch = options.class_weight.empty()
+                             ? run.batch_
+                             : (weighted = model_for("class_weight").weighted(run.batch_, options.class_weight));
+    run.loss_ = train_once(run, batch, (step + 1) % accumulate == 0);
+    run.step_ = ++step, ++run.step_in_epoch_;
+    for (const AnyCallback& c : options.callbacks) c->on_step_end(run);
+  }
+  run.read_values_ = nullptr;
+  steps->read("", run.values_);
+}
+TANDEM_INLINE Tensor TrainerState::train_once(const Run& run, const Batch& batch, bool update) const {
+  const detail::Steps::Kind kind{update, run.checked_};
+  if (!run.checked_) return steps->train(batch, kind);
+  const auto fail = [&](const errors::OpError& e) {
+    errors::raise<errors::InvalidArgumentError>(
+        "fit", "step " + std::to_string(step + 1) + " of epoch " + std::to_string(run.epoch_) + ": " + e.what());
+  };
+  try {
+    return steps->train(batch, kind);
+  } catch (const errors::InvalidArgumentError& first) {
+    try {
+      const debugging::CheckNumericsScope op_by_op;
+      steps->train(batch, kind);
+    } catch (const errors::InvalidArgumentError& second) {
+      fail(second);
+    }
+    fail(first);
+    throw;
+  }
+}
+TANDEM_INLINE void TrainerState::end_epoch(Run& run, const FitOptions& options) {
+  if (run.optimizer_) run.values_.set("learning_rate", detail::number_of(run.optimizer_->learning_rate()));
+  if (options.validation_data && (run.epoch_ + 1) % options.validation_freq == 0) {
+    for (const auto& [name, value] : evaluate(options.validation_data)) run.values_.set("val_" + name, value);
+    for (const AnyCallback& c : options.callbacks) c->on_evaluate(run);
+  }
+  for (const AnyCallback& c : options.callbacks) c->on_epoch_end(run);
+  run.history_.add(run.values_);
+}
+
+TANDEM_INLINE Values TrainerState::evaluate(const Batches& data) {
+  const detail::ModelSteps& model = model_for("evaluate");
+  if (data.cardinality() == data::infinite_cardinality)
+    errors::raise<errors::InvalidArgumentError>("evaluate", "the data set has no end: take() so many batches");
+  // A callback may evaluate in the middle of an epoch, whose means are kept.
+  std::vector<std::pair<Variable, Tensor>> kept;
+  for (const CheckpointItem& item : model.measures())
+    for (const Module::Named& n : item.variables()) kept.emplace_back(n.variable, n.variable.value_untracked());
+  steps->reset();
+  Values r;
+  {
+    const std::unique_ptr<WeightAverage::Swap> averages(
+        model.ema && step > 0 ? new WeightAverage::Swap(model.ema->swap_in()) : nullptr);
+    Batch batch;
+    const auto cursor = data.open({});
+    bool any = false;
+    while (cursor->next(batch)) model.test(batch), any = true;
+    if (!any) errors::raise<errors::InvalidArgumentError>("evaluate", "the data set is empty");
+    steps->read("", r);
+  }
+  for (const auto& [variable, value] : kept) variable.set_untracked(value);
+  return r;
+}
+
+TANDEM_INLINE Trainer::Trainer(const Module& model, detail::OfBatch<Tensor> call, TrainerOptions options)
+    : state_(std::make_unique<TrainerState>(
+          std::make_unique<detail::ModelSteps>(model, std::move(call), std::move(options)))) {}
+TANDEM_INLINE Trainer::Trainer(std::vector<CheckpointItem> items, detail::OfBatch<Outputs> step)
+    : state_(std::make_unique<TrainerState>(std::make_unique<detail::OwnSteps>(std::move(items), std::move(step)))) {}
+TANDEM_INLINE Trainer::Trainer(Trainer&&) noexcept = default;
+TANDEM_INLINE Trainer& Trainer::operator=(Trainer&&) noexcept = default;
+TANDEM_INLINE Trainer::~Trainer() = default;
+
+TANDEM_INLINE History Trainer::fit(const Batches& data, FitOptions options) { return state_->fit(data, options); }
+TANDEM_INLINE History Trainer::fit(const Tensor& x, const Tensor& y, FitOptions options) {
+  impl::check_options(options);
+  return state_->fit(impl::batches_of(x, y, options.batch_size, options.shuffle), options);
+}
+TANDEM_INLINE Values Trainer::evaluate(const Batches& data) { return state_->evaluate(data); }
+TANDEM_INLINE Values Trainer::evaluate(const Tensor& x, const Tensor& y, i64 batch_size) {
+  return evaluate(impl::batches_of(x, y, batch_size, false));
+}
+TANDEM_INLINE Tensor Trainer::predict(const Batches& data) {
+  const detail::ModelSteps& model = state_->model_for("predict");
+  if (data.cardinality() == data::infinite_cardinality)
+    errors::raise<errors::InvalidArgumentError>("predict", "the data set has no end: take() so many batches");
+  std::vector<Tensor> results;
+  Batch batch;
+  const auto cursor = data.open({});
+  while (cursor->next(batch)) results.push_back(model.predict(model.inputs_of(batch)));
+  if (results.empty()) errors::raise<errors::InvalidArgumentError>("predict", "the data set is empty");
+  return concat(results, 0);
+}
+TANDEM_INLINE Tensor Trainer::predict(const Tensor& x, i64 batch_size) {
+  return predict(data::from_tensor_slices(x).batch(batch_size));
+}
+TANDEM_INLINE const ExponentialMovingAverage& Trainer::ema() const {
+  const auto& ema = state_->model_for("ema").ema;
+  if (!ema) errors::raise<errors::FailedPreconditionError>("ema", "the Trainer's option .ema is 0: it has no averages");
+  return *ema;
+}
+TANDEM_INLINE i64 Trainer::step() const { return state_->step; }
+
+}  // namespace TANDEM_NS::train

@@ -1,0 +1,206 @@
+// Callbacks: when they are called, and what those of the library do.
+#include "tandem/train/callbacks.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/train/problem.hpp"
+
+namespace callbacks_test {
+using namespace training;
+using testing::error_of;
+using testing::TemporaryFolder;
+
+// Writes down what is called.
+struct Recorder : train::Callback {
+  std::string log;
+  void on_begin(train::Run&) override { log += "begin "; }
+  void on_epoch_begin(train::Run& run) override { log += "epoch" + std::to_string(run.epoch()) + " "; }
+  void on_step_end(train::Run& run) override { log += "step" + std::to_string(run.step()) + " "; }
+  void on_evaluate(train::Run& run) override { log += run.values().contains("val_loss") ? "evaluate " : "? "; }
+  void on_epoch_end(train::Run&) override { log += "end_epoch "; }
+  void on_exception(train::Run&, std::exception_ptr e) override {
+    try {
+      std::rethrow_exception(e);
+    } catch (const std::exception& x) {
+      log += std::string("exception ") + x.what();
+    }
+  }
+  void on_end(train::Run&) override { log += "end"; }
+};
+
+// Gives the epochs these values of "score", and sees the rate of each.
+struct Scores : train::Callback {
+  std::vector<double> scores;
+  explicit Scores(std::vector<double> s) : scores(std::move(s)) {}
+  void on_epoch_end(train::Run& run) override {
+    run.set_value("score", scores.at(static_cast<std::size_t>(run.epoch())));
+  }
+};
+
+std::string file_text(const std::string& path) {
+  std::ostringstream s;
+  s << std::ifstream(path).rdbuf();
+  return s.str();
+}
+
+TEST_CASE("callbacks are called in order, also when something throws") {
+  const Points points(8);
+  const auto recorder = std::make_shared<Recorder>();
+  train::Trainer trainer(network(), options());
+  trainer.fit(points.batches(4),
+              {.epochs = 2, .validation_data = points.batches(4), .validation_freq = 2, .callbacks = {recorder}});
+  CHECK(recorder->log == "begin epoch0 step1 step2 end_epoch epoch1 step3 step4 evaluate end_epoch end");
+
+  recorder->log.clear();
+  const auto thrower = train::LambdaCallback({.on_step_end = [](train::Run& run) {
+    if (run.step() == 5) throw std::runtime_error("here");
+  }});
+  CHECK_THROWS_WITH(trainer.fit(points.batches(4), {.callbacks = {recorder, thrower}}), "here");
+  CHECK(recorder->log == "begin epoch0 step5 exception here");
+}
+
+TEST_CASE("a callback sees running means and may end training after a step") {
+  const Points points(40);
+  std::vector<double> losses, means;
+  train::Trainer trainer(network(), options());
+  const train::History h = trainer.fit(
+      points.batches(10), {.epochs = 5, .callbacks = {train::LambdaCallback({.on_step_end = [&](train::Run& run) {
+                                          losses.push_back(run.loss()), means.push_back(run.values()["loss"]);
+                                          CHECK(run.steps_per_epoch() == 4);
+                                          if (run.step() == 6) run.stop("enough");
+                                        }})}});
+  CHECK(h.stop_reason == "enough");
+  REQUIRE(losses.size() == 6);
+  CHECK(h.epochs().size() == 2);
+  CHECK(means[3] == Approx((losses[0] + losses[1] + losses[2] + losses[3]) / 4).epsilon(1e-6));
+  CHECK(means[5] == Approx((losses[4] + losses[5]) / 2).epsilon(1e-6));
+}
+
+TEST_CASE("EarlyStopping waits, compares in the right direction and restores the best weights") {
+  const Points points(16);
+  const layers::Sequential net = network();
+  std::vector<std::vector<std::vector<float>>> weights;
+  const auto keep = train::LambdaCallback({.on_epoch_end = [&](train::Run&) { weights.push_back(weights_of(net)); }});
+  const auto early = std::make_shared<train::EarlyStopping>(
+      train::EarlyStoppingOptions{.monitor = "score", .min_delta = 0.1, .patience = 2, .restore_best_weights = true});
+  train::Trainer trainer(net, options());
+  const train::History h = trainer.fit(
+      points.batches(8), {.epochs = 9, .callbacks = {Scores({.5, .7, .75, .79, 1, 1, 1, 1, 1}), keep, early}});
+  CHECK(h.epochs().size() == 4);  // .75 and .79 are not 0.1 better than .7
+  CHECK(h.stop_reason == "EarlyStopping: score has not improved on 0.7 for 2 epochs");
+  CHECK(early->best_epoch() == 1);
+  CHECK(weights_of(net) == weights[1]);
+  CHECK(weights[1] != weights[3]);
+
+  const auto stops_after = [&](train::EarlyStoppingOptions o, std::vector<double> scores) {
+    return train::Trainer(network(), options())
+        .fit(points.batches(8), {.epochs = i64(scores.size()), .callbacks = {Scores(scores), train::EarlyStopping(o)}})
+        .epochs()
+        .size();
+  };
+  CHECK(stops_after({.monitor = "score", .mode = train::Mode::min}, {3, 2, 1, 2, 0}) == 4);
+  CHECK(stops_after({.monitor = "score"}, {1, 1, 1}) == 2);
+  CHECK(stops_after({.monitor = "score", .patience = 1, .baseline = 5}, {4, 4, 6}) == 1);
+  CHECK(stops_after({.monitor = "score", .start_from_epoch = 2}, {3, 2, 1, 2, 1}) == 5);
+  CHECK(stops_after({.monitor = "score"}, {NAN, NAN, NAN}) == 1);
+  const std::string message = error_of([&] { stops_after({}, {1, 1}); });
+  CHECK(message.find("no value 'val_loss' to monitor; it has: loss") != std::string::npos);
+  CHECK(message.find(".validation_data") != std::string::npos);
+  CHECK(error_of([] { train::EarlyStopping({.patience = -1}); }).find("patience") != std::string::npos);
+}
+
+TEST_CASE("ModelCheckpoint saves each epoch, the best, or every so many steps") {
+  const Points points(16);
+  const TemporaryFolder folder;
+  const layers::Sequential net = network();
+  train::Trainer trainer(net, options());
+  const auto each = std::make_shared<train::ModelCheckpoint>(folder / "w-{epoch}-{score}.safetensors");
+  const auto best = std::make_shared<train::ModelCheckpoint>(
+      folder / "best.safetensors", train::ModelCheckpointOptions{.monitor = "score", .save_best_only = true});
+  const auto steps = train::ModelCheckpoint(folder / "step-{step}.safetensors", {.save_freq = 4});
+  std::vector<std::vector<float>> at_best;
+  const auto keep = train::LambdaCallback({.on_epoch_end = [&](train::Run& run) {
+    if (run.epoch() == 1) at_best = weights_of(net);
+  }});
+  trainer.fit(points.batches(8), {.epochs = 3, .callbacks = {Scores({.5, .75, .25}), each, best, steps, keep}});
+  for (const char* name : {"w-0-0.5", "w-1-0.75", "w-2-0.25", "best", "step-4"})
+    CHECK(std::filesystem::exists(folder / (std::string(name) + ".safetensors")));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 5);
+  CHECK(best->best() == .75);
+  CHECK(each->latest() == folder / "w-2-0.25.safetensors");
+  const layers::Sequential restored = network(2);
+  train::load_weights(restored, folder / "best.safetensors");
+  restored.build({none, 2});
+  CHECK(weights_of(restored) == at_best);
+  CHECK(error_of([&] {
+          trainer.fit(points.batches(8), {.callbacks = {train::ModelCheckpoint(folder / "{nothing}")}});
+        }).find("no value 'nothing'") != std::string::npos);
+}
+
+TEST_CASE("the learning rate follows a plateau or a function of the epoch") {
+  const Points points(16);
+  const auto rates = [&](std::vector<double> scores, train::AnyCallback callback) {
+    return train::Trainer(network(), {.loss = loss(), .optimizer = optimizers::SGD(1.0)})
+        .fit(points.batches(8),
+             {.epochs = i64(scores.size()), .callbacks = {Scores(scores), callback}})["learning_rate"];
+  };
+  // The rate of an epoch is the one that it was trained with.
+  CHECK(rates({1, 1, 1, 2, 2}, train::ReduceLROnPlateau({.monitor = "score", .factor = .5, .patience = 2})) ==
+        std::vector<double>{1, 1, 1, .5, .5});
+  CHECK(rates({0, 0, 0}, train::LearningRateScheduler([](i64 epoch, double rate) {
+                return epoch < 1 ? rate : rate / 4;
+              })) == std::vector<double>{1, .25, .0625});
+  CHECK(error_of([&] {
+          rates({0}, train::LearningRateScheduler([](i64, double) { return NAN; }));
+        }).find("not a learning rate") != std::string::npos);
+}
+
+TEST_CASE("CSVLogger has a row for each epoch and a column for each value") {
+  const Points points(16);
+  const TemporaryFolder folder;
+  const auto late = train::LambdaCallback({.on_epoch_end = [](train::Run& run) {
+    if (run.epoch() == 1) run.set_value("extra", 0.25);
+  }});
+  train::Trainer(network(), {.loss = loss(), .optimizer = optimizers::SGD(0.5)})
+      .fit(points.batches(8),
+           {.epochs = 2, .callbacks = {Scores({1, 2}), late, train::CSVLogger(folder / "log.csv", ';')}});
+  const std::string text = file_text(folder / "log.csv");
+  CHECK(text.starts_with("epoch;loss;learning_rate;score;extra\n0;"));
+  CHECK(text.find(";0.5;1;\n1;") != text.npos);
+  CHECK(text.ends_with(";0.5;2;0.25\n"));
+  CHECK_THROWS_AS(train::Trainer(network(), options())
+                      .fit(points.batches(8), {.callbacks = {train::CSVLogger(folder / "no/log.csv")}}),
+                  errors::OpError);
+}
+
+struct Root : Model<Root> {
+  layers::Dense out{2};
+  Tensor operator()(const Tensor& x) const { return out(sqrt(x)); }
+};
+
+TEST_CASE("TerminateOnNaN names the op and leaves the weights") {
+  const Points points(16);
+  const Tensor x = where(reshape(range(32) < 20, {16, 2}), abs(points.x), -1.f);  // rows 10 on are negative
+  const auto ds = data::from_tensor_slices({x, points.y}).batch(5);
+  const Root net;
+  train::Trainer trainer(net, options());
+  std::vector<std::vector<float>> before;
+  const auto keep = train::LambdaCallback({.on_step_end = [&](train::Run&) { before = weights_of(net); }});
+  const std::string message = error_of([&] { trainer.fit(ds, {.callbacks = {train::TerminateOnNaN(), keep}}); });
+  INFO(message);
+  CHECK(message.find("fit: step 3 of epoch 0") != message.npos);
+  CHECK(message.find("Sqrt") != message.npos);
+  CHECK(weights_of(net) == before);
+  CHECK(trainer.step() == 2);
+
+  const Root other;
+  train::Trainer(other, options()).fit(ds);  // without it training goes on
+  CHECK(std::isnan(weights_of(other)[0][0]));
+}
+
+}  // namespace callbacks_test
