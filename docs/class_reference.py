@@ -26,8 +26,9 @@ PAGES = {
     "traced": ("Traced functions, reference", "`function()`, control flow, graphs: `<tandem/tandem.hpp>`.",
                ["graph/trace/*.hpp", "graph/control/*.hpp"]),
     "data": ("Data", "Files and mini-batches: `<tandem/data.hpp>`, the component `tandem::data`.", ["data/*.hpp"]),
-    "files": ("Files", "Checkpoints, weights, arrays and graphs in files: `<tandem/train.hpp>`, the component `tandem::io`.",
-              ["train/*.hpp", "io/*.hpp"]),
+    "files": ("Files", "Tensors, arrays, records and graphs in files: `<tandem/io.hpp>`, the component `tandem::io`.", ["io/*.hpp"]),
+    "training": ("Training", "Trainer, callbacks, checkpoints: `<tandem/train.hpp>`, the component `tandem::train`.",
+                 ["train/*.hpp"]),
 }
 CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: :.*)? \{")
 SKIPPED = re.compile(r"^(friend|using|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")

@@ -1,6 +1,7 @@
 // Training: Trainer with fit, evaluate and predict; callbacks; checkpoints. The component tandem::train.
 #pragma once
 #include "tandem/data.hpp"
+#include "tandem/train/any_function.hpp"
 #include "tandem/train/batches.hpp"
 #include "tandem/train/callback.hpp"
 #include "tandem/train/callbacks.hpp"

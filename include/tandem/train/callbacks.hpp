@@ -1,12 +1,12 @@
 // The callbacks that there are, in Keras' terms: EarlyStopping, ModelCheckpoint, ReduceLROnPlateau,
 // LearningRateScheduler, CSVLogger, TerminateOnNaN, and functions as a callback.
 #pragma once
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "tandem/optim/plateau.hpp"
+#include "tandem/train/any_function.hpp"
 #include "tandem/train/callback.hpp"
 
 namespace TANDEM_NS::train {
@@ -126,12 +126,12 @@ class TANDEM_API ReduceLROnPlateau : public Callback {
 /// Sets the learning rate at the beginning of each epoch to schedule(epoch, present rate).
 class TANDEM_API LearningRateScheduler : public Callback {
  public:
-  explicit LearningRateScheduler(std::function<double(i64 epoch, double rate)> schedule);
+  explicit LearningRateScheduler(AnyFunction<double(i64 epoch, double rate)> schedule);
   void on_begin(Run& run) override;
   void on_epoch_begin(Run& run) override;
 
  private:
-  std::function<double(i64, double)> schedule_;
+  AnyFunction<double(i64, double)> schedule_;
 };
 
 /// Writes the values of all epochs as a CSV file, after each epoch: a header, and a row for each epoch; empty cells
@@ -161,8 +161,8 @@ class TANDEM_API TerminateOnNaN : public Callback {
 /// Functions as a callback; those that are not set do nothing.
 ///   .callbacks = {train::LambdaCallback{.on_epoch_end = [](train::Run& run) { std::cout << run.values().text(); }}}
 struct LambdaCallbackOptions {
-  std::function<void(Run&)> on_begin = {}, on_epoch_begin = {}, on_step_end = {}, on_evaluate = {}, on_epoch_end = {},
-                            on_end = {};
+  AnyFunction<void(Run&)> on_begin = {}, on_epoch_begin = {}, on_step_end = {}, on_evaluate = {}, on_epoch_end = {},
+                          on_end = {};
 };
 class TANDEM_API LambdaCallback : public Callback {
  public:
@@ -175,7 +175,7 @@ class TANDEM_API LambdaCallback : public Callback {
   void on_end(Run& run) override { call(f_.on_end, run); }
 
  private:
-  static void call(const std::function<void(Run&)>& f, Run& run) {
+  static void call(const AnyFunction<void(Run&)>& f, Run& run) {
     if (f) f(run);
   }
   LambdaCallbackOptions f_;

@@ -152,7 +152,7 @@ TANDEM_INLINE void ReduceLROnPlateau::on_begin(Run& run) {
 }
 TANDEM_INLINE void ReduceLROnPlateau::on_epoch_end(Run& run) { plateau_->update(monitor_.value(run)); }
 
-TANDEM_INLINE LearningRateScheduler::LearningRateScheduler(std::function<double(i64, double)> schedule)
+TANDEM_INLINE LearningRateScheduler::LearningRateScheduler(AnyFunction<double(i64, double)> schedule)
     : schedule_(std::move(schedule)) {}
 TANDEM_INLINE void LearningRateScheduler::on_begin(Run& run) {
   if (run.optimizer_for("LearningRateScheduler").has_schedule())

@@ -1,6 +1,5 @@
 // What a Trainer does with a batch: the traced functions of a model, or a step of the user's own. Behind trainer.hpp.
 #pragma once
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -78,10 +77,10 @@ class ModelSteps final : public Steps {
   const metrics::Mean loss_;
   const Sums sums_;
   std::vector<std::pair<Variable, Variable>> sum_of_;  // of each weight
-  std::function<Tensor(const Batch&, Kind)> train_;
-  std::function<void(const Batch&)> test_;
-  std::function<Tensor(const Batch&)> predict_;
-  std::function<void(const Batch&)> trace_;  // of predict_, without running it
+  AnyFunction<Tensor(const Batch&, Kind)> train_;
+  AnyFunction<void(const Batch&)> test_;
+  AnyFunction<Tensor(const Batch&)> predict_;
+  AnyFunction<void(const Batch&)> trace_;  // of predict_, without running it
 };
 
 class OwnSteps final : public Steps {
@@ -102,9 +101,9 @@ class OwnSteps final : public Steps {
   std::vector<std::string> names_;  // of the outputs, once the step was traced
   std::size_t loss_ = 0;            // which of them is the loss
   std::vector<metrics::Mean> means_;
-  std::function<std::vector<Tensor>(const Batch&, bool)> train_;
-  std::function<void(const Batch&)> trace_;
-  std::function<void(const std::vector<Tensor>&)> add_;
+  AnyFunction<std::vector<Tensor>(const Batch&, bool)> train_;
+  AnyFunction<void(const Batch&)> trace_;
+  AnyFunction<void(const std::vector<Tensor>&)> add_;
 };
 
 }  // namespace TANDEM_NS::train::detail

@@ -2,7 +2,6 @@
 // predict.
 #pragma once
 #include <concepts>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "tandem/metrics/metric.hpp"
 #include "tandem/optim/average.hpp"
 #include "tandem/optim/optimizer.hpp"
+#include "tandem/train/any_function.hpp"
 #include "tandem/train/callback.hpp"
 #include "tandem/train/loss_scale.hpp"
 
@@ -29,7 +29,7 @@ namespace detail {
 /// A model or a step as a function of the tensors of a batch, and how many it takes; -1 for the whole list.
 template <class R>
 struct OfBatch {
-  std::function<R(const Batch&)> call;
+  AnyFunction<R(const Batch&)> call;
   int inputs;
 };
 template <class R, class F>
