@@ -1,5 +1,4 @@
 // Elements of data sets in files: cache(path), save, load; what is damaged or of another type, full disks.
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "tests/io/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/small_files.hpp"
 #include "tests/support/values.hpp"
 
 namespace data_dataset_saved_test {
@@ -120,32 +120,13 @@ TEST_CASE("cache and load: files of other elements, other files and damaged ones
   });
 }
 
-// Limits the size of files, as a full disk does, for a scope.
-class SmallFiles {
- public:
-  explicit SmallFiles(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  SmallFiles(const SmallFiles&) = delete;
-  ~SmallFiles() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
-
 TEST_CASE("cache(path): where the disk takes no more, there is one error; the iteration goes on, no file is left") {
   const testing::TemporaryFolder folder;
   const auto ds = data::range(10).map([](i64 i) { return fill({100'000}, static_cast<int>(i)); });
   int errors = 0;
   i64 seen = 0;
   {
-    const SmallFiles limit(1'000'000);
+    const testing::SmallFiles limit(1'000'000);
     CHECK_THROWS_AS(data::save(ds, folder / "saved"), errors::OpError);
     auto it = ds.cache(folder / "cache").iterator();
     for (bool more = true; more;) try {
@@ -163,7 +144,7 @@ TEST_CASE("cache(path): where the disk takes no more, there is one error; the it
   for (const i64 size : {900, 960, 990, 1000, 1010}) {
     const auto texts = data::range(size).map([](i64) { return std::string(1000, 'x'); });
     const auto cached = texts.cache(folder / ("texts" + std::to_string(size)));
-    auto limit = std::make_unique<SmallFiles>(1'000'000);
+    auto limit = std::make_unique<testing::SmallFiles>(1'000'000);
     for (auto it = cached.iterator();;) try {
         if (!it.next()) break;
       } catch (const errors::OpError&) {

@@ -142,6 +142,15 @@ TEST_CASE("every truncation and every flipped bit of the data is noticed") {
     bad[i] ^= 4;
     CHECK_THROWS_WITH(parse(bad), ContainsSubstring("checksum"));
   }
+  // In the header: a name, a dtype of the same size, a checksum that is missing.
+  const auto replaced = [&](const std::string& from, const std::string& to) {
+    std::string bad = good;
+    return bad.replace(good.find(from), from.size(), to);
+  };
+  CHECK_THROWS_WITH(parse(replaced("\"a\":", "\"c\":")), ContainsSubstring("no checksum of \"c\""));
+  CHECK_THROWS_WITH(parse(replaced("F32", "I32")), ContainsSubstring("checksum of its header"));
+  CHECK_THROWS_WITH(parse(replaced("crc32c\"", "crc32d\"")), ContainsSubstring("checksum of its header"));
+  CHECK_THROWS_WITH(parse(replaced("crc32c.a", "crc32d.a")), ContainsSubstring("no checksum of \"a\""));
   CHECK_THROWS_AS(io::load_safetensors(folder.file("missing")), errors::NotFoundError);
   CHECK_THROWS_AS(io::load_safetensors(folder.path.string()), errors::OpError);
 }

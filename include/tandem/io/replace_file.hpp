@@ -20,8 +20,10 @@ namespace TANDEM_NS::io {
 TANDEM_API void replace_file(const std::string& path, const std::vector<std::pair<const void*, std::size_t>>& parts);
 
 namespace detail {
-/// The same for a writer that opens a file by its name: it writes path(), and commit() makes that file the one at
-/// `path`. Without commit() it is removed.
+/// Removes the temporary files that killed processes left of files in a folder whose names begin with `start`.
+TANDEM_API void remove_abandoned(const std::string& folder, const std::string& start);
+/// The same as replace_file for a writer that opens a file by its name: it writes path(), and commit() makes that file
+/// the one at `path`. Without commit() it is removed.
 class TANDEM_API Replacement {
  public:
   ///   throws  as replace_file

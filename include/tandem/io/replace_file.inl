@@ -182,15 +182,28 @@ TANDEM_INLINE void remove_abandoned(const std::string& path) {
   if (::lstat(path.c_str(), &there) == 0 && there.st_dev == here.st_dev && there.st_ino == here.st_ino)
     ::unlink(path.c_str());
 }
-TANDEM_INLINE void remove_abandoned(const Target& target) {
+// Calls f with the name of each entry of a folder.
+template <class F>
+void for_each_entry(const std::string& folder, const F& f) {
   struct Close {
-    void operator()(DIR* folder) const { ::closedir(folder); }
+    void operator()(DIR* d) const { ::closedir(d); }
   };
+  const std::unique_ptr<DIR, Close> entries(::opendir(folder.empty() ? "." : folder.c_str()));
+  if (!entries) return;
+  while (const dirent* const entry = ::readdir(entries.get())) f(entry->d_name);
+}
+TANDEM_INLINE void remove_abandoned(const Target& target) {
   const TemporaryName names(target.name);
-  const std::unique_ptr<DIR, Close> folder(::opendir(target.folder.empty() ? "." : target.folder.c_str()));
-  if (!folder) return;
-  while (const dirent* const entry = ::readdir(folder.get()))
-    if (names.has_made(entry->d_name)) remove_abandoned(target.folder + entry->d_name);
+  for_each_entry(target.folder, [&](const char* name) {
+    if (names.has_made(name)) remove_abandoned(target.folder + name);
+  });
+}
+TANDEM_INLINE void remove_abandoned(const std::string& folder, const std::string& start) {
+  for_each_entry(folder, [&](const std::string& name) {
+    const std::size_t end = name.rfind(".partial.");
+    if (!name.starts_with(start) || end == name.npos) return;
+    if (TemporaryName(name.substr(0, end)).has_made(name)) remove_abandoned(folder + "/" + name);
+  });
 }
 
 struct Replacement::State {

@@ -1,14 +1,19 @@
 // Shared by the reader and the writer: dtype names, limits, checksums. For the definitions of io/safetensors.hpp.
 #pragma once
 #include <array>
+#include <map>
+#include <string>
 #include <string_view>
 
+#include "tandem/io/crc32c.hpp"
 #include "tandem/io/safetensors.hpp"
 
 namespace TANDEM_NS::io::detail {
 
 inline constexpr const char* metadata_key = "__metadata__";
-inline constexpr const char* crc_prefix = "crc32.";
+inline constexpr const char* crc_prefix = "crc32c.";     // + a tensor's name: the CRC-32C of its bytes
+inline constexpr const char* header_crc = "crc32c";      // the CRC-32C of the rest of the header, by header_checksum
+inline constexpr const char* old_crc_prefix = "crc32.";  // the CRC-32 of a tensor: of files of earlier versions
 inline constexpr std::size_t max_header = std::size_t{32} << 20;  // bytes; a longer header is neither written nor read
 
 struct FormatName {
@@ -47,6 +52,29 @@ inline std::uint32_t crc32(const void* data, std::size_t size) {
   const auto* p = static_cast<const unsigned char*>(data);
   for (std::size_t i = 0; i < size; ++i) c = table[(c ^ p[i]) & 255] ^ c >> 8;
   return ~c;
+}
+
+/// Whether a key of the metadata is a checksum.
+inline bool is_checksum(std::string_view key) {
+  return key == header_crc || key.starts_with(crc_prefix) || key.starts_with(old_crc_prefix);
+}
+
+/// The description of a tensor in the header, as JSON.
+inline std::string json_of(const char* dtype, const Shape& shape, std::size_t begin, std::size_t end) {
+  std::string json = "{\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "],\"dtype\":\"" +
+                     dtype + "\",\"shape\":[";
+  for (int i = 0; i < shape.rank(); ++i) (json += i ? "," : "") += std::to_string(shape.dim(i));
+  return json += "]}";
+}
+/// The checksum of a header, independent of how its JSON is written.
+///   entries  the descriptions of the tensors, by name
+inline std::string header_checksum(const std::map<std::string, std::string>& entries, const Metadata& metadata) {
+  std::uint32_t crc = 0;
+  const auto add = [&](std::string_view part) { crc = crc32c({"\0", 1}, crc32c(part, crc)); };
+  for (const auto& [name, json] : entries) add(name), add(json);
+  for (const auto& [key, value] : metadata)
+    if (key != header_crc) add(key), add(value);
+  return std::to_string(crc);
 }
 
 }  // namespace TANDEM_NS::io::detail

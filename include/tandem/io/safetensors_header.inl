@@ -148,7 +148,8 @@ class HeaderEvents {
 TANDEM_INLINE SafetensorsHeader::SafetensorsHeader(std::string_view text, std::size_t data_size,
                                                    const std::string& path) {
   HeaderEvents events(data_size, path);
-  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &events))
+  // The parser would take a zero for the end of the text.
+  if (text.find('\0') != text.npos || !nlohmann::json::sax_parse(text.begin(), text.end(), &events))
     raise_damaged(path, "its header is not a JSON object");
   entries = std::move(events.entries);
   metadata = std::move(events.metadata);

@@ -1,12 +1,12 @@
 // Reads safetensors from files that may be truncated or hostile.
 #pragma once
 #include <algorithm>
-#include "tandem/io/safetensors_format.hpp"
-#include "tandem/util/format.hpp"
 
 #include "tandem/io/regular_file.hpp"
 #include "tandem/io/safetensors.hpp"
+#include "tandem/io/safetensors_format.hpp"
 #include "tandem/io/safetensors_header.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::io {
 
@@ -24,6 +24,22 @@ inline void check_header_length(u64 n, std::size_t file, const std::string& path
         path, "its header claims " + std::to_string(n) + " bytes, above the limit of " + std::to_string(max_header));
 }
 
+// A file with checksums has one for each tensor, and no other; so a name that has changed is found, too.
+inline void check_checksums(const SafetensorsHeader& header, const std::string& path) {
+  std::size_t count = 0;
+  for (const auto& [key, value] : header.metadata) count += key.starts_with(crc_prefix);
+  const auto crc = header.metadata.find(header_crc);
+  if (crc == header.metadata.end() && count == 0) return;
+  std::map<std::string, std::string> entries;
+  for (const Entry& e : header.entries) {
+    if (!header.metadata.contains(crc_prefix + e.name))
+      raise_damaged(path, "there is no checksum of " + tandem::detail::escaped_text(e.name));
+    entries[e.name] = json_of(format_name(e.spec.dtype), e.spec.shape, e.begin, e.end);
+  }
+  if (crc == header.metadata.end() || crc->second != header_checksum(entries, header.metadata))
+    raise_damaged(path, "the checksum of its header does not match");
+}
+
 template <class Source>
 SafetensorsHeader read_header(Source& source, const std::string& path) {
   char length[8];
@@ -33,7 +49,9 @@ SafetensorsHeader read_header(Source& source, const std::string& path) {
   check_header_length(n, source.size(), path);
   std::string text(n, '\0');
   source.read(text.data(), n);
-  return SafetensorsHeader(text, source.size() - 8 - n, path);
+  SafetensorsHeader header(text, source.size() - 8 - n, path);
+  check_checksums(header, path);
+  return header;
 }
 // Reads the data of one entry. The entries are contiguous and in the order of their data.
 template <class Source>
@@ -44,13 +62,17 @@ Tensor read_tensor(Source& source, const Entry& e, const Metadata& metadata, con
   const auto* const bytes = static_cast<const unsigned char*>(t.raw());
   if (e.spec.dtype == DType::bool_ && std::any_of(bytes, bytes + size, [](unsigned char b) { return b > 1; }))
     raise_damaged(path, "entry " + tandem::detail::escaped_text(e.name) + " has a bool that is neither 0 nor 1");
-  if (const auto crc = metadata.find(crc_prefix + e.name); crc != metadata.end())
-    if (crc->second != std::to_string(crc32(bytes, size)))
+  const auto check = [&](const char* prefix, const auto& checksum) {
+    const auto crc = metadata.find(prefix + e.name);
+    if (crc != metadata.end() && crc->second != std::to_string(checksum()))
       raise_damaged(path, "the checksum of " + tandem::detail::escaped_text(e.name) + " does not match its data");
+  };
+  check(crc_prefix, [&] { return crc32c({static_cast<const char*>(t.raw()), size}); });
+  check(old_crc_prefix, [&] { return crc32(bytes, size); });
   return t;
 }
 inline Metadata without_checksums(Metadata m) {
-  std::erase_if(m, [](const auto& item) { return item.first.starts_with(crc_prefix); });
+  std::erase_if(m, [](const auto& item) { return is_checksum(item.first); });
   return m;
 }
 

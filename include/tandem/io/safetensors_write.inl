@@ -25,9 +25,8 @@ TANDEM_INLINE void check_metadata(const Metadata& metadata) {
   for (const auto& [key, text] : metadata) {
     check_text("the metadata key", key);
     check_text(("the value of the metadata key " + tandem::detail::escaped_text(key) + ",").c_str(), text);
-    if (key.starts_with(crc_prefix))
-      raise_unsaved("the metadata key " + tandem::detail::escaped_text(key) +
-                    " begins with the prefix that is reserved for checksums");
+    if (is_checksum(key))
+      raise_unsaved("the metadata key " + tandem::detail::escaped_text(key) + " is reserved for checksums");
   }
 }
 // Checks that a tensor can be written; returns the name of its dtype in the format.
@@ -79,12 +78,6 @@ TANDEM_INLINE std::string json_of(const Metadata& metadata) {
   }
   return json += '}';
 }
-TANDEM_INLINE std::string json_of(const char* dtype, const Shape& shape, std::size_t begin, std::size_t end) {
-  std::string json = "{\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "],\"dtype\":\"" +
-                     dtype + "\",\"shape\":[";
-  for (int i = 0; i < shape.rank(); ++i) (json += i ? "," : "") += std::to_string(shape.dim(i));
-  return json += "]}";
-}
 // The header: an object with an entry for each name, padded so that the data is aligned to 8 bytes. It is written as
 // text: the destructor of a JSON library's tree allocates, so that it would end a program that is out of memory.
 TANDEM_INLINE std::string header_text(const std::map<std::string, std::string>& entries) {
@@ -121,8 +114,9 @@ TANDEM_INLINE void save_safetensors(const std::string& path, const std::vector<N
     const std::size_t bytes = x.spec().bytes();
     entries[t.name] = detail::json_of(dtype, x.shape(), at, at + bytes);
     at += bytes;
-    all[detail::crc_prefix + t.name] = std::to_string(detail::crc32(x.raw(), bytes));
+    all[detail::crc_prefix + t.name] = std::to_string(crc32c({static_cast<const char*>(x.raw()), bytes}));
   }
+  all[detail::header_crc] = detail::header_checksum(entries, all);
   entries[detail::metadata_key] = detail::json_of(all);
   const std::string text = detail::header_text(entries);
   unsigned char length[8];

@@ -59,6 +59,9 @@ class TANDEM_API Checkpoint {
   ///   throws  errors::FailedPreconditionError for a module without Variables or anything learned (layers create
   ///           Variables at the first call); errors as io::save_safetensors
   void save(const std::string& path, const Metadata& metadata = {}) const;
+  /// What save() writes: all values of this moment, which do not change with the Variables.
+  ///   throws  errors::FailedPreconditionError as save()
+  std::vector<io::NamedTensor> values() const;
   /// Sets all Variables and what layers have learned to the values in the file, or nothing at all. Values for Variables
   /// that layers and optimizers have not created yet are kept for them: restore() may precede the first call of the
   /// model.

@@ -87,6 +87,9 @@ TANDEM_INLINE std::vector<Module::NamedAsset> Checkpoint::assets() const {
   return all;
 }
 TANDEM_INLINE void Checkpoint::save(const std::string& path, const Metadata& metadata) const {
+  io::save_safetensors(path, values(), metadata);
+}
+TANDEM_INLINE std::vector<io::NamedTensor> Checkpoint::values() const {
   std::vector<io::NamedTensor> tensors;
   for (const CheckpointItem& item : items_) {
     bool is_empty = item.variables().empty();
@@ -103,7 +106,7 @@ TANDEM_INLINE void Checkpoint::save(const std::string& path, const Metadata& met
                       "(a layer that learns by adapt() has nothing to save before)");
   }
   for (const Entry& e : entries()) detail::add_entry(tensors, e.path, e.variable.value_untracked());
-  io::save_safetensors(path, tensors, metadata);
+  return tensors;
 }
 // The values that a checkpoint's Variables and assets take from a file, and a line for each one that does not fit.
 struct Checkpoint::Changes {

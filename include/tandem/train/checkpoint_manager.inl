@@ -1,0 +1,230 @@
+// Definitions of train/checkpoint_manager.hpp.
+#pragma once
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "tandem/base/warning.hpp"
+#include "tandem/io/file.hpp"
+#include "tandem/io/replace_file.hpp"
+#include "tandem/io/safetensors.hpp"
+#include "tandem/train/checkpoint_manager.hpp"
+#include "tandem/util/threads.hpp"
+
+namespace TANDEM_NS::train {
+
+// The values of one moment, to be written.
+struct CheckpointManager::Job {
+  impl::CheckpointRecord record;
+  std::vector<io::NamedTensor> values;
+  Metadata metadata;
+};
+
+struct CheckpointManager::State {
+  State(Checkpoint c, std::string d, CheckpointManagerOptions o)
+      : checkpoint(std::move(c)), directory(std::move(d)), options(std::move(o)) {}
+
+  const Checkpoint checkpoint;
+  const std::string directory;
+  const CheckpointManagerOptions options;
+
+  std::mutex mutex;  // guards what follows
+  tandem::detail::Condition changed;
+  impl::CheckpointIndex index;
+  std::unique_ptr<Job> waiting;
+  bool writing = false, closed = false;
+  std::exception_ptr error;  // of the thread
+  std::thread thread;        // of the caller alone
+  bool cleaned = false;      // of the one who writes: what killed processes left is removed
+
+  double now() const {
+    if (options.clock) return options.clock();
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  }
+};
+
+TANDEM_INLINE CheckpointManager::CheckpointManager(Checkpoint checkpoint, std::string directory,
+                                                   CheckpointManagerOptions options)
+    : state_(std::make_unique<State>(std::move(checkpoint), std::move(directory), std::move(options))) {
+  const CheckpointManagerOptions& o = state_->options;
+  const auto refuse = [](const std::string& what) {
+    errors::raise<errors::InvalidArgumentError>("CheckpointManager", what);
+  };
+  if (o.checkpoint_name.empty() || o.checkpoint_name.find('/') != std::string::npos)
+    refuse("the name of checkpoints is '" + o.checkpoint_name +
+           "'; it is the beginning of a file's name, such as ckpt");
+  if (o.max_to_keep < 0) refuse("max_to_keep is " + std::to_string(o.max_to_keep) + "; 0 keeps all");
+  if (o.keep_checkpoint_every_n_hours && !(*o.keep_checkpoint_every_n_hours > 0))
+    refuse("keep_checkpoint_every_n_hours is not above 0");
+  state_->index = impl::CheckpointIndex::read(state_->directory, o.checkpoint_name);
+  if (state_->index.last_preserved == 0) state_->index.last_preserved = state_->now();
+}
+TANDEM_INLINE CheckpointManager::~CheckpointManager() { finish(); }
+
+TANDEM_INLINE std::string CheckpointManager::path_of(const std::string& file) const {
+  return state_->directory + "/" + file;
+}
+TANDEM_INLINE const std::string& CheckpointManager::directory() const { return state_->directory; }
+TANDEM_INLINE std::vector<std::string> CheckpointManager::checkpoints() const {
+  const std::lock_guard lock(state_->mutex);
+  std::vector<std::string> r;
+  for (const impl::CheckpointRecord& c : state_->index.active) r.push_back(path_of(c.file));
+  return r;
+}
+TANDEM_INLINE std::string CheckpointManager::latest_checkpoint() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->index.active.empty() ? "" : path_of(state_->index.active.back().file);
+}
+TANDEM_INLINE std::string CheckpointManager::best_checkpoint() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->index.best ? path_of(state_->index.best->file) : "";
+}
+
+TANDEM_INLINE std::string CheckpointManager::save(i64 step, const SaveOptions& options) {
+  State& s = *state_;
+  const std::string& metric = s.options.best_metric;
+  throw_error();
+  if (s.closed) errors::raise<errors::FailedPreconditionError>("CheckpointManager", "it is closed: nothing is saved");
+  if (step < 0) errors::raise<errors::InvalidArgumentError>("CheckpointManager", "the step is " + std::to_string(step));
+  if (!metric.empty() && !options.metrics.contains(metric))
+    errors::raise<errors::InvalidArgumentError>(
+        "CheckpointManager", "the best checkpoint is kept by '" + metric + "', which save() was not given in .metrics");
+  const std::string file = s.options.checkpoint_name + "-" + std::to_string(step) + ".safetensors";
+  auto job =
+      std::make_unique<Job>(Job{{file, step, s.now(), options.metrics}, s.checkpoint.values(), options.metadata});
+  if (s.options.async) enqueue(std::move(job));
+  else write(*job);
+  return path_of(file);
+}
+
+// Writes a checkpoint, then the index, and then removes files: an error or the end of the process at any moment leaves
+// an index whose files exist.
+TANDEM_INLINE void CheckpointManager::write(const Job& job) {
+  State& s = *state_;
+  const CheckpointManagerOptions& o = s.options;
+  if (!std::exchange(s.cleaned, true)) io::detail::remove_abandoned(s.directory, o.checkpoint_name + "-");
+  io::ensure_directory(s.directory);
+  io::save_safetensors(path_of(job.record.file), job.values, job.metadata);
+
+  impl::CheckpointIndex next;
+  {
+    const std::lock_guard lock(s.mutex);
+    next = s.index;
+  }
+  const std::vector<std::string> before = next.files();
+  next.add(job.record);
+  next.choose_best(o.best_metric, o.better);
+  std::optional<double> every = o.keep_checkpoint_every_n_hours;
+  if (every) *every *= 3600;
+  next.rotate(o.max_to_keep, every, job.record.time);
+  next.removed.insert(next.removed.end(), before.begin(), before.end());
+  const std::vector<std::string> kept = next.files();
+  std::erase_if(next.removed,
+                [&](const std::string& file) { return std::find(kept.begin(), kept.end(), file) != kept.end(); });
+  try {
+    next.write(s.directory, o.checkpoint_name);
+  } catch (...) {
+    if (std::find(before.begin(), before.end(), job.record.file) == before.end())
+      ::unlink(path_of(job.record.file).c_str());
+    throw;
+  }
+  // What cannot be removed stays listed for the next time.
+  std::erase_if(next.removed,
+                [&](const std::string& file) { return ::unlink(path_of(file).c_str()) == 0 || errno == ENOENT; });
+  const std::lock_guard lock(s.mutex);
+  s.index = std::move(next);
+}
+
+TANDEM_INLINE void CheckpointManager::enqueue(std::unique_ptr<Job> job) {
+  State& s = *state_;
+  if (!s.thread.joinable()) try {
+      s.thread = std::thread([this] { run(); });
+    } catch (const std::system_error&) {
+      errors::raise<errors::ResourceExhaustedError>("CheckpointManager", "the system has no thread left to start");
+    }
+  std::unique_lock lock(s.mutex);
+  while (s.waiting) s.changed.wait(lock);
+  s.waiting = std::move(job);
+  s.changed.notify_all();
+}
+// The thread of .async.
+TANDEM_INLINE void CheckpointManager::run() {
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  for (;;) {
+    while (!s.waiting && !s.closed) s.changed.wait(lock);
+    if (!s.waiting) return;
+    std::unique_ptr<Job> job = std::move(s.waiting);
+    s.writing = true;
+    s.changed.notify_all();
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      write(*job);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    job.reset();
+    lock.lock();
+    s.writing = false;
+    if (error && !s.error) s.error = error;
+    s.changed.notify_all();
+  }
+}
+TANDEM_INLINE void CheckpointManager::throw_error() {
+  std::exception_ptr error;
+  {
+    const std::lock_guard lock(state_->mutex);
+    error = std::exchange(state_->error, nullptr);
+  }
+  if (error) std::rethrow_exception(error);
+}
+TANDEM_INLINE void CheckpointManager::wait() {
+  {
+    std::unique_lock lock(state_->mutex);
+    while (state_->waiting || state_->writing) state_->changed.wait(lock);
+  }
+  throw_error();
+}
+TANDEM_INLINE void CheckpointManager::finish() noexcept {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->closed = true;
+    state_->changed.notify_all();
+  }
+  if (state_->thread.joinable()) state_->thread.join();
+}
+TANDEM_INLINE void CheckpointManager::close() {
+  finish();
+  throw_error();
+}
+
+TANDEM_INLINE RestoredCheckpoint CheckpointManager::restore_or_initialize(const RestoreLatestOptions& options) {
+  wait();
+  RestoredCheckpoint r;
+  const std::vector<impl::CheckpointRecord> active = state_->index.active;  // nothing is being written
+  for (auto at = active.rbegin(); at != active.rend(); ++at) try {
+      state_->checkpoint.restore(path_of(at->file), {.partial = options.partial});
+      r.path = path_of(at->file), r.step = at->step;
+      break;
+    } catch (const errors::OpError& e) {
+      const bool is_lost = e.code() == errors::Code::data_loss || e.code() == errors::Code::not_found;
+      if (!options.fall_back || !is_lost || std::next(at) == active.rend()) throw;
+      r.errors.push_back(e.message());
+      tandem::detail::warn((e.message() + "; going on from the checkpoint before it").c_str());
+    }
+  return r;
+}
+TANDEM_INLINE std::string latest_checkpoint(const std::string& directory, const std::string& checkpoint_name) {
+  const impl::CheckpointIndex index = impl::CheckpointIndex::read(directory, checkpoint_name);
+  return index.active.empty() ? "" : directory + "/" + index.active.back().file;
+}
+
+}  // namespace TANDEM_NS::train

@@ -1,0 +1,2 @@
+#include "tandem/train/checkpoint_manager.inl"
+#include "tandem/train/checkpoint_index.inl"

@@ -1,0 +1,3 @@
+#include "tandem/train/progress.inl"
+#include "tandem/train/run_directory.inl"
+#include "tandem/train/signals.inl"
