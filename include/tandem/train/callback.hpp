@@ -85,18 +85,18 @@ class Callback {
  public:
   Callback() = default;
   virtual ~Callback() = default;
-  /// Before the first step: the model has its Variables. Called before a checkpoint is restored.
+  /// Before the first step, and before a checkpoint is restored: the model has its Variables.
   virtual void on_begin(Run&) {}
   virtual void on_epoch_begin(Run&) {}
   virtual void on_step_end(Run&) {}
   /// After the validation of an epoch.
   virtual void on_evaluate(Run&) {}
   virtual void on_epoch_end(Run&) {}
-  /// After a checkpoint was written to `path`.
-  virtual void on_checkpoint(Run&, const std::string& /*path*/) {}
+  /// After a checkpoint of .directory was begun, whose values are those of this moment.
+  virtual void on_checkpoint(Run&) {}
   /// When a step or a callback has thrown; fit throws the same afterwards.
   virtual void on_exception(Run&, std::exception_ptr) {}
-  /// After the last step, however training has ended, but for an exception.
+  /// After the last step, unless an exception or a signal has ended the training.
   virtual void on_end(Run&) {}
   /// What a checkpoint keeps of it, once on_begin was called; null for nothing.
   virtual const CallbackState* state() const { return nullptr; }
@@ -111,6 +111,7 @@ class AnyCallback {
   AnyCallback(C callback) : callback_(std::make_shared<C>(std::move(callback))) {}
   template <std::derived_from<Callback> C>
   AnyCallback(std::shared_ptr<C> callback) : callback_(std::move(callback)) {}
+  Callback& operator*() const { return *callback_; }
   Callback* operator->() const { return callback_.get(); }
 
  private:

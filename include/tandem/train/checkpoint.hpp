@@ -54,6 +54,7 @@ struct RestoreOptions {
 class TANDEM_API Checkpoint {
  public:
   Checkpoint(std::initializer_list<CheckpointItem> items) : items_(items) {}
+  explicit Checkpoint(std::vector<CheckpointItem> items) : items_(std::move(items)) {}
 
   /// Saves all values. The file is replaced atomically: on failure it is left unchanged.
   ///   throws  errors::FailedPreconditionError for a module without Variables or anything learned (layers create

@@ -46,8 +46,8 @@ class TANDEM_API History {
   void add(Values values) { epochs_.push_back(std::move(values)); }
   /// Why training ended before its last epoch; empty if it did not.
   std::string stop_reason = {};
-  /// Whether a signal ended it: the program should exit with status 130.
-  bool interrupted = false;
+  /// What main() should return: 0; after Ctrl-C 130, after SIGTERM 143.
+  int exit_status = 0;
 
   /// Text from which parse() makes the same history: a line for each epoch, "name value" pairs separated by tabs.
   std::string to_text() const;

@@ -17,6 +17,7 @@
 #include "tandem/train/any_function.hpp"
 #include "tandem/train/callback.hpp"
 #include "tandem/train/loss_scale.hpp"
+#include "tandem/train/progress.hpp"
 
 namespace TANDEM_NS::train {
 
@@ -71,6 +72,15 @@ struct FitOptions {
   i64 validation_freq = 1;                  ///< every so many epochs
   std::map<i64, double> class_weight = {};  ///< what the losses of a class are multiplied by; 1 for other classes
   Callbacks callbacks = {};
+  /// Of the progress line, which has a line for each epoch above it; ProgressMode::none for no output.
+  ProgressOptions progress = {};
+
+  // A run that goes on after an interruption.
+  std::string directory = {};   ///< of the run, in which checkpoints are kept; "" for none
+  Metadata configuration = {};  ///< what must agree for the run to go on: {{"batch", "100"}, {"data", hash}}
+  i64 save_steps = 0;           ///< save every so many steps, besides the end of each epoch; 0: there alone
+  int max_to_keep = 2;          ///< the latest checkpoints
+
   i64 batch_size = 32;  ///< of fit(x, y)
   bool shuffle = true;  ///< of fit(x, y): another order in each epoch
 };
@@ -113,6 +123,12 @@ class TANDEM_API Trainer {
   ~Trainer();
 
   /// Trains for .epochs epochs.
+  ///
+  /// With .directory, checkpoints are saved there, and the same call in another process goes on from the latest: to the
+  /// same bits as if it had not been interrupted, weights, slots, random numbers, position in the data, means, states
+  /// of callbacks and history. Ctrl-C (or SIGTERM) then ends the step, saves and returns with History::exit_status set;
+  /// a second one ends the process; SIGUSR1 saves. A run that is complete returns its history at once. A disk that is
+  /// full is a warning unless the last save fails.
   ///   throws  errors::InvalidArgumentError for batches that do not fit the model, and what a step or a callback throws
   History fit(const Batches& data, FitOptions options = {});
   /// The same with examples as tensors, in shuffled batches of .batch_size.

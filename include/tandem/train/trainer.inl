@@ -5,6 +5,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/tensor.hpp"
+#include "tandem/train/run_keeper.hpp"
 #include "tandem/train/steps.hpp"
 #include "tandem/train/trainer.hpp"
 
@@ -25,9 +26,13 @@ struct TrainerState {
 
  private:
   class Feed;
-  void train_epoch(Run& run, Feed& feed, const FitOptions& options);
+  struct Fit;  // what a call of fit() uses
+  void begin(Fit& fit);
+  void train_epoch(Fit& fit);
   Tensor train_once(const Run& run, const Batch& batch, bool update) const;
-  void end_epoch(Run& run, const FitOptions& options);
+  void end_epoch(Fit& fit);
+  void save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last = false);
+  Values evaluate(const Batches& data, Progress* progress);
   static void read_means(const Run& run);
 };
 
@@ -41,6 +46,8 @@ inline void check_options(const FitOptions& o) {
   check("epochs", o.epochs, 0);
   check("steps_per_epoch", o.steps_per_epoch, 0);
   check("validation_freq", o.validation_freq, 1);
+  check("save_steps", o.save_steps, 0);
+  check("max_to_keep", o.max_to_keep, 0);
   check("batch_size", o.batch_size, 1);
 }
 inline Batches batches_of(const Tensor& x, const Tensor& y, i64 batch_size, bool shuffle) {
@@ -81,6 +88,10 @@ class TrainerState::Feed {
     return batch;
   }
   data::Position position() const { return next_; }
+  void move_to(data::Position next) {
+    next_ = next;
+    cursor_.reset();
+  }
 
  private:
   const Batches& data_;
@@ -98,49 +109,103 @@ TANDEM_INLINE void TrainerState::read_means(const Run& run) {
   static_cast<const TrainerState*>(run.trainer_)->steps->read("", run.values_);
 }
 
+struct TrainerState::Fit {
+  const FitOptions& options;
+  Run& run;
+  Feed feed;
+  std::optional<detail::RunKeeper> keeper;
+  std::optional<Progress> progress = {};
+  i64 steps = 0;         // of the epochs of this run
+  bool goes_on = false;  // in the middle of an epoch
+  bool saved = false;    // the present state is in a checkpoint
+
+  bool is_interrupted() const { return keeper && keeper->is_interrupted(); }
+  template <class F>
+  void each_callback(const F& f) const {
+    for (const AnyCallback& c : options.callbacks) f(*c);
+  }
+};
+
 TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& options) {
   impl::check_options(options);
-  Feed feed(data, options.steps_per_epoch, data_epoch);
-  steps->build(feed.peek());
   Run run;
+  Fit fit{options, run, Feed(data, options.steps_per_epoch, data_epoch), {}};
+  steps->build(fit.feed.peek());
   run.epochs_ = options.epochs;
   run.step_ = step;
-  run.steps_per_epoch_ = feed.steps_per_epoch();
+  run.steps_per_epoch_ = fit.feed.steps_per_epoch();
   run.trainer_ = this;
   if (model_steps) {
     run.model_ = &model_steps->model;
     run.optimizer_ = &*model_steps->options.optimizer;
   }
   try {
-    for (const AnyCallback& c : options.callbacks) c->on_begin(run);
-    for (; run.epoch_ < run.epochs_ && !run.stopped_; ++run.epoch_) {
-      train_epoch(run, feed, options);
-      end_epoch(run, options);
+    begin(fit);
+    for (; run.epoch_ < run.epochs_ && !run.stopped_ && !fit.is_interrupted(); ++run.epoch_) {
+      train_epoch(fit);
+      if (fit.is_interrupted()) break;
+      end_epoch(fit);
     }
-    for (const AnyCallback& c : options.callbacks) c->on_end(run);
+    if (fit.progress) fit.progress->end();
+    if (fit.is_interrupted()) {
+      save(fit, run.epoch_, run.step_in_epoch_, true);
+      run.history_.exit_status = fit.keeper->exit_status();
+    } else {
+      fit.each_callback([&](Callback& c) { c.on_end(run); });
+      if (fit.keeper && !fit.saved) save(fit, run.epoch_, 0, true);
+    }
+    if (fit.keeper) fit.keeper->close();
   } catch (...) {
-    data_epoch = feed.position().epoch + 1;
-    for (const AnyCallback& c : options.callbacks) c->on_exception(run, std::current_exception());
+    data_epoch = fit.feed.position().epoch + 1;
+    fit.progress.reset();  // ends the line before the text of the error
+    fit.each_callback([&](Callback& c) { c.on_exception(run, std::current_exception()); });
     throw;
   }
-  data_epoch = feed.position().epoch + (feed.position().index > 0);
+  data_epoch = fit.feed.position().epoch + (fit.feed.position().index > 0);
   return std::move(run.history_);
 }
-TANDEM_INLINE void TrainerState::train_epoch(Run& run, Feed& feed, const FitOptions& options) {
-  steps->reset();
-  run.step_in_epoch_ = 0;
-  run.values_ = {};
-  for (const AnyCallback& c : options.callbacks) c->on_epoch_begin(run);
+TANDEM_INLINE void TrainerState::begin(Fit& fit) {
+  Run& run = fit.run;
+  fit.each_callback([&](Callback& c) { c.on_begin(run); });
+  if (!fit.options.directory.empty()) {
+    fit.keeper.emplace(fit.options, steps->items());
+    detail::RunPlace place;
+    if (fit.keeper->restore(place, run.history_)) {
+      run.epoch_ = place.epoch, run.step_in_epoch_ = place.step_in_epoch;
+      run.step_ = step = place.step;
+      run.stopped_ = !run.history_.stop_reason.empty();
+      fit.goes_on = place.step_in_epoch > 0;
+      fit.steps = place.epoch * std::max<i64>(run.steps_per_epoch_, 0) + place.step_in_epoch;
+      fit.saved = true;
+      fit.feed.move_to(place.data);
+    }
+  }
+  if (fit.options.progress.mode == ProgressMode::none) return;
+  fit.progress.emplace(run.steps_per_epoch_ > 0 ? run.steps_per_epoch_ * run.epochs_ : 0, fit.options.progress);
+}
+TANDEM_INLINE void TrainerState::train_epoch(Fit& fit) {
+  Run& run = fit.run;
+  if (!fit.goes_on) {
+    steps->reset();
+    run.step_in_epoch_ = 0;
+    run.values_ = {};
+    fit.each_callback([&](Callback& c) { c.on_epoch_begin(run); });
+  }
+  fit.goes_on = false;
   run.read_values_ = &read_means;
   Batch weighted;
   const i64 accumulate = model_steps ? model_steps->options.accumulate_steps : 1;
-  while (!run.stopped_ && feed.next(run.batch_, run.step_in_epoch_)) {
-    const Batch& batch = options.class_weight.empty()
+  while (!run.stopped_ && fit.feed.next(run.batch_, run.step_in_epoch_)) {
+    const Batch& batch = fit.options.class_weight.empty()
                              ? run.batch_
-                             : (weighted = model_for("class_weight").weighted(run.batch_, options.class_weight));
+                             : (weighted = model_for("class_weight").weighted(run.batch_, fit.options.class_weight));
     run.loss_ = train_once(run, batch, (step + 1) % accumulate == 0);
     run.step_ = ++step, ++run.step_in_epoch_;
-    for (const AnyCallback& c : options.callbacks) c->on_step_end(run);
+    fit.saved = false;
+    fit.each_callback([&](Callback& c) { c.on_step_end(run); });
+    if (fit.progress) fit.progress->step(run.step_, [&] { return Figures(run.values().begin(), run.values().end()); });
+    if (fit.is_interrupted()) break;  // after a step: what on_epoch_begin has done is not done again
+    if (fit.keeper && fit.keeper->is_due(step)) save(fit, run.epoch_, run.step_in_epoch_);
   }
   run.read_values_ = nullptr;
   steps->read("", run.values_);
@@ -165,17 +230,31 @@ TANDEM_INLINE Tensor TrainerState::train_once(const Run& run, const Batch& batch
     throw;
   }
 }
-TANDEM_INLINE void TrainerState::end_epoch(Run& run, const FitOptions& options) {
+TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
+  Run& run = fit.run;
   if (run.optimizer_) run.values_.set("learning_rate", detail::number_of(run.optimizer_->learning_rate()));
-  if (options.validation_data && (run.epoch_ + 1) % options.validation_freq == 0) {
-    for (const auto& [name, value] : evaluate(options.validation_data)) run.values_.set("val_" + name, value);
-    for (const AnyCallback& c : options.callbacks) c->on_evaluate(run);
+  if (fit.options.validation_data && (run.epoch_ + 1) % fit.options.validation_freq == 0) {
+    const Values measured = evaluate(fit.options.validation_data, fit.progress ? &*fit.progress : nullptr);
+    for (const auto& [name, value] : measured) run.values_.set("val_" + name, value);
+    fit.each_callback([&](Callback& c) { c.on_evaluate(run); });
   }
-  for (const AnyCallback& c : options.callbacks) c->on_epoch_end(run);
+  fit.each_callback([&](Callback& c) { c.on_epoch_end(run); });
   run.history_.add(run.values_);
+  run.step_in_epoch_ = 0;
+  if (fit.progress)
+    fit.progress->print("epoch " + std::to_string(run.epoch_ + 1) + "/" + std::to_string(run.epochs_) + ": " +
+                        run.values_.text());
+  fit.saved = false;
+  if (fit.keeper && run.epoch_ + 1 < run.epochs_ && !run.stopped_) save(fit, run.epoch_ + 1, 0);
+}
+TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
+  fit.keeper->save({epoch, step, step_in_epoch, fit.feed.position()}, fit.run.history_, last);
+  fit.saved = true;
+  fit.each_callback([&](Callback& c) { c.on_checkpoint(fit.run); });
 }
 
-TANDEM_INLINE Values TrainerState::evaluate(const Batches& data) {
+TANDEM_INLINE Values TrainerState::evaluate(const Batches& data) { return evaluate(data, nullptr); }
+TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progress) {
   const detail::ModelSteps& model = model_for("evaluate");
   if (data.cardinality() == data::infinite_cardinality)
     errors::raise<errors::InvalidArgumentError>("evaluate", "the data set has no end: take() so many batches");
@@ -190,9 +269,14 @@ TANDEM_INLINE Values TrainerState::evaluate(const Batches& data) {
         model.ema && step > 0 ? new WeightAverage::Swap(model.ema->swap_in()) : nullptr);
     Batch batch;
     const auto cursor = data.open({});
-    bool any = false;
-    while (cursor->next(batch)) model.test(batch), any = true;
-    if (!any) errors::raise<errors::InvalidArgumentError>("evaluate", "the data set is empty");
+    std::optional<Progress> nested;
+    if (progress) nested.emplace(*progress, "validation", std::max<i64>(data.cardinality(), 0));
+    i64 batches = 0;
+    for (; cursor->next(batch); ++batches) {
+      model.test(batch);
+      if (nested) nested->step(batches + 1);
+    }
+    if (batches == 0) errors::raise<errors::InvalidArgumentError>("evaluate", "the data set is empty");
     steps->read("", r);
   }
   for (const auto& [variable, value] : kept) variable.set_untracked(value);

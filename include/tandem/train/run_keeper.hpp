@@ -1,0 +1,54 @@
+// RunKeeper: keeps a call of Trainer::fit in the folder of a run, so that the same call goes on after an interruption.
+// Behind trainer.hpp.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tandem/train/checkpoint_manager.hpp"
+#include "tandem/train/run_directory.hpp"
+#include "tandem/train/signals.hpp"
+#include "tandem/train/trainer.hpp"
+
+namespace TANDEM_NS::train::detail {
+
+/// Where a training is, besides its Variables.
+struct RunPlace {
+  i64 epoch = 0, step = 0, step_in_epoch = 0;
+  data::Position data = {};  // of the next batch
+};
+
+class RunKeeper {
+ public:
+  /// Opens the folder of a run.
+  ///   items  what checkpoints keep; callbacks' states and the global random generator are added
+  RunKeeper(const FitOptions& options, std::vector<CheckpointItem> items);
+  /// Restores the latest checkpoint, if there is one.
+  bool restore(RunPlace& place, History& history);
+  /// Saves. A full disk, or a folder that cannot be written, is a warning, once, unless it is the `last` save of a run:
+  /// training goes on, and later saves try again.
+  void save(const RunPlace& place, const History& history, bool last);
+  /// Whether a save is due after this step.
+  bool is_due(i64 step);
+  /// After the first Ctrl-C.
+  bool is_interrupted() const { return interrupt_.requested(); }
+  int exit_status() const { return interrupt_.exit_status(); }
+  /// Waits for what is being written.
+  void close() { manager_->close(); }
+  std::string latest() const { return manager_->latest_checkpoint(); }
+
+ private:
+  struct Counters : Module {
+    using Module::add_variable;
+  };
+  const RunDirectory directory_;
+  const i64 save_steps_;
+  const Counters counters_;
+  const std::vector<Variable> numbers_;  // the fields of a RunPlace
+  std::optional<CheckpointManager> manager_;
+  Interrupt interrupt_;
+  bool warned_ = false;
+};
+
+}  // namespace TANDEM_NS::train::detail

@@ -1,0 +1,75 @@
+// Definitions of train/run_keeper.hpp.
+#pragma once
+#include "tandem/base/error.hpp"
+#include "tandem/base/warning.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/random/generator.hpp"
+#include "tandem/train/run_keeper.hpp"
+
+namespace TANDEM_NS::train::detail {
+
+namespace impl {
+template <class C>
+std::vector<Variable> add_counters(const C& counters) {
+  const DeviceScope host(Device{});
+  std::vector<Variable> r;
+  for (const char* name : {"epoch", "step", "step_in_epoch", "data_epoch", "data_index"})
+    r.push_back(counters.add_variable(name, constant(i64{0}), false));
+  return r;
+}
+inline CheckpointManagerOptions manager_options(const FitOptions& o) {
+  return {.max_to_keep = o.max_to_keep, .async = true};
+}
+}  // namespace impl
+
+TANDEM_INLINE RunKeeper::RunKeeper(const FitOptions& options, std::vector<CheckpointItem> items)
+    : directory_(options.directory, options.configuration),
+      save_steps_(options.save_steps),
+      numbers_(impl::add_counters(counters_)) {
+  items.push_back({"run", counters_});
+  items.push_back({"random", random::global_generator().state()});
+  int number = 0;  // of those with a state: others come and go
+  for (const AnyCallback& c : options.callbacks)
+    if (const CallbackState* const state = c->state(); state && !state->variables().empty())
+      items.push_back({"callbacks/" + std::to_string(number++), *state});
+  manager_.emplace(Checkpoint(std::move(items)), directory_.checkpoints(), impl::manager_options(options));
+}
+TANDEM_INLINE bool RunKeeper::restore(RunPlace& place, History& history) {
+  const RestoredCheckpoint restored = manager_->restore_or_initialize();
+  if (!restored) return false;
+  const auto number = [&](std::size_t i) { return numbers_[i].item<i64>(); };
+  place = {number(0), number(1), number(2), {number(3), number(4)}};
+  const Metadata texts = read_metadata(restored.path);
+  history = History::parse(texts.at("history"));
+  history.stop_reason = texts.at("stop_reason");
+  return true;
+}
+TANDEM_INLINE void RunKeeper::save(const RunPlace& place, const History& history, bool last) {
+  const i64 numbers[] = {place.epoch, place.step, place.step_in_epoch, place.data.epoch, place.data.index};
+  for (std::size_t i = 0; i < numbers_.size(); ++i) numbers_[i].assign(numbers[i]);
+  const auto save = [&] {
+    manager_->save(place.step, {.metadata = {{"history", history.to_text()}, {"stop_reason", history.stop_reason}}});
+    if (last) manager_->wait();
+  };
+  const auto warn_of = [&](const errors::OpError& e) {
+    if (!warned_)
+      tandem::detail::warn(
+          ("fit: a checkpoint could not be saved; training goes on. " + std::string(e.what())).c_str());
+    warned_ = true;
+  };
+  try {
+    save();
+  } catch (const errors::ResourceExhaustedError& e) {
+    if (last) save();  // the error was that of an earlier write
+    else warn_of(e);
+  } catch (const errors::UnavailableError& e) {
+    if (last) save();
+    else warn_of(e);
+  }
+}
+TANDEM_INLINE bool RunKeeper::is_due(i64 step) {
+  return (save_steps_ > 0 && step % save_steps_ == 0) | interrupt_.save_requested();
+}
+
+}  // namespace TANDEM_NS::train::detail
