@@ -1,1 +1,3 @@
 #include "tandem/train/checkpoint.inl"
+#include "tandem/train/convert.inl"
+#include "tandem/train/restore.inl"

@@ -66,6 +66,12 @@ inline std::string json_of(const char* dtype, const Shape& shape, std::size_t be
   for (int i = 0; i < shape.rank(); ++i) (json += i ? "," : "") += std::to_string(shape.dim(i));
   return json += "]}";
 }
+/// A checksum as it is in the metadata: eight hexadecimal digits.
+inline std::string checksum_text(std::uint32_t crc) {
+  std::string text;
+  for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[crc >> shift & 15];
+  return text;
+}
 /// The checksum of a header, independent of how its JSON is written.
 ///   entries  the descriptions of the tensors, by name
 inline std::string header_checksum(const std::map<std::string, std::string>& entries, const Metadata& metadata) {
@@ -74,7 +80,7 @@ inline std::string header_checksum(const std::map<std::string, std::string>& ent
   for (const auto& [name, json] : entries) add(name), add(json);
   for (const auto& [key, value] : metadata)
     if (key != header_crc) add(key), add(value);
-  return std::to_string(crc);
+  return checksum_text(crc);
 }
 
 }  // namespace TANDEM_NS::io::detail

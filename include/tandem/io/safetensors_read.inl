@@ -64,11 +64,11 @@ Tensor read_tensor(Source& source, const Entry& e, const Metadata& metadata, con
     raise_damaged(path, "entry " + tandem::detail::escaped_text(e.name) + " has a bool that is neither 0 nor 1");
   const auto check = [&](const char* prefix, const auto& checksum) {
     const auto crc = metadata.find(prefix + e.name);
-    if (crc != metadata.end() && crc->second != std::to_string(checksum()))
+    if (crc != metadata.end() && crc->second != checksum())
       raise_damaged(path, "the checksum of " + tandem::detail::escaped_text(e.name) + " does not match its data");
   };
-  check(crc_prefix, [&] { return crc32c({static_cast<const char*>(t.raw()), size}); });
-  check(old_crc_prefix, [&] { return crc32(bytes, size); });
+  check(crc_prefix, [&] { return checksum_text(crc32c({static_cast<const char*>(t.raw()), size})); });
+  check(old_crc_prefix, [&] { return std::to_string(crc32(bytes, size)); });
   return t;
 }
 inline Metadata without_checksums(Metadata m) {

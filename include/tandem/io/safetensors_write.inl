@@ -114,7 +114,7 @@ TANDEM_INLINE void save_safetensors(const std::string& path, const std::vector<N
     const std::size_t bytes = x.spec().bytes();
     entries[t.name] = detail::json_of(dtype, x.shape(), at, at + bytes);
     at += bytes;
-    all[detail::crc_prefix + t.name] = std::to_string(crc32c({static_cast<const char*>(x.raw()), bytes}));
+    all[detail::crc_prefix + t.name] = detail::checksum_text(crc32c({static_cast<const char*>(x.raw()), bytes}));
   }
   all[detail::header_crc] = detail::header_checksum(entries, all);
   entries[detail::metadata_key] = detail::json_of(all);

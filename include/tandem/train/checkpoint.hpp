@@ -6,6 +6,7 @@
 
 #include "tandem/io/safetensors.hpp"
 #include "tandem/module/module.hpp"
+#include "tandem/train/restore.hpp"
 
 namespace TANDEM_NS::train {
 
@@ -32,10 +33,6 @@ class CheckpointItem {
   Module module_;
   Variable variable_;
   bool is_module_ = false;
-};
-
-struct RestoreOptions {
-  bool partial = false;  ///< allow the file to contain tensors that are not restored
 };
 
 /// Saves named items to a file and restores them.
@@ -66,10 +63,12 @@ class TANDEM_API Checkpoint {
   /// Sets all Variables and what layers have learned to the values in the file, or nothing at all. Values for Variables
   /// that layers and optimizers have not created yet are kept for them: restore() may precede the first call of the
   /// model.
-  ///   throws  errors::InvalidArgumentError naming each Variable that is missing from the file or has a different
-  ///           shape or dtype there, each vocabulary that is missing or does not fit its layer and, unless
-  ///           `.partial`, each tensor that only the file has; errors as io::load_safetensors
-  void restore(const std::string& path, RestoreOptions options = {}) const;
+  ///   returns  what was restored, and what the options let pass
+  ///   throws   errors::InvalidArgumentError naming each Variable that is missing from the file (unless
+  ///            `.allow_missing`) or has a different shape or dtype there (unless `.allow_mismatched`), each vocabulary
+  ///            that is missing or does not fit its layer, each tensor that only the file has (unless `.partial`), and
+  ///            for a `.map` that does not fit; errors as io::load_safetensors
+  RestoreReport restore(const std::string& path, const RestoreOptions& options = {}) const;
 
  private:
   struct Entry {
@@ -77,6 +76,7 @@ class TANDEM_API Checkpoint {
     Variable variable;
   };
   struct Changes;
+  std::map<std::string, Tensor> read(const std::string& path, const RestoreOptions& options) const;
   std::vector<Entry> entries() const;
   std::vector<Module::NamedAsset> assets() const;
   std::vector<CheckpointItem> items_;
@@ -86,8 +86,9 @@ class TANDEM_API Checkpoint {
 ///   throws    as Checkpoint::save
 TANDEM_API void save_weights(const Module& module, const std::string& path);
 /// Sets them to those of a file, before or after the module's first call.
-///   throws    as Checkpoint::restore
-TANDEM_API void load_weights(const Module& module, const std::string& path, RestoreOptions options = {});
+///   returns   and throws as Checkpoint::restore
+TANDEM_API RestoreReport load_weights(const Module& module, const std::string& path,
+                                      const RestoreOptions& options = {});
 /// Reads the metadata that was passed to save().
 TANDEM_API Metadata read_metadata(const std::string& path);
 

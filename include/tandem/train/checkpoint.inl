@@ -110,31 +110,59 @@ TANDEM_INLINE std::vector<io::NamedTensor> Checkpoint::values() const {
 }
 // The values that a checkpoint's Variables and assets take from a file, and a line for each one that does not fit.
 struct Checkpoint::Changes {
+  explicit Changes(const RestoreOptions& o) : options(o) {}
+
+  const RestoreOptions& options;
   std::vector<std::pair<Variable, Tensor>> variables;
   std::vector<std::pair<Module::NamedAsset, Ref<Asset>>> assets;
+  RestoreReport report;
   std::string wrong;
 
   void take(const Entry& e, detail::Values& values) {
     const Spec& want = e.variable.spec();
     const std::string& name = values.contains(e.path) ? e.path : e.old_path;
     const Tensor t = detail::take_entry(values, name, want.dtype == DType::string);
-    if (!t.is_set()) wrong += "\n  " + e.path + " " + to_string(want) + " is missing from the file";
-    else if (t.dtype() == want.dtype && t.shape() == want.shape) variables.emplace_back(e.variable, t.to(want.device));
-    else wrong += "\n  " + e.path + " is " + to_string(want) + ", in the file " + to_string(t.spec());
+    if (!t.is_set()) return miss(e.path, want);
+    if (t.dtype() == want.dtype && t.shape() == want.shape) {
+      variables.emplace_back(e.variable, t.to(want.device));
+      report.restored.push_back(e.path);
+      return;
+    }
+    report.mismatched.push_back(e.path);
+    if (!options.allow_mismatched)
+      wrong += "\n  " + e.path + " is " + to_string(want) + ", in the file " + to_string(t.spec());
   }
   void take(const Module::NamedAsset& a, detail::Values& values) {
     const Tensor t = detail::take_entry(values, a.path, true);
     if (!t.is_set()) {
       const Tensor present = TANDEM_VIRTUAL(*a.asset, Asset::value)();
-      if (present.is_set() && !a.asset->is_given())
-        wrong += "\n  " + a.path + " " + to_string(present.spec()) + " is missing from the file";
+      if (present.is_set() && !a.asset->is_given()) miss(a.path, present.spec());
       return;
     }
     try {
       assets.emplace_back(a, TANDEM_VIRTUAL(*a.asset, Asset::with)(t));
+      report.restored.push_back(a.path);
     } catch (const errors::OpError& e) {
       wrong += "\n  " + a.path + ": " + e.message();
     }
+  }
+  void miss(const std::string& path, const Spec& want) {
+    report.missing.push_back(path);
+    if (!options.allow_missing) wrong += "\n  " + path + " " + to_string(want) + " is missing from the file";
+  }
+  // What no one has taken.
+  void leave(const detail::Values& values) {
+    for (const auto& [name, t] : values) {
+      report.unused.push_back(name);
+      if (!options.partial) wrong += "\n  " + name + " " + to_string(t.spec()) + " is only in the file";
+    }
+  }
+  void check(const std::string& path) const {
+    if (wrong.empty()) return;
+    const char* const advice = options.convert ? "\n(the weights of another framework are converted for Variables that "
+                                                 "exist: call the model before, so that its layers make them)"
+                                               : "";
+    errors::raise<errors::InvalidArgumentError>("restore", path + " belongs to another model:" + wrong + advice);
   }
   void apply() const {
     for (const auto& [variable, value] : variables) VariableAccess::check_free(variable);
@@ -142,35 +170,48 @@ struct Checkpoint::Changes {
     for (const auto& [asset, value] : assets) Module::replace(asset, value);
   }
 };
-TANDEM_INLINE void Checkpoint::restore(const std::string& path, RestoreOptions options) const {
+// The tensors of the file under the names of the checkpoint.
+TANDEM_INLINE std::map<std::string, Tensor> Checkpoint::read(const std::string& path,
+                                                             const RestoreOptions& options) const {
   detail::Values values;
   io::Safetensors file = io::load_safetensors(path);
   for (io::NamedTensor& t : file.tensors) values.emplace(std::move(t.name), std::move(t.tensor));
+  impl::rename(values, options.map);
+  if (options.convert) {
+    std::vector<WantedTensor> wanted;
+    for (const Entry& e : entries()) wanted.push_back({e.path, e.variable.spec()});
+    options.convert(values, wanted);
+  }
+  return values;
+}
+TANDEM_INLINE RestoreReport Checkpoint::restore(const std::string& path, const RestoreOptions& options) const {
+  detail::Values values = read(path, options);
   std::vector<std::string> names;
   for (const auto& [name, t] : values) names.push_back(name);
-  Changes changes;
+  Changes changes(options);
   std::map<std::string, Variable> made;
   for (const Entry& e : entries()) {
     made.emplace(e.path, e.variable);
     changes.take(e, values);
   }
   for (const Module::NamedAsset& a : assets()) changes.take(a, values);
+  const detail::Values left = values;
   Module::Expected expected(made, std::move(names));
   for (const CheckpointItem& item : items_)
     if (item.module()) expected.give(*item.module(), item.prefix(), values);
-  std::string& wrong = changes.wrong;
-  if (!options.partial)
-    for (const auto& [name, t] : values) wrong += "\n  " + name + " " + to_string(t.spec()) + " is only in the file";
-  if (!wrong.empty())
-    errors::raise<errors::InvalidArgumentError>("restore", path + " belongs to another model:" + wrong);
+  for (const auto& [name, t] : left)
+    if (!values.contains(name)) changes.report.deferred.push_back(name);
+  changes.leave(values);
+  changes.check(path);
   changes.apply();  // nothing from here on raises: all changes, or none
   expected.set();
+  return std::move(changes.report);
 }
 TANDEM_INLINE void save_weights(const Module& module, const std::string& path) {
   Checkpoint({{"", module}}).save(path);
 }
-TANDEM_INLINE void load_weights(const Module& module, const std::string& path, RestoreOptions options) {
-  Checkpoint({{"", module}}).restore(path, options);
+TANDEM_INLINE RestoreReport load_weights(const Module& module, const std::string& path, const RestoreOptions& options) {
+  return Checkpoint({{"", module}}).restore(path, options);
 }
 TANDEM_INLINE Metadata read_metadata(const std::string& path) { return io::load_safetensors_metadata(path); }
 
