@@ -106,6 +106,24 @@ TEST_CASE("the time that is left goes by the slower of the present rate and the 
   CHECK(left(3, 1) == "16:40");  // faster now: the average of 2 s a step
 }
 
+TEST_CASE("rates are steps a second, or seconds a step") {
+  const auto rate = [](double seconds_of_a_step) {
+    Lines lines;
+    Progress progress(0, lines.options(ProgressMode::terminal));
+    const i64 step = seconds_of_a_step < 1 ? 1 << 20 : 1;
+    progress.step(0);
+    seconds += seconds_of_a_step * static_cast<double>(step);
+    progress.step(step);
+    const std::string row = lines.screen().rows[0];
+    return row.substr(row.find("  ") + 2);
+  };
+  CHECK(rate(0x1p-16) == "65536 steps/s");
+  CHECK(rate(0x1p-5) == "32 steps/s");
+  CHECK(rate(0x1p-3) == "8 steps/s");
+  CHECK(rate(1.25) == "1.25 s/step");
+  CHECK(rate(1024) == "1.02e+03 s/step");
+}
+
 TEST_CASE("an evaluation is shown within the line of the training") {
   Lines lines;
   Progress progress(10, lines.options(ProgressMode::terminal, 120));

@@ -30,6 +30,12 @@ TANDEM_INLINE std::string clock_text(double seconds) {
   else std::snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
   return text;
 }
+// "52134 steps/s", "52.1 steps/s", "1.25 s/step".
+TANDEM_INLINE std::string rate_text(double rate) {
+  if (rate >= 1000) return std::to_string(static_cast<long long>(std::min(rate, 1e18))) + " steps/s";
+  return rate >= 1 ? tandem::detail::rounded_text(rate, 3) + " steps/s"
+                   : tandem::detail::rounded_text(1 / rate, 3) + " s/step";
+}
 TANDEM_INLINE std::string time_stamp(double seconds) {
   const auto t = static_cast<std::time_t>(seconds);
   struct tm parts {};
@@ -109,8 +115,7 @@ TANDEM_INLINE void Progress::measure(double now) {
 TANDEM_INLINE std::string Progress::line() const {
   std::string r = std::to_string(done_) + (steps_ > 0 ? "/" + std::to_string(steps_) : "");
   if (rate_ > 0) {
-    const bool fast = rate_ >= 1;
-    r += "  " + tandem::detail::rounded_text(fast ? rate_ : 1 / rate_, 3) + (fast ? " steps/s" : " s/step");
+    r += "  " + impl::rate_text(rate_);
     const double average = static_cast<double>(done_ - begun_) / std::max(measured_at_ - begin_, 1e-9);
     if (steps_ > done_)
       r += "  " + impl::clock_text(static_cast<double>(steps_ - done_) / std::min(rate_, average)) + " left";
