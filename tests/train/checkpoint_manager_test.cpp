@@ -177,6 +177,32 @@ TEST_CASE("a checkpoint whose process ended before the index was replaced is lis
   CHECK(std::filesystem::exists(folder / ckpt(5)));
 }
 
+TEST_CASE("a checkpoint in several files: saved, restored and removed together") {
+  const testing::TemporaryFolder folder;
+  const Variable a(ones({10})), b(fill({10}, 2.f)), c(fill({10}, 3.f));
+  const train::Checkpoint checkpoint({{"a", a}, {"b", b}, {"c", c}});
+  const auto index = [](i64 step) { return "ckpt-" + std::to_string(step) + ".safetensors.index.json"; };
+  for (const char* left : {"ckpt-9-00001-of-00002.safetensors", "ckpt-1-of-2.safetensors"}) folder.file(left, "");
+  {
+    train::CheckpointManager manager(checkpoint, folder.path, {.max_to_keep = 2, .async = true, .max_shard_bytes = 80});
+    for (i64 step : {1, 2, 3}) manager.save(step, {.metadata = {{"note", "text"}}});
+  }
+  CHECK(files_in(folder.path) ==
+        std::set<std::string>{"ckpt-index.json", "ckpt-1-of-2.safetensors", index(2), index(3),
+                              "ckpt-2-00001-of-00002.safetensors", "ckpt-2-00002-of-00002.safetensors",
+                              "ckpt-3-00001-of-00002.safetensors", "ckpt-3-00002-of-00002.safetensors"});
+  CHECK(train::latest_checkpoint(folder.path) == folder / index(3));
+  CHECK(train::read_metadata(folder / index(3)) == io::Metadata{{"note", "text"}});
+  for (const Variable& v : {a, b, c}) v.assign(zeros({10}));
+  train::CheckpointManager manager(checkpoint, folder.path, {.max_to_keep = 1, .max_shard_bytes = 1000});
+  CHECK(manager.restore_or_initialize().step == 3);
+  CHECK(c.to_vector<float>()[9] == 3);
+  manager.save(3);
+  CHECK(files_in(folder.path).contains("ckpt-3-00001-of-00001.safetensors"));
+  folder.file("ckpt-3-00001-of-00001.safetensors", "torn");
+  CHECK_THROWS_AS(manager.restore_or_initialize(), errors::DataLossError);
+}
+
 TEST_CASE("two managers with different names share a folder") {
   const testing::TemporaryFolder folder;
   const Weights weights;
@@ -196,6 +222,7 @@ TEST_CASE("arguments that make no sense are refused before anything is written")
   };
   CHECK_THROWS_AS(make({.max_to_keep = -1}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(make({.keep_checkpoint_every_n_hours = 0}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(make({.max_shard_bytes = -1}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(make({.checkpoint_name = ""}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(make({.checkpoint_name = "a/b"}), errors::InvalidArgumentError);
   train::CheckpointManager manager(weights.checkpoint, folder / "x");

@@ -121,7 +121,7 @@ TEST_CASE("rates are steps a second, or seconds a step") {
   CHECK(rate(0x1p-5) == "32 steps/s");
   CHECK(rate(0x1p-3) == "8 steps/s");
   CHECK(rate(1.25) == "1.25 s/step");
-  CHECK(rate(1024) == "1.02e+03 s/step");
+  CHECK(rate(1024) == "1024 s/step");
 }
 
 TEST_CASE("an evaluation is shown within the line of the training") {

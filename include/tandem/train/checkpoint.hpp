@@ -63,6 +63,7 @@ class TANDEM_API Checkpoint {
   /// Sets all Variables and what layers have learned to the values in the file, or nothing at all. Values for Variables
   /// that layers and optimizers have not created yet are kept for them: restore() may precede the first call of the
   /// model.
+  ///   path     of a file, or of the index of several (io/safetensors_shards.hpp)
   ///   returns  what was restored, and what the options let pass
   ///   throws   errors::InvalidArgumentError naming each Variable that is missing from the file (unless
   ///            `.allow_missing`) or has a different shape or dtype there (unless `.allow_mismatched`), each vocabulary

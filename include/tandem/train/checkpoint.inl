@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 
+#include "tandem/io/safetensors_shards.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/train/checkpoint.hpp"
 
@@ -174,7 +175,8 @@ struct Checkpoint::Changes {
 TANDEM_INLINE std::map<std::string, Tensor> Checkpoint::read(const std::string& path,
                                                              const RestoreOptions& options) const {
   detail::Values values;
-  io::Safetensors file = io::load_safetensors(path);
+  io::Safetensors file =
+      path.ends_with(io::shards_suffix) ? io::load_safetensors_shards(path) : io::load_safetensors(path);
   for (io::NamedTensor& t : file.tensors) values.emplace(std::move(t.name), std::move(t.tensor));
   impl::rename(values, options.map);
   if (options.convert) {
@@ -213,6 +215,10 @@ TANDEM_INLINE void save_weights(const Module& module, const std::string& path) {
 TANDEM_INLINE RestoreReport load_weights(const Module& module, const std::string& path, const RestoreOptions& options) {
   return Checkpoint({{"", module}}).restore(path, options);
 }
-TANDEM_INLINE Metadata read_metadata(const std::string& path) { return io::load_safetensors_metadata(path); }
+TANDEM_INLINE Metadata read_metadata(const std::string& path) {
+  if (!path.ends_with(io::shards_suffix)) return io::load_safetensors_metadata(path);
+  const std::vector<std::string> shards = io::list_safetensors_shards(path);
+  return shards.empty() ? Metadata() : io::load_safetensors_metadata(shards.front());
+}
 
 }  // namespace TANDEM_NS::train

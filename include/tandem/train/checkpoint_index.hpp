@@ -53,8 +53,11 @@ struct TANDEM_API CheckpointIndex {
   void write(const std::string& directory, const std::string& name) const;
 };
 
-/// The step in the name of a checkpoint's file, NAME-STEP.safetensors; -1 for another name.
+/// The step in the name of a checkpoint's file, NAME-STEP.safetensors or the index of several; -1 for another name.
 TANDEM_API i64 step_of_file(const std::string& file, const std::string& name);
+
+/// Removes what killed processes left in a folder: temporary files, and shards without an index.
+TANDEM_API void remove_unfinished(const std::string& directory, const std::string& name);
 
 }  // namespace impl
 

@@ -2,25 +2,27 @@
 #pragma once
 #include <dirent.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "tandem/io/regular_file.hpp"
 #include "tandem/io/replace_file.hpp"
+#include "tandem/io/safetensors_shards.hpp"
 #include "tandem/train/checkpoint_index.hpp"
 
 namespace TANDEM_NS::train::impl {
 
-inline constexpr std::string_view checkpoint_suffix = ".safetensors";
-
 TANDEM_INLINE i64 step_of_file(const std::string& file, const std::string& name) {
-  const std::string_view text = file;
-  if (!text.starts_with(name + "-") || !text.ends_with(checkpoint_suffix)) return -1;
+  const std::string_view text = file, suffix = file.ends_with(io::shards_suffix) ? io::shards_suffix : ".safetensors";
+  if (!text.starts_with(name + "-") || !text.ends_with(suffix)) return -1;
   const char* const begin = text.data() + name.size() + 1;
-  const char* const end = text.data() + text.size() - checkpoint_suffix.size();
+  const char* const end = text.data() + text.size() - suffix.size();
   i64 step = -1;
   const bool is_number = begin < end && *begin >= '0' && *begin <= '9' && (*begin != '0' || end - begin == 1);
   if (!is_number) return -1;
@@ -154,6 +156,22 @@ TANDEM_INLINE CheckpointIndex CheckpointIndex::read(const std::string& directory
   const i64 latest = index.active.empty() ? -1 : index.active.back().step;
   for (CheckpointRecord& c : unlisted_checkpoints(directory, name, latest, known)) index.active.push_back(std::move(c));
   return index;
+}
+
+TANDEM_INLINE void remove_unfinished(const std::string& directory, const std::string& name) {
+  io::detail::remove_abandoned(directory, name + "-");
+  std::vector<std::string> shards;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string file = entry.path().filename().string();
+    const std::size_t end = file.rfind("-of-"), digits = std::string_view("-00001").size();
+    if (end == file.npos || end < digits || !file.ends_with(".safetensors")) continue;
+    const std::string index = file.substr(0, end - digits) + io::shards_suffix;
+    struct stat s {};
+    if (step_of_file(index, name) >= 0 && ::stat((directory + "/" + index).c_str(), &s) != 0 && errno == ENOENT)
+      shards.push_back(directory + "/" + file);
+  }
+  for (const std::string& path : shards) ::unlink(path.c_str());
 }
 
 }  // namespace TANDEM_NS::train::impl

@@ -19,6 +19,7 @@ struct CheckpointManagerOptions {
   std::string best_metric = {};          ///< keep the best one by this metric, which each save() is given, too
   Better better = Better::lower;         ///< for a loss; Better::higher for an accuracy
   bool async = false;                    ///< save() returns once it has the values; a thread writes them
+  i64 max_shard_bytes = 0;               ///< > 0: several files for each checkpoint (io/safetensors_shards.hpp)
   double (*clock)() = nullptr;           ///< seconds since 1970; default: the system's clock
 };
 
@@ -97,6 +98,7 @@ class TANDEM_API CheckpointManager {
   struct Job;
   std::string path_of(const std::string& file) const;
   void write(const Job& job);
+  bool remove(const std::string& file) const;
   void enqueue(std::unique_ptr<Job> job);
   void run();
   void finish() noexcept;

@@ -13,8 +13,7 @@
 
 #include "tandem/base/warning.hpp"
 #include "tandem/io/file.hpp"
-#include "tandem/io/replace_file.hpp"
-#include "tandem/io/safetensors.hpp"
+#include "tandem/io/safetensors_shards.hpp"
 #include "tandem/train/checkpoint_manager.hpp"
 #include "tandem/util/threads.hpp"
 
@@ -61,6 +60,7 @@ TANDEM_INLINE CheckpointManager::CheckpointManager(Checkpoint checkpoint, std::s
     refuse("the name of checkpoints is '" + o.checkpoint_name +
            "'; it is the beginning of a file's name, such as ckpt");
   if (o.max_to_keep < 0) refuse("max_to_keep is " + std::to_string(o.max_to_keep) + "; 0 keeps all");
+  if (o.max_shard_bytes < 0) refuse("max_shard_bytes is " + std::to_string(o.max_shard_bytes) + "; 0 makes one file");
   if (o.keep_checkpoint_every_n_hours && !(*o.keep_checkpoint_every_n_hours > 0))
     refuse("keep_checkpoint_every_n_hours is not above 0");
   state_->index = impl::CheckpointIndex::read(state_->directory, o.checkpoint_name);
@@ -96,7 +96,8 @@ TANDEM_INLINE std::string CheckpointManager::save(i64 step, const SaveOptions& o
   if (!metric.empty() && !options.metrics.contains(metric))
     errors::raise<errors::InvalidArgumentError>(
         "CheckpointManager", "the best checkpoint is kept by '" + metric + "', which save() was not given in .metrics");
-  const std::string file = s.options.checkpoint_name + "-" + std::to_string(step) + ".safetensors";
+  const char* const suffix = s.options.max_shard_bytes > 0 ? io::shards_suffix : ".safetensors";
+  const std::string file = s.options.checkpoint_name + "-" + std::to_string(step) + suffix;
   auto job =
       std::make_unique<Job>(Job{{file, step, s.now(), options.metrics}, s.checkpoint.values(), options.metadata});
   if (s.options.async) enqueue(std::move(job));
@@ -109,9 +110,11 @@ TANDEM_INLINE std::string CheckpointManager::save(i64 step, const SaveOptions& o
 TANDEM_INLINE void CheckpointManager::write(const Job& job) {
   State& s = *state_;
   const CheckpointManagerOptions& o = s.options;
-  if (!std::exchange(s.cleaned, true)) io::detail::remove_abandoned(s.directory, o.checkpoint_name + "-");
+  const std::string path = path_of(job.record.file);
+  if (!std::exchange(s.cleaned, true)) impl::remove_unfinished(s.directory, o.checkpoint_name);
   io::ensure_directory(s.directory);
-  io::save_safetensors(path_of(job.record.file), job.values, job.metadata);
+  if (o.max_shard_bytes > 0) io::save_safetensors_shards(path, job.values, job.metadata, o.max_shard_bytes);
+  else io::save_safetensors(path, job.values, job.metadata);
 
   impl::CheckpointIndex next;
   {
@@ -131,15 +134,23 @@ TANDEM_INLINE void CheckpointManager::write(const Job& job) {
   try {
     next.write(s.directory, o.checkpoint_name);
   } catch (...) {
-    if (std::find(before.begin(), before.end(), job.record.file) == before.end())
-      ::unlink(path_of(job.record.file).c_str());
+    if (std::find(before.begin(), before.end(), job.record.file) == before.end()) remove(job.record.file);
     throw;
   }
   // What cannot be removed stays listed for the next time.
-  std::erase_if(next.removed,
-                [&](const std::string& file) { return ::unlink(path_of(file).c_str()) == 0 || errno == ENOENT; });
+  std::erase_if(next.removed, [&](const std::string& file) { return remove(file); });
   const std::lock_guard lock(s.mutex);
   s.index = std::move(next);
+}
+
+// Removes a checkpoint; false if there still is one. The index of shards goes last: it says which they are.
+TANDEM_INLINE bool CheckpointManager::remove(const std::string& file) const {
+  const std::string path = path_of(file);
+  if (file.ends_with(io::shards_suffix)) try {
+      for (const std::string& shard : io::list_safetensors_shards(path)) ::unlink(shard.c_str());
+    } catch (const errors::OpError&) {  // it is gone, or does not say
+    }
+  return ::unlink(path.c_str()) == 0 || errno == ENOENT;
 }
 
 TANDEM_INLINE void CheckpointManager::enqueue(std::unique_ptr<Job> job) {

@@ -32,9 +32,10 @@ TANDEM_INLINE std::string clock_text(double seconds) {
 }
 // "52134 steps/s", "52.1 steps/s", "1.25 s/step".
 TANDEM_INLINE std::string rate_text(double rate) {
-  if (rate >= 1000) return std::to_string(static_cast<long long>(std::min(rate, 1e18))) + " steps/s";
-  return rate >= 1 ? tandem::detail::rounded_text(rate, 3) + " steps/s"
-                   : tandem::detail::rounded_text(1 / rate, 3) + " s/step";
+  const double x = rate >= 1 ? rate : 1 / rate;
+  const std::string number =
+      x < 1000 ? tandem::detail::rounded_text(x, 3) : std::to_string(static_cast<long long>(std::min(x, 1e18)));
+  return number + (rate >= 1 ? " steps/s" : " s/step");
 }
 TANDEM_INLINE std::string time_stamp(double seconds) {
   const auto t = static_cast<std::time_t>(seconds);

@@ -1,0 +1,99 @@
+// Safetensors in several files with an index.
+#include "tandem/io/safetensors_shards.hpp"
+
+#include <filesystem>
+
+#include "tandem/tandem.hpp"
+#include "tests/io/files.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/small_files.hpp"
+
+namespace io_safetensors_shards_test {
+using namespace tandem;
+using testing::error_of;
+
+std::vector<io::NamedTensor> three(float x) {
+  return {{"a", fill({4}, x)}, {"b", fill({8}, x + 1)}, {"c", fill({2}, x + 2)}};
+}
+int files_in(const std::string& path) {
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator(path), {}));
+}
+
+TEST_CASE("tensors are divided among files in their order, and come back") {
+  const testing::TemporaryFolder folder;
+  const std::string index = folder / "model.safetensors.index.json";
+  const std::pair<i64, std::size_t> cases[] = {{1, 3}, {39, 3}, {40, 2}, {48, 2}, {55, 2}, {56, 1}, {1000, 1}};
+  for (const auto& [most, files] : cases) {
+    io::save_safetensors_shards(index, three(1), {{"note", "text"}}, most);
+    CHECK(io::list_safetensors_shards(index).size() == files);
+    const io::Safetensors r = io::load_safetensors_shards(index);
+    CHECK(r.metadata == io::Metadata{{"note", "text"}});
+    REQUIRE(r.tensors.size() == 3);
+    CHECK(r.at("b").to_vector<float>() == std::vector<float>(8, 2));
+  }
+  io::save_safetensors_shards(index, {}, {}, 1);
+  CHECK(io::load_safetensors_shards(index).tensors.empty());
+}
+
+TEST_CASE("an index as others write it, without checksums, is read") {
+  const testing::TemporaryFolder folder;
+  io::save_safetensors(folder / "model-1.safetensors", {{"a", ones({2})}, {"not listed", ones({1})}});
+  const std::string index =
+      folder.file("i.json", R"({"metadata":{"total_size":8},"weight_map":{"a":"model-1.safetensors"}})");
+  CHECK(io::load_safetensors_shards(index).at("a").size() == 2);
+  CHECK(io::load_safetensors_shards(index).tensors.size() == 1);
+}
+
+TEST_CASE("files of another save, missing and damaged ones raise with their names") {
+  const testing::TemporaryFolder folder;
+  const std::string index = folder / "m.safetensors.index.json", second = folder / "m-00002-of-00002.safetensors";
+  io::save_safetensors_shards(index, three(5), {}, 48);
+  const std::string other = testing::content_of(second);
+  io::save_safetensors_shards(index, three(1), {}, 48);
+  const std::string good = testing::content_of(second), good_index = testing::content_of(index);
+  const auto error = [&] { return error_of<errors::DataLossError>([&] { io::load_safetensors_shards(index); }); };
+  CHECK(error() == "no error");
+  folder.file("m-00002-of-00002.safetensors", other);
+  CHECK_THAT(error(), ContainsSubstring(second) && ContainsSubstring("\"c\" has another checksum"));
+  io::save_safetensors(second, {{"d", ones({2})}});
+  CHECK_THAT(error(), ContainsSubstring("\"c\" is not in it"));
+  folder.file("m-00002-of-00002.safetensors", good.substr(0, 50));
+  CHECK_THAT(error(), ContainsSubstring(second));
+  std::filesystem::remove(second);
+  CHECK_THROWS_AS(io::load_safetensors_shards(index), errors::NotFoundError);
+  folder.file("m-00002-of-00002.safetensors", good);
+  int n = 0;
+  testing::for_each_damage(good_index, [&](const std::string& bytes, bool) {
+    if (n++ % 7) return;
+    folder.file("m.safetensors.index.json", bytes);
+    try {
+      const io::Safetensors r = io::load_safetensors_shards(index);
+      for (const io::NamedTensor& t : r.tensors) CHECK(t.tensor.to_vector<float>()[0] < 4);
+    } catch (const errors::OpError&) {
+    }
+  });
+  for (const char* text : {"[]", "{}", R"({"weight_map":{"a":1}})", R"({"weight_map":{"a":"../x.safetensors"}})",
+                           R"({"weight_map":{"a":"/etc/passwd"}})", R"({"weight_map":{"a":""}})"}) {
+    folder.file("m.safetensors.index.json", text);
+    CHECK_THAT(error(), ContainsSubstring(index));
+  }
+}
+
+TEST_CASE("where the disk is full, or the arguments make no sense, no file is left") {
+  const testing::TemporaryFolder folder;
+  const std::string index = folder / "m.safetensors.index.json";
+  {
+    const testing::SmallFiles limit(2000);
+    CHECK_THROWS_AS(io::save_safetensors_shards(index, {{"a", ones({10})}, {"b", ones({1000})}}, {}, 100),
+                    errors::ResourceExhaustedError);
+  }
+  CHECK_THROWS_AS(io::save_safetensors_shards(index, {{"a", ones({1})}, {"a", ones({1})}}, {}, 4),
+                  errors::InvalidArgumentError);
+  CHECK_THROWS_AS(io::save_safetensors_shards(index, three(1), {}, 0), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(io::save_safetensors_shards(folder / "m.safetensors", three(1), {}, 10),
+                  errors::InvalidArgumentError);
+  CHECK(files_in(folder.path) == 0);
+}
+
+}  // namespace io_safetensors_shards_test
