@@ -26,10 +26,10 @@ struct Safetensors {
   const Tensor& at(const std::string& name) const;
 };
 
-/// Saves tensors of any dtype except string, quantized and complex128, on any device. The metadata
-/// keep a CRC-32C of each tensor, in hexadecimal, under "crc32c.NAME", and one of the header under "crc32c"; a reader
-/// checks them. All other keys belong to the caller (except "crc32.NAME", the checksums of earlier versions). Every
-/// file that is written can be read back.
+/// Saves tensors of any dtype except string, quantized and complex128, on any device. The metadata keep a CRC-32C of
+/// each tensor, in hexadecimal, under "crc32c.NAME", and one of the header under "crc32c"; readers here check them. All
+/// other keys belong to the caller, except "crc32.NAME", the checksums of earlier versions. Every file that is written
+/// can be read back.
 ///   throws  errors::InvalidArgumentError for a dtype that the format does not support, a duplicate name, or names
 ///           or metadata that are not UTF-8 or, as JSON with the shapes, exceed 32 MiB; errors::TraceError for a
 ///           traced tensor; otherwise as replace_file
