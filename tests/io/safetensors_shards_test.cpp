@@ -27,6 +27,7 @@ TEST_CASE("tensors are divided among files in their order, and come back") {
   for (const auto& [most, files] : cases) {
     io::save_safetensors_shards(index, three(1), {{"note", "text"}}, most);
     CHECK(io::list_safetensors_shards(index).size() == files);
+    CHECK(files_in(folder.path) == static_cast<int>(files) + 1);  // those of the save before are gone
     const io::Safetensors r = io::load_safetensors_shards(index);
     CHECK(r.metadata == io::Metadata{{"note", "text"}});
     REQUIRE(r.tensors.size() == 3);
@@ -88,8 +89,12 @@ TEST_CASE("where the disk is full, or the arguments make no sense, no file is le
     CHECK_THROWS_AS(io::save_safetensors_shards(index, {{"a", ones({10})}, {"b", ones({1000})}}, {}, 100),
                     errors::ResourceExhaustedError);
   }
-  CHECK_THROWS_AS(io::save_safetensors_shards(index, {{"a", ones({1})}, {"a", ones({1})}}, {}, 4),
-                  errors::InvalidArgumentError);
+  io::save_safetensors_shards(index, three(1), {}, 1);
+  for (const std::vector<io::NamedTensor>& wrong : std::vector<std::vector<io::NamedTensor>>{
+           {{"a", ones({1})}, {"a", ones({1})}}, {{"a", ones({1})}, {"b", constant({"text"})}}, {{"\xff", ones({1})}}})
+    CHECK_THROWS_AS(io::save_safetensors_shards(index, wrong, {}, 1), errors::InvalidArgumentError);
+  CHECK(io::load_safetensors_shards(index).tensors.size() == 3);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path)) std::filesystem::remove(entry.path());
   CHECK_THROWS_AS(io::save_safetensors_shards(index, three(1), {}, 0), errors::InvalidArgumentError);
   CHECK_THROWS_AS(io::save_safetensors_shards(folder / "m.safetensors", three(1), {}, 10),
                   errors::InvalidArgumentError);

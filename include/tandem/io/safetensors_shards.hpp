@@ -13,16 +13,15 @@ inline constexpr const char* shards_suffix = ".safetensors.index.json";
 
 /// Saves tensors, in their order, in files of at most max_shard_bytes of data each; a tensor that is larger has a file
 /// of its own. The index is written last and has a CRC-32C of each tensor, besides those in the files: shards of two
-/// saves are not taken for one. On failure the shards of this call are removed; unlike a single file, an earlier save
-/// of the same name may then be lost.
+/// saves are not taken for one. Files of an earlier save of the same name that are not replaced are removed. On failure
+/// the shards of this call are removed; unlike a single file, an earlier save of the same name may then be lost.
 ///   index_path  ends in ".safetensors.index.json"
 ///   metadata    is in each of the files
 ///   throws      errors::InvalidArgumentError for another name or a size below 1; otherwise as save_safetensors
 TANDEM_API void save_safetensors_shards(const std::string& index_path, const std::vector<NamedTensor>& tensors,
                                         const Metadata& metadata, i64 max_shard_bytes);
 /// Loads the tensors that an index lists, by file, with the metadata of the first one.
-///   throws  errors::DataLossError, naming the file, if the index or a file is damaged, or a file does not belong to
-///   it;
+///   throws  errors::DataLossError, naming the file, if the index or a file is damaged or they do not belong together;
 ///           errors::NotFoundError if a file is missing; errors::UnavailableError if the system cannot read it
 TANDEM_API Safetensors load_safetensors_shards(const std::string& index_path);
 /// The paths of the files that an index lists.

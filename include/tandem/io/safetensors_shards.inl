@@ -2,9 +2,11 @@
 #pragma once
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tandem/io/file.hpp"
 #include "tandem/io/regular_file.hpp"
@@ -57,6 +59,18 @@ TANDEM_INLINE std::size_t shard_length(const std::vector<NamedTensor>& tensors, 
   return n;
 }
 
+// The shards of an earlier save of the same name; none if there is no index that says so.
+TANDEM_INLINE std::vector<std::string> shards_before(const std::string& index_path, const std::string& stem) {
+  std::vector<std::string> r;
+  try {
+    r = list_safetensors_shards(index_path);
+  } catch (const errors::OpError&) {
+    return r;
+  }
+  std::erase_if(r, [&](const std::string& path) { return !path.starts_with(stem + "-"); });
+  return r;
+}
+
 }  // namespace impl
 
 TANDEM_INLINE void save_safetensors_shards(const std::string& index_path, const std::vector<NamedTensor>& tensors,
@@ -67,6 +81,15 @@ TANDEM_INLINE void save_safetensors_shards(const std::string& index_path, const 
         "save", "the name of an index ends in " + std::string(suffix) + ": " + index_path);
   if (max_shard_bytes < 1)
     errors::raise<errors::InvalidArgumentError>("save", "shards of " + std::to_string(max_shard_bytes) + " bytes");
+  std::set<std::string> names;
+  for (const NamedTensor& t : tensors) {  // before anything changes
+    detail::check_tensor(t);
+    if (!names.insert(t.name).second)
+      errors::raise<errors::InvalidArgumentError>(
+          "save", "the name " + tandem::detail::escaped_text(t.name) + " is given twice");
+  }
+  const std::string stem = index_path.substr(0, index_path.size() - suffix.size());
+  const std::vector<std::string> before = impl::shards_before(index_path, stem);
   std::vector<std::size_t> lengths;
   for (std::size_t at = 0; at < tensors.size(); at += lengths.back())
     lengths.push_back(impl::shard_length(tensors, at, max_shard_bytes));
@@ -78,15 +101,12 @@ TANDEM_INLINE void save_safetensors_shards(const std::string& index_path, const 
     for (const std::size_t n : lengths) {
       char number[64];
       std::snprintf(number, sizeof number, "-%05zu-of-%05zu.safetensors", written.size() + 1, lengths.size());
-      const std::string path = index_path.substr(0, index_path.size() - suffix.size()) + number;
+      const std::string path = stem + number;
       const auto begin = tensors.begin() + static_cast<std::ptrdiff_t>(at);
       const std::vector<NamedTensor> part(begin, begin + static_cast<std::ptrdiff_t>(n));
       written.push_back(path);
       save_safetensors(path, part, metadata);
       for (const NamedTensor& t : part) {
-        if (weight_map.contains(t.name))
-          errors::raise<errors::InvalidArgumentError>(
-              "save", "the name " + tandem::detail::escaped_text(t.name) + " is given twice");
         weight_map[t.name] = path.substr(impl::folder_of(path).size());
         checksums[t.name] = impl::crc_of_tensor(t.tensor);
         total += t.tensor.spec().bytes();
@@ -100,6 +120,8 @@ TANDEM_INLINE void save_safetensors_shards(const std::string& index_path, const 
     for (const std::string& path : written) ::unlink(path.c_str());
     throw;
   }
+  for (const std::string& path : before)
+    if (std::find(written.begin(), written.end(), path) == written.end()) ::unlink(path.c_str());
 }
 TANDEM_INLINE std::vector<std::string> list_safetensors_shards(const std::string& index_path) {
   std::vector<std::string> r;

@@ -29,7 +29,6 @@ TANDEM_INLINE void check_metadata(const Metadata& metadata) {
       raise_unsaved("the metadata key " + tandem::detail::escaped_text(key) + " is reserved for checksums");
   }
 }
-// Checks that a tensor can be written; returns the name of its dtype in the format.
 TANDEM_INLINE const char* check_tensor(const NamedTensor& t) {
   check_text("the name", t.name);
   const std::string name = tandem::detail::escaped_text(t.name);
