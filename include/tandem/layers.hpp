@@ -29,6 +29,7 @@
 #include "tandem/layers/pooling.inl"
 #include "tandem/layers/position.inl"
 #include "tandem/layers/preprocessing.inl"
+#include "tandem/layers/quantiles.inl"
 #include "tandem/layers/regularizers.inl"
 #include "tandem/layers/resizing.inl"
 #include "tandem/layers/rnn_cells.inl"

@@ -3,3 +3,4 @@
 #include "tandem/layers/noise.inl"
 #include "tandem/layers/normalization.inl"
 #include "tandem/layers/preprocessing.inl"
+#include "tandem/layers/quantiles.inl"

@@ -82,3 +82,17 @@ TEST_CASE("StringLookup: a mask has the id 0, unknown strings have the next ones
   CHECK(wide(constant(Words{"b"})).to_vector<float>() == std::vector<float>{0, 1, 0, 0});
   CHECK_THROWS_WITH(layers::StringLookup({"", "b"}, {.mask_token = ""}), ContainsSubstring("occurs twice"));
 }
+
+TEST_CASE("StringLookup: adapts to strings that come one after another") {
+  using Words = std::vector<std::string>;
+  const layers::StringLookup whole({.max_tokens = 3}), texts({.max_tokens = 3}), batches({.max_tokens = 3});
+  const Words words{"b", "a", "c", "c", "a", "d", "c"};
+  whole.adapt(constant(words));
+  texts.adapt(words);
+  batches.adapt(std::vector<Tensor>{constant(Words{"b", "a", "c"}), constant("c"), constant(Words{"a", "d", "c"})});
+  CHECK(whole.get_vocabulary() == Words{"[UNK]", "c", "a"});
+  CHECK(texts.get_vocabulary() == whole.get_vocabulary());
+  CHECK(batches.get_vocabulary() == whole.get_vocabulary());
+  CHECK_THROWS_WITH(texts.adapt(Words{}), ContainsSubstring("StringLookup: cannot adapt to empty data"));
+  CHECK_THROWS_WITH(texts.adapt(std::vector<int>{1}), ContainsSubstring("must be string"));
+}

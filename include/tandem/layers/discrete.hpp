@@ -4,11 +4,13 @@
 #pragma once
 #include <algorithm>
 #include <concepts>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "tandem/layers/preprocessing.hpp"
+#include "tandem/layers/quantiles.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -86,10 +88,8 @@ TANDEM_API void check_lookup(const LookupLimits& limits, bool invert, OutputMode
 /// How many tokens a lookup layer can learn; `none`: any number.
 ///   throws  errors::InvalidArgumentError, in the layer's name, if the vocabulary that it has is larger
 TANDEM_API i64 most_tokens(const LookupLimits& limits, std::size_t given);
-/// Raises unless an adaptable layer may adapt to the data.
-///   throws  errors::FailedPreconditionError, in the layer's name, if what it would learn was given;
-///           errors::InvalidArgumentError for empty data
-TANDEM_API void check_adapt(const char* layer, bool is_given, const Tensor& data);
+/// Raises errors::FailedPreconditionError, in the layer's name, if what it would learn by adapt() was given.
+TANDEM_API void check_adapt(const char* layer, bool is_given);
 /// Raises before adapt().
 [[noreturn]] TANDEM_API void raise_unadapted(const char* layer, const char* what);
 }  // namespace detail
@@ -120,17 +120,27 @@ class TANDEM_API Discretization : public Layer {
   Tensor operator()(const Tensor& x) const;
   /// Sets the boundaries to quantiles of `data`, so that its values are spread evenly over the bins; with Keras'
   /// numbers: at most about 1 / epsilon of the sorted values are kept, and the boundaries interpolated between them.
+  /// Of 131,072 values or more, the memory is bounded and the ranks are within 0.02 % (detail::QuantileSketch).
   /// Replaces those of an earlier call. A traced function keeps the boundaries with which it was traced, whatever
   /// adapt() or a checkpoint sets later.
   ///   data      real numbers, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the boundaries are given; errors::InvalidArgumentError for empty
   ///             data or a NaN
   void adapt(const Tensor& data) const;
+  /// The same of the elements of a data set, as if they were one tensor: batches or single numbers, one pass.
+  template <detail::Batches Data>
+  void adapt(const Data& data) const {
+    detail::QuantileSketch sketch = begin_adapt();
+    detail::each_batch(data, [&](const Tensor& x) { sketch.add("Discretization", x); });
+    learn(sketch);
+  }
   /// The boundaries; none before adapt().
   std::vector<double> bin_boundaries() const { return asset<detail::Boundaries>()->values; }
 
  private:
   void give_boundaries(std::vector<double> boundaries) const;
+  detail::QuantileSketch begin_adapt() const;
+  void learn(const detail::QuantileSketch& sketch) const;
   DiscretizationOptions options_;
 };
 
@@ -185,12 +195,24 @@ class TANDEM_API IntegerLookup : public Layer {
   ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
   ///             data or another dtype
   void adapt(const Tensor& data) const;
+  /// The same of the elements of a data set, as if they were one tensor: batches or single integers, one pass. Memory
+  /// grows with the number of different integers alone.
+  template <detail::Batches Data>
+  void adapt(const Data& data) const {
+    Counts counts = begin_adapt();
+    detail::each_batch(data, [&](const Tensor& x) { count(x, counts); });
+    learn(std::move(counts));
+  }
   /// The integers of all ids: the mask if there is one, .oov_token for unknown ones, the vocabulary.
   std::vector<i64> get_vocabulary() const;
   /// The number of ids.
   i64 vocabulary_size() const { return vocabulary()->size(); }
 
  private:
+  using Counts = std::map<i64, i64>;
+  Counts begin_adapt() const;
+  static void count(const Tensor& data, Counts& counts);
+  void learn(Counts counts) const;
   Ref<detail::IntegerVocabulary> vocabulary() const { return asset<detail::IntegerVocabulary>(); }
   void set_vocabulary(std::vector<i64> tokens, bool is_given) const;
 };

@@ -2,7 +2,6 @@
 #pragma once
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <string>
 
 #include "tandem/layers/discrete.hpp"
@@ -43,57 +42,14 @@ TANDEM_INLINE i64 most_tokens(const LookupLimits& l, std::size_t given) {
     fail("the vocabulary has " + std::to_string(given) + " entries; " + limit + "ids for " + std::to_string(most));
   return most;
 }
-TANDEM_INLINE void check_adapt(const char* layer, bool is_given, const Tensor& data) {
+TANDEM_INLINE void check_adapt(const char* layer, bool is_given) {
   if (is_given)
     errors::raise<errors::FailedPreconditionError>(layer,
                                                    "cannot adapt: what it would learn was given when it was made");
-  if (data.size() == 0)
-    errors::raise<errors::InvalidArgumentError>(layer, "cannot adapt to empty data: " + to_string(data.spec()));
 }
 TANDEM_INLINE void raise_unadapted(const char* layer, const char* what) {
   errors::raise<errors::FailedPreconditionError>(layer,
                                                  std::string("has no ") + what + ": give it, or call adapt(data)");
-}
-
-// Some values of sorted data, each with the number of values that it stands for. As in Keras.
-struct Summary {
-  std::vector<double> values, weights;
-
-  // Linear interpolation of y over ascending x; constant outside.
-  static double interpolated(double at, const std::vector<double>& x, const std::vector<double>& y) {
-    if (at <= x.front()) return y.front();
-    if (at >= x.back()) return y.back();
-    const auto i = static_cast<std::size_t>(std::upper_bound(x.begin(), x.end(), at) - x.begin());
-    return y[i - 1] + (at - x[i - 1]) * (y[i] - y[i - 1]) / (x[i] - x[i - 1]);
-  }
-  // About 1 / epsilon values, at equal distances in the sum of the weights.
-  void compress(double epsilon) {
-    if (static_cast<double>(values.size()) * epsilon < 1) return;
-    std::vector<double> sums(weights.size()), parts, new_values, new_sums;
-    std::partial_sum(weights.begin(), weights.end(), sums.begin());
-    for (const double s : sums) parts.push_back(s / sums.back());
-    const auto n = static_cast<std::size_t>(std::ceil(1 / epsilon - 1e-9));
-    for (std::size_t i = 0; i < n; ++i) {
-      const double part = epsilon + static_cast<double>(i) * epsilon;
-      new_values.push_back(static_cast<float>(interpolated(part, parts, values)));
-      new_sums.push_back(interpolated(part, parts, sums));
-    }
-    values = std::move(new_values);
-    std::adjacent_difference(new_sums.begin(), new_sums.end(), new_sums.begin());
-    weights = std::move(new_sums);
-  }
-};
-TANDEM_INLINE std::vector<double> quantile_boundaries(std::vector<double> data, i64 bins, double epsilon) {
-  std::sort(data.begin(), data.end());
-  const double increment = static_cast<double>(data.size()) * epsilon;
-  const auto step = static_cast<std::size_t>(std::max(increment, 1.));
-  Summary summary;
-  for (auto i = static_cast<std::size_t>(increment); i < data.size(); i += step) summary.values.push_back(data[i]);
-  summary.weights.assign(summary.values.size(), std::max(increment, 1.));
-  summary.compress(epsilon);
-  summary.compress(1 / static_cast<double>(bins));
-  summary.values.pop_back();
-  return summary.values;
 }
 
 TANDEM_INLINE void check_list(const char* layer, const Tensor& value, DType dtype) {
@@ -178,11 +134,17 @@ TANDEM_INLINE void Discretization::give_boundaries(std::vector<double> bin_bound
   build_once([] {});
 }
 TANDEM_INLINE void Discretization::adapt(const Tensor& data) const {
-  detail::check_adapt("Discretization", !options_.num_bins, data);
-  std::vector<double> values = cast(data, DType::float64).to_vector<double>();
-  for (const double v : values)
-    if (std::isnan(v)) errors::raise<errors::InvalidArgumentError>("Discretization", "cannot adapt to data with a NaN");
-  values = detail::quantile_boundaries(std::move(values), *options_.num_bins, options_.epsilon);
+  detail::QuantileSketch sketch = begin_adapt();
+  sketch.add("Discretization", data);
+  learn(sketch);
+}
+TANDEM_INLINE detail::QuantileSketch Discretization::begin_adapt() const {
+  detail::check_adapt("Discretization", !options_.num_bins);
+  return detail::QuantileSketch();
+}
+TANDEM_INLINE void Discretization::learn(const detail::QuantileSketch& sketch) const {
+  if (sketch.size() == 0) detail::raise_empty("Discretization");
+  std::vector<double> values = sketch.boundaries(*options_.num_bins, options_.epsilon);
   set_asset(0, Ref<Asset>(new detail::Boundaries(options_.num_bins, std::move(values), false)));
 }
 TANDEM_INLINE Tensor Discretization::operator()(const Tensor& x) const {
@@ -208,11 +170,21 @@ TANDEM_INLINE void IntegerLookup::set_vocabulary(std::vector<i64> tokens, bool i
   set_asset(0, Ref<Asset>(new detail::IntegerVocabulary(vocabulary()->options, std::move(tokens), is_given)));
 }
 TANDEM_INLINE void IntegerLookup::adapt(const Tensor& data) const {
-  const Ref<detail::IntegerVocabulary> v = vocabulary();
-  detail::check_adapt("IntegerLookup", v->is_given(), data);
+  Counts counts = begin_adapt();
+  count(data, counts);
+  learn(std::move(counts));
+}
+TANDEM_INLINE IntegerLookup::Counts IntegerLookup::begin_adapt() const {
+  detail::check_adapt("IntegerLookup", vocabulary()->is_given());
+  return {};
+}
+TANDEM_INLINE void IntegerLookup::count(const Tensor& data, Counts& counts) {
   detail::check_integers("IntegerLookup", data);
-  std::map<i64, i64> counts;
   for (const i64 token : cast(data, DType::int64).to_vector<i64>()) ++counts[token];
+}
+TANDEM_INLINE void IntegerLookup::learn(Counts counts) const {
+  if (counts.empty()) detail::raise_empty("IntegerLookup");
+  const Ref<detail::IntegerVocabulary> v = vocabulary();
   counts.erase(v->options.oov_token);
   if (v->options.mask_token) counts.erase(*v->options.mask_token);
   set_vocabulary(detail::by_frequency(counts, detail::most_tokens(v->limits(), 0)), false);

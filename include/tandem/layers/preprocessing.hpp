@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tandem/base/axes.hpp"
+#include "tandem/layers/adapt.hpp"
 #include "tandem/layers/layer.hpp"
 
 namespace TANDEM_NS::layers {
@@ -28,6 +29,31 @@ struct NormalizationOptions {
   Tensor variance = {};  ///< both or neither
   bool invert = false;   ///< map normalized values back: x * stddev + mean
 };
+namespace detail {
+/// The mean and the variance of batches that come one after another, in float64. Source: Chan, Golub and LeVeque,
+/// "Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979.
+class TANDEM_API RunningMoments {
+ public:
+  /// kept  the axes with statistics of their own
+  explicit RunningMoments(const Axes& kept) : kept_(kept) {}
+  void add(const Tensor& batch);
+  /// The shape of the statistics, behind add().
+  const Shape& shape() const { return shape_; }
+  bool is_empty() const { return count_ == 0; }
+  const Tensor& mean() const { return mean_; }
+  const Tensor& variance() const { return variance_; }
+
+ private:
+  void add_part(const Tensor& part, const Axes& over);
+  Axes kept_;
+  Shape shape_;
+  double count_ = 0;  // of the elements that each statistic is of
+  Tensor mean_, variance_;
+};
+/// Raises where adapt() got nothing to adapt to.
+[[noreturn]] TANDEM_API void raise_empty(const char* layer);
+}  // namespace detail
+
 /// Normalizes by the statistics of a data set: (x - mean) / max(sqrt(variance), 1e-7). They are given, or computed by
 /// adapt().
 ///   x         numbers; integers become float32
@@ -43,9 +69,21 @@ class TANDEM_API Normalization : public Layer {
   ///   throws    errors::FailedPreconditionError if the statistics are given; errors::InvalidArgumentError for empty
   ///             data, an axis out of range, or axes of other sizes than before
   void adapt(const Tensor& data) const;
+  /// The same of the elements of a data set, in one pass and bounded memory: batches, or single examples if .axis
+  /// counts from the end. A loop over a Dataset is its next epoch: dataset.epoch(0) leaves the count to training.
+  ///
+  ///   norm.adapt(train.map([](const Tensor& x, const Tensor& label) { return x; }).batch(256));
+  template <detail::Batches Data>
+  void adapt(const Data& data) const {
+    detail::RunningMoments moments = begin_adapt();
+    detail::each_batch(data, [&](const Tensor& x) { moments.add(x); });
+    learn(moments);
+  }
   Tensor operator()(const Tensor& x) const;
 
  private:
+  detail::RunningMoments begin_adapt() const;
+  void learn(const detail::RunningMoments& moments) const;
   void make_statistics(const Shape& shape) const;
   void check_sizes(const Tensor& x, std::uint32_t kept) const;
   NormalizationOptions options_;

@@ -1,5 +1,7 @@
 // Definitions of layers/preprocessing.hpp.
 #pragma once
+#include <algorithm>
+
 #include "tandem/layers/preprocessing.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -15,6 +17,7 @@
 #include "tandem/ops/reduce/like.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/slice.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -28,6 +31,43 @@ TANDEM_INLINE void check_integers(const char* layer, const Tensor& x) {
   if (!dtypes::index.has(x.dtype()))
     errors::raise<errors::InvalidArgumentError>(layer, "x must be int32 or int64, not " + to_string(x.spec()));
 }
+TANDEM_INLINE void raise_empty(const char* layer) {
+  errors::raise<errors::InvalidArgumentError>(layer, "cannot adapt to empty data");
+}
+
+TANDEM_INLINE void RunningMoments::add(const Tensor& batch) {
+  if (batch.size() == 0) return;
+  const std::uint32_t kept = kept_.mask("Normalization", batch.rank());
+  Shape shape;
+  Axes over = Axes::none();
+  for (int i = 0; i < batch.rank(); ++i)
+    if (kept >> i & 1u) shape.push(batch.shape().dim(i));
+    else over.push(i);
+  if (count_ > 0 && !(shape == shape_))
+    errors::raise<errors::InvalidArgumentError>(
+        "Normalization",
+        "statistics of shape " + to_string(shape) + " differ from those of the elements before, " + to_string(shape_));
+  shape_ = shape;
+  // In parts: a copy of everything in float64 would take several times its memory.
+  constexpr i64 part = i64{1} << 20;
+  const i64 n = batch.rank() > 0 ? batch.shape().dim(0) : 1;
+  if (batch.size() <= part || (kept & 1u)) return add_part(batch, over);
+  const i64 rows = std::max<i64>(part / (batch.size() / n), 1);
+  for (i64 i = 0; i < n; i += rows) add_part(batch(Slice(i, std::min(i + rows, n))), over);
+}
+TANDEM_INLINE void RunningMoments::add_part(const Tensor& part, const Axes& over) {
+  const nn::Moments m = nn::moments(cast(part, DType::float64), over);
+  const auto n = static_cast<double>(part.size() / std::max<i64>(m.mean.size(), 1));
+  const double sum = count_ + n;
+  if (count_ == 0) {
+    mean_ = m.mean, variance_ = m.variance;
+  } else {
+    const Tensor d = m.mean - mean_;
+    mean_ = mean_ + d * (n / sum);
+    variance_ = variance_ * (count_ / sum) + m.variance * (n / sum) + d * d * (count_ / sum * (n / sum));
+  }
+  count_ = sum;
+}
 }  // namespace detail
 
 TANDEM_INLINE Tensor Rescaling::operator()(const Tensor& x) const {
@@ -40,25 +80,25 @@ TANDEM_INLINE Normalization::Normalization(NormalizationOptions options) : Layer
     errors::raise<errors::InvalidArgumentError>("Normalization", "needs both .mean and .variance, or neither");
 }
 TANDEM_INLINE void Normalization::adapt(const Tensor& data) const {
+  detail::RunningMoments moments = begin_adapt();
+  moments.add(data);
+  learn(moments);
+}
+TANDEM_INLINE detail::RunningMoments Normalization::begin_adapt() const {
   if (options_.mean.is_set())
     errors::raise<errors::FailedPreconditionError>("Normalization", ".mean and .variance are given");
-  if (data.size() == 0)
-    errors::raise<errors::InvalidArgumentError>("Normalization",
-                                                "cannot adapt to empty data: " + to_string(data.spec()));
-  const std::uint32_t kept = options_.axis.mask("Normalization", data.rank());
-  Shape shape;
-  Axes over = Axes::none();
-  for (int i = 0; i < data.rank(); ++i)
-    if (kept >> i & 1u) shape.push(data.shape().dim(i));
-    else over.push(i);
+  return detail::RunningMoments(options_.axis);
+}
+TANDEM_INLINE void Normalization::learn(const detail::RunningMoments& moments) const {
+  if (moments.is_empty()) detail::raise_empty("Normalization");
+  const Shape& shape = moments.shape();
   if (is_built() && !(variable(0).shape() == shape))
     errors::raise<errors::InvalidArgumentError>(
         "Normalization",
         "statistics of shape " + to_string(shape) + " differ from the present ones, " + to_string(variable(0).shape()));
-  const nn::Moments m = nn::moments(cast(data, DType::float32), over);
   make_statistics(shape);
-  variable(0).assign(m.mean);
-  variable(1).assign(m.variance);
+  variable(0).assign(cast(moments.mean(), DType::float32));
+  variable(1).assign(cast(moments.variance(), DType::float32));
 }
 TANDEM_INLINE void Normalization::make_statistics(const Shape& shape) const {
   add_weights({{"mean", shape, initializers::Zeros(), DType::float32, {}, {}, false},

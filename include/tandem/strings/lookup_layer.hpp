@@ -2,6 +2,7 @@
 // Not here: layers::IntegerLookup (layers/discrete.hpp), the tables (lookup.hpp), Vocabulary (vocabulary.hpp).
 #pragma once
 #include <concepts>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -67,12 +68,24 @@ class TANDEM_API StringLookup : public Layer {
   ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
   ///             data or another dtype
   void adapt(const Tensor& data) const;
+  /// The same of the elements of a data set, as if they were one tensor: batches or single strings, one pass. Memory
+  /// grows with the number of different strings alone.
+  template <detail::Batches Data>
+  void adapt(const Data& data) const {
+    Counts counts = begin_adapt();
+    detail::each_batch(data, [&](const Tensor& x) { count(x, counts); });
+    learn(std::move(counts));
+  }
   /// The strings of all ids: the mask if there is one, .oov_token for unknown ones, the vocabulary.
   std::vector<std::string> get_vocabulary() const;
   /// The number of ids.
   i64 vocabulary_size() const { return vocabulary()->size(); }
 
  private:
+  using Counts = std::map<std::string, i64>;
+  Counts begin_adapt() const;
+  static void count(const Tensor& data, Counts& counts);
+  void learn(Counts counts) const;
   Ref<detail::StringVocabulary> vocabulary() const { return asset<detail::StringVocabulary>(); }
   void set_vocabulary(std::vector<std::string> words, bool is_given) const;
 };

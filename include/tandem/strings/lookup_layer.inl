@@ -1,7 +1,6 @@
 // Definitions of strings/lookup_layer.hpp.
 #pragma once
 #include <algorithm>
-#include <map>
 
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/range.hpp"
@@ -58,13 +57,23 @@ TANDEM_INLINE void StringLookup::set_vocabulary(std::vector<std::string> words, 
   set_asset(0, Ref<Asset>(new detail::StringVocabulary(vocabulary()->options, std::move(words), is_given)));
 }
 TANDEM_INLINE void StringLookup::adapt(const Tensor& data) const {
-  const Ref<detail::StringVocabulary> v = vocabulary();
-  detail::check_adapt("StringLookup", v->is_given(), data);
+  Counts counts = begin_adapt();
+  count(data, counts);
+  learn(std::move(counts));
+}
+TANDEM_INLINE StringLookup::Counts StringLookup::begin_adapt() const {
+  detail::check_adapt("StringLookup", vocabulary()->is_given());
+  return {};
+}
+TANDEM_INLINE void StringLookup::count(const Tensor& data, Counts& counts) {
   if (data.dtype() != DType::string)
     errors::raise<errors::InvalidArgumentError>("StringLookup",
                                                 "the data must be string, not " + to_string(data.spec()));
-  std::map<std::string, i64> counts;
-  for (const std::string& word : data.to_vector<std::string>()) ++counts[word];
+  for (std::string& word : data.to_vector<std::string>()) ++counts[std::move(word)];
+}
+TANDEM_INLINE void StringLookup::learn(Counts counts) const {
+  if (counts.empty()) detail::raise_empty("StringLookup");
+  const Ref<detail::StringVocabulary> v = vocabulary();
   counts.erase(v->options.oov_token);
   if (v->options.mask_token) counts.erase(*v->options.mask_token);
   set_vocabulary(detail::by_frequency(counts, detail::most_tokens(v->limits(), 0)), false);
