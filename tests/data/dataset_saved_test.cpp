@@ -12,6 +12,7 @@
 
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/all.hpp"
+#include "tests/data/small_files.hpp"
 #include "tests/io/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
@@ -20,7 +21,7 @@
 
 namespace data_dataset_saved_test {
 using namespace tandem;
-using testing::error_of;
+using testing::error_of, testing::SmallFiles;
 using Longs = std::vector<i64>;
 
 struct Example {

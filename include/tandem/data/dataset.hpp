@@ -20,6 +20,7 @@
 #include "tandem/data/dataset/sample.hpp"
 #include "tandem/data/dataset/saved.hpp"
 #include "tandem/data/dataset/shuffle.hpp"
+#include "tandem/data/dataset/snapshot.hpp"
 #include "tandem/data/dataset/sources.hpp"
 #include "tandem/data/dataset/stream.hpp"
 
@@ -295,7 +296,26 @@ class Dataset {
   ///           damaged. Iterations raise what writing it raises, once, and go on without
   Dataset cache(const std::string& path) const {
     static_assert(Batchable<T>, "cache(path): elements must be such that batch() accepts");
-    return with(std::make_shared<detail::FileCache<T>>(stage_, path));
+    return with(std::make_shared<detail::Stored<T>>("cache", stage_, detail::file_store(path, detail::type_text<T>())));
+  }
+
+  /// The same in a folder, for processes and programs that share it, as tf.data's: several files, read by threads where
+  /// that is wanted, and one folder within `dir` for each fingerprint. The first iteration that begins while there is
+  /// no complete snapshot and no other process writes one, writes it; others meanwhile compute their elements. A
+  /// snapshot is read once all of it is there; a process that is killed leaves files that the next one removes.
+  ///
+  /// All epochs have the elements of epoch 0, in their order: shuffle behind it. An iteration begins anywhere in a
+  /// complete snapshot at no cost. Before that it begins where it is asked to, but computes what lies before, and
+  /// writes it, too. The result is a stream; data::load_snapshot is indexed.
+  ///   throws  errors::InvalidArgumentError for a data set without an end; errors::DataLossError if files are missing
+  ///   or
+  ///           damaged; errors::UnavailableError, from an iteration, where the folder cannot be written or locked.
+  ///           Iterations raise what writing raises, once, and go on without
+  Dataset snapshot(const std::string& dir, const SnapshotOptions& options = {}) const {
+    static_assert(Batchable<T>, "snapshot: elements must be such that batch() accepts");
+    return with(std::make_shared<detail::Stored<T>>("snapshot", stage_,
+                                                    detail::snapshot_store(dir, options, detail::type_text<T>()),
+                                                    detail::snapshot_readers(options)));
   }
 
   /// Another data set that keeps this one's limits, of a stage that reads its elements.

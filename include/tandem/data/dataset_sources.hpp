@@ -121,6 +121,20 @@ Dataset<T> load(const std::string& path) {
   if (!file) errors::raise<errors::NotFoundError>("load", "there is no file " + path);
   return Dataset<T>(std::make_shared<detail::Saved<T>>("load", std::move(file)));
 }
+/// The elements of a complete snapshot: those of Dataset::snapshot with the same folder, fingerprint and type. Indexed.
+///   T       the type that they had
+///   throws  errors::NotFoundError if there is no complete snapshot; errors::DataLossError
+template <class T>
+Dataset<T> load_snapshot(const std::string& dir, const SnapshotOptions& options = {}) {
+  const std::string folder = detail::snapshot_folder(dir, options, detail::type_text<T>());
+  auto files = detail::open_snapshot("load_snapshot", folder, detail::type_text<T>());
+  if (!files)
+    errors::raise<errors::NotFoundError>(
+        "load_snapshot",
+        dir + " has no complete snapshot of this type with the fingerprint '" + options.fingerprint + "'");
+  return Dataset<T>(
+      std::make_shared<detail::Saved<T>>("load_snapshot", std::move(files), detail::snapshot_readers(options)));
+}
 
 /// Divides an indexed data set at random: auto [train, test] = data::split(ds, {0.8, 0.2}).
 ///   fractions  of the elements for each part, above 0, their sum at most 1

@@ -1,7 +1,11 @@
-// Elements in a file: cache(path), save and load. The file is a TFRecord file whose first record says what the elements
-// are; it gets its name when it is complete. Behind data/dataset_files.hpp. Part of the component tandem::data.
+// Elements in files: cache(path), save and load; the stage behind cache and snapshot. A file is a TFRecord file whose
+// first record says what the elements are; it gets its name when it is complete. Behind data/dataset.hpp. Part of the
+// component tandem::data. Not here: the folder of a snapshot (snapshot.hpp).
 #pragma once
+#include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "tandem/data/dataset/element_bytes.hpp"
 #include "tandem/data/dataset/indexed.hpp"
@@ -10,109 +14,140 @@
 
 namespace TANDEM_NS::data::detail {
 
-/// Writes a file of elements, which replaces the one at `path` when publish() is called, and is removed otherwise.
-class TANDEM_API ElementWriter {
+/// Takes elements as bytes. publish() makes them what is read; without it they are removed.
+class TANDEM_API ElementSink {
+ public:
+  virtual ~ElementSink() = default;
+  virtual void write(std::string_view element) = 0;
+  virtual void publish() = 0;
+};
+
+/// Writes a file of elements, which replaces the one at `path` when publish() is called.
+class TANDEM_API ElementWriter final : public ElementSink {
  public:
   ElementWriter(const std::string& path, const std::string& type);
-  void write(std::string_view element) { writer_.write(element); }
-  void publish();
+  TANDEM_INLINE void write(std::string_view element) override;
+  TANDEM_INLINE void publish() override;
 
  private:
   io::detail::Replacement file_;
   io::TFRecordWriter writer_;
 };
 
+/// The elements of one file after those of another. Threads may read at the same time.
+class TANDEM_API ElementFiles {
+ public:
+  /// Adds those of a file.
+  ///   throws  errors::InvalidArgumentError in the name of `op` if they are of another type; what TFRecordFile raises
+  ///           for a damaged file
+  void add(const char* op, const std::string& path, const std::string& type);
+  i64 size() const { return ends_.empty() ? 0 : ends_.back(); }
+  std::string at(i64 index) const;
+
+ private:
+  std::vector<io::TFRecordFile> files_;
+  std::vector<i64> ends_;  // the number of elements up to the end of each file
+};
 /// Opens a file of elements; null if there is none.
-///   throws  errors::InvalidArgumentError in the name of `op` if its elements are of another type; what TFRecordFile
-///           raises for a damaged file
-TANDEM_API std::shared_ptr<io::TFRecordFile> open_elements(const char* op, const std::string& path,
-                                                           const std::string& type);
+TANDEM_API std::shared_ptr<const ElementFiles> open_elements(const char* op, const std::string& path,
+                                                             const std::string& type);
 
-template <class T>
-T element_at(const char* op, const io::TFRecordFile& file, i64 index) {
-  const std::string record = file.at(index + 1);  // the first record is the type
-  ElementBytes bytes(op, record);
-  T r;
-  read_element(bytes, r);
-  bytes.check_end();
-  return r;
-}
+/// Where a stage keeps the elements that its input has given once.
+class TANDEM_API ElementStore {
+ public:
+  virtual ~ElementStore() = default;
+  /// Null if there are none yet.
+  virtual std::shared_ptr<const ElementFiles> open() const = 0;
+  /// Begins to write them; null where others do so.
+  virtual std::unique_ptr<ElementSink> write() const = 0;
+};
+/// One file: cache(path).
+TANDEM_API std::unique_ptr<ElementStore> file_store(std::string path, std::string type);
 
-/// The elements of a file.
+/// The elements of files.
 template <class T>
 class Saved final : public Stage<T> {
  public:
-  Saved(const char* name, std::shared_ptr<io::TFRecordFile> file) : Stage<T>(name), file_(std::move(file)) {}
-  i64 cardinality() const override { return file_->size() - 1; }
+  Saved(const char* name, std::shared_ptr<const ElementFiles> files, const Workers& workers = {})
+      : Stage<T>(name), files_(std::move(files)) {
+    if (workers.threads > 0) this->set_workers(workers);
+  }
+  i64 cardinality() const override { return files_->size(); }
   bool indexed() const override { return true; }
   T at(const Key&, i64 index) const override {
     const Timing timing(this->counts());
-    return element_at<T>(this->name(), *file_, index);
+    const std::string record = files_->at(index);
+    ElementBytes bytes(this->name(), record);
+    T r;
+    read_element(bytes, r);
+    bytes.check_end();
+    return r;
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
     return open_indexed<T>(*this, run, first);
   }
 
  private:
-  std::shared_ptr<io::TFRecordFile> file_;
+  std::shared_ptr<const ElementFiles> files_;
 };
 
-/// Writes the elements of the first run that reaches the end to a file, which later runs, also of other processes,
+/// Writes the elements of the first run that reaches the end to a store, which later runs, also of other processes,
 /// read.
 template <class T>
-class FileCache final : public Stage<T> {
+class Stored final : public Stage<T> {
  public:
-  FileCache(StageRef<T> input, std::string path)
-      : Stage<T>("cache", {input}), input_(std::move(input)), path_(std::move(path)) {
-    file();
+  Stored(const char* name, StageRef<T> input, std::unique_ptr<ElementStore> store, const Workers& readers = {})
+      : Stage<T>(name, {input}), input_(std::move(input)), store_(std::move(store)), readers_(readers) {
+    if (input_->cardinality() == infinite_cardinality)
+      errors::raise<errors::InvalidArgumentError>(name, "a data set without an end cannot be kept in files");
+    saved();
   }
   i64 cardinality() const override {
-    const auto saved = file();
-    return saved ? saved->cardinality() : input_->cardinality();
+    const auto found = saved();
+    return found ? found->cardinality() : input_->cardinality();
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
-    if (const auto saved = file()) return saved->open(run, first);
+    if (const auto found = saved()) return found->open(run, first);
     return skipped<T>(std::make_unique<Run_>(*this, run), first);
   }
 
  private:
-  std::shared_ptr<const Saved<T>> file() const {
+  std::shared_ptr<const Saved<T>> saved() const {
     const std::lock_guard lock(mutex_);
     if (!saved_)
-      if (auto found = open_elements("cache", path_, type_text<T>()))
-        saved_ = std::make_shared<const Saved<T>>("cache", std::move(found));
+      if (auto found = store_->open())
+        saved_ = std::make_shared<const Saved<T>>(this->name(), std::move(found), readers_);
     return saved_;
   }
 
   class Run_ final : public Cursor<T> {
    public:
-    Run_(const FileCache& stage, const Run& run)
-        : stage_(stage),
-          input_(stage.input_->open({{}, run.budget}, 0)),
-          writer_(std::make_unique<ElementWriter>(stage.path_, type_text<T>())) {}
+    Run_(const Stored& stage, const Run& run)
+        : stage_(stage), input_(stage.input_->open({{}, run.budget}, 0)), sink_(stage.store_->write()) {}
     bool next(T& out) override {
-      auto writer = std::move(writer_);  // back below, where nothing has gone wrong: otherwise there is no file
+      auto sink = std::move(sink_);  // back below, where nothing has gone wrong: otherwise there are no files
       if (!input_->next(out)) {
-        if (writer) writer->publish();
+        if (sink) sink->publish();
         return false;
       }
-      if (!writer) return true;
+      if (!sink) return true;
       bytes_.clear();
-      append_element("cache", out, bytes_);
-      writer->write(bytes_);
-      writer_ = std::move(writer);
+      append_element(stage_.name(), out, bytes_);
+      sink->write(bytes_);
+      sink_ = std::move(sink);
       return true;
     }
 
    private:
-    const FileCache& stage_;
+    const Stored& stage_;
     std::unique_ptr<Cursor<T>> input_;
-    std::unique_ptr<ElementWriter> writer_;
+    std::unique_ptr<ElementSink> sink_;
     std::string bytes_;
   };
 
   StageRef<T> input_;
-  std::string path_;
+  std::unique_ptr<ElementStore> store_;
+  Workers readers_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Saved<T>> saved_;
 };

@@ -1,5 +1,6 @@
 // Definitions of data/dataset/element_bytes.hpp and saved.hpp.
 #pragma once
+#include <algorithm>
 #include <filesystem>
 
 #include "tandem/data/dataset/saved.hpp"
@@ -70,23 +71,50 @@ TANDEM_INLINE ElementWriter::ElementWriter(const std::string& path, const std::s
     : file_(path), writer_(file_.path()) {
   writer_.write(impl::header(type));
 }
+TANDEM_INLINE void ElementWriter::write(std::string_view element) { writer_.write(element); }
 TANDEM_INLINE void ElementWriter::publish() {
   writer_.close();
   file_.commit();
 }
 
-TANDEM_INLINE std::shared_ptr<io::TFRecordFile> open_elements(const char* op, const std::string& path,
-                                                              const std::string& type) {
-  if (!std::filesystem::exists(path)) return nullptr;
-  auto file = std::make_shared<io::TFRecordFile>(path);
-  const std::string found = file->size() > 0 ? file->at(0) : "";
+TANDEM_INLINE void ElementFiles::add(const char* op, const std::string& path, const std::string& type) {
+  io::TFRecordFile file(path);
+  const std::string found = file.size() > 0 ? file.at(0) : "";
   if (found != impl::header(type))
     errors::raise<errors::InvalidArgumentError>(
         op, path + (found.rfind("tandem elements ", 0) == 0
                         ? " has elements of another type: it says '" + found + "' where '" + impl::header(type) +
                               "' is needed; remove it if the data set has changed"
                         : " is not a file of elements"));
-  return file;
+  ends_.push_back(size() + file.size() - 1);  // the first record is the type
+  files_.push_back(std::move(file));
+}
+TANDEM_INLINE std::string ElementFiles::at(i64 index) const {
+  const auto file = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
+  return files_[file].at(index - (file > 0 ? ends_[file - 1] : 0) + 1);
+}
+
+TANDEM_INLINE std::shared_ptr<const ElementFiles> open_elements(const char* op, const std::string& path,
+                                                                const std::string& type) {
+  if (!std::filesystem::exists(path)) return nullptr;
+  auto files = std::make_shared<ElementFiles>();
+  files->add(op, path, type);
+  return files;
+}
+
+namespace impl {
+class FileStore final : public ElementStore {
+ public:
+  FileStore(std::string path, std::string type) : path_(std::move(path)), type_(std::move(type)) {}
+  std::shared_ptr<const ElementFiles> open() const override { return open_elements("cache", path_, type_); }
+  std::unique_ptr<ElementSink> write() const override { return std::make_unique<ElementWriter>(path_, type_); }
+
+ private:
+  std::string path_, type_;
+};
+}  // namespace impl
+TANDEM_INLINE std::unique_ptr<ElementStore> file_store(std::string path, std::string type) {
+  return std::make_unique<impl::FileStore>(std::move(path), std::move(type));
 }
 
 }  // namespace TANDEM_NS::data::detail
