@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tandem/core/tensor.hpp"
+#include "tandem/io/mapped_file.hpp"
 
 namespace TANDEM_NS::io {
 
@@ -13,12 +14,12 @@ namespace TANDEM_NS::io {
 ///           errors::TraceError for a traced tensor; otherwise as replace_file (io/replace_file.hpp)
 TANDEM_API void save_npy(const std::string& path, const Tensor& tensor);
 /// Loads a tensor to the CPU: either byte order, row- or column-major. Memory and time are proportional to the file
-/// size.
+/// size, except with .map.
 ///   throws  errors::NotFoundError if there is no regular file of that name; errors::DataLossError, naming the
 ///           defect, if it is damaged; errors::InvalidArgumentError for dtypes that a tensor cannot have: Python
 ///           objects (pickles, which are not read), structured types, text, dates; errors::UnavailableError if the
 ///           system cannot read it
-TANDEM_API Tensor load_npy(const std::string& path);
+TANDEM_API Tensor load_npy(const std::string& path, LoadOptions options = {});
 /// Parses an .npy file in memory; `path` is used in error messages only.
 TANDEM_API Tensor parse_npy(const char* data, std::size_t size, const std::string& path);
 

@@ -172,8 +172,14 @@ inline void swap_bytes(unsigned char* p, std::size_t bytes, DType dtype) {
   for (std::size_t i = 0; i < bytes; i += width) std::reverse(p + i, p + i + width);
 }
 
-TANDEM_INLINE Tensor read_npy(const ByteSource& source, const std::string& path) {
-  const tandem::detail::OutsideTrace outside;
+// What precedes the data.
+struct NpyStart {
+  StoredType type;
+  Shape shape;  // of the data in their order: reversed if they are column-major
+  bool fortran_order;
+  std::size_t bytes;
+};
+TANDEM_INLINE NpyStart read_npy_start(const ByteSource& source, const std::string& path) {
   unsigned char start[12];  // magic, version, length
   const std::size_t size = source.size();
   if (size < 10) raise_npy(path, "it is shorter than 10 bytes");
@@ -199,13 +205,21 @@ TANDEM_INLINE Tensor read_npy(const ByteSource& source, const std::string& path)
     for (int i = h.shape.rank() - 1; i >= 0; --i) reversed.push(h.shape.dim(i));
     h.shape = reversed;
   }
-  Tensor t = Tensor::allocate({h.shape, type.dtype, {}});
+  return {type, h.shape, h.fortran_order && h.shape.rank() > 1, bytes};
+}
+inline Tensor read_npy_data(const ByteSource& source, const NpyStart& start, const std::string& path) {
+  Tensor t = Tensor::allocate({start.shape, start.type.dtype, {}});
   auto* const data = static_cast<unsigned char*>(t.raw());
-  source.read(data, bytes);
-  if (type.swapped) swap_bytes(data, bytes, type.dtype);
-  if (type.dtype == DType::bool_ && std::any_of(data, data + bytes, [](unsigned char b) { return b > 1; }))
+  source.read(data, start.bytes);
+  if (start.type.swapped) swap_bytes(data, start.bytes, start.type.dtype);
+  if (start.type.dtype == DType::bool_ && std::any_of(data, data + start.bytes, [](unsigned char b) { return b > 1; }))
     raise_npy(path, "a bool is neither 0 nor 1");
-  return h.fortran_order && h.shape.rank() > 1 ? transpose(t) : t;
+  return start.fortran_order ? transpose(t) : t;
+}
+TANDEM_INLINE Tensor read_npy(const ByteSource& source, const std::string& path) {
+  const tandem::detail::OutsideTrace outside;
+  const NpyStart start = read_npy_start(source, path);
+  return read_npy_data(source, start, path);
 }
 
 }  // namespace detail
@@ -236,9 +250,16 @@ TANDEM_INLINE void save_npy(const std::string& path, const Tensor& tensor) {
   const Tensor host = tensor.cpu();
   replace_file(path, {{start.data(), start.size()}, {host.raw(), host.spec().bytes()}});
 }
-TANDEM_INLINE Tensor load_npy(const std::string& path) {
+TANDEM_INLINE Tensor load_npy(const std::string& path, LoadOptions options) {
+  const tandem::detail::OutsideTrace outside;
   detail::RegularFile file("load_npy", path);
-  return detail::read_npy(detail::ByteSource(file), path);
+  const detail::ByteSource source(file);
+  const detail::NpyStart start = detail::read_npy_start(source, path);
+  Tensor mapped;
+  if (options.map && !start.type.swapped && !start.fortran_order)
+    mapped = detail::mapped_tensor(make_ref<detail::MappedFile>("load_npy", file, path), file.size() - start.bytes,
+                                   {start.shape, start.type.dtype, {}});
+  return mapped.is_set() ? mapped : detail::read_npy_data(source, start, path);
 }
 TANDEM_INLINE Tensor parse_npy(const char* data, std::size_t size, const std::string& path) {
   detail::MemorySource source(data, size);

@@ -68,6 +68,7 @@ class RegularFile {
     size_ = static_cast<std::size_t>(s.st_size);
   }
   std::size_t size() const { return size_; }
+  int descriptor() const { return fd_.get(); }
   void read(void* to, std::size_t size) {
     read_at(to, at_, size);
     at_ += size;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tandem/core/tensor.hpp"
+#include "tandem/io/mapped_file.hpp"
 #include "tandem/io/replace_file.hpp"
 
 namespace TANDEM_NS::io {
@@ -42,10 +43,11 @@ void save_safetensors(const std::string& path, const M& tensors, const Metadata&
   for (const auto& [name, tensor] : tensors) list.push_back({name, tensor});
   save_safetensors(path, list, metadata);
 }
-/// Loads all tensors of a file to the CPU. Memory and time are proportional to its size.
+/// Loads all tensors of a file to the CPU. Memory and time are proportional to its size; with .map, to that of its
+/// header.
 ///   throws  errors::NotFoundError if there is no regular file of that name; errors::DataLossError, naming the
 ///           defect, if it is damaged; errors::UnavailableError if the system cannot read it
-TANDEM_API Safetensors load_safetensors(const std::string& path);
+TANDEM_API Safetensors load_safetensors(const std::string& path, LoadOptions options = {});
 /// Loads only the metadata of a file, without the tensors.
 TANDEM_API Metadata load_safetensors_metadata(const std::string& path);
 /// Parses a safetensors file in memory; `path` is used in error messages only.

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/io/mapped_file.hpp"
 #include "tandem/io/regular_file.hpp"
 #include "tandem/io/safetensors.hpp"
 #include "tandem/io/safetensors_format.hpp"
@@ -76,17 +77,33 @@ inline Metadata without_checksums(Metadata m) {
   return m;
 }
 
-template <class Source>
-Safetensors read_all(Source& source, const std::string& path) {
-  SafetensorsHeader header = read_header(source, path);
+// All entries of a header; read(entry, metadata) makes the tensors.
+template <class Read>
+Safetensors tensors_of(SafetensorsHeader header, const Read& read) {
   Safetensors r;
   r.tensors.reserve(header.entries.size());
   for (Entry& e : header.entries) {
-    Tensor t = read_tensor(source, e, header.metadata, path);
+    Tensor t = read(e, header.metadata);
     r.tensors.push_back({std::move(e.name), std::move(t)});
   }
   r.metadata = without_checksums(std::move(header.metadata));
   return r;
+}
+template <class Source>
+Safetensors read_all(Source& source, const std::string& path) {
+  return tensors_of(read_header(source, path),
+                    [&](const Entry& e, const Metadata& m) { return read_tensor(source, e, m, path); });
+}
+TANDEM_INLINE Safetensors map_all(RegularFile& source, const std::string& path) {
+  SafetensorsHeader header = read_header(source, path);
+  const std::size_t start = source.size() - (header.entries.empty() ? 0 : header.entries.back().end);
+  const auto file = make_ref<MappedFile>("load", source, path);
+  return tensors_of(std::move(header), [&](const Entry& e, const Metadata& m) {
+    Tensor t = mapped_tensor(file, start + e.begin, e.spec);
+    if (t.is_set()) return t;
+    MemorySource part(file->data() + start + e.begin, e.end - e.begin);
+    return read_tensor(part, e, m, path);
+  });
 }
 
 }  // namespace detail
@@ -95,9 +112,9 @@ TANDEM_INLINE Safetensors parse_safetensors(const char* data, std::size_t size, 
   detail::MemorySource source(data, size);
   return detail::read_all(source, path);
 }
-TANDEM_INLINE Safetensors load_safetensors(const std::string& path) {
+TANDEM_INLINE Safetensors load_safetensors(const std::string& path, LoadOptions options) {
   detail::RegularFile source("load", path);
-  return detail::read_all(source, path);
+  return options.map ? detail::map_all(source, path) : detail::read_all(source, path);
 }
 TANDEM_INLINE Metadata load_safetensors_metadata(const std::string& path) {
   detail::RegularFile source("load", path);
