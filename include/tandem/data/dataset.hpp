@@ -17,6 +17,7 @@
 #include "tandem/data/dataset/iterator.hpp"
 #include "tandem/data/dataset/map.hpp"
 #include "tandem/data/dataset/order.hpp"
+#include "tandem/data/dataset/ragged_batch.hpp"
 #include "tandem/data/dataset/sample.hpp"
 #include "tandem/data/dataset/saved.hpp"
 #include "tandem/data/dataset/shuffle.hpp"
@@ -236,7 +237,20 @@ class Dataset {
   /// Stacks consecutive elements whose tensors differ in size, padded at their ends.
   auto padded_batch(i64 batch_size, PaddedBatchOptions options = {}) const {
     static_assert(Batchable<T>, "padded_batch: see batch");
-    return with(std::make_shared<detail::PaddedBatch<T>>(stage_, batch_size, std::move(options)));
+    const bool drop = options.drop_remainder;
+    return batch_by<Batched<T>>("padded_batch", batch_size, drop,
+                                [o = std::move(options)](const detail::Elements<T>& elements) {
+                                  return detail::padded("padded_batch", elements, o.padded_shapes, o.padding_values);
+                                });
+  }
+  /// Puts consecutive elements together whose tensors differ in axis 0, without padding: a data::Ragged of each tensor,
+  /// a tensor of rank 1 of numbers and texts. Scalar tensors are rows of one value: their `values` are the batch.
+  ///   throws  as batch; iterations also where tensors differ in another axis
+  auto ragged_batch(i64 batch_size, BatchOptions options = {}) const {
+    static_assert(detail::RaggedOf<T>::ok,
+                  "ragged_batch: elements must be tensors, numbers, texts, or arrays, pairs and tuples of them");
+    return batch_by<typename detail::RaggedOf<T>::type>("ragged_batch", batch_size, options.drop_remainder,
+                                                        &detail::ragged_elements<T>);
   }
   /// Padded batches of elements of similar length. A bucket has the lengths from one boundary to below the next.
   ///   length       called with an element, returns its length
@@ -331,6 +345,10 @@ class Dataset {
   template <class S, class U>
   Dataset<U> wrap(std::shared_ptr<S> stage, const detail::Stage<U>*) const {
     return Dataset<U>(std::move(stage), memory_limit_);
+  }
+  template <class B, class Make>
+  Dataset<B> batch_by(const char* name, i64 size, bool drop_remainder, Make make) const {
+    return with(std::make_shared<detail::BatchBy<T, B, Make>>(name, stage_, size, drop_remainder, std::move(make)));
   }
   template <class F>
   auto interleaved(const char* name, F f, const InterleaveOptions& options) const {

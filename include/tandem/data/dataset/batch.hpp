@@ -130,43 +130,38 @@ class Batch final : public Stage<Batched<T>> {
   BatchOptions options_;
 };
 
-template <class T>
-class PaddedBatch final : public Stage<Batched<T>> {
+/// Batches that `make` puts together of their elements, one by one.
+template <class T, class B, class Make>
+class BatchBy final : public Stage<B> {
  public:
-  PaddedBatch(StageRef<T> input, i64 size, PaddedBatchOptions options)
-      : Stage<Batched<T>>("padded_batch", {input}),
-        input_(std::move(input)),
-        size_(size),
-        options_(std::move(options)) {
-    check_at_least("padded_batch", "batch_size", size, 1);
-    if (options_.drop_remainder) check_batches("padded_batch", size, input_->cardinality());
+  BatchBy(const char* name, StageRef<T> input, i64 size, bool drop_remainder, Make make)
+      : Stage<B>(name, {input}), input_(std::move(input)), size_(size), drop_(drop_remainder), make_(std::move(make)) {
+    check_at_least(name, "batch_size", size, 1);
+    if (drop_) check_batches(name, size, input_->cardinality());
   }
   i64 cardinality() const override {
     const i64 n = input_->cardinality();
-    return is_finite(n) ? n / size_ + (!options_.drop_remainder && n % size_ != 0) : n;
+    return is_finite(n) ? n / size_ + (!drop_ && n % size_ != 0) : n;
   }
   bool indexed() const override { return input_->indexed(); }
-  Batched<T> at(const Key& key, i64 index) const override {
+  B at(const Key& key, i64 index) const override {
     const i64 n = input_->cardinality(), begin = index * size_;
     const i64 end = is_finite(n) ? std::min(begin + size_, n) : begin + size_;
     Elements<T> elements;
     for (i64 i = begin; i < end; ++i) elements.push_back(input_->at(key, i));
-    return make(elements);
+    return make_(elements);
   }
-  std::unique_ptr<Cursor<Batched<T>>> open(const Run& run, i64 first) const override {
-    const auto make = [this](const Elements<T>& elements) { return this->make(elements); };
+  std::unique_ptr<Cursor<B>> open(const Run& run, i64 first) const override {
     const i64 n = input_->cardinality(), begin = first * size_;
-    return std::make_unique<BatchCursor<T, Batched<T>, decltype(make)>>(
-        *this, input_->open(run, is_finite(n) ? std::min(begin, n) : begin), size_, options_.drop_remainder, make);
+    return std::make_unique<BatchCursor<T, B, Make>>(
+        *this, input_->open(run, is_finite(n) ? std::min(begin, n) : begin), size_, drop_, make_);
   }
 
  private:
-  Batched<T> make(const Elements<T>& elements) const {
-    return padded("padded_batch", elements, options_.padded_shapes, options_.padding_values);
-  }
   StageRef<T> input_;
   i64 size_;
-  PaddedBatchOptions options_;
+  bool drop_;
+  Make make_;
 };
 
 [[noreturn]] TANDEM_API void raise_bucket(i64 length, i64 last_boundary);
