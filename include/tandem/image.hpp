@@ -9,10 +9,12 @@
 #include "tandem/image/decode.hpp"
 #include "tandem/image/encode.hpp"
 #include "tandem/image/flip.hpp"
+#include "tandem/image/glimpse.hpp"
 #include "tandem/image/layers.hpp"
 #include "tandem/image/measure.hpp"
 #include "tandem/image/mix.hpp"
 #include "tandem/image/resize.hpp"
+#include "tandem/image/text.hpp"
 #include "tandem/image/transform.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
@@ -25,6 +27,7 @@
 #include "tandem/image/decode.inl"
 #include "tandem/image/encode.inl"
 #include "tandem/image/flip.inl"
+#include "tandem/image/glimpse.inl"
 #include "tandem/image/jpeg.inl"
 #include "tandem/image/jpeg_write.inl"
 #include "tandem/image/layers.inl"
@@ -36,6 +39,7 @@
 #include "tandem/image/resize.inl"
 #include "tandem/image/shapes.inl"
 #include "tandem/image/spans.inl"
+#include "tandem/image/text.inl"
 #include "tandem/image/transform.inl"
 #include "tandem/tandem.hpp"
 #endif
