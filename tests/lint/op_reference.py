@@ -28,8 +28,8 @@ ELSEWHERE = {"Decompositions and solvers": tuple(f"linalg/{name}.hpp" for name i
                  "solve", "lstsq", "det", "qr", "eigen", "svd", "expm")),
              "Fourier transforms": ("signal/fft.hpp", "signal/frames.hpp"),
              "Images": tuple(f"image/{name}.hpp" for name in (
-                 "decode", "encode", "convert", "resize", "crop", "flip", "color", "adjust", "transform", "boxes", "mix",
-                 "measure")),
+                 "decode", "encode", "convert", "resize", "crop", "flip", "color", "adjust", "transform", "boxes", "glimpse",
+                 "text", "mix", "measure")),
              "Strings and tables": tuple(f"strings/{name}.hpp" for name in (
                  "text", "regex", "numbers", "unicode", "lookup", "vocabulary", "codec", "csv")),
              "Control flow": ("graph/control/control.hpp", "graph/control/while_loop.hpp", "graph/control/scan.hpp"),
