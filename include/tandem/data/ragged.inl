@@ -74,21 +74,20 @@ TANDEM_INLINE Ragged Ragged::from_tensor(const Tensor& padded, const Tensor& row
                        to_string(padded.spec()));
   const i64 width = padded.shape().dim(1);
   if (width != none) impl::check_lengths(lengths, width);
-  const Tensor columns = width != none ? range(i64{0}, width) : range(shape(padded, {.out_type = DType::int64})[1]);
+  const Tensor columns =
+      width != none ? tandem::range(i64{0}, width) : tandem::range(shape(padded, {.out_type = DType::int64})[1]);
   return {boolean_mask(padded, impl::is_there(lengths, columns)), impl::splits_of(lengths)};
 }
 
-TANDEM_INLINE Tensor Ragged::row_lengths() const {
-  return row_splits(Slice(1, none)) - row_splits(Slice(0, -1));
-}
+TANDEM_INLINE Tensor Ragged::row_lengths() const { return row_splits(Slice(1, none)) - row_splits(Slice(0, -1)); }
 TANDEM_INLINE Tensor Ragged::value_rowids() const {
   const Tensor lengths = row_lengths();
-  return repeat(range(size(lengths, {.out_type = DType::int64})), lengths);
+  return repeat(tandem::range(size(lengths, {.out_type = DType::int64})), lengths);
 }
 TANDEM_INLINE Tensor Ragged::to_tensor(const RaggedToTensorOptions& options) const {
   const Tensor lengths = row_lengths();
-  const Tensor columns = options.maxlen ? range(i64{0}, *options.maxlen)
-                                        : range(reduce_max(concat({zeros({1}, DType::int64), lengths}, 0)));
+  const Tensor columns = options.maxlen ? tandem::range(i64{0}, *options.maxlen)
+                                        : tandem::range(reduce_max(concat({zeros({1}, DType::int64), lengths}, 0)));
   // One row more, behind the others: what padding is read from.
   Shape inner = values.shape();
   inner.set(0, 1);

@@ -1,4 +1,4 @@
-// LoadOptions: tensors in the memory of their file. Not here: the formats (safetensors.hpp, npy.hpp).
+// LoadTensorsOptions: tensors in the memory of their file. Not here: the formats (safetensors.hpp, npy.hpp).
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,7 +8,7 @@
 namespace TANDEM_NS::io {
 
 /// How a file of tensors is loaded.
-struct LoadOptions {
+struct LoadTensorsOptions {
   /// Maps the file, so that tensors are its bytes: opening reads nothing but the header, pages are read when they are
   /// first used, and processes that map one file share them. Values that are not as a tensor has them are copied as
   /// without it: those that are not aligned to their dtype, bools (which are checked), and in .npy files another byte

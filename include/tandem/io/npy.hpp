@@ -19,7 +19,7 @@ TANDEM_API void save_npy(const std::string& path, const Tensor& tensor);
 ///           defect, if it is damaged; errors::InvalidArgumentError for dtypes that a tensor cannot have: Python
 ///           objects (pickles, which are not read), structured types, text, dates; errors::UnavailableError if the
 ///           system cannot read it
-TANDEM_API Tensor load_npy(const std::string& path, LoadOptions options = {});
+TANDEM_API Tensor load_npy(const std::string& path, LoadTensorsOptions options = {});
 /// Parses an .npy file in memory; `path` is used in error messages only.
 TANDEM_API Tensor parse_npy(const char* data, std::size_t size, const std::string& path);
 

@@ -250,7 +250,7 @@ TANDEM_INLINE void save_npy(const std::string& path, const Tensor& tensor) {
   const Tensor host = tensor.cpu();
   replace_file(path, {{start.data(), start.size()}, {host.raw(), host.spec().bytes()}});
 }
-TANDEM_INLINE Tensor load_npy(const std::string& path, LoadOptions options) {
+TANDEM_INLINE Tensor load_npy(const std::string& path, LoadTensorsOptions options) {
   const tandem::detail::OutsideTrace outside;
   detail::RegularFile file("load_npy", path);
   const detail::ByteSource source(file);

@@ -47,7 +47,7 @@ void save_safetensors(const std::string& path, const M& tensors, const Metadata&
 /// header.
 ///   throws  errors::NotFoundError if there is no regular file of that name; errors::DataLossError, naming the
 ///           defect, if it is damaged; errors::UnavailableError if the system cannot read it
-TANDEM_API Safetensors load_safetensors(const std::string& path, LoadOptions options = {});
+TANDEM_API Safetensors load_safetensors(const std::string& path, LoadTensorsOptions options = {});
 /// Loads only the metadata of a file, without the tensors.
 TANDEM_API Metadata load_safetensors_metadata(const std::string& path);
 /// Parses a safetensors file in memory; `path` is used in error messages only.

@@ -112,7 +112,7 @@ TANDEM_INLINE Safetensors parse_safetensors(const char* data, std::size_t size, 
   detail::MemorySource source(data, size);
   return detail::read_all(source, path);
 }
-TANDEM_INLINE Safetensors load_safetensors(const std::string& path, LoadOptions options) {
+TANDEM_INLINE Safetensors load_safetensors(const std::string& path, LoadTensorsOptions options) {
   detail::RegularFile source("load", path);
   return options.map ? detail::map_all(source, path) : detail::read_all(source, path);
 }
