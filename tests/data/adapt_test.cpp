@@ -2,10 +2,8 @@
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/layers/all.hpp"
 #include "tandem/ops/all.hpp"
+#include "tests/data/string_layers.hpp"
 #include "tests/support/catch.hpp"
-#if TANDEM_WITH_STRINGS
-#include "tandem/strings/lookup_layer.hpp"
-#endif
 
 namespace data_adapt_test {
 using namespace tandem;
