@@ -1,2 +1,2 @@
-#include "tandem/io/mapped_file.inl"
 #include "tandem/io/npy.inl"
+#include "tandem/io/mapped_file.inl"
