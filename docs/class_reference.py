@@ -29,6 +29,10 @@ PAGES = {
     "files": ("Files", "Tensors, arrays, records and graphs in files: `<tandem/io.hpp>`, the component `tandem::io`.", ["io/*.hpp"]),
     "training": ("Training", "Trainer, callbacks, checkpoints: `<tandem/train.hpp>`, the component `tandem::train`.",
                  ["train/*.hpp"]),
+    "files": ("Files", "Checkpoints, weights, arrays and graphs in files: `<tandem/train.hpp>`, the component `tandem::io`.",
+              ["train/*.hpp", "io/*.hpp"]),
+    "summaries": ("Summaries", "Event files for TensorBoard: `<tandem/summary.hpp>`, the component `tandem::summary`.",
+                  ["summary/file_writer.hpp", "summary/functions.hpp", "summary/hparams.hpp", "summary/event.hpp", "summary/reader.hpp"]),
 }
 CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: :.*)? \{")
 SKIPPED = re.compile(r"^(friend|using|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")
@@ -146,7 +150,7 @@ def page(title, about, patterns):
     paths = [path for pattern in patterns for path in sorted(HEADERS.glob(pattern))]
     options, out = {}, [f"# {title}", "", about, ""]
     for path in sorted(HEADERS.rglob("*.hpp")):
-        if path.relative_to(HEADERS).parts[0] in ("layers", "losses", "metrics", "optim", "data", "io", "train", "core", "module", "autodiff", "graph"):
+        if path.relative_to(HEADERS).parts[0] in ("layers", "losses", "metrics", "optim", "data", "io", "train", "summary", "core", "module", "autodiff", "graph"):
             options |= op_reference.Header(path).options
     for path in paths:
         for scope, name, comment, members in classes(path):

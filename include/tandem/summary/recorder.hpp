@@ -1,0 +1,69 @@
+// Recorder: the events of one writer on their way to its file. The calling thread appends bytes to a queue, a thread of
+// the recorder writes them. For the definitions of the writer (file_writer.hpp).
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tandem/base/dtype.hpp"
+
+namespace TANDEM_NS::summary {
+
+struct FileWriterOptions;
+
+/// What has become of a writer's events so far.
+struct WriterStats {
+  i64 events = 0;  ///< handed to the writer
+  i64 bytes = 0;   ///< that the system has taken
+  i64 waits = 0;   ///< calls that waited for room in the queue
+  i64 lost = 0;    ///< events that were dropped because the file could not be written and the queue was full
+};
+
+namespace detail {
+
+struct Plugin;
+
+class TANDEM_API Recorder {
+ public:
+  ///   throws  as FileWriter
+  Recorder(const std::string& folder, const FileWriterOptions& options);
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+  /// Closes the file; an error has been a warning.
+  ~Recorder();
+
+  /// Adds the value of a tag; `fields` are those of the message Value that hold it. The first value of a tag says which
+  /// plugin shows it.
+  ///   wall_time  seconds since 1970; 0: now
+  ///   throws     errors::InvalidArgumentError, in op's name, for a tag that another plugin shows, that is empty or not
+  ///              UTF-8; errors::FailedPreconditionError once the writer is closed, and in a child after fork()
+  void add(const char* op, std::string_view tag, const Plugin& plugin, std::string_view fields, i64 step,
+           double wall_time, std::string_view description);
+  /// Adds an event with this field of type bytes instead of a value.
+  void add_event(const char* op, std::uint32_t field, std::string_view bytes, i64 step);
+  /// Adds an entry to projector_config.pbtxt, or replaces that of the name.
+  void add_embedding(const std::string& name, const std::string& entry);
+
+  /// Returns once the system has what was added. A failure is one warning.
+  void flush();
+  ///   throws  as FileWriter::close
+  void close();
+
+  WriterStats stats() const;
+  const std::string& path() const;
+  const std::string& folder() const;
+  /// Whether scalars and histograms are written in TensorFlow 1's fields.
+  bool uses_simple_values() const;
+  /// Whether this is a copy that fork() made: it has no thread, and its file belongs to the parent.
+  bool is_inherited() const;
+  /// Called instead of the destructor for such a copy, whose locks may be held by threads that do not exist.
+  void abandon() noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace detail
+}  // namespace TANDEM_NS::summary

@@ -1,0 +1,252 @@
+// Definitions of summary/recorder.hpp.
+//
+// Events lie framed and ready in a string; the thread takes the whole string for its own empty one and writes it. What
+// the system has not taken stays for the next attempt, so that a record that a full disk has cut is completed later.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <unordered_map>
+
+#include "tandem/base/error.hpp"
+#include "tandem/base/warning.hpp"
+#include "tandem/io/file.hpp"
+#include "tandem/summary/event_file.hpp"
+#include "tandem/summary/file_writer.hpp"
+#include "tandem/summary/live.hpp"
+#include "tandem/summary/recorder.hpp"
+#include "tandem/summary/wire.hpp"
+#include "tandem/util/format.hpp"
+
+namespace TANDEM_NS::summary::detail {
+
+struct TagHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+};
+
+TANDEM_INLINE double seconds_since_1970() {
+  timespec t{};
+  clock_gettime(CLOCK_REALTIME, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+struct Recorder::State {
+  State(const std::string& f, const FileWriterOptions& o)
+      : folder(f),
+        file(f, o.filename_suffix),
+        queue_limit(static_cast<std::size_t>(o.max_queue_bytes)),
+        wake_bytes(std::min(queue_limit, std::size_t{1} << 18)),
+        flush_time(o.flush_seconds),
+        simple_values(o.simple_values) {}
+
+  std::size_t queued() const { return writing.size() - written + pending.size(); }
+  bool has_work() const { return stop || (!failed && pending.size() >= wake_bytes); }
+  void check_open(const char* op) const;
+  bool make_room(std::unique_lock<std::mutex>& lock);
+  bool is_new_tag(const char* op, std::string_view tag, const Plugin& plugin) const;
+  template <class F>
+  void append_event(i64 step, double wall_time, const F& what);
+  void drain(std::unique_lock<std::mutex>& lock);
+  void report();
+  void run();
+
+  const std::string folder;
+  EventFile file;
+  const std::size_t queue_limit, wake_bytes;  // the thread writes early from wake_bytes on
+  const std::chrono::duration<double> flush_time;
+  const bool simple_values;
+  const unsigned process = forks();
+
+  mutable std::mutex mutex;  // guards what follows
+  std::condition_variable wake, room, drained;
+  std::string pending;  // not yet taken by the thread
+  std::string writing;  // being written; its first `written` bytes are
+  std::size_t written = 0;
+  std::unordered_map<std::string, std::string_view, TagHash, std::equal_to<>> plugins;  // by tag
+  std::map<std::string, std::string> embeddings;  // entries of the projector's file, by name
+  WriterStats stats;
+  bool draining = false, failed = false, warned = false, closed = false, stop = false;
+  std::thread thread;
+};
+
+TANDEM_INLINE void Recorder::State::check_open(const char* op) const {
+  if (closed) errors::raise<errors::FailedPreconditionError>(op, "the writer of " + file.path() + " is closed");
+}
+// Waits until the queue is below its limit. False if it is full and the file cannot be written.
+TANDEM_INLINE bool Recorder::State::make_room(std::unique_lock<std::mutex>& lock) {
+  if (queued() < queue_limit) [[likely]]
+    return true;
+  if (!failed) ++stats.waits;
+  while (queued() >= queue_limit && !failed) room.wait(lock);
+  if (queued() < queue_limit) return true;
+  ++stats.lost;
+  return false;
+}
+TANDEM_INLINE bool Recorder::State::is_new_tag(const char* op, std::string_view tag, const Plugin& plugin) const {
+  const auto known = plugins.find(tag);
+  if (known != plugins.end() && known->second == plugin.name) [[likely]]
+    return false;
+  if (known != plugins.end())
+    errors::raise<errors::InvalidArgumentError>(op, "the tag '" + std::string(tag) + "' has values for " +
+                                                        std::string(known->second) + ", and TensorBoard shows a tag " +
+                                                        "by one plugin alone: give these another tag");
+  if (tag.empty()) errors::raise<errors::InvalidArgumentError>(op, "the tag is empty");
+  if (!tandem::detail::is_utf8(tag))
+    errors::raise<errors::InvalidArgumentError>(
+        op, "the tag " + tandem::detail::escaped_text(tag) + " is not UTF-8, which TensorBoard could not read");
+  return true;
+}
+// Adds a record with one event to the queue; `what` appends the event's other fields.
+template <class F>
+void Recorder::State::append_event(i64 step, double wall_time, const F& what) {
+  const std::size_t before = pending.size(), begin = begin_record(pending);
+  append_fixed(pending, 1, wall_time != 0 ? wall_time : seconds_since_1970());
+  if (step) append_number(pending, 2, step);
+  what();
+  end_record(pending, begin);
+  ++stats.events;
+  if (before < wake_bytes && pending.size() >= wake_bytes) wake.notify_one();
+}
+
+// Writes what is in the queue. The lock is released meanwhile; one thread at a time does it.
+TANDEM_INLINE void Recorder::State::drain(std::unique_lock<std::mutex>& lock) {
+  while (draining) drained.wait(lock);
+  draining = true;
+  for (int round = 0; round < 2; ++round) {  // what an earlier failure has left, then what has come since
+    if (written == writing.size()) {
+      writing.clear(), written = 0;
+      writing.swap(pending);
+    }
+    lock.unlock();
+    const std::size_t count = file.append(std::string_view(writing).substr(written));
+    lock.lock();
+    written += count, stats.bytes += static_cast<i64>(count);
+    failed = written < writing.size();
+    if (failed) break;
+  }
+  draining = false;
+  drained.notify_all(), room.notify_all();
+  if (failed && !warned) report();
+}
+TANDEM_INLINE void Recorder::State::report() {
+  warned = true;
+  tandem::detail::warn((file.error_text() + "; the program goes on without summaries until that is possible").c_str());
+}
+TANDEM_INLINE void Recorder::State::run() {
+  std::unique_lock lock(mutex);
+  while (!stop) {
+    wake.wait_for(lock, flush_time, [this] { return has_work(); });
+    if (queued()) drain(lock);
+  }
+}
+
+TANDEM_INLINE Recorder::Recorder(const std::string& folder, const FileWriterOptions& options)
+    : state_(std::make_unique<State>(folder, options)) {
+  State& s = *state_;
+  s.append_event(options.restart_step.value_or(0), 0, [&] { append_field(s.pending, 3, "brain.Event:2"); });
+  if (options.restart_step)
+    s.append_event(*options.restart_step, 0, [&] {
+      append_message(s.pending, 7, [&] { append_number(s.pending, 1, 1); });  // SessionLog.status: START
+    });
+  {
+    std::unique_lock lock(s.mutex);
+    s.drain(lock);
+    if (s.failed) s.file.raise_error("");
+  }
+  try {
+    s.thread = std::thread([&s] { s.run(); });
+  } catch (const std::system_error&) {
+    errors::raise<errors::ResourceExhaustedError>("FileWriter", "the system has no thread left to start");
+  }
+  add_live(*this);
+}
+TANDEM_INLINE Recorder::~Recorder() {
+  if (!state_) return;
+  remove_live(*this);
+  try {
+    close();
+  } catch (const errors::OpError&) {  // it has been a warning
+  }
+}
+TANDEM_INLINE bool Recorder::is_inherited() const { return state_->process != forks(); }
+TANDEM_INLINE void Recorder::abandon() noexcept {
+  remove_live(*this);
+  (void)state_.release();
+}
+
+TANDEM_INLINE void Recorder::add(const char* op, std::string_view tag, const Plugin& plugin, std::string_view fields,
+                                 i64 step, double wall_time, std::string_view description) {
+  check_process(op, is_inherited());
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  s.check_open(op);
+  const bool is_new = s.is_new_tag(op, tag, plugin);
+  if (!s.make_room(lock)) return;
+  std::string& to = s.pending;
+  s.append_event(step, wall_time, [&] {
+    append_message(to, 5, [&] {
+      append_message(to, 1, [&] {
+        append_field(to, 1, tag);
+        to += fields;
+        // TensorBoard keeps the metadata of a tag's first value. Without them a scalar takes 15 bytes less.
+        if (is_new && plugin.is_written) to += metadata_of(plugin, description);
+      });
+    });
+  });
+  if (is_new) s.plugins.emplace(tag, plugin.name);
+}
+TANDEM_INLINE void Recorder::add_event(const char* op, std::uint32_t field, std::string_view bytes, i64 step) {
+  check_process(op, is_inherited());
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  s.check_open(op);
+  if (s.make_room(lock)) s.append_event(step, 0, [&] { append_field(s.pending, field, bytes); });
+}
+TANDEM_INLINE void Recorder::add_embedding(const std::string& name, const std::string& entry) {
+  check_process("embedding", is_inherited());
+  const std::lock_guard lock(state_->mutex);
+  state_->embeddings[name] = entry;
+  std::string config;
+  for (const auto& e : state_->embeddings) config += e.second;
+  io::write_file(state_->folder + "/projector_config.pbtxt", config);
+}
+
+TANDEM_INLINE void Recorder::flush() {
+  if (is_inherited()) return;
+  std::unique_lock lock(state_->mutex);
+  if (!state_->closed) state_->drain(lock);
+}
+TANDEM_INLINE void Recorder::close() {
+  State& s = *state_;
+  if (is_inherited()) return;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (s.closed) return;
+    s.closed = s.stop = true;
+    s.wake.notify_one();
+  }
+  if (s.thread.joinable()) s.thread.join();
+  std::unique_lock lock(s.mutex);
+  s.drain(lock);
+  const i64 lost = s.stats.lost;
+  if (s.failed) s.file.raise_error("; the last events are lost");
+  if (lost)
+    errors::raise<errors::ResourceExhaustedError>(
+        "FileWriter", std::to_string(lost) + " events are missing in " + s.file.path() +
+                          ": for some time it could not be written, and the queue was full");
+}
+
+TANDEM_INLINE WriterStats Recorder::stats() const {
+  if (is_inherited()) return {};
+  const std::lock_guard lock(state_->mutex);
+  return state_->stats;
+}
+TANDEM_INLINE const std::string& Recorder::path() const { return state_->file.path(); }
+TANDEM_INLINE const std::string& Recorder::folder() const { return state_->folder; }
+TANDEM_INLINE bool Recorder::uses_simple_values() const { return state_->simple_values; }
+
+}  // namespace TANDEM_NS::summary::detail

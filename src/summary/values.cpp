@@ -1,0 +1,6 @@
+#include "tandem/summary/embedding.inl"
+#include "tandem/summary/graph.inl"
+#include "tandem/summary/hparams.inl"
+#include "tandem/summary/media.inl"
+#include "tandem/summary/pr_curve.inl"
+#include "tandem/summary/scalar.inl"
