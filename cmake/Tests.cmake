@@ -184,11 +184,16 @@ foreach(label fast slow)
   endif()
 endforeach()
 
-# For tests/readers/files.py, in which other libraries read our files: built with the tests so that it stays current.
+# For the programs tests/readers/*.py, in which other libraries read our files: built with the tests so that it stays current.
 if(TARGET tandem_image AND TARGET tandem_data)
   add_executable(readers_files "${PROJECT_SOURCE_DIR}/tests/readers/files.cpp")
   target_compile_options(readers_files PRIVATE ${TANDEM_WARNINGS} ${test_options})
   target_link_libraries(readers_files PRIVATE tandem_image tandem_data)
+endif()
+if(TARGET tandem_summary)
+  add_executable(readers_events "${PROJECT_SOURCE_DIR}/tests/readers/events.cpp")
+  target_compile_options(readers_events PRIVATE ${TANDEM_WARNINGS} ${test_options})
+  target_link_libraries(readers_events PRIVATE tandem_summary)
 endif()
 
 if(TANDEM_WITH_CUDA)
