@@ -91,7 +91,7 @@ TEST_CASE("summary writer: a restart says from which step on earlier files do no
   std::string text;
   for (const auto& e : summary::read_events(folder.path))
     text += std::to_string(e.step) + (e.is_restart ? " restart; " : e.values.empty() ? " version; " : " value; ");
-  CHECK(text == "0 version; 9 value; 4 version; 4 restart; 4 value; ");
+  CHECK(text == "0 version; 9 value; 4 version; 4 restart; 4 restart; 4 value; ");
 }
 
 TEST_CASE("summary writer: a value is in the file after flush_seconds, at flush and at close") {

@@ -148,10 +148,10 @@ TANDEM_INLINE Recorder::Recorder(const std::string& folder, const FileWriterOpti
     : state_(std::make_unique<State>(folder, options)) {
   State& s = *state_;
   s.append_event(options.restart_step.value_or(0), 0, [&] { append_field(s.pending, 3, "brain.Event:2"); });
-  if (options.restart_step)
-    s.append_event(*options.restart_step, 0, [&] {
-      append_message(s.pending, 7, [&] { append_number(s.pending, 1, 1); });  // SessionLog.status: START
-    });
+  // SessionLog.status: START. TensorBoard takes the first one that it sees as the start of the run, so there are two.
+  for (int i = 0; i < 2 && options.restart_step; ++i)
+    s.append_event(*options.restart_step, 0,
+                   [&] { append_message(s.pending, 7, [&] { append_number(s.pending, 1, 1); }); });
   {
     std::unique_lock lock(s.mutex);
     s.drain(lock);
