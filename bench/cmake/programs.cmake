@@ -54,6 +54,14 @@ if(TARGET tandem_io)
   set_target_properties(time_to_loss PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
 endif()
 
+# Our side of summary/program.py.
+if(TARGET tandem_summary)
+  add_executable(summary_sizes summary/sizes.cpp)
+  target_compile_options(summary_sizes PRIVATE -O2 -Wall -Wextra)
+  target_link_libraries(summary_sizes PRIVATE tandem::summary)
+  set_target_properties(summary_sizes PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+endif()
+
 # bench_memory(scenario case competitor...): the peak memory of running the case for half a second.
 function(bench_memory scenario case)
   foreach(competitor ${ARGN})

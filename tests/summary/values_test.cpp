@@ -39,19 +39,22 @@ TEST_CASE("summary: histograms have buckets of one width") {
     run.writer.histogram("h", constant({0.f, 1.f, 1.5f, 4.f, std::nanf(""), infinity}), {.step = 1, .buckets = 4});
     run.writer.histogram("same", fill({3}, 2.5f), {.step = 1, .buckets = 3});
     run.writer.histogram("none", zeros({0}), {.step = 1, .buckets = 2});
+    const double most = std::numeric_limits<double>::max();
+    run.writer.histogram("wide", constant({-most, 0.0, most}, float64), {.step = 1, .buckets = 2});
     run.writer.histogram("ints", range(100), {.step = 1});
     const auto h = run.read<summary::Histogram>();
-    REQUIRE(h.size() == 4);
+    REQUIRE(h.size() == 5);
+    CHECK(h[3].buckets == std::vector<summary::HistogramBucket>{{-most, 0, 1}, {0, most, 2}});
     using Buckets = std::vector<summary::HistogramBucket>;
     CHECK(h[0].buckets == Buckets{{0, 1, 1}, {1, 2, 2}, {2, 3, 0}, {3, 4, 1}});
     if (!simple) CHECK(h[1].buckets == Buckets{{2.5, 2.5, 0}, {2.5, 2.5, 0}, {2.5, 2.5, 3}});
     else CHECK(h[1].buckets == Buckets{{2.5, 2.5, 3}});
     if (!simple) CHECK(h[2].buckets == Buckets{{0, 0, 0}, {0, 0, 0}});
-    REQUIRE(h[3].buckets.size() == 30);
+    REQUIRE(h[4].buckets.size() == 30);
     double sum = 0;
-    for (const auto& b : h[3].buckets) sum += b.count;
+    for (const auto& b : h[4].buckets) sum += b.count;
     CHECK(sum == 100);
-    CHECK((h[3].buckets[0].left == 0 && h[3].buckets[29].right == 99));
+    CHECK((h[4].buckets[0].left == 0 && h[4].buckets[29].right == 99));
     CHECK_THAT(refused([&] { run.writer.histogram("h", constant({"a"}), {.step = 1}); }),
                ContainsSubstring("takes real numbers"));
     CHECK_THAT(refused([&] { run.writer.histogram("h", ones({1}), {.step = 1, .buckets = 0}); }),

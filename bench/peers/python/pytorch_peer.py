@@ -12,6 +12,7 @@ os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # huge pages for large tenso
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # no compiler processes besides the worker
 
 import pytorch_data
+import pytorch_summary
 import torch
 from torch import nn
 from torch.nn import functional
@@ -279,4 +280,5 @@ _add(SkipGram.name, _skip_gram)
 _add(TransformerBlock.name, _block)
 _add(CharRnn.name, functools.partial(_char_rnn, _Layer), functools.partial(_char_rnn, _Cells))
 pytorch_data.add_cases(_options.threads)
+pytorch_summary.add_cases()
 worker.serve()

@@ -13,6 +13,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 import tensorflow as tf
 import tensorflow_data
+import tensorflow_summary
 from tensorflow import keras
 
 tf.config.threading.set_intra_op_parallelism_threads(_options.threads)
@@ -187,4 +188,5 @@ _add(SkipGram.name, _skip_gram)
 _add(TransformerBlock.name, _block)
 _add(CharRnn.name, _char_rnn)
 tensorflow_data.add_cases(_options.threads)
+tensorflow_summary.add_cases()
 worker.serve()

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tandem/summary/file_writer.hpp"
 #include "tandem/summary/values.hpp"
@@ -25,27 +26,28 @@ TANDEM_INLINE void add_scalar(detail::Recorder& r, std::string_view tag, float x
 }
 
 struct Buckets {
-  double min = 0, max = 0, sum = 0, sum_squares = 0;
+  double min = 0, max = 0, width = 0, sum = 0, sum_squares = 0;
   std::vector<double> counts;
 
   double edge(std::size_t i) const {
-    const auto n = static_cast<double>(counts.size());
-    return i == counts.size() ? max : min + (max - min) / n * static_cast<double>(i);
+    return i == 0 ? min : i == counts.size() ? max : min + width * static_cast<double>(i);
   }
 };
-TANDEM_INLINE Buckets buckets_of(const std::vector<double>& all, i64 count) {
+TANDEM_INLINE Buckets buckets_of(Span<const double> all, i64 count) {
   Buckets r;
   r.counts.resize(static_cast<std::size_t>(count));
-  std::vector<double> finite;
-  finite.reserve(all.size());
-  std::copy_if(all.begin(), all.end(), std::back_inserter(finite), [](double x) { return std::isfinite(x); });
-  if (finite.empty()) return r;
-  const auto [least, most] = std::minmax_element(finite.begin(), finite.end());
-  r.min = *least, r.max = *most;
-  const double width = (r.max - r.min) / static_cast<double>(count);
-  for (const double x : finite) {
-    const double place = width > 0 ? std::floor((x - r.min) / width) : static_cast<double>(count - 1);
-    r.counts[static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(count - 1)))] += 1;
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  for (const double x : all)
+    if (std::isfinite(x)) least = std::min(least, x), most = std::max(most, x);
+  if (least > most) return r;
+  r.min = least, r.max = most;
+  const double half = std::isfinite(most - least) ? 1 : 0.5;  // the numbers may lie further apart than the largest one
+  const double width = (most * half - least * half) / static_cast<double>(count);
+  r.width = width / half;
+  for (const double x : all) {
+    if (!std::isfinite(x)) continue;
+    const double place = width > 0 ? (x * half - least * half) / width : static_cast<double>(count);
+    r.counts[static_cast<std::size_t>(std::min(place, static_cast<double>(count - 1)))] += 1;
     r.sum += x, r.sum_squares += x * x;
   }
   return r;
@@ -103,7 +105,8 @@ TANDEM_INLINE void FileWriter::histogram(std::string_view tag, const Tensor& val
   detail::check_dtypes("histogram", values, detail::real_numbers, "real numbers");
   if (o.buckets < 1 || o.buckets > 1 << 20)
     detail::refuse("histogram", "buckets must be 1 to 2^20, not " + std::to_string(o.buckets));
-  const impl::Buckets b = impl::buckets_of(detail::elements<double>(values), o.buckets);
+  const Tensor numbers = detail::on_host(values, float64);
+  const impl::Buckets b = impl::buckets_of(numbers.data<double>(), o.buckets);
   const bool simple = recorder_->uses_simple_values();
   recorder_->add("histogram", tag, {.name = "histograms", .data_class = 2, .is_written = !simple},
                  simple ? impl::histo_fields(b) : impl::histogram_fields(b), step, o.wall_time, o.description);

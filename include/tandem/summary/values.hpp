@@ -20,11 +20,14 @@ inline void check_dtypes(const char* op, const Tensor& x, DTypes dtypes, const c
 }
 inline constexpr DTypes real_numbers = dtypes::real | dtypes::half_floating | dtypes::boolean;
 
-/// The elements as another C++ type. No tape records that.
+/// The tensor in host memory as another dtype. No tape records that.
+inline Tensor on_host(const Tensor& x, DType dtype) {
+  const tandem::detail::Unobserved unobserved;
+  return cast(x.cpu(), dtype);
+}
 template <class T>
 std::vector<T> elements(const Tensor& x) {
-  const tandem::detail::Unobserved unobserved;
-  return cast(x.cpu(), dtype_of<T>()).template to_vector<T>();
+  return on_host(x, dtype_of<T>()).template to_vector<T>();
 }
 
 }  // namespace TANDEM_NS::summary::detail
