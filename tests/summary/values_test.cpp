@@ -193,3 +193,29 @@ TEST_CASE("summary: embeddings are files for the projector") {
   CHECK_THROWS_AS(run.writer.embedding("x", x, {.columns = {"a", "b"}, .metadata = {{"a"}, {"b"}}}),
                   errors::InvalidArgumentError);
 }
+
+TEST_CASE("summary: all functions write to the scope's writer, or do nothing") {
+  const auto f = function([](const Tensor& x) { return x * 2.f; });
+  const auto traced = f.get_concrete_function(ones({2}));
+  const Tensor x = ones({2, 2});
+  const auto written = [&] {
+    const bool all[] = {summary::scalar("a", 1, {.step = 1}),
+                        summary::scalar("b", constant(1), {.step = 1}),
+                        summary::histogram("c", x, {.step = 1}),
+                        summary::image("d", ones({1, 1, 1, 1}), {.step = 1}),
+                        summary::text("e", "text", {.step = 1}),
+                        summary::text("f", constant({"text"}), {.step = 1}),
+                        summary::audio("g", ones({1, 1, 1}), 8000, {.step = 1}),
+                        summary::pr_curve("h", x, x, {.step = 1}),
+                        summary::graph(*traced),
+                        summary::hparams({{"lr", 1}}),
+                        summary::hparams_config({}, {}),
+                        summary::embedding("i", x)};
+    return std::vector<bool>(std::begin(all), std::end(all));
+  };
+  CHECK(written() == std::vector<bool>(12, false));
+  Run run;
+  const auto scope = run.writer.as_default();
+  CHECK(written() == std::vector<bool>(12, true));
+  CHECK(run.writer.stats().events == 12);  // the embedding is in files, the version is an event
+}

@@ -40,7 +40,7 @@ struct LiveRecorders {
   void flush() {
     const std::unique_lock lock(mutex, std::try_to_lock);
     if (!lock.owns_lock()) return;
-    for (Recorder* r : list) r->flush();
+    for (Recorder* r : list) r->flush_at_end();
   }
 };
 

@@ -47,6 +47,8 @@ class TANDEM_API Recorder {
 
   /// Returns once the system has what was added. A failure is one warning.
   void flush();
+  /// flush() for a program that ends, maybe in the middle of a call: gives up after a second without the lock.
+  void flush_at_end();
   ///   throws  as FileWriter::close
   void close();
 

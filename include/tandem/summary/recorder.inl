@@ -45,9 +45,9 @@ struct Recorder::State {
 
   std::size_t queued() const { return writing.size() - written + pending.size(); }
   bool has_work() const { return stop || (!failed && pending.size() >= wake_bytes); }
-  void check_open(const char* op) const;
   bool make_room(std::unique_lock<std::mutex>& lock);
-  bool is_new_tag(const char* op, std::string_view tag, const Plugin& plugin) const;
+  std::string refusal(std::string_view tag, const Plugin& plugin, bool& is_new) const;
+  [[noreturn]] void raise_closed(const char* op) const;
   template <class F>
   void append_event(i64 step, double wall_time, const F& what);
   void drain(std::unique_lock<std::mutex>& lock);
@@ -73,41 +73,46 @@ struct Recorder::State {
   std::thread thread;
 };
 
-TANDEM_INLINE void Recorder::State::check_open(const char* op) const {
-  if (closed) errors::raise<errors::FailedPreconditionError>(op, "the writer of " + file.path() + " is closed");
+TANDEM_INLINE void Recorder::State::raise_closed(const char* op) const {
+  errors::raise<errors::FailedPreconditionError>(op, "the writer of " + file.path() + " is closed");
 }
-// Waits until the queue is below its limit. False if it is full and the file cannot be written.
+// Waits until the queue is below its limit. False if it is full and the file cannot be written, or the writer closed.
 TANDEM_INLINE bool Recorder::State::make_room(std::unique_lock<std::mutex>& lock) {
-  if (queued() < queue_limit) [[likely]]
+  if (queued() < queue_limit && !closed) [[likely]]
     return true;
-  if (!failed) ++stats.waits;
-  while (queued() >= queue_limit && !failed) room.wait(lock);
-  if (queued() < queue_limit) return true;
-  ++stats.lost;
+  if (!failed && !closed) ++stats.waits;
+  while (queued() >= queue_limit && !failed && !closed) room.wait(lock);
+  if (queued() < queue_limit && !closed) return true;
+  if (!closed) ++stats.lost;
   return false;
 }
-TANDEM_INLINE bool Recorder::State::is_new_tag(const char* op, std::string_view tag, const Plugin& plugin) const {
+// Why a value cannot be written under this tag; empty if it can.
+TANDEM_INLINE std::string Recorder::State::refusal(std::string_view tag, const Plugin& plugin, bool& is_new) const {
   const auto known = plugins.find(tag);
-  if (known != plugins.end() && known->second == plugin.name) [[likely]]
-    return false;
-  if (known != plugins.end())
-    errors::raise<errors::InvalidArgumentError>(op, "the tag '" + std::string(tag) + "' has values for " +
-                                                        std::string(known->second) + ", and TensorBoard shows a tag " +
-                                                        "by one plugin alone: give these another tag");
-  if (tag.empty()) errors::raise<errors::InvalidArgumentError>(op, "the tag is empty");
-  if (!tandem::detail::is_utf8(tag))
-    errors::raise<errors::InvalidArgumentError>(
-        op, "the tag " + tandem::detail::escaped_text(tag) + " is not UTF-8, which TensorBoard could not read");
-  return true;
+  is_new = known == plugins.end();
+  if (!is_new && known->second == plugin.name) [[likely]]
+    return {};
+  if (!is_new)
+    return "the tag '" + std::string(tag) + "' has values for " + std::string(known->second) +
+           ", and TensorBoard shows a tag by one plugin alone: give these another tag";
+  if (tag.empty()) return "the tag is empty";
+  if (tandem::detail::is_utf8(tag)) return {};
+  return "the tag " + tandem::detail::escaped_text(tag) + " is not UTF-8, which TensorBoard could not read";
 }
 // Adds a record with one event to the queue; `what` appends the event's other fields.
 template <class F>
 void Recorder::State::append_event(i64 step, double wall_time, const F& what) {
-  const std::size_t before = pending.size(), begin = begin_record(pending);
-  append_fixed(pending, 1, wall_time != 0 ? wall_time : seconds_since_1970());
-  if (step) append_number(pending, 2, step);
-  what();
-  end_record(pending, begin);
+  const std::size_t before = pending.size();
+  try {
+    const std::size_t begin = begin_record(pending);
+    append_fixed(pending, 1, wall_time != 0 ? wall_time : seconds_since_1970());
+    if (step) append_number(pending, 2, step);
+    what();
+    end_record(pending, begin);
+  } catch (...) {  // memory is exhausted: no half of a record stays
+    pending.resize(before);
+    throw;
+  }
   ++stats.events;
   if (before < wake_bytes && pending.size() >= wake_bytes) wake.notify_one();
 }
@@ -178,14 +183,21 @@ TANDEM_INLINE void Recorder::abandon() noexcept {
   (void)state_.release();
 }
 
+// Errors are raised without the lock: where nobody catches them, std::terminate flushes the recorder.
 TANDEM_INLINE void Recorder::add(const char* op, std::string_view tag, const Plugin& plugin, std::string_view fields,
                                  i64 step, double wall_time, std::string_view description) {
   check_process(op, is_inherited());
   State& s = *state_;
   std::unique_lock lock(s.mutex);
-  s.check_open(op);
-  const bool is_new = s.is_new_tag(op, tag, plugin);
-  if (!s.make_room(lock)) return;
+  bool is_new = false;
+  const std::string refusal = s.refusal(tag, plugin, is_new);
+  if (!refusal.empty() || !s.make_room(lock)) {
+    const bool closed = s.closed;
+    lock.unlock();
+    if (closed) s.raise_closed(op);
+    if (!refusal.empty()) errors::raise<errors::InvalidArgumentError>(op, refusal);
+    return;
+  }
   std::string& to = s.pending;
   s.append_event(step, wall_time, [&] {
     append_message(to, 5, [&] {
@@ -203,8 +215,10 @@ TANDEM_INLINE void Recorder::add_event(const char* op, std::uint32_t field, std:
   check_process(op, is_inherited());
   State& s = *state_;
   std::unique_lock lock(s.mutex);
-  s.check_open(op);
-  if (s.make_room(lock)) s.append_event(step, 0, [&] { append_field(s.pending, field, bytes); });
+  if (s.make_room(lock)) return s.append_event(step, 0, [&] { append_field(s.pending, field, bytes); });
+  const bool closed = s.closed;
+  lock.unlock();
+  if (closed) s.raise_closed(op);
 }
 TANDEM_INLINE void Recorder::add_embedding(const std::string& name, const std::string& entry) {
   check_process("embedding", is_inherited());
@@ -219,6 +233,12 @@ TANDEM_INLINE void Recorder::flush() {
   if (is_inherited()) return;
   std::unique_lock lock(state_->mutex);
   if (!state_->closed) state_->drain(lock);
+}
+TANDEM_INLINE void Recorder::flush_at_end() {
+  if (is_inherited()) return;
+  std::unique_lock lock(state_->mutex, std::defer_lock);
+  for (int i = 0; i < 100 && !lock.try_lock(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  if (lock.owns_lock() && !state_->closed) state_->drain(lock);
 }
 TANDEM_INLINE void Recorder::close() {
   State& s = *state_;
