@@ -29,8 +29,6 @@ PAGES = {
     "files": ("Files", "Tensors, arrays, records and graphs in files: `<tandem/io.hpp>`, the component `tandem::io`.", ["io/*.hpp"]),
     "training": ("Training", "Trainer, callbacks, checkpoints: `<tandem/train.hpp>`, the component `tandem::train`.",
                  ["train/*.hpp"]),
-    "files": ("Files", "Checkpoints, weights, arrays and graphs in files: `<tandem/train.hpp>`, the component `tandem::io`.",
-              ["train/*.hpp", "io/*.hpp"]),
     "summaries": ("Summaries", "Event files for TensorBoard: `<tandem/summary.hpp>`, the component `tandem::summary`.",
                   ["summary/file_writer.hpp", "summary/functions.hpp", "summary/hparams.hpp", "summary/event.hpp", "summary/reader.hpp"]),
 }

@@ -8,8 +8,8 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
   linalg TANDEM_WITH_LINALG
   signal TANDEM_WITH_SIGNAL
   strings TANDEM_WITH_STRINGS
+  summary TANDEM_WITH_SUMMARY
   train TANDEM_WITH_TRAIN)
-  summary TANDEM_WITH_SUMMARY)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS ${features} -DTANDEM_BUILD_TESTS=OFF -DTANDEM_BUILD_EXAMPLES=OFF -DTANDEM_INSTALL=ON)
 vcpkg_cmake_install()
