@@ -30,7 +30,8 @@ PAGES = {
     "training": ("Training", "Trainer, callbacks, checkpoints: `<tandem/train.hpp>`, the component `tandem::train`.",
                  ["train/*.hpp"]),
     "summaries": ("Summaries", "Event files for TensorBoard: `<tandem/summary.hpp>`, the component `tandem::summary`.",
-                  ["summary/file_writer.hpp", "summary/functions.hpp", "summary/hparams.hpp", "summary/event.hpp", "summary/reader.hpp"]),
+                  ["summary/file_writer.hpp", "summary/functions.hpp", "summary/hparams.hpp", "summary/event.hpp", "summary/reader.hpp",
+                   "summary/tensor_board.hpp"]),
 }
 CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: :.*)? \{")
 SKIPPED = re.compile(r"^(friend|using|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")

@@ -7,6 +7,7 @@
 #include "tandem/summary/hparams.hpp"
 #include "tandem/summary/options.hpp"
 #include "tandem/summary/reader.hpp"
+#include "tandem/summary/tensor_board.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/image.hpp"
@@ -23,6 +24,8 @@
 #include "tandem/summary/reader.inl"
 #include "tandem/summary/recorder.inl"
 #include "tandem/summary/scalar.inl"
+#include "tandem/summary/tensor_board.inl"
 #include "tandem/summary/tensor_view.inl"
 #include "tandem/tandem.hpp"
+#include "tandem/train.hpp"
 #endif

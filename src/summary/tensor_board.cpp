@@ -1,0 +1,1 @@
+#include "tandem/summary/tensor_board.inl"
