@@ -1,0 +1,5 @@
+#include "tandem/plot/bars.inl"
+#include "tandem/plot/heat_map.inl"
+#include "tandem/plot/labels.inl"
+#include "tandem/plot/lines.inl"
+#include "tandem/plot/scatter.inl"

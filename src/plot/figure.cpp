@@ -1,0 +1,3 @@
+#include "tandem/plot/figure.inl"
+#include "tandem/plot/report.inl"
+#include "tandem/plot/values.inl"

@@ -1,0 +1,3 @@
+#include "tandem/plot/images.inl"
+#include "tandem/plot/png.inl"
+#include "tandem/plot/raster.inl"
