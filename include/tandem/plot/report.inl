@@ -67,11 +67,9 @@ TANDEM_INLINE std::string facts_table(const Facts& rows, std::string_view captio
   return s + "</tbody></table></div>\n";
 }
 
-// What a figure needs besides its own size: a wide one scrolls on a narrow page, a small one is not blown up.
+// Texts of a figure stay between 9 and 18 pixels: a wide one scrolls on a narrow page, a small one is not blown up.
 TANDEM_INLINE std::string size_style(const Figure& f) {
-  std::string style = "max-width:" + position(f.width() * 1.6) + "px";
-  if (f.width() > 700) style += ";min-width:" + position(f.width() * 0.6) + "px";
-  return style;
+  return "min-width:" + position(f.width() * 0.65) + "px;max-width:" + position(f.width() * 1.25) + "px";
 }
 
 }  // namespace impl

@@ -1,9 +1,10 @@
 // Values: the numbers of a picture.
 #pragma once
+#include <concepts>
 #include <initializer_list>
 #include <vector>
 
-#include "tandem/core/tensor.hpp"
+#include "tandem/core/variable.hpp"
 
 namespace TANDEM_NS::plot {
 
@@ -19,6 +20,8 @@ class TANDEM_API Values {
   ///   a
   ///           traced tensor
   Values(const Tensor& t);
+  template <std::same_as<Variable> V>
+  Values(const V& v) : Values(v.value()) {}
 
   std::size_t size() const { return numbers_.size(); }
   bool empty() const { return numbers_.empty(); }

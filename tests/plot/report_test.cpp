@@ -1,0 +1,140 @@
+// Reports: the page as HTML.
+#include "tandem/plot/report.hpp"
+
+#include <set>
+
+#include "tandem/plot/lines.hpp"
+#include "tandem/plot/png.hpp"
+#include "tests/plot/markup.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/hex.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace plot_report_test {
+using namespace tandem;
+using plot::Report;
+using testing::Element, testing::error_of, testing::parse_html;
+using Texts = std::vector<std::string>;
+
+const std::string png =
+    testing::from_hex("89504e470d0a1a0a0000000d49484452 00000030 00000020 0806000000 00000000 00000000");
+const char* const nasty = "</p></style><script src=\"http://x/y.js\"></script>&\"'\x02\xfe";
+
+Report full() {
+  Report r("Run <1>");
+  r.facts({{"seed", "1"}}).facts(plot::machine_facts());
+  r.text("Before all sections.");
+  r.section("Training & test").text("First.\n\nSecond,\nstill.\n\n \n\n");
+  r.figure(plot::lines({{"loss", {3, 2, 1}}}, {.title = "Loss"}), "The loss.");
+  r.figure(plot::lines({{"loss", {3, 2, 1}}}, {.width = 1400, .height = 400}));
+  r.table({"epoch", "loss", "note"}, {{"1", "0.5", "x"}, {"2", "1e-3"}}, "Epochs");
+  r.section("Pictures").picture(png, "a square", "A square.").parameters({{"rate", "0.1"}});
+  return r;
+}
+
+TEST_CASE("plot: a report is one well-formed page") {
+  const Element root = parse_html(full().html());
+  CHECK(root.name == "html");
+  CHECK(root.get("lang") == "en");
+  const Element& head = root.first("head");
+  CHECK(head.first("title").text == "Run <1>");
+  CHECK(head.first("meta").get("charset") == "utf-8");
+  CHECK(head.all("meta")[1]->get("content") == "width=device-width, initial-scale=1");
+  CHECK(root.all("style").size() == 1);
+  CHECK_THAT(root.first("style").text, ContainsSubstring(std::string(plot::Figure::style_sheet())));
+  const Element& main = root.first("main");
+  Texts order;
+  for (const Element& e : main.children) order.push_back(e.name);
+  CHECK(order == Texts{"h1", "div", "nav", "p", "section", "section"});
+  CHECK(main.words("h2") == Texts{"Training & test", "Pictures"});
+  CHECK(main.words("p") == Texts{"Before all sections.", "First.", "Second, still."});
+  const auto links = main.first("nav").all("a"), sections = main.all("section");
+  REQUIRE(links.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(links[i]->get("href") == "#" + sections[i]->get("id"));
+}
+
+TEST_CASE("plot: figures of a report are inside it, side by side") {
+  const Element root = parse_html(full().html());
+  const auto groups = root.all("div", "figures");
+  REQUIRE(groups.size() == 2);
+  const auto figures = groups[0]->all("figure");
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0]->first("title").text == "Loss");
+  CHECK(figures[0]->first("figcaption").text == "The loss.");
+  CHECK(figures[0]->get("class").empty());
+  CHECK(figures[1]->get("class") == "wide");
+  CHECK(figures[1]->all("figcaption").empty());
+  CHECK(figures[1]->first("svg").get("style") == "min-width:910px;max-width:1750px");
+  const Element& image = groups[1]->first("img");
+  CHECK(image.get("src") == plot::impl::data_uri(png));
+  CHECK(image.get("alt") == "a square");
+  CHECK((image.get("width") == "48" && image.get("height") == "32"));
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([] { Report("x").picture("GIF", "a"); }),
+             ContainsSubstring("plot::Report::picture: the image is not a PNG file"));
+}
+
+TEST_CASE("plot: tables of a report") {
+  const Element root = parse_html(full().html());
+  const auto tables = root.all("table");
+  REQUIRE(tables.size() == 3);
+  CHECK(tables[0]->words("th")[0] == "seed");
+  CHECK(tables[0]->words("td")[0] == "1");
+  CHECK(tables[1]->words("th") == Texts{"epoch", "loss", "note"});
+  CHECK(tables[1]->words("td") == Texts{"1", "0.5", "x", "2", "1e-3", ""});
+  CHECK(tables[1]->all("td", "n").size() == 4);  // the two columns of numbers
+  CHECK(tables[1]->all("th", "n").size() == 2);
+  CHECK(tables[1]->first("caption").text == "Epochs");
+  CHECK(tables[2]->first("caption").text == "Hyper-parameters");
+  CHECK(tables[2]->words("th") == Texts{"rate"});
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([] {
+               Report("x").table({"a"}, {{"1", "2"}});
+             }),
+             ContainsSubstring("a row has 2 cells, the head 1"));
+}
+
+TEST_CASE("plot: no text of a report becomes markup, and nothing is loaded") {
+  Report r(nasty, nasty);
+  r.facts({{nasty, nasty}}).section(nasty).section("b").text(nasty).parameters({{nasty, nasty}}, nasty);
+  r.table({nasty}, {{nasty}}, nasty).picture(png, nasty, nasty).figure(plot::lines({}, {.title = nasty}), nasty);
+  const std::string html = r.html();
+  const Element root = parse_html(html);
+  CHECK(root.all("script").empty());
+  CHECK(root.first("td").text == "</p></style><script src=\"http://x/y.js\"></script>&\"'\u2402\ufffd");
+  // Addresses are links inside of the page, the picture's data and the namespace of SVG.
+  std::set<std::string> addresses;
+  for (const char* name : {"a", "img", "svg", "link", "image", "use"})
+    for (const Element* e : root.all(name))
+      for (const char* attribute : {"href", "src", "xmlns"})
+        if (const std::string a = e->get(attribute); !a.empty()) addresses.insert(a.substr(0, a.find_first_of("#,")));
+  CHECK(addresses == std::set<std::string>{"", "data:image/png;base64", "http://www.w3.org/2000/svg"});
+  CHECK(html.find("url(") == std::string::npos);
+  CHECK(html.find("@import") == std::string::npos);
+}
+
+TEST_CASE("plot: an empty report, one section, and files") {
+  const Element root = parse_html(Report("Nothing").html());
+  CHECK(root.all("nav").empty());
+  CHECK(root.all("table").empty());
+  CHECK(parse_html(Report("One").section("a").html()).all("nav").empty());
+  CHECK(parse_html(Report("F").figure(plot::lines({})).section("a").figure(plot::lines({})).html())
+            .all("figure")
+            .size() == 2);
+  const testing::TemporaryFolder folder;
+  const Report r = full();
+  r.save(folder / "sub/report.html");
+  std::ifstream file(folder / "sub/report.html", std::ios::binary);
+  CHECK(std::string{std::istreambuf_iterator<char>(file), {}} == r.html());
+}
+
+TEST_CASE("plot: facts of the machine") {
+  const plot::Facts facts = plot::machine_facts();
+  std::set<std::string> names;
+  for (const auto& [name, value] : facts) {
+    names.insert(name);
+    CHECK(!value.empty());
+  }
+  CHECK(names == std::set<std::string>{"CPU threads", "Tandem", "compiler", "kernels", "system"});
+}
+
+}  // namespace plot_report_test
