@@ -92,6 +92,7 @@ TEST_CASE("plot: every range gives a well-formed picture with points inside") {
     for (const bool log : {false, true}) {
       INFO(y[0] << (log ? " log" : ""));
       const Element root = picture({{"", y}}, {.log_y = log});
+      if (log && *std::max_element(y.begin(), y.end()) <= 0) continue;  // which has no place there
       for (const std::string& d : drawn(root)) {
         const Numbers points = numbers_of(d);
         for (std::size_t i = 1; d[0] == 'M' && d.find('m') == d.npos && i < points.size(); i += 2)
@@ -136,7 +137,7 @@ TEST_CASE("plot: legend, dashes and colors") {
 
 TEST_CASE("plot: points of one column are reduced to the first, lowest, highest and last") {
   std::vector<plot::impl::Point> points;
-  for (int i = 0; i < 1000; ++i) points.push_back({100 + i * 0.0004, static_cast<double>((i * 37) % 1000)});
+  for (int i = 0; i < 1000; ++i) points.push_back({100 + i * 0.0004, static_cast<double>((i * 37 + 500) % 1000)});
   points.push_back({101, 5});
   const auto r = plot::impl::reduced(points);
   REQUIRE(r.size() == 5);

@@ -85,15 +85,16 @@ TEST_CASE("plot: labels lie on nothing, the first ones win") {
   }
 }
 
-TEST_CASE("plot: many points are drawn once in each unit") {
+TEST_CASE("plot: many points are drawn once in each small square") {
   const Tensor x = random::uniform({300000}, 0, 1), y = random::uniform({300000}, 0, 1);
   const std::string svg = scatter(x * 0.1f, y, {.axes = false}).svg();
   const Numbers discs = numbers_of(classes(parse_svg(svg))[0]->first("path").get("d"));
   std::set<std::pair<double, double>> places;
-  for (std::size_t i = 0; i < discs.size(); i += 3) places.emplace(std::floor(discs[i]), std::floor(discs[i + 1]));
-  CHECK(discs.size() / 3 < 250000);
-  CHECK(discs.size() / 3 > 100000);
-  CHECK(places.size() > discs.size() / 3 * 8 / 10);  // rounding moves some to the next unit
+  for (std::size_t i = 0; i < discs.size(); i += 3)
+    places.emplace(std::floor(discs[i] / 2), std::floor(discs[i + 1] / 2));
+  CHECK(discs.size() / 3 < 60000);
+  CHECK(discs.size() / 3 > 40000);
+  CHECK(places.size() > discs.size() / 3 * 8 / 10);  // rounding moves some to the next square
 }
 
 TEST_CASE("plot: wrong input of scatter raises") {

@@ -1,5 +1,6 @@
 // Graphs as boxes and arrows: the ops of a traced function, or any other.
 #pragma once
+#include <concepts>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct GraphOptions {
   std::size_t max_nodes = 400;   ///< those behind are left out; the picture says how many
 };
 
+namespace impl {
+TANDEM_API Figure graph_of_ops(const GraphDef& def, const GraphOptions& options);
+}  // namespace impl
+
 /// Draws nodes in layers from top to bottom, so that arrows lead downwards; those that close a cycle lead upwards. The
 /// picture is as large as the graph.
 ///   throws  errors::InvalidArgumentError for an edge from or to a node that is not there
@@ -33,6 +38,9 @@ TANDEM_API Figure graph(const std::vector<GraphNode>& nodes, const std::vector<G
 /// Draws a traced function: `plot::graph(as_graph_def(f.get_concrete_function(x)->graph()))`, or `->optimized()`. A box
 /// has the op, its name and what it returns; arguments, constants, Variables and results have colors. Bodies of control
 /// flow are graphs of their own, GraphDef::Node::bodies.
-TANDEM_API Figure graph(const GraphDef& def, const GraphOptions& options = {});
+template <std::same_as<GraphDef> Def>  // which a list of nodes in braces does not convert to
+Figure graph(const Def& def, const GraphOptions& options = {}) {
+  return impl::graph_of_ops(def, options);
+}
 
 }  // namespace TANDEM_NS::plot

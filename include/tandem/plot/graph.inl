@@ -153,7 +153,7 @@ TANDEM_INLINE Figure graph(const std::vector<GraphNode>& all, const std::vector<
                 canvas.elements());
 }
 
-TANDEM_INLINE Figure graph(const GraphDef& def, const GraphOptions& o) {
+TANDEM_INLINE Figure impl::graph_of_ops(const GraphDef& def, const GraphOptions& o) {
   std::vector<GraphNode> nodes;
   std::vector<GraphEdge> edges;
   std::map<std::string, std::size_t> places;
@@ -163,7 +163,7 @@ TANDEM_INLINE Figure graph(const GraphDef& def, const GraphOptions& o) {
     for (const std::string& in : n.inputs)
       if (const auto from = producer(in); from != places.end()) edges.push_back({from->second, nodes.size()});
     places.emplace(n.name, nodes.size());
-    nodes.push_back(impl::box_of(n));
+    nodes.push_back(box_of(n));
   }
   for (std::size_t i = 0; i < def.outputs.size(); ++i)
     if (const auto from = producer(def.outputs[i]); from != places.end()) {
@@ -172,7 +172,7 @@ TANDEM_INLINE Figure graph(const GraphDef& def, const GraphOptions& o) {
     }
   GraphOptions options = o;
   if (o.title.empty()) options.title = def.name;
-  return graph(nodes, edges, options);
+  return plot::graph(nodes, edges, options);
 }
 
 }  // namespace TANDEM_NS::plot

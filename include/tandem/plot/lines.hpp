@@ -28,8 +28,9 @@ struct LinesOptions {
   double width = 560, height = 360;              ///< in units; texts have 14
 };
 
-/// Draws one line for each series. Its size does not grow with the number of points: of those that lie in the same half
-/// unit of width, the first, the lowest, the highest and the last are drawn, which gives the same picture.
+/// Draws one line for each series. Where x ascends, the picture's size does not grow with the number of points: of
+/// successive ones in the same half unit of width, the first, the lowest, the highest and the last are drawn, which
+/// looks the same.
 ///   throws  errors::InvalidArgumentError if x and y of a series differ in size, for limits that are not finite or not
 ///           in order, a smoothing outside of [0, 1), or a picture smaller than 100 x 80
 TANDEM_API Figure lines(const std::vector<Series>& series, const LinesOptions& options = {});

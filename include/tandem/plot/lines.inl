@@ -22,8 +22,8 @@ TANDEM_INLINE std::vector<Point> reduced(const std::vector<Point>& points) {
       if (points[end].y > points[high].y) high = end;
     }
     std::size_t chosen[] = {i, std::min(low, high), std::max(low, high), end - 1};
-    for (const std::size_t* k = chosen; k != std::unique(std::begin(chosen), std::end(chosen)); ++k)
-      r.push_back(points[*k]);
+    const std::size_t* const behind = std::unique(std::begin(chosen), std::end(chosen));
+    for (const std::size_t* k = chosen; k != behind; ++k) r.push_back(points[*k]);
     i = end;
   }
   return r;

@@ -24,8 +24,8 @@ struct ScatterOptions {
 };
 
 /// Draws a disc for each point. Points that have no place (NaN, infinite, not above 0 on a logarithmic axis) are left
-/// out; the description says how many. Of more than 20000 points, those of a class that lie within one unit of each
-/// other are drawn as one.
+/// out; the description says how many. Of more than 20000 points, those of a class that lie in one square of two
+/// thirds of the radius are drawn as one.
 ///   x, y    equally many
 ///   throws  errors::InvalidArgumentError for x, y, classes or labels of different sizes, classes that are not whole
 ///           numbers from 0 to 999, a radius or a text size that is not above 0, or a picture smaller than 100 x 80

@@ -29,11 +29,12 @@ TANDEM_INLINE void check(const Values& x, const Values& y, const ScatterOptions&
   if (!(o.label_size > 0 && o.label_size < 1e3)) fail("the size of labels is not above 0");
 }
 
-// The points by class, as far as they have a place; of many, one in each square of a unit.
+// The points by class, as far as they have a place; of many, one in each square, which is smaller than a disc.
 TANDEM_INLINE std::vector<std::vector<Point>> points_by_class(const Frame& f, const Values& x, const Values& y,
-                                                              const Values& classes) {
+                                                              const Values& classes, double radius) {
   std::vector<std::vector<Point>> points(1);
   const bool many = x.size() > 20000;
+  const double square = std::max(0.5, radius * 2 / 3);
   std::vector<std::set<std::pair<int, int>>> squares;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Point p{f.x(x[i]), f.y(y[i])};
@@ -42,7 +43,7 @@ TANDEM_INLINE std::vector<std::vector<Point>> points_by_class(const Frame& f, co
     if (c >= points.size()) points.resize(c + 1);
     if (many) {
       if (c >= squares.size()) squares.resize(c + 1);
-      const auto index = [](double at) { return static_cast<int>(std::floor(at)); };
+      const auto index = [&](double at) { return static_cast<int>(std::floor(at / square)); };
       if (!squares[c].insert({index(p.x), index(p.y)}).second) continue;
     }
     points[c].push_back(p);
@@ -91,7 +92,7 @@ TANDEM_INLINE Figure scatter(const Values& x, const Values& y, const ScatterOpti
                 {o.y_label, upwards, 0.04, o.log_y, {}, o.axes}, legend);
   std::string description = o.description.empty() ? impl::described(x, legend, missing) : o.description;
   if (f.is_empty) return f.finish(std::move(description));
-  const auto points = impl::points_by_class(f, x, y, o.classes);
+  const auto points = impl::points_by_class(f, x, y, o.classes, o.radius);
   for (std::size_t c = 0; c < points.size(); ++c) {
     std::string path;
     for (const impl::Point& p : points[c]) path += "M" + impl::position(p.x) + " " + impl::position(p.y) + "h0";
