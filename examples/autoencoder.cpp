@@ -6,12 +6,12 @@
 #include <fmt/core.h>
 
 #include <tandem/data.hpp>
+#include <tandem/plot.hpp>
 #include <tandem/tandem.hpp>
 
 #include "examples/support/digits.hpp"
 #include "examples/support/program.hpp"
 #include "examples/support/saved_run.hpp"
-#include "examples/support/svg.hpp"
 
 using namespace tandem;
 
@@ -46,59 +46,56 @@ double error(const Autoencoder& net, const Tensor& images) {
 
 // Three digits of each kind, and below each one what is decoded from its code.
 void draw_reconstructions(const std::string& path, const Tensor& images, const Tensor& decoded, const Tensor& labels) {
-  constexpr int side = 28, pixel = 2, step = (side + 2) * pixel, rows = 3, left = 72, top = 34;
-  const std::string title = "Held-out digits, and below each one what is decoded from its code";
-  Svg svg(left + 10 * step + 4, rows * (2 * step + 8) + top, title);
-  svg.text(8, 20, title);
-  for (int row = 0; row < rows; ++row)
-    for (int part = 0; part < 2; ++part)
-      svg.text(8, top + row * (2 * step + 8) + part * step + 33, part ? "decoded" : "held out", {.size = 13});
+  constexpr std::size_t rows = 3, kinds = 10;
+  std::vector<plot::Image> cells(2 * rows * kinds);
   const std::vector<std::uint8_t> digit = labels.to_vector<std::uint8_t>();
-  int drawn[10] = {};
+  std::size_t drawn[kinds] = {};
   for (std::size_t i = 0; i < digit.size(); ++i) {
-    const int column = digit[i], row = drawn[column]++;
+    const std::size_t column = digit[i], row = drawn[column]++;
     if (row >= rows) continue;
-    const int x = left + column * step, y = top + row * (2 * step + 8);
-    svg.image(x, y, pixel, images[i64(i)].to_vector<float>(), side);
-    svg.image(x, y + step, pixel, decoded[i64(i)].to_vector<float>(), side);
+    cells[2 * row * kinds + column].gray = images[i64(i)];
+    cells[(2 * row + 1) * kinds + column].gray = decoded[i64(i)];
   }
-  svg.save(path);
+  for (plot::Image& cell : cells)  // fewer than three of a kind
+    if (!cell.gray.is_set()) cell.gray = zeros({28, 28});
+  const std::vector<std::string> names{"held out", "decoded", "held out", "decoded", "held out", "decoded"};
+  plot::images(cells, {.title = "Held-out digits, and below each one what is decoded from its code",
+                       .columns = kinds,
+                       .row_names = names,
+                       .gap = 4,
+                       .zero_is_white = true,
+                       .width = 680})
+      .save(path);
 }
 
 // Left, where the encoder puts the digits in the plane; right, what the decoder makes of its points. Both axes are
 // stretched so that as many digits are in one strip of the picture as in any other: a digit lies at its rank.
 void draw_plane(const std::string& path, const Autoencoder& net, const Tensor& images, const Tensor& labels) {
-  static constexpr const char* colors[] = {"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd",
-                                           "#8c564b", "#e377c2", "#4d4d4d", "#808000", "#17becf"};
-  constexpr double size = 600, left = 20, top = 90, right = 2 * left + size;
   constexpr i64 grid = 20;
-  Svg svg(2 * size + 3 * left, size + top + 50,
-          "Digits as points of a plane, by an autoencoder with a code of two numbers");
-  svg.text(left, 26, "Digits as points of a plane", {.size = 20});
-  for (int digit = 0; digit < 10; ++digit) {
-    svg.disc(left + 10 + 40 * digit, 47, 6, colors[digit]);
-    svg.text(left + 20 + 40 * digit, 52, std::to_string(digit));
-  }
-  svg.text(left, top - 10, "The encoder: the codes of held-out digits");
-  svg.text(right, top - 10, "The decoder: the digits that it draws at these places");
-  svg.text(left, top + size + 30,
-           "Across the first number of the code, upwards the second; both axes are stretched so that the digits are "
-           "spread evenly.");
   const Tensor codes = net.encoder(images), sorted = sort(codes, {.axis = 0});
   const i64 n = codes.shape()[0];
-  const std::vector<float> place = ((cast(argsort(argsort(codes, 0), 0), DType::float32) + 0.5) / n).to_vector<float>();
-  const std::vector<std::uint8_t> digit = labels.to_vector<std::uint8_t>();
-  for (std::size_t i = 0; i < digit.size(); ++i)
-    svg.disc(left + size * place[2 * i], top + size * (1 - place[2 * i + 1]), 3, colors[digit[i]]);
-
-  const Tensor at =
-      gather(sorted, floordiv((2 * range(grid) + 1) * n, 2 * grid));  // the codes at the middles of the strips
+  const Tensor place = (cast(argsort(argsort(codes, 0), 0), DType::float32) + 0.5) / n;
+  const plot::Figure encoder = plot::scatter(place(Ellipsis, 0), place(Ellipsis, 1),
+                                             {.title = "The encoder: the codes of held-out digits",
+                                              .classes = labels,
+                                              .axes = false,
+                                              .width = 640,
+                                              .height = 680});
+  // The codes at the middles of the strips, the second number falling from row to row.
+  const Tensor at = gather(sorted, floordiv((2 * range(grid) + 1) * n, 2 * grid));
   const Tensor x = tile(at(Ellipsis, 0), {grid}), y = repeat(reverse(at(Ellipsis, 1), 0), grid);
-  const Tensor decoded = sigmoid(net.decoder(stack({x, y}, 1)));
-  for (i64 i = 0; i < grid * grid; ++i)
-    svg.image(right + size / grid * double(i % grid), top + size / grid * double(i / grid), size / grid / 28,
-              decoded[i].to_vector<float>(), 28);
-  svg.save(path);
+  const plot::Figure decoder = plot::images(sigmoid(net.decoder(stack({x, y}, 1))), {},
+                                            {.title = "The decoder: the digits that it draws at these places",
+                                             .columns = int(grid),
+                                             .gap = 0,
+                                             .zero_is_white = true,
+                                             .width = 640});
+  plot::beside({encoder, decoder},
+               {.title = "Digits as points of a plane, by an autoencoder with a code of two numbers",
+                .description = "Across the first number of the code, upwards the second; both axes are stretched so "
+                               "that the digits are spread evenly.",
+                .width = 1280})
+      .save(path);
 }
 
 int learn(const Options& o) {

@@ -1,6 +1,7 @@
 #include "date_task.hpp"
 
 #include <fmt/core.h>
+#include <tandem/plot.hpp>
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
 
@@ -16,7 +17,6 @@
 #include "examples/support/progress.hpp"
 #include "examples/support/save_path.hpp"
 #include "examples/support/saved_run.hpp"
-#include "examples/support/svg.hpp"
 #include "translator.hpp"
 
 using namespace tandem;
@@ -177,30 +177,27 @@ class DateTask {
 
 // Draws the attention: one row per output character, one column per input character; darker means a larger weight.
 void DateTask::draw(const std::string& text, const Tensor& inputs, const std::vector<std::int32_t>& tokens) const {
-  constexpr int cell = 26, left = 44, top = 104, narrowest = 480;
-  const Svg::Font letters{.size = 16, .anchor = Svg::Anchor::middle, .family = "monospace"};
   const std::string iso = dates::decode_output(tokens.data(), dates::output_length);
-  Svg svg(std::max(left + cell * static_cast<int>(text.size()) + 10, narrowest),
-          top + cell * static_cast<int>(iso.size()) + 10, "Where the model looks while it writes " + iso);
-  svg.text(10, 24, "Where the model looks while it writes a date", {.size = 18});
-  svg.text(10, 46, "rows: the characters that it writes; columns: those that it reads, a dot for a space;",
-           {.size = 11});
-  svg.text(10, 62, "the darker, the larger the weight of attention", {.size = 11});
-  for (std::size_t j = 0; j < text.size(); ++j)
-    svg.text(left + cell * static_cast<int>(j) + cell / 2, top - 10,
-             text[j] == ' ' ? "\u00b7" : std::string(1, text[j]), letters);
+  std::vector<std::string> read, written;
+  for (const char c : text) read.push_back(c == ' ' ? "\u00b7" : std::string(1, c));
+  std::vector<Tensor> rows;
   Translator::State state = model_.read(inputs);
   std::int32_t last = dates::begin;
   for (std::size_t i = 0; i < iso.size(); ++i) {
     state = model_.write(constant({last}), state).second;
     last = tokens[i];
-    const auto weights = state.weights.to_vector<float>();
-    const int y = top + cell * static_cast<int>(i);
-    svg.text(left / 2, y + 19, std::string(1, iso[i]), letters);
-    for (std::size_t j = 0; j < text.size(); ++j)
-      svg.cell(left + cell * static_cast<int>(j), y, cell, "#1f4e9c", static_cast<double>(weights[j]));
+    rows.push_back(reshape(state.weights, {-1})(Slice(0, static_cast<i64>(text.size()))));
+    written.push_back(std::string(1, iso[i]));
   }
-  svg.save(options_.picture);
+  plot::heat_map(stack(rows), {.title = "Where the model looks while it writes " + iso,
+                               .x_label = "the characters that it reads, a dot for a space",
+                               .y_label = "the characters that it writes",
+                               .row_names = written,
+                               .column_names = read,
+                               .show_values = false,
+                               .low = 0,
+                               .high = 1})
+      .save(options_.picture);
   fmt::print("where the model looks: {}\n", options_.picture);
 }
 

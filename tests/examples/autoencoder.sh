@@ -17,7 +17,7 @@ ns = "{http://www.w3.org/2000/svg}"
 svg = xml.parse("autoencoder.svg").getroot()
 images = svg.findall(ns + "g")
 assert len(images) == 60 and all(g.findall(ns + "path") for g in images), len(images)
-assert "Held-out digits" in svg.find(ns + "title").text and float(svg.get("width")) > 600, svg.attrib
+assert "Held-out digits" in svg.find(ns + "title").text and svg.get("viewBox").startswith("0 0 680 "), svg.attrib
 PY
 
 # Killed and resumed equals uninterrupted.
@@ -32,17 +32,22 @@ interrupted "$program" --epochs 1000
 # Two numbers: also the plane.
 "$program" --epochs 1 --dims 2 --checkpoint two >out 2>&1 || { fail 'train, two numbers'; cat out; }
 python3 - <<'PY' || fail 'the picture of the plane'
+import re
 import xml.etree.ElementTree as xml
 ns = "{http://www.w3.org/2000/svg}"
 svg = xml.parse("autoencoder_plane.svg").getroot()
-discs = svg.findall(ns + "circle")
-assert len(discs) == 1510 and len(svg.findall(ns + "g")) == 400
 assert "Digits as points of a plane" in svg.find(ns + "title").text
-assert {"The encoder", "The decoder"} <= {t.text.split(":")[0] for t in svg.findall(ns + "text")}
+encoder, decoder = svg.findall(ns + "svg")
+assert "The encoder" in encoder.find(ns + "title").text and "The decoder" in decoder.find(ns + "title").text
+assert len(decoder.findall(ns + "g")) == 400
+discs = [tuple(map(float, disc)) for path in encoder.iter(ns + "path")
+         for disc in re.findall(r"M([\d.]+) ([\d.]+)h0", path.get("d"))]
+assert len(discs) == 1500, len(discs)
 # As many digits in each quarter of the plane's width and height.
-for axis, low in (("cx", 20), ("cy", 90)):
+for axis in zip(*discs):
+    low, high = min(axis), max(axis)
     quarters = [0] * 4
-    for disc in discs[10:]: quarters[min(3, int((float(disc.get(axis)) - low) / 150))] += 1
+    for at in axis: quarters[min(3, int(4 * (at - low) / (high - low)))] += 1
     assert all(abs(n - 375) < 3 for n in quarters), quarters
 PY
 

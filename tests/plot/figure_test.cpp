@@ -57,6 +57,25 @@ TEST_CASE("plot: a figure has a size") {
                ContainsSubstring("plot::Figure: a picture of 100 x"));
 }
 
+TEST_CASE("plot: figures beside each other") {
+  const plot::Figure a("A", "first", 100, 50, ""), b("B", "", 200, 200, "<g/>\n");
+  const plot::Figure f = plot::beside({a, b, a}, {.title = "T", .columns = 2, .width = 400});
+  const Element root = parse_svg(f.svg());
+  const auto inner = root.all("svg");
+  REQUIRE(inner.size() == 3);
+  CHECK(inner[0]->first("title").text == "A");
+  CHECK(inner[1]->get("viewBox") == "0 0 200 200");
+  CHECK((inner[0]->get("x") == "0" && inner[0]->get("width") == "200" && inner[0]->get("height") == "100"));
+  CHECK((inner[1]->get("x") == "200" && inner[1]->get("y") == "40" && inner[1]->get("height") == "200"));
+  CHECK((inner[2]->get("x") == "0" && inner[2]->get("y") == "240"));
+  CHECK(f.height() == 340);
+  CHECK(root.all("style").size() == 1);
+  CHECK(plot::beside({a, b}).height() == 560);
+  CHECK_NOTHROW(parse_svg(plot::beside({}).svg()));
+  CHECK_THAT(error_of([&] { plot::beside({a}, {.columns = -1}); }), ContainsSubstring("plot::beside: -1 columns"));
+  CHECK_THAT(error_of([&] { plot::beside({a}, {.width = 9}); }), ContainsSubstring("9 units wide"));
+}
+
 TEST_CASE("plot: figures are saved as files") {
   const testing::TemporaryFolder folder;
   const plot::Figure f = plot::lines({{"a", {1, 2}}});

@@ -88,6 +88,22 @@ TEST_CASE("plot: images stand in rows") {
   CHECK(parse_svg(images(zeros({0, 2, 2})).svg()).words() == std::vector<std::string>{"no images"});
 }
 
+TEST_CASE("plot: rows of images have names and gaps") {
+  const Element root =
+      parse_svg(images(zeros({4, 4, 4}), {}, {.columns = 2, .row_names = {"first", "second"}, .gap = 0}).svg());
+  const auto groups = root.all("g");
+  const auto place = [&](std::size_t i) { return numbers_of(groups[i]->get("transform")); };
+  CHECK(place(1)[0] - place(0)[0] == Approx(4 * place(0)[2]).margin(0.1));
+  CHECK(place(2)[1] - place(0)[1] == Approx(4 * place(0)[3]).margin(0.1));
+  CHECK(root.words() == std::vector<std::string>{"first", "second"});
+  CHECK(place(0)[0] > root.first("text").number("x") + 14 * 0.5 * 6);
+  CHECK_THAT(error_of([] {
+               images(zeros({4, 4, 4}), {}, {.row_names = {"a"}});
+             }),
+             ContainsSubstring("1 names for 2 rows"));
+  CHECK_THAT(error_of([] { images(zeros({4, 4, 4}), {}, {.gap = -1}); }), ContainsSubstring("the gap is -1"));
+}
+
 TEST_CASE("plot: PNG files are embedded") {
   const Element root =
       parse_svg(images({{.png = png, .caption = "one <pixel>"}, {.gray = zeros({2, 4})}}, {.columns = 2}).svg());

@@ -107,7 +107,8 @@ TEST_CASE("plot: wrong input of scatter raises") {
   fails({1, 2}, {.classes = {1, -1}}, "a class is -1");
   fails({1, 2}, {.labels = {"a"}}, "1 labels for 2 x");
   fails({1, 2}, {.radius = 0}, "the radius is 0");
-  fails({1, 2}, {.label_size = -1}, "the size of labels");
+  fails({1, 2}, {.label_sizes = {-1}}, "the size of a label is -1");
+  fails({1, 2}, {.labels = {"a", "b"}, .label_sizes = {1, 2, 3}}, "3 sizes of labels for 2 x");
   fails({1, 2}, {.width = 1}, "plot::scatter: a picture of 1 x 420");
 }
 

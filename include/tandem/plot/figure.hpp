@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tandem/config.hpp"
 
@@ -39,5 +40,16 @@ class TANDEM_API Figure {
   std::string title_, description_, body_;
   double width_ = 560, height_ = 360;
 };
+
+struct BesideOptions {
+  std::string title = {};
+  std::string description = {};  ///< for screen readers; the pictures keep theirs
+  int columns = 0;               ///< 0: all in one row
+  double width = 1120;
+};
+
+/// Several pictures as one, in rows of equally wide columns.
+///   throws  errors::InvalidArgumentError for a negative number of columns, or a width below 100 or above 100000
+TANDEM_API Figure beside(const std::vector<Figure>& figures, const BesideOptions& options = {});
 
 }  // namespace TANDEM_NS::plot

@@ -17,9 +17,11 @@ struct Image {
 
 struct ImagesOptions {
   std::string title = {};
-  std::string description = {};  ///< for screen readers; by default the number of images and their captions
-  int columns = 0;               ///< 0: so that the picture is about as wide as high
-  bool zero_is_white = false;    ///< draws gray values as ink on paper
+  std::string description = {};             ///< for screen readers; by default the number of images and their captions
+  int columns = 0;                          ///< 0: so that the picture is about as wide as high
+  std::vector<std::string> row_names = {};  ///< left of the rows; one for each or none
+  double gap = 8;                           ///< between images
+  bool zero_is_white = false;               ///< draws gray values as ink on paper
   double width = 560;
 };
 
@@ -27,7 +29,8 @@ struct ImagesOptions {
 /// drawn as the means of blocks beyond 256 rows or columns; NaN is a cross.
 ///   throws  errors::InvalidArgumentError for an image with both kinds of data or none, what is not a PNG file, a
 ///   tensor of
-///           another rank (colors: encode them), a negative number of columns, or a width below 100
+///           another rank (colors: encode them), a negative number of columns, another number of names than rows,
+///           a gap that is not from 0 to 1000, or a width below 100
 TANDEM_API Figure images(const std::vector<Image>& images, const ImagesOptions& options = {});
 /// The same for a batch of gray images.
 ///   batch     [n, height, width] or [n, height, width, 1]

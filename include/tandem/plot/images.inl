@@ -75,46 +75,71 @@ TANDEM_INLINE void draw_image(Canvas& to, const SizedImage& i, double x, double 
   to.image(x, y, width, height, data_uri(i.image->png), i.width <= 64 && i.height <= 64);
 }
 
+TANDEM_INLINE std::string described(const std::vector<Image>& images) {
+  std::string text = "Images: " + std::to_string(images.size());
+  for (const Image& i : images)
+    if (!i.caption.empty()) text += (&i == images.data() ? ". " : "; ") + i.caption;
+  return text;
+}
+
+// Where the images lie.
+struct ImageGrid {
+  static constexpr double margin = 14, caption_height = 20;
+  std::size_t columns;
+  double left, room;  // of the first column; of one image, which has the larger of its sizes
+
+  ImageGrid(std::size_t n, const ImagesOptions& o) : left(margin) {
+    if (o.columns < 0) raise_images(std::to_string(o.columns) + " columns");
+    if (!(o.width >= 100 && o.width <= 1e5)) raise_images("the width is not from 100 to 100000 units");
+    if (!(o.gap >= 0 && o.gap <= 1000)) raise_images("the gap is " + number_text(o.gap) + ", not from 0 to 1000");
+    columns = static_cast<std::size_t>(o.columns);
+    if (columns == 0) columns = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(n))));
+    columns = std::max(columns, std::size_t{1});
+    const std::size_t rows = (n + columns - 1) / columns;
+    if (!o.row_names.empty() && o.row_names.size() != rows)
+      raise_images(std::to_string(o.row_names.size()) + " names for " + std::to_string(rows) + " rows");
+    for (const std::string& name : o.row_names)
+      left = std::max(left, std::min(margin + text_width(name, text_size) + 8, o.width / 3));
+    const auto count = static_cast<double>(columns);
+    room = (o.width - left - margin - o.gap * (count - 1)) / count;
+    if (room < 1) raise_images(std::to_string(columns) + " columns are too many for this width");
+  }
+  // Draws images side by side, standing on one line; returns the height that they take.
+  double draw_row(Canvas& to, double y, Span<const Image> row, const ImagesOptions& o, const std::string& name) const {
+    std::vector<SizedImage> sized_row;
+    double tallest = 0;
+    bool captions = false;
+    for (const Image& i : row) {
+      const SizedImage& s = sized_row.emplace_back(sized(i));
+      if (s.width > 0) tallest = std::max(tallest, room * s.height / std::max(s.width, s.height));
+      captions |= !i.caption.empty();
+    }
+    to.text(ImageGrid::margin, y + tallest / 2 + 5, fitted(name, text_size, left - margin - 4), {.css = "tp-dim"});
+    double x = left;
+    for (const SizedImage& s : sized_row) {
+      draw_image(to, s, x, y + tallest - room, room, o.zero_is_white);
+      to.text(x + room / 2, y + tallest + 15, fitted(s.image->caption, text_size, room), {.anchor = Anchor::middle});
+      x += room + o.gap;
+    }
+    return tallest + (captions ? caption_height : 0);
+  }
+};
+
 }  // namespace impl
 
 TANDEM_INLINE Figure images(const std::vector<Image>& images, const ImagesOptions& o) {
-  if (o.columns < 0) impl::raise_images(std::to_string(o.columns) + " columns");
-  if (!(o.width >= 100 && o.width <= 1e5)) impl::raise_images("the width is not from 100 to 100000 units");
-  std::string description = o.description;
-  if (description.empty()) {
-    description = "Images: " + std::to_string(images.size());
-    for (const Image& i : images)
-      if (!i.caption.empty()) description += (&i == images.data() ? ". " : "; ") + i.caption;
-  }
-  const std::size_t n = images.size();
-  const auto columns =
-      o.columns > 0 ? static_cast<std::size_t>(o.columns)
-                    : static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(std::max(n, std::size_t{1})))));
-  constexpr double margin = 14, gap = 8, caption = 20;
-  const double room = (o.width - 2 * margin - gap * static_cast<double>(columns - 1)) / static_cast<double>(columns);
-  if (room < 1) impl::raise_images(std::to_string(columns) + " columns are too many for this width");
+  const impl::ImageGrid grid(images.size(), o);
+  const Span<const Image> all(images);
   impl::Canvas canvas;
-  double y = margin + impl::draw_title(canvas, o.title, o.width);
-  for (std::size_t first = 0; first < n; first += columns) {
-    std::vector<impl::SizedImage> row;
-    double tallest = 0;  // as a share of the room
-    bool captions = false;
-    for (std::size_t i = first; i < std::min(n, first + columns); ++i) {
-      row.push_back(impl::sized(images[i]));
-      const impl::SizedImage& s = row.back();
-      if (s.width > 0) tallest = std::max(tallest, s.height / std::max(s.width, s.height));
-      captions |= !images[i].caption.empty();
-    }
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const double x = margin + (room + gap) * static_cast<double>(i);
-      impl::draw_image(canvas, row[i], x, y - (1 - tallest) * room, room, o.zero_is_white);
-      canvas.text(x + room / 2, y + room * tallest + 15, impl::fitted(row[i].image->caption, impl::text_size, room),
-                  {.anchor = impl::Anchor::middle});
-    }
-    y += room * tallest + gap + (captions ? caption : 0);
+  double y = grid.margin + impl::draw_title(canvas, o.title, o.width);
+  for (std::size_t first = 0; first < all.size(); first += grid.columns) {
+    const std::size_t row = first / grid.columns, n = std::min(grid.columns, all.size() - first);
+    if (row > 0) y += o.gap;
+    y += grid.draw_row(canvas, y, all.subspan(first, n), o, o.row_names.empty() ? "" : o.row_names[row]);
   }
-  if (n == 0) canvas.text(margin, (y += 20), "no images", {.css = "tp-dim"});
-  return Figure(o.title, std::move(description), o.width, std::min(y + margin - gap, 1e5), canvas.elements());
+  if (images.empty()) canvas.text(grid.margin, (y += 20), "no images", {.css = "tp-dim"});
+  return Figure(o.title, o.description.empty() ? impl::described(images) : o.description, o.width,
+                std::min(y + grid.margin, 1e5), canvas.elements());
 }
 
 TANDEM_INLINE Figure images(const Tensor& batch, const std::vector<std::string>& captions, const ImagesOptions& o) {

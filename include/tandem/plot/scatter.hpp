@@ -19,7 +19,7 @@ struct ScatterOptions {
   bool log_x = false, log_y = false;
   bool axes = true;  ///< false: neither ticks nor a grid, for coordinates without a meaning of their own
   double radius = 3;
-  double label_size = 12;
+  Values label_sizes = {12};  ///< one for all labels, or one for each
   double width = 560, height = 420;
 };
 
@@ -27,7 +27,8 @@ struct ScatterOptions {
 /// out; the description says how many. Of more than 20000 points, those of a class that lie in one square of two
 /// thirds of the radius are drawn as one.
 ///   x, y    equally many
-///   throws  errors::InvalidArgumentError for x, y, classes or labels of different sizes, classes that are not whole
+///   throws  errors::InvalidArgumentError for x, y, classes, labels or their sizes of different numbers, classes that
+///   are not whole
 ///           numbers from 0 to 999, a radius or a text size that is not above 0, or a picture smaller than 100 x 80
 TANDEM_API Figure scatter(const Values& x, const Values& y, const ScatterOptions& options = {});
 

@@ -26,7 +26,9 @@ TANDEM_INLINE void check(const Values& x, const Values& y, const ScatterOptions&
     if (!(c >= 0 && c < 1000 && c == std::trunc(c)))
       fail("a class is " + number_text(c) + "; classes are whole numbers from 0 to 999");
   if (!(o.radius > 0 && o.radius < 1e3)) fail("the radius is " + number_text(o.radius) + ", not above 0");
-  if (!(o.label_size > 0 && o.label_size < 1e3)) fail("the size of labels is not above 0");
+  if (!o.labels.empty() && o.label_sizes.size() != 1) same(o.label_sizes.size(), "sizes of labels");
+  for (const double size : o.label_sizes.numbers())
+    if (!(size > 0 && size < 1e3)) fail("the size of a label is " + number_text(size) + ", not above 0");
 }
 
 // The points by class, as far as they have a place; of many, one in each square, which is smaller than a disc.
@@ -59,9 +61,10 @@ TANDEM_INLINE void draw_labels(Frame& f, const Values& x, const Values& y, const
   for (std::size_t i = 0; i < o.labels.size(); ++i) {
     const Point p{f.x(x[i]), f.y(y[i])};
     Label at{};
+    const double size = o.label_sizes[o.label_sizes.size() == 1 ? 0 : i];
     if (o.labels[i].empty() || std::isnan(p.x) || std::isnan(p.y)) continue;
-    if (place_label(taken, {f.left, f.top, f.right, f.bottom}, p.x, p.y, o.radius + 2, o.labels[i], o.label_size, at))
-      f.canvas.text(at.x, at.y, o.labels[i], {.size = o.label_size, .anchor = at.anchor});
+    if (place_label(taken, {f.left, f.top, f.right, f.bottom}, p.x, p.y, o.radius + 2, o.labels[i], size, at))
+      f.canvas.text(at.x, at.y, o.labels[i], {.size = size, .anchor = at.anchor});
   }
 }
 

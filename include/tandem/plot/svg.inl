@@ -72,7 +72,7 @@ TANDEM_INLINE double text_width(std::string_view text, double size) {
   return width * size;
 }
 TANDEM_INLINE std::string fitted(std::string_view text, double size, double width) {
-  if (text_width(text, size) <= width) return std::string(text);
+  if (text.empty() || text_width(text, size) <= width) return std::string(text);
   std::string r;
   double used = character_width("\u2026");
   bool full = false;
