@@ -135,6 +135,23 @@ TEST_CASE("plot: legend, dashes and colors") {
   CHECK(inner.children[1].children[0].get("stroke-dasharray") == "6 4");
 }
 
+TEST_CASE("plot: a long legend leaves room for the data") {
+  std::vector<plot::Series> many;
+  for (int i = 0; i < 300; ++i) many.push_back({"series " + std::to_string(i), {1.0 * i, 2.0 * i}});
+  const Element root = picture(many);
+  const auto words = root.words();
+  std::size_t named = 0, more = 0;
+  for (const std::string& w : words) {
+    named += w.find("series ") == 0;
+    if (w.find("and ") == 0) more = std::stoul(w.substr(4));
+  }
+  CHECK(named > 5);
+  CHECK(named + more == 300);
+  CHECK(root.first("svg").number("height") > 150);
+  CHECK(root.first("svg").number("y") + root.first("svg").number("height") < 360);
+  CHECK(drawn(root).size() == 300);
+}
+
 TEST_CASE("plot: points of one column are reduced to the first, lowest, highest and last") {
   std::vector<plot::impl::Point> points;
   for (int i = 0; i < 1000; ++i) points.push_back({100 + i * 0.0004, static_cast<double>((i * 37 + 500) % 1000)});

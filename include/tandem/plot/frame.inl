@@ -87,7 +87,13 @@ TANDEM_INLINE void Frame::draw_legend(const std::vector<LegendEntry>& legend) {
     const double swatch = entry.disc ? 10 : 18;
     const std::string name = fitted(entry.name, text_size, width_ - 2 * frame_margin - swatch - 6);
     const double width = swatch + 6 + text_width(name, text_size) + 14;
-    if (any && at + width > width_ - frame_margin) at = frame_margin, top += legend_row;
+    if (any && at + width > width_ - frame_margin) {
+      at = frame_margin, top += legend_row;
+      if (top > height_ * 0.35) {  // the data need the rest
+        canvas.text(at, top + 14, "and " + std::to_string(&legend.back() - &entry + 1) + " more", {.css = "tp-dim"});
+        break;
+      }
+    }
     const double middle = top + 9;
     canvas.begin("class=\"" + entry.color + "\"");
     if (entry.disc) canvas.disc(at + swatch / 2, middle, 5, "class=\"tp-fill\"");
