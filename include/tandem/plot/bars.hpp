@@ -9,10 +9,13 @@
 namespace TANDEM_NS::plot {
 
 struct BarsOptions {
-  std::string title = {}, x_label = {}, y_label = {};
+  std::string title = {};
+  std::string x_label = {};
+  std::string y_label = {};
   std::string description = {};                ///< for screen readers; by default the names with their values
   std::vector<std::string> series_names = {};  ///< for the legend
-  double width = 560, height = 360;
+  double width = 560;
+  double height = 360;
 };
 
 /// Draws a group of bars for each name, from 0. A cross stands for a value that is not finite.
@@ -22,11 +25,14 @@ TANDEM_API Figure bars(const std::vector<std::string>& names, const std::vector<
                        const BarsOptions& options = {});
 
 struct HistogramOptions {
-  std::string title = {}, x_label = {}, y_label = {};
+  std::string title = {};
+  std::string x_label = {};
+  std::string y_label = {};
   std::string description = {};  ///< for screen readers; by default the number of values and their range
   int bins = 30;                 ///< of equal width between the smallest and the largest value
   bool log_y = false;
-  double width = 560, height = 360;
+  double width = 560;
+  double height = 360;
 };
 
 /// Counts the values in bins and draws the counts. Values that are not finite are left out; the description says how

@@ -10,12 +10,16 @@
 namespace TANDEM_NS::plot {
 
 struct HeatMapOptions {
-  std::string title = {}, x_label = {}, y_label = {};
-  std::string description = {};  ///< for screen readers; by default the size and the range
-  std::vector<std::string> row_names = {}, column_names = {};  ///< by default numbers
-  bool show_values = true;                                     ///< writes the values into the cells if they have room
-  bool diverging = false;                                      ///< two colors, for values below and above 0
-  std::optional<double> low = {}, high = {};  ///< the values of the palest and the darkest color; by default the data's
+  std::string title = {};
+  std::string x_label = {};
+  std::string y_label = {};
+  std::string description = {};             ///< for screen readers; by default the size and the range
+  std::vector<std::string> row_names = {};  ///< by default numbers
+  std::vector<std::string> column_names = {};
+  bool show_values = true;          ///< writes the values into the cells if they have room
+  bool diverging = false;           ///< two colors, for values below and above 0
+  std::optional<double> low = {};   ///< the value of the palest color; by default the data's least
+  std::optional<double> high = {};  ///< the value of the darkest color; by default the data's largest
   double width = 560;
   double height = 0;  ///< 0: so that cells are about square, from 200 to 900
 };
@@ -28,7 +32,9 @@ struct HeatMapOptions {
 TANDEM_API Figure heat_map(const Values& matrix, const HeatMapOptions& options = {});
 
 struct ConfusionMatrixOptions {
-  std::string title = {}, x_label = "predicted", y_label = "label";
+  std::string title = {};
+  std::string x_label = "predicted";
+  std::string y_label = "label";
   std::string description = {};  ///< for screen readers; by default the share of the diagonal
   double width = 560;
   double height = 0;  ///< 0: so that cells are about square, from 200 to 900

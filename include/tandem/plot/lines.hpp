@@ -20,12 +20,17 @@ struct Series {
 };
 
 struct LinesOptions {
-  std::string title = {}, x_label = {}, y_label = {};
+  std::string title = {};
+  std::string x_label = {};
+  std::string y_label = {};
   std::string description = {};  ///< for screen readers; by default the series with their ranges and last values
   double smoothing = 0;          ///< the weight of smoothed(); the values themselves are then drawn faintly behind
-  bool log_x = false, log_y = false;
-  std::optional<double> y_min = {}, y_max = {};  ///< by default those of the data
-  double width = 560, height = 360;              ///< in units; texts have 14
+  bool log_x = false;
+  bool log_y = false;
+  std::optional<double> y_min = {};  ///< by default those of the data
+  std::optional<double> y_max = {};  ///< likewise
+  double width = 560;                ///< in units; texts have 14
+  double height = 360;
 };
 
 /// Draws one line for each series. Where x ascends, the picture's size does not grow with the number of points: of

@@ -9,18 +9,22 @@
 namespace TANDEM_NS::plot {
 
 struct ScatterOptions {
-  std::string title = {}, x_label = {}, y_label = {};
+  std::string title = {};
+  std::string x_label = {};
+  std::string y_label = {};
   std::string description = {};               ///< for screen readers; by default the number of points and classes
   Values classes = {};                        ///< each point's class, 0, 1, 2, ...; by default all are of class 0
   std::vector<std::string> class_names = {};  ///< for the legend
   /// Each point's text, the most important first: a text that would lie on an earlier one, on a point, or outside is
   /// left out.
   std::vector<std::string> labels = {};
-  bool log_x = false, log_y = false;
+  bool log_x = false;
+  bool log_y = false;
   bool axes = true;  ///< false: neither ticks nor a grid, for coordinates without a meaning of their own
   double radius = 3;
   Values label_sizes = {12};  ///< one for all labels, or one for each
-  double width = 560, height = 420;
+  double width = 560;
+  double height = 420;
 };
 
 /// Draws a disc for each point. Points that have no place (NaN, infinite, not above 0 on a logarithmic axis) are left
