@@ -54,14 +54,15 @@ inline double decimal_value(i64 m, int e) {
 
 TANDEM_INLINE std::vector<Tick> linear_ticks(double low, double high, int most) {
   const double raw = high / most - low / most;  // which is finite
-  if (!(raw > 1e-14 * std::max(std::abs(low), std::abs(high))) || raw < 1e-307)
-    return {{low, tandem::detail::shortest_text(low)}, {high, tandem::detail::shortest_text(high)}};
+  const std::vector<Tick> ends{{low, tandem::detail::shortest_text(low)}, {high, tandem::detail::shortest_text(high)}};
+  if (!(raw > 1e-14 * std::max(std::abs(low), std::abs(high))) || raw < 1e-307) return ends;
   int e = static_cast<int>(std::floor(std::log10(raw)));
   i64 m = 1;
   for (const i64 next : {2, 5, 10})
     if (decimal_value(m, e) < raw * (1 - 1e-9)) m = next;
   if (m == 10) m = 1, ++e;
   const double step = decimal_value(m, e);
+  if (std::isnan(step)) return ends;  // of the range of all doubles
   std::vector<Tick> ticks;
   const auto last = static_cast<i64>(std::floor(high / step + 1e-9));
   for (auto k = static_cast<i64>(std::ceil(low / step - 1e-9)); k <= last; ++k)
