@@ -32,12 +32,11 @@ PAGES = {
     "summaries": ("Summaries", "Event files for TensorBoard: `<tandem/summary.hpp>`, the component `tandem::summary`.",
                   ["summary/file_writer.hpp", "summary/functions.hpp", "summary/hparams.hpp", "summary/event.hpp", "summary/reader.hpp",
                    "summary/tensor_board.hpp"]),
-    "files": ("Files", "Checkpoints, weights, arrays and graphs in files: `<tandem/train.hpp>`, the component `tandem::io`.",
-              ["train/*.hpp", "io/*.hpp"]),
     "plots": ("Pictures and reports, reference", "SVG and HTML: `<tandem/plot.hpp>`, the component `tandem::plot`.",
               [f"plot/{name}.hpp" for name in ("figure", "values", "lines", "scatter", "bars", "heat_map", "images", "graph",
                                                "plot_model", "report")]),
 }
+DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "summary", "plot", "core", "module", "autodiff", "graph")
 CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: :.*)? \{")
 SKIPPED = re.compile(r"^(friend|using|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")
 
@@ -154,8 +153,7 @@ def page(title, about, patterns):
     paths = [path for pattern in patterns for path in sorted(HEADERS.glob(pattern))]
     options, out = {}, [f"# {title}", "", about, ""]
     for path in sorted(HEADERS.rglob("*.hpp")):
-        if path.relative_to(HEADERS).parts[0] in ("layers", "losses", "metrics", "optim", "data", "io", "train", "summary", "core", "module", "autodiff", "graph"):
-        if path.relative_to(HEADERS).parts[0] in ("layers", "losses", "metrics", "optim", "data", "io", "train", "plot", "core", "module", "autodiff", "graph"):
+        if path.relative_to(HEADERS).parts[0] in DOCUMENTED:
             options |= op_reference.Header(path).options
     for path in paths:
         for scope, name, comment, members in classes(path):
