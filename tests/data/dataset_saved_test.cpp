@@ -12,7 +12,6 @@
 
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/all.hpp"
-#include "tests/data/small_files.hpp"
 #include "tests/io/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"

@@ -12,9 +12,9 @@
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/io/file.hpp"
 #include "tandem/ops/all.hpp"
-#include "tests/data/small_files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/small_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace data_dataset_snapshot_test {
