@@ -7,11 +7,13 @@
 #include "tandem/summary/hparams.hpp"
 #include "tandem/summary/options.hpp"
 #include "tandem/summary/reader.hpp"
+#include "tandem/summary/report.hpp"
 #include "tandem/summary/tensor_board.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/image.hpp"
 #include "tandem/io.hpp"
+#include "tandem/plot.hpp"
 #include "tandem/summary/embedding.inl"
 #include "tandem/summary/event.inl"
 #include "tandem/summary/event_file.inl"
@@ -23,6 +25,7 @@
 #include "tandem/summary/pr_curve.inl"
 #include "tandem/summary/reader.inl"
 #include "tandem/summary/recorder.inl"
+#include "tandem/summary/report.inl"
 #include "tandem/summary/scalar.inl"
 #include "tandem/summary/tensor_board.inl"
 #include "tandem/summary/tensor_view.inl"

@@ -1,0 +1,26 @@
+// write_report: event files as one page, for people without TensorBoard. Part of the component tandem::summary.
+#pragma once
+#include <string>
+
+#include "tandem/plot/report.hpp"
+
+namespace TANDEM_NS::summary {
+
+struct ReportOptions {
+  std::string title = {};  ///< default: the name of the folder
+  double smoothing = 0.6;  ///< of curves, as TensorBoard's slider; in [0, 1)
+  plot::Facts facts = {};  ///< below the title: flags, seed, data
+};
+
+/// Writes what the event files of a folder and of the folders in it have as one HTML page that opens offline: a
+/// picture for each tag of scalars, with a curve for each folder (dashed for one named "validation"), and of
+/// histograms, images and texts the latest of each tag. Tags with the same text before their first '/' are a section.
+/// What a run that went on has done again replaces what was done before.
+///   logdir   as for FileWriter and for TensorBoard: logs/run1/train and logs/run1/validation are two curves
+///   path     of the page; default: report.html in logdir
+///   returns  the path
+///   throws   errors::NotFoundError if there are no event files; errors::InvalidArgumentError for another smoothing;
+///            otherwise as EventReader and io::write_file
+TANDEM_API std::string write_report(const std::string& logdir, const std::string& path = {}, const ReportOptions& = {});
+
+}  // namespace TANDEM_NS::summary

@@ -1,0 +1,131 @@
+// Definitions of summary/report.hpp.
+#pragma once
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "tandem/base/error.hpp"
+#include "tandem/plot/bars.hpp"
+#include "tandem/plot/lines.hpp"
+#include "tandem/summary/reader.hpp"
+#include "tandem/summary/report.hpp"
+
+namespace TANDEM_NS::summary {
+
+namespace impl {
+
+/// What the event files of one folder have, by tag.
+struct RunEvents {
+  std::string name;                                          // below logdir: "train"
+  std::map<std::string, std::map<i64, double>> scalars;      // by step
+  std::map<std::string, std::pair<i64, Value>> latest = {};  // of other kinds: step and value
+
+  void forget_from(i64 step) {
+    for (auto& [tag, values] : scalars) values.erase(values.lower_bound(step), values.end());
+    std::erase_if(latest, [&](const auto& entry) { return entry.second.first >= step; });
+  }
+  void add(const Event& event) {
+    if (event.is_restart) forget_from(event.step);
+    for (const Value& value : event.values) {
+      if (const double* const x = std::get_if<double>(&value.content)) scalars[value.tag][event.step] = *x;
+      else if (!std::holds_alternative<OtherValue>(value.content)) latest[value.tag] = {event.step, value};
+    }
+  }
+};
+
+TANDEM_INLINE std::vector<RunEvents> read_runs(const std::string& logdir) {
+  namespace fs = std::filesystem;
+  std::set<fs::path> folders;  // with event files
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(logdir, error), end; !error && it != end; it.increment(error))
+    if (it->is_regular_file() && it->path().filename().string().find("tfevents") != std::string::npos)
+      folders.insert(it->path().parent_path());
+  if (folders.empty())
+    errors::raise<errors::NotFoundError>("write_report",
+                                         "there are no event files in " + logdir + " and the folders in it");
+  std::vector<RunEvents> runs;
+  for (const fs::path& folder : folders) {
+    RunEvents& run = runs.emplace_back();
+    run.name = folder == fs::path(logdir) ? std::string() : folder.lexically_relative(logdir).string();
+    EventReader reader(folder.string());
+    for (Event event; reader.next(event);) run.add(event);
+  }
+  return runs;
+}
+inline std::string section_of(const std::string& tag) {
+  const std::size_t slash = tag.find('/');
+  return slash == tag.npos ? std::string() : tag.substr(0, slash);
+}
+/// The tags of all runs, by section.
+TANDEM_INLINE std::map<std::string, std::set<std::string>> sections_of(const std::vector<RunEvents>& runs) {
+  std::map<std::string, std::set<std::string>> r;
+  for (const RunEvents& run : runs) {
+    for (const auto& [tag, values] : run.scalars)
+      if (!values.empty()) r[section_of(tag)].insert(tag);
+    for (const auto& [tag, value] : run.latest) r[section_of(tag)].insert(tag);
+  }
+  return r;
+}
+TANDEM_INLINE void add_curves(const std::vector<RunEvents>& runs, const std::string& tag, double smoothing,
+                              plot::Report& report) {
+  std::vector<plot::Series> series;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto at = runs[i].scalars.find(tag);
+    if (at == runs[i].scalars.end() || at->second.empty()) continue;
+    std::vector<double> steps, values;
+    for (const auto& [step, value] : at->second) steps.push_back(static_cast<double>(step)), values.push_back(value);
+    const std::string name = runs[i].name.empty() ? tag : runs[i].name;
+    series.push_back({.name = name,
+                      .y = values,
+                      .x = steps,
+                      .dashed = name.ends_with("validation"),
+                      .color = static_cast<int>(i % 10)});
+  }
+  if (!series.empty()) report.figure(plot::lines(series, {.title = tag, .x_label = "step", .smoothing = smoothing}));
+}
+TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, plot::Report& report) {
+  const auto at = run.latest.find(tag);
+  if (at == run.latest.end()) return;
+  const auto& [step, value] = at->second;
+  const std::string caption = (run.name.empty() ? tag : tag + " of " + run.name) + ", step " + std::to_string(step);
+  if (const Histogram* const h = std::get_if<Histogram>(&value.content)) {
+    std::vector<double> edges, counts;
+    for (const HistogramBucket& b : h->buckets) {
+      if (edges.empty()) edges.push_back(b.left);
+      edges.push_back(b.right), counts.push_back(b.count);
+    }
+    if (!counts.empty()) report.figure(plot::histogram_of_counts(edges, counts, {.title = tag}), caption);
+  } else if (const Images* const images = std::get_if<Images>(&value.content)) {
+    for (std::size_t i = 0; i < images->encoded.size(); ++i)
+      report.picture(images->encoded[i], caption, i == 0 ? caption : std::string());
+  } else if (const Texts* const texts = std::get_if<Texts>(&value.content)) {
+    report.text(caption + ":");
+    for (const std::string& text : texts->texts) report.text(text);
+  }
+}
+
+}  // namespace impl
+
+TANDEM_INLINE std::string write_report(const std::string& logdir, const std::string& path,
+                                       const ReportOptions& options) {
+  const std::vector<impl::RunEvents> runs = impl::read_runs(logdir);
+  const std::filesystem::path folder = std::filesystem::path(logdir).lexically_normal();
+  plot::Report report(options.title.empty()
+                          ? (folder.has_filename() ? folder : folder.parent_path()).filename().string()
+                          : options.title);
+  report.facts(options.facts).facts(plot::machine_facts());
+  for (const auto& [section, tags] : impl::sections_of(runs)) {
+    report.section(section.empty() ? "Summaries" : section);
+    for (const std::string& tag : tags) {
+      impl::add_curves(runs, tag, options.smoothing, report);
+      for (const impl::RunEvents& run : runs) impl::add_latest(run, tag, report);
+    }
+  }
+  const std::string to = path.empty() ? (folder / "report.html").string() : path;
+  report.save(to);
+  return to;
+}
+
+}  // namespace TANDEM_NS::summary

@@ -1,0 +1,1 @@
+#include "tandem/summary/report.inl"
