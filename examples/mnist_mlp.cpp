@@ -1,16 +1,16 @@
 // mnist_mlp: a network with two hidden layers learns to read digits.
 //   mnist_mlp                generated digits: a few seconds
 //   mnist_mlp --data DIR     MNIST's four files, train-images-idx3-ubyte.gz and so on
-// It saves a checkpoint after each epoch. Stopped, even by kill -9, and started again, it goes on to the same result.
+// It keeps its run in a folder. Stopped, even by kill -9, and started again, it goes on to the same result.
 #include <fmt/core.h>
+#include <iostream>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
+#include <tandem/train.hpp>
 
 #include "examples/support/digits.hpp"
 #include "examples/support/program.hpp"
-#include "examples/support/saved_run.hpp"
-#include "examples/support/stopwatch.hpp"
 
 using namespace tandem;
 
@@ -18,22 +18,20 @@ namespace {
 
 struct Options {
   std::string data;  // empty: generated digits
-  std::string checkpoint = "mnist_mlp.safetensors";
+  std::string run = "mnist_mlp_run";
   int epochs = 80, batch = 100, seed = 1;
 };
 
 layers::Sequential network() {
-  return layers::Sequential{layers::Rescaling(1. / 255),  layers::Flatten(),     //
-                            layers::Dense(256, nn::relu), layers::Dropout(0.2),  //
-                            layers::Dense(256, nn::relu), layers::Dropout(0.2), layers::Dense(10)};
-}
-
-// The share of images whose digit is recognized.
-double accuracy(const layers::Sequential& net, const data::Digits& digits) {
-  const metrics::SparseCategoricalAccuracy accuracy;
-  const auto batches = data::from_tensor_slices({digits.images, digits.labels}).batch(500);
-  for (const auto& [images, labels] : batches.epoch(0)) accuracy.update_state(labels, net(images));
-  return accuracy.result().item<double>();
+  const auto moved = [](const Tensor& images) { return is_training() ? digits::moved(images) : images; };
+  return layers::Sequential{moved,
+                            layers::Rescaling(1. / 255),
+                            layers::Flatten(),
+                            layers::Dense(256, nn::relu),
+                            layers::Dropout(0.2),
+                            layers::Dense(256, nn::relu),
+                            layers::Dropout(0.2),
+                            layers::Dense(10)};
 }
 
 int learn(const Options& o) {
@@ -41,49 +39,32 @@ int learn(const Options& o) {
   const auto batches = data::from_tensor_slices({digits.train.images, digits.train.labels})
                            .shuffle({.seed = o.seed})
                            .batch(o.batch, {.drop_remainder = true});
+  const auto held_out = data::from_tensor_slices({digits.test.images, digits.test.labels}).batch(500);
 
   random::set_seed(o.seed);  // of the initial weights, of dropout and of the images' moves
   const layers::Sequential net = network();
   net.build({none, 28, 28}, DType::uint8);
   fmt::print("{}\n", net.summary());
 
-  const losses::SparseCategoricalCrossentropy loss({.from_logits = true});
-  const optimizers::Adam adam(optimizers::schedules::ExponentialDecay(2e-3, double(batches.size()), 0.97));
-  const std::vector<Variable> weights = net.trainable_variables();
-  adam.build(weights);
-  // A step of training, traced into a graph at its first call.
-  const auto step = function([&](const Tensor& images, const Tensor& labels) {
-    const training_scope training(true);
-    return adam.minimize([&] { return loss(labels, net(digits::moved(images))); }, weights);
-  });
-
-  // The whole state of a run: the optimizer counts the steps, and the batches are a function of their number.
-  const metrics::Mean mean_loss;
-  const SavedRun run(
-      o.checkpoint,
-      {{"program", "mnist_mlp"},
-       {"data", digits.source},
-       {"batch", std::to_string(o.batch)},
-       {"seed", std::to_string(o.seed)}},
-      {{"model", net}, {"optimizer", adam}, {"random", random::global_generator().state()}, {"mean_loss", mean_loss}});
-
-  Stopwatch watch;
-  const i64 first = adam.iterations().item<i64>();
-  for (const i64 i : interrupt::steps(first, o.epochs * batches.size())) {
-    watch.start();
-    const auto [images, labels] = batches.at_step(i);
-    mean_loss.update_state(step(images, labels));
-    watch.stop();
-    if ((i + 1) % batches.size() != 0) continue;
-    fmt::print("epoch {:2}: loss {:.4f}, {:.2f} % of held-out digits right, {:.0f} digits/s\n",
-               (i + 1) / batches.size(), mean_loss.result().item<double>(), 100 * accuracy(net, digits.test),
-               double((i + 1 - first) * o.batch) / watch.seconds());
-    mean_loss.reset_state();
-    run.save();
+  train::Trainer trainer(
+      net, {.loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+            .optimizer = optimizers::Adam(optimizers::schedules::ExponentialDecay(2e-3, double(batches.size()), 0.97)),
+            .metrics = {metrics::SparseCategoricalAccuracy({.name = "accuracy"})}});
+  const train::History history =
+      trainer.fit(batches, {.epochs = o.epochs,
+                            .validation_data = held_out,
+                            .progress = {.output = &std::cout},
+                            .directory = o.run,
+                            .configuration = {{"program", "mnist_mlp"},
+                                              {"data", digits.source.substr(digits.source.rfind('#') + 1)},
+                                              {"batch", std::to_string(o.batch)},
+                                              {"seed", std::to_string(o.seed)}}});
+  if (history.exit_status) {
+    fmt::print("interrupted; the same command goes on from {}\n", o.run);
+    return history.exit_status;
   }
-  if (interrupt::received) return run.interrupted();
-  fmt::print("{:.2f} % of {} held-out digits right; weights in {}\n", 100 * accuracy(net, digits.test),
-             digits.test.labels.shape()[0], o.checkpoint);
+  fmt::print("{:.2f} % of {} held-out digits right; weights in {}\n", 100 * history["val_accuracy"].back(),
+             digits.test.labels.shape()[0], o.run);
   return 0;
 }
 
@@ -93,7 +74,7 @@ int main(int argc, char** argv) {
   Options o;
   CLI::App app("A network with two hidden layers learns to read digits.");
   app.add_option("--data", o.data, "the folder of MNIST's four files; default: generated digits");
-  app.add_option("--checkpoint", o.checkpoint, "the file to save to, and to go on from")->capture_default_str();
+  app.add_option("--run", o.run, "the folder of the run, from which the same command goes on")->capture_default_str();
   app.add_option("--epochs", o.epochs, "how often to see all digits")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
