@@ -1,7 +1,6 @@
 // Pipelines of data in Tandem.
 #include <tandem/data.hpp>
 #include <tandem/io.hpp>
-#include <tandem/train.hpp>
 
 #include <cstdlib>
 #include <filesystem>
