@@ -2,9 +2,8 @@
 #include "tandem/train/callbacks.hpp"
 
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
+#include "tandem/io/file.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -41,12 +40,6 @@ struct Scores : train::Callback {
     run.set_value("score", scores.at(static_cast<std::size_t>(run.epoch())));
   }
 };
-
-std::string file_text(const std::string& path) {
-  std::ostringstream s;
-  s << std::ifstream(path).rdbuf();
-  return s.str();
-}
 
 TEST_CASE("callbacks are called in order, also when something throws") {
   const Points points(8);
@@ -114,6 +107,34 @@ TEST_CASE("EarlyStopping waits, compares in the right direction and restores the
   CHECK(error_of([] { train::EarlyStopping({.patience = -1}); }).find("patience") != std::string::npos);
 }
 
+TEST_CASE("a callback that has served one model serves the next") {
+  const Points points(16);
+  const auto early = std::make_shared<train::EarlyStopping>(
+      train::EarlyStoppingOptions{.monitor = "score", .patience = 5, .restore_best_weights = true});
+  const auto plateau = std::make_shared<train::ReduceLROnPlateau>(
+      train::ReduceLROnPlateauOptions{.monitor = "score", .factor = .5, .patience = 1});
+  std::vector<std::vector<std::vector<float>>> results;
+  for (int fold = 0; fold < 2; ++fold) {
+    const layers::Sequential net = network();
+    const train::History h =
+        train::Trainer(net, {.loss = loss(), .optimizer = optimizers::SGD(1.0)})
+            .fit(points.batches(8), {.epochs = 3, .callbacks = {Scores({2, 1, 1}), early, plateau}});
+    CHECK(h["learning_rate"] == std::vector<double>{1, 1, .5});
+    results.push_back(weights_of(net));
+  }
+  CHECK(results[0] == results[1]);
+}
+
+TEST_CASE("epochs without validation do not count for its values") {
+  const Points points(16);
+  const train::History h = train::Trainer(network(), options())
+                               .fit(points.batches(8), {.epochs = 6,
+                                                        .validation_data = points.batches(8),
+                                                        .validation_freq = 2,
+                                                        .callbacks = {train::EarlyStopping({.patience = 1})}});
+  CHECK(h.epochs().size() == 6);  // the loss becomes smaller
+}
+
 TEST_CASE("ModelCheckpoint saves each epoch, the best, or every so many steps") {
   const Points points(16);
   const TemporaryFolder folder;
@@ -169,7 +190,7 @@ TEST_CASE("CSVLogger has a row for each epoch and a column for each value") {
   train::Trainer(network(), {.loss = loss(), .optimizer = optimizers::SGD(0.5)})
       .fit(points.batches(8),
            {.epochs = 2, .callbacks = {Scores({1, 2}), late, train::CSVLogger(folder / "log.csv", ';')}});
-  const std::string text = file_text(folder / "log.csv");
+  const std::string text = io::read_file(folder / "log.csv");
   CHECK(text.starts_with("epoch;loss;learning_rate;score;extra\n0;"));
   CHECK(text.find(";0.5;1;\n1;") != text.npos);
   CHECK(text.ends_with(";0.5;2;0.25\n"));
@@ -193,7 +214,7 @@ TEST_CASE("TerminateOnNaN names the op and leaves the weights") {
   const auto keep = train::LambdaCallback({.on_step_end = [&](train::Run&) { before = weights_of(net); }});
   const std::string message = error_of([&] { trainer.fit(ds, {.callbacks = {train::TerminateOnNaN(), keep}}); });
   INFO(message);
-  CHECK(message.find("fit: step 3 of epoch 0") != message.npos);
+  CHECK(message.find("fit: step 3 of epoch 1") != message.npos);
   CHECK(message.find("Sqrt") != message.npos);
   CHECK(weights_of(net) == before);
   CHECK(trainer.step() == 2);

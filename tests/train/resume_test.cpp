@@ -1,15 +1,16 @@
 // Trainer::fit in the folder of a run: killed, interrupted and started again, it ends with the same bits.
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <thread>
 
+#include "tandem/io/file.hpp"
 #include "tandem/train/trainer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/small_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/train/problem.hpp"
 
@@ -101,6 +102,7 @@ TEST_CASE("Ctrl-C saves after the step, and the same call goes on") {
 
 TEST_CASE("kill -9 at random moments loses nothing that was saved", "[slow]") {
   const std::string expected = uninterrupted();
+  int kills = 0;
   for (int run = 0; run < 12; ++run) {
     const TemporaryFolder folder;
     int killed = 0;
@@ -118,7 +120,93 @@ TEST_CASE("kill -9 at random moments loses nothing that was saved", "[slow]") {
     }
     INFO("killed " << killed << " times");
     CHECK(Training().result(folder / "run") == expected);
+    kills += killed;
   }
+  CHECK(kills > 0);
+}
+
+TEST_CASE("a signal between two steps, or at the end of an epoch, ends the run there") {
+  // The data set sends it when the loop asks for what comes behind the last batch, or for the second one.
+  for (const i64 at : {1, 8}) {
+    const TemporaryFolder folder;
+    static i64 signal_at;
+    static int epoch;
+    signal_at = at, epoch = 0;
+    const auto generated = data::from_generator([] {
+      const bool sends = epoch++ == 1;  // the first epoch is that of the look at the first batch
+      return [sends, it = points().shuffled(8).iterator({}), i = i64{0}]() mutable {
+        if (sends && i++ == signal_at) ::raise(SIGINT);
+        return it.next();
+      };
+    });
+    const auto fit = [&](const std::string& path) {
+      Training t;
+      train::FitOptions o = t.fit_options(path);
+      o.save_steps = 0;
+      const train::History h = t.trainer.fit(generated, o);
+      return std::pair(h.exit_status, h.to_text());
+    };
+    INFO("batch " << at);
+    CHECK(fit(folder / "run").first == 130);
+    epoch = 100;  // no more signals
+    const auto resumed = fit(folder / "run"), whole = fit(folder / "other");
+    CHECK(resumed.first == 0);
+    CHECK(resumed.second == whole.second);
+  }
+}
+
+TEST_CASE("metrics whose state depends on the number of classes go on, too") {
+  const auto run = [](const std::string& folder, i64 stop) {
+    train::TrainerOptions o = options();
+    o.metrics = {metrics::F1Score({.average = metrics::FScoreAverage::macro, .name = "f1"})};
+    o.loss = losses::CategoricalCrossentropy({.from_logits = true});
+    train::Trainer trainer(unbuilt_network(), o);
+    const auto ds = data::from_tensor_slices({points().x, one_hot(points().y, 2)}).batch(8);
+    const auto fail = train::LambdaCallback({.on_step_end = [stop](train::Run& r) {
+      if (r.step() == stop) throw std::runtime_error("stopped");
+    }});
+    return trainer
+        .fit(ds, {.epochs = 3,
+                  .validation_data = ds,
+                  .callbacks = {fail},
+                  .progress = {.mode = train::ProgressMode::none},
+                  .directory = folder,
+                  .save_steps = 1})
+        .to_text();
+  };
+  const TemporaryFolder folder;
+  const std::string expected = run(folder / "whole", -1);
+  for (const i64 stop : {4, 9}) {
+    const std::string path = folder / ("run" + std::to_string(stop));
+    CHECK_THROWS_WITH(run(path, stop), "stopped");
+    CHECK(run(path, -1) == expected);
+  }
+}
+
+TEST_CASE("a stop within an epoch is remembered, and CSV files keep their rows") {
+  const TemporaryFolder folder;
+  const auto run = [&](train::Callbacks callbacks) {
+    train::Trainer trainer(unbuilt_network(), options());
+    train::FitOptions o{
+        .epochs = 4, .progress = {.mode = train::ProgressMode::none}, .directory = folder / "run", .save_steps = 1};
+    o.callbacks = std::move(callbacks);
+    o.callbacks.push_back(train::CSVLogger(folder / "log.csv"));
+    return trainer.fit(points().batches(10), o);
+  };
+  const auto stop = train::LambdaCallback({.on_step_end = [](train::Run& r) {
+    if (r.step() == 8) r.stop("");
+  }});
+  const train::History h = run({stop});
+  CHECK(h.epochs().size() == 2);
+  const std::string rows = io::read_file(folder / "log.csv");
+  CHECK(std::count(rows.begin(), rows.end(), '\n') == 3);
+  CHECK(run({}).to_text() == h.to_text());  // over: also without the callback
+  CHECK(io::read_file(folder / "log.csv") == rows);
+  train::Trainer other(unbuilt_network(), options());
+  CHECK_THROWS(other.fit(points().batches(10), {.callbacks = {train::CSVLogger(folder / "log.csv")},
+                                                .directory = folder / "run",
+                                                .configuration = {{"other", "1"}}}));
+  CHECK(io::read_file(folder / "log.csv") == rows);
 }
 
 TEST_CASE("another configuration is refused, and names what differs") {
@@ -133,36 +221,28 @@ TEST_CASE("another configuration is refused, and names what differs") {
 }
 
 TEST_CASE("a disk that is full is a warning until the last save") {
-  const TemporaryFolder folder;
   static std::string warnings;
   warnings.clear();
   set_warning_handler([](const char* text) { warnings += std::string(text) + "\n"; });
+  const auto full_from = [](i64 first, i64 last) {  // steps in which files cannot grow
+    return train::LambdaCallback(
+        {.on_step_end = [=, small = std::shared_ptr<testing::SmallFiles>()](train::Run& run) mutable {
+          const bool full = run.step() >= first && run.step() < last;
+          if (full && !small) small = std::make_shared<testing::SmallFiles>(200);
+          if (!full) small.reset();
+        }});
+  };
+  const TemporaryFolder folder;
   Training t;
-  train::FitOptions o = t.fit_options(folder / "run");
-  rlimit before{};
-  ::getrlimit(RLIMIT_FSIZE, &before);
-  const auto ignored = ::signal(SIGXFSZ, SIG_IGN);
-  o.callbacks.push_back(train::LambdaCallback({.on_step_end = [&](train::Run& run) {
-    const rlimit none{200, before.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, run.step() >= 10 && run.step() < 30 ? &none : &before);
-  }}));
-  t.trainer.fit(points().shuffled(8), o);
-  ::setrlimit(RLIMIT_FSIZE, &before);
+  t.trainer.fit(points().shuffled(8), t.fit_options(folder / "run", {full_from(10, 30)}));
+  set_warning_handler(nullptr);
   CHECK(warnings.find("a checkpoint could not be saved; training goes on") != warnings.npos);
   CHECK(warnings.find('\n') == warnings.size() - 1);  // once
   CHECK(Training().result(folder / "run") == uninterrupted());
 
-  const TemporaryFolder other;
   Training full;
-  o = full.fit_options(other / "run");
-  o.callbacks.push_back(train::LambdaCallback({.on_step_end = [&](train::Run&) {
-    const rlimit none{200, before.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &none);
-  }}));
-  CHECK_THROWS_AS(full.trainer.fit(points().shuffled(8), o), errors::OpError);
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  ::signal(SIGXFSZ, ignored);
-  set_warning_handler([](const char* text) { std::fputs(text, stderr); });
+  CHECK_THROWS_AS(full.trainer.fit(points().shuffled(8), full.fit_options(folder / "other", {full_from(1, 1000)})),
+                  errors::OpError);
 }
 
 }  // namespace resume_test

@@ -208,6 +208,52 @@ TEST_CASE("a step whose scaled gradients are infinite changes no weight and halv
   CHECK(error_of([] { train::LossScale({.initial = 0}); }).find("initial must be from 1") != std::string::npos);
 }
 
+TEST_CASE("a batch whose gradients overflow leaves out the update of all that are accumulated") {
+  const Points points(32);
+  const layers::Sequential net = network(1, 0);
+  const train::LossScale scale({.initial = 1e10});
+  train::Trainer trainer(
+      net, {.loss = loss(), .optimizer = optimizers::SGD(0.1), .accumulate_steps = 2, .loss_scale = scale});
+  const auto before = weights_of(net);
+  const Tensor x = concat({points.x(Slice(none, 16)) * 1e25f * 1e10f, points.x(Slice(16, none))}, 0);
+  trainer.fit(data::from_tensor_slices({x, points.y}).batch(16));  // the first of two overflows
+  CHECK(weights_of(net) == before);
+  CHECK(scale.value().item<float>() == 5e9f);
+  trainer.fit(points.batches(16));  // nothing is left of it
+  const layers::Sequential plain = network(1, 0);
+  train::Trainer(plain, {.loss = loss(), .optimizer = optimizers::SGD(0.1)}).fit(points.batches(32));
+  const auto a = weights_of(net), b = weights_of(plain);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < a[i].size(); ++j) CHECK(a[i][j] == Approx(b[i][j]).margin(1e-6));
+}
+
+struct Joined : Model<Joined> {
+  layers::Dense out{2};
+  Tensor operator()(const std::vector<Tensor>& x) const { return out(concat(x, 1)); }
+};
+struct Two : Model<Two> {
+  layers::Dense out{2};
+  Tensor operator()(const Tensor& a, const Tensor& b) const { return out(concat({a, b}, 1)); }
+};
+
+TEST_CASE("models of several inputs and of a list of them") {
+  const Points points(40);
+  const Tensor a = points.x(Ellipsis, Slice(none, 1)), b = points.x(Ellipsis, Slice(1, none));
+  const auto ds = data::from_tensor_slices({a, b, points.y}).batch(8);
+  random::set_seed(1);
+  const Two two;
+  train::Trainer first(two, options());
+  const train::History h = first.fit(ds, {.epochs = 3});
+  random::set_seed(1);
+  const Joined joined;
+  train::Trainer second(joined, options());
+  CHECK(second.fit(ds, {.epochs = 3})["loss"] == h["loss"]);
+  CHECK(weights_of(two) == weights_of(joined));
+  CHECK(first.predict(ds).to_vector<float>() ==
+        second.predict(data::from_tensor_slices({a, b}).batch(8)).to_vector<float>());
+  CHECK(error_of([&] { second.fit(ds, {.class_weight = {{1, 2}}}); }).find("one to four tensors") != std::string::npos);
+}
+
 TEST_CASE("a step of one's own, with two optimizers") {
   const Points points(64);
   random::set_seed(1);
@@ -279,6 +325,17 @@ TEST_CASE("errors of training say what is wrong") {
         [&] { train::Trainer(net, {.loss = loss(), .optimizer = optimizers::SGD(0.1), .ema = 1}); });
   fails("Reduction::none",
         [&] { train::Trainer(net, {.loss = losses::MeanSquaredError({.reduction = losses::Reduction::none})}); });
+  fails("two values have the name 'loss'",
+        [&] { train::Trainer(net, {.metrics = {metrics::SparseCategoricalAccuracy({.name = "loss"})}}); });
+  fails("two values have the name 'sparse_categorical_accuracy'", [&] {
+    train::Trainer(net, {.metrics = {metrics::SparseCategoricalAccuracy()},
+                         .weighted_metrics = {metrics::SparseCategoricalAccuracy()}});
+  });
+  fails("there is no data set", [&] { trainer.fit(train::Batches()); });
+  fails("a callback is a null pointer",
+        [&] { trainer.fit(points.batches(4), {.callbacks = {std::shared_ptr<train::EarlyStopping>()}}); });
+  fails("the data set has no end: take()",
+        [&] { trainer.fit(points.batches(4), {.validation_data = points.batches(4).repeat()}); });
   fails(".ema is 0", [&] { trainer.ema(); });
   fails("no value 'accuracy'; there are: loss, sparse_categorical_accuracy",
         [&] { trainer.evaluate(points.batches(4))["accuracy"]; });
@@ -299,6 +356,7 @@ TEST_CASE("a history is read back from its text") {
   CHECK(r["loss"][1] == -1e-300);
   CHECK(std::isnan(r["val loss"][0]));
   CHECK(r.epochs().size() == 3);
+  CHECK(error_of([&] { a.set("a\tb", 1); }).find("control characters") != std::string::npos);
   for (const char* damaged : {"loss 1", "loss\n", "loss 1x\n", " \n"})
     CHECK(error_of([&] { train::History::parse(damaged); }).find("not a history") != std::string::npos);
 }

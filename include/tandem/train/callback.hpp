@@ -18,6 +18,8 @@ namespace TANDEM_NS::train {
 namespace detail {
 /// The value of a scalar of any real dtype.
 TANDEM_API double number_of(const Tensor& scalar);
+///   throws  errors::InvalidArgumentError for null
+TANDEM_API void check_callback(const void* callback);
 }  // namespace detail
 
 /// The state of a call of Trainer::fit, for callbacks.
@@ -41,6 +43,9 @@ class TANDEM_API Run {
   /// Adds a value to those of the epoch, in on_epoch_end; callbacks behind this one see it.
   void set_value(const std::string& name, double value) { values_.set(name, value); }
   const History& history() const { return history_; }
+  /// Whether there is validation data, and whether this epoch, which has ended, was measured with it.
+  bool has_validation() const { return has_validation_; }
+  bool is_validated() const { return validated_; }
 
   /// Ends the training after this step or epoch; History::stop_reason has the text.
   void stop(std::string reason);
@@ -53,12 +58,11 @@ class TANDEM_API Run {
   const Module* model() const { return model_; }
   /// The optimizer; without one of the Trainer's own step.
   const Optimizer* optimizer() const { return optimizer_; }
-  /// The optimizer for a callback that cannot do without.
+  /// The optimizer for a callback that needs one.
   ///   throws  errors::FailedPreconditionError, in the callback's name, if there is none
   const Optimizer& optimizer_for(const char* callback) const;
 
  private:
-  friend class Trainer;
   friend struct TrainerState;
   i64 epoch_ = 0, epochs_ = 0, step_ = 0, step_in_epoch_ = 0, steps_per_epoch_ = -1;
   Batch batch_;
@@ -67,7 +71,7 @@ class TANDEM_API Run {
   void (*read_values_)(const Run&) = nullptr;  // set between the steps of an epoch
   const void* trainer_ = nullptr;
   History history_;
-  bool stopped_ = false, checked_ = false;
+  bool stopped_ = false, checked_ = false, has_validation_ = false, validated_ = false;
   const Module* model_ = nullptr;
   const Optimizer* optimizer_ = nullptr;
 };
@@ -110,7 +114,9 @@ class AnyCallback {
   template <std::derived_from<Callback> C>
   AnyCallback(C callback) : callback_(std::make_shared<C>(std::move(callback))) {}
   template <std::derived_from<Callback> C>
-  AnyCallback(std::shared_ptr<C> callback) : callback_(std::move(callback)) {}
+  AnyCallback(std::shared_ptr<C> callback) : callback_(std::move(callback)) {
+    detail::check_callback(callback_.get());
+  }
   Callback& operator*() const { return *callback_; }
   Callback* operator->() const { return callback_.get(); }
 

@@ -7,6 +7,9 @@
 namespace TANDEM_NS::train {
 
 TANDEM_INLINE double detail::number_of(const Tensor& scalar) { return cast(scalar, DType::float64).item<double>(); }
+TANDEM_INLINE void detail::check_callback(const void* callback) {
+  if (!callback) errors::raise<errors::InvalidArgumentError>("fit", "a callback is a null pointer");
+}
 TANDEM_INLINE double Run::loss() const { return detail::number_of(loss_); }
 TANDEM_INLINE const Values& Run::values() const {
   if (read_values_) read_values_(*this);

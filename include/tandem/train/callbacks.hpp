@@ -12,8 +12,10 @@
 namespace TANDEM_NS::train {
 
 /// Whether a larger or a smaller value is better.
+inline constexpr const char* maximized_names[] = {"acc",   "auc", "precision",   "recall",      "f1",
+                                                  "score", "iou", "sensitivity", "specificity", "similarity"};
 enum class Mode : std::uint8_t {
-  automatic,  ///< larger for names with "acc", "auc", "precision", "recall", "f1", "score" or "iou"; else smaller
+  automatic,  ///< larger for names with one of maximized_names; else smaller
   min,
   max
 };
@@ -23,9 +25,9 @@ namespace detail {
 class TANDEM_API Monitor {
  public:
   Monitor(const char* callback, std::string name, Mode mode, double min_delta);
-  /// The value of an epoch.
+  /// The value of an epoch; none if it is one of the validation, which the epoch did not have.
   ///   throws  errors::NotFoundError, in the callback's name, which lists the values that there are
-  double value(const Run& run) const;
+  std::optional<double> value(const Run& run) const;
   bool is_better(double value, double best) const;
   double worst() const;
   const std::string& name() const { return name_; }
@@ -48,7 +50,7 @@ struct EarlyStoppingOptions {
   bool restore_best_weights = false;    ///< the model ends with the weights of its best epoch
   i64 start_from_epoch = 0;             ///< the epochs before it do not count
 };
-/// Ends training when a value no longer improves.
+/// Ends training when a value no longer improves. Epochs without validation are not counted for a value of it.
 class TANDEM_API EarlyStopping : public Callback {
  public:
   explicit EarlyStopping(EarlyStoppingOptions options = {});
@@ -61,6 +63,7 @@ class TANDEM_API EarlyStopping : public Callback {
   i64 best_epoch() const { return best_epoch_.item<i64>(); }
 
  private:
+  void make_state();
   EarlyStoppingOptions options_;
   detail::Monitor monitor_;
   CallbackState state_;
@@ -140,8 +143,9 @@ class TANDEM_API LearningRateScheduler : public Callback {
 class TANDEM_API CSVLogger : public Callback {
  public:
   explicit CSVLogger(std::string path, char separator = ',') : path_(std::move(path)), separator_(separator) {}
-  void on_begin(Run&) override { write({}); }  // an error now, not after an epoch
+  void on_begin(Run& run) override;
   void on_epoch_end(Run& run) override;
+  void on_end(Run& run) override { write(run.history().epochs()); }
 
  private:
   void write(const std::vector<Values>& epochs) const;
@@ -151,7 +155,8 @@ class TANDEM_API CSVLogger : public Callback {
 
 /// Ends training by an error when a loss is infinite or not a number, before the step changes the weights (a step of
 /// one's own may have changed them). The step is then computed again op by op: the error names the first op with such
-/// a result. Random ops draw other numbers in that second computation.
+/// a result. Random ops draw other numbers in that second computation. Statistics that layers assign in the forward
+/// pass (batch normalization) may have changed.
 ///   throws  from fit: errors::InvalidArgumentError
 class TANDEM_API TerminateOnNaN : public Callback {
  public:
@@ -159,7 +164,7 @@ class TANDEM_API TerminateOnNaN : public Callback {
 };
 
 /// Functions as a callback; those that are not set do nothing.
-///   .callbacks = {train::LambdaCallback{.on_epoch_end = [](train::Run& run) { std::cout << run.values().text(); }}}
+///   .callbacks = {train::LambdaCallback({.on_epoch_end = [](train::Run& run) { std::cout << run.values().text(); }})}
 struct LambdaCallbackOptions {
   AnyFunction<void(Run&)> on_begin = {}, on_epoch_begin = {}, on_step_end = {}, on_evaluate = {}, on_epoch_end = {},
                           on_end = {};

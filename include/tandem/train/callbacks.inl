@@ -1,7 +1,10 @@
 // Definitions of train/callbacks.hpp.
 #pragma once
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <limits>
 
 #include "tandem/base/error.hpp"
@@ -15,7 +18,7 @@ namespace TANDEM_NS::train {
 
 namespace impl {
 inline bool is_maximized(const std::string& name) {
-  for (const char* part : {"acc", "auc", "precision", "recall", "f1", "score", "iou"})
+  for (const char* part : maximized_names)
     if (name.find(part) != name.npos) return true;
   return false;
 }
@@ -41,9 +44,10 @@ TANDEM_INLINE Monitor::Monitor(const char* callback, std::string name, Mode mode
       min_delta_(min_delta) {
   train::impl::check_at_least(callback, "min_delta", min_delta, 0);
 }
-TANDEM_INLINE double Monitor::value(const Run& run) const {
+TANDEM_INLINE std::optional<double> Monitor::value(const Run& run) const {
   const Values& values = run.values();
   if (values.contains(name_)) return values[name_];
+  if (name_.starts_with("val_") && run.has_validation() && !run.is_validated()) return {};
   std::string list;
   for (const auto& [name, value] : values) list += (list.empty() ? "" : ", ") + name;
   errors::raise<errors::NotFoundError>(
@@ -57,30 +61,32 @@ TANDEM_INLINE double Monitor::worst() const { return std::numeric_limits<double>
 }  // namespace detail
 
 TANDEM_INLINE EarlyStopping::EarlyStopping(EarlyStoppingOptions o)
-    : options_(std::move(o)),
-      monitor_("EarlyStopping", options_.monitor, options_.mode, options_.min_delta),
-      best_(impl::add_number(state_, "best", options_.baseline.value_or(monitor_.worst()))),
-      best_epoch_(impl::add_number(state_, "best_epoch", i64{-1})),
-      wait_(impl::add_number(state_, "wait", i64{0})) {
+    : options_(std::move(o)), monitor_("EarlyStopping", options_.monitor, options_.mode, options_.min_delta) {
   impl::check_at_least("EarlyStopping", "patience", static_cast<double>(options_.patience), 0);
+  make_state();
+}
+TANDEM_INLINE void EarlyStopping::make_state() {
+  state_ = CallbackState();
+  best_ = impl::add_number(state_, "best", options_.baseline.value_or(monitor_.worst()));
+  best_epoch_ = impl::add_number(state_, "best_epoch", i64{-1});
+  wait_ = impl::add_number(state_, "wait", i64{0});
+  kept_.clear();
 }
 TANDEM_INLINE void EarlyStopping::on_begin(Run& run) {
-  best_.reset(), best_epoch_.reset(), wait_.reset();
+  make_state();  // anew: the callback may have served another model
   if (!options_.restore_best_weights) return;
   if (!run.model())
     errors::raise<errors::FailedPreconditionError>(
         "EarlyStopping", "restore_best_weights needs a model, which a Trainer with a step of its own does not have");
-  const bool is_first = kept_.empty();
-  for (std::size_t i = 0; const Variable& v : run.model()->variables()) {
-    const std::string name = "weight_" + std::to_string(i++);
-    if (is_first) kept_.emplace_back(v, state_.add_variable(name, v.value_untracked(), false));
-  }
+  for (std::size_t i = 0; const Variable& v : run.model()->variables())
+    kept_.emplace_back(v, state_.add_variable("weight_" + std::to_string(i++), v.value_untracked(), false));
 }
 TANDEM_INLINE void EarlyStopping::on_epoch_end(Run& run) {
   if (run.epoch() < options_.start_from_epoch) return;
-  const double value = monitor_.value(run);
-  if (monitor_.is_better(value, best())) {
-    best_.assign(value), best_epoch_.assign(run.epoch()), wait_.assign(i64{0});
+  const std::optional<double> value = monitor_.value(run);
+  if (!value) return;
+  if (monitor_.is_better(*value, best())) {
+    best_.assign(*value), best_epoch_.assign(run.epoch()), wait_.assign(i64{0});
     for (const auto& [weight, best] : kept_) best.set_untracked(weight.value_untracked());
     return;
   }
@@ -114,9 +120,9 @@ TANDEM_INLINE void ModelCheckpoint::on_step_end(Run& run) {
 TANDEM_INLINE void ModelCheckpoint::on_epoch_end(Run& run) {
   if (options_.save_freq > 0) return;
   if (options_.save_best_only) {
-    const double value = monitor_.value(run);
-    if (!monitor_.is_better(value, best())) return;
-    best_.assign(value);
+    const std::optional<double> value = monitor_.value(run);
+    if (!value || !monitor_.is_better(*value, best())) return;
+    best_.assign(*value);
   }
   save(run);
 }
@@ -139,7 +145,7 @@ TANDEM_INLINE void ModelCheckpoint::save(const Run& run) {
 TANDEM_INLINE ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions o)
     : options_(std::move(o)), monitor_("ReduceLROnPlateau", options_.monitor, options_.mode, options_.min_delta) {}
 TANDEM_INLINE void ReduceLROnPlateau::on_begin(Run& run) {
-  if (plateau_) return;
+  state_ = State();  // anew: the callback may have served another optimizer
   plateau_.emplace(run.optimizer_for("ReduceLROnPlateau"),
                    optimizers::ReduceLROnPlateauOptions{
                        .factor = options_.factor,
@@ -150,7 +156,9 @@ TANDEM_INLINE void ReduceLROnPlateau::on_begin(Run& run) {
                        .min_lr = options_.min_lr});
   state_.add_module("plateau", *plateau_);
 }
-TANDEM_INLINE void ReduceLROnPlateau::on_epoch_end(Run& run) { plateau_->update(monitor_.value(run)); }
+TANDEM_INLINE void ReduceLROnPlateau::on_epoch_end(Run& run) {
+  if (const std::optional<double> value = monitor_.value(run)) plateau_->update(*value);
+}
 
 TANDEM_INLINE LearningRateScheduler::LearningRateScheduler(AnyFunction<double(i64, double)> schedule)
     : schedule_(std::move(schedule)) {}
@@ -171,6 +179,11 @@ TANDEM_INLINE void LearningRateScheduler::on_epoch_begin(Run& run) {
   rate.assign(next);
 }
 
+TANDEM_INLINE void CSVLogger::on_begin(Run&) {
+  // An error now, not after an epoch; what is in the file stays until this run has an epoch.
+  if (!std::ofstream(path_, std::ios::app))
+    errors::raise<errors::UnavailableError>("CSVLogger", "cannot write " + path_ + ": " + std::strerror(errno));
+}
 TANDEM_INLINE void CSVLogger::on_epoch_end(Run& run) {
   std::vector<Values> epochs = run.history().epochs();
   epochs.push_back(run.values());
@@ -180,8 +193,14 @@ TANDEM_INLINE void CSVLogger::write(const std::vector<Values>& epochs) const {
   History history;
   for (const Values& values : epochs) history.add(values);
   const std::vector<std::string> names = history.names();
+  const auto cell = [&](const std::string& name) {
+    if (name.find_first_of(std::string("\"") + separator_) == name.npos) return name;
+    std::string quoted = "\"";
+    for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + '"';
+  };
   std::string text = "epoch";
-  for (const std::string& name : names) text += separator_ + name;
+  for (const std::string& name : names) text += separator_ + cell(name);
   text += "\n";
   for (std::size_t i = 0; i < epochs.size(); ++i) {
     text += std::to_string(i);

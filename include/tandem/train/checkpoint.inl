@@ -9,7 +9,6 @@
 namespace TANDEM_NS::train {
 
 namespace detail {
-using Values = std::map<std::string, Tensor>;
 
 inline std::string lengths_of(const std::string& name) { return name + ".lengths"; }
 // Adds what a file keeps of a tensor.
@@ -37,7 +36,7 @@ TANDEM_INLINE Tensor strings_of(const Tensor& bytes, const Tensor& lengths) {
 }
 // Removes an entry from the values of a file. Returns its tensor; unset if there is none.
 //   may_be_text  whether bytes with lengths beside them are strings
-TANDEM_INLINE Tensor take_entry(Values& values, const std::string& name, bool may_be_text) {
+TANDEM_INLINE Tensor take_entry(TensorMap& values, const std::string& name, bool may_be_text) {
   const auto at = values.find(name), lengths = values.find(lengths_of(name));
   if (at == values.end()) return {};
   Tensor t = at->second;
@@ -119,7 +118,7 @@ struct Checkpoint::Changes {
   RestoreReport report;
   std::string wrong;
 
-  void take(const Entry& e, detail::Values& values) {
+  void take(const Entry& e, TensorMap& values) {
     const Spec& want = e.variable.spec();
     const std::string& name = values.contains(e.path) ? e.path : e.old_path;
     const Tensor t = detail::take_entry(values, name, want.dtype == DType::string);
@@ -133,7 +132,7 @@ struct Checkpoint::Changes {
     if (!options.allow_mismatched)
       wrong += "\n  " + e.path + " is " + to_string(want) + ", in the file " + to_string(t.spec());
   }
-  void take(const Module::NamedAsset& a, detail::Values& values) {
+  void take(const Module::NamedAsset& a, TensorMap& values) {
     const Tensor t = detail::take_entry(values, a.path, true);
     if (!t.is_set()) {
       const Tensor present = TANDEM_VIRTUAL(*a.asset, Asset::value)();
@@ -152,7 +151,7 @@ struct Checkpoint::Changes {
     if (!options.allow_missing) wrong += "\n  " + path + " " + to_string(want) + " is missing from the file";
   }
   // What no one has taken.
-  void leave(const detail::Values& values) {
+  void leave(const TensorMap& values) {
     for (const auto& [name, t] : values) {
       report.unused.push_back(name);
       if (!options.partial) wrong += "\n  " + name + " " + to_string(t.spec()) + " is only in the file";
@@ -174,7 +173,7 @@ struct Checkpoint::Changes {
 // The tensors of the file under the names of the checkpoint.
 TANDEM_INLINE std::map<std::string, Tensor> Checkpoint::read(const std::string& path,
                                                              const RestoreOptions& options) const {
-  detail::Values values;
+  TensorMap values;
   io::Safetensors file =
       path.ends_with(io::shards_suffix) ? io::load_safetensors_shards(path) : io::load_safetensors(path);
   for (io::NamedTensor& t : file.tensors) values.emplace(std::move(t.name), std::move(t.tensor));
@@ -187,7 +186,7 @@ TANDEM_INLINE std::map<std::string, Tensor> Checkpoint::read(const std::string& 
   return values;
 }
 TANDEM_INLINE RestoreReport Checkpoint::restore(const std::string& path, const RestoreOptions& options) const {
-  detail::Values values = read(path, options);
+  TensorMap values = read(path, options);
   std::vector<std::string> names;
   for (const auto& [name, t] : values) names.push_back(name);
   Changes changes(options);
@@ -197,7 +196,7 @@ TANDEM_INLINE RestoreReport Checkpoint::restore(const std::string& path, const R
     changes.take(e, values);
   }
   for (const Module::NamedAsset& a : assets()) changes.take(a, values);
-  const detail::Values left = values;
+  const TensorMap left = values;
   Module::Expected expected(made, std::move(names));
   for (const CheckpointItem& item : items_)
     if (item.module()) expected.give(*item.module(), item.prefix(), values);

@@ -20,6 +20,7 @@ class TANDEM_API Values {
   double operator[](std::string_view name) const;
   bool contains(std::string_view name) const { return find(name) != nullptr; }
   /// Sets the value of a name, at the end if it is new.
+  ///   throws  errors::InvalidArgumentError for a name that is empty or has control characters
   void set(const std::string& name, double value);
   std::vector<Named>::const_iterator begin() const { return values_.begin(); }
   std::vector<Named>::const_iterator end() const { return values_.end(); }

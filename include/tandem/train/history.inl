@@ -31,6 +31,10 @@ TANDEM_INLINE double Values::operator[](std::string_view name) const {
   impl::raise_no_value(name, names);
 }
 TANDEM_INLINE void Values::set(const std::string& name, double value) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
+  if (name.empty() || std::any_of(name.begin(), name.end(), is_control))
+    errors::raise<errors::InvalidArgumentError>(
+        "train", "the name of a value must have characters, and no control characters: '" + name + "'");
   for (Named& v : values_)
     if (v.first == name) {
       v.second = value;

@@ -16,6 +16,7 @@ namespace TANDEM_NS::train::detail {
 /// Where a training is, besides its Variables.
 struct RunPlace {
   i64 epoch = 0, step = 0, step_in_epoch = 0;
+  bool stopped = false;      // by a callback
   data::Position data = {};  // of the next batch
 };
 
@@ -27,8 +28,8 @@ class RunKeeper {
   /// Restores the latest checkpoint, if there is one.
   bool restore(RunPlace& place, History& history);
   /// Saves. A full disk, or a folder that cannot be written, is a warning, once, unless it is the `last` save of a run:
-  /// training goes on, and later saves try again.
-  void save(const RunPlace& place, const History& history, bool last);
+  /// training goes on, and later saves try again. Returns whether it was saved, or is being saved.
+  bool save(const RunPlace& place, const History& history, bool last);
   /// Whether a save is due after this step.
   bool is_due(i64 step);
   /// After the first Ctrl-C.
@@ -36,7 +37,6 @@ class RunKeeper {
   int exit_status() const { return interrupt_.exit_status(); }
   /// Waits for what is being written.
   void close() { manager_->close(); }
-  std::string latest() const { return manager_->latest_checkpoint(); }
 
  private:
   struct Counters : Module {

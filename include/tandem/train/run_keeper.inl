@@ -14,7 +14,7 @@ template <class C>
 std::vector<Variable> add_counters(const C& counters) {
   const DeviceScope host(Device{});
   std::vector<Variable> r;
-  for (const char* name : {"epoch", "step", "step_in_epoch", "data_epoch", "data_index"})
+  for (const char* name : {"epoch", "step", "step_in_epoch", "stopped", "data_epoch", "data_index"})
     r.push_back(counters.add_variable(name, constant(i64{0}), false));
   return r;
 }
@@ -39,14 +39,15 @@ TANDEM_INLINE bool RunKeeper::restore(RunPlace& place, History& history) {
   const RestoredCheckpoint restored = manager_->restore_or_initialize();
   if (!restored) return false;
   const auto number = [&](std::size_t i) { return numbers_[i].item<i64>(); };
-  place = {number(0), number(1), number(2), {number(3), number(4)}};
+  place = {number(0), number(1), number(2), number(3) != 0, {number(4), number(5)}};
   const Metadata texts = read_metadata(restored.path);
   history = History::parse(texts.at("history"));
   history.stop_reason = texts.at("stop_reason");
   return true;
 }
-TANDEM_INLINE void RunKeeper::save(const RunPlace& place, const History& history, bool last) {
-  const i64 numbers[] = {place.epoch, place.step, place.step_in_epoch, place.data.epoch, place.data.index};
+TANDEM_INLINE bool RunKeeper::save(const RunPlace& place, const History& history, bool last) {
+  const i64 numbers[] = {place.epoch,        place.step,       place.step_in_epoch,
+                         i64{place.stopped}, place.data.epoch, place.data.index};
   for (std::size_t i = 0; i < numbers_.size(); ++i) numbers_[i].assign(numbers[i]);
   const auto save = [&] {
     manager_->save(place.step, {.metadata = {{"history", history.to_text()}, {"stop_reason", history.stop_reason}}});
@@ -60,13 +61,14 @@ TANDEM_INLINE void RunKeeper::save(const RunPlace& place, const History& history
   };
   try {
     save();
+    return true;
   } catch (const errors::ResourceExhaustedError& e) {
-    if (last) save();  // the error was that of an earlier write
-    else warn_of(e);
+    if (!last) warn_of(e);
   } catch (const errors::UnavailableError& e) {
-    if (last) save();
-    else warn_of(e);
+    if (!last) warn_of(e);
   }
+  if (last) save();  // the error may be that of an earlier write
+  return last;
 }
 TANDEM_INLINE bool RunKeeper::is_due(i64 step) {
   return (save_steps_ > 0 && step % save_steps_ == 0) | interrupt_.save_requested();

@@ -25,8 +25,8 @@ class Steps {
   };
   virtual Tensor train(const Batch& batch, Kind kind) = 0;
   virtual void reset() = 0;
-  /// Adds the means since the last reset() to `values`, their names behind `prefix`.
-  virtual void read(const std::string& prefix, Values& values) const = 0;
+  /// Adds the means since the last reset() to `values`.
+  virtual void read(Values& values) const = 0;
   /// What a checkpoint has to keep.
   virtual std::vector<CheckpointItem> items() const = 0;
 };
@@ -37,7 +37,7 @@ class ModelSteps final : public Steps {
   void build(const Batch& batch) override;
   Tensor train(const Batch& batch, Kind kind) override { return train_(batch, kind); }
   void reset() override;
-  void read(const std::string& prefix, Values& values) const override;
+  void read(Values& values) const override;
   std::vector<CheckpointItem> items() const override;
   /// The means of the loss and the metrics.
   std::vector<CheckpointItem> measures() const;
@@ -61,7 +61,9 @@ class ModelSteps final : public Steps {
   Parts parts_of(const Batch& batch) const;
   Tensor loss_of(const Parts& parts, const Tensor& predictions) const;
   Tensor train_once(const Batch& batch, Kind kind) const;
-  void apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights, bool update) const;
+  void unscale(std::vector<Gradient>& gradients) const;
+  void accumulate(std::vector<Gradient>& gradients, const std::vector<Variable>& weights, bool update) const;
+  void apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const;
   void measure(const Parts& parts, const Tensor& predictions, const Tensor& loss) const;
   template <class F>
   void each_metric(const F& f) const {
@@ -80,7 +82,7 @@ class ModelSteps final : public Steps {
   AnyFunction<Tensor(const Batch&, Kind)> train_;
   AnyFunction<void(const Batch&)> test_;
   AnyFunction<Tensor(const Batch&)> predict_;
-  AnyFunction<void(const Batch&)> trace_;  // of predict_, without running it
+  AnyFunction<void(const Batch&)> trace_;  // of test_, without running it
 };
 
 class OwnSteps final : public Steps {
@@ -89,7 +91,7 @@ class OwnSteps final : public Steps {
   void build(const Batch& batch) override;
   Tensor train(const Batch& batch, Kind kind) override;
   void reset() override;
-  void read(const std::string& prefix, Values& values) const override;
+  void read(Values& values) const override;
   std::vector<CheckpointItem> items() const override;
 
  private:

@@ -19,11 +19,18 @@ inline TrainerOptions checked(TrainerOptions o) {
   if (o.accumulate_steps < 1)
     raise_options("accumulate_steps must be at least 1, not " + std::to_string(o.accumulate_steps));
   if (!(o.ema >= 0 && o.ema < 1)) raise_options("ema is a decay in [0, 1), not " + std::to_string(o.ema));
+  std::vector<std::string> names{"loss", "learning_rate"};
+  for (const auto* list : {&o.metrics, &o.weighted_metrics})
+    for (const metrics::PredictionMetric& m : *list) {
+      for (const std::string& name : names)
+        if (m.name() == name)
+          raise_options("two values have the name '" + name + "'; give the metric another one (.name)");
+      names.push_back(m.name());
+    }
   if (o.loss && o.loss->reduction() == losses::Reduction::none)
     raise_options("the loss " + o.loss->name() + " has Reduction::none; training needs one number");
   return o;
 }
-/// Which tensor is the loss, where it is needed.
 inline const losses::Loss& loss_for(const std::optional<losses::Loss>& loss) {
   if (!loss) errors::raise<errors::FailedPreconditionError>("Trainer", "training and evaluating need the option .loss");
   return *loss;
@@ -41,7 +48,7 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
       ema(options.ema > 0 ? std::optional(ExponentialMovingAverage(options.ema)) : std::nullopt),
       call_(std::move(call)) {
   train_ = function([this](const Batch& batch, Kind kind) { return train_once(batch, kind); }, {.name = "train"});
-  test_ = function(
+  const auto test = function(
       [this](const Batch& batch) {
         const training_scope inference(false);
         const Parts parts = parts_of(batch);
@@ -49,14 +56,14 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
         measure(parts, predictions, loss_of(parts, predictions));
       },
       {.name = "test"});
-  const auto predict = function(
+  test_ = test;
+  trace_ = [test](const Batch& batch) { test.get_concrete_function(batch); };
+  predict_ = function(
       [this](const Batch& inputs) {
         const training_scope inference(false);
         return call_.call(inputs);
       },
       {.name = "predict"});
-  predict_ = predict;
-  trace_ = [predict](const Batch& inputs) { predict.get_concrete_function(inputs); };
 }
 
 TANDEM_INLINE Batch ModelSteps::inputs_of(const Batch& batch) const {
@@ -70,8 +77,11 @@ TANDEM_INLINE Batch ModelSteps::inputs_of(const Batch& batch) const {
 }
 TANDEM_INLINE ModelSteps::Parts ModelSteps::parts_of(const Batch& batch) const {
   const std::size_t n = batch.size();
+  if (call_.inputs < 0 && n < 2)
+    errors::raise<errors::InvalidArgumentError>(
+        "Trainer", "a batch has " + impl::count_text(n, "tensor") + "; it needs inputs and, behind them, labels");
   const std::size_t inputs = call_.inputs >= 0 ? static_cast<std::size_t>(call_.inputs) : n - 1;
-  if (n < 2 || (n != inputs + 1 && n != inputs + 2))
+  if ((n != inputs + 1 && n != inputs + 2))
     errors::raise<errors::InvalidArgumentError>(
         "Trainer", "a batch has " + impl::count_text(n, "tensor") + ", but the model takes " +
                        impl::count_text(inputs, "input") +
@@ -82,6 +92,11 @@ TANDEM_INLINE ModelSteps::Parts ModelSteps::parts_of(const Batch& batch) const {
 }
 TANDEM_INLINE Batch ModelSteps::weighted(const Batch& batch, const std::map<i64, double>& class_weight) const {
   if (class_weight.empty()) return batch;
+  if (call_.inputs < 0)
+    errors::raise<errors::InvalidArgumentError>(
+        "fit",
+        "class_weight needs a model that takes one to four tensors: in a list of them, sample weights could not "
+        "be told from inputs");
   const Parts parts = parts_of(batch);
   Tensor labels = parts.labels;
   const int rank = labels.rank();
@@ -95,7 +110,7 @@ TANDEM_INLINE Batch ModelSteps::weighted(const Batch& batch, const std::map<i64,
   Tensor weights = ones(labels.shape());
   for (const auto& [label, weight] : class_weight)
     weights = where(equal(labels, label), static_cast<float>(weight), weights);
-  if (parts.weights.is_set()) weights = weights * cast(parts.weights, DType::float32);
+  if (parts.weights.is_set()) weights = weights * cast(reshape(parts.weights, labels.shape()), DType::float32);
   Batch r = parts.inputs;
   r.push_back(parts.labels), r.push_back(weights);
   return r;
@@ -116,40 +131,47 @@ TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const
     GradientTape tape;
     predictions = call_.call(parts.inputs);
     loss = loss_of(parts, predictions);
-    if (kind.checked) loss = debugging::check_numerics(loss, "the loss");
     weights = model.trainable_variables();
     const Tensor scaled = options.loss_scale ? loss * cast(options.loss_scale->value(), loss.dtype()) : loss;
     gradients = tape.gradient(scaled, weights);
   }
-  if (!options.loss_scale) {
-    apply(gradients, weights, kind.update);
-  } else {
+  if (kind.checked) loss = debugging::check_numerics(loss, "the loss");  // before the weights change
+  unscale(gradients);
+  accumulate(gradients, weights, kind.update);
+  if (kind.update && options.loss_scale) {
     Tensor finite = constant(true);
-    for (Gradient& g : gradients) {
-      if (!g.is_set()) continue;
-      g = g.with_values(g.values() / cast(options.loss_scale->value(), g.values().dtype()));
-      finite = logical_and(finite, reduce_all(is_finite(g.values())));
-    }
+    for (const Gradient& g : gradients)
+      if (g.is_set()) finite = logical_and(finite, reduce_all(is_finite(g.values())));
     cond(
-        finite, [&] { apply(gradients, weights, kind.update); }, [] {});
+        finite, [&] { apply(gradients, weights); }, [] {});
     options.loss_scale->update(finite);
+  } else if (kind.update) {
+    apply(gradients, weights);
   }
   measure(parts, predictions, loss);
   return loss;
 }
-TANDEM_INLINE void ModelSteps::apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights,
-                                     bool update) const {
+TANDEM_INLINE void ModelSteps::unscale(std::vector<Gradient>& gradients) const {
+  if (!options.loss_scale) return;
+  for (Gradient& g : gradients)
+    if (g.is_set()) g = g.with_values(g.values() / cast(options.loss_scale->value(), g.values().dtype()));
+}
+// Adds the gradients to the sums of .accumulate_steps batches, whose means the last of these gets. One that is not
+// finite leaves none of them.
+TANDEM_INLINE void ModelSteps::accumulate(std::vector<Gradient>& gradients, const std::vector<Variable>& weights,
+                                          bool update) const {
   const i64 n = options.accumulate_steps;
-  std::vector<Gradient> means = gradients;
   for (std::size_t i = 0; n > 1 && i < weights.size(); ++i)
     for (const auto& [weight, sum] : sum_of_) {
       if (weight.id() != weights[i].id() || !gradients[i].is_set()) continue;
       const Tensor total = sum.read_value() + gradients[i].tensor() / static_cast<double>(n);
       sum.assign(update ? zeros_like(total) : total);
-      means[i] = total;
+      gradients[i] = total;
     }
-  if (!update) return;
-  impl::optimizer_for(options.optimizer).apply_gradients(means, weights);
+}
+TANDEM_INLINE void ModelSteps::apply(const std::vector<Gradient>& gradients,
+                                     const std::vector<Variable>& weights) const {
+  impl::optimizer_for(options.optimizer).apply_gradients(gradients, weights);
   if (ema) ema->apply(weights);
 }
 TANDEM_INLINE void ModelSteps::measure(const Parts& parts, const Tensor& predictions, const Tensor& loss) const {
@@ -162,14 +184,14 @@ TANDEM_INLINE void ModelSteps::measure(const Parts& parts, const Tensor& predict
 }
 
 TANDEM_INLINE void ModelSteps::build(const Batch& batch) {
-  parts_of(batch);
-  trace_(inputs_of(batch));
+  const Optimizer& optimizer = impl::optimizer_for(options.optimizer);
+  trace_(batch);  // also the state of metrics that depends on the number of classes
   const std::vector<Variable> weights = model.trainable_variables();
-  impl::optimizer_for(options.optimizer).build(weights);
+  optimizer.build(weights);
   if (ema) ema->build(weights);
   if (options.accumulate_steps == 1) return;
-  for (const Variable& w : weights) {
-    bool has_one = false;
+  for (const Variable& w : model.variables()) {
+    bool has_one = !w.trainable();  // frozen ones have a sum: they may be unfrozen
     for (const auto& [weight, sum] : sum_of_) has_one |= weight.id() == w.id();
     if (has_one) continue;
     const std::string name = "sum_" + std::to_string(sum_of_.size());
@@ -180,11 +202,11 @@ TANDEM_INLINE void ModelSteps::reset() {
   loss_.reset_state();
   each_metric([](const metrics::PredictionMetric& m, bool) { m.reset_state(); });
 }
-TANDEM_INLINE void ModelSteps::read(const std::string& prefix, Values& values) const {
-  values.set(prefix + "loss", number_of(loss_.result()));
+TANDEM_INLINE void ModelSteps::read(Values& values) const {
+  values.set("loss", number_of(loss_.result()));
   each_metric([&](const metrics::PredictionMetric& m, bool) {
     const Tensor result = m.result();
-    if (result.rank() == 0) values.set(prefix + m.name(), number_of(result));
+    if (result.rank() == 0) values.set(m.name(), number_of(result));
   });
 }
 TANDEM_INLINE std::vector<CheckpointItem> ModelSteps::measures() const {
@@ -224,7 +246,10 @@ TANDEM_INLINE std::vector<Tensor> OwnSteps::run(const Batch& batch, bool checked
   const Outputs outputs = step_.call(batch);
   note(outputs);
   std::vector<Tensor> r;
-  for (const auto& [name, value] : outputs) r.push_back(checked ? debugging::check_numerics(value, name) : value);
+  for (const auto& [name, value] : outputs) {
+    const bool check = checked && dtypes::floating.has(value.dtype());
+    r.push_back(check ? debugging::check_numerics(value, name) : value);
+  }
   return r;
 }
 TANDEM_INLINE void OwnSteps::note(const Outputs& outputs) {
@@ -233,6 +258,9 @@ TANDEM_INLINE void OwnSteps::note(const Outputs& outputs) {
     if (value.rank() != 0)
       errors::raise<errors::InvalidArgumentError>(
           "Trainer", "the step's output '" + name + "' must be a scalar, not " + to_string(value.spec()));
+    for (const std::string& other : names)
+      if (name == other)
+        errors::raise<errors::InvalidArgumentError>("Trainer", "the step has two outputs named '" + name + "'");
     names.push_back(name);
   }
   if (names.empty()) errors::raise<errors::InvalidArgumentError>("Trainer", "the step returns no output");
@@ -256,8 +284,8 @@ TANDEM_INLINE Tensor OwnSteps::train(const Batch& batch, Kind kind) {
 TANDEM_INLINE void OwnSteps::reset() {
   for (const metrics::Mean& m : means_) m.reset_state();
 }
-TANDEM_INLINE void OwnSteps::read(const std::string& prefix, Values& values) const {
-  for (std::size_t i = 0; i < means_.size(); ++i) values.set(prefix + names_[i], number_of(means_[i].result()));
+TANDEM_INLINE void OwnSteps::read(Values& values) const {
+  for (std::size_t i = 0; i < means_.size(); ++i) values.set(names_[i], number_of(means_[i].result()));
 }
 TANDEM_INLINE std::vector<CheckpointItem> OwnSteps::items() const {
   std::vector<CheckpointItem> r = items_;

@@ -28,13 +28,33 @@ struct TrainerState {
   class Feed;
   struct Fit;  // what a call of fit() uses
   void begin(Fit& fit);
-  void train_epoch(Fit& fit);
+  bool train_epoch(Fit& fit);
   Tensor train_once(const Run& run, const Batch& batch, bool update) const;
   void end_epoch(Fit& fit);
   void save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last = false);
   Values evaluate(const Batches& data, Progress* progress);
+  void check_validation(const Batches& data) const;
   static void read_means(const Run& run);
 };
+
+namespace detail {
+/// The values of Variables, which they get back at the end of a scope.
+class KeptValues {
+ public:
+  explicit KeptValues(const std::vector<CheckpointItem>& items) {
+    for (const CheckpointItem& item : items)
+      for (const Module::Named& n : item.variables()) kept_.emplace_back(n.variable, n.variable.value_untracked());
+  }
+  KeptValues(const KeptValues&) = delete;
+  KeptValues& operator=(const KeptValues&) = delete;
+  ~KeptValues() {
+    for (const auto& [variable, value] : kept_) variable.set_untracked(value);
+  }
+
+ private:
+  std::vector<std::pair<Variable, Tensor>> kept_;
+};
+}  // namespace detail
 
 namespace impl {
 inline void check_options(const FitOptions& o) {
@@ -69,7 +89,7 @@ class TrainerState::Feed {
   i64 steps_per_epoch() const { return steps_ > 0 ? steps_ : data_.cardinality() >= 0 ? data_.cardinality() : i64{-1}; }
   /// Reads a batch, of the next epoch of the data set if the present one is over and an epoch of training is not.
   bool next(Batch& batch, i64 step_in_epoch) {
-    if (steps_ > 0 && step_in_epoch == steps_) return false;
+    if (steps_ > 0 && step_in_epoch >= steps_) return false;
     if (!cursor_) cursor_ = data_.open(next_);
     if (cursor_->next(batch)) {
       next_ = cursor_->position();
@@ -105,8 +125,14 @@ TANDEM_INLINE const detail::ModelSteps& TrainerState::model_for(const char* func
   errors::raise<errors::FailedPreconditionError>(function,
                                                  "this Trainer has a step of its own, and no model that it could call");
 }
+TANDEM_INLINE void TrainerState::check_validation(const Batches& data) const {
+  model_for("evaluate");
+  if (!data) errors::raise<errors::InvalidArgumentError>("evaluate", "there is no data set");
+  if (data.cardinality() == data::infinite_cardinality)
+    errors::raise<errors::InvalidArgumentError>("evaluate", "the data set has no end: take() so many batches");
+}
 TANDEM_INLINE void TrainerState::read_means(const Run& run) {
-  static_cast<const TrainerState*>(run.trainer_)->steps->read("", run.values_);
+  static_cast<const TrainerState*>(run.trainer_)->steps->read(run.values_);
 }
 
 struct TrainerState::Fit {
@@ -128,6 +154,8 @@ struct TrainerState::Fit {
 
 TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& options) {
   impl::check_options(options);
+  if (!data) errors::raise<errors::InvalidArgumentError>("fit", "there is no data set");
+  if (options.validation_data) check_validation(options.validation_data);
   Run run;
   Fit fit{options, run, Feed(data, options.steps_per_epoch, data_epoch), {}};
   steps->build(fit.feed.peek());
@@ -135,26 +163,29 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   run.step_ = step;
   run.steps_per_epoch_ = fit.feed.steps_per_epoch();
   run.trainer_ = this;
+  run.has_validation_ = static_cast<bool>(options.validation_data);
   if (model_steps) {
     run.model_ = &model_steps->model;
     run.optimizer_ = &*model_steps->options.optimizer;
   }
   try {
     begin(fit);
-    for (; run.epoch_ < run.epochs_ && !run.stopped_ && !fit.is_interrupted(); ++run.epoch_) {
-      train_epoch(fit);
-      if (fit.is_interrupted()) break;
+    // An epoch in which a callback has stopped the training is ended like others, also when the run goes on.
+    for (; run.epoch_ < run.epochs_ && (!run.stopped_ || fit.goes_on) && !fit.is_interrupted(); ++run.epoch_) {
+      if (!train_epoch(fit)) break;
       end_epoch(fit);
     }
     if (fit.progress) fit.progress->end();
     if (fit.is_interrupted()) {
       save(fit, run.epoch_, run.step_in_epoch_, true);
-      run.history_.exit_status = fit.keeper->exit_status();
     } else {
       fit.each_callback([&](Callback& c) { c.on_end(run); });
       if (fit.keeper && !fit.saved) save(fit, run.epoch_, 0, true);
     }
-    if (fit.keeper) fit.keeper->close();
+    if (fit.keeper) {
+      fit.keeper->close();
+      run.history_.exit_status = fit.keeper->exit_status();
+    }
   } catch (...) {
     data_epoch = fit.feed.position().epoch + 1;
     fit.progress.reset();  // ends the line before the text of the error
@@ -173,7 +204,7 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
     if (fit.keeper->restore(place, run.history_)) {
       run.epoch_ = place.epoch, run.step_in_epoch_ = place.step_in_epoch;
       run.step_ = step = place.step;
-      run.stopped_ = !run.history_.stop_reason.empty();
+      run.stopped_ = place.stopped;
       fit.goes_on = place.step_in_epoch > 0;
       fit.steps = place.epoch * std::max<i64>(run.steps_per_epoch_, 0) + place.step_in_epoch;
       fit.saved = true;
@@ -183,7 +214,8 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   if (fit.options.progress.mode == ProgressMode::none) return;
   fit.progress.emplace(run.steps_per_epoch_ > 0 ? run.steps_per_epoch_ * run.epochs_ : 0, fit.options.progress);
 }
-TANDEM_INLINE void TrainerState::train_epoch(Fit& fit) {
+// Returns whether the epoch is over; false if a signal, or a callback before its first step, has ended it.
+TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
   Run& run = fit.run;
   if (!fit.goes_on) {
     steps->reset();
@@ -193,9 +225,10 @@ TANDEM_INLINE void TrainerState::train_epoch(Fit& fit) {
   }
   fit.goes_on = false;
   run.read_values_ = &read_means;
+  bool interrupted = false;
   Batch weighted;
   const i64 accumulate = model_steps ? model_steps->options.accumulate_steps : 1;
-  while (!run.stopped_ && fit.feed.next(run.batch_, run.step_in_epoch_)) {
+  while (!run.stopped_ && !interrupted && fit.feed.next(run.batch_, run.step_in_epoch_)) {
     const Batch& batch = fit.options.class_weight.empty()
                              ? run.batch_
                              : (weighted = model_for("class_weight").weighted(run.batch_, fit.options.class_weight));
@@ -203,23 +236,26 @@ TANDEM_INLINE void TrainerState::train_epoch(Fit& fit) {
     run.step_ = ++step, ++run.step_in_epoch_;
     fit.saved = false;
     fit.each_callback([&](Callback& c) { c.on_step_end(run); });
-    if (fit.progress) fit.progress->step(run.step_, [&] { return Figures(run.values().begin(), run.values().end()); });
-    if (fit.is_interrupted()) break;  // after a step: what on_epoch_begin has done is not done again
-    if (fit.keeper && fit.keeper->is_due(step)) save(fit, run.epoch_, run.step_in_epoch_);
+    if (fit.progress)
+      fit.progress->step(++fit.steps, [&] { return Figures(run.values().begin(), run.values().end()); });
+    interrupted = fit.is_interrupted();  // after a step: what on_epoch_begin has done is not done again
+    if (!interrupted && fit.keeper && fit.keeper->is_due(step)) save(fit, run.epoch_, run.step_in_epoch_);
   }
   run.read_values_ = nullptr;
-  steps->read("", run.values_);
+  steps->read(run.values_);
+  return !interrupted && run.step_in_epoch_ > 0;
 }
 TANDEM_INLINE Tensor TrainerState::train_once(const Run& run, const Batch& batch, bool update) const {
   const detail::Steps::Kind kind{update, run.checked_};
   if (!run.checked_) return steps->train(batch, kind);
   const auto fail = [&](const errors::OpError& e) {
-    errors::raise<errors::InvalidArgumentError>(
-        "fit", "step " + std::to_string(step + 1) + " of epoch " + std::to_string(run.epoch_) + ": " + e.what());
+    errors::raise<errors::InvalidArgumentError>("fit", "step " + std::to_string(run.step_in_epoch_ + 1) + " of epoch " +
+                                                           std::to_string(run.epoch_ + 1) + ": " + e.what());
   };
   try {
     return steps->train(batch, kind);
   } catch (const errors::InvalidArgumentError& first) {
+    const detail::KeptValues kept(steps->items());  // the second computation may be finite, and then changes them
     try {
       const debugging::CheckNumericsScope op_by_op;
       steps->train(batch, kind);
@@ -232,8 +268,10 @@ TANDEM_INLINE Tensor TrainerState::train_once(const Run& run, const Batch& batch
 }
 TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
   Run& run = fit.run;
+  run.validated_ = false;
   if (run.optimizer_) run.values_.set("learning_rate", detail::number_of(run.optimizer_->learning_rate()));
   if (fit.options.validation_data && (run.epoch_ + 1) % fit.options.validation_freq == 0) {
+    run.validated_ = true;
     const Values measured = evaluate(fit.options.validation_data, fit.progress ? &*fit.progress : nullptr);
     for (const auto& [name, value] : measured) run.values_.set("val_" + name, value);
     fit.each_callback([&](Callback& c) { c.on_evaluate(run); });
@@ -248,20 +286,19 @@ TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
   if (fit.keeper && run.epoch_ + 1 < run.epochs_ && !run.stopped_) save(fit, run.epoch_ + 1, 0);
 }
 TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
-  fit.keeper->save({epoch, step, step_in_epoch, fit.feed.position()}, fit.run.history_, last);
-  fit.saved = true;
+  const bool stopped = fit.run.stopped_;
+  fit.saved = fit.keeper->save({epoch, step, step_in_epoch, stopped, fit.feed.position()}, fit.run.history_, last);
+  if (!fit.saved) return;
   fit.each_callback([&](Callback& c) { c.on_checkpoint(fit.run); });
+  fit.saved = fit.run.stopped_ == stopped;
 }
 
 TANDEM_INLINE Values TrainerState::evaluate(const Batches& data) { return evaluate(data, nullptr); }
 TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progress) {
+  check_validation(data);
   const detail::ModelSteps& model = model_for("evaluate");
-  if (data.cardinality() == data::infinite_cardinality)
-    errors::raise<errors::InvalidArgumentError>("evaluate", "the data set has no end: take() so many batches");
   // A callback may evaluate in the middle of an epoch, whose means are kept.
-  std::vector<std::pair<Variable, Tensor>> kept;
-  for (const CheckpointItem& item : model.measures())
-    for (const Module::Named& n : item.variables()) kept.emplace_back(n.variable, n.variable.value_untracked());
+  const detail::KeptValues kept(model.measures());
   steps->reset();
   Values r;
   {
@@ -277,9 +314,8 @@ TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progr
       if (nested) nested->step(batches + 1);
     }
     if (batches == 0) errors::raise<errors::InvalidArgumentError>("evaluate", "the data set is empty");
-    steps->read("", r);
+    steps->read(r);
   }
-  for (const auto& [variable, value] : kept) variable.set_untracked(value);
   return r;
 }
 
@@ -303,6 +339,7 @@ TANDEM_INLINE Values Trainer::evaluate(const Tensor& x, const Tensor& y, i64 bat
 }
 TANDEM_INLINE Tensor Trainer::predict(const Batches& data) {
   const detail::ModelSteps& model = state_->model_for("predict");
+  if (!data) errors::raise<errors::InvalidArgumentError>("predict", "there is no data set");
   if (data.cardinality() == data::infinite_cardinality)
     errors::raise<errors::InvalidArgumentError>("predict", "the data set has no end: take() so many batches");
   std::vector<Tensor> results;
