@@ -201,7 +201,8 @@ TEST_CASE("sample_distorted_bounding_box: in a trace, with a crop of unknown siz
   };
   CHECK_THAT(fails(constant({8, 8}), all), ContainsSubstring("image_size [3]"));
   CHECK_THAT(fails(size, zeros({1, 4})), ContainsSubstring("bounding_boxes [1, n, 4]"));
-  CHECK_THAT(fails(size, 2.f * all), ContainsSubstring("in [0, 1]"));
+  CHECK_THAT(fails(size, zeros({2, 1, 4})), ContainsSubstring("bounding_boxes [1, n, 4], not"));
+  CHECK_THAT(fails(size, 2.5f * all), ContainsSubstring("in [0, 1], but have 2.5"));
   CHECK_THAT(fails(size, zeros({0, 0, 4})), ContainsSubstring("use_image_if_no_bounding_boxes"));
   CHECK_THAT(fails(size, all, {.min_object_covered = 2}), ContainsSubstring("min_object_covered"));
   CHECK_THAT(fails(size, all, {.aspect_ratio_range = {2, 1}}), ContainsSubstring("aspect_ratio_range"));

@@ -79,6 +79,7 @@ TEST_CASE("plot: histograms of every range") {
   CHECK(bins(parse_svg(histogram({5, 5, 5}).svg())).size() == 1);
   CHECK(bins(parse_svg(histogram({-1.7e308, 0, 1.7e308}, {.bins = 3}).svg())).size() == 3);
   CHECK(bins(parse_svg(histogram({5e-324}).svg())).size() == 1);
+  CHECK(bins(parse_svg(histogram({0, 5e-324, 5e-324}, {.bins = 2}).svg())).size() == 2);
   CHECK(bins(parse_svg(
                  histogram(constant(std::vector<i64>{std::numeric_limits<i64>::min(), std::numeric_limits<i64>::max()}),
                            {.bins = 2})
@@ -103,6 +104,11 @@ TEST_CASE("plot: bins that are counted already") {
     CHECK(open[1][0] - open[0][0] == Approx(open[2][0] - open[1][0]).margin(0.2));
     CHECK(open[3][0] - open[2][0] == Approx(open[2][0] - open[1][0]).margin(0.2));
   }
+  for (const Numbers& edges : {Numbers{-inf, 0, 1}, Numbers{0, 1, inf}}) {
+    const auto half_open = bins(parse_svg(histogram_of_counts(edges, {1, 1}).svg()));
+    REQUIRE(half_open.size() == 2);
+    CHECK(half_open[1][2] - half_open[1][0] == Approx(half_open[0][2] - half_open[0][0]).margin(0.2));
+  }
   CHECK(parse_svg(histogram_of_counts(Numbers{}, Numbers{}).svg()).words().back() == "no data");
   const auto fails = [](const Numbers& e, const Numbers& c, const char* words) {
     CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { histogram_of_counts(e, c); }), ContainsSubstring(words));
@@ -112,6 +118,7 @@ TEST_CASE("plot: bins that are counted already") {
   fails({0, 1}, {nan}, "a count is nan");
   fails({1, 0}, {1}, "not ascending");
   fails({0, inf}, {1}, "not ascending");
+  fails({-inf, 0, inf}, {1, 1}, "not ascending");
 }
 
 TEST_CASE("plot: wrong input of bars and histograms raises") {

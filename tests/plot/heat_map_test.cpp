@@ -111,6 +111,30 @@ TEST_CASE("plot: a confusion matrix has counts as texts and shares of rows as co
   CHECK_NOTHROW(parse_svg(confusion_matrix(zeros({2, 2})).svg()));
 }
 
+TEST_CASE("plot: rows and columns without names have whole numbers") {
+  for (const i64 n : {1, 2, 3, 7, 60}) {
+    const Tensor m = eye(n) * 1000.f;
+    for (const plot::Figure& f : {heat_map(m, {.show_values = false}), confusion_matrix(m)}) {
+      const auto words = parse_svg(f.svg()).words();
+      CHECK(std::count(words.begin(), words.end(), "0") >= 2);
+      CHECK(std::count(words.begin(), words.end(), "0.5") <= 1);  // the bar of colors may have one
+      CHECK(std::count(words.begin(), words.end(), "-0.5") == 0);
+      if (n == 2) CHECK(std::count(words.begin(), words.end(), "1") >= 2);
+    }
+  }
+}
+
+TEST_CASE("plot: a heat map that is too narrow has no bar of colors") {
+  const std::vector<std::string> names{"a long name of a row", "another"};
+  for (const double width : {100., 140., 200., 560.}) {
+    const Element root =
+        parse_svg(heat_map(eye(2) * 123456.f, {.row_names = names, .column_names = names, .width = width}).svg());
+    for (const Element* box : root.all("rect")) CHECK((box->number("width") > 0 && box->number("height") > 0));
+    CHECK(root.first("svg").number("width") > 20);
+    CHECK((root.all("rect").size() > 10) == (width == 560));
+  }
+}
+
 TEST_CASE("plot: wrong input of heat maps raises") {
   const auto fails = [](const auto& f, const char* words) {
     CHECK_THAT(error_of<errors::InvalidArgumentError>(f), ContainsSubstring(words));

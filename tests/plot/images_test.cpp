@@ -130,6 +130,11 @@ TEST_CASE("plot: wrong images raise") {
   fails([] { images({{.png = png, .gray = ones({1, 1})}}); }, "an image needs one of .png and .gray");
   fails([] { images({{.gray = ones({2, 2, 3})}}); }, "image::encode_png");
   fails([] { images({{.gray = ones({2})}}); }, "a gray image is [height, width]");
+  fails(
+      [] {
+        images({{.gray = ones({2, 2}, int32)}});
+      },
+      "uint8 from 0 to 255, or floating from 0 to 1, not int32[2,2]");
   fails([] { images({{.png = "text"}}); }, "not a PNG file");
   fails([] { images(ones({2, 2})); }, "a batch is [n, height, width]");
   fails([] { images(ones({2, 2, 2}), {"a"}); }, "1 captions for 2 images");

@@ -147,6 +147,9 @@ TEST_CASE("plot: a long legend leaves room for the data") {
   }
   CHECK(named > 5);
   CHECK(named + more == 300);
+  for (std::size_t i = 200; i < 300; ++i) many[i].name.clear();  // which are no entries
+  const auto fewer = picture(many).words();
+  CHECK(std::count(fewer.begin(), fewer.end(), "and " + std::to_string(200 - named) + " more") == 1);
   CHECK(root.first("svg").number("height") > 150);
   CHECK(root.first("svg").number("y") + root.first("svg").number("height") < 360);
   CHECK(drawn(root).size() == 300);
@@ -187,6 +190,7 @@ TEST_CASE("plot: wrong input of lines raises") {
   };
   fails({{"a", {1, 2}, {1}}}, {}, "plot::lines: the series \"a\" has 1 x for 2 y");
   fails({{"a", {1, 2}}}, {.smoothing = 1}, "plot::smoothed");
+  fails({}, {.smoothing = -1}, "plot::smoothed");
   fails({{"a", {1, 2}}}, {.y_min = 2., .y_max = 1.}, "y_min is not below y_max");
   fails({{"a", {1, 2}}}, {.log_y = true, .y_min = 0.}, "the limit 0 has no place");
   fails({{"a", {1, 2}}}, {.y_max = inf}, "the limit inf");

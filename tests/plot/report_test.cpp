@@ -54,6 +54,11 @@ TEST_CASE("plot: a report is one well-formed page") {
   for (std::size_t i = 0; i < 2; ++i) CHECK(links[i]->get("href") == "#" + sections[i]->get("id"));
 }
 
+TEST_CASE("plot: blank lines divide texts, those of Windows too") {
+  const Element root = parse_html(Report("x").text("a\r\nb\r\n\r\nc\r\n").html());
+  CHECK(root.words("p") == Texts{"a b", "c "});
+}
+
 TEST_CASE("plot: figures of a report are inside it, side by side") {
   const Element root = parse_html(full().html());
   const auto groups = root.all("div", "figures");
@@ -87,6 +92,12 @@ TEST_CASE("plot: tables of a report") {
   CHECK(tables[1]->first("caption").text == "Epochs");
   CHECK(tables[2]->first("caption").text == "Hyper-parameters");
   CHECK(tables[2]->words("th") == Texts{"rate"});
+  // Numbers as C++ writes them, whatever the locale, and parts of a hundred.
+  const auto is_number = [](const char* cell) {
+    return !parse_html(Report("x").table({"a"}, {{cell}}).html()).all("td", "n").empty();
+  };
+  for (const char* const cell : {"-1.5", "+2", "3e8", "12 %", "7%", "nan", "1e999"}) CHECK(is_number(cell));
+  for (const char* const cell : {"1,5", "1.5x", "%", " ", "1 2", "5 %%"}) CHECK(!is_number(cell));
   CHECK_THAT(error_of<errors::InvalidArgumentError>([] {
                Report("x").table({"a"}, {{"1", "2"}});
              }),

@@ -27,6 +27,9 @@ TEST_CASE("plot: ticks are multiples of 1, 2 or 5 times a power of ten") {
   CHECK(labels(linear_ticks(0, 3e6, 3)) == Texts{"0", "1e6", "2e6", "3e6"});
   CHECK(labels(linear_ticks(1e-300, 3e-300, 4)) == Texts{"1e-300", "1.5e-300", "2e-300", "2.5e-300", "3e-300"});
   CHECK(labels(linear_ticks(-1e300, 1e300, 4)) == Texts{"-1e300", "-5e299", "0", "5e299", "1e300"});
+  CHECK(labels(linear_ticks(1.05, 1.47, 2)) == Texts{"1.05", "1.47"});  // between two multiples of 0.5
+  CHECK(labels(linear_ticks(-0.5, 1.5, 8, true)) == Texts{"0", "1"});
+  CHECK(labels(linear_ticks(-0.5, 99.5, 5, true)) == labels(linear_ticks(-0.5, 99.5, 5)));
   for (const Tick& t : linear_ticks(0, 1, 11)) CHECK(t.value == std::strtod(t.label.c_str(), nullptr));
 }
 

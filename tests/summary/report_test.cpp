@@ -1,7 +1,12 @@
 // write_report: curves, the latest of other values, sections, restarts.
 #include "tandem/summary/report.hpp"
 
+#include <cmath>
+#include <limits>
+
+#include "tandem/io/file.hpp"
 #include "tandem/summary/file_writer.hpp"
+#include "tandem/summary/wire.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/summary/files.hpp"
 #include "tests/support/catch.hpp"
@@ -38,9 +43,9 @@ TEST_CASE("a report has a picture for each tag, with a curve for each folder") {
   const std::string page = bytes_of_file(path);
   CHECK(page.starts_with("<!DOCTYPE html>"));
   CHECK(has(page, "A &amp; B"));
-  CHECK(has(page, "17"));
-  CHECK(has(page, "stroke-dasharray"));  // held-out values
-  CHECK(count_of(page, "<svg") == 3);    // loss, time/step, weights
+  CHECK(has(page, "<td>17</td>"));
+  CHECK(has(page, "stroke-dasharray"));   // held-out values
+  CHECK(count_of(page, "<figure") == 5);  // loss, time/step, weights, two pictures
   CHECK(count_of(page, "data:image/png;base64,") == 2);
   CHECK(has(page, "&lt;b&gt;bold"));
   CHECK(!has(page, "<b>bold"));
@@ -63,15 +68,76 @@ TEST_CASE("what a run that went on has done again counts") {
   const std::string page = bytes_of_file(summary::write_report(folder.path));
   CHECK(!has(page, "1000000"));
   CHECK(!has(page, "1e+06"));
-  CHECK(count_of(page, "<svg") == 1);  // the histogram is gone, too
+  CHECK(count_of(page, "<figure") == 1);  // the histogram is gone, too
+}
+
+// An event with one value of TensorFlow 1; `content` appends the fields of the message in this field of it.
+template <class F>
+std::string event_of(const char* tag, std::uint32_t field, const F& content) {
+  using namespace summary::detail;
+  std::string event;
+  append_message(event, 5, [&] {
+    append_message(event, 1, [&] {
+      append_field(event, 1, tag);
+      append_message(event, field, [&] { content(event); });
+    });
+  });
+  return event;
+}
+std::string histogram_of(const char* tag, double low, double high, const std::vector<double>& limits,
+                         const std::vector<double>& counts) {
+  using namespace summary::detail;
+  const auto bytes_of = [](const std::vector<double>& x) {
+    return std::string(reinterpret_cast<const char*>(x.data()), x.size() * sizeof(double));
+  };
+  return event_of(tag, 5, [&](std::string& to) {
+    append_fixed(to, 1, low), append_fixed(to, 2, high);
+    append_field(to, 6, bytes_of(limits)), append_field(to, 7, bytes_of(counts));
+  });
+}
+
+TEST_CASE("what other programs have written is drawn, or a text says why not") {
+  const TemporaryFolder folder;
+  const double nan = std::nan(""), most = std::numeric_limits<double>::max();
+  io::TFRecordWriter file(folder / "events.out.tfevents.1");
+  file.write(histogram_of("torch", 0.5, 2, {0.25, 1, 3}, {0, 4, 4}));  // the first bucket is empty
+  file.write(histogram_of("below", 1, 9, {-2, 5, 5}, {0, 4, 4}));
+  file.write(histogram_of("none", most, -most, {most}, {0}));
+  file.write(histogram_of("broken", 0, 1, {0.5, 1}, {nan, 1}));
+  file.write(event_of("gif", 4, [](std::string& to) { summary::detail::append_field(to, 4, "GIF89a"); }));
+  file.close();
+  const auto values = testing::values_of(folder.path);
+  REQUIRE(values.size() == 5);
+  using Buckets = std::vector<summary::HistogramBucket>;
+  CHECK(std::get<summary::Histogram>(values[0].value.content).buckets ==
+        Buckets{{0.25, 0.25, 0}, {0.25, 1, 4}, {1, 2, 4}});
+  CHECK(std::get<summary::Histogram>(values[1].value.content).buckets == Buckets{{-2, -2, 0}, {-2, 5, 4}, {5, 9, 4}});
+  CHECK(std::get<summary::Histogram>(values[2].value.content).buckets == Buckets{{most, most, 0}});
+  const std::string page = bytes_of_file(summary::write_report(folder.path));
+  CHECK(count_of(page, "<figure") == 3);
+  CHECK(has(page, "broken, step 0 cannot be shown: plot::histogram: a count is nan"));
+  CHECK(has(page, "gif, step 0 cannot be shown: plot::Report::picture: the image is not a PNG file"));
+}
+
+TEST_CASE("curves of a folder named validation are dashed; folders that cannot be read are passed over") {
+  const TemporaryFolder folder;
+  summary::FileWriter(folder / "cross-validation").scalar("loss", 1, 0);
+  io::ensure_directory(folder / "closed");
+  std::filesystem::permissions(folder / "closed", std::filesystem::perms::none);
+  std::filesystem::create_symlink(folder / "nowhere", folder / "tfevents.link");
+  CHECK(!has(bytes_of_file(summary::write_report(folder.path)), "stroke-dasharray"));
+  std::filesystem::permissions(folder / "closed", std::filesystem::perms::owner_all);
+  summary::FileWriter(folder / "a/validation").scalar("loss", 1, 0);
+  CHECK(has(bytes_of_file(summary::write_report(folder.path)), "stroke-dasharray"));
 }
 
 TEST_CASE("a folder without event files and a smoothing of 1 raise") {
   const TemporaryFolder folder;
   CHECK(has(error_of([&] { summary::write_report(folder.path); }), "there are no event files in " + folder.path));
   CHECK(has(error_of([&] { summary::write_report(folder / "none"); }), "there are no event files"));
-  summary::FileWriter(folder.path).scalar("x", 1, 0);
-  CHECK(has(error_of([&] { summary::write_report(folder.path, {}, {.smoothing = 1}); }), "smoothing"));
+  CHECK(has(error_of([&] { summary::write_report(folder.file("x", "")); }), "is a file: give the folder"));
+  summary::FileWriter(folder.path).text("x", "no curve", {.step = 0});
+  CHECK(has(error_of([&] { summary::write_report(folder.path, {}, {.smoothing = 1}); }), "not in [0, 1)"));
 }
 
 }  // namespace report_test

@@ -98,6 +98,8 @@ TEST_CASE("summary: texts and tables of them") {
   CHECK((texts[1].shape == std::vector<i64>{2, 2} && texts[1].texts == std::vector<std::string>{"a", "b", "c", ""}));
   CHECK(testing::values_of(run.folder.path)[0].value.description == "what");
   CHECK_THAT(refused([&] { run.writer.text("note", "\xff", {.step = 1}); }), ContainsSubstring("not UTF-8"));
+  CHECK_THAT(refused([&] { run.writer.text("new", "a", {.step = 1, .description = "\xff"}); }),
+             ContainsSubstring("the description \"\\xff\" is not UTF-8"));
   CHECK_THROWS_AS(run.writer.text("note", ones({1}), {.step = 1}), errors::InvalidArgumentError);
 }
 
@@ -179,19 +181,24 @@ TEST_CASE("summary: embeddings are files for the projector") {
   run.writer.embedding("table", x, {.columns = {"word", "count"}, .metadata = {{"a", "1"}, {"b\tc", "2"}}});
   const auto file = [&](const std::string& name) { return io::read_file(run.folder / name); };
   CHECK(file("words%2Fin.tsv") == "1\t0.5\n-2\t1e-07\n");
-  CHECK(file("words%2Fin_metadata.tsv") == "a\n\" \"\n");
-  CHECK(file("table_metadata.tsv") == "word\tcount\na\t1\n\"b\\tc\"\t2\n");
+  CHECK(file("words%2Fin.metadata.tsv") == "a\n\" \"\n");
+  CHECK(file("table.metadata.tsv") == "word\tcount\na\t1\n\"b\\tc\"\t2\n");
   CHECK(file("projector_config.pbtxt") ==
         "embeddings {\n  tensor_name: \"table\"\n  tensor_path: \"table.tsv\"\n  metadata_path: "
-        "\"table_metadata.tsv\"\n}\n"
+        "\"table.metadata.tsv\"\n}\n"
         "embeddings {\n  tensor_name: \"words/in\"\n  tensor_path: \"words%2Fin.tsv\"\n  metadata_path: "
-        "\"words%2Fin_metadata.tsv\"\n}\n");
+        "\"words%2Fin.metadata.tsv\"\n}\n");
+  run.writer.embedding("a", x, {.labels = {"first", "second"}}), run.writer.embedding("a_metadata", x);
+  CHECK(file("a.metadata.tsv") == "first\nsecond\n");  // not the file of the other name
   CHECK_THAT(refused([&] { run.writer.embedding("x", x, {.labels = {"a"}}); }),
              ContainsSubstring("embedding: 1 labels for 2 rows"));
   CHECK_THROWS_AS(run.writer.embedding("x", ones({3})), errors::InvalidArgumentError);
   CHECK_THROWS_AS(run.writer.embedding("", x), errors::InvalidArgumentError);
   CHECK_THROWS_AS(run.writer.embedding("x", x, {.columns = {"a", "b"}, .metadata = {{"a"}, {"b"}}}),
                   errors::InvalidArgumentError);
+  run.writer.close();
+  CHECK_THROWS_AS(run.writer.embedding("late", x), errors::FailedPreconditionError);
+  CHECK(!std::filesystem::exists(run.folder / "late.tsv"));
 }
 
 TEST_CASE("summary: all functions write to the scope's writer, or do nothing") {

@@ -76,6 +76,12 @@ TEST_CASE("summary writer: two in one folder have files of their own") {
   CHECK(b.path().ends_with(".v2"));
   CHECK_THAT(a.path(), ContainsSubstring("/events.out.tfevents.1"));
   CHECK_THAT(a.path(), ContainsSubstring("." + std::to_string(::getpid()) + "."));
+  std::string last;
+  for (int i = 0; i < 12; ++i) {  // their names are in the order in which they were made
+    const std::string next = summary::FileWriter(path).path();
+    CHECK(last < next);
+    last = next;
+  }
   const std::string file = folder.file("file", "");
   CHECK_THROWS_AS(summary::FileWriter(file), errors::UnavailableError);
   CHECK_THROWS_AS(summary::FileWriter(path, {.flush_seconds = 0}), errors::InvalidArgumentError);
@@ -97,7 +103,8 @@ TEST_CASE("summary writer: a value is in the file after flush_seconds, at flush 
   const testing::TemporaryFolder folder;
   summary::FileWriter writer(folder.path, {.flush_seconds = 0.01});
   writer.scalar("x", 1, 1);
-  while (testing::values_of(folder.path).empty()) ::usleep(1000);
+  for (int i = 0; i < 60000 && testing::values_of(folder.path).empty(); ++i) ::usleep(1000);
+  CHECK(testing::values_of(folder.path).size() == 1);
   summary::FileWriter slow(folder.path, {.flush_seconds = 1e6});
   slow.scalar("y", 1, 1);
   CHECK(testing::values_of(slow.path()).empty());
@@ -177,6 +184,30 @@ TEST_CASE("summary writer: on a full disk the program goes on, close raises, and
   CHECK(warnings().size() == 3);
 }
 
+TEST_CASE("summary writer: a handler of warnings may use the writer, and may throw") {
+  const testing::TemporaryFolder folder;
+  const CatchWarnings restored;
+  static summary::FileWriter* used = nullptr;
+  summary::FileWriter writer(folder.path, {.flush_seconds = 0.01});
+  used = &writer;
+  set_warning_handler([](const char* text) {
+    warnings().push_back(text);
+    used->scalar("from the handler", 1, 1);
+    used->flush();
+    throw std::runtime_error("of the handler");
+  });
+  {
+    const FullDisk full(30);  // the file has more already
+    writer.scalar("x", 1, 1);
+    const auto is_told = [&] { return writer.stats().events == 3; };
+    for (int i = 0; i < 60000 && !is_told(); ++i) ::usleep(1000);  // on the thread of the writer
+    CHECK(is_told());
+  }
+  CHECK_NOTHROW(writer.close());
+  CHECK(warnings().size() == 1);
+  CHECK(testing::values_of(folder.path).size() == 2);
+}
+
 TEST_CASE("summary writer: after kill -9 no record but the last is torn") {
   std::mt19937 random(1);
   std::size_t most = 0;
@@ -184,6 +215,7 @@ TEST_CASE("summary writer: after kill -9 no record but the last is torn") {
     const testing::TemporaryFolder folder;
     const pid_t child = ::fork();
     if (child == 0) {
+      ::alarm(60);  // ends a child that hangs
       summary::FileWriter writer(folder.path, {.flush_seconds = 0.001});
       for (i64 i = 0;; ++i) {
         writer.scalar("x", i, i);
@@ -191,10 +223,20 @@ TEST_CASE("summary writer: after kill -9 no record but the last is torn") {
         if (i % 1000 == 0) writer.flush();
       }
     }
-    ::usleep(std::uniform_int_distribution<useconds_t>(3000, 30000)(random));
+    // Somewhere after so many bytes.
+    const auto bytes = std::uniform_int_distribution<std::uintmax_t>(20'000, 500'000)(random);
+    const auto written = [&] {
+      const auto files = testing::event_files(folder.path);
+      return files.empty() ? 0 : std::filesystem::file_size(files[0]);
+    };
+    bool ended = false;
+    while (!ended && written() < bytes) {
+      ::usleep(100);
+      ended = ::waitpid(child, nullptr, WNOHANG) != 0;
+    }
+    REQUIRE(!ended);
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
-    if (testing::event_files(folder.path).empty()) continue;  // killed before it began
     i64 next = 0;
     for (const auto& w : testing::values_of(folder.path))
       if (w.value.tag == "x") CHECK(w.step == next++);

@@ -322,8 +322,7 @@ class Dataset {
   /// complete snapshot at no cost. Before that it begins where it is asked to, but computes what lies before, and
   /// writes it, too. The result is a stream; data::load_snapshot is indexed.
   ///   throws  errors::InvalidArgumentError for a data set without an end; errors::DataLossError if files are missing
-  ///   or
-  ///           damaged; errors::UnavailableError, from an iteration, where the folder cannot be written or locked.
+  ///           or damaged; errors::UnavailableError, from an iteration, where the folder cannot be written or locked.
   ///           Iterations raise what writing raises, once, and go on without
   Dataset snapshot(const std::string& dir, const SnapshotOptions& options = {}) const {
     static_assert(Batchable<T>, "snapshot: elements must be such that batch() accepts");

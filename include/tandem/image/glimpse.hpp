@@ -50,8 +50,7 @@ struct SampleDistortedBoundingBoxOptions {
 ///   bounding_boxes  floating, [1, n, 4]: boxes of objects; those smaller than a pixel do not count. How many there are
 ///                   must be known in a trace
 ///   returns         a rectangle within the image. Height and width are rounded: at most half a pixel lies between
-///   width
-///                   and height * aspect ratio. All places are equally likely
+///                   width and height * aspect ratio. All places are equally likely
 ///   throws          errors::InvalidArgumentError for other dtypes or shapes, ranges that are empty or not positive,
 ///                   and without boxes unless use_image_if_no_bounding_boxes
 ///   gradient        none (non-differentiable)

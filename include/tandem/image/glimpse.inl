@@ -19,6 +19,7 @@
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::image {
 
@@ -80,14 +81,14 @@ inline void check_distortion(const Tensor& image_size, const Tensor& boxes,
                              const SampleDistortedBoundingBoxOptions& o) {
   constexpr const char* op = "sample_distorted_bounding_box";
   if (!dtypes::index.has(image_size.dtype()) || !image_size.shape().is_compatible_with(Shape{3}) || boxes.rank() != 3 ||
-      boxes.shape().dim(2) != 4 || !is_floating(boxes.dtype()))
+      boxes.shape().dim(2) != 4 || boxes.shape().dim(0) > 1 || !is_floating(boxes.dtype()))
     raise(op, "needs an int32 or int64 image_size [3] and floating bounding_boxes [1, n, 4], not " +
                   to_string(image_size.spec()) + " and " + to_string(boxes.spec()));
   check_between(op, "min_object_covered", o.min_object_covered, 0, 1);
   const auto check_range = [&](const char* name, const std::array<double, 2>& range) {
     if (!(range[0] > 0 && range[0] <= range[1]))
-      raise(op, std::string(name) + " must be two ascending positive numbers, not " + std::to_string(range[0]) +
-                    " and " + std::to_string(range[1]));
+      raise(op, std::string(name) + " must be two ascending positive numbers, not " +
+                    tandem::detail::shortest_text(range[0]) + " and " + tandem::detail::shortest_text(range[1]));
   };
   check_range("aspect_ratio_range", o.aspect_ratio_range), check_range("area_range", o.area_range);
   check_between(op, "area_range", o.area_range[1], 0, 1);
@@ -98,7 +99,8 @@ inline void check_distortion(const Tensor& image_size, const Tensor& boxes,
     raise(op, "there are no bounding_boxes; .use_image_if_no_bounding_boxes takes the image in place of one");
   if (boxes.is_symbolic()) return;
   for (const double v : cast(boxes, DType::float64).to_vector<double>())
-    if (!(v >= 0 && v <= 1)) raise(op, "bounding_boxes must be in [0, 1], but have " + std::to_string(v));
+    if (!(v >= 0 && v <= 1))
+      raise(op, "bounding_boxes must be in [0, 1], but have " + tandem::detail::shortest_text(v));
 }
 
 // Rectangles in pixels, as float64 [attempts, 1] each.

@@ -58,7 +58,7 @@ inline std::uint32_t crc32(const void* data, std::size_t size) {
 ///   throws  as save_safetensors
 const char* check_tensor(const NamedTensor& t);
 
-/// Whether a key of the metadata is a checksum.
+/// Whether a key of the metadata is that of a checksum.
 inline bool is_checksum(std::string_view key) {
   return key == header_crc || key.starts_with(crc_prefix) || key.starts_with(old_crc_prefix);
 }

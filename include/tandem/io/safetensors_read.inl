@@ -25,12 +25,17 @@ inline void check_header_length(u64 n, std::size_t file, const std::string& path
         path, "its header claims " + std::to_string(n) + " bytes, above the limit of " + std::to_string(max_header));
 }
 
+// Whether an entry of the metadata is a checksum. Programs that know nothing of ours may have a "crc32c" of their own.
+inline bool is_checksum_entry(const std::string& key, std::string_view value) {
+  if (key != header_crc) return is_checksum(key);
+  return value.size() == 8 && value.find_first_not_of("0123456789abcdef") == value.npos;
+}
 // A file with checksums has one for each tensor, and no other; so a name that has changed is found, too.
 inline void check_checksums(const SafetensorsHeader& header, const std::string& path) {
   std::size_t count = 0;
   for (const auto& [key, value] : header.metadata) count += key.starts_with(crc_prefix);
   const auto crc = header.metadata.find(header_crc);
-  if (crc == header.metadata.end() && count == 0) return;
+  if ((crc == header.metadata.end() || !is_checksum_entry(crc->first, crc->second)) && count == 0) return;
   std::map<std::string, std::string> entries;
   for (const Entry& e : header.entries) {
     if (!header.metadata.contains(crc_prefix + e.name))
@@ -73,7 +78,7 @@ Tensor read_tensor(Source& source, const Entry& e, const Metadata& metadata, con
   return t;
 }
 inline Metadata without_checksums(Metadata m) {
-  std::erase_if(m, [](const auto& item) { return is_checksum(item.first); });
+  std::erase_if(m, [](const auto& item) { return is_checksum_entry(item.first, item.second); });
   return m;
 }
 

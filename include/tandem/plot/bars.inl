@@ -24,8 +24,8 @@ TANDEM_INLINE std::vector<double> finite_edges(const Values& edges, const Values
   for (const double c : counts.numbers())
     if (!(c >= 0 && std::isfinite(c))) raise_histogram("a count is " + number_text(c));
   const auto is_open = [](double edge) { return std::abs(edge) >= std::numeric_limits<double>::max(); };
-  if (n > 3 && is_open(e[0])) e[0] = e[1] - (e[2] - e[1]);
-  if (n > 3 && is_open(e[n - 1])) e[n - 1] = e[n - 2] + (e[n - 2] - e[n - 3]);
+  if (n > 2 && is_open(e[0]) && !is_open(e[2])) e[0] = e[1] - (e[2] - e[1]);
+  if (n > 2 && is_open(e[n - 1]) && !is_open(e[n - 3])) e[n - 1] = e[n - 2] + (e[n - 2] - e[n - 3]);
   for (std::size_t i = 0; i < n; ++i)
     if (!std::isfinite(e[i]) || (i > 0 && e[i] < e[i - 1])) raise_histogram("the edges are not ascending numbers");
   return e;
@@ -139,8 +139,8 @@ TANDEM_INLINE Figure histogram(const Values& values, const HistogramOptions& o) 
   if (range.is_empty()) return impl::draw_histogram({}, {}, values.size(), o);
   const impl::Range wide = impl::widened(range, 0, false);
   const auto bins = static_cast<std::size_t>(o.bins);
-  // From halves, since the width of the range may be infinite.
-  const double half = wide.high / 2 - wide.low / 2;
+  // Of values from low on. Halves where the width of the range is infinite; those of the smallest doubles are 0.
+  const double unit = std::isfinite(wide.high - wide.low) ? 1 : 0.5, width = wide.high * unit - wide.low * unit;
   std::vector<double> counts(bins), edges;
   for (std::size_t i = 0; i <= bins; ++i) {
     const double share = static_cast<double>(i) / static_cast<double>(bins);
@@ -152,7 +152,7 @@ TANDEM_INLINE Figure histogram(const Values& values, const HistogramOptions& o) 
       ++left_out;
       continue;
     }
-    const double share = (v / 2 - wide.low / 2) / half;
+    const double share = (v * unit - wide.low * unit) / width;
     ++counts[std::min(bins - 1, static_cast<std::size_t>(share * static_cast<double>(bins)))];
   }
   return impl::draw_histogram(edges, counts, left_out, o);

@@ -25,6 +25,7 @@ struct Axis {
   bool shown = true;                    ///< whether it has ticks or names
   bool grid = true;                     ///< whether the ticks have lines; a vertical axis without goes downwards
   double room = 0;                      ///< left free behind it (the horizontal axis)
+  bool whole = false;                   ///< ticks are whole numbers
 };
 
 /// Draws the frame around a picture of this size and computes where values lie in it.
@@ -55,6 +56,6 @@ class TANDEM_API Frame {
 /// Draws a title at the top of a picture; returns the height that it takes, 0 without one.
 double draw_title(Canvas& canvas, const std::string& title, double width);
 /// Ticks whose labels do not overlap along a horizontal axis.
-std::vector<Tick> horizontal_ticks(const Scale& scale, double length);
+std::vector<Tick> horizontal_ticks(const Scale& scale, double length, bool whole);
 
 }  // namespace TANDEM_NS::plot::impl

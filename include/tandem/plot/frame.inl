@@ -19,9 +19,9 @@ TANDEM_INLINE double draw_title(Canvas& canvas, const std::string& title, double
   return title_size + 9;
 }
 
-TANDEM_INLINE std::vector<Tick> horizontal_ticks(const Scale& scale, double length) {
+TANDEM_INLINE std::vector<Tick> horizontal_ticks(const Scale& scale, double length, bool whole) {
   for (int most = std::max(2, static_cast<int>(length / 60));; --most) {
-    std::vector<Tick> ticks = scale.ticks(most);
+    std::vector<Tick> ticks = scale.ticks(most, whole);
     bool overlap = false;
     for (std::size_t i = 1; i < ticks.size(); ++i) {
       const double widths = text_width(ticks[i - 1].label, text_size) + text_width(ticks[i].label, text_size);
@@ -66,7 +66,7 @@ TANDEM_INLINE Frame::Frame(const char* what, std::string title, double width, do
 
   y = Scale(widened(y_axis.range, y_axis.share, y_axis.log), y_axis.log, bottom, top);
   if (!y_axis.grid) y = Scale(y.range(), y_axis.log, top, bottom);
-  const std::vector<Tick> y_ticks = y.ticks(std::max(2, static_cast<int>((bottom - top) / 30)));
+  const std::vector<Tick> y_ticks = y.ticks(std::max(2, static_cast<int>((bottom - top) / 30)), y_axis.whole);
   left = frame_margin + (y_axis.shown ? std::min(y_label_width(y_axis, y_ticks) + 8, width * 0.35) : 0);
   left = std::max(left, turned_room);
   x = Scale(widened(x_axis.range, x_axis.share, x_axis.log), x_axis.log, left, right);
@@ -76,7 +76,7 @@ TANDEM_INLINE Frame::Frame(const char* what, std::string title, double width, do
     return;
   }
   if (y_axis.shown) draw_vertical(y_axis, y_ticks);
-  draw_horizontal(x_axis, x_axis.shown ? horizontal_ticks(x, right - left) : std::vector<Tick>());
+  draw_horizontal(x_axis, x_axis.shown ? horizontal_ticks(x, right - left, x_axis.whole) : std::vector<Tick>());
 }
 
 TANDEM_INLINE void Frame::draw_legend(const std::vector<LegendEntry>& legend) {
@@ -90,7 +90,9 @@ TANDEM_INLINE void Frame::draw_legend(const std::vector<LegendEntry>& legend) {
     if (any && at + width > width_ - frame_margin) {
       at = frame_margin, top += legend_row;
       if (top > height_ * 0.35) {  // the data need the rest
-        canvas.text(at, top + 14, "and " + std::to_string(&legend.back() - &entry + 1) + " more", {.css = "tp-dim"});
+        const auto left_out =
+            std::count_if(&entry, legend.data() + legend.size(), [](const LegendEntry& e) { return !e.name.empty(); });
+        canvas.text(at, top + 14, "and " + std::to_string(left_out) + " more", {.css = "tp-dim"});
         break;
       }
     }

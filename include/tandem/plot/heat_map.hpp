@@ -25,7 +25,8 @@ struct HeatMapOptions {
 };
 
 /// Draws a matrix, row 0 on top: the darker (in dark mode: the brighter), the larger. NaN is a cross; infinities have
-/// the outer colors. A matrix of more than 200 rows or columns is drawn as the means of blocks.
+/// the outer colors. A matrix of more than 200 rows or columns is drawn as the means of blocks. A bar beside it says
+/// what the colors mean, unless the picture is too narrow.
 ///   matrix  two axes
 ///   throws  errors::InvalidArgumentError for another number of axes, names of another number than the rows or columns,
 ///           a low that is not below high, or a picture smaller than 100 x 80

@@ -103,14 +103,15 @@ struct HeatMap {
 TANDEM_INLINE Figure draw_heat_map(const HeatMap& h, std::string description) {
   const HeatMapOptions& o = h.options;
   const auto rows = static_cast<double>(h.shades.rows), columns = static_cast<double>(h.shades.columns);
-  const double room = color_bar_room(h.colors);
+  // A bar of colors takes no more than leaves the cells some room, with names of rows as wide as they get.
+  const double bar = color_bar_room(h.colors), room = 0.65 * o.width - 32 - bar >= 50 ? bar : 0;
   double height = o.height;
   if (height == 0) height = std::clamp((o.width - 80 - room) * rows / std::max(columns, 1.) + 100, 200., 900.);
   Range across, downwards;
   if (!h.shades.values.empty()) across = {-0.5, columns - 0.5}, downwards = {-0.5, rows - 0.5};
   Frame f(h.what, o.title, o.width, height,
-          {.label = o.x_label, .range = across, .names = o.column_names, .grid = false, .room = room},
-          {.label = o.y_label, .range = downwards, .names = o.row_names, .grid = false}, {});
+          {.label = o.x_label, .range = across, .names = o.column_names, .grid = false, .room = room, .whole = true},
+          {.label = o.y_label, .range = downwards, .names = o.row_names, .grid = false, .whole = true}, {});
   if (f.is_empty) return f.finish(std::move(description));
   const Raster drawn = reduced(h.shades, most_heat_cells);
   std::vector<int> levels;
@@ -135,7 +136,7 @@ TANDEM_INLINE Figure draw_heat_map(const HeatMap& h, std::string description) {
   }
   f.canvas.box(f.left, f.top, width, tall, "class=\"tp-grid\" fill=\"none\"");
   if (h.texts && rows <= 40 && columns <= 40) draw_cell_texts(f, h.shades, *h.texts, h.colors);
-  draw_color_bar(f, h.colors);
+  if (room > 0) draw_color_bar(f, h.colors);
   return f.finish(std::move(description));
 }
 

@@ -11,7 +11,7 @@ namespace TANDEM_NS::plot {
 /// An image: the bytes of a PNG file, or gray values.
 struct Image {
   std::string png = {};      ///< as image::encode_png makes them (component image), for colors
-  Tensor gray = {};          ///< [height, width] or [height, width, 1]: bytes 0 to 255, floats 0 to 1
+  Tensor gray = {};          ///< [height, width] or [height, width, 1]: uint8 0 to 255, floats 0 to 1, or bool_
   std::string caption = {};  ///< below the image
 };
 
@@ -28,9 +28,8 @@ struct ImagesOptions {
 /// Draws images in rows, each scaled to the same width or height, with captions. Gray images have 32 levels, and are
 /// drawn as the means of blocks beyond 256 rows or columns; NaN is a cross.
 ///   throws  errors::InvalidArgumentError for an image with both kinds of data or none, what is not a PNG file, a
-///   tensor of
-///           another rank (colors: encode them), a negative number of columns, another number of names than rows,
-///           a gap that is not from 0 to 1000, or a width below 100
+///           tensor of another rank (colors: encode them) or dtype, a negative number of columns, another number of
+///           names than rows, a gap that is not from 0 to 1000, or a width below 100
 TANDEM_API Figure images(const std::vector<Image>& images, const ImagesOptions& options = {});
 /// The same for a batch of gray images.
 ///   batch     [n, height, width] or [n, height, width, 1]

@@ -27,6 +27,9 @@ TANDEM_INLINE Raster gray_raster(const Tensor& t) {
   if (s.rank() != 2 && !(s.rank() == 3 && s.dim(2) == 1))
     raise_images("a gray image is [height, width] or [height, width, 1], this is " + to_string(t.spec()) +
                  "; give one with colors as .png, by image::encode_png");
+  if (t.dtype() != DType::uint8 && t.dtype() != DType::bool_ && !is_floating(t.dtype()))
+    raise_images("a gray image is uint8 from 0 to 255, or floating from 0 to 1, not " + to_string(t.spec()) +
+                 ": cast it");
   Raster r{static_cast<std::size_t>(s.dim(0)), static_cast<std::size_t>(s.dim(1)), Values(t).numbers()};
   if (t.dtype() == DType::uint8)
     for (double& v : r.values) v /= 255;

@@ -105,6 +105,7 @@ TANDEM_INLINE void check(const std::vector<Series>& series, const LinesOptions& 
           "plot::lines", "the limit " + tandem::detail::shortest_text(*limit) + " has no place on the axis");
   if (o.y_min && o.y_max && !(*o.y_min < *o.y_max))
     errors::raise<errors::InvalidArgumentError>("plot::lines", "y_min is not below y_max");
+  smoothed(Values(), o.smoothing);  // raises for one out of range, also without data
 }
 
 TANDEM_INLINE Range y_range(const std::vector<Series>& series, const LinesOptions& o) {

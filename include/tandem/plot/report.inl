@@ -2,7 +2,6 @@
 #pragma once
 #include <sys/utsname.h>
 
-#include <cstdlib>
 #include <thread>
 
 #include "tandem/base/error.hpp"
@@ -11,6 +10,7 @@
 #include "tandem/plot/png.hpp"
 #include "tandem/plot/report.hpp"
 #include "tandem/plot/svg.hpp"
+#include "tandem/util/parse_number.hpp"
 
 namespace TANDEM_NS::plot {
 
@@ -51,11 +51,10 @@ inline std::string element(std::string_view name, std::string_view words) {
 }
 
 TANDEM_INLINE bool is_number(const std::string& cell) {
-  if (cell.empty()) return false;
-  char* end = nullptr;
-  std::strtod(cell.c_str(), &end);
-  const std::string_view rest(end);
-  return end != cell.c_str() && (rest.empty() || rest == "%" || rest == " %");
+  std::string_view number = cell;
+  if (number.ends_with('%')) number.remove_suffix(1);
+  double x = 0;
+  return tandem::detail::parse_number(number, x);
 }
 
 TANDEM_INLINE std::string facts_table(const Facts& rows, std::string_view caption) {
@@ -112,11 +111,13 @@ TANDEM_INLINE Report& Report::section(std::string title) {
   return *this;
 }
 TANDEM_INLINE Report& Report::text(std::string_view words) {
-  while (!words.empty()) {
-    const std::size_t end = words.find("\n\n");
-    const std::string_view paragraph = words.substr(0, end);
-    if (paragraph.find_first_not_of(" \t\r\n") != paragraph.npos) body() += impl::element("p", paragraph) + "\n";
-    words = end == words.npos ? std::string_view() : words.substr(end + 2);
+  std::string lines(words);
+  std::erase(lines, '\r');  // of lines that end as on Windows
+  for (std::string_view rest = lines; !rest.empty();) {
+    const std::size_t end = rest.find("\n\n");
+    const std::string_view paragraph = rest.substr(0, end);
+    if (paragraph.find_first_not_of(" \t\n") != paragraph.npos) body() += impl::element("p", paragraph) + "\n";
+    rest = end == rest.npos ? std::string_view() : rest.substr(end + 2);
   }
   return *this;
 }

@@ -29,8 +29,9 @@ struct Tick {
 };
 /// m * 10^e as a decimal: "0.25", "-30", "1e-7"; plain from 0.0001 to 999999. Zeros behind the decimal point are kept.
 TANDEM_API std::string decimal_text(i64 m, int e);
-/// Multiples of 1, 2 or 5 times a power of ten, at most about `most` (2 or more).
-TANDEM_API std::vector<Tick> linear_ticks(double low, double high, int most);
+/// Multiples of 1, 2 or 5 times a power of ten, at most about `most` (2 or more). The ends of a range that has none.
+///   whole  whole numbers alone
+TANDEM_API std::vector<Tick> linear_ticks(double low, double high, int most, bool whole = false);
 /// Powers of ten, with their multiples by 2 and 5 if there is room; in a short range, as linear_ticks. low > 0.
 TANDEM_API std::vector<Tick> log_ticks(double low, double high, int most);
 
@@ -42,7 +43,8 @@ class TANDEM_API Scale {
   Scale(Range range, bool log, double begin, double end);
   /// The position; NaN for what has none: NaN, infinities, and on a logarithmic axis what is not above 0.
   double operator()(double value) const;
-  std::vector<Tick> ticks(int most) const;
+  ///   whole  of an axis that is not logarithmic: see linear_ticks
+  std::vector<Tick> ticks(int most, bool whole = false) const;
   const Range& range() const { return range_; }
 
  private:

@@ -52,7 +52,7 @@ inline double decimal_value(i64 m, int e) {
   return fits ? x : std::numeric_limits<double>::quiet_NaN();
 }
 
-TANDEM_INLINE std::vector<Tick> linear_ticks(double low, double high, int most) {
+TANDEM_INLINE std::vector<Tick> linear_ticks(double low, double high, int most, bool whole) {
   const double raw = high / most - low / most;  // which is finite
   const std::vector<Tick> ends{{low, tandem::detail::shortest_text(low)}, {high, tandem::detail::shortest_text(high)}};
   if (!(raw > 1e-14 * std::max(std::abs(low), std::abs(high))) || raw < 1e-307) return ends;
@@ -61,6 +61,7 @@ TANDEM_INLINE std::vector<Tick> linear_ticks(double low, double high, int most) 
   for (const i64 next : {2, 5, 10})
     if (decimal_value(m, e) < raw * (1 - 1e-9)) m = next;
   if (m == 10) m = 1, ++e;
+  if (whole && e < 0) m = 1, e = 0;
   const double step = decimal_value(m, e);
   if (std::isnan(step)) return ends;  // of the range of all doubles
   std::vector<Tick> ticks;
@@ -68,7 +69,7 @@ TANDEM_INLINE std::vector<Tick> linear_ticks(double low, double high, int most) 
   for (auto k = static_cast<i64>(std::ceil(low / step - 1e-9)); k <= last; ++k)
     if (const double value = decimal_value(k * m, e); !std::isnan(value))
       ticks.push_back({value, decimal_text(k * m, e)});
-  return ticks;
+  return ticks.empty() ? ends : ticks;
 }
 
 TANDEM_INLINE std::vector<Tick> log_ticks(double low, double high, int most) {
@@ -103,8 +104,8 @@ TANDEM_INLINE double Scale::operator()(double value) const {
   const double share = std::clamp((value - low) / (high - low), -1e3, 1e3);
   return begin_ + share * (end_ - begin_);
 }
-TANDEM_INLINE std::vector<Tick> Scale::ticks(int most) const {
-  return log_ ? log_ticks(range_.low, range_.high, most) : linear_ticks(range_.low, range_.high, most);
+TANDEM_INLINE std::vector<Tick> Scale::ticks(int most, bool whole) const {
+  return log_ ? log_ticks(range_.low, range_.high, most) : linear_ticks(range_.low, range_.high, most, whole);
 }
 
 }  // namespace TANDEM_NS::plot::impl

@@ -32,8 +32,8 @@ struct ScatterOptions {
 /// thirds of the radius are drawn as one.
 ///   x, y    equally many
 ///   throws  errors::InvalidArgumentError for x, y, classes, labels or their sizes of different numbers, classes that
-///   are not whole
-///           numbers from 0 to 999, a radius or a text size that is not above 0, or a picture smaller than 100 x 80
+///           are not whole numbers from 0 to 999, a radius or a text size that is not above 0, or a picture smaller
+///           than 100 x 80
 TANDEM_API Figure scatter(const Values& x, const Values& y, const ScatterOptions& options = {});
 
 }  // namespace TANDEM_NS::plot

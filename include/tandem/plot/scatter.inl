@@ -55,6 +55,7 @@ TANDEM_INLINE std::vector<std::vector<Point>> points_by_class(const Frame& f, co
 
 TANDEM_INLINE void draw_labels(Frame& f, const Values& x, const Values& y, const ScatterOptions& o,
                                const std::vector<std::vector<Point>>& points) {
+  if (o.labels.empty()) return;
   TakenAreas taken;
   for (const std::vector<Point>& of_class : points)
     for (const Point& p : of_class) taken.add({p.x - o.radius, p.y - o.radius, p.x + o.radius, p.y + o.radius});

@@ -17,8 +17,7 @@ class TANDEM_API Values {
   /// The elements in row-major order, of any shape and device.
   ///   t       a real dtype, half precision and bool_ among them
   ///   throws  errors::InvalidArgumentError for complex numbers, quantized numbers and strings; errors::TraceError for
-  ///   a
-  ///           traced tensor
+  ///           a traced tensor
   Values(const Tensor& t);
   template <std::same_as<Variable> V>
   Values(const V& v) : Values(v.value()) {}

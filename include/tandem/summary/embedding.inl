@@ -51,7 +51,8 @@ TANDEM_INLINE std::string metadata_text(const EmbeddingOptions& o, i64 rows) {
   }
   return to;
 }
-// The name as that of a file: other characters than these as in a URL, so that two names stay two.
+// The name as that of a file: other characters than these as in a URL, so that two names stay two. Dots are among the
+// others: what follows one is ours.
 TANDEM_INLINE std::string file_stem(std::string_view name) {
   std::string r;
   for (const char c : name) {
@@ -64,13 +65,14 @@ TANDEM_INLINE std::string file_stem(std::string_view name) {
 TANDEM_INLINE std::string config_entry(std::string_view name, bool has_metadata) {
   const std::string stem = file_stem(name);
   return "embeddings {\n  tensor_name: " + tandem::detail::escaped_text(name) + "\n  tensor_path: \"" + stem +
-         ".tsv\"\n" + (has_metadata ? "  metadata_path: \"" + stem + "_metadata.tsv\"\n" : "") + "}\n";
+         ".tsv\"\n" + (has_metadata ? "  metadata_path: \"" + stem + ".metadata.tsv\"\n" : "") + "}\n";
 }
 
 }  // namespace impl
 
 TANDEM_INLINE void FileWriter::embedding(std::string_view name, const Tensor& embeddings, const EmbeddingOptions& o) {
   detail::check_not_traced("embedding");
+  recorder_->check_open("embedding");
   detail::check_dtypes("embedding", embeddings, detail::real_numbers, "real numbers");
   if (name.empty() || !tandem::detail::is_utf8(name)) detail::refuse("embedding", "the name is empty, or not UTF-8");
   if (embeddings.rank() != 2 || embeddings.shape().dim(1) == 0)
@@ -78,7 +80,7 @@ TANDEM_INLINE void FileWriter::embedding(std::string_view name, const Tensor& em
   const std::string metadata = impl::metadata_text(o, embeddings.shape().dim(0));
   const std::string stem = recorder_->folder() + "/" + impl::file_stem(name);
   io::write_file(stem + ".tsv", impl::matrix_text(detail::elements<float>(embeddings), embeddings.shape().dim(1)));
-  if (!metadata.empty()) io::write_file(stem + "_metadata.tsv", metadata);
+  if (!metadata.empty()) io::write_file(stem + ".metadata.tsv", metadata);
   recorder_->add_embedding(std::string(name), impl::config_entry(name, !metadata.empty()));
 }
 

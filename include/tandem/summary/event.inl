@@ -1,5 +1,6 @@
 // Definitions of summary/event.hpp.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <iterator>
@@ -31,7 +32,8 @@ TANDEM_INLINE bool parse_metadata(std::string_view bytes, detail::TagInfo& to) {
   return r.ok();
 }
 
-// HistogramProto {min 1, max 2, bucket_limit 6, bucket 7}: a bucket begins where the one before it ends.
+// HistogramProto {min 1, max 2, bucket_limit 6, bucket 7}: a bucket begins where the one before it ends. The first one
+// of PyTorch and TensorFlow 1 is empty and may end below min; without values min is above max.
 TANDEM_INLINE bool parse_histo(std::string_view bytes, Histogram& to) {
   double range[2] = {0, 0};
   std::vector<double> lists[2];
@@ -43,9 +45,11 @@ TANDEM_INLINE bool parse_histo(std::string_view bytes, Histogram& to) {
     if (!detail::append_doubles(r, lists[r.field() - 6])) return false;
   }
   if (!r.ok() || lists[0].size() != lists[1].size()) return false;
-  for (std::size_t i = 0; i < lists[0].size(); ++i)
-    to.buckets.push_back(
-        {i ? lists[0][i - 1] : range[0], i + 1 < lists[0].size() ? lists[0][i] : range[1], lists[1][i]});
+  const std::vector<double>& limits = lists[0];
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const double left = i ? limits[i - 1] : std::min(range[0], limits[0]);
+    to.buckets.push_back({left, i + 1 < limits.size() ? limits[i] : std::max(range[1], left), lists[1][i]});
+  }
   return true;
 }
 // Image {height 1, width 2, encoded_image_string 4} of TensorFlow 1.

@@ -11,7 +11,7 @@ namespace TANDEM_NS::summary::detail {
 class TANDEM_API EventFile {
  public:
   /// Creates a file of a new name, events.out.tfevents.SECONDS.HOST.PID.NUMBER + suffix, in a folder that is made if
-  /// there is none.
+  /// there is none. NUMBER counts the files of this process.
   ///   throws  as io::ensure_directory; errors::ResourceExhaustedError for a full disk, errors::UnavailableError for
   ///           other system errors
   EventFile(const std::string& folder, const std::string& suffix);
@@ -20,6 +20,8 @@ class TANDEM_API EventFile {
   /// Appends bytes and returns how many of them the system took: fewer than all if it fails, and error() says why.
   std::size_t append(std::string_view bytes);
   int error() const { return error_; }
+  bool is_open() const { return file_.get() >= 0; }
+  void close() { file_ = io::detail::Descriptor(); }
   /// "cannot write PATH: No space left on device"
   std::string error_text() const;
   [[noreturn]] void raise_error(const std::string& more) const;

@@ -15,12 +15,12 @@ namespace TANDEM_NS::summary::detail {
 
 TANDEM_INLINE std::string event_file_name() {
   static std::atomic<unsigned> count{0};
-  char host[256] = "localhost", seconds[32];
+  char host[256] = "localhost", seconds[32], number[16];
   if (::gethostname(host, sizeof host - 1) != 0 || !host[0]) std::strcpy(host, "localhost");
-  // Ten digits at least, so that the order of the names is the order of the times.
+  // Ten digits and five at least, so that the order of the names is that in which the files were made.
   std::snprintf(seconds, sizeof seconds, "%010lld", static_cast<long long>(std::time(nullptr)));
-  return std::string("events.out.tfevents.") + seconds + "." + host + "." + std::to_string(::getpid()) + "." +
-         std::to_string(count++);
+  std::snprintf(number, sizeof number, "%05u", count++);
+  return std::string("events.out.tfevents.") + seconds + "." + host + "." + std::to_string(::getpid()) + "." + number;
 }
 
 TANDEM_INLINE EventFile::EventFile(const std::string& folder, const std::string& suffix) {

@@ -39,8 +39,8 @@ class DefaultWriter;
 ///
 /// All methods with a value raise errors::TraceError while a function is traced, where they would run once and not at
 /// each call: return the value from the function and write it outside; errors::InvalidArgumentError without a step, for
-/// a tag that is empty, not UTF-8, or has values of another kind; errors::FailedPreconditionError once the writer is
-/// closed, and in a child that fork() has made.
+/// a tag that is empty, not UTF-8, or has values of another kind, and for a description that is not UTF-8;
+/// errors::FailedPreconditionError once the writer is closed, and in a child that fork() has made.
 class TANDEM_API FileWriter {
  public:
   /// Creates logdir if it does not exist, and in it a file of a new name: events.out.tfevents.SECONDS.HOST.PID.NUMBER.
@@ -76,8 +76,7 @@ class TANDEM_API FileWriter {
   ///   waves        [n, frames, channels], floating in [-1, 1], clamped
   ///   sample_rate  frames per second
   ///   throws       errors::InvalidArgumentError for another dtype or rank, more than 65535 channels, a rate below 1,
-  ///   or
-  ///                4 GB and more
+  ///                or 4 GB and more
   void audio(std::string_view tag, const Tensor& waves, i64 sample_rate, AudioOptions = {});
 
   /// Writes precision and recall at thresholds from 0 to 1: a prediction counts as positive from the threshold on.
@@ -101,12 +100,11 @@ class TANDEM_API FileWriter {
   /// Writes that the run has ended.
   void hparams_end(Status status);
 
-  /// Writes the rows of a matrix for the page "Projector": the files NAME.tsv, NAME_metadata.tsv and
+  /// Writes the rows of a matrix for the page "Projector": the files NAME.tsv, NAME.metadata.tsv and
   /// projector_config.pbtxt in logdir. Another call with the name replaces them.
   ///   embeddings  real numbers, [n, size]
-  ///   throws      errors::InvalidArgumentError for another dtype or rank, an empty name, another number of labels or
-  ///   of
-  ///               values in a row of metadata than there are columns; otherwise as io::write_file
+  ///   throws      errors::InvalidArgumentError for another dtype or rank, an empty name, another number of labels than
+  ///               rows, or of values in a row of metadata than columns; otherwise as io::write_file
   void embedding(std::string_view name, const Tensor& embeddings, const EmbeddingOptions& = {});
 
   /// Makes this the writer of the summary functions on this thread, until the end of the returned object's scope, which
@@ -120,8 +118,7 @@ class TANDEM_API FileWriter {
   void flush() const { recorder_->flush(); }
   /// Flushes and closes the file. No effect on a closed one.
   ///   throws  errors::ResourceExhaustedError for a full disk, errors::UnavailableError for other system errors, also
-  ///   if
-  ///           they have passed and cost events
+  ///           if they have passed and cost events
   void close() const { recorder_->close(); }
   /// The event file.
   const std::string& path() const { return recorder_->path(); }

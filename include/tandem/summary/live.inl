@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "tandem/base/error.hpp"
@@ -20,21 +21,26 @@ struct LiveRecorders {
   std::vector<Recorder*> list;
   std::atomic<unsigned> forks{0};
   std::terminate_handler terminate = nullptr;
+  bool has_end_hooks = false;
 
   // Never destroyed: writers may be global objects.
   static LiveRecorders& all() {
     static LiveRecorders* const a = [] {
       auto* fresh = new LiveRecorders;
       pthread_atfork(nullptr, nullptr, [] { ++all().forks; });
-      std::atexit([] { all().flush(); });
-      fresh->terminate = std::set_terminate([] {
-        all().flush();
-        if (all().terminate) all().terminate();
-        std::abort();
-      });
       return fresh;
     }();
     return *a;
+  }
+  // With the mutex, for the first writer: a program that has none keeps its own way to end.
+  void add_end_hooks() {
+    if (std::exchange(has_end_hooks, true)) return;
+    std::atexit([] { all().flush(); });
+    terminate = std::set_terminate([] {
+      all().flush();
+      if (all().terminate) all().terminate();
+      std::abort();
+    });
   }
   // Not if the mutex is taken: this thread may have it.
   void flush() {
@@ -44,9 +50,13 @@ struct LiveRecorders {
   }
 };
 
+// At load, as at_fork.hpp asks: a fork may find no thread in the middle of it.
+TANDEM_INLINE const bool live_recorders_made = (LiveRecorders::all(), true);
+
 TANDEM_INLINE void add_live(Recorder& r) {
   LiveRecorders& all = LiveRecorders::all();
   const std::lock_guard lock(all.mutex);
+  all.add_end_hooks();
   all.list.push_back(&r);
 }
 TANDEM_INLINE void remove_live(Recorder& r) noexcept {

@@ -17,14 +17,15 @@ namespace TANDEM_NS::summary {
 class TANDEM_API EventReader {
  public:
   ///   path    a file, or a folder: its files with "tfevents" in their names, not those of folders in it
-  ///   throws  errors::NotFoundError if there is no such file
+  ///   throws  errors::NotFoundError if there is no such file; errors::UnavailableError if the system cannot list the
+  ///           folder
   explicit EventReader(const std::string& path);
   EventReader(EventReader&&) noexcept;
   EventReader& operator=(EventReader&&) noexcept;
   ~EventReader();
 
   /// Reads the next event; false at the end. A record that the end of its file cuts off has not been written
-  /// completely, and is none.
+  /// completely, and is not returned.
   ///   throws  errors::DataLossError, naming file, record and byte offset, for a checksum that does not match and bytes
   ///           that are not an event: the next call goes on behind them, or with the next file where a length is
   ///           damaged; errors::UnavailableError if the system cannot read the file, or it became shorter

@@ -15,15 +15,14 @@ namespace impl {
 
 // The event files of a folder, or the path itself.
 TANDEM_INLINE std::vector<std::string> event_files(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) return {path};
+  std::error_code error, unknown;  // unknown: what a link without a target is
+  if (!std::filesystem::is_directory(path, unknown)) return {path};
   std::vector<std::string> files;
   for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
-    if (at->path().filename().string().find("tfevents") != std::string::npos && at->is_regular_file(error))
+    if (at->path().filename().string().find("tfevents") != std::string::npos && at->is_regular_file(unknown))
       files.push_back(at->path().string());
-  if (files.empty())
-    errors::raise<errors::NotFoundError>(
-        "EventReader", path + " has no event files" + (error ? ", or cannot be read: " + error.message() : ""));
+  if (error) errors::raise<errors::UnavailableError>("EventReader", "cannot list " + path + ": " + error.message());
+  if (files.empty()) errors::raise<errors::NotFoundError>("EventReader", path + " has no event files");
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -37,13 +37,15 @@ class TANDEM_API Recorder {
   /// plugin shows it.
   ///   wall_time  seconds since 1970; 0: now
   ///   throws     errors::InvalidArgumentError, in op's name, for a tag that another plugin shows, that is empty or not
-  ///              UTF-8; errors::FailedPreconditionError once the writer is closed, and in a child after fork()
+  ///              UTF-8, or with a description that is not; otherwise as check_open
   void add(const char* op, std::string_view tag, const Plugin& plugin, std::string_view fields, i64 step,
            double wall_time, std::string_view description);
   /// Adds an event with this field of type bytes instead of a value.
   void add_event(const char* op, std::uint32_t field, std::string_view bytes, i64 step);
   /// Adds an entry to projector_config.pbtxt, or replaces that of the name.
   void add_embedding(const std::string& name, const std::string& entry);
+  ///   throws  errors::FailedPreconditionError, in op's name, once the writer is closed, and in a child after fork()
+  void check_open(const char* op) const;
 
   /// Returns once the system has what was added. A failure is one warning.
   void flush();

@@ -46,12 +46,12 @@ struct Recorder::State {
   std::size_t queued() const { return writing.size() - written + pending.size(); }
   bool has_work() const { return stop || (!failed && pending.size() >= wake_bytes); }
   bool make_room(std::unique_lock<std::mutex>& lock);
-  std::string refusal(std::string_view tag, const Plugin& plugin, bool& is_new) const;
+  std::string refusal(std::string_view tag, const Plugin& plugin, std::string_view description, bool& is_new) const;
   [[noreturn]] void raise_closed(const char* op) const;
   template <class F>
   void append_event(i64 step, double wall_time, const F& what);
   void drain(std::unique_lock<std::mutex>& lock);
-  void report();
+  void report(std::unique_lock<std::mutex>& lock);
   void run();
 
   const std::string folder;
@@ -67,27 +67,30 @@ struct Recorder::State {
   std::string writing;  // being written; its first `written` bytes are
   std::size_t written = 0;
   std::unordered_map<std::string, std::string_view, TagHash, std::equal_to<>> plugins;  // by tag
-  std::map<std::string, std::string> embeddings;  // entries of the projector's file, by name
   WriterStats stats;
   bool draining = false, failed = false, warned = false, closed = false, stop = false;
+
+  std::mutex projector;                           // guards the projector's file and what follows
+  std::map<std::string, std::string> embeddings;  // its entries, by name
+
   std::thread thread;
 };
 
 TANDEM_INLINE void Recorder::State::raise_closed(const char* op) const {
   errors::raise<errors::FailedPreconditionError>(op, "the writer of " + file.path() + " is closed");
 }
-// Waits until the queue is below its limit. False if it is full and the file cannot be written, or the writer closed.
+// Waits until the queue is below its limit, without the lock. False if it is full and the file cannot be written, or
+// the writer closed.
 TANDEM_INLINE bool Recorder::State::make_room(std::unique_lock<std::mutex>& lock) {
   if (queued() < queue_limit && !closed) [[likely]]
     return true;
   if (!failed && !closed) ++stats.waits;
   while (queued() >= queue_limit && !failed && !closed) room.wait(lock);
-  if (queued() < queue_limit && !closed) return true;
-  if (!closed) ++stats.lost;
-  return false;
+  return queued() < queue_limit && !closed;
 }
 // Why a value cannot be written under this tag; empty if it can.
-TANDEM_INLINE std::string Recorder::State::refusal(std::string_view tag, const Plugin& plugin, bool& is_new) const {
+TANDEM_INLINE std::string Recorder::State::refusal(std::string_view tag, const Plugin& plugin,
+                                                   std::string_view description, bool& is_new) const {
   const auto known = plugins.find(tag);
   is_new = known == plugins.end();
   if (!is_new && known->second == plugin.name) [[likely]]
@@ -96,8 +99,12 @@ TANDEM_INLINE std::string Recorder::State::refusal(std::string_view tag, const P
     return "the tag '" + std::string(tag) + "' has values for " + std::string(known->second) +
            ", and TensorBoard shows a tag by one plugin alone: give these another tag";
   if (tag.empty()) return "the tag is empty";
-  if (tandem::detail::is_utf8(tag)) return {};
-  return "the tag " + tandem::detail::escaped_text(tag) + " is not UTF-8, which TensorBoard could not read";
+  const auto damaged = [](const char* what, std::string_view s) {
+    return what + tandem::detail::escaped_text(s) + " is not UTF-8, which TensorBoard could not read";
+  };
+  if (!tandem::detail::is_utf8(tag)) return damaged("the tag ", tag);
+  if (!tandem::detail::is_utf8(description)) return damaged("the description ", description);
+  return {};
 }
 // Adds a record with one event to the queue; `what` appends the event's other fields.
 template <class F>
@@ -120,6 +127,7 @@ void Recorder::State::append_event(i64 step, double wall_time, const F& what) {
 // Writes what is in the queue. The lock is released meanwhile; one thread at a time does it.
 TANDEM_INLINE void Recorder::State::drain(std::unique_lock<std::mutex>& lock) {
   while (draining) drained.wait(lock);
+  if (!file.is_open()) return;
   draining = true;
   for (int round = 0; round < 2; ++round) {  // what an earlier failure has left, then what has come since
     if (written == writing.size()) {
@@ -135,11 +143,19 @@ TANDEM_INLINE void Recorder::State::drain(std::unique_lock<std::mutex>& lock) {
   }
   draining = false;
   drained.notify_all(), room.notify_all();
-  if (failed && !warned) report();
+  if (failed && !warned) report(lock);
 }
-TANDEM_INLINE void Recorder::State::report() {
+// The program's handler is called without the lock, since it may use the writer. What it throws would end the program
+// on the recorder's thread, and goes no further.
+TANDEM_INLINE void Recorder::State::report(std::unique_lock<std::mutex>& lock) {
   warned = true;
-  tandem::detail::warn((file.error_text() + "; the program goes on without summaries until that is possible").c_str());
+  const std::string text = file.error_text() + "; the program goes on without summaries until that is possible";
+  lock.unlock();
+  try {
+    tandem::detail::warn(text.c_str());
+  } catch (...) {
+  }
+  lock.lock();
 }
 TANDEM_INLINE void Recorder::State::run() {
   std::unique_lock lock(mutex);
@@ -189,10 +205,12 @@ TANDEM_INLINE void Recorder::add(const char* op, std::string_view tag, const Plu
   check_process(op, is_inherited());
   State& s = *state_;
   std::unique_lock lock(s.mutex);
+  const bool has_room = s.make_room(lock);  // first, since others may add tags while it waits
   bool is_new = false;
-  const std::string refusal = s.refusal(tag, plugin, is_new);
-  if (!refusal.empty() || !s.make_room(lock)) {
+  const std::string refusal = s.refusal(tag, plugin, description, is_new);
+  if (!refusal.empty() || !has_room) {
     const bool closed = s.closed;
+    if (!closed && refusal.empty()) ++s.stats.lost;
     lock.unlock();
     if (closed) s.raise_closed(op);
     if (!refusal.empty()) errors::raise<errors::InvalidArgumentError>(op, refusal);
@@ -217,16 +235,24 @@ TANDEM_INLINE void Recorder::add_event(const char* op, std::uint32_t field, std:
   std::unique_lock lock(s.mutex);
   if (s.make_room(lock)) return s.append_event(step, 0, [&] { append_field(s.pending, field, bytes); });
   const bool closed = s.closed;
+  if (!closed) ++s.stats.lost;
   lock.unlock();
   if (closed) s.raise_closed(op);
 }
 TANDEM_INLINE void Recorder::add_embedding(const std::string& name, const std::string& entry) {
-  check_process("embedding", is_inherited());
-  const std::lock_guard lock(state_->mutex);
+  check_open("embedding");
+  const std::lock_guard lock(state_->projector);
   state_->embeddings[name] = entry;
   std::string config;
   for (const auto& e : state_->embeddings) config += e.second;
   io::write_file(state_->folder + "/projector_config.pbtxt", config);
+}
+TANDEM_INLINE void Recorder::check_open(const char* op) const {
+  check_process(op, is_inherited());
+  std::unique_lock lock(state_->mutex);
+  const bool closed = state_->closed;
+  lock.unlock();
+  if (closed) state_->raise_closed(op);
 }
 
 TANDEM_INLINE void Recorder::flush() {
@@ -252,6 +278,8 @@ TANDEM_INLINE void Recorder::close() {
   if (s.thread.joinable()) s.thread.join();
   std::unique_lock lock(s.mutex);
   s.drain(lock);
+  while (s.draining) s.drained.wait(lock);  // a flush() that began before
+  s.file.close();
   const i64 lost = s.stats.lost;
   if (s.failed) s.file.raise_error("; the last events are lost");
   if (lost)

@@ -15,12 +15,15 @@ struct ReportOptions {
 /// Writes what the event files of a folder and of the folders in it have as one HTML page that opens offline: a
 /// picture for each tag of scalars, with a curve for each folder (dashed for one named "validation"), and of
 /// histograms, images and texts the latest of each tag. Tags with the same text before their first '/' are a section.
-/// What a run that went on has done again replaces what was done before.
+/// What a run that went on has done again replaces what was done before. In the place of a value that cannot be drawn,
+/// such as an image that is not PNG or a histogram with counts that are not numbers, a line of text says why. Folders
+/// that may not be read are passed over.
 ///   logdir   as for FileWriter and for TensorBoard: logs/run1/train and logs/run1/validation are two curves
 ///   path     of the page; default: report.html in logdir
 ///   returns  the path
-///   throws   errors::NotFoundError if there are no event files; errors::InvalidArgumentError for another smoothing;
-///            otherwise as EventReader and io::write_file
+///   throws   errors::NotFoundError if there are no event files; errors::InvalidArgumentError for another smoothing, or
+///            a logdir that is a file; errors::UnavailableError if the system cannot list a folder; otherwise as
+///            EventReader and io::write_file
 TANDEM_API std::string write_report(const std::string& logdir, const std::string& path = {}, const ReportOptions& = {});
 
 }  // namespace TANDEM_NS::summary

@@ -35,20 +35,30 @@ struct RunEvents {
   }
 };
 
-TANDEM_INLINE std::vector<RunEvents> read_runs(const std::string& logdir) {
+/// The folders that have event files: logdir, and those in it.
+TANDEM_INLINE std::set<std::filesystem::path> event_folders(const std::string& logdir) {
   namespace fs = std::filesystem;
-  std::set<fs::path> folders;  // with event files
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(logdir, error), end; !error && it != end; it.increment(error))
-    if (it->is_regular_file() && it->path().filename().string().find("tfevents") != std::string::npos)
+  std::error_code error, unknown;  // unknown: what a link without a target is
+  if (fs::is_regular_file(logdir, unknown))
+    errors::raise<errors::InvalidArgumentError>("write_report", logdir + " is a file: give the folder that it is in");
+  std::set<fs::path> folders;
+  fs::recursive_directory_iterator it(logdir, fs::directory_options::skip_permission_denied, error);
+  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error))
+    if (it->path().filename().string().find("tfevents") != std::string::npos && it->is_regular_file(unknown))
       folders.insert(it->path().parent_path());
+  if (error && fs::exists(logdir, unknown))
+    errors::raise<errors::UnavailableError>("write_report",
+                                            "cannot list " + logdir + " and the folders in it: " + error.message());
   if (folders.empty())
     errors::raise<errors::NotFoundError>("write_report",
                                          "there are no event files in " + logdir + " and the folders in it");
+  return folders;
+}
+TANDEM_INLINE std::vector<RunEvents> read_runs(const std::string& logdir) {
   std::vector<RunEvents> runs;
-  for (const fs::path& folder : folders) {
+  for (const std::filesystem::path& folder : event_folders(logdir)) {
     RunEvents& run = runs.emplace_back();
-    run.name = folder == fs::path(logdir) ? std::string() : folder.lexically_relative(logdir).string();
+    run.name = folder == std::filesystem::path(logdir) ? std::string() : folder.lexically_relative(logdir).string();
     EventReader reader(folder.string());
     for (Event event; reader.next(event);) run.add(event);
   }
@@ -80,10 +90,19 @@ TANDEM_INLINE void add_curves(const std::vector<RunEvents>& runs, const std::str
     series.push_back({.name = name,
                       .y = values,
                       .x = steps,
-                      .dashed = name.ends_with("validation"),
+                      .dashed = std::filesystem::path(name).filename() == "validation",
                       .color = static_cast<int>(i % 10)});
   }
   if (!series.empty()) report.figure(plot::lines(series, {.title = tag, .x_label = "step", .smoothing = smoothing}));
+}
+// What another program has written need not be what can be drawn: then a text says so, and the page goes on.
+template <class F>
+void add_or_explain(const std::string& caption, plot::Report& report, const F& add) {
+  try {
+    add();
+  } catch (const errors::InvalidArgumentError& e) {
+    report.text(caption + " cannot be shown: " + e.what());
+  }
 }
 TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, plot::Report& report) {
   const auto at = run.latest.find(tag);
@@ -96,10 +115,14 @@ TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, plot
       if (edges.empty()) edges.push_back(b.left);
       edges.push_back(b.right), counts.push_back(b.count);
     }
-    if (!counts.empty()) report.figure(plot::histogram_of_counts(edges, counts, {.title = tag}), caption);
+    const plot::HistogramOptions options{.title = tag};
+    if (!counts.empty())
+      add_or_explain(caption, report,
+                     [&] { report.figure(plot::histogram_of_counts(edges, counts, options), caption); });
   } else if (const Images* const images = std::get_if<Images>(&value.content)) {
     for (std::size_t i = 0; i < images->encoded.size(); ++i)
-      report.picture(images->encoded[i], caption, i == 0 ? caption : std::string());
+      add_or_explain(caption, report,
+                     [&] { report.picture(images->encoded[i], caption, i == 0 ? caption : std::string()); });
   } else if (const Texts* const texts = std::get_if<Texts>(&value.content)) {
     report.text(caption + ":");
     for (const std::string& text : texts->texts) report.text(text);
@@ -110,6 +133,7 @@ TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, plot
 
 TANDEM_INLINE std::string write_report(const std::string& logdir, const std::string& path,
                                        const ReportOptions& options) {
+  plot::smoothed(plot::Values(), options.smoothing);  // raises for one that lines() would not take
   const std::vector<impl::RunEvents> runs = impl::read_runs(logdir);
   const std::filesystem::path folder = std::filesystem::path(logdir).lexically_normal();
   plot::Report report(options.title.empty()
