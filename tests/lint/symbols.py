@@ -25,7 +25,7 @@ MNEMONIC = re.compile(
 
 GUARD = re.compile(r" [A-Za-z] guard variable for tandem::\w+::(\w[\w:]*)[(\[]")
 MADE_AT_LOAD = {"Module::places", "detail::ForkMutexes::all", "detail::at_fork", "detail::turns", "memory::central",
-                "random::impl::sequences", "cpu::fourier::plans"}
+                "random::impl::sequences", "cpu::fourier::plans", "summary::detail::LiveRecorders::all"}
 MADE_UNDER_A_LOCK = {"cpu::pool::start"}
 OF_A_THREAD = {"debugging::impl::numerics_trap", "debugging::impl::op_counter", "debugging::impl::placement_log",
                "detail::observe", "memory::thread_cache"}
