@@ -2,16 +2,18 @@
 //   autoencoder               generated digits, 16 numbers each
 //   autoencoder --dims 2      two numbers: also draws where the digits lie in the plane
 //   autoencoder --data DIR    MNIST's four files, train-images-idx3-ubyte.gz and so on
-// It saves a checkpoint after each epoch and at Ctrl-C; the same command goes on from it.
+// It keeps its run in a folder; stopped, the same command goes on from it.
 #include <fmt/core.h>
+#include <iostream>
 
 #include <tandem/data.hpp>
 #include <tandem/plot.hpp>
 #include <tandem/tandem.hpp>
+#include <tandem/train.hpp>
 
 #include "examples/support/digits.hpp"
 #include "examples/support/program.hpp"
-#include "examples/support/saved_run.hpp"
+#include "examples/support/save_path.hpp"
 
 using namespace tandem;
 
@@ -19,7 +21,7 @@ namespace {
 
 struct Options {
   std::string data;  // empty: generated digits
-  std::string checkpoint = "autoencoder.safetensors", picture = "autoencoder.svg", plane = "autoencoder_plane.svg";
+  std::string run = "autoencoder_run", picture = "autoencoder.svg", plane = "autoencoder_plane.svg";
   int dims = 16, epochs = 60, batch = 100, seed = 1;
 };
 
@@ -103,44 +105,37 @@ int learn(const Options& o) {
   if (o.dims == 2) save_path::check_file(o.plane);
   const digits::Digits digits = digits::load(o.data, o.seed);
   const Tensor held_out = pixels(digits.test.images);
-  const auto batches =
-      data::from_tensor_slices(digits.train.images).shuffle({.seed = o.seed}).batch(o.batch, {.drop_remainder = true});
+  const auto batches = data::from_tensor_slices(digits.train.images)
+                           .shuffle({.seed = o.seed})
+                           .batch(o.batch, {.drop_remainder = true})
+                           .map([](const Tensor& images) { return std::pair(pixels(images), pixels(images)); });
 
   random::set_seed(o.seed);  // of the initial weights
   const Autoencoder net(o.dims);
   net(zeros({1, 28, 28}));  // makes the weights
   fmt::print("{}\n", net.summary());
 
-  const losses::BinaryCrossentropy loss({.from_logits = true});
-  const optimizers::Adam adam(2e-3);
-  const std::vector<Variable> weights = net.trainable_variables();
-  adam.build(weights);
-  const auto step = function([&](const Tensor& images) {
-    const Tensor x = pixels(images);
-    return adam.minimize([&] { return loss(x, net(x)); }, weights);
-  });
-  const metrics::Mean mean_loss;
-  const SavedRun run(o.checkpoint,
-                     {{"program", "autoencoder"},
-                      {"data", digits.source},
-                      {"dims", std::to_string(o.dims)},
-                      {"batch", std::to_string(o.batch)},
-                      {"seed", std::to_string(o.seed)}},
-                     {{"model", net}, {"optimizer", adam}, {"mean_loss", mean_loss}});
-
-  for (const i64 i : interrupt::steps(adam.iterations().item<i64>(), o.epochs * batches.size())) {
-    mean_loss.update_state(step(batches.at_step(i)));
-    if ((i + 1) % batches.size() != 0) continue;
-    fmt::print("epoch {:2}: loss {:.4f}, error on held-out digits {:.1f} % of their variance\n",
-               (i + 1) / batches.size(), mean_loss.result().item<double>(), 100 * error(net, held_out));
-    mean_loss.reset_state();
-    run.save();
+  train::Trainer trainer(
+      net, {.loss = losses::BinaryCrossentropy({.from_logits = true}), .optimizer = optimizers::Adam(2e-3)});
+  const auto measure = [&](train::Run& run) { run.set_value("error", error(net, held_out)); };
+  const train::History history =
+      trainer.fit(batches, {.epochs = o.epochs,
+                            .callbacks = {train::LambdaCallback({.on_epoch_end = measure})},
+                            .progress = {.output = &std::cout},
+                            .directory = o.run,
+                            .configuration = {{"program", "autoencoder"},
+                                              {"data", digits.source.substr(digits.source.rfind('#') + 1)},
+                                              {"dims", std::to_string(o.dims)},
+                                              {"batch", std::to_string(o.batch)},
+                                              {"seed", std::to_string(o.seed)}}});
+  if (history.exit_status) {
+    fmt::print("interrupted; the same command goes on from {}\n", o.run);
+    return history.exit_status;
   }
-  if (interrupt::received) return run.interrupted();
   draw_reconstructions(o.picture, held_out, sigmoid(net(held_out)), digits.test.labels);
   if (o.dims == 2) draw_plane(o.plane, net, held_out, digits.test.labels);
   fmt::print("784 pixels in {} numbers: error {:.1f} % of the variance; drawn in {}{}\n", o.dims,
-             100 * error(net, held_out), o.picture, o.dims == 2 ? " and " + o.plane : "");
+             100 * history["error"].back(), o.picture, o.dims == 2 ? " and " + o.plane : "");
   return 0;
 }
 
@@ -155,7 +150,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--picture", o.picture, "file of the reconstructions")->capture_default_str();
   app.add_option("--plane", o.plane, "file of the plane")->capture_default_str();
-  app.add_option("--checkpoint", o.checkpoint, "the file to save to, and to go on from")->capture_default_str();
+  app.add_option("--run", o.run, "the folder of the run, from which the same command goes on")->capture_default_str();
   app.add_option("--epochs", o.epochs, "how often to see all digits")
       ->check(arguments::whole_number(1))
       ->capture_default_str();

@@ -8,7 +8,7 @@ error_below() {
   awk "BEGIN { exit !(\"$error\" != \"\" && $error + 0 < $1) }" || { fail "the error is '$error' %, not below $1 %"; cat out; }
 }
 
-"$program" --epochs 4 --checkpoint whole >out 2>&1 || { fail 'train'; cat out; }
+"$program" --epochs 4 --run whole >out 2>&1 || { fail 'train'; cat out; }
 error_below 40
 cp out whole.out
 python3 - <<'PY' || fail 'the picture'
@@ -21,16 +21,16 @@ assert "Held-out digits" in svg.find(ns + "title").text and svg.get("viewBox").s
 PY
 
 # Killed and resumed equals uninterrupted.
-killed parts --epochs 4 --checkpoint parts
-"$program" --epochs 4 --checkpoint parts >out 2>&1 || { fail 'resume after a kill'; cat out; }
-grep -q 'going on from parts' out || fail 'the second run did not resume'
-grep -q -F "$(grep '^epoch  4' whole.out)" out || { fail 'resumed and uninterrupted training differ'; cat out; }
-cmp -s whole parts || fail 'the checkpoints of a killed and an uninterrupted run differ'
-says "dims is 16, not 2" "$program" --checkpoint parts --dims 2
-interrupted "$program" --epochs 1000
+killed parts/checkpoints/ckpt-index.json --epochs 4 --run parts
+"$program" --epochs 4 --run parts >out 2>&1 || { fail 'resume after a kill'; cat out; }
+grep -q '^epoch 1/4' out && fail 'the second run did not resume'
+grep -q -F "$(grep '^epoch 4/4' whole.out)" out || { fail 'resumed and uninterrupted training differ'; cat out; }
+cmp -s "$(latest whole)" "$(latest parts)" || fail 'the checkpoints of a killed and an uninterrupted run differ'
+says 'dims was "16", is "2"' "$program" --run parts --dims 2
+interrupted_run "$program" --epochs 1000
 
 # Two numbers: also the plane.
-"$program" --epochs 1 --dims 2 --checkpoint two >out 2>&1 || { fail 'train, two numbers'; cat out; }
+"$program" --epochs 1 --dims 2 --run two >out 2>&1 || { fail 'train, two numbers'; cat out; }
 python3 - <<'PY' || fail 'the picture of the plane'
 import re
 import xml.etree.ElementTree as xml
@@ -52,7 +52,7 @@ for axis in zip(*discs):
 PY
 
 if has_real mnist; then
-  "$program" --data "$mnist" --epochs 5 --checkpoint real >out 2>&1 || { fail 'train on real digits'; cat out; }
+  "$program" --data "$mnist" --epochs 5 --run real >out 2>&1 || { fail 'train on real digits'; cat out; }
   error_below 40  # what principal components of the same number leave
 fi
 

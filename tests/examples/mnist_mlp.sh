@@ -23,19 +23,9 @@ whole = curve(open("whole.out"))
 assert "epoch 1/4" not in again and len(whole) == 4, again
 assert curve(seen) | curve([again]) == whole and curve(seen).items() <= whole.items(), (seen, again, whole)
 PY
-latest() { ls "$1"/checkpoints/*.safetensors | tail -n 1; }
 cmp -s "$(latest whole)" "$(latest killed)" || fail 'the checkpoints of a killed and an uninterrupted run differ'
 says 'batch' "$program" --run whole --batch 50
-python3 - "$program" <<'PY' || fail 'an interrupted run'
-import signal, subprocess, sys
-p = subprocess.Popen([sys.argv[1], "--epochs", "100000", "--run", "stopped"], stdout=subprocess.PIPE, text=True)
-for line in p.stdout:
-    if "epoch 1/" in line: break
-p.send_signal(signal.SIGINT)
-out = p.communicate()[0]
-assert p.returncode == 130 and "interrupted" in out, (p.returncode, out)
-PY
-[ -n "$(latest stopped)" ] || fail 'no checkpoint after an interrupt'
+interrupted_run "$program" --epochs 100000
 
 if has_real mnist; then
   "$program" --data "$mnist" --epochs 30 --run real >out 2>&1 || { fail 'train on real digits'; cat out; }
