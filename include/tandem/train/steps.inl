@@ -81,7 +81,7 @@ TANDEM_INLINE ModelSteps::Parts ModelSteps::parts_of(const Batch& batch) const {
     errors::raise<errors::InvalidArgumentError>(
         "Trainer", "a batch has " + impl::count_text(n, "tensor") + "; it needs inputs and, behind them, labels");
   const std::size_t inputs = call_.inputs >= 0 ? static_cast<std::size_t>(call_.inputs) : n - 1;
-  if ((n != inputs + 1 && n != inputs + 2))
+  if (n != inputs + 1 && n != inputs + 2)
     errors::raise<errors::InvalidArgumentError>(
         "Trainer", "a batch has " + impl::count_text(n, "tensor") + ", but the model takes " +
                        impl::count_text(inputs, "input") +
