@@ -1,5 +1,5 @@
-// Training: Trainer with fit, evaluate and predict; callbacks; checkpoints; progress, interrupts and the folder of a run
-// for loops of one's own. The component tandem::train.
+// Training: Trainer with fit, evaluate and predict; callbacks; checkpoints; progress, interrupts and the folder of a
+// run for loops of one's own. The component tandem::train.
 #pragma once
 #include "tandem/data.hpp"
 #include "tandem/train/any_function.hpp"

@@ -1,3 +1,3 @@
-#include "tandem/summary/event.inl"
 #include "tandem/summary/reader.inl"
+#include "tandem/summary/event.inl"
 #include "tandem/summary/tensor_view.inl"
