@@ -3,7 +3,6 @@
 #   about     what it is for, in a few words
 #   folders   its folders below include/tandem, src and tests
 #   needs     the components without which it is not built: its units link theirs
-#   umbrella  the name of the header that has all of it, if that is not the component's
 #   ops       whether it has ops: a table of them, include/tandem/<name>_op_table.hpp, and samples for the tests
 #   package, version, target   the CMake package of which it uses the headers, and its target
 #   libraries, headers         libraries without a CMake package that it links, and a header of each
@@ -17,7 +16,7 @@ file(READ "${tandem_component_table}" tandem_component_table)
 
 # tandem_component(prefix name): sets prefix_about and so on, empty where the table has no value.
 function(tandem_component prefix name)
-  foreach(field about umbrella ops package version target zlib)
+  foreach(field about ops package version target zlib)
     string(JSON value ERROR_VARIABLE missing GET "${tandem_component_table}" ${name} ${field})
     if(missing)
       set(value)

@@ -39,11 +39,7 @@ tandem_filter_samples(TANDEM_TEST_SUPPORT)
 target_compile_definitions(tandem_test_base INTERFACE ${tandem_component_macros})
 set(tandem_component_umbrellas)
 foreach(component ${tandem_optional_components})
-  tandem_component(c ${component})
-  if(NOT c_umbrella)
-    set(c_umbrella ${component})
-  endif()
-  string(APPEND tandem_component_umbrellas " -include tandem/${c_umbrella}.hpp")
+  string(APPEND tandem_component_umbrellas " -include tandem/${component}.hpp")
 endforeach()
 
 # The precompiled header of the tests, carried by a target of its own: main.cpp contains the implementation of the

@@ -12,7 +12,7 @@ def problems(name, component, building, dev, before=()):
     for other in component.get("needs", []):
         if other not in before:
             yield f"{name}: needs {other}, which is not a component before it"
-    for header in (name, component.get("umbrella", name), *([f"{name}_op_table"] if component.get("ops") else [])):
+    for header in (name, *([f"{name}_op_table"] if component.get("ops") else [])):
         if not (sources.ROOT / "include/tandem" / f"{header}.hpp").exists():
             yield f"{name}: there is no include/tandem/{header}.hpp"
     if f"| `tandem::{name}`, `tandem::{name}_header_only` |" not in building:

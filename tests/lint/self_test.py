@@ -248,7 +248,7 @@ class Components(unittest.TestCase):
         self.assertFalse(list(components.problems("signal", signal | {"needs": ["io"]}, row, "", ["io"])))
         self.assertTrue(list(components.problems("signal", signal | {"debian": ["libfft-dev"]}, row, "g++")))
         self.assertTrue(list(components.problems("signal", signal | {"libraries": ["fft"]}, row, "")))
-        self.assertEqual(len(list(components.problems("nothing", {"folders": ["nothing"]}, "", ""))), 6)
+        self.assertEqual(len(list(components.problems("nothing", {"folders": ["nothing"]}, "", ""))), 5)
 
 
 class Sizes(unittest.TestCase):

@@ -66,7 +66,7 @@ struct Output::Sink {
   [[noreturn]] void refuse(const std::string& what) const { errors::raise<errors::InvalidArgumentError>(op, what); }
   [[noreturn]] void fail(int error) const {
     const std::string text = "cannot write " + path + ": " + std::strerror(error);
-    if (error == ENOSPC || error == EDQUOT || error == EFBIG) errors::raise<errors::ResourceExhaustedError>(op, text);
+    if (is_full(error)) errors::raise<errors::ResourceExhaustedError>(op, text);
     errors::raise<errors::UnavailableError>(op, text);
   }
 

@@ -34,6 +34,9 @@ auto uninterrupted(const F& call) {
     if (const auto result = call(); result != -1 || errno != EINTR) return result;
 }
 
+/// Whether a write has failed for want of room: a full disk, a quota, a limit of the size of files.
+inline bool is_full(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+
 /// A file descriptor that is closed at the end of its scope.
 class Descriptor {
  public:

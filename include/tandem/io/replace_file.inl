@@ -22,8 +22,7 @@ namespace detail {
 
 [[noreturn]] TANDEM_INLINE void raise_system(const char* what, const std::string& path, int error) {
   const std::string text = std::string(what) + " " + path + ": " + std::strerror(error);
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG)
-    errors::raise<errors::ResourceExhaustedError>("save", text + " (the previous file is untouched)");
+  if (is_full(error)) errors::raise<errors::ResourceExhaustedError>("save", text + " (the previous file is untouched)");
   errors::raise<errors::UnavailableError>("save", text);
 }
 

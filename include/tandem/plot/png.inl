@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/base/error.hpp"
 #include "tandem/plot/png.hpp"
+#include "tandem/util/base64.hpp"
 
 namespace TANDEM_NS::plot::impl {
 
@@ -18,18 +19,8 @@ TANDEM_INLINE PngSize png_size(const char* what, std::string_view png) {
 }
 
 TANDEM_INLINE std::string data_uri(std::string_view png) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string r = "data:image/png;base64,";
-  r.reserve(r.size() + (png.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < png.size(); i += 3) {
-    const std::size_t n = png.size() - i;  // bytes left
-    const std::uint32_t three =
-        png_byte(png, i) << 16 | (n > 1 ? png_byte(png, i + 1) << 8 : 0) | (n > 2 ? png_byte(png, i + 2) : 0);
-    r += digits[three >> 18];
-    r += digits[three >> 12 & 63];
-    r += n > 1 ? digits[three >> 6 & 63] : '=';
-    r += n > 2 ? digits[three & 63] : '=';
-  }
+  tandem::detail::append_base64(r, png, tandem::detail::base64_digits, true);
   return r;
 }
 

@@ -11,6 +11,7 @@
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/strings/codec.hpp"
 #include "tandem/strings/string_kernels.hpp"
+#include "tandem/util/base64.hpp"
 
 namespace TANDEM_NS {
 namespace io::impl {
@@ -69,19 +70,6 @@ TANDEM_INLINE void decode_raw_kernel(const KernelCall& c) {
   });
 }
 
-inline constexpr char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-inline std::string to_base64(std::string_view s, bool pad) {
-  std::string r;
-  for (std::size_t i = 0; i < s.size(); i += 3) {
-    const std::size_t n = std::min<std::size_t>(s.size() - i, 3);
-    std::uint32_t bits = 0;
-    for (std::size_t k = 0; k < 3; ++k) bits = bits << 8 | (k < n ? static_cast<unsigned char>(s[i + k]) : 0u);
-    for (std::size_t k = 0; k <= n; ++k) r += base64_digits[bits >> (18 - 6 * k) & 63];
-    if (pad) r.append(3 - n, '=');
-  }
-  return r;
-}
 // False if s is not valid.
 inline bool from_base64(std::string_view s, std::string& to) {
   if (s.size() % 4 == 0)
@@ -90,9 +78,9 @@ inline bool from_base64(std::string_view s, std::string& to) {
   std::uint32_t bits = 0;
   unsigned count = 0;
   for (const char x : s) {
-    const char* const digit = x ? std::strchr(base64_digits, x) : nullptr;
+    const char* const digit = x ? std::strchr(tandem::detail::base64_url_digits, x) : nullptr;
     if (!digit) return false;
-    bits = bits << 6 | static_cast<std::uint32_t>(digit - base64_digits);
+    bits = bits << 6 | static_cast<std::uint32_t>(digit - tandem::detail::base64_url_digits);
     if ((count += 6) < 8) continue;
     count -= 8;
     to += static_cast<char>(bits >> count & 0xff);
@@ -102,7 +90,11 @@ inline bool from_base64(std::string_view s, std::string& to) {
 TANDEM_INLINE Specs infer_strings(const InferCall& c) { return Specs(host_spec(c.spec(0).shape, DType::string)); }
 TANDEM_INLINE void encode_base64_kernel(const KernelCall& c) {
   const bool pad = c.attrs.get<rules::Base64Attrs>().pad;
-  strings::impl::map_strings<Bytes>(c, [&](std::string_view s) { return Bytes(to_base64(s, pad)); });
+  strings::impl::map_strings<Bytes>(c, [&](std::string_view s) {
+    std::string r;
+    tandem::detail::append_base64(r, s, tandem::detail::base64_url_digits, pad);
+    return Bytes(r);
+  });
 }
 TANDEM_INLINE void decode_base64_kernel(const KernelCall& c) {
   const Bytes* const x = c.in[0].as<const Bytes>();

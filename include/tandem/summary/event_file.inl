@@ -51,8 +51,7 @@ TANDEM_INLINE std::string EventFile::error_text() const {
   return "cannot write " + path_ + ": " + std::strerror(error_);
 }
 TANDEM_INLINE void EventFile::raise_error(const std::string& more) const {
-  const bool full = error_ == ENOSPC || error_ == EDQUOT || error_ == EFBIG;
-  if (full) errors::raise<errors::ResourceExhaustedError>("FileWriter", error_text() + more);
+  if (io::detail::is_full(error_)) errors::raise<errors::ResourceExhaustedError>("FileWriter", error_text() + more);
   errors::raise<errors::UnavailableError>("FileWriter", error_text() + more);
 }
 

@@ -22,6 +22,10 @@ struct RunEvents {
   std::map<std::string, std::map<i64, double>> scalars;      // by step
   std::map<std::string, std::pair<i64, Value>> latest = {};  // of other kinds: step and value
 
+  static bool is_shown(const Value& v) {
+    return std::holds_alternative<Histogram>(v.content) || std::holds_alternative<Images>(v.content) ||
+           std::holds_alternative<Texts>(v.content);
+  }
   void forget_from(i64 step) {
     for (auto& [tag, values] : scalars) values.erase(values.lower_bound(step), values.end());
     std::erase_if(latest, [&](const auto& entry) { return entry.second.first >= step; });
@@ -30,7 +34,7 @@ struct RunEvents {
     if (event.is_restart) forget_from(event.step);
     for (const Value& value : event.values) {
       if (const double* const x = std::get_if<double>(&value.content)) scalars[value.tag][event.step] = *x;
-      else if (!std::holds_alternative<OtherValue>(value.content)) latest[value.tag] = {event.step, value};
+      else if (is_shown(value)) latest[value.tag] = {event.step, value};
     }
   }
 };

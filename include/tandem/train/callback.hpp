@@ -16,6 +16,7 @@
 namespace TANDEM_NS::train {
 
 namespace detail {
+class Steps;
 /// The value of a scalar of any real dtype.
 TANDEM_API double number_of(const Tensor& scalar);
 ///   throws  errors::InvalidArgumentError for null
@@ -68,18 +69,18 @@ class TANDEM_API Run {
   Batch batch_;
   Tensor loss_;
   mutable Values values_;
-  void (*read_values_)(const Run&) = nullptr;  // set between the steps of an epoch
-  const void* trainer_ = nullptr;
+  const detail::Steps* running_ = nullptr;  // set between the steps of an epoch, whose means it has
   History history_;
   bool stopped_ = false, checked_ = false, has_validation_ = false, validated_ = false;
   const Module* model_ = nullptr;
   const Optimizer* optimizer_ = nullptr;
 };
 
-/// What a callback keeps between epochs, as Variables, so that a checkpoint has it: an interrupted run then goes on as
-/// if it had not been interrupted.
-class CallbackState : public Module {
+/// Variables of what is not a Module, so that a checkpoint has them: what a callback keeps between epochs. An
+/// interrupted run then goes on as if it had not been interrupted.
+class SavedState : public Module {
  public:
+  using Module::add_module;
   using Module::add_variable;
 };
 
@@ -103,7 +104,7 @@ class Callback {
   /// After the last step, unless an exception or a signal has ended the training.
   virtual void on_end(Run&) {}
   /// What a checkpoint keeps of it, once on_begin was called; null for nothing.
-  virtual const CallbackState* state() const { return nullptr; }
+  virtual const SavedState* state() const { return nullptr; }
 };
 
 /// Callbacks, in the order in which they are called:

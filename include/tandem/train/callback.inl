@@ -3,6 +3,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/train/callback.hpp"
+#include "tandem/train/steps.hpp"
 
 namespace TANDEM_NS::train {
 
@@ -12,7 +13,7 @@ TANDEM_INLINE void detail::check_callback(const void* callback) {
 }
 TANDEM_INLINE double Run::loss() const { return detail::number_of(loss_); }
 TANDEM_INLINE const Values& Run::values() const {
-  if (read_values_) read_values_(*this);
+  if (running_) running_->read(values_);
   return values_;
 }
 TANDEM_INLINE void Run::stop(std::string reason) {

@@ -57,7 +57,7 @@ class TANDEM_API EarlyStopping : public Callback {
   void on_begin(Run& run) override;
   void on_epoch_end(Run& run) override;
   void on_end(Run& run) override;
-  const CallbackState* state() const override { return &state_; }
+  const SavedState* state() const override { return &state_; }
   /// The best value so far, and its epoch, from 0; -1 if there is none.
   double best() const { return best_.item<double>(); }
   i64 best_epoch() const { return best_epoch_.item<i64>(); }
@@ -66,7 +66,7 @@ class TANDEM_API EarlyStopping : public Callback {
   void make_state();
   EarlyStoppingOptions options_;
   detail::Monitor monitor_;
-  CallbackState state_;
+  SavedState state_;
   Variable best_, best_epoch_, wait_;
   std::vector<std::pair<Variable, Variable>> kept_;  // Variables of the model, and their best values
 };
@@ -85,7 +85,7 @@ class TANDEM_API ModelCheckpoint : public Callback {
   void on_begin(Run& run) override;
   void on_step_end(Run& run) override;
   void on_epoch_end(Run& run) override;
-  const CallbackState* state() const override { return &state_; }
+  const SavedState* state() const override { return &state_; }
   double best() const { return best_.item<double>(); }
   /// The file that was written last.
   const std::string& latest() const { return latest_; }
@@ -95,7 +95,7 @@ class TANDEM_API ModelCheckpoint : public Callback {
   std::string path_, latest_;
   ModelCheckpointOptions options_;
   detail::Monitor monitor_;
-  CallbackState state_;
+  SavedState state_;
   Variable best_;
 };
 
@@ -114,15 +114,12 @@ class TANDEM_API ReduceLROnPlateau : public Callback {
   explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
   void on_begin(Run& run) override;
   void on_epoch_end(Run& run) override;
-  const CallbackState* state() const override { return &state_; }
+  const SavedState* state() const override { return &state_; }
 
  private:
-  struct State : CallbackState {
-    using Module::add_module;
-  };
   ReduceLROnPlateauOptions options_;
   detail::Monitor monitor_;
-  State state_;
+  SavedState state_;
   std::optional<optimizers::ReduceLROnPlateau> plateau_;
 };
 
@@ -145,10 +142,10 @@ class TANDEM_API CSVLogger : public Callback {
   explicit CSVLogger(std::string path, char separator = ',') : path_(std::move(path)), separator_(separator) {}
   void on_begin(Run& run) override;
   void on_epoch_end(Run& run) override;
-  void on_end(Run& run) override { write(run.history().epochs()); }
+  void on_end(Run& run) override { write(run.history()); }
 
  private:
-  void write(const std::vector<Values>& epochs) const;
+  void write(const History& history) const;
   std::string path_;
   char separator_;
 };

@@ -30,7 +30,7 @@ inline void check_at_least(const char* callback, const char* option, double valu
 }
 /// A number that a callback keeps.
 template <class T>
-Variable add_number(const CallbackState& state, const char* name, T initial) {
+Variable add_number(const SavedState& state, const char* name, T initial) {
   const DeviceScope host(Device{});
   return state.add_variable(name, constant(initial, dtype_of<T>()), false);
 }
@@ -66,7 +66,7 @@ TANDEM_INLINE EarlyStopping::EarlyStopping(EarlyStoppingOptions o)
   make_state();
 }
 TANDEM_INLINE void EarlyStopping::make_state() {
-  state_ = CallbackState();
+  state_ = SavedState();
   best_ = impl::add_number(state_, "best", options_.baseline.value_or(monitor_.worst()));
   best_epoch_ = impl::add_number(state_, "best_epoch", i64{-1});
   wait_ = impl::add_number(state_, "wait", i64{0});
@@ -145,7 +145,7 @@ TANDEM_INLINE void ModelCheckpoint::save(const Run& run) {
 TANDEM_INLINE ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions o)
     : options_(std::move(o)), monitor_("ReduceLROnPlateau", options_.monitor, options_.mode, options_.min_delta) {}
 TANDEM_INLINE void ReduceLROnPlateau::on_begin(Run& run) {
-  state_ = State();  // anew: the callback may have served another optimizer
+  state_ = SavedState();  // anew: the callback may have served another optimizer
   plateau_.emplace(run.optimizer_for("ReduceLROnPlateau"),
                    optimizers::ReduceLROnPlateauOptions{
                        .factor = options_.factor,
@@ -185,13 +185,12 @@ TANDEM_INLINE void CSVLogger::on_begin(Run&) {
     errors::raise<errors::UnavailableError>("CSVLogger", "cannot write " + path_ + ": " + std::strerror(errno));
 }
 TANDEM_INLINE void CSVLogger::on_epoch_end(Run& run) {
-  std::vector<Values> epochs = run.history().epochs();
-  epochs.push_back(run.values());
-  write(epochs);
+  History history = run.history();
+  history.add(run.values());
+  write(history);
 }
-TANDEM_INLINE void CSVLogger::write(const std::vector<Values>& epochs) const {
-  History history;
-  for (const Values& values : epochs) history.add(values);
+TANDEM_INLINE void CSVLogger::write(const History& history) const {
+  const std::vector<Values>& epochs = history.epochs();
   const std::vector<std::string> names = history.names();
   const auto cell = [&](const std::string& name) {
     if (name.find_first_of(std::string("\"") + separator_) == name.npos) return name;

@@ -39,12 +39,9 @@ class RunKeeper {
   void close() { manager_->close(); }
 
  private:
-  struct Counters : Module {
-    using Module::add_variable;
-  };
   const RunDirectory directory_;
   const i64 save_steps_;
-  const Counters counters_;
+  const SavedState counters_;
   const std::vector<Variable> numbers_;  // the fields of a RunPlace
   std::optional<CheckpointManager> manager_;
   Interrupt interrupt_;

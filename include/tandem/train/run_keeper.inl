@@ -10,16 +10,12 @@
 namespace TANDEM_NS::train::detail {
 
 namespace impl {
-template <class C>
-std::vector<Variable> add_counters(const C& counters) {
+inline std::vector<Variable> add_counters(const SavedState& counters) {
   const DeviceScope host(Device{});
   std::vector<Variable> r;
   for (const char* name : {"epoch", "step", "step_in_epoch", "stopped", "data_epoch", "data_index"})
     r.push_back(counters.add_variable(name, constant(i64{0}), false));
   return r;
-}
-inline CheckpointManagerOptions manager_options(const FitOptions& o) {
-  return {.max_to_keep = o.max_to_keep, .async = true};
 }
 }  // namespace impl
 
@@ -31,9 +27,10 @@ TANDEM_INLINE RunKeeper::RunKeeper(const FitOptions& options, std::vector<Checkp
   items.push_back({"random", random::global_generator().state()});
   int number = 0;  // of those with a state: others come and go
   for (const AnyCallback& c : options.callbacks)
-    if (const CallbackState* const state = c->state(); state && !state->variables().empty())
+    if (const SavedState* const state = c->state(); state && !state->variables().empty())
       items.push_back({"callbacks/" + std::to_string(number++), *state});
-  manager_.emplace(Checkpoint(std::move(items)), directory_.checkpoints(), impl::manager_options(options));
+  manager_.emplace(Checkpoint(std::move(items)), directory_.checkpoints(),
+                   CheckpointManagerOptions{.max_to_keep = options.max_to_keep, .async = true});
 }
 TANDEM_INLINE bool RunKeeper::restore(RunPlace& place, History& history) {
   const RestoredCheckpoint restored = manager_->restore_or_initialize();

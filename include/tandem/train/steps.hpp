@@ -71,13 +71,9 @@ class ModelSteps final : public Steps {
     for (const auto& m : options.weighted_metrics) f(m, true);
   }
 
-  /// Sums of gradients, of .accumulate_steps.
-  struct Sums : Module {
-    using Module::add_variable;
-  };
   const OfBatch<Tensor> call_;
   const metrics::Mean loss_;
-  const Sums sums_;
+  const SavedState sums_;                              // of gradients, of .accumulate_steps
   std::vector<std::pair<Variable, Variable>> sum_of_;  // of each weight
   AnyFunction<Tensor(const Batch&, Kind)> train_;
   AnyFunction<void(const Batch&)> test_;

@@ -91,7 +91,6 @@ TANDEM_INLINE ModelSteps::Parts ModelSteps::parts_of(const Batch& batch) const {
   return r;
 }
 TANDEM_INLINE Batch ModelSteps::weighted(const Batch& batch, const std::map<i64, double>& class_weight) const {
-  if (class_weight.empty()) return batch;
   if (call_.inputs < 0)
     errors::raise<errors::InvalidArgumentError>(
         "fit",
@@ -156,8 +155,8 @@ TANDEM_INLINE void ModelSteps::unscale(std::vector<Gradient>& gradients) const {
   for (Gradient& g : gradients)
     if (g.is_set()) g = g.with_values(g.values() / cast(options.loss_scale->value(), g.values().dtype()));
 }
-// Adds the gradients to the sums of .accumulate_steps batches, whose means the last of these gets. One that is not
-// finite leaves none of them.
+// Adds the gradients to the sums of .accumulate_steps batches; those of the last one become the means of all. If one
+// batch has a gradient that is not finite, so has the mean.
 TANDEM_INLINE void ModelSteps::accumulate(std::vector<Gradient>& gradients, const std::vector<Variable>& weights,
                                           bool update) const {
   const i64 n = options.accumulate_steps;

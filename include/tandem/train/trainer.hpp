@@ -136,8 +136,7 @@ class TANDEM_API Trainer {
 
   /// The loss and the metrics over all batches of a data set. Nothing of the model changes.
   ///   throws  errors::FailedPreconditionError for a Trainer with a step of its own; errors::InvalidArgumentError for
-  ///   an
-  ///           infinite data set
+  ///           an infinite data set
   Values evaluate(const Batches& data);
   Values evaluate(const Tensor& x, const Tensor& y, i64 batch_size = 32);
 

@@ -34,7 +34,6 @@ struct TrainerState {
   void save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last = false);
   Values evaluate(const Batches& data, Progress* progress);
   void check_validation(const Batches& data) const;
-  static void read_means(const Run& run);
 };
 
 namespace detail {
@@ -131,9 +130,6 @@ TANDEM_INLINE void TrainerState::check_validation(const Batches& data) const {
   if (data.cardinality() == data::infinite_cardinality)
     errors::raise<errors::InvalidArgumentError>("evaluate", "the data set has no end: take() so many batches");
 }
-TANDEM_INLINE void TrainerState::read_means(const Run& run) {
-  static_cast<const TrainerState*>(run.trainer_)->steps->read(run.values_);
-}
 
 struct TrainerState::Fit {
   const FitOptions& options;
@@ -162,7 +158,6 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   run.epochs_ = options.epochs;
   run.step_ = step;
   run.steps_per_epoch_ = fit.feed.steps_per_epoch();
-  run.trainer_ = this;
   run.has_validation_ = static_cast<bool>(options.validation_data);
   if (model_steps) {
     run.model_ = &model_steps->model;
@@ -224,7 +219,7 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     fit.each_callback([&](Callback& c) { c.on_epoch_begin(run); });
   }
   fit.goes_on = false;
-  run.read_values_ = &read_means;
+  run.running_ = steps.get();
   bool interrupted = false;
   Batch weighted;
   const i64 accumulate = model_steps ? model_steps->options.accumulate_steps : 1;
@@ -241,7 +236,7 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     interrupted = fit.is_interrupted();  // after a step: what on_epoch_begin has done is not done again
     if (!interrupted && fit.keeper && fit.keeper->is_due(step)) save(fit, run.epoch_, run.step_in_epoch_);
   }
-  run.read_values_ = nullptr;
+  run.running_ = nullptr;
   steps->read(run.values_);
   return !interrupted && run.step_in_epoch_ > 0;
 }
