@@ -123,8 +123,8 @@ def keyed(comment):
 
 
 def escaped(line):
-    """Without what Markdown would take for a tag."""
-    return re.sub(r"`[^`]*`|<", lambda match: match[0].replace("<", "&lt;") if match[0] == "<" else match[0], line)
+    """Without what Markdown would take for a tag or, where a lambda is told of, for a link."""
+    return re.sub(r"`[^`]*`|<|\](?=\()", lambda match: {"<": "&lt;", "]": "\\]"}.get(match[0], match[0]), line)
 
 
 def escaped_lines(lines):
@@ -159,7 +159,7 @@ def page(title, about, patterns):
         for scope, name, comment, members in classes(path):
             out += entry(scope, name, comment, members, options)
         for scope, names, texts, comment in op_reference.Header(path).functions:
-            out += [line.replace("#### ", "## ") for line in op_reference.entry(scope, names, texts, comment, options, {}, set())]
+            out += [line.replace("### ", "## ") for line in op_reference.entry(scope, names, texts, comment, options, {}, set())]
     return "\n".join(escaped_lines("\n".join(out).splitlines())).rstrip() + "\n"
 
 

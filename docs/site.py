@@ -31,8 +31,8 @@ def main():
     for page in folder.glob("*.md"):
         page.write_text(LINK.sub(link, page.read_text()))
     class_reference.write(folder)
-    broken = [f"{page.name}: there is no {target}" for page in sorted(folder.glob("*.md"))
-              for target in LINK.findall(page.read_text()) if not (folder / target.partition("#")[0]).exists()]
+    broken = [f"{page.relative_to(folder)}: there is no {target}" for page in sorted(folder.rglob("*.md"))
+              for target in LINK.findall(page.read_text()) if not (page.parent / target.partition("#")[0]).exists()]
     sys.exit("\n".join(broken) or 0)
 
 

@@ -1,5 +1,5 @@
-"""Generates docs/ops.md, the reference of all public ops, from the headers and the op table,
-or checks that it is current.
+"""Generates docs/ops.md, the list of all public ops, and docs/ops/, a page for each family, from the headers and the op
+table, or checks that they are current.
 
 python3 tests/lint/op_reference.py TABLE [--write]
 
@@ -14,27 +14,37 @@ import sys
 
 import sources
 
-PAGE = sources.ROOT / "docs" / "ops.md"
+DOCS = sources.ROOT / "docs"
 HEADERS = sources.ROOT / "include" / "tandem"
-# The families in the order in which a reader needs them, with their titles.
-FAMILIES = {
-    "create": "Creation", "": "Conversion and copies", "shape": "Shape and layout", "index": "Indexing and order",
-    "pointwise": "Element by element", "reduce": "Reductions and scans", "linalg": "Linear algebra",
-    "conv": "Convolutions and pooling", "norm": "Normalization and moments", "attention": "Attention", "rnn": "Recurrent ops",
-    "softmax": "Softmax, cross entropies, CTC", "embedding": "Embeddings", "random": "Random numbers", "debug": "Checks and printing",
-}
-# Public ops outside ops/, because they are built on tapes, graphs or layers.
-ELSEWHERE = {"Decompositions and solvers": tuple(f"linalg/{name}.hpp" for name in (
-                 "solve", "lstsq", "det", "qr", "eigen", "svd", "expm")),
-             "Fourier transforms": ("signal/fft.hpp", "signal/frames.hpp"),
-             "Images": tuple(f"image/{name}.hpp" for name in (
-                 "decode", "encode", "convert", "resize", "crop", "flip", "color", "adjust", "transform", "boxes", "glimpse",
-                 "text", "mix", "measure")),
-             "Strings and tables": tuple(f"strings/{name}.hpp" for name in (
-                 "text", "regex", "numbers", "unicode", "lookup", "vocabulary", "codec", "csv")),
-             "Control flow": ("graph/control/control.hpp", "graph/control/while_loop.hpp", "graph/control/scan.hpp"),
-             "Search": ("graph/control/beam_search.hpp",),
-             "Gradients and tests": ("autodiff/recompute.hpp", "autodiff/check.hpp", "core/determinism.hpp")}
+# The families in the order in which a reader needs them: page, title, headers. A folder stands for its headers.
+FAMILIES = [
+    ("creation", "Creation", ["ops/create"]),
+    ("conversion", "Conversion and copies", ["ops"]),
+    ("shape", "Shape and layout", ["ops/shape"]),
+    ("indexing", "Indexing and order", ["ops/index"]),
+    ("pointwise", "Element by element", ["ops/pointwise"]),
+    ("reductions", "Reductions and scans", ["ops/reduce"]),
+    ("linear_algebra", "Linear algebra", ["ops/linalg"]),
+    ("convolutions", "Convolutions and pooling", ["ops/conv"]),
+    ("normalization", "Normalization and moments", ["ops/norm"]),
+    ("attention", "Attention", ["ops/attention"]),
+    ("recurrent", "Recurrent ops", ["ops/rnn"]),
+    ("softmax", "Softmax, cross entropies, CTC", ["ops/softmax"]),
+    ("embeddings", "Embeddings", ["ops/embedding"]),
+    ("random", "Random numbers", ["ops/random"]),
+    ("checks", "Checks and printing", ["ops/debug"]),
+    # Built on tapes, graphs or layers, or optional components.
+    ("decompositions", "Decompositions and solvers",
+     [f"linalg/{name}.hpp" for name in ("solve", "lstsq", "det", "qr", "eigen", "svd", "expm")]),
+    ("fourier", "Fourier transforms", ["signal/fft.hpp", "signal/frames.hpp"]),
+    ("images", "Images",
+     [f"image/{name}.hpp" for name in ("decode", "encode", "convert", "resize", "crop", "flip", "color", "adjust", "transform",
+                                       "boxes", "glimpse", "text", "mix", "measure")]),
+    ("strings", "Strings and tables",
+     [f"strings/{name}.hpp" for name in ("text", "regex", "numbers", "unicode", "lookup", "vocabulary", "codec", "csv")]),
+    ("control_flow", "Control flow", [f"graph/control/{name}.hpp" for name in ("control", "while_loop", "scan", "beam_search")]),
+    ("gradients", "Gradients and tests", ["autodiff/recompute.hpp", "autodiff/check.hpp", "core/determinism.hpp"]),
+]
 ACCURACY = sources.ROOT / "tests" / "ops" / "pointwise" / "accuracy_rows.inc"
 COVERAGE = sources.ROOT / "tests" / "golden" / "coverage.txt"
 FUNCTION = re.compile(r"^(?:TANDEM_API |inline |template <.*?> (?:requires.*? )?)+(?:auto|void|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
@@ -53,7 +63,7 @@ def declaration(lines, at):
     """The declaration that begins on a line, without its body, and the number of the line after it."""
     text = ""
     while at < len(lines):
-        text += re.sub(r"([;}{]) +//.*", r"\1", lines[at]).strip() + " "  # without a comment behind its end
+        text += re.sub(r"(^|\s)//(?!/).*", "", lines[at]).strip() + " "
         at += 1
         if text.count("(") == text.count(")") and re.search(r"[;}{]\s*$", text):
             break
@@ -188,9 +198,8 @@ def wrong_names(names, texts, rows):
 
 def entry(scope, names, texts, comment, options, rows, on_host):
     """The Markdown of the functions that share a comment."""
-    titles = list(dict.fromkeys(f"{scope}::{name}" if scope else name for name in names))
     what, items = prose(comment)
-    lines = ["#### " + ", ".join(f"`{title}`" for title in titles), "", "```cpp", *texts, "```", "", what, ""]
+    lines = ["### " + heading(scope, names), "", "```cpp", *texts, "```", "", what, ""]
     lines += [f"- *{key}*: {value}" for key, value in items]
     for field, default, note in option_fields(texts, options):
         lines.append(f"- *.{field}* = `{default}`" + (f": {note}" if note else ""))
@@ -198,7 +207,7 @@ def entry(scope, names, texts, comment, options, rows, on_host):
         op = next((other for pattern, other in OTHER_OP.items() if pattern.search(texts[0])), name)
         if op in rows:
             dtypes, gradient, _ = rows[op]
-            which = f" of `{name}`" if len(titles) > 1 else ""
+            which = f" of `{name}`" if len(titles_of(scope, names)) > 1 else ""
             lines.append(f"- *kernel*{which}: {dtypes}; {'CPU' if op in on_host else 'CPU and GPU'}" +
                          {"has": "", "blocked": "; the gradient stops here", "none": "; no gradient"}[gradient])
     while lines[-1] == "":
@@ -239,34 +248,56 @@ def public_header(path):
     raise LookupError(f"no header directly in include/tandem/ has {path}")
 
 
-def page(program, problems):
-    rows, on_host = table_of(program), host_only()
-    out = ["# Operations", "", "<!-- Generated by tests/lint/op_reference.py from the headers; a test keeps it current. -->", "",
-           "Every public op, by family: its declaration, what it does, its options. All are in namespace `tandem` and take",
-           "`.name` too; options are given as `{.axis = 1}`. *kernel* has the dtypes and devices of the op's own kernel; an",
-           "op without one is composed of others. `float16` and `bfloat16` are accepted wherever `float32` is.",
-           "Decompositions and solvers are the component `tandem::linalg`, Fourier transforms `tandem::signal`, images",
-           "`tandem::image`, strings and tables `tandem::strings`.", ""]
-    elsewhere = [HEADERS / name for names in ELSEWHERE.values() for name in names]
-    headers = {path: Header(path) for path in sorted((HEADERS / "ops").rglob("*.hpp")) + elsewhere}
-    options = {name: fields for header in headers.values() for name, fields in header.options.items()}
+def titles_of(scope, names):
+    return list(dict.fromkeys(f"{scope}::{name}" if scope else name for name in names))
 
-    def family(title, paths):
-        out.extend([f"## {title}", ""])
-        for path in paths:
-            if not headers[path].functions:
+
+def heading(scope, names):
+    return ", ".join(f"`{title}`" for title in titles_of(scope, names))
+
+
+def anchor(text):
+    """What a heading is called in a link, by GitHub and by mkdocs."""
+    return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+
+
+def headers_of(entries):
+    """The headers of a family: those of folders in alphabetical order."""
+    for entry in entries:
+        path = HEADERS / entry
+        yield from sorted(path.glob("*.hpp")) if path.is_dir() else [path]
+
+
+NOTE = "<!-- Generated by tests/lint/op_reference.py from the headers; a test keeps it current. -->"
+
+
+def pages(program, problems):
+    """The pages by their paths below docs/."""
+    rows, on_host = table_of(program), host_only()
+    families = [(page, title, {path: Header(path) for path in headers_of(entries)}) for page, title, entries in FAMILIES]
+    options = {name: fields for _, _, headers in families for header in headers.values() for name, fields in header.options.items()}
+    index = ["# Operations", "", NOTE, "",
+             "Every public op, by family. The pages of the families have the declarations, what each op does, and its options. All",
+             "are in namespace `tandem` and take `.name` too; options are given as `{.axis = 1}`. *kernel* has the dtypes and",
+             "devices of the op's own kernel; an op without one is composed of others. `float16` and `bfloat16` are accepted",
+             "wherever `float32` is. Decompositions and solvers are the component `tandem::linalg`, Fourier transforms",
+             "`tandem::signal`, images `tandem::image`, strings and tables `tandem::strings`.", ""]
+    found = {}
+    for page, title, headers in families:
+        out, links = [f"# {title}", "", NOTE, "", "[All ops](../ops.md)", ""], {}
+        for path, header in headers.items():
+            if not header.functions:
                 continue
-            out.extend([f"### {path.stem}", "", f"`#include <tandem/{public_header(path)}>`", ""])
-            for scope, names, texts, comment in headers[path].functions:
+            out.extend([f"## {path.stem}", "", f"`#include <tandem/{public_header(path)}>`", ""])
+            for scope, names, texts, comment in header.functions:
                 problems.extend(unknown_keys(names, texts, comment, options) + wrong_names(names, texts, rows))
                 out.extend(entry(scope, names, texts, comment, options, rows, on_host))
-
-    for folder, title in FAMILIES.items():
-        family(title, [p for p in headers if p not in elsewhere and p.parent == HEADERS / "ops" / folder])
-    for title, names in ELSEWHERE.items():
-        family(title, [HEADERS / name for name in names])
-    out.extend(accuracy(ACCURACY.read_text()) + not_offered(COVERAGE.read_text()))
-    return "\n".join(out).rstrip() + "\n"
+                for name in titles_of(scope, names):
+                    links.setdefault(name, f"[`{name}`](ops/{page}.md#{anchor(heading(scope, names))})")
+        index.extend([f"## [{title}](ops/{page}.md)", "", ",\n".join(links.values()), ""])
+        found[f"ops/{page}.md"] = out
+    return {path: "\n".join(lines).rstrip() + "\n" for path, lines in
+            {"ops.md": index + accuracy(ACCURACY.read_text()) + not_offered(COVERAGE.read_text()), **found}.items()}
 
 
 def main():
@@ -275,13 +306,20 @@ def main():
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     problems = []
-    text = page(arguments.table, problems)
+    wanted = pages(arguments.table, problems)
+    present = {path.relative_to(DOCS).as_posix(): path for path in [DOCS / "ops.md", *(DOCS / "ops").glob("*.md")]}
     if arguments.write:
-        PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(text)
-    current = PAGE.exists() and PAGE.read_text() == text
-    line = "docs/ops.md is not current; run: python3 tests/lint/op_reference.py build/dev/op_facts --write"
-    sources.report("op_reference", problems + ([] if current else [line]))
+        (DOCS / "ops").mkdir(exist_ok=True)
+        for name in present.keys() - wanted.keys():
+            present[name].unlink()
+        for name, text in wanted.items():
+            (DOCS / name).write_text(text)
+    else:
+        stale = [name for name, text in wanted.items() if name not in present or not present[name].is_file() or
+                 present[name].read_text() != text] + sorted(present.keys() - wanted.keys())
+        problems += [f"docs/{name} is not current; run: python3 tests/lint/op_reference.py build/dev/op_facts --write"
+                     for name in stale]
+    sources.report("op_reference", problems)
 
 
 if __name__ == "__main__":

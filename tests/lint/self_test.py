@@ -54,7 +54,7 @@ Specs infer_j(const InferCall& c);
         self.assertEqual([(scope, names) for scope, names, _, _ in header.functions], [("nn", ["f"]), ("", ["g", "h"])])
         self.assertEqual(header.options, {"FOptions": [["axis", "-1", "the axis, from the end"]]})
         page = "\n".join(op_reference.entry(*header.functions[0], header.options, {"f": ("all", "has", "x")}, {"f"}))
-        for part in ("#### `nn::f`", "- *x*: numbers, any shape", "- *gradient*: g", "- *kernel*: all; CPU",
+        for part in ("### `nn::f`", "- *x*: numbers, any shape", "- *gradient*: g", "- *kernel*: all; CPU",
                      "- *.axis* = `-1`: the axis, from the end"):
             self.assertIn(part, page)
         self.assertIn("- *gradient*: -g", op_reference.entry(*header.functions[1], {}, {}, set()))
