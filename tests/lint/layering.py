@@ -208,6 +208,25 @@ def cycles(includes):
     return found
 
 
+# What costs each program that includes tandem.hpp, or a part of it, a tenth of a second or more.
+HEAVY_FOR_ALL = {"algorithm", "memory", "ostream", "unordered_map", "sstream", "thread"}
+
+
+def heavy_for_all(texts, root="tandem/tandem.hpp"):
+    """Of the declarations that `root` includes, those that include a heavy standard header. `texts`: header -> text."""
+    found, todo = {root}, [root]
+    problems = []
+    for name in todo:
+        for match in INCLUDE.finditer(texts[name]):
+            header = match[2]
+            if header in HEAVY_FOR_ALL:
+                problems.append(f"{name}: includes {header}, too heavy for what tandem.hpp declares")
+            elif header.endswith(".hpp") and header in texts and header not in found:
+                found.add(header)
+                todo.append(header)
+    return problems
+
+
 def main():
     texts = {path.relative_to(sources.ROOT).as_posix().removeprefix("include/"): path.read_text()
              for path in sources.files(("include", "cuda", "src"))}
@@ -235,6 +254,7 @@ def main():
     for folder in WITH_TABLES:
         table = f"tandem/{folder}_op_table.hpp"
         problems += missing_lists(declared, texts[table], table, (folder,))
+    problems += heavy_for_all(declared)
     problems += cycles({name: [match[2] for match in INCLUDE.finditer(texts[name])] for name in headers})
     sources.report("layering", problems)
 

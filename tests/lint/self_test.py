@@ -171,6 +171,10 @@ class Layering(unittest.TestCase):
             self.assertTrue(self.problems("tandem/core/tensor.inl", header), header)
         self.assertTrue(self.problems("tandem/cuda.hpp", "<cuda_runtime.h>"))
 
+        texts = {"a.hpp": '#include "b.hpp"\n#include "b.inl"\n', "b.hpp": "#include <memory>\n", "c.hpp": "#include <memory>\n",
+                 "b.inl": "#include <memory>\n"}
+        self.assertEqual(len(layering.heavy_for_all(texts, "a.hpp")), 1)
+
     def test_definitions(self):
         for name in ["tandem/ops/reduce/sum.hpp", "tandem/ops/reduce/sum.inl"]:
             self.assertTrue(self.problems(name, "tandem/ops/reduce/mean.inl"), name)

@@ -2,7 +2,6 @@
 // asset (module/asset.hpp): copies share it, and checkpoints have it. Not here: CategoryEncoding (preprocessing.hpp),
 // StringLookup (tandem/strings/lookup_layer.hpp).
 #pragma once
-#include <algorithm>
 #include <concepts>
 #include <map>
 #include <optional>
@@ -216,21 +215,5 @@ class TANDEM_API IntegerLookup : public Layer {
   Ref<detail::IntegerVocabulary> vocabulary() const { return asset<detail::IntegerVocabulary>(); }
   void set_vocabulary(std::vector<i64> tokens, bool is_given) const;
 };
-
-namespace detail {
-/// The tokens of a vocabulary: by descending count, and those that occur equally often in descending order.
-///   counts    a map from tokens to counts
-///   most      `none`: all
-template <class Counts>
-auto by_frequency(const Counts& counts, i64 most) {
-  using Token = typename Counts::key_type;
-  std::vector<std::pair<Token, i64>> pairs(counts.rbegin(), counts.rend());
-  std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::vector<Token> tokens;
-  for (const auto& pair : pairs)
-    if (most == none || static_cast<i64>(tokens.size()) < most) tokens.push_back(pair.first);
-  return tokens;
-}
-}  // namespace detail
 
 }  // namespace TANDEM_NS::layers

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "tandem/layers/by_frequency.hpp"
 #include "tandem/layers/discrete.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"

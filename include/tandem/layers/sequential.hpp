@@ -1,7 +1,6 @@
 // Sequential: layers one after the other. Lambda: a function as a layer.
 #pragma once
 #include <concepts>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "tandem/layers/layer.hpp"
 #include "tandem/layers/sequence_mask.hpp"
 #include "tandem/util/lean_vector.hpp"
+#include "tandem/util/ref.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -58,11 +58,11 @@ class TANDEM_API Sequential : public Layer {
   template <LayerLike L>
   Sequential& add(L layer) {
     if constexpr (std::derived_from<L, Module>) {
-      auto element = std::make_unique<Holder<L>>(std::move(layer));
+      const auto element = make_ref<Holder<L>>(std::move(layer));
       elements_.make_room();
       forget_output();
       add_module(element->module());
-      elements_.push_back(std::move(element));
+      elements_.push_back(Ref<Element>(element.get()));
       return *this;
     } else {
       return add(Lambda<L>(std::move(layer)));
@@ -78,14 +78,11 @@ class TANDEM_API Sequential : public Layer {
   std::size_t size() const { return elements_.size(); }
 
  private:
-  struct Element {
-    Element() = default;
-    Element(const Element&) = default;
-    Element& operator=(const Element&) = delete;
-    virtual ~Element() = default;
+  struct Element : Opaque {
+    const char* kind() const final { return "layer"; }
     virtual Tensor call(const Tensor& x, SequenceMask& mask) const = 0;
     virtual void reset_states() const = 0;
-    virtual std::unique_ptr<Element> copy() const = 0;
+    virtual Ref<Element> copy() const = 0;
     virtual const Module& module() const = 0;
   };
   template <class L>
@@ -102,11 +99,11 @@ class TANDEM_API Sequential : public Layer {
         layer.reset_states();
       }
     }
-    std::unique_ptr<Element> copy() const override { return std::make_unique<Holder>(*this); }
+    Ref<Element> copy() const override { return Ref<Element>(new Holder(layer)); }
     const Module& module() const override { return layer; }
     L layer;
   };
-  LeanVector<std::unique_ptr<Element>> elements_;
+  LeanVector<Ref<Element>> elements_;
 };
 
 }  // namespace TANDEM_NS::layers

@@ -5,7 +5,7 @@
 namespace TANDEM_NS::layers {
 
 TANDEM_INLINE Sequential::Sequential(const Sequential& other) : Layer(other) {
-  for (const std::unique_ptr<Element>& e : other.elements_) elements_.push_back(e->copy());
+  for (const Ref<Element>& e : other.elements_) elements_.push_back(e->copy());
 }
 TANDEM_INLINE Tensor Sequential::operator()(const Tensor& x) const {
   SequenceMask mask;
@@ -15,12 +15,12 @@ TANDEM_INLINE Tensor Sequential::call_with_mask(const Tensor& x, SequenceMask& m
   const InCall here(*this);
   if (is_built()) {
     Tensor y = x;
-    for (const std::unique_ptr<Element>& e : elements_) y = e->call(y, mask);
+    for (const Ref<Element>& e : elements_) y = e->call(y, mask);
     return y;
   }
   std::vector<Shape> shapes;
   Tensor y = x;
-  for (const std::unique_ptr<Element>& e : elements_) {
+  for (const Ref<Element>& e : elements_) {
     y = e->call(y, mask);
     shapes.push_back(y.shape());
   }
@@ -31,7 +31,7 @@ TANDEM_INLINE Tensor Sequential::call_with_mask(const Tensor& x, SequenceMask& m
   return y;
 }
 TANDEM_INLINE void Sequential::reset_states() const {
-  for (const std::unique_ptr<Element>& e : elements_) e->reset_states();
+  for (const Ref<Element>& e : elements_) e->reset_states();
 }
 TANDEM_INLINE void Sequential::build(const Shape& input, DType dtype) const {
   const tandem::detail::DryRun shapes_only;

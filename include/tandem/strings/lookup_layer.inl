@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/layers/by_frequency.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/index/gather.hpp"
