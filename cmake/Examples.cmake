@@ -44,7 +44,7 @@ function(tandem_add_example name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples"
     UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   if(TANDEM_BUILD_TESTS)  # the kernels are in the library
-    target_compile_options(${name} PRIVATE ${test_options})
+    target_link_libraries(${name} PRIVATE tandem_test_build)
   endif()
   set(script "${PROJECT_SOURCE_DIR}/tests/examples/${name}.sh")  # runs the program as a user would, as a test
   if(TANDEM_BUILD_TESTS AND EXISTS "${script}")
