@@ -13,8 +13,8 @@
 
 #if !TANDEM_IS_HEADER_ONLY
 using namespace tandem;
-using cpu::Activation;
 using cpu::Gemm;
+using tandem::FusedActivation;
 
 namespace {
 
@@ -47,7 +47,7 @@ struct HalfCase {
     narrow.a = a.data(), narrow.b = b.data(), narrow.c = c.data();
     wide.a = wide_a.data(), wide.b = wide_b.data(), wide.c = wide_c.data();
   }
-  void add_bias(Activation f) {
+  void add_bias(FusedActivation f) {
     narrow.bias = bias.data(), wide.bias = wide_bias.data();
     narrow.activation = wide.activation = f;
   }
@@ -123,7 +123,7 @@ TEMPLATE_TEST_CASE("half products with a vector are float32's, rounded", "", Hal
 TEMPLATE_TEST_CASE("half products: bias and activation are applied before the rounding", "", Half, BFloat16) {
   for (int level = 0; level <= cpu::best_isa(); ++level) {
     const OnSet s(level, 1);
-    for (auto f : {Activation::none, Activation::relu, Activation::tanh, Activation::sigmoid})
+    for (auto f : {FusedActivation::none, FusedActivation::relu, FusedActivation::tanh, FusedActivation::sigmoid})
       for (auto [m, n, k] : {std::array<i64, 3>{20, 45, 30}, {1, 100, 50}, {100, 1, 50}, {17, 33, 800}, {1, 1, 9}}) {
         HalfCase<TestType> x(m, n, k, false, false, 0);
         x.add_bias(f);
@@ -145,7 +145,7 @@ TEMPLATE_TEST_CASE("half products do not depend on the number of threads", "", H
 TEMPLATE_TEST_CASE("half products: inner size zero gives the activated bias", "", Half, BFloat16) {
   HalfCase<TestType> x(3, 40, 0, false, false, 0);
   CHECK(x.wrong() == 0);
-  x.add_bias(Activation::relu);
+  x.add_bias(FusedActivation::relu);
   CHECK(x.wrong() == 0);
 }
 #endif

@@ -15,8 +15,8 @@
 #include "tandem/cpu/simd/isa.hpp"
 #include "tests/support/catch.hpp"
 
+using tandem::FusedActivation;
 using tandem::i64;
-using tandem::cpu::Activation;
 using tandem::cpu::Gemm;
 using tandem::cpu::gemm;
 
@@ -80,12 +80,12 @@ struct Case {
 };
 
 template <class Wide>
-Wide activate(Activation f, Wide x) {
+Wide activate(FusedActivation f, Wide x) {
   switch (f) {
-    case Activation::none: return x;
-    case Activation::relu: return x < 0 ? 0 : x;
-    case Activation::tanh: return std::tanh(x);
-    case Activation::sigmoid: return 1 / (1 + std::exp(-x));
+    case FusedActivation::none: return x;
+    case FusedActivation::relu: return x < 0 ? 0 : x;
+    case FusedActivation::tanh: return std::tanh(x);
+    case FusedActivation::sigmoid: return 1 / (1 + std::exp(-x));
   }
   return x;
 }
@@ -120,7 +120,7 @@ class Reference {
         auto add = [&](Wide v) { sum += v, size += std::fabs(v); };
         if (x.g.accumulate) add(x.before[i * x.g.ldc + j]);
         if (x.g.bias) add(x.bias[j]);
-        const Wide bound = (x.g.k + 8) * eps * size + (x.g.activation == Activation::none ? 0 : 8 * eps);
+        const Wide bound = (x.g.k + 8) * eps * size + (x.g.activation == FusedActivation::none ? 0 : 8 * eps);
         const Wide off = std::fabs(activate(x.g.activation, sum) - x.c[i * x.g.ldc + j]);
         if (!(off <= bound)) worst = std::max(worst, bound > 0 && off == off ? double(off / bound) : 1e30);
       }
@@ -196,7 +196,7 @@ TEMPLATE_TEST_CASE("leading dimensions of large powers of two", "", float, doubl
 TEMPLATE_TEST_CASE("bias and activation", "", float, double) {
   for (int level = 0; level <= tandem::cpu::best_isa(); ++level) {
     Setting s(level, 1);
-    for (auto f : {Activation::none, Activation::relu, Activation::tanh, Activation::sigmoid})
+    for (auto f : {FusedActivation::none, FusedActivation::relu, FusedActivation::tanh, FusedActivation::sigmoid})
       for (auto [m, n, k] :
            {std::array<i64, 3>{20, 45, 30}, {1, 100, 50}, {100, 1, 50}, {17, 33, 800}, {4, 4, 0}, {64, 64, 64}})
         for (int flags = 0; flags < 4; ++flags) {
@@ -381,13 +381,13 @@ TEMPLATE_TEST_CASE("NaN and infinity pass through", "", float, double) {
       Setting s(level, 1);
       Case<TestType> x(m, 35, 40);
       x.a[5] = nan;
-      x.g.activation = Activation::relu;
+      x.g.activation = FusedActivation::relu;
       gemm(x.g);
       CHECK(std::isnan(x.c[0]));
       CHECK(std::isnan(x.c[34]));
       x.a[5] = 0;
       x.b[5 * 35 + 3] = inf;
-      x.g.activation = Activation::none;
+      x.g.activation = FusedActivation::none;
       gemm(x.g);
       CHECK(std::isnan(x.c[3]));
       CHECK_FALSE(std::isnan(x.c[2]));

@@ -13,15 +13,13 @@
 
 namespace TANDEM_NS::cpu {
 
-using Activation = FusedActivation;
-
 /// What is applied to results while they are in the cache: activation((y + bias) * scale + offset). The vectors have
 /// one number for each column, and may be null.
 template <class T>
 struct Epilogue {
-  Activation activation = Activation::none;
+  FusedActivation activation = FusedActivation::none;
   const T *bias = nullptr, *scale = nullptr, *offset = nullptr;
-  bool is_empty() const { return activation == Activation::none && !bias && !scale && !offset; }
+  bool is_empty() const { return activation == FusedActivation::none && !bias && !scale && !offset; }
 };
 
 /// One product: C[m, n] = activation((op(A)[m, k] * op(B)[k, n] + (accumulate ? C : 0) + bias[n]) * scale[n] +
@@ -43,7 +41,7 @@ struct Gemm {
   i64 ldc = 0;
   bool transpose_a = false, transpose_b = false;
   bool accumulate = false;
-  Activation activation = Activation::none;
+  FusedActivation activation = FusedActivation::none;
   const T* bias = nullptr;
   const T *scale = nullptr, *offset = nullptr;
   const T* packed_b = nullptr;

@@ -17,7 +17,7 @@ TANDEM_API void matmul(const KernelCall& c, const MatmulFlags& flags);
 TANDEM_API std::size_t matmul_workspace(const Spec& a, const Spec& b, const MatmulFlags& flags);
 
 /// Computes activation([rows, k] x [k, n] + bias) as one product, for float32 and float64.
-TANDEM_API void dense(const KernelCall& c, Activation activation);
+TANDEM_API void dense(const KernelCall& c, FusedActivation activation);
 TANDEM_API std::size_t dense_workspace(const Spec& x, const Spec& w);
 
 }  // namespace TANDEM_NS::cpu

@@ -169,7 +169,7 @@ TANDEM_INLINE void matmul(const KernelCall& c, const MatmulFlags& f) {
 
 namespace detail {
 template <class T>
-void dense_of(const KernelCall& c, Activation activation) {
+void dense_of(const KernelCall& c, FusedActivation activation) {
   const Shape &x = c.in[0].shape(), &w = c.in[1].shape();
   Gemm<T> g;
   g.k = w.dim(0), g.n = w.dim(1);
@@ -187,7 +187,7 @@ void dense_of(const KernelCall& c, Activation activation) {
 }
 }  // namespace detail
 
-TANDEM_INLINE void dense(const KernelCall& c, Activation activation) {
+TANDEM_INLINE void dense(const KernelCall& c, FusedActivation activation) {
   switch (c.out[0].spec->dtype) {
     case DType::float64: return detail::dense_of<double>(c, activation);
 #if !TANDEM_IS_HEADER_ONLY

@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/graph/control/body.hpp"
 #include "tandem/graph/ir/common.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
 
 namespace TANDEM_NS {
 
@@ -11,7 +12,7 @@ TANDEM_LAZY_INLINE Body& Body::of(const Graph& graph) {
 }
 TANDEM_LAZY_INLINE ConcreteFunction& Body::function() {
   const std::lock_guard lock(mutex_);
-  const detail::ScopedDetach detached;
+  const detail::OutsideTrace detached;
   if (!function_) function_ = make_ref<ConcreteFunction>(graph_.copy());
   return *function_;
 }

@@ -11,6 +11,7 @@
 #include "tandem/graph/exec/replay_ops.hpp"
 #include "tandem/graph/ir/common.hpp"
 #include "tandem/graph/trace/trace.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
@@ -57,7 +58,7 @@ TANDEM_LAZY TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
 }  // namespace detail
 
 TANDEM_LAZY_INLINE Derivative::Derivative(const Graph& graph) {
-  const detail::ScopedDetach detached;
+  const detail::OutsideTrace detached;
   forward_ = detail::recordable(graph);
   const std::vector<int> uses = forward_->uses();
   std::vector<int> argument(forward_->specs.size(), -1);  // by value
@@ -240,7 +241,7 @@ TANDEM_LAZY_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
   return to;
 }
 TANDEM_LAZY_INLINE Derivative::Backward Derivative::backward(const RequestedGradients& demand) const {
-  const detail::ScopedDetach detached;
+  const detail::OutsideTrace detached;
   Joint j = trace(demand);
   Ref<Graph> graph = cut(j);
   return {std::move(graph), std::move(j.set), std::move(j.sparse)};

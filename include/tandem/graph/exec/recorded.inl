@@ -10,6 +10,7 @@
 #include "tandem/graph/exec/replay_ops.hpp"
 #include "tandem/graph/ir/common.hpp"
 #include "tandem/graph/ir/variable_set.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
 
 namespace TANDEM_NS {
 
@@ -58,7 +59,7 @@ TANDEM_LAZY_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction:
     if (const auto at = backwards.find(demand); at != backwards.end()) return at->second;
   }
   // Not under the lock: custom gradients may call, and so trace, functions that other threads trace.
-  const detail::ScopedDetach detached;
+  const detail::OutsideTrace detached;
   Derivative::Backward b = derivative.backward(demand);
   Backward made{make_ref<ConcreteFunction>(b.graph, options), std::move(b.set), std::move(b.sparse)};
   const std::lock_guard lock(mutex);
@@ -72,7 +73,7 @@ TANDEM_LAZY_INLINE Ref<ConcreteFunction::Recorded> ConcreteFunction::recorded() 
     const std::lock_guard lock(mutex_);
     if (recorded_) return recorded_;
   }
-  const detail::ScopedDetach detached;  // not under the lock either, like a backward function
+  const detail::OutsideTrace detached;  // not under the lock either, like a backward function
   Ref<Recorded> made = make_ref<Recorded>(*traced_, options_);
   const std::lock_guard lock(mutex_);
   if (!recorded_) recorded_ = std::move(made);

@@ -1,7 +1,6 @@
 // InlinedVector helpers shared by several definitions in graph/.
 #pragma once
 #include <algorithm>
-#include <utility>
 
 #include "tandem/core/apply.hpp"
 #include "tandem/core/scope.hpp"
@@ -34,14 +33,5 @@ TANDEM_LAZY inline bool has_derivative(const Spec& s) { return is_differentiable
 
 /// Reruns the op's shape rule for inputs of these specs; constants are passed with their values.
 TANDEM_LAZY Specs infer_again(const Node& n, Span<const Tensor> by_value);
-
-// Suspends the current trace and tapes for the scope.
-struct ScopedDetach {
-  Stager* stager = std::exchange(context.stager, nullptr);
-  Observer* observers = std::exchange(context.observers, nullptr);
-  ScopedDetach() = default;
-  ScopedDetach(const ScopedDetach&) = delete;
-  ~ScopedDetach() { context.stager = stager, restore_observers(observers); }
-};
 
 }  // namespace TANDEM_NS::detail
