@@ -1,0 +1,2 @@
+#include "tandem/train/hparams.inl"
+#include "tandem/train/hparams_text.inl"
