@@ -199,6 +199,39 @@ TEST_CASE("CSVLogger has a row for each epoch and a column for each value") {
                   errors::OpError);
 }
 
+TEST_CASE("the best weights and those of checkpoints are the averages that were measured") {
+  const TemporaryFolder folder;
+  const Points points(64), held_out(32, 8);
+  train::TrainerOptions o = options();
+  o.ema = 0.9;
+  const layers::Sequential net = network();
+  train::Trainer trainer(net, o);
+  const auto best_is_2 = train::LambdaCallback(
+      {.on_epoch_end = [](train::Run& run) { run.set_value("val_score", run.epoch() == 2 ? 1 : 0); }});
+  const train::History history = trainer.fit(
+      points.shuffled(8),
+      {.epochs = 6,
+       .validation_data = held_out.batches(32),
+       .callbacks = {best_is_2,
+                     train::EarlyStopping({.monitor = "val_score", .patience = 9, .restore_best_weights = true}),
+                     train::ModelCheckpoint(folder / "{epoch}.safetensors"),
+                     train::ModelCheckpoint(folder / "raw.safetensors", {.monitor = "loss"})}});
+  const std::vector<double> measured = history["val_loss"];
+  const layers::Sequential saved = network(5);
+  const auto loss_of_file = [&](const std::string& name) {
+    train::load_weights(saved, folder / name);
+    return train::Trainer(saved, options()).evaluate(held_out.batches(32))["loss"];
+  };
+  CHECK(loss_of_file("2.safetensors") == measured[2]);
+  CHECK(loss_of_file("5.safetensors") == measured[5]);
+  CHECK(loss_of_file("raw.safetensors") != measured[5]);
+
+  // In the end the weights and the averages are those that were measured in the best epoch.
+  CHECK(measured[2] != measured[5]);
+  CHECK(trainer.evaluate(held_out.batches(32))["loss"] == measured[2]);
+  CHECK(train::Trainer(net, options()).evaluate(held_out.batches(32))["loss"] == measured[2]);
+}
+
 struct Root : Model<Root> {
   layers::Dense out{2};
   Tensor operator()(const Tensor& x) const { return out(sqrt(x)); }

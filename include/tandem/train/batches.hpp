@@ -1,6 +1,7 @@
 // Batches: a data set as a training loop sees it, whatever the type of its elements.
 #pragma once
 #include <array>
+#include <concepts>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -62,6 +63,12 @@ class BatchSource {
   virtual i64 cardinality() const = 0;
 };
 
+/// Whether a type is a data set that Batches takes.
+template <class T>
+inline constexpr bool is_dataset = false;
+template <class T>
+inline constexpr bool is_dataset<data::Dataset<T>> = true;
+
 template <class T>
 class DatasetSource final : public BatchSource {
  public:
@@ -102,13 +109,16 @@ class Batches {
         "Trainer: the elements of the data set must be tensors, or pairs, tuples, arrays or vectors of tensors; "
         "map() makes them such");
   }
-  explicit operator bool() const { return source_ != nullptr; }
-  /// The number of batches of an epoch, data::infinite_cardinality or data::unknown_cardinality.
-  i64 cardinality() const { return source_->cardinality(); }
-  std::unique_ptr<detail::BatchCursor> open(data::Position from) const { return source_->open(from); }
+  /// The data set that a function returns, TensorFlow's input_fn. It is called once, here.
+  template <std::invocable F>
+    requires detail::is_dataset<std::invoke_result_t<const F&>> Batches(const F& input_fn) : Batches(input_fn()) {}
+    explicit operator bool() const { return source_ != nullptr; }
+    /// The number of batches of an epoch, data::infinite_cardinality or data::unknown_cardinality.
+    i64 cardinality() const { return source_->cardinality(); }
+    std::unique_ptr<detail::BatchCursor> open(data::Position from) const { return source_->open(from); }
 
- private:
-  std::shared_ptr<const detail::BatchSource> source_;
+   private:
+    std::shared_ptr<const detail::BatchSource> source_;
 };
 
 }  // namespace TANDEM_NS::train

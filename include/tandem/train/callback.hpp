@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/optim/average.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tandem/train/batches.hpp"
 #include "tandem/train/checkpoint.hpp"
@@ -59,6 +60,8 @@ class TANDEM_API Run {
   const Module* model() const { return model_; }
   /// The optimizer; without one of the Trainer's own step.
   const Optimizer* optimizer() const { return optimizer_; }
+  /// The moving averages of the weights, with which the validation measures; null without TrainerOptions::ema.
+  const WeightAverage* averages() const { return averages_; }
   /// The optimizer for a callback that needs one.
   ///   throws  errors::FailedPreconditionError, in the callback's name, if there is none
   const Optimizer& optimizer_for(const char* callback) const;
@@ -74,6 +77,7 @@ class TANDEM_API Run {
   bool stopped_ = false, checked_ = false, has_validation_ = false, validated_ = false;
   const Module* model_ = nullptr;
   const Optimizer* optimizer_ = nullptr;
+  const WeightAverage* averages_ = nullptr;
 };
 
 /// Variables of what is not a Module, so that a checkpoint has them: what a callback keeps between epochs. An

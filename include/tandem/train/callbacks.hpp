@@ -32,6 +32,9 @@ class TANDEM_API Monitor {
   double worst() const;
   const std::string& name() const { return name_; }
   bool maximizes() const { return maximizes_; }
+  /// The weights that were measured, while the returned object lives: the averages of TrainerOptions::ema for a value
+  /// of the validation.
+  std::unique_ptr<WeightAverage::Swap> measured_weights(const Run& run) const;
 
  private:
   const char* callback_;
@@ -50,7 +53,9 @@ struct EarlyStoppingOptions {
   bool restore_best_weights = false;    ///< the model ends with the weights of its best epoch
   i64 start_from_epoch = 0;             ///< the epochs before it do not count
 };
-/// Ends training when a value no longer improves. Epochs without validation are not counted for a value of it.
+/// Ends training when a value no longer improves. Epochs without validation are not counted for a value of it. The
+/// weights of .restore_best_weights are those that were measured: with TrainerOptions::ema and a value of the
+/// validation the averages, which are the weights and the averages in the end.
 class TANDEM_API EarlyStopping : public Callback {
  public:
   explicit EarlyStopping(EarlyStoppingOptions options = {});
@@ -77,7 +82,9 @@ struct ModelCheckpointOptions {
   Mode mode = Mode::automatic;
   i64 save_freq = 0;  ///< 0: at the end of each epoch; otherwise every so many steps, without a look at the monitor
 };
-/// Saves the model's weights (save_weights) at the end of each epoch, or of those that improve a value.
+/// Saves the model's weights (save_weights) at the end of each epoch, or of those that improve a value. With
+/// TrainerOptions::ema and a monitor that begins with "val_" these are the averages, with which the validation
+/// measures; with another monitor, such as "loss", the weights of the last step.
 ///   path  {epoch}, {step} and the names of values in braces are replaced: "weights-{epoch}-{val_loss}.safetensors"
 class TANDEM_API ModelCheckpoint : public Callback {
  public:

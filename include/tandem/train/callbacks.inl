@@ -57,6 +57,10 @@ TANDEM_INLINE std::optional<double> Monitor::value(const Run& run) const {
 TANDEM_INLINE bool Monitor::is_better(double value, double best) const {
   return maximizes_ ? value > best + min_delta_ : value < best - min_delta_;
 }
+TANDEM_INLINE std::unique_ptr<WeightAverage::Swap> Monitor::measured_weights(const Run& run) const {
+  const bool averaged = run.averages() && name_.starts_with("val_");
+  return std::unique_ptr<WeightAverage::Swap>(averaged ? new WeightAverage::Swap(run.averages()->swap_in()) : nullptr);
+}
 TANDEM_INLINE double Monitor::worst() const { return std::numeric_limits<double>::infinity() * (maximizes_ ? -1 : 1); }
 }  // namespace detail
 
@@ -87,6 +91,7 @@ TANDEM_INLINE void EarlyStopping::on_epoch_end(Run& run) {
   if (!value) return;
   if (monitor_.is_better(*value, best())) {
     best_.assign(*value), best_epoch_.assign(run.epoch()), wait_.assign(i64{0});
+    const auto measured = monitor_.measured_weights(run);
     for (const auto& [weight, best] : kept_) best.set_untracked(weight.value_untracked());
     return;
   }
@@ -96,9 +101,13 @@ TANDEM_INLINE void EarlyStopping::on_epoch_end(Run& run) {
   run.stop("EarlyStopping: " + monitor_.name() + " has not improved on " + tandem::detail::shortest_text(best()) +
            " for " + std::to_string(wait) + (wait == 1 ? " epoch" : " epochs"));
 }
-TANDEM_INLINE void EarlyStopping::on_end(Run&) {
+TANDEM_INLINE void EarlyStopping::on_end(Run& run) {
   if (best_epoch() < 0) return;
-  for (const auto& [weight, best] : kept_) weight.set_untracked(best.value_untracked());
+  const bool averaged = monitor_.measured_weights(run) != nullptr;
+  for (const auto& [weight, best] : kept_) {
+    weight.set_untracked(best.value_untracked());
+    if (averaged && run.averages()->has_average(weight)) run.averages()->average(weight).assign(best.value_untracked());
+  }
 }
 
 TANDEM_INLINE ModelCheckpoint::ModelCheckpoint(std::string path, ModelCheckpointOptions o)
@@ -138,6 +147,7 @@ TANDEM_INLINE void ModelCheckpoint::save(const Run& run) {
     path.replace(at, end - at + 1, text);
     at += text.size();
   }
+  const auto measured = monitor_.measured_weights(run);
   save_weights(*run.model(), path);
   latest_ = path;
 }

@@ -44,6 +44,8 @@ class ModelSteps final : public Steps {
   /// Adds a batch to the measured values.
   void test(const Batch& batch) const { test_(batch); }
   Tensor predict(const Batch& inputs) const { return predict_(inputs); }
+  /// Makes the Variables of a restored model and their averages.
+  void build_averages(const Batch& batch) const;
   /// The inputs of a batch, which may have labels.
   Batch inputs_of(const Batch& batch) const;
   /// The batch with sample weights, in which those of the classes are.
@@ -83,7 +85,7 @@ class ModelSteps final : public Steps {
 
 class OwnSteps final : public Steps {
  public:
-  OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step);
+  OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step, FunctionOptions function);
   void build(const Batch& batch) override;
   Tensor train(const Batch& batch, Kind kind) override;
   void reset() override;

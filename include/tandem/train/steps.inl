@@ -19,7 +19,7 @@ inline TrainerOptions checked(TrainerOptions o) {
   if (o.accumulate_steps < 1)
     raise_options("accumulate_steps must be at least 1, not " + std::to_string(o.accumulate_steps));
   if (!(o.ema >= 0 && o.ema < 1)) raise_options("ema is a decay in [0, 1), not " + std::to_string(o.ema));
-  std::vector<std::string> names{"loss", "learning_rate"};
+  std::vector<std::string> names{"loss", "learning_rate", "global_step"};
   for (const auto* list : {&o.metrics, &o.weighted_metrics})
     for (const metrics::PredictionMetric& m : *list) {
       for (const std::string& name : names)
@@ -29,6 +29,12 @@ inline TrainerOptions checked(TrainerOptions o) {
     }
   if (o.loss && o.loss->reduction() == losses::Reduction::none)
     raise_options("the loss " + o.loss->name() + " has Reduction::none; training needs one number");
+  return o;
+}
+inline FunctionOptions named(FunctionOptions o, const char* name) {
+  if (!o.input_signature.empty())
+    raise_options(".function has an input signature, which batches of several sizes could not have");
+  o.name = name;
   return o;
 }
 inline const losses::Loss& loss_for(const std::optional<losses::Loss>& loss) {
@@ -47,7 +53,8 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
       options(impl::checked(std::move(o))),
       ema(options.ema > 0 ? std::optional(ExponentialMovingAverage(options.ema)) : std::nullopt),
       call_(std::move(call)) {
-  train_ = function([this](const Batch& batch, Kind kind) { return train_once(batch, kind); }, {.name = "train"});
+  train_ = function([this](const Batch& batch, Kind kind) { return train_once(batch, kind); },
+                    impl::named(options.function, "train"));
   const auto test = function(
       [this](const Batch& batch) {
         const training_scope inference(false);
@@ -55,7 +62,7 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
         const Tensor predictions = call_.call(parts.inputs);
         measure(parts, predictions, loss_of(parts, predictions));
       },
-      {.name = "test"});
+      impl::named(options.function, "test"));
   test_ = test;
   trace_ = [test](const Batch& batch) { test.get_concrete_function(batch); };
   predict_ = function(
@@ -63,7 +70,7 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
         const training_scope inference(false);
         return call_.call(inputs);
       },
-      {.name = "predict"});
+      impl::named(options.function, "predict"));
 }
 
 TANDEM_INLINE Batch ModelSteps::inputs_of(const Batch& batch) const {
@@ -197,6 +204,10 @@ TANDEM_INLINE void ModelSteps::build(const Batch& batch) {
     sum_of_.emplace_back(w, sums_.add_variable(name, zeros_like(w.read_value()), false));
   }
 }
+TANDEM_INLINE void ModelSteps::build_averages(const Batch& batch) const {
+  trace_(batch);
+  if (ema) ema->build(model.trainable_variables());
+}
 TANDEM_INLINE void ModelSteps::reset() {
   loss_.reset_state();
   each_metric([](const metrics::PredictionMetric& m, bool) { m.reset_state(); });
@@ -224,10 +235,10 @@ TANDEM_INLINE std::vector<CheckpointItem> ModelSteps::items() const {
   return r;
 }
 
-TANDEM_INLINE OwnSteps::OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step)
+TANDEM_INLINE OwnSteps::OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step, FunctionOptions options)
     : items_(std::move(items)), step_(std::move(step)) {
-  const auto train =
-      function([this](const Batch& batch, bool checked) { return run(batch, checked); }, {.name = "train"});
+  const auto train = function([this](const Batch& batch, bool checked) { return run(batch, checked); },
+                              impl::named(std::move(options), "train"));
   train_ = train;
   trace_ = [train](const Batch& batch) { train.get_concrete_function(batch, false); };
   add_ = function(

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/graph/trace/function_cache.hpp"
 #include "tandem/losses/loss.hpp"
 #include "tandem/metrics/metric.hpp"
 #include "tandem/optim/average.hpp"
@@ -63,11 +64,16 @@ struct TrainerOptions {
   i64 accumulate_steps = 1;  ///< batches whose gradients are averaged before an update
   double ema = 0;            ///< decay of moving averages of the weights, with which evaluate() measures; 0: none
   std::optional<LossScale> loss_scale = {};  ///< for gradients in float16
+  /// How the steps of training, evaluation and prediction are traced and executed. They have their own names, and no
+  /// input signature: batches may have any.
+  FunctionOptions function = {};
 };
 
 struct FitOptions {
   i64 epochs = 1;           ///< how many in all; training that is resumed goes on to this number
   i64 steps_per_epoch = 0;  ///< 0: all batches of the data set. Otherwise epochs go on where the last one has ended
+  i64 steps = 0;            ///< so many more steps in the place of .epochs, after those of the run in .directory
+  i64 max_steps = 0;        ///< as many steps in all in the place of .epochs: no more if these were trained
   Batches validation_data = {};             ///< measured after each epoch: "val_loss", "val_accuracy" ...
   i64 validation_freq = 1;                  ///< every so many epochs
   std::map<i64, double> class_weight = {};  ///< what the losses of a class are multiplied by; 1 for other classes
@@ -114,15 +120,18 @@ class TANDEM_API Trainer {
   ///
   /// It runs in a training_scope. Each output is a scalar, whose means over an epoch are the epoch's values.
   ///   items  what checkpoints save
+  ///   function  as TrainerOptions::function
   template <class Step>
-  Trainer(std::vector<CheckpointItem> items, const Step& step)
-      : Trainer(std::move(items), detail::of_batch<Outputs>(step)) {}
+  Trainer(std::vector<CheckpointItem> items, const Step& step, FunctionOptions function = {})
+      : Trainer(std::move(items), detail::of_batch<Outputs>(step), std::move(function)) {}
 
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
   ~Trainer();
 
-  /// Trains for .epochs epochs.
+  /// Trains for .epochs epochs, or for .steps or .max_steps steps. These may end within an epoch, which then has no
+  /// on_epoch_end and no validation; its values so far are the last of the history, and a run in a folder goes on
+  /// there.
   ///
   /// With .directory, checkpoints are saved there, and the same call in another process goes on from the latest: to the
   /// same bits as if it had not been interrupted, weights, slots, random numbers, position in the data, means, states
@@ -134,7 +143,14 @@ class TANDEM_API Trainer {
   /// The same with examples as tensors, in shuffled batches of .batch_size.
   History fit(const Tensor& x, const Tensor& y, FitOptions options = {});
 
-  /// The loss and the metrics over all batches of a data set. Nothing of the model changes.
+  /// fit(), for which a loss that is not finite is an error (TerminateOnNaN), as TensorFlow's estimators train:
+  ///
+  ///   trainer.train([] { return examples().shuffle().batch(32); }, {.max_steps = 2000, .directory = "runs/a"});
+  ///
+  ///   throws  as fit; errors::InvalidArgumentError for such a loss, before the weights change
+  History train(const Batches& data, FitOptions options = {});
+
+  /// The loss and the metrics over all batches of a data set, and "global_step": step(). Nothing of the model changes.
   ///   throws  errors::FailedPreconditionError for a Trainer with a step of its own; errors::InvalidArgumentError for
   ///           an infinite data set
   Values evaluate(const Batches& data);
@@ -148,12 +164,16 @@ class TANDEM_API Trainer {
   /// The moving averages of .ema.
   ///   throws  errors::FailedPreconditionError without the option
   const ExponentialMovingAverage& ema() const;
+  /// Sets the weights, their moving averages and step() to those of the latest checkpoint of a run in a folder, which
+  /// may be in use: to evaluate and predict with what was trained there.
+  ///   throws  errors::NotFoundError if there is none; errors as Checkpoint::restore
+  void restore(const std::string& directory);
   /// How many steps were trained, in all calls of fit.
   i64 step() const;
 
  private:
   Trainer(const Module& model, detail::OfBatch<Tensor> call, TrainerOptions options);
-  Trainer(std::vector<CheckpointItem> items, detail::OfBatch<Outputs> step);
+  Trainer(std::vector<CheckpointItem> items, detail::OfBatch<Outputs> step, FunctionOptions function);
   std::unique_ptr<struct TrainerState> state_;
 };
 

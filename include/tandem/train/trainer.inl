@@ -5,6 +5,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/tensor.hpp"
+#include "tandem/train/callbacks.hpp"
 #include "tandem/train/run_keeper.hpp"
 #include "tandem/train/steps.hpp"
 #include "tandem/train/trainer.hpp"
@@ -22,7 +23,8 @@ struct TrainerState {
   detail::ModelSteps* const model_steps = nullptr;  // null for a step of the user's own
   const std::unique_ptr<detail::Steps> steps;
   i64 step = 0;
-  i64 data_epoch = 0;  // in which the next call of fit begins
+  i64 data_epoch = 0;        // in which the next call of fit begins
+  bool is_restored = false;  // and the averages of the checkpoint may not have been made yet
 
  private:
   class Feed;
@@ -65,9 +67,13 @@ inline void check_options(const FitOptions& o) {
   check("epochs", o.epochs, 0);
   check("steps_per_epoch", o.steps_per_epoch, 0);
   check("validation_freq", o.validation_freq, 1);
+  check("steps", o.steps, 0);
+  check("max_steps", o.max_steps, 0);
   check("save_steps", o.save_steps, 0);
   check("max_to_keep", o.max_to_keep, 0);
   check("batch_size", o.batch_size, 1);
+  if (o.steps > 0 && o.max_steps > 0)
+    errors::raise<errors::InvalidArgumentError>("fit", "steps counts on, max_steps from zero: give one of them");
 }
 inline Batches batches_of(const Tensor& x, const Tensor& y, i64 batch_size, bool shuffle) {
   const auto rows = data::from_tensor_slices({x, y});
@@ -138,10 +144,12 @@ struct TrainerState::Fit {
   std::optional<detail::RunKeeper> keeper;
   std::optional<Progress> progress = {};
   i64 steps = 0;         // of the epochs of this run
+  i64 last_step = 0;     // with which the training ends; 0: with an epoch
   bool goes_on = false;  // in the middle of an epoch
   bool saved = false;    // the present state is in a checkpoint
 
   bool is_interrupted() const { return keeper && keeper->is_interrupted(); }
+  bool is_over(i64 step) const { return last_step > 0 && step >= last_step; }
   template <class F>
   void each_callback(const F& f) const {
     for (const AnyCallback& c : options.callbacks) f(*c);
@@ -162,11 +170,13 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   if (model_steps) {
     run.model_ = &model_steps->model;
     run.optimizer_ = &*model_steps->options.optimizer;
+    run.averages_ = model_steps->ema ? &*model_steps->ema : nullptr;
   }
   try {
     begin(fit);
     // An epoch in which a callback has stopped the training is ended like others, also when the run goes on.
-    for (; run.epoch_ < run.epochs_ && (!run.stopped_ || fit.goes_on) && !fit.is_interrupted(); ++run.epoch_) {
+    for (; run.epoch_ < run.epochs_ && (!run.stopped_ || fit.goes_on) && !fit.is_interrupted() && !fit.is_over(step);
+         ++run.epoch_) {
       if (!train_epoch(fit)) break;
       end_epoch(fit);
     }
@@ -175,12 +185,13 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
       save(fit, run.epoch_, run.step_in_epoch_, true);
     } else {
       fit.each_callback([&](Callback& c) { c.on_end(run); });
-      if (fit.keeper && !fit.saved) save(fit, run.epoch_, 0, true);
+      if (fit.keeper && !fit.saved) save(fit, run.epoch_, run.step_in_epoch_, true);
     }
     if (fit.keeper) {
       fit.keeper->close();
       run.history_.exit_status = fit.keeper->exit_status();
     }
+    if (fit.is_over(step) && run.step_in_epoch_ > 0) run.history_.add(run.values_);
   } catch (...) {
     data_epoch = fit.feed.position().epoch + 1;
     fit.progress.reset();  // ends the line before the text of the error
@@ -206,10 +217,18 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
       fit.feed.move_to(place.data);
     }
   }
-  if (fit.options.progress.mode == ProgressMode::none) return;
-  fit.progress.emplace(run.steps_per_epoch_ > 0 ? run.steps_per_epoch_ * run.epochs_ : 0, fit.options.progress);
+  i64 steps_in_all = run.steps_per_epoch_ > 0 ? run.steps_per_epoch_ * run.epochs_ : 0;
+  const FitOptions& o = fit.options;
+  if (o.steps > 0 || o.max_steps > 0) {
+    fit.last_step = o.steps > 0 ? step + o.steps : o.max_steps;
+    const i64 left = std::max<i64>(fit.last_step - step, 0), epoch = std::max<i64>(run.steps_per_epoch_, 1);
+    run.epochs_ = run.epoch_ + (run.step_in_epoch_ + left + epoch - 1) / epoch;
+    steps_in_all = fit.steps + left;
+  }
+  if (o.progress.mode != ProgressMode::none) fit.progress.emplace(steps_in_all, o.progress);
 }
-// Returns whether the epoch is over; false if a signal, or a callback before its first step, has ended it.
+// Returns whether the epoch is over; false if a signal, the last step, or a callback before its first step has ended
+// it.
 TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
   Run& run = fit.run;
   if (!fit.goes_on) {
@@ -234,6 +253,7 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     if (fit.progress)
       fit.progress->step(++fit.steps, [&] { return Figures(run.values().begin(), run.values().end()); });
     interrupted = fit.is_interrupted();  // after a step: what on_epoch_begin has done is not done again
+    if (fit.is_over(step) && run.step_in_epoch_ != run.steps_per_epoch_) interrupted = true;
     if (!interrupted && fit.keeper && fit.keeper->is_due(step)) save(fit, run.epoch_, run.step_in_epoch_);
   }
   run.running_ = nullptr;
@@ -293,6 +313,7 @@ TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progr
   check_validation(data);
   const detail::ModelSteps& model = model_for("evaluate");
   // A callback may evaluate in the middle of an epoch, whose means are kept.
+  if (Batch first; std::exchange(is_restored, false) && data.open({})->next(first)) model.build_averages(first);
   const detail::KeptValues kept(model.measures());
   steps->reset();
   Values r;
@@ -317,8 +338,10 @@ TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progr
 TANDEM_INLINE Trainer::Trainer(const Module& model, detail::OfBatch<Tensor> call, TrainerOptions options)
     : state_(std::make_unique<TrainerState>(
           std::make_unique<detail::ModelSteps>(model, std::move(call), std::move(options)))) {}
-TANDEM_INLINE Trainer::Trainer(std::vector<CheckpointItem> items, detail::OfBatch<Outputs> step)
-    : state_(std::make_unique<TrainerState>(std::make_unique<detail::OwnSteps>(std::move(items), std::move(step)))) {}
+TANDEM_INLINE Trainer::Trainer(std::vector<CheckpointItem> items, detail::OfBatch<Outputs> step,
+                               FunctionOptions function)
+    : state_(std::make_unique<TrainerState>(
+          std::make_unique<detail::OwnSteps>(std::move(items), std::move(step), std::move(function)))) {}
 TANDEM_INLINE Trainer::Trainer(Trainer&&) noexcept = default;
 TANDEM_INLINE Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 TANDEM_INLINE Trainer::~Trainer() = default;
@@ -328,7 +351,15 @@ TANDEM_INLINE History Trainer::fit(const Tensor& x, const Tensor& y, FitOptions 
   impl::check_options(options);
   return state_->fit(impl::batches_of(x, y, options.batch_size, options.shuffle), options);
 }
-TANDEM_INLINE Values Trainer::evaluate(const Batches& data) { return state_->evaluate(data); }
+TANDEM_INLINE History Trainer::train(const Batches& data, FitOptions options) {
+  options.callbacks.push_back(TerminateOnNaN());
+  return fit(data, std::move(options));
+}
+TANDEM_INLINE Values Trainer::evaluate(const Batches& data) {
+  Values r = state_->evaluate(data);
+  r.set("global_step", static_cast<double>(step()));
+  return r;
+}
 TANDEM_INLINE Values Trainer::evaluate(const Tensor& x, const Tensor& y, i64 batch_size) {
   return evaluate(impl::batches_of(x, y, batch_size, false));
 }
@@ -351,6 +382,18 @@ TANDEM_INLINE const ExponentialMovingAverage& Trainer::ema() const {
   const auto& ema = state_->model_for("ema").ema;
   if (!ema) errors::raise<errors::FailedPreconditionError>("ema", "the Trainer's option .ema is 0: it has no averages");
   return *ema;
+}
+TANDEM_INLINE void Trainer::restore(const std::string& directory) {
+  const detail::ModelSteps& model = state_->model_for("restore");
+  const std::string path = latest_checkpoint(directory + "/checkpoints");
+  if (path.empty()) errors::raise<errors::NotFoundError>("restore", directory + " has no checkpoint of a run");
+  const SavedState run;
+  const Variable step = run.add_variable("step", constant(i64{0}), false);
+  std::vector<CheckpointItem> items{{"model", model.model}, {"run", run}};
+  if (model.ema) items.push_back({"ema", *model.ema});
+  Checkpoint(std::move(items)).restore(path, {.partial = true});
+  state_->step = step.item<i64>();
+  state_->is_restored = true;
 }
 TANDEM_INLINE i64 Trainer::step() const { return state_->step; }
 

@@ -1,0 +1,209 @@
+// Training by numbers of steps, restore for evaluation, and Experiment with its schedules.
+#include "tandem/train/experiment.hpp"
+
+#include <cmath>
+
+#include "tandem/train/callbacks.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/train/problem.hpp"
+
+namespace experiment_test {
+using namespace training;
+using testing::error_of, testing::TemporaryFolder;
+
+const train::ProgressOptions quiet{.mode = train::ProgressMode::none};
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+/// A model in a process of its own, as it were: only the folder is shared.
+struct Process {
+  layers::Sequential net = network();
+  train::Trainer trainer;
+  explicit Process(train::TrainerOptions o = options()) : trainer(net, std::move(o)) {}
+  train::History train(const train::Batches& data, train::FitOptions o) {
+    o.progress = quiet;
+    return trainer.train(data, std::move(o));
+  }
+};
+// 7 batches an epoch: neither 100 nor 200 steps end one.
+data::Dataset<std::array<Tensor, 2>> input_fn() { return Points(100).shuffled(16); }
+// The same, of which nobody knows how many there are.
+data::Dataset<std::array<Tensor, 2>> uncounted() {
+  return input_fn().filter([](const std::array<Tensor, 2>&) { return true; });
+}
+
+TEST_CASE("200 steps are 100 steps and, in a new process, up to 200, bit for bit") {
+  for (const bool counted : {true, false}) {
+    INFO(counted);
+    const auto data = counted ? input_fn : uncounted;
+    const TemporaryFolder folder;
+    Process whole;
+    whole.train(data, {.max_steps = 200, .directory = folder / "whole"});
+    CHECK(whole.trainer.step() == 200);
+    Process in_memory;
+    in_memory.train(data, {.max_steps = 200});
+    CHECK(weights_of(in_memory.net) == weights_of(whole.net));
+
+    Process first, second, third, fourth;
+    first.train(data, {.steps = 100, .directory = folder / "parts"});
+    CHECK(first.trainer.step() == 100);
+    CHECK(weights_of(first.net) != weights_of(whole.net));
+    const train::History history = second.train(data, {.max_steps = 200, .directory = folder / "parts"});
+    CHECK(second.trainer.step() == 200);
+    CHECK(weights_of(second.net) == weights_of(whole.net));
+    CHECK(history.epochs().size() == 29);  // 28 of 7 steps, and one of 4
+
+    third.train(data, {.max_steps = 200, .directory = folder / "parts"});  // counts from zero: nothing to do
+    CHECK(third.trainer.step() == 200);
+    CHECK(weights_of(third.net) == weights_of(whole.net));
+    fourth.train(data, {.steps = 5, .directory = folder / "parts"});  // counts on
+    CHECK(fourth.trainer.step() == 205);
+    CHECK(weights_of(fourth.net) != weights_of(whole.net));
+  }
+}
+
+TEST_CASE("steps that end with an epoch end it") {
+  Process process;
+  int epochs = 0;
+  const train::History history = process.train(
+      input_fn,
+      {.max_steps = 14,
+       .validation_data = Points(20).batches(20),
+       .callbacks = {train::LambdaCallback({.on_epoch_end = [&](train::Run& run) { epochs += run.epochs() == 2; }})}});
+  CHECK(epochs == 2);
+  CHECK(history.epochs().size() == 2);
+  CHECK(history.epochs().back().contains("val_loss"));
+  CHECK(process.train(input_fn, {.max_steps = 14}).epochs().empty());
+  CHECK(process.trainer.step() == 14);
+  const train::History part = process.train(input_fn, {.steps = 3});
+  CHECK(process.trainer.step() == 17);
+  CHECK(part.epochs().size() == 1);
+  CHECK(part.epochs().back().contains("loss"));
+}
+
+TEST_CASE("a loss that is not finite ends train, and the weights are as they were") {
+  Process process;
+  const Tensor x = ones({4, 2}) * NAN, y = constant({0, 1, 0, 1});
+  const auto before = weights_of(process.net);
+  CHECK(has(error_of<errors::InvalidArgumentError>([&] {
+              process.train(data::from_tensor_slices({x, y}).batch(4), {.steps = 1});
+            }),
+            "step 1 of epoch 1"));
+  CHECK(weights_of(process.net) == before);
+  CHECK(process.trainer.step() == 0);
+}
+
+TEST_CASE("evaluate returns the loss, the metrics and the step, and changes nothing") {
+  Process process;
+  process.train(input_fn, {.steps = 10});
+  const auto before = weights_of(process.net);
+  const train::Values values = process.trainer.evaluate(input_fn);
+  CHECK(values.size() == 3);
+  CHECK(values["loss"] > 0);
+  CHECK(values.contains("sparse_categorical_accuracy"));
+  CHECK(values["global_step"] == 10);
+  CHECK(weights_of(process.net) == before);
+  CHECK(process.trainer.step() == 10);
+  CHECK(process.trainer.predict(input_fn).shape() == Shape{100, 2});
+}
+
+TEST_CASE("another process evaluates and predicts with the latest checkpoint") {
+  const TemporaryFolder folder;
+  const Points points(40);
+  for (const double ema : {0., 0.9}) {
+    INFO(ema);
+    train::TrainerOptions o = options();
+    o.ema = ema;
+    const std::string run = folder / ("run" + std::to_string(ema));
+    Process trained(o);
+    trained.train(input_fn, {.steps = 20, .directory = run});
+    const train::Values expected = trained.trainer.evaluate(points.batches(16));
+    const auto predictions = trained.trainer.predict(points.x).to_vector<float>();
+
+    for (const bool built : {true, false}) {
+      INFO(built);
+      const layers::Sequential net = built ? network(2) : unbuilt_network(2);
+      train::Trainer trainer(net, o);
+      trainer.restore(run);
+      CHECK(trainer.step() == 20);
+      const train::Values values = trainer.evaluate(points.batches(16));
+      CHECK(values["loss"] == expected["loss"]);
+      CHECK(values["global_step"] == 20);
+      CHECK(trainer.predict(points.x).to_vector<float>() == predictions);
+    }
+  }
+  Process process;
+  CHECK(has(error_of<errors::NotFoundError>([&] { process.trainer.restore(folder / "none"); }),
+            "none has no checkpoint"));
+  const layers::Sequential other{layers::Dense(3)};
+  other.build({none, 2});
+  CHECK_THROWS_AS(train::Trainer(other, options()).restore(folder / "run0.000000"), errors::InvalidArgumentError);
+}
+
+TEST_CASE("a schedule picks what is run") {
+  const TemporaryFolder folder;
+  const auto experiment = [&] {
+    return train::Experiment{train::Trainer(network(), options()),
+                             input_fn,
+                             [] { return Points(20).batches(20); },
+                             {.max_steps = 14, .progress = quiet, .directory = folder / "run"}};
+  };
+  train::Experiment early = experiment();
+  CHECK(has(error_of<errors::NotFoundError>([&] { train::run(early, {.schedule = "evaluate"}); }), "no checkpoint"));
+
+  const train::ExperimentResult trained = train::run(experiment, {.schedule = "train"});
+  CHECK(trained.history.epochs().size() == 2);
+  CHECK(!trained.history.epochs().back().contains("val_loss"));
+  CHECK(trained.evaluation.empty());
+
+  train::Experiment second = experiment();
+  const train::ExperimentResult evaluated = train::run(second, {.schedule = "evaluate"});
+  CHECK(evaluated.history.epochs().empty());
+  CHECK(evaluated.evaluation["global_step"] == 14);
+  CHECK(second.trainer.step() == 14);
+
+  train::Experiment both = experiment();
+  both.options.max_steps = 21;
+  const train::ExperimentResult r = train::train_and_evaluate(both);
+  CHECK(r.history.epochs().size() == 3);
+  CHECK(r.history.epochs().back()["val_loss"] == r.evaluation["loss"]);
+  CHECK(r.evaluation["global_step"] == 21);
+
+  CHECK(error_of<errors::InvalidArgumentError>([&] { train::run(both, {.schedule = "test"}); }) ==
+        "run: there is no schedule \"test\"; there are: train, evaluate, train_and_evaluate");
+}
+
+TEST_CASE("the options of tracing reach the steps") {
+  const Points points(40);
+  train::TrainerOptions o = options();
+  o.function.input_signature = {Spec({4, 2}, float32)};
+  CHECK(has(error_of([&] { train::Trainer(network(), o); }), ".function has an input signature"));
+  // A step that counts how often it is traced: for each batch size, unless sizes become unknown.
+  const auto traces = [&](bool reduce) {
+    int n = 0;
+    const layers::Dense net(1);
+    net.build(2);
+    train::Trainer trainer({{"net", net}},
+                           [&](const Tensor& x) -> train::Outputs {
+                             ++n;
+                             return {{"loss", reduce_mean(net(x))}};
+                           },
+                           {.reduce_retracing = reduce});
+    for (const i64 size : {4, 5, 8, 10, 20})
+      trainer.fit(data::from_tensor_slices(points.x).batch(size), {.progress = quiet});
+    return n;
+  };
+  CHECK(traces(true) < traces(false));
+}
+
+TEST_CASE("options that do not go together raise") {
+  Process process;
+  CHECK(has(error_of([&] { process.train(input_fn, {.steps = 1, .max_steps = 1}); }), "give one of them"));
+  CHECK(has(error_of([&] { process.train(input_fn, {.steps = -1}); }), "steps must be at least 0"));
+  train::TrainerOptions o = options();
+  o.metrics = {metrics::SparseCategoricalAccuracy({.name = "global_step"})};
+  CHECK(has(error_of([&] { train::Trainer(network(), o); }), "'global_step'"));
+}
+
+}  // namespace experiment_test
