@@ -1,1 +1,3 @@
 #include "tandem/summary/report.inl"
+#include "tandem/summary/plugin_data.inl"
+#include "tandem/summary/report_hparams.inl"

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "tandem/graph/debug/graph_def.hpp"
 #include "tandem/io/file.hpp"
 #include "tandem/summary/file_writer.hpp"
+#include "tandem/summary/plugin_data.hpp"
 #include "tandem/summary/wire.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/summary/files.hpp"
@@ -117,6 +119,64 @@ TEST_CASE("what other programs have written is drawn, or a text says why not") {
   CHECK(count_of(page, "<figure") == 3);
   CHECK(has(page, "broken, step 0 cannot be shown: plot::histogram: a count is nan"));
   CHECK(has(page, "gif, step 0 cannot be shown: plot::Report::picture: the image is not a PNG file"));
+}
+
+TEST_CASE("hyper-parameters of several runs are a table, with the last values of their scalars") {
+  const TemporaryFolder folder;
+  const auto write = [&](const std::string& name, const summary::HParams& h, double loss) {
+    summary::FileWriter run(folder / name), validation(folder / name + "/validation");
+    run.hparams(h);
+    run.scalar("loss", 9, 0), run.scalar("loss", loss, 1), validation.scalar("loss", 2 * loss, 1);
+    run.hparams_end(summary::Status::success);
+  };
+  write("a", {{"lr", 0.1}, {"optimizer", "<adam>"}}, 0.25);
+  write("a/b", {{"lr", 0.01}, {"nesterov", true}}, 0.125);  // a run within a run is none of its folders
+  std::string page = bytes_of_file(summary::write_report(folder.path));
+  CHECK(has(page, ">Hyper-parameters<"));
+  std::string cells = page.substr(page.find("<table", page.rfind(">Hyper-parameters<")));
+  cells.resize(cells.find("</table>"));
+  std::string texts;  // of the cells, each with a '|' behind it, in lines
+  bool in_tag = false;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i] == '<') in_tag = true;
+    if (const std::string end = cells.substr(i, 5); end == "</td>" || end == "</th>") texts += '|';
+    if (!in_tag) texts += cells[i];
+    if (cells[i] == '>') in_tag = false;
+  }
+  CHECK(has(texts, "run|lr|nesterov|optimizer|loss|validation/loss|"));
+  CHECK(has(texts, "a|0.1||&lt;adam&gt;|0.25|0.5|"));
+  CHECK(has(texts, "a/b|0.01|true||0.125|0.25|"));
+
+  // The metrics of the experiment are the columns, if it has some.
+  summary::FileWriter(folder.path).hparams_config({{"lr"}}, {{"loss", "held out", "validation"}});
+  page = bytes_of_file(summary::write_report(folder.path));
+  CHECK(has(page, ">held out<"));
+  CHECK(!has(page, ">validation/loss<"));
+}
+
+TEST_CASE("the graph of a traced function is drawn") {
+  const TemporaryFolder folder;
+  const Variable w(ones({3, 2}));
+  const auto f = function([&](const Tensor& x) { return nn::relu(matmul(x, w)); }, {.name = "f"});
+  const auto traced = f.get_concrete_function(ones({4, 3}));
+  summary::FileWriter(folder.path).graph(*traced);
+  const std::vector<summary::Event> events = summary::read_events(folder.path);
+  std::vector<summary::GraphOp> ops;
+  REQUIRE(summary::parse_graph(events.back().graph, ops));
+  const GraphDef def = as_graph_def(traced->graph());
+  REQUIRE(ops.size() == def.nodes.size());
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    CHECK(ops[i].name == def.nodes[i].name);
+    CHECK(ops[i].op == def.nodes[i].op);
+    CHECK(ops[i].inputs.size() == def.nodes[i].inputs.size());
+  }
+  const std::string page = bytes_of_file(summary::write_report(folder.path));
+  CHECK(has(page, ">Graph<"));
+  CHECK(has(page, ">matmul<"));
+  CHECK(has(page, ">[4,2]<"));
+  CHECK(has(page, std::to_string(ops.size()) + " ops."));
+  CHECK(!summary::parse_graph("\x0a\x05x", ops));
+  CHECK(!summary::parse_graph("\x0a\x02\x0a\x05", ops));
 }
 
 TEST_CASE("curves of a folder named validation are dashed; folders that cannot be read are passed over") {

@@ -160,6 +160,31 @@ TEST_CASE("summary: the scope's writer, its step and the name scopes of tags") {
   CHECK((inside[0].value.tag == "net/c" && inside[0].step == 6));
 }
 
+TEST_CASE("summary: record_if") {
+  const testing::TemporaryFolder folder;
+  summary::FileWriter writer(folder.path);
+  CHECK(!summary::should_record_summaries());
+  const auto scope = writer.as_default();
+  {
+    i64 step = 0;
+    const auto every_3 = summary::record_if([&] { return step % 3 == 0; });
+    for (; step < 7; ++step) {
+      CHECK(summary::should_record_summaries() == (step % 3 == 0));
+      CHECK(summary::scalar("a", step, {.step = step}) == (step % 3 == 0));
+      const auto inner = summary::record_if(step == 4);
+      CHECK(summary::scalar("b", step, {.step = step}) == (step == 4));
+    }
+    step = 1;
+    const auto traced = function([](const Tensor& x) { return x * 2; }).get_concrete_function(ones({2}));
+    CHECK(summary::graph(*traced));  // not a value of a step
+  }
+  CHECK(summary::scalar("c", 1, {.step = 1}));
+  writer.flush();
+  std::string text;
+  for (const auto& w : testing::values_of(folder.path)) text += w.value.tag + std::to_string(w.step) + " ";
+  CHECK(text == "a0 a3 b4 a6 c1 ");
+}
+
 TEST_CASE("summary: a traced function cannot write") {
   const testing::TemporaryFolder folder;
   summary::FileWriter writer(folder.path);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "tandem/summary/plugin_data.hpp"
 #include "tests/summary/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
@@ -69,6 +70,54 @@ TEST_CASE("a run that goes on tells TensorBoard where") {
   CHECK(scalars(folder / "logs/train", "loss").size() == 3);
   REQUIRE(!restarts.empty());
   CHECK(restarts.back() == 5);
+}
+
+TEST_CASE("hyper-parameters and the end of a run are in its folder") {
+  const Points points(40);
+  const TemporaryFolder folder;
+  const train::HParams h{{"lr", 0.1}, {"units", 16}, {"layers", {8, 4}}, {"augment", true}, {"optimizer", "adam"}};
+  const auto run = [&](const char* name, bool fails) {
+    train::Trainer(network(), options())
+        .fit(points.batches(10),
+             {.callbacks = {summary::TensorBoard(folder / name, {.hparams = summary::to_hparams(h)}),
+                            train::LambdaCallback({.on_epoch_end =
+                                                       [fails](train::Run&) {
+                                                         if (fails) throw std::runtime_error("stopped");
+                                                       }})},
+              .progress = {.mode = train::ProgressMode::none}});
+  };
+  run("good", false);
+  CHECK_THROWS_WITH(run("bad", true), "stopped");
+  for (const auto& [name, status] : {std::pair("good", 1), {"bad", 2}}) {
+    const auto written = values_of(folder / name);
+    REQUIRE(written.size() == 2);
+    summary::HParamsRecord record;
+    REQUIRE(summary::parse_hparams(written[0].value.plugin_content, record));
+    CHECK(record.hparams ==
+          summary::HParams{{"lr", 0.1}, {"units", 16}, {"layers", "[8,4]"}, {"augment", true}, {"optimizer", "adam"}});
+    CHECK(written[1].value.tag == "_hparams_/session_end_info");
+    CHECK(written[1].value.plugin_content.substr(2, 2) == std::string("\x08") + static_cast<char>(status));
+  }
+}
+
+TEST_CASE("the profile of a step has its ops, and not those of a validation before it") {
+  const Points points(40);
+  const TemporaryFolder folder;
+  for (const i64 step : {3, 5}) {  // within an epoch, and the first of one
+    train::Trainer(network(), options())
+        .fit(points.batches(10), {.epochs = 2,
+                                  .validation_data = points.batches(20),
+                                  .callbacks = {summary::TensorBoard(folder / "logs", {.profile_step = step})},
+                                  .progress = {.mode = train::ProgressMode::none}});
+    const std::string json = testing::bytes_of_file(folder / "logs/profile_step_" + std::to_string(step) + ".json");
+    CHECK(json.find("\"traceEvents\"") != json.npos);
+    CHECK(json.find("\"train\"") != json.npos);
+    CHECK(json.find("\"test\"") == json.npos);
+    const Profiler free;  // raises if another one is active
+  }
+  CHECK(!std::filesystem::exists(folder / "logs/profile_step_4.json"));
+  CHECK(testing::error_of([] { summary::TensorBoard("x", {.profile_step = 1}); }).find("at least 2") !=
+        std::string::npos);
 }
 
 TEST_CASE("a frequency cannot be negative") {

@@ -3,6 +3,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/core/context.hpp"
 #include "tandem/summary/file_writer.hpp"
+#include "tandem/summary/functions.hpp"
 
 namespace TANDEM_NS::summary {
 
@@ -70,4 +71,20 @@ TANDEM_INLINE i64 checked_step(const char* op, const std::optional<i64>& step) {
 }
 
 }  // namespace detail
+namespace impl {
+TANDEM_INLINE const RecordIf*& record_condition() {
+  static constinit thread_local const RecordIf* condition = nullptr;
+  return condition;
+}
+}  // namespace impl
+TANDEM_INLINE RecordIf::RecordIf(train::AnyFunction<bool()> condition)
+    : condition_(std::move(condition)), outer_(impl::record_condition()) {
+  impl::record_condition() = this;
+}
+TANDEM_INLINE RecordIf::~RecordIf() { impl::record_condition() = outer_; }
+TANDEM_INLINE bool should_record_summaries() {
+  const RecordIf* const condition = impl::record_condition();
+  return has_default_writer() && (!condition || condition->holds());
+}
+
 }  // namespace TANDEM_NS::summary

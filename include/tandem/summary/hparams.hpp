@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tandem/base/dtype.hpp"
+#include "tandem/train/hparams.hpp"
 
 namespace TANDEM_NS::summary {
 
@@ -24,6 +25,9 @@ struct HParamValue {
 };
 /// The hyperparameters of a run, by name.
 using HParams = std::map<std::string, HParamValue>;
+
+/// Those of a program; lists as texts: "[64,32]".
+TANDEM_API HParams to_hparams(const train::HParams& parameters);
 
 /// A hyperparameter of an experiment, and what it may be. All values are of one kind.
 struct HParam {

@@ -69,6 +69,17 @@ TANDEM_INLINE double given_or_now(double seconds) {
 
 }  // namespace impl
 
+TANDEM_INLINE HParams to_hparams(const train::HParams& parameters) {
+  HParams r;
+  for (const train::HParam& p : parameters.parameters())
+    r.emplace(p.name, std::visit(
+                          []<class T>(const T& x) -> HParamValue {
+                            if constexpr (std::is_constructible_v<HParamValue, T>) return x;
+                            else return to_string(train::HParamValue(x));
+                          },
+                          p.value.value));
+  return r;
+}
 TANDEM_INLINE void FileWriter::hparams(const HParams& hparams, HParamsOptions o) {
   detail::check_not_traced("hparams");
   std::string to;

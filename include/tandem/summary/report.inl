@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <vector>
 
@@ -11,33 +10,11 @@
 #include "tandem/plot/lines.hpp"
 #include "tandem/summary/reader.hpp"
 #include "tandem/summary/report.hpp"
+#include "tandem/summary/report_hparams.hpp"
 
 namespace TANDEM_NS::summary {
 
 namespace impl {
-
-/// What the event files of one folder have, by tag.
-struct RunEvents {
-  std::string name;                                          // below logdir: "train"
-  std::map<std::string, std::map<i64, double>> scalars;      // by step
-  std::map<std::string, std::pair<i64, Value>> latest = {};  // of other kinds: step and value
-
-  static bool is_shown(const Value& v) {
-    return std::holds_alternative<Histogram>(v.content) || std::holds_alternative<Images>(v.content) ||
-           std::holds_alternative<Texts>(v.content);
-  }
-  void forget_from(i64 step) {
-    for (auto& [tag, values] : scalars) values.erase(values.lower_bound(step), values.end());
-    std::erase_if(latest, [&](const auto& entry) { return entry.second.first >= step; });
-  }
-  void add(const Event& event) {
-    if (event.is_restart) forget_from(event.step);
-    for (const Value& value : event.values) {
-      if (const double* const x = std::get_if<double>(&value.content)) scalars[value.tag][event.step] = *x;
-      else if (is_shown(value)) latest[value.tag] = {event.step, value};
-    }
-  }
-};
 
 /// The folders that have event files: logdir, and those in it.
 TANDEM_INLINE std::set<std::filesystem::path> event_folders(const std::string& logdir) {
@@ -144,6 +121,7 @@ TANDEM_INLINE std::string write_report(const std::string& logdir, const std::str
                           ? (folder.has_filename() ? folder : folder.parent_path()).filename().string()
                           : options.title);
   report.facts(options.facts).facts(plot::machine_facts());
+  impl::add_hparams(runs, report);
   for (const auto& [section, tags] : impl::sections_of(runs)) {
     report.section(section.empty() ? "Summaries" : section);
     for (const std::string& tag : tags) {
@@ -151,6 +129,7 @@ TANDEM_INLINE std::string write_report(const std::string& logdir, const std::str
       for (const impl::RunEvents& run : runs) impl::add_latest(run, tag, report);
     }
   }
+  for (const impl::RunEvents& run : runs) impl::add_graph(run, report);
   const std::string to = path.empty() ? (folder / "report.html").string() : path;
   report.save(to);
   return to;

@@ -1,9 +1,11 @@
 // TensorBoard: a callback of train::Trainer that writes summaries. Part of the component tandem::summary.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "tandem/core/profile.hpp"
 #include "tandem/summary/file_writer.hpp"
 #include "tandem/train/callback.hpp"
 
@@ -12,6 +14,9 @@ namespace TANDEM_NS::summary {
 struct TensorBoardOptions {
   i64 update_freq = 0;     ///< every so many steps also the means so far, as "step_loss" and so on; 0: never
   i64 histogram_freq = 0;  ///< every so many epochs histograms of the trainable Variables; 0: never
+  i64 profile_step = 0;    ///< the step whose ops are written to logdir/profile_step_N.json, which ui.perfetto.dev and
+                           ///< chrome://tracing show; 0: none. At least 2: the first one is traced
+  HParams hparams = {};    ///< written to logdir, with how the run ended: to_hparams(h)
   FileWriterOptions writer = {};
 };
 
@@ -22,12 +27,15 @@ struct TensorBoardOptions {
 ///   trainer.fit(ds, {.validation_data = test, .callbacks = {summary::TensorBoard("logs/run1")}});
 ///
 /// Where a run in a folder (FitOptions::directory) goes on, TensorBoard drops what was written behind its checkpoint.
-///   throws  from fit: what FileWriter throws when it is made or closed; a full disk in between is a warning
+///   throws  from fit: what FileWriter throws when it is made or closed; a full disk in between is a warning; with
+///           .profile_step errors::FailedPreconditionError if a Profiler is active then, and what Profiler::write
+///           throws
 class TANDEM_API TensorBoard : public train::Callback {
  public:
-  ///   throws  errors::InvalidArgumentError for a negative frequency
+  ///   throws  errors::InvalidArgumentError for a negative frequency, or a profile_step that is negative or 1
   explicit TensorBoard(std::string logdir, TensorBoardOptions options = {});
   void on_begin(train::Run& run) override;
+  void on_epoch_begin(train::Run& run) override;
   void on_step_end(train::Run& run) override;
   void on_epoch_end(train::Run& run) override;
   void on_exception(train::Run& run, std::exception_ptr) override;
@@ -38,7 +46,8 @@ class TANDEM_API TensorBoard : public train::Callback {
   std::string logdir_;
   TensorBoardOptions options_;
   i64 first_step_ = -1;  // of this process
-  std::optional<FileWriter> train_, validation_;
+  std::optional<FileWriter> train_, validation_, run_;
+  std::shared_ptr<Profiler> profiler_;  // while it records
 };
 
 }  // namespace TANDEM_NS::summary

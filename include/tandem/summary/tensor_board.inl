@@ -1,6 +1,7 @@
 // Definitions of summary/tensor_board.hpp.
 #pragma once
 #include "tandem/base/error.hpp"
+#include "tandem/io/file.hpp"
 #include "tandem/summary/tensor_board.hpp"
 
 namespace TANDEM_NS::summary {
@@ -12,6 +13,10 @@ TANDEM_INLINE TensorBoard::TensorBoard(std::string logdir, TensorBoardOptions op
     if (value < 0)
       errors::raise<errors::InvalidArgumentError>(
           "TensorBoard", std::string(name) + " must not be negative, but is " + std::to_string(value));
+  if (options_.profile_step < 0 || options_.profile_step == 1)
+    errors::raise<errors::InvalidArgumentError>(
+        "TensorBoard", "profile_step must be at least 2, as the first step is traced, or 0 for none, but is " +
+                           std::to_string(options_.profile_step));
 }
 TANDEM_INLINE FileWriter& TensorBoard::writer(std::optional<FileWriter>& w, const char* name) {
   if (!w) {
@@ -23,10 +28,25 @@ TANDEM_INLINE FileWriter& TensorBoard::writer(std::optional<FileWriter>& w, cons
 }
 TANDEM_INLINE void TensorBoard::on_begin(train::Run&) {
   first_step_ = -1;
-  train_.reset(), validation_.reset();
+  train_.reset(), validation_.reset(), run_.reset(), profiler_.reset();
+  if (!options_.hparams.empty()) run_.emplace(logdir_, options_.writer).hparams(options_.hparams);
+}
+TANDEM_INLINE void TensorBoard::on_epoch_begin(train::Run&) {
+  if (!profiler_) return;
+  profiler_.reset();  // without the validation before the step; only one may be active
+  profiler_ = std::make_shared<Profiler>();
 }
 TANDEM_INLINE void TensorBoard::on_step_end(train::Run& run) {
   if (first_step_ < 0) first_step_ = run.step();
+  if (profiler_) {
+    profiler_->stop();
+    profiler_->write(logdir_ + "/profile_step_" + std::to_string(run.step()) + ".json");
+    profiler_.reset();
+  }
+  if (run.step() + 1 == options_.profile_step) {
+    io::ensure_directory(logdir_);
+    profiler_ = std::make_shared<Profiler>();
+  }
   if (options_.update_freq == 0 || run.step() % options_.update_freq != 0) return;
   for (const auto& [name, value] : run.values()) writer(train_, "train").scalar("step_" + name, value, run.step());
 }
@@ -43,11 +63,15 @@ TANDEM_INLINE void TensorBoard::on_epoch_end(train::Run& run) {
       writer(train_, "train").histogram(n.path, n.variable.read_value(), {.step = run.step()});
 }
 TANDEM_INLINE void TensorBoard::on_exception(train::Run&, std::exception_ptr) {
-  for (auto* w : {&train_, &validation_})
+  profiler_.reset();
+  if (run_) run_->hparams_end(Status::failure);
+  for (auto* w : {&train_, &validation_, &run_})
     if (*w) (*w)->flush();
 }
 TANDEM_INLINE void TensorBoard::on_end(train::Run&) {
-  for (auto* w : {&train_, &validation_})
+  profiler_.reset();
+  if (run_) run_->hparams_end(Status::success);
+  for (auto* w : {&train_, &validation_, &run_})
     if (*w) (*w)->close();
 }
 
