@@ -128,6 +128,9 @@ endif()
 if(NOT TANDEM_WITH_IO)  # golden values are files; the other two save and restore
   list(FILTER test_files EXCLUDE REGEX "^(golden/|allocations/(faults|growth)_test)")
 endif()
+if(NOT TANDEM_WITH_TRAIN)
+  list(FILTER test_files EXCLUDE REGEX "^allocations/fit_test")
+endif()
 if((TANDEM_WITH_IO OR TANDEM_WITH_DATA) AND NOT TANDEM_WITH_ZLIB)  # golden values are compressed
   target_compile_definitions(tandem_test_base INTERFACE TANDEM_NO_ZLIB)
   list(FILTER test_files EXCLUDE REGEX "^golden/")

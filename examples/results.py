@@ -66,6 +66,10 @@ ROWS = [
     Row("bf16_training --data DATA/mnist", "digits in bfloat16 with float32 weights",
         rf"float32 +{NUMBER} %.*\nbfloat16, float32 weights +{NUMBER} %", "{1:.1f} %; in float32 {0:.1f} %"),
     Row("mnist_mlp --data DATA/mnist", "two hidden layers read digits", rf"\n{NUMBER} % of 1500 held-out", "{0:.1f} % of 1,500 held-out digits"),
+    Row("hparam_search --data DATA/mnist", "successive halving and random search for hyper-parameters; a report",
+        rf"finds {NUMBER} % in validation, random search in 3 runs {NUMBER} %\n(?:.*\n)*{NUMBER} % of 1500 held-out",
+        "{0:.1f} % in validation ({0.least:.1f} to {0.most:.1f}), random search {1:.1f} % ({1.least:.1f} to {1.most:.1f}); "
+        "the best has {2:.1f} % of 1,500 held-out digits right", seeds=4, slow=True),
     Row("mnist_cnn --data DATA/mnist", "a convolutional network reads digits; confusion matrix",
         rf"\n{NUMBER} % of 1500 held-out", "{0:.1f} %"),
     Row("image_classifier", "a small AlexNet tells stripes and checkers apart", rf", {NUMBER} % of 60 held-out",

@@ -16,6 +16,7 @@ ARGUMENTS = {
     "run_graph": [],  # ends at once
     "autoencoder": [EPOCHS],
     "mnist_mlp": [EPOCHS],
+    "hparam_search": [["--trials", "6561"]],
     "softmax_regression": [["--steps", FOREVER], ["--splits", FOREVER]],
     "transformer_lm": [["--data", "corpus.txt", "--steps", FOREVER]],
     "char_rnn": [["train", *SMALL, "--steps", FOREVER, "--patience", FOREVER], ["sample", "--checkpoint", "model", "--characters", FOREVER]],

@@ -15,6 +15,8 @@ struct ReportOptions {
 /// Writes what the event files of a folder and of the folders in it have as one HTML page that opens offline: a
 /// picture for each tag of scalars, with a curve for each folder (dashed for one named "validation"), and of
 /// histograms, images and texts the latest of each tag. Tags with the same text before their first '/' are a section.
+/// Before them is a table of the folders that have hyperparameters, with the last values of the scalars that the
+/// experiment names as metrics (hparams_config), or else of the first eight tags; behind them each graph.
 /// What a run that went on has done again replaces what was done before. In the place of a value that cannot be drawn,
 /// such as an image that is not PNG or a histogram with counts that are not numbers, a line of text says why. Folders
 /// that may not be read are passed over.

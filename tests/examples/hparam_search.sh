@@ -1,0 +1,54 @@
+#!/bin/sh
+# hparam_search as a user meets it: search, be killed and go on, fix some hyper-parameters, and what goes wrong.
+# Usage: hparam_search.sh PROGRAM
+. "$(dirname "$0")/digits.sh"
+
+"$program" --trials 9 --run whole >out 2>&1 || { fail 'search'; cat out; }
+right_above 95
+cp out whole.out
+for file in report.html best.json events/halving-00/train; do [ -e "whole/$file" ] || fail "no $file"; done
+grep -q '>best run<' whole/report.html || fail 'the report does not name the best run'
+[ "$(grep -c '^<tr><td>halving-0.</td>' whole/report.html)" = 9 ] || fail 'the report does not have 9 runs'
+
+# Killed and started again it prints what the search does that nobody kills.
+python3 - "$program" <<'PY' || fail 'a killed search'
+import subprocess, sys
+run = [sys.argv[1], "--trials", "9", "--run", "killed"]
+p = subprocess.Popen(run, stdout=subprocess.PIPE, text=True)
+for line in p.stdout:
+    if ", 3 epochs: " in line: break
+p.kill()
+p.communicate()
+again = subprocess.run(run, stdout=subprocess.PIPE, text=True, check=True).stdout
+assert again == open("whole.out").read().replace("whole/", "killed/"), again
+PY
+cmp -s whole/best.json killed/best.json || fail 'another best run after a kill'
+
+"$program" --trials 2 --fix 'lr=0.01,layers=1,optimizer=sgd' --run fixed >out 2>&1 || { fail 'fixed'; cat out; }
+[ "$(grep -c 'halving-.*lr=0.01,optimizer=sgd,layers=1,' out)" = 2 ] || { fail 'hyper-parameters are not fixed'; cat out; }
+says 'has a run of another configuration' "$program" --trials 2 --fix 'lr=0.02' --run fixed
+
+python3 - "$program" <<'PY' || fail 'an interrupted search'
+import signal, subprocess, sys
+p = subprocess.Popen([sys.argv[1], "--trials", "1000", "--run", "stopped"], stdout=subprocess.PIPE, text=True)
+for line in p.stdout:
+    if line.startswith("halving-00,"): break
+p.send_signal(signal.SIGINT)
+out = p.communicate()[0]
+assert p.returncode in (130, -signal.SIGINT), (p.returncode, out)
+PY
+
+if has_real mnist; then
+  "$program" --data "$mnist" --trials 9 --run real >out 2>&1 || { fail 'real digits'; cat out; }
+  right_above 90
+fi
+
+narrow_help
+fails_with 1 'there is no folder nowhere' "$program" --data nowhere
+fails_with 1 'there is no parameter "foo"; there are: lr, optimizer' "$program" --fix foo=1
+fails_with 1 'units is a whole number, not "abc"' "$program" --fix units=abc
+fails_with 1 "there is no optimizer 'lion'" "$program" --fix optimizer=lion --trials 1 --run lion
+fails_with 2 "'0' is not a whole number of at least 1" "$program" --trials 0
+fails_with 2 "'x' is not a whole number of at least 0" "$program" --seed x
+
+finish
