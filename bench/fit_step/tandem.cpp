@@ -80,7 +80,7 @@ bench::Work by_fit(bool watched) {
     o.callbacks = {summary::TensorBoard(watching->folder, {.update_freq = 100})};
     o.progress = {.mode = train::ProgressMode::terminal, .output = &watching->progress, .columns = 100};
   }
-  return work([=, ds = batches()] { return trainer->fit(ds, o)["loss"].back(); });
+  return work([=, kept = watching, ds = batches()] { return trainer->fit(ds, o)["loss"].back(); });
 }
 
 [[maybe_unused]] const bool added[] = {bench::add(name, by_hand),

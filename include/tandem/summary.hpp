@@ -9,6 +9,7 @@
 #include "tandem/summary/plugin_data.hpp"
 #include "tandem/summary/reader.hpp"
 #include "tandem/summary/report.hpp"
+#include "tandem/summary/report_server.hpp"
 #include "tandem/summary/tensor_board.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
@@ -29,6 +30,7 @@
 #include "tandem/summary/recorder.inl"
 #include "tandem/summary/report.inl"
 #include "tandem/summary/report_hparams.inl"
+#include "tandem/summary/report_server.inl"
 #include "tandem/summary/scalar.inl"
 #include "tandem/summary/tensor_board.inl"
 #include "tandem/summary/tensor_view.inl"

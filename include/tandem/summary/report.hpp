@@ -27,5 +27,8 @@ struct ReportOptions {
 ///            a logdir that is a file; errors::UnavailableError if the system cannot list a folder; otherwise as
 ///            EventReader and io::write_file
 TANDEM_API std::string write_report(const std::string& logdir, const std::string& path = {}, const ReportOptions& = {});
+/// The page, which is not written to a file.
+///   throws  as write_report
+TANDEM_API std::string report_html(const std::string& logdir, const ReportOptions& = {});
 
 }  // namespace TANDEM_NS::summary

@@ -17,27 +17,25 @@ namespace TANDEM_NS::summary {
 namespace impl {
 
 /// The folders that have event files: logdir, and those in it.
-TANDEM_INLINE std::set<std::filesystem::path> event_folders(const std::string& logdir) {
+TANDEM_INLINE std::set<std::filesystem::path> event_folders(const char* op, const std::string& logdir) {
   namespace fs = std::filesystem;
   std::error_code error, unknown;  // unknown: what a link without a target is
   if (fs::is_regular_file(logdir, unknown))
-    errors::raise<errors::InvalidArgumentError>("write_report", logdir + " is a file: give the folder that it is in");
+    errors::raise<errors::InvalidArgumentError>(op, logdir + " is a file: give the folder that it is in");
   std::set<fs::path> folders;
   fs::recursive_directory_iterator it(logdir, fs::directory_options::skip_permission_denied, error);
   for (; !error && it != fs::recursive_directory_iterator(); it.increment(error))
     if (it->path().filename().string().find("tfevents") != std::string::npos && it->is_regular_file(unknown))
       folders.insert(it->path().parent_path());
   if (error && fs::exists(logdir, unknown))
-    errors::raise<errors::UnavailableError>("write_report",
-                                            "cannot list " + logdir + " and the folders in it: " + error.message());
+    errors::raise<errors::UnavailableError>(op, "cannot list " + logdir + " and the folders in it: " + error.message());
   if (folders.empty())
-    errors::raise<errors::NotFoundError>("write_report",
-                                         "there are no event files in " + logdir + " and the folders in it");
+    errors::raise<errors::NotFoundError>(op, "there are no event files in " + logdir + " and the folders in it");
   return folders;
 }
-TANDEM_INLINE std::vector<RunEvents> read_runs(const std::string& logdir) {
+TANDEM_INLINE std::vector<RunEvents> read_runs(const char* op, const std::string& logdir) {
   std::vector<RunEvents> runs;
-  for (const std::filesystem::path& folder : event_folders(logdir)) {
+  for (const std::filesystem::path& folder : event_folders(op, logdir)) {
     RunEvents& run = runs.emplace_back();
     run.name = folder == std::filesystem::path(logdir) ? std::string() : folder.lexically_relative(logdir).string();
     EventReader reader(folder.string());
@@ -110,12 +108,9 @@ TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, plot
   }
 }
 
-}  // namespace impl
-
-TANDEM_INLINE std::string write_report(const std::string& logdir, const std::string& path,
-                                       const ReportOptions& options) {
+TANDEM_INLINE plot::Report make_report(const char* op, const std::string& logdir, const ReportOptions& options) {
   plot::smoothed(plot::Values(), options.smoothing);  // raises for one that lines() would not take
-  const std::vector<impl::RunEvents> runs = impl::read_runs(logdir);
+  const std::vector<impl::RunEvents> runs = impl::read_runs(op, logdir);
   const std::filesystem::path folder = std::filesystem::path(logdir).lexically_normal();
   plot::Report report(options.title.empty()
                           ? (folder.has_filename() ? folder : folder.parent_path()).filename().string()
@@ -129,8 +124,20 @@ TANDEM_INLINE std::string write_report(const std::string& logdir, const std::str
       for (const impl::RunEvents& run : runs) impl::add_latest(run, tag, report);
     }
   }
-  for (const impl::RunEvents& run : runs) impl::add_graph(run, report);
-  const std::string to = path.empty() ? (folder / "report.html").string() : path;
+  impl::add_graphs(runs, report);
+  return report;
+}
+
+}  // namespace impl
+
+TANDEM_INLINE std::string report_html(const std::string& logdir, const ReportOptions& options) {
+  return impl::make_report("report_html", logdir, options).html();
+}
+TANDEM_INLINE std::string write_report(const std::string& logdir, const std::string& path,
+                                       const ReportOptions& options) {
+  const plot::Report report = impl::make_report("write_report", logdir, options);
+  const std::string to =
+      path.empty() ? (std::filesystem::path(logdir).lexically_normal() / "report.html").string() : path;
   report.save(to);
   return to;
 }

@@ -29,7 +29,7 @@ struct RunEvents {
 /// A table of hyper-parameters with a row for each folder that has them, and the last values of its scalars and of
 /// those of the folders in it.
 void add_hparams(const std::vector<RunEvents>& runs, plot::Report& report);
-/// The graph that a folder has.
-void add_graph(const RunEvents& run, plot::Report& report);
+/// The graphs that folders have, each different one once.
+void add_graphs(const std::vector<RunEvents>& runs, plot::Report& report);
 
 }  // namespace TANDEM_NS::summary::impl

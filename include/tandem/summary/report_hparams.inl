@@ -108,9 +108,7 @@ TANDEM_INLINE void add_hparams(const std::vector<RunEvents>& runs, plot::Report&
 
 TANDEM_INLINE void add_graph(const RunEvents& run, plot::Report& report) {
   std::vector<GraphOp> ops;
-  if (run.graph.empty()) return;
   const std::string caption = run.name.empty() ? "The graph" : "The graph of " + run.name;
-  report.section("Graph");
   if (!parse_graph(run.graph, ops)) {
     report.text(caption + " cannot be shown: its bytes are damaged.");
     return;
@@ -132,6 +130,14 @@ TANDEM_INLINE void add_graph(const RunEvents& run, plot::Report& report) {
     }
   report.figure(plot::graph(nodes, edges, {.max_nodes = 200}),
                 caption + ": " + std::to_string(ops.size()) + (ops.size() == 1 ? " op." : " ops."));
+}
+TANDEM_INLINE void add_graphs(const std::vector<RunEvents>& runs, plot::Report& report) {
+  std::set<std::string> seen;
+  for (const RunEvents& run : runs) {
+    if (run.graph.empty() || !seen.insert(run.graph).second) continue;
+    if (seen.size() == 1) report.section("Graph");
+    add_graph(run, report);
+  }
 }
 
 }  // namespace TANDEM_NS::summary::impl

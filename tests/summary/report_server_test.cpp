@@ -1,0 +1,157 @@
+// ReportServer: what a client gets, and that neither slow nor broken ones stop it.
+#include "tandem/summary/report_server.hpp"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tandem/summary/file_writer.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace report_server_test {
+using namespace tandem;
+using testing::error_of, testing::TemporaryFolder;
+
+/// A connection to the server.
+struct Client {
+  int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  explicit Client(int port, const char* address = "127.0.0.1") {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(static_cast<std::uint16_t>(port));
+    ::inet_pton(AF_INET, address, &at.sin_addr);
+    if (::connect(socket, reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0) close();
+  }
+  Client(const Client&) = delete;
+  ~Client() { close(); }
+  void close() {
+    if (socket >= 0) ::close(socket);
+    socket = -1;
+  }
+  bool is_connected() const { return socket >= 0; }
+  bool send(std::string_view text) const {
+    return ::send(socket, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+  }
+  std::string rest() const {
+    std::string r;
+    char bytes[4096];
+    for (ssize_t n = 0; (n = ::recv(socket, bytes, sizeof bytes, 0)) > 0;) r.append(bytes, static_cast<std::size_t>(n));
+    return r;
+  }
+};
+std::string ask(const summary::ReportServer& server, const std::string& text) {
+  const Client client(server.port());
+  client.send(text);
+  return client.rest();
+}
+std::string host_of(const summary::ReportServer& server) {
+  return "Host: 127.0.0.1:" + std::to_string(server.port()) + "\r\n";
+}
+std::string get(const summary::ReportServer& server) {
+  return ask(server, "GET / HTTP/1.1\r\n" + host_of(server) + "\r\n");
+}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+TEST_CASE("a browser gets the report of the moment") {
+  const TemporaryFolder folder;
+  const summary::ReportServer server(folder / "logs", 0, {.title = "live"});
+  CHECK(server.url() == "http://127.0.0.1:" + std::to_string(server.port()) + "/");
+  const std::string early = get(server);
+  CHECK(early.starts_with("HTTP/1.1 503 "));
+  CHECK(has(early, "there are no event files"));
+  CHECK(has(early, "\r\nRefresh: 10\r\n"));
+
+  summary::FileWriter writer(folder / "logs");
+  writer.scalar("first", 1, 0);
+  writer.flush();
+  const std::string answer = get(server);
+  CHECK(answer.starts_with("HTTP/1.1 200 OK\r\n"));
+  const std::string page = answer.substr(answer.find("\r\n\r\n") + 4);
+  CHECK(has(answer, "\r\nContent-Length: " + std::to_string(page.size()) + "\r\n"));
+  CHECK(page == summary::report_html(folder / "logs", {.title = "live"}));
+  CHECK(has(page, "first"));
+  writer.scalar("second", 1, 0);
+  writer.flush();
+  CHECK(has(get(server), "second"));
+  CHECK(!std::filesystem::exists(folder / "logs/report.html"));
+}
+
+TEST_CASE("requests for anything else are refused, and the server goes on") {
+  const TemporaryFolder folder;
+  summary::FileWriter(folder.path).scalar("loss", 1, 0);
+  const summary::ReportServer server(folder.path);
+  const std::string host = host_of(server), port = std::to_string(server.port());
+  const auto status = [&](const std::string& request) { return ask(server, request).substr(0, 12); };
+  CHECK(status("GET / HTTP/1.1\r\n" + host + "\r\n") == "HTTP/1.1 200");
+  CHECK(status("GET / HTTP/1.0\r\nX: y\r\nHOST:localhost:" + port + " \r\n\r\n") == "HTTP/1.1 200");
+  CHECK(status("GET /etc/passwd HTTP/1.1\r\n" + host + "\r\n") == "HTTP/1.1 404");
+  CHECK(status("GET /../.. HTTP/1.1\r\n" + host + "\r\n") == "HTTP/1.1 404");
+  CHECK(status("POST / HTTP/1.1\r\n" + host + "Content-Length: 3\r\n\r\nabc") == "HTTP/1.1 405");
+  CHECK(status("GET / HTTP/1.1\r\n\r\n") == "HTTP/1.1 403");
+  CHECK(status("GET / HTTP/1.1\r\nHost: evil.example:" + port + "\r\n\r\n") == "HTTP/1.1 403");
+  CHECK(status("GET / HTTP/2\r\n" + host + "\r\n") == "HTTP/1.1 400");
+  CHECK(status("\r\n\r\n") == "HTTP/1.1 400");
+  CHECK(status(std::string("\0\xff\x16\x03\r\n\r\n", 8)) == "HTTP/1.1 400");
+  CHECK(status("GET / HTTP/1.1\r\nX: " + std::string(9000, 'x')) == "HTTP/1.1 431");
+  { const Client silent(server.port()); }  // connected, and gone
+  { CHECK(Client(server.port()).send("GET / HT")); }
+  CHECK(status("GET / HTTP/1.1\r\n" + host + "\r\n") == "HTTP/1.1 200");
+}
+
+TEST_CASE("a slow client is dropped, and the next one served") {
+  const TemporaryFolder folder;
+  summary::FileWriter(folder.path).scalar("loss", 1, 0);
+  const summary::ReportServer server(folder.path);
+  const Client slow(server.port());
+  CHECK(slow.send("GET / HTTP/1.1\r\n"));  // and no more
+  CHECK(get(server).starts_with("HTTP/1.1 200"));
+  CHECK(slow.rest().substr(0, 12) != "HTTP/1.1 200");
+}
+
+TEST_CASE("the end of a server does not wait for a client, nor does the port") {
+  const TemporaryFolder folder;
+  std::optional<summary::ReportServer> server(std::in_place, folder.path);
+  const int port = server->port();
+  const Client waiting(port);
+  CHECK(waiting.send("GET / HTTP/1.1\r\n"));
+  CHECK(error_of<errors::UnavailableError>([&] {
+          summary::ReportServer(folder.path, port);
+        }).find("cannot serve at 127.0.0.1:" + std::to_string(port)) != std::string::npos);
+  server.reset();
+  CHECK(!Client(port).is_connected());
+  const summary::ReportServer again(folder.path, port);
+  CHECK(again.port() == port);
+}
+
+TEST_CASE("only this machine is served, and a child of fork() ends without the server") {
+  const TemporaryFolder folder;
+  summary::FileWriter(folder.path).scalar("loss", 1, 0);
+  summary::ReportServer server(folder.path);
+  CHECK(!Client(server.port(), "127.0.0.2").is_connected());  // listens to one address
+  const pid_t child = ::fork();
+  if (child == 0) {
+    { const summary::ReportServer moved = std::move(server); }
+    ::_exit(7);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 7));
+  CHECK(get(server).starts_with("HTTP/1.1 200"));
+}
+
+TEST_CASE("a port that is none, and a smoothing of 1, raise") {
+  CHECK_THROWS_AS(summary::ReportServer("x", 65536), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(summary::ReportServer("x", -1), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(summary::ReportServer("x", 0, {.smoothing = 1}), errors::InvalidArgumentError);
+}
+
+}  // namespace report_server_test
