@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "tandem/base/error.hpp"
 #include "tandem/io/crc32c.hpp"
+#include "tandem/summary/plugin_data.hpp"
 #include "tandem/summary/reader.hpp"
 #include "tandem/summary/wire.hpp"
 #include "tests/fuzz/file.hpp"
@@ -34,12 +36,20 @@ void check_file(std::string bytes) {
     if (++count > bytes.size() + 2) __builtin_trap();
   }
 }
+void check_plugin_data(const std::string& bytes) {
+  std::vector<summary::GraphOp> ops;
+  if (summary::parse_graph(bytes, ops) && ops.size() > bytes.size()) __builtin_trap();
+  summary::HParamsRecord record;
+  if (summary::parse_hparams(bytes, record) && record.hparams.size() > bytes.size()) __builtin_trap();
+}
 // What was decoded is not larger than the bytes allow.
 void check_event(const std::string& bytes) {
   summary::detail::TagInfos tags;
   summary::Event event;
   if (!summary::detail::parse_event(bytes, tags, event)) return;
+  check_plugin_data(event.graph);
   for (const summary::Value& v : event.values) {
+    check_plugin_data(v.plugin_content);
     const auto* const histogram = std::get_if<summary::Histogram>(&v.content);
     if (histogram && histogram->buckets.size() > std::size_t{1} << 20) __builtin_trap();
     const auto* const texts = std::get_if<summary::Texts>(&v.content);
@@ -68,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   switch (data[0] & 3) {
     case 0: check_file(bytes); break;
     case 1: check_event(bytes); break;
-    default: check_event(event_of(plugins[(data[0] >> 2) % 6], bytes, data[0] & 1));
+    default: check_plugin_data(bytes); check_event(event_of(plugins[(data[0] >> 2) % 6], bytes, data[0] & 1));
   }
   return 0;
 }
