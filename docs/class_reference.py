@@ -31,7 +31,7 @@ PAGES = {
                  ["train/*.hpp"]),
     "summaries": ("Summaries", "Event files for TensorBoard: `<tandem/summary.hpp>`, the component `tandem::summary`.",
                   ["summary/file_writer.hpp", "summary/functions.hpp", "summary/hparams.hpp", "summary/event.hpp", "summary/reader.hpp",
-                   "summary/tensor_board.hpp", "summary/report.hpp"]),
+                   "summary/plugin_data.hpp", "summary/tensor_board.hpp", "summary/report.hpp", "summary/report_server.hpp"]),
     "plots": ("Pictures and reports, reference", "SVG and HTML: `<tandem/plot.hpp>`, the component `tandem::plot`.",
               [f"plot/{name}.hpp" for name in ("figure", "values", "lines", "scatter", "bars", "heat_map", "images", "graph",
                                                "plot_model", "report")]),

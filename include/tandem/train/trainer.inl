@@ -191,7 +191,7 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
       fit.keeper->close();
       run.history_.exit_status = fit.keeper->exit_status();
     }
-    if (fit.is_over(step) && run.step_in_epoch_ > 0) run.history_.add(run.values_);
+    if (fit.is_over(step) && run.step_in_epoch_ > 0 && !run.values_.empty()) run.history_.add(run.values_);
   } catch (...) {
     data_epoch = fit.feed.position().epoch + 1;
     fit.progress.reset();  // ends the line before the text of the error
