@@ -27,7 +27,7 @@ grep -q '^epoch 1/4' out && fail 'the second run did not resume'
 grep -q -F "$(grep '^epoch 4/4' whole.out)" out || { fail 'resumed and uninterrupted training differ'; cat out; }
 cmp -s "$(latest whole)" "$(latest parts)" || fail 'the checkpoints of a killed and an uninterrupted run differ'
 says 'dims was "16", is "2"' "$program" --run parts --dims 2
-interrupted_run "$program" --epochs 1000
+interrupted_run --epochs 1000
 
 # Two numbers: also the plane.
 "$program" --epochs 1 --dims 2 --run two >out 2>&1 || { fail 'train, two numbers'; cat out; }

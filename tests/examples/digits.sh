@@ -36,21 +36,6 @@ PY
   fails_with 2 "'x' is not a whole number of at least 0" "$program" --seed x
   fails_with 2 'nonsense' "$program" --nonsense
 }
-# latest FOLDER: the latest checkpoint of a run.
-latest() { ls "$1"/checkpoints/*.safetensors | sort -V | tail -n 1; }
-# interrupted_run COMMAND...: Ctrl-C during training saves, and the status is 130.
-interrupted_run() {
-  python3 - "$@" <<'PY' || fail "an interrupted run of $*"
-import signal, subprocess, sys
-p = subprocess.Popen(sys.argv[1:] + ["--run", "stopped"], stdout=subprocess.PIPE, text=True)
-for line in p.stdout:
-    if line.startswith("epoch 1/"): break
-p.send_signal(signal.SIGINT)
-out = p.communicate()[0]
-assert p.returncode == 130 and "interrupted" in out, (p.returncode, out)
-PY
-  [ -n "$(latest stopped)" ] || fail "no checkpoint after an interrupt of $*"
-}
 # interrupted COMMAND...: Ctrl-C during training saves, and the status is 130.
 interrupted() {
   python3 - "$@" <<'PY' || fail "an interrupted run of $*"

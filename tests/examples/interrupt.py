@@ -17,6 +17,8 @@ ARGUMENTS = {
     "autoencoder": [EPOCHS],
     "mnist_mlp": [EPOCHS],
     "hparam_search": [["--trials", "6561"]],
+    "time_series": [EPOCHS],
+    "vae": [EPOCHS],
     "softmax_regression": [["--steps", FOREVER], ["--splits", FOREVER]],
     "transformer_lm": [["--data", "corpus.txt", "--steps", FOREVER]],
     "char_rnn": [["train", *SMALL, "--steps", FOREVER, "--patience", FOREVER], ["sample", "--checkpoint", "model", "--characters", FOREVER]],

@@ -25,7 +25,7 @@ assert curve(seen) | curve([again]) == whole and curve(seen).items() <= whole.it
 PY
 cmp -s "$(latest whole)" "$(latest killed)" || fail 'the checkpoints of a killed and an uninterrupted run differ'
 says 'batch' "$program" --run whole --batch 50
-interrupted_run "$program" --epochs 100000
+interrupted_run --epochs 100000
 
 if has_real mnist; then
   "$program" --data "$mnist" --epochs 30 --run real >out 2>&1 || { fail 'train on real digits'; cat out; }

@@ -69,13 +69,14 @@ bad_numbers() {
     fails_with 1 "field.csv: record 12, column ${1%%,*}: $field is not a finite number" "$program" --data field.csv
   done
 }
+# Programs that do not count steps set `count` to the option that says how long they work.
 bad_arguments() {
-  fails_with 2 "'0' is not a whole number of at least 1" "$program" --steps 0
+  fails_with 2 "'0' is not a whole number of at least 1" "$program" ${count:=--steps} 0
   fails_with 2 "'x' is not a whole number of at least 0" "$program" --seed x
   fails_with 2 'nonsense' "$program" --nonsense
   fails_with 2 'not expected: --nonsense of three words' "$program" --nonsense of three words
   narrow_help
-  if [ -e /dev/full ]; then fails_with 1 'the output could not be written' full_device "$program" --steps 2; fi
+  if [ -e /dev/full ]; then fails_with 1 'the output could not be written' full_device "$program" $count 2; fi
 }
 # full_device COMMAND...: with a device in place of its output that has no room.
 full_device() { "$@" >/dev/full; }
@@ -89,6 +90,53 @@ bad_folder() {
   fails_with 1 'cannot save to nowhere/.*: there is no folder nowhere' begins "$@" --checkpoint nowhere/model
   mkdir -p folder
   fails_with 1 'cannot save to folder: it is a folder' begins "$@" --checkpoint folder
+}
+# bad_run ARGUMENTS...: a folder that a run cannot have, and one of a run with another seed.
+bad_run() {
+  : >wall
+  says 'wall' "$program" "$@" --run wall/run
+  "$program" "$@" --run of_seed_1 >out 2>&1 || { fail "$*"; cat out; }
+  says 'seed was "1", is "2"' "$program" "$@" --run of_seed_1 --seed 2
+}
+# latest FOLDER: the latest checkpoint of a run.
+latest() { ls "$1"/checkpoints/*.safetensors | sort -V | tail -n 1; }
+# epochs_of FILES...: the values of all epochs, as a run prints them, each line once.
+epochs_of() { sed -n '/^epoch [0-9]*\//p' "$@" | sort -u; }
+# resumes EPOCHS ARGUMENTS...: killed after its first save and started again, a run ends like an uninterrupted one, in
+# what it prints and in its checkpoint. The folders are `whole` and `parts`, what the first run printed is in whole.out.
+resumes() {
+  epochs=$1
+  shift
+  "$program" "$@" --epochs "$epochs" --run whole >whole.out 2>&1 || { fail "train: $*"; cat whole.out; }
+  killed parts/checkpoints/ckpt-index.json "$@" --epochs "$epochs" --run parts
+  "$program" "$@" --epochs "$epochs" --run parts >out 2>&1 || { fail "resume after a kill: $*"; cat out; }
+  grep -q '^epoch 1/' out && fail "the second run did not resume: $*"
+  epochs_of whole.out >whole.epochs
+  { [ "$(wc -l <whole.epochs)" = "$epochs" ] && epochs_of killed.out out | cmp -s - whole.epochs; } ||
+    { fail "killed and uninterrupted training differ: $*"; cat whole.out killed.out out; }
+  cmp -s "$(latest whole)" "$(latest parts)" || fail "the checkpoints of a killed and an uninterrupted run differ: $*"
+}
+# interrupted_run ARGUMENTS...: Ctrl-C during training saves, and the status is 130.
+interrupted_run() {
+  python3 - "$program" "$@" <<'PY' || fail "an interrupted run of $*"
+import signal, subprocess, sys
+p = subprocess.Popen(sys.argv[1:] + ["--run", "stopped"], stdout=subprocess.PIPE, text=True)
+for line in p.stdout:
+    if line.startswith("epoch 1/"): break
+p.send_signal(signal.SIGINT)
+out = p.communicate()[0]
+assert p.returncode == 130 and "interrupted" in out, (p.returncode, out)
+PY
+  [ -n "$(latest stopped)" ] || fail "no checkpoint after an interrupt of $*"
+}
+# picture FILE TITLE: an SVG picture with this in its title.
+picture() {
+  python3 - "$@" <<'PY' || fail "the picture $1"
+import sys
+import xml.etree.ElementTree as xml
+title = xml.parse(sys.argv[1]).getroot().find("{http://www.w3.org/2000/svg}title").text
+assert sys.argv[2] in title, title
+PY
 }
 # begins COMMAND...: prints its errors, and a second line if it began to train.
 begins() {
