@@ -4,7 +4,6 @@
 //   autoencoder --data DIR    MNIST's four files, train-images-idx3-ubyte.gz and so on
 // It keeps its run in a folder; stopped, the same command goes on from it.
 #include <fmt/core.h>
-#include <iostream>
 
 #include <tandem/data.hpp>
 #include <tandem/plot.hpp>
@@ -13,16 +12,15 @@
 
 #include "examples/support/digits.hpp"
 #include "examples/support/program.hpp"
-#include "examples/support/save_path.hpp"
+#include "examples/support/training.hpp"
 
 using namespace tandem;
 
 namespace {
 
-struct Options {
-  std::string data;  // empty: generated digits
-  std::string run = "autoencoder_run", picture = "autoencoder.svg", plane = "autoencoder_plane.svg";
-  int dims = 16, epochs = 60, batch = 100, seed = 1;
+struct Options : training::Options {
+  std::string picture = "autoencoder.svg", plane = "autoencoder_plane.svg";
+  int dims = 16;
 };
 
 struct Autoencoder : Module {
@@ -101,8 +99,6 @@ void draw_plane(const std::string& path, const Autoencoder& net, const Tensor& i
 }
 
 int learn(const Options& o) {
-  save_path::check_file(o.picture);  // before training, not after it
-  if (o.dims == 2) save_path::check_file(o.plane);
   const digits::Digits digits = digits::load(o.data, o.seed);
   const Tensor held_out = pixels(digits.test.images);
   const auto batches = data::from_tensor_slices(digits.train.images)
@@ -118,20 +114,11 @@ int learn(const Options& o) {
   train::Trainer trainer(
       net, {.loss = losses::BinaryCrossentropy({.from_logits = true}), .optimizer = optimizers::Adam(2e-3)});
   const auto measure = [&](train::Run& run) { run.set_value("error", error(net, held_out)); };
-  const train::History history =
-      trainer.fit(batches, {.epochs = o.epochs,
-                            .callbacks = {train::LambdaCallback({.on_epoch_end = measure})},
-                            .progress = {.output = &std::cout},
-                            .directory = o.run,
-                            .configuration = {{"program", "autoencoder"},
-                                              {"data", digits.source.substr(digits.source.rfind('#') + 1)},
-                                              {"dims", std::to_string(o.dims)},
-                                              {"batch", std::to_string(o.batch)},
-                                              {"seed", std::to_string(o.seed)}}});
-  if (history.exit_status) {
-    fmt::print("interrupted; the same command goes on from {}\n", o.run);
-    return history.exit_status;
-  }
+  const train::History history = trainer.fit(
+      batches,
+      training::fit_options(o, {{"program", "autoencoder"}, {"data", digits.source}, {"dims", std::to_string(o.dims)}},
+                            {.callbacks = {train::LambdaCallback({.on_epoch_end = measure})}}));
+  if (history.exit_status) return training::interrupted(history, o.run);
   draw_reconstructions(o.picture, held_out, sigmoid(net(held_out)), digits.test.labels);
   if (o.dims == 2) draw_plane(o.plane, net, held_out, digits.test.labels);
   fmt::print("784 pixels in {} numbers: error {:.1f} % of the variance; drawn in {}{}\n", o.dims,
@@ -143,18 +130,13 @@ int learn(const Options& o) {
 
 int main(int argc, char** argv) {
   Options o;
+  o.run = "autoencoder_run", o.epochs = 60, o.batch = 100;
   CLI::App app("Squeezes pictures of digits into a few numbers and draws what it makes of them.");
-  app.add_option("--data", o.data, "the folder of MNIST's four files; default: generated digits");
+  training::add_options(app, o, "the folder of MNIST's four files; default: generated digits", "digits");
   app.add_option("--dims", o.dims, "numbers per picture; 2: also draw the plane")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
   app.add_option("--picture", o.picture, "file of the reconstructions")->capture_default_str();
   app.add_option("--plane", o.plane, "file of the plane")->capture_default_str();
-  app.add_option("--run", o.run, "the folder of the run, from which the same command goes on")->capture_default_str();
-  app.add_option("--epochs", o.epochs, "how often to see all digits")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--batch", o.batch, "digits a step")->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
   return program::run("autoencoder", app, argc, argv, [&] { return learn(o); });
 }

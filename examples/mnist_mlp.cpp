@@ -3,7 +3,6 @@
 //   mnist_mlp --data DIR     MNIST's four files, train-images-idx3-ubyte.gz and so on
 // It keeps its run in a folder. Stopped, even by kill -9, and started again, it goes on to the same result.
 #include <fmt/core.h>
-#include <iostream>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -11,16 +10,11 @@
 
 #include "examples/support/digits.hpp"
 #include "examples/support/program.hpp"
+#include "examples/support/training.hpp"
 
 using namespace tandem;
 
 namespace {
-
-struct Options {
-  std::string data;  // empty: generated digits
-  std::string run = "mnist_mlp_run";
-  int epochs = 80, batch = 100, seed = 1;
-};
 
 layers::Sequential network() {
   const auto moved = [](const Tensor& images) { return is_training() ? digits::moved(images) : images; };
@@ -34,7 +28,7 @@ layers::Sequential network() {
                             layers::Dense(10)};
 }
 
-int learn(const Options& o) {
+int learn(const training::Options& o) {
   const digits::Digits digits = digits::load(o.data, o.seed);
   const auto batches = data::from_tensor_slices({digits.train.images, digits.train.labels})
                            .shuffle({.seed = o.seed})
@@ -50,19 +44,10 @@ int learn(const Options& o) {
       net, {.loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
             .optimizer = optimizers::Adam(optimizers::schedules::ExponentialDecay(2e-3, double(batches.size()), 0.97)),
             .metrics = {metrics::SparseCategoricalAccuracy({.name = "accuracy"})}});
-  const train::History history =
-      trainer.fit(batches, {.epochs = o.epochs,
-                            .validation_data = held_out,
-                            .progress = {.output = &std::cout},
-                            .directory = o.run,
-                            .configuration = {{"program", "mnist_mlp"},
-                                              {"data", digits.source.substr(digits.source.rfind('#') + 1)},
-                                              {"batch", std::to_string(o.batch)},
-                                              {"seed", std::to_string(o.seed)}}});
-  if (history.exit_status) {
-    fmt::print("interrupted; the same command goes on from {}\n", o.run);
-    return history.exit_status;
-  }
+  const train::History history = trainer.fit(
+      batches,
+      training::fit_options(o, {{"program", "mnist_mlp"}, {"data", digits.source}}, {.validation_data = held_out}));
+  if (history.exit_status) return training::interrupted(history, o.run);
   fmt::print("{:.2f} % of {} held-out digits right; weights in {}\n", 100 * history["val_accuracy"].back(),
              digits.test.labels.shape()[0], o.run);
   return 0;
@@ -71,14 +56,8 @@ int learn(const Options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options o;
+  training::Options o{.run = "mnist_mlp_run", .epochs = 80, .batch = 100};
   CLI::App app("A network with two hidden layers learns to read digits.");
-  app.add_option("--data", o.data, "the folder of MNIST's four files; default: generated digits");
-  app.add_option("--run", o.run, "the folder of the run, from which the same command goes on")->capture_default_str();
-  app.add_option("--epochs", o.epochs, "how often to see all digits")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--batch", o.batch, "digits a step")->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
+  training::add_options(app, o, "the folder of MNIST's four files; default: generated digits", "digits");
   return program::run("mnist_mlp", app, argc, argv, [&] { return learn(o); });
 }

@@ -17,6 +17,7 @@ ARGUMENTS = {
     "autoencoder": [EPOCHS],
     "mnist_mlp": [EPOCHS],
     "hparam_search": [["--trials", "6561"]],
+    "mnist_cnn": [EPOCHS],
     "time_series": [EPOCHS],
     "vae": [EPOCHS],
     "softmax_regression": [["--steps", FOREVER], ["--splits", FOREVER]],

@@ -18,7 +18,7 @@ ARGUMENTS = {
     "char_rnn": ["train", "--data", "corpus.txt", "--hidden", "16", "--batch", "8", "--window", "20", "--steps", "400"],
     "beam_search": ["--data", "corpus.txt", "--steps", "200", "--prompts", "1", "--length", "1"],
     "word2vec": ["--data", "corpus.txt", "--learning-rate", "1e-4", "--size", "8", "--epochs", "12"],
-    "mnist_cnn": ["--steps", "80", "--batch", "20"],
+    "mnist_cnn": ["--epochs", "1", "--steps-per-epoch", "80", "--batch", "20"],
     "image_classifier": ["--size", "12", "10", "--steps", "600"],
 }
 REDRAWN = re.compile(r"\r([^\r\n]*)")
