@@ -3,8 +3,8 @@
 //   image_classifier --size 250 151     larger ones
 //   image_classifier --data DIR         your pictures: JPEG, PNG or BMP files in a subfolder for each class; or digits:
 //                                       MNIST's four files, train-images-idx3-ubyte.gz and so on
-// Files are read, decoded and augmented by threads while the network learns. It saves a checkpoint every 100 steps and
-// at Ctrl-C. Stopped in the middle of an epoch, even by kill -9, it goes on to the same result.
+// Files are read, decoded and augmented by threads while the network learns. It keeps its run in a folder. Stopped in
+// the middle of an epoch, even by kill -9, it goes on to the same result.
 #include <fmt/core.h>
 #include <array>
 #include <filesystem>
@@ -14,24 +14,20 @@
 #include <tandem/image.hpp>
 #include <tandem/io.hpp>
 #include <tandem/tandem.hpp>
+#include <tandem/train.hpp>
 
 #include "examples/support/data_name.hpp"
 #include "examples/support/digits.hpp"
 #include "examples/support/program.hpp"
-#include "examples/support/progress.hpp"
-#include "examples/support/saved_run.hpp"
+#include "examples/support/training.hpp"
 
 using namespace tandem;
 
 namespace {
 
-struct Options {
-  std::string data;  // empty: generated pictures
-  std::string checkpoint = "image_classifier.safetensors";
+struct Options : training::Options {
   std::string pictures = "image_classifier_pictures";  // where the generated ones are written
   std::array<int, 2> size = {125, 76};                 // height, width
-  int steps = 0, batch = 0;                            // 0: 200 steps of 3 pictures, 3000 of 32 digits
-  int seed = 1, checkpoint_every = 100;
 };
 
 // A gray picture, float32 [height, width, 1] from -0.5 to 0.5, and its class, int32 or uint8 [].
@@ -151,23 +147,11 @@ void print_shapes() {
   fmt::print("\n");
 }
 
-// The mean loss, and the share of pictures that are recognized.
-std::pair<double, double> evaluate(const SmallAlexNet& net, const data::Dataset<Picture>& pictures) {
-  const metrics::SparseCategoricalCrossentropy loss({.from_logits = true});
-  const metrics::SparseCategoricalAccuracy accuracy;
-  for (const auto& [images, labels] : pictures.batch(20).epoch(0)) {
-    const Tensor logits = net(images);
-    loss.update_state(labels, logits), accuracy.update_state(labels, logits);
-  }
-  return {loss.result().item<double>(), accuracy.result().item<double>()};
-}
-
 int learn(const Options& o) {
   const auto [classes, train, test, source] = task_of(o);
   const auto batches = train.shuffle({.seed = o.seed})
                            .map(augment, {.num_parallel_calls = data::autotune})
                            .batch(o.batch, {.drop_remainder = true})
-                           .repeat()
                            .prefetch(2);
   print_shapes();
   random::set_seed(o.seed);  // of the initial weights, of dropout and of the augmentation
@@ -175,34 +159,15 @@ int learn(const Options& o) {
   net(batches.at(0, 0).first);  // makes the weights
   fmt::print("{}\n", net.summary());
 
-  const losses::SparseCategoricalCrossentropy loss({.from_logits = true});
-  const optimizers::Adam adam(2e-4);
-  const std::vector<Variable> weights = net.trainable_variables();
-  adam.build(weights);
-  const auto step = function([&](const Tensor& images, const Tensor& labels) {
-    const training_scope training(true);
-    return adam.minimize([&] { return loss(labels, net(images)); }, weights);
-  });
-  const SavedRun run(o.checkpoint,
-                     {{"program", "image_classifier"},
-                      {"data", source},
-                      {"batch", std::to_string(o.batch)},
-                      {"seed", std::to_string(o.seed)}},
-                     {{"model", net}, {"optimizer", adam}, {"random", random::global_generator().state()}});
-
-  Progress progress;
-  const i64 first = adam.iterations().item<i64>();
-  auto next = batches.iterator({.epoch = 0, .index = first});
-  for (const i64 i : interrupt::steps(first, o.steps)) {
-    const auto [images, labels] = *next.next();
-    const float value = step(images, labels).item<float>();
-    progress.show(double(i + 1) / o.steps, fmt::format("step {}  loss {:f}", i + 1, value));
-    if ((i + 1) % o.checkpoint_every == 0 || i + 1 == o.steps) run.save();
-  }
-  progress.end();
-  if (interrupt::received) return run.interrupted();
+  train::Trainer trainer(net, {.loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+                               .optimizer = optimizers::Adam(2e-4),
+                               .metrics = {metrics::SparseCategoricalAccuracy({.name = "accuracy"})}});
+  const train::History history =
+      trainer.fit(batches, training::fit_options(o, {{"program", "image_classifier"}, {"data", source}},
+                                                 {.validation_data = test.batch(20)}));
+  if (history.exit_status) return training::interrupted(history, o.run);
   fmt::print("training loss {:.4f}, {:.1f} % of {} held-out pictures right; weights in {}\n",
-             evaluate(net, train).first, 100 * evaluate(net, test).second, test.size(), o.checkpoint);
+             trainer.evaluate(train.batch(20))["loss"], 100 * history["val_accuracy"].back(), test.size(), o.run);
   return 0;
 }
 
@@ -210,25 +175,19 @@ int learn(const Options& o) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("A small AlexNet learns to classify pictures.");
-  app.add_option(
-      "--data", o.data,
-      "a folder with a subfolder of pictures for each class, or with MNIST's four files; default: generated pictures");
+  o.run = "image_classifier_run", o.epochs = 2, o.batch = 3, o.steps_per_epoch = 100;
+  CLI::App app("A small AlexNet learns to classify pictures. With --data, the default is 30 epochs of batches of 32.");
+  training::add_options(
+      app, o,
+      "a folder with a subfolder of pictures for each class, or with MNIST's four files; default: generated pictures",
+      "pictures");
   app.add_option("--pictures", o.pictures, "the folder that generated pictures are written to")->capture_default_str();
   app.add_option("--size", o.size, "height and width of the pictures, to which those of a folder are resized")
       ->check(arguments::whole_number(8))
       ->capture_default_str();
-  app.add_option("--checkpoint", o.checkpoint, "the file to save to, and to go on from")->capture_default_str();
-  app.add_option("--checkpoint-every", o.checkpoint_every, "steps between checkpoints")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--steps", o.steps, "how many steps to train; default: 200, with --data 3000")
-      ->check(arguments::whole_number(1));
-  app.add_option("--batch", o.batch, "pictures a step; default: 3, with --data 32")->check(arguments::whole_number(1));
-  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
   return program::run("image_classifier", app, argc, argv, [&] {
-    if (!o.steps) o.steps = o.data.empty() ? 200 : 3000;
-    if (!o.batch) o.batch = o.data.empty() ? 3 : 32;
+    if (!o.data.empty() && !app.count("--epochs")) o.epochs = 30;
+    if (!o.data.empty() && !app.count("--batch")) o.batch = 32;
     return learn(o);
   });
 }

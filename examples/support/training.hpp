@@ -1,8 +1,11 @@
 // What the programs that train by train::Trainer share: their options, the folder of their run, and how it ends.
 #pragma once
 #include <fmt/core.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -45,6 +48,13 @@ inline std::string setting(double x) {
   return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
 }
 
+/// Progress on stdout: a line that is rewritten if that is a terminal.
+inline tandem::train::ProgressOptions progress() {
+  using tandem::train::ProgressMode;
+  const bool terminal = ::isatty(1) && !std::getenv("CI");
+  return {.mode = terminal ? ProgressMode::terminal : ProgressMode::lines, .output = &std::cout};
+}
+
 /// What fit() gets: `fit` and what the options say.
 ///   settings  what must agree for a run to go on, besides batch, seed and steps per epoch; of data as data_setting()
 ///             has them, the hash alone
@@ -56,7 +66,7 @@ inline tandem::train::FitOptions fit_options(const Options& o, tandem::train::Me
   settings["steps_per_epoch"] = o.steps_per_epoch ? std::to_string(o.steps_per_epoch) : "all";
   fit.epochs = o.epochs, fit.steps_per_epoch = o.steps_per_epoch;
   fit.directory = o.run, fit.configuration = std::move(settings);
-  fit.progress.output = &std::cout;
+  fit.progress = progress();
   return fit;
 }
 

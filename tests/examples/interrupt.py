@@ -18,6 +18,7 @@ ARGUMENTS = {
     "mnist_mlp": [EPOCHS],
     "hparam_search": [["--trials", "6561"]],
     "mnist_cnn": [EPOCHS],
+    "image_classifier": [EPOCHS],
     "time_series": [EPOCHS],
     "vae": [EPOCHS],
     "softmax_regression": [["--steps", FOREVER], ["--splits", FOREVER]],

@@ -19,9 +19,10 @@ ARGUMENTS = {
     "beam_search": ["--data", "corpus.txt", "--steps", "200", "--prompts", "1", "--length", "1"],
     "word2vec": ["--data", "corpus.txt", "--learning-rate", "1e-4", "--size", "8", "--epochs", "12"],
     "mnist_cnn": ["--epochs", "1", "--steps-per-epoch", "80", "--batch", "20"],
-    "image_classifier": ["--size", "12", "10", "--steps", "600"],
+    "image_classifier": ["--size", "12", "10", "--epochs", "6"],
 }
 REDRAWN = re.compile(r"\r([^\r\n]*)")
+COLORS = re.compile(r"\x1b\[\d+m")
 
 
 def output(command, columns):
@@ -41,7 +42,8 @@ def output(command, columns):
 
 
 def problems(name, program, columns):
-    lines = [line for line in REDRAWN.findall(output([program, *ARGUMENTS[name]], columns)) if line]
+    text = COLORS.sub("", output([program, *ARGUMENTS[name]], columns))
+    lines = [line for line in REDRAWN.findall(text) if line and not line.startswith("epoch ")]  # which stay
     if not any(" % " in line for line in lines):
         yield f"no progress line in {lines}"
     if not any(" left" in line for line in lines):
