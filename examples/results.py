@@ -86,7 +86,7 @@ ROWS = [
         rf"steps: {NUMBER} % of the held-out texts right", "{0:.1f} % of held-out mails ({0.least:.1f} to {0.most:.1f})", seeds=4),
     Row("sequence_labelling", "letters of which some look alike, read one way and both ways",
         rf"\none way  +.*right, {NUMBER} % wrong\n(?:.*\n)*both ways  +.*right, {NUMBER} % wrong", "{0:.1f} % and {1:.1f} % wrong"),
-    Row("sequence_labelling --task tags --data DATA/text/brown_tagged.txt.gz --steps 10000", "parts of speech",
+    Row("sequence_labelling --task tags --data DATA/text/brown_tagged.txt.gz --epochs 50", "parts of speech",
         rf"\none way  +{NUMBER} % right.*\n(?:.*\n)*both ways  +{NUMBER} % right", "{0:.1f} % and {1:.1f} % right", slow=True),
     Row("transformer_lm --data DATA/text/state_of_the_union.txt.gz", "a small transformer writes text, a character at a time",
         rf"held out: {NUMBER} bits", "{0:.2f} bits a character", slow=True),

@@ -55,7 +55,7 @@ inline tandem::train::ProgressOptions progress() {
   return {.mode = terminal ? ProgressMode::terminal : ProgressMode::lines, .output = &std::cout};
 }
 
-/// What fit() gets: `fit` and what the options say.
+/// What fit() gets: `fit` and what the options say. A loss that is not finite ends the training.
 ///   settings  what must agree for a run to go on, besides batch, seed and steps per epoch; of data as data_setting()
 ///             has them, the hash alone
 inline tandem::train::FitOptions fit_options(const Options& o, tandem::train::Metadata settings,
@@ -66,6 +66,7 @@ inline tandem::train::FitOptions fit_options(const Options& o, tandem::train::Me
   settings["steps_per_epoch"] = o.steps_per_epoch ? std::to_string(o.steps_per_epoch) : "all";
   fit.epochs = o.epochs, fit.steps_per_epoch = o.steps_per_epoch;
   fit.directory = o.run, fit.configuration = std::move(settings);
+  fit.callbacks.push_back(tandem::train::TerminateOnNaN());
   fit.progress = progress();
   return fit;
 }
