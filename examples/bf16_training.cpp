@@ -1,24 +1,20 @@
 // bf16_training: a network on digits in bfloat16, which has the range of float32 but 8 bits of precision. The weights
 // stay in float32: a step is often smaller than the distance of a bfloat16 to the next one, and would be lost.
-// It saves a checkpoint of each network every 100 steps and at Ctrl-C. Stopped, even by kill -9, it goes on to the same
-// result.
+// It keeps the run of each network in a folder. Stopped, even by kill -9, it goes on to the same result.
 #include <fmt/core.h>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
+#include <tandem/train.hpp>
 
 #include "examples/support/digits.hpp"
 #include "examples/support/program.hpp"
-#include "examples/support/saved_run.hpp"
 #include "examples/support/stopwatch.hpp"
+#include "examples/support/training.hpp"
 
 using namespace tandem;
 
 namespace {
-
-struct Options : program::Options {
-  std::string checkpoint = "bf16_training.safetensors";
-};
 
 // A dense layer that has its weights in float32 and computes in another dtype. Gradients pass through the casts.
 struct MixedDense : layers::Layer {
@@ -60,7 +56,7 @@ void round_to_bfloat16(const std::vector<Variable>& weights) {
 }
 
 struct Setting {
-  const char *name, *suffix;  // suffix: of the checkpoint's name
+  const char *name, *suffix;  // suffix: of the run's folder
   DType compute;
   bool round_weights;  // as if they were in bfloat16, too
 };
@@ -73,62 +69,56 @@ void report(const Setting& setting, const Net& net, const digits::Digits& d, dou
 }
 
 // Returns the exit status.
-int train(const Setting& setting, const digits::Digits& d, const Options& o) {
+int train(const Setting& setting, const digits::Digits& d, const training::Options& o) {
   random::set_seed(o.seed);
   const Net net(setting.compute);
   const optimizers::Adam adam(0.001);
-  const auto batches = data::from_tensor_slices({d.train.images, d.train.labels}).shuffle({.seed = o.seed}).batch(100);
+  const auto batches =
+      data::from_tensor_slices({d.train.images, d.train.labels}).shuffle({.seed = o.seed}).batch(o.batch);
   const auto [first_images, first_labels] = batches.at_step(0);
   const i64 kept = bytes_kept(net, first_images, first_labels);  // makes the weights
   const std::vector<Variable> weights = net.trainable_variables();
-  adam.build(weights);
-  const auto step = function([&](const Tensor& images, const Tensor& labels) {
-    adam.minimize([&] { return loss_of(net, images, labels); }, weights);
-    if (setting.round_weights) round_to_bfloat16(weights);
-  });
-  const SavedRun run(
-      with_suffix(o.checkpoint, setting.suffix),
-      {{"program", "bf16_training"}, {"network", setting.name}, {"data", d.source}, {"seed", std::to_string(o.seed)}},
-      {{"model", net}, {"optimizer", adam}});
-
+  train::Trainer trainer({{"model", net}, {"optimizer", adam}},
+                         [&](const Tensor& images, const Tensor& labels) -> train::Outputs {
+                           const Tensor loss = adam.minimize([&] { return loss_of(net, images, labels); }, weights);
+                           if (setting.round_weights) round_to_bfloat16(weights);
+                           return {{"loss", loss}};
+                         });
+  train::FitOptions fit =
+      training::fit_options(o, {{"program", "bf16_training"}, {"network", setting.name}, {"data", d.source}});
+  fit.directory += setting.suffix;
+  fit.progress.mode = train::ProgressMode::none;
   Stopwatch watch;
-  const i64 first = adam.iterations().item<i64>();
-  for (const i64 i : interrupt::steps(first, o.steps)) {
-    watch.start();
-    const auto [images, labels] = batches.at_step(i);
-    step(images, labels);
-    watch.stop();
-    if ((i + 1) % 100 == 0 || i + 1 == o.steps) run.save();
-  }
-  if (interrupt::received) return run.interrupted();
-  const i64 steps = std::max<i64>(o.steps - first, 1);
-  report(setting, net, d, 1e3 * watch.seconds() / static_cast<double>(steps), kept);
+  i64 steps = 0;  // of this process
+  fit.callbacks.push_back(train::LambdaCallback({.on_step_end = [&](train::Run&) {
+    if (steps++ == 0) watch.start();  // behind the first one, which also traces
+  }}));
+  const train::History history = trainer.fit(batches, fit);
+  if (history.exit_status) return training::interrupted(history, fit.directory);
+  if (steps > 0) watch.stop();
+  report(setting, net, d, 1e3 * watch.seconds() / static_cast<double>(std::max<i64>(steps - 1, 1)), kept);
   return 0;
 }
 
-int compare(const Options& o) {
-  save_path::check_file(o.checkpoint);
+int compare(const training::Options& o) {
   const digits::Digits d = digits::load(o.data, o.seed);
   fmt::print("{:28} {:>8}  {:>8}  {:>9}  {:>9}\n", "", "test", "loss", "step", "kept");
-  for (const Setting& setting : {Setting{"float32", "float32", float32, false},
-                                 Setting{"bfloat16, float32 weights", "bfloat16", bfloat16, false},
-                                 Setting{"bfloat16, weights too", "all_bfloat16", bfloat16, true}})
+  for (const Setting& setting : {Setting{"float32", "_float32", float32, false},
+                                 Setting{"bfloat16, float32 weights", "_bfloat16", bfloat16, false},
+                                 Setting{"bfloat16, weights too", "_all_bfloat16", bfloat16, true}})
     if (const int status = train(setting, d, o)) return status;
   fmt::print(
       "test: the share of held-out digits that are right; loss: of training; kept: by a tape, for the gradient of a\n"
-      "batch of 100. A CPU computes in float32 and rounds: bfloat16 saves memory here, and costs time.\n");
+      "batch of {}. A CPU computes in float32 and rounds: bfloat16 saves memory here, and costs time.\n",
+      o.batch);
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options o;
-  o.steps = 600;
+  training::Options o{.run = "bf16_training_run", .epochs = 6, .batch = 100, .steps_per_epoch = 100};
   CLI::App app("Trains a network on digits in float32 and in bfloat16, and compares them.");
-  program::add_options(app, o, "a folder with MNIST's files; default: generated digits");
-  app.add_option("--checkpoint", o.checkpoint,
-                 "the file to save to, and to go on from; its name gets the network's before the extension")
-      ->capture_default_str();
+  training::add_options(app, o, "a folder with MNIST's files; default: generated digits", "digits");
   return program::run("bf16_training", app, argc, argv, [&] { return compare(o); });
 }

@@ -1,7 +1,7 @@
 // transformer_lm: a small transformer that writes text, a character at a time.
 //   transformer_lm                     on the licence texts of a Debian machine
 //   transformer_lm --data FILE         on a text file, or on the files of a folder
-// It saves a checkpoint every 100 steps and at Ctrl-C. The same command goes on from it; once trained, it only writes.
+// It keeps its run in a folder. Stopped, the same command goes on from it; once trained, it only writes.
 #include <fmt/core.h>
 #include <cmath>
 #include <cstdio>
@@ -9,20 +9,20 @@
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
+#include <tandem/train.hpp>
 
 #include "examples/support/characters.hpp"
 #include "examples/support/data_name.hpp"
 #include "examples/support/program.hpp"
-#include "examples/support/saved_run.hpp"
-#include "examples/support/stopwatch.hpp"
+#include "examples/support/training.hpp"
 
 using namespace tandem;
 
 namespace {
 
-struct Options : program::Options {
-  std::string checkpoint = "transformer_lm.safetensors", start = "The ";
-  i64 layers = 2, width = 128, heads = 4, window = 64, batch = 16, characters = 400;
+struct Options : training::Options {
+  std::string start = "The ";
+  i64 layers = 2, width = 128, heads = 4, window = 64, characters = 400;
   double learning_rate = 3e-3, dropout = 0.1, temperature = 0.7;
 };
 
@@ -86,22 +86,11 @@ void write(const Transformer& model, const Vocabulary& vocabulary, const Options
 
 // A linear warm-up, then half a wave of a cosine.
 optimizers::AdamW optimizer(const Options& o) {
-  const double warm_up = std::min(100., static_cast<double>(o.steps) / 10);
+  const double steps = static_cast<double>(o.epochs * o.steps_per_epoch), warm_up = std::min(100., steps / 10);
   const optimizers::schedules::CosineDecay rate(
-      0, static_cast<double>(o.steps) - warm_up,
-      {.alpha = 0.05, .warmup_target = o.learning_rate, .warmup_steps = warm_up});
+      0, steps - warm_up, {.alpha = 0.05, .warmup_target = o.learning_rate, .warmup_steps = warm_up});
   return optimizers::AdamW({.learning_rate = rate, .weight_decay = 0.01, .global_clipnorm = 1});
 }
-// What a run that goes on must agree with.
-train::Metadata settings(const Options& o, const std::string& text) {
-  return {{"program", "transformer_lm"},         {"text", data_setting(o.data, stable_hash(text))},
-          {"steps", std::to_string(o.steps)},    {"seed", std::to_string(o.seed)},
-          {"batch", std::to_string(o.batch)},    {"window", std::to_string(o.window)},
-          {"layers", std::to_string(o.layers)},  {"heads", std::to_string(o.heads)},
-          {"width", std::to_string(o.width)},    {"learning_rate", number_setting(o.learning_rate)},
-          {"dropout", number_setting(o.dropout)}};
-}
-
 int learn(const Options& o) {
   const std::string all = read_corpus(o.data);
   const std::string_view text = std::string_view(all).substr(0, all.size() - all.size() / 20);
@@ -120,35 +109,21 @@ int learn(const Options& o) {
   fmt::print("{}\n", model.summary());
 
   const optimizers::AdamW adam = optimizer(o);
-  const std::vector<Variable> weights = model.trainable_variables();
-  adam.build(weights);
-  const auto step = function([&](const Tensor& windows) {
-    const training_scope training(true);
-    return adam.minimize([&] { return reduce_mean(bits_of(model, windows)); }, weights);
+  train::Trainer trainer({{"model", model}, {"optimizer", adam}}, [&](const Tensor& windows) -> train::Outputs {
+    return {{"bits a character",
+             adam.minimize([&] { return reduce_mean(bits_of(model, windows)); }, model.trainable_variables())}};
   });
-
-  const metrics::Mean bits;
-  const SavedRun run(
-      o.checkpoint, settings(o, all),
-      {{"model", model}, {"optimizer", adam}, {"random", random::global_generator().state()}, {"mean_bits", bits}});
-
-  Stopwatch watch;
-  const i64 first = adam.iterations().item<i64>();
-  for (const i64 i : interrupt::steps(first, o.steps)) {
-    const Tensor batch = batches.at_step(i);
-    watch.start();
-    bits.update_state(step(batch));
-    watch.stop();
-    const i64 done = i + 1;
-    if (done % 100 != 0 && done != o.steps) continue;
-    const double mean = bits.result().item<double>();
-    if (!std::isfinite(mean)) throw std::runtime_error("training diverged; lower --learning-rate");
-    bits.reset_state();
-    run.save();
-    fmt::print("step {}: {:.3f} bits a character, {:.0f} characters/s\n", done, mean,
-               static_cast<double>((done - first) * o.batch * o.window) / watch.seconds());
-  }
-  if (interrupt::received) return run.interrupted();
+  const train::Metadata settings{{"program", "transformer_lm"},
+                                 {"data", data_setting(o.data, stable_hash(all))},
+                                 {"epochs", std::to_string(o.epochs)},
+                                 {"window", std::to_string(o.window)},
+                                 {"layers", std::to_string(o.layers)},
+                                 {"heads", std::to_string(o.heads)},
+                                 {"width", std::to_string(o.width)},
+                                 {"learning_rate", training::setting(o.learning_rate)},
+                                 {"dropout", training::setting(o.dropout)}};
+  const train::History history = trainer.fit(batches, training::fit_options(o, settings));
+  if (history.exit_status) return training::interrupted(history, o.run);
   const double held_out_bits = bits_a_character(model, held_out, o.window);
   fmt::print("held out: {:.3f} bits a character, perplexity {:.2f}. At temperature {:g} it writes:\n\n", held_out_bits,
              std::exp2(held_out_bits), o.temperature);
@@ -160,9 +135,10 @@ int learn(const Options& o) {
 
 int main(int argc, char** argv) {
   Options o;
-  o.data = "/usr/share/common-licenses", o.steps = 2000;
+  o.data = "/usr/share/common-licenses", o.run = "transformer_lm_run";
+  o.epochs = 20, o.steps_per_epoch = 100, o.batch = 16;
   CLI::App app("A small transformer that writes text, a character at a time.");
-  program::add_options(app, o, "a text file, plain or compressed by gzip, or a folder of them");
+  training::add_options(app, o, "a text file, plain or compressed by gzip, or a folder of them", "windows");
   const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* what) {
     app.add_option(name, value, what)->check(check)->capture_default_str();
   };
@@ -171,12 +147,10 @@ int main(int argc, char** argv) {
   add("--width", o.width, count, "numbers a character, a multiple of --heads");
   add("--heads", o.heads, count, "of attention");
   add("--window", o.window, count, "characters that the model sees");
-  add("--batch", o.batch, count, "windows a step");
   add("--dropout", o.dropout, arguments::number_in(0, 1), "share of activations dropped in training");
   add("--learning-rate", o.learning_rate, arguments::positive_number(), "after the warm-up; then a cosine decay");
   add("--temperature", o.temperature, arguments::number_in(0, 1e6), "of what it writes; 0: always the likeliest");
   add("--characters", o.characters, arguments::whole_number(0), "how many it writes");
   app.add_option("--start", o.start, "what the written text begins with")->capture_default_str();
-  app.add_option("--checkpoint", o.checkpoint, "the file of the model")->capture_default_str();
   return program::run("transformer_lm", app, argc, argv, [&] { return learn(o); });
 }

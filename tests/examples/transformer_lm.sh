@@ -5,7 +5,7 @@
 on() {  # on TEXT ARGUMENTS...
   text=$1
   shift
-  "$program" --data "$text" --width 32 --window 24 --batch 16 --heads 2 --steps 200 --learning-rate 0.01 "$@"
+  "$program" --data "$text" --width 32 --window 24 --batch 16 --heads 2 --epochs 2 --learning-rate 0.01 "$@"
 }
 small() { on corpus.txt "$@"; }
 held_out='held out: ([0-9.]+) bits a character'
@@ -17,35 +17,34 @@ while [ $i -lt 120 ]; do
 done >corpus.txt
 
 # It learns: a guess by the frequency of characters costs 4.4 bits; all that has to be guessed here is the number.
-small --checkpoint model --characters 80 >whole.out 2>&1 || { fail 'train'; cat whole.out; }
+small --run model --characters 80 >whole.out 2>&1 || { fail 'train'; cat whole.out; }
 cp whole.out out
 near "$(number "$held_out")" 0.26 0.06 || { fail 'held out'; cat out; }  # 0.277; with another seed 0.235
 
 # Interrupted and continued equals uninterrupted, the written text included; then it only writes.
-stops_at_interrupt --data corpus.txt --width 32 --window 24 --batch 16 --heads 2 --steps 1000000 --checkpoint stopped
-[ -s stopped ] || fail 'no checkpoint after an interrupt'
+interrupted_run --data corpus.txt --width 32 --window 24 --heads 2 --epochs 1000000 --steps-per-epoch 20
 python3 - "$program" <<'PY' || fail 'a killed run'
 import subprocess, sys
 p = subprocess.Popen([sys.argv[1], "--data", "corpus.txt", "--width", "32", "--window", "24", "--batch", "16", "--heads", "2",
-                      "--steps", "200", "--learning-rate", "0.01", "--checkpoint", "killed"], stdout=subprocess.PIPE, text=True)
+                      "--epochs", "2", "--learning-rate", "0.01", "--run", "killed"], stdout=subprocess.PIPE, text=True)
 for line in p.stdout:
-    if line.startswith("step 100"): break
+    if line.startswith("epoch 1/2"): break
 p.kill()
 p.communicate()
 PY
-for run in continued trained; do small --checkpoint killed --characters 80 >$run.out 2>&1 || { fail $run; cat $run.out; }; done
-grep -q 'going on from killed' continued.out || fail 'the run after a kill did not resume'
+for run in continued trained; do small --run killed --characters 80 >$run.out 2>&1 || { fail $run; cat $run.out; }; done
+grep -q '^epoch' trained.out && fail 'a trained model is trained again'
 for run in whole continued trained; do sed -n '/^held out/,$p' $run.out >$run; done
 { [ -s whole ] && cmp -s whole continued; } || { fail 'continued and uninterrupted training differ'; cat whole continued; }
 cmp -s whole trained || { fail 'a trained model writes something else'; cat whole trained; }
-greedy() { small --checkpoint model --temperature 0 --characters 40 --start 'number 7'; }
+greedy() { small --run model --temperature 0 --characters 40 --start 'number 7'; }
 greedy >greedy.1
 greedy >greedy.2
 cmp -s greedy.1 greedy.2 || fail 'greedy texts differ'
 grep -q '^number 7.* jumps over' greedy.1 || { fail 'the start'; cat greedy.1; }
 
 if has_real text/moby_dick.txt.gz; then
-  "$program" --data "$real/text/moby_dick.txt.gz" --steps 200 --width 64 --batch 16 --characters 20 --checkpoint moby >out 2>&1 ||
+  "$program" --data "$real/text/moby_dick.txt.gz" --epochs 2 --width 64 --characters 20 --run moby >out 2>&1 ||
     { fail 'a novel'; cat out; }
   near "$(number "$held_out")" 3.4 0.5 || { fail 'a novel: held out'; cat out; }
 fi
@@ -63,15 +62,16 @@ fails_with 1 'fewer characters than a window' "$program" --data short.txt
 fails_with 1 'fewer characters than a window' "$program" --data short.txt --start '@@'
 head -c 1000 corpus.txt >brief.txt  # whose last twentieth is shorter than a window
 fails_with 1 'fewer characters than a window' "$program" --data brief.txt
-says "dropout is 0.1, not 0.2; name another file with --checkpoint" small --checkpoint model --dropout 0.2
+says 'dropout was "0.1", is "0.2"' small --run model --dropout 0.2
 sed 's/fox/cat/' corpus.txt >other.txt
-says "text is corpus.txt, not other.txt" on other.txt --checkpoint model
-says "is from another run: [a-z_]* is .*, not " "$program" --data corpus.txt --width 32 --window 24 --batch 16 --heads 2 --steps 50 --checkpoint model
-fails_with 1 'none of its characters' small --checkpoint model --start '@@'
+says 'data was "' on other.txt --run model
+fails_with 1 'none of its characters' small --run model --start '@@'
 fails_with 1 'heads' "$program" --data corpus.txt --width 10 --heads 3
-says 'not finite\|training diverged' "$program" --data corpus.txt --width 32 --window 24 --heads 2 --steps 200 --learning-rate 1e30 --checkpoint bad
-[ ! -e bad ] || fail 'a diverged run left a checkpoint'
+says 'not finite\|training diverged' "$program" --data corpus.txt --width 32 --window 24 --heads 2 --epochs 2 --learning-rate 1e30 --run bad
+[ ! -e bad/checkpoints ] || fail 'a diverged run left a checkpoint'
 "$program" --help >out 2>&1 && grep -q -- --data out || fail 'no help'
 fails_with 2 "'1' is not a number in" "$program" --dropout 1
+count=--epochs
 bad_arguments
+bad_run --data corpus.txt --width 8 --window 8 --heads 2 --epochs 1 --steps-per-epoch 1 --characters 1
 finish
