@@ -4,6 +4,7 @@
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
+#include <tandem/train.hpp>
 
 #include "examples/support/finite_numbers.hpp"
 #include "examples/support/program.hpp"
@@ -27,26 +28,14 @@ Passengers passengers(const std::string& path, const data::Table& table) {
   return {concat({classes, expand_dims(constant(female), 1), age}, 1), finite_numbers(path, table, {"Survived"})};
 }
 
-struct Model : tandem::Model<Model> {
-  layers::Dense dense{1};
-  Tensor operator()(const Tensor& x) const { return dense(x); }  // logits
-};
-Tensor loss_of(const Model& model, const Tensor& x, const Tensor& y) {
-  return reduce_mean(nn::sigmoid_cross_entropy_with_logits(y, model(x)));
+train::Trainer trainer_of(const Optimizer& optimizer) {
+  return {layers::Dense(1),
+          {.loss = losses::BinaryCrossentropy({.from_logits = true}),
+           .optimizer = optimizer,
+           .metrics = {metrics::BinaryAccuracy({.name = "right", .threshold = 0})}}};  // of logits
 }
-double accuracy(const Model& model, const Passengers& p) {
-  return 100 * reduce_mean(metrics::binary_accuracy(p.survived, sigmoid(model(p.features)))).item<float>();
-}
-
-// A step on some rows; the weights are made at the first call.
-auto make_step(const Model& model, const Optimizer& optimizer) {
-  return function([&](const Tensor& x, const Tensor& y) {
-    GradientTape tape;
-    const Tensor loss = loss_of(model, x, y);
-    const std::vector<Variable> weights = model.trainable_variables();
-    optimizer.apply_gradients(tape.gradient(loss, weights), weights);
-    return loss;
-  });
+void fit(train::Trainer& trainer, const train::Batches& batches, i64 steps) {
+  trainer.fit(batches, {.steps_per_epoch = steps, .progress = {.mode = train::ProgressMode::none}});
 }
 
 int predict(const program::Options& o) {
@@ -56,25 +45,20 @@ int predict(const program::Options& o) {
   const Passengers all = passengers(o.data, table);
   const auto [train, test] = data::split({all.features, all.survived}, {0.7, 0.3}, {.seed = o.seed});
 
-  const Model model;
-  const optimizers::SGD sgd(0.1);
-  const auto step = make_step(model, sgd);
-  const auto batches = data::from_tensor_slices(train).shuffle({.seed = o.seed}).batch(100);
-  for (std::int64_t i = 0; i < o.steps; ++i) {
-    const auto [x, y] = batches.at_step(i);
-    step(x, y);
-  }
+  train::Trainer trainer = trainer_of(optimizers::SGD(0.1));
+  fit(trainer, data::from_tensor_slices(train).shuffle({.seed = o.seed}).batch(100), o.steps);
   fmt::print("{} passengers, {} steps: {:.1f} % right of those held out, {:.1f} % of the others\n", table.rows(),
-             o.steps, accuracy(model, {test[0], test[1]}), accuracy(model, {train[0], train[1]}));
+             o.steps, 100 * trainer.evaluate(test[0], test[1])["right"],
+             100 * trainer.evaluate(train[0], train[1])["right"]);
 
   // Without ages the data are a table of counts, and the best fit to all of them does not depend on chance.
-  const Passengers by_class_and_sex{all.features(Ellipsis, Slice(0, 4)), all.survived};
-  const Model best;
+  const Tensor class_and_sex = all.features(Ellipsis, Slice(0, 4));
   const optimizers::Adam adam(optimizers::schedules::ExponentialDecay(0.1, 200, 0.5));  // so that it comes to rest
-  const auto fit = make_step(best, adam);
-  for (int i = 0; i < 2000; ++i) fit(by_class_and_sex.features, by_class_and_sex.survived);
-  fmt::print("by class and sex only, to convergence: {:.2f} % of all, loss {:.5f}\n", accuracy(best, by_class_and_sex),
-             loss_of(best, by_class_and_sex.features, by_class_and_sex.survived).item<float>());
+  train::Trainer best = trainer_of(adam);
+  fit(best, data::from_tensor_slices({class_and_sex, all.survived}).batch(table.rows()), 2000);
+  const train::Values found = best.evaluate(class_and_sex, all.survived, table.rows());
+  fmt::print("by class and sex only, to convergence: {:.2f} % of all, loss {:.5f}\n", 100 * found["right"],
+             found["loss"]);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
+#include <tandem/train.hpp>
 
 #include "examples/support/bag_of_words.hpp"
 #include "examples/support/finite_numbers.hpp"
@@ -74,36 +75,21 @@ Samples generated_reviews(const Options& o) {
 
 // --- both
 
-struct Linear : Model<Linear> {
-  explicit Linear(i64 classes) : dense(classes, {.kernel_initializer = initializers::Zeros()}) {}
-  Tensor operator()(const Tensor& x) const { return dense(x); }  // logits
-  layers::Dense dense;
-};
-Tensor loss_of(const Linear& model, const Tensor& x, const Tensor& labels) {
-  return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, model(x)));
+// One matrix, all zeros at the beginning.
+train::Trainer trainer_of(const Samples& s, const Options& o) {
+  const layers::Dense model(s.classes, {.kernel_initializer = initializers::Zeros()});
+  return {model,
+          {.loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+           .optimizer = o.task == "iris" ? Optimizer(optimizers::SGD(0.01)) : optimizers::Adam(0.01),
+           .metrics = {metrics::SparseCategoricalAccuracy({.name = "right"})}}};
 }
-using Batches = data::Dataset<std::array<Tensor, 2>>;  // rows and labels
-
-void train(const Linear& model, const Optimizer& optimizer, const Batches& batches, std::int64_t steps) {
-  const auto step = function([&](const Tensor& x, const Tensor& labels) {
-    GradientTape tape;
-    const Tensor loss = loss_of(model, x, labels);
-    optimizer.apply_gradients(tape.gradient(loss, model.trainable_variables()), model.trainable_variables());
-  });
-  for (std::int64_t i = 0; i < steps; ++i) {
-    const auto [x, labels] = batches.at_step(i);
-    step(x, labels);
-  }
+void fit(train::Trainer& trainer, const train::Batches& batches, const Options& o) {
+  trainer.fit(batches, {.steps_per_epoch = o.steps, .progress = {.mode = train::ProgressMode::none}});
 }
-void report(const char* what, const Linear& model, const Tensor& x, const Tensor& labels) {
-  const Tensor right = metrics::sparse_categorical_accuracy(labels, model(x));
-  fmt::print("{}: {:.0f} of {} right ({:.1f} %), loss {:.5f}\n", what, reduce_sum(right).item<float>(), labels.size(),
-             100 * reduce_mean(right).item<float>(), loss_of(model, x, labels).item<float>());
-}
-
-void train(const Linear& model, const Options& o, const Batches& batches) {
-  if (o.task == "iris") train(model, optimizers::SGD(0.01), batches, o.steps);
-  else train(model, optimizers::Adam(0.01), batches, o.steps);
+void report(const char* what, train::Trainer& trainer, const Tensor& x, const Tensor& labels) {
+  const train::Values found = trainer.evaluate(x, labels, x.shape()[0]);
+  fmt::print("{}: {:.0f} of {} right ({:.1f} %), loss {:.5f}\n", what, found["right"] * double(labels.size()),
+             labels.size(), 100 * found["right"], found["loss"]);
 }
 
 // Every fifth row is held out.
@@ -111,11 +97,11 @@ int classify(const Samples& s, const Options& o) {
   const Tensor held_out = range(s.labels.size()) % 5 == 0;
   const Tensor others = logical_not(held_out);
   const Tensor x = boolean_mask(s.x, others), labels = boolean_mask(s.labels, others);
-  const Linear model(s.classes);
-  if (o.task == "iris") train(model, o, data::from_tensor_slices({x, labels}).batch(x.shape()[0]));
-  else train(model, o, data::from_tensor_slices({x, labels}).shuffle({.seed = o.seed}).batch(100));
-  report("held out", model, boolean_mask(s.x, held_out), boolean_mask(s.labels, held_out));
-  report("training rows", model, x, labels);
+  train::Trainer trainer = trainer_of(s, o);
+  const auto rows = data::from_tensor_slices({x, labels});
+  fit(trainer, o.task == "iris" ? rows.batch(x.shape()[0]) : rows.shuffle({.seed = o.seed}).batch(100), o);
+  report("held out", trainer, boolean_mask(s.x, held_out), boolean_mask(s.labels, held_out));
+  report("training rows", trainer, x, labels);
   return 0;
 }
 // Again and again other 30 % are held out. A single split of few rows says little.
@@ -123,10 +109,9 @@ int classify_by_splits(const Samples& s, const Options& o) {
   double sum = 0, least = 1, most = 0;
   for (std::int64_t seed = o.seed; seed < o.seed + o.splits; ++seed) {
     const auto [rows, held_out] = data::split({s.x, s.labels}, {0.7, 0.3}, {.seed = seed});
-    const Linear model(s.classes);
-    train(model, o, data::from_tensor_slices(rows).shuffle({.seed = seed}).batch(100, {.drop_remainder = true}));
-    const double right =
-        reduce_mean(metrics::sparse_categorical_accuracy(held_out[1], model(held_out[0]))).item<float>();
+    train::Trainer trainer = trainer_of(s, o);
+    fit(trainer, data::from_tensor_slices(rows).shuffle({.seed = seed}).batch(100, {.drop_remainder = true}), o);
+    const double right = trainer.evaluate(held_out[0], held_out[1])["right"];
     sum += right, least = std::min(least, right), most = std::max(most, right);
   }
   fmt::print("{} random splits: {:.1f} % of the held-out rows right, from {:.1f} to {:.1f} %\n", o.splits,
