@@ -63,7 +63,7 @@ foreach(file ${example_files})
 endforeach()
 list(REMOVE_DUPLICATES example_names)
 # A program may use the model of another one.
-foreach(file description model trainer)
+foreach(file description model learn)
   list(APPEND files_of_example_beam_search "${PROJECT_SOURCE_DIR}/examples/char_rnn/${file}.cpp")
 endforeach()
 set(built_examples)

@@ -1,34 +1,26 @@
 #include "date_task.hpp"
 
 #include <fmt/core.h>
+#include <tandem/data.hpp>
 #include <tandem/plot.hpp>
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <functional>
 #include <stdexcept>
 #include <vector>
 
 #include "dates.hpp"
-#include "examples/support/interrupt.hpp"
-#include "examples/support/progress.hpp"
-#include "examples/support/save_path.hpp"
-#include "examples/support/saved_run.hpp"
 #include "translator.hpp"
 
 using namespace tandem;
 
 namespace {
 
-constexpr std::int64_t batch_size = 100;
 constexpr std::size_t dates_at_once = 250;  // of a search, whose memory grows with them
 
-struct Batch {
-  Tensor inputs, targets;  // [batch, input_length], [batch, output_length], int32
-};
+using Batch = std::pair<Tensor, Tensor>;  // inputs [n, input_length] and targets [n, output_length], int32
 Batch batch_of(const std::vector<Date>& all) {
   std::vector<std::int32_t> inputs, targets;
   for (const Date& d : all) {
@@ -50,60 +42,46 @@ std::vector<Date> dates_to(bool test, std::int64_t count, std::mt19937_64& rando
 class DateTask {
  public:
   explicit DateTask(const DateOptions& o)
-      : options_(o),
+      : o_(o),
         model_({.inputs = static_cast<std::int64_t>(dates::input_characters.size()) + 1,
                 .outputs = dates::outputs,
                 .begin = dates::begin}),
-        variables_(model_.trainable_variables()),
-        adam_({.learning_rate = 2e-3, .global_clipnorm = 1}),
-        seconds_(zeros({}, float64), {.name = "seconds", .trainable = false}),
-        checkpoint_({{"model", model_}, {"optimizer", adam_}, {"seconds", seconds_}}),
-        step_(function([this](const Tensor& x, const Tensor& y) { return learn(x, y); }, {.name = "training_step"})),
         translate_(function(
             [this](const Tensor& inputs) {
               const nn::BeamSearchResult r = search(inputs);
               return std::pair(r.ids, r.log_probs);
             },
-            {.name = "translate", .input_signature = {TensorSpec({none, dates::input_length}, int32)}})) {
-    adam_.build(variables_);
-  }
-  DateTask(const DateTask&) = delete;  // the traced functions refer to this object
+            {.name = "translate", .input_signature = {TensorSpec({none, dates::input_length}, int32)}})) {}
+  DateTask(const DateTask&) = delete;  // the traced function refers to this object
   DateTask& operator=(const DateTask&) = delete;
 
-  /// Trains until enough test dates are exact, the time is up, or Ctrl-C is pressed; returns false after Ctrl-C.
-  bool train() {
-    const SavedRun run(options_.checkpoint, {{"program", "beam_search dates"}, {"seed", std::to_string(options_.seed)}},
-                       checkpoint_);
-    const interrupt::Watch watch;
-    Progress progress;
-    double exact = run.resumed() && steps() % 500 == 0 ? share_exact(500) : 0;  // as after such a step
-    while (share() < 1 && exact < options_.enough && !interrupt::received) {
-      const auto begin = std::chrono::steady_clock::now();
-      const std::int64_t n = steps();
-      std::seed_seq seed{options_.seed, n};
+  /// Trains until enough test dates are exact.
+  train::History train() const {
+    // Each step has dates of its own.
+    const auto batches = data::from_function(o_.epochs * o_.steps_per_epoch, [o = o_](i64 step) {
+      std::seed_seq seed{o.seed, step};
       std::mt19937_64 random(seed);
-      const Batch b = batch_of(dates_to(false, batch_size, random));
-      const double loss = step_(b.inputs, b.targets).item<float>();
-      if (!std::isfinite(loss)) throw std::runtime_error("training diverged: the loss is not a number");
-      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-      seconds_.assign_add(time.count());
-      progress.show(share(), fmt::format("step {}  loss {:.4f}  {:.0f} dates/s", n + 1, loss,
-                                         static_cast<double>(batch_size) / time.count()));
-      if ((n + 1) % 500 == 0) {
-        exact = share_exact(500);
-        run.save();
-        progress.end();
-        fmt::print("step {}: {:.1f} % of 500 dates not trained on are exact\n", n + 1, 100 * exact);
-      }
-    }
-    progress.end();
-    run.save();
-    return !interrupt::received;
+      return batch_of(dates_to(false, o.batch, random));
+    });
+    const optimizers::Adam adam({.learning_rate = 2e-3, .global_clipnorm = 1});
+    train::Trainer trainer(
+        {{"model", model_}, {"optimizer", adam}},
+        [this, adam](const Tensor& inputs, const Tensor& targets) -> train::Outputs {
+          return {{"loss", adam.minimize([&] { return model_.loss(inputs, targets); }, model_.trainable_variables())}};
+        });
+    const auto measure = [this](train::Run& run) {
+      const double exact = share_exact(500);
+      run.set_value("exact", exact);
+      if (exact >= o_.enough) run.stop("enough dates are exact");
+    };
+    return trainer.fit(batches,
+                       training::fit_options(o_, {{"program", "beam_search dates"}},
+                                             {.callbacks = {train::LambdaCallback({.on_epoch_end = measure})}}));
   }
 
   /// The fraction of held-out dates whose best hypothesis is exact; prints some of the others.
   double share_exact(std::int64_t count, bool print = false) const {
-    std::mt19937_64 random(options_.seed + 1'000'003);
+    std::mt19937_64 random(o_.seed + 1'000'003);
     const std::vector<Date> all = dates_to(true, count, random);
     const std::vector<std::string> found = translate(all);
     std::int64_t exact = 0, printed = 0;
@@ -129,22 +107,12 @@ class DateTask {
     draw(text, inputs, {tokens.begin(), tokens.begin() + dates::output_length});
   }
 
-  std::int64_t steps() const { return adam_.iterations().item<std::int64_t>(); }
-  double seconds() const { return seconds_.item<double>(); }
-
  private:
-  double share() const {
-    return options_.steps ? static_cast<double>(steps()) / static_cast<double>(options_.steps)
-                          : seconds() / (60 * options_.minutes);
-  }
-  Tensor learn(const Tensor& inputs, const Tensor& targets) const {
-    return adam_.minimize([&] { return model_.loss(inputs, targets); }, variables_);
-  }
   nn::BeamSearchResult search(const Tensor& inputs) const {
     return nn::rnn_beam_search([this](const Tensor& last, const Translator::State& s) { return model_.write(last, s); },
                                model_.read(inputs),
                                {.sequence_length = dates::output_length,
-                                .beam_width = options_.width,
+                                .beam_width = o_.width,
                                 .begin_token_id = dates::begin,
                                 .end_token_id = dates::end});
   }
@@ -154,24 +122,18 @@ class DateTask {
       const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
       const std::vector<Date> some(begin,
                                    begin + static_cast<std::ptrdiff_t>(std::min(dates_at_once, all.size() - from)));
-      const auto [ids, log_probs] = translate_(batch_of(some).inputs);
+      const auto [ids, log_probs] = translate_(batch_of(some).first);
       const auto tokens = ids.to_vector<std::int32_t>();
       for (std::size_t i = 0; i < some.size(); ++i)  // the best hypothesis of each date
-        r.push_back(
-            dates::decode_output(tokens.data() + static_cast<std::ptrdiff_t>(i) * options_.width * dates::output_length,
-                                 dates::output_length));
+        r.push_back(dates::decode_output(
+            tokens.data() + static_cast<std::ptrdiff_t>(i) * o_.width * dates::output_length, dates::output_length));
     }
     return r;
   }
   void draw(const std::string& text, const Tensor& inputs, const std::vector<std::int32_t>& tokens) const;
 
-  DateOptions options_;
+  DateOptions o_;
   Translator model_;
-  std::vector<Variable> variables_;
-  optimizers::Adam adam_;
-  Variable seconds_;
-  train::Checkpoint checkpoint_;
-  std::function<Tensor(const Tensor&, const Tensor&)> step_;
   std::function<std::pair<Tensor, Tensor>(const Tensor&)> translate_;
 };
 
@@ -197,25 +159,21 @@ void DateTask::draw(const std::string& text, const Tensor& inputs, const std::ve
                                .show_values = false,
                                .low = 0,
                                .high = 1})
-      .save(options_.picture);
-  fmt::print("where the model looks: {}\n", options_.picture);
+      .save(o_.picture);
+  fmt::print("where the model looks: {}\n", o_.picture);
 }
 
 }  // namespace
 
 int translate_dates(const DateOptions& o) {
-  dates::encode_input(o.date);  // raises before training rather than after it, as the next lines do
-  save_path::check_file(o.checkpoint);
-  save_path::check_file(o.picture);
+  dates::encode_input(o.date);  // raises before training rather than after it
   random::set_seed(o.seed);
-  DateTask task(o);
-  if (!task.train()) {
-    fmt::print("interrupted; the same command goes on from {}\n", o.checkpoint);
-    return 130;
-  }
+  const DateTask task(o);
+  const train::History history = task.train();
+  if (history.exit_status) return training::interrupted(history, o.run);
   const double exact = task.share_exact(o.tests, true);
-  fmt::print("trained for {}, {} steps: of {} dates that were not trained on {:.2f} % are exact\n",
-             clock_text(task.seconds()), task.steps(), o.tests, 100 * exact);
+  fmt::print("trained for {} epochs: of {} dates that were not trained on {:.2f} % are exact\n",
+             history.epochs().size(), o.tests, 100 * exact);
   task.show(o.date);
   return 0;
 }

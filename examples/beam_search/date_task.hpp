@@ -3,15 +3,13 @@
 #include <cstdint>
 #include <string>
 
-struct DateOptions {
-  std::string checkpoint = "dates.safetensors";
+#include "examples/support/training.hpp"
+
+struct DateOptions : training::Options {
   std::string picture = "attention.svg";
   std::string date = "Thursday, 3 April 1997";  // the date that the picture shows
-  double minutes = 2.5;                         // maximum training time
-  std::int64_t steps = 0;                       // so many instead; 0: as fit in the minutes
   double enough = 0.999;                        // training ends when this fraction of a test is exact
   std::int64_t tests = 2000, width = 4;
-  std::int64_t seed = 1;
 };
 
 /// Returns the program's exit status: 130 if training was interrupted.

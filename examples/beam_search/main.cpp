@@ -1,6 +1,6 @@
 // beam_search: compares beam search with greedy search on two models.
-//   beam_search                 continues texts with a character model: one of char_rnn (--checkpoint), or a small one
-//                               that it trains at first use
+//   beam_search                 continues texts with a character model: one of char_rnn (--run), or a small one that it
+//                               trains at first use
 //   beam_search dates           trains a model with attention that writes dates in ISO 8601, and shows its attention
 #include <CLI/CLI.hpp>
 
@@ -14,36 +14,25 @@
 namespace {
 
 void add_text_options(CLI::App& app, TextOptions& o) {
-  app.add_option("--corpus,--data", o.corpus, "a text file, plain or compressed by gzip, or a folder of them")
-      ->capture_default_str();
-  app.add_option("--checkpoint", o.checkpoint, "of char_rnn; trained if it is not there")->capture_default_str();
-  app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
-      ->check(arguments::positive_number())
-      ->capture_default_str();
-  app.add_option("--steps", o.steps, "how many steps to train at most instead, all runs together")
-      ->check(arguments::whole_number(1));
+  o.train.data = "/usr/share/common-licenses", o.train.run = "beam_search_run";
+  o.train.epochs = 5, o.train.steps_per_epoch = 200, o.train.batch = 50;
+  training::add_options(app, o.train, "a text file, plain or compressed by gzip, or a folder of them", "windows");
   app.add_option("--prompt", o.prompt, "a text to continue; default: texts of the corpus");
   app.add_option("--prompts", o.prompts, "how many of those")->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--width", o.width, "hypotheses of the beam")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
   app.add_option("--length", o.length, "characters to write")->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
 }
 void add_date_options(CLI::App& app, DateOptions& o) {
-  app.add_option("--checkpoint", o.checkpoint, "the model's file")->capture_default_str();
+  o.run = "dates_run", o.epochs = 18, o.steps_per_epoch = 500, o.batch = 100;
+  training::add_options(app, o, "", "dates");
   app.add_option("--date", o.date, "the date to show")->capture_default_str();
   app.add_option("--picture", o.picture, "where the model looks for it")->capture_default_str();
-  app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
-      ->check(arguments::positive_number())
-      ->capture_default_str();
-  app.add_option("--steps", o.steps, "how many steps to train at most instead, all runs together")
-      ->check(arguments::whole_number(1));
   app.add_option("--tests", o.tests, "dates to test it with")->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--width", o.width, "hypotheses of the beam")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
-  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
 }
 
 }  // namespace

@@ -12,67 +12,28 @@
 
 #include "examples/char_rnn/description.hpp"
 #include "examples/char_rnn/model.hpp"
-#include "examples/char_rnn/trainer.hpp"
 #include "examples/support/characters.hpp"
-#include "examples/support/data_name.hpp"
-#include "examples/support/interrupt.hpp"
-#include "examples/support/progress.hpp"
-#include "examples/support/save_path.hpp"
-#include "examples/support/saved_run.hpp"
 
 using namespace tandem;
 
 namespace {
 
-constexpr const char* program = "beam_search";  // in the checkpoints that are trained here
+constexpr const char* program = "beam_search";  // in the runs that are trained here
 
-// Trains a small model or goes on training it. Returns false if interrupted.
-bool train_small_model(const TextOptions& o, const std::string& text) {
-  ModelOptions model{.cell = "gru", .layers = 1, .hidden = 128, .dropout = 0.1};
-  const std::string_view all = text, kept = all.substr(0, all.size() - all.size() / 20);
-  const TrainOptions options{.batch = 50, .seed = o.seed};
-  Windows::check_length(kept.size(), options);
-  const Vocabulary vocabulary = Vocabulary::of(kept);
-  model.vocabulary = vocabulary.size();
-  random::set_seed(o.seed);
-  Trainer trainer(model, options, vocabulary.encode(kept), vocabulary.encode(all.substr(kept.size())));
-  train::Metadata settings = describe(model, vocabulary);
-  settings["program"] = program;
-  settings["text"] = data_setting(o.corpus, stable_hash(text));
-  settings["seed"] = std::to_string(o.seed);
-  const SavedRun run(o.checkpoint, settings, trainer.checkpoint());
-  const auto share = [&] {
-    return o.steps ? static_cast<double>(trainer.steps()) / static_cast<double>(o.steps)
-                   : trainer.seconds() / (60 * o.minutes);
-  };
-  if (share() >= 1) return true;
-
-  fmt::print("training a small character model on {}: {}\n", o.corpus, o.checkpoint);
-  const interrupt::Watch watch;
-  Progress progress;
-  while (share() < 1 && !interrupt::received) {
-    const auto begin = std::chrono::steady_clock::now();
-    const double loss = trainer.step();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    trainer.add_seconds(seconds);
-    const std::string report = fmt::format("step {}  loss {:.3f}  {:.0f} chars/s", trainer.steps(), loss,
-                                           static_cast<double>(trainer.characters_per_step()) / seconds);
-    progress.show(share(), report, share() >= 1);
-    if (trainer.steps() % 200 == 0) {
-      trainer.evaluate();
-      run.save();
-    }
-  }
-  progress.end();
-  trainer.evaluate();
-  run.save();
-  return !interrupt::received;
-}
-
-bool is_trained_here(const std::string& checkpoint) {
-  const train::Metadata m = train::read_metadata(checkpoint);
+bool is_trained_here(const std::string& weights) {
+  const train::Metadata m = train::read_metadata(weights);
   const auto at = m.find("program");
   return at != m.end() && at->second == program;
+}
+
+// Trains a small model, unless the run is one of char_rnn. Returns the exit status.
+int train_small_model(const TrainOptions& o) {
+  const std::string weights = best_weights(o.run);
+  const bool exists = std::filesystem::exists(weights);
+  if (exists && !is_trained_here(weights)) return 0;
+  if (!exists) fmt::print("training a small character model on {}: {}\n", o.data, o.run);
+  const train::History history = learn(program, {.layers = 1, .hidden = 128, .dropout = 0.1}, o, Text(o.data));
+  return history.exit_status ? training::interrupted(history, o.run) : 0;
 }
 
 // The continuations of each prompt and the duration of the search. All prompts end in the same character.
@@ -212,18 +173,12 @@ void compare(const std::vector<std::string>& prompts, const Continuations& greed
 }  // namespace
 
 int continue_texts(const TextOptions& o) {
-  const bool exists = std::filesystem::exists(o.checkpoint);
-  if (!exists || std::filesystem::is_directory(o.checkpoint)) save_path::check_file(o.checkpoint);
-  const std::string text = read_corpus(o.corpus);
-  if (!exists || is_trained_here(o.checkpoint))
-    if (!train_small_model(o, text)) {
-      fmt::print("interrupted; the same command goes on from {}\n", o.checkpoint);
-      return 130;
-    }
-  const train::Metadata m = description_of(o.checkpoint);
+  const std::string text = read_corpus(o.train.data), weights = best_weights(o.train.run);
+  if (const int status = train_small_model(o.train)) return status;
+  const train::Metadata m = description_of(weights);
   const Vocabulary vocabulary(m.at("vocabulary"));
   const CharRnn model(model_of(m));
-  train::Checkpoint({{"best", model}}).restore(o.checkpoint, {.partial = true});
+  train::Checkpoint({{"model", model}}).restore(weights);
 
   const Decoder decoder(model, vocabulary);
   const nn::BeamSearchOptions beam{.sequence_length = o.length, .beam_width = o.width};

@@ -3,15 +3,13 @@
 #include <cstdint>
 #include <string>
 
+#include "examples/char_rnn/learn.hpp"
+
 struct TextOptions {
-  std::string corpus = "/usr/share/common-licenses";
-  std::string checkpoint = "beam_search.safetensors";  // of char_rnn, or one that is trained at first use
-  double minutes = 1;                                  // maximum training time
-  std::int64_t steps = 0;                              // so many instead; 0: as fit in the minutes
-  std::string prompt;                                  // a text to continue; empty: texts of the corpus
-  std::int64_t prompts = 200;                          // number of such prompts
-  std::int64_t width = 8, length = 40;                 // hypotheses, characters
-  std::int64_t seed = 1;
+  TrainOptions train;                   // .run: of char_rnn, or one that is trained at first use
+  std::string prompt;                   // a text to continue; empty: texts of the corpus
+  std::int64_t prompts = 200;           // number of such prompts
+  std::int64_t width = 8, length = 40;  // hypotheses, characters
 };
 
 /// Returns the program's exit status: 130 if training was interrupted.

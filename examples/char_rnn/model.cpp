@@ -29,7 +29,8 @@ Tensor run_layer(const layers::LSTM& rnn, const Tensor& x, State& state) {
 
 }  // namespace
 
-CharRnn::CharRnn(const ModelOptions& options) : options_(options), head_(options.vocabulary) {
+CharRnn::CharRnn(const ModelOptions& options)
+    : options_(options), dropout_(options.dropout), head_(options.vocabulary) {
   for (int i = 0; i < options.layers; ++i) {
     layers_.push_back(make_layer(options));
     std::visit(
@@ -43,16 +44,15 @@ CharRnn::CharRnn(const ModelOptions& options) : options_(options), head_(options
   add_module("head", head_);
 }
 
-Tensor CharRnn::run(const Tensor& ids, State& state, const random::Generator* generator) const {
+Tensor CharRnn::operator()(const Tensor& ids, State& state) const {
   const std::size_t parts = options_.cell == "lstm" ? 2 : 1;  // state tensors per layer
   Tensor x = one_hot(ids, options_.vocabulary);
   State after;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const auto from = state.begin() + static_cast<std::ptrdiff_t>(state.empty() ? 0 : i * parts);
     State own(from, state.empty() ? from : from + static_cast<std::ptrdiff_t>(parts));
-    x = std::visit([&](const auto& rnn) { return run_layer(rnn, x, own); }, layers_[i]);
+    x = dropout_(std::visit([&](const auto& rnn) { return run_layer(rnn, x, own); }, layers_[i]));
     after.insert(after.end(), own.begin(), own.end());
-    if (generator) x = nn::dropout(x, {.rate = options_.dropout, .generator = generator});
   }
   state = std::move(after);
   return head_(x);

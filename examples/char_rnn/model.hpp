@@ -20,18 +20,19 @@ using State = std::vector<tandem::Tensor>;
 class CharRnn : public tandem::Module {
  public:
   explicit CharRnn(const ModelOptions& options);
-  /// Returns the logits [time, batch, vocabulary] of the characters that follow ids [time, batch]; replaces the
+  /// Returns the logits [time, batch, vocabulary] of the characters that follow ids [time, batch], int32; replaces the
   /// state.
-  tandem::Tensor operator()(const tandem::Tensor& ids, State& state) const { return run(ids, state, nullptr); }
-  /// The same with dropout, whose random numbers are drawn from the generator.
-  tandem::Tensor train(const tandem::Tensor& ids, State& state, const tandem::random::Generator& generator) const {
-    return run(ids, state, &generator);
+  tandem::Tensor operator()(const tandem::Tensor& ids, State& state) const;
+  /// The same from a state of zeros.
+  tandem::Tensor operator()(const tandem::Tensor& ids) const {
+    State state;
+    return (*this)(ids, state);
   }
 
  private:
   using Rnn = std::variant<tandem::layers::GRU, tandem::layers::LSTM>;
-  tandem::Tensor run(const tandem::Tensor& ids, State& state, const tandem::random::Generator* generator) const;
   ModelOptions options_;
   std::vector<Rnn> layers_;
+  tandem::layers::Dropout dropout_;
   tandem::layers::Dense head_;
 };

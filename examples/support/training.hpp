@@ -25,14 +25,16 @@ struct Options {
 };
 
 /// Adds --data, --run, --epochs, --steps-per-epoch, --batch and --seed.
-///   data   what --data takes
+///   data   what --data takes; empty for a program without it
 ///   items  what a batch has: "digits"
 inline void add_options(CLI::App& app, Options& o, const std::string& data, const std::string& items) {
   const auto add = [&](const char* name, auto& value, std::int64_t least, const std::string& what) {
     return app.add_option(name, value, what)->check(arguments::whole_number(least));
   };
-  CLI::Option* const source = app.add_option("--data", o.data, data);
-  if (!o.data.empty()) source->capture_default_str();
+  if (!data.empty()) {
+    CLI::Option* const source = app.add_option("--data", o.data, data);
+    if (!o.data.empty()) source->capture_default_str();
+  }
   app.add_option("--run", o.run, "the folder of the run, from which the same command goes on")->capture_default_str();
   add("--epochs", o.epochs, 1, "how often to go through the data")->capture_default_str();
   CLI::Option* const steps = add("--steps-per-epoch", o.steps_per_epoch, 1,

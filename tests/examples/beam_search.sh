@@ -15,7 +15,7 @@ PY
 on() {  # on TEXT ARGUMENTS...
   corpus=$1
   shift
-  "$program" --corpus "$corpus" --steps 300 --prompts 40 --length 20 --width 4 "$@"
+  "$program" --data "$corpus" --epochs 3 --steps-per-epoch 100 --prompts 40 --length 20 --width 4 "$@"
 }
 text() { on corpus.txt "$@"; }
 text >out 2>&1 || { fail 'the first run'; cat out; }
@@ -33,27 +33,27 @@ PY
 text >again 2>&1 || fail 'the second run'
 grep -q 'training' again && fail 'the second run trained again'
 sed 's/fox/cat/' corpus.txt >other.txt
-fails_with 1 'text is corpus.txt, not other.txt; name another file with --checkpoint' on other.txt
-fails_with 1 'seed is 1, not 2;' text --seed 2
+says 'data was "' on other.txt
+says 'seed was "1", is "2"' text --seed 2
 text --prompt 'The quick brown ' >out 2>&1 || { fail 'a prompt'; cat out; }
 grep -q '^  .*fox number' out || { fail 'the continuation of a prompt'; cat out; }
 
-# Dates: a few steps; Ctrl-C saves, the same command goes on; the picture has a row for each character.
+# Dates: an epoch; Ctrl-C saves, the same command goes on; the picture has a row for each character.
+dates() { "$program" dates --epochs 1 --tests 500 --date '3.4.1997' "$@"; }
 python3 - "$program" <<'PY' || fail 'an interrupted run'
-import os, signal, subprocess, sys
-p = subprocess.Popen([sys.argv[1], "dates", "--minutes", "60"], stdout=subprocess.PIPE, text=True)
-out = p.stdout.readline()  # of the first step
+import os, signal, subprocess, sys, time
+p = subprocess.Popen([sys.argv[1], "dates", "--epochs", "1", "--run", "stopped"], stdout=subprocess.PIPE, text=True)
+while not os.path.exists("stopped/run.json"): time.sleep(.01)
 p.send_signal(signal.SIGINT)
-out += p.communicate()[0]
-assert p.returncode == 130 and "interrupted" in out and os.path.exists("dates.safetensors"), (p.returncode, out)
+out = p.communicate()[0]
+assert p.returncode == 130 and "interrupted" in out and os.path.exists("stopped/checkpoints/ckpt-index.json"), (p.returncode, out)
 PY
-"$program" dates --steps 500 --tests 500 --date '3.4.1997' >out 2>&1 || { fail 'dates'; cat out; }
-grep -q 'going on from dates.safetensors' out || { fail 'the run did not go on'; cat out; }
+dates --run stopped >out 2>&1 || { fail 'dates'; cat out; }
 near "$(number 'of 500 dates that were not trained on ([0-9.]+) %')" 99 1 || { fail 'dates: accuracy'; cat out; }
 grep -q '^  .* 1997-04-03$' out || { fail 'the date'; cat out; }
 cp out once
-"$program" dates --steps 500 --tests 500 --date '3.4.1997' >out 2>&1 || { fail 'trained dates'; cat out; }
-grep -q '^step' out && { fail 'a finished run trains'; cat out; }
+dates --run stopped >out 2>&1 || { fail 'trained dates'; cat out; }
+grep -q '^epoch' out && { fail 'a finished run trains'; cat out; }
 python3 - <<'PY' || { fail 'the picture'; cat out; }
 import re
 import xml.etree.ElementTree as xml
@@ -68,25 +68,25 @@ for sum_of_weights in rows: assert abs(sum_of_weights - 1) < 0.07, rows  # 64 le
 PY
 
 # Bad input.
-head -c 100 dates.safetensors >torn
-says 'there is no nowhere.txt' "$program" --corpus nowhere.txt
-says 'is not a checkpoint of char_rnn' text --checkpoint dates.safetensors
-fails_with 1 'program is beam_search, not beam_search dates; name another file with --checkpoint' "$program" dates --checkpoint beam_search.safetensors
-says 'is damaged' "$program" dates --checkpoint torn
+says 'there is no nowhere.txt' "$program" --data nowhere.txt
+mkdir foreign && cp "$(latest stopped)" foreign/best.safetensors
+says 'is not a checkpoint of char_rnn' text --run foreign
+says 'program was "beam_search", is "beam_search dates"' "$program" dates --run beam_search_run
 says 'two characters or more' text --prompt '@'
 says "which dates are not written with" "$program" dates --date '3 April_1997'
 for task in '' dates; do
-  "$program" $task --help >out 2>&1 && grep -q -- --checkpoint out || fail "no help of beam_search $task"
+  "$program" $task --help >out 2>&1 && grep -q -- --run out || fail "no help of beam_search $task"
   fails_with 2 'nonsense' "$program" $task --nonsense
   narrow_help $task
   fails_with 2 "'x' is not a whole number of at least 0" "$program" $task --seed x
-  bad_folder "$program" $task
+  : >wall
+  says wall "$program" $task --run wall/run
 done
 fails_with 1 'there is no nowhere.txt' "$program" --data nowhere.txt
 says "'0' is not a whole number of at least 1" "$program" --width 0
 : >empty.txt
-says 'empty.txt is empty' "$program" --corpus empty.txt --checkpoint x
+says 'empty.txt is empty' "$program" --data empty.txt --run x
 echo short >short.txt
-says 'fewer than a window' "$program" --corpus short.txt --checkpoint x
+says 'fewer than a window' "$program" --data short.txt --run x
 
 finish

@@ -10,7 +10,7 @@ import time
 CORPUS = "".join(f"The quick brown fox number {i} jumps over the lazy dog; and then it rests.\n" for i in range(2000))
 FOREVER = "1000000000"
 EPOCHS = ["--epochs", "1000000"]
-SMALL = ["--corpus", "corpus.txt", "--hidden", "16", "--batch", "8", "--window", "20"]
+SMALL = ["--data", "corpus.txt", "--hidden", "16", "--batch", "8", "--window", "20"]
 # The arguments with which a program works for hours, where they are not `--steps 1000000000`; several: in several ways.
 ARGUMENTS = {
     "run_graph": [],  # ends at once
@@ -26,9 +26,9 @@ ARGUMENTS = {
     "vae": [EPOCHS],
     "softmax_regression": [["--steps", FOREVER], ["--splits", FOREVER]],
     "transformer_lm": [["--data", "corpus.txt", *EPOCHS]],
-    "char_rnn": [["train", *SMALL, "--steps", FOREVER, "--patience", FOREVER], ["sample", "--checkpoint", "model", "--characters", FOREVER]],
+    "char_rnn": [["train", *SMALL, *EPOCHS, "--patience", FOREVER], ["sample", "--run", "model", "--characters", FOREVER]],
     "first_tensor": [], "first_gradient": [], "first_model": [],  # over at once
-    "beam_search": [["--data", "corpus.txt", "--steps", FOREVER], ["dates", "--steps", FOREVER]],
+    "beam_search": [["--data", "corpus.txt", *EPOCHS], ["dates", *EPOCHS]],
     "word2vec": [["--data", "corpus.txt", "--learning-rate", "1e-6", "--minutes", "1000000", "--epochs", FOREVER]],
 }
 
@@ -69,7 +69,7 @@ def main():
         for name in programs:
             program = os.path.join(folder, name)
             if name == "char_rnn":  # a model to sample from
-                subprocess.run([program, "train", *SMALL, "--steps", "1", "--checkpoint", "model"], check=True, stdout=subprocess.DEVNULL)
+                subprocess.run([program, "train", *SMALL, "--epochs", "1", "--steps-per-epoch", "1", "--run", "model"], check=True, stdout=subprocess.DEVNULL)
             for arguments in ARGUMENTS.get(name, [["--steps", FOREVER]]):
                 problem = stops(program, arguments)
                 if problem:

@@ -15,8 +15,8 @@ import termios
 CORPUS = "".join(f"The quick brown fox number {i} jumps over the lazy dog; and then it rests.\n" for i in range(2000))
 # Arguments that make a program write several progress lines, with large numbers in them.
 ARGUMENTS = {
-    "char_rnn": ["train", "--data", "corpus.txt", "--hidden", "16", "--batch", "8", "--window", "20", "--steps", "400"],
-    "beam_search": ["--data", "corpus.txt", "--steps", "200", "--prompts", "1", "--length", "1"],
+    "char_rnn": ["train", "--data", "corpus.txt", "--hidden", "16", "--batch", "8", "--window", "20", "--epochs", "2"],
+    "beam_search": ["--data", "corpus.txt", "--epochs", "1", "--prompts", "1", "--length", "1"],
     "word2vec": ["--data", "corpus.txt", "--learning-rate", "1e-4", "--size", "8", "--epochs", "12"],
     "mnist_cnn": ["--epochs", "1", "--steps-per-epoch", "80", "--batch", "20"],
     "image_classifier": ["--size", "12", "10", "--epochs", "6"],
